@@ -1,0 +1,40 @@
+#!/usr/bin/env node
+'use strict';
+
+const [major, minor] = process.versions.node.split('.').map(Number);
+if (major < 20 || (major === 20 && minor < 19)) {
+  process.stderr.write(`filings: this needs Node 20.19 or later: it is running on ${process.versions.node}\n`);
+  process.exit(2);
+}
+
+// Flushes run on libuv's pool; its size is read at its first use, so it is set before anything else.
+process.env.UV_THREADPOOL_SIZE ??= '16';
+// Certificates are always checked: with this set, Node would warn that they are not.
+delete process.env.NODE_TLS_REJECT_UNAUTHORIZED;
+
+const { existsSync } = require('node:fs');
+const { join } = require('node:path');
+const root = join(__dirname, '..');
+const main = join(root, 'dist', 'main.js');
+if (!existsSync(main)) {
+  process.stderr.write("filings: not built yet: run 'npm ci' in the project's folder\n");
+  process.exit(2);
+}
+
+require('node:module').enableCompileCache?.();
+const run = require(main).start(root);
+
+for (const event of ['uncaughtException', 'unhandledRejection']) {
+  process.on(event, (error) => run.crashed(error).then((status) => process.exit(status)));
+}
+
+/** Ends the process also when something holds it, such as an open stdin, but lets what is written get out. */
+function endSoon(patience) {
+  const unwritten = [process.stdout, process.stderr].some((stream) => stream.writableLength > 0);
+  setTimeout(() => (unwritten && patience > 0 ? endSoon(patience - 1) : process.exit()), 50).unref();
+}
+
+run.done.then((status) => {
+  process.exitCode = status;
+  endSoon(20);
+});

@@ -1,0 +1,49 @@
+// Writes completions/, man/ and schema/ from src/catalogue.ts and src/settings/options.ts.
+// --check writes nothing, and fails when a file is not what would be written.
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { build } from 'esbuild';
+
+const root = join(import.meta.dirname, '..');
+
+// Node 20 can't read TypeScript; the commands' own modules are not needed.
+const bundle = await build({
+  absWorkingDir: root,
+  stdin: {
+    contents: `export { COMMANDS } from './src/catalogue.ts';\nexport { generatedFiles } from './src/reference/files.ts';`,
+    resolveDir: root,
+  },
+  bundle: true,
+  format: 'esm',
+  platform: 'node',
+  write: false,
+  logLevel: 'warning',
+  plugins: [
+    {
+      name: 'without-commands',
+      setup(plugins) {
+        plugins.onResolve({ filter: /^\.\/commands\// }, ({ path, kind }) =>
+          kind === 'dynamic-import' ? { path, external: true } : undefined,
+        );
+      },
+    },
+  ],
+});
+const code = Buffer.from(bundle.outputFiles[0].contents).toString('base64');
+const { COMMANDS, generatedFiles } = await import(`data:text/javascript;base64,${code}`);
+
+const { version } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'));
+const checking = process.argv.includes('--check');
+for (const [name, wanted] of Object.entries(generatedFiles(COMMANDS, version))) {
+  const path = join(root, name);
+  const found = await readFile(path, 'utf8').catch(() => undefined);
+  if (found === wanted) continue;
+  if (checking) {
+    process.stderr.write(`${name}: out of date: run 'npm run generate'\n`);
+    process.exitCode = 1;
+  } else {
+    await mkdir(dirname(path), { recursive: true });
+    await writeFile(path, wanted);
+    process.stdout.write(`${name}\n`);
+  }
+}

@@ -1,0 +1,25 @@
+import { bashCompletion } from '../reference/completion-bash.ts';
+import { fishCompletion } from '../reference/completion-fish.ts';
+import { completionModel, type OfferedCommand } from '../reference/completion-model.ts';
+import { zshCompletion } from '../reference/completion-zsh.ts';
+import { readChoice } from '../settings/values.ts';
+import { write } from '../terminal/output.ts';
+import type { CommandSpec } from './command-spec.ts';
+import type { CommandModule } from './invocation.ts';
+
+const SHELLS: Readonly<Record<string, (model: readonly OfferedCommand[]) => string>> = {
+  bash: bashCompletion,
+  zsh: zshCompletion,
+  fish: fishCompletion,
+};
+
+/** `filings completion bash|zsh|fish`: the text that stands in `completions/`, too. */
+export function completion(commands: readonly CommandSpec[]): CommandModule {
+  return {
+    async run({ args }, { stdout }) {
+      const shell = readChoice(Object.keys(SHELLS), args[0] ?? '', 'SHELL');
+      await write(stdout, SHELLS[shell]?.(completionModel(commands)) ?? '');
+      return 0;
+    },
+  };
+}

@@ -1,0 +1,100 @@
+import { join, resolve } from 'node:path';
+import { isStreamPath, pathWriter, stdoutWriter } from '../disk/byte-writer.ts';
+import { openSession, type Session } from '../session.ts';
+import { errorObject } from '../terminal/render-error.ts';
+import { openReport } from '../terminal/report-file.ts';
+import { humanBytes } from '../terminal/units.ts';
+import { runBatch } from '../transfer/batch.ts';
+import { type Fetching, fetchToDisk, fetchToStream, type StreamTarget } from '../transfer/fetch-file.ts';
+import type { Outcome, Wanted } from '../transfer/outcome.ts';
+import { Places } from '../transfer/places.ts';
+import { outcomeLine, reportLine, setbackLine, Tally } from '../transfer/report.ts';
+import type { Watcher } from '../transfer/transfer.ts';
+import { batchError } from '../transfer/verdict.ts';
+import type { World } from '../world.ts';
+import { type Order, readOrder } from './download-order.ts';
+import type { Invocation } from './invocation.ts';
+
+/** `filings download`: files of a filing, to disk or to stdout. */
+export async function run({ args, options, flags }: Invocation, world: World): Promise<number> {
+  const order = readOrder(args, options);
+  const session = await openSession(flags, world);
+  const places = new Places(world);
+  try {
+    await fetchAll(order, { client: session.client, places, monotonic: world.monotonic }, session, world);
+    return 0;
+  } finally {
+    await places.close();
+    await session.close();
+  }
+}
+
+async function fetchAll(order: Order, fetching: Fetching, session: Session, world: World): Promise<void> {
+  const report = await openReport(order.report, world);
+  const wanted = order.fileNames.map((fileName) => ({ accession: order.accession, fileName }));
+  const fetchOne = await fetcherFor(order, fetching, session, world);
+  const tally = new Tally();
+  const single = wanted.length === 1;
+  const { stoppedBy, undone } = await runBatch(
+    wanted,
+    fetchOne,
+    async (outcome) => {
+      tally.add(outcome);
+      await report.write(reportLine(outcome, (error) => errorObject(error, world.secrets)));
+      if (outcome.error && single) throw outcome.error;
+      // What stops the batch is told at its end.
+      if (outcome.error && !outcome.error.stopsRun) session.progress.failure(outcome.error);
+    },
+    { jobs: session.settings.jobs, signal: session.signal },
+  );
+  if (single) {
+    if (stoppedBy) throw stoppedBy;
+    return;
+  }
+  session.progress.note(tally.summary(undone, humanBytes));
+  const { failed, total: files, onlyTemporary } = tally;
+  const error = batchError({ files, failed, onlyTemporary, stoppedBy, undone });
+  if (error) throw error;
+}
+
+type FetchOne = (wanted: Wanted, signal: AbortSignal) => Promise<Outcome>;
+
+/** Chooses where the files go: a stream, one path, or a directory. */
+async function fetcherFor(order: Order, fetching: Fetching, session: Session, world: World): Promise<FetchOne> {
+  const { output, sha256 } = order;
+  const stream = await streamFor(order, world);
+  if (stream) {
+    return watched(session, (wanted, signal, watcher) => fetchToStream(wanted, stream, fetching, signal, watcher));
+  }
+  const ifExists = order.ifExists ?? (output === undefined ? 'skip' : 'overwrite');
+  return watched(session, (wanted, signal, watcher) => {
+    const path = output ?? join(order.directory, wanted.fileName);
+    return fetchToDisk(wanted, { path, ifExists, sha256 }, fetching, signal, watcher);
+  });
+}
+
+/** The stream that `--output` names: stdout, a device, a FIFO; undefined for a plain file. */
+async function streamFor({ output, sha256, spool }: Order, world: World): Promise<StreamTarget | undefined> {
+  if (output === undefined) return undefined;
+  const spoolIn = spool ? (world.env.TMPDIR ?? '/tmp') : undefined;
+  if (output === '-') return { open: async () => stdoutWriter(world.stdout), sha256, spoolIn };
+  const path = resolve(world.cwd, output);
+  return (await isStreamPath(path)) ? { open: (signal) => pathWriter(path, signal), sha256 } : undefined;
+}
+
+/** Shows a file's progress while it is fetched, and a line when it has ended well. */
+function watched(
+  { progress }: Session,
+  fetch: (wanted: Wanted, signal: AbortSignal, watcher: Watcher) => Promise<Outcome>,
+): FetchOne {
+  return async (wanted, signal) => {
+    const shown = progress.start({ name: wanted.fileName, offset: 0 });
+    const outcome = await fetch(wanted, signal, {
+      total: (bytes, offset) => shown.total(bytes, offset),
+      moved: (bytes) => shown.advance(bytes),
+      setback: (setback) => shown.wait(setbackLine(setback)),
+    });
+    shown.finish(outcome.error ? undefined : outcomeLine(outcome, humanBytes));
+    return outcome;
+  };
+}

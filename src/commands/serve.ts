@@ -1,0 +1,123 @@
+import { join, resolve } from 'node:path';
+import { checkAccess, readSecretFile, readSmallFile } from '../disk/secret-file.ts';
+import { FilingsError } from '../errors.ts';
+import { isLoopback } from '../http/proxy.ts';
+import { requireFit } from '../jwt/key-fit.ts';
+import { isPublicMaterial, loadSecret, loadVerificationKey, type VerificationKey } from '../jwt/keys.ts';
+import type { RateLimit } from '../sandbox/rate-limit.ts';
+import { startSandbox } from '../sandbox/server.ts';
+import { resolveSettings } from '../settings/resolve.ts';
+import { readKey } from '../settings/secret-source.ts';
+import { parseCount, RATE, readValue, valueError } from '../settings/values.ts';
+import { guardStream, isBrokenPipe, write } from '../terminal/output.ts';
+import { printableJson } from '../terminal/printable.ts';
+import type { World } from '../world.ts';
+import type { Invocation } from './invocation.ts';
+
+type Options = Invocation['options'];
+
+const DEFAULT_HOST = '127.0.0.1';
+const DEFAULT_PORT = 8787;
+const DEFAULT_KEY = 'sandbox-key';
+const LONGEST_LATENCY_MS = 600_000;
+/** Log lines are dropped while a reader of stderr leaves more than this unread, in bytes. */
+const LOG_BACKLOG = 1024 * 1024;
+
+/** Serves until the first signal, which is how it is meant to end: exit 0. */
+export async function run({ args, options, flags }: Invocation, world: World): Promise<number> {
+  // It is a stand-in itself: `--sandbox` would only hide the key that the settings name.
+  const { settings } = await resolveSettings({ ...flags, sandbox: false }, world);
+  const tell = teller(settings, world);
+  const host = hostOf(options.host);
+  const rateLimit = rateLimitOf(options.rateLimit);
+  const sandbox = await startSandbox({
+    directory: directoryOf(args[0], world),
+    host,
+    port: numberOf(options.port, '--port', DEFAULT_PORT, 65_535),
+    apiKey: settings.key === undefined ? DEFAULT_KEY : await readKey(settings.key, world),
+    jwtKeys: await jwtKeysOf(options, world),
+    latencyMs: numberOf(options.latency, '--latency', 0, LONGEST_LATENCY_MS),
+    ...(rateLimit && { rateLimit }),
+    now: world.now,
+    log: tell,
+  });
+  try {
+    if (!isLoopback(host)) tell(`warning: ${host} may be reached by other machines, and keys travel readable`);
+    await printUrl(sandbox.url, world);
+    await interrupted(world.interrupt);
+  } finally {
+    await sandbox.close();
+  }
+  return 0;
+}
+
+/** A writer of lines to stderr; each is an object where errors are. */
+function teller({ quiet, errorFormat }: { quiet: boolean; errorFormat: string }, { stderr, secrets }: World) {
+  guardStream(stderr);
+  return (line: string) => {
+    if (quiet || stderr.writableLength > LOG_BACKLOG) return;
+    const text = secrets.redact(line);
+    stderr.write(errorFormat === 'json' ? `${printableJson({ log: text })}\n` : `${text}\n`);
+  };
+}
+
+/** Nobody may be reading: the service is there all the same. */
+async function printUrl(url: string, { stdout, interrupt }: World): Promise<void> {
+  try {
+    await write(stdout, `${url}\n`, interrupt);
+  } catch (error) {
+    if (!isBrokenPipe(error) && !interrupt.aborted) throw error;
+  }
+}
+
+function interrupted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+}
+
+function directoryOf(argument: string | undefined, { cwd, root }: World): string {
+  if (argument === '') throw new FilingsError('usage', 'DIRECTORY: must be a folder, and is empty');
+  return argument === undefined ? join(root, 'samples') : resolve(cwd, argument);
+}
+
+/** The URL's brackets around an IPv6 address are taken too. */
+function hostOf(option: Options[string]): string {
+  const host = typeof option === 'string' ? option.replace(/^\[(.*)\]$/, '$1') : DEFAULT_HOST;
+  // An empty one would listen on every address.
+  if (!/^[\w.:%-]+$/.test(host)) throw valueError('--host', 'must be an address or a name of this machine', host);
+  return host;
+}
+
+function numberOf(option: Options[string], flag: string, otherwise: number, most: number): number {
+  if (typeof option !== 'string') return otherwise;
+  const number = parseCount(option);
+  if (number === undefined || number > most) throw valueError(flag, `must be a whole number up to ${most}`, option);
+  return number;
+}
+
+function rateLimitOf(option: Options[string]): RateLimit | undefined {
+  if (typeof option !== 'string') return undefined;
+  readValue('rate', option, '--rate-limit');
+  const [, requests, unit] = RATE.exec(option) ?? [];
+  return { requests: Number(requests), perMs: unit === 's' ? 1_000 : 60_000 };
+}
+
+async function jwtKeysOf({ jwtKey, jwtSecret }: Options, world: World): Promise<VerificationKey[]> {
+  const keys: VerificationKey[] = [];
+  for (const path of Array.isArray(jwtKey) ? jwtKey : []) keys.push(await publicKey(resolve(world.cwd, path), world));
+  if (typeof jwtSecret === 'string') {
+    const path = resolve(world.cwd, jwtSecret);
+    keys.push(loadSecret(await readSecretFile(path, 'JWT secret file', world), `JWT secret file ${path}`));
+  }
+  for (const key of keys) requireFit(key, 'verify');
+  return keys;
+}
+
+async function publicKey(path: string, { uid, interrupt }: World): Promise<VerificationKey> {
+  const what = `JWT key file ${path}`;
+  const { bytes, stats } = await readSmallFile(path, 'JWT key file', interrupt);
+  if (!isPublicMaterial(bytes)) checkAccess(stats, 'private', what, path, uid);
+  return loadVerificationKey(bytes, what);
+}

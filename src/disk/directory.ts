@@ -1,0 +1,129 @@
+import { constants } from 'node:fs';
+import { type FileHandle, lstat, mkdir, open } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { errnoOf, FilingsError } from '../errors.ts';
+import { diskFailure } from './failure.ts';
+
+const { O_DIRECTORY, O_NOFOLLOW, O_RDONLY } = constants;
+
+/**
+ * A directory held open, so that a path swapped for a link meanwhile changes nothing:
+ * on Linux its entries are reached through `/proc/self/fd`, elsewhere by path.
+ */
+export class Directory {
+  /** Absolute, for people. */
+  readonly path: string;
+  readonly #handle: FileHandle;
+  readonly #base: string;
+  #syncing: Promise<void> | undefined;
+  #next: Promise<void> | undefined;
+
+  private constructor(path: string, handle: FileHandle, base: string) {
+    this.path = path;
+    this.#handle = handle;
+    this.#base = base;
+  }
+
+  /** Opens DIR itself (links on the way to it are the user's own), making what is missing. Throws `local_io`. */
+  static async open(path: string): Promise<Directory> {
+    const absolute = resolve(path);
+    await makeDirectories(absolute);
+    return Directory.#hold(absolute, O_RDONLY | O_DIRECTORY);
+  }
+
+  static async #hold(path: string, flags: number): Promise<Directory> {
+    try {
+      const handle = await open(path, flags);
+      const viaProc = `/proc/self/fd/${handle.fd}`;
+      const stable = await lstat(`${viaProc}/.`).then(
+        () => true,
+        () => false,
+      );
+      return new Directory(path, handle, stable ? viaProc : path);
+    } catch (error) {
+      throw diskFailure(error, path);
+    }
+  }
+
+  /** The path of an entry for system calls: not for people. */
+  entry(name: string): string {
+    return `${this.#base}/${name}`;
+  }
+
+  /** Opens a directory below, making it if missing; a link there is refused. */
+  async below(name: string): Promise<Directory> {
+    try {
+      await mkdir(this.entry(name)).catch(unlessExists);
+      await this.sync();
+      const found = await lstat(this.entry(name));
+      if (found.isSymbolicLink()) throw linkInTheWay(join(this.path, name));
+      const handle = await open(this.entry(name), O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
+      const base = this.#base === this.path ? this.entry(name) : `/proc/self/fd/${handle.fd}`;
+      return new Directory(join(this.path, name), handle, base);
+    } catch (error) {
+      throw diskFailure(error, join(this.path, name));
+    }
+  }
+
+  /** Flushes the directory's entries; callers that come while one flush runs share the next. */
+  sync(): Promise<void> {
+    if (!this.#syncing) {
+      this.#syncing = this.#flush().finally(() => {
+        this.#syncing = undefined;
+      });
+      return this.#syncing;
+    }
+    this.#next ??= this.#syncing
+      .catch(() => {})
+      .then(() => {
+        this.#next = undefined;
+        return this.sync();
+      });
+    return this.#next;
+  }
+
+  async #flush(): Promise<void> {
+    try {
+      await this.#handle.sync();
+    } catch (error) {
+      // Some file systems know no flush of a directory; then there is none to wait for.
+      if (!['EINVAL', 'ENOTSUP', 'EBADF'].includes(errnoOf(error) ?? '')) throw diskFailure(error, this.path);
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.#handle.close();
+  }
+}
+
+/** Step by step: Node's recursive mkdir never returns on a path such as /proc/nope. */
+async function makeDirectories(absolute: string): Promise<void> {
+  const missing: string[] = [];
+  for (let path = absolute; ; path = join(path, '..')) {
+    try {
+      await mkdir(path);
+      break;
+    } catch (error) {
+      if (errnoOf(error) === 'EEXIST' || path === '/') break;
+      if (errnoOf(error) !== 'ENOENT') throw diskFailure(error, path);
+      missing.push(path);
+    }
+  }
+  for (const path of missing.reverse()) {
+    await mkdir(path)
+      .catch(unlessExists)
+      .catch((error) => {
+        throw diskFailure(error, path);
+      });
+  }
+}
+
+function unlessExists(error: unknown): void {
+  if (errnoOf(error) !== 'EEXIST') throw error;
+}
+
+function linkInTheWay(path: string): FilingsError {
+  return new FilingsError('local_io', `${path}: cannot write: a symbolic link is in the way`, {
+    hint: 'links below the target directory are not followed: remove it',
+  });
+}

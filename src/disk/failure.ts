@@ -1,0 +1,29 @@
+import { errnoOf, FilingsError } from '../errors.ts';
+
+const REASONS: Readonly<Record<string, readonly [why: string, hint: string]>> = {
+  ENOSPC: ['the disk is full', 'make room, then run it again: what is complete is kept'],
+  EDQUOT: ['the disk quota is used up', 'make room, then run it again: what is complete is kept'],
+  EFBIG: [
+    'the file is larger than may be written here',
+    'raise the limit (ulimit -f), or write to another file system',
+  ],
+  EROFS: ['the file system is read-only', 'choose another place with --directory or --output'],
+  EACCES: ['permission denied', 'choose another place with --directory or --output, or change its permissions'],
+  EPERM: ['not permitted', 'choose another place with --directory or --output, or change its permissions'],
+  EMFILE: ['too many open files', 'lower --jobs, or raise the limit (ulimit -n)'],
+  ENFILE: ['too many open files on this machine', 'lower --jobs'],
+  EIO: ['the disk reported an error', 'check the disk: nothing incomplete was kept under the final name'],
+  ENOENT: ['the directory is not there (any more)', 'run it again'],
+  ENOTDIR: ['a part of the path is not a directory', 'choose another place with --directory or --output'],
+  EISDIR: ['it is a directory', 'name a file, or use --directory'],
+  ELOOP: ['a symbolic link is in the way', 'links below the target directory are not followed: remove it'],
+  ENAMETOOLONG: ['the name is too long for the file system', 'choose a shorter one with --output'],
+};
+
+/** Turns what the file system said about a path into `local_io`, with what to do about it; the run stops. */
+export function diskFailure(error: unknown, path: string): FilingsError {
+  if (error instanceof FilingsError) return error;
+  const code = errnoOf(error);
+  const [why, hint] = (code && REASONS[code]) || [code ?? String(error), 'check the disk and the path'];
+  return new FilingsError('local_io', `${path}: cannot write: ${why}`, { hint, cause: error, stopsRun: true });
+}

@@ -1,0 +1,49 @@
+import { open, unlink } from 'node:fs/promises';
+import { errnoOf, FilingsError } from '../errors.ts';
+
+export interface NewFile {
+  readonly path: string;
+  readonly bytes: Uint8Array | string;
+  /** The permissions that it has from before its first byte. */
+  readonly mode: number;
+}
+
+/**
+ * Creates files that must not be there yet, all or none, and flushes them. A link in the place of one counts as a file.
+ *
+ * @throws FilingsError `usage`: one is there already; `local_io`
+ */
+export async function createNewFiles(files: readonly NewFile[]): Promise<void> {
+  const created: string[] = [];
+  try {
+    for (const file of files) await createNewFile(file, () => created.push(file.path));
+  } catch (error) {
+    for (const path of created) await unlink(path).catch(() => {});
+    throw error;
+  }
+}
+
+async function createNewFile({ path, bytes, mode }: NewFile, onCreated: () => void): Promise<void> {
+  try {
+    const handle = await open(path, 'wx', mode);
+    onCreated();
+    try {
+      await handle.writeFile(bytes);
+      await handle.sync();
+    } finally {
+      await handle.close();
+    }
+  } catch (cause) {
+    throw cannotCreate(path, cause);
+  }
+}
+
+function cannotCreate(path: string, cause: unknown): FilingsError {
+  const errno = errnoOf(cause) ?? 'unknown error';
+  if (errno === 'EEXIST') {
+    const hint = 'choose another name, or move the old file away';
+    return new FilingsError('usage', `${path}: it is there already, and is not overwritten`, { hint, cause });
+  }
+  const why = errno === 'ENOENT' ? 'its folder is not there' : `it cannot be written (${errno})`;
+  return new FilingsError('local_io', `${path}: ${why}`, { cause });
+}

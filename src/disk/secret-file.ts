@@ -1,0 +1,140 @@
+import { closeSync, constants, fstatSync, openSync, readSync, type Stats } from 'node:fs';
+import { Socket } from 'node:net';
+import { errnoOf, FilingsError } from '../errors.ts';
+import type { World } from '../world.ts';
+
+/** Nothing that is read whole is larger. Bytes. */
+const LARGEST = 1024 * 1024;
+
+const READ_BY_OTHERS = 0o044;
+const WRITTEN_BY_OTHERS = 0o022;
+
+export interface OpenedFile {
+  readonly bytes: Buffer;
+  /** Of the open file, not of what stands under its name by now. */
+  readonly stats: Stats;
+}
+
+/** Who may have a file open: `private`: nobody else; `trusted`: nobody else may change it. */
+export type Access = 'private' | 'trusted';
+
+/**
+ * The bytes of a file that holds a secret, 1 MiB at most. Its owner and permissions are checked
+ * on the open file: another user's is refused, and one that others can read or write.
+ * A pipe is read to its end, as `<(command)` makes one.
+ * @param what what the file is, for errors: `API key file`
+ * @throws FilingsError `config`
+ */
+export async function readSecretFile(
+  path: string,
+  what: string,
+  world: Pick<World, 'uid' | 'interrupt'>,
+): Promise<Buffer> {
+  const { bytes, stats } = await readSmallFile(path, what, world.interrupt);
+  checkAccess(stats, 'private', `${what} ${path}`, path, world.uid);
+  return bytes;
+}
+
+/**
+ * A whole file with what the system says of it.
+ * @throws FilingsError `config`, with the system's error as its cause
+ */
+export async function readSmallFile(path: string, what: string, signal: AbortSignal): Promise<OpenedFile> {
+  const name = `${what} ${path}`;
+  const fd = translated(name, () => openSync(path, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY));
+  let mine = true;
+  try {
+    const stats = fstatSync(fd);
+    if (stats.isFIFO()) {
+      mine = false;
+      return { bytes: await readPipe(fd, name, signal), stats };
+    }
+    if (!stats.isFile()) throw new FilingsError('config', `${name}: not a regular file`);
+    return { bytes: translated(name, () => readRegular(fd, name)), stats };
+  } finally {
+    if (mine) closeSync(fd);
+  }
+}
+
+/**
+ * Refuses a file that somebody else may have a hand in.
+ * @throws FilingsError `config`, whose hint is the command that mends it
+ */
+export function checkAccess(
+  stats: Pick<Stats, 'mode' | 'uid'>,
+  access: Access,
+  name: string,
+  path: string,
+  uid: number | undefined,
+): void {
+  if (uid === undefined) return;
+  if (stats.uid !== uid && stats.uid !== 0) {
+    throw new FilingsError('config', `${name}: another user owns it`, {
+      hint: `make it yours: chown "$(id -u)" ${quoted(path)} && chmod 600 ${quoted(path)}`,
+    });
+  }
+  const forbidden = access === 'private' ? READ_BY_OTHERS | WRITTEN_BY_OTHERS : WRITTEN_BY_OTHERS;
+  if ((stats.mode & forbidden) === 0) return;
+  const verb = (stats.mode & WRITTEN_BY_OTHERS) !== 0 ? 'write' : 'read';
+  throw new FilingsError('config', `${name}: others can ${verb} it`, { hint: `chmod 600 ${quoted(path)}` });
+}
+
+/** A path as a shell takes it. */
+function quoted(path: string): string {
+  const plain = /^[\w@%+=:,./][\w@%+=:,./-]*$/.test(path);
+  return plain ? path : `'${path.startsWith('-') ? './' : ''}${path.replaceAll("'", "'\\''")}'`;
+}
+
+function readRegular(fd: number, name: string): Buffer {
+  const held = Buffer.alloc(LARGEST + 1);
+  let length = 0;
+  for (;;) {
+    const count = readSync(fd, held, length, held.length - length, null);
+    length += count;
+    if (length > LARGEST) throw tooLarge(name);
+    if (count === 0) return Buffer.from(held.subarray(0, length));
+  }
+}
+
+/** Closes the descriptor. A socket, since it waits for a pipe without holding a thread. */
+async function readPipe(fd: number, name: string, signal: AbortSignal): Promise<Buffer> {
+  const pipe = new Socket({ fd, readable: true, writable: false, signal });
+  const chunks: Buffer[] = [];
+  let length = 0;
+  try {
+    for await (const chunk of pipe as AsyncIterable<Buffer>) {
+      chunks.push(chunk);
+      length += chunk.length;
+      if (length > LARGEST) throw tooLarge(name);
+    }
+  } catch (error) {
+    if (signal.aborted) throw signal.reason;
+    throw error instanceof FilingsError ? error : unreadable(name, error);
+  } finally {
+    pipe.destroy();
+  }
+  return Buffer.concat(chunks);
+}
+
+function translated<T>(name: string, work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    throw error instanceof FilingsError ? error : unreadable(name, error);
+  }
+}
+
+function unreadable(name: string, cause: unknown): FilingsError {
+  const errno = errnoOf(cause);
+  const why =
+    errno === 'ENOENT' || errno === 'ENOTDIR'
+      ? 'no such file'
+      : errno === 'EACCES' || errno === 'EPERM'
+        ? 'no permission to read it'
+        : `cannot be read (${errno ?? 'unknown error'})`;
+  return new FilingsError('config', `${name}: ${why}`, { cause });
+}
+
+function tooLarge(name: string): FilingsError {
+  return new FilingsError('config', `${name}: larger than 1 MiB`);
+}

@@ -1,0 +1,115 @@
+/** What can go wrong, as the words a script may match on; the interface's table of exit codes. */
+export type ErrorCode =
+  | 'internal'
+  | 'usage'
+  | 'config'
+  | 'partial'
+  | 'auth'
+  | 'not_found'
+  | 'rejected'
+  | 'temporary'
+  | 'local_io'
+  | 'integrity'
+  | 'interrupted';
+
+/** The one table from code to exit status; `interrupted` adds the number of the signal to its base. */
+const EXIT_STATUS: Readonly<Record<ErrorCode, number>> = {
+  internal: 1,
+  usage: 2,
+  config: 2,
+  partial: 3,
+  auth: 4,
+  not_found: 5,
+  rejected: 6,
+  temporary: 7,
+  local_io: 8,
+  integrity: 9,
+  interrupted: 128,
+};
+
+/** What `filings help exit-codes` prints: exit status, codes, meaning. */
+export const EXIT_CODE_ROWS: readonly (readonly [exit: string, codes: string, meaning: string])[] = [
+  ['0', '', 'done, also when all was skipped'],
+  [`${EXIT_STATUS.internal}`, 'internal', 'a defect in the program'],
+  [`${EXIT_STATUS.usage}`, 'usage, config', 'the command line or the configuration is wrong'],
+  [`${EXIT_STATUS.partial}`, 'partial', 'a batch ended, and at least one file failed for good'],
+  [`${EXIT_STATUS.auth}`, 'auth', 'no key, 401, 403, a bad or expired JWT'],
+  [`${EXIT_STATUS.not_found}`, 'not_found', '404, 410, nothing matched'],
+  [`${EXIT_STATUS.rejected}`, 'rejected', 'another 4xx, a validation problem among them'],
+  [
+    `${EXIT_STATUS.temporary}`,
+    'temporary',
+    'network, TLS, timeout, deadline, 408, 425, 429, 5xx: running it again later is enough',
+  ],
+  [`${EXIT_STATUS.local_io}`, 'local_io', 'disk full, no permission, cannot write stdout'],
+  [
+    `${EXIT_STATUS.integrity}`,
+    'integrity',
+    'truncated, wrong hash, changed while resuming, an answer that is not what the contract says',
+  ],
+  [`${EXIT_STATUS.interrupted}+n`, 'interrupted', 'ended by signal n; 141: the reader of `download -o -` went away'],
+];
+
+/** The service's problem details (contract part 2, RFC 9457), as far as they could be read. */
+export interface Problem {
+  readonly type?: string;
+  readonly title?: string;
+  /** The HTTP status of the answer, never the body's own claim. */
+  readonly status: number;
+  readonly detail?: string;
+  readonly instance?: string;
+  readonly errors?: Readonly<Record<string, readonly string[]>>;
+  /** Further members, as they came. */
+  readonly [extension: string]: unknown;
+}
+
+export interface FilingsErrorDetails {
+  /** What to do next, in one sentence. */
+  readonly hint?: string;
+  readonly problem?: Problem;
+  /** When it may be tried again, in milliseconds since the epoch. */
+  readonly retryAt?: number;
+  /** The signal's number, for `interrupted`. */
+  readonly signal?: number;
+  /** Whether another try may go better. */
+  readonly retryable?: boolean;
+  /** False when not even a connection could be made. */
+  readonly connected?: boolean;
+  readonly cause?: unknown;
+  /** It would fail every other file of a batch too. */
+  readonly stopsRun?: boolean;
+}
+
+/**
+ * The one error class. `message` reads `WHAT: WHY`, without the program's name;
+ * foreign text in it is made printable by the renderer, not here.
+ */
+export class FilingsError extends Error {
+  override readonly name = 'FilingsError';
+  readonly code: ErrorCode;
+  readonly hint: string | undefined;
+  readonly problem: Problem | undefined;
+  readonly retryAt: number | undefined;
+  readonly retryable: boolean;
+  readonly connected: boolean;
+  readonly stopsRun: boolean;
+  readonly exitStatus: number;
+
+  constructor(code: ErrorCode, message: string, details: FilingsErrorDetails = {}) {
+    super(message, details.cause === undefined ? undefined : { cause: details.cause });
+    this.code = code;
+    this.hint = details.hint;
+    this.problem = details.problem;
+    this.retryAt = details.retryAt;
+    this.retryable = details.retryable ?? false;
+    this.connected = details.connected ?? true;
+    this.stopsRun = details.stopsRun ?? false;
+    this.exitStatus = EXIT_STATUS[code] + (details.signal ?? 0);
+  }
+}
+
+/** The errno name of a system error (`ENOSPC`), or undefined. */
+export function errnoOf(error: unknown): string | undefined {
+  const code = (error as { code?: unknown } | null | undefined)?.code;
+  return typeof code === 'string' ? code : undefined;
+}

@@ -1,0 +1,72 @@
+/** Held back above this: what is gathered while the disk or the reader is busy. */
+const GATHER_BYTES = 1 << 20;
+
+/** What stops and starts the source of a body. */
+interface Source {
+  hold(): void;
+  release(): void;
+  /** These chunks are not read any more. */
+  recycle(chunks: readonly Buffer[]): void;
+}
+
+/**
+ * A response body that is gathered while its consumer is busy and taken in one go:
+ * large writes on a fast network, prompt ones on a slow network, bounded memory on both.
+ */
+export class Body {
+  readonly #source: Source;
+  #chunks: Buffer[] = [];
+  #taken: readonly Buffer[] = [];
+  #size = 0;
+  #ended = false;
+  #error: Error | undefined;
+  #wake: (() => void) | undefined;
+
+  constructor(source: Source) {
+    this.#source = source;
+  }
+
+  /** From the source: bytes arrived. */
+  push(chunk: Buffer): void {
+    this.#chunks.push(chunk);
+    this.#size += chunk.length;
+    if (this.#size >= GATHER_BYTES) this.#source.hold();
+    this.#wake?.();
+  }
+
+  /** From the source: the framing says that this was all. */
+  end(): void {
+    this.#ended = true;
+    this.#wake?.();
+  }
+
+  /** From the source: no more will come. What arrived before can still be taken. */
+  fail(error: Error): void {
+    if (this.#ended) return;
+    this.#error ??= error;
+    this.#wake?.();
+  }
+
+  /**
+   * All bytes gathered so far, waiting for at least one; undefined at the end. The
+   * chunks are the caller's until the next call, which reuses their memory. Throws what the source failed with, after every byte that came before it.
+   */
+  async take(): Promise<Buffer[] | undefined> {
+    this.#source.recycle(this.#taken);
+    this.#taken = [];
+    while (this.#chunks.length === 0) {
+      if (this.#error) throw this.#error;
+      if (this.#ended) return undefined;
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve;
+      });
+      this.#wake = undefined;
+    }
+    const chunks = this.#chunks;
+    this.#chunks = [];
+    this.#size = 0;
+    this.#taken = chunks;
+    this.#source.release();
+    return chunks;
+  }
+}

@@ -1,0 +1,53 @@
+/** Fewer new bytes than this within the idle time count as idle (a drip is a stall). */
+const LEAST_BYTES = 1000;
+
+/**
+ * Fires when the peer brings fewer than 1,000 new bytes in `idleMs` while more are
+ * due. Time in which we hold the socket back is not the peer's.
+ */
+export class Watchdog {
+  readonly #idleMs: number;
+  readonly #now: () => number;
+  readonly #onIdle: () => void;
+  #timer: NodeJS.Timeout | undefined;
+  #since = 0;
+  #fresh = 0;
+
+  constructor(idleMs: number, now: () => number, onIdle: () => void) {
+    this.#idleMs = idleMs;
+    this.#now = now;
+    this.#onIdle = onIdle;
+    this.resume();
+  }
+
+  /** Bytes arrived. */
+  fed(bytes: number): void {
+    this.#fresh += bytes;
+    if (this.#fresh < LEAST_BYTES) return;
+    this.#fresh = 0;
+    this.#since = this.#now();
+  }
+
+  /** We stop reading: the clock stands still. */
+  pause(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+  }
+
+  /** We read again: the peer has the whole time anew. */
+  resume(): void {
+    if (this.#timer) return;
+    this.#fresh = 0;
+    this.#since = this.#now();
+    this.#arm(this.#idleMs);
+  }
+
+  #arm(ms: number): void {
+    this.#timer = setTimeout(() => {
+      this.#timer = undefined;
+      const left = this.#since + this.#idleMs - this.#now();
+      if (left <= 0) this.#onIdle();
+      else this.#arm(left);
+    }, ms);
+  }
+}

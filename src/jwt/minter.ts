@@ -1,0 +1,101 @@
+import { FilingsError } from '../errors.ts';
+import { sleep } from '../sleep.ts';
+import type { World } from '../world.ts';
+import { algorithmFault, findAlgorithm } from './algorithms.ts';
+import { readSigningKey } from './key-file.ts';
+import { requireFit } from './key-fit.ts';
+import { lineBreakWarning } from './keys.ts';
+import { type MintedToken, mintToken } from './sign.ts';
+
+/** How tokens are to be made: the config file's `jwt`, its paths absolute. */
+export interface TokenRecipe {
+  readonly keyFile?: string;
+  readonly secretFile?: string;
+  readonly alg?: string;
+  readonly kid?: string;
+  readonly sub?: string;
+  readonly name?: string;
+  /** Milliseconds. */
+  readonly lifetime?: number;
+}
+
+export interface Minter {
+  /** A token that is valid now and stays so for a while: the last one, or the next. */
+  readonly token: () => Promise<string>;
+  /** What a person should know about the key. */
+  readonly warning: string | undefined;
+}
+
+type MinterWorld = Pick<World, 'uid' | 'interrupt' | 'secrets' | 'now'>;
+
+export const DEFAULT_LIFETIME_SECONDS = 300;
+/** A token with less left than this, or than half its lifetime, is replaced: a request takes time to arrive. Milliseconds. */
+const MARGIN_MS = 60_000;
+/** One with less left than this could be expired when it arrives. Milliseconds. */
+const MOMENT_MS = 300;
+
+/**
+ * Reads the key once, and mints tokens from it for as long as they are asked for. Each token is remembered as a secret.
+ *
+ * @throws FilingsError `config`: the key can't be read, does not fit, or the recipe is not sound
+ */
+export async function createMinter(recipe: TokenRecipe, world: MinterWorld): Promise<Minter> {
+  const lifetime = wholeSeconds(recipe.lifetime);
+  const wanted = namedAlgorithm(recipe.alg);
+  const key = await readSigningKey(recipe, world);
+  const algorithm = requireFit(key, 'sign', wanted);
+  const { kid, sub, name } = recipe;
+
+  const mint = async (): Promise<MintedToken> => {
+    const issuedAt = Math.floor(world.now() / 1000);
+    const minted = await mintToken({ key, algorithm, kid, sub, name, issuedAt, lifetime });
+    world.secrets.add(minted.token);
+    return minted;
+  };
+  const next = async (): Promise<MintedToken> => {
+    const minted = await mint();
+    const left = millisecondsLeft(minted, world);
+    if (left >= MOMENT_MS) return minted;
+    // The shortest lifetime, late in a second: the next second's token lasts longer.
+    await sleep(Math.max(left, 0), world.interrupt);
+    return mint();
+  };
+
+  const margin = Math.min(MARGIN_MS, lifetime * 500);
+  let current: MintedToken | undefined;
+  let pending: Promise<MintedToken> | undefined;
+  return {
+    warning: lineBreakWarning(key),
+    async token() {
+      if (current !== undefined && isFresh(current, margin, world)) return current.token;
+      pending ??= next().finally(() => {
+        pending = undefined;
+      });
+      current = await pending;
+      return current.token;
+    },
+  };
+}
+
+/** A clock that was set back makes a token one of the future: that is replaced as well. */
+function isFresh(minted: MintedToken, margin: number, world: Pick<World, 'now'>): boolean {
+  return millisecondsLeft(minted, world) > margin && (minted.claims.nbf as number) * 1000 <= world.now();
+}
+
+function millisecondsLeft({ claims }: MintedToken, { now }: Pick<World, 'now'>): number {
+  return (claims.exp as number) * 1000 - now();
+}
+
+function wholeSeconds(milliseconds: number | undefined): number {
+  if (milliseconds === undefined) return DEFAULT_LIFETIME_SECONDS;
+  if (milliseconds >= 1000 && milliseconds % 1000 === 0) return milliseconds / 1000;
+  throw new FilingsError('config', "the config file's jwt.lifetime: it must be whole seconds, and at least one");
+}
+
+function namedAlgorithm(name: string | undefined) {
+  if (name === undefined) return undefined;
+  const algorithm = findAlgorithm(name);
+  if (algorithm !== undefined) return algorithm;
+  const { reason, hint } = algorithmFault(name);
+  throw new FilingsError('config', `the config file's jwt.alg, ${name}: ${reason}`, { hint });
+}

@@ -1,0 +1,29 @@
+import * as z from 'zod/mini';
+import { wantedInFile } from '../settings/config-fault.ts';
+import { configSchema } from '../settings/config-schema.ts';
+import { SETTINGS, type SettingSpec } from '../settings/options.ts';
+
+/** The JSON Schema of the config file, for editors. */
+export function configJsonSchema(): string {
+  const schema = z.toJSONSchema(configSchema(), {
+    override({ jsonSchema, path }) {
+      const spec = SETTINGS.find(({ key, inFile }) => inFile && key === path.at(-1) && path.at(-2) === 'properties');
+      if (spec === undefined || isRecipeMember(path)) return;
+      jsonSchema.description = descriptionOf(spec);
+      if (spec.default !== undefined) jsonSchema.default = defaultOf(spec);
+    },
+  });
+  return `${JSON.stringify({ ...schema, title: 'The config file of filings' }, undefined, 2)}\n`;
+}
+
+function isRecipeMember(path: readonly (string | number)[]): boolean {
+  return path.at(-3) === 'jwt';
+}
+
+function descriptionOf(spec: SettingSpec): string {
+  return `${spec.option?.help ?? spec.help}: ${wantedInFile(spec)}`;
+}
+
+function defaultOf({ kind, default: text }: SettingSpec): unknown {
+  return kind === 'count' || kind === 'switch' ? JSON.parse(text ?? 'null') : text;
+}

@@ -1,0 +1,40 @@
+/** Columns between the two of a table, and before the first. */
+const GAP = 2;
+/** Past this many columns the first one of a table stands on a line of its own. */
+const WIDEST_TERM = 26;
+
+export type Row = readonly [term: string, text: string];
+
+/** Text broken into lines of at most so many columns; longer words stay whole. */
+export function wrapped(text: string, columns: number): readonly string[] {
+  const lines: string[] = [];
+  let line = '';
+  for (const word of text.split(/\s+/)) {
+    if (line !== '' && line.length + 1 + word.length > columns) {
+      lines.push(line);
+      line = word;
+    } else line = line === '' ? word : `${line} ${word}`;
+  }
+  return [...lines, line];
+}
+
+/** A heading with a table of two columns below it; nothing where there are no rows. */
+export function section(heading: string, rows: readonly Row[], columns: number): string {
+  if (rows.length === 0) return '';
+  return `${heading}:\n${table(rows, columns)}\n`;
+}
+
+/** Two columns, the second wrapped. */
+export function table(rows: readonly Row[], columns: number): string {
+  const widest = Math.max(...rows.map(([term]) => Math.min(term.length, WIDEST_TERM)));
+  const indent = GAP + widest + GAP;
+  return rows.map((row) => rowLines(row, widest, Math.max(columns - indent, 20)).join('')).join('');
+}
+
+function rowLines([term, text]: Row, widest: number, columns: number): readonly string[] {
+  const lines = wrapped(text, columns).map((line) => `${' '.repeat(GAP + widest + GAP)}${line}`.trimEnd());
+  const head = `${' '.repeat(GAP)}${term.padEnd(widest)}`;
+  if (term.length > widest) return [`${head}\n`, ...lines.map((line) => `${line}\n`)];
+  const [first = '', ...rest] = lines;
+  return [`${head}${first.slice(head.length)}`.trimEnd(), '\n', ...rest.map((line) => `${line}\n`)];
+}

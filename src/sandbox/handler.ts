@@ -1,0 +1,74 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Secrets } from '../secrets.ts';
+import { type Answer, send } from './answer.ts';
+import type { Archive } from './archive.ts';
+import { type Credentials, readCredentials } from './credentials.ts';
+import { createGate, type GateRules } from './gate.ts';
+import { problem } from './problem.ts';
+import { createRateLimit, type RateLimit } from './rate-limit.ts';
+import { requestLine } from './request-log.ts';
+import { route } from './routes.ts';
+import { parseTarget, type Target } from './target.ts';
+
+export interface HandlerOptions extends GateRules {
+  /** Delays each answer, in milliseconds. */
+  readonly latencyMs?: number;
+  readonly rateLimit?: RateLimit;
+  /** Takes the line of each request, without a line break, printable and without secrets. */
+  readonly log?: (line: string) => void;
+}
+
+/** Answers one request and logs it. Never rejects. */
+export type Handler = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
+
+/** A request as it is taken apart before anything is decided. */
+interface Arrival {
+  readonly request: IncomingMessage;
+  readonly target: Target | undefined;
+  readonly credentials: Credentials | undefined;
+  /** A name to find its line in the log by. */
+  readonly traceId: string;
+}
+
+/** Makes the handler of every request; `closing` cuts its delays short. */
+export function createHandler(archive: Archive, options: HandlerOptions, closing: AbortSignal): Handler {
+  const { now, latencyMs = 0, log } = options;
+  const decide = createDecision(archive, options);
+  const secrets = new Secrets();
+  secrets.add(options.apiKey);
+  let count = 0;
+  return async (request, response) => {
+    const at = now();
+    const target = parseTarget(request.url ?? '');
+    const credentials = target && readCredentials(target, request.headersDistinct);
+    const traceId = `sandbox-${++count}`;
+    if (latencyMs > 0) await sleep(latencyMs, undefined, { signal: closing }).catch(() => {});
+    const answer = await decide({ request, target, credentials, traceId });
+    const { status, note } = answer;
+    const method = request.method ?? '';
+    const complete = await send(answer, response, method !== 'HEAD');
+    log?.(requestLine({ at, method, target, credentials, traceId, status, note, complete, ms: now() - at }, secrets));
+  };
+}
+
+function createDecision(archive: Archive, options: HandlerOptions): (arrival: Arrival) => Promise<Answer> {
+  const { now, rateLimit } = options;
+  const gate = createGate(options);
+  const takeTurn = rateLimit === undefined ? () => 0 : createRateLimit(rateLimit, now);
+  return async ({ request, target, credentials, traceId }) => {
+    if (!target || !credentials) return problem(400, { detail: 'the percent-encoding of the path is broken', traceId });
+    try {
+      const refusal = await gate(credentials);
+      if (refusal) return problem(401, { detail: refusal.detail, traceId }, { 'WWW-Authenticate': refusal.challenge });
+      const wait = takeTurn();
+      if (wait > 0) return problem(429, { detail: 'too many requests', traceId }, { 'Retry-After': `${wait}` });
+      const { method = '', headers } = request;
+      return await route({ method, ...target, headers, traceId }, { archive, now });
+    } catch (error) {
+      // The error's text names a path of this machine: it is for the log alone.
+      const answer = problem(500, { detail: 'the archive could not be read', traceId });
+      return { ...answer, note: (error as Error).message };
+    }
+  };
+}

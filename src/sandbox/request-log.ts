@@ -1,0 +1,47 @@
+import type { Secrets } from '../secrets.ts';
+import { printable } from '../terminal/printable.ts';
+import type { Credentials } from './credentials.ts';
+import type { Target } from './target.ts';
+
+export interface Served {
+  /** Milliseconds since the epoch. */
+  readonly at: number;
+  readonly method: string;
+  readonly target: Target | undefined;
+  readonly credentials: Credentials | undefined;
+  readonly traceId: string;
+  readonly status: number;
+  readonly note: string | undefined;
+  /** False when the client went away, or the file could not be sent to its end. */
+  readonly complete: boolean;
+  readonly ms: number;
+}
+
+const LONGEST_VALUE = 300;
+
+/**
+ * A request as one line. Only what is known to be harmless is shown: the path without a key segment,
+ * the two parameters of the contract, and by which way a key came, but nothing of its value.
+ */
+export function requestLine(served: Served, secrets: Secrets): string {
+  // Redacted before it is cut: half a secret is one too.
+  const show = (text: string) => printable(secrets.redact(text), LONGEST_VALUE);
+  const { target, credentials } = served;
+  const parts = [new Date(served.at).toISOString(), served.method];
+  parts.push(target ? show(pathOf(target)) : '(a malformed target)');
+  for (const name of ['accession_no', 'file_name']) {
+    for (const value of target?.query.getAll(name) ?? []) parts.push(`${name}=${show(value)}`);
+  }
+  const ways = (credentials?.keys ?? []).map((key) => key.carrier);
+  parts.push(`key=${ways.join('+') || 'none'}`);
+  if (credentials?.tokens.length) parts.push('jwt');
+  parts.push(`${served.status}`, `${Math.round(served.ms)}ms`);
+  if (served.note !== undefined) parts.push(`${served.traceId}: ${show(served.note)}`);
+  if (!served.complete) parts.push('(cut off)');
+  return parts.join(' ');
+}
+
+function pathOf(target: Target): string {
+  // A key segment elsewhere than at the end is a mistake, but still a key.
+  return target.resource.replace(/APIKEY-[^/]*/gi, 'APIKEY-[redacted]');
+}

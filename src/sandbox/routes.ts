@@ -1,0 +1,95 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Answer } from './answer.ts';
+import { type Archive, isFileName } from './archive.ts';
+import { describe } from './description.ts';
+import { fileAnswer } from './file-answer.ts';
+import { mediaType } from './media-type.ts';
+import { problem } from './problem.ts';
+
+/** A request that was let in. */
+export interface Admitted {
+  readonly method: string;
+  readonly resource: string;
+  readonly query: URLSearchParams;
+  readonly headers: IncomingHttpHeaders;
+  readonly traceId: string;
+}
+
+export interface RouteContext {
+  readonly archive: Archive;
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
+}
+
+type Handler = (request: Admitted, context: RouteContext) => Promise<Answer>;
+type Errors = Record<string, string[]>;
+
+const ROUTES: ReadonlyMap<string, Handler> = new Map([
+  ['/v1/download', download],
+  ['/v1/filings', filings],
+]);
+const ACCESSION = /^\d{10}-\d{2}-\d{6}$/;
+
+/** The answer to a request that was let in (contract part 4). Rejects when the archive can't be read. */
+export async function route(request: Admitted, context: RouteContext): Promise<Answer> {
+  const { method, resource: instance, traceId } = request;
+  const handler = ROUTES.get(instance);
+  if (handler === undefined) return problem(404, { detail: 'there is no such resource', instance, traceId });
+  if (method !== 'GET' && method !== 'HEAD') {
+    return problem(405, { detail: 'only GET is allowed', instance, traceId }, { Allow: 'GET, HEAD' });
+  }
+  return handler(request, context);
+}
+
+async function download(request: Admitted, { archive, now }: RouteContext): Promise<Answer> {
+  const errors: Errors = {};
+  const accession = accessionOf(request, errors);
+  const name = single(request.query, 'file_name', errors);
+  if (name !== undefined && !isFileName(name)) errors.file_name = ['The field file_name must be the name of one file.'];
+  if (accession === undefined || name === undefined || errors.file_name) return invalid(request, errors);
+  const file = await archive.open(accession, name);
+  if (file === undefined) {
+    return problem(404, { detail: 'the filing has no file of that name', traceId: request.traceId });
+  }
+  return fileAnswer(file, {
+    name,
+    method: request.method,
+    headers: request.headers,
+    now: now(),
+    traceId: request.traceId,
+  });
+}
+
+async function filings(request: Admitted, { archive }: RouteContext): Promise<Answer> {
+  const errors: Errors = {};
+  const accession = accessionOf(request, errors);
+  if (accession === undefined) return invalid(request, errors);
+  const records = (await archive.list(accession)).map(({ name, size }) => ({
+    accession_no: accession,
+    file_name: name,
+    size,
+    type: mediaType(name),
+    description: describe(name),
+  }));
+  const body = Buffer.from(JSON.stringify(records));
+  const headers = { 'Content-Type': 'application/json', 'Content-Length': `${body.length}` };
+  return { status: 200, headers, body };
+}
+
+function accessionOf({ query }: Admitted, errors: Errors): string | undefined {
+  const accession = single(query, 'accession_no', errors);
+  if (accession === undefined || ACCESSION.test(accession)) return accession;
+  errors.accession_no = ['The field accession_no must be 10 digits, a dash, 2 digits, a dash, 6 digits.'];
+  return undefined;
+}
+
+function single(query: URLSearchParams, name: string, errors: Errors): string | undefined {
+  const [value, ...more] = query.getAll(name);
+  if (value && more.length === 0) return value;
+  errors[name] = [value ? `The field ${name} was given more than once.` : `The field ${name} is required.`];
+  return undefined;
+}
+
+function invalid({ resource: instance, traceId }: Admitted, errors: Errors): Answer {
+  return problem(400, { detail: 'the query is not valid', instance, errors, traceId });
+}

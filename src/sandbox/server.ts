@@ -1,0 +1,53 @@
+import { createServer } from 'node:http';
+import { openArchive } from './archive.ts';
+import { createHandler, type HandlerOptions } from './handler.ts';
+import { authority, listen } from './listen.ts';
+
+export interface SandboxOptions extends HandlerOptions {
+  /** Absolute; laid out as DIRECTORY/ACCESSION/FILE. */
+  readonly directory: string;
+  readonly host: string;
+  /** 0 takes a free one. */
+  readonly port: number;
+  /** The process may end while nothing but the idle server is left. */
+  readonly background?: boolean;
+}
+
+export interface Sandbox {
+  /** The base URL, without a slash at the end. */
+  readonly url: string;
+  readonly port: number;
+  /** Ends at once: cuts off what is being answered, and resolves when every file is closed. */
+  close(): Promise<void>;
+}
+
+/** Longer than clients keep an idle connection, so that it is not closed as a request goes out. */
+const KEEP_ALIVE_MS = 65_000;
+
+/**
+ * Starts the contract's service over a directory of filings.
+ * Throws a FilingsError: `usage` when there is no such directory or address, `local_io` when it can't be had.
+ */
+export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
+  const closing = new AbortController();
+  const handle = createHandler(await openArchive(options.directory, options.now), options, closing.signal);
+  const pending = new Set<Promise<void>>();
+  const server = createServer({ keepAliveTimeout: KEEP_ALIVE_MS }, (request, response) => {
+    const handled = handle(request, response).finally(() => pending.delete(handled));
+    pending.add(handled);
+  });
+  const port = await listen(server, options.host, options.port);
+  server.on('error', (error) => options.log?.(`cannot accept a connection: ${error.message}`));
+  if (options.background) server.unref();
+  return {
+    url: `http://${authority(options.host, port)}`,
+    port,
+    async close() {
+      closing.abort();
+      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+      server.closeAllConnections();
+      await closed;
+      await Promise.all(pending);
+    },
+  };
+}

@@ -1,0 +1,179 @@
+import { FilingsError } from '../errors.ts';
+import { type Persistence, persist, type Setback } from '../http/attempts.ts';
+import type { Connections } from '../http/connections.ts';
+import { type Answer, get } from '../http/exchange.ts';
+import { isRedirect, nextHop } from '../http/redirect.ts';
+import { isRetriedStatus, retryAfterMs } from '../http/retry.ts';
+import type { Secrets } from '../secrets.ts';
+import type { AccessionNumber } from './accession.ts';
+import { gatherErrorBody, readAtMost } from './bounded.ts';
+import { clockSkew } from './clock-skew.ts';
+import { type Credentials, carry, withoutCredentials } from './credentials.ts';
+import { type ListedFile, readListing } from './listing.ts';
+import { errorFromAnswer } from './problem.ts';
+
+/** A listing is metadata; more than this is something else. */
+const LARGEST_LISTING = 64 << 20;
+
+export interface ClientOptions {
+  /** Without `/v1` and without a final slash. */
+  readonly baseUrl: URL;
+  readonly credentials: Credentials;
+  readonly connections: Connections;
+  readonly persistence: Persistence;
+  readonly userAgent: string;
+  /** Milliseconds. */
+  readonly idleTimeout: number;
+  readonly monotonic: () => number;
+  readonly secrets: Secrets;
+  /** Told each request and answer, for `--verbose`. May hold secrets: the teller redacts. */
+  readonly trace: (line: string) => void;
+}
+
+/** The two endpoints of the service (contract part 4). */
+export class ServiceClient {
+  readonly #options: ClientOptions;
+
+  constructor(options: ClientOptions) {
+    this.#options = options;
+  }
+
+  /** The service's address: part of what a file is identified by. */
+  get baseUrl(): string {
+    return this.#options.baseUrl.href;
+  }
+
+  get persistence(): Persistence {
+    return this.#options.persistence;
+  }
+
+  /**
+   * One GET of a file, redirects followed; `range` holds Range and If-Range or
+   * nothing. The answer is one that can be a file: 200, or with a range also 206 and
+   * 416. Throws what any other answer means (`retryable` and `retryAt` set).
+   */
+  async openFile(
+    accession: AccessionNumber,
+    fileName: string,
+    range: Readonly<Record<string, string>>,
+    signal: AbortSignal,
+  ): Promise<Answer> {
+    const url = this.#resource('download', [
+      ['accession_no', accession],
+      ['file_name', fileName],
+    ]);
+    const answer = await this.#follow(url, range, signal);
+    const welcome = answer.status === 200 || ('range' in range && (answer.status === 206 || answer.status === 416));
+    const what = `${fileName} of ${accession}`;
+    if (!welcome) throw await this.#unwelcome(answer, what, signal);
+    if (answer.status !== 416) await this.#refuseDisguise(answer, what, signal);
+    return answer;
+  }
+
+  /** The files of a filing, tried again as a download is. Throws `integrity` for an answer that is no listing. */
+  async listFiles(
+    accession: AccessionNumber,
+    query: readonly (readonly [name: string, value: string])[],
+    signal: AbortSignal,
+    onSetback?: (setback: Setback) => void,
+  ): Promise<readonly ListedFile[]> {
+    const url = this.#resource('filings', [['accession_no', accession], ...query]);
+    const body = await persist(
+      async () => {
+        const answer = await this.#follow(url, {}, signal);
+        const what = `the listing of ${accession}`;
+        if (answer.status !== 200) throw await this.#unwelcome(answer, what, signal);
+        await this.#refuseDisguise(answer, what, signal);
+        return readAtMost(answer, LARGEST_LISTING, what);
+      },
+      this.#options.persistence,
+      signal,
+      onSetback ? { onSetback } : {},
+    );
+    return readListing(body, accession);
+  }
+
+  #resource(name: 'download' | 'filings', query: readonly (readonly [string, string])[]): URL {
+    const url = new URL(this.#options.baseUrl);
+    url.pathname = `${url.pathname.replace(/\/$/, '')}/v1/${name}`;
+    url.search = query.map(([key, value]) => `${encodeURIComponent(key)}=${encodeURIComponent(value)}`).join('&');
+    return url;
+  }
+
+  /** Redirects by hand: once another origin is entered, no credential goes along any more. */
+  async #follow(resource: URL, fields: Readonly<Record<string, string>>, signal: AbortSignal): Promise<Answer> {
+    let credentials: Credentials | undefined = this.#options.credentials;
+    let url = resource;
+    for (let hop = 0; ; hop += 1) {
+      const answer = await this.#send(url, credentials, fields, signal);
+      if (!isRedirect(answer.status)) return answer;
+      answer.discard();
+      const to = nextHop(url, answer.headers.location, hop + 1);
+      if (to.origin !== url.origin) credentials = undefined;
+      url = this.#withoutSecrets(to);
+    }
+  }
+
+  async #send(
+    url: URL,
+    credentials: Credentials | undefined,
+    fields: Readonly<Record<string, string>>,
+    signal: AbortSignal,
+  ): Promise<Answer> {
+    const { connections, idleTimeout, monotonic, userAgent, trace } = this.#options;
+    const carried = credentials ? await carry(url, credentials) : { url, headers: {} };
+    const headers = {
+      'user-agent': userAgent,
+      accept: '*/*',
+      'accept-encoding': 'identity',
+      ...fields,
+      ...carried.headers,
+    };
+    trace(`> GET ${carried.url.href}`);
+    for (const [name, value] of Object.entries(headers)) trace(`>   ${name}: ${value}`);
+    const answer = await get(connections, { url: carried.url, headers, idleTimeout, signal, monotonic });
+    trace(`< ${answer.status}`);
+    for (const [name, value] of Object.entries(answer.headers)) trace(`<   ${name}: ${value}`);
+    return answer;
+  }
+
+  /** A service may copy our key into its Location; it is put on anew where it may go. */
+  #withoutSecrets(to: URL): URL {
+    const clean = withoutCredentials(to, this.#options.credentials.key);
+    if (this.#options.secrets.redact(clean.href) === clean.href) return clean;
+    throw new FilingsError('integrity', `${to.host}: a redirect that carries a credential is not followed`);
+  }
+
+  async #unwelcome(answer: Answer, what: string, signal: AbortSignal): Promise<FilingsError> {
+    const { now } = this.#options.persistence;
+    const { body, truncated } = await gatherErrorBody(answer, signal);
+    const after = retryAfterMs(answer.headers['retry-after'], now());
+    const skew =
+      answer.status === 401 && this.#options.credentials.token ? clockSkew(answer.headers.date, now()) : undefined;
+    return errorFromAnswer({
+      status: answer.status,
+      headers: answer.headers,
+      body,
+      truncated,
+      what,
+      retryable: isRetriedStatus(answer.status),
+      ...(after === undefined || !isRetriedStatus(answer.status) ? {} : { retryAt: now() + after }),
+      ...(skew === undefined ? {} : { hint: skew }),
+    });
+  }
+
+  /** A success that is no file: coded, or problem details under a 200. */
+  async #refuseDisguise(answer: Answer, what: string, signal: AbortSignal): Promise<void> {
+    const coding = answer.headers['content-encoding'];
+    if (coding !== undefined && coding !== 'identity') {
+      answer.discard();
+      throw new FilingsError(
+        'integrity',
+        `${what}: the answer came with the content coding ${coding}, which was not asked for`,
+      );
+    }
+    if (/^application\/problem\+json\b/i.test(String(answer.headers['content-type'] ?? ''))) {
+      throw await this.#unwelcome(answer, what, signal);
+    }
+  }
+}

@@ -1,0 +1,83 @@
+import { FilingsError } from '../errors.ts';
+
+/** The ways to carry a key (contract part 5). */
+export type KeyWay = 'authorization' | 'header' | 'query' | 'path' | 'basic';
+
+/** What authenticates a request, and how it travels. */
+export interface Credentials {
+  readonly key: string;
+  readonly keyIn: KeyWay;
+  readonly keyHeader: string;
+  readonly basicUser: string;
+  /** A JWT that is valid now; undefined when none is sent. */
+  readonly token: (() => Promise<string>) | undefined;
+}
+
+export interface Credentialed {
+  readonly url: URL;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+const QUERY_PARAMETER = 'apikey';
+const PATH_PREFIX = 'APIKEY-';
+
+/**
+ * The way a key is sent: what was asked for, else what suits. With a JWT the key
+ * can't ride in Authorization (contract part 5, rule 1). Throws `config`.
+ */
+export function chooseKeyWay(asked: KeyWay | undefined, withToken: boolean): KeyWay {
+  if (!withToken) return asked ?? 'authorization';
+  if (asked === 'authorization' || asked === 'basic') {
+    throw new FilingsError('config', `--key-in ${asked}: the JWT is sent in Authorization, so the key can't be`, {
+      hint: 'send the key with --key-in header, query or path',
+    });
+  }
+  return asked ?? 'header';
+}
+
+/** Puts the credentials on a request. */
+export async function carry(url: URL, credentials: Credentials): Promise<Credentialed> {
+  const { key, keyIn, keyHeader, basicUser } = credentials;
+  const bearer = credentials.token ? { authorization: `Bearer ${await credentials.token()}` } : {};
+  switch (keyIn) {
+    case 'authorization':
+      return { url, headers: { authorization: key } };
+    case 'basic':
+      return { url, headers: { authorization: `Basic ${Buffer.from(`${basicUser}:${key}`).toString('base64')}` } };
+    case 'header':
+      return { url, headers: { [keyHeader]: key, ...bearer } };
+    case 'query':
+      return { url: withQuery(url, key), headers: bearer };
+    case 'path':
+      return { url: withSegment(url, key), headers: bearer };
+  }
+}
+
+function withQuery(url: URL, key: string): URL {
+  const carried = new URL(url);
+  carried.search += `${carried.search ? '&' : '?'}${QUERY_PARAMETER}=${encodeURIComponent(key)}`;
+  return carried;
+}
+
+function withSegment(url: URL, key: string): URL {
+  const carried = new URL(url);
+  carried.pathname = `${carried.pathname.replace(/\/$/, '')}/${PATH_PREFIX}${encodeURIComponent(key)}`;
+  return carried;
+}
+
+/** A URL without the carriers of a key, wherever a redirect may have copied them to. */
+export function withoutCredentials(url: URL, key: string): URL {
+  const clean = new URL(url);
+  for (const [name, value] of [...clean.searchParams]) {
+    if (name.toLowerCase() === QUERY_PARAMETER || value.includes(key)) clean.searchParams.delete(name);
+  }
+  clean.pathname = clean.pathname
+    .split('/')
+    .filter((segment) => !isKeySegment(segment, key))
+    .join('/');
+  return clean;
+}
+
+function isKeySegment(segment: string, key: string): boolean {
+  return segment.startsWith(PATH_PREFIX) || segment.includes(encodeURIComponent(key));
+}

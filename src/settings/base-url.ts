@@ -1,0 +1,45 @@
+import { FilingsError } from '../errors.ts';
+import { isLoopback } from '../http/proxy.ts';
+import type { Settings } from './settings.ts';
+import type { ValueSource } from './values.ts';
+
+/**
+ * Where the service is, with or without its version prefix (contract part 9) and final slashes.
+ * The URL given back has neither prefix, and ends in one slash. The text is never echoed: it may hold a password.
+ * @throws FilingsError `usage` or `config`
+ */
+export function parseBaseUrl(text: string, source: ValueSource): URL {
+  const refuse = (why: string) =>
+    new FilingsError(source.code, `${source.name}: ${why}`, { hint: 'write it like https://api.example.com' });
+  // WHATWG parsing drops line breaks and takes backslashes for slashes: what would be asked is not what was written.
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is refused
+  if (/[\s\\\u0000-\u001f\u007f]/.test(text)) throw refuse('must be a URL without blanks and backslashes');
+  if (!/^https?:\/\/./i.test(text) || !URL.canParse(text)) throw refuse('must be an http or https URL');
+  const url = new URL(text);
+  if (url.username !== '' || url.password !== '') throw refuse('must not hold a user or a password');
+  if (text.includes('?') || text.includes('#')) throw refuse('must not have a query or a fragment');
+  url.pathname = `${url.pathname.replace(/\/+$/, '').replace(/\/v1$/, '').replace(/\/+$/, '')}/`;
+  return url;
+}
+
+/**
+ * Plain http would show the key to everybody on the way: only loopback is near enough.
+ * @throws FilingsError `config`
+ */
+export function checkBaseUrl(url: URL, allowHttp: boolean): void {
+  if (url.protocol === 'https:' || allowHttp || isLoopback(url.hostname)) return;
+  throw new FilingsError('config', `${url.origin}: plain http would show the key to everybody on the way`, {
+    hint: 'use https, or accept that with --allow-http (FILINGS_ALLOW_HTTP, allowHttp)',
+  });
+}
+
+/**
+ * The base URL of a command that needs the service.
+ * @throws FilingsError `config` when it was not set
+ */
+export function requireBaseUrl(settings: Pick<Settings, 'baseUrl'>): URL {
+  if (settings.baseUrl !== undefined) return settings.baseUrl;
+  throw new FilingsError('config', "no base URL: the program does not know the service's address", {
+    hint: 'set --base-url URL, FILINGS_BASE_URL or baseUrl in the config file; or try it with --sandbox',
+  });
+}

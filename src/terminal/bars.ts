@@ -1,0 +1,83 @@
+import type { MultiBar, SingleBar } from 'cli-progress';
+import type { OutputStream } from '../world.ts';
+import { displayWidth } from './table.ts';
+
+const FRAMES_A_SECOND = 10;
+
+type Terminal = OutputStream & { readonly rows?: number };
+/** The text of a transfer's line for a width in columns. */
+export type Line = (width: number) => string;
+
+/** Lines that are redrawn in place at the bottom of a terminal. */
+export class Bars {
+  readonly #stream: Terminal;
+  readonly #multi: MultiBar;
+  readonly #bars = new Map<Line, SingleBar>();
+  #drawn: readonly Line[] = [];
+  #columns: number;
+  readonly #onResize = () => this.#clearReflowed();
+
+  private constructor(stream: Terminal, multi: MultiBar) {
+    this.#stream = stream;
+    this.#multi = multi;
+    this.#columns = stream.columns || 80;
+    stream.on('resize', this.#onResize);
+  }
+
+  /** Loads the library that draws them. */
+  static async on(stream: OutputStream): Promise<Bars> {
+    const { default: cliProgress } = await import('cli-progress');
+    const multi = new cliProgress.MultiBar({
+      stream,
+      fps: FRAMES_A_SECOND,
+      // Signals are the program's own business.
+      gracefulExit: false,
+      clearOnComplete: true,
+      // A note above moves every line down: an unchanged one too has to be drawn again.
+      forceRedraw: true,
+      // The lines keep to the width by themselves; true leaves the terminal's own wrapping on.
+      linewrap: true,
+      format: (_options, { maxWidth }, { line }: { line: Line }) => line(maxWidth),
+    });
+    return new Bars(stream, multi);
+  }
+
+  /** Shows one more line, unless the terminal is too low for it. */
+  add(line: Line): void {
+    if (this.#bars.size + 2 > (this.#stream.rows || 24)) return;
+    this.#bars.set(line, this.#multi.create(1, 0, { line }));
+    this.#drawn = [...this.#bars.keys()];
+  }
+
+  remove(line: Line): void {
+    const bar = this.#bars.get(line);
+    if (bar === undefined) return;
+    this.#bars.delete(line);
+    this.#drawn = [...this.#bars.keys()];
+    this.#multi.remove(bar);
+  }
+
+  /** Writes whole lines above; each clears what a longer one left. */
+  above(text: string): void {
+    if (this.#bars.size === 0) this.#stream.write(text);
+    else this.#multi.log(text.replaceAll('\n', '\x1b[K\n'));
+  }
+
+  stop(): void {
+    this.#stream.off('resize', this.#onResize);
+    if (!this.#multi.isActive) return;
+    // What was written above and not yet shown.
+    this.#multi.update();
+    this.#multi.stop();
+  }
+
+  /** A narrower terminal has broken the drawn lines in two: all of their rows go. */
+  #clearReflowed(): void {
+    const columns = this.#stream.columns || 80;
+    const rows = this.#drawn.map((line) => Math.ceil(displayWidth(line(this.#columns)) / columns) || 1);
+    const up = rows.reduce((sum, count) => sum + count, 0) - 1;
+    this.#columns = columns;
+    if (up < 0) return;
+    this.#stream.write(`\r${up > 0 ? `\x1b[${up}A` : ''}\x1b[J${'\n'.repeat(this.#drawn.length - 1)}`);
+  }
+}

@@ -1,0 +1,44 @@
+/**
+ * What a terminal would act on, reorder or swallow: C0, C1, DEL, format characters
+ * (bidirectional controls, zero-width ones, tags), line and paragraph separators,
+ * lone surrogates, fillers that show as nothing.
+ */
+const UNSEEN = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\u115f\u1160\u3164\uffa0]|\u034f/gu;
+
+const SHORT: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\t': '\\t' };
+
+/**
+ * Foreign text made harmless: one line, every unseen character visible (`\x1b`, `\n`, `\u202e`).
+ * With `maxLength` (UTF-16 units of what is shown) longer text is cut and ends in an ellipsis.
+ */
+export function printable(text: string, maxLength?: number): string {
+  if (maxLength === undefined) return text.replace(UNSEEN, escaped);
+  let shown = '';
+  let cut = 0;
+  for (const character of text) {
+    shown += character.replace(UNSEEN, escaped);
+    if (shown.length > maxLength) return `${shown.slice(0, cut)}…`;
+    if (shown.length < maxLength) cut = shown.length;
+  }
+  return shown;
+}
+
+/** One line of JSON in which the unseen characters that JSON lets pass are escaped too: still the same value. */
+export function printableJson(value: unknown): string {
+  return JSON.stringify(value).replace(UNSEEN, (character) => character.split('').map(unicode).join(''));
+}
+
+function escaped(character: string): string {
+  const point = character.codePointAt(0) ?? 0;
+  if (point > 0xffff) return `\\u{${point.toString(16)}}`;
+  if (point > 0xff) return unicode(character);
+  return SHORT[character] ?? `\\x${hex(point, 2)}`;
+}
+
+function unicode(unit: string): string {
+  return `\\u${hex(unit.charCodeAt(0), 4)}`;
+}
+
+function hex(number: number, digits: number): string {
+  return number.toString(16).padStart(digits, '0');
+}

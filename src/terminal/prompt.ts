@@ -1,0 +1,53 @@
+import { FilingsError } from '../errors.ts';
+import type { InputStream, OutputStream } from '../world.ts';
+import { write } from './output.ts';
+
+/** What keys send while the terminal leaves everything to us. */
+const INTERRUPT = '\u0003';
+const END = '\u0004';
+const ERASE = ['\u007f', '\b'];
+const ERASE_ALL = '\u0015';
+const ENTER = ['\r', '\n'];
+
+type Terminal = InputStream & { setRawMode?: (on: boolean) => unknown };
+
+/**
+ * Asks for one line on the terminal, without showing what is typed.
+ * @throws FilingsError `interrupted` by Ctrl-C; the signal's reason
+ */
+export async function askHidden(
+  question: string,
+  { stdin, stderr }: { readonly stdin: Terminal; readonly stderr: OutputStream },
+  signal: AbortSignal,
+): Promise<string> {
+  await write(stderr, question);
+  const stop = () => stdin.destroy(signal.reason);
+  signal.addEventListener('abort', stop, { once: true });
+  stdin.setRawMode?.(true);
+  try {
+    signal.throwIfAborted();
+    return await readLine(stdin);
+  } catch (error) {
+    throw signal.aborted ? signal.reason : error;
+  } finally {
+    signal.removeEventListener('abort', stop);
+    if (!stdin.destroyed) stdin.setRawMode?.(false);
+    stdin.destroy();
+    await write(stderr, '\n');
+  }
+}
+
+async function readLine(stdin: Terminal): Promise<string> {
+  let line = '';
+  stdin.setEncoding('utf8');
+  for await (const keys of stdin as AsyncIterable<string>) {
+    for (const key of keys) {
+      if (ENTER.includes(key) || key === END) return line;
+      if (key === INTERRUPT) throw new FilingsError('interrupted', 'interrupted: SIGINT', { signal: 2 });
+      if (key === ERASE_ALL) line = '';
+      else if (ERASE.includes(key)) line = [...line].slice(0, -1).join('');
+      else line += key;
+    }
+  }
+  return line;
+}

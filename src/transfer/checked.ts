@@ -1,0 +1,18 @@
+import { FilingsError } from '../errors.ts';
+
+/** Reads `--sha256`: 64 hexadecimal digits, in either case. Throws `usage`. */
+export function parseSha256(text: string): string {
+  const hex = text.trim().toLowerCase();
+  if (/^[0-9a-f]{64}$/.test(hex)) return hex;
+  throw new FilingsError('usage', `--sha256: must be 64 hexadecimal digits, and has ${hex.length} characters`, {
+    hint: 'take it as sha256sum prints it',
+  });
+}
+
+/** Throws `integrity` when a file's hash is not the one it must have. */
+export function requireHash(what: string, found: string, expected: string | undefined): void {
+  if (expected === undefined || found === expected) return;
+  throw new FilingsError('integrity', `${what}: wrong hash: its SHA-256 is ${found}, not ${expected}`, {
+    hint: 'it is not the file that --sha256 means: check both',
+  });
+}

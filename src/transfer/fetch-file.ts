@@ -1,0 +1,158 @@
+import { basename, dirname } from 'node:path';
+import type { ByteWriter } from '../disk/byte-writer.ts';
+import { FilingsError } from '../errors.ts';
+import type { ServiceClient } from '../service/client.ts';
+import { requireHash } from './checked.ts';
+import type { Outcome, Wanted } from './outcome.ts';
+import { Pipe } from './pipe.ts';
+import type { Places } from './places.ts';
+import { type IfExists, save } from './save.ts';
+import { Spool } from './spool.ts';
+import { type Remote, type Sink, type Transferred, transfer, type Watcher } from './transfer.ts';
+
+/** What every file of a run is fetched with. */
+export interface Fetching {
+  readonly client: ServiceClient;
+  readonly places: Places;
+  readonly monotonic: () => number;
+}
+
+/** Where one file goes on disk: `path` as the user would name it. */
+export interface Target {
+  readonly path: string;
+  readonly ifExists: IfExists;
+  /** What the file must hash to. */
+  readonly sha256?: string | undefined;
+}
+
+/** Fetches a file to disk. A failure is an outcome, not an exception. */
+export function fetchToDisk(
+  wanted: Wanted,
+  target: Target,
+  fetching: Fetching,
+  signal: AbortSignal,
+  watcher: Watcher,
+): Promise<Outcome> {
+  return outcomeOf(wanted, target.path, fetching, async (remote) => {
+    const { client, places } = fetching;
+    const { directory, leftovers } = await places.at(dirname(target.path));
+    const saved = await save(
+      remote,
+      {
+        directory,
+        leftovers,
+        name: basename(target.path),
+        ifExists: target.ifExists,
+        identity: { base_url: client.baseUrl, accession_no: wanted.accession, file_name: wanted.fileName },
+        owner: places.owner,
+        serial: places.nextSerial(),
+        sha256: target.sha256,
+      },
+      client.persistence,
+      signal,
+      watcher,
+    );
+    if (saved.kind === 'skipped') return { ...saved, result: 'skipped' };
+    return { ...saved, result: saved.saved > 0 ? 'resumed' : 'downloaded' };
+  });
+}
+
+/** A place that takes bytes for good: a pipe, a device, standard output. */
+export interface StreamTarget {
+  readonly open: (signal: AbortSignal) => Promise<ByteWriter>;
+  /** What the file must hash to. */
+  readonly sha256?: string | undefined;
+  /** A folder for a temporary file: all is fetched and checked before the first byte is written. */
+  readonly spoolIn?: string | undefined;
+}
+
+/** Fetches a file into a stream. A failure is an outcome, not an exception. */
+export function fetchToStream(
+  wanted: Wanted,
+  target: StreamTarget,
+  fetching: Fetching,
+  signal: AbortSignal,
+  watcher: Watcher,
+): Promise<Outcome> {
+  const { persistence } = fetching.client;
+  return outcomeOf(wanted, null, fetching, async (remote) => {
+    const move = (sink: Sink) => transfer(remote, sink, persistence, signal, watcher);
+    return target.spoolIn === undefined
+      ? fetchStraight(remote, target, signal, move)
+      : fetchSpooled(remote, target, signal, move);
+  });
+}
+
+type Move = (sink: Sink) => Promise<Transferred>;
+
+async function fetchStraight(remote: Remote, { open, sha256 }: StreamTarget, signal: AbortSignal, move: Move) {
+  const writer = await open(signal);
+  const pipe = new Pipe(writer, signal, sha256 !== undefined);
+  try {
+    const moved = await move(pipe);
+    await writer.end();
+    const found = sha256 === undefined ? undefined : pipe.sha256();
+    if (found !== undefined) requireHash(remote.what, found, sha256);
+    return { ...moved, sha256: found, result: 'downloaded' as const };
+  } catch (error) {
+    throw pipe.held.bytes > 0 && !signal.aborted ? cutShort(error) : error;
+  }
+}
+
+async function fetchSpooled(
+  remote: Remote,
+  { open, sha256, spoolIn = '' }: StreamTarget,
+  signal: AbortSignal,
+  move: Move,
+) {
+  const spool = await Spool.open(spoolIn);
+  try {
+    const moved = await move(spool);
+    const found = sha256 === undefined ? undefined : await spool.sha256();
+    if (found !== undefined) requireHash(remote.what, found, sha256);
+    const writer = await open(signal);
+    await spool.copyTo(writer, signal);
+    await writer.end();
+    return { ...moved, sha256: found, result: 'downloaded' as const };
+  } finally {
+    await spool.close();
+  }
+}
+
+/** What is out is out: whatever ended the transfer, the reader has got a part of the file. */
+function cutShort(error: unknown): unknown {
+  if (!(error instanceof FilingsError) || error.code === 'interrupted' || error.code === 'local_io') return error;
+  if (error.code === 'integrity') return error;
+  return new FilingsError('integrity', error.message, {
+    hint: 'part of it was written already; --spool writes all or nothing',
+    cause: error,
+    ...(error.problem ? { problem: error.problem } : {}),
+  });
+}
+
+/** Does the work with the wanted file as its remote, and turns how it ended into an outcome. */
+async function outcomeOf(
+  wanted: Wanted,
+  path: string | null,
+  { client, monotonic }: Fetching,
+  work: (remote: Remote) => Promise<Partial<Outcome> & Pick<Outcome, 'result' | 'bytes'>>,
+): Promise<Outcome> {
+  const { accession, fileName } = wanted;
+  const started = monotonic();
+  let attempts = 0;
+  const remote: Remote = {
+    what: `${fileName} of ${accession}`,
+    open(range, signal) {
+      attempts += 1;
+      return client.openFile(accession, fileName, range, signal);
+    },
+  };
+  const base = { wanted, path, saved: 0, verifiedLength: true };
+  try {
+    const done = await work(remote);
+    return { ...base, ...done, attempts, ms: monotonic() - started };
+  } catch (error) {
+    if (!(error instanceof FilingsError)) throw error;
+    return { ...base, result: 'failed', bytes: 0, verifiedLength: false, attempts, ms: monotonic() - started, error };
+  }
+}

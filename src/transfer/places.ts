@@ -1,0 +1,61 @@
+import { Directory } from '../disk/directory.ts';
+import type { Owner } from '../disk/owner.ts';
+import { thisOwner } from '../disk/owner.ts';
+import { Leftovers } from './leftovers.ts';
+
+/** What the places need to know of the process. */
+export interface Tenant {
+  readonly hostname: string;
+  readonly pid: number;
+  readonly platform: string;
+  readonly uid: number | undefined;
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
+}
+
+/** A directory that is written to, and what earlier runs left in it. */
+export interface Place {
+  readonly directory: Directory;
+  readonly leftovers: Leftovers;
+}
+
+/** The directories of a run, each opened and looked through once. */
+export class Places {
+  readonly owner: Owner;
+  readonly #tenant: Tenant;
+  readonly #open = new Map<string, Promise<Place>>();
+  #serial = 0;
+
+  constructor(tenant: Tenant) {
+    this.#tenant = tenant;
+    this.owner = thisOwner(tenant.hostname, tenant.pid, tenant.platform);
+  }
+
+  /** The directory at a path, made if missing. Throws `local_io`. */
+  at(path: string): Promise<Place> {
+    let place = this.#open.get(path);
+    if (!place) {
+      place = this.#find(path);
+      this.#open.set(path, place);
+    }
+    return place;
+  }
+
+  /** Tells the parts of this process apart. */
+  nextSerial(): string {
+    this.#serial += 1;
+    return this.#serial.toString(36);
+  }
+
+  async close(): Promise<void> {
+    for (const place of this.#open.values()) {
+      await place.then(({ directory }) => directory.close()).catch(() => {});
+    }
+  }
+
+  async #find(path: string): Promise<Place> {
+    const directory = await Directory.open(path);
+    const { platform, uid, now } = this.#tenant;
+    return { directory, leftovers: await Leftovers.of(directory, { self: this.owner, platform, uid, now }) };
+  }
+}

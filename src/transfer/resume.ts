@@ -1,0 +1,108 @@
+/** A strong validator: two answers that carry it hold the same bytes (RFC 9110 section 8.8). */
+export interface Validator {
+  readonly kind: 'etag' | 'last-modified';
+  /** As the header field carries it. */
+  readonly value: string;
+}
+
+type Fields = Readonly<Record<string, string | string[] | undefined>>;
+
+/** What is held of a file from an earlier try. */
+export interface Held {
+  readonly bytes: number;
+  readonly validator: Validator | undefined;
+  /** The whole length, where an answer has told it. */
+  readonly total: number | undefined;
+}
+
+/** What came back, as far as it decides about resuming. */
+export interface CameBack {
+  readonly status: number;
+  readonly headers: Fields;
+}
+
+export type Decision =
+  /** The body continues at what is held. */
+  | { readonly kind: 'append'; readonly total: number }
+  /** The body is the whole file, from byte 0. */
+  | { readonly kind: 'restart' }
+  /** What is held is the whole file. */
+  | { readonly kind: 'complete' }
+  /** The range can't be used: ask again, without one. */
+  | { readonly kind: 'ask-anew'; readonly why: string }
+  /** Not a file at all. */
+  | { readonly kind: 'refuse'; readonly why: string };
+
+/** `Last-Modified` is strong when the answer was dated at least a second later (RFC 9110 section 8.8.2.2). */
+const STRONG_AFTER_MS = 1000;
+
+/** The strong validator of an answer, or undefined: a strong ETag, else a Last-Modified that counts as strong. */
+export function strongValidator(headers: Fields): Validator | undefined {
+  const etag = headers.etag;
+  if (etag !== undefined) {
+    return typeof etag === 'string' && /^"[\x21\x23-\x7e\x80-\xff]*"$/.test(etag)
+      ? { kind: 'etag', value: etag }
+      : undefined;
+  }
+  const modified = headers['last-modified'];
+  const date = headers.date;
+  if (typeof modified !== 'string' || typeof date !== 'string') return undefined;
+  const age = Date.parse(date) - Date.parse(modified);
+  return age >= STRONG_AFTER_MS ? { kind: 'last-modified', value: modified } : undefined;
+}
+
+/** The header fields that ask for the rest of what is held; none when it can't be resumed. */
+export function rangeRequest(held: Held): Record<string, string> {
+  if (held.bytes === 0 || held.validator === undefined) return {};
+  return { range: `bytes=${held.bytes}-`, 'if-range': held.validator.value };
+}
+
+/**
+ * What to do with an answer, given what is held: the one table of resuming.
+ * Bytes of two answers are joined only under the same strong validator, at exactly
+ * the offset, up to exactly the total (RFC 9110 sections 13.1.5, 14.4, 15.3.7).
+ */
+export function decide(held: Held, came: CameBack): Decision {
+  const asked = Object.keys(rangeRequest(held)).length > 0;
+  if (came.status === 200) return { kind: 'restart' };
+  if (came.status === 206)
+    return asked
+      ? decidePartial(held, came)
+      : { kind: 'refuse', why: 'a part (206) came where the whole was asked for' };
+  if (came.status === 416 && asked) return decideUnsatisfied(held, came);
+  return { kind: 'refuse', why: `status ${came.status} is no answer to a download` };
+}
+
+function decidePartial(held: Held, came: CameBack): Decision {
+  const range = /^bytes (\d{1,15})-(\d{1,15})\/(\d{1,15})$/.exec(single(came.headers['content-range']) ?? '');
+  if (!range) return { kind: 'ask-anew', why: 'the range that came says nothing exact' };
+  const [start, last, total] = range.slice(1).map(Number) as [number, number, number];
+  if (!sameValidator(held, came)) return { kind: 'ask-anew', why: 'the file has changed since' };
+  if (start !== held.bytes)
+    return { kind: 'ask-anew', why: `the range that came starts at ${start}, not at ${held.bytes}` };
+  if (last !== total - 1) return { kind: 'ask-anew', why: 'the range that came stops short of the end' };
+  if (held.total !== undefined && total !== held.total)
+    return { kind: 'ask-anew', why: 'the whole length has changed since' };
+  const length = single(came.headers['content-length']);
+  if (length !== undefined && Number(length) !== total - start)
+    return { kind: 'ask-anew', why: 'the range and the length that came disagree' };
+  return { kind: 'append', total };
+}
+
+/** 416 means "you have it all" only when the total is known, equals what is held, and it is the same file. */
+function decideUnsatisfied(held: Held, came: CameBack): Decision {
+  const total = /^bytes \*\/(\d{1,15})$/.exec(single(came.headers['content-range']) ?? '')?.[1];
+  const whole = total !== undefined && Number(total) === held.bytes && (held.total ?? held.bytes) === held.bytes;
+  return whole && sameValidator(held, came)
+    ? { kind: 'complete' }
+    : { kind: 'ask-anew', why: 'the range was refused (416)' };
+}
+
+function sameValidator({ validator }: Held, { headers }: CameBack): boolean {
+  if (!validator) return false;
+  return headers[validator.kind] === validator.value;
+}
+
+function single(value: string | string[] | undefined): string | undefined {
+  return typeof value === 'string' ? value : undefined;
+}

@@ -1,0 +1,127 @@
+import { lstat } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Directory } from '../disk/directory.ts';
+import { diskFailure } from '../disk/failure.ts';
+import type { Owner } from '../disk/owner.ts';
+import { sha256OfFile } from '../disk/sha256.ts';
+import { errnoOf, FilingsError } from '../errors.ts';
+import type { Persistence } from '../http/attempts.ts';
+import { requireHash } from './checked.ts';
+import type { Leftovers } from './leftovers.ts';
+import { PartFile, type PartPlace } from './part-file.ts';
+import type { Identity } from './resume-record.ts';
+import { type Remote, type Transferred, transfer, type Watcher } from './transfer.ts';
+
+export type IfExists = 'skip' | 'overwrite' | 'error';
+
+/** One file to be put under one name of one directory. */
+export interface Saving {
+  readonly directory: Directory;
+  readonly leftovers: Leftovers;
+  readonly name: string;
+  readonly ifExists: IfExists;
+  readonly identity: Identity;
+  readonly owner: Owner;
+  readonly serial: string;
+  /** What the file must hash to; nothing is hashed without it. */
+  readonly sha256: string | undefined;
+}
+
+export type Saved = { readonly sha256: string | undefined } & (
+  | { readonly kind: 'skipped'; readonly bytes: number }
+  | ({ readonly kind: 'saved' } & Transferred)
+);
+
+/**
+ * Brings a file to disk, whole or not at all: into a part, flushed, renamed, the
+ * directory flushed. Throws what ended it; the part then stays only if it can be resumed.
+ */
+export async function save(
+  remote: Remote,
+  saving: Saving,
+  persistence: Persistence,
+  signal: AbortSignal,
+  watcher: Watcher,
+): Promise<Saved> {
+  const { directory, leftovers, name } = saving;
+  const present = await whatStands(directory, name, saving.ifExists);
+  if (present === 'file-to-keep') {
+    await leftovers.sweep(name);
+    return skip(saving, signal);
+  }
+  const part = await openPart(saving);
+  try {
+    const moved = await transfer(remote, part, persistence, signal, watcher);
+    const sha256 = await hashOf(remote.what, part.path, saving.sha256, signal);
+    const placed = await part.commit(saving.ifExists !== 'overwrite' && present === 'nothing');
+    if (placed) return { kind: 'saved', sha256, ...moved };
+  } catch (error) {
+    await (isWorthKeeping(error) ? part.keep() : part.discard());
+    throw error;
+  }
+  // Another run has put it there meanwhile.
+  if (saving.ifExists === 'error') throw alreadyThere(directory, name);
+  return skip(saving, signal);
+}
+
+async function skip({ directory, name, sha256 }: Saving, signal: AbortSignal): Promise<Saved> {
+  const found = await hashOf(join(directory.path, name), directory.entry(name), sha256, signal);
+  return { kind: 'skipped', bytes: await sizeOf(directory, name), sha256: found };
+}
+
+/** Hashes what stands on disk, when there is something to compare with. Throws `integrity`. */
+async function hashOf(what: string, path: string, expected: string | undefined, signal: AbortSignal) {
+  if (expected === undefined) return undefined;
+  const found = await sha256OfFile(path, signal);
+  requireHash(what, found, expected);
+  return found;
+}
+
+async function openPart(saving: Saving): Promise<PartFile> {
+  const { directory, leftovers, name: final, owner, serial, identity } = saving;
+  const place: PartPlace = { directory, final, owner, serial, identity };
+  const leftover = await leftovers.claim(final);
+  return (leftover && (await PartFile.takeOver(place, leftover))) ?? PartFile.create(place);
+}
+
+/** A final link is replaced, never followed; anything else that is no plain file is left alone. */
+async function whatStands(
+  directory: Directory,
+  name: string,
+  ifExists: IfExists,
+): Promise<'nothing' | 'file-to-keep' | 'replaceable'> {
+  const path = join(directory.path, name);
+  const stat = await lstat(directory.entry(name)).catch((error) => {
+    if (errnoOf(error) === 'ENOENT') return undefined;
+    throw diskFailure(error, path);
+  });
+  if (!stat) return 'nothing';
+  if (ifExists === 'error') throw alreadyThere(directory, name);
+  if (stat.isSymbolicLink()) return 'replaceable';
+  if (!stat.isFile()) {
+    const what = stat.isDirectory() ? 'a directory' : 'something that is no file';
+    throw new FilingsError('local_io', `${path}: cannot write: ${what} is in the way`, {
+      hint: 'move it away, or choose another place with --output or --directory',
+    });
+  }
+  return ifExists === 'skip' ? 'file-to-keep' : 'replaceable';
+}
+
+async function sizeOf(directory: Directory, name: string): Promise<number> {
+  return lstat(directory.entry(name)).then(
+    (stat) => stat.size,
+    () => 0,
+  );
+}
+
+function alreadyThere(directory: Directory, name: string): FilingsError {
+  return new FilingsError('local_io', `${join(directory.path, name)}: it is there already`, {
+    hint: '--if-exists skip keeps it, --if-exists overwrite replaces it',
+  });
+}
+
+/** After a temporary failure, a truncation or a signal another run can go on; after any other the bytes are of no use. */
+function isWorthKeeping(error: unknown): boolean {
+  if (!(error instanceof FilingsError)) return false;
+  return error.code === 'temporary' || error.code === 'interrupted' || (error.code === 'integrity' && error.retryable);
+}

@@ -1,0 +1,74 @@
+import { createHash } from 'node:crypto';
+import { mkdtemp, rmdir, unlink } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { ByteWriter } from '../disk/byte-writer.ts';
+import { diskFailure } from '../disk/failure.ts';
+import { GatheredFile } from '../disk/gathered-file.ts';
+import type { Held, Validator } from './resume.ts';
+import type { Sink } from './transfer.ts';
+
+/** A temporary file without a name, so that not even a kill leaves it behind: `--spool`. */
+export class Spool implements Sink {
+  readonly restartable = true;
+  readonly #file: GatheredFile;
+  readonly #folder: string;
+  #validator: Validator | undefined;
+  #total: number | undefined;
+
+  private constructor(file: GatheredFile, folder: string) {
+    this.#file = file;
+    this.#folder = folder;
+  }
+
+  /** Opens a spool below a folder for temporary files. Throws `local_io`. */
+  static async open(folder: string): Promise<Spool> {
+    try {
+      const own = await mkdtemp(join(folder, 'filings-'));
+      const path = join(own, 'spool');
+      const file = await GatheredFile.create(path, () => {});
+      await unlink(path);
+      await rmdir(own);
+      return new Spool(file, folder);
+    } catch (error) {
+      throw diskFailure(error, folder);
+    }
+  }
+
+  get held(): Held {
+    return { bytes: this.#file.size, validator: this.#validator, total: this.#total };
+  }
+
+  async begin(validator: Validator | undefined, total: number | undefined): Promise<void> {
+    if (this.#file.size > 0) await this.#file.restart();
+    this.#validator = validator;
+    this.#total = total;
+  }
+
+  append(total: number): void {
+    this.#total = total;
+  }
+
+  async write(chunks: readonly Buffer[]): Promise<void> {
+    try {
+      await this.#file.write(chunks);
+    } catch (error) {
+      throw diskFailure(error, this.#folder);
+    }
+  }
+
+  /** The SHA-256 of all that was spooled, in hexadecimal digits. */
+  async sha256(): Promise<string> {
+    const hash = createHash('sha256');
+    for await (const chunk of this.#file.read()) hash.update(chunk);
+    return hash.digest('hex');
+  }
+
+  /** Writes all that was spooled. */
+  async copyTo(writer: ByteWriter, signal: AbortSignal): Promise<void> {
+    for await (const chunk of this.#file.read()) await writer.write([chunk], signal);
+  }
+
+  async close(): Promise<void> {
+    await this.#file.close();
+  }
+}

@@ -1,0 +1,165 @@
+import { FilingsError } from '../errors.ts';
+import { type Persistence, persist, type Setback } from '../http/attempts.ts';
+import type { Answer } from '../http/exchange.ts';
+import { decide, type Held, rangeRequest, strongValidator, type Validator } from './resume.ts';
+
+/** A file of the service, as something to be asked for, whole or from an offset. */
+export interface Remote {
+  /** For messages: `primary.htm of 0001234567-24-000001`. */
+  readonly what: string;
+  open(range: Readonly<Record<string, string>>, signal: AbortSignal): Promise<Answer>;
+}
+
+/** Where the bytes go. */
+export interface Sink {
+  readonly held: Held;
+  /** Whether it can begin again from byte 0: a pipe can't once a byte is out. */
+  readonly restartable: boolean;
+  /** The whole body is about to come. */
+  begin(validator: Validator | undefined, total: number | undefined): Promise<void>;
+  /** The rest of the body is about to come. */
+  append(total: number): void;
+  write(chunks: readonly Buffer[]): Promise<void>;
+}
+
+export interface Transferred {
+  /** The size of the whole file. */
+  readonly bytes: number;
+  /** What was there from an earlier run and did not have to be moved. */
+  readonly saved: number;
+  readonly etag: string | undefined;
+  /** False when only the end of the connection ended the body. */
+  readonly verifiedLength: boolean;
+}
+
+/** Told of what happens meanwhile. */
+export interface Watcher {
+  total(bytes: number | undefined, offset: number): void;
+  moved(bytes: number): void;
+  setback(setback: Setback): void;
+}
+
+/**
+ * Moves one remote file into a sink: as many attempts as it takes, each going on
+ * where the last one stopped when that is provably the same file. Throws the last
+ * failure, or the signal's reason; the sink then holds what it got.
+ */
+export async function transfer(
+  remote: Remote,
+  sink: Sink,
+  persistence: Persistence,
+  signal: AbortSignal,
+  watcher: Watcher,
+): Promise<Transferred> {
+  const inherited = sink.held.bytes;
+  let brought = 0;
+  let kept = inherited;
+  const attempt = async () => {
+    brought = 0;
+    const answer = await openForSink(remote, sink, signal, (offset) => {
+      kept = Math.min(kept, offset);
+      watcher.total(sink.held.total, offset);
+    });
+    if (answer) {
+      await receive(remote, answer, sink, (bytes) => {
+        brought += bytes;
+        watcher.moved(bytes);
+      });
+    }
+    return answer;
+  };
+  const last = await persist(() => attempt().catch((error) => rethrow(error, sink, signal)), persistence, signal, {
+    brought: () => brought,
+    onSetback: (setback) => watcher.setback(setback),
+  });
+  const { validator, bytes } = sink.held;
+  return {
+    bytes,
+    saved: kept,
+    etag: headerOf(last, 'etag') ?? (validator?.kind === 'etag' ? validator.value : undefined),
+    verifiedLength: !last?.untilClose,
+  };
+}
+
+/** Asks for what is missing and prepares the sink; undefined when nothing is missing. */
+async function openForSink(
+  remote: Remote,
+  sink: Sink,
+  signal: AbortSignal,
+  onOffset: (offset: number) => void,
+): Promise<Answer | undefined> {
+  const { held } = sink;
+  let answer = await remote.open(rangeRequest(held), signal);
+  let decision = decide(held, answer);
+  if (decision.kind === 'ask-anew') {
+    answer.discard();
+    if (!sink.restartable) throw new FilingsError('integrity', `${remote.what}: cannot go on: ${decision.why}`);
+    answer = await remote.open({}, signal);
+    decision = decide({ bytes: 0, validator: undefined, total: undefined }, answer);
+  }
+  try {
+    return await prepare(remote, sink, answer, decision, onOffset);
+  } catch (error) {
+    answer.discard();
+    throw error;
+  }
+}
+
+async function prepare(
+  remote: Remote,
+  sink: Sink,
+  answer: Answer,
+  decision: ReturnType<typeof decide>,
+  onOffset: (offset: number) => void,
+): Promise<Answer | undefined> {
+  switch (decision.kind) {
+    case 'append':
+      sink.append(decision.total);
+      onOffset(sink.held.bytes);
+      return answer;
+    case 'restart':
+      await sink.begin(strongValidator(answer.headers), answer.length);
+      onOffset(0);
+      return answer;
+    case 'complete':
+      onOffset(sink.held.bytes);
+      answer.discard();
+      return undefined;
+    default:
+      throw new FilingsError('integrity', `${remote.what}: ${decision.why}`);
+  }
+}
+
+/** Moves the body; its end must be where the framing and the range said. */
+async function receive(remote: Remote, answer: Answer, sink: Sink, onMoved: (bytes: number) => void): Promise<void> {
+  try {
+    for (let chunks = await answer.body.take(); chunks; chunks = await answer.body.take()) {
+      await sink.write(chunks);
+      onMoved(chunks.reduce((sum, chunk) => sum + chunk.length, 0));
+    }
+  } catch (error) {
+    answer.discard();
+    throw error;
+  }
+  const { bytes, total } = sink.held;
+  if (bytes === 0) throw new FilingsError('integrity', `${remote.what}: the answer is empty: not a file`);
+  if (total === undefined || bytes === total) return;
+  throw new FilingsError('integrity', `${remote.what}: truncated: ${bytes} bytes came of ${total}`, {
+    retryable: true,
+  });
+}
+
+/** A pipe that can't be gone on with has failed for good, whatever the reason: what is out is out. */
+function rethrow(error: unknown, sink: Sink, signal: AbortSignal): never {
+  const stuck = !sink.restartable && sink.held.validator === undefined;
+  if (!stuck || signal.aborted || !(error instanceof FilingsError) || !error.retryable) throw error;
+  throw new FilingsError('integrity', error.message, {
+    hint: 'part of it was written already, and without a strong validator it cannot be continued; --spool writes all or nothing',
+    cause: error,
+  });
+}
+
+function headerOf(answer: Answer | undefined, name: string): string | undefined {
+  const value = answer?.headers[name];
+  return typeof value === 'string' ? value : undefined;
+}

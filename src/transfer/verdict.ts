@@ -1,0 +1,39 @@
+import { FilingsError } from '../errors.ts';
+
+/** How a batch went. */
+export interface BatchResult {
+  readonly files: number;
+  readonly failed: number;
+  /** Every failure was temporary. */
+  readonly onlyTemporary: boolean;
+  readonly stoppedBy: FilingsError | undefined;
+  readonly undone: number;
+}
+
+/**
+ * The error a batch ends with, or undefined (interface page, "A batch of several
+ * files"): what stopped it wins, unless that was temporary and a file failed for good.
+ */
+export function batchError({ files, failed, onlyTemporary, stoppedBy, undone }: BatchResult): FilingsError | undefined {
+  if (stoppedBy && (stoppedBy.code !== 'temporary' || onlyTemporary)) return leftUndone(stoppedBy, undone);
+  if (failed === 0 && !stoppedBy) return undefined;
+  const stopped = stoppedBy ? `; then ${stoppedBy.message}; ${undone} left undone` : '';
+  const message = `${failed} of ${files} files failed${stopped}`;
+  if (onlyTemporary) {
+    return new FilingsError('temporary', message, {
+      hint: 'running it again later is enough: what is there is skipped',
+    });
+  }
+  return new FilingsError('partial', message, { hint: 'see the errors above; running it again skips what is there' });
+}
+
+function leftUndone(error: FilingsError, undone: number): FilingsError {
+  if (undone === 0 || error.code === 'interrupted') return error;
+  const { code, message, hint, problem, retryAt, cause } = error;
+  return new FilingsError(code, `${message}; ${undone} files left undone`, {
+    cause: cause ?? error,
+    ...(hint === undefined ? {} : { hint }),
+    ...(problem === undefined ? {} : { problem }),
+    ...(retryAt === undefined ? {} : { retryAt }),
+  });
+}

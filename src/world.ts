@@ -1,0 +1,82 @@
+import { hostname } from 'node:os';
+import type { Readable, Writable } from 'node:stream';
+import { FilingsError } from './errors.ts';
+import { Secrets } from './secrets.ts';
+
+/** A standard output stream; `columns` is there on a terminal only. */
+export type OutputStream = Writable & { readonly fd?: number; readonly isTTY?: boolean; readonly columns?: number };
+export type InputStream = Readable & { readonly fd?: number; readonly isTTY?: boolean };
+
+/**
+ * Everything the program takes from outside, passed explicitly. Only `bin` and
+ * `systemWorld()` name `process`.
+ */
+export interface World {
+  /** The arguments after the program's name. */
+  readonly argv: readonly string[];
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Absolute. */
+  readonly cwd: string;
+  readonly platform: string;
+  readonly hostname: string;
+  readonly pid: number;
+  /** The effective user, where the platform has one. */
+  readonly uid: number | undefined;
+  readonly stdin: InputStream;
+  readonly stdout: OutputStream;
+  readonly stderr: OutputStream;
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
+  /** Milliseconds of a clock that never steps. */
+  readonly monotonic: () => number;
+  /** Uniform in [0, 1). */
+  readonly random: () => number;
+  /** Aborted by the first SIGINT, SIGTERM or SIGHUP; the reason is a FilingsError `interrupted`. */
+  readonly interrupt: AbortSignal;
+  /** Filled by whoever reads a secret; every text for a person or a log passes through its `redact`. */
+  readonly secrets: Secrets;
+  /** The project's folder, where `samples/` and `package.json` are. Absolute. */
+  readonly root: string;
+}
+
+const SIGNALS = { SIGHUP: 1, SIGINT: 2, SIGTERM: 15 } as const;
+
+/** The real world. Installs the signal handlers: the first signal aborts, a second one quits at once. */
+export function systemWorld(root: string): World {
+  return {
+    argv: process.argv.slice(2),
+    env: process.env,
+    cwd: process.cwd(),
+    platform: process.platform,
+    hostname: hostname(),
+    pid: process.pid,
+    uid: process.geteuid?.(),
+    // Getters: opening a stream loads modules that `--version` has no use for.
+    get stdin() {
+      return process.stdin;
+    },
+    get stdout() {
+      return process.stdout;
+    },
+    get stderr() {
+      return process.stderr;
+    },
+    now: Date.now,
+    monotonic: () => performance.now(),
+    random: Math.random,
+    interrupt: interruptSignal(),
+    secrets: new Secrets(),
+    root,
+  };
+}
+
+function interruptSignal(): AbortSignal {
+  const controller = new AbortController();
+  for (const [name, number] of Object.entries(SIGNALS)) {
+    process.on(name, () => {
+      if (controller.signal.aborted) process.exit(128 + number);
+      controller.abort(new FilingsError('interrupted', `interrupted: ${name}`, { signal: number }));
+    });
+  }
+  return controller.signal;
+}

@@ -1,0 +1,146 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { execa } from 'execa';
+import { describe, expect, test } from 'vitest';
+import { COMMANDS } from '../../src/catalogue.ts';
+import { EXIT_CODE_ROWS } from '../../src/errors.ts';
+import { placed } from '../../src/reference/describe.ts';
+import { SETTINGS } from '../../src/settings/options.ts';
+import { BIN, filings } from './settings-program.ts';
+
+const ROOT = join(import.meta.dirname, '../..');
+const BROKEN_CONFIG = { FILINGS_CONFIG: '/nowhere/config.json' };
+
+describe('help', () => {
+  test.each([['--help'], ['-h'], ['help']])('%s shows the commands, and needs no settings', async (word) => {
+    const { stdout, stderr, exitCode } = await filings([word], { env: BROKEN_CONFIG });
+    expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
+    for (const { name, summary } of COMMANDS) expect(stdout).toContain(`  ${name.padEnd(10)}  ${summary}`);
+    for (const { option } of SETTINGS) if (option) expect(stdout).toContain(`--${option.flag}`);
+  });
+
+  test.each(placed(COMMANDS).map(({ path, spec }) => [path.join(' '), spec] as const))(
+    '%s --help shows its options',
+    async (path, spec) => {
+      const words = path.split(' ');
+      const [flag, command] = await Promise.all([filings([...words, '--help']), filings(['help', ...words])]);
+      expect(flag.exitCode).toBe(0);
+      expect(command.stdout).toContain(flag.stdout);
+      expect(flag.stdout).toMatch(new RegExp(`^Usage: filings ${path}( |$)`, 'm'));
+      for (const option of spec.options ?? []) expect(flag.stdout).toContain(`--${option.flag}`);
+    },
+  );
+
+  test('exit-codes, environment and config tell all', async () => {
+    const text = async (topic: string) => (await filings(['help', topic])).stdout;
+    const codes = await text('exit-codes');
+    for (const [status, code] of EXIT_CODE_ROWS)
+      expect(codes).toMatch(new RegExp(`^  ${status.replace('+', '\\+')} +${code}`, 'm'));
+    const [environment, config] = await Promise.all([text('environment'), text('config')]);
+    for (const { env, key, inFile } of SETTINGS) {
+      if (env) expect(environment).toContain(`  ${env} `);
+      if (inFile) expect(config).toMatch(new RegExp(`^  ${key} `, 'm'));
+    }
+  });
+
+  test('an unknown topic is told', async () => {
+    const { stderr, exitCode } = await filings(['help', 'exit-code']);
+    expect({ stderr, exitCode }).toEqual({
+      exitCode: 2,
+      stderr: 'filings: help exit-code: no such command or topic\n  hint: did you mean exit-codes?\n',
+    });
+  });
+
+  test('bare, it is an error with the help on stderr', async () => {
+    const { stdout, stderr, exitCode } = await filings([]);
+    expect({ stdout, exitCode }).toEqual({ stdout: '', exitCode: 2 });
+    expect(stderr).toMatch(/^Usage: filings /);
+    const json = await filings(['--error-format', 'json', 'config']);
+    expect(JSON.parse(String(json.stderr))).toMatchObject({ error: { code: 'usage', exit_code: 2 } });
+  });
+});
+
+test('the version is that of the package', async () => {
+  const { version } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8'));
+  for (const flag of ['--version', '-V']) {
+    expect(await filings([flag], { env: BROKEN_CONFIG })).toMatchObject({
+      stdout: `filings ${version}\n`,
+      exitCode: 0,
+    });
+  }
+});
+
+describe('where stdout goes', () => {
+  const shell = (script: string) =>
+    execa('bash', ['-c', script], { env: { NODE: process.execPath, BIN }, reject: false });
+
+  test('into a closed pipe, all is well', async () => {
+    const { stdout, stderr } = await shell(
+      '"$NODE" "$BIN" --help | true; echo "${PIPESTATUS[0]}"; "$NODE" "$BIN" help config | :; echo "${PIPESTATUS[0]}"',
+    );
+    expect({ stdout, stderr }).toEqual({ stdout: '0\n0', stderr: '' });
+  });
+
+  test.each(['--help', '--version', 'help exit-codes', 'completion bash', 'config path'])(
+    '%s on a full disk is an error',
+    async (args) => {
+      const { exitCode, stderr } = await shell(`HOME=/ "$NODE" "$BIN" ${args} > /dev/full`);
+      expect(exitCode).toBe(8);
+      expect(stderr).toMatch(/^filings: stdout: cannot be written \(ENOSPC\)\n/);
+    },
+  );
+
+  test('a long text into a slow pipe comes whole', async () => {
+    const { stdout } = await shell(
+      '"$NODE" "$BIN" completion zsh | { sleep 0.3; cat; } | cmp - completions/filings.zsh && echo same',
+    );
+    expect(stdout).toBe('same');
+  });
+
+  test('a broken stderr changes no exit status', async () => {
+    expect((await shell('"$NODE" "$BIN" nonsense 2> /dev/full')).exitCode).toBe(2);
+    expect((await shell('{ "$NODE" "$BIN" nonsense; echo $? >&3; } 3>&1 2>&1 >/dev/null | :; true')).exitCode).toBe(0);
+  });
+});
+
+describe('completions', () => {
+  test.each(['bash', 'zsh', 'fish'])('of %s are those of the package', async (shell) => {
+    const { stdout, exitCode } = await filings(['completion', shell], { env: BROKEN_CONFIG });
+    expect(exitCode).toBe(0);
+    expect(stdout).toBe(await readFile(join(ROOT, `completions/filings.${shell}`), 'utf8'));
+  });
+
+  /** What bash would offer after these words. */
+  async function offered(words: readonly string[]): Promise<string> {
+    const script = `source completions/filings.bash
+      COMP_WORDS=(filings "$@"); COMP_CWORD=$#; _filings; echo "\${COMPREPLY[*]}"`;
+    return (await execa('bash', ['-c', script, 'bash', ...words], { cwd: ROOT })).stdout;
+  }
+
+  test.each([
+    [['to'], 'token'],
+    [['token', ''], 'sign inspect verify keygen'],
+    [['token', 's'], 'sign'],
+    [['--color', 'a'], 'auto always'],
+    [['--color', '=', 'n'], 'never'],
+    [['list', '--key-in', '='], 'authorization header query path basic'],
+    [['list', '--ex'], '--exclude'],
+    [['--api-key', 'list', 'dow'], 'download'],
+    [['-j', '4', 'token', 'keygen', '--pu'], '--public'],
+    [['token', 'keygen', '--format', ''], 'pem jwk'],
+    [['token', '--hea'], '--header'],
+    [['config', 'get', 'jo'], 'jobs'],
+    [['completion', 'z'], 'zsh'],
+    [['help', 'ex'], 'exit-codes'],
+    [['--config', 'package.js'], 'package.json'],
+    [['serve', 'sample'], 'samples'],
+    [['download', '--', '--a'], ''],
+    [['--base-url', 'http', ':', '//x', 'lis'], 'list'],
+  ])('bash offers after %j: %s', async (words, reply) => {
+    expect(await offered(words)).toBe(reply);
+  });
+});
+
+test('what is generated is up to date', async () => {
+  await execa(process.execPath, [join(ROOT, 'scripts/generate.js'), '--check']);
+});

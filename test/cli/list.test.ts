@@ -1,0 +1,259 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { execa, type Options } from 'execa';
+import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+
+const PROGRAM = join(import.meta.dirname, '../../bin/filings.js');
+const KEY = 'canary-8f3a11';
+const [A, B, C, D] = [1, 2, 3, 4].map((n) => `0001234567-24-00000${n}`) as [string, string, string, string];
+
+let folder: string;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'filings-list-'));
+  return () => rm(folder, { recursive: true, force: true });
+});
+
+type Answer = (request: IncomingMessage, response: ServerResponse, accession: string) => void;
+
+/** A service that answers each listing by its accession number; the requests' targets are kept. */
+async function service(answer: Answer) {
+  const targets: string[] = [];
+  const server = createServer((request, response) => {
+    const url = new URL(request.url ?? '', 'http://service');
+    targets.push(url.pathname + url.search);
+    answer(request, response, url.searchParams.get('accession_no') ?? '');
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => void server.close().closeAllConnections());
+  const env = { FILINGS_BASE_URL: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, FILINGS_API_KEY: KEY };
+  return { targets, list: (args: string[], options: Options = {}) => list(args, { ...options, env }) };
+}
+
+function list(args: string[], options: Options = {}) {
+  return execa(process.execPath, [PROGRAM, 'list', ...args], {
+    reject: false,
+    extendEnv: false,
+    stripFinalNewline: false,
+    timeout: 20_000,
+    ...options,
+    env: { PATH: process.env.PATH, HOME: folder, ...options.env },
+  });
+}
+
+/** Answers with a body for each accession number; a number is a status. */
+function bodies(by: Readonly<Record<string, unknown>>): Answer {
+  return (_request, response, accession) => {
+    const body = by[accession] ?? [];
+    if (typeof body === 'number') response.writeHead(body).end(`{"title":"No ${accession}"}`);
+    else response.end(typeof body === 'string' ? body : JSON.stringify(body));
+  };
+}
+
+const FILES = [
+  { accession_no: A, file_name: 'a.htm', size: 1234, type: 'text/html', description: 'The report' },
+  { accession_no: B, file_name: 'not-ours.htm' },
+  { accession_no: A, file_name: 'ex99.htm', size: 99 },
+];
+
+describe('the output of filings list', () => {
+  it('is one name a line', async () => {
+    const { list, targets } = await service(bodies({ [A]: FILES }));
+    expect(await list([A])).toMatchObject({ stdout: 'a.htm\nex99.htm\n', stderr: '', exitCode: 0 });
+    expect(targets).toEqual([`/v1/filings?accession_no=${A}`]);
+  });
+
+  it('names the filing where there are several, and tells who has no match', async () => {
+    const { list } = await service(bodies({ [A]: ['a.htm'], [B]: [], [C]: [{ name: 'c\n.htm' }] }));
+    expect(await list([A, B, C])).toMatchObject({
+      stdout: `${A}\ta.htm\n${C}\tc\\n.htm\n`,
+      stderr: `${B}: the service lists no files\n`,
+      exitCode: 0,
+    });
+    expect(await list([A, B, C, '-q'])).toMatchObject({ stderr: '', exitCode: 0 });
+  });
+
+  it('ends records with NUL, names as they are', async () => {
+    const { list } = await service(bodies({ [A]: ['a\x1b.htm', 'b\n.htm'] }));
+    expect((await list([A, '-0'])).stdout).toBe('a\x1b.htm\0b\n.htm\0');
+  });
+
+  it('is JSON Lines that --input takes back', async () => {
+    const { list } = await service(bodies({ [A]: FILES, [B]: ['b\u202e.htm'] }));
+    const { stdout } = await list([A, '--json']);
+    expect(
+      String(stdout)
+        .trimEnd()
+        .split('\n')
+        .map((line) => JSON.parse(line)),
+    ).toEqual([FILES[0], FILES[2]]);
+    expect((await list(['-i', '-'], { input: String(stdout) })).stdout).toBe(`${A}\ta.htm\n${A}\tex99.htm\n`);
+    expect((await list([B, '--json'])).stdout).toBe(`{"accession_no":"${B}","file_name":"b\\u202e.htm"}\n`);
+  });
+
+  it('is a table with -l', async () => {
+    const { list } = await service(bodies({ [A]: FILES }));
+    expect((await list([A, '-l'])).stdout).toBe(
+      'NAME        SIZE  TYPE       DESCRIPTION\na.htm     1.2 kB  text/html  The report\nex99.htm    99 B\n',
+    );
+    expect((await list([A, '-l', '--color', 'always'])).stdout).toContain('\x1b[');
+  });
+
+  it('is chosen by globs, and asked for with further parameters', async () => {
+    const { list, targets } = await service(bodies({ [A]: ['a.htm', 'a.xml', 'b.htm', 'A.HTM'] }));
+    const args = [
+      A,
+      '--include',
+      'a.*',
+      '--include',
+      'b*',
+      '--exclude',
+      '*.xml',
+      '--query',
+      'page_size=200',
+      '--query',
+      'q=a=b&c',
+    ];
+    expect((await list(args)).stdout).toBe('a.htm\nb.htm\n');
+    expect(targets).toEqual([`/v1/filings?accession_no=${A}&page_size=200&q=a%3Db%26c`]);
+  });
+
+  it('comes from the sandbox too', async () => {
+    const { stdout, exitCode } = await list(['--sandbox', A, '--include', '*.htm']);
+    expect(exitCode).toBe(0);
+    expect(String(stdout).split('\n')).toContain('primary.htm');
+  });
+
+  it('may lose its reader', async () => {
+    const names = Array.from({ length: 50_000 }, (_, i) => `file-${i}-${'x'.repeat(100)}.htm`);
+    const { list } = await service(bodies({ [A]: names }));
+    const run = list([A], { buffer: false });
+    run.stdout?.once('data', () => run.stdout?.destroy());
+    const { exitCode } = await run;
+    expect(exitCode).toBe(0);
+  });
+});
+
+describe('--input', () => {
+  it('is read line by line; a bad line is a failure and no end', async () => {
+    const { list, targets } = await service(bodies({ [A]: ['a.htm'], [B]: ['b.htm'] }));
+    const path = join(folder, 'input');
+    await writeFile(path, `# both\r\n\r\n${A}\r\n${A}\tother.htm\nnonsense\n{"accession_no":"${B}","file_name":null}`);
+    const { stdout, stderr, exitCode } = await list(['--input', path]);
+    expect(stdout).toBe(`${A}\ta.htm\n${B}\tb.htm\n`);
+    expect(stderr).toMatch(
+      /^filings: line 5: accession number 'nonsense': .*\n {2}hint: .*\nfilings: 1 of the filings/,
+    );
+    expect(exitCode).toBe(3);
+    expect(targets).toHaveLength(2);
+  });
+
+  it.each([
+    ['a file that is not there', ['-i', '/nonexistent/input'], /--input \/nonexistent\/input: no such file/],
+    ['a directory', ['-i', '/'], /--input \/: it is a directory/],
+    ['stdin for two', ['-i', '-', '--api-key-file', '-'], /stdin has one user/],
+  ])('is not %s', async (_what, args, message) => {
+    const { list, targets } = await service(bodies({}));
+    const { stderr, exitCode } = await list([A, ...args]);
+    expect(stderr).toMatch(message);
+    expect(exitCode).toBe(2);
+    expect(targets).toEqual([]);
+  });
+});
+
+describe('the exit status', () => {
+  it.each<[what: string, body: unknown, exit: number, message: RegExp]>([
+    ['nothing matched', [], 5, /0001234567-24-000001: the service lists no files/],
+    ['only other filings', [{ accession_no: B, name: 'b' }], 5, /lists no files/],
+    ['404', 404, 5, /the listing of 0001234567-24-000001: 404 Not Found: No 0001234567-24-000001/],
+    ['401', 401, 4, /401 Unauthorized/],
+    ['403', 403, 4, /403 Forbidden/],
+    ['400', 400, 6, /400 Bad Request/],
+    ['HTML', '<!doctype html><title>Sign in</title>', 9, /cannot be read: it is an HTML page: Sign in/],
+    ['an object of something else', { ok: true }, 9, /an object with the members ok/],
+  ])('of %s', async (_what, body, exit, message) => {
+    const { list } = await service(bodies({ [A]: body }));
+    const { stdout, stderr, exitCode } = await list([A]);
+    expect(stderr).toMatch(message);
+    expect(stderr).toMatch(/^filings: /);
+    expect(stdout).toBe('');
+    expect(exitCode).toBe(exit);
+  });
+
+  it('of names that are all filtered out', async () => {
+    const { list } = await service(bodies({ [A]: ['a.htm'] }));
+    const { stderr, exitCode } = await list([A, '--include', '*.xml']);
+    expect(stderr).toContain(`${A}: none of its 1 files is chosen`);
+    expect(exitCode).toBe(5);
+  });
+
+  it.each<[what: string, by: Record<string, unknown>, exit: number, asked: number]>([
+    ['one that failed for good', { [A]: ['a'], [B]: 404, [C]: ['c'] }, 3, 3],
+    ['a 403, which may be about one', { [A]: ['a'], [B]: 403, [C]: ['c'] }, 3, 3],
+    ['temporary failures', { [A]: 503, [B]: ['b'], [C]: 501 }, 7, 3],
+    ['both', { [A]: 503, [B]: 404, [C]: ['c'] }, 3, 3],
+    ['a 401, which ends the run', { [A]: ['a'], [B]: 401, [C]: ['c'] }, 4, 2],
+  ])('of several with %s', async (_what, by, exit, asked) => {
+    const { list, targets } = await service(bodies(by));
+    const { exitCode } = await list([A, B, C, '--retries', '0']);
+    expect(exitCode).toBe(exit);
+    expect(targets).toHaveLength(asked);
+  });
+
+  it('of a service that is not there, after ten in a row', async () => {
+    const input = Array.from({ length: 15 }, (_, i) => `0001234567-24-0000${10 + i}`).join('\n');
+    const { stderr, exitCode } = await list(['-i', '-', '--retries', '0', '--base-url', 'http://127.0.0.1:1'], {
+      input,
+      env: { FILINGS_API_KEY: KEY },
+    });
+    expect(exitCode).toBe(7);
+    expect(String(stderr).match(/^filings: the listing of|^filings: .*127/gm)).toHaveLength(10);
+  });
+
+  it.each<[args: string[], message: RegExp]>([
+    [[], /no ACCESSION/],
+    [['000123456724000001'], /18 digits without dashes\n {2}hint: did you mean 0001234567-24-000001\?/],
+    [[A, '--query', 'x'], /--query: the value is not NAME=VALUE/],
+    [[A, '--query', '=x'], /--query: the value is not NAME=VALUE/],
+    [[A, '--query', 'accession_no=x'], /sent already/],
+    [[A, '-l', '--json'], /--long and --json exclude each other/],
+    [[A, '--include', ''], /--include '': it is empty/],
+  ])('of %j is 2', async (args, message) => {
+    const { stderr, exitCode } = await list(args, { env: { FILINGS_BASE_URL: 'http://127.0.0.1:1' } });
+    expect(stderr).toMatch(message);
+    expect(exitCode).toBe(2);
+  });
+});
+
+describe('errors', () => {
+  it('are JSON lines when asked for, the last being the one that ends it', async () => {
+    const { list } = await service(bodies({ [A]: 404, [B]: [], [C]: ['c'] }));
+    const { stderr, exitCode } = await list([A, B, C, '--error-format', 'json']);
+    const lines = String(stderr)
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    expect(lines).toMatchObject([
+      { error: { code: 'not_found', exit_code: 5, problem: { status: 404, title: `No ${A}` } } },
+      { note: `${B}: the service lists no files` },
+      { error: { code: 'partial', exit_code: 3 } },
+    ]);
+    expect(exitCode).toBe(3);
+  });
+
+  it('hold no secret, and neither does a listing', async () => {
+    const { list } = await service((request, response, accession) => {
+      const key = request.headers.authorization ?? '';
+      if (accession === D) response.writeHead(400).end(JSON.stringify({ title: key, [key]: encodeURIComponent(key) }));
+      else response.end(JSON.stringify([{ name: 'a.htm', key, [key]: 1, basic: Buffer.from(key).toString('base64') }]));
+    });
+    for (const form of [['--json'], ['-l'], ['-v'], ['--error-format', 'json', '-v']]) {
+      const { stdout, stderr } = await list([A, D, ...form]);
+      expect(stdout).toContain('a.htm');
+      for (const secret of [KEY, Buffer.from(KEY).toString('base64')])
+        expect(`${stdout}${stderr}`).not.toContain(secret);
+    }
+  });
+});

@@ -1,0 +1,161 @@
+import { readFile, stat, symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { temporaryFolder } from '../settings-world.ts';
+import { filings } from './settings-program.ts';
+
+const CANARY = 'canary-key-12345';
+
+let home: string;
+let config: string;
+beforeEach(async () => {
+  const folder = await temporaryFolder();
+  onTestFinished(folder.remove);
+  home = folder.path;
+  config = join(home, '.config/filings/config.json');
+});
+
+const run = (args: readonly string[], env: Record<string, string> = {}, input = '') =>
+  filings(args, { env: { HOME: home, ...env }, input, cwd: home });
+
+async function written(): Promise<unknown> {
+  return JSON.parse(await readFile(config, 'utf8'));
+}
+
+describe('config set', () => {
+  test('makes the file for its owner alone, and keeps what it does not touch', async () => {
+    await run(['config', 'set', 'base-url', 'https://a.example']);
+    await run(['config', 'set', 'jobs', '8']);
+    await run(['config', 'set', 'allowHttp', '1']);
+    await run(['config', 'set', 'apiKeyCommand', '["pass", "filings"]']);
+    await run(['config', 'set', 'jobs', '9']);
+    const { exitCode } = await run(['--profile', 'w', 'config', 'set', 'rate', '5/s']);
+    expect(exitCode).toBe(0);
+    expect(await readFile(config, 'utf8')).toBe(
+      `${JSON.stringify({ baseUrl: 'https://a.example', jobs: 9, allowHttp: true, apiKeyCommand: ['pass', 'filings'], profiles: { w: { rate: '5/s' } } }, undefined, 2)}\n`,
+    );
+    expect((await stat(config)).mode & 0o777).toBe(0o600);
+    expect((await stat(join(home, '.config'))).mode & 0o777).toBe(0o700);
+  });
+
+  test('reads a key from stdin', async () => {
+    const { exitCode, stdout, stderr } = await run(['config', 'set', 'api-key'], {}, `${CANARY}\n`);
+    expect({ exitCode, stdout, stderr }).toEqual({ exitCode: 0, stdout: '', stderr: '' });
+    expect(await written()).toEqual({ apiKey: CANARY });
+  });
+
+  test.each([
+    [['jobs', '0'], 'jobs: must be a whole number from 1 to 256'],
+    [['jobs', 'many'], 'jobs: must be a whole number'],
+    [['jobs'], 'VALUE is missing'],
+    [['base-url', 'x'], 'baseUrl: must be an http or https URL'],
+    [['allow-http', 'yes'], 'allowHttp: must be true or false'],
+    [['api-key-command', 'pass x'], 'apiKeyCommand: must be JSON'],
+    [['jwt', '{"keyFile":"a","secretFile":"b"}'], 'jwt: keyFile and secretFile exclude each other'],
+    [['sandbox', '1'], 'sandbox: cannot stand in the config file'],
+    [['jbos', '1'], 'jbos: no such setting'],
+    [['api-key', `${CANARY}\nx`], 'apiKey: has a line break inside'],
+    [['api-key', ''], 'apiKey: is empty'],
+  ])('%j is refused, and nothing written', async (args, message) => {
+    const { exitCode, stderr } = await run(['config', 'set', ...args]);
+    expect(exitCode).toBe(2);
+    expect(stderr).toContain(message);
+    expect(stderr).not.toContain(CANARY);
+    await expect(stat(config)).rejects.toThrow('ENOENT');
+  });
+
+  test('a second source of the key is refused', async () => {
+    await run(['config', 'set', 'api-key', CANARY]);
+    const { exitCode, stderr } = await run(['config', 'set', 'api-key-file', 'key']);
+    expect(exitCode).toBe(2);
+    expect(stderr).toContain('apiKey and apiKeyFile: two sources of the API key');
+    await run(['config', 'unset', 'api-key']);
+    expect((await run(['config', 'set', 'api-key-file', 'key'])).exitCode).toBe(0);
+    expect(await written()).toEqual({ apiKeyFile: join(home, 'key') });
+  });
+
+  test('follows a link, and leaves it', async () => {
+    const real = join(home, 'real.json');
+    const link = join(home, 'link.json');
+    await writeFile(real, '{}');
+    await symlink(real, link);
+    expect((await run(['config', 'set', 'jobs', '2', '--config', link])).exitCode).toBe(0);
+    expect(JSON.parse(await readFile(real, 'utf8'))).toEqual({ jobs: 2 });
+  });
+
+  test('does not touch a file it cannot read', async () => {
+    await run(['config', 'set', 'jobs', '2']);
+    await writeFile(config, '{"jobs": 2,}');
+    expect(await run(['config', 'set', 'jobs', '3'])).toMatchObject({ exitCode: 2 });
+    expect(await readFile(config, 'utf8')).toBe('{"jobs": 2,}');
+  });
+});
+
+describe('config list and get', () => {
+  test('show the value that counts, and where it comes from', async () => {
+    await run(['config', 'set', 'jobs', '8']);
+    const { stdout } = await run(['config', 'list', '-q', '--retries=1'], { FILINGS_RATE: '2/s' });
+    expect(stdout).toContain(`jobs\t8\t${config}: jobs\n`);
+    expect(stdout).toContain('rate\t2/s\tFILINGS_RATE\n');
+    expect(stdout).toContain('retries\t1\t--retries\n');
+    expect(stdout).toContain('color\tauto\tdefault\n');
+    expect((await run(['config', 'get', 'jobs'])).stdout).toBe('8\n');
+    expect((await run(['config', 'get', 'jobs'], { FILINGS_JOBS: '3' })).stdout).toBe('3\n');
+    expect(await run(['config', 'get', 'deadline'])).toMatchObject({ exitCode: 5, stdout: '' });
+  });
+
+  test('list is JSON Lines for programs', async () => {
+    const { stdout } = await run(['config', 'list', '--json'], { FILINGS_JOBS: '3' });
+    const lines = String(stdout).trimEnd().split('\n');
+    expect(lines.map((line) => JSON.parse(line))).toContainEqual({
+      key: 'jobs',
+      value: '3',
+      level: 'env',
+      origin: 'FILINGS_JOBS',
+    });
+  });
+
+  test('never show a secret', async () => {
+    await run(['config', 'set', 'api-key', CANARY]);
+    const outputs = await Promise.all([
+      run(['config', 'list', '-v']),
+      run(['config', 'list', '--json'], { FILINGS_JWT: CANARY }),
+      run(['config', 'get', 'apiKey']),
+      run(['config', 'list', `--api-key=${CANARY}`]),
+    ]);
+    for (const { stdout, stderr, exitCode } of outputs) {
+      expect(exitCode).toBe(0);
+      expect(stdout).toContain('[redacted]');
+      expect(`${stdout}${stderr}`).not.toContain(CANARY);
+    }
+  });
+
+  test('with --sandbox show nothing else of the service', async () => {
+    const { stdout, exitCode } = await run(['config', 'list', '--sandbox'], { FILINGS_BASE_URL: '::' });
+    expect(exitCode).toBe(0);
+    expect(stdout).not.toContain('baseUrl');
+  });
+});
+
+test('config path is where the file is, or would be', async () => {
+  expect((await run(['config', 'path'])).stdout).toBe(`${config}\n`);
+  expect((await run(['config', 'path', '--config', 'c.json'])).stdout).toBe(`${join(home, 'c.json')}\n`);
+  expect(await filings(['config', 'path'])).toMatchObject({ exitCode: 2 });
+});
+
+describe('the config file', () => {
+  test('decides how its own user sees errors', async () => {
+    await run(['config', 'set', 'error-format', 'json']);
+    const { stderr } = await run(['list', '--nonsense']);
+    expect(JSON.parse(String(stderr))).toMatchObject({ error: { code: 'usage' } });
+  });
+
+  test('that others can read is refused when it holds a key', async () => {
+    await run(['config', 'set', 'api-key', CANARY]);
+    const { chmod } = await import('node:fs/promises');
+    await chmod(config, 0o644);
+    const { exitCode, stderr } = await run(['config', 'list']);
+    expect(exitCode).toBe(2);
+    expect(stderr).toBe(`filings: config file ${config}: others can read it\n  hint: chmod 600 ${config}\n`);
+  });
+});

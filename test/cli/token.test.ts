@@ -1,0 +1,516 @@
+import { spawnSync } from 'node:child_process';
+import { createPrivateKey, createPublicKey } from 'node:crypto';
+import { chmod, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { execa } from 'execa';
+import { beforeAll, describe, expect, it } from 'vitest';
+
+const PROGRAM = join(import.meta.dirname, '../../bin/filings.js');
+const ALGORITHMS = ['RS', 'PS', 'ES', 'HS'].flatMap((family) => [256, 384, 512].map((bits) => family + bits));
+const hasScript = spawnSync('script', ['--version']).status === 0;
+
+let folder: string;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'filings-token-'));
+  await filings('keygen', '--alg', 'ES256', '--out', 'ec.pem', '--public', 'ec.pub');
+  await filings('keygen', '--alg', 'RS256', '--out', 'rsa.pem', '--public', 'rsa.pub');
+  await filings('keygen', '--alg', 'HS512', '--out', 'secret');
+  return () => rm(folder, { recursive: true, force: true });
+});
+
+interface Given {
+  readonly input?: string;
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+/** Runs `filings token`, without a word of the surroundings. */
+async function run(args: readonly string[], { input = '', env = {} }: Given = {}) {
+  const result = await execa(process.execPath, [PROGRAM, 'token', ...args], {
+    cwd: folder,
+    env: { PATH: process.env.PATH, HOME: folder, ...env },
+    extendEnv: false,
+    input,
+    reject: false,
+    stripFinalNewline: false,
+  });
+  const { exitCode, stdout, stderr } = result;
+  return { exitCode, stdout, stderr };
+}
+
+/** As {@link run}, and it must succeed; its stdout without the last line break. */
+async function filings(...args: string[]): Promise<string> {
+  const { exitCode, stdout, stderr } = await run(args);
+  if (exitCode !== 0) throw new Error(`filings token ${args.join(' ')}: ${exitCode}: ${stderr}`);
+  return stdout.replace(/\n$/, '');
+}
+
+async function file(name: string, content: string | Buffer, mode = 0o600): Promise<string> {
+  await writeFile(join(folder, name), content);
+  await chmod(join(folder, name), mode);
+  return name;
+}
+
+function decoded(token: string) {
+  const [header = '', claims = ''] = token.split('.');
+  return { header: JSON.parse(text(header)), claims: JSON.parse(text(claims)) };
+}
+
+function text(part: string): string {
+  return Buffer.from(part, 'base64url').toString();
+}
+
+describe('token sign', () => {
+  it('prints a token and a newline, with iat, nbf and exp', async () => {
+    const before = Math.floor(Date.now() / 1000);
+    const { exitCode, stdout, stderr } = await run([
+      'sign',
+      '--key',
+      'ec.pem',
+      '--sub',
+      's',
+      '--name',
+      'n',
+      '--kid',
+      'k',
+    ]);
+    expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
+    expect(stdout).toMatch(/^[\w-]+\.[\w-]+\.[\w-]+\n$/);
+    const { header, claims } = decoded(stdout);
+    expect(header).toEqual({ alg: 'ES256', typ: 'JWT', kid: 'k' });
+    expect(Object.keys(claims)).toEqual(['sub', 'name', 'iat', 'nbf', 'exp']);
+    expect(claims).toMatchObject({ sub: 's', name: 'n', nbf: claims.iat, exp: claims.iat + 300 });
+    expect(claims.iat - before).toBeGreaterThanOrEqual(0);
+  });
+
+  it('composes as a header, and as JSON', async () => {
+    expect(await filings('sign', '--key', 'ec.pem', '--header')).toMatch(
+      /^Authorization: Bearer [\w-]+\.[\w-]+\.[\w-]+$/,
+    );
+    const { token, header, claims } = JSON.parse(await filings('--key', 'ec.pem', '--json'));
+    expect(decoded(token)).toEqual({ header, claims });
+  });
+
+  it('takes claims of all kinds', async () => {
+    const token = await filings(
+      'sign',
+      '--key',
+      'ec.pem',
+      '--claim',
+      'a=b=c',
+      '--claim',
+      '__proto__=x',
+      '--claim-json',
+      'n={"big":12345678901234567890}',
+    );
+    expect(text(token.split('.')[1] ?? '')).toMatch(/,"a":"b=c","__proto__":"x","n":\{"big":12345678901234567890\}\}$/);
+  });
+
+  it.each<[string, string[], (iat: number) => object]>([
+    ['a duration', ['--not-before', '1h', '--lifetime', '2m'], (iat) => ({ nbf: iat + 3600, exp: iat + 3720 })],
+    ['a time', ['--not-before', '2030-01-02T03:04:05Z'], () => ({ nbf: 1_893_553_445, exp: 1_893_553_745 })],
+    [
+      'seconds since the epoch',
+      ['--not-before', '1893553445', '--lifetime', '1d'],
+      () => ({ nbf: 1_893_553_445, exp: 1_893_639_845 }),
+    ],
+  ])('begins later: %s', async (_, args, expected) => {
+    const { claims } = decoded(await filings('sign', '--key', 'ec.pem', ...args));
+    expect(claims).toMatchObject(expected(claims.iat));
+  });
+
+  it('warns of a lifetime of 100 years, of one that is over, and of a line break in the secret', async () => {
+    await file('text-secret', `${'s'.repeat(64)}\n`);
+    expect((await run(['sign', '--key', 'ec.pem', '--lifetime', '36500d'])).stderr).toMatch(
+      /^filings: warning: .* more than a year/,
+    );
+    expect((await run(['sign', '--key', 'ec.pem', '--not-before', '2020-01-01T00:00:00Z'])).stderr).toMatch(
+      /expired already/,
+    );
+    const signed = await run(['sign', '--secret-file', 'text-secret']);
+    expect(signed).toMatchObject({ exitCode: 0, stderr: expect.stringContaining('ends in a line break') });
+    expect((await run(['sign', '--secret-file', 'text-secret', '-q'])).stderr).toBe('');
+    const json = await run(['sign', '--secret-file', 'text-secret', '--error-format', 'json']);
+    expect(JSON.parse(json.stderr)).toHaveProperty('log');
+  });
+
+  it('reads the key from stdin, and the passphrase from a file', async () => {
+    const pem = await readFile(join(folder, 'rsa.pem'), 'utf8');
+    expect((await run(['sign', '--key', '-'], { input: pem })).exitCode).toBe(0);
+    const encrypted = createPrivateKey(pem).export({
+      format: 'pem',
+      type: 'pkcs8',
+      cipher: 'aes-256-cbc',
+      passphrase: 'geheim!',
+    });
+    await file('encrypted.pem', encrypted as string);
+    await file('passphrase', 'geheim!\n');
+    await file('wrong', 'wrong');
+    const token = await filings('sign', '--key', 'encrypted.pem', '--passphrase-file', 'passphrase');
+    expect(await filings('verify', token, '--key', 'rsa.pub')).toContain('"exp"');
+    expect(await run(['sign', '--key', 'encrypted.pem'])).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringContaining('--passphrase-file'),
+    });
+    expect(await run(['sign', '--key', 'encrypted.pem', '--passphrase-file', 'wrong'])).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringContaining('the passphrase is wrong'),
+    });
+  });
+
+  it("does what the config file's jwt says, and flags on top of it", async () => {
+    const jwt = { keyFile: 'rsa.pem', alg: 'PS384', kid: 'from-config', sub: 'me', name: 'Me', lifetime: '90s' };
+    await file('config.json', JSON.stringify({ jwt }));
+    const config = ['--config', 'config.json'];
+    const { header, claims } = decoded(await filings(...config));
+    expect(header).toEqual({ alg: 'PS384', typ: 'JWT', kid: 'from-config' });
+    expect(claims).toMatchObject({ sub: 'me', name: 'Me', exp: claims.nbf + 90 });
+    const changed = decoded(await filings('sign', ...config, '--sub', 'you', '--lifetime', '5s', '--alg', 'RS256'));
+    expect(changed).toMatchObject({
+      header: { alg: 'RS256' },
+      claims: { sub: 'you', name: 'Me', exp: changed.claims.nbf + 5 },
+    });
+    const own = decoded(await filings('sign', ...config, '--key', 'ec.pem'));
+    expect(own.header).toEqual({ alg: 'ES256', typ: 'JWT' });
+    expect(own.claims).not.toHaveProperty('sub');
+    expect(await run([...config, '--claim', 'sub=x'])).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringContaining('sets that claim already'),
+    });
+  });
+
+  it.each<[string, string[], RegExp]>([
+    ['no key', ['sign'], /no key to sign with[\s\S]*--key FILE or --secret-file FILE, or set 'jwt'/],
+    ['a token in the settings', ['sign', '--jwt-file', 'x'], /a token that is ready, not a key/],
+    [
+      'a key and a secret',
+      ['sign', '--key', 'ec.pem', '--secret-file', 'secret'],
+      /--key and --secret-file: they exclude/,
+    ],
+    ['two users of stdin', ['sign', '--key', '-', '--passphrase-file', '-'], /--key - and --passphrase-file -/],
+    ['a passphrase for a secret', ['sign', '--secret-file', 'secret', '--passphrase-file', 'x'], /has no passphrase/],
+    ['--header and --json', ['sign', '--key', 'ec.pem', '--header', '--json'], /exclude each other/],
+    ['a missing key', ['sign', '--key', 'nope'], /key file nope: no such file/],
+    ['a folder', ['sign', '--key', '.'], /not a regular file/],
+    ['a public key', ['sign', '--key', 'ec.pub'], /a public key, which can only verify/],
+    ['a key of another curve', ['sign', '--key', 'ec.pem', '--alg', 'ES384'], /P-384[\s\S]*goes with ES256/],
+    ['a key of another family', ['sign', '--key', 'ec.pem', '--alg', 'HS256'], /HS256 is made with a shared secret/],
+    ['a secret for RS256', ['sign', '--secret-file', 'secret', '--alg', 'RS256'], /RS256 wants an RSA key/],
+    [
+      'an algorithm that is not taken',
+      ['sign', '--key', 'ec.pem', '--alg', 'EdDSA'],
+      /--alg EdDSA: the service does not take/,
+    ],
+    ['alg none', ['sign', '--key', 'ec.pem', '--alg', 'none'], /proves nothing/],
+    [
+      'a lifetime of 0',
+      ['sign', '--key', 'ec.pem', '--lifetime', '0s'],
+      /--lifetime: must be whole seconds, and at least one/,
+    ],
+    ['a lifetime below 0', ['sign', '--key', 'ec.pem', '--lifetime=-5m'], /--lifetime: must be a duration/],
+    ['a lifetime of nonsense', ['sign', '--key', 'ec.pem', '--lifetime', 'soon'], /--lifetime: must be a duration/],
+    ['a lifetime beyond all dates', ['sign', '--key', 'ec.pem', '--lifetime', '9000000d'], /after the year 9999/],
+    [
+      'nonsense for --not-before',
+      ['sign', '--key', 'ec.pem', '--not-before', 'tomorrow'],
+      /--not-before: must be a duration/,
+    ],
+    ['a claim twice', ['sign', '--key', 'ec.pem', '--claim', 'a=1', '--claim', 'a=2'], /given twice/],
+    [
+      'a registered claim',
+      ['sign', '--key', 'ec.pem', '--claim-json', 'exp=1'],
+      /--claim-json exp: the program sets it[\s\S]*--lifetime/,
+    ],
+    ['sub twice', ['sign', '--key', 'ec.pem', '--sub', 'a', '--claim', 'sub=b'], /--sub sets that claim already/],
+    ['an argument', ['sign', 'x', '--key', 'ec.pem'], /./],
+  ])('refuses %s', async (_, args, reason) => {
+    const { exitCode, stdout, stderr } = await run(args);
+    expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });
+    expect(stderr).toMatch(reason);
+  });
+
+  it('refuses a key and a secret that others can read, with the chmod that mends it', async () => {
+    await file('open.pem', await readFile(join(folder, 'ec.pem')), 0o640);
+    await file('open-secret', Buffer.alloc(32), 0o604);
+    expect(await run(['sign', '--key', 'open.pem'])).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringMatching(/others can read it\n.*chmod 600 open.pem/),
+    });
+    expect(await run(['sign', '--secret-file', 'open-secret'])).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringContaining('chmod 600 open-secret'),
+    });
+    expect(await run(['verify', 'a.b.c', '--key', 'open.pem'])).toMatchObject({ exitCode: 2 });
+  });
+});
+
+describe('token inspect', () => {
+  it('shows all, marked as not verified', async () => {
+    const token = await filings('sign', '--key', 'ec.pem', '--sub', 'alice', '--not-before', '2020-01-01T00:00:00Z');
+    const shown = await filings('inspect', token);
+    expect(shown).toMatch(/^NOT VERIFIED/);
+    expect(shown).toContain('alg: "ES256"');
+    expect(shown).toContain('sub: "alice"');
+    expect(shown).toMatch(/exp: 1577837100 {2}2020-01-01T00:05:00Z, expired \d+ d ago/);
+    expect(shown).toMatch(/the service would object:\n {2}expired \d+ d ago/);
+    const json = JSON.parse((await run(['inspect', '--json'], { input: `${token}\n` })).stdout);
+    expect(json).toMatchObject({
+      verified: false,
+      header: { alg: 'ES256' },
+      claims: { sub: 'alice' },
+      objections: [/expired/].map((r) => expect.stringMatching(r)),
+    });
+  });
+
+  it('shows hostile text harmlessly', async () => {
+    const hostile = '\x1b[2J\u202e\x9b\u2028\n';
+    const header = Buffer.from('{"alg":"RS256"}').toString('base64url');
+    const claims = Buffer.from(JSON.stringify({ [hostile]: hostile })).toString('base64url');
+    for (const args of [[], ['--json']]) {
+      const { exitCode, stdout } = await run(['inspect', `${header}.${claims}.AAAA`, ...args]);
+      expect(exitCode).toBe(0);
+      for (const unseen of ['\x1b', '\u202e', '\x9b', '\u2028']) expect(stdout).not.toContain(unseen);
+    }
+    expect(JSON.parse((await run(['inspect', `${header}.${claims}.AAAA`, '--json'])).stdout).claims).toEqual({
+      [hostile]: hostile,
+    });
+  });
+
+  it.each<[string, string[], string, RegExp]>([
+    ['an empty stdin', ['inspect'], '', /token is empty/],
+    ['an empty argument', ['inspect', ''], '', /token is empty/],
+    ['two parts', ['inspect', 'a.b'], '', /three parts, this has 2/],
+    ['four parts', ['inspect', '-'], 'a.b.c.d\n', /this has 4/],
+    ['a token of 1 MB', ['inspect'], 'A'.repeat(1_000_000), /over 64 KiB/],
+    ['a token of 2 MB', ['inspect'], 'A'.repeat(2_000_000), /over 64 KiB/],
+    ['text', ['inspect', 'a.b.c'], '', /header part/],
+  ])('refuses %s as format, exit 4', async (_, args, input, reason) => {
+    const { exitCode, stdout, stderr } = await run(args, { input });
+    expect({ exitCode, stdout }).toEqual({ exitCode: 4, stdout: '' });
+    expect(stderr).toMatch(/^filings: the token can't be read \(format\): /);
+    expect(stderr).toMatch(reason);
+    const json = await run([...args, '--json'], { input });
+    expect(JSON.parse(json.stdout)).toMatchObject({ verified: false, failed_check: 'format' });
+  });
+
+  it.skipIf(!hasScript)('asks for the token on a terminal', async () => {
+    const command = `'${process.execPath}' '${PROGRAM}' token inspect --json`;
+    const { stdout } = await execa('script', ['-qec', command, '/dev/null'], {
+      input: 'e30.e30.AA\n',
+      env: { HOME: folder },
+    });
+    expect(stdout).toContain('paste the token, then press Enter: ');
+    expect(stdout).toContain('"verified":false,"header":{},"claims":{}');
+  });
+});
+
+describe('token verify', () => {
+  it.each(ALGORITHMS)('%s, from keygen to verify', async (alg) => {
+    const isSecret = alg.startsWith('HS');
+    const [flag, verifying] = isSecret ? ['--secret-file', `${alg}.key`] : ['--key', `${alg}.pub`];
+    await filings('keygen', '--alg', alg, '--out', `${alg}.key`, ...(isSecret ? [] : ['--public', `${alg}.pub`]));
+    const token = await filings('sign', '--alg', alg, flag as string, `${alg}.key`, '--sub', 'x');
+    const json = JSON.parse(await filings('verify', token, flag as string, verifying as string, '--json'));
+    expect(json).toEqual({ valid: true, ...decoded(token) });
+    expect(json.header.alg).toBe(alg);
+  });
+
+  it('takes one line break after a token from stdin, and none in an argument', async () => {
+    const token = await filings('sign', '--key', 'ec.pem');
+    for (const end of ['', '\n', '\r\n']) {
+      expect((await run(['verify', '--key', 'ec.pub'], { input: token + end })).exitCode).toBe(0);
+    }
+    for (const [argument, input] of [
+      [`${token}\n`, ''],
+      ['-', `${token}\n\n`],
+      ['-', ` ${token}`],
+    ] as const) {
+      const { exitCode, stdout } = await run(['verify', argument, '--key', 'ec.pub', '--json'], { input });
+      expect(exitCode).toBe(4);
+      expect(JSON.parse(stdout)).toMatchObject({ valid: false, failed_check: 'format' });
+    }
+  });
+
+  it('explains what is wrong, and by how much', async () => {
+    const token = await filings('sign', '--key', 'ec.pem', '--not-before', '1800000094');
+    const judge = async (...args: string[]) => {
+      const result = await run(['verify', token, ...args, '--json']);
+      const { valid, failed_check, reason } = JSON.parse(result.stdout);
+      expect(result.stderr).toContain(`(${failed_check}): ${reason}`);
+      return [result.exitCode, valid, failed_check, reason];
+    };
+    const early = [4, false, 'claims', 'nbf is 94 s in the future: is a clock wrong?'];
+    expect(await judge('--key', 'ec.pub', '--at', '1800000000')).toEqual(early);
+    expect(await judge('--key', 'ec.pub', '--at', '2027-01-15T08:00:00Z')).toEqual(early);
+    expect(await judge('--key', 'ec.pub', '--at', '1800000000', '--leeway', '93s')).toEqual(early);
+    expect(await judge('--key', 'ec.pub', '--at', '1800011194')).toEqual([4, false, 'claims', 'expired 3 h ago']);
+    expect(await judge('--key', 'rsa.pub')).toMatchObject([
+      4,
+      false,
+      'key',
+      expect.stringMatching(/^ES256 wants an EC key/),
+    ]);
+    expect(await judge('--secret-file', 'secret')).toMatchObject([
+      4,
+      false,
+      'key',
+      expect.stringMatching(/a secret of 64 bytes/),
+    ]);
+    expect(await judge('--key', 'ec.pub', '--alg', 'RS256', '--alg', 'ES384')).toMatchObject([
+      4,
+      false,
+      'header',
+      expect.stringMatching(/only RS256, ES384/),
+    ]);
+    await filings('keygen', '--alg', 'ES256', '--out', 'other.pem', '--public', 'other.pub');
+    expect(await judge('--key', 'other.pub')).toMatchObject([
+      4,
+      false,
+      'signature',
+      expect.stringMatching(/another key/),
+    ]);
+    expect((await run(['verify', token, '--key', 'ec.pub', '--at', '1800000000', '--leeway', '94s'])).exitCode).toBe(0);
+  });
+
+  it('prints the claims of a valid token', async () => {
+    const token = await filings('sign', '--key', 'ec.pem', '--sub', 'x');
+    expect(JSON.parse(await filings('verify', token, '--key', 'ec.pem'))).toEqual(decoded(token).claims);
+  });
+
+  it('does not take the public key for the secret of a forged token', async () => {
+    const pub = await readFile(join(folder, 'rsa.pub'));
+    const { createHmac } = await import('node:crypto');
+    const [iat] = [Math.floor(Date.now() / 1000)];
+    const input = ['{"alg":"HS256"}', JSON.stringify({ nbf: iat, exp: iat + 60 })]
+      .map((part) => Buffer.from(part).toString('base64url'))
+      .join('.');
+    const forged = `${input}.${createHmac('sha256', pub).update(input).digest('base64url')}`;
+    for (const flag of ['--key', '--secret-file']) {
+      await chmod(join(folder, 'rsa.pub'), flag === '--key' ? 0o644 : 0o600);
+      const { exitCode, stdout } = await run(['verify', forged, flag, 'rsa.pub', '--json']);
+      expect(exitCode).toBe(4);
+      expect(JSON.parse(stdout)).toMatchObject({ valid: false, failed_check: 'key' });
+    }
+  });
+
+  it.each<[string, string[], RegExp]>([
+    ['no key', ['verify', 'a.b.c'], /no key to check the token with/],
+    ['two users of stdin', ['verify', '-', '--key', '-'], /--key - and TOKEN -: stdin has one user/],
+    ['two users of stdin, one unsaid', ['verify', '--key', '-'], /--key - and no TOKEN/],
+    ['an unknown --alg', ['verify', 'a.b.c', '--key', 'ec.pub', '--alg', 'none'], /--alg none/],
+    ['a bad --leeway', ['verify', 'a.b.c', '--key', 'ec.pub', '--leeway', '5'], /--leeway: must be a duration/],
+    ['a bad --at', ['verify', 'a.b.c', '--key', 'ec.pub', '--at', 'now'], /--at: must be a time/],
+    ['a missing key', ['verify', 'a.b.c', '--key', 'nope'], /no such file/],
+  ])('refuses %s', async (_, args, reason) => {
+    const { exitCode, stderr } = await run(args);
+    expect(exitCode).toBe(2);
+    expect(stderr).toMatch(reason);
+  });
+});
+
+describe('token keygen', () => {
+  it('writes a private key for its owner alone, and prints the public part and what to do with it', async () => {
+    const { exitCode, stdout, stderr } = await run([
+      'keygen',
+      '--alg',
+      'PS384',
+      '--out',
+      'new.pem',
+      '--public',
+      'new.pub',
+      '--kid',
+      'k1',
+    ]);
+    expect(exitCode).toBe(0);
+    const written = createPublicKey(await readFile(join(folder, 'new.pem'), 'utf8'));
+    expect(stdout).toBe(written.export({ format: 'pem', type: 'spki' }));
+    expect(await readFile(join(folder, 'new.pub'), 'utf8')).toBe(stdout);
+    expect((await stat(join(folder, 'new.pem'))).mode & 0o777).toBe(0o600);
+    expect(stderr).toContain("import the public key above into the service's customer portal");
+    expect(stderr).toContain('filings token sign --key new.pem --alg PS384 --kid k1');
+    expect(stdout + stderr).not.toContain('PRIVATE KEY');
+  });
+
+  it('writes JWKs', async () => {
+    const out = JSON.parse(
+      await filings('keygen', '--alg', 'ES512', '--format', 'jwk', '--out', 'k.jwk', '--kid', 'k'),
+    );
+    expect(out).toMatchObject({ kty: 'EC', crv: 'P-521', use: 'sig', alg: 'ES512', kid: 'k' });
+    expect(out).not.toHaveProperty('d');
+    expect(decoded(await filings('sign', '--key', 'k.jwk')).header).toEqual({ alg: 'ES512', typ: 'JWT', kid: 'k' });
+    await filings('keygen', '--alg', 'HS256', '--format', 'jwk', '--out', 'oct.jwk');
+    expect(await filings('verify', await filings('sign', '--key', 'oct.jwk'), '--key', 'oct.jwk')).toContain('"exp"');
+  });
+
+  it('writes a secret of the length of the hash, and says nothing of it', async () => {
+    const { stdout, stderr } = await run(['keygen', '--alg', 'HS384', '--out', 'hs384']);
+    const secret = await readFile(join(folder, 'hs384'));
+    expect(secret).toHaveLength(48);
+    expect((await stat(join(folder, 'hs384'))).mode & 0o777).toBe(0o600);
+    expect(stdout).toBe('');
+    for (const encoding of ['latin1', 'hex', 'base64', 'base64url'] as const)
+      expect(stderr).not.toContain(secret.toString(encoding));
+  });
+
+  it('overwrites nothing, follows no link, and leaves nothing half done', async () => {
+    await file('there', 'mine');
+    await symlink('nowhere', join(folder, 'link'));
+    for (const args of [
+      ['--out', 'there'],
+      ['--out', 'link'],
+      ['--out', 'fresh', '--public', 'there'],
+      ['--out', 'fresh', '--public', 'fresh'],
+    ]) {
+      const { exitCode, stdout, stderr } = await run(['keygen', '--alg', 'ES256', ...args]);
+      expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });
+      expect(stderr).toContain('it is there already, and is not overwritten');
+    }
+    expect(await readFile(join(folder, 'there'), 'utf8')).toBe('mine');
+    const names = await readdir(folder);
+    expect(names).not.toContain('fresh');
+    expect(names).not.toContain('nowhere');
+  });
+
+  it.each<[string, string[], number, RegExp]>([
+    ['no --alg', ['--out', 'x'], 2, /--alg ALG is missing/],
+    ['no --out', ['--alg', 'ES256'], 2, /--out FILE is missing/],
+    ['an unknown algorithm', ['--alg', 'EdDSA', '--out', 'x'], 2, /--alg EdDSA/],
+    ['stdout for the private key', ['--alg', 'ES256', '--out', '-'], 2, /--out: it must be a file/],
+    ['a public part of a secret', ['--alg', 'HS256', '--out', 'x', '--public', 'y'], 2, /no public key/],
+    ['an unknown format', ['--alg', 'ES256', '--out', 'x', '--format', 'der'], 2, /--format: must be pem or jwk/],
+    ['a folder that is not there', ['--alg', 'ES256', '--out', 'no/x'], 8, /its folder is not there/],
+  ])('refuses %s', async (_, args, status, reason) => {
+    const { exitCode, stderr } = await run(['keygen', ...args]);
+    expect(exitCode).toBe(status);
+    expect(stderr).toMatch(reason);
+  });
+});
+
+describe('private keys and secrets', () => {
+  it('appear in no output, however loud and wrong', async () => {
+    const pem = await readFile(join(folder, 'rsa.pem'), 'utf8');
+    const lines = pem.split('\n').filter((line) => line.length > 40);
+    await file('canary-secret', `canary-secret-${'x'.repeat(30)}`);
+    await file('short-secret', 'canary-secret-short');
+    await file('broken.jwk', '{"kty":"oct","k":"canary-secret-in-broken-json",}');
+    await file('cut.pem', pem.slice(0, 900));
+    await file('two.pem', pem + pem);
+    const outputs = await Promise.all([
+      run(['sign', '--key', 'rsa.pem', '-v']),
+      run(['sign', '--key', 'rsa.pem', '--alg', 'ES256', '-v']),
+      run(['sign', '--secret-file', 'rsa.pem', '-v']),
+      run(['sign', '--secret-file', 'short-secret', '-v']),
+      run(['sign', '--secret-file', 'canary-secret', '-v']),
+      run(['sign', '--key', 'canary-secret', '-v']),
+      run(['sign', '--key', 'broken.jwk', '-v', '--error-format', 'json']),
+      run(['sign', '--key', 'cut.pem', '-v']),
+      run(['sign', '--key', 'two.pem', '-v']),
+      run(['sign', '--key', '-', '-v'], { input: pem.replaceAll('A', 'B') }),
+      run(['verify', 'a.b.c', '--key', 'rsa.pem', '-v']),
+    ]);
+    for (const { stdout, stderr } of outputs) {
+      expect(stdout + stderr).not.toContain('canary-secret-');
+      for (const line of lines) expect(stdout + stderr).not.toContain(line.slice(0, 24));
+    }
+  });
+});

@@ -1,0 +1,56 @@
+import type { Socket } from 'node:net';
+import type { SeenRequest } from './scripted.ts';
+
+export const FRAMINGS = ['length', 'chunked', 'until-close'] as const;
+export type Framing = (typeof FRAMINGS)[number];
+export type Ending = 'FIN' | 'RST';
+
+/** Lines of a head. */
+export type Fields = Readonly<Record<string, string | number>>;
+
+export function head(status: number, fields: Fields = {}): string {
+  const lines = Object.entries(fields).map(([name, value]) => `${name}: ${value}`);
+  return [`HTTP/1.1 ${status} Said So`, ...lines, '', ''].join('\r\n');
+}
+
+/** A whole answer as bytes, with the places in it at which cutting is telling. */
+export function framed(body: Buffer, framing: Framing, fields: Fields = {}, status = 200) {
+  const connection = { Connection: 'close', ...fields };
+  if (framing === 'length') return whole(head(status, { ...connection, 'Content-Length': body.length }), [body]);
+  if (framing === 'until-close') return whole(head(status, connection), [body]);
+  const middle = Math.floor(body.length / 2);
+  const pieces = [body.subarray(0, middle), body.subarray(middle)].map((piece) =>
+    Buffer.concat([Buffer.from(`${piece.length.toString(16)}\r\n`), piece, Buffer.from('\r\n')]),
+  );
+  return whole(head(status, { ...connection, 'Transfer-Encoding': 'chunked' }), [...pieces, Buffer.from('0\r\n\r\n')]);
+}
+
+function whole(start: string, pieces: readonly Buffer[]) {
+  return { headBytes: Buffer.byteLength(start), pieces, bytes: Buffer.concat([Buffer.from(start), ...pieces]) };
+}
+
+/** Sends bytes and ends the connection behind them. A reset waits until they are on the wire, which the reader may still not have read. */
+export function sendAndEnd(socket: Socket, bytes: Buffer | string, ending: Ending): void {
+  if (ending === 'FIN') socket.end(bytes);
+  else if (bytes.length === 0) socket.resetAndDestroy();
+  else socket.write(bytes, () => setTimeout(() => socket.resetAndDestroy(), 5));
+}
+
+/** The first byte a request asks for, or undefined. */
+export function rangeStart(request: SeenRequest): number | undefined {
+  const start = /^bytes=(\d+)-$/.exec(request.headers.range ?? '')?.[1];
+  return start === undefined ? undefined : Number(start);
+}
+
+/** Answers as a good service does: the whole, or under a matching If-Range the rest. */
+export function sendFile(socket: Socket, request: SeenRequest, body: Buffer, etag: string): void {
+  const start = rangeStart(request);
+  if (start === undefined || request.headers['if-range'] !== etag) {
+    socket.write(head(200, { 'Content-Length': body.length, ETag: etag }));
+    socket.write(body);
+  } else {
+    const range = `bytes ${start}-${body.length - 1}/${body.length}`;
+    socket.write(head(206, { 'Content-Length': body.length - start, 'Content-Range': range, ETag: etag }));
+    socket.write(body.subarray(start));
+  }
+}

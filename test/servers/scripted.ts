@@ -1,0 +1,83 @@
+import { connect, createServer, type Server, type Socket } from 'node:net';
+
+/** One request as the scripted server saw it. */
+export interface SeenRequest {
+  /** `GET /path HTTP/1.1`. */
+  readonly line: string;
+  readonly path: string;
+  /** Lower-case names. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** Counted from 0 over the server's life. */
+  readonly index: number;
+}
+
+export type Script = (socket: Socket, request: SeenRequest) => void | Promise<void>;
+
+export interface ScriptedServer {
+  readonly url: string;
+  readonly port: number;
+  readonly requests: readonly SeenRequest[];
+  readonly connections: () => number;
+  close(): Promise<void>;
+}
+
+/** A raw-socket server that answers each request with whatever bytes the script writes. */
+export async function startScripted(script: Script): Promise<ScriptedServer> {
+  const requests: SeenRequest[] = [];
+  const sockets = new Set<Socket>();
+  let connections = 0;
+  const server: Server = createServer({ noDelay: true }, (socket) => {
+    connections += 1;
+    sockets.add(socket);
+    socket.on('close', () => sockets.delete(socket)).on('error', () => {});
+    let held = '';
+    socket.on('data', (data) => {
+      held += data.toString('latin1');
+      for (let end = held.indexOf('\r\n\r\n'); end >= 0; end = held.indexOf('\r\n\r\n')) {
+        const request = parse(held.slice(0, end), requests.length);
+        held = held.slice(end + 4);
+        requests.push(request);
+        void script(socket, request);
+      }
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as { port: number };
+  return {
+    url: `http://127.0.0.1:${port}`,
+    port,
+    requests,
+    connections: () => connections,
+    close: () =>
+      new Promise((resolve) => {
+        for (const socket of sockets) socket.destroy();
+        server.close(() => resolve());
+      }),
+  };
+}
+
+function parse(head: string, index: number): SeenRequest {
+  const [line = '', ...fields] = head.split('\r\n');
+  const headers: Record<string, string> = {};
+  for (const field of fields) {
+    const colon = field.indexOf(':');
+    headers[field.slice(0, colon).toLowerCase()] = field.slice(colon + 1).trim();
+  }
+  return { line, path: line.split(' ')[1] ?? '', headers, index };
+}
+
+/** A port on which nothing listens. */
+export async function closedPort(): Promise<number> {
+  const server = await startScripted(() => {});
+  await server.close();
+  return server.port;
+}
+
+/** Whether a TCP connection to the port succeeds. */
+export function listens(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(port, '127.0.0.1');
+    socket.once('connect', () => resolve(true)).once('error', () => resolve(false));
+    socket.once('connect', () => socket.destroy());
+  });
+}

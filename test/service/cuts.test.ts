@@ -1,0 +1,176 @@
+import { readFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { describe, expect, test } from 'vitest';
+import { type Ending, FRAMINGS, type Framing, framed, head, sendAndEnd, sendFile } from '../servers/answers.ts';
+import { startScripted } from '../servers/scripted.ts';
+import { content, memoryWriter, startRun } from './transfer-fixture.ts';
+
+// Proof 1 of a transfer that never lies: wherever an answer is cut, there are the right bytes or no file.
+const FILE = content(3000);
+const ENDINGS: readonly Ending[] = ['FIN', 'RST'];
+
+/** Every telling place of an answer: name, and how many of its bytes are sent. */
+function cutsOf(framing: Framing): [string, number][] {
+  const { headBytes, pieces, bytes } = framed(FILE, framing);
+  const cuts: [string, number][] = [
+    ['before everything', 0],
+    ['in the status line', 7],
+    ['after the status line', bytes.indexOf('\r\n') + 2],
+    ['within the head', Math.floor(headBytes / 2)],
+    ['before the empty line', headBytes - 2],
+    ['after the head', headBytes],
+    ['after one byte of body', headBytes + 1],
+    ['in the middle', headBytes + Math.floor((bytes.length - headBytes) / 3)],
+    ['before the last byte', bytes.length - 1],
+  ];
+  if (framing !== 'chunked') return cuts;
+  const first = headBytes + (pieces[0]?.length ?? 0);
+  return [
+    ...cuts,
+    ['in the first chunk size', headBytes + 2],
+    ['after the first chunk size', bytes.indexOf('\r\n', headBytes) + 2],
+    ['before the CRLF of a chunk', first - 2],
+    ['within the CRLF of a chunk', first - 1],
+    ['between the chunks', first],
+    ['within the next chunk size', first + 1],
+    ['before the last chunk', bytes.length - 5],
+    ['after the 0', bytes.length - 4],
+    ['within the CRLF of the last chunk', bytes.length - 3],
+    ['before the terminating CRLF', bytes.length - 2],
+  ];
+}
+
+const table = FRAMINGS.flatMap((framing) =>
+  cutsOf(framing).flatMap(([where, sent]) => ENDINGS.map((ending) => [framing, where, ending, sent] as const)),
+);
+
+describe('cut once and for all', () => {
+  test.each(table)('%s, %s, by %s', async (framing, _, ending, sent) => {
+    const { bytes, headBytes } = framed(FILE, framing);
+    const server = await startScripted((socket) => sendAndEnd(socket, bytes.subarray(0, sent), ending));
+    try {
+      const run = await startRun(server.url);
+      const outcome = await run.save();
+      if (framing === 'until-close' && ending === 'FIN' && sent > headBytes) {
+        // Nothing can tell this from the end: accepted, and said.
+        expect(outcome).toMatchObject({ result: 'downloaded', verifiedLength: false });
+        expect(await readFile(`${run.directory}/primary.htm`)).toEqual(bytes.subarray(headBytes, sent));
+        return;
+      }
+      expect(outcome.result).toBe('failed');
+      // A reset may overtake the head itself.
+      const codes = sent < headBytes ? [7] : ending === 'RST' ? [9, 7] : [9];
+      expect(codes).toContain(outcome.error?.exitStatus);
+      expect(await run.names()).toEqual([]);
+    } finally {
+      await server.close();
+    }
+  });
+});
+
+describe('whole', () => {
+  test.each(FRAMINGS)('%s, ended by FIN right behind the last byte', async (framing) => {
+    const server = await startScripted((socket) => sendAndEnd(socket, framed(FILE, framing).bytes, 'FIN'));
+    const run = await startRun(server.url);
+    const outcome = await run.save();
+    expect(outcome).toMatchObject({ result: 'downloaded', verifiedLength: framing !== 'until-close' });
+    expect(await readFile(`${run.directory}/primary.htm`)).toEqual(FILE);
+    expect(await run.names()).toEqual(['primary.htm']);
+    await server.close();
+  });
+
+  test('until-close, ended by RST: not to be told from a cut, so no file', async () => {
+    const server = await startScripted((socket) => sendAndEnd(socket, framed(FILE, 'until-close').bytes, 'RST'));
+    const run = await startRun(server.url);
+    expect((await run.save()).error?.exitStatus).toBe(9);
+    expect(await run.names()).toEqual([]);
+    await server.close();
+  });
+});
+
+// The wait between tries is a second: all at once, they wait together.
+describe('cut once, then answered well', () => {
+  test('every cut ends in the right bytes, on disk and in a pipe', async () => {
+    const etag = '"v1"';
+    await Promise.all(
+      table.map(async ([framing, where, ending, sent]) => {
+        const { bytes, headBytes } = framed(FILE, framing, { ETag: etag });
+        // The head is longer by the ETag.
+        const cut = sent <= 20 ? sent : Math.max(0, bytes.length - (framed(FILE, framing).bytes.length - sent));
+        // Without a length an end is an end, also right behind the head.
+        if (framing === 'until-close' && ending === 'FIN' && cut >= headBytes) return;
+        const first = new Set<string>();
+        const server = await startScripted((socket, request) => {
+          const whose = request.headers.authorization ?? '';
+          if (first.has(whose)) sendFile(socket, request, FILE, etag);
+          else {
+            first.add(whose);
+            sendAndEnd(socket, bytes.subarray(0, cut), ending);
+          }
+        });
+        try {
+          const run = await startRun(server.url, { retries: 2 });
+          const saved = await run.save();
+          expect([where, ending, saved.error, saved.bytes]).toEqual([where, ending, undefined, FILE.length]);
+          expect(await readFile(`${run.directory}/primary.htm`)).toEqual(FILE);
+          expect(await run.names()).toEqual(['primary.htm']);
+          first.clear();
+          const writer = memoryWriter();
+          const piped = await (await startRun(server.url, { retries: 2 })).pipe(writer);
+          expect([where, ending, piped.error]).toEqual([where, ending, undefined]);
+          expect(writer.bytes().equals(FILE)).toBe(true);
+        } finally {
+          await server.close();
+        }
+      }),
+    );
+  });
+
+  test('without a validator a pipe ends with 9 once a byte is out, and holds only a beginning', async () => {
+    const { bytes, headBytes } = framed(FILE, 'length');
+    const server = await startScripted((socket, { index }) => {
+      sendAndEnd(socket, index === 0 ? bytes.subarray(0, headBytes + 1000) : bytes, 'FIN');
+    });
+    const writer = memoryWriter();
+    const outcome = await (await startRun(server.url, { retries: 3 })).pipe(writer);
+    expect(outcome.error).toMatchObject({ exitStatus: 9, hint: expect.stringContaining('--spool') });
+    expect(writer.bytes().equals(FILE.subarray(0, 1000))).toBe(true);
+    expect(server.requests).toHaveLength(1);
+    await server.close();
+  });
+});
+
+describe('closed before there is anything to answer', () => {
+  test.each<Ending>(['FIN', 'RST'])('by %s as the connection is made', async (ending) => {
+    const server = createServer((socket) => {
+      socket.on('error', () => {}).resume();
+      if (ending === 'FIN') socket.end();
+      else socket.resetAndDestroy();
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const { port } = server.address() as { port: number };
+    for (let round = 0; round < 20; round += 1) {
+      const run = await startRun(`http://127.0.0.1:${port}`);
+      const outcome = await run.save();
+      expect(outcome.error).toMatchObject({ exitStatus: 7, retryable: true });
+      expect(await run.names()).toEqual([]);
+    }
+    await new Promise((resolve) => server.close(resolve));
+  });
+});
+
+test('more than the length says is not taken for the file', async () => {
+  const server = await startScripted((socket) => {
+    sendAndEnd(
+      socket,
+      Buffer.concat([Buffer.from(head(200, { 'Content-Length': 5, Connection: 'close' })), FILE]),
+      'FIN',
+    );
+  });
+  const run = await startRun(server.url);
+  const outcome = await run.save();
+  // The length counts; what follows it is not HTTP, and not this answer's.
+  if (outcome.error) expect(await run.names()).toEqual([]);
+  else expect(await readFile(`${run.directory}/primary.htm`)).toEqual(FILE.subarray(0, 5));
+  await server.close();
+});

@@ -1,0 +1,356 @@
+import { constants, createSecretKey, generateKeyPairSync, randomBytes, sign } from 'node:crypto';
+import { describe, expect, it } from 'vitest';
+import { loadSecret, loadVerificationKey, type VerificationKey } from '../../src/jwt/keys.ts';
+import type { Check } from '../../src/jwt/strict-token.ts';
+import { type VerifyOptions, verifyToken } from '../../src/jwt/verify.ts';
+import {
+  CLAIMS,
+  ecPair,
+  forge,
+  jwk,
+  NOW,
+  type Pair,
+  part,
+  pem,
+  rsaPair,
+  signature,
+  withSignature,
+} from './jwt-forge.ts';
+
+const rsa = rsaPair();
+const other = rsaPair();
+const p256 = ecPair('prime256v1');
+const p384 = ecPair('secp384r1');
+const weak = rsaPair(1024);
+const k1 = ecPair('secp256k1');
+const ed25519 = generateKeyPairSync('ed25519');
+const pss = generateKeyPairSync('rsa-pss', { modulusLength: 2048 });
+const pss256 = limitedPss('sha256');
+const pss512 = limitedPss('sha512');
+const secret = randomBytes(64);
+const RSA = loadVerificationKey(pem(rsa.publicKey), 'rsa.pem');
+const EC = loadVerificationKey(pem(p256.publicKey), 'ec.pem');
+const SECRET = loadSecret(secret, 'secret');
+const RSA_PEM = loadSecret(pem(rsa.publicKey), 'rsa.pem');
+
+const good = forge('RS256', rsa.privateKey);
+const goodEc = forge('ES256', p256.privateKey);
+const goodHs = forge('HS256', secret);
+const [head, body, tail] = good.split('.') as [string, string, string];
+const rs = (header: string | Buffer | object, payload: string | Buffer | object = CLAIMS) =>
+  forge('RS256', rsa.privateKey, { header, payload });
+const claims = (payload: string | Buffer | object) => rs({ alg: 'RS256' }, payload);
+const dates = (nbf: string, exp: string) => claims(`{"nbf":${nbf},"exp":${exp}}`);
+const hs = (bytes: Buffer, alg = 'HS256') => forge(alg, bytes);
+const rsaJwk = (more: object) => loadVerificationKey(jwk(rsa.publicKey, more), 'rsa.jwk');
+const octJwk = (bytes: Buffer, more: object = {}) => loadVerificationKey(jwk(createSecretKey(bytes), more), 'oct.jwk');
+/** The order of P-256. */
+const ORDER = 'ffffffff00000000ffffffffffffffffbce6faada7179e84f3b9cac2fc632551';
+/** A character that stands for the same bytes, with bits left over. */
+const nextCharacter = (text: string) => text.slice(0, -1) + String.fromCharCode(text.charCodeAt(text.length - 1) + 1);
+const oneByte = (at: number) => (bytes: Buffer) => Buffer.from(bytes.map((byte, i) => (i === at ? byte ^ 1 : byte)));
+
+type Row = readonly [
+  name: string,
+  token: string,
+  check: Check,
+  reason: RegExp,
+  key?: VerificationKey,
+  options?: Partial<VerifyOptions>,
+];
+
+const FORMAT: readonly Row[] = [
+  ['nothing', '', 'format', /empty/],
+  ['one part', head, 'format', /three parts, this has 1/],
+  ['two parts', `${head}.${body}`, 'format', /has 2/],
+  ['four parts', `${good}.${tail}`, 'format', /has 4/],
+  ['five parts', `${good}.a.b`, 'format', /five are an encrypted token/],
+  ['a line break at the end', `${good}\n`, 'format', /signature part has a line break/],
+  [
+    'a line break inside',
+    `${head}.${body.slice(0, 9)}\r\n${body.slice(9)}.${tail}`,
+    'format',
+    /claims part has a line/,
+  ],
+  ['a blank before it', ` ${good}`, 'format', /header part has white space/],
+  ['padding', `${head}.${body}=.${tail}`, 'format', /padded/],
+  ['the alphabet of base64', `${head}.${body}.a+/a`, 'format', /other alphabet/],
+  ['other characters', `${head}.${body}.%%%%`, 'format', /characters that base64url has not/],
+  ['a NUL', `${head}.${body}.AAA\0`, 'format', /characters/],
+  ['letters that look alike', `${head}.${body}.АААА`, 'format', /characters/],
+  ['bits left over in the signature', nextCharacter(good), 'format', /signature part has bits left over/],
+  [
+    'bits left over in the header',
+    `${nextCharacter(part('{"alg":"RS256"} '))}.${body}.${tail}`,
+    'format',
+    /header part has bits/,
+  ],
+  ['a length that no base64url has', `${head}.${body}.${tail.slice(0, 341)}`, 'format', /it was cut/],
+  ['65 KiB', `${head}.${'A'.repeat(65 * 1024)}.${tail}`, 'format', /over 64 KiB/],
+  ['a whole header', `Authorization: Bearer ${good}`, 'format', /a header, not a token/],
+  ['the JSON serialization', JSON.stringify({ payload: body, protected: head, signature: tail }), 'format', /JSON/],
+];
+
+const HEADER: readonly Row[] = [
+  ['no header', `.${body}.${tail}`, 'header', /is not JSON/],
+  ['a header that is no JSON', rs('alg'), 'header', /is not JSON/],
+  ['a header that is a list', rs('["RS256"]'), 'header', /not a JSON object/],
+  ['a header that is null', rs('null'), 'header', /not a JSON object/],
+  ['two algs', rs('{"alg":"none","alg":"RS256"}'), 'header', /member "alg" twice/],
+  ['two algs, one escaped', rs('{"alg":"RS256","\\u0061lg":"RS256"}'), 'header', /member "alg" twice/],
+  ['a member twice, deep down', rs('{"alg":"RS256","x":[{"y":{"z":1,"z":2}}]}'), 'header', /"z" twice/],
+  ['a byte-order mark', rs('\ufeff{"alg":"RS256"}'), 'header', /byte-order mark/],
+  ['text after the object', rs('{"alg":"RS256"}{}'), 'header', /not JSON/],
+  ['a header that is not UTF-8', rs(Buffer.from('{"alg":"RS256","x":"\xff"}', 'latin1')), 'header', /not UTF-8/],
+  ['a header in UTF-16', rs(Buffer.from('{"alg":"RS256"}', 'utf16le')), 'header', /not JSON/],
+  ['no alg', rs({ typ: 'JWT' }), 'header', /no alg/],
+  ['alg null', rs({ alg: null }), 'header', /alg is not a string/],
+  ['alg a list', rs({ alg: ['RS256'] }), 'header', /alg is not a string/],
+  ['alg empty', rs({ alg: '' }), 'header', /does not take/],
+  ...['none', 'None', 'NONE', 'nOnE'].flatMap((alg): Row[] => [
+    [`alg ${alg}`, rs({ alg }), 'header', /without a signature proves nothing/],
+    [`alg ${alg}, stripped`, `${part({ alg })}.${body}.`, 'header', /without a signature proves nothing/],
+  ]),
+  ['alg rs256', rs({ alg: 'rs256' }), 'header', /case-sensitive: it is RS256/],
+  ['alg with a blank', rs({ alg: 'RS256 ' }), 'header', /does not take/],
+  ['alg with a NUL', rs({ alg: 'RS256\0' }), 'header', /does not take/],
+  ...['EdDSA', 'ES256K', 'RSA-OAEP', 'A256GCM', 'dir', 'HS1', 'constructor'].map(
+    (alg): Row => [`alg ${alg}`, rs({ alg }), 'header', /does not take that algorithm/],
+  ),
+  [
+    'an alg that is not allowed',
+    good,
+    'header',
+    /only PS256, ES256 may be used/,
+    RSA,
+    { algorithms: ['PS256', 'ES256'] },
+  ],
+  ['crit, unknown', rs({ alg: 'RS256', crit: ['exp'], exp: 1 }), 'header', /crit asks for "exp"/],
+  ['crit, absent', rs({ alg: 'RS256', crit: ['x'] }), 'header', /names what is not there/],
+  ['crit, empty', rs({ alg: 'RS256', crit: [] }), 'header', /not a list of names/],
+  ['crit, no list', rs({ alg: 'RS256', crit: 'b64' }), 'header', /not a list of names/],
+  ['crit of b64', rs({ alg: 'RS256', crit: ['b64'], b64: false }), 'header', /crit asks for "b64"/],
+  ['b64 false without crit', rs({ alg: 'RS256', b64: false }), 'header', /b64/],
+  ['b64 of another type', rs({ alg: 'RS256', b64: 'false' }), 'header', /b64/],
+  ['kid a number', rs({ alg: 'RS256', kid: 1 }), 'header', /kid is not a string/],
+  ['kid an object', rs({ alg: 'RS256', kid: { $ne: '' } }), 'header', /kid is not a string/],
+  ['nested too deep', rs(`{"alg":"RS256","x":${'['.repeat(200)}${']'.repeat(200)}}`), 'header', /levels deep/],
+];
+
+const KEY: readonly Row[] = [
+  ['RS to HS: the PEM as the secret', hs(pem(rsa.publicKey)), 'key', /made with a shared secret/],
+  ['RS to HS, by mistake on both sides', hs(pem(rsa.publicKey)), 'key', /public part could sign/, RSA_PEM],
+  ['ES to HS', hs(pem(p256.publicKey)), 'key', /made with a shared secret/, EC],
+  ['a DER key as the secret', hs(der()), 'key', /public part could sign/, loadSecret(der(), 'der')],
+  ['an oct JWK that holds a PEM key', hs(pem(rsa.publicKey)), 'key', /public part/, octJwk(pem(rsa.publicKey))],
+  ['RS for an EC key', good, 'key', /RS256 wants an RSA key, and the key is an EC key on P-256/, EC],
+  ['ES for an RSA key', goodEc, 'key', /ES256 wants an EC key/],
+  ['ES for a secret', goodEc, 'key', /ES256 wants an EC key, and the key is a secret/, SECRET],
+  ['a wrong curve', forge('ES256', p384.privateKey), 'key', /P-256, and the key is an EC key on P-384/, loaded(p384)],
+  ['secp256k1', forge('ES256', k1.privateKey), 'key', /secp256k1/, loaded(k1)],
+  ['Ed25519', good, 'key', /ed25519 \(EdDSA\), which the service does not take/, loaded(ed25519)],
+  ['RSA of 1024 bits', forge('RS256', weak.privateKey), 'key', /1024 bits, and fewer than 2048/, loaded(weak)],
+  ['a secret of 31 bytes', hs(secret.subarray(0, 31)), 'key', /at least 32 bytes, and this has 31/, short(31)],
+  ['HS512 with 63 bytes', hs(secret.subarray(0, 63), 'HS512'), 'key', /at least 64 bytes, and this has 63/, short(63)],
+  ['a JWK for encryption', good, 'key', /"use" is "enc"/, rsaJwk({ use: 'enc' })],
+  ['a JWK that may only sign', good, 'key', /may not be used to verify/, rsaJwk({ key_ops: ['sign'] })],
+  ['a JWK of another alg', good, 'key', /for "PS256" only/, rsaJwk({ alg: 'PS256' })],
+  ['an oct JWK of another alg', hs(secret), 'key', /for "HS512" only/, octJwk(secret, { alg: 'HS512' })],
+  ['an RSA-PSS key for RS', good, 'key', /RS256 wants an RSA key, and the key is an RSA-PSS key/, loaded(pss256)],
+  ['an RSA-PSS key of another hash', ps('PS256'), 'key', /restricts itself to sha512/, loaded(pss512)],
+];
+
+const SIGNATURE: readonly Row[] = [
+  ['a stripped signature', `${head}.${body}.`, 'signature', /stripped/],
+  ['a stripped HMAC', withSignature(goodHs, () => ''), 'signature', /stripped/, SECRET],
+  ['another key', forge('RS256', other.privateKey), 'signature', /another key made it/],
+  ['another secret', hs(randomBytes(64)), 'signature', /another secret made it/, SECRET],
+  ['the claims of another token', `${head}.${part({ ...CLAIMS, sub: 'bob' })}.${tail}`, 'signature', /was changed/],
+  ['the header of another token', `${part({ alg: 'RS256', kid: 'x' })}.${body}.${tail}`, 'signature', /was changed/],
+  ['another hash of the family', `${part({ alg: 'RS512' })}.${body}.${tail}`, 'signature', /does not fit/],
+  ['RS passed for PS', `${part({ alg: 'PS256' })}.${body}.${tail}`, 'signature', /does not fit/],
+  ['one bit', withSignature(good, oneByte(0)), 'signature', /does not fit/],
+  ['one bit of an HMAC', withSignature(goodHs, oneByte(31)), 'signature', /does not fit/, SECRET],
+  [
+    'a shortened HMAC',
+    withSignature(goodHs, (s) => s.subarray(0, 16)),
+    'signature',
+    /16 bytes, and HS256 makes 32/,
+    SECRET,
+  ],
+  [
+    'a byte after the signature',
+    withSignature(good, (s) => Buffer.concat([s, s.subarray(0, 1)])),
+    'signature',
+    /257 bytes/,
+  ],
+  ['a signature of a larger key', forge('RS256', rsaPair(3072).privateKey), 'signature', /384 bytes.*this key has 256/],
+  ['ES of zeros', withSignature(goodEc, (s) => Buffer.alloc(s.length)), 'signature', /does not fit/, EC],
+  [
+    'ES of r = s = order',
+    withSignature(goodEc, () => Buffer.from(ORDER + ORDER, 'hex')),
+    'signature',
+    /does not fit/,
+    EC,
+  ],
+  ['ES with r and s swapped', withSignature(goodEc, swapped), 'signature', /does not fit/, EC],
+  ['ES in DER', withSignature(goodEc, derSignature), 'signature', /in DER/, EC],
+  ['PS with no salt', ps('PS256', 0), 'signature', /salt is not 32 bytes/],
+  ['PS with a longer salt', ps('PS256', 64), 'signature', /salt is not 32 bytes/],
+  ['PS with the hash of another', psOfHash('sha384'), 'signature', /does not fit/],
+  [
+    'an HMAC without the line break of the file',
+    hs(secret.subarray(0, 40)),
+    'signature',
+    /line break/,
+    withLineBreak(),
+  ],
+  [
+    'the wrong key, named',
+    rs({ alg: 'RS256', kid: 'a' }),
+    'signature',
+    /another key/,
+    loadVerificationKey(jwk(other.publicKey, { kid: 'b' }), 'x'),
+  ],
+];
+
+const CLAIM: readonly Row[] = [
+  [
+    'no payload',
+    `${head}..${signature('RS256', `${head}.`, rsa.privateKey).toString('base64url')}`,
+    'claims',
+    /not JSON/,
+  ],
+  ['a payload that is text', claims('hello'), 'claims', /not JSON/],
+  ['a payload that is a list', claims('[1]'), 'claims', /not a JSON object/],
+  ['a payload that is a string', claims('"x"'), 'claims', /not a JSON object/],
+  ['a byte-order mark', claims(`\ufeff${JSON.stringify(CLAIMS)}`), 'claims', /byte-order mark/],
+  ['not UTF-8', claims(Buffer.from('{"nbf":1,"exp":2,"x":"\xe9"}', 'latin1')), 'claims', /not UTF-8/],
+  ['exp twice', claims(`{"nbf":${NOW},"exp":1,"exp":${NOW + 9}}`), 'claims', /"exp" twice/],
+  ['a member twice in a list', claims(`{"nbf":${NOW},"exp":${NOW + 9},"a":[{"b":1,"b":1}]}`), 'claims', /"b" twice/],
+  ['no nbf', claims({ exp: NOW + 9 }), 'claims', /nbf is missing/],
+  ['no exp', claims({ nbf: NOW }), 'claims', /exp is missing/],
+  ['exp null', dates(`${NOW}`, 'null'), 'claims', /exp is not a number/],
+  ['exp a string', dates(`${NOW}`, `"${NOW + 9}"`), 'claims', /a string of digits/],
+  ['exp a list', dates(`${NOW}`, `[${NOW + 9}]`), 'claims', /exp is not a number/],
+  ['exp true', dates(`${NOW}`, 'true'), 'claims', /exp is not a number/],
+  ['exp 1e400', dates(`${NOW}`, '1e400'), 'claims', /beyond all dates/],
+  ['exp -1e400', dates(`${NOW}`, '-1e400'), 'claims', /beyond all dates/],
+  ['exp a fraction', dates(`${NOW}`, `${NOW + 9}.5`), 'claims', /exp is a fraction/],
+  ['nbf a fraction', dates(`${NOW}.000001`, `${NOW + 9}`), 'claims', /nbf is a fraction/],
+  ['exp after the year 9999', dates(`${NOW}`, '253402300800'), 'claims', /after the year 9999/],
+  ['exp in milliseconds', dates(`${NOW}`, `${NOW}000`), 'claims', /after the year 9999/],
+  ['exp 1e300', dates(`${NOW}`, '1e300'), 'claims', /after the year 9999/],
+  ['nbf before 1970', dates('-1', `${NOW + 9}`), 'claims', /nbf is before 1970/],
+  ['iat a string', claims({ ...CLAIMS, iat: 'now' }), 'claims', /iat is not a number/],
+  ['iat 1e400', claims(`{"nbf":${NOW},"exp":${NOW + 9},"iat":1e400}`), 'claims', /iat is a number beyond/],
+  ['never valid', dates(`${NOW}`, `${NOW}`), 'claims', /at no time/],
+  ['expiring this second', dates(`${NOW - 9}`, `${NOW}`), 'claims', /expired this very second/],
+  ['expired', dates(`${NOW - 9}`, `${NOW - 1}`), 'claims', /expired 1 s ago/],
+  ['expired long ago', dates(`${NOW - 99_999}`, `${NOW - 3 * 3600}`), 'claims', /expired 3 h ago/],
+  ['a second too early', dates(`${NOW + 1}`, `${NOW + 9}`), 'claims', /nbf is 1 s in the future: is a clock wrong\?/],
+  ['94 s too early', dates(`${NOW + 94}`, `${NOW + 99}`), 'claims', /nbf is 94 s in the future: is a clock wrong\?/],
+  [
+    'expired beyond the leeway',
+    dates(`${NOW - 99}`, `${NOW - 30}`),
+    'claims',
+    /expired 30 s ago/,
+    RSA,
+    { leewaySeconds: 30 },
+  ],
+  [
+    'early beyond the leeway',
+    dates(`${NOW + 31}`, `${NOW + 99}`),
+    'claims',
+    /31 s in the future/,
+    RSA,
+    { leewaySeconds: 30 },
+  ],
+];
+
+describe.each<[Check, readonly Row[]]>([
+  ['format', FORMAT],
+  ['header', HEADER],
+  ['key', KEY],
+  ['signature', SIGNATURE],
+  ['claims', CLAIM],
+])('a token refused by the check %s', (_, rows) => {
+  it.each(rows.map((row) => ({ name: row[0], row })))('$name', async ({ row }) => {
+    const [, token, failedCheck, reason, key = RSA, options = {}] = row;
+    const verdict = await verifyToken(token, [key], { atSeconds: NOW, ...options });
+    expect(verdict).toMatchObject({ valid: false, failedCheck, reason: expect.stringMatching(reason) });
+  });
+});
+
+describe('a sound token', () => {
+  it.each<[name: string, token: string, key: VerificationKey, options?: Partial<VerifyOptions>]>([
+    ['RS256', good, RSA],
+    ['ES256', goodEc, EC],
+    ['HS256', goodHs, SECRET],
+    ['PS256 of an RSA-PSS key without limits', forge('PS256', pss.privateKey), loaded(pss)],
+    ['PS256 of an RSA-PSS key for it', forge('PS256', pss256.privateKey), loaded(pss256)],
+    ['one of the allowed algorithms', good, RSA, { algorithms: ['ES256', 'RS256'] }],
+    ['the first second', dates(`${NOW}`, `${NOW + 1}`), RSA],
+    ['the last second', dates(`${NOW - 9}`, `${NOW + 1}`), RSA, { atSeconds: NOW + 0.999 }],
+    ['expired within the leeway', dates(`${NOW - 99}`, `${NOW - 29}`), RSA, { leewaySeconds: 30 }],
+    ['early within the leeway', dates(`${NOW + 30}`, `${NOW + 99}`), RSA, { leewaySeconds: 30 }],
+    ['whole seconds in other clothes', dates('1.8e9', `${NOW + 1}.0`), RSA],
+    ['members that only look alike', claims({ ...CLAIMS, Exp: 1, a: { exp: 1 }, b: { exp: 2 } }), RSA],
+    ['b64 true, which changes nothing', rs({ alg: 'RS256', b64: true }), RSA],
+    ['a JWK that may verify', good, rsaJwk({ use: 'sig', key_ops: ['verify'], alg: 'RS256' })],
+    [
+      'the public half of a private key that may sign',
+      good,
+      loadVerificationKey(jwk(rsa.privateKey, { key_ops: ['sign'] }), 'x'),
+    ],
+  ])('%s', async (_, token, key, options = {}) => {
+    expect(await verifyToken(token, [key], { atSeconds: NOW, ...options })).toMatchObject({ valid: true });
+  });
+
+  it('is found among several keys', async () => {
+    expect(await verifyToken(goodHs, [RSA, EC, SECRET], { atSeconds: NOW })).toMatchObject({ valid: true });
+    expect(
+      await verifyToken(good, [loadVerificationKey(pem(other.publicKey), 'x'), RSA], { atSeconds: NOW }),
+    ).toMatchObject({ valid: true });
+  });
+});
+
+function loaded({ publicKey }: { publicKey: Parameters<typeof pem>[0] }): VerificationKey {
+  return loadVerificationKey(pem(publicKey), 'key.pem');
+}
+
+function der(): Buffer {
+  return rsa.publicKey.export({ format: 'der', type: 'spki' });
+}
+
+function short(length: number): VerificationKey {
+  return loadSecret(secret.subarray(0, length), 'secret');
+}
+
+function withLineBreak(): VerificationKey {
+  return loadSecret(Buffer.concat([secret.subarray(0, 40), Buffer.from('\n')]), 'secret');
+}
+
+function limitedPss(hash: string): Pair {
+  const limits = { hashAlgorithm: hash, mgf1HashAlgorithm: hash, saltLength: 32 };
+  return generateKeyPairSync('rsa-pss', { modulusLength: 2048, ...limits } as { modulusLength: number }) as Pair;
+}
+
+function ps(alg: string, saltLength?: number): string {
+  const input = `${part({ alg })}.${part(CLAIMS)}`;
+  return `${input}.${signature(alg, input, rsa.privateKey, saltLength).toString('base64url')}`;
+}
+
+function psOfHash(hash: string): string {
+  const input = `${part({ alg: 'PS256' })}.${part(CLAIMS)}`;
+  const padding = constants.RSA_PKCS1_PSS_PADDING;
+  return `${input}.${sign(hash, Buffer.from(input), { key: rsa.privateKey, padding, saltLength: 32 }).toString('base64url')}`;
+}
+
+function swapped(bytes: Buffer): Buffer {
+  return Buffer.concat([bytes.subarray(32), bytes.subarray(0, 32)]);
+}
+
+function derSignature(): Buffer {
+  return sign('sha256', Buffer.from(goodEc.slice(0, goodEc.lastIndexOf('.'))), p256.privateKey);
+}

@@ -1,0 +1,149 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { loadSecret, loadVerificationKey } from '../../src/jwt/keys.ts';
+import { createMinter, type TokenRecipe } from '../../src/jwt/minter.ts';
+import { verifyToken } from '../../src/jwt/verify.ts';
+import { createGate } from '../../src/sandbox/gate.ts';
+import { Secrets } from '../../src/secrets.ts';
+import { ecPair, NOW, pem } from './jwt-forge.ts';
+
+const SECRET = Buffer.alloc(32, 7);
+
+/** A minter over a secret of its own, with a clock that the test sets. */
+async function minterOf(recipe: Omit<TokenRecipe, 'keyFile' | 'secretFile'>, bytes: Buffer = SECRET, mode = 0o600) {
+  const folder = await mkdtemp(join(tmpdir(), 'filings-minter-'));
+  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  const file = join(folder, 'key');
+  await writeFile(file, bytes, { mode });
+  const clock = { ms: NOW * 1000 };
+  const secrets = new Secrets();
+  const interrupt = new AbortController();
+  const world = { uid: process.geteuid?.(), interrupt: interrupt.signal, secrets, now: () => clock.ms };
+  const source = bytes.includes('BEGIN') ? { keyFile: file } : { secretFile: file };
+  const minter = await createMinter({ ...recipe, ...source }, world);
+  return { minter, clock, secrets, file, interrupt };
+}
+
+function judge(token: string, ms: number) {
+  return verifyToken(token, [loadSecret(SECRET, 's')], { atSeconds: ms / 1000 });
+}
+
+describe('createMinter', () => {
+  it('mints what the recipe says, valid from now on', async () => {
+    const { minter } = await minterOf({ alg: 'HS256', kid: 'k', sub: 's', name: 'n', lifetime: 120_000 });
+    expect(await judge(await minter.token(), NOW * 1000)).toEqual({
+      valid: true,
+      header: { alg: 'HS256', typ: 'JWT', kid: 'k' },
+      claims: { sub: 's', name: 'n', iat: NOW, nbf: NOW, exp: NOW + 120 },
+    });
+  });
+
+  it.each([
+    [300, 239],
+    [60, 29],
+    [5, 2],
+    [2, 0],
+  ])('a token of %i s is used for %i s, then the next one', async (lifetime, used) => {
+    const { minter, clock } = await minterOf({ lifetime: lifetime * 1000 });
+    const first = await minter.token();
+    clock.ms += used * 1000;
+    expect(await minter.token()).toBe(first);
+    clock.ms += 1000;
+    expect(await minter.token()).not.toBe(first);
+  });
+
+  it('never hands out one that is about to expire, whatever the second it is asked in', async () => {
+    for (const lifetime of [2, 3, 5, 300]) {
+      const { minter, clock } = await minterOf({ lifetime: lifetime * 1000 });
+      for (let step = 0; step < 200; step++) {
+        clock.ms += 137;
+        expect(await judge(await minter.token(), clock.ms + 900)).toMatchObject({ valid: true });
+      }
+    }
+  });
+
+  it("gets a batch of minutes through the sandbox's gate with a lifetime of seconds", async () => {
+    const { minter, clock } = await minterOf({ lifetime: 2000 });
+    const jwtKeys = [loadSecret(SECRET, 's')];
+    const gate = createGate({ apiKey: 'key', jwtKeys, now: () => clock.ms });
+    const keys = [{ carrier: 'header', value: Buffer.from('key') }] as const;
+    const used = new Set<string>();
+    for (; clock.ms < (NOW + 120) * 1000; clock.ms += 333) {
+      const token = await minter.token();
+      used.add(token);
+      expect(await gate({ keys, tokens: [token] })).toBeUndefined();
+    }
+    expect(used.size).toBeGreaterThan(60);
+  });
+
+  it('waits for the next second rather than hand out a token of a few milliseconds', async () => {
+    const { minter, clock } = await minterOf({ lifetime: 1000 });
+    clock.ms = NOW * 1000 + 999;
+    setTimeout(() => {
+      clock.ms += 1;
+    });
+    const verdict = await judge(await minter.token(), NOW * 1000 + 1000);
+    expect(verdict).toMatchObject({ valid: true, claims: { exp: NOW + 2 } });
+  });
+
+  it('gives all who ask at the same time the same token', async () => {
+    const { minter } = await minterOf({});
+    const tokens = await Promise.all(Array.from({ length: 8 }, () => minter.token()));
+    expect(new Set(tokens).size).toBe(1);
+  });
+
+  it('replaces a token of the future when the clock was set back', async () => {
+    const { minter, clock } = await minterOf({});
+    const first = await minter.token();
+    clock.ms -= 60_000;
+    const second = await minter.token();
+    expect(second).not.toBe(first);
+    expect(await judge(second, clock.ms)).toMatchObject({ valid: true });
+  });
+
+  it('reads the key once', async () => {
+    const { minter, clock, file } = await minterOf({});
+    await minter.token();
+    await rm(file);
+    clock.ms += 3_600_000;
+    expect(await judge(await minter.token(), clock.ms)).toMatchObject({ valid: true });
+  });
+
+  it('remembers tokens and secret, so that no text holds them', async () => {
+    const { minter, secrets } = await minterOf({}, Buffer.from('correct horse battery staple wins'));
+    const token = await minter.token();
+    expect(secrets.redact(`a ${token} b`)).toBe('a [redacted] b');
+    expect(secrets.redact('correct horse battery staple wins')).toBe('[redacted]');
+  });
+
+  it('signs with a private key too', async () => {
+    const { privateKey, publicKey } = ecPair('secp384r1');
+    const { minter, clock } = await minterOf({}, pem(privateKey));
+    const keys = [loadVerificationKey(pem(publicKey), 'k')];
+    const verdict = await verifyToken(await minter.token(), keys, { atSeconds: clock.ms / 1000 });
+    expect(verdict).toMatchObject({ valid: true, header: { alg: 'ES384' } });
+  });
+
+  it('warns of a line break at the end of a secret', async () => {
+    expect((await minterOf({}, Buffer.from(`${'s'.repeat(40)}\n`))).minter.warning).toContain('line break');
+    expect((await minterOf({})).minter.warning).toBeUndefined();
+  });
+
+  it.each<[string, Omit<TokenRecipe, 'keyFile'>, Buffer, number, RegExp]>([
+    ['an unknown algorithm', { alg: 'EdDSA' }, SECRET, 0o600, /jwt.alg, EdDSA: the service does not take/],
+    ['an algorithm that does not fit', { alg: 'RS256' }, SECRET, 0o600, /RS256 wants an RSA key/],
+    ['a secret too short for it', { alg: 'HS512' }, SECRET, 0o600, /at least 64 bytes, and this has 32/],
+    ['a lifetime below a second', { lifetime: 500 }, SECRET, 0o600, /at least one/],
+    ['a lifetime of parts of a second', { lifetime: 1500 }, SECRET, 0o600, /whole seconds/],
+    ['a file that others can read', {}, SECRET, 0o644, /others can read it/],
+    ['an empty secret', {}, Buffer.alloc(0), 0o600, /it is empty/],
+    ['a public key', {}, pem(ecPair('prime256v1').publicKey), 0o600, /a public key, which can only verify/],
+  ])('refuses %s', async (_, recipe, bytes, mode, reason) => {
+    await expect(minterOf(recipe, bytes, mode)).rejects.toMatchObject({
+      code: 'config',
+      message: expect.stringMatching(reason),
+    });
+  });
+});

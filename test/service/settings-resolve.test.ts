@@ -1,0 +1,300 @@
+import { symlink } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { presentationOf, scanFlags } from '../../src/settings/presentation.ts';
+import { resolveSettings } from '../../src/settings/resolve.ts';
+import { requireOneUser, stdinUsers } from '../../src/settings/stdin.ts';
+import { temporaryFolder, worldOf } from '../settings-world.ts';
+
+let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+beforeAll(async () => {
+  folder = await temporaryFolder();
+});
+afterAll(() => folder.remove());
+
+/** Resolves with a config file of that content. */
+async function resolved(config: string | object, flags: Record<string, string | boolean> = {}, env = {}, mode = 0o600) {
+  const path = await folder.file('config.json', config, mode);
+  return resolveSettings({ config: path, ...flags }, worldOf({ env, cwd: '/work' }));
+}
+
+describe('values', () => {
+  test('are typed, with their defaults', async () => {
+    const { settings } = await resolveSettings({}, worldOf());
+    expect(settings).toEqual({
+      baseUrl: undefined,
+      key: undefined,
+      keyIn: undefined,
+      keyHeader: 'X-Service-Key',
+      basicUser: 'service',
+      token: undefined,
+      sandbox: false,
+      allowHttp: false,
+      connectTimeout: 10_000,
+      idleTimeout: 60_000,
+      deadline: undefined,
+      retries: 5,
+      maxRetryAfter: 300_000,
+      jobs: 4,
+      rate: undefined,
+      color: 'auto',
+      progress: 'auto',
+      errorFormat: 'text',
+      quiet: false,
+      verbose: false,
+    });
+    expect(Object.isFrozen(settings)).toBe(true);
+  });
+
+  test('come from all levels, each with its origin', async () => {
+    const config = {
+      profile: 'work',
+      jobs: 3,
+      retries: 2,
+      allowHttp: true,
+      deadline: '1h',
+      profiles: { work: { retries: 1, baseUrl: 'https://work.example/v1' } },
+    };
+    const { settings, origins, configPath } = await resolved(
+      config,
+      { jobs: '7' },
+      { FILINGS_RATE: '6/m', FILINGS_JOBS: '5' },
+    );
+    expect(settings).toMatchObject({ jobs: 7, retries: 1, rate: 0.1, deadline: 3_600_000, allowHttp: true });
+    expect(settings.baseUrl?.href).toBe('https://work.example/');
+    expect(origins.jobs).toEqual({ level: 'flag', name: '--jobs' });
+    expect(origins.rate).toEqual({ level: 'env', name: 'FILINGS_RATE' });
+    expect(origins.retries).toEqual({ level: 'profile', name: `${configPath}: profiles.work.retries` });
+    expect(origins.deadline).toEqual({ level: 'file', name: `${configPath}: deadline` });
+    expect(origins.color).toEqual({ level: 'default', name: 'default' });
+  });
+
+  test('a timer is never longer than timers can be', async () => {
+    const { settings } = await resolveSettings({ deadline: '100d' }, worldOf());
+    expect(settings.deadline).toBe(2 ** 31 - 1);
+  });
+
+  test.each([
+    [{ jobs: '0' }, {}, '--jobs: must be a whole number from 1 to 256, such as 4'],
+    [{ jobs: '257' }, {}, '--jobs: must be'],
+    [{ retries: '-1' }, {}, '--retries: must be'],
+    [{ connectTimeout: '0s' }, {}, '--connect-timeout: must be a duration above zero'],
+    [{}, { FILINGS_SANDBOX: 'yes' }, 'FILINGS_SANDBOX: must be 1 or true, 0 or false'],
+    [{}, { FILINGS_ALLOW_HTTP: 'on' }, 'FILINGS_ALLOW_HTTP: must be 1 or true, 0 or false'],
+    [{}, { FILINGS_KEY_IN: 'cookie' }, 'FILINGS_KEY_IN: must be authorization, header, query, path or basic'],
+    [{ keyHeader: 'X Key' }, {}, '--key-header: must be the name of a header'],
+    [{ keyHeader: 'host' }, {}, '--key-header: host is not free to carry a key'],
+    [{ basicUser: 'a:b' }, {}, '--basic-user: must be a user name'],
+    [{ quiet: true, verbose: true }, {}, '--quiet and --verbose'],
+    [{ apiKeyFile: '-', jwtFile: '-' }, {}, '--api-key-file - and --jwt-file -: stdin has one user'],
+    [{ apiKeyFile: '' }, {}, '--api-key-file: must be a file'],
+    [{ baseUrl: 'http://far.example' }, {}, 'http://far.example: plain http'],
+  ])('%j with %j is refused', async (flags, env, message) => {
+    await expect(resolveSettings(flags as Record<string, string | boolean>, worldOf({ env }))).rejects.toThrow(message);
+  });
+});
+
+describe('a JWT', () => {
+  test.each(['authorization', 'basic'])('excludes the key in %s', async (keyIn) => {
+    await expect(resolveSettings({ jwtFile: 'x', keyIn }, worldOf())).rejects.toMatchObject({
+      exitStatus: 2,
+      hint: 'send the key another way: --key-in header, --key-in query, --key-in path',
+    });
+  });
+
+  test('leaves the key to the other ways', async () => {
+    const { settings } = await resolveSettings({ jwtFile: 'x', keyIn: 'query' }, worldOf({ cwd: '/a' }));
+    expect(settings).toMatchObject({ keyIn: 'query', token: { kind: 'file', path: '/a/x' } });
+  });
+
+  test('is minted as the config file says', async () => {
+    const { settings } = await resolved({ jwt: { keyFile: 'key.pem', sub: 'me', lifetime: '90s' } });
+    expect(settings.token).toEqual({
+      kind: 'recipe',
+      recipe: { keyFile: join(folder.path, 'key.pem'), sub: 'me', lifetime: 90_000 },
+    });
+  });
+
+  test.each([
+    [{}, 'jwt: keyFile or secretFile is missing'],
+    [{ keyFile: 'a', secretFile: 'b' }, 'jwt: keyFile and secretFile exclude each other'],
+    [{ keyFile: 'a', lifetime: '0s' }, 'jwt.lifetime: must be a duration above zero'],
+    [{ keyFile: 'a', lifetime: 90 }, 'jwt.lifetime: must be a duration'],
+    [{ keyfile: 'a' }, 'jwt.keyfile: no such setting'],
+  ])('a recipe of %j is refused', async (jwt, message) => {
+    await expect(resolved({ jwt })).rejects.toThrow(message);
+  });
+});
+
+describe('the config file', () => {
+  test.each([
+    [{ jbos: 3 }, 'jbos: no such setting', 'did you mean jobs?'],
+    [{ profiles: { a: { baseURL: 'x' } } }, 'profiles.a.baseURL: no such setting', 'did you mean baseUrl?'],
+    [{ profiles: { a: { profile: 'b' } } }, 'profiles.a.profile: no such setting', undefined],
+    [{ sandbox: true }, 'sandbox: no such setting', undefined],
+    [{ jobs: '3' }, 'jobs: must be a whole number from 1 to 256', undefined],
+    [{ jobs: 2.5 }, 'jobs: must be a whole number', undefined],
+    [{ deadline: 30 }, 'deadline: must be a duration', undefined],
+    [{ allowHttp: 'true' }, 'allowHttp: must be true or false', undefined],
+    [{ keyIn: 'cookie' }, 'keyIn: must be authorization, header, query, path or basic', undefined],
+    [{ apiKeyCommand: 'pass x' }, 'apiKeyCommand: must be an array', undefined],
+    [{ apiKeyCommand: [] }, 'apiKeyCommand: must be an array', undefined],
+    [{ profiles: { a: { rate: 'fast' } } }, 'profiles.a.rate: must be a number a second or a minute', undefined],
+    [{ profiles: [] }, 'profiles: must be an object', undefined],
+    [[], 'must hold a JSON object', undefined],
+    ['{"jobs": 3,\n  "apiKey": canary}', 'not valid JSON', undefined],
+  ])('%j is refused', async (config, message, hint) => {
+    const error = await resolved(config).catch((thrown) => thrown);
+    expect(error).toMatchObject({ code: 'config', message: expect.stringContaining(message), hint });
+    expect(`${error.message} ${error.cause}`).not.toContain('canary');
+  });
+
+  test('may name its schema, and be empty', async () => {
+    await expect(resolved({ $schema: './config.schema.json' })).resolves.toBeDefined();
+    await expect(resolved('')).resolves.toBeDefined();
+  });
+
+  test('its paths are relative to its folder, ~/ to the home', async () => {
+    expect((await resolved({ apiKeyFile: 'sub/key' })).settings.key).toEqual({
+      kind: 'file',
+      path: join(folder.path, 'sub/key'),
+    });
+    expect((await resolved({ jwtFile: '~/t' }, {}, { HOME: '/home/me' })).settings.token).toMatchObject({
+      path: '/home/me/t',
+    });
+    expect((await resolved({ apiKeyCommand: ['./get', '-x'] })).settings.key).toEqual({
+      kind: 'command',
+      argv: [join(folder.path, 'get'), '-x'],
+    });
+    expect((await resolved({}, { apiKeyFile: 'key' })).settings.key).toEqual({ kind: 'file', path: '/work/key' });
+  });
+
+  test.each([
+    [{ apiKey: 'secret' }, 0o640],
+    [{ apiKey: 'secret' }, 0o602],
+    [{ profiles: { a: { apiKey: 'secret' } } }, 0o604],
+    [{ apiKeyCommand: ['pass'] }, 0o620],
+  ])('%j with mode %o is refused', async (config, mode) => {
+    await expect(resolved(config, {}, {}, mode)).rejects.toMatchObject({
+      code: 'config',
+      hint: `chmod 600 ${join(folder.path, 'config.json')}`,
+    });
+  });
+
+  test.each([
+    [{ jobs: 3 }, 0o666],
+    [{ apiKeyCommand: ['pass'] }, 0o644],
+  ])('%j with mode %o is fine', async (config, mode) => {
+    await expect(resolved(config, {}, {}, mode)).resolves.toBeDefined();
+  });
+
+  test('is found where XDG says', async () => {
+    const home = await temporaryFolder();
+    try {
+      await home.file('.config/filings/config.json', { jobs: 11 });
+      await home.file('xdg/filings/config.json', { jobs: 12 });
+      const jobs = async (env: Record<string, string>) => (await resolveSettings({}, worldOf({ env }))).settings.jobs;
+      expect(await jobs({ HOME: home.path })).toBe(11);
+      expect(await jobs({ HOME: home.path, XDG_CONFIG_HOME: join(home.path, 'xdg') })).toBe(12);
+      expect(await jobs({ HOME: home.path, XDG_CONFIG_HOME: 'relative' })).toBe(11);
+      expect(await jobs({ HOME: join(home.path, 'nobody') })).toBe(4);
+    } finally {
+      await home.remove();
+    }
+  });
+
+  test('must be there when it was named', async () => {
+    const config = join(folder.path, 'none.json');
+    await expect(resolveSettings({ config }, worldOf())).rejects.toMatchObject({ code: 'config' });
+    await expect(resolveSettings({}, worldOf({ env: { FILINGS_CONFIG: config } }))).rejects.toThrow('no such file');
+  });
+
+  test('may be a link', async () => {
+    const target = await folder.file('real.json', { jobs: 9 });
+    const link = join(folder.path, 'link.json');
+    await symlink(target, link);
+    expect((await resolveSettings({ config: link }, worldOf())).settings.jobs).toBe(9);
+  });
+
+  test('an unknown profile is told with the known ones', async () => {
+    await expect(resolved({ profiles: { work: {}, home: {} } }, { profile: 'wrok' })).rejects.toMatchObject({
+      code: 'config',
+      message: expect.stringContaining('work, home'),
+      hint: 'did you mean work?',
+    });
+    await expect(resolved({ profiles: {} }, { profile: 'constructor' })).rejects.toThrow('no such profile');
+    await expect(resolveSettings({ profile: 'x' }, worldOf())).rejects.toThrow('there is no config file');
+  });
+});
+
+describe('with --sandbox', () => {
+  const config = {
+    baseUrl: 'nonsense',
+    apiKey: 'a',
+    apiKeyFile: 'b',
+    keyIn: 7,
+    jobs: 2,
+    profiles: { p: { jwt: 1, retries: 9 } },
+  };
+
+  test('nothing else about the service counts, nor is it checked', async () => {
+    const env = { FILINGS_API_KEY: 'k', FILINGS_API_KEY_FILE: 'f', FILINGS_KEY_IN: 'cookie' };
+    const { settings } = await resolved(config, { sandbox: true, baseUrl: '::', profile: 'p' }, env, 0o666);
+    expect(settings).toMatchObject({
+      sandbox: true,
+      baseUrl: undefined,
+      key: undefined,
+      keyIn: undefined,
+      jobs: 2,
+      retries: 9,
+    });
+  });
+
+  test('the rest is checked', async () => {
+    await expect(resolved({ ...config, jobs: 'x' }, { sandbox: true })).rejects.toThrow('jobs');
+  });
+
+  test('may come from the environment', async () => {
+    const { settings } = await resolveSettings({ baseUrl: '::' }, worldOf({ env: { FILINGS_SANDBOX: '1' } }));
+    expect(settings.sandbox).toBe(true);
+    await expect(resolveSettings({ baseUrl: '::' }, worldOf({ env: { FILINGS_SANDBOX: '0' } }))).rejects.toThrow(
+      '--base-url',
+    );
+  });
+});
+
+test('stdin has one user', async () => {
+  const { settings } = await resolveSettings({ apiKeyFile: '-' }, worldOf());
+  expect(() => requireOneUser('stdin', [...stdinUsers(settings), false])).not.toThrow();
+  expect(() => requireOneUser('stdin', [...stdinUsers(settings), '--input -'])).toThrow(
+    '--api-key-file - and --input -: stdin has one user',
+  );
+});
+
+describe('how an error is shown', () => {
+  test('follows the config file where it can be read', async () => {
+    const config = await folder.file('shown.json', { errorFormat: 'json' });
+    expect(await presentationOf({ config }, worldOf())).toMatchObject({ errorFormat: 'json' });
+  });
+
+  test('follows flags and environment when the rest is broken', async () => {
+    const env = { FILINGS_ERROR_FORMAT: 'json', FILINGS_JOBS: 'x', NO_COLOR: '1' };
+    expect(await presentationOf({ verbose: true }, worldOf({ env }))).toEqual({
+      errorFormat: 'json',
+      color: 'never',
+      verbose: true,
+    });
+    expect(await presentationOf({ errorFormat: 'xml' }, worldOf())).toMatchObject({ errorFormat: 'text' });
+  });
+
+  test.each([
+    [['--error-format', 'json', 'x'], { errorFormat: 'json' }],
+    [['--error-format=json', '--error-format=text'], { errorFormat: 'text' }],
+    [['list', '-qv'], { verbose: true }],
+    [['list', '--', '--error-format=json'], {}],
+    [['--error-format'], {}],
+  ])('%j is scanned', (argv, flags) => {
+    expect(scanFlags(argv)).toMatchObject(flags);
+    if (Object.keys(flags).length === 0) expect(scanFlags(argv).errorFormat).toBeUndefined();
+  });
+});

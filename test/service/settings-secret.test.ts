@@ -1,0 +1,154 @@
+import { execFile } from 'node:child_process';
+import { chown } from 'node:fs/promises';
+import { join } from 'node:path';
+import { PassThrough } from 'node:stream';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { FilingsError } from '../../src/errors.ts';
+import { readKey, readToken } from '../../src/settings/secret-source.ts';
+import { temporaryFolder, worldOf } from '../settings-world.ts';
+
+const CANARY = 'canary-0123456789';
+
+let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+beforeAll(async () => {
+  folder = await temporaryFolder();
+});
+afterAll(() => folder.remove());
+
+describe('a key', () => {
+  test.each([
+    [CANARY, CANARY],
+    [`${CANARY}\n`, CANARY],
+    [`${CANARY}\r\n`, CANARY],
+    ['two words', 'two words'],
+  ])('%j is read', async (content, key) => {
+    const world = worldOf();
+    const path = await folder.file('key', content);
+    expect(await readKey({ kind: 'file', path }, world)).toBe(key);
+    expect(await readKey({ kind: 'value', value: content }, world)).toBe(key);
+    expect(world.secrets.redact(`it is ${key}.`)).toBe('it is [redacted].');
+  });
+
+  test.each([
+    ['', 'is empty'],
+    ['\n', 'is empty'],
+    [`${CANARY}\n\n`, 'has a line break inside'],
+    [`${CANARY}\nX-Evil: 1`, 'has a line break inside'],
+    [`${CANARY}\rx`, 'has a line break inside'],
+    [`${CANARY}\0`, 'has a character that no header may hold'],
+    [`${CANARY}\x7f`, 'has a character that no header may hold'],
+    [`${CANARY}é`, 'has a character that no header may hold'],
+    [` ${CANARY}`, 'begins or ends with a blank'],
+    [`${CANARY} `, 'begins or ends with a blank'],
+  ])('%j is refused without an echo', async (content, why) => {
+    const path = await folder.file('bad-key', content);
+    for (const source of [{ kind: 'file', path } as const, { kind: 'value', value: content } as const]) {
+      const error = await readKey(source, worldOf()).catch((thrown) => thrown);
+      expect(error).toMatchObject({ code: 'config', message: expect.stringContaining(why) });
+      expect(`${error.message} ${error.hint} ${error.stack}`).not.toContain('canary');
+    }
+  });
+});
+
+describe('a key file', () => {
+  test.each([0o640, 0o604, 0o620, 0o602, 0o644, 0o666])('of mode %o is refused with what mends it', async (mode) => {
+    const path = await folder.file('open key', CANARY, mode);
+    await expect(readKey({ kind: 'file', path }, worldOf())).rejects.toMatchObject({
+      code: 'config',
+      message: expect.stringMatching(/others can (read|write) it/),
+      hint: `chmod 600 '${path}'`,
+    });
+  });
+
+  test.skipIf(process.geteuid?.() !== 0)('of another user is refused', async () => {
+    const path = await folder.file('foreign', CANARY);
+    await chown(path, 12345, 12345);
+    await expect(readKey({ kind: 'file', path }, worldOf())).rejects.toThrow('another user owns it');
+  });
+
+  test('that is no file is refused', async () => {
+    const read = (path: string) => readKey({ kind: 'file', path }, worldOf());
+    await expect(read(join(folder.path, 'none'))).rejects.toMatchObject({
+      code: 'config',
+      message: expect.stringContaining('no such file'),
+    });
+    await expect(read(folder.path)).rejects.toThrow('not a regular file');
+    await expect(read('/dev/zero')).rejects.toThrow('not a regular file');
+    await expect(read(await folder.file('large', 'x'.repeat(1024 * 1024 + 1)))).rejects.toThrow('larger than 1 MiB');
+  });
+
+  test('may be a pipe, which is waited for', async () => {
+    const path = join(folder.path, 'pipe');
+    await promisify(execFile)('mkfifo', ['-m', '600', path]);
+    const writing = promisify(execFile)('sh', ['-c', `exec > "$0"; sleep 0.1; echo ${CANARY}`, path]);
+    // The writer's opening waits for a reader, and a reader without a writer finds the end at once.
+    await expect
+      .poll(() => readKey({ kind: 'file', path }, worldOf()).catch(() => ''), { timeout: 10_000 })
+      .toBe(CANARY);
+    await writing;
+  });
+});
+
+describe('from stdin', () => {
+  test('all of it is the key', async () => {
+    const stdin = new PassThrough();
+    stdin.end(`${CANARY}\n`);
+    expect(await readToken({ kind: 'file', path: '-' }, worldOf({ stdin }))).toBe(CANARY);
+  });
+
+  test('an interrupt ends the wait', async () => {
+    const controller = new AbortController();
+    const reading = readKey({ kind: 'file', path: '-' }, worldOf({ interrupt: controller.signal }));
+    const reason = new FilingsError('interrupted', 'interrupted: SIGINT', { signal: 2 });
+    controller.abort(reason);
+    await expect(reading).rejects.toBe(reason);
+  });
+});
+
+describe('from a command', () => {
+  const run = (argv: readonly string[], world = worldOf({ env: process.env })) =>
+    readKey({ kind: 'command', argv }, world);
+
+  test('the first line of its stdout is the key', async () => {
+    expect(await run(['printf', `${CANARY}\nuser: me\n`])).toBe(CANARY);
+  });
+
+  test('there is no shell', async () => {
+    expect(await run(['echo', '$HOME;', 'exit'])).toBe('$HOME; exit');
+  });
+
+  test.each([
+    [['false'], 'false: exited with status 1'],
+    [['sh', '-c', 'echo nothing there >&2; exit 3'], 'sh: exited with status 3: nothing there'],
+    [['sh', '-c', 'kill -9 $$'], 'sh: was ended by SIGKILL'],
+    [['true'], 'true: wrote no key'],
+    [['no-such-program-here'], 'no-such-program-here: no such program'],
+    [['/'], '/: cannot be run'],
+    [['head', '-c', '100000', '/dev/zero'], 'head: wrote more than a key'],
+  ])('%j is told about', async (argv, message) => {
+    await expect(run(argv)).rejects.toMatchObject({ code: 'config', message: expect.stringContaining(message) });
+  });
+
+  test('an interrupt kills it', async () => {
+    const controller = new AbortController();
+    const pidFile = join(folder.path, 'pid');
+    const world = worldOf({ env: process.env, interrupt: controller.signal });
+    const running = run(['sh', '-c', `echo $$ > '${pidFile}'; exec sleep 600`], world);
+    const { readFile } = await import('node:fs/promises');
+    const pid = async () => Number(await readFile(pidFile, 'utf8').catch(() => ''));
+    await expect.poll(pid, { timeout: 10_000 }).toBeGreaterThan(0);
+    controller.abort(new FilingsError('interrupted', 'interrupted: SIGTERM', { signal: 15 }));
+    await expect(running).rejects.toMatchObject({ exitStatus: 143 });
+    const child = await pid();
+    await expect.poll(() => isRunning(child), { timeout: 10_000 }).toBe(false);
+  });
+});
+
+function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,108 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { onTestFinished } from 'vitest';
+import type { ByteWriter } from '../../src/disk/byte-writer.ts';
+import { Connections } from '../../src/http/connections.ts';
+import { Pace } from '../../src/http/pace.ts';
+import { Secrets } from '../../src/secrets.ts';
+import { parseAccession } from '../../src/service/accession.ts';
+import { ServiceClient } from '../../src/service/client.ts';
+import { fetchToDisk, fetchToStream } from '../../src/transfer/fetch-file.ts';
+import type { Outcome } from '../../src/transfer/outcome.ts';
+import { Places } from '../../src/transfer/places.ts';
+import type { IfExists } from '../../src/transfer/save.ts';
+
+export const ACCESSION = parseAccession('0001234567-24-000001');
+const SILENT = { total() {}, moved() {}, setback() {} };
+
+export interface RunOptions {
+  readonly retries?: number;
+  readonly idleTimeout?: number;
+  readonly connectTimeout?: number;
+  readonly maxRetryAfterMs?: number;
+  readonly env?: Readonly<Record<string, string>>;
+  readonly ifExists?: IfExists;
+  readonly signal?: AbortSignal;
+  readonly directory?: string;
+  readonly pid?: number;
+}
+
+/** What the program does between the command line and the exit status, inside this process: connections, client, places. */
+export interface Run {
+  readonly directory: string;
+  save(name?: string): Promise<Outcome>;
+  pipe(writer: ByteWriter): Promise<Outcome>;
+  names(): Promise<string[]>;
+}
+
+/** A run against a server, which ends with the test. */
+export async function startRun(url: string, options: RunOptions = {}): Promise<Run> {
+  const directory = options.directory ?? (await temporaryDirectory());
+  const connections = new Connections({ env: options.env ?? {}, connectTimeout: options.connectTimeout ?? 10_000 });
+  const monotonic = () => performance.now();
+  const client = new ServiceClient({
+    baseUrl: new URL(url),
+    credentials: { key: 'a-key', keyIn: 'authorization', keyHeader: '', basicUser: '', token: undefined },
+    connections,
+    persistence: {
+      retries: options.retries ?? 0,
+      maxRetryAfterMs: options.maxRetryAfterMs ?? 300_000,
+      pace: new Pace(undefined, monotonic),
+      now: Date.now,
+      random: () => 0,
+    },
+    userAgent: 'test',
+    idleTimeout: options.idleTimeout ?? 20_000,
+    monotonic,
+    secrets: new Secrets(),
+    trace: () => {},
+  });
+  const { platform, geteuid } = process;
+  const pid = options.pid ?? process.pid;
+  const places = new Places({ hostname: 'test', pid, platform, uid: geteuid?.(), now: Date.now });
+  onTestFinished(async () => {
+    connections.close();
+    await places.close();
+  });
+  const fetching = { client, places, monotonic };
+  const signal = options.signal ?? new AbortController().signal;
+  return {
+    directory,
+    save: (name = 'primary.htm') => {
+      const target = { path: join(directory, name), ifExists: options.ifExists ?? 'skip', sha256: undefined } as const;
+      return fetchToDisk({ accession: ACCESSION, fileName: name }, target, fetching, signal, SILENT);
+    },
+    pipe: (writer) =>
+      fetchToStream(
+        { accession: ACCESSION, fileName: 'primary.htm' },
+        { open: async () => writer },
+        fetching,
+        signal,
+        SILENT,
+      ),
+    names: () => readdir(directory),
+  };
+}
+
+export async function temporaryDirectory(): Promise<string> {
+  const directory = await mkdtemp(join(tmpdir(), 'filings-transfer-'));
+  onTestFinished(() => rm(directory, { recursive: true, force: true }));
+  return directory;
+}
+
+/** A writer that keeps what it is given. */
+export function memoryWriter(): ByteWriter & { bytes(): Buffer } {
+  const kept: Buffer[] = [];
+  return {
+    async write(chunks) {
+      kept.push(...chunks.map((chunk) => Buffer.from(chunk)));
+    },
+    async end() {},
+    bytes: () => Buffer.concat(kept),
+  };
+}
+
+/** Bytes that look like nothing else, so that a shifted or repeated piece shows. */
+export const content = (size: number): Buffer => randomBytes(size);

@@ -1,0 +1,33 @@
+import { expect, test } from 'vitest';
+import type { HeaderFields } from '../../src/http/exchange.ts';
+import { type Framing, framingOf } from '../../src/http/framing.ts';
+
+test.each<[string, HeaderFields, Framing['kind']]>([
+  ['a length', { 'content-length': '10' }, 'length'],
+  ['a length of zero', { 'content-length': '0' }, 'length'],
+  ['chunked', { 'transfer-encoding': 'chunked' }, 'chunked'],
+  ['chunked in capitals', { 'transfer-encoding': 'Chunked' }, 'chunked'],
+  ['chunked and a length', { 'transfer-encoding': 'chunked', 'content-length': '10' }, 'chunked'],
+  ['neither', {}, 'until-close'],
+  ['xchunked', { 'transfer-encoding': 'xchunked' }, 'unsound'],
+  ['chunked;', { 'transfer-encoding': 'chunked;' }, 'unsound'],
+  ['chunked, x', { 'transfer-encoding': 'chunked, x' }, 'unsound'],
+  ['gzip, chunked', { 'transfer-encoding': 'gzip, chunked' }, 'unsound'],
+  ['identity', { 'transfer-encoding': 'identity' }, 'unsound'],
+  ['empty', { 'transfer-encoding': '' }, 'unsound'],
+  ['two codings', { 'transfer-encoding': ['chunked', 'chunked'] }, 'unsound'],
+  ['two lengths', { 'content-length': ['10', '10'] }, 'unsound'],
+  ['lengths in a list', { 'content-length': '10, 10' }, 'unsound'],
+  ['a negative length', { 'content-length': '-1' }, 'unsound'],
+  ['a signed length', { 'content-length': '+1' }, 'unsound'],
+  ['a hexadecimal length', { 'content-length': '0x10' }, 'unsound'],
+  ['a fraction', { 'content-length': '1.0' }, 'unsound'],
+  ['an empty length', { 'content-length': '' }, 'unsound'],
+  ['a length beyond any file', { 'content-length': '9999999999999999' }, 'unsound'],
+])('%s', (_, headers, kind) => {
+  expect(framingOf(headers).kind).toBe(kind);
+});
+
+test('the length itself', () => {
+  expect(framingOf({ 'content-length': '123456789012' })).toEqual({ kind: 'length', length: 123_456_789_012 });
+});

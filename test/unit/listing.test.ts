@@ -1,0 +1,196 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { FilingsError } from '../../src/errors.ts';
+import { parseAccession } from '../../src/service/accession.ts';
+import { readListing } from '../../src/service/listing.ts';
+
+const asked = '0001234567-24-000001';
+const other = '0001234567-24-000002';
+const accession = parseAccession(asked);
+
+function read(body: unknown) {
+  return readListing(Buffer.from(typeof body === 'string' ? body : JSON.stringify(body)), accession);
+}
+
+function names(body: unknown): string[] {
+  return read(body).map((file) => file.file_name);
+}
+
+const mine = { accession_no: asked };
+const theirs = { accession_no: other };
+
+describe('the names of a listing', () => {
+  it.each<[what: string, body: unknown, expected: string[]]>([
+    ['an array of strings', ['a.htm', 'b.xml'], ['a.htm', 'b.xml']],
+    [
+      'each naming',
+      ['file_name', 'fileName', 'filename', 'name', 'document', 'primary_document'].map((m, i) => ({
+        [m]: `${i}.htm`,
+      })),
+      ['0.htm', '1.htm', '2.htm', '3.htm', '4.htm', '5.htm'],
+    ],
+    [
+      'the order of preference',
+      [{ primary_document: 'p', document: 'd', name: 'n', filename: 'f', fileName: 'F', file_name: 'a.htm' }],
+      ['a.htm'],
+    ],
+    ['a name that is null', [{ file_name: null, name: 'a.htm' }], ['a.htm']],
+    ['nothing', [], []],
+    ['an array in an object', { files: ['a.htm'] }, ['a.htm']],
+    ['objects in an object', { total: 2, items: [{ name: 'a.htm' }, { name: 'b.htm' }] }, ['a.htm', 'b.htm']],
+    ['any member', { whatever: [{ document: 'a.htm' }] }, ['a.htm']],
+    ['strings in any member', { links: ['self'], whatever: ['a.htm'] }, ['a.htm']],
+    ['an empty array in an object', { data: [], meta: { name: 'listing service' } }, []],
+    ['null for an empty list', { files: null }, []],
+    ['an empty telling member before a full one', { items: [], documents: ['a.htm'] }, ['a.htm']],
+    ['nested deeper', { data: { filing: { ...mine, files: [{ file_name: 'a.htm' }] } } }, ['a.htm']],
+    ['a single object', { ...mine, file_name: 'a.htm', size: 3 }, ['a.htm']],
+    [
+      'a single filing with its primary document',
+      { ...mine, form: '8-K', items: ['2.02'], primary_document: 'a.htm' },
+      ['a.htm'],
+    ],
+    ['a filing with both', { ...mine, primary_document: 'a.htm', documents: ['a.htm', 'b.htm'] }, ['a.htm', 'b.htm']],
+    ['a primary document beside a company', [{ primary_document: 'a.htm', filer: { name: 'Company' } }], ['a.htm']],
+    ['a name beside links', [{ name: 'a.htm', links: [{ name: 'self' }] }], ['a.htm']],
+    ["a company's name beside files", { name: 'Company', files: ['a.htm'] }, ['a.htm']],
+    ["a company's name beside filings", { name: 'Company.com', filings: [{ ...mine, files: ['a.htm'] }] }, ['a.htm']],
+    [
+      "a directory's name beside its entries",
+      { directory: { name: '/Archives/1', item: [{ name: 'a.htm', size: '' }] } },
+      ['a.htm'],
+    ],
+    [
+      'filings with files of their own',
+      [
+        { ...mine, files: ['a.htm'] },
+        { ...theirs, files: ['b.htm'] },
+        { ...mine, files: [{ name: 'c.htm' }] },
+      ],
+      ['a.htm', 'c.htm'],
+    ],
+    ['duplicates', ['a.htm', 'b.htm', 'a.htm', { name: 'b.htm' }], ['a.htm', 'b.htm']],
+    ['documents without a name', [{ name: '' }, { name: null, size: 3 }, '', { name: 'a.htm' }], ['a.htm']],
+    ['only documents without a name', [{ file_name: null }], []],
+    ['odd entries', [null, 5, true, [], 'a.htm', {}], ['a.htm']],
+    ['a byte-order mark', '\ufeff["a.htm"]', ['a.htm']],
+    [
+      'names that need care',
+      ['../x', 'a\nb', 'constructor', '__proto__'],
+      ['../x', 'a\nb', 'constructor', '__proto__'],
+    ],
+  ])('%s', (_what, body, expected) => {
+    expect(names(body)).toEqual(expected);
+  });
+});
+
+describe('records of another filing', () => {
+  it.each(['accession_no', 'accession_number', 'accessionNo', 'accessionNumber', 'accession'])(
+    'are told by %s',
+    (member) => {
+      const records = [
+        { [member]: other, name: 'b.htm' },
+        { [member]: asked, name: 'a.htm' },
+        { [member]: asked.replaceAll('-', ''), name: 'c.htm' },
+        { [member]: other.replaceAll('-', ''), name: 'd.htm' },
+        { [member]: null, name: 'e.htm' },
+        { [member]: Number(asked.replaceAll('-', '')), name: 'f.htm' },
+        { [member]: Number(other.replaceAll('-', '')), name: 'g.htm' },
+      ];
+      expect(names(records)).toEqual(['a.htm', 'c.htm', 'e.htm', 'f.htm']);
+    },
+  );
+
+  it.each<[what: string, body: unknown]>([
+    ['a single one', { ...theirs, file_name: 'b.htm' }],
+    ['one with files', { ...theirs, files: ['b.htm'] }],
+    ['one around its files', { data: { ...theirs, files: [{ name: 'b.htm' }] } }],
+    ['one beside its files', { filing: theirs, files: ['b.htm'] }],
+    ['many', { filings: [{ ...theirs, name: 'b.htm' }] }],
+    ['two numbers, one of them ours', { ...mine, accession_number: other, name: 'b.htm' }],
+  ])('are dropped: %s', (_what, body) => {
+    expect(names(body)).toEqual([]);
+  });
+});
+
+describe('what the service said of a file', () => {
+  it('stays with it, after the two members that are always there', () => {
+    const [file] = read([{ size: 3, type: 'EX-1', accessionNo: asked, name: 'a.htm', nested: { a: [1] } }]);
+    expect(Object.entries(file ?? {})).toEqual([
+      ['accession_no', asked],
+      ['file_name', 'a.htm'],
+      ['size', 3],
+      ['type', 'EX-1'],
+      ['accessionNo', asked],
+      ['name', 'a.htm'],
+      ['nested', { a: [1] }],
+    ]);
+  });
+
+  it('can not reach a prototype', () => {
+    const [file] = read('[{"file_name":"a.htm","__proto__":{"polluted":true,"file_name":"b"}}]');
+    expect(file?.file_name).toBe('a.htm');
+    expect(JSON.stringify(file)).toContain('"__proto__":{"polluted":true');
+    expect(Object.getPrototypeOf(file)).toBe(Object.prototype);
+    expect(names('[{"__proto__":{"file_name":"b.htm"}},"a.htm"]')).not.toContain(undefined);
+  });
+});
+
+describe('what can not be read', () => {
+  it.each<[what: string, body: string, saw: RegExp]>([
+    ['nothing', '', /it is an empty answer$/],
+    ['blanks', ' \n', /it is an empty answer$/],
+    ['HTML', '<!DOCTYPE html><html><title>Sign in</title></html>', /it is an HTML page: Sign in$/],
+    ['XML', '<?xml version="1.0"?><files><file>a</file></files>', /it is XML: a$/],
+    ['text', 'a.htm\nb.htm', /it is not JSON: a\.htm$/],
+    ['broken JSON', '["a.htm", "b', /it is broken JSON: \["a\.htm", "b$/],
+    ['a number', '5', /it is number, not a list: 5$/],
+    ['null', 'null', /it is null, not a list/],
+    ['a string', '"a.htm"', /it is string, not a list: "a\.htm"$/],
+    ['an empty object', '{}', /it is an object without members/],
+    ['an error', '{"error":"bad key"}', /it is an object with the members error, without file names$/],
+    ['a problem', '{"title":"No","status":404,"errors":{"a":["b"]}}', /members title, status, errors/],
+    ['messages', '{"messages":["a.htm"]}', /members messages/],
+    ['numbers', '[1,2,null]', /it is an array of 3, of number and null, without file names$/],
+    ['unnamed objects', '[{"size":1}]', /it is an array of 1, of object/],
+    ['a deep nest', '['.repeat(100_000) + ']'.repeat(100_000), /without file names$/],
+    ['a deep nest of objects', `${'{"data":'.repeat(1000)}["a.htm"]${'}'.repeat(1000)}`, /members data/],
+  ])('%s', (_what, body, saw) => {
+    let caught: unknown;
+    try {
+      read(body);
+    } catch (error) {
+      caught = error;
+    }
+    expect(caught).toBeInstanceOf(FilingsError);
+    const error = caught as FilingsError;
+    expect(error.code).toBe('integrity');
+    expect(error.message).toMatch(/^the listing of 0001234567-24-000001: cannot be read: /);
+    expect(error.message).toMatch(saw);
+    expect(error.hint).toContain('base URL');
+  });
+});
+
+it('reads any JSON to named files or an integrity error', () => {
+  const keys = fc.constantFrom('files', 'data', 'name', 'file_name', 'accession_no', 'items', 'x', '__proto__');
+  const { value } = fc.letrec((tie) => ({
+    value: fc.oneof(
+      { maxDepth: 6 },
+      fc.constantFrom('a.htm', asked, other, '', null, 5),
+      fc.array(tie('value'), { maxLength: 4 }),
+      fc.dictionary(keys, tie('value'), { maxKeys: 4, noNullPrototype: true }),
+    ),
+  }));
+  fc.assert(
+    fc.property(value, (json) => {
+      try {
+        for (const file of read(JSON.stringify(json))) {
+          expect(file.accession_no).toBe(asked);
+          expect(file.file_name).not.toBe('');
+        }
+      } catch (error) {
+        expect((error as FilingsError).code).toBe('integrity');
+      }
+    }),
+  );
+});

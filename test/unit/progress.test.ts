@@ -1,0 +1,239 @@
+import { Writable } from 'node:stream';
+import { describe, expect, it } from 'vitest';
+import { FilingsError } from '../../src/errors.ts';
+import { Secrets } from '../../src/secrets.ts';
+import { type BarState, barLine } from '../../src/terminal/bar-line.ts';
+import { createProgress, type ProgressOptions } from '../../src/terminal/progress.ts';
+import { Speedometer } from '../../src/terminal/speed.ts';
+import { displayWidth } from '../../src/terminal/table.ts';
+
+describe('barLine', () => {
+  const state: BarState = { name: 'primary.htm', bytes: 45e6, total: 100e6, rate: 5e6, waiting: undefined };
+
+  it.each<[what: string, state: Partial<BarState>, width: number, shown: string]>([
+    [
+      'everything',
+      {},
+      100,
+      'primary.htm                     [=========           ]   45%  45 MB of 100 MB  5.0 MB/s  11 s left',
+    ],
+    ['narrow', {}, 70, 'primary.htm   45%  45 MB of 100 MB  5.0 MB/s  11 s left'],
+    ['no length', { total: undefined }, 100, 'primary.htm  45 MB  5.0 MB/s'],
+    ['no speed yet', { rate: undefined }, 70, 'primary.htm   45%  45 MB of 100 MB'],
+    ['stalled', { rate: 0 }, 70, 'primary.htm   45%  45 MB of 100 MB  0 B/s'],
+    ['not quite done', { bytes: 99_999_999, rate: undefined }, 70, 'primary.htm   99%  100 MB of 100 MB'],
+    ['more than all', { bytes: 2e8, rate: undefined }, 70, 'primary.htm  100%  200 MB of 100 MB'],
+    [
+      'waiting',
+      { waiting: '429: the service asks to wait 30 s; 2 of 5' },
+      100,
+      'primary.htm  429: the service asks to wait 30 s; 2 of 5',
+    ],
+  ])('%s', (_what, more, width, shown) => {
+    expect(barLine({ ...state, ...more }, width)).toBe(shown);
+  });
+
+  it('never reaches the last column, however narrow the terminal or long the name', () => {
+    for (let width = 4; width < 200; width++) {
+      for (const name of ['a', 'primary.htm', '日本'.repeat(60), 'x'.repeat(190)]) {
+        expect(displayWidth(barLine({ ...state, name }, width))).toBeLessThan(width);
+      }
+    }
+  });
+});
+
+describe('Speedometer', () => {
+  it('waits for a first moment, then follows the last seconds', () => {
+    const speed = new Speedometer(1000);
+    speed.advance(5000, 1100);
+    expect(speed.rate(1200)).toBeUndefined();
+    expect(speed.rate(2000)).toBe(5000);
+    for (let at = 2000; at <= 30_000; at += 100) speed.advance(100, at);
+    expect(speed.rate(30_000)).toBeCloseTo(1000, -2);
+    expect(speed.rate(130_000)).toBeLessThan(150);
+  });
+});
+
+class Sink extends Writable {
+  readonly isTTY: boolean;
+  columns = 80;
+  rows = 24;
+  text = '';
+  constructor(isTTY: boolean) {
+    super({ decodeStrings: false });
+    this.isTTY = isTTY;
+  }
+  override _write(chunk: string | Buffer, _encoding: string, done: () => void): void {
+    this.text += chunk.toString();
+    done();
+  }
+}
+
+function setUp(terminal: boolean, more: Partial<ProgressOptions> = {}) {
+  const stream = new Sink(terminal);
+  const secrets = new Secrets();
+  secrets.add('canary-key');
+  const progress = createProgress({
+    mode: 'auto',
+    errorFormat: 'text',
+    quiet: false,
+    verbose: false,
+    color: 'never',
+    term: 'xterm',
+    secrets,
+    monotonic: () => performance.now(),
+    ...more,
+    stream,
+  });
+  return { stream, progress };
+}
+
+/** One file with a wait and an end. */
+function aFile(progress: ReturnType<typeof createProgress>): void {
+  const file = progress.start({ name: 'a.htm', offset: 0 });
+  file.total(1000);
+  file.advance(400);
+  file.wait('503: trying again in 2 s; 1 of 5');
+  file.advance(600);
+  file.finish('a.htm: 1.0 kB');
+}
+
+const failure = new FilingsError('not_found', 'b.htm: 404 Not Found', { hint: 'look at canary-key' });
+
+describe('progress without a terminal', () => {
+  it('is a line a finished file, and no line a wait', () => {
+    const { stream, progress } = setUp(false);
+    aFile(progress);
+    progress.start({ name: 'b.htm', offset: 0 }).finish();
+    progress.stop();
+    expect(stream.text).toBe('a.htm: 1.0 kB\n');
+  });
+
+  it('tells waits and the wire when verbose, free of secrets and control characters', () => {
+    const { stream, progress } = setUp(false, { verbose: true });
+    progress.trace('> GET /?apikey=canary-key\x1b');
+    aFile(progress);
+    expect(stream.text).toBe(
+      '> GET /?apikey=[redacted]\\x1b\na.htm: 503: trying again in 2 s; 1 of 5\na.htm: 1.0 kB\n',
+    );
+  });
+
+  it.each<[Partial<ProgressOptions>, string]>([
+    [{ mode: 'none' }, 'note\nfilings: b.htm: 404 Not Found\n  hint: look at [redacted]\n'],
+    [{ quiet: true }, 'filings: b.htm: 404 Not Found\n  hint: look at [redacted]\n'],
+    [{ mode: 'bar' }, 'a.htm: 1.0 kB\nnote\nfilings: b.htm: 404 Not Found\n  hint: look at [redacted]\n'],
+  ])('%j', (more, text) => {
+    const { stream, progress } = setUp(false, more);
+    aFile(progress);
+    progress.note('note');
+    progress.trace('trace');
+    progress.failure(failure);
+    progress.stop();
+    expect(stream.text).toBe(text);
+  });
+
+  it('is JSON lines and nothing else when errors are, on a terminal too', () => {
+    const { stream, progress } = setUp(true, { errorFormat: 'json', mode: 'bar', verbose: true });
+    aFile(progress);
+    progress.trace('t');
+    progress.failure(failure);
+    progress.stop();
+    const lines = stream.text
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    expect(lines).toEqual([
+      { note: 'a.htm: 503: trying again in 2 s; 1 of 5' },
+      { note: 'a.htm: 1.0 kB' },
+      { trace: 't' },
+      { error: { code: 'not_found', exit_code: 5, message: 'b.htm: 404 Not Found', hint: 'look at [redacted]' } },
+    ]);
+  });
+
+  it('outlives a broken stderr', async () => {
+    const { stream, progress } = setUp(false);
+    stream.destroy(new Error('EPIPE'));
+    progress.note('x');
+    progress.stop();
+    await new Promise((resolve) => setImmediate(resolve));
+  });
+});
+
+describe('progress on a terminal', () => {
+  /** Waits for the screen to say so. */
+  async function shows(stream: Sink, text: string): Promise<void> {
+    while (!stream.text.includes(text)) await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+
+  it('moves a line, says the rest above it, and clears it in the end', async () => {
+    const { stream, progress } = setUp(true);
+    const file = progress.start({ name: 'canary-key.htm', offset: 100, total: 1000 });
+    file.advance(150);
+    await shows(stream, '250 B of 1.0 kB');
+    expect(stream.text).toContain('[redacted].htm');
+    expect(stream.text).toContain(' 25%');
+    file.wait('429: wait 30 s');
+    await shows(stream, '429: wait 30 s');
+    progress.note('a note');
+    await shows(stream, 'a note\x1b[K\n');
+    file.finish('done: 1.0 kB');
+    progress.note('another');
+    progress.stop();
+    expect(stream.text).toContain('done: 1.0 kB');
+    expect(stream.text).toContain('another');
+    expect(stream.text).not.toContain('canary');
+    expect(stream.text).not.toContain('\x1b[?25l');
+    const end = stream.text.length;
+    progress.note('after');
+    expect(stream.text.slice(end)).toBe('after\n');
+  });
+
+  it('keeps what was said just before the end', async () => {
+    const { stream, progress } = setUp(true);
+    progress.start({ name: 'a.htm', offset: 0 });
+    await shows(stream, 'a.htm');
+    progress.failure(failure);
+    progress.stop();
+    expect(stream.text).toContain('filings: b.htm: 404 Not Found');
+  });
+
+  it('follows a resize', async () => {
+    const { stream, progress } = setUp(true);
+    progress.start({ name: 'x'.repeat(70), offset: 0, total: 1000 });
+    await shows(stream, 'x'.repeat(20));
+    const before = stream.text.length;
+    stream.columns = 30;
+    stream.emit('resize');
+    expect(stream.text.slice(before)).toBe('\r\x1b[2A\x1b[J');
+    await shows(stream, `${'x'.repeat(7)}…`);
+    progress.stop();
+    expect(stream.listenerCount('resize')).toBe(0);
+  });
+
+  it('has no more lines than the terminal', async () => {
+    const { stream, progress } = setUp(true);
+    stream.rows = 4;
+    for (let i = 0; i < 10; i++) progress.start({ name: `file-${i}.htm`, offset: 0 });
+    await shows(stream, 'file-0');
+    progress.stop();
+    expect(new Set(stream.text.match(/file-\d/g))).toEqual(new Set(['file-0', 'file-1', 'file-2']));
+  });
+
+  it('stops before the library is there', async () => {
+    const { stream, progress } = setUp(true);
+    progress.start({ name: 'a.htm', offset: 0 }).finish('a.htm: 1 B');
+    progress.stop();
+    await import('cli-progress');
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    expect(stream.text).toBe('a.htm: 1 B\n');
+  });
+
+  it('is plain when the terminal is dumb, or when told to', () => {
+    for (const more of [{ term: 'dumb' }, { mode: 'plain' }] as const) {
+      const { stream, progress } = setUp(true, more);
+      aFile(progress);
+      progress.stop();
+      expect(stream.text).toBe('a.htm: 1.0 kB\n');
+    }
+  });
+});

@@ -1,0 +1,131 @@
+import { describe, expect, test } from 'vitest';
+import { FilingsError } from '../../src/errors.ts';
+import { proxyAuthorization } from '../../src/http/connect.ts';
+import { isExempt, isLoopback, proxyFor } from '../../src/http/proxy.ts';
+
+test.each([
+  'localhost',
+  'LOCALHOST',
+  'localhost.',
+  'api.localhost',
+  '127.0.0.1',
+  '127.8.9.10',
+  '[::1]',
+  '[0:0:0:0:0:0:0:1]',
+  '[::ffff:127.0.0.1]',
+  '127.1',
+  '0x7f.1',
+  '2130706433',
+])('%s is loopback', (host) => {
+  expect(isLoopback(new URL(`http://${host}/`).hostname)).toBe(true);
+});
+
+test.each([
+  'example.com',
+  '128.0.0.1',
+  '126.255.255.255',
+  '[::2]',
+  '[::]',
+  '0.0.0.0',
+  'localhost.example.com',
+  'notlocalhost',
+  '127.0.0.1.example.com',
+])('%s is not', (host) => {
+  expect(isLoopback(new URL(`http://${host}/`).hostname)).toBe(false);
+});
+
+describe('NO_PROXY', () => {
+  test.each<[noProxy: string, url: string]>([
+    ['*', 'https://a.example/'],
+    ['foo, *', 'https://a.example/'],
+    ['a.example', 'https://a.example/'],
+    ['A.Example', 'https://a.EXAMPLE/'],
+    ['a.example.', 'https://a.example/'],
+    ['a.example', 'https://a.example./'],
+    ['example', 'https://a.example/'],
+    ['.example', 'https://a.example/'],
+    ['*.example', 'https://a.example/'],
+    ['.a.example', 'https://a.example/'],
+    ['b.example a.example', 'https://a.example/'],
+    [' b.example ,\ta.example ', 'https://a.example/'],
+    ['a.example:443', 'https://a.example/'],
+    ['a.example:8443', 'https://a.example:8443/'],
+    ['10.1.2.3', 'https://10.1.2.3/'],
+    ['10.0.0.0/8', 'https://10.1.2.3/'],
+    ['10.1.2.3/32', 'https://10.1.2.3/'],
+    ['0.0.0.0/0', 'https://10.1.2.3/'],
+    ['10.1.2.3:443', 'https://10.1.2.3/'],
+    ['fd00::/8', 'https://[fd12::1]/'],
+    ['fd12::1', 'https://[fd12:0:0::1]/'],
+    ['[fd12::1]', 'https://[fd12::1]/'],
+    ['[fd12::1]:443', 'https://[fd12::1]/'],
+  ])('%j exempts %s', (noProxy, url) => {
+    expect(isExempt(new URL(url), noProxy)).toBe(true);
+  });
+
+  test.each<[noProxy: string, url: string]>([
+    ['', 'https://a.example/'],
+    [',, ,', 'https://a.example/'],
+    ['b.example', 'https://a.example/'],
+    ['.example', 'https://aexample/'],
+    ['example', 'https://aexample/'],
+    ['a.example', 'https://example/'],
+    ['a.example:80', 'https://a.example/'],
+    ['a.example:443', 'https://a.example:8443/'],
+    ['10.0.0.0/8', 'https://11.1.2.3/'],
+    ['10.1.2', 'https://10.1.2.3/'],
+    ['2.3', 'https://10.1.2.3/'],
+    ['10.0.0.0/33', 'https://10.1.2.3/'],
+    ['10.0.0.0/x', 'https://10.1.2.3/'],
+    ['10.0.0.0/', 'https://10.1.2.3/'],
+    ['10.0.0.0/8', 'https://ten.example/'],
+    ['fd00::/8', 'https://[fe80::1]/'],
+    ['.', 'https://a.example/'],
+  ])('%j does not exempt %s', (noProxy, url) => {
+    expect(isExempt(new URL(url), noProxy)).toBe(false);
+  });
+});
+
+describe('proxyFor', () => {
+  const HTTPS = 'https://a.example/';
+  const HTTP = 'http://a.example/';
+  test.each<[string, string, Record<string, string>, string | undefined]>([
+    ['nothing set', HTTPS, {}, undefined],
+    ['for https', HTTPS, { HTTPS_PROXY: 'http://p:1' }, 'http://p:1/'],
+    ['for http', HTTP, { HTTP_PROXY: 'http://p:1' }, 'http://p:1/'],
+    ['the one for http is not for https', HTTPS, { HTTP_PROXY: 'http://p:1' }, undefined],
+    ['the one for https is not for http', HTTP, { HTTPS_PROXY: 'http://p:1' }, undefined],
+    ['lower case', HTTPS, { https_proxy: 'http://p:1' }, 'http://p:1/'],
+    ['lower case first', HTTPS, { https_proxy: 'http://low:1', HTTPS_PROXY: 'http://up:1' }, 'http://low:1/'],
+    ['empty is unset', HTTPS, { https_proxy: '', HTTPS_PROXY: 'http://up:1' }, 'http://up:1/'],
+    ['without a scheme', HTTPS, { HTTPS_PROXY: 'p.example:3128' }, 'http://p.example:3128/'],
+    ['over https', HTTPS, { HTTPS_PROXY: 'https://p:1' }, 'https://p:1/'],
+    ['with a user', HTTPS, { HTTPS_PROXY: 'u:s@p:1' }, 'http://u:s@p:1/'],
+    ['exempt', HTTPS, { HTTPS_PROXY: 'http://p:1', NO_PROXY: 'a.example' }, undefined],
+    ['exempt, lower case', HTTPS, { HTTPS_PROXY: 'http://p:1', no_proxy: 'a.example' }, undefined],
+    ['never for loopback', 'https://127.1.2.3/', { HTTPS_PROXY: 'http://p:1' }, undefined],
+    ['never for localhost', 'http://localhost./', { HTTP_PROXY: 'http://p:1' }, undefined],
+    ['never for ::1', 'http://[::1]/', { HTTP_PROXY: 'http://p:1' }, undefined],
+  ])('%s', (_, url, env, expected) => {
+    expect(proxyFor(new URL(url), env)?.href).toBe(expected);
+  });
+
+  test.each(['socks5://p:1', 'http://', 'http://a b', 'ftp://p', 'http://p:99999', 'http://u:%zz@p:1'])(
+    'refuses %s, without its password',
+    (value) => {
+      const attempt = () => {
+        const proxy = proxyFor(new URL(HTTPS), { HTTPS_PROXY: value });
+        return proxy && proxyAuthorization(proxy);
+      };
+      expect(attempt).toThrow(FilingsError);
+      expect(attempt).toThrow(expect.objectContaining({ code: 'config', message: expect.not.stringContaining(value) }));
+    },
+  );
+
+  test('user and password are decoded, then carried', () => {
+    expect(proxyAuthorization(new URL('http://u%40x:p%3Aw@p:1'))).toBe(
+      `Basic ${Buffer.from('u@x:p:w').toString('base64')}`,
+    );
+    expect(proxyAuthorization(new URL('http://p:1'))).toBeUndefined();
+  });
+});

@@ -1,0 +1,48 @@
+import { describe, expect, test } from 'vitest';
+import { isRedirect, MOST_REDIRECTS, nextHop } from '../../src/http/redirect.ts';
+
+test('which statuses are redirects', () => {
+  const all = Array.from({ length: 100 }, (_, index) => 300 + index);
+  expect(all.filter(isRedirect)).toEqual([301, 302, 303, 307, 308]);
+});
+
+describe('nextHop', () => {
+  const from = new URL('https://a.example:8443/v1/download?accession_no=1');
+  test.each([
+    ['/other?x=1', 'https://a.example:8443/other?x=1'],
+    ['other', 'https://a.example:8443/v1/other'],
+    ['?y=2', 'https://a.example:8443/v1/download?y=2'],
+    ['//b.example/f', 'https://b.example/f'],
+    ['https://b.example/f#part', 'https://b.example/f'],
+    ['https://user:word@b.example/f', 'https://b.example/f'],
+    ['HTTPS://B.Example', 'https://b.example/'],
+  ])('%s leads to %s', (location, expected) => {
+    expect(nextHop(from, location, 1).href).toBe(expected);
+  });
+
+  test.each<[string, string | string[] | undefined]>([
+    ['no Location', undefined],
+    ['two Locations', ['/a', '/b']],
+    ['a broken one', 'https://['],
+    ['a step to http', 'http://a.example:8443/f'],
+    ['a step to http elsewhere', 'http://b.example/f'],
+    ['a file', 'file:///etc/passwd'],
+    ['data', 'data:text/plain,x'],
+    ['script', 'javascript:alert(1)'],
+    ['ftp', 'ftp://b.example/f'],
+  ])('%s is refused', (_, location) => {
+    expect(() => nextHop(from, location, 1)).toThrow(expect.objectContaining({ code: 'integrity', retryable: false }));
+  });
+
+  test('from http to http and to https', () => {
+    const plain = new URL('http://127.0.0.1:80/');
+    expect(nextHop(plain, 'http://b.example/', 1).href).toBe('http://b.example/');
+    expect(nextHop(plain, 'https://b.example/', 1).href).toBe('https://b.example/');
+  });
+
+  test('five are followed, a sixth is not', () => {
+    expect(MOST_REDIRECTS).toBe(5);
+    expect(nextHop(from, '/x', 5).pathname).toBe('/x');
+    expect(() => nextHop(from, '/x', 6)).toThrow(/more than 5 redirects/);
+  });
+});

@@ -1,0 +1,182 @@
+import { describe, expect, it } from 'vitest';
+import { FilingsError } from '../../src/errors.ts';
+import { Secrets } from '../../src/secrets.ts';
+import { errorObject, type RenderOptions, renderError } from '../../src/terminal/render-error.ts';
+
+const plain: RenderOptions = { format: 'text', color: false, verbose: false, secrets: new Secrets() };
+
+function text(error: FilingsError, options: Partial<RenderOptions> = {}): string {
+  return renderError(error, { ...plain, ...options });
+}
+
+function json(error: FilingsError, options: Partial<RenderOptions> = {}): { error: Record<string, unknown> } {
+  const line = renderError(error, { ...plain, ...options, format: 'json' });
+  expect(line.endsWith('\n')).toBe(true);
+  expect(line.trimEnd()).not.toContain('\n');
+  return JSON.parse(line);
+}
+
+const validation = new FilingsError('rejected', 'a.htm of 0001234567-24-000001: 400 Bad Request: Not valid.', {
+  hint: 'check the names',
+  problem: {
+    type: 'https://example.test/problems/validation',
+    title: 'Not valid.',
+    status: 400,
+    detail: 'Two members are wrong.',
+    instance: '/v1/download',
+    errors: { accession_no: ['Not in the form.', 'Too long.'], '': ['No body.'], '$.date': ['No date.'] },
+    traceId: '00-abc-01',
+    empty: '',
+    none: {},
+    nested: { code: 7 },
+  },
+});
+
+describe('renderError as text', () => {
+  it('shows what the service said, indented, and the hint last', () => {
+    expect(text(validation)).toBe(
+      [
+        'filings: a.htm of 0001234567-24-000001: 400 Bad Request: Not valid.',
+        '  Two members are wrong.',
+        '  accession_no:',
+        '    Not in the form.',
+        '    Too long.',
+        '  (the request):',
+        '    No body.',
+        '  $.date:',
+        '    No date.',
+        '  type: https://example.test/problems/validation',
+        '  instance: /v1/download',
+        '  traceId: 00-abc-01',
+        '  nested: {"code":7}',
+        '  hint: check the names',
+        '',
+      ].join('\n'),
+    );
+  });
+
+  it('says nothing twice, and leaves out types that say nothing', () => {
+    const error = new FilingsError('auth', 'a.htm: 401 Unauthorized: Invalid API key', {
+      problem: { status: 401, type: 'about:blank', detail: 'Invalid API key', error: 'Invalid API key' },
+    });
+    expect(text(error)).toBe('filings: a.htm: 401 Unauthorized: Invalid API key\n');
+  });
+
+  it('makes foreign text harmless and cuts it', () => {
+    const error = new FilingsError('temporary', `a\x1b[2J\nb: 500 ${'x'.repeat(5000)}`, {
+      problem: { status: 500, detail: `\u202e${'d'.repeat(9000)}`, stack: 's\n'.repeat(9000), 'n\x07': 'v' },
+      hint: 'h\r',
+    });
+    const shown = text(error);
+    expect(shown).toContain('filings: a\\x1b[2J\\nb: 500 x');
+    expect(shown).toContain('  \\u202edd');
+    expect(shown).toContain('  n\\x07: v\n');
+    expect(shown).toContain('hint: h\\r\n');
+    expect(shown.length).toBeLessThan(2500);
+    expect(shown.replaceAll('\n', '')).not.toMatch(/[\p{Cc}\p{Cf}]/u);
+  });
+
+  it('bounds the number of lines', () => {
+    const errors = Object.fromEntries(Array.from({ length: 1000 }, (_, i) => [`p${i}`, ['wrong']]));
+    const error = new FilingsError('rejected', 'a: 400', { problem: { status: 400, errors } });
+    expect(text(error).split('\n').length).toBeLessThan(60);
+  });
+
+  it('tells when to try again', () => {
+    expect(text(new FilingsError('temporary', 'a: b', { retryAt: Date.UTC(2026, 0, 2) }))).toContain(
+      '  retry at: 2026-01-02T00:00:00.000Z\n',
+    );
+  });
+
+  it('colours only when told to', () => {
+    expect(text(validation)).not.toContain('\x1b');
+    expect(text(validation, { color: true })).toContain('\x1b[');
+  });
+
+  it('shows the causes when verbose', () => {
+    const reset = Object.assign(new Error('read ECONNRESET'), { code: 'ECONNRESET' });
+    const cause = new AggregateError([reset, new Error('other')], 'all failed');
+    const error = new FilingsError('temporary', 'a: the connection was lost', { cause });
+    expect(text(error)).toBe('filings: a: the connection was lost\n');
+    const shown = text(error, { verbose: true });
+    expect(shown).toContain('  caused by: AggregateError: all failed\n');
+    expect(shown).toContain('  caused by: Error: read ECONNRESET (ECONNRESET)\n');
+    expect(shown).toContain('  caused by: Error: other\n');
+    expect(json(error, { verbose: true }).error.causes).toHaveLength(3);
+    expect(json(error).error.causes).toBeUndefined();
+  });
+
+  it('shows the stack of a defect when verbose, and survives a circle of causes', () => {
+    const defect = new TypeError('x is undefined');
+    defect.cause = defect;
+    const error = new FilingsError('internal', 'a defect: x is undefined', { cause: defect });
+    expect(text(error)).not.toContain('render-error.test');
+    expect(text(error, { verbose: true })).toContain('render-error.test');
+  });
+});
+
+describe('renderError as JSON', () => {
+  it('is one line with the members of the contract', () => {
+    expect(json(validation)).toEqual({
+      error: {
+        code: 'rejected',
+        exit_code: 6,
+        message: validation.message,
+        hint: 'check the names',
+        problem: validation.problem,
+      },
+    });
+  });
+
+  it('leaves out what is not there', () => {
+    expect(json(new FilingsError('usage', 'no ACCESSION'))).toEqual({
+      error: { code: 'usage', exit_code: 2, message: 'no ACCESSION' },
+    });
+  });
+
+  it('keeps a member called __proto__ as data', () => {
+    const problem = JSON.parse('{"status":400,"__proto__":{"polluted":true}}');
+    const shown = renderError(new FilingsError('rejected', 'a', { problem }), { ...plain, format: 'json' });
+    expect(shown).toContain('"__proto__":{"polluted":true}');
+    expect(({} as { polluted?: unknown }).polluted).toBeUndefined();
+  });
+
+  it('tells when to try again, as RFC 3339', () => {
+    expect(json(new FilingsError('temporary', 'a: b', { retryAt: 0 })).error.retry_at).toBe('1970-01-01T00:00:00.000Z');
+  });
+});
+
+describe('secrets', () => {
+  const key = 'canary+key/9f3a&"quoted"';
+  const forms = [key, encodeURIComponent(key), Buffer.from(key).toString('base64')];
+  const secrets = new Secrets();
+  secrets.add(key);
+  secrets.add('12345678');
+
+  it.each(['text', 'json'] as const)('are never in the %s', (format) => {
+    for (const form of forms) {
+      const error = new FilingsError('auth', `x${form}: 401`, {
+        hint: `h ${form}`,
+        cause: new Error(`c ${form}`, { cause: form }),
+        // Where the cut falls within the secret, too.
+        problem: { status: 401, detail: 'd'.repeat(990) + form, errors: { [form]: [form] }, echoed: { [form]: form } },
+      });
+      const shown = renderError(error, { ...plain, format, secrets, verbose: true });
+      expect(shown).toContain('[redacted]');
+      expect(shown).not.toContain(form.slice(0, 6));
+      expect(shown).not.toContain(JSON.stringify(form).slice(1, -1));
+    }
+  });
+
+  it('are found in numbers, and leave the words of the contract alone', () => {
+    secrets.add('auth');
+    secrets.add('code');
+    const error = new FilingsError('auth', 'a', { problem: { status: 401, key: 12345678, n: 5 } });
+    expect(errorObject(error, secrets)).toEqual({
+      code: 'auth',
+      exit_code: 4,
+      message: 'a',
+      problem: { status: 401, key: '[redacted]', n: 5 },
+    });
+  });
+});

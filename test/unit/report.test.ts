@@ -1,0 +1,94 @@
+import { describe, expect, test } from 'vitest';
+import { FilingsError } from '../../src/errors.ts';
+import { parseAccession } from '../../src/service/accession.ts';
+import type { Outcome } from '../../src/transfer/outcome.ts';
+import { outcomeLine, reportLine, setbackLine, Tally } from '../../src/transfer/report.ts';
+
+const bytes = (count: number) => `${count} B`;
+const outcome = (more: Partial<Outcome> = {}): Outcome => ({
+  wanted: { accession: parseAccession('0001234567-24-000001'), fileName: 'primary.htm' },
+  result: 'downloaded',
+  path: 'out/primary.htm',
+  bytes: 100,
+  saved: 0,
+  verifiedLength: true,
+  attempts: 1,
+  ms: 12.7,
+  ...more,
+});
+
+describe('a report line', () => {
+  const read = (more: Partial<Outcome>) =>
+    JSON.parse(
+      reportLine(outcome(more), ({ code, exitStatus, message }) => ({ code, exit_code: exitStatus, message })),
+    );
+
+  test('of a downloaded file', () => {
+    expect(read({ etag: '"v1"', sha256: 'ab' })).toEqual({
+      v: 1,
+      accession_no: '0001234567-24-000001',
+      file_name: 'primary.htm',
+      path: 'out/primary.htm',
+      result: 'downloaded',
+      bytes: 100,
+      sha256: 'ab',
+      etag: '"v1"',
+      verified_length: true,
+      attempts: 1,
+      ms: 13,
+    });
+  });
+
+  test('of a resumed file tells what was saved', () => {
+    expect(read({ result: 'resumed', saved: 60 })).toMatchObject({ result: 'resumed', bytes: 100, saved_bytes: 60 });
+  });
+
+  test('of a failed file', () => {
+    const error = new FilingsError('temporary', 'x: 429', { retryAt: Date.parse('2025-04-01T10:00:00Z') });
+    expect(read({ result: 'failed', error, path: null })).toMatchObject({
+      path: null,
+      retry_at: '2025-04-01T10:00:00.000Z',
+      error: { code: 'temporary', exit_code: 7, message: 'x: 429' },
+    });
+  });
+
+  test('is one line, whatever the names', () => {
+    const line = reportLine(outcome({ path: 'a\nb\u2028c' }), () => ({}));
+    expect(line.split(/\r?\n/)).toHaveLength(1);
+  });
+});
+
+test.each<[Partial<Outcome>, string]>([
+  [{}, 'out/primary.htm: 100 B'],
+  [{ path: null }, 'primary.htm: 100 B'],
+  [{ result: 'skipped' }, 'out/primary.htm: skipped: it is there already'],
+  [{ result: 'resumed', saved: 60 }, 'out/primary.htm: 100 B, resumed: 60 B were there'],
+  [{ verifiedLength: false }, 'out/primary.htm: 100 B (the service told no length to check)'],
+])('what a person reads of %j', (more, line) => {
+  expect(outcomeLine(outcome(more), bytes)).toBe(line);
+});
+
+test('a wait names the status and whose wish it is', () => {
+  const error = new FilingsError('temporary', 'x: 429 Too Many Requests', { problem: { status: 429 } });
+  expect(setbackLine({ error, waitMs: 30_000, asked: true, retry: 2, retries: 5 })).toMatch(
+    /429: the service asks to wait 30 s; 2 of 5/,
+  );
+  const reset = new FilingsError('temporary', 'h: the connection was reset');
+  expect(setbackLine({ error: reset, waitMs: 1400, asked: false, retry: 1, retries: 5 })).toMatch(
+    /reset: trying again in 1 s; 1 of 5/,
+  );
+});
+
+test('the tally counts each file once, and only bytes that moved', () => {
+  const tally = new Tally();
+  tally.add(outcome());
+  tally.add(outcome({ result: 'resumed', saved: 60 }));
+  tally.add(outcome({ result: 'skipped', bytes: 500 }));
+  tally.add(outcome({ result: 'failed', bytes: 0, error: new FilingsError('temporary', 'x') }));
+  expect([tally.failed, tally.total, tally.onlyTemporary]).toEqual([1, 4, true]);
+  expect(tally.summary(2, bytes)).toBe(
+    '2 downloaded (140 B), 1 of them resumed (60 B saved), 1 skipped, 1 failed, 2 left undone',
+  );
+  tally.add(outcome({ result: 'failed', bytes: 0, error: new FilingsError('not_found', 'x') }));
+  expect(tally.onlyTemporary).toBe(false);
+});

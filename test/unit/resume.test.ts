@@ -1,0 +1,184 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import {
+  type CameBack,
+  type Decision,
+  decide,
+  type Held,
+  rangeRequest,
+  strongValidator,
+} from '../../src/transfer/resume.ts';
+
+const MODIFIED = 'Tue, 01 Apr 2025 10:00:00 GMT';
+const ETAG = { kind: 'etag', value: '"v1"' } as const;
+const DATED = { kind: 'last-modified', value: MODIFIED } as const;
+const held = (more: Partial<Held> = {}): Held => ({ bytes: 40, validator: ETAG, total: 100, ...more });
+const part = (headers: CameBack['headers'] = {}): CameBack => ({
+  status: 206,
+  headers: { etag: '"v1"', 'content-range': 'bytes 40-99/100', 'content-length': '60', ...headers },
+});
+
+describe('strongValidator', () => {
+  test.each<[string, CameBack['headers'], ReturnType<typeof strongValidator>]>([
+    ['nothing', {}, undefined],
+    ['a strong ETag', { etag: '"a b"' }, undefined],
+    ['a strong ETag without a blank', { etag: '"a-b"' }, { kind: 'etag', value: '"a-b"' }],
+    ['an empty ETag', { etag: '""' }, { kind: 'etag', value: '""' }],
+    ['a weak ETag', { etag: 'W/"v1"' }, undefined],
+    [
+      'a weak ETag does not fall back to the date',
+      { etag: 'W/"v1"', 'last-modified': MODIFIED, date: 'Wed, 02 Apr 2025 10:00:00 GMT' },
+      undefined,
+    ],
+    ['an ETag without quotes', { etag: 'v1' }, undefined],
+    ['an ETag with a quote inside', { etag: '"a"b"' }, undefined],
+    ['two ETags', { etag: ['"a"', '"b"'] }, undefined],
+    ['only Last-Modified', { 'last-modified': MODIFIED }, undefined],
+    ['Last-Modified dated the same second', { 'last-modified': MODIFIED, date: MODIFIED }, undefined],
+    ['Last-Modified a second before', { 'last-modified': MODIFIED, date: 'Tue, 01 Apr 2025 10:00:01 GMT' }, DATED],
+    ['Last-Modified in the future', { 'last-modified': MODIFIED, date: 'Tue, 01 Apr 2025 09:00:00 GMT' }, undefined],
+    ['Last-Modified that is no date', { 'last-modified': 'yesterday', date: MODIFIED }, undefined],
+    ['Date that is no date', { 'last-modified': MODIFIED, date: 'today' }, undefined],
+  ])('%s', (_, headers, expected) => {
+    expect(strongValidator(headers)).toEqual(expected);
+  });
+});
+
+describe('rangeRequest', () => {
+  test.each<[string, Held, Record<string, string>]>([
+    ['nothing held', held({ bytes: 0 }), {}],
+    ['no validator', held({ validator: undefined }), {}],
+    ['an ETag', held(), { range: 'bytes=40-', 'if-range': '"v1"' }],
+    ['a date', held({ validator: DATED }), { range: 'bytes=40-', 'if-range': MODIFIED }],
+    ['all held', held({ bytes: 100 }), { range: 'bytes=100-', 'if-range': '"v1"' }],
+  ])('%s', (_, what, expected) => {
+    expect(rangeRequest(what)).toEqual(expected);
+  });
+});
+
+describe('decide', () => {
+  test.each<[string, Held, CameBack, Decision['kind']]>([
+    ['the whole, nothing held', held({ bytes: 0 }), { status: 200, headers: {} }, 'restart'],
+    ['range ignored', held(), { status: 200, headers: { etag: '"v1"' } }, 'restart'],
+    ['changed, answered whole', held(), { status: 200, headers: { etag: '"v2"' } }, 'restart'],
+    ['an exact 206', held(), part(), 'append'],
+    ['an exact 206, total not known before', held({ total: undefined }), part(), 'append'],
+    ['a chunked 206', held(), part({ 'content-length': undefined }), 'append'],
+    [
+      'an exact 206 by date',
+      held({ validator: DATED }),
+      part({ etag: undefined, 'last-modified': MODIFIED }),
+      'append',
+    ],
+    [
+      'by date, changed',
+      held({ validator: DATED }),
+      part({ etag: undefined, 'last-modified': 'Tue, 01 Apr 2025 10:00:01 GMT' }),
+      'ask-anew',
+    ],
+    ['by date, none came', held({ validator: DATED }), part({ etag: undefined }), 'ask-anew'],
+    ['206 without an ETag', held(), part({ etag: undefined }), 'ask-anew'],
+    ['206 with a weak ETag', held(), part({ etag: 'W/"v1"' }), 'ask-anew'],
+    ['206 with a changed ETag', held(), part({ etag: '"v2"' }), 'ask-anew'],
+    ['206 with two ETags', held(), part({ etag: ['"v1"', '"v1"'] }), 'ask-anew'],
+    ['206 that starts early', held(), part({ 'content-range': 'bytes 39-99/100', 'content-length': '61' }), 'ask-anew'],
+    ['206 that starts late', held(), part({ 'content-range': 'bytes 41-99/100', 'content-length': '59' }), 'ask-anew'],
+    ['206 from the start', held(), part({ 'content-range': 'bytes 0-99/100', 'content-length': '100' }), 'ask-anew'],
+    [
+      '206 with another total',
+      held(),
+      part({ 'content-range': 'bytes 40-109/110', 'content-length': '70' }),
+      'ask-anew',
+    ],
+    ['206 that is short', held(), part({ 'content-range': 'bytes 40-79/100', 'content-length': '40' }), 'ask-anew'],
+    ['206 beyond its total', held(), part({ 'content-range': 'bytes 40-100/100', 'content-length': '61' }), 'ask-anew'],
+    ['206 whose length is short of its range', held(), part({ 'content-length': '59' }), 'ask-anew'],
+    ['206 of unknown total', held(), part({ 'content-range': 'bytes 40-99/*' }), 'ask-anew'],
+    ['206 without a range', held(), part({ 'content-range': undefined }), 'ask-anew'],
+    [
+      '206 of many parts',
+      held(),
+      part({ 'content-range': undefined, 'content-type': 'multipart/byteranges; boundary=x' }),
+      'ask-anew',
+    ],
+    ['206 with two ranges', held(), part({ 'content-range': ['bytes 40-99/100', 'bytes 40-99/100'] }), 'ask-anew'],
+    ['206 in another unit', held(), part({ 'content-range': 'lines 40-99/100' }), 'ask-anew'],
+    ['206 unasked', held({ bytes: 0 }), part(), 'refuse'],
+    ['206 unasked, no validator', held({ validator: undefined }), part(), 'refuse'],
+    [
+      '416, all held, same file',
+      held({ bytes: 100 }),
+      { status: 416, headers: { etag: '"v1"', 'content-range': 'bytes */100' } },
+      'complete',
+    ],
+    [
+      '416, all held, total not known before',
+      held({ bytes: 100, total: undefined }),
+      { status: 416, headers: { etag: '"v1"', 'content-range': 'bytes */100' } },
+      'complete',
+    ],
+    [
+      '416, all held, no validator came',
+      held({ bytes: 100 }),
+      { status: 416, headers: { 'content-range': 'bytes */100' } },
+      'ask-anew',
+    ],
+    [
+      '416, all held, changed',
+      held({ bytes: 100 }),
+      { status: 416, headers: { etag: '"v2"', 'content-range': 'bytes */100' } },
+      'ask-anew',
+    ],
+    [
+      '416, other total',
+      held({ bytes: 100 }),
+      { status: 416, headers: { etag: '"v1"', 'content-range': 'bytes */99' } },
+      'ask-anew',
+    ],
+    [
+      '416, some missing',
+      held(),
+      { status: 416, headers: { etag: '"v1"', 'content-range': 'bytes */100' } },
+      'ask-anew',
+    ],
+    [
+      '416, held equals its total, but another was told before',
+      held({ total: 120 }),
+      { status: 416, headers: { etag: '"v1"', 'content-range': 'bytes */40' } },
+      'ask-anew',
+    ],
+    ['416 without a range', held({ bytes: 100 }), { status: 416, headers: { etag: '"v1"' } }, 'ask-anew'],
+    ['416 unasked', held({ bytes: 0 }), { status: 416, headers: {} }, 'refuse'],
+    ['204', held(), { status: 204, headers: {} }, 'refuse'],
+    ['304', held(), { status: 304, headers: { etag: '"v1"' } }, 'refuse'],
+  ])('%s', (_, what, came, kind) => {
+    expect(decide(what, came).kind).toBe(kind);
+  });
+
+  test('an append says the total', () => {
+    expect(decide(held({ total: undefined }), part())).toEqual({ kind: 'append', total: 100 });
+  });
+
+  test('whatever comes, bytes are joined only at the offset, up to the total, under the same validator', () => {
+    const numbers = fc.integer({ min: 0, max: 200 });
+    const etag = fc.constantFrom('"v1"', '"v2"', 'W/"v1"', undefined);
+    fc.assert(
+      fc.property(
+        numbers,
+        numbers,
+        numbers,
+        numbers,
+        etag,
+        fc.option(numbers, { nil: undefined }),
+        (bytes, start, last, total, tag, known) => {
+          const headers = { etag: tag, 'content-range': `bytes ${start}-${last}/${total}` };
+          const decision = decide(held({ bytes, total: known }), { status: 206, headers });
+          if (decision.kind !== 'append') return;
+          expect([start, last, tag]).toEqual([bytes, total - 1, '"v1"']);
+          expect(decision.total).toBe(total);
+          if (known !== undefined) expect(total).toBe(known);
+        },
+      ),
+    );
+  });
+});

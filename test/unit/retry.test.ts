@@ -1,0 +1,83 @@
+import { describe, expect, test } from 'vitest';
+import { type FailedTry, isRetriedStatus, judge, retryAfterMs, type Verdict } from '../../src/http/retry.ts';
+
+test.each([408, 425, 429, 500, 502, 503, 504])('%i is tried again', (status) => {
+  expect(isRetriedStatus(status)).toBe(true);
+});
+
+test.each([
+  200, 204, 206, 301, 304, 400, 401, 403, 404, 405, 407, 409, 410, 416, 418, 422, 451, 501, 505, 507, 511, 550,
+])('%i is final', (status) => {
+  expect(isRetriedStatus(status)).toBe(false);
+});
+
+describe('judge', () => {
+  const failed = (more: Partial<FailedTry> = {}): FailedTry => ({
+    failures: 1,
+    retries: 5,
+    retryable: true,
+    retryAfterMs: undefined,
+    maxRetryAfterMs: 300_000,
+    random: 0,
+    ...more,
+  });
+  test.each<[string, Partial<FailedTry>, Verdict]>([
+    ['the first failure', {}, { kind: 'again', waitMs: 1000 }],
+    ['the second', { failures: 2 }, { kind: 'again', waitMs: 2000 }],
+    ['the fifth', { failures: 5 }, { kind: 'again', waitMs: 16_000 }],
+    ['one more than allowed', { failures: 6 }, { kind: 'final' }],
+    ['no retries', { retries: 0 }, { kind: 'final' }],
+    ['a far one is capped', { failures: 40, retries: 100 }, { kind: 'again', waitMs: 60_000 }],
+    ['jitter adds up to a half', { random: 0.999_999 }, { kind: 'again', waitMs: 1500 }],
+    ['not worth it', { retryable: false }, { kind: 'final' }],
+    ['not worth it, though asked to wait', { retryable: false, retryAfterMs: 1000 }, { kind: 'final' }],
+    ['asked to wait', { retryAfterMs: 7000 }, { kind: 'again', waitMs: 7000 }],
+    [
+      'asked to wait longer than the back-off, no jitter',
+      { retryAfterMs: 7000, random: 0.9 },
+      { kind: 'again', waitMs: 7000 },
+    ],
+    ['asked to come at once', { retryAfterMs: 0 }, { kind: 'again', waitMs: 0 }],
+    ['asked to wait just as long as allowed', { retryAfterMs: 300_000 }, { kind: 'again', waitMs: 300_000 }],
+    ['asked to wait longer', { retryAfterMs: 300_001 }, { kind: 'too-long', waitMs: 300_001 }],
+    [
+      'asked to wait longer, and no tries left',
+      { retryAfterMs: 300_001, retries: 0 },
+      { kind: 'too-long', waitMs: 300_001 },
+    ],
+    ['asked to wait, no tries left', { retryAfterMs: 1000, retries: 0 }, { kind: 'final' }],
+  ])('%s', (_, more, verdict) => {
+    expect(judge(failed(more))).toEqual(verdict);
+  });
+});
+
+describe('Retry-After', () => {
+  const NOW = Date.parse('Tue, 01 Apr 2025 10:00:00 GMT');
+  test.each<[string, string | string[] | undefined, number | undefined]>([
+    ['absent', undefined, undefined],
+    ['empty', '', undefined],
+    ['seconds', '30', 30_000],
+    ['seconds with blanks', ' 30 ', 30_000],
+    ['zero', '0', 0],
+    ['negative', '-5', undefined],
+    ['a fraction', '1.5', undefined],
+    ['a plus', '+5', undefined],
+    ['hexadecimal', '0x10', undefined],
+    ['nonsense', 'soon', undefined],
+    ['a unit', '5s', undefined],
+    ['two fields', ['1', '2'], undefined],
+    ['a year', '31536000', 31_536_000_000],
+    ['a date', 'Tue, 01 Apr 2025 10:01:30 GMT', 90_000],
+    ['a date gone by', 'Tue, 01 Apr 2025 09:00:00 GMT', 0],
+    ['a date of RFC 850', 'Tuesday, 01-Apr-25 10:01:30 GMT', 90_000],
+    ['a date of asctime, which is UTC too', 'Tue Apr  1 10:01:30 2025', 90_000],
+    ['a date that is none', 'Tue, 99 Foo 2025 10:01:30 GMT', undefined],
+    ['an ISO date', '2025-04-01T10:01:30Z', undefined],
+  ])('%s', (_, value, expected) => {
+    expect(retryAfterMs(value, NOW)).toBe(expected);
+  });
+
+  test('more seconds than any number holds is longer than any cap', () => {
+    expect(retryAfterMs('9'.repeat(400), NOW)).toBeGreaterThan(300_000);
+  });
+});

@@ -1,0 +1,103 @@
+import { describe, expect, test } from 'vitest';
+import { COMMANDS } from '../../src/catalogue.ts';
+import { FilingsError } from '../../src/errors.ts';
+import { parseCommandLine } from '../../src/program.ts';
+
+const parse = (line: string) => parseCommandLine(line === '' ? [] : line.split(' '), COMMANDS);
+
+function ran(line: string) {
+  const request = parse(line);
+  if (request.kind !== 'run') throw new Error(`${line} does not run`);
+  return { name: request.command.name, ...request.invocation };
+}
+
+describe('shared options', () => {
+  test.each([
+    '--jobs 2 download X',
+    'download --jobs 2 X',
+    'download X -j2',
+    'download X -j 2',
+    'download -j3 X --jobs=2',
+    '-j3 download -j2 X',
+  ])('in %j: the last counts', (line) =>
+    expect(ran(line)).toMatchObject({ name: 'download', args: ['X'], flags: { jobs: '2' } }),
+  );
+
+  test('group with others, on either side', () => {
+    expect(ran('-qj2 list X').flags).toEqual({ quiet: true, jobs: '2' });
+    expect(ran('list -qlj2 X')).toMatchObject({ flags: { quiet: true, jobs: '2' }, options: { long: true } });
+    expect(ran('-v token -q sign').flags).toEqual({ verbose: true, quiet: true });
+  });
+
+  test('are apart from those of the command', () => {
+    expect(ran('list X --json --api-key=-k --include a --include b')).toEqual({
+      name: 'list',
+      args: ['X'],
+      flags: { apiKey: '-k' },
+      options: { json: true, include: ['a', 'b'] },
+    });
+  });
+});
+
+test.each([
+  ['list -- --json -x', ['--json', '-x']],
+  ['list X -', ['X', '-']],
+  ['list -0 X', ['X']],
+  ['list list', ['list']],
+])('%j has arguments %j', (line, args) => expect(ran(line).args).toEqual(args));
+
+test.each([
+  ['token', 'sign'],
+  ['token --sub me', 'sign'],
+  ['token inspect X', 'inspect'],
+])('%j runs %s', (line, name) => expect(ran(line).name).toBe(name));
+
+test.each([
+  ['--help', []],
+  ['-h', []],
+  ['list --help', ['list']],
+  ['list -h X', ['list']],
+  ['token --help', ['token']],
+  ['token sign -h', ['token', 'sign']],
+  ['download --help --nonsense', ['download']],
+])('%j asks for help', (line, path) => expect(parse(line)).toEqual({ kind: 'help', path, missing: false }));
+
+test('a missing command is help that was not asked for', () => {
+  expect(parse('')).toEqual({ kind: 'help', path: [], missing: true });
+  expect(parse('-v')).toEqual({ kind: 'help', path: [], missing: true });
+  expect(parse('config')).toEqual({ kind: 'help', path: ['config'], missing: true });
+});
+
+test.each(['--version', '-V', '--version list', '-qV'])('%j asks for the version', (line) =>
+  expect(parse(line)).toEqual({ kind: 'version' }),
+);
+
+test.each([
+  ['lst', 'lst: no such command', 'did you mean list?'],
+  ['token sing', 'token sing: no such command', 'did you mean sign?'],
+  ['confg list', 'confg: no such command', 'did you mean config?'],
+  ['eyJhbGciOi.canary', 'the first argument: no such command', 'see filings --help'],
+  ['token eyJhbGciOi.canary', 'token: no such command', 'see filings token sign --help'],
+  ['list --jsn X', '--jsn: no such option', 'did you mean --json?'],
+  ['list --api-kye=canary', '--api-kye: no such option', 'did you mean --api-key?'],
+  ['list -xcanary', '-x: no such option', 'see filings list --help'],
+  ['--vresion', '--vresion: no such option', 'did you mean --version?'],
+  ['list --json=canary', '--json: takes no value', 'see filings list --help'],
+  ['list --api-key', '--api-key: a value is missing', 'see filings list --help'],
+  ['list --api-key --json', '--api-key: a value is missing', 'write --api-key=KEY for a value that begins with a dash'],
+  ['list -i --json', '--input: a value is missing', 'write --input=FILE for a value that begins with a dash'],
+  ['download', 'download: ACCESSION is missing', 'see filings download --help'],
+  ['completion bash zsh', 'completion: too many arguments', 'see filings completion --help'],
+  ['completion tcsh', "SHELL: must be bash, zsh or fish, not 'tcsh'", undefined],
+  ['--color=canary list X', "--color: must be auto, always or never, not 'canary'", undefined],
+])('%j is refused', (line, message, hint) => {
+  const error = (() => {
+    try {
+      return parse(line);
+    } catch (thrown) {
+      return thrown;
+    }
+  })();
+  expect(error).toBeInstanceOf(FilingsError);
+  expect(error).toMatchObject({ code: 'usage', exitStatus: 2, message, hint });
+});

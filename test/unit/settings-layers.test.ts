@@ -1,0 +1,81 @@
+import { describe, expect, test } from 'vitest';
+import { defaultLayer, envLayer, fileLayer, flagLayer, winners } from '../../src/settings/layers.ts';
+
+const place = { prefix: 'c.json: ', folder: '/etc' };
+
+function won(given: {
+  flags?: Record<string, unknown>;
+  env?: Record<string, string>;
+  profile?: Record<string, unknown>;
+  file?: Record<string, unknown>;
+}) {
+  return winners([
+    flagLayer(given.flags ?? {}, '/'),
+    envLayer(given.env ?? {}, '/'),
+    fileLayer('profile', given.profile ?? {}, place),
+    fileLayer('file', given.file ?? {}, place),
+    defaultLayer('/'),
+  ]);
+}
+
+describe('precedence', () => {
+  const all = { flags: { jobs: '1' }, env: { FILINGS_JOBS: '2' }, profile: { jobs: 3 }, file: { jobs: 4 } };
+
+  test.each([
+    [all, '1', '--jobs'],
+    [{ ...all, flags: {} }, '2', 'FILINGS_JOBS'],
+    [{ ...all, flags: {}, env: { FILINGS_JOBS: '' } }, 3, 'c.json: jobs'],
+    [{ file: all.file }, 4, 'c.json: jobs'],
+    [{}, '4', 'default'],
+  ])('%j gives %s', (given, value, name) => {
+    expect(won(given).get('jobs')).toMatchObject({ value, name });
+  });
+});
+
+describe('sources of the same thing', () => {
+  test.each([
+    [{ flags: { apiKey: 'k', apiKeyFile: 'f' } }, '--api-key and --api-key-file: two sources of the API key'],
+    [
+      { env: { FILINGS_API_KEY: 'k', FILINGS_API_KEY_FILE: 'f' } },
+      'FILINGS_API_KEY and FILINGS_API_KEY_FILE: two sources of the API key',
+    ],
+    [
+      { file: { apiKey: 'k', apiKeyCommand: ['x'] } },
+      'c.json: apiKey and c.json: apiKeyCommand: two sources of the API key',
+    ],
+    [{ env: { FILINGS_JWT: 'j', FILINGS_JWT_FILE: 'f' } }, 'FILINGS_JWT_FILE and FILINGS_JWT: two sources of the JWT'],
+    [{ file: { jwtFile: 'f', jwt: {} } }, 'c.json: jwtFile and c.json: jwt: two sources of the JWT'],
+  ])('%j is refused', (given, message) => {
+    expect(() => won(given)).toThrow(message);
+  });
+
+  test('a higher level replaces all of a lower one', () => {
+    const winning = won({ flags: { apiKeyFile: 'f' }, env: { FILINGS_API_KEY: 'k' }, file: { apiKeyCommand: ['x'] } });
+    expect(winning.get('apiKeyFile')?.value).toBe('f');
+    expect(winning.has('apiKey') || winning.has('apiKeyCommand')).toBe(false);
+  });
+
+  test('a replaced level may be wrong', () => {
+    expect(won({ flags: { apiKey: 'k' }, file: { apiKey: 'a', apiKeyFile: 'b' } }).get('apiKey')?.value).toBe('k');
+  });
+});
+
+describe('colour conventions', () => {
+  test.each([
+    [{ NO_COLOR: '1' }, 'never', 'NO_COLOR'],
+    [{ NO_COLOR: '' }, 'auto', 'default'],
+    [{ FORCE_COLOR: '1' }, 'always', 'FORCE_COLOR'],
+    [{ FORCE_COLOR: '0' }, 'never', 'FORCE_COLOR'],
+    [{ CLICOLOR_FORCE: '1' }, 'always', 'CLICOLOR_FORCE'],
+    [{ CLICOLOR_FORCE: '0' }, 'auto', 'default'],
+    [{ NO_COLOR: '1', FORCE_COLOR: '1' }, 'never', 'NO_COLOR'],
+    [{ FILINGS_COLOR: 'always', NO_COLOR: '1' }, 'always', 'FILINGS_COLOR'],
+  ])('%j is %s', (env, value, name) => {
+    expect(won({ env: env as Record<string, string> }).get('color')).toMatchObject({ value, name });
+  });
+
+  test('a flag is stronger, the config file weaker', () => {
+    expect(won({ flags: { color: 'always' }, env: { NO_COLOR: '1' } }).get('color')?.value).toBe('always');
+    expect(won({ env: { NO_COLOR: '1' }, file: { color: 'always' } }).get('color')?.value).toBe('never');
+  });
+});

@@ -1,0 +1,12 @@
+import { defineConfig } from 'vitest/config';
+
+// Generous: no test may depend on a real time span being short.
+const patience = { testTimeout: 60_000, hookTimeout: 60_000 };
+
+const floor = (name: string) => ({
+  extends: true,
+  test: { name, include: [`test/${name}/**/*.test.ts`], ...patience },
+});
+
+// Three floors: pure tables; real sockets and files; the built program.
+export default defineConfig({ test: { projects: [floor('unit'), floor('service'), floor('cli')] } });
