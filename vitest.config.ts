@@ -3,10 +3,12 @@ import { defineConfig } from 'vitest/config';
 // Generous: no test may depend on a real time span being short.
 const patience = { testTimeout: 60_000, hookTimeout: 60_000 };
 
-const floor = (name: string) => ({
-  extends: true,
-  test: { name, include: [`test/${name}/**/*.test.ts`], ...patience },
+const floor = (name: string, more = {}) => ({
+  extends: true as const,
+  test: { name, include: [`test/${name}/**/*.test.ts`], ...patience, ...more },
 });
 
 // Three floors: pure tables; real sockets and files; the built program.
-export default defineConfig({ test: { projects: [floor('unit'), floor('service'), floor('cli')] } });
+export default defineConfig({
+  test: { projects: [floor('unit'), floor('service'), floor('cli', { globalSetup: 'test/cli/build.setup.ts' })] },
+});

@@ -24,6 +24,7 @@ _filings() {
       'config|set') at='config set' ;;
       'config|unset') at='config unset' ;;
       'config|path') at='config path' ;;
+      'config|check') at='config check' ;;
       '|completion') at='completion' ;;
       '|help') at='help' ;;
       *) if _filings_takes_value "$at" "$word"; then option="$word"; fi ;;
@@ -36,7 +37,7 @@ _filings() {
     '') _filings_words 'list download token serve config completion help' ;;
     'token') _filings_words 'sign inspect verify keygen' ;;
     'serve') _filings_paths -d ;;
-    'config') _filings_words 'list get set unset path' ;;
+    'config') _filings_words 'list get set unset path check' ;;
     'config get') _filings_words 'profile baseUrl apiKey apiKeyFile apiKeyCommand keyIn keyHeader basicUser jwtFile jwt allowHttp connectTimeout idleTimeout deadline retries maxRetryAfter jobs rate color progress errorFormat' ;;
     'config set') _filings_words 'profile baseUrl apiKey apiKeyFile apiKeyCommand keyIn keyHeader basicUser jwtFile jwt allowHttp connectTimeout idleTimeout deadline retries maxRetryAfter jobs rate color progress errorFormat' ;;
     'config unset') _filings_words 'profile baseUrl apiKey apiKeyFile apiKeyCommand keyIn keyHeader basicUser jwtFile jwt allowHttp connectTimeout idleTimeout deadline retries maxRetryAfter jobs rate color progress errorFormat' ;;
@@ -72,6 +73,7 @@ _filings_flags() {
     'config set') echo '--config --profile --base-url --api-key --api-key-file --key-in --key-header --basic-user --jwt-file --sandbox --allow-http --connect-timeout --idle-timeout --deadline --retries --max-retry-after --jobs --rate --color --progress --error-format --quiet --verbose --help' ;;
     'config unset') echo '--config --profile --base-url --api-key --api-key-file --key-in --key-header --basic-user --jwt-file --sandbox --allow-http --connect-timeout --idle-timeout --deadline --retries --max-retry-after --jobs --rate --color --progress --error-format --quiet --verbose --help' ;;
     'config path') echo '--config --profile --base-url --api-key --api-key-file --key-in --key-header --basic-user --jwt-file --sandbox --allow-http --connect-timeout --idle-timeout --deadline --retries --max-retry-after --jobs --rate --color --progress --error-format --quiet --verbose --help' ;;
+    'config check') echo '--config --profile --base-url --api-key --api-key-file --key-in --key-header --basic-user --jwt-file --sandbox --allow-http --connect-timeout --idle-timeout --deadline --retries --max-retry-after --jobs --rate --color --progress --error-format --quiet --verbose --help' ;;
     'completion') echo '--config --profile --base-url --api-key --api-key-file --key-in --key-header --basic-user --jwt-file --sandbox --allow-http --connect-timeout --idle-timeout --deadline --retries --max-retry-after --jobs --rate --color --progress --error-format --quiet --verbose --help' ;;
     'help') echo '--config --profile --base-url --api-key --api-key-file --key-in --key-header --basic-user --jwt-file --sandbox --allow-http --connect-timeout --idle-timeout --deadline --retries --max-retry-after --jobs --rate --color --progress --error-format --quiet --verbose --help' ;;
   esac
@@ -94,6 +96,7 @@ _filings_takes_value() {
     'config set|--config' | 'config set|--profile' | 'config set|--base-url' | 'config set|--api-key' | 'config set|--api-key-file' | 'config set|--key-in' | 'config set|--key-header' | 'config set|--basic-user' | 'config set|--jwt-file' | 'config set|--connect-timeout' | 'config set|--idle-timeout' | 'config set|--deadline' | 'config set|--retries' | 'config set|--max-retry-after' | 'config set|-j' | 'config set|--jobs' | 'config set|--rate' | 'config set|--color' | 'config set|--progress' | 'config set|--error-format') return 0 ;;
     'config unset|--config' | 'config unset|--profile' | 'config unset|--base-url' | 'config unset|--api-key' | 'config unset|--api-key-file' | 'config unset|--key-in' | 'config unset|--key-header' | 'config unset|--basic-user' | 'config unset|--jwt-file' | 'config unset|--connect-timeout' | 'config unset|--idle-timeout' | 'config unset|--deadline' | 'config unset|--retries' | 'config unset|--max-retry-after' | 'config unset|-j' | 'config unset|--jobs' | 'config unset|--rate' | 'config unset|--color' | 'config unset|--progress' | 'config unset|--error-format') return 0 ;;
     'config path|--config' | 'config path|--profile' | 'config path|--base-url' | 'config path|--api-key' | 'config path|--api-key-file' | 'config path|--key-in' | 'config path|--key-header' | 'config path|--basic-user' | 'config path|--jwt-file' | 'config path|--connect-timeout' | 'config path|--idle-timeout' | 'config path|--deadline' | 'config path|--retries' | 'config path|--max-retry-after' | 'config path|-j' | 'config path|--jobs' | 'config path|--rate' | 'config path|--color' | 'config path|--progress' | 'config path|--error-format') return 0 ;;
+    'config check|--config' | 'config check|--profile' | 'config check|--base-url' | 'config check|--api-key' | 'config check|--api-key-file' | 'config check|--key-in' | 'config check|--key-header' | 'config check|--basic-user' | 'config check|--jwt-file' | 'config check|--connect-timeout' | 'config check|--idle-timeout' | 'config check|--deadline' | 'config check|--retries' | 'config check|--max-retry-after' | 'config check|-j' | 'config check|--jobs' | 'config check|--rate' | 'config check|--color' | 'config check|--progress' | 'config check|--error-format') return 0 ;;
     'completion|--config' | 'completion|--profile' | 'completion|--base-url' | 'completion|--api-key' | 'completion|--api-key-file' | 'completion|--key-in' | 'completion|--key-header' | 'completion|--basic-user' | 'completion|--jwt-file' | 'completion|--connect-timeout' | 'completion|--idle-timeout' | 'completion|--deadline' | 'completion|--retries' | 'completion|--max-retry-after' | 'completion|-j' | 'completion|--jobs' | 'completion|--rate' | 'completion|--color' | 'completion|--progress' | 'completion|--error-format') return 0 ;;
     'help|--config' | 'help|--profile' | 'help|--base-url' | 'help|--api-key' | 'help|--api-key-file' | 'help|--key-in' | 'help|--key-header' | 'help|--basic-user' | 'help|--jwt-file' | 'help|--connect-timeout' | 'help|--idle-timeout' | 'help|--deadline' | 'help|--retries' | 'help|--max-retry-after' | 'help|-j' | 'help|--jobs' | 'help|--rate' | 'help|--color' | 'help|--progress' | 'help|--error-format') return 0 ;;
   esac
@@ -226,6 +229,13 @@ _filings_values() {
     'config path|--color') _filings_words 'auto always never' ;;
     'config path|--progress') _filings_words 'auto bar plain none' ;;
     'config path|--error-format') _filings_words 'text json' ;;
+    'config check|--config') _filings_paths -f ;;
+    'config check|--api-key-file') _filings_paths -f ;;
+    'config check|--key-in') _filings_words 'authorization header query path basic' ;;
+    'config check|--jwt-file') _filings_paths -f ;;
+    'config check|--color') _filings_words 'auto always never' ;;
+    'config check|--progress') _filings_words 'auto bar plain none' ;;
+    'config check|--error-format') _filings_words 'text json' ;;
     'completion|--config') _filings_paths -f ;;
     'completion|--api-key-file') _filings_paths -f ;;
     'completion|--key-in') _filings_words 'authorization header query path basic' ;;

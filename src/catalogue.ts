@@ -214,6 +214,12 @@ const CONFIG: CommandSpec = {
       summary: 'print where the config file is',
       load: () => import('./commands/config-path.ts'),
     },
+    {
+      name: 'check',
+      summary: 'ask the service once, and tell whether address, certificate, key, token and clock are right',
+      arguments: [{ name: 'ACCESSION', help: 'the filing to ask for; one that does not exist unless told' }],
+      load: () => import('./commands/config-check.ts'),
+    },
   ],
 };
 

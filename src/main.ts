@@ -2,10 +2,13 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { COMMANDS } from './catalogue.ts';
 import { FilingsError } from './errors.ts';
-import { parseCommandLine, type Request } from './program.ts';
-import { SETTINGS } from './settings/options.ts';
+import { plainRequest, type Request } from './request.ts';
+import { SETTINGS, type SettingSpec } from './settings/options.ts';
 import { guardStream, isBrokenPipe, write } from './terminal/output.ts';
 import { systemWorld, type World } from './world.ts';
+
+/** 128 and SIGPIPE. */
+const READER_WENT_AWAY = 141;
 
 export interface Run {
   /** The exit status; never rejects. */
@@ -23,12 +26,17 @@ export function start(root: string): Run {
 /** The whole program: a command line and a world to an exit status. Here alone errors end. */
 export async function main(world: World): Promise<number> {
   try {
-    rememberSecrets(world);
-    return await answer(parseCommandLine(world.argv, COMMANDS), world);
+    rememberSecrets(world, world.env, ({ env }) => env);
+    return await answer(plainRequest(world.argv, COMMANDS) ?? (await parsed(world)), world);
   } catch (error) {
     // The reader of stdout has seen enough.
     return isBrokenPipe(error) ? 0 : report(error, world);
   }
+}
+
+async function parsed({ argv }: World): Promise<Request> {
+  const { parseCommandLine } = await import('./program.ts');
+  return parseCommandLine(argv, COMMANDS);
 }
 
 async function answer(request: Request, world: World): Promise<number> {
@@ -39,6 +47,7 @@ async function answer(request: Request, world: World): Promise<number> {
     case 'help':
       return showHelp(request, world);
     case 'run': {
+      rememberSecrets(world, request.invocation.flags, ({ key }) => key);
       const { run } = await load(request.command);
       guardStream(world.stdout);
       guardStream(world.stderr);
@@ -69,10 +78,14 @@ async function showHelp({ path, missing }: Extract<Request, { kind: 'help' }>, w
 }
 
 /** Whatever goes wrong from here on, these are not in the text about it. */
-function rememberSecrets({ env, secrets }: World): void {
-  for (const { env: name, secret } of SETTINGS) {
-    const value = secret && name && env[name]?.trim();
-    if (value) secrets.add(value);
+function rememberSecrets(
+  { secrets }: World,
+  values: Readonly<Record<string, unknown>>,
+  nameOf: (spec: SettingSpec) => string | undefined,
+): void {
+  for (const spec of SETTINGS.filter(({ secret }) => secret)) {
+    const value = values[nameOf(spec) ?? ''];
+    if (typeof value === 'string') secrets.add(value.trim());
   }
 }
 
@@ -88,6 +101,8 @@ async function presentation(world: World) {
 /** Tells about an error on stderr, as far as that can be written; gives its exit status. */
 async function report(thrown: unknown, world: World): Promise<number> {
   const error = asFilingsError(thrown, world.interrupt);
+  // Whoever closes a pipe early has seen enough, and is told nothing.
+  if (error.exitStatus === READER_WENT_AWAY) return error.exitStatus;
   guardStream(world.stderr);
   try {
     await write(world.stderr, await rendered(error, world));

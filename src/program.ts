@@ -2,16 +2,10 @@ import { Argument, Command, type CommanderError, Option } from 'commander';
 import type { CommandSpec } from './commands/command-spec.ts';
 import type { Invocation } from './commands/invocation.ts';
 import { FilingsError } from './errors.ts';
+import type { Request } from './request.ts';
 import { type OptionSpec, SETTINGS } from './settings/options.ts';
 import { readChoice } from './settings/values.ts';
 import { looksLikeOption, type Place, usageError } from './usage-error.ts';
-
-/** What a command line asks for. Nothing is read or resolved yet. */
-export type Request =
-  | { readonly kind: 'run'; readonly command: CommandSpec; readonly invocation: Invocation }
-  /** `missing`: no command was named where one is needed. */
-  | { readonly kind: 'help'; readonly path: readonly string[]; readonly missing: boolean }
-  | { readonly kind: 'version' };
 
 /** The options that every command has: the settings' flags. */
 export const SHARED_OPTIONS: readonly OptionSpec[] = SETTINGS.flatMap((spec) => spec.option ?? []);

@@ -9,22 +9,27 @@ const LONGEST_SPELLED = 400;
  * raw, base64 and base64url, each also percent-encoded or JSON-escaped, in whole or in part.
  */
 export class Secrets {
-  readonly #forms = new Set<string>();
+  readonly #forms = new Map<string, readonly string[]>();
   #pattern: RegExp | undefined;
 
   /** Remembers a secret; every text redacted from now on is clear of it. */
   add(secret: string): void {
-    if (secret.length < SHORTEST) return;
+    if (secret.length < SHORTEST || this.#forms.has(secret)) return;
     const bytes = Buffer.from(secret);
     const base64 = bytes.toString('base64');
-    for (const form of [secret, base64, base64.replace(/=+$/, ''), bytes.toString('base64url')]) this.#forms.add(form);
+    this.#forms.set(secret, [secret, base64, base64.replace(/=+$/, ''), bytes.toString('base64url')]);
     this.#pattern = undefined;
+  }
+
+  /** Forgets a secret that is of no use any more, such as a token long expired: a run of hours mints many. */
+  forget(secret: string): void {
+    if (this.#forms.delete(secret)) this.#pattern = undefined;
   }
 
   /** The text with every form of every secret replaced. */
   redact(text: string): string {
     if (this.#forms.size === 0) return text;
-    this.#pattern ??= alternation(this.#forms);
+    this.#pattern ??= alternation(new Set([...this.#forms.values()].flat()));
     return text.replace(this.#pattern, REDACTED);
   }
 }

@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { hostname } from 'node:os';
 import type { Readable, Writable } from 'node:stream';
 import { FilingsError } from './errors.ts';
@@ -72,6 +73,8 @@ export function systemWorld(root: string): World {
 
 function interruptSignal(): AbortSignal {
   const controller = new AbortController();
+  // Every transfer listens to it: many are no leak.
+  setMaxListeners(0, controller.signal);
   for (const [name, number] of Object.entries(SIGNALS)) {
     process.on(name, () => {
       if (controller.signal.aborted) process.exit(128 + number);

@@ -1,5 +1,5 @@
 import { join, resolve } from 'node:path';
-import { isStreamPath, pathWriter, stdoutWriter } from '../disk/byte-writer.ts';
+import { descriptorAt, isStreamPath, pathWriter, stdoutWriter } from '../disk/byte-writer.ts';
 import { openSession, type Session } from '../session.ts';
 import { errorObject } from '../terminal/render-error.ts';
 import { openReport } from '../terminal/report-file.ts';
@@ -77,8 +77,10 @@ async function fetcherFor(order: Order, fetching: Fetching, session: Session, wo
 async function streamFor({ output, sha256, spool }: Order, world: World): Promise<StreamTarget | undefined> {
   if (output === undefined) return undefined;
   const spoolIn = spool ? (world.env.TMPDIR ?? '/tmp') : undefined;
-  if (output === '-') return { open: async () => stdoutWriter(world.stdout), sha256, spoolIn };
   const path = resolve(world.cwd, output);
+  if (output === '-' || (await descriptorAt(path)) === 1) {
+    return { open: async () => stdoutWriter(world.stdout), sha256, spoolIn };
+  }
   return (await isStreamPath(path)) ? { open: (signal) => pathWriter(path, signal), sha256 } : undefined;
 }
 

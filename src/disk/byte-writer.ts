@@ -1,5 +1,7 @@
 import { close, constants, fstatSync, open, stat, writev } from 'node:fs';
+import { readlink, realpath } from 'node:fs/promises';
 import { Socket } from 'node:net';
+import { basename, dirname, join, resolve } from 'node:path';
 import type { Writable } from 'node:stream';
 import { promisify } from 'node:util';
 import { errnoOf, FilingsError } from '../errors.ts';
@@ -30,12 +32,24 @@ export function stdoutWriter(stdout: Writable & { readonly fd?: number; readonly
   return plain && stdout.fd !== undefined ? descriptorWriter(stdout.fd, 'stdout') : streamWriter(stdout, 'stdout');
 }
 
-/** Whether a path names something that is written like stdout: a device, a FIFO, or the standard output by another name. */
+/** Whether a path names something that is written like stdout: a device, a FIFO, an open descriptor. */
 export async function isStreamPath(path: string): Promise<boolean> {
+  if ((await descriptorAt(path)) !== undefined) return true;
   const stats = await statAt(path).catch(() => undefined);
-  return (
-    stats !== undefined && (stats.isFIFO() || stats.isCharacterDevice() || stats.isBlockDevice() || stats.isSocket())
-  );
+  return stats !== undefined && (stats.isFIFO() || stats.isCharacterDevice() || stats.isBlockDevice());
+}
+
+/** The number of the open descriptor that a path names, whatever it is open to: `/dev/stdout`, `/dev/fd/1`. */
+export async function descriptorAt(path: string): Promise<number | undefined> {
+  try {
+    const place = join(await realpath(dirname(path)), basename(path));
+    const number = /^\/(?:proc\/\d+|dev)\/fd\/(\d+)$/.exec(place)?.[1];
+    if (number !== undefined) return Number(number);
+    const target = await readlink(place);
+    return await descriptorAt(resolve(dirname(place), target));
+  } catch {
+    return undefined;
+  }
 }
 
 /** A writer for a device or a FIFO; waits for a FIFO's reader. */
@@ -56,7 +70,7 @@ async function openWhenRead(path: string, signal: AbortSignal): Promise<number> 
     try {
       return await openAt(path, constants.O_WRONLY | constants.O_NONBLOCK);
     } catch (error) {
-      if (errnoOf(error) !== 'ENXIO') throw diskFailure(error, path);
+      if (errnoOf(error) !== 'ENXIO' || !(await statAt(path)).isFIFO()) throw diskFailure(error, path);
     }
     await sleep(READER_POLL_MS, signal);
   }
@@ -74,7 +88,9 @@ function descriptorWriter(fd: number, name: string): ByteWriter {
         try {
           rest = behind(rest, await gather(rest.slice(0, 1024)));
         } catch (error) {
-          throw writeFailure(error, name);
+          // A terminal that was told not to block and is slower than we are.
+          if (errnoOf(error) !== 'EAGAIN') throw writeFailure(error, name);
+          await sleep(READER_POLL_MS, signal);
         }
       }
     },

@@ -22,6 +22,7 @@ export class GatheredFile {
   #flushed: number;
   #flushing: Promise<void> | undefined;
   #flushError: unknown;
+  #closed = false;
   readonly #onFlushed: (bytes: number) => void;
 
   private constructor(fd: number, position: number, onFlushed: (bytes: number) => void) {
@@ -87,7 +88,10 @@ export class GatheredFile {
     this.#flushed = this.#position;
   }
 
+  /** Closes once: a second close of the same number could hit another file. */
   async close(): Promise<void> {
+    if (this.#closed) return;
+    this.#closed = true;
     await this.#flushing;
     await closeFd(this.#fd);
   }

@@ -107,6 +107,8 @@ export class Conversation {
     } else {
       this.#close();
       this.#body.end();
+      // What is left to take no longer holds the connection back: it may carry the next request.
+      this.#connection.intake.release();
       this.#release();
     }
   }

@@ -76,8 +76,19 @@ function bare(hostname: string): string {
 function parseProxy(value: string, name: string): URL {
   const text = /^[a-z][a-z0-9+.-]*:\/\//i.test(value) ? value : `http://${value}`;
   const url = URL.canParse(text) ? new URL(text) : undefined;
-  if (url && (url.protocol === 'http:' || url.protocol === 'https:')) return url;
+  if (url && (url.protocol === 'http:' || url.protocol === 'https:') && isDecodable(url.username + url.password)) {
+    return url;
+  }
   throw new FilingsError('config', `${name}: not a proxy this program can use`, {
     hint: `set it to http://HOST:PORT or https://HOST:PORT, or name the service's host in NO_PROXY`,
   });
+}
+
+function isDecodable(text: string): boolean {
+  try {
+    decodeURIComponent(text);
+    return true;
+  } catch {
+    return false;
+  }
 }

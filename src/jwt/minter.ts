@@ -33,6 +33,8 @@ export const DEFAULT_LIFETIME_SECONDS = 300;
 const MARGIN_MS = 60_000;
 /** One with less left than this could be expired when it arrives. Milliseconds. */
 const MOMENT_MS = 300;
+/** Older ones expired long ago, and are not worth redacting any more. */
+const REMEMBERED_TOKENS = 8;
 
 /**
  * Reads the key once, and mints tokens from it for as long as they are asked for. Each token is remembered as a secret.
@@ -46,16 +48,22 @@ export async function createMinter(recipe: TokenRecipe, world: MinterWorld): Pro
   const algorithm = requireFit(key, 'sign', wanted);
   const { kid, sub, name } = recipe;
 
+  const minted: string[] = [];
+  const remember = (token: string) => {
+    world.secrets.add(token);
+    minted.push(token);
+    if (minted.length > REMEMBERED_TOKENS) world.secrets.forget(minted.shift() ?? '');
+  };
   const mint = async (): Promise<MintedToken> => {
     const issuedAt = Math.floor(world.now() / 1000);
-    const minted = await mintToken({ key, algorithm, kid, sub, name, issuedAt, lifetime });
-    world.secrets.add(minted.token);
-    return minted;
+    const token = await mintToken({ key, algorithm, kid, sub, name, issuedAt, lifetime });
+    remember(token.token);
+    return token;
   };
   const next = async (): Promise<MintedToken> => {
-    const minted = await mint();
-    const left = millisecondsLeft(minted, world);
-    if (left >= MOMENT_MS) return minted;
+    const token = await mint();
+    const left = millisecondsLeft(token, world);
+    if (left >= MOMENT_MS) return token;
     // The shortest lifetime, late in a second: the next second's token lasts longer.
     await sleep(Math.max(left, 0), world.interrupt);
     return mint();

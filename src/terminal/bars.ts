@@ -1,4 +1,4 @@
-import type { MultiBar, SingleBar } from 'cli-progress';
+import type { MultiBar, Options, SingleBar } from 'cli-progress';
 import type { OutputStream } from '../world.ts';
 import { displayWidth } from './table.ts';
 
@@ -11,15 +11,17 @@ export type Line = (width: number) => string;
 /** Lines that are redrawn in place at the bottom of a terminal. */
 export class Bars {
   readonly #stream: Terminal;
-  readonly #multi: MultiBar;
+  readonly #makeMulti: () => MultiBar;
+  /** One for each time that anything moves: the library leaves the last line of an emptied one behind. */
+  #multi: MultiBar | undefined;
   readonly #bars = new Map<Line, SingleBar>();
   #drawn: readonly Line[] = [];
   #columns: number;
   readonly #onResize = () => this.#clearReflowed();
 
-  private constructor(stream: Terminal, multi: MultiBar) {
+  private constructor(stream: Terminal, makeMulti: () => MultiBar) {
     this.#stream = stream;
-    this.#multi = multi;
+    this.#makeMulti = makeMulti;
     this.#columns = stream.columns || 80;
     stream.on('resize', this.#onResize);
   }
@@ -27,7 +29,7 @@ export class Bars {
   /** Loads the library that draws them. */
   static async on(stream: OutputStream): Promise<Bars> {
     const { default: cliProgress } = await import('cli-progress');
-    const multi = new cliProgress.MultiBar({
+    const options: Options = {
       stream,
       fps: FRAMES_A_SECOND,
       // Signals are the program's own business.
@@ -38,13 +40,14 @@ export class Bars {
       // The lines keep to the width by themselves; true leaves the terminal's own wrapping on.
       linewrap: true,
       format: (_options, { maxWidth }, { line }: { line: Line }) => line(maxWidth),
-    });
-    return new Bars(stream, multi);
+    };
+    return new Bars(stream, () => new cliProgress.MultiBar(options));
   }
 
   /** Shows one more line, unless the terminal is too low for it. */
   add(line: Line): void {
     if (this.#bars.size + 2 > (this.#stream.rows || 24)) return;
+    this.#multi ??= this.#makeMulti();
     this.#bars.set(line, this.#multi.create(1, 0, { line }));
     this.#drawn = [...this.#bars.keys()];
   }
@@ -54,21 +57,26 @@ export class Bars {
     if (bar === undefined) return;
     this.#bars.delete(line);
     this.#drawn = [...this.#bars.keys()];
-    this.#multi.remove(bar);
+    if (this.#bars.size > 0) this.#multi?.remove(bar);
+    else this.#clear();
   }
 
   /** Writes whole lines above; each clears what a longer one left. */
   above(text: string): void {
-    if (this.#bars.size === 0) this.#stream.write(text);
+    if (this.#multi === undefined) this.#stream.write(text);
     else this.#multi.log(text.replaceAll('\n', '\x1b[K\n'));
   }
 
   stop(): void {
     this.#stream.off('resize', this.#onResize);
-    if (!this.#multi.isActive) return;
-    // What was written above and not yet shown.
-    this.#multi.update();
-    this.#multi.stop();
+    this.#clear();
+  }
+
+  #clear(): void {
+    // First what was written above and not yet shown.
+    this.#multi?.update();
+    this.#multi?.stop();
+    this.#multi = undefined;
   }
 
   /** A narrower terminal has broken the drawn lines in two: all of their rows go. */

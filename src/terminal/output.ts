@@ -3,10 +3,12 @@ import type { Writable } from 'node:stream';
 import { errnoOf, FilingsError } from '../errors.ts';
 import type { OutputStream } from '../world.ts';
 
+const STDERR = 2;
+
 /**
  * Writes text or bytes to a standard stream; resolves when they are written, or taken by the reader's pipe.
  * @param signal gives up waiting for a reader that does not read
- * @throws FilingsError `local_io` with the system's error as its cause; the signal's reason
+ * @throws FilingsError `local_io` with the system's error as its cause, for stdout; the signal's reason
  */
 export async function write(stream: OutputStream, data: string | Uint8Array, signal?: AbortSignal): Promise<void> {
   signal?.throwIfAborted();
@@ -15,11 +17,12 @@ export async function write(stream: OutputStream, data: string | Uint8Array, sig
     else await pushed(stream, data, signal);
   } catch (error) {
     if (signal?.aborted) throw signal.reason;
-    throw cannotWrite(stream, error);
+    // Where stderr can't be written there is nowhere to say so: no reason to fail.
+    if (stream.fd !== STDERR) throw cannotWrite(error);
   }
 }
 
-/** Whether an error says that the reader of the stream went away. */
+/** Whether an error says that the reader of stdout went away. */
 export function isBrokenPipe(error: unknown): boolean {
   return error instanceof FilingsError && error.code === 'local_io' && errnoOf(error.cause) === 'EPIPE';
 }
@@ -56,10 +59,9 @@ function pushed(stream: OutputStream, data: string | Uint8Array, signal: AbortSi
   });
 }
 
-function cannotWrite(stream: OutputStream, cause: unknown): FilingsError {
-  const name = stream.fd === 2 ? 'stderr' : 'stdout';
+function cannotWrite(cause: unknown): FilingsError {
   const errno = errnoOf(cause) ?? 'unknown error';
-  return new FilingsError('local_io', `${name}: cannot be written (${errno})`, {
+  return new FilingsError('local_io', `stdout: cannot be written (${errno})`, {
     hint: errno === 'ENOSPC' ? 'the disk is full: make room and run it again' : 'check where it is redirected to',
     cause,
   });

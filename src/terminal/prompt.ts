@@ -20,19 +20,22 @@ export async function askHidden(
   { stdin, stderr }: { readonly stdin: Terminal; readonly stderr: OutputStream },
   signal: AbortSignal,
 ): Promise<string> {
-  await write(stderr, question);
-  const stop = () => stdin.destroy(signal.reason);
-  signal.addEventListener('abort', stop, { once: true });
+  const release = () => {
+    if (!stdin.destroyed) stdin.setRawMode?.(false);
+    stdin.destroy();
+  };
+  signal.addEventListener('abort', release, { once: true });
   stdin.setRawMode?.(true);
   try {
     signal.throwIfAborted();
+    // Asked when nothing is shown any more: an answer may come at once.
+    await write(stderr, question);
     return await readLine(stdin);
   } catch (error) {
     throw signal.aborted ? signal.reason : error;
   } finally {
-    signal.removeEventListener('abort', stop);
-    if (!stdin.destroyed) stdin.setRawMode?.(false);
-    stdin.destroy();
+    signal.removeEventListener('abort', release);
+    release();
     await write(stderr, '\n');
   }
 }
@@ -40,7 +43,8 @@ export async function askHidden(
 async function readLine(stdin: Terminal): Promise<string> {
   let line = '';
   stdin.setEncoding('utf8');
-  for await (const keys of stdin as AsyncIterable<string>) {
+  // Not destroyed by the loop's end: the terminal must first be as it was.
+  for await (const keys of stdin.iterator({ destroyOnReturn: false }) as AsyncIterable<string>) {
     for (const key of keys) {
       if (ENTER.includes(key) || key === END) return line;
       if (key === INTERRUPT) throw new FilingsError('interrupted', 'interrupted: SIGINT', { signal: 2 });

@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { FilingsError } from '../errors.ts';
 import type { Outcome, Wanted } from './outcome.ts';
 
@@ -29,6 +30,7 @@ export async function runBatch(
   { jobs, signal }: BatchOptions,
 ): Promise<BatchEnd> {
   const stop = new AbortController();
+  setMaxListeners(0, stop.signal);
   const onAbort = () => stop.abort(signal.reason);
   signal.addEventListener('abort', onAbort, { once: true });
   if (signal.aborted) onAbort();

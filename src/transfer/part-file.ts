@@ -85,13 +85,13 @@ export class PartFile implements Sink {
       await Promise.all([dropQuietly(part), dropQuietly(record)]);
       return undefined;
     }
-    const file = await GatheredFile.continue(part, trusted, (bytes) => noteQuietly(record, bytes));
-    return new PartFile(
-      place,
-      file,
-      { validator: known.record.validator, total: known.record.total ?? undefined },
-      true,
-    );
+    const { validator, total } = known.record;
+    try {
+      const file = await GatheredFile.continue(part, trusted, (bytes) => noteQuietly(record, bytes));
+      return new PartFile(place, file, { validator, total: total ?? undefined }, true);
+    } catch (error) {
+      throw diskFailure(error, join(directory.path, place.final));
+    }
   }
 
   /** What an attempt can build on. */

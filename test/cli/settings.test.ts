@@ -1,4 +1,6 @@
-import { readFile, stat, symlink, writeFile } from 'node:fs/promises';
+import { chmod, readFile, stat, symlink, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { temporaryFolder } from '../settings-world.ts';
@@ -152,10 +154,40 @@ describe('the config file', () => {
 
   test('that others can read is refused when it holds a key', async () => {
     await run(['config', 'set', 'api-key', CANARY]);
-    const { chmod } = await import('node:fs/promises');
     await chmod(config, 0o644);
     const { exitCode, stderr } = await run(['config', 'list']);
     expect(exitCode).toBe(2);
     expect(stderr).toBe(`filings: config file ${config}: others can read it\n  hint: chmod 600 ${config}\n`);
+  });
+});
+
+describe('config check', () => {
+  const verdicts = (stdout: unknown) =>
+    Object.fromEntries(
+      String(stdout)
+        .trimEnd()
+        .split('\n')
+        .map((line) => line.split('\t').slice(0, 2)),
+    );
+
+  test('tells that all is well', async () => {
+    const { stdout, stderr, exitCode } = await run(['config', 'check', '--sandbox']);
+    expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
+    expect(verdicts(stdout)).toMatchObject({ address: 'ok', key: 'ok', token: 'not used' });
+  });
+
+  test('tells a wrong key from a wrong address', async () => {
+    const server = createServer((_, response) => response.writeHead(401).end());
+    onTestFinished(() => void server.close());
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const { port } = server.address() as AddressInfo;
+    const check = ['config', 'check', '--api-key', CANARY, '--base-url', `http://127.0.0.1:${port}`];
+    const refused = await run(check);
+    expect(refused.exitCode).toBe(4);
+    expect(verdicts(refused.stdout)).toMatchObject({ address: 'ok', key: 'wrong' });
+    await new Promise((resolve) => server.close(resolve));
+    const gone = await run(check);
+    expect(gone.exitCode).toBe(7);
+    expect(verdicts(gone.stdout)).toMatchObject({ address: 'wrong', key: 'unknown' });
   });
 });

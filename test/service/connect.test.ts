@@ -26,7 +26,7 @@ async function talk(script: Script, idleTimeout = 20_000) {
 
 async function read(answer: Answer): Promise<Buffer> {
   const chunks: Buffer[] = [];
-  for (let taken = await answer.body.take(); taken; taken = await answer.body.take()) chunks.push(...taken);
+  for (let taken = await answer.body.take(); taken; taken = await answer.body.take()) chunks.push(Buffer.concat(taken));
   return Buffer.concat(chunks);
 }
 
@@ -155,7 +155,7 @@ describe('silence', () => {
     const answer = await ask();
     const chunks: Buffer[] = [];
     for (let taken = await answer.body.take(); taken; taken = await answer.body.take()) {
-      chunks.push(...taken);
+      chunks.push(Buffer.concat(taken));
       await sleep(450);
     }
     expect(Buffer.concat(chunks).equals(body)).toBe(true);

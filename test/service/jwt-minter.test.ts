@@ -1,4 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -16,7 +16,8 @@ async function minterOf(recipe: Omit<TokenRecipe, 'keyFile' | 'secretFile'>, byt
   const folder = await mkdtemp(join(tmpdir(), 'filings-minter-'));
   onTestFinished(() => rm(folder, { recursive: true, force: true }));
   const file = join(folder, 'key');
-  await writeFile(file, bytes, { mode });
+  await writeFile(file, bytes);
+  await chmod(file, mode);
   const clock = { ms: NOW * 1000 };
   const secrets = new Secrets();
   const interrupt = new AbortController();
@@ -138,6 +139,7 @@ describe('createMinter', () => {
     ['a lifetime below a second', { lifetime: 500 }, SECRET, 0o600, /at least one/],
     ['a lifetime of parts of a second', { lifetime: 1500 }, SECRET, 0o600, /whole seconds/],
     ['a file that others can read', {}, SECRET, 0o644, /others can read it/],
+    ['a private key that others can read', {}, pem(ecPair('prime256v1').privateKey), 0o644, /others can read it/],
     ['an empty secret', {}, Buffer.alloc(0), 0o600, /it is empty/],
     ['a public key', {}, pem(ecPair('prime256v1').publicKey), 0o600, /a public key, which can only verify/],
   ])('refuses %s', async (_, recipe, bytes, mode, reason) => {

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { COMMANDS } from '../../src/catalogue.ts';
 import { FilingsError } from '../../src/errors.ts';
 import { parseCommandLine } from '../../src/program.ts';
+import { plainRequest } from '../../src/request.ts';
 
 const parse = (line: string) => parseCommandLine(line === '' ? [] : line.split(' '), COMMANDS);
 
@@ -100,4 +101,20 @@ test.each([
   })();
   expect(error).toBeInstanceOf(FilingsError);
   expect(error).toMatchObject({ code: 'usage', exitStatus: 2, message, hint });
+});
+
+describe('what needs no parser', () => {
+  test.each(['--version', '-V', '--help', '-h', 'completion bash', 'completion zsh', 'completion fish'])(
+    '%j is answered alike',
+    (line) => {
+      const request = plainRequest(line.split(' '), COMMANDS);
+      expect(request).toBeDefined();
+      expect(request).toEqual(parse(line));
+    },
+  );
+
+  test.each(['', 'list --help', 'completion', 'completion tcsh', 'completion bash zsh', '--help -v', 'list -V'])(
+    '%j is left to it',
+    (line) => expect(plainRequest(line === '' ? [] : line.split(' '), COMMANDS)).toBeUndefined(),
+  );
 });

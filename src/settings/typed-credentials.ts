@@ -1,0 +1,85 @@
+import { isAbsolute, join, resolve } from 'node:path';
+import { type Given, type Layer, sourceOf } from './layers.ts';
+import type { JwtRecipe, KeySource, TokenSource } from './settings.ts';
+import { readValue, valueError } from './values.ts';
+
+/** RFC 9110 section 5.1. */
+const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
+/** Those the request needs for itself. */
+const TAKEN_HEADERS =
+  /^(accept-encoding|authorization|connection|content-length|cookie|expect|host|if-range|keep-alive|range|te|trailer|transfer-encoding|upgrade|user-agent|proxy-.*)$/i;
+
+/** Where the API key comes from. */
+export function keyOf(given: Layer): KeySource | undefined {
+  const value = given.get('apiKey');
+  if (value !== undefined) return { kind: 'value', value: String(value.value) };
+  const file = given.get('apiKeyFile');
+  if (file !== undefined) return { kind: 'file', path: pathOf(file) };
+  const command = given.get('apiKeyCommand');
+  return command && { kind: 'command', argv: commandOf(command) };
+}
+
+/** A program with a slash in its name is a path like every other; others are looked up in PATH. */
+function commandOf(given: Given): readonly string[] {
+  const [program = '', ...args] = given.value as readonly string[];
+  return [program.includes('/') ? absolute(program, given) : program, ...args];
+}
+
+/** Where the JWT comes from. */
+export function tokenOf(given: Layer): TokenSource | undefined {
+  const file = given.get('jwtFile');
+  if (file !== undefined) return { kind: 'file', path: pathOf(file) };
+  const value = given.get('jwtToken');
+  if (value !== undefined) return { kind: 'value', value: String(value.value) };
+  const recipe = given.get('jwt');
+  return recipe && { kind: 'recipe', recipe: recipeOf(recipe) };
+}
+
+function recipeOf(given: Given): JwtRecipe {
+  const { keyFile, secretFile, lifetime, ...rest } = given.value as Readonly<Record<string, string>>;
+  const source = sourceOf(given);
+  if ((keyFile === undefined) === (secretFile === undefined)) {
+    const fault =
+      keyFile === undefined ? 'keyFile or secretFile is missing' : 'keyFile and secretFile exclude each other';
+    throw valueError(source, fault);
+  }
+  return {
+    ...rest,
+    ...(keyFile !== undefined && { keyFile: absolute(keyFile, given) }),
+    ...(secretFile !== undefined && { secretFile: absolute(secretFile, given) }),
+    ...(lifetime !== undefined && {
+      lifetime: readValue('timeout', lifetime, { ...source, name: `${source.name}.lifetime` }),
+    }),
+  };
+}
+
+/** The header that carries the key. */
+export function keyHeaderOf(given: Layer): string {
+  const one = given.get('keyHeader');
+  const name = String(one?.value ?? '');
+  if (!HEADER_NAME.test(name)) throw valueError(sourceOf(one), 'must be the name of a header, such as X-Service-Key');
+  if (!TAKEN_HEADERS.test(name)) return name;
+  const way = name.toLowerCase() === 'authorization' ? ': use --key-in authorization' : '';
+  throw valueError(sourceOf(one), `${name} is not free to carry a key${way}`);
+}
+
+/** RFC 7617 section 2: no colon in a user name. */
+export function basicUserOf(given: Layer): string {
+  const one = given.get('basicUser');
+  const name = String(one?.value ?? '');
+  if (/^[ -9;-~]+$/.test(name)) return name;
+  throw valueError(sourceOf(one), 'must be a user name of plain letters without a colon, such as service');
+}
+
+/** `-` stays: it is stdin. */
+function pathOf(given: Given): string {
+  const path = String(given.value);
+  if (path === '') throw valueError(sourceOf(given), 'must be a file', path);
+  return path === '-' ? path : absolute(path, given);
+}
+
+/** A path as its source means it. */
+function absolute(path: string, { folder, home }: Given): string {
+  if (isAbsolute(path)) return path;
+  return home && path.startsWith('~/') ? join(home, path.slice(2)) : resolve(folder, path);
+}

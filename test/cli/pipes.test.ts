@@ -1,0 +1,165 @@
+import { execFile } from 'node:child_process';
+import { open } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { framed, sendAndEnd, sendFile } from '../servers/answers.ts';
+import { type ScriptedServer, startScripted } from '../servers/scripted.ts';
+import { content } from '../service/transfer-fixture.ts';
+import { ACCESSION, serviceAt, until, workplace } from './program.ts';
+
+// Proof 6 of a transfer that never lies: pipes, compared byte for byte.
+const FILE = content(3_000_000);
+const ETAG = '"v1"';
+const attempts = new Map<string, number>();
+let server: ScriptedServer;
+
+/** Each test has a file name of its own, so that its tries can be counted. */
+beforeAll(async () => {
+  server = await startScripted((socket, request) => {
+    const name = new URL(request.path, 'http://h').searchParams.get('file_name') ?? '';
+    const attempt = attempts.get(name) ?? 0;
+    attempts.set(name, attempt + 1);
+    const validated = framed(FILE, 'length', { ETag: ETAG });
+    if (name.startsWith('cut-') && attempt === 0) {
+      const { bytes } = name.startsWith('cut-unvalidated') ? framed(FILE, 'length') : validated;
+      sendAndEnd(socket, bytes.subarray(0, 1_500_000), name.endsWith('RST') ? 'RST' : 'FIN');
+    } else if (name.startsWith('cut-changed')) sendFile(socket, request, FILE, '"v2"');
+    else sendFile(socket, request, FILE, ETAG);
+  });
+});
+afterAll(() => server.close());
+
+const get = (name: string, more = '-o -') => `$FILINGS download ${ACCESSION} ${name} ${more}`;
+const run = async (script: string, env: Record<string, string> = {}) => {
+  const place = await workplace();
+  return { place, ...(await place.shell(script, { ...serviceAt(server.url), ...env })) };
+};
+
+describe('the whole file', () => {
+  test.each<[string, string]>([
+    ['into a pipe', `${get('a')} | cat`],
+    ['into a slow reader', `${get('a')} | (sleep 0.5; cat)`],
+    ['into a file by the shell', `${get('a')} > out; cat out`],
+    ['into stdout by another name', `${get('a', '-o /dev/stdout')} | cat`],
+    ['into stdout by number', `${get('a', '-o /dev/fd/1')} | cat`],
+    ['into stdout by another name, a file', `${get('a', '-o /dev/stdout')} > out; cat out`],
+    ['into another descriptor, a file', `${get('a', '-o /dev/fd/3')} 3> out; cat out`],
+    ['into another descriptor, a pipe', `{ ${get('a', '-o /dev/fd/3')} 3>&1 >&2; } | cat`],
+    ['through the spool', `${get('a', '-o - --spool')} | cat`],
+  ])('%s', async (_, script) => {
+    const { place, stdout, stderr } = await run(`set -o pipefail; ${script}`);
+    expect(stdout.equals(FILE), stderr).toBe(true);
+    expect((await place.names()).filter((name) => name !== 'out')).toEqual([]);
+  });
+
+  test('appended to what a file holds', async () => {
+    const { stdout } = await run(`printf before > out; ${get('a')} >> out; cat out`);
+    expect(stdout.equals(Buffer.concat([Buffer.from('before'), FILE]))).toBe(true);
+  });
+
+  test('into a FIFO, whose reader comes late', async () => {
+    const { stdout, exitCode, stderr } = await run(
+      `mkfifo fifo; ${get('a', '-o fifo')} > /dev/null & sleep 0.3; cat fifo > out; wait $! && cat out`,
+    );
+    expect([exitCode, stdout.equals(FILE)], stderr).toEqual([0, true]);
+  });
+
+  test('into /dev/null, which stays what it is', async () => {
+    const { exitCode } = await run(`${get('a', '-o /dev/null')} && test -c /dev/null && test -h /dev/stdout`);
+    expect(exitCode).toBe(0);
+  });
+
+  test('into a socket', async () => {
+    const place = await workplace();
+    // Node gives its children sockets for pipes.
+    const ended = await place.start(['download', ACCESSION, 'a', '-o', '/dev/stdout'], serviceAt(server.url)).ended;
+    expect([ended.exitCode, ended.stdout.equals(FILE)], ended.stderr).toEqual([0, true]);
+  });
+});
+
+describe('a reader that goes away', () => {
+  test.each(['-o -', '-o /dev/stdout', '-o - --spool'])('%s: exit 141, and not a word', async (how) => {
+    const { exitCode, stdout, stderr } = await run(`${get('a', how)} | head -c1; exit \${PIPESTATUS[0]}`);
+    expect([exitCode, stdout.equals(FILE.subarray(0, 1)), stderr]).toEqual([141, true, '']);
+  });
+
+  test('from a FIFO', async () => {
+    const { exitCode, stderr } = await run(`mkfifo fifo; ${get('a', '-o fifo')} & head -c1 fifo > /dev/null; wait $!`);
+    expect([exitCode, stderr]).toEqual([141, '']);
+  });
+
+  test('before anything is written', async () => {
+    const { exitCode, stderr } = await run(`${get('a')} | true; exit \${PIPESTATUS[0]}`);
+    expect([exitCode, stderr]).toEqual([141, '']);
+  });
+});
+
+describe('a stdout that can’t be written', () => {
+  test.each<[string, string]>([
+    ['a full device', `${get('a')} > /dev/full`],
+    ['a full device by name', get('a', '-o /dev/full')],
+    ['a full device through the spool', `${get('a', '-o - --spool')} > /dev/full`],
+    ['a file that grows too large', `ulimit -f 100; trap '' XFSZ; ${get('a')} > out`],
+  ])('%s: exit 8, and the reason', async (_, script) => {
+    const { exitCode, stderr } = await run(script);
+    expect(exitCode, stderr).toBe(8);
+    expect(stderr).toMatch(/^filings: .*(full|larger)/);
+  });
+});
+
+describe('cut in the middle', () => {
+  test.each(['cut-once-FIN', 'cut-once-RST'])('with a validator: continued at the exact offset (%s)', async (name) => {
+    const { exitCode, stdout, stderr } = await run(`set -o pipefail; ${get(name)} | cat`);
+    expect([exitCode, stdout.equals(FILE)], stderr).toEqual([0, true]);
+    expect(server.requests.filter(({ path }) => path.includes(name)).at(-1)?.headers).toMatchObject({
+      range: expect.stringMatching(/^bytes=[1-9]\d*-$/),
+      'if-range': ETAG,
+    });
+  });
+
+  test.each<[string, string]>([
+    ['without a validator', 'cut-unvalidated-FIN'],
+    ['and the file changed', 'cut-changed-FIN'],
+  ])('%s: exit 9, and only a beginning is out', async (_, name) => {
+    const { exitCode, stdout, stderr } = await run(`${get(name)} | cat; exit \${PIPESTATUS[0]}`);
+    expect(exitCode, stderr).toBe(9);
+    expect(stderr).toContain('--spool');
+    expect(stdout.length).toBeLessThan(FILE.length);
+    expect(stdout.equals(FILE.subarray(0, stdout.length))).toBe(true);
+  });
+
+  test.each(['cut-unvalidated-spool-FIN', 'cut-changed-spool-FIN'])('%s, through the spool: right', async (name) => {
+    const { exitCode, stdout, stderr } = await run(`${get(name, '-o - --spool')} | cat; exit \${PIPESTATUS[0]}`);
+    expect([exitCode, stdout.equals(FILE)], stderr).toEqual([0, true]);
+  });
+
+  test('through the spool without hope: nothing is out', async () => {
+    const { exitCode, stdout } = await run(
+      `${get('cut-spool-FIN', '-o - --spool --retries 0')} | cat; exit \${PIPESTATUS[0]}`,
+    );
+    expect([exitCode, stdout.length]).toEqual([9, 0]);
+  });
+});
+
+describe('a reader that never reads', () => {
+  test.each([
+    ['SIGTERM', 143],
+    ['SIGINT', 130],
+  ] as const)('%s ends the program', async (signal, status) => {
+    const place = await workplace();
+    await promisify(execFile)('mkfifo', [join(place.path, 'fifo')]);
+    const held = await open(join(place.path, 'fifo'), 'r+');
+    const running = place.start(['download', ACCESSION, 'a', '-o', 'fifo', '-v'], serviceAt(server.url));
+    await until(() => running.stderr().includes('< 200'));
+    running.kill(signal);
+    expect((await running.ended).exitCode).toBe(status);
+    await held.close();
+  });
+
+  test('the deadline ends the program', async () => {
+    const { exitCode } = await run(`${get('a', '-o - --deadline 1s')} | sleep 3; exit \${PIPESTATUS[0]}`);
+    // A part is out by then: the reader has got a beginning only.
+    expect([7, 9]).toContain(exitCode);
+  });
+});

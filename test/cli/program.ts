@@ -1,0 +1,117 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { execa, type Options } from 'execa';
+import { onTestFinished } from 'vitest';
+
+export const BIN = join(import.meta.dirname, '../../bin/filings.js');
+export const ACCESSION = '0001234567-24-000001';
+
+export interface Ended {
+  /** 128 and more when a signal ended it, as a shell tells. */
+  readonly exitCode: number;
+  readonly stdout: Buffer;
+  readonly stderr: string;
+}
+
+/** A user's place: an empty home and an empty working directory, gone when the test has ended. */
+export interface Workplace {
+  readonly home: string;
+  /** The working directory. */
+  readonly path: string;
+  names(): Promise<string[]>;
+  read(name: string): Promise<Buffer>;
+  /** Runs the built program here, with nothing in its environment but what is given. */
+  filings(args: readonly string[], env?: Record<string, string>, options?: Options): Promise<Ended>;
+  /** Runs bash here; `$FILINGS` is the program. */
+  shell(script: string, env?: Record<string, string>, options?: Options): Promise<Ended>;
+  /** Starts the program here and leaves it running. */
+  start(args: readonly string[], env?: Record<string, string>): Running;
+}
+
+export interface Running {
+  readonly pid: number;
+  /** What it has said on stderr so far. */
+  stderr(): string;
+  kill(signal: NodeJS.Signals): void;
+  readonly ended: Promise<Ended>;
+}
+
+/** How to reach a service with a key. */
+export const serviceAt = (url: string, key = 'a-key'): Record<string, string> => ({
+  FILINGS_BASE_URL: url,
+  FILINGS_API_KEY: key,
+});
+
+const SIGNALS: Readonly<Record<string, number>> = { SIGHUP: 1, SIGINT: 2, SIGKILL: 9, SIGPIPE: 13, SIGTERM: 15 };
+
+export async function workplace(): Promise<Workplace> {
+  const home = await mkdtemp(join(tmpdir(), 'filings-home-'));
+  onTestFinished(() => rm(home, { recursive: true, force: true }));
+  const path = join(home, 'work');
+  await mkdir(path);
+  const environment = (env: Record<string, string> = {}) => ({ PATH: process.env.PATH ?? '', HOME: home, ...env });
+  const run = async (file: string, args: readonly string[], env = {}, options: Options = {}): Promise<Ended> => {
+    const ended = await execa(file, [...args], {
+      cwd: path,
+      env: environment(env),
+      extendEnv: false,
+      reject: false,
+      encoding: 'buffer',
+      timeout: 50_000,
+      ...(options.stdin === undefined && options.input === undefined ? { input: '' } : {}),
+      ...options,
+    });
+    const exitCode = ended.exitCode ?? 128 + (SIGNALS[ended.signal ?? ''] ?? 0);
+    const bytes = (stream: unknown) => Buffer.from((stream as Uint8Array | undefined) ?? []);
+    return { exitCode, stdout: bytes(ended.stdout), stderr: bytes(ended.stderr).toString() };
+  };
+  return {
+    home,
+    path,
+    names: () => readdir(path),
+    read: (name) => readFile(join(path, name)),
+    filings: (args, env, options) => run(process.execPath, [BIN, ...args], env, options),
+    shell: (script, env, options) =>
+      run('bash', ['-c', `FILINGS="${process.execPath} ${BIN}"\n${script}`], env, options),
+    start(args, env) {
+      const child = spawn(process.execPath, [BIN, ...args], { cwd: path, env: environment(env) });
+      onTestFinished(() => void child.kill('SIGKILL'));
+      const stdout: Buffer[] = [];
+      let stderr = '';
+      child.stdout.on('data', (chunk) => stdout.push(chunk));
+      child.stderr.on('data', (chunk) => {
+        stderr += chunk;
+      });
+      child.stdin.end();
+      const ended = once(child, 'close').then(([code, signal]) => ({
+        exitCode: (code as number | null) ?? 128 + (SIGNALS[signal as string] ?? 0),
+        stdout: Buffer.concat(stdout),
+        stderr,
+      }));
+      return { pid: child.pid ?? 0, stderr: () => stderr, kill: (signal) => void child.kill(signal), ended };
+    },
+  };
+}
+
+/** Starts `filings serve` in a process of its own, until the test has ended. */
+export async function serve(args: readonly string[] = [], env: Record<string, string> = {}) {
+  const child = spawn(process.execPath, [BIN, 'serve', ...args, '--port', '0'], {
+    env: { PATH: process.env.PATH, HOME: tmpdir(), ...env },
+  });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  let log = '';
+  child.stderr.on('data', (chunk) => {
+    log += chunk;
+  });
+  const [url] = (await once(createInterface(child.stdout), 'line')) as [string];
+  return { url, log: () => log };
+}
+
+/** Waits until something holds; the test's own time limit ends it. */
+export async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
+  while (!(await holds())) await new Promise((resolve) => setTimeout(resolve, 10));
+}
