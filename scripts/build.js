@@ -10,7 +10,7 @@ const target = 'node20.19';
 
 const split = await build({
   absWorkingDir: root,
-  entryPoints: { main: 'src/main.ts' },
+  entryPoints: { main: 'src/main.ts', 'hash-worker': 'src/disk/hash-worker.ts' },
   bundle: true,
   splitting: true,
   format: 'esm',

@@ -78,7 +78,7 @@ function interruptSignal(): AbortSignal {
   for (const [name, number] of Object.entries(SIGNALS)) {
     process.on(name, () => {
       if (controller.signal.aborted) process.exit(128 + number);
-      controller.abort(new FilingsError('interrupted', `interrupted: ${name}`, { signal: number }));
+      controller.abort(new FilingsError('interrupted', `interrupted: ${name}`, { signal: number, stopsRun: true }));
     });
   }
   return controller.signal;

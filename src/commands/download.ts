@@ -35,11 +35,11 @@ async function fetchAll(order: Order, fetching: Fetching, session: Session, worl
   const fetchOne = await fetcherFor(order, fetching, session, world);
   const tally = new Tally();
   const single = wanted.length === 1;
-  const { stoppedBy, undone } = await runBatch(
+  const end = await runBatch(
     wanted,
     fetchOne,
-    async (outcome) => {
-      tally.add(outcome);
+    async (outcome, brokenOff) => {
+      if (!brokenOff) tally.add(outcome);
       await report.write(reportLine(outcome, (error) => errorObject(error, world.secrets)));
       if (outcome.error && single) throw outcome.error;
       // What stops the batch is told at its end.
@@ -48,12 +48,12 @@ async function fetchAll(order: Order, fetching: Fetching, session: Session, worl
     { jobs: session.settings.jobs, signal: session.signal },
   );
   if (single) {
-    if (stoppedBy) throw stoppedBy;
+    if (end.stoppedBy) throw end.stoppedBy;
     return;
   }
-  session.progress.note(tally.summary(undone, humanBytes));
+  session.progress.note(tally.summary(end.undone, humanBytes));
   const { failed, total: files, onlyTemporary } = tally;
-  const error = batchError({ files, failed, onlyTemporary, stoppedBy, undone });
+  const error = batchError({ files, failed, onlyTemporary, ...end });
   if (error) throw error;
 }
 

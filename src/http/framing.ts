@@ -19,6 +19,7 @@ export function framingOf(headers: HeaderFields): Framing {
     return { kind: 'unsound', why: `the transfer coding ${JSON.stringify(String(coding))} is not known` };
   }
   if (length === undefined) return { kind: 'until-close' };
-  if (typeof length === 'string' && /^\d{1,15}$/.test(length)) return { kind: 'length', length: Number(length) };
+  // Blanks behind a value are not of it (RFC 9110 section 5.5); undici leaves them there.
+  if (typeof length === 'string' && /^\d{1,15}[ \t]*$/.test(length)) return { kind: 'length', length: Number(length) };
   return { kind: 'unsound', why: `the length ${JSON.stringify(String(length))} is not a number` };
 }

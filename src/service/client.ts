@@ -165,7 +165,7 @@ export class ServiceClient {
   /** A success that is no file: coded, or problem details under a 200. */
   async #refuseDisguise(answer: Answer, what: string, signal: AbortSignal): Promise<void> {
     const coding = answer.headers['content-encoding'];
-    if (coding !== undefined && coding !== 'identity') {
+    if (coding !== undefined && String(coding).trim().toLowerCase() !== 'identity') {
       answer.discard();
       throw new FilingsError(
         'integrity',

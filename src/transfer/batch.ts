@@ -14,6 +14,8 @@ export interface BatchOptions {
 export interface BatchEnd {
   /** What stopped it before its end, if anything did. */
   readonly stoppedBy: FilingsError | undefined;
+  /** By a signal or the deadline, not by a file's error. */
+  readonly fromOutside: boolean;
   /** How many files were not tried, or broken off. */
   readonly undone: number;
 }
@@ -26,7 +28,7 @@ export interface BatchEnd {
 export async function runBatch(
   wanted: readonly Wanted[],
   fetchOne: (wanted: Wanted, signal: AbortSignal) => Promise<Outcome>,
-  onOutcome: (outcome: Outcome) => Promise<void>,
+  onOutcome: (outcome: Outcome, brokenOff: boolean) => Promise<void>,
   { jobs, signal }: BatchOptions,
 ): Promise<BatchEnd> {
   const stop = new AbortController();
@@ -41,11 +43,12 @@ export async function runBatch(
     for (const one of queue) {
       if (stop.signal.aborted) return;
       const outcome = await fetchOne(one, stop.signal);
-      // Broken off by another file's error: not this file's failure.
-      if (stop.signal.aborted && outcome.error !== undefined && outcome.error === stop.signal.reason) return;
-      done += 1;
+      const brokenOff = stop.signal.aborted && outcome.error === stop.signal.reason;
+      // By a signal or the deadline it is told of, by another file's error it is not this file's failure.
+      if (brokenOff && !signal.aborted) return;
+      if (!brokenOff) done += 1;
       unreachable = outcome.error?.connected === false ? unreachable + 1 : 0;
-      await onOutcome(outcome);
+      await onOutcome(outcome, brokenOff);
       if (outcome.error?.stopsRun) stop.abort(outcome.error);
       else if (unreachable >= UNREACHABLE_LIMIT) stop.abort(notThere(outcome.error));
     }
@@ -58,7 +61,8 @@ export async function runBatch(
   } finally {
     signal.removeEventListener('abort', onAbort);
   }
-  return { stoppedBy: stop.signal.aborted ? stop.signal.reason : undefined, undone: wanted.length - done };
+  const stoppedBy = stop.signal.aborted ? stop.signal.reason : undefined;
+  return { stoppedBy, fromOutside: signal.aborted, undone: wanted.length - done };
 }
 
 function notThere(last: FilingsError | undefined): FilingsError {

@@ -47,6 +47,7 @@ export function fetchToDisk(
         owner: places.owner,
         serial: places.nextSerial(),
         sha256: target.sha256,
+        hashWorker: places.hashWorker,
       },
       client.persistence,
       signal,

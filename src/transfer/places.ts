@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { Directory } from '../disk/directory.ts';
 import type { Owner } from '../disk/owner.ts';
 import { thisOwner } from '../disk/owner.ts';
@@ -9,6 +10,8 @@ export interface Tenant {
   readonly pid: number;
   readonly platform: string;
   readonly uid: number | undefined;
+  /** The project's folder. Absolute. */
+  readonly root: string;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
 }
@@ -39,6 +42,11 @@ export class Places {
       this.#open.set(path, place);
     }
     return place;
+  }
+
+  /** The thread that hashes files beside the main one. */
+  get hashWorker(): string {
+    return join(this.#tenant.root, 'dist', 'hash-worker.js');
   }
 
   /** Tells the parts of this process apart. */

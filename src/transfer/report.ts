@@ -1,11 +1,12 @@
 import type { FilingsError } from '../errors.ts';
 import type { Setback } from '../http/attempts.ts';
+import { printableJson } from '../terminal/printable.ts';
 import type { Outcome } from './outcome.ts';
 
 /** A report line, version 1 (interface page): one JSON object a file. `errorOf` makes an error's object, redacted. */
 export function reportLine(outcome: Outcome, errorOf: (error: FilingsError) => object): string {
   const { wanted, error } = outcome;
-  return JSON.stringify({
+  return printableJson({
     v: 1,
     accession_no: wanted.accession,
     file_name: wanted.fileName,

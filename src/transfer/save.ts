@@ -2,6 +2,7 @@ import { lstat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Directory } from '../disk/directory.ts';
 import { diskFailure } from '../disk/failure.ts';
+import { FollowingHash } from '../disk/following-hash.ts';
 import type { Owner } from '../disk/owner.ts';
 import { sha256OfFile } from '../disk/sha256.ts';
 import { errnoOf, FilingsError } from '../errors.ts';
@@ -25,6 +26,8 @@ export interface Saving {
   readonly serial: string;
   /** What the file must hash to; nothing is hashed without it. */
   readonly sha256: string | undefined;
+  /** The built `hash-worker.js`. */
+  readonly hashWorker: string;
 }
 
 export type Saved = { readonly sha256: string | undefined } & (
@@ -50,14 +53,18 @@ export async function save(
     return skip(saving, signal);
   }
   const part = await openPart(saving);
+  const hash = saving.sha256 === undefined ? undefined : new FollowingHash(part.path, saving.hashWorker);
   try {
-    const moved = await transfer(remote, part, persistence, signal, watcher);
-    const sha256 = await hashOf(remote.what, part.path, saving.sha256, signal);
+    const moved = await transfer(remote, part, persistence, signal, followedBy(hash, part, watcher));
+    const sha256 = await hash?.finish(moved.bytes, signal);
+    if (sha256 !== undefined) requireHash(remote.what, sha256, saving.sha256);
     const placed = await part.commit(saving.ifExists !== 'overwrite' && present === 'nothing');
     if (placed) return { kind: 'saved', sha256, ...moved };
   } catch (error) {
     await (isWorthKeeping(error) ? part.keep() : part.discard());
     throw error;
+  } finally {
+    await hash?.close();
   }
   // Another run has put it there meanwhile.
   if (saving.ifExists === 'error') throw alreadyThere(directory, name);
@@ -65,16 +72,9 @@ export async function save(
 }
 
 async function skip({ directory, name, sha256 }: Saving, signal: AbortSignal): Promise<Saved> {
-  const found = await hashOf(join(directory.path, name), directory.entry(name), sha256, signal);
+  const found = sha256 === undefined ? undefined : await sha256OfFile(directory.entry(name), signal);
+  if (found !== undefined) requireHash(join(directory.path, name), found, sha256);
   return { kind: 'skipped', bytes: await sizeOf(directory, name), sha256: found };
-}
-
-/** Hashes what stands on disk, when there is something to compare with. Throws `integrity`. */
-async function hashOf(what: string, path: string, expected: string | undefined, signal: AbortSignal) {
-  if (expected === undefined) return undefined;
-  const found = await sha256OfFile(path, signal);
-  requireHash(what, found, expected);
-  return found;
 }
 
 async function openPart(saving: Saving): Promise<PartFile> {
@@ -82,6 +82,22 @@ async function openPart(saving: Saving): Promise<PartFile> {
   const place: PartPlace = { directory, final, owner, serial, identity };
   const leftover = await leftovers.claim(final);
   return (leftover && (await PartFile.takeOver(place, leftover))) ?? PartFile.create(place);
+}
+
+/** Lets the hash follow what is written. */
+function followedBy(hash: FollowingHash | undefined, part: PartFile, watcher: Watcher): Watcher {
+  if (!hash) return watcher;
+  return {
+    total(bytes, offset) {
+      if (offset === 0) hash.restart();
+      watcher.total(bytes, offset);
+    },
+    moved(bytes) {
+      hash.reached(part.held.bytes);
+      watcher.moved(bytes);
+    },
+    setback: (setback) => watcher.setback(setback),
+  };
 }
 
 /** A final link is replaced, never followed; anything else that is no plain file is left alone. */

@@ -7,15 +7,27 @@ export interface BatchResult {
   /** Every failure was temporary. */
   readonly onlyTemporary: boolean;
   readonly stoppedBy: FilingsError | undefined;
+  /** By a signal or the deadline, not by a file's error. */
+  readonly fromOutside: boolean;
   readonly undone: number;
 }
 
 /**
  * The error a batch ends with, or undefined (interface page, "A batch of several
- * files"): what stopped it wins, unless that was temporary and a file failed for good.
+ * files"): a signal, the deadline and what stopped it win, unless a file's
+ * error that stopped it was temporary and another file failed for good.
  */
-export function batchError({ files, failed, onlyTemporary, stoppedBy, undone }: BatchResult): FilingsError | undefined {
-  if (stoppedBy && (stoppedBy.code !== 'temporary' || onlyTemporary)) return leftUndone(stoppedBy, undone);
+export function batchError({
+  files,
+  failed,
+  onlyTemporary,
+  stoppedBy,
+  fromOutside,
+  undone,
+}: BatchResult): FilingsError | undefined {
+  if (stoppedBy && (fromOutside || stoppedBy.code !== 'temporary' || onlyTemporary)) {
+    return leftUndone(stoppedBy, undone);
+  }
   if (failed === 0 && !stoppedBy) return undefined;
   const stopped = stoppedBy ? `; then ${stoppedBy.message}; ${undone} left undone` : '';
   const message = `${failed} of ${files} files failed${stopped}`;

@@ -61,6 +61,7 @@ export async function workplace(): Promise<Workplace> {
       extendEnv: false,
       reject: false,
       encoding: 'buffer',
+      stripFinalNewline: false,
       timeout: 50_000,
       ...(options.stdin === undefined && options.input === undefined ? { input: '' } : {}),
       ...options,

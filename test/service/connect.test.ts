@@ -80,7 +80,7 @@ describe('one connection for many requests', () => {
   );
 
   test('a fresh connection that is closed without an answer is not tried again here', async () => {
-    const { server, ask } = await talk((socket) => socket.end());
+    const { server, ask } = await talk((socket) => void socket.end());
     await expect(ask()).rejects.toMatchObject({ code: 'temporary', retryable: true });
     expect(server.requests).toHaveLength(1);
   });

@@ -1,4 +1,6 @@
+import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -61,7 +63,8 @@ export async function startRun(url: string, options: RunOptions = {}): Promise<R
   });
   const { platform, geteuid } = process;
   const pid = options.pid ?? process.pid;
-  const places = new Places({ hostname: 'test', pid, platform, uid: geteuid?.(), now: Date.now });
+  const root = join(import.meta.dirname, '..', '..');
+  const places = new Places({ hostname: 'test', pid, platform, uid: geteuid?.(), now: Date.now, root });
   onTestFinished(async () => {
     connections.close();
     await places.close();
@@ -106,3 +109,16 @@ export function memoryWriter(): ByteWriter & { bytes(): Buffer } {
 
 /** Bytes that look like nothing else, so that a shifted or repeated piece shows. */
 export const content = (size: number): Buffer => randomBytes(size);
+
+/** A process to pass off as a run's own: once it has ended, the run's parts are a dead process's. */
+export function mortal(): { pid: number; die(): Promise<void> } {
+  const child = spawn('sleep', ['60'], { stdio: 'ignore' });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  return {
+    pid: child.pid ?? 0,
+    async die() {
+      child.kill('SIGKILL');
+      await once(child, 'exit');
+    },
+  };
+}

@@ -8,7 +8,11 @@ function typing(keys: string) {
   const stdin = Object.assign(new PassThrough(), { isTTY: true, setRawMode: (on: boolean) => modes.push(on) });
   const stderr = new PassThrough();
   stdin.write(keys);
-  const shown = () => String(stderr.read() ?? '');
+  const shown = () => {
+    let text = '';
+    for (let chunk = stderr.read(); chunk !== null; chunk = stderr.read()) text += chunk;
+    return text;
+  };
   return { modes, shown, ask: askHidden('apiKey: ', { stdin, stderr }, new AbortController().signal) };
 }
 

@@ -7,6 +7,7 @@ const result = (more: Partial<BatchResult> = {}): BatchResult => ({
   failed: 0,
   onlyTemporary: true,
   stoppedBy: undefined,
+  fromOutside: false,
   undone: 0,
   ...more,
 });
@@ -32,6 +33,11 @@ describe('how a batch ends', () => {
       'a wait over the cap, after one failed for good',
       { failed: 2, onlyTemporary: false, stoppedBy: stop('temporary'), undone: 3 },
       3,
+    ],
+    [
+      'a deadline, though a file failed for good',
+      { failed: 1, onlyTemporary: false, stoppedBy: stop('temporary'), fromOutside: true, undone: 4 },
+      7,
     ],
     ['a deadline, nothing failed', { stoppedBy: stop('temporary'), undone: 4 }, 7],
     ['a signal', { stoppedBy: new FilingsError('interrupted', 'interrupted: SIGINT', { signal: 2 }), undone: 4 }, 130],

@@ -1,0 +1,30 @@
+// The files that are downloaded.
+import { randomFillSync } from 'node:crypto';
+import { mkdir, open, truncate, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+
+const BLOCK = 4 << 20;
+export const SMALL_BYTES = 20_000;
+
+/** Names of `count` small files. */
+export function names(count) {
+  return Array.from({ length: count }, (_, index) => `f${String(index).padStart(5, '0')}.htm`);
+}
+
+/** Fills `root`/v1 with a large file, a sparse one, and many small ones. Sizes in bytes. */
+export async function makeMaterial(root, { large, sparse, files }) {
+  const folder = join(root, 'v1');
+  await mkdir(folder, { recursive: true });
+  const block = randomFillSync(Buffer.alloc(BLOCK));
+  const file = await open(join(folder, 'large.bin'), 'w');
+  for (let at = 0; at < large; at += BLOCK) {
+    // Different from block to block, so that no layer below can fold them.
+    block.writeBigUInt64LE(BigInt(at), 0);
+    await file.write(block, 0, Math.min(BLOCK, large - at));
+  }
+  await file.close();
+  await writeFile(join(folder, 'sparse.bin'), '');
+  await truncate(join(folder, 'sparse.bin'), sparse);
+  const small = block.subarray(0, SMALL_BYTES);
+  for (const name of names(files)) await writeFile(join(folder, name), small);
+}

@@ -1,0 +1,89 @@
+// Runs commands and measures them from outside: wall time, and the peak of resident memory.
+import { spawn } from 'node:child_process';
+import { closeSync, openSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** How often a process's own high-water mark is looked up, in milliseconds. */
+const LOOK_MS = 4;
+
+/** A command: `argv`, and optionally `before`, which puts things back and is not measured. */
+export class Bench {
+  #folder;
+  #env;
+
+  /** `folder`: where commands run; nothing of the caller's environment but PATH gets in. */
+  constructor(folder, env) {
+    this.#folder = folder;
+    this.#env = { PATH: process.env.PATH, HOME: folder, TMPDIR: folder, ...env };
+  }
+
+  /** Seconds of wall time. Throws when the command fails. */
+  async time({ argv, before }) {
+    await before?.();
+    const started = process.hrtime.bigint();
+    await this.#spawned(argv);
+    return Number(process.hrtime.bigint() - started) / 1e9;
+  }
+
+  /** Peak resident memory in bytes: VmHWM, which unlike getrusage does not count the parent's. Linux only. */
+  async peak({ argv, before }) {
+    await before?.();
+    let most = 0;
+    let timer;
+    await this.#spawned(argv, (pid) => {
+      timer = setInterval(() => {
+        most = Math.max(most, highWaterMark(pid));
+      }, LOOK_MS);
+    }).finally(() => clearInterval(timer));
+    return most;
+  }
+
+  /**
+   * Two commands in turn, A B A B, after one of each that does not count. The medians in
+   * seconds, and the median of the pairs' ratios: noise that lasts touches both of a pair.
+   */
+  async pairs(ours, peer, count) {
+    await this.time(ours);
+    await this.time(peer);
+    const runs = [];
+    for (let pair = 0; pair < count; pair += 1) runs.push([await this.time(ours), await this.time(peer)]);
+    return {
+      ours: median(runs.map(([a]) => a)),
+      peer: median(runs.map(([, b]) => b)),
+      ratio: median(runs.map(([a, b]) => a / b)),
+    };
+  }
+
+  #spawned(argv, onPid) {
+    const log = join(this.#folder, 'stderr.log');
+    const stderr = openSync(log, 'w');
+    return new Promise((resolve, reject) => {
+      const [program, ...args] = argv;
+      const child = spawn(program, args, { cwd: this.#folder, env: this.#env, stdio: ['ignore', 'ignore', stderr] });
+      if (child.pid !== undefined) onPid?.(child.pid);
+      child.once('error', reject);
+      child.once('exit', (code, signal) => {
+        if (code === 0) resolve();
+        else reject(new Error(`${argv.slice(0, 6).join(' ')} ...: ${code ?? signal}: ${tail(log)}`));
+      });
+    }).finally(() => closeSync(stderr));
+  }
+}
+
+export function median(numbers) {
+  const sorted = [...numbers].sort((a, b) => a - b);
+  const middle = sorted.length >> 1;
+  return sorted.length % 2 === 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
+}
+
+function highWaterMark(pid) {
+  try {
+    return 1024 * Number(/^VmHWM:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0);
+  } catch {
+    return 0;
+  }
+}
+
+function tail(path) {
+  return readFileSync(path, 'utf8').slice(-300);
+}

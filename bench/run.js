@@ -1,0 +1,76 @@
+// npm run bench: filings beside curl and others. --quick takes small sizes, --only WORD the cases whose name has it in;
+// with neither, bench/RESULTS.md is written.
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { CASES } from './cases.js';
+import { makeMaterial } from './material.js';
+import { Bench } from './measure.js';
+import { page, table, versionOf } from './results.js';
+import { startNginx } from './servers.js';
+
+const FULL = {
+  large: 2 ** 30,
+  sparse: 2 ** 32,
+  files: 2000,
+  manyFiles: 10_000,
+  present: 20_000,
+  longPairs: 5,
+  shortPairs: 15,
+  memoryRuns: 3,
+};
+const QUICK = {
+  large: 2 ** 27,
+  sparse: 2 ** 29,
+  files: 200,
+  manyFiles: 1000,
+  present: 2000,
+  longPairs: 5,
+  shortPairs: 7,
+  memoryRuns: 1,
+};
+
+const { values } = parseArgs({ options: { quick: { type: 'boolean' }, only: { type: 'string' } } });
+const sizes = values.quick ? QUICK : FULL;
+const root = join(import.meta.dirname, '..');
+const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+const peers = {
+  nginx: versionOf('nginx', '-v'),
+  curl: versionOf('curl', '--version'),
+  aria2c: versionOf('aria2c', '--version'),
+};
+if (peers.nginx === undefined) throw new Error('nginx is not installed: there is nothing to download from');
+
+const folder = mkdtempSync(join(tmpdir(), 'filings-bench-'));
+process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.once(signal, () => process.exit(1));
+
+const tell = (text) => process.stdout.write(`${text}\n`);
+await makeMaterial(folder, { ...sizes, files: sizes.manyFiles });
+const nginx = await startNginx(folder, join(folder, 'nginx'));
+try {
+  const context = {
+    bench: new Bench(folder, {}),
+    filings: [process.execPath, join(root, 'bin', 'filings.js')],
+    url: nginx.url,
+    folder,
+    sizes,
+  };
+  const rows = [];
+  for (const { what: named, needs, measure } of CASES) {
+    const what = typeof named === 'string' ? named : named(sizes);
+    if (values.only !== undefined && !what.includes(values.only)) continue;
+    tell(what);
+    const missing = needs !== undefined && peers[needs] === undefined;
+    const row = { what, ...(missing ? { figure: `${needs} is missing` } : await measure(context)) };
+    tell(`  ${[row.ours, row.peer, row.figure].filter(Boolean).join('  ')}`);
+    rows.push(row);
+  }
+  tell(`\n${table(rows)}`);
+  if (!values.quick && values.only === undefined) {
+    writeFileSync(join(import.meta.dirname, 'RESULTS.md'), page(rows, { sizes, version, peers }));
+  }
+} finally {
+  await nginx.stop();
+}

@@ -1,0 +1,112 @@
+// What is downloaded from: nginx over a folder, and two servers of our own for what nginx can't do.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import { connect, createServer as createTcpServer } from 'node:net';
+import { join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+
+/** Serves `root`/v1/NAME as /v1/download?file_name=NAME. Ends with `stop`. */
+export async function startNginx(root, folder) {
+  const port = await freePort();
+  await mkdir(folder, { recursive: true });
+  const scratch = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map((of) => `${of}_temp_path ${folder}/${of};`);
+  const config = `
+    ${process.getuid?.() === 0 ? 'user root;' : ''}
+    daemon off; worker_processes 1; pid ${folder}/pid; error_log ${folder}/error.log;
+    events { worker_connections 1024; }
+    http {
+      access_log off; sendfile on; tcp_nopush on; keepalive_requests 100000; ${scratch.join(' ')}
+      server {
+        listen 127.0.0.1:${port}; root ${root};
+        location = /v1/download { try_files /v1/$arg_file_name =404; }
+      }
+    }`;
+  const path = join(folder, 'nginx.conf');
+  await writeFile(path, config);
+  const child = spawn('nginx', ['-e', `${folder}/error.log`, '-c', path], { stdio: 'inherit' });
+  const kill = () => child.kill('SIGTERM');
+  process.once('exit', kill);
+  await answering(port, child);
+  return {
+    url: `http://127.0.0.1:${port}`,
+    async stop() {
+      process.off('exit', kill);
+      kill();
+      if (child.exitCode === null) await once(child, 'exit');
+    },
+  };
+}
+
+/** Answers every request with the same bytes, `latencyMs` after it came. */
+export function startSlow(body, latencyMs) {
+  return listening(
+    createServer((_request, response) => {
+      setTimeout(() => response.writeHead(200, { 'Content-Length': body.length }).end(body), latencyMs);
+    }),
+  );
+}
+
+/** Serves one file of `size` zeros with ranges; cuts the connection after `cutAt` bytes of a whole one. Counts bytes. */
+export async function startCutting(size, cutAt) {
+  const block = Buffer.alloc(1 << 20);
+  const counted = { sent: 0 };
+  const server = createServer(async (request, response) => {
+    const from = Number(/^bytes=(\d+)-$/.exec(request.headers.range ?? '')?.[1] ?? 0);
+    const end = from === 0 ? cutAt : size;
+    response.writeHead(from === 0 ? 200 : 206, {
+      ETag: '"bench"',
+      'Content-Length': size - from,
+      ...(from === 0 ? {} : { 'Content-Range': `bytes ${from}-${size - 1}/${size}` }),
+    });
+    const blocks = async function* () {
+      for (let at = from; at < end; at += block.length) {
+        const part = block.subarray(0, Math.min(block.length, end - at));
+        counted.sent += part.length;
+        yield part;
+      }
+    };
+    await pipeline(blocks, response, { end: false }).catch(() => {});
+    if (from === 0) response.socket?.end();
+    else response.end();
+  });
+  return { ...(await listening(server)), counted };
+}
+
+async function listening(server) {
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    url: `http://127.0.0.1:${server.address().port}`,
+    async stop() {
+      server.closeAllConnections();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}
+
+async function freePort() {
+  const server = createTcpServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address();
+  server.close();
+  await once(server, 'close');
+  return port;
+}
+
+async function answering(port, child) {
+  for (let tries = 0; tries < 100; tries += 1) {
+    if (child.exitCode !== null) break;
+    const socket = connect(port, '127.0.0.1');
+    const answered = await Promise.race([
+      once(socket, 'connect').then(() => true),
+      once(socket, 'error').then(() => false),
+    ]).catch(() => false);
+    socket.destroy();
+    if (answered) return;
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  throw new Error('nginx did not start');
+}

@@ -1,0 +1,76 @@
+import { Worker } from 'node:worker_threads';
+import { FilingsError } from '../errors.ts';
+import { sha256OfFile } from './sha256.ts';
+
+/** A smaller file is hashed in the time that a thread takes to start. */
+const WORTH_A_THREAD_BYTES = 16 << 20;
+
+/** What the thread is told. */
+export type Order =
+  | { readonly kind: 'restart' }
+  | { readonly kind: 'reached'; readonly bytes: number }
+  | { readonly kind: 'finish'; readonly bytes: number };
+
+export type Answer = { readonly sha256: string } | { readonly missing: number };
+
+/**
+ * Hashes a file while it is being written, beside the main thread: a second thread
+ * reads what has been written, so the hash is of what stands on disk, also of what an
+ * earlier run wrote.
+ */
+export class FollowingHash {
+  readonly #path: string;
+  readonly #workerFile: string;
+  #worker: Worker | undefined;
+  #failure: Error | undefined;
+
+  /** `workerFile` is the built `hash-worker.js`. */
+  constructor(path: string, workerFile: string) {
+    this.#path = path;
+    this.#workerFile = workerFile;
+  }
+
+  /** The file has so many bytes by now. */
+  reached(bytes: number): void {
+    if (!this.#worker && bytes < WORTH_A_THREAD_BYTES) return;
+    this.#worker ??= this.#start();
+    this.#tell({ kind: 'reached', bytes });
+  }
+
+  /** The file begins anew, empty. */
+  restart(): void {
+    this.#tell({ kind: 'restart' });
+  }
+
+  /** The SHA-256 of the file, which has `bytes` bytes, in hexadecimal digits. Throws `local_io`, the signal's reason. */
+  async finish(bytes: number, signal: AbortSignal): Promise<string> {
+    const worker = this.#worker;
+    if (!worker || this.#failure) return sha256OfFile(this.#path, signal);
+    const answer = await new Promise<Answer>((resolve, reject) => {
+      worker.once('message', resolve).once('error', reject);
+      signal.addEventListener('abort', () => reject(signal.reason), { once: true });
+      this.#tell({ kind: 'finish', bytes });
+    });
+    if ('sha256' in answer) return answer.sha256;
+    throw new FilingsError('local_io', `${this.#path}: ${answer.missing} bytes are gone again`, {
+      hint: 'something else writes to that directory',
+    });
+  }
+
+  /** Ends the thread. */
+  async close(): Promise<void> {
+    await this.#worker?.terminate();
+  }
+
+  #start(): Worker {
+    const worker = new Worker(this.#workerFile, { workerData: this.#path });
+    worker.on('error', (error) => {
+      this.#failure = error;
+    });
+    return worker;
+  }
+
+  #tell(order: Order): void {
+    this.#worker?.postMessage(order);
+  }
+}

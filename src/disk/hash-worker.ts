@@ -1,0 +1,38 @@
+import { createHash } from 'node:crypto';
+import { closeSync, openSync, readSync } from 'node:fs';
+import { parentPort, workerData } from 'node:worker_threads';
+import type { Answer, Order } from './following-hash.ts';
+
+const READ_BYTES = 1 << 20;
+
+// The thread of a FollowingHash: reads the file as far as it is told, and hashes it.
+const fd = openSync(workerData as string, 'r');
+const buffer = Buffer.allocUnsafe(READ_BYTES);
+let hash = createHash('sha256');
+let position = 0;
+
+function readUpTo(end: number): void {
+  while (position < end) {
+    const bytes = readSync(fd, buffer, 0, Math.min(READ_BYTES, end - position), position);
+    if (bytes === 0) return;
+    hash.update(buffer.subarray(0, bytes));
+    position += bytes;
+  }
+}
+
+function answerTo(order: Order): Answer | undefined {
+  if (order.kind === 'restart') {
+    hash = createHash('sha256');
+    position = 0;
+    return undefined;
+  }
+  readUpTo(order.bytes);
+  if (order.kind === 'reached') return undefined;
+  closeSync(fd);
+  return position === order.bytes ? { sha256: hash.digest('hex') } : { missing: order.bytes - position };
+}
+
+parentPort?.on('message', (order: Order) => {
+  const answer = answerTo(order);
+  if (answer) parentPort?.postMessage(answer);
+});

@@ -1,0 +1,187 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { head, sendAndEnd } from '../servers/answers.ts';
+import { type Script, type SeenRequest, startScripted } from '../servers/scripted.ts';
+import { ACCESSION, serve, workplace } from './program.ts';
+
+// A key with all that encoders treat differently, and a token: neither may come out anywhere.
+const KEY = `c4nary'k/y+%?&=~(1)*"!`;
+const TOKEN = 'eyJhbGciOiJIUzI1NiJ9.eyJjYW5hcnkiOiJ0b2tlbi1jYW5hcnkifQ.c2lnbmF0dXJlLWNhbmFyeQ';
+const WAYS = ['authorization', 'header', 'query', 'path', 'basic'] as const;
+type Way = (typeof WAYS)[number];
+
+const formsOf = (secret: string) => {
+  const query = new URL('http://h/');
+  query.search = `k=${encodeURIComponent(secret)}`;
+  const base64 = Buffer.from(secret).toString('base64');
+  return [
+    secret,
+    encodeURIComponent(secret),
+    encodeURI(secret),
+    query.search.slice(3),
+    new URLSearchParams({ k: secret }).toString().slice(2),
+    JSON.stringify(secret).slice(1, -1),
+    base64,
+    base64.replace(/=+$/, ''),
+    encodeURIComponent(base64),
+    Buffer.from(secret).toString('base64url'),
+  ];
+};
+const FORMS = [KEY, `service:${KEY}`, TOKEN].flatMap(formsOf);
+
+function expectClear(...texts: (string | Buffer)[]): void {
+  for (const form of FORMS) for (const text of texts) expect(text.toString()).not.toContain(form);
+}
+
+const env = (url: string, way: Way, withToken = false): Record<string, string> => ({
+  FILINGS_BASE_URL: url,
+  FILINGS_API_KEY: KEY,
+  FILINGS_KEY_IN: way,
+  ...(withToken ? { FILINGS_JWT: TOKEN } : {}),
+});
+
+async function scripted(script: Script) {
+  const server = await startScripted(script);
+  onTestFinished(() => server.close());
+  return server;
+}
+
+const CASES: [Way, boolean][] = [
+  ...WAYS.map((way) => [way, false] as [Way, boolean]),
+  ['header', true],
+  ['query', true],
+  ['path', true],
+];
+
+describe.each(CASES)('the key by %s, with a token: %s', (way, withToken) => {
+  test('arrives as the contract says', async () => {
+    const server = await scripted((socket) => void socket.end(`${head(200, { 'Content-Length': 2 })}ok`));
+    const place = await workplace();
+    const { exitCode, stderr } = await place.filings(['download', ACCESSION, 'a.htm'], env(server.url, way, withToken));
+    expect(exitCode, stderr).toBe(0);
+    const { path, headers } = server.requests[0] as SeenRequest;
+    const url = new URL(path, server.url);
+    const bearer = withToken ? `Bearer ${TOKEN}` : undefined;
+    const basic = `Basic ${Buffer.from(`service:${KEY}`).toString('base64')}`;
+    expect(headers.authorization).toBe(way === 'authorization' ? KEY : way === 'basic' ? basic : bearer);
+    expect(headers['x-service-key']).toBe(way === 'header' ? KEY : undefined);
+    expect(url.searchParams.get('apikey')).toBe(way === 'query' ? KEY : null);
+    expect(decodeURIComponent(url.pathname)).toBe(way === 'path' ? `/v1/download/APIKEY-${KEY}` : '/v1/download');
+    expect(url.searchParams.get('accession_no')).toBe(ACCESSION);
+  });
+
+  // The service echoes all it was sent: in the head and in each shape of body.
+  test.each<[string, (seen: string) => string, number]>([
+    [
+      'problem details',
+      (seen) =>
+        JSON.stringify({ title: seen, detail: seen, instance: seen, errors: { [seen]: [seen] }, traceId: seen }),
+      400,
+    ],
+    ['plain text', (seen) => seen, 403],
+    ['HTML', (seen) => `<html><title>${seen}</title><body>${seen}</body></html>`, 502],
+    ['a stack trace', (seen) => JSON.stringify({ title: 'x', stack: `${seen}\n`.repeat(50) }), 500],
+  ])('does not come back out, echoed as %s', async (_, body, status) => {
+    const server = await scripted((socket, { line, headers }) => {
+      const echoed = body(`${line} ${headers.authorization} ${headers['x-service-key']}`);
+      socket.write(
+        head(status, {
+          'Content-Length': Buffer.byteLength(echoed),
+          'X-Echo': encodeURI(headers.authorization ?? line),
+        }),
+      );
+      socket.write(echoed);
+    });
+    const place = await workplace();
+    const ways = [
+      ['-v', '--report', 'report.jsonl'],
+      ...(status === 400 ? [['-v', '--error-format', 'json'], ['-q']] : []),
+    ];
+    for (const more of ways) {
+      const args = ['download', ACCESSION, 'a.htm', '--retries', '0', ...more];
+      const { exitCode, stdout, stderr } = await place.filings(args, env(server.url, way, withToken));
+      expect(exitCode).toBeGreaterThan(3);
+      if (more[0] === '-v') expect(stderr).toContain('[redacted]');
+      expectClear(stdout, stderr);
+    }
+    expectClear(await place.read('report.jsonl'));
+  });
+
+  test('is in no file and no line of a download that is cut, waited for and resumed', async () => {
+    const file = Buffer.alloc(1_200_000, 'x');
+    const server = await scripted((socket, request) => {
+      if (request.index === 0) socket.write(head(503, { 'Content-Length': 0, 'Retry-After': 0 }));
+      else {
+        const bytes = Buffer.concat([Buffer.from(head(200, { 'Content-Length': file.length, ETag: '"v1"' })), file]);
+        sendAndEnd(socket, bytes.subarray(0, 900_000), 'FIN');
+      }
+    });
+    const place = await workplace();
+    const args = ['download', ACCESSION, 'a.htm', '--retries', '1', '-v'];
+    const { exitCode, stderr } = await place.filings(args, env(server.url, way, withToken));
+    expect(exitCode, stderr).toBe(9);
+    const names = await place.names();
+    expect(names).toHaveLength(2);
+    expectClear(stderr, ...names, ...(await Promise.all(names.map((name) => place.read(name)))));
+  });
+
+  test('is not in what is told about a connection that fails', async () => {
+    const place = await workplace();
+    const args = ['download', ACCESSION, 'a.htm', '--retries', '0', '-v'];
+    const { exitCode, stderr } = await place.filings(args, env('http://127.0.0.1:1', way, withToken));
+    expect(exitCode).toBe(7);
+    expectClear(stderr);
+  });
+});
+
+test.each<Way>(['authorization', 'basic'])('%s together with a token is refused before any request', async (way) => {
+  const server = await scripted(() => {});
+  const place = await workplace();
+  const { exitCode, stderr } = await place.filings(['download', ACCESSION, 'a.htm'], env(server.url, way, true));
+  expect([exitCode, server.requests.length]).toEqual([2, 0]);
+  expect(stderr).toMatch(/header.*query.*path/);
+  expectClear(stderr);
+});
+
+describe('against filings serve in another process', () => {
+  test.each(WAYS)('the key by %s lets in, and is in neither’s log', async (way) => {
+    const service = await serve([], { FILINGS_API_KEY: KEY });
+    const place = await workplace();
+    const got = await place.filings(['download', ACCESSION, 'primary.htm', '-v'], env(service.url, way));
+    expect(got.exitCode, got.stderr).toBe(0);
+    const sample = await readFile(join(import.meta.dirname, '../../samples', ACCESSION, 'primary.htm'));
+    expect((await place.read('primary.htm')).equals(sample)).toBe(true);
+    expectClear(got.stderr, service.log());
+    const listed = await place.filings(['list', ACCESSION], env(service.url, way));
+    expect(listed.stdout.toString()).toContain('primary.htm\n');
+  });
+
+  test('a wrong key is 401: exit 4, once, with what to do', async () => {
+    const service = await serve([], { FILINGS_API_KEY: KEY });
+    const place = await workplace();
+    const { exitCode, stderr } = await place.filings(['download', ACCESSION, 'primary.htm', '-v'], {
+      FILINGS_BASE_URL: service.url,
+      FILINGS_API_KEY: 'wrong-key-4711',
+    });
+    expect(exitCode).toBe(4);
+    expect(stderr).toMatch(/401/);
+    expect(stderr).toMatch(/hint: .*key/);
+    expect(stderr.match(/> GET/g)).toHaveLength(1);
+    expect(stderr).not.toContain('wrong-key-4711');
+  });
+});
+
+describe('a key that no header may hold', () => {
+  test.each([
+    ['a line break inside', 'first-half\nsecond-half'],
+    ['a control character', 'first-half\x07second-half'],
+  ])('%s is refused without an echo', async (_, key) => {
+    const place = await workplace();
+    await writeFile(join(place.home, 'key'), key, { mode: 0o600 });
+    const given = { FILINGS_BASE_URL: 'http://127.0.0.1:1', FILINGS_API_KEY_FILE: join(place.home, 'key') };
+    const { exitCode, stderr } = await place.filings(['download', ACCESSION, 'a.htm', '-v'], given);
+    expect(exitCode).toBe(2);
+    expect(stderr).not.toMatch(/first-half|second-half/);
+  });
+});

@@ -1,0 +1,135 @@
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { head } from '../servers/answers.ts';
+import { type Script, type SeenRequest, startScripted } from '../servers/scripted.ts';
+import { ACCESSION, workplace } from './program.ts';
+
+const KEY = 'canary/key+1';
+const TOKEN = 'eyJhbGciOiJIUzI1NiJ9.eyJhIjoxfQ.c2lnbmF0dXJl';
+const ENCODED = encodeURIComponent(KEY);
+
+async function scripted(script: Script) {
+  const server = await startScripted(script);
+  onTestFinished(() => server.close());
+  return server;
+}
+
+const ok: Script = (socket) => void socket.write(`${head(200, { 'Content-Length': 4 })}file`);
+const to = (location: string, status = 302) => head(status, { Location: location, 'Content-Length': 0 });
+
+async function download(url: string, env: Record<string, string> = {}) {
+  const place = await workplace();
+  const settings = { FILINGS_BASE_URL: url, FILINGS_API_KEY: KEY, ...env };
+  const ended = await place.filings(['download', ACCESSION, 'a.htm', '-v'], settings);
+  expect(ended.stderr).not.toContain(KEY);
+  expect(ended.stderr).not.toContain(ENCODED);
+  return { ...ended, names: await place.names() };
+}
+
+function carriers({ line, headers }: SeenRequest): string[] {
+  const all = [line, ...Object.values(headers)];
+  const base64 = Buffer.from(`service:${KEY}`).toString('base64');
+  return all.filter((text) => [KEY, ENCODED, 'APIKEY-', 'apikey=', base64, TOKEN].some((form) => text.includes(form)));
+}
+
+const WAYS: Record<string, string>[] = [
+  { FILINGS_KEY_IN: 'authorization' },
+  { FILINGS_KEY_IN: 'basic' },
+  { FILINGS_KEY_IN: 'header' },
+  { FILINGS_KEY_IN: 'query' },
+  { FILINGS_KEY_IN: 'path' },
+  { FILINGS_KEY_IN: 'header', FILINGS_KEY_HEADER: 'X-Own' },
+  { FILINGS_KEY_IN: 'header', FILINGS_JWT: TOKEN },
+  { FILINGS_KEY_IN: 'query', FILINGS_JWT: TOKEN },
+  { FILINGS_KEY_IN: 'path', FILINGS_JWT: TOKEN },
+];
+
+describe.each(WAYS)('credentials by %j', (env) => {
+  test.each<[string, (request: SeenRequest, other: string) => string]>([
+    ['a plain Location', (_, other) => `${other}/file`],
+    ['a Location that copies the query and the path', ({ path }, other) => `${other}${path}`],
+    [
+      'a Location that copies the key under another name',
+      ({ path }, other) => `${other}${path}${path.includes('?') ? '&' : '?'}token=${ENCODED}`,
+    ],
+    ['the host by another name', (_, other) => `${other.replace('127.0.0.1', 'localhost')}/file`],
+  ])('never go to another origin: %s', async (_, location) => {
+    const other = await scripted(ok);
+    const first = await scripted((socket, request) => void socket.write(to(location(request, other.url))));
+    const { exitCode, stderr, names } = await download(first.url, env);
+    expect(carriers(first.requests[0] as SeenRequest)).not.toEqual([]);
+    // A Location that still carries the key may be refused as a whole.
+    for (const request of other.requests) expect(carriers(request)).toEqual([]);
+    if (exitCode === 0) expect(names).toEqual(['a.htm']);
+    else expect([exitCode, names], stderr).toEqual([9, []]);
+  });
+
+  test('go along within the origin, once', async () => {
+    const server = await scripted((socket, request) => {
+      if (request.index === 0) socket.write(to(`/elsewhere?${request.path.split('?')[1]}`));
+      else ok(socket, request);
+    });
+    expect((await download(server.url, env)).exitCode).toBe(0);
+    const [first, second] = server.requests as [SeenRequest, SeenRequest];
+    expect(second.path).toMatch(/^\/elsewhere/);
+    expect(carriers(second)).toHaveLength(carriers(first).length);
+    expect(second.path.split('apikey=').length).toBe(first.path.split('apikey=').length);
+  });
+});
+
+test('once away, the credentials stay away on the way back', async () => {
+  const other = await scripted((socket) => void socket.write(to(`${first.url}/back`)));
+  const first = await scripted((socket, request) => {
+    if (request.index === 0) socket.write(to(`${other.url}/file`));
+    else ok(socket, request);
+  });
+  expect((await download(first.url)).exitCode).toBe(0);
+  expect(first.requests[1]?.path).toBe('/back');
+  expect(carriers(first.requests[1] as SeenRequest)).toEqual([]);
+});
+
+test.each([301, 302, 303, 307, 308])('%i is followed with a GET', async (status) => {
+  const server = await scripted((socket, request) => {
+    if (request.index === 0) socket.write(to('/there', status));
+    else ok(socket, request);
+  });
+  expect((await download(server.url)).exitCode).toBe(0);
+  expect(server.requests[1]?.line).toBe('GET /there HTTP/1.1');
+});
+
+test.each<[number, number]>([
+  [5, 0],
+  [6, 9],
+])('%i redirects: exit %i', async (hops, exit) => {
+  const server = await scripted((socket, request) => {
+    if (request.index < hops) socket.write(to(`/${request.index + 1}`));
+    else ok(socket, request);
+  });
+  const { exitCode, names } = await download(server.url);
+  expect([exitCode, names]).toEqual([exit, exit === 0 ? ['a.htm'] : []]);
+  expect(server.requests).toHaveLength(6);
+});
+
+test.each<[string, string]>([
+  ['no Location', head(302, { 'Content-Length': 0 })],
+  ['an empty one', to('')],
+  ['a broken one', to('http://[')],
+  ['another scheme', to('file:///etc/passwd')],
+  ['two of them', 'HTTP/1.1 302 Found\r\nLocation: /a\r\nLocation: /b\r\nContent-Length: 0\r\n\r\n'],
+])('%s: exit 9 at some hop, no file', async (_, bytes) => {
+  const server = await scripted((socket) => void socket.write(bytes));
+  const { exitCode, names } = await download(server.url);
+  expect([exitCode, names]).toEqual([9, []]);
+});
+
+test('a range goes along a redirect', async () => {
+  const server = await scripted((socket, request) => {
+    if (!request.path.startsWith('/there')) socket.write(to('/there'));
+    else if (request.headers.range === undefined) {
+      socket.end(`${head(200, { 'Content-Length': 8, ETag: '"v1"', Connection: 'close' })}four`);
+    } else {
+      socket.write(`${head(206, { 'Content-Length': 4, ETag: '"v1"', 'Content-Range': 'bytes 4-7/8' })}more`);
+    }
+  });
+  expect((await download(server.url)).exitCode).toBe(0);
+  expect(server.requests.map(({ headers }) => headers.range)).toEqual([undefined, undefined, 'bytes=4-', 'bytes=4-']);
+});

@@ -1,0 +1,83 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { startScripted } from '../servers/scripted.ts';
+import { startRun } from './transfer-fixture.ts';
+
+async function saved(bytes: string | Buffer) {
+  const server = await startScripted((socket) => void socket.end(bytes));
+  onTestFinished(() => server.close());
+  const run = await startRun(server.url);
+  const outcome = await run.save();
+  const names = await run.names();
+  expect(names).toEqual(outcome.error ? [] : ['primary.htm']);
+  return { ...outcome, file: outcome.error ? undefined : `${await readFile(join(run.directory, 'primary.htm'))}` };
+}
+
+const answer = (fields: string, body = 'hello') => `HTTP/1.1 200 OK\r\nConnection: close\r\n${fields}\r\n\r\n${body}`;
+
+describe('sound', () => {
+  test.each<[string, string]>([
+    ['a length', answer('Content-Length: 5')],
+    ['a length in odd spelling', answer('cOnTeNt-LeNgTh:5   ')],
+    ['chunked', answer('Transfer-Encoding: chunked', '2\r\nhe\r\n3\r\nllo\r\n0\r\n\r\n')],
+    ['chunked in capitals', answer('Transfer-Encoding: CHUNKED', '5\r\nhello\r\n0\r\n\r\n')],
+    [
+      'chunks with extensions and trailers',
+      answer('Transfer-Encoding: chunked', '5;a=b\r\nhello\r\n0\r\nX-Sum: 1\r\n\r\n'),
+    ],
+    ['chunk sizes with zeros and capitals', answer('Transfer-Encoding: chunked', '005\r\nhello\r\n000\r\n\r\n')],
+    ['until the end', answer('X: y')],
+    ['an older HTTP', 'HTTP/1.0 200 OK\r\n\r\nhello'],
+    [
+      'after interim answers',
+      `HTTP/1.1 102 Processing\r\n\r\nHTTP/1.1 103 Early\r\nLink: x\r\n\r\n${answer('Content-Length: 5')}`,
+    ],
+    ['no reason phrase', 'HTTP/1.1 200\r\nContent-Length: 5\r\n\r\nhello'],
+  ])('%s', async (_, bytes) => {
+    expect(await saved(bytes)).toMatchObject({ file: 'hello', bytes: 5 });
+  });
+});
+
+// Exit 9: what came is not what HTTP says; no file.
+describe('unsound', () => {
+  test.each<[string, string]>([
+    ['chunked and a blank', answer('Transfer-Encoding: chunked ', '5\r\nhello\r\n0\r\n\r\n')],
+    ['xchunked', answer('Transfer-Encoding: xchunked', '5\r\nhello\r\n0\r\n\r\n')],
+    ['chunked;', answer('Transfer-Encoding: chunked;', '5\r\nhello\r\n0\r\n\r\n')],
+    ['chunked, x', answer('Transfer-Encoding: chunked, x', '5\r\nhello\r\n0\r\n\r\n')],
+    ['gzip, chunked', answer('Transfer-Encoding: gzip, chunked', '5\r\nhello\r\n0\r\n\r\n')],
+    ['identity', answer('Transfer-Encoding: identity')],
+    [
+      'two Transfer-Encodings',
+      answer('Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked', '5\r\nhello\r\n0\r\n\r\n'),
+    ],
+    ['chunked and a length', answer('Transfer-Encoding: chunked\r\nContent-Length: 5', '5\r\nhello\r\n0\r\n\r\n')],
+    ['two lengths that differ', answer('Content-Length: 5\r\nContent-Length: 6')],
+    ['two lengths that agree', answer('Content-Length: 5\r\nContent-Length: 5')],
+    ['a list of lengths', answer('Content-Length: 5, 5')],
+    ['a negative length', answer('Content-Length: -5')],
+    ['a length with a sign', answer('Content-Length: +5')],
+    ['a hexadecimal length', answer('Content-Length: 0x5')],
+    ['an empty length', answer('Content-Length: ')],
+    ['an absurd length', answer('Content-Length: 99999999999999999999')],
+    ['a chunk size that is none', answer('Transfer-Encoding: chunked', 'hello\r\n')],
+    ['a chunk longer than its size', answer('Transfer-Encoding: chunked', '4\r\nhello\r\n0\r\n\r\n')],
+    ['a negative chunk size', answer('Transfer-Encoding: chunked', '-5\r\nhello\r\n0\r\n\r\n')],
+    ['a bad status line', 'HTTP/1.1 OK\r\n\r\nhello'],
+    ['another protocol', 'SSH-2.0-OpenSSH_9.6\r\n'],
+    ['a page without HTTP', '<html><body>hello</body></html>'],
+    ['a header of 20 kB', answer(`X: ${'y'.repeat(20_000)}`)],
+    ['20 kB of headers', answer(`${`X: ${'y'.repeat(500)}\r\n`.repeat(40)}Content-Length: 5`)],
+    ['a header name with a blank', answer('Content Length: 5')],
+    ['a header with NUL', answer('X: a\0b\r\nContent-Length: 5')],
+    ['a header without a colon', answer('Nonsense\r\nContent-Length: 5')],
+    [
+      'an upgrade nobody asked for',
+      'HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\nhello',
+    ],
+  ])('%s', async (_, bytes) => {
+    const { error } = await saved(bytes);
+    expect(error?.exitStatus, error?.message).toBe(9);
+  });
+});

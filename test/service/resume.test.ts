@@ -1,0 +1,391 @@
+import { readFile, symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { thisOwner } from '../../src/disk/owner.ts';
+import { partNames } from '../../src/transfer/part-name.ts';
+import { type Fields, framed, head, rangeStart, sendAndEnd, sendFile } from '../servers/answers.ts';
+import { type Script, startScripted } from '../servers/scripted.ts';
+import { content, mortal, type Run, startRun, temporaryDirectory } from './transfer-fixture.ts';
+
+// Proof 2 of a transfer that never lies: what is resumed is the same file, or it is fetched anew.
+const OLD = content(1_400_000);
+const NEW = content(1_300_000);
+const HELD = 700_000;
+const V1 = { ETag: '"v1"' };
+const LONG_AGO = { 'Last-Modified': 'Tue, 01 Apr 2025 10:00:00 GMT', Date: 'Wed, 02 Apr 2025 10:00:00 GMT' };
+const JUST_NOW = { 'Last-Modified': 'Tue, 01 Apr 2025 10:00:00 GMT', Date: 'Tue, 01 Apr 2025 10:00:00 GMT' };
+
+/** A server whose first answer is the old file, cut; and the run that it breaks off, whose process is dead by now. */
+async function brokenOff(first: Fields, then: Script, cut = HELD, framing: 'length' | 'chunked' = 'length') {
+  const server = await startScripted((socket, request) => {
+    if (request.index > 0) return then(socket, request);
+    const { bytes, headBytes } = framed(OLD, framing, first);
+    sendAndEnd(socket, bytes.subarray(0, headBytes + cut), 'FIN');
+  });
+  onTestFinished(() => server.close());
+  const process = mortal();
+  const run = await startRun(server.url, { pid: process.pid });
+  const outcome = await run.save();
+  expect(outcome.error).toMatchObject({ exitStatus: 9, retryable: true });
+  await process.die();
+  return { server, directory: run.directory };
+}
+
+const answer = (status: number, fields: Fields, body: Buffer | string = ''): string | Buffer =>
+  Buffer.concat([Buffer.from(head(status, { 'Content-Length': body.length, ...fields })), Buffer.from(body)]);
+const reply =
+  (bytes: string | Buffer): Script =>
+  (socket) =>
+    void socket.write(bytes);
+/** Answers the range with something, and the whole with the new file. */
+const onRange =
+  (bytes: string | Buffer): Script =>
+  (socket, request) =>
+    rangeStart(request) === undefined ? sendFile(socket, request, NEW, '"v2"') : void socket.write(bytes);
+
+async function expectWhole(run: Run, file: Buffer): Promise<void> {
+  expect((await readFile(join(run.directory, 'primary.htm'))).equals(file)).toBe(true);
+  expect(await run.names()).toEqual(['primary.htm']);
+}
+
+const rest = (file: Buffer, from = HELD, to = file.length) => file.subarray(from, to);
+const range = (from: number, last: number, total: number | string) => ({
+  'Content-Range': `bytes ${from}-${last}/${total}`,
+});
+
+describe('the same file: only what is missing is moved', () => {
+  test.each<[string, Fields, Fields, string]>([
+    ['by its ETag', V1, V1, '"v1"'],
+    ['by a date that is strong', LONG_AGO, LONG_AGO, LONG_AGO['Last-Modified']],
+  ])('%s', async (_, first, second, validator) => {
+    const { server, directory } = await brokenOff(
+      first,
+      reply(answer(206, { ...second, ...range(HELD, OLD.length - 1, OLD.length) }, rest(OLD))),
+    );
+    const run = await startRun(server.url, { directory });
+    expect(await run.names()).toHaveLength(2);
+    const outcome = await run.save();
+    expect(outcome).toMatchObject({ result: 'resumed', bytes: OLD.length, saved: HELD, attempts: 1 });
+    expect(server.requests.at(-1)?.headers).toMatchObject({ range: `bytes=${HELD}-`, 'if-range': validator });
+    await expectWhole(run, OLD);
+  });
+
+  test('all of it was there already: 416 with the same total', async () => {
+    const { server, directory } = await brokenOff(
+      V1,
+      reply(answer(416, { ...V1, 'Content-Range': `bytes */${OLD.length}` })),
+      framed(OLD, 'chunked', V1).bytes.length - framed(OLD, 'chunked', V1).headBytes - 5,
+      'chunked',
+    );
+    const run = await startRun(server.url, { directory });
+    expect(await run.save()).toMatchObject({ result: 'resumed', bytes: OLD.length, saved: OLD.length });
+    await expectWhole(run, OLD);
+  });
+
+  test('of unknown length: the rest tells it', async () => {
+    const { server, directory } = await brokenOff(
+      V1,
+      (socket, request) => sendFile(socket, request, OLD, '"v1"'),
+      500_000,
+      'chunked',
+    );
+    const run = await startRun(server.url, { directory });
+    const outcome = await run.save();
+    expect(outcome).toMatchObject({ result: 'resumed', bytes: OLD.length });
+    expect(outcome.saved).toBeGreaterThan(400_000);
+    await expectWhole(run, OLD);
+  });
+});
+
+describe('anything else: from byte 0, and never a mixture', () => {
+  test.each<[string, string | Buffer]>([
+    ['changed, whole answer', answer(200, { ETag: '"v2"' }, NEW)],
+    ['range ignored, no validator', answer(200, {}, NEW)],
+    ['206 of the changed file', answer(206, { ETag: '"v2"', ...range(HELD, NEW.length - 1, NEW.length) }, rest(NEW))],
+    [
+      '206 of the changed file under the old total',
+      answer(206, { ETag: '"v2"', ...range(HELD, OLD.length - 1, OLD.length) }, rest(OLD)),
+    ],
+    [
+      '206 under a weakened ETag',
+      answer(206, { ETag: 'W/"v1"', ...range(HELD, OLD.length - 1, OLD.length) }, rest(OLD)),
+    ],
+    ['206 without a validator', answer(206, range(HELD, OLD.length - 1, OLD.length), rest(OLD))],
+    [
+      '206 that starts early',
+      answer(206, { ...V1, ...range(HELD - 1, OLD.length - 1, OLD.length) }, rest(OLD, HELD - 1)),
+    ],
+    [
+      '206 that starts late',
+      answer(206, { ...V1, ...range(HELD + 1, OLD.length - 1, OLD.length) }, rest(OLD, HELD + 1)),
+    ],
+    [
+      '206 with another total',
+      answer(206, { ...V1, ...range(HELD, OLD.length, OLD.length + 1) }, Buffer.concat([rest(OLD), Buffer.from('x')])),
+    ],
+    [
+      '206 that says it is short',
+      answer(206, { ...V1, ...range(HELD, OLD.length - 2, OLD.length) }, rest(OLD, HELD, OLD.length - 1)),
+    ],
+    [
+      '206 shorter than its range',
+      answer(206, { ...V1, ...range(HELD, OLD.length - 1, OLD.length) }, rest(OLD, HELD, OLD.length - 1)),
+    ],
+    ['206 of unknown total', answer(206, { ...V1, ...range(HELD, OLD.length - 1, '*') }, rest(OLD))],
+    ['206 that says nothing', answer(206, V1, rest(OLD))],
+    ['206 in several parts', answer(206, { ...V1, 'Content-Type': 'multipart/byteranges; boundary=b' }, '--b--')],
+    ['416 of another total', answer(416, { ...V1, 'Content-Range': 'bytes */5' })],
+    ['416 that says nothing', answer(416, {})],
+  ])('%s', async (_, second) => {
+    const { server, directory } = await brokenOff(V1, onRange(second));
+    const run = await startRun(server.url, { directory });
+    const outcome = await run.save();
+    expect(outcome.error).toBeUndefined();
+    expect(outcome).toMatchObject({ result: 'downloaded', saved: 0, bytes: NEW.length });
+    await expectWhole(run, NEW);
+  });
+
+  test.each<[string, Fields]>([
+    ['no validator', {}],
+    ['a weak ETag', { ETag: 'W/"v1"' }],
+    ['a weak ETag beside a strong date', { ETag: 'W/"v1"', ...LONG_AGO }],
+    ['a date that is not strong', JUST_NOW],
+    ['a date without the answer’s own', { 'Last-Modified': LONG_AGO['Last-Modified'] }],
+  ])('%s: nothing is kept, no range is asked for', async (_, first) => {
+    const { server, directory } = await brokenOff(first, (socket, request) => sendFile(socket, request, NEW, '"v2"'));
+    const run = await startRun(server.url, { directory });
+    expect(await run.names()).toEqual([]);
+    expect(await run.save()).toMatchObject({ result: 'downloaded', saved: 0 });
+    expect(server.requests.at(-1)?.headers.range).toBeUndefined();
+    await expectWhole(run, NEW);
+  });
+
+  test('a body of under 1 MiB is not worth keeping', async () => {
+    const small = OLD.subarray(0, 1 << 20);
+    const server = await startScripted((socket) => {
+      const { bytes } = framed(small, 'length', V1);
+      sendAndEnd(socket, bytes.subarray(0, 900_000), 'FIN');
+    });
+    const run = await startRun(server.url);
+    expect((await run.save()).error).toBeDefined();
+    expect(await run.names()).toEqual([]);
+    await server.close();
+  });
+});
+
+describe('a range that goes wrong again', () => {
+  test('is gone on with by the next run, and the next', async () => {
+    const { server, directory } = await brokenOff(V1, (socket, request) => {
+      const start = rangeStart(request) ?? 0;
+      if (start > 1_200_000) return sendFile(socket, request, OLD, '"v1"');
+      const fields = { ...V1, ...range(start, OLD.length - 1, OLD.length), 'Content-Length': OLD.length - start };
+      const bytes = Buffer.concat([Buffer.from(head(206, fields)), OLD.subarray(start, start + 300_000)]);
+      sendAndEnd(socket, bytes, 'FIN');
+    });
+    for (let round = 0; round < 2; round += 1) {
+      const process = mortal();
+      const run = await startRun(server.url, { directory, pid: process.pid });
+      expect((await run.save()).error?.exitStatus).toBe(9);
+      await process.die();
+      expect(await run.names()).toHaveLength(2);
+    }
+    const run = await startRun(server.url, { directory });
+    expect(await run.save()).toMatchObject({ result: 'resumed', saved: 1_300_000 });
+    expect(server.requests.map((request) => rangeStart(request))).toEqual([undefined, 700_000, 1_000_000, 1_300_000]);
+    await expectWhole(run, OLD);
+  });
+
+  test.each<[string, Script]>([
+    // Its framing is sound and says "the end", but its range promised more.
+    [
+      'a chunked 206 that is too short',
+      (socket) =>
+        void socket.write(
+          framed(rest(OLD, HELD, OLD.length - 9), 'chunked', { ...V1, ...range(HELD, OLD.length - 1, OLD.length) }, 206)
+            .bytes,
+        ),
+    ],
+    [
+      'a chunked 206 that is too long',
+      (socket) =>
+        void socket.write(
+          framed(
+            Buffer.concat([rest(OLD), Buffer.from('more')]),
+            'chunked',
+            { ...V1, ...range(HELD, OLD.length - 1, OLD.length) },
+            206,
+          ).bytes,
+        ),
+    ],
+  ])('%s: no file', async (_, then) => {
+    const { server, directory } = await brokenOff(V1, then);
+    const run = await startRun(server.url, { directory });
+    expect((await run.save()).error?.exitStatus).toBe(9);
+    expect(await run.names()).not.toContain('primary.htm');
+  });
+
+  test.each<[string, string | Buffer, number]>([
+    [
+      'a coding that nobody asked for',
+      answer(206, { ...V1, ...range(HELD, OLD.length - 1, OLD.length), 'Content-Encoding': 'gzip' }, rest(OLD)),
+      9,
+    ],
+    ['404', answer(404, {}, '{"title":"gone"}'), 5],
+    ['401', answer(401, {}), 4],
+    ['204', 'HTTP/1.1 204 No Content\r\n\r\n', 9],
+  ])('%s ends it', async (_, second, exit) => {
+    const { server, directory } = await brokenOff(V1, reply(second));
+    const run = await startRun(server.url, { directory });
+    expect((await run.save()).error?.exitStatus).toBe(exit);
+    expect(await run.names()).not.toContain('primary.htm');
+  });
+
+  test('206 unasked is not a file', async () => {
+    const server = await startScripted(reply(answer(206, { ...V1, ...range(0, 9, 10) }, '0123456789')));
+    const run = await startRun(server.url);
+    expect((await run.save()).error?.exitStatus).toBe(9);
+    expect(await run.names()).toEqual([]);
+    await server.close();
+  });
+});
+
+describe('whose part it is', () => {
+  const later: Script = (socket, request) => sendFile(socket, request, OLD, '"v1"');
+
+  test('a live process’s is not touched', async () => {
+    const server = await startScripted((socket, request) => {
+      if (request.index > 0) return later(socket, request);
+      sendAndEnd(socket, framed(OLD, 'length', V1).bytes.subarray(0, HELD), 'FIN');
+    });
+    const other = mortal();
+    const first = await startRun(server.url, { pid: other.pid });
+    await first.save();
+    const before = await first.names();
+    expect(before).toHaveLength(2);
+    const run = await startRun(server.url, { directory: first.directory });
+    expect(await run.save()).toMatchObject({ result: 'downloaded', saved: 0 });
+    expect((await run.names()).sort()).toEqual([...before, 'primary.htm'].sort());
+    await server.close();
+  });
+
+  test('another service’s, filing’s or file’s part is not this file’s', async () => {
+    for (const [member, value] of [
+      ['base_url', 'https://elsewhere.example/'],
+      ['accession_no', '0001234567-24-000009'],
+      ['file_name', 'secondary.htm'],
+    ] as const) {
+      const { server, directory } = await brokenOff(V1, later);
+      const names = await (await startRun(server.url, { directory })).names();
+      const record = join(directory, names.find((name) => name.endsWith('.resume')) ?? '');
+      const { [member]: mine, ...others } = JSON.parse((await readFile(record, 'utf8')).split('\n')[0] ?? '');
+      expect(mine).toBeDefined();
+      await writeFile(record, `${JSON.stringify({ ...others, [member]: value })}\n`);
+      const run = await startRun(server.url, { directory });
+      expect(await run.save()).toMatchObject({ result: 'downloaded', saved: 0 });
+      await expectWhole(run, OLD);
+    }
+  });
+
+  test.each<[string, string]>([
+    ['torn', '{"v":1,"base_'],
+    ['empty', ''],
+    ['of another version', '{"v":2}'],
+    ['null', 'null\n'],
+    ['binary', '\0\0\0\0'],
+  ])('a record that is %s is of no use', async (_, text) => {
+    const { server, directory } = await brokenOff(V1, later);
+    const names = await (await startRun(server.url, { directory })).names();
+    await writeFile(join(directory, names.find((name) => name.endsWith('.resume')) ?? ''), text);
+    const run = await startRun(server.url, { directory });
+    expect(await run.save()).toMatchObject({ result: 'downloaded', saved: 0 });
+    await expectWhole(run, OLD);
+  });
+
+  test('hopeless ones of dead processes are swept, whatever they are', async () => {
+    const server = await startScripted(later);
+    const directory = await temporaryDirectory();
+    const process = mortal();
+    const owner = thisOwner('test', process.pid, globalThis.process.platform);
+    await process.die();
+    const name = (serial: string) => partNames('primary.htm', owner, serial);
+    await writeFile(join(directory, name('1').part), 'no record');
+    await writeFile(join(directory, name('2').resume), 'no part');
+    await writeFile(join(directory, name('3').part), '');
+    await writeFile(join(directory, name('3').resume), '{}');
+    const precious = join(await temporaryDirectory(), 'precious');
+    await writeFile(precious, 'precious');
+    await symlink(precious, join(directory, name('4').part));
+    await writeFile(join(directory, name('4').resume), '{}');
+    await writeFile(join(directory, '.primary.htm.part'), 'of somebody else');
+    const run = await startRun(server.url, { directory });
+    expect(await run.save()).toMatchObject({ result: 'downloaded' });
+    expect((await run.names()).sort()).toEqual(['.primary.htm.part', 'primary.htm']);
+    expect(await readFile(precious, 'utf8')).toBe('precious');
+    await server.close();
+  });
+
+  test('a skip sweeps them too', async () => {
+    const { server, directory } = await brokenOff(V1, later);
+    await writeFile(join(directory, 'primary.htm'), 'here already');
+    const run = await startRun(server.url, { directory });
+    expect(await run.save()).toMatchObject({ result: 'skipped' });
+    expect(await run.names()).toEqual(['primary.htm']);
+  });
+
+  test('of several, the largest is gone on with and the others are swept', async () => {
+    const { server, directory } = await brokenOff(V1, later);
+    const [part = '', resume = ''] = (await (await startRun(server.url, { directory })).names()).sort();
+    const process = mortal();
+    const owner = thisOwner('test', process.pid, globalThis.process.platform);
+    await process.die();
+    const other = partNames('primary.htm', owner, '7');
+    await writeFile(join(directory, other.part), OLD.subarray(0, HELD + 1000));
+    await writeFile(join(directory, other.resume), await readFile(join(directory, resume)));
+    expect(part).toMatch(/part$/);
+    const run = await startRun(server.url, { directory });
+    expect(await run.save()).toMatchObject({ result: 'resumed', saved: HELD + 1000 });
+    await expectWhole(run, OLD);
+  });
+
+  test('after a reboot only what was flushed counts', async () => {
+    const { server, directory } = await brokenOff(V1, later);
+    const names = (await (await startRun(server.url, { directory })).names()).sort();
+    const owner = { ...thisOwner('test', 1, globalThis.process.platform), boot: '00000000' };
+    const rebooted = partNames('primary.htm', owner, '1');
+    const flushed = 500_000;
+    const bytes = Buffer.concat([OLD.subarray(0, flushed), Buffer.alloc(HELD - flushed)]);
+    const record = (await readFile(join(directory, names[1] ?? ''), 'utf8')).split('\n')[0];
+    const elsewhere = await temporaryDirectory();
+    await writeFile(join(elsewhere, rebooted.part), bytes);
+    await writeFile(join(elsewhere, rebooted.resume), `${record}\n{"flushed":${flushed}}\n{"flu`);
+    const run = await startRun(server.url, { directory: elsewhere });
+    expect(await run.save()).toMatchObject({ result: 'resumed', saved: flushed });
+    await expectWhole(run, OLD);
+  });
+
+  test('after a reboot with nothing flushed: from byte 0', async () => {
+    const { server, directory } = await brokenOff(V1, later);
+    const names = (await (await startRun(server.url, { directory })).names()).sort();
+    const owner = { ...thisOwner('test', 1, globalThis.process.platform), boot: '00000000' };
+    const rebooted = partNames('primary.htm', owner, '1');
+    const elsewhere = await temporaryDirectory();
+    await writeFile(join(elsewhere, rebooted.part), Buffer.alloc(HELD));
+    const record = (await readFile(join(directory, names[1] ?? ''), 'utf8')).split('\n')[0];
+    await writeFile(join(elsewhere, rebooted.resume), `${record}\n`);
+    const run = await startRun(server.url, { directory: elsewhere });
+    expect(await run.save()).toMatchObject({ result: 'downloaded', saved: 0 });
+    await expectWhole(run, OLD);
+  });
+
+  test('two runs at once: one goes on with it, the other begins anew, both are right', async () => {
+    const { server, directory } = await brokenOff(V1, later);
+    const runs = await Promise.all([
+      startRun(server.url, { directory, ifExists: 'overwrite' }),
+      startRun(server.url, { directory, ifExists: 'overwrite', pid: mortal().pid }),
+    ]);
+    const outcomes = await Promise.all(runs.map((run) => run.save()));
+    expect(outcomes.map(({ error }) => error)).toEqual([undefined, undefined]);
+    expect(outcomes.filter(({ result }) => result === 'resumed').length).toBeLessThan(2);
+    await expectWhole(runs[0] as Run, OLD);
+  });
+});
