@@ -53,7 +53,8 @@ function inEverySpelling(form: string): string {
 
 /** Every way to write a character: encoders differ in what they leave as it is (RFC 3986, forms, URL, JSON). */
 function spellings(character: string): string {
-  const percent = [...Buffer.from(character)].map((byte) => `%${hex(byte, 2)}`).join('');
+  // A redirect to a login page encodes the whole URL once more: %25 is the percent sign itself.
+  const percent = [...Buffer.from(character)].map((byte) => `%(?:25)*${hex(byte, 2)}`).join('');
   if (/[A-Za-z0-9]/.test(character)) return `(?:${percent}|${character})`;
   const units = Array.from({ length: character.length }, (_, at) => `\\\\u${hex(character.charCodeAt(at), 4)}`).join(
     '',

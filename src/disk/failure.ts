@@ -1,3 +1,4 @@
+import { constants } from 'node:os';
 import { errnoOf, FilingsError } from '../errors.ts';
 
 const REASONS: Readonly<Record<string, readonly [why: string, hint: string]>> = {
@@ -23,7 +24,13 @@ const REASONS: Readonly<Record<string, readonly [why: string, hint: string]>> = 
 /** Turns what the file system said about a path into `local_io`, with what to do about it; the run stops. */
 export function diskFailure(error: unknown, path: string): FilingsError {
   if (error instanceof FilingsError) return error;
-  const code = errnoOf(error);
+  const code = codeOf(error);
   const [why, hint] = (code && REASONS[code]) || [code ?? String(error), 'check the disk and the path'];
   return new FilingsError('local_io', `${path}: cannot write: ${why}`, { hint, cause: error, stopsRun: true });
+}
+
+/** libuv has no name for a used-up quota, only the system's number. */
+function codeOf(error: unknown): string | undefined {
+  const number = (error as { errno?: unknown } | null | undefined)?.errno;
+  return number === -constants.errno.EDQUOT ? 'EDQUOT' : errnoOf(error);
 }

@@ -2,12 +2,13 @@ import { connect as connectTcp, isIP, type Socket } from 'node:net';
 import type { ConnectionOptions } from 'node:tls';
 import { FilingsError } from '../errors.ts';
 import { connectFailure } from './failure.ts';
+import { happens } from './happens.ts';
 import { Intake } from './intake.ts';
+import { openTunnel } from './tunnel.ts';
 
 /** One address of several may take this share of the whole time, so that a dead route leaves time for the next. */
 const ADDRESS_SHARE = 4;
 const LONGEST_ADDRESS_MS = 3000;
-const LONGEST_PROXY_HEAD = 16_384;
 
 export interface Route {
   /** Where the request goes. */
@@ -71,7 +72,7 @@ async function reachThrough(
   const tcp = await connect(first, route, signal, plainFirst && !tunnel ? intake : undefined);
   const socket = plainFirst ? tcp : await secure(tcp, first.hostname, signal, tunnel ? undefined : intake);
   if (!tunnel) return socket;
-  await openTunnel(socket, route, proxy, signal);
+  await openTunnel(socket, url, proxy, signal);
   return secure(socket, url.hostname, signal, intake);
 }
 
@@ -110,72 +111,6 @@ async function secure(
   const secured = connectTls(intake ? ({ ...options, onread: intake.onread } as ConnectionOptions) : options);
   await happens(secured, 'secureConnect', signal);
   return secured;
-}
-
-/** CONNECT, RFC 9110 section 9.3.6. */
-async function openTunnel(socket: Socket, route: Route, proxy: URL, signal: AbortSignal): Promise<void> {
-  const target = `${route.url.hostname}:${route.url.port || 443}`;
-  const auth = proxyAuthorization(proxy);
-  const lines = [`CONNECT ${target} HTTP/1.1`, `Host: ${target}`, ...(auth ? [`Proxy-Authorization: ${auth}`] : [])];
-  socket.write(`${lines.join('\r\n')}\r\n\r\n`);
-  const head = await readHead(socket, signal);
-  const status = Number(/^HTTP\/1\.[01] (\d{3})/.exec(head)?.[1]);
-  if (status >= 200 && status < 300) return;
-  socket.destroy();
-  const answer = Number.isNaN(status) ? 'gave an answer that is not HTTP' : `refused with ${status}`;
-  throw new FilingsError('temporary', `${route.url.host}: the proxy ${proxy.host} ${answer}`, {
-    hint:
-      status === 407
-        ? 'the proxy wants a user and a password: http://USER:PASSWORD@HOST:PORT in HTTPS_PROXY'
-        : 'check HTTPS_PROXY, or name the host in NO_PROXY to go without a proxy',
-  });
-}
-
-/** The value of Proxy-Authorization for a proxy URL with a user in it, or undefined. */
-export function proxyAuthorization(proxy: URL): string | undefined {
-  if (!proxy.username && !proxy.password) return undefined;
-  const pair = `${decodeURIComponent(proxy.username)}:${decodeURIComponent(proxy.password)}`;
-  return `Basic ${Buffer.from(pair).toString('base64')}`;
-}
-
-/** Reads up to the empty line; what follows it goes back. */
-async function readHead(socket: Socket, signal: AbortSignal): Promise<string> {
-  let held = Buffer.alloc(0);
-  for (;;) {
-    const chunk: Buffer | null = socket.read();
-    if (chunk) held = Buffer.concat([held, chunk]);
-    const end = held.indexOf('\r\n\r\n');
-    if (end >= 0) {
-      const rest = held.subarray(end + 4);
-      if (rest.length > 0) socket.unshift(rest);
-      return held.toString('latin1', 0, end);
-    }
-    if (socket.readableEnded || held.length > LONGEST_PROXY_HEAD) return held.toString('latin1');
-    if (!chunk) await happens(socket, 'readable', signal);
-  }
-}
-
-/** Waits for one event; destroys the socket and throws when it fails, ends or the signal aborts first. */
-function happens(socket: Socket, event: string, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const settle = (error?: unknown) => {
-      socket.off(event, onEvent).off('error', settle).off('close', onClose);
-      signal.removeEventListener('abort', onAbort);
-      if (error === undefined) {
-        resolve();
-        return;
-      }
-      // A late error has nobody to go to.
-      socket.on('error', () => {}).destroy();
-      reject(error);
-    };
-    const onEvent = () => settle();
-    const onClose = () => settle(Object.assign(new Error('the connection was closed'), { code: 'ECONNRESET' }));
-    const onAbort = () => settle(signal.reason);
-    socket.once(event, onEvent).once('error', settle).once('close', onClose);
-    signal.addEventListener('abort', onAbort, { once: true });
-    if (signal.aborted) onAbort();
-  });
 }
 
 function unbracketed(hostname: string): string {

@@ -1,10 +1,10 @@
 import { errnoOf, FilingsError } from '../errors.ts';
 import { Body } from './body.ts';
-import { proxyAuthorization } from './connect.ts';
 import type { Connection } from './connections.ts';
-import type { Answer, GetRequest, HeaderFields } from './exchange.ts';
 import { answerFailure, truncated } from './failure.ts';
 import { type Framing, framingOf } from './framing.ts';
+import type { Answer, GetRequest, HeaderFields } from './messages.ts';
+import { proxyAuthorization } from './tunnel.ts';
 import { Watchdog } from './watchdog.ts';
 
 /** One request on one connection, from its first line to the last byte of the answer's body. */

@@ -1,4 +1,4 @@
-import type { HeaderFields } from './exchange.ts';
+import type { HeaderFields } from './messages.ts';
 
 /** How a body's end is told (RFC 9112 section 6.3). */
 export type Framing =

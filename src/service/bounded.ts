@@ -1,5 +1,5 @@
 import { FilingsError } from '../errors.ts';
-import type { Answer } from '../http/exchange.ts';
+import type { Answer } from '../http/messages.ts';
 import { sleep } from '../sleep.ts';
 
 /** An error body may drip for ever. */

@@ -1,7 +1,8 @@
 import { FilingsError } from '../errors.ts';
 import { type Persistence, persist, type Setback } from '../http/attempts.ts';
 import type { Connections } from '../http/connections.ts';
-import { type Answer, get } from '../http/exchange.ts';
+import { get } from '../http/exchange.ts';
+import type { Answer } from '../http/messages.ts';
 import { isRedirect, nextHop } from '../http/redirect.ts';
 import { isRetriedStatus, retryAfterMs } from '../http/retry.ts';
 import type { Secrets } from '../secrets.ts';

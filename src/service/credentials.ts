@@ -65,19 +65,15 @@ function withSegment(url: URL, key: string): URL {
   return carried;
 }
 
-/** A URL without the carriers of a key, wherever a redirect may have copied them to. */
+/** A URL without the carriers of this key, wherever a redirect may have copied them to; other keys are not ours to touch. */
 export function withoutCredentials(url: URL, key: string): URL {
   const clean = new URL(url);
   for (const [name, value] of [...clean.searchParams]) {
-    if (name.toLowerCase() === QUERY_PARAMETER || value.includes(key)) clean.searchParams.delete(name);
+    if (name.toLowerCase() === QUERY_PARAMETER && value === key) clean.searchParams.delete(name, value);
   }
   clean.pathname = clean.pathname
     .split('/')
-    .filter((segment) => !isKeySegment(segment, key))
+    .filter((segment) => segment !== `${PATH_PREFIX}${key}` && segment !== `${PATH_PREFIX}${encodeURIComponent(key)}`)
     .join('/');
   return clean;
-}
-
-function isKeySegment(segment: string, key: string): boolean {
-  return segment.startsWith(PATH_PREFIX) || segment.includes(encodeURIComponent(key));
 }

@@ -1,10 +1,10 @@
-import { link, open, rename, unlink } from 'node:fs/promises';
+import { rename, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Directory } from '../disk/directory.ts';
 import { diskFailure } from '../disk/failure.ts';
 import { GatheredFile } from '../disk/gathered-file.ts';
 import type { Owner } from '../disk/owner.ts';
-import { errnoOf } from '../errors.ts';
+import { placeNew } from '../disk/place-new.ts';
 import type { Leftover } from './leftovers.ts';
 import { partNames } from './part-name.ts';
 import type { Held, Validator } from './resume.ts';
@@ -13,8 +13,6 @@ import type { Sink } from './transfer.ts';
 
 /** Smaller bodies are fetched anew in the time that a record costs. */
 const RECORDED_FROM_BYTES = 1 << 20;
-/** `link` is not known to FAT and some network disks. */
-const NO_LINKS = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK', 'EXDEV']);
 
 /** Where a part lives, and for which file. */
 export interface PartPlace {
@@ -108,8 +106,9 @@ export class PartFile implements Sink {
       if (this.#recorded) await unlink(this.#record);
       this.#recorded = false;
       if (!validator || (total !== undefined && total <= RECORDED_FROM_BYTES)) return;
-      await writeRecord(this.#record, { v: 1, ...this.#place.identity, validator, total: total ?? null });
+      // Before it is whole: one that could not be written must go, too.
       this.#recorded = true;
+      await writeRecord(this.#record, { v: 1, ...this.#place.identity, validator, total: total ?? null });
     });
   }
 
@@ -169,31 +168,6 @@ export class PartFile implements Sink {
       throw diskFailure(error, join(this.#place.directory.path, this.#place.final));
     }
   }
-}
-
-/** Puts a file under a name that must be free; false when it is not. */
-async function placeNew(part: string, final: string): Promise<boolean> {
-  try {
-    await link(part, final);
-    await unlink(part);
-    return true;
-  } catch (error) {
-    if (errnoOf(error) === 'EEXIST') return dropQuietly(part).then(() => false);
-    if (!NO_LINKS.has(errnoOf(error) ?? '')) throw error;
-    return placeReserved(part, final);
-  }
-}
-
-/** Without links: reserves the final name with an empty file, then renames over it. */
-async function placeReserved(part: string, final: string): Promise<boolean> {
-  try {
-    await (await open(final, 'wx')).close();
-  } catch (error) {
-    if (errnoOf(error) === 'EEXIST') return dropQuietly(part).then(() => false);
-    throw error;
-  }
-  await rename(part, final);
-  return true;
 }
 
 function noteQuietly(record: string, bytes: number): void {

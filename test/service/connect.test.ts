@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { Connections } from '../../src/http/connections.ts';
-import { type Answer, get } from '../../src/http/exchange.ts';
+import { get } from '../../src/http/exchange.ts';
+import type { Answer } from '../../src/http/messages.ts';
 import { head } from '../servers/answers.ts';
 import { type Script, startScripted } from '../servers/scripted.ts';
 import { content } from './transfer-fixture.ts';

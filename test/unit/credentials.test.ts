@@ -72,11 +72,12 @@ describe('chooseKeyWay: the rule about combinations', () => {
 describe('withoutCredentials', () => {
   test.each([
     [`https://b.example/f?x=1&apikey=${PERCENT}`, 'https://b.example/f?x=1'],
-    ['https://b.example/f?ApiKey=other&x=1', 'https://b.example/f?x=1'],
-    [`https://b.example/f?token=pre${PERCENT}post`, 'https://b.example/f'],
+    [`https://b.example/f?ApiKey=${PERCENT}&x=1`, 'https://b.example/f?x=1'],
+    // Another key is the other service's own; a hidden one of ours is refused by the client.
+    ['https://b.example/f?apikey=other&x=a%20b', 'https://b.example/f?apikey=other&x=a%20b'],
+    ['https://b.example/f?token=a', 'https://b.example/f?token=a'],
     [`https://b.example/f/APIKEY-${PERCENT}`, 'https://b.example/f'],
     [`https://b.example/f/APIKEY-${PERCENT}?x=1`, 'https://b.example/f?x=1'],
-    [`https://b.example/${PERCENT}/f`, 'https://b.example/f'],
     ['https://b.example/f?x=a%20b&y=%2B', 'https://b.example/f?x=a%20b&y=%2B'],
   ])('%s becomes %s', (from, to) => {
     expect(withoutCredentials(new URL(from), KEY).href).toBe(to);

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import type { HeaderFields } from '../../src/http/exchange.ts';
 import { type Framing, framingOf } from '../../src/http/framing.ts';
+import type { HeaderFields } from '../../src/http/messages.ts';
 
 test.each<[string, HeaderFields, Framing['kind']]>([
   ['a length', { 'content-length': '10' }, 'length'],

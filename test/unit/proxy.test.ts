@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { FilingsError } from '../../src/errors.ts';
-import { proxyAuthorization } from '../../src/http/connect.ts';
 import { isExempt, isLoopback, proxyFor } from '../../src/http/proxy.ts';
+import { proxyAuthorization } from '../../src/http/tunnel.ts';
 
 test.each([
   'localhost',

@@ -21,6 +21,7 @@ describe('redact', () => {
     ['base64', Buffer.from(KEY).toString('base64')],
     ['base64 without padding', Buffer.from(KEY).toString('base64').replace(/=+$/, '')],
     ['base64url', Buffer.from(KEY).toString('base64url')],
+    ['percent-encoded twice, as a redirect to a login does', encodeURIComponent(encodeURIComponent(KEY))],
     ['base64, percent-encoded', encodeURIComponent(Buffer.from(KEY).toString('base64'))],
   ])('%s', (_, form) => {
     const secrets = new Secrets();
@@ -43,6 +44,14 @@ describe('redact', () => {
 
   test('none: the text itself', () => {
     expect(new Secrets().redact('some words')).toBe('some words');
+  });
+
+  test('forgotten: not looked for any more', () => {
+    const secrets = new Secrets();
+    secrets.add('first-one');
+    secrets.add('second-one');
+    secrets.forget('first-one');
+    expect(secrets.redact('first-one second-one')).toBe('first-one [redacted]');
   });
 
   test('too short a one would black out everything', () => {

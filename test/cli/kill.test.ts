@@ -1,0 +1,165 @@
+import { execFile } from 'node:child_process';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { head, rangeStart } from '../servers/answers.ts';
+import { type ScriptedServer, startScripted } from '../servers/scripted.ts';
+import { content } from '../service/transfer-fixture.ts';
+import { ACCESSION, BIN, serviceAt, type Workplace, workplace } from './program.ts';
+
+// Proof 3 of a transfer that never lies: after a kill the final name is absent, old, or whole; a rerun completes.
+const ROUNDS = Number(process.env.FILINGS_KILL_ROUNDS ?? 10);
+const FILE = content(2_000_000);
+const OLD = Buffer.from('the old file');
+const NAME = 'primary.htm';
+let server: ScriptedServer;
+
+/** The file comes in pieces, some milliseconds apart, so that a kill can fall between them. */
+beforeAll(async () => {
+  server = await startScripted(async (socket, request) => {
+    const start = request.headers['if-range'] === '"v1"' ? rangeStart(request) : undefined;
+    const range = { 'Content-Range': `bytes ${start}-${FILE.length - 1}/${FILE.length}` };
+    const fields = { ETag: '"v1"', 'Content-Length': FILE.length - (start ?? 0) };
+    socket.write(start === undefined ? head(200, fields) : head(206, { ...fields, ...range }));
+    for (let at = start ?? 0; at < FILE.length && !socket.destroyed; at += 250_000) {
+      socket.write(FILE.subarray(at, at + 250_000));
+      await sleep(8);
+    }
+  });
+});
+afterAll(() => server.close());
+
+const arguments_ = (old: boolean) => ['download', ACCESSION, NAME, ...(old ? ['--if-exists', 'overwrite'] : [])];
+
+async function expectSoundThenComplete(place: Workplace, old: boolean): Promise<void> {
+  const names = await place.names();
+  if (names.includes(NAME)) {
+    const found = await place.read(NAME);
+    expect(found.equals(FILE) || (old && found.equals(OLD))).toBe(true);
+  } else expect(old).toBe(false);
+  const { exitCode, stderr } = await place.filings(arguments_(old), serviceAt(server.url));
+  expect(exitCode, stderr).toBe(0);
+  expect((await place.read(NAME)).equals(FILE)).toBe(true);
+  expect(await place.names()).toEqual([NAME]);
+}
+
+test(`SIGKILL at ${ROUNDS} random moments`, { timeout: 60_000 + ROUNDS * 1500 }, async () => {
+  for (let round = 0; round < ROUNDS; round += 1) {
+    const place = await workplace();
+    const old = round % 2 === 1;
+    if (old) await writeFile(join(place.path, NAME), OLD);
+    const running = place.start(arguments_(old), serviceAt(server.url));
+    await sleep(40 + Math.random() * 180);
+    running.kill('SIGKILL');
+    await running.ended;
+    await expectSoundThenComplete(place, old);
+  }
+});
+
+/** Faults are counted by thread: the pool must have one only. */
+const ONE_THREAD = { UV_THREADPOOL_SIZE: '1' };
+const strace = await promisify(execFile)('strace', ['-f', '-o', '/dev/null', 'true']).then(
+  () => true,
+  () => false,
+);
+
+describe.skipIf(!strace)('SIGKILL at a system call (strace)', () => {
+  test.each<[call: string, when: number, old: boolean]>([
+    ['pwritev,pwrite64', 1, false],
+    ['pwritev,pwrite64', 3, false],
+    ['pwritev,pwrite64', 3, true],
+    // The record's, the file's, the directory's.
+    ['fsync', 1, false],
+    ['fsync', 2, false],
+    ['fsync', 3, false],
+    ['fsync', 2, true],
+    ['fsync', 3, true],
+    // The record goes before the file is placed, the part's own name after it.
+    ['unlink', 1, false],
+    ['unlink', 2, false],
+    ['unlink', 1, true],
+    ['link', 1, false],
+    ['rename', 1, true],
+  ])('%s, the time %i, an old file there: %s', async (call, when, old) => {
+    for (const moment of ['error=EIO:signal=KILL', 'signal=KILL']) {
+      const place = await workplace();
+      if (old) await writeFile(join(place.path, NAME), OLD);
+      const inject = `inject=${call}:${moment}:when=${when}`;
+      const options = ['-f', '-o', '/dev/null', '-e', `trace=${call}`, '-e', inject, process.execPath, BIN];
+      const killed = await place.shell(`strace ${options.join(' ')} ${arguments_(old).join(' ')}`, {
+        ...serviceAt(server.url),
+        ...ONE_THREAD,
+      });
+      expect(killed.exitCode, killed.stderr).toBe(137);
+      await expectSoundThenComplete(place, old);
+    }
+  });
+
+  test('as a dead part is taken over', async () => {
+    for (const when of [1, 2]) {
+      const place = await workplace();
+      const first = place.start(arguments_(false), { ...serviceAt(server.url), ...ONE_THREAD });
+      while ((await place.names()).length < 2) await sleep(3);
+      await sleep(30);
+      first.kill('SIGKILL');
+      await first.ended;
+      const options = ['-f', '-o', '/dev/null', '-e', `trace=rename`, '-e', `inject=rename:signal=KILL:when=${when}`];
+      const line = `strace ${options.join(' ')} ${process.execPath} ${BIN} ${arguments_(false).join(' ')}`;
+      expect((await place.shell(line, { ...serviceAt(server.url), ...ONE_THREAD })).exitCode).toBe(137);
+      await expectSoundThenComplete(place, false);
+    }
+  });
+});
+
+describe.skipIf(!strace)('a system call that fails (strace)', () => {
+  test.each<[call: string, error: string, when: number, words: RegExp]>([
+    ['pwritev,pwrite64', 'ENOSPC', 2, /full/],
+    ['pwritev,pwrite64', 'EDQUOT', 2, /quota/],
+    ['pwritev,pwrite64', 'EIO', 2, /disk/],
+    ['fsync', 'EIO', 2, /disk/],
+    ['fsync', 'EIO', 3, /disk/],
+    ['fsync', 'ENOSPC', 1, /full/],
+    ['rename', 'EIO', 1, /disk/],
+    ['rename', 'EROFS', 1, /read-only/],
+  ])('%s with %s, the time %i: exit 8, the old file stays, nothing else', async (call, error, when, words) => {
+    const place = await workplace();
+    await writeFile(join(place.path, NAME), OLD);
+    const options = [
+      '-f',
+      '-o',
+      '/dev/null',
+      '-e',
+      `trace=${call}`,
+      '-e',
+      `inject=${call}:error=${error}:when=${when}`,
+    ];
+    const line = `strace ${options.join(' ')} ${process.execPath} ${BIN} ${arguments_(true).join(' ')}`;
+    const { exitCode, stderr } = await place.shell(line, { ...serviceAt(server.url), ...ONE_THREAD });
+    expect(exitCode, stderr).toBe(8);
+    expect(stderr).toMatch(words);
+    expect(await place.names()).toEqual([NAME]);
+    // The directory's own flush fails after the rename: then the new file is there, and not reported as saved.
+    const found = await place.read(NAME);
+    expect(found.equals(call === 'fsync' && when === 3 ? FILE : OLD)).toBe(true);
+  });
+
+  test.each(['EPERM', 'EOPNOTSUPP', 'EMLINK'])('link with %s: without links it goes, too', async (error) => {
+    const place = await workplace();
+    const options = ['-f', '-o', '/dev/null', '-e', 'trace=link', '-e', `inject=link:error=${error}`];
+    const line = `strace ${options.join(' ')} ${process.execPath} ${BIN} ${arguments_(false).join(' ')}`;
+    const { exitCode, stderr } = await place.shell(line, { ...serviceAt(server.url), ...ONE_THREAD });
+    expect(exitCode, stderr).toBe(0);
+    expect((await place.read(NAME)).equals(FILE)).toBe(true);
+    expect(await place.names()).toEqual([NAME]);
+  });
+
+  test('a write that takes less than asked is gone on with', async () => {
+    // retval= would lie about what was written: a limit on the file's size makes real short writes.
+    const place = await workplace();
+    const line = `trap '' XFSZ; ulimit -f 1000; exec ${process.execPath} ${BIN} ${arguments_(false).join(' ')}`;
+    const { exitCode, stderr } = await place.shell(line, { ...serviceAt(server.url), ...ONE_THREAD });
+    expect([exitCode, await place.names()], stderr).toEqual([8, []]);
+  });
+});
