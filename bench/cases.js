@@ -99,7 +99,7 @@ function manyFiles(peer, program, bound, label) {
 
 export const CASES = [
   {
-    what: ({ large }) => `${large >> 20} MiB to disk, flushed, against \`curl -o\` then \`sync FILE\``,
+    what: ({ large }) => `${large / 2 ** 20} MiB to disk, flushed, against \`curl -o\` then \`sync FILE\``,
     needs: 'curl',
     measure: async (context) => {
       const { ours, curlToDisk, out } = commands(context);
@@ -108,7 +108,7 @@ export const CASES = [
     },
   },
   {
-    what: ({ large }) => `${large >> 20} MiB to a pipe, against curl`,
+    what: ({ large }) => `${large / 2 ** 20} MiB to a pipe, against curl`,
     needs: 'curl',
     measure: async (context) => {
       const { ourPipe, curlPipe } = commands(context);
@@ -119,7 +119,7 @@ export const CASES = [
     },
   },
   {
-    what: ({ sparse }) => `peak memory of a ${sparse >> 20} MiB download, beside that of 20 kB`,
+    what: ({ sparse }) => `peak memory of a ${sparse / 2 ** 20} MiB download, beside that of 20 kB`,
     measure: async (context) => {
       const { ours, out } = commands(context);
       return memory(context, ours('sparse.bin', '-d', out), ours('f00000.htm', '-d', out));
@@ -190,7 +190,7 @@ export const CASES = [
     },
   },
   {
-    what: ({ large }) => `bytes moved when ${large >> 20} MiB, cut at 90 %, are asked for again`,
+    what: ({ large }) => `bytes moved when ${large / 2 ** 20} MiB, cut at 90 %, are asked for again`,
     measure: async (context) => {
       const { large } = context.sizes;
       const server = await startCutting(large, Math.floor(large * 0.9));

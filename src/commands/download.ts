@@ -2,7 +2,7 @@ import { join, resolve } from 'node:path';
 import { descriptorAt, isStreamPath, pathWriter, stdoutWriter } from '../disk/byte-writer.ts';
 import { openSession, type Session } from '../session.ts';
 import { errorObject } from '../terminal/render-error.ts';
-import { openReport } from '../terminal/report-file.ts';
+import { openReport, type Report } from '../terminal/report-file.ts';
 import { humanBytes } from '../terminal/units.ts';
 import { runBatch } from '../transfer/batch.ts';
 import { type Fetching, fetchToDisk, fetchToStream, type StreamTarget } from '../transfer/fetch-file.ts';
@@ -21,7 +21,9 @@ export async function run({ args, options, flags }: Invocation, world: World): P
   const session = await openSession(flags, world);
   const places = new Places(world);
   try {
-    await fetchAll(order, { client: session.client, places, monotonic: world.monotonic }, session, world);
+    const report = await openReport(order.report, world);
+    const fetching = { client: session.client, places, monotonic: world.monotonic };
+    await fetchAll(order, fetching, session, report, world).finally(() => report.close());
     return 0;
   } finally {
     await places.close();
@@ -29,8 +31,13 @@ export async function run({ args, options, flags }: Invocation, world: World): P
   }
 }
 
-async function fetchAll(order: Order, fetching: Fetching, session: Session, world: World): Promise<void> {
-  const report = await openReport(order.report, world);
+async function fetchAll(
+  order: Order,
+  fetching: Fetching,
+  session: Session,
+  report: Report,
+  world: World,
+): Promise<void> {
   const wanted = order.fileNames.map((fileName) => ({ accession: order.accession, fileName }));
   const fetchOne = await fetcherFor(order, fetching, session, world);
   const tally = new Tally();

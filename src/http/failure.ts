@@ -51,6 +51,7 @@ const CERTIFICATE = /CERT|ALTNAME|SELF_SIGNED|VERIFY/;
 export function connectFailure(error: unknown, attempted: Attempted): FilingsError {
   const causes = innermost(error);
   const code = causes.map(errnoOf).find((found) => found !== undefined) ?? '';
+  if (code === 'EMFILE' || code === 'ENFILE') return tooManyOpen(error, attempted.url);
   const plain = REASONS[code] ?? unknownReason(code, causes[0]);
   const via = attempted.proxy ? ` (through the proxy ${attempted.proxy.host})` : '';
   return new FilingsError('temporary', `${attempted.url.host}: ${plain.why}${via}`, {
@@ -58,6 +59,15 @@ export function connectFailure(error: unknown, attempted: Attempted): FilingsErr
     cause: error,
     connected: false,
     retryable: !CERTIFICATE.test(code),
+  });
+}
+
+/** Not the network's fault, and waiting does not mend it. */
+function tooManyOpen(cause: unknown, url: URL): FilingsError {
+  return new FilingsError('local_io', `${url.host}: cannot connect: too many open files`, {
+    hint: 'lower --jobs, or raise the limit (ulimit -n)',
+    stopsRun: true,
+    cause,
   });
 }
 

@@ -7,14 +7,15 @@ import { write } from './output.ts';
 export interface Report {
   /** Writes a line, without its line break. Throws `local_io`. */
   write(line: string): Promise<void>;
+  close(): Promise<void>;
 }
 
 /** Opens `--report`: a file, written anew; `-` for stdout; undefined for nowhere. Throws `local_io`. */
 export async function openReport(path: string | undefined, world: { readonly stdout: OutputStream }): Promise<Report> {
-  if (path === undefined) return { async write() {} };
-  if (path === '-') return { write: (line) => write(world.stdout, `${line}\n`) };
+  if (path === undefined) return { async write() {}, async close() {} };
+  if (path === '-') return { write: (line) => write(world.stdout, `${line}\n`), async close() {} };
   const file = await guarded(path, () => open(path, 'w'));
-  return { write: (line) => guarded(path, () => appendTo(file, line)) };
+  return { write: (line) => guarded(path, () => appendTo(file, line)), close: () => file.close() };
 }
 
 async function appendTo(file: FileHandle, line: string): Promise<void> {

@@ -76,7 +76,7 @@ describe('where stdout goes', () => {
 
   test('into a closed pipe, all is well', async () => {
     const { stdout, stderr } = await shell(
-      '"$NODE" "$BIN" --help | true; echo "${PIPESTATUS[0]}"; "$NODE" "$BIN" help config | :; echo "${PIPESTATUS[0]}"',
+      '"$NODE" "$BIN" --help | true; echo "$PIPESTATUS"; "$NODE" "$BIN" help config | :; echo "$PIPESTATUS"',
     );
     expect({ stdout, stderr }).toEqual({ stdout: '0\n0', stderr: '' });
   });

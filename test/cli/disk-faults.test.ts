@@ -1,0 +1,235 @@
+import { execFile } from 'node:child_process';
+import { chmod, lstat, mkdir, readFile, readlink, rm, symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { head, sendFile } from '../servers/answers.ts';
+import { type ScriptedServer, startScripted } from '../servers/scripted.ts';
+import { content } from '../service/transfer-fixture.ts';
+import { ACCESSION, serviceAt, until, type Workplace, workplace } from './program.ts';
+
+// Proof 5 of a transfer that never lies: a disk that says no, and things in the way.
+const FILE = content(3_000_000);
+const OLD = Buffer.from('the old file');
+const NAME = 'primary.htm';
+let server: ScriptedServer;
+
+beforeAll(async () => {
+  server = await startScripted((socket, request) => {
+    if (!request.path.includes('stops')) return sendFile(socket, request, FILE, '"v1"');
+    socket.write(head(200, { 'Content-Length': FILE.length, ETag: '"v1"' }));
+    socket.write(FILE.subarray(0, 2_000_000));
+  });
+});
+afterAll(() => server.close());
+
+const get = `$FILINGS download ${ACCESSION} ${NAME} --if-exists overwrite`;
+const run = (place: Workplace, script: string, env = {}) => place.shell(script, { ...serviceAt(server.url), ...env });
+
+async function withOld(): Promise<Workplace> {
+  const place = await workplace();
+  await writeFile(join(place.path, NAME), OLD);
+  return place;
+}
+
+async function expectOldOnly(place: Workplace): Promise<void> {
+  expect(await place.names()).toEqual([NAME]);
+  expect(await place.read(NAME)).toEqual(OLD);
+}
+
+const probes = async (line: string) =>
+  promisify(execFile)('bash', ['-c', line]).then(
+    () => true,
+    () => false,
+  );
+const namespaces = await probes('unshare -Urm true');
+const isRoot = process.geteuid?.() === 0;
+const otherUser = !isRoot || (await probes('setpriv --reuid=65534 --clear-groups true'));
+
+describe('the old file stays, the part goes, exit 8', () => {
+  test.each([100, 1000])('a file that grows beyond ulimit -f %i', async (limit) => {
+    const place = await withOld();
+    const { exitCode, stderr } = await run(place, `trap '' XFSZ; ulimit -f ${limit}; ${get}`);
+    expect(exitCode, stderr).toBe(8);
+    expect(stderr).toMatch(/larger than may be written/);
+    await expectOldOnly(place);
+  });
+
+  test('into stdout: beyond the limit', async () => {
+    const place = await workplace();
+    const { exitCode } = await run(
+      place,
+      `trap '' XFSZ; ulimit -f 100; ${get.replace('--if-exists overwrite', '-o -')} > out`,
+    );
+    expect(exitCode).toBe(8);
+    const out = await place.read('out');
+    expect(out.equals(FILE.subarray(0, out.length))).toBe(true);
+  });
+
+  test.skipIf(!namespaces)('a full disk (a tmpfs of 1 MB in a namespace of our own)', async () => {
+    const place = await workplace();
+    await mkdir(join(place.path, 'disk'));
+    const { exitCode, stderr, stdout } = await run(
+      place,
+      `cat > inside.sh <<'END'
+mount -t tmpfs -o size=1m none disk || exit 99
+printf 'the old file' > disk/${NAME}
+${get} -d disk
+code=$?
+ls -A disk; cat disk/${NAME}
+exit $code
+END
+FILINGS="$FILINGS" unshare -Urm bash inside.sh`,
+    );
+    expect(exitCode, stderr).toBe(8);
+    expect(stderr).toMatch(/the disk is full/);
+    expect(stdout.toString()).toBe(`${NAME}\n${OLD}`);
+  });
+
+  test.skipIf(!namespaces)('a read-only disk', async () => {
+    const place = await workplace();
+    await mkdir(join(place.path, 'disk'));
+    const { exitCode, stderr } = await run(
+      place,
+      `FILINGS="$FILINGS" unshare -Urm bash -c 'mount --bind disk disk && mount -o remount,bind,ro disk || exit 99; ${get} -d disk'`,
+    );
+    expect(exitCode, stderr).toBe(8);
+    expect(stderr).toMatch(/read-only/);
+  });
+
+  test.skipIf(!otherUser)('a directory that may not be written', async () => {
+    const place = await workplace();
+    await mkdir(join(place.path, 'locked'));
+    await chmod(join(place.path, 'locked'), 0o555);
+    await chmod(place.home, 0o755);
+    const as = isRoot ? 'setpriv --reuid=65534 --clear-groups' : '';
+    const { exitCode, stderr } = await run(place, `${as} ${get} -d locked`, { HOME: '/nonexistent' });
+    expect(exitCode, stderr).toBe(8);
+    expect(stderr).toMatch(/locked.*permission denied/);
+    const made = await run(place, `${as} ${get} -d locked/deeper/still`, { HOME: '/nonexistent' });
+    expect(made.exitCode, made.stderr).toBe(8);
+  });
+
+  test.each([
+    ['-d /proc/nope', /\/proc\/nope/],
+    ['-d /proc/nope/deeper', /\/proc\/nope/],
+    ['-o /proc/nope/file', /\/proc\/nope/],
+    ['-d /dev/null', /\/dev\/null/],
+    ['-d /dev/null/deeper', /\/dev\/null/],
+    [`-o ${'x'.repeat(300)}`, /too long/],
+  ])('%s', async (where, words) => {
+    const place = await workplace();
+    const { exitCode, stderr } = await run(place, get.replace('--if-exists overwrite', where));
+    expect(exitCode, stderr).toBe(8);
+    expect(stderr).toMatch(words);
+    expect(await place.names()).toEqual([]);
+  });
+
+  test('the directory is removed meanwhile', async () => {
+    const place = await workplace();
+    const args = ['download', ACCESSION, 'stops', '-d', 'gone', '--idle-timeout', '1s', '--retries', '0'];
+    const running = place.start(args, serviceAt(server.url));
+    await until(() =>
+      lstat(join(place.path, 'gone')).then(
+        (stat) => stat.isDirectory(),
+        () => false,
+      ),
+    );
+    await rm(join(place.path, 'gone'), { recursive: true });
+    expect([7, 8]).toContain((await running.ended).exitCode);
+    const again = await run(place, `mkdir d; (sleep 0.05; rm -rf d) & ${get} -d d; code=$?; wait; exit $code`);
+    expect([0, 8]).toContain(again.exitCode);
+  });
+
+  test('too few open files', async () => {
+    const place = await withOld();
+    const seen = new Set<number>();
+    for (const limit of [20, 21, 22, 23, 24, 25, 26, 28]) {
+      const { exitCode, stderr } = await run(place, `ulimit -n ${limit}; ${get}`);
+      seen.add(exitCode);
+      // Below some limit Node itself can't start; what can't connect is temporary.
+      if (stderr.startsWith('filings:')) expect([7, 8], stderr).toContain(exitCode);
+      if (exitCode !== 0) await expectOldOnly(place);
+      else break;
+    }
+    expect(seen.size).toBeGreaterThan(0);
+  });
+});
+
+describe('things in the way', () => {
+  test('a link under the final name is replaced, never followed', async () => {
+    for (const more of ['', '--if-exists overwrite', `-o ${NAME}`]) {
+      const place = await workplace();
+      await writeFile(join(place.home, 'precious'), OLD);
+      await symlink('../precious', join(place.path, NAME));
+      const { exitCode, stderr } = await run(place, `$FILINGS download ${ACCESSION} ${NAME} ${more}`);
+      expect(exitCode, stderr).toBe(0);
+      expect((await lstat(join(place.path, NAME))).isFile()).toBe(true);
+      expect((await place.read(NAME)).equals(FILE)).toBe(true);
+      expect(await readFile(join(place.home, 'precious'))).toEqual(OLD);
+    }
+  });
+
+  test('a link that leads nowhere is replaced, too', async () => {
+    const place = await workplace();
+    await symlink('../nowhere', join(place.path, NAME));
+    expect((await run(place, `$FILINGS download ${ACCESSION} ${NAME}`)).exitCode).toBe(0);
+    expect((await place.read(NAME)).equals(FILE)).toBe(true);
+    await expect(lstat(join(place.home, 'nowhere'))).rejects.toThrow();
+  });
+
+  test('a link to a directory under the final name', async () => {
+    const place = await workplace();
+    await mkdir(join(place.home, 'elsewhere'));
+    await symlink('../elsewhere', join(place.path, NAME));
+    const { exitCode, stderr } = await run(place, get);
+    expect(exitCode, stderr).toBe(0);
+    expect((await place.read(NAME)).equals(FILE)).toBe(true);
+    expect(await promisify(execFile)('ls', ['-A', join(place.home, 'elsewhere')])).toMatchObject({ stdout: '' });
+  });
+
+  test('the directory itself may be a link: it is the user’s own', async () => {
+    const place = await workplace();
+    await mkdir(join(place.home, 'elsewhere'));
+    await symlink('../elsewhere', join(place.path, 'out'));
+    expect((await run(place, `${get} -d out`)).exitCode).toBe(0);
+    expect((await readFile(join(place.home, 'elsewhere', NAME))).equals(FILE)).toBe(true);
+    expect(await readlink(join(place.path, 'out'))).toBe('../elsewhere');
+  });
+
+  test.each([
+    ['a directory', `mkdir ${NAME}`],
+    ['a directory with something in it', `mkdir -p ${NAME}/in`],
+    ['a FIFO', `mkfifo ${NAME}`],
+  ])('%s under the final name: exit 8, and it stays', async (_, make) => {
+    const place = await workplace();
+    const { exitCode, stderr } = await run(place, `${make}; ${get}`);
+    expect(exitCode, stderr).toBe(8);
+    expect(await place.names()).toEqual([NAME]);
+    expect((await lstat(join(place.path, NAME))).isFile()).toBe(false);
+  });
+
+  test('a directory as -o', async () => {
+    const place = await workplace();
+    const { exitCode, stderr } = await run(place, `mkdir out; $FILINGS download ${ACCESSION} ${NAME} -o out`);
+    expect(exitCode, stderr).toBe(8);
+    expect(await place.names()).toEqual(['out']);
+  });
+
+  test('what is there is kept, replaced or an error', async () => {
+    const place = await withOld();
+    const skip = await run(place, `$FILINGS download ${ACCESSION} ${NAME}`);
+    expect([skip.exitCode, skip.stderr.includes('skipped')]).toEqual([0, true]);
+    await expectOldOnly(place);
+    expect((await run(place, `$FILINGS download ${ACCESSION} ${NAME} --if-exists error`)).exitCode).toBe(8);
+    await expectOldOnly(place);
+    expect((await run(place, get)).exitCode).toBe(0);
+    expect((await place.read(NAME)).equals(FILE)).toBe(true);
+  });
+
+  test('a new file has the permissions that the umask leaves', async () => {
+    const place = await workplace();
+    await run(place, `umask 027; ${get}`);
+    expect((await lstat(join(place.path, NAME))).mode & 0o777).toBe(0o640);
+  });
+});
