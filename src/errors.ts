@@ -94,6 +94,7 @@ export class FilingsError extends Error {
   readonly connected: boolean;
   readonly stopsRun: boolean;
   readonly exitStatus: number;
+  readonly #details: FilingsErrorDetails;
 
   constructor(code: ErrorCode, message: string, details: FilingsErrorDetails = {}) {
     super(message, details.cause === undefined ? undefined : { cause: details.cause });
@@ -105,7 +106,23 @@ export class FilingsError extends Error {
     this.connected = details.connected ?? true;
     this.stopsRun = details.stopsRun ?? false;
     this.exitStatus = EXIT_STATUS[code] + (details.signal ?? 0);
+    this.#details = details;
   }
+
+  /** The same error said otherwise; what `changes` does not name stays. */
+  reworded(message: string, changes: FilingsErrorDetails & { readonly code?: ErrorCode } = {}): FilingsError {
+    const { code = this.code, ...details } = changes;
+    return new FilingsError(code, message, { cause: this, ...this.#details, ...details });
+  }
+}
+
+/** An error of the network or of an answer, with the name of what was asked for in front. */
+export function about(what: string, error: unknown): unknown {
+  const unnamed =
+    error instanceof FilingsError &&
+    (error.code === 'temporary' || error.code === 'integrity') &&
+    !error.message.startsWith(what);
+  return unnamed ? error.reworded(`${what}: ${error.message}`) : error;
 }
 
 /** The errno name of a system error (`ENOSPC`), or undefined. */

@@ -74,7 +74,8 @@ function requireSafeNames(names: readonly string[]): void {
 }
 
 function requireOneOutput(output: string, withDirectory: boolean): void {
-  if (output === '') throw new FilingsError('usage', '--output: must be a file, and is empty');
+  if (output === '')
+    throw new FilingsError('usage', '--output: must be a file, and is empty', { hint: 'name a file, or - for stdout' });
   if (!withDirectory) return;
   throw new FilingsError('usage', '--output and --directory: only one of them can say where the file goes', {
     hint: 'leave one of them out',

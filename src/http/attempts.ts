@@ -71,11 +71,10 @@ function waitOrThrow(error: FilingsError, failures: number, persistence: Persist
 
 function tooLong(error: FilingsError, askedMs: number, maxMs: number): FilingsError {
   const asked = Math.ceil(askedMs / 1000);
-  return new FilingsError('temporary', `${error.message}: the service asks to wait ${asked} s`, {
+  return error.reworded(`${error.message}: the service asks to wait ${asked} s`, {
+    code: 'temporary',
     hint: `more than --max-retry-after allows (${maxMs / 1000} s): run it again after that time, or allow more`,
     cause: error,
     stopsRun: true,
-    ...(error.problem ? { problem: error.problem } : {}),
-    ...(error.retryAt === undefined ? {} : { retryAt: error.retryAt }),
   });
 }

@@ -1,6 +1,8 @@
 /** The first wait; doubled for each further one. Milliseconds. */
 const FIRST_WAIT_MS = 1000;
 const LONGEST_BACKOFF_MS = 60_000;
+/** A century: whatever is asked for, the time it leads to must be a date. */
+const LONGEST_ASKED_MS = 100 * 365 * 86_400_000;
 /** A try that brought this much starts the count anew: the service works, the line is bad. */
 export const FRESH_START_BYTES = 1 << 20;
 
@@ -53,9 +55,9 @@ function backoff({ failures, random }: FailedTry): number {
 export function retryAfterMs(value: string | string[] | undefined, now: number): number | undefined {
   if (typeof value !== 'string') return undefined;
   const text = value.trim();
-  if (/^\d+$/.test(text)) return Number(text) * 1000;
+  if (/^\d+$/.test(text)) return Math.min(Number(text) * 1000, LONGEST_ASKED_MS);
   // An HTTP date begins with a day's name; Date.parse alone would take "-5" for a year.
   if (!/^(Mon|Tue|Wed|Thu|Fri|Sat|Sun)/i.test(text)) return undefined;
   const date = Date.parse(text);
-  return Number.isNaN(date) ? undefined : Math.max(0, date - now);
+  return Number.isNaN(date) ? undefined : Math.min(Math.max(0, date - now), LONGEST_ASKED_MS);
 }

@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net';
 import { FilingsError } from '../errors.ts';
 import { happens } from './happens.ts';
+import { isRetriedStatus } from './retry.ts';
 
 const LONGEST_PROXY_HEAD = 16_384;
 
@@ -16,6 +17,8 @@ export async function openTunnel(socket: Socket, url: URL, proxy: URL, signal: A
   socket.destroy();
   const answer = Number.isNaN(status) ? 'gave an answer that is not HTTP' : `refused with ${status}`;
   throw new FilingsError('temporary', `${url.host}: the proxy ${proxy.host} ${answer}`, {
+    connected: false,
+    retryable: isRetriedStatus(status),
     hint:
       status === 407
         ? 'the proxy wants a user and a password: http://USER:PASSWORD@HOST:PORT in HTTPS_PROXY'

@@ -1,4 +1,4 @@
-import { FilingsError } from '../errors.ts';
+import { about, FilingsError } from '../errors.ts';
 import { type Persistence, persist, type Setback } from '../http/attempts.ts';
 import type { Connections } from '../http/connections.ts';
 import { get } from '../http/exchange.ts';
@@ -79,19 +79,20 @@ export class ServiceClient {
     onSetback?: (setback: Setback) => void,
   ): Promise<readonly ListedFile[]> {
     const url = this.#resource('filings', [['accession_no', accession], ...query]);
-    const body = await persist(
-      async () => {
-        const answer = await this.#follow(url, {}, signal);
-        const what = `the listing of ${accession}`;
-        if (answer.status !== 200) throw await this.#unwelcome(answer, what, signal);
-        await this.#refuseDisguise(answer, what, signal);
-        return readAtMost(answer, LARGEST_LISTING, what);
-      },
-      this.#options.persistence,
-      signal,
-      onSetback ? { onSetback } : {},
-    );
+    const what = `the listing of ${accession}`;
+    const attempt = () =>
+      this.#fetchListing(url, what, signal).catch((error) => {
+        throw about(what, error);
+      });
+    const body = await persist(attempt, this.#options.persistence, signal, onSetback ? { onSetback } : {});
     return readListing(body, accession);
+  }
+
+  async #fetchListing(url: URL, what: string, signal: AbortSignal): Promise<Buffer> {
+    const answer = await this.#follow(url, {}, signal);
+    if (answer.status !== 200) throw await this.#unwelcome(answer, what, signal);
+    await this.#refuseDisguise(answer, what, signal);
+    return readAtMost(answer, LARGEST_LISTING, what);
   }
 
   #resource(name: 'download' | 'filings', query: readonly (readonly [string, string])[]): URL {

@@ -1,6 +1,5 @@
 import type { MultiBar, Options, SingleBar } from 'cli-progress';
 import type { OutputStream } from '../world.ts';
-import { displayWidth } from './table.ts';
 
 const FRAMES_A_SECOND = 10;
 
@@ -15,15 +14,10 @@ export class Bars {
   /** One for each time that anything moves: the library leaves the last line of an emptied one behind. */
   #multi: MultiBar | undefined;
   readonly #bars = new Map<Line, SingleBar>();
-  #drawn: readonly Line[] = [];
-  #columns: number;
-  readonly #onResize = () => this.#clearReflowed();
 
   private constructor(stream: Terminal, makeMulti: () => MultiBar) {
     this.#stream = stream;
     this.#makeMulti = makeMulti;
-    this.#columns = stream.columns || 80;
-    stream.on('resize', this.#onResize);
   }
 
   /** Loads the library that draws them. */
@@ -49,14 +43,12 @@ export class Bars {
     if (this.#bars.size + 2 > (this.#stream.rows || 24)) return;
     this.#multi ??= this.#makeMulti();
     this.#bars.set(line, this.#multi.create(1, 0, { line }));
-    this.#drawn = [...this.#bars.keys()];
   }
 
   remove(line: Line): void {
     const bar = this.#bars.get(line);
     if (bar === undefined) return;
     this.#bars.delete(line);
-    this.#drawn = [...this.#bars.keys()];
     if (this.#bars.size > 0) this.#multi?.remove(bar);
     else this.#clear();
   }
@@ -68,7 +60,6 @@ export class Bars {
   }
 
   stop(): void {
-    this.#stream.off('resize', this.#onResize);
     this.#clear();
   }
 
@@ -77,15 +68,5 @@ export class Bars {
     this.#multi?.update();
     this.#multi?.stop();
     this.#multi = undefined;
-  }
-
-  /** A narrower terminal has broken the drawn lines in two: all of their rows go. */
-  #clearReflowed(): void {
-    const columns = this.#stream.columns || 80;
-    const rows = this.#drawn.map((line) => Math.ceil(displayWidth(line(this.#columns)) / columns) || 1);
-    const up = rows.reduce((sum, count) => sum + count, 0) - 1;
-    this.#columns = columns;
-    if (up < 0) return;
-    this.#stream.write(`\r${up > 0 ? `\x1b[${up}A` : ''}\x1b[J${'\n'.repeat(this.#drawn.length - 1)}`);
   }
 }

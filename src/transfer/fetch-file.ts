@@ -54,7 +54,7 @@ export function fetchToDisk(
       watcher,
     );
     if (saved.kind === 'skipped') return { ...saved, result: 'skipped' };
-    return { ...saved, result: saved.saved > 0 ? 'resumed' : 'downloaded' };
+    return { ...saved, result: howItCame(saved) };
   });
 }
 
@@ -94,7 +94,7 @@ async function fetchStraight(remote: Remote, { open, sha256 }: StreamTarget, sig
     await writer.end();
     const found = sha256 === undefined ? undefined : pipe.sha256();
     if (found !== undefined) requireHash(remote.what, found, sha256);
-    return { ...moved, sha256: found, result: 'downloaded' as const };
+    return { ...moved, sha256: found, result: howItCame(moved) };
   } catch (error) {
     throw pipe.held.bytes > 0 && !signal.aborted ? cutShort(error) : error;
   }
@@ -114,20 +114,23 @@ async function fetchSpooled(
     const writer = await open(signal);
     await spool.copyTo(writer, signal);
     await writer.end();
-    return { ...moved, sha256: found, result: 'downloaded' as const };
+    return { ...moved, sha256: found, result: howItCame(moved) };
   } finally {
     await spool.close();
   }
+}
+
+function howItCame({ saved }: Transferred): 'resumed' | 'downloaded' {
+  return saved > 0 ? 'resumed' : 'downloaded';
 }
 
 /** What is out is out: whatever ended the transfer, the reader has got a part of the file. */
 function cutShort(error: unknown): unknown {
   if (!(error instanceof FilingsError) || error.code === 'interrupted' || error.code === 'local_io') return error;
   if (error.code === 'integrity') return error;
-  return new FilingsError('integrity', error.message, {
+  return error.reworded(error.message, {
+    code: 'integrity',
     hint: 'part of it was written already; --spool writes all or nothing',
-    cause: error,
-    ...(error.problem ? { problem: error.problem } : {}),
   });
 }
 
@@ -148,7 +151,7 @@ async function outcomeOf(
       return client.openFile(accession, fileName, range, signal);
     },
   };
-  const base = { wanted, path, saved: 0, verifiedLength: true };
+  const base = { wanted, path, saved: 0, moved: 0, verifiedLength: true };
   try {
     const done = await work(remote);
     return { ...base, ...done, attempts, ms: monotonic() - started };

@@ -15,8 +15,10 @@ export interface Outcome {
   readonly path: string | null;
   /** The whole file's size; for a failure, 0. */
   readonly bytes: number;
-  /** Bytes of an earlier run that did not have to be moved again. */
+  /** Bytes that did not have to be moved again after a break, in this run or from an earlier one. */
   readonly saved: number;
+  /** Bytes moved in this run. */
+  readonly moved: number;
   readonly sha256?: string | undefined;
   readonly etag?: string | undefined;
   readonly verifiedLength: boolean;

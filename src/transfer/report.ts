@@ -59,7 +59,7 @@ export class Tally {
 
   add(outcome: Outcome): void {
     this.#counts[outcome.result] += 1;
-    this.#bytes += outcome.result === 'skipped' ? 0 : outcome.bytes - outcome.saved;
+    this.#bytes += outcome.moved;
     this.#saved += outcome.saved;
     if (outcome.error && outcome.error.code !== 'temporary') this.#onlyTemporary = false;
   }

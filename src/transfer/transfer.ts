@@ -1,4 +1,4 @@
-import { FilingsError } from '../errors.ts';
+import { about, FilingsError } from '../errors.ts';
 import { type Persistence, persist, type Setback } from '../http/attempts.ts';
 import type { Answer } from '../http/messages.ts';
 import { decide, type Held, rangeRequest, strongValidator, type Validator } from './resume.ts';
@@ -25,8 +25,10 @@ export interface Sink {
 export interface Transferred {
   /** The size of the whole file. */
   readonly bytes: number;
-  /** What was there from an earlier run and did not have to be moved. */
+  /** What did not have to be moved again after a break, in this run or from an earlier one. */
   readonly saved: number;
+  /** What was moved in this run. */
+  readonly moved: number;
   readonly etag: string | undefined;
   /** False when only the end of the connection ended the body. */
   readonly verifiedLength: boolean;
@@ -51,31 +53,35 @@ export async function transfer(
   signal: AbortSignal,
   watcher: Watcher,
 ): Promise<Transferred> {
-  const inherited = sink.held.bytes;
   let brought = 0;
-  let kept = inherited;
+  let moved = 0;
+  let saved = 0;
   const attempt = async () => {
     brought = 0;
     const answer = await openForSink(remote, sink, signal, (offset) => {
-      kept = Math.min(kept, offset);
+      saved = offset;
       watcher.total(sink.held.total, offset);
     });
     if (answer) {
       await receive(remote, answer, sink, (bytes) => {
         brought += bytes;
+        moved += bytes;
         watcher.moved(bytes);
       });
     }
     return answer;
   };
-  const last = await persist(() => attempt().catch((error) => rethrow(error, sink, signal)), persistence, signal, {
+  const last = await persist(() => attempt().catch(finalIfStuck(sink)), persistence, signal, {
     brought: () => brought,
     onSetback: (setback) => watcher.setback(setback),
+  }).catch((error) => {
+    throw signal.aborted ? error : about(remote.what, error);
   });
   const { validator, bytes } = sink.held;
   return {
     bytes,
-    saved: kept,
+    saved,
+    moved,
     etag: headerOf(last, 'etag') ?? (validator?.kind === 'etag' ? validator.value : undefined),
     verifiedLength: !last?.untilClose,
   };
@@ -134,8 +140,10 @@ async function prepare(
 async function receive(remote: Remote, answer: Answer, sink: Sink, onMoved: (bytes: number) => void): Promise<void> {
   try {
     for (let chunks = await answer.body.take(); chunks; chunks = await answer.body.take()) {
+      const size = chunks.reduce((sum, chunk) => sum + chunk.length, 0);
+      requireRoom(remote, sink, size);
       await sink.write(chunks);
-      onMoved(chunks.reduce((sum, chunk) => sum + chunk.length, 0));
+      onMoved(size);
     }
   } catch (error) {
     answer.discard();
@@ -149,14 +157,25 @@ async function receive(remote: Remote, answer: Answer, sink: Sink, onMoved: (byt
   });
 }
 
-/** A pipe that can't be gone on with has failed for good, whatever the reason: what is out is out. */
-function rethrow(error: unknown, sink: Sink, signal: AbortSignal): never {
-  const stuck = !sink.restartable && sink.held.validator === undefined;
-  if (!stuck || signal.aborted || !(error instanceof FilingsError) || !error.retryable) throw error;
-  throw new FilingsError('integrity', error.message, {
-    hint: 'part of it was written already, and without a strong validator it cannot be continued; --spool writes all or nothing',
-    cause: error,
+/** Not one byte more than the file has: a chunked 206 may bring more than its range says. */
+function requireRoom(remote: Remote, { held: { bytes, total } }: Sink, size: number): void {
+  if (total === undefined || bytes + size <= total) return;
+  throw new FilingsError('integrity', `${remote.what}: more bytes came than the file has (${total})`, {
+    hint: 'the service contradicts itself: tell whoever runs it',
   });
+}
+
+/** A pipe that can't be gone on with has failed for good, whatever the reason: what is out is out. */
+function finalIfStuck(sink: Sink): (error: unknown) => never {
+  return (error) => {
+    const stuck = !sink.restartable && sink.held.validator === undefined;
+    if (!stuck || !(error instanceof FilingsError) || !error.retryable) throw error;
+    throw error.reworded(error.message, {
+      code: 'integrity',
+      retryable: false,
+      hint: 'part of it was written already, and without a strong validator it cannot be continued; --spool writes all or nothing',
+    });
+  };
 }
 
 function headerOf(answer: Answer | undefined, name: string): string | undefined {

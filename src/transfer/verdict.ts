@@ -41,11 +41,5 @@ export function batchError({
 
 function leftUndone(error: FilingsError, undone: number): FilingsError {
   if (undone === 0 || error.code === 'interrupted') return error;
-  const { code, message, hint, problem, retryAt, cause } = error;
-  return new FilingsError(code, `${message}; ${undone} files left undone`, {
-    cause: cause ?? error,
-    ...(hint === undefined ? {} : { hint }),
-    ...(problem === undefined ? {} : { problem }),
-    ...(retryAt === undefined ? {} : { retryAt }),
-  });
+  return error.reworded(`${error.message}; ${undone} files left undone`);
 }

@@ -1,4 +1,5 @@
 import { connect, createServer, type Server, type Socket } from 'node:net';
+import { createServer as createTlsServer, type TlsOptions } from 'node:tls';
 
 /** One request as the scripted server saw it. */
 export interface SeenRequest {
@@ -21,12 +22,12 @@ export interface ScriptedServer {
   close(): Promise<void>;
 }
 
-/** A raw-socket server that answers each request with whatever bytes the script writes. */
-export async function startScripted(script: Script): Promise<ScriptedServer> {
+/** A raw-socket server that answers each request with whatever bytes the script writes; over TLS when it is given a key. */
+export async function startScripted(script: Script, tls?: TlsOptions): Promise<ScriptedServer> {
   const requests: SeenRequest[] = [];
   const sockets = new Set<Socket>();
   let connections = 0;
-  const server: Server = createServer({ noDelay: true }, (socket) => {
+  const onConnection = (socket: Socket) => {
     connections += 1;
     sockets.add(socket);
     socket.on('close', () => sockets.delete(socket)).on('error', () => {});
@@ -40,11 +41,14 @@ export async function startScripted(script: Script): Promise<ScriptedServer> {
         void script(socket, request);
       }
     });
-  });
+  };
+  const server: Server = tls
+    ? createTlsServer(tls, onConnection).on('tlsClientError', () => {})
+    : createServer({ noDelay: true }, onConnection);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as { port: number };
   return {
-    url: `http://127.0.0.1:${port}`,
+    url: `http${tls ? 's' : ''}://127.0.0.1:${port}`,
     port,
     requests,
     connections: () => connections,

@@ -240,6 +240,21 @@ describe('a range that goes wrong again', () => {
     expect(await run.names()).not.toContain('primary.htm');
   });
 
+  test('more bytes than the file has are not written, and the part is of no use', async () => {
+    const fields = { ...V1, ...range(HELD, OLD.length - 1, OLD.length), 'Transfer-Encoding': 'chunked' };
+    const body = Buffer.concat([rest(OLD), Buffer.from('xxxxx')]);
+    const chunked = Buffer.concat([
+      Buffer.from(`${head(206, fields)}${body.length.toString(16)}\r\n`),
+      body,
+      Buffer.from('\r\n0\r\n\r\n'),
+    ]);
+    const { server, directory } = await brokenOff(V1, reply(chunked));
+    const run = await startRun(server.url, { directory, retries: 3 });
+    expect((await run.save()).error).toMatchObject({ exitStatus: 9, retryable: false });
+    expect(server.requests).toHaveLength(2);
+    expect(await run.names()).toEqual([]);
+  });
+
   test('206 unasked is not a file', async () => {
     const server = await startScripted(reply(answer(206, { ...V1, ...range(0, 9, 10) }, '0123456789')));
     const run = await startRun(server.url);

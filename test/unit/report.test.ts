@@ -11,6 +11,7 @@ const outcome = (more: Partial<Outcome> = {}): Outcome => ({
   path: 'out/primary.htm',
   bytes: 100,
   saved: 0,
+  moved: 100,
   verifiedLength: true,
   attempts: 1,
   ms: 12.7,
@@ -82,13 +83,13 @@ test('a wait names the status and whose wish it is', () => {
 test('the tally counts each file once, and only bytes that moved', () => {
   const tally = new Tally();
   tally.add(outcome());
-  tally.add(outcome({ result: 'resumed', saved: 60 }));
-  tally.add(outcome({ result: 'skipped', bytes: 500 }));
-  tally.add(outcome({ result: 'failed', bytes: 0, error: new FilingsError('temporary', 'x') }));
+  tally.add(outcome({ result: 'resumed', saved: 60, moved: 40 }));
+  tally.add(outcome({ result: 'skipped', bytes: 500, moved: 0 }));
+  tally.add(outcome({ result: 'failed', bytes: 0, moved: 0, error: new FilingsError('temporary', 'x') }));
   expect([tally.failed, tally.total, tally.onlyTemporary]).toEqual([1, 4, true]);
   expect(tally.summary(2, bytes)).toBe(
     '2 downloaded (140 B), 1 of them resumed (60 B saved), 1 skipped, 1 failed, 2 left undone',
   );
-  tally.add(outcome({ result: 'failed', bytes: 0, error: new FilingsError('not_found', 'x') }));
+  tally.add(outcome({ result: 'failed', bytes: 0, moved: 0, error: new FilingsError('not_found', 'x') }));
   expect(tally.onlyTemporary).toBe(false);
 });

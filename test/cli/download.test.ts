@@ -1,0 +1,248 @@
+import { createHash } from 'node:crypto';
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { framed, sendAndEnd, sendFile } from '../servers/answers.ts';
+import { type Script, startScripted } from '../servers/scripted.ts';
+import { content } from '../service/transfer-fixture.ts';
+import { ACCESSION, serve, serviceAt, workplace } from './program.ts';
+
+const SAMPLES = join(import.meta.dirname, '../../samples');
+const FILE = content(4000);
+const SHA256 = createHash('sha256').update(FILE).digest('hex');
+
+async function scripted(script: Script = (socket, request) => sendFile(socket, request, FILE, '"v1"')) {
+  const server = await startScripted(script);
+  onTestFinished(() => server.close());
+  return server;
+}
+
+describe('every sample, from filings serve in another process', () => {
+  let filings: Map<string, string[]>;
+  beforeAll(async () => {
+    const accessions = (await readdir(SAMPLES)).filter((name) => /^\d/.test(name));
+    const named = accessions.map(async (one) => [one, await readdir(join(SAMPLES, one))] as const);
+    filings = new Map(await Promise.all(named));
+  });
+
+  test('byte for byte, under its name, listed as it is', async () => {
+    const service = await serve();
+    const env = serviceAt(service.url, 'sandbox-key');
+    expect([...filings.values()].flat().length).toBeGreaterThan(15);
+    for (const [accession, names] of filings) {
+      const place = await workplace();
+      const got = await place.filings(['download', accession, ...names], env);
+      expect(got.exitCode, got.stderr).toBe(0);
+      expect((await place.names()).sort()).toEqual([...names].sort());
+      for (const name of names) {
+        expect((await place.read(name)).equals(await readFile(join(SAMPLES, accession, name))), name).toBe(true);
+      }
+      const listed = await place.filings(['list', accession], env);
+      expect(listed.stdout.toString().trimEnd().split('\n').sort()).toEqual([...names].sort());
+    }
+  });
+
+  test.each(['', '/', '/v1', '/v1/', '//'])('the base URL may end in %j', async (end) => {
+    const service = await serve();
+    const place = await workplace();
+    const { exitCode, stderr } = await place.filings(
+      ['download', ACCESSION, 'primary.htm'],
+      serviceAt(service.url + end, 'sandbox-key'),
+    );
+    expect(exitCode, stderr).toBe(0);
+  });
+
+  test('without any service: --sandbox', async () => {
+    const place = await workplace();
+    const { exitCode, stdout } = await place.filings(['--sandbox', 'download', ACCESSION, 'primary.htm']);
+    expect([exitCode, stdout.length]).toEqual([0, 0]);
+    expect(await place.read('primary.htm')).toEqual(await readFile(join(SAMPLES, ACCESSION, 'primary.htm')));
+  });
+});
+
+describe('what is asked for', () => {
+  test.each([
+    '100% owned.htm',
+    'R&D.htm',
+    'a+b.txt',
+    'exhibit 10 1.htm',
+    'übersicht.htm',
+    '#1?.htm',
+    "it's=(fine)!.htm",
+    '文.htm',
+  ])('a file named %s', async (name) => {
+    const server = await scripted();
+    const place = await workplace();
+    const { exitCode, stderr } = await place.filings(['download', ACCESSION, name], serviceAt(`${server.url}/api/v1/`));
+    expect(exitCode, stderr).toBe(0);
+    expect(await place.names()).toEqual([name]);
+    const { path, line } = server.requests[0] ?? { path: '', line: '' };
+    const url = new URL(path, server.url);
+    expect(url.pathname).toBe('/api/v1/download');
+    expect([...url.searchParams]).toEqual([
+      ['accession_no', ACCESSION],
+      ['file_name', name],
+    ]);
+    expect(line).toMatch(/^GET \S+ HTTP\/1\.1$/);
+  });
+
+  test('a file named twice is asked for once', async () => {
+    const server = await scripted();
+    const place = await workplace();
+    const args = ['download', ACCESSION, 'a', 'a', 'b', 'a', '--report', '-'];
+    const { exitCode, stdout } = await place.filings(args, serviceAt(server.url));
+    expect(exitCode).toBe(0);
+    expect(server.requests).toHaveLength(2);
+    expect(stdout.toString().trimEnd().split('\n')).toHaveLength(2);
+  });
+
+  test.each<[string, string[]]>([
+    ['a malformed accession number', ['0001234567-24-1', 'a']],
+    ['no file', [ACCESSION]],
+    ['a name with a slash', [ACCESSION, 'a/b']],
+    ['a name that climbs', [ACCESSION, '../a']],
+    ['an absolute name', [ACCESSION, '/etc/passwd']],
+    ['a name with a control character', [ACCESSION, 'a\x1bb']],
+    ['a device of Windows', [ACCESSION, 'CON.htm']],
+    ['a hidden name', [ACCESSION, '.profile']],
+    ['a style-sheet folder', [ACCESSION, 'xslF345X05/form4.xml']],
+    ['names that are one on some disks', [ACCESSION, 'A.htm', 'a.htm']],
+    ['-o for two files', [ACCESSION, 'a', 'b', '-o', 'c']],
+    ['-o and -d', [ACCESSION, 'a', '-o', 'c', '-d', 'd']],
+    ['-o - and --report -', [ACCESSION, 'a', '-o', '-', '--report', '-']],
+    ['an empty -o', [ACCESSION, 'a', '-o', '']],
+    ['a hash that is none', [ACCESSION, 'a', '--sha256', 'abc']],
+  ])('%s is refused before any request: exit 2, with a hint', async (_, args) => {
+    const server = await scripted();
+    const place = await workplace();
+    const { exitCode, stderr } = await place.filings(['download', ...args], serviceAt(server.url));
+    expect([exitCode, server.requests.length], stderr).toEqual([2, 0]);
+    expect(stderr).toMatch(/^filings: .+\n {2,}hint: /s);
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: it must not be there
+    expect(stderr).not.toMatch(/\x1b/);
+    expect(await place.names()).toEqual([]);
+  });
+
+  test('with -o the name is only sent, and may be anything', async () => {
+    const server = await scripted();
+    const place = await workplace();
+    const args = ['download', ACCESSION, 'xslF345X05/form4.xml', '-o', 'deep/er/form4.xml'];
+    const { exitCode, stderr } = await place.filings(args, serviceAt(server.url));
+    expect(exitCode, stderr).toBe(0);
+    expect(await place.read('deep/er/form4.xml')).toEqual(FILE);
+    expect(new URL(server.requests[0]?.path ?? '', server.url).searchParams.get('file_name')).toBe(
+      'xslF345X05/form4.xml',
+    );
+  });
+});
+
+describe('what is said', () => {
+  test('a line per file on stderr, nothing on stdout', async () => {
+    const server = await scripted();
+    const place = await workplace();
+    const args = ['download', ACCESSION, 'a', 'b', '-d', 'new/dir'];
+    const { exitCode, stdout, stderr } = await place.filings(args, serviceAt(server.url));
+    expect([exitCode, stdout.length]).toEqual([0, 0]);
+    expect(stderr).toMatch(/new\/dir\/a: 4\.0 kB\n/);
+    expect(stderr).toMatch(/2 downloaded \(8\.0 kB\)/);
+  });
+
+  test('quiet: nothing', async () => {
+    const server = await scripted();
+    const place = await workplace();
+    const { exitCode, stdout, stderr } = await place.filings(['download', ACCESSION, 'a', '-q'], serviceAt(server.url));
+    expect([exitCode, stdout.toString(), stderr]).toEqual([0, '', '']);
+  });
+
+  test('the report: a line a file, as it ends', async () => {
+    const server = await scripted((socket, request) => {
+      if (request.path.includes('until')) sendAndEnd(socket, framed(FILE, 'until-close').bytes, 'FIN');
+      else if (request.path.includes('missing')) socket.write('HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n');
+      else sendFile(socket, request, FILE, '"v1"');
+    });
+    const place = await workplace();
+    const args = ['download', ACCESSION, 'a', 'until', 'missing', '--report', 'out.jsonl', '-j', '1'];
+    expect((await place.filings(args, serviceAt(server.url))).exitCode).toBe(3);
+    const lines = (await place.read('out.jsonl'))
+      .toString()
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    const base = { v: 1, accession_no: ACCESSION, attempts: 1, ms: expect.any(Number) };
+    expect(lines).toMatchObject([
+      { ...base, file_name: 'a', path: 'a', result: 'downloaded', bytes: 4000, etag: '"v1"', verified_length: true },
+      { ...base, file_name: 'until', result: 'downloaded', bytes: 4000, verified_length: false },
+      {
+        ...base,
+        file_name: 'missing',
+        result: 'failed',
+        error: { code: 'not_found', exit_code: 5, problem: { status: 404 } },
+      },
+    ]);
+  });
+
+  test('a skip is told, and asks for nothing', async () => {
+    const server = await scripted();
+    const place = await workplace();
+    const args = ['download', ACCESSION, 'a', '--report', '-'];
+    await place.filings(args, serviceAt(server.url));
+    const { exitCode, stdout, stderr } = await place.filings(args, serviceAt(server.url));
+    expect([exitCode, server.requests.length]).toEqual([0, 1]);
+    expect(stderr).toMatch(/a: skipped/);
+    expect(JSON.parse(stdout.toString())).toMatchObject({ result: 'skipped', bytes: 4000 });
+  });
+});
+
+describe('--sha256', () => {
+  const withHash = async (sha256: string, more: string[] = [], before: string[] = []) => {
+    const server = await scripted();
+    const place = await workplace();
+    if (before.length > 0) await place.filings(['download', ACCESSION, 'a', ...before], serviceAt(server.url));
+    const args = ['download', ACCESSION, 'a', '--sha256', sha256, ...more];
+    return { ...(await place.filings(args, serviceAt(server.url))), names: await place.names(), server };
+  };
+  const WRONG = SHA256.replace(/^./, (digit) => (digit === '0' ? '1' : '0'));
+
+  test.each([SHA256, SHA256.toUpperCase()])('the right one', async (sha256) => {
+    const { exitCode, stdout, names } = await withHash(sha256, ['--report', '-']);
+    expect([exitCode, names]).toEqual([0, ['a']]);
+    expect(JSON.parse(stdout.toString()).sha256).toBe(SHA256);
+  });
+
+  test('a wrong one: exit 9, no file', async () => {
+    const { exitCode, stderr, names } = await withHash(WRONG);
+    expect([exitCode, names], stderr).toEqual([9, []]);
+    expect(stderr).toContain(SHA256);
+  });
+
+  test('a wrong one through the spool: exit 9, not a byte', async () => {
+    const { exitCode, stdout } = await withHash(WRONG, ['-o', '-', '--spool']);
+    expect([exitCode, stdout.length]).toEqual([9, 0]);
+  });
+
+  test('what is there is hashed: right', async () => {
+    const { exitCode, server } = await withHash(SHA256, [], ['-q']);
+    expect([exitCode, server.requests.length]).toEqual([0, 1]);
+  });
+
+  test('what is there is hashed: wrong, exit 9, and it stays', async () => {
+    const { exitCode, names, server } = await withHash(WRONG, [], ['-q']);
+    expect([exitCode, names, server.requests.length]).toEqual([9, ['a'], 1]);
+  });
+
+  test('of a file that was resumed', async () => {
+    const large = content(1_500_000);
+    const server = await scripted((socket, request) => {
+      const { bytes } = framed(large, 'length', { ETag: '"v1"' });
+      if (request.index === 0) sendAndEnd(socket, bytes.subarray(0, 900_000), 'FIN');
+      else sendFile(socket, request, large, '"v1"');
+    });
+    const place = await workplace();
+    const sha256 = createHash('sha256').update(large).digest('hex');
+    const args = ['download', ACCESSION, 'a', '--sha256', sha256, '--retries', '0', '--report', '-'];
+    expect((await place.filings(args, serviceAt(server.url))).exitCode).toBe(9);
+    const { exitCode, stdout } = await place.filings(args, serviceAt(server.url));
+    expect(exitCode).toBe(0);
+    expect(JSON.parse(stdout.toString())).toMatchObject({ result: 'resumed', sha256, bytes: large.length });
+  });
+});

@@ -1,0 +1,193 @@
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { head, sendFile } from '../servers/answers.ts';
+import { type Script, startScripted } from '../servers/scripted.ts';
+import { content } from '../service/transfer-fixture.ts';
+import { ACCESSION, serviceAt, until, type Workplace, workplace } from './program.ts';
+
+const FILE = content(3_000_000);
+const SIGNALS = [
+  ['SIGINT', 130],
+  ['SIGTERM', 143],
+  ['SIGHUP', 129],
+] as const;
+
+async function scripted(script: Script) {
+  const server = await startScripted(script);
+  onTestFinished(() => server.close());
+  return server;
+}
+
+const partly: Script = (socket) => {
+  socket.write(head(200, { 'Content-Length': FILE.length, ETag: '"v1"' }));
+  socket.write(FILE.subarray(0, 2_000_000));
+};
+const partBytes = async (place: Workplace) => {
+  const part = (await place.names()).find((name) => name.endsWith('.part'));
+  return part === undefined ? 0 : (await place.read(part)).length;
+};
+
+describe.each(SIGNALS)('%s', (signal, status) => {
+  test('in the middle of a body: a resumable part stays, nothing else; the next run goes on with it', async () => {
+    const server = await scripted((socket, request) => {
+      if (request.index === 0) partly(socket, request);
+      else sendFile(socket, request, FILE, '"v1"');
+    });
+    const place = await workplace();
+    const args = ['download', ACCESSION, 'a.htm'];
+    const running = place.start(args, serviceAt(server.url));
+    await until(async () => (await partBytes(place)) === 2_000_000);
+    running.kill(signal);
+    const { exitCode, stderr } = await running.ended;
+    expect(exitCode, stderr).toBe(status);
+    expect(stderr).not.toMatch(/\bat .*:\d+:\d+/);
+    expect((await place.names()).map((name) => name.replace(/.*\./, '')).sort()).toEqual(['part', 'resume']);
+    const again = await place.filings([...args, '--report', '-'], serviceAt(server.url));
+    expect(again.exitCode, again.stderr).toBe(0);
+    expect(again.stderr).toMatch(/resumed/);
+    expect(JSON.parse(again.stdout.toString())).toMatchObject({ result: 'resumed', bytes: FILE.length, attempts: 1 });
+    expect(server.requests[1]?.headers.range).toBe('bytes=2000000-');
+    expect((await place.read('a.htm')).equals(FILE)).toBe(true);
+    expect(await place.names()).toEqual(['a.htm']);
+  });
+
+  test.each<[string, Script]>([
+    ['no answer', () => {}],
+    ['half a head', (socket) => void socket.write('HTTP/1.1 200 OK\r\n')],
+    ['a small body', (socket) => void socket.write(`${head(200, { 'Content-Length': 100, ETag: '"v1"' })}begin`)],
+    [
+      'a body without a validator',
+      (socket) =>
+        void socket.write(
+          Buffer.concat([Buffer.from(head(200, { 'Content-Length': FILE.length })), FILE.subarray(0, 2_000_000)]),
+        ),
+    ],
+    ['an error body that does not end', (socket) => void socket.write(`${head(404, { 'Content-Length': 100 })}{`)],
+    [
+      'a wait that the service asked for',
+      (socket) => void socket.write(head(429, { 'Retry-After': 60, 'Content-Length': 0 })),
+    ],
+    ['a wait of our own', (socket) => void socket.end()],
+  ])('at %s: nothing stays', async (_, script) => {
+    const server = await scripted(script);
+    const place = await workplace();
+    const running = place.start(['download', ACCESSION, 'a.htm', '-v'], serviceAt(server.url));
+    await until(() => server.requests.length > 0 && running.stderr().includes('GET'));
+    await new Promise((resolve) => setTimeout(resolve, 60));
+    running.kill(signal);
+    const { exitCode, stderr } = await running.ended;
+    expect(exitCode, stderr).toBe(status);
+    expect(await place.names()).toEqual([]);
+  });
+});
+
+describe('SIGTERM', () => {
+  test('during a TLS handshake', async () => {
+    const server = await scripted(() => {});
+    const place = await workplace();
+    const running = place.start(['download', ACCESSION, 'a.htm'], serviceAt(server.url.replace('http:', 'https:')));
+    await until(() => server.connections() > 0);
+    running.kill('SIGTERM');
+    expect((await running.ended).exitCode).toBe(143);
+    expect(await place.names()).toEqual([]);
+  });
+
+  test('while a FIFO has no reader', async () => {
+    const server = await scripted((socket, request) => sendFile(socket, request, FILE, '"v1"'));
+    const place = await workplace();
+    await promisify(execFile)('mkfifo', [join(place.path, 'fifo')]);
+    const running = place.start(['download', ACCESSION, 'a.htm', '-o', 'fifo', '-v'], serviceAt(server.url));
+    await new Promise((resolve) => setTimeout(resolve, 400));
+    running.kill('SIGTERM');
+    expect((await running.ended).exitCode).toBe(143);
+  });
+
+  test('of a batch: what was not tried is told, and the part of each stays', async () => {
+    const server = await scripted(partly);
+    const place = await workplace();
+    const args = ['download', ACCESSION, 'a', 'b', 'c', 'd', '-j', '2'];
+    const running = place.start(args, serviceAt(server.url));
+    await until(async () => (await place.names()).length === 4 && server.requests.length === 2);
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    running.kill('SIGTERM');
+    const { exitCode, stderr } = await running.ended;
+    expect(exitCode, stderr).toBe(143);
+    expect(stderr).toMatch(/left undone/);
+    expect(await place.names()).toHaveLength(4);
+  });
+
+  test('twice: it quits at once', async () => {
+    const server = await scripted(partly);
+    const place = await workplace();
+    const running = place.start(['download', ACCESSION, 'a.htm'], serviceAt(server.url));
+    await until(async () => (await partBytes(place)) > 0);
+    running.kill('SIGTERM');
+    running.kill('SIGINT');
+    expect([143, 130]).toContain((await running.ended).exitCode);
+  });
+});
+
+describe('time limits', () => {
+  const limited = async (script: Script, ...more: string[]) => {
+    const server = await scripted(script);
+    const place = await workplace();
+    const args = ['download', ACCESSION, 'a.htm', '--retries', '0', ...more];
+    return { ...(await place.filings(args, serviceAt(server.url))), place, server };
+  };
+
+  test('the deadline: exit 7, a resumable part stays', async () => {
+    const { exitCode, stderr, place } = await limited(partly, '--deadline', '1s');
+    expect(exitCode, stderr).toBe(7);
+    expect(stderr).toMatch(/deadline/);
+    expect(await place.names()).toHaveLength(2);
+  });
+
+  test('the deadline cuts a wait short', async () => {
+    const wait: Script = (socket) => void socket.write(head(429, { 'Retry-After': 250, 'Content-Length': 0 }));
+    const { exitCode, stderr } = await limited(wait, '--deadline', '500ms', '--retries', '3');
+    expect(exitCode, stderr).toBe(7);
+  });
+
+  test('the idle timeout: a body that stops, exit 7, a resumable part stays', async () => {
+    const { exitCode, stderr, place } = await limited(partly, '--idle-timeout', '500ms');
+    expect(exitCode, stderr).toBe(7);
+    expect(stderr).toMatch(/timed out/);
+    expect(await place.names()).toHaveLength(2);
+  });
+
+  test('the idle timeout: a byte each 100 ms is a stall, too', async () => {
+    const drip: Script = (socket) => {
+      socket.write(head(200, { 'Content-Length': 10_000 }));
+      const timer = setInterval(() => socket.write('x'), 100);
+      socket.on('close', () => clearInterval(timer));
+    };
+    const { exitCode, stderr } = await limited(drip, '--idle-timeout', '1s');
+    expect(exitCode, stderr).toBe(7);
+  });
+
+  test('the idle timeout behind a reader that is slow', async () => {
+    const server = await scripted(partly);
+    const place = await workplace();
+    const { exitCode, stderr } = await place.shell(
+      `$FILINGS download ${ACCESSION} a.htm -o - --retries 0 --idle-timeout 1s | (sleep 2; cat > out); exit \${PIPESTATUS[0]}`,
+      serviceAt(server.url),
+    );
+    // A beginning is out: exit 9 says so.
+    expect(exitCode, stderr).toBe(9);
+    const out = await place.read('out');
+    expect(out.equals(FILE.subarray(0, out.length))).toBe(true);
+  });
+
+  test('the connect timeout covers the TLS handshake', async () => {
+    const server = await scripted(() => {});
+    const place = await workplace();
+    const { exitCode, stderr } = await place.filings(
+      ['download', ACCESSION, 'a.htm', '--retries', '0', '--connect-timeout', '500ms'],
+      serviceAt(server.url.replace('http:', 'https:')),
+    );
+    expect(exitCode, stderr).toBe(7);
+    expect(stderr).toMatch(/timed out/);
+  });
+});

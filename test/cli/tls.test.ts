@@ -1,0 +1,125 @@
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { FRAMINGS, framed, head, sendAndEnd, sendFile } from '../servers/answers.ts';
+import { type Certificate, certificatePath, tlsWith } from '../servers/certificates.ts';
+import { type Script, startScripted } from '../servers/scripted.ts';
+import { content } from '../service/transfer-fixture.ts';
+import { ACCESSION, serviceAt, workplace } from './program.ts';
+
+const FILE = content(2_500_000);
+const TRUSTED = { NODE_EXTRA_CA_CERTS: certificatePath('own-name') };
+
+async function secure(script: Script, certificate: Certificate = 'own-name') {
+  const server = await startScripted(script, tlsWith(certificate));
+  onTestFinished(() => server.close());
+  return server;
+}
+
+async function download(url: string, env: Record<string, string> = {}, more: string[] = []) {
+  const place = await workplace();
+  const ended = await place.filings(['download', ACCESSION, 'a.htm', ...more], { ...serviceAt(url), ...env });
+  return { ...ended, place, names: await place.names() };
+}
+
+const file: Script = (socket, request) => sendFile(socket, request, FILE, '"v1"');
+
+describe('a trusted server', () => {
+  test('by address and by name', async () => {
+    const server = await secure(file);
+    for (const url of [server.url, server.url.replace('127.0.0.1', 'localhost')]) {
+      const { exitCode, stderr, place } = await download(url, TRUSTED);
+      expect(exitCode, stderr).toBe(0);
+      expect((await place.read('a.htm')).equals(FILE)).toBe(true);
+    }
+  });
+
+  test.each(FRAMINGS)('%s, behind a slow reader', async (framing) => {
+    const server = await secure((socket) => sendAndEnd(socket, framed(FILE, framing).bytes, 'FIN'));
+    const place = await workplace();
+    const line = `set -o pipefail; $FILINGS download ${ACCESSION} a.htm -o - | (sleep 0.3; cat)`;
+    const { exitCode, stdout, stderr } = await place.shell(line, { ...serviceAt(server.url), ...TRUSTED });
+    expect([exitCode, stdout.equals(FILE)], stderr).toEqual([0, true]);
+  });
+
+  test.each(FRAMINGS)('%s, cut in the middle: exit 9, no file', async (framing) => {
+    const server = await secure((socket) => {
+      socket.write(framed(FILE, framing).bytes.subarray(0, 1_000_000), () => {
+        // The connection ends below TLS, as no attacker could make it end above.
+        setTimeout(
+          () => (socket as unknown as { _parent?: { destroy(): void } })._parent?.destroy() ?? socket.destroy(),
+          50,
+        );
+      });
+    });
+    const { exitCode, stderr, names } = await download(server.url, TRUSTED, ['--retries', '0']);
+    if (framing === 'until-close' && exitCode === 0) expect(stderr).toMatch(/no length to check/);
+    else expect([exitCode, names], stderr).toEqual([9, []]);
+  });
+
+  test('several files over its connections', async () => {
+    const server = await secure(file);
+    const place = await workplace();
+    const args = ['download', ACCESSION, 'a', 'b', 'c', 'd', 'e', '-j', '2'];
+    const { exitCode, stderr } = await place.filings(args, { ...serviceAt(server.url), ...TRUSTED });
+    expect(exitCode, stderr).toBe(0);
+    for (const name of ['a', 'b', 'c', 'd', 'e']) expect((await place.read(name)).equals(FILE)).toBe(true);
+    expect(server.connections()).toBeLessThanOrEqual(2);
+  });
+});
+
+describe('exit 7 at the first try, one plain line and a hint', () => {
+  test.each<[string, Certificate, Record<string, string>, RegExp]>([
+    ['an untrusted certificate', 'own-name', {}, /self-signed|authority/],
+    [
+      'an untrusted one, checks switched off',
+      'own-name',
+      { NODE_TLS_REJECT_UNAUTHORIZED: '0' },
+      /self-signed|authority/,
+    ],
+    ['for another name', 'other-name', { NODE_EXTRA_CA_CERTS: certificatePath('other-name') }, /another name/],
+    ['an expired one', 'expired', { NODE_EXTRA_CA_CERTS: certificatePath('expired') }, /expired/],
+  ])('%s', async (_, certificate, env, words) => {
+    const server = await secure(file, certificate);
+    const { exitCode, stderr, names } = await download(server.url, env);
+    expect(exitCode, stderr).toBe(7);
+    expect(stderr).toMatch(words);
+    expect(stderr.trimEnd().split('\n')).toHaveLength(2);
+    expect(stderr).toMatch(/\n +hint: /);
+    expect(names).toEqual([]);
+    expect(server.requests).toEqual([]);
+  });
+
+  test('TLS to a server that speaks plain HTTP', async () => {
+    const server = await startScripted(() => {});
+    onTestFinished(() => server.close());
+    const { createServer } = await import('node:net');
+    const plain = createServer((socket) => void socket.on('error', () => {}).end('HTTP/1.1 400 Bad Request\r\n\r\n'));
+    await new Promise<void>((resolve) => plain.listen(0, '127.0.0.1', resolve));
+    onTestFinished(() => void plain.close());
+    const { port } = plain.address() as { port: number };
+    const { exitCode, stderr } = await download(`https://127.0.0.1:${port}`, {}, ['--retries', '0']);
+    expect(exitCode, stderr).toBe(7);
+    expect(stderr).toMatch(/TLS/);
+  });
+});
+
+test('https to http is not followed', async () => {
+  const plain = await startScripted(file);
+  onTestFinished(() => plain.close());
+  const server = await secure((socket) => {
+    socket.write(head(302, { Location: `${plain.url}/file`, 'Content-Length': 0 }));
+  });
+  const { exitCode, stderr, names } = await download(server.url, TRUSTED);
+  expect([exitCode, names], stderr).toEqual([9, []]);
+  expect(plain.requests).toEqual([]);
+});
+
+test('http to https is followed, without the key', async () => {
+  const server = await secure(file);
+  const plain = await startScripted((socket) => {
+    socket.write(head(302, { Location: `${server.url}/file`, 'Content-Length': 0 }));
+  });
+  onTestFinished(() => plain.close());
+  const { exitCode, stderr } = await download(plain.url, TRUSTED);
+  expect(exitCode, stderr).toBe(0);
+  expect(server.requests[0]?.headers.authorization).toBeUndefined();
+});
