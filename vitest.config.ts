@@ -10,5 +10,9 @@ const floor = (name: string, more = {}) => ({
 
 // Three floors: pure tables; real sockets and files; the built program.
 export default defineConfig({
-  test: { projects: [floor('unit'), floor('service'), floor('cli', { globalSetup: 'test/cli/build.setup.ts' })] },
+  // Much of the time is spent waiting for servers and processes: more workers than cores.
+  test: {
+    maxWorkers: 4,
+    projects: [floor('unit'), floor('service'), floor('cli', { globalSetup: 'test/cli/build.setup.ts' })],
+  },
 });

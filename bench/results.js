@@ -1,6 +1,6 @@
 // The results as text: for a terminal, and for bench/RESULTS.md.
 import { spawnSync } from 'node:child_process';
-import { cpus, release, totalmem, type } from 'node:os';
+import { cpus, loadavg, release, totalmem, type } from 'node:os';
 
 const HEADINGS = ['what', 'ours', 'other', 'figure', 'bound', ''];
 
@@ -48,6 +48,7 @@ the high-water mark of resident memory, the median of ${sizes.memoryRuns} runs; 
 the loopback interface, out of its page cache; those with latency, and the one that is cut, from servers of the
 benchmark's own. Ours flushes every file and directory to disk; \`curl -Z\`, aria2c and the loop flush none.
 
-The machine was not idle: other work shared its cores and its disk. Compare figures with figures, not times with times.
+The load average of the last 15 minutes was ${loadavg()[2].toFixed(1)} at the end; the benchmark itself makes 1 to 2 of it, the rest is other
+work on the same machine, which makes all of this noisy. Compare figures with figures, not times with times.
 `;
 }

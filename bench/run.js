@@ -46,6 +46,13 @@ const folder = mkdtempSync(join(tmpdir(), 'filings-bench-'));
 process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.once(signal, () => process.exit(1));
 
+/** A case that fails is no reason to lose the others. */
+function failed(error) {
+  process.exitCode = 1;
+  process.stderr.write(`${error.message}\n`);
+  return { figure: 'failed', within: false };
+}
+
 const tell = (text) => process.stdout.write(`${text}\n`);
 await makeMaterial(folder, { ...sizes, files: sizes.manyFiles });
 const nginx = await startNginx(folder, join(folder, 'nginx'));
@@ -63,7 +70,7 @@ try {
     if (values.only !== undefined && !what.includes(values.only)) continue;
     tell(what);
     const missing = needs !== undefined && peers[needs] === undefined;
-    const row = { what, ...(missing ? { figure: `${needs} is missing` } : await measure(context)) };
+    const row = { what, ...(missing ? { figure: `${needs} is missing` } : await measure(context).catch(failed)) };
     tell(`  ${[row.ours, row.peer, row.figure].filter(Boolean).join('  ')}`);
     rows.push(row);
   }

@@ -16,7 +16,7 @@ export interface World {
   /** The arguments after the program's name. */
   readonly argv: readonly string[];
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Absolute. */
+  /** Absolute. Throws `local_io` when it was removed. */
   readonly cwd: string;
   readonly platform: string;
   readonly hostname: string;
@@ -47,7 +47,9 @@ export function systemWorld(root: string): World {
   return {
     argv: process.argv.slice(2),
     env: process.env,
-    cwd: process.cwd(),
+    get cwd() {
+      return workingDirectory();
+    },
     platform: process.platform,
     hostname: hostname(),
     pid: process.pid,
@@ -69,6 +71,17 @@ export function systemWorld(root: string): World {
     secrets: new Secrets(),
     root,
   };
+}
+
+function workingDirectory(): string {
+  try {
+    return process.cwd();
+  } catch (cause) {
+    throw new FilingsError('local_io', 'the working directory is not there any more', {
+      hint: 'change to one that is, and run it again',
+      cause,
+    });
+  }
 }
 
 function interruptSignal(): AbortSignal {

@@ -6,6 +6,8 @@ import { parseSha256 } from '../transfer/checked.ts';
 import type { IfExists } from '../transfer/save.ts';
 import type { Invocation } from './invocation.ts';
 
+const STDOUT_NAMES = new Set(['/dev/stdout', '/dev/fd/1', '/proc/self/fd/1']);
+
 /** What the command line of `download` asks for. */
 export interface Order {
   readonly accession: AccessionNumber;
@@ -28,18 +30,24 @@ export function readOrder([accession = '', ...names]: readonly string[], options
   const order: Order = {
     accession: parseAccession(accession),
     fileNames: [...new Set(names)],
-    output: text('output'),
+    output: asStream(text('output')),
     directory: text('directory') ?? '.',
     ifExists: text('ifExists') as IfExists | undefined,
     sha256: sha256 === undefined ? undefined : parseSha256(sha256),
     spool: options.spool === true,
-    report: text('report'),
+    report: asStream(text('report')),
   };
   requireFiles(order);
+  if (order.directory === '') throw new FilingsError('usage', '--directory: must be a directory, and is empty');
   if (order.output === undefined) requireSafeNames(order.fileNames);
   else requireOneOutput(order.output, options.directory !== undefined);
   requireOneUser('stdout', [order.output === '-' && '--output -', order.report === '-' && '--report -']);
   return order;
+}
+
+/** Standard output by its other names is standard output. */
+function asStream(path: string | undefined): string | undefined {
+  return path !== undefined && STDOUT_NAMES.has(path) ? '-' : path;
 }
 
 function requireFiles({ accession, fileNames, output, sha256, spool }: Order): void {
@@ -74,8 +82,12 @@ function requireSafeNames(names: readonly string[]): void {
 }
 
 function requireOneOutput(output: string, withDirectory: boolean): void {
-  if (output === '')
-    throw new FilingsError('usage', '--output: must be a file, and is empty', { hint: 'name a file, or - for stdout' });
+  if (output === '' || output.endsWith('/')) {
+    const what = output === '' ? 'empty' : 'a directory';
+    throw new FilingsError('usage', `--output: must be a file, and is ${what}`, {
+      hint: 'name a file, or - for stdout; to keep its own name, use --directory',
+    });
+  }
   if (!withDirectory) return;
   throw new FilingsError('usage', '--output and --directory: only one of them can say where the file goes', {
     hint: 'leave one of them out',

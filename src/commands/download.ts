@@ -73,10 +73,11 @@ async function fetcherFor(order: Order, fetching: Fetching, session: Session, wo
   if (stream) {
     return watched(session, (wanted, signal, watcher) => fetchToStream(wanted, stream, fetching, signal, watcher));
   }
-  const ifExists = order.ifExists ?? (output === undefined ? 'skip' : 'overwrite');
+  const toDirectory = output === undefined;
+  const ifExists = order.ifExists ?? (toDirectory ? 'skip' : 'overwrite');
   return watched(session, (wanted, signal, watcher) => {
     const path = output ?? join(order.directory, wanted.fileName);
-    return fetchToDisk(wanted, { path, ifExists, sha256 }, fetching, signal, watcher);
+    return fetchToDisk(wanted, { path, makeDirectory: toDirectory, ifExists, sha256 }, fetching, signal, watcher);
   });
 }
 

@@ -1,10 +1,10 @@
 import { constants } from 'node:fs';
 import { type FileHandle, lstat, mkdir, open } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { errnoOf, FilingsError } from '../errors.ts';
+import { errnoOf } from '../errors.ts';
 import { diskFailure } from './failure.ts';
 
-const { O_DIRECTORY, O_NOFOLLOW, O_RDONLY } = constants;
+const { O_DIRECTORY, O_RDONLY } = constants;
 
 /**
  * A directory held open, so that a path swapped for a link meanwhile changes nothing:
@@ -24,16 +24,16 @@ export class Directory {
     this.#base = base;
   }
 
-  /** Opens DIR itself (links on the way to it are the user's own), making what is missing. Throws `local_io`. */
-  static async open(path: string): Promise<Directory> {
+  /** Opens a directory (links on the way to it are the user's own), making it first when it may be missing. Throws `local_io`. */
+  static async open(path: string, make: boolean): Promise<Directory> {
     const absolute = resolve(path);
-    await makeDirectories(absolute);
-    return Directory.#hold(absolute, O_RDONLY | O_DIRECTORY);
+    if (make) await makeDirectories(absolute);
+    return Directory.#hold(absolute);
   }
 
-  static async #hold(path: string, flags: number): Promise<Directory> {
+  static async #hold(path: string): Promise<Directory> {
     try {
-      const handle = await open(path, flags);
+      const handle = await open(path, O_RDONLY | O_DIRECTORY);
       const viaProc = `/proc/self/fd/${handle.fd}`;
       const stable = await lstat(`${viaProc}/.`).then(
         () => true,
@@ -48,21 +48,6 @@ export class Directory {
   /** The path of an entry for system calls: not for people. */
   entry(name: string): string {
     return `${this.#base}/${name}`;
-  }
-
-  /** Opens a directory below, making it if missing; a link there is refused. */
-  async below(name: string): Promise<Directory> {
-    try {
-      await mkdir(this.entry(name)).catch(unlessExists);
-      await this.sync();
-      const found = await lstat(this.entry(name));
-      if (found.isSymbolicLink()) throw linkInTheWay(join(this.path, name));
-      const handle = await open(this.entry(name), O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
-      const base = this.#base === this.path ? this.entry(name) : `/proc/self/fd/${handle.fd}`;
-      return new Directory(join(this.path, name), handle, base);
-    } catch (error) {
-      throw diskFailure(error, join(this.path, name));
-    }
   }
 
   /** Flushes the directory's entries; callers that come while one flush runs share the next. */
@@ -120,10 +105,4 @@ async function makeDirectories(absolute: string): Promise<void> {
 
 function unlessExists(error: unknown): void {
   if (errnoOf(error) !== 'EEXIST') throw error;
-}
-
-function linkInTheWay(path: string): FilingsError {
-  return new FilingsError('local_io', `${path}: cannot write: a symbolic link is in the way`, {
-    hint: 'links below the target directory are not followed: remove it',
-  });
 }

@@ -14,7 +14,7 @@ const REASONS: Readonly<Record<string, readonly [why: string, hint: string]>> = 
   EMFILE: ['too many open files', 'lower --jobs, or raise the limit (ulimit -n)'],
   ENFILE: ['too many open files on this machine', 'lower --jobs'],
   EIO: ['the disk reported an error', 'check the disk: nothing incomplete was kept under the final name'],
-  ENOENT: ['the directory is not there (any more)', 'run it again'],
+  ENOENT: ['the directory is not there', 'make it first (mkdir -p), or choose another place'],
   ENOTDIR: ['a part of the path is not a directory', 'choose another place with --directory or --output'],
   EISDIR: ['it is a directory', 'name a file, or use --directory'],
   ELOOP: ['a symbolic link is in the way', 'links below the target directory are not followed: remove it'],

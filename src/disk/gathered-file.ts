@@ -1,4 +1,4 @@
-import { close, constants, fdatasync, fsync, ftruncate, open, read, writev } from 'node:fs';
+import { close, constants, fchmod, fdatasync, fsync, ftruncate, open, read, writev } from 'node:fs';
 import { promisify } from 'node:util';
 
 const { O_CREAT, O_EXCL, O_NOFOLLOW, O_RDWR } = constants;
@@ -7,6 +7,7 @@ const closeFd = promisify(close);
 const flush = promisify(fsync);
 const flushData = promisify(fdatasync);
 const cut = promisify(ftruncate);
+const chmodAt = promisify(fchmod);
 const readAt = promisify(read);
 
 /** A flush is started in the background after every so many bytes: the disk works while the network does. */
@@ -78,6 +79,10 @@ export class GatheredFile {
     await cut(this.#fd, 0);
     this.#position = 0;
     this.#flushed = 0;
+  }
+
+  async setMode(mode: number): Promise<void> {
+    await chmodAt(this.#fd, mode);
   }
 
   /** All bytes are on disk when this returns. A flush that failed is never tried again. */

@@ -21,16 +21,18 @@ export class Pace {
     this.#pausedUntil = Math.max(this.#pausedUntil, this.#now() + ms);
   }
 
-  /** Waits for this request's turn; throws the signal's reason. */
+  /** Waits for this request's turn, in the order of asking; throws the signal's reason. */
   async turn(signal: AbortSignal): Promise<void> {
-    for (;;) {
-      const now = this.#now();
-      const opens = Math.max(this.#pausedUntil, this.#next);
-      if (opens <= now) {
-        this.#next = Math.max(now, this.#next) + this.#intervalMs;
-        return;
-      }
-      await sleep(opens - now, signal);
+    for (let opens = this.#reserve(); ; opens = this.#reserve()) {
+      await sleep(opens - this.#now(), signal);
+      // A pause that began meanwhile holds for this one too.
+      if (this.#pausedUntil <= opens) return;
     }
+  }
+
+  #reserve(): number {
+    const opens = Math.max(this.#now(), this.#pausedUntil, this.#next);
+    this.#next = opens + this.#intervalMs;
+    return opens;
   }
 }

@@ -167,7 +167,7 @@ export class ServiceClient {
   /** A success that is no file: coded, or problem details under a 200. */
   async #refuseDisguise(answer: Answer, what: string, signal: AbortSignal): Promise<void> {
     const coding = answer.headers['content-encoding'];
-    if (coding !== undefined && String(coding).trim().toLowerCase() !== 'identity') {
+    if (coding !== undefined && !['', 'identity'].includes(String(coding).trim().toLowerCase())) {
       answer.discard();
       throw new FilingsError(
         'integrity',

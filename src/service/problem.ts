@@ -29,9 +29,10 @@ export interface UnwelcomeAnswer {
 export function errorFromAnswer(answer: UnwelcomeAnswer): FilingsError {
   const { status, what, retryAt, retryable = false } = answer;
   const code = codeOf(status);
-  const { said, problem } = readErrorBody(answer);
+  const { said, problem } = readErrorBody(isContent(answer) ? { ...answer, body: Buffer.alloc(0) } : answer);
   const phrase = STATUS_CODES[status];
-  const parts = [what, phrase === undefined ? `${status}` : `${status} ${phrase}`];
+  const shown = phrase === undefined ? `${status}` : `${status} ${phrase}`;
+  const parts = [what, status < 300 ? `${shown} is not the answer that was asked for` : shown];
   if (said !== undefined && plain(said) !== plain(phrase ?? '')) parts.push(said);
   return new FilingsError(code, parts.join(': '), {
     hint: answer.hint ?? hintFor(status, code, what, said ?? ''),
@@ -41,6 +42,11 @@ export function errorFromAnswer(answer: UnwelcomeAnswer): FilingsError {
     stopsRun: status === 401 || status === 407,
     ...(retryAt !== undefined && { retryAt }),
   });
+}
+
+/** A success that is refused for another reason: its body is content, and tells nothing about the error. */
+function isContent({ status, headers }: UnwelcomeAnswer): boolean {
+  return status < 300 && !/json/i.test(String(headers['content-type'] ?? ''));
 }
 
 /** The interface's table of exit codes, by HTTP status. */

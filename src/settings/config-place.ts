@@ -23,6 +23,8 @@ export function namedPlace(flags: Flags, world: Pick<World, 'env' | 'cwd'>) {
 
 /** The place of the config file: the one named, else as the XDG Base Directory Specification has it. */
 function configPlace(named: string | undefined, { env, cwd }: Pick<World, 'env' | 'cwd'>): ConfigPlace {
+  // As everywhere: a file in which nothing is.
+  if (named === '/dev/null') return { path: undefined, named: true };
   if (named !== undefined) return { path: resolve(cwd, named), named: true };
   const xdg = env.XDG_CONFIG_HOME;
   const base = xdg && isAbsolute(xdg) ? xdg : env.HOME && join(env.HOME, '.config');

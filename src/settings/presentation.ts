@@ -20,7 +20,8 @@ export async function presentationOf(flags: Flags, world: World): Promise<Presen
   try {
     return (await resolveSettings(relevant, world)).settings;
   } catch {
-    const layers = [flagLayer(relevant, world.cwd), envLayer(world.env, world.cwd)];
+    // No path is among these: the working directory, which may be what is wrong, does not matter.
+    const layers = [flagLayer(relevant, '/'), envLayer(world.env, '/')];
     const choice = <T extends string>(key: string, otherwise: T) =>
       layers.map((layer) => layer.get(key)?.value).find((value) => choicesOf(key).includes(String(value))) ?? otherwise;
     return {

@@ -20,6 +20,8 @@ export interface Fetching {
 /** Where one file goes on disk: `path` as the user would name it. */
 export interface Target {
   readonly path: string;
+  /** Whether the directory is made if missing; otherwise its absence is an error, as for the shell's `>`. */
+  readonly makeDirectory: boolean;
   readonly ifExists: IfExists;
   /** What the file must hash to. */
   readonly sha256?: string | undefined;
@@ -35,7 +37,7 @@ export function fetchToDisk(
 ): Promise<Outcome> {
   return outcomeOf(wanted, target.path, fetching, async (remote) => {
     const { client, places } = fetching;
-    const { directory, leftovers } = await places.at(dirname(target.path));
+    const { directory, leftovers } = await places.at(dirname(target.path), target.makeDirectory);
     const saved = await save(
       remote,
       {

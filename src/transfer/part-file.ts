@@ -128,11 +128,13 @@ export class PartFile implements Sink {
 
   /**
    * Flushes, puts the file under its final name, flushes the directory. `exclusive`:
-   * false when something stands there already, and the part is gone. Throws `local_io`.
+   * false when something stands there already, and the part is gone. `mode`: the
+   * permissions it is to have, unless new ones. Throws `local_io`.
    */
-  async commit(exclusive: boolean): Promise<boolean> {
+  async commit(exclusive: boolean, mode?: number): Promise<boolean> {
     const { directory, final } = this.#place;
     return this.#guard(async () => {
+      if (mode !== undefined) await this.#file.setMode(mode);
       await this.#file.flush();
       await this.#file.close();
       // Before the rename, so that a kill between the two leaves nothing over.

@@ -34,11 +34,11 @@ export class Places {
     this.owner = thisOwner(tenant.hostname, tenant.pid, tenant.platform);
   }
 
-  /** The directory at a path, made if missing. Throws `local_io`. */
-  at(path: string): Promise<Place> {
+  /** The directory at a path; `make` makes it if missing. Throws `local_io`. */
+  at(path: string, make: boolean): Promise<Place> {
     let place = this.#open.get(path);
     if (!place) {
-      place = this.#find(path);
+      place = this.#find(path, make);
       this.#open.set(path, place);
     }
     return place;
@@ -61,8 +61,8 @@ export class Places {
     }
   }
 
-  async #find(path: string): Promise<Place> {
-    const directory = await Directory.open(path);
+  async #find(path: string, make: boolean): Promise<Place> {
+    const directory = await Directory.open(path, make);
     const { platform, uid, now } = this.#tenant;
     return { directory, leftovers: await Leftovers.of(directory, { self: this.owner, platform, uid, now }) };
   }

@@ -48,7 +48,7 @@ export async function save(
 ): Promise<Saved> {
   const { directory, leftovers, name } = saving;
   const present = await whatStands(directory, name, saving.ifExists);
-  if (present === 'file-to-keep') {
+  if (present.kind === 'file-to-keep') {
     await leftovers.sweep(name);
     return skip(saving, signal);
   }
@@ -58,7 +58,7 @@ export async function save(
     const moved = await transfer(remote, part, persistence, signal, followedBy(hash, part, watcher));
     const sha256 = await hash?.finish(moved.bytes, signal);
     if (sha256 !== undefined) requireHash(remote.what, sha256, saving.sha256);
-    const placed = await part.commit(saving.ifExists !== 'overwrite' && present === 'nothing');
+    const placed = await part.commit(present.kind === 'nothing' && saving.ifExists !== 'overwrite', present.mode);
     if (placed) return { kind: 'saved', sha256, ...moved };
   } catch (error) {
     await (isWorthKeeping(error) ? part.keep() : part.discard());
@@ -100,27 +100,30 @@ function followedBy(hash: FollowingHash | undefined, part: PartFile, watcher: Wa
   };
 }
 
+/** What has the final name already; of a file that is replaced, its permissions, which stay as with the shell's `>`. */
+interface Present {
+  readonly kind: 'nothing' | 'file-to-keep' | 'replaceable';
+  readonly mode?: number;
+}
+
 /** A final link is replaced, never followed; anything else that is no plain file is left alone. */
-async function whatStands(
-  directory: Directory,
-  name: string,
-  ifExists: IfExists,
-): Promise<'nothing' | 'file-to-keep' | 'replaceable'> {
+async function whatStands(directory: Directory, name: string, ifExists: IfExists): Promise<Present> {
   const path = join(directory.path, name);
   const stat = await lstat(directory.entry(name)).catch((error) => {
     if (errnoOf(error) === 'ENOENT') return undefined;
     throw diskFailure(error, path);
   });
-  if (!stat) return 'nothing';
+  if (!stat) return { kind: 'nothing' };
   if (ifExists === 'error') throw alreadyThere(directory, name);
-  if (stat.isSymbolicLink()) return 'replaceable';
-  if (!stat.isFile()) {
-    const what = stat.isDirectory() ? 'a directory' : 'something that is no file';
-    throw new FilingsError('local_io', `${path}: cannot write: ${what} is in the way`, {
-      hint: 'move it away, or choose another place with --output or --directory',
-    });
-  }
-  return ifExists === 'skip' ? 'file-to-keep' : 'replaceable';
+  if (stat.isSymbolicLink()) return { kind: 'replaceable' };
+  if (!stat.isFile()) throw inTheWay(path, stat.isDirectory() ? 'a directory' : 'something that is no file');
+  return ifExists === 'skip' ? { kind: 'file-to-keep' } : { kind: 'replaceable', mode: stat.mode & 0o777 };
+}
+
+function inTheWay(path: string, what: string): FilingsError {
+  return new FilingsError('local_io', `${path}: cannot write: ${what} is in the way`, {
+    hint: 'move it away, or choose another place with --output or --directory',
+  });
 }
 
 async function sizeOf(directory: Directory, name: string): Promise<number> {

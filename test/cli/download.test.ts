@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { readdir, readFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { framed, sendAndEnd, sendFile } from '../servers/answers.ts';
@@ -126,6 +126,7 @@ describe('what is asked for', () => {
   test('with -o the name is only sent, and may be anything', async () => {
     const server = await scripted();
     const place = await workplace();
+    await mkdir(join(place.path, 'deep/er'), { recursive: true });
     const args = ['download', ACCESSION, 'xslF345X05/form4.xml', '-o', 'deep/er/form4.xml'];
     const { exitCode, stderr } = await place.filings(args, serviceAt(server.url));
     expect(exitCode, stderr).toBe(0);

@@ -74,7 +74,12 @@ export async function startRun(url: string, options: RunOptions = {}): Promise<R
   return {
     directory,
     save: (name = 'primary.htm') => {
-      const target = { path: join(directory, name), ifExists: options.ifExists ?? 'skip', sha256: undefined } as const;
+      const target = {
+        makeDirectory: true,
+        path: join(directory, name),
+        ifExists: options.ifExists ?? 'skip',
+        sha256: undefined,
+      } as const;
       return fetchToDisk({ accession: ACCESSION, fileName: name }, target, fetching, signal, SILENT);
     },
     pipe: (writer) =>

@@ -31,7 +31,6 @@ describe('the HTTP status alone decides on the code', () => {
     [505, 'temporary', 7],
     [550, 'temporary', 7],
     [599, 'temporary', 7],
-    [204, 'integrity', 9],
     [302, 'integrity', 9],
     [600, 'integrity', 9],
   ])('%i: %s', (status, code, exit) => {
@@ -41,6 +40,17 @@ describe('the HTTP status alone decides on the code', () => {
     expect(error.message).toMatch(new RegExp(`^${what}: ${status}( [A-Z][\\w' -]+)?: Other$`));
     expect(error.problem?.status).toBe(status);
     expect(error.hint).toBeTruthy();
+  });
+
+  it('a success that is refused is not read as an error', () => {
+    const error = errorFromAnswer({
+      status: 206,
+      headers: { 'content-type': 'text/html' },
+      body: Buffer.from('<title>x'),
+      what,
+    });
+    expect(error.code).toBe('integrity');
+    expect(error.message).toBe(`${what}: 206 Partial Content is not the answer that was asked for`);
   });
 });
 
