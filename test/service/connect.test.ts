@@ -156,8 +156,9 @@ describe('silence', () => {
     const answer = await ask();
     const chunks: Buffer[] = [];
     for (let taken = await answer.body.take(); taken; taken = await answer.body.take()) {
-      chunks.push(Buffer.concat(taken));
       await sleep(450);
+      // What was taken stays as it is until the next is taken.
+      chunks.push(Buffer.concat(taken));
     }
     expect(Buffer.concat(chunks).equals(body)).toBe(true);
   });

@@ -79,10 +79,17 @@ describe('whole', () => {
     await server.close();
   });
 
-  test('until-close, ended by RST: not to be told from a cut, so no file', async () => {
-    const server = await startScripted((socket) => sendAndEnd(socket, framed(FILE, 'until-close').bytes, 'RST'));
+  // Right behind the bytes a reset looks like an end: the reader must look closer.
+  test.each([0, 5])('until-close, ended by RST after %i ms: not to be told from a cut, so no file', async (ms) => {
+    const server = await startScripted((socket) => {
+      socket.write(framed(FILE, 'until-close').bytes, () => {
+        if (ms === 0) socket.resetAndDestroy();
+        else setTimeout(() => socket.resetAndDestroy(), ms);
+      });
+    });
     const run = await startRun(server.url);
-    expect((await run.save()).error?.exitStatus).toBe(9);
+    // A reset may overtake even the head.
+    expect([9, 7]).toContain((await run.save()).error?.exitStatus);
     expect(await run.names()).toEqual([]);
     await server.close();
   });

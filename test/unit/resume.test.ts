@@ -91,6 +91,12 @@ describe('decide', () => {
       'ask-anew',
     ],
     ['206 that is short', held(), part({ 'content-range': 'bytes 40-79/100', 'content-length': '40' }), 'ask-anew'],
+    [
+      'a chunked 206 that is short',
+      held(),
+      part({ 'content-range': 'bytes 40-79/100', 'content-length': undefined }),
+      'ask-anew',
+    ],
     ['206 beyond its total', held(), part({ 'content-range': 'bytes 40-100/100', 'content-length': '61' }), 'ask-anew'],
     ['206 whose length is short of its range', held(), part({ 'content-length': '59' }), 'ask-anew'],
     ['206 of unknown total', held(), part({ 'content-range': 'bytes 40-99/*' }), 'ask-anew'],
