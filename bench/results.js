@@ -18,7 +18,7 @@ export function table(rows) {
     Math.max(3, heading.length, ...cells.map((row) => [...row[column]].length)),
   );
   const line = (row) => `| ${row.map((cell, column) => cell.padEnd(widths[column])).join(' | ')} |`;
-  const rule = `|${widths.map((width) => '-'.repeat(width + 2)).join('|')}|`;
+  const rule = `| ${widths.map((width) => '-'.repeat(width)).join(' | ')} |`;
   return [line(HEADINGS), rule, ...cells.map(line)].join('\n');
 }
 

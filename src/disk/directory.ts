@@ -1,6 +1,6 @@
 import { constants } from 'node:fs';
 import { type FileHandle, lstat, mkdir, open } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { dirname, resolve } from 'node:path';
 import { errnoOf } from '../errors.ts';
 import { diskFailure } from './failure.ts';
 
@@ -68,12 +68,9 @@ export class Directory {
   }
 
   async #flush(): Promise<void> {
-    try {
-      await this.#handle.sync();
-    } catch (error) {
-      // Some file systems know no flush of a directory; then there is none to wait for.
-      if (!['EINVAL', 'ENOTSUP', 'EBADF'].includes(errnoOf(error) ?? '')) throw diskFailure(error, this.path);
-    }
+    await flush(this.#handle).catch((error) => {
+      throw diskFailure(error, this.path);
+    });
   }
 
   async close(): Promise<void> {
@@ -81,26 +78,48 @@ export class Directory {
   }
 }
 
-/** Step by step: Node's recursive mkdir never returns on a path such as /proc/nope. */
+/** Step by step: Node's recursive mkdir never returns on a path such as /proc/nope. Each new entry is flushed. */
 async function makeDirectories(absolute: string): Promise<void> {
   const missing: string[] = [];
-  for (let path = absolute; ; path = join(path, '..')) {
-    try {
-      await mkdir(path);
-      break;
-    } catch (error) {
-      if (errnoOf(error) === 'EEXIST' || path === '/') break;
-      if (errnoOf(error) !== 'ENOENT') throw diskFailure(error, path);
+  let path = absolute;
+  try {
+    while (!(await makeOne(path))) {
       missing.push(path);
+      path = dirname(path);
     }
+    for (path of missing.reverse())
+      await mkdir(path)
+        .catch(unlessExists)
+        .then(() => flushEntry(path));
+  } catch (error) {
+    throw diskFailure(error, path);
   }
-  for (const path of missing.reverse()) {
-    await mkdir(path)
-      .catch(unlessExists)
-      .catch((error) => {
-        throw diskFailure(error, path);
-      });
+}
+
+/** False when the directory above is missing too. */
+async function makeOne(path: string): Promise<boolean> {
+  try {
+    await mkdir(path);
+    await flushEntry(path);
+    return true;
+  } catch (error) {
+    if (errnoOf(error) === 'ENOENT' && path !== '/') return false;
+    unlessExists(error);
+    return true;
   }
+}
+
+/** Flushes the directory in which a path is entered. */
+async function flushEntry(path: string): Promise<void> {
+  const handle = await open(dirname(path), O_RDONLY | O_DIRECTORY);
+  await flush(handle).finally(() => handle.close());
+}
+
+async function flush(handle: FileHandle): Promise<void> {
+  // Some file systems know no flush of a directory; then there is none to wait for.
+  await handle.sync().catch((error) => {
+    if (!['EINVAL', 'ENOTSUP', 'EBADF'].includes(errnoOf(error) ?? '')) throw error;
+  });
 }
 
 function unlessExists(error: unknown): void {

@@ -75,6 +75,8 @@ export class Conversation {
 
   #onHead(status: number, headers: HeaderFields): void {
     if (this.#over || status < 200) return;
+    // The body has the whole time anew.
+    this.#watchdog.restart();
     this.#framing = framingOf(headers);
     if (this.#framing.kind === 'unsound') {
       this.#abandon(new FilingsError('integrity', `${this.#request.url.host}: ${this.#framing.why}`));

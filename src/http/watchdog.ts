@@ -28,6 +28,12 @@ export class Watchdog {
     this.#since = this.#now();
   }
 
+  /** Something other than bytes shows that the peer is there. */
+  restart(): void {
+    this.#fresh = 0;
+    this.#since = this.#now();
+  }
+
   /** We stop reading: the clock stands still. */
   pause(): void {
     clearTimeout(this.#timer);
@@ -37,8 +43,7 @@ export class Watchdog {
   /** We read again: the peer has the whole time anew. */
   resume(): void {
     if (this.#timer) return;
-    this.#fresh = 0;
-    this.#since = this.#now();
+    this.restart();
     this.#arm(this.#idleMs);
   }
 

@@ -61,7 +61,7 @@ export async function save(
     const placed = await part.commit(present.kind === 'nothing' && saving.ifExists !== 'overwrite', present.mode);
     if (placed) return { kind: 'saved', sha256, ...moved };
   } catch (error) {
-    await (isWorthKeeping(error) ? part.keep() : part.discard());
+    await (signal.aborted || isWorthKeeping(error) ? part.keep() : part.discard());
     throw error;
   } finally {
     await hash?.close();

@@ -150,7 +150,11 @@ async function receive(remote: Remote, answer: Answer, sink: Sink, onMoved: (byt
     throw error;
   }
   const { bytes, total } = sink.held;
-  if (bytes === 0) throw new FilingsError('integrity', `${remote.what}: the answer is empty: not a file`);
+  if (bytes === 0) {
+    // Without a length, nothing at all can't be told from a connection that was cut.
+    const retryable = answer.untilClose;
+    throw new FilingsError('integrity', `${remote.what}: the answer is empty: not a file`, { retryable });
+  }
   if (total === undefined || bytes === total) return;
   throw new FilingsError('integrity', `${remote.what}: truncated: ${bytes} bytes came of ${total}`, {
     retryable: true,

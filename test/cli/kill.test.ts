@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
@@ -65,6 +65,21 @@ const strace = await promisify(execFile)('strace', ['-f', '-o', '/dev/null', 'tr
   () => false,
 );
 
+/** What a line of strace means for the file, if anything. */
+function step(call: string, directory: string): string[] {
+  const [, name = '', rest = ''] = /^\d+ +(\w+)\((.*)/.exec(call) ?? [];
+  if (/^p?writev?(64)?$/.test(name)) {
+    if (rest.startsWith('2<')) return rest.includes(`${NAME}: `) ? ['tell'] : [];
+    return rest.includes('.part>') ? ['write part'] : rest.includes('.resume>') ? ['write record'] : [];
+  }
+  if (name === 'fsync') {
+    if (rest.includes('.part>')) return ['flush part'];
+    return rest.includes('.resume>') ? ['flush record'] : rest.includes(`<${directory}>`) ? ['flush directory'] : [];
+  }
+  if (name === 'unlink') return [rest.includes('.resume"') ? 'drop record' : 'drop part'];
+  return name === 'link' || name === 'rename' ? ['place'] : [];
+}
+
 describe.skipIf(!strace)('SIGKILL at a system call (strace)', () => {
   test.each<[call: string, when: number, old: boolean]>([
     ['pwritev,pwrite64', 1, false],
@@ -94,6 +109,31 @@ describe.skipIf(!strace)('SIGKILL at a system call (strace)', () => {
       });
       expect(killed.exitCode, killed.stderr).toBe(137);
       await expectSoundThenComplete(place, old);
+    }
+  });
+
+  test('the order: record, bytes, flush, place, flush of the directory, and only then "saved"', async () => {
+    for (const old of [false, true]) {
+      const place = await workplace();
+      if (old) await writeFile(join(place.path, NAME), OLD);
+      const log = join(place.home, 'calls');
+      const calls = 'trace=pwritev,pwrite64,write,writev,fsync,link,rename,unlink';
+      const line = `strace -f -y -s 200 -o ${log} -e ${calls} ${process.execPath} ${BIN} ${arguments_(old).join(' ')}`;
+      const { exitCode, stderr } = await place.shell(line, { ...serviceAt(server.url), ...ONE_THREAD });
+      expect(exitCode, stderr).toBe(0);
+      const steps = (await readFile(log, 'utf8')).split('\n').flatMap((call) => step(call, place.path));
+      const once = steps.filter((name, at) => name !== steps[at - 1]);
+      const placed = old ? ['place'] : ['place', 'drop part'];
+      expect(once).toEqual([
+        'write record',
+        'flush record',
+        'write part',
+        'flush part',
+        'drop record',
+        ...placed,
+        'flush directory',
+        'tell',
+      ]);
     }
   });
 

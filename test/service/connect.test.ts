@@ -1,3 +1,6 @@
+import { lookup } from 'node:dns/promises';
+import { createServer } from 'node:net';
+import { networkInterfaces } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { Connections } from '../../src/http/connections.ts';
@@ -5,7 +8,7 @@ import { get } from '../../src/http/exchange.ts';
 import type { Answer } from '../../src/http/messages.ts';
 import { head } from '../servers/answers.ts';
 import { type Script, startScripted } from '../servers/scripted.ts';
-import { content } from './transfer-fixture.ts';
+import { content, startRun } from './transfer-fixture.ts';
 
 async function talk(script: Script, idleTimeout = 20_000) {
   const server = await startScripted(script);
@@ -95,6 +98,38 @@ describe('one connection for many requests', () => {
     await sleep(50);
     expect(`${await read(await ask())}`).toBe('ok');
     expect(server.requests).toHaveLength(2);
+  });
+});
+
+const ipv6 = Object.values(networkInterfaces()).some((all) => all?.some(({ address }) => address === '::1'));
+const hosts = (await lookup('localhost', { all: true })).some(({ address }) => address === '::1')
+  ? ['[::1]', 'localhost']
+  : ['[::1]'];
+
+describe('addresses', () => {
+  test.skipIf(!ipv6).each(hosts)('a service on ::1 alone, as %s', async (host) => {
+    const server = createServer((socket) => void socket.end(`${head(200, { 'Content-Length': 2 })}ok`));
+    await new Promise<void>((resolve) => server.listen(0, '::1', resolve));
+    const connections = new Connections({ env: {}, connectTimeout: 10_000 });
+    onTestFinished(() => {
+      connections.close();
+      server.close();
+    });
+    const { port } = server.address() as { port: number };
+    const answer = await get(connections, {
+      url: new URL(`http://${host}:${port}/`),
+      headers: {},
+      idleTimeout: 20_000,
+      signal: new AbortController().signal,
+      monotonic: () => performance.now(),
+    });
+    expect(`${await read(answer)}`).toBe('ok');
+  });
+
+  test('a service on 127.0.0.1 alone, as localhost', async () => {
+    const { server } = await talk((socket) => void socket.end(`${head(200, { 'Content-Length': 2 })}ok`));
+    const run = await startRun(server.url.replace('127.0.0.1', 'localhost'));
+    expect(await run.save()).toMatchObject({ result: 'downloaded', bytes: 2 });
   });
 });
 

@@ -159,3 +159,21 @@ test('a broken body is asked for again, with its rest', async () => {
   expect(await run.save()).toMatchObject({ result: 'resumed', attempts: 2, saved: 4000, moved: 5000 });
   expect(server.requests[1]?.headers.range).toBe('bytes=4000-');
 });
+
+test('a wait that the service asks for holds for every file of the run', async () => {
+  const times: number[] = [];
+  let askedAt = 0;
+  const { run } = await against(async (socket, request) => {
+    times.push(performance.now());
+    if (request.index > 0) return sendFile(socket, request, FILE, '"v1"');
+    askedAt = performance.now();
+    socket.write(says(429, { 'Retry-After': 1 }));
+  });
+  const first = run.save('a');
+  while (askedAt === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+  await new Promise((resolve) => setTimeout(resolve, 200));
+  const others = await Promise.all([first, run.save('b'), run.save('c')]);
+  expect(others.map(({ result }) => result)).toEqual(['downloaded', 'downloaded', 'downloaded']);
+  // Not before the wait was over, whichever came first.
+  expect(Math.min(...times.slice(1)) - askedAt).toBeGreaterThan(950);
+});
