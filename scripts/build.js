@@ -1,6 +1,6 @@
 // Bundles src/ to dist/: one chunk a command, shared chunks between them, everything CommonJS.
 // esbuild splits ES modules only, and Node 20 starts CommonJS faster: hence the second pass.
-import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { build, transform } from 'esbuild';
 
@@ -25,8 +25,8 @@ const split = await build({
   write: false,
 });
 
-await rm(dist, { recursive: true, force: true });
 await mkdir(dist, { recursive: true });
+const before = await readdir(dist);
 await writeFile(join(dist, 'package.json'), '{ "type": "commonjs" }\n');
 await Promise.all(
   split.outputFiles.map(async (file) => {
@@ -39,6 +39,11 @@ await Promise.all(
       minifySyntax: true,
       minifyWhitespace: true,
     });
-    await writeFile(join(dist, basename(file.path)), code);
+    // By rename: a program that starts meanwhile finds the old or the new, never a half.
+    const path = join(dist, basename(file.path));
+    await writeFile(`${path}.${process.pid}`, code);
+    await rename(`${path}.${process.pid}`, path);
   }),
 );
+const kept = new Set(['package.json', ...split.outputFiles.map(({ path }) => basename(path))]);
+await Promise.all(before.filter((name) => !kept.has(name)).map((name) => rm(join(dist, name), { recursive: true })));

@@ -38,7 +38,8 @@ export function readOrder([accession = '', ...names]: readonly string[], options
     report: asStream(text('report')),
   };
   requireFiles(order);
-  if (order.directory === '') throw new FilingsError('usage', '--directory: must be a directory, and is empty');
+  if (order.directory === '')
+    throw new FilingsError('usage', '--directory: must be a directory, and is empty', { hint: 'for this one, say .' });
   if (order.output === undefined) requireSafeNames(order.fileNames);
   else requireOneOutput(order.output, options.directory !== undefined);
   requireOneUser('stdout', [order.output === '-' && '--output -', order.report === '-' && '--report -']);

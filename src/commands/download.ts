@@ -42,6 +42,7 @@ async function fetchAll(
   const fetchOne = await fetcherFor(order, fetching, session, world);
   const tally = new Tally();
   const single = wanted.length === 1;
+  let stopping = false;
   const end = await runBatch(
     wanted,
     fetchOne,
@@ -50,7 +51,9 @@ async function fetchAll(
       await report.write(reportLine(outcome, (error) => errorObject(error, world.secrets)));
       if (outcome.error && single) throw outcome.error;
       // What stops the batch is told at its end.
-      if (outcome.error && !outcome.error.stopsRun) session.progress.failure(outcome.error);
+      const first = outcome.error?.stopsRun && !stopping;
+      if (first) stopping = true;
+      else if (outcome.error && !brokenOff) session.progress.failure(outcome.error);
     },
     { jobs: session.settings.jobs, signal: session.signal },
   );

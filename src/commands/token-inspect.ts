@@ -1,14 +1,18 @@
 import { FilingsError } from '../errors.ts';
 import { type Inspection, inspectToken } from '../jwt/inspect.ts';
 import type { JsonObject } from '../jwt/strict-json.ts';
-import { readTokenInput } from '../jwt/token-input.ts';
+import { isFromStdin, readTokenInput } from '../jwt/token-input.ts';
+import { requireOneUser, stdinUsersGiven } from '../settings/stdin.ts';
 import { write } from '../terminal/output.ts';
 import { printable, printableJson } from '../terminal/printable.ts';
 import type { World } from '../world.ts';
 import type { Invocation } from './invocation.ts';
+import { tokenOnStdin } from './token-options.ts';
 
 /** Shows what a token says, and what the service would object to. */
-export async function run({ args, options }: Invocation, world: World): Promise<number> {
+export async function run({ args, options, flags }: Invocation, world: World): Promise<number> {
+  const fromStdin = isFromStdin(args[0]) && tokenOnStdin(args[0]);
+  requireOneUser('stdin', [fromStdin, ...stdinUsersGiven(flags, world.env)]);
   const token = await readTokenInput(args[0], world);
   const inspection = inspectToken(token, { atSeconds: world.now() / 1000 });
   if ('failedCheck' in inspection) {

@@ -4,16 +4,16 @@ import { FilingsError } from '../errors.ts';
 import { ALGORITHM_NAMES, type Algorithm } from '../jwt/algorithms.ts';
 import { generateKey, type KeyFormat } from '../jwt/keygen.ts';
 import { readChoice } from '../settings/values.ts';
-import { guardStream, write } from '../terminal/output.ts';
-import { printable } from '../terminal/printable.ts';
+import { write } from '../terminal/output.ts';
 import type { World } from '../world.ts';
 import type { Invocation } from './invocation.ts';
-import { algorithmOf, textOf } from './token-options.ts';
+import { algorithmOf, tell, textOf } from './token-options.ts';
 
 const FORMATS: readonly KeyFormat[] = ['pem', 'jwk'];
 
 /** Makes a key: the private part into a file that is nobody else's, the public part to stdout. */
-export async function run({ args, options, flags }: Invocation, world: World): Promise<number> {
+export async function run(invocation: Invocation, world: World): Promise<number> {
+  const { args, options } = invocation;
   if (args.length > 0) throw new FilingsError('usage', 'token keygen: it takes no argument');
   const algorithm = algorithmOf(required(textOf(options.alg), '--alg ALG', `one of ${ALGORITHM_NAMES.join(', ')}`));
   const out = fileNamed(required(textOf(options.out), '--out FILE', 'where the private key goes'), '--out');
@@ -30,14 +30,7 @@ export async function run({ args, options, flags }: Invocation, world: World): P
   }
   await createNewFiles(files);
   if (publicPart !== undefined) await write(world.stdout, publicPart, world.interrupt);
-  if (!flags.quiet) {
-    guardStream(world.stderr);
-    world.stderr.write(
-      advice({ algorithm, out, format, kid, publicPart })
-        .map((line) => `${printable(line)}\n`)
-        .join(''),
-    );
-  }
+  for (const line of advice({ algorithm, out, format, kid, publicPart })) await tell(line, invocation, world);
   return 0;
 }
 

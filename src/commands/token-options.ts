@@ -2,7 +2,7 @@ import { FilingsError } from '../errors.ts';
 import { type Algorithm, algorithmFault, findAlgorithm } from '../jwt/algorithms.ts';
 import type { KeyFiles } from '../jwt/key-file.ts';
 import { presentationOf } from '../settings/presentation.ts';
-import { requireOneUser } from '../settings/stdin.ts';
+import { requireOneUser, stdinUsersGiven } from '../settings/stdin.ts';
 import { readAll } from '../terminal/input.ts';
 import { guardStream } from '../terminal/output.ts';
 import { printable, printableJson } from '../terminal/printable.ts';
@@ -26,10 +26,10 @@ export function textsOf(value: Options[string]): readonly string[] {
 /**
  * The files that `--key`, `--secret-file` and `--passphrase-file` name, stdin read where one of them is `-`.
  *
- * @param otherUser who else reads stdin
+ * @param tokenUser who reads the token from stdin
  * @throws FilingsError `usage`: a key and a secret, or two users of stdin
  */
-export async function keyFilesOf(options: Options, world: World, otherUser?: string): Promise<KeyFiles> {
+export async function keyFilesOf({ options, flags }: Invocation, world: World, tokenUser?: string): Promise<KeyFiles> {
   const [keyFile, secretFile, passphraseFile] = ['key', 'secretFile', 'passphraseFile'].map((name) =>
     textOf(options[name]),
   );
@@ -44,7 +44,7 @@ export async function keyFilesOf(options: Options, world: World, otherUser?: str
     secretFile === '-' && '--secret-file -',
     passphraseFile === '-' && '--passphrase-file -',
   ].filter((user) => user !== false);
-  requireOneUser('stdin', [...users, otherUser]);
+  requireOneUser('stdin', [...users, tokenUser, ...stdinUsersGiven(flags, world.env)]);
   const stdin = users[0] === undefined ? undefined : await readKeyFromStdin(users[0], world);
   return {
     ...(keyFile !== undefined && { keyFile }),
@@ -66,13 +66,27 @@ export function algorithmOf(name: string): Algorithm {
   throw new FilingsError('usage', `--alg ${name}: ${reason}`, { hint });
 }
 
-/** A warning for a person on stderr; an object where errors are. */
-export async function warn(text: string, { flags }: Invocation, world: World): Promise<void> {
+/** Who reads stdin when the TOKEN argument is absent or `-`, as a person would write it. */
+export function tokenOnStdin(argument: string | undefined): string {
+  return argument === '-' ? 'TOKEN -' : 'no TOKEN (it is read from stdin)';
+}
+
+/** Something for a person to know, on stderr; an object where errors are. */
+export function tell(text: string, invocation: Invocation, world: World): Promise<void> {
+  return say('', text, invocation, world);
+}
+
+/** Something a person should mind, on stderr; an object where errors are. */
+export function warn(text: string, invocation: Invocation, world: World): Promise<void> {
+  return say('filings: ', `warning: ${text}`, invocation, world);
+}
+
+async function say(prefix: string, text: string, { flags }: Invocation, world: World): Promise<void> {
   if (flags.quiet) return;
   guardStream(world.stderr);
-  const line = printable(world.secrets.redact(`warning: ${text}`));
+  const clear = world.secrets.redact(text);
   const { errorFormat } = await presentationOf(flags, world);
-  world.stderr.write(errorFormat === 'json' ? `${printableJson({ log: line })}\n` : `filings: ${line}\n`);
+  world.stderr.write(errorFormat === 'json' ? `${printableJson({ note: clear })}\n` : `${prefix}${printable(clear)}\n`);
 }
 
 async function readKeyFromStdin(user: string, world: World): Promise<Buffer> {

@@ -21,7 +21,7 @@ export async function run(invocation: Invocation, world: World): Promise<number>
   const { options, args } = invocation;
   if (args.length > 0) throw new FilingsError('usage', 'token sign: it takes no argument');
   if (options.header && options.json) throw new FilingsError('usage', '--header and --json: they exclude each other');
-  const named = await keyFilesOf(options, world);
+  const named = await keyFilesOf(invocation, world);
   const hasKey = named.keyFile !== undefined || named.secretFile !== undefined;
   const recipe = hasKey ? {} : await configuredRecipe(invocation, world);
   const wishes = wishesOf(invocation, recipe, Math.floor(world.now() / 1000));

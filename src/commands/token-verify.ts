@@ -8,27 +8,28 @@ import { write } from '../terminal/output.ts';
 import { printableJson } from '../terminal/printable.ts';
 import type { World } from '../world.ts';
 import type { Invocation } from './invocation.ts';
-import { algorithmOf, keyFilesOf, textOf, textsOf, warn } from './token-options.ts';
+import { algorithmOf, keyFilesOf, textOf, textsOf, tokenOnStdin, warn } from './token-options.ts';
 
 /** Checks one token; valid: prints its claims. */
 export async function run(invocation: Invocation, world: World): Promise<number> {
   const { args, options } = invocation;
   const algorithms = textsOf(options.alg).map((name) => algorithmOf(name).name);
   const leeway = readValue('duration', textOf(options.leeway) ?? '0s', '--leeway');
-  const at = textOf(options.at);
-  const atMilliseconds = at === undefined ? world.now() : readValue('time', at, '--at');
+  const atText = textOf(options.at);
+  const at = atText === undefined ? undefined : readValue('time', atText, '--at');
   if (options.key === undefined && options.secretFile === undefined) {
     throw new FilingsError('usage', 'token verify: no key to check the token with', {
       hint: 'give --key FILE or --secret-file FILE',
     });
   }
-  const files = await keyFilesOf(options, world, isFromStdin(args[0]) ? tokenOnStdin(args[0]) : undefined);
+  const files = await keyFilesOf(invocation, world, isFromStdin(args[0]) ? tokenOnStdin(args[0]) : undefined);
   const key = await readVerificationKey(files, world);
   const token = await readTokenInput(args[0], world);
   const verdict = await verifyToken(token, [key], {
     ...(algorithms.length > 0 && { algorithms }),
     leewaySeconds: leeway / 1000,
-    atSeconds: atMilliseconds / 1000,
+    // Now is when the token has come: a pipe may have taken its time.
+    atSeconds: (at ?? world.now()) / 1000,
   });
   const warning = lineBreakWarning(key);
   if (warning !== undefined) await warn(warning, invocation, world);
@@ -36,10 +37,6 @@ export async function run(invocation: Invocation, world: World): Promise<number>
   if (!verdict.valid) throw notValid(verdict);
   if (!options.json) await write(world.stdout, `${printableJson(verdict.claims)}\n`, world.interrupt);
   return 0;
-}
-
-function tokenOnStdin(argument: string | undefined): string {
-  return argument === '-' ? 'TOKEN -' : 'no TOKEN (it is read from stdin)';
 }
 
 function asJson(verdict: Verdict) {

@@ -150,8 +150,6 @@ export class ServiceClient {
     const { now } = this.#options.persistence;
     const { body, truncated } = await gatherErrorBody(answer, signal);
     const after = retryAfterMs(answer.headers['retry-after'], now());
-    const skew =
-      answer.status === 401 && this.#options.credentials.token ? clockSkew(answer.headers.date, now()) : undefined;
     return errorFromAnswer({
       status: answer.status,
       headers: answer.headers,
@@ -160,8 +158,17 @@ export class ServiceClient {
       what,
       retryable: isRetriedStatus(answer.status),
       ...(after === undefined || !isRetriedStatus(answer.status) ? {} : { retryAt: now() + after }),
-      ...(skew === undefined ? {} : { hint: skew }),
+      ...(answer.status === 401 ? this.#hintForUnauthorized(answer) : {}),
     });
+  }
+
+  /** With a JWT it may be the key, the token, or the time that the token is checked against. */
+  #hintForUnauthorized(answer: Answer): { readonly hint?: string } {
+    const skew = clockSkew(answer.headers.date, this.#options.persistence.now());
+    const withToken = this.#options.credentials.token !== undefined;
+    if (!withToken) return skew === undefined ? {} : { hint: `check the API key; and ${skew}` };
+    const check = 'check the API key, and the JWT: filings token inspect; is its public key imported for this API key?';
+    return { hint: skew ?? check };
   }
 
   /** A success that is no file: coded, or problem details under a 200. */

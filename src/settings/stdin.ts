@@ -1,4 +1,5 @@
 import { FilingsError } from '../errors.ts';
+import { SETTINGS } from './options.ts';
 import type { Settings } from './settings.ts';
 
 /** Who among the settings reads stdin, as a person would write it. */
@@ -7,6 +8,17 @@ export function stdinUsers({ key, token }: Pick<Settings, 'key' | 'token'>): rea
   if (key?.kind === 'file' && key.path === '-') users.push('--api-key-file -');
   if (token?.kind === 'file' && token.path === '-') users.push('--jwt-file -');
   return users;
+}
+
+/** The same from flags and environment alone, for commands that resolve no settings. */
+export function stdinUsersGiven(
+  flags: Readonly<Record<string, string | boolean | undefined>>,
+  env: Readonly<Record<string, string | undefined>>,
+): readonly string[] {
+  return SETTINGS.flatMap(({ key, kind, env: name, option }) => {
+    const given = kind === 'path' ? (flags[key] ?? (name === undefined ? undefined : env[name])) : undefined;
+    return given === '-' ? [`--${option?.flag} -`] : [];
+  });
 }
 
 /**

@@ -139,6 +139,7 @@ export class PartFile implements Sink {
       await this.#file.close();
       // Before the rename, so that a kill between the two leaves nothing over.
       if (this.#recorded) await unlink(this.#record);
+      this.#recorded = false;
       const placed = exclusive ? await placeNew(this.#part, directory.entry(final)) : true;
       if (!exclusive) await rename(this.#part, directory.entry(final));
       if (placed) await directory.sync();
@@ -148,13 +149,15 @@ export class PartFile implements Sink {
 
   /** Leaves the part for another run when it can be resumed, otherwise drops it. Never throws. */
   async keep(): Promise<void> {
-    const worthIt = this.#recorded && this.#file.size > 0;
-    await this.#file.flush().then(
-      () => worthIt && noteQuietly(this.#record, this.#file.size),
-      () => {},
-    );
-    if (worthIt) await this.#file.close().catch(() => {});
-    else await this.discard();
+    if (!this.#recorded || this.#file.size === 0) return this.discard();
+    try {
+      await this.#file.flush();
+      noteQuietly(this.#record, this.#file.size);
+      await this.#file.close();
+    } catch {
+      // What the disk could not take can't be gone on with.
+      await this.discard();
+    }
   }
 
   /** Leaves nothing behind. Never throws. */

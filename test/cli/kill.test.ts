@@ -195,6 +195,20 @@ describe.skipIf(!strace)('a system call that fails (strace)', () => {
     expect(await place.names()).toEqual([NAME]);
   });
 
+  test('a part whose flush fails is not kept for another run', async () => {
+    const stops = await startScripted((socket) => {
+      socket.write(head(200, { ETag: '"v1"', 'Content-Length': FILE.length }));
+      socket.write(FILE.subarray(0, 1_500_000));
+    });
+    const place = await workplace();
+    const options = ['-f', '-o', '/dev/null', '-e', 'trace=fsync', '-e', 'inject=fsync:error=EIO:when=2'];
+    const line = `strace ${options.join(' ')} ${process.execPath} ${BIN} ${arguments_(false).join(' ')} --idle-timeout 500ms --retries 0`;
+    const { exitCode, stderr } = await place.shell(line, { ...serviceAt(stops.url), ...ONE_THREAD });
+    expect(exitCode, stderr).toBe(7);
+    expect(await place.names()).toEqual([]);
+    await stops.close();
+  });
+
   test('a write that takes less than asked is gone on with', async () => {
     // retval= would lie about what was written: a limit on the file's size makes real short writes.
     const place = await workplace();

@@ -131,7 +131,7 @@ describe('token sign', () => {
     expect(signed).toMatchObject({ exitCode: 0, stderr: expect.stringContaining('ends in a line break') });
     expect((await run(['sign', '--secret-file', 'text-secret', '-q'])).stderr).toBe('');
     const json = await run(['sign', '--secret-file', 'text-secret', '--error-format', 'json']);
-    expect(JSON.parse(json.stderr)).toHaveProperty('log');
+    expect(JSON.parse(json.stderr)).toHaveProperty('note');
   });
 
   it('reads the key from stdin, and the passphrase from a file', async () => {

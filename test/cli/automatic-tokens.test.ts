@@ -1,0 +1,129 @@
+import { execFile } from 'node:child_process';
+import { mkdir, readdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { head, sendFile } from '../servers/answers.ts';
+import { type Script, startScripted } from '../servers/scripted.ts';
+import { content } from '../service/transfer-fixture.ts';
+import { ACCESSION, serve, serviceAt, type Workplace, workplace } from './program.ts';
+
+const openssl = (...args: string[]) => promisify(execFile)('openssl', args);
+const FILE = content(500);
+const SAMPLES = join(import.meta.dirname, '../../samples', ACCESSION);
+
+/** A workplace whose config file says how to mint tokens; the key is beside it. */
+async function mintingPlace(lifetime: string): Promise<Workplace> {
+  const place = await workplace();
+  const folder = join(place.home, '.config/filings');
+  await mkdir(folder, { recursive: true });
+  const key = join(folder, 'key.pem');
+  await openssl('ecparam', '-name', 'prime256v1', '-genkey', '-noout', '-out', key);
+  await openssl('ec', '-in', key, '-pubout', '-out', join(place.path, 'public.pem'));
+  // The path is relative to the config file.
+  const config = { jwt: { keyFile: 'key.pem', sub: 'alice', lifetime } };
+  await writeFile(join(folder, 'config.json'), JSON.stringify(config), { mode: 0o600 });
+  return place;
+}
+
+async function scripted(script: Script) {
+  const server = await startScripted(script);
+  onTestFinished(() => server.close());
+  return server;
+}
+
+const claimsOf = (authorization = '') =>
+  JSON.parse(Buffer.from(authorization.split('.')[1] ?? '', 'base64url').toString()) as Record<string, unknown>;
+
+describe('with jwt in the config file', () => {
+  test.each(['header', 'query', 'path'])('the service lets list and download in, the key by %s', async (way) => {
+    const place = await mintingPlace('1m');
+    const service = await serve(['--api-key', 'a-key', '--jwt-key', join(place.path, 'public.pem')]);
+    const env = serviceAt(service.url);
+    const listed = await place.filings(['list', ACCESSION, '--key-in', way], env);
+    expect(listed.exitCode, listed.stderr).toBe(0);
+    const got = await place.filings(['download', ACCESSION, 'primary.htm', '--key-in', way], env);
+    expect(got.exitCode, got.stderr).toBe(0);
+  });
+
+  test.each(['authorization', 'basic'])('the key can’t go by %s: exit 2, before any request', async (way) => {
+    const server = await scripted((socket, request) => sendFile(socket, request, FILE, '"v1"'));
+    const place = await mintingPlace('1m');
+    const { exitCode, stderr } = await place.filings(['list', ACCESSION, '--key-in', way], serviceAt(server.url));
+    expect(exitCode).toBe(2);
+    expect(stderr).toMatch(/--key-in header, .*query.*path/);
+    expect(server.requests).toHaveLength(0);
+  });
+
+  test('a batch renews its token before the old one runs out: not one 401', async () => {
+    const place = await mintingPlace('4s');
+    const service = await serve(['--api-key', 'a-key', '--jwt-key', join(place.path, 'public.pem')]);
+    const names = await readdir(SAMPLES);
+    const args = ['download', ACCESSION, ...names, '-j', '1', '--rate', '4/s', '--retries', '0'];
+    const { exitCode, stderr } = await place.filings(args, serviceAt(service.url));
+    expect(exitCode, stderr).toBe(0);
+    expect(service.log()).not.toMatch(/ 401 /);
+    expect(service.log().match(/ 200 /g)).toHaveLength(names.length);
+  });
+
+  test('each token is valid when it is sent, and there are as many as it takes', async () => {
+    const sent: { at: number; claims: Record<string, unknown> }[] = [];
+    const server = await scripted((socket, request) => {
+      sent.push({ at: Date.now() / 1000, claims: claimsOf(request.headers.authorization) });
+      sendFile(socket, request, FILE, '"v1"');
+    });
+    const place = await mintingPlace('4s');
+    const names = Array.from({ length: 14 }, (_, index) => `f${index}.htm`);
+    const got = await place.filings(
+      ['download', ACCESSION, ...names, '-j', '1', '--rate', '4/s'],
+      serviceAt(server.url),
+    );
+    expect(got.exitCode, got.stderr).toBe(0);
+    for (const { at, claims } of sent) {
+      expect(claims).toMatchObject({ sub: 'alice' });
+      expect(claims.nbf).toBeLessThanOrEqual(at);
+      expect(claims.exp).toBeGreaterThan(at);
+    }
+    expect(new Set(sent.map(({ claims }) => claims.iat)).size).toBeGreaterThan(1);
+  });
+});
+
+describe('a 401', () => {
+  const unauthorized =
+    (date: Date): Script =>
+    (socket) =>
+      void socket.write(head(401, { Date: date.toUTCString(), 'Content-Length': 0 }));
+  test.each([
+    ['an hour behind', 3_600_000, 'this clock is 60 min behind the service'],
+    ['three hours ahead', -3 * 3_600_000, 'this clock is 3 h ahead of the service'],
+    ['right', 0, undefined],
+  ])('tells how far the clock is off: %s', async (_, offsetMs, told) => {
+    const server = await scripted(unauthorized(new Date(Date.now() + offsetMs)));
+    const place = await mintingPlace('1m');
+    const { exitCode, stderr } = await place.filings(['list', ACCESSION], serviceAt(server.url));
+    expect(exitCode).toBe(4);
+    if (told === undefined) {
+      expect(stderr).not.toContain('clock');
+      expect(stderr).toContain('check the API key, and the JWT');
+    } else expect(stderr).toContain(told);
+  });
+
+  test('of several files names each of them', async () => {
+    const server = await scripted(unauthorized(new Date()));
+    const place = await workplace();
+    const { exitCode, stderr } = await place.filings(['download', ACCESSION, 'a', 'b', 'c'], serviceAt(server.url));
+    expect(exitCode).toBe(4);
+    for (const name of ['a', 'b', 'c']) expect(stderr).toContain(`${name} of ${ACCESSION}: 401`);
+  });
+});
+
+test.each([
+  ['--api-key-file', '-', 'token', 'sign', '--key', '-'],
+  ['--jwt-file', '-', 'token', 'inspect'],
+  ['--jwt-file', '-', 'token', 'verify', '--key', 'public.pem'],
+])('stdin has one user: %s %s %s %s', async (...args) => {
+  const place = await workplace();
+  const { exitCode, stderr } = await place.filings(args);
+  expect(exitCode).toBe(2);
+  expect(stderr).toContain('stdin has one user');
+});
