@@ -11,7 +11,8 @@ import { ACCESSION, BIN, serviceAt, type Workplace, workplace } from './program.
 
 // Proof 3 of a transfer that never lies: after a kill the final name is absent, old, or whole; a rerun completes.
 const ROUNDS = Number(process.env.FILINGS_KILL_ROUNDS ?? 10);
-const FILE = content(2_000_000);
+// Each write takes 1 MiB at the most, and some more: there are at least four.
+const FILE = content(4_500_000);
 const OLD = Buffer.from('the old file');
 const NAME = 'primary.htm';
 let server: ScriptedServer;
@@ -23,8 +24,8 @@ beforeAll(async () => {
     const range = { 'Content-Range': `bytes ${start}-${FILE.length - 1}/${FILE.length}` };
     const fields = { ETag: '"v1"', 'Content-Length': FILE.length - (start ?? 0) };
     socket.write(start === undefined ? head(200, fields) : head(206, { ...fields, ...range }));
-    for (let at = start ?? 0; at < FILE.length && !socket.destroyed; at += 250_000) {
-      socket.write(FILE.subarray(at, at + 250_000));
+    for (let at = start ?? 0; at < FILE.length && !socket.destroyed; at += 500_000) {
+      socket.write(FILE.subarray(at, at + 500_000));
       await sleep(8);
     }
   });
@@ -183,6 +184,24 @@ describe.skipIf(!strace)('a system call that fails (strace)', () => {
     // The directory's own flush fails after the rename: then the new file is there, and not reported as saved.
     const found = await place.read(NAME);
     expect(found.equals(call === 'fsync' && when === 3 ? FILE : OLD)).toBe(true);
+  });
+
+  test('a flush in the background that fails is not forgotten: exit 8, the old file stays', async () => {
+    // The first of them begins after 128 MB.
+    const block = Buffer.alloc(1 << 20, 'x');
+    const large = await startScripted((socket) => {
+      socket.write(head(200, { 'Content-Length': 140 * block.length, ETag: '"v1"' }));
+      for (let sent = 0; sent < 140; sent += 1) socket.write(block);
+    });
+    const place = await workplace();
+    await writeFile(join(place.path, NAME), OLD);
+    const options = ['-f', '-o', '/dev/null', '-e', 'trace=fdatasync', '-e', 'inject=fdatasync:error=EIO'];
+    const line = `strace ${options.join(' ')} ${process.execPath} ${BIN} ${arguments_(true).join(' ')}`;
+    const { exitCode, stderr } = await place.shell(line, serviceAt(large.url));
+    await large.close();
+    expect(exitCode, stderr).toBe(8);
+    expect(await place.names()).toEqual([NAME]);
+    expect(await place.read(NAME)).toEqual(OLD);
   });
 
   test.each(['EPERM', 'EOPNOTSUPP', 'EMLINK'])('link with %s: without links it goes, too', async (error) => {
