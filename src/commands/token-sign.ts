@@ -4,7 +4,7 @@ import { readSigningKey } from '../jwt/key-file.ts';
 import { requireFit } from '../jwt/key-fit.ts';
 import { lineBreakWarning } from '../jwt/keys.ts';
 import { DEFAULT_LIFETIME_SECONDS, type TokenRecipe } from '../jwt/minter.ts';
-import { type MintedToken, mintToken, type TokenPlan } from '../jwt/sign.ts';
+import { lifetimeWarning, type MintedToken, mintToken, type TokenPlan } from '../jwt/sign.ts';
 import { resolveSettings } from '../settings/resolve.ts';
 import { parseDuration, parseTime, readValue, valueError } from '../settings/values.ts';
 import { write } from '../terminal/output.ts';
@@ -12,9 +12,6 @@ import { printableJson } from '../terminal/printable.ts';
 import type { World } from '../world.ts';
 import type { Invocation } from './invocation.ts';
 import { algorithmOf, keyFilesOf, textOf, textsOf, warn } from './token-options.ts';
-
-/** Longer than anybody keeps an eye on: a token can't be called back. */
-const LONG_LIFETIME_SECONDS = 366 * 86_400;
 
 /** Mints one token with what the flags say, over what the config file's `jwt` says where no key is named. */
 export async function run(invocation: Invocation, world: World): Promise<number> {
@@ -29,7 +26,7 @@ export async function run(invocation: Invocation, world: World): Promise<number>
   const wanted = alg === undefined ? undefined : algorithmOf(alg);
   const key = await readSigningKey({ ...recipe, ...named }, world);
   const minted = await mintToken({ ...wishes, key, algorithm: requireFit(key, 'sign', wanted) });
-  for (const warning of [lineBreakWarning(key), ...lifetimeWarnings(wishes)]) {
+  for (const warning of [lineBreakWarning(key), lifetimeWarning(wishes.lifetime), overWarning(wishes)]) {
     if (warning !== undefined) await warn(warning, invocation, world);
   }
   await write(world.stdout, `${shown(minted, options)}\n`, world.interrupt);
@@ -94,12 +91,7 @@ function notBeforeOf(text: string | undefined, now: number): number | undefined 
   throw valueError('--not-before', 'must be a duration, such as 30s, or a time, such as 2025-01-31T12:00:00Z', text);
 }
 
-function lifetimeWarnings({ issuedAt, notBefore = issuedAt, lifetime }: Wishes): string[] {
-  const warnings: string[] = [];
-  if (lifetime > LONG_LIFETIME_SECONDS) {
-    warnings.push('the token is valid for more than a year, and nothing can call it back');
-  }
-  if (notBefore + lifetime <= issuedAt)
-    warnings.push('the token is expired already: its lifetime begins at --not-before');
-  return warnings;
+function overWarning({ issuedAt, notBefore = issuedAt, lifetime }: Wishes): string | undefined {
+  if (notBefore + lifetime > issuedAt) return undefined;
+  return 'the token is expired already: its lifetime begins at --not-before';
 }

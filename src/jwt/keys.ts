@@ -1,6 +1,7 @@
 import { createPrivateKey, createPublicKey, createSecretKey, type KeyObject } from 'node:crypto';
 import { errnoOf, FilingsError } from '../errors.ts';
 import { type KeyLimits, readJwk } from './jwk.ts';
+import { requireSoundPair } from './key-pair.ts';
 import { findPemKey, looksLikePem, looksLikeSsh, type PemKey, sshKey } from './pem.ts';
 import { asRsaKey, type PssLimits, pssLimits } from './rsa-pss.ts';
 
@@ -122,6 +123,7 @@ function decryptionFault(code: string | undefined): string {
 }
 
 function describe(keyObject: KeyObject, what: string): JwtKey {
+  requireSoundPair(keyObject, what);
   const { type, asymmetricKeyType: kind, asymmetricKeyDetails: details } = keyObject;
   const pss = kind === 'rsa-pss' ? pssLimits(keyObject) : undefined;
   return {

@@ -60,7 +60,7 @@ function codeOf(status: number): ErrorCode {
 }
 
 const HINTS: Readonly<Record<number, string>> = {
-  401: 'check the API key (FILINGS_API_KEY, --api-key-file) and how it is sent (--key-in): filings config check',
+  401: 'check the API key (FILINGS_API_KEY, --api-key-file), how it is sent (--key-in), and whether it wants a JWT too: filings config check',
   403: 'the key may not be allowed this; some archives answer so for a name that does not exist, too',
   407: 'the proxy wants credentials: check HTTPS_PROXY and HTTP_PROXY',
   429: 'wait, then run it again with fewer requests: --rate 1/s, --jobs 1',

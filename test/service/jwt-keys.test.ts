@@ -33,6 +33,31 @@ async function roundTrip(algorithm: Algorithm, signing: Buffer | KeyObject, veri
   return verifyToken(token, [verifier], { atSeconds: NOW });
 }
 
+describe('a key that was put together from two', () => {
+  const other = { ec: ecPair('prime256v1'), rsa: rsaPair() };
+  const own = { ec: p256.privateKey.export({ format: 'jwk' }), rsa: rsa.privateKey.export({ format: 'jwk' }) };
+  const foreign = {
+    ec: other.ec.privateKey.export({ format: 'jwk' }),
+    rsa: other.rsa.privateKey.export({ format: 'jwk' }),
+  };
+  const short = Buffer.from(own.ec.d ?? '', 'base64url')
+    .subarray(0, 20)
+    .toString('base64url');
+  const sec1 = p256.privateKey.export({ format: 'der', type: 'sec1' });
+  // The public point is what a SEC1 key ends in (RFC 5915 section 3).
+  other.ec.privateKey.export({ format: 'der', type: 'sec1' }).copy(sec1, sec1.length - 65, sec1.length - 65);
+  const armoured = `-----BEGIN EC PRIVATE KEY-----\n${sec1.toString('base64')}\n-----END EC PRIVATE KEY-----\n`;
+
+  it.each<[string, string]>([
+    ["another key's d", JSON.stringify({ ...own.ec, d: foreign.ec.d })],
+    ['a d cut short', JSON.stringify({ ...own.ec, d: short })],
+    ["another key's n", JSON.stringify({ ...own.rsa, n: foreign.rsa.n })],
+    ["another key's public point", armoured.replace(/(.{64})/g, '$1\n')],
+  ])('is refused: %s', (_, text) => {
+    expect(() => loadSigningKey(Buffer.from(text), 'key')).toThrow(/key: the key's parts don't belong together/);
+  });
+});
+
 describe('each algorithm, minted and verified', () => {
   const asymmetric = ALGORITHMS.filter(({ family }) => family !== 'HS');
 

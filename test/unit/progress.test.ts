@@ -167,6 +167,8 @@ describe('progress on a terminal', () => {
 
   it('moves a line, says the rest above it, and clears it in the end', async () => {
     const { stream, progress } = setUp(true);
+    // Wide enough for the name beside any speed: how fast it is here is not known.
+    stream.columns = 160;
     const file = progress.start({ name: 'canary-key.htm', offset: 100, total: 1000 });
     file.advance(150);
     await shows(stream, '250 B of 1.0 kB');
