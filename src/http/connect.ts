@@ -30,16 +30,18 @@ export interface OpenSocket {
  */
 export async function openSocket(route: Route, signal: AbortSignal): Promise<OpenSocket> {
   signal.throwIfAborted();
-  const timer = new AbortController();
-  const timeout = setTimeout(() => timer.abort(new ConnectTimeout(route.timeoutMs)), route.timeoutMs);
-  const bounded = AbortSignal.any([signal, timer.signal]);
+  const bounded = new AbortController();
+  const onAbort = () => bounded.abort(signal.reason);
+  const timer = setTimeout(() => bounded.abort(new ConnectTimeout(route.timeoutMs)), route.timeoutMs);
+  signal.addEventListener('abort', onAbort, { once: true });
   try {
-    return await dial(route, bounded);
+    return await dial(route, bounded.signal);
   } catch (error) {
     if (signal.aborted) throw signal.reason;
-    throw error instanceof FilingsError ? error : connectFailure(bounded.reason ?? error, route);
+    throw error instanceof FilingsError ? error : connectFailure(bounded.signal.reason ?? error, route);
   } finally {
-    clearTimeout(timeout);
+    clearTimeout(timer);
+    signal.removeEventListener('abort', onAbort);
   }
 }
 

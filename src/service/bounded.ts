@@ -36,7 +36,8 @@ export async function gatherErrorBody(
     }
     return true;
   };
-  const timeUp = sleep(ERROR_BODY_MS, AbortSignal.any([signal, enough.signal])).then(() => false);
+  // An abort ends the body, and with it the wait.
+  const timeUp = sleep(ERROR_BODY_MS, enough.signal).then(() => false);
   const whole = await Promise.race([gather(), timeUp]).catch(() => false);
   enough.abort();
   timeUp.catch(() => {});
