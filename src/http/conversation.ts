@@ -44,6 +44,7 @@ export class Conversation {
       }
       request.signal.addEventListener('abort', this.#onAbort, { once: true });
       this.#connection.socket.prependListener('error', this.#onSocketError);
+      this.#connection.intake.expectAnswer();
       this.#connection.client.dispatch(
         { method: 'GET', path: this.#target(), headers: { ...request.headers, ...this.#proxyHeaders() } },
         {

@@ -1,4 +1,5 @@
 import type { OnReadOpts, Socket } from 'node:net';
+import { InterimFilter } from './interim.ts';
 
 /** What one read of a socket may bring. */
 const SLOT_BYTES = 65_536;
@@ -20,6 +21,7 @@ export class Intake {
   };
   readonly #spare: Buffer[] = [];
   readonly #queue: Buffer[] = [];
+  readonly #interim = new InterimFilter();
   #socket: Socket | undefined;
   #end: (() => void) | undefined;
   #held = false;
@@ -38,6 +40,11 @@ export class Intake {
       };
       return false;
     };
+  }
+
+  /** A request goes out. */
+  expectAnswer(): void {
+    this.#interim.expectAnswer();
   }
 
   get held(): boolean {
@@ -73,7 +80,8 @@ export class Intake {
 
   /** From the socket; false stops its reading until `resume`. */
   #arrived(chunk: Buffer): boolean {
-    this.#queue.push(chunk);
+    const bytes = this.#interim.pass(chunk);
+    if (bytes.length > 0) this.#queue.push(bytes);
     if (!this.#held) this.#socket?.emit('readable');
     return !this.#held;
   }

@@ -33,6 +33,10 @@ describe('sound', () => {
       'after interim answers',
       `HTTP/1.1 102 Processing\r\n\r\nHTTP/1.1 103 Early\r\nLink: x\r\n\r\n${answer('Content-Length: 5')}`,
     ],
+    [
+      'after a 100 that nobody asked for, twice',
+      `HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 100 Continue\r\nX: y\r\n\r\n${answer('Content-Length: 5')}`,
+    ],
     ['no reason phrase', 'HTTP/1.1 200\r\nContent-Length: 5\r\n\r\nhello'],
   ])('%s', async (_, bytes) => {
     expect(await saved(bytes)).toMatchObject({ file: 'hello', bytes: 5 });
