@@ -1,5 +1,6 @@
 import { FilingsError } from '../errors.ts';
 import { type AccessionNumber, parseAccession } from '../service/accession.ts';
+import { clockSkew } from '../service/clock-skew.ts';
 import { openSession, type Session } from '../session.ts';
 import { write } from '../terminal/output.ts';
 import { printable } from '../terminal/printable.ts';
@@ -51,7 +52,6 @@ function findings({ settings, client }: Session, error: FilingsError | undefined
   const admitted = error === undefined || isAnswer(error);
   const refused = error?.code === 'auth';
   const verdict = admitted ? 'ok' : refused ? 'wrong' : 'unknown';
-  const wrongClock = error?.hint?.includes('clock') === true;
   return [
     ['address', reached || certificate ? 'ok' : 'wrong', printable(sandbox ? 'the sandbox' : client.baseUrl)],
     [
@@ -61,8 +61,13 @@ function findings({ settings, client }: Session, error: FilingsError | undefined
     ],
     ['key', verdict, refused && token !== undefined ? 'the key or the token' : ''],
     ['token', token === undefined ? 'not used' : verdict, ''],
-    token === undefined
-      ? ['clock', 'not used', 'only JWTs are checked against the time']
-      : ['clock', wrongClock ? 'wrong' : verdict, wrongClock ? printable(error?.hint ?? '') : ''],
+    clock(client.clockAhead),
   ];
+}
+
+/** Whatever the answer was, it was dated. */
+function clock(aheadMs: number | undefined): Finding {
+  const skew = clockSkew(aheadMs);
+  if (aheadMs === undefined) return ['clock', 'unknown', 'no answer told the time'];
+  return skew === undefined ? ['clock', 'ok', ''] : ['clock', 'wrong', skew];
 }

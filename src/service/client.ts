@@ -8,7 +8,7 @@ import { isRetriedStatus, retryAfterMs } from '../http/retry.ts';
 import type { Secrets } from '../secrets.ts';
 import type { AccessionNumber } from './accession.ts';
 import { gatherErrorBody, readAtMost } from './bounded.ts';
-import { clockSkew } from './clock-skew.ts';
+import { clockAhead, clockSkew } from './clock-skew.ts';
 import { type Credentials, carry, withoutCredentials } from './credentials.ts';
 import { type ListedFile, readListing } from './listing.ts';
 import { errorFromAnswer } from './problem.ts';
@@ -34,6 +34,7 @@ export interface ClientOptions {
 /** The two endpoints of the service (contract part 4). */
 export class ServiceClient {
   readonly #options: ClientOptions;
+  #clockAhead: number | undefined;
 
   constructor(options: ClientOptions) {
     this.#options = options;
@@ -42,6 +43,11 @@ export class ServiceClient {
   /** The service's address: part of what a file is identified by. */
   get baseUrl(): string {
     return this.#options.baseUrl.href;
+  }
+
+  /** How far the local clock is ahead of the last answer's, in milliseconds; undefined when none told its date. */
+  get clockAhead(): number | undefined {
+    return this.#clockAhead;
   }
 
   get persistence(): Persistence {
@@ -122,7 +128,7 @@ export class ServiceClient {
     fields: Readonly<Record<string, string>>,
     signal: AbortSignal,
   ): Promise<Answer> {
-    const { connections, idleTimeout, monotonic, userAgent, trace } = this.#options;
+    const { connections, idleTimeout, monotonic, persistence, userAgent, trace } = this.#options;
     const carried = credentials ? await carry(url, credentials) : { url, headers: {} };
     const headers = {
       'user-agent': userAgent,
@@ -134,6 +140,7 @@ export class ServiceClient {
     trace(`> GET ${carried.url.href}`);
     for (const [name, value] of Object.entries(headers)) trace(`>   ${name}: ${value}`);
     const answer = await get(connections, { url: carried.url, headers, idleTimeout, signal, monotonic });
+    this.#clockAhead = clockAhead(answer.headers.date, persistence.now());
     trace(`< ${answer.status}`);
     for (const [name, value] of Object.entries(answer.headers)) trace(`<   ${name}: ${value}`);
     return answer;
@@ -158,13 +165,13 @@ export class ServiceClient {
       what,
       retryable: isRetriedStatus(answer.status),
       ...(after === undefined || !isRetriedStatus(answer.status) ? {} : { retryAt: now() + after }),
-      ...(answer.status === 401 ? this.#hintForUnauthorized(answer) : {}),
+      ...(answer.status === 401 ? this.#hintForUnauthorized() : {}),
     });
   }
 
   /** With a JWT it may be the key, the token, or the time that the token is checked against. */
-  #hintForUnauthorized(answer: Answer): { readonly hint?: string } {
-    const skew = clockSkew(answer.headers.date, this.#options.persistence.now());
+  #hintForUnauthorized(): { readonly hint?: string } {
+    const skew = clockSkew(this.#clockAhead);
     const withToken = this.#options.credentials.token !== undefined;
     if (!withToken) return skew === undefined ? {} : { hint: `check the API key; and ${skew}` };
     const check = 'check the API key, and the JWT: filings token inspect; is its public key imported for this API key?';

@@ -5,16 +5,17 @@ const UNITS = [
   [60_000, 'min'],
 ] as const;
 
-/**
- * What to say when the service's `Date` is more than 30 s away from the local clock:
- * by how much and in which direction. `now` in milliseconds since the epoch.
- */
-export function clockSkew(date: string | readonly string[] | undefined, now: number): string | undefined {
+/** How far the local clock is ahead of an answer's `Date`, in milliseconds; undefined without a date. `now`: milliseconds since the epoch. */
+export function clockAhead(date: string | readonly string[] | undefined, now: number): number | undefined {
   const theirs = typeof date === 'string' ? Date.parse(date) : Number.NaN;
-  const ahead = now - theirs;
-  if (Number.isNaN(ahead) || Math.abs(ahead) <= TOLERATED_MS) return undefined;
-  const direction = ahead > 0 ? 'ahead of' : 'behind';
-  return `this clock is ${words(Math.abs(ahead))} ${direction} the service's: set it right, JWTs are checked against the time`;
+  return Number.isNaN(theirs) ? undefined : now - theirs;
+}
+
+/** What to say of a clock that is more than 30 s off: by how much and in which direction; undefined when it is not. */
+export function clockSkew(aheadMs: number | undefined): string | undefined {
+  if (aheadMs === undefined || Math.abs(aheadMs) <= TOLERATED_MS) return undefined;
+  const direction = aheadMs > 0 ? 'ahead of' : 'behind';
+  return `this clock is ${words(Math.abs(aheadMs))} ${direction} the service's: set it right, JWTs are checked against the time`;
 }
 
 /** At least two of a unit, so that nothing telling is rounded away. */

@@ -41,13 +41,14 @@ function unverified({ verifiedLength }: Outcome): string {
   return verifiedLength ? '' : ' (the service told no length to check)';
 }
 
-/** What a person reads during a wait: why, how long, and which of how many further tries comes next. */
+/** What a person reads during a wait: why, how long, and which of how many further tries comes next; the longest part last. */
 export function setbackLine({ error, waitMs, asked, retry, retries }: Setback): string {
   const seconds = Math.max(1, Math.round(waitMs / 1000));
-  const status = error.problem?.status;
-  const why = status === undefined ? error.message : `${status}`;
   const wait = asked ? `the service asks to wait ${seconds} s` : `trying again in ${seconds} s`;
-  return `${why}: ${wait}; ${retry} of ${retries}`;
+  const status = error.problem?.status;
+  return status === undefined
+    ? `${wait}; ${retry} of ${retries}: ${error.message}`
+    : `${status}: ${wait}; ${retry} of ${retries}`;
 }
 
 /** The counts of a run. */

@@ -76,7 +76,7 @@ test('a wait names the status and whose wish it is', () => {
   );
   const reset = new FilingsError('temporary', 'h: the connection was reset');
   expect(setbackLine({ error: reset, waitMs: 1400, asked: false, retry: 1, retries: 5 })).toMatch(
-    /reset: trying again in 1 s; 1 of 5/,
+    /^trying again in 1 s; 1 of 5: h: the connection was reset$/,
   );
 });
 
