@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { FilingsError } from './errors.ts';
-import { type Credentials, chooseKeyWay } from './service/credentials.ts';
-import { checkBaseUrl, requireBaseUrl } from './settings/base-url.ts';
+import type { Credentials } from './service/credentials.ts';
+import { requireBaseUrl } from './settings/base-url.ts';
 import { readKey, readToken } from './settings/secret-source.ts';
 import type { Settings } from './settings/settings.ts';
 import type { World } from './world.ts';
@@ -33,11 +33,11 @@ async function openService(
   warn: (text: string) => void,
 ): Promise<Access> {
   const baseUrl = requireBaseUrl(settings);
-  checkBaseUrl(baseUrl, settings.allowHttp);
-  const keyIn = chooseKeyWay(settings.keyIn, settings.token !== undefined);
   if (!settings.key) throw missingKey();
   const key = await readKey(settings.key, world, signal);
   const { keyHeader, basicUser } = settings;
+  // A JWT takes Authorization (contract part 5, rule 1).
+  const keyIn = settings.keyIn ?? (settings.token ? 'header' : 'authorization');
   // What Basic carries is the key in another form.
   world.secrets.add(`${basicUser}:${key}`);
   const token = await tokens(settings, world, signal, warn);

@@ -75,8 +75,10 @@ export interface FilingsErrorDetails {
   readonly retryable?: boolean;
   /** False when not even a connection could be made. */
   readonly connected?: boolean;
+  /** What was at fault, where a command must tell it from others of its code. */
+  readonly fault?: 'certificate';
   readonly cause?: unknown;
-  /** It would fail every other file of a batch too. */
+  /** It would fail every other file of a batch too; a wrong configuration does, unless this says otherwise. */
   readonly stopsRun?: boolean;
 }
 
@@ -92,6 +94,7 @@ export class FilingsError extends Error {
   readonly retryAt: number | undefined;
   readonly retryable: boolean;
   readonly connected: boolean;
+  readonly fault: 'certificate' | undefined;
   readonly stopsRun: boolean;
   readonly exitStatus: number;
   readonly #details: FilingsErrorDetails;
@@ -104,7 +107,8 @@ export class FilingsError extends Error {
     this.retryAt = details.retryAt;
     this.retryable = details.retryable ?? false;
     this.connected = details.connected ?? true;
-    this.stopsRun = details.stopsRun ?? false;
+    this.fault = details.fault;
+    this.stopsRun = details.stopsRun ?? code === 'config';
     this.exitStatus = EXIT_STATUS[code] + (details.signal ?? 0);
     this.#details = details;
   }

@@ -8,6 +8,7 @@ import { Pace } from './http/pace.ts';
 import { ServiceClient } from './service/client.ts';
 import { resolveSettings } from './settings/resolve.ts';
 import type { Settings } from './settings/settings.ts';
+import { requireOneUser, stdinUsers } from './settings/stdin.ts';
 import { createProgress, type Progress } from './terminal/progress.ts';
 import type { World } from './world.ts';
 
@@ -24,10 +25,12 @@ export interface Session {
 
 /**
  * Opens the service that the command line and its settings describe: the real one,
- * or with `--sandbox` a stand-in inside the process. Throws `usage`, `config`, `auth`.
+ * or with `--sandbox` a stand-in inside the process. `stdinUser` is what of the command
+ * reads stdin, as a person would write it. Throws `usage`, `config`, `auth`, `local_io`.
  */
-export async function openSession(flags: Invocation['flags'], world: World): Promise<Session> {
+export async function openSession(flags: Invocation['flags'], world: World, stdinUser?: string): Promise<Session> {
   const { settings } = await resolveSettings(flags, world);
+  requireOneUser('stdin', [stdinUser, ...stdinUsers(settings)]);
   const deadline = startDeadline(settings.deadline, world.interrupt);
   const { secrets, monotonic, now, random, env } = world;
   const progress = createProgress({

@@ -48,7 +48,7 @@ function isAnswer({ code }: FilingsError): boolean {
 function findings({ settings, client }: Session, error: FilingsError | undefined): readonly Finding[] {
   const { token, sandbox } = settings;
   const reached = error === undefined || error.connected !== false;
-  const certificate = error !== undefined && !reached && error.retryable === false;
+  const certificate = error?.fault === 'certificate';
   const admitted = error === undefined || isAnswer(error);
   const refused = error?.code === 'auth';
   const verdict = admitted ? 'ok' : refused ? 'wrong' : 'unknown';

@@ -21,7 +21,7 @@ export async function run({ args, options, flags }: Invocation, world: World): P
   const session = await openSession(flags, world);
   const places = new Places(world);
   try {
-    const report = await openReport(order.report, world);
+    const report = await openReport(order.report, world, session.signal);
     const fetching = { client: session.client, places, monotonic: world.monotonic };
     await fetchAll(order, fetching, session, report, world).finally(() => report.close());
     return 0;
@@ -79,15 +79,16 @@ async function fetcherFor(order: Order, fetching: Fetching, session: Session, wo
   const toDirectory = output === undefined;
   const ifExists = order.ifExists ?? (toDirectory ? 'skip' : 'overwrite');
   return watched(session, (wanted, signal, watcher) => {
-    const path = output ?? join(order.directory, wanted.fileName);
-    return fetchToDisk(wanted, { path, makeDirectory: toDirectory, ifExists, sha256 }, fetching, signal, watcher);
+    const shown = output ?? join(order.directory, wanted.fileName);
+    const target = { path: resolve(world.cwd, shown), shown, makeDirectory: toDirectory, ifExists, sha256 };
+    return fetchToDisk(wanted, target, fetching, signal, watcher);
   });
 }
 
 /** The stream that `--output` names: stdout, a device, a FIFO; undefined for a plain file. */
 async function streamFor({ output, sha256, spool }: Order, world: World): Promise<StreamTarget | undefined> {
   if (output === undefined) return undefined;
-  const spoolIn = spool ? (world.env.TMPDIR ?? '/tmp') : undefined;
+  const spoolIn = spool ? world.env.TMPDIR || '/tmp' : undefined;
   const path = resolve(world.cwd, output);
   if (output === '-' || (await descriptorAt(path)) === 1) {
     return { open: async () => stdoutWriter(world.stdout), sha256, spoolIn };

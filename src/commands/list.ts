@@ -1,40 +1,26 @@
 import { FilingsError } from '../errors.ts';
-import { type AccessionNumber, parseAccession } from '../service/accession.ts';
+import type { Setback } from '../http/attempts.ts';
+import type { AccessionNumber } from '../service/accession.ts';
 import type { ListedFile } from '../service/listing.ts';
 import { openSession, type Session } from '../session.ts';
-import { resolveSettings } from '../settings/resolve.ts';
-import { requireOneUser, stdinUsers } from '../settings/stdin.ts';
 import { colors, usesColor } from '../terminal/colors.ts';
 import { fileList, type ListForm, type ListLook } from '../terminal/file-list.ts';
 import { write } from '../terminal/output.ts';
+import type { FileProgress } from '../terminal/progress.ts';
 import { redacted } from '../terminal/redacted.ts';
-import { Failures } from '../transfer/failures.ts';
 import { readInputLines } from '../transfer/input-lines.ts';
 import { openInput } from '../transfer/input-source.ts';
-import { nameFilter } from '../transfer/selection.ts';
+import { setbackLine } from '../transfer/report.ts';
+import { StopRule } from '../transfer/stop-rule.ts';
+import { batchError } from '../transfer/verdict.ts';
 import type { World } from '../world.ts';
 import type { Invocation } from './invocation.ts';
-
-/** The arguments and options of `filings list`, read and checked. */
-interface ListRequest {
-  readonly accessions: readonly AccessionNumber[];
-  readonly input: string | undefined;
-  /** More than one filing may be asked for: each line names its own, and one without a match is no failure. */
-  readonly several: boolean;
-  readonly chosen: (name: string) => boolean;
-  readonly query: readonly (readonly [name: string, value: string])[];
-  readonly output: 'json' | 'long' | 'names';
-  readonly nul: boolean;
-}
+import { type ListRequest, readRequest } from './list-request.ts';
 
 /** `filings list`: the names of each filing's files, on stdout as the listings arrive. */
 export async function run({ args, options, flags }: Invocation, world: World): Promise<number> {
   const request = readRequest(args, options);
-  if (request.input === '-') {
-    const { settings } = await resolveSettings(flags, world);
-    requireOneUser('stdin', ['--input -', ...stdinUsers(settings)]);
-  }
-  const session = await openSession(flags, world);
+  const session = await openSession(flags, world, request.input === '-' ? '--input -' : undefined);
   try {
     await listAll(request, session, world);
     return 0;
@@ -43,74 +29,86 @@ export async function run({ args, options, flags }: Invocation, world: World): P
   }
 }
 
-function readRequest(args: Invocation['args'], options: Invocation['options']): ListRequest {
-  const texts = (name: string) => (options[name] ?? []) as readonly string[];
-  const input = options.input as string | undefined;
-  if (args.length === 0 && input === undefined) {
-    throw new FilingsError('usage', 'list: no ACCESSION', {
-      hint: 'name a filing: filings list 0001234567-24-000001; or take them from a file: --input FILE',
-    });
+/** Lists one filing after the other. Goes on after a failed one, but not after what would fail all the rest. */
+async function listAll(request: ListRequest, session: Session, world: World): Promise<void> {
+  const { progress, signal } = session;
+  const show = shower(request, session, world);
+  const stops = new StopRule('filings');
+  let [listed, failed, onlyTemporary] = [0, 0, true];
+  let stoppedBy: FilingsError | undefined;
+  for await (const line of linesOf(request, world, signal)) {
+    const { found, error } = await find(line, request, session);
+    if (error && !request.several) throw error;
+    stoppedBy = signal.aborted ? signal.reason : stops.after(error);
+    if (found) {
+      await show(found);
+      listed += 1;
+    } else if (!signal.aborted) {
+      failed += 1;
+      onlyTemporary &&= error.code === 'temporary';
+      // What stops the run is told at its end.
+      if (error !== stoppedBy) progress.failure(error);
+    }
+    if (stoppedBy) break;
   }
-  if (options.long && (options.json || options.null)) {
-    throw new FilingsError('usage', `--long and ${options.json ? '--json' : '--null'} exclude each other`);
+  const files = listed + failed;
+  const undone = request.input === undefined ? request.accessions.length - files : undefined;
+  const verdict = batchError(
+    { files, failed, onlyTemporary, stoppedBy, fromOutside: signal.aborted, undone },
+    'filings',
+  );
+  if (verdict) throw verdict;
+}
+
+type Line = { readonly accession: AccessionNumber } | { readonly fault: FilingsError };
+
+interface Filing {
+  readonly accession: AccessionNumber;
+  readonly files: readonly ListedFile[];
+}
+
+type Found = { found: Filing; error?: undefined } | { found?: undefined; error: FilingsError };
+
+/** Asks for one filing's listing; its failure is no exception here. */
+async function find(line: Line, { query }: ListRequest, { client, progress, signal }: Session): Promise<Found> {
+  if ('fault' in line) return { error: line.fault };
+  const { accession } = line;
+  let shown: FileProgress | undefined;
+  const onSetback = (setback: Setback) => {
+    shown ??= progress.start({ name: accession, offset: 0 });
+    shown.wait(setbackLine(setback));
+  };
+  try {
+    return { found: { accession, files: await client.listFiles(accession, query, signal, onSetback) } };
+  } catch (error) {
+    if (error instanceof FilingsError) return { error };
+    throw error;
+  } finally {
+    shown?.finish();
   }
-  return {
-    accessions: args.map(parseAccession),
-    input,
-    several: args.length > 1 || input !== undefined,
-    chosen: nameFilter(texts('include'), texts('exclude')),
-    query: texts('query').map(readParameter),
-    output: options.json ? 'json' : options.long ? 'long' : 'names',
-    nul: options.null === true,
+}
+
+/** Writes a filing's chosen files to stdout. */
+function shower(request: ListRequest, { settings, progress, signal }: Session, world: World) {
+  const form = formOf(request, world.stdout);
+  const { faint } = colors(usesColor(settings.color, world.stdout, world.env.TERM));
+  let headings = true;
+  return async ({ accession, files }: Filing) => {
+    const chosen = files.filter((file) => request.chosen(file.file_name));
+    if (chosen.length === 0) return tellNoMatch(accession, files.length, request, progress);
+    await write(world.stdout, listed(chosen, form, { headings, paintHeading: faint }, world), signal);
+    headings = false;
   };
 }
 
-function readParameter(text: string): readonly [string, string] {
-  const [, name, value] = /^([^=]+)=(.*)$/s.exec(text) ?? [];
-  if (name === undefined || value === undefined) {
-    throw new FilingsError('usage', '--query: the value is not NAME=VALUE', {
-      hint: 'such as --query page_size=200',
-    });
-  }
-  if (name === 'accession_no') {
-    throw new FilingsError('usage', '--query: accession_no is sent already', {
-      hint: 'name the filing as an argument',
-    });
-  }
-  return [name, value];
-}
-
-/** Lists one filing after the other. Goes on after a failed one, but not after what would fail all the rest. */
-async function listAll(request: ListRequest, { client, settings, progress, signal }: Session, world: World) {
-  const form = formOf(request, world.stdout);
-  const { faint } = colors(usesColor(settings.color, world.stdout, world.env.TERM));
-  const failures = new Failures(progress.failure);
-  let headings = true;
-  for await (const line of linesOf(request, world, signal)) {
-    try {
-      if (line.kind === 'bad') throw line.fault;
-      const files = await client.listFiles(line.accession, request.query, signal);
-      const chosen = files.filter((file) => request.chosen(file.file_name));
-      failures.none();
-      if (chosen.length === 0) tellNoMatch(line.accession, files.length, request, progress);
-      else await write(world.stdout, listed(chosen, form, { headings, paintHeading: faint }, world), signal);
-      headings &&= chosen.length === 0;
-    } catch (error) {
-      if (!request.several || !(error instanceof FilingsError)) throw error;
-      failures.take(error);
-    }
-  }
-  failures.conclude();
-}
-
 /** The arguments, then the input; a filing named on several lines in a row is asked for once. */
-async function* linesOf({ accessions, input }: ListRequest, world: World, signal: AbortSignal) {
+async function* linesOf({ accessions, input }: ListRequest, world: World, signal: AbortSignal): AsyncGenerator<Line> {
   const stream = input === undefined ? undefined : await openInput(input, world, signal);
-  for (const accession of accessions) yield { kind: 'entry', accession } as const;
+  for (const accession of accessions) yield { accession };
   if (stream === undefined) return;
   let last: string | undefined;
   for await (const line of readInputLines(stream)) {
-    if (line.kind === 'bad') yield { kind: 'bad', fault: atLine(line.number, line.fault) } as const;
+    if (line.kind === 'bad') yield { fault: atLine(line.number, line.fault) };
     else if (line.accession !== last) yield line;
     last = line.kind === 'entry' ? line.accession : undefined;
   }

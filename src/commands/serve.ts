@@ -8,9 +8,10 @@ import type { RateLimit } from '../sandbox/rate-limit.ts';
 import { startSandbox } from '../sandbox/server.ts';
 import { resolveSettings } from '../settings/resolve.ts';
 import { readKey } from '../settings/secret-source.ts';
+import type { Settings } from '../settings/settings.ts';
 import { parseCount, RATE, readValue, valueError } from '../settings/values.ts';
 import { guardStream, isBrokenPipe, write } from '../terminal/output.ts';
-import { printableJson } from '../terminal/printable.ts';
+import { createTeller, type Teller } from '../terminal/teller.ts';
 import type { World } from '../world.ts';
 import type { Invocation } from './invocation.ts';
 
@@ -39,10 +40,10 @@ export async function run({ args, options, flags }: Invocation, world: World): P
     latencyMs: numberOf(options.latency, '--latency', 0, LONGEST_LATENCY_MS),
     ...(rateLimit && { rateLimit }),
     now: world.now,
-    log: tell,
+    log: (line) => tell('log', line),
   });
   try {
-    if (!isLoopback(host)) tell(`warning: ${host} may be reached by other machines, and keys travel readable`);
+    if (!isLoopback(host)) tell('warning', `${host} may be reached by other machines, and keys travel readable`);
     await printUrl(sandbox.url, world);
     await interrupted(world.interrupt);
   } finally {
@@ -51,14 +52,11 @@ export async function run({ args, options, flags }: Invocation, world: World): P
   return 0;
 }
 
-/** A writer of lines to stderr; each is an object where errors are. */
-function teller({ quiet, errorFormat }: { quiet: boolean; errorFormat: string }, { stderr, secrets }: World) {
+function teller({ quiet, errorFormat }: Settings, { stderr, secrets }: World): Teller {
   guardStream(stderr);
-  return (line: string) => {
-    if (quiet || stderr.writableLength > LOG_BACKLOG) return;
-    const text = secrets.redact(line);
-    stderr.write(errorFormat === 'json' ? `${printableJson({ log: text })}\n` : `${text}\n`);
-  };
+  return createTeller({ quiet, errorFormat, secrets }, (line) => {
+    if (stderr.writableLength <= LOG_BACKLOG) stderr.write(line);
+  });
 }
 
 /** Nobody may be reading: the service is there all the same. */

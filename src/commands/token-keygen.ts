@@ -30,7 +30,7 @@ export async function run(invocation: Invocation, world: World): Promise<number>
   }
   await createNewFiles(files);
   if (publicPart !== undefined) await write(world.stdout, publicPart, world.interrupt);
-  for (const line of advice({ algorithm, out, format, kid, publicPart })) await tell(line, invocation, world);
+  await tell('note', advice({ algorithm, out, format, kid, publicPart }), invocation, world);
   return 0;
 }
 

@@ -5,7 +5,7 @@ import { presentationOf } from '../settings/presentation.ts';
 import { requireOneUser, stdinUsersGiven } from '../settings/stdin.ts';
 import { readAll } from '../terminal/input.ts';
 import { guardStream } from '../terminal/output.ts';
-import { printable, printableJson } from '../terminal/printable.ts';
+import { createTeller } from '../terminal/teller.ts';
 import type { World } from '../world.ts';
 import type { Invocation } from './invocation.ts';
 
@@ -71,22 +71,20 @@ export function tokenOnStdin(argument: string | undefined): string {
   return argument === '-' ? 'TOKEN -' : 'no TOKEN (it is read from stdin)';
 }
 
-/** Something for a person to know, on stderr; an object where errors are. */
-export function tell(text: string, invocation: Invocation, world: World): Promise<void> {
-  return say('', text, invocation, world);
-}
-
-/** Something a person should mind, on stderr; an object where errors are. */
-export function warn(text: string, invocation: Invocation, world: World): Promise<void> {
-  return say('filings: ', `warning: ${text}`, invocation, world);
-}
-
-async function say(prefix: string, text: string, { flags }: Invocation, world: World): Promise<void> {
-  if (flags.quiet) return;
-  guardStream(world.stderr);
-  const clear = world.secrets.redact(text);
+/** Says on stderr what a person should know, or mind. */
+export async function tell(
+  kind: 'note' | 'warning',
+  lines: readonly (string | undefined)[],
+  { flags }: Invocation,
+  world: World,
+): Promise<void> {
+  const given = lines.filter((line) => line !== undefined);
+  if (given.length === 0) return;
+  const { stderr, secrets } = world;
+  guardStream(stderr);
   const { errorFormat } = await presentationOf(flags, world);
-  world.stderr.write(errorFormat === 'json' ? `${printableJson({ note: clear })}\n` : `${prefix}${printable(clear)}\n`);
+  const teller = createTeller({ errorFormat, quiet: flags.quiet === true, secrets }, (line) => stderr.write(line));
+  for (const line of given) teller(kind, line);
 }
 
 async function readKeyFromStdin(user: string, world: World): Promise<Buffer> {

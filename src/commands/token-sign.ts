@@ -11,7 +11,7 @@ import { write } from '../terminal/output.ts';
 import { printableJson } from '../terminal/printable.ts';
 import type { World } from '../world.ts';
 import type { Invocation } from './invocation.ts';
-import { algorithmOf, keyFilesOf, textOf, textsOf, warn } from './token-options.ts';
+import { algorithmOf, keyFilesOf, tell, textOf, textsOf } from './token-options.ts';
 
 /** Mints one token with what the flags say, over what the config file's `jwt` says where no key is named. */
 export async function run(invocation: Invocation, world: World): Promise<number> {
@@ -26,9 +26,12 @@ export async function run(invocation: Invocation, world: World): Promise<number>
   const wanted = alg === undefined ? undefined : algorithmOf(alg);
   const key = await readSigningKey({ ...recipe, ...named }, world);
   const minted = await mintToken({ ...wishes, key, algorithm: requireFit(key, 'sign', wanted) });
-  for (const warning of [lineBreakWarning(key), lifetimeWarning(wishes.lifetime), overWarning(wishes)]) {
-    if (warning !== undefined) await warn(warning, invocation, world);
-  }
+  await tell(
+    'warning',
+    [lineBreakWarning(key), lifetimeWarning(wishes.lifetime), overWarning(wishes)],
+    invocation,
+    world,
+  );
   await write(world.stdout, `${shown(minted, options)}\n`, world.interrupt);
   return 0;
 }

@@ -8,7 +8,7 @@ import { write } from '../terminal/output.ts';
 import { printableJson } from '../terminal/printable.ts';
 import type { World } from '../world.ts';
 import type { Invocation } from './invocation.ts';
-import { algorithmOf, keyFilesOf, textOf, textsOf, tokenOnStdin, warn } from './token-options.ts';
+import { algorithmOf, keyFilesOf, tell, textOf, textsOf, tokenOnStdin } from './token-options.ts';
 
 /** Checks one token; valid: prints its claims. */
 export async function run(invocation: Invocation, world: World): Promise<number> {
@@ -31,8 +31,7 @@ export async function run(invocation: Invocation, world: World): Promise<number>
     // Now is when the token has come: a pipe may have taken its time.
     atSeconds: (at ?? world.now()) / 1000,
   });
-  const warning = lineBreakWarning(key);
-  if (warning !== undefined) await warn(warning, invocation, world);
+  await tell('warning', [lineBreakWarning(key)], invocation, world);
   if (options.json) await write(world.stdout, `${printableJson(asJson(verdict))}\n`, world.interrupt);
   if (!verdict.valid) throw notValid(verdict);
   if (!options.json) await write(world.stdout, `${printableJson(verdict.claims)}\n`, world.interrupt);

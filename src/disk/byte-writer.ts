@@ -19,7 +19,7 @@ const READER_POLL_MS = 50;
 export interface ByteWriter {
   /** Resolves when the bytes are out of our hands; throws `local_io`, `interrupted` when the reader went away, the signal's reason. */
   write(chunks: readonly Buffer[], signal: AbortSignal): Promise<void>;
-  /** Hands over what is still on its way. */
+  /** Ends it; standard output stays open. */
   end(): Promise<void>;
 }
 
@@ -39,16 +39,27 @@ export async function isStreamPath(path: string): Promise<boolean> {
   return stats !== undefined && (stats.isFIFO() || stats.isCharacterDevice() || stats.isBlockDevice());
 }
 
-/** The number of the open descriptor that a path names, whatever it is open to: `/dev/stdout`, `/dev/fd/1`. */
+/** The number of our own open descriptor that a path names, whatever it is open to: `/dev/stdout`, `/dev/fd/1`. */
 export async function descriptorAt(path: string): Promise<number | undefined> {
   try {
-    const place = join(await realpath(dirname(path)), basename(path));
-    const number = /^\/(?:proc\/\d+|dev)\/fd\/(\d+)$/.exec(place)?.[1];
-    if (number !== undefined) return Number(number);
+    const folder = await realpath(dirname(path));
+    const place = join(folder, basename(path));
+    const ours = await realpath('/dev/fd');
+    if (folder === ours && /^\d+$/.test(basename(place))) return Number(basename(place));
     const target = await readlink(place);
     return await descriptorAt(resolve(dirname(place), target));
   } catch {
     return undefined;
+  }
+}
+
+/** A writer for a plain file, which is written anew. Throws `local_io`. */
+export async function fileWriter(path: string): Promise<ByteWriter> {
+  try {
+    const fd = await openAt(path, 'w');
+    return { write: descriptorWriter(fd, path).write, end: () => closeFd(fd) };
+  } catch (error) {
+    throw diskFailure(error, path);
   }
 }
 

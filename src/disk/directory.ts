@@ -1,8 +1,8 @@
 import { constants } from 'node:fs';
-import { type FileHandle, lstat, mkdir, open } from 'node:fs/promises';
-import { dirname, resolve } from 'node:path';
-import { errnoOf } from '../errors.ts';
+import { type FileHandle, lstat, open } from 'node:fs/promises';
+import { resolve } from 'node:path';
 import { diskFailure } from './failure.ts';
+import { flushEntries, makeDirectories } from './folders.ts';
 
 const { O_DIRECTORY, O_RDONLY } = constants;
 
@@ -68,7 +68,7 @@ export class Directory {
   }
 
   async #flush(): Promise<void> {
-    await flush(this.#handle).catch((error) => {
+    await flushEntries(this.#handle).catch((error) => {
       throw diskFailure(error, this.path);
     });
   }
@@ -76,52 +76,4 @@ export class Directory {
   async close(): Promise<void> {
     await this.#handle.close();
   }
-}
-
-/** Step by step: Node's recursive mkdir never returns on a path such as /proc/nope. Each new entry is flushed. */
-async function makeDirectories(absolute: string): Promise<void> {
-  const missing: string[] = [];
-  let path = absolute;
-  try {
-    while (!(await makeOne(path))) {
-      missing.push(path);
-      path = dirname(path);
-    }
-    for (path of missing.reverse())
-      await mkdir(path)
-        .catch(unlessExists)
-        .then(() => flushEntry(path));
-  } catch (error) {
-    throw diskFailure(error, path);
-  }
-}
-
-/** False when the directory above is missing too. */
-async function makeOne(path: string): Promise<boolean> {
-  try {
-    await mkdir(path);
-    await flushEntry(path);
-    return true;
-  } catch (error) {
-    if (errnoOf(error) === 'ENOENT' && path !== '/') return false;
-    unlessExists(error);
-    return true;
-  }
-}
-
-/** Flushes the directory in which a path is entered. */
-async function flushEntry(path: string): Promise<void> {
-  const handle = await open(dirname(path), O_RDONLY | O_DIRECTORY);
-  await flush(handle).finally(() => handle.close());
-}
-
-async function flush(handle: FileHandle): Promise<void> {
-  // Some file systems know no flush of a directory; then there is none to wait for.
-  await handle.sync().catch((error) => {
-    if (!['EINVAL', 'ENOTSUP', 'EBADF'].includes(errnoOf(error) ?? '')) throw error;
-  });
-}
-
-function unlessExists(error: unknown): void {
-  if (errnoOf(error) !== 'EEXIST') throw error;
 }

@@ -1,6 +1,9 @@
 import { constants } from 'node:os';
 import { errnoOf, FilingsError } from '../errors.ts';
 
+/** What a download may do about its place. */
+const ELSEWHERE = 'choose another place with --directory or --output';
+
 const REASONS: Readonly<Record<string, readonly [why: string, hint: string]>> = {
   ENOSPC: ['the disk is full', 'make room, then run it again: what is complete is kept'],
   EDQUOT: ['the disk quota is used up', 'make room, then run it again: what is complete is kept'],
@@ -8,29 +11,47 @@ const REASONS: Readonly<Record<string, readonly [why: string, hint: string]>> = 
     'the file is larger than may be written here',
     'raise the limit (ulimit -f), or write to another file system',
   ],
-  EROFS: ['the file system is read-only', 'choose another place with --directory or --output'],
-  EACCES: ['permission denied', 'choose another place with --directory or --output, or change its permissions'],
-  EPERM: ['not permitted', 'choose another place with --directory or --output, or change its permissions'],
+  EROFS: ['the file system is read-only', ELSEWHERE],
+  EACCES: ['permission denied', `${ELSEWHERE}, or change its permissions`],
+  EPERM: ['not permitted', `${ELSEWHERE}, or change its permissions`],
   EMFILE: ['too many open files', 'lower --jobs, or raise the limit (ulimit -n)'],
   ENFILE: ['too many open files on this machine', 'lower --jobs'],
   EIO: ['the disk reported an error', 'check the disk: nothing incomplete was kept under the final name'],
   ENOENT: ['the directory is not there', 'make it first (mkdir -p), or choose another place'],
-  ENOTDIR: ['a part of the path is not a directory', 'choose another place with --directory or --output'],
+  ENOTDIR: ['a part of the path is not a directory', ELSEWHERE],
   EISDIR: ['it is a directory', 'name a file, or use --directory'],
   ELOOP: ['a symbolic link is in the way', 'links below the target directory are not followed: remove it'],
   ENAMETOOLONG: ['the name is too long for the file system', 'choose a shorter one with --output'],
 };
 
-/** Turns what the file system said about a path into `local_io`, with what to do about it; the run stops. */
-export function diskFailure(error: unknown, path: string): FilingsError {
+/**
+ * Turns what the file system said about a path into `local_io`, with what to do about it; the run stops.
+ * `elsewhere` says how to choose another place.
+ */
+export function diskFailure(error: unknown, path: string, elsewhere: string = ELSEWHERE): FilingsError {
   if (error instanceof FilingsError) return error;
   const code = codeOf(error);
   const [why, hint] = (code && REASONS[code]) || [code ?? String(error), 'check the disk and the path'];
-  return new FilingsError('local_io', `${path}: cannot write: ${why}`, { hint, cause: error, stopsRun: true });
+  return new FilingsError('local_io', `${path}: cannot write: ${why}`, {
+    hint: hint.replace(ELSEWHERE, elsewhere),
+    cause: error,
+    stopsRun: true,
+  });
 }
 
 /** libuv has no name for a used-up quota, only the system's number. */
 function codeOf(error: unknown): string | undefined {
   const number = (error as { errno?: unknown } | null | undefined)?.errno;
   return number === -constants.errno.EDQUOT ? 'EDQUOT' : errnoOf(error);
+}
+
+/** Turns what the file system said when a path was read into `local_io`. */
+export function readFailure(error: unknown, path: string): FilingsError {
+  if (error instanceof FilingsError) return error;
+  const code = errnoOf(error);
+  const [why] = (code && REASONS[code]) || [code ?? String(error)];
+  return new FilingsError('local_io', `${path}: cannot read: ${why}`, {
+    hint: 'check its permissions, and the disk',
+    cause: error,
+  });
 }

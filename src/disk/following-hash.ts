@@ -20,13 +20,15 @@ export type Answer = { readonly sha256: string } | { readonly missing: number };
  */
 export class FollowingHash {
   readonly #path: string;
+  readonly #shown: string;
   readonly #workerFile: string;
   #worker: Worker | undefined;
-  #failure: Error | undefined;
+  #failed = false;
 
-  /** `workerFile` is the built `hash-worker.js`. */
-  constructor(path: string, workerFile: string) {
+  /** `shown` is the path for people, `workerFile` the built `hash-worker.js`. */
+  constructor(path: string, shown: string, workerFile: string) {
     this.#path = path;
+    this.#shown = shown;
     this.#workerFile = workerFile;
   }
 
@@ -44,17 +46,29 @@ export class FollowingHash {
 
   /** The SHA-256 of the file, which has `bytes` bytes, in hexadecimal digits. Throws `local_io`, the signal's reason. */
   async finish(bytes: number, signal: AbortSignal): Promise<string> {
-    const worker = this.#worker;
-    if (!worker || this.#failure) return sha256OfFile(this.#path, signal);
-    const answer = await new Promise<Answer>((resolve, reject) => {
-      worker.once('message', resolve).once('error', reject);
-      signal.addEventListener('abort', () => reject(signal.reason), { once: true });
-      this.#tell({ kind: 'finish', bytes });
-    });
+    const answer = this.#worker && !this.#failed ? await this.#ask(this.#worker, bytes, signal) : undefined;
+    // Without the thread, or when it failed: read here, which also tells what is wrong with the file.
+    if (!answer) return sha256OfFile(this.#path, this.#shown, signal);
     if ('sha256' in answer) return answer.sha256;
-    throw new FilingsError('local_io', `${this.#path}: ${answer.missing} bytes are gone again`, {
+    throw new FilingsError('local_io', `${this.#shown}: ${answer.missing} bytes are gone again`, {
       hint: 'something else writes to that directory',
     });
+  }
+
+  /** Undefined when the thread fails or ends first. */
+  async #ask(worker: Worker, bytes: number, signal: AbortSignal): Promise<Answer | undefined> {
+    let onAbort = () => {};
+    try {
+      return await new Promise<Answer | undefined>((resolve, reject) => {
+        onAbort = () => reject(signal.reason);
+        signal.addEventListener('abort', onAbort, { once: true });
+        worker.once('message', resolve);
+        worker.once('error', () => resolve(undefined)).once('exit', () => resolve(undefined));
+        this.#tell({ kind: 'finish', bytes });
+      });
+    } finally {
+      signal.removeEventListener('abort', onAbort);
+    }
   }
 
   /** Ends the thread. */
@@ -64,8 +78,8 @@ export class FollowingHash {
 
   #start(): Worker {
     const worker = new Worker(this.#workerFile, { workerData: this.#path });
-    worker.on('error', (error) => {
-      this.#failure = error;
+    worker.on('error', () => {
+      this.#failed = true;
     });
     return worker;
   }

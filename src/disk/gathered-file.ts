@@ -41,7 +41,7 @@ export class GatheredFile {
   /** Opens a file to go on at `position`; what is behind that is cut off. */
   static async continue(path: string, position: number, onFlushed: (bytes: number) => void): Promise<GatheredFile> {
     const fd = await openAt(path, O_RDWR | O_NOFOLLOW);
-    await cut(fd, position);
+    await cut(fd, position).catch((error) => closeFd(fd).then(() => Promise.reject(error)));
     return new GatheredFile(fd, position, onFlushed);
   }
 

@@ -1,5 +1,7 @@
 import { open, unlink } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import { errnoOf, FilingsError } from '../errors.ts';
+import { flushDirectory } from './folders.ts';
 
 export interface NewFile {
   readonly path: string;
@@ -9,7 +11,7 @@ export interface NewFile {
 }
 
 /**
- * Creates files that must not be there yet, all or none, and flushes them. A link in the place of one counts as a file.
+ * Creates files that must not be there yet, all or none, and flushes them and their entries. A link in the place of one counts as a file.
  *
  * @throws FilingsError `usage`: one is there already; `local_io`
  */
@@ -17,6 +19,11 @@ export async function createNewFiles(files: readonly NewFile[]): Promise<void> {
   const created: string[] = [];
   try {
     for (const file of files) await createNewFile(file, () => created.push(file.path));
+    for (const folder of new Set(created.map(dirname))) {
+      await flushDirectory(folder).catch((cause) => {
+        throw cannotCreate(folder, cause);
+      });
+    }
   } catch (error) {
     for (const path of created) await unlink(path).catch(() => {});
     throw error;

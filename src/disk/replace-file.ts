@@ -1,26 +1,38 @@
 import { randomBytes } from 'node:crypto';
-import { mkdir, open, realpath, rename, unlink } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { open, readlink, realpath, rename, unlink } from 'node:fs/promises';
+import { dirname, resolve } from 'node:path';
 import { errnoOf } from '../errors.ts';
 import { diskFailure } from './failure.ts';
+import { flushDirectory, makeDirectories } from './folders.ts';
 
 /**
  * Puts text in the place of a file, whole or not at all, readable by its owner alone from the first byte on.
- * A link is followed: what it points to is replaced. Missing folders are made for their owner alone.
+ * A link is followed: what it points to is replaced, or made. Missing folders are made for their owner alone.
+ * `elsewhere` says how to choose another place.
  * @throws FilingsError `local_io`
  */
-export async function replaceFile(path: string, text: string): Promise<void> {
+export async function replaceFile(path: string, text: string, elsewhere: string): Promise<void> {
   try {
-    const target = await realpath(path).catch(() => path);
-    const folder = dirname(target);
-    await makeFolder(folder);
-    await replace(target, folder, text);
+    const target = await targetOf(path);
+    await makeDirectories(dirname(target), { mode: 0o700, elsewhere });
+    await replace(target, text);
   } catch (error) {
-    throw diskFailure(error, path);
+    throw diskFailure(error, path, elsewhere);
   }
 }
 
-async function replace(target: string, folder: string, text: string): Promise<void> {
+/** Where a link leads, also when nothing is there. */
+async function targetOf(path: string): Promise<string> {
+  try {
+    return await realpath(path);
+  } catch (error) {
+    if (errnoOf(error) !== 'ENOENT') throw error;
+    const link = await readlink(path).catch(() => undefined);
+    return link === undefined ? path : targetOf(resolve(await realpath(dirname(path)), link));
+  }
+}
+
+async function replace(target: string, text: string): Promise<void> {
   const temporary = `${target}.${randomBytes(6).toString('hex')}.tmp`;
   const handle = await open(temporary, 'wx', 0o600);
   try {
@@ -35,18 +47,5 @@ async function replace(target: string, folder: string, text: string): Promise<vo
     await unlink(temporary).catch(() => {});
     throw error;
   }
-  const directory = await open(folder, 'r');
-  await directory.sync().finally(() => directory.close());
-}
-
-/** One after the other: Node's recursive mkdir never returns on some paths. */
-async function makeFolder(folder: string): Promise<void> {
-  try {
-    await mkdir(folder, 0o700);
-  } catch (error) {
-    if (errnoOf(error) === 'EEXIST') return;
-    if (errnoOf(error) !== 'ENOENT' || dirname(folder) === folder) throw error;
-    await makeFolder(dirname(folder));
-    await mkdir(folder, 0o700);
-  }
+  await flushDirectory(dirname(target));
 }

@@ -1,11 +1,14 @@
 import { createHash } from 'node:crypto';
 import { type FileHandle, open } from 'node:fs/promises';
-import { diskFailure } from './failure.ts';
+import { readFailure } from './failure.ts';
 
 const READ_BYTES = 1 << 20;
 
-/** The SHA-256 of a file as it stands on disk, in lower-case hexadecimal digits. Throws `local_io`, the signal's reason. */
-export async function sha256OfFile(path: string, signal: AbortSignal): Promise<string> {
+/**
+ * The SHA-256 of a file as it stands on disk, in lower-case hexadecimal digits; `shown`
+ * is its path for people. Throws `local_io`, the signal's reason.
+ */
+export async function sha256OfFile(path: string, shown: string, signal: AbortSignal): Promise<string> {
   let file: FileHandle | undefined;
   try {
     file = await open(path);
@@ -19,7 +22,7 @@ export async function sha256OfFile(path: string, signal: AbortSignal): Promise<s
     }
   } catch (error) {
     if (signal.aborted) throw signal.reason;
-    throw diskFailure(error, path);
+    throw readFailure(error, shown);
   } finally {
     await file?.close().catch(() => {});
   }

@@ -53,12 +53,14 @@ export function connectFailure(error: unknown, attempted: Attempted): FilingsErr
   const code = causes.map(errnoOf).find((found) => found !== undefined) ?? '';
   if (code === 'EMFILE' || code === 'ENFILE') return tooManyOpen(error, attempted.url);
   const plain = REASONS[code] ?? unknownReason(code, causes[0]);
+  const certificate = CERTIFICATE.test(code);
   const via = attempted.proxy ? ` (through the proxy ${attempted.proxy.host})` : '';
   return new FilingsError('temporary', `${attempted.url.host}: ${plain.why}${via}`, {
     hint: plain.hint,
     cause: error,
     connected: false,
-    retryable: !CERTIFICATE.test(code),
+    retryable: !certificate,
+    ...(certificate && { fault: 'certificate' }),
   });
 }
 

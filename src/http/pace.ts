@@ -21,7 +21,7 @@ export class Pace {
     this.#pausedUntil = Math.max(this.#pausedUntil, this.#now() + ms);
   }
 
-  /** Waits for this request's turn, in the order of asking; throws the signal's reason. */
+  /** Waits for this request's turn, in the order of asking but for pauses; throws the signal's reason. */
   async turn(signal: AbortSignal): Promise<void> {
     for (let opens = this.#reserve(); ; opens = this.#reserve()) {
       await sleep(opens - this.#now(), signal);

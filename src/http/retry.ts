@@ -39,7 +39,7 @@ export function judge(failed: FailedTry): Verdict {
   const asked = failed.retryAfterMs;
   if (asked !== undefined && asked > failed.maxRetryAfterMs) return { kind: 'too-long', waitMs: asked };
   if (failed.failures > failed.retries) return { kind: 'final' };
-  return { kind: 'again', waitMs: Math.max(asked ?? 0, asked === undefined ? backoff(failed) : 0) };
+  return { kind: 'again', waitMs: asked ?? backoff(failed) };
 }
 
 /** Exponential, with up to half as much again at random, so that many clients don't come back together. */

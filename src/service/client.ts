@@ -17,7 +17,7 @@ import { errorFromAnswer } from './problem.ts';
 const LARGEST_LISTING = 64 << 20;
 
 export interface ClientOptions {
-  /** Without `/v1` and without a final slash. */
+  /** Ends in a slash, and not in `/v1/`. */
   readonly baseUrl: URL;
   readonly credentials: Credentials;
   readonly connections: Connections;
@@ -102,8 +102,7 @@ export class ServiceClient {
   }
 
   #resource(name: 'download' | 'filings', query: readonly (readonly [string, string])[]): URL {
-    const url = new URL(this.#options.baseUrl);
-    url.pathname = `${url.pathname.replace(/\/$/, '')}/v1/${name}`;
+    const url = new URL(`v1/${name}`, this.#options.baseUrl);
     url.search = query.map(([key, value]) => `${encodeURIComponent(key)}=${encodeURIComponent(value)}`).join('&');
     return url;
   }

@@ -1,5 +1,3 @@
-import { FilingsError } from '../errors.ts';
-
 /** The ways to carry a key (contract part 5). */
 export type KeyWay = 'authorization' | 'header' | 'query' | 'path' | 'basic';
 
@@ -20,20 +18,6 @@ export interface Credentialed {
 
 const QUERY_PARAMETER = 'apikey';
 const PATH_PREFIX = 'APIKEY-';
-
-/**
- * The way a key is sent: what was asked for, else what suits. With a JWT the key
- * can't ride in Authorization (contract part 5, rule 1). Throws `config`.
- */
-export function chooseKeyWay(asked: KeyWay | undefined, withToken: boolean): KeyWay {
-  if (!withToken) return asked ?? 'authorization';
-  if (asked === 'authorization' || asked === 'basic') {
-    throw new FilingsError('config', `--key-in ${asked}: the JWT is sent in Authorization, so the key can't be`, {
-      hint: 'send the key with --key-in header, query or path',
-    });
-  }
-  return asked ?? 'header';
-}
 
 /** Puts the credentials on a request. */
 export async function carry(url: URL, credentials: Credentials): Promise<Credentialed> {

@@ -84,7 +84,7 @@ export async function editConfigFile(place: ConfigPlace, edit: Edit, world: Worl
   });
   const after = edited(before, edit);
   if (edit.value !== undefined) await checkEdit(after, edit, path);
-  await replaceFile(path, `${JSON.stringify(after, undefined, 2)}\n`);
+  await replaceFile(path, `${JSON.stringify(after, undefined, 2)}\n`, 'name another file with --config');
 }
 
 /** Pure: the config with the member set, or taken out; an emptied profile stays. */

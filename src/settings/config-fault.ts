@@ -1,5 +1,5 @@
 import { didYouMean } from './nearest.ts';
-import { SETTINGS, type SettingSpec } from './options.ts';
+import { RECIPE_MEMBERS, SETTINGS, type SettingSpec } from './options.ts';
 import { orList, wantedOf } from './values.ts';
 
 /** What zod found; nothing of the value itself. */
@@ -16,7 +16,7 @@ export interface ConfigFault {
   readonly hint?: string;
 }
 
-const RECIPE_KEYS = ['keyFile', 'secretFile', 'alg', 'kid', 'sub', 'name', 'lifetime'];
+const RECIPE_KEYS = Object.keys(RECIPE_MEMBERS);
 
 /** A fault of the config file in words that never quote a value. */
 export function faultOf(issue: Issue): ConfigFault {

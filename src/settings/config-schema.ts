@@ -1,17 +1,6 @@
 import * as z from 'zod/mini';
-import { SETTINGS, type SettingSpec } from './options.ts';
+import { RECIPE_MEMBERS, SETTINGS, type SettingSpec } from './options.ts';
 import { DURATION, RATE } from './values.ts';
-
-/** The members of the config file's `jwt`. */
-const JWT_RECIPE = z.strictObject({
-  keyFile: z.optional(z.string()),
-  secretFile: z.optional(z.string()),
-  alg: z.optional(z.string()),
-  kid: z.optional(z.string()),
-  sub: z.optional(z.string()),
-  name: z.optional(z.string()),
-  lifetime: z.optional(z.string().check(z.regex(DURATION))),
-});
 
 /** The config file as a zod schema, made from the settings' records; JSON Schema is made from this one. */
 export function configSchema() {
@@ -26,7 +15,7 @@ export function configSchema() {
   });
 }
 
-function memberSchema(spec: SettingSpec): z.ZodMiniType {
+function memberSchema(spec: Pick<SettingSpec, 'kind' | 'range' | 'option'>): z.ZodMiniType {
   switch (spec.kind) {
     case 'switch':
       return z.boolean();
@@ -42,7 +31,11 @@ function memberSchema(spec: SettingSpec): z.ZodMiniType {
     case 'argv':
       return z.array(z.string()).check(z.minLength(1));
     case 'jwt-recipe':
-      return JWT_RECIPE;
+      return z.strictObject(
+        Object.fromEntries(
+          Object.entries(RECIPE_MEMBERS).map(([key, kind]) => [key, z.optional(memberSchema({ kind }))]),
+        ),
+      );
     default:
       return z.string();
   }

@@ -1,3 +1,6 @@
+import type { TokenRecipe } from '../jwt/minter.ts';
+import type { KeyWay } from '../service/credentials.ts';
+
 /** An option as data: parsing, `--help`, man page and completions are made from it. */
 export interface OptionSpec {
   /** The long flag without its dashes: `base-url`. Its value arrives under the camel-cased name: `baseUrl`. */
@@ -48,8 +51,18 @@ export interface SettingSpec {
   readonly help?: string;
 }
 
-export const KEY_WAYS = ['authorization', 'header', 'query', 'path', 'basic'] as const;
-export type KeyWay = (typeof KEY_WAYS)[number];
+export const KEY_WAYS = ['authorization', 'header', 'query', 'path', 'basic'] as const satisfies readonly KeyWay[];
+
+/** The members of the config file's `jwt`, and what each is. */
+export const RECIPE_MEMBERS: Readonly<Record<keyof TokenRecipe, SettingKind>> = {
+  keyFile: 'path',
+  secretFile: 'path',
+  alg: 'text',
+  kid: 'text',
+  sub: 'text',
+  name: 'text',
+  lifetime: 'timeout',
+};
 
 /** Every setting of the interface page, once, in the order in which help shows them. */
 export const SETTINGS: readonly SettingSpec[] = [

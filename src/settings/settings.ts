@@ -1,4 +1,5 @@
-import type { KeyWay } from './options.ts';
+import type { TokenRecipe } from '../jwt/minter.ts';
+import type { KeyWay } from '../service/credentials.ts';
 
 /** Where a secret comes from; reading it is a later, separate step (`secret-source.ts`). */
 export type KeySource =
@@ -9,19 +10,7 @@ export type KeySource =
 export type TokenSource =
   | { readonly kind: 'value'; readonly value: string }
   | { readonly kind: 'file'; readonly path: string }
-  | { readonly kind: 'recipe'; readonly recipe: JwtRecipe };
-
-/** The config file's `jwt`. Paths are absolute, or relative to the config file's folder made absolute. */
-export interface JwtRecipe {
-  readonly keyFile?: string;
-  readonly secretFile?: string;
-  readonly alg?: string;
-  readonly kid?: string;
-  readonly sub?: string;
-  readonly name?: string;
-  /** Milliseconds. */
-  readonly lifetime?: number;
-}
+  | { readonly kind: 'recipe'; readonly recipe: TokenRecipe };
 
 /** The resolved settings: typed, frozen; durations in milliseconds, paths absolute (`-` stays). */
 export interface Settings {

@@ -1,6 +1,7 @@
 import { FilingsError } from '../errors.ts';
-import { SETTINGS } from './options.ts';
+import { envLayer, flagLayer, winners } from './layers.ts';
 import type { Settings } from './settings.ts';
+import { keyOf, tokenOf } from './typed-credentials.ts';
 
 /** Who among the settings reads stdin, as a person would write it. */
 export function stdinUsers({ key, token }: Pick<Settings, 'key' | 'token'>): readonly string[] {
@@ -10,15 +11,14 @@ export function stdinUsers({ key, token }: Pick<Settings, 'key' | 'token'>): rea
   return users;
 }
 
-/** The same from flags and environment alone, for commands that resolve no settings. */
+/** The same from flags and environment alone, for commands that resolve no settings. Throws `usage`: two of one secret. */
 export function stdinUsersGiven(
   flags: Readonly<Record<string, string | boolean | undefined>>,
   env: Readonly<Record<string, string | undefined>>,
 ): readonly string[] {
-  return SETTINGS.flatMap(({ key, kind, env: name, option }) => {
-    const given = kind === 'path' ? (flags[key] ?? (name === undefined ? undefined : env[name])) : undefined;
-    return given === '-' ? [`--${option?.flag} -`] : [];
-  });
+  // Which folder a path is relative to does not matter here.
+  const given = winners([flagLayer(flags, '/'), envLayer(env, '/')]);
+  return stdinUsers({ key: keyOf(given), token: tokenOf(given) });
 }
 
 /**

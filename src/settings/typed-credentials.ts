@@ -1,6 +1,7 @@
 import { isAbsolute, join, resolve } from 'node:path';
+import type { TokenRecipe } from '../jwt/minter.ts';
 import { type Given, type Layer, sourceOf } from './layers.ts';
-import type { JwtRecipe, KeySource, TokenSource } from './settings.ts';
+import type { KeySource, TokenSource } from './settings.ts';
 import { readValue, valueError } from './values.ts';
 
 /** RFC 9110 section 5.1. */
@@ -35,7 +36,7 @@ export function tokenOf(given: Layer): TokenSource | undefined {
   return recipe && { kind: 'recipe', recipe: recipeOf(recipe) };
 }
 
-function recipeOf(given: Given): JwtRecipe {
+function recipeOf(given: Given): TokenRecipe {
   const { keyFile, secretFile, lifetime, ...rest } = given.value as Readonly<Record<string, string>>;
   const source = sourceOf(given);
   if ((keyFile === undefined) === (secretFile === undefined)) {

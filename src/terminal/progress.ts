@@ -3,10 +3,11 @@ import type { Secrets } from '../secrets.ts';
 import type { OutputStream } from '../world.ts';
 import { type ColorSetting, usesColor } from './colors.ts';
 import { guardStream } from './output.ts';
-import { printable, printableJson } from './printable.ts';
+import { printable } from './printable.ts';
 import { renderError } from './render-error.ts';
 import { RunningFile, type StartedFile } from './running-file.ts';
 import { Screen } from './screen.ts';
+import { createTeller } from './teller.ts';
 
 export interface ProgressOptions {
   readonly mode: 'auto' | 'bar' | 'plain' | 'none';
@@ -58,17 +59,12 @@ export function createProgress(options: ProgressOptions): Progress {
   guardStream(stream);
 
   const say = (lines: string) => (screen === undefined ? stream.write(lines) : screen.above(lines));
-  const line = (kind: string, text: string) => {
-    const clear = secrets.redact(text);
-    say(errorFormat === 'json' ? `${printableJson({ [kind]: clear })}\n` : `${printable(clear)}\n`);
-  };
-  const note = (text: string) => {
-    if (!quiet) line('note', text);
-  };
+  const tell = createTeller({ errorFormat, quiet, secrets }, say);
+  const note = (text: string) => tell('note', text);
   return {
     note,
     trace: (text) => {
-      if (verbose) line('trace', text);
+      if (verbose) tell('trace', text);
     },
     failure: (error) => void say(renderError(error, { format: errorFormat, color, verbose, secrets })),
     stop: () => screen?.stop(),

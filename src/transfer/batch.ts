@@ -1,9 +1,7 @@
 import { setMaxListeners } from 'node:events';
-import { FilingsError } from '../errors.ts';
+import type { FilingsError } from '../errors.ts';
 import type { Outcome, Wanted } from './outcome.ts';
-
-/** This many files in a row that could not even connect: the service is not there. */
-const UNREACHABLE_LIMIT = 10;
+import { StopRule } from './stop-rule.ts';
 
 export interface BatchOptions {
   /** Files at the same time, at least 1. */
@@ -38,7 +36,7 @@ export async function runBatch(
   if (signal.aborted) onAbort();
   const queue = wanted.values();
   let done = 0;
-  let unreachable = 0;
+  const stops = new StopRule('files');
   const work = async () => {
     for (const one of queue) {
       if (stop.signal.aborted) return;
@@ -47,28 +45,22 @@ export async function runBatch(
       // By a signal or the deadline it is told of, by another file's error it is not this file's failure.
       if (brokenOff && !signal.aborted) return;
       if (!brokenOff) done += 1;
-      unreachable = outcome.error?.connected === false ? unreachable + 1 : 0;
+      const stopping = stops.after(outcome.error);
       await onOutcome(outcome, brokenOff);
-      if (outcome.error?.stopsRun) stop.abort(outcome.error);
-      else if (unreachable >= UNREACHABLE_LIMIT) stop.abort(notThere(outcome.error));
+      if (stopping) stop.abort(stopping);
     }
   };
+  const workers = Array.from({ length: Math.min(jobs, wanted.length) }, work);
   try {
-    await Promise.all(Array.from({ length: Math.min(jobs, wanted.length) }, work));
+    await Promise.all(workers);
   } catch (error) {
     stop.abort(error);
+    // The caller is about to close what they work with.
+    await Promise.allSettled(workers);
     throw error;
   } finally {
     signal.removeEventListener('abort', onAbort);
   }
   const stoppedBy = stop.signal.aborted ? stop.signal.reason : undefined;
   return { stoppedBy, fromOutside: signal.aborted, undone: wanted.length - done };
-}
-
-function notThere(last: FilingsError | undefined): FilingsError {
-  return new FilingsError('temporary', `${UNREACHABLE_LIMIT} files in a row could not even connect`, {
-    hint: last?.hint ?? 'run it again later',
-    cause: last,
-    stopsRun: true,
-  });
 }

@@ -17,9 +17,12 @@ export interface Fetching {
   readonly monotonic: () => number;
 }
 
-/** Where one file goes on disk: `path` as the user would name it. */
+/** Where one file goes on disk. */
 export interface Target {
+  /** Absolute. */
   readonly path: string;
+  /** The path as the user would name it. */
+  readonly shown: string;
   /** Whether the directory is made if missing; otherwise its absence is an error, as for the shell's `>`. */
   readonly makeDirectory: boolean;
   readonly ifExists: IfExists;
@@ -35,7 +38,7 @@ export function fetchToDisk(
   signal: AbortSignal,
   watcher: Watcher,
 ): Promise<Outcome> {
-  return outcomeOf(wanted, target.path, fetching, async (remote) => {
+  return outcomeOf(wanted, target.shown, fetching, async (remote) => {
     const { client, places } = fetching;
     const { directory, leftovers } = await places.at(dirname(target.path), target.makeDirectory);
     const saved = await save(

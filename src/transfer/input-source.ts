@@ -1,7 +1,11 @@
-import { open } from 'node:fs/promises';
+import { closeSync, constants, createReadStream, fstatSync, openSync } from 'node:fs';
+import { Socket } from 'node:net';
 import { resolve } from 'node:path';
+import type { Readable } from 'node:stream';
 import { errnoOf, FilingsError } from '../errors.ts';
 import type { World } from '../world.ts';
+
+const { O_NOCTTY, O_NONBLOCK, O_RDONLY } = constants;
 
 const REASONS: Readonly<Record<string, string>> = {
   ENOENT: 'no such file',
@@ -18,7 +22,7 @@ export async function openInput(
   { stdin, cwd }: Pick<World, 'stdin' | 'cwd'>,
   signal: AbortSignal,
 ): Promise<AsyncIterable<Uint8Array | string>> {
-  const stream = path === '-' ? stdin : await fileStream(resolve(cwd, path), path);
+  const stream = path === '-' ? stdin : fileStream(resolve(cwd, path), path);
   // Destroyed rather than left waiting: an open stdin would keep the program alive.
   const stop = () => stream.destroy(signal.reason);
   // Errors reach whoever reads; one that comes before anybody does must not end the program.
@@ -29,11 +33,14 @@ export async function openInput(
   return stream;
 }
 
-async function fileStream(absolute: string, shown: string) {
+function fileStream(absolute: string, shown: string): Readable {
   try {
-    const handle = await open(absolute);
-    if (!(await handle.stat()).isDirectory()) return handle.createReadStream();
-    await handle.close();
+    // Opening or reading a FIFO that nobody writes would hold a thread of the pool, which nothing can call back.
+    const fd = openSync(absolute, O_RDONLY | O_NONBLOCK | O_NOCTTY);
+    const stats = fstatSync(fd);
+    if (stats.isFIFO()) return new Socket({ fd, readable: true, writable: false });
+    if (!stats.isDirectory()) return createReadStream('', { fd });
+    closeSync(fd);
   } catch (cause) {
     throw unreadable(shown, errnoOf(cause) ?? 'unknown error', cause);
   }

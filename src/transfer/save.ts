@@ -53,7 +53,10 @@ export async function save(
     return skip(saving, signal);
   }
   const part = await openPart(saving);
-  const hash = saving.sha256 === undefined ? undefined : new FollowingHash(part.path, saving.hashWorker);
+  const hash =
+    saving.sha256 === undefined
+      ? undefined
+      : new FollowingHash(part.path, join(directory.path, name), saving.hashWorker);
   try {
     const moved = await transfer(remote, part, persistence, signal, followedBy(hash, part, watcher));
     const sha256 = await hash?.finish(moved.bytes, signal);
@@ -72,7 +75,8 @@ export async function save(
 }
 
 async function skip({ directory, name, sha256 }: Saving, signal: AbortSignal): Promise<Saved> {
-  const found = sha256 === undefined ? undefined : await sha256OfFile(directory.entry(name), signal);
+  const found =
+    sha256 === undefined ? undefined : await sha256OfFile(directory.entry(name), join(directory.path, name), signal);
   if (found !== undefined) requireHash(join(directory.path, name), found, sha256);
   return { kind: 'skipped', bytes: await sizeOf(directory, name), sha256: found };
 }

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { mkdtemp, rmdir, unlink } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ByteWriter } from '../disk/byte-writer.ts';
 import { diskFailure } from '../disk/failure.ts';
@@ -22,16 +22,14 @@ export class Spool implements Sink {
 
   /** Opens a spool below a folder for temporary files. Throws `local_io`. */
   static async open(folder: string): Promise<Spool> {
-    try {
+    return guarded(folder, async () => {
       const own = await mkdtemp(join(folder, 'filings-'));
-      const path = join(own, 'spool');
-      const file = await GatheredFile.create(path, () => {});
-      await unlink(path);
-      await rmdir(own);
-      return new Spool(file, folder);
-    } catch (error) {
-      throw diskFailure(error, folder);
-    }
+      try {
+        return new Spool(await GatheredFile.create(join(own, 'spool'), () => {}), folder);
+      } finally {
+        await rm(own, { recursive: true });
+      }
+    });
   }
 
   get held(): Held {
@@ -39,7 +37,7 @@ export class Spool implements Sink {
   }
 
   async begin(validator: Validator | undefined, total: number | undefined): Promise<void> {
-    if (this.#file.size > 0) await this.#file.restart();
+    if (this.#file.size > 0) await guarded(this.#folder, () => this.#file.restart());
     this.#validator = validator;
     this.#total = total;
   }
@@ -49,26 +47,34 @@ export class Spool implements Sink {
   }
 
   async write(chunks: readonly Buffer[]): Promise<void> {
-    try {
-      await this.#file.write(chunks);
-    } catch (error) {
-      throw diskFailure(error, this.#folder);
-    }
+    await guarded(this.#folder, () => this.#file.write(chunks));
   }
 
   /** The SHA-256 of all that was spooled, in hexadecimal digits. */
-  async sha256(): Promise<string> {
-    const hash = createHash('sha256');
-    for await (const chunk of this.#file.read()) hash.update(chunk);
-    return hash.digest('hex');
+  sha256(): Promise<string> {
+    return guarded(this.#folder, async () => {
+      const hash = createHash('sha256');
+      for await (const chunk of this.#file.read()) hash.update(chunk);
+      return hash.digest('hex');
+    });
   }
 
   /** Writes all that was spooled. */
   async copyTo(writer: ByteWriter, signal: AbortSignal): Promise<void> {
-    for await (const chunk of this.#file.read()) await writer.write([chunk], signal);
+    await guarded(this.#folder, async () => {
+      for await (const chunk of this.#file.read()) await writer.write([chunk], signal);
+    });
   }
 
   async close(): Promise<void> {
     await this.#file.close();
+  }
+}
+
+async function guarded<T>(folder: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    throw diskFailure(error, folder);
   }
 }

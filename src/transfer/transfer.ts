@@ -53,18 +53,17 @@ export async function transfer(
   signal: AbortSignal,
   watcher: Watcher,
 ): Promise<Transferred> {
-  let brought = 0;
+  let farthest = 0;
   let moved = 0;
   let saved = 0;
   const attempt = async () => {
-    brought = 0;
+    farthest = Math.max(farthest, sink.held.bytes);
     const answer = await openForSink(remote, sink, signal, (offset) => {
       saved = offset;
       watcher.total(sink.held.total, offset);
     });
     if (answer) {
       await receive(remote, answer, sink, (bytes) => {
-        brought += bytes;
         moved += bytes;
         watcher.moved(bytes);
       });
@@ -72,7 +71,8 @@ export async function transfer(
     return answer;
   };
   const last = await persist(() => attempt().catch(finalIfStuck(sink)), persistence, signal, {
-    brought: () => brought,
+    // What is only brought again is no progress: a file that always breaks at the same byte must come to an end.
+    brought: () => sink.held.bytes - farthest,
     onSetback: (setback) => watcher.setback(setback),
   }).catch((error) => {
     throw signal.aborted ? error : about(remote.what, error);

@@ -135,6 +135,19 @@ describe.each(CASES)('the key by %s, with a token: %s', (way, withToken) => {
   });
 });
 
+test('no way named: the key goes in Authorization, and makes room for a token', async () => {
+  const server = await scripted((socket) => void socket.end(`${head(200, { 'Content-Length': 2 })}ok`));
+  const place = await workplace();
+  for (const more of [{}, { FILINGS_JWT: TOKEN }]) {
+    const given = { FILINGS_BASE_URL: server.url, FILINGS_API_KEY: KEY, ...more };
+    const { exitCode, stderr } = await place.filings(['download', ACCESSION, 'a.htm', '-o', '-'], given);
+    expect(exitCode, stderr).toBe(0);
+  }
+  const [alone, beside] = server.requests.map(({ headers }) => [headers.authorization, headers['x-service-key']]);
+  expect(alone).toEqual([KEY, undefined]);
+  expect(beside).toEqual([`Bearer ${TOKEN}`, KEY]);
+});
+
 test.each<Way>(['authorization', 'basic'])('%s together with a token is refused before any request', async (way) => {
   const server = await scripted(() => {});
   const place = await workplace();

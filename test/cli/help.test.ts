@@ -6,7 +6,7 @@ import { COMMANDS } from '../../src/catalogue.ts';
 import { EXIT_CODE_ROWS } from '../../src/errors.ts';
 import { placed } from '../../src/reference/describe.ts';
 import { SETTINGS } from '../../src/settings/options.ts';
-import { BIN, filings } from './settings-program.ts';
+import { BIN, filings } from './program.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const BROKEN_CONFIG = { FILINGS_CONFIG: '/nowhere/config.json' };

@@ -144,10 +144,22 @@ describe('--input', () => {
     const { stdout, stderr, exitCode } = await list(['--input', path]);
     expect(stdout).toBe(`${A}\ta.htm\n${B}\tb.htm\n`);
     expect(stderr).toMatch(
-      /^filings: line 5: accession number 'nonsense': .*\n {2}hint: .*\nfilings: 1 of the filings/,
+      /^filings: line 5: accession number 'nonsense': .*\n {2}hint: .*\nfilings: 1 of 3 filings failed/,
     );
     expect(exitCode).toBe(3);
     expect(targets).toHaveLength(2);
+  });
+
+  it('may be stdin beside a config file that can be read only once', async () => {
+    const { list } = await service(bodies({ [A]: ['a.htm'] }));
+    const fifo = join(folder, 'config');
+    await execa('mkfifo', ['-m', '600', fifo]);
+    const written = writeFile(fifo, '{"retries":3}');
+    expect(await list(['-i', '-', '--config', fifo], { input: A })).toMatchObject({
+      stdout: `${A}\ta.htm\n`,
+      exitCode: 0,
+    });
+    await written;
   });
 
   it.each([
@@ -195,11 +207,28 @@ describe('the exit status', () => {
     ['temporary failures', { [A]: 503, [B]: ['b'], [C]: 501 }, 7, 3],
     ['both', { [A]: 503, [B]: 404, [C]: ['c'] }, 3, 3],
     ['a 401, which ends the run', { [A]: ['a'], [B]: 401, [C]: ['c'] }, 4, 2],
+    ['a 401 after one that failed for good', { [A]: 404, [B]: 401, [C]: ['c'] }, 4, 2],
   ])('of several with %s', async (_what, by, exit, asked) => {
     const { list, targets } = await service(bodies(by));
     const { exitCode } = await list([A, B, C, '--retries', '0']);
     expect(exitCode).toBe(exit);
     expect(targets).toHaveLength(asked);
+  });
+
+  it('of a run that the deadline ends is 7, though one failed for good; what was left is told', async () => {
+    const hangs: Answer = (_request, response, accession) => {
+      if (accession === A) response.writeHead(404).end();
+    };
+    const { list } = await service(hangs);
+    const [fromArguments, fromInput] = await Promise.all([
+      list([A, B, C, '--deadline', '3s']),
+      list(['-i', '-', '--deadline', '3s'], { input: `${A}\n${B}\n${C}\n` }),
+    ]);
+    const { stderr, exitCode } = fromArguments;
+    expect(exitCode).toBe(7);
+    expect(stderr).toMatch(/^filings: the listing of 0001234567-24-000001: 404 /);
+    expect(stderr).toMatch(/deadline.*; 2 filings left undone\n/);
+    expect(fromInput).toMatchObject({ exitCode: 7, stderr: expect.stringMatching(/; the rest left undone\n/) });
   });
 
   it('of a service that is not there, after ten in a row', async () => {
@@ -224,6 +253,29 @@ describe('the exit status', () => {
     const { stderr, exitCode } = await list(args, { env: { FILINGS_BASE_URL: 'http://127.0.0.1:1' } });
     expect(stderr).toMatch(message);
     expect(exitCode).toBe(2);
+  });
+});
+
+describe('a wait', () => {
+  const busyOnce = () => {
+    let asked = 0;
+    return service((_request, response) => {
+      asked += 1;
+      if (asked === 1) response.writeHead(503, { 'retry-after': '0' }).end();
+      else response.end('["a.htm"]');
+    });
+  };
+
+  it('is told with -v', async () => {
+    const { list } = await busyOnce();
+    const { stdout, stderr } = await list([A, '-v']);
+    expect(stdout).toBe('a.htm\n');
+    expect(stderr).toMatch(new RegExp(`^${A}: 503: the service asks to wait 1 s; 1 of \\d+$`, 'm'));
+  });
+
+  it('is not without', async () => {
+    const { list } = await busyOnce();
+    expect(await list([A])).toMatchObject({ stdout: 'a.htm\n', stderr: '', exitCode: 0 });
   });
 });
 

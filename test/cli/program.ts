@@ -11,8 +11,10 @@ export const BIN = join(import.meta.dirname, '../../bin/filings.js');
 export const ACCESSION = '0001234567-24-000001';
 
 export interface Ended {
-  /** 128 and more when a signal ended it, as a shell tells. */
+  /** The status that it chose itself; -1 when a signal ended it. */
   readonly exitCode: number;
+  /** The signal whose default action ended it: whoever handles one exits with a status. */
+  readonly killedBy: string | undefined;
   readonly stdout: Buffer;
   readonly stderr: string;
 }
@@ -26,7 +28,7 @@ export interface Workplace {
   read(name: string): Promise<Buffer>;
   /** Runs the built program here, with nothing in its environment but what is given. */
   filings(args: readonly string[], env?: Record<string, string>, options?: Options): Promise<Ended>;
-  /** Runs bash here; `$FILINGS` is the program. */
+  /** Runs bash here; `$FILINGS` is the program. Of what it does not `exec`, bash tells a signal as 128 + its number. */
   shell(script: string, env?: Record<string, string>, options?: Options): Promise<Ended>;
   /** Starts the program here and leaves it running. */
   start(args: readonly string[], env?: Record<string, string>): Running;
@@ -46,7 +48,30 @@ export const serviceAt = (url: string, key = 'a-key'): Record<string, string> =>
   FILINGS_API_KEY: key,
 });
 
-const SIGNALS: Readonly<Record<string, number>> = { SIGHUP: 1, SIGINT: 2, SIGKILL: 9, SIGPIPE: 13, SIGTERM: 15 };
+async function run(file: string, args: readonly string[], options: Options): Promise<Ended> {
+  const ended = await execa(file, [...args], {
+    extendEnv: false,
+    reject: false,
+    encoding: 'buffer',
+    stripFinalNewline: false,
+    timeout: 50_000,
+    ...(options.stdin === undefined && options.input === undefined ? { input: '' } : {}),
+    ...options,
+  });
+  const bytes = (stream: unknown) => Buffer.from((stream as Uint8Array | undefined) ?? []);
+  return {
+    exitCode: ended.exitCode ?? -1,
+    killedBy: ended.signal,
+    stdout: bytes(ended.stdout),
+    stderr: bytes(ended.stderr).toString(),
+  };
+}
+
+/** Runs the built program without a place of its own, with nothing in its environment but what is given; its stdout as text. */
+export async function filings(args: readonly string[], options: Options = {}) {
+  const ended = await run(process.execPath, [BIN, ...args], { env: {}, cwd: tmpdir(), ...options });
+  return { ...ended, stdout: ended.stdout.toString() };
+}
 
 export async function workplace(): Promise<Workplace> {
   const home = await mkdtemp(join(tmpdir(), 'filings-home-'));
@@ -54,30 +79,19 @@ export async function workplace(): Promise<Workplace> {
   const path = join(home, 'work');
   await mkdir(path);
   const environment = (env: Record<string, string> = {}) => ({ PATH: process.env.PATH ?? '', HOME: home, ...env });
-  const run = async (file: string, args: readonly string[], env = {}, options: Options = {}): Promise<Ended> => {
-    const ended = await execa(file, [...args], {
-      cwd: path,
-      env: environment(env),
-      extendEnv: false,
-      reject: false,
-      encoding: 'buffer',
-      stripFinalNewline: false,
-      timeout: 50_000,
-      ...(options.stdin === undefined && options.input === undefined ? { input: '' } : {}),
-      ...options,
-    });
-    const exitCode = ended.exitCode ?? 128 + (SIGNALS[ended.signal ?? ''] ?? 0);
-    const bytes = (stream: unknown) => Buffer.from((stream as Uint8Array | undefined) ?? []);
-    return { exitCode, stdout: bytes(ended.stdout), stderr: bytes(ended.stderr).toString() };
-  };
+  const here = (env?: Record<string, string>, options?: Options) => ({
+    cwd: path,
+    env: environment(env),
+    ...options,
+  });
   return {
     home,
     path,
     names: () => readdir(path),
     read: (name) => readFile(join(path, name)),
-    filings: (args, env, options) => run(process.execPath, [BIN, ...args], env, options),
+    filings: (args, env, options) => run(process.execPath, [BIN, ...args], here(env, options)),
     shell: (script, env, options) =>
-      run('bash', ['-c', `FILINGS="${process.execPath} ${BIN}"\n${script}`], env, options),
+      run('bash', ['-c', `FILINGS="${process.execPath} ${BIN}"\n${script}`], here(env, options)),
     start(args, env) {
       const child = spawn(process.execPath, [BIN, ...args], { cwd: path, env: environment(env) });
       onTestFinished(() => void child.kill('SIGKILL'));
@@ -89,7 +103,8 @@ export async function workplace(): Promise<Workplace> {
       });
       child.stdin.end();
       const ended = once(child, 'close').then(([code, signal]) => ({
-        exitCode: (code as number | null) ?? 128 + (SIGNALS[signal as string] ?? 0),
+        exitCode: (code as number | null) ?? -1,
+        killedBy: (signal as string | null) ?? undefined,
         stdout: Buffer.concat(stdout),
         stderr,
       }));

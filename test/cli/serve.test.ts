@@ -125,7 +125,7 @@ describe('filings serve', () => {
       .split('\n')
       .map((line) => JSON.parse(line));
     expect(lines).toEqual([
-      { log: expect.stringMatching(/^warning: 0\.0\.0\.0 /) },
+      { note: expect.stringMatching(/^warning: 0\.0\.0\.0 /) },
       { log: expect.stringMatching(/GET \/v1\/filings .* 401 /) },
     ]);
     const quiet = await serve(['--quiet']);

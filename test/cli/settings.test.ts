@@ -1,10 +1,10 @@
-import { chmod, readFile, stat, symlink, writeFile } from 'node:fs/promises';
+import { chmod, lstat, readFile, stat, symlink, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { temporaryFolder } from '../settings-world.ts';
-import { filings } from './settings-program.ts';
+import { filings } from './program.ts';
 
 const CANARY = 'canary-key-12345';
 
@@ -83,6 +83,21 @@ describe('config set', () => {
     await symlink(real, link);
     expect((await run(['config', 'set', 'jobs', '2', '--config', link])).exitCode).toBe(0);
     expect(JSON.parse(await readFile(real, 'utf8'))).toEqual({ jobs: 2 });
+  });
+
+  test('follows a link that leads nowhere yet, too', async () => {
+    const link = join(home, 'link.json');
+    await symlink('later/real.json', link);
+    const { exitCode, stderr } = await run(['config', 'set', 'jobs', '2', '--config', link]);
+    expect(exitCode, String(stderr)).toBe(0);
+    expect((await lstat(link)).isSymbolicLink()).toBe(true);
+    expect(JSON.parse(await readFile(join(home, 'later/real.json'), 'utf8'))).toEqual({ jobs: 2 });
+  });
+
+  test('tells what it may do where it cannot be written', async () => {
+    const { exitCode, stderr } = await run(['config', 'set', 'jobs', '2', '--config', '/sys/nobody/config.json']);
+    expect(exitCode, String(stderr)).toBe(8);
+    expect(stderr).toMatch(/^filings: \/sys\/nobody: cannot write: .*\n {2}hint: name another file with --config/);
   });
 
   test('does not touch a file it cannot read', async () => {

@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, onTestFinished, test } from 'vitest';
@@ -19,6 +20,14 @@ async function scripted(script: Script) {
   onTestFinished(() => server.close());
   return server;
 }
+
+/** Shows from outside what leaves no other trace: that the program tries to open the FIFO. */
+const TELLS_FIFO = `const fs = require('node:fs');
+const { open } = fs;
+fs.open = (path, ...rest) => {
+  if (String(path).endsWith('/fifo')) process.stderr.write('opens the FIFO\\n');
+  return open(path, ...rest);
+};`;
 
 const partly: Script = (socket) => {
   socket.write(head(200, { 'Content-Length': FILE.length, ETag: '"v1"' }));
@@ -98,10 +107,16 @@ describe('SIGTERM', () => {
     const server = await scripted((socket, request) => sendFile(socket, request, FILE, '"v1"'));
     const place = await workplace();
     await promisify(execFile)('mkfifo', [join(place.path, 'fifo')]);
-    const running = place.start(['download', ACCESSION, 'a.htm', '-o', 'fifo', '-v'], serviceAt(server.url));
-    await new Promise((resolve) => setTimeout(resolve, 400));
+    const tells = join(place.home, 'tells.cjs');
+    await writeFile(tells, TELLS_FIFO);
+    const env = { ...serviceAt(server.url), NODE_OPTIONS: `--require ${tells}` };
+    const running = place.start(['download', ACCESSION, 'a.htm', '-o', 'fifo'], env);
+    // The second time shows that it waits.
+    await until(() => running.stderr().split('opens the FIFO').length > 2);
     running.kill('SIGTERM');
-    expect((await running.ended).exitCode).toBe(143);
+    const { exitCode, stderr } = await running.ended;
+    expect(exitCode, stderr).toBe(143);
+    expect(server.requests).toEqual([]);
   });
 
   test('of a batch: what was not tried is told, and the part of each stays', async () => {

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { promisify } from 'node:util';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { temporaryFolder } from '../settings-world.ts';
-import { BIN, filings } from './settings-program.ts';
+import { BIN, filings } from './program.ts';
 
 describe('a wrong command line', () => {
   test('exits 2, and says what was meant', async () => {

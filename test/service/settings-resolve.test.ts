@@ -15,7 +15,7 @@ afterAll(() => folder.remove());
 /** Resolves with a config file of that content. */
 async function resolved(config: string | object, flags: Record<string, string | boolean> = {}, env = {}, mode = 0o600) {
   const path = await folder.file('config.json', config, mode);
-  return resolveSettings({ config: path, ...flags }, worldOf({ env, cwd: '/work' }));
+  return resolveSettings({ config: path, ...flags }, worldOf({ env, cwd: '/cwd' }));
 }
 
 describe('values', () => {
@@ -166,7 +166,7 @@ describe('the config file', () => {
       kind: 'command',
       argv: [join(folder.path, 'get'), '-x'],
     });
-    expect((await resolved({}, { apiKeyFile: 'key' })).settings.key).toEqual({ kind: 'file', path: '/work/key' });
+    expect((await resolved({}, { apiKeyFile: 'key' })).settings.key).toEqual({ kind: 'file', path: '/cwd/key' });
   });
 
   test.each([

@@ -76,6 +76,7 @@ export async function startRun(url: string, options: RunOptions = {}): Promise<R
     save: (name = 'primary.htm') => {
       const target = {
         makeDirectory: true,
+        shown: join(directory, name),
         path: join(directory, name),
         ifExists: options.ifExists ?? 'skip',
         sha256: undefined,

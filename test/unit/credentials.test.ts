@@ -1,11 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import {
-  type Credentials,
-  carry,
-  chooseKeyWay,
-  type KeyWay,
-  withoutCredentials,
-} from '../../src/service/credentials.ts';
+import { type Credentials, carry, type KeyWay, withoutCredentials } from '../../src/service/credentials.ts';
 
 const KEY = 'k/y+%?&=1 ä';
 const PERCENT = encodeURIComponent(KEY);
@@ -46,26 +40,6 @@ describe('carry', () => {
     const fresh = { ...credentials('header'), token: async () => `t${++minted}` };
     await carry(new URL(URL_TEXT), fresh);
     expect((await carry(new URL(URL_TEXT), fresh)).headers).toMatchObject({ authorization: 'Bearer t2' });
-  });
-});
-
-describe('chooseKeyWay: the rule about combinations', () => {
-  test.each<[KeyWay | undefined, boolean, KeyWay]>([
-    [undefined, false, 'authorization'],
-    [undefined, true, 'header'],
-    ['authorization', false, 'authorization'],
-    ['basic', false, 'basic'],
-    ['header', true, 'header'],
-    ['query', true, 'query'],
-    ['path', true, 'path'],
-  ])('asked %s, token %s: %s', (asked, withToken, way) => {
-    expect(chooseKeyWay(asked, withToken)).toBe(way);
-  });
-
-  test.each<KeyWay>(['authorization', 'basic'])('%s together with a token is refused', (asked) => {
-    expect(() => chooseKeyWay(asked, true)).toThrow(
-      expect.objectContaining({ exitStatus: 2, hint: expect.stringMatching(/header, query or path/) }),
-    );
   });
 });
 

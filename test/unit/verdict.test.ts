@@ -61,6 +61,13 @@ describe('how a batch ends', () => {
     expect(error?.hint).toBe('do this');
   });
 
+  test('filings are not called files, and an unknown rest is told', () => {
+    const failed = { failed: 2, onlyTemporary: false, stoppedBy: stop('temporary'), undone: undefined };
+    expect(batchError(result(failed), 'filings')?.message).toMatch(/^2 of 5 filings failed.*; the rest left undone$/);
+    const refused = { failed: 1, onlyTemporary: false, stoppedBy: stop('auth') };
+    expect(batchError(result({ ...refused, undone: 3 }), 'filings')?.message).toMatch(/; 3 filings left undone$/);
+  });
+
   test('the last error does not hide the earlier ones', () => {
     const error = batchError(result({ failed: 2, onlyTemporary: false, stoppedBy: stop('temporary'), undone: 3 }));
     expect(error?.message).toMatch(/2 of 5 files failed/);

@@ -1,0 +1,65 @@
+import { constants } from 'node:fs';
+import { type FileHandle, mkdir, open } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { errnoOf } from '../errors.ts';
+import { diskFailure } from './failure.ts';
+
+const { O_DIRECTORY, O_RDONLY } = constants;
+
+/** What a new folder is like, and what to do when it can't be made. */
+export interface FolderOptions {
+  readonly mode?: number;
+  readonly elsewhere?: string;
+}
+
+/**
+ * Makes a directory, and those above it that are missing; each new entry is flushed.
+ * Step by step: Node's recursive mkdir never returns on a path such as /proc/nope. Throws `local_io`.
+ */
+export async function makeDirectories(absolute: string, { mode, elsewhere }: FolderOptions = {}): Promise<void> {
+  const missing: string[] = [];
+  let path = absolute;
+  try {
+    while (!(await makeOne(path, mode))) {
+      missing.push(path);
+      path = dirname(path);
+    }
+    for (path of missing.reverse())
+      await mkdir(path, mode)
+        .catch(unlessExists)
+        .then(() => flushDirectory(dirname(path)));
+  } catch (error) {
+    throw diskFailure(error, path, elsewhere);
+  }
+}
+
+/** False when the directory above is missing too. */
+async function makeOne(path: string, mode: number | undefined): Promise<boolean> {
+  try {
+    await mkdir(path, mode);
+    await flushDirectory(dirname(path));
+    return true;
+  } catch (error) {
+    if (errnoOf(error) === 'ENOENT' && path !== '/') return false;
+    unlessExists(error);
+    return true;
+  }
+}
+
+/** Flushes a directory's entries. Throws what the file system says. */
+export async function flushDirectory(path: string): Promise<void> {
+  const handle = await open(path, O_RDONLY | O_DIRECTORY);
+  await flushEntries(handle).finally(() => handle.close());
+}
+
+/** Flushes the entries of a directory that is open. Throws what the file system says. */
+export async function flushEntries(directory: FileHandle): Promise<void> {
+  // Some file systems know no flush of a directory; then there is none to wait for.
+  await directory.sync().catch((error) => {
+    if (!['EINVAL', 'ENOTSUP', 'EBADF'].includes(errnoOf(error) ?? '')) throw error;
+  });
+}
+
+function unlessExists(error: unknown): void {
+  if (errnoOf(error) !== 'EEXIST') throw error;
+}

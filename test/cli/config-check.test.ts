@@ -1,0 +1,51 @@
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { type Certificate, certificatePath, tlsWith } from '../servers/certificates.ts';
+import { startProxy } from '../servers/proxy.ts';
+import { startScripted } from '../servers/scripted.ts';
+import { serviceAt, workplace } from './program.ts';
+
+async function secure(certificate: Certificate) {
+  const server = await startScripted((socket) => {
+    socket.write('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n[]');
+  }, tlsWith(certificate));
+  onTestFinished(() => server.close());
+  return server;
+}
+
+/** What `config check` says of each part. */
+async function check(url: string, env: Record<string, string> = {}) {
+  const place = await workplace();
+  const { exitCode, stdout, stderr } = await place.filings(['config', 'check'], { ...serviceAt(url), ...env });
+  const lines = stdout.toString().trimEnd().split('\n');
+  const verdicts = Object.fromEntries(lines.map((line) => line.split('\t').slice(0, 2)));
+  return { exitCode, stderr, verdicts };
+}
+
+describe('config check tells of the certificate', () => {
+  test('a right one', async () => {
+    const { url } = await secure('own-name');
+    const { exitCode, verdicts } = await check(url, { NODE_EXTRA_CA_CERTS: certificatePath('own-name') });
+    expect(verdicts).toMatchObject({ address: 'ok', certificate: 'ok', key: 'ok' });
+    expect(exitCode).toBe(0);
+  });
+
+  test.each<[string, Certificate, Record<string, string>]>([
+    ['an untrusted one', 'own-name', {}],
+    ['an expired one', 'expired', { NODE_EXTRA_CA_CERTS: certificatePath('expired') }],
+    ['one for another name', 'other-name', { NODE_EXTRA_CA_CERTS: certificatePath('other-name') }],
+  ])('%s', async (_what, certificate, env) => {
+    const { url } = await secure(certificate);
+    const { exitCode, verdicts } = await check(url, env);
+    expect(verdicts).toMatchObject({ address: 'ok', certificate: 'wrong', key: 'unknown' });
+    expect(exitCode).toBe(7);
+  });
+
+  test.each([403, 407, 503])('nothing, when a proxy refuses with %s', async (status) => {
+    const proxy = await startProxy(1, () => `HTTP/1.1 ${status} No\r\n\r\n`);
+    onTestFinished(() => proxy.close());
+    const { exitCode, stderr, verdicts } = await check('https://service.example', { HTTPS_PROXY: proxy.url });
+    expect(verdicts).toMatchObject({ address: 'wrong', certificate: 'unknown', key: 'unknown' });
+    expect(stderr).toContain(`refused with ${status}`);
+    expect(exitCode).toBe(7);
+  });
+});

@@ -1,0 +1,82 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { head, sendFile } from '../servers/answers.ts';
+import { startScripted } from '../servers/scripted.ts';
+import { content } from '../service/transfer-fixture.ts';
+import { ACCESSION, serviceAt, workplace } from './program.ts';
+
+const DOWNLOAD = ['--sandbox', 'download', ACCESSION] as const;
+
+test('a report whose reader went away ends the run with 141, quietly: files may be missing', async () => {
+  const place = await workplace();
+  const { stdout, stderr } = await place.shell(
+    `$FILINGS ${DOWNLOAD.join(' ')} primary.htm R1.htm ex99-1.htm -j 1 -q --report - | true; echo "\${PIPESTATUS[0]}"`,
+  );
+  expect([stdout.toString(), stderr]).toEqual(['141\n', '']);
+});
+
+test.each([
+  ['--report', 'a FIFO that nobody reads', [...DOWNLOAD, 'primary.htm', '--report', 'fifo']],
+  ['--input', 'a FIFO that nobody writes', ['--sandbox', 'list', '--input', 'fifo']],
+])('%s on %s holds nothing beyond the deadline', async (_flag, _what, args) => {
+  const place = await workplace();
+  const { stdout } = await place.shell(`mkfifo fifo; $FILINGS --deadline 1s ${args.join(' ')} 2>&1; echo "exit $?"`);
+  expect(stdout.toString()).toMatch(/the deadline of 1 s has passed\n.*\nexit 7\n$/);
+});
+
+test('a FIFO whose writer comes late is read whole', async () => {
+  const place = await workplace();
+  const lines = 'for i in 1 2 3; do sleep 0.1; echo 0001234567-24-00000$i; done';
+  const { stdout } = await place.shell(`mkfifo fifo; { ${lines}; } > fifo & $FILINGS --sandbox list --input fifo`);
+  expect(new Set(stdout.toString().match(/^[\d-]+/gm)).size).toBe(3);
+});
+
+test('a report that cannot be written stops the run, and leaves no litter of the files in flight', async () => {
+  const file = content(3_000_000);
+  // Three bodies hang while the small one ends.
+  const server = await startScripted((socket, request) => {
+    if (request.path.includes('small')) return sendFile(socket, request, file.subarray(0, 1000), '"v1"');
+    socket.write(head(200, { 'Content-Length': file.length }));
+    socket.write(file.subarray(0, 1_000_000));
+  });
+  onTestFinished(() => server.close());
+  const place = await workplace();
+  const args = ['download', ACCESSION, 'big1', 'big2', 'big3', 'small', '--report', '/dev/full'];
+  const { exitCode, stderr } = await place.filings(args, serviceAt(server.url));
+  expect(exitCode, stderr).toBe(8);
+  expect(await place.names()).toEqual(['small']);
+});
+
+test('what a deadline broke off is in the report', async () => {
+  const server = await startScripted((socket) => void socket.write(head(200, { 'Content-Length': 10 })));
+  onTestFinished(() => server.close());
+  const place = await workplace();
+  const args = ['download', ACCESSION, 'a', 'b', '--deadline', '1s', '--report', 'report.jsonl'];
+  expect((await place.filings(args, serviceAt(server.url))).exitCode).toBe(7);
+  const lines = (await place.read('report.jsonl')).toString().trimEnd().split('\n');
+  const reported = lines.map((line) => JSON.parse(line) as { file_name: string; result: string });
+  expect(reported.map(({ file_name, result }) => `${file_name} ${result}`).sort()).toEqual(['a failed', 'b failed']);
+});
+
+test('a body that always breaks at the same byte comes to an end', async () => {
+  const file = content(2_500_000);
+  // No validator: each try begins anew, and brings 1.5 MB.
+  const server = await startScripted((socket) => {
+    socket.write(head(200, { 'Content-Length': file.length }));
+    socket.end(file.subarray(0, 1_500_000));
+  });
+  onTestFinished(() => server.close());
+  const place = await workplace();
+  const got = await place.filings(['download', ACCESSION, 'a', '--retries', '1'], serviceAt(server.url));
+  expect(got.exitCode, got.stderr).toBe(9);
+  expect(server.requests.length).toBeLessThanOrEqual(3);
+});
+
+test('an empty TMPDIR is none', async () => {
+  const place = await workplace();
+  await writeFile(join(place.path, 'mark'), '');
+  const { exitCode, stdout } = await place.filings([...DOWNLOAD, 'primary.htm', '-o', '-', '--spool'], { TMPDIR: '' });
+  expect([exitCode, stdout.length > 0]).toEqual([0, true]);
+  expect(await place.names()).toEqual(['mark']);
+});

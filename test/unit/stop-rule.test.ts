@@ -1,0 +1,41 @@
+import { expect, test } from 'vitest';
+import { FilingsError, type FilingsErrorDetails } from '../../src/errors.ts';
+import { StopRule } from '../../src/transfer/stop-rule.ts';
+
+const failure = (details: FilingsErrorDetails = {}) => new FilingsError('temporary', 'a reason', details);
+const unreachable = () => failure({ connected: false, hint: 'check the address' });
+
+test.each<[string, boolean, FilingsError | undefined]>([
+  ['one that went well', false, undefined],
+  ['one that failed', false, failure()],
+  ['one without a connection', false, unreachable()],
+  ['one whose error says so', true, failure({ stopsRun: true })],
+  ['a wrong configuration', true, new FilingsError('config', 'HTTPS_PROXY: not a proxy')],
+  ['a 403', false, new FilingsError('auth', '403')],
+])('after %s: stops: %s', (_what, stops, error) => {
+  expect(new StopRule('files').after(error)).toBe(stops ? error : undefined);
+});
+
+test.each(['files', 'filings'] as const)(
+  'after ten %s in a row without a connection it stops, and says why',
+  (things) => {
+    const rule = new StopRule(things);
+    for (let count = 1; count < 10; count += 1) expect(rule.after(unreachable())).toBeUndefined();
+    expect(rule.after(unreachable())).toMatchObject({
+      code: 'temporary',
+      message: `10 ${things} in a row could not even connect`,
+      hint: 'check the address',
+    });
+  },
+);
+
+test.each([
+  ['went well', undefined],
+  ['failed otherwise', failure()],
+])('one between them that %s begins the count anew', (_what, between) => {
+  const rule = new StopRule('files');
+  for (let count = 1; count < 10; count += 1) rule.after(unreachable());
+  rule.after(between);
+  for (let count = 1; count < 10; count += 1) expect(rule.after(unreachable())).toBeUndefined();
+  expect(rule.after(unreachable())).toBeDefined();
+});
