@@ -158,7 +158,8 @@ FILINGS="$FILINGS" unshare -Urm bash inside.sh`,
       if (exitCode !== 0) await expectOldOnly(place);
       else break;
     }
-    expect(seen.size).toBeGreaterThan(0);
+    // At one limit at least it was the program that ran out.
+    expect(seen).toContain(8);
   });
 });
 

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { head, rangeStart } from '../servers/answers.ts';
 import { type ScriptedServer, startScripted } from '../servers/scripted.ts';
 import { content } from '../service/transfer-fixture.ts';
-import { ACCESSION, BIN, serviceAt, type Workplace, workplace } from './program.ts';
+import { ACCESSION, BIN, serviceAt, until, type Workplace, workplace } from './program.ts';
 
 // Proof 3 of a transfer that never lies: after a kill the final name is absent, old, or whole; a rerun completes.
 const ROUNDS = Number(process.env.FILINGS_KILL_ROUNDS ?? 10);
@@ -52,7 +52,9 @@ test(`SIGKILL at ${ROUNDS} random moments`, { timeout: 60_000 + ROUNDS * 1500 },
     const old = round % 2 === 1;
     if (old) await writeFile(join(place.path, NAME), OLD);
     const running = place.start(arguments_(old), serviceAt(server.url));
-    await sleep(40 + Math.random() * 180);
+    // From the part's first moment on: before it nothing is at stake.
+    await until(async () => (await place.names()).some((name) => name.endsWith('.part')));
+    await sleep(Math.random() * 150);
     running.kill('SIGKILL');
     await running.ended;
     await expectSoundThenComplete(place, old);

@@ -40,7 +40,7 @@ describe('a trusted server', () => {
     expect([exitCode, stdout.equals(FILE)], stderr).toEqual([0, true]);
   });
 
-  test.each(FRAMINGS)('%s, cut in the middle: exit 9, no file', async (framing) => {
+  test.each(FRAMINGS)('%s, cut in the middle: no file but where only the end could tell', async (framing) => {
     const server = await secure((socket) => {
       socket.write(framed(FILE, framing).bytes.subarray(0, 1_000_000), () => {
         // The connection ends below TLS, as no attacker could make it end above.
@@ -51,7 +51,9 @@ describe('a trusted server', () => {
       });
     });
     const { exitCode, stderr, names } = await download(server.url, TRUSTED, ['--retries', '0']);
-    if (framing === 'until-close' && exitCode === 0) expect(stderr).toMatch(/no length to check/);
+    // Node does not tell a close_notify from a bare FIN: the limit that the guarantees page names.
+    if (framing === 'until-close')
+      expect([exitCode, stderr]).toEqual([0, expect.stringContaining('no length to check')]);
     else expect([exitCode, names], stderr).toEqual([9, []]);
   });
 

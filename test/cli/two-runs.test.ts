@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { sendFile } from '../servers/answers.ts';
 import { type ScriptedServer, startScripted } from '../servers/scripted.ts';
 import { content } from '../service/transfer-fixture.ts';
-import { ACCESSION, serviceAt, workplace } from './program.ts';
+import { ACCESSION, serviceAt, until, workplace } from './program.ts';
 
 // Proof 4 of a transfer that never lies: two runs into one directory at once.
 const ROUNDS = Number(process.env.FILINGS_TWO_RUNS_ROUNDS ?? 10);
@@ -54,7 +54,8 @@ test('while one is killed again and again, the other completes', async () => {
   for (let round = 0; round < 5; round += 1) {
     const victim = place.start(args, serviceAt(server.url));
     const whole = place.filings(args, serviceAt(server.url));
-    await new Promise((resolve) => setTimeout(resolve, 60 + round * 15));
+    await until(async () => (await place.names()).some((name) => name.endsWith('.part')));
+    await new Promise((resolve) => setTimeout(resolve, round * 15));
     victim.kill('SIGKILL');
     await victim.ended;
     expect((await whole).exitCode).toBe(0);
