@@ -150,16 +150,15 @@ FILINGS="$FILINGS" unshare -Urm bash inside.sh`,
   test('too few open files', async () => {
     const place = await withOld();
     const seen = new Set<number>();
-    for (const limit of [20, 21, 22, 23, 24, 25, 26, 28]) {
+    // Below some limit Node itself can't start; from some other on it is enough.
+    for (let limit = 20; limit < 64 && !seen.has(0); limit += 1) {
       const { exitCode, stderr } = await run(place, `ulimit -n ${limit}; ${get}`);
       seen.add(exitCode);
-      // Below some limit Node itself can't start.
       if (stderr.startsWith('filings:') && exitCode !== 0) expect(exitCode, stderr).toBe(8);
       if (exitCode !== 0) await expectOldOnly(place);
-      else break;
     }
     // At one limit at least it was the program that ran out.
-    expect(seen).toContain(8);
+    expect([...seen]).toEqual(expect.arrayContaining([8, 0]));
   });
 });
 

@@ -1,5 +1,6 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { sendFile } from '../servers/answers.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { head, rangeStart, sendFile } from '../servers/answers.ts';
 import { type ScriptedServer, startScripted } from '../servers/scripted.ts';
 import { content } from '../service/transfer-fixture.ts';
 import { ACCESSION, serviceAt, until, workplace } from './program.ts';
@@ -49,18 +50,46 @@ test('one of two that must not find the file there fails, and the file is right'
 });
 
 test('while one is killed again and again, the other completes', async () => {
+  const LARGE = FILES['large.xml'] as Buffer;
+  const HELD_BACK = LARGE.length - 100_000;
+  let goOn = () => {};
+  let released = Promise.resolve();
+  /** Sends all but the end, and that when the test says so. */
+  const paused = await startScripted(async (socket, request) => {
+    const start = rangeStart(request) ?? 0;
+    const range = { 'Content-Range': `bytes ${start}-${LARGE.length - 1}/${LARGE.length}` };
+    const fields = { ETag: '"v1"', 'Content-Length': LARGE.length - start };
+    socket.write(start === 0 ? head(200, fields) : head(206, { ...fields, ...range }));
+    socket.write(LARGE.subarray(start, HELD_BACK));
+    await released;
+    socket.write(LARGE.subarray(Math.max(start, HELD_BACK)));
+  });
+  onTestFinished(() => paused.close());
   const place = await workplace();
   const args = ['download', ACCESSION, 'large.xml', '--if-exists', 'overwrite'];
-  for (let round = 0; round < 5; round += 1) {
-    const victim = place.start(args, serviceAt(server.url));
-    const whole = place.filings(args, serviceAt(server.url));
-    await until(async () => (await place.names()).some((name) => name.endsWith('.part')));
-    await new Promise((resolve) => setTimeout(resolve, round * 15));
+  for (let round = 0; round < 6; round += 1) {
+    released = new Promise<void>((resolve) => {
+      goOn = resolve;
+    });
+    const before = paused.requests.length;
+    const victim = place.start(args, serviceAt(paused.url));
+    const other = place.start(args, serviceAt(paused.url));
+    // Both are in the middle of it.
+    await until(() => paused.requests.length === before + 2);
+    await sleep(Math.random() * 40);
+    const inTheMiddle = round % 2 === 0;
+    if (!inTheMiddle) {
+      goOn();
+      await sleep(Math.random() * 20);
+    }
     victim.kill('SIGKILL');
-    await victim.ended;
-    expect((await whole).exitCode).toBe(0);
-    expect((await place.read('large.xml')).equals(FILES['large.xml'] as Buffer)).toBe(true);
+    const { killedBy } = await victim.ended;
+    if (inTheMiddle) expect(killedBy).toBe('SIGKILL');
+    goOn();
+    const { exitCode, stderr } = await other.ended;
+    expect(exitCode, stderr).toBe(0);
+    expect((await place.read('large.xml')).equals(LARGE)).toBe(true);
   }
-  expect((await place.filings(args, serviceAt(server.url))).exitCode).toBe(0);
+  expect((await place.filings(args, serviceAt(paused.url))).exitCode).toBe(0);
   expect(await place.names()).toEqual(['large.xml']);
 });

@@ -173,9 +173,9 @@ describe('silence', () => {
     const { ask } = await talk((socket) => {
       socket.write(head(200, { 'Content-Length': 5_000_000 }));
       socket.write(Buffer.alloc(2_000_000));
-    }, 400);
+    }, 2000);
     const answer = await ask();
-    await sleep(700);
+    await sleep(3000);
     const slowly = async () => {
       for (let taken = await answer.body.take(); taken; taken = await answer.body.take()) await sleep(50);
     };
@@ -187,11 +187,12 @@ describe('silence', () => {
     const { ask } = await talk((socket) => {
       socket.write(head(200, { 'Content-Length': body.length }));
       socket.write(body);
-    }, 300);
+    }, 2000);
     const answer = await ask();
     const chunks: Buffer[] = [];
     for (let taken = await answer.body.take(); taken; taken = await answer.body.take()) {
-      await sleep(450);
+      // The body is larger than what is gathered: the socket is held back meanwhile.
+      if (chunks.length === 0) await sleep(3000);
       // What was taken stays as it is until the next is taken.
       chunks.push(Buffer.concat(taken));
     }

@@ -221,9 +221,13 @@ describe('progress on a terminal', () => {
   it('stops before the library is there', async () => {
     const { stream, progress } = setUp(true);
     progress.start({ name: 'a.htm', offset: 0 }).finish('a.htm: 1 B');
+    progress.start({ name: 'b.htm', offset: 0 });
     progress.stop();
-    await import('cli-progress');
-    await new Promise((resolve) => setTimeout(resolve, 20));
+    // What begins later is on the screen: so would the earlier be.
+    const later = setUp(true);
+    later.progress.start({ name: 'c.htm', offset: 0 });
+    await shows(later.stream, 'c.htm');
+    later.progress.stop();
     expect(stream.text).toBe('a.htm: 1 B\n');
   });
 
