@@ -1,10 +1,9 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { COMMANDS } from './catalogue.ts';
 import { FilingsError } from './errors.ts';
 import { plainRequest, type Request } from './request.ts';
 import { SETTINGS, type SettingSpec } from './settings/options.ts';
 import { guardStream, isBrokenPipe, write } from './terminal/output.ts';
+import { versionIn } from './version.ts';
 import { systemWorld, type World } from './world.ts';
 
 /** 128 and SIGPIPE. */
@@ -87,10 +86,6 @@ function rememberSecrets(
     const value = values[nameOf(spec) ?? ''];
     if (typeof value === 'string') secrets.add(value.trim());
   }
-}
-
-function versionIn(root: string): string {
-  return JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')).version;
 }
 
 async function presentation(world: World) {

@@ -1,5 +1,3 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { openAccess } from './access.ts';
 import type { Invocation } from './commands/invocation.ts';
 import { startDeadline } from './deadline.ts';
@@ -10,6 +8,7 @@ import { resolveSettings } from './settings/resolve.ts';
 import type { Settings } from './settings/settings.ts';
 import { requireOneUser, stdinUsers } from './settings/stdin.ts';
 import { createProgress, type Progress } from './terminal/progress.ts';
+import { versionIn } from './version.ts';
 import type { World } from './world.ts';
 
 /** What a command that asks the service works with. */
@@ -72,8 +71,4 @@ export async function openSession(flags: Invocation['flags'], world: World, stdi
       await access.close();
     },
   };
-}
-
-function versionIn(root: string): string {
-  return JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')).version;
 }

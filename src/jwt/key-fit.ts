@@ -25,7 +25,7 @@ export function keyFault(key: JwtKey, algorithm: Algorithm, purpose: Purpose): F
 }
 
 /** The algorithms that a key may be used with, the preferred one first. */
-export function fittingAlgorithms(key: JwtKey, purpose: Purpose): readonly Algorithm[] {
+function fittingAlgorithms(key: JwtKey, purpose: Purpose): readonly Algorithm[] {
   return ALGORITHMS.filter((algorithm) => keyFault(key, algorithm, purpose) === undefined);
 }
 
@@ -46,7 +46,7 @@ export function requireFit(key: JwtKey, purpose: Purpose, wanted?: Algorithm): A
 }
 
 /** What a key is, with its article: `an RSA key of 2048 bits`. */
-export function describeKey(key: JwtKey): string {
+function describeKey(key: JwtKey): string {
   if (key.kind === undefined) return `a secret of ${key.keyObject.symmetricKeySize} bytes`;
   if (key.bits !== undefined && key.kind !== 'dsa') {
     return `an ${key.kind === 'rsa' ? 'RSA' : 'RSA-PSS'} key of ${key.bits} bits`;

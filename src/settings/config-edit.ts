@@ -88,7 +88,7 @@ export async function editConfigFile(place: ConfigPlace, edit: Edit, world: Worl
 }
 
 /** Pure: the config with the member set, or taken out; an emptied profile stays. */
-export function edited(config: ConfigValues, { profile, spec, value }: Edit): ConfigValues {
+function edited(config: ConfigValues, { profile, spec, value }: Edit): ConfigValues {
   if (profile === undefined) return withMember(config, spec.key, value);
   const profiles = (config.profiles ?? {}) as Readonly<Record<string, ConfigValues>>;
   const old = Object.hasOwn(profiles, profile) ? profiles[profile] : undefined;

@@ -55,7 +55,7 @@ export async function readConfig(
 }
 
 /** An empty file says nothing. */
-export function parseConfig(bytes: Buffer, path: string): ConfigValues {
+function parseConfig(bytes: Buffer, path: string): ConfigValues {
   const text = bytes.toString().replace(/^\ufeff/, '');
   if (text.trim() === '') return {};
   try {
