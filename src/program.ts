@@ -27,6 +27,7 @@ class Stop extends Error {
  * @throws FilingsError `usage`, which never holds an option's value
  */
 export function parseCommandLine(argv: readonly string[], commands: readonly CommandSpec[]): Request {
+  requireText(argv);
   const program = commandOf({ name: 'filings', summary: '', children: commands }, [], argv);
   program.version('', '-V, --version');
   try {
@@ -36,6 +37,15 @@ export function parseCommandLine(argv: readonly string[], commands: readonly Com
     throw error;
   }
   return { kind: 'help', path: [], missing: true };
+}
+
+/** Node decodes what is no UTF-8 to U+FFFD: it would ask for another name. */
+function requireText(argv: readonly string[]): void {
+  const index = argv.findIndex((argument) => argument.includes('\ufffd'));
+  if (index < 0) return;
+  throw new FilingsError('usage', `argument ${index + 1}: it is not UTF-8, and would be taken for another`, {
+    hint: 'write it in UTF-8: see what locale the terminal or the script uses',
+  });
 }
 
 function commandOf(

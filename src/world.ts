@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events';
-import { hostname } from 'node:os';
+import { hostname, uptime } from 'node:os';
 import type { Readable, Writable } from 'node:stream';
-import { FilingsError } from './errors.ts';
+import { errnoOf, FilingsError } from './errors.ts';
 import { Secrets } from './secrets.ts';
 
 /** A standard output stream; `columns` is there on a terminal only. */
@@ -21,6 +21,10 @@ export interface World {
   readonly platform: string;
   readonly hostname: string;
   readonly pid: number;
+  /** Whether a process of that number is there, in this one's process namespace; true when that can't be told. */
+  readonly isRunning: (pid: number) => boolean;
+  /** Of the machine. Seconds. */
+  readonly uptime: () => number;
   /** The effective user, where the platform has one. */
   readonly uid: number | undefined;
   readonly stdin: InputStream;
@@ -53,6 +57,8 @@ export function systemWorld(root: string): World {
     platform: process.platform,
     hostname: hostname(),
     pid: process.pid,
+    isRunning,
+    uptime,
     uid: process.geteuid?.(),
     // Getters: opening a stream loads modules that `--version` has no use for.
     get stdin() {
@@ -71,6 +77,14 @@ export function systemWorld(root: string): World {
     secrets: new Secrets(),
     root,
   };
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    return errnoOf(error) !== 'ESRCH';
+  }
 }
 
 function workingDirectory(): string {

@@ -14,6 +14,8 @@ export function worldOf(given: Partial<World> = {}): World {
     platform: process.platform,
     hostname: 'test',
     pid: process.pid,
+    isRunning: () => true,
+    uptime: () => 0,
     uid: process.geteuid?.(),
     stdin: new PassThrough(),
     stdout: new PassThrough(),

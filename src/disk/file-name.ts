@@ -18,6 +18,9 @@ const WINDOWS_DEVICE = /^(con|prn|aux|nul|clock\$|conin\$|conout\$|(com|lpt)[0-9
 /** Controls, format characters (bidirectional ones too), separators, fillers: they hide or reorder. */
 const UNSEEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\u115f\u1160\u3164\uffa0]|\u034f/u;
 
+/** What `--checksums` keeps beside the files, one for each shard on some disks; in any spelling that a disk may take for it. */
+const CHECKSUMS = /^sha256sums(\.\d+-of-\d+)?$/;
+
 type Rule = readonly [broken: (name: string) => boolean, reason: string];
 
 const RULES: readonly Rule[] = [
@@ -34,6 +37,7 @@ const RULES: readonly Rule[] = [
   [(name) => name.startsWith(' '), 'it begins with a space'],
   [(name) => /[. ]$/.test(name), 'it ends with a dot or a space, which Windows drops'],
   [(name) => WINDOWS_DEVICE.test(name), 'it is the name of a device on Windows'],
+  [(name) => CHECKSUMS.test(twinKey(name)), 'it is that of the list of checksums'],
   [(name) => Buffer.byteLength(name) > MOST_BYTES, `it is longer than ${MOST_BYTES} bytes`],
 ];
 

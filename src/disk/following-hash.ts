@@ -1,6 +1,7 @@
 import { Worker } from 'node:worker_threads';
 import { FilingsError } from '../errors.ts';
-import { sha256OfFile } from './sha256.ts';
+import type { GatheredFile } from './gathered-file.ts';
+import { sha256OfBytes } from './sha256.ts';
 
 /** A smaller file is hashed in the time that a thread takes to start. */
 const WORTH_A_THREAD_BYTES = 16 << 20;
@@ -16,18 +17,18 @@ export type Answer = { readonly sha256: string } | { readonly missing: number };
 /**
  * Hashes a file while it is being written, beside the main thread: a second thread
  * reads what has been written, so the hash is of what stands on disk, also of what an
- * earlier run wrote.
+ * earlier run wrote. Both read the open file: what happens to its name is no matter.
  */
 export class FollowingHash {
-  readonly #path: string;
+  readonly #file: GatheredFile;
   readonly #shown: string;
   readonly #workerFile: string;
   #worker: Worker | undefined;
   #failed = false;
 
-  /** `shown` is the path for people, `workerFile` the built `hash-worker.js`. */
-  constructor(path: string, shown: string, workerFile: string) {
-    this.#path = path;
+  /** `shown` is the path for people, `workerFile` the built `hash-worker.js`. To be closed before the file is. */
+  constructor(file: GatheredFile, shown: string, workerFile: string) {
+    this.#file = file;
     this.#shown = shown;
     this.#workerFile = workerFile;
   }
@@ -48,7 +49,7 @@ export class FollowingHash {
   async finish(bytes: number, signal: AbortSignal): Promise<string> {
     const answer = this.#worker && !this.#failed ? await this.#ask(this.#worker, bytes, signal) : undefined;
     // Without the thread, or when it failed: read here, which also tells what is wrong with the file.
-    if (!answer) return sha256OfFile(this.#path, this.#shown, signal);
+    if (!answer) return sha256OfBytes(this.#file.read(), this.#shown, signal);
     if ('sha256' in answer) return answer.sha256;
     throw new FilingsError('local_io', `${this.#shown}: ${answer.missing} bytes are gone again`, {
       hint: 'something else writes to that directory',
@@ -77,7 +78,7 @@ export class FollowingHash {
   }
 
   #start(): Worker {
-    const worker = new Worker(this.#workerFile, { workerData: this.#path });
+    const worker = new Worker(this.#workerFile, { workerData: this.#file.fd });
     worker.on('error', () => {
       this.#failed = true;
     });

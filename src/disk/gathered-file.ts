@@ -1,53 +1,52 @@
-import { close, constants, fchmod, fdatasync, fsync, ftruncate, open, read, writev } from 'node:fs';
-import { promisify } from 'node:util';
-
-const { O_CREAT, O_EXCL, O_NOFOLLOW, O_RDWR } = constants;
-const openAt = promisify(open);
-const closeFd = promisify(close);
-const flush = promisify(fsync);
-const flushData = promisify(fdatasync);
-const cut = promisify(ftruncate);
-const chmodAt = promisify(fchmod);
-const readAt = promisify(read);
+import { type Stats, writev } from 'node:fs';
+import type { FileHandle } from 'node:fs/promises';
+import { bytesOf } from './sha256.ts';
 
 /** A flush is started in the background after every so many bytes: the disk works while the network does. */
 const FLUSH_EVERY_BYTES = 128 << 20;
 /** The kernel takes no more buffers in one call (IOV_MAX). */
 const MOST_BUFFERS = 1024;
-const READ_BYTES = 1 << 20;
 
 /** A file that is written front to back with large gathered writes. Errors are the system's own. */
 export class GatheredFile {
-  readonly #fd: number;
+  /** Told how many bytes are known to be on disk. */
+  onFlushed: (bytes: number) => void = () => {};
+  readonly #handle: FileHandle;
   #position: number;
   #flushed: number;
   #flushing: Promise<void> | undefined;
   #flushError: unknown;
   #closed = false;
-  readonly #onFlushed: (bytes: number) => void;
 
-  private constructor(fd: number, position: number, onFlushed: (bytes: number) => void) {
-    this.#fd = fd;
+  private constructor(handle: FileHandle, position: number) {
+    this.#handle = handle;
     this.#position = position;
     this.#flushed = position;
-    this.#onFlushed = onFlushed;
   }
 
-  /** Makes a file that must not be there yet. `onFlushed` is told how many bytes are known to be on disk. */
-  static async create(path: string, onFlushed: (bytes: number) => void): Promise<GatheredFile> {
-    return new GatheredFile(await openAt(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0o666), 0, onFlushed);
+  /** Writes into a new file. */
+  static over(handle: FileHandle): GatheredFile {
+    return new GatheredFile(handle, 0);
   }
 
-  /** Opens a file to go on at `position`; what is behind that is cut off. */
-  static async continue(path: string, position: number, onFlushed: (bytes: number) => void): Promise<GatheredFile> {
-    const fd = await openAt(path, O_RDWR | O_NOFOLLOW);
-    await cut(fd, position).catch((error) => closeFd(fd).then(() => Promise.reject(error)));
-    return new GatheredFile(fd, position, onFlushed);
+  /** Goes on with a file at `position`; what is behind that is cut off. */
+  static async continue(handle: FileHandle, position: number): Promise<GatheredFile> {
+    await handle.truncate(position).catch((error) => handle.close().then(() => Promise.reject(error)));
+    return new GatheredFile(handle, position);
   }
 
   /** Bytes written so far. */
   get size(): number {
     return this.#position;
+  }
+
+  /** The open file's number, for a thread that reads along. */
+  get fd(): number {
+    return this.#handle.fd;
+  }
+
+  stat(): Promise<Stats> {
+    return this.#handle.stat();
   }
 
   /** Appends the chunks. A background flush that has failed since makes this fail. */
@@ -59,61 +58,64 @@ export class GatheredFile {
       this.#position += written;
       rest = behind(rest, written);
     }
-    this.#flushSoon();
+    if (this.#position - this.#flushed >= FLUSH_EVERY_BYTES) this.#flushSoon();
   }
 
   /** All that was written, front to back; each chunk's memory is used again for the next. */
-  async *read(): AsyncGenerator<Buffer> {
-    const buffer = Buffer.allocUnsafe(READ_BYTES);
-    for (let position = 0; position < this.#position; ) {
-      const { bytesRead } = await readAt(this.#fd, buffer, 0, READ_BYTES, position);
-      if (bytesRead === 0) return;
-      position += bytesRead;
-      yield buffer.subarray(0, bytesRead);
-    }
+  read(): AsyncGenerator<Buffer> {
+    return bytesOf(this.#handle, this.#position);
+  }
+
+  /** Shows that its owner lives, at a time of the file system's own clock; what is not on disk is sent there in the background. */
+  async touch(time: Date): Promise<void> {
+    if (this.#closed) return;
+    await this.#handle.utimes(time, time);
+    if (this.#position > this.#flushed) this.#flushSoon();
   }
 
   /** Starts anew with an empty file. */
   async restart(): Promise<void> {
     await this.#flushing;
-    await cut(this.#fd, 0);
+    // First, so that no flush of what is gone begins meanwhile.
     this.#position = 0;
     this.#flushed = 0;
+    await this.#handle.truncate(0);
   }
 
   async setMode(mode: number): Promise<void> {
-    await chmodAt(this.#fd, mode);
+    await this.#handle.chmod(mode);
   }
 
   /** All bytes are on disk when this returns. A flush that failed is never tried again. */
   async flush(): Promise<void> {
     await this.#flushing;
     if (this.#flushError) throw this.#flushError;
-    await flush(this.#fd);
+    await this.#handle.sync();
     this.#flushed = this.#position;
   }
 
-  /** Closes once: a second close of the same number could hit another file. */
+  /** Closes once. */
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
     await this.#flushing;
-    await closeFd(this.#fd);
+    await this.#handle.close();
   }
 
   #writev(chunks: readonly Buffer[]): Promise<number> {
     return new Promise((resolve, reject) => {
-      writev(this.#fd, chunks, this.#position, (error, written) => (error ? reject(error) : resolve(written)));
+      writev(this.#handle.fd, chunks, this.#position, (error, written) => (error ? reject(error) : resolve(written)));
     });
   }
 
   #flushSoon(): void {
-    if (this.#flushing || this.#position - this.#flushed < FLUSH_EVERY_BYTES) return;
+    if (this.#flushing || this.#closed) return;
     const upTo = this.#position;
-    this.#flushing = flushData(this.#fd)
+    this.#flushing = this.#handle
+      .datasync()
       .then(() => {
         this.#flushed = upTo;
-        this.#onFlushed(upTo);
+        this.onFlushed(upTo);
       })
       .catch((error) => {
         this.#flushError = error;

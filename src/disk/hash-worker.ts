@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
-import { closeSync, openSync, readSync } from 'node:fs';
+import { readSync } from 'node:fs';
 import { parentPort, workerData } from 'node:worker_threads';
 import type { Answer, Order } from './following-hash.ts';
 
 const READ_BYTES = 1 << 20;
 
 // The thread of a FollowingHash: reads the file as far as it is told, and hashes it.
-const fd = openSync(workerData as string, 'r');
+const fd = workerData as number;
 const buffer = Buffer.allocUnsafe(READ_BYTES);
 let hash = createHash('sha256');
 let position = 0;
@@ -28,7 +28,6 @@ function answerTo(order: Order): Answer | undefined {
   }
   readUpTo(order.bytes);
   if (order.kind === 'reached') return undefined;
-  closeSync(fd);
   return position === order.bytes ? { sha256: hash.digest('hex') } : { missing: order.bytes - position };
 }
 

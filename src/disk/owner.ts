@@ -1,86 +1,93 @@
-import { execFileSync } from 'node:child_process';
-import { createHash } from 'node:crypto';
-import { readFileSync, readlinkSync } from 'node:fs';
-
-/** A part of another machine is taken for abandoned after this long without a change. */
-const ABANDONED_MS = 86_400_000;
+/** Owners touch their open parts this often, whatever else happens. Milliseconds. */
+export const HEARTBEAT_MS = 60_000;
+/** What may still have an owner is taken for abandoned after this long without a touch. Milliseconds. */
+export const ABANDONED_MS = 600_000;
+/** A machine that has just started may have a twin of the same name, which gets the time to show that it lives. */
+const TWIN_MS = 2 * HEARTBEAT_MS;
 
 /**
- * Who a part file belongs to: machine, boot, pid namespace, process, and the
- * process's start, since process ids come again. Written into the part's name, so
- * that a sweeper needs no second file.
+ * Who a part file belongs to: machine, boot, process namespace, process, and the process's start, since numbers
+ * of processes come again. Written into the part's name, so that a sweeper needs no second file. Undefined is what
+ * could not be read: unknown, and never taken for the same nor for another.
  */
 export interface Owner {
-  readonly host: string;
-  readonly boot: string;
-  readonly namespace: string;
+  readonly host: string | undefined;
+  readonly boot: string | undefined;
+  readonly namespace: string | undefined;
   readonly pid: number;
-  readonly started: string;
+  readonly started: string | undefined;
 }
 
-export type Standing = 'alive' | 'dead' | 'dead-since-reboot';
+const UNKNOWN_DIGEST = '________';
+const UNKNOWN_START = '_';
+const DIGEST_PATTERN = `(?:[0-9a-f]{8}|${UNKNOWN_DIGEST})`;
+/** `HOST-BOOT-NAMESPACE-PID-STARTED`: three of 8 hexadecimal digits and two numbers in base 36; underscores are unknown. */
+export const OWNER_PATTERN = `${DIGEST_PATTERN}-${DIGEST_PATTERN}-${DIGEST_PATTERN}-[0-9a-z]{1,7}-(?:[0-9a-z]{1,13}|_)`;
+const WHOLE = new RegExp(`^${OWNER_PATTERN}$`);
 
-/** The names an owner goes by: `HOST-BOOT-NAMESPACE-PID-STARTED`, 8+8+8 hexadecimal digits and two numbers in base 36. */
-export function ownerText(owner: Owner): string {
-  return [owner.host, owner.boot, owner.namespace, owner.pid.toString(36), owner.started].join('-');
+/** An owner as it stands in a part's name. */
+export function ownerText({ host, boot, namespace, pid, started }: Owner): string {
+  const digests = [host, boot, namespace].map((digest) => digest ?? UNKNOWN_DIGEST);
+  return [...digests, pid.toString(36), started ?? UNKNOWN_START].join('-');
 }
-
-export const OWNER_PATTERN = '[0-9a-f]{8}-[0-9a-f]{8}-[0-9a-f]{8}-[0-9a-z]{1,7}-[0-9a-z]{1,13}';
 
 export function parseOwner(text: string): Owner | undefined {
-  if (!new RegExp(`^${OWNER_PATTERN}$`).test(text)) return undefined;
-  const [host = '', boot = '', namespace = '', pid = '', started = ''] = text.split('-');
-  return { host, boot, namespace, pid: Number.parseInt(pid, 36), started };
-}
-
-/** This process as an owner. */
-export function thisOwner(hostname: string, pid: number, platform: string): Owner {
-  const machine = tryRead(() => readFileSync('/etc/machine-id', 'utf8'));
-  const boot =
-    platform === 'darwin'
-      ? tryRead(() => execFileSync('sysctl', ['-n', 'kern.bootsessionuuid'], { encoding: 'utf8' }))
-      : tryRead(() => readFileSync('/proc/sys/kernel/random/boot_id', 'utf8'));
+  if (!WHOLE.test(text)) return undefined;
+  const [host, boot, namespace, pid = '', started] = text.split('-');
   return {
-    host: digest(`${hostname}\n${machine ?? ''}`),
-    boot: digest(boot ?? ''),
-    namespace: digest(tryRead(() => readlinkSync('/proc/self/ns/pid')) ?? ''),
-    pid,
-    started: startOf(pid, platform) ?? '0',
+    host: known(host),
+    boot: known(boot),
+    namespace: known(namespace),
+    pid: Number.parseInt(pid, 36),
+    started: known(started),
   };
 }
 
+function known(text: string | undefined): string | undefined {
+  return text?.startsWith('_') ? undefined : text;
+}
+
+/** A process that is there; its start is undefined when it can't be read. */
+export interface RunningProcess {
+  readonly started: string | undefined;
+}
+
+/** What can be seen of an owner from here. */
+export interface Signs {
+  /** The process that has the owner's number now, in this run's own namespace; undefined when there is none. */
+  readonly process: RunningProcess | undefined;
+  /** Since the part was last changed or touched, by the file system's own clock; undefined when that can't be told. */
+  readonly untouchedMs: number | undefined;
+  /** Since this machine was started. */
+  readonly uptimeMs: number;
+}
+
 /**
- * Whether an owner can still be writing. Known for processes of this machine and pid
- * namespace; others are given a day since the part's last change (milliseconds).
+ * What may be done with a part:
+ * - `alive`: nothing, its owner may be writing;
+ * - `gone`: take it over with all its bytes;
+ * - `rebooted`: take it over with what was flushed, since its tail may be zeros;
+ * - `abandoned`: copy what was flushed, and leave it alone until the file stands: its owner may only be asleep.
  */
-export function standingOf(owner: Owner, self: Owner, platform: string, unchangedMs: number): Standing {
-  if (owner.host !== self.host) return unchangedMs > ABANDONED_MS ? 'dead' : 'alive';
-  if (owner.boot !== self.boot) return 'dead-since-reboot';
-  if (owner.namespace !== self.namespace) return unchangedMs > ABANDONED_MS ? 'dead' : 'alive';
-  return startOf(owner.pid, platform) === owner.started ? 'alive' : 'dead';
-}
+export type Standing = 'alive' | 'gone' | 'rebooted' | 'abandoned';
 
-/** When a process started, in units of the platform's own; undefined when there is none. */
-function startOf(pid: number, platform: string): string | undefined {
-  if (platform === 'darwin') {
-    const started = tryRead(() => execFileSync('ps', ['-o', 'lstart=', '-p', `${pid}`], { encoding: 'utf8' }));
-    return started?.trim() ? digest(started.trim()) : undefined;
+/** The one table of owners. */
+export function standing(owner: Owner, self: Owner, { process, untouchedMs = 0, uptimeMs }: Signs): Standing {
+  const is = (member: 'host' | 'boot' | 'namespace') => compare(owner[member], self[member]);
+  if (is('host') === 'same' && is('namespace') === 'same') {
+    if (is('boot') === 'same') return isGone(owner, process) ? 'gone' : 'alive';
+    // Another boot's id alone may be that of a twin: two machines can share name and machine id.
+    if (is('boot') === 'other' && untouchedMs > Math.max(uptimeMs, TWIN_MS)) return 'rebooted';
   }
-  const stat = tryRead(() => readFileSync(`/proc/${pid}/stat`, 'utf8'));
-  // Counted from behind the command's name, which may hold anything: the state, and field 22, the start.
-  const fields = stat?.slice(stat.lastIndexOf(')') + 2).split(' ');
-  if (!fields || /^[ZX]/.test(fields[0] ?? '')) return undefined;
-  return Number(fields[19]).toString(36);
+  return untouchedMs >= ABANDONED_MS ? 'abandoned' : 'alive';
 }
 
-function digest(text: string): string {
-  return createHash('sha256').update(text.trim()).digest('hex').slice(0, 8);
+/** Another process may have the number by now; where a start is unknown, it may be the owner. */
+function isGone(owner: Owner, process: RunningProcess | undefined): boolean {
+  return process === undefined || compare(owner.started, process.started) === 'other';
 }
 
-function tryRead(read: () => string): string | undefined {
-  try {
-    return read();
-  } catch {
-    return undefined;
-  }
+function compare(one: string | undefined, two: string | undefined): 'same' | 'other' | 'unknown' {
+  if (one === undefined || two === undefined) return 'unknown';
+  return one === two ? 'same' : 'other';
 }

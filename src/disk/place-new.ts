@@ -1,40 +1,22 @@
-import { link, open, rename, unlink } from 'node:fs/promises';
+import { link, unlink } from 'node:fs/promises';
 import { errnoOf } from '../errors.ts';
 
 /** `link` is not known to FAT and some network disks. */
 const NO_LINKS = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK', 'EXDEV']);
 
-/** Puts a file under a name that must be free; false when it is not. */
-export async function placeNew(part: string, final: string): Promise<boolean> {
+/** Puts a file under a name that must be free. `no-links`: this disk can't do that in one step. Throws what the system says. */
+export async function placeNew(part: string, final: string): Promise<'placed' | 'taken' | 'no-links'> {
   try {
     await link(part, final);
-    await unlink(part);
-    return true;
   } catch (error) {
-    if (errnoOf(error) === 'EEXIST') return drop(part);
-    if (!NO_LINKS.has(errnoOf(error) ?? '')) throw error;
-    return placeReserved(part, final);
-  }
-}
-
-/** Without links: reserves the final name with an empty file, then renames over it. */
-async function placeReserved(part: string, final: string): Promise<boolean> {
-  try {
-    await (await open(final, 'wx')).close();
-  } catch (error) {
-    if (errnoOf(error) === 'EEXIST') return drop(part);
+    const errno = errnoOf(error) ?? '';
+    if (errno === 'EEXIST') return 'taken';
+    if (NO_LINKS.has(errno)) return 'no-links';
     throw error;
   }
-  try {
-    await rename(part, final);
-    return true;
-  } catch (error) {
-    await unlink(final);
-    throw error;
-  }
-}
-
-async function drop(part: string): Promise<false> {
-  await unlink(part).catch(() => {});
-  return false;
+  await unlink(part).catch((error) => {
+    // The final name is what counts; a second one that is gone already is none.
+    if (errnoOf(error) !== 'ENOENT') throw error;
+  });
+  return 'placed';
 }

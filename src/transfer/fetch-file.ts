@@ -40,17 +40,17 @@ export function fetchToDisk(
 ): Promise<Outcome> {
   return outcomeOf(wanted, target.shown, fetching, async (remote) => {
     const { client, places } = fetching;
-    const { directory, leftovers } = await places.at(dirname(target.path), target.makeDirectory);
+    const place = await places.at(dirname(target.path), target.makeDirectory);
     const saved = await save(
       remote,
       {
-        directory,
-        leftovers,
+        ...place,
         name: basename(target.path),
         ifExists: target.ifExists,
         identity: { base_url: client.baseUrl, accession_no: wanted.accession, file_name: wanted.fileName },
         owner: places.owner,
-        serial: places.nextSerial(),
+        uid: places.uid,
+        nextSerial: () => places.nextSerial(),
         sha256: target.sha256,
         hashWorker: places.hashWorker,
       },

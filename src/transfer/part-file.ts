@@ -1,26 +1,24 @@
-import { rename, unlink } from 'node:fs/promises';
+import { unlink } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Directory } from '../disk/directory.ts';
 import { diskFailure } from '../disk/failure.ts';
 import { GatheredFile } from '../disk/gathered-file.ts';
-import type { Owner } from '../disk/owner.ts';
-import { placeNew } from '../disk/place-new.ts';
-import type { Leftover } from './leftovers.ts';
-import { partNames } from './part-name.ts';
+import { isNamed } from '../disk/plain-file.ts';
+import { giveFinalName, type Placed, type Placing } from './final-name.ts';
+import { baseOf, namesOf } from './part-name.ts';
+import type { PartPlace } from './part-place.ts';
+import { RecordFile } from './record-file.ts';
 import type { Held, Validator } from './resume.ts';
-import { type Identity, noteFlushed, readRecord, writeRecord } from './resume-record.ts';
+import type { ResumeRecord } from './resume-record.ts';
 import type { Sink } from './transfer.ts';
 
 /** Smaller bodies are fetched anew in the time that a record costs. */
 const RECORDED_FROM_BYTES = 1 << 20;
 
-/** Where a part lives, and for which file. */
-export interface PartPlace {
-  readonly directory: Directory;
-  readonly final: string;
-  readonly owner: Owner;
-  readonly serial: string;
-  readonly identity: Identity;
+/** A part of an earlier run, ready to be gone on with. */
+interface Opened {
+  readonly file: GatheredFile;
+  readonly record: RecordFile;
+  readonly of: ResumeRecord;
 }
 
 /**
@@ -29,86 +27,59 @@ export interface PartPlace {
  */
 export class PartFile implements Sink {
   readonly restartable = true;
+  readonly file: GatheredFile;
   readonly #place: PartPlace;
-  readonly #part: string;
-  readonly #record: string;
-  #file: GatheredFile;
+  readonly #base: string;
   #validator: Validator | undefined;
   #total: number | undefined;
-  #recorded: boolean;
+  #record: RecordFile | undefined;
 
-  private constructor(place: PartPlace, file: GatheredFile, held: Omit<Held, 'bytes'>, recorded: boolean) {
-    const names = partNames(place.final, place.owner, place.serial);
+  private constructor(place: PartPlace, base: string, file: GatheredFile) {
     this.#place = place;
-    this.#part = place.directory.entry(names.part);
-    this.#record = place.directory.entry(names.resume);
-    this.#file = file;
-    this.#validator = held.validator;
-    this.#total = held.total;
-    this.#recorded = recorded;
+    this.#base = base;
+    this.file = file;
+    file.onFlushed = (bytes) => void this.#record?.note(bytes);
+    place.heartbeat.add(file, place.leftovers.partNamesFor(place.final));
   }
 
   /** A new, empty part. Throws `local_io`. */
-  static async create(place: PartPlace): Promise<PartFile> {
-    const { part, resume } = partNames(place.final, place.owner, place.serial);
-    const record = place.directory.entry(resume);
-    try {
-      const file = await GatheredFile.create(place.directory.entry(part), (bytes) => noteQuietly(record, bytes));
-      return new PartFile(place, file, { validator: undefined, total: undefined }, false);
-    } catch (error) {
-      throw diskFailure(error, join(place.directory.path, place.final));
-    }
+  static create(place: PartPlace): Promise<PartFile> {
+    return guarded(place, async () => {
+      const { base, handle } = await newPart(place);
+      return new PartFile(place, base, GatheredFile.over(handle));
+    });
   }
 
-  /**
-   * Goes on with a dead process's part: one atomic rename to a name of our own
-   * decides who gets it. Undefined when another run was first, or it can't be used.
-   */
-  static async takeOver(place: PartPlace, leftover: Leftover): Promise<PartFile | undefined> {
-    const { directory } = place;
-    const names = partNames(place.final, place.owner, place.serial);
-    const part = directory.entry(names.part);
-    const record = directory.entry(names.resume);
-    try {
-      await rename(directory.entry(leftover.part), part);
-      await rename(directory.entry(leftover.resume), record);
-    } catch {
-      await dropQuietly(part);
-      return undefined;
-    }
-    const known = await readRecord(record, place.identity);
-    // After a reboot the tail of the file may be zeros: only what was flushed counts.
-    const trusted = known && leftover.rebooted ? Math.min(known.flushed, leftover.bytes) : leftover.bytes;
-    if (!known || trusted === 0) {
-      await Promise.all([dropQuietly(part), dropQuietly(record)]);
-      return undefined;
-    }
-    const { validator, total } = known.record;
-    try {
-      const file = await GatheredFile.continue(part, trusted, (bytes) => noteQuietly(record, bytes));
-      return new PartFile(place, file, { validator, total: total ?? undefined }, true);
-    } catch (error) {
-      throw diskFailure(error, join(directory.path, place.final));
-    }
+  /** Goes on with a part of an earlier run, which has a name of this run's by now. Throws `local_io`. */
+  static over(place: PartPlace, base: string, open: () => Promise<Opened>): Promise<PartFile> {
+    return guarded(place, async () => {
+      const { file, record, of } = await open();
+      const part = new PartFile(place, base, file);
+      part.#record = record;
+      part.#validator = of.validator;
+      part.#total = of.total ?? undefined;
+      return part;
+    });
   }
 
   /** What an attempt can build on. */
   get held(): Held {
-    return { bytes: this.#file.size, validator: this.#validator, total: this.#total };
+    return { bytes: this.file.size, validator: this.#validator, total: this.#total };
   }
 
   /** A whole body is about to come: starts from byte 0 and remembers what it is. */
-  async begin(validator: Validator | undefined, total: number | undefined): Promise<void> {
-    await this.#guard(async () => {
-      if (this.#file.size > 0) await this.#file.restart();
+  begin(validator: Validator | undefined, total: number | undefined): Promise<void> {
+    return guarded(this.#place, async () => {
+      if (this.#record) {
+        await this.#forget();
+        // Or a power cut could bring the old record back, beside the first bytes of another version.
+        await this.#place.directory.sync();
+      }
+      if (this.file.size > 0) await this.file.restart();
       this.#validator = validator;
       this.#total = total;
-      if (this.#recorded) await unlink(this.#record);
-      this.#recorded = false;
       if (!validator || (total !== undefined && total <= RECORDED_FROM_BYTES)) return;
-      // Before it is whole: one that could not be written must go, too.
-      this.#recorded = true;
-      await writeRecord(this.#record, { v: 1, ...this.#place.identity, validator, total: total ?? null });
+      await this.#remember(validator);
     });
   }
 
@@ -117,43 +88,42 @@ export class PartFile implements Sink {
     this.#total = total;
   }
 
-  async write(chunks: readonly Buffer[]): Promise<void> {
-    await this.#guard(() => this.#file.write(chunks));
-  }
-
-  /** The path under which the bytes can be read meanwhile. */
-  get path(): string {
-    return this.#part;
+  write(chunks: readonly Buffer[]): Promise<void> {
+    return guarded(this.#place, () => this.file.write(chunks));
   }
 
   /**
-   * Flushes, puts the file under its final name, flushes the directory. `exclusive`:
-   * false when something stands there already, and the part is gone. `mode`: the
-   * permissions it is to have, unless new ones. Throws `local_io`.
+   * Flushes, puts the file under its final name, flushes the directory. The part is gone then, but for
+   * another's that has its name. Throws `local_io`, the signal's reason.
    */
-  async commit(exclusive: boolean, mode?: number): Promise<boolean> {
-    const { directory, final } = this.#place;
-    return this.#guard(async () => {
-      if (mode !== undefined) await this.#file.setMode(mode);
-      await this.#file.flush();
-      await this.#file.close();
-      // Before the rename, so that a kill between the two leaves nothing over.
-      if (this.#recorded) await unlink(this.#record);
-      this.#recorded = false;
-      const placed = exclusive ? await placeNew(this.#part, directory.entry(final)) : true;
-      if (!exclusive) await rename(this.#part, directory.entry(final));
-      if (placed) await directory.sync();
+  commit({ exclusive, mode }: Placing, signal: AbortSignal): Promise<Placed> {
+    return guarded(this.#place, async () => {
+      if (mode !== undefined) await this.file.setMode(mode);
+      await this.file.flush();
+      const there = await this.#isThere();
+      await this.#close();
+      // Before the rename, so that a kill between the two leaves nothing over; what can't be removed costs nothing.
+      await this.#forget().catch(() => {});
+      if (!there) return 'lost';
+      const placed = await giveFinalName(this.#place, this.#base, exclusive, signal);
+      if (placed === 'placed') await this.#place.directory.sync();
+      if (placed === 'taken') await dropQuietly(this.#part);
       return placed;
     });
   }
 
   /** Leaves the part for another run when it can be resumed, otherwise drops it. Never throws. */
   async keep(): Promise<void> {
-    if (!this.#recorded || this.#file.size === 0) return this.discard();
+    const validator = this.#validator;
+    if (!this.#record || !validator || this.file.size === 0) return this.discard();
     try {
-      await this.#file.flush();
-      noteQuietly(this.#record, this.#file.size);
-      await this.#file.close();
+      await this.file.flush();
+      if (!(await this.#isThere())) return await this.discard();
+      // Somebody may have cleaned up.
+      if (!(await this.#record.isThere())) await this.#remember(validator);
+      await this.#record?.note(this.file.size);
+      await this.#close();
+      await this.#record?.close();
     } catch {
       // What the disk could not take can't be gone on with.
       await this.discard();
@@ -162,24 +132,51 @@ export class PartFile implements Sink {
 
   /** Leaves nothing behind. Never throws. */
   async discard(): Promise<void> {
-    await this.#file.close().catch(() => {});
-    await Promise.all([dropQuietly(this.#part), this.#recorded ? dropQuietly(this.#record) : undefined]);
+    const there = await this.#isThere().catch(() => true);
+    await this.#close().catch(() => {});
+    await Promise.all([there ? dropQuietly(this.#part) : undefined, this.#forget().catch(() => {})]);
   }
 
-  async #guard<T>(work: () => Promise<T>): Promise<T> {
-    try {
-      return await work();
-    } catch (error) {
-      throw diskFailure(error, join(this.#place.directory.path, this.#place.final));
-    }
+  get #part(): string {
+    return this.#place.directory.entry(namesOf(this.#base).part);
+  }
+
+  /** Whether the part's name is still this file's: another machine may take it when its owner sleeps for long. */
+  #isThere(): Promise<boolean> {
+    return isNamed(this.#part, this.file);
+  }
+
+  async #remember(validator: Validator): Promise<void> {
+    const { directory, identity } = this.#place;
+    const path = directory.entry(namesOf(this.#base).resume);
+    await this.#record?.close();
+    this.#record = await RecordFile.create(path, { v: 1, ...identity, validator, total: this.#total ?? null });
+  }
+
+  async #forget(): Promise<void> {
+    const record = this.#record;
+    this.#record = undefined;
+    await record?.drop();
+  }
+
+  async #close(): Promise<void> {
+    this.#place.heartbeat.remove(this.file);
+    await this.file.close();
   }
 }
 
-function noteQuietly(record: string, bytes: number): void {
+/** Makes an empty part under a name that no other run has, and gives that name's base. Throws what the system says. */
+export async function newPart({ directory, leftovers, final }: PartPlace) {
+  const { name, handle } = await directory.create(leftovers.partNamesFor(final), 0o666);
+  return { base: baseOf(name), handle };
+}
+
+/** Errors of the disk name the final path. */
+async function guarded<T>({ directory, final }: PartPlace, work: () => Promise<T>): Promise<T> {
   try {
-    noteFlushed(record, bytes);
-  } catch {
-    // Without the note a reboot costs more bytes, nothing else.
+    return await work();
+  } catch (error) {
+    throw diskFailure(error, join(directory.path, final));
   }
 }
 

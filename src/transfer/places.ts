@@ -1,7 +1,8 @@
 import { join } from 'node:path';
 import { Directory } from '../disk/directory.ts';
-import type { Owner } from '../disk/owner.ts';
-import { thisOwner } from '../disk/owner.ts';
+import { Heartbeat } from '../disk/heartbeat.ts';
+import { HEARTBEAT_MS, type Owner } from '../disk/owner.ts';
+import { ownerOf, processAt } from '../disk/processes.ts';
 import { Leftovers } from './leftovers.ts';
 
 /** What the places need to know of the process. */
@@ -12,14 +13,19 @@ export interface Tenant {
   readonly uid: number | undefined;
   /** The project's folder. Absolute. */
   readonly root: string;
-  /** Milliseconds since the epoch. */
-  readonly now: () => number;
+  /** Whether there is a process of that number; true when that can't be told. */
+  readonly isRunning: (pid: number) => boolean;
+  /** Of the machine. Seconds. */
+  readonly uptime: () => number;
+  /** How often open parts are touched, if not every minute. Milliseconds. */
+  readonly heartbeatMs?: number;
 }
 
 /** A directory that is written to, and what earlier runs left in it. */
 export interface Place {
   readonly directory: Directory;
   readonly leftovers: Leftovers;
+  readonly heartbeat: Heartbeat;
 }
 
 /** The directories of a run, each opened and looked through once. */
@@ -31,7 +37,7 @@ export class Places {
 
   constructor(tenant: Tenant) {
     this.#tenant = tenant;
-    this.owner = thisOwner(tenant.hostname, tenant.pid, tenant.platform);
+    this.owner = ownerOf(tenant.pid, tenant.hostname, tenant.platform);
   }
 
   /** The directory at a path; `make` makes it if missing. Throws `local_io`. */
@@ -42,6 +48,11 @@ export class Places {
       this.#open.set(path, place);
     }
     return place;
+  }
+
+  /** The user whose files are our own. */
+  get uid(): number | undefined {
+    return this.#tenant.uid;
   }
 
   /** The thread that hashes files beside the main one. */
@@ -63,7 +74,14 @@ export class Places {
 
   async #find(path: string, make: boolean): Promise<Place> {
     const directory = await Directory.open(path, make);
-    const { platform, uid, now } = this.#tenant;
-    return { directory, leftovers: await Leftovers.of(directory, { self: this.owner, platform, uid, now }) };
+    const { platform, uid, isRunning, uptime, heartbeatMs } = this.#tenant;
+    const leftovers = await Leftovers.of(directory, {
+      self: this.owner,
+      uid,
+      processAt: (pid) => processAt(pid, platform, isRunning),
+      uptimeMs: () => uptime() * 1000,
+      nextSerial: () => this.nextSerial(),
+    });
+    return { directory, leftovers, heartbeat: new Heartbeat(directory, heartbeatMs ?? HEARTBEAT_MS) };
   }
 }

@@ -1,8 +1,4 @@
-import { closeSync, constants, openSync, writeSync } from 'node:fs';
-import { open, readFile } from 'node:fs/promises';
-import type { Validator } from './resume.ts';
-
-const { O_APPEND, O_CREAT, O_NOFOLLOW, O_TRUNC, O_WRONLY } = constants;
+import { strongValidator, type Validator } from './resume.ts';
 
 /** What a part is a part of. */
 export interface Identity {
@@ -19,38 +15,65 @@ export interface ResumeRecord extends Identity {
   readonly total: number | null;
 }
 
-/** Writes the record: before the part's first byte, and anew when the file has changed. */
-export async function writeRecord(path: string, record: ResumeRecord): Promise<void> {
-  const file = await open(path, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW, 0o666);
-  try {
-    await file.writeFile(`${JSON.stringify(record)}\n`);
-    await file.sync();
-  } finally {
-    await file.close();
-  }
+/** What a record says. */
+export interface Known {
+  readonly record: ResumeRecord;
+  /** So many bytes are known to be on disk. */
+  readonly flushed: number;
 }
 
-/** Adds how many bytes are known to be on disk: after a reboot no more than these are trusted. */
-export function noteFlushed(path: string, bytes: number): void {
-  const fd = openSync(path, O_APPEND | O_WRONLY | O_NOFOLLOW);
-  try {
-    writeSync(fd, `{"flushed":${bytes}}\n`);
-  } finally {
-    closeSync(fd);
-  }
+/** Nothing larger is a record. Bytes. */
+export const MOST_RECORD_BYTES = 1 << 16;
+/** So much of it may be the first line. Bytes. */
+const MOST_HEADER_BYTES = 1 << 14;
+
+/** A record's first line; undefined when it could not be read back, so that the part is better without one. */
+export function recordLine({ base_url, accession_no, file_name, validator, total }: ResumeRecord): string | undefined {
+  const identity = { base_url, accession_no, file_name };
+  const { kind, value } = validator;
+  const line = JSON.stringify({ v: 1, ...identity, validator: { kind, value }, total });
+  return Buffer.byteLength(line) < MOST_HEADER_BYTES && isRecord(JSON.parse(line)) ? `${line}\n` : undefined;
 }
 
-/** Reads a record; undefined when it is not one, or not of this file. A torn last line is passed over. */
-export async function readRecord(
-  path: string,
-  identity: Identity,
-): Promise<{ record: ResumeRecord; flushed: number } | undefined> {
-  const text = await readFile(path, { encoding: 'utf8', flag: constants.O_RDONLY | O_NOFOLLOW }).catch(() => '');
-  const [first = '', ...rest] = text.split('\n');
-  const record = parse(first) as ResumeRecord | undefined;
-  if (record?.v !== 1 || !isSame(record, identity) || typeof record.validator?.value !== 'string') return undefined;
-  const flushed = rest.map((line) => (parse(line) as { flushed?: unknown } | undefined)?.flushed);
-  return { record, flushed: Math.max(0, ...flushed.filter((bytes) => Number.isSafeInteger(bytes)).map(Number)) };
+/** A further line: how many bytes are known to be on disk by now. */
+export function flushedLine(bytes: number): string {
+  return `{"flushed":${bytes}}\n`;
+}
+
+/**
+ * Reads a record strictly: anything but what `recordLine` and `flushedLine` write makes it none, and one of another
+ * file is none either. Only what stands behind the last line break is passed over, since a kill may tear it.
+ */
+export function parseRecord(text: string, identity: Identity): Known | undefined {
+  const [first = '', ...rest] = text.split('\n').slice(0, -1);
+  const record = parse(first);
+  if (!isRecord(record) || recordLine(record) !== `${first}\n` || !isSame(record, identity)) return undefined;
+  const flushed = rest.map((line) => Number(/^\{"flushed":(0|[1-9]\d{0,15})\}$/.exec(line)?.[1] ?? Number.NaN));
+  const most = record.total ?? Number.MAX_SAFE_INTEGER;
+  if (flushed.some((bytes) => !(bytes <= most))) return undefined;
+  return { record, flushed: Math.max(0, ...flushed) };
+}
+
+function isRecord(value: unknown): value is ResumeRecord {
+  const { v, base_url, accession_no, file_name, validator, total } = (value ?? {}) as Partial<ResumeRecord>;
+  return (
+    v === 1 &&
+    [base_url, accession_no, file_name].every((text) => typeof text === 'string') &&
+    isValidator(validator) &&
+    (total === null || (Number.isSafeInteger(total) && Number(total) >= 0))
+  );
+}
+
+/** Dated as late as can be: whether the date was strong enough was decided when it came. */
+const LATE = 'Fri, 31 Dec 9999 23:59:59 GMT';
+
+/** Such as an answer could have brought: it goes into a request's header. */
+function isValidator(value: unknown): value is Validator {
+  const { kind, value: text } = (value ?? {}) as Partial<Validator>;
+  if (typeof text !== 'string') return false;
+  if (kind === 'etag') return strongValidator({ etag: text }) !== undefined;
+  const clean = /^[\x20-\x7e]+$/.test(text);
+  return kind === 'last-modified' && clean && strongValidator({ 'last-modified': text, date: LATE }) !== undefined;
 }
 
 function isSame(record: Identity, identity: Identity): boolean {

@@ -3,14 +3,18 @@ import { join } from 'node:path';
 import type { Directory } from '../disk/directory.ts';
 import { diskFailure } from '../disk/failure.ts';
 import { FollowingHash } from '../disk/following-hash.ts';
+import type { Heartbeat } from '../disk/heartbeat.ts';
 import type { Owner } from '../disk/owner.ts';
 import { sha256OfFile } from '../disk/sha256.ts';
+import { otherSpelling } from '../disk/spelling.ts';
 import { errnoOf, FilingsError } from '../errors.ts';
 import type { Persistence } from '../http/attempts.ts';
 import { requireHash } from './checked.ts';
 import type { Leftovers } from './leftovers.ts';
-import { PartFile, type PartPlace } from './part-file.ts';
+import { PartFile } from './part-file.ts';
+import type { PartPlace } from './part-place.ts';
 import type { Identity } from './resume-record.ts';
+import { takeOver } from './take-over.ts';
 import { type Remote, type Transferred, transfer, type Watcher } from './transfer.ts';
 
 export type IfExists = 'skip' | 'overwrite' | 'error';
@@ -19,11 +23,13 @@ export type IfExists = 'skip' | 'overwrite' | 'error';
 export interface Saving {
   readonly directory: Directory;
   readonly leftovers: Leftovers;
+  readonly heartbeat: Heartbeat;
   readonly name: string;
   readonly ifExists: IfExists;
   readonly identity: Identity;
   readonly owner: Owner;
-  readonly serial: string;
+  readonly uid: number | undefined;
+  readonly nextSerial: () => string;
   /** What the file must hash to; nothing is hashed without it. */
   readonly sha256: string | undefined;
   /** The built `hash-worker.js`. */
@@ -46,31 +52,52 @@ export async function save(
   signal: AbortSignal,
   watcher: Watcher,
 ): Promise<Saved> {
-  const { directory, leftovers, name } = saving;
-  const present = await whatStands(directory, name, saving.ifExists);
+  const attempt = () => saveOnce(remote, saving, persistence, signal, watcher);
+  // Another machine takes the part of a run that slept for long; what was lost so is fetched anew, or stands by now.
+  const saved = (await attempt()) ?? (await attempt());
+  if (saved) return saved;
+  throw new FilingsError('local_io', `${join(saving.directory.path, saving.name)}: its part was removed, twice`, {
+    hint: 'something else writes to that directory: see what removes files there',
+  });
+}
+
+/** Undefined when the part was taken away meanwhile. */
+async function saveOnce(
+  remote: Remote,
+  saving: Saving,
+  persistence: Persistence,
+  signal: AbortSignal,
+  watcher: Watcher,
+): Promise<Saved | undefined> {
+  const { directory, leftovers, name, ifExists } = saving;
+  const present = await whatStands(saving);
   if (present.kind === 'file-to-keep') {
     await leftovers.sweep(name);
     return skip(saving, signal);
   }
-  const part = await openPart(saving);
+  const exclusive = present.kind === 'nothing' && ifExists !== 'overwrite';
+  const part = await openPart(saving, signal);
   const hash =
     saving.sha256 === undefined
       ? undefined
-      : new FollowingHash(part.path, join(directory.path, name), saving.hashWorker);
+      : new FollowingHash(part.file, join(directory.path, name), saving.hashWorker);
   try {
     const moved = await transfer(remote, part, persistence, signal, followedBy(hash, part, watcher));
     const sha256 = await hash?.finish(moved.bytes, signal);
     if (sha256 !== undefined) requireHash(remote.what, sha256, saving.sha256);
-    const placed = await part.commit(present.kind === 'nothing' && saving.ifExists !== 'overwrite', present.mode);
-    if (placed) return { kind: 'saved', sha256, ...moved };
+    const placed = await part.commit({ exclusive, mode: present.mode }, signal);
+    if (placed === 'lost') return undefined;
+    await leftovers.sweep(name);
+    if (placed === 'placed') return { kind: 'saved', sha256, ...moved };
   } catch (error) {
+    await hash?.close();
     await (signal.aborted || isWorthKeeping(error) ? part.keep() : part.discard());
     throw error;
   } finally {
     await hash?.close();
   }
   // Another run has put it there meanwhile.
-  if (saving.ifExists === 'error') throw alreadyThere(directory, name);
+  await whatStands(saving);
   return skip(saving, signal);
 }
 
@@ -81,11 +108,11 @@ async function skip({ directory, name, sha256 }: Saving, signal: AbortSignal): P
   return { kind: 'skipped', bytes: await sizeOf(directory, name), sha256: found };
 }
 
-async function openPart(saving: Saving): Promise<PartFile> {
-  const { directory, leftovers, name: final, owner, serial, identity } = saving;
-  const place: PartPlace = { directory, final, owner, serial, identity };
-  const leftover = await leftovers.claim(final);
-  return (leftover && (await PartFile.takeOver(place, leftover))) ?? PartFile.create(place);
+async function openPart(saving: Saving, signal: AbortSignal): Promise<PartFile> {
+  const { leftovers, name: final, identity } = saving;
+  const place: PartPlace = { ...saving, final };
+  const leftover = await leftovers.claim(final, identity);
+  return (leftover && (await takeOver(place, leftover, signal))) ?? PartFile.create(place);
 }
 
 /** Lets the hash follow what is written. */
@@ -104,24 +131,34 @@ function followedBy(hash: FollowingHash | undefined, part: PartFile, watcher: Wa
   };
 }
 
-/** What has the final name already; of a file that is replaced, its permissions, which stay as with the shell's `>`. */
+/** What has the final name already; of one's own file that is replaced, its permissions, which stay as with the shell's `>`. */
 interface Present {
   readonly kind: 'nothing' | 'file-to-keep' | 'replaceable';
   readonly mode?: number;
 }
 
 /** A final link is replaced, never followed; anything else that is no plain file is left alone. */
-async function whatStands(directory: Directory, name: string, ifExists: IfExists): Promise<Present> {
+async function whatStands({ directory, name, ifExists, uid }: Saving): Promise<Present> {
   const path = join(directory.path, name);
-  const stat = await lstat(directory.entry(name)).catch((error) => {
+  const look = async () => ({ stat: await lstat(directory.entry(name)), other: await otherSpelling(directory, name) });
+  const found = await look().catch((error) => {
     if (errnoOf(error) === 'ENOENT') return undefined;
     throw diskFailure(error, path);
   });
-  if (!stat) return { kind: 'nothing' };
+  if (!found) return { kind: 'nothing' };
+  const { stat, other } = found;
+  if (other !== undefined) throw sameToTheDisk(path, other);
   if (ifExists === 'error') throw alreadyThere(directory, name);
   if (stat.isSymbolicLink()) return { kind: 'replaceable' };
   if (!stat.isFile()) throw inTheWay(path, stat.isDirectory() ? 'a directory' : 'something that is no file');
-  return ifExists === 'skip' ? { kind: 'file-to-keep' } : { kind: 'replaceable', mode: stat.mode & 0o777 };
+  if (ifExists === 'skip') return { kind: 'file-to-keep' };
+  return stat.uid === uid ? { kind: 'replaceable', mode: stat.mode & 0o777 } : { kind: 'replaceable' };
+}
+
+function sameToTheDisk(path: string, other: string): FilingsError {
+  return new FilingsError('local_io', `${path}: '${other}' is there, and this disk takes both names for one`, {
+    hint: 'choose another place, or another name: -o PATH',
+  });
 }
 
 function inTheWay(path: string, what: string): FilingsError {

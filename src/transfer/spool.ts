@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, open, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ByteWriter } from '../disk/byte-writer.ts';
 import { diskFailure } from '../disk/failure.ts';
@@ -25,7 +25,7 @@ export class Spool implements Sink {
     return guarded(folder, async () => {
       const own = await mkdtemp(join(folder, 'filings-'));
       try {
-        return new Spool(await GatheredFile.create(join(own, 'spool'), () => {}), folder);
+        return new Spool(GatheredFile.over(await open(join(own, 'spool'), 'wx+')), folder);
       } finally {
         await rm(own, { recursive: true });
       }

@@ -30,8 +30,8 @@ export interface Workplace {
   filings(args: readonly string[], env?: Record<string, string>, options?: Options): Promise<Ended>;
   /** Runs bash here; `$FILINGS` is the program. Of what it does not `exec`, bash tells a signal as 128 + its number. */
   shell(script: string, env?: Record<string, string>, options?: Options): Promise<Ended>;
-  /** Starts the program here and leaves it running. */
-  start(args: readonly string[], env?: Record<string, string>): Running;
+  /** Starts the program here and leaves it running; `within` is a command line that runs the one behind it. */
+  start(args: readonly string[], env?: Record<string, string>, within?: readonly string[]): Running;
 }
 
 export interface Running {
@@ -92,8 +92,9 @@ export async function workplace(): Promise<Workplace> {
     filings: (args, env, options) => run(process.execPath, [BIN, ...args], here(env, options)),
     shell: (script, env, options) =>
       run('bash', ['-c', `FILINGS="${process.execPath} ${BIN}"\n${script}`], here(env, options)),
-    start(args, env) {
-      const child = spawn(process.execPath, [BIN, ...args], { cwd: path, env: environment(env) });
+    start(args, env, within = []) {
+      const [file = '', ...line] = [...within, process.execPath, BIN, ...args];
+      const child = spawn(file, line, { cwd: path, env: environment(env) });
       onTestFinished(() => void child.kill('SIGKILL'));
       const stdout: Buffer[] = [];
       let stderr = '';

@@ -42,15 +42,22 @@ export function rangeStart(request: SeenRequest): number | undefined {
   return start === undefined ? undefined : Number(start);
 }
 
-/** Answers as a good service does: the whole, or under a matching If-Range the rest. */
+/** Answers as a good service does: the whole, or under a matching If-Range the rest; 416 where nothing is left. */
 export function sendFile(socket: Socket, request: SeenRequest, body: Buffer, etag: string): void {
   const start = rangeStart(request);
   if (start === undefined || request.headers['if-range'] !== etag) {
     socket.write(head(200, { 'Content-Length': body.length, ETag: etag }));
     socket.write(body);
+  } else if (start >= body.length) {
+    socket.write(nothingLeft(body, etag));
   } else {
     const range = `bytes ${start}-${body.length - 1}/${body.length}`;
     socket.write(head(206, { 'Content-Length': body.length - start, 'Content-Range': range, ETag: etag }));
     socket.write(body.subarray(start));
   }
+}
+
+/** The answer to a range that begins where the file ends. */
+export function nothingLeft(body: Buffer, etag: string): string {
+  return head(416, { 'Content-Length': 0, 'Content-Range': `bytes */${body.length}`, ETag: etag });
 }

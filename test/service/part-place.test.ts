@@ -1,34 +1,63 @@
-import { lstat, mkdir, readFile, rename, symlink, writeFile } from 'node:fs/promises';
+import { link, lstat, mkdir, readFile, rename, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { Directory } from '../../src/disk/directory.ts';
-import { thisOwner } from '../../src/disk/owner.ts';
 import { PartFile } from '../../src/transfer/part-file.ts';
 import { partNames } from '../../src/transfer/part-name.ts';
-import { ACCESSION, content, temporaryDirectory } from './transfer-fixture.ts';
+import { Places } from '../../src/transfer/places.ts';
+import { ACCESSION, content, temporaryDirectory, tenant } from './transfer-fixture.ts';
 
 const NAME = 'primary.htm';
 const BYTES = content(5000);
-const OWNER = thisOwner('test', process.pid, process.platform);
+const { owner: OWNER, uid } = new Places(tenant());
+const { signal } = new AbortController();
 const IDENTITY = { base_url: 'http://h/', accession_no: ACCESSION, file_name: NAME };
 
 async function placeIn(path: string) {
-  const directory = await Directory.open(path, false);
-  onTestFinished(() => directory.close());
-  return { directory, final: NAME, owner: OWNER, serial: '1', identity: IDENTITY };
+  const places = new Places(tenant());
+  onTestFinished(() => places.close());
+  return {
+    ...(await places.at(path, false)),
+    final: NAME,
+    owner: OWNER,
+    uid,
+    nextSerial: () => places.nextSerial(),
+    identity: IDENTITY,
+  };
 }
 
-test.each(['part', 'resume'] as const)('a link planted in place of the %s is not followed', async (planted) => {
+test.each<[string, (path: string, victim: string) => Promise<unknown>]>([
+  ['a link', (path, victim) => symlink(victim, path)],
+  ['a second name of another file', (path, victim) => link(victim, path)],
+  ['a file', (path) => writeFile(path, 'planted')],
+  ['a directory', (path) => mkdir(path)],
+])('%s planted in place of the part is neither followed nor written to', async (_, plant) => {
   const path = await temporaryDirectory();
   const victim = join(path, 'victim');
   await writeFile(victim, 'untouched');
-  await symlink(victim, join(path, partNames(NAME, OWNER, '1')[planted]));
-  const place = await placeIn(path);
-  const work = async () => {
-    const part = await PartFile.create(place);
-    await part.begin({ kind: 'etag', value: '"v1"' }, 2 << 20);
-  };
-  await expect(work()).rejects.toMatchObject({ code: 'local_io' });
+  await plant(join(path, partNames(NAME, OWNER, '1').part), victim);
+  const part = await PartFile.create(await placeIn(path));
+  await part.begin(undefined, BYTES.length);
+  await part.write([BYTES]);
+  expect(await part.commit({ exclusive: true }, signal)).toBe('placed');
+  expect((await readFile(join(path, NAME))).equals(BYTES)).toBe(true);
+  expect(await readFile(victim, 'utf8')).toBe('untouched');
+});
+
+test.each<[string, (path: string, victim: string) => Promise<unknown>]>([
+  ['a link', (path, victim) => symlink(victim, path)],
+  ['a second name of another file', (path, victim) => link(victim, path)],
+  ['a file', (path) => writeFile(path, 'planted')],
+  ['a directory', (path) => mkdir(path)],
+])('%s planted in place of the record is neither followed nor written to', async (_, plant) => {
+  const path = await temporaryDirectory();
+  const victim = join(path, 'victim');
+  await writeFile(victim, 'untouched');
+  await plant(join(path, partNames(NAME, OWNER, '1').resume), victim);
+  const part = await PartFile.create(await placeIn(path));
+  await part.begin({ kind: 'etag', value: '"v1"' }, BYTES.length + (1 << 20));
+  await part.write([BYTES]);
+  expect(await part.commit({ exclusive: true }, signal)).toBe('placed');
+  expect((await readFile(join(path, NAME))).equals(BYTES)).toBe(true);
   expect(await readFile(victim, 'utf8')).toBe('untouched');
 });
 
@@ -43,7 +72,7 @@ test.skipIf(process.platform !== 'linux')('a directory swapped for a link meanwh
   await rename(path, join(folder, 'moved'));
   await symlink(join(folder, 'elsewhere'), path);
   await part.write([BYTES.subarray(1000)]);
-  expect(await part.commit(false)).toBe(true);
+  expect(await part.commit({ exclusive: false }, signal)).toBe('placed');
   expect((await readFile(join(folder, 'moved', NAME))).equals(BYTES)).toBe(true);
   await expect(lstat(join(folder, 'elsewhere', NAME))).rejects.toMatchObject({ code: 'ENOENT' });
 });

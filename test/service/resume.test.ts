@@ -1,7 +1,7 @@
-import { readFile, symlink, writeFile } from 'node:fs/promises';
+import { readFile, symlink, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { thisOwner } from '../../src/disk/owner.ts';
+import { ownerOf } from '../../src/disk/processes.ts';
 import { partNames } from '../../src/transfer/part-name.ts';
 import { type Fields, framed, head, rangeStart, sendAndEnd, sendFile } from '../servers/answers.ts';
 import { type Script, startScripted } from '../servers/scripted.ts';
@@ -11,6 +11,9 @@ import { content, mortal, type Run, startRun, temporaryDirectory } from './trans
 const OLD = content(1_400_000);
 const NEW = content(1_300_000);
 const HELD = 700_000;
+/** This machine has run for five minutes; the one before was last heard of ten minutes before that. */
+const UPTIME = 300;
+const LAST_BOOT = new Date(Date.now() - 900_000);
 const V1 = { ETag: '"v1"' };
 const LONG_AGO = { 'Last-Modified': 'Tue, 01 Apr 2025 10:00:00 GMT', Date: 'Wed, 02 Apr 2025 10:00:00 GMT' };
 const JUST_NOW = { 'Last-Modified': 'Tue, 01 Apr 2025 10:00:00 GMT', Date: 'Tue, 01 Apr 2025 10:00:00 GMT' };
@@ -320,7 +323,7 @@ describe('whose part it is', () => {
     const server = await startScripted(later);
     const directory = await temporaryDirectory();
     const process = mortal();
-    const owner = thisOwner('test', process.pid, globalThis.process.platform);
+    const owner = ownerOf(process.pid, 'test', globalThis.process.platform);
     await process.die();
     const name = (serial: string) => partNames('primary.htm', owner, serial);
     await writeFile(join(directory, name('1').part), 'no record');
@@ -351,7 +354,7 @@ describe('whose part it is', () => {
     const { server, directory } = await brokenOff(V1, later);
     const [part = '', resume = ''] = (await (await startRun(server.url, { directory })).names()).sort();
     const process = mortal();
-    const owner = thisOwner('test', process.pid, globalThis.process.platform);
+    const owner = ownerOf(process.pid, 'test', globalThis.process.platform);
     await process.die();
     const other = partNames('primary.htm', owner, '7');
     await writeFile(join(directory, other.part), OLD.subarray(0, HELD + 1000));
@@ -365,15 +368,16 @@ describe('whose part it is', () => {
   test('after a reboot only what was flushed counts', async () => {
     const { server, directory } = await brokenOff(V1, later);
     const names = (await (await startRun(server.url, { directory })).names()).sort();
-    const owner = { ...thisOwner('test', 1, globalThis.process.platform), boot: '00000000' };
+    const owner = { ...ownerOf(1, 'test', globalThis.process.platform), boot: '00000000' };
     const rebooted = partNames('primary.htm', owner, '1');
     const flushed = 500_000;
     const bytes = Buffer.concat([OLD.subarray(0, flushed), Buffer.alloc(HELD - flushed)]);
     const record = (await readFile(join(directory, names[1] ?? ''), 'utf8')).split('\n')[0];
     const elsewhere = await temporaryDirectory();
     await writeFile(join(elsewhere, rebooted.part), bytes);
+    await utimes(join(elsewhere, rebooted.part), LAST_BOOT, LAST_BOOT);
     await writeFile(join(elsewhere, rebooted.resume), `${record}\n{"flushed":${flushed}}\n{"flu`);
-    const run = await startRun(server.url, { directory: elsewhere });
+    const run = await startRun(server.url, { directory: elsewhere, uptime: () => UPTIME });
     expect(await run.save()).toMatchObject({ result: 'resumed', saved: flushed });
     await expectWhole(run, OLD);
   });
@@ -381,13 +385,14 @@ describe('whose part it is', () => {
   test('after a reboot with nothing flushed: from byte 0', async () => {
     const { server, directory } = await brokenOff(V1, later);
     const names = (await (await startRun(server.url, { directory })).names()).sort();
-    const owner = { ...thisOwner('test', 1, globalThis.process.platform), boot: '00000000' };
+    const owner = { ...ownerOf(1, 'test', globalThis.process.platform), boot: '00000000' };
     const rebooted = partNames('primary.htm', owner, '1');
     const elsewhere = await temporaryDirectory();
     await writeFile(join(elsewhere, rebooted.part), Buffer.alloc(HELD));
+    await utimes(join(elsewhere, rebooted.part), LAST_BOOT, LAST_BOOT);
     const record = (await readFile(join(directory, names[1] ?? ''), 'utf8')).split('\n')[0];
     await writeFile(join(elsewhere, rebooted.resume), `${record}\n`);
-    const run = await startRun(server.url, { directory: elsewhere });
+    const run = await startRun(server.url, { directory: elsewhere, uptime: () => UPTIME });
     expect(await run.save()).toMatchObject({ result: 'downloaded', saved: 0 });
     await expectWhole(run, OLD);
   });

@@ -2,10 +2,11 @@ import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { tmpdir, uptime } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import type { ByteWriter } from '../../src/disk/byte-writer.ts';
+import { errnoOf } from '../../src/errors.ts';
 import { Connections } from '../../src/http/connections.ts';
 import { Pace } from '../../src/http/pace.ts';
 import { Secrets } from '../../src/secrets.ts';
@@ -29,12 +30,15 @@ export interface RunOptions {
   readonly signal?: AbortSignal;
   readonly directory?: string;
   readonly pid?: number;
+  readonly hostname?: string;
+  readonly uptime?: () => number;
+  readonly heartbeatMs?: number;
 }
 
 /** What the program does between the command line and the exit status, inside this process: connections, client, places. */
 export interface Run {
   readonly directory: string;
-  save(name?: string): Promise<Outcome>;
+  save(name?: string, sha256?: string): Promise<Outcome>;
   pipe(writer: ByteWriter): Promise<Outcome>;
   names(): Promise<string[]>;
 }
@@ -61,10 +65,7 @@ export async function startRun(url: string, options: RunOptions = {}): Promise<R
     secrets: new Secrets(),
     trace: () => {},
   });
-  const { platform, geteuid } = process;
-  const pid = options.pid ?? process.pid;
-  const root = join(import.meta.dirname, '..', '..');
-  const places = new Places({ hostname: 'test', pid, platform, uid: geteuid?.(), now: Date.now, root });
+  const places = new Places(tenant(options));
   onTestFinished(async () => {
     connections.close();
     await places.close();
@@ -73,13 +74,13 @@ export async function startRun(url: string, options: RunOptions = {}): Promise<R
   const signal = options.signal ?? new AbortController().signal;
   return {
     directory,
-    save: (name = 'primary.htm') => {
+    save: (name = 'primary.htm', sha256) => {
       const target = {
         makeDirectory: true,
         shown: join(directory, name),
         path: join(directory, name),
         ifExists: options.ifExists ?? 'skip',
-        sha256: undefined,
+        sha256,
       } as const;
       return fetchToDisk({ accession: ACCESSION, fileName: name }, target, fetching, signal, SILENT);
     },
@@ -93,6 +94,31 @@ export async function startRun(url: string, options: RunOptions = {}): Promise<R
       ),
     names: () => readdir(directory),
   };
+}
+
+/** What a run's places know of its process. */
+export function tenant({ hostname = 'test', pid = process.pid, heartbeatMs = 60_000, ...options }: RunOptions = {}) {
+  const { platform, geteuid } = process;
+  const root = join(import.meta.dirname, '..', '..');
+  return {
+    hostname,
+    pid,
+    platform,
+    uid: geteuid?.(),
+    root,
+    isRunning,
+    uptime: options.uptime ?? uptime,
+    heartbeatMs,
+  };
+}
+
+/** As the world tells it. */
+export function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    return errnoOf(error) !== 'ESRCH';
+  }
 }
 
 export async function temporaryDirectory(): Promise<string> {

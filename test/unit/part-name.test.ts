@@ -2,23 +2,28 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { fileNameFault } from '../../src/disk/file-name.ts';
 import type { Owner } from '../../src/disk/owner.ts';
-import { parsePartName, partNames, resumeNameOf, stemOf } from '../../src/transfer/part-name.ts';
+import { namesOf, type PartKind, parsePartName, partNames, stemOf } from '../../src/transfer/part-name.ts';
 
 const owner: Owner = { host: '0123abcd', boot: '89ef0123', namespace: '00000000', pid: 4_194_303, started: 'zzzzzzz' };
 
 describe('part names', () => {
   test('look as the interface page says', () => {
-    const { part, resume } = partNames('primary.htm', owner, '1');
+    const { part, resume, lock } = partNames('primary.htm', owner, '1');
     expect(part).toMatch(/^\.primary\.htm\..+\.part$/);
-    expect(resumeNameOf(part)).toBe(resume);
+    expect(namesOf(part.slice(0, -5))).toEqual({ part, resume, lock });
   });
 
   test('whatever the final name, they are read back, and are allowed in no listing', () => {
     const names = fc.string({ minLength: 1, maxLength: 190, unit: 'grapheme' }).filter((name) => !/[/\0]/.test(name));
     fc.assert(
-      fc.property(names, fc.constantFrom('part', 'resume'), (final, kind) => {
-        const name = partNames(final, owner, 'zzzzzz')[kind as 'part'];
-        expect(parsePartName(name)).toEqual({ stem: stemOf(final), owner, kind });
+      fc.property(names, fc.constantFrom<PartKind>('part', 'resume', 'lock'), (final, kind) => {
+        const name = partNames(final, owner, 'zzzzzz')[kind];
+        expect(parsePartName(name)).toEqual({
+          base: name.slice(0, -kind.length - 1),
+          stem: stemOf(final),
+          owner,
+          kind,
+        });
         expect(fileNameFault(name)).toBeDefined();
         expect(Buffer.byteLength(name)).toBeLessThanOrEqual(255);
       }),

@@ -1,0 +1,44 @@
+import { constants, type Stats } from 'node:fs';
+import { type FileHandle, lstat, open } from 'node:fs/promises';
+import { errnoOf } from '../errors.ts';
+
+const { O_NOCTTY, O_NOFOLLOW, O_NONBLOCK } = constants;
+
+/** Who may write to a directory chooses what stands in it: no link is followed, and a FIFO holds nobody. */
+export const WARILY = O_NOFOLLOW | O_NONBLOCK | O_NOCTTY;
+
+/** Opens what stands under a name if it is a plain file; undefined when it is something else. Throws what the system says. */
+export async function openPlain(
+  path: string,
+  flags: number,
+): Promise<{ handle: FileHandle; stats: Stats } | undefined> {
+  const handle = await open(path, flags | WARILY);
+  try {
+    const stats = await handle.stat();
+    if (stats.isFile()) return { handle, stats };
+  } catch (error) {
+    await handle.close();
+    throw error;
+  }
+  await handle.close();
+  return undefined;
+}
+
+/** Opens a file of our own: plain, this user's, with no second name. Undefined when it is not there, or another's. Never throws. */
+export async function openOwn(path: string, flags: number, uid: number | undefined): Promise<FileHandle | undefined> {
+  const opened = await openPlain(path, flags).catch(() => undefined);
+  if (!opened) return undefined;
+  const { handle, stats } = opened;
+  if (stats.nlink === 1 && (uid === undefined || stats.uid === uid)) return handle;
+  await handle.close();
+  return undefined;
+}
+
+/** Whether a name is still that of an open file. Throws what the system says. */
+export async function isNamed(path: string, file: { stat(): Promise<Stats> }): Promise<boolean> {
+  const named = await lstat(path).catch((error) => {
+    if (errnoOf(error) !== 'ENOENT') throw error;
+  });
+  const open = await file.stat();
+  return named?.ino === open.ino && named.dev === open.dev;
+}
