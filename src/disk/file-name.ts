@@ -37,8 +37,8 @@ const RULES: readonly Rule[] = [
   [(name) => name.startsWith(' '), 'it begins with a space'],
   [(name) => /[. ]$/.test(name), 'it ends with a dot or a space, which Windows drops'],
   [(name) => WINDOWS_DEVICE.test(name), 'it is the name of a device on Windows'],
-  [(name) => CHECKSUMS.test(twinKey(name)), 'it is that of the list of checksums'],
   [(name) => Buffer.byteLength(name) > MOST_BYTES, `it is longer than ${MOST_BYTES} bytes`],
+  [(name) => CHECKSUMS.test(twinKey(name)), 'it is that of the list of checksums'],
 ];
 
 /**

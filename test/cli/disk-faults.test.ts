@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { chmod, lstat, mkdir, readdir, readFile, readlink, rm, symlink, writeFile } from 'node:fs/promises';
+import { chmod, chown, lstat, mkdir, readdir, readFile, readlink, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -231,6 +231,15 @@ describe('things in the way', () => {
     await expectOldOnly(place);
     expect((await run(place, get)).exitCode).toBe(0);
     expect((await place.read(NAME)).equals(FILE)).toBe(true);
+  });
+
+  test.skipIf(!isRoot)('another user’s file that is replaced leaves no permissions behind', async () => {
+    const place = await withOld();
+    const path = join(place.path, NAME);
+    await chmod(path, 0o666);
+    await chown(path, 65534, 65534);
+    expect((await run(place, `umask 077; ${get}`)).exitCode).toBe(0);
+    expect((await lstat(path)).mode & 0o777).toBe(0o600);
   });
 
   test('a new file has the permissions that the umask leaves', async () => {

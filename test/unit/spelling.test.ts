@@ -1,0 +1,29 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { Directory } from '../../src/disk/directory.ts';
+import { otherSpelling, spelledOtherwise } from '../../src/disk/spelling.ts';
+import { temporaryDirectory } from '../service/transfer-fixture.ts';
+
+describe('how a name is spelled that a disk takes for another', () => {
+  test.each<[string, string[], string, string | undefined]>([
+    ['exactly so', ['primary.htm'], 'primary.htm', undefined],
+    ['in another case', ['a', 'primary.htm'], 'PRIMARY.htm', 'primary.htm'],
+    ['in both cases: the disk tells them apart', ['PRIMARY.htm', 'primary.htm'], 'PRIMARY.htm', undefined],
+    ['in another Unicode form', ['e\u0301.htm'], '\u00e9.htm', 'e\u0301.htm'],
+    ['by full case folding', ['strasse.htm'], 'stra\u00dfe.htm', 'strasse.htm'],
+    ['not at all', ['secondary.htm'], 'primary.htm', undefined],
+  ])('%s', (_, names, name, spelling) => {
+    expect(spelledOtherwise(names, name)).toBe(spelling);
+  });
+
+  test('on a disk that tells cases apart, another case is another file', async () => {
+    const path = await temporaryDirectory();
+    await writeFile(join(path, 'primary.htm'), '');
+    const directory = await Directory.open(path, false);
+    onTestFinished(() => directory.close());
+    expect(await otherSpelling(directory, 'primary.htm')).toBeUndefined();
+    await writeFile(join(path, 'PRIMARY.HTM'), '');
+    expect(await otherSpelling(directory, 'primary.htm')).toBeUndefined();
+  });
+});
