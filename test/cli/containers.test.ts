@@ -3,6 +3,8 @@ import { utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import type { Owner } from '../../src/disk/owner.ts';
+import { type PartName, parsePartName } from '../../src/transfer/part-name.ts';
 import { head, rangeStart, sendFile } from '../servers/answers.ts';
 import { startScripted } from '../servers/scripted.ts';
 import { content } from '../service/transfer-fixture.ts';
@@ -24,11 +26,14 @@ function container(namespaces: readonly string[], setUp: string): string[] {
 }
 
 const NO_PROC = 'mount -t tmpfs none /proc';
-type Container = readonly [name: string, one: string[], other: string[]];
-const twice = (name: string, namespaces: readonly string[], setUp: string): Container => {
+/** What of an owner can't be known there. */
+type Unknown = readonly (keyof Owner)[];
+type Container = readonly [name: string, one: string[], other: string[], unknown?: Unknown];
+const twice = (name: string, namespaces: readonly string[], setUp: string, unknown: Unknown = []): Container => {
   const both = container(namespaces, setUp);
-  return [name, both, both];
+  return [name, both, both, unknown];
 };
+const NOTHING: Unknown = ['boot', 'namespace', 'started'];
 const CONTAINERS: readonly Container[] = [
   twice('of one name, each with its /proc', OWN, 'hostname same; mount -t proc proc /proc'),
   [
@@ -41,15 +46,16 @@ const CONTAINERS: readonly Container[] = [
     container(['--uts'], 'hostname one'),
     container(['--uts'], 'hostname other'),
   ],
-  twice('without /proc, in one process namespace', ['--uts'], `hostname same; ${NO_PROC}`),
-  twice('without /proc, each with the same numbers', OWN, `hostname same; ${NO_PROC}`),
-  twice('with a part of /proc (subset=pid)', OWN, 'hostname same; mount -t proc -o subset=pid proc /proc'),
+  twice('without /proc, in one process namespace', ['--uts'], `hostname same; ${NO_PROC}`, NOTHING),
+  twice('without /proc, each with the same numbers', OWN, `hostname same; ${NO_PROC}`, NOTHING),
+  twice('with a part of /proc (subset=pid)', OWN, 'hostname same; mount -t proc -o subset=pid proc /proc', ['boot']),
   twice(
     'with a part of /proc, in one process namespace',
     ['--uts'],
     'hostname same; mount -t proc -o subset=pid proc /proc',
+    ['boot'],
   ),
-  twice('with the /proc of another process namespace', OWN, 'hostname same'),
+  twice('with the /proc of another process namespace', OWN, 'hostname same', ['started']),
 ];
 
 /** Why a container can't be made here; undefined when it can. */
@@ -61,10 +67,11 @@ async function obstacle(command: readonly string[]): Promise<string | undefined>
   );
 }
 const possible = await Promise.all(
-  CONTAINERS.map(async ([name, one, other]) => ({
+  CONTAINERS.map(async ([name, one, other, unknown = []]) => ({
     name,
     one,
     other,
+    unknown,
     why: (await obstacle(one)) ?? (await obstacle(other)),
   })),
 );
@@ -99,13 +106,16 @@ async function halfDone(place: Workplace, url: string, within: readonly string[]
   return { running, part: (await partOf(place)) ?? '' };
 }
 
-describe.each(possible)('containers $name', ({ one, other, why }) => {
+describe.each(possible)('containers $name', ({ one, other, unknown, why }) => {
   test.skipIf(why !== undefined)(
     `two runs at once: neither touches the other’s part, both are right${why === undefined ? '' : ` (can’t be made here: ${why})`}`,
     async () => {
       const { server, goOn } = await paused();
       const place = await workplace();
       const { running, part } = await halfDone(place, server.url, one);
+      const { owner } = parsePartName(part) as PartName;
+      const unread = Object.entries(owner).flatMap(([member, value]) => (value === undefined ? [member] : []));
+      expect(unread).toEqual(unknown);
       const second = await place.start(ARGS, serviceAt(server.url), other).ended;
       expect(second.exitCode, second.stderr).toBe(0);
       expect(server.requests.map(rangeStart)).toEqual([undefined, undefined]);
