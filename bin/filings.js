@@ -22,7 +22,8 @@ if (!existsSync(main)) {
 }
 
 require('node:module').enableCompileCache?.();
-const run = require(main).start(root);
+const again = require('./again.js');
+const run = again.isNeeded() ? again.start(__filename) : require(main).start(root);
 
 for (const event of ['uncaughtException', 'unhandledRejection']) {
   process.on(event, (error) => run.crashed(error).then((status) => process.exit(status)));
