@@ -63,6 +63,12 @@ export interface Problem {
   readonly [extension: string]: unknown;
 }
 
+/**
+ * What was at fault, where it must be told from others of its code. A body whose end is unproved or that has surplus
+ * behind it has come whole, as far as anybody can see: its hash may still prove it.
+ */
+export type Fault = 'certificate' | 'unproved-end' | 'surplus';
+
 export interface FilingsErrorDetails {
   /** What to do next, in one sentence. */
   readonly hint?: string;
@@ -75,8 +81,7 @@ export interface FilingsErrorDetails {
   readonly retryable?: boolean;
   /** False when not even a connection could be made. */
   readonly connected?: boolean;
-  /** What was at fault, where a command must tell it from others of its code. */
-  readonly fault?: 'certificate';
+  readonly fault?: Fault;
   readonly cause?: unknown;
   /** It would fail every other file of a batch too; a wrong configuration does, unless this says otherwise. */
   readonly stopsRun?: boolean;
@@ -94,7 +99,7 @@ export class FilingsError extends Error {
   readonly retryAt: number | undefined;
   readonly retryable: boolean;
   readonly connected: boolean;
-  readonly fault: 'certificate' | undefined;
+  readonly fault: Fault | undefined;
   readonly stopsRun: boolean;
   readonly exitStatus: number;
   readonly #details: FilingsErrorDetails;

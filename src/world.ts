@@ -107,12 +107,21 @@ function currentDirectory(): string {
   }
 }
 
+/** Within this time the same signal again is the same one, where it comes by two ways. */
+const ECHO_MS = 200;
+
 function interruptSignal(): AbortSignal {
   const controller = new AbortController();
+  // Started by our own launcher (bin/again.js): a signal to the group reaches us by itself, and once more through it.
+  const twoWays = process.execArgv.includes('--disable-wasm-trap-handler');
+  let last = { name: '', at: 0 };
   // Every transfer listens to it: many are no leak.
   setMaxListeners(0, controller.signal);
   for (const [name, number] of Object.entries(SIGNALS)) {
     process.on(name, () => {
+      const at = performance.now();
+      if (twoWays && last.name === name && at - last.at < ECHO_MS) return;
+      last = { name, at };
       if (controller.signal.aborted) process.exit(128 + number);
       controller.abort(new FilingsError('interrupted', `interrupted: ${name}`, { signal: number, stopsRun: true }));
     });

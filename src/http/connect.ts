@@ -1,10 +1,12 @@
 import { connect as connectTcp, isIP, type Socket } from 'node:net';
-import type { ConnectionOptions } from 'node:tls';
+import type { Duplex } from 'node:stream';
 import { FilingsError } from '../errors.ts';
 import { connectFailure } from './failure.ts';
 import { happens } from './happens.ts';
 import { Intake } from './intake.ts';
+import { startTimer } from './timer.ts';
 import { openTunnel } from './tunnel.ts';
+import { Underlay } from './underlay.ts';
 
 /** One address of several may take this share of the whole time, so that a dead route leaves time for the next. */
 const ADDRESS_SHARE = 4;
@@ -16,12 +18,17 @@ export interface Route {
   readonly proxy: URL | undefined;
   /** Bounds name look-up, all addresses, the proxy's answer and the TLS handshake together. Milliseconds. */
   readonly timeoutMs: number;
+  readonly monotonic: () => number;
+  /** Whether the end of TLS must be told from that of the connection: it takes more work, for each byte. */
+  readonly watchClosure: boolean;
 }
 
 /** A socket that is ready for requests, and its reading side. */
 export interface OpenSocket {
   readonly socket: Socket;
   readonly intake: Intake;
+  /** What its end proves: over TCP a FIN is one; over TLS a closure alert, which only a watched connection shows. */
+  readonly end: 'fin' | 'unseen' | 'closure';
 }
 
 /**
@@ -32,7 +39,7 @@ export async function openSocket(route: Route, signal: AbortSignal): Promise<Ope
   signal.throwIfAborted();
   const bounded = new AbortController();
   const onAbort = () => bounded.abort(signal.reason);
-  const timer = setTimeout(() => bounded.abort(new ConnectTimeout(route.timeoutMs)), route.timeoutMs);
+  const stop = startTimer(route.timeoutMs, route.monotonic, () => bounded.abort(new ConnectTimeout(route.timeoutMs)));
   signal.addEventListener('abort', onAbort, { once: true });
   try {
     return await dial(route, bounded.signal);
@@ -40,7 +47,7 @@ export async function openSocket(route: Route, signal: AbortSignal): Promise<Ope
     if (signal.aborted) throw signal.reason;
     throw error instanceof FilingsError ? error : connectFailure(bounded.signal.reason ?? error, route);
   } finally {
-    clearTimeout(timer);
+    stop();
     signal.removeEventListener('abort', onAbort);
   }
 }
@@ -53,29 +60,33 @@ class ConnectTimeout extends Error {
 }
 
 async function dial(route: Route, signal: AbortSignal): Promise<OpenSocket> {
-  const { url, proxy } = route;
   const intake = new Intake();
-  const socket = await reachThrough(url, proxy, route, signal, intake);
-  intake.attach(socket);
-  return { socket, intake };
+  const { socket, outermost } = await reachThrough(route, signal, intake);
+  if (outermost === undefined) {
+    intake.attach(socket);
+    return { socket, intake, end: 'fin' };
+  }
+  const underlay = route.watchClosure ? new Underlay(socket) : undefined;
+  const secured = await secure(underlay ?? socket, outermost, signal);
+  intake.attach(secured, underlay);
+  return { socket: secured, intake, end: underlay ? 'closure' : 'unseen' };
 }
 
-/** The intake is fitted to the outermost layer: it reads what undici is to see. */
+/** Up to what the outermost TLS, that to the host `outermost`, stands on; the intake is fitted where there is none. */
 async function reachThrough(
-  url: URL,
-  proxy: URL | undefined,
   route: Route,
   signal: AbortSignal,
   intake: Intake,
-): Promise<Socket> {
+): Promise<{ socket: Socket; outermost: string | undefined }> {
+  const { url, proxy } = route;
   const first = proxy ?? url;
   const tunnel = proxy !== undefined && url.protocol === 'https:';
-  const plainFirst = first.protocol === 'http:';
-  const tcp = await connect(first, route, signal, plainFirst && !tunnel ? intake : undefined);
-  const socket = plainFirst ? tcp : await secure(tcp, first.hostname, signal, tunnel ? undefined : intake);
-  if (!tunnel) return socket;
-  await openTunnel(socket, url, proxy, signal);
-  return secure(socket, url.hostname, signal, intake);
+  const plain = first.protocol === 'http:';
+  const tcp = await connect(first, route, signal, plain && !tunnel ? intake : undefined);
+  if (!tunnel) return { socket: tcp, outermost: plain ? undefined : first.hostname };
+  const near = plain ? tcp : await secure(tcp, first.hostname, signal);
+  await openTunnel(near, url, proxy, signal);
+  return { socket: near, outermost: url.hostname };
 }
 
 async function connect(origin: URL, route: Route, signal: AbortSignal, intake: Intake | undefined): Promise<Socket> {
@@ -92,25 +103,19 @@ async function connect(origin: URL, route: Route, signal: AbortSignal, intake: I
   return socket;
 }
 
-async function secure(
-  socket: Socket,
-  hostname: string,
-  signal: AbortSignal,
-  intake: Intake | undefined,
-): Promise<Socket> {
+async function secure(below: Duplex, hostname: string, signal: AbortSignal): Promise<Socket> {
   const { connect: connectTls } = await import('node:tls');
   const host = unbracketed(hostname);
-  const options: ConnectionOptions = {
-    socket,
+  const secured = connectTls({
+    // Node's types want a socket here, its documentation any duplex stream.
+    socket: below as Socket,
     host,
     // RFC 6066 section 3: no literal addresses in the server name.
     ...(isIP(host) ? {} : { servername: host }),
     ALPNProtocols: ['http/1.1'],
     // Said explicitly: NODE_TLS_REJECT_UNAUTHORIZED must not switch it off.
     rejectUnauthorized: true,
-  };
-  // Node's types leave `onread` out here, its documentation does not.
-  const secured = connectTls(intake ? ({ ...options, onread: intake.onread } as ConnectionOptions) : options);
+  });
   await happens(secured, 'secureConnect', signal);
   return secured;
 }

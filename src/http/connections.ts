@@ -1,8 +1,7 @@
-import type { Socket } from 'node:net';
 import { setFlagsFromString } from 'node:v8';
 import Client from 'undici/lib/dispatcher/client.js';
-import { openSocket } from './connect.ts';
-import type { Intake } from './intake.ts';
+import { type OpenSocket, openSocket } from './connect.ts';
+import type { GetRequest } from './messages.ts';
 import { proxyFor } from './proxy.ts';
 
 /** Idle connections are dropped before common servers drop theirs. */
@@ -16,10 +15,8 @@ export interface ConnectionOptions {
 }
 
 /** One socket and the undici client that speaks over it. */
-export interface Connection {
+export interface Connection extends OpenSocket {
   readonly client: InstanceType<typeof Client>;
-  readonly socket: Socket;
-  readonly intake: Intake;
   readonly proxy: URL | undefined;
   /** It has carried an answer before, so the server may close it just as a request goes out. */
   reused: boolean;
@@ -29,6 +26,8 @@ export interface Connection {
 export class Connections {
   readonly #options: ConnectionOptions;
   readonly #idle = new Map<string, Connection[]>();
+  /** Origins whose answers over TLS end with the connection: there it must be seen how it ends. */
+  readonly #watched = new Set<string>();
 
   constructor(options: ConnectionOptions) {
     this.#options = options;
@@ -37,19 +36,27 @@ export class Connections {
     setFlagsFromString('--liftoff-only');
   }
 
-  /** An idle connection to the URL's origin, or a new one; `fresh` asks for a new one. */
-  async acquire(url: URL, signal: AbortSignal, fresh = false): Promise<Connection> {
-    const idle = this.#idle.get(url.origin);
+  /** An idle connection to the request's origin, or a new one; `fresh` asks for a new one. */
+  async acquire(request: GetRequest, fresh = false): Promise<Connection> {
+    const idle = this.#idle.get(request.url.origin);
     while (!fresh && idle && idle.length > 0) {
       const connection = idle.pop();
       if (connection && !connection.socket.destroyed && connection.socket.readable) return connection;
       connection?.socket.destroy();
     }
-    return this.#open(url, signal);
+    return this.#open(request);
+  }
+
+  /** From now on connections to the URL's origin show whether TLS itself was ended. */
+  watchClosure(url: URL): void {
+    this.#watched.add(url.origin);
+    for (const { socket } of this.#idle.get(url.origin) ?? []) socket.destroy();
+    this.#idle.delete(url.origin);
   }
 
   /** Takes back a connection whose answer was read to its end. */
   release(url: URL, connection: Connection): void {
+    if (connection.end === 'unseen' && this.#watched.has(url.origin)) connection.socket.destroy();
     if (connection.socket.destroyed) return;
     connection.reused = true;
     const idle = this.#idle.get(url.origin);
@@ -63,9 +70,11 @@ export class Connections {
     this.#idle.clear();
   }
 
-  async #open(url: URL, signal: AbortSignal): Promise<Connection> {
+  async #open({ url, signal, monotonic }: GetRequest): Promise<Connection> {
     const proxy = proxyFor(url, this.#options.env);
-    const { socket, intake } = await openSocket({ url, proxy, timeoutMs: this.#options.connectTimeout }, signal);
+    const watchClosure = this.#watched.has(url.origin);
+    const route = { url, proxy, timeoutMs: this.#options.connectTimeout, monotonic, watchClosure };
+    const open = await openSocket(route, signal);
     let handedOut = false;
     const client = new Client(url.origin, {
       pipelining: 1,
@@ -77,9 +86,9 @@ export class Connections {
         // A client lives and dies with its one socket. In a turn of its own: undici expects an asynchronous answer.
         const error = handedOut ? Object.assign(new Error('the connection was closed'), { code: 'ECONNRESET' }) : null;
         handedOut = true;
-        setImmediate(() => (error ? done(error, null) : done(null, socket)));
+        setImmediate(() => (error ? done(error, null) : done(null, open.socket)));
       },
     });
-    return { client, socket, intake, proxy, reused: false };
+    return { ...open, client, proxy, reused: false };
   }
 }

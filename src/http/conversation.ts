@@ -1,7 +1,8 @@
 import { errnoOf, FilingsError } from '../errors.ts';
+import { answerFailure, bodyFailure, type Unfinished } from './answer-failure.ts';
 import { Body } from './body.ts';
+import { closureDoubt, surplusDoubt } from './body-end.ts';
 import type { Connection } from './connections.ts';
-import { answerFailure, truncated } from './failure.ts';
 import { type Framing, framingOf } from './framing.ts';
 import type { Answer, GetRequest, HeaderFields } from './messages.ts';
 import { proxyAuthorization } from './tunnel.ts';
@@ -17,6 +18,7 @@ export class Conversation {
   #settleHead: { resolve: (answer: Answer) => void; reject: (error: unknown) => void } | undefined;
   #framing: Framing = { kind: 'until-close' };
   #received = 0;
+  #lastData: Buffer | undefined;
   #reset = false;
   #over = false;
 
@@ -88,6 +90,7 @@ export class Conversation {
       headers,
       length: this.#framing.kind === 'length' ? this.#framing.length : undefined,
       untilClose: this.#framing.kind === 'until-close',
+      endUnseen: this.#framing.kind === 'until-close' && this.#connection.end === 'unseen',
       body: this.#body,
       discard: () => {
         if (!this.#over) this.#abandon(new FilingsError('internal', 'the rest of the body was not wanted'));
@@ -99,27 +102,43 @@ export class Conversation {
   #onData(chunk: Buffer): void {
     if (this.#over) return;
     this.#received += chunk.length;
+    if (this.#framing.kind === 'length') this.#lastData = chunk;
     this.#watchdog.fed(chunk.length);
     this.#body.push(chunk);
   }
 
   #onEnd(): void {
     if (this.#over) return;
-    if (this.#framing.kind === 'until-close' && (this.#reset || lostItsPeer(this.#connection))) {
-      this.#abandon(truncated(this.#request.url, this.#received, undefined));
-    } else {
-      this.#close();
-      this.#body.end();
-      // What is left to take no longer holds the connection back: it may carry the next request.
-      this.#connection.intake.release();
-      this.#release();
+    this.#close();
+    // What is left to take no longer holds the connection back: it may carry the next request.
+    this.#connection.intake.release();
+    if (this.#framing.kind === 'until-close') {
+      this.#finish(closureDoubt(this.#connection, this.#reset, this.#unfinished));
+      return;
     }
+    // In a turn of its own: now the parser is still at what came with the end.
+    const { lastRead } = this.#connection.intake;
+    setImmediate(() => this.#finish(surplusDoubt(this.#connection, this.#request.url, lastRead, this.#lastData)));
+  }
+
+  #finish(doubt: FilingsError | undefined): void {
+    if (doubt) {
+      this.#connection.socket.destroy();
+      this.#body.fail(doubt);
+    } else {
+      this.#release();
+      this.#body.end();
+    }
+  }
+
+  get #unfinished(): Unfinished {
+    const expected = this.#framing.kind === 'length' ? this.#framing.length : undefined;
+    return { url: this.#request.url, received: this.#received, expected };
   }
 
   #onError(error: Error): void {
     const { url } = this.#request;
-    const expected = this.#framing.kind === 'length' ? this.#framing.length : undefined;
-    this.#abandon(this.#settleHead ? answerFailure(error, url) : truncated(url, this.#received, expected, error));
+    this.#abandon(this.#settleHead ? answerFailure(error, url) : bodyFailure(error, this.#unfinished));
   }
 
   readonly #onSocketError = (error: unknown) => {
@@ -164,13 +183,4 @@ export class Conversation {
       retryable: true,
     });
   }
-}
-
-/**
- * A reset right behind the last bytes reaches us as an ordinary end; but then the
- * peer's address is gone, while after FIN it is still there. Node caches the
- * address, so nothing may have read it before.
- */
-function lostItsPeer(connection: Connection): boolean {
-  return connection.socket.remoteAddress === undefined;
 }

@@ -9,13 +9,22 @@ import type { Answer, GetRequest } from './messages.ts';
  * signal's reason when aborted. The body fails with "truncated" when it ends early.
  */
 export async function get(connections: Connections, request: GetRequest): Promise<Answer> {
-  const connection = await connections.acquire(request.url, request.signal);
+  const answer = await ask(connections, request);
+  if (answer.status !== 200 || !answer.endUnseen) return answer;
+  // A whole body whose end could not be told from a cut: asked for again at once, where it can.
+  answer.discard();
+  connections.watchClosure(request.url);
+  return ask(connections, request);
+}
+
+async function ask(connections: Connections, request: GetRequest): Promise<Answer> {
+  const connection = await connections.acquire(request);
   try {
     return await exchange(connections, connection, request);
   } catch (error) {
     // A server may close an idle connection as the request goes out (RFC 9112 section 9.3.1): one new try at once.
     if (!connection.reused || !closedUnanswered(error)) throw error;
-    return exchange(connections, await connections.acquire(request.url, request.signal, true), request);
+    return exchange(connections, await connections.acquire(request, true), request);
   }
 }
 

@@ -1,5 +1,6 @@
 import type { OnReadOpts, Socket } from 'node:net';
-import { InterimFilter } from './interim.ts';
+import { HeadGate } from './head-gate.ts';
+import type { Underlay } from './underlay.ts';
 
 /** What one read of a socket may bring. */
 const SLOT_BYTES = 65_536;
@@ -21,18 +22,30 @@ export class Intake {
   };
   readonly #spare: Buffer[] = [];
   readonly #queue: Buffer[] = [];
-  readonly #interim = new InterimFilter();
+  readonly #gate = new HeadGate();
   #socket: Socket | undefined;
   #end: (() => void) | undefined;
   #held = false;
+  #lastRead: Buffer = Buffer.alloc(0);
+  #handedBack: Buffer = Buffer.alloc(0);
+  #closureSeen = false;
 
-  /** Takes over a socket that was connected with `onread`, before anybody reads from it. */
-  attach(socket: Socket): void {
+  /**
+   * Takes over a socket before anybody reads from it: one that was connected with `onread`, or one of TLS, which knows
+   * no `onread` over a socket of ours. `underlay` is what TLS stands on, where that can tell the two ends apart.
+   */
+  attach(socket: Socket, underlay?: Underlay): void {
     this.#socket = socket;
     const read = socket.read.bind(socket);
     const push = socket.push.bind(socket);
     socket.read = (size?: number) => (size === 0 ? read(0) : this.#take(read));
+    // What undici's parser has not used of its last read; nobody reads it again.
+    socket.unshift = (chunk) => {
+      this.#handedBack = chunk;
+    };
     socket.push = (chunk) => {
+      // TLS has come to its end, and the connection below has not: that was a closure alert (RFC 8446 section 6.1).
+      if (chunk === null && underlay && !underlay.ended) this.#closureSeen = true;
       if (chunk !== null || this.#queue.length === 0) return push(chunk);
       this.#end = () => {
         push(null);
@@ -44,7 +57,23 @@ export class Intake {
 
   /** A request goes out. */
   expectAnswer(): void {
-    this.#interim.expectAnswer();
+    this.#gate.expectAnswer();
+    this.#handedBack = Buffer.alloc(0);
+  }
+
+  /** What the parser was given last. */
+  get lastRead(): Buffer {
+    return this.#lastRead;
+  }
+
+  /** What had come and the parser has left, once the end of an answer has made it stop. */
+  get unparsed(): Buffer {
+    return Buffer.concat([this.#handedBack, ...this.#queue]);
+  }
+
+  /** Whether the peer has ended TLS itself, not only the connection. */
+  get closureSeen(): boolean {
+    return this.#closureSeen;
   }
 
   get held(): boolean {
@@ -80,18 +109,33 @@ export class Intake {
 
   /** From the socket; false stops its reading until `resume`. */
   #arrived(chunk: Buffer): boolean {
-    const bytes = this.#interim.pass(chunk);
-    if (bytes.length > 0) this.#queue.push(bytes);
+    this.#queue.push(chunk);
     if (!this.#held) this.#socket?.emit('readable');
     return !this.#held;
   }
 
   /** From undici: the next chunk, or null for now. */
   #take(read: () => unknown): Buffer | null {
-    if (this.#held) return null;
-    const chunk = this.#queue.shift();
-    if (!chunk) return read() as null;
-    if (this.#queue.length === 0 && this.#end) setImmediate(this.#end);
-    return chunk;
+    for (;;) {
+      if (this.#held) return null;
+      const queued = this.#queue.shift();
+      if (queued && this.#queue.length === 0 && this.#end) setImmediate(this.#end);
+      const chunk = queued ?? (read() as Buffer | null);
+      if (chunk === null) return null;
+      const bytes = this.#admit(chunk);
+      if (bytes.length === 0) continue;
+      this.#lastRead = bytes;
+      return bytes;
+    }
+  }
+
+  /** What of a chunk is for the parser; a head that is not sound ends the connection. */
+  #admit(chunk: Buffer): Buffer {
+    try {
+      return this.#gate.pass(chunk);
+    } catch (fault) {
+      this.#socket?.destroy(fault as Error);
+      return chunk.subarray(0, 0);
+    }
   }
 }

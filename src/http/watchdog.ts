@@ -1,3 +1,5 @@
+import { startTimer } from './timer.ts';
+
 /** Fewer new bytes than this within the idle time count as idle (a drip is a stall). */
 const LEAST_BYTES = 1000;
 
@@ -9,7 +11,7 @@ export class Watchdog {
   readonly #idleMs: number;
   readonly #now: () => number;
   readonly #onIdle: () => void;
-  #timer: NodeJS.Timeout | undefined;
+  #stop: (() => void) | undefined;
   #since = 0;
   #fresh = 0;
 
@@ -36,23 +38,24 @@ export class Watchdog {
 
   /** We stop reading: the clock stands still. */
   pause(): void {
-    clearTimeout(this.#timer);
-    this.#timer = undefined;
+    this.#stop?.();
+    this.#stop = undefined;
   }
 
   /** We read again: the peer has the whole time anew. */
   resume(): void {
-    if (this.#timer) return;
+    if (this.#stop) return;
     this.restart();
     this.#arm(this.#idleMs);
   }
 
   #arm(ms: number): void {
-    this.#timer = setTimeout(() => {
-      this.#timer = undefined;
+    const onTime = () => {
+      this.#stop = undefined;
       const left = this.#since + this.#idleMs - this.#now();
       if (left <= 0) this.#onIdle();
       else this.#arm(left);
-    }, ms);
+    };
+    this.#stop = startTimer(ms, this.#now, onTime);
   }
 }

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { FilingsError } from '../errors.ts';
 
 /** Reads `--sha256`: 64 hexadecimal digits, in either case. Throws `usage`. */
@@ -15,4 +16,12 @@ export function requireHash(what: string, found: string, expected: string | unde
   throw new FilingsError('integrity', `${what}: wrong hash: its SHA-256 is ${found}, not ${expected}`, {
     hint: 'it is not the file that --sha256 means: check both',
   });
+}
+
+/** Whether bytes hash to what their file must hash to; never where that is not known. */
+export async function hashesTo(expected: string | undefined, bytes: AsyncIterable<Buffer>): Promise<boolean> {
+  if (expected === undefined) return false;
+  const hash = createHash('sha256');
+  for await (const chunk of bytes) hash.update(chunk);
+  return hash.digest('hex') === expected;
 }

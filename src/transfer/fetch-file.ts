@@ -93,7 +93,7 @@ type Move = (sink: Sink) => Promise<Transferred>;
 
 async function fetchStraight(remote: Remote, { open, sha256 }: StreamTarget, signal: AbortSignal, move: Move) {
   const writer = await open(signal);
-  const pipe = new Pipe(writer, signal, sha256 !== undefined);
+  const pipe = new Pipe(writer, signal, sha256);
   try {
     const moved = await move(pipe);
     await writer.end();
@@ -111,7 +111,7 @@ async function fetchSpooled(
   signal: AbortSignal,
   move: Move,
 ) {
-  const spool = await Spool.open(spoolIn);
+  const spool = await Spool.open(spoolIn, sha256);
   try {
     const moved = await move(spool);
     const found = sha256 === undefined ? undefined : await spool.sha256();

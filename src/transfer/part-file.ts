@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { diskFailure } from '../disk/failure.ts';
 import { GatheredFile } from '../disk/gathered-file.ts';
 import { isNamed } from '../disk/plain-file.ts';
+import { hashesTo } from './checked.ts';
 import { giveFinalName, type Placed, type Placing } from './final-name.ts';
 import { baseOf, namesOf } from './part-name.ts';
 import type { PartPlace } from './part-place.ts';
@@ -28,6 +29,8 @@ interface Opened {
 export class PartFile implements Sink {
   readonly restartable = true;
   readonly file: GatheredFile;
+  /** The SHA-256 that the file must have, where it is known. */
+  expected: string | undefined;
   readonly #place: PartPlace;
   readonly #base: string;
   #validator: Validator | undefined;
@@ -90,6 +93,10 @@ export class PartFile implements Sink {
 
   write(chunks: readonly Buffer[]): Promise<void> {
     return guarded(this.#place, () => this.file.write(chunks));
+  }
+
+  proves(): Promise<boolean> {
+    return guarded(this.#place, () => hashesTo(this.expected, this.file.read()));
   }
 
   /**

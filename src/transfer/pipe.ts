@@ -9,20 +9,25 @@ export class Pipe implements Sink {
   readonly #writer: ByteWriter;
   readonly #signal: AbortSignal;
   readonly #hash = createHash('sha256');
-  readonly #hashed: boolean;
+  readonly #expected: string | undefined;
   #bytes = 0;
   #validator: Validator | undefined;
   #total: number | undefined;
 
-  constructor(writer: ByteWriter, signal: AbortSignal, hashed: boolean) {
+  /** `expected` is the SHA-256 that the file must have, where it is known: only then is it hashed. */
+  constructor(writer: ByteWriter, signal: AbortSignal, expected: string | undefined) {
     this.#writer = writer;
     this.#signal = signal;
-    this.#hashed = hashed;
+    this.#expected = expected;
   }
 
   /** The SHA-256 of all that was written, in hexadecimal digits; asked for once, at the end. */
   sha256(): string {
     return this.#hash.digest('hex');
+  }
+
+  async proves(): Promise<boolean> {
+    return this.#expected !== undefined && this.#hash.copy().digest('hex') === this.#expected;
   }
 
   get held(): Held {
@@ -55,7 +60,7 @@ export class Pipe implements Sink {
     await this.#writer.write(chunks, this.#signal);
     for (const chunk of chunks) {
       this.#bytes += chunk.length;
-      if (this.#hashed) this.#hash.update(chunk);
+      if (this.#expected !== undefined) this.#hash.update(chunk);
     }
   }
 }

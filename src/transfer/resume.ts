@@ -77,6 +77,8 @@ function decidePartial(held: Held, came: CameBack): Decision {
   const range = /^bytes (\d{1,15})-(\d{1,15})\/(\d{1,15})$/.exec(single(came.headers['content-range']) ?? '');
   if (!range) return { kind: 'ask-anew', why: 'the range that came says nothing exact' };
   const [start, last, total] = range.slice(1).map(Number) as [number, number, number];
+  // No range is empty (RFC 9110 section 14.4).
+  if (last < start) return { kind: 'ask-anew', why: 'the range that came is none' };
   if (!sameValidator(held, came)) return { kind: 'ask-anew', why: 'the file has changed since' };
   if (start !== held.bytes)
     return { kind: 'ask-anew', why: `the range that came starts at ${start}, not at ${held.bytes}` };

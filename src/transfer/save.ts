@@ -77,6 +77,7 @@ async function saveOnce(
   }
   const exclusive = present.kind === 'nothing' && ifExists !== 'overwrite';
   const part = await openPart(saving, signal);
+  part.expected = saving.sha256;
   const hash =
     saving.sha256 === undefined
       ? undefined

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { ByteWriter } from '../disk/byte-writer.ts';
 import { diskFailure } from '../disk/failure.ts';
 import { GatheredFile } from '../disk/gathered-file.ts';
+import { hashesTo } from './checked.ts';
 import type { Held, Validator } from './resume.ts';
 import type { Sink } from './transfer.ts';
 
@@ -12,20 +13,25 @@ export class Spool implements Sink {
   readonly restartable = true;
   readonly #file: GatheredFile;
   readonly #folder: string;
+  readonly #expected: string | undefined;
   #validator: Validator | undefined;
   #total: number | undefined;
 
-  private constructor(file: GatheredFile, folder: string) {
+  private constructor(file: GatheredFile, folder: string, expected: string | undefined) {
     this.#file = file;
     this.#folder = folder;
+    this.#expected = expected;
   }
 
-  /** Opens a spool below a folder for temporary files. Throws `local_io`. */
-  static async open(folder: string): Promise<Spool> {
+  /**
+   * Opens a spool below a folder for temporary files. `expected` is the SHA-256 that the file must have, where it is
+   * known. Throws `local_io`.
+   */
+  static async open(folder: string, expected: string | undefined): Promise<Spool> {
     return guarded(folder, async () => {
       const own = await mkdtemp(join(folder, 'filings-'));
       try {
-        return new Spool(GatheredFile.over(await open(join(own, 'spool'), 'wx+')), folder);
+        return new Spool(GatheredFile.over(await open(join(own, 'spool'), 'wx+')), folder, expected);
       } finally {
         await rm(own, { recursive: true });
       }
@@ -48,6 +54,10 @@ export class Spool implements Sink {
 
   async write(chunks: readonly Buffer[]): Promise<void> {
     await guarded(this.#folder, () => this.#file.write(chunks));
+  }
+
+  proves(): Promise<boolean> {
+    return guarded(this.#folder, () => hashesTo(this.#expected, this.#file.read()));
   }
 
   /** The SHA-256 of all that was spooled, in hexadecimal digits. */

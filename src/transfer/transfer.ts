@@ -20,6 +20,8 @@ export interface Sink {
   /** The rest of the body is about to come. */
   append(total: number): void;
   write(chunks: readonly Buffer[]): Promise<void>;
+  /** Whether what is held hashes to what the file must hash to; never where that is not known. */
+  proves(): Promise<boolean>;
 }
 
 export interface Transferred {
@@ -30,7 +32,7 @@ export interface Transferred {
   /** What was moved in this run. */
   readonly moved: number;
   readonly etag: string | undefined;
-  /** False when only the end of the connection ended the body. */
+  /** False when only the end of the connection ended the body, and nothing told the file's length. */
   readonly verifiedLength: boolean;
 }
 
@@ -83,7 +85,7 @@ export async function transfer(
     saved,
     moved,
     etag: headerOf(last, 'etag') ?? (validator?.kind === 'etag' ? validator.value : undefined),
-    verifiedLength: !last?.untilClose,
+    verifiedLength: !last?.untilClose || sink.held.total !== undefined,
   };
 }
 
@@ -136,7 +138,7 @@ async function prepare(
   }
 }
 
-/** Moves the body; its end must be where the framing and the range said. */
+/** Moves the body; its end must be where the framing and the range said, or the hash of what came is the file's. */
 async function receive(remote: Remote, answer: Answer, sink: Sink, onMoved: (bytes: number) => void): Promise<void> {
   try {
     for (let chunks = await answer.body.take(); chunks; chunks = await answer.body.take()) {
@@ -145,20 +147,34 @@ async function receive(remote: Remote, answer: Answer, sink: Sink, onMoved: (byt
       await sink.write(chunks);
       onMoved(size);
     }
+    requireWhole(remote, answer, sink.held);
   } catch (error) {
     answer.discard();
-    throw error;
+    if (!(await isWholeAllTheSame(error, sink))) throw error;
   }
-  const { bytes, total } = sink.held;
-  if (bytes === 0) {
-    // Without a length, nothing at all can't be told from a connection that was cut.
-    const retryable = answer.untilClose;
-    throw new FilingsError('integrity', `${remote.what}: the answer is empty: not a file`, { retryable });
+}
+
+function requireWhole(remote: Remote, answer: Answer, { bytes, total }: Held): void {
+  if (total !== undefined && bytes !== total) {
+    throw new FilingsError('integrity', `${remote.what}: truncated: ${bytes} bytes came of ${total}`, {
+      retryable: true,
+    });
   }
-  if (total === undefined || bytes === total) return;
-  throw new FilingsError('integrity', `${remote.what}: truncated: ${bytes} bytes came of ${total}`, {
-    retryable: true,
+  if (bytes > 0 || answer.length === 0) return;
+  // Without a length, nothing at all can't be told from a connection that was cut.
+  throw new FilingsError('integrity', `${remote.what}: the answer is empty, and tells no length: not a file`, {
+    retryable: answer.untilClose,
+    fault: 'unproved-end',
   });
+}
+
+/** A body whose end is in doubt is whole when it has the length that a range told, or hashes to what the file must. */
+async function isWholeAllTheSame(error: unknown, sink: Sink): Promise<boolean> {
+  const fault = error instanceof FilingsError ? error.fault : undefined;
+  if (fault !== 'unproved-end' && fault !== 'surplus') return false;
+  const { bytes, total } = sink.held;
+  if (fault === 'unproved-end' && bytes === total) return true;
+  return sink.proves();
 }
 
 /** Not one byte more than the file has: a chunked 206 may bring more than its range says. */

@@ -65,19 +65,6 @@ describe('a trusted server', () => {
     expect([exitCode, names], stderr).toEqual([9, []]);
   });
 
-  // Node does not tell TLS's own end (close_notify) from that of the connection below: a limit that is named.
-  test('without a length, a cut is not told from the end: taken, and reported as not verified', async () => {
-    const server = await secure((socket) => void socket.write(framed(FILE, 'until-close').bytes));
-    const more = ['--retries', '0', '--report', '-'];
-    const { exitCode, stdout, stderr, place } = await download(await cutBelow(server), TRUSTED, more);
-    expect(exitCode, stderr).toBe(0);
-    expect(stderr).toContain('no length to check');
-    const got = await place.read('a.htm');
-    expect(got.length).toBeLessThan(FILE.length);
-    expect(got.equals(FILE.subarray(0, got.length))).toBe(true);
-    expect(JSON.parse(stdout.toString())).toMatchObject({ verified_length: false, bytes: got.length });
-  });
-
   test('several files over its connections', async () => {
     const server = await secure(file);
     const place = await workplace();

@@ -4,10 +4,10 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { startScripted } from '../servers/scripted.ts';
 import { startRun } from './transfer-fixture.ts';
 
-async function saved(bytes: string | Buffer) {
+async function saved(bytes: string | Buffer, retries = 0) {
   const server = await startScripted((socket) => void socket.end(bytes));
   onTestFinished(() => server.close());
-  const run = await startRun(server.url);
+  const run = await startRun(server.url, { retries });
   const outcome = await run.save();
   const names = await run.names();
   expect(names).toEqual(outcome.error ? [] : ['primary.htm']);
@@ -21,6 +21,9 @@ describe('sound', () => {
     ['a length', answer('Content-Length: 5')],
     ['a length in odd spelling', answer('cOnTeNt-LeNgTh:5   ')],
     ['chunked', answer('Transfer-Encoding: chunked', '2\r\nhe\r\n3\r\nllo\r\n0\r\n\r\n')],
+    ['chunked and a blank', answer('Transfer-Encoding: chunked ', '5\r\nhello\r\n0\r\n\r\n')],
+    ['chunked and a tab', answer('Transfer-Encoding: chunked\t', '5\r\nhello\r\n0\r\n\r\n')],
+    ['chunked between blanks and tabs', answer('Transfer-Encoding: \t chunked \t ', '5\r\nhello\r\n0\r\n\r\n')],
     ['chunked in capitals', answer('Transfer-Encoding: CHUNKED', '5\r\nhello\r\n0\r\n\r\n')],
     [
       'chunks with extensions and trailers',
@@ -46,7 +49,6 @@ describe('sound', () => {
 // Exit 9: what came is not what HTTP says; no file.
 describe('unsound', () => {
   test.each<[string, string]>([
-    ['chunked and a blank', answer('Transfer-Encoding: chunked ', '5\r\nhello\r\n0\r\n\r\n')],
     ['xchunked', answer('Transfer-Encoding: xchunked', '5\r\nhello\r\n0\r\n\r\n')],
     ['chunked;', answer('Transfer-Encoding: chunked;', '5\r\nhello\r\n0\r\n\r\n')],
     ['chunked, x', answer('Transfer-Encoding: chunked, x', '5\r\nhello\r\n0\r\n\r\n')],
@@ -69,6 +71,10 @@ describe('unsound', () => {
     ['a chunk longer than its size', answer('Transfer-Encoding: chunked', '4\r\nhello\r\n0\r\n\r\n')],
     ['a negative chunk size', answer('Transfer-Encoding: chunked', '-5\r\nhello\r\n0\r\n\r\n')],
     ['a bad status line', 'HTTP/1.1 OK\r\n\r\nhello'],
+    ['RTSP', 'RTSP/1.0 200 OK\r\nContent-Length: 5\r\n\r\nhello'],
+    ['HTTP/2.0 in the words of HTTP/1', 'HTTP/2.0 200 OK\r\nContent-Length: 5\r\n\r\nhello'],
+    ['HTTP/0.9', 'HTTP/0.9 200 OK\r\nContent-Length: 5\r\n\r\nhello'],
+    ['status 099', 'HTTP/1.1 099 OK\r\nContent-Length: 5\r\n\r\nhello'],
     ['another protocol', 'SSH-2.0-OpenSSH_9.6\r\n'],
     ['a page without HTTP', '<html><body>hello</body></html>'],
     ['a header of 20 kB', answer(`X: ${'y'.repeat(20_000)}`)],
@@ -76,12 +82,36 @@ describe('unsound', () => {
     ['a header name with a blank', answer('Content Length: 5')],
     ['a header with NUL', answer('X: a\0b\r\nContent-Length: 5')],
     ['a header without a colon', answer('Nonsense\r\nContent-Length: 5')],
+    ['a folded header line', answer('Content-Length: 5\r\nX: y\r\n z')],
+    ['bare line feeds', 'HTTP/1.1 200 OK\nContent-Length: 5\n\nhello'],
     [
       'an upgrade nobody asked for',
       'HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\nhello',
     ],
   ])('%s', async (_, bytes) => {
-    const { error } = await saved(bytes);
-    expect(error?.exitStatus, error?.message).toBe(9);
+    const { error, attempts } = await saved(bytes, 2);
+    expect([error?.exitStatus, attempts], error?.message).toEqual([9, 1]);
+  });
+});
+
+describe('broken chunks are told as such, at the first try', () => {
+  test.each<[string, string]>([
+    ['a size that is none', 'hello\r\n'],
+    ['a negative size', '-5\r\nhello\r\n0\r\n\r\n'],
+    ['a size beyond any', 'ffffffffffffffffffff\r\nhello\r\n'],
+    ['a bare line feed behind the size', '5\nhello\r\n0\r\n\r\n'],
+    ['a chunk longer than its size', '4\r\nhello\r\n0\r\n\r\n'],
+    ['in the second chunk', '5\r\nhello\r\nzz\r\n'],
+    ['a folded field behind them', '5\r\nhello\r\n0\r\nX: y\r\n z\r\n\r\n'],
+  ])('%s', async (_, chunks) => {
+    for (const connection of ['close', 'keep-alive']) {
+      const { error, attempts } = await saved(
+        `HTTP/1.1 200 OK\r\nConnection: ${connection}\r\nTransfer-Encoding: chunked\r\n\r\n${chunks}`,
+        2,
+      );
+      expect(error).toMatchObject({ exitStatus: 9, retryable: false, message: /not sound HTTP: .*(chunk|behind)/ });
+      expect(error?.message).not.toMatch(/truncated/);
+      expect(attempts).toBe(1);
+    }
   });
 });

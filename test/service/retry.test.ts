@@ -1,7 +1,9 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { type Fields, framed, head, rangeStart, sendAndEnd, sendFile } from '../servers/answers.ts';
 import { type Script, startScripted } from '../servers/scripted.ts';
-import { content, type RunOptions, startRun } from './transfer-fixture.ts';
+import { content, memoryWriter, type RunOptions, startRun } from './transfer-fixture.ts';
 
 const FILE = content(5000);
 const AT_ONCE = { 'Retry-After': 0 };
@@ -112,7 +114,6 @@ test('tries are counted anew when one has brought 1 MiB', async () => {
 
 describe('a success that is no file', () => {
   test.each<[string, string]>([
-    ['an empty body', head(200, { 'Content-Length': 0 })],
     ['an empty chunked body', `${head(200, { 'Transfer-Encoding': 'chunked' })}0\r\n\r\n`],
     [
       'problem details under 200',
@@ -133,6 +134,25 @@ describe('a success that is no file', () => {
     });
     expect(await run.save()).toMatchObject({ result: 'downloaded', bytes: 3 });
   });
+});
+
+test.each(['close', 'keep-alive'])('a length of 0 is an empty file, on a connection to %s', async (connection) => {
+  const { run } = await against(
+    (socket) => void socket.write(head(200, { 'Content-Length': 0, Connection: connection })),
+  );
+  expect(await run.save()).toMatchObject({ result: 'downloaded', bytes: 0, verifiedLength: true });
+  expect((await readFile(join(run.directory, 'primary.htm'))).length).toBe(0);
+  expect(await run.names()).toEqual(['primary.htm']);
+  const writer = memoryWriter();
+  expect(await run.pipe(writer)).toMatchObject({ result: 'downloaded', bytes: 0 });
+  expect(writer.bytes().length).toBe(0);
+});
+
+test('nothing until the end of the connection is no file, and may be better next time', async () => {
+  const { server, run } = await against((socket) => void socket.end(head(200)), { retries: 1 });
+  expect((await run.save()).error).toMatchObject({ exitStatus: 9, message: /empty/ });
+  expect(server.requests).toHaveLength(2);
+  expect(await run.names()).toEqual([]);
 });
 
 test('whatever the content type says, the status decides', async () => {

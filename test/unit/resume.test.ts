@@ -110,6 +110,13 @@ describe('decide', () => {
     ['206 with two ranges', held(), part({ 'content-range': ['bytes 40-99/100', 'bytes 40-99/100'] }), 'ask-anew'],
     ['206 in another unit', held(), part({ 'content-range': 'lines 40-99/100' }), 'ask-anew'],
     ['206 unasked', held({ bytes: 0 }), part(), 'refuse'],
+    [
+      '206 of an empty range, all held',
+      held({ bytes: 100 }),
+      part({ 'content-range': 'bytes 100-99/100', 'content-length': '0' }),
+      'ask-anew',
+    ],
+    ['206 of an empty range', held(), part({ 'content-range': 'bytes 40-39/40', 'content-length': '0' }), 'ask-anew'],
     ['206 unasked, no validator', held({ validator: undefined }), part(), 'refuse'],
     [
       '416, all held, same file',
