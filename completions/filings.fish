@@ -276,7 +276,7 @@ complete -c filings -n '__filings_at token keygen' -s v -l verbose -d 'requests,
 complete -c filings -n '__filings_at token keygen' -s h -l help -d 'show help'
 
 complete -c filings -n '__filings_at serve' -a '(__fish_complete_directories)'
-complete -c filings -n '__filings_at serve' -l host -r -d '127.0.0.1 unless told'
+complete -c filings -n '__filings_at serve' -l host -r -d '127.0.0.1 unless told; beyond loopback it wants a key of your own'
 complete -c filings -n '__filings_at serve' -l port -r -d '8787 unless told; 0 takes a free one'
 complete -c filings -n '__filings_at serve' -l jwt-key -r -F -d 'a public key: wants JWTs too (repeatable)'
 complete -c filings -n '__filings_at serve' -l jwt-secret -r -F -d 'an HMAC secret: wants JWTs too'

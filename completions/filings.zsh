@@ -332,7 +332,7 @@ _filings_token_keygen() {
 
 _filings_serve() {
   _arguments -s -S \
-    '(--host)--host=''[127.0.0.1 unless told]:ADDRESS: ' \
+    '(--host)--host=''[127.0.0.1 unless told; beyond loopback it wants a key of your own]:ADDRESS: ' \
     '(--port)--port=''[8787 unless told; 0 takes a free one]:PORT: ' \
     '*--jwt-key=''[a public key\: wants JWTs too (repeatable)]:PUBLIC:_files' \
     '(--jwt-secret)--jwt-secret=''[an HMAC secret\: wants JWTs too]:FILE:_files' \

@@ -159,7 +159,7 @@ const SERVE: CommandSpec = {
     },
   ],
   options: [
-    { flag: 'host', value: 'ADDRESS', help: '127.0.0.1 unless told' },
+    { flag: 'host', value: 'ADDRESS', help: '127.0.0.1 unless told; beyond loopback it wants a key of your own' },
     { flag: 'port', value: 'PORT', help: '8787 unless told; 0 takes a free one' },
     { flag: 'jwt-key', value: 'PUBLIC', repeatable: true, completes: 'file', help: 'a public key: wants JWTs too' },
     { flag: 'jwt-secret', value: 'FILE', completes: 'file', help: 'an HMAC secret: wants JWTs too' },

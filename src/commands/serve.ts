@@ -1,7 +1,7 @@
 import { join, resolve } from 'node:path';
 import { checkAccess, readSecretFile, readSmallFile } from '../disk/secret-file.ts';
 import { FilingsError } from '../errors.ts';
-import { isLoopback } from '../http/proxy.ts';
+import { isLoopback } from '../http/loopback.ts';
 import { requireFit } from '../jwt/key-fit.ts';
 import { isPublicMaterial, loadSecret, loadVerificationKey, type VerificationKey } from '../jwt/keys.ts';
 import type { RateLimit } from '../sandbox/rate-limit.ts';
@@ -35,7 +35,7 @@ export async function run({ args, options, flags }: Invocation, world: World): P
     directory: directoryOf(args[0], world),
     host,
     port: numberOf(options.port, '--port', DEFAULT_PORT, 65_535),
-    apiKey: settings.key === undefined ? DEFAULT_KEY : await readKey(settings.key, world),
+    apiKey: await keyFor(host, settings, world),
     jwtKeys: await jwtKeysOf(options, world),
     latencyMs: numberOf(options.latency, '--latency', 0, LONGEST_LATENCY_MS),
     ...(rateLimit && { rateLimit }),
@@ -56,6 +56,19 @@ function teller({ quiet, errorFormat }: Settings, { stderr, secrets }: World): T
   guardStream(stderr);
   return createTeller({ quiet, errorFormat, secrets }, (line) => {
     if (stderr.writableLength <= LOG_BACKLOG) stderr.write(line);
+  });
+}
+
+/**
+ * Beyond loopback the default key, which every copy of the program knows, would let in whoever comes.
+ * @throws FilingsError `usage`, and what reading the key throws
+ */
+async function keyFor(host: string, { key }: Settings, world: World): Promise<string> {
+  const given = key && (await readKey(key, world));
+  if (isLoopback(host) || (given !== undefined && given !== DEFAULT_KEY)) return given ?? DEFAULT_KEY;
+  const why = given === undefined ? 'the default key' : `${DEFAULT_KEY}, the default key,`;
+  throw new FilingsError('usage', `--host ${host}: ${why} is not for an address that other machines may reach`, {
+    hint: 'give it a key of its own: --api-key-file FILE, FILINGS_API_KEY or apiKey in the config file',
   });
 }
 

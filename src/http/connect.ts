@@ -4,6 +4,7 @@ import { FilingsError } from '../errors.ts';
 import { connectFailure } from './failure.ts';
 import { happens } from './happens.ts';
 import { Intake } from './intake.ts';
+import { lookupOf } from './loopback.ts';
 import { startTimer } from './timer.ts';
 import { openTunnel } from './tunnel.ts';
 import { Underlay } from './underlay.ts';
@@ -90,8 +91,10 @@ async function reachThrough(
 }
 
 async function connect(origin: URL, route: Route, signal: AbortSignal, intake: Intake | undefined): Promise<Socket> {
+  const lookup = lookupOf(origin.hostname);
   const socket = connectTcp({
     host: unbracketed(origin.hostname),
+    ...(lookup && { lookup }),
     port: Number(origin.port || (origin.protocol === 'https:' ? 443 : 80)),
     autoSelectFamily: true,
     autoSelectFamilyAttemptTimeout: Math.ceil(Math.min(route.timeoutMs / ADDRESS_SHARE, LONGEST_ADDRESS_MS)),

@@ -1,5 +1,6 @@
 import { BlockList, isIP, isIPv6 } from 'node:net';
 import { FilingsError } from '../errors.ts';
+import { isLoopback } from './loopback.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -13,13 +14,6 @@ export function proxyFor(url: URL, env: Environment): URL | undefined {
   const value = env[name] || env[name.toUpperCase()];
   if (!value || isExempt(url, env.no_proxy || env.NO_PROXY || '')) return undefined;
   return parseProxy(value, name.toUpperCase());
-}
-
-/** Whether a URL's host name is this machine: `localhost`, `*.localhost`, 127.0.0.0/8, `[::1]`. */
-export function isLoopback(hostname: string): boolean {
-  const host = bare(hostname);
-  if (host === 'localhost' || host.endsWith('.localhost')) return true;
-  return isIP(host) !== 0 && matchesRange(host, '127.0.0.0/8', '::1/128', '::ffff:127.0.0.0/104');
 }
 
 /**
@@ -53,15 +47,13 @@ function splitPort(entry: string): { name: string; entryPort: string | undefined
   return plain ? { name: plain[1] ?? '', entryPort: plain[2] } : { name: entry, entryPort: undefined };
 }
 
-function matchesRange(address: string, ...ranges: readonly string[]): boolean {
+function matchesRange(address: string, range: string): boolean {
+  const [net = '', bits = ''] = range.split('/');
+  const kind = isIP(net);
+  const prefix = Number(bits);
+  if (kind === 0 || !/^\d+$/.test(bits) || prefix > (kind === 6 ? 128 : 32)) return false;
   const list = new BlockList();
-  for (const range of ranges) {
-    const [net = '', bits = ''] = range.split('/');
-    const kind = isIP(net);
-    const prefix = Number(bits);
-    if (kind === 0 || !/^\d+$/.test(bits) || prefix > (kind === 6 ? 128 : 32)) continue;
-    list.addSubnet(net, prefix, kind === 6 ? 'ipv6' : 'ipv4');
-  }
+  list.addSubnet(net, prefix, kind === 6 ? 'ipv6' : 'ipv4');
   return list.check(address, isIPv6(address) ? 'ipv6' : 'ipv4');
 }
 

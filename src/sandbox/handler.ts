@@ -5,6 +5,7 @@ import { type Answer, send } from './answer.ts';
 import type { Archive } from './archive.ts';
 import { type Credentials, readCredentials } from './credentials.ts';
 import { createGate, type GateRules } from './gate.ts';
+import { refuseHost } from './host.ts';
 import { problem } from './problem.ts';
 import { createRateLimit, type RateLimit } from './rate-limit.ts';
 import { requestLine } from './request-log.ts';
@@ -12,6 +13,8 @@ import { route } from './routes.ts';
 import { parseTarget, type Target } from './target.ts';
 
 export interface HandlerOptions extends GateRules {
+  /** The address or name that is listened on. */
+  readonly host: string;
   /** Delays each answer, in milliseconds. */
   readonly latencyMs?: number;
   readonly rateLimit?: RateLimit;
@@ -53,10 +56,12 @@ export function createHandler(archive: Archive, options: HandlerOptions, closing
 }
 
 function createDecision(archive: Archive, options: HandlerOptions): (arrival: Arrival) => Promise<Answer> {
-  const { now, rateLimit } = options;
+  const { host, now, rateLimit } = options;
   const gate = createGate(options);
   const takeTurn = rateLimit === undefined ? () => 0 : createRateLimit(rateLimit, now);
   return async ({ request, target, credentials, traceId }) => {
+    const misdirected = refuseHost(host, request.headersDistinct.host ?? [], request.url ?? '', traceId);
+    if (misdirected) return misdirected;
     if (!target || !credentials) return problem(400, { detail: 'the percent-encoding of the path is broken', traceId });
     try {
       const refusal = await gate(credentials);

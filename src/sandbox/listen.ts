@@ -1,5 +1,6 @@
 import { type AddressInfo, isIPv6, type Server } from 'node:net';
 import { errnoOf, FilingsError } from '../errors.ts';
+import { listeningAddress } from '../http/loopback.ts';
 
 /**
  * Listens on an address of this machine; resolves with the port, which was free when 0 was asked for.
@@ -8,7 +9,7 @@ import { errnoOf, FilingsError } from '../errors.ts';
 export function listen(server: Server, host: string, port: number): Promise<number> {
   return new Promise((resolve, reject) => {
     server.once('error', (cause) => reject(listenError(authority(host, port), cause)));
-    server.listen({ host, port }, () => {
+    server.listen({ host: listeningAddress(host), port }, () => {
       server.removeAllListeners('error');
       resolve((server.address() as AddressInfo).port);
     });

@@ -6,7 +6,6 @@ import { authority, listen } from './listen.ts';
 export interface SandboxOptions extends HandlerOptions {
   /** Absolute; laid out as DIRECTORY/ACCESSION/FILE. */
   readonly directory: string;
-  readonly host: string;
   /** 0 takes a free one. */
   readonly port: number;
   /** The process may end while nothing but the idle server is left. */
@@ -32,7 +31,8 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   const closing = new AbortController();
   const handle = createHandler(await openArchive(options.directory, options.now), options, closing.signal);
   const pending = new Set<Promise<void>>();
-  const server = createServer({ keepAliveTimeout: KEEP_ALIVE_MS }, (request, response) => {
+  // A missing Host is answered as other mistakes are, not with Node's empty 400.
+  const server = createServer({ keepAliveTimeout: KEEP_ALIVE_MS, requireHostHeader: false }, (request, response) => {
     const handled = handle(request, response).finally(() => pending.delete(handled));
     pending.add(handled);
   });

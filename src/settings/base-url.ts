@@ -1,5 +1,5 @@
 import { FilingsError } from '../errors.ts';
-import { isLoopback } from '../http/proxy.ts';
+import { isLoopback } from '../http/loopback.ts';
 import type { Settings } from './settings.ts';
 import type { ValueSource } from './values.ts';
 

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { generateKeyPairSync } from 'node:crypto';
 import { once } from 'node:events';
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:http';
+import { createServer, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -88,6 +88,21 @@ describe('filings serve', () => {
     expect(running.stderr()).not.toContain('flag-key-1');
   });
 
+  it('answers loopback names in Host alone', async () => {
+    const { url } = await serve([]);
+    const { host, port } = new URL(url);
+    // fetch lets nobody set Host.
+    const status = (name: string) =>
+      new Promise((resolve, reject) => {
+        const headers = { Host: name, Authorization: 'sandbox-key' };
+        request(`${url}${LISTING}`, { headers }, (answer) => resolve(answer.resume().statusCode))
+          .on('error', reject)
+          .end();
+      });
+    expect(await status(host)).toBe(200);
+    expect(await status(`rebound.example:${port}`)).toBe(421);
+  });
+
   it('wants key and token with --jwt-key and --jwt-secret', async () => {
     const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
     const pem = join(folder, 'public.pem');
@@ -116,7 +131,7 @@ describe('filings serve', () => {
   });
 
   it('writes JSON lines where errors are JSON, and nothing when quiet', async () => {
-    const running = await serve(['--error-format', 'json', '--host', '0.0.0.0']);
+    const running = await serve(['--error-format', 'json', '--host', '0.0.0.0', '--api-key', 'a-key-of-my-own']);
     await fetch(`${running.url.replace('0.0.0.0', '127.0.0.1')}${LISTING}`);
     await running.stop('SIGTERM');
     const lines = running
@@ -171,7 +186,15 @@ describe('filings serve', () => {
     ['a port too high', ['--port', '65536'], 2, '--port: '],
     ['no port', ['--port', 'http'], 2, '--port: '],
     ['an empty host', ['--host', ''], 2, '--host: '],
-    ['a foreign host', ['--host', '192.0.2.1', '--port', '0'], 2, 'cannot listen on 192.0.2.1:0'],
+    [
+      'a foreign host',
+      ['--host', '192.0.2.1', '--port', '0', '--api-key', 'own-key-1'],
+      2,
+      'cannot listen on 192.0.2.1:0',
+    ],
+    ['other machines without a key', ['--host', '0.0.0.0', '--port', '0'], 2, '--host 0.0.0.0: the default key is not'],
+    ['other machines with the default key', ['--host', '::', '--api-key', 'sandbox-key'], 2, '--host ::: '],
+    ['what is looked up like other machines', ['--host', 'x.localhost'], 2, '--host x.localhost: the default key'],
     ['a bad latency', ['--latency', '-1'], 2, '--latency'],
     ['a bad rate', ['--rate-limit', 'fast'], 2, '--rate-limit: '],
     ['no rate', ['--rate-limit', '0/s'], 2, '--rate-limit: '],

@@ -1,8 +1,8 @@
-import { lookup } from 'node:dns/promises';
+import dns from 'node:dns';
 import { createServer } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { Connections } from '../../src/http/connections.ts';
 import { get } from '../../src/http/exchange.ts';
 import type { Answer } from '../../src/http/messages.ts';
@@ -102,12 +102,9 @@ describe('one connection for many requests', () => {
 });
 
 const ipv6 = Object.values(networkInterfaces()).some((all) => all?.some(({ address }) => address === '::1'));
-const hosts = (await lookup('localhost', { all: true })).some(({ address }) => address === '::1')
-  ? ['[::1]', 'localhost']
-  : ['[::1]'];
 
 describe('addresses', () => {
-  test.skipIf(!ipv6).each(hosts)('a service on ::1 alone, as %s', async (host) => {
+  test.skipIf(!ipv6).each(['[::1]', 'localhost'])('a service on ::1 alone, as %s', async (host) => {
     const server = createServer((socket) => void socket.end(`${head(200, { 'Content-Length': 2 })}ok`));
     await new Promise<void>((resolve) => server.listen(0, '::1', resolve));
     const connections = new Connections({ env: {}, connectTimeout: 10_000 });
@@ -131,6 +128,18 @@ describe('addresses', () => {
     const run = await startRun(server.url.replace('127.0.0.1', 'localhost'));
     expect(await run.save()).toMatchObject({ result: 'downloaded', bytes: 2 });
   });
+});
+
+test('localhost is dialled, and never looked up', async () => {
+  const { server } = await talk((socket) => void socket.end(`${head(200, { 'Content-Length': 2 })}ok`));
+  // Node's own resolver, as net calls it.
+  const asked = vi.spyOn(dns, 'lookup');
+  onTestFinished(() => asked.mockRestore());
+  const run = await startRun(server.url.replace('127.0.0.1', 'localhost'));
+  expect(await run.save()).toMatchObject({ result: 'downloaded' });
+  expect(asked).not.toHaveBeenCalled();
+  await (await startRun(server.url.replace('127.0.0.1', 'name.invalid'))).save();
+  expect(asked).toHaveBeenCalled();
 });
 
 describe('silence', () => {

@@ -1,38 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { FilingsError } from '../../src/errors.ts';
-import { isExempt, isLoopback, proxyFor } from '../../src/http/proxy.ts';
+import { isExempt, proxyFor } from '../../src/http/proxy.ts';
 import { proxyAuthorization } from '../../src/http/tunnel.ts';
-
-test.each([
-  'localhost',
-  'LOCALHOST',
-  'localhost.',
-  'api.localhost',
-  '127.0.0.1',
-  '127.8.9.10',
-  '[::1]',
-  '[0:0:0:0:0:0:0:1]',
-  '[::ffff:127.0.0.1]',
-  '127.1',
-  '0x7f.1',
-  '2130706433',
-])('%s is loopback', (host) => {
-  expect(isLoopback(new URL(`http://${host}/`).hostname)).toBe(true);
-});
-
-test.each([
-  'example.com',
-  '128.0.0.1',
-  '126.255.255.255',
-  '[::2]',
-  '[::]',
-  '0.0.0.0',
-  'localhost.example.com',
-  'notlocalhost',
-  '127.0.0.1.example.com',
-])('%s is not', (host) => {
-  expect(isLoopback(new URL(`http://${host}/`).hostname)).toBe(false);
-});
 
 describe('NO_PROXY', () => {
   test.each<[noProxy: string, url: string]>([
@@ -104,7 +73,9 @@ describe('proxyFor', () => {
     ['exempt', HTTPS, { HTTPS_PROXY: 'http://p:1', NO_PROXY: 'a.example' }, undefined],
     ['exempt, lower case', HTTPS, { HTTPS_PROXY: 'http://p:1', no_proxy: 'a.example' }, undefined],
     ['never for loopback', 'https://127.1.2.3/', { HTTPS_PROXY: 'http://p:1' }, undefined],
-    ['never for localhost', 'http://localhost./', { HTTP_PROXY: 'http://p:1' }, undefined],
+    ['never for localhost', 'http://LOCALHOST/', { HTTP_PROXY: 'http://p:1' }, undefined],
+    ['for a name like localhost', 'http://localhost./', { HTTP_PROXY: 'http://p:1' }, 'http://p:1/'],
+    ['for a name below localhost', 'http://x.localhost/', { HTTP_PROXY: 'http://p:1' }, 'http://p:1/'],
     ['never for ::1', 'http://[::1]/', { HTTP_PROXY: 'http://p:1' }, undefined],
   ])('%s', (_, url, env, expected) => {
     expect(proxyFor(new URL(url), env)?.href).toBe(expected);

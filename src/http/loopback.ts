@@ -1,0 +1,40 @@
+import { BlockList, isIP, isIPv6, type LookupFunction } from 'node:net';
+
+const LOOPBACK = new BlockList();
+LOOPBACK.addSubnet('127.0.0.0', 8);
+LOOPBACK.addAddress('::1', 'ipv6');
+
+/** The addresses that `localhost` stands for (RFC 6761 section 6.3), in the order in which they are tried. */
+const LOCALHOST = [
+  { address: '127.0.0.1', family: 4 },
+  { address: '::1', family: 6 },
+];
+
+/**
+ * Whether a host name, as a URL has it, is this machine: `localhost`, 127.0.0.0/8, `[::1]`.
+ * `x.localhost` and `localhost.` are names like any other: a resolver may send them anywhere.
+ */
+export function isLoopback(hostname: string): boolean {
+  if (isLocalhost(hostname)) return true;
+  const address = hostname.replace(/^\[(.*)\]$/, '$1');
+  return isIP(address) !== 0 && LOOPBACK.check(address, isIPv6(address) ? 'ipv6' : 'ipv4');
+}
+
+/** What finds the addresses of a host: `localhost` is known, everything else is looked up. */
+export function lookupOf(hostname: string): LookupFunction | undefined {
+  if (!isLocalhost(hostname)) return undefined;
+  return (_hostname, { all }, done) => {
+    const [first] = LOCALHOST;
+    if (all) done(null, LOCALHOST);
+    else done(null, first?.address ?? '', first?.family);
+  };
+}
+
+/** What is listened on for a host: one of its addresses where it is known, without looking it up. */
+export function listeningAddress(host: string): string {
+  return isLocalhost(host) ? '127.0.0.1' : host;
+}
+
+function isLocalhost(hostname: string): boolean {
+  return hostname.toLowerCase() === 'localhost';
+}
