@@ -9,7 +9,7 @@ import type { Invocation } from './invocation.ts';
 /** `filings config get KEY`: the value that counts, wherever it came from. A secret is not shown. */
 export async function run({ args, flags }: Invocation, world: World): Promise<number> {
   const { key, secret } = settingNamed(args[0] ?? '');
-  const { given } = await resolveSettings(flags, world);
+  const { given } = await resolveSettings(flags, world, true);
   const value = given.get(key)?.value;
   if (value === undefined) {
     throw new FilingsError('not_found', `${key}: not set`, { hint: `filings config set ${key} VALUE` });

@@ -9,7 +9,7 @@ import type { Invocation } from './invocation.ts';
 
 /** `filings config list [--json]`: each value that is set, with where it came from. */
 export async function run({ options, flags }: Invocation, world: World): Promise<number> {
-  const { given } = await resolveSettings(flags, world);
+  const { given } = await resolveSettings(flags, world, true);
   const rows = SETTINGS.flatMap((spec) => {
     const one = given.get(spec.key);
     return one === undefined ? [] : [{ spec, given: one, value: shownValue(spec, one) }];

@@ -1,6 +1,7 @@
 import { closeSync, constants, fstatSync, openSync, readSync, type Stats } from 'node:fs';
 import { Socket } from 'node:net';
 import { errnoOf, FilingsError } from '../errors.ts';
+import { shellWord } from '../shell-word.ts';
 import type { World } from '../world.ts';
 
 /** Nothing that is read whole is larger. Bytes. */
@@ -30,21 +31,28 @@ export async function readSecretFile(
   what: string,
   world: Pick<World, 'uid' | 'interrupt'>,
 ): Promise<Buffer> {
-  const { bytes, stats } = await readSmallFile(path, what, world.interrupt);
-  checkAccess(stats, 'private', `${what} ${path}`, path, world.uid);
+  const check = (stats: Stats) => checkAccess(stats, 'private', `${what} ${path}`, path, world.uid);
+  const { bytes } = await readSmallFile(path, what, world.interrupt, check);
   return bytes;
 }
 
 /**
  * A whole file with what the system says of it.
- * @throws FilingsError `config`, with the system's error as its cause
+ * @param check looks at the open file before anything is read: another user's pipe may never say a word
+ * @throws FilingsError `config`, with the system's error as its cause; what `check` throws
  */
-export async function readSmallFile(path: string, what: string, signal: AbortSignal): Promise<OpenedFile> {
+export async function readSmallFile(
+  path: string,
+  what: string,
+  signal: AbortSignal,
+  check?: (stats: Stats) => void,
+): Promise<OpenedFile> {
   const name = `${what} ${path}`;
   const fd = translated(name, () => openSync(path, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY));
   let mine = true;
   try {
     const stats = fstatSync(fd);
+    if (stats.isFIFO() || stats.isFile()) check?.(stats);
     if (stats.isFIFO()) {
       mine = false;
       return { bytes: await readPipe(fd, name, signal), stats };
@@ -68,21 +76,18 @@ export function checkAccess(
   uid: number | undefined,
 ): void {
   if (uid === undefined) return;
+  const word = shellWord(path.startsWith('-') ? `./${path}` : path);
+  // A file of root's may be there for all to read.
+  const mend = `chmod ${access === 'private' || stats.uid === uid ? '600' : 'go-w'} ${word}`;
   if (stats.uid !== uid && stats.uid !== 0) {
     throw new FilingsError('config', `${name}: another user owns it`, {
-      hint: `make it yours: chown "$(id -u)" ${quoted(path)} && chmod 600 ${quoted(path)}`,
+      hint: `make it yours: chown "$(id -u)" ${word} && ${mend}`,
     });
   }
   const forbidden = access === 'private' ? READ_BY_OTHERS | WRITTEN_BY_OTHERS : WRITTEN_BY_OTHERS;
   if ((stats.mode & forbidden) === 0) return;
   const verb = (stats.mode & WRITTEN_BY_OTHERS) !== 0 ? 'write' : 'read';
-  throw new FilingsError('config', `${name}: others can ${verb} it`, { hint: `chmod 600 ${quoted(path)}` });
-}
-
-/** A path as a shell takes it. */
-function quoted(path: string): string {
-  const plain = /^[\w@%+=:,./][\w@%+=:,./-]*$/.test(path);
-  return plain ? path : `'${path.startsWith('-') ? './' : ''}${path.replaceAll("'", "'\\''")}'`;
+  throw new FilingsError('config', `${name}: others can ${verb} it`, { hint: mend });
 }
 
 function readRegular(fd: number, name: string): Buffer {

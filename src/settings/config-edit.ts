@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import { replaceFile } from '../disk/replace-file.ts';
 import { errnoOf, FilingsError } from '../errors.ts';
+import { shellWord } from '../shell-word.ts';
 import type { World } from '../world.ts';
 import { type ConfigValues, checkConfig, readConfig } from './config-file.ts';
 import type { ConfigPlace } from './config-place.ts';
@@ -107,11 +108,21 @@ function withMember(object: ConfigValues, key: string, value: unknown): ConfigVa
 /** The whole file's form, the new value by itself, and whether it has a rival beside it. */
 async function checkEdit(config: ConfigValues, { profile, spec, value }: Edit, path: string): Promise<void> {
   await checkConfig(config, path);
+  if (spec.key === 'profile') requireProfile(String(value), config);
   const place = { prefix: '', folder: '/' };
   const defaults = Object.fromEntries(SETTINGS.map((one) => [one.key, one.default]));
   typedSettings(winners([fileLayer('file', { ...defaults, allowHttp: true, [spec.key]: value }, place)]));
   const profiles = (config.profiles ?? {}) as Readonly<Record<string, ConfigValues>>;
   winners([fileLayer('file', (profile === undefined ? config : profiles[profile]) ?? {}, place)]);
+}
+
+/** A profile that is not there would stop every command, this one among them. */
+function requireProfile(name: string, { profiles }: ConfigValues): void {
+  const known = Object.keys(profiles ?? {});
+  if (known.includes(name)) return;
+  throw new FilingsError('usage', `profile: there is no profile ${name}: there is ${known.join(', ') || 'none'}`, {
+    hint: didYouMean(name, known) ?? `make it first: filings config set KEY VALUE --profile ${shellWord(name)}`,
+  });
 }
 
 export function noHome(): FilingsError {

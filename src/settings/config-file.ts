@@ -1,9 +1,11 @@
+import { lstatSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { checkAccess, readSmallFile } from '../disk/secret-file.ts';
 import { errnoOf, FilingsError } from '../errors.ts';
 import type { World } from '../world.ts';
 import { faultOf } from './config-fault.ts';
 import type { ConfigPlace } from './config-place.ts';
+import { nearest } from './nearest.ts';
 import { SETTINGS } from './options.ts';
 
 export type ConfigValues = Readonly<Record<string, unknown>>;
@@ -40,6 +42,7 @@ export async function readConfigFile(
 
 /**
  * What a config file holds: a JSON object that nobody else has a hand in, its members not yet checked.
+ * What says where a key goes is as trusted as the key, whether it holds one or not.
  * @throws FilingsError `config`
  */
 export async function readConfig(
@@ -47,11 +50,35 @@ export async function readConfig(
   world: Pick<World, 'uid' | 'interrupt'>,
   ignored: ReadonlySet<string> = new Set(),
 ): Promise<ConfigValues> {
-  const { bytes, stats } = await readSmallFile(path, 'config file', world.interrupt);
+  const name = `config file ${path}`;
+  refuseForeignLink(path, name, world.uid);
+  const { bytes, stats } = await readSmallFile(path, 'config file', world.interrupt, (opened) =>
+    checkAccess(opened, 'trusted', name, path, world.uid),
+  );
   const config = withoutIgnored(parseConfig(bytes, path), ignored);
-  const access = neededAccess(config);
-  if (access !== undefined) checkAccess(stats, access, `config file ${path}`, path, world.uid);
+  if (holdsSecret(config)) checkAccess(stats, 'private', name, path, world.uid);
   return config;
+}
+
+/**
+ * Whoever made a link in place of the file chooses among the files that are trusted. The directory itself
+ * is not looked at, nor does ssh: whoever can write to it can put nothing there that the user owns.
+ */
+function refuseForeignLink(path: string, name: string, uid: number | undefined): void {
+  const stats = orUndefined(() => lstatSync(path));
+  if (uid === undefined || !stats?.isSymbolicLink() || stats.uid === uid || stats.uid === 0) return;
+  throw new FilingsError('config', `${name}: it is another user's symbolic link`, {
+    hint: 'name the file itself with --config, or make the link anew',
+  });
+}
+
+/** What can't be looked at is told by opening it. */
+function orUndefined<T>(look: () => T): T | undefined {
+  try {
+    return look();
+  } catch {
+    return undefined;
+  }
 }
 
 /** An empty file says nothing. */
@@ -91,20 +118,20 @@ export async function checkConfig(config: ConfigValues, path: string): Promise<v
 
 function withoutIgnored(config: ConfigValues, ignored: ReadonlySet<string>): ConfigValues {
   if (ignored.size === 0) return config;
+  const known = SETTINGS.map(({ key }) => key);
+  // A setting that is misspelt is the one that was meant.
+  const isIgnored = (key: string) => ignored.has(known.includes(key) ? key : (nearest(key, known) ?? key));
   const keep = (value: unknown): unknown =>
-    isObject(value) ? Object.fromEntries(Object.entries(value).filter(([key]) => !ignored.has(key))) : value;
+    isObject(value) ? Object.fromEntries(Object.entries(value).filter(([key]) => !isIgnored(key))) : value;
   const { profiles, ...values } = config;
   if (!isObject(profiles)) return keep(config) as ConfigValues;
   const kept = Object.fromEntries(Object.entries(profiles).map(([name, profile]) => [name, keep(profile)]));
   return { ...(keep(values) as ConfigValues), profiles: kept };
 }
 
-/** A secret wants privacy; a command that is run wants that nobody else can change it. */
-function neededAccess(config: ConfigValues): 'private' | 'trusted' | undefined {
+function holdsSecret(config: ConfigValues): boolean {
   const places = [config, ...(isObject(config.profiles) ? Object.values(config.profiles).filter(isObject) : [])];
-  const holds = (key: string) => places.some((place) => Object.hasOwn(place, key));
-  if (SETTINGS.some(({ key, secret }) => secret && holds(key))) return 'private';
-  return SETTINGS.some(({ key, kind }) => kind === 'argv' && holds(key)) ? 'trusted' : undefined;
+  return SETTINGS.some(({ key, secret }) => secret && places.some((place) => Object.hasOwn(place, key)));
 }
 
 function isObject(value: unknown): value is Readonly<Record<string, unknown>> {

@@ -24,13 +24,14 @@ type Flags = Readonly<Record<string, string | boolean | undefined>>;
 
 /**
  * Flag > environment > profile > config file > default. Reads the config file, and no secret.
+ * @param showing the settings are shown and nothing is done by them: a profile that the file names and does not have is borne
  * @throws FilingsError `usage` or `config`, naming the source of what is wrong
  */
-export async function resolveSettings(flags: Flags, world: World): Promise<Resolved> {
+export async function resolveSettings(flags: Flags, world: World, showing = false): Promise<Resolved> {
   const typed = [flagLayer(flags, world.cwd), envLayer(world.env, world.cwd)];
   const sandbox = sandboxIn(typed);
   const ignored = new Set(sandbox ? SETTINGS.filter((spec) => spec.service).map((spec) => spec.key) : []);
-  const { file, layers } = await fileLayers(flags, ignored, world);
+  const { file, layers } = await fileLayers(flags, world, ignored, showing || sandbox);
   const given = winners([...typed.map((layer) => without(layer, ignored)), ...layers, defaultLayer(world.cwd)]);
   const settings = typedSettings(given);
   requireOneUser('stdin', stdinUsers(settings));
@@ -46,18 +47,23 @@ export async function resolveSettings(flags: Flags, world: World): Promise<Resol
 function sandboxIn(typed: readonly Layer[]): boolean {
   const given = typed.find((layer) => layer.has('sandbox'))?.get('sandbox');
   if (given === undefined) return false;
-  return given.value === true || readValue('switch', String(given.value), given.name);
+  const on = given.value === true || readValue('switch', String(given.value), given.name);
+  if (on && typed.some((layer) => layer.get('baseUrl')?.level === 'flag')) {
+    throw new FilingsError('usage', `--base-url and ${given.name}: the sandbox is a service of its own`, {
+      hint: given.level === 'env' ? `leave --base-url out, or unset ${given.name}` : 'leave one of them out',
+    });
+  }
+  return on;
 }
 
 function without(layer: Layer, ignored: ReadonlySet<string>): Layer {
   return new Map([...layer].filter(([key]) => !ignored.has(key)));
 }
 
-async function fileLayers(flags: Flags, ignored: ReadonlySet<string>, world: World) {
+async function fileLayers(flags: Flags, world: World, ignored: ReadonlySet<string>, anyProfile: boolean) {
   const named = namedPlace(flags, world);
   const file = await readConfigFile(named.place, world, ignored);
-  const profile = named.profile ?? file?.values.profile;
-  const chosen = profile === undefined ? {} : profileIn(file, String(profile));
+  const { profile, chosen } = profileOf(named.profile, file, anyProfile);
   if (file === undefined) return { file, layers: [] };
   const place = { folder: configFolder(file), home: world.env.HOME };
   return {
@@ -69,12 +75,22 @@ async function fileLayers(flags: Flags, ignored: ReadonlySet<string>, world: Wor
   };
 }
 
-function profileIn(file: ConfigFile | undefined, name: string): Readonly<Record<string, unknown>> {
+/** The profile that is named, and what it says; `anyProfile` bears one that only the file names and does not have. */
+function profileOf(named: string | undefined, file: ConfigFile | undefined, anyProfile: boolean) {
+  const profile = named ?? file?.values.profile;
+  if (profile === undefined) return { profile, chosen: {} };
   const profiles = file?.profiles ?? {};
-  const profile = Object.hasOwn(profiles, name) ? profiles[name] : undefined;
-  if (profile !== undefined) return profile;
-  const known = Object.keys(profiles);
+  const chosen = Object.hasOwn(profiles, String(profile)) ? profiles[String(profile)] : undefined;
+  if (chosen !== undefined) return { profile, chosen };
+  if (named === undefined && anyProfile) return { profile, chosen: {} };
+  throw noSuchProfile(String(profile), file, named === undefined);
+}
+
+function noSuchProfile(name: string, file: ConfigFile | undefined, inFile: boolean): FilingsError {
+  const known = Object.keys(file?.profiles ?? {});
   const where = file === undefined ? 'there is no config file' : `${file.path} has ${known.join(', ') || 'none'}`;
-  const hint = didYouMean(name, known) ?? "'filings help config' shows how to write a profile";
-  throw new FilingsError('config', `profile ${name}: no such profile: ${where}`, { hint });
+  const otherwise = inFile ? 'filings config unset profile' : "'filings help config' shows how to write a profile";
+  return new FilingsError('config', `profile ${name}: no such profile: ${where}`, {
+    hint: didYouMean(name, known) ?? otherwise,
+  });
 }

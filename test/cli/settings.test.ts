@@ -76,6 +76,40 @@ describe('config set', () => {
     expect(await written()).toEqual({ apiKeyFile: join(home, 'key') });
   });
 
+  test('a profile that is not there is refused, with those there are', async () => {
+    await run(['config', 'set', 'jobs', '2', '--profile', 'work']);
+    const { exitCode, stderr } = await run(['config', 'set', 'profile', 'wrok']);
+    expect(exitCode).toBe(2);
+    expect(stderr).toBe('filings: profile: there is no profile wrok: there is work\n  hint: did you mean work?\n');
+    expect((await run(['config', 'set', 'profile', 'work'])).exitCode).toBe(0);
+    expect((await run(['config', 'get', 'jobs'])).stdout).toBe('2\n');
+  });
+
+  test('a profile that went away can be seen, and mended', async () => {
+    const other = join(home, 'other.json');
+    await writeFile(other, '{"profile": "gone", "jobs": 7}', { mode: 0o600 });
+    const here = (...args: string[]) => run([...args, '--config', other]);
+    expect((await here('config', 'list')).stdout).toContain(`profile\tgone\t${other}: profile\n`);
+    expect((await here('config', 'get', 'jobs')).stdout).toBe('7\n');
+    const { exitCode, stderr } = await here('config', 'check');
+    expect(exitCode).toBe(2);
+    expect(stderr).toContain('hint: filings config unset profile\n');
+    expect((await here('config', 'set', 'jobs', '8')).exitCode).toBe(0);
+    expect((await here('config', 'unset', 'profile')).exitCode).toBe(0);
+    expect(JSON.parse(await readFile(other, 'utf8'))).toEqual({ jobs: 8 });
+  });
+
+  test('does not go on with a file that others can write', async () => {
+    await run(['config', 'set', 'base-url', 'https://a.example']);
+    await chmod(config, 0o666);
+    for (const args of [['set', 'jobs', '2'], ['unset', 'base-url'], ['list'], ['check', '--sandbox']]) {
+      const { exitCode, stderr } = await run(['config', ...args]);
+      expect(exitCode, args.join(' ')).toBe(2);
+      expect(stderr).toBe(`filings: config file ${config}: others can write it\n  hint: chmod 600 ${config}\n`);
+    }
+    expect((await run(['config', 'path'])).stdout).toBe(`${config}\n`);
+  });
+
   test('follows a link, and leaves it', async () => {
     const real = join(home, 'real.json');
     const link = join(home, 'link.json');

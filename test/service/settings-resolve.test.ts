@@ -1,5 +1,8 @@
-import { symlink } from 'node:fs/promises';
+import { execFile } from 'node:child_process';
+import { constants } from 'node:fs';
+import { chmod, chown, lchown, open, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { presentationOf, scanFlags } from '../../src/settings/presentation.ts';
 import { resolveSettings } from '../../src/settings/resolve.ts';
@@ -174,6 +177,11 @@ describe('the config file', () => {
     [{ apiKey: 'secret' }, 0o602],
     [{ profiles: { a: { apiKey: 'secret' } } }, 0o604],
     [{ apiKeyCommand: ['pass'] }, 0o620],
+    [{ baseUrl: 'https://api.example.com' }, 0o602],
+    [{ keyHeader: 'X-Key' }, 0o664],
+    [{ profiles: { a: { allowHttp: true } } }, 0o666],
+    ['', 0o646],
+    ['not even JSON', 0o666],
   ])('%j with mode %o is refused', async (config, mode) => {
     await expect(resolved(config, {}, {}, mode)).rejects.toMatchObject({
       code: 'config',
@@ -182,10 +190,53 @@ describe('the config file', () => {
   });
 
   test.each([
-    [{ jobs: 3 }, 0o666],
+    [{ baseUrl: 'https://api.example.com', apiKeyFile: 'key' }, 0o644],
     [{ apiKeyCommand: ['pass'] }, 0o644],
   ])('%j with mode %o is fine', async (config, mode) => {
     await expect(resolved(config, {}, {}, mode)).resolves.toBeDefined();
+  });
+
+  const asRoot = test.skipIf(process.geteuid?.() !== 0);
+
+  asRoot('of another user is refused, and another user’s link to one’s own', async () => {
+    const path = await folder.file('theirs.json', { baseUrl: 'https://api.example.com' }, 0o644);
+    const link = join(folder.path, 'their-link.json');
+    await symlink(await folder.file('mine.json', { jobs: 9 }), link);
+    const attempts = (config: string) => [
+      resolveSettings({ config }, worldOf()),
+      resolveSettings({}, worldOf({ env: { FILINGS_CONFIG: config } })),
+      resolveSettings({ config, sandbox: true }, worldOf()),
+    ];
+    await Promise.all([chown(path, 12345, 12345), lchown(link, 12345, 12345)]);
+    for (const attempt of attempts(path)) {
+      await expect(attempt).rejects.toMatchObject({
+        code: 'config',
+        message: `config file ${path}: another user owns it`,
+        hint: expect.stringContaining(`chown "$(id -u)" ${path}`),
+      });
+    }
+    for (const attempt of attempts(link)) await expect(attempt).rejects.toThrow("another user's symbolic link");
+  });
+
+  asRoot('of root may be used by all, unless others can write it', async () => {
+    const config = await folder.file('etc.json', { jobs: 9 }, 0o644);
+    const world = worldOf({ uid: 12345 });
+    expect((await resolveSettings({ config }, world)).settings.jobs).toBe(9);
+    await chmod(config, 0o646);
+    await expect(resolveSettings({ config }, world)).rejects.toMatchObject({ hint: `chmod go-w ${config}` });
+  });
+
+  asRoot('that is another user’s pipe is refused before it is waited for', async () => {
+    const config = join(folder.path, 'pipe');
+    await promisify(execFile)('mkfifo', ['-m', '600', config]);
+    await chown(config, 12345, 12345);
+    // Held open for writing: whoever read would wait.
+    const writer = await open(config, constants.O_RDWR);
+    try {
+      await expect(resolveSettings({ config }, worldOf())).rejects.toThrow('another user owns it');
+    } finally {
+      await writer.close();
+    }
   });
 
   test('is found where XDG says', async () => {
@@ -239,7 +290,7 @@ describe('with --sandbox', () => {
 
   test('nothing else about the service counts, nor is it checked', async () => {
     const env = { FILINGS_API_KEY: 'k', FILINGS_API_KEY_FILE: 'f', FILINGS_KEY_IN: 'cookie' };
-    const { settings } = await resolved(config, { sandbox: true, baseUrl: '::', profile: 'p' }, env, 0o666);
+    const { settings } = await resolved(config, { sandbox: true, profile: 'p' }, env, 0o644);
     expect(settings).toMatchObject({
       sandbox: true,
       baseUrl: undefined,
@@ -250,12 +301,36 @@ describe('with --sandbox', () => {
     });
   });
 
+  test.each<[Record<string, string | boolean>, Record<string, string>, RegExp]>([
+    [{ sandbox: true }, {}, /^--base-url and --sandbox: /],
+    [{}, { FILINGS_SANDBOX: '1' }, /^--base-url and FILINGS_SANDBOX: /],
+    [{ sandbox: true }, { FILINGS_SANDBOX: '0' }, /^--base-url and --sandbox: /],
+  ])('a base URL that was typed beside it is refused: %j %j', async (flags, env, message) => {
+    const attempt = resolveSettings({ baseUrl: 'https://api.example.com', ...flags }, worldOf({ env }));
+    await expect(attempt).rejects.toMatchObject({ code: 'usage', message: expect.stringMatching(message) });
+  });
+
+  test.each([
+    { baseURL: 'misspelt' },
+    { profiles: { p: { apiKeyComand: ['pass'] } } },
+    { profile: 'nowhere' },
+    { jwt: { keyFil: 'x' } },
+  ])('what is wrong of the service in the config file does not matter: %j', async (wrong) => {
+    expect((await resolved({ ...wrong, jobs: 2 }, { sandbox: true })).settings.jobs).toBe(2);
+    await expect(resolved({ ...wrong, jobs: 2 })).rejects.toMatchObject({ code: 'config' });
+  });
+
+  test('a misspelt setting of something else still does', async () => {
+    await expect(resolved({ jbos: 2 }, { sandbox: true })).rejects.toThrow('jbos');
+    await expect(resolved({}, { sandbox: true, profile: 'nowhere' })).rejects.toThrow('profile nowhere');
+  });
+
   test('the rest is checked', async () => {
     await expect(resolved({ ...config, jobs: 'x' }, { sandbox: true })).rejects.toThrow('jobs');
   });
 
   test('may come from the environment', async () => {
-    const { settings } = await resolveSettings({ baseUrl: '::' }, worldOf({ env: { FILINGS_SANDBOX: '1' } }));
+    const { settings } = await resolveSettings({}, worldOf({ env: { FILINGS_SANDBOX: '1', FILINGS_BASE_URL: '::' } }));
     expect(settings.sandbox).toBe(true);
     await expect(resolveSettings({ baseUrl: '::' }, worldOf({ env: { FILINGS_SANDBOX: '0' } }))).rejects.toThrow(
       '--base-url',
