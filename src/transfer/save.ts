@@ -1,3 +1,4 @@
+import type { Stats } from 'node:fs';
 import { lstat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Directory } from '../disk/directory.ts';
@@ -86,7 +87,8 @@ async function saveOnce(
     const moved = await transfer(remote, part, persistence, signal, followedBy(hash, part, watcher));
     const sha256 = await hash?.finish(moved.bytes, signal);
     if (sha256 !== undefined) requireHash(remote.what, sha256, saving.sha256);
-    const placed = await part.commit({ exclusive, mode: present.mode }, signal);
+    const mode = present.stat && keptMode(present.stat, await part.file.stat());
+    const placed = await part.commit({ exclusive, mode }, signal);
     if (placed === 'lost') return undefined;
     await leftovers.sweep(name);
     if (placed === 'placed') return { kind: 'saved', sha256, ...moved };
@@ -132,14 +134,28 @@ function followedBy(hash: FollowingHash | undefined, part: PartFile, watcher: Wa
   };
 }
 
-/** What has the final name already; of one's own file that is replaced, its permissions, which stay as with the shell's `>`. */
+/** What has the final name already. */
 interface Present {
   readonly kind: 'nothing' | 'file-to-keep' | 'replaceable';
-  readonly mode?: number;
+  /** Of a plain file that is replaced. */
+  readonly stat?: Stats;
+}
+
+/**
+ * The permissions that stay when a file is replaced, as with the shell's `>`; undefined: those of a new file.
+ * Another user's file says nothing about who may change ours; another group may do no more than everybody.
+ */
+export function keptMode(
+  old: Pick<Stats, 'uid' | 'gid' | 'mode'>,
+  part: Pick<Stats, 'uid' | 'gid'>,
+): number | undefined {
+  if (old.uid !== part.uid) return undefined;
+  const mode = old.mode & 0o777;
+  return old.gid === part.gid ? mode : (mode & 0o707) | ((mode & 0o007) << 3);
 }
 
 /** A final link is replaced, never followed; anything else that is no plain file is left alone. */
-async function whatStands({ directory, name, ifExists, uid }: Saving): Promise<Present> {
+async function whatStands({ directory, name, ifExists }: Saving): Promise<Present> {
   const path = join(directory.path, name);
   const look = async () => ({ stat: await lstat(directory.entry(name)), other: await otherSpelling(directory, name) });
   const found = await look().catch((error) => {
@@ -152,8 +168,7 @@ async function whatStands({ directory, name, ifExists, uid }: Saving): Promise<P
   if (ifExists === 'error') throw alreadyThere(directory, name);
   if (stat.isSymbolicLink()) return { kind: 'replaceable' };
   if (!stat.isFile()) throw inTheWay(path, stat.isDirectory() ? 'a directory' : 'something that is no file');
-  if (ifExists === 'skip') return { kind: 'file-to-keep' };
-  return stat.uid === uid ? { kind: 'replaceable', mode: stat.mode & 0o777 } : { kind: 'replaceable' };
+  return ifExists === 'skip' ? { kind: 'file-to-keep' } : { kind: 'replaceable', stat };
 }
 
 function sameToTheDisk(path: string, other: string): FilingsError {

@@ -1,4 +1,4 @@
-import { chmod, mkdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { chmod, chown, mkdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { ACCESSION, workplace } from './program.ts';
@@ -15,6 +15,28 @@ test('a file that is replaced keeps its permissions', async () => {
   expect(await place.read('mine')).toEqual(await readFile(SAMPLE));
   expect((await stat(join(place.path, 'mine'))).mode & 0o777).toBe(0o640);
 });
+
+test.skipIf(process.geteuid?.() !== 0)(
+  'over another user’s file, permissions are those of a new file: only root can make one to try',
+  async () => {
+    const place = await workplace();
+    const path = join(place.path, 'theirs');
+    await writeFile(path, 'old');
+    await chmod(path, 0o666);
+    await chown(path, 12345, 12345);
+    const { exitCode, stderr } = await place.filings([
+      'download',
+      ACCESSION,
+      'primary.htm',
+      '-o',
+      'theirs',
+      '--sandbox',
+    ]);
+    expect(exitCode, stderr).toBe(0);
+    const { mode, uid } = await stat(path);
+    expect([mode & 0o777, uid]).toEqual([0o666 & ~process.umask(), 0]);
+  },
+);
 
 test.each<[string, string, number, RegExp]>([
   ['a directory that is missing is not made', 'no/such/file', 8, /no\/such: cannot write: the directory is not there/],
