@@ -21,7 +21,7 @@ if (!existsSync(main)) {
   process.exit(2);
 }
 
-require('node:module').enableCompileCache?.();
+require('./compile-cache.js').enableCompileCache();
 const again = require('./again.js');
 const run = again.isNeeded() ? again.start(__filename) : require(main).start(root);
 
