@@ -38,6 +38,8 @@ export interface World {
   readonly random: () => number;
   /** Aborted by the first SIGINT, SIGTERM or SIGHUP; the reason is a FilingsError `interrupted`. */
   readonly interrupt: AbortSignal;
+  /** Sends a signal to a process; throws when it is gone. */
+  readonly kill: (pid: number, signal: NodeJS.Signals) => void;
   /** Filled by whoever reads a secret; every text for a person or a log passes through its `redact`. */
   readonly secrets: Secrets;
   /** The project's folder, where `samples/` and `package.json` are. Absolute. */
@@ -74,6 +76,7 @@ export function systemWorld(root: string): World {
     monotonic: () => performance.now(),
     random: Math.random,
     interrupt: interruptSignal(),
+    kill: (pid, signal) => void process.kill(pid, signal),
     secrets: new Secrets(),
     root,
   };

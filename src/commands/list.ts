@@ -37,11 +37,11 @@ async function listAll(request: ListRequest, session: Session, world: World): Pr
   let [listed, failed, onlyTemporary] = [0, 0, true];
   let stoppedBy: FilingsError | undefined;
   for await (const line of linesOf(request, world, signal)) {
-    const { found, error } = await find(line, request, session);
+    const sought = await find(line, request, session);
+    const error = sought.found ? await show(sought.found) : sought.error;
     if (error && !request.several) throw error;
     stoppedBy = signal.aborted ? signal.reason : stops.after(error);
-    if (found) {
-      await show(found);
+    if (!error) {
       listed += 1;
     } else if (!signal.aborted) {
       failed += 1;
@@ -88,16 +88,21 @@ async function find(line: Line, { query }: ListRequest, { client, progress, sign
   }
 }
 
-/** Writes a filing's chosen files to stdout. */
+/** Writes a filing's chosen files to stdout; gives back what is wrong with those that can't be. */
 function shower(request: ListRequest, { settings, progress, signal }: Session, world: World) {
   const form = formOf(request, world.stdout);
   const { faint } = colors(usesColor(settings.color, world.stdout, world.env.TERM));
   let headings = true;
-  return async ({ accession, files }: Filing) => {
+  return async ({ accession, files }: Filing): Promise<FilingsError | undefined> => {
     const chosen = files.filter((file) => request.chosen(file.file_name));
-    if (chosen.length === 0) return tellNoMatch(accession, files.length, request, progress);
-    await write(world.stdout, listed(chosen, form, { headings, paintHeading: faint }, world), signal);
+    if (chosen.length === 0) {
+      tellNoMatch(accession, files.length, request, progress);
+      return undefined;
+    }
+    const fit = chosen.filter((file) => fits(file, form));
+    if (fit.length > 0) await write(world.stdout, listed(fit, form, { headings, paintHeading: faint }, world), signal);
     headings = false;
+    return fit.length < chosen.length ? splitByNul(accession, chosen.length - fit.length) : undefined;
   };
 }
 
@@ -116,6 +121,18 @@ async function* linesOf({ accessions, input }: ListRequest, world: World, signal
 
 function atLine(number: number, { code, message, hint }: FilingsError): FilingsError {
   return new FilingsError(code, `line ${number}: ${message}`, hint === undefined ? {} : { hint });
+}
+
+/** Of a name with a NUL inside, a program that splits at NUL would make two. */
+function fits({ file_name }: ListedFile, form: ListForm): boolean {
+  return form.kind !== 'names' || !form.raw || !file_name.includes('\0');
+}
+
+function splitByNul(accession: AccessionNumber, count: number): FilingsError {
+  const names = count === 1 ? 'a file name has' : `${count} file names have`;
+  return new FilingsError('integrity', `${accession}: ${names} a NUL inside, and cannot be listed with -0`, {
+    hint: 'list it with --json',
+  });
 }
 
 function tellNoMatch(

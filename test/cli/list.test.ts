@@ -80,6 +80,22 @@ describe('the output of filings list', () => {
     expect((await list([A, '-0'])).stdout).toBe('a\x1b.htm\0b\n.htm\0');
   });
 
+  it('-0 refuses a name with a NUL inside, and lists the others', async () => {
+    const { list } = await service(bodies({ [A]: ['a.htm', 'b.htm\0c.htm', 'd.htm'], [B]: ['e\0'], [C]: ['f.htm'] }));
+    const single = await list([A, '-0']);
+    expect([single.exitCode, single.stdout]).toEqual([9, 'a.htm\0d.htm\0']);
+    expect(single.stderr).toMatch(
+      /^filings: 0001234567-24-000001: a file name has a NUL inside, .*\n {2}hint: .*--json/,
+    );
+    const several = await list([A, B, C, '-0']);
+    expect([several.exitCode, several.stdout]).toEqual([3, `${A}\ta.htm\0${A}\td.htm\0${C}\tf.htm\0`]);
+    expect(several.stderr).toMatch(
+      /000001: a file name has a NUL .*000002: a file name has a NUL .*2 of 3 filings failed/s,
+    );
+    expect((await list([A])).stdout).toBe('a.htm\nb.htm\\x00c.htm\nd.htm\n');
+    expect(String((await list([A, '-0', '--json'])).stdout).split('\0')).toHaveLength(4);
+  });
+
   it('is JSON Lines that --input takes back', async () => {
     const { list } = await service(bodies({ [A]: FILES, [B]: ['b\u202e.htm'] }));
     const { stdout } = await list([A, '--json']);

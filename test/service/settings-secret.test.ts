@@ -1,9 +1,9 @@
 import { execFile } from 'node:child_process';
-import { chown } from 'node:fs/promises';
+import { chown, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { FilingsError } from '../../src/errors.ts';
 import { readKey, readToken } from '../../src/settings/secret-source.ts';
 import { temporaryFolder, worldOf } from '../settings-world.ts';
@@ -130,12 +130,55 @@ describe('from a command', () => {
     await expect(run(argv)).rejects.toMatchObject({ code: 'config', message: expect.stringContaining(message) });
   });
 
+  test.each([
+    ['a program that runs on', ['sh', '-c', `echo $$ > "$0"; echo ${CANARY}; exec sleep 600`]],
+    [
+      'a program that runs on with a child',
+      ['sh', '-c', `sh -c 'echo $$ > "$0"; echo ${CANARY}; exec sleep 600' "$0"; true`],
+    ],
+    [
+      'a program that does not mind SIGTERM',
+      ['sh', '-c', `trap "" TERM; echo $$ > "$0"; echo ${CANARY}; while :; do sleep 1; done`],
+    ],
+  ])('%s is ended once its first line is there', async (_, argv) => {
+    const pidFile = join(folder.path, 'runs-on');
+    await rm(pidFile, { force: true });
+    expect(await run([...argv, pidFile])).toBe(CANARY);
+    await expect.poll(async () => isRunning(await pidIn(pidFile)), { timeout: 10_000 }).toBe(false);
+  });
+
+  test('whoever else holds its stdout is not waited for', async () => {
+    const pidFile = join(folder.path, 'holds-on');
+    const script = `sleep 600 & echo $! > "$0"; printf ${CANARY}`;
+    expect(await run(['sh', '-c', script, pidFile])).toBe(CANARY);
+    const pid = await pidIn(pidFile);
+    expect(isRunning(pid)).toBe(true);
+    process.kill(pid);
+  });
+
+  test('what it says on stderr is told without the key that it wrote', async () => {
+    const world = worldOf({ env: process.env });
+    const attempt = run(['sh', '-c', `echo ${CANARY}; echo "not good: ${CANARY}" >&2; exit 3`], world);
+    await expect(attempt).rejects.toMatchObject({
+      message: expect.stringMatching(/status 3: not good: \[redacted\]$/),
+    });
+  });
+
+  test('too long a silence is given up', async () => {
+    const patience = vi.spyOn(AbortSignal, 'timeout').mockReturnValue(AbortSignal.abort(new Error('30 s are over')));
+    onTestFinished(() => patience.mockRestore());
+    await expect(run(['sleep', '600'])).rejects.toMatchObject({
+      code: 'config',
+      message: 'API key of apiKeyCommand: sleep: wrote no key within 30 s',
+    });
+    expect(patience).toHaveBeenCalledWith(30_000);
+  });
+
   test('an interrupt kills it', async () => {
     const controller = new AbortController();
     const pidFile = join(folder.path, 'pid');
     const world = worldOf({ env: process.env, interrupt: controller.signal });
     const running = run(['sh', '-c', `echo $$ > '${pidFile}'; exec sleep 600`], world);
-    const { readFile } = await import('node:fs/promises');
     const pid = async () => Number(await readFile(pidFile, 'utf8').catch(() => ''));
     await expect.poll(pid, { timeout: 10_000 }).toBeGreaterThan(0);
     controller.abort(new FilingsError('interrupted', 'interrupted: SIGTERM', { signal: 15 }));
@@ -144,6 +187,10 @@ describe('from a command', () => {
     await expect.poll(() => isRunning(child), { timeout: 10_000 }).toBe(false);
   });
 });
+
+async function pidIn(file: string): Promise<number> {
+  return Number(await readFile(file, 'utf8'));
+}
 
 function isRunning(pid: number): boolean {
   try {
