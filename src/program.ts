@@ -5,7 +5,7 @@ import { FilingsError } from './errors.ts';
 import type { Request } from './request.ts';
 import { type OptionSpec, SETTINGS } from './settings/options.ts';
 import { readChoice } from './settings/values.ts';
-import { looksLikeOption, type Place, usageError } from './usage-error.ts';
+import { helpHint, looksLikeOption, type Place, unknownCommand, usageError } from './usage-error.ts';
 
 /** The options that every command has: the settings' flags. */
 export const SHARED_OPTIONS: readonly OptionSpec[] = SETTINGS.flatMap((spec) => spec.option ?? []);
@@ -94,10 +94,19 @@ function stopOf(error: CommanderError, place: Place): Error {
       return new Stop({ kind: 'version' });
     case 'commander.helpDisplayed':
     case 'commander.help':
-      return new Stop({ kind: 'help', path: place.path, missing: error.exitCode !== 0 });
+      return helpOf(place, error.exitCode !== 0);
     default:
       return usageError(error, place);
   }
+}
+
+/** Help about what was named, before or after `--help`: about a command that is not there, none. */
+function helpOf({ spec, path, args, ...place }: Place, missing: boolean): Error {
+  const [word] = args.filter((one) => !one.startsWith('-'));
+  if (word === undefined || spec.children === undefined) return new Stop({ kind: 'help', path, missing });
+  const child = spec.children.find(({ name }) => name === word);
+  if (child === undefined) return unknownCommand({ path, args: [word] }, spec.children, helpHint(path));
+  return helpOf({ ...place, spec: child, path: [...path, word], args: args.slice(args.indexOf(word) + 1) }, missing);
 }
 
 function optionOf(spec: OptionSpec, argv: readonly string[]): Option {

@@ -7,6 +7,7 @@ import { ServiceClient } from './service/client.ts';
 import { resolveSettings } from './settings/resolve.ts';
 import type { Settings } from './settings/settings.ts';
 import { requireOneUser, stdinUsers } from './settings/stdin.ts';
+import { typedAgain } from './settings/typed-again.ts';
 import { createProgress, type Progress } from './terminal/progress.ts';
 import { versionIn } from './version.ts';
 import type { World } from './world.ts';
@@ -58,6 +59,7 @@ export async function openSession(flags: Invocation['flags'], world: World, stdi
     monotonic,
     secrets,
     trace: (line) => progress.trace(line),
+    again: (command) => typedAgain(command, { ...flags, sandbox: settings.sandbox }),
   });
   return {
     settings,

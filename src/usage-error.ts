@@ -18,7 +18,7 @@ export interface Place {
 export function usageError(error: CommanderError, place: Place): FilingsError {
   const command = place.path.join(' ') || 'filings';
   const quoted = /'([^']*)'/.exec(error.message)?.[1] ?? '';
-  const help = `see ${['filings', ...place.path].join(' ')} --help`;
+  const help = helpHint(place.path);
   switch (error.code) {
     case 'commander.unknownOption':
       return unknownOption(quoted, place, help);
@@ -48,8 +48,16 @@ function unknownOption(written: string, { options, path }: Place, help: string):
   return new FilingsError('usage', `${flag}: no such option`, { hint });
 }
 
+export function helpHint(path: readonly string[]): string {
+  return `see ${['filings', ...path].join(' ')} --help`;
+}
+
 /** What does not look like a word may be a token or a key. */
-function unknownCommand({ args, path }: Place, known: readonly CommandSpec[], help: string): FilingsError {
+export function unknownCommand(
+  { args, path }: Pick<Place, 'args' | 'path'>,
+  known: readonly CommandSpec[],
+  help: string,
+): FilingsError {
   const [word = ''] = args;
   const written = [...path, ...(/^[a-z-]{1,24}$/i.test(word) ? [word] : [])].join(' ');
   const meant = didYouMean(

@@ -1,7 +1,7 @@
 import { connect as connectTcp, isIP, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { FilingsError } from '../errors.ts';
-import { connectFailure } from './failure.ts';
+import { connectFailure, proxyFailure } from './failure.ts';
 import { happens } from './happens.ts';
 import { Intake } from './intake.ts';
 import { lookupOf } from './loopback.ts';
@@ -102,7 +102,9 @@ async function connect(origin: URL, route: Route, signal: AbortSignal, intake: I
     keepAlive: true,
     ...(intake ? { onread: intake.onread } : {}),
   });
-  await happens(socket, 'connect', signal);
+  await happens(socket, 'connect', signal).catch((error) => {
+    throw route.proxy ? proxyFailure(error, route.url, route.proxy) : error;
+  });
   return socket;
 }
 

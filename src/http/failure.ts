@@ -64,6 +64,15 @@ export function connectFailure(error: unknown, attempted: Attempted): FilingsErr
   });
 }
 
+/** A proxy that can't be reached is not the service's fault: turns what made it fail into one plain line that names it. */
+export function proxyFailure(error: unknown, url: URL, proxy: URL): FilingsError {
+  const failure = connectFailure(error, { url: proxy });
+  if (failure.code !== 'temporary') return failure;
+  return failure.reworded(`${url.host}: the proxy ${failure.message}`, {
+    hint: 'check HTTPS_PROXY and HTTP_PROXY, or name the host in NO_PROXY to go without a proxy',
+  });
+}
+
 /** Not the network's fault, and waiting does not mend it. */
 function tooManyOpen(cause: unknown, url: URL): FilingsError {
   return new FilingsError('local_io', `${url.host}: cannot connect: too many open files`, {

@@ -29,6 +29,8 @@ export interface ClientOptions {
   readonly secrets: Secrets;
   /** Told each request and answer, for `--verbose`. May hold secrets: the teller redacts. */
   readonly trace: (line: string) => void;
+  /** A command of this program as a hint shows it: so that it asks the same service as this run. */
+  readonly again: (command: string) => string;
 }
 
 /** The two endpoints of the service (contract part 4). */
@@ -162,6 +164,7 @@ export class ServiceClient {
       body,
       truncated,
       what,
+      again: this.#options.again,
       retryable: isRetriedStatus(answer.status),
       ...(after === undefined || !isRetriedStatus(answer.status) ? {} : { retryAt: now() + after }),
       ...(answer.status === 401 ? this.#hintForUnauthorized() : {}),

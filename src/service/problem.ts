@@ -19,6 +19,8 @@ export interface UnwelcomeAnswer {
   readonly retryAt?: number;
   /** Known better than what the status alone tells. */
   readonly hint?: string;
+  /** A command of this program as this run would give it. */
+  readonly again?: (command: string) => string;
 }
 
 /**
@@ -35,7 +37,7 @@ export function errorFromAnswer(answer: UnwelcomeAnswer): FilingsError {
   const parts = [what, status < 300 ? `${shown} is not the answer that was asked for` : shown];
   if (said !== undefined && plain(said) !== plain(phrase ?? '')) parts.push(said);
   return new FilingsError(code, parts.join(': '), {
-    hint: answer.hint ?? hintFor(status, code, what, said ?? ''),
+    hint: answer.hint ?? repeated(hintFor(status, code, what, said ?? ''), answer.again),
     problem: { ...problem, status },
     retryable,
     // A wrong key is wrong for every file, and so is a proxy that refuses; a 403 may be about one.
@@ -79,6 +81,11 @@ function hintFor(status: number, code: ErrorCode, what: string, said: string): s
     return `see which files there are: filings list ${accession}`;
   }
   return HINTS[status] ?? HINTS_BY_CODE[code] ?? '';
+}
+
+/** A command in a hint asks the same service as this run did. */
+function repeated(hint: string, again: UnwelcomeAnswer['again']): string {
+  return again ? hint.replace(/filings (?:list [\d-]+|config (?:check|list))/, (command) => again(command)) : hint;
 }
 
 /** For telling whether two phrases say the same. */

@@ -23,9 +23,9 @@ export async function openReport(
   signal: AbortSignal,
 ): Promise<Report> {
   if (path === undefined) return { async write() {}, async close() {} };
-  const writer = path === '-' ? stdoutWriter(stdout) : await guarded(path, () => openAt(resolve(cwd, path), signal));
+  const writer = path === '-' ? stdoutWriter(stdout) : await guarded(() => openAt(resolve(cwd, path), signal));
   return {
-    write: (line) => guarded(path, () => tell(writer, Buffer.from(`${line}\n`), signal)),
+    write: (line) => guarded(() => tell(writer, Buffer.from(`${line}\n`), signal)),
     close: () => writer.end(),
   };
 }
@@ -42,12 +42,12 @@ async function tell(writer: ByteWriter, line: Buffer, signal: AbortSignal): Prom
   });
 }
 
-async function guarded<T>(path: string, work: () => Promise<T>): Promise<T> {
+async function guarded<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
     if (!(error instanceof FilingsError) || error.code !== 'local_io') throw error;
-    throw error.reworded(`${path}: the report cannot be written`, {
+    throw error.reworded(`--report ${error.message}`, {
       hint: 'choose another file with --report',
       stopsRun: true,
       cause: error,

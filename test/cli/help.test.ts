@@ -31,6 +31,36 @@ describe('help', () => {
     },
   );
 
+  test.each([
+    [['nope', '--help'], 'nope'],
+    [['--help', 'nope'], 'nope'],
+    [['token', 'nope', '-h'], 'token nope'],
+    [['-h', 'token', 'nope'], 'token nope'],
+    [['config', '--help', 'nope'], 'config nope'],
+    [['help', 'nope'], 'help nope'],
+  ])('about a command that is not there is an error: %j', async (words, name) => {
+    const { exitCode, stdout, stderr } = await filings(words);
+    expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });
+    expect(stderr).toMatch(new RegExp(`^filings: ${name}: no such command`));
+  });
+
+  test.each([
+    [['-h', 'list'], ['list']],
+    [
+      ['--help', 'token', 'sign'],
+      ['token', 'sign'],
+    ],
+    [
+      ['token', '-h', 'sign'],
+      ['token', 'sign'],
+    ],
+    [['--profile', 'nope', '--help'], []],
+    [['list', 'nope', '--help'], ['list']],
+    [['-h', '-q', 'list', 'nope'], ['list']],
+  ])('is about what is named, before it or after it: %j', async (words, path) => {
+    expect(await filings(words)).toEqual(await filings([...path, '--help']));
+  });
+
   test('exit-codes, environment and config tell all', async () => {
     const text = async (topic: string) => (await filings(['help', topic])).stdout;
     const codes = await text('exit-codes');

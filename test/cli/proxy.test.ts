@@ -99,7 +99,17 @@ describe('https through a proxy', () => {
     const port = await closedPort();
     const { exitCode, stderr } = await download(HTTPS, { HTTPS_PROXY: `127.0.0.1:${port}` }, ['--retries', '0']);
     expect(exitCode, stderr).toBe(7);
-    expect(stderr).toMatch(new RegExp(`refused.*proxy 127\\.0\\.0\\.1:${port}`));
+    expect(stderr).toContain(`service.example: the proxy 127.0.0.1:${port}: connection refused\n`);
+    expect(stderr).toMatch(/hint: check HTTPS_PROXY/);
+  });
+
+  test.each([HTTPS, HTTP])('a proxy that nobody knows is told as the proxy, for %s', async (url) => {
+    const env = { HTTPS_PROXY: 'no-proxy.invalid:3128', HTTP_PROXY: 'no-proxy.invalid:3128' };
+    const { exitCode, stderr } = await download(url, env, ['--retries', '0']);
+    expect(exitCode, stderr).toBe(7);
+    expect(stderr).toMatch(
+      /service\.example: the proxy no-proxy\.invalid:3128: the name .*\n {2}hint: check HTTPS_PROXY/,
+    );
   });
 
   test('a proxy that says nothing: the connect timeout', async () => {
@@ -107,6 +117,7 @@ describe('https through a proxy', () => {
     const env = { HTTPS_PROXY: silent.url };
     const { exitCode, stderr } = await download(HTTPS, env, ['--retries', '0', '--connect-timeout', '500ms']);
     expect(exitCode, stderr).toBe(7);
+    expect(stderr).toContain(`the proxy 127.0.0.1:${silent.port}`);
     expect(stderr).toMatch(/timed out/);
   });
 });

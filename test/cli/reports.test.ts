@@ -8,6 +8,19 @@ import { ACCESSION, serviceAt, workplace } from './program.ts';
 
 const DOWNLOAD = ['--sandbox', 'download', ACCESSION] as const;
 
+test.each<[string, string, string]>([
+  ['no/such/report', 'no/such/report', 'the directory is not there'],
+  ['.', '', 'it is a directory'],
+  ['/proc/nope', '/proc/nope', 'the directory is not there'],
+])('a report that cannot be written is told with the reason: %s', async (path, shown, why) => {
+  const place = await workplace();
+  const args = ['download', ACCESSION, 'primary.htm', '--sandbox', '--report', path];
+  const { exitCode, stderr } = await place.filings(args);
+  expect(exitCode).toBe(8);
+  const absolute = shown.startsWith('/') ? shown : join(place.path, shown);
+  expect(stderr).toMatch(new RegExp(`^filings: --report ${absolute}: cannot write: ${why}\\n {2}hint: .*--report`));
+});
+
 test('a report whose reader went away ends the run with 141, quietly: files may be missing', async () => {
   const place = await workplace();
   const { stdout, stderr } = await place.shell(

@@ -63,6 +63,7 @@ export async function startRun(url: string, options: RunOptions = {}): Promise<R
     idleTimeout: options.idleTimeout ?? 20_000,
     monotonic,
     secrets: new Secrets(),
+    again: (command) => command,
     trace: () => {},
   });
   const places = new Places(tenant(options));
