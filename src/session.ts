@@ -4,6 +4,7 @@ import { startDeadline } from './deadline.ts';
 import { Connections } from './http/connections.ts';
 import { Pace } from './http/pace.ts';
 import { ServiceClient } from './service/client.ts';
+import { checkExtraAuthorities } from './settings/extra-authorities.ts';
 import { resolveSettings } from './settings/resolve.ts';
 import type { Settings } from './settings/settings.ts';
 import { requireOneUser, stdinUsers } from './settings/stdin.ts';
@@ -29,6 +30,7 @@ export interface Session {
  * reads stdin, as a person would write it. Throws `usage`, `config`, `auth`, `local_io`.
  */
 export async function openSession(flags: Invocation['flags'], world: World, stdinUser?: string): Promise<Session> {
+  await checkExtraAuthorities(world);
   const { settings } = await resolveSettings(flags, world);
   requireOneUser('stdin', [stdinUser, ...stdinUsers(settings)]);
   const deadline = startDeadline(settings.deadline, world.interrupt);
