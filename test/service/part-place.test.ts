@@ -34,8 +34,9 @@ test.each<[string, (path: string, victim: string) => Promise<unknown>]>([
   const path = await temporaryDirectory();
   const victim = join(path, 'victim');
   await writeFile(victim, 'untouched');
+  const place = await placeIn(path);
   await plant(join(path, partNames(NAME, OWNER, '1').part), victim);
-  const part = await PartFile.create(await placeIn(path));
+  const part = await PartFile.create(place);
   await part.begin(undefined, BYTES.length);
   await part.write([BYTES]);
   expect(await part.commit({ exclusive: true }, signal)).toBe('placed');
@@ -52,8 +53,9 @@ test.each<[string, (path: string, victim: string) => Promise<unknown>]>([
   const path = await temporaryDirectory();
   const victim = join(path, 'victim');
   await writeFile(victim, 'untouched');
+  const place = await placeIn(path);
   await plant(join(path, partNames(NAME, OWNER, '1').resume), victim);
-  const part = await PartFile.create(await placeIn(path));
+  const part = await PartFile.create(place);
   await part.begin({ kind: 'etag', value: '"v1"' }, BYTES.length + (1 << 20));
   await part.write([BYTES]);
   expect(await part.commit({ exclusive: true }, signal)).toBe('placed');
