@@ -24,20 +24,26 @@ export async function relayBelow(port: number, meddle: { swallows: boolean; cuts
     near.on('error', () => {}).on('close', () => far.destroy());
     near.pipe(far);
     let held: Buffer = Buffer.alloc(0);
-    let last: Buffer = Buffer.alloc(0);
+    /** What may be the end: it goes on when more comes. */
+    let waiting: Buffer[] = [];
     far.on('data', (data) => {
       const { records, rest } = split(Buffer.concat([held, data]));
       held = rest;
       for (const record of records) {
-        if (meddle.swallows && isAlert(record)) continue;
-        // The last one is held back until another comes, once the handshake is over.
-        near.write(last);
-        last = Buffer.alloc(0);
-        if (meddle.cuts !== undefined && record[0] === APPLICATION_DATA && record.length > 200) last = record;
-        else near.write(record);
+        if (isAlert(record)) waiting.push(record);
+        else {
+          near.write(Buffer.concat(waiting));
+          // Behind the handshake, whose last record is a small one.
+          waiting = meddle.cuts !== undefined && record.length > 200 ? [record] : [];
+          if (waiting.length === 0) near.write(record);
+        }
       }
     });
-    far.on('end', () => near.end(last.subarray(0, Math.max(0, last.length - (meddle.cuts ?? 0)))));
+    far.on('end', () => {
+      if (meddle.swallows) waiting.pop();
+      const end = Buffer.concat(waiting);
+      near.end(end.subarray(0, end.length - (meddle.cuts ?? 0)));
+    });
   });
   await new Promise<void>((resolve) => relay.listen(0, '127.0.0.1', resolve));
   return {
