@@ -12,18 +12,30 @@ process.env.UV_THREADPOOL_SIZE ??= '16';
 // Certificates are always checked: with this set, Node would warn that they are not.
 delete process.env.NODE_TLS_REJECT_UNAUTHORIZED;
 
+// Under NODE_DEBUG, Node's own modules print requests with their keys. It was read before this line ran, so the stderr
+// that they print to is taken away; the program has the real one.
+let stderr;
+if (process.env.NODE_DEBUG) {
+  stderr = process.stderr;
+  Object.defineProperty(process, 'stderr', { value: { isTTY: false, write: () => true } });
+  process.removeAllListeners('warning');
+}
+// For workers and children.
+delete process.env.NODE_DEBUG;
+delete process.env.NODE_DEBUG_NATIVE;
+
 const { existsSync } = require('node:fs');
 const { join } = require('node:path');
 const root = join(__dirname, '..');
 const main = join(root, 'dist', 'main.js');
 if (!existsSync(main)) {
-  process.stderr.write("filings: not built yet: run 'npm ci' in the project's folder\n");
+  (stderr ?? process.stderr).write("filings: not built yet: run 'npm ci' in the project's folder\n");
   process.exit(2);
 }
 
 require('./compile-cache.js').enableCompileCache();
 const again = require('./again.js');
-const run = again.isNeeded() ? again.start(__filename) : require(main).start(root);
+const run = again.isNeeded() ? again.start(__filename) : require(main).start(root, stderr);
 
 for (const event of ['uncaughtException', 'unhandledRejection']) {
   process.on(event, (error) => run.crashed(error).then((status) => process.exit(status)));
@@ -31,7 +43,7 @@ for (const event of ['uncaughtException', 'unhandledRejection']) {
 
 /** Ends the process also when something holds it, such as an open stdin, but lets what is written get out. */
 function endSoon(patience) {
-  const unwritten = [process.stdout, process.stderr].some((stream) => stream.writableLength > 0);
+  const unwritten = [process.stdout, stderr ?? process.stderr].some((stream) => stream.writableLength > 0);
   setTimeout(() => (unwritten && patience > 0 ? endSoon(patience - 1) : process.exit()), 50).unref();
 }
 

@@ -4,10 +4,11 @@ import { plainRequest, type Request } from './request.ts';
 import { SETTINGS, type SettingSpec } from './settings/options.ts';
 import { guardStream, isBrokenPipe, write } from './terminal/output.ts';
 import { versionIn } from './version.ts';
-import { systemWorld, type World } from './world.ts';
+import { type OutputStream, systemWorld, type World } from './world.ts';
 
 /** 128 and SIGPIPE. */
 const READER_WENT_AWAY = 141;
+const PROXIES = ['https_proxy', 'HTTPS_PROXY', 'http_proxy', 'HTTP_PROXY'];
 
 export interface Run {
   /** The exit status; never rejects. */
@@ -16,9 +17,9 @@ export interface Run {
   readonly crashed: (error: unknown) => Promise<number>;
 }
 
-/** Runs the program in the real world; the caller owns the process. */
-export function start(root: string): Run {
-  const world = systemWorld(root);
+/** Runs the program in the real world; the caller owns the process, and may know a stderr that is not `process`'s. */
+export function start(root: string, stderr?: OutputStream): Run {
+  const world = systemWorld(root, stderr);
   return { done: main(world), crashed: (error) => report(error, world) };
 }
 
@@ -26,6 +27,7 @@ export function start(root: string): Run {
 export async function main(world: World): Promise<number> {
   try {
     rememberSecrets(world, world.env, ({ env }) => env);
+    for (const name of PROXIES) rememberProxy(world, world.env[name] ?? '');
     return await answer(plainRequest(world.argv, COMMANDS) ?? (await parsed(world)), world);
   } catch (error) {
     // The reader of stdout has seen enough.
@@ -85,6 +87,24 @@ function rememberSecrets(
   for (const spec of SETTINGS.filter(({ secret }) => secret)) {
     const value = values[nameOf(spec) ?? ''];
     if (typeof value === 'string') secrets.add(value.trim());
+  }
+}
+
+/** User and password of a proxy's URL, as written and as sent. */
+function rememberProxy({ secrets }: World, url: string): void {
+  const [, pair] = /^(?:[a-z][\w+.-]*:\/\/)?([^/?#]+)@/i.exec(url) ?? [];
+  if (pair === undefined) return;
+  for (const text of [pair, decoded(pair)]) {
+    secrets.add(text);
+    secrets.add(text.slice(text.indexOf(':') + 1));
+  }
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
   }
 }
 

@@ -40,7 +40,7 @@ export interface World {
   readonly interrupt: AbortSignal;
   /** Sends a signal to a process; throws when it is gone. */
   readonly kill: (pid: number, signal: NodeJS.Signals) => void;
-  /** Filled by whoever reads a secret; every text for a person or a log passes through its `redact`. */
+  /** Filled by whoever reads a secret; what is said to a person or a log passes through its `redact`, data does not. */
   readonly secrets: Secrets;
   /** The project's folder, where `samples/` and `package.json` are. Absolute. */
   readonly root: string;
@@ -49,7 +49,7 @@ export interface World {
 const SIGNALS = { SIGHUP: 1, SIGINT: 2, SIGTERM: 15 } as const;
 
 /** The real world. Installs the signal handlers: the first signal aborts, a second one quits at once. */
-export function systemWorld(root: string): World {
+export function systemWorld(root: string, stderr?: OutputStream): World {
   return {
     argv: process.argv.slice(2),
     env: process.env,
@@ -70,7 +70,7 @@ export function systemWorld(root: string): World {
       return process.stdout;
     },
     get stderr() {
-      return process.stderr;
+      return stderr ?? process.stderr;
     },
     now: Date.now,
     monotonic: () => performance.now(),

@@ -21,8 +21,10 @@ export async function run({ args, flags }: Invocation, world: World): Promise<nu
   const session = await openSession({ ...flags, retries: '0' }, world);
   try {
     const error = await askOnce(session, accession);
-    const lines = findings(session, error).map((finding) => `${finding.join('\t').trimEnd()}\n`);
-    await write(world.stdout, lines.map((line) => world.secrets.redact(line)).join(''), world.interrupt);
+    // Only what comes from outside is redacted: the program's own words stand whatever the key is.
+    const show = (text: string) => printable(world.secrets.redact(text));
+    const lines = findings(session, error, show).map((finding) => `${finding.join('\t').trimEnd()}\n`);
+    await write(world.stdout, lines.join(''), world.interrupt);
     if (error !== undefined && !isAnswer(error)) throw error;
     return 0;
   } finally {
@@ -45,7 +47,11 @@ function isAnswer({ code }: FilingsError): boolean {
   return code === 'not_found' || code === 'rejected';
 }
 
-function findings({ settings, client }: Session, error: FilingsError | undefined): readonly Finding[] {
+function findings(
+  { settings, client }: Session,
+  error: FilingsError | undefined,
+  show: (text: string) => string,
+): readonly Finding[] {
   const { token, sandbox } = settings;
   const reached = error === undefined || error.connected !== false;
   const certificate = error?.fault === 'certificate';
@@ -53,11 +59,11 @@ function findings({ settings, client }: Session, error: FilingsError | undefined
   const refused = error?.code === 'auth';
   const verdict = admitted ? 'ok' : refused ? 'wrong' : 'unknown';
   return [
-    ['address', reached || certificate ? 'ok' : 'wrong', printable(sandbox ? 'the sandbox' : client.baseUrl)],
+    ['address', reached || certificate ? 'ok' : 'wrong', sandbox ? 'the sandbox' : show(client.baseUrl)],
     [
       'certificate',
       client.baseUrl.startsWith('http:') ? 'not used' : certificate ? 'wrong' : reached ? 'ok' : 'unknown',
-      certificate ? printable(error.message) : '',
+      certificate ? show(error.message) : '',
     ],
     ['key', verdict, refused && token !== undefined ? 'the key or the token' : ''],
     ['token', token === undefined ? 'not used' : verdict, ''],

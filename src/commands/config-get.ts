@@ -1,4 +1,5 @@
 import { FilingsError } from '../errors.ts';
+import { REDACTED } from '../secrets.ts';
 import { settingNamed } from '../settings/config-edit.ts';
 import { resolveSettings } from '../settings/resolve.ts';
 import { write } from '../terminal/output.ts';
@@ -15,7 +16,7 @@ export async function run({ args, flags }: Invocation, world: World): Promise<nu
     throw new FilingsError('not_found', `${key}: not set`, { hint: `filings config set ${key} VALUE` });
   }
   const text = typeof value === 'string' ? value : JSON.stringify(value);
-  const shown = secret ? '[redacted]' : printable(world.secrets.redact(text));
+  const shown = secret ? REDACTED : printable(text);
   await write(world.stdout, `${shown}\n`, world.interrupt);
   return 0;
 }

@@ -1,5 +1,6 @@
+import { REDACTED, type Secrets } from '../secrets.ts';
 import type { Given } from '../settings/layers.ts';
-import { SETTINGS, type SettingSpec } from '../settings/options.ts';
+import { SETTINGS, type SettingKind, type SettingSpec } from '../settings/options.ts';
 import { resolveSettings } from '../settings/resolve.ts';
 import { write } from '../terminal/output.ts';
 import { printable, printableJson } from '../terminal/printable.ts';
@@ -7,27 +8,37 @@ import { redacted } from '../terminal/redacted.ts';
 import type { World } from '../world.ts';
 import type { Invocation } from './invocation.ts';
 
+/** Not words of the program, but whatever was written there: a key too, by mistake. */
+const FREE_TEXT: readonly SettingKind[] = ['text', 'path', 'url', 'jwt-recipe'];
+
 /** `filings config list [--json]`: each value that is set, with where it came from. */
 export async function run({ options, flags }: Invocation, world: World): Promise<number> {
   const { given } = await resolveSettings(flags, world, true);
-  const rows = SETTINGS.flatMap((spec) => {
+  for (const { key, secret } of SETTINGS) {
+    const value = given.get(key)?.value;
+    if (secret && typeof value === 'string') world.secrets.add(value);
+  }
+  const lines = SETTINGS.flatMap((spec) => {
     const one = given.get(spec.key);
-    return one === undefined ? [] : [{ spec, given: one, value: shownValue(spec, one) }];
+    if (one === undefined) return [];
+    const value = shownValue(spec, one, world.secrets);
+    const { level, name: origin } = one;
+    return options.json
+      ? printableJson({ key: spec.key, value, level, origin })
+      : [spec.key, asText(value), origin].map((text) => printable(text)).join('\t');
   });
-  const lines = rows.map(({ spec: { key }, given: { level, name }, value }) =>
-    options.json
-      ? printableJson(redacted({ key, value, level, origin: name }, world.secrets))
-      : [key, asText(value), name].map((text) => printable(world.secrets.redact(text))).join('\t'),
-  );
   await write(world.stdout, lines.map((line) => `${line}\n`).join(''), world.interrupt);
   return 0;
 }
 
-/** A secret is never shown, and what may hold one neither. */
-function shownValue(spec: SettingSpec, { value }: Given): unknown {
-  return spec.secret ? '[redacted]' : value;
+/** A secret is never shown, nor the arguments of a program that gives one; what is free text may hold one by mistake. */
+function shownValue({ secret, kind }: SettingSpec, { value }: Given, secrets: Secrets): unknown {
+  if (secret) return REDACTED;
+  if (kind === 'argv' && Array.isArray(value)) return [value[0], ...(value.length > 1 ? ['…'] : [])];
+  return FREE_TEXT.includes(kind) ? redacted(value, secrets) : value;
 }
 
 function asText(value: unknown): string {
+  if (Array.isArray(value)) return value.join(' ');
   return typeof value === 'string' ? value : JSON.stringify(value);
 }

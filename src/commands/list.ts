@@ -4,10 +4,9 @@ import type { AccessionNumber } from '../service/accession.ts';
 import type { ListedFile } from '../service/listing.ts';
 import { openSession, type Session } from '../session.ts';
 import { colors, usesColor } from '../terminal/colors.ts';
-import { fileList, type ListForm, type ListLook } from '../terminal/file-list.ts';
+import { fileList, type ListForm } from '../terminal/file-list.ts';
 import { write } from '../terminal/output.ts';
 import type { FileProgress } from '../terminal/progress.ts';
-import { redacted } from '../terminal/redacted.ts';
 import { readInputLines } from '../transfer/input-lines.ts';
 import { openInput } from '../transfer/input-source.ts';
 import { setbackLine } from '../transfer/report.ts';
@@ -100,7 +99,8 @@ function shower(request: ListRequest, { settings, progress, signal }: Session, w
       return undefined;
     }
     const fit = chosen.filter((file) => fits(file, form));
-    if (fit.length > 0) await write(world.stdout, listed(fit, form, { headings, paintHeading: faint }, world), signal);
+    // What a service lists is data, and exact: what was blacked out could not be asked for.
+    if (fit.length > 0) await write(world.stdout, fileList(fit, form, { headings, paintHeading: faint }), signal);
     headings = false;
     return fit.length < chosen.length ? splitByNul(accession, chosen.length - fit.length) : undefined;
   };
@@ -154,14 +154,4 @@ function formOf({ output, nul, several }: ListRequest, stdout: World['stdout']):
   if (output === 'long' || (stdout.isTTY && !nul))
     return { kind: 'table', width: stdout.columns || undefined, accession: several };
   return { kind: 'names', end, raw: nul && !stdout.isTTY, accession: several };
-}
-
-/** A service may echo a secret in what it lists, too. */
-function listed(files: readonly ListedFile[], form: ListForm, look: ListLook, { secrets }: World): string {
-  const clear = files.map(({ accession_no, file_name, ...others }) => ({
-    accession_no,
-    file_name: secrets.redact(file_name),
-    ...(redacted(others, secrets) as object),
-  }));
-  return fileList(clear, form, look);
 }

@@ -11,7 +11,8 @@ import { gatherErrorBody, readAtMost } from './bounded.ts';
 import { clockAhead, clockSkew } from './clock-skew.ts';
 import { type Credentials, carry, withoutCredentials } from './credentials.ts';
 import { type ListedFile, readListing } from './listing.ts';
-import { errorFromAnswer } from './problem.ts';
+import { errorFromAnswer, type UnwelcomeAnswer } from './problem.ts';
+import { answerLines, requestLines, withoutTellingValidators } from './trace.ts';
 
 /** A listing is metadata; more than this is something else. */
 const LARGEST_LISTING = 64 << 20;
@@ -27,7 +28,7 @@ export interface ClientOptions {
   readonly idleTimeout: number;
   readonly monotonic: () => number;
   readonly secrets: Secrets;
-  /** Told each request and answer, for `--verbose`. May hold secrets: the teller redacts. */
+  /** Told each request and answer, for `--verbose`. What the service says in it may hold secrets: the teller redacts. */
   readonly trace: (line: string) => void;
   /** A command of this program as a hint shows it: so that it asks the same service as this run. */
   readonly again: (command: string) => string;
@@ -129,22 +130,21 @@ export class ServiceClient {
     fields: Readonly<Record<string, string>>,
     signal: AbortSignal,
   ): Promise<Answer> {
-    const { connections, idleTimeout, monotonic, persistence, userAgent, trace } = this.#options;
-    const carried = credentials ? await carry(url, credentials) : { url, headers: {} };
-    const headers = {
+    const { connections, idleTimeout, monotonic, persistence, secrets, userAgent, trace } = this.#options;
+    const bare = { url, headers: {} };
+    const carried = credentials ? await carry(url, credentials) : { ...bare, shown: bare };
+    const own = {
       'user-agent': userAgent,
       accept: '*/*',
       'accept-encoding': 'identity',
       ...fields,
-      ...carried.headers,
     };
-    trace(`> GET ${carried.url.href}`);
-    for (const [name, value] of Object.entries(headers)) trace(`>   ${name}: ${value}`);
+    for (const line of requestLines(own, carried)) trace(line);
+    const headers = { ...own, ...carried.headers };
     const answer = await get(connections, { url: carried.url, headers, idleTimeout, signal, monotonic });
     this.#clockAhead = clockAhead(answer.headers.date, persistence.now());
-    trace(`< ${answer.status}`);
-    for (const [name, value] of Object.entries(answer.headers)) trace(`<   ${name}: ${value}`);
-    return answer;
+    for (const line of answerLines(answer, carried)) trace(line);
+    return withoutTellingValidators(answer, secrets);
   }
 
   /** A service may copy our key into its Location; it is put on anew where it may go. */
@@ -158,7 +158,7 @@ export class ServiceClient {
     const { now } = this.#options.persistence;
     const { body, truncated } = await gatherErrorBody(answer, signal);
     const after = retryAfterMs(answer.headers['retry-after'], now());
-    return errorFromAnswer({
+    const unwelcome: UnwelcomeAnswer = {
       status: answer.status,
       headers: answer.headers,
       body,
@@ -168,7 +168,8 @@ export class ServiceClient {
       retryable: isRetriedStatus(answer.status),
       ...(after === undefined || !isRetriedStatus(answer.status) ? {} : { retryAt: now() + after }),
       ...(answer.status === 401 ? this.#hintForUnauthorized() : {}),
-    });
+    };
+    return errorFromAnswer(unwelcome, this.#options.secrets);
   }
 
   /** With a JWT it may be the key, the token, or the time that the token is checked against. */

@@ -1,5 +1,7 @@
+import { cut } from './problem-bounds.ts';
 import { sayingOf } from './problem-text.ts';
 
+/** Its ellipsis tells `redact` where half a secret may stand. */
 const LONGEST = 120;
 const MOST_MEMBERS = 8;
 
@@ -12,11 +14,11 @@ export function describeAnswer(text: string, json: unknown): string {
     return `an array of ${json.length}, of ${kinds}, without file names`;
   }
   if (typeof json === 'object' && json !== null) return `an object ${membersOf(json)}, without file names`;
-  return `${kindOf(json)}, not a list: ${shortened(JSON.stringify(json))}`;
+  return `${kindOf(json)}, not a list: ${cut(JSON.stringify(json), LONGEST)}`;
 }
 
 function describeText(text: string): string {
-  const saying = shortened(sayingOf(text) ?? '');
+  const saying = cut(sayingOf(text) ?? '', LONGEST);
   if (/^\s*<(!doctype html|html|head|body)/i.test(text.slice(0, 1000))) return `an HTML page: ${saying}`;
   if (text.trimStart().startsWith('<')) return `XML: ${saying}`;
   if (/^\s*[[{]/.test(text.slice(0, 1000))) return `broken JSON: ${saying}`;
@@ -27,14 +29,10 @@ function membersOf(object: object): string {
   const names = Object.keys(object);
   if (names.length === 0) return 'without members';
   const more = names.length > MOST_MEMBERS ? ', …' : '';
-  return `with the members ${shortened(names.slice(0, MOST_MEMBERS).join(', '))}${more}`;
+  return `with the members ${cut(names.slice(0, MOST_MEMBERS).join(', '), LONGEST)}${more}`;
 }
 
 function kindOf(value: unknown): string {
   if (value === null) return 'null';
   return Array.isArray(value) ? 'array' : typeof value;
-}
-
-function shortened(text: string): string {
-  return text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text;
 }

@@ -1,5 +1,6 @@
 import type { Problem } from '../errors.ts';
-import { bounded, cut } from './problem-bounds.ts';
+import type { Secrets } from '../secrets.ts';
+import { bounded, brief, cut, LOOKED_AT } from './problem-bounds.ts';
 import { sayingOf } from './problem-text.ts';
 
 /** What an error body tells: one line, if any, and the members of RFC 9457 with their extensions. */
@@ -19,17 +20,22 @@ type JsonObject = Readonly<Record<string, unknown>>;
 const LONGEST_SAYING = 300;
 const DEEPEST = 6;
 
-/** Reads any error body seen in practice: by what it holds, never by its media type. */
-export function readErrorBody({ body, headers, truncated }: RawAnswer): ErrorBody {
+/** Reads any error body seen in practice: by what it holds, never by its media type. What is told is clear of secrets. */
+export function readErrorBody({ body, headers, truncated }: RawAnswer, secrets: Secrets): ErrorBody {
   const text = decoded(body);
   const whole = parsed(text);
   const json = whole === undefined && truncated ? salvaged(text) : whole;
   const object = firstObject(json);
-  const problem = object === undefined ? {} : readProblem(object);
+  const problem = object === undefined ? {} : readProblem(object, secrets);
   const said =
-    (object === undefined ? saidByText(json, text) : saidByJson(object)) ??
+    (object === undefined ? saidByText(json, secrets.redact(brokenOff(text, truncated))) : saidByJson(object)) ??
     saidByChallenge(headers['www-authenticate']);
-  return said === undefined ? { problem } : { said: cut(oneLine(said), LONGEST_SAYING), problem };
+  return said === undefined ? { problem } : { said: brief(oneLine(said), LONGEST_SAYING, secrets), problem };
+}
+
+/** What is looked at of a text, with the mark of a cut. It is redacted before its tags are taken out of it. */
+function brokenOff(text: string, truncated = false): string {
+  return cut(truncated ? `${text}…` : text, LOOKED_AT);
 }
 
 /** UTF-8, whatever it takes; UTF-16 when its byte-order mark says so. A mark is dropped. */
@@ -78,7 +84,7 @@ const STRING_MEMBERS = ['type', 'title', 'detail', 'instance'];
  * RFC 9457, section 3.1: a member of the wrong type is as absent; so is a null here.
  * Extensions are kept, within bounds. The body's `status` gives way to HTTP's.
  */
-function readProblem(body: JsonObject): ErrorBody['problem'] {
+function readProblem(body: JsonObject, secrets: Secrets): ErrorBody['problem'] {
   const members: [string, unknown][] = [];
   const extensions: [string, unknown][] = [];
   for (const [name, value] of Object.entries(body)) {
@@ -91,7 +97,7 @@ function readProblem(body: JsonObject): ErrorBody['problem'] {
     } else extensions.push([name, value]);
   }
   // What RFC 9457 names comes first, so that a huge extension can't use up its room.
-  return bounded(Object.fromEntries([...members, ...extensions]));
+  return bounded(Object.fromEntries([...members, ...extensions]), secrets);
 }
 
 /** Property -> messages; values may be strings, lists, or nest further; the property's own name is kept, `''` too. */
@@ -147,5 +153,5 @@ function saidByChallenge(header: string | readonly string[] | undefined): string
 }
 
 function oneLine(text: string): string {
-  return text.slice(0, 10_000).trim().replace(/\s+/g, ' ');
+  return text.trim().replace(/\s+/g, ' ');
 }

@@ -1,5 +1,4 @@
-/** Enough to find a title in; it also bounds the work of the patterns below. */
-const LOOKED_AT = 16_384;
+import { cut, LOOKED_AT } from './problem-bounds.ts';
 
 const ENTITIES: Readonly<Record<string, string>> = {
   amp: '&',
@@ -12,7 +11,7 @@ const ENTITIES: Readonly<Record<string, string>> = {
 
 /** The line that tells most of an error body that is no JSON object: HTML, XML or plain text. */
 export function sayingOf(text: string): string | undefined {
-  const start = text.slice(0, LOOKED_AT).trim();
+  const start = cut(text.trimStart(), LOOKED_AT).trim();
   if (start === '') return undefined;
   if (!start.startsWith('<')) return start.split(/[\r\n]/, 1)[0];
   const xml = [element(start, 'Code'), element(start, 'Message')].filter((part) => part !== undefined);
@@ -20,10 +19,11 @@ export function sayingOf(text: string): string | undefined {
   return element(start, 'title') ?? element(start, 'h1') ?? withoutTags(start);
 }
 
-/** The text of the first such element, in any case of its name; undefined when it is absent or empty. */
+/** The text of the first such element, in any case of its name, up to whatever it holds; undefined when it is absent or empty. */
 function element(markup: string, name: string): string | undefined {
-  const match = new RegExp(`<${name}(?:\\s[^<>]*)?>([^<]*)`, 'i').exec(markup);
-  return meaningful(match?.[1] ?? '');
+  const match = new RegExp(`<${name}(?:\\s[^<>]*)?>([^<]*)(</)?`, 'i').exec(markup);
+  const [, text = '', end] = match ?? [];
+  return meaningful(text && end === undefined ? `${text.trimEnd()}…` : text);
 }
 
 function withoutTags(markup: string): string | undefined {

@@ -1,5 +1,6 @@
 import { STATUS_CODES } from 'node:http';
 import { type ErrorCode, FilingsError } from '../errors.ts';
+import type { Secrets } from '../secrets.ts';
 import { readErrorBody } from './problem-body.ts';
 
 /** An answer that is not the one wanted, as it was received. */
@@ -26,12 +27,12 @@ export interface UnwelcomeAnswer {
 /**
  * The error for an answer that is no file and no listing. The HTTP status alone decides
  * on the code (RFC 9457, section 3.1.2: the body's own `status` is advisory); the body
- * is read for whatever it can tell, in whichever shape it came. Throws nothing.
+ * is read for whatever it can tell, in whichever shape it came, and is clear of `secrets`. Throws nothing.
  */
-export function errorFromAnswer(answer: UnwelcomeAnswer): FilingsError {
+export function errorFromAnswer(answer: UnwelcomeAnswer, secrets: Secrets): FilingsError {
   const { status, what, retryAt, retryable = false } = answer;
   const code = codeOf(status);
-  const { said, problem } = readErrorBody(isContent(answer) ? { ...answer, body: Buffer.alloc(0) } : answer);
+  const { said, problem } = readErrorBody(isContent(answer) ? { ...answer, body: Buffer.alloc(0) } : answer, secrets);
   const phrase = STATUS_CODES[status];
   const shown = phrase === undefined ? `${status}` : `${status} ${phrase}`;
   const parts = [what, status < 300 ? `${shown} is not the answer that was asked for` : shown];

@@ -311,17 +311,23 @@ describe('errors', () => {
     expect(exitCode).toBe(3);
   });
 
-  it('hold no secret, and neither does a listing', async () => {
+  it('hold no secret; a listing is data, and exact', async () => {
     const { list } = await service((request, response, accession) => {
       const key = request.headers.authorization ?? '';
       if (accession === D) response.writeHead(400).end(JSON.stringify({ title: key, [key]: encodeURIComponent(key) }));
-      else response.end(JSON.stringify([{ name: 'a.htm', key, [key]: 1, basic: Buffer.from(key).toString('base64') }]));
+      else response.end(JSON.stringify([{ name: `${key}.htm`, description: `of ${key}`, [key]: 1 }]));
     });
-    for (const form of [['--json'], ['-l'], ['-v'], ['--error-format', 'json', '-v']]) {
+    for (const form of [[], ['-0'], ['-l'], ['--json', '-v'], ['--error-format', 'json', '-v']]) {
       const { stdout, stderr } = await list([A, D, ...form]);
-      expect(stdout).toContain('a.htm');
-      for (const secret of [KEY, Buffer.from(KEY).toString('base64')])
-        expect(`${stdout}${stderr}`).not.toContain(secret);
+      expect(stdout).toContain(`${KEY}.htm`);
+      if (form.includes('--json')) {
+        expect(JSON.parse(String(stdout))).toMatchObject({
+          file_name: `${KEY}.htm`,
+          description: `of ${KEY}`,
+          [KEY]: 1,
+        });
+      }
+      for (const secret of [KEY, Buffer.from(KEY).toString('base64')]) expect(stderr).not.toContain(secret);
     }
   });
 });

@@ -181,6 +181,28 @@ describe('config list and get', () => {
     }
   });
 
+  test('list shows the program that gives the key, and none of its arguments', async () => {
+    await run(['config', 'set', 'jobs', '1']);
+    await writeFile(config, JSON.stringify({ apiKeyCommand: ['pass', 'show', CANARY] }));
+    const [text, json] = await Promise.all([run(['config', 'list']), run(['config', 'list', '--json'])]);
+    expect(text.stdout).toContain('apiKeyCommand\tpass …\t');
+    expect(json.stdout).toContain('"value":["pass","…"]');
+    expect(`${text.stdout}${json.stdout}`).not.toMatch(new RegExp(`show|${CANARY}`));
+  });
+
+  test.each(['authorization', 'apiKey', 'default'])(
+    'list and get keep the program’s own words when the key is %s',
+    async (key) => {
+      const env = { FILINGS_API_KEY: key, FILINGS_BASE_URL: `https://h.example/${key}` };
+      const { stdout } = await run(['config', 'list', '--key-in', 'authorization'], env);
+      expect(stdout).toContain('apiKey\t[redacted]\tFILINGS_API_KEY\n');
+      expect(stdout).toContain('keyIn\tauthorization\t--key-in\n');
+      expect(stdout).toMatch(/^retries\t5\tdefault$/m);
+      if (key.length >= 8) expect(stdout).toContain('baseUrl\thttps://h.example/[redacted]\t');
+      expect((await run(['config', 'get', 'baseUrl'], env)).stdout).toBe(`https://h.example/${key}\n`);
+    },
+  );
+
   test('with --sandbox show nothing else of the service', async () => {
     const { stdout, exitCode } = await run(['config', 'list', '--sandbox'], { FILINGS_BASE_URL: '::' });
     expect(exitCode).toBe(0);

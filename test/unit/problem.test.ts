@@ -1,13 +1,17 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { FilingsError } from '../../src/errors.ts';
+import { Secrets } from '../../src/secrets.ts';
 import { errorFromAnswer, type UnwelcomeAnswer } from '../../src/service/problem.ts';
 
 const what = 'a.htm of 0001234567-24-000001';
 
+const secrets = new Secrets();
+secrets.add('kP3/x+9"q&Z<');
+
 function from(status: number, body: unknown, more: Partial<UnwelcomeAnswer> = {}): FilingsError {
   const bytes = Buffer.isBuffer(body) ? body : Buffer.from(typeof body === 'string' ? body : JSON.stringify(body));
-  return errorFromAnswer({ status, headers: {}, body: bytes, what, ...more });
+  return errorFromAnswer({ status, headers: {}, body: bytes, what, ...more }, secrets);
 }
 
 describe('the HTTP status alone decides on the code', () => {
@@ -43,12 +47,7 @@ describe('the HTTP status alone decides on the code', () => {
   });
 
   it('a success that is refused is not read as an error', () => {
-    const error = errorFromAnswer({
-      status: 206,
-      headers: { 'content-type': 'text/html' },
-      body: Buffer.from('<title>x'),
-      what,
-    });
+    const error = from(206, '<title>x', { headers: { 'content-type': 'text/html' } });
     expect(error.code).toBe('integrity');
     expect(error.message).toBe(`${what}: 206 Partial Content is not the answer that was asked for`);
   });
@@ -81,7 +80,7 @@ describe('the line it says', () => {
       '<!DOCTYPE html><html><head><TITLE lang="en">\n Request Rate &amp; Threshold\tExceeded &#33;</TITLE></head></html>',
       '503 Service Unavailable: Request Rate & Threshold Exceeded !',
     ],
-    ['HTML without a title', 502, '<html><script>x()</script><h1>Bad <b>luck</b></h1></html>', '502 Bad Gateway: Bad'],
+    ['HTML without a title', 502, '<html><script>x()</script><h1>Bad <b>luck</b></h1></html>', '502 Bad Gateway: Bad…'],
     ['HTML without either', 502, '<html><body><p>Bad <b>luck</b></p></body></html>', '502 Bad Gateway: Bad luck'],
     [
       'XML',
@@ -250,5 +249,38 @@ describe('any body at all', () => {
   it('is quick with hostile markup', () => {
     for (const piece of ['<title ', '<script>', '<', '&#', '<Code'])
       holds(500, Buffer.from(`<${piece.repeat(150_000)}`));
+  });
+});
+
+describe('a secret in what it says', () => {
+  const key = 'kP3/x+9"q&Z<';
+  const html = (text: string) => text.replace(/[&<"]/g, (character) => `&#${character.charCodeAt(0)};`);
+
+  // Wherever a cut falls, at 300 for the line, 4096 for a member, 200 for a name, 16 KiB for what is looked at.
+  it.each([120, 200, 300, 500, 1000, 4096, 16_384, 32_768])('is told neither whole nor half at a cut at %i', (cut) => {
+    for (let before = cut - 14; before <= cut + 1; before += 1) {
+      const text = `${'x'.repeat(before)}${key} and more of it`;
+      const spread = `${' '.repeat(before)}${key} and more of it`;
+      const bodies = [
+        { title: text, detail: text, [text]: text, traceId: spread, errors: { [text]: [text] } },
+        { title: spread, nested: { [text]: [text] } },
+        text,
+        spread,
+        `<title>${html(text)}</title>`,
+        `<title>${html(spread)}</title>`,
+        `<p>${html(spread)}`,
+      ];
+      for (const body of bodies) {
+        const { message, problem } = from(400, body);
+        expect(`${message}${JSON.stringify(problem)}`).not.toMatch(/kP3\/|x\+9|q&Z/);
+      }
+    }
+  });
+
+  it('is not told half at the end of a body that was cut', () => {
+    for (let length = 1; length <= key.length; length += 1) {
+      const { message } = from(500, `no ${key.slice(0, length)}`, { truncated: true });
+      expect(message).not.toContain(key.slice(0, 4));
+    }
   });
 });
