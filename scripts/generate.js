@@ -1,8 +1,10 @@
-// Writes completions/, man/ and schema/ from src/catalogue.ts and src/settings/options.ts.
+// Writes completions/, man/ and schema/ from src/catalogue.ts and src/settings/options.ts, and THIRD-PARTY-LICENSES from
+// what is bundled.
 // --check writes nothing, and fails when a file is not what would be written.
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { build } from 'esbuild';
+import { thirdPartyLicences } from './licences.js';
 
 const root = join(import.meta.dirname, '..');
 
@@ -34,7 +36,8 @@ const { COMMANDS, generatedFiles } = await import(`data:text/javascript;base64,$
 
 const { version } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'));
 const checking = process.argv.includes('--check');
-for (const [name, wanted] of Object.entries(generatedFiles(COMMANDS, version))) {
+const wantedFiles = { ...generatedFiles(COMMANDS, version), 'THIRD-PARTY-LICENSES': await thirdPartyLicences(root) };
+for (const [name, wanted] of Object.entries(wantedFiles)) {
   const path = join(root, name);
   const found = await readFile(path, 'utf8').catch(() => undefined);
   if (found === wanted) continue;
