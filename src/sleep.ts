@@ -24,3 +24,9 @@ function nap(ms: number, signal: AbortSignal): Promise<void> {
     signal.addEventListener('abort', onAbort, { once: true });
   });
 }
+
+/** Lets signals, timers and sockets have their turn in the middle of long work; throws the signal's reason if it aborts. */
+export async function takeTurn(signal: AbortSignal): Promise<void> {
+  await new Promise((resolve) => setImmediate(resolve));
+  signal.throwIfAborted();
+}

@@ -3,6 +3,7 @@ import type { Setback } from '../http/attempts.ts';
 import type { AccessionNumber } from '../service/accession.ts';
 import type { ListedFile } from '../service/listing.ts';
 import { openSession, type Session } from '../session.ts';
+import { takeTurn } from '../sleep.ts';
 import { colors, usesColor } from '../terminal/colors.ts';
 import { fileList, type ListForm } from '../terminal/file-list.ts';
 import { write } from '../terminal/output.ts';
@@ -15,6 +16,10 @@ import { batchError } from '../transfer/verdict.ts';
 import type { World } from '../world.ts';
 import type { Invocation } from './invocation.ts';
 import { type ListRequest, readRequest } from './list-request.ts';
+
+/** A table is aligned over so many rows. */
+const FILES_A_WRITE = 10_000;
+const NAMES_A_TURN = 100;
 
 /** `filings list`: the names of each filing's files, on stdout as the listings arrive. */
 export async function run({ args, options, flags }: Invocation, world: World): Promise<number> {
@@ -93,17 +98,30 @@ function shower(request: ListRequest, { settings, progress, signal }: Session, w
   const { faint } = colors(usesColor(settings.color, world.stdout, world.env.TERM));
   let headings = true;
   return async ({ accession, files }: Filing): Promise<FilingsError | undefined> => {
-    const chosen = files.filter((file) => request.chosen(file.file_name));
+    const chosen = await chosenOf(files, request, signal);
     if (chosen.length === 0) {
       tellNoMatch(accession, files.length, request, progress);
       return undefined;
     }
     const fit = chosen.filter((file) => fits(file, form));
-    // What a service lists is data, and exact: what was blacked out could not be asked for.
-    if (fit.length > 0) await write(world.stdout, fileList(fit, form, { headings, paintHeading: faint }), signal);
-    headings = false;
+    for (let from = 0; from < fit.length; from += FILES_A_WRITE) {
+      const part = fit.slice(from, from + FILES_A_WRITE);
+      // What a service lists is data, and exact: what was blacked out could not be asked for.
+      await write(world.stdout, fileList(part, form, { headings, paintHeading: faint }), signal);
+      headings = false;
+    }
     return fit.length < chosen.length ? splitByNul(accession, chosen.length - fit.length) : undefined;
   };
+}
+
+/** Names can be many, and a pattern of one's own can take long over each. */
+async function chosenOf(files: readonly ListedFile[], { chosen }: ListRequest, signal: AbortSignal) {
+  const found: ListedFile[] = [];
+  for (const [index, file] of files.entries()) {
+    if (chosen(file.file_name)) found.push(file);
+    if (index % NAMES_A_TURN === NAMES_A_TURN - 1) await takeTurn(signal);
+  }
+  return found;
 }
 
 /** The arguments, then the input; a filing named on several lines in a row is asked for once. */

@@ -6,18 +6,41 @@ import { sleep } from '../sleep.ts';
 const ERROR_BODY_MS = 5000;
 const LARGEST_ERROR = 1 << 20;
 
-/** A whole body of at most `limit` bytes; throws `integrity` for a larger one. */
+/** A whole body of at most `limit` bytes; throws `integrity` for a larger one, saying how large. */
 export async function readAtMost(answer: Answer, limit: number, what: string): Promise<Buffer> {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for (let taken = await answer.body.take(); taken; taken = await answer.body.take()) {
-    for (const chunk of taken) size += chunk.length;
-    chunks.push(Buffer.concat(taken));
-    if (size <= limit) continue;
+  const tooLarge = (size: string) => {
     answer.discard();
-    throw new FilingsError('integrity', `${what}: the answer is larger than ${limit} bytes`);
+    return new FilingsError(
+      'integrity',
+      `${what}: the answer has ${size} bytes, and ${limit} are the most that is read`,
+    );
+  };
+  if ((answer.length ?? 0) > limit) throw tooLarge(`${answer.length}`);
+  const gathered = new Gathered();
+  for (let taken = await answer.body.take(); taken; taken = await answer.body.take()) {
+    for (const chunk of taken) gathered.add(chunk);
+    if (gathered.size > limit) throw tooLarge(`more than ${limit}`);
   }
-  return Buffer.concat(chunks);
+  return gathered.bytes();
+}
+
+/** Bytes side by side, however small the pieces are in which they come. */
+class Gathered {
+  size = 0;
+  #room = Buffer.allocUnsafe(65_536);
+
+  add(piece: Buffer): void {
+    if (this.size + piece.length > this.#room.length) {
+      const room = Buffer.allocUnsafe(Math.max(this.#room.length * 2, this.size + piece.length));
+      this.#room.copy(room, 0, 0, this.size);
+      this.#room = room;
+    }
+    this.size += piece.copy(this.#room, this.size);
+  }
+
+  bytes(): Buffer {
+    return this.#room.subarray(0, this.size);
+  }
 }
 
 /** What can be had of an error's body: at most 1 MiB, at most for some seconds; whatever ends it early only shortens it. */
@@ -25,14 +48,12 @@ export async function gatherErrorBody(
   answer: Answer,
   signal: AbortSignal,
 ): Promise<{ body: Buffer; truncated: boolean }> {
-  const chunks: Buffer[] = [];
-  let size = 0;
+  const gathered = new Gathered();
   const enough = new AbortController();
   const gather = async () => {
     for (let taken = await answer.body.take(); taken; taken = await answer.body.take()) {
-      for (const chunk of taken) size += chunk.length;
-      chunks.push(Buffer.concat(taken));
-      if (size > LARGEST_ERROR) return false;
+      for (const chunk of taken) gathered.add(chunk);
+      if (gathered.size > LARGEST_ERROR) return false;
     }
     return true;
   };
@@ -44,5 +65,5 @@ export async function gatherErrorBody(
   timeUp.catch(() => {});
   if (!whole) answer.discard();
   signal.throwIfAborted();
-  return { body: Buffer.concat(chunks).subarray(0, LARGEST_ERROR), truncated: !whole };
+  return { body: gathered.bytes().subarray(0, LARGEST_ERROR), truncated: !whole };
 }

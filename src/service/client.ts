@@ -10,12 +10,12 @@ import type { AccessionNumber } from './accession.ts';
 import { gatherErrorBody, readAtMost } from './bounded.ts';
 import { clockAhead, clockSkew } from './clock-skew.ts';
 import { type Credentials, carry, withoutCredentials } from './credentials.ts';
-import { type ListedFile, readListing } from './listing.ts';
+import { type ListedFile, readLongListing } from './listing.ts';
 import { errorFromAnswer, type UnwelcomeAnswer } from './problem.ts';
 import { answerLines, requestLines, withoutTellingValidators } from './trace.ts';
 
-/** A listing is metadata; more than this is something else. */
-const LARGEST_LISTING = 64 << 20;
+/** A listing is metadata; more than this is something else. Bytes. */
+const LARGEST_LISTING = 16 << 20;
 
 export interface ClientOptions {
   /** Ends in a slash, and not in `/v1/`. */
@@ -94,7 +94,7 @@ export class ServiceClient {
         throw about(what, error);
       });
     const body = await persist(attempt, this.#options.persistence, signal, onSetback ? { onSetback } : {});
-    return readListing(body, accession);
+    return readLongListing(body, accession, signal);
   }
 
   async #fetchListing(url: URL, what: string, signal: AbortSignal): Promise<Buffer> {

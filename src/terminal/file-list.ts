@@ -1,3 +1,4 @@
+import { numberOf } from '../json/value.ts';
 import { printable, printableJson } from './printable.ts';
 import { type Column, tableLines } from './table.ts';
 import { humanBytes } from './units.ts';
@@ -70,8 +71,8 @@ function fileTable(files: readonly Listed[], form: Extract<ListForm, { kind: 'ta
 function sizeOf(file: Listed): string {
   for (const member of SIZES) {
     const value = file[member];
-    const size = typeof value === 'string' && /^\d+$/.test(value) ? Number(value) : value;
-    if (typeof size === 'number' && size >= 0 && Number.isFinite(size)) return humanBytes(size);
+    const size = typeof value === 'string' && /^\d+$/.test(value) ? Number(value) : numberOf(value);
+    if (size !== undefined && size >= 0 && Number.isFinite(size)) return humanBytes(size);
   }
   return '';
 }

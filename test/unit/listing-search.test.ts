@@ -1,0 +1,152 @@
+import { describe, expect, it } from 'vitest';
+import { parseAccession } from '../../src/service/accession.ts';
+import { readListing, readLongListing } from '../../src/service/listing.ts';
+import { findFiles } from '../../src/service/listing-search.ts';
+
+const accession = parseAccession('0001234567-24-000001');
+
+/** A search that goes on for longer is endless. */
+const ENDLESS = 5_000_000;
+
+/** JSON data that counts how often a value is taken out of it, or the names of an object's members are asked for. */
+function counted(json: unknown) {
+  let reads = 0;
+  const count = () => {
+    reads += 1;
+    if (reads > ENDLESS) throw new Error('the search has no end');
+  };
+  const wrapped = new WeakMap<object, unknown>();
+  const wrap = (value: unknown): unknown => {
+    if (typeof value !== 'object' || value === null) return value;
+    const known = wrapped.get(value);
+    if (known !== undefined) return known;
+    const proxy = new Proxy(value, {
+      get(target, name) {
+        count();
+        return wrap(Reflect.get(target, name));
+      },
+      ownKeys(target) {
+        count();
+        return Reflect.ownKeys(target);
+      },
+    });
+    wrapped.set(value, proxy);
+    return proxy;
+  };
+  return { value: wrap(json), reads: () => reads };
+}
+
+const around = (levels: number, member: string, inner: unknown): unknown =>
+  Array.from({ length: levels }).reduce((value: unknown) => ({ [member]: value }), inner);
+const many = <T>(count: number, make: (index: number) => T): T[] => Array.from({ length: count }, (_, i) => make(i));
+const members = (count: number, make: (index: number) => unknown) =>
+  Object.fromEntries(many(count, (i) => [`m${i}`, make(i)]));
+
+describe('the work of a search grows no faster than the data', () => {
+  it.each<[shape: string, make: (size: number) => unknown]>([
+    [
+      'objects in a nest of data',
+      (n) =>
+        around(
+          10,
+          'data',
+          many(n, () => ({})),
+        ),
+    ],
+    [
+      'objects in a nest of any member',
+      (n) =>
+        around(
+          11,
+          'x',
+          many(n, () => ({})),
+        ),
+    ],
+    [
+      'lists in a nest of items',
+      (n) =>
+        around(
+          10,
+          'items',
+          many(n, () => []),
+        ),
+    ],
+    ['texts in a nest of filing', (n) => around(11, 'filing', { note: many(n, () => 'no name at all') })],
+    [
+      'many members in a nest',
+      (n) =>
+        around(
+          10,
+          'results',
+          members(n, () => ({})),
+        ),
+    ],
+    ['many members, each a nest', (n) => members(n, () => around(9, 'value', [{}]))],
+    ['many nests in a list', (n) => many(n, () => around(10, 'data', {}))],
+    ['names with lists beside them', (n) => around(10, 'data', { name: 'Company', ...members(n, () => [{}, 'x']) })],
+    [
+      'everything at once',
+      (n) =>
+        around(
+          4,
+          'data',
+          many(n, () =>
+            around(
+              3,
+              'files',
+              members(9, () => [[], {}, 'x']),
+            ),
+          ),
+        ),
+    ],
+  ])('%s', (_shape, make) => {
+    const reads = (size: number) => {
+      const data = counted(make(size));
+      findFiles(data.value, accession);
+      return data.reads();
+    };
+    expect(reads(2000)).toBeLessThan(12 * reads(200));
+  });
+
+  it('also where each level has several ways into the next', () => {
+    const reads = (levels: number) => {
+      const data = counted(
+        around(
+          levels,
+          'data',
+          many(100, () => ({ data: [{}] })),
+        ),
+      );
+      findFiles(data.value, accession);
+      return data.reads();
+    };
+    expect(reads(10)).toBeLessThan(2 * reads(5));
+  });
+});
+
+describe('a listing beyond all bounds', () => {
+  it.each<[what: string, body: string, saw: RegExp]>([
+    ['more than 800,000 values', `[${'0,'.repeat(800_000)}0]`, /it is JSON of more than 800,000 values$/],
+    [
+      'nested deeper than 2000 levels',
+      `${'{"data":'.repeat(2001)}0${'}'.repeat(2001)}`,
+      /nested more than 2000 levels/,
+    ],
+  ])('%s', (_what, body, saw) => {
+    expect(() => readListing(Buffer.from(body), accession)).toThrow(saw);
+  });
+
+  it('has names, but none of over 1000 bytes', () => {
+    const longest = `${'é'.repeat(498)}.htm`;
+    const names = [`${longest}l`, longest, 'x'.repeat(400_000), 'a.htm'];
+    const listed = readListing(Buffer.from(JSON.stringify(names)), accession);
+    expect(listed.map((file) => file.file_name)).toEqual([longest, 'a.htm']);
+  });
+
+  it('is left where a signal ends its reading', async () => {
+    const body = Buffer.from(`[${'{},'.repeat(400_000)}{}] never JSON`);
+    const controller = new AbortController();
+    setImmediate(() => controller.abort('stop'));
+    await expect(readLongListing(body, accession, controller.signal)).rejects.toBe('stop');
+  });
+});
