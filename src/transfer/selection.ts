@@ -1,5 +1,5 @@
-import picomatch from 'picomatch';
 import { FilingsError } from '../errors.ts';
+import { compileGlob } from './glob.ts';
 
 /**
  * Which names of a listing are chosen: those that any `include` matches (all, when there
@@ -16,20 +16,10 @@ export function nameFilter(include: readonly string[], exclude: readonly string[
 }
 
 function matcher(flag: string, glob: string): (name: string) => boolean {
-  try {
-    const matches = picomatch(withoutSlashes(glob), { dot: true, windows: false });
-    // The name itself always matches, whatever its brackets would mean.
-    return (name) => name === glob || matches(withoutSlashes(name));
-  } catch (cause) {
-    const reason = glob === '' ? 'it is empty' : 'it is no pattern that can be used';
-    throw new FilingsError('usage', `${flag} '${glob.slice(0, 100)}': ${reason}`, {
-      hint: "a pattern is such as 'ex*.htm' or '*.{xml,xsd}'",
-      cause,
-    });
-  }
-}
-
-/** A private-use character takes the slash's place: to the matcher, a slash would end a directory. */
-function withoutSlashes(text: string): string {
-  return text.replaceAll('/', '\uf8ff');
+  const matches = compileGlob(glob);
+  // The name itself always matches, whatever its brackets would mean.
+  if (typeof matches === 'function') return (name) => name === glob || matches(name);
+  throw new FilingsError('usage', `${flag} '${glob.slice(0, 100)}': ${matches.reason}`, {
+    hint: matches.hint ?? "a pattern is such as 'ex*.htm' or '*.{xml,xsd}'",
+  });
 }

@@ -21,24 +21,83 @@ describe('nameFilter', () => {
     [['a(1).htm'], [], ['a(1).htm'], ['b.htm']],
     [['a.b'], [], ['a.b'], ['axb']],
     [['a+b^$.htm'], [], ['a+b^$.htm'], ['aab.htm']],
+    [['*(1).htm', '+(2)', '?(3)'], [], ['a (1).htm', '+(2)', 'x(3)'], ['1.htm', '2', '3']],
+    [['[!a-c]x', '[^d]y'], [], ['dx', '!x', 'ay', '/y'], ['ax', 'cx', 'x', 'dy']],
+    [['[]x]', '[a-]', '[\\]z]'], [], [']', 'x', '-', 'a', 'z'], ['[', '\\]']],
+    [['[!]a]'], [], ['b', '['], [']', 'a']],
+    [['[[*?{]'], [], ['[', '*', '?', '{'], ['a']],
+    [['{a,b{1,2,},}.htm'], [], ['a.htm', 'b1.htm', 'b2.htm', 'b.htm', '.htm'], ['c.htm', 'b12.htm']],
+    [['{*.xml,R?.htm}'], [], ['a.xml', 'R1.htm'], ['R10.htm', 'a.htm']],
+    [['*.{xml}'], [], ['a.xml'], ['a.xsd']],
+    [['a]b}c,d'], [], ['a]b}c,d'], []],
+    [['a[1].htm'], [], ['a[1].htm', 'a1.htm'], ['a2.htm']],
+    [['\\*\\[\\{\\\\'], [], ['*[{\\'], ['a[{\\']],
+    [['\\!a'], [], ['!a'], ['a']],
+    [['?'], [], ['🙂', 'ñ', '日'], ['ab', 'n\u0303']],
+    [['[😀-🙏]*'], [], ['🙂.htm'], ['a.htm']],
   ])('include %j, exclude %j', (include, exclude, chosen, left) => {
     const matches = nameFilter(include, exclude);
     expect([...chosen, ...left].filter(matches)).toEqual(chosen);
   });
 
-  it('matches each name by itself, and only whole names', () => {
+  it('matches each name by its literal pattern, and only whole names', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme', minLength: 1, maxLength: 20 }), (name) => {
-        if (!name.startsWith('!')) expect(nameFilter([name], [])(name)).toBe(true);
+        const literal = name.replace(/[\\*?[{!@]/g, '\\$&');
+        expect(nameFilter([literal], [])(name)).toBe(true);
+        expect(nameFilter([literal], [])(`${name}x`)).toBe(false);
         expect(nameFilter(['q.htm'], [])(`${name}q.htm`)).toBe(false);
       }),
     );
   });
 
+  it('takes or refuses any pattern, and one that is taken matches the name that it is', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: fc.constantFrom(...'*?[]{},\\!^-ab./@(:'), maxLength: 12 }), (glob) => {
+        try {
+          expect(nameFilter([glob], [])(glob)).toBe(true);
+        } catch (error) {
+          expect(error).toMatchObject({ code: 'usage', hint: expect.any(String) });
+        }
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
+  // Whoever goes back and tries again, or writes every choice out, does not come to an end with these.
+  it.each<[glob: string, name: string, matches: boolean]>([
+    [`${'*a'.repeat(400)}b`, 'a'.repeat(1000), false],
+    [`${'*a'.repeat(400)}*`, 'a'.repeat(1000), true],
+    ['{a,a}'.repeat(200), 'a'.repeat(200), true],
+    ['{a,a}'.repeat(200), `${'a'.repeat(199)}b`, false],
+    [`${'{a,b,ab}'.repeat(120)}c`, 'ab'.repeat(120), false],
+    [`${'{*,**,?*}'.repeat(100)}b`, 'a'.repeat(1000), false],
+    [`${'{'.repeat(499)}a${'}'.repeat(499)}`, 'a', true],
+    [`${'{,'.repeat(300)}${'}'.repeat(300)}`, 'a', false],
+    ['*'.repeat(1000), 'a'.repeat(1000), true],
+  ])('has an end: %s', (glob, name, matches) => {
+    expect(nameFilter([glob], [])(name)).toBe(matches);
+  });
+
   it.each([
     ['', /--include '': it is empty/],
-    ['x'.repeat(70_000), /--include 'x+': it is no pattern/],
-  ])('refuses a pattern that is none', (glob, message) => {
+    ['x'.repeat(1001), /--include 'x+': it is no pattern.*longer than 1000 characters/],
+    ['[', /: the '\[' at character 1 is not closed/],
+    ['a[]', /: the '\[' at character 2 is not closed/],
+    ['a[!]', /: the '\[' at character 2 is not closed/],
+    ['é[a', /: the '\[' at character 2 is not closed/],
+    ['[a-', /: the '\[' at character 1 is not closed/],
+    ['[\\', /: the '\\' at its end stands before nothing/],
+    ['a{b', /: the '\{' at character 2 is not closed/],
+    ['{a,{b}', /: the '\{' at character 1 is not closed/],
+    ['[az-a]', /: the range z-a at character 3 runs backwards/],
+    ['a\\', /: the '\\' at its end stands before nothing/],
+    ['!*.jpg', /: a '!' at its beginning negates nothing here/],
+    ['a!(b)', /: '!\(' at character 2 is an extended pattern of shells/],
+    ['@(a|b)', /: '@\(' at character 1 is an extended pattern/],
+    ['[[:digit:]]', /: '\[:' at character 2 is not understood/],
+    ['R{1..9}.htm', /: the range \{1\.\.9\} at character 2 is not understood/],
+  ])('refuses %j', (glob, message) => {
     expect(() => nameFilter([glob], [])).toThrow(message);
     expect(() => nameFilter([], [glob])).toThrow(/--exclude/);
   });
