@@ -8,6 +8,12 @@ const entities = (text: string, form: (point: number) => string) =>
   [...text].map((c) => form(c.codePointAt(0) ?? 0)).join('');
 const json = (text: string) => JSON.stringify(text).slice(1, -1);
 const base64 = (text: string) => Buffer.from(text).toString('base64');
+/** RFC 4648 section 6, without padding. */
+const base32 = (text: string) => {
+  const bits = [...Buffer.from(text)].map((byte) => byte.toString(2).padStart(8, '0')).join('');
+  const digit = (five: string) => 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'.charAt(Number.parseInt(five.padEnd(5, '0'), 2));
+  return (bits.match(/.{1,5}/g) ?? []).map(digit).join('');
+};
 const inQuery = (text: string) => {
   const url = new URL('http://h/');
   url.search = `k=${encodeURIComponent(text)}`;
@@ -61,6 +67,7 @@ const FORMS: readonly [string, (secret: string) => string][] = [
   ['base64 in JSON, its slashes escaped', (key) => base64(key).replaceAll('/', '\\/')],
   ['base64 of it percent-encoded', (key) => base64(encodeURIComponent(key))],
   ['base64 of it in JSON', (key) => base64(json(key))],
+  ['base32', base32],
   ['hexadecimal', (key) => Buffer.from(key).toString('hex')],
   ['hexadecimal in capitals', (key) => Buffer.from(key).toString('hex').toUpperCase()],
 ];
@@ -84,12 +91,14 @@ describe.each([
   test('base64 and base32 wherever it stands in a longer text', () => {
     for (let before = 0; before <= 6; before += 1) {
       for (const behind of ['', 'y', 'yy', 'yyy', 'y'.repeat(20)]) {
-        const text = base64('x'.repeat(before) + key + behind).replaceAll('=', '');
-        const left = secrets.redact(text).split('[redacted]');
-        expect(left).toHaveLength(2);
-        // What is left on either side holds no bit of it.
-        expect(Math.floor(((left[0] ?? '').length * 6) / 8)).toBeLessThanOrEqual(before);
-        expect(Math.floor(((left[1] ?? '').length * 6) / 8)).toBeLessThanOrEqual(behind.length);
+        const text = 'x'.repeat(before) + key + behind;
+        for (const [coded, bits] of [[base64(text).replaceAll('=', ''), 6] as const, [base32(text), 5] as const]) {
+          const left = secrets.redact(coded).split('[redacted]');
+          expect(left).toHaveLength(2);
+          // What is left on either side holds no bit of it.
+          expect(Math.floor(((left[0] ?? '').length * bits) / 8)).toBeLessThanOrEqual(before);
+          expect(Math.floor(((left[1] ?? '').length * bits) / 8)).toBeLessThanOrEqual(behind.length);
+        }
       }
     }
   });
