@@ -1,14 +1,16 @@
-// Bundles src/ to dist/: one chunk a command, shared chunks between them, everything CommonJS.
+// Bundles src/ to dist/: one chunk a command, shared chunks between them, everything CommonJS, a source map beside each.
 // esbuild splits ES modules only, and Node 20 starts CommonJS faster: hence the second pass.
+// --watch builds anew whenever a file of src/ has changed.
 import { mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import { build, transform } from 'esbuild';
+import { context, transform } from 'esbuild';
 
 const root = join(import.meta.dirname, '..');
 const dist = join(root, 'dist');
 const target = 'node20.19';
+const small = { minifySyntax: true, minifyWhitespace: true };
 
-const split = await build({
+const bundler = await context({
   absWorkingDir: root,
   entryPoints: { main: 'src/main.ts', 'hash-worker': 'src/disk/hash-worker.ts' },
   bundle: true,
@@ -18,32 +20,53 @@ const split = await build({
   target,
   outdir: 'dist',
   chunkNames: '[name]-[hash]',
-  minifySyntax: true,
-  minifyWhitespace: true,
+  ...small,
   legalComments: 'none',
+  // The second pass follows it back to the sources.
+  sourcemap: 'inline',
+  sourcesContent: false,
   logLevel: 'warning',
   write: false,
+  plugins: [{ name: 'second-pass', setup: ({ onEnd }) => onEnd(({ outputFiles = [] }) => write(outputFiles)) }],
 });
+if (process.argv.includes('--watch')) {
+  await bundler.watch();
+} else {
+  await bundler.rebuild().finally(() => bundler.dispose());
+}
 
-await mkdir(dist, { recursive: true });
-const before = await readdir(dist);
-await writeFile(join(dist, 'package.json'), '{ "type": "commonjs" }\n');
-await Promise.all(
-  split.outputFiles.map(async (file) => {
-    const { code } = await transform(file.text, {
-      format: 'cjs',
-      platform: 'node',
-      target,
-      // As require(): the command's chunk is loaded by the same cached, synchronous loader.
-      supported: { 'dynamic-import': false },
-      minifySyntax: true,
-      minifyWhitespace: true,
-    });
-    // By rename: a program that starts meanwhile finds the old or the new, never a half.
-    const path = join(dist, basename(file.path));
-    await writeFile(`${path}.${process.pid}`, code);
-    await rename(`${path}.${process.pid}`, path);
-  }),
-);
-const kept = new Set(['package.json', ...split.outputFiles.map(({ path }) => basename(path))]);
-await Promise.all(before.filter((name) => !kept.has(name)).map((name) => rm(join(dist, name), { recursive: true })));
+async function write(split) {
+  if (split.length === 0) return;
+  await mkdir(dist, { recursive: true });
+  const before = await readdir(dist);
+  await writeFile(join(dist, 'package.json'), '{ "type": "commonjs" }\n');
+  const written = await Promise.all(split.map((file) => asCommonJs(file)));
+  const kept = new Set(['package.json', ...written.flat()]);
+  await Promise.all(before.filter((name) => !kept.has(name)).map((name) => rm(join(dist, name), { recursive: true })));
+}
+
+/** The names of the two files that were written. */
+async function asCommonJs(file) {
+  const name = basename(file.path);
+  const { code, map } = await transform(file.text, {
+    format: 'cjs',
+    platform: 'node',
+    target,
+    sourcefile: name,
+    sourcemap: 'external',
+    sourcesContent: false,
+    // As require(): the command's chunk is loaded by the same cached, synchronous loader.
+    supported: { 'dynamic-import': false },
+    ...small,
+  });
+  await place(name, code);
+  await place(`${name}.map`, map);
+  return [name, `${name}.map`];
+}
+
+/** By rename: a program that starts meanwhile finds the old or the new, never a half. */
+async function place(name, text) {
+  const path = join(dist, name);
+  await writeFile(`${path}.${process.pid}`, text);
+  await rename(`${path}.${process.pid}`, path);
+}

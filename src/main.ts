@@ -133,6 +133,11 @@ async function rendered(error: FilingsError, world: World): Promise<string> {
     import('./terminal/colors.ts'),
     presentation(world),
   ]);
+  if (verbose && error.code === 'internal') {
+    const { mappedStack } = await import('./terminal/mapped-stack.ts');
+    const defect = error.cause instanceof Error ? error.cause : error;
+    defect.stack = mappedStack(defect.stack ?? '');
+  }
   return renderError(error, {
     format: errorFormat,
     color: usesColor(color, world.stderr, world.env.TERM),

@@ -1,0 +1,45 @@
+// Makes a release: node scripts/release.js VERSION [--dry-run]
+// The version into package.json and its lock, the changelog's Unreleased section under its number and date, a packed
+// program that works, then a commit and a tag. With --dry-run everything but these two, and the files as they were.
+import { execFileSync } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { smokeTest } from './smoke.js';
+
+const root = join(import.meta.dirname, '..');
+const FILES = ['package.json', 'package-lock.json', 'CHANGELOG.md'];
+const [version = '', option] = process.argv.slice(2);
+const run = (program, ...args) => execFileSync(program, args, { cwd: root, encoding: 'utf8' });
+const read = (name) => readFileSync(join(root, name), 'utf8');
+
+if (!/^\d+\.\d+\.\d+(-[\w.]+)?$/.test(version)) fail('usage: node scripts/release.js VERSION [--dry-run]');
+if (run('git', 'status', '--porcelain') !== '') fail('there are changes that are not committed');
+if (run('git', 'tag', '--list', `v${version}`) !== '') fail(`v${version} is there already`);
+
+const changelog = dated(read('CHANGELOG.md'), new Date().toISOString().slice(0, 10));
+try {
+  run('npm', 'version', version, '--no-git-tag-version', '--allow-same-version');
+  writeFileSync(join(root, 'CHANGELOG.md'), changelog);
+  run('npm', 'run', 'generate');
+  const file = smokeTest(option !== '--dry-run');
+  if (option === '--dry-run') run('git', 'checkout', '--', '.');
+  else {
+    run('git', 'commit', '--all', '--message', `Release ${version}`);
+    run('git', 'tag', '--annotate', `v${version}`, '--message', `filings ${version}`);
+    process.stdout.write(`${file}\n`);
+  }
+} catch (error) {
+  run('git', 'checkout', '--', '.');
+  fail(`${error.message}: nothing is released, ${FILES.join(', ')} are as they were`);
+}
+
+/** What was unreleased gets a number and a date; an empty section takes its place. */
+function dated(text, today) {
+  if (!/^## \[Unreleased\]\n+(?=###)/m.test(text)) fail('CHANGELOG.md: nothing is written under [Unreleased]');
+  return text.replace('## [Unreleased]\n', `## [Unreleased]\n\n## [${version}] - ${today}\n`);
+}
+
+function fail(text) {
+  process.stderr.write(`${text}\n`);
+  process.exit(1);
+}
