@@ -8,11 +8,16 @@ const floor = (name: string, more = {}) => ({
   test: { name, include: [`test/${name}/**/*.test.ts`], ...patience, ...more },
 });
 
-// Three floors: pure tables; real sockets and files; the built program.
+// Four floors: pure tables; real sockets and files; the program in this process; the built program in its own.
 export default defineConfig({
   // Much of the time is spent waiting for servers and processes: more workers than cores.
   test: {
     maxWorkers: 4,
-    projects: [floor('unit'), floor('service'), floor('cli', { globalSetup: 'test/cli/build.setup.ts' })],
+    projects: [
+      floor('unit'),
+      floor('service'),
+      floor('program'),
+      floor('cli', { globalSetup: 'test/cli/build.setup.ts' }),
+    ],
   },
 });

@@ -1,0 +1,21 @@
+import { expect, test } from 'vitest';
+import { run, workplace } from './run.ts';
+
+test('the program runs in this process: its status, its stdout, its stderr, its files', async () => {
+  const place = await workplace();
+  const { exitCode, stdout, stderr } = await place.run([
+    '--sandbox',
+    'download',
+    '0001234567-24-000001',
+    'primary.htm',
+  ]);
+  expect({ exitCode, stdout: stdout.toString() }).toEqual({ exitCode: 0, stdout: '' });
+  expect(stderr).toContain('primary.htm');
+  expect(await place.names()).toEqual(['primary.htm']);
+});
+
+test('a wrong command line', async () => {
+  const { exitCode, stderr } = await run(['lits']);
+  expect(exitCode).toBe(2);
+  expect(stderr).toContain('did you mean list?');
+});
