@@ -1,5 +1,5 @@
-// Writes completions/, man/ and schema/ from src/catalogue.ts and src/settings/options.ts, and THIRD-PARTY-LICENSES from
-// what is bundled.
+// Writes completions/, man/ and schema/ from the specs of the commands and the table of the settings, and
+// THIRD-PARTY-LICENSES from what is bundled.
 // --check writes nothing, and fails when a file is not what would be written.
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -12,7 +12,7 @@ const root = join(import.meta.dirname, '..');
 const bundle = await build({
   absWorkingDir: root,
   stdin: {
-    contents: `export { COMMANDS } from './src/catalogue.ts';\nexport { generatedFiles } from './src/reference/files.ts';`,
+    contents: `export { COMMANDS } from './src/cli/catalogue.ts';\nexport { generatedFiles } from './src/reference/files.ts';`,
     resolveDir: root,
   },
   bundle: true,
@@ -24,7 +24,7 @@ const bundle = await build({
     {
       name: 'without-commands',
       setup(plugins) {
-        plugins.onResolve({ filter: /^\.\/commands\// }, ({ path, kind }) =>
+        plugins.onResolve({ filter: /^\./ }, ({ path, kind }) =>
           kind === 'dynamic-import' ? { path, external: true } : undefined,
         );
       },

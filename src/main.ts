@@ -1,7 +1,7 @@
-import { COMMANDS } from './catalogue.ts';
+import { COMMANDS } from './cli/catalogue.ts';
+import { plainRequest, type Request } from './cli/request.ts';
 import { FilingsError } from './errors.ts';
-import { plainRequest, type Request } from './request.ts';
-import { SETTINGS, type SettingSpec } from './settings/options.ts';
+import { type NamedSetting, SETTINGS } from './settings/table.ts';
 import { guardStream, isBrokenPipe, write } from './terminal/output.ts';
 import { versionIn } from './version.ts';
 import { type OutputStream, systemWorld, type World } from './world.ts';
@@ -36,7 +36,7 @@ export async function main(world: World): Promise<number> {
 }
 
 async function parsed({ argv }: World): Promise<Request> {
-  const { parseCommandLine } = await import('./program.ts');
+  const { parseCommandLine } = await import('./cli/program.ts');
   return parseCommandLine(argv, COMMANDS);
 }
 
@@ -82,7 +82,7 @@ async function showHelp({ path, missing }: Extract<Request, { kind: 'help' }>, w
 function rememberSecrets(
   { secrets }: World,
   values: Readonly<Record<string, unknown>>,
-  nameOf: (spec: SettingSpec) => string | undefined,
+  nameOf: (spec: NamedSetting) => string | undefined,
 ): void {
   for (const spec of SETTINGS.filter(({ secret }) => secret)) {
     const value = values[nameOf(spec) ?? ''];

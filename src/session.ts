@@ -1,5 +1,4 @@
 import { openAccess } from './access.ts';
-import type { Invocation } from './commands/invocation.ts';
 import { startDeadline } from './deadline.ts';
 import { Connections } from './http/connections.ts';
 import { Pace } from './http/pace.ts';
@@ -9,6 +8,7 @@ import { resolveSettings } from './settings/resolve.ts';
 import type { Settings } from './settings/settings.ts';
 import { requireOneUser, stdinUsers } from './settings/stdin.ts';
 import { typedAgain } from './settings/typed-again.ts';
+import type { Invocation } from './spec/invocation.ts';
 import { createProgress, type Progress } from './terminal/progress.ts';
 import { versionIn } from './version.ts';
 import type { World } from './world.ts';

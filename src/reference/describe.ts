@@ -1,13 +1,21 @@
-import type { ArgumentSpec, CommandSpec } from '../commands/command-spec.ts';
-import { type OptionSpec, SETTINGS, type SettingSpec } from '../settings/options.ts';
-import { orList } from '../settings/values.ts';
+import type { SettingSpec } from '../settings/table.ts';
+import type { ArgumentSpec, CommandSpec } from '../spec/command.ts';
+import { SWITCH } from '../spec/kind.ts';
+import type { NamedOption, OptionSpec } from '../spec/option.ts';
+import { orList } from '../spec/values.ts';
 
 /** One line about the program. */
 export const PURPOSE =
   'Lists and downloads the files of company filings, and mints and checks the JWTs their service takes.';
 
-export const HELP_OPTION: OptionSpec = { flag: 'help', short: 'h', help: 'show help' };
-export const VERSION_OPTION: OptionSpec = { flag: 'version', short: 'V', help: 'print the version' };
+export const HELP_OPTION: NamedOption = { name: 'help', flag: 'help', kind: SWITCH, short: 'h', help: 'show help' };
+export const VERSION_OPTION: NamedOption = {
+  name: 'version',
+  flag: 'version',
+  kind: SWITCH,
+  short: 'V',
+  help: 'print the version',
+};
 
 /** A command with its place in the tree: `['token', 'sign']`. */
 export interface Placed {
@@ -24,27 +32,33 @@ export function placed(commands: readonly CommandSpec[], path: readonly string[]
 }
 
 /** `-o, --output PATH`; without a short flag, aligned with those that have one. */
-export function optionTerm({ short, flag, value }: OptionSpec): string {
+export function optionTerm({ short, flag, value }: NamedOption): string {
   return `${short === undefined ? '    ' : `-${short}, `}--${flag}${value === undefined ? '' : ` ${value}`}`;
 }
 
+/** What an option does, with its choices where the text does not name them, and in brackets what it is otherwise. */
+export function optionText(spec: OptionSpec): string {
+  return withNotes(sayingOf(spec), [defaultNote(spec)]);
+}
+
+/** As `optionText`, with the variable of the setting. */
+export function settingText(spec: SettingSpec): string {
+  return withNotes(sayingOf(spec), [spec.env, defaultNote(spec)]);
+}
+
 /** What an option does, with its choices where the text does not name them. */
-export function optionText({ help, choices, repeatable }: OptionSpec): string {
+export function sayingOf({ help, kind: { choices }, repeatable }: OptionSpec): string {
   const unnamed = choices !== undefined && !choices.every((choice) => help.includes(choice));
   return `${help}${unnamed ? ` (${orList(choices)})` : ''}${repeatable ? ' (repeatable)' : ''}`;
 }
 
-/** As `optionText`, with the variable and the default of the setting. */
-export function settingText(spec: SettingSpec): string {
-  const text = spec.option === undefined ? (spec.help ?? '') : optionText(spec.option);
-  const notes = [spec.env, spec.kind !== 'switch' && spec.default !== undefined && `default ${spec.default}`];
-  const shown = notes.filter((note) => typeof note === 'string').join(', ');
-  return shown === '' ? text : `${text} [${shown}]`;
+function defaultNote({ value, default: text, otherwise = text }: OptionSpec): string | undefined {
+  return value === undefined || otherwise === undefined ? undefined : `default ${otherwise}`;
 }
 
-/** The settings that have a flag. */
-export function flaggedSettings(): readonly (SettingSpec & { readonly option: OptionSpec })[] {
-  return SETTINGS.flatMap((spec) => (spec.option === undefined ? [] : [{ ...spec, option: spec.option }]));
+function withNotes(text: string, notes: readonly (string | undefined)[]): string {
+  const shown = notes.filter((note) => note !== undefined).join(', ');
+  return shown === '' ? text : `${text} [${shown}]`;
 }
 
 /** `[ACCESSION...]`. */

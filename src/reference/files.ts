@@ -1,4 +1,4 @@
-import type { CommandSpec } from '../commands/command-spec.ts';
+import type { CommandSpec } from '../spec/command.ts';
 import { bashCompletion } from './completion-bash.ts';
 import { fishCompletion } from './completion-fish.ts';
 import { completionModel } from './completion-model.ts';

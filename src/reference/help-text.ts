@@ -1,7 +1,8 @@
-import type { CommandSpec } from '../commands/command-spec.ts';
+import { SHARED_OPTIONS } from '../settings/table.ts';
+import type { CommandSpec } from '../spec/command.ts';
+import { named } from '../spec/option.ts';
 import {
   argumentTerm,
-  flaggedSettings,
   HELP_OPTION,
   optionTerm,
   optionText,
@@ -49,7 +50,7 @@ function commandHelp(command: Placed, width: number): string {
     ...paragraphs.map((text) => `${wrapped(text, width).join('\n')}\n`),
     section('Commands', commandRows(spec.children ?? [], spec.defaultChild), width),
     section('Arguments', ofArguments, width),
-    section('Options', (spec.options ?? []).map(optionRow), width),
+    section('Options', named(spec.options).map(optionRow), width),
     section('Options of every command', sharedRows(), width),
     examples(spec),
   ]);
@@ -70,7 +71,7 @@ function commandRows(commands: readonly CommandSpec[], defaultChild?: string): r
 }
 
 function sharedRows(): readonly Row[] {
-  const rows = flaggedSettings().map((spec): Row => [optionTerm(spec.option), settingText(spec)]);
+  const rows = SHARED_OPTIONS.map((spec): Row => [optionTerm(spec), settingText(spec)]);
   return [...rows, optionRow(HELP_OPTION)];
 }
 

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import { wantedInFile } from '../settings/config-fault.ts';
 import { configSchema } from '../settings/config-schema.ts';
-import { SETTINGS, type SettingSpec } from '../settings/options.ts';
+import { type NamedSetting, SETTINGS } from '../settings/table.ts';
 
 /** The JSON Schema of the config file, for editors. */
 export function configJsonSchema(): string {
@@ -20,10 +20,10 @@ function isRecipeMember(path: readonly (string | number)[]): boolean {
   return path.at(-3) === 'jwt';
 }
 
-function descriptionOf(spec: SettingSpec): string {
-  return `${spec.option?.help ?? spec.help}: ${wantedInFile(spec)}`;
+function descriptionOf(spec: NamedSetting): string {
+  return `${spec.help}: ${wantedInFile(spec)}`;
 }
 
-function defaultOf({ kind, default: text }: SettingSpec): unknown {
-  return kind === 'count' || kind === 'switch' ? JSON.parse(text ?? 'null') : text;
+function defaultOf({ kind, default: text }: NamedSetting): unknown {
+  return kind.json === undefined ? text : JSON.parse(text ?? 'null');
 }

@@ -1,7 +1,7 @@
 import { EXIT_CODE_ROWS } from '../errors.ts';
 import { wantedInFile } from '../settings/config-fault.ts';
-import { SETTINGS, type SettingSpec } from '../settings/options.ts';
-import { optionText, settingText } from './describe.ts';
+import { flagOfSetting, type NamedSetting, SETTINGS } from '../settings/table.ts';
+import { sayingOf } from './describe.ts';
 import { type Row, table, wrapped } from './layout.ts';
 
 /** Variables that are no setting of this program's, but change what it does. */
@@ -36,7 +36,7 @@ export function exitCodesText(columns: number): string {
 /** The rows of `filings help environment`. */
 export function environmentRows(): readonly Row[] {
   const own = SETTINGS.flatMap((spec): Row[] =>
-    spec.env === undefined ? [] : [[spec.env, `${textOf(spec)}${flagNote(spec)}`]],
+    spec.env === undefined ? [] : [[spec.env, `${sayingOf(spec)}${flagNote(spec)}`]],
   );
   return [...own, ...COMMON_VARIABLES];
 }
@@ -48,10 +48,7 @@ export function environmentText(columns: number): string {
 
 /** The rows of `filings help config`. */
 export function configRows(): readonly Row[] {
-  return SETTINGS.filter((spec) => spec.inFile).map((spec) => [
-    spec.key,
-    `${spec.option?.help ?? spec.help}: ${wantedInFile(spec)}`,
-  ]);
+  return SETTINGS.filter((spec) => spec.inFile).map((spec) => [spec.key, `${spec.help}: ${wantedInFile(spec)}`]);
 }
 
 /** What is said about the config file before its keys, a paragraph each. */
@@ -67,10 +64,7 @@ export function configText(columns: number): string {
   return `${before}\nKeys:\n${table(configRows(), columns)}\nExample:\n${example}\n`;
 }
 
-function textOf(spec: SettingSpec): string {
-  return spec.option === undefined ? (spec.help ?? settingText(spec)) : optionText(spec.option);
-}
-
-function flagNote({ option }: SettingSpec): string {
-  return option === undefined ? '' : ` (--${option.flag})`;
+function flagNote(spec: NamedSetting): string {
+  const flag = flagOfSetting(spec);
+  return flag === undefined ? '' : ` (${flag})`;
 }

@@ -1,7 +1,7 @@
 import { FilingsError } from '../errors.ts';
 import { isLoopback } from '../http/loopback.ts';
+import type { ValueSource } from '../spec/values.ts';
 import type { Settings } from './settings.ts';
-import type { ValueSource } from './values.ts';
 
 /**
  * Where the service is, with or without its version prefix (contract part 9) and final slashes.

@@ -2,20 +2,19 @@ import { resolve } from 'node:path';
 import { replaceFile } from '../disk/replace-file.ts';
 import { errnoOf, FilingsError } from '../errors.ts';
 import { shellWord } from '../shell-word.ts';
+import { didYouMean } from '../spec/nearest.ts';
 import type { World } from '../world.ts';
 import { type ConfigValues, checkConfig, readConfig } from './config-file.ts';
 import type { ConfigPlace } from './config-place.ts';
 import { fileLayer, winners } from './layers.ts';
-import { didYouMean } from './nearest.ts';
-import { SETTINGS, type SettingSpec } from './options.ts';
 import { faultOf } from './secret-source.ts';
+import { type NamedSetting, SETTINGS } from './table.ts';
 import { typedSettings } from './typed.ts';
-import { parseCount, parseSwitch } from './values.ts';
 
 /** Where in the config file: at its top, or in a profile. */
 export interface Edit {
   readonly profile: string | undefined;
-  readonly spec: SettingSpec;
+  readonly spec: NamedSetting;
   /** Undefined takes it out. */
   readonly value: unknown;
 }
@@ -24,7 +23,7 @@ export interface Edit {
  * The setting of a name, written as in the config file or as a flag: `apiKey`, `api-key`.
  * @throws FilingsError `usage` with the nearest name
  */
-export function settingNamed(name: string): SettingSpec {
+export function settingNamed(name: string): NamedSetting {
   const key = name.replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase());
   const spec = SETTINGS.find((one) => one.key === key);
   if (spec !== undefined) return spec;
@@ -38,7 +37,7 @@ export function settingNamed(name: string): SettingSpec {
  * What a text on the command line means in the config file.
  * @throws FilingsError `usage`; nothing of a secret is echoed
  */
-export function valueForFile(spec: SettingSpec, text: string, cwd: string): unknown {
+export function valueForFile(spec: NamedSetting, text: string, cwd: string): unknown {
   if (!spec.inFile) throw new FilingsError('usage', `${spec.key}: cannot stand in the config file`);
   const value = meantBy(spec, text, cwd);
   const fault = spec.secret ? faultOf(String(value)) : undefined;
@@ -46,30 +45,16 @@ export function valueForFile(spec: SettingSpec, text: string, cwd: string): unkn
   return value;
 }
 
-function meantBy(spec: SettingSpec, text: string, cwd: string): unknown {
-  switch (spec.kind) {
-    case 'count':
-      return parseCount(text) ?? text;
-    case 'switch':
-      return parseSwitch(text) ?? text;
-    case 'path':
-      return text === '-' || text.startsWith('~/') ? text : resolve(cwd, text);
-    case 'argv':
-    case 'jwt-recipe':
-      return parsedJson(spec, text);
-    default:
-      return text;
+function meantBy({ key, kind }: NamedSetting, text: string, cwd: string): unknown {
+  const value = kind.parse(text);
+  if (kind.json === 'boolean' || kind.json === 'integer') return value ?? text;
+  if (kind.json !== undefined) {
+    if (value !== undefined) return value;
+    const example = kind.json === 'words' ? '["pass", "filings"]' : '{"keyFile": "key.pem", "sub": "me"}';
+    throw new FilingsError('usage', `${key}: must be JSON`, { hint: `such as '${example}'` });
   }
-}
-
-function parsedJson(spec: SettingSpec, text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    throw new FilingsError('usage', `${spec.key}: must be JSON`, {
-      hint: spec.kind === 'argv' ? `such as '["pass", "filings"]'` : `such as '{"keyFile": "key.pem", "sub": "me"}'`,
-    });
-  }
+  const isPath = kind.completes === 'file' && text !== '-' && !text.startsWith('~/');
+  return isPath ? resolve(cwd, text) : text;
 }
 
 /**

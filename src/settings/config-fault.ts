@@ -1,6 +1,6 @@
-import { didYouMean } from './nearest.ts';
-import { RECIPE_MEMBERS, SETTINGS, type SettingSpec } from './options.ts';
-import { orList, wantedOf } from './values.ts';
+import { DURATION } from '../spec/kind.ts';
+import { didYouMean } from '../spec/nearest.ts';
+import { type NamedSetting, RECIPE_MEMBERS, SETTINGS } from './table.ts';
 
 /** What zod found; nothing of the value itself. */
 interface Issue {
@@ -38,35 +38,12 @@ function wantedAt(path: readonly string[]): string {
   const [top, , inner] = path;
   const rest = top === 'profiles' ? path.slice(2) : path;
   if (top === 'profiles' && inner === undefined) return 'an object';
-  if (rest[0] === 'jwt' && rest.length > 1) return rest[1] === 'lifetime' ? wantedOf('duration') : 'a text in quotes';
+  if (rest[0] === 'jwt' && rest.length > 1) return rest[1] === 'lifetime' ? DURATION.wanted : 'a text in quotes';
   const spec = SETTINGS.find(({ key }) => key === rest[0]);
   return spec === undefined ? 'a text in quotes' : wantedInFile(spec);
 }
 
 /** What a setting must be in the config file. */
-export function wantedInFile(spec: SettingSpec): string {
-  switch (spec.kind) {
-    case 'switch':
-      return 'true or false';
-    case 'count':
-      return wantedCount(spec);
-    case 'duration':
-    case 'timeout':
-    case 'rate':
-      return wantedOf(spec.kind);
-    case 'choice':
-      return orList(spec.option?.choices ?? []);
-    case 'argv':
-      return 'an array of a program and its arguments, such as ["pass", "filings"]';
-    case 'jwt-recipe':
-      return `an object of ${RECIPE_KEYS.join(', ')}`;
-    default:
-      return 'a text in quotes';
-  }
-}
-
-/** What a count must be, on the command line too. */
-export function wantedCount({ range, default: example }: SettingSpec): string {
-  const bounds = range === undefined ? '' : ` from ${range[0]} to ${range[1].toLocaleString('en')}`;
-  return `a whole number${bounds}${example === undefined ? '' : `, such as ${example}`}`;
+export function wantedInFile({ kind }: NamedSetting): string {
+  return kind.json === 'boolean' ? 'true or false' : kind.wanted;
 }

@@ -2,11 +2,11 @@ import { lstatSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { checkAccess, readSmallFile } from '../disk/secret-file.ts';
 import { errnoOf, FilingsError } from '../errors.ts';
+import { nearest } from '../spec/nearest.ts';
 import type { World } from '../world.ts';
 import { faultOf } from './config-fault.ts';
 import type { ConfigPlace } from './config-place.ts';
-import { nearest } from './nearest.ts';
-import { SETTINGS } from './options.ts';
+import { SETTINGS } from './table.ts';
 
 export type ConfigValues = Readonly<Record<string, unknown>>;
 
@@ -118,7 +118,7 @@ export async function checkConfig(config: ConfigValues, path: string): Promise<v
 
 function withoutIgnored(config: ConfigValues, ignored: ReadonlySet<string>): ConfigValues {
   if (ignored.size === 0) return config;
-  const known = SETTINGS.map(({ key }) => key);
+  const known: readonly string[] = SETTINGS.map(({ key }) => key);
   // A setting that is misspelt is the one that was meant.
   const isIgnored = (key: string) => ignored.has(known.includes(key) ? key : (nearest(key, known) ?? key));
   const keep = (value: unknown): unknown =>

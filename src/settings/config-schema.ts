@@ -1,11 +1,10 @@
 import * as z from 'zod/mini';
-import { RECIPE_MEMBERS, SETTINGS, type SettingSpec } from './options.ts';
-import { DURATION, RATE } from './values.ts';
+import type { Kind } from '../spec/kind.ts';
+import { RECIPE_MEMBERS, SETTINGS } from './table.ts';
 
 /** The config file as a zod schema, made from the settings' records; JSON Schema is made from this one. */
 export function configSchema() {
-  const inFile = SETTINGS.filter((spec) => spec.inFile);
-  const members = inFile.map((spec) => [spec.key, z.optional(memberSchema(spec))] as const);
+  const members = SETTINGS.filter((spec) => spec.inFile).map(({ key, kind }) => [key, memberSchema(kind)] as const);
   return z.strictObject({
     $schema: z.optional(z.string()),
     ...Object.fromEntries(members),
@@ -15,28 +14,24 @@ export function configSchema() {
   });
 }
 
-function memberSchema(spec: Pick<SettingSpec, 'kind' | 'range' | 'option'>): z.ZodMiniType {
-  switch (spec.kind) {
-    case 'switch':
+function memberSchema(kind: Kind<unknown>): z.ZodMiniType {
+  return z.optional(valueSchema(kind));
+}
+
+function valueSchema({ json, range: [least, most] = [0, Number.MAX_SAFE_INTEGER], form, choices }: Kind<unknown>) {
+  switch (json) {
+    case 'boolean':
       return z.boolean();
-    case 'count':
-      return z.int().check(z.minimum(spec.range?.[0] ?? 0), z.maximum(spec.range?.[1] ?? Number.MAX_SAFE_INTEGER));
-    case 'duration':
-    case 'timeout':
-      return z.string().check(z.regex(DURATION));
-    case 'rate':
-      return z.string().check(z.regex(RATE));
-    case 'choice':
-      return z.enum(spec.option?.choices ?? []);
-    case 'argv':
+    case 'integer':
+      return z.int().check(z.minimum(least), z.maximum(most));
+    case 'words':
       return z.array(z.string()).check(z.minLength(1));
-    case 'jwt-recipe':
+    case 'recipe':
       return z.strictObject(
-        Object.fromEntries(
-          Object.entries(RECIPE_MEMBERS).map(([key, kind]) => [key, z.optional(memberSchema({ kind }))]),
-        ),
+        Object.fromEntries(Object.entries(RECIPE_MEMBERS).map(([name, kind]) => [name, memberSchema(kind)])),
       );
     default:
-      return z.string();
+      if (choices !== undefined) return z.enum(choices);
+      return form === undefined ? z.string() : z.string().check(z.regex(form));
   }
 }

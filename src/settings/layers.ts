@@ -1,6 +1,6 @@
 import { FilingsError } from '../errors.ts';
-import { SETTINGS, type SettingSpec } from './options.ts';
-import type { ValueSource } from './values.ts';
+import type { ValueSource } from '../spec/values.ts';
+import { flagOfSetting, type NamedSetting, SETTINGS } from './table.ts';
 
 /** From the one that wins to the one that gives way. */
 export type Level = 'flag' | 'env' | 'profile' | 'file' | 'default';
@@ -28,8 +28,9 @@ type Environment = Readonly<Record<string, string | undefined>>;
 
 export function flagLayer(flags: Readonly<Record<string, unknown>>, cwd: string): Layer {
   return layer((spec) => {
-    const value = spec.option && flags[spec.key];
-    return value === undefined ? undefined : { level: 'flag', name: `--${spec.option?.flag}`, value, folder: cwd };
+    const name = flagOfSetting(spec);
+    const value = flags[spec.key];
+    return value === undefined || name === undefined ? undefined : { level: 'flag', name, value, folder: cwd };
   });
 }
 
@@ -62,8 +63,8 @@ export function defaultLayer(cwd: string): Layer {
   );
 }
 
-function layer(give: (spec: SettingSpec) => Given | undefined | '' | false): Layer {
-  const given = SETTINGS.map((spec) => [spec.key, give(spec)] as const);
+function layer(give: (spec: NamedSetting) => Given | undefined | '' | false): Layer {
+  const given = SETTINGS.map((spec): [string, unknown] => [spec.key, give(spec)]);
   return new Map(given.filter((entry): entry is [string, Given] => Boolean(entry[1])));
 }
 
@@ -99,7 +100,7 @@ export function winners(layers: readonly Layer[]): Layer {
   return won;
 }
 
-function twoSources(given: readonly Given[], group: SettingSpec['group']): FilingsError {
+function twoSources(given: readonly Given[], group: NamedSetting['group']): FilingsError {
   const [first, second] = given;
   const what = group === 'key' ? 'the API key' : 'the JWT';
   return new FilingsError(sourceOf(first).code, `${first?.name} and ${second?.name}: two sources of ${what}`, {

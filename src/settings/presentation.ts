@@ -1,8 +1,8 @@
 import type { World } from '../world.ts';
 import { envLayer, flagLayer } from './layers.ts';
-import { SETTINGS } from './options.ts';
 import { resolveSettings } from './resolve.ts';
 import type { Settings } from './settings.ts';
+import { SETTINGS, SHARED_OPTIONS } from './table.ts';
 
 /** How an error is shown. */
 export type Presentation = Pick<Settings, 'errorFormat' | 'color' | 'verbose'>;
@@ -33,7 +33,7 @@ export async function presentationOf(flags: Flags, world: World): Promise<Presen
 }
 
 function choicesOf(key: string): readonly string[] {
-  return SETTINGS.find((spec) => spec.key === key)?.option?.choices ?? [];
+  return SETTINGS.find((spec) => spec.key === key)?.kind.choices ?? [];
 }
 
 /** The flags that matter here, from a command line that could not be parsed. */
@@ -41,11 +41,11 @@ export function scanFlags(argv: readonly string[]): Flags {
   const end = argv.indexOf('--');
   const words = end < 0 ? argv : argv.slice(0, end);
   const flags: Record<string, string | boolean | undefined> = {};
-  for (const { key, option } of SETTINGS) {
-    if (option === undefined || !WANTED.includes(key)) continue;
-    const given = words.findLastIndex((word) => word === `--${option.flag}` || word.startsWith(`--${option.flag}=`));
+  for (const { key, flag, value } of SHARED_OPTIONS) {
+    if (!WANTED.includes(key)) continue;
+    const given = words.findLastIndex((word) => word === `--${flag}` || word.startsWith(`--${flag}=`));
     const word = words[given];
-    if (option.value === undefined) flags[key] = word !== undefined || undefined;
+    if (value === undefined) flags[key] = word !== undefined || undefined;
     else flags[key] = word?.includes('=') ? word.slice(word.indexOf('=') + 1) : words[given + 1 || words.length];
   }
   if (words.some((word) => /^-[a-z0]*v/i.test(word) && !word.startsWith('--'))) flags.verbose = true;

@@ -1,14 +1,15 @@
 import { FilingsError } from '../errors.ts';
+import { SWITCH } from '../spec/kind.ts';
+import { didYouMean } from '../spec/nearest.ts';
+import { readAs } from '../spec/option.ts';
 import type { World } from '../world.ts';
 import { type ConfigFile, configFolder, readConfigFile } from './config-file.ts';
 import { namedPlace } from './config-place.ts';
 import { defaultLayer, envLayer, fileLayer, flagLayer, type Layer, type Origin, winners } from './layers.ts';
-import { didYouMean } from './nearest.ts';
-import { SETTINGS } from './options.ts';
 import type { Settings } from './settings.ts';
 import { requireOneUser, stdinUsers } from './stdin.ts';
+import { SETTINGS } from './table.ts';
 import { typedSettings } from './typed.ts';
-import { readValue } from './values.ts';
 
 export interface Resolved {
   readonly settings: Settings;
@@ -47,7 +48,7 @@ export async function resolveSettings(flags: Flags, world: World, showing = fals
 function sandboxIn(typed: readonly Layer[]): boolean {
   const given = typed.find((layer) => layer.has('sandbox'))?.get('sandbox');
   if (given === undefined) return false;
-  const on = given.value === true || readValue('switch', String(given.value), given.name);
+  const on = given.value === true || readAs(SWITCH, String(given.value), given.name);
   if (on && typed.some((layer) => layer.get('baseUrl')?.level === 'flag')) {
     throw new FilingsError('usage', `--base-url and ${given.name}: the sandbox is a service of its own`, {
       hint: given.level === 'env' ? `leave --base-url out, or unset ${given.name}` : 'leave one of them out',

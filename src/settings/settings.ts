@@ -1,5 +1,5 @@
 import type { TokenRecipe } from '../jwt/minter.ts';
-import type { KeyWay } from '../service/credentials.ts';
+import type { SettingValues } from './table.ts';
 
 /** Where a secret comes from; reading it is a later, separate step (`secret-source.ts`). */
 export type KeySource =
@@ -12,29 +12,16 @@ export type TokenSource =
   | { readonly kind: 'file'; readonly path: string }
   | { readonly kind: 'recipe'; readonly recipe: TokenRecipe };
 
-/** The resolved settings: typed, frozen; durations in milliseconds, paths absolute (`-` stays). */
-export interface Settings {
+/** What says where the file is, and the sources of the key and of the JWT, which become one setting each. */
+type Gone = 'config' | 'profile' | 'apiKey' | 'apiKeyFile' | 'apiKeyCommand' | 'jwtFile' | 'jwtToken' | 'jwt';
+
+/**
+ * The resolved settings: frozen, each of the type that its record in the table has; durations in milliseconds, paths
+ * absolute (`-` stays). `keyIn` undefined: not said, so the default that suits the credentials.
+ */
+export interface Settings extends Omit<SettingValues, Gone | 'baseUrl'> {
   /** Ends in a slash and not in `/v1/`, so that `new URL('v1/download', baseUrl)` is an endpoint. */
   readonly baseUrl: URL | undefined;
   readonly key: KeySource | undefined;
-  /** Undefined: not said, so the default that suits the credentials. */
-  readonly keyIn: KeyWay | undefined;
-  readonly keyHeader: string;
-  readonly basicUser: string;
   readonly token: TokenSource | undefined;
-  readonly sandbox: boolean;
-  readonly allowHttp: boolean;
-  readonly connectTimeout: number;
-  readonly idleTimeout: number;
-  readonly deadline: number | undefined;
-  readonly retries: number;
-  readonly maxRetryAfter: number;
-  readonly jobs: number;
-  /** Requests a second. */
-  readonly rate: number | undefined;
-  readonly color: 'auto' | 'always' | 'never';
-  readonly progress: 'auto' | 'bar' | 'plain' | 'none';
-  readonly errorFormat: 'text' | 'json';
-  readonly quiet: boolean;
-  readonly verbose: boolean;
 }

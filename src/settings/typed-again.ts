@@ -1,5 +1,5 @@
 import { shellWord } from '../shell-word.ts';
-import { SETTINGS } from './options.ts';
+import { SHARED_OPTIONS } from './table.ts';
 
 /** What chooses the service and its credentials beside the settings that say so themselves. */
 const CHOOSING = ['config', 'profile', 'sandbox'];
@@ -9,11 +9,11 @@ const CHOOSING = ['config', 'profile', 'sandbox'];
  * when it is pasted. No secret is among them, nor what was read from stdin.
  */
 export function typedAgain(command: string, flags: Readonly<Record<string, unknown>>): string {
-  const words = SETTINGS.flatMap(({ key, option, service, secret }) => {
+  const words = SHARED_OPTIONS.flatMap(({ key, flag, service, secret }) => {
     const value = flags[key];
-    if (!option || secret || !(service || CHOOSING.includes(key)) || value === '-') return [];
-    if (value === true) return [`--${option.flag}`];
-    return typeof value === 'string' ? [flagWith(option.flag, value)] : [];
+    if (secret || !(service || CHOOSING.includes(key)) || value === '-') return [];
+    if (value === true) return [`--${flag}`];
+    return typeof value === 'string' ? [flagWith(flag, value)] : [];
   });
   return [command, ...words].join(' ');
 }

@@ -1,8 +1,10 @@
 import { isAbsolute, join, resolve } from 'node:path';
 import type { TokenRecipe } from '../jwt/minter.ts';
+import { TIMEOUT } from '../spec/kind.ts';
+import { readAs } from '../spec/option.ts';
+import { valueError } from '../spec/values.ts';
 import { type Given, type Layer, sourceOf } from './layers.ts';
 import type { KeySource, TokenSource } from './settings.ts';
-import { readValue, valueError } from './values.ts';
 
 /** RFC 9110 section 5.1. */
 const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
@@ -56,7 +58,7 @@ function recipeOf(given: Given): TokenRecipe {
     ...(keyFile !== undefined && { keyFile: absolute(keyFile, given) }),
     ...(secretFile !== undefined && { secretFile: absolute(secretFile, given) }),
     ...(lifetime !== undefined && {
-      lifetime: readValue('timeout', lifetime, { ...source, name: `${source.name}.lifetime` }),
+      lifetime: readAs(TIMEOUT, lifetime, { ...source, name: `${source.name}.lifetime` }),
     }),
   };
 }

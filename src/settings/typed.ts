@@ -1,45 +1,37 @@
 import { FilingsError } from '../errors.ts';
+import { readAs } from '../spec/option.ts';
 import { checkBaseUrl, parseBaseUrl } from './base-url.ts';
-import { wantedCount } from './config-fault.ts';
 import { type Given, type Layer, sourceOf } from './layers.ts';
-import { KEY_WAYS, SETTINGS, type SettingSpec } from './options.ts';
 import type { Settings } from './settings.ts';
+import { KEY_WAYS, type NamedSetting, SETTINGS, type SettingValues } from './table.ts';
 import { basicUserOf, keyHeaderOf, keyOf, tokenOf } from './typed-credentials.ts';
-import { parseCount, readChoice, readValue, type ValueKind, type ValueTypes, valueError } from './values.ts';
-
-/** What a timer can count; a longer time is as good as none. Milliseconds. */
-const LONGEST_TIMER = 2 ** 31 - 1;
 
 /**
  * The values that won, read and checked.
  * @throws FilingsError `usage` or `config`, naming the source of what is wrong
  */
 export function typedSettings(given: Layer): Settings {
-  const read = reader(given);
+  const values = Object.fromEntries(
+    SETTINGS.map((spec) => [spec.key, readGiven(spec, given.get(spec.key))]),
+  ) as unknown as SettingValues;
+  const { config: _, profile: __, apiKey, apiKeyFile, apiKeyCommand, jwtFile, jwtToken, jwt, ...others } = values;
   const settings: Settings = Object.freeze({
+    ...others,
     baseUrl: baseUrlOf(given),
-    key: keyOf(given),
-    keyIn: read.choice('keyIn') as Settings['keyIn'],
     keyHeader: keyHeaderOf(given),
     basicUser: basicUserOf(given),
+    key: keyOf(given),
     token: tokenOf(given),
-    sandbox: read.flag('sandbox'),
-    allowHttp: read.flag('allowHttp'),
-    connectTimeout: read.timer('connectTimeout') ?? 0,
-    idleTimeout: read.timer('idleTimeout') ?? 0,
-    deadline: read.timer('deadline'),
-    retries: read.count('retries'),
-    maxRetryAfter: read.timer('maxRetryAfter') ?? 0,
-    jobs: read.count('jobs'),
-    rate: read.value('rate', 'rate'),
-    color: read.choice('color') as Settings['color'],
-    progress: read.choice('progress') as Settings['progress'],
-    errorFormat: read.choice('errorFormat') as Settings['errorFormat'],
-    quiet: read.flag('quiet'),
-    verbose: read.flag('verbose'),
   });
   checkTogether(settings, given);
   return settings;
+}
+
+/** What a setting was given as, as its kind reads it; what is no text in the config file was checked there. */
+function readGiven({ kind }: NamedSetting, given: Given | undefined): unknown {
+  if (given === undefined) return kind.json === 'boolean' ? false : undefined;
+  const isData = kind.json === 'words' || kind.json === 'recipe';
+  return isData ? given.value : readAs(kind, String(given.value), sourceOf(given));
 }
 
 /** Rules about more than one setting. */
@@ -60,41 +52,6 @@ function checkTogether(settings: Settings, given: Layer): void {
       hint: `send the key another way: --key-in ${allowed.join(', --key-in ')}`,
     },
   );
-}
-
-/** Typed looks at the values that won. */
-function reader(given: Layer) {
-  const value = <K extends ValueKind>(kind: K, key: string): ValueTypes[K] | undefined => {
-    const one = given.get(key);
-    return one && readValue(kind, String(one.value), sourceOf(one));
-  };
-  return {
-    value,
-    flag: (key: string) => value('switch', key) ?? false,
-    timer(key: string) {
-      const milliseconds = value(specOf(key).kind === 'timeout' ? 'timeout' : 'duration', key);
-      return milliseconds && Math.min(milliseconds, LONGEST_TIMER);
-    },
-    choice(key: string) {
-      const one = given.get(key);
-      return one && readChoice(specOf(key).option?.choices ?? [], String(one.value), sourceOf(one));
-    },
-    count: (key: string) => countOf(specOf(key), given.get(key)),
-  };
-}
-
-function countOf(spec: SettingSpec, given: Given | undefined): number {
-  const text = String(given?.value);
-  const count = parseCount(text) ?? Number.NaN;
-  const [least, most] = spec.range ?? [0, Number.MAX_SAFE_INTEGER];
-  if (count >= least && count <= most) return count;
-  throw valueError(sourceOf(given), `must be ${wantedCount(spec)}`, text);
-}
-
-function specOf(key: string): SettingSpec {
-  const spec = SETTINGS.find((one) => one.key === key);
-  if (spec === undefined) throw new FilingsError('internal', `${key}: no such setting`);
-  return spec;
 }
 
 function baseUrlOf(given: Layer): URL | undefined {

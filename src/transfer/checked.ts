@@ -1,15 +1,6 @@
 import { createHash } from 'node:crypto';
 import { FilingsError } from '../errors.ts';
 
-/** Reads `--sha256`: 64 hexadecimal digits, in either case. Throws `usage`. */
-export function parseSha256(text: string): string {
-  const hex = text.trim().toLowerCase();
-  if (/^[0-9a-f]{64}$/.test(hex)) return hex;
-  throw new FilingsError('usage', `--sha256: must be 64 hexadecimal digits, and has ${hex.length} characters`, {
-    hint: 'take it as sha256sum prints it',
-  });
-}
-
 /** Throws `integrity` when a file's hash is not the one it must have. */
 export function requireHash(what: string, found: string, expected: string | undefined): void {
   if (expected === undefined || found === expected) return;

@@ -2,10 +2,11 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { execa } from 'execa';
 import { describe, expect, test } from 'vitest';
-import { COMMANDS } from '../../src/catalogue.ts';
+import { COMMANDS } from '../../src/cli/catalogue.ts';
 import { EXIT_CODE_ROWS } from '../../src/errors.ts';
 import { placed } from '../../src/reference/describe.ts';
-import { SETTINGS } from '../../src/settings/options.ts';
+import { SETTINGS, SHARED_OPTIONS } from '../../src/settings/table.ts';
+import { named } from '../../src/spec/option.ts';
 import { BIN, filings } from './program.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
@@ -16,7 +17,7 @@ describe('help', () => {
     const { stdout, stderr, exitCode } = await filings([word], { env: BROKEN_CONFIG });
     expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
     for (const { name, summary } of COMMANDS) expect(stdout).toContain(`  ${name.padEnd(10)}  ${summary}`);
-    for (const { option } of SETTINGS) if (option) expect(stdout).toContain(`--${option.flag}`);
+    for (const { flag } of SHARED_OPTIONS) expect(stdout).toContain(`--${flag}`);
   });
 
   test.each(placed(COMMANDS).map(({ path, spec }) => [path.join(' '), spec] as const))(
@@ -27,7 +28,7 @@ describe('help', () => {
       expect(flag.exitCode).toBe(0);
       expect(command.stdout).toContain(flag.stdout);
       expect(flag.stdout).toMatch(new RegExp(`^Usage: filings ${path}( |$)`, 'm'));
-      for (const option of spec.options ?? []) expect(flag.stdout).toContain(`--${option.flag}`);
+      for (const option of named(spec.options)) expect(flag.stdout).toContain(`--${option.flag}`);
     },
   );
 

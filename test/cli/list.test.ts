@@ -271,7 +271,7 @@ describe('the exit status', () => {
     [[A, '--query', 'x'], /--query: the value is not NAME=VALUE/],
     [[A, '--query', '=x'], /--query: the value is not NAME=VALUE/],
     [[A, '--query', 'accession_no=x'], /sent already/],
-    [[A, '-l', '--json'], /--long and --json exclude each other/],
+    [[A, '-l', '--json'], /--long and --json: they exclude each other/],
     [[A, '--include', ''], /--include '': it is empty/],
   ])('of %j is 2', async (args, message) => {
     const { stderr, exitCode } = await list(args, { env: { FILINGS_BASE_URL: 'http://127.0.0.1:1' } });

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { COMMANDS } from '../../src/catalogue.ts';
+import { COMMANDS } from '../../src/cli/catalogue.ts';
+import { parseCommandLine } from '../../src/cli/program.ts';
+import { plainRequest } from '../../src/cli/request.ts';
 import { FilingsError } from '../../src/errors.ts';
-import { parseCommandLine } from '../../src/program.ts';
-import { plainRequest } from '../../src/request.ts';
 
 const parse = (line: string) => parseCommandLine(line === '' ? [] : line.split(' '), COMMANDS);
 
@@ -35,7 +35,26 @@ describe('shared options', () => {
       name: 'list',
       args: ['X'],
       flags: { apiKey: '-k' },
-      options: { json: true, include: ['a', 'b'] },
+      options: {
+        input: undefined,
+        include: ['a', 'b'],
+        exclude: [],
+        long: false,
+        json: true,
+        null: false,
+        query: [],
+      },
+    });
+  });
+
+  test('those of the command arrive read, with their defaults', () => {
+    expect(ran('serve --latency 20 --rate-limit 90/m').options).toEqual({
+      host: '127.0.0.1',
+      port: 8787,
+      jwtKey: [],
+      jwtSecret: undefined,
+      latency: 20,
+      rateLimit: { requests: 90, perMs: 60_000 },
     });
   });
 });
@@ -89,6 +108,9 @@ test.each([
   ['list -i --json', '--input: a value is missing', 'write --input=FILE for a value that begins with a dash'],
   ['download', 'download: ACCESSION is missing', 'see filings download --help'],
   ['completion bash zsh', 'completion: too many arguments', 'see filings completion --help'],
+  ['list -l --json X', '--long and --json: they exclude each other', 'see filings list --help'],
+  ['list -0 --long X', '--long and --null: they exclude each other', 'see filings list --help'],
+  ['serve --port 65536', "--port: must be a whole number from 0 to 65,535, such as 8787, not '65536'", undefined],
   ['completion tcsh', "SHELL: must be bash, zsh or fish, not 'tcsh'", undefined],
   ['--color=canary list X', "--color: must be auto, always or never, not 'canary'", undefined],
 ])('%j is refused', (line, message, hint) => {

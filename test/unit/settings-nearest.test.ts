@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { editDistance, nearest } from '../../src/settings/nearest.ts';
+import { editDistance, nearest } from '../../src/spec/nearest.ts';
 
 const KEYS = ['baseUrl', 'apiKey', 'apiKeyFile', 'jobs', 'rate', 'retries'];
 

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { COMMANDS } from '../../src/catalogue.ts';
-import { SHARED_OPTIONS } from '../../src/program.ts';
+import { COMMANDS } from '../../src/cli/catalogue.ts';
 import { placed } from '../../src/reference/describe.ts';
-import { SETTINGS } from '../../src/settings/options.ts';
+import { SETTINGS, SHARED_OPTIONS } from '../../src/settings/table.ts';
+import { named } from '../../src/spec/option.ts';
 
 /** The values that stand more than once. */
 function repeated(values: readonly (string | undefined)[]): readonly (string | undefined)[] {
@@ -15,21 +15,22 @@ describe('the settings', () => {
     expect(repeated(SETTINGS.map(({ env }) => env))).toEqual([]);
   });
 
-  test.each(SETTINGS.filter(({ option }) => option !== undefined))('$key has its flag and variable', (spec) => {
-    const flag = spec.key.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
-    expect(spec.option?.flag).toBe(flag);
-    if (spec.env !== undefined) expect(spec.env).toBe(`FILINGS_${flag.toUpperCase().replaceAll('-', '_')}`);
-    expect(spec.option?.value === undefined).toBe(spec.kind === 'switch');
-    expect(spec.kind === 'choice').toBe(spec.option?.choices !== undefined);
+  test.each(SHARED_OPTIONS)('$key has its flag and variable', ({ key, flag, env, value, kind }) => {
+    expect(flag).toBe(key.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`));
+    if (env !== undefined) expect(env).toBe(`FILINGS_${flag.toUpperCase().replaceAll('-', '_')}`);
+    expect(value === undefined).toBe(kind.json === 'boolean');
   });
 
-  test('say what they are', () => {
-    expect(SETTINGS.filter(({ option, help }) => !(option?.help ?? help))).toEqual([]);
+  test('say what they are, and have a default that their kind can read', () => {
+    for (const { help, kind, default: text } of SETTINGS) {
+      expect(help).not.toBe('');
+      if (text !== undefined) expect(kind.parse(text)).toBeDefined();
+    }
   });
 });
 
 describe.each(placed(COMMANDS).map(({ path, spec }) => ({ name: path.join(' '), spec })))('$name', ({ spec }) => {
-  const options = [...(spec.options ?? []), ...SHARED_OPTIONS];
+  const options = [...named(spec.options), ...SHARED_OPTIONS];
 
   test('has no option twice', () => {
     expect(repeated([...options.map(({ flag }) => flag), 'help', 'version'])).toEqual([]);
@@ -40,7 +41,14 @@ describe.each(placed(COMMANDS).map(({ path, spec }) => ({ name: path.join(' '), 
     expect(spec.summary).toMatch(/^[a-z].*[^.]$/);
     expect(options.filter(({ help }) => help === '')).toEqual([]);
     expect(options.filter(({ value }) => value === '')).toEqual([]);
-    expect(options.filter(({ choices, value }) => choices !== undefined && value === undefined)).toEqual([]);
+    expect(options.filter(({ kind, value }) => kind.choices !== undefined && value === undefined)).toEqual([]);
+  });
+
+  test('has defaults that their kinds can read, and excludes what there is', () => {
+    for (const { kind, default: text, excludes = [] } of named(spec.options)) {
+      if (text !== undefined) expect(kind.parse(text)).toBeDefined();
+      expect(excludes.filter((name) => !Object.hasOwn(spec.options ?? {}, name))).toEqual([]);
+    }
   });
 
   test('either runs or has children', () => {

@@ -1,15 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import {
-  parseCount,
-  parseDuration,
-  parseRate,
-  parseSize,
-  parseSwitch,
-  parseTime,
-  readChoice,
-  readValue,
-} from '../../src/settings/values.ts';
+import { choice, count, DURATION } from '../../src/spec/kind.ts';
+import { readAs } from '../../src/spec/option.ts';
+import { parseCount, parseDuration, parseRate, parseSize, parseSwitch, parseTime } from '../../src/spec/values.ts';
 
 describe('durations', () => {
   test.each([
@@ -129,7 +122,7 @@ test.each([
 
 describe('errors', () => {
   test('name the flag, what is wrong, and an example', () => {
-    expect(() => readValue('duration', '10', '--deadline')).toThrow(
+    expect(() => readAs(DURATION, '10', '--deadline')).toThrow(
       expect.objectContaining({
         code: 'usage',
         message: "--deadline: must be a duration, such as 500ms, 30s, 5m, 2h or 1d, not '10'",
@@ -139,21 +132,21 @@ describe('errors', () => {
 
   test('carry the code of their source', () => {
     const source = { name: '/c.json: jobs', code: 'config' as const };
-    expect(() => readValue('count', '', source)).toThrow(
+    expect(() => readAs(count(0, 99, 4), '', source)).toThrow(
       expect.objectContaining({
         code: 'config',
-        message: '/c.json: jobs: must be a whole number, such as 4, and is empty',
+        message: '/c.json: jobs: must be a whole number from 0 to 99, such as 4, and is empty',
       }),
     );
   });
 
   test('name the choices', () => {
-    expect(() => readChoice(['auto', 'always', 'never'], 'on', 'FILINGS_COLOR')).toThrow(
+    expect(() => readAs(choice('auto', 'always', 'never'), 'on', 'FILINGS_COLOR')).toThrow(
       "FILINGS_COLOR: must be auto, always or never, not 'on'",
     );
   });
 
   test('shorten what they show', () => {
-    expect(() => readValue('count', 'x'.repeat(500), '--jobs')).toThrow(/^.{0,120}$/);
+    expect(() => readAs(count(0, 99, 4), 'x'.repeat(500), '--jobs')).toThrow(/^.{0,120}$/);
   });
 });

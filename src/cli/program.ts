@@ -1,0 +1,164 @@
+import { Argument, Command, type CommanderError, Option } from 'commander';
+import { FilingsError } from '../errors.ts';
+import { SHARED_OPTIONS } from '../settings/table.ts';
+import type { CommandSpec } from '../spec/command.ts';
+import type { Flags, Invocation } from '../spec/invocation.ts';
+import { choice } from '../spec/kind.ts';
+import { type NamedOption, named, readAs } from '../spec/option.ts';
+import type { Request } from './request.ts';
+import { helpHint, looksLikeOption, type Place, unknownCommand, usageError } from './usage-error.ts';
+
+/** Thrown through commander, which has no other way to stop. */
+class Stop extends Error {
+  readonly request: Request;
+  constructor(request: Request) {
+    super('stop');
+    this.request = request;
+  }
+}
+
+/**
+ * Parses a command line.
+ * @throws FilingsError `usage`, which never holds a setting's value
+ */
+export function parseCommandLine(argv: readonly string[], commands: readonly CommandSpec[]): Request {
+  requireText(argv);
+  const program = commandOf({ name: 'filings', summary: '', children: commands }, [], argv);
+  program.version('', '-V, --version');
+  try {
+    program.parse([...argv], { from: 'user' });
+  } catch (error) {
+    if (error instanceof Stop) return error.request;
+    throw error;
+  }
+  return { kind: 'help', path: [], missing: true };
+}
+
+/** Node decodes what is no UTF-8 to U+FFFD: it would ask for another name. */
+function requireText(argv: readonly string[]): void {
+  const index = argv.findIndex((argument) => argument.includes('\ufffd'));
+  if (index < 0) return;
+  throw new FilingsError('usage', `argument ${index + 1}: it is not UTF-8, and would be taken for another`, {
+    hint: 'write it in UTF-8: see what locale the terminal or the script uses',
+  });
+}
+
+function commandOf(
+  spec: CommandSpec,
+  path: readonly string[],
+  argv: readonly string[],
+  siblings?: readonly CommandSpec[],
+): Command {
+  const own = named(spec.options);
+  const command = new Command(spec.name)
+    .enablePositionalOptions()
+    .helpCommand(false)
+    .configureHelp({ formatHelp: () => '' })
+    .configureOutput({ writeOut: () => {}, writeErr: () => {} })
+    .showSuggestionAfterError(false)
+    .exitOverride((error) => {
+      throw stopOf(error, { spec, path, siblings, args: command.args, options: [...own, ...SHARED_OPTIONS] });
+    });
+  // Making options is most of the work of starting: a command that the line does not name needs none.
+  if (path.length > 0 && siblings === undefined && !argv.includes(spec.name)) return command;
+  for (const option of own) command.addOption(ownOption(option, argv));
+  for (const option of SHARED_OPTIONS) command.addOption(sharedOption(option, argv));
+  for (const argument of spec.arguments ?? []) {
+    const { name, variadic, required } = argument;
+    const words = variadic ? `${name}...` : name;
+    command.addArgument(new Argument(required ? `<${words}>` : `[${words}]`, argument.help));
+  }
+  for (const child of spec.children ?? []) {
+    const isDefault = child.name === spec.defaultChild;
+    const inner = commandOf(child, [...path, child.name], argv, isDefault ? spec.children : undefined);
+    command.addCommand(inner, { isDefault });
+  }
+  if (spec.load !== undefined) {
+    command.action(() => {
+      throw new Stop({ kind: 'run', command: spec, invocation: invocationOf(spec, own, command) });
+    });
+  }
+  return command;
+}
+
+function stopOf(error: CommanderError, place: Place): Error {
+  switch (error.code) {
+    case 'commander.version':
+      return new Stop({ kind: 'version' });
+    case 'commander.helpDisplayed':
+    case 'commander.help':
+      return helpOf(place, error.exitCode !== 0);
+    default:
+      return usageError(error, place);
+  }
+}
+
+/** Help about what was named, before or after `--help`: about a command that is not there, none. */
+function helpOf({ spec, path, args, ...place }: Place, missing: boolean): Error {
+  const [word] = args.filter((one) => !one.startsWith('-'));
+  if (word === undefined || spec.children === undefined) return new Stop({ kind: 'help', path, missing });
+  const child = spec.children.find(({ name }) => name === word);
+  if (child === undefined) return unknownCommand({ path, args: [word] }, spec.children, helpHint(path));
+  return helpOf({ ...place, spec: child, path: [...path, word], args: args.slice(args.indexOf(word) + 1) }, missing);
+}
+
+/** An option of the command itself: its value is read as it is parsed. */
+function ownOption(spec: NamedOption, argv: readonly string[]): Option {
+  const { kind, excludes = [], repeatable, flag } = spec;
+  const option = optionOf(spec, argv, (text, before) => {
+    const value = readAs(kind, text, `--${flag}`);
+    return repeatable ? [...(Array.isArray(before) ? before : []), value] : value;
+  });
+  return option.conflicts([...excludes]);
+}
+
+/** A setting's flag: other sources may say the same, so its text stays as it is; of a choice it is one of the words. */
+function sharedOption(spec: (typeof SHARED_OPTIONS)[number], argv: readonly string[]): Option {
+  return optionOf(spec, argv, (text) => {
+    // With `--sandbox` those of the service are not looked at.
+    if (spec.kind.choices !== undefined && !spec.service) readAs(spec.kind, text, `--${spec.flag}`);
+    return text;
+  });
+}
+
+function optionOf(
+  spec: NamedOption,
+  argv: readonly string[],
+  read: (text: string, before: unknown) => unknown,
+): Option {
+  const { flag, short, value, help } = spec;
+  const flags = `${short === undefined ? '' : `-${short}, `}--${flag}`;
+  if (value === undefined) return new Option(flags, help);
+  return new Option(`${flags} <VALUE>`, help).argParser((text: string, before: unknown) => {
+    if (looksLikeOption(text, spec, argv)) {
+      throw new FilingsError('usage', `--${flag}: a value is missing`, {
+        hint: `write --${flag}=${value} for a value that begins with a dash`,
+      });
+    }
+    return read(text, before);
+  });
+}
+
+/** A shared option stands before the command or after it: after it wins. */
+function invocationOf(spec: CommandSpec, own: readonly NamedOption[], command: Command): Invocation {
+  const given: Readonly<Record<string, unknown>> = { ...command.optsWithGlobals(), ...command.opts() };
+  spec.arguments?.forEach(({ name, choices }, index) => {
+    const value = command.args[index];
+    if (choices !== undefined && value !== undefined) readAs(choice(...choices), value, name);
+  });
+  const flags = SHARED_OPTIONS.map(({ name }) => [name, given[name]] as const).filter(
+    ([, value]) => value !== undefined,
+  );
+  return {
+    args: command.args,
+    options: Object.fromEntries(own.map((option) => [option.name, given[option.name] ?? otherwise(option)])),
+    flags: Object.fromEntries(flags) as Flags,
+  };
+}
+
+/** What an option is when nobody names it. */
+function otherwise({ kind, value, repeatable, default: text }: NamedOption): unknown {
+  if (repeatable) return [];
+  if (value === undefined) return false;
+  return text === undefined ? undefined : kind.parse(text);
+}

@@ -1,0 +1,85 @@
+import type { CommanderError } from 'commander';
+import { FilingsError } from '../errors.ts';
+import type { CommandSpec } from '../spec/command.ts';
+import { didYouMean, nearest } from '../spec/nearest.ts';
+import type { NamedOption } from '../spec/option.ts';
+
+/** Where on the command line it went wrong. */
+export interface Place {
+  readonly spec: CommandSpec;
+  readonly path: readonly string[];
+  readonly args: readonly string[];
+  readonly options: readonly NamedOption[];
+  /** For a command that runs when none is named: those that could have been. */
+  readonly siblings?: readonly CommandSpec[] | undefined;
+}
+
+/** Commander's complaint in our words: nothing that may be a value is echoed, since it may be a key. */
+export function usageError(error: CommanderError, place: Place): FilingsError {
+  const command = place.path.join(' ') || 'filings';
+  const quoted = /'([^']*)'/.exec(error.message)?.[1] ?? '';
+  const help = helpHint(place.path);
+  switch (error.code) {
+    case 'commander.unknownOption':
+      return unknownOption(quoted, place, help);
+    case 'commander.unknownCommand':
+      return unknownCommand(place, place.spec.children ?? [], help);
+    case 'commander.missingArgument':
+      return new FilingsError('usage', `${command}: ${quoted} is missing`, { hint: help });
+    case 'commander.optionMissingArgument':
+      return new FilingsError('usage', `${/--[\w-]+/.exec(quoted)?.[0]}: a value is missing`, { hint: help });
+    case 'commander.excessArguments':
+      return place.siblings === undefined
+        ? new FilingsError('usage', `${command}: too many arguments`, { hint: help })
+        : unknownCommand({ ...place, path: place.path.slice(0, -1) }, place.siblings, help);
+    case 'commander.conflictingOption':
+      return new FilingsError('usage', `${flagsIn(error.message).join(' and ')}: they exclude each other`, {
+        hint: help,
+      });
+    default:
+      return new FilingsError('usage', `${command}: ${error.message.replace(/^error: /, '')}`, { hint: help });
+  }
+}
+
+/** The long flags that a complaint of commander's names: `option '-o, --output <VALUE>' cannot be used with ...`. */
+function flagsIn(message: string): readonly string[] {
+  return message.match(/--[\w-]+/g) ?? [];
+}
+
+function unknownOption(written: string, { options, path }: Place, help: string): FilingsError {
+  const flag = written.startsWith('--') ? written.split('=', 1).join() : written.slice(0, 2);
+  if (options.some((option) => `--${option.flag}` === flag)) {
+    return new FilingsError('usage', `${flag}: takes no value`, { hint: help });
+  }
+  const known = [...options.map((option) => option.flag), 'help', ...(path.length === 0 ? ['version'] : [])];
+  const meant = nearest(flag.replace(/^--?/, ''), known);
+  const hint = meant === undefined ? help : `did you mean --${meant}?`;
+  return new FilingsError('usage', `${flag}: no such option`, { hint });
+}
+
+export function helpHint(path: readonly string[]): string {
+  return `see ${['filings', ...path].join(' ')} --help`;
+}
+
+/** What does not look like a word may be a token or a key. */
+export function unknownCommand(
+  { args, path }: Pick<Place, 'args' | 'path'>,
+  known: readonly CommandSpec[],
+  help: string,
+): FilingsError {
+  const [word = ''] = args;
+  const written = [...path, ...(/^[a-z-]{1,24}$/i.test(word) ? [word] : [])].join(' ');
+  const meant = didYouMean(
+    word,
+    known.map((command) => command.name),
+  );
+  return new FilingsError('usage', `${written || 'the first argument'}: no such command`, { hint: meant ?? help });
+}
+
+/** Whether an option took what looks like another option for its value: `--api-key --json`. */
+export function looksLikeOption(value: string, spec: NamedOption, argv: readonly string[]): boolean {
+  if (!/^-./.test(value)) return false;
+  const isFlag = (word: string) =>
+    word === `--${spec.flag}` || (spec.short !== undefined && /^-[^-]/.test(word) && word.endsWith(spec.short));
+  return argv.some((word, index) => word === value && index > 0 && isFlag(argv[index - 1] ?? ''));
+}

@@ -1,0 +1,79 @@
+import { FilingsError } from '../../errors.ts';
+import { type AccessionNumber, parseAccession } from '../../service/accession.ts';
+import { clockSkew } from '../../service/clock-skew.ts';
+import { openSession, type Session } from '../../session.ts';
+import type { Invocation } from '../../spec/invocation.ts';
+import { write } from '../../terminal/output.ts';
+import { printable } from '../../terminal/printable.ts';
+import type { World } from '../../world.ts';
+
+/** No filing has it. */
+const NO_FILING = '0000000000-00-000000';
+
+type Finding = readonly [what: string, verdict: 'ok' | 'wrong' | 'unknown' | 'not used', detail: string];
+
+/**
+ * `filings config check [ACCESSION]`: one listing tells whether address, certificate, key, token and clock are right.
+ * What is wrong is also the error that it ends with.
+ */
+export async function run({ args, flags }: Invocation, world: World): Promise<number> {
+  const accession = parseAccession(args[0] ?? NO_FILING);
+  const session = await openSession({ ...flags, retries: '0' }, world);
+  try {
+    const error = await askOnce(session, accession);
+    // Only what comes from outside is redacted: the program's own words stand whatever the key is.
+    const show = (text: string) => printable(world.secrets.redact(text));
+    const lines = findings(session, error, show).map((finding) => `${finding.join('\t').trimEnd()}\n`);
+    await write(world.stdout, lines.join(''), world.interrupt);
+    if (error !== undefined && !isAnswer(error)) throw error;
+    return 0;
+  } finally {
+    await session.close();
+  }
+}
+
+async function askOnce({ client, signal }: Session, accession: AccessionNumber): Promise<FilingsError | undefined> {
+  try {
+    await client.listFiles(accession, [], signal);
+    return undefined;
+  } catch (error) {
+    if (signal.aborted || !(error instanceof FilingsError)) throw error;
+    return error;
+  }
+}
+
+/** The service let us in, and had nothing of that number: as good as a listing. */
+function isAnswer({ code }: FilingsError): boolean {
+  return code === 'not_found' || code === 'rejected';
+}
+
+function findings(
+  { settings, client }: Session,
+  error: FilingsError | undefined,
+  show: (text: string) => string,
+): readonly Finding[] {
+  const { token, sandbox } = settings;
+  const reached = error === undefined || error.connected !== false;
+  const certificate = error?.fault === 'certificate';
+  const admitted = error === undefined || isAnswer(error);
+  const refused = error?.code === 'auth';
+  const verdict = admitted ? 'ok' : refused ? 'wrong' : 'unknown';
+  return [
+    ['address', reached || certificate ? 'ok' : 'wrong', sandbox ? 'the sandbox' : show(client.baseUrl)],
+    [
+      'certificate',
+      client.baseUrl.startsWith('http:') ? 'not used' : certificate ? 'wrong' : reached ? 'ok' : 'unknown',
+      certificate ? show(error.message) : '',
+    ],
+    ['key', verdict, refused && token !== undefined ? 'the key or the token' : ''],
+    ['token', token === undefined ? 'not used' : verdict, ''],
+    clock(client.clockAhead),
+  ];
+}
+
+/** Whatever the answer was, it was dated. */
+function clock(aheadMs: number | undefined): Finding {
+  const skew = clockSkew(aheadMs);
+  if (aheadMs === undefined) return ['clock', 'unknown', 'no answer told the time'];
+  return skew === undefined ? ['clock', 'ok', ''] : ['clock', 'wrong', skew];
+}

@@ -1,0 +1,14 @@
+import { noHome } from '../../settings/config-edit.ts';
+import { namedPlace } from '../../settings/config-place.ts';
+import type { Invocation } from '../../spec/invocation.ts';
+import { write } from '../../terminal/output.ts';
+import { printable } from '../../terminal/printable.ts';
+import type { World } from '../../world.ts';
+
+/** `filings config path`: where the config file is, or would be. */
+export async function run({ flags }: Invocation, world: World): Promise<number> {
+  const { path } = namedPlace(flags, world).place;
+  if (path === undefined) throw noHome();
+  await write(world.stdout, `${printable(path)}\n`, world.interrupt);
+  return 0;
+}

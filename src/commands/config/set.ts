@@ -1,0 +1,30 @@
+import { FilingsError } from '../../errors.ts';
+import { editConfigFile, settingNamed, valueForFile } from '../../settings/config-edit.ts';
+import { namedPlace } from '../../settings/config-place.ts';
+import type { NamedSetting } from '../../settings/table.ts';
+import type { Invocation } from '../../spec/invocation.ts';
+import { readAll } from '../../terminal/input.ts';
+import { askHidden } from '../../terminal/prompt.ts';
+import type { World } from '../../world.ts';
+
+/** `filings config set KEY [VALUE]`: into the config file, or into a profile of it with `--profile`. */
+export async function run({ args, flags }: Invocation, world: World): Promise<number> {
+  const [name = '', given] = args;
+  const spec = settingNamed(name);
+  const text = given ?? (await askedFor(spec, world));
+  if (spec.secret) world.secrets.add(text);
+  const { place, profile } = namedPlace(flags, world);
+  await editConfigFile(place, { profile, spec, value: valueForFile(spec, text, world.cwd) }, world);
+  return 0;
+}
+
+/** A secret need not stand on the command line. */
+async function askedFor(spec: NamedSetting, world: World): Promise<string> {
+  if (!spec.secret || !spec.inFile) {
+    throw new FilingsError('usage', `config set ${spec.key}: VALUE is missing`, {
+      hint: 'see filings config set --help',
+    });
+  }
+  if (world.stdin.isTTY) return askHidden(`${spec.key}: `, world, world.interrupt);
+  return (await readAll(world.stdin, spec.key, world.interrupt)).toString().replace(/\r?\n$/, '');
+}

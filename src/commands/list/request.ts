@@ -1,0 +1,51 @@
+import { FilingsError } from '../../errors.ts';
+import { type AccessionNumber, parseAccession } from '../../service/accession.ts';
+import type { Values } from '../../spec/option.ts';
+import { nameFilter } from '../../transfer/selection.ts';
+import type { OPTIONS } from './spec.ts';
+
+/** The arguments and options of `filings list`, read and checked. */
+export interface ListRequest {
+  readonly accessions: readonly AccessionNumber[];
+  readonly input: string | undefined;
+  /** More than one filing may be asked for: each line names its own, and one without a match is no failure. */
+  readonly several: boolean;
+  readonly chosen: (name: string) => boolean;
+  readonly query: readonly (readonly [name: string, value: string])[];
+  readonly output: 'json' | 'long' | 'names';
+  readonly nul: boolean;
+}
+
+/** Reads the arguments and options of `filings list`. Throws `usage`. */
+export function readRequest(args: readonly string[], options: Values<typeof OPTIONS>): ListRequest {
+  const { input } = options;
+  if (args.length === 0 && input === undefined) {
+    throw new FilingsError('usage', 'list: no ACCESSION', {
+      hint: 'name a filing: filings list 0001234567-24-000001; or take them from a file: --input FILE',
+    });
+  }
+  return {
+    accessions: args.map(parseAccession),
+    input,
+    several: args.length > 1 || input !== undefined,
+    chosen: nameFilter(options.include, options.exclude),
+    query: options.query.map(readParameter),
+    output: options.json ? 'json' : options.long ? 'long' : 'names',
+    nul: options.null,
+  };
+}
+
+function readParameter(text: string): readonly [string, string] {
+  const [, name, value] = /^([^=]+)=(.*)$/s.exec(text) ?? [];
+  if (name === undefined || value === undefined) {
+    throw new FilingsError('usage', '--query: the value is not NAME=VALUE', {
+      hint: 'such as --query page_size=200',
+    });
+  }
+  if (name === 'accession_no') {
+    throw new FilingsError('usage', '--query: accession_no is sent already', {
+      hint: 'name the filing as an argument',
+    });
+  }
+  return [name, value];
+}

@@ -1,0 +1,176 @@
+import { FilingsError } from '../../errors.ts';
+import type { Setback } from '../../http/attempts.ts';
+import type { AccessionNumber } from '../../service/accession.ts';
+import type { ListedFile } from '../../service/listing.ts';
+import { openSession, type Session } from '../../session.ts';
+import { takeTurn } from '../../sleep.ts';
+import type { Invocation } from '../../spec/invocation.ts';
+import { colors, usesColor } from '../../terminal/colors.ts';
+import { fileList, type ListForm } from '../../terminal/file-list.ts';
+import { write } from '../../terminal/output.ts';
+import type { FileProgress } from '../../terminal/progress.ts';
+import { readInputLines } from '../../transfer/input-lines.ts';
+import { openInput } from '../../transfer/input-source.ts';
+import { setbackLine } from '../../transfer/report.ts';
+import { StopRule } from '../../transfer/stop-rule.ts';
+import { batchError } from '../../transfer/verdict.ts';
+import type { World } from '../../world.ts';
+import { type ListRequest, readRequest } from './request.ts';
+import type { OPTIONS } from './spec.ts';
+
+/** A table is aligned over so many rows. */
+const FILES_A_WRITE = 10_000;
+const NAMES_A_TURN = 100;
+
+/** `filings list`: the names of each filing's files, on stdout as the listings arrive. */
+export async function run({ args, options, flags }: Invocation<typeof OPTIONS>, world: World): Promise<number> {
+  const request = readRequest(args, options);
+  const session = await openSession(flags, world, request.input === '-' ? '--input -' : undefined);
+  try {
+    await listAll(request, session, world);
+    return 0;
+  } finally {
+    await session.close();
+  }
+}
+
+/** Lists one filing after the other. Goes on after a failed one, but not after what would fail all the rest. */
+async function listAll(request: ListRequest, session: Session, world: World): Promise<void> {
+  const { progress, signal } = session;
+  const show = shower(request, session, world);
+  const stops = new StopRule('filings');
+  let [listed, failed, onlyTemporary] = [0, 0, true];
+  let stoppedBy: FilingsError | undefined;
+  for await (const line of linesOf(request, world, signal)) {
+    const sought = await find(line, request, session);
+    const error = sought.found ? await show(sought.found) : sought.error;
+    if (error && !request.several) throw error;
+    stoppedBy = signal.aborted ? signal.reason : stops.after(error);
+    if (!error) {
+      listed += 1;
+    } else if (!signal.aborted) {
+      failed += 1;
+      onlyTemporary &&= error.code === 'temporary';
+      // What stops the run is told at its end.
+      if (error !== stoppedBy) progress.failure(error);
+    }
+    if (stoppedBy) break;
+  }
+  const files = listed + failed;
+  const undone = request.input === undefined ? request.accessions.length - files : undefined;
+  const verdict = batchError(
+    { files, failed, onlyTemporary, stoppedBy, fromOutside: signal.aborted, undone },
+    'filings',
+  );
+  if (verdict) throw verdict;
+}
+
+type Line = { readonly accession: AccessionNumber } | { readonly fault: FilingsError };
+
+interface Filing {
+  readonly accession: AccessionNumber;
+  readonly files: readonly ListedFile[];
+}
+
+type Found = { found: Filing; error?: undefined } | { found?: undefined; error: FilingsError };
+
+/** Asks for one filing's listing; its failure is no exception here. */
+async function find(line: Line, { query }: ListRequest, { client, progress, signal }: Session): Promise<Found> {
+  if ('fault' in line) return { error: line.fault };
+  const { accession } = line;
+  let shown: FileProgress | undefined;
+  const onSetback = (setback: Setback) => {
+    shown ??= progress.start({ name: accession, offset: 0 });
+    shown.wait(setbackLine(setback));
+  };
+  try {
+    return { found: { accession, files: await client.listFiles(accession, query, signal, onSetback) } };
+  } catch (error) {
+    if (error instanceof FilingsError) return { error };
+    throw error;
+  } finally {
+    shown?.finish();
+  }
+}
+
+/** Writes a filing's chosen files to stdout; gives back what is wrong with those that can't be. */
+function shower(request: ListRequest, { settings, progress, signal }: Session, world: World) {
+  const form = formOf(request, world.stdout);
+  const { faint } = colors(usesColor(settings.color, world.stdout, world.env.TERM));
+  let headings = true;
+  return async ({ accession, files }: Filing): Promise<FilingsError | undefined> => {
+    const chosen = await chosenOf(files, request, signal);
+    if (chosen.length === 0) {
+      tellNoMatch(accession, files.length, request, progress);
+      return undefined;
+    }
+    const fit = chosen.filter((file) => fits(file, form));
+    for (let from = 0; from < fit.length; from += FILES_A_WRITE) {
+      const part = fit.slice(from, from + FILES_A_WRITE);
+      // What a service lists is data, and exact: what was blacked out could not be asked for.
+      await write(world.stdout, fileList(part, form, { headings, paintHeading: faint }), signal);
+      headings = false;
+    }
+    return fit.length < chosen.length ? splitByNul(accession, chosen.length - fit.length) : undefined;
+  };
+}
+
+/** Names can be many, and a pattern of one's own can take long over each. */
+async function chosenOf(files: readonly ListedFile[], { chosen }: ListRequest, signal: AbortSignal) {
+  const found: ListedFile[] = [];
+  for (const [index, file] of files.entries()) {
+    if (chosen(file.file_name)) found.push(file);
+    if (index % NAMES_A_TURN === NAMES_A_TURN - 1) await takeTurn(signal);
+  }
+  return found;
+}
+
+/** The arguments, then the input; a filing named on several lines in a row is asked for once. */
+async function* linesOf({ accessions, input }: ListRequest, world: World, signal: AbortSignal): AsyncGenerator<Line> {
+  const stream = input === undefined ? undefined : await openInput(input, world, signal);
+  for (const accession of accessions) yield { accession };
+  if (stream === undefined) return;
+  let last: string | undefined;
+  for await (const line of readInputLines(stream)) {
+    if (line.kind === 'bad') yield { fault: atLine(line.number, line.fault) };
+    else if (line.accession !== last) yield line;
+    last = line.kind === 'entry' ? line.accession : undefined;
+  }
+}
+
+function atLine(number: number, { code, message, hint }: FilingsError): FilingsError {
+  return new FilingsError(code, `line ${number}: ${message}`, hint === undefined ? {} : { hint });
+}
+
+/** Of a name with a NUL inside, a program that splits at NUL would make two. */
+function fits({ file_name }: ListedFile, form: ListForm): boolean {
+  return form.kind !== 'names' || !form.raw || !file_name.includes('\0');
+}
+
+function splitByNul(accession: AccessionNumber, count: number): FilingsError {
+  const names = count === 1 ? 'a file name has' : `${count} file names have`;
+  return new FilingsError('integrity', `${accession}: ${names} a NUL inside, and cannot be listed with -0`, {
+    hint: 'list it with --json',
+  });
+}
+
+function tellNoMatch(
+  accession: AccessionNumber,
+  files: number,
+  { several }: ListRequest,
+  progress: Session['progress'],
+) {
+  const reason = files === 0 ? 'the service lists no files' : `none of its ${files} files is chosen`;
+  if (several) return progress.note(`${accession}: ${reason}`);
+  throw new FilingsError('not_found', `${accession}: ${reason}`, {
+    hint: files === 0 ? 'check the accession number' : 'check --include and --exclude: case counts',
+  });
+}
+
+function formOf({ output, nul, several }: ListRequest, stdout: World['stdout']): ListForm {
+  const end = nul ? '\0' : '\n';
+  if (output === 'json') return { kind: 'json', end };
+  if (output === 'long' || (stdout.isTTY && !nul))
+    return { kind: 'table', width: stdout.columns || undefined, accession: several };
+  return { kind: 'names', end, raw: nul && !stdout.isTTY, accession: several };
+}

@@ -1,0 +1,116 @@
+import { join, resolve } from 'node:path';
+import { checkAccess, readSecretFile, readSmallFile } from '../../disk/secret-file.ts';
+import { FilingsError } from '../../errors.ts';
+import { isLoopback } from '../../http/loopback.ts';
+import { requireFit } from '../../jwt/key-fit.ts';
+import { isPublicMaterial, loadSecret, loadVerificationKey, type VerificationKey } from '../../jwt/keys.ts';
+import { startSandbox } from '../../sandbox/server.ts';
+import { resolveSettings } from '../../settings/resolve.ts';
+import { readKey } from '../../settings/secret-source.ts';
+import type { Settings } from '../../settings/settings.ts';
+import type { Invocation } from '../../spec/invocation.ts';
+import type { Values } from '../../spec/option.ts';
+import { valueError } from '../../spec/values.ts';
+import { guardStream, isBrokenPipe, write } from '../../terminal/output.ts';
+import { createTeller, type Teller } from '../../terminal/teller.ts';
+import type { World } from '../../world.ts';
+import type { OPTIONS } from './spec.ts';
+
+const DEFAULT_KEY = 'sandbox-key';
+/** Log lines are dropped while a reader of stderr leaves more than this unread, in bytes. */
+const LOG_BACKLOG = 1024 * 1024;
+
+/** Serves until the first signal, which is how it is meant to end: exit 0. */
+export async function run({ args, options, flags }: Invocation<typeof OPTIONS>, world: World): Promise<number> {
+  // It is a stand-in itself: `--sandbox` would only hide the key that the settings name.
+  const { settings } = await resolveSettings({ ...flags, sandbox: false }, world);
+  const tell = teller(settings, world);
+  const host = hostOf(options.host);
+  const { port, latency: latencyMs, rateLimit } = options;
+  const sandbox = await startSandbox({
+    directory: directoryOf(args[0], world),
+    host,
+    port,
+    apiKey: await keyFor(host, settings, world),
+    jwtKeys: await jwtKeysOf(options, world),
+    latencyMs,
+    ...(rateLimit && { rateLimit }),
+    now: world.now,
+    log: (line) => tell('log', line),
+  });
+  try {
+    if (!isLoopback(host)) tell('warning', `${host} may be reached by other machines, and keys travel readable`);
+    await printUrl(sandbox.url, world);
+    await interrupted(world.interrupt);
+  } finally {
+    await sandbox.close();
+  }
+  return 0;
+}
+
+function teller({ quiet, errorFormat }: Settings, { stderr, secrets }: World): Teller {
+  guardStream(stderr);
+  return createTeller({ quiet, errorFormat, secrets }, (line) => {
+    if (stderr.writableLength <= LOG_BACKLOG) stderr.write(line);
+  });
+}
+
+/**
+ * Beyond loopback the default key, which every copy of the program knows, would let in whoever comes.
+ * @throws FilingsError `usage`, and what reading the key throws
+ */
+async function keyFor(host: string, { key }: Settings, world: World): Promise<string> {
+  const given = key && (await readKey(key, world));
+  if (isLoopback(host) || (given !== undefined && given !== DEFAULT_KEY)) return given ?? DEFAULT_KEY;
+  const why = given === undefined ? 'the default key' : `${DEFAULT_KEY}, the default key,`;
+  throw new FilingsError('usage', `--host ${host}: ${why} is not for an address that other machines may reach`, {
+    hint: 'give it a key of its own: --api-key-file FILE, FILINGS_API_KEY or apiKey in the config file',
+  });
+}
+
+/** Nobody may be reading: the service is there all the same. */
+async function printUrl(url: string, { stdout, interrupt }: World): Promise<void> {
+  try {
+    await write(stdout, `${url}\n`, interrupt);
+  } catch (error) {
+    if (!isBrokenPipe(error) && !interrupt.aborted) throw error;
+  }
+}
+
+function interrupted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+}
+
+function directoryOf(argument: string | undefined, { cwd, root }: World): string {
+  if (argument === '') throw new FilingsError('usage', 'DIRECTORY: must be a folder, and is empty');
+  return argument === undefined ? join(root, 'samples') : resolve(cwd, argument);
+}
+
+/** The URL's brackets around an IPv6 address are taken too. */
+function hostOf(option: string): string {
+  const host = option.replace(/^\[(.*)\]$/, '$1');
+  // An empty one would listen on every address.
+  if (!/^[\w.:%-]+$/.test(host)) throw valueError('--host', 'must be an address or a name of this machine', host);
+  return host;
+}
+
+async function jwtKeysOf({ jwtKey, jwtSecret }: Values<typeof OPTIONS>, world: World): Promise<VerificationKey[]> {
+  const keys: VerificationKey[] = [];
+  for (const path of jwtKey) keys.push(await publicKey(resolve(world.cwd, path), world));
+  if (jwtSecret !== undefined) {
+    const path = resolve(world.cwd, jwtSecret);
+    keys.push(loadSecret(await readSecretFile(path, 'JWT secret file', world), `JWT secret file ${path}`));
+  }
+  for (const key of keys) requireFit(key, 'verify');
+  return keys;
+}
+
+async function publicKey(path: string, { uid, interrupt }: World): Promise<VerificationKey> {
+  const what = `JWT key file ${path}`;
+  const { bytes, stats } = await readSmallFile(path, 'JWT key file', interrupt);
+  if (!isPublicMaterial(bytes)) checkAccess(stats, 'private', what, path, uid);
+  return loadVerificationKey(bytes, what);
+}

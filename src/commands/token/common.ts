@@ -1,0 +1,81 @@
+import { FilingsError } from '../../errors.ts';
+import { type Algorithm, algorithmFault, findAlgorithm } from '../../jwt/algorithms.ts';
+import type { KeyFiles } from '../../jwt/key-file.ts';
+import { presentationOf } from '../../settings/presentation.ts';
+import { requireOneUser, stdinUsersGiven } from '../../settings/stdin.ts';
+import type { Invocation } from '../../spec/invocation.ts';
+import { readAll } from '../../terminal/input.ts';
+import { guardStream } from '../../terminal/output.ts';
+import { createTeller } from '../../terminal/teller.ts';
+import type { World } from '../../world.ts';
+import type { KEY_OPTIONS } from './spec.ts';
+
+/** What several of the token commands take. */
+
+/**
+ * The files that `--key`, `--secret-file` and `--passphrase-file` name, stdin read where one of them is `-`.
+ *
+ * @param tokenUser who reads the token from stdin
+ * @throws FilingsError `usage`: a key and a secret, or two users of stdin
+ */
+export async function keyFilesOf(
+  { options, flags }: Pick<Invocation<typeof KEY_OPTIONS>, 'options' | 'flags'>,
+  world: World,
+  tokenUser?: string,
+): Promise<KeyFiles> {
+  const { key: keyFile, secretFile, passphraseFile } = options;
+  if (secretFile !== undefined && passphraseFile !== undefined) {
+    throw new FilingsError('usage', '--passphrase-file: a secret file has no passphrase');
+  }
+  const users = [
+    keyFile === '-' && '--key -',
+    secretFile === '-' && '--secret-file -',
+    passphraseFile === '-' && '--passphrase-file -',
+  ].filter((user) => user !== false);
+  requireOneUser('stdin', [...users, tokenUser, ...stdinUsersGiven(flags, world.env)]);
+  const stdin = users[0] === undefined ? undefined : await readKeyFromStdin(users[0], world);
+  return {
+    ...(keyFile !== undefined && { keyFile }),
+    ...(secretFile !== undefined && { secretFile }),
+    ...(passphraseFile !== undefined && { passphraseFile }),
+    ...(stdin !== undefined && { stdin }),
+  };
+}
+
+/**
+ * An algorithm of the service.
+ *
+ * @throws FilingsError `usage`
+ */
+export function algorithmOf(name: string): Algorithm {
+  const algorithm = findAlgorithm(name);
+  if (algorithm !== undefined) return algorithm;
+  const { reason, hint } = algorithmFault(name);
+  throw new FilingsError('usage', `--alg ${name}: ${reason}`, { hint });
+}
+
+/** Who reads stdin when the TOKEN argument is absent or `-`, as a person would write it. */
+export function tokenOnStdin(argument: string | undefined): string {
+  return argument === '-' ? 'TOKEN -' : 'no TOKEN (it is read from stdin)';
+}
+
+/** Says on stderr what a person should know, or mind. */
+export async function tell(
+  kind: 'note' | 'warning',
+  lines: readonly (string | undefined)[],
+  { flags }: Pick<Invocation, 'flags'>,
+  world: World,
+): Promise<void> {
+  const given = lines.filter((line) => line !== undefined);
+  if (given.length === 0) return;
+  const { stderr, secrets } = world;
+  guardStream(stderr);
+  const { errorFormat } = await presentationOf(flags, world);
+  const teller = createTeller({ errorFormat, quiet: flags.quiet === true, secrets }, (line) => stderr.write(line));
+  for (const line of given) teller(kind, line);
+}
+
+async function readKeyFromStdin(user: string, world: World): Promise<Buffer> {
+  if (world.stdin.isTTY) world.stderr.write(`paste what ${user} takes, then press Ctrl-D:\n`);
+  return readAll(world.stdin, user, world.interrupt);
+}

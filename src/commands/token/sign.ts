@@ -1,0 +1,98 @@
+import { FilingsError } from '../../errors.ts';
+import { readFurtherClaims } from '../../jwt/further-claims.ts';
+import { readSigningKey } from '../../jwt/key-file.ts';
+import { requireFit } from '../../jwt/key-fit.ts';
+import { lineBreakWarning } from '../../jwt/keys.ts';
+import { DEFAULT_LIFETIME_SECONDS, type TokenRecipe } from '../../jwt/minter.ts';
+import { lifetimeWarning, type MintedToken, mintToken, type TokenPlan } from '../../jwt/sign.ts';
+import { resolveSettings } from '../../settings/resolve.ts';
+import type { Invocation } from '../../spec/invocation.ts';
+import type { Values } from '../../spec/option.ts';
+import { parseDuration, parseTime, valueError } from '../../spec/values.ts';
+import { write } from '../../terminal/output.ts';
+import { printableJson } from '../../terminal/printable.ts';
+import type { World } from '../../world.ts';
+import { algorithmOf, keyFilesOf, tell } from './common.ts';
+import type { SIGN_OPTIONS } from './spec.ts';
+
+/** Mints one token with what the flags say, over what the config file's `jwt` says where no key is named. */
+export async function run(invocation: SignInvocation, world: World): Promise<number> {
+  const { options, args } = invocation;
+  if (args.length > 0) throw new FilingsError('usage', 'token sign: it takes no argument');
+  const named = await keyFilesOf(invocation, world);
+  const hasKey = named.keyFile !== undefined || named.secretFile !== undefined;
+  const recipe = hasKey ? {} : await configuredRecipe(invocation, world);
+  const wishes = wishesOf(invocation, recipe, Math.floor(world.now() / 1000));
+  const alg = options.alg ?? recipe.alg;
+  const wanted = alg === undefined ? undefined : algorithmOf(alg);
+  const key = await readSigningKey({ ...recipe, ...named }, world);
+  const minted = await mintToken({ ...wishes, key, algorithm: requireFit(key, 'sign', wanted) });
+  await tell(
+    'warning',
+    [lineBreakWarning(key), lifetimeWarning(wishes.lifetime), overWarning(wishes)],
+    invocation,
+    world,
+  );
+  await write(world.stdout, `${shown(minted, options)}\n`, world.interrupt);
+  return 0;
+}
+
+type SignInvocation = Invocation<typeof SIGN_OPTIONS>;
+type Wishes = Omit<TokenPlan, 'key' | 'algorithm'>;
+
+/** @param issuedAt seconds since the epoch */
+function wishesOf({ options }: SignInvocation, recipe: TokenRecipe, issuedAt: number): Wishes {
+  return {
+    kid: options.kid ?? recipe.kid,
+    sub: options.sub ?? recipe.sub,
+    name: options.name ?? recipe.name,
+    issuedAt,
+    notBefore: notBeforeOf(options.notBefore, issuedAt),
+    lifetime: lifetimeOf(options.lifetime, recipe),
+    further: furtherClaimsOf(options, recipe),
+  };
+}
+
+function shown({ token, header, claims }: MintedToken, options: SignInvocation['options']): string {
+  if (options.json) return printableJson({ token, header, claims });
+  return options.header ? `Authorization: Bearer ${token}` : token;
+}
+
+/** @throws FilingsError `usage`, naming both ways */
+async function configuredRecipe({ flags }: SignInvocation, world: World): Promise<TokenRecipe> {
+  const { token } = (await resolveSettings(flags, world)).settings;
+  if (token?.kind === 'recipe') return token.recipe;
+  const instead = token === undefined ? '' : ': the settings name a token that is ready, not a key';
+  throw new FilingsError('usage', `token sign: no key to sign with${instead}`, {
+    hint: "give --key FILE or --secret-file FILE, or set 'jwt' in the config file",
+  });
+}
+
+function furtherClaimsOf(options: Values<typeof SIGN_OPTIONS>, recipe: TokenRecipe) {
+  const by = (name: 'sub' | 'name') =>
+    options[name] !== undefined ? `--${name}` : recipe[name] !== undefined ? "the config file's jwt" : undefined;
+  return readFurtherClaims(options.claim, options.claimJson, { sub: by('sub'), name: by('name') });
+}
+
+/** Milliseconds to whole seconds. */
+function lifetimeOf(given: number | undefined, recipe: TokenRecipe): number {
+  const milliseconds = given ?? recipe.lifetime;
+  if (milliseconds === undefined) return DEFAULT_LIFETIME_SECONDS;
+  if (milliseconds >= 1000 && milliseconds % 1000 === 0) return milliseconds / 1000;
+  const source = given === undefined ? "the config file's jwt.lifetime" : '--lifetime';
+  throw valueError(source, 'must be whole seconds, and at least one', `${milliseconds}ms`);
+}
+
+/** Seconds since the epoch. */
+function notBeforeOf(text: string | undefined, now: number): number | undefined {
+  if (text === undefined) return undefined;
+  const duration = parseDuration(text);
+  const milliseconds = duration === undefined ? parseTime(text) : now * 1000 + duration;
+  if (milliseconds !== undefined && milliseconds >= 0) return Math.floor(milliseconds / 1000);
+  throw valueError('--not-before', 'must be a duration, such as 30s, or a time, such as 2025-01-31T12:00:00Z', text);
+}
+
+function overWarning({ issuedAt, notBefore = issuedAt, lifetime }: Wishes): string | undefined {
+  if (notBefore + lifetime > issuedAt) return undefined;
+  return 'the token is expired already: its lifetime begins at --not-before';
+}

@@ -1,0 +1,299 @@
+import type { TokenRecipe } from '../jwt/minter.ts';
+import type { KeyWay } from '../service/credentials.ts';
+import { choice, count, DURATION, FILE, type Kind, RATE, SWITCH, TEXT, TIMEOUT } from '../spec/kind.ts';
+import { flagOf, type NamedOption, type OptionSpec, type ValueOf } from '../spec/option.ts';
+
+/** A setting: an option that may also come from the environment, a profile or the config file. */
+export interface SettingSpec<T = unknown> extends OptionSpec<T> {
+  /** It can't be given on the command line. */
+  readonly noFlag?: true;
+  readonly env?: string;
+  /** Its key stands in the config file, too. */
+  readonly inFile?: true;
+  /** Never shown. */
+  readonly secret?: true;
+  /** Settings of one group are sources of the same thing: two at one level are an error, a higher level replaces a lower. */
+  readonly group?: 'key' | 'jwt';
+  /** Says which service, and with which credentials: with `--sandbox` it is not used. */
+  readonly service?: true;
+}
+
+export const KEY_WAYS = ['authorization', 'header', 'query', 'path', 'basic'] as const satisfies readonly KeyWay[];
+
+/** The members of the config file's `jwt`, and what each is. */
+export const RECIPE_MEMBERS = {
+  keyFile: FILE,
+  secretFile: FILE,
+  alg: TEXT,
+  kid: TEXT,
+  sub: TEXT,
+  name: TEXT,
+  lifetime: TIMEOUT,
+} as const satisfies Readonly<Record<keyof TokenRecipe, Kind<unknown>>>;
+
+/** What a timer can count; a longer time is as good as none. Milliseconds. */
+const LONGEST_TIMER = 2 ** 31 - 1;
+
+function timer(kind: Kind<number>): Kind<number> {
+  return {
+    ...kind,
+    parse(text) {
+      const milliseconds = kind.parse(text);
+      return milliseconds && Math.min(milliseconds, LONGEST_TIMER);
+    },
+  };
+}
+
+/** JSON; its form is checked where the config file is. */
+function parsedJson<T>(text: string): T | undefined {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+const WORDS: Kind<readonly string[]> = {
+  parse: parsedJson,
+  wanted: 'an array of a program and its arguments, such as ["pass", "filings"]',
+  json: 'words',
+};
+const RECIPE: Kind<Readonly<Record<string, string>>> = {
+  parse: parsedJson,
+  wanted: `an object of ${Object.keys(RECIPE_MEMBERS).join(', ')}`,
+  json: 'recipe',
+};
+
+function settings<const S extends Readonly<Record<string, SettingSpec>>>(record: S): S {
+  return record;
+}
+
+/** Every setting of the interface page, once, in the order in which help shows them. */
+export const TABLE = settings({
+  config: {
+    kind: FILE,
+    value: 'FILE',
+    env: 'FILINGS_CONFIG',
+    help: 'the config file; $XDG_CONFIG_HOME/filings/config.json or ~/.config/filings/config.json unless told',
+  },
+  profile: {
+    kind: TEXT,
+    value: 'NAME',
+    env: 'FILINGS_PROFILE',
+    inFile: true,
+    help: "the config file's profile to use",
+  },
+  baseUrl: {
+    kind: TEXT,
+    value: 'URL',
+    env: 'FILINGS_BASE_URL',
+    inFile: true,
+    service: true,
+    help: 'where the service is, with or without its /v1',
+  },
+  apiKey: {
+    kind: TEXT,
+    value: 'KEY',
+    env: 'FILINGS_API_KEY',
+    inFile: true,
+    service: true,
+    secret: true,
+    group: 'key',
+    help: 'the API key; on a command line other users can see it',
+  },
+  apiKeyFile: {
+    kind: FILE,
+    value: 'FILE',
+    env: 'FILINGS_API_KEY_FILE',
+    inFile: true,
+    service: true,
+    group: 'key',
+    help: 'a file that holds the API key; - is stdin',
+  },
+  apiKeyCommand: {
+    kind: WORDS,
+    noFlag: true,
+    inFile: true,
+    service: true,
+    group: 'key',
+    help: 'a program and its arguments, run without a shell; the first line of its stdout is the API key',
+  },
+  keyIn: {
+    kind: choice(...KEY_WAYS),
+    value: 'WAY',
+    env: 'FILINGS_KEY_IN',
+    inFile: true,
+    service: true,
+    help: 'how the key is sent; authorization, or header when a JWT is sent too, unless told otherwise',
+  },
+  keyHeader: {
+    kind: TEXT,
+    value: 'NAME',
+    env: 'FILINGS_KEY_HEADER',
+    inFile: true,
+    service: true,
+    default: 'X-Service-Key',
+    help: 'the header for --key-in header',
+  },
+  basicUser: {
+    kind: TEXT,
+    value: 'NAME',
+    env: 'FILINGS_BASIC_USER',
+    inFile: true,
+    service: true,
+    default: 'service',
+    help: 'the user name for --key-in basic',
+  },
+  jwtFile: {
+    kind: FILE,
+    value: 'FILE',
+    env: 'FILINGS_JWT_FILE',
+    inFile: true,
+    service: true,
+    group: 'jwt',
+    help: 'a file that holds a JWT to send; - is stdin',
+  },
+  jwtToken: {
+    kind: TEXT,
+    noFlag: true,
+    env: 'FILINGS_JWT',
+    service: true,
+    secret: true,
+    group: 'jwt',
+    help: 'a JWT to send',
+  },
+  jwt: {
+    kind: RECIPE,
+    noFlag: true,
+    inFile: true,
+    service: true,
+    group: 'jwt',
+    help: 'how to mint JWTs: keyFile or secretFile, and alg, kid, sub, name, lifetime; a fresh one is minted before the old one runs out',
+  },
+  sandbox: {
+    kind: SWITCH,
+    env: 'FILINGS_SANDBOX',
+    default: 'false',
+    help: 'run against a stand-in service inside the process, with sample filings',
+  },
+  allowHttp: {
+    kind: SWITCH,
+    env: 'FILINGS_ALLOW_HTTP',
+    inFile: true,
+    service: true,
+    default: 'false',
+    help: 'allow plain http to other machines: the key travels readable',
+  },
+  connectTimeout: {
+    kind: timer(TIMEOUT),
+    value: 'DURATION',
+    env: 'FILINGS_CONNECT_TIMEOUT',
+    inFile: true,
+    default: '10s',
+    help: 'how long connecting may take, over all addresses',
+  },
+  idleTimeout: {
+    kind: timer(TIMEOUT),
+    value: 'DURATION',
+    env: 'FILINGS_IDLE_TIMEOUT',
+    inFile: true,
+    default: '60s',
+    help: 'fewer than 1,000 new bytes in that time are given up on',
+  },
+  deadline: {
+    kind: timer(TIMEOUT),
+    value: 'DURATION',
+    env: 'FILINGS_DEADLINE',
+    inFile: true,
+    help: 'bounds the whole command',
+  },
+  retries: {
+    kind: count(0, 1_000_000, 5),
+    value: 'N',
+    env: 'FILINGS_RETRIES',
+    inFile: true,
+    default: '5',
+    help: 'tries after the first; counted anew when a try has brought 1 MiB',
+  },
+  maxRetryAfter: {
+    kind: timer(DURATION),
+    value: 'DURATION',
+    env: 'FILINGS_MAX_RETRY_AFTER',
+    inFile: true,
+    default: '5m',
+    help: 'a longer wait asked for by the service ends the run instead',
+  },
+  jobs: {
+    kind: count(1, 256, 4),
+    short: 'j',
+    value: 'N',
+    env: 'FILINGS_JOBS',
+    inFile: true,
+    default: '4',
+    help: 'files transferred at the same time',
+  },
+  rate: {
+    kind: RATE,
+    value: 'N/s|N/m',
+    env: 'FILINGS_RATE',
+    inFile: true,
+    help: 'requests a second or a minute, over all jobs',
+  },
+  color: {
+    kind: choice('auto', 'always', 'never'),
+    value: 'WHEN',
+    env: 'FILINGS_COLOR',
+    inFile: true,
+    default: 'auto',
+    help: 'colours; auto decides per stream',
+  },
+  progress: {
+    kind: choice('auto', 'bar', 'plain', 'none'),
+    value: 'HOW',
+    env: 'FILINGS_PROGRESS',
+    inFile: true,
+    default: 'auto',
+    help: 'auto: a bar on a terminal, otherwise a line per finished file',
+  },
+  errorFormat: {
+    kind: choice('text', 'json'),
+    value: 'FORMAT',
+    env: 'FILINGS_ERROR_FORMAT',
+    inFile: true,
+    default: 'text',
+    help: 'how errors are written to stderr',
+  },
+  quiet: { kind: SWITCH, short: 'q', default: 'false', help: 'only errors' },
+  verbose: {
+    kind: SWITCH,
+    short: 'v',
+    default: 'false',
+    help: 'requests, answers and waits, with every secret redacted',
+  },
+});
+
+/** A key of the resolved record, of the flags and, with `inFile`, of the config file. */
+export type SettingKey = keyof typeof TABLE;
+
+/** What the settings' texts mean by their kinds alone. */
+export type SettingValues = { readonly [Key in SettingKey]: ValueOf<(typeof TABLE)[Key]> };
+
+export interface NamedSetting extends SettingSpec {
+  readonly key: SettingKey;
+}
+
+/** The same as a list. */
+export const SETTINGS: readonly NamedSetting[] = Object.entries(TABLE).map(([key, spec]) => ({
+  ...spec,
+  key: key as SettingKey,
+}));
+
+/** The setting's flag with its dashes; undefined for one that has none. */
+export function flagOfSetting({ key, noFlag }: NamedSetting): string | undefined {
+  return noFlag ? undefined : `--${flagOf(key)}`;
+}
+
+/** The options that every command has: the settings' flags. */
+export const SHARED_OPTIONS: readonly (NamedSetting & NamedOption)[] = SETTINGS.flatMap((spec) =>
+  spec.noFlag ? [] : [{ ...spec, name: spec.key, flag: flagOf(spec.key) }],
+);

@@ -1,0 +1,34 @@
+import type { CommandModule } from './invocation.ts';
+import type { Options } from './option.ts';
+
+/** A command as data: its parser, help, man page and completions are made from it. */
+export interface CommandSpec<O extends Options = Options> {
+  readonly name: string;
+  readonly summary: string;
+  /** More about it, a paragraph each, for help and the man page. */
+  readonly description?: readonly string[];
+  readonly arguments?: readonly ArgumentSpec[];
+  readonly options?: O;
+  readonly examples?: readonly (readonly [command: string, what: string])[];
+  readonly children?: readonly CommandSpec[];
+  /** The child that runs when none is named. */
+  readonly defaultChild?: string;
+  /** The module is loaded when the command is chosen. */
+  load?(): Promise<CommandModule<O>>;
+}
+
+export interface ArgumentSpec {
+  readonly name: string;
+  readonly help: string;
+  readonly required?: boolean;
+  readonly variadic?: boolean;
+  readonly choices?: readonly string[];
+  /** Offered by the completions; others are taken too. */
+  readonly suggests?: readonly string[];
+  readonly completes?: 'file' | 'directory';
+}
+
+/** A command whose `run` gets what its options say: another name or type there does not compile. */
+export function command<O extends Options>(spec: CommandSpec<O>): CommandSpec {
+  return spec;
+}

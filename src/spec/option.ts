@@ -1,0 +1,74 @@
+import type { Kind } from './kind.ts';
+import { type ValueSource, valueError } from './values.ts';
+
+/**
+ * An option as data: its parser, its place in help, manual and completions, and the type of its value are made from
+ * it. It stands in a record under its camel-cased name: `maxBytes` is `--max-bytes`.
+ */
+export interface OptionSpec<T = unknown> {
+  readonly kind: Kind<T>;
+  /** One character. */
+  readonly short?: string;
+  /** The placeholder of its value; a switch has none. */
+  readonly value?: string;
+  /** What it is when nobody names it, as it would be written. */
+  readonly default?: string;
+  /** Where that depends on other things: what help says of it. */
+  readonly otherwise?: string;
+  /** May be given several times: its value is an array. */
+  readonly repeatable?: true;
+  /** The names of the options that it can't stand beside. */
+  readonly excludes?: readonly string[];
+  /** One line, for help. */
+  readonly help: string;
+  /** More about it, for the manual. */
+  readonly more?: string;
+}
+
+export type Options = Readonly<Record<string, OptionSpec>>;
+
+/** The type of what an option gives: an array when repeatable, undefined when it may be left out and has no default. */
+export type ValueOf<O> = O extends { readonly kind: Kind<infer T> }
+  ? O extends { readonly repeatable: true }
+    ? readonly T[]
+    : [T] extends [boolean]
+      ? boolean
+      : O extends { readonly default: string }
+        ? T
+        : T | undefined
+  : never;
+
+/** What a command's `run` gets of its options. */
+export type Values<O> = { readonly [Name in keyof O]: ValueOf<O[Name]> };
+
+/** A record of options, with its names and literal types kept. */
+export function options<const O extends Options>(record: O): O {
+  return record;
+}
+
+/** An option with its name in the record and its flag. */
+export interface NamedOption extends OptionSpec {
+  readonly name: string;
+  /** Without dashes. */
+  readonly flag: string;
+}
+
+/** The options of a record, in its order. */
+export function named(record: Options = {}): readonly NamedOption[] {
+  return Object.entries(record).map(([name, spec]) => ({ ...spec, name, flag: flagOf(name) }));
+}
+
+/** The flag of an option's name, without dashes: `maxBytes` is `max-bytes`. */
+export function flagOf(name: string): string {
+  return name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+}
+
+/**
+ * Reads a text as its kind. A plain string as the source is a flag's name.
+ * @throws FilingsError `usage` or `config`, with the source and an example
+ */
+export function readAs<T>(kind: Kind<T>, text: string, source: string | ValueSource): T {
+  const value = kind.parse(text);
+  if (value === undefined) throw valueError(source, `must be ${kind.wanted}`, text, kind.hint);
+  return value;
+}
