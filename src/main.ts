@@ -2,8 +2,7 @@ import { COMMANDS } from './cli/catalogue.ts';
 import { plainRequest, type Request } from './cli/request.ts';
 import { FilingsError } from './errors.ts';
 import { type NamedSetting, SETTINGS } from './settings/table.ts';
-import { guardStream, isBrokenPipe, write } from './terminal/output.ts';
-import { versionIn } from './version.ts';
+import { guardStream, isBrokenPipe, write } from './stdio/output.ts';
 import { type OutputStream, systemWorld, type World } from './world.ts';
 
 /** 128 and SIGPIPE. */
@@ -43,7 +42,7 @@ async function parsed({ argv }: World): Promise<Request> {
 async function answer(request: Request, world: World): Promise<number> {
   switch (request.kind) {
     case 'version':
-      await write(world.stdout, `filings ${versionIn(world.root)}\n`);
+      await write(world.stdout, `filings ${world.version}\n`);
       return 0;
     case 'help':
       return showHelp(request, world);
@@ -109,7 +108,7 @@ function decoded(text: string): string {
 }
 
 async function presentation(world: World) {
-  const { presentationOf, scanFlags } = await import('./settings/presentation.ts');
+  const { presentationOf, scanFlags } = await import('./session/presentation.ts');
   return presentationOf(scanFlags(world.argv), world);
 }
 

@@ -1,8 +1,10 @@
 import { setMaxListeners } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { hostname, uptime } from 'node:os';
+import { join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { errnoOf, FilingsError } from './errors.ts';
-import { Secrets } from './secrets.ts';
+import { Secrets } from './secrets/secrets.ts';
 
 /** A standard output stream; `columns` is there on a terminal only. */
 export type OutputStream = Writable & { readonly fd?: number; readonly isTTY?: boolean; readonly columns?: number };
@@ -42,6 +44,8 @@ export interface World {
   readonly kill: (pid: number, signal: NodeJS.Signals) => void;
   /** Filled by whoever reads a secret; what is said to a person or a log passes through its `redact`, data does not. */
   readonly secrets: Secrets;
+  /** Of the package. Throws where that can't be read. */
+  readonly version: string;
   /** The project's folder, where `samples/` and `package.json` are. Absolute. */
   readonly root: string;
 }
@@ -78,6 +82,9 @@ export function systemWorld(root: string, stderr?: OutputStream): World {
     interrupt: interruptSignal(),
     kill: (pid, signal) => void process.kill(pid, signal),
     secrets: new Secrets(),
+    get version() {
+      return JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')).version;
+    },
     root,
   };
 }

@@ -1,6 +1,6 @@
 import { type Stats, writev } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
-import { bytesOf } from './sha256.ts';
+import { bytesOf } from './hash/sha256.ts';
 
 /** A flush is started in the background after every so many bytes: the disk works while the network does. */
 const FLUSH_EVERY_BYTES = 128 << 20;

@@ -1,7 +1,7 @@
 import { closeSync, constants, fstatSync, openSync, readSync, type Stats } from 'node:fs';
 import { Socket } from 'node:net';
 import { errnoOf, FilingsError } from '../errors.ts';
-import { shellWord } from '../shell-word.ts';
+import { shellWord } from '../text.ts';
 import type { World } from '../world.ts';
 
 /** Nothing that is read whole is larger. Bytes. */

@@ -1,4 +1,4 @@
-import { takeTurn } from '../sleep.ts';
+import { takeTurn } from '../abort.ts';
 import { type JsonFault, type JsonRules, Reader } from './reader.ts';
 
 export type { JsonFault, JsonRules } from './reader.ts';

@@ -1,6 +1,7 @@
 import { SHARED_OPTIONS } from '../settings/table.ts';
 import type { CommandSpec } from '../spec/command.ts';
 import { named } from '../spec/option.ts';
+import { type Row, section, wrapped } from './columns.ts';
 import {
   argumentTerm,
   HELP_OPTION,
@@ -14,7 +15,6 @@ import {
   usageOf,
   VERSION_OPTION,
 } from './describe.ts';
-import { type Row, section, wrapped } from './layout.ts';
 
 const USUAL_COLUMNS = 80;
 const MOST_COLUMNS = 100;

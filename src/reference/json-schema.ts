@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
-import { wantedInFile } from '../settings/config-fault.ts';
-import { configSchema } from '../settings/config-schema.ts';
+import { wantedInFile } from '../settings/file/fault.ts';
+import { configSchema } from '../settings/file/schema.ts';
 import { type NamedSetting, SETTINGS } from '../settings/table.ts';
 
 /** The JSON Schema of the config file, for editors. */

@@ -2,6 +2,7 @@ import { EXIT_CODE_ROWS } from '../errors.ts';
 import { SHARED_OPTIONS } from '../settings/table.ts';
 import type { CommandSpec } from '../spec/command.ts';
 import { named } from '../spec/option.ts';
+import type { Row } from './columns.ts';
 import {
   argumentTerm,
   HELP_OPTION,
@@ -15,7 +16,6 @@ import {
   usageOf,
   VERSION_OPTION,
 } from './describe.ts';
-import type { Row } from './layout.ts';
 import { CONFIG_PARAGRAPHS, configRows, EXAMPLE_CONFIG, environmentRows } from './topics.ts';
 
 /** The manual page, in the man macros of groff. */

@@ -1,8 +1,8 @@
 import { EXIT_CODE_ROWS } from '../errors.ts';
-import { wantedInFile } from '../settings/config-fault.ts';
+import { wantedInFile } from '../settings/file/fault.ts';
 import { flagOfSetting, type NamedSetting, SETTINGS } from '../settings/table.ts';
+import { type Row, table, wrapped } from './columns.ts';
 import { sayingOf } from './describe.ts';
-import { type Row, table, wrapped } from './layout.ts';
 
 /** Variables that are no setting of this program's, but change what it does. */
 const COMMON_VARIABLES: readonly Row[] = [

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { finished, pipeline } from 'node:stream/promises';
-import type { ArchivedFile } from './archived-file.ts';
+import type { ArchivedFile } from './archive/archived-file.ts';
 
 /** A part of an open file; whoever sends it closes the file. */
 export interface FileSlice {

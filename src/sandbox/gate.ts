@@ -1,5 +1,5 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
-import type { VerificationKey } from '../jwt/keys.ts';
+import type { VerificationKey } from '../jwt/key/keys.ts';
 import type { Credentials, KeyCarrier, PresentedKey } from './credentials.ts';
 
 export interface GateRules {
@@ -48,7 +48,7 @@ export function createGate(rules: GateRules): Gate {
 }
 
 async function tokenObjection(token: string, { jwtKeys, now }: GateRules): Promise<string | undefined> {
-  const { verifyToken } = await import('../jwt/verify.ts');
+  const { verifyToken } = await import('../jwt/token/verify.ts');
   const verdict = await verifyToken(token, jwtKeys, { atSeconds: Math.floor(now() / 1000) });
   return verdict.valid ? undefined : verdict.reason;
 }

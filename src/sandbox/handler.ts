@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Secrets } from '../secrets.ts';
+import { Secrets } from '../secrets/secrets.ts';
 import { type Answer, send } from './answer.ts';
-import type { Archive } from './archive.ts';
+import type { Archive } from './archive/archive.ts';
 import { type Credentials, readCredentials } from './credentials.ts';
 import { createGate, type GateRules } from './gate.ts';
 import { refuseHost } from './host.ts';

@@ -1,4 +1,4 @@
-import { isLoopback } from '../http/loopback.ts';
+import { isLoopback } from '../http/connection/loopback.ts';
 import type { Answer } from './answer.ts';
 import { problem } from './problem.ts';
 

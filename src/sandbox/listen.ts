@@ -1,6 +1,6 @@
 import { type AddressInfo, isIPv6, type Server } from 'node:net';
 import { errnoOf, FilingsError } from '../errors.ts';
-import { listeningAddress } from '../http/loopback.ts';
+import { listeningAddress } from '../http/connection/loopback.ts';
 
 /**
  * Listens on an address of this machine; resolves with the port, which was free when 0 was asked for.

@@ -1,4 +1,4 @@
-import type { Secrets } from '../secrets.ts';
+import type { Secrets } from '../secrets/secrets.ts';
 import { printable } from '../terminal/printable.ts';
 import type { Credentials } from './credentials.ts';
 import type { Target } from './target.ts';

@@ -1,9 +1,9 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Answer } from './answer.ts';
-import { type Archive, isFileName } from './archive.ts';
-import { describe } from './description.ts';
-import { fileAnswer } from './file-answer.ts';
-import { mediaType } from './media-type.ts';
+import { type Archive, isFileName } from './archive/archive.ts';
+import { describe } from './archive/description.ts';
+import { mediaType } from './archive/media-type.ts';
+import { fileAnswer } from './file/file-answer.ts';
 import { problem } from './problem.ts';
 
 /** A request that was let in. */

@@ -1,5 +1,5 @@
 import { createServer } from 'node:http';
-import { openArchive } from './archive.ts';
+import { openArchive } from './archive/archive.ts';
 import { createHandler, type HandlerOptions } from './handler.ts';
 import { authority, listen } from './listen.ts';
 

@@ -1,6 +1,6 @@
+import { sleep } from '../abort.ts';
 import { FilingsError } from '../errors.ts';
-import type { Answer } from '../http/messages.ts';
-import { sleep } from '../sleep.ts';
+import type { Answer } from '../http/exchange/messages.ts';
 
 /** An error body may drip for ever. */
 const ERROR_BODY_MS = 5000;

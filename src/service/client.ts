@@ -1,17 +1,17 @@
 import { about, FilingsError } from '../errors.ts';
-import { type Persistence, persist, type Setback } from '../http/attempts.ts';
-import type { Connections } from '../http/connections.ts';
-import { get } from '../http/exchange.ts';
-import type { Answer } from '../http/messages.ts';
+import type { Connections } from '../http/connection/connections.ts';
+import { get } from '../http/exchange/exchange.ts';
+import type { Answer } from '../http/exchange/messages.ts';
 import { isRedirect, nextHop } from '../http/redirect.ts';
-import { isRetriedStatus, retryAfterMs } from '../http/retry.ts';
-import type { Secrets } from '../secrets.ts';
+import { type Persistence, persist, type Setback } from '../http/retry/attempts.ts';
+import { isRetriedStatus, retryAfterMs } from '../http/retry/retry.ts';
+import type { Secrets } from '../secrets/secrets.ts';
 import type { AccessionNumber } from './accession.ts';
 import { gatherErrorBody, readAtMost } from './bounded.ts';
 import { clockAhead, clockSkew } from './clock-skew.ts';
 import { type Credentials, carry, withoutCredentials } from './credentials.ts';
-import { type ListedFile, readLongListing } from './listing.ts';
-import { errorFromAnswer, type UnwelcomeAnswer } from './problem.ts';
+import { type ListedFile, readLongListing } from './listing/listing.ts';
+import { errorFromAnswer, type UnwelcomeAnswer } from './problem/problem.ts';
 import { answerLines, requestLines, withoutTellingValidators } from './trace.ts';
 
 /** A listing is metadata; more than this is something else. Bytes. */

@@ -1,4 +1,4 @@
-import { shellWord } from '../shell-word.ts';
+import { shellWord } from '../text.ts';
 import { SHARED_OPTIONS } from './table.ts';
 
 /** What chooses the service and its credentials beside the settings that say so themselves. */

@@ -1,6 +1,6 @@
 import { FilingsError } from '../errors.ts';
+import { write } from '../stdio/output.ts';
 import type { InputStream, OutputStream } from '../world.ts';
-import { write } from './output.ts';
 
 /** What keys send while the terminal leaves everything to us. */
 const INTERRUPT = '\u0003';

@@ -1,13 +1,13 @@
 import { basename, dirname } from 'node:path';
-import type { ByteWriter } from '../disk/byte-writer.ts';
 import { FilingsError } from '../errors.ts';
 import type { ServiceClient } from '../service/client.ts';
+import type { ByteWriter } from '../stdio/byte-writer.ts';
 import { requireHash } from './checked.ts';
 import type { Outcome, Wanted } from './outcome.ts';
-import { Pipe } from './pipe.ts';
 import type { Places } from './places.ts';
 import { type IfExists, save } from './save.ts';
-import { Spool } from './spool.ts';
+import { Pipe } from './sinks/pipe.ts';
+import { Spool } from './sinks/spool.ts';
 import { type Remote, type Sink, type Transferred, transfer, type Watcher } from './transfer.ts';
 
 /** What every file of a run is fetched with. */

@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import { Directory } from '../disk/directory.ts';
-import { Heartbeat } from '../disk/heartbeat.ts';
-import { HEARTBEAT_MS, type Owner } from '../disk/owner.ts';
-import { ownerOf, processAt } from '../disk/processes.ts';
-import { Leftovers } from './leftovers.ts';
+import { Heartbeat } from '../disk/owner/heartbeat.ts';
+import { HEARTBEAT_MS, type Owner } from '../disk/owner/owner.ts';
+import { ownerOf, processAt } from '../disk/owner/processes.ts';
+import { Leftovers } from './sinks/leftovers.ts';
 
 /** What the places need to know of the process. */
 export interface Tenant {

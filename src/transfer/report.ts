@@ -1,5 +1,5 @@
 import type { FilingsError } from '../errors.ts';
-import type { Setback } from '../http/attempts.ts';
+import type { Setback } from '../http/retry/attempts.ts';
 import { printableJson } from '../terminal/printable.ts';
 import type { Outcome } from './outcome.ts';
 

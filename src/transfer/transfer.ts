@@ -1,6 +1,6 @@
 import { about, FilingsError } from '../errors.ts';
-import { type Persistence, persist, type Setback } from '../http/attempts.ts';
-import type { Answer } from '../http/messages.ts';
+import type { Answer } from '../http/exchange/messages.ts';
+import { type Persistence, persist, type Setback } from '../http/retry/attempts.ts';
 import { decide, type Held, rangeRequest, strongValidator, type Validator } from './resume.ts';
 
 /** A file of the service, as something to be asked for, whole or from an offset. */

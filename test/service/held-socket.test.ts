@@ -3,8 +3,8 @@ import type { Socket } from 'node:net';
 import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { FilingsError } from '../../src/errors.ts';
-import { Connections } from '../../src/http/connections.ts';
-import { get } from '../../src/http/exchange.ts';
+import { Connections } from '../../src/http/connection/connections.ts';
+import { get } from '../../src/http/exchange/exchange.ts';
 import { type ScriptedServer, startScripted } from '../servers/scripted.ts';
 
 // hazards: a paused undici parser dies when the connection ends meanwhile. Here the

@@ -1,8 +1,8 @@
 import { constants, createSecretKey, generateKeyPairSync, randomBytes, sign } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { loadSecret, loadVerificationKey, type VerificationKey } from '../../src/jwt/keys.ts';
-import type { Check } from '../../src/jwt/strict-token.ts';
-import { type VerifyOptions, verifyToken } from '../../src/jwt/verify.ts';
+import { loadSecret, loadVerificationKey, type VerificationKey } from '../../src/jwt/key/keys.ts';
+import type { Check } from '../../src/jwt/token/strict-token.ts';
+import { type VerifyOptions, verifyToken } from '../../src/jwt/token/verify.ts';
 import {
   CLAIMS,
   ecPair,

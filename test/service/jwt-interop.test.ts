@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { ALGORITHMS, type Algorithm } from '../../src/jwt/algorithms.ts';
-import { generateKey } from '../../src/jwt/keygen.ts';
-import { loadSecret, loadSigningKey, loadVerificationKey, type VerificationKey } from '../../src/jwt/keys.ts';
-import { mintToken } from '../../src/jwt/sign.ts';
-import { verifyToken } from '../../src/jwt/verify.ts';
+import { generateKey } from '../../src/jwt/key/keygen.ts';
+import { loadSecret, loadSigningKey, loadVerificationKey, type VerificationKey } from '../../src/jwt/key/keys.ts';
+import { mintToken } from '../../src/jwt/token/sign.ts';
+import { verifyToken } from '../../src/jwt/token/verify.ts';
 import { part } from './jwt-forge.ts';
 
 const PYTHON = '/usr/bin/python3';

@@ -2,17 +2,17 @@ import { createSecretKey, generateKeyPairSync, type KeyObject, randomBytes } fro
 import { describe, expect, it } from 'vitest';
 import { FilingsError } from '../../src/errors.ts';
 import { ALGORITHMS, type Algorithm, findAlgorithm } from '../../src/jwt/algorithms.ts';
-import { requireFit } from '../../src/jwt/key-fit.ts';
-import { generateKey } from '../../src/jwt/keygen.ts';
+import { requireFit } from '../../src/jwt/key/key-fit.ts';
+import { generateKey } from '../../src/jwt/key/keygen.ts';
 import {
   isPublicMaterial,
   lineBreakWarning,
   loadSecret,
   loadSigningKey,
   loadVerificationKey,
-} from '../../src/jwt/keys.ts';
-import { mintToken } from '../../src/jwt/sign.ts';
-import { verifyToken } from '../../src/jwt/verify.ts';
+} from '../../src/jwt/key/keys.ts';
+import { mintToken } from '../../src/jwt/token/sign.ts';
+import { verifyToken } from '../../src/jwt/token/verify.ts';
 import { ecPair, jwk, NOW, pem, rsaPair } from './jwt-forge.ts';
 
 const rsa = rsaPair();

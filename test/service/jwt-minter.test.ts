@@ -2,11 +2,11 @@ import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { loadSecret, loadVerificationKey } from '../../src/jwt/keys.ts';
-import { createMinter, type TokenRecipe } from '../../src/jwt/minter.ts';
-import { verifyToken } from '../../src/jwt/verify.ts';
+import { loadSecret, loadVerificationKey } from '../../src/jwt/key/keys.ts';
+import { createMinter, type TokenRecipe } from '../../src/jwt/token/minter.ts';
+import { verifyToken } from '../../src/jwt/token/verify.ts';
 import { createGate } from '../../src/sandbox/gate.ts';
-import { Secrets } from '../../src/secrets.ts';
+import { Secrets } from '../../src/secrets/secrets.ts';
 import { ecPair, NOW, pem } from './jwt-forge.ts';
 
 const SECRET = Buffer.alloc(32, 7);

@@ -1,9 +1,9 @@
 import { link, lstat, mkdir, readFile, rename, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { PartFile } from '../../src/transfer/part-file.ts';
-import { partNames } from '../../src/transfer/part-name.ts';
 import { Places } from '../../src/transfer/places.ts';
+import { PartFile } from '../../src/transfer/sinks/part-file.ts';
+import { partNames } from '../../src/transfer/sinks/part-name.ts';
 import { ACCESSION, content, temporaryDirectory, tenant } from './transfer-fixture.ts';
 
 const NAME = 'primary.htm';

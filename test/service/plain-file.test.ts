@@ -3,8 +3,8 @@ import { constants } from 'node:fs';
 import { chown, link, mkdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { sha256OfFile } from '../../src/disk/hash/sha256.ts';
 import { openOwn } from '../../src/disk/plain-file.ts';
-import { sha256OfFile } from '../../src/disk/sha256.ts';
 import { temporaryDirectory } from './transfer-fixture.ts';
 
 const uid = process.geteuid?.();

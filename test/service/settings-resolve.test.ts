@@ -4,7 +4,7 @@ import { chmod, chown, lchown, open, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { presentationOf, scanFlags } from '../../src/settings/presentation.ts';
+import { presentationOf, scanFlags } from '../../src/session/presentation.ts';
 import { resolveSettings } from '../../src/settings/resolve.ts';
 import { requireOneUser, stdinUsers } from '../../src/settings/stdin.ts';
 import { temporaryFolder, worldOf } from '../settings-world.ts';

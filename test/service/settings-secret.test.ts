@@ -5,7 +5,7 @@ import { PassThrough } from 'node:stream';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { FilingsError } from '../../src/errors.ts';
-import { readKey, readToken } from '../../src/settings/secret-source.ts';
+import { readKey, readToken } from '../../src/settings/secrets/source.ts';
 import { temporaryFolder, worldOf } from '../settings-world.ts';
 
 const CANARY = 'canary-0123456789';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { type Framing, framingOf } from '../../src/http/framing.ts';
-import type { HeaderFields } from '../../src/http/messages.ts';
+import { type Framing, framingOf } from '../../src/http/exchange/framing.ts';
+import type { HeaderFields } from '../../src/http/exchange/messages.ts';
 
 test.each<[string, HeaderFields, Framing['kind']]>([
   ['a length', { 'content-length': '10' }, 'length'],

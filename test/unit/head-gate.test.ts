@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { HeadFault, HeadGate } from '../../src/http/head-gate.ts';
+import { HeadFault, HeadGate } from '../../src/http/exchange/head-gate.ts';
 
 const CONTINUE = 'HTTP/1.1 100 Continue\r\nX-Why: not\r\n\r\n';
 const EARLY = 'HTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\n';

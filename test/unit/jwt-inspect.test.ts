@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { inspectToken } from '../../src/jwt/inspect.ts';
 import { span, utc } from '../../src/jwt/time-words.ts';
+import { inspectToken } from '../../src/jwt/token/inspect.ts';
 import { NOW, part } from '../service/jwt-forge.ts';
 
 const at = { atSeconds: NOW };

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { base64urlFault, decodeBase64url } from '../../src/jwt/base64url.ts';
-import { readJsonObject, readJsonObjectLeniently, structureFault } from '../../src/jwt/strict-json.ts';
+import { readJsonObject, readJsonObjectLeniently, structureFault } from '../../src/jwt/token/strict-json.ts';
 
 const read = (text: string) => readJsonObject(Buffer.from(text));
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { parseAccession } from '../../src/service/accession.ts';
-import { readListing, readLongListing } from '../../src/service/listing.ts';
-import { findFiles } from '../../src/service/listing-search.ts';
+import { readListing, readLongListing } from '../../src/service/listing/listing.ts';
+import { findFiles } from '../../src/service/listing/search.ts';
 
 const accession = parseAccession('0001234567-24-000001');
 

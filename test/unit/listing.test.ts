@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { FilingsError } from '../../src/errors.ts';
 import { parseAccession } from '../../src/service/accession.ts';
-import { readListing } from '../../src/service/listing.ts';
+import { readListing } from '../../src/service/listing/listing.ts';
 
 const asked = '0001234567-24-000001';
 const other = '0001234567-24-000002';

@@ -10,8 +10,8 @@ import {
   parseOwner,
   type Standing,
   standing,
-} from '../../src/disk/owner.ts';
-import { ownerOf, processAt } from '../../src/disk/processes.ts';
+} from '../../src/disk/owner/owner.ts';
+import { ownerOf, processAt } from '../../src/disk/owner/processes.ts';
 import { isRunning } from '../service/transfer-fixture.ts';
 
 const self = ownerOf(process.pid, 'host', process.platform);

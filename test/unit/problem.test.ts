@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { FilingsError } from '../../src/errors.ts';
-import { Secrets } from '../../src/secrets.ts';
-import { errorFromAnswer, type UnwelcomeAnswer } from '../../src/service/problem.ts';
+import { Secrets } from '../../src/secrets/secrets.ts';
+import { errorFromAnswer, type UnwelcomeAnswer } from '../../src/service/problem/problem.ts';
 
 const what = 'a.htm of 0001234567-24-000001';
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { type FailedTry, isRetriedStatus, judge, retryAfterMs, type Verdict } from '../../src/http/retry.ts';
+import { type FailedTry, isRetriedStatus, judge, retryAfterMs, type Verdict } from '../../src/http/retry/retry.ts';
 
 test.each([408, 425, 429, 500, 502, 503, 504])('%i is tried again', (status) => {
   expect(isRetriedStatus(status)).toBe(true);

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { FilingsError } from '../../src/errors.ts';
-import { type InputLine, parseInputLine } from '../../src/transfer/input-line.ts';
-import { type NumberedLine, readInputLines } from '../../src/transfer/input-lines.ts';
-import { nameFilter } from '../../src/transfer/selection.ts';
+import { nameFilter } from '../../src/transfer/selection/glob/name-filter.ts';
+import { type InputLine, parseInputLine } from '../../src/transfer/selection/line.ts';
+import { type NumberedLine, readInputLines } from '../../src/transfer/selection/lines.ts';
 
 describe('nameFilter', () => {
   it.each<[include: string[], exclude: string[], chosen: string[], left: string[]]>([

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { breaksBehind, isSurplus } from '../../src/http/surplus.ts';
+import { breaksBehind, isSurplus } from '../../src/http/exchange/surplus.ts';
 
 test.each<[string, boolean]>([
   ['', false],

@@ -4,7 +4,7 @@ import { completionModel, type OfferedCommand } from '../../reference/completion
 import { zshCompletion } from '../../reference/completion-zsh.ts';
 import type { CommandSpec } from '../../spec/command.ts';
 import type { CommandModule } from '../../spec/invocation.ts';
-import { write } from '../../terminal/output.ts';
+import { write } from '../../stdio/output.ts';
 
 const SHELLS: Readonly<Record<string, (model: readonly OfferedCommand[]) => string>> = {
   bash: bashCompletion,

@@ -1,9 +1,9 @@
 import { FilingsError } from '../../errors.ts';
 import { type AccessionNumber, parseAccession } from '../../service/accession.ts';
 import { clockSkew } from '../../service/clock-skew.ts';
-import { openSession, type Session } from '../../session.ts';
+import { openSession, type Session } from '../../session/session.ts';
 import type { Invocation } from '../../spec/invocation.ts';
-import { write } from '../../terminal/output.ts';
+import { write } from '../../stdio/output.ts';
 import { printable } from '../../terminal/printable.ts';
 import type { World } from '../../world.ts';
 

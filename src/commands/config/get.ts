@@ -1,9 +1,9 @@
 import { FilingsError } from '../../errors.ts';
-import { REDACTED } from '../../secrets.ts';
-import { settingNamed } from '../../settings/config-edit.ts';
+import { REDACTED } from '../../secrets/secrets.ts';
+import { settingNamed } from '../../settings/file/edit.ts';
 import { resolveSettings } from '../../settings/resolve.ts';
 import type { Invocation } from '../../spec/invocation.ts';
-import { write } from '../../terminal/output.ts';
+import { write } from '../../stdio/output.ts';
 import { printable } from '../../terminal/printable.ts';
 import type { World } from '../../world.ts';
 

@@ -1,10 +1,10 @@
-import { REDACTED, type Secrets } from '../../secrets.ts';
+import { REDACTED, type Secrets } from '../../secrets/secrets.ts';
 import type { Given } from '../../settings/layers.ts';
 import { resolveSettings } from '../../settings/resolve.ts';
 import { type NamedSetting, SETTINGS } from '../../settings/table.ts';
 import type { Invocation } from '../../spec/invocation.ts';
 import { FILE, TEXT } from '../../spec/kind.ts';
-import { write } from '../../terminal/output.ts';
+import { write } from '../../stdio/output.ts';
 import { printable, printableJson } from '../../terminal/printable.ts';
 import { redacted } from '../../terminal/redacted.ts';
 import type { World } from '../../world.ts';

@@ -1,7 +1,7 @@
-import { noHome } from '../../settings/config-edit.ts';
-import { namedPlace } from '../../settings/config-place.ts';
+import { noHome } from '../../settings/file/edit.ts';
+import { namedPlace } from '../../settings/file/place.ts';
 import type { Invocation } from '../../spec/invocation.ts';
-import { write } from '../../terminal/output.ts';
+import { write } from '../../stdio/output.ts';
 import { printable } from '../../terminal/printable.ts';
 import type { World } from '../../world.ts';
 

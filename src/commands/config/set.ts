@@ -1,9 +1,9 @@
 import { FilingsError } from '../../errors.ts';
-import { editConfigFile, settingNamed, valueForFile } from '../../settings/config-edit.ts';
-import { namedPlace } from '../../settings/config-place.ts';
+import { editConfigFile, settingNamed, valueForFile } from '../../settings/file/edit.ts';
+import { namedPlace } from '../../settings/file/place.ts';
 import type { NamedSetting } from '../../settings/table.ts';
 import type { Invocation } from '../../spec/invocation.ts';
-import { readAll } from '../../terminal/input.ts';
+import { readAll } from '../../stdio/input.ts';
 import { askHidden } from '../../terminal/prompt.ts';
 import type { World } from '../../world.ts';
 

@@ -1,5 +1,5 @@
-import { editConfigFile, settingNamed } from '../../settings/config-edit.ts';
-import { namedPlace } from '../../settings/config-place.ts';
+import { editConfigFile, settingNamed } from '../../settings/file/edit.ts';
+import { namedPlace } from '../../settings/file/place.ts';
 import type { Invocation } from '../../spec/invocation.ts';
 import type { World } from '../../world.ts';
 

@@ -1,9 +1,9 @@
 import { join, resolve } from 'node:path';
-import { descriptorAt, isStreamPath, pathWriter, stdoutWriter } from '../../disk/byte-writer.ts';
-import { openSession, type Session } from '../../session.ts';
+import { openSession, type Session } from '../../session/session.ts';
 import type { Invocation } from '../../spec/invocation.ts';
+import { descriptorAt, isStreamPath, pathWriter, stdoutWriter } from '../../stdio/byte-writer.ts';
+import { openReport, type Report } from '../../stdio/report-file.ts';
 import { errorObject } from '../../terminal/render-error.ts';
-import { openReport, type Report } from '../../terminal/report-file.ts';
 import { humanBytes } from '../../terminal/units.ts';
 import { runBatch } from '../../transfer/batch.ts';
 import { type Fetching, fetchToDisk, fetchToStream, type StreamTarget } from '../../transfer/fetch-file.ts';

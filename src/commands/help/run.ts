@@ -5,7 +5,7 @@ import { configText, environmentText, exitCodesText } from '../../reference/topi
 import type { CommandSpec } from '../../spec/command.ts';
 import type { CommandModule } from '../../spec/invocation.ts';
 import { didYouMean } from '../../spec/nearest.ts';
-import { write } from '../../terminal/output.ts';
+import { write } from '../../stdio/output.ts';
 
 const TOPICS: Readonly<Record<string, (columns: number) => string>> = {
   'exit-codes': exitCodesText,

@@ -1,7 +1,7 @@
 import { FilingsError } from '../../errors.ts';
 import { type AccessionNumber, parseAccession } from '../../service/accession.ts';
 import type { Values } from '../../spec/option.ts';
-import { nameFilter } from '../../transfer/selection.ts';
+import { nameFilter } from '../../transfer/selection/glob/name-filter.ts';
 import type { OPTIONS } from './spec.ts';
 
 /** The arguments and options of `filings list`, read and checked. */

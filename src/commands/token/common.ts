@@ -1,11 +1,11 @@
 import { FilingsError } from '../../errors.ts';
 import { type Algorithm, algorithmFault, findAlgorithm } from '../../jwt/algorithms.ts';
-import type { KeyFiles } from '../../jwt/key-file.ts';
-import { presentationOf } from '../../settings/presentation.ts';
+import type { KeyFiles } from '../../jwt/key/key-file.ts';
+import { presentationOf } from '../../session/presentation.ts';
 import { requireOneUser, stdinUsersGiven } from '../../settings/stdin.ts';
 import type { Invocation } from '../../spec/invocation.ts';
-import { readAll } from '../../terminal/input.ts';
-import { guardStream } from '../../terminal/output.ts';
+import { readAll } from '../../stdio/input.ts';
+import { guardStream } from '../../stdio/output.ts';
 import { createTeller } from '../../terminal/teller.ts';
 import type { World } from '../../world.ts';
 import type { KEY_OPTIONS } from './spec.ts';

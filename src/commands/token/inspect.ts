@@ -1,10 +1,10 @@
 import { FilingsError } from '../../errors.ts';
-import { type Inspection, inspectToken } from '../../jwt/inspect.ts';
-import type { JsonObject } from '../../jwt/strict-json.ts';
-import { isFromStdin, readTokenInput } from '../../jwt/token-input.ts';
+import { type Inspection, inspectToken } from '../../jwt/token/inspect.ts';
+import type { JsonObject } from '../../jwt/token/strict-json.ts';
+import { isFromStdin, readTokenInput } from '../../jwt/token/token-input.ts';
 import { requireOneUser, stdinUsersGiven } from '../../settings/stdin.ts';
 import type { Invocation } from '../../spec/invocation.ts';
-import { write } from '../../terminal/output.ts';
+import { write } from '../../stdio/output.ts';
 import { printable, printableJson } from '../../terminal/printable.ts';
 import type { World } from '../../world.ts';
 import { tokenOnStdin } from './common.ts';

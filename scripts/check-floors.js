@@ -1,0 +1,106 @@
+// Holds the imports of src/ against the floors: an import leads down a floor or stays in its folder, nothing goes
+// round in a circle, a library is imported where the table says. The drawing in ARCHITECTURE.md shows the same floors.
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+
+const root = join(import.meta.dirname, '..');
+
+/** From the roof down. Folders of one floor don't import each other; neither do the folders of commands/. */
+const FLOORS = [
+  ['main.ts'],
+  ['cli/'],
+  ['commands/'],
+  ['session/', 'reference/'],
+  ['transfer/', 'sandbox/'],
+  ['settings/'],
+  ['service/', 'jwt/', 'terminal/'],
+  ['http/', 'stdio/'],
+  ['disk/'],
+  ['spec/'],
+  ['world.ts'],
+  ['secrets/', 'json/'],
+  ['errors.ts', 'abort.ts', 'text.ts'],
+];
+
+/** Each library and who imports it; of Node's own modules all but `process` are free. */
+const LIBRARIES = {
+  commander: ['cli/'],
+  undici: ['http/'],
+  jose: ['jwt/'],
+  zod: ['settings/file/', 'reference/json-schema.ts'],
+  chalk: ['terminal/'],
+  'cli-progress': ['terminal/'],
+};
+
+const sources = readdirSync(join(root, 'src'), { recursive: true }).filter((name) => name.endsWith('.ts'));
+const STATIC = /(?:^(?:import|export)(?! type)[^'"]*?from |^import )'([^']+)'/gm;
+const EVERY = /(?:^(?:import|export)[^'"]*?from |^import |\bimport\()'([^']+)'/gm;
+
+const faults = sources.flatMap((from) => importsOf(from, EVERY).flatMap((to) => fault(from, to) ?? []));
+const cycle = findCycle();
+if (cycle) faults.push(`a circle: ${cycle.join(' -> ')}`);
+const drawn = [
+  ...readFileSync(join(root, 'ARCHITECTURE.md'), 'utf8').matchAll(/^ *\d+ {2,}((?:[\w-]+(?:\/|\.ts) *)+)/gm),
+];
+const drawing = drawn.map(([, names]) => names.trim().split(/ +/).sort().join(' '));
+if (drawing.join() !== FLOORS.map((floor) => [...floor].sort().join(' ')).join()) {
+  faults.push('ARCHITECTURE.md: the drawing does not show the floors of scripts/check-floors.js');
+}
+for (const text of faults) process.stderr.write(`${text}\n`);
+if (faults.length > 0) process.exitCode = 1;
+
+/** What a file imports: files below src/, and libraries by their names. */
+function importsOf(name, pattern) {
+  const text = readFileSync(join(root, 'src', name), 'utf8');
+  const found = text.matchAll(pattern);
+  return [...found].map(([, target]) => (target.startsWith('.') ? join(dirname(name), target) : target));
+}
+
+function fault(from, to) {
+  if (/^(node:)?process$/.test(to)) return `src/${from}: takes process itself, not from the World`;
+  if (to.startsWith('node:')) return undefined;
+  if (!to.endsWith('.ts')) {
+    const library = to.split('/')[0];
+    const owners = LIBRARIES[library] ?? [];
+    if (owners.some((owner) => from.startsWith(owner))) return undefined;
+    return `src/${from}: ${library} is imported by ${owners.join(' and ') || 'nobody'}`;
+  }
+  const [upper, lower] = [floorOf(from), floorOf(to)];
+  if (upper < 0) return `src/${from}: stands on no floor`;
+  if (lower > upper || sameHouse(from, to)) return undefined;
+  return `src/${from}: imports ${to}, which is not below it`;
+}
+
+function floorOf(name) {
+  return FLOORS.findIndex((floor) => floor.some((place) => name === place || name.startsWith(place)));
+}
+
+/** In one folder of src/, or of commands/. */
+function sameHouse(from, to) {
+  const house = (name) =>
+    name
+      .split('/')
+      .slice(0, name.startsWith('commands/') ? 2 : 1)
+      .join('/');
+  return house(from) === house(to);
+}
+
+/** Files that import each other in a circle. Types and `import()` don't count: neither is followed at the start. */
+function findCycle() {
+  const done = new Set();
+  const walk = (name, trail) => {
+    if (trail.includes(name)) return [...trail.slice(trail.indexOf(name)), name];
+    if (done.has(name)) return undefined;
+    for (const to of importsOf(name, STATIC)) {
+      const found = to.endsWith('.ts') ? walk(to, [...trail, name]) : undefined;
+      if (found) return found;
+    }
+    done.add(name);
+    return undefined;
+  };
+  for (const name of sources) {
+    const found = walk(name, []);
+    if (found) return found;
+  }
+  return undefined;
+}

@@ -1,0 +1,94 @@
+import { setFlagsFromString } from 'node:v8';
+import Client from 'undici/lib/dispatcher/client.js';
+import type { GetRequest } from '../exchange/messages.ts';
+import { type OpenSocket, openSocket } from './connect.ts';
+import { proxyFor } from './proxy.ts';
+
+/** Idle connections are dropped before common servers drop theirs. */
+const KEEP_IDLE_MS = 4000;
+const LONGEST_HEAD = 16_384;
+
+export interface ConnectionOptions {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Milliseconds. */
+  readonly connectTimeout: number;
+}
+
+/** One socket and the undici client that speaks over it. */
+export interface Connection extends OpenSocket {
+  readonly client: InstanceType<typeof Client>;
+  readonly proxy: URL | undefined;
+  /** It has carried an answer before, so the server may close it just as a request goes out. */
+  reused: boolean;
+}
+
+/** The connections of a run: opened when needed, kept for the next request to the same origin. */
+export class Connections {
+  readonly #options: ConnectionOptions;
+  readonly #idle = new Map<string, Connection[]>();
+  /** Origins whose answers over TLS end with the connection: there it must be seen how it ends. */
+  readonly #watched = new Set<string>();
+
+  constructor(options: ConnectionOptions) {
+    this.#options = options;
+    // undici's parser is WebAssembly: optimising it costs a small download a third of its time and 35 MB,
+    // and a large one gains nothing that can be measured.
+    setFlagsFromString('--liftoff-only');
+  }
+
+  /** An idle connection to the request's origin, or a new one; `fresh` asks for a new one. */
+  async acquire(request: GetRequest, fresh = false): Promise<Connection> {
+    const idle = this.#idle.get(request.url.origin);
+    while (!fresh && idle && idle.length > 0) {
+      const connection = idle.pop();
+      if (connection && !connection.socket.destroyed && connection.socket.readable) return connection;
+      connection?.socket.destroy();
+    }
+    return this.#open(request);
+  }
+
+  /** From now on connections to the URL's origin show whether TLS itself was ended. */
+  watchClosure(url: URL): void {
+    this.#watched.add(url.origin);
+    for (const { socket } of this.#idle.get(url.origin) ?? []) socket.destroy();
+    this.#idle.delete(url.origin);
+  }
+
+  /** Takes back a connection whose answer was read to its end. */
+  release(url: URL, connection: Connection): void {
+    if (connection.end === 'unseen' && this.#watched.has(url.origin)) connection.socket.destroy();
+    if (connection.socket.destroyed) return;
+    connection.reused = true;
+    const idle = this.#idle.get(url.origin);
+    if (idle) idle.push(connection);
+    else this.#idle.set(url.origin, [connection]);
+  }
+
+  /** Closes the idle connections. */
+  close(): void {
+    for (const connection of [...this.#idle.values()].flat()) connection.socket.destroy();
+    this.#idle.clear();
+  }
+
+  async #open({ url, signal, monotonic }: GetRequest): Promise<Connection> {
+    const proxy = proxyFor(url, this.#options.env);
+    const watchClosure = this.#watched.has(url.origin);
+    const route = { url, proxy, timeoutMs: this.#options.connectTimeout, monotonic, watchClosure };
+    const open = await openSocket(route, signal);
+    let handedOut = false;
+    const client = new Client(url.origin, {
+      pipelining: 1,
+      maxHeaderSize: LONGEST_HEAD,
+      headersTimeout: 0,
+      bodyTimeout: 0,
+      keepAliveTimeout: KEEP_IDLE_MS,
+      connect: (_options, done) => {
+        // A client lives and dies with its one socket. In a turn of its own: undici expects an asynchronous answer.
+        const error = handedOut ? Object.assign(new Error('the connection was closed'), { code: 'ECONNRESET' }) : null;
+        handedOut = true;
+        setImmediate(() => (error ? done(error, null) : done(null, open.socket)));
+      },
+    });
+    return { ...open, client, proxy, reused: false };
+  }
+}

@@ -1,0 +1,141 @@
+import type { OnReadOpts, Socket } from 'node:net';
+import { HeadGate } from '../exchange/head-gate.ts';
+import type { Underlay } from './underlay.ts';
+
+/** What one read of a socket may bring. */
+const SLOT_BYTES = 65_536;
+/** Slots kept for reuse: somewhat more than a body gathers. */
+const MOST_SLOTS = 40;
+
+/**
+ * The reading side of a socket, in our hands: into slots that are used again, so that
+ * a large body leaves no garbage, and with back-pressure that undici never notices.
+ * While held, `read()` answers null and the kernel's window fills; undici's parser is
+ * never paused, since it dies when a connection ends meanwhile (`assert(!this.paused)`).
+ * The end of the stream is only seen after the bytes before it.
+ */
+export class Intake {
+  /** To be given to `connect` as its `onread`. */
+  readonly onread: OnReadOpts = {
+    buffer: () => this.#spare.pop() ?? Buffer.allocUnsafeSlow(SLOT_BYTES),
+    callback: (bytes, slot) => this.#arrived(Buffer.from(slot.buffer, slot.byteOffset, bytes)),
+  };
+  readonly #spare: Buffer[] = [];
+  readonly #queue: Buffer[] = [];
+  readonly #gate = new HeadGate();
+  #socket: Socket | undefined;
+  #end: (() => void) | undefined;
+  #held = false;
+  #lastRead: Buffer = Buffer.alloc(0);
+  #handedBack: Buffer = Buffer.alloc(0);
+  #closureSeen = false;
+
+  /**
+   * Takes over a socket before anybody reads from it: one that was connected with `onread`, or one of TLS, which knows
+   * no `onread` over a socket of ours. `underlay` is what TLS stands on, where that can tell the two ends apart.
+   */
+  attach(socket: Socket, underlay?: Underlay): void {
+    this.#socket = socket;
+    const read = socket.read.bind(socket);
+    const push = socket.push.bind(socket);
+    socket.read = (size?: number) => (size === 0 ? read(0) : this.#take(read));
+    // What undici's parser has not used of its last read; nobody reads it again.
+    socket.unshift = (chunk) => {
+      this.#handedBack = chunk;
+    };
+    socket.push = (chunk) => {
+      // TLS has come to its end, and the connection below has not: that was a closure alert (RFC 8446 section 6.1).
+      if (chunk === null && underlay && !underlay.ended) this.#closureSeen = true;
+      if (chunk !== null || this.#queue.length === 0) return push(chunk);
+      this.#end = () => {
+        push(null);
+        read(0);
+      };
+      return false;
+    };
+  }
+
+  /** A request goes out. */
+  expectAnswer(): void {
+    this.#gate.expectAnswer();
+    this.#handedBack = Buffer.alloc(0);
+  }
+
+  /** What the parser was given last. */
+  get lastRead(): Buffer {
+    return this.#lastRead;
+  }
+
+  /** What had come and the parser has left, once the end of an answer has made it stop. */
+  get unparsed(): Buffer {
+    return Buffer.concat([this.#handedBack, ...this.#queue]);
+  }
+
+  /** Whether the peer has ended TLS itself, not only the connection. */
+  get closureSeen(): boolean {
+    return this.#closureSeen;
+  }
+
+  get held(): boolean {
+    return this.#held;
+  }
+
+  hold(): void {
+    this.#held = true;
+  }
+
+  release(): void {
+    if (!this.#held) return;
+    this.#held = false;
+    // In a turn of its own: the reader may be on the stack right now.
+    setImmediate(() => {
+      if (this.#held || !this.#socket || this.#socket.destroyed) return;
+      this.#socket.emit('readable');
+      if (this.#queue.length === 0) this.#socket.resume();
+    });
+  }
+
+  /** Gives back the slots of chunks that nobody reads any more. */
+  recycle(chunks: readonly Buffer[]): void {
+    let last: ArrayBufferLike | undefined;
+    for (const { buffer } of chunks) {
+      // A slot may have held several chunks, one behind the other.
+      if (buffer !== last && buffer.byteLength === SLOT_BYTES && this.#spare.length < MOST_SLOTS) {
+        this.#spare.push(Buffer.from(buffer));
+      }
+      last = buffer;
+    }
+  }
+
+  /** From the socket; false stops its reading until `resume`. */
+  #arrived(chunk: Buffer): boolean {
+    this.#queue.push(chunk);
+    if (!this.#held) this.#socket?.emit('readable');
+    return !this.#held;
+  }
+
+  /** From undici: the next chunk, or null for now. */
+  #take(read: () => unknown): Buffer | null {
+    for (;;) {
+      if (this.#held) return null;
+      const queued = this.#queue.shift();
+      if (queued && this.#queue.length === 0 && this.#end) setImmediate(this.#end);
+      const chunk = queued ?? (read() as Buffer | null);
+      if (chunk === null) return null;
+      const bytes = this.#admit(chunk);
+      if (bytes.length === 0) continue;
+      this.#lastRead = bytes;
+      return bytes;
+    }
+  }
+
+  /** What of a chunk is for the parser; a head that is not sound ends the connection. */
+  #admit(chunk: Buffer): Buffer {
+    try {
+      return this.#gate.pass(chunk);
+    } catch (fault) {
+      this.#socket?.destroy(fault as Error);
+      return chunk.subarray(0, 0);
+    }
+  }
+}

@@ -1,0 +1,116 @@
+import { errnoOf, FilingsError } from '../../errors.ts';
+import { HeadFault } from './head-gate.ts';
+
+/** What undici's parser says of a broken body or of the fields behind it, by the beginning of its words, in ours. */
+const BROKEN_CHUNKS: readonly (readonly [begins: string, ours: string])[] = [
+  ['Invalid character in chunk size', 'a chunk without a size'],
+  ['Chunk size overflow', 'a chunk larger than any file'],
+  ['Missing expected CR after chunk size', 'a chunk size without its line end'],
+  ['Expected LF after chunk size', 'a chunk size without its line end'],
+  ['Missing expected CR after chunk data', 'a chunk that does not end where its size says'],
+  ['Expected LF after chunk data', 'a chunk that does not end where its size says'],
+  ['Invalid character in chunk extension', 'a broken chunk extension'],
+  ['Missing expected CR after chunk extension', 'a broken chunk extension'],
+  ['Invalid quoted-pair in chunk extension', 'a broken chunk extension'],
+  ['Invalid header', 'a broken field behind the chunks'],
+  ['Unexpected whitespace after header', 'a broken field behind the chunks'],
+  ['Missing expected CR after header', 'a broken field behind the chunks'],
+  ['Missing expected LF after header', 'a broken field behind the chunks'],
+];
+
+/**
+ * Turns what ended an exchange before an answer's head was whole into a FilingsError: a head that is not HTTP is
+ * `integrity`; silence and resets are `temporary`; what is no failure of the network is not taken for one.
+ */
+export function answerFailure(error: unknown, url: URL): FilingsError {
+  const message = messageOf(error);
+  if (error instanceof HeadFault) return notHttp(url, message, error);
+  if (message === 'bad response' || message === 'bad upgrade') return notHttp(url, 'an answer nobody asked for', error);
+  if (errnoOf(error) === 'UND_ERR_HEADERS_OVERFLOW') return notHttp(url, 'more than 16 KiB of header fields', error);
+  // Of a head with a length the parser says nothing more; our own words for its faults are in head-fault.ts.
+  if (isParserError(error) || isLengthMismatch(error)) return notHttp(url, 'its head is broken', error);
+  if (!isConnectionError(error)) return ownFailure(error, url);
+  return new FilingsError('temporary', `${url.host}: the connection was closed before an answer came`, {
+    hint: 'running it again later is enough',
+    cause: error,
+    retryable: true,
+  });
+}
+
+/** What is known of a body that did not come to its end. */
+export interface Unfinished {
+  readonly url: URL;
+  readonly received: number;
+  readonly expected: number | undefined;
+}
+
+/** Turns what ended a body before its end into a FilingsError: broken framing is final, a cut is worth another try. */
+export function bodyFailure(error: unknown, body: Unfinished): FilingsError {
+  const words = parserWords(error);
+  // The parser's words for a connection that ends too early.
+  if (words === 'Invalid EOF state' || isLengthMismatch(error) || isConnectionError(error))
+    return truncated(body, error);
+  if (!isParserError(error)) return ownFailure(error, body.url);
+  const ours = BROKEN_CHUNKS.find(([begins]) => words.startsWith(begins))?.[1] ?? 'its body is broken';
+  return notHttp(body.url, ours, error);
+}
+
+/** A body that ended before its framing said so. Worth another try. */
+export function truncated({ url, received, expected }: Unfinished, cause?: unknown): FilingsError {
+  const of = expected === undefined ? '' : ` of ${expected}`;
+  return new FilingsError('integrity', `${url.host}: truncated: the connection ended after ${received}${of} bytes`, {
+    hint: 'running it again later may be enough',
+    cause,
+    retryable: true,
+  });
+}
+
+function notHttp(url: URL, saw: string, cause: unknown): FilingsError {
+  return new FilingsError('integrity', `${url.host}: the answer is not sound HTTP: ${saw}`, {
+    hint: 'check the base URL, and what stands between here and the service',
+    cause,
+  });
+}
+
+/** Waiting does not mend what goes wrong inside this program. */
+function ownFailure(cause: unknown, url: URL): FilingsError {
+  const message = messageOf(cause);
+  if (cause instanceof RangeError && /memory/i.test(message)) {
+    return new FilingsError('local_io', `${url.host}: no address space for reading answers`, {
+      hint: 'raise the limit on address space (ulimit -v), which a batch system may set: 4 GB are enough',
+      stopsRun: true,
+      cause,
+    });
+  }
+  const name = cause instanceof Error ? cause.name : typeof cause;
+  return new FilingsError('internal', `${url.host}: a defect in the program: ${name}: ${message}`, {
+    hint: 'please report it; --verbose shows where it happened',
+    cause,
+  });
+}
+
+/** What the kernel, TLS or the stream says of a connection; undici says itself when the other side has closed it. */
+function isConnectionError(error: unknown): boolean {
+  const code = errnoOf(error) ?? '';
+  if (code === 'UND_ERR_SOCKET' || code === 'UND_ERR_INFO') return true;
+  if (/^(ERR_SSL|ERR_TLS|ERR_STREAM|ERR_SOCKET|EPROTO)/.test(code)) return true;
+  return code === 'ECONNRESET' || (error as { syscall?: unknown } | null)?.syscall !== undefined;
+}
+
+/** undici's HTTPParserError has no code to go by. */
+function isParserError(error: unknown): boolean {
+  return (error as { name?: unknown } | null)?.name === 'HTTPParserError';
+}
+
+function isLengthMismatch(error: unknown): boolean {
+  return errnoOf(error) === 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH';
+}
+
+/** What the parser says in the brackets of its message. */
+function parserWords(error: unknown): string {
+  return isParserError(error) ? (/\((.*)\)/.exec(messageOf(error))?.[1] ?? '') : '';
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,109 @@
+import { sleep } from '../../abort.ts';
+import { FilingsError } from '../../errors.ts';
+import type { World } from '../../world.ts';
+import { algorithmFault, findAlgorithm } from '../algorithms.ts';
+import { readSigningKey } from '../key/key-file.ts';
+import { requireFit } from '../key/key-fit.ts';
+import { lineBreakWarning } from '../key/keys.ts';
+import { lifetimeWarning, type MintedToken, mintToken } from './sign.ts';
+
+/** How tokens are to be made: the config file's `jwt`, its paths absolute. */
+export interface TokenRecipe {
+  readonly keyFile?: string;
+  readonly secretFile?: string;
+  readonly alg?: string;
+  readonly kid?: string;
+  readonly sub?: string;
+  readonly name?: string;
+  /** Milliseconds. */
+  readonly lifetime?: number;
+}
+
+export interface Minter {
+  /** A token that is valid now and stays so for a while: the last one, or the next. */
+  readonly token: () => Promise<string>;
+  /** What a person should know about the key. */
+  readonly warning: string | undefined;
+}
+
+type MinterWorld = Pick<World, 'uid' | 'interrupt' | 'secrets' | 'now'>;
+
+export const DEFAULT_LIFETIME_SECONDS = 300;
+/** A token with less left than this, or than half its lifetime, is replaced: a request takes time to arrive. Milliseconds. */
+const MARGIN_MS = 60_000;
+/** One with less left than this could be expired when it arrives. Milliseconds. */
+const MOMENT_MS = 300;
+/** Older ones expired long ago, and are not worth redacting any more. */
+const REMEMBERED_TOKENS = 8;
+
+/**
+ * Reads the key once, and mints tokens from it for as long as they are asked for. Each token is remembered as a secret.
+ *
+ * @throws FilingsError `config`: the key can't be read, does not fit, or the recipe is not sound
+ */
+export async function createMinter(recipe: TokenRecipe, world: MinterWorld): Promise<Minter> {
+  const lifetime = wholeSeconds(recipe.lifetime);
+  const wanted = namedAlgorithm(recipe.alg);
+  const key = await readSigningKey(recipe, world);
+  const algorithm = requireFit(key, 'sign', wanted);
+  const { kid, sub, name } = recipe;
+
+  const minted: string[] = [];
+  const remember = (token: string) => {
+    world.secrets.add(token);
+    minted.push(token);
+    if (minted.length > REMEMBERED_TOKENS) world.secrets.forget(minted.shift() ?? '');
+  };
+  const mint = async (): Promise<MintedToken> => {
+    const issuedAt = Math.floor(world.now() / 1000);
+    const token = await mintToken({ key, algorithm, kid, sub, name, issuedAt, lifetime });
+    remember(token.token);
+    return token;
+  };
+  const next = async (): Promise<MintedToken> => {
+    const token = await mint();
+    const left = millisecondsLeft(token, world);
+    if (left >= MOMENT_MS) return token;
+    // The shortest lifetime, late in a second: the next second's token lasts longer.
+    await sleep(Math.max(left, 0), world.interrupt);
+    return mint();
+  };
+
+  const margin = Math.min(MARGIN_MS, lifetime * 500);
+  let current: MintedToken | undefined;
+  let pending: Promise<MintedToken> | undefined;
+  return {
+    warning: lineBreakWarning(key) ?? lifetimeWarning(lifetime),
+    async token() {
+      if (current !== undefined && isFresh(current, margin, world)) return current.token;
+      pending ??= next().finally(() => {
+        pending = undefined;
+      });
+      current = await pending;
+      return current.token;
+    },
+  };
+}
+
+/** A clock that was set back makes a token one of the future: that is replaced as well. */
+function isFresh(minted: MintedToken, margin: number, world: Pick<World, 'now'>): boolean {
+  return millisecondsLeft(minted, world) > margin && (minted.claims.nbf as number) * 1000 <= world.now();
+}
+
+function millisecondsLeft({ claims }: MintedToken, { now }: Pick<World, 'now'>): number {
+  return (claims.exp as number) * 1000 - now();
+}
+
+function wholeSeconds(milliseconds: number | undefined): number {
+  if (milliseconds === undefined) return DEFAULT_LIFETIME_SECONDS;
+  if (milliseconds >= 1000 && milliseconds % 1000 === 0) return milliseconds / 1000;
+  throw new FilingsError('config', "the config file's jwt.lifetime: it must be whole seconds, and at least one");
+}
+
+function namedAlgorithm(name: string | undefined) {
+  if (name === undefined) return undefined;
+  const algorithm = findAlgorithm(name);
+  if (algorithm !== undefined) return algorithm;
+  const { reason, hint } = algorithmFault(name);
+  throw new FilingsError('config', `the config file's jwt.alg, ${name}: ${reason}`, { hint });
+}

@@ -1,0 +1,76 @@
+import { FilingsError } from '../../errors.ts';
+import type { Algorithm } from '../algorithms.ts';
+import type { SigningKey } from '../key/keys.ts';
+import { LATEST_SECOND } from '../time-words.ts';
+import type { JsonObject } from './strict-json.ts';
+import { LONGEST_TOKEN } from './strict-token.ts';
+
+/** A claim beyond the service's own: its name and its value as JSON text, which is signed as it is. */
+export type FurtherClaim = readonly [name: string, json: string];
+
+export interface TokenPlan {
+  readonly key: SigningKey;
+  readonly algorithm: Algorithm;
+  readonly kid?: string | undefined;
+  readonly sub?: string | undefined;
+  readonly name?: string | undefined;
+  /** Seconds since the epoch. */
+  readonly issuedAt: number;
+  /** Seconds since the epoch; when it is issued unless told. */
+  readonly notBefore?: number | undefined;
+  /** Seconds from `notBefore` on. */
+  readonly lifetime: number;
+  readonly further?: readonly FurtherClaim[];
+}
+
+/** Longer than anybody keeps an eye on. */
+const LONG_LIFETIME_SECONDS = 366 * 86_400;
+
+/** A warning about a lifetime in seconds that is allowed, and long. */
+export function lifetimeWarning(lifetime: number): string | undefined {
+  if (lifetime <= LONG_LIFETIME_SECONDS) return undefined;
+  return 'the token is valid for more than a year, and nothing can call it back';
+}
+
+export interface MintedToken {
+  readonly token: string;
+  readonly header: JsonObject;
+  readonly claims: JsonObject;
+}
+
+/**
+ * Mints a token with the header and the claims of the contract's part 5: `exp` is `nbf` and the lifetime.
+ *
+ * @throws FilingsError `usage`: it would expire after the year 9999, or be longer than 64 KiB
+ */
+export async function mintToken(plan: TokenPlan): Promise<MintedToken> {
+  const header = headerOf(plan);
+  const claims = claimsOf(plan);
+  const { CompactSign } = await import('jose');
+  const token = await new CompactSign(Buffer.from(claims)).setProtectedHeader(header).sign(plan.key.keyObject);
+  if (token.length > LONGEST_TOKEN) {
+    throw new FilingsError(
+      'usage',
+      `the claims: the token would have ${token.length} bytes, and no more than 64 KiB are taken`,
+    );
+  }
+  return { token, header, claims: JSON.parse(claims) as JsonObject };
+}
+
+function headerOf({ algorithm, kid, key }: TokenPlan) {
+  const id = kid ?? key.kid;
+  return { alg: algorithm.name, typ: 'JWT', ...(id === undefined ? {} : { kid: id }) };
+}
+
+/** Written by hand, so that a claim's JSON is signed as it was given, and `__proto__` is a claim like another. */
+function claimsOf({ sub, name, issuedAt, notBefore = issuedAt, lifetime, further = [] }: TokenPlan): string {
+  const exp = notBefore + lifetime;
+  if (exp > LATEST_SECOND) throw new FilingsError('usage', 'the lifetime: the token would expire after the year 9999');
+  const known = { sub, name, iat: issuedAt, nbf: notBefore, exp };
+  const members = Object.entries(known).filter(([, value]) => value !== undefined);
+  const all: FurtherClaim[] = [
+    ...members.map(([key, value]): FurtherClaim => [key, JSON.stringify(value)]),
+    ...further,
+  ];
+  return `{${all.map(([key, json]) => `${JSON.stringify(key)}:${json}`).join(',')}}`;
+}

@@ -1,0 +1,87 @@
+import { join } from 'node:path';
+import { FilingsError } from '../errors.ts';
+import type { Credentials } from '../service/credentials.ts';
+import { requireBaseUrl } from '../settings/base-url.ts';
+import { readKey, readToken } from '../settings/secrets/source.ts';
+import type { Settings } from '../settings/settings.ts';
+import type { World } from '../world.ts';
+
+/** Where the service is and how to be let in. */
+export interface Access {
+  readonly baseUrl: URL;
+  readonly credentials: Credentials;
+  close(): Promise<void>;
+}
+
+/**
+ * Finds out where the service is and reads the secrets that let us in; with `sandbox`
+ * starts the stand-in. `warn` takes what a person should know. Throws `config`, `auth`.
+ */
+export async function openAccess(
+  settings: Settings,
+  world: World,
+  signal: AbortSignal,
+  warn: (text: string) => void,
+): Promise<Access> {
+  return settings.sandbox ? openSandbox(world) : openService(settings, world, signal, warn);
+}
+
+async function openService(
+  settings: Settings,
+  world: World,
+  signal: AbortSignal,
+  warn: (text: string) => void,
+): Promise<Access> {
+  const baseUrl = requireBaseUrl(settings);
+  if (!settings.key) throw missingKey();
+  const key = await readKey(settings.key, world, signal);
+  const { keyHeader, basicUser } = settings;
+  // A JWT takes Authorization (contract part 5, rule 1).
+  const keyIn = settings.keyIn ?? (settings.token ? 'header' : 'authorization');
+  // What Basic carries is the key in another form.
+  world.secrets.add(`${basicUser}:${key}`);
+  const token = await tokens(settings, world, signal, warn);
+  return { baseUrl, credentials: { key, keyIn, keyHeader, basicUser, token }, async close() {} };
+}
+
+/** What gives the JWT of each request: the one that was given, or a minter. */
+async function tokens(
+  settings: Settings,
+  world: World,
+  signal: AbortSignal,
+  warn: (text: string) => void,
+): Promise<Credentials['token']> {
+  const { token } = settings;
+  if (!token) return undefined;
+  if (token.kind === 'recipe') {
+    const { createMinter } = await import('../jwt/token/minter.ts');
+    const minter = await createMinter(token.recipe, world);
+    if (minter.warning !== undefined) warn(minter.warning);
+    return minter.token;
+  }
+  const given = await readToken(token, world, signal);
+  return async () => given;
+}
+
+async function openSandbox(world: World): Promise<Access> {
+  const { startSandbox } = await import('../sandbox/server.ts');
+  const key = 'sandbox-key';
+  world.secrets.add(key);
+  const sandbox = await startSandbox({
+    directory: join(world.root, 'samples'),
+    host: '127.0.0.1',
+    port: 0,
+    apiKey: key,
+    jwtKeys: [],
+    now: world.now,
+    background: true,
+  });
+  const credentials = { key, keyIn: 'authorization', keyHeader: '', basicUser: '', token: undefined } as const;
+  return { baseUrl: new URL(sandbox.url), credentials, close: () => sandbox.close() };
+}
+
+function missingKey(): FilingsError {
+  return new FilingsError('auth', 'no API key: the service lets nobody in without one', {
+    hint: 'set FILINGS_API_KEY, --api-key-file FILE or apiKey in the config file; or try it with --sandbox',
+  });
+}

@@ -1,0 +1,77 @@
+import { Connections } from '../http/connection/connections.ts';
+import { Pace } from '../http/retry/pace.ts';
+import { ServiceClient } from '../service/client.ts';
+import { checkExtraAuthorities } from '../settings/extra-authorities.ts';
+import { resolveSettings } from '../settings/resolve.ts';
+import type { Settings } from '../settings/settings.ts';
+import { requireOneUser, stdinUsers } from '../settings/stdin.ts';
+import { typedAgain } from '../settings/typed-again.ts';
+import type { Invocation } from '../spec/invocation.ts';
+import { createProgress, type Progress } from '../terminal/progress/progress.ts';
+import type { World } from '../world.ts';
+import { openAccess } from './access.ts';
+import { startDeadline } from './deadline.ts';
+
+/** What a command that asks the service works with. */
+export interface Session {
+  readonly settings: Settings;
+  readonly client: ServiceClient;
+  /** Aborted by a signal of the system or by the deadline. */
+  readonly signal: AbortSignal;
+  /** All that is said on stderr meanwhile. */
+  readonly progress: Progress;
+  close(): Promise<void>;
+}
+
+/**
+ * Opens the service that the command line and its settings describe: the real one,
+ * or with `--sandbox` a stand-in inside the process. `stdinUser` is what of the command
+ * reads stdin, as a person would write it. Throws `usage`, `config`, `auth`, `local_io`.
+ */
+export async function openSession(flags: Invocation['flags'], world: World, stdinUser?: string): Promise<Session> {
+  await checkExtraAuthorities(world);
+  const { settings } = await resolveSettings(flags, world);
+  requireOneUser('stdin', [stdinUser, ...stdinUsers(settings)]);
+  const deadline = startDeadline(settings.deadline, world.interrupt);
+  const { secrets, monotonic, now, random, env } = world;
+  const progress = createProgress({
+    mode: settings.progress,
+    errorFormat: settings.errorFormat,
+    quiet: settings.quiet,
+    verbose: settings.verbose,
+    stream: world.stderr,
+    color: settings.color,
+    term: env.TERM,
+    secrets,
+    monotonic,
+  });
+  const access = await openAccess(settings, world, deadline.signal, (text) => progress.note(text)).catch((error) => {
+    deadline.stop();
+    throw error;
+  });
+  const connections = new Connections({ env, connectTimeout: settings.connectTimeout });
+  const pace = new Pace(settings.rate, monotonic);
+  const client = new ServiceClient({
+    ...access,
+    connections,
+    persistence: { retries: settings.retries, maxRetryAfterMs: settings.maxRetryAfter, pace, now, random },
+    userAgent: `filings/${world.version}`,
+    idleTimeout: settings.idleTimeout,
+    monotonic,
+    secrets,
+    trace: (line) => progress.trace(line),
+    again: (command) => typedAgain(command, { ...flags, sandbox: settings.sandbox }),
+  });
+  return {
+    settings,
+    client,
+    signal: deadline.signal,
+    progress,
+    async close() {
+      deadline.stop();
+      progress.stop();
+      connections.close();
+      await access.close();
+    },
+  };
+}

@@ -1,0 +1,117 @@
+import { resolve } from 'node:path';
+import { replaceFile } from '../../disk/replace-file.ts';
+import { errnoOf, FilingsError } from '../../errors.ts';
+import { didYouMean } from '../../spec/nearest.ts';
+import { shellWord } from '../../text.ts';
+import type { World } from '../../world.ts';
+import { fileLayer, winners } from '../layers.ts';
+import { faultOf } from '../secrets/source.ts';
+import { type NamedSetting, SETTINGS } from '../table.ts';
+import { typedSettings } from '../typed.ts';
+import type { ConfigPlace } from './place.ts';
+import { type ConfigValues, checkConfig, readConfig } from './read.ts';
+
+/** Where in the config file: at its top, or in a profile. */
+export interface Edit {
+  readonly profile: string | undefined;
+  readonly spec: NamedSetting;
+  /** Undefined takes it out. */
+  readonly value: unknown;
+}
+
+/**
+ * The setting of a name, written as in the config file or as a flag: `apiKey`, `api-key`.
+ * @throws FilingsError `usage` with the nearest name
+ */
+export function settingNamed(name: string): NamedSetting {
+  const key = name.replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase());
+  const spec = SETTINGS.find((one) => one.key === key);
+  if (spec !== undefined) return spec;
+  const known = SETTINGS.map((one) => one.key);
+  throw new FilingsError('usage', `${name}: no such setting`, {
+    hint: didYouMean(key, known) ?? "'filings help config' names them all",
+  });
+}
+
+/**
+ * What a text on the command line means in the config file.
+ * @throws FilingsError `usage`; nothing of a secret is echoed
+ */
+export function valueForFile(spec: NamedSetting, text: string, cwd: string): unknown {
+  if (!spec.inFile) throw new FilingsError('usage', `${spec.key}: cannot stand in the config file`);
+  const value = meantBy(spec, text, cwd);
+  const fault = spec.secret ? faultOf(String(value)) : undefined;
+  if (fault !== undefined) throw new FilingsError('usage', `${spec.key}: ${fault}`);
+  return value;
+}
+
+function meantBy({ key, kind }: NamedSetting, text: string, cwd: string): unknown {
+  const value = kind.parse(text);
+  if (kind.json === 'boolean' || kind.json === 'integer') return value ?? text;
+  if (kind.json !== undefined) {
+    if (value !== undefined) return value;
+    const example = kind.json === 'words' ? '["pass", "filings"]' : '{"keyFile": "key.pem", "sub": "me"}';
+    throw new FilingsError('usage', `${key}: must be JSON`, { hint: `such as '${example}'` });
+  }
+  const isPath = kind.completes === 'file' && text !== '-' && !text.startsWith('~/');
+  return isPath ? resolve(cwd, text) : text;
+}
+
+/**
+ * Changes one member of the config file, which is made when it is missing; whole or not at all.
+ * @throws FilingsError `usage`, `config` when what would stand there is wrong, `local_io`
+ */
+export async function editConfigFile(place: ConfigPlace, edit: Edit, world: World): Promise<void> {
+  const { path } = place;
+  if (path === undefined) throw noHome();
+  const before = await readConfig(path, world).catch((error: FilingsError) => {
+    if (errnoOf(error.cause) === 'ENOENT') return {};
+    throw error;
+  });
+  const after = edited(before, edit);
+  if (edit.value !== undefined) await checkEdit(after, edit, path);
+  await replaceFile(path, `${JSON.stringify(after, undefined, 2)}\n`, 'name another file with --config');
+}
+
+/** Pure: the config with the member set, or taken out; an emptied profile stays. */
+function edited(config: ConfigValues, { profile, spec, value }: Edit): ConfigValues {
+  if (profile === undefined) return withMember(config, spec.key, value);
+  const profiles = (config.profiles ?? {}) as Readonly<Record<string, ConfigValues>>;
+  const old = Object.hasOwn(profiles, profile) ? profiles[profile] : undefined;
+  if (old === undefined && value === undefined) return config;
+  return { ...config, profiles: withMember(profiles, profile, withMember(old ?? {}, spec.key, value)) };
+}
+
+function withMember(object: ConfigValues, key: string, value: unknown): ConfigValues {
+  const others = Object.entries(object).filter(([name]) => name !== key);
+  if (value === undefined) return Object.fromEntries(others);
+  // An existing member keeps its place.
+  if (others.length === Object.keys(object).length) return Object.fromEntries([...others, [key, value]]);
+  return Object.fromEntries(Object.entries(object).map(([name, old]) => [name, name === key ? value : old]));
+}
+
+/** The whole file's form, the new value by itself, and whether it has a rival beside it. */
+async function checkEdit(config: ConfigValues, { profile, spec, value }: Edit, path: string): Promise<void> {
+  await checkConfig(config, path);
+  if (spec.key === 'profile') requireProfile(String(value), config);
+  const place = { prefix: '', folder: '/' };
+  const defaults = Object.fromEntries(SETTINGS.map((one) => [one.key, one.default]));
+  typedSettings(winners([fileLayer('file', { ...defaults, allowHttp: true, [spec.key]: value }, place)]));
+  const profiles = (config.profiles ?? {}) as Readonly<Record<string, ConfigValues>>;
+  winners([fileLayer('file', (profile === undefined ? config : profiles[profile]) ?? {}, place)]);
+}
+
+/** A profile that is not there would stop every command, this one among them. */
+function requireProfile(name: string, { profiles }: ConfigValues): void {
+  const known = Object.keys(profiles ?? {});
+  if (known.includes(name)) return;
+  throw new FilingsError('usage', `profile: there is no profile ${name}: there is ${known.join(', ') || 'none'}`, {
+    hint: didYouMean(name, known) ?? `make it first: filings config set KEY VALUE --profile ${shellWord(name)}`,
+  });
+}
+
+export function noHome(): FilingsError {
+  return new FilingsError('config', 'config file: there is no place for it: neither XDG_CONFIG_HOME nor HOME is set', {
+    hint: 'name one with --config FILE',
+  });
+}

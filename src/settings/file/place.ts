@@ -1,0 +1,38 @@
+import { isAbsolute, join, resolve } from 'node:path';
+import { FilingsError } from '../../errors.ts';
+import type { World } from '../../world.ts';
+import { envLayer, flagLayer, type Layer } from '../layers.ts';
+
+/** Where the config file is; `named` when the user said so. */
+export interface ConfigPlace {
+  /** Absolute; undefined when there is no home either. */
+  readonly path: string | undefined;
+  readonly named: boolean;
+}
+
+type Flags = Readonly<Record<string, string | boolean | undefined>>;
+
+/**
+ * The config file and the profile that a command line or the environment names, nothing read.
+ * @throws FilingsError `usage` for an empty name
+ */
+export function namedPlace(flags: Flags, world: Pick<World, 'env' | 'cwd'>) {
+  const layers = [flagLayer(flags, world.cwd), envLayer(world.env, world.cwd)];
+  return { place: configPlace(textIn(layers, 'config'), world), profile: textIn(layers, 'profile') };
+}
+
+/** The place of the config file: the one named, else as the XDG Base Directory Specification has it. */
+function configPlace(named: string | undefined, { env, cwd }: Pick<World, 'env' | 'cwd'>): ConfigPlace {
+  // As everywhere: a file in which nothing is.
+  if (named === '/dev/null') return { path: undefined, named: true };
+  if (named !== undefined) return { path: resolve(cwd, named), named: true };
+  const xdg = env.XDG_CONFIG_HOME;
+  const base = xdg && isAbsolute(xdg) ? xdg : env.HOME && join(env.HOME, '.config');
+  return { path: base ? join(base, 'filings', 'config.json') : undefined, named: false };
+}
+
+function textIn(layers: readonly Layer[], key: string): string | undefined {
+  const given = layers.find((layer) => layer.has(key))?.get(key);
+  if (given?.value === '') throw new FilingsError('usage', `${given.name}: is empty`);
+  return given && String(given.value);
+}

@@ -1,0 +1,144 @@
+import { lstatSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { checkAccess, readSmallFile } from '../../disk/secret-file.ts';
+import { errnoOf, FilingsError } from '../../errors.ts';
+import { nearest } from '../../spec/nearest.ts';
+import type { World } from '../../world.ts';
+import { SETTINGS } from '../table.ts';
+import { faultOf } from './fault.ts';
+import type { ConfigPlace } from './place.ts';
+
+export type ConfigValues = Readonly<Record<string, unknown>>;
+
+/** A config file, read and checked. */
+export interface ConfigFile {
+  /** Absolute. */
+  readonly path: string;
+  readonly values: ConfigValues;
+  readonly profiles: Readonly<Record<string, ConfigValues>>;
+}
+
+/**
+ * Reads and checks the config file; undefined when none was named and none is there.
+ * @param ignored the keys of settings that are not looked at, nor checked
+ * @throws FilingsError `config` with the key's path; nothing of the file is echoed but names of keys
+ */
+export async function readConfigFile(
+  { path, named }: ConfigPlace,
+  world: Pick<World, 'uid' | 'interrupt'>,
+  ignored: ReadonlySet<string> = new Set(),
+): Promise<ConfigFile | undefined> {
+  if (path === undefined) return undefined;
+  const config = await readConfig(path, world, ignored).catch((error: FilingsError) => {
+    const missing = ['ENOENT', 'ENOTDIR'].includes(errnoOf(error.cause) ?? '');
+    if (missing && !named) return undefined;
+    throw error;
+  });
+  if (config === undefined) return undefined;
+  await checkConfig(config, path);
+  const { profiles, ...values } = config;
+  return { path, values, profiles: (profiles ?? {}) as ConfigFile['profiles'] };
+}
+
+/**
+ * What a config file holds: a JSON object that nobody else has a hand in, its members not yet checked.
+ * What says where a key goes is as trusted as the key, whether it holds one or not.
+ * @throws FilingsError `config`
+ */
+export async function readConfig(
+  path: string,
+  world: Pick<World, 'uid' | 'interrupt'>,
+  ignored: ReadonlySet<string> = new Set(),
+): Promise<ConfigValues> {
+  const name = `config file ${path}`;
+  refuseForeignLink(path, name, world.uid);
+  const { bytes, stats } = await readSmallFile(path, 'config file', world.interrupt, (opened) =>
+    checkAccess(opened, 'trusted', name, path, world.uid),
+  );
+  const config = withoutIgnored(parseConfig(bytes, path), ignored);
+  if (holdsSecret(config)) checkAccess(stats, 'private', name, path, world.uid);
+  return config;
+}
+
+/**
+ * Whoever made a link in place of the file chooses among the files that are trusted. The directory itself
+ * is not looked at, nor does ssh: whoever can write to it can put nothing there that the user owns.
+ */
+function refuseForeignLink(path: string, name: string, uid: number | undefined): void {
+  const stats = orUndefined(() => lstatSync(path));
+  if (uid === undefined || !stats?.isSymbolicLink() || stats.uid === uid || stats.uid === 0) return;
+  throw new FilingsError('config', `${name}: it is another user's symbolic link`, {
+    hint: 'name the file itself with --config, or make the link anew',
+  });
+}
+
+/** What can't be looked at is told by opening it. */
+function orUndefined<T>(look: () => T): T | undefined {
+  try {
+    return look();
+  } catch {
+    return undefined;
+  }
+}
+
+/** An empty file says nothing. */
+function parseConfig(bytes: Buffer, path: string): ConfigValues {
+  const text = bytes.toString().replace(/^\ufeff/, '');
+  if (text.trim() === '') return {};
+  try {
+    const value: unknown = JSON.parse(text);
+    if (isObject(value)) return value;
+  } catch (error) {
+    // Not kept as the cause: its message quotes the file, and the file may hold a key.
+    throw new FilingsError('config', `config file ${path}: not valid JSON${positionIn(text, error)}`);
+  }
+  throw new FilingsError('config', `config file ${path}: must hold a JSON object`);
+}
+
+function positionIn(text: string, error: unknown): string {
+  const position = /at position (\d+)/.exec(String(error))?.[1];
+  if (position === undefined) return '';
+  const lines = text.slice(0, Number(position)).split('\n');
+  return ` at line ${lines.length}, column ${(lines.at(-1) ?? '').length + 1}`;
+}
+
+/**
+ * Checks every member against the settings' records.
+ * @throws FilingsError `config` with the key's path, and the nearest key for one that is unknown
+ */
+export async function checkConfig(config: ConfigValues, path: string): Promise<void> {
+  // zod is loaded only where there is a file to check.
+  const { configSchema } = await import('./schema.ts');
+  const { error } = configSchema().safeParse(config);
+  const [issue] = error?.issues ?? [];
+  if (issue === undefined) return;
+  const { at, why, hint } = faultOf(issue);
+  throw new FilingsError('config', `config file ${path}: ${at}: ${why}`, hint === undefined ? {} : { hint });
+}
+
+function withoutIgnored(config: ConfigValues, ignored: ReadonlySet<string>): ConfigValues {
+  if (ignored.size === 0) return config;
+  const known: readonly string[] = SETTINGS.map(({ key }) => key);
+  // A setting that is misspelt is the one that was meant.
+  const isIgnored = (key: string) => ignored.has(known.includes(key) ? key : (nearest(key, known) ?? key));
+  const keep = (value: unknown): unknown =>
+    isObject(value) ? Object.fromEntries(Object.entries(value).filter(([key]) => !isIgnored(key))) : value;
+  const { profiles, ...values } = config;
+  if (!isObject(profiles)) return keep(config) as ConfigValues;
+  const kept = Object.fromEntries(Object.entries(profiles).map(([name, profile]) => [name, keep(profile)]));
+  return { ...(keep(values) as ConfigValues), profiles: kept };
+}
+
+function holdsSecret(config: ConfigValues): boolean {
+  const places = [config, ...(isObject(config.profiles) ? Object.values(config.profiles).filter(isObject) : [])];
+  return SETTINGS.some(({ key, secret }) => secret && places.some((place) => Object.hasOwn(place, key)));
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** The folder that the file's relative paths are relative to. */
+export function configFolder(file: ConfigFile): string {
+  return dirname(file.path);
+}

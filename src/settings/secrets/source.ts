@@ -1,0 +1,72 @@
+import { readSecretFile } from '../../disk/secret-file.ts';
+import { FilingsError } from '../../errors.ts';
+import { readAll } from '../../stdio/input.ts';
+import type { World } from '../../world.ts';
+import type { KeySource, TokenSource } from '../settings.ts';
+import { firstLineOf } from './program.ts';
+
+/**
+ * The API key from where the settings say it is. Remembered as a secret.
+ * @throws FilingsError `config` without a byte of the key
+ */
+export function readKey(source: KeySource, world: World, signal: AbortSignal = world.interrupt): Promise<string> {
+  return readSecret(source, 'API key', world, signal);
+}
+
+/**
+ * The JWT that is sent as it is. Remembered as a secret.
+ * @throws FilingsError `config` without a byte of the token
+ */
+export function readToken(
+  source: Exclude<TokenSource, { kind: 'recipe' }>,
+  world: World,
+  signal: AbortSignal = world.interrupt,
+): Promise<string> {
+  return readSecret(source, 'JWT', world, signal);
+}
+
+async function readSecret(source: KeySource, what: string, world: World, signal: AbortSignal): Promise<string> {
+  const secret = (await rawSecret(source, what, world, signal)).replace(/\r?\n$/, '');
+  world.secrets.add(secret);
+  const fault = faultOf(secret);
+  if (fault === undefined) return secret;
+  throw new FilingsError('config', `${nameOf(source, what)}: ${fault}`, {
+    hint: `it must be one line, and nothing but the ${what} itself`,
+  });
+}
+
+async function rawSecret(source: KeySource, what: string, world: World, signal: AbortSignal): Promise<string> {
+  switch (source.kind) {
+    case 'value':
+      return source.value;
+    case 'command':
+      return firstLineOf(source.argv, what, world, signal);
+    case 'file': {
+      const { path } = source;
+      const bytes =
+        path === '-'
+          ? await readAll(world.stdin, what, signal)
+          : await readSecretFile(path, `${what} file`, { uid: world.uid, interrupt: signal });
+      return bytes.toString();
+    }
+  }
+}
+
+function nameOf(source: KeySource, what: string): string {
+  switch (source.kind) {
+    case 'value':
+      return what;
+    case 'command':
+      return `${what} of apiKeyCommand`;
+    case 'file':
+      return source.path === '-' ? `${what} from stdin` : `${what} file ${source.path}`;
+  }
+}
+
+/** Why a text can't be a credential in a header (RFC 9110 section 5.5), or undefined. */
+export function faultOf(secret: string): string | undefined {
+  if (secret === '') return 'is empty';
+  if (/[\r\n]/.test(secret)) return 'has a line break inside';
+  if (!/^[\t\x20-\x7e]*$/.test(secret)) return 'has a character that no header may hold';
+  return /^\s|\s$/.test(secret) ? 'begins or ends with a blank' : undefined;
+}

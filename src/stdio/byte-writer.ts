@@ -1,0 +1,142 @@
+import { close, constants, fstatSync, open, stat, writev } from 'node:fs';
+import { readlink, realpath } from 'node:fs/promises';
+import { Socket } from 'node:net';
+import { basename, dirname, join, resolve } from 'node:path';
+import type { Writable } from 'node:stream';
+import { promisify } from 'node:util';
+import { sleep } from '../abort.ts';
+import { diskFailure } from '../disk/failure.ts';
+import { behind } from '../disk/gathered-file.ts';
+import { errnoOf, FilingsError } from '../errors.ts';
+
+const openAt = promisify(open);
+const closeFd = promisify(close);
+const statAt = promisify(stat);
+/** How often a FIFO is asked whether somebody reads by now. */
+const READER_POLL_MS = 50;
+
+/** Takes bytes in order, for good: nothing written can be taken back. */
+export interface ByteWriter {
+  /** Resolves when the bytes are out of our hands; throws `local_io`, `interrupted` when the reader went away, the signal's reason. */
+  write(chunks: readonly Buffer[], signal: AbortSignal): Promise<void>;
+  /** Ends it; standard output stays open. */
+  end(): Promise<void>;
+}
+
+/** A writer for standard output, whatever that is. */
+export function stdoutWriter(stdout: Writable & { readonly fd?: number; readonly isTTY?: boolean }): ByteWriter {
+  const stats = stdout.fd === undefined ? undefined : fstatSync(stdout.fd);
+  const plain = stats && !stdout.isTTY && (stats.isFile() || stats.isCharacterDevice());
+  // Node's own stream for files takes a short write for a whole one; one on a pipe must not be done by a
+  // thread of the pool, since a reader that never reads would hold the process.
+  return plain && stdout.fd !== undefined ? descriptorWriter(stdout.fd, 'stdout') : streamWriter(stdout, 'stdout');
+}
+
+/** Whether a path names something that is written like stdout: a device, a FIFO, an open descriptor. */
+export async function isStreamPath(path: string): Promise<boolean> {
+  if ((await descriptorAt(path)) !== undefined) return true;
+  const stats = await statAt(path).catch(() => undefined);
+  return stats !== undefined && (stats.isFIFO() || stats.isCharacterDevice() || stats.isBlockDevice());
+}
+
+/** The number of our own open descriptor that a path names, whatever it is open to: `/dev/stdout`, `/dev/fd/1`. */
+export async function descriptorAt(path: string): Promise<number | undefined> {
+  try {
+    const folder = await realpath(dirname(path));
+    const place = join(folder, basename(path));
+    const ours = await realpath('/dev/fd');
+    if (folder === ours && /^\d+$/.test(basename(place))) return Number(basename(place));
+    const target = await readlink(place);
+    return await descriptorAt(resolve(dirname(place), target));
+  } catch {
+    return undefined;
+  }
+}
+
+/** A writer for a plain file, which is written anew. Throws `local_io`. */
+export async function fileWriter(path: string): Promise<ByteWriter> {
+  try {
+    const fd = await openAt(path, 'w');
+    return { write: descriptorWriter(fd, path).write, end: () => closeFd(fd) };
+  } catch (error) {
+    throw diskFailure(error, path);
+  }
+}
+
+/** A writer for a device or a FIFO; waits for a FIFO's reader. */
+export async function pathWriter(path: string, signal: AbortSignal): Promise<ByteWriter> {
+  const fd = await openWhenRead(path, signal);
+  if (fstatSync(fd).isFIFO()) {
+    const socket = new Socket({ fd, readable: false, writable: true });
+    const writer = streamWriter(socket, path);
+    return { write: writer.write, end: () => new Promise((resolve) => socket.end(() => resolve())) };
+  }
+  const writer = descriptorWriter(fd, path);
+  return { write: writer.write, end: () => closeFd(fd) };
+}
+
+/** Opening a FIFO that nobody reads would hold a thread of the pool: it is tried without waiting, again and again. */
+async function openWhenRead(path: string, signal: AbortSignal): Promise<number> {
+  for (;;) {
+    try {
+      return await openAt(path, constants.O_WRONLY | constants.O_NONBLOCK);
+    } catch (error) {
+      if (errnoOf(error) !== 'ENXIO' || !(await statAt(path)).isFIFO()) throw diskFailure(error, path);
+    }
+    await sleep(READER_POLL_MS, signal);
+  }
+}
+
+function descriptorWriter(fd: number, name: string): ByteWriter {
+  const gather = (chunks: readonly Buffer[]) =>
+    new Promise<number>((resolve, reject) => {
+      writev(fd, chunks, null, (error, written) => (error ? reject(error) : resolve(written)));
+    });
+  return {
+    async write(chunks, signal) {
+      for (let rest = chunks; rest.length > 0; ) {
+        signal.throwIfAborted();
+        try {
+          rest = behind(rest, await gather(rest.slice(0, 1024)));
+        } catch (error) {
+          // A terminal that was told not to block and is slower than we are.
+          if (errnoOf(error) !== 'EAGAIN') throw writeFailure(error, name);
+          await sleep(READER_POLL_MS, signal);
+        }
+      }
+    },
+    async end() {},
+  };
+}
+
+function streamWriter(stream: Writable, name: string): ByteWriter {
+  if (stream.listenerCount('error') === 0) stream.on('error', () => {});
+  return {
+    write: (chunks, signal) =>
+      new Promise((resolve, reject) => {
+        // A reader that never reads must not hold the program.
+        const onAbort = () => reject(signal.reason);
+        signal.addEventListener('abort', onAbort, { once: true });
+        stream.cork();
+        for (const chunk of chunks.slice(0, -1)) stream.write(chunk);
+        stream.write(chunks.at(-1) ?? '', (error) => {
+          signal.removeEventListener('abort', onAbort);
+          if (error) reject(writeFailure(error, name));
+          else resolve();
+        });
+        stream.uncork();
+        if (signal.aborted) onAbort();
+      }),
+    async end() {},
+  };
+}
+
+const SIGPIPE = 13;
+
+/** A reader that went away ends the program as it would end any other in the pipe: quietly, with 141. */
+function writeFailure(error: unknown, name: string): FilingsError {
+  if (errnoOf(error) === 'EPIPE') {
+    return new FilingsError('interrupted', `${name}: its reader went away`, { signal: SIGPIPE, cause: error });
+  }
+  return diskFailure(error, name);
+}

@@ -1,0 +1,55 @@
+import { closeSync, constants, createReadStream, fstatSync, openSync } from 'node:fs';
+import { Socket } from 'node:net';
+import { resolve } from 'node:path';
+import type { Readable } from 'node:stream';
+import { errnoOf, FilingsError } from '../../errors.ts';
+import type { World } from '../../world.ts';
+
+const { O_NOCTTY, O_NONBLOCK, O_RDONLY } = constants;
+
+const REASONS: Readonly<Record<string, string>> = {
+  ENOENT: 'no such file',
+  EACCES: 'no permission to read it',
+  EISDIR: 'it is a directory',
+};
+
+/**
+ * Opens what `--input` names, to be read as a stream; `-` is stdin. The signal ends the
+ * reading with its reason. Throws `usage` for what can't be opened.
+ */
+export async function openInput(
+  path: string,
+  { stdin, cwd }: Pick<World, 'stdin' | 'cwd'>,
+  signal: AbortSignal,
+): Promise<AsyncIterable<Uint8Array | string>> {
+  const stream = path === '-' ? stdin : fileStream(resolve(cwd, path), path);
+  // Destroyed rather than left waiting: an open stdin would keep the program alive.
+  const stop = () => stream.destroy(signal.reason);
+  // Errors reach whoever reads; one that comes before anybody does must not end the program.
+  stream.on('error', () => {});
+  signal.addEventListener('abort', stop, { once: true });
+  stream.once('close', () => signal.removeEventListener('abort', stop));
+  if (signal.aborted) stop();
+  return stream;
+}
+
+function fileStream(absolute: string, shown: string): Readable {
+  try {
+    // Opening or reading a FIFO that nobody writes would hold a thread of the pool, which nothing can call back.
+    const fd = openSync(absolute, O_RDONLY | O_NONBLOCK | O_NOCTTY);
+    const stats = fstatSync(fd);
+    if (stats.isFIFO()) return new Socket({ fd, readable: true, writable: false });
+    if (!stats.isDirectory()) return createReadStream('', { fd });
+    closeSync(fd);
+  } catch (cause) {
+    throw unreadable(shown, errnoOf(cause) ?? 'unknown error', cause);
+  }
+  throw unreadable(shown, 'EISDIR');
+}
+
+function unreadable(path: string, errno: string, cause?: unknown): FilingsError {
+  return new FilingsError('usage', `--input ${path}: ${REASONS[errno] ?? errno}`, {
+    hint: 'name a file with a line for each filing, or - for stdin',
+    cause,
+  });
+}
