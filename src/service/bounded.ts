@@ -59,8 +59,7 @@ export async function gatherErrorBody(
   };
   // An abort ends the body, and with it the wait.
   const timeUp = sleep(ERROR_BODY_MS, enough.signal).then(() => false);
-  // An error's body with surplus bytes behind it has still said all it had to say.
-  const whole = await Promise.race([gather(), timeUp]).catch((error) => error.fault !== undefined);
+  const whole = await Promise.race([gather(), timeUp]).catch(() => false);
   enough.abort();
   timeUp.catch(() => {});
   if (!whole) answer.discard();
