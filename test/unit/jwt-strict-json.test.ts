@@ -1,6 +1,5 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { base64urlFault, decodeBase64url } from '../../src/jwt/base64url.ts';
 import { readJsonObject, readJsonObjectLeniently, structureFault } from '../../src/jwt/token/strict-json.ts';
 
 const read = (text: string) => readJsonObject(Buffer.from(text));
@@ -92,40 +91,5 @@ describe('readJsonObjectLeniently', () => {
 
   it.each(['[]', 'x', `{"a":${'['.repeat(5000)}${']'.repeat(5000)}}`])('refuses %s', (text) => {
     expect(readJsonObjectLeniently(Buffer.from(text))).toBeTypeOf('string');
-  });
-});
-
-describe('canonical base64url', () => {
-  it('takes what an encoder writes, and nothing that decodes to the same', () => {
-    fc.assert(
-      fc.property(fc.uint8Array({ maxLength: 40 }), (bytes) => {
-        const text = Buffer.from(bytes).toString('base64url');
-        expect(decodeBase64url(text)).toEqual(Buffer.from(bytes));
-        expect(decodeBase64url(`${text}=`)).toBeUndefined();
-        expect(decodeBase64url(`${text}\n`)).toBeUndefined();
-      }),
-    );
-  });
-
-  it('has one text for each value', () => {
-    fc.assert(
-      fc.property(fc.stringMatching(/^[\w-]{0,9}$/), (text) => {
-        const bytes = decodeBase64url(text);
-        if (bytes !== undefined) expect(bytes.toString('base64url')).toBe(text);
-      }),
-    );
-  });
-
-  it.each([
-    ['YQ==', /padded/],
-    ['YR', /bits left over/],
-    ['YWJjZ', /it was cut/],
-    ['+/+/', /other alphabet/],
-    ['YW\nJj', /line break/],
-    ['YW Jj', /white space/],
-    ['YWé', /characters/],
-  ])('%j is told apart', (text, reason) => {
-    expect(decodeBase64url(text)).toBeUndefined();
-    expect(base64urlFault(text)).toMatch(reason);
   });
 });

@@ -20,18 +20,25 @@ describe('nextHop', () => {
     expect(nextHop(from, location, 1).href).toBe(expected);
   });
 
-  test.each<[string, string | string[] | undefined]>([
-    ['no Location', undefined],
-    ['two Locations', ['/a', '/b']],
-    ['a broken one', 'https://['],
-    ['a step to http', 'http://a.example:8443/f'],
-    ['a step to http elsewhere', 'http://b.example/f'],
-    ['a file', 'file:///etc/passwd'],
-    ['data', 'data:text/plain,x'],
-    ['script', 'javascript:alert(1)'],
-    ['ftp', 'ftp://b.example/f'],
-  ])('%s is refused', (_, location) => {
-    expect(() => nextHop(from, location, 1)).toThrow(expect.objectContaining({ code: 'integrity', retryable: false }));
+  test.each<[string, string | string[] | undefined, string]>([
+    ['no Location', undefined, 'a redirect that leads nowhere'],
+    ['two Locations', ['/a', '/b'], 'a redirect that leads nowhere'],
+    ['a broken one', 'https://[', 'a redirect that leads nowhere'],
+    ['a step to http', 'http://a.example:8443/f', 'a redirect from https to http'],
+    ['a step to http elsewhere', 'http://b.example/f', 'a redirect from https to http'],
+    ['a file', 'file:///etc/passwd', 'a redirect to file:'],
+    ['data', 'data:text/plain,x', 'a redirect to data:'],
+    ['script', 'javascript:alert(1)', 'a redirect to javascript:'],
+    ['ftp', 'ftp://b.example/f', 'a redirect to ftp:'],
+  ])('%s is refused', (_, location, why) => {
+    expect(() => nextHop(from, location, 1)).toThrow(
+      expect.objectContaining({
+        code: 'integrity',
+        retryable: false,
+        message: `a.example:8443: ${why} is not followed`,
+        hint: expect.stringContaining('base URL'),
+      }),
+    );
   });
 
   test('from http to http and to https', () => {

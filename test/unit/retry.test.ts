@@ -73,6 +73,10 @@ describe('Retry-After', () => {
     ['a date of asctime, which is UTC too', 'Tue Apr  1 10:01:30 2025', 90_000],
     ['a date that is none', 'Tue, 99 Foo 2025 10:01:30 GMT', undefined],
     ['an ISO date', '2025-04-01T10:01:30Z', undefined],
+    ['a date without its day', '01 Apr 2025 10:01:30 GMT', undefined],
+    ['a day that stands elsewhere', '01 Apr 2025 10:01:30 GMT (Tue)', undefined],
+    ['a date in small letters', 'tue, 01 apr 2025 10:01:30 gmt', 90_000],
+    ['a date after a century', 'Fri, 01 Apr 2225 10:00:00 GMT', 3_153_600_000_000],
   ])('%s', (_, value, expected) => {
     expect(retryAfterMs(value, NOW)).toBe(expected);
   });

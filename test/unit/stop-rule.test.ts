@@ -25,9 +25,17 @@ test.each(['files', 'filings'] as const)(
       code: 'temporary',
       message: `10 ${things} in a row could not even connect`,
       hint: 'check the address',
+      stopsRun: true,
     });
   },
 );
+
+test('the last of ten that knows no hint is given one, and is the cause', () => {
+  const rule = new StopRule('files');
+  for (let count = 1; count < 10; count += 1) rule.after(unreachable());
+  const last = failure({ connected: false });
+  expect(rule.after(last)).toMatchObject({ hint: 'run it again later', cause: last });
+});
 
 test.each([
   ['went well', undefined],

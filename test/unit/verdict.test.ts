@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { type ErrorCode, FilingsError } from '../../src/errors.ts';
+import type { Things } from '../../src/transfer/stop-rule.ts';
 import { type BatchResult, batchError } from '../../src/transfer/verdict.ts';
 
 const result = (more: Partial<BatchResult> = {}): BatchResult => ({
@@ -55,22 +56,70 @@ describe('how a batch ends', () => {
     expect(batchError(result(more))?.exitStatus).toBe(exit);
   });
 
-  test('what stopped it says how much was left undone, and keeps its hint', () => {
-    const error = batchError(result({ failed: 1, onlyTemporary: false, stoppedBy: stop('auth'), undone: 4 }));
-    expect(error?.message).toMatch(/the reason.*4 files left undone/);
-    expect(error?.hint).toBe('do this');
-  });
-
-  test('filings are not called files, and an unknown rest is told', () => {
-    const failed = { failed: 2, onlyTemporary: false, stoppedBy: stop('temporary'), undone: undefined };
-    expect(batchError(result(failed), 'filings')?.message).toMatch(/^2 of 5 filings failed.*; the rest left undone$/);
-    const refused = { failed: 1, onlyTemporary: false, stoppedBy: stop('auth') };
-    expect(batchError(result({ ...refused, undone: 3 }), 'filings')?.message).toMatch(/; 3 filings left undone$/);
-  });
-
-  test('the last error does not hide the earlier ones', () => {
-    const error = batchError(result({ failed: 2, onlyTemporary: false, stoppedBy: stop('temporary'), undone: 3 }));
-    expect(error?.message).toMatch(/2 of 5 files failed/);
-    expect(error?.message).toMatch(/the reason/);
+  const auth = { failed: 1, onlyTemporary: false, stoppedBy: stop('auth') };
+  const after = { failed: 2, onlyTemporary: false, stoppedBy: stop('temporary') };
+  const signal = new FilingsError('interrupted', 'interrupted: SIGINT', { signal: 2 });
+  test.each<[string, Partial<BatchResult>, Things | undefined, string, string | undefined]>([
+    [
+      'failed for good',
+      { failed: 1, onlyTemporary: false },
+      undefined,
+      '1 of 5 files failed',
+      'see the errors above; running it again skips what is there',
+    ],
+    [
+      'temporary failures',
+      { failed: 2 },
+      undefined,
+      '2 of 5 files failed',
+      'running it again later is enough: what is there is skipped',
+    ],
+    [
+      'filings, failed for good',
+      { failed: 1, onlyTemporary: false },
+      'filings',
+      '1 of 5 filings failed',
+      'see the errors above',
+    ],
+    [
+      'filings, temporary failures: nothing is there to be skipped',
+      { failed: 2 },
+      'filings',
+      '2 of 5 filings failed',
+      'running it again later is enough',
+    ],
+    ['stopped', { ...auth, undone: 4 }, undefined, 'auth: the reason; 4 files left undone', 'do this'],
+    ['stopped at the last one', { ...auth, undone: 0 }, undefined, 'auth: the reason', 'do this'],
+    [
+      'stopped, with an unknown rest',
+      { ...auth, undone: undefined },
+      undefined,
+      'auth: the reason; the rest left undone',
+      'do this',
+    ],
+    ['filings, stopped', { ...auth, undone: 3 }, 'filings', 'auth: the reason; 3 filings left undone', 'do this'],
+    [
+      'by a signal, which explains itself',
+      { stoppedBy: signal, fromOutside: true, undone: 4 },
+      undefined,
+      'interrupted: SIGINT',
+      undefined,
+    ],
+    [
+      'the last error does not hide the earlier ones',
+      { ...after, undone: 3 },
+      undefined,
+      '2 of 5 files failed; then temporary: the reason; 3 left undone',
+      'see the errors above; running it again skips what is there',
+    ],
+    [
+      'filings, the last error does not hide the earlier ones',
+      { ...after, undone: undefined },
+      'filings',
+      '2 of 5 filings failed; then temporary: the reason; the rest left undone',
+      'see the errors above',
+    ],
+  ])('in words: %s', (_, more, things, message, hint) => {
+    expect(batchError(result(more), things)).toMatchObject({ message, hint });
   });
 });

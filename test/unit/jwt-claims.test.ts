@@ -1,0 +1,143 @@
+import { describe, expect, it } from 'vitest';
+import { type Clock, claimFaults } from '../../src/jwt/claims.ts';
+import type { JsonObject } from '../../src/jwt/strict-json.ts';
+import { LATEST_SECOND } from '../../src/jwt/time-words.ts';
+
+const NOW = 1_800_000_000;
+const NOW_TEXT = '2027-01-15T08:00:00Z';
+const good = { nbf: NOW - 60, exp: NOW + 60 };
+const faults = (claims: JsonObject, clock: Partial<Clock> = {}) => claimFaults(claims, { atSeconds: NOW, ...clock });
+const reasons = (claims: JsonObject) => faults(claims).map(({ reason }) => reason);
+
+describe('a date that is none', () => {
+  it.each<[JsonObject, string[]]>([
+    [{}, ['nbf is missing, and the service requires it', 'exp is missing, and the service requires it']],
+    [{ nbf: NOW }, ['exp is missing, and the service requires it']],
+    [{ exp: NOW + 1 }, ['nbf is missing, and the service requires it']],
+    [{ ...good, iat: null }, ['iat is not a number of seconds since the epoch']],
+    [{ ...good, iat: '1800000000' }, ['iat is not a number of seconds since the epoch: it is a string of digits']],
+    [{ ...good, exp: '7' }, ['exp is not a number of seconds since the epoch: it is a string of digits']],
+    [{ ...good, exp: '' }, ['exp is not a number of seconds since the epoch']],
+    [{ ...good, exp: 'x7' }, ['exp is not a number of seconds since the epoch']],
+    [{ ...good, exp: '7x' }, ['exp is not a number of seconds since the epoch']],
+    [{ ...good, exp: [7] }, ['exp is not a number of seconds since the epoch']],
+    [{ ...good, nbf: Number.POSITIVE_INFINITY }, ['nbf is a number beyond all dates']],
+    [{ ...good, nbf: Number.NEGATIVE_INFINITY }, ['nbf is a number beyond all dates']],
+    [{ ...good, nbf: 1.5 }, ['nbf is a fraction, not whole seconds']],
+    [{ ...good, nbf: -1 }, ['nbf is before 1970']],
+    [{ ...good, exp: LATEST_SECOND + 1 }, ['exp is after the year 9999']],
+    [
+      { nbf: 'x', exp: -1, iat: 0.5 },
+      ['nbf is not a number of seconds since the epoch', 'exp is before 1970', 'iat is a fraction, not whole seconds'],
+    ],
+  ])('%j', (claims, expected) => {
+    expect(reasons(claims)).toEqual(expected);
+  });
+
+  it.each<[JsonObject]>([
+    [good],
+    [{ ...good, iat: 0 }],
+    [{ ...good, iat: NOW + 999 }],
+    [{ ...good, iat: LATEST_SECOND }],
+    [{ nbf: 0, exp: LATEST_SECOND }],
+  ])('but not %j', (claims) => {
+    expect(reasons(claims)).toEqual([]);
+  });
+
+  // Milliseconds of the years 1990 to 2200, which a token may well mean; other numbers are simply too large.
+  it.each<[string, boolean]>([
+    ['1989-12-31T23:59:59Z', false],
+    ['1990-01-01T00:00:00Z', true],
+    ['2025-04-01T10:00:00Z', true],
+    ['2200-12-31T23:59:59Z', true],
+    ['2201-01-01T00:00:00Z', false],
+  ])('the milliseconds of %s are taken for milliseconds: %s', (date, told) => {
+    const hint = told ? { hint: 'it looks like milliseconds; tokens count seconds' } : {};
+    expect(faults({ ...good, exp: Date.parse(date) })).toEqual([{ reason: 'exp is after the year 9999', ...hint }]);
+  });
+});
+
+describe('now', () => {
+  it.each<[string, JsonObject, Partial<Clock>, string | undefined, string | undefined]>([
+    [
+      'never',
+      { nbf: NOW, exp: NOW },
+      {},
+      `exp (${NOW_TEXT}) is not after nbf (${NOW_TEXT}): it is valid at no time`,
+      undefined,
+    ],
+    [
+      'too early by a second',
+      { nbf: NOW + 1, exp: NOW + 9 },
+      {},
+      'nbf is 1 s in the future: is a clock wrong?',
+      `the time it is checked against is ${NOW_TEXT}; nbf is 2027-01-15T08:00:01Z`,
+    ],
+    [
+      'too early by less than a second',
+      { nbf: NOW + 1, exp: NOW + 9 },
+      { atSeconds: NOW + 0.999 },
+      'nbf is 1 s in the future: is a clock wrong?',
+      `the time it is checked against is ${NOW_TEXT}; nbf is 2027-01-15T08:00:01Z`,
+    ],
+    ['the first second', { nbf: NOW, exp: NOW + 9 }, {}, undefined, undefined],
+    ['too early by the leeway', { nbf: NOW + 30, exp: NOW + 99 }, { leewaySeconds: 30 }, undefined, undefined],
+    [
+      'too early by more than the leeway',
+      { nbf: NOW + 31, exp: NOW + 99 },
+      { leewaySeconds: 30 },
+      'nbf is 31 s in the future: is a clock wrong?',
+      `the time it is checked against is ${NOW_TEXT}; nbf is 2027-01-15T08:00:31Z`,
+    ],
+    ['the last moment', { nbf: NOW - 9, exp: NOW + 1 }, { atSeconds: NOW + 0.999 }, undefined, undefined],
+    [
+      'the very second',
+      { nbf: NOW - 9, exp: NOW },
+      {},
+      'expired this very second: exp is now',
+      `the time it is checked against is ${NOW_TEXT}; exp is ${NOW_TEXT}`,
+    ],
+    [
+      'within the very second',
+      { nbf: NOW - 9, exp: NOW },
+      { atSeconds: NOW + 0.999 },
+      'expired this very second: exp is now',
+      `the time it is checked against is ${NOW_TEXT}; exp is ${NOW_TEXT}`,
+    ],
+    [
+      'a second late',
+      { nbf: NOW - 9, exp: NOW - 1 },
+      {},
+      'expired 1 s ago',
+      `the time it is checked against is ${NOW_TEXT}; exp is 2027-01-15T07:59:59Z`,
+    ],
+    ['late within the leeway', { nbf: NOW - 99, exp: NOW - 29 }, { leewaySeconds: 30 }, undefined, undefined],
+    [
+      'late by the leeway',
+      { nbf: NOW - 99, exp: NOW - 30 },
+      { leewaySeconds: 30 },
+      'expired 30 s ago',
+      `the time it is checked against is ${NOW_TEXT}; exp is 2027-01-15T07:59:30Z`,
+    ],
+  ])('%s', (_, claims, clock, reason, hint) => {
+    expect(faults(claims, clock)).toEqual(
+      reason === undefined ? [] : [{ reason, ...(hint === undefined ? {} : { hint }) }],
+    );
+  });
+
+  it('is within nbf <= now < exp, give or take the leeway, or it is said', () => {
+    const near = [-3, -2, -1, 0, 1, 2, 3];
+    const cases = near.flatMap((before) =>
+      near.flatMap((after) =>
+        [0, 1, 2].flatMap((leewaySeconds) => [0, 0.5].map((within) => ({ before, after, leewaySeconds, within }))),
+      ),
+    );
+    const judged = cases.map(({ before, after, leewaySeconds, within }) => {
+      const [nbf, exp, atSeconds] = [NOW + before, NOW + after, NOW + within];
+      const sound = nbf < exp && nbf - leewaySeconds <= atSeconds && atSeconds < exp + leewaySeconds;
+      expect(claimFaults({ nbf, exp }, { atSeconds, leewaySeconds })).toHaveLength(sound ? 0 : 1);
+      return sound;
+    });
+    expect(new Set(judged)).toEqual(new Set([true, false]));
+  });
+});
