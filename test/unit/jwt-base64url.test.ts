@@ -11,7 +11,10 @@ describe('canonical base64url', () => {
         const text = Buffer.from(bytes).toString('base64url');
         expect(decodeBase64url(text)).toEqual(Buffer.from(bytes));
         expect(decodeBase64url(`${text}=`)).toBeUndefined();
-        expect(decodeBase64url(`${text}\n`)).toBeUndefined();
+        for (const foreign of ['\n', ' ', '+', '/', '.', '\0', 'é', '🙂', '\ud800']) {
+          expect(decodeBase64url(text + foreign)).toBeUndefined();
+          expect(decodeBase64url(foreign + text)).toBeUndefined();
+        }
       }),
     );
   });

@@ -93,3 +93,56 @@ describe('readJsonObjectLeniently', () => {
     expect(readJsonObjectLeniently(Buffer.from(text))).toBeTypeOf('string');
   });
 });
+
+describe('the edges of both readers', () => {
+  const nested = (levels: number, open = '[', close = ']') =>
+    `{"a":${open.repeat(levels - 1)}1${close.repeat(levels - 1)}}`;
+  const tooDeep = 'is nested more than 100 levels deep';
+  const both = (text: string) => [read(text), readJsonObjectLeniently(Buffer.from(text))];
+
+  it.each([
+    ['lists', nested(100), nested(101)],
+    ['objects', nested(100, '{"a":', '}'), nested(101, '{"a":', '}')],
+  ])('take 100 levels of %s and not one more', (_, deepest, deeper) => {
+    expect(both(deepest)).toEqual([JSON.parse(deepest), JSON.parse(deepest)]);
+    expect(both(deeper)).toEqual([tooDeep, tooDeep]);
+  });
+
+  it.each([
+    ['lists', '[1,2]'],
+    ['objects', '{"b":1}'],
+    ['brackets in text', '"]}[{"'],
+  ])('take any number of %s side by side', (_, value) => {
+    const text = `{"a":[${Array(300).fill(value).join(',')}]}`;
+    expect(both(text)).toEqual([JSON.parse(text), JSON.parse(text)]);
+  });
+
+  it('do not take the members of a list for names', () => {
+    const text = '{"a":["x","y","y","y"],"b":[["y"],{"y":"y"},"y","y"]}';
+    expect(both(text)).toEqual([JSON.parse(text), JSON.parse(text)]);
+  });
+
+  it.each([
+    ['{"a":1,"a":1', 'is not JSON'],
+    ['{"a":1,"a":1}]', 'is not JSON'],
+    ['['.repeat(101), 'is not JSON'],
+    [`${'['.repeat(101)}${']'.repeat(101)}`, 'is not a JSON object'],
+    ['[{"a":1,"a":1}]', 'is not a JSON object'],
+  ])('look no further into %s', (text, reason) => {
+    expect(both(text)).toEqual([reason, reason]);
+  });
+
+  it('refuse what is not UTF-8', () => {
+    const bytes = Buffer.from([0x7b, 0xff, 0x7d]);
+    expect([readJsonObject(bytes), readJsonObjectLeniently(bytes)]).toEqual(['is not UTF-8', 'is not UTF-8']);
+  });
+
+  it('leave a byte-order mark inside where it is', () => {
+    expect(both('{"a":"\ufeff"}')).toEqual([{ a: '\ufeff' }, { a: '\ufeff' }]);
+  });
+
+  it('quote no more than 40 characters of a name', () => {
+    const name = `${'n'.repeat(40)}o`;
+    expect(read(`{"${name}":1,"${name}":2}`)).toBe(`has the member "${'n'.repeat(40)}" twice`);
+  });
+});

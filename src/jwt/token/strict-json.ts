@@ -36,7 +36,7 @@ export function structureFault(json: string): string | undefined {
       if (open.length > DEEPEST) return TOO_DEEP;
     } else if (token === '}' || token === ']') {
       open.pop();
-    } else if (nameIsNext && names !== undefined && token !== ',') {
+    } else if (nameIsNext && names !== undefined) {
       const name = JSON.parse(token) as string;
       if (names.has(name)) return `has the member ${JSON.stringify(name.slice(0, 40))} twice`;
       names.add(name);
