@@ -31,3 +31,18 @@ test.each<[string, HeaderFields, Framing['kind']]>([
 test('the length itself', () => {
   expect(framingOf({ 'content-length': '123456789012' })).toEqual({ kind: 'length', length: 123_456_789_012 });
 });
+
+test.each<[HeaderFields, string]>([
+  [{ 'transfer-encoding': 'gzip' }, 'the transfer coding "gzip" is not known'],
+  [{ 'transfer-encoding': ['chunked'], 'content-length': '1' }, 'the transfer coding "chunked" is not known'],
+  [{ 'content-length': 'ten' }, 'the length "ten" is not a number'],
+  [{ 'content-length': '1 0' }, 'the length "1 0" is not a number'],
+  [{ 'content-length': ' 10' }, 'the length " 10" is not a number'],
+  [{ 'content-length': ['10'] }, 'the length "10" is not a number'],
+])('%j is unsound: %s', (headers, why) => {
+  expect(framingOf(headers)).toEqual({ kind: 'unsound', why });
+});
+
+test.each(['10 ', '10\t', '10 \t '])('blanks behind the length %j are not of it', (length) => {
+  expect(framingOf({ 'content-length': length })).toEqual({ kind: 'length', length: 10 });
+});

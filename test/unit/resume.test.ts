@@ -259,3 +259,58 @@ describe('near misses', () => {
     expect(Math.min(...Object.values(reached))).toBeGreaterThan(100);
   });
 });
+
+// A list is how a field comes that was sent more than once; of one, too, nothing may be made by accident.
+describe('fields in lists, and with something around them', () => {
+  const LATER = 'Wed, 02 Apr 2025 10:00:00 GMT';
+  test.each<[string, CameBack['headers']]>([
+    ['an ETag', { etag: ['"a"'] }],
+    ['Last-Modified', { 'last-modified': [MODIFIED], date: LATER }],
+    ['Date', { 'last-modified': MODIFIED, date: [LATER] }],
+    ['Date alone', { date: LATER }],
+  ])('%s: no validator', (_, headers) => {
+    expect(strongValidator(headers)).toBeUndefined();
+  });
+
+  test.each<[number, string | string[]]>([
+    [206, ['bytes 40-99/100']],
+    [206, 'xbytes 40-99/100'],
+    [206, 'x bytes 40-99/100'],
+    [206, 'bytes 40-99/100x'],
+    [206, 'bytes 40-99/100, bytes 40-99/100'],
+    [206, 'bytes 40-99/1000000000000000'],
+    [416, ['bytes */40']],
+    [416, 'xbytes */40'],
+    [416, 'bytes */40x'],
+    [416, 'bytes 0-39/40'],
+  ])('a %i with Content-Range %j is not exact', (status, range) => {
+    const headers = { etag: '"v1"', 'content-range': range };
+    expect(decide(held({ total: undefined }), { status, headers }).kind).toBe('ask-anew');
+  });
+
+  test.each<[string | string[], Decision['kind']]>([
+    ['60', 'append'],
+    ['61', 'ask-anew'],
+    ['', 'ask-anew'],
+    ['sixty', 'ask-anew'],
+  ])('a 206 of length %j: %s', (length, kind) => {
+    expect(decide(held(), part({ 'content-length': length })).kind).toBe(kind);
+  });
+});
+
+describe('why an answer is of no use is said', () => {
+  test.each<[string, Held, CameBack]>([
+    ['a part (206) came where the whole was asked for', held({ bytes: 0 }), part()],
+    ['status 204 is no answer to a download', held(), { status: 204, headers: {} }],
+    ['status 416 is no answer to a download', held({ bytes: 0 }), { status: 416, headers: {} }],
+    ['the range that came says nothing exact', held(), part({ 'content-range': 'bytes 40-99/*' })],
+    ['the file has changed since', held(), part({ etag: '"v2"' })],
+    ['the range that came starts at 40, not at 41', held({ bytes: 41 }), part()],
+    ['the range that came stops short of the end', held(), part({ 'content-range': 'bytes 40-79/100' })],
+    ['the whole length has changed since', held({ total: 99 }), part()],
+    ['the range and the length that came disagree', held(), part({ 'content-length': '59' })],
+    ['the range was refused (416)', held(), { status: 416, headers: {} }],
+  ])('%s', (why, what, came) => {
+    expect(decide(what, came)).toMatchObject({ why });
+  });
+});
