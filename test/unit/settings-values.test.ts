@@ -36,16 +36,29 @@ describe('durations', () => {
     '５s',
   ])('%j is none', (text) => expect(parseDuration(text)).toBeUndefined());
 
-  test('is whole, and never more than a Date can hold', () => {
+  // The largest time that a Date can hold, in each unit.
+  test.each([
+    ['s', 1000],
+    ['m', 60_000],
+    ['h', 3_600_000],
+    ['d', 86_400_000],
+  ])('is never more %s than a Date can hold', (unit, milliseconds) => {
+    const most = 8.64e15 / milliseconds;
+    expect(parseDuration(`${most}${unit}`)).toBe(8.64e15);
+    expect(parseDuration(`${most}.1${unit}`)).toBeUndefined();
+    expect(parseDuration(`${most + 1}${unit}`)).toBeUndefined();
+  });
+
+  test('is whole, whatever the fraction', () => {
+    const fraction = fc.nat(999_999_999).map((digits) => String(digits).padStart(9, '0'));
     fc.assert(
-      fc.property(
-        fc.bigInt({ min: 0n, max: 10n ** 18n }),
-        fc.constantFrom('ms', 's', 'm', 'h', 'd'),
-        (number, unit) => {
-          const milliseconds = parseDuration(`${number}${unit}`);
-          return milliseconds === undefined || (Number.isSafeInteger(milliseconds) && milliseconds <= 8.64e15);
-        },
-      ),
+      fc.property(fc.nat(9_999), fraction, fc.constantFrom('ms', 's', 'm', 'h', 'd'), (number, digits, unit) => {
+        const [whole, exact] = [parseDuration(`${number}${unit}`), parseDuration(`${number}.${digits}${unit}`)];
+        const next = parseDuration(`${number + 1}${unit}`);
+        expect(exact).toSatisfy(Number.isSafeInteger);
+        expect(exact).toBeGreaterThanOrEqual(whole as number);
+        expect(exact).toBeLessThanOrEqual(next as number);
+      }),
     );
   });
 });
