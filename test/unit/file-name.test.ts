@@ -89,6 +89,12 @@ describe('fileNameFault', () => {
     });
     expect(fileNameFault('xslF345X05/../a')?.reason).toMatch(/separator/);
     expect(fileNameFault('xslF345X05/..')?.reason).toMatch(/separator/);
+    expect(fileNameFault('a/xslF345X05/form4.xml')?.reason).toMatch(/separator/);
+    expect(fileNameFault('xslF345X05/form4.xml/a')?.reason).toMatch(/separator/);
+  });
+
+  it('has no advice for a name that is empty', () => {
+    expect(fileNameFault('')).toEqual({ reason: 'it is empty' });
   });
 
   // Made of what matters, for among random characters there is hardly ever a separator, a device or a blank at an end.
