@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { Underlay } from '../../src/http/underlay.ts';
+import { Underlay } from '../../src/http/connection/underlay.ts';
 import { content } from './transfer-fixture.ts';
 
 const BYTES = content(200_000);

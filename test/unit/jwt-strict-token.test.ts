@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { ALGORITHM_NAMES } from '../../src/jwt/algorithms.ts';
-import type { JsonObject } from '../../src/jwt/strict-json.ts';
-import { headerFault, LONGEST_TOKEN, readToken, refuse, splitToken } from '../../src/jwt/strict-token.ts';
+import type { JsonObject } from '../../src/jwt/token/strict-json.ts';
+import { headerFault, LONGEST_TOKEN, readToken, refuse, splitToken } from '../../src/jwt/token/strict-token.ts';
 
 const base64url = (text: string) => Buffer.from(text).toString('base64url');
 const HEADER = base64url('{"alg":"RS256","kid":"k"}');
