@@ -96,7 +96,8 @@ describe('the key alone', () => {
     ['a wrong segment alone', '/APIKEY-wrong', {}, 401],
     ['another spelling of the parameter', `${download('a.txt')}&apiKey=${plain}`, {}, 401],
     ['a percent-encoded parameter name', `${download('a.txt')}&%61pikey=${plain}`, {}, 200],
-    ['an absolute target', `http://example.test${download('a.txt')}&apikey=${plain}`, {}, 200],
+    ['an absolute target', `http://127.0.0.1${download('a.txt')}&apikey=${plain}`, {}, 200],
+    ['an absolute target of another host', `http://example.test${download('a.txt')}&apikey=${plain}`, {}, 421],
     ['a token, while none is wanted', download('a.txt'), { 'X-Service-Key': plain, Authorization: 'Bearer x' }, 200],
   ])('%s', async (_, target, headers, status) => {
     const running = await sandbox(FILES, { apiKey: plain });
