@@ -10,6 +10,16 @@ import { Secrets } from './secrets/secrets.ts';
 export type OutputStream = Writable & { readonly fd?: number; readonly isTTY?: boolean; readonly columns?: number };
 export type InputStream = Readable & { readonly fd?: number; readonly isTTY?: boolean };
 
+/** How errors, and what is said beside them, are shown. */
+export interface Presentation {
+  readonly errorFormat: 'text' | 'json';
+  readonly color: 'auto' | 'always' | 'never';
+  /** Adds causes, and the stack of a defect. */
+  readonly verbose: boolean;
+  /** Only errors. */
+  readonly quiet: boolean;
+}
+
 /**
  * Everything the program takes from outside, passed explicitly. Only `bin` and
  * `systemWorld()` name `process`.
@@ -44,6 +54,8 @@ export interface World {
   readonly kill: (pid: number, signal: NodeJS.Signals) => void;
   /** Filled by whoever reads a secret; what is said to a person or a log passes through its `redact`, data does not. */
   readonly secrets: Secrets;
+  /** Filled by whoever resolves the settings; the error that ends the run is shown by it. */
+  readonly shown: { presentation?: Presentation };
   /** Of the package. Throws where that can't be read. */
   readonly version: string;
   /** The project's folder, where `samples/` and `package.json` are. Absolute. */
@@ -82,6 +94,7 @@ export function systemWorld(root: string, stderr?: OutputStream): World {
     interrupt: interruptSignal(),
     kill: (pid, signal) => void process.kill(pid, signal),
     secrets: new Secrets(),
+    shown: {},
     get version() {
       return JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')).version;
     },

@@ -26,6 +26,7 @@ export function worldOf(given: Partial<World> = {}): World {
     interrupt: new AbortController().signal,
     kill: (pid, signal) => void process.kill(pid, signal),
     secrets: new Secrets(),
+    shown: {},
     version: '0.0.0',
     root: join(import.meta.dirname, '..'),
     ...given,

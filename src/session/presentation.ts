@@ -1,39 +1,28 @@
 import { envLayer, flagLayer } from '../settings/layers.ts';
+import { presentationIn } from '../settings/presentation.ts';
 import { resolveSettings } from '../settings/resolve.ts';
-import type { Settings } from '../settings/settings.ts';
-import { SETTINGS, SHARED_OPTIONS } from '../settings/table.ts';
-import type { World } from '../world.ts';
-
-/** How an error is shown. */
-export type Presentation = Pick<Settings, 'errorFormat' | 'color' | 'verbose'>;
+import { SHARED_OPTIONS } from '../settings/table.ts';
+import type { Presentation, World } from '../world.ts';
 
 type Flags = Readonly<Record<string, string | boolean | undefined>>;
 
-const WANTED = ['config', 'profile', 'sandbox', 'errorFormat', 'color', 'verbose'];
+const WANTED = ['config', 'profile', 'sandbox', 'errorFormat', 'color', 'verbose', 'quiet'];
 
 /**
- * How to show an error, whatever is wrong with the rest of the settings: from all of them
- * where they can be resolved, otherwise from flags and environment. Never throws.
+ * How to show an error or a note: as was recorded when the settings were resolved; where nobody has done so yet, from
+ * those settings that matter here. Whatever is wrong with the rest, flags and environment count. Never throws.
  */
 export async function presentationOf(flags: Flags, world: World): Promise<Presentation> {
+  const { shown } = world;
+  if (shown.presentation !== undefined) return shown.presentation;
   const relevant = Object.fromEntries(Object.entries(flags).filter(([key]) => WANTED.includes(key)));
   try {
     return (await resolveSettings(relevant, world)).settings;
   } catch {
     // No path is among these: the working directory, which may be what is wrong, does not matter.
-    const layers = [flagLayer(relevant, '/'), envLayer(world.env, '/')];
-    const choice = <T extends string>(key: string, otherwise: T) =>
-      layers.map((layer) => layer.get(key)?.value).find((value) => choicesOf(key).includes(String(value))) ?? otherwise;
-    return {
-      errorFormat: choice('errorFormat', 'text') as Settings['errorFormat'],
-      color: choice('color', 'auto') as Settings['color'],
-      verbose: relevant.verbose === true,
-    };
+    shown.presentation ??= presentationIn([flagLayer(relevant, '/'), envLayer(world.env, '/')]);
+    return shown.presentation;
   }
-}
-
-function choicesOf(key: string): readonly string[] {
-  return SETTINGS.find((spec) => spec.key === key)?.kind.choices ?? [];
 }
 
 /** The flags that matter here, from a command line that could not be parsed. */

@@ -5,7 +5,8 @@ import { readAs } from '../spec/option.ts';
 import type { World } from '../world.ts';
 import { namedPlace } from './file/place.ts';
 import { type ConfigFile, configFolder, readConfigFile } from './file/read.ts';
-import { defaultLayer, envLayer, fileLayer, flagLayer, type Layer, type Origin, winners } from './layers.ts';
+import { defaultLayer, envLayer, fileLayer, flagLayer, type Layer, winners } from './layers.ts';
+import { presentationIn } from './presentation.ts';
 import type { Settings } from './settings.ts';
 import { requireOneUser, stdinUsers } from './stdin.ts';
 import { SETTINGS } from './table.ts';
@@ -13,18 +14,15 @@ import { typedSettings } from './typed.ts';
 
 export interface Resolved {
   readonly settings: Settings;
-  /** Where each value that is set came from, by the settings' keys. */
-  readonly origins: Readonly<Record<string, Origin>>;
-  /** What each of them was given as; secrets among them. */
+  /** What each of them was given as, and where it came from; secrets among them. */
   readonly given: Layer;
-  /** The config file that was read. Absolute. */
-  readonly configPath: string | undefined;
 }
 
 type Flags = Readonly<Record<string, string | boolean | undefined>>;
 
 /**
- * Flag > environment > profile > config file > default. Reads the config file, and no secret.
+ * Flag > environment > profile > config file > default. Reads the config file, and no secret. Records how errors are
+ * shown as soon as that can be known, so that what is wrong with the rest is told that way, too.
  * @param showing the settings are shown and nothing is done by them: a profile that the file names and does not have is borne
  * @throws FilingsError `usage` or `config`, naming the source of what is wrong
  */
@@ -32,16 +30,13 @@ export async function resolveSettings(flags: Flags, world: World, showing = fals
   const typed = [flagLayer(flags, world.cwd), envLayer(world.env, world.cwd)];
   const sandbox = sandboxIn(typed);
   const ignored = new Set(sandbox ? SETTINGS.filter((spec) => spec.service).map((spec) => spec.key) : []);
-  const { file, layers } = await fileLayers(flags, world, ignored, showing || sandbox);
+  world.shown.presentation = presentationIn(typed);
+  const layers = await fileLayers(flags, world, ignored, showing || sandbox);
+  world.shown.presentation = presentationIn([...typed, ...layers]);
   const given = winners([...typed.map((layer) => without(layer, ignored)), ...layers, defaultLayer(world.cwd)]);
   const settings = typedSettings(given);
   requireOneUser('stdin', stdinUsers(settings));
-  return {
-    settings,
-    given,
-    origins: Object.fromEntries([...given].map(([key, { level, name }]) => [key, { level, name }])),
-    configPath: file?.path,
-  };
+  return { settings, given };
 }
 
 /** `--sandbox` is needed before the rest: it says what of the rest counts. */
@@ -65,15 +60,12 @@ async function fileLayers(flags: Flags, world: World, ignored: ReadonlySet<strin
   const named = namedPlace(flags, world);
   const file = await readConfigFile(named.place, world, ignored);
   const { profile, chosen } = profileOf(named.profile, file, anyProfile);
-  if (file === undefined) return { file, layers: [] };
+  if (file === undefined) return [];
   const place = { folder: configFolder(file), home: world.env.HOME };
-  return {
-    file,
-    layers: [
-      fileLayer('profile', chosen, { ...place, prefix: `${file.path}: profiles.${profile}.` }),
-      fileLayer('file', file.values, { ...place, prefix: `${file.path}: ` }),
-    ],
-  };
+  return [
+    fileLayer('profile', chosen, { ...place, prefix: `${file.path}: profiles.${profile}.` }),
+    fileLayer('file', file.values, { ...place, prefix: `${file.path}: ` }),
+  ];
 }
 
 /** The profile that is named, and what it says; `anyProfile` bears one that only the file names and does not have. */

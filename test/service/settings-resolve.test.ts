@@ -58,18 +58,15 @@ describe('values', () => {
       deadline: '1h',
       profiles: { work: { retries: 1, baseUrl: 'https://work.example/v1' } },
     };
-    const { settings, origins, configPath } = await resolved(
-      config,
-      { jobs: '7' },
-      { FILINGS_RATE: '6/m', FILINGS_JOBS: '5' },
-    );
+    const { settings, given } = await resolved(config, { jobs: '7' }, { FILINGS_RATE: '6/m', FILINGS_JOBS: '5' });
+    const configPath = join(folder.path, 'config.json');
     expect(settings).toMatchObject({ jobs: 7, retries: 1, rate: 0.1, deadline: 3_600_000, allowHttp: true });
     expect(settings.baseUrl?.href).toBe('https://work.example/');
-    expect(origins.jobs).toEqual({ level: 'flag', name: '--jobs' });
-    expect(origins.rate).toEqual({ level: 'env', name: 'FILINGS_RATE' });
-    expect(origins.retries).toEqual({ level: 'profile', name: `${configPath}: profiles.work.retries` });
-    expect(origins.deadline).toEqual({ level: 'file', name: `${configPath}: deadline` });
-    expect(origins.color).toEqual({ level: 'default', name: 'default' });
+    expect(given.get('jobs')).toMatchObject({ level: 'flag', name: '--jobs' });
+    expect(given.get('rate')).toMatchObject({ level: 'env', name: 'FILINGS_RATE' });
+    expect(given.get('retries')).toMatchObject({ level: 'profile', name: `${configPath}: profiles.work.retries` });
+    expect(given.get('deadline')).toMatchObject({ level: 'file', name: `${configPath}: deadline` });
+    expect(given.get('color')).toMatchObject({ level: 'default', name: 'default' });
   });
 
   test('a timer is never longer than timers can be', async () => {
@@ -369,6 +366,7 @@ describe('how an error is shown', () => {
       errorFormat: 'json',
       color: 'never',
       verbose: true,
+      quiet: false,
     });
     expect(await presentationOf({ errorFormat: 'xml' }, worldOf())).toMatchObject({ errorFormat: 'text' });
   });

@@ -70,8 +70,8 @@ export async function tell(
   if (given.length === 0) return;
   const { stderr, secrets } = world;
   guardStream(stderr);
-  const { errorFormat } = await presentationOf(flags, world);
-  const teller = createTeller({ errorFormat, quiet: flags.quiet === true, secrets }, (line) => stderr.write(line));
+  const { errorFormat, quiet } = await presentationOf(flags, world);
+  const teller = createTeller({ errorFormat, quiet, secrets }, (line) => stderr.write(line));
   for (const line of given) teller(kind, line);
 }
 
