@@ -2,7 +2,8 @@ import { COMMANDS } from './cli/catalogue.ts';
 import { plainRequest, type Request } from './cli/request.ts';
 import { FilingsError } from './errors.ts';
 import { type NamedSetting, SETTINGS } from './settings/table.ts';
-import { guardStream, isBrokenPipe, write } from './stdio/output.ts';
+import { isBrokenPipe, write } from './stdio/output.ts';
+import { guardStream } from './stdio/raw-write.ts';
 import { type OutputStream, systemWorld, type World } from './world.ts';
 
 /** 128 and SIGPIPE. */

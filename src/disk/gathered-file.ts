@@ -1,5 +1,6 @@
 import { type Stats, writev } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
+import { behind } from './chunks.ts';
 import { bytesOf } from './hash/sha256.ts';
 
 /** A flush is started in the background after every so many bytes: the disk works while the network does. */
@@ -124,14 +125,4 @@ export class GatheredFile {
         this.#flushing = undefined;
       });
   }
-}
-
-/** What is left of the chunks behind the first `written` bytes: a write may stop short before it fails. */
-export function behind(chunks: readonly Buffer[], written: number): readonly Buffer[] {
-  let skipped = 0;
-  for (const [index, chunk] of chunks.entries()) {
-    if (skipped + chunk.length > written) return [chunk.subarray(written - skipped), ...chunks.slice(index + 1)];
-    skipped += chunk.length;
-  }
-  return [];
 }

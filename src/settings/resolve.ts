@@ -2,13 +2,14 @@ import { FilingsError } from '../errors.ts';
 import { SWITCH } from '../spec/kind.ts';
 import { didYouMean } from '../spec/nearest.ts';
 import { readAs } from '../spec/option.ts';
+import { requireOneUser } from '../stdio/one-user.ts';
 import type { World } from '../world.ts';
 import { namedPlace } from './file/place.ts';
 import { type ConfigFile, configFolder, readConfigFile } from './file/read.ts';
 import { defaultLayer, envLayer, fileLayer, flagLayer, type Layer, winners } from './layers.ts';
 import { presentationIn } from './presentation.ts';
 import type { Settings } from './settings.ts';
-import { requireOneUser, stdinUsers } from './stdin.ts';
+import { stdinUsers } from './stdin-users.ts';
 import { SETTINGS } from './table.ts';
 import { typedSettings } from './typed.ts';
 

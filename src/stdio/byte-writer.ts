@@ -1,4 +1,4 @@
-import { close, constants, fstatSync, open, stat, writev } from 'node:fs';
+import { close, constants, fstatSync, open, stat } from 'node:fs';
 import { readlink, realpath } from 'node:fs/promises';
 import { Socket } from 'node:net';
 import { basename, dirname, join, resolve } from 'node:path';
@@ -6,8 +6,9 @@ import type { Writable } from 'node:stream';
 import { promisify } from 'node:util';
 import { sleep } from '../abort.ts';
 import { diskFailure } from '../disk/failure.ts';
-import { behind } from '../disk/gathered-file.ts';
 import { errnoOf, FilingsError } from '../errors.ts';
+import type { OutputStream } from '../world.ts';
+import { isPlain, writeToDescriptor, writeToStream } from './raw-write.ts';
 
 const openAt = promisify(open);
 const closeFd = promisify(close);
@@ -24,12 +25,8 @@ export interface ByteWriter {
 }
 
 /** A writer for standard output, whatever that is. */
-export function stdoutWriter(stdout: Writable & { readonly fd?: number; readonly isTTY?: boolean }): ByteWriter {
-  const stats = stdout.fd === undefined ? undefined : fstatSync(stdout.fd);
-  const plain = stats && !stdout.isTTY && (stats.isFile() || stats.isCharacterDevice());
-  // Node's own stream for files takes a short write for a whole one; one on a pipe must not be done by a
-  // thread of the pool, since a reader that never reads would hold the process.
-  return plain && stdout.fd !== undefined ? descriptorWriter(stdout.fd, 'stdout') : streamWriter(stdout, 'stdout');
+export function stdoutWriter(stdout: OutputStream): ByteWriter {
+  return isPlain(stdout) ? descriptorWriter(stdout.fd, 'stdout') : streamWriter(stdout, 'stdout');
 }
 
 /** Whether a path names something that is written like stdout: a device, a FIFO, an open descriptor. */
@@ -88,47 +85,25 @@ async function openWhenRead(path: string, signal: AbortSignal): Promise<number> 
 }
 
 function descriptorWriter(fd: number, name: string): ByteWriter {
-  const gather = (chunks: readonly Buffer[]) =>
-    new Promise<number>((resolve, reject) => {
-      writev(fd, chunks, null, (error, written) => (error ? reject(error) : resolve(written)));
-    });
   return {
-    async write(chunks, signal) {
-      for (let rest = chunks; rest.length > 0; ) {
-        signal.throwIfAborted();
-        try {
-          rest = behind(rest, await gather(rest.slice(0, 1024)));
-        } catch (error) {
-          // A terminal that was told not to block and is slower than we are.
-          if (errnoOf(error) !== 'EAGAIN') throw writeFailure(error, name);
-          await sleep(READER_POLL_MS, signal);
-        }
-      }
-    },
+    write: (chunks, signal) => named(writeToDescriptor(fd, chunks, signal), name, signal),
     async end() {},
   };
 }
 
 function streamWriter(stream: Writable, name: string): ByteWriter {
-  if (stream.listenerCount('error') === 0) stream.on('error', () => {});
   return {
-    write: (chunks, signal) =>
-      new Promise((resolve, reject) => {
-        // A reader that never reads must not hold the program.
-        const onAbort = () => reject(signal.reason);
-        signal.addEventListener('abort', onAbort, { once: true });
-        stream.cork();
-        for (const chunk of chunks.slice(0, -1)) stream.write(chunk);
-        stream.write(chunks.at(-1) ?? '', (error) => {
-          signal.removeEventListener('abort', onAbort);
-          if (error) reject(writeFailure(error, name));
-          else resolve();
-        });
-        stream.uncork();
-        if (signal.aborted) onAbort();
-      }),
+    write: (chunks, signal) => named(writeToStream(stream, chunks, signal), name, signal),
     async end() {},
   };
+}
+
+async function named(written: Promise<void>, name: string, signal: AbortSignal): Promise<void> {
+  try {
+    await written;
+  } catch (error) {
+    throw error === signal.reason ? error : writeFailure(error, name);
+  }
 }
 
 const SIGPIPE = 13;

@@ -1,8 +1,10 @@
 import { errnoOf, FilingsError } from '../errors.ts';
-import type { InputStream } from '../world.ts';
+import type { InputStream, OutputStream } from '../world.ts';
+import { write } from './output.ts';
 
 /** Nothing that is read whole is larger. Bytes. */
 const LARGEST = 1024 * 1024;
+const LINE_BREAK = 0x0a;
 
 /**
  * All of stdin, 1 MiB at most.
@@ -10,6 +12,45 @@ const LARGEST = 1024 * 1024;
  * @throws FilingsError `config`; the signal's reason
  */
 export async function readAll(stdin: InputStream, what: string, signal: AbortSignal): Promise<Buffer> {
+  const bytes = await taken(stdin, signal, (length) => length > LARGEST).catch((error) => {
+    if (error === signal.reason) throw error;
+    throw new FilingsError('config', `${what}: stdin cannot be read (${errnoOf(error) ?? 'unknown error'})`, {
+      cause: error,
+    });
+  });
+  if (bytes.length > LARGEST) throw new FilingsError('config', `${what} from stdin: larger than 1 MiB`);
+  return bytes;
+}
+
+/**
+ * Stdin to its end, or from a terminal to the end of a line; little more than `enough` bytes of it.
+ * @throws FilingsError `local_io`; the signal's reason
+ */
+export async function readSome(stdin: InputStream, enough: number, signal: AbortSignal): Promise<Buffer> {
+  const isEnough = (length: number, last: Buffer) =>
+    length > enough || (stdin.isTTY === true && last.includes(LINE_BREAK));
+  return taken(stdin, signal, isEnough).catch((error) => {
+    if (error === signal.reason) throw error;
+    throw new FilingsError('local_io', `stdin: cannot be read (${errnoOf(error) ?? 'unknown error'})`, {
+      cause: error,
+    });
+  });
+}
+
+/** Tells whoever sits at the terminal what is read from it; nobody where stdin is none. */
+export async function invite(
+  { stdin, stderr }: { readonly stdin: InputStream; readonly stderr: OutputStream },
+  text: string,
+): Promise<void> {
+  if (stdin.isTTY) await write(stderr, text);
+}
+
+/** Stdin until its end or until that is enough. Throws the signal's reason, or the system's own error. */
+async function taken(
+  stdin: InputStream,
+  signal: AbortSignal,
+  isEnough: (length: number, last: Buffer) => boolean,
+): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let length = 0;
   // Destroyed by the signal, and when the loop ends early: an open stdin would keep the program alive.
@@ -21,14 +62,10 @@ export async function readAll(stdin: InputStream, what: string, signal: AbortSig
       const bytes = Buffer.from(chunk);
       chunks.push(bytes);
       length += bytes.length;
-      if (length > LARGEST) throw new FilingsError('config', `${what} from stdin: larger than 1 MiB`);
+      if (isEnough(length, bytes)) break;
     }
   } catch (error) {
-    if (signal.aborted) throw signal.reason;
-    if (error instanceof FilingsError) throw error;
-    throw new FilingsError('config', `${what}: stdin cannot be read (${errnoOf(error) ?? 'unknown error'})`, {
-      cause: error,
-    });
+    throw signal.aborted ? signal.reason : error;
   } finally {
     signal.removeEventListener('abort', stop);
   }

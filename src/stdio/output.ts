@@ -1,7 +1,6 @@
-import { fstatSync, writeSync } from 'node:fs';
-import type { Writable } from 'node:stream';
 import { errnoOf, FilingsError } from '../errors.ts';
 import type { OutputStream } from '../world.ts';
+import { isPlain, writeToDescriptor, writeToStream } from './raw-write.ts';
 
 const STDERR = 2;
 
@@ -10,13 +9,17 @@ const STDERR = 2;
  * @param signal gives up waiting for a reader that does not read
  * @throws FilingsError `local_io` with the system's error as its cause, for stdout; the signal's reason
  */
-export async function write(stream: OutputStream, data: string | Uint8Array, signal?: AbortSignal): Promise<void> {
-  signal?.throwIfAborted();
+export async function write(
+  stream: OutputStream,
+  data: string | Uint8Array,
+  signal: AbortSignal = new AbortController().signal,
+): Promise<void> {
+  signal.throwIfAborted();
+  const chunks = [Buffer.from(data)];
   try {
-    if (isFile(stream)) writeWhole(stream.fd, Buffer.from(data));
-    else await pushed(stream, data, signal);
+    await (isPlain(stream) ? writeToDescriptor(stream.fd, chunks, signal) : writeToStream(stream, chunks, signal));
   } catch (error) {
-    if (signal?.aborted) throw signal.reason;
+    if (signal.aborted) throw signal.reason;
     // Where stderr can't be written there is nowhere to say so: no reason to fail.
     if (stream.fd !== STDERR) throw cannotWrite(error);
   }
@@ -25,38 +28,6 @@ export async function write(stream: OutputStream, data: string | Uint8Array, sig
 /** Whether an error says that the reader of stdout went away. */
 export function isBrokenPipe(error: unknown): boolean {
   return error instanceof FilingsError && error.code === 'local_io' && errnoOf(error.cause) === 'EPIPE';
-}
-
-/** Errors of a stream also come as events, which end the program when nobody listens. */
-export function guardStream(stream: Writable): void {
-  if (stream.listenerCount('error') === 0) stream.on('error', () => {});
-}
-
-/** A file or a device that is no terminal. */
-function isFile(stream: OutputStream): stream is OutputStream & { fd: number } {
-  if (stream.fd === undefined || stream.isTTY) return false;
-  const stats = fstatSync(stream.fd);
-  return stats.isFile() || stats.isCharacterDevice();
-}
-
-/** Node's own stream for files takes a short write, as on a disk that gets full, for a whole one. */
-function writeWhole(fd: number, bytes: Uint8Array): void {
-  for (let written = 0; written < bytes.length; ) {
-    written += writeSync(fd, bytes, written, bytes.length - written);
-  }
-}
-
-function pushed(stream: OutputStream, data: string | Uint8Array, signal: AbortSignal | undefined): Promise<void> {
-  guardStream(stream);
-  return new Promise((resolve, reject) => {
-    const abort = () => reject(signal?.reason);
-    signal?.addEventListener('abort', abort, { once: true });
-    stream.write(data, (error) => {
-      signal?.removeEventListener('abort', abort);
-      if (error) reject(error);
-      else resolve();
-    });
-  });
 }
 
 function cannotWrite(cause: unknown): FilingsError {

@@ -6,7 +6,8 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { presentationOf, scanFlags } from '../../src/session/presentation.ts';
 import { resolveSettings } from '../../src/settings/resolve.ts';
-import { requireOneUser, stdinUsers } from '../../src/settings/stdin.ts';
+import { stdinUsers } from '../../src/settings/stdin-users.ts';
+import { requireOneUser } from '../../src/stdio/one-user.ts';
 import { temporaryFolder, worldOf } from '../settings-world.ts';
 
 let folder: Awaited<ReturnType<typeof temporaryFolder>>;

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { requireOneUser, stdinUsersGiven } from '../../src/settings/stdin.ts';
+import { stdinUsersGiven } from '../../src/settings/stdin-users.ts';
+import { requireOneUser } from '../../src/stdio/one-user.ts';
 
 test.each<[Record<string, string>, Record<string, string>, string[]]>([
   [{}, {}, []],

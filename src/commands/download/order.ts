@@ -1,8 +1,8 @@
 import { fileNameFault, twins } from '../../disk/file-name.ts';
 import { FilingsError } from '../../errors.ts';
 import { type AccessionNumber, parseAccession } from '../../service/accession.ts';
-import { requireOneUser } from '../../settings/stdin.ts';
 import type { Values } from '../../spec/option.ts';
+import { requireOneUser } from '../../stdio/one-user.ts';
 import type { IfExists } from '../../transfer/save.ts';
 import type { OPTIONS } from './spec.ts';
 

@@ -2,10 +2,11 @@ import { FilingsError } from '../../errors.ts';
 import { type Algorithm, algorithmFault, findAlgorithm } from '../../jwt/algorithms.ts';
 import type { KeyFiles } from '../../jwt/key/key-file.ts';
 import { presentationOf } from '../../session/presentation.ts';
-import { requireOneUser, stdinUsersGiven } from '../../settings/stdin.ts';
+import { stdinUsersGiven } from '../../settings/stdin-users.ts';
 import type { Invocation } from '../../spec/invocation.ts';
-import { readAll } from '../../stdio/input.ts';
-import { guardStream } from '../../stdio/output.ts';
+import { invite, readAll } from '../../stdio/input.ts';
+import { requireOneUser } from '../../stdio/one-user.ts';
+import { guardStream } from '../../stdio/raw-write.ts';
 import { createTeller } from '../../terminal/teller.ts';
 import type { World } from '../../world.ts';
 import type { KEY_OPTIONS } from './spec.ts';
@@ -76,6 +77,6 @@ export async function tell(
 }
 
 async function readKeyFromStdin(user: string, world: World): Promise<Buffer> {
-  if (world.stdin.isTTY) world.stderr.write(`paste what ${user} takes, then press Ctrl-D:\n`);
+  await invite(world, `paste what ${user} takes, then press Ctrl-D:\n`);
   return readAll(world.stdin, user, world.interrupt);
 }

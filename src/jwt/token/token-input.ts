@@ -1,4 +1,4 @@
-import { errnoOf, FilingsError } from '../../errors.ts';
+import { invite, readSome } from '../../stdio/input.ts';
 import type { World } from '../../world.ts';
 import { LONGEST_TOKEN } from './strict-token.ts';
 
@@ -25,31 +25,8 @@ export function isFromStdin(argument: string | undefined): argument is undefined
 }
 
 async function readPiped(world: InputWorld): Promise<string> {
-  if (world.stdin.isTTY) world.stderr.write('paste the token, then press Enter: ');
-  const bytes = await readSome(world, LONGEST_TOKEN + 2);
+  await invite(world, 'paste the token, then press Enter: ');
+  const bytes = await readSome(world.stdin, LONGEST_TOKEN + 2, world.interrupt);
   // Latin-1 keeps every byte that is no base64url visible to the strict reader.
   return bytes.toString('latin1').replace(/\r?\n$/, '');
-}
-
-/** Stdin to its end, or from a terminal to the end of a line; little more than `enough` bytes of it. */
-async function readSome({ stdin, interrupt }: InputWorld, enough: number): Promise<Buffer> {
-  const stop = () => stdin.destroy(interrupt.reason);
-  interrupt.addEventListener('abort', stop, { once: true });
-  const chunks: Buffer[] = [];
-  let length = 0;
-  try {
-    interrupt.throwIfAborted();
-    for await (const chunk of stdin) {
-      const bytes = Buffer.from(chunk);
-      chunks.push(bytes);
-      length += bytes.length;
-      if (length > enough || (stdin.isTTY === true && bytes.includes(0x0a))) break;
-    }
-  } catch (cause) {
-    if (interrupt.aborted) throw interrupt.reason;
-    throw new FilingsError('local_io', `stdin: cannot be read (${errnoOf(cause) ?? 'unknown error'})`, { cause });
-  } finally {
-    interrupt.removeEventListener('abort', stop);
-  }
-  return Buffer.concat(chunks);
 }

@@ -1,6 +1,6 @@
 import type { FilingsError } from '../../errors.ts';
 import type { Secrets } from '../../secrets/secrets.ts';
-import { guardStream } from '../../stdio/output.ts';
+import { guardStream } from '../../stdio/raw-write.ts';
 import type { OutputStream } from '../../world.ts';
 import { type ColorSetting, usesColor } from '../colors.ts';
 import { printable } from '../printable.ts';

@@ -1,4 +1,3 @@
-import { FilingsError } from '../errors.ts';
 import { envLayer, flagLayer, winners } from './layers.ts';
 import type { Settings } from './settings.ts';
 import { keyOf, tokenOf } from './typed-credentials.ts';
@@ -19,17 +18,4 @@ export function stdinUsersGiven(
   // Which folder a path is relative to does not matter here.
   const given = winners([flagLayer(flags, '/'), envLayer(env, '/')]);
   return stdinUsers({ key: keyOf(given), token: tokenOf(given) });
-}
-
-/**
- * Standard streams have one user each. Whoever does not ask for it may be given as false or undefined:
- * `requireOneUser('stdin', [...stdinUsers(settings), input === '-' && '--input -'])`.
- * @throws FilingsError `usage`
- */
-export function requireOneUser(stream: 'stdin' | 'stdout', users: readonly (string | false | undefined)[]): void {
-  const [first, second] = users.filter((user) => typeof user === 'string');
-  if (second === undefined) return;
-  throw new FilingsError('usage', `${first} and ${second}: ${stream} has one user`, {
-    hint: 'use a file for all but one of them',
-  });
 }
