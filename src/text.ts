@@ -1,4 +1,54 @@
+// How things are put into what is said to a person. What a terminal could mistake is terminal/printable's to mend.
+
 /** A text as one word of a shell, so that a command in a hint works when it is pasted. */
 export function shellWord(text: string): string {
   return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
+}
+
+/**
+ * The text, or its beginning and an ellipsis; at most `length` UTF-16 units and no half character. The ellipsis tells
+ * {@link Secrets.redact} where half a secret may stand.
+ */
+export function shortened(text: string, length: number): string {
+  if (text.length <= length) return text;
+  return `${text.slice(0, length - 1).replace(/[\ud800-\udbff]$/, '')}…`;
+}
+
+/** A name from a file or a token in quotes, shortened, with JSON's escapes. */
+export function quoted(text: string, length = 40): string {
+  return JSON.stringify(shortened(text, length));
+}
+
+/** Milliseconds as the seconds that they are: `60 s`, `0.5 s`. */
+export function inSeconds(milliseconds: number): string {
+  return `${milliseconds / 1000} s`;
+}
+
+const UNITS = [
+  { name: 'd', seconds: 86_400 },
+  { name: 'h', seconds: 3600 },
+  { name: 'min', seconds: 60 },
+] as const;
+
+/** A span of seconds in the largest unit of which there are at least two, rounded down: `94 s`, `3 h`. */
+export function span(seconds: number): string {
+  const whole = Math.floor(Math.abs(seconds));
+  const unit = UNITS.find((each) => whole >= 2 * each.seconds);
+  return unit === undefined ? `${whole} s` : `${Math.floor(whole / unit.seconds)} ${unit.name}`;
+}
+
+/** Milliseconds for people: `0.4 s`, `12 s`, `3 min 5 s`, `2 h 5 min`, `3 d 4 h`. */
+export function humanDuration(milliseconds: number): string {
+  if (milliseconds < 9950) return `${(Math.max(0, milliseconds) / 1000).toFixed(1)} s`;
+  const seconds = Math.round(milliseconds / 1000);
+  if (seconds < 60) return `${seconds} s`;
+  if (seconds < 3600) return pair(seconds, 60, 'min', 's');
+  const minutes = Math.round(seconds / 60);
+  if (minutes < 1440) return pair(minutes, 60, 'h', 'min');
+  return pair(Math.round(minutes / 60), 24, 'd', 'h');
+}
+
+function pair(amount: number, of: number, large: string, small: string): string {
+  const rest = amount % of;
+  return `${Math.floor(amount / of)} ${large}${rest === 0 ? '' : ` ${rest} ${small}`}`;
 }

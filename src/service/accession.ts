@@ -1,4 +1,5 @@
 import { FilingsError } from '../errors.ts';
+import { shortened } from '../text.ts';
 
 /** The accession number of a filing, known to be 10-2-6 ASCII digits (contract part 2). */
 export type AccessionNumber = string & { readonly [brand]: true };
@@ -13,8 +14,7 @@ const SHOWN = 60;
 export function parseAccession(text: string): AccessionNumber {
   if (isAccession(text)) return text;
   const { reason, meant } = faultOf(text);
-  const shown = text.length > SHOWN ? `${text.slice(0, SHOWN)}…` : text;
-  throw new FilingsError('usage', `accession number '${shown}': ${reason}`, {
+  throw new FilingsError('usage', `accession number '${shortened(text, SHOWN)}': ${reason}`, {
     hint: meant === undefined ? `it is 10 digits, 2 and 6, such as ${EXAMPLE}` : `did you mean ${meant}?`,
   });
 }

@@ -1,5 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import { FilingsError } from '../errors.ts';
+import { inSeconds } from '../text.ts';
 
 /** A signal that aborts as `interrupt` does, and after `ms` milliseconds: `--deadline` bounds the whole command. */
 export function startDeadline(ms: number | undefined, interrupt: AbortSignal): { signal: AbortSignal; stop(): void } {
@@ -20,7 +21,7 @@ export function startDeadline(ms: number | undefined, interrupt: AbortSignal): {
 }
 
 function deadlinePassed(ms: number): FilingsError {
-  return new FilingsError('temporary', `the deadline of ${ms / 1000} s has passed`, {
+  return new FilingsError('temporary', `the deadline of ${inSeconds(ms)} has passed`, {
     hint: 'running it again goes on where it can; --deadline allows more',
     stopsRun: true,
   });

@@ -1,4 +1,5 @@
 import { FilingsError } from '../errors.ts';
+import { shortened } from '../text.ts';
 
 // What a text can mean. Every parser here is pure: undefined when the text is not of the form.
 
@@ -89,13 +90,11 @@ export function orList(words: readonly string[]): string {
   return words.length < 2 ? words.join() : `${words.slice(0, -1).join(', ')} or ${words.at(-1)}`;
 }
 
+const LONGEST_SHOWN = 40;
+
 /** The error about a value; `text` is shown, shortened: leave it out where it may be a secret. */
 export function valueError(source: string | ValueSource, fault: string, text?: string, hint?: string): FilingsError {
   const { name, code } = typeof source === 'string' ? { name: source, code: 'usage' as const } : source;
-  const seen = text === undefined ? '' : text === '' ? ', and is empty' : `, not '${shortened(text)}'`;
+  const seen = text === undefined ? '' : text === '' ? ', and is empty' : `, not '${shortened(text, LONGEST_SHOWN)}'`;
   return new FilingsError(code, `${name}: ${fault}${seen}`, hint === undefined ? {} : { hint });
-}
-
-function shortened(text: string): string {
-  return text.length > 40 ? `${text.slice(0, 40)}...` : text;
 }

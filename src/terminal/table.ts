@@ -1,3 +1,5 @@
+import { clipped, displayWidth } from './columns.ts';
+
 export interface Column {
   readonly heading: string;
   /** Numbers are set to the right. */
@@ -28,7 +30,10 @@ export function tableLines(
       .map((column, index) => padded(cells[index] ?? '', widths[index] ?? 0, column.right === true))
       .join(GAP)
       .trimEnd();
-    return width === undefined ? text : fitted(text, width, displayWidth(text) - displayWidth(cells.at(-1) ?? ''));
+    if (width === undefined) return text;
+    // Names stay whole, whatever the terminal's width.
+    const least = displayWidth(text) - displayWidth(cells.at(-1) ?? '');
+    return clipped(text, Math.max(width, least));
   };
   return [...(headings ? [paintHeading(line(head))] : []), ...rows.map(line)];
 }
@@ -36,29 +41,4 @@ export function tableLines(
 function padded(text: string, width: number, right: boolean): string {
   const blanks = ' '.repeat(Math.max(0, width - displayWidth(text)));
   return right ? blanks + text : text + blanks;
-}
-
-/** Cuts the end of a line that is too wide, but never before `least` columns: names stay whole. */
-function fitted(text: string, width: number, least: number): string {
-  if (displayWidth(text) <= width) return text;
-  let shown = '';
-  let used = 0;
-  for (const character of text) {
-    used += displayWidth(character);
-    if (used > Math.max(width, least) - 1) break;
-    shown += character;
-  }
-  return `${shown.trimEnd()}…`;
-}
-
-const WIDE =
-  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Emoji_Presentation}\uff01-\uff60]/u;
-const NO_WIDTH = /\p{M}/u;
-
-/** Columns that a printable text takes on a terminal. */
-export function displayWidth(text: string): number {
-  if (/^[\x20-\x7e]*$/.test(text)) return text.length;
-  let width = 0;
-  for (const character of text) width += NO_WIDTH.test(character) ? 0 : WIDE.test(character) ? 2 : 1;
-  return width;
 }

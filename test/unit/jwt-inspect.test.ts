@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { span, utc } from '../../src/jwt/time-words.ts';
+import { utc } from '../../src/jwt/time-words.ts';
 import { inspectToken } from '../../src/jwt/token/inspect.ts';
+import { span } from '../../src/text.ts';
 import { NOW, part } from '../service/jwt-forge.ts';
 
 const at = { atSeconds: NOW };

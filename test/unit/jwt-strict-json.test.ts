@@ -143,6 +143,6 @@ describe('the edges of both readers', () => {
 
   it('quote no more than 40 characters of a name', () => {
     const name = `${'n'.repeat(40)}o`;
-    expect(read(`{"${name}":1,"${name}":2}`)).toBe(`has the member "${'n'.repeat(40)}" twice`);
+    expect(read(`{"${name}":1,"${name}":2}`)).toBe(`has the member "${'n'.repeat(39)}…" twice`);
   });
 });

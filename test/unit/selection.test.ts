@@ -81,7 +81,7 @@ describe('nameFilter', () => {
 
   it.each([
     ['', /--include '': it is empty/],
-    ['x'.repeat(1001), /--include 'x+': it is no pattern.*longer than 1000 characters/],
+    ['x'.repeat(1001), /--include 'x+…': it is no pattern.*longer than 1000 characters/],
     ['[', /: the '\[' at character 1 is not closed/],
     ['a[]', /: the '\[' at character 2 is not closed/],
     ['a[!]', /: the '\[' at character 2 is not closed/],

@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest';
+import { displayWidth } from '../../src/terminal/columns.ts';
 import { fileList, type Listed, type ListForm } from '../../src/terminal/file-list.ts';
-import { displayWidth, tableLines } from '../../src/terminal/table.ts';
-import { humanBytes, humanDuration } from '../../src/terminal/units.ts';
+import { tableLines } from '../../src/terminal/table.ts';
+import { humanBytes } from '../../src/terminal/units.ts';
+import { humanDuration } from '../../src/text.ts';
 
 describe('humanBytes', () => {
   it.each([

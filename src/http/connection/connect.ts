@@ -1,6 +1,7 @@
 import { connect as connectTcp, isIP, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { FilingsError } from '../../errors.ts';
+import { inSeconds } from '../../text.ts';
 import { startTimer } from '../timer.ts';
 import { connectFailure, proxyFailure } from './failure.ts';
 import { happens } from './happens.ts';
@@ -56,7 +57,7 @@ export async function openSocket(route: Route, signal: AbortSignal): Promise<Ope
 class ConnectTimeout extends Error {
   readonly code = 'ETIMEDOUT';
   constructor(ms: number) {
-    super(`no connection within ${ms / 1000} s`);
+    super(`no connection within ${inSeconds(ms)}`);
   }
 }
 

@@ -1,4 +1,5 @@
 import { errnoOf, FilingsError } from '../../errors.ts';
+import { inSeconds } from '../../text.ts';
 import type { Connection } from '../connection/connections.ts';
 import { proxyAuthorization } from '../connection/tunnel.ts';
 import { answerFailure, bodyFailure, type Unfinished } from './answer-failure.ts';
@@ -176,11 +177,14 @@ export class Conversation {
   }
 
   #idleError(): FilingsError {
-    const seconds = this.#request.idleTimeout / 1000;
     const what = this.#settleHead ? 'no answer' : 'fewer than 1,000 new bytes';
-    return new FilingsError('temporary', `${this.#request.url.host}: timed out: ${what} in ${seconds} s`, {
-      hint: 'running it again later is enough; --idle-timeout allows more',
-      retryable: true,
-    });
+    return new FilingsError(
+      'temporary',
+      `${this.#request.url.host}: timed out: ${what} in ${inSeconds(this.#request.idleTimeout)}`,
+      {
+        hint: 'running it again later is enough; --idle-timeout allows more',
+        retryable: true,
+      },
+    );
   }
 }

@@ -1,4 +1,5 @@
 import { FilingsError } from '../../errors.ts';
+import { quoted } from '../../text.ts';
 import { ALGORITHMS, type Algorithm, type Family, findAlgorithm } from '../algorithms.ts';
 import type { Fault } from '../token/strict-token.ts';
 import type { JwtKey } from './keys.ts';
@@ -126,19 +127,15 @@ function secretFault(key: JwtKey, { name, family, hashBytes }: Algorithm): Fault
 function limitsFault(key: JwtKey, { name }: Algorithm, purpose: Purpose): Fault | undefined {
   const { use, keyOps, alg } = key.limits ?? {};
   if (use !== undefined && use !== 'sig')
-    return { reason: `the JWK is not for signatures: its "use" is ${quote(use)}` };
+    return { reason: `the JWK is not for signatures: its "use" is ${quoted(use)}` };
   if (keyOps !== undefined && !keyOps.includes(purpose)) {
     return { reason: `the JWK may not be used to ${purpose}: its "key_ops" do not name that` };
   }
-  if (alg !== undefined && alg !== name) return { reason: `the JWK is for ${quote(alg)} only, not for ${name}` };
+  if (alg !== undefined && alg !== name) return { reason: `the JWK is for ${quoted(alg)} only, not for ${name}` };
   return undefined;
 }
 
 function curveName(openssl: string | undefined): string {
   const known = ALGORITHMS.find(({ curve }) => curve?.openssl === openssl)?.curve;
   return known?.jose ?? openssl ?? 'a curve without a name';
-}
-
-function quote(text: string): string {
-  return JSON.stringify(text.slice(0, 40));
 }

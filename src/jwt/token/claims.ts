@@ -1,4 +1,5 @@
-import { LATEST_SECOND, span, utc } from '../time-words.ts';
+import { span } from '../../text.ts';
+import { LATEST_SECOND, utc } from '../time-words.ts';
 import type { JsonObject } from './strict-json.ts';
 import type { Fault } from './strict-token.ts';
 

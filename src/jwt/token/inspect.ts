@@ -1,5 +1,6 @@
+import { span } from '../../text.ts';
 import { base64urlFault, decodeBase64url } from '../base64url.ts';
-import { span, utc } from '../time-words.ts';
+import { utc } from '../time-words.ts';
 import { type Clock, claimFaults } from './claims.ts';
 import { type JsonObject, readJsonObject, readJsonObjectLeniently } from './strict-json.ts';
 import { type Fault, headerFault, type Refusal, refuse, splitToken } from './strict-token.ts';

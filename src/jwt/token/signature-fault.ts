@@ -1,6 +1,10 @@
 import { constants, createHmac, timingSafeEqual, verify } from 'node:crypto';
+import { quoted } from '../../text.ts';
 import type { JwtKey } from '../key/keys.ts';
 import type { Fault, StrictToken } from './strict-token.ts';
+
+/** Of a key's ID in a message. */
+const LONGEST_ID = 80;
 
 /** What is likely wrong with a signature that no key confirmed. */
 export function signatureFault(token: StrictToken, key: JwtKey): Fault {
@@ -45,6 +49,6 @@ function fitsWithoutLineBreak({ signature, signingInput, algorithm }: StrictToke
 function kidHint({ header }: StrictToken, { kid }: JwtKey): { hint?: string } {
   if (kid === undefined || typeof header.kid !== 'string' || header.kid === kid) return {};
   return {
-    hint: `the token names the key ${JSON.stringify(header.kid.slice(0, 80))}, and this one is ${JSON.stringify(kid.slice(0, 80))}`,
+    hint: `the token names the key ${quoted(header.kid, LONGEST_ID)}, and this one is ${quoted(kid, LONGEST_ID)}`,
   };
 }

@@ -1,3 +1,5 @@
+import { quoted } from '../../text.ts';
+
 export type JsonObject = Readonly<Record<string, unknown>>;
 
 /** Deeper nesting serves nobody, and overflows the stack of whoever walks it. */
@@ -38,7 +40,7 @@ export function structureFault(json: string): string | undefined {
       open.pop();
     } else if (nameIsNext && names !== undefined) {
       const name = JSON.parse(token) as string;
-      if (names.has(name)) return `has the member ${JSON.stringify(name.slice(0, 40))} twice`;
+      if (names.has(name)) return `has the member ${quoted(name)} twice`;
       names.add(name);
     }
     nameIsNext = token === '{' || token === ',';

@@ -1,3 +1,4 @@
+import { quoted } from '../../text.ts';
 import { type Algorithm, algorithmFault, findAlgorithm } from '../algorithms.ts';
 import { base64urlFault, decodeBase64url } from '../base64url.ts';
 import { type JsonObject, readJsonObject } from './strict-json.ts';
@@ -86,7 +87,7 @@ export function headerFault(header: JsonObject): Fault | undefined {
   if (typeof alg !== 'string') return { reason: 'alg is not a string' };
   if (findAlgorithm(alg) === undefined) {
     const { reason, hint } = algorithmFault(alg);
-    return { reason: `alg is ${JSON.stringify(alg.slice(0, 40))}: ${reason}`, hint };
+    return { reason: `alg is ${quoted(alg)}: ${reason}`, hint };
   }
   if (crit !== undefined) return critFault(crit, header);
   if (b64 !== undefined && b64 !== true)
@@ -102,7 +103,7 @@ function critFault(crit: unknown, header: JsonObject): Fault {
   if (!Array.isArray(crit) || crit.length === 0 || !crit.every((name) => typeof name === 'string')) {
     return { reason: 'crit is not a list of names' };
   }
-  const names = crit.map((name: string) => JSON.stringify(name.slice(0, 40))).slice(0, 5);
+  const names = crit.map((name: string) => quoted(name)).slice(0, 5);
   const absent = crit.some((name: string) => !Object.hasOwn(header, name)) ? ', and names what is not there' : '';
   return { reason: `crit asks for ${names.join(', ')}, which the service's tokens do not have${absent}` };
 }

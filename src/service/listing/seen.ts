@@ -1,4 +1,4 @@
-import { cut } from '../problem/bounds.ts';
+import { shortened } from '../../text.ts';
 import { sayingOf } from '../problem/text.ts';
 
 /** Its ellipsis tells `redact` where half a secret may stand. */
@@ -14,11 +14,11 @@ export function describeAnswer(text: string, json: unknown): string {
     return `an array of ${json.length}, of ${kinds}, without file names`;
   }
   if (typeof json === 'object' && json !== null) return `an object ${membersOf(json)}, without file names`;
-  return `${kindOf(json)}, not a list: ${cut(JSON.stringify(json), LONGEST)}`;
+  return `${kindOf(json)}, not a list: ${shortened(JSON.stringify(json), LONGEST)}`;
 }
 
 function describeText(text: string): string {
-  const saying = cut(sayingOf(text) ?? '', LONGEST);
+  const saying = shortened(sayingOf(text) ?? '', LONGEST);
   if (/^\s*<(!doctype html|html|head|body)/i.test(text.slice(0, 1000))) return `an HTML page: ${saying}`;
   if (text.trimStart().startsWith('<')) return `XML: ${saying}`;
   if (/^\s*[[{]/.test(text.slice(0, 1000))) return `broken JSON: ${saying}`;
@@ -29,7 +29,7 @@ function membersOf(object: object): string {
   const names = Object.keys(object);
   if (names.length === 0) return 'without members';
   const more = names.length > MOST_MEMBERS ? ', …' : '';
-  return `with the members ${cut(names.slice(0, MOST_MEMBERS).join(', '), LONGEST)}${more}`;
+  return `with the members ${shortened(names.slice(0, MOST_MEMBERS).join(', '), LONGEST)}${more}`;
 }
 
 function kindOf(value: unknown): string {

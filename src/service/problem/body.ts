@@ -1,6 +1,7 @@
 import type { Problem } from '../../errors.ts';
 import type { Secrets } from '../../secrets/secrets.ts';
-import { bounded, brief, cut, LOOKED_AT } from './bounds.ts';
+import { shortened } from '../../text.ts';
+import { bounded, brief, LOOKED_AT } from './bounds.ts';
 import { sayingOf } from './text.ts';
 
 /** What an error body tells: one line, if any, and the members of RFC 9457 with their extensions. */
@@ -35,7 +36,7 @@ export function readErrorBody({ body, headers, truncated }: RawAnswer, secrets: 
 
 /** What is looked at of a text, with the mark of a cut. It is redacted before its tags are taken out of it. */
 function brokenOff(text: string, truncated = false): string {
-  return cut(truncated ? `${text}…` : text, LOOKED_AT);
+  return shortened(truncated ? `${text}…` : text, LOOKED_AT);
 }
 
 /** UTF-8, whatever it takes; UTF-16 when its byte-order mark says so. A mark is dropped. */

@@ -1,4 +1,5 @@
 import type { Secrets } from '../../secrets/secrets.ts';
+import { shortened } from '../../text.ts';
 
 /** What is kept of an error body: enough to tell what happened, too little to flood a log or a report. */
 const CHARACTERS = 32_768;
@@ -21,13 +22,7 @@ export function bounded(object: JsonObject, secrets: Secrets): JsonObject {
  * half a secret is one too. Where more came than is read, the ellipsis tells {@link Secrets.redact}.
  */
 export function brief(text: string, length: number, secrets: Secrets): string {
-  return cut(secrets.redact(cut(text, LOOKED_AT)), length);
-}
-
-/** The text, or its beginning and an ellipsis; at most `length` UTF-16 units and no half character. */
-export function cut(text: string, length: number): string {
-  if (text.length <= length) return text;
-  return `${text.slice(0, length - 1).replace(/[\ud800-\udbff]$/, '')}…`;
+  return shortened(secrets.redact(shortened(text, LOOKED_AT)), length);
 }
 
 interface Room {

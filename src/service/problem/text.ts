@@ -1,4 +1,5 @@
-import { cut, LOOKED_AT } from './bounds.ts';
+import { shortened } from '../../text.ts';
+import { LOOKED_AT } from './bounds.ts';
 
 const ENTITIES: Readonly<Record<string, string>> = {
   amp: '&',
@@ -11,7 +12,7 @@ const ENTITIES: Readonly<Record<string, string>> = {
 
 /** The line that tells most of an error body that is no JSON object: HTML, XML or plain text. */
 export function sayingOf(text: string): string | undefined {
-  const start = cut(text.trimStart(), LOOKED_AT).trim();
+  const start = shortened(text.trimStart(), LOOKED_AT).trim();
   if (start === '') return undefined;
   if (!start.startsWith('<')) return start.split(/[\r\n]/, 1)[0];
   const xml = [element(start, 'Code'), element(start, 'Message')].filter((part) => part !== undefined);

@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { errnoOf, FilingsError } from '../../errors.ts';
+import { inSeconds, shortened } from '../../text.ts';
 import type { World } from '../../world.ts';
 import { endProcess } from './end-process.ts';
 
@@ -41,7 +42,7 @@ export async function firstLineOf(
     return keyIn(heard, name, world);
   } catch (error) {
     if (error !== patience.reason || signal.aborted) throw error;
-    throw new FilingsError('config', `${name}: wrote no key within ${PATIENCE_MS / 1000} s`);
+    throw new FilingsError('config', `${name}: wrote no key within ${inSeconds(PATIENCE_MS)}`);
   } finally {
     child.stdout?.destroy();
     child.stderr?.destroy();
@@ -69,7 +70,7 @@ function keyIn({ output, errors, status, signal }: Heard, name: string, { secret
   secrets.add(line.trim());
   if (status || signal) {
     const how = signal === null ? `exited with status ${status}` : `was ended by ${signal}`;
-    const said = secrets.redact(firstLine(errors.trim())).slice(0, LONGEST_COMPLAINT);
+    const said = shortened(secrets.redact(firstLine(errors.trim())), LONGEST_COMPLAINT);
     throw new FilingsError('config', `${name}: ${how}${said ? `: ${said}` : ''}`, {
       hint: 'run the command of apiKeyCommand by hand, and mend it',
     });

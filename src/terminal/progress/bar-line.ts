@@ -1,5 +1,6 @@
-import { displayWidth } from '../table.ts';
-import { humanBytes, humanDuration } from '../units.ts';
+import { humanDuration } from '../../text.ts';
+import { clipped, displayWidth } from '../columns.ts';
+import { humanBytes } from '../units.ts';
 
 /** A transfer as its line shows it. */
 export interface BarState {
@@ -49,16 +50,4 @@ function drawn({ bytes, total }: BarState): string {
 /** Never 100 before the last byte. */
 function percent(bytes: number, total: number): number {
   return total === 0 ? 100 : Math.min(100, Math.max(0, Math.floor((bytes * 100) / total)));
-}
-
-function clipped(text: string, width: number): string {
-  if (displayWidth(text) <= width) return text;
-  let shown = '';
-  let used = 1;
-  for (const character of text) {
-    used += displayWidth(character);
-    if (used > width) break;
-    shown += character;
-  }
-  return `${shown}…`;
 }

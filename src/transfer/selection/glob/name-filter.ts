@@ -1,4 +1,5 @@
 import { FilingsError } from '../../../errors.ts';
+import { shortened } from '../../../text.ts';
 import { compileGlob } from './glob.ts';
 
 /**
@@ -19,7 +20,7 @@ function matcher(flag: string, glob: string): (name: string) => boolean {
   const matches = compileGlob(glob);
   // The name itself always matches, whatever its brackets would mean.
   if (typeof matches === 'function') return (name) => name === glob || matches(name);
-  throw new FilingsError('usage', `${flag} '${glob.slice(0, 100)}': ${matches.reason}`, {
+  throw new FilingsError('usage', `${flag} '${shortened(glob, 100)}': ${matches.reason}`, {
     hint: matches.hint ?? "a pattern is such as 'ex*.htm' or '*.{xml,xsd}'",
   });
 }
