@@ -5,7 +5,7 @@ import { errnoOf } from '../errors.ts';
 const { O_NOCTTY, O_NOFOLLOW, O_NONBLOCK } = constants;
 
 /** Who may write to a directory chooses what stands in it: no link is followed, and a FIFO holds nobody. */
-export const WARILY = O_NOFOLLOW | O_NONBLOCK | O_NOCTTY;
+const WARILY = O_NOFOLLOW | O_NONBLOCK | O_NOCTTY;
 
 /** Opens what stands under a name if it is a plain file; undefined when it is something else. Throws what the system says. */
 export async function openPlain(

@@ -43,11 +43,10 @@ function programHelp(commands: readonly CommandSpec[], width: number): string {
 
 function commandHelp(command: Placed, width: number): string {
   const { spec } = command;
-  const paragraphs = [sentence(spec.summary), ...(spec.description ?? [])];
   const ofArguments = (spec.arguments ?? []).map((argument): Row => [argumentTerm(argument), argument.help]);
   return joined([
     `Usage: ${usageOf(command)}\n`,
-    ...paragraphs.map((text) => `${wrapped(text, width).join('\n')}\n`),
+    `${wrapped(sentence(spec.summary), width).join('\n')}\n`,
     section('Commands', commandRows(spec.children ?? [], spec.defaultChild), width),
     section('Arguments', ofArguments, width),
     section('Options', named(spec.options).map(optionRow), width),

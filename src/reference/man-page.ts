@@ -62,13 +62,7 @@ function commandLines(command: Placed): readonly string[] {
     `${escaped(sentence(what).replace(/\.$/, ''))}:`,
     ...verbatim(line),
   ]);
-  return [
-    `.SS ${macroArgument(usageOf(command))}`,
-    escaped(sentence(spec.summary)),
-    ...(spec.description ?? []).flatMap((text) => ['.PP', escaped(text)]),
-    ...tagged(rows),
-    ...examples,
-  ];
+  return [`.SS ${macroArgument(usageOf(command))}`, escaped(sentence(spec.summary)), ...tagged(rows), ...examples];
 }
 
 function tagged(rows: readonly Row[]): readonly string[] {

@@ -6,7 +6,6 @@ type Paint = (text: string) => string;
 
 /** The few looks this program has; with colour off, each gives its text back. */
 export interface Colors {
-  readonly strong: Paint;
   readonly faint: Paint;
   readonly bad: Paint;
   readonly good: Paint;
@@ -21,7 +20,6 @@ export function usesColor(setting: ColorSetting, stream: { readonly isTTY?: bool
 export function colors(on: boolean): Colors {
   const chalk = new Chalk({ level: on ? 1 : 0 });
   return {
-    strong: (text) => chalk.bold(text),
     faint: (text) => chalk.dim(text),
     bad: (text) => chalk.red.bold(text),
     good: (text) => chalk.green(text),

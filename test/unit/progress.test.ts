@@ -169,7 +169,8 @@ describe('progress on a terminal', () => {
     const { stream, progress } = setUp(true);
     // Wide enough for the name beside any speed: how fast it is here is not known.
     stream.columns = 160;
-    const file = progress.start({ name: 'canary-key.htm', offset: 100, total: 1000 });
+    const file = progress.start({ name: 'canary-key.htm', offset: 100 });
+    file.total(1000);
     file.advance(150);
     await shows(stream, '250 B of 1.0 kB');
     expect(stream.text).toContain('[redacted].htm');
@@ -201,7 +202,7 @@ describe('progress on a terminal', () => {
 
   it('follows a resize', async () => {
     const { stream, progress } = setUp(true);
-    progress.start({ name: 'x'.repeat(70), offset: 0, total: 1000 });
+    progress.start({ name: 'x'.repeat(70), offset: 0 }).total(1000);
     await shows(stream, 'x'.repeat(20));
     stream.columns = 30;
     stream.emit('resize');

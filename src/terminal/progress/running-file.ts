@@ -4,8 +4,6 @@ import { Speedometer } from './speed.ts';
 
 export interface StartedFile {
   readonly name: string;
-  /** Bytes, when known. */
-  readonly total?: number | undefined;
   /** Bytes that are there already. */
   readonly offset: number;
 }
@@ -19,9 +17,8 @@ export class RunningFile {
   readonly #monotonic: () => number;
   #speed: Speedometer;
 
-  constructor({ name, total, offset }: StartedFile, monotonic: () => number) {
+  constructor({ name, offset }: StartedFile, monotonic: () => number) {
     this.#name = name;
-    this.#total = total;
     this.#bytes = offset;
     this.#monotonic = monotonic;
     this.#speed = new Speedometer(monotonic());
