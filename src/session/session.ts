@@ -2,10 +2,10 @@ import { Connections } from '../http/connection/connections.ts';
 import { Pace } from '../http/retry/pace.ts';
 import { ServiceClient } from '../service/client.ts';
 import { checkExtraAuthorities } from '../settings/extra-authorities.ts';
+import { hintCommand } from '../settings/hint-command.ts';
 import { resolveSettings } from '../settings/resolve.ts';
 import type { Settings } from '../settings/settings.ts';
 import { stdinUsers } from '../settings/stdin-users.ts';
-import { typedAgain } from '../settings/typed-again.ts';
 import type { Invocation } from '../spec/invocation.ts';
 import { requireOneUser } from '../stdio/one-user.ts';
 import { createProgress, type Progress } from '../terminal/progress/progress.ts';
@@ -61,7 +61,7 @@ export async function openSession(flags: Invocation['flags'], world: World, stdi
     monotonic,
     secrets,
     trace: (line) => progress.trace(line),
-    again: (command) => typedAgain(command, { ...flags, sandbox: settings.sandbox }),
+    again: (command) => hintCommand(command, { ...flags, sandbox: settings.sandbox }),
   });
   return {
     settings,

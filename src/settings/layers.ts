@@ -110,6 +110,6 @@ function twoSources(given: readonly Given[], group: NamedSetting['group']): Fili
 
 /** The source of a value, for messages about it. */
 export function sourceOf(given: Origin | undefined): ValueSource {
-  const typed = given?.level === 'flag' || given?.level === 'env';
-  return { name: given?.name ?? '', code: typed ? 'usage' : 'config' };
+  const isOfThisRun = given?.level === 'flag' || given?.level === 'env';
+  return { name: given?.name ?? '', code: isOfThisRun ? 'usage' : 'config' };
 }

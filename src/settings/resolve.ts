@@ -8,10 +8,10 @@ import { namedPlace } from './file/place.ts';
 import { type ConfigFile, configFolder, readConfigFile } from './file/read.ts';
 import { defaultLayer, envLayer, fileLayer, flagLayer, type Layer, winners } from './layers.ts';
 import { presentationIn } from './presentation.ts';
+import { readSettings } from './read-values.ts';
 import type { Settings } from './settings.ts';
 import { stdinUsers } from './stdin-users.ts';
 import { SETTINGS } from './table.ts';
-import { typedSettings } from './typed.ts';
 
 export interface Resolved {
   readonly settings: Settings;
@@ -28,24 +28,24 @@ type Flags = Readonly<Record<string, string | boolean | undefined>>;
  * @throws FilingsError `usage` or `config`, naming the source of what is wrong
  */
 export async function resolveSettings(flags: Flags, world: World, showing = false): Promise<Resolved> {
-  const typed = [flagLayer(flags, world.cwd), envLayer(world.env, world.cwd)];
-  const sandbox = sandboxIn(typed);
+  const ofThisRun = [flagLayer(flags, world.cwd), envLayer(world.env, world.cwd)];
+  const sandbox = sandboxIn(ofThisRun);
   const ignored = new Set(sandbox ? SETTINGS.filter((spec) => spec.service).map((spec) => spec.key) : []);
-  world.shown.presentation = presentationIn(typed);
+  world.shown.presentation = presentationIn(ofThisRun);
   const layers = await fileLayers(flags, world, ignored, showing || sandbox);
-  world.shown.presentation = presentationIn([...typed, ...layers]);
-  const given = winners([...typed.map((layer) => without(layer, ignored)), ...layers, defaultLayer(world.cwd)]);
-  const settings = typedSettings(given);
+  world.shown.presentation = presentationIn([...ofThisRun, ...layers]);
+  const given = winners([...ofThisRun.map((layer) => without(layer, ignored)), ...layers, defaultLayer(world.cwd)]);
+  const settings = readSettings(given);
   requireOneUser('stdin', stdinUsers(settings));
   return { settings, given };
 }
 
 /** `--sandbox` is needed before the rest: it says what of the rest counts. */
-function sandboxIn(typed: readonly Layer[]): boolean {
-  const given = typed.find((layer) => layer.has('sandbox'))?.get('sandbox');
+function sandboxIn(layers: readonly Layer[]): boolean {
+  const given = layers.find((layer) => layer.has('sandbox'))?.get('sandbox');
   if (given === undefined) return false;
   const on = given.value === true || readAs(SWITCH, String(given.value), given.name);
-  if (on && typed.some((layer) => layer.get('baseUrl')?.level === 'flag')) {
+  if (on && layers.some((layer) => layer.get('baseUrl')?.level === 'flag')) {
     throw new FilingsError('usage', `--base-url and ${given.name}: the sandbox is a service of its own`, {
       hint: given.level === 'env' ? `leave --base-url out, or unset ${given.name}` : 'leave one of them out',
     });

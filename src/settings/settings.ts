@@ -1,7 +1,7 @@
 import type { TokenRecipe } from '../jwt/token/minter.ts';
 import type { SettingValues } from './table.ts';
 
-/** Where a secret comes from; reading it is a later, separate step (`secret-source.ts`). */
+/** Where a secret comes from; reading it is a later, separate step (`secrets/source.ts`). */
 export type KeySource =
   | { readonly kind: 'value'; readonly value: string }
   | { readonly kind: 'file'; readonly path: string }

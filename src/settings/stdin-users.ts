@@ -1,6 +1,6 @@
 import { envLayer, flagLayer, winners } from './layers.ts';
+import { keyOf, tokenOf } from './read-credentials.ts';
 import type { Settings } from './settings.ts';
-import { keyOf, tokenOf } from './typed-credentials.ts';
 
 /** Who among the settings reads stdin, as a person would write it. */
 export function stdinUsers({ key, token }: Pick<Settings, 'key' | 'token'>): readonly string[] {

@@ -5,9 +5,9 @@ import { didYouMean } from '../../spec/nearest.ts';
 import { shellWord } from '../../text.ts';
 import type { World } from '../../world.ts';
 import { fileLayer, winners } from '../layers.ts';
+import { readSettings } from '../read-values.ts';
 import { faultOf } from '../secrets/source.ts';
 import { type NamedSetting, SETTINGS } from '../table.ts';
-import { typedSettings } from '../typed.ts';
 import type { ConfigPlace } from './place.ts';
 import { type ConfigValues, checkConfig, readConfig } from './read.ts';
 
@@ -96,7 +96,7 @@ async function checkEdit(config: ConfigValues, { profile, spec, value }: Edit, p
   if (spec.key === 'profile') requireProfile(String(value), config);
   const place = { prefix: '', folder: '/' };
   const defaults = Object.fromEntries(SETTINGS.map((one) => [one.key, one.default]));
-  typedSettings(winners([fileLayer('file', { ...defaults, allowHttp: true, [spec.key]: value }, place)]));
+  readSettings(winners([fileLayer('file', { ...defaults, allowHttp: true, [spec.key]: value }, place)]));
   const profiles = (config.profiles ?? {}) as Readonly<Record<string, ConfigValues>>;
   winners([fileLayer('file', (profile === undefined ? config : profiles[profile]) ?? {}, place)]);
 }

@@ -2,15 +2,15 @@ import { FilingsError } from '../errors.ts';
 import { readAs } from '../spec/option.ts';
 import { checkBaseUrl, parseBaseUrl } from './base-url.ts';
 import { type Given, type Layer, sourceOf } from './layers.ts';
+import { basicUserOf, keyHeaderOf, keyOf, tokenOf } from './read-credentials.ts';
 import type { Settings } from './settings.ts';
 import { KEY_WAYS, type NamedSetting, SETTINGS, type SettingValues } from './table.ts';
-import { basicUserOf, keyHeaderOf, keyOf, tokenOf } from './typed-credentials.ts';
 
 /**
  * The values that won, read and checked.
  * @throws FilingsError `usage` or `config`, naming the source of what is wrong
  */
-export function typedSettings(given: Layer): Settings {
+export function readSettings(given: Layer): Settings {
   const values = Object.fromEntries(
     SETTINGS.map((spec) => [spec.key, readGiven(spec, given.get(spec.key))]),
   ) as unknown as SettingValues;

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { typedAgain } from '../../src/settings/typed-again.ts';
+import { hintCommand } from '../../src/settings/hint-command.ts';
 
 test.each<[Record<string, string | boolean>, string]>([
   [{}, ''],
@@ -12,5 +12,5 @@ test.each<[Record<string, string | boolean>, string]>([
   [{ apiKey: 'secret-key-1', apiKeyFile: 'key' }, ' --api-key-file key'],
   [{ apiKeyFile: '-', jwtFile: '-' }, ''],
 ])('%j', (flags, more) => {
-  expect(typedAgain('filings list 1', flags)).toBe(`filings list 1${more}`);
+  expect(hintCommand('filings list 1', flags)).toBe(`filings list 1${more}`);
 });

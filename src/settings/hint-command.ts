@@ -8,7 +8,7 @@ const CHOOSING = ['config', 'profile', 'sandbox'];
  * A command of this program as a hint shows it: with those flags of this run that choose the service, so that it works
  * when it is pasted. No secret is among them, nor what was read from stdin.
  */
-export function typedAgain(command: string, flags: Readonly<Record<string, unknown>>): string {
+export function hintCommand(command: string, flags: Readonly<Record<string, unknown>>): string {
   const words = SHARED_OPTIONS.flatMap(({ key, flag, service, secret }) => {
     const value = flags[key];
     if (secret || !(service || CHOOSING.includes(key)) || value === '-') return [];
