@@ -1,6 +1,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { VerificationKey } from '../jwt/key/keys.ts';
-import type { Credentials, KeyCarrier, PresentedKey } from './credentials.ts';
+import type { KeyWay } from '../service/credentials.ts';
+import type { PresentedCredentials, PresentedKey } from './credentials.ts';
 
 export interface GateRules {
   readonly apiKey: string;
@@ -11,39 +12,39 @@ export interface GateRules {
 }
 
 /** Why a request is not let in, in words that hold no secret. */
-export interface Refusal {
+export interface Rejection {
   readonly detail: string;
   /** The value of WWW-Authenticate (RFC 9110 section 11.6.1). */
   readonly challenge: string;
 }
 
 /** Takes what a request brings to undefined when it may come in. */
-export type Gate = (credentials: Credentials) => Promise<Refusal | undefined>;
+export type Gate = (credentials: PresentedCredentials) => Promise<Rejection | undefined>;
 
 /** The fixed word of Basic authentication (contract part 5). */
 const BASIC_USER = 'service';
 const BASIC = 'Basic realm="filings", charset="UTF-8"';
 const BEARER = 'Bearer realm="filings"';
-const IN_AUTHORIZATION: readonly KeyCarrier[] = ['authorization', 'basic'];
+const IN_AUTHORIZATION: readonly KeyWay[] = ['authorization', 'basic'];
 
 /** The contract's rules of who may come in. Where a key is given in several ways, each must be right. */
 export function createGate(rules: GateRules): Gate {
   const wantsToken = rules.jwtKeys.length > 0;
-  const refuse = (detail: string, challenge = wantsToken ? BEARER : BASIC): Refusal => ({ detail, challenge });
+  const reject = (detail: string, challenge = wantsToken ? BEARER : BASIC): Rejection => ({ detail, challenge });
   const isRight = keyCheck(rules.apiKey);
   return async ({ keys, tokens }) => {
-    if (keys.length === 0) return refuse('no API key was given');
-    if (keys.map(isRight).includes(false)) return refuse('the API key is not valid');
+    if (keys.length === 0) return reject('no API key was given');
+    if (keys.map(isRight).includes(false)) return reject('the API key is not valid');
     if (!wantsToken) return undefined;
-    if (keys.some((key) => IN_AUTHORIZATION.includes(key.carrier))) {
-      return refuse('this key wants a JWT in Authorization: pass the key in X-Service-Key, apikey or the path');
+    if (keys.some((key) => IN_AUTHORIZATION.includes(key.way))) {
+      return reject('this key wants a JWT in Authorization: pass the key in X-Service-Key, apikey or the path');
     }
     const [token] = tokens;
-    if (token === undefined || tokens.length > 1) return refuse('this key wants one JWT: Authorization: Bearer <JWT>');
+    if (token === undefined || tokens.length > 1) return reject('this key wants one JWT: Authorization: Bearer <JWT>');
     const objection = await tokenObjection(token, rules);
     return objection === undefined
       ? undefined
-      : refuse(`the JWT is not valid: ${objection}`, `${BEARER}, error="invalid_token"`);
+      : reject(`the JWT is not valid: ${objection}`, `${BEARER}, error="invalid_token"`);
   };
 }
 

@@ -1,13 +1,13 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Secrets } from '../secrets/secrets.ts';
-import { type Answer, send } from './answer.ts';
 import type { Archive } from './archive/archive.ts';
-import { type Credentials, readCredentials } from './credentials.ts';
+import { type PresentedCredentials, readCredentials } from './credentials.ts';
 import { createGate, type GateRules } from './gate.ts';
 import { refuseHost } from './host.ts';
 import { problem } from './problem.ts';
 import { createRateLimit, type RateLimit } from './rate-limit.ts';
+import { type Reply, send } from './reply.ts';
 import { requestLine } from './request-log.ts';
 import { route } from './routes.ts';
 import { parseTarget, type Target } from './target.ts';
@@ -15,7 +15,7 @@ import { parseTarget, type Target } from './target.ts';
 export interface HandlerOptions extends GateRules {
   /** The address or name that is listened on. */
   readonly host: string;
-  /** Delays each answer, in milliseconds. */
+  /** Delays each reply, in milliseconds. */
   readonly latencyMs?: number;
   readonly rateLimit?: RateLimit;
   /** Takes the line of each request, without a line break, printable and without secrets. */
@@ -29,7 +29,7 @@ export type Handler = (request: IncomingMessage, response: ServerResponse) => Pr
 interface Arrival {
   readonly request: IncomingMessage;
   readonly target: Target | undefined;
-  readonly credentials: Credentials | undefined;
+  readonly credentials: PresentedCredentials | undefined;
   /** A name to find its line in the log by. */
   readonly traceId: string;
 }
@@ -47,15 +47,15 @@ export function createHandler(archive: Archive, options: HandlerOptions, closing
     const credentials = target && readCredentials(target, request.headersDistinct);
     const traceId = `sandbox-${++count}`;
     if (latencyMs > 0) await sleep(latencyMs, undefined, { signal: closing }).catch(() => {});
-    const answer = await decide({ request, target, credentials, traceId });
-    const { status, note } = answer;
+    const reply = await decide({ request, target, credentials, traceId });
+    const { status, note } = reply;
     const method = request.method ?? '';
-    const complete = await send(answer, response, method !== 'HEAD');
+    const complete = await send(reply, response, method !== 'HEAD');
     log?.(requestLine({ at, method, target, credentials, traceId, status, note, complete, ms: now() - at }, secrets));
   };
 }
 
-function createDecision(archive: Archive, options: HandlerOptions): (arrival: Arrival) => Promise<Answer> {
+function createDecision(archive: Archive, options: HandlerOptions): (arrival: Arrival) => Promise<Reply> {
   const { host, now, rateLimit } = options;
   const gate = createGate(options);
   const takeTurn = rateLimit === undefined ? () => 0 : createRateLimit(rateLimit, now);
@@ -64,16 +64,17 @@ function createDecision(archive: Archive, options: HandlerOptions): (arrival: Ar
     if (misdirected) return misdirected;
     if (!target || !credentials) return problem(400, { detail: 'the percent-encoding of the path is broken', traceId });
     try {
-      const refusal = await gate(credentials);
-      if (refusal) return problem(401, { detail: refusal.detail, traceId }, { 'WWW-Authenticate': refusal.challenge });
+      const rejection = await gate(credentials);
+      if (rejection)
+        return problem(401, { detail: rejection.detail, traceId }, { 'WWW-Authenticate': rejection.challenge });
       const wait = takeTurn();
       if (wait > 0) return problem(429, { detail: 'too many requests', traceId }, { 'Retry-After': `${wait}` });
       const { method = '', headers } = request;
       return await route({ method, ...target, headers, traceId }, { archive, now });
     } catch (error) {
       // The error's text names a path of this machine: it is for the log alone.
-      const answer = problem(500, { detail: 'the archive could not be read', traceId });
-      return { ...answer, note: (error as Error).message };
+      const reply = problem(500, { detail: 'the archive could not be read', traceId });
+      return { ...reply, note: (error as Error).message };
     }
   };
 }

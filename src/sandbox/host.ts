@@ -1,6 +1,6 @@
 import { isLoopback } from '../http/connection/loopback.ts';
-import type { Answer } from './answer.ts';
 import { problem } from './problem.ts';
+import type { Reply } from './reply.ts';
 
 /**
  * Refuses a request that says not, or twice, whom it is for (RFC 9112 section 3.2), and on loopback one
@@ -13,7 +13,7 @@ export function refuseHost(
   hosts: readonly string[],
   url: string,
   traceId: string,
-): Answer | undefined {
+): Reply | undefined {
   const [host, ...more] = hosts;
   if (!host || more.length > 0) {
     return problem(400, { detail: `the Host header is ${host ? 'there more than once' : 'missing'}`, traceId });

@@ -1,5 +1,5 @@
 import { STATUS_CODES } from 'node:http';
-import type { Answer } from './answer.ts';
+import type { Reply } from './reply.ts';
 
 /** The three variants of contract part 2: `errors` makes the first, `traceId` tells the others apart in a log. */
 export interface ProblemDetails {
@@ -26,7 +26,7 @@ export function problem(
   status: number,
   details: ProblemDetails,
   headers: Readonly<Record<string, string>> = {},
-): Answer {
+): Reply {
   const section = SECTIONS[status];
   const body = Buffer.from(
     JSON.stringify({

@@ -1,6 +1,6 @@
 import type { Secrets } from '../secrets/secrets.ts';
 import { printable } from '../terminal/printable.ts';
-import type { Credentials } from './credentials.ts';
+import type { PresentedCredentials } from './credentials.ts';
 import type { Target } from './target.ts';
 
 export interface Served {
@@ -8,7 +8,7 @@ export interface Served {
   readonly at: number;
   readonly method: string;
   readonly target: Target | undefined;
-  readonly credentials: Credentials | undefined;
+  readonly credentials: PresentedCredentials | undefined;
   readonly traceId: string;
   readonly status: number;
   readonly note: string | undefined;
@@ -32,7 +32,7 @@ export function requestLine(served: Served, secrets: Secrets): string {
   for (const name of ['accession_no', 'file_name']) {
     for (const value of target?.query.getAll(name) ?? []) parts.push(`${name}=${show(value)}`);
   }
-  const ways = (credentials?.keys ?? []).map((key) => key.carrier);
+  const ways = (credentials?.keys ?? []).map((key) => key.way);
   parts.push(`key=${ways.join('+') || 'none'}`);
   if (credentials?.tokens.length) parts.push('jwt');
   parts.push(`${served.status}`, `${Math.round(served.ms)}ms`);

@@ -1,10 +1,10 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { Answer } from './answer.ts';
 import { type Archive, isFileName } from './archive/archive.ts';
 import { describe } from './archive/description.ts';
 import { mediaType } from './archive/media-type.ts';
-import { fileAnswer } from './file/file-answer.ts';
+import { fileReply } from './file/file-reply.ts';
 import { problem } from './problem.ts';
+import type { Reply } from './reply.ts';
 
 /** A request that was let in. */
 export interface Admitted {
@@ -21,17 +21,17 @@ export interface RouteContext {
   readonly now: () => number;
 }
 
-type Handler = (request: Admitted, context: RouteContext) => Promise<Answer>;
+type Route = (request: Admitted, context: RouteContext) => Promise<Reply>;
 type Errors = Record<string, string[]>;
 
-const ROUTES: ReadonlyMap<string, Handler> = new Map([
+const ROUTES: ReadonlyMap<string, Route> = new Map([
   ['/v1/download', download],
   ['/v1/filings', filings],
 ]);
 const ACCESSION = /^\d{10}-\d{2}-\d{6}$/;
 
 /** The answer to a request that was let in (contract part 4). Rejects when the archive can't be read. */
-export async function route(request: Admitted, context: RouteContext): Promise<Answer> {
+export async function route(request: Admitted, context: RouteContext): Promise<Reply> {
   const { method, resource: instance, traceId } = request;
   const handler = ROUTES.get(instance);
   if (handler === undefined) return problem(404, { detail: 'there is no such resource', instance, traceId });
@@ -41,7 +41,7 @@ export async function route(request: Admitted, context: RouteContext): Promise<A
   return handler(request, context);
 }
 
-async function download(request: Admitted, { archive, now }: RouteContext): Promise<Answer> {
+async function download(request: Admitted, { archive, now }: RouteContext): Promise<Reply> {
   const errors: Errors = {};
   const accession = accessionOf(request, errors);
   const name = single(request.query, 'file_name', errors);
@@ -51,7 +51,7 @@ async function download(request: Admitted, { archive, now }: RouteContext): Prom
   if (file === undefined) {
     return problem(404, { detail: 'the filing has no file of that name', traceId: request.traceId });
   }
-  return fileAnswer(file, {
+  return fileReply(file, {
     name,
     method: request.method,
     headers: request.headers,
@@ -60,7 +60,7 @@ async function download(request: Admitted, { archive, now }: RouteContext): Prom
   });
 }
 
-async function filings(request: Admitted, { archive }: RouteContext): Promise<Answer> {
+async function filings(request: Admitted, { archive }: RouteContext): Promise<Reply> {
   const errors: Errors = {};
   const accession = accessionOf(request, errors);
   if (accession === undefined) return invalid(request, errors);
@@ -90,6 +90,6 @@ function single(query: URLSearchParams, name: string, errors: Errors): string | 
   return undefined;
 }
 
-function invalid({ resource: instance, traceId }: Admitted, errors: Errors): Answer {
+function invalid({ resource: instance, traceId }: Admitted, errors: Errors): Reply {
   return problem(400, { detail: 'the query is not valid', instance, errors, traceId });
 }

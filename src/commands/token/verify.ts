@@ -2,7 +2,7 @@ import { FilingsError } from '../../errors.ts';
 import { readVerificationKey } from '../../jwt/key/key-file.ts';
 import { lineBreakWarning } from '../../jwt/key/keys.ts';
 import { isFromStdin, readTokenInput } from '../../jwt/token/token-input.ts';
-import { type Verdict, verifyToken } from '../../jwt/token/verify.ts';
+import { type Verification, verifyToken } from '../../jwt/token/verify.ts';
 import type { Invocation } from '../../spec/invocation.ts';
 import { write } from '../../stdio/output.ts';
 import { printableJson } from '../../terminal/printable.ts';
@@ -36,13 +36,13 @@ export async function run(invocation: Invocation<typeof VERIFY_OPTIONS>, world: 
   return 0;
 }
 
-function asJson(verdict: Verdict) {
+function asJson(verdict: Verification) {
   if (verdict.valid) return { valid: true, header: verdict.header, claims: verdict.claims };
   const { failedCheck, reason, hint } = verdict;
   return { valid: false, failed_check: failedCheck, reason, ...(hint !== undefined && { hint }) };
 }
 
-function notValid({ failedCheck, reason, hint }: Verdict & { valid: false }): FilingsError {
+function notValid({ failedCheck, reason, hint }: Verification & { valid: false }): FilingsError {
   return new FilingsError(
     'auth',
     `the token is not valid (${failedCheck}): ${reason}`,

@@ -7,12 +7,12 @@ import { sha256OfBytes } from './sha256.ts';
 const WORTH_A_THREAD_BYTES = 16 << 20;
 
 /** What the thread is told. */
-export type Order =
+export type HashOrder =
   | { readonly kind: 'restart' }
   | { readonly kind: 'reached'; readonly bytes: number }
   | { readonly kind: 'finish'; readonly bytes: number };
 
-export type Answer = { readonly sha256: string } | { readonly missing: number };
+export type HashAnswer = { readonly sha256: string } | { readonly missing: number };
 
 /**
  * Hashes a file while it is being written, beside the main thread: a second thread
@@ -57,10 +57,10 @@ export class FollowingHash {
   }
 
   /** Undefined when the thread fails or ends first. */
-  async #ask(worker: Worker, bytes: number, signal: AbortSignal): Promise<Answer | undefined> {
+  async #ask(worker: Worker, bytes: number, signal: AbortSignal): Promise<HashAnswer | undefined> {
     let onAbort = () => {};
     try {
-      return await new Promise<Answer | undefined>((resolve, reject) => {
+      return await new Promise<HashAnswer | undefined>((resolve, reject) => {
         onAbort = () => reject(signal.reason);
         signal.addEventListener('abort', onAbort, { once: true });
         worker.once('message', resolve);
@@ -85,7 +85,7 @@ export class FollowingHash {
     return worker;
   }
 
-  #tell(order: Order): void {
+  #tell(order: HashOrder): void {
     this.#worker?.postMessage(order);
   }
 }

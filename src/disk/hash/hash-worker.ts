@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readSync } from 'node:fs';
 import { parentPort, workerData } from 'node:worker_threads';
-import type { Answer, Order } from './following-hash.ts';
+import type { HashAnswer, HashOrder } from './following-hash.ts';
 
 const READ_BYTES = 1 << 20;
 
@@ -20,7 +20,7 @@ function readUpTo(end: number): void {
   }
 }
 
-function answerTo(order: Order): Answer | undefined {
+function answerTo(order: HashOrder): HashAnswer | undefined {
   if (order.kind === 'restart') {
     hash = createHash('sha256');
     position = 0;
@@ -31,7 +31,7 @@ function answerTo(order: Order): Answer | undefined {
   return position === order.bytes ? { sha256: hash.digest('hex') } : { missing: order.bytes - position };
 }
 
-parentPort?.on('message', (order: Order) => {
+parentPort?.on('message', (order: HashOrder) => {
   const answer = answerTo(order);
   if (answer) parentPort?.postMessage(answer);
 });

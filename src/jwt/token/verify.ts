@@ -5,7 +5,7 @@ import { signatureFault } from './signature-fault.ts';
 import { type JsonObject, readJsonObject } from './strict-json.ts';
 import { type Refusal, readToken, refuse, type StrictToken } from './strict-token.ts';
 
-export type Verdict = { readonly valid: true; readonly header: JsonObject; readonly claims: JsonObject } | Refusal;
+export type Verification = { readonly valid: true; readonly header: JsonObject; readonly claims: JsonObject } | Refusal;
 
 export interface VerifyOptions extends Clock {
   /** Names of the allowed algorithms; those that fit the key unless told. */
@@ -20,7 +20,7 @@ export async function verifyToken(
   token: string,
   keys: readonly VerificationKey[],
   { algorithms, ...clock }: VerifyOptions,
-): Promise<Verdict> {
+): Promise<Verification> {
   const read = readToken(token);
   if ('failedCheck' in read) return read;
   const { name } = read.algorithm;
@@ -56,7 +56,7 @@ async function anyConfirms(keys: readonly VerificationKey[], token: StrictToken)
   return false;
 }
 
-function checkClaims({ header, payload }: StrictToken, clock: Clock): Verdict {
+function checkClaims({ header, payload }: StrictToken, clock: Clock): Verification {
   const claims = readJsonObject(payload);
   if (typeof claims === 'string') return refuse('claims', `the payload ${claims}`);
   const [fault] = claimFaults(claims, clock);

@@ -1,8 +1,8 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { Answer } from '../answer.ts';
 import type { ArchivedFile } from '../archive/archived-file.ts';
 import { mediaType } from '../archive/media-type.ts';
 import { problem } from '../problem.ts';
+import type { Reply } from '../reply.ts';
 import { allowsRange, isNotModified } from './preconditions.ts';
 import { readRange } from './range.ts';
 
@@ -16,7 +16,7 @@ export interface FileRequest {
 }
 
 /** The answer to a download: 200, 206, 304 or 416. Closes the file unless the answer's body holds it. */
-export async function fileAnswer(file: ArchivedFile, request: FileRequest): Promise<Answer> {
+export async function fileReply(file: ArchivedFile, request: FileRequest): Promise<Reply> {
   const { size } = file;
   const validators = { etag: file.etag, lastModified: lastModified(file, request.now) };
   const common = {

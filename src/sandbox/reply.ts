@@ -9,7 +9,7 @@ export interface FileSlice {
   readonly length: number;
 }
 
-export interface Answer {
+export interface Reply {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Buffer | FileSlice;
@@ -17,9 +17,9 @@ export interface Answer {
   readonly note?: string;
 }
 
-/** Sends an answer; true when the client was there to the end. Never throws. */
-export async function send(answer: Answer, response: ServerResponse, withBody: boolean): Promise<boolean> {
-  const { status, headers, body } = answer;
+/** Sends a reply; true when the client was there to the end. Never throws. */
+export async function send(reply: Reply, response: ServerResponse, withBody: boolean): Promise<boolean> {
+  const { status, headers, body } = reply;
   try {
     response.writeHead(status, headers);
     if (Buffer.isBuffer(body) || !withBody) {
