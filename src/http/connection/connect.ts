@@ -4,9 +4,9 @@ import { FilingsError } from '../../errors.ts';
 import { inSeconds } from '../../text.ts';
 import { startTimer } from '../timer.ts';
 import { connectFailure, proxyFailure } from './failure.ts';
-import { happens } from './happens.ts';
 import { Intake } from './intake.ts';
 import { lookupOf } from './loopback.ts';
+import { socketEvent } from './socket-event.ts';
 import { openTunnel } from './tunnel.ts';
 import { Underlay } from './underlay.ts';
 
@@ -103,7 +103,7 @@ async function connect(origin: URL, route: Route, signal: AbortSignal, intake: I
     keepAlive: true,
     ...(intake ? { onread: intake.onread } : {}),
   });
-  await happens(socket, 'connect', signal).catch((error) => {
+  await socketEvent(socket, 'connect', signal).catch((error) => {
     throw route.proxy ? proxyFailure(error, route.url, route.proxy) : error;
   });
   return socket;
@@ -122,7 +122,7 @@ async function secure(below: Duplex, hostname: string, signal: AbortSignal): Pro
     // Said explicitly: NODE_TLS_REJECT_UNAUTHORIZED must not switch it off.
     rejectUnauthorized: true,
   });
-  await happens(secured, 'secureConnect', signal);
+  await socketEvent(secured, 'secureConnect', signal);
   return secured;
 }
 

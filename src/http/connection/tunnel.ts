@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import { FilingsError } from '../../errors.ts';
 import { isRetriedStatus } from '../retry/retry.ts';
-import { happens } from './happens.ts';
+import { socketEvent } from './socket-event.ts';
 
 const LONGEST_PROXY_HEAD = 16_384;
 
@@ -46,6 +46,6 @@ async function readHead(socket: Socket, signal: AbortSignal): Promise<string> {
       return held.toString('latin1', 0, end);
     }
     if (socket.readableEnded || held.length > LONGEST_PROXY_HEAD) return held.toString('latin1');
-    if (!chunk) await happens(socket, 'readable', signal);
+    if (!chunk) await socketEvent(socket, 'readable', signal);
   }
 }

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 
 /** Waits for one event; destroys the socket and throws when it fails, ends or the signal aborts first. */
-export function happens(socket: Socket, event: string, signal: AbortSignal): Promise<void> {
+export function socketEvent(socket: Socket, event: string, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     const settle = (error?: unknown) => {
       socket.off(event, onEvent).off('error', settle).off('close', onClose);
