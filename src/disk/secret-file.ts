@@ -17,7 +17,7 @@ export interface OpenedFile {
 }
 
 /** Who may have a file open: `private`: nobody else; `trusted`: nobody else may change it. */
-export type Access = 'private' | 'trusted';
+export type Protection = 'private' | 'trusted';
 
 /**
  * The bytes of a file that holds a secret, 1 MiB at most. Its owner and permissions are checked
@@ -70,7 +70,7 @@ export async function readSmallFile(
  */
 export function checkAccess(
   stats: Pick<Stats, 'mode' | 'uid'>,
-  access: Access,
+  protection: Protection,
   name: string,
   path: string,
   uid: number | undefined,
@@ -78,13 +78,13 @@ export function checkAccess(
   if (uid === undefined) return;
   const word = shellWord(path.startsWith('-') ? `./${path}` : path);
   // A file of root's may be there for all to read.
-  const mend = `chmod ${access === 'private' || stats.uid === uid ? '600' : 'go-w'} ${word}`;
+  const mend = `chmod ${protection === 'private' || stats.uid === uid ? '600' : 'go-w'} ${word}`;
   if (stats.uid !== uid && stats.uid !== 0) {
     throw new FilingsError('config', `${name}: another user owns it`, {
       hint: `make it yours: chown "$(id -u)" ${word} && ${mend}`,
     });
   }
-  const forbidden = access === 'private' ? READ_BY_OTHERS | WRITTEN_BY_OTHERS : WRITTEN_BY_OTHERS;
+  const forbidden = protection === 'private' ? READ_BY_OTHERS | WRITTEN_BY_OTHERS : WRITTEN_BY_OTHERS;
   if ((stats.mode & forbidden) === 0) return;
   const verb = (stats.mode & WRITTEN_BY_OTHERS) !== 0 ? 'write' : 'read';
   throw new FilingsError('config', `${name}: others can ${verb} it`, { hint: mend });

@@ -69,7 +69,7 @@ describe('createMinter', () => {
     const { minter, clock } = await minterOf({ lifetime: 2000 });
     const jwtKeys = [loadSecret(SECRET, 's')];
     const gate = createGate({ apiKey: 'key', jwtKeys, now: () => clock.ms });
-    const keys = [{ carrier: 'header', value: Buffer.from('key') }] as const;
+    const keys = [{ way: 'header', value: Buffer.from('key') }] as const;
     const used = new Set<string>();
     for (; clock.ms < (NOW + 120) * 1000; clock.ms += 333) {
       const token = await minter.token();
