@@ -6,7 +6,7 @@ import type { Flags, Invocation } from '../spec/invocation.ts';
 import { choice } from '../spec/kind.ts';
 import { type NamedOption, named, readAs } from '../spec/option.ts';
 import type { Request } from './request.ts';
-import { helpHint, looksLikeOption, type Place, unknownCommand, usageError } from './usage-error.ts';
+import { helpHint, looksLikeOption, type Position, unknownCommand, usageError } from './usage-error.ts';
 
 /** Thrown through commander, which has no other way to stop. */
 class Stop extends Error {
@@ -81,25 +81,25 @@ function commandOf(
   return command;
 }
 
-function stopOf(error: CommanderError, place: Place): Error {
+function stopOf(error: CommanderError, position: Position): Error {
   switch (error.code) {
     case 'commander.version':
       return new Stop({ kind: 'version' });
     case 'commander.helpDisplayed':
     case 'commander.help':
-      return helpOf(place, error.exitCode !== 0);
+      return helpOf(position, error.exitCode !== 0);
     default:
-      return usageError(error, place);
+      return usageError(error, position);
   }
 }
 
 /** Help about what was named, before or after `--help`: about a command that is not there, none. */
-function helpOf({ spec, path, args, ...place }: Place, missing: boolean): Error {
+function helpOf({ spec, path, args, ...position }: Position, missing: boolean): Error {
   const [word] = args.filter((one) => !one.startsWith('-'));
   if (word === undefined || spec.children === undefined) return new Stop({ kind: 'help', path, missing });
   const child = spec.children.find(({ name }) => name === word);
   if (child === undefined) return unknownCommand({ path, args: [word] }, spec.children, helpHint(path));
-  return helpOf({ ...place, spec: child, path: [...path, word], args: args.slice(args.indexOf(word) + 1) }, missing);
+  return helpOf({ ...position, spec: child, path: [...path, word], args: args.slice(args.indexOf(word) + 1) }, missing);
 }
 
 /** An option of the command itself: its value is read as it is parsed. */

@@ -5,7 +5,7 @@ import { didYouMean, nearest } from '../spec/nearest.ts';
 import type { NamedOption } from '../spec/option.ts';
 
 /** Where on the command line it went wrong. */
-export interface Place {
+export interface Position {
   readonly spec: CommandSpec;
   readonly path: readonly string[];
   readonly args: readonly string[];
@@ -15,23 +15,23 @@ export interface Place {
 }
 
 /** Commander's complaint in our words: nothing that may be a value is echoed, since it may be a key. */
-export function usageError(error: CommanderError, place: Place): FilingsError {
-  const command = place.path.join(' ') || 'filings';
+export function usageError(error: CommanderError, position: Position): FilingsError {
+  const command = position.path.join(' ') || 'filings';
   const quoted = /'([^']*)'/.exec(error.message)?.[1] ?? '';
-  const help = helpHint(place.path);
+  const help = helpHint(position.path);
   switch (error.code) {
     case 'commander.unknownOption':
-      return unknownOption(quoted, place, help);
+      return unknownOption(quoted, position, help);
     case 'commander.unknownCommand':
-      return unknownCommand(place, place.spec.children ?? [], help);
+      return unknownCommand(position, position.spec.children ?? [], help);
     case 'commander.missingArgument':
       return new FilingsError('usage', `${command}: ${quoted} is missing`, { hint: help });
     case 'commander.optionMissingArgument':
       return new FilingsError('usage', `${/--[\w-]+/.exec(quoted)?.[0]}: a value is missing`, { hint: help });
     case 'commander.excessArguments':
-      return place.siblings === undefined
+      return position.siblings === undefined
         ? new FilingsError('usage', `${command}: too many arguments`, { hint: help })
-        : unknownCommand({ ...place, path: place.path.slice(0, -1) }, place.siblings, help);
+        : unknownCommand({ ...position, path: position.path.slice(0, -1) }, position.siblings, help);
     case 'commander.conflictingOption':
       return new FilingsError('usage', `${flagsIn(error.message).join(' and ')}: they exclude each other`, {
         hint: help,
@@ -46,7 +46,7 @@ function flagsIn(message: string): readonly string[] {
   return message.match(/--[\w-]+/g) ?? [];
 }
 
-function unknownOption(written: string, { options, path }: Place, help: string): FilingsError {
+function unknownOption(written: string, { options, path }: Position, help: string): FilingsError {
   const flag = written.startsWith('--') ? written.split('=', 1).join() : written.slice(0, 2);
   if (options.some((option) => `--${option.flag}` === flag)) {
     return new FilingsError('usage', `${flag}: takes no value`, { hint: help });
@@ -63,7 +63,7 @@ export function helpHint(path: readonly string[]): string {
 
 /** What does not look like a word may be a token or a key. */
 export function unknownCommand(
-  { args, path }: Pick<Place, 'args' | 'path'>,
+  { args, path }: Pick<Position, 'args' | 'path'>,
   known: readonly CommandSpec[],
   help: string,
 ): FilingsError {

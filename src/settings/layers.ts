@@ -48,11 +48,11 @@ export function envLayer(env: Environment, cwd: string): Layer {
 export function fileLayer(
   level: 'profile' | 'file',
   values: Readonly<Record<string, unknown>>,
-  place: Pick<Given, 'folder' | 'home'> & { readonly prefix: string },
+  where: Pick<Given, 'folder' | 'home'> & { readonly prefix: string },
 ): Layer {
   return layer((spec) => {
     const value = spec.inFile && Object.hasOwn(values, spec.key) ? values[spec.key] : undefined;
-    const { prefix, ...base } = place;
+    const { prefix, ...base } = where;
     return value === undefined ? undefined : { level, name: `${prefix}${spec.key}`, value, ...base };
   });
 }

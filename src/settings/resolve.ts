@@ -4,7 +4,7 @@ import { didYouMean } from '../spec/nearest.ts';
 import { readAs } from '../spec/option.ts';
 import { requireOneUser } from '../stdio/one-user.ts';
 import type { World } from '../world.ts';
-import { namedPlace } from './file/place.ts';
+import { locateConfig } from './file/location.ts';
 import { type ConfigFile, configFolder, readConfigFile } from './file/read.ts';
 import { defaultLayer, envLayer, fileLayer, flagLayer, type Layer, winners } from './layers.ts';
 import { presentationIn } from './presentation.ts';
@@ -58,14 +58,14 @@ function without(layer: Layer, ignored: ReadonlySet<string>): Layer {
 }
 
 async function fileLayers(flags: Flags, world: World, ignored: ReadonlySet<string>, anyProfile: boolean) {
-  const named = namedPlace(flags, world);
-  const file = await readConfigFile(named.place, world, ignored);
+  const named = locateConfig(flags, world);
+  const file = await readConfigFile(named.location, world, ignored);
   const { profile, chosen } = profileOf(named.profile, file, anyProfile);
   if (file === undefined) return [];
-  const place = { folder: configFolder(file), home: world.env.HOME };
+  const where = { folder: configFolder(file), home: world.env.HOME };
   return [
-    fileLayer('profile', chosen, { ...place, prefix: `${file.path}: profiles.${profile}.` }),
-    fileLayer('file', file.values, { ...place, prefix: `${file.path}: ` }),
+    fileLayer('profile', chosen, { ...where, prefix: `${file.path}: profiles.${profile}.` }),
+    fileLayer('file', file.values, { ...where, prefix: `${file.path}: ` }),
   ];
 }
 

@@ -1,6 +1,6 @@
 import { FilingsError } from '../../errors.ts';
 import { editConfigFile, settingNamed, valueForFile } from '../../settings/file/edit.ts';
-import { namedPlace } from '../../settings/file/place.ts';
+import { locateConfig } from '../../settings/file/location.ts';
 import type { NamedSetting } from '../../settings/table.ts';
 import type { Invocation } from '../../spec/invocation.ts';
 import { readAll } from '../../stdio/input.ts';
@@ -13,8 +13,8 @@ export async function run({ args, flags }: Invocation, world: World): Promise<nu
   const spec = settingNamed(name);
   const text = given ?? (await askedFor(spec, world));
   if (spec.secret) world.secrets.add(text);
-  const { place, profile } = namedPlace(flags, world);
-  await editConfigFile(place, { profile, spec, value: valueForFile(spec, text, world.cwd) }, world);
+  const { location, profile } = locateConfig(flags, world);
+  await editConfigFile(location, { profile, spec, value: valueForFile(spec, text, world.cwd) }, world);
   return 0;
 }
 

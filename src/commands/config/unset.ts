@@ -1,12 +1,12 @@
 import { editConfigFile, settingNamed } from '../../settings/file/edit.ts';
-import { namedPlace } from '../../settings/file/place.ts';
+import { locateConfig } from '../../settings/file/location.ts';
 import type { Invocation } from '../../spec/invocation.ts';
 import type { World } from '../../world.ts';
 
 /** `filings config unset KEY`: out of the config file, or out of a profile of it with `--profile`. */
 export async function run({ args, flags }: Invocation, world: World): Promise<number> {
   const spec = settingNamed(args[0] ?? '');
-  const { place, profile } = namedPlace(flags, world);
-  await editConfigFile(place, { profile, spec, value: undefined }, world);
+  const { location, profile } = locateConfig(flags, world);
+  await editConfigFile(location, { profile, spec, value: undefined }, world);
   return 0;
 }

@@ -8,7 +8,7 @@ import { fileLayer, winners } from '../layers.ts';
 import { readSettings } from '../read-values.ts';
 import { faultOf } from '../secrets/source.ts';
 import { type NamedSetting, SETTINGS } from '../table.ts';
-import type { ConfigPlace } from './place.ts';
+import type { ConfigLocation } from './location.ts';
 import { type ConfigValues, checkConfig, readConfig } from './read.ts';
 
 /** Where in the config file: at its top, or in a profile. */
@@ -61,8 +61,8 @@ function meantBy({ key, kind }: NamedSetting, text: string, cwd: string): unknow
  * Changes one member of the config file, which is made when it is missing; whole or not at all.
  * @throws FilingsError `usage`, `config` when what would stand there is wrong, `local_io`
  */
-export async function editConfigFile(place: ConfigPlace, edit: Edit, world: World): Promise<void> {
-  const { path } = place;
+export async function editConfigFile(location: ConfigLocation, edit: Edit, world: World): Promise<void> {
+  const { path } = location;
   if (path === undefined) throw noHome();
   const before = await readConfig(path, world).catch((error: FilingsError) => {
     if (errnoOf(error.cause) === 'ENOENT') return {};
@@ -94,11 +94,11 @@ function withMember(object: ConfigValues, key: string, value: unknown): ConfigVa
 async function checkEdit(config: ConfigValues, { profile, spec, value }: Edit, path: string): Promise<void> {
   await checkConfig(config, path);
   if (spec.key === 'profile') requireProfile(String(value), config);
-  const place = { prefix: '', folder: '/' };
+  const where = { prefix: '', folder: '/' };
   const defaults = Object.fromEntries(SETTINGS.map((one) => [one.key, one.default]));
-  readSettings(winners([fileLayer('file', { ...defaults, allowHttp: true, [spec.key]: value }, place)]));
+  readSettings(winners([fileLayer('file', { ...defaults, allowHttp: true, [spec.key]: value }, where)]));
   const profiles = (config.profiles ?? {}) as Readonly<Record<string, ConfigValues>>;
-  winners([fileLayer('file', (profile === undefined ? config : profiles[profile]) ?? {}, place)]);
+  winners([fileLayer('file', (profile === undefined ? config : profiles[profile]) ?? {}, where)]);
 }
 
 /** A profile that is not there would stop every command, this one among them. */

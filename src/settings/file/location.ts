@@ -4,7 +4,7 @@ import type { World } from '../../world.ts';
 import { envLayer, flagLayer, type Layer } from '../layers.ts';
 
 /** Where the config file is; `named` when the user said so. */
-export interface ConfigPlace {
+export interface ConfigLocation {
   /** Absolute; undefined when there is no home either. */
   readonly path: string | undefined;
   readonly named: boolean;
@@ -16,13 +16,13 @@ type Flags = Readonly<Record<string, string | boolean | undefined>>;
  * The config file and the profile that a command line or the environment names, nothing read.
  * @throws FilingsError `usage` for an empty name
  */
-export function namedPlace(flags: Flags, world: Pick<World, 'env' | 'cwd'>) {
+export function locateConfig(flags: Flags, world: Pick<World, 'env' | 'cwd'>) {
   const layers = [flagLayer(flags, world.cwd), envLayer(world.env, world.cwd)];
-  return { place: configPlace(textIn(layers, 'config'), world), profile: textIn(layers, 'profile') };
+  return { location: configLocation(textIn(layers, 'config'), world), profile: textIn(layers, 'profile') };
 }
 
-/** The place of the config file: the one named, else as the XDG Base Directory Specification has it. */
-function configPlace(named: string | undefined, { env, cwd }: Pick<World, 'env' | 'cwd'>): ConfigPlace {
+/** Where the config file is: the one named, else as the XDG Base Directory Specification has it. */
+function configLocation(named: string | undefined, { env, cwd }: Pick<World, 'env' | 'cwd'>): ConfigLocation {
   // As everywhere: a file in which nothing is.
   if (named === '/dev/null') return { path: undefined, named: true };
   if (named !== undefined) return { path: resolve(cwd, named), named: true };

@@ -6,7 +6,7 @@ import { nearest } from '../../spec/nearest.ts';
 import type { World } from '../../world.ts';
 import { SETTINGS } from '../table.ts';
 import { faultOf } from './fault.ts';
-import type { ConfigPlace } from './place.ts';
+import type { ConfigLocation } from './location.ts';
 
 export type ConfigValues = Readonly<Record<string, unknown>>;
 
@@ -24,7 +24,7 @@ export interface ConfigFile {
  * @throws FilingsError `config` with the key's path; nothing of the file is echoed but names of keys
  */
 export async function readConfigFile(
-  { path, named }: ConfigPlace,
+  { path, named }: ConfigLocation,
   world: Pick<World, 'uid' | 'interrupt'>,
   ignored: ReadonlySet<string> = new Set(),
 ): Promise<ConfigFile | undefined> {
@@ -130,8 +130,8 @@ function withoutIgnored(config: ConfigValues, ignored: ReadonlySet<string>): Con
 }
 
 function holdsSecret(config: ConfigValues): boolean {
-  const places = [config, ...(isObject(config.profiles) ? Object.values(config.profiles).filter(isObject) : [])];
-  return SETTINGS.some(({ key, secret }) => secret && places.some((place) => Object.hasOwn(place, key)));
+  const records = [config, ...(isObject(config.profiles) ? Object.values(config.profiles).filter(isObject) : [])];
+  return SETTINGS.some(({ key, secret }) => secret && records.some((record) => Object.hasOwn(record, key)));
 }
 
 function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
