@@ -58,7 +58,7 @@ export interface World {
   readonly shown: { presentation?: Presentation };
   /** Of the package. Throws where that can't be read. */
   readonly version: string;
-  /** The project's folder, where `samples/` and `package.json` are. Absolute. */
+  /** The project's directory, where `samples/` and `package.json` are. Absolute. */
   readonly root: string;
 }
 

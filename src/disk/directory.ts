@@ -3,7 +3,7 @@ import { type FileHandle, lstat, open, readdir, unlink } from 'node:fs/promises'
 import { resolve } from 'node:path';
 import { errnoOf } from '../errors.ts';
 import { diskFailure } from './failure.ts';
-import { flushEntries, makeDirectories } from './folders.ts';
+import { flushEntries, makeDirectories } from './make-directories.ts';
 
 const { O_CREAT, O_DIRECTORY, O_EXCL, O_NOFOLLOW, O_RDONLY, O_RDWR } = constants;
 /** Where owners can't be told apart, their names may be taken; so many in a row are no accident. */

@@ -1,7 +1,7 @@
 import { open, unlink } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { errnoOf, FilingsError } from '../errors.ts';
-import { flushDirectory } from './folders.ts';
+import { flushDirectory } from './make-directories.ts';
 
 export interface NewFile {
   readonly path: string;
@@ -19,9 +19,9 @@ export async function createNewFiles(files: readonly NewFile[]): Promise<void> {
   const created: string[] = [];
   try {
     for (const file of files) await createNewFile(file, () => created.push(file.path));
-    for (const folder of new Set(created.map(dirname))) {
-      await flushDirectory(folder).catch((cause) => {
-        throw cannotCreate(folder, cause);
+    for (const directory of new Set(created.map(dirname))) {
+      await flushDirectory(directory).catch((cause) => {
+        throw cannotCreate(directory, cause);
       });
     }
   } catch (error) {

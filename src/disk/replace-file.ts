@@ -3,11 +3,11 @@ import { open, readlink, realpath, rename, unlink } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { errnoOf } from '../errors.ts';
 import { diskFailure } from './failure.ts';
-import { flushDirectory, makeDirectories } from './folders.ts';
+import { flushDirectory, makeDirectories } from './make-directories.ts';
 
 /**
  * Puts text in the place of a file, whole or not at all, readable by its owner alone from the first byte on.
- * A link is followed: what it points to is replaced, or made. Missing folders are made for their owner alone.
+ * A link is followed: what it points to is replaced, or made. Missing directories are made for their owner alone.
  * `elsewhere` says how to choose another place.
  * @throws FilingsError `local_io`
  */

@@ -15,8 +15,8 @@ export interface Origin {
 /** A value as it was given: text, `true` for a switch's flag, JSON from the config file. */
 export interface Given extends Origin {
   readonly value: unknown;
-  /** The folder that a relative path is relative to. */
-  readonly folder: string;
+  /** The directory that a relative path is relative to. */
+  readonly directory: string;
   /** What a leading `~/` stands for: no shell expands it in a file. */
   readonly home?: string | undefined;
 }
@@ -30,7 +30,7 @@ export function flagLayer(flags: Readonly<Record<string, unknown>>, cwd: string)
   return layer((spec) => {
     const name = flagOfSetting(spec);
     const value = flags[spec.key];
-    return value === undefined || name === undefined ? undefined : { level: 'flag', name, value, folder: cwd };
+    return value === undefined || name === undefined ? undefined : { level: 'flag', name, value, directory: cwd };
   });
 }
 
@@ -38,9 +38,9 @@ export function flagLayer(flags: Readonly<Record<string, unknown>>, cwd: string)
 export function envLayer(env: Environment, cwd: string): Layer {
   return layer((spec) => {
     const value = spec.env && env[spec.env];
-    if (value) return { level: 'env', name: `${spec.env}`, value, folder: cwd };
+    if (value) return { level: 'env', name: `${spec.env}`, value, directory: cwd };
     const color = spec.key === 'color' ? colorFromEnvironment(env) : undefined;
-    return color && { level: 'env', ...color, folder: cwd };
+    return color && { level: 'env', ...color, directory: cwd };
   });
 }
 
@@ -48,7 +48,7 @@ export function envLayer(env: Environment, cwd: string): Layer {
 export function fileLayer(
   level: 'profile' | 'file',
   values: Readonly<Record<string, unknown>>,
-  where: Pick<Given, 'folder' | 'home'> & { readonly prefix: string },
+  where: Pick<Given, 'directory' | 'home'> & { readonly prefix: string },
 ): Layer {
   return layer((spec) => {
     const value = spec.inFile && Object.hasOwn(values, spec.key) ? values[spec.key] : undefined;
@@ -59,7 +59,7 @@ export function fileLayer(
 
 export function defaultLayer(cwd: string): Layer {
   return layer((spec) =>
-    spec.default === undefined ? undefined : { level: 'default', name: 'default', value: spec.default, folder: cwd },
+    spec.default === undefined ? undefined : { level: 'default', name: 'default', value: spec.default, directory: cwd },
   );
 }
 

@@ -89,7 +89,7 @@ function pathOf(given: Given): string {
 }
 
 /** A path as its source means it. */
-function absolute(path: string, { folder, home }: Given): string {
+function absolute(path: string, { directory, home }: Given): string {
   if (isAbsolute(path)) return path;
-  return home && path.startsWith('~/') ? join(home, path.slice(2)) : resolve(folder, path);
+  return home && path.startsWith('~/') ? join(home, path.slice(2)) : resolve(directory, path);
 }

@@ -5,7 +5,7 @@ import { readAs } from '../spec/option.ts';
 import { requireOneUser } from '../stdio/one-user.ts';
 import type { World } from '../world.ts';
 import { locateConfig } from './file/location.ts';
-import { type ConfigFile, configFolder, readConfigFile } from './file/read.ts';
+import { type ConfigFile, configDirectory, readConfigFile } from './file/read.ts';
 import { defaultLayer, envLayer, fileLayer, flagLayer, type Layer, winners } from './layers.ts';
 import { presentationIn } from './presentation.ts';
 import { readSettings } from './read-values.ts';
@@ -62,7 +62,7 @@ async function fileLayers(flags: Flags, world: World, ignored: ReadonlySet<strin
   const file = await readConfigFile(named.location, world, ignored);
   const { profile, chosen } = profileOf(named.profile, file, anyProfile);
   if (file === undefined) return [];
-  const where = { folder: configFolder(file), home: world.env.HOME };
+  const where = { directory: configDirectory(file), home: world.env.HOME };
   return [
     fileLayer('profile', chosen, { ...where, prefix: `${file.path}: profiles.${profile}.` }),
     fileLayer('file', file.values, { ...where, prefix: `${file.path}: ` }),

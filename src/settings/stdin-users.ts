@@ -15,7 +15,7 @@ export function stdinUsersGiven(
   flags: Readonly<Record<string, string | boolean | undefined>>,
   env: Readonly<Record<string, string | undefined>>,
 ): readonly string[] {
-  // Which folder a path is relative to does not matter here.
+  // Which directory a path is relative to does not matter here.
   const given = winners([flagLayer(flags, '/'), envLayer(env, '/')]);
   return stdinUsers({ key: keyOf(given), token: tokenOf(given) });
 }

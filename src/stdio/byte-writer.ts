@@ -39,12 +39,12 @@ export async function isStreamPath(path: string): Promise<boolean> {
 /** The number of our own open descriptor that a path names, whatever it is open to: `/dev/stdout`, `/dev/fd/1`. */
 export async function descriptorAt(path: string): Promise<number | undefined> {
   try {
-    const folder = await realpath(dirname(path));
-    const place = join(folder, basename(path));
+    const directory = await realpath(dirname(path));
+    const named = join(directory, basename(path));
     const ours = await realpath('/dev/fd');
-    if (folder === ours && /^\d+$/.test(basename(place))) return Number(basename(place));
-    const target = await readlink(place);
-    return await descriptorAt(resolve(dirname(place), target));
+    if (directory === ours && /^\d+$/.test(basename(named))) return Number(basename(named));
+    const target = await readlink(named);
+    return await descriptorAt(resolve(dirname(named), target));
   } catch {
     return undefined;
   }
@@ -86,19 +86,19 @@ async function openWhenRead(path: string, signal: AbortSignal): Promise<number> 
 
 function descriptorWriter(fd: number, name: string): ByteWriter {
   return {
-    write: (chunks, signal) => named(writeToDescriptor(fd, chunks, signal), name, signal),
+    write: (chunks, signal) => namingErrors(writeToDescriptor(fd, chunks, signal), name, signal),
     async end() {},
   };
 }
 
 function streamWriter(stream: Writable, name: string): ByteWriter {
   return {
-    write: (chunks, signal) => named(writeToStream(stream, chunks, signal), name, signal),
+    write: (chunks, signal) => namingErrors(writeToStream(stream, chunks, signal), name, signal),
     async end() {},
   };
 }
 
-async function named(written: Promise<void>, name: string, signal: AbortSignal): Promise<void> {
+async function namingErrors(written: Promise<void>, name: string, signal: AbortSignal): Promise<void> {
   try {
     await written;
   } catch (error) {

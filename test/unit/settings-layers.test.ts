@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { defaultLayer, envLayer, fileLayer, flagLayer, winners } from '../../src/settings/layers.ts';
 
-const place = { prefix: 'c.json: ', folder: '/etc' };
+const place = { prefix: 'c.json: ', directory: '/etc' };
 
 function won(given: {
   flags?: Record<string, unknown>;

@@ -39,16 +39,16 @@ export async function openArchive(directory: string, now: () => number): Promise
   const root = await rootOf(directory);
   return {
     async list(accession) {
-      const folder = join(root, accession);
-      if (!(await isRealDirectory(folder))) return [];
-      const names = (await readdir(folder)).filter(isServed).sort();
-      const entries = await Promise.all(names.map((name) => entryOf(folder, name)));
+      const filing = join(root, accession);
+      if (!(await isRealDirectory(filing))) return [];
+      const names = (await readdir(filing)).filter(isServed).sort();
+      const entries = await Promise.all(names.map((name) => entryOf(filing, name)));
       return entries.filter((entry) => entry !== undefined);
     },
     async open(accession, name) {
-      const folder = join(root, accession);
-      if (!isServed(name) || !(await isRealDirectory(folder))) return undefined;
-      const handle = await orAbsent(open(join(folder, name), READ_ONLY));
+      const filing = join(root, accession);
+      if (!isServed(name) || !(await isRealDirectory(filing))) return undefined;
+      const handle = await orAbsent(open(join(filing, name), READ_ONLY));
       return handle && whileOpen(handle, () => settledFile(handle, now));
     },
   };
@@ -80,8 +80,8 @@ async function isRealDirectory(path: string): Promise<boolean> {
   return (await orAbsent(lstat(path)))?.isDirectory() ?? false;
 }
 
-async function entryOf(folder: string, name: string): Promise<ArchiveEntry | undefined> {
-  const stats = await orAbsent(lstat(join(folder, name)));
+async function entryOf(directory: string, name: string): Promise<ArchiveEntry | undefined> {
+  const stats = await orAbsent(lstat(join(directory, name)));
   return stats?.isFile() ? { name, size: stats.size } : undefined;
 }
 

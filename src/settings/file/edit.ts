@@ -94,7 +94,7 @@ function withMember(object: ConfigValues, key: string, value: unknown): ConfigVa
 async function checkEdit(config: ConfigValues, { profile, spec, value }: Edit, path: string): Promise<void> {
   await checkConfig(config, path);
   if (spec.key === 'profile') requireProfile(String(value), config);
-  const where = { prefix: '', folder: '/' };
+  const where = { prefix: '', directory: '/' };
   const defaults = Object.fromEntries(SETTINGS.map((one) => [one.key, one.default]));
   readSettings(winners([fileLayer('file', { ...defaults, allowHttp: true, [spec.key]: value }, where)]));
   const profiles = (config.profiles ?? {}) as Readonly<Record<string, ConfigValues>>;

@@ -138,7 +138,7 @@ function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** The folder that the file's relative paths are relative to. */
-export function configFolder(file: ConfigFile): string {
+/** The directory that the file's relative paths are relative to. */
+export function configDirectory(file: ConfigFile): string {
   return dirname(file.path);
 }

@@ -6,8 +6,8 @@ import { diskFailure } from './failure.ts';
 
 const { O_DIRECTORY, O_RDONLY } = constants;
 
-/** What a new folder is like, and what to do when it can't be made. */
-export interface FolderOptions {
+/** What a new directory is like, and what to do when it can't be made. */
+export interface DirectoryOptions {
   readonly mode?: number;
   readonly elsewhere?: string;
 }
@@ -16,7 +16,7 @@ export interface FolderOptions {
  * Makes a directory, and those above it that are missing; each new entry is flushed.
  * Step by step: Node's recursive mkdir never returns on a path such as /proc/nope. Throws `local_io`.
  */
-export async function makeDirectories(absolute: string, { mode, elsewhere }: FolderOptions = {}): Promise<void> {
+export async function makeDirectories(absolute: string, { mode, elsewhere }: DirectoryOptions = {}): Promise<void> {
   const missing: string[] = [];
   let path = absolute;
   try {
