@@ -118,6 +118,16 @@ describe('readJson', () => {
     expect(faultOf('[1,[],{}]', { ...EXACT, most: 3 })).toMatchObject({ kind: 'too many' });
   });
 
+  it('counts for several what takes the room and time of several', () => {
+    const most = 10_000;
+    const members = (count: number) => `{${Array.from({ length: count }, (_, i) => `"m${i}":0`).join(',')}}`;
+    expect(faultOf(members(2000), { ...EXACT, most })).toBeUndefined();
+    expect(faultOf(members(3000), { ...EXACT, most })).toMatchObject({ kind: 'too many' });
+    const ordered = (count: number) => `[${Array.from({ length: count }, () => '{"300":0}').join(',')}]`;
+    expect(faultOf(ordered(1000), { ...EXACT, most })).toBeUndefined();
+    expect(faultOf(ordered(1200), { ...EXACT, most })).toMatchObject({ kind: 'too many' });
+  });
+
   it('tells the line and column', () => {
     const text = '{\n  "a": 1\n  x }';
     const { fault } = readJson(text, EXACT);
