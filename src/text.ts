@@ -30,11 +30,11 @@ const UNITS = [
   { name: 'min', seconds: 60 },
 ] as const;
 
-/** A span of seconds in the largest unit of which there are at least two, rounded down: `94 s`, `3 h`. */
-export function span(seconds: number): string {
-  const whole = Math.floor(Math.abs(seconds));
-  const unit = UNITS.find((each) => whole >= 2 * each.seconds);
-  return unit === undefined ? `${whole} s` : `${Math.floor(whole / unit.seconds)} ${unit.name}`;
+/** A span of seconds in the largest unit of which there are at least two, rounded down unless told: `94 s`, `3 h`. */
+export function span(seconds: number, rounded: (amount: number) => number = Math.floor): string {
+  const size = Math.abs(seconds);
+  const unit = UNITS.find((each) => size >= 2 * each.seconds) ?? { name: 's', seconds: 1 };
+  return `${rounded(size / unit.seconds)} ${unit.name}`;
 }
 
 /** Milliseconds for people: `0.4 s`, `12 s`, `3 min 5 s`, `2 h 5 min`, `3 d 4 h`. */

@@ -1,6 +1,8 @@
 import { takeTurn } from '../abort.ts';
 import { type JsonFault, type JsonRules, Reader } from './reader.ts';
 
+export type { JsonFault, JsonRules } from './reader.ts';
+
 export type Reading =
   | { readonly value: unknown; readonly fault?: undefined }
   | { readonly value?: undefined; readonly fault: JsonFault };
@@ -24,4 +26,10 @@ export async function readLongJson(text: string, rules: JsonRules, signal: Abort
 
 function readingOf({ value, fault }: Reader): Reading {
   return fault === undefined ? { value } : { fault };
+}
+
+/** Where a fault is, for people: both from 1. */
+export function placeIn(text: string, { at }: JsonFault): { readonly line: number; readonly column: number } {
+  const lines = text.slice(0, at).split('\n');
+  return { line: lines.length, column: (lines.at(-1) ?? '').length + 1 };
 }

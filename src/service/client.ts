@@ -141,8 +141,9 @@ export class ServiceClient {
     };
     for (const line of requestLines(own, carried)) trace(line);
     const headers = { ...own, ...carried.headers };
+    const sent = persistence.now();
     const answer = await get(connections, { url: carried.url, headers, idleTimeout, signal, monotonic });
-    this.#clockAhead = clockAhead(answer.headers.date, persistence.now());
+    this.#clockAhead = clockAhead(answer.headers.date, { sent, received: persistence.now() });
     for (const line of answerLines(answer, carried)) trace(line);
     return withoutTellingValidators(answer, secrets);
   }
@@ -174,8 +175,8 @@ export class ServiceClient {
 
   /** With a JWT it may be the key, the token, or the time that the token is checked against. */
   #hintForUnauthorized(): { readonly hint?: string } {
-    const skew = clockSkew(this.#clockAhead);
     const withToken = this.#options.credentials.token !== undefined;
+    const skew = clockSkew(this.#clockAhead, withToken);
     if (!withToken) return skew === undefined ? {} : { hint: `check the API key; and ${skew}` };
     const check = 'check the API key, and the JWT: filings token inspect; is its public key imported for this API key?';
     return { hint: skew ?? check };

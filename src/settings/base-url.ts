@@ -18,8 +18,13 @@ export function parseBaseUrl(text: string, source: ValueSource): URL {
   const url = new URL(text);
   if (url.username !== '' || url.password !== '') throw refuse('must not hold a user or a password');
   if (text.includes('?') || text.includes('#')) throw refuse('must not have a query or a fragment');
-  url.pathname = `${url.pathname.replace(/\/+$/, '').replace(/\/v1$/, '').replace(/\/+$/, '')}/`;
+  url.pathname = `${withoutSlashes(withoutSlashes(url.pathname).replace(/\/v1$/, ''))}/`;
   return url;
+}
+
+/** Without the slashes at its end; of a run that ends elsewhere only the first is tried. */
+function withoutSlashes(path: string): string {
+  return path.replace(/(?<!\/)\/+$/, '');
 }
 
 /**

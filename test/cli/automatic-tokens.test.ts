@@ -90,26 +90,40 @@ describe('with jwt in the config file', () => {
 
 describe('a 401', () => {
   const unauthorized =
-    (date: Date): Script =>
+    (offsetMs: number): Script =>
     (socket) =>
-      void socket.write(head(401, { Date: date.toUTCString(), 'Content-Length': 0 }));
+      void socket.write(head(401, { Date: new Date(Date.now() + offsetMs).toUTCString(), 'Content-Length': 0 }));
   test.each([
-    ['an hour behind', 3_600_000, 'this clock is 60 min behind the service'],
-    ['three hours ahead', -3 * 3_600_000, 'this clock is 3 h ahead of the service'],
+    ['an hour behind', 3_600_000, /this clock is 60 min behind the service/],
+    ['three hours ahead', -3 * 3_600_000, /this clock is 3 h ahead of the service/],
+    ['ten seconds ahead', -10_000, /this clock is \d+ s ahead of the service's: set it right/],
     ['right', 0, undefined],
   ])('tells how far the clock is off: %s', async (_, offsetMs, told) => {
-    const server = await scripted(unauthorized(new Date(Date.now() + offsetMs)));
+    const server = await scripted(unauthorized(offsetMs));
     const place = await mintingPlace('1m');
     const { exitCode, stderr } = await place.filings(['list', ACCESSION], serviceAt(server.url));
     expect(exitCode).toBe(4);
     if (told === undefined) {
       expect(stderr).not.toContain('clock');
       expect(stderr).toContain('check the API key, and the JWT');
-    } else expect(stderr).toContain(told);
+    } else expect(stderr).toMatch(told);
+  });
+
+  test('minds ten seconds only where a token is sent, and a date only where it is one', async () => {
+    const place = await mintingPlace('1m');
+    const withoutToken = await workplace();
+    const ahead = await scripted(unauthorized(-10_000));
+    const odd = await scripted((socket) => void socket.write(head(401, { Date: '-1', 'Content-Length': 0 })));
+    const without = await withoutToken.filings(['list', ACCESSION], serviceAt(ahead.url));
+    expect(without).toMatchObject({ exitCode: 4, stderr: expect.not.stringContaining('clock') });
+    const checked = await place.filings(['config', 'check'], serviceAt(ahead.url));
+    expect(checked.stdout.toString()).toMatch(/^clock\twrong\tthis clock is \d+ s ahead/m);
+    const nonsense = await place.filings(['config', 'check'], serviceAt(odd.url));
+    expect(nonsense.stdout.toString()).toMatch(/^clock\tunknown\t/m);
   });
 
   test('of several files names each of them', async () => {
-    const server = await scripted(unauthorized(new Date()));
+    const server = await scripted(unauthorized(0));
     const place = await workplace();
     const { exitCode, stderr } = await place.filings(['download', ACCESSION, 'a', 'b', 'c'], serviceAt(server.url));
     expect(exitCode).toBe(4);

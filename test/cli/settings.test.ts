@@ -53,6 +53,7 @@ describe('config set', () => {
     [['base-url', 'x'], 'baseUrl: must be an http or https URL'],
     [['allow-http', 'yes'], 'allowHttp: must be true or false'],
     [['api-key-command', 'pass x'], 'apiKeyCommand: must be JSON'],
+    [['jwt', '{"sub":"a","sub":"b"}'], 'jwt.sub: stands twice'],
     [['jwt', '{"keyFile":"a","secretFile":"b"}'], 'jwt: keyFile and secretFile exclude each other'],
     [['sandbox', '1'], 'sandbox: cannot stand in the config file'],
     [['jbos', '1'], 'jbos: no such setting'],

@@ -377,6 +377,36 @@ describe('token verify', () => {
     expect(JSON.parse(await filings('verify', token, '--key', 'ec.pem'))).toEqual(decoded(token).claims);
   });
 
+  it('prints numbers as they stand, and members in their order; inspect does, too', async () => {
+    const said = '"big":9007199254740993,"2":1.0,"1":[-0,1e400],"__proto__":{"x":1E-400}';
+    const token = await filings(
+      ...['sign', '--key', 'ec.pem', '--claim-json', 'big=9007199254740993', '--claim-json', '2=1.0'],
+      ...['--claim-json', '1=[-0,1e400]', '--claim-json', '__proto__={"x":1E-400}'],
+    );
+    expect(await filings('verify', token, '--key', 'ec.pub')).toContain(`,${said}}`);
+    expect(await filings('verify', token, '--key', 'ec.pub', '--json')).toContain(`,${said}}}`);
+    expect(await filings('inspect', token, '--json')).toContain(`,${said}}`);
+    expect(await filings('inspect', token)).toMatch(/^ {2}big: 9007199254740993\n {2}2: 1\.0\n {2}1: \[-0,1e400\]\n/m);
+    expect(await filings('--key', 'ec.pem', '--claim-json', 'a=1.0', '--json')).toMatch(/,"a":1\.0\}\}$/);
+  });
+
+  it('refuses a key with d = 0 or e = 1 for what it is', async () => {
+    const jwk = createPrivateKey(await readFile(join(folder, 'rsa.pem'), 'utf8')).export({ format: 'jwk' });
+    await file('d0.jwk', JSON.stringify({ ...jwk, d: 'AA' }));
+    await file('e1.jwk', JSON.stringify({ kty: 'RSA', n: jwk.n, e: 'AQ' }));
+    const signed = await run(['sign', '--key', 'd0.jwk']);
+    expect(signed.stderr).toContain("key file d0.jwk: the key's parts don't belong together");
+    expect(signed.exitCode).toBe(2);
+    const token = await filings('sign', '--key', 'rsa.pem');
+    const { exitCode, stdout } = await run(['verify', token, '--key', 'e1.jwk', '--json']);
+    expect(exitCode).toBe(4);
+    expect(JSON.parse(stdout)).toMatchObject({
+      valid: false,
+      failed_check: 'key',
+      reason: expect.stringContaining('exponent is 1'),
+    });
+  });
+
   it('does not take the public key for the secret of a forged token', async () => {
     const pub = await readFile(join(folder, 'rsa.pub'));
     const { createHmac } = await import('node:crypto');

@@ -143,11 +143,26 @@ describe('the config file', () => {
     [{ profiles: { a: { rate: 'fast' } } }, 'profiles.a.rate: must be a number a second or a minute', undefined],
     [{ profiles: [] }, 'profiles: must be an object', undefined],
     [[], 'must hold a JSON object', undefined],
-    ['{"jobs": 3,\n  "apiKey": canary}', 'not valid JSON', undefined],
+    ['{"jobs": 3,\n  "apiKey": canary}', 'not valid JSON at line 2, column 13', undefined],
+    ['{"jobs": 3,\n  "jobs": 4}', ': jobs: stands twice, the second time at line 2, column 3', 'take one of them out'],
+    ['{"apiKey":"canary","api\\u004bey":"canary"}', ': apiKey: stands twice', 'take one of them out'],
+    ['{"profiles":{"a":{"jobs":1,"rate":"1/s","jobs":2}}}', ': profiles.a.jobs: stands twice', 'take one of them out'],
+    ['{"profiles":{"a":{},"b":{},"a":{}}}', ': profiles.a: stands twice', 'take one of them out'],
+    ['{"jwt":{"sub":"canary","sub":"canary"}}', ': jwt.sub: stands twice', 'take one of them out'],
+    ['{"__proto__":1,"__proto__":2}', ': __proto__: stands twice', 'take one of them out'],
+    [`{"jobs":${'['.repeat(101)}`, 'nested more than 100 levels deep', undefined],
   ])('%j is refused', async (config, message, hint) => {
     const error = await resolved(config).catch((thrown) => thrown);
     expect(error).toMatchObject({ code: 'config', message: expect.stringContaining(message), hint });
     expect(`${error.message} ${error.cause}`).not.toContain('canary');
+  });
+
+  test('with more values than any has is refused, and no defect', async () => {
+    const config = { apiKeyCommand: Array(200_000).fill(0) };
+    await expect(resolved(config)).rejects.toMatchObject({
+      code: 'config',
+      message: expect.stringContaining('more than 20000 values'),
+    });
   });
 
   test('may name its schema, and be empty', async () => {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { readJson, readLongJson } from '../../src/json/read.ts';
+import { placeIn, readJson, readLongJson } from '../../src/json/read.ts';
 import { type JsonRules, Reader } from '../../src/json/reader.ts';
 import { jsonText } from '../../src/json/text.ts';
 import { isJsonObject, JsonNumber, membersOf, numberOf, objectOf } from '../../src/json/value.ts';
@@ -118,10 +118,20 @@ describe('readJson', () => {
     expect(faultOf('[1,[],{}]', { ...EXACT, most: 3 })).toMatchObject({ kind: 'too many' });
   });
 
-  it('tells where a fault is', () => {
+  it('counts for several what takes the room and time of several', () => {
+    const most = 10_000;
+    const members = (count: number) => `{${Array.from({ length: count }, (_, i) => `"m${i}":0`).join(',')}}`;
+    expect(faultOf(members(2000), { ...EXACT, most })).toBeUndefined();
+    expect(faultOf(members(3000), { ...EXACT, most })).toMatchObject({ kind: 'too many' });
+    const ordered = (count: number) => `[${Array.from({ length: count }, () => '{"300":0}').join(',')}]`;
+    expect(faultOf(ordered(1000), { ...EXACT, most })).toBeUndefined();
+    expect(faultOf(ordered(1200), { ...EXACT, most })).toMatchObject({ kind: 'too many' });
+  });
+
+  it('tells the line and column', () => {
     const text = '{\n  "a": 1\n  x }';
     const { fault } = readJson(text, EXACT);
-    expect(fault?.at).toBe(text.indexOf('x'));
+    expect(fault && placeIn(text, fault)).toEqual({ line: 3, column: 3 });
   });
 
   it('may pause after any value', () => {

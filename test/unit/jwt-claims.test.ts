@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import type { JsonObject } from '../../src/json/value.ts';
 import { LATEST_SECOND } from '../../src/jwt/time-words.ts';
 import { type Clock, claimFaults } from '../../src/jwt/token/claims.ts';
-import type { JsonObject } from '../../src/jwt/token/strict-json.ts';
 
 const NOW = 1_800_000_000;
 const NOW_TEXT = '2027-01-15T08:00:00Z';

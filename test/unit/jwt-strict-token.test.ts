@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import type { JsonObject } from '../../src/json/value.ts';
 import { ALGORITHM_NAMES } from '../../src/jwt/algorithms.ts';
-import type { JsonObject } from '../../src/jwt/token/strict-json.ts';
 import { headerFault, LONGEST_TOKEN, readToken, refuse, splitToken } from '../../src/jwt/token/strict-token.ts';
 
 const base64url = (text: string) => Buffer.from(text).toString('base64url');

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { FilingsError } from '../../src/errors.ts';
 import { Secrets } from '../../src/secrets/secrets.ts';
+import { readErrorBody } from '../../src/service/problem/body.ts';
 import { errorFromAnswer, type UnwelcomeAnswer } from '../../src/service/problem/problem.ts';
 
 const what = 'a.htm of 0001234567-24-000001';
@@ -283,4 +284,12 @@ describe('a secret in what it says', () => {
       expect(message).not.toContain(key.slice(0, 4));
     }
   });
+});
+
+it('takes no long time over an endless name with many members below it', () => {
+  const members = Object.fromEntries(Array.from({ length: 40_000 }, (_, n) => [`m${n}`, 'is wrong']));
+  const body = Buffer.from(JSON.stringify({ errors: { ['x'.repeat(500_000)]: members } }));
+  const { problem } = readErrorBody({ body, headers: {} }, secrets);
+  // Joined to each member, the name would make twenty billion characters.
+  expect(JSON.stringify(problem).length).toBeLessThan(1_000_000);
 });

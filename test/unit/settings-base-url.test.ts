@@ -14,6 +14,12 @@ test.each([
   ['HTTPS://API.example.com:443/x', 'https://api.example.com/x/'],
 ])('%s means %s', (text, href) => expect(parseBaseUrl(text, source).href).toBe(href));
 
+// Tried again from each slash, it takes minutes.
+test('half a million slashes in the middle stay where they are', () => {
+  const href = `https://api.example.com/x${'/'.repeat(500_000)}x/`;
+  expect(parseBaseUrl(`${href}//`, source).href === href).toBe(true);
+});
+
 test.each([
   'api.example.com',
   'localhost:8787',

@@ -67,13 +67,13 @@ function findings(
     ],
     ['key', verdict, refused && token !== undefined ? 'the key or the token' : ''],
     ['token', token === undefined ? 'not used' : verdict, ''],
-    clock(client.clockAhead),
+    clock(client.clockAhead, token !== undefined),
   ];
 }
 
 /** Whatever the answer was, it was dated. */
-function clock(aheadMs: number | undefined): Finding {
-  const skew = clockSkew(aheadMs);
+function clock(aheadMs: number | undefined, withToken: boolean): Finding {
+  const skew = clockSkew(aheadMs, withToken);
   if (aheadMs === undefined) return ['clock', 'unknown', 'no answer told the time'];
   return skew === undefined ? ['clock', 'ok', ''] : ['clock', 'wrong', skew];
 }

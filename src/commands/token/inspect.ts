@@ -1,6 +1,6 @@
 import { FilingsError } from '../../errors.ts';
+import { type JsonObject, membersOf } from '../../json/value.ts';
 import { type Inspection, inspectToken } from '../../jwt/token/inspect.ts';
-import type { JsonObject } from '../../jwt/token/strict-json.ts';
 import { isFromStdin, readTokenInput } from '../../jwt/token/token-input.ts';
 import { stdinUsersGiven } from '../../settings/stdin-users.ts';
 import type { Invocation } from '../../spec/invocation.ts';
@@ -60,7 +60,5 @@ function asText({ header, claims, times, objections }: Inspection): string {
 
 /** A member a line, its value as JSON, so that none can pass for another line. */
 function memberLines(members: JsonObject, comment: (name: string) => string = () => ''): string[] {
-  return Object.entries(members).map(
-    ([name, value]) => `  ${printable(name)}: ${printableJson(value)}${comment(name)}`,
-  );
+  return membersOf(members).map(([name, value]) => `  ${printable(name)}: ${printableJson(value)}${comment(name)}`);
 }

@@ -1,7 +1,9 @@
 import { createPrivateKey, createPublicKey, createSecretKey, type JsonWebKey, type KeyObject } from 'node:crypto';
 import { FilingsError } from '../../errors.ts';
+import type { JsonObject } from '../../json/value.ts';
 import { decodeBase64url } from '../base64url.ts';
-import { type JsonObject, readJsonObject } from '../token/strict-json.ts';
+import { readJsonObject } from '../token/strict-json.ts';
+import { LONGEST_RSA_BITS } from './rsa-numbers.ts';
 
 /** What a JWK allows itself to be used for (RFC 7517 section 4). */
 export interface KeyLimits {
@@ -30,7 +32,8 @@ export function readJwk(bytes: Buffer, what: string): Jwk {
       hint: 'put the one key you mean, an element of "keys", into a file of its own',
     });
   }
-  if (jwk.kty === undefined) throw new FilingsError('config', `${what}: it is JSON, but no JWK: "kty" is missing`);
+  if (typeof jwk.kty !== 'string')
+    throw new FilingsError('config', `${what}: it is JSON, but no JWK: "kty" is missing`);
   return {
     keyObject: jwk.kty === 'oct' ? octKey(jwk, what) : asymmetricKey(jwk, what),
     ...(jwk.kid === undefined ? {} : { kid: textMember(jwk, 'kid', what) }),
@@ -39,22 +42,50 @@ export function readJwk(bytes: Buffer, what: string): Jwk {
 }
 
 function octKey(jwk: JsonObject, what: string): KeyObject {
-  const secret = typeof jwk.k === 'string' ? decodeBase64url(jwk.k) : undefined;
-  if (secret === undefined) throw new FilingsError('config', `${what}: the JWK's "k" is not canonical base64url`);
-  return createSecretKey(secret);
+  return createSecretKey(binaryMember(jwk, 'k', what));
 }
 
+/** The members that hold numbers or points (RFC 7518 section 6, RFC 8037 section 2); the second ones are private. */
+const BINARY_MEMBERS: Readonly<Record<string, readonly [readonly string[], readonly string[]]>> = {
+  RSA: [
+    ['n', 'e'],
+    ['d', 'p', 'q', 'dp', 'dq', 'qi'],
+  ],
+  EC: [['x', 'y'], ['d']],
+  OKP: [['x'], ['d']],
+};
+
 function asymmetricKey(jwk: JsonObject, what: string): KeyObject {
+  const isPrivate = Object.hasOwn(jwk, 'd');
+  const [known, secret] = BINARY_MEMBERS[String(jwk.kty)] ?? [[], []];
+  for (const name of isPrivate ? [...known, ...secret] : known) {
+    if (binaryMember(jwk, name, what).length * 8 > LONGEST_RSA_BITS) throw unfit(what, `its "${name}" is too long`);
+  }
+  if (jwk.oth !== undefined) throw unfit(what, 'it has more than two primes');
   try {
     const key = { key: jwk as JsonWebKey, format: 'jwk' } as const;
-    return 'd' in jwk ? createPrivateKey(key) : createPublicKey(key);
+    return isPrivate ? createPrivateKey(key) : createPublicKey(key);
   } catch (cause) {
     // Some of node's messages quote the value at fault, which may be private.
     const code = (cause as { code?: string }).code ?? 'unknown reason';
-    const partial = jwk.kty === 'RSA' && 'd' in jwk && !('p' in jwk);
-    const hint = partial ? 'a private RSA key needs p, q, dp, dq and qi as well' : undefined;
-    throw new FilingsError('config', `${what}: the JWK can't be taken (${code})`, hint === undefined ? {} : { hint });
+    throw unfit(what, code);
   }
+}
+
+function binaryMember(jwk: JsonObject, name: string, what: string): Buffer {
+  const text = Object.hasOwn(jwk, name) ? jwk[name] : undefined;
+  if (text === undefined) {
+    const hint = jwk.kty === 'RSA' ? 'a private RSA key needs p, q, dp, dq and qi as well' : undefined;
+    throw unfit(what, `its "${name}" is missing`, hint);
+  }
+  const bytes = typeof text === 'string' ? decodeBase64url(text) : undefined;
+  if (bytes === undefined) throw unfit(what, `its "${name}" is not canonical base64url`);
+  if (bytes.length === 0) throw unfit(what, `its "${name}" is empty`);
+  return bytes;
+}
+
+function unfit(what: string, why: string, hint?: string): FilingsError {
+  return new FilingsError('config', `${what}: the JWK can't be taken: ${why}`, hint === undefined ? {} : { hint });
 }
 
 function readLimits(jwk: JsonObject, what: string): KeyLimits {

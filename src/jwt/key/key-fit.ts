@@ -49,7 +49,7 @@ export function requireFit(key: JwtKey, purpose: Purpose, wanted?: Algorithm): A
 /** What a key is, with its article: `an RSA key of 2048 bits`. */
 function describeKey(key: JwtKey): string {
   if (key.kind === undefined) return `a secret of ${key.keyObject.symmetricKeySize} bytes`;
-  if (key.bits !== undefined && key.kind !== 'dsa') {
+  if (key.bits !== undefined) {
     return `an ${key.kind === 'rsa' ? 'RSA' : 'RSA-PSS'} key of ${key.bits} bits`;
   }
   return key.kind === 'ec' ? `an EC key on ${curveName(key.curve)}` : `a key of type ${key.kind}`;
@@ -84,6 +84,7 @@ function asymmetricFault(key: JwtKey, { name, family, curve, ...algorithm }: Alg
   if (key.bits !== undefined && key.bits < SHORTEST_RSA_BITS) {
     return { reason: `the key is ${describeKey(key)}, and fewer than ${SHORTEST_RSA_BITS} are not safe (RFC 7518)` };
   }
+  if (key.weakness !== undefined) return { reason: `the key is ${describeKey(key)}, and ${key.weakness}` };
   return pssFault(key, name, algorithm);
 }
 

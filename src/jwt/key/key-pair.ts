@@ -1,5 +1,6 @@
 import { createPublicKey, type KeyObject, sign, verify } from 'node:crypto';
 import { FilingsError } from '../../errors.ts';
+import { belongTogether, rsaNumbers } from './rsa-numbers.ts';
 
 const PROBE = Buffer.from('probe');
 
@@ -15,11 +16,14 @@ export function requireSoundPair(keyObject: KeyObject, what: string): void {
 }
 
 function isSound(keyObject: KeyObject): boolean {
-  const hash = /^(rsa|ec)/.test(keyObject.asymmetricKeyType ?? '') ? 'sha256' : null;
+  const kind = keyObject.asymmetricKeyType ?? '';
+  // Before anything is signed: with numbers that are too large that would take minutes.
+  if (kind === 'rsa' && !belongTogether(rsaNumbers(keyObject))) return false;
+  const hash = /^(rsa|ec)/.test(kind) ? 'sha256' : null;
   try {
     return verify(hash, PROBE, createPublicKey(keyObject), sign(hash, PROBE, keyObject));
   } catch {
     // Of a kind that can't sign, or that this hash does not suit: whether it may serve is said elsewhere.
-    return !/^(rsa|ec)$/.test(keyObject.asymmetricKeyType ?? '');
+    return !/^(rsa|ec)$/.test(kind);
   }
 }

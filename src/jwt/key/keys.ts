@@ -3,6 +3,7 @@ import { errnoOf, FilingsError } from '../../errors.ts';
 import { type KeyLimits, readJwk } from './jwk.ts';
 import { requireSoundPair } from './key-pair.ts';
 import { findPemKey, looksLikePem, looksLikeSsh, type PemKey, sshKey } from './pem.ts';
+import { rsaNumbers, rsaWeakness } from './rsa-numbers.ts';
 import { asRsaKey, type PssLimits, pssLimits } from './rsa-pss.ts';
 
 /** A key or a secret that could be read; what it may be used for is `keyFault`'s to say. */
@@ -15,6 +16,8 @@ export interface JwtKey {
   readonly keyObject: KeyObject;
   /** RSA: the modulus' length in bits. */
   readonly bits?: number;
+  /** RSA: why no signature by it proves anything, as the end of a sentence. */
+  readonly weakness?: string;
   /** EC: as OpenSSL names it; undefined when its parameters are spelt out. */
   readonly curve?: string;
   readonly pss?: PssLimits;
@@ -68,8 +71,8 @@ export function lineBreakWarning({ type, what, keyObject }: JwtKey): string | un
 export function isPublicMaterial(bytes: Buffer): boolean {
   const text = bytes.toString('latin1');
   if (looksLikePem(text)) return !/PRIVATE|PASSWORD|SECRET/i.test(text);
-  if (looksLikeSsh(text)) return true;
-  return /^\s*\{/.test(text) && !/"(d|k|p|q|dp|dq|qi|keys)"/.test(text) && !text.includes('\\');
+  if (/^\s*\{/.test(text)) return !/"(d|k|p|q|dp|dq|qi|keys)"/.test(text) && !text.includes('\\');
+  return looksLikeSsh(text) && !/PRIVATE/i.test(text);
 }
 
 function publicHalf(key: JwtKey): VerificationKey {
@@ -122,16 +125,22 @@ function decryptionFault(code: string | undefined): string {
     : "the key can't be decrypted: the passphrase is wrong, or the file is damaged";
 }
 
-function describe(keyObject: KeyObject, what: string): JwtKey {
-  requireSoundPair(keyObject, what);
-  const { type, asymmetricKeyType: kind, asymmetricKeyDetails: details } = keyObject;
-  const pss = kind === 'rsa-pss' ? pssLimits(keyObject) : undefined;
+function describe(given: KeyObject, what: string): JwtKey {
+  const { type, asymmetricKeyType: kind } = given;
+  // Node dies of looking into some broken keys of other kinds, and none of those is taken.
+  const details = /^(rsa|ec)/.test(kind ?? '') ? given.asymmetricKeyDetails : undefined;
+  const pss = kind === 'rsa-pss' ? pssLimits(given) : undefined;
+  const keyObject = kind === 'rsa-pss' ? asRsaKey(given) : given;
+  const weakness = keyObject.asymmetricKeyType === 'rsa' ? rsaWeakness(rsaNumbers(keyObject)) : undefined;
+  // A weak key is refused for that, when it is to be used.
+  if (weakness === undefined) requireSoundPair(keyObject, what);
   return {
     what,
     type,
     kind,
-    keyObject: kind === 'rsa-pss' ? asRsaKey(keyObject) : keyObject,
+    keyObject,
     ...(details?.modulusLength === undefined ? {} : { bits: details.modulusLength }),
+    ...(weakness === undefined ? {} : { weakness }),
     ...(details?.namedCurve === undefined ? {} : { curve: details.namedCurve }),
     ...(pss === undefined ? {} : { pss }),
   };

@@ -8,7 +8,8 @@ export interface PemKey {
   readonly isEncrypted: boolean;
 }
 
-const BLOCK = /-----BEGIN ([A-Z0-9 ]+)-----[\s\S]*?-----END \1-----/g;
+/** Where a block begins or ends; a label is never long. */
+const EDGE = /-----(BEGIN|END) ([A-Z0-9 ]{1,64})-----/g;
 const PRIVATE = ['PRIVATE KEY', 'RSA PRIVATE KEY', 'EC PRIVATE KEY', 'ENCRYPTED PRIVATE KEY', 'DSA PRIVATE KEY'];
 const PUBLIC = ['PUBLIC KEY', 'RSA PUBLIC KEY'];
 
@@ -19,7 +20,7 @@ const PUBLIC = ['PUBLIC KEY', 'RSA PUBLIC KEY'];
  * @throws FilingsError `config`: no key in it, or several; the hint says how to make one of what is there
  */
 export function findPemKey(text: string, what: string): PemKey {
-  const blocks = [...text.matchAll(BLOCK)].map(([whole, label = '']) => ({ whole, label }));
+  const blocks = blocksIn(text);
   const privates = blocks.filter(({ label }) => PRIVATE.includes(label));
   const found = privates.length > 0 ? privates : blocks.filter(({ label }) => PUBLIC.includes(label));
   const [key, another] = found;
@@ -34,16 +35,36 @@ export function findPemKey(text: string, what: string): PemKey {
   };
 }
 
+interface Block {
+  readonly whole: string;
+  readonly label: string;
+}
+
+/** The blocks that end as they began, in one pass: a BEGIN without its END is left for the next. */
+function blocksIn(text: string): readonly Block[] {
+  const blocks: Block[] = [];
+  let open: { readonly label: string; readonly start: number } | undefined;
+  for (const { 0: edge, 1: kind, 2: label = '', index } of text.matchAll(EDGE)) {
+    if (kind === 'BEGIN') open = { label, start: index };
+    else if (open?.label === label) {
+      blocks.push({ label, whole: text.slice(open.start, index + edge.length) });
+      open = undefined;
+    }
+  }
+  return blocks;
+}
+
 /** Whether text is PEM or means to be, wherever it begins. */
 export function looksLikePem(text: string): boolean {
   return text.includes('-----BEGIN ') || text.includes('---- BEGIN ');
 }
 
-/** Whether text is a key or a signature's request of SSH. */
+/** Also behind a comment, options or a host's name, as in `authorized_keys` and `known_hosts`. */
+const SSH_KEY = /(?:^|[\s"',])(?:ssh-(?:rsa|ed25519|dss)|ecdsa-sha2-[\w-]{1,20}|sk-[\w-]{1,30}@openssh\.com)\s+AAAA/;
+
+/** Whether text is a key of SSH. */
 export function looksLikeSsh(text: string): boolean {
-  return (
-    /^\s*(ssh-(rsa|ed25519|dss)|ecdsa-sha2-\S+|sk-\S+@openssh\.com)\s/.test(text) || text.includes('---- BEGIN SSH2')
-  );
+  return SSH_KEY.test(text) || text.includes('---- BEGIN SSH2') || text.startsWith('PuTTY-User-Key-File');
 }
 
 /** The error for a key of SSH, which JWT software does not take. */
@@ -55,7 +76,7 @@ export function sshKey(what: string): FilingsError {
 
 function noKey(text: string, what: string, label: string | undefined): FilingsError {
   if (text.includes('BEGIN OPENSSH ') || looksLikeSsh(text)) return sshKey(what);
-  const found = label ?? /-----BEGIN ([A-Z0-9 ]+)-----/.exec(text)?.[1];
+  const found = label ?? /-----BEGIN ([A-Z0-9 ]{1,64})-----/.exec(text)?.[1];
   if (label === undefined && found !== undefined) {
     const hint = 'copy the whole file again, with its BEGIN and END lines';
     return new FilingsError('config', `${what}: its PEM block "${found}" is cut off or garbled`, { hint });

@@ -1,6 +1,6 @@
+import { type JsonObject, numberOf } from '../../json/value.ts';
 import { span } from '../../text.ts';
 import { LATEST_SECOND, utc } from '../time-words.ts';
-import type { JsonObject } from './strict-json.ts';
 import type { Fault } from './strict-token.ts';
 
 /** When a token is looked at. */
@@ -18,15 +18,16 @@ export interface Clock {
 export function claimFaults(claims: JsonObject, clock: Clock): readonly Fault[] {
   const faults = ['nbf', 'exp', 'iat'].flatMap((name) => dateFault(name, claims[name]) ?? []);
   if (faults.length > 0) return faults;
-  return timeFaults(claims.nbf as number, claims.exp as number, clock);
+  return timeFaults(numberOf(claims.nbf) ?? Number.NaN, numberOf(claims.exp) ?? Number.NaN, clock);
 }
 
-function dateFault(name: string, value: unknown): Fault | undefined {
-  if (value === undefined) {
+function dateFault(name: string, claim: unknown): Fault | undefined {
+  if (claim === undefined) {
     return name === 'iat' ? undefined : { reason: `${name} is missing, and the service requires it` };
   }
-  if (typeof value !== 'number') {
-    const digits = typeof value === 'string' && /^\d+$/.test(value) ? ': it is a string of digits' : '';
+  const value = numberOf(claim);
+  if (value === undefined) {
+    const digits = typeof claim === 'string' && /^\d+$/.test(claim) ? ': it is a string of digits' : '';
     return { reason: `${name} is not a number of seconds since the epoch${digits}` };
   }
   if (!Number.isFinite(value)) return { reason: `${name} is a number beyond all dates` };

@@ -1,8 +1,9 @@
+import { type JsonObject, numberOf } from '../../json/value.ts';
 import { span } from '../../text.ts';
 import { base64urlFault, decodeBase64url } from '../base64url.ts';
 import { utc } from '../time-words.ts';
 import { type Clock, claimFaults } from './claims.ts';
-import { type JsonObject, readJsonObject, readJsonObjectLeniently } from './strict-json.ts';
+import { readJsonObject, readJsonObjectLeniently } from './strict-json.ts';
 import { type Fault, headerFault, type Refusal, refuse, splitToken } from './strict-token.ts';
 
 export interface TokenTime {
@@ -65,9 +66,10 @@ function signatureObjections(part: string): readonly Fault[] {
 }
 
 function tokenTime(claim: string, value: unknown, atSeconds: number): TokenTime | undefined {
-  const text = utc(value);
-  if (text === undefined) return undefined;
-  return { claim, utc: text, relative: relative(claim, (value as number) - Math.floor(atSeconds)) };
+  const seconds = numberOf(value);
+  const text = utc(seconds);
+  if (seconds === undefined || text === undefined) return undefined;
+  return { claim, utc: text, relative: relative(claim, seconds - Math.floor(atSeconds)) };
 }
 
 /** @param ahead seconds from now until then */

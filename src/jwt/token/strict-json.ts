@@ -1,54 +1,47 @@
+import { readJson } from '../../json/read.ts';
+import type { JsonFault, JsonRules } from '../../json/reader.ts';
+import { isJsonObject, type JsonObject } from '../../json/value.ts';
 import { quoted } from '../../text.ts';
 
-export type JsonObject = Readonly<Record<string, unknown>>;
-
-/** Deeper nesting serves nobody, and overflows the stack of whoever walks it. */
+/** Deeper nesting serves nobody. */
 const DEEPEST = 100;
+const STRICT: JsonRules = { deepest: DEEPEST, twice: 'refused', numbers: 'exact' };
 
 /**
  * Reads a JSON object as strictly as a signed text deserves: UTF-8 without a byte-order mark, and no
  * member twice at any depth (RFC 7515 section 4, RFC 7519 section 4), because readers differ in which
- * one they take. A string is the reason why not, as the end of a sentence; it never quotes the text.
+ * one they take. Numbers stay as they are written. A string is the reason why not, as the end of a
+ * sentence; it quotes nothing of the text but names.
  */
 export function readJsonObject(bytes: Uint8Array): JsonObject | string {
   const text = decodeUtf8(bytes);
   if (text === undefined) return 'is not UTF-8';
   if (text.startsWith('\ufeff')) return 'begins with a byte-order mark';
-  const value = parseObject(text);
-  return typeof value === 'string' ? value : (structureFault(text) ?? value);
+  return objectIn(text, STRICT);
 }
 
 /** As {@link readJsonObject}, for a look at what can't be trusted anyway: the last of two members counts. */
 export function readJsonObjectLeniently(bytes: Uint8Array): JsonObject | string {
   const text = decodeUtf8(bytes);
-  if (text === undefined) return 'is not UTF-8';
-  const bare = text.replace(/^\ufeff/, '');
-  const value = parseObject(bare);
-  return typeof value === 'string' || depth(bare) <= DEEPEST ? value : TOO_DEEP;
+  return text === undefined ? 'is not UTF-8' : objectIn(text.replace(/^\ufeff/, ''), { ...STRICT, twice: 'last' });
 }
 
-/** Why valid JSON is refused still: a member twice, or nesting beyond reason. */
+/** Why a JSON text is refused: it is none, or has a member twice, or nests beyond reason. */
 export function structureFault(json: string): string | undefined {
-  const open: (Set<string> | undefined)[] = [];
-  let nameIsNext = false;
-  for (const token of tokens(json)) {
-    const names = open.at(-1);
-    if (token === '{' || token === '[') {
-      open.push(token === '{' ? new Set() : undefined);
-      if (open.length > DEEPEST) return TOO_DEEP;
-    } else if (token === '}' || token === ']') {
-      open.pop();
-    } else if (nameIsNext && names !== undefined) {
-      const name = JSON.parse(token) as string;
-      if (names.has(name)) return `has the member ${quoted(name)} twice`;
-      names.add(name);
-    }
-    nameIsNext = token === '{' || token === ',';
-  }
-  return undefined;
+  const { fault } = readJson(json, STRICT);
+  return fault === undefined ? undefined : wordsOf(fault);
 }
 
-const TOO_DEEP = `is nested more than ${DEEPEST} levels deep`;
+function objectIn(text: string, rules: JsonRules): JsonObject | string {
+  const { value, fault } = readJson(text, rules);
+  if (fault !== undefined) return wordsOf(fault);
+  return isJsonObject(value) ? value : 'is not a JSON object';
+}
+
+function wordsOf({ kind, path }: JsonFault): string {
+  if (kind === 'twice') return `has the member ${quoted(path.at(-1) ?? '')} twice`;
+  return kind === 'syntax' ? 'is not JSON' : `is nested more than ${DEEPEST} levels deep`;
+}
 
 function decodeUtf8(bytes: Uint8Array): string | undefined {
   try {
@@ -56,31 +49,4 @@ function decodeUtf8(bytes: Uint8Array): string | undefined {
   } catch {
     return undefined;
   }
-}
-
-function parseObject(text: string): JsonObject | string {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    // V8's message quotes the text, which may be a key.
-    return 'is not JSON';
-  }
-  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as JsonObject;
-  return 'is not a JSON object';
-}
-
-/** The strings and structural characters of valid JSON, in order. */
-function tokens(json: string): string[] {
-  return json.match(/"(?:[^"\\]+|\\.)*"|[{}[\],]/g) ?? [];
-}
-
-function depth(json: string): number {
-  let level = 0;
-  let deepest = 0;
-  for (const token of tokens(json)) {
-    if (token === '{' || token === '[') deepest = Math.max(deepest, ++level);
-    else if (token === '}' || token === ']') level--;
-  }
-  return deepest;
 }

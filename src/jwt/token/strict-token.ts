@@ -1,7 +1,8 @@
+import type { JsonObject } from '../../json/value.ts';
 import { quoted } from '../../text.ts';
 import { type Algorithm, algorithmFault, findAlgorithm } from '../algorithms.ts';
 import { base64urlFault, decodeBase64url } from '../base64url.ts';
-import { type JsonObject, readJsonObject } from './strict-json.ts';
+import { readJsonObject } from './strict-json.ts';
 
 /** The checks of a token in the order in which they run; the first that fails is named. */
 export type Check = 'format' | 'header' | 'key' | 'signature' | 'claims';

@@ -1,8 +1,9 @@
+import type { JsonObject } from '../../json/value.ts';
 import { keyFault } from '../key/key-fit.ts';
 import type { VerificationKey } from '../key/keys.ts';
 import { type Clock, claimFaults } from './claims.ts';
 import { signatureFault } from './signature-fault.ts';
-import { type JsonObject, readJsonObject } from './strict-json.ts';
+import { readJsonObject } from './strict-json.ts';
 import { type Refusal, readToken, refuse, type StrictToken } from './strict-token.ts';
 
 export type Verification = { readonly valid: true; readonly header: JsonObject; readonly claims: JsonObject } | Refusal;

@@ -1,3 +1,4 @@
+import { takeTurn } from '../../abort.ts';
 import { FilingsError } from '../../errors.ts';
 import { type Reading, readJson, readLongJson } from '../../json/read.ts';
 import type { JsonFault, JsonRules } from '../../json/reader.ts';
@@ -16,6 +17,8 @@ export interface ListedFile {
 /** Far more than a filing has, in a size that is read in a second and some hundred megabytes. */
 const RULES: JsonRules = { deepest: 2000, most: 800_000, twice: 'last', numbers: 'exact' };
 
+const FILES_A_TURN = 10_000;
+
 /**
  * Reads an answer of `GET /v1/filings` tolerantly: the contract does not show its shape
  * (part 4, "Other endpoints"). Records of another accession number are dropped, documents
@@ -24,7 +27,8 @@ const RULES: JsonRules = { deepest: 2000, most: 800_000, twice: 'last', numbers:
  */
 export function readListing(body: Buffer, accession: AccessionNumber): readonly ListedFile[] {
   const text = new TextDecoder().decode(body);
-  return filesOf(readJson(text, RULES), text, accession);
+  const work = filesOf(readJson(text, RULES), text, accession);
+  for (let step = work.next(); ; step = work.next()) if (step.done) return step.value;
 }
 
 /** As {@link readListing}; signals and the deadline have their turn meanwhile. Throws the signal's reason. */
@@ -35,11 +39,20 @@ export async function readLongListing(
 ): Promise<readonly ListedFile[]> {
   const text = new TextDecoder().decode(body);
   const reading = await readLongJson(text, RULES, signal);
-  signal.throwIfAborted();
-  return filesOf(reading, text, accession);
+  const work = filesOf(reading, text, accession);
+  for (;;) {
+    await takeTurn(signal);
+    const { done, value } = work.next();
+    if (done) return value;
+  }
 }
 
-function filesOf(reading: Reading, text: string, accession: AccessionNumber): readonly ListedFile[] {
+/** Pauses now and then. */
+function* filesOf(
+  reading: Reading,
+  text: string,
+  accession: AccessionNumber,
+): Generator<undefined, readonly ListedFile[], undefined> {
   const found = reading.fault === undefined ? findFiles(reading.value, accession) : undefined;
   if (found === undefined) {
     throw new FilingsError('integrity', `the listing of ${accession}: cannot be read: it is ${seen(reading, text)}`, {
@@ -51,6 +64,7 @@ function filesOf(reading: Reading, text: string, accession: AccessionNumber): re
   for (const file of found) {
     if (!names.has(file.name)) files.push(listedFile(accession, file));
     names.add(file.name);
+    if (names.size % FILES_A_TURN === 0) yield;
   }
   return files;
 }

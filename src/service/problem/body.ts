@@ -20,6 +20,9 @@ type JsonObject = Readonly<Record<string, unknown>>;
 
 const LONGEST_SAYING = 300;
 const DEEPEST = 6;
+/** Of a property's name, and of messages: more serve nobody. */
+const LONGEST_NAME = 200;
+const MOST_MESSAGES = 1000;
 
 /** Reads any error body seen in practice: by what it holds, never by its media type. What is told is clear of secrets. */
 export function readErrorBody({ body, headers, truncated }: RawAnswer, secrets: Secrets): ErrorBody {
@@ -104,10 +107,13 @@ function readProblem(body: JsonObject, secrets: Secrets): ErrorBody['problem'] {
 /** Property -> messages; values may be strings, lists, or nest further; the property's own name is kept, `''` too. */
 function validationErrors(value: unknown): Map<string, string[]> {
   const errors = new Map<string, string[]>();
+  let count = 0;
   for (const [property, message] of messagesIn('', value, 0)) {
     const known = errors.get(property);
     if (known === undefined) errors.set(property, [message]);
     else known.push(message);
+    count += 1;
+    if (count === MOST_MESSAGES) break;
   }
   return errors;
 }
@@ -121,7 +127,9 @@ function* messagesIn(property: string, value: unknown, depth: number): Generator
     if (said !== undefined) yield [property || named(value), said];
     else {
       for (const [name, nested] of Object.entries(value)) {
-        yield* messagesIn(property === '' ? name : `${property}.${name}`, nested, depth + 1);
+        // Cut before it is joined to each of its children.
+        const short = shortened(name, LONGEST_NAME);
+        yield* messagesIn(property === '' ? short : `${property}.${short}`, nested, depth + 1);
       }
     }
   } else yield [property, String(value)];

@@ -8,6 +8,7 @@ import { fileLayer, winners } from '../layers.ts';
 import { readSettings } from '../read-values.ts';
 import { faultOf } from '../secrets/source.ts';
 import { type NamedSetting, SETTINGS } from '../table.ts';
+import { readConfigJson } from './json.ts';
 import type { ConfigLocation } from './location.ts';
 import { type ConfigValues, checkConfig, readConfig } from './read.ts';
 
@@ -45,16 +46,20 @@ export function valueForFile(spec: NamedSetting, text: string, cwd: string): unk
   return value;
 }
 
-function meantBy({ key, kind }: NamedSetting, text: string, cwd: string): unknown {
-  const value = kind.parse(text);
-  if (kind.json === 'boolean' || kind.json === 'integer') return value ?? text;
-  if (kind.json !== undefined) {
-    if (value !== undefined) return value;
-    const example = kind.json === 'words' ? '["pass", "filings"]' : '{"keyFile": "key.pem", "sub": "me"}';
-    throw new FilingsError('usage', `${key}: must be JSON`, { hint: `such as '${example}'` });
-  }
+function meantBy(spec: NamedSetting, text: string, cwd: string): unknown {
+  const { kind } = spec;
+  if (kind.json === 'boolean' || kind.json === 'integer') return kind.parse(text) ?? text;
+  if (kind.json !== undefined) return parsedJson(spec, text);
   const isPath = kind.completes === 'file' && text !== '-' && !text.startsWith('~/');
   return isPath ? resolve(cwd, text) : text;
+}
+
+function parsedJson({ key, kind }: NamedSetting, text: string): unknown {
+  const { value, fault } = readConfigJson(text);
+  if (fault === undefined) return value;
+  if (fault.at !== undefined) throw new FilingsError('usage', `${key}.${fault.at}: ${fault.why}`);
+  const example = kind.json === 'words' ? '["pass", "filings"]' : '{"keyFile": "key.pem", "sub": "me"}';
+  throw new FilingsError('usage', `${key}: must be JSON`, { hint: `such as '${example}'` });
 }
 
 /**

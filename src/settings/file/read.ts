@@ -6,6 +6,7 @@ import { nearest } from '../../spec/nearest.ts';
 import type { World } from '../../world.ts';
 import { SETTINGS } from '../table.ts';
 import { faultOf } from './fault.ts';
+import { readConfigJson } from './json.ts';
 import type { ConfigLocation } from './location.ts';
 
 export type ConfigValues = Readonly<Record<string, unknown>>;
@@ -85,21 +86,14 @@ function orUndefined<T>(look: () => T): T | undefined {
 function parseConfig(bytes: Buffer, path: string): ConfigValues {
   const text = bytes.toString().replace(/^\ufeff/, '');
   if (text.trim() === '') return {};
-  try {
-    const value: unknown = JSON.parse(text);
-    if (isObject(value)) return value;
-  } catch (error) {
-    // Not kept as the cause: its message quotes the file, and the file may hold a key.
-    throw new FilingsError('config', `config file ${path}: not valid JSON${positionIn(text, error)}`);
+  const { value, fault } = readConfigJson(text);
+  if (fault !== undefined) {
+    const { at, why, hint } = fault;
+    const what = [`config file ${path}`, ...(at === undefined ? [] : [at])].join(': ');
+    throw new FilingsError('config', `${what}: ${why}`, hint === undefined ? {} : { hint });
   }
+  if (isObject(value)) return value;
   throw new FilingsError('config', `config file ${path}: must hold a JSON object`);
-}
-
-function positionIn(text: string, error: unknown): string {
-  const position = /at position (\d+)/.exec(String(error))?.[1];
-  if (position === undefined) return '';
-  const lines = text.slice(0, Number(position)).split('\n');
-  return ` at line ${lines.length}, column ${(lines.at(-1) ?? '').length + 1}`;
 }
 
 /**

@@ -1,0 +1,192 @@
+import { createHash, createPublicKey, type JsonWebKey, randomBytes } from 'node:crypto';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { FilingsError } from '../../src/errors.ts';
+import { ALGORITHMS } from '../../src/jwt/algorithms.ts';
+import { keyFault, requireFit } from '../../src/jwt/key/key-fit.ts';
+import { loadSigningKey, loadVerificationKey } from '../../src/jwt/key/keys.ts';
+import { mintToken } from '../../src/jwt/token/sign.ts';
+import { verifyToken } from '../../src/jwt/token/verify.ts';
+import { CLAIMS, ecPair, NOW, part, rsaPair } from './jwt-forge.ts';
+
+const rsa = rsaPair();
+const own = rsa.privateKey.export({ format: 'jwk' });
+const shown = rsa.publicKey.export({ format: 'jwk' });
+
+const number = (value: bigint) => {
+  const hex = value.toString(16);
+  return Buffer.from(hex.padStart(hex.length + (hex.length % 2), '0'), 'hex').toString('base64url');
+};
+const numberIn = (text = '') => BigInt(`0x${Buffer.from(text, 'base64url').toString('hex')}`);
+const n = numberIn(own.n);
+const json = (jwk: object) => Buffer.from(JSON.stringify(jwk));
+
+describe('an RSA key that proves nothing', () => {
+  it.each<[what: string, change: JsonWebKey, reason: RegExp]>([
+    ['e = 1', { e: number(1n) }, /its public exponent is 1, with which anybody could sign/],
+    ['e = 2', { e: number(2n) }, /its public exponent is 2, with which anybody could sign/],
+    ['e = 65536', { e: number(65536n) }, /its public exponent is even/],
+    ['an even modulus', { n: number(n - 1n) }, /its modulus is even/],
+    ['e beyond the modulus', { e: number(n + 2n) }, /its public exponent is too large/],
+    ['e of 65 bits, with 4096', { n: number(2n ** 4095n + 1n), e: number(2n ** 64n + 1n) }, /exponent is too large/],
+    ['17000 bits', { n: number(2n ** 16_999n + 1n) }, /longer than 16384 bits|its "n" is too long/],
+  ])('is refused: %s', async (_, change, reason) => {
+    const jwk = { ...shown, ...change };
+    const forms = [json(jwk)];
+    // OpenSSL takes some of them into PEM as well.
+    try {
+      forms.push(Buffer.from(createPublicKey({ key: jwk, format: 'jwk' }).export({ format: 'pem', type: 'spki' })));
+    } catch {}
+    for (const form of forms) {
+      expect(refusal(() => requireFit(loadVerificationKey(form, 'key'), 'verify')).message).toMatch(reason);
+    }
+    const signing = json({ ...own, ...change });
+    expect(refusal(() => requireFit(loadSigningKey(signing, 'key'), 'sign')).message).toMatch(reason);
+  });
+
+  it('so that nobody forges with e = 1', async () => {
+    const input = `${part({ alg: 'RS256' })}.${part(CLAIMS)}`;
+    const identifier = Buffer.from('3031300d060960864801650304020105000420', 'hex');
+    const digest = Buffer.concat([identifier, createHash('sha256').update(input).digest()]);
+    // EMSA-PKCS1-v1_5 (RFC 8017 section 9.2); raised to the first power it stays what it is.
+    const padding = Buffer.alloc(256 - digest.length, 0xff);
+    padding.set([0, 1]);
+    padding[padding.length - 1] = 0;
+    const token = `${input}.${Buffer.concat([padding, digest]).toString('base64url')}`;
+    const key = loadVerificationKey(json({ ...shown, e: number(1n) }), 'key');
+    expect(await verifyToken(token, [key], { atSeconds: NOW })).toMatchObject({ valid: false, failedCheck: 'key' });
+  });
+});
+
+describe('a private RSA key', () => {
+  const [p, q] = [numberIn(own.p), numberIn(own.q)];
+  it.each<[what: string, change: JsonWebKey]>([
+    ['d = 0', { d: 'AA' }],
+    ['d = 1', { d: 'AQ' }],
+    ["another number's d", { d: number(numberIn(own.d) + 2n) }],
+    ['primes that are not of the modulus', { p: own.q as string }],
+    ['p = 0', { p: 'AA' }],
+    ['1 for a prime', { p: number(1n), q: own.n as string }],
+    ['dp of another', { dp: own.dq as string }],
+    ['dq = 0', { dq: 'AA' }],
+    ['qi = 0', { qi: 'AA' }],
+    ['qi beyond p', { qi: number(numberIn(own.qi) + p) }],
+  ])('is refused with %s', (_, change) => {
+    const error = refusal(() => requireFit(loadSigningKey(json({ ...own, ...change }), 'key'), 'sign'));
+    expect(error.message).toMatch(/parts don't belong together|can't be taken/);
+  });
+
+  it('is taken with d of either kind (RFC 8017 section 3.2), and primes in either order', () => {
+    const e = numberIn(own.e);
+    const gcd = (a: bigint, b: bigint): bigint => (b === 0n ? a : gcd(b, a % b));
+    const lambda = ((p - 1n) * (q - 1n)) / gcd(p - 1n, q - 1n);
+    const smaller = numberIn(own.d) % lambda;
+    const { dp, dq } = own as Record<string, string>;
+    const inverse = modularInverse(p, q);
+    for (const change of [{ d: number(smaller) }, { p: own.q, q: own.p, dp: dq, dq: dp, qi: number(inverse) }]) {
+      expect((e * smaller) % lambda).toBe(1n);
+      expect(requireFit(loadSigningKey(json({ ...own, ...change }), 'key'), 'sign').name).toBe('RS256');
+    }
+  });
+});
+
+it('any JWK at all is a key or refused, and never a defect', async () => {
+  const bases = [rsa, ecPair('prime256v1'), ecPair('secp521r1')]
+    .flatMap((pair) => [pair.privateKey, pair.publicKey])
+    .map((key) => key.export({ format: 'jwk' }) as Record<string, unknown>);
+  bases.push(
+    { kty: 'oct', k: randomBytes(64).toString('base64url') },
+    { kty: 'OKP', crv: 'Ed25519', x: 'AA', d: 'AA' },
+  );
+  const names = [
+    'kty',
+    'crv',
+    'n',
+    'e',
+    'd',
+    'p',
+    'q',
+    'dp',
+    'dq',
+    'qi',
+    'oth',
+    'x',
+    'y',
+    'k',
+    'alg',
+    'use',
+    'key_ops',
+    'kid',
+  ];
+  const all = bases.flatMap((base) => Object.values(base));
+  const value = fc.oneof(
+    fc.constantFrom(undefined, null, '', 'A', 'AA', 'AQ', 'Ag', 'AQ==', 'a+/b', 'AAAA', 5, true, [], {}, ['sign']),
+    fc.constantFrom(...all),
+    fc.constantFrom('RSA', 'EC', 'OKP', 'oct', 'P-256', 'P-384', '_'.repeat(20_000)),
+    fc.uint8Array({ maxLength: 70 }).map((bytes) => Buffer.from(bytes).toString('base64url')),
+  );
+  const changes = fc.array(fc.tuple(fc.constantFrom(...names), value), { maxLength: 2 });
+  await fc.assert(
+    fc.asyncProperty(fc.constantFrom(...bases), changes, async (base, changed) => {
+      const bytes = json({ ...base, ...Object.fromEntries(changed) });
+      await taken(bytes).catch((error) => {
+        if (!(error instanceof FilingsError)) throw error;
+        expect(error.code).toBe('config');
+      });
+    }),
+    { numRuns: 500 },
+  );
+}, 120_000);
+
+/** Does with a key whatever can be done with it. */
+async function taken(bytes: Buffer): Promise<void> {
+  const verifying = loadVerificationKey(bytes, 'key');
+  for (const { name } of ALGORITHMS.filter((each) => keyFault(verifying, each, 'verify') === undefined)) {
+    for (const length of [32, 64, 256]) {
+      const token = `${part({ alg: name })}.${part(CLAIMS)}.${Buffer.alloc(length, 1).toString('base64url')}`;
+      expect(await verifyToken(token, [verifying], { atSeconds: NOW })).toMatchObject({ valid: false });
+    }
+  }
+  const signing = loadSigningKey(bytes, 'key');
+  for (const algorithm of ALGORITHMS.filter((each) => keyFault(signing, each, 'sign') === undefined)) {
+    const { token } = await mintToken({ key: signing, algorithm, issuedAt: NOW, lifetime: 60 });
+    expect(await verifyToken(token, [verifying], { atSeconds: NOW })).toMatchObject({ valid: true });
+  }
+}
+
+describe('a key file of a megabyte is refused in one pass', () => {
+  const fill = (text: string) => text.repeat(Math.ceil(1_000_000 / text.length));
+  // Going back to each beginning, these take minutes.
+  it.each<[string, string]>([
+    ['lines that begin', fill('-----BEGIN PUBLIC KEY-----\n')],
+    ['beginnings without end', fill('-----BEGIN A-----')],
+    ['a label without end', `-----BEGIN ${fill('A')}`],
+    ['dashes', `-----BEGIN ${fill('-')}`],
+    ['blocks', fill('-----BEGIN PUBLIC KEY-----\nAAAA\n-----END PUBLIC KEY-----\n')],
+    ['a modulus', JSON.stringify({ ...shown, n: fill('_') })],
+    ['a prime', JSON.stringify({ ...own, p: fill('_') })],
+    ['keys of SSH', fill('ecdsa-sha2-')],
+  ])('%s', (_, text) => {
+    expect(refusal(() => loadVerificationKey(Buffer.from(text), 'key')).code).toBe('config');
+  });
+});
+
+function modularInverse(a: bigint, modulus: bigint): bigint {
+  // Fermat: the modulus is a prime.
+  let [result, base] = [1n, a % modulus];
+  for (let power = modulus - 2n; power > 0n; power >>= 1n) {
+    if (power & 1n) result = (result * base) % modulus;
+    base = (base * base) % modulus;
+  }
+  return result;
+}
+
+function refusal(work: () => unknown): FilingsError {
+  try {
+    work();
+  } catch (error) {
+    if (error instanceof FilingsError) return error;
+    throw error;
+  }
+  throw new Error('it was taken');
+}
