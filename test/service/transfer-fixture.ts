@@ -15,7 +15,7 @@ import type { ByteWriter } from '../../src/stdio/byte-writer.ts';
 import { fetchToDisk, fetchToStream } from '../../src/transfer/fetch-file.ts';
 import type { Outcome } from '../../src/transfer/outcome.ts';
 import { Places } from '../../src/transfer/places.ts';
-import type { IfExists } from '../../src/transfer/save.ts';
+import type { IfExists } from '../../src/transfer/present.ts';
 
 export const ACCESSION = parseAccession('0001234567-24-000001');
 const SILENT = { total() {}, moved() {}, setback() {} };
@@ -27,6 +27,7 @@ export interface RunOptions {
   readonly maxRetryAfterMs?: number;
   readonly env?: Readonly<Record<string, string>>;
   readonly ifExists?: IfExists;
+  readonly hashed?: boolean;
   readonly signal?: AbortSignal;
   readonly directory?: string;
   readonly pid?: number;
@@ -82,6 +83,7 @@ export async function startRun(url: string, options: RunOptions = {}): Promise<R
         path: join(directory, name),
         ifExists: options.ifExists ?? 'skip',
         sha256,
+        hashed: options.hashed,
       } as const;
       return fetchToDisk({ accession: ACCESSION, fileName: name }, target, fetching, signal, SILENT);
     },
