@@ -3,7 +3,7 @@ import type { Connections } from '../http/connection/connections.ts';
 import { get } from '../http/exchange/exchange.ts';
 import type { Answer } from '../http/exchange/messages.ts';
 import { isRedirect, nextHop } from '../http/redirect.ts';
-import { type Persistence, persist, type Setback } from '../http/retry/attempts.ts';
+import { type Meanwhile, type RetryPolicy, retrying } from '../http/retry/attempts.ts';
 import { isRetriedStatus, retryAfterMs } from '../http/retry/retry.ts';
 import type { Secrets } from '../secrets/secrets.ts';
 import type { AccessionNumber } from './accession.ts';
@@ -22,7 +22,7 @@ export interface ClientOptions {
   readonly baseUrl: URL;
   readonly credentials: Credentials;
   readonly connections: Connections;
-  readonly persistence: Persistence;
+  readonly retry: RetryPolicy;
   readonly userAgent: string;
   /** Milliseconds. */
   readonly idleTimeout: number;
@@ -53,8 +53,9 @@ export class ServiceClient {
     return this.#clockAhead;
   }
 
-  get persistence(): Persistence {
-    return this.#options.persistence;
+  /** Tries anything that is asked of the service again, as this run's policy says. Throws the last failure, the signal's reason. */
+  retrying<T>(attempt: () => Promise<T>, signal: AbortSignal, meanwhile?: Meanwhile): Promise<T> {
+    return retrying(attempt, this.#options.retry, signal, meanwhile);
   }
 
   /**
@@ -85,7 +86,7 @@ export class ServiceClient {
     accession: AccessionNumber,
     query: readonly (readonly [name: string, value: string])[],
     signal: AbortSignal,
-    onSetback?: (setback: Setback) => void,
+    onSetback?: Meanwhile['onSetback'],
   ): Promise<readonly ListedFile[]> {
     const url = this.#resource('filings', [['accession_no', accession], ...query]);
     const what = `the listing of ${accession}`;
@@ -93,7 +94,7 @@ export class ServiceClient {
       this.#fetchListing(url, what, signal).catch((error) => {
         throw about(what, error);
       });
-    const body = await persist(attempt, this.#options.persistence, signal, onSetback ? { onSetback } : {});
+    const body = await this.retrying(attempt, signal, { onSetback });
     return readLongListing(body, accession, signal);
   }
 
@@ -130,7 +131,7 @@ export class ServiceClient {
     fields: Readonly<Record<string, string>>,
     signal: AbortSignal,
   ): Promise<Answer> {
-    const { connections, idleTimeout, monotonic, persistence, secrets, userAgent, trace } = this.#options;
+    const { connections, idleTimeout, monotonic, retry, secrets, userAgent, trace } = this.#options;
     const bare = { url, headers: {} };
     const carried = credentials ? await carry(url, credentials) : { ...bare, shown: bare };
     const own = {
@@ -142,7 +143,7 @@ export class ServiceClient {
     for (const line of requestLines(own, carried)) trace(line);
     const headers = { ...own, ...carried.headers };
     const answer = await get(connections, { url: carried.url, headers, idleTimeout, signal, monotonic });
-    this.#clockAhead = clockAhead(answer.headers.date, persistence.now());
+    this.#clockAhead = clockAhead(answer.headers.date, retry.now());
     for (const line of answerLines(answer, carried)) trace(line);
     return withoutTellingValidators(answer, secrets);
   }
@@ -155,7 +156,7 @@ export class ServiceClient {
   }
 
   async #unwelcome(answer: Answer, what: string, signal: AbortSignal): Promise<FilingsError> {
-    const { now } = this.#options.persistence;
+    const { now } = this.#options.retry;
     const { body, truncated } = await gatherErrorBody(answer, signal);
     const after = retryAfterMs(answer.headers['retry-after'], now());
     const unwelcome: UnwelcomeAnswer = {

@@ -102,11 +102,11 @@ async function outcomeOf(
   let attempts = 0;
   const remote: Remote = {
     what: `${fileName} of ${accession}`,
-    persistence: client.persistence,
     open(range, signal) {
       attempts += 1;
       return client.openFile(accession, fileName, range, signal);
     },
+    retrying: (attempt, signal, meanwhile) => client.retrying(attempt, signal, meanwhile),
   };
   const base = { wanted, path, saved: 0, moved: 0, verifiedLength: true };
   try {

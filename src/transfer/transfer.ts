@@ -1,6 +1,6 @@
 import { about, FilingsError } from '../errors.ts';
 import type { Answer } from '../http/exchange/messages.ts';
-import { type Persistence, persist, type Setback } from '../http/retry/attempts.ts';
+import type { Meanwhile, Setback } from '../http/retry/attempts.ts';
 import { openForSink, receive } from './attempt.ts';
 import type { Finished, Sink } from './sinks/sink.ts';
 
@@ -8,8 +8,9 @@ import type { Finished, Sink } from './sinks/sink.ts';
 export interface Remote {
   /** For messages: `primary.htm of 0001234567-24-000001`. */
   readonly what: string;
-  readonly persistence: Persistence;
   open(range: Readonly<Record<string, string>>, signal: AbortSignal): Promise<Answer>;
+  /** Tries again what failed, as often as it may. */
+  retrying<T>(attempt: () => Promise<T>, signal: AbortSignal, meanwhile: Meanwhile): Promise<T>;
 }
 
 interface Transferred {
@@ -68,7 +69,7 @@ async function transfer(remote: Remote, sink: Sink, signal: AbortSignal, watcher
     }
     return answer;
   };
-  const last = await persist(() => attempt().catch(finalIfStuck(sink)), remote.persistence, signal, {
+  const last = await remote.retrying(() => attempt().catch(finalIfStuck(sink)), signal, {
     // What is only brought again is no progress: a file that always breaks at the same byte must come to an end.
     brought: () => sink.held.bytes - farthest,
     onSetback: (setback) => watcher.setback(setback),

@@ -53,7 +53,7 @@ export async function startRun(url: string, options: RunOptions = {}): Promise<R
     baseUrl: new URL(url),
     credentials: { key: 'a-key', keyIn: 'authorization', keyHeader: '', basicUser: '', token: undefined },
     connections,
-    persistence: {
+    retry: {
       retries: options.retries ?? 0,
       maxRetryAfterMs: options.maxRetryAfterMs ?? 300_000,
       pace: new Pace(undefined, monotonic),
