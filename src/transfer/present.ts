@@ -8,11 +8,10 @@ import { type PartPlace, shownPath } from './sinks/part-place.ts';
 export type IfExists = 'skip' | 'overwrite' | 'error';
 
 /** What has the final name already. */
-export interface Present {
-  readonly kind: 'nothing' | 'file-to-keep' | 'replaceable';
-  /** Of a plain file that is replaced. */
-  readonly stat?: Stats;
-}
+export type Present =
+  | { readonly kind: 'file-to-keep'; readonly stat: Stats }
+  /** `stat` is of a plain file. */
+  | { readonly kind: 'nothing' | 'replaceable'; readonly stat?: Stats };
 
 /** A final link is replaced, never followed; anything else that is no plain file is left alone. Throws `local_io`. */
 export async function presentAt(place: PartPlace, ifExists: IfExists): Promise<Present> {
@@ -32,7 +31,7 @@ export async function presentAt(place: PartPlace, ifExists: IfExists): Promise<P
   if (ifExists === 'error') throw alreadyThere(path);
   if (stat.isSymbolicLink()) return { kind: 'replaceable' };
   if (!stat.isFile()) throw inTheWay(path, stat.isDirectory() ? 'a directory' : 'something that is no file');
-  return ifExists === 'skip' ? { kind: 'file-to-keep' } : { kind: 'replaceable', stat };
+  return { kind: ifExists === 'skip' ? 'file-to-keep' : 'replaceable', stat };
 }
 
 function sameToTheDisk(path: string, other: string): FilingsError {

@@ -1,5 +1,6 @@
 import { createHash, type Hash } from 'node:crypto';
 import { Worker } from 'node:worker_threads';
+import { orAbort } from '../../abort.ts';
 import { FilingsError } from '../../errors.ts';
 import type { GatheredFile } from '../gathered-file.ts';
 import { sha256OfBytes } from './sha256.ts';
@@ -68,19 +69,13 @@ export class FollowingHash {
   }
 
   /** Undefined when the thread fails or ends first. */
-  async #ask(worker: Worker, signal: AbortSignal): Promise<Answer | undefined> {
-    let onAbort = () => {};
-    try {
-      return await new Promise<Answer | undefined>((resolve, reject) => {
-        onAbort = () => reject(signal.reason);
-        signal.addEventListener('abort', onAbort, { once: true });
-        worker.once('message', resolve);
-        worker.once('error', () => resolve(undefined)).once('exit', () => resolve(undefined));
-        this.#tell({ kind: 'finish', bytes: this.#file.size });
-      });
-    } finally {
-      signal.removeEventListener('abort', onAbort);
-    }
+  #ask(worker: Worker, signal: AbortSignal): Promise<Answer | undefined> {
+    const answer = new Promise<Answer | undefined>((resolve) => {
+      worker.once('message', resolve);
+      worker.once('error', () => resolve(undefined)).once('exit', () => resolve(undefined));
+    });
+    this.#tell({ kind: 'finish', bytes: this.#file.size });
+    return orAbort(answer, signal);
   }
 
   /** Ends the thread. Never throws. */
