@@ -1,4 +1,4 @@
-import { about, FilingsError } from '../errors.ts';
+import { about, errorAbout, FilingsError, type Subject } from '../errors.ts';
 import type { Connections } from '../http/connection/connections.ts';
 import { get } from '../http/exchange/exchange.ts';
 import type { Answer } from '../http/exchange/messages.ts';
@@ -75,9 +75,9 @@ export class ServiceClient {
     ]);
     const answer = await this.#follow(url, range, signal);
     const welcome = answer.status === 200 || ('range' in range && (answer.status === 206 || answer.status === 416));
-    const what = `${fileName} of ${accession}`;
-    if (!welcome) throw await this.#unwelcome(answer, what, signal);
-    if (answer.status !== 416) await this.#refuseDisguise(answer, what, signal);
+    const subject = { accession, fileName };
+    if (!welcome) throw await this.#unwelcome(answer, subject, signal);
+    if (answer.status !== 416) await this.#refuseDisguise(answer, subject, signal);
     return answer;
   }
 
@@ -89,20 +89,20 @@ export class ServiceClient {
     onSetback?: Meanwhile['onSetback'],
   ): Promise<readonly ListedFile[]> {
     const url = this.#resource('filings', [['accession_no', accession], ...query]);
-    const what = `the listing of ${accession}`;
+    const subject = { accession };
     const attempt = () =>
-      this.#fetchListing(url, what, signal).catch((error) => {
-        throw about(what, error);
+      this.#fetchListing(url, subject, signal).catch((error) => {
+        throw about(subject, error);
       });
     const body = await this.retrying(attempt, signal, { onSetback });
     return readLongListing(body, accession, signal);
   }
 
-  async #fetchListing(url: URL, what: string, signal: AbortSignal): Promise<Buffer> {
+  async #fetchListing(url: URL, subject: Subject, signal: AbortSignal): Promise<Buffer> {
     const answer = await this.#follow(url, {}, signal);
-    if (answer.status !== 200) throw await this.#unwelcome(answer, what, signal);
-    await this.#refuseDisguise(answer, what, signal);
-    return readAtMost(answer, LARGEST_LISTING, what);
+    if (answer.status !== 200) throw await this.#unwelcome(answer, subject, signal);
+    await this.#refuseDisguise(answer, subject, signal);
+    return readAtMost(answer, LARGEST_LISTING, subject);
   }
 
   #resource(name: 'download' | 'filings', query: readonly (readonly [string, string])[]): URL {
@@ -155,7 +155,7 @@ export class ServiceClient {
     throw new FilingsError('integrity', `${to.host}: a redirect that carries a credential is not followed`);
   }
 
-  async #unwelcome(answer: Answer, what: string, signal: AbortSignal): Promise<FilingsError> {
+  async #unwelcome(answer: Answer, subject: Subject, signal: AbortSignal): Promise<FilingsError> {
     const { now } = this.#options.retry;
     const { body, truncated } = await gatherErrorBody(answer, signal);
     const after = retryAfterMs(answer.headers['retry-after'], now());
@@ -164,7 +164,7 @@ export class ServiceClient {
       headers: answer.headers,
       body,
       truncated,
-      what,
+      subject,
       again: this.#options.again,
       retryable: isRetriedStatus(answer.status),
       ...(after === undefined || !isRetriedStatus(answer.status) ? {} : { retryAt: now() + after }),
@@ -183,17 +183,15 @@ export class ServiceClient {
   }
 
   /** A success that is no file: coded, or problem details under a 200. */
-  async #refuseDisguise(answer: Answer, what: string, signal: AbortSignal): Promise<void> {
+  async #refuseDisguise(answer: Answer, subject: Subject, signal: AbortSignal): Promise<void> {
     const coding = answer.headers['content-encoding'];
     if (coding !== undefined && !['', 'identity'].includes(String(coding).trim().toLowerCase())) {
       answer.discard();
-      throw new FilingsError(
-        'integrity',
-        `${what}: the answer came with the content coding ${coding}, which was not asked for`,
-      );
+      const why = `the answer came with the content coding ${coding}, which was not asked for`;
+      throw errorAbout(subject, 'integrity', why);
     }
     if (/^application\/problem\+json\b/i.test(String(answer.headers['content-type'] ?? ''))) {
-      throw await this.#unwelcome(answer, what, signal);
+      throw await this.#unwelcome(answer, subject, signal);
     }
   }
 }

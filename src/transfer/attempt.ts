@@ -1,4 +1,4 @@
-import { FilingsError } from '../errors.ts';
+import { errorAbout, FilingsError } from '../errors.ts';
 import type { Answer } from '../http/exchange/messages.ts';
 import { decide, type Held, rangeRequest, strongValidator } from './resume.ts';
 import type { Sink } from './sinks/sink.ts';
@@ -16,7 +16,7 @@ export async function openForSink(
   let decision = decide(held, answer);
   if (decision.kind === 'ask-anew') {
     answer.discard();
-    if (!sink.restartable) throw new FilingsError('integrity', `${remote.what}: cannot go on: ${decision.why}`);
+    if (!sink.restartable) throw errorAbout(remote.subject, 'integrity', `cannot go on: ${decision.why}`);
     answer = await remote.open({}, signal);
     decision = decide({ bytes: 0, validator: undefined, total: undefined }, answer);
   }
@@ -49,7 +49,7 @@ async function prepare(
       answer.discard();
       return undefined;
     default:
-      throw new FilingsError('integrity', `${remote.what}: ${decision.why}`);
+      throw errorAbout(remote.subject, 'integrity', decision.why);
   }
 }
 
@@ -58,14 +58,14 @@ export async function receive(
   remote: Remote,
   answer: Answer,
   sink: Sink,
-  onMoved: (bytes: number) => void,
+  onMoved: (bytes: number) => void | Promise<void>,
 ): Promise<void> {
   try {
     for (let chunks = await answer.body.take(); chunks; chunks = await answer.body.take()) {
       const size = chunks.reduce((sum, chunk) => sum + chunk.length, 0);
       requireRoom(remote, sink, size);
       await sink.write(chunks);
-      onMoved(size);
+      await onMoved(size);
     }
     requireWhole(remote, answer, sink.held);
   } catch (error) {
@@ -76,13 +76,11 @@ export async function receive(
 
 function requireWhole(remote: Remote, answer: Answer, { bytes, total }: Held): void {
   if (total !== undefined && bytes !== total) {
-    throw new FilingsError('integrity', `${remote.what}: truncated: ${bytes} bytes came of ${total}`, {
-      retryable: true,
-    });
+    throw errorAbout(remote.subject, 'integrity', `truncated: ${bytes} bytes came of ${total}`, { retryable: true });
   }
   if (bytes > 0 || answer.length === 0) return;
   // Without a length, nothing at all can't be told from a connection that was cut.
-  throw new FilingsError('integrity', `${remote.what}: the answer is empty, and tells no length: not a file`, {
+  throw errorAbout(remote.subject, 'integrity', 'the answer is empty, and tells no length: not a file', {
     retryable: answer.untilClose,
     fault: 'unproved-end',
   });
@@ -100,7 +98,7 @@ async function isWholeAllTheSame(error: unknown, sink: Sink): Promise<boolean> {
 /** Not one byte more than the file has: a chunked 206 may bring more than its range says. */
 function requireRoom(remote: Remote, { held: { bytes, total } }: Sink, size: number): void {
   if (total === undefined || bytes + size <= total) return;
-  throw new FilingsError('integrity', `${remote.what}: more bytes came than the file has (${total})`, {
+  throw errorAbout(remote.subject, 'integrity', `more bytes came than the file has (${total})`, {
     hint: 'the service contradicts itself: tell whoever runs it',
   });
 }

@@ -101,7 +101,7 @@ async function outcomeOf(
   const started = monotonic();
   let attempts = 0;
   const remote: Remote = {
-    what: `${fileName} of ${accession}`,
+    subject: { accession, fileName },
     open(range, signal) {
       attempts += 1;
       return client.openFile(accession, fileName, range, signal);

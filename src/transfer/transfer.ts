@@ -1,4 +1,4 @@
-import { about, FilingsError } from '../errors.ts';
+import { about, FilingsError, type Subject } from '../errors.ts';
 import type { Answer } from '../http/exchange/messages.ts';
 import type { Meanwhile, Setback } from '../http/retry/attempts.ts';
 import { openForSink, receive } from './attempt.ts';
@@ -6,8 +6,7 @@ import type { Finished, Sink } from './sinks/sink.ts';
 
 /** A file of the service, as something to be asked for, whole or from an offset. */
 export interface Remote {
-  /** For messages: `primary.htm of 0001234567-24-000001`. */
-  readonly what: string;
+  readonly subject: Subject;
   open(range: Readonly<Record<string, string>>, signal: AbortSignal): Promise<Answer>;
   /** Tries again what failed, as often as it may. */
   retrying<T>(attempt: () => Promise<T>, signal: AbortSignal, meanwhile: Meanwhile): Promise<T>;
@@ -31,7 +30,8 @@ export type Fetched = Transferred & Finished;
 /** Told of what happens meanwhile. */
 export interface Watcher {
   total(bytes: number | undefined, offset: number): void;
-  moved(bytes: number): void;
+  /** What it waits for holds the transfer back. */
+  moved(bytes: number): void | Promise<void>;
   setback(setback: Setback): void;
 }
 
@@ -46,7 +46,8 @@ export async function fetchInto(remote: Remote, sink: Sink, signal: AbortSignal,
   } catch (error) {
     await sink.abandon(error);
     if (signal.aborted) throw error;
-    throw about(remote.what, sink.restartable ? error : cutShort(error));
+    const told = about(remote.subject, error);
+    throw sink.restartable ? told : cutShort(told);
   }
 }
 
@@ -64,7 +65,7 @@ async function transfer(remote: Remote, sink: Sink, signal: AbortSignal, watcher
     if (answer) {
       await receive(remote, answer, sink, (bytes) => {
         moved += bytes;
-        watcher.moved(bytes);
+        return watcher.moved(bytes);
       });
     }
     return answer;

@@ -11,6 +11,7 @@ import { Pace } from '../../src/http/retry/pace.ts';
 import { Secrets } from '../../src/secrets/secrets.ts';
 import { parseAccession } from '../../src/service/accession.ts';
 import { ServiceClient } from '../../src/service/client.ts';
+import type { ListedFile } from '../../src/service/listing/listing.ts';
 import type { ByteWriter } from '../../src/stdio/byte-writer.ts';
 import { fetchToDisk, fetchToStream } from '../../src/transfer/fetch-file.ts';
 import type { Outcome } from '../../src/transfer/outcome.ts';
@@ -41,6 +42,7 @@ export interface Run {
   readonly directory: string;
   save(name?: string, sha256?: string): Promise<Outcome>;
   pipe(writer: ByteWriter): Promise<Outcome>;
+  list(): Promise<readonly ListedFile[]>;
   names(): Promise<string[]>;
 }
 
@@ -95,6 +97,7 @@ export async function startRun(url: string, options: RunOptions = {}): Promise<R
         signal,
         SILENT,
       ),
+    list: () => client.listFiles(ACCESSION, [], signal),
     names: () => readdir(directory),
   };
 }

@@ -1,4 +1,4 @@
-import { FilingsError } from '../../errors.ts';
+import { errorAbout } from '../../errors.ts';
 import { type Reading, readJson, readLongJson } from '../../json/read.ts';
 import type { JsonFault, JsonRules } from '../../json/reader.ts';
 import { JsonNumber, membersOf, objectOf } from '../../json/value.ts';
@@ -42,7 +42,7 @@ export async function readLongListing(
 function filesOf(reading: Reading, text: string, accession: AccessionNumber): readonly ListedFile[] {
   const found = reading.fault === undefined ? findFiles(reading.value, accession) : undefined;
   if (found === undefined) {
-    throw new FilingsError('integrity', `the listing of ${accession}: cannot be read: it is ${seen(reading, text)}`, {
+    throw errorAbout({ accession }, 'integrity', `cannot be read: it is ${seen(reading, text)}`, {
       hint: 'is the base URL the right one? See: filings config list',
     });
   }
