@@ -29,7 +29,7 @@ export interface Target {
   readonly ifExists: IfExists;
   /** What the file must hash to. */
   readonly sha256?: string | undefined;
-  /** The outcome is to have the file's SHA-256, whether or not one is required. */
+  /** The outcome is to have the SHA-256 of a file that came; one that is skipped is read only where a hash is required. */
   readonly hashed?: boolean | undefined;
 }
 

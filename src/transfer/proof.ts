@@ -14,9 +14,14 @@ export class Proof {
     this.#hashed = hashed;
   }
 
-  /** Whether the file is hashed at all. */
+  /** Whether the file must have one hash. */
+  get expects(): boolean {
+    return this.#expected !== undefined;
+  }
+
+  /** Whether a file that comes is hashed at all. */
   get hashed(): boolean {
-    return this.#hashed || this.#expected !== undefined;
+    return this.#hashed || this.expects;
   }
 
   /** Whether bytes are the whole file, as their hash alone can prove; never where it is not known. */
@@ -31,7 +36,7 @@ export class Proof {
   async require(hash: () => Sha256 | Promise<Sha256>, path?: string): Promise<Sha256 | undefined> {
     if (!this.hashed) return undefined;
     const found = await hash();
-    if (this.#expected === undefined || found === this.#expected) return found;
+    if (!this.expects || found === this.#expected) return found;
     const why = `wrong hash: its SHA-256 is ${found}, not ${this.#expected}`;
     throw new FilingsError('integrity', path === undefined ? why : `${path}: ${why}`, {
       hint: 'it is not the file that --sha256 means: check both',

@@ -62,10 +62,13 @@ describe('asked for, the outcome has the hash of the whole file', () => {
     expect(await run.save()).toMatchObject({ result: 'resumed', saved: 1_400_000, sha256: sha256(LARGE) });
   });
 
-  test('a file that was there, and is skipped', async () => {
+  test('a file that was there, and is skipped, is not read for it, but where it must have one', async () => {
     const run = await startRun(await serve(whole(LARGE)), { hashed: true });
     await writeFile(join(run.directory, 'primary.htm'), SMALL);
-    expect(await run.save()).toMatchObject({ result: 'skipped', sha256: sha256(SMALL) });
+    const outcome = await run.save();
+    expect(outcome).toMatchObject({ result: 'skipped', bytes: SMALL.length });
+    expect(outcome.sha256).toBeUndefined();
+    expect(await run.save('primary.htm', sha256(SMALL))).toMatchObject({ result: 'skipped', sha256: sha256(SMALL) });
   });
 
   test('not asked for, it is not told', async () => {
