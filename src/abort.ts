@@ -1,5 +1,47 @@
+import { setMaxListeners } from 'node:events';
+
+// How an abort reaches whatever waits. Each of these forgets the signal when it is done: it may live for a whole run.
+
 /** setTimeout takes no more than this; longer waits are made of several. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
+
+/** Does something as soon as the signal aborts, at once if it has; gives what calls that off. */
+export function onAbort(signal: AbortSignal, act: (reason: unknown) => void): () => void {
+  const listener = () => act(signal.reason);
+  if (signal.aborted) listener();
+  else signal.addEventListener('abort', listener, { once: true });
+  return () => signal.removeEventListener('abort', listener);
+}
+
+/** What aborts with its parent, and can be aborted without it. */
+export interface Child {
+  readonly signal: AbortSignal;
+  abort(reason: unknown): void;
+  /** Its parent is nothing to it any more. */
+  letGo(): void;
+}
+
+/** A child of a signal; to be let go of. */
+export function childOf(parent: AbortSignal): Child {
+  const controller = new AbortController();
+  // Every transfer listens to it: many are no leak.
+  setMaxListeners(0, controller.signal);
+  const abort = (reason: unknown) => controller.abort(reason);
+  return { signal: controller.signal, abort, letGo: onAbort(parent, abort) };
+}
+
+/** What a promise brings, or the signal's reason as soon as that aborts: whatever comes after it is nobody's. */
+export async function orAbort<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+  let forget = () => {};
+  const aborted = new Promise<never>((_, reject) => {
+    forget = onAbort(signal, reject);
+  });
+  try {
+    return await Promise.race([aborted, promise]);
+  } finally {
+    forget();
+  }
+}
 
 /** Waits; throws the signal's reason as soon as it aborts. */
 export async function sleep(ms: number, signal: AbortSignal): Promise<void> {
@@ -7,22 +49,12 @@ export async function sleep(ms: number, signal: AbortSignal): Promise<void> {
   signal.throwIfAborted();
 }
 
-function nap(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    if (signal.aborted) {
-      reject(signal.reason);
-      return;
-    }
-    const onAbort = () => {
-      clearTimeout(timer);
-      reject(signal.reason);
-    };
-    const timer = setTimeout(() => {
-      signal.removeEventListener('abort', onAbort);
-      resolve();
-    }, ms);
-    signal.addEventListener('abort', onAbort, { once: true });
+async function nap(ms: number, signal: AbortSignal): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const over = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, ms);
   });
+  await orAbort(over, signal).finally(() => clearTimeout(timer));
 }
 
 /** Lets signals, timers and sockets have their turn in the middle of long work; throws the signal's reason if it aborts. */

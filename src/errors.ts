@@ -69,6 +69,12 @@ export interface Problem {
  */
 export type Fault = 'certificate' | 'unproved-end' | 'surplus';
 
+/** What of the service was asked for: a file of a filing, or without a name the filing's listing. */
+export interface Subject {
+  readonly accession: string;
+  readonly fileName?: string;
+}
+
 export interface FilingsErrorDetails {
   /** What to do next, in one sentence. */
   readonly hint?: string;
@@ -82,6 +88,8 @@ export interface FilingsErrorDetails {
   /** False when not even a connection could be made. */
   readonly connected?: boolean;
   readonly fault?: Fault;
+  /** What was asked for, where it was that which failed; `errorAbout` puts it in front of the message, too. */
+  readonly subject?: Subject;
   readonly cause?: unknown;
   /** It would fail every other file of a batch too; a wrong configuration does, unless this says otherwise. */
   readonly stopsRun?: boolean;
@@ -100,6 +108,7 @@ export class FilingsError extends Error {
   readonly retryable: boolean;
   readonly connected: boolean;
   readonly fault: Fault | undefined;
+  readonly subject: Subject | undefined;
   readonly stopsRun: boolean;
   readonly exitStatus: number;
   readonly #details: FilingsErrorDetails;
@@ -113,6 +122,7 @@ export class FilingsError extends Error {
     this.retryable = details.retryable ?? false;
     this.connected = details.connected ?? true;
     this.fault = details.fault;
+    this.subject = details.subject;
     this.stopsRun = details.stopsRun ?? code === 'config';
     this.exitStatus = EXIT_STATUS[code] + (details.signal ?? 0);
     this.#details = details;
@@ -125,13 +135,26 @@ export class FilingsError extends Error {
   }
 }
 
-/** An error of the network or of an answer, with the name of what was asked for in front. */
-export function about(what: string, error: unknown): unknown {
-  const unnamed =
-    error instanceof FilingsError &&
-    (error.code === 'temporary' || error.code === 'integrity') &&
-    !error.message.startsWith(what);
-  return unnamed ? error.reworded(`${what}: ${error.message}`) : error;
+/** An error about what was asked for: it has that as data, and its message begins with it. */
+export function errorAbout(
+  subject: Subject,
+  code: ErrorCode,
+  why: string,
+  details: FilingsErrorDetails = {},
+): FilingsError {
+  return new FilingsError(code, `${wordsOf(subject)}: ${why}`, { ...details, subject });
+}
+
+/** An error of the network or of an answer as one about what was asked for; any other, and one that says it already, stays. */
+export function about(subject: Subject, error: unknown): unknown {
+  if (!(error instanceof FilingsError) || error.subject) return error;
+  if (error.code !== 'temporary' && error.code !== 'integrity') return error;
+  return error.reworded(`${wordsOf(subject)}: ${error.message}`, { subject });
+}
+
+/** The only place that words it. */
+function wordsOf({ accession, fileName }: Subject): string {
+  return fileName === undefined ? `the listing of ${accession}` : `${fileName} of ${accession}`;
 }
 
 /** The errno name of a system error (`ENOSPC`), or undefined. */

@@ -1,5 +1,5 @@
 import { sleep } from '../abort.ts';
-import { FilingsError } from '../errors.ts';
+import { errorAbout, type Subject } from '../errors.ts';
 import type { Answer } from '../http/exchange/messages.ts';
 
 /** An error body may drip for ever. */
@@ -7,13 +7,10 @@ const ERROR_BODY_MS = 5000;
 const LARGEST_ERROR = 1 << 20;
 
 /** A whole body of at most `limit` bytes; throws `integrity` for a larger one, saying how large. */
-export async function readAtMost(answer: Answer, limit: number, what: string): Promise<Buffer> {
+export async function readAtMost(answer: Answer, limit: number, subject: Subject): Promise<Buffer> {
   const tooLarge = (size: string) => {
     answer.discard();
-    return new FilingsError(
-      'integrity',
-      `${what}: the answer has ${size} bytes, and ${limit} are the most that is read`,
-    );
+    return errorAbout(subject, 'integrity', `the answer has ${size} bytes, and ${limit} are the most that is read`);
   };
   if ((answer.length ?? 0) > limit) throw tooLarge(`${answer.length}`);
   const gathered = new Gathered();

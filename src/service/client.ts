@@ -1,9 +1,9 @@
-import { about, FilingsError } from '../errors.ts';
+import { about, errorAbout, FilingsError, type Subject } from '../errors.ts';
 import type { Connections } from '../http/connection/connections.ts';
 import { get } from '../http/exchange/exchange.ts';
 import type { Answer } from '../http/exchange/messages.ts';
 import { isRedirect, nextHop } from '../http/redirect.ts';
-import { type Persistence, persist, type Setback } from '../http/retry/attempts.ts';
+import { type Meanwhile, type RetryPolicy, retrying } from '../http/retry/attempts.ts';
 import { isRetriedStatus, retryAfterMs } from '../http/retry/retry.ts';
 import type { Secrets } from '../secrets/secrets.ts';
 import type { AccessionNumber } from './accession.ts';
@@ -22,7 +22,7 @@ export interface ClientOptions {
   readonly baseUrl: URL;
   readonly credentials: Credentials;
   readonly connections: Connections;
-  readonly persistence: Persistence;
+  readonly retry: RetryPolicy;
   readonly userAgent: string;
   /** Milliseconds. */
   readonly idleTimeout: number;
@@ -53,8 +53,9 @@ export class ServiceClient {
     return this.#clockAhead;
   }
 
-  get persistence(): Persistence {
-    return this.#options.persistence;
+  /** Tries anything that is asked of the service again, as this run's policy says. Throws the last failure, the signal's reason. */
+  retrying<T>(attempt: () => Promise<T>, signal: AbortSignal, meanwhile?: Meanwhile): Promise<T> {
+    return retrying(attempt, this.#options.retry, signal, meanwhile);
   }
 
   /**
@@ -74,9 +75,9 @@ export class ServiceClient {
     ]);
     const answer = await this.#follow(url, range, signal);
     const welcome = answer.status === 200 || ('range' in range && (answer.status === 206 || answer.status === 416));
-    const what = `${fileName} of ${accession}`;
-    if (!welcome) throw await this.#unwelcome(answer, what, signal);
-    if (answer.status !== 416) await this.#refuseDisguise(answer, what, signal);
+    const subject = { accession, fileName };
+    if (!welcome) throw await this.#unwelcome(answer, subject, signal);
+    if (answer.status !== 416) await this.#refuseDisguise(answer, subject, signal);
     return answer;
   }
 
@@ -85,23 +86,23 @@ export class ServiceClient {
     accession: AccessionNumber,
     query: readonly (readonly [name: string, value: string])[],
     signal: AbortSignal,
-    onSetback?: (setback: Setback) => void,
+    onSetback?: Meanwhile['onSetback'],
   ): Promise<readonly ListedFile[]> {
     const url = this.#resource('filings', [['accession_no', accession], ...query]);
-    const what = `the listing of ${accession}`;
+    const subject = { accession };
     const attempt = () =>
-      this.#fetchListing(url, what, signal).catch((error) => {
-        throw about(what, error);
+      this.#fetchListing(url, subject, signal).catch((error) => {
+        throw about(subject, error);
       });
-    const body = await persist(attempt, this.#options.persistence, signal, onSetback ? { onSetback } : {});
+    const body = await this.retrying(attempt, signal, { onSetback });
     return readLongListing(body, accession, signal);
   }
 
-  async #fetchListing(url: URL, what: string, signal: AbortSignal): Promise<Buffer> {
+  async #fetchListing(url: URL, subject: Subject, signal: AbortSignal): Promise<Buffer> {
     const answer = await this.#follow(url, {}, signal);
-    if (answer.status !== 200) throw await this.#unwelcome(answer, what, signal);
-    await this.#refuseDisguise(answer, what, signal);
-    return readAtMost(answer, LARGEST_LISTING, what);
+    if (answer.status !== 200) throw await this.#unwelcome(answer, subject, signal);
+    await this.#refuseDisguise(answer, subject, signal);
+    return readAtMost(answer, LARGEST_LISTING, subject);
   }
 
   #resource(name: 'download' | 'filings', query: readonly (readonly [string, string])[]): URL {
@@ -130,7 +131,7 @@ export class ServiceClient {
     fields: Readonly<Record<string, string>>,
     signal: AbortSignal,
   ): Promise<Answer> {
-    const { connections, idleTimeout, monotonic, persistence, secrets, userAgent, trace } = this.#options;
+    const { connections, idleTimeout, monotonic, retry, secrets, userAgent, trace } = this.#options;
     const bare = { url, headers: {} };
     const carried = credentials ? await carry(url, credentials) : { ...bare, shown: bare };
     const own = {
@@ -141,9 +142,9 @@ export class ServiceClient {
     };
     for (const line of requestLines(own, carried)) trace(line);
     const headers = { ...own, ...carried.headers };
-    const sent = persistence.now();
+    const sent = retry.now();
     const answer = await get(connections, { url: carried.url, headers, idleTimeout, signal, monotonic });
-    this.#clockAhead = clockAhead(answer.headers.date, { sent, received: persistence.now() });
+    this.#clockAhead = clockAhead(answer.headers.date, { sent, received: retry.now() });
     for (const line of answerLines(answer, carried)) trace(line);
     return withoutTellingValidators(answer, secrets);
   }
@@ -155,8 +156,8 @@ export class ServiceClient {
     throw new FilingsError('integrity', `${to.host}: a redirect that carries a credential is not followed`);
   }
 
-  async #unwelcome(answer: Answer, what: string, signal: AbortSignal): Promise<FilingsError> {
-    const { now } = this.#options.persistence;
+  async #unwelcome(answer: Answer, subject: Subject, signal: AbortSignal): Promise<FilingsError> {
+    const { now } = this.#options.retry;
     const { body, truncated } = await gatherErrorBody(answer, signal);
     const after = retryAfterMs(answer.headers['retry-after'], now());
     const unwelcome: UnwelcomeAnswer = {
@@ -164,7 +165,7 @@ export class ServiceClient {
       headers: answer.headers,
       body,
       truncated,
-      what,
+      subject,
       again: this.#options.again,
       retryable: isRetriedStatus(answer.status),
       ...(after === undefined || !isRetriedStatus(answer.status) ? {} : { retryAt: now() + after }),
@@ -183,17 +184,15 @@ export class ServiceClient {
   }
 
   /** A success that is no file: coded, or problem details under a 200. */
-  async #refuseDisguise(answer: Answer, what: string, signal: AbortSignal): Promise<void> {
+  async #refuseDisguise(answer: Answer, subject: Subject, signal: AbortSignal): Promise<void> {
     const coding = answer.headers['content-encoding'];
     if (coding !== undefined && !['', 'identity'].includes(String(coding).trim().toLowerCase())) {
       answer.discard();
-      throw new FilingsError(
-        'integrity',
-        `${what}: the answer came with the content coding ${coding}, which was not asked for`,
-      );
+      const why = `the answer came with the content coding ${coding}, which was not asked for`;
+      throw errorAbout(subject, 'integrity', why);
     }
     if (/^application\/problem\+json\b/i.test(String(answer.headers['content-type'] ?? ''))) {
-      throw await this.#unwelcome(answer, what, signal);
+      throw await this.#unwelcome(answer, subject, signal);
     }
   }
 }

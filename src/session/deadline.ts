@@ -1,21 +1,17 @@
-import { setMaxListeners } from 'node:events';
+import { childOf } from '../abort.ts';
 import { FilingsError } from '../errors.ts';
 import { inSeconds } from '../text.ts';
 
 /** A signal that aborts as `interrupt` does, and after `ms` milliseconds: `--deadline` bounds the whole command. */
 export function startDeadline(ms: number | undefined, interrupt: AbortSignal): { signal: AbortSignal; stop(): void } {
   if (ms === undefined) return { signal: interrupt, stop() {} };
-  const controller = new AbortController();
-  setMaxListeners(0, controller.signal);
-  const onInterrupt = () => controller.abort(interrupt.reason);
-  interrupt.addEventListener('abort', onInterrupt, { once: true });
-  if (interrupt.aborted) onInterrupt();
-  const timer = setTimeout(() => controller.abort(deadlinePassed(ms)), ms);
+  const child = childOf(interrupt);
+  const timer = setTimeout(() => child.abort(deadlinePassed(ms)), ms);
   return {
-    signal: controller.signal,
+    signal: child.signal,
     stop() {
       clearTimeout(timer);
-      interrupt.removeEventListener('abort', onInterrupt);
+      child.letGo();
     },
   };
 }

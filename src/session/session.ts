@@ -55,7 +55,7 @@ export async function openSession(flags: Invocation['flags'], world: World, stdi
   const client = new ServiceClient({
     ...access,
     connections,
-    persistence: { retries: settings.retries, maxRetryAfterMs: settings.maxRetryAfter, pace, now, random },
+    retry: { retries: settings.retries, maxRetryAfterMs: settings.maxRetryAfter, pace, now, random },
     userAgent: `filings/${world.version}`,
     idleTimeout: settings.idleTimeout,
     monotonic,

@@ -2,13 +2,14 @@ import { basename, dirname } from 'node:path';
 import { FilingsError } from '../errors.ts';
 import type { ServiceClient } from '../service/client.ts';
 import type { ByteWriter } from '../stdio/byte-writer.ts';
-import { requireHash } from './checked.ts';
 import type { Outcome, Wanted } from './outcome.ts';
 import type { Places } from './places.ts';
-import { type IfExists, save } from './save.ts';
+import type { IfExists } from './present.ts';
+import { Proof } from './proof.ts';
+import { save } from './save.ts';
 import { Pipe } from './sinks/pipe.ts';
 import { Spool } from './sinks/spool.ts';
-import { type Remote, type Sink, type Transferred, transfer, type Watcher } from './transfer.ts';
+import { type Fetched, fetchInto, type Remote, type Watcher } from './transfer.ts';
 
 /** What every file of a run is fetched with. */
 export interface Fetching {
@@ -28,6 +29,8 @@ export interface Target {
   readonly ifExists: IfExists;
   /** What the file must hash to. */
   readonly sha256?: string | undefined;
+  /** The outcome is to have the SHA-256 of a file that came; one that is skipped is read only where a hash is required. */
+  readonly hashed?: boolean | undefined;
 }
 
 /** Fetches a file to disk. A failure is an outcome, not an exception. */
@@ -40,26 +43,18 @@ export function fetchToDisk(
 ): Promise<Outcome> {
   return outcomeOf(wanted, target.shown, fetching, async (remote) => {
     const { client, places } = fetching;
-    const place = await places.at(dirname(target.path), target.makeDirectory);
-    const saved = await save(
-      remote,
-      {
-        ...place,
-        name: basename(target.path),
-        ifExists: target.ifExists,
-        identity: { base_url: client.baseUrl, accession_no: wanted.accession, file_name: wanted.fileName },
-        owner: places.owner,
-        uid: places.uid,
-        nextSerial: () => places.nextSerial(),
-        sha256: target.sha256,
-        hashWorker: places.hashWorker,
-      },
-      client.persistence,
-      signal,
-      watcher,
-    );
-    if (saved.kind === 'skipped') return { ...saved, result: 'skipped' };
-    return { ...saved, result: howItCame(saved) };
+    const place = {
+      ...(await places.at(dirname(target.path), target.makeDirectory)),
+      final: basename(target.path),
+      identity: { base_url: client.baseUrl, accession_no: wanted.accession, file_name: wanted.fileName },
+      owner: places.owner,
+      uid: places.uid,
+      nextSerial: () => places.nextSerial(),
+    };
+    const { ifExists } = target;
+    const proof = new Proof(target.sha256, target.hashed);
+    const standing = await save(remote, { place, ifExists, proof, hashWorker: places.hashWorker, signal }, watcher);
+    return standing.kind === 'skipped' ? { ...standing, result: 'skipped' } : cameBy(standing);
   });
 }
 
@@ -75,68 +70,24 @@ export interface StreamTarget {
 /** Fetches a file into a stream. A failure is an outcome, not an exception. */
 export function fetchToStream(
   wanted: Wanted,
-  target: StreamTarget,
+  { open, sha256, spoolIn }: StreamTarget,
   fetching: Fetching,
   signal: AbortSignal,
   watcher: Watcher,
 ): Promise<Outcome> {
-  const { persistence } = fetching.client;
+  const proof = new Proof(sha256);
   return outcomeOf(wanted, null, fetching, async (remote) => {
-    const move = (sink: Sink) => transfer(remote, sink, persistence, signal, watcher);
-    return target.spoolIn === undefined
-      ? fetchStraight(remote, target, signal, move)
-      : fetchSpooled(remote, target, signal, move);
+    const sink =
+      spoolIn === undefined
+        ? new Pipe(await open(signal), proof, signal)
+        : await Spool.open({ folder: spoolIn, openWriter: open, proof, signal });
+    return cameBy(await fetchInto(remote, sink, signal, watcher));
   });
 }
 
-type Move = (sink: Sink) => Promise<Transferred>;
-
-async function fetchStraight(remote: Remote, { open, sha256 }: StreamTarget, signal: AbortSignal, move: Move) {
-  const writer = await open(signal);
-  const pipe = new Pipe(writer, signal, sha256);
-  try {
-    const moved = await move(pipe);
-    await writer.end();
-    const found = sha256 === undefined ? undefined : pipe.sha256();
-    if (found !== undefined) requireHash(remote.what, found, sha256);
-    return { ...moved, sha256: found, result: howItCame(moved) };
-  } catch (error) {
-    throw pipe.held.bytes > 0 && !signal.aborted ? cutShort(error) : error;
-  }
-}
-
-async function fetchSpooled(
-  remote: Remote,
-  { open, sha256, spoolIn = '' }: StreamTarget,
-  signal: AbortSignal,
-  move: Move,
-) {
-  const spool = await Spool.open(spoolIn, sha256);
-  try {
-    const moved = await move(spool);
-    const found = sha256 === undefined ? undefined : await spool.sha256();
-    if (found !== undefined) requireHash(remote.what, found, sha256);
-    const writer = await open(signal);
-    await spool.copyTo(writer, signal);
-    await writer.end();
-    return { ...moved, sha256: found, result: howItCame(moved) };
-  } finally {
-    await spool.close();
-  }
-}
-
-function howItCame({ saved }: Transferred): 'resumed' | 'downloaded' {
-  return saved > 0 ? 'resumed' : 'downloaded';
-}
-
-/** What is out is out: whatever ended the transfer, the reader has got a part of the file. */
-function cutShort(error: unknown): unknown {
-  if (!(error instanceof FilingsError) || error.code === 'interrupted' || error.code === 'local_io') return error;
-  if (error.code === 'integrity') return error;
-  return error.reworded(error.message, {
-    code: 'integrity',
-    hint: 'part of it was written already; --spool writes all or nothing',
-  });
+/** What an outcome tells of a file that came. */
+function cameBy({ placed: _, ...fetched }: Fetched) {
+  return { ...fetched, result: fetched.saved > 0 ? 'resumed' : 'downloaded' } as const;
 }
 
 /** Does the work with the wanted file as its remote, and turns how it ended into an outcome. */
@@ -150,11 +101,12 @@ async function outcomeOf(
   const started = monotonic();
   let attempts = 0;
   const remote: Remote = {
-    what: `${fileName} of ${accession}`,
+    subject: { accession, fileName },
     open(range, signal) {
       attempts += 1;
       return client.openFile(accession, fileName, range, signal);
     },
+    retrying: (attempt, signal, meanwhile) => client.retrying(attempt, signal, meanwhile),
   };
   const base = { wanted, path, saved: 0, moved: 0, verifiedLength: true };
   try {

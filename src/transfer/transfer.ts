@@ -1,30 +1,18 @@
-import { about, FilingsError } from '../errors.ts';
+import { about, FilingsError, type Subject } from '../errors.ts';
 import type { Answer } from '../http/exchange/messages.ts';
-import { type Persistence, persist, type Setback } from '../http/retry/attempts.ts';
-import { decide, type Held, rangeRequest, strongValidator, type Validator } from './resume.ts';
+import type { Meanwhile, Setback } from '../http/retry/attempts.ts';
+import { openForSink, receive } from './attempt.ts';
+import type { Finished, Sink } from './sinks/sink.ts';
 
 /** A file of the service, as something to be asked for, whole or from an offset. */
 export interface Remote {
-  /** For messages: `primary.htm of 0001234567-24-000001`. */
-  readonly what: string;
+  readonly subject: Subject;
   open(range: Readonly<Record<string, string>>, signal: AbortSignal): Promise<Answer>;
+  /** Tries again what failed, as often as it may. */
+  retrying<T>(attempt: () => Promise<T>, signal: AbortSignal, meanwhile: Meanwhile): Promise<T>;
 }
 
-/** Where the bytes go. */
-export interface Sink {
-  readonly held: Held;
-  /** Whether it can begin again from byte 0: a pipe can't once a byte is out. */
-  readonly restartable: boolean;
-  /** The whole body is about to come. */
-  begin(validator: Validator | undefined, total: number | undefined): Promise<void>;
-  /** The rest of the body is about to come. */
-  append(total: number): void;
-  write(chunks: readonly Buffer[]): Promise<void>;
-  /** Whether what is held hashes to what the file must hash to; never where that is not known. */
-  proves(): Promise<boolean>;
-}
-
-export interface Transferred {
+interface Transferred {
   /** The size of the whole file. */
   readonly bytes: number;
   /** What did not have to be moved again after a break, in this run or from an earlier one. */
@@ -36,25 +24,35 @@ export interface Transferred {
   readonly verifiedLength: boolean;
 }
 
+/** A file that came whole, and how its sink took it. */
+export type Fetched = Transferred & Finished;
+
 /** Told of what happens meanwhile. */
 export interface Watcher {
   total(bytes: number | undefined, offset: number): void;
-  moved(bytes: number): void;
+  /** What it waits for holds the transfer back. */
+  moved(bytes: number): void | Promise<void>;
   setback(setback: Setback): void;
 }
 
 /**
- * Moves one remote file into a sink: as many attempts as it takes, each going on
- * where the last one stopped when that is provably the same file. Throws the last
- * failure, or the signal's reason; the sink then holds what it got.
+ * Fetches one remote file into any sink, which is finished then or, when it throws, abandoned. Throws the last
+ * failure, what the sink throws, the signal's reason.
  */
-export async function transfer(
-  remote: Remote,
-  sink: Sink,
-  persistence: Persistence,
-  signal: AbortSignal,
-  watcher: Watcher,
-): Promise<Transferred> {
+export async function fetchInto(remote: Remote, sink: Sink, signal: AbortSignal, watcher: Watcher): Promise<Fetched> {
+  try {
+    const transferred = await transfer(remote, sink, signal, watcher);
+    return { ...transferred, ...(await sink.finish()) };
+  } catch (error) {
+    await sink.abandon(error);
+    if (signal.aborted) throw error;
+    const told = about(remote.subject, error);
+    throw sink.restartable ? told : cutShort(told);
+  }
+}
+
+/** As many attempts as it takes, each going on where the last one stopped when that is provably the same file. */
+async function transfer(remote: Remote, sink: Sink, signal: AbortSignal, watcher: Watcher): Promise<Transferred> {
   let farthest = 0;
   let moved = 0;
   let saved = 0;
@@ -67,17 +65,15 @@ export async function transfer(
     if (answer) {
       await receive(remote, answer, sink, (bytes) => {
         moved += bytes;
-        watcher.moved(bytes);
+        return watcher.moved(bytes);
       });
     }
     return answer;
   };
-  const last = await persist(() => attempt().catch(finalIfStuck(sink)), persistence, signal, {
+  const last = await remote.retrying(() => attempt().catch(finalIfStuck(sink)), signal, {
     // What is only brought again is no progress: a file that always breaks at the same byte must come to an end.
     brought: () => sink.held.bytes - farthest,
     onSetback: (setback) => watcher.setback(setback),
-  }).catch((error) => {
-    throw signal.aborted ? error : about(remote.what, error);
   });
   const { validator, bytes } = sink.held;
   return {
@@ -87,102 +83,6 @@ export async function transfer(
     etag: headerOf(last, 'etag') ?? (validator?.kind === 'etag' ? validator.value : undefined),
     verifiedLength: !last?.untilClose || sink.held.total !== undefined,
   };
-}
-
-/** Asks for what is missing and prepares the sink; undefined when nothing is missing. */
-async function openForSink(
-  remote: Remote,
-  sink: Sink,
-  signal: AbortSignal,
-  onOffset: (offset: number) => void,
-): Promise<Answer | undefined> {
-  const { held } = sink;
-  let answer = await remote.open(rangeRequest(held), signal);
-  let decision = decide(held, answer);
-  if (decision.kind === 'ask-anew') {
-    answer.discard();
-    if (!sink.restartable) throw new FilingsError('integrity', `${remote.what}: cannot go on: ${decision.why}`);
-    answer = await remote.open({}, signal);
-    decision = decide({ bytes: 0, validator: undefined, total: undefined }, answer);
-  }
-  try {
-    return await prepare(remote, sink, answer, decision, onOffset);
-  } catch (error) {
-    answer.discard();
-    throw error;
-  }
-}
-
-async function prepare(
-  remote: Remote,
-  sink: Sink,
-  answer: Answer,
-  decision: ReturnType<typeof decide>,
-  onOffset: (offset: number) => void,
-): Promise<Answer | undefined> {
-  switch (decision.kind) {
-    case 'append':
-      sink.append(decision.total);
-      onOffset(sink.held.bytes);
-      return answer;
-    case 'restart':
-      await sink.begin(strongValidator(answer.headers), answer.length);
-      onOffset(0);
-      return answer;
-    case 'complete':
-      onOffset(sink.held.bytes);
-      answer.discard();
-      return undefined;
-    default:
-      throw new FilingsError('integrity', `${remote.what}: ${decision.why}`);
-  }
-}
-
-/** Moves the body; its end must be where the framing and the range said, or the hash of what came is the file's. */
-async function receive(remote: Remote, answer: Answer, sink: Sink, onMoved: (bytes: number) => void): Promise<void> {
-  try {
-    for (let chunks = await answer.body.take(); chunks; chunks = await answer.body.take()) {
-      const size = chunks.reduce((sum, chunk) => sum + chunk.length, 0);
-      requireRoom(remote, sink, size);
-      await sink.write(chunks);
-      onMoved(size);
-    }
-    requireWhole(remote, answer, sink.held);
-  } catch (error) {
-    answer.discard();
-    if (!(await isWholeAllTheSame(error, sink))) throw error;
-  }
-}
-
-function requireWhole(remote: Remote, answer: Answer, { bytes, total }: Held): void {
-  if (total !== undefined && bytes !== total) {
-    throw new FilingsError('integrity', `${remote.what}: truncated: ${bytes} bytes came of ${total}`, {
-      retryable: true,
-    });
-  }
-  if (bytes > 0 || answer.length === 0) return;
-  // Without a length, nothing at all can't be told from a connection that was cut.
-  throw new FilingsError('integrity', `${remote.what}: the answer is empty, and tells no length: not a file`, {
-    retryable: answer.untilClose,
-    fault: 'unproved-end',
-  });
-}
-
-/** A body whose end is in doubt is whole when it has the length that a range told, or hashes to what the file must. */
-async function isWholeAllTheSame(error: unknown, sink: Sink): Promise<boolean> {
-  const fault = error instanceof FilingsError ? error.fault : undefined;
-  if (fault !== 'unproved-end' && fault !== 'surplus') return false;
-  const { bytes, total } = sink.held;
-  if (fault === 'unproved-end' && bytes === total) return true;
-  return sink.proves();
-}
-
-/** Not one byte more than the file has: a chunked 206 may bring more than its range says. */
-function requireRoom(remote: Remote, { held: { bytes, total } }: Sink, size: number): void {
-  if (total === undefined || bytes + size <= total) return;
-  throw new FilingsError('integrity', `${remote.what}: more bytes came than the file has (${total})`, {
-    hint: 'the service contradicts itself: tell whoever runs it',
-  });
 }
 
 /** A pipe that can't be gone on with has failed for good, whatever the reason: what is out is out. */
@@ -196,6 +96,16 @@ function finalIfStuck(sink: Sink): (error: unknown) => never {
       hint: 'part of it was written already, and without a strong validator it cannot be continued; --spool writes all or nothing',
     });
   };
+}
+
+/** What is out is out: whatever ended the transfer, the reader has got a part of the file. */
+function cutShort(error: unknown): unknown {
+  if (!(error instanceof FilingsError) || error.code === 'interrupted' || error.code === 'local_io') return error;
+  if (error.code === 'integrity') return error;
+  return error.reworded(error.message, {
+    code: 'integrity',
+    hint: 'part of it was written already; --spool writes all or nothing',
+  });
 }
 
 function headerOf(answer: Answer | undefined, name: string): string | undefined {

@@ -11,11 +11,12 @@ import { Pace } from '../../src/http/retry/pace.ts';
 import { Secrets } from '../../src/secrets/secrets.ts';
 import { parseAccession } from '../../src/service/accession.ts';
 import { ServiceClient } from '../../src/service/client.ts';
+import type { ListedFile } from '../../src/service/listing/listing.ts';
 import type { ByteWriter } from '../../src/stdio/byte-writer.ts';
 import { fetchToDisk, fetchToStream } from '../../src/transfer/fetch-file.ts';
 import type { Outcome } from '../../src/transfer/outcome.ts';
 import { Places } from '../../src/transfer/places.ts';
-import type { IfExists } from '../../src/transfer/save.ts';
+import type { IfExists } from '../../src/transfer/present.ts';
 
 export const ACCESSION = parseAccession('0001234567-24-000001');
 const SILENT = { total() {}, moved() {}, setback() {} };
@@ -27,6 +28,7 @@ export interface RunOptions {
   readonly maxRetryAfterMs?: number;
   readonly env?: Readonly<Record<string, string>>;
   readonly ifExists?: IfExists;
+  readonly hashed?: boolean;
   readonly signal?: AbortSignal;
   readonly directory?: string;
   readonly pid?: number;
@@ -40,6 +42,7 @@ export interface Run {
   readonly directory: string;
   save(name?: string, sha256?: string): Promise<Outcome>;
   pipe(writer: ByteWriter): Promise<Outcome>;
+  list(): Promise<readonly ListedFile[]>;
   names(): Promise<string[]>;
 }
 
@@ -52,7 +55,7 @@ export async function startRun(url: string, options: RunOptions = {}): Promise<R
     baseUrl: new URL(url),
     credentials: { key: 'a-key', keyIn: 'authorization', keyHeader: '', basicUser: '', token: undefined },
     connections,
-    persistence: {
+    retry: {
       retries: options.retries ?? 0,
       maxRetryAfterMs: options.maxRetryAfterMs ?? 300_000,
       pace: new Pace(undefined, monotonic),
@@ -82,6 +85,7 @@ export async function startRun(url: string, options: RunOptions = {}): Promise<R
         path: join(directory, name),
         ifExists: options.ifExists ?? 'skip',
         sha256,
+        hashed: options.hashed,
       } as const;
       return fetchToDisk({ accession: ACCESSION, fileName: name }, target, fetching, signal, SILENT);
     },
@@ -93,6 +97,7 @@ export async function startRun(url: string, options: RunOptions = {}): Promise<R
         signal,
         SILENT,
       ),
+    list: () => client.listFiles(ACCESSION, [], signal),
     names: () => readdir(directory),
   };
 }

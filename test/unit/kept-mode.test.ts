@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { keptMode } from '../../src/transfer/save.ts';
+import { keptMode } from '../../src/transfer/sinks/kept-mode.ts';
 
 const PART = { uid: 1000, gid: 100 };
 

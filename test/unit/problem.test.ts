@@ -1,10 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { FilingsError } from '../../src/errors.ts';
+import type { FilingsError, Subject } from '../../src/errors.ts';
 import { Secrets } from '../../src/secrets/secrets.ts';
 import { readErrorBody } from '../../src/service/problem/body.ts';
 import { errorFromAnswer, type UnwelcomeAnswer } from '../../src/service/problem/problem.ts';
 
+const subject = { accession: '0001234567-24-000001', fileName: 'a.htm' };
 const what = 'a.htm of 0001234567-24-000001';
 
 const secrets = new Secrets();
@@ -12,7 +13,7 @@ secrets.add('kP3/x+9"q&Z<');
 
 function from(status: number, body: unknown, more: Partial<UnwelcomeAnswer> = {}): FilingsError {
   const bytes = Buffer.isBuffer(body) ? body : Buffer.from(typeof body === 'string' ? body : JSON.stringify(body));
-  return errorFromAnswer({ status, headers: {}, body: bytes, what, ...more }, secrets);
+  return errorFromAnswer({ status, headers: {}, body: bytes, subject, ...more }, secrets);
 }
 
 describe('the HTTP status alone decides on the code', () => {
@@ -191,17 +192,18 @@ describe('the problem', () => {
 });
 
 describe('the hint', () => {
-  it.each<[status: number, body: unknown, asked: string, hint: RegExp]>([
-    [401, '', what, /FILINGS_API_KEY.*config check/],
-    [403, { title: 'No' }, what, /not be allowed/],
-    [403, '<title>Request Rate Threshold Exceeded</title>', what, /--rate/],
-    [404, '', what, /filings list 0001234567-24-000001$/],
-    [404, '', 'the listing of 0001234567-24-000001', /accession number/],
-    [429, '', what, /--rate/],
-    [503, '', what, /again later/],
-    [407, '', what, /HTTPS_PROXY/],
+  it.each<[status: number, body: unknown, asked: Subject, hint: RegExp]>([
+    [401, '', subject, /FILINGS_API_KEY.*config check/],
+    [403, { title: 'No' }, subject, /not be allowed/],
+    [403, '<title>Request Rate Threshold Exceeded</title>', subject, /--rate/],
+    [404, '', subject, /filings list 0001234567-24-000001$/],
+    [404, '', { ...subject, fileName: 'listing of exhibits.htm' }, /filings list 0001234567-24-000001$/],
+    [404, '', { accession: '0001234567-24-000001' }, /accession number/],
+    [429, '', subject, /--rate/],
+    [503, '', subject, /again later/],
+    [407, '', subject, /HTTPS_PROXY/],
   ])('%i', (status, body, asked, hint) => {
-    expect(from(status, body, { what: asked }).hint).toMatch(hint);
+    expect(from(status, body, { subject: asked }).hint).toMatch(hint);
   });
 });
 

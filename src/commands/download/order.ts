@@ -3,7 +3,7 @@ import { FilingsError } from '../../errors.ts';
 import { type AccessionNumber, parseAccession } from '../../service/accession.ts';
 import type { Values } from '../../spec/option.ts';
 import { requireOneUser } from '../../stdio/one-user.ts';
-import type { IfExists } from '../../transfer/save.ts';
+import type { IfExists } from '../../transfer/present.ts';
 import type { OPTIONS } from './spec.ts';
 
 const STDOUT_NAMES = new Set(['/dev/stdout', '/dev/fd/1', '/proc/self/fd/1']);

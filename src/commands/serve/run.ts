@@ -1,4 +1,5 @@
 import { join, resolve } from 'node:path';
+import { onAbort } from '../../abort.ts';
 import { checkAccess, readSecretFile, readSmallFile } from '../../disk/secret-file.ts';
 import { FilingsError } from '../../errors.ts';
 import { isLoopback } from '../../http/connection/loopback.ts';
@@ -42,7 +43,7 @@ export async function run({ args, options, flags }: Invocation<typeof OPTIONS>, 
   try {
     if (!isLoopback(host)) tell('warning', `${host} may be reached by other machines, and keys travel readable`);
     await printUrl(sandbox.url, world);
-    await interrupted(world.interrupt);
+    await new Promise((resolve) => onAbort(world.interrupt, resolve));
   } finally {
     await sandbox.close();
   }
@@ -76,13 +77,6 @@ async function printUrl(url: string, { stdout, interrupt }: World): Promise<void
   } catch (error) {
     if (!isBrokenPipe(error) && !interrupt.aborted) throw error;
   }
-}
-
-function interrupted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    else signal.addEventListener('abort', () => resolve(), { once: true });
-  });
 }
 
 function directoryOf(argument: string | undefined, { cwd, root }: World): string {

@@ -1,4 +1,6 @@
+import { createHash, type Hash } from 'node:crypto';
 import { Worker } from 'node:worker_threads';
+import { orAbort } from '../../abort.ts';
 import { FilingsError } from '../../errors.ts';
 import type { GatheredFile } from '../gathered-file.ts';
 import { sha256OfBytes } from './sha256.ts';
@@ -15,14 +17,16 @@ export type HashOrder =
 export type HashAnswer = { readonly sha256: string } | { readonly missing: number };
 
 /**
- * Hashes a file while it is being written, beside the main thread: a second thread
- * reads what has been written, so the hash is of what stands on disk, also of what an
- * earlier run wrote. Both read the open file: what happens to its name is no matter.
+ * Hashes a file while it is being written. A small one that is written from its first byte is hashed as its chunks go
+ * by. Beside a large one a second thread reads what has been written, so the hash is of what stands on disk; so it is
+ * for a file that an earlier run began. Both read the open file: what happens to its name is no matter.
  */
 export class FollowingHash {
   readonly #file: GatheredFile;
   readonly #shown: string;
   readonly #workerFile: string;
+  /** Of all chunks that the file has; undefined once not all went by here, or they are many. */
+  #goingBy: Hash | undefined;
   #worker: Worker | undefined;
   #failed = false;
 
@@ -33,21 +37,29 @@ export class FollowingHash {
     this.#workerFile = workerFile;
   }
 
-  /** The file has so many bytes by now. */
-  reached(bytes: number): void {
-    if (!this.#worker && bytes < WORTH_A_THREAD_BYTES) return;
+  /** The file begins anew, empty; `total` is how long it will be, where that is known. */
+  begin(total: number | undefined): void {
+    const small = (total ?? 0) < WORTH_A_THREAD_BYTES && !this.#worker;
+    this.#goingBy = small ? createHash('sha256') : undefined;
+    this.#tell({ kind: 'restart' });
+  }
+
+  /** The file has got these chunks. */
+  wrote(chunks: readonly Buffer[]): void {
+    const bytes = this.#file.size;
+    if (bytes < WORTH_A_THREAD_BYTES && !this.#worker) {
+      for (const chunk of chunks) this.#goingBy?.update(chunk);
+      return;
+    }
+    this.#goingBy = undefined;
     this.#worker ??= this.#start();
     this.#tell({ kind: 'reached', bytes });
   }
 
-  /** The file begins anew, empty. */
-  restart(): void {
-    this.#tell({ kind: 'restart' });
-  }
-
-  /** The SHA-256 of the file, which has `bytes` bytes, in hexadecimal digits. Throws `local_io`, the signal's reason. */
-  async finish(bytes: number, signal: AbortSignal): Promise<string> {
-    const answer = this.#worker && !this.#failed ? await this.#ask(this.#worker, bytes, signal) : undefined;
+  /** The SHA-256 of all that was written by now, in hexadecimal digits. Throws `local_io`, the signal's reason. */
+  async sha256(signal: AbortSignal): Promise<string> {
+    if (this.#goingBy) return this.#goingBy.copy().digest('hex');
+    const answer = this.#worker && !this.#failed ? await this.#ask(this.#worker, signal) : undefined;
     // Without the thread, or when it failed: read here, which also tells what is wrong with the file.
     if (!answer) return sha256OfBytes(this.#file.read(), this.#shown, signal);
     if ('sha256' in answer) return answer.sha256;
@@ -57,24 +69,18 @@ export class FollowingHash {
   }
 
   /** Undefined when the thread fails or ends first. */
-  async #ask(worker: Worker, bytes: number, signal: AbortSignal): Promise<HashAnswer | undefined> {
-    let onAbort = () => {};
-    try {
-      return await new Promise<HashAnswer | undefined>((resolve, reject) => {
-        onAbort = () => reject(signal.reason);
-        signal.addEventListener('abort', onAbort, { once: true });
-        worker.once('message', resolve);
-        worker.once('error', () => resolve(undefined)).once('exit', () => resolve(undefined));
-        this.#tell({ kind: 'finish', bytes });
-      });
-    } finally {
-      signal.removeEventListener('abort', onAbort);
-    }
+  #ask(worker: Worker, signal: AbortSignal): Promise<HashAnswer | undefined> {
+    const answer = new Promise<HashAnswer | undefined>((resolve) => {
+      worker.once('message', resolve);
+      worker.once('error', () => resolve(undefined)).once('exit', () => resolve(undefined));
+    });
+    this.#tell({ kind: 'finish', bytes: this.#file.size });
+    return orAbort(answer, signal);
   }
 
-  /** Ends the thread. */
+  /** Ends the thread. Never throws. */
   async close(): Promise<void> {
-    await this.#worker?.terminate();
+    await this.#worker?.terminate().catch(() => {});
   }
 
   #start(): Worker {

@@ -28,7 +28,7 @@ function answerTo(order: HashOrder): HashAnswer | undefined {
   }
   readUpTo(order.bytes);
   if (order.kind === 'reached') return undefined;
-  return position === order.bytes ? { sha256: hash.digest('hex') } : { missing: order.bytes - position };
+  return position === order.bytes ? { sha256: hash.copy().digest('hex') } : { missing: order.bytes - position };
 }
 
 parentPort?.on('message', (order: HashOrder) => {

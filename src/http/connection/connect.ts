@@ -1,5 +1,6 @@
 import { connect as connectTcp, isIP, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
+import { childOf } from '../../abort.ts';
 import { FilingsError } from '../../errors.ts';
 import { inSeconds } from '../../text.ts';
 import { startTimer } from '../timer.ts';
@@ -39,10 +40,8 @@ export interface OpenSocket {
  */
 export async function openSocket(route: Route, signal: AbortSignal): Promise<OpenSocket> {
   signal.throwIfAborted();
-  const bounded = new AbortController();
-  const onAbort = () => bounded.abort(signal.reason);
+  const bounded = childOf(signal);
   const stop = startTimer(route.timeoutMs, route.monotonic, () => bounded.abort(new ConnectTimeout(route.timeoutMs)));
-  signal.addEventListener('abort', onAbort, { once: true });
   try {
     return await dial(route, bounded.signal);
   } catch (error) {
@@ -50,7 +49,7 @@ export async function openSocket(route: Route, signal: AbortSignal): Promise<Ope
     throw error instanceof FilingsError ? error : connectFailure(bounded.signal.reason ?? error, route);
   } finally {
     stop();
-    signal.removeEventListener('abort', onAbort);
+    bounded.letGo();
   }
 }
 

@@ -18,6 +18,7 @@ export function socketEvent(socket: Socket, event: string, signal: AbortSignal):
     const onClose = () => settle(Object.assign(new Error('the connection was closed'), { code: 'ECONNRESET' }));
     const onAbort = () => settle(signal.reason);
     socket.once(event, onEvent).once('error', settle).once('close', onClose);
+    // By hand: the socket must be let go of in the very turn in which the signal aborts.
     signal.addEventListener('abort', onAbort, { once: true });
     if (signal.aborted) onAbort();
   });

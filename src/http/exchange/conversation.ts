@@ -45,6 +45,7 @@ export class Conversation {
         this.#abandon(request.signal.reason);
         return;
       }
+      // By hand: the connection must be given up in the very turn in which the signal aborts.
       request.signal.addEventListener('abort', this.#onAbort, { once: true });
       this.#connection.socket.prependListener('error', this.#onSocketError);
       this.#connection.intake.expectAnswer();

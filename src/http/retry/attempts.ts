@@ -3,8 +3,8 @@ import { FilingsError } from '../../errors.ts';
 import type { Pace } from './pace.ts';
 import { FRESH_START_BYTES, judge } from './retry.ts';
 
-/** How hard to try. Times in milliseconds. */
-export interface Persistence {
+/** How often to try again, and when. Times in milliseconds. */
+export interface RetryPolicy {
   readonly retries: number;
   readonly maxRetryAfterMs: number;
   readonly pace: Pace;
@@ -23,38 +23,41 @@ export interface Setback {
   readonly retries: number;
 }
 
-/**
- * Tries until it works or there is no more hope: `brought` tells how many
- * bytes the last attempt brought.
- * Throws the last failure, or the signal's reason.
- */
-export async function persist<T>(
+/** What whoever tries tells and is told meanwhile. */
+export interface Meanwhile {
+  /** How many bytes the last attempt brought. */
+  readonly brought?: (() => number) | undefined;
+  readonly onSetback?: ((setback: Setback) => void) | undefined;
+}
+
+/** Tries until it works or there is no more hope. Throws the last failure, or the signal's reason. */
+export async function retrying<T>(
   attempt: () => Promise<T>,
-  persistence: Persistence,
+  policy: RetryPolicy,
   signal: AbortSignal,
-  told: { brought?: () => number; onSetback?: (setback: Setback) => void } = {},
+  { brought, onSetback }: Meanwhile = {},
 ): Promise<T> {
   let failures = 0;
   for (;;) {
-    await persistence.pace.turn(signal);
+    await policy.pace.turn(signal);
     try {
       return await attempt();
     } catch (error) {
       if (signal.aborted) throw signal.reason;
       if (!(error instanceof FilingsError)) throw error;
-      failures = (told.brought?.() ?? 0) >= FRESH_START_BYTES ? 1 : failures + 1;
-      const waitMs = waitOrThrow(error, failures, persistence);
+      failures = (brought?.() ?? 0) >= FRESH_START_BYTES ? 1 : failures + 1;
+      const waitMs = waitOrThrow(error, failures, policy);
       const asked = error.retryAt !== undefined;
-      told.onSetback?.({ error, waitMs, asked, retry: failures, retries: persistence.retries });
+      onSetback?.({ error, waitMs, asked, retry: failures, retries: policy.retries });
       // What the service asks for holds for every job; our own back-off is this file's alone.
-      if (asked) persistence.pace.pause(waitMs);
+      if (asked) policy.pace.pause(waitMs);
       await sleep(waitMs, signal);
     }
   }
 }
 
-function waitOrThrow(error: FilingsError, failures: number, persistence: Persistence): number {
-  const { retries, maxRetryAfterMs, now, random } = persistence;
+function waitOrThrow(error: FilingsError, failures: number, policy: RetryPolicy): number {
+  const { retries, maxRetryAfterMs, now, random } = policy;
   const retryAfterMs = error.retryAt === undefined ? undefined : Math.max(0, error.retryAt - now());
   const verdict = judge({
     failures,

@@ -1,5 +1,5 @@
 import { takeTurn } from '../../abort.ts';
-import { FilingsError } from '../../errors.ts';
+import { errorAbout } from '../../errors.ts';
 import { type Reading, readJson, readLongJson } from '../../json/read.ts';
 import type { JsonFault, JsonRules } from '../../json/reader.ts';
 import { JsonNumber, membersOf, objectOf } from '../../json/value.ts';
@@ -55,7 +55,7 @@ function* filesOf(
 ): Generator<undefined, readonly ListedFile[], undefined> {
   const found = reading.fault === undefined ? findFiles(reading.value, accession) : undefined;
   if (found === undefined) {
-    throw new FilingsError('integrity', `the listing of ${accession}: cannot be read: it is ${seen(reading, text)}`, {
+    throw errorAbout({ accession }, 'integrity', `cannot be read: it is ${seen(reading, text)}`, {
       hint: 'is the base URL the right one? See: filings config list',
     });
   }

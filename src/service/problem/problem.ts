@@ -1,5 +1,5 @@
 import { STATUS_CODES } from 'node:http';
-import { type ErrorCode, FilingsError } from '../../errors.ts';
+import { type ErrorCode, errorAbout, type FilingsError, type Subject } from '../../errors.ts';
 import type { Secrets } from '../../secrets/secrets.ts';
 import { readErrorBody } from './body.ts';
 
@@ -12,8 +12,8 @@ export interface UnwelcomeAnswer {
   readonly body: Buffer;
   /** The body went on after that, or was not read to its end. */
   readonly truncated?: boolean;
-  /** What was asked for: `primary.htm of 0001234567-24-000001`. */
-  readonly what: string;
+  /** What was asked for. */
+  readonly subject: Subject;
   /** Whether another try may go better. */
   readonly retryable?: boolean;
   /** When the service said that it may be tried again, in milliseconds since the epoch. */
@@ -30,15 +30,15 @@ export interface UnwelcomeAnswer {
  * is read for whatever it can tell, in whichever shape it came, and is clear of `secrets`. Throws nothing.
  */
 export function errorFromAnswer(answer: UnwelcomeAnswer, secrets: Secrets): FilingsError {
-  const { status, what, retryAt, retryable = false } = answer;
+  const { status, subject, retryAt, retryable = false } = answer;
   const code = codeOf(status);
   const { said, problem } = readErrorBody(isContent(answer) ? { ...answer, body: Buffer.alloc(0) } : answer, secrets);
   const phrase = STATUS_CODES[status];
   const shown = phrase === undefined ? `${status}` : `${status} ${phrase}`;
-  const parts = [what, status < 300 ? `${shown} is not the answer that was asked for` : shown];
+  const parts = [status < 300 ? `${shown} is not the answer that was asked for` : shown];
   if (said !== undefined && plain(said) !== plain(phrase ?? '')) parts.push(said);
-  return new FilingsError(code, parts.join(': '), {
-    hint: answer.hint ?? repeated(hintFor(status, code, what, said ?? ''), answer.again),
+  return errorAbout(subject, code, parts.join(': '), {
+    hint: answer.hint ?? repeated(hintFor(status, code, subject, said ?? ''), answer.again),
     problem: { ...problem, status },
     retryable,
     // A wrong key is wrong for every file, and so is a proxy that refuses; a 403 may be about one.
@@ -75,12 +75,9 @@ const HINTS_BY_CODE: Readonly<Partial<Record<ErrorCode, string>>> = {
   integrity: 'is the base URL the right one? See: filings config list',
 };
 
-function hintFor(status: number, code: ErrorCode, what: string, said: string): string {
+function hintFor(status: number, code: ErrorCode, { accession, fileName }: Subject, said: string): string {
   if (status === 403 && /\brate\b|too many|threshold/i.test(said)) return HINTS[429] ?? '';
-  const accession = / of ([0-9]{10}-[0-9]{2}-[0-9]{6})$/.exec(what)?.[1];
-  if (code === 'not_found' && accession !== undefined && !/^(the )?(listing|files) of /.test(what)) {
-    return `see which files there are: filings list ${accession}`;
-  }
+  if (code === 'not_found' && fileName !== undefined) return `see which files there are: filings list ${accession}`;
   return HINTS[status] ?? HINTS_BY_CODE[code] ?? '';
 }
 

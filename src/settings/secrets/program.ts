@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { orAbort } from '../../abort.ts';
 import { errnoOf, FilingsError } from '../../errors.ts';
 import { inSeconds, shortened } from '../../text.ts';
 import type { World } from '../../world.ts';
@@ -38,7 +39,7 @@ export async function firstLineOf(
   const child = start(argv, name, world);
   const patience = AbortSignal.timeout(PATIENCE_MS);
   try {
-    const heard = await Promise.race([listen(child, name), aborted(signal), aborted(patience)]);
+    const heard = await orAbort(orAbort(listen(child, name), signal), patience);
     return keyIn(heard, name, world);
   } catch (error) {
     if (error !== patience.reason || signal.aborted) throw error;
@@ -106,12 +107,5 @@ function listen(child: ChildProcess, name: string): Promise<Heard> {
     // Not 'close', which waits for everybody who holds its stdout. What it wrote is in the pipe by now, and is
     // read in this turn of the loop or the next.
     child.on('exit', (status, signal) => setImmediate(() => setImmediate(settle, status, signal)));
-  });
-}
-
-function aborted(signal: AbortSignal): Promise<never> {
-  return new Promise((_, reject) => {
-    if (signal.aborted) reject(signal.reason);
-    else signal.addEventListener('abort', () => reject(signal.reason), { once: true });
   });
 }

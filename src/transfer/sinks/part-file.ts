@@ -1,14 +1,9 @@
-import { unlink } from 'node:fs/promises';
-import { join } from 'node:path';
-import { diskFailure } from '../../disk/failure.ts';
 import { GatheredFile } from '../../disk/gathered-file.ts';
 import { isNamed } from '../../disk/plain-file.ts';
-import { hashesTo } from '../checked.ts';
 import type { Held, Validator } from '../resume.ts';
-import type { Sink } from '../transfer.ts';
 import { giveFinalName, type Placed, type Placing } from './final-name.ts';
-import { baseOf, namesOf } from './part-name.ts';
-import type { PartPlace } from './part-place.ts';
+import { namesOf } from './part-name.ts';
+import { dropQuietly, guarded, newPart, type PartPlace } from './part-place.ts';
 import { RecordFile } from './record-file.ts';
 import type { ResumeRecord } from './resume-record.ts';
 
@@ -26,11 +21,8 @@ interface Opened {
  * The gathered bytes of one file beside its final name: `.NAME.<owner>.part`,
  * exclusive, and with a record for large bodies. Ends in `commit`, `keep` or `discard`.
  */
-export class PartFile implements Sink {
-  readonly restartable = true;
+export class PartFile {
   readonly file: GatheredFile;
-  /** The SHA-256 that the file must have, where it is known. */
-  expected: string | undefined;
   readonly #place: PartPlace;
   readonly #base: string;
   #validator: Validator | undefined;
@@ -93,10 +85,6 @@ export class PartFile implements Sink {
 
   write(chunks: readonly Buffer[]): Promise<void> {
     return guarded(this.#place, () => this.file.write(chunks));
-  }
-
-  proves(): Promise<boolean> {
-    return guarded(this.#place, () => hashesTo(this.expected, this.file.read()));
   }
 
   /**
@@ -170,23 +158,4 @@ export class PartFile implements Sink {
     this.#place.heartbeat.remove(this.file);
     await this.file.close();
   }
-}
-
-/** Makes an empty part under a name that no other run has, and gives that name's base. Throws what the system says. */
-export async function newPart({ directory, leftovers, final }: PartPlace) {
-  const { name, handle } = await directory.create(leftovers.partNamesFor(final), 0o666);
-  return { base: baseOf(name), handle };
-}
-
-/** Errors of the disk name the final path. */
-async function guarded<T>({ directory, final }: PartPlace, work: () => Promise<T>): Promise<T> {
-  try {
-    return await work();
-  } catch (error) {
-    throw diskFailure(error, join(directory.path, final));
-  }
-}
-
-async function dropQuietly(path: string): Promise<void> {
-  await unlink(path).catch(() => {});
 }

@@ -1,7 +1,11 @@
+import { unlink } from 'node:fs/promises';
+import { join } from 'node:path';
 import type { Directory } from '../../disk/directory.ts';
+import { diskFailure } from '../../disk/failure.ts';
 import type { Heartbeat } from '../../disk/owner/heartbeat.ts';
 import type { Owner } from '../../disk/owner/owner.ts';
 import type { Leftovers } from './leftovers.ts';
+import { baseOf } from './part-name.ts';
 import type { Identity } from './resume-record.ts';
 
 /** Where parts live, and for which file. */
@@ -15,4 +19,28 @@ export interface PartPlace {
   /** Tells the parts of this process apart. */
   readonly nextSerial: () => string;
   readonly identity: Identity;
+}
+
+/** The final path, for people. */
+export function shownPath({ directory, final }: Pick<PartPlace, 'directory' | 'final'>): string {
+  return join(directory.path, final);
+}
+
+/** Makes an empty part under a name that no other run has, and gives that name's base. Throws what the system says. */
+export async function newPart({ directory, leftovers, final }: PartPlace) {
+  const { name, handle } = await directory.create(leftovers.partNamesFor(final), 0o666);
+  return { base: baseOf(name), handle };
+}
+
+/** Errors of the disk name the final path. */
+export async function guarded<T>(place: PartPlace, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    throw diskFailure(error, shownPath(place));
+  }
+}
+
+export async function dropQuietly(path: string): Promise<void> {
+  await unlink(path).catch(() => {});
 }

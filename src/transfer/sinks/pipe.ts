@@ -1,33 +1,24 @@
 import { createHash } from 'node:crypto';
 import { FilingsError } from '../../errors.ts';
 import type { ByteWriter } from '../../stdio/byte-writer.ts';
+import type { Proof } from '../proof.ts';
 import type { Held, Validator } from '../resume.ts';
-import type { Sink } from '../transfer.ts';
+import type { Finished, Sink } from './sink.ts';
 
 /** A pipe as a sink: a byte once written is never written again. */
 export class Pipe implements Sink {
   readonly #writer: ByteWriter;
   readonly #signal: AbortSignal;
+  readonly #proof: Proof;
   readonly #hash = createHash('sha256');
-  readonly #expected: string | undefined;
   #bytes = 0;
   #validator: Validator | undefined;
   #total: number | undefined;
 
-  /** `expected` is the SHA-256 that the file must have, where it is known: only then is it hashed. */
-  constructor(writer: ByteWriter, signal: AbortSignal, expected: string | undefined) {
+  constructor(writer: ByteWriter, proof: Proof, signal: AbortSignal) {
     this.#writer = writer;
+    this.#proof = proof;
     this.#signal = signal;
-    this.#expected = expected;
-  }
-
-  /** The SHA-256 of all that was written, in hexadecimal digits; asked for once, at the end. */
-  sha256(): string {
-    return this.#hash.digest('hex');
-  }
-
-  async proves(): Promise<boolean> {
-    return this.#expected !== undefined && this.#hash.copy().digest('hex') === this.#expected;
   }
 
   get held(): Held {
@@ -43,9 +34,7 @@ export class Pipe implements Sink {
       throw new FilingsError(
         'integrity',
         'the file cannot be continued: it has changed, or the service sends no ranges',
-        {
-          hint: 'part of it was written already; --spool writes all or nothing',
-        },
+        { hint: 'part of it was written already; --spool writes all or nothing' },
       );
     }
     this.#validator = validator;
@@ -60,7 +49,23 @@ export class Pipe implements Sink {
     await this.#writer.write(chunks, this.#signal);
     for (const chunk of chunks) {
       this.#bytes += chunk.length;
-      if (this.#expected !== undefined) this.#hash.update(chunk);
+      if (this.#proof.hashed) this.#hash.update(chunk);
     }
+  }
+
+  proves(): Promise<boolean> {
+    return this.#proof.holds(() => this.#sha256());
+  }
+
+  async finish(): Promise<Finished> {
+    await this.#writer.end();
+    return { placed: 'placed', sha256: await this.#proof.require(() => this.#sha256()) };
+  }
+
+  /** What is out is out. The writer is not ended: a reader that never reads would hold the program at it. */
+  async abandon(): Promise<void> {}
+
+  #sha256(): string {
+    return this.#hash.copy().digest('hex');
   }
 }

@@ -1,37 +1,42 @@
-import { createHash } from 'node:crypto';
 import { mkdtemp, open, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { diskFailure } from '../../disk/failure.ts';
 import { GatheredFile } from '../../disk/gathered-file.ts';
+import { sha256OfBytes } from '../../disk/hash/sha256.ts';
 import type { ByteWriter } from '../../stdio/byte-writer.ts';
-import { hashesTo } from '../checked.ts';
+import type { Proof } from '../proof.ts';
 import type { Held, Validator } from '../resume.ts';
-import type { Sink } from '../transfer.ts';
+import type { Finished, Sink } from './sink.ts';
+
+/** What a spool is for. */
+interface Purpose {
+  /** The folder for temporary files that it is made in. */
+  readonly folder: string;
+  /** Opens what all is written to once it has come. */
+  readonly openWriter: (signal: AbortSignal) => Promise<ByteWriter>;
+  readonly proof: Proof;
+  readonly signal: AbortSignal;
+}
 
 /** A temporary file without a name, so that not even a kill leaves it behind: `--spool`. */
 export class Spool implements Sink {
   readonly restartable = true;
   readonly #file: GatheredFile;
-  readonly #folder: string;
-  readonly #expected: string | undefined;
+  readonly #purpose: Purpose;
   #validator: Validator | undefined;
   #total: number | undefined;
 
-  private constructor(file: GatheredFile, folder: string, expected: string | undefined) {
+  private constructor(file: GatheredFile, purpose: Purpose) {
     this.#file = file;
-    this.#folder = folder;
-    this.#expected = expected;
+    this.#purpose = purpose;
   }
 
-  /**
-   * Opens a spool below a folder for temporary files. `expected` is the SHA-256 that the file must have, where it is
-   * known. Throws `local_io`.
-   */
-  static async open(folder: string, expected: string | undefined): Promise<Spool> {
-    return guarded(folder, async () => {
-      const own = await mkdtemp(join(folder, 'filings-'));
+  /** Throws `local_io`. */
+  static async open(purpose: Purpose): Promise<Spool> {
+    return guarded(purpose.folder, async () => {
+      const own = await mkdtemp(join(purpose.folder, 'filings-'));
       try {
-        return new Spool(GatheredFile.over(await open(join(own, 'spool'), 'wx+')), folder, expected);
+        return new Spool(GatheredFile.over(await open(join(own, 'spool'), 'wx+')), purpose);
       } finally {
         await rm(own, { recursive: true });
       }
@@ -43,7 +48,7 @@ export class Spool implements Sink {
   }
 
   async begin(validator: Validator | undefined, total: number | undefined): Promise<void> {
-    if (this.#file.size > 0) await guarded(this.#folder, () => this.#file.restart());
+    if (this.#file.size > 0) await guarded(this.#purpose.folder, () => this.#file.restart());
     this.#validator = validator;
     this.#total = total;
   }
@@ -53,31 +58,37 @@ export class Spool implements Sink {
   }
 
   async write(chunks: readonly Buffer[]): Promise<void> {
-    await guarded(this.#folder, () => this.#file.write(chunks));
+    await guarded(this.#purpose.folder, () => this.#file.write(chunks));
   }
 
   proves(): Promise<boolean> {
-    return guarded(this.#folder, () => hashesTo(this.#expected, this.#file.read()));
+    return this.#purpose.proof.holds(() => this.#sha256());
   }
 
-  /** The SHA-256 of all that was spooled, in hexadecimal digits. */
-  sha256(): Promise<string> {
-    return guarded(this.#folder, async () => {
-      const hash = createHash('sha256');
-      for await (const chunk of this.#file.read()) hash.update(chunk);
-      return hash.digest('hex');
-    });
-  }
-
-  /** Writes all that was spooled. */
-  async copyTo(writer: ByteWriter, signal: AbortSignal): Promise<void> {
-    await guarded(this.#folder, async () => {
+  /** Only now is the first byte written. */
+  async finish(): Promise<Finished> {
+    const { folder, openWriter, proof, signal } = this.#purpose;
+    const sha256 = await proof.require(() => this.#sha256());
+    const writer = await openWriter(signal);
+    await guarded(folder, async () => {
       for await (const chunk of this.#file.read()) await writer.write([chunk], signal);
     });
+    await writer.end();
+    await this.#close();
+    return { placed: 'placed', sha256 };
   }
 
-  async close(): Promise<void> {
-    await this.#file.close();
+  abandon(): Promise<void> {
+    return this.#close();
+  }
+
+  #sha256(): Promise<string> {
+    const { folder, signal } = this.#purpose;
+    return sha256OfBytes(this.#file.read(), folder, signal);
+  }
+
+  async #close(): Promise<void> {
+    await this.#file.close().catch(() => {});
   }
 }
 

@@ -1,14 +1,12 @@
 import { constants } from 'node:fs';
-import { type FileHandle, rename, unlink } from 'node:fs/promises';
-import { join } from 'node:path';
-import { diskFailure } from '../../disk/failure.ts';
+import { type FileHandle, rename } from 'node:fs/promises';
 import { GatheredFile } from '../../disk/gathered-file.ts';
 import { bytesOf } from '../../disk/hash/sha256.ts';
 import { openOwn } from '../../disk/plain-file.ts';
 import { type Leftover, trustedBytes } from './leftovers.ts';
-import { newPart, PartFile } from './part-file.ts';
+import { PartFile } from './part-file.ts';
 import { namesOf } from './part-name.ts';
-import type { PartPlace } from './part-place.ts';
+import { dropQuietly, guarded, newPart, type PartPlace } from './part-place.ts';
 import { RecordFile, readRecord } from './record-file.ts';
 import type { ResumeRecord } from './resume-record.ts';
 
@@ -53,13 +51,11 @@ async function renamed(place: PartPlace, { base, standing }: Leftover): Promise<
 }
 
 /** An empty part, so that no other run can have the name that theirs is renamed to. Throws `local_io`. */
-async function placeholder({ directory, ...place }: PartPlace) {
-  const { base, handle } = await newPart({ directory, ...place }).catch((error) => {
-    throw diskFailure(error, join(directory.path, place.final));
-  });
+async function placeholder(place: PartPlace) {
+  const { base, handle } = await guarded(place, () => newPart(place));
   await handle.close();
   const { part, resume } = namesOf(base);
-  return { base, part: directory.entry(part), record: directory.entry(resume) };
+  return { base, part: place.directory.entry(part), record: place.directory.entry(resume) };
 }
 
 /** One that may still have an owner: what was flushed goes into a part of our own, the original stays. */
@@ -103,8 +99,4 @@ async function copyOf(
     await part.discard();
     throw error;
   }
-}
-
-async function dropQuietly(path: string): Promise<void> {
-  await unlink(path).catch(() => {});
 }
