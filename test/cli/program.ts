@@ -1,14 +1,15 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { execa, type Options } from 'execa';
 import { onTestFinished } from 'vitest';
+import { emptyPlace, type Place } from '../program/place.ts';
+
+export { ACCESSION, serviceAt } from '../program/place.ts';
 
 export const BIN = join(import.meta.dirname, '../../bin/filings.js');
-export const ACCESSION = '0001234567-24-000001';
 
 export interface Ended {
   /** The status that it chose itself; -1 when a signal ended it. */
@@ -19,14 +20,8 @@ export interface Ended {
   readonly stderr: string;
 }
 
-/** A user's place: an empty home and an empty working directory, gone when the test has ended. */
-export interface Workplace {
-  readonly home: string;
-  /** The working directory. */
-  readonly path: string;
-  names(): Promise<string[]>;
-  read(name: string): Promise<Buffer>;
-  /** Runs the built program here, with nothing in its environment but what is given. */
+export interface Workplace extends Place {
+  /** Runs the built program here, with nothing in its environment but what is given, PATH and HOME. */
   filings(args: readonly string[], env?: Record<string, string>, options?: Options): Promise<Ended>;
   /** Runs bash here; `$FILINGS` is the program. Of what it does not `exec`, bash tells a signal as 128 + its number. */
   shell(script: string, env?: Record<string, string>, options?: Options): Promise<Ended>;
@@ -41,12 +36,6 @@ export interface Running {
   kill(signal: NodeJS.Signals): void;
   readonly ended: Promise<Ended>;
 }
-
-/** How to reach a service with a key. */
-export const serviceAt = (url: string, key = 'a-key'): Record<string, string> => ({
-  FILINGS_BASE_URL: url,
-  FILINGS_API_KEY: key,
-});
 
 async function run(file: string, args: readonly string[], options: Options): Promise<Ended> {
   const ended = await execa(file, [...args], {
@@ -74,10 +63,8 @@ export async function filings(args: readonly string[], options: Options = {}) {
 }
 
 export async function workplace(): Promise<Workplace> {
-  const home = await mkdtemp(join(tmpdir(), 'filings-home-'));
-  onTestFinished(() => rm(home, { recursive: true, force: true }));
-  const path = join(home, 'work');
-  await mkdir(path);
+  const place = await emptyPlace();
+  const { home, path } = place;
   const environment = (env: Record<string, string> = {}) => ({ PATH: process.env.PATH ?? '', HOME: home, ...env });
   const here = (env?: Record<string, string>, options?: Options) => ({
     cwd: path,
@@ -85,10 +72,7 @@ export async function workplace(): Promise<Workplace> {
     ...options,
   });
   return {
-    home,
-    path,
-    names: () => readdir(path),
-    read: (name) => readFile(join(path, name)),
+    ...place,
     filings: (args, env, options) => run(process.execPath, [BIN, ...args], here(env, options)),
     shell: (script, env, options) =>
       run('bash', ['-c', `FILINGS="${process.execPath} ${BIN}"\n${script}`], here(env, options)),
