@@ -1,9 +1,7 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { promisify } from 'node:util';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { temporaryFolder } from '../settings-world.ts';
-import { ACCESSION, BIN, workplace } from './program.ts';
+import { ACCESSION, BIN, NODE, started, workplace } from './program.ts';
 
 describe('what is not UTF-8 is refused instead of taken for something else', () => {
   test.each([
@@ -42,20 +40,11 @@ describe('what is not UTF-8 is refused instead of taken for something else', () 
 
 /** Starts a command that reads a key from stdin, and waits until it does. */
 async function waitingForKey(env: Record<string, string> = {}) {
-  const child = spawn(process.execPath, [BIN, 'config', 'set', 'api-key'], { env: { HOME: '/nonexistent', ...env } });
-  onTestFinished(() => void child.kill('SIGKILL'));
-  let stderr = '';
-  child.stderr.setEncoding('utf8').on('data', (text) => {
-    stderr += text;
-  });
+  const options = { env: { HOME: '/nonexistent', ...env } };
+  const { stdin, kill, ended } = started([NODE, BIN, 'config', 'set', 'api-key'], options);
   // More than a pipe takes in: written when the program has read most of it.
-  await promisify(child.stdin.write.bind(child.stdin) as (data: string, then: () => void) => void)(
-    'x'.repeat(1_000_000),
-  );
-  return {
-    child,
-    ended: once(child, 'close').then(([status]) => ({ status, stderr })),
-  };
+  await promisify(stdin.write.bind(stdin) as (data: string, then: () => void) => void)('x'.repeat(1_000_000));
+  return { kill, ended: ended.then(({ exitCode, stderr }) => ({ exitCode, stderr })) };
 }
 
 test.each([
@@ -63,9 +52,9 @@ test.each([
   ['SIGTERM', 143],
   ['SIGHUP', 129],
 ] as const)('%s ends a program that waits for stdin', async (signal, status) => {
-  const { child, ended } = await waitingForKey();
-  child.kill(signal);
-  expect(await ended).toEqual({ status, stderr: `filings: interrupted: ${signal}\n` });
+  const { kill, ended } = await waitingForKey();
+  kill(signal);
+  expect(await ended).toEqual({ exitCode: status, stderr: `filings: interrupted: ${signal}\n` });
 });
 
 test.each([
@@ -75,10 +64,10 @@ test.each([
   const folder = await temporaryFolder();
   onTestFinished(folder.remove);
   const breaking = await folder.file('breaking.cjs', `process.on('SIGUSR2', () => { ${defect}; });`);
-  const { child, ended } = await waitingForKey({ NODE_OPTIONS: `--require ${breaking}` });
-  child.kill('SIGUSR2');
+  const { kill, ended } = await waitingForKey({ NODE_OPTIONS: `--require ${breaking}` });
+  kill('SIGUSR2');
   expect(await ended).toEqual({
-    status: 1,
+    exitCode: 1,
     stderr: `filings: a defect in the program: ${message}\n  hint: please report it; --verbose shows where it happened\n`,
   });
 });

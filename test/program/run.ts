@@ -76,11 +76,12 @@ export async function serve(args: readonly string[] = [], env: Environment = {})
     const status = runInto(streams, ['serve', ...args, '--port', '0'], given, stop.signal);
     status.then((ended) => reject(new Error(`serve ended with ${ended}: ${stderr.bytes()}`)));
   });
-  onTestFinished(async () => {
+  const end = async () => {
     stop.abort(new FilingsError('interrupted', 'the test has ended', { signal: 15, stopsRun: true }));
     await done;
-  });
-  return { url, log: () => stderr.bytes().toString() };
+  };
+  onTestFinished(end);
+  return { url, log: () => stderr.bytes().toString(), stop: end };
 }
 
 const homeOf = (home: string) => ({ PATH: process.env.PATH ?? '', HOME: home });
