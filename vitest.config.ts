@@ -8,7 +8,11 @@ const floor = (name: string, more = {}) => ({
   test: { name, include: [`test/${name}/**/*.test.ts`], ...patience, ...more },
 });
 
-// Four floors: pure tables; real sockets and files; the program in this process; the built program in its own.
+// The built program is built before its tests.
+const build = { globalSetup: 'test/cli/build.setup.ts' };
+
+// Four floors: pure tables; real sockets and files; the program in this process; the built program in its own. Behind
+// them what is too slow for every change (npm run prove): rare disks, long waits, and all rounds of kills and races.
 export default defineConfig({
   // Much of the time is spent waiting for servers and processes: more workers than cores.
   test: {
@@ -17,7 +21,13 @@ export default defineConfig({
       floor('unit'),
       floor('service'),
       floor('program'),
-      floor('cli', { globalSetup: 'test/cli/build.setup.ts' }),
+      floor('cli', build),
+      floor('prove', {
+        ...build,
+        include: ['test/prove/**/*.test.ts', 'test/cli/{kill,two-runs,no-links}.test.ts'],
+        env: { FILINGS_PROVE: '1' },
+        testTimeout: 240_000,
+      }),
     ],
   },
 });

@@ -13,7 +13,7 @@ test.each<[line: string, status: number, stdout: RegExp, stderr: RegExp]>([
   [`list ${ACCESSION} --sandbox`, 0, NAMES, NOTHING],
   [`list ${ACCESSION} --base-url http://127.0.0.1:1 --api-key k --retries 0`, 7, NOTHING, /connection refused/],
   [`download ${ACCESSION} primary.htm --sandbox`, 0, NOTHING, /^primary\.htm: \d/],
-  [`download ${ACCESSION} none.htm --sandbox`, 5, NOTHING, /404 Not Found\n[^]*\n {2}hint: /],
+  [`download ${ACCESSION} none.htm --sandbox`, 5, NOTHING, /404 Not Found\n(.*\n)* {2}hint: /],
   [`download ${ACCESSION} primary.htm --sandbox -o - -q`, 0, /<html/i, NOTHING],
   ['config set jobs 8', 0, NOTHING, NOTHING],
   ['config unset jobs', 0, NOTHING, NOTHING],
