@@ -8,6 +8,8 @@ const floor = (name: string, more = {}) => ({
   test: { name, include: [`test/${name}/**/*.test.ts`], ...patience, ...more },
 });
 
+// Our modules have no state of their own: test files of one worker share them, and load them once.
+const shared = { isolate: false };
 // The built program is built before its tests.
 const build = { globalSetup: 'test/cli/build.setup.ts' };
 
@@ -18,13 +20,13 @@ export default defineConfig({
   test: {
     maxWorkers: 4,
     projects: [
-      floor('unit'),
-      floor('service'),
-      floor('program'),
+      floor('unit', shared),
+      floor('service', shared),
+      floor('program', shared),
       floor('cli', build),
       floor('prove', {
         ...build,
-        include: ['test/prove/**/*.test.ts', 'test/cli/{kill,two-runs,no-links}.test.ts'],
+        include: ['test/prove/**/*.test.ts', 'test/cli/{kill,two-runs,no-links,signals,disk-faults}.test.ts'],
         env: { FILINGS_PROVE: '1' },
         testTimeout: 240_000,
       }),
