@@ -8,16 +8,28 @@ const floor = (name: string, more = {}) => ({
   test: { name, include: [`test/${name}/**/*.test.ts`], ...patience, ...more },
 });
 
-// Four floors: pure tables; real sockets and files; the program in this process; the built program in its own.
+// Our modules have no state of their own: test files of one worker share them, and load them once.
+const shared = { isolate: false };
+// The built program is built before its tests.
+const build = { globalSetup: 'test/cli/build.setup.ts' };
+
+// Four floors: pure tables; real sockets and files; the program in this process; the built program in its own. Behind
+// them what is too slow for every change (npm run prove): rare disks, long waits, and all rounds of kills and races.
 export default defineConfig({
   // Much of the time is spent waiting for servers and processes: more workers than cores.
   test: {
     maxWorkers: 4,
     projects: [
-      floor('unit'),
-      floor('service'),
-      floor('program'),
-      floor('cli', { globalSetup: 'test/cli/build.setup.ts' }),
+      floor('unit', shared),
+      floor('service', shared),
+      floor('program', shared),
+      floor('cli', build),
+      floor('prove', {
+        ...build,
+        include: ['test/prove/**/*.test.ts', 'test/cli/{kill,two-runs,no-links,signals,disk-faults}.test.ts'],
+        env: { FILINGS_PROVE: '1' },
+        testTimeout: 240_000,
+      }),
     ],
   },
 });

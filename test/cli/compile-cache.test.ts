@@ -1,9 +1,10 @@
+import { execFileSync } from 'node:child_process';
 import { chmod, chown, mkdir, mkdtemp, readdir, realpath, rm, stat, symlink, writeFile } from 'node:fs/promises';
-import module, { createRequire } from 'node:module';
+import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
-import { filings } from './program.ts';
+import { filings, NODE } from './program.ts';
 
 const { privateDirectory } = createRequire(import.meta.url)('../../bin/compile-cache.js') as {
   privateDirectory(env: Record<string, string>, uid: number | undefined): string | undefined;
@@ -81,7 +82,9 @@ describe('the directory of compiled code', () => {
 });
 
 // Node has had such a cache since 22.8.
-describe.skipIf(!('enableCompileCache' in module))('compiled code', () => {
+const hasCache = `${execFileSync(NODE, ['-p', '"enableCompileCache" in require("module")'])}` === 'true\n';
+
+describe.runIf(hasCache)('compiled code', () => {
   const run = (env: Record<string, string>) => filings(['list', '--help'], { env: { TMPDIR: home, ...env } });
 
   test('is kept in that directory', async () => {

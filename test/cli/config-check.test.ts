@@ -1,6 +1,5 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { type Certificate, certificatePath, tlsWith } from '../servers/certificates.ts';
-import { startProxy } from '../servers/proxy.ts';
 import { startScripted } from '../servers/scripted.ts';
 import { serviceAt, workplace } from './program.ts';
 
@@ -37,15 +36,6 @@ describe('config check tells of the certificate', () => {
     const { url } = await secure(certificate);
     const { exitCode, verdicts } = await check(url, env);
     expect(verdicts).toMatchObject({ address: 'ok', certificate: 'wrong', key: 'unknown' });
-    expect(exitCode).toBe(7);
-  });
-
-  test.each([403, 407, 503])('nothing, when a proxy refuses with %s', async (status) => {
-    const proxy = await startProxy(1, () => `HTTP/1.1 ${status} No\r\n\r\n`);
-    onTestFinished(() => proxy.close());
-    const { exitCode, stderr, verdicts } = await check('https://service.example', { HTTPS_PROXY: proxy.url });
-    expect(verdicts).toMatchObject({ address: 'wrong', certificate: 'unknown', key: 'unknown' });
-    expect(stderr).toContain(`refused with ${status}`);
     expect(exitCode).toBe(7);
   });
 });

@@ -20,43 +20,6 @@ async function service(body: string | Buffer, fields = { 'Content-Length': Buffe
   return { env: serviceAt(server.url), gone };
 }
 
-it('a small listing that has many ways through it is read at once', async () => {
-  const { filings } = await workplace();
-  const { env } = await service(`${'{"data":'.repeat(10)}[${'{},'.repeat(20_000)}{}]${'}'.repeat(10)}`);
-  const { exitCode, stderr } = await filings(['list', ACCESSION], env);
-  expect(stderr).toMatch(/cannot be read: it is an object with the members data, without file names/);
-  expect(exitCode).toBe(9);
-});
-
-it('one that is too large is not read, and its size is told', async () => {
-  const { filings } = await workplace();
-  const { env } = await service('[', { 'Content-Length': 60_000_000 });
-  const { exitCode, stderr } = await filings(['list', ACCESSION], env);
-  expect(stderr).toContain(
-    `the listing of ${ACCESSION}: the answer has 60000000 bytes, and ${LARGEST} are the most that is read`,
-  );
-  expect(exitCode).toBe(9);
-});
-
-it('one that is nested deeply beside a name is no defect', async () => {
-  const { filings } = await workplace();
-  const deep = `${'['.repeat(1900)}1.0${']'.repeat(1900)}`;
-  const { env } = await service(`[{"name":"a.htm","deep":${deep}}]`);
-  expect(await filings(['list', ACCESSION, '--json'], env)).toMatchObject({
-    exitCode: 0,
-    stdout: Buffer.from(`{"accession_no":"${ACCESSION}","file_name":"a.htm","name":"a.htm","deep":${deep}}\n`),
-  });
-});
-
-it.each(['--json', '-l', '-0'])('one of very many files is written whole: %s', async (form) => {
-  const { filings } = await workplace();
-  const names = Array.from({ length: 300_000 }, (_, i) => `f${i}.htm`);
-  const { env } = await service(JSON.stringify(names));
-  const { exitCode, stdout, stderr } = await filings(['list', ACCESSION, form], env, { maxBuffer: 100_000_000 });
-  expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
-  expect(stdout.toString().match(/\bf\d+\.htm\b/g)).toEqual(names);
-});
-
 it('Ctrl-C has its turn while the largest is read', async () => {
   const { start } = await workplace();
   // At its end it turns out to be no JSON: whoever reads it to there exits with 9.
@@ -68,14 +31,4 @@ it('Ctrl-C has its turn while the largest is read', async () => {
   run.kill('SIGINT');
   const { exitCode, stdout } = await run.ended;
   expect({ exitCode, stdout: stdout.toString() }).toEqual({ exitCode: 130, stdout: '' });
-});
-
-it('the deadline too', async () => {
-  const { filings } = await workplace();
-  const values = '{"a":"bcd"},'.repeat(390_000);
-  const { env } = await service(`[${values}${' '.repeat(LARGEST - values.length - 2)}x`);
-  const accessions = Array.from({ length: 90 }, (_, i) => `0001234567-24-0000${10 + i}`);
-  const { exitCode, stderr } = await filings(['list', ...accessions, '--deadline', '4s'], env);
-  expect(stderr).toMatch(/the deadline of 4 s has passed; \d+ filings left undone/);
-  expect(exitCode).toBe(7);
 });

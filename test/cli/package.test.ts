@@ -13,6 +13,4 @@ test('the package holds the licences of the libraries that are bundled into it',
   for (const name of ['chalk', 'cli-progress', 'commander', 'jose', 'string-width', 'undici', 'zod']) {
     expect(licences).toMatch(new RegExp(`^${name} [\\d.]+ \\(MIT\\)\\n\\n[^-]*copyright`, 'im'));
   }
-  const check = await execa('node', ['scripts/generate.js', '--check'], { cwd: root, reject: false });
-  expect([check.exitCode, check.stderr]).toEqual([0, '']);
 });

@@ -1,14 +1,19 @@
-import { spawn } from 'node:child_process';
+import { type SpawnOptionsWithoutStdio, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
+import type { Writable } from 'node:stream';
 import { execa, type Options } from 'execa';
 import { onTestFinished } from 'vitest';
+import { emptyPlace, type Place } from '../program/place.ts';
+
+export { ACCESSION, serviceAt } from '../program/place.ts';
 
 export const BIN = join(import.meta.dirname, '../../bin/filings.js');
-export const ACCESSION = '0001234567-24-000001';
+/** The Node that the program runs on: this one, unless others are proved. */
+export const NODE = process.env.FILINGS_NODE ?? process.execPath;
+/** In `npm run prove`: all rounds and all places; otherwise some of each kind. */
+export const proving = process.env.FILINGS_PROVE === '1';
 
 export interface Ended {
   /** The status that it chose itself; -1 when a signal ended it. */
@@ -19,34 +24,25 @@ export interface Ended {
   readonly stderr: string;
 }
 
-/** A user's place: an empty home and an empty working directory, gone when the test has ended. */
-export interface Workplace {
-  readonly home: string;
-  /** The working directory. */
-  readonly path: string;
-  names(): Promise<string[]>;
-  read(name: string): Promise<Buffer>;
-  /** Runs the built program here, with nothing in its environment but what is given. */
+export interface Workplace extends Place {
+  /** Runs the built program here, with nothing in its environment but what is given, PATH and HOME. */
   filings(args: readonly string[], env?: Record<string, string>, options?: Options): Promise<Ended>;
   /** Runs bash here; `$FILINGS` is the program. Of what it does not `exec`, bash tells a signal as 128 + its number. */
   shell(script: string, env?: Record<string, string>, options?: Options): Promise<Ended>;
-  /** Starts the program here and leaves it running; `within` is a command line that runs the one behind it. */
+  /** Starts the program here and leaves it running, its stdin at its end; `within` is a command line that runs the one behind it. */
   start(args: readonly string[], env?: Record<string, string>, within?: readonly string[]): Running;
 }
 
 export interface Running {
   readonly pid: number;
+  readonly stdin: Writable;
+  /** What it has written so far. */
+  stdout(): string;
   /** What it has said on stderr so far. */
   stderr(): string;
   kill(signal: NodeJS.Signals): void;
   readonly ended: Promise<Ended>;
 }
-
-/** How to reach a service with a key. */
-export const serviceAt = (url: string, key = 'a-key'): Record<string, string> => ({
-  FILINGS_BASE_URL: url,
-  FILINGS_API_KEY: key,
-});
 
 async function run(file: string, args: readonly string[], options: Options): Promise<Ended> {
   const ended = await execa(file, [...args], {
@@ -69,15 +65,13 @@ async function run(file: string, args: readonly string[], options: Options): Pro
 
 /** Runs the built program without a place of its own, with nothing in its environment but what is given; its stdout as text. */
 export async function filings(args: readonly string[], options: Options = {}) {
-  const ended = await run(process.execPath, [BIN, ...args], { env: {}, cwd: tmpdir(), ...options });
+  const ended = await run(NODE, [BIN, ...args], { env: {}, cwd: tmpdir(), ...options });
   return { ...ended, stdout: ended.stdout.toString() };
 }
 
 export async function workplace(): Promise<Workplace> {
-  const home = await mkdtemp(join(tmpdir(), 'filings-home-'));
-  onTestFinished(() => rm(home, { recursive: true, force: true }));
-  const path = join(home, 'work');
-  await mkdir(path);
+  const place = await emptyPlace();
+  const { home, path } = place;
   const environment = (env: Record<string, string> = {}) => ({ PATH: process.env.PATH ?? '', HOME: home, ...env });
   const here = (env?: Record<string, string>, options?: Options) => ({
     cwd: path,
@@ -85,47 +79,51 @@ export async function workplace(): Promise<Workplace> {
     ...options,
   });
   return {
-    home,
-    path,
-    names: () => readdir(path),
-    read: (name) => readFile(join(path, name)),
-    filings: (args, env, options) => run(process.execPath, [BIN, ...args], here(env, options)),
-    shell: (script, env, options) =>
-      run('bash', ['-c', `FILINGS="${process.execPath} ${BIN}"\n${script}`], here(env, options)),
+    ...place,
+    filings: (args, env, options) => run(NODE, [BIN, ...args], here(env, options)),
+    shell: (script, env, options) => run('bash', ['-c', `FILINGS="${NODE} ${BIN}"\n${script}`], here(env, options)),
     start(args, env, within = []) {
-      const [file = '', ...line] = [...within, process.execPath, BIN, ...args];
-      const child = spawn(file, line, { cwd: path, env: environment(env) });
-      onTestFinished(() => void child.kill('SIGKILL'));
-      const stdout: Buffer[] = [];
-      let stderr = '';
-      child.stdout.on('data', (chunk) => stdout.push(chunk));
-      child.stderr.on('data', (chunk) => {
-        stderr += chunk;
-      });
-      child.stdin.end();
-      const ended = once(child, 'close').then(([code, signal]) => ({
-        exitCode: (code as number | null) ?? -1,
-        killedBy: (signal as string | null) ?? undefined,
-        stdout: Buffer.concat(stdout),
-        stderr,
-      }));
-      return { pid: child.pid ?? 0, stderr: () => stderr, kill: (signal) => void child.kill(signal), ended };
+      const running = started([...within, NODE, BIN, ...args], { cwd: path, env: environment(env) });
+      running.stdin.end();
+      return running;
     },
   };
 }
 
-/** Starts `filings serve` in a process of its own, until the test has ended. */
-export async function serve(args: readonly string[] = [], env: Record<string, string> = {}) {
-  const child = spawn(process.execPath, [BIN, 'serve', ...args, '--port', '0'], {
-    env: { PATH: process.env.PATH, HOME: tmpdir(), ...env },
-  });
+/** Starts a command line and leaves it running, its stdin open, until the test has ended. */
+export function started([file = '', ...args]: readonly string[], options: SpawnOptionsWithoutStdio): Running {
+  const child = spawn(file, args, options);
   onTestFinished(() => void child.kill('SIGKILL'));
-  let log = '';
+  const stdout: Buffer[] = [];
+  let stderr = '';
+  child.stdout.on('data', (chunk) => stdout.push(chunk));
   child.stderr.on('data', (chunk) => {
-    log += chunk;
+    stderr += chunk;
   });
-  const [url] = (await once(createInterface(child.stdout), 'line')) as [string];
-  return { url, log: () => log };
+  const ended = once(child, 'close').then(([code, signal]) => ({
+    exitCode: (code as number | null) ?? -1,
+    killedBy: (signal as string | null) ?? undefined,
+    stdout: Buffer.concat(stdout),
+    stderr,
+  }));
+  return {
+    pid: child.pid ?? 0,
+    stdin: child.stdin,
+    stdout: () => Buffer.concat(stdout).toString(),
+    stderr: () => stderr,
+    kill: (signal) => void child.kill(signal),
+    ended,
+  };
+}
+
+/** Starts `filings serve` in a process of its own, until the test has ended; throws when it ends by itself. */
+export async function serve(args: readonly string[] = [], env: Record<string, string> = {}) {
+  const options = { env: { PATH: process.env.PATH, HOME: tmpdir(), ...env } };
+  const { ended, stdout, stderr, kill } = started([NODE, BIN, 'serve', ...args, '--port', '0'], options);
+  const over = ended.then(({ exitCode }) => Promise.reject(new Error(`serve ended with ${exitCode}: ${stderr()}`)));
+  over.catch(() => {});
+  await Promise.race([over, until(() => stdout().includes('\n'))]);
+  return { url: stdout().trimEnd(), log: stderr, kill, ended };
 }
 
 /** Waits until something holds; the test's own time limit ends it. */

@@ -1,60 +1,11 @@
-import { spawn } from 'node:child_process';
-import { generateKeyPairSync } from 'node:crypto';
 import { once } from 'node:events';
-import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { createServer, request } from 'node:http';
+import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { createInterface } from 'node:readline';
-import { execa } from 'execa';
-import { SignJWT } from 'jose';
-import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
+import { ACCESSION, BIN, NODE, serve, started, workplace } from './program.ts';
 
-const PROGRAM = join(import.meta.dirname, '../../bin/filings.js');
-const ACCESSION = '0001234567-24-000001';
 const LISTING = `/v1/filings?accession_no=${ACCESSION}`;
-
-let folder: string;
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'filings-serve-'));
-  return () => rm(folder, { recursive: true, force: true });
-});
-
-const environment = (env: Record<string, string> = {}) => ({ PATH: process.env.PATH, HOME: folder, ...env });
-
-/** Starts `filings serve`, and waits for its first line. */
-async function serve(args: string[], env: Record<string, string> = {}) {
-  const child = spawn(process.execPath, [PROGRAM, 'serve', '--port', '0', ...args], { env: environment(env) });
-  onTestFinished(() => void child.kill('SIGKILL'));
-  let stderr = '';
-  child.stderr.on('data', (chunk) => {
-    stderr += chunk;
-  });
-  const exited = once(child, 'exit');
-  const [url] = await Promise.race([
-    once(createInterface(child.stdout), 'line') as Promise<[string]>,
-    exited.then(() => Promise.reject(new Error(`serve ended: ${stderr}`))),
-  ]);
-  return {
-    url,
-    stderr: () => stderr,
-    status: async (target: string, headers: Record<string, string> = {}) => {
-      const response = await fetch(url + target, { headers });
-      await response.arrayBuffer();
-      return response.status;
-    },
-    stop: async (signal: NodeJS.Signals) => {
-      child.kill(signal);
-      await once(child, 'close');
-      return [child.exitCode, child.signalCode];
-    },
-  };
-}
-
-const OPTIONS = { extendEnv: false, reject: false, timeout: 20_000 } as const;
-const fails = (args: string[], env: Record<string, string> = {}) =>
-  execa(process.execPath, [PROGRAM, 'serve', ...args], { ...OPTIONS, env: environment(env) });
 
 async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
@@ -66,157 +17,34 @@ async function freePort(): Promise<number> {
 
 describe('filings serve', () => {
   it.each(['SIGTERM', 'SIGINT'] as const)('serves the samples with the default key until %s', async (signal) => {
-    const running = await serve([]);
-    expect(running.url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
-    expect(await running.status(LISTING, { Authorization: 'sandbox-key' })).toBe(200);
-    expect(await running.status(`${LISTING}&apikey=sandbox-key`)).toBe(200);
-    expect(await running.status(LISTING)).toBe(401);
-    expect(await running.stop(signal)).toEqual([0, null]);
-    expect(running.stderr()).toMatch(/key=query 200/);
-    expect(running.stderr()).not.toContain('sandbox-key');
-  });
-
-  it.each<[string, string[], Record<string, string>]>([
-    ['a flag', ['--api-key', 'flag-key-1'], { FILINGS_API_KEY: 'environment-key' }],
-    ['the environment', [], { FILINGS_API_KEY: 'flag-key-1' }],
-    ['the environment beside the sandbox switch', [], { FILINGS_API_KEY: 'flag-key-1', FILINGS_SANDBOX: '1' }],
-  ])('takes the key from %s', async (_, args, env) => {
-    const running = await serve(args, env);
-    expect(await running.status(LISTING, { 'X-Service-Key': 'flag-key-1' })).toBe(200);
-    expect(await running.status(LISTING, { 'X-Service-Key': 'sandbox-key' })).toBe(401);
-    await running.stop('SIGTERM');
-    expect(running.stderr()).not.toContain('flag-key-1');
-  });
-
-  it('answers loopback names in Host alone', async () => {
-    const { url } = await serve([]);
-    const { host, port } = new URL(url);
-    // fetch lets nobody set Host.
-    const status = (name: string) =>
-      new Promise((resolve, reject) => {
-        const headers = { Host: name, Authorization: 'sandbox-key' };
-        request(`${url}${LISTING}`, { headers }, (answer) => resolve(answer.resume().statusCode))
-          .on('error', reject)
-          .end();
-      });
-    expect(await status(host)).toBe(200);
-    expect(await status(`rebound.example:${port}`)).toBe(421);
-  });
-
-  it('wants key and token with --jwt-key and --jwt-secret', async () => {
-    const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
-    const pem = join(folder, 'public.pem');
-    const secret = join(folder, 'secret');
-    await writeFile(pem, publicKey.export({ type: 'spki', format: 'pem' }), { mode: 0o644 });
-    await writeFile(secret, 's'.repeat(32), { mode: 0o600 });
-    const running = await serve(['--jwt-key', pem, '--jwt-secret', secret]);
-    const now = Math.floor(Date.now() / 1000);
-    const token = (alg: string, key: Parameters<SignJWT['sign']>[0]) =>
-      new SignJWT({ nbf: now - 5, exp: now + 60 }).setProtectedHeader({ alg }).sign(key);
-    const bearer = (text: string) => ({ 'X-Service-Key': 'sandbox-key', Authorization: `Bearer ${text}` });
-    expect(await running.status(LISTING, bearer(await token('ES256', privateKey)))).toBe(200);
-    expect(await running.status(LISTING, bearer(await token('HS256', Buffer.from('s'.repeat(32)))))).toBe(200);
-    expect(await running.status(LISTING, bearer(await token('HS256', Buffer.from('t'.repeat(32)))))).toBe(401);
-    expect(await running.status(LISTING, { 'X-Service-Key': 'sandbox-key' })).toBe(401);
-    await running.stop('SIGTERM');
-  });
-
-  it('limits the rate', async () => {
-    const running = await serve(['--rate-limit', '2/m']);
-    const headers = { Authorization: 'sandbox-key' };
-    expect(await running.status(LISTING, headers)).toBe(200);
-    expect(await running.status(LISTING, headers)).toBe(200);
-    expect(await running.status(LISTING, headers)).toBe(429);
-    await running.stop('SIGTERM');
-  });
-
-  it('writes JSON lines where errors are JSON, and nothing when quiet', async () => {
-    const running = await serve(['--error-format', 'json', '--host', '0.0.0.0', '--api-key', 'a-key-of-my-own']);
-    await fetch(`${running.url.replace('0.0.0.0', '127.0.0.1')}${LISTING}`);
-    await running.stop('SIGTERM');
-    const lines = running
-      .stderr()
-      .trimEnd()
-      .split('\n')
-      .map((line) => JSON.parse(line));
-    expect(lines).toEqual([
-      { note: expect.stringMatching(/^warning: 0\.0\.0\.0 /) },
-      { log: expect.stringMatching(/GET \/v1\/filings .* 401 /) },
-    ]);
-    const quiet = await serve(['--quiet']);
-    await quiet.status(LISTING);
-    await quiet.stop('SIGTERM');
-    expect(quiet.stderr()).toBe('');
+    const { url, log, kill, ended } = await serve();
+    const status = async (target: string, headers = {}) => (await fetch(url + target, { headers })).status;
+    expect(url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
+    expect(await status(LISTING, { Authorization: 'sandbox-key' })).toBe(200);
+    expect(await status(`${LISTING}&apikey=sandbox-key`)).toBe(200);
+    expect(await status(LISTING)).toBe(401);
+    kill(signal);
+    expect(await ended).toMatchObject({ exitCode: 0, killedBy: undefined });
+    expect(log()).toMatch(/key=query 200/);
+    expect(log()).not.toContain('sandbox-key');
   });
 
   it('goes on when nobody reads its stdout', async () => {
     const port = await freePort();
-    const child = spawn(process.execPath, [PROGRAM, 'serve', '--port', `${port}`], { env: environment() });
-    onTestFinished(() => void child.kill('SIGKILL'));
-    child.stdout.destroy();
-    const exited = once(child, 'exit');
+    const options = { env: { PATH: process.env.PATH, HOME: tmpdir() } };
+    const { kill, ended } = started(
+      ['bash', '-c', 'exec > >(true); wait $!; exec "$@"', 'bash', NODE, BIN, 'serve', '--port', `${port}`],
+      options,
+    );
     const status = async () => (await fetch(`http://127.0.0.1:${port}${LISTING}`).catch(() => undefined))?.status;
     await expect.poll(status, { timeout: 20_000 }).toBe(401);
-    child.kill('SIGTERM');
-    expect(await exited).toEqual([0, null]);
+    kill('SIGTERM');
+    expect(await ended).toMatchObject({ exitCode: 0, killedBy: undefined });
   });
 
   it.runIf(process.platform === 'linux')('ends when its address cannot be written', async () => {
-    const command = [process.execPath, PROGRAM, 'serve', '--port', '0'];
-    const shell = execa('sh', ['-c', 'exec "$@" > /dev/full', 'sh', ...command], { ...OPTIONS, env: environment() });
-    const { exitCode, stderr } = await shell;
+    const { shell } = await workplace();
+    const { exitCode, stderr } = await shell('exec $FILINGS serve --port 0 > /dev/full');
     expect([exitCode, stderr]).toEqual([8, expect.stringContaining('filings: stdout: ')]);
-  });
-
-  it('names a port in use', async () => {
-    const server = createServer().listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    onTestFinished(() => void server.close());
-    const { port } = server.address() as AddressInfo;
-    const { exitCode, stderr, stdout } = await fails(['--port', `${port}`]);
-    expect([exitCode, stdout]).toEqual([8, '']);
-    expect(stderr).toContain(`filings: cannot listen on 127.0.0.1:${port}: the port is in use`);
-    expect(stderr).toContain('hint:');
-  });
-
-  it.each<[string, string[], number, string]>([
-    ['a missing directory', ['/nonexistent/filings'], 2, 'there is no such directory'],
-    ['a file', [PROGRAM], 2, 'it is not a directory'],
-    ['an empty name', [''], 2, 'DIRECTORY: '],
-    ['a port too high', ['--port', '65536'], 2, '--port: '],
-    ['no port', ['--port', 'http'], 2, '--port: '],
-    ['an empty host', ['--host', ''], 2, '--host: '],
-    [
-      'a foreign host',
-      ['--host', '192.0.2.1', '--port', '0', '--api-key', 'own-key-1'],
-      2,
-      'cannot listen on 192.0.2.1:0',
-    ],
-    ['other machines without a key', ['--host', '0.0.0.0', '--port', '0'], 2, '--host 0.0.0.0: the default key is not'],
-    ['other machines with the default key', ['--host', '::', '--api-key', 'sandbox-key'], 2, '--host ::: '],
-    ['what is looked up like other machines', ['--host', 'x.localhost'], 2, '--host x.localhost: the default key'],
-    ['a bad latency', ['--latency', '-1'], 2, '--latency'],
-    ['a bad rate', ['--rate-limit', 'fast'], 2, '--rate-limit: '],
-    ['no rate', ['--rate-limit', '0/s'], 2, '--rate-limit: '],
-    ['a missing JWT key', ['--jwt-key', '/nonexistent/key.pem'], 2, 'no such file'],
-    ['two directories', ['a', 'b'], 2, ''],
-  ])('refuses %s', async (_, args, status, why) => {
-    const { exitCode, stderr, stdout } = await fails(args);
-    expect([exitCode, stdout]).toEqual([status, '']);
-    expect(stderr).toMatch(/^filings: /);
-    expect(stderr).toContain(why);
-  });
-
-  it('refuses secrets that others can read or that are too short', async () => {
-    const readable = join(folder, 'open-secret');
-    await writeFile(readable, 's'.repeat(32));
-    await chmod(readable, 0o644);
-    const short = join(folder, 'short-secret');
-    await writeFile(short, 's'.repeat(31), { mode: 0o600 });
-    for (const path of [readable, short]) {
-      const { exitCode, stderr } = await fails(['--port', '0', '--jwt-secret', path]);
-      expect(exitCode).toBe(2);
-      expect(stderr).toContain(path);
-    }
   });
 });

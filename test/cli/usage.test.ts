@@ -1,9 +1,7 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { promisify } from 'node:util';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { temporaryFolder } from '../settings-world.ts';
-import { ACCESSION, BIN, filings, workplace } from './program.ts';
+import { ACCESSION, BIN, NODE, started, workplace } from './program.ts';
 
 describe('what is not UTF-8 is refused instead of taken for something else', () => {
   test.each([
@@ -40,71 +38,13 @@ describe('what is not UTF-8 is refused instead of taken for something else', () 
   });
 });
 
-describe('a wrong command line', () => {
-  test('exits 2, and says what was meant', async () => {
-    expect(await filings(['lst'])).toMatchObject({
-      exitCode: 2,
-      stdout: '',
-      stderr: 'filings: lst: no such command\n  hint: did you mean list?\n',
-    });
-  });
-
-  test.each([
-    [['--error-format', 'json', 'list', '--nonsense'], {}],
-    [['list', '--nonsense', '--error-format=json'], {}],
-    [['list', '--nonsense'], { FILINGS_ERROR_FORMAT: 'json' }],
-  ])('%j with %j is told as JSON', async (args, env) => {
-    const { stderr, exitCode } = await filings(args, { env: env as Record<string, string> });
-    expect(exitCode).toBe(2);
-    expect(JSON.parse(String(stderr))).toEqual({
-      error: { code: 'usage', exit_code: 2, message: '--nonsense: no such option', hint: 'see filings list --help' },
-    });
-  });
-
-  test('never has a key in it', async () => {
-    const canary = 'canary-key-12345';
-    const lines = [
-      ['list', `--api-kye=${canary}`],
-      ['list', '--api-key', canary, '--nonsense', '-v'],
-      [canary],
-      ['list', `-x${canary}`],
-      ['list', '--base-url', `https://me:${canary}@x`, '0000000000-00-000000'],
-    ];
-    for (const args of lines) {
-      const { stdout, stderr, exitCode } = await filings(args, { env: { FILINGS_JWT: canary } });
-      expect(exitCode, args.join(' ')).toBe(2);
-      expect(`${stdout}${stderr}`).not.toContain('canary');
-    }
-  });
-
-  test.each([
-    [{ FORCE_COLOR: '1' }, [], true],
-    [{ FORCE_COLOR: '1' }, ['--color=never'], false],
-    [{ NO_COLOR: '1', FORCE_COLOR: '1' }, [], false],
-    [{}, ['--color', 'always'], true],
-    [{}, [], false],
-  ])('with %j and %j it is coloured: %s', async (env, args, coloured) => {
-    const { stderr } = await filings(['list', '--nonsense', ...args], { env: env as Record<string, string> });
-    expect(String(stderr).includes('\x1b[')).toBe(coloured);
-  });
-});
-
 /** Starts a command that reads a key from stdin, and waits until it does. */
 async function waitingForKey(env: Record<string, string> = {}) {
-  const child = spawn(process.execPath, [BIN, 'config', 'set', 'api-key'], { env: { HOME: '/nonexistent', ...env } });
-  onTestFinished(() => void child.kill('SIGKILL'));
-  let stderr = '';
-  child.stderr.setEncoding('utf8').on('data', (text) => {
-    stderr += text;
-  });
+  const options = { env: { HOME: '/nonexistent', ...env } };
+  const { stdin, kill, ended } = started([NODE, BIN, 'config', 'set', 'api-key'], options);
   // More than a pipe takes in: written when the program has read most of it.
-  await promisify(child.stdin.write.bind(child.stdin) as (data: string, then: () => void) => void)(
-    'x'.repeat(1_000_000),
-  );
-  return {
-    child,
-    ended: once(child, 'close').then(([status]) => ({ status, stderr })),
-  };
+  await promisify(stdin.write.bind(stdin) as (data: string, then: () => void) => void)('x'.repeat(1_000_000));
+  return { kill, ended: ended.then(({ exitCode, stderr }) => ({ exitCode, stderr })) };
 }
 
 test.each([
@@ -112,9 +52,9 @@ test.each([
   ['SIGTERM', 143],
   ['SIGHUP', 129],
 ] as const)('%s ends a program that waits for stdin', async (signal, status) => {
-  const { child, ended } = await waitingForKey();
-  child.kill(signal);
-  expect(await ended).toEqual({ status, stderr: `filings: interrupted: ${signal}\n` });
+  const { kill, ended } = await waitingForKey();
+  kill(signal);
+  expect(await ended).toEqual({ exitCode: status, stderr: `filings: interrupted: ${signal}\n` });
 });
 
 test.each([
@@ -124,10 +64,10 @@ test.each([
   const folder = await temporaryFolder();
   onTestFinished(folder.remove);
   const breaking = await folder.file('breaking.cjs', `process.on('SIGUSR2', () => { ${defect}; });`);
-  const { child, ended } = await waitingForKey({ NODE_OPTIONS: `--require ${breaking}` });
-  child.kill('SIGUSR2');
+  const { kill, ended } = await waitingForKey({ NODE_OPTIONS: `--require ${breaking}` });
+  kill('SIGUSR2');
   expect(await ended).toEqual({
-    status: 1,
+    exitCode: 1,
     stderr: `filings: a defect in the program: ${message}\n  hint: please report it; --verbose shows where it happened\n`,
   });
 });

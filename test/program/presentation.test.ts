@@ -17,7 +17,7 @@ async function placeWith(config: object | string) {
 
 /** The `error` member that stderr ends with; undefined where that is text. */
 async function errorOf(place: Workplace, args: readonly string[], env: Readonly<Record<string, string>> = {}) {
-  const { exitCode, stderr } = await place.run(args, env);
+  const { exitCode, stderr } = await place.filings(args, env);
   const last = stderr.trimEnd().split('\n').at(-1) ?? '';
   return { exitCode, code: last.startsWith('{') ? JSON.parse(last).error.code : undefined };
 }
@@ -55,7 +55,7 @@ describe('how an error is shown is read once', () => {
     const { place } = await placeWith({ errorFormat: 'json' });
     const secret = join(place.path, 'secret');
     await writeFile(secret, `${'s'.repeat(64)}\n`, { mode: 0o600 });
-    const { stderr } = await place.run(['token', 'sign', '--secret-file', secret]);
+    const { stderr } = await place.filings(['token', 'sign', '--secret-file', secret]);
     expect(stderr).not.toBe('');
     for (const line of stderr.trim().split('\n')) expect(JSON.parse(line)).toHaveProperty('note', expect.any(String));
   });

@@ -1,71 +1,109 @@
-import { mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFileSync } from 'node:fs';
+import { tmpdir, uptime } from 'node:os';
 import { join } from 'node:path';
 import { Readable, Writable } from 'node:stream';
 import { onTestFinished } from 'vitest';
+import { FilingsError } from '../../src/errors.ts';
 import { main } from '../../src/main.ts';
-import type { World } from '../../src/world.ts';
 import { worldOf } from '../settings-world.ts';
+import { emptyPlace, type Place } from './place.ts';
 
-/** How a run of the program came out, in this process or in one of its own. */
+export { ACCESSION, serviceAt } from './place.ts';
+
+type Environment = Readonly<Record<string, string>>;
+
+/** How a run of the program came out. */
 export interface Ended {
   readonly exitCode: number;
   readonly stdout: Buffer;
   readonly stderr: string;
 }
 
-export interface Given extends Partial<Omit<World, 'argv' | 'env' | 'stdin' | 'stdout' | 'stderr'>> {
-  readonly env?: Readonly<Record<string, string | undefined>>;
+export interface Given {
+  readonly env?: Environment;
+  readonly cwd?: string;
   /** What stdin holds. */
   readonly input?: string | Uint8Array;
 }
 
+const { version } = JSON.parse(readFileSync(join(import.meta.dirname, '../../package.json'), 'utf8'));
+// Each run is a process to the others: numbered beyond all real ones, and there until it has ended.
+const running = new Set<number>();
+let lastPid = 2 ** 22;
+
 /**
  * Runs the whole program inside this process: a command line and a world to an exit status, as `bin` does. Sockets,
- * files and children are real; the standard streams are memory, and the environment holds what is given and PATH.
+ * files and children are real; the standard streams are memory, and the environment holds what is given alone.
  */
-export async function run(args: readonly string[], { env = {}, input = '', ...world }: Given = {}): Promise<Ended> {
-  const [stdout, stderr] = [kept(), kept()];
-  const exitCode = await main(
-    worldOf({
-      cwd: tmpdir(),
-      ...world,
-      argv: args,
-      env: { PATH: process.env.PATH, ...env },
-      stdin: Readable.from(input.length > 0 ? [Buffer.from(input)] : []),
-      stdout: stdout.stream,
-      stderr: stderr.stream,
-    }),
-  );
+export async function run(args: readonly string[], given: Given = {}): Promise<Ended> {
+  const [stdout, stderr] = [memory(), memory()];
+  const exitCode = await runInto({ stdout: stdout.stream, stderr: stderr.stream }, args, given);
   return { exitCode, stdout: stdout.bytes(), stderr: stderr.bytes().toString() };
 }
 
-/** A user's place: an empty home and an empty working directory, gone when the test has ended. */
-export interface Workplace {
-  readonly home: string;
-  /** The working directory. */
-  readonly path: string;
-  names(): Promise<string[]>;
-  read(name: string): Promise<Buffer>;
-  /** Runs the program here, in this process. */
-  run(args: readonly string[], env?: Readonly<Record<string, string>>, given?: Given): Promise<Ended>;
+/** As {@link run}, without a place of its own; its stdout as text. */
+export async function filings(args: readonly string[], given: Given = {}) {
+  const ended = await run(args, given);
+  return { ...ended, stdout: ended.stdout.toString() };
+}
+
+export interface Workplace extends Place {
+  /** Runs the program here, with nothing in its environment but what is given, PATH and HOME. */
+  filings(args: readonly string[], env?: Environment, given?: Omit<Given, 'env'>): Promise<Ended>;
 }
 
 export async function workplace(): Promise<Workplace> {
-  const home = await mkdtemp(join(tmpdir(), 'filings-home-'));
-  onTestFinished(() => rm(home, { recursive: true, force: true }));
-  const path = join(home, 'work');
-  await mkdir(path);
+  const place = await emptyPlace();
   return {
-    home,
-    path,
-    names: () => readdir(path),
-    read: (name) => readFile(join(path, name)),
-    run: (args, env, given) => run(args, { cwd: path, ...given, env: { HOME: home, ...env } }),
+    ...place,
+    filings: (args, env, given) => run(args, { cwd: place.path, ...given, env: { ...homeOf(place.home), ...env } }),
   };
 }
 
-function kept() {
+/** Runs `filings serve` in this process, until the test has ended. */
+export async function serve(args: readonly string[] = [], env: Environment = {}) {
+  const stop = new AbortController();
+  const stderr = memory();
+  const { url, done } = await new Promise<{ url: string; done: Promise<number> }>((resolve, reject) => {
+    const stdout = new Writable({
+      write(line, _encoding, written) {
+        resolve({ url: String(line).trim(), done: status });
+        written();
+      },
+    });
+    const streams = { stdout, stderr: stderr.stream };
+    const given = { env: { ...homeOf(tmpdir()), ...env } };
+    const status = runInto(streams, ['serve', ...args, '--port', '0'], given, stop.signal);
+    status.then((ended) => reject(new Error(`serve ended with ${ended}: ${stderr.bytes()}`)));
+  });
+  const end = async () => {
+    stop.abort(new FilingsError('interrupted', 'the test has ended', { signal: 15, stopsRun: true }));
+    await done;
+  };
+  onTestFinished(end);
+  return { url, log: () => stderr.bytes().toString(), stop: end };
+}
+
+const homeOf = (home: string) => ({ PATH: process.env.PATH ?? '', HOME: home });
+
+async function runInto(
+  streams: { readonly stdout: Writable; readonly stderr: Writable },
+  args: readonly string[],
+  { env = {}, cwd = tmpdir(), input = '' }: Given,
+  interrupt = new AbortController().signal,
+): Promise<number> {
+  lastPid += 1;
+  const pid = lastPid;
+  running.add(pid);
+  const stdin = Readable.from(input.length > 0 ? [Buffer.from(input)] : []);
+  const own = { pid, isRunning: (other: number) => running.has(other), uptime, version, interrupt };
+  const status = await main(worldOf({ ...streams, ...own, argv: args, env, cwd, stdin }));
+  running.delete(pid);
+  return status;
+}
+
+/** A stream whose bytes are kept. */
+function memory() {
   const chunks: Buffer[] = [];
   const stream = new Writable({
     write(chunk, _encoding, done) {

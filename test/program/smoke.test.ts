@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import { run, workplace } from './run.ts';
+import { filings, workplace } from './run.ts';
 
 test('the program runs in this process: its status, its stdout, its stderr, its files', async () => {
   const place = await workplace();
-  const { exitCode, stdout, stderr } = await place.run([
+  const { exitCode, stdout, stderr } = await place.filings([
     '--sandbox',
     'download',
     '0001234567-24-000001',
@@ -15,7 +15,7 @@ test('the program runs in this process: its status, its stdout, its stderr, its 
 });
 
 test('a wrong command line', async () => {
-  const { exitCode, stderr } = await run(['lits']);
+  const { exitCode, stderr } = await filings(['lits']);
   expect(exitCode).toBe(2);
   expect(stderr).toContain('did you mean list?');
 });

@@ -98,15 +98,16 @@ describe('whole', () => {
 
 // The wait between tries is a second: all at once, they wait together.
 describe('cut once, then answered well', () => {
+  // What is taken for the end asks for nothing more.
+  const told = table.filter(([, , , must]) => must !== 'taken');
+
   test('every cut ends in the right bytes, on disk and in a pipe', async () => {
     const etag = '"v1"';
     await Promise.all(
-      table.map(async ([framing, where, ending, , sent]) => {
-        const { bytes, headBytes } = framed(FILE, framing, { ETag: etag });
+      told.map(async ([framing, where, ending, , sent]) => {
+        const { bytes } = framed(FILE, framing, { ETag: etag });
         // The head is longer by the ETag.
         const cut = sent <= 20 ? sent : Math.max(0, bytes.length - (framed(FILE, framing).bytes.length - sent));
-        // Without a length an end is an end, also right behind the head.
-        if (framing === 'until-close' && ending === 'FIN' && cut >= headBytes) return;
         const first = new Set<string>();
         const server = await startScripted((socket, request) => {
           const whose = request.headers.authorization ?? '';

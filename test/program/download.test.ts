@@ -5,7 +5,7 @@ import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { framed, sendAndEnd, sendFile } from '../servers/answers.ts';
 import { type Script, startScripted } from '../servers/scripted.ts';
 import { content } from '../service/transfer-fixture.ts';
-import { ACCESSION, serve, serviceAt, workplace } from './program.ts';
+import { ACCESSION, serve, serviceAt, workplace } from './run.ts';
 
 const SAMPLES = join(import.meta.dirname, '../../samples');
 const FILE = content(4000);

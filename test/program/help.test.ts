@@ -7,7 +7,7 @@ import { EXIT_CODE_ROWS } from '../../src/errors.ts';
 import { placed } from '../../src/reference/describe.ts';
 import { SETTINGS, SHARED_OPTIONS } from '../../src/settings/table.ts';
 import { named } from '../../src/spec/option.ts';
-import { BIN, filings } from './program.ts';
+import { filings } from './run.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const BROKEN_CONFIG = { FILINGS_CONFIG: '/nowhere/config.json' };
@@ -101,39 +101,6 @@ test('the version is that of the package', async () => {
   }
 });
 
-describe('where stdout goes', () => {
-  const shell = (script: string) =>
-    execa('bash', ['-c', script], { env: { NODE: process.execPath, BIN }, reject: false });
-
-  test('into a closed pipe, all is well', async () => {
-    const { stdout, stderr } = await shell(
-      '"$NODE" "$BIN" --help | true; echo "$PIPESTATUS"; "$NODE" "$BIN" help config | :; echo "$PIPESTATUS"',
-    );
-    expect({ stdout, stderr }).toEqual({ stdout: '0\n0', stderr: '' });
-  });
-
-  test.each(['--help', '--version', 'help exit-codes', 'completion bash', 'config path'])(
-    '%s on a full disk is an error',
-    async (args) => {
-      const { exitCode, stderr } = await shell(`HOME=/ "$NODE" "$BIN" ${args} > /dev/full`);
-      expect(exitCode).toBe(8);
-      expect(stderr).toMatch(/^filings: stdout: cannot be written \(ENOSPC\)\n/);
-    },
-  );
-
-  test('a long text into a slow pipe comes whole', async () => {
-    const { stdout } = await shell(
-      '"$NODE" "$BIN" completion zsh | { sleep 0.3; cat; } | cmp - completions/filings.zsh && echo same',
-    );
-    expect(stdout).toBe('same');
-  });
-
-  test('a broken stderr changes no exit status', async () => {
-    expect((await shell('"$NODE" "$BIN" nonsense 2> /dev/full')).exitCode).toBe(2);
-    expect((await shell('{ "$NODE" "$BIN" nonsense; echo $? >&3; } 3>&1 2>&1 >/dev/null | :; true')).exitCode).toBe(0);
-  });
-});
-
 describe('completions', () => {
   test.each(['bash', 'zsh', 'fish'])('of %s are those of the package', async (shell) => {
     const { stdout, exitCode } = await filings(['completion', shell], { env: BROKEN_CONFIG });
@@ -170,8 +137,4 @@ describe('completions', () => {
   ])('bash offers after %j: %s', async (words, reply) => {
     expect(await offered(words)).toBe(reply);
   });
-});
-
-test('what is generated is up to date', async () => {
-  await execa(process.execPath, [join(ROOT, 'scripts/generate.js'), '--check']);
 });

@@ -1,7 +1,7 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { head } from '../servers/answers.ts';
 import { type Script, type SeenRequest, startScripted } from '../servers/scripted.ts';
-import { ACCESSION, workplace } from './program.ts';
+import { ACCESSION, workplace } from './run.ts';
 
 const KEY = 'canary/key+1';
 const TOKEN = 'eyJhbGciOiJIUzI1NiJ9.eyJhIjoxfQ.c2lnbmF0dXJl';

@@ -1,7 +1,7 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { head, sendAndEnd } from '../servers/answers.ts';
 import { closedPort, type Script, startScripted } from '../servers/scripted.ts';
-import { ACCESSION, serviceAt, workplace } from './program.ts';
+import { ACCESSION, serviceAt, workplace } from './run.ts';
 
 async function scripted(script: Script) {
   const server = await startScripted(script);

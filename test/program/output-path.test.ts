@@ -1,7 +1,7 @@
 import { chmod, chown, mkdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { ACCESSION, workplace } from './program.ts';
+import { ACCESSION, workplace } from './run.ts';
 
 const SAMPLE = join(import.meta.dirname, '../../samples', ACCESSION, 'primary.htm');
 const DOWNLOAD = ['--sandbox', 'download', ACCESSION, 'primary.htm'] as const;
@@ -64,12 +64,4 @@ test.each(['-', '/dev/stdout', '/dev/fd/1'])('stdout has one user, by whatever n
   const { exitCode, stdout, stderr } = await place.filings([...DOWNLOAD, '-o', output, '--report', '-']);
   expect([exitCode, stdout.length]).toEqual([2, 0]);
   expect(stderr).toContain('stdout has one user');
-});
-
-test('a working directory that was removed is said plainly', async () => {
-  const place = await workplace();
-  const { stdout } = await place.shell(
-    `mkdir gone && cd gone && rmdir ../gone && $FILINGS --sandbox list ${ACCESSION} 2>&1; echo "exit $?"`,
-  );
-  expect(stdout.toString()).toMatch(/^filings: the working directory is not there any more\n {2}hint: .*\nexit 8\n$/);
 });

@@ -5,10 +5,10 @@ import { promisify } from 'node:util';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { Owner } from '../../src/disk/owner/owner.ts';
 import { type PartName, parsePartName } from '../../src/transfer/sinks/part-name.ts';
+import { ACCESSION, serviceAt, until, type Workplace, workplace } from '../cli/program.ts';
 import { head, rangeStart, sendFile } from '../servers/answers.ts';
 import { startScripted } from '../servers/scripted.ts';
 import { content } from '../service/transfer-fixture.ts';
-import { ACCESSION, serviceAt, until, type Workplace, workplace } from './program.ts';
 
 // Containers over one directory: mount, host-name and process namespaces of their own, as far as they can be made here.
 const FILE = content(3_000_000);

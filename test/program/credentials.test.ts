@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { head, sendAndEnd } from '../servers/answers.ts';
 import { type Script, type SeenRequest, startScripted } from '../servers/scripted.ts';
-import { ACCESSION, serve, workplace } from './program.ts';
+import { ACCESSION, serve, workplace } from './run.ts';
 
 // A key with all that encoders treat differently, and a token: neither may come out anywhere.
 const KEY = `c4nary'k/y+%?&=~(1)*"!`;

@@ -4,7 +4,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { head, sendFile } from '../servers/answers.ts';
 import { startScripted } from '../servers/scripted.ts';
 import { content } from '../service/transfer-fixture.ts';
-import { ACCESSION, serviceAt, workplace } from './program.ts';
+import { ACCESSION, serviceAt, workplace } from './run.ts';
 
 const DOWNLOAD = ['--sandbox', 'download', ACCESSION] as const;
 
@@ -19,30 +19,6 @@ test.each<[string, string, string]>([
   expect(exitCode).toBe(8);
   const absolute = shown.startsWith('/') ? shown : join(place.path, shown);
   expect(stderr).toMatch(new RegExp(`^filings: --report ${absolute}: cannot write: ${why}\\n {2}hint: .*--report`));
-});
-
-test('a report whose reader went away ends the run with 141, quietly: files may be missing', async () => {
-  const place = await workplace();
-  const { stdout, stderr } = await place.shell(
-    `$FILINGS ${DOWNLOAD.join(' ')} primary.htm R1.htm ex99-1.htm -j 1 -q --report - | true; echo "\${PIPESTATUS[0]}"`,
-  );
-  expect([stdout.toString(), stderr]).toEqual(['141\n', '']);
-});
-
-test.each([
-  ['--report', 'a FIFO that nobody reads', [...DOWNLOAD, 'primary.htm', '--report', 'fifo']],
-  ['--input', 'a FIFO that nobody writes', ['--sandbox', 'list', '--input', 'fifo']],
-])('%s on %s holds nothing beyond the deadline', async (_flag, _what, args) => {
-  const place = await workplace();
-  const { stdout } = await place.shell(`mkfifo fifo; $FILINGS --deadline 1s ${args.join(' ')} 2>&1; echo "exit $?"`);
-  expect(stdout.toString()).toMatch(/the deadline of 1 s has passed\n.*\nexit 7\n$/);
-});
-
-test('a FIFO whose writer comes late is read whole', async () => {
-  const place = await workplace();
-  const lines = 'for i in 1 2 3; do sleep 0.1; echo 0001234567-24-00000$i; done';
-  const { stdout } = await place.shell(`mkfifo fifo; { ${lines}; } > fifo & $FILINGS --sandbox list --input fifo`);
-  expect(new Set(stdout.toString().match(/^[\d-]+/gm)).size).toBe(3);
 });
 
 test('a report that cannot be written stops the run, and leaves no litter of the files in flight', async () => {

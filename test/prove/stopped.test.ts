@@ -1,11 +1,11 @@
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { ACCESSION, serviceAt, until, workplace } from '../cli/program.ts';
 import { head } from '../servers/answers.ts';
 import { certificatePath, tlsWith } from '../servers/certificates.ts';
 import { startScripted } from '../servers/scripted.ts';
 import { content } from '../service/transfer-fixture.ts';
-import { ACCESSION, serviceAt, until, workplace } from './program.ts';
 
 // A process that was stopped (SIGSTOP, Ctrl-Z, a frozen container) has not waited meanwhile: its timers prove nothing.
 const FILE = content(3_000_000);

@@ -6,7 +6,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { head, sendFile } from '../servers/answers.ts';
 import { type Script, startScripted } from '../servers/scripted.ts';
 import { content } from '../service/transfer-fixture.ts';
-import { ACCESSION, serve, serviceAt, type Workplace, workplace } from './program.ts';
+import { ACCESSION, serve, serviceAt, type Workplace, workplace } from './run.ts';
 
 const openssl = (...args: string[]) => promisify(execFile)('openssl', args);
 const FILE = content(500);

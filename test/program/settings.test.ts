@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { temporaryFolder } from '../settings-world.ts';
-import { filings } from './program.ts';
+import { filings } from './run.ts';
 
 const CANARY = 'canary-key-12345';
 

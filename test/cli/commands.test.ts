@@ -1,0 +1,55 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { COMMANDS } from '../../src/cli/catalogue.ts';
+import { ACCESSION, serve, serviceAt, workplace } from './program.ts';
+
+// What the program does is tested in process: here each command once as it is built, bundled and started.
+const NAMES = /^(.+\n)*primary\.htm\n/;
+const NOTHING = /^$/;
+const JWT = /^[\w-]+\.[\w-]+\.[\w-]+\n$/;
+
+test.each<[line: string, status: number, stdout: RegExp, stderr: RegExp]>([
+  [`list ${ACCESSION} --sandbox`, 0, NAMES, NOTHING],
+  [`list ${ACCESSION} --base-url http://127.0.0.1:1 --api-key k --retries 0`, 7, NOTHING, /connection refused/],
+  [`download ${ACCESSION} primary.htm --sandbox`, 0, NOTHING, /^primary\.htm: \d/],
+  [`download ${ACCESSION} none.htm --sandbox`, 5, NOTHING, /404 Not Found\n(.*\n)* {2}hint: /],
+  [`download ${ACCESSION} primary.htm --sandbox -o - -q`, 0, /<html/i, NOTHING],
+  ['config set jobs 8', 0, NOTHING, NOTHING],
+  ['config unset jobs', 0, NOTHING, NOTHING],
+  ['config get jobs', 0, /^\d+\n$/, NOTHING],
+  ['config list', 0, /^jobs\t\d+\tdefault$/m, NOTHING],
+  ['config path', 0, /\/\.config\/filings\/config\.json\n$/, NOTHING],
+  ['config check --sandbox', 0, /^address\tok\t/, NOTHING],
+  ['token keygen --alg ES256 --out key.pem', 0, /^-----BEGIN PUBLIC KEY-----\n/, /token sign --key key\.pem/],
+  ['token sign --secret-file secret', 0, JWT, NOTHING],
+  ['token inspect e30.e30.AA', 0, /^NOT VERIFIED/, NOTHING],
+  ['token verify e30.e30.AA --secret-file secret', 4, NOTHING, /^filings: /],
+  ['completion bash', 0, /complete .*filings/, NOTHING],
+  ['help exit-codes', 0, /141/, NOTHING],
+  ['serve --port none', 2, NOTHING, /^filings: --port/],
+  ['--version', 0, /^filings \d+\.\d+\.\d+\n$/, NOTHING],
+  ['', 2, NOTHING, /^Usage: filings /],
+])('filings %s', async (line, status, told, said) => {
+  const place = await workplace();
+  await writeFile(join(place.path, 'secret'), 's'.repeat(64), { mode: 0o600 });
+  const { exitCode, stdout, stderr } = await place.filings(line.split(' ').filter(Boolean));
+  expect(exitCode, stderr).toBe(status);
+  expect(stdout.toString()).toMatch(told);
+  expect(stderr).toMatch(said);
+});
+
+test('one process serves, others list and download', async () => {
+  const { url, log } = await serve(['--api-key', 'a-key-of-my-own']);
+  const place = await workplace();
+  const env = serviceAt(url, 'a-key-of-my-own');
+  expect(await place.filings(['list', ACCESSION], env)).toMatchObject({ exitCode: 0, stderr: '' });
+  expect((await place.filings(['download', ACCESSION, 'primary.htm'], env)).exitCode).toBe(0);
+  expect(await place.names()).toEqual(['primary.htm']);
+  expect(log()).not.toContain('a-key-of-my-own');
+});
+
+test('each command has its row', async () => {
+  const source = await readFile(import.meta.filename, 'utf8');
+  for (const { name } of COMMANDS) expect(source).toMatch(new RegExp(`^  \\[['\`]${name}\\b`, 'm'));
+});

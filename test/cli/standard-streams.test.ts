@@ -1,0 +1,36 @@
+import { expect, test } from 'vitest';
+import { ACCESSION, workplace } from './program.ts';
+
+const DOWNLOAD = ['--sandbox', 'download', ACCESSION] as const;
+
+test('a report whose reader went away ends the run with 141, quietly: files may be missing', async () => {
+  const place = await workplace();
+  const { stdout, stderr } = await place.shell(
+    `$FILINGS ${DOWNLOAD.join(' ')} primary.htm R1.htm ex99-1.htm -j 1 -q --report - | true; echo "\${PIPESTATUS[0]}"`,
+  );
+  expect([stdout.toString(), stderr]).toEqual(['141\n', '']);
+});
+
+test.each([
+  ['--report', 'a FIFO that nobody reads', [...DOWNLOAD, 'primary.htm', '--report', 'fifo']],
+  ['--input', 'a FIFO that nobody writes', ['--sandbox', 'list', '--input', 'fifo']],
+])('%s on %s holds nothing beyond the deadline', async (_flag, _what, args) => {
+  const place = await workplace();
+  const { stdout } = await place.shell(`mkfifo fifo; $FILINGS --deadline 1s ${args.join(' ')} 2>&1; echo "exit $?"`);
+  expect(stdout.toString()).toMatch(/the deadline of 1 s has passed\n.*\nexit 7\n$/);
+});
+
+test('a FIFO whose writer comes late is read whole', async () => {
+  const place = await workplace();
+  const lines = 'for i in 1 2 3; do sleep 0.1; echo 0001234567-24-00000$i; done';
+  const { stdout } = await place.shell(`mkfifo fifo; { ${lines}; } > fifo & $FILINGS --sandbox list --input fifo`);
+  expect(new Set(stdout.toString().match(/^[\d-]+/gm)).size).toBe(3);
+});
+
+test('a working directory that was removed is said plainly', async () => {
+  const place = await workplace();
+  const { stdout } = await place.shell(
+    `mkdir gone && cd gone && rmdir ../gone && $FILINGS --sandbox list ${ACCESSION} 2>&1; echo "exit $?"`,
+  );
+  expect(stdout.toString()).toMatch(/^filings: the working directory is not there any more\n {2}hint: .*\nexit 8\n$/);
+});

@@ -1,0 +1,54 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { ACCESSION, serve, type Workplace, workplace } from './run.ts';
+
+const KEY = 'canary-key-of-a-command';
+const LIST = ['list', ACCESSION] as const;
+
+/** A place whose config file takes the key from a shell script. */
+async function placeWith(script: string, baseUrl: string): Promise<Workplace & { readonly config: string }> {
+  const place = await workplace();
+  const config = join(place.home, 'config.json');
+  await writeFile(config, JSON.stringify({ baseUrl, apiKeyCommand: ['sh', '-c', script] }), { mode: 0o600 });
+  return { ...place, config };
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}
+
+const pidIn = async (place: Workplace) => Number(await readFile(join(place.path, 'pid'), 'utf8').catch(() => '0'));
+
+test('the first line is enough, whoever still holds stdout', async () => {
+  const { url } = await serve(['--api-key', KEY]);
+  for (const script of [`sleep 600 & echo $! > pid; echo ${KEY}`, `echo $$ > pid; echo ${KEY}; exec sleep 600`]) {
+    const place = await placeWith(script, url);
+    const { exitCode, stderr } = await place.filings(LIST, { FILINGS_CONFIG: place.config });
+    expect(exitCode, stderr).toBe(0);
+    const pid = await pidIn(place);
+    // What the program left behind is not ours to end; the program itself is.
+    if (script.includes('$!')) process.kill(pid);
+    else expect(isRunning(pid)).toBe(false);
+  }
+});
+
+test.each(['text', 'json'])('a failed one is told without the key that it gave: %s', async (format) => {
+  const place = await placeWith(`echo ${KEY}; echo "cannot use ${KEY}" >&2; exit 3`, 'http://127.0.0.1:1');
+  const args = [...LIST, '-v', '--error-format', format, '--config', place.config];
+  const { exitCode, stderr } = await place.filings(args);
+  expect(exitCode).toBe(2);
+  expect(stderr).toMatch(/sh: exited with status 3: cannot use \[redacted\]/);
+  expect(stderr).not.toContain('canary');
+});
+
+test('the deadline ends it', async () => {
+  const place = await placeWith('echo $$ > pid; exec sleep 600', 'http://127.0.0.1:1');
+  const { exitCode, stderr } = await place.filings([...LIST, '--deadline', '5s', '--config', place.config]);
+  expect(exitCode, stderr).toBe(7);
+  expect(isRunning(await pidIn(place))).toBe(false);
+});
