@@ -127,11 +127,11 @@ async function chosenOf(files: readonly ListedFile[], { chosen }: ListRequest, s
 
 /** The arguments, then the input; a filing named on several lines in a row is asked for once. */
 async function* linesOf({ accessions, input }: ListRequest, world: World, signal: AbortSignal): AsyncGenerator<Line> {
-  const stream = input === undefined ? undefined : await openInput(input, world, signal);
+  const opened = input === undefined ? undefined : await openInput(input, world, signal);
   for (const accession of accessions) yield { accession };
-  if (stream === undefined) return;
+  if (opened === undefined) return;
   let last: string | undefined;
-  for await (const line of readInputLines(stream)) {
+  for await (const line of readInputLines(opened.bytes)) {
     if (line.kind === 'bad') yield { fault: atLine(line.number, line.fault) };
     else if (line.accession !== last) yield line;
     last = line.kind === 'entry' ? line.accession : undefined;
