@@ -7,8 +7,8 @@ import { promisify } from 'node:util';
 import { build } from 'esbuild';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { AccessionNumber } from '../../src/service/accession.ts';
-import { doneLine } from '../../src/transfer/selection/done-entry.ts';
-import { DoneList, type DoneListOptions } from '../../src/transfer/selection/done-list.ts';
+import { doneLine } from '../../src/transfer/selection/done/done-entry.ts';
+import { DoneList, type DoneListOptions } from '../../src/transfer/selection/done/done-list.ts';
 
 const id = '0123456789abcdef';
 const never = new AbortController().signal;

@@ -6,8 +6,8 @@ import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { FilingsError } from '../../src/errors.ts';
-import { readInputLines } from '../../src/transfer/selection/lines.ts';
-import { openInput } from '../../src/transfer/selection/source.ts';
+import { readInputLines } from '../../src/transfer/selection/input/lines.ts';
+import { openInput } from '../../src/transfer/selection/input/source.ts';
 
 const asked = '0001234567-24-000001';
 const never = new AbortController().signal;

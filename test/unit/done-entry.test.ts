@@ -2,8 +2,8 @@ import { execFileSync } from 'node:child_process';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { AccessionNumber } from '../../src/service/accession.ts';
-import { AccessionSet } from '../../src/transfer/selection/accession-set.ts';
-import { doneLine, parseDoneLine, type Selection, selectionId } from '../../src/transfer/selection/done-entry.ts';
+import { AccessionSet } from '../../src/transfer/selection/done/accession-set.ts';
+import { doneLine, parseDoneLine, type Selection, selectionId } from '../../src/transfer/selection/done/done-entry.ts';
 
 const asked = '0001234567-24-000001' as AccessionNumber;
 const selection: Selection = {

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { FilingsError } from '../../src/errors.ts';
-import { type InputLine, parseInputLine } from '../../src/transfer/selection/line.ts';
-import { type NumberedLine, readInputLines } from '../../src/transfer/selection/lines.ts';
+import { type InputLine, parseInputLine } from '../../src/transfer/selection/input/line.ts';
+import { type NumberedLine, readInputLines } from '../../src/transfer/selection/input/lines.ts';
 
 const asked = '0001234567-24-000001';
 

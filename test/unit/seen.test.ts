@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { twinKey } from '../../src/disk/file-name.ts';
-import { type Digest, keyedDigester } from '../../src/transfer/selection/name-digest.ts';
-import { PairSet } from '../../src/transfer/selection/pair-set.ts';
-import { Seen, type Sight } from '../../src/transfer/selection/seen.ts';
+import { type Digest, keyedDigester } from '../../src/transfer/selection/seen/name-digest.ts';
+import { PairSet } from '../../src/transfer/selection/seen/pair-set.ts';
+import { Seen, type Sight } from '../../src/transfer/selection/seen/seen.ts';
 
 const one = '0001234567-24-000001';
 const other = '0001234567-24-000002';

@@ -3,8 +3,8 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { FilingsError } from '../../src/errors.ts';
 import { type AccessionNumber, parseAccession } from '../../src/service/accession.ts';
-import type { NumberedLine } from '../../src/transfer/selection/lines.ts';
-import { belongsTo, parseShard, shardOf } from '../../src/transfer/selection/shard.ts';
+import type { NumberedLine } from '../../src/transfer/selection/input/lines.ts';
+import { belongsTo, parseShard, shardOf } from '../../src/transfer/selection/input/shard.ts';
 
 describe('parseShard', () => {
   test.each<[text: string, env: Record<string, string>, index: number, count: number]>([

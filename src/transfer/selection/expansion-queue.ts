@@ -1,9 +1,9 @@
 import { FilingsError } from '../../errors.ts';
 import type { AccessionNumber } from '../../service/accession.ts';
-import { AccessionSet } from './accession-set.ts';
+import { AccessionSet } from './done/accession-set.ts';
 import type { Expanded } from './expanded.ts';
 import type { Layout } from './layout.ts';
-import type { InputEntry, InputLine } from './line.ts';
+import type { InputEntry, InputLine } from './input/line.ts';
 import { ListingSlot } from './listing-slot.ts';
 import { NameCheck } from './name-check.ts';
 

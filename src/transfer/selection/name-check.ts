@@ -2,7 +2,7 @@ import { FilingsError } from '../../errors.ts';
 import type { AccessionNumber } from '../../service/accession.ts';
 import type { Expanded } from './expanded.ts';
 import type { Layout } from './layout.ts';
-import { Seen } from './seen.ts';
+import { Seen } from './seen/seen.ts';
 
 /** A file by its name, from a line or a listing. */
 export interface NamedFile {

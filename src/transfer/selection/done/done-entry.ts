@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { AccessionNumber } from '../../service/accession.ts';
+import type { AccessionNumber } from '../../../service/accession.ts';
 
 /** What decides on which files of a filing are chosen, and where they go. */
 export interface Selection {

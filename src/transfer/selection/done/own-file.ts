@@ -1,7 +1,7 @@
 import { constants, type Stats } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
-import { diskFailure, readFailure } from '../../disk/failure.ts';
-import { errnoOf, FilingsError } from '../../errors.ts';
+import { diskFailure, readFailure } from '../../../disk/failure.ts';
+import { errnoOf, FilingsError } from '../../../errors.ts';
 
 const { O_APPEND, O_CREAT, O_EXCL, O_NOCTTY, O_NOFOLLOW, O_NONBLOCK, O_RDONLY, O_RDWR } = constants;
 

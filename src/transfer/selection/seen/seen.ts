@@ -1,4 +1,4 @@
-import { twinKey } from '../../disk/file-name.ts';
+import { twinKey } from '../../../disk/file-name.ts';
 import { type Digester, keyedDigester } from './name-digest.ts';
 import { PairSet } from './pair-set.ts';
 

@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import { errnoOf, FilingsError } from '../../errors.ts';
+import { errnoOf, FilingsError } from '../../../errors.ts';
 import { type InputLine, parseInputLine } from './line.ts';
 import { LineSplitter, type RawLine } from './line-splitter.ts';
 

@@ -1,6 +1,6 @@
 import * as crypto from 'node:crypto';
-import { FilingsError } from '../../errors.ts';
-import type { AccessionNumber } from '../../service/accession.ts';
+import { FilingsError } from '../../../errors.ts';
+import type { AccessionNumber } from '../../../service/accession.ts';
 import type { NumberedLine } from './lines.ts';
 
 /** The `index`th of `count` disjoint parts of the input; the index is from 1. */

@@ -1,7 +1,7 @@
-import type { AccessionNumber } from '../../service/accession.ts';
-import type { Expanded } from './expanded.ts';
-import { keyedDigester } from './name-digest.ts';
-import { PairSet } from './pair-set.ts';
+import type { AccessionNumber } from '../../../service/accession.ts';
+import type { Expanded } from '../expanded.ts';
+import { keyedDigester } from '../seen/name-digest.ts';
+import { PairSet } from '../seen/pair-set.ts';
 
 /** A filing whose chosen files all stand. */
 export interface CompleteFiling {

@@ -1,5 +1,5 @@
-import type { AccessionNumber } from '../../service/accession.ts';
-import { PairSet } from './pair-set.ts';
+import type { AccessionNumber } from '../../../service/accession.ts';
+import { PairSet } from '../seen/pair-set.ts';
 
 /** A set of accession numbers, exactly: their 18 digits are two numbers of 9. In 9 to 13 bytes each. */
 export class AccessionSet {

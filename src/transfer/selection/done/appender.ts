@@ -1,5 +1,5 @@
 import type { FileHandle } from 'node:fs/promises';
-import { diskFailure } from '../../disk/failure.ts';
+import { diskFailure } from '../../../disk/failure.ts';
 
 const LINE_FEED = 0x0a;
 
