@@ -5,7 +5,7 @@ function __filings_at --description 'whether the command line is at this command
     set -l at
     for word in (commandline -opc)[2..-1]
         set -l next (string trim -- "$at $word")
-        contains -- $next 'list' 'download' 'token' 'token sign' 'token inspect' 'token verify' 'token keygen' 'serve' 'config' 'config list' 'config get' 'config set' 'config unset' 'config path' 'config check' 'completion' 'help'; and set at $next
+        contains -- $next 'list' 'download' 'verify' 'token' 'token sign' 'token inspect' 'token verify' 'token keygen' 'serve' 'config' 'config list' 'config get' 'config set' 'config unset' 'config path' 'config check' 'completion' 'help'; and set at $next
     end
     test "$at" = "$argv"
 end
@@ -13,6 +13,7 @@ end
 complete -c filings -f
 complete -c filings -n '__filings_at' -a 'list' -d 'list the file names of a filing'
 complete -c filings -n '__filings_at' -a 'download' -d 'download files of a filing, to disk or to stdout'
+complete -c filings -n '__filings_at' -a 'verify' -d 'check downloaded files against their SHA256SUMS, offline'
 complete -c filings -n '__filings_at' -a 'token' -d 'mint, read and check JWTs'
 complete -c filings -n '__filings_at' -a 'serve' -d 'run a local stand-in for the service'
 complete -c filings -n '__filings_at' -a 'config' -d 'show and change settings'
@@ -106,6 +107,34 @@ complete -c filings -n '__filings_at download' -l error-format -r -a 'text json'
 complete -c filings -n '__filings_at download' -s q -l quiet -d 'only errors'
 complete -c filings -n '__filings_at download' -s v -l verbose -d 'requests, answers and waits, with every secret redacted'
 complete -c filings -n '__filings_at download' -s h -l help -d 'show help'
+
+complete -c filings -n '__filings_at verify' -a '(__fish_complete_directories)'
+complete -c filings -n '__filings_at verify' -l json -d 'JSON Lines, one object a file that is not as listed, then a summary'
+complete -c filings -n '__filings_at verify' -l prune -d 'rewrite each SHA256SUMS sorted, one entry a name'
+complete -c filings -n '__filings_at verify' -l config -r -F -d 'the config file; $XDG_CONFIG_HOME/filings/config.json or ~/.config/filings/config.json unless told'
+complete -c filings -n '__filings_at verify' -l profile -r -d 'the config file\'s profile to use'
+complete -c filings -n '__filings_at verify' -l base-url -r -d 'where the service is, with or without its /v1'
+complete -c filings -n '__filings_at verify' -l api-key -r -d 'the API key; on a command line other users can see it'
+complete -c filings -n '__filings_at verify' -l api-key-file -r -F -d 'a file that holds the API key; - is stdin'
+complete -c filings -n '__filings_at verify' -l key-in -r -a 'authorization header query path basic' -d 'how the key is sent; authorization, or header when a JWT is sent too, unless told otherwise (authorization, header, query, path or basic)'
+complete -c filings -n '__filings_at verify' -l key-header -r -d 'the header for --key-in header'
+complete -c filings -n '__filings_at verify' -l basic-user -r -d 'the user name for --key-in basic'
+complete -c filings -n '__filings_at verify' -l jwt-file -r -F -d 'a file that holds a JWT to send; - is stdin'
+complete -c filings -n '__filings_at verify' -l sandbox -d 'run against a stand-in service inside the process, with sample filings'
+complete -c filings -n '__filings_at verify' -l allow-http -d 'allow plain http to other machines: the key travels readable'
+complete -c filings -n '__filings_at verify' -l connect-timeout -r -d 'how long connecting may take, over all addresses'
+complete -c filings -n '__filings_at verify' -l idle-timeout -r -d 'fewer than 1,000 new bytes in that time are given up on'
+complete -c filings -n '__filings_at verify' -l deadline -r -d 'bounds the whole command'
+complete -c filings -n '__filings_at verify' -l retries -r -d 'tries after the first; counted anew when a try has brought 1 MiB'
+complete -c filings -n '__filings_at verify' -l max-retry-after -r -d 'a longer wait asked for by the service ends the run instead'
+complete -c filings -n '__filings_at verify' -s j -l jobs -r -d 'files transferred at the same time'
+complete -c filings -n '__filings_at verify' -l rate -r -d 'requests a second or a minute, over all jobs'
+complete -c filings -n '__filings_at verify' -l color -r -a 'auto always never' -d 'colours; auto decides per stream (auto, always or never)'
+complete -c filings -n '__filings_at verify' -l progress -r -a 'auto bar plain none' -d 'auto: a bar on a terminal, otherwise a line per finished file (auto, bar, plain or none)'
+complete -c filings -n '__filings_at verify' -l error-format -r -a 'text json' -d 'how errors are written to stderr (text or json)'
+complete -c filings -n '__filings_at verify' -s q -l quiet -d 'only errors'
+complete -c filings -n '__filings_at verify' -s v -l verbose -d 'requests, answers and waits, with every secret redacted'
+complete -c filings -n '__filings_at verify' -s h -l help -d 'show help'
 
 complete -c filings -n '__filings_at token' -a 'sign' -d 'mint a JWT and print it'
 complete -c filings -n '__filings_at token' -a 'inspect' -d 'show what a JWT says, without checking it'
@@ -518,7 +547,7 @@ complete -c filings -n '__filings_at completion' -s q -l quiet -d 'only errors'
 complete -c filings -n '__filings_at completion' -s v -l verbose -d 'requests, answers and waits, with every secret redacted'
 complete -c filings -n '__filings_at completion' -s h -l help -d 'show help'
 
-complete -c filings -n '__filings_at help' -a 'list download token serve config completion exit-codes environment'
+complete -c filings -n '__filings_at help' -a 'list download verify token serve config completion exit-codes environment'
 complete -c filings -n '__filings_at help' -l config -r -F -d 'the config file; $XDG_CONFIG_HOME/filings/config.json or ~/.config/filings/config.json unless told'
 complete -c filings -n '__filings_at help' -l profile -r -d 'the config file\'s profile to use'
 complete -c filings -n '__filings_at help' -l base-url -r -d 'where the service is, with or without its /v1'

@@ -7,6 +7,7 @@ _filings() {
   commands=(
     'list:list the file names of a filing'
     'download:download files of a filing, to disk or to stdout'
+    'verify:check downloaded files against their SHA256SUMS, offline'
     'token:mint, read and check JWTs'
     'serve:run a local stand-in for the service'
     'config:show and change settings'
@@ -47,6 +48,7 @@ _filings() {
       case $line[1] in
         list) _filings_list ;;
         download) _filings_download ;;
+        verify) _filings_verify ;;
         token) _filings_token ;;
         serve) _filings_serve ;;
         config) _filings_config ;;
@@ -126,6 +128,37 @@ _filings_download() {
     '(-v --verbose)'{-v,--verbose}'[requests, answers and waits, with every secret redacted]' \
     '(-h --help)'{-h,--help}'[show help]' \
     '*:ACCESSION: '
+}
+
+_filings_verify() {
+  _arguments -s -S \
+    '(--json)--json''[JSON Lines, one object a file that is not as listed, then a summary]' \
+    '(--prune)--prune''[rewrite each SHA256SUMS sorted, one entry a name]' \
+    '(--config)--config=''[the config file; $XDG_CONFIG_HOME/filings/config.json or ~/.config/filings/config.json unless told]:FILE:_files' \
+    '(--profile)--profile=''[the config file'\''s profile to use]:NAME: ' \
+    '(--base-url)--base-url=''[where the service is, with or without its /v1]:URL: ' \
+    '(--api-key)--api-key=''[the API key; on a command line other users can see it]:KEY: ' \
+    '(--api-key-file)--api-key-file=''[a file that holds the API key; - is stdin]:FILE:_files' \
+    '(--key-in)--key-in=''[how the key is sent; authorization, or header when a JWT is sent too, unless told otherwise (authorization, header, query, path or basic)]:WAY:(authorization header query path basic)' \
+    '(--key-header)--key-header=''[the header for --key-in header]:NAME: ' \
+    '(--basic-user)--basic-user=''[the user name for --key-in basic]:NAME: ' \
+    '(--jwt-file)--jwt-file=''[a file that holds a JWT to send; - is stdin]:FILE:_files' \
+    '(--sandbox)--sandbox''[run against a stand-in service inside the process, with sample filings]' \
+    '(--allow-http)--allow-http''[allow plain http to other machines\: the key travels readable]' \
+    '(--connect-timeout)--connect-timeout=''[how long connecting may take, over all addresses]:DURATION: ' \
+    '(--idle-timeout)--idle-timeout=''[fewer than 1,000 new bytes in that time are given up on]:DURATION: ' \
+    '(--deadline)--deadline=''[bounds the whole command]:DURATION: ' \
+    '(--retries)--retries=''[tries after the first; counted anew when a try has brought 1 MiB]:N: ' \
+    '(--max-retry-after)--max-retry-after=''[a longer wait asked for by the service ends the run instead]:DURATION: ' \
+    '(-j --jobs)'{-j+,--jobs=}'[files transferred at the same time]:N: ' \
+    '(--rate)--rate=''[requests a second or a minute, over all jobs]:N/s|N/m: ' \
+    '(--color)--color=''[colours; auto decides per stream (auto, always or never)]:WHEN:(auto always never)' \
+    '(--progress)--progress=''[auto\: a bar on a terminal, otherwise a line per finished file (auto, bar, plain or none)]:HOW:(auto bar plain none)' \
+    '(--error-format)--error-format=''[how errors are written to stderr (text or json)]:FORMAT:(text json)' \
+    '(-q --quiet)'{-q,--quiet}'[only errors]' \
+    '(-v --verbose)'{-v,--verbose}'[requests, answers and waits, with every secret redacted]' \
+    '(-h --help)'{-h,--help}'[show help]' \
+    '*:DIRECTORY:_files -/'
 }
 
 _filings_token() {
@@ -646,7 +679,7 @@ _filings_help() {
     '(-q --quiet)'{-q,--quiet}'[only errors]' \
     '(-v --verbose)'{-v,--verbose}'[requests, answers and waits, with every secret redacted]' \
     '(-h --help)'{-h,--help}'[show help]' \
-    '*:TOPIC:(list download token serve config completion exit-codes environment)'
+    '*:TOPIC:(list download verify token serve config completion exit-codes environment)'
 }
 
 if [[ $funcstack[1] == _filings ]]; then

@@ -3,10 +3,10 @@ import { describe, expect, test } from 'vitest';
 import { FilingsError } from '../../src/errors.ts';
 import { type AccessionNumber, parseAccession } from '../../src/service/accession.ts';
 import type { ListedFile } from '../../src/service/listing/listing.ts';
+import { FilingTracker } from '../../src/transfer/selection/done/filing-tracker.ts';
 import type { Expanded } from '../../src/transfer/selection/expanded.ts';
 import { Expansion, type ExpansionOptions } from '../../src/transfer/selection/expansion.ts';
 import type { Selected } from '../../src/transfer/selection/expansion-queue.ts';
-import { FilingTracker } from '../../src/transfer/selection/done/filing-tracker.ts';
 import { defaultLayout, parseLayout } from '../../src/transfer/selection/layout.ts';
 import { listedSize } from '../../src/transfer/selection/listing-slot.ts';
 

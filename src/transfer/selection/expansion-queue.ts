@@ -2,8 +2,8 @@ import { FilingsError } from '../../errors.ts';
 import type { AccessionNumber } from '../../service/accession.ts';
 import { AccessionSet } from './done/accession-set.ts';
 import type { Expanded } from './expanded.ts';
-import type { Layout } from './layout.ts';
 import type { InputEntry, InputLine } from './input/line.ts';
+import type { Layout } from './layout.ts';
 import { ListingSlot } from './listing-slot.ts';
 import { NameCheck } from './name-check.ts';
 

@@ -1,10 +1,10 @@
 import type { FileHandle } from 'node:fs/promises';
 import { readFailure } from '../../../disk/failure.ts';
 import type { AccessionNumber } from '../../../service/accession.ts';
+import { LineSplitter } from '../input/line-splitter.ts';
 import { AccessionSet } from './accession-set.ts';
 import { Appender } from './appender.ts';
 import { type DoneEntry, doneLine, parseDoneLine } from './done-entry.ts';
-import { LineSplitter } from '../input/line-splitter.ts';
 import { type OwnFile, openToAppend, openToRead } from './own-file.ts';
 
 /** A line of ours has 66 bytes. */
