@@ -6,7 +6,7 @@ _filings() {
   local -a commands
   commands=(
     'list:list the file names of a filing'
-    'download:download files of a filing, to disk or to stdout'
+    'download:download files of filings, to disk or to stdout'
     'verify:check downloaded files against their SHA256SUMS, offline'
     'token:mint, read and check JWTs'
     'serve:run a local stand-in for the service'
@@ -99,10 +99,27 @@ _filings_download() {
   _arguments -s -S \
     '(-o --output)'{-o+,--output=}'[where one file goes; - is stdout]:PATH:_files' \
     '(-d --directory)'{-d+,--directory=}'[where files go; made if missing]:DIR:_files -/' \
+    '(--layout)--layout=''[the path below DIR, of {accession_no} and {file_name}]:TEMPLATE: ' \
+    '(--all)--all''[every file of the listing]' \
+    '*--include=''[the files of the listing that match (repeatable)]:GLOB: ' \
+    '*--exclude=''[but none that match (repeatable)]:GLOB: ' \
+    '(-i --input)'{-i+,--input=}'[lines of ACCESSION, ACCESSION FILE, or objects as '\''list --json'\'' prints them; - is stdin]:FILE:_files' \
     '(--if-exists)--if-exists=''[what to do about a file that is there already (skip, overwrite or error)]:WHAT:(skip overwrite error)' \
+    '(-n --dry-run)'{-n,--dry-run}'[say what would be downloaded, and how much]' \
     '(--sha256)--sha256=''[what one file must hash to]:HEX: ' \
     '(--spool)--spool''[with -o -\: fetch and check all of it first, then write]' \
-    '(--report)--report=''[JSON Lines, one object a file; - is stdout]:FILE:_files' \
+    '(--checksums)--checksums''[keep SHA256SUMS in each directory that is written to]' \
+    '(--report)--report=''[append JSON Lines, one object a file; - is stdout]:FILE:_files' \
+    '(--failed)--failed=''[write what failed, as lines for --input]:FILE:_files' \
+    '(--done)--done=''[remember complete filings, and pass over them next time]:FILE:_files' \
+    '(--relist-after)--relist-after=''[list filings of --done again that are older]:DURATION: ' \
+    '(--shard)--shard=''[take one of N disjoint parts of the input]:I/N|auto/N|auto: ' \
+    '(--max-bytes)--max-bytes=''[begin no more once so much was received]:SIZE: ' \
+    '(--max-requests)--max-requests=''[begin no more once so many were sent]:N: ' \
+    '(--stop-after)--stop-after=''[begin no more after that time]:DURATION: ' \
+    '(--min-free)--min-free=''[stop before the disk has less free]:SIZE: ' \
+    '(--limit-rate)--limit-rate=''[bandwidth, for all jobs together]:SIZE/s: ' \
+    '(--metrics)--metrics=''[a Prometheus text file, for node_exporter'\''s collector]:FILE:_files' \
     '(--config)--config=''[the config file; $XDG_CONFIG_HOME/filings/config.json or ~/.config/filings/config.json unless told]:FILE:_files' \
     '(--profile)--profile=''[the config file'\''s profile to use]:NAME: ' \
     '(--base-url)--base-url=''[where the service is, with or without its /v1]:URL: ' \

@@ -128,7 +128,7 @@ function followedBy(hash: FollowingHash | undefined, part: PartFile, watcher: Wa
     },
     moved(bytes) {
       hash.reached(part.held.bytes);
-      watcher.moved(bytes);
+      return watcher.moved(bytes);
     },
     setback: (setback) => watcher.setback(setback),
   };
@@ -199,5 +199,10 @@ function alreadyThere(directory: Directory, name: string): FilingsError {
 /** After a temporary failure, a truncation or a signal another run can go on; after any other the bytes are of no use. */
 function isWorthKeeping(error: unknown): boolean {
   if (!(error instanceof FilingsError)) return false;
-  return error.code === 'temporary' || error.code === 'interrupted' || (error.code === 'integrity' && error.retryable);
+  return (
+    error.code === 'temporary' ||
+    error.code === 'interrupted' ||
+    error.code === 'limit' ||
+    (error.code === 'integrity' && error.retryable)
+  );
 }

@@ -39,7 +39,8 @@ export interface Transferred {
 /** Told of what happens meanwhile. */
 export interface Watcher {
   total(bytes: number | undefined, offset: number): void;
-  moved(bytes: number): void;
+  /** What it waits for holds the transfer back. */
+  moved(bytes: number): void | Promise<void>;
   setback(setback: Setback): void;
 }
 
@@ -67,7 +68,7 @@ export async function transfer(
     if (answer) {
       await receive(remote, answer, sink, (bytes) => {
         moved += bytes;
-        watcher.moved(bytes);
+        return watcher.moved(bytes);
       });
     }
     return answer;
@@ -139,13 +140,18 @@ async function prepare(
 }
 
 /** Moves the body; its end must be where the framing and the range said, or the hash of what came is the file's. */
-async function receive(remote: Remote, answer: Answer, sink: Sink, onMoved: (bytes: number) => void): Promise<void> {
+async function receive(
+  remote: Remote,
+  answer: Answer,
+  sink: Sink,
+  onMoved: (bytes: number) => void | Promise<void>,
+): Promise<void> {
   try {
     for (let chunks = await answer.body.take(); chunks; chunks = await answer.body.take()) {
       const size = chunks.reduce((sum, chunk) => sum + chunk.length, 0);
       requireRoom(remote, sink, size);
       await sink.write(chunks);
-      onMoved(size);
+      await onMoved(size);
     }
     requireWhole(remote, answer, sink.held);
   } catch (error) {

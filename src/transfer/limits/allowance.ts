@@ -54,6 +54,12 @@ export class Allowance {
     this.#requests += 1;
   }
 
+  /** So many bytes came that no share was kept for: a listing, an error. Throws `limit` when they go over. */
+  came(bytes: number): void {
+    const share = this.share();
+    share.came(bytes);
+  }
+
   /** What keeps a new file from beginning, if anything does. `size`: its size as the listing says it, in bytes. */
   reached(size = 0): FilingsError | undefined {
     const { maxBytes, maxRequests, stopAfterMs } = this.#limits;
