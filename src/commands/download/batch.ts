@@ -40,9 +40,10 @@ export async function runDownloads(order: Order, tools: BatchTools): Promise<Fil
   try {
     const alone: Alone = {};
     const run = await select(order, lines, tools, alone);
-    const error = alone.error ?? errorOf(run, tools);
+    const undone = undoneOf(order, run);
+    const error = alone.error ?? errorOf({ ...run, undone }, tools);
     const end: BatchEnd = {
-      undone: run.undone ?? (run.stoppedBy ? undefined : 0),
+      undone,
       stoppedBy: run.stoppedBy,
       exitCode: error?.exitStatus ?? 0,
       ms: world.monotonic() - began,
@@ -126,6 +127,12 @@ function attemptingOf(order: Order, { session, fetching, allowance, books, world
         session.progress.note(outcomeLine(outcome, humanBytes));
     },
   };
+}
+
+/** How many files were not tried, as far as anybody knows: not where an input was not read to its end. */
+function undoneOf({ fileNames }: Order, { stoppedBy, undone, done }: RunEnd): number | undefined {
+  if (!stoppedBy) return 0;
+  return undone ?? (fileNames.length > 0 ? fileNames.length - done : undefined);
 }
 
 function errorOf(run: RunEnd, { books }: BatchTools): FilingsError | undefined {
