@@ -15,6 +15,7 @@ import { openInput } from '../../transfer/selection/input/source.ts';
 import { StopRule } from '../../transfer/stop-rule.ts';
 import { batchError } from '../../transfer/verdict.ts';
 import type { World } from '../../world.ts';
+import { ahead } from './ahead.ts';
 import { type ListRequest, readRequest } from './request.ts';
 import type { OPTIONS } from './spec.ts';
 
@@ -34,15 +35,18 @@ export async function run({ args, options, flags }: Invocation<typeof OPTIONS>, 
   }
 }
 
-/** Lists one filing after the other. Goes on after a failed one, but not after what would fail all the rest. */
+/** Lists filings, some at a time, and shows them in their order. Goes on after a failed one, but not after what would fail all the rest. */
 async function listAll(request: ListRequest, session: Session, world: World): Promise<void> {
   const { progress, signal } = session;
   const show = shower(request, session, world);
   const stops = new StopRule('filings');
   let [listed, failed, onlyTemporary] = [0, 0, true];
   let stoppedBy: FilingsError | undefined;
-  for await (const line of linesOf(request, world, signal)) {
-    const sought = await find(line, request, session);
+  // Those that were asked for ahead end with the run.
+  const stop = new AbortController();
+  const within = { ...session, signal: AbortSignal.any([signal, stop.signal]) };
+  const lines = linesOf(request, world, signal);
+  for await (const sought of ahead(lines, session.settings.jobs, (line) => find(line, request, within))) {
     const error = sought.found ? await show(sought.found) : sought.error;
     if (error && !request.several) throw error;
     stoppedBy = signal.aborted ? signal.reason : stops.after(error);
@@ -56,6 +60,7 @@ async function listAll(request: ListRequest, session: Session, world: World): Pr
     }
     if (stoppedBy) break;
   }
+  stop.abort(stoppedBy);
   const files = listed + failed;
   const undone = request.input === undefined ? request.accessions.length - files : undefined;
   const verdict = batchError(
