@@ -12,6 +12,7 @@ _filings() {
       *'|--') rest=1 ;;
       '|list') at='list' ;;
       '|download') at='download' ;;
+      '|verify') at='verify' ;;
       '|token') at='token' ;;
       'token|sign') at='token sign' ;;
       'token|inspect') at='token inspect' ;;
@@ -34,7 +35,8 @@ _filings() {
   if [[ $option ]]; then _filings_values "$at" "$option"; return; fi
   if [[ $current == -* && ! $rest ]]; then _filings_words "$(_filings_flags "$at")"; return; fi
   case "$at" in
-    '') _filings_words 'list download token serve config completion help' ;;
+    '') _filings_words 'list download verify token serve config completion help' ;;
+    'verify') _filings_paths -d ;;
     'token') _filings_words 'sign inspect verify keygen' ;;
     'serve') _filings_paths -d ;;
     'config') _filings_words 'list get set unset path check' ;;
@@ -42,7 +44,7 @@ _filings() {
     'config set') _filings_words 'profile baseUrl apiKey apiKeyFile apiKeyCommand keyIn keyHeader basicUser jwtFile jwt allowHttp connectTimeout idleTimeout deadline retries maxRetryAfter jobs rate color progress errorFormat' ;;
     'config unset') _filings_words 'profile baseUrl apiKey apiKeyFile apiKeyCommand keyIn keyHeader basicUser jwtFile jwt allowHttp connectTimeout idleTimeout deadline retries maxRetryAfter jobs rate color progress errorFormat' ;;
     'completion') _filings_words 'bash zsh fish' ;;
-    'help') _filings_words 'list download token serve config completion exit-codes environment' ;;
+    'help') _filings_words 'list download verify token serve config completion exit-codes environment' ;;
   esac
 }
 
@@ -60,7 +62,8 @@ _filings_flags() {
   case "$1" in
     '') echo '--version --config --profile --base-url --api-key --api-key-file --key-in --key-header --basic-user --jwt-file --sandbox --allow-http --connect-timeout --idle-timeout --deadline --retries --max-retry-after --jobs --rate --color --progress --error-format --quiet --verbose --help' ;;
     'list') echo '--input --include --exclude --long --json --null --query --config --profile --base-url --api-key --api-key-file --key-in --key-header --basic-user --jwt-file --sandbox --allow-http --connect-timeout --idle-timeout --deadline --retries --max-retry-after --jobs --rate --color --progress --error-format --quiet --verbose --help' ;;
-    'download') echo '--output --directory --if-exists --sha256 --spool --report --config --profile --base-url --api-key --api-key-file --key-in --key-header --basic-user --jwt-file --sandbox --allow-http --connect-timeout --idle-timeout --deadline --retries --max-retry-after --jobs --rate --color --progress --error-format --quiet --verbose --help' ;;
+    'download') echo '--output --directory --layout --all --include --exclude --input --if-exists --dry-run --sha256 --spool --checksums --report --failed --done --relist-after --shard --max-bytes --max-requests --stop-after --min-free --limit-rate --metrics --config --profile --base-url --api-key --api-key-file --key-in --key-header --basic-user --jwt-file --sandbox --allow-http --connect-timeout --idle-timeout --deadline --retries --max-retry-after --jobs --rate --color --progress --error-format --quiet --verbose --help' ;;
+    'verify') echo '--json --prune --config --profile --base-url --api-key --api-key-file --key-in --key-header --basic-user --jwt-file --sandbox --allow-http --connect-timeout --idle-timeout --deadline --retries --max-retry-after --jobs --rate --color --progress --error-format --quiet --verbose --help' ;;
     'token') echo '--alg --key --secret-file --passphrase-file --kid --sub --name --lifetime --not-before --claim --claim-json --header --json --config --profile --base-url --api-key --api-key-file --key-in --key-header --basic-user --jwt-file --sandbox --allow-http --connect-timeout --idle-timeout --deadline --retries --max-retry-after --jobs --rate --color --progress --error-format --quiet --verbose --help' ;;
     'token sign') echo '--alg --key --secret-file --passphrase-file --kid --sub --name --lifetime --not-before --claim --claim-json --header --json --config --profile --base-url --api-key --api-key-file --key-in --key-header --basic-user --jwt-file --sandbox --allow-http --connect-timeout --idle-timeout --deadline --retries --max-retry-after --jobs --rate --color --progress --error-format --quiet --verbose --help' ;;
     'token inspect') echo '--json --config --profile --base-url --api-key --api-key-file --key-in --key-header --basic-user --jwt-file --sandbox --allow-http --connect-timeout --idle-timeout --deadline --retries --max-retry-after --jobs --rate --color --progress --error-format --quiet --verbose --help' ;;
@@ -83,7 +86,8 @@ _filings_takes_value() {
   case "$1|$2" in
     '|--config' | '|--profile' | '|--base-url' | '|--api-key' | '|--api-key-file' | '|--key-in' | '|--key-header' | '|--basic-user' | '|--jwt-file' | '|--connect-timeout' | '|--idle-timeout' | '|--deadline' | '|--retries' | '|--max-retry-after' | '|-j' | '|--jobs' | '|--rate' | '|--color' | '|--progress' | '|--error-format') return 0 ;;
     'list|-i' | 'list|--input' | 'list|--include' | 'list|--exclude' | 'list|--query' | 'list|--config' | 'list|--profile' | 'list|--base-url' | 'list|--api-key' | 'list|--api-key-file' | 'list|--key-in' | 'list|--key-header' | 'list|--basic-user' | 'list|--jwt-file' | 'list|--connect-timeout' | 'list|--idle-timeout' | 'list|--deadline' | 'list|--retries' | 'list|--max-retry-after' | 'list|-j' | 'list|--jobs' | 'list|--rate' | 'list|--color' | 'list|--progress' | 'list|--error-format') return 0 ;;
-    'download|-o' | 'download|--output' | 'download|-d' | 'download|--directory' | 'download|--if-exists' | 'download|--sha256' | 'download|--report' | 'download|--config' | 'download|--profile' | 'download|--base-url' | 'download|--api-key' | 'download|--api-key-file' | 'download|--key-in' | 'download|--key-header' | 'download|--basic-user' | 'download|--jwt-file' | 'download|--connect-timeout' | 'download|--idle-timeout' | 'download|--deadline' | 'download|--retries' | 'download|--max-retry-after' | 'download|-j' | 'download|--jobs' | 'download|--rate' | 'download|--color' | 'download|--progress' | 'download|--error-format') return 0 ;;
+    'download|-o' | 'download|--output' | 'download|-d' | 'download|--directory' | 'download|--layout' | 'download|--include' | 'download|--exclude' | 'download|-i' | 'download|--input' | 'download|--if-exists' | 'download|--sha256' | 'download|--report' | 'download|--failed' | 'download|--done' | 'download|--relist-after' | 'download|--shard' | 'download|--max-bytes' | 'download|--max-requests' | 'download|--stop-after' | 'download|--min-free' | 'download|--limit-rate' | 'download|--metrics' | 'download|--config' | 'download|--profile' | 'download|--base-url' | 'download|--api-key' | 'download|--api-key-file' | 'download|--key-in' | 'download|--key-header' | 'download|--basic-user' | 'download|--jwt-file' | 'download|--connect-timeout' | 'download|--idle-timeout' | 'download|--deadline' | 'download|--retries' | 'download|--max-retry-after' | 'download|-j' | 'download|--jobs' | 'download|--rate' | 'download|--color' | 'download|--progress' | 'download|--error-format') return 0 ;;
+    'verify|--config' | 'verify|--profile' | 'verify|--base-url' | 'verify|--api-key' | 'verify|--api-key-file' | 'verify|--key-in' | 'verify|--key-header' | 'verify|--basic-user' | 'verify|--jwt-file' | 'verify|--connect-timeout' | 'verify|--idle-timeout' | 'verify|--deadline' | 'verify|--retries' | 'verify|--max-retry-after' | 'verify|-j' | 'verify|--jobs' | 'verify|--rate' | 'verify|--color' | 'verify|--progress' | 'verify|--error-format') return 0 ;;
     'token|--alg' | 'token|--key' | 'token|--secret-file' | 'token|--passphrase-file' | 'token|--kid' | 'token|--sub' | 'token|--name' | 'token|--lifetime' | 'token|--not-before' | 'token|--claim' | 'token|--claim-json' | 'token|--config' | 'token|--profile' | 'token|--base-url' | 'token|--api-key' | 'token|--api-key-file' | 'token|--key-in' | 'token|--key-header' | 'token|--basic-user' | 'token|--jwt-file' | 'token|--connect-timeout' | 'token|--idle-timeout' | 'token|--deadline' | 'token|--retries' | 'token|--max-retry-after' | 'token|-j' | 'token|--jobs' | 'token|--rate' | 'token|--color' | 'token|--progress' | 'token|--error-format') return 0 ;;
     'token sign|--alg' | 'token sign|--key' | 'token sign|--secret-file' | 'token sign|--passphrase-file' | 'token sign|--kid' | 'token sign|--sub' | 'token sign|--name' | 'token sign|--lifetime' | 'token sign|--not-before' | 'token sign|--claim' | 'token sign|--claim-json' | 'token sign|--config' | 'token sign|--profile' | 'token sign|--base-url' | 'token sign|--api-key' | 'token sign|--api-key-file' | 'token sign|--key-in' | 'token sign|--key-header' | 'token sign|--basic-user' | 'token sign|--jwt-file' | 'token sign|--connect-timeout' | 'token sign|--idle-timeout' | 'token sign|--deadline' | 'token sign|--retries' | 'token sign|--max-retry-after' | 'token sign|-j' | 'token sign|--jobs' | 'token sign|--rate' | 'token sign|--color' | 'token sign|--progress' | 'token sign|--error-format') return 0 ;;
     'token inspect|--config' | 'token inspect|--profile' | 'token inspect|--base-url' | 'token inspect|--api-key' | 'token inspect|--api-key-file' | 'token inspect|--key-in' | 'token inspect|--key-header' | 'token inspect|--basic-user' | 'token inspect|--jwt-file' | 'token inspect|--connect-timeout' | 'token inspect|--idle-timeout' | 'token inspect|--deadline' | 'token inspect|--retries' | 'token inspect|--max-retry-after' | 'token inspect|-j' | 'token inspect|--jobs' | 'token inspect|--rate' | 'token inspect|--color' | 'token inspect|--progress' | 'token inspect|--error-format') return 0 ;;
@@ -122,8 +126,12 @@ _filings_values() {
     'list|--error-format') _filings_words 'text json' ;;
     'download|-o' | 'download|--output') _filings_paths -f ;;
     'download|-d' | 'download|--directory') _filings_paths -d ;;
+    'download|-i' | 'download|--input') _filings_paths -f ;;
     'download|--if-exists') _filings_words 'skip overwrite error' ;;
     'download|--report') _filings_paths -f ;;
+    'download|--failed') _filings_paths -f ;;
+    'download|--done') _filings_paths -f ;;
+    'download|--metrics') _filings_paths -f ;;
     'download|--config') _filings_paths -f ;;
     'download|--api-key-file') _filings_paths -f ;;
     'download|--key-in') _filings_words 'authorization header query path basic' ;;
@@ -131,6 +139,13 @@ _filings_values() {
     'download|--color') _filings_words 'auto always never' ;;
     'download|--progress') _filings_words 'auto bar plain none' ;;
     'download|--error-format') _filings_words 'text json' ;;
+    'verify|--config') _filings_paths -f ;;
+    'verify|--api-key-file') _filings_paths -f ;;
+    'verify|--key-in') _filings_words 'authorization header query path basic' ;;
+    'verify|--jwt-file') _filings_paths -f ;;
+    'verify|--color') _filings_words 'auto always never' ;;
+    'verify|--progress') _filings_words 'auto bar plain none' ;;
+    'verify|--error-format') _filings_words 'text json' ;;
     'token|--key') _filings_paths -f ;;
     'token|--secret-file') _filings_paths -f ;;
     'token|--passphrase-file') _filings_paths -f ;;

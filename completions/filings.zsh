@@ -6,7 +6,8 @@ _filings() {
   local -a commands
   commands=(
     'list:list the file names of a filing'
-    'download:download files of a filing, to disk or to stdout'
+    'download:download files of filings, to disk or to stdout'
+    'verify:check downloaded files against their SHA256SUMS, offline'
     'token:mint, read and check JWTs'
     'serve:run a local stand-in for the service'
     'config:show and change settings'
@@ -47,6 +48,7 @@ _filings() {
       case $line[1] in
         list) _filings_list ;;
         download) _filings_download ;;
+        verify) _filings_verify ;;
         token) _filings_token ;;
         serve) _filings_serve ;;
         config) _filings_config ;;
@@ -97,10 +99,27 @@ _filings_download() {
   _arguments -s -S \
     '(-o --output)'{-o+,--output=}'[where one file goes; - is stdout]:PATH:_files' \
     '(-d --directory)'{-d+,--directory=}'[where files go; made if missing]:DIR:_files -/' \
+    '(--layout)--layout=''[the path below DIR, of {accession_no} and {file_name}]:TEMPLATE: ' \
+    '(--all)--all''[every file of the listing]' \
+    '*--include=''[the files of the listing that match (repeatable)]:GLOB: ' \
+    '*--exclude=''[but none that match (repeatable)]:GLOB: ' \
+    '(-i --input)'{-i+,--input=}'[lines of ACCESSION, ACCESSION FILE, or objects as '\''list --json'\'' prints them; - is stdin]:FILE:_files' \
     '(--if-exists)--if-exists=''[what to do about a file that is there already (skip, overwrite or error)]:WHAT:(skip overwrite error)' \
+    '(-n --dry-run)'{-n,--dry-run}'[say what would be downloaded, and how much]' \
     '(--sha256)--sha256=''[what one file must hash to]:HEX: ' \
     '(--spool)--spool''[with -o -\: fetch and check all of it first, then write]' \
-    '(--report)--report=''[JSON Lines, one object a file; - is stdout]:FILE:_files' \
+    '(--checksums)--checksums''[keep SHA256SUMS in each directory that is written to]' \
+    '(--report)--report=''[append JSON Lines, one object a file; - is stdout]:FILE:_files' \
+    '(--failed)--failed=''[write what failed, as lines for --input]:FILE:_files' \
+    '(--done)--done=''[remember complete filings, and pass over them next time]:FILE:_files' \
+    '(--relist-after)--relist-after=''[list filings of --done again that are older]:DURATION: ' \
+    '(--shard)--shard=''[take one of N disjoint parts of the input]:I/N|auto/N|auto: ' \
+    '(--max-bytes)--max-bytes=''[begin no more once so much was received]:SIZE: ' \
+    '(--max-requests)--max-requests=''[begin no more once so many were sent]:N: ' \
+    '(--stop-after)--stop-after=''[begin no more after that time]:DURATION: ' \
+    '(--min-free)--min-free=''[stop before the disk has less free]:SIZE: ' \
+    '(--limit-rate)--limit-rate=''[bandwidth, for all jobs together]:SIZE/s: ' \
+    '(--metrics)--metrics=''[a Prometheus text file, for node_exporter'\''s collector]:FILE:_files' \
     '(--config)--config=''[the config file; $XDG_CONFIG_HOME/filings/config.json or ~/.config/filings/config.json unless told]:FILE:_files' \
     '(--profile)--profile=''[the config file'\''s profile to use]:NAME: ' \
     '(--base-url)--base-url=''[where the service is, with or without its /v1]:URL: ' \
@@ -126,6 +145,37 @@ _filings_download() {
     '(-v --verbose)'{-v,--verbose}'[requests, answers and waits, with every secret redacted]' \
     '(-h --help)'{-h,--help}'[show help]' \
     '*:ACCESSION: '
+}
+
+_filings_verify() {
+  _arguments -s -S \
+    '(--json)--json''[JSON Lines, one object a file that is not as listed, then a summary]' \
+    '(--prune)--prune''[rewrite each SHA256SUMS sorted, one entry a name]' \
+    '(--config)--config=''[the config file; $XDG_CONFIG_HOME/filings/config.json or ~/.config/filings/config.json unless told]:FILE:_files' \
+    '(--profile)--profile=''[the config file'\''s profile to use]:NAME: ' \
+    '(--base-url)--base-url=''[where the service is, with or without its /v1]:URL: ' \
+    '(--api-key)--api-key=''[the API key; on a command line other users can see it]:KEY: ' \
+    '(--api-key-file)--api-key-file=''[a file that holds the API key; - is stdin]:FILE:_files' \
+    '(--key-in)--key-in=''[how the key is sent; authorization, or header when a JWT is sent too, unless told otherwise (authorization, header, query, path or basic)]:WAY:(authorization header query path basic)' \
+    '(--key-header)--key-header=''[the header for --key-in header]:NAME: ' \
+    '(--basic-user)--basic-user=''[the user name for --key-in basic]:NAME: ' \
+    '(--jwt-file)--jwt-file=''[a file that holds a JWT to send; - is stdin]:FILE:_files' \
+    '(--sandbox)--sandbox''[run against a stand-in service inside the process, with sample filings]' \
+    '(--allow-http)--allow-http''[allow plain http to other machines\: the key travels readable]' \
+    '(--connect-timeout)--connect-timeout=''[how long connecting may take, over all addresses]:DURATION: ' \
+    '(--idle-timeout)--idle-timeout=''[fewer than 1,000 new bytes in that time are given up on]:DURATION: ' \
+    '(--deadline)--deadline=''[bounds the whole command]:DURATION: ' \
+    '(--retries)--retries=''[tries after the first; counted anew when a try has brought 1 MiB]:N: ' \
+    '(--max-retry-after)--max-retry-after=''[a longer wait asked for by the service ends the run instead]:DURATION: ' \
+    '(-j --jobs)'{-j+,--jobs=}'[files transferred at the same time]:N: ' \
+    '(--rate)--rate=''[requests a second or a minute, over all jobs]:N/s|N/m: ' \
+    '(--color)--color=''[colours; auto decides per stream (auto, always or never)]:WHEN:(auto always never)' \
+    '(--progress)--progress=''[auto\: a bar on a terminal, otherwise a line per finished file (auto, bar, plain or none)]:HOW:(auto bar plain none)' \
+    '(--error-format)--error-format=''[how errors are written to stderr (text or json)]:FORMAT:(text json)' \
+    '(-q --quiet)'{-q,--quiet}'[only errors]' \
+    '(-v --verbose)'{-v,--verbose}'[requests, answers and waits, with every secret redacted]' \
+    '(-h --help)'{-h,--help}'[show help]' \
+    '*:DIRECTORY:_files -/'
 }
 
 _filings_token() {
@@ -646,7 +696,7 @@ _filings_help() {
     '(-q --quiet)'{-q,--quiet}'[only errors]' \
     '(-v --verbose)'{-v,--verbose}'[requests, answers and waits, with every secret redacted]' \
     '(-h --help)'{-h,--help}'[show help]' \
-    '*:TOPIC:(list download token serve config completion exit-codes environment)'
+    '*:TOPIC:(list download verify token serve config completion exit-codes environment)'
 }
 
 if [[ $funcstack[1] == _filings ]]; then

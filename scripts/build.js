@@ -12,7 +12,11 @@ const small = { minifySyntax: true, minifyWhitespace: true };
 
 const bundler = await context({
   absWorkingDir: root,
-  entryPoints: { main: 'src/main.ts', 'hash-worker': 'src/disk/hash/hash-worker.ts' },
+  entryPoints: {
+    main: 'src/main.ts',
+    'hash-worker': 'src/disk/hash/hash-worker.ts',
+    'hash-thread': 'src/transfer/checksums/verify/hash-thread.ts',
+  },
   bundle: true,
   splitting: true,
   format: 'esm',

@@ -10,6 +10,7 @@ export type ErrorCode =
   | 'temporary'
   | 'local_io'
   | 'integrity'
+  | 'limit'
   | 'interrupted';
 
 /** The one table from code to exit status; `interrupted` adds the number of the signal to its base. */
@@ -24,6 +25,7 @@ const EXIT_STATUS: Readonly<Record<ErrorCode, number>> = {
   temporary: 7,
   local_io: 8,
   integrity: 9,
+  limit: 10,
   interrupted: 128,
 };
 
@@ -46,6 +48,11 @@ export const EXIT_CODE_ROWS: readonly (readonly [exit: string, codes: string, me
     `${EXIT_STATUS.integrity}`,
     'integrity',
     'truncated, wrong hash, changed while resuming, an answer that is not what the contract says',
+  ],
+  [
+    `${EXIT_STATUS.limit}`,
+    'limit',
+    'a limit of your own (--max-bytes, --max-requests, --stop-after) ended the batch, and nothing failed',
   ],
   [`${EXIT_STATUS.interrupted}+n`, 'interrupted', 'ended by signal n; 141: the reader of `download -o -` went away'],
 ];

@@ -5,10 +5,11 @@ import { helpSpec } from '../commands/help/spec.ts';
 import { LIST } from '../commands/list/spec.ts';
 import { SERVE } from '../commands/serve/spec.ts';
 import { TOKEN } from '../commands/token/spec.ts';
+import { VERIFY } from '../commands/verify/spec.ts';
 import type { CommandSpec } from '../spec/command.ts';
 
 const all = () => COMMANDS;
-const WORKING: readonly CommandSpec[] = [LIST, DOWNLOAD, TOKEN, SERVE, CONFIG, completionSpec(all)];
+const WORKING: readonly CommandSpec[] = [LIST, DOWNLOAD, VERIFY, TOKEN, SERVE, CONFIG, completionSpec(all)];
 
 /** Every command, in the order in which help shows them. */
 export const COMMANDS: readonly CommandSpec[] = [...WORKING, helpSpec(WORKING, all)];

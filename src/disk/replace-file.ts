@@ -6,16 +6,16 @@ import { diskFailure } from './failure.ts';
 import { flushDirectory, makeDirectories } from './make-directories.ts';
 
 /**
- * Puts text in the place of a file, whole or not at all, readable by its owner alone from the first byte on.
- * A link is followed: what it points to is replaced, or made. Missing directories are made for their owner alone.
+ * Puts text in the place of a file, whole or not at all, readable by its owner alone from the first byte on unless `mode`
+ * says otherwise. A link is followed: what it points to is replaced, or made. Missing directories are made for their owner alone.
  * `elsewhere` says how to choose another place.
  * @throws FilingsError `local_io`
  */
-export async function replaceFile(path: string, text: string, elsewhere: string): Promise<void> {
+export async function replaceFile(path: string, text: string, elsewhere: string, mode = 0o600): Promise<void> {
   try {
     const target = await targetOf(path);
     await makeDirectories(dirname(target), { mode: 0o700, elsewhere });
-    await replace(target, text);
+    await replace(target, text, mode);
   } catch (error) {
     throw diskFailure(error, path, elsewhere);
   }
@@ -32,9 +32,9 @@ async function targetOf(path: string): Promise<string> {
   }
 }
 
-async function replace(target: string, text: string): Promise<void> {
+async function replace(target: string, text: string, mode: number): Promise<void> {
   const temporary = `${target}.${randomBytes(6).toString('hex')}.tmp`;
-  const handle = await open(temporary, 'wx', 0o600);
+  const handle = await open(temporary, 'wx', mode);
   try {
     try {
       await handle.writeFile(text);

@@ -46,7 +46,7 @@ function commandHelp(command: Placed, width: number): string {
   const ofArguments = (spec.arguments ?? []).map((argument): Row => [argumentTerm(argument), argument.help]);
   return joined([
     `Usage: ${usageOf(command)}\n`,
-    `${wrapped(sentence(spec.summary), width).join('\n')}\n`,
+    ...[sentence(spec.summary), ...(spec.description ?? [])].map((text) => `${wrapped(text, width).join('\n')}\n`),
     section('Commands', commandRows(spec.children ?? [], spec.defaultChild), width),
     section('Arguments', ofArguments, width),
     section('Options', named(spec.options).map(optionRow), width),

@@ -62,7 +62,14 @@ function commandLines(command: Placed): readonly string[] {
     `${escaped(sentence(what).replace(/\.$/, ''))}:`,
     ...verbatim(line),
   ]);
-  return [`.SS ${macroArgument(usageOf(command))}`, escaped(sentence(spec.summary)), ...tagged(rows), ...examples];
+  const more = (spec.description ?? []).flatMap((text) => ['.PP', escaped(text)]);
+  return [
+    `.SS ${macroArgument(usageOf(command))}`,
+    escaped(sentence(spec.summary)),
+    ...more,
+    ...tagged(rows),
+    ...examples,
+  ];
 }
 
 function tagged(rows: readonly Row[]): readonly string[] {

@@ -17,6 +17,14 @@ import { answerLines, requestLines, withoutTellingValidators } from './trace.ts'
 /** A listing is metadata; more than this is something else. Bytes. */
 const LARGEST_LISTING = 16 << 20;
 
+/** Counts what goes over the wire; may refuse more. */
+export interface Meter {
+  /** A request is about to go out: a listing, a file, a further try, a redirect. Throws what keeps it from going. */
+  request(): void;
+  /** So many bytes of a listing or an error came. Throws what ends the run. */
+  came(bytes: number): void;
+}
+
 export interface ClientOptions {
   /** Ends in a slash, and not in `/v1/`. */
   readonly baseUrl: URL;
@@ -30,6 +38,7 @@ export interface ClientOptions {
   readonly secrets: Secrets;
   /** Told each request and answer, for `--verbose`. What the service says in it may hold secrets: the teller redacts. */
   readonly trace: (line: string) => void;
+  readonly meter?: Meter | undefined;
   /** A command of this program as a hint shows it: so that it asks the same service as this run. */
   readonly again: (command: string) => string;
 }
@@ -102,7 +111,9 @@ export class ServiceClient {
     const answer = await this.#follow(url, {}, signal);
     if (answer.status !== 200) throw await this.#unwelcome(answer, subject, signal);
     await this.#refuseDisguise(answer, subject, signal);
-    return readAtMost(answer, LARGEST_LISTING, subject);
+    const body = await readAtMost(answer, LARGEST_LISTING, subject);
+    this.#options.meter?.came(body.length);
+    return body;
   }
 
   #resource(name: 'download' | 'filings', query: readonly (readonly [string, string])[]): URL {
@@ -143,7 +154,8 @@ export class ServiceClient {
     for (const line of requestLines(own, carried)) trace(line);
     const headers = { ...own, ...carried.headers };
     const sent = retry.now();
-    const answer = await get(connections, { url: carried.url, headers, idleTimeout, signal, monotonic });
+    const onSend = () => this.#options.meter?.request();
+    const answer = await get(connections, { url: carried.url, headers, idleTimeout, signal, monotonic, onSend });
     this.#clockAhead = clockAhead(answer.headers.date, { sent, received: retry.now() });
     for (const line of answerLines(answer, carried)) trace(line);
     return withoutTellingValidators(answer, secrets);
@@ -159,6 +171,7 @@ export class ServiceClient {
   async #unwelcome(answer: Answer, subject: Subject, signal: AbortSignal): Promise<FilingsError> {
     const { now } = this.#options.retry;
     const { body, truncated } = await gatherErrorBody(answer, signal);
+    this.#options.meter?.came(body.length);
     const after = retryAfterMs(answer.headers['retry-after'], now());
     const unwelcome: UnwelcomeAnswer = {
       status: answer.status,

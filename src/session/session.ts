@@ -1,6 +1,6 @@
 import { Connections } from '../http/connection/connections.ts';
 import { Pace } from '../http/retry/pace.ts';
-import { ServiceClient } from '../service/client.ts';
+import { type Meter, ServiceClient } from '../service/client.ts';
 import { checkExtraAuthorities } from '../settings/extra-authorities.ts';
 import { hintCommand } from '../settings/hint-command.ts';
 import { resolveSettings } from '../settings/resolve.ts';
@@ -24,12 +24,24 @@ export interface Session {
   close(): Promise<void>;
 }
 
+/** What a command wants of its session. */
+export interface SessionOptions {
+  /** What of the command reads stdin, as a person would write it. */
+  readonly stdinUser?: string | undefined;
+  readonly meter?: Meter;
+  /** Into how many parts `--rate` is split, of which this run takes one. */
+  readonly shards?: number | undefined;
+}
+
 /**
  * Opens the service that the command line and its settings describe: the real one,
- * or with `--sandbox` a stand-in inside the process. `stdinUser` is what of the command
- * reads stdin, as a person would write it. Throws `usage`, `config`, `auth`, `local_io`.
+ * or with `--sandbox` a stand-in inside the process. Throws `usage`, `config`, `auth`, `local_io`.
  */
-export async function openSession(flags: Invocation['flags'], world: World, stdinUser?: string): Promise<Session> {
+export async function openSession(
+  flags: Invocation['flags'],
+  world: World,
+  { stdinUser, meter, shards = 1 }: SessionOptions = {},
+): Promise<Session> {
   await checkExtraAuthorities(world);
   const { settings } = await resolveSettings(flags, world);
   requireOneUser('stdin', [stdinUser, ...stdinUsers(settings)]);
@@ -51,13 +63,14 @@ export async function openSession(flags: Invocation['flags'], world: World, stdi
     throw error;
   });
   const connections = new Connections({ env, connectTimeout: settings.connectTimeout });
-  const pace = new Pace(settings.rate, monotonic);
+  const pace = new Pace(settings.rate && settings.rate / shards, monotonic);
   const client = new ServiceClient({
     ...access,
     connections,
     retry: { retries: settings.retries, maxRetryAfterMs: settings.maxRetryAfter, pace, now, random },
     userAgent: `filings/${world.version}`,
     idleTimeout: settings.idleTimeout,
+    meter,
     monotonic,
     secrets,
     trace: (line) => progress.trace(line),

@@ -5,6 +5,8 @@ import type { Options } from './option.ts';
 export interface CommandSpec<O extends Options = Options> {
   readonly name: string;
   readonly summary: string;
+  /** More about it, a paragraph each, for help and the man page. */
+  readonly description?: readonly string[];
   readonly arguments?: readonly ArgumentSpec[];
   readonly options?: O;
   readonly examples?: readonly (readonly [command: string, what: string])[];

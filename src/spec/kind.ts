@@ -56,6 +56,11 @@ export const RATE: Kind<number> = {
 };
 /** Bytes. */
 export const SIZE: Kind<number> = { parse: parseSize, wanted: 'a size, such as 500000, 200kB, 1.5MB or 1GiB' };
+/** Bytes a second, above nothing. */
+export const BANDWIDTH: Kind<number> = {
+  parse: (text) => (text.endsWith('/s') ? SIZE.parse(text.slice(0, -2)) || undefined : undefined),
+  wanted: 'a size a second, such as 500kB/s or 2MB/s',
+};
 /** Milliseconds since the epoch. */
 export const TIME: Kind<number> = {
   parse: parseTime,

@@ -1,4 +1,4 @@
-import { close, constants, fstatSync, open, stat } from 'node:fs';
+import { close, constants, fstatSync, open, read, stat, write } from 'node:fs';
 import { readlink, realpath } from 'node:fs/promises';
 import { Socket } from 'node:net';
 import { basename, dirname, join, resolve } from 'node:path';
@@ -13,6 +13,8 @@ import { isPlain, writeToDescriptor, writeToStream } from './raw-write.ts';
 const openAt = promisify(open);
 const closeFd = promisify(close);
 const statAt = promisify(stat);
+const readAt = promisify(read);
+const writeAt = promisify(write);
 /** How often a FIFO is asked whether somebody reads by now. */
 const READER_POLL_MS = 50;
 
@@ -50,14 +52,25 @@ export async function descriptorAt(path: string): Promise<number | undefined> {
   }
 }
 
-/** A writer for a plain file, which is written anew. Throws `local_io`. */
-export async function fileWriter(path: string): Promise<ByteWriter> {
+/**
+ * A writer that appends lines to a plain file, behind a line break where a kill left the last one torn. Other processes
+ * may append to it, too. Throws `local_io`.
+ */
+export async function lineAppender(path: string): Promise<ByteWriter> {
   try {
-    const fd = await openAt(path, 'w');
+    const fd = await openAt(path, 'a+');
+    if (await isTorn(fd)) await writeAt(fd, '\n');
     return { write: descriptorWriter(fd, path).write, end: () => closeFd(fd) };
   } catch (error) {
     throw diskFailure(error, path);
   }
+}
+
+async function isTorn(fd: number): Promise<boolean> {
+  const { size } = fstatSync(fd);
+  if (size === 0) return false;
+  const { bytesRead, buffer } = await readAt(fd, Buffer.alloc(1), 0, 1, size - 1);
+  return bytesRead === 1 && buffer[0] !== 0x0a;
 }
 
 /** A writer for a device or a FIFO; waits for a FIFO's reader. */

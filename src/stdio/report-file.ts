@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { FilingsError } from '../errors.ts';
 import type { World } from '../world.ts';
-import { type ByteWriter, fileWriter, isStreamPath, pathWriter, stdoutWriter } from './byte-writer.ts';
+import { type ByteWriter, isStreamPath, lineAppender, pathWriter, stdoutWriter } from './byte-writer.ts';
 
 /** After the signal, a reader has so long to take what was still to be told. */
 const LAST_WORDS_MS = 1000;
@@ -14,7 +14,7 @@ export interface Report {
 }
 
 /**
- * Opens `--report`: a file, written anew; a FIFO or a device; `-` for stdout; undefined
+ * Opens `--report`: a file, appended to; a FIFO or a device; `-` for stdout; undefined
  * for nowhere. A reader that does not read holds nothing beyond the signal.
  */
 export async function openReport(
@@ -31,7 +31,7 @@ export async function openReport(
 }
 
 async function openAt(path: string, signal: AbortSignal): Promise<ByteWriter> {
-  return (await isStreamPath(path)) ? pathWriter(path, signal) : fileWriter(path);
+  return (await isStreamPath(path)) ? pathWriter(path, signal) : lineAppender(path);
 }
 
 async function tell(writer: ByteWriter, line: Buffer, signal: AbortSignal): Promise<void> {

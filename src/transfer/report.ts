@@ -24,12 +24,39 @@ export function reportLine(outcome: Outcome, errorOf: (error: FilingsError) => o
   });
 }
 
+/** The report line of a listing that failed: of its filing no file is known. */
+export function unlistedLine(accession: string, error: FilingsError, errorOf: (error: FilingsError) => object): string {
+  return failureLine({ accession_no: accession, file_name: null }, error, errorOf);
+}
+
+/** The report line of an input line that can't be used. */
+export function badInputLine(line: number, error: FilingsError, errorOf: (error: FilingsError) => object): string {
+  return failureLine({ accession_no: null, file_name: null, line }, error, errorOf);
+}
+
+function failureLine(what: object, error: FilingsError, errorOf: (error: FilingsError) => object): string {
+  return printableJson({
+    v: 1,
+    ...what,
+    path: null,
+    result: 'failed',
+    bytes: 0,
+    verified_length: false,
+    attempts: 0,
+    ms: 0,
+    ...(error.retryAt === undefined ? {} : { retry_at: new Date(error.retryAt).toISOString() }),
+    error: errorOf(error),
+  });
+}
+
 /** What a person reads when a file has ended well. `bytes` shows sizes. */
 export function outcomeLine(outcome: Outcome, bytes: (count: number) => string): string {
   const name = outcome.path ?? outcome.wanted.fileName;
   switch (outcome.result) {
     case 'skipped':
       return `${name}: skipped: it is there already`;
+    case 'planned':
+      return `${name}: would be downloaded${outcome.bytes > 0 ? ` (${bytes(outcome.bytes)})` : ''}`;
     case 'resumed':
       return `${name}: ${bytes(outcome.bytes)}, resumed: ${bytes(outcome.saved)} were there${unverified(outcome)}`;
     default:
@@ -49,44 +76,4 @@ export function setbackLine({ error, waitMs, asked, retry, retries }: Setback): 
   return status === undefined
     ? `${wait}; ${retry} of ${retries}: ${error.message}`
     : `${status}: ${wait}; ${retry} of ${retries}`;
-}
-
-/** The counts of a run. */
-export class Tally {
-  readonly #counts = { downloaded: 0, resumed: 0, skipped: 0, failed: 0 };
-  #bytes = 0;
-  #saved = 0;
-  #onlyTemporary = true;
-
-  add(outcome: Outcome): void {
-    this.#counts[outcome.result] += 1;
-    this.#bytes += outcome.moved;
-    this.#saved += outcome.saved;
-    if (outcome.error && outcome.error.code !== 'temporary') this.#onlyTemporary = false;
-  }
-
-  get failed(): number {
-    return this.#counts.failed;
-  }
-
-  get total(): number {
-    const { downloaded, resumed, skipped, failed } = this.#counts;
-    return downloaded + resumed + skipped + failed;
-  }
-
-  /** Whether running it again later may mend every failure there was. */
-  get onlyTemporary(): boolean {
-    return this.#onlyTemporary;
-  }
-
-  /** One line: `3 downloaded (1.2 MB), 1 skipped, 1 failed`. */
-  summary(undone: number, bytes: (count: number) => string): string {
-    const { downloaded, resumed, skipped, failed } = this.#counts;
-    const parts = [`${downloaded + resumed} downloaded (${bytes(this.#bytes)})`];
-    if (resumed > 0) parts.push(`${resumed} of them resumed (${bytes(this.#saved)} saved)`);
-    if (skipped > 0) parts.push(`${skipped} skipped`);
-    if (failed > 0) parts.push(`${failed} failed`);
-    if (undone > 0) parts.push(`${undone} left undone`);
-    return parts.join(', ');
-  }
 }

@@ -2,6 +2,8 @@ import { FilingsError } from '../errors.ts';
 
 /** This many in a row that could not even connect: the service is not there. */
 const UNREACHABLE_LIMIT = 10;
+/** This many 403 in a row: not about one file any more. */
+const FORBIDDEN_LIMIT = 20;
 
 /** What a run goes over, one after the other. */
 export type Things = 'files' | 'filings';
@@ -10,6 +12,7 @@ export type Things = 'files' | 'filings';
 export class StopRule {
   readonly #things: Things;
   #unreachable = 0;
+  #forbidden = 0;
 
   constructor(things: Things) {
     this.#things = things;
@@ -18,8 +21,18 @@ export class StopRule {
   /** Takes how the next one ended, and gives what stops the run, if anything does. */
   after(error: FilingsError | undefined): FilingsError | undefined {
     this.#unreachable = error?.connected === false ? this.#unreachable + 1 : 0;
+    this.#forbidden = error?.problem?.status === 403 ? this.#forbidden + 1 : 0;
     if (error?.stopsRun) return error;
+    if (this.#forbidden >= FORBIDDEN_LIMIT) return this.#notAllowed(error);
     return this.#unreachable < UNREACHABLE_LIMIT ? undefined : this.#notThere(error);
+  }
+
+  #notAllowed(last: FilingsError | undefined): FilingsError {
+    return new FilingsError('auth', `403 for ${FORBIDDEN_LIMIT} ${this.#things} in a row`, {
+      hint: 'some services say "slow down" so: wait, then run it again with --rate 1/s; or the key is not allowed this: filings config check',
+      cause: last,
+      stopsRun: true,
+    });
   }
 
   #notThere(last: FilingsError | undefined): FilingsError {

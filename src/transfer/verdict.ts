@@ -33,7 +33,9 @@ export function batchError(
   { files, failed, onlyTemporary, stoppedBy, fromOutside, undone }: BatchResult,
   things: Things = 'files',
 ): FilingsError | undefined {
-  if (stoppedBy && (fromOutside || stoppedBy.code !== 'temporary' || onlyTemporary)) {
+  // A limit of one's own is the weakest reason.
+  const isWeak = stoppedBy?.code === 'limit' && failed > 0;
+  if (stoppedBy && !isWeak && (fromOutside || stoppedBy.code !== 'temporary' || onlyTemporary)) {
     return leftUndone(stoppedBy, undone, things);
   }
   if (failed === 0 && !stoppedBy) return undefined;

@@ -93,7 +93,8 @@ describe('what is asked for', () => {
     const { exitCode, stdout } = await place.filings(args, serviceAt(server.url));
     expect(exitCode).toBe(0);
     expect(server.requests).toHaveLength(2);
-    expect(stdout.toString().trimEnd().split('\n')).toHaveLength(2);
+    // One more sums the batch up.
+    expect(stdout.toString().trimEnd().split('\n')).toHaveLength(3);
   });
 
   test.each<[string, string[]]>([
@@ -178,6 +179,10 @@ describe('what is said', () => {
         file_name: 'missing',
         result: 'failed',
         error: { code: 'not_found', exit_code: 5, problem: { status: 404 } },
+      },
+      {
+        v: 1,
+        summary: { downloaded: 2, failed: 1, undone: 0, bytes: 8000, requests: 3, retries: 0, exit_code: 3 },
       },
     ]);
   });

@@ -219,7 +219,7 @@ describe('the exit status', () => {
     ['a 401 after one that failed for good', { [A]: 404, [B]: 401, [C]: ['c'] }, 4, 2],
   ])('of several with %s', async (_what, by, exit, asked) => {
     const { list, targets } = await service(bodies(by));
-    const { exitCode } = await list([A, B, C, '--retries', '0']);
+    const { exitCode } = await list([A, B, C, '--retries', '0', '--jobs', '1']);
     expect(exitCode).toBe(exit);
     expect(targets).toHaveLength(asked);
   });
@@ -323,4 +323,19 @@ describe('errors', () => {
       for (const secret of [KEY, Buffer.from(KEY).toString('base64')]) expect(stderr).not.toContain(secret);
     }
   });
+});
+
+it('asks for as many listings at a time as there are jobs, and shows them in their order', async () => {
+  const accessions = Array.from({ length: 8 }, (_, n) => `0001234567-24-00001${n}`);
+  const waiting: (() => void)[] = [];
+  let most = 0;
+  const { list } = await service((_request, response, accession) => {
+    waiting.push(() => response.end(JSON.stringify([`${accession.slice(-1)}.htm`])));
+    most = Math.max(most, waiting.length);
+    // The last of four that wait is answered first.
+    if (waiting.length === 4) for (const answer of waiting.splice(0).reverse()) answer();
+  });
+  const { stdout, exitCode } = await list([...accessions, '--jobs', '4']);
+  expect({ exitCode, most }).toEqual({ exitCode: 0, most: 4 });
+  expect(String(stdout).trimEnd().split('\n')).toEqual(accessions.map((one) => `${one}\t${one.slice(-1)}.htm`));
 });

@@ -1,8 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { FilingsError } from '../../src/errors.ts';
 import { parseAccession } from '../../src/service/accession.ts';
+import { summaryText } from '../../src/transfer/mirror/summary.ts';
+import { Tally } from '../../src/transfer/mirror/tally.ts';
 import type { Outcome } from '../../src/transfer/outcome.ts';
-import { outcomeLine, reportLine, setbackLine, Tally } from '../../src/transfer/report.ts';
+import { outcomeLine, reportLine, setbackLine } from '../../src/transfer/report.ts';
 
 const bytes = (count: number) => `${count} B`;
 const outcome = (more: Partial<Outcome> = {}): Outcome => ({
@@ -86,9 +88,10 @@ test('the tally counts each file once, and only bytes that moved', () => {
   tally.add(outcome({ result: 'resumed', saved: 60, moved: 40 }));
   tally.add(outcome({ result: 'skipped', bytes: 500, moved: 0 }));
   tally.add(outcome({ result: 'failed', bytes: 0, moved: 0, error: new FilingsError('temporary', 'x') }));
-  expect([tally.failed, tally.total, tally.onlyTemporary]).toEqual([1, 4, true]);
-  expect(tally.summary(2, bytes)).toBe(
-    '2 downloaded (140 B), 1 of them resumed (60 B saved), 1 skipped, 1 failed, 2 left undone',
+  expect([tally.files.failed, tally.total, tally.onlyTemporary]).toEqual([1, 4, true]);
+  const end = { undone: 2, stoppedBy: undefined, exitCode: 7, ms: 3200, bytes: 200, requests: 4 };
+  expect(summaryText(tally, end)).toBe(
+    '2 downloaded (140 B), 1 of them resumed (60 B saved), 1 skipped, 1 failed (1 worth another run), 2 left undone; 4 requests, 3.2 s',
   );
   tally.add(outcome({ result: 'failed', bytes: 0, moved: 0, error: new FilingsError('not_found', 'x') }));
   expect(tally.onlyTemporary).toBe(false);

@@ -106,7 +106,6 @@ test.each([
   ['list --api-key', '--api-key: a value is missing', 'see filings list --help'],
   ['list --api-key --json', '--api-key: a value is missing', 'write --api-key=KEY for a value that begins with a dash'],
   ['list -i --json', '--input: a value is missing', 'write --input=FILE for a value that begins with a dash'],
-  ['download', 'download: ACCESSION is missing', 'see filings download --help'],
   ['completion bash zsh', 'completion: too many arguments', 'see filings completion --help'],
   ['list -l --json X', '--long and --json: they exclude each other', 'see filings list --help'],
   ['list -0 --long X', '--long and --null: they exclude each other', 'see filings list --help'],

@@ -47,3 +47,28 @@ test.each([
   for (let count = 1; count < 10; count += 1) expect(rule.after(unreachable())).toBeUndefined();
   expect(rule.after(unreachable())).toBeDefined();
 });
+
+const forbidden = () => new FilingsError('auth', 'x', { problem: { status: 403 } });
+
+test.each(['files', 'filings'] as const)('after twenty %s in a row that were answered with 403 it stops', (things) => {
+  const rule = new StopRule(things);
+  for (let count = 1; count < 20; count += 1) expect(rule.after(forbidden())).toBeUndefined();
+  expect(rule.after(forbidden())).toMatchObject({
+    code: 'auth',
+    exitStatus: 4,
+    message: `403 for 20 ${things} in a row`,
+    stopsRun: true,
+  });
+});
+
+test.each([
+  ['went well', undefined],
+  ['could not connect', unreachable()],
+  ['was not found', new FilingsError('not_found', 'x', { problem: { status: 404 } })],
+])('one between the 403 that %s begins the count anew', (_what, between) => {
+  const rule = new StopRule('files');
+  for (let count = 1; count < 20; count += 1) rule.after(forbidden());
+  expect(rule.after(between)).toBeUndefined();
+  for (let count = 1; count < 20; count += 1) expect(rule.after(forbidden())).toBeUndefined();
+  expect(rule.after(forbidden())).toBeDefined();
+});

@@ -1,43 +1,71 @@
-import { fileNameFault, twins } from '../../disk/file-name.ts';
 import { FilingsError } from '../../errors.ts';
 import { type AccessionNumber, parseAccession } from '../../service/accession.ts';
 import type { Values } from '../../spec/option.ts';
 import { requireOneUser } from '../../stdio/one-user.ts';
 import type { IfExists } from '../../transfer/present.ts';
+import { nameFilter } from '../../transfer/selection/glob/name-filter.ts';
+import { parseShard, type Shard } from '../../transfer/selection/input/shard.ts';
+import { defaultLayout, type Layout, parseLayout } from '../../transfer/selection/layout.ts';
+import { requireBatch, requireFiles, requireLedgers, requireOneOutput, requireSafeNames } from './rules.ts';
 import type { OPTIONS } from './spec.ts';
+
+export type Options = Values<typeof OPTIONS>;
 
 const STDOUT_NAMES = new Set(['/dev/stdout', '/dev/fd/1', '/proc/self/fd/1']);
 
 /** What the command line of `download` asks for. */
 export interface Order {
-  readonly accession: AccessionNumber;
-  /** At least one, each once. */
+  /** Of the arguments; undefined where the input names them all. */
+  readonly accession: AccessionNumber | undefined;
+  /** Named files of it, each once. */
   readonly fileNames: readonly string[];
+  /** What of a listing is chosen; undefined where nothing says so. */
+  readonly chosen: ((name: string) => boolean) | undefined;
+  /** Where lines come from; `-` is stdin. */
+  readonly input: string | undefined;
+  readonly shard: Shard | undefined;
   /** Of exactly one file; `-` is stdout. */
   readonly output: string | undefined;
   readonly directory: string;
+  readonly layout: Layout;
   readonly ifExists: IfExists | undefined;
-  readonly sha256: string | undefined;
-  readonly spool: boolean;
   /** Where report lines go; `-` is stdout. */
   readonly report: string | undefined;
+  /** Exactly one named file: its own error is the error of the run. */
+  readonly single: boolean;
+  readonly options: Options;
 }
 
 /** Reads the arguments; no effect. Throws `usage`. */
-export function readOrder([accession = '', ...names]: readonly string[], options: Values<typeof OPTIONS>): Order {
-  const { output, directory = '.', report, ...others } = options;
+export function readOrder(
+  [accession, ...names]: readonly string[],
+  options: Options,
+  env: Readonly<Record<string, string | undefined>>,
+): Order {
+  const { all, include, exclude, input, layout, shard, directory = '.' } = options;
+  const fileNames = [...new Set(names)];
+  const choosing = all || include.length > 0 || exclude.length > 0;
   const order: Order = {
-    ...others,
-    accession: parseAccession(accession),
-    fileNames: [...new Set(names)],
-    output: asStream(output),
+    accession: accession === undefined ? undefined : parseAccession(accession),
+    fileNames,
+    chosen: choosing ? nameFilter(all ? [] : include, exclude) : undefined,
+    input,
+    shard: shard === undefined ? undefined : parseShard(shard, env),
+    output: asStream(options.output),
     directory,
-    report: asStream(report),
+    layout: layout === undefined ? defaultLayout(input !== undefined) : parseLayout(layout),
+    ifExists: options.ifExists,
+    report: asStream(options.report),
+    single: input === undefined && fileNames.length === 1,
+    options,
   };
   requireFiles(order);
-  if (order.directory === '')
+  requireBatch(order);
+  requireLedgers(order);
+  if (directory === '') {
     throw new FilingsError('usage', '--directory: must be a directory, and is empty', { hint: 'for this one, say .' });
-  if (order.output === undefined) requireSafeNames(order.fileNames);
+  }
+  if (order.output === undefined) requireSafeNames(fileNames);
   else requireOneOutput(order.output);
   requireOneUser('stdout', [order.output === '-' && '--output -', order.report === '-' && '--report -']);
   return order;
@@ -46,44 +74,4 @@ export function readOrder([accession = '', ...names]: readonly string[], options
 /** Standard output by its other names is standard output. */
 function asStream(path: string | undefined): string | undefined {
   return path !== undefined && STDOUT_NAMES.has(path) ? '-' : path;
-}
-
-function requireFiles({ accession, fileNames, output, sha256, spool }: Order): void {
-  if (fileNames.length === 0) {
-    throw new FilingsError('usage', 'download: no file is named', {
-      hint: `see what there is with: filings list ${accession}`,
-    });
-  }
-  const single = output !== undefined ? '--output' : sha256 !== undefined ? '--sha256' : undefined;
-  if (single !== undefined && fileNames.length > 1) {
-    throw new FilingsError('usage', `${single} takes exactly one file: ${fileNames.length} are named`, {
-      hint: 'download them one by one, or several into a directory: --directory DIR',
-    });
-  }
-  if (spool && output !== '-') {
-    throw new FilingsError('usage', '--spool: goes with --output -', { hint: 'a file is all or nothing without it' });
-  }
-}
-
-function requireSafeNames(names: readonly string[]): void {
-  const same = twins(names);
-  for (const name of names) {
-    const fault = fileNameFault(name);
-    const twin = same.get(name);
-    if (fault)
-      throw new FilingsError('usage', `file name '${name}': ${fault.reason}`, fault.hint ? { hint: fault.hint } : {});
-    if (twin === undefined) continue;
-    throw new FilingsError('usage', `file names '${name}' and '${twin}': they may be one file on some disks`, {
-      hint: 'download one of them under another name: -o PATH',
-    });
-  }
-}
-
-function requireOneOutput(output: string): void {
-  if (output === '' || output.endsWith('/')) {
-    const what = output === '' ? 'empty' : 'a directory';
-    throw new FilingsError('usage', `--output: must be a file, and is ${what}`, {
-      hint: 'name a file, or - for stdout; to keep its own name, use --directory',
-    });
-  }
 }

@@ -10,11 +10,12 @@ import { colors, usesColor } from '../../terminal/colors.ts';
 import { fileList, type ListForm } from '../../terminal/file-list.ts';
 import type { FileProgress } from '../../terminal/progress/progress.ts';
 import { setbackLine } from '../../transfer/report.ts';
-import { readInputLines } from '../../transfer/selection/lines.ts';
-import { openInput } from '../../transfer/selection/source.ts';
+import { readInputLines } from '../../transfer/selection/input/lines.ts';
+import { openInput } from '../../transfer/selection/input/source.ts';
 import { StopRule } from '../../transfer/stop-rule.ts';
 import { batchError } from '../../transfer/verdict.ts';
 import type { World } from '../../world.ts';
+import { ahead } from './ahead.ts';
 import { type ListRequest, readRequest } from './request.ts';
 import type { OPTIONS } from './spec.ts';
 
@@ -25,7 +26,7 @@ const NAMES_A_TURN = 100;
 /** `filings list`: the names of each filing's files, on stdout as the listings arrive. */
 export async function run({ args, options, flags }: Invocation<typeof OPTIONS>, world: World): Promise<number> {
   const request = readRequest(args, options);
-  const session = await openSession(flags, world, request.input === '-' ? '--input -' : undefined);
+  const session = await openSession(flags, world, { stdinUser: request.input === '-' ? '--input -' : undefined });
   try {
     await listAll(request, session, world);
     return 0;
@@ -34,15 +35,18 @@ export async function run({ args, options, flags }: Invocation<typeof OPTIONS>, 
   }
 }
 
-/** Lists one filing after the other. Goes on after a failed one, but not after what would fail all the rest. */
+/** Lists filings, some at a time, and shows them in their order. Goes on after a failed one, but not after what would fail all the rest. */
 async function listAll(request: ListRequest, session: Session, world: World): Promise<void> {
   const { progress, signal } = session;
   const show = shower(request, session, world);
   const stops = new StopRule('filings');
   let [listed, failed, onlyTemporary] = [0, 0, true];
   let stoppedBy: FilingsError | undefined;
-  for await (const line of linesOf(request, world, signal)) {
-    const sought = await find(line, request, session);
+  // Those that were asked for ahead end with the run.
+  const stop = new AbortController();
+  const within = { ...session, signal: AbortSignal.any([signal, stop.signal]) };
+  const lines = linesOf(request, world, signal);
+  for await (const sought of ahead(lines, session.settings.jobs, (line) => find(line, request, within))) {
     const error = sought.found ? await show(sought.found) : sought.error;
     if (error && !request.several) throw error;
     stoppedBy = signal.aborted ? signal.reason : stops.after(error);
@@ -56,6 +60,7 @@ async function listAll(request: ListRequest, session: Session, world: World): Pr
     }
     if (stoppedBy) break;
   }
+  stop.abort(stoppedBy);
   const files = listed + failed;
   const undone = request.input === undefined ? request.accessions.length - files : undefined;
   const verdict = batchError(
@@ -127,11 +132,11 @@ async function chosenOf(files: readonly ListedFile[], { chosen }: ListRequest, s
 
 /** The arguments, then the input; a filing named on several lines in a row is asked for once. */
 async function* linesOf({ accessions, input }: ListRequest, world: World, signal: AbortSignal): AsyncGenerator<Line> {
-  const stream = input === undefined ? undefined : await openInput(input, world, signal);
+  const opened = input === undefined ? undefined : await openInput(input, world, signal);
   for (const accession of accessions) yield { accession };
-  if (stream === undefined) return;
+  if (opened === undefined) return;
   let last: string | undefined;
-  for await (const line of readInputLines(stream)) {
+  for await (const line of readInputLines(opened.bytes)) {
     if (line.kind === 'bad') yield { fault: atLine(line.number, line.fault) };
     else if (line.accession !== last) yield line;
     last = line.kind === 'entry' ? line.accession : undefined;

@@ -18,6 +18,7 @@ export async function get(connections: Connections, request: GetRequest): Promis
 }
 
 async function ask(connections: Connections, request: GetRequest): Promise<Answer> {
+  request.onSend?.();
   const connection = await connections.acquire(request);
   try {
     return await exchange(connections, connection, request);

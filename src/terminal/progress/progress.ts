@@ -35,6 +35,8 @@ export interface FileProgress {
 
 /** All that is said on stderr during a run, apart from the error that ends it. Free of secrets. */
 export interface Progress {
+  /** Whether lines move, as on a terminal. */
+  readonly moves: boolean;
   start(file: StartedFile): FileProgress;
   /** A line for a person, left out when quiet. */
   note(text: string): void;
@@ -62,6 +64,7 @@ export function createProgress(options: ProgressOptions): Progress {
   const tell = createTeller({ errorFormat, quiet, secrets }, say);
   const note = (text: string) => tell('note', text);
   return {
+    moves: shown === 'bar',
     note,
     trace: (text) => {
       if (verbose) tell('trace', text);

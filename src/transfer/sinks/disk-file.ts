@@ -93,5 +93,6 @@ export class DiskFile implements Sink {
 /** After a temporary failure, a truncation or a signal another run can go on; after any other the bytes are of no use. */
 function isWorthKeeping(error: unknown): boolean {
   if (!(error instanceof FilingsError)) return false;
-  return error.code === 'temporary' || error.code === 'interrupted' || (error.code === 'integrity' && error.retryable);
+  const { code, retryable } = error;
+  return code === 'temporary' || code === 'interrupted' || code === 'limit' || (code === 'integrity' && retryable);
 }

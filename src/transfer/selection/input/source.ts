@@ -1,14 +1,24 @@
-import { closeSync, constants, createReadStream, fstatSync, openSync } from 'node:fs';
+import { closeSync, constants, createReadStream, fstatSync, openSync, type Stats } from 'node:fs';
 import { Socket } from 'node:net';
 import { resolve } from 'node:path';
 import type { Readable } from 'node:stream';
-import { errnoOf, FilingsError } from '../../errors.ts';
-import type { World } from '../../world.ts';
+import { errnoOf, FilingsError } from '../../../errors.ts';
+import type { World } from '../../../world.ts';
 
 const { O_NOCTTY, O_NONBLOCK, O_RDONLY } = constants;
 
+/** What `--input` names, open. */
+export interface Input {
+  readonly bytes: AsyncIterable<Uint8Array | string>;
+  /** Of all of it, in bytes; undefined for what has no size of its own: a pipe, a terminal. */
+  readonly size: number | undefined;
+  /** Reads no more: an idle stdin would keep the program alive. */
+  close(): void;
+}
+
 const REASONS: Readonly<Record<string, string>> = {
   ENOENT: 'no such file',
+  ENOTDIR: 'no such file',
   EACCES: 'no permission to read it',
   EISDIR: 'it is a directory',
 };
@@ -21,8 +31,8 @@ export async function openInput(
   path: string,
   { stdin, cwd }: Pick<World, 'stdin' | 'cwd'>,
   signal: AbortSignal,
-): Promise<AsyncIterable<Uint8Array | string>> {
-  const stream = path === '-' ? stdin : fileStream(resolve(cwd, path), path);
+): Promise<Input> {
+  const { stream, size } = path === '-' ? standardInput(stdin) : fileStream(resolve(cwd, path), path);
   // Destroyed rather than left waiting: an open stdin would keep the program alive.
   const stop = () => stream.destroy(signal.reason);
   // Errors reach whoever reads; one that comes before anybody does must not end the program.
@@ -30,21 +40,37 @@ export async function openInput(
   signal.addEventListener('abort', stop, { once: true });
   stream.once('close', () => signal.removeEventListener('abort', stop));
   if (signal.aborted) stop();
-  return stream;
+  return { bytes: stream, size, close: () => stream.destroy() };
 }
 
-function fileStream(absolute: string, shown: string): Readable {
+interface Opened {
+  readonly stream: Readable;
+  readonly size: number | undefined;
+}
+
+function standardInput(stdin: World['stdin']): Opened {
+  const stats = stdin.fd === undefined ? undefined : fstatSync(stdin.fd);
+  if (stats?.isDirectory()) throw unreadable('-', 'EISDIR');
+  return { stream: stdin, size: stats && sizeOf(stats) };
+}
+
+function fileStream(absolute: string, shown: string): Opened {
   try {
     // Opening or reading a FIFO that nobody writes would hold a thread of the pool, which nothing can call back.
     const fd = openSync(absolute, O_RDONLY | O_NONBLOCK | O_NOCTTY);
     const stats = fstatSync(fd);
-    if (stats.isFIFO()) return new Socket({ fd, readable: true, writable: false });
-    if (!stats.isDirectory()) return createReadStream('', { fd });
+    if (stats.isFIFO()) return { stream: new Socket({ fd, readable: true, writable: false }), size: undefined };
+    if (!stats.isDirectory()) return { stream: createReadStream('', { fd }), size: sizeOf(stats) };
     closeSync(fd);
   } catch (cause) {
     throw unreadable(shown, errnoOf(cause) ?? 'unknown error', cause);
   }
   throw unreadable(shown, 'EISDIR');
+}
+
+/** Files of /proc and the like say that they are empty, and are not. */
+function sizeOf(stats: Stats): number | undefined {
+  return stats.isFile() && stats.size > 0 ? stats.size : undefined;
 }
 
 function unreadable(path: string, errno: string, cause?: unknown): FilingsError {

@@ -1,5 +1,5 @@
-import { FilingsError } from '../../errors.ts';
-import { type AccessionNumber, parseAccession } from '../../service/accession.ts';
+import { FilingsError } from '../../../errors.ts';
+import { type AccessionNumber, parseAccession } from '../../../service/accession.ts';
 
 /** What a line of `--input` asks for; without a file, what the options choose from the listing. */
 export interface InputEntry {

@@ -1,0 +1,147 @@
+import { join, resolve } from 'node:path';
+import { FilingsError } from '../../errors.ts';
+import type { AccessionNumber } from '../../service/accession.ts';
+import type { Session } from '../../session/session.ts';
+import { humanBytes } from '../../terminal/units.ts';
+import type { Fetching } from '../../transfer/fetch-file.ts';
+import type { Allowance } from '../../transfer/limits/allowance.ts';
+import { Throttle } from '../../transfer/limits/throttle.ts';
+import type { Attempting } from '../../transfer/mirror/attempt.ts';
+import { Ledger } from '../../transfer/mirror/ledger.ts';
+import { mirror } from '../../transfer/mirror/mirror.ts';
+import { type BatchEnd, summaryReport, summaryText } from '../../transfer/mirror/summary.ts';
+import { outcomeLine } from '../../transfer/report.ts';
+import type { RunEnd } from '../../transfer/run-many.ts';
+import { batchError } from '../../transfer/verdict.ts';
+import type { World } from '../../world.ts';
+import type { OpenBooks } from './books.ts';
+import { checksumsOf } from './checksums.ts';
+import { type Lines, openLines } from './lines.ts';
+import type { Order } from './order.ts';
+import { startPulse } from './pulse.ts';
+import { watched } from './single.ts';
+
+/** What a batch works with. */
+export interface BatchTools {
+  readonly session: Session;
+  readonly fetching: Fetching;
+  readonly allowance: Allowance;
+  readonly books: OpenBooks;
+  readonly world: World;
+}
+
+/** Fetches what an order selects, and sums it up; gives the error that it ends with. */
+export async function runDownloads(order: Order, tools: BatchTools): Promise<FilingsError | undefined> {
+  const { session, books, world, allowance } = tools;
+  const began = world.monotonic();
+  const lines = await openLines(order, world, session.signal);
+  const reach = () => ({ tally: books.tally, read: lines.read(), ms: world.monotonic() - began });
+  const stopPulse = session.progress.moves ? () => {} : startPulse(reach, (line) => session.progress.note(line));
+  try {
+    const alone: Alone = {};
+    const run = await select(order, lines, tools, alone);
+    const undone = undoneOf(order, run);
+    const error = alone.error ?? errorOf({ ...run, undone }, tools);
+    const end: BatchEnd = {
+      undone,
+      stoppedBy: run.stoppedBy,
+      exitCode: error?.exitStatus ?? 0,
+      ms: world.monotonic() - began,
+      bytes: allowance.bytes,
+      requests: allowance.requests,
+    };
+    await books.report.write(summaryReport(books.tally, end));
+    session.progress.note(summaryText(books.tally, end));
+    return error;
+  } finally {
+    stopPulse();
+    lines.close();
+  }
+}
+
+/** Where a single filing is chosen from, what its listing ends with is what the command ends with. */
+interface Alone {
+  error?: FilingsError;
+}
+
+function select(order: Order, lines: Lines, tools: BatchTools, alone: Alone): Promise<RunEnd> {
+  const isAlone = order.input === undefined;
+  const { session, books } = tools;
+  const { client, settings, signal, progress } = session;
+  const { chosen, layout } = order;
+  const { tally, done } = books;
+  return mirror(
+    lines.selected,
+    {
+      list: (accession, within) => client.listFiles(accession, [], within, (setback) => tally.wait(setback)),
+      chosen,
+      layout,
+      isDone: (accession) => done?.has(accession) ?? false,
+      jobs: settings.jobs,
+      signal,
+    },
+    attemptingOf(order, tools),
+    new Ledger(books),
+    {
+      failure: (error) => progress.failure(error),
+      unmatched(accession, reason) {
+        if (isAlone) alone.error = noMatch(accession, reason);
+        else progress.note(`${accession}: ${reason}`);
+      },
+      unlisted(error) {
+        if (isAlone) alone.error = error;
+        return !isAlone;
+      },
+    },
+  );
+}
+
+function attemptingOf(order: Order, { session, fetching, allowance, books, world }: BatchTools): Attempting {
+  const { directory, ifExists = 'skip' } = order;
+  const { limitRate, minFree, dryRun } = order.options;
+  return {
+    fetching,
+    allowance,
+    checksums: checksumsOf(order, world),
+    throttle: limitRate === undefined ? undefined : new Throttle(limitRate, world.monotonic),
+    minFree,
+    dryRun,
+    targetOf(path) {
+      const shown = join(directory, path);
+      return { path: resolve(world.cwd, shown), shown, makeDirectory: true, ifExists, hashed: order.options.checksums };
+    },
+    onSetback: (setback) => books.tally.wait(setback),
+    watch(file) {
+      const { finish, ...watcher } = watched(file.fileName, session);
+      return {
+        ...watcher,
+        finish(outcome) {
+          // Many are skipped: they are counted.
+          const isTold = !outcome.error && (outcome.result !== 'skipped' || session.settings.verbose);
+          finish(isTold ? outcomeLine(outcome, humanBytes) : undefined);
+        },
+      };
+    },
+    onPlanned: (outcome) => {
+      if (outcome.result === 'planned' || session.settings.verbose)
+        session.progress.note(outcomeLine(outcome, humanBytes));
+    },
+  };
+}
+
+/** How many files were not tried, as far as anybody knows: not where an input was not read to its end. */
+function undoneOf({ fileNames }: Order, { stoppedBy, undone, done }: RunEnd): number | undefined {
+  if (!stoppedBy) return 0;
+  return undone ?? (fileNames.length > 0 ? fileNames.length - done : undefined);
+}
+
+function errorOf(run: RunEnd, { books }: BatchTools): FilingsError | undefined {
+  const { files, onlyTemporary, total } = books.tally;
+  return batchError({ files: total, failed: files.failed, onlyTemporary, ...run });
+}
+
+function noMatch(accession: AccessionNumber, reason: string): FilingsError {
+  return new FilingsError('not_found', `${accession}: ${reason}`, {
+    hint: 'check the accession number, --include and --exclude: case counts',
+  });
+}

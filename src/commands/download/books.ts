@@ -1,0 +1,59 @@
+import { resolve } from 'node:path';
+import type { Session } from '../../session/session.ts';
+import { openReport, type Report } from '../../stdio/report-file.ts';
+import { errorObject } from '../../terminal/render-error.ts';
+import { FailedList } from '../../transfer/mirror/failed-list.ts';
+import type { Books } from '../../transfer/mirror/ledger.ts';
+import { Tally } from '../../transfer/mirror/tally.ts';
+import { selectionId } from '../../transfer/selection/done/done-entry.ts';
+import { DoneList } from '../../transfer/selection/done/done-list.ts';
+import type { World } from '../../world.ts';
+import type { Order } from './order.ts';
+
+/** The files that a batch keeps, open. */
+export interface OpenBooks extends Books {
+  /** Puts the failed list in its place and closes the rest. Throws `local_io`. */
+  close(): Promise<void>;
+  /** Closes them without a new failed list. Never throws. */
+  abandon(): Promise<void>;
+}
+
+/** Opens what the options name. Throws `usage`, `local_io`. */
+export async function openBooks(order: Order, session: Session, world: World): Promise<OpenBooks> {
+  const { failed, dryRun } = order.options;
+  const report = await openReport(order.report, world, session.signal);
+  const done = await openDone(order, session, world);
+  const failedList = failed === undefined || dryRun ? undefined : await FailedList.open(resolve(world.cwd, failed));
+  return {
+    tally: new Tally(),
+    report,
+    failed: failedList,
+    done,
+    errorOf: (error) => errorObject(error, world.secrets),
+    close: () => closeAll(report, done, failedList),
+    async abandon() {
+      await failedList?.abandon();
+      await closeAll(report, done, undefined).catch(() => {});
+    },
+  };
+}
+
+async function openDone(order: Order, { client, signal }: Session, world: World): Promise<DoneList | undefined> {
+  const { done, relistAfter, include, exclude, all, dryRun } = order.options;
+  if (done === undefined) return undefined;
+  const selection = selectionId({
+    baseUrl: client.baseUrl,
+    include: all ? [] : include,
+    exclude,
+    layout: order.layout.template,
+    directory: resolve(world.cwd, order.directory),
+  });
+  const file = { path: resolve(world.cwd, done), shown: `--done ${done}`, uid: world.uid };
+  return DoneList.open(file, { selection, relistAfter, now: world.now, readOnly: dryRun }, signal);
+}
+
+async function closeAll(report: Report, done: DoneList | undefined, failed: FailedList | undefined): Promise<void> {
+  await report.close();
+  await done?.close();
+  await failed?.finish();
+}

@@ -1,0 +1,96 @@
+import { resolve } from 'node:path';
+import { fileNameFault, twins } from '../../disk/file-name.ts';
+import { FilingsError } from '../../errors.ts';
+import type { Order } from './order.ts';
+
+/** There is something to fetch, and what is named is not chosen as well. Throws `usage`. */
+export function requireFiles({ accession, fileNames, chosen, input }: Order): void {
+  if (input !== undefined && accession !== undefined) {
+    throw new FilingsError('usage', '--input and ACCESSION: only one of them can name the filings', {
+      hint: 'put the filing into the input, or leave --input out',
+    });
+  }
+  if (input !== undefined) return;
+  if (accession === undefined) {
+    throw new FilingsError('usage', 'download: ACCESSION is missing', {
+      hint: 'see filings download --help: name a filing and its files, or take them from a file with --input FILE',
+    });
+  }
+  if (fileNames.length > 0 && chosen) {
+    throw new FilingsError('usage', 'FILE and --all, --include or --exclude: they exclude each other', {
+      hint: 'name the files, or choose them from the listing',
+    });
+  }
+  if (fileNames.length > 0 || chosen) return;
+  throw new FilingsError('usage', 'download: no file is named', {
+    hint: `see what there is with: filings list ${accession}; or take all of it with --all`,
+  });
+}
+
+/** What goes with one file alone, and what with an input alone. Throws `usage`. */
+export function requireBatch({ fileNames, input, single, layout, options, output }: Order): void {
+  const { sha256, spool, shard, done, relistAfter, ifExists } = options;
+  const forOne = output !== undefined ? '--output' : sha256 !== undefined ? '--sha256' : undefined;
+  if (forOne !== undefined && !single) {
+    throw new FilingsError('usage', `${forOne} takes exactly one file: ${fileNames.length} are named`, {
+      hint: 'download them one by one, or several into a directory: --directory DIR',
+    });
+  }
+  if (spool && output !== '-') {
+    throw new FilingsError('usage', '--spool: goes with --output -', { hint: 'a file is all or nothing without it' });
+  }
+  const forInput = shard !== undefined ? '--shard' : done !== undefined ? '--done' : undefined;
+  if (forInput !== undefined && input === undefined) {
+    throw new FilingsError('usage', `${forInput}: goes with --input`, { hint: 'name a file of lines: --input FILE' });
+  }
+  if (relistAfter !== undefined && done === undefined) {
+    throw new FilingsError('usage', '--relist-after: goes with --done', { hint: 'without it every filing is listed' });
+  }
+  if (input !== undefined && !layout.holdsAccession && ifExists === undefined) {
+    throw new FilingsError('usage', `--layout '${layout.template}': without {accession_no} filings share their names`, {
+      hint: 'put {accession_no} into it, or say with --if-exists what to do about a name that is there already',
+    });
+  }
+}
+
+/** Files that are read and written by a run are different ones. Throws `usage`. */
+export function requireLedgers({ input, options }: Order): void {
+  const { report, failed, done, metrics } = options;
+  const named = Object.entries({ input, report, failed, done, metrics }).flatMap(([name, path]) =>
+    path === undefined || path === '-' ? [] : [{ name: `--${name}`, path: resolve(path) }],
+  );
+  for (const [index, one] of named.entries()) {
+    const other = named.slice(0, index).find(({ path }) => path === one.path);
+    if (other === undefined) continue;
+    throw new FilingsError('usage', `${other.name} and ${one.name}: they name the same file`, {
+      hint: 'give each a file of its own',
+    });
+  }
+  const needsFile = named.length < [input, report, failed, done, metrics].filter((path) => path !== undefined).length;
+  const dashed = needsFile && Object.entries({ failed, done, metrics }).find(([, path]) => path === '-');
+  if (!dashed) return;
+  throw new FilingsError('usage', `--${dashed[0]}: must be a file, not -`, { hint: 'name a file' });
+}
+
+/** Names that may touch the disk, and no two that may be one file. Throws `usage`. */
+export function requireSafeNames(names: readonly string[]): void {
+  const same = twins(names);
+  for (const name of names) {
+    const fault = fileNameFault(name);
+    const twin = same.get(name);
+    if (fault)
+      throw new FilingsError('usage', `file name '${name}': ${fault.reason}`, fault.hint ? { hint: fault.hint } : {});
+    if (twin === undefined) continue;
+    throw new FilingsError('usage', `file names '${name}' and '${twin}': they may be one file on some disks`, {
+      hint: 'download one of them under another name: -o PATH',
+    });
+  }
+}
+
+/** Throws `usage`. */
+export function requireOneOutput(output: string): void {
+  if (output !== '' && !output.endsWith('/')) return;
+  throw new FilingsError('usage', `--output: must be a file, and is ${output === '' ? 'empty' : 'a directory'}`, {
+    hint: 'name a file, or - for stdout; to keep its own name, use --directory',
+  });
+}

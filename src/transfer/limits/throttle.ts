@@ -1,0 +1,26 @@
+import { sleep } from '../../abort.ts';
+
+/** So much may go at once after a pause: a quarter of a second's worth. */
+const BURST_SECONDS = 0.25;
+
+/** One bandwidth for all jobs together: `--limit-rate`. Whoever has moved bytes waits until they were due. */
+export class Throttle {
+  readonly #bytesPerMs: number;
+  readonly #now: () => number;
+  /** Until when the bytes that were moved use up the bandwidth. */
+  #usedUntil = Number.NEGATIVE_INFINITY;
+
+  /** `now`: milliseconds of a clock that never steps. */
+  constructor(bytesPerSecond: number, now: () => number) {
+    this.#bytesPerMs = bytesPerSecond / 1000;
+    this.#now = now;
+  }
+
+  /** Waits as long as these bytes take at the rate, behind those of other jobs. Throws the signal's reason. */
+  async moved(bytes: number, signal: AbortSignal): Promise<void> {
+    const now = this.#now();
+    const from = Math.max(this.#usedUntil, now - BURST_SECONDS * 1000);
+    this.#usedUntil = from + bytes / this.#bytesPerMs;
+    await sleep(this.#usedUntil - now, signal);
+  }
+}

@@ -1,0 +1,114 @@
+import { lstat } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import type { Setback } from '../../http/retry/attempts.ts';
+import type { ChecksumFiles } from '../checksums/checksum-files.ts';
+import { type Fetching, fetchToDisk, type Target } from '../fetch-file.ts';
+import type { Allowance } from '../limits/allowance.ts';
+import { requireFree } from '../limits/free-space.ts';
+import type { Throttle } from '../limits/throttle.ts';
+import type { Outcome } from '../outcome.ts';
+import type { Ending } from '../run-many.ts';
+import type { Expanded, ExpandedFile } from '../selection/expanded.ts';
+import type { Watcher } from '../transfer.ts';
+import { keepChecksum } from './keep-checksum.ts';
+
+/** How one of a selection's things ended; a file has an outcome. */
+export interface Attempted extends Ending {
+  readonly outcome?: Outcome | undefined;
+}
+
+/** What files of a batch are fetched with, and within which limits. */
+export interface Attempting {
+  readonly fetching: Fetching;
+  /** Where a file goes, by its path below the directory. */
+  readonly targetOf: (path: string) => Target;
+  readonly allowance: Allowance;
+  readonly throttle: Throttle | undefined;
+  /** Bytes that stay free on the disk. */
+  readonly minFree: number | undefined;
+  /** Nothing is fetched or written. */
+  readonly dryRun: boolean;
+  /** Shows a file while it is fetched. */
+  readonly watch: (file: ExpandedFile) => Watcher & { finish(outcome: Outcome): void };
+  readonly onSetback: (setback: Setback) => void;
+  /** Tells what would be done. */
+  readonly onPlanned: (outcome: Outcome) => void;
+  readonly checksums: ChecksumFiles | undefined;
+}
+
+/** Deals with one thing of a selection: a file is fetched within the limits, anything else has ended already. */
+export async function attempt(item: Expanded, attempting: Attempting, signal: AbortSignal): Promise<Attempted> {
+  switch (item.kind) {
+    case 'file':
+      return attempting.dryRun ? plan(item, attempting) : fetchWithin(item, attempting, signal);
+    case 'bad':
+    case 'refused':
+      return { error: item.error, asked: false };
+    case 'unlisted':
+      return item.error.code === 'limit' ? { limit: item.error } : { error: item.error };
+    default:
+      return { asked: false };
+  }
+}
+
+async function fetchWithin(file: ExpandedFile, attempting: Attempting, signal: AbortSignal): Promise<Attempted> {
+  const { allowance, throttle, minFree, fetching, targetOf } = attempting;
+  const limit = allowance.reached(file.size);
+  if (limit) return { limit };
+  const target = targetOf(file.path);
+  const room = async (bytes: number) => {
+    if (minFree !== undefined) await requireFree(await standingDirectory(dirname(target.path)), minFree, bytes);
+  };
+  await room(file.size ?? 0);
+  const share = allowance.share(file.size);
+  const shown = attempting.watch(file);
+  const fetched = await fetchToDisk(file, target, fetching, signal, {
+    total(bytes, offset) {
+      share.expect(bytes === undefined ? undefined : bytes - offset);
+      shown.total(bytes, offset);
+    },
+    async moved(bytes) {
+      share.came(bytes);
+      await shown.moved(bytes);
+      await throttle?.moved(bytes, signal);
+    },
+    setback(setback) {
+      attempting.onSetback(setback);
+      shown.setback(setback);
+    },
+  }).finally(() => share.release());
+  const { checksums } = attempting;
+  const outcome = checksums ? await keepChecksum(fetched, target, checksums, signal) : fetched;
+  shown.finish(outcome);
+  if (outcome.error?.code === 'limit') return { limit: outcome.error };
+  return { outcome, error: outcome.error, asked: outcome.attempts > 0 };
+}
+
+/** What would become of a file. */
+async function plan(file: ExpandedFile, { targetOf, onPlanned }: Attempting): Promise<Attempted> {
+  const { path, shown, ifExists } = targetOf(file.path);
+  const { accession, fileName, size = 0 } = file;
+  const present = ifExists === 'skip' ? await lstat(path).catch(() => undefined) : undefined;
+  const outcome: Outcome = {
+    wanted: { accession, fileName },
+    result: present?.isFile() ? 'skipped' : 'planned',
+    path: shown,
+    bytes: present?.isFile() ? present.size : size,
+    saved: 0,
+    moved: 0,
+    verifiedLength: true,
+    attempts: 0,
+    ms: 0,
+  };
+  onPlanned(outcome);
+  return { outcome, asked: false };
+}
+
+/** The first directory on the way up that is there: a missing one will be made on the same disk. */
+async function standingDirectory(path: string): Promise<string> {
+  const there = await lstat(path).then(
+    () => true,
+    () => false,
+  );
+  return there || dirname(path) === path ? path : standingDirectory(dirname(path));
+}

@@ -1,0 +1,30 @@
+import { basename, dirname, join } from 'node:path';
+import { sha256OfFile } from '../../disk/hash/sha256.ts';
+import { FilingsError } from '../../errors.ts';
+import type { ChecksumFiles } from '../checksums/checksum-files.ts';
+import type { Target } from '../fetch-file.ts';
+import type { Outcome } from '../outcome.ts';
+
+/**
+ * Lists a file that stands in its directory's SHA256SUMS; one that was there already is hashed when it is not listed. A file
+ * that can't be listed has failed.
+ */
+export async function keepChecksum(
+  outcome: Outcome,
+  { path, shown }: Pick<Target, 'path' | 'shown'>,
+  sums: ChecksumFiles,
+  signal: AbortSignal,
+): Promise<Outcome> {
+  if (outcome.error) return outcome;
+  const directory = { path: dirname(path), entry: (name: string) => join(dirname(path), name) };
+  const name = basename(path);
+  try {
+    if (outcome.result === 'skipped' && (await sums.isListed(directory, name))) return outcome;
+    const sha256 = outcome.sha256 ?? (await sha256OfFile(path, shown, signal));
+    await sums.add(directory, name, sha256);
+    return { ...outcome, sha256 };
+  } catch (error) {
+    if (!(error instanceof FilingsError)) throw error;
+    return { ...outcome, result: 'failed', error };
+  }
+}

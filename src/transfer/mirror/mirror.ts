@@ -1,0 +1,58 @@
+import type { FilingsError } from '../../errors.ts';
+import type { AccessionNumber } from '../../service/accession.ts';
+import { type RunEnd, runMany } from '../run-many.ts';
+import type { Expanded } from '../selection/expanded.ts';
+import { Expansion, type ExpansionOptions } from '../selection/expansion.ts';
+import type { Selected } from '../selection/expansion-queue.ts';
+import { type Attempting, attempt } from './attempt.ts';
+import type { Ledger } from './ledger.ts';
+import { Streak } from './streak.ts';
+
+/** What a batch tells a person. */
+export interface Telling {
+  unmatched(accession: AccessionNumber, reason: string): void;
+  failure(error: FilingsError): void;
+  /** A listing failed; false: it is told elsewhere. */
+  unlisted(error: FilingsError): boolean;
+}
+
+/**
+ * Works through a selection: listings a few ahead, files some at a time, each written down as it ends. Goes on after a
+ * failed one, but not after what would fail all the rest. Throws what the books throw.
+ */
+export async function mirror(
+  lines: AsyncIterable<Selected>,
+  selection: Omit<ExpansionOptions, 'onTaken'>,
+  attempting: Attempting,
+  ledger: Ledger,
+  telling: Telling,
+): Promise<RunEnd> {
+  const streak = new Streak((error) => telling.failure(error));
+  const expansion = new Expansion(lines, { ...selection, onTaken: ledger.taken });
+  let stopping = false;
+  const end = await runMany(
+    expansion,
+    (item: Expanded, signal) => attempt(item, attempting, signal),
+    async ({ outcome, error, asked }, item, brokenOff) => {
+      await ledger.ended(item, outcome, brokenOff);
+      if (item.kind === 'unmatched') telling.unmatched(item.accession, noMatch(item.files));
+      if (brokenOff || (item.kind === 'unlisted' && !telling.unlisted(item.error))) return;
+      // What stops the batch is told at its end.
+      if (error?.stopsRun && !stopping) stopping = true;
+      else if (error || asked !== false) streak.next(error && atLine(item, error));
+    },
+    { jobs: selection.jobs, signal: selection.signal },
+  );
+  if (end.stoppedBy && !end.fromOutside && end.stoppedBy.code !== 'limit' && !stopping) streak.drop();
+  else streak.flush();
+  return end;
+}
+
+function noMatch(files: number): string {
+  return files === 0 ? 'the service lists no files' : `none of its ${files} files is chosen`;
+}
+
+function atLine(item: Expanded, error: FilingsError): FilingsError {
+  const number = item.kind === 'bad' ? item.number : undefined;
+  return number === undefined ? error : error.reworded(`line ${number}: ${error.message}`);
+}

@@ -1,0 +1,61 @@
+import type { ErrorCode, FilingsError } from '../../errors.ts';
+import type { Setback } from '../../http/retry/attempts.ts';
+import type { Outcome } from '../outcome.ts';
+
+/** The counts of a run. */
+export class Tally {
+  readonly files = { downloaded: 0, resumed: 0, skipped: 0, planned: 0, failed: 0 };
+  /** Filings that the done list had. */
+  done = 0;
+  /** Filings of whose listing nothing was chosen. */
+  unmatched = 0;
+  retries = 0;
+  waitMs = 0;
+  /** Bytes of the files that would be downloaded, as far as listings say. */
+  plannedBytes = 0;
+  /** Bytes moved for files. */
+  moved = 0;
+  /** Bytes that did not have to be moved again. */
+  saved = 0;
+  /** When the service asked to come back, the latest; milliseconds since the epoch. */
+  retryAt: number | undefined;
+  readonly #failures = new Map<ErrorCode, number>();
+
+  add(outcome: Outcome): void {
+    this.files[outcome.result] += 1;
+    this.moved += outcome.moved;
+    this.saved += outcome.saved;
+    if (outcome.result === 'planned') this.plannedBytes += outcome.bytes;
+    if (outcome.error) this.#note(outcome.error);
+  }
+
+  /** A failure that is of no file: a line of the input, a listing. */
+  fail(error: FilingsError): void {
+    this.files.failed += 1;
+    this.#note(error);
+  }
+
+  wait({ waitMs }: Setback): void {
+    this.retries += 1;
+    this.waitMs += waitMs;
+  }
+
+  get total(): number {
+    return Object.values(this.files).reduce((sum, count) => sum + count, 0);
+  }
+
+  /** Failures by their codes, the most frequent first. */
+  get failures(): readonly (readonly [code: ErrorCode, count: number])[] {
+    return [...this.#failures].sort(([, a], [, b]) => b - a);
+  }
+
+  /** Whether running it again later may mend every failure there was. */
+  get onlyTemporary(): boolean {
+    return [...this.#failures.keys()].every((code) => code === 'temporary');
+  }
+
+  #note({ code, retryAt }: FilingsError): void {
+    this.#failures.set(code, (this.#failures.get(code) ?? 0) + 1);
+    if (retryAt !== undefined) this.retryAt = Math.max(this.retryAt ?? 0, retryAt);
+  }
+}

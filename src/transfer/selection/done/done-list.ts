@@ -1,0 +1,106 @@
+import type { FileHandle } from 'node:fs/promises';
+import { readFailure } from '../../../disk/failure.ts';
+import type { AccessionNumber } from '../../../service/accession.ts';
+import { LineSplitter } from '../input/line-splitter.ts';
+import { AccessionSet } from './accession-set.ts';
+import { Appender } from './appender.ts';
+import { type DoneEntry, doneLine, parseDoneLine } from './done-entry.ts';
+import { type OwnFile, openToAppend, openToRead } from './own-file.ts';
+
+/** A line of ours has 66 bytes. */
+const LONGEST_LINE = 200;
+const CHUNK = 1 << 18;
+
+export interface DoneListOptions {
+  /** See `selectionId`: entries of others are passed over. */
+  readonly selection: string;
+  /** Milliseconds: entries whose time is further than that from now, either way, don't count. */
+  readonly relistAfter: number | undefined;
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
+  /** Nothing is made or written: for `--dry-run`. */
+  readonly readOnly?: boolean;
+}
+
+/** `--done`: which filings are complete, from earlier runs and this one, in 9 to 13 bytes each. */
+export class DoneList {
+  readonly #options: DoneListOptions;
+  readonly #filings = new AccessionSet();
+  #appender: Appender | undefined;
+
+  private constructor(options: DoneListOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Opens and reads the list; a missing one is made. Throws `usage` for what is no plain file of
+   * this user's, `local_io`, the signal's reason.
+   */
+  static async open(file: OwnFile, options: DoneListOptions, signal: AbortSignal): Promise<DoneList> {
+    const list = new DoneList(options);
+    const handle = await (options.readOnly ? openToRead(file) : openToAppend(file));
+    if (handle === undefined) return list;
+    try {
+      await list.#read(handle, signal);
+    } catch (error) {
+      await handle.close();
+      signal.throwIfAborted();
+      throw readFailure(error, file.shown);
+    }
+    if (options.readOnly) await handle.close();
+    else list.#appender = new Appender(handle, file.shown);
+    return list;
+  }
+
+  /** How many filings of this selection it has. */
+  get size(): number {
+    return this.#filings.size;
+  }
+
+  /** Bytes that it takes. */
+  get bytes(): number {
+    return this.#filings.bytes;
+  }
+
+  has(accession: AccessionNumber): boolean {
+    return this.#filings.has(accession);
+  }
+
+  /** Remembers a filing as complete. Throws `local_io`: then it does not count as done. */
+  async add(accession: AccessionNumber, files: number): Promise<void> {
+    const { selection, now } = this.#options;
+    await this.#appender?.append(doneLine({ accession, selection, time: now(), files }));
+    this.#filings.add(accession);
+  }
+
+  async close(): Promise<void> {
+    await this.#appender?.close();
+  }
+
+  async #read(handle: FileHandle, signal: AbortSignal): Promise<void> {
+    const splitter = new LineSplitter(LONGEST_LINE);
+    const buffer = Buffer.allocUnsafe(CHUNK);
+    for (let position = 0; ; ) {
+      signal.throwIfAborted();
+      const { bytesRead } = await handle.read(buffer, 0, CHUNK, position);
+      if (bytesRead === 0) break;
+      for (const { bytes } of splitter.split(buffer.subarray(0, bytesRead))) this.#note(bytes);
+      position += bytesRead;
+    }
+    this.#note(splitter.rest()?.bytes);
+  }
+
+  #note(line: Buffer | undefined): void {
+    const entry = line && parseDoneLine(line.toString('latin1'));
+    if (entry?.selection !== this.#options.selection) return;
+    // The last entry of a filing counts.
+    if (this.#isRecent(entry)) this.#filings.add(entry.accession);
+    else this.#filings.delete(entry.accession);
+  }
+
+  /** A time far ahead is a wrong clock's: nobody knows how old the entry is, and a listing is cheap. */
+  #isRecent({ time }: DoneEntry): boolean {
+    const { relistAfter, now } = this.#options;
+    return relistAfter === undefined || Math.abs(now() - time) <= relistAfter;
+  }
+}

@@ -1,0 +1,145 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { FilingsError } from '../../src/errors.ts';
+import { type InputLine, parseInputLine } from '../../src/transfer/selection/input/line.ts';
+import { type NumberedLine, readInputLines } from '../../src/transfer/selection/input/lines.ts';
+
+const asked = '0001234567-24-000001';
+
+function told(line: InputLine): unknown {
+  if (line.kind === 'bad') return line.fault.message;
+  return line.kind === 'entry' ? [line.accession, line.file] : line.kind;
+}
+
+describe('parseInputLine', () => {
+  it.each<[line: string, file: string | undefined]>([
+    [asked, undefined],
+    [`${asked}\r`, undefined],
+    [`  ${asked}  `, undefined],
+    [`\ufeff${asked}`, undefined],
+    [`${asked}\ta.htm`, 'a.htm'],
+    [`${asked} \t  a b.htm`, 'a b.htm'],
+    [`${asked} a.htm\r`, 'a.htm'],
+    [`${asked} a.htm `, 'a.htm '],
+    [`${asked} "a.htm"`, '"a.htm"'],
+    [`${asked} # no comment`, '# no comment'],
+    [`${asked} ../a`, '../a'],
+    [JSON.stringify({ accession_no: asked, file_name: 'a\nb', size: 3 }), 'a\nb'],
+    [JSON.stringify({ accession_no: asked, file_name: null }), undefined],
+    [`${JSON.stringify({ accession_no: asked })}\r`, undefined],
+  ])('takes %j', (line, file) => {
+    expect(told(parseInputLine(line))).toEqual([asked, file]);
+  });
+
+  it.each(['', ' ', '\t', '\r', '# comment', '  # comment'])('passes over %j', (line) => {
+    expect(parseInputLine(line)).toEqual({ kind: 'blank' });
+  });
+
+  it.each<[line: string, fault: RegExp]>([
+    ['nonsense', /accession number 'nonsense': it has letters/],
+    ['000123456724000001 a.htm', /18 digits without dashes/],
+    [`"${asked}"`, /neither digits nor dashes/],
+    ['{"accession_no":', /broken JSON/],
+    ['{}', /accession_no is no string/],
+    ['{"accession_no":5}', /accession_no is no string/],
+    [`{"accession_no":"${asked}","file_name":5}`, /file_name is no string/],
+    ['{"accession_no":"x"}', /accession number 'x'/],
+    [`["${asked}"]`, /accession number '\["/],
+  ])('refuses %j', (line, fault) => {
+    const parsed = parseInputLine(line);
+    expect(told(parsed)).toMatch(fault);
+    expect(parsed.kind === 'bad' && parsed.fault.code).toBe('usage');
+  });
+});
+
+describe('readInputLines', () => {
+  async function read(chunks: Iterable<Uint8Array | string>): Promise<NumberedLine[]> {
+    async function* stream() {
+      yield* chunks;
+    }
+    const lines: NumberedLine[] = [];
+    for await (const line of readInputLines(stream())) lines.push(line);
+    return lines;
+  }
+
+  function* inOneBuffer(chunks: readonly Uint8Array[]) {
+    const buffer = Buffer.alloc(1000);
+    for (const chunk of chunks) {
+      buffer.fill('#').set(chunk);
+      yield buffer.subarray(0, chunk.length);
+    }
+  }
+
+  it('numbers the lines, counting blank ones, the last one with or without a line feed', async () => {
+    const lines = await read([`\ufeff# head\n\n${asked}\r\n${asked} a.htm\nbad\n`, `${asked} b.htm`]);
+    expect(lines.map((line) => [line.number, told(line)])).toEqual([
+      [3, [asked, undefined]],
+      [4, [asked, 'a.htm']],
+      [5, expect.stringContaining('bad')],
+      [6, [asked, 'b.htm']],
+    ]);
+    expect(await read([])).toEqual([]);
+    expect(await read([`${asked}\n`])).toHaveLength(1);
+  });
+
+  it('says how far the input has been read, in bytes', async () => {
+    const text = `${asked} ñ.htm\n\n# x\nbad\r\n${asked}`;
+    const lines = await read([text.slice(0, 5), text.slice(5)]);
+    const upTo = (part: string) => Buffer.byteLength(text.slice(0, text.indexOf(part) + part.length));
+    expect(lines.map(({ end }) => end)).toEqual([upTo('htm\n'), upTo('bad\r\n'), Buffer.byteLength(text)]);
+  });
+
+  it('reads the same however the bytes are cut', async () => {
+    const bytes = Buffer.from(`${asked} ñ日本🙂.htm\n\n${asked}\n# x\n${asked} b.htm`);
+    const whole = await read([bytes]);
+    expect(whole).toHaveLength(3);
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.integer({ min: 0, max: bytes.length }), { maxLength: 6 }), async (cuts) => {
+        const edges = [0, ...cuts.sort((a, b) => a - b), bytes.length];
+        const chunks = edges.slice(1).map((end, i) => bytes.subarray(edges[i], end));
+        expect(await read(chunks)).toEqual(whole);
+        // A stream may use its buffer again.
+        expect(await read(inOneBuffer(chunks))).toEqual(whole);
+      }),
+    );
+  });
+
+  it('says what is wrong with bytes and length, and goes on', async () => {
+    const lines = await read([
+      Buffer.from([0x30, 0xff, 0x0a]),
+      `${asked} ${'x'.repeat(65_536)}`,
+      'y'.repeat(200_000),
+      `\n${asked}\n`,
+    ]);
+    expect(lines.map((line) => [line.number, told(line)])).toEqual([
+      [1, 'a line of the input: not UTF-8'],
+      [2, 'a line of the input: longer than 65536 bytes'],
+      [3, [asked, undefined]],
+    ]);
+  });
+
+  it('takes a line of 65,536 bytes, and none of one more', async () => {
+    const longest = `${asked} ${'x'.repeat(65_536 - asked.length - 1)}`;
+    const lines = await read([longest.slice(0, 70), longest.slice(70), `\n${longest}x\n`, `${longest}\n`]);
+    expect(lines.map(({ kind, end }) => [kind, end])).toEqual([
+      ['entry', 65_537],
+      ['bad', 131_075],
+      ['entry', 196_612],
+    ]);
+  });
+
+  it('is local_io when the input can not be read', async () => {
+    async function* broken() {
+      yield `${asked}\n`;
+      throw Object.assign(new Error('x'), { code: 'EIO' });
+    }
+    const lines = readInputLines(broken());
+    expect((await lines.next()).value).toMatchObject({ number: 1 });
+    await expect(lines.next()).rejects.toMatchObject({ code: 'local_io', message: expect.stringContaining('EIO') });
+    async function* interrupted() {
+      yield '';
+      throw new FilingsError('interrupted', 'x', { signal: 2 });
+    }
+    await expect(readInputLines(interrupted()).next()).rejects.toMatchObject({ code: 'interrupted' });
+  });
+});
