@@ -47,6 +47,8 @@ function endSoon(patience) {
   setTimeout(() => (unwritten && patience > 0 ? endSoon(patience - 1) : process.exit()), 50).unref();
 }
 
+// Should nothing be left to wait for while it works, that is no success.
+process.exitCode = 1;
 run.done.then((status) => {
   process.exitCode = status;
   endSoon(20);

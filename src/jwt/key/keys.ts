@@ -121,7 +121,8 @@ function pemKeyObject(pem: PemKey, what: string, passphrase: string | undefined)
 
 function decryptionFault(code: string | undefined): string {
   return code === 'ERR_OSSL_UNSUPPORTED' || code === 'ERR_OSSL_EVP_UNSUPPORTED'
-    ? "the key is encrypted in a way that this Node's OpenSSL does not take; 'openssl pkcs8 -topk8' encrypts it anew"
+    ? // What a wrong passphrase makes of it can look like another format, too.
+      "the key can't be decrypted: the passphrase is wrong, or the key is encrypted in a way that this Node's OpenSSL does not take: 'openssl pkcs8 -topk8' encrypts it anew"
     : "the key can't be decrypted: the passphrase is wrong, or the file is damaged";
 }
 
