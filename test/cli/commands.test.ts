@@ -25,6 +25,8 @@ test.each<[line: string, status: number, stdout: RegExp, stderr: RegExp]>([
   ['token sign --secret-file secret', 0, JWT, NOTHING],
   ['token inspect e30.e30.AA', 0, /^NOT VERIFIED/, NOTHING],
   ['token verify e30.e30.AA --secret-file secret', 4, NOTHING, /^filings: /],
+  ['verify .', 2, NOTHING, /no SHA256SUMS/],
+  [`download ${ACCESSION} --all -d all --checksums --sandbox`, 0, NOTHING, /^all\/primary\.htm: \d/m],
   ['completion bash', 0, /complete .*filings/, NOTHING],
   ['help exit-codes', 0, /141/, NOTHING],
   ['serve --port none', 2, NOTHING, /^filings: --port/],

@@ -23,7 +23,7 @@ let serial = 0;
 beforeAll(async () => {
   place = await mkdtemp(join(tmpdir(), 'filings-done-'));
   await build({
-    entryPoints: [join(import.meta.dirname, '../../src/transfer/selection/done-list.ts')],
+    entryPoints: [join(import.meta.dirname, '../../src/transfer/selection/done/done-list.ts')],
     outfile: join(place, 'done-list.mjs'),
     bundle: true,
     platform: 'node',
