@@ -73,5 +73,7 @@ const FOLD = Uint8Array.from({ length: 256 }, (_, byte) =>
 
 /** Bytes as text, a character each: small letters, `+` for `-`, `/` for `_`. */
 export function folded(bytes: Buffer): string {
-  return Buffer.from(bytes.map((byte) => FOLD[byte] ?? byte)).toString('latin1');
+  const text = Buffer.allocUnsafe(bytes.length);
+  for (let index = 0; index < bytes.length; index += 1) text[index] = FOLD[bytes[index] ?? 0] ?? 0;
+  return text.toString('latin1');
 }

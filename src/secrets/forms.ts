@@ -52,25 +52,31 @@ function plainForms(secret: string): Form[] {
 /** How it may be written before it is encoded. */
 function spellings(secret: string): Buffer[] {
   const text = Buffer.from(secret).toString();
-  return [text, encodeURIComponent(text), JSON.stringify(text).slice(1, -1)].map((spelled) => Buffer.from(spelled));
+  const spelled = new Set([text, encodeURIComponent(text), JSON.stringify(text).slice(1, -1)]);
+  return [...spelled].map((spelling) => Buffer.from(spelling));
 }
 
 function encodedForms(bytes: Buffer): Form[] {
   return CODINGS.flatMap((coding) => coding.skips.map((skip) => encoded(bytes, coding, skip)));
 }
 
-/** The digits that depend on these bytes alone. */
+/** The digits that depend on these bytes alone. Into one buffer: a secret may be a file of a megabyte. */
 function encoded(bytes: Buffer, { digits, width }: Coding, skip: number): Form {
   const mask = (1 << width) - 1;
-  let text = '';
+  const text = Buffer.alloc(Math.ceil((bytes.length * 8) / width));
+  let length = 0;
   let bits = -skip;
   let held = 0;
   for (const byte of bytes) {
     held = ((held << 8) | byte) & 0xffff;
-    for (bits += 8; bits >= width; ) {
+    for (bits += 8; bits >= width; length += 1) {
       bits -= width;
-      text += digits.charAt((held >> bits) & mask);
+      text[length] = digits.charCodeAt((held >> bits) & mask);
     }
   }
-  return { text: folded(Buffer.from(text)), before: skip === 0 ? 0 : 1, after: bits === 0 ? 0 : 1 };
+  return {
+    text: folded(text.subarray(0, length)),
+    before: skip === 0 ? 0 : 1,
+    after: bits === 0 ? 0 : 1,
+  };
 }

@@ -16,6 +16,7 @@ beforeAll(async () => {
   await filings('keygen', '--alg', 'ES256', '--out', 'ec.pem', '--public', 'ec.pub');
   await filings('keygen', '--alg', 'RS256', '--out', 'rsa.pem', '--public', 'rsa.pub');
   await filings('keygen', '--alg', 'HS512', '--out', 'secret');
+  await file('megabyte', '-----BEGIN '.repeat(80_000));
   return () => {
     process.chdir(before);
     return rm(folder, { recursive: true, force: true });
@@ -183,6 +184,11 @@ describe('token sign', () => {
     ['a public key', ['sign', '--key', 'ec.pub'], /a public key, which can only verify/],
     ['a key of another curve', ['sign', '--key', 'ec.pem', '--alg', 'ES384'], /P-384[\s\S]*goes with ES256/],
     ['a key of another family', ['sign', '--key', 'ec.pem', '--alg', 'HS256'], /HS256 is made with a shared secret/],
+    [
+      'a megabyte as a secret',
+      ['sign', '--secret-file', 'megabyte'],
+      /megabyte: larger than 64 KiB, which no secret is/,
+    ],
     ['a secret for RS256', ['sign', '--secret-file', 'secret', '--alg', 'RS256'], /RS256 wants an RSA key/],
     [
       'an algorithm that is not taken',

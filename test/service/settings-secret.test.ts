@@ -76,6 +76,7 @@ describe('a key file', () => {
     await expect(read(folder.path)).rejects.toThrow('not a regular file');
     await expect(read('/dev/zero')).rejects.toThrow('not a regular file');
     await expect(read(await folder.file('large', 'x'.repeat(1024 * 1024 + 1)))).rejects.toThrow('larger than 1 MiB');
+    await expect(read(await folder.file('no-key', 'x'.repeat(64 * 1024 + 1)))).rejects.toThrow('larger than 64 KiB');
   });
 
   test('may be a pipe, which is waited for', async () => {

@@ -1,5 +1,6 @@
 import { checkAccess, readSecretFile, readSmallFile } from '../../disk/secret-file.ts';
 import { FilingsError } from '../../errors.ts';
+import { requireSecretSize } from '../../secrets/size.ts';
 import type { World } from '../../world.ts';
 import {
   isPublicMaterial,
@@ -50,7 +51,7 @@ async function readKey<K extends JwtKey>(files: KeyFiles, world: KeyWorld, load:
   const bytes = await readKeyFile(keyFile, files, world);
   const passphrase = passphraseFile === undefined ? undefined : await readPassphrase(passphraseFile, files, world);
   const key = load(bytes, nameOf('key file', keyFile), passphrase);
-  if (key.type === 'secret') remember(key.keyObject.export(), world);
+  if (key.type === 'secret') remember(key.keyObject.export(), key.what, world);
   return key;
 }
 
@@ -69,7 +70,7 @@ async function readPassphrase(path: string, files: KeyFiles, world: KeyWorld): P
 
 async function readSecret(path: string, what: string, { stdin }: KeyFiles, world: KeyWorld): Promise<Buffer> {
   const bytes = path === '-' && stdin !== undefined ? stdin : await readSecretFile(path, what, world);
-  remember(bytes, world);
+  remember(bytes, nameOf(what, path), world);
   return bytes;
 }
 
@@ -77,7 +78,8 @@ async function readSecret(path: string, what: string, { stdin }: KeyFiles, world
 const SHORTEST_SECRET = 16;
 
 /** In every form that text could show it in. */
-function remember(secret: Buffer, { secrets }: KeyWorld): void {
+function remember(secret: Buffer, name: string, { secrets }: KeyWorld): void {
+  requireSecretSize(secret, name);
   if (secret.length < SHORTEST_SECRET) return;
   secrets.add(secret.toString('utf8').trimEnd());
   for (const encoding of ['hex', 'base64', 'base64url'] as const) secrets.add(secret.toString(encoding));

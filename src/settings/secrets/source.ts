@@ -1,5 +1,6 @@
 import { readSecretFile } from '../../disk/secret-file.ts';
 import { FilingsError } from '../../errors.ts';
+import { requireSecretSize } from '../../secrets/size.ts';
 import { readAll } from '../../stdio/input.ts';
 import type { World } from '../../world.ts';
 import type { KeySource, TokenSource } from '../settings.ts';
@@ -27,6 +28,7 @@ export function readToken(
 
 async function readSecret(source: KeySource, what: string, world: World, signal: AbortSignal): Promise<string> {
   const secret = (await rawSecret(source, what, world, signal)).replace(/\r?\n$/, '');
+  requireSecretSize(secret, nameOf(source, what));
   world.secrets.add(secret);
   const fault = faultOf(secret);
   if (fault === undefined) return secret;
