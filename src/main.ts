@@ -52,7 +52,10 @@ async function answer(request: Request, world: World): Promise<number> {
       const { run } = await load(request.command);
       guardStream(world.stdout);
       guardStream(world.stderr);
-      return run(request.invocation, world);
+      const { flags } = request.invocation;
+      if (flags.deadline === undefined && !world.env.FILINGS_DEADLINE) return run(request.invocation, world);
+      const { withinDeadline } = await import('./session/bounded.ts');
+      return withinDeadline(flags, world, (bounded) => run(request.invocation, bounded));
     }
   }
 }

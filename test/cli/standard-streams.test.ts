@@ -14,9 +14,24 @@ test('a report whose reader went away ends the run with 141, quietly: files may 
 test.each([
   ['--report', 'a FIFO that nobody reads', [...DOWNLOAD, 'primary.htm', '--report', 'fifo']],
   ['--input', 'a FIFO that nobody writes', ['--sandbox', 'list', '--input', 'fifo']],
+  ['--config', 'a FIFO that nobody writes', ['--config', 'fifo', 'list', ACCESSION]],
+  ['--key', 'a FIFO that nobody writes', ['token', 'sign', '--key', 'fifo']],
+  ['--secret-file', 'a FIFO that nobody writes', ['token', 'verify', 'a.b.c', '--secret-file', 'fifo']],
 ])('%s on %s holds nothing beyond the deadline', async (_flag, _what, args) => {
   const place = await workplace();
-  const { stdout } = await place.shell(`mkfifo fifo; $FILINGS --deadline 1s ${args.join(' ')} 2>&1; echo "exit $?"`);
+  const { stdout } = await place.shell(
+    `mkfifo -m 600 fifo; $FILINGS --deadline 1s ${args.join(' ')} 2>&1; echo "exit $?"`,
+  );
+  expect(stdout.toString()).toMatch(/the deadline of 1 s has passed\n.*\nexit 7\n$/);
+});
+
+test.each([
+  ['token inspect', {}],
+  ['config set api-key', { FILINGS_CONFIG: 'config.json' }],
+])('%s holds nothing beyond the deadline that the environment sets, where stdin says nothing', async (command, env) => {
+  const place = await workplace();
+  const script = `mkfifo fifo; exec 9<> fifo; $FILINGS ${command} <&9 2>&1; echo "exit $?"`;
+  const { stdout } = await place.shell(script, { ...env, FILINGS_DEADLINE: '1s' });
   expect(stdout.toString()).toMatch(/the deadline of 1 s has passed\n.*\nexit 7\n$/);
 });
 
