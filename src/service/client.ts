@@ -11,7 +11,7 @@ import { gatherErrorBody, readAtMost } from './bounded.ts';
 import { clockAhead, clockSkew } from './clock-skew.ts';
 import { type Credentials, carry, withoutCredentials } from './credentials.ts';
 import { type ListedFile, readLongListing } from './listing/listing.ts';
-import { errorFromAnswer, type UnwelcomeAnswer } from './problem/problem.ts';
+import { errorFromAnswer, repeated, type UnwelcomeAnswer } from './problem/problem.ts';
 import { answerLines, requestLines, withoutTellingValidators } from './trace.ts';
 
 /** A listing is metadata; more than this is something else. Bytes. */
@@ -104,7 +104,10 @@ export class ServiceClient {
         throw about(subject, error);
       });
     const body = await this.retrying(attempt, signal, { onSetback });
-    return readLongListing(body, accession, signal);
+    return readLongListing(body, accession, signal).catch((error) => {
+      if (!(error instanceof FilingsError && error.hint)) throw error;
+      throw error.reworded(error.message, { hint: repeated(error.hint, this.#options.again) });
+    });
   }
 
   async #fetchListing(url: URL, subject: Subject, signal: AbortSignal): Promise<Buffer> {

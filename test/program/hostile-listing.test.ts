@@ -66,3 +66,12 @@ it('the deadline too', async () => {
   expect(stderr).toMatch(/the deadline of 4 s has passed; \d+ filings left undone/);
   expect(exitCode).toBe(7);
 });
+
+it('the hint about one that is no listing asks the same service', async () => {
+  const { filings } = await workplace();
+  const { env } = await service('{}');
+  const { FILINGS_BASE_URL: url = '', ...others } = env as Record<string, string>;
+  const { stderr } = await filings(['list', ACCESSION, '--base-url', url], others);
+  expect(stderr).toMatch(/cannot be read: .*\n {2}hint: .* See: (.*)\n$/);
+  expect(stderr).toContain(`See: filings config list --base-url ${url}\n`);
+});

@@ -81,8 +81,8 @@ function hintFor(status: number, code: ErrorCode, { accession, fileName }: Subje
   return HINTS[status] ?? HINTS_BY_CODE[code] ?? '';
 }
 
-/** A command in a hint asks the same service as this run did. */
-function repeated(hint: string, again: UnwelcomeAnswer['again']): string {
+/** A hint whose command asks the same service as this run did. */
+export function repeated(hint: string, again: UnwelcomeAnswer['again']): string {
   return again ? hint.replace(/filings (?:list [\d-]+|config (?:check|list))/, (command) => again(command)) : hint;
 }
 
