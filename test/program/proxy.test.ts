@@ -47,6 +47,7 @@ describe('https through a proxy', () => {
     expect(stderr).toMatch(words);
     expect(stderr).toContain(`127.0.0.1:${proxy.port}`);
     expect(stderr).not.toContain('s3cret-word');
+    expect(stderr, 'our own words are not blacked out').not.toMatch(/hint: .*\[redacted\]/);
     expect(server.requests).toEqual([]);
   });
 

@@ -131,7 +131,12 @@ describe('filings serve', () => {
       'cannot listen on 192.0.2.1:0',
     ],
     ['other machines without a key', ['--host', '0.0.0.0', '--port', '0'], 2, '--host 0.0.0.0: the default key is not'],
-    ['other machines with the default key', ['--host', '::', '--api-key', 'sandbox-key'], 2, '--host ::: '],
+    [
+      'other machines with the default key',
+      ['--host', '::', '--api-key', 'sandbox-key'],
+      2,
+      '--host ::: the default key is',
+    ],
     ['what is looked up like other machines', ['--host', 'x.localhost'], 2, '--host x.localhost: the default key'],
     ['a bad latency', ['--latency', '-1'], 2, '--latency'],
     ['a bad rate', ['--rate-limit', 'fast'], 2, '--rate-limit: '],

@@ -64,10 +64,13 @@ function teller({ quiet, errorFormat }: Settings, { stderr, secrets }: World): T
 async function keyFor(host: string, { key }: Settings, world: World): Promise<string> {
   const given = key && (await readKey(key, world));
   if (isLoopback(host) || (given !== undefined && given !== DEFAULT_KEY)) return given ?? DEFAULT_KEY;
-  const why = given === undefined ? 'the default key' : `${DEFAULT_KEY}, the default key,`;
-  throw new FilingsError('usage', `--host ${host}: ${why} is not for an address that other machines may reach`, {
-    hint: 'give it a key of its own: --api-key-file FILE, FILINGS_API_KEY or apiKey in the config file',
-  });
+  throw new FilingsError(
+    'usage',
+    `--host ${host}: the default key is not for an address that other machines may reach`,
+    {
+      hint: 'give it a key of its own: --api-key-file FILE, FILINGS_API_KEY or apiKey in the config file',
+    },
+  );
 }
 
 /** Nobody may be reading: the service is there all the same. */

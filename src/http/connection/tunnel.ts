@@ -21,7 +21,7 @@ export async function openTunnel(socket: Socket, url: URL, proxy: URL, signal: A
     retryable: isRetriedStatus(status),
     hint:
       status === 407
-        ? 'the proxy wants a user and a password: http://USER:PASSWORD@HOST:PORT in HTTPS_PROXY'
+        ? 'the proxy wants a user and a password: put USER:PASSWORD@ before its host in HTTPS_PROXY'
         : 'check HTTPS_PROXY, or name the host in NO_PROXY to go without a proxy',
   });
 }
