@@ -4,7 +4,7 @@ import type { ServiceClient } from '../service/client.ts';
 import type { ByteWriter } from '../stdio/byte-writer.ts';
 import { requireHash } from './checked.ts';
 import type { Outcome, Wanted } from './outcome.ts';
-import type { Places } from './places.ts';
+import type { Places, Where } from './places.ts';
 import { type IfExists, save } from './save.ts';
 import { Pipe } from './sinks/pipe.ts';
 import { Spool } from './sinks/spool.ts';
@@ -21,6 +21,13 @@ export interface Fetching {
 export interface Target {
   /** Absolute. */
   readonly path: string;
+  /** For a path that the service or an input has a part in: the directory that the user named, and the rest. */
+  readonly below?: {
+    /** Absolute. */
+    readonly directory: string;
+    /** Relative, with slashes, each segment a safe name: no link on it is followed. */
+    readonly path: string;
+  };
   /** The path as the user would name it. */
   readonly shown: string;
   /** Whether the directory is made if missing; otherwise its absence is an error, as for the shell's `>`. */
@@ -40,27 +47,34 @@ export function fetchToDisk(
 ): Promise<Outcome> {
   return outcomeOf(wanted, target.shown, fetching, async (remote) => {
     const { client, places } = fetching;
-    const place = await places.at(dirname(target.path), target.makeDirectory);
-    const saved = await save(
-      remote,
-      {
-        ...place,
-        name: basename(target.path),
-        ifExists: target.ifExists,
-        identity: { base_url: client.baseUrl, accession_no: wanted.accession, file_name: wanted.fileName },
-        owner: places.owner,
-        uid: places.uid,
-        nextSerial: () => places.nextSerial(),
-        sha256: target.sha256,
-        hashWorker: places.hashWorker,
-      },
-      client.persistence,
-      signal,
-      watcher,
+    const saved = await places.use(whereOf(target), (place) =>
+      save(
+        remote,
+        {
+          ...place,
+          name: basename(target.path),
+          ifExists: target.ifExists,
+          identity: { base_url: client.baseUrl, accession_no: wanted.accession, file_name: wanted.fileName },
+          owner: places.owner,
+          uid: places.uid,
+          nextSerial: () => places.nextSerial(),
+          sha256: target.sha256,
+          hashWorker: places.hashWorker,
+        },
+        client.persistence,
+        signal,
+        watcher,
+      ),
     );
     if (saved.kind === 'skipped') return { ...saved, result: 'skipped' };
     return { ...saved, result: howItCame(saved) };
   });
+}
+
+function whereOf({ path, below, makeDirectory: make }: Target): Where {
+  if (!below) return { directory: dirname(path), below: '', make };
+  const folder = dirname(below.path);
+  return { directory: below.directory, below: folder === '.' ? '' : folder, make };
 }
 
 /** A place that takes bytes for good: a pipe, a device, standard output. */

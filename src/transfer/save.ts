@@ -73,8 +73,8 @@ async function saveOnce(
   const { directory, leftovers, name, ifExists } = saving;
   const present = await whatStands(saving);
   if (present.kind === 'file-to-keep') {
-    await leftovers.sweep(name);
-    return skip(saving, signal);
+    await leftovers.sweepBeside(name, present.stat);
+    return skip(saving, signal, present.stat.size);
   }
   const exclusive = present.kind === 'nothing' && ifExists !== 'overwrite';
   const part = await openPart(saving, signal);
@@ -104,11 +104,11 @@ async function saveOnce(
   return skip(saving, signal);
 }
 
-async function skip({ directory, name, sha256 }: Saving, signal: AbortSignal): Promise<Saved> {
+async function skip({ directory, name, sha256 }: Saving, signal: AbortSignal, size?: number): Promise<Saved> {
   const found =
     sha256 === undefined ? undefined : await sha256OfFile(directory.entry(name), join(directory.path, name), signal);
   if (found !== undefined) requireHash(join(directory.path, name), found, sha256);
-  return { kind: 'skipped', bytes: await sizeOf(directory, name), sha256: found };
+  return { kind: 'skipped', bytes: size ?? (await sizeOf(directory, name)), sha256: found };
 }
 
 async function openPart(saving: Saving, signal: AbortSignal): Promise<PartFile> {
@@ -135,11 +135,10 @@ function followedBy(hash: FollowingHash | undefined, part: PartFile, watcher: Wa
 }
 
 /** What has the final name already. */
-interface Present {
-  readonly kind: 'nothing' | 'file-to-keep' | 'replaceable';
-  /** Of a plain file that is replaced. */
-  readonly stat?: Stats;
-}
+type Present =
+  | { readonly kind: 'file-to-keep'; readonly stat: Stats }
+  /** `stat` is of a plain file. */
+  | { readonly kind: 'nothing' | 'replaceable'; readonly stat?: Stats };
 
 /**
  * The permissions that stay when a file is replaced, as with the shell's `>`; undefined: those of a new file.
@@ -168,7 +167,7 @@ async function whatStands({ directory, name, ifExists }: Saving): Promise<Presen
   if (ifExists === 'error') throw alreadyThere(directory, name);
   if (stat.isSymbolicLink()) return { kind: 'replaceable' };
   if (!stat.isFile()) throw inTheWay(path, stat.isDirectory() ? 'a directory' : 'something that is no file');
-  return ifExists === 'skip' ? { kind: 'file-to-keep' } : { kind: 'replaceable', stat };
+  return { kind: ifExists === 'skip' ? 'file-to-keep' : 'replaceable', stat };
 }
 
 function sameToTheDisk(path: string, other: string): FilingsError {

@@ -13,8 +13,8 @@ describe('how a name is spelled that a disk takes for another', () => {
     ['in another Unicode form', ['e\u0301.htm'], '\u00e9.htm', 'e\u0301.htm'],
     ['by full case folding', ['strasse.htm'], 'stra\u00dfe.htm', 'strasse.htm'],
     ['not at all', ['secondary.htm'], 'primary.htm', undefined],
-  ])('%s', (_, names, name, spelling) => {
-    expect(spelledOtherwise(names, name)).toBe(spelling);
+  ])('%s', async (_, names, name, spelling) => {
+    expect(await spelledOtherwise(names, name)).toBe(spelling);
   });
 
   test('on a disk that tells cases apart, another case is another file', async () => {
