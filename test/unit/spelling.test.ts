@@ -26,4 +26,29 @@ describe('how a name is spelled that a disk takes for another', () => {
     await writeFile(join(path, 'PRIMARY.HTM'), '');
     expect(await otherSpelling(directory, 'primary.htm')).toBeUndefined();
   });
+
+  test('what a directory of many entries was seen to tell apart is not asked again; case and form are two questions', async () => {
+    const path = await temporaryDirectory();
+    for (let index = 0; index < 1100; index += 1) await writeFile(join(path, `other${index}`), '');
+    const directory = await Directory.open(path, false);
+    onTestFinished(() => directory.close());
+    expect(await directory.few()).toBeUndefined();
+    await otherSpelling(directory, 'gone.htm');
+    expect(directory.tellsApart).toEqual({ case: false, form: false });
+    await otherSpelling(directory, 'other0');
+    expect(directory.tellsApart).toEqual({ case: true, form: false });
+    await writeFile(join(path, '\u00e9.htm'), '');
+    await otherSpelling(directory, '\u00e9.htm');
+    expect(directory.tellsApart).toEqual({ case: true, form: true });
+  });
+
+  test('other than in ASCII, a case that is told apart says nothing of the rest', async () => {
+    const path = await temporaryDirectory();
+    for (let index = 0; index < 1100; index += 1) await writeFile(join(path, `other${index}`), '');
+    await writeFile(join(path, '\u00df'), '');
+    const directory = await Directory.open(path, false);
+    onTestFinished(() => directory.close());
+    await otherSpelling(directory, '\u00df');
+    expect(directory.tellsApart).toEqual({ case: false, form: false });
+  });
 });
