@@ -7,8 +7,10 @@ import { promisify } from 'node:util';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { Places } from '../../src/transfer/places.ts';
 import { partNames } from '../../src/transfer/sinks/part-name.ts';
+import { framed } from '../servers/answers.ts';
+import { startScripted } from '../servers/scripted.ts';
 import { bundled } from './checksums-processes.ts';
-import { temporaryDirectory, tenant } from './transfer-fixture.ts';
+import { startRun, temporaryDirectory, tenant } from './transfer-fixture.ts';
 
 // Many directories below the one that the user named: few open, none behind a link, made and flushed together.
 const run = promisify(execFile);
@@ -168,8 +170,9 @@ describe('what is in the way below the directory that was named', () => {
       const places = placesHere();
       const make = true;
       await places.use({ directory, below: 'acc', make }, async () => {});
-      for (let index = 0; index < 256; index += 1)
-        await places.use({ directory, below: `f${index}`, make }, async () => {});
+      for (let index = 0; index < 256; index += 1) {
+        await places.use({ directory, below: `year/f${index}`, make }, async () => {});
+      }
       await rename(join(directory, 'acc'), join(directory, 'moved'));
       await symlink(elsewhere, join(directory, 'acc'));
       await expect(places.use({ directory, below: 'acc', make }, async () => {})).rejects.toThrow('it is a link');
@@ -182,6 +185,21 @@ describe('what is in the way below the directory that was named', () => {
   );
 });
 
+test('a file of a batch: into a new directory, skipped there, refused behind a link', async () => {
+  const [directory, elsewhere] = [await temporaryDirectory(), await temporaryDirectory()];
+  const server = await startScripted((socket) => void socket.end(framed(Buffer.from('bytes'), 'length').bytes));
+  onTestFinished(() => server.close());
+  const below = 'year/acc';
+  expect(await (await startRun(server.url, { directory, below })).save()).toMatchObject({ result: 'downloaded' });
+  const again = await startRun(server.url, { directory, below });
+  expect(await again.save()).toMatchObject({ result: 'skipped', bytes: 5, attempts: 0 });
+  expect(await readFile(join(directory, below, 'primary.htm'), 'utf8')).toBe('bytes');
+  await symlink(elsewhere, join(directory, 'link'));
+  const refused = await (await startRun(server.url, { directory, below: 'link' })).save();
+  expect(refused).toMatchObject({ result: 'failed', attempts: 0, error: { code: 'local_io', stopsRun: false } });
+  expect([readdirSync(elsewhere), server.requests.length]).toEqual([[], 1]);
+});
+
 describe('making them', () => {
   test('several processes at once: each is made, nobody fails', async () => {
     const directory = await temporaryDirectory();
@@ -190,6 +208,16 @@ describe('making them', () => {
     const folders = readdirSync(join(directory, 'year'));
     expect(folders).toHaveLength(200);
     for (const folder of folders) expect(readdirSync(join(directory, 'year', folder)).sort()).toEqual(['a', 'b', 'c']);
+  });
+
+  test('several runs at the same moment: one of them makes it, the others take it as it is', async () => {
+    const directory = await temporaryDirectory();
+    const several = Array.from({ length: 4 }, placesHere);
+    for (let index = 0; index < 20; index += 1) {
+      const where = { directory, below: `f${index}`, make: true };
+      const made = several.map((places) => places.use(where, async (place) => place.directory.isNew));
+      expect((await Promise.all(made)).filter((isNew) => isNew)).toHaveLength(1);
+    }
   });
 
   test.runIf(strace)('the entry of each is flushed before its file is saved, many by one flush (strace)', async () => {
