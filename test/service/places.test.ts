@@ -224,7 +224,7 @@ describe('making them', () => {
     const directory = await temporaryDirectory();
     const log = join(await temporaryDirectory(), 'log');
     const calls = ['-f', '-y', '-s', '100', '-o', log, '-e', 'trace=mkdir,fsync,write'];
-    const injected = ['-e', 'inject=fsync:delay_enter=20000'];
+    const injected = ['-e', 'inject=fsync:delay_enter=100000'];
     await run('strace', [...calls, ...injected, process.execPath, program, directory, '96', '32', 'a']);
     const { made, flushes, unflushed } = readLog(await readFile(log, 'utf8'), join(directory, 'year'));
     expect([made, unflushed]).toEqual([96, []]);
