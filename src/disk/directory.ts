@@ -1,8 +1,9 @@
 import { constants } from 'node:fs';
 import { type FileHandle, lstat, open, opendir, readdir, unlink } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { errnoOf, FilingsError } from '../errors.ts';
+import { errnoOf } from '../errors.ts';
 import { diskFailure } from './failure.ts';
+import { inTheWay } from './in-the-way.ts';
 import { flushEntries, makeDirectories, makeFolder } from './make-directories.ts';
 import { SharedFlush } from './shared-flush.ts';
 
@@ -176,18 +177,4 @@ function procPath({ fd }: FileHandle): string {
 
 function openChild(entry: string): Promise<FileHandle> {
   return open(entry, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
-}
-
-/** Systems differ in what they say of a link where a directory is to be opened: so it is looked at. */
-async function inTheWay(error: unknown, entry: string, path: string): Promise<FilingsError | undefined> {
-  if (!['ELOOP', 'ENOTDIR', 'EMLINK'].includes(errnoOf(error) ?? '')) return undefined;
-  const stat = await lstat(entry).catch(() => undefined);
-  if (!stat || stat.isDirectory()) return undefined;
-  const link = stat.isSymbolicLink();
-  return new FilingsError('local_io', `${path}: cannot write there: ${link ? 'it is a link' : 'it is no directory'}`, {
-    hint: link
-      ? 'links below the target directory are not followed: remove it, or choose another directory'
-      : 'move it away, or choose another directory with --directory',
-    cause: error,
-  });
 }

@@ -23,12 +23,14 @@ export interface Target {
   /** Absolute. */
   readonly path: string;
   /** For a path that the service or an input has a part in: the directory that the user named, and the rest. */
-  readonly below?: {
-    /** Absolute. */
-    readonly directory: string;
-    /** Relative, with slashes, each segment a safe name: no link on it is followed. */
-    readonly path: string;
-  };
+  readonly below?:
+    | {
+        /** Absolute. */
+        readonly directory: string;
+        /** Relative, with slashes, each segment a safe name: no link on it is followed. */
+        readonly path: string;
+      }
+    | undefined;
   /** The path as the user would name it. */
   readonly shown: string;
   /** Whether the directory is made if missing; otherwise its absence is an error, as for the shell's `>`. */
@@ -67,7 +69,8 @@ export function fetchToDisk(
   });
 }
 
-function whereOf({ path, below, makeDirectory: make }: Target): Where {
+/** The directory that a file is written to. */
+export function whereOf({ path, below, makeDirectory: make }: Target): Where {
   if (!below) return { directory: dirname(path), below: '', make };
   const folder = dirname(below.path);
   return { directory: below.directory, below: folder === '.' ? '' : folder, make };

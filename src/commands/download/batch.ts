@@ -108,7 +108,14 @@ function attemptingOf(order: Order, { session, fetching, allowance, books, world
     dryRun,
     targetOf(path) {
       const shown = join(directory, path);
-      return { path: resolve(world.cwd, shown), shown, makeDirectory: true, ifExists, hashed: order.options.checksums };
+      return {
+        path: resolve(world.cwd, shown),
+        below: { directory: resolve(world.cwd, directory), path },
+        shown,
+        makeDirectory: true,
+        ifExists,
+        hashed: order.options.checksums,
+      };
     },
     onSetback: (setback) => books.tally.wait(setback),
     watch(file) {

@@ -31,6 +31,8 @@ export async function fetchSingle(
   const shown = output ?? join(directory, pathOf(placed, wanted));
   const target = {
     path: resolve(world.cwd, shown),
+    below:
+      output === undefined ? { directory: resolve(world.cwd, directory), path: pathOf(placed, wanted) } : undefined,
     shown,
     makeDirectory: output === undefined,
     ifExists: ifExists ?? (output === undefined ? 'skip' : 'overwrite'),
@@ -39,7 +41,7 @@ export async function fetchSingle(
   };
   const outcome = await fetchToDisk(wanted, target, fetching, signal, watcher);
   const sums = checksumsOf(order, world);
-  return finished(sums ? await keepChecksum(outcome, target, sums, signal) : outcome, watcher);
+  return finished(sums ? await keepChecksum(outcome, target, sums, fetching.places, signal) : outcome, watcher);
 }
 
 /** Throws `usage` for a name that the layout can't place. */

@@ -78,7 +78,7 @@ async function fetchWithin(file: ExpandedFile, attempting: Attempting, signal: A
     },
   }).finally(() => share.release());
   const { checksums } = attempting;
-  const outcome = checksums ? await keepChecksum(fetched, target, checksums, signal) : fetched;
+  const outcome = checksums ? await keepChecksum(fetched, target, checksums, fetching.places, signal) : fetched;
   shown.finish(outcome);
   if (outcome.error?.code === 'limit') return { limit: outcome.error };
   return { outcome, error: outcome.error, asked: outcome.attempts > 0 };
