@@ -5,7 +5,11 @@ import { accession, startArchive } from '../servers/archive.ts';
 import { batchPlace, type ReportRead } from './batch.ts';
 
 const [A, B, C] = [accession(1), accession(2), accession(3)];
-const FILINGS = { [A]: { 'a.htm': 'a', 'ex1.htm': 'ex' }, [B]: { 'b c.htm': 'b' }, [C]: { 'c.htm': 'c', 'd.xml': 'd' } };
+const FILINGS = {
+  [A]: { 'a.htm': 'a', 'ex1.htm': 'ex' },
+  [B]: { 'b c.htm': 'b' },
+  [C]: { 'c.htm': 'c', 'd.xml': 'd' },
+};
 
 async function setUp() {
   const archive = await startArchive(FILINGS);
@@ -14,7 +18,9 @@ async function setUp() {
 
 /** `ACCESSION/NAME result` of each report line, or `LINE result`, sorted. */
 const told = ({ files }: ReportRead) =>
-  files.map(({ accession_no, file_name, result, line }) => `${line ?? `${accession_no}/${file_name}`} ${result}`).sort();
+  files
+    .map(({ accession_no, file_name, result, line }) => `${line ?? `${accession_no}/${file_name}`} ${result}`)
+    .sort();
 
 describe('lines of the input', () => {
   const MIXED = [
@@ -101,13 +107,17 @@ describe('lines of the input', () => {
   });
 
   it('names that two platforms confuse, named and from a listing: that file alone has failed', async () => {
-    const archive = await startArchive({ [A]: { 'R2.htm': '1', 'r2.htm': '2', 'c.htm': '3', 'nul.htm': '4', 'a:b': '5' } });
+    const archive = await startArchive({
+      [A]: { 'R2.htm': '1', 'r2.htm': '2', 'c.htm': '3', 'nul.htm': '4', 'a:b': '5' },
+    });
     const place = await batchPlace(archive.env);
     const { exitCode, report } = await place.batch([A], ['--all', '--failed', 'failed', '--done', 'done']);
     expect(exitCode).toBe(3);
     const failed = report.files.filter(({ result }) => result === 'failed');
     expect(failed.map(({ error }) => error?.exit_code)).toEqual(failed.map(() => 9));
-    expect(report.files.filter(({ result }) => result === 'downloaded').map(({ file_name }) => file_name)).toContain('c.htm');
+    expect(report.files.filter(({ result }) => result === 'downloaded').map(({ file_name }) => file_name)).toContain(
+      'c.htm',
+    );
     expect(report.files).toHaveLength(5);
     expect((await place.read('done')).toString()).toBe('');
   });

@@ -18,7 +18,7 @@ export interface Telling {
 
 /**
  * Works through a selection: listings a few ahead, files some at a time, each written down as it ends. Goes on after a
- * failed one, but not after what would fail all the rest. Throws what the books throw.
+ * failed one, but not after what would fail all the rest, nor without its books.
  */
 export async function mirror(
   lines: AsyncIterable<Selected>,
@@ -29,7 +29,7 @@ export async function mirror(
 ): Promise<RunEnd> {
   const streak = new Streak((error) => telling.failure(error));
   const expansion = new Expansion(lines, { ...selection, onTaken: ledger.taken });
-  let stopping = false;
+  let isStopping = false;
   const end = await runMany(
     expansion,
     (item: Expanded, signal) => attempt(item, attempting, signal),
@@ -38,13 +38,12 @@ export async function mirror(
       if (item.kind === 'unmatched') telling.unmatched(item.accession, noMatch(item.files));
       if (brokenOff || (item.kind === 'unlisted' && !telling.unlisted(item.error))) return;
       // What stops the batch is told at its end.
-      if (error?.stopsRun && !stopping) stopping = true;
+      if (error?.stopsRun && !isStopping) isStopping = true;
       else if (error || asked !== false) streak.next(error && atLine(item, error));
     },
     { jobs: selection.jobs, signal: selection.signal },
   );
-  if (end.stoppedBy && !end.fromOutside && end.stoppedBy.code !== 'limit' && !stopping) streak.drop();
-  else streak.flush();
+  streak.end(end.stoppedBy);
   return end;
 }
 
