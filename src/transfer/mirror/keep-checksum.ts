@@ -25,6 +25,6 @@ export async function keepChecksum(
     return { ...outcome, sha256 };
   } catch (error) {
     if (!(error instanceof FilingsError)) throw error;
-    return { ...outcome, result: 'failed', error };
+    return { ...outcome, result: 'failed', bytes: 0, verifiedLength: false, error };
   }
 }
