@@ -18,6 +18,7 @@ export default defineConfig({
       floor('service'),
       floor('program'),
       floor('cli', { globalSetup: 'test/cli/build.setup.ts' }),
+      floor('prove', { globalSetup: 'test/cli/build.setup.ts' }),
     ],
   },
 });
