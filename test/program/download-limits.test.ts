@@ -37,7 +37,7 @@ describe('--max-bytes', () => {
     const { place } = await setUp(5, { sizes: false });
     const { exitCode, report } = await place.batch(lines(5), ['--max-bytes', '25kB', '-j', '1']);
     expect(exitCode).toBe(10);
-    expect(report.summaries).toMatchObject([{ downloaded: 2, failed: 0, bytes: 20_000 }]);
+    expect(report.summaries).toMatchObject([{ downloaded: 2, failed: 0, bytes: 20_000, undone: 3 }]);
   });
 
   it('holds for one named file, too', async () => {

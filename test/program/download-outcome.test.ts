@@ -110,9 +110,9 @@ describe('what stops a batch, and its exit status', () => {
     expect(exitCode).toBe(4);
     expect(archive.asked()).toHaveLength(1);
     expect(report.files).toHaveLength(1);
-    expect(report.summaries).toMatchObject([{ failed: 1, exit_code: 4, stopped_by: 'auth' }]);
+    expect(report.summaries).toMatchObject([{ failed: 1, exit_code: 4, stopped_by: 'auth', undone: 49 }]);
     expect(stderr.match(/401/g)).toHaveLength(1);
-    expect(stderr).toMatch(/left undone/);
+    expect(stderr).toMatch(/49 files left undone/);
   });
 
   it('ten files in a row that could not connect: told once, 7', async () => {
@@ -123,7 +123,7 @@ describe('what stops a batch, and its exit status', () => {
     const { exitCode, report, stderr } = await place.batch(lines(50), QUICK);
     expect(exitCode).toBe(7);
     expect(report.files).toHaveLength(10);
-    expect(report.summaries).toMatchObject([{ failed: 10, exit_code: 7, stopped_by: 'temporary' }]);
+    expect(report.summaries).toMatchObject([{ failed: 10, exit_code: 7, stopped_by: 'temporary', undone: 40 }]);
     expect(stderr.match(/^filings: /gm)).toHaveLength(1);
   });
 
@@ -132,7 +132,7 @@ describe('what stops a batch, and its exit status', () => {
     const { exitCode, report, stderr } = await place.batch(lines(50), QUICK);
     expect(exitCode).toBe(4);
     expect(archive.asked()).toHaveLength(20);
-    expect(report.summaries).toMatchObject([{ failed: 20, exit_code: 4, stopped_by: 'auth' }]);
+    expect(report.summaries).toMatchObject([{ failed: 20, exit_code: 4, stopped_by: 'auth', undone: 30 }]);
     expect(stderr.match(/^filings: /gm)).toHaveLength(1);
   });
 
@@ -176,7 +176,7 @@ describe('what stops a batch, and its exit status', () => {
     expect(exitCode).toBe(7);
     expect(archive.asked()).toHaveLength(3);
     const [summary] = report.summaries;
-    expect(summary).toMatchObject({ downloaded: 2, failed: 1, exit_code: 7, stopped_by: 'temporary' });
+    expect(summary).toMatchObject({ downloaded: 2, failed: 1, exit_code: 7, stopped_by: 'temporary', undone: 47 });
     expect(Date.parse(String(summary?.retry_at))).toBeGreaterThan(Date.now() + 8_900_000 - 60_000);
     expect(report.files.at(-1)?.retry_at).toBe(summary?.retry_at);
     expect(stderr).toContain(String(summary?.retry_at));
@@ -228,6 +228,38 @@ describe('what stops a batch, and its exit status', () => {
     expect(exitCode).toBe(143);
     const { report } = await place.batch([], []);
     expect(report.summaries[0]).toMatchObject({ downloaded: 3, exit_code: 143, stopped_by: 'interrupted' });
+  });
+});
+
+describe('what is left undone', () => {
+  it('is told of an input that is a file after a signal, too', async () => {
+    const interrupt = new AbortController();
+    const { place, archive } = await setUp(100, (_socket, { name }) => {
+      if (name !== 'f003.htm') return false;
+      interrupt.abort(new FilingsError('interrupted', 'SIGTERM', { signal: 15 }));
+      return true;
+    });
+    await writeFile(join(place.path, 'in'), `${lines(100).join('\n# a comment\n')}\n`);
+    const line = ['download', '-i', 'in', '--report', 'report', ...QUICK];
+    await place.run(line, archive.env, { interrupt: interrupt.signal });
+    const { report } = await place.batch([], []);
+    // The one that was broken off is among them.
+    expect(report.summaries[0]).toMatchObject({ downloaded: 3, failed: 0, undone: 97 });
+  });
+
+  it('is told of named files, and of filings that were not listed', async () => {
+    const { place } = await setUp(50, answering(401));
+    const named = await place.batch(undefined, [A, ...names(50), ...QUICK]);
+    expect(named.report.summaries.at(-1)).toMatchObject({ failed: 1, undone: 49, exit_code: 4 });
+    const filings = Array.from({ length: 31 }, (_, at) => accession(at + 1));
+    const many = await startArchive(Object.fromEntries(filings.map((number) => [number, filing(1)])), {
+      instead: answering(401),
+    });
+    const listed = await (await batchPlace(many.env)).batch(
+      [`${A} f000.htm`, ...filings.slice(1)],
+      ['--all', ...QUICK],
+    );
+    expect(listed.report.summaries.at(-1)).toMatchObject({ failed: 1, undone: 30, exit_code: 4 });
   });
 });
 

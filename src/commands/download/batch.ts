@@ -40,7 +40,7 @@ export async function runDownloads(order: Order, tools: BatchTools): Promise<Fil
   try {
     const alone: Alone = {};
     const run = await select(order, lines, tools, alone);
-    const undone = undoneOf(order, run);
+    const undone = await undoneOf(run, lines);
     const error = alone.error ?? errorOf({ ...run, undone }, tools);
     const end: BatchEnd = {
       undone,
@@ -137,10 +137,11 @@ function attemptingOf(order: Order, { session, fetching, bounds, books, world }:
   };
 }
 
-/** How many files were not tried, as far as anybody knows: not where an input was not read to its end. */
-function undoneOf({ fileNames }: Order, { stoppedBy, undone, done }: RunEnd): number | undefined {
+/** How many files were not tried; a filing without its listing and a line that was not read count as one. */
+async function undoneOf({ stoppedBy, undone }: RunEnd, lines: Lines): Promise<number | undefined> {
   if (!stoppedBy) return 0;
-  return undone ?? (fileNames.length > 0 ? fileNames.length - done : undefined);
+  const rest = await lines.rest();
+  return undone === undefined || rest === undefined ? undefined : undone + rest;
 }
 
 function errorOf(run: RunEnd, { books }: BatchTools): FilingsError | undefined {
