@@ -146,8 +146,8 @@ describe.each([
     const then = archive.asked().length;
     await Promise.all(start().map((one) => one.ended));
     expect(archive.asked()).toHaveLength(then);
-    console.info(
-      `${shards} at once: ${known.size} of ${FILINGS * FILES} files were there before the last run, ${then} requests in all`,
+    process.stdout.write(
+      `${shards} at once: ${known.size} of ${FILINGS * FILES} files were there before the last run, ${then} requests in all\n`,
     );
   }, 300_000);
 });
