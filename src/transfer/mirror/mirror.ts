@@ -18,7 +18,7 @@ export interface Telling {
 
 /**
  * Works through a selection: listings a few ahead, files some at a time, each written down as it ends. Goes on after a
- * failed one, but not after what would fail all the rest. Throws what the books throw.
+ * failed one, but not after what would fail all the rest, nor without its books.
  */
 export async function mirror(
   lines: AsyncIterable<Selected>,
@@ -43,8 +43,7 @@ export async function mirror(
     },
     { jobs: selection.jobs, signal: selection.signal },
   );
-  if (end.stoppedBy && !end.fromOutside && end.stoppedBy.code !== 'limit' && !stopping) streak.drop();
-  else streak.flush();
+  streak.end(end.stoppedBy);
   return end;
 }
 
