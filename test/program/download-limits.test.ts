@@ -228,6 +228,14 @@ describe('--dry-run', () => {
     expect(archive.asked().length - before).toBe(1 + 3);
   });
 
+  it('what --if-exists error would refuse has failed', async () => {
+    const { place } = await setUp(2);
+    await place.batch([`${A} f000.htm`], []);
+    const { exitCode, report } = await place.batch([A], ['-n', '--all', '--if-exists', 'error']);
+    expect(exitCode).toBe(3);
+    expect(report.files.slice(1).map(({ result }) => result)).toEqual(['failed', 'planned']);
+  });
+
   it('one named file', async () => {
     const { archive, place } = await setUp(1);
     const { exitCode, stderr } = await place.filings(['download', A, 'f000.htm', '-n'], archive.env);

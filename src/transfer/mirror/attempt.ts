@@ -3,6 +3,7 @@ import type { ChecksumFiles } from '../checksums/checksum-files.ts';
 import { type Fetching, fetchToDisk, type Target } from '../fetch-file.ts';
 import { type Bounds, boundWatcher, keptFrom } from '../limits/bounds.ts';
 import type { Outcome } from '../outcome.ts';
+import { alreadyThere } from '../present.ts';
 import type { Ending } from '../run-many.ts';
 import type { Expanded, ExpandedFile } from '../selection/expanded.ts';
 import type { Watcher } from '../transfer.ts';
@@ -62,18 +63,20 @@ async function fetchWithin(file: ExpandedFile, attempting: Attempting, signal: A
 async function plan(file: ExpandedFile, { targetOf, onPlanned }: Attempting): Promise<Attempted> {
   const { path, shown, ifExists } = targetOf(file.path);
   const { accession, fileName, size = 0 } = file;
-  const present = ifExists === 'skip' ? await lstat(path).catch(() => undefined) : undefined;
+  const present = ifExists === 'overwrite' ? undefined : await lstat(path).catch(() => undefined);
+  const error = present && ifExists === 'error' ? alreadyThere(path) : undefined;
   const outcome: Outcome = {
     wanted: { accession, fileName },
-    result: present?.isFile() ? 'skipped' : 'planned',
+    result: error ? 'failed' : present?.isFile() ? 'skipped' : 'planned',
     path: shown,
-    bytes: present?.isFile() ? present.size : size,
+    bytes: error ? 0 : present?.isFile() ? present.size : size,
     saved: 0,
     moved: 0,
     verifiedLength: true,
     attempts: 0,
     ms: 0,
+    error,
   };
-  onPlanned(outcome);
-  return { outcome, asked: false };
+  if (!error) onPlanned(outcome);
+  return { outcome, error, asked: false };
 }
