@@ -115,6 +115,14 @@ describe('what stops a batch, and its exit status', () => {
     expect(stderr).toMatch(/49 files left undone/);
   });
 
+  it('a 401 that several files get at once is told once', async () => {
+    const { archive, place } = await setUp(50, answering(401));
+    const { exitCode, report, stderr } = await place.batch(lines(50), ['--retries', '0', '-j', '4']);
+    expect(exitCode).toBe(4);
+    expect(stderr.match(/^filings: /gm)).toHaveLength(1);
+    expect(report.summaries).toMatchObject([{ failed: archive.asked().length, undone: 50 - archive.asked().length }]);
+  });
+
   it('ten files in a row that could not connect: told once, 7', async () => {
     const place = await batchPlace({
       FILINGS_BASE_URL: `http://127.0.0.1:${await closedPort()}`,
