@@ -13,6 +13,9 @@ const shared = { isolate: false };
 // The built program is built before its tests.
 const build = { globalSetup: 'test/cli/build.setup.ts' };
 
+// Those that run more rounds and rows where a test asks for `proving`.
+const ROUNDS = 'disk-faults,failing-calls,kill,no-links,pipes,signals,tls-end,two-runs';
+
 // Four floors: pure tables; real sockets and files; the program in this process; the built program in its own. Behind
 // them what is too slow for every change (npm run prove): rare disks, long waits, and all rounds of kills and races.
 export default defineConfig({
@@ -26,7 +29,7 @@ export default defineConfig({
       floor('cli', build),
       floor('prove', {
         ...build,
-        include: ['test/prove/**/*.test.ts', 'test/cli/{kill,two-runs,no-links,signals,disk-faults}.test.ts'],
+        include: ['test/prove/**/*.test.ts', `test/cli/{${ROUNDS}}.test.ts`],
         env: { FILINGS_PROVE: '1' },
         testTimeout: 240_000,
       }),

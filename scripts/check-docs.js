@@ -1,11 +1,13 @@
 // Checks what the documents say against the tree: every folder of src/ has its row in ARCHITECTURE.md, every test that
-// docs/guarantees.md names is there, every link between documents leads somewhere.
+// docs/guarantees.md names is there, every source that a document names is there, every link between documents leads
+// somewhere.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
 const root = join(import.meta.dirname, '..');
 const read = (path) => readFileSync(join(root, path), 'utf8');
-const faults = [...sources(), ...tests(), ...links()];
+const pages = () => [...files('.', '.md', false), ...files('docs', '.md')];
+const faults = [...sources(), ...tests(), ...named(), ...links()];
 for (const fault of faults) process.stderr.write(`${fault}\n`);
 if (faults.length > 0) process.exitCode = 1;
 
@@ -35,8 +37,22 @@ function* tests() {
   }
 }
 
+/** `retry/attempts.ts` in a line, or `transfer/attempt` at the beginning of one in a walk: the end of a file's path. */
+function* named() {
+  const paths = [...files('src', '.ts'), ...files('test', '.ts')].map((path) => `/${path}`);
+  for (const page of pages()) {
+    const text = read(page);
+    const inLines = [...text.matchAll(/`([a-z][\w./-]*\.ts)`/g)].map(([, name]) => name);
+    const inWalks = [...text.matchAll(/^([a-z]+(?:\/[a-z-]+)+) {2}/gm)].map(([, name]) => `${name}.ts`);
+    for (const name of [...inLines, ...inWalks]) {
+      const isPlaceholder = /[A-Z]/.test(name);
+      if (!isPlaceholder && !paths.some((path) => path.endsWith(`/${name}`))) yield `${page}: ${name} is not there`;
+    }
+  }
+}
+
 function* links() {
-  for (const page of [...files('.', '.md', false), ...files('docs', '.md')]) {
+  for (const page of pages()) {
     for (const [, target] of read(page).matchAll(/\]\(([^)#:]+)(?:#[^)]*)?\)/g)) {
       if (!existsSync(join(root, dirname(page), target))) yield `${page}: ${target} is not there`;
     }

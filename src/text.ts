@@ -19,6 +19,11 @@ export function quoted(text: string, length = 40): string {
   return JSON.stringify(shortened(text, length));
 }
 
+/** A whole number in groups of three: `12,000`. By hand: the first number that `toLocaleString` writes costs 20 ms. */
+export function grouped(count: number): string {
+  return String(count).replace(/\B(?=(?:\d{3})+$)/g, ',');
+}
+
 /** Milliseconds as the seconds that they are: `60 s`, `0.5 s`. */
 export function inSeconds(milliseconds: number): string {
   return `${milliseconds / 1000} s`;

@@ -1,13 +1,30 @@
 import { constants } from 'node:fs';
-import { type FileHandle, lstat, open, readdir, unlink } from 'node:fs/promises';
-import { resolve } from 'node:path';
+import { type FileHandle, lstat, open, opendir, readdir, unlink } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
 import { errnoOf } from '../errors.ts';
 import { diskFailure } from './failure.ts';
-import { flushEntries, makeDirectories } from './make-directories.ts';
+import { inTheWay } from './in-the-way.ts';
+import { flushEntries, makeDirectories, makeFolder } from './make-directories.ts';
+import { SharedFlush } from './shared-flush.ts';
 
 const { O_CREAT, O_DIRECTORY, O_EXCL, O_NOFOLLOW, O_RDONLY, O_RDWR } = constants;
 /** Where owners can't be told apart, their names may be taken; so many in a row are no accident. */
 const MOST_NAMES = 100;
+/** So many entries are read at once: all that is ever in memory of a directory with a million. */
+const ENTRIES_AT_ONCE = 1024;
+
+/** What a directory of few entries has: some hundred names, on most disks. */
+const FEW_BYTES = 16 << 10;
+/** And where a size says nothing about entries. */
+const FEW_NAMES = 1024;
+
+/** A directory that this run has made. */
+interface Birth {
+  /** Its entry is flushed then. */
+  readonly flushed: Promise<void>;
+  /** False: another process made it at the same moment. */
+  readonly byUs: boolean;
+}
 
 /**
  * A directory held open, so that a path swapped for a link meanwhile changes nothing:
@@ -16,35 +33,64 @@ const MOST_NAMES = 100;
 export class Directory {
   /** Absolute, for people. */
   readonly path: string;
+  /** Whether this run has made it, so that nobody else's leftovers are in it. */
+  readonly isNew: boolean;
+  /** What it was seen to tell apart, which `otherSpelling` need not ask again. */
+  readonly tellsApart = { case: false, form: false };
   readonly #handle: FileHandle;
   readonly #base: string;
-  #syncing: Promise<void> | undefined;
-  #next: Promise<void> | undefined;
+  readonly #birth: Birth | undefined;
+  readonly #entriesFlush = new SharedFlush(() => this.#flush());
+  #few: Promise<ReadonlySet<string> | undefined> | undefined;
 
-  private constructor(path: string, handle: FileHandle, base: string) {
+  private constructor(path: string, handle: FileHandle, base: string, birth?: Birth) {
     this.path = path;
     this.#handle = handle;
     this.#base = base;
+    this.#birth = birth;
+    this.isNew = birth?.byUs ?? false;
   }
 
   /** Opens a directory (links on the way to it are the user's own), making it first when it may be missing. Throws `local_io`. */
   static async open(path: string, make: boolean): Promise<Directory> {
     const absolute = resolve(path);
     if (make) await makeDirectories(absolute);
-    return Directory.#hold(absolute);
-  }
-
-  static async #hold(path: string): Promise<Directory> {
     try {
-      const handle = await open(path, O_RDONLY | O_DIRECTORY);
-      const viaProc = `/proc/self/fd/${handle.fd}`;
+      const handle = await open(absolute, O_RDONLY | O_DIRECTORY);
+      const viaProc = procPath(handle);
       const stable = await lstat(`${viaProc}/.`).then(
         () => true,
         () => false,
       );
-      return new Directory(path, handle, stable ? viaProc : path);
+      return new Directory(absolute, handle, stable ? viaProc : absolute);
     } catch (error) {
-      throw diskFailure(error, path);
+      throw diskFailure(error, absolute);
+    }
+  }
+
+  /**
+   * Opens the directory of that name in this one, making it first when it may be missing; no link is followed. Throws
+   * `local_io`: for this name alone when something else has it. A new one's flush needs this one open (`settled`).
+   */
+  async child(name: string, make: boolean): Promise<Directory> {
+    const path = join(this.path, name);
+    const entry = this.entry(name);
+    const below = (handle: FileHandle, birth?: Birth) => {
+      const base = this.#base === this.path ? path : procPath(handle);
+      return new Directory(path, handle, base, birth);
+    };
+    try {
+      const there = await openChild(entry).catch((error) => {
+        if (!make || errnoOf(error) !== 'ENOENT') throw error;
+      });
+      if (there) return below(there);
+      const byUs = await makeFolder(entry);
+      const flushed = this.sync();
+      // Whoever reports a file in it as saved waits for it, and hears of a failure.
+      flushed.catch(() => {});
+      return below(await openChild(entry), { flushed, byUs });
+    } catch (error) {
+      throw (await inTheWay(error, entry, path)) ?? diskFailure(error, path);
     }
   }
 
@@ -53,9 +99,25 @@ export class Directory {
     return `${this.#base}/${name}`;
   }
 
-  /** The names of its entries. Throws what the system says. */
-  names(): Promise<string[]> {
-    return readdir(this.entry('.'));
+  /** The names of its entries, read some at a time. Throws what the system says. */
+  async *names(): AsyncGenerator<string> {
+    for await (const { name } of await opendir(this.entry('.'), { bufferSize: ENTRIES_AT_ONCE })) yield name;
+  }
+
+  /**
+   * The names in it as they were when first asked for, where they are few: that costs hardly more than a look at one
+   * of them. Undefined where they are not, or can't be read.
+   */
+  few(): Promise<ReadonlySet<string> | undefined> {
+    this.#few ??= this.isNew ? Promise.resolve(new Set<string>()) : this.#readFew().catch(() => undefined);
+    return this.#few;
+  }
+
+  async #readFew(): Promise<ReadonlySet<string> | undefined> {
+    const { size } = await this.#handle.stat();
+    if (size > FEW_BYTES) return undefined;
+    const names = await readdir(this.entry('.'));
+    return names.length > FEW_NAMES ? undefined : new Set(names);
   }
 
   /**
@@ -87,21 +149,15 @@ export class Directory {
     }
   }
 
-  /** Flushes the directory's entries; callers that come while one flush runs share the next. */
-  sync(): Promise<void> {
-    if (!this.#syncing) {
-      this.#syncing = this.#flush().finally(() => {
-        this.#syncing = undefined;
-      });
-      return this.#syncing;
-    }
-    this.#next ??= this.#syncing
-      .catch(() => {})
-      .then(() => {
-        this.#next = undefined;
-        return this.sync();
-      });
-    return this.#next;
+  /** Flushes the directory's entries, and its own where that is new. Throws `local_io`. */
+  async sync(): Promise<void> {
+    await this.#entriesFlush.wait();
+    await this.#birth?.flushed;
+  }
+
+  /** When the one above is not needed any more for flushing this one's entry. Never throws. */
+  async settled(): Promise<void> {
+    await this.#birth?.flushed.catch(() => {});
   }
 
   async #flush(): Promise<void> {
@@ -113,4 +169,12 @@ export class Directory {
   async close(): Promise<void> {
     await this.#handle.close();
   }
+}
+
+function procPath({ fd }: FileHandle): string {
+  return `/proc/self/fd/${fd}`;
+}
+
+function openChild(entry: string): Promise<FileHandle> {
+  return open(entry, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
 }

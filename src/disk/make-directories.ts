@@ -46,6 +46,17 @@ async function makeOne(path: string, mode: number | undefined): Promise<boolean>
   }
 }
 
+/** Makes one directory; its entry is not flushed. False when it is there already. Throws what the system says. */
+export async function makeFolder(path: string): Promise<boolean> {
+  try {
+    await mkdir(path);
+    return true;
+  } catch (error) {
+    unlessExists(error);
+    return false;
+  }
+}
+
 /** Flushes a directory's entries. Throws what the file system says. */
 export async function flushDirectory(path: string): Promise<void> {
   const handle = await open(path, O_RDONLY | O_DIRECTORY);

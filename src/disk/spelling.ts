@@ -1,4 +1,5 @@
 import { lstat } from 'node:fs/promises';
+import { errnoOf } from '../errors.ts';
 import type { Directory } from './directory.ts';
 import { twinKey } from './file-name.ts';
 
@@ -7,25 +8,47 @@ import { twinKey } from './file-name.ts';
  * by Unicode form. Undefined: exactly so, or not at all. Throws what the system says.
  */
 export async function otherSpelling(directory: Directory, name: string): Promise<string | undefined> {
-  for (const variant of variants(name)) {
-    const found = await lstat(directory.entry(variant)).catch(() => undefined);
+  if ((await directory.few())?.has(name)) return undefined;
+  const { tellsApart } = directory;
+  // Other names that are the same one to a disk that folds at all.
+  const byCase = tellsApart.case ? [] : [swapped(name), name.toUpperCase(), name.toLowerCase()];
+  const byForm = tellsApart.form ? [] : [name.normalize('NFC'), name.normalize('NFD')];
+  const [first] = byCase;
+  for (const variant of new Set([...byCase, ...byForm])) {
+    if (variant === name) continue;
     // Only then may the directory fold names; listing it for every file would cost much.
-    if (found) return spelledOtherwise(await directory.names(), name);
+    const found = await look(directory, variant);
+    if (found === 'there') return spelledOtherwise(directory.names(), name);
+    // A disk that folds any case folds that of ASCII.
+    const question = variant === first ? 'case' : byForm.includes(variant) ? 'form' : undefined;
+    // With the name gone meanwhile, not finding its variant would say nothing.
+    if (question && found === 'absent' && (await look(directory, name)) === 'there') tellsApart[question] = true;
   }
   return undefined;
 }
 
 /** The entry that a folding disk takes for `name`; undefined when `name` itself is among them, or none is. */
-export function spelledOtherwise(names: readonly string[], name: string): string | undefined {
-  if (names.includes(name)) return undefined;
+export async function spelledOtherwise(
+  names: Iterable<string> | AsyncIterable<string>,
+  name: string,
+): Promise<string | undefined> {
   const key = twinKey(name);
-  return names.find((entry) => twinKey(entry) === key);
+  let other: string | undefined;
+  for await (const entry of names) {
+    if (entry === name) return undefined;
+    if (other === undefined && twinKey(entry) === key) other = entry;
+  }
+  return other;
 }
 
-/** Other names that are the same one to a disk that folds at all. */
-function variants(name: string): ReadonlySet<string> {
-  const swapped = name.replace(/[a-z]+|[A-Z]+/g, (run) => (run < 'a' ? run.toLowerCase() : run.toUpperCase()));
-  const all = new Set([swapped, name.normalize('NFC'), name.normalize('NFD'), name.toUpperCase(), name.toLowerCase()]);
-  all.delete(name);
-  return all;
+function look(directory: Directory, name: string): Promise<'there' | 'absent' | 'unknown'> {
+  return lstat(directory.entry(name)).then(
+    () => 'there',
+    (error) => (errnoOf(error) === 'ENOENT' ? 'absent' : 'unknown'),
+  );
+}
+
+/** With the case of its ASCII letters turned round. */
+function swapped(name: string): string {
+  return name.replace(/[a-z]+|[A-Z]+/g, (run) => (run < 'a' ? run.toLowerCase() : run.toUpperCase()));
 }

@@ -9,6 +9,8 @@ import type { World } from '../world.ts';
 /** Where the service is and how to be let in. */
 export interface Access {
   readonly baseUrl: URL;
+  /** What files that outlive this run know the service by: its base URL; the sandbox has another port in every run. */
+  readonly identity: string;
   readonly credentials: Credentials;
   close(): Promise<void>;
 }
@@ -41,7 +43,8 @@ async function openService(
   // What Basic carries is the key in another form.
   world.secrets.add(`${basicUser}:${key}`);
   const token = await tokens(settings, world, signal, warn);
-  return { baseUrl, credentials: { key, keyIn, keyHeader, basicUser, token }, async close() {} };
+  const { href: identity } = baseUrl;
+  return { baseUrl, identity, credentials: { key, keyIn, keyHeader, basicUser, token }, async close() {} };
 }
 
 /** What gives the JWT of each request: the one that was given, or a minter. */
@@ -77,7 +80,7 @@ async function openSandbox(world: World): Promise<Access> {
     background: true,
   });
   const credentials = { key, keyIn: 'authorization', keyHeader: '', basicUser: '', token: undefined } as const;
-  return { baseUrl: new URL(sandbox.url), credentials, close: () => sandbox.close() };
+  return { baseUrl: new URL(sandbox.url), identity: 'sandbox', credentials, close: () => sandbox.close() };
 }
 
 function missingKey(): FilingsError {

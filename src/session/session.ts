@@ -17,6 +17,8 @@ import { startDeadline } from './deadline.ts';
 export interface Session {
   readonly settings: Settings;
   readonly client: ServiceClient;
+  /** See `Access`. */
+  readonly identity: string;
   /** Aborted by a signal of the system or by the deadline. */
   readonly signal: AbortSignal;
   /** All that is said on stderr meanwhile. */
@@ -79,6 +81,7 @@ export async function openSession(
   return {
     settings,
     client,
+    identity: access.identity,
     signal: deadline.signal,
     progress,
     async close() {

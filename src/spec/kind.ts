@@ -1,3 +1,4 @@
+import { grouped } from '../text.ts';
 import {
   DURATION_FORM,
   orList,
@@ -76,7 +77,7 @@ export function count(least: number, most: number, example: number): Kind<number
       const number = parseCount(text);
       return number !== undefined && number >= least && number <= most ? number : undefined;
     },
-    wanted: `a whole number from ${least} to ${most.toLocaleString('en')}, such as ${example}`,
+    wanted: `a whole number from ${least} to ${grouped(most)}, such as ${example}`,
     json: 'integer',
     range: [least, most],
   };

@@ -3,7 +3,7 @@ import { FilingsError } from '../errors.ts';
 import type { ServiceClient } from '../service/client.ts';
 import type { ByteWriter } from '../stdio/byte-writer.ts';
 import type { Outcome, Wanted } from './outcome.ts';
-import type { Places } from './places.ts';
+import type { Places, Where } from './places.ts';
 import type { IfExists } from './present.ts';
 import { Proof } from './proof.ts';
 import { save } from './save.ts';
@@ -22,6 +22,15 @@ export interface Fetching {
 export interface Target {
   /** Absolute. */
   readonly path: string;
+  /** For a path that the service or an input has a part in: the directory that the user named, and the rest. */
+  readonly below?:
+    | {
+        /** Absolute. */
+        readonly directory: string;
+        /** Relative, with slashes, each segment a safe name: no link on it is followed. */
+        readonly path: string;
+      }
+    | undefined;
   /** The path as the user would name it. */
   readonly shown: string;
   /** Whether the directory is made if missing; otherwise its absence is an error, as for the shell's `>`. */
@@ -43,19 +52,28 @@ export function fetchToDisk(
 ): Promise<Outcome> {
   return outcomeOf(wanted, target.shown, fetching, async (remote) => {
     const { client, places } = fetching;
-    const place = {
-      ...(await places.at(dirname(target.path), target.makeDirectory)),
-      final: basename(target.path),
-      identity: { base_url: client.baseUrl, accession_no: wanted.accession, file_name: wanted.fileName },
-      owner: places.owner,
-      uid: places.uid,
-      nextSerial: () => places.nextSerial(),
-    };
     const { ifExists } = target;
     const proof = new Proof(target.sha256, target.hashed);
-    const standing = await save(remote, { place, ifExists, proof, hashWorker: places.hashWorker, signal }, watcher);
+    const standing = await places.use(whereOf(target), (found) => {
+      const place = {
+        ...found,
+        final: basename(target.path),
+        identity: { base_url: client.baseUrl, accession_no: wanted.accession, file_name: wanted.fileName },
+        owner: places.owner,
+        uid: places.uid,
+        nextSerial: () => places.nextSerial(),
+      };
+      return save(remote, { place, ifExists, proof, hashWorker: places.hashWorker, signal }, watcher);
+    });
     return standing.kind === 'skipped' ? { ...standing, result: 'skipped' } : cameBy(standing);
   });
+}
+
+/** The directory that a file is written to. */
+export function whereOf({ path, below, makeDirectory: make }: Target): Where {
+  if (!below) return { directory: dirname(path), below: '', make };
+  const folder = dirname(below.path);
+  return { directory: below.directory, below: folder === '.' ? '' : folder, make };
 }
 
 /** A place that takes bytes for good: a pipe, a device, standard output. */

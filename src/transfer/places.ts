@@ -1,8 +1,9 @@
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { Directory } from '../disk/directory.ts';
 import { Heartbeat } from '../disk/owner/heartbeat.ts';
 import { HEARTBEAT_MS, type Owner } from '../disk/owner/owner.ts';
 import { ownerOf, processAt } from '../disk/owner/processes.ts';
+import { Pool } from '../disk/pool.ts';
 import { Leftovers } from './sinks/leftovers.ts';
 
 /** What the places need to know of the process. */
@@ -28,11 +29,24 @@ export interface Place {
   readonly heartbeat: Heartbeat;
 }
 
-/** The directories of a run, each opened and looked through once. */
+/** A directory: one that the user named, or one below it. */
+export interface Where {
+  /** Absolute. Links on the way to it, or in its place, are the user's own. */
+  readonly directory: string;
+  /** A relative path below it, with slashes; no link on it is followed. Empty: the directory itself. */
+  readonly below: string;
+  /** Whether what is missing is made. */
+  readonly make: boolean;
+}
+
+/** So many directories are open at once, beside those that more files are being fetched into. */
+const MOST_OPEN = 256;
+
+/** The directories of a run, each held open while a file of it is under way, and for as long as there is room. */
 export class Places {
   readonly owner: Owner;
   readonly #tenant: Tenant;
-  readonly #open = new Map<string, Promise<Place>>();
+  readonly #open = new Pool<Place>(MOST_OPEN, ({ directory }) => directory.close());
   #serial = 0;
 
   constructor(tenant: Tenant) {
@@ -40,14 +54,22 @@ export class Places {
     this.owner = ownerOf(tenant.pid, tenant.hostname, tenant.platform);
   }
 
-  /** The directory at a path; `make` makes it if missing. Throws `local_io`. */
-  at(path: string, make: boolean): Promise<Place> {
-    let place = this.#open.get(path);
-    if (!place) {
-      place = this.#find(path, make);
-      this.#open.set(path, place);
+  /**
+   * Works in a directory that is held open meanwhile. Throws `local_io` when there is none, for this one alone
+   * when something else has its name; and what the work throws.
+   */
+  async use<T>(where: Where, work: (place: Place) => Promise<T>): Promise<T> {
+    const place = await this.#acquire(where);
+    try {
+      return await work(place);
+    } finally {
+      this.#open.release(keyOf(where));
     }
-    return place;
+  }
+
+  /** The directory at a path, open until `close`; `make` makes it if missing. Throws `local_io`. */
+  at(path: string, make: boolean): Promise<Place> {
+    return this.#acquire({ directory: path, below: '', make });
   }
 
   /** The user whose files are our own. */
@@ -66,16 +88,36 @@ export class Places {
     return this.#serial.toString(36);
   }
 
-  async close(): Promise<void> {
-    for (const place of this.#open.values()) {
-      await place.then(({ directory }) => directory.close()).catch(() => {});
+  close(): Promise<void> {
+    return this.#open.close();
+  }
+
+  #acquire(where: Where): Promise<Place> {
+    return this.#open.acquire(keyOf(where), async () => {
+      const { directory, below, make } = where;
+      return this.#placeIn(await (below === '' ? Directory.open(directory, make) : this.#openBelow(where)));
+    });
+  }
+
+  /** Step by step, so that no link is followed. */
+  async #openBelow(where: Where): Promise<Directory> {
+    const above = { ...where, below: parentOf(where.below) };
+    const { directory } = await this.#acquire(above);
+    // The one that the user named stays open: opened again, it might be another.
+    const release = () => above.below !== '' && this.#open.release(keyOf(above));
+    try {
+      const child = await directory.child(basename(where.below), where.make);
+      void child.settled().then(release);
+      return child;
+    } catch (error) {
+      release();
+      throw error;
     }
   }
 
-  async #find(path: string, make: boolean): Promise<Place> {
-    const directory = await Directory.open(path, make);
+  #placeIn(directory: Directory): Place {
     const { platform, uid, isRunning, uptime, heartbeatMs } = this.#tenant;
-    const leftovers = await Leftovers.of(directory, {
+    const leftovers = new Leftovers(directory, {
       self: this.owner,
       uid,
       processAt: (pid) => processAt(pid, platform, isRunning),
@@ -84,4 +126,14 @@ export class Places {
     });
     return { directory, leftovers, heartbeat: new Heartbeat(directory, heartbeatMs ?? HEARTBEAT_MS) };
   }
+}
+
+/** No path has a NUL in it. */
+function keyOf({ directory, below }: Where): string {
+  return below === '' ? directory : `${directory}\0${below}`;
+}
+
+function parentOf(below: string): string {
+  const parent = dirname(below);
+  return parent === '.' ? '' : parent;
 }

@@ -46,7 +46,8 @@ function inTheWay(path: string, what: string): FilingsError {
   });
 }
 
-function alreadyThere(path: string): FilingsError {
+/** What `--if-exists error` says of a file that is there. */
+export function alreadyThere(path: string): FilingsError {
   return new FilingsError('local_io', `${path}: it is there already`, {
     hint: '--if-exists skip keeps it, --if-exists overwrite replaces it',
   });

@@ -37,8 +37,8 @@ export interface RunEnd {
 /**
  * Works through what comes, some at a time. Goes on after one that failed, but not after what would
  * fail all the rest. `attempt` never throws for a failure of its own; `onEnd` hears of each as it ends.
- * What the supply throws as a FilingsError ends the run as a limit does. Throws what `attempt` or
- * `onEnd` throw, and any other error of the supply.
+ * What the supply throws as a FilingsError ends the run as a limit does; what `onEnd` throws as one
+ * stops it. Throws what `attempt` throws, and any other error of the supply or of `onEnd`.
  */
 export async function runMany<Item, End extends Ending>(
   items: Supply<Item>,
@@ -55,6 +55,10 @@ export async function runMany<Item, End extends Ending>(
   if (signal.aborted) onAbort();
   const stops = new StopRule('files');
   let done = 0;
+  const stopBy = (error: unknown) => {
+    if (!(error instanceof FilingsError)) throw error;
+    if (!stop.signal.aborted) stop.abort(error);
+  };
   const work = async () => {
     for (let next = await source.next(); next; next = await source.next()) {
       const end = await attempt(next.item, stop.signal);
@@ -64,8 +68,8 @@ export async function runMany<Item, End extends Ending>(
       if (brokenOff && !signal.aborted) return;
       if (!brokenOff) done += 1;
       const stopping = end.asked === false && !end.error?.stopsRun ? undefined : stops.after(end.error);
-      await onEnd(end, next.item, brokenOff);
-      if (stopping) stop.abort(stopping);
+      await onEnd(end, next.item, brokenOff).catch(stopBy);
+      if (stopping) stopBy(stopping);
     }
   };
   const workers = Array.from({ length: jobs }, work);

@@ -35,8 +35,8 @@ async function saveOnce(remote: Remote, saving: Saving, watcher: Watcher): Promi
   const { place, ifExists, signal } = saving;
   const present = await presentAt(place, ifExists);
   if (present.kind === 'file-to-keep') {
-    await place.leftovers.sweep(place.final);
-    return skip(saving);
+    await place.leftovers.sweepBeside(place.final, present.stat);
+    return skip(saving, present.stat.size);
   }
   const exclusive = present.kind === 'nothing' && ifExists !== 'overwrite';
   const sink = await DiskFile.open(saving, { exclusive, replaced: present.stat });
@@ -50,11 +50,12 @@ async function saveOnce(remote: Remote, saving: Saving, watcher: Watcher): Promi
 }
 
 /** Leaves the file that is there; it must be the right one where that can be told, and is not read for anything else. */
-async function skip({ place, proof, signal }: Saving): Promise<Standing> {
+async function skip({ place, proof, signal }: Saving, size?: number): Promise<Standing> {
   const path = place.directory.entry(place.final);
   const shown = shownPath(place);
   const hash = () => sha256OfFile(path, shown, signal);
   const sha256 = proof.expects ? await proof.require(hash, shown) : undefined;
+  if (size !== undefined) return { kind: 'skipped', bytes: size, sha256 };
   const bytes = await lstat(path).then(
     (stat) => stat.size,
     () => 0,

@@ -1,16 +1,15 @@
-import { execFile } from 'node:child_process';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { head, nothingLeft, rangeStart } from '../servers/answers.ts';
 import { type ScriptedServer, startScripted } from '../servers/scripted.ts';
 import { content } from '../service/transfer-fixture.ts';
-import { ACCESSION, BIN, proving, serviceAt, until, type Workplace, workplace } from './program.ts';
+import { ACCESSION, BIN, NODE, proving, serviceAt, until, type Workplace, workplace } from './program.ts';
+import { ONE_THREAD, strace, traced } from './traced.ts';
 
 // Proof 3 of a transfer that never lies: after a kill the final name is absent, old, or whole; a rerun completes.
-const ROUNDS = proving ? 40 : 4;
+const ROUNDS = proving ? 40 : 3;
 // Each write takes 1 MiB at the most, and some more: there are at least four.
 const FILE = content(4_500_000);
 const OLD = Buffer.from('the old file');
@@ -101,13 +100,6 @@ test(`SIGKILL at ${ROUNDS} random moments`, { timeout: 60_000 + ROUNDS * 1500 },
   expect(broken).toBeGreaterThanOrEqual(Math.max(1, certain));
 });
 
-/** Faults are counted by thread: the pool must have one only. */
-const ONE_THREAD = { UV_THREADPOOL_SIZE: '1' };
-const strace = await promisify(execFile)('strace', ['-f', '-o', '/dev/null', 'true']).then(
-  () => true,
-  () => false,
-);
-
 /** What a line of strace means for the file, if anything. */
 function step(call: string, directory: string): string[] {
   const [, name = '', rest = ''] = /^\d+ +(\w+)\((.*)/.exec(call) ?? [];
@@ -126,33 +118,32 @@ function step(call: string, directory: string): string[] {
 /** Before the call takes effect, and behind it. */
 const [BEFORE, BEHIND] = ['error=EIO:signal=KILL', 'signal=KILL'];
 
+/** Those that `npm test` runs stand first: one of each call, then the rest. */
+const KILLS: [call: string, when: number, old: boolean][] = [
+  ['pwritev,pwrite64', 3, false],
+  // The record's, the file's, the directory's.
+  ['fsync', 2, false],
+  ['fsync', 3, true],
+  // The record goes before the file is placed, the part's own name after it.
+  ['unlink', 2, false],
+  ['link', 1, false],
+  ['rename', 1, true],
+  ['pwritev,pwrite64', 1, false],
+  ['pwritev,pwrite64', 3, true],
+  ['fsync', 1, false],
+  ['fsync', 3, false],
+  ['fsync', 2, true],
+  ['unlink', 1, false],
+  ['unlink', 1, true],
+];
+
 describe.skipIf(!strace)('SIGKILL at a system call (strace)', () => {
-  test.each<[call: string, when: number, old: boolean]>([
-    ['pwritev,pwrite64', 1, false],
-    ['pwritev,pwrite64', 3, false],
-    ['pwritev,pwrite64', 3, true],
-    // The record's, the file's, the directory's.
-    ['fsync', 1, false],
-    ['fsync', 2, false],
-    ['fsync', 3, false],
-    ['fsync', 2, true],
-    ['fsync', 3, true],
-    // The record goes before the file is placed, the part's own name after it.
-    ['unlink', 1, false],
-    ['unlink', 2, false],
-    ['unlink', 1, true],
-    ['link', 1, false],
-    ['rename', 1, true],
-  ])('%s, the time %i, an old file there: %s', async (call, when, old) => {
+  test.each(proving ? KILLS : KILLS.slice(0, 6))('%s, the time %i, an old file there: %s', async (call, when, old) => {
     for (const moment of proving ? [BEFORE, BEHIND] : [old ? BEFORE : BEHIND]) {
       const place = await workplace();
       if (old) await writeFile(join(place.path, NAME), OLD);
-      const inject = `inject=${call}:${moment}:when=${when}`;
-      const options = ['-f', '-o', '/dev/null', '-e', `trace=${call}`, '-e', inject, process.execPath, BIN];
-      const killed = await place.shell(`strace ${options.join(' ')} ${arguments_(old).join(' ')}`, {
-        ...serviceAt(server.url),
-        ...ONE_THREAD,
-      });
+      const options = `-e trace=${call} -e inject=${call}:${moment}:when=${when}`;
+      const killed = await traced(place, options, arguments_(old), serviceAt(server.url));
       // strace ends as the program did.
       expect(killed.killedBy, killed.stderr).toBe('SIGKILL');
       await expectSoundThenComplete(place, old);
@@ -165,7 +156,7 @@ describe.skipIf(!strace)('SIGKILL at a system call (strace)', () => {
       if (old) await writeFile(join(place.path, NAME), OLD);
       const log = join(place.home, 'calls');
       const calls = 'trace=pwritev,pwrite64,write,writev,fsync,link,rename,unlink';
-      const line = `strace -f -y -s 200 -o ${log} -e ${calls} ${process.execPath} ${BIN} ${arguments_(old).join(' ')}`;
+      const line = `strace -f -y -s 200 -o ${log} -e ${calls} ${NODE} ${BIN} ${arguments_(old).join(' ')}`;
       const { exitCode, stderr } = await place.shell(line, { ...serviceAt(server.url), ...ONE_THREAD });
       expect(exitCode, stderr).toBe(0);
       const steps = (await readFile(log, 'utf8')).split('\n').flatMap((call) => step(call, place.path));
@@ -185,7 +176,7 @@ describe.skipIf(!strace)('SIGKILL at a system call (strace)', () => {
   });
 
   test('as a dead part is taken over', async () => {
-    for (const when of [1, 2]) {
+    for (const when of proving ? [1, 2] : [2]) {
       const place = await workplace();
       const { moment, goOn } = sent(3, true);
       const first = place.start(arguments_(false), { ...serviceAt(server.url), ...ONE_THREAD });
@@ -195,75 +186,10 @@ describe.skipIf(!strace)('SIGKILL at a system call (strace)', () => {
       expect((await first.ended).killedBy).toBe('SIGKILL');
       onSent = () => undefined;
       goOn();
-      const options = ['-f', '-o', '/dev/null', '-e', `trace=rename`, '-e', `inject=rename:signal=KILL:when=${when}`];
-      const line = `strace ${options.join(' ')} ${process.execPath} ${BIN} ${arguments_(false).join(' ')}`;
-      expect((await place.shell(line, { ...serviceAt(server.url), ...ONE_THREAD })).killedBy).toBe('SIGKILL');
+      const options = `-e trace=rename -e inject=rename:signal=KILL:when=${when}`;
+      const second = await traced(place, options, arguments_(false), serviceAt(server.url));
+      expect(second.killedBy, second.stderr).toBe('SIGKILL');
       await expectSoundThenComplete(place, false);
     }
-  });
-});
-
-describe.skipIf(!strace)('a system call that fails (strace)', () => {
-  test.each<[call: string, error: string, when: number, words: RegExp]>([
-    ['pwritev,pwrite64', 'ENOSPC', 2, /full/],
-    ['pwritev,pwrite64', 'EDQUOT', 2, /quota/],
-    ['pwritev,pwrite64', 'EIO', 2, /disk/],
-    ['fsync', 'EIO', 2, /disk/],
-    ['fsync', 'EIO', 3, /disk/],
-    ['fsync', 'ENOSPC', 1, /full/],
-    ['rename', 'EIO', 1, /disk/],
-    ['rename', 'EROFS', 1, /read-only/],
-  ])('%s with %s, the time %i: exit 8, the old file stays, nothing else', async (call, error, when, words) => {
-    const place = await workplace();
-    await writeFile(join(place.path, NAME), OLD);
-    const options = [
-      '-f',
-      '-o',
-      '/dev/null',
-      '-e',
-      `trace=${call}`,
-      '-e',
-      `inject=${call}:error=${error}:when=${when}`,
-    ];
-    const line = `strace ${options.join(' ')} ${process.execPath} ${BIN} ${arguments_(true).join(' ')}`;
-    const { exitCode, stderr } = await place.shell(line, { ...serviceAt(server.url), ...ONE_THREAD });
-    expect(exitCode, stderr).toBe(8);
-    expect(stderr).toMatch(words);
-    expect(await place.names()).toEqual([NAME]);
-    // The directory's own flush fails after the rename: then the new file is there, and not reported as saved.
-    const found = await place.read(NAME);
-    expect(found.equals(call === 'fsync' && when === 3 ? FILE : OLD)).toBe(true);
-  });
-
-  test.each(['EPERM', 'EOPNOTSUPP', 'EMLINK'])('link with %s: without links it goes, too', async (error) => {
-    const place = await workplace();
-    const options = ['-f', '-o', '/dev/null', '-e', 'trace=link', '-e', `inject=link:error=${error}`];
-    const line = `strace ${options.join(' ')} ${process.execPath} ${BIN} ${arguments_(false).join(' ')}`;
-    const { exitCode, stderr } = await place.shell(line, { ...serviceAt(server.url), ...ONE_THREAD });
-    expect(exitCode, stderr).toBe(0);
-    expect((await place.read(NAME)).equals(FILE)).toBe(true);
-    expect(await place.names()).toEqual([NAME]);
-  });
-
-  test('a part whose flush fails is not kept for another run', async () => {
-    const stops = await startScripted((socket) => {
-      socket.write(head(200, { ETag: '"v1"', 'Content-Length': FILE.length }));
-      socket.write(FILE.subarray(0, 1_500_000));
-    });
-    const place = await workplace();
-    const options = ['-f', '-o', '/dev/null', '-e', 'trace=fsync', '-e', 'inject=fsync:error=EIO:when=2'];
-    const line = `strace ${options.join(' ')} ${process.execPath} ${BIN} ${arguments_(false).join(' ')} --idle-timeout 500ms --retries 0`;
-    const { exitCode, stderr } = await place.shell(line, { ...serviceAt(stops.url), ...ONE_THREAD });
-    expect(exitCode, stderr).toBe(7);
-    expect(await place.names()).toEqual([]);
-    await stops.close();
-  });
-
-  test('a write that takes less than asked is gone on with', async () => {
-    // retval= would lie about what was written: a limit on the file's size makes real short writes.
-    const place = await workplace();
-    const line = `trap '' XFSZ; ulimit -f 1000; exec ${process.execPath} ${BIN} ${arguments_(false).join(' ')}`;
-    const { exitCode, stderr } = await place.shell(line, { ...serviceAt(server.url), ...ONE_THREAD });
-    expect([exitCode, await place.names()], stderr).toEqual([8, []]);
   });
 });

@@ -1,17 +1,14 @@
-import { execFile } from 'node:child_process';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { head } from '../servers/answers.ts';
 import { type ScriptedServer, startScripted } from '../servers/scripted.ts';
 import { content } from '../service/transfer-fixture.ts';
-import { ACCESSION, BIN, type Ended, proving, serviceAt, until, type Workplace, workplace } from './program.ts';
+import { ACCESSION, type Ended, proving, serviceAt, until, type Workplace, workplace } from './program.ts';
+import { strace, traced } from './traced.ts';
 
 // Disks without hard links (FAT, some network disks): a lock beside the name, and never an empty file under it.
 const FILE = content(1_500_000);
 const NAME = 'primary.htm';
-const PROGRAM = `${process.execPath} ${BIN}`;
-const ONE_THREAD = { UV_THREADPOOL_SIZE: '1' };
 let server: ScriptedServer;
 /** So many requests are answered together: their runs reach for the name at once. */
 let together = 1;
@@ -31,35 +28,23 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-const download = (ifExists: string, name = NAME) => `download ${ACCESSION} ${name} --if-exists ${ifExists}`;
+const download = (ifExists: string) => ['download', ACCESSION, NAME, '--if-exists', ifExists];
 
 async function expectWhole(place: Workplace, folder = '.'): Promise<void> {
   expect((await place.read(join(folder, NAME))).equals(FILE)).toBe(true);
 }
 
-async function works(command: string): Promise<boolean> {
-  return promisify(execFile)('bash', ['-c', command]).then(
-    () => true,
-    () => false,
-  );
-}
-const strace = await works('strace -f -o /dev/null true');
-
 /** Runs the program on a disk without links, as strace makes it. */
-function without(place: Workplace, line: string, more = ''): Promise<Ended> {
-  const calls = 'link,rename,unlink,openat';
-  const inject = `-e trace=${calls} -e inject=link:error=EPERM ${more}`;
-  return place.shell(`strace -f -o /dev/null ${inject} ${PROGRAM} ${line}`, {
-    ...serviceAt(server.url),
-    ...ONE_THREAD,
-  });
+function without(place: Workplace, args: readonly string[], more = ''): Promise<Ended> {
+  const inject = `-e trace=link,rename,unlink,openat -e inject=link:error=EPERM ${more}`;
+  return traced(place, inject, args, serviceAt(server.url));
 }
 
 describe.skipIf(!strace)('without hard links (strace)', () => {
   test.each(['error', 'skip'])(
     'several runs at once, --if-exists %s: exactly one puts the file there',
     async (ifExists) => {
-      for (let round = 0; round < (proving ? 10 : 2); round += 1) {
+      for (let round = 0; round < (proving ? 10 : 1); round += 1) {
         const place = await workplace();
         together = 3;
         const runs = await Promise.all([1, 2, 3].map(() => without(place, download(ifExists))));
@@ -99,10 +84,7 @@ describe.skipIf(!strace)('without hard links (strace)', () => {
   test('a lock of a run that lives is waited for', async () => {
     const place = await workplace();
     const inject = '-e trace=link,rename -e inject=link:error=EPERM -e inject=rename:delay_enter=2000000';
-    const slow = place.shell(`strace -f -o /dev/null ${inject} ${PROGRAM} ${download('error')}`, {
-      ...serviceAt(server.url),
-      ...ONE_THREAD,
-    });
+    const slow = traced(place, inject, download('error'), serviceAt(server.url));
     const locked = async () => (await place.names()).some((name) => name.endsWith('.lock') || name === NAME);
     await until(locked);
     const waiting = await without(place, download('error'));

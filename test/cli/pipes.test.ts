@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vit
 import { framed, sendAndEnd, sendFile } from '../servers/answers.ts';
 import { type ScriptedServer, startScripted } from '../servers/scripted.ts';
 import { content } from '../service/transfer-fixture.ts';
-import { ACCESSION, serviceAt, until, workplace } from './program.ts';
+import { ACCESSION, proving, serviceAt, until, workplace } from './program.ts';
 
 // Proof 6 of a transfer that never lies: pipes, compared byte for byte.
 const FILE = content(3_000_000);
@@ -36,18 +36,21 @@ const run = async (script: string, env: Record<string, string> = {}) => {
   return { place, ...(await place.shell(script, { ...serviceAt(server.url), ...env })) };
 };
 
+/** Those that `npm test` runs stand first. */
+const WAYS: [string, string][] = [
+  ['into a pipe', `${get('a')} | cat`],
+  ['into a slow reader', `${get('a')} | (sleep 0.5; cat)`],
+  ['into a file by the shell', `${get('a')} > out; cat out`],
+  ['into stdout by another name', `${get('a', '-o /dev/stdout')} | cat`],
+  ['into another descriptor, a file', `${get('a', '-o /dev/fd/3')} 3> out; cat out`],
+  ['through the spool', `${get('a', '-o - --spool')} | cat`],
+  ['into stdout by number', `${get('a', '-o /dev/fd/1')} | cat`],
+  ['into stdout by another name, a file', `${get('a', '-o /dev/stdout')} > out; cat out`],
+  ['into another descriptor, a pipe', `{ ${get('a', '-o /dev/fd/3')} 3>&1 >&2; } | cat`],
+];
+
 describe('the whole file', () => {
-  test.each<[string, string]>([
-    ['into a pipe', `${get('a')} | cat`],
-    ['into a slow reader', `${get('a')} | (sleep 0.5; cat)`],
-    ['into a file by the shell', `${get('a')} > out; cat out`],
-    ['into stdout by another name', `${get('a', '-o /dev/stdout')} | cat`],
-    ['into stdout by number', `${get('a', '-o /dev/fd/1')} | cat`],
-    ['into stdout by another name, a file', `${get('a', '-o /dev/stdout')} > out; cat out`],
-    ['into another descriptor, a file', `${get('a', '-o /dev/fd/3')} 3> out; cat out`],
-    ['into another descriptor, a pipe', `{ ${get('a', '-o /dev/fd/3')} 3>&1 >&2; } | cat`],
-    ['through the spool', `${get('a', '-o - --spool')} | cat`],
-  ])('%s', async (_, script) => {
+  test.each(proving ? WAYS : WAYS.slice(0, 6))('%s', async (_, script) => {
     const { place, stdout, stderr } = await run(`set -o pipefail; ${script}`);
     expect(stdout.equals(FILE), stderr).toBe(true);
     expect((await place.names()).filter((name) => name !== 'out')).toEqual([]);
@@ -120,14 +123,17 @@ describe('a stdout that can’t be written', () => {
 });
 
 describe('cut in the middle', () => {
-  test.each(['cut-once-FIN', 'cut-once-RST'])('with a validator: continued at the exact offset (%s)', async (name) => {
-    const { exitCode, stdout, stderr } = await run(`set -o pipefail; ${get(name)} | cat`);
-    expect([exitCode, stdout.equals(FILE)], stderr).toEqual([0, true]);
-    expect(server.requests.filter(({ path }) => path.includes(name)).at(-1)?.headers).toMatchObject({
-      range: expect.stringMatching(/^bytes=[1-9]\d*-$/),
-      'if-range': ETAG,
-    });
-  });
+  test.each(proving ? ['cut-once-FIN', 'cut-once-RST'] : ['cut-once-RST'])(
+    'with a validator: continued at the exact offset (%s)',
+    async (name) => {
+      const { exitCode, stdout, stderr } = await run(`set -o pipefail; ${get(name)} | cat`);
+      expect([exitCode, stdout.equals(FILE)], stderr).toEqual([0, true]);
+      expect(server.requests.filter(({ path }) => path.includes(name)).at(-1)?.headers).toMatchObject({
+        range: expect.stringMatching(/^bytes=[1-9]\d*-$/),
+        'if-range': ETAG,
+      });
+    },
+  );
 
   test.each<[string, string]>([
     ['without a validator', 'cut-unvalidated-FIN'],
@@ -140,10 +146,13 @@ describe('cut in the middle', () => {
     expect(stdout.equals(FILE.subarray(0, stdout.length))).toBe(true);
   });
 
-  test.each(['cut-unvalidated-spool-FIN', 'cut-changed-spool-FIN'])('%s, through the spool: right', async (name) => {
-    const { exitCode, stdout, stderr } = await run(`${get(name, '-o - --spool')} | cat; exit \${PIPESTATUS[0]}`);
-    expect([exitCode, stdout.equals(FILE)], stderr).toEqual([0, true]);
-  });
+  test.each(proving ? ['cut-unvalidated-spool-FIN', 'cut-changed-spool-FIN'] : ['cut-changed-spool-FIN'])(
+    '%s, through the spool: right',
+    async (name) => {
+      const { exitCode, stdout, stderr } = await run(`${get(name, '-o - --spool')} | cat; exit \${PIPESTATUS[0]}`);
+      expect([exitCode, stdout.equals(FILE)], stderr).toEqual([0, true]);
+    },
+  );
 
   test('through the spool without hope: nothing is out', async () => {
     const { exitCode, stdout } = await run(
@@ -153,11 +162,13 @@ describe('cut in the middle', () => {
   });
 });
 
+const SIGNALS: ['SIGTERM' | 'SIGINT', number][] = [
+  ['SIGTERM', 143],
+  ['SIGINT', 130],
+];
+
 describe('a reader that never reads', () => {
-  test.each([
-    ['SIGTERM', 143],
-    ['SIGINT', 130],
-  ] as const)('%s ends the program', async (signal, status) => {
+  test.each(proving ? SIGNALS : SIGNALS.slice(0, 1))('%s ends the program', async (signal, status) => {
     const place = await workplace();
     await promisify(execFile)('mkfifo', [join(place.path, 'fifo')]);
     const held = await open(join(place.path, 'fifo'), 'r+');
@@ -172,10 +183,10 @@ describe('a reader that never reads', () => {
     const place = await workplace();
     await promisify(execFile)('mkfifo', [join(place.path, 'fifo')]);
     const held = await open(join(place.path, 'fifo'), 'r+');
-    const script = `exec ${get('a', '-o - --deadline 3s')} > fifo`;
+    const script = `exec ${get('a', '-o - --deadline 1s')} > fifo`;
     const { exitCode, stderr } = await place.shell(script, serviceAt(server.url));
     expect(exitCode, stderr).toBe(7);
-    expect(stderr).toContain('the deadline of 3 s has passed');
+    expect(stderr).toContain('the deadline of 1 s has passed');
     await held.close();
   });
 });

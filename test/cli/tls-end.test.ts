@@ -7,18 +7,21 @@ import { certificatePath, tlsWith } from '../servers/certificates.ts';
 import { startProxy } from '../servers/proxy.ts';
 import { type Script, startScripted } from '../servers/scripted.ts';
 import { content } from '../service/transfer-fixture.ts';
-import { ACCESSION, serviceAt, workplace } from './program.ts';
+import { ACCESSION, proving, serviceAt, workplace } from './program.ts';
 
 // A body without a length, over TLS: only the closure alert tells its end from a cut (RFC 9112 section 9.8).
 const FILE = content(1_000_000);
 const SHA256 = createHash('sha256').update(FILE).digest('hex');
 const TRUSTED = { NODE_EXTRA_CA_CERTS: certificatePath('own-name') };
-const VERSIONS: readonly SecureVersion[] = ['TLSv1.2', 'TLSv1.3'];
+const VERSIONS: readonly SecureVersion[] = ['TLSv1.3', 'TLSv1.2'];
 
 /** What the relay does to the end of each connection. */
 const WHOLE = { swallows: false };
 const BARE_FIN = { swallows: true };
 const CUT_RECORD = { swallows: true, cuts: 10 };
+
+/** Of what differs in little, `npm test` runs the first alone. */
+const some = <T>(rows: readonly T[]): readonly T[] => (proving ? rows : rows.slice(0, 1));
 
 const untilClose: Script = (socket) => sendAndEnd(socket, framed(FILE, 'until-close').bytes, 'FIN');
 
@@ -54,29 +57,37 @@ describe.each(VERSIONS)('%s', (version) => {
     expect(stderr).not.toMatch(/again|retr/i);
   });
 
-  test.each<[string, typeof CUT_RECORD | typeof BARE_FIN]>([
+  const cuts: [string, typeof CUT_RECORD | typeof BARE_FIN][] = [
     ['a bare FIN', BARE_FIN],
     ['a cut inside a record', CUT_RECORD],
-  ])('ended by %s: a truncation, exit 9, no file', async (_, meddle) => {
-    const { url } = await through(meddle, untilClose, version);
-    const { exitCode, stderr, names } = await download(url, ['a.htm']);
-    expect([exitCode, names], stderr).toEqual([9, []]);
-    expect(stderr).toMatch(/truncated: .* without the closure alert/);
-  });
+  ];
+  test.each(version === 'TLSv1.3' ? cuts : some(cuts))(
+    'ended by %s: a truncation, exit 9, no file',
+    async (_, meddle) => {
+      const { url } = await through(meddle, untilClose, version);
+      const { exitCode, stderr, names } = await download(url, ['a.htm']);
+      expect([exitCode, names], stderr).toEqual([9, []]);
+      expect(stderr).toMatch(/truncated: .* without the closure alert/);
+    },
+  );
 
   // In TLS 1.3 such a record looks from outside as the alert does.
-  test.each<[string, typeof WHOLE, number]>([
-    ['a closure alert', WHOLE, 0],
+  const lasts: [string, typeof WHOLE, number][] = [
     ['a bare FIN', BARE_FIN, 9],
-  ])('a last record of two bytes, then %s', async (_, meddle, status) => {
-    const script: Script = (socket) => {
-      socket.write(framed(FILE, 'until-close').bytes, () => socket.end('ab'));
-    };
-    const { url } = await through(meddle, script, version);
-    const { exitCode, stderr, report } = await download(url, ['a.htm']);
-    expect(exitCode, stderr).toBe(status);
-    expect(report[0].bytes).toBe(status === 0 ? FILE.length + 2 : 0);
-  });
+    ['a closure alert', WHOLE, 0],
+  ];
+  test.each(version === 'TLSv1.3' ? lasts : some(lasts))(
+    'a last record of two bytes, then %s',
+    async (_, meddle, status) => {
+      const script: Script = (socket) => {
+        socket.write(framed(FILE, 'until-close').bytes, () => socket.end('ab'));
+      };
+      const { url } = await through(meddle, script, version);
+      const { exitCode, stderr, report } = await download(url, ['a.htm']);
+      expect(exitCode, stderr).toBe(status);
+      expect(report[0].bytes).toBe(status === 0 ? FILE.length + 2 : 0);
+    },
+  );
 });
 
 describe('--sha256 proves what the connection does not', () => {
@@ -110,7 +121,7 @@ describe('--sha256 proves what the connection does not', () => {
     });
     onTestFinished(() => server.close());
     const short = createHash('sha256').update(FILE.subarray(0, 5000)).digest('hex');
-    for (const args of [['a.htm'], ['a.htm', '-o', '-'], ['a.htm', '-o', '-', '--spool']]) {
+    for (const args of some([['a.htm', '-o', '-', '--spool'], ['a.htm'], ['a.htm', '-o', '-']])) {
       expect((await download(server.url, args)).exitCode).toBe(9);
       const { exitCode, stderr, stdout, place } = await download(server.url, [...args, '--sha256', short]);
       expect(exitCode, stderr).toBe(0);
@@ -137,7 +148,7 @@ describe('what it costs', () => {
   });
 
   test('nothing for a body with a length or in chunks', async () => {
-    for (const framing of ['length', 'chunked'] as const) {
+    for (const framing of some(['chunked', 'length'] as const)) {
       const { url, server } = await through(BARE_FIN, (socket) => {
         sendAndEnd(socket, framed(FILE, framing).bytes, 'FIN');
       });
@@ -171,8 +182,8 @@ describe('what it costs', () => {
 describe('through a proxy', () => {
   const HTTPS = 'https://service.example';
   const ENDS: [string, number, typeof WHOLE][] = [
-    ['a closure alert', 0, WHOLE],
     ['a bare FIN', 9, BARE_FIN],
+    ['a closure alert', 0, WHOLE],
   ];
 
   test.each<[string, number, typeof WHOLE]>(ENDS)('a tunnel, ended by %s: exit %i', async (_, status, meddle) => {
@@ -183,32 +194,26 @@ describe('through a proxy', () => {
     expect(exitCode, stderr).toBe(status);
   });
 
-  test.each<[string, number, typeof WHOLE]>(ENDS)(
-    'plain http through a proxy over TLS, ended by %s: exit %i',
-    async (_, status, meddle) => {
-      const { url } = await through(meddle);
-      const env = { HTTP_PROXY: url, FILINGS_ALLOW_HTTP: '1' };
-      const { exitCode, stderr } = await download('http://service.example', ['a.htm'], env);
-      expect(exitCode, stderr).toBe(status);
-    },
-  );
+  test.each(some(ENDS))('plain http through a proxy over TLS, ended by %s: exit %i', async (_, status, meddle) => {
+    const { url } = await through(meddle);
+    const env = { HTTP_PROXY: url, FILINGS_ALLOW_HTTP: '1' };
+    const { exitCode, stderr } = await download('http://service.example', ['a.htm'], env);
+    expect(exitCode, stderr).toBe(status);
+  });
 
-  test.each<[string, number, typeof WHOLE]>(ENDS)(
-    'a tunnel of a proxy over TLS, ended by %s: exit %i',
-    async (_, status, meddle) => {
-      const { relay } = await through(meddle);
-      const { connect } = await import('node:net');
-      const outer = await startScripted((socket) => {
-        const upstream = connect(relay.port, '127.0.0.1').on('error', () => {});
-        socket.removeAllListeners('data');
-        socket.write('HTTP/1.1 200 OK\r\n\r\n');
-        socket.pipe(upstream).pipe(socket);
-      }, tlsWith('own-name'));
-      onTestFinished(() => outer.close());
-      const { exitCode, stderr } = await download(HTTPS, ['a.htm'], { HTTPS_PROXY: outer.url });
-      expect(exitCode, stderr).toBe(status);
-    },
-  );
+  test.each(some(ENDS))('a tunnel of a proxy over TLS, ended by %s: exit %i', async (_, status, meddle) => {
+    const { relay } = await through(meddle);
+    const { connect } = await import('node:net');
+    const outer = await startScripted((socket) => {
+      const upstream = connect(relay.port, '127.0.0.1').on('error', () => {});
+      socket.removeAllListeners('data');
+      socket.write('HTTP/1.1 200 OK\r\n\r\n');
+      socket.pipe(upstream).pipe(socket);
+    }, tlsWith('own-name'));
+    onTestFinished(() => outer.close());
+    const { exitCode, stderr } = await download(HTTPS, ['a.htm'], { HTTPS_PROXY: outer.url });
+    expect(exitCode, stderr).toBe(status);
+  });
 });
 
 // More than is gathered, so that the connection is held back while it ends.
@@ -216,7 +221,7 @@ test.each([WHOLE, BARE_FIN])('behind a slow reader: %j', async (meddle) => {
   const large = content(6_000_000);
   const { url } = await through(meddle, (socket) => sendAndEnd(socket, framed(large, 'until-close').bytes, 'FIN'));
   const place = await workplace();
-  const line = `set -o pipefail; $FILINGS download ${ACCESSION} a.htm -o - --retries 0 | (sleep 1; cat)`;
+  const line = `set -o pipefail; $FILINGS download ${ACCESSION} a.htm -o - --retries 0 | (sleep 0.5; cat)`;
   const { exitCode, stdout, stderr } = await place.shell(line, { ...serviceAt(url), ...TRUSTED });
   expect([exitCode, stdout.equals(large)], stderr).toEqual([meddle.swallows ? 9 : 0, true]);
 });

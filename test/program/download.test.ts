@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { mkdir, readdir, readFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { framed, sendAndEnd, sendFile } from '../servers/answers.ts';
@@ -57,6 +57,18 @@ describe('every sample, from filings serve in another process', () => {
     const { exitCode, stdout } = await place.filings(['--sandbox', 'download', ACCESSION, 'primary.htm']);
     expect([exitCode, stdout.length]).toEqual([0, 0]);
     expect(await place.read('primary.htm')).toEqual(await readFile(join(SAMPLES, ACCESSION, 'primary.htm')));
+  });
+
+  test('--sandbox knows what an earlier run has done, although its port is another', async () => {
+    const place = await workplace();
+    await writeFile(join(place.path, 'filings'), ACCESSION);
+    const all = ['--sandbox', 'download', '-i', 'filings', '--all', '--done', 'done', '--report', '-'];
+    const summary = async () => {
+      const { stdout, stderr } = await place.filings(all);
+      return JSON.parse(`${stdout}`.trimEnd().split('\n').at(-1) || `"${stderr}"`);
+    };
+    expect(await summary()).toMatchObject({ summary: { downloaded: 11, done: 0 } });
+    expect(await summary()).toMatchObject({ summary: { downloaded: 0, done: 1, requests: 0 } });
   });
 });
 

@@ -24,6 +24,8 @@ export interface Given {
   readonly cwd?: string;
   /** What stdin holds. */
   readonly input?: string | Uint8Array;
+  /** What a person's Ctrl-C is to a process. */
+  readonly interrupt?: AbortSignal;
 }
 
 const { version } = JSON.parse(readFileSync(join(import.meta.dirname, '../../package.json'), 'utf8'));
@@ -72,8 +74,8 @@ export async function serve(args: readonly string[] = [], env: Environment = {})
       },
     });
     const streams = { stdout, stderr: stderr.stream };
-    const given = { env: { ...homeOf(tmpdir()), ...env } };
-    const status = runInto(streams, ['serve', ...args, '--port', '0'], given, stop.signal);
+    const given = { env: { ...homeOf(tmpdir()), ...env }, interrupt: stop.signal };
+    const status = runInto(streams, ['serve', ...args, '--port', '0'], given);
     status.then((ended) => reject(new Error(`serve ended with ${ended}: ${stderr.bytes()}`)));
   });
   const end = async () => {
@@ -89,8 +91,7 @@ const homeOf = (home: string) => ({ PATH: process.env.PATH ?? '', HOME: home });
 async function runInto(
   streams: { readonly stdout: Writable; readonly stderr: Writable },
   args: readonly string[],
-  { env = {}, cwd = tmpdir(), input = '' }: Given,
-  interrupt = new AbortController().signal,
+  { env = {}, cwd = tmpdir(), input = '', interrupt = new AbortController().signal }: Given,
 ): Promise<number> {
   lastPid += 1;
   const pid = lastPid;

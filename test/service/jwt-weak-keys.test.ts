@@ -150,7 +150,9 @@ async function taken(bytes: Buffer): Promise<void> {
   const signing = loadSigningKey(bytes, 'key');
   for (const algorithm of ALGORITHMS.filter((each) => keyFault(signing, each, 'sign') === undefined)) {
     const { token } = await mintToken({ key: signing, algorithm, issuedAt: NOW, lifetime: 60 });
-    expect(await verifyToken(token, [verifying], { atSeconds: NOW })).toMatchObject({ valid: true });
+    // `key_ops` may allow the one and not the other.
+    const valid = keyFault(verifying, algorithm, 'verify') === undefined;
+    expect(await verifyToken(token, [verifying], { atSeconds: NOW })).toMatchObject({ valid });
   }
 }
 

@@ -31,6 +31,8 @@ export interface RunOptions {
   readonly hashed?: boolean;
   readonly signal?: AbortSignal;
   readonly directory?: string;
+  /** A path below that directory, in which no link is followed. */
+  readonly below?: string;
   readonly pid?: number;
   readonly hostname?: string;
   readonly uptime?: () => number;
@@ -79,14 +81,17 @@ export async function startRun(url: string, options: RunOptions = {}): Promise<R
   return {
     directory,
     save: (name = 'primary.htm', sha256) => {
+      const { below } = options;
+      const path = join(directory, below ?? '', name);
       const target = {
         makeDirectory: true,
-        shown: join(directory, name),
-        path: join(directory, name),
+        shown: path,
+        path,
+        ...(below === undefined ? {} : { below: { directory, path: join(below, name) } }),
         ifExists: options.ifExists ?? 'skip',
         sha256,
         hashed: options.hashed,
-      } as const;
+      };
       return fetchToDisk({ accession: ACCESSION, fileName: name }, target, fetching, signal, SILENT);
     },
     pipe: (writer) =>

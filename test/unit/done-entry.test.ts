@@ -7,7 +7,7 @@ import { doneLine, parseDoneLine, type Selection, selectionId } from '../../src/
 
 const asked = '0001234567-24-000001' as AccessionNumber;
 const selection: Selection = {
-  baseUrl: 'https://archive.example/',
+  service: 'https://archive.example/',
   include: ['ex*', '*.xml'],
   exclude: [],
   layout: '{accession_no}/{file_name}',
@@ -29,7 +29,7 @@ describe('selectionId', () => {
   test('everything else is another selection', () => {
     const others: Selection[] = [
       selection,
-      { ...selection, baseUrl: 'https://archive.example/x/' },
+      { ...selection, service: 'https://archive.example/x/' },
       { ...selection, include: ['ex*'] },
       { ...selection, include: ['ex*,*.xml'] },
       { ...selection, include: ['ex*","*.xml'] },

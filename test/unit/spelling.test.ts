@@ -13,8 +13,8 @@ describe('how a name is spelled that a disk takes for another', () => {
     ['in another Unicode form', ['e\u0301.htm'], '\u00e9.htm', 'e\u0301.htm'],
     ['by full case folding', ['strasse.htm'], 'stra\u00dfe.htm', 'strasse.htm'],
     ['not at all', ['secondary.htm'], 'primary.htm', undefined],
-  ])('%s', (_, names, name, spelling) => {
-    expect(spelledOtherwise(names, name)).toBe(spelling);
+  ])('%s', async (_, names, name, spelling) => {
+    expect(await spelledOtherwise(names, name)).toBe(spelling);
   });
 
   test('on a disk that tells cases apart, another case is another file', async () => {
@@ -25,5 +25,30 @@ describe('how a name is spelled that a disk takes for another', () => {
     expect(await otherSpelling(directory, 'primary.htm')).toBeUndefined();
     await writeFile(join(path, 'PRIMARY.HTM'), '');
     expect(await otherSpelling(directory, 'primary.htm')).toBeUndefined();
+  });
+
+  test('what a directory of many entries was seen to tell apart is not asked again; case and form are two questions', async () => {
+    const path = await temporaryDirectory();
+    for (let index = 0; index < 1100; index += 1) await writeFile(join(path, `other${index}`), '');
+    const directory = await Directory.open(path, false);
+    onTestFinished(() => directory.close());
+    expect(await directory.few()).toBeUndefined();
+    await otherSpelling(directory, 'gone.htm');
+    expect(directory.tellsApart).toEqual({ case: false, form: false });
+    await otherSpelling(directory, 'other0');
+    expect(directory.tellsApart).toEqual({ case: true, form: false });
+    await writeFile(join(path, '\u00e9.htm'), '');
+    await otherSpelling(directory, '\u00e9.htm');
+    expect(directory.tellsApart).toEqual({ case: true, form: true });
+  });
+
+  test('other than in ASCII, a case that is told apart says nothing of the rest', async () => {
+    const path = await temporaryDirectory();
+    for (let index = 0; index < 1100; index += 1) await writeFile(join(path, `other${index}`), '');
+    await writeFile(join(path, '\u00df'), '');
+    const directory = await Directory.open(path, false);
+    onTestFinished(() => directory.close());
+    await otherSpelling(directory, '\u00df');
+    expect(directory.tellsApart).toEqual({ case: false, form: false });
   });
 });

@@ -4,8 +4,7 @@ import type { AccessionNumber } from '../../service/accession.ts';
 import type { Session } from '../../session/session.ts';
 import { humanBytes } from '../../terminal/units.ts';
 import type { Fetching } from '../../transfer/fetch-file.ts';
-import type { Allowance } from '../../transfer/limits/allowance.ts';
-import { Throttle } from '../../transfer/limits/throttle.ts';
+import type { Bounds } from '../../transfer/limits/bounds.ts';
 import type { Attempting } from '../../transfer/mirror/attempt.ts';
 import { Ledger } from '../../transfer/mirror/ledger.ts';
 import { mirror } from '../../transfer/mirror/mirror.ts';
@@ -25,14 +24,15 @@ import { watched } from './single.ts';
 export interface BatchTools {
   readonly session: Session;
   readonly fetching: Fetching;
-  readonly allowance: Allowance;
+  readonly bounds: Bounds;
   readonly books: OpenBooks;
   readonly world: World;
 }
 
 /** Fetches what an order selects, and sums it up; gives the error that it ends with. */
 export async function runDownloads(order: Order, tools: BatchTools): Promise<FilingsError | undefined> {
-  const { session, books, world, allowance } = tools;
+  const { session, books, world } = tools;
+  const { allowance } = tools.bounds;
   const began = world.monotonic();
   const lines = await openLines(order, world, session.signal);
   const reach = () => ({ tally: books.tally, read: lines.read(), ms: world.monotonic() - began });
@@ -40,7 +40,7 @@ export async function runDownloads(order: Order, tools: BatchTools): Promise<Fil
   try {
     const alone: Alone = {};
     const run = await select(order, lines, tools, alone);
-    const undone = undoneOf(order, run);
+    const undone = await undoneOf(run, lines);
     const error = alone.error ?? errorOf({ ...run, undone }, tools);
     const end: BatchEnd = {
       undone,
@@ -50,12 +50,23 @@ export async function runDownloads(order: Order, tools: BatchTools): Promise<Fil
       bytes: allowance.bytes,
       requests: allowance.requests,
     };
-    await books.report.write(summaryReport(books.tally, end));
+    const untold = await untoldBy(books.report.write(summaryReport(books.tally, end)));
     session.progress.note(summaryText(books.tally, end));
-    return error;
+    return run.stoppedBy ? error : (untold ?? error);
   } finally {
     stopPulse();
     lines.close();
+  }
+}
+
+/** Why a report could not be written to its end, if that is so: what stopped the batch before is the graver error. */
+async function untoldBy(writing: Promise<void>): Promise<FilingsError | undefined> {
+  try {
+    await writing;
+    return undefined;
+  } catch (error) {
+    if (error instanceof FilingsError) return error;
+    throw error;
   }
 }
 
@@ -96,23 +107,27 @@ function select(order: Order, lines: Lines, tools: BatchTools, alone: Alone): Pr
   );
 }
 
-function attemptingOf(order: Order, { session, fetching, allowance, books, world }: BatchTools): Attempting {
-  const { directory, ifExists = 'skip' } = order;
-  const { limitRate, minFree, dryRun } = order.options;
+function attemptingOf(order: Order, { session, fetching, bounds, books, world }: BatchTools): Attempting {
+  const { directory, output, ifExists = output === undefined ? 'skip' : 'overwrite' } = order;
   return {
     fetching,
-    allowance,
+    bounds,
     checksums: checksumsOf(order, world),
-    throttle: limitRate === undefined ? undefined : new Throttle(limitRate, world.monotonic),
-    minFree,
-    dryRun,
+    dryRun: order.options.dryRun,
     targetOf(path) {
-      const shown = join(directory, path);
-      return { path: resolve(world.cwd, shown), shown, makeDirectory: true, ifExists, hashed: order.options.checksums };
+      // Only a file that is not fetched has an output here.
+      const shown = output ?? join(directory, path);
+      return {
+        path: resolve(world.cwd, shown),
+        below: output === undefined ? { directory: resolve(world.cwd, directory), path } : undefined,
+        shown,
+        makeDirectory: true,
+        ifExists,
+        hashed: order.options.checksums,
+      };
     },
-    onSetback: (setback) => books.tally.wait(setback),
     watch(file) {
-      const { finish, ...watcher } = watched(file.fileName, session);
+      const { finish, ...watcher } = watched(file.fileName, session, books.tally);
       return {
         ...watcher,
         finish(outcome) {
@@ -129,10 +144,11 @@ function attemptingOf(order: Order, { session, fetching, allowance, books, world
   };
 }
 
-/** How many files were not tried, as far as anybody knows: not where an input was not read to its end. */
-function undoneOf({ fileNames }: Order, { stoppedBy, undone, done }: RunEnd): number | undefined {
+/** How many files were not tried; a filing without its listing and a line that was not read count as one. */
+async function undoneOf({ stoppedBy, undone }: RunEnd, lines: Lines): Promise<number | undefined> {
   if (!stoppedBy) return 0;
-  return undone ?? (fileNames.length > 0 ? fileNames.length - done : undefined);
+  const rest = await lines.rest();
+  return undone === undefined || rest === undefined ? undefined : undone + rest;
 }
 
 function errorOf(run: RunEnd, { books }: BatchTools): FilingsError | undefined {

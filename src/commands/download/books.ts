@@ -38,11 +38,11 @@ export async function openBooks(order: Order, session: Session, world: World): P
   };
 }
 
-async function openDone(order: Order, { client, signal }: Session, world: World): Promise<DoneList | undefined> {
+async function openDone(order: Order, { identity, signal }: Session, world: World): Promise<DoneList | undefined> {
   const { done, relistAfter, include, exclude, all, dryRun } = order.options;
   if (done === undefined) return undefined;
   const selection = selectionId({
-    baseUrl: client.baseUrl,
+    service: identity,
     include: all ? [] : include,
     exclude,
     layout: order.layout.template,

@@ -1,28 +1,54 @@
 import type { Selected } from '../../transfer/selection/expansion-queue.ts';
 import { type NumberedLine, readInputLines } from '../../transfer/selection/input/lines.ts';
-import { belongsTo, type Shard } from '../../transfer/selection/input/shard.ts';
+import { belongsTo } from '../../transfer/selection/input/shard.ts';
 import { type Input, openInput } from '../../transfer/selection/input/source.ts';
 import type { World } from '../../world.ts';
 import type { Order } from './order.ts';
+import { TakenLines } from './taken-lines.ts';
+
+/** What is left of an input is counted for so long. */
+const COUNTING_MS = 2000;
 
 /** What is asked for, as a stream; how far it has been read. */
 export interface Lines {
   readonly selected: AsyncIterable<Selected>;
   /** Bytes of the input up to the last line that was read, and of all of it where that is known. */
   readonly read: () => { readonly bytes: number; readonly of: number | undefined } | undefined;
+  /** How many lines nobody took, for a run that was stopped; undefined where that can't be found out quickly. */
+  rest(): Promise<number | undefined>;
   close(): void;
 }
 
 /** Opens what an order names: its arguments, or its shard of the input. Throws `usage` for an input that can't be opened. */
 export async function openLines(order: Order, world: World, signal: AbortSignal): Promise<Lines> {
-  const { input, shard } = order;
-  if (input === undefined) return { selected: named(order), read: () => undefined, close() {} };
+  const { input } = order;
+  if (input === undefined) return argumentLines(order);
   const opened = await openInput(input, world, signal);
-  let bytes = 0;
-  const selected = numbered(opened, shard, (line) => {
-    bytes = line.end;
-  });
-  return { selected, read: () => ({ bytes, of: opened.size }), close: () => opened.close() };
+  const taken = new TakenLines(ofShard(order, opened));
+  return {
+    selected: taken,
+    read: () => ({ bytes: taken.last?.end ?? 0, of: opened.size }),
+    async rest() {
+      const deadline = AbortSignal.timeout(COUNTING_MS);
+      if (!signal.aborted) return countWithin(taken.rest(), deadline);
+      // With the signal the input was closed; a file can be read once more.
+      if (opened.size === undefined || input === '-') return undefined;
+      const again = await openInput(input, world, deadline);
+      const count = await countWithin(ofShard(order, again), deadline).finally(() => again.close());
+      return count === undefined ? undefined : Math.max(0, count - taken.count);
+    },
+    close: () => opened.close(),
+  };
+}
+
+function argumentLines(order: Order): Lines {
+  const selected = new TakenLines(named(order));
+  return {
+    selected,
+    read: () => undefined,
+    rest: () => countWithin(selected.rest(), AbortSignal.timeout(COUNTING_MS)),
+    close() {},
+  };
 }
 
 async function* named({ accession, fileNames, chosen }: Order): AsyncGenerator<Selected> {
@@ -31,13 +57,22 @@ async function* named({ accession, fileNames, chosen }: Order): AsyncGenerator<S
   for (const file of fileNames) yield { kind: 'entry', accession, file };
 }
 
-async function* numbered(
-  input: Input,
-  shard: Shard | undefined,
-  onLine: (line: NumberedLine) => void,
-): AsyncGenerator<NumberedLine> {
+async function* ofShard({ shard }: Order, input: Input): AsyncGenerator<NumberedLine> {
   for await (const line of readInputLines(input.bytes)) {
-    onLine(line);
     if (shard === undefined || belongsTo(shard, line)) yield line;
   }
+}
+
+/** Undefined for an input that can't be read, or not to its end in time. */
+function countWithin(lines: AsyncIterable<unknown>, deadline: AbortSignal): Promise<number | undefined> {
+  const late = new Promise<undefined>((resolve) => deadline.addEventListener('abort', () => resolve(undefined)));
+  const counting = async () => {
+    let count = 0;
+    for await (const _ of lines) {
+      if (deadline.aborted) return undefined;
+      count += 1;
+    }
+    return count;
+  };
+  return Promise.race([late, counting().catch(() => undefined)]);
 }

@@ -6,7 +6,7 @@ import type { IfExists } from '../../transfer/present.ts';
 import { nameFilter } from '../../transfer/selection/glob/name-filter.ts';
 import { parseShard, type Shard } from '../../transfer/selection/input/shard.ts';
 import { defaultLayout, type Layout, parseLayout } from '../../transfer/selection/layout.ts';
-import { requireBatch, requireFiles, requireLedgers, requireOneOutput, requireSafeNames } from './rules.ts';
+import { requireBatch, requireFiles, requireOneOutput, requireSafeNames } from './rules.ts';
 import type { OPTIONS } from './spec.ts';
 
 export type Options = Values<typeof OPTIONS>;
@@ -45,10 +45,11 @@ export function readOrder(
   const { all, include, exclude, input, layout, shard, directory = '.' } = options;
   const fileNames = [...new Set(names)];
   const choosing = all || include.length > 0 || exclude.length > 0;
+  const filter = nameFilter(include, exclude);
   const order: Order = {
     accession: accession === undefined ? undefined : parseAccession(accession),
     fileNames,
-    chosen: choosing ? nameFilter(all ? [] : include, exclude) : undefined,
+    chosen: choosing ? (all ? nameFilter([], exclude) : filter) : undefined,
     input,
     shard: shard === undefined ? undefined : parseShard(shard, env),
     output: asStream(options.output),
@@ -61,7 +62,6 @@ export function readOrder(
   };
   requireFiles(order);
   requireBatch(order);
-  requireLedgers(order);
   if (directory === '') {
     throw new FilingsError('usage', '--directory: must be a directory, and is empty', { hint: 'for this one, say .' });
   }

@@ -1,4 +1,3 @@
-import { resolve } from 'node:path';
 import { fileNameFault, twins } from '../../disk/file-name.ts';
 import { FilingsError } from '../../errors.ts';
 import type { Order } from './order.ts';
@@ -51,25 +50,6 @@ export function requireBatch({ fileNames, input, single, layout, options, output
       hint: 'put {accession_no} into it, or say with --if-exists what to do about a name that is there already',
     });
   }
-}
-
-/** Files that are read and written by a run are different ones. Throws `usage`. */
-export function requireLedgers({ input, options }: Order): void {
-  const { report, failed, done, metrics } = options;
-  const named = Object.entries({ input, report, failed, done, metrics }).flatMap(([name, path]) =>
-    path === undefined || path === '-' ? [] : [{ name: `--${name}`, path: resolve(path) }],
-  );
-  for (const [index, one] of named.entries()) {
-    const other = named.slice(0, index).find(({ path }) => path === one.path);
-    if (other === undefined) continue;
-    throw new FilingsError('usage', `${other.name} and ${one.name}: they name the same file`, {
-      hint: 'give each a file of its own',
-    });
-  }
-  const needsFile = named.length < [input, report, failed, done, metrics].filter((path) => path !== undefined).length;
-  const dashed = needsFile && Object.entries({ failed, done, metrics }).find(([, path]) => path === '-');
-  if (!dashed) return;
-  throw new FilingsError('usage', `--${dashed[0]}: must be a file, not -`, { hint: 'name a file' });
 }
 
 /** Names that may touch the disk, and no two that may be one file. Throws `usage`. */

@@ -3,12 +3,15 @@ import { FilingsError } from '../../errors.ts';
 import { openSession } from '../../session/session.ts';
 import type { Invocation } from '../../spec/invocation.ts';
 import { Allowance } from '../../transfer/limits/allowance.ts';
+import type { Bounds } from '../../transfer/limits/bounds.ts';
 import { MetricsFile } from '../../transfer/limits/metrics-file.ts';
+import { Throttle } from '../../transfer/limits/throttle.ts';
 import { Places } from '../../transfer/places.ts';
 import { reportLine } from '../../transfer/report.ts';
 import type { World } from '../../world.ts';
 import { type BatchTools, runDownloads } from './batch.ts';
 import { openBooks } from './books.ts';
+import { requireLedgers } from './ledgers.ts';
 import { type Order, readOrder } from './order.ts';
 import { fetchSingle } from './single.ts';
 import type { OPTIONS } from './spec.ts';
@@ -16,16 +19,17 @@ import type { OPTIONS } from './spec.ts';
 /** `filings download`: files of filings, to disk or to stdout. */
 export async function run({ args, options, flags }: Invocation<typeof OPTIONS>, world: World): Promise<number> {
   const order = readOrder(args, options, world.env);
-  const allowance = allowanceOf(order, world);
+  await requireLedgers(order, world.cwd);
+  const bounds = boundsOf(order, world);
   const session = await openSession(flags, world, {
     stdinUser: order.input === '-' ? '--input -' : undefined,
-    meter: allowance,
+    meter: bounds.allowance,
     shards: order.shard?.count,
   });
   const places = new Places(world);
   try {
     const fetching = { client: session.client, places, monotonic: world.monotonic };
-    await download(order, { session, fetching, allowance, world });
+    await download(order, { session, fetching, bounds, world });
     return 0;
   } finally {
     await places.close();
@@ -33,9 +37,13 @@ export async function run({ args, options, flags }: Invocation<typeof OPTIONS>, 
   }
 }
 
-function allowanceOf({ options }: Order, { monotonic }: World): Allowance {
-  const { maxBytes, maxRequests, stopAfter: stopAfterMs } = options;
-  return new Allowance({ maxBytes, maxRequests, stopAfterMs }, monotonic);
+function boundsOf({ options }: Order, { monotonic }: World): Bounds {
+  const { maxBytes, maxRequests, stopAfter: stopAfterMs, limitRate, minFree } = options;
+  return {
+    allowance: new Allowance({ maxBytes, maxRequests, stopAfterMs }, monotonic),
+    throttle: limitRate === undefined ? undefined : new Throttle(limitRate, monotonic),
+    minFree,
+  };
 }
 
 async function download(order: Order, tools: Omit<BatchTools, 'books'>): Promise<void> {
@@ -73,7 +81,7 @@ async function end(
 async function openMetrics(
   { options }: Order,
   { tally }: BatchTools['books'],
-  { allowance, world }: Omit<BatchTools, 'books'>,
+  { bounds: { allowance }, world }: Omit<BatchTools, 'books'>,
 ): Promise<MetricsFile | undefined> {
   if (options.metrics === undefined || options.dryRun) return undefined;
   return MetricsFile.open(resolve(world.cwd, options.metrics), () => ({
@@ -87,10 +95,11 @@ async function openMetrics(
 }
 
 /** One named file: its own error is the error of the run. */
-async function one(order: Order, { session, fetching, books, world }: BatchTools): Promise<FilingsError | undefined> {
+async function one(order: Order, tools: BatchTools): Promise<FilingsError | undefined> {
+  const { books } = tools;
   const [fileName = ''] = order.fileNames;
   if (order.accession === undefined) return undefined;
-  const outcome = await fetchSingle({ accession: order.accession, fileName }, order, fetching, session, world);
+  const outcome = await fetchSingle({ accession: order.accession, fileName }, order, tools);
   books.tally.add(outcome);
   await books.report.write(reportLine(outcome, books.errorOf));
   if (outcome.error) await books.failed?.add(order.accession, fileName);

@@ -3,8 +3,16 @@ import { FilingsError } from '../../errors.ts';
 import type { Session } from '../../session/session.ts';
 import { descriptorAt, isStreamPath, pathWriter, stdoutWriter } from '../../stdio/byte-writer.ts';
 import { humanBytes } from '../../terminal/units.ts';
-import { type Fetching, fetchToDisk, fetchToStream, type StreamTarget } from '../../transfer/fetch-file.ts';
+import {
+  type Fetching,
+  fetchToDisk,
+  fetchToStream,
+  type StreamTarget,
+  type Target,
+} from '../../transfer/fetch-file.ts';
+import { type Bounds, boundWatcher, keptFrom } from '../../transfer/limits/bounds.ts';
 import { keepChecksum } from '../../transfer/mirror/keep-checksum.ts';
+import type { Tally } from '../../transfer/mirror/tally.ts';
 import type { Outcome, Wanted } from '../../transfer/outcome.ts';
 import { outcomeLine, setbackLine } from '../../transfer/report.ts';
 import type { Placed } from '../../transfer/selection/layout.ts';
@@ -14,32 +22,35 @@ import { checksumsOf } from './checksums.ts';
 import type { Order } from './order.ts';
 
 /** Fetches the one file that is named to where it is to go. A failure is an outcome, not an exception. */
-export async function fetchSingle(
-  wanted: Wanted,
-  order: Order,
-  fetching: Fetching,
-  session: Session,
-  world: World,
-): Promise<Outcome> {
-  const { output, directory, ifExists, layout } = order;
-  const { sha256 } = order.options;
+export async function fetchSingle(wanted: Wanted, order: Order, tools: SingleTools): Promise<Outcome> {
+  const { fetching, session, world, bounds, books } = tools;
   const { signal } = session;
   const stream = await streamFor(order, world);
-  const watcher = watched(wanted.fileName, session);
-  if (stream) return finished(await fetchToStream(wanted, stream, fetching, signal, watcher), watcher);
+  const target = targetOf(wanted, order, world);
+  const due = { size: undefined, path: stream ? undefined : target.path };
+  const kept = await keptFrom(due, bounds);
+  if (kept) throw kept;
+  const shown = watched(wanted.fileName, session, books.tally);
+  const watcher = boundWatcher(due, bounds, shown, signal);
+  if (stream) return finished(await fetchToStream(wanted, stream, fetching, signal, watcher), shown);
+  const outcome = await fetchToDisk(wanted, target, fetching, signal, watcher);
+  const sums = checksumsOf(order, world);
+  return finished(sums ? await keepChecksum(outcome, target, sums, fetching.places, signal) : outcome, shown);
+}
+
+/** Throws `usage` for a name that the layout can't place. */
+function targetOf(wanted: Wanted, { output, directory, ifExists, layout, options }: Order, { cwd }: World): Target {
   const placed = output === undefined ? layout.place(wanted.accession, wanted.fileName) : undefined;
   const shown = output ?? join(directory, pathOf(placed, wanted));
-  const target = {
-    path: resolve(world.cwd, shown),
+  return {
+    path: resolve(cwd, shown),
+    below: output === undefined ? { directory: resolve(cwd, directory), path: pathOf(placed, wanted) } : undefined,
     shown,
     makeDirectory: output === undefined,
     ifExists: ifExists ?? (output === undefined ? 'skip' : 'overwrite'),
-    sha256,
-    hashed: order.options.checksums,
+    sha256: options.sha256,
+    hashed: options.checksums,
   };
-  const outcome = await fetchToDisk(wanted, target, fetching, signal, watcher);
-  const sums = checksumsOf(order, world);
-  return finished(sums ? await keepChecksum(outcome, target, sums, signal) : outcome, watcher);
 }
 
 /** Throws `usage` for a name that the layout can't place. */
@@ -60,15 +71,27 @@ async function streamFor({ output, options }: Order, world: World): Promise<Stre
   return (await isStreamPath(path)) ? { open: (signal) => pathWriter(path, signal), sha256 } : undefined;
 }
 
+/** What one file is fetched with. */
+export interface SingleTools {
+  readonly session: Session;
+  readonly fetching: Fetching;
+  readonly bounds: Bounds;
+  readonly books: { readonly tally: Tally };
+  readonly world: World;
+}
+
 export type ShownFile = Watcher & { finish(line: string | undefined): void };
 
-/** Shows a file while it is fetched, and a line when it has ended. */
-export function watched(name: string, { progress }: Pick<Session, 'progress'>): ShownFile {
+/** Shows a file while it is fetched, and a line when it has ended; its waits are counted. */
+export function watched(name: string, { progress }: Pick<Session, 'progress'>, tally: Tally): ShownFile {
   const shown = progress.start({ name, offset: 0 });
   return {
     total: (bytes, offset) => shown.total(bytes, offset),
     moved: (bytes) => shown.advance(bytes),
-    setback: (setback) => shown.wait(setbackLine(setback)),
+    setback(setback) {
+      tally.wait(setback);
+      shown.wait(setbackLine(setback));
+    },
     finish: (line) => shown.finish(line),
   };
 }

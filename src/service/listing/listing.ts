@@ -3,6 +3,7 @@ import { errorAbout } from '../../errors.ts';
 import { type Reading, readJson, readLongJson } from '../../json/read.ts';
 import type { JsonFault, JsonRules } from '../../json/reader.ts';
 import { JsonNumber, membersOf, objectOf } from '../../json/value.ts';
+import { grouped } from '../../text.ts';
 import type { AccessionNumber } from '../accession.ts';
 import { type Found, findFiles } from './search.ts';
 import { describeAnswer } from './seen.ts';
@@ -83,7 +84,7 @@ function seen({ value, fault }: Reading, text: string): string {
 
 function beyond({ kind }: JsonFault): string | undefined {
   if (kind === 'too deep') return `JSON that is nested more than ${RULES.deepest} levels deep, without file names`;
-  if (kind === 'too many') return `JSON of more than ${RULES.most?.toLocaleString('en')} values`;
+  if (kind === 'too many') return `JSON of more than ${grouped(RULES.most ?? 0)} values`;
   return undefined;
 }
 

@@ -1,4 +1,5 @@
 import { FilingsError } from '../../errors.ts';
+import { grouped } from '../../text.ts';
 
 /** The limits that a user sets for a run; what is undefined has none. */
 export interface Limits {
@@ -100,14 +101,14 @@ export class Allowance {
   }
 
   #requestsUsed(maxRequests: number): FilingsError {
-    return limitReached(`--max-requests: all ${maxRequests.toLocaleString('en')} are used`);
+    return limitReached(`--max-requests: all ${grouped(maxRequests)} are used`);
   }
 }
 
 /** A file that is larger than the whole limit will never fit: said, since every run would end at it. */
 function overBytes(maxBytes: number, size: number): FilingsError {
-  const alone = size > maxBytes ? `: one file alone has ${size.toLocaleString('en')} bytes` : '';
-  return limitReached(`--max-bytes: the next file would go over ${maxBytes.toLocaleString('en')} bytes${alone}`);
+  const alone = size > maxBytes ? `: one file alone has ${grouped(size)} bytes` : '';
+  return limitReached(`--max-bytes: the next file would go over ${grouped(maxBytes)} bytes${alone}`);
 }
 
 function limitReached(message: string): FilingsError {

@@ -1,6 +1,7 @@
 import { statfs } from 'node:fs/promises';
 import { diskFailure } from '../../disk/failure.ts';
 import { FilingsError } from '../../errors.ts';
+import { grouped } from '../../text.ts';
 
 /**
  * Throws `local_io`, which stops a batch, when the disk that a directory is on would have less than `least` bytes free
@@ -12,7 +13,7 @@ export async function requireFree(directory: string, least: number, needed: numb
   });
   const free = bavail * bsize;
   if (free - needed >= least) return;
-  const count = (bytes: number) => Math.max(0, bytes).toLocaleString('en');
+  const count = (bytes: number) => grouped(Math.max(0, bytes));
   throw new FilingsError(
     'local_io',
     `${directory}: --min-free: the disk would have ${count(free - needed)} bytes free, less than ${count(least)}`,

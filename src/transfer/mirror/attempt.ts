@@ -1,12 +1,9 @@
 import { lstat } from 'node:fs/promises';
-import { dirname } from 'node:path';
-import type { Setback } from '../../http/retry/attempts.ts';
 import type { ChecksumFiles } from '../checksums/checksum-files.ts';
 import { type Fetching, fetchToDisk, type Target } from '../fetch-file.ts';
-import type { Allowance } from '../limits/allowance.ts';
-import { requireFree } from '../limits/free-space.ts';
-import type { Throttle } from '../limits/throttle.ts';
+import { type Bounds, boundWatcher, keptFrom } from '../limits/bounds.ts';
 import type { Outcome } from '../outcome.ts';
+import { alreadyThere } from '../present.ts';
 import type { Ending } from '../run-many.ts';
 import type { Expanded, ExpandedFile } from '../selection/expanded.ts';
 import type { Watcher } from '../transfer.ts';
@@ -22,15 +19,11 @@ export interface Attempting {
   readonly fetching: Fetching;
   /** Where a file goes, by its path below the directory. */
   readonly targetOf: (path: string) => Target;
-  readonly allowance: Allowance;
-  readonly throttle: Throttle | undefined;
-  /** Bytes that stay free on the disk. */
-  readonly minFree: number | undefined;
+  readonly bounds: Bounds;
   /** Nothing is fetched or written. */
   readonly dryRun: boolean;
   /** Shows a file while it is fetched. */
   readonly watch: (file: ExpandedFile) => Watcher & { finish(outcome: Outcome): void };
-  readonly onSetback: (setback: Setback) => void;
   /** Tells what would be done. */
   readonly onPlanned: (outcome: Outcome) => void;
   readonly checksums: ChecksumFiles | undefined;
@@ -52,33 +45,15 @@ export async function attempt(item: Expanded, attempting: Attempting, signal: Ab
 }
 
 async function fetchWithin(file: ExpandedFile, attempting: Attempting, signal: AbortSignal): Promise<Attempted> {
-  const { allowance, throttle, minFree, fetching, targetOf } = attempting;
-  const limit = allowance.reached(file.size);
-  if (limit) return { limit };
+  const { bounds, fetching, targetOf, checksums } = attempting;
   const target = targetOf(file.path);
-  const room = async (bytes: number) => {
-    if (minFree !== undefined) await requireFree(await standingDirectory(dirname(target.path)), minFree, bytes);
-  };
-  await room(file.size ?? 0);
-  const share = allowance.share(file.size);
+  const due = { size: file.size, path: target.path };
+  const limit = await keptFrom(due, bounds);
+  if (limit) return { limit };
   const shown = attempting.watch(file);
-  const fetched = await fetchToDisk(file, target, fetching, signal, {
-    total(bytes, offset) {
-      share.expect(bytes === undefined ? undefined : bytes - offset);
-      shown.total(bytes, offset);
-    },
-    async moved(bytes) {
-      share.came(bytes);
-      await shown.moved(bytes);
-      await throttle?.moved(bytes, signal);
-    },
-    setback(setback) {
-      attempting.onSetback(setback);
-      shown.setback(setback);
-    },
-  }).finally(() => share.release());
-  const { checksums } = attempting;
-  const outcome = checksums ? await keepChecksum(fetched, target, checksums, signal) : fetched;
+  const watcher = boundWatcher(due, bounds, shown, signal);
+  const fetched = await fetchToDisk(file, target, fetching, signal, watcher).finally(() => watcher.release());
+  const outcome = checksums ? await keepChecksum(fetched, target, checksums, fetching.places, signal) : fetched;
   shown.finish(outcome);
   if (outcome.error?.code === 'limit') return { limit: outcome.error };
   return { outcome, error: outcome.error, asked: outcome.attempts > 0 };
@@ -88,27 +63,20 @@ async function fetchWithin(file: ExpandedFile, attempting: Attempting, signal: A
 async function plan(file: ExpandedFile, { targetOf, onPlanned }: Attempting): Promise<Attempted> {
   const { path, shown, ifExists } = targetOf(file.path);
   const { accession, fileName, size = 0 } = file;
-  const present = ifExists === 'skip' ? await lstat(path).catch(() => undefined) : undefined;
+  const present = ifExists === 'overwrite' ? undefined : await lstat(path).catch(() => undefined);
+  const error = present && ifExists === 'error' ? alreadyThere(path) : undefined;
   const outcome: Outcome = {
     wanted: { accession, fileName },
-    result: present?.isFile() ? 'skipped' : 'planned',
+    result: error ? 'failed' : present?.isFile() ? 'skipped' : 'planned',
     path: shown,
-    bytes: present?.isFile() ? present.size : size,
+    bytes: error ? 0 : present?.isFile() ? present.size : size,
     saved: 0,
     moved: 0,
     verifiedLength: true,
     attempts: 0,
     ms: 0,
+    error,
   };
-  onPlanned(outcome);
-  return { outcome, asked: false };
-}
-
-/** The first directory on the way up that is there: a missing one will be made on the same disk. */
-async function standingDirectory(path: string): Promise<string> {
-  const there = await lstat(path).then(
-    () => true,
-    () => false,
-  );
-  return there || dirname(path) === path ? path : standingDirectory(dirname(path));
+  if (!error) onPlanned(outcome);
+  return { outcome, error, asked: false };
 }

@@ -15,6 +15,8 @@ export class FailedList {
   readonly #path: string;
   readonly #temporary: string;
   readonly #handle: FileHandle;
+  /** A line could not be written: the list is not whole. */
+  #isTorn = false;
 
   private constructor(path: string, temporary: string, handle: FileHandle) {
     this.#path = path;
@@ -33,11 +35,15 @@ export class FailedList {
 
   /** A file, or with no name the whole filing. Throws `local_io`. */
   async add(accession: string, fileName?: string): Promise<void> {
-    await this.#guard(() => this.#handle.appendFile(`${failedLine(accession, fileName)}\n`));
+    await this.#guard(() => this.#handle.appendFile(`${failedLine(accession, fileName)}\n`)).catch((error) => {
+      this.#isTorn = true;
+      throw error;
+    });
   }
 
-  /** Puts it in place. Throws `local_io`. */
+  /** Puts it in place, unless it is not whole. Throws `local_io`. */
   async finish(): Promise<void> {
+    if (this.#isTorn) return this.abandon();
     await this.#guard(async () => {
       await this.#handle.sync();
       await this.#handle.close();

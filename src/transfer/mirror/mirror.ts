@@ -1,4 +1,4 @@
-import type { FilingsError } from '../../errors.ts';
+import type { ErrorCode, FilingsError } from '../../errors.ts';
 import type { AccessionNumber } from '../../service/accession.ts';
 import { type RunEnd, runMany } from '../run-many.ts';
 import type { Expanded } from '../selection/expanded.ts';
@@ -18,7 +18,7 @@ export interface Telling {
 
 /**
  * Works through a selection: listings a few ahead, files some at a time, each written down as it ends. Goes on after a
- * failed one, but not after what would fail all the rest. Throws what the books throw.
+ * failed one, but not after what would fail all the rest, nor without its books.
  */
 export async function mirror(
   lines: AsyncIterable<Selected>,
@@ -29,7 +29,7 @@ export async function mirror(
 ): Promise<RunEnd> {
   const streak = new Streak((error) => telling.failure(error));
   const expansion = new Expansion(lines, { ...selection, onTaken: ledger.taken });
-  let stopping = false;
+  let stoppedFor: ErrorCode | undefined;
   const end = await runMany(
     expansion,
     (item: Expanded, signal) => attempt(item, attempting, signal),
@@ -37,14 +37,14 @@ export async function mirror(
       await ledger.ended(item, outcome, brokenOff);
       if (item.kind === 'unmatched') telling.unmatched(item.accession, noMatch(item.files));
       if (brokenOff || (item.kind === 'unlisted' && !telling.unlisted(item.error))) return;
-      // What stops the batch is told at its end.
-      if (error?.stopsRun && !stopping) stopping = true;
-      else if (error || asked !== false) streak.next(error && atLine(item, error));
+      // What stops the batch is told once, at its end, also for the files beside it that failed the same way.
+      if (error?.stopsRun) stoppedFor ??= error.code;
+      if (error?.stopsRun && error.code === stoppedFor) return;
+      if (error || asked !== false) streak.next(error && atLine(item, error));
     },
     { jobs: selection.jobs, signal: selection.signal },
   );
-  if (end.stoppedBy && !end.fromOutside && end.stoppedBy.code !== 'limit' && !stopping) streak.drop();
-  else streak.flush();
+  streak.end(end.stoppedBy);
   return end;
 }
 

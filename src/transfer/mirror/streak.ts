@@ -28,9 +28,10 @@ export class Streak {
     for (const error of this.#held.splice(0)) this.#tell(error);
   }
 
-  /** The run was stopped by what was held back. */
-  drop(): void {
-    this.#held = [];
+  /** The run has ended: what stopped it for being held back so often is told with that, anything else after all. */
+  end(stoppedBy: FilingsError | undefined): void {
+    if (this.#held.some((error) => error === stoppedBy?.cause)) this.#held = [];
+    else this.flush();
   }
 }
 

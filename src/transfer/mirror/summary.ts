@@ -39,7 +39,7 @@ export function summaryText(tally: Tally, { undone, ms, requests }: BatchEnd): s
   if (tally.unmatched > 0) parts.push(`${tally.unmatched} without a match`);
   if (undone !== undefined && undone > 0) parts.push(`${undone} left undone`);
   const retry = tally.retryAt === undefined ? '' : `; not before ${new Date(tally.retryAt).toISOString()}`;
-  return `${parts.join(', ')}; ${requests} requests, ${humanDuration(ms)}${retry}`;
+  return `${parts.join(', ')}; ${requests} ${requests === 1 ? 'request' : 'requests'}, ${humanDuration(ms)}${retry}`;
 }
 
 function kindsOf({ failures }: Tally): string {

@@ -42,9 +42,10 @@ export class ExpansionQueue {
     return this.#slots.reduce((sum, slot) => sum + (slot instanceof ListingSlot ? slot.waiting : 1), 0);
   }
 
-  /** No listing is missing. */
-  get isExpanded(): boolean {
-    return this.#slots.every(({ state }) => state === 'ready' || state === 'here');
+  /** How many things are left in it, as far as anybody knows: a filing without its listing is one. */
+  get left(): number {
+    const isUnlisted = ({ state }: Slot) => state === 'held' || state === 'asked';
+    return this.waiting + this.#slots.filter(isUnlisted).length;
   }
 
   put(selected: Selected): void {

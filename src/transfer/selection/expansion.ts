@@ -51,7 +51,7 @@ export class Expansion implements AsyncIterableIterator<Expanded, undefined> {
   /** How it ends once the queue is empty. */
   #end: End | undefined;
   #finished = false;
-  #left: number | undefined;
+  #left = 0;
 
   constructor(lines: AsyncIterable<Selected>, options: ExpansionOptions) {
     this.#lines = lines[Symbol.asyncIterator]();
@@ -80,9 +80,9 @@ export class Expansion implements AsyncIterableIterator<Expanded, undefined> {
     return { value: undefined, done: true };
   }
 
-  /** How many were not handed out, also at the end; undefined when nobody knows: the input or a listing was not read. */
-  left(): number | undefined {
-    return this.#finished ? this.#left : this.#end && this.#queue.isExpanded ? this.#queue.waiting : undefined;
+  /** How many of those that were read were not handed out, also at the end; a filing without its listing counts as one. */
+  left(): number {
+    return this.#finished ? this.#left : this.#queue.left;
   }
 
   /** Whatever is still to come is not wanted any more. */

@@ -30,28 +30,16 @@ export interface Observer {
 
 type Found = Pick<Leftover, 'base' | 'standing'>;
 
-/** The parts that earlier runs left in one directory, by the file they are for; read once a run. */
+/** The parts that earlier runs left in one directory, by the file they are for; read before the first file that is fetched. */
 export class Leftovers {
   readonly #directory: Directory;
   readonly #observer: Observer;
-  readonly #byStem: ReadonlyMap<string, ReadonlyMap<string, PartName>>;
+  readonly #byStem = new Map<string, Map<string, PartName>>();
+  #reading: Promise<void> | undefined;
 
-  private constructor(directory: Directory, observer: Observer, byStem: Map<string, Map<string, PartName>>) {
+  constructor(directory: Directory, observer: Observer) {
     this.#directory = directory;
     this.#observer = observer;
-    this.#byStem = byStem;
-  }
-
-  static async of(directory: Directory, observer: Observer): Promise<Leftovers> {
-    const byStem = new Map<string, Map<string, PartName>>();
-    for (const name of await directory.names().catch(() => [])) {
-      const found = name.startsWith('.') ? parsePartName(name) : undefined;
-      if (!found) continue;
-      const ofStem = byStem.get(found.stem);
-      if (ofStem) ofStem.set(found.base, found);
-      else byStem.set(found.stem, new Map([[found.base, found]]));
-    }
-    return new Leftovers(directory, observer, byStem);
   }
 
   /**
@@ -59,6 +47,7 @@ export class Leftovers {
    * and is of use; a live process's is never touched.
    */
   async claim(final: string, identity: Identity): Promise<Leftover | undefined> {
+    await this.#read();
     let best: Leftover | undefined;
     for (const found of await this.#ownerless(final)) {
       const bytes = await this.#usableBytes(found, identity);
@@ -70,7 +59,16 @@ export class Leftovers {
     return best;
   }
 
-  /** Sweeps all of a file that has no owner, or none that showed itself. Never throws. */
+  /**
+   * Sweeps all of a file that was not fetched, since it is there already. A directory of many entries is read for that
+   * only when the file has a second name, as a kill between `link` and `unlink` leaves one. Never throws.
+   */
+  async sweepBeside(final: string, { nlink }: Stats): Promise<void> {
+    if (nlink > 1 || (await this.#directory.few())) await this.#read();
+    await this.sweep(final);
+  }
+
+  /** Sweeps all of a file that has no owner, or none that showed itself, as far as the directory was read. Never throws. */
   async sweep(final: string): Promise<void> {
     for (const { base } of await this.#ownerless(final)) await this.#drop(base);
   }
@@ -102,6 +100,22 @@ export class Leftovers {
         if (!this.#byStem.get(stemOf(final))?.has(baseOf(part))) return part;
       }
     };
+  }
+
+  /** Once. What can't be read holds nothing that could be gone on with. */
+  #read(): Promise<void> {
+    this.#reading ??= this.#readNames().catch(() => {});
+    return this.#reading;
+  }
+
+  async #readNames(): Promise<void> {
+    for await (const name of (await this.#directory.few()) ?? this.#directory.names()) {
+      const found = name.startsWith('.') ? parsePartName(name) : undefined;
+      if (!found) continue;
+      const ofStem = this.#byStem.get(found.stem);
+      if (ofStem) ofStem.set(found.base, found);
+      else this.#byStem.set(found.stem, new Map([[found.base, found]]));
+    }
   }
 
   /** What is left of a file without a live owner. */

@@ -55,7 +55,7 @@ async function prevails(place: PartPlace, mine: string, signal: AbortSignal): Pr
 async function rivalsOf({ directory, leftovers, final }: PartPlace, mine: string): Promise<string[]> {
   const key = twinKey(stemOf(final));
   const rivals: string[] = [];
-  for (const name of await directory.names()) {
+  for await (const name of directory.names()) {
     const found = name.endsWith('.lock') && name !== mine ? parsePartName(name) : undefined;
     // The name of another file on this disk may be this one's in another spelling.
     if (!found || twinKey(found.stem) !== key) continue;

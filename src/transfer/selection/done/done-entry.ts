@@ -3,8 +3,8 @@ import type { AccessionNumber } from '../../../service/accession.ts';
 
 /** What decides on which files of a filing are chosen, and where they go. */
 export interface Selection {
-  /** Normalised: ends in a slash, not in `/v1/`. */
-  readonly baseUrl: string;
+  /** Its base URL, normalised: ends in a slash, not in `/v1/`; or `sandbox`. */
+  readonly service: string;
   readonly include: readonly string[];
   readonly exclude: readonly string[];
   readonly layout: string;
@@ -24,12 +24,12 @@ export interface DoneEntry {
 }
 
 /**
- * 16 hex digits of SHA-256 over the JSON array of base URL, include globs, exclude globs, layout and
+ * 16 hex digits of SHA-256 over the JSON array of service, include globs, exclude globs, layout and
  * directory: one list serves several selections. In which order globs were typed, and whether twice,
  * changes nothing. Never to be changed: every list would be void.
  */
-export function selectionId({ baseUrl, include, exclude, layout, directory }: Selection): string {
-  const text = JSON.stringify([baseUrl, sorted(include), sorted(exclude), layout, directory]);
+export function selectionId({ service, include, exclude, layout, directory }: Selection): string {
+  const text = JSON.stringify([service, sorted(include), sorted(exclude), layout, directory]);
   return createHash('sha256').update(text).digest('hex').slice(0, 16);
 }
 

@@ -1,0 +1,45 @@
+import { realpath, stat } from 'node:fs/promises';
+import { basename, dirname, join, resolve } from 'node:path';
+import { FilingsError } from '../../errors.ts';
+import type { Order } from './order.ts';
+
+interface Named {
+  /** The option, as it is typed. */
+  readonly name: string;
+  readonly path: string;
+}
+
+/** Files that are read and written by a run are different ones, by whatever path each is named. Throws `usage`. */
+export async function requireLedgers({ input, report, options }: Order, cwd: string): Promise<void> {
+  const { failed, done, metrics } = options;
+  for (const [name, path] of Object.entries({ failed, done, metrics })) {
+    if (path === '-') throw new FilingsError('usage', `--${name}: must be a file, not -`, { hint: 'name a file' });
+  }
+  const named = Object.entries({ input, report, failed, done, metrics }).flatMap(([name, path]): Named[] =>
+    path === undefined || path === '-' ? [] : [{ name: `--${name}`, path: resolve(cwd, path) }],
+  );
+  const seen = new Map<string, Named>();
+  for (const one of named) {
+    for (const identity of await identitiesOf(one.path)) {
+      const other = seen.get(identity);
+      if (other) throw sameFile(other, one);
+      seen.set(identity, one);
+    }
+  }
+}
+
+/** What a file is known by: where it really is, and what stands there, which may have a second name. */
+async function identitiesOf(path: string): Promise<readonly string[]> {
+  const there = await stat(path, { bigint: true }).catch(() => undefined);
+  // A terminal or a null device may well be named twice.
+  if (there && !there.isFile()) return [];
+  const directory = await realpath(dirname(path)).catch(() => dirname(path));
+  const place = join(directory, basename(path));
+  return there ? [place, `${there.dev}:${there.ino}`] : [place];
+}
+
+function sameFile(other: Named, one: Named): FilingsError {
+  return new FilingsError('usage', `${other.name} and ${one.name}: they name the same file`, {
+    hint: 'give each a file of its own',
+  });
+}

@@ -1,0 +1,65 @@
+import { type Ended, workplace } from './run.ts';
+
+/** What a report holds: a line a file, and its runs' summaries. */
+export interface ReportLine {
+  readonly accession_no: string | null;
+  readonly file_name: string | null;
+  readonly path: string | null;
+  readonly result: string;
+  readonly bytes: number;
+  readonly sha256?: string;
+  readonly line?: number;
+  readonly retry_at?: string;
+  readonly error?: { readonly code: string; readonly exit_code: number; readonly message: string };
+}
+
+export interface Summary {
+  readonly [count: string]: number | string | null | undefined;
+}
+
+export interface ReportRead {
+  readonly files: readonly ReportLine[];
+  readonly summaries: readonly Summary[];
+  /** The last line is a summary. */
+  readonly endsSummed: boolean;
+}
+
+/** Reads a report; a line that is no JSON is passed over, as of a run that was killed while it wrote. */
+export function readReport(text: string | Buffer): ReportRead {
+  const lines = text
+    .toString()
+    .split('\n')
+    .filter((line) => line !== '');
+  const read = lines.flatMap((line) => {
+    try {
+      return [JSON.parse(line) as ReportLine | { readonly summary: Summary }];
+    } catch {
+      return [];
+    }
+  });
+  const last = read.at(-1);
+  return {
+    files: read.filter((line): line is ReportLine => 'result' in line),
+    summaries: read.flatMap((line) => ('summary' in line ? [line.summary] : [])),
+    endsSummed: last !== undefined && 'summary' in last,
+  };
+}
+
+export interface BatchRun extends Ended {
+  readonly report: ReportRead;
+}
+
+/** A place in which batches run in this process, with lines for their input and a report that is read back. */
+export async function batchPlace(env: Readonly<Record<string, string>>) {
+  const place = await workplace();
+  return {
+    ...place,
+    /** `download --input -` of these lines, with `--report report`; without lines the arguments name what is to be fetched. */
+    async batch(lines: readonly string[] | string | undefined, args: readonly string[] = []): Promise<BatchRun> {
+      const input = typeof lines === 'object' ? lines.map((line) => `${line}\n`).join('') : lines;
+      const line = ['download', ...(lines === undefined ? [] : ['--input', '-']), '--report', 'report', ...args];
+      const ended = await place.filings(line, env, input === undefined ? {} : { input });
+      return { ...ended, report: readReport(await place.read('report').catch(() => '')) };
+    },
+  };
+}

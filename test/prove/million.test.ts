@@ -1,0 +1,41 @@
+import { createWriteStream } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { expect, it } from 'vitest';
+import { serviceAt, workplace } from '../cli/program.ts';
+import { accession, startArchive } from '../servers/archive.ts';
+
+const LINES = 1_000_000;
+/** Tells the most memory that a process held, in KiB, when it ends. */
+const TELLS_MEMORY = `process.on('exit', () => process._rawDebug('peak', process.resourceUsage().maxRSS))`;
+
+/** Runs the program over an input, and gives its peak memory in bytes. */
+async function peakOf(lines: number, line: (at: number) => string, args: readonly string[], url: string) {
+  const place = await workplace();
+  await pipeline(
+    function* () {
+      for (let at = 0; at < lines; at += 1000) {
+        yield Array.from({ length: Math.min(1000, lines - at) }, (_, n) => `${line(at + n)}\n`).join('');
+      }
+    },
+    createWriteStream(join(place.path, 'in')),
+  );
+  await writeFile(join(place.path, 'peak.mjs'), TELLS_MEMORY);
+  const env = { ...serviceAt(url), NODE_OPTIONS: `--import ${join(place.path, 'peak.mjs')}` };
+  const command = ['download', '-i', 'in', '-q', ...args];
+  const { exitCode, stderr } = await place.filings(command, env, { timeout: 280_000 });
+  const peak = Number(/peak (\d+)/.exec(stderr)?.[1]) * 1024;
+  return { exitCode, peak, stderr: stderr.replace(/peak \d+\n/, ''), place };
+}
+
+it('a million named lines take no more than 40 bytes each beyond what a thousand take', async () => {
+  const archive = await startArchive({});
+  const line = (at: number) => `${accession(at % 1_000_000)} f${at}.htm`;
+  const few = await peakOf(1000, line, ['-n'], archive.url);
+  const many = await peakOf(LINES, line, ['-n'], archive.url);
+  expect(many).toMatchObject({ exitCode: 0, stderr: '' });
+  process.stdout.write(`peak memory: 1,000 lines ${few.peak} bytes, 1,000,000 lines ${many.peak} bytes\n`);
+  expect(many.peak).toBeLessThan(few.peak + 40 * LINES + 40_000_000);
+  expect(archive.asked()).toEqual([]);
+}, 300_000);

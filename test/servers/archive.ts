@@ -1,0 +1,82 @@
+import { createHash } from 'node:crypto';
+import type { Socket } from 'node:net';
+import { onTestFinished } from 'vitest';
+import { type Fields, head } from './answers.ts';
+import { type ScriptedServer, type SeenRequest, startScripted } from './scripted.ts';
+
+/** Filings by accession number, files by name. */
+export type Filings = Readonly<Record<string, Readonly<Record<string, string | Buffer>>>>;
+
+/** What one request asks for; without a name it is a listing. */
+export interface Asked {
+  readonly accession: string;
+  readonly name: string | undefined;
+  /** How often the same was asked before. */
+  readonly before: number;
+  readonly request: SeenRequest;
+}
+
+/** Answers instead of the archive where it gives true. */
+export type Instead = (socket: Socket, asked: Asked) => boolean | undefined;
+
+export interface ArchiveOptions {
+  readonly instead?: Instead;
+  /** Whether listings tell sizes. */
+  readonly sizes?: boolean;
+}
+
+export interface Archive extends ScriptedServer {
+  /** What was asked for, as `ACCESSION` or `ACCESSION/NAME`, in order. */
+  asked(): string[];
+  /** Body bytes that were sent. */
+  sent(): number;
+  readonly env: Readonly<Record<string, string>>;
+}
+
+/** A service with filings of one's own, which misbehaves as it is told; stops when the test has ended. */
+export async function startArchive(filings: Filings, { instead, sizes = true }: ArchiveOptions = {}): Promise<Archive> {
+  const asked: string[] = [];
+  const times = new Map<string, number>();
+  let sent = 0;
+  const reply = (socket: Socket, status: number, body: Buffer | string, fields: Fields = {}) => {
+    const bytes = Buffer.from(body);
+    sent += bytes.length;
+    socket.write(Buffer.concat([Buffer.from(head(status, { ...fields, 'Content-Length': bytes.length })), bytes]));
+  };
+  const server = await startScripted((socket, request) => {
+    const { searchParams } = new URL(request.path, 'http://service');
+    const accession = searchParams.get('accession_no') ?? '';
+    const name = searchParams.get('file_name') ?? undefined;
+    const key = name === undefined ? accession : `${accession}/${name}`;
+    const before = times.get(key) ?? 0;
+    times.set(key, before + 1);
+    asked.push(key);
+    if (instead?.(socket, { accession, name, before, request })) return;
+    const files = filings[accession] ?? {};
+    if (name === undefined) return reply(socket, 200, listing(accession, files, sizes));
+    const body = files[name];
+    if (body === undefined) return reply(socket, 404, '{"title":"Not Found"}');
+    reply(socket, 200, body, { ETag: `"${digest(body)}"` });
+  });
+  onTestFinished(() => server.close());
+  const env = { FILINGS_BASE_URL: server.url, FILINGS_API_KEY: 'a-key' };
+  return { ...server, asked: () => asked, sent: () => sent, env };
+}
+
+function listing(accession: string, files: Filings[string], sizes: boolean): string {
+  const entries = Object.entries(files).map(([file_name, body]) => ({
+    accession_no: accession,
+    file_name,
+    ...(sizes && { size: Buffer.byteLength(body) }),
+  }));
+  return JSON.stringify(entries);
+}
+
+function digest(body: string | Buffer): string {
+  return createHash('sha256').update(body).digest('hex').slice(0, 16);
+}
+
+/** The accession number of a number. */
+export function accession(n: number): string {
+  return `0001234567-24-${String(n).padStart(6, '0')}`;
+}
