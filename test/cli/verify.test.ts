@@ -365,6 +365,7 @@ describe('stopped', () => {
     // It waits for the lock, looking at the file system's clock now and then.
     const path = join(place.path, 'a');
     await until(async () => (await readdir(path)).some((name) => name.endsWith('.new')));
+    await until(() => running.stdout().includes('changed'));
     running.kill('SIGINT');
     const { exitCode, stdout, stderr } = await running.ended;
     expect([exitCode, stdout.toString()]).toEqual([130, 'changed\ta/two\n']);
