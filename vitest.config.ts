@@ -32,7 +32,7 @@ export default defineConfig({
         include: [
           'test/prove/**/*.test.ts',
           `test/cli/{${ROUNDS}}.test.ts`,
-          'test/service/{checksums,jwt-keys}.test.ts',
+          'test/service/{checksums,jwt-keys,jwt-lookalike}.test.ts',
         ],
         env: { FILINGS_PROVE: '1' },
         testTimeout: 240_000,
