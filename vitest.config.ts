@@ -29,7 +29,11 @@ export default defineConfig({
       floor('cli', build),
       floor('prove', {
         ...build,
-        include: ['test/prove/**/*.test.ts', `test/cli/{${ROUNDS}}.test.ts`],
+        include: [
+          'test/prove/**/*.test.ts',
+          `test/cli/{${ROUNDS}}.test.ts`,
+          'test/service/{checksums,jwt-keys,jwt-lookalike}.test.ts',
+        ],
         env: { FILINGS_PROVE: '1' },
         testTimeout: 240_000,
       }),

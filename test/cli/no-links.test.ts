@@ -1,7 +1,6 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { head } from '../servers/answers.ts';
-import { type ScriptedServer, startScripted } from '../servers/scripted.ts';
+import { startTogether } from '../servers/together.ts';
 import { content } from '../service/transfer-fixture.ts';
 import { ACCESSION, type Ended, proving, serviceAt, until, type Workplace, workplace } from './program.ts';
 import { strace, traced } from './traced.ts';
@@ -9,22 +8,10 @@ import { strace, traced } from './traced.ts';
 // Disks without hard links (FAT, some network disks): a lock beside the name, and never an empty file under it.
 const FILE = content(1_500_000);
 const NAME = 'primary.htm';
-let server: ScriptedServer;
-/** So many requests are answered together: their runs reach for the name at once. */
-let together = 1;
+let { server, gate } = {} as Awaited<ReturnType<typeof startTogether>>;
 
 beforeAll(async () => {
-  let waiting: (() => void)[] = [];
-  server = await startScripted(async (socket) => {
-    await new Promise<void>((resolve) => {
-      waiting.push(resolve);
-      if (waiting.length < together) return;
-      for (const goOn of waiting) goOn();
-      waiting = [];
-    });
-    socket.write(head(200, { ETag: '"v1"', 'Content-Length': FILE.length }));
-    socket.write(FILE);
-  });
+  ({ server, gate } = await startTogether(FILE));
 });
 afterAll(() => server.close());
 
@@ -46,9 +33,9 @@ describe.skipIf(!strace)('without hard links (strace)', () => {
     async (ifExists) => {
       for (let round = 0; round < (proving ? 10 : 1); round += 1) {
         const place = await workplace();
-        together = 3;
+        gate.together = 3;
         const runs = await Promise.all([1, 2, 3].map(() => without(place, download(ifExists))));
-        together = 1;
+        gate.together = 1;
         const skipped = runs.filter(({ stderr }) => /skipped/.test(stderr)).length;
         if (ifExists === 'error') expect(runs.map(({ exitCode }) => exitCode).sort()).toEqual([0, 8, 8]);
         else expect([runs.map(({ exitCode }) => exitCode), skipped]).toEqual([[0, 0, 0], 2]);

@@ -8,12 +8,11 @@ import { onTestFinished } from 'vitest';
 import { emptyPlace, type Place } from '../program/place.ts';
 
 export { ACCESSION, serviceAt } from '../program/place.ts';
+export { proving } from '../proving.ts';
 
 export const BIN = join(import.meta.dirname, '../../bin/filings.js');
 /** The Node that the program runs on: this one, unless others are proved. */
 export const NODE = process.env.FILINGS_NODE ?? process.execPath;
-/** In `npm run prove`: all rounds and all places; otherwise some of each kind. */
-export const proving = process.env.FILINGS_PROVE === '1';
 
 export interface Ended {
   /** The status that it chose itself; -1 when a signal ended it. */

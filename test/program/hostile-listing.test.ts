@@ -1,24 +1,13 @@
-import { expect, it, onTestFinished } from 'vitest';
-import { head } from '../servers/answers.ts';
-import { startScripted } from '../servers/scripted.ts';
+import { expect, it } from 'vitest';
+import { startOneBody } from '../servers/one-body.ts';
 import { ACCESSION, serviceAt, workplace } from './run.ts';
 
 const LARGEST = 16 << 20;
 
-/** A service whose every answer is this body, on a connection that ends with it. */
-async function service(body: string | Buffer, fields = { 'Content-Length': Buffer.byteLength(body) }) {
-  let resolve = () => {};
-  const gone = new Promise<void>((done) => {
-    resolve = done;
-  });
-  const server = await startScripted((socket) => {
-    socket.once('close', resolve);
-    socket.write(head(200, { Connection: 'close', ...fields }));
-    socket.write(body);
-  });
-  onTestFinished(() => server.close());
-  return { env: serviceAt(server.url), gone };
-}
+const service = async (...body: Parameters<typeof startOneBody>) => {
+  const { url, gone } = await startOneBody(...body);
+  return { env: serviceAt(url), gone };
+};
 
 it('a small listing that has many ways through it is read at once', async () => {
   const { filings } = await workplace();

@@ -1,28 +1,15 @@
-import { readFile, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { ACCESSION, serve, type Workplace, workplace } from './run.ts';
+import { configWith, isRunning, pidIn } from './key-command-place.ts';
+import { ACCESSION, serve, workplace } from './run.ts';
 
 const KEY = 'canary-key-of-a-command';
 const LIST = ['list', ACCESSION] as const;
 
 /** A place whose config file takes the key from a shell script. */
-async function placeWith(script: string, baseUrl: string): Promise<Workplace & { readonly config: string }> {
+async function placeWith(script: string, baseUrl: string) {
   const place = await workplace();
-  const config = join(place.home, 'config.json');
-  await writeFile(config, JSON.stringify({ baseUrl, apiKeyCommand: ['sh', '-c', script] }), { mode: 0o600 });
-  return { ...place, config };
+  return { ...place, config: await configWith(place, script, baseUrl) };
 }
-
-function isRunning(pid: number): boolean {
-  try {
-    return process.kill(pid, 0);
-  } catch {
-    return false;
-  }
-}
-
-const pidIn = async (place: Workplace) => Number(await readFile(join(place.path, 'pid'), 'utf8').catch(() => '0'));
 
 test('the first line is enough, whoever still holds stdout', async () => {
   const { url } = await serve(['--api-key', KEY]);

@@ -4,29 +4,16 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { ACCESSION, BIN, NODE, serviceAt, type Workplace, workplace } from '../cli/program.ts';
-import { head } from '../servers/answers.ts';
-import { type ScriptedServer, startScripted } from '../servers/scripted.ts';
+import { startTogether } from '../servers/together.ts';
 import { content } from '../service/transfer-fixture.ts';
 
 const FILE = content(1_500_000);
 const NAME = 'primary.htm';
 const PROGRAM = `${NODE} ${BIN}`;
-let server: ScriptedServer;
-/** So many requests are answered together: their runs reach for the name at once. */
-let together = 1;
+let { server, gate } = {} as Awaited<ReturnType<typeof startTogether>>;
 
 beforeAll(async () => {
-  let waiting: (() => void)[] = [];
-  server = await startScripted(async (socket) => {
-    await new Promise<void>((resolve) => {
-      waiting.push(resolve);
-      if (waiting.length < together) return;
-      for (const goOn of waiting) goOn();
-      waiting = [];
-    });
-    socket.write(head(200, { ETag: '"v1"', 'Content-Length': FILE.length }));
-    socket.write(FILE);
-  });
+  ({ server, gate } = await startTogether(FILE));
 });
 afterAll(() => server.close());
 
@@ -74,9 +61,9 @@ describe.skipIf(!exfat)('on exFAT, which knows no links and takes cases for one'
   test('several runs at once: exactly one puts the file there', async () => {
     const place = await workplace();
     await exfatDisk(place);
-    together = 3;
+    gate.together = 3;
     const runs = await Promise.all([1, 2, 3].map(() => run(place, download('error'))));
-    together = 1;
+    gate.together = 1;
     expect(runs.map(({ exitCode }) => exitCode).sort()).toEqual([0, 8, 8]);
     await expectWhole(place, 'disk');
     const { stdout } = await place.shell('ls -A disk');
