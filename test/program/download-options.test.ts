@@ -11,7 +11,7 @@ const REFUSED: readonly (readonly [why: string, args: readonly string[], says: R
   ['a FILE beside --all', [A, 'a.htm', '--all'], /FILE and --all.*exclude/],
   ['a FILE beside --include', [A, 'a.htm', '--include', '*'], /FILE and/],
   ['a FILE beside --exclude', [A, 'a.htm', '--exclude', '*'], /FILE and/],
-  ['neither a FILE nor --all', [A], /no file is named/],
+  ['neither a FILE nor --all', [A, '--sandbox'], /no file is named[\s\S]*filings list [\d-]+ --sandbox;/],
   ['no accession', [], /ACCESSION is missing/],
   ['an accession beside --input', [A, '--input', 'in', '--all'], /--input and ACCESSION/],
   ['-o for --all', [A, '--all', '-o', 'x'], /--output/],

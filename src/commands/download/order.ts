@@ -1,5 +1,6 @@
 import { FilingsError } from '../../errors.ts';
 import { type AccessionNumber, parseAccession } from '../../service/accession.ts';
+import type { Flags } from '../../spec/invocation.ts';
 import type { Values } from '../../spec/option.ts';
 import { requireOneUser } from '../../stdio/one-user.ts';
 import type { IfExists } from '../../transfer/present.ts';
@@ -40,6 +41,7 @@ export interface Order {
 export function readOrder(
   [accession, ...names]: readonly string[],
   options: Options,
+  flags: Flags,
   env: Readonly<Record<string, string | undefined>>,
 ): Order {
   const { all, include, exclude, input, layout, shard, directory = '.' } = options;
@@ -60,7 +62,7 @@ export function readOrder(
     single: input === undefined && fileNames.length === 1,
     options,
   };
-  requireFiles(order);
+  requireFiles(order, flags);
   requireBatch(order);
   if (directory === '') {
     throw new FilingsError('usage', '--directory: must be a directory, and is empty', { hint: 'for this one, say .' });

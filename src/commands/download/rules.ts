@@ -1,9 +1,11 @@
 import { fileNameFault, twins } from '../../disk/file-name.ts';
 import { FilingsError } from '../../errors.ts';
+import { hintCommand } from '../../settings/hint-command.ts';
+import type { Flags } from '../../spec/invocation.ts';
 import type { Order } from './order.ts';
 
 /** There is something to fetch, and what is named is not chosen as well. Throws `usage`. */
-export function requireFiles({ accession, fileNames, chosen, input }: Order): void {
+export function requireFiles({ accession, fileNames, chosen, input }: Order, flags: Flags): void {
   if (input !== undefined && accession !== undefined) {
     throw new FilingsError('usage', '--input and ACCESSION: only one of them can name the filings', {
       hint: 'put the filing into the input, or leave --input out',
@@ -22,7 +24,7 @@ export function requireFiles({ accession, fileNames, chosen, input }: Order): vo
   }
   if (fileNames.length > 0 || chosen) return;
   throw new FilingsError('usage', 'download: no file is named', {
-    hint: `see what there is with: filings list ${accession}; or take all of it with --all`,
+    hint: `see what there is with: ${hintCommand(`filings list ${accession}`, flags)}; or take all of it with --all`,
   });
 }
 
