@@ -3,7 +3,14 @@ import { describe, expect, test } from 'vitest';
 import { byteText, isUtf8, readable } from '../../src/disk/byte-text.ts';
 import { isNetworkType } from '../../src/disk/network-disk.ts';
 import { isPlainEntry, parseSumsLine, sumsLine } from '../../src/transfer/checksums/sums-line.ts';
-import { belongsToSums, isSumsName, sumsNameFor } from '../../src/transfer/checksums/sums-name.ts';
+import {
+  belongsToSums,
+  isSumsName,
+  lockNameOf,
+  rewriteNameOf,
+  sumsNameFor,
+  sumsRewrittenBy,
+} from '../../src/transfer/checksums/sums-name.ts';
 import { SumsSplitter } from '../../src/transfer/checksums/sums-reader.ts';
 
 const HEX = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855';
@@ -119,15 +126,35 @@ test('a shard keeps a file of its own where appends are not atomic', () => {
 test.each<[string, boolean, boolean]>([
   ['SHA256SUMS', true, true],
   ['SHA256SUMS.2-of-4', true, true],
+  ['SHA256SUMS.12-of-34', true, true],
+  ['SHA256SUMS.1234567890-of-1234567890', true, true],
   ['SHA256SUMS.0-of-4', false, false],
+  ['SHA256SUMS.2-of-0', false, false],
+  ['SHA256SUMS.12345678901-of-4', false, false],
+  ['SHA256SUMS.2-of-12345678901', false, false],
+  ['SHA256SUMSSHA256SUMS', false, false],
+  ['xSHA256SUMS', false, false],
   ['SHA256SUMS.bak', false, false],
   ['SHA256SUMS.2-of-4.old', false, false],
   ['sha256sums', false, false],
   ['.SHA256SUMS.lock', false, true],
   ['.SHA256SUMS.2-of-4.0123456789ab.new', false, true],
+  ['.SHA256SUMS.2-of-4.lock', false, true],
+  ['.SHA256SUMS.lock.bak', false, false],
+  ['x.SHA256SUMS.lock', false, false],
   ['.SHA256SUMS.new', false, false],
+  ['.SHA256SUMS.0123456789ab.new', false, true],
+  ['.SHA256SUMS.0123456789a.new', false, false],
+  ['.SHA256SUMS.0123456789ab.new.bak', false, false],
+  ['x.SHA256SUMS.0123456789ab.new', false, false],
 ])('%s is a checksum file: %s; or belongs to one: %s', (name, is, belongs) => {
   expect([isSumsName(name), belongsToSums(name)]).toEqual([is, belongs]);
+});
+
+test.each(['SHA256SUMS', 'SHA256SUMS.2-of-4'])('what stands beside %s while it is rewritten', (sums) => {
+  const [lock, rewrite] = [lockNameOf(sums), rewriteNameOf(sums, '0123456789ab')];
+  expect([lock, rewrite]).toEqual([`.${sums}.lock`, `.${sums}.0123456789ab.new`]);
+  expect([sums, lock, rewrite].map(sumsRewrittenBy)).toEqual([undefined, undefined, sums]);
 });
 
 test.each<[string, number, boolean]>([

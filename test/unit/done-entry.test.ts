@@ -119,6 +119,14 @@ describe('AccessionSet', () => {
     expect(near).toBeGreaterThan(200);
   });
 
+  test('takes more bytes the more there are', () => {
+    const set = new AccessionSet();
+    for (let number = 0; number < 10_000; number += 1)
+      set.add(accession([...`${number}`.padStart(18, '0')].map(Number)));
+    expect(set.size).toBe(10_000);
+    expect(set.bytes / set.size).toBeGreaterThanOrEqual(8);
+  });
+
   test('the all-zero one is one, too', () => {
     const set = new AccessionSet();
     const zeros = '0000000000-00-000000' as AccessionNumber;

@@ -16,6 +16,7 @@ describe('parseShard', () => {
     ['auto/4', { SLURM_ARRAY_TASK_ID: '1' }, 1, 4],
     ['auto/4', { SLURM_ARRAY_TASK_ID: '4', SLURM_ARRAY_TASK_COUNT: '1' }, 4, 4],
     ['auto/4', { SLURM_ARRAY_TASK_ID: '2', JOB_COMPLETION_INDEX: '' }, 2, 4],
+    ['auto/40', { SLURM_ARRAY_TASK_ID: '12' }, 12, 40],
     ['auto/4', { JOB_COMPLETION_INDEX: '0' }, 1, 4],
     ['auto/4', { JOB_COMPLETION_INDEX: '3' }, 4, 4],
     ['auto/4', { AWS_BATCH_JOB_ARRAY_INDEX: '3' }, 4, 4],
@@ -80,6 +81,18 @@ describe('parseShard', () => {
     if (typeof why === 'string') expect(said).toBe(why);
     else expect(said).toMatch(why);
   });
+});
+
+test.each<[why: string, text: string, env: Record<string, string>, message: string]>([
+  ['--shard', 'x'.repeat(61), {}, `--shard ${'x'.repeat(60)}: is not I/N`],
+  [
+    'a variable',
+    'auto/4',
+    { JOB_COMPLETION_INDEX: 'x'.repeat(41) },
+    `--shard auto/4: JOB_COMPLETION_INDEX is no whole number: '${'x'.repeat(40)}'`,
+  ],
+])('a long value of %s is cut in the message', (_, text, env, message) => {
+  expect(() => parseShard(text, env)).toThrow(expect.objectContaining({ message }));
 });
 
 /** Never to be changed: shards of different versions share the work of one list. */

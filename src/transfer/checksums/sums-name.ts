@@ -19,7 +19,7 @@ export function sumsNameFor(shard: ShardOf | undefined, appendsAreAtomic: boolea
 
 /** Whether a name is that of a checksum file, a shard's among them. */
 export function isSumsName(name: ByteText): boolean {
-  return name.startsWith(SUMS) && SUMS_NAME.test(name);
+  return SUMS_NAME.test(name);
 }
 
 /** What keeps others from rewriting a checksum file meanwhile. */

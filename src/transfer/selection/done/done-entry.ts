@@ -39,7 +39,7 @@ function sorted(globs: readonly string[]): string[] {
 
 /** A line of a done list, with its line feed: `ACCESSION<TAB>SELECTION<TAB>TIME<TAB>FILES`. */
 export function doneLine({ accession, selection, time, files }: DoneEntry): string {
-  return `${accession}\t${selection}\t${new Date(time).toISOString().replace(/\.\d+Z$/, 'Z')}\t${files}\n`;
+  return `${accession}\t${selection}\t${new Date(time).toISOString().replace(/\.\d+/, '')}\t${files}\n`;
 }
 
 const LINE =
@@ -47,8 +47,7 @@ const LINE =
 
 /** Reads a line without its line feed; undefined for one that is torn, garbage, or of another version. */
 export function parseDoneLine(text: string): DoneEntry | undefined {
-  const [, accession, selection, when = '', files] = LINE.exec(text) ?? [];
-  if (accession === undefined || selection === undefined) return undefined;
+  const [, accession = '', selection = '', when = '', files] = LINE.exec(text) ?? [];
   const time = Date.parse(when);
   if (Number.isNaN(time)) return undefined;
   return { accession: accession as AccessionNumber, selection, time, files: Number(files) };

@@ -23,9 +23,9 @@ const WHOLE_NUMBER = /^[0-9]{1,9}$/;
 
 /** Reads the value of `--shard` (interface page): `I/N`, `auto/N`, or `auto` on AWS Batch. Throws `usage`. */
 export function parseShard(text: string, env: Environment): Shard {
-  const [, part = '', parts] = /^([0-9]{1,9}|auto)(?:\/([0-9]{1,9}))?$/.exec(text) ?? [];
+  const [, part, parts] = /^([0-9]{1,9}|auto)(?:\/([0-9]{1,9}))?$/.exec(text) ?? [];
   const count = parts === undefined ? undefined : Number(parts);
-  if (part === '' || (part !== 'auto' && count === undefined)) throw fault(text, 'is not I/N', HOW);
+  if (part !== 'auto' && count === undefined) throw fault(text, 'is not I/N', HOW);
   if (count === 0) throw fault(text, 'there are no parts', HOW);
   if (part === 'auto') return automatic(text, count, env);
   const index = Number(part);
