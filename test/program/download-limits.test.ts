@@ -220,7 +220,7 @@ describe('--dry-run', () => {
     const { archive, place } = await setUp(3);
     await place.batch([`${A} f000.htm`], []);
     const before = archive.asked().length;
-    const there = await place.batch([A], ['-n', '--all']);
+    const there = await place.batch([A], ['-n', '--all', '-j', '1']);
     expect(there.report.files.slice(1).map(({ result }) => result)).toEqual(['skipped', 'planned', 'planned']);
     await place.batch([A], ['--all', '--done', 'done']);
     const known = await place.batch([A], ['-n', '--all', '--done', 'done']);
@@ -231,7 +231,7 @@ describe('--dry-run', () => {
   it('what --if-exists error would refuse has failed', async () => {
     const { place } = await setUp(2);
     await place.batch([`${A} f000.htm`], []);
-    const { exitCode, report } = await place.batch([A], ['-n', '--all', '--if-exists', 'error']);
+    const { exitCode, report } = await place.batch([A], ['-n', '--all', '--if-exists', 'error', '-j', '1']);
     expect(exitCode).toBe(3);
     expect(report.files.slice(1).map(({ result }) => result)).toEqual(['failed', 'planned']);
   });
