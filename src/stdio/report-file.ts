@@ -14,15 +14,14 @@ export interface Report {
 }
 
 /**
- * Opens `--report`: a file, appended to; a FIFO or a device; `-` for stdout; undefined
- * for nowhere. A reader that does not read holds nothing beyond the signal.
+ * Opens `--report`: a file, appended to; a FIFO or a device; `-` for stdout. A reader
+ * that does not read holds nothing beyond the signal.
  */
 export async function openReport(
-  path: string | undefined,
+  path: string,
   { cwd, stdout }: Pick<World, 'cwd' | 'stdout'>,
   signal: AbortSignal,
 ): Promise<Report> {
-  if (path === undefined) return { async write() {}, async close() {} };
   const writer = path === '-' ? stdoutWriter(stdout) : await guarded(() => openAt(resolve(cwd, path), signal));
   return {
     write: (line) => guarded(() => tell(writer, Buffer.from(`${line}\n`), signal)),

@@ -50,7 +50,7 @@ export async function runDownloads(order: Order, tools: BatchTools): Promise<Fil
       bytes: allowance.bytes,
       requests: allowance.requests,
     };
-    const untold = await untoldBy(books.report.write(summaryReport(books.tally, end)));
+    const untold = await untoldBy(books.report?.write(summaryReport(books.tally, end)));
     session.progress.note(summaryText(books.tally, end));
     return run.stoppedBy ? error : (untold ?? error);
   } finally {
@@ -60,7 +60,7 @@ export async function runDownloads(order: Order, tools: BatchTools): Promise<Fil
 }
 
 /** Why a report could not be written to its end, if that is so: what stopped the batch before is the graver error. */
-async function untoldBy(writing: Promise<void>): Promise<FilingsError | undefined> {
+async function untoldBy(writing: Promise<void> | undefined): Promise<FilingsError | undefined> {
   try {
     await writing;
     return undefined;

@@ -21,7 +21,7 @@ export interface OpenBooks extends Books {
 /** Opens what the options name. Throws `usage`, `local_io`. */
 export async function openBooks(order: Order, session: Session, world: World): Promise<OpenBooks> {
   const { failed, dryRun } = order.options;
-  const report = await openReport(order.report, world, session.signal);
+  const report = order.report === undefined ? undefined : await openReport(order.report, world, session.signal);
   const done = await openDone(order, session, world);
   const failedList = failed === undefined || dryRun ? undefined : await FailedList.open(resolve(world.cwd, failed));
   return {
@@ -52,8 +52,12 @@ async function openDone(order: Order, { identity, signal }: Session, world: Worl
   return DoneList.open(file, { selection, relistAfter, now: world.now, readOnly: dryRun }, signal);
 }
 
-async function closeAll(report: Report, done: DoneList | undefined, failed: FailedList | undefined): Promise<void> {
-  await report.close();
+async function closeAll(
+  report: Report | undefined,
+  done: DoneList | undefined,
+  failed: FailedList | undefined,
+): Promise<void> {
+  await report?.close();
   await done?.close();
   await failed?.finish();
 }

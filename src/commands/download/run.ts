@@ -101,7 +101,7 @@ async function one(order: Order, tools: BatchTools): Promise<FilingsError | unde
   if (order.accession === undefined) return undefined;
   const outcome = await fetchSingle({ accession: order.accession, fileName }, order, tools);
   books.tally.add(outcome);
-  await books.report.write(reportLine(outcome, books.errorOf));
+  await books.report?.write(reportLine(outcome, books.errorOf));
   if (outcome.error) await books.failed?.add(order.accession, fileName);
   return outcome.error;
 }

@@ -12,7 +12,7 @@ import type { Tally } from './tally.ts';
 /** Where it is written what became of things. */
 export interface Books {
   readonly tally: Tally;
-  readonly report: Report;
+  readonly report: Report | undefined;
   readonly failed: FailedList | undefined;
   readonly done: DoneList | undefined;
   /** An error as a report shows it: without a secret. */
@@ -51,17 +51,17 @@ export class Ledger {
         const ended = outcome ?? refusal(item);
         if (ended === undefined) return;
         if (!brokenOff) tally.add(ended);
-        await report.write(reportLine(ended, errorOf));
+        await report?.write(reportLine(ended, errorOf));
         if (ended.error) await this.#noteFailed(item.accession, item.fileName);
         return;
       }
       case 'unlisted':
         if (!brokenOff) tally.fail(item.error);
-        await report.write(unlistedLine(item.accession, item.error, errorOf));
+        await report?.write(unlistedLine(item.accession, item.error, errorOf));
         return this.#noteFailed(item.accession);
       case 'bad':
         tally.fail(item.error);
-        return report.write(badInputLine(item.number ?? 0, item.error, errorOf));
+        return report?.write(badInputLine(item.number ?? 0, item.error, errorOf));
       case 'unmatched':
         tally.unmatched += 1;
         return;
