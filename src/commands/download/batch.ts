@@ -1,4 +1,3 @@
-import { join, resolve } from 'node:path';
 import { FilingsError } from '../../errors.ts';
 import type { AccessionNumber } from '../../service/accession.ts';
 import type { Session } from '../../session/session.ts';
@@ -19,6 +18,7 @@ import { type Lines, openLines } from './lines.ts';
 import type { Order } from './order.ts';
 import { startPulse } from './pulse.ts';
 import { watched } from './single.ts';
+import { targetAt } from './target.ts';
 
 /** What a batch works with. */
 export interface BatchTools {
@@ -108,24 +108,12 @@ function select(order: Order, lines: Lines, tools: BatchTools, alone: Alone): Pr
 }
 
 function attemptingOf(order: Order, { session, fetching, bounds, books, world }: BatchTools): Attempting {
-  const { directory, output, ifExists = output === undefined ? 'skip' : 'overwrite' } = order;
   return {
     fetching,
     bounds,
     checksums: checksumsOf(order, world),
     dryRun: order.options.dryRun,
-    targetOf(path) {
-      // Only a file that is not fetched has an output here.
-      const shown = output ?? join(directory, path);
-      return {
-        path: resolve(world.cwd, shown),
-        below: output === undefined ? { directory: resolve(world.cwd, directory), path } : undefined,
-        shown,
-        makeDirectory: true,
-        ifExists,
-        hashed: order.options.checksums,
-      };
-    },
+    targetOf: (path) => targetAt(path, order, world.cwd),
     watch(file) {
       const { finish, ...watcher } = watched(file.fileName, session, books.tally);
       return {

@@ -1,32 +1,26 @@
-import { join, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import { FilingsError } from '../../errors.ts';
 import type { Session } from '../../session/session.ts';
 import { descriptorAt, isStreamPath, pathWriter, stdoutWriter } from '../../stdio/byte-writer.ts';
 import { humanBytes } from '../../terminal/units.ts';
-import {
-  type Fetching,
-  fetchToDisk,
-  fetchToStream,
-  type StreamTarget,
-  type Target,
-} from '../../transfer/fetch-file.ts';
+import { type Fetching, fetchToDisk, fetchToStream, type StreamTarget } from '../../transfer/fetch-file.ts';
 import { type Bounds, boundWatcher, keptFrom } from '../../transfer/limits/bounds.ts';
 import { keepChecksum } from '../../transfer/mirror/keep-checksum.ts';
 import type { Tally } from '../../transfer/mirror/tally.ts';
 import type { Outcome, Wanted } from '../../transfer/outcome.ts';
 import { outcomeLine, setbackLine } from '../../transfer/report.ts';
-import type { Placed } from '../../transfer/selection/layout.ts';
 import type { Watcher } from '../../transfer/transfer.ts';
 import type { World } from '../../world.ts';
 import { checksumsOf } from './checksums.ts';
 import type { Order } from './order.ts';
+import { targetAt } from './target.ts';
 
 /** Fetches the one file that is named to where it is to go. A failure is an outcome, not an exception. */
 export async function fetchSingle(wanted: Wanted, order: Order, tools: SingleTools): Promise<Outcome> {
   const { fetching, session, world, bounds, books } = tools;
   const { signal } = session;
   const stream = await streamFor(order, world);
-  const target = targetOf(wanted, order, world);
+  const target = targetAt(placedPath(wanted, order), order, world.cwd);
   const due = { size: undefined, path: stream ? undefined : target.path };
   const kept = await keptFrom(due, bounds);
   if (kept) throw kept;
@@ -38,25 +32,12 @@ export async function fetchSingle(wanted: Wanted, order: Order, tools: SingleToo
   return finished(sums ? await keepChecksum(outcome, target, sums, fetching.places, signal) : outcome, shown);
 }
 
-/** Throws `usage` for a name that the layout can't place. */
-function targetOf(wanted: Wanted, { output, directory, ifExists, layout, options }: Order, { cwd }: World): Target {
-  const placed = output === undefined ? layout.place(wanted.accession, wanted.fileName) : undefined;
-  const shown = output ?? join(directory, pathOf(placed, wanted));
-  return {
-    path: resolve(cwd, shown),
-    below: output === undefined ? { directory: resolve(cwd, directory), path: pathOf(placed, wanted) } : undefined,
-    shown,
-    makeDirectory: output === undefined,
-    ifExists: ifExists ?? (output === undefined ? 'skip' : 'overwrite'),
-    sha256: options.sha256,
-    hashed: options.checksums,
-  };
-}
-
-/** Throws `usage` for a name that the layout can't place. */
-function pathOf(placed: Placed | undefined, { fileName }: Wanted): string {
-  if (placed?.fault) throw new FilingsError('usage', `file name '${fileName}': ${placed.fault.reason}`);
-  return placed?.path ?? fileName;
+/** Its path below DIR; with `--output` it has none. Throws `usage` for a name that the layout can't place. */
+function placedPath({ accession, fileName }: Wanted, { output, layout }: Order): string {
+  if (output !== undefined) return '';
+  const placed = layout.place(accession, fileName);
+  if (placed.fault) throw new FilingsError('usage', `file name '${fileName}': ${placed.fault.reason}`);
+  return placed.path;
 }
 
 /** The stream that `--output` names: stdout, a device, a FIFO; undefined for a plain file. */
