@@ -1,7 +1,8 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { verdictsIn } from '../program/config-verdicts.ts';
 import { type Certificate, certificatePath, tlsWith } from '../servers/certificates.ts';
 import { startScripted } from '../servers/scripted.ts';
-import { serviceAt, workplace } from './program.ts';
+import { workplace } from './program.ts';
 
 async function secure(certificate: Certificate) {
   const server = await startScripted((socket) => {
@@ -11,14 +12,7 @@ async function secure(certificate: Certificate) {
   return server;
 }
 
-/** What `config check` says of each part. */
-async function check(url: string, env: Record<string, string> = {}) {
-  const place = await workplace();
-  const { exitCode, stdout, stderr } = await place.filings(['config', 'check'], { ...serviceAt(url), ...env });
-  const lines = stdout.toString().trimEnd().split('\n');
-  const verdicts = Object.fromEntries(lines.map((line) => line.split('\t').slice(0, 2)));
-  return { exitCode, stderr, verdicts };
-}
+const check = async (url: string, env: Record<string, string> = {}) => verdictsIn(await workplace(), url, env);
 
 describe('config check tells of the certificate', () => {
   test('a right one', async () => {

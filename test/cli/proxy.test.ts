@@ -1,38 +1,17 @@
-import { describe, expect, onTestFinished, test } from 'vitest';
-import { framed, sendAndEnd, sendFile } from '../servers/answers.ts';
+import { describe, expect, test } from 'vitest';
+import { downloadInto, FILE, file, HTTPS, KEY, started, through } from '../program/behind-proxy.ts';
+import { framed, sendAndEnd } from '../servers/answers.ts';
 import { certificatePath, tlsWith } from '../servers/certificates.ts';
-import { startProxy } from '../servers/proxy.ts';
-import { type Script, startScripted } from '../servers/scripted.ts';
-import { content } from '../service/transfer-fixture.ts';
-import { ACCESSION, serviceAt, workplace } from './program.ts';
+import { startScripted } from '../servers/scripted.ts';
+import { workplace } from './program.ts';
 
-// Loopback is never proxied: the service has a name that only the proxy knows.
-const HTTPS = 'https://service.example';
-const FILE = content(1_500_000);
-const KEY = 'canary-key-for-the-service';
 const TRUSTED = { NODE_EXTRA_CA_CERTS: certificatePath('own-name') };
-const file: Script = (socket, request) => sendFile(socket, request, FILE, '"v1"');
-
-async function started<T extends { close(): Promise<void> }>(server: Promise<T>): Promise<T> {
-  const running = await server;
-  onTestFinished(() => running.close());
-  return running;
-}
 
 async function download(url: string, env: Record<string, string>, more: string[] = []) {
-  const place = await workplace();
-  const args = ['download', ACCESSION, 'a.htm', '-v', ...more];
-  const ended = await place.filings(args, { ...serviceAt(url, KEY), FILINGS_ALLOW_HTTP: '1', ...env });
-  expect(ended.stderr).not.toContain(KEY);
-  return { ...ended, place };
+  return downloadInto(await workplace(), url, env, more);
 }
 
 describe('https through a proxy', () => {
-  const through = async (script: Script, refuse?: Parameters<typeof startProxy>[1]) => {
-    const server = await started(startScripted(script, tlsWith('own-name')));
-    return { server, proxy: await started(startProxy(server.port, refuse)) };
-  };
-
   test('a tunnel, in which alone the key goes', async () => {
     const { server, proxy } = await through(file);
     const auth = proxy.url.replace('http://', 'http://user:s%40cret@');

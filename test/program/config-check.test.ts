@@ -1,15 +1,9 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { startProxy } from '../servers/proxy.ts';
-import { serviceAt, workplace } from './run.ts';
+import { verdictsIn } from './config-verdicts.ts';
+import { workplace } from './run.ts';
 
-/** What `config check` says of each part. */
-async function check(url: string, env: Record<string, string> = {}) {
-  const place = await workplace();
-  const { exitCode, stdout, stderr } = await place.filings(['config', 'check'], { ...serviceAt(url), ...env });
-  const lines = stdout.toString().trimEnd().split('\n');
-  const verdicts = Object.fromEntries(lines.map((line) => line.split('\t').slice(0, 2)));
-  return { exitCode, stderr, verdicts };
-}
+const check = async (url: string, env: Record<string, string> = {}) => verdictsIn(await workplace(), url, env);
 
 test.each([403, 407, 503])(
   'config check says nothing of the certificate, when a proxy refuses with %s',

@@ -1,38 +1,16 @@
-import { describe, expect, onTestFinished, test } from 'vitest';
-import { head, sendFile } from '../servers/answers.ts';
-import { tlsWith } from '../servers/certificates.ts';
-import { startProxy } from '../servers/proxy.ts';
-import { closedPort, type Script, startScripted } from '../servers/scripted.ts';
-import { content } from '../service/transfer-fixture.ts';
-import { ACCESSION, serviceAt, workplace } from './run.ts';
+import { describe, expect, test } from 'vitest';
+import { head } from '../servers/answers.ts';
+import { closedPort, startScripted } from '../servers/scripted.ts';
+import { downloadInto, FILE, file, HTTPS, started, through } from './behind-proxy.ts';
+import { ACCESSION, workplace } from './run.ts';
 
-// Loopback is never proxied: the service has a name that only the proxy knows.
-const HTTPS = 'https://service.example';
 const HTTP = 'http://service.example';
-const FILE = content(1_500_000);
-const KEY = 'canary-key-for-the-service';
-const file: Script = (socket, request) => sendFile(socket, request, FILE, '"v1"');
-
-async function started<T extends { close(): Promise<void> }>(server: Promise<T>): Promise<T> {
-  const running = await server;
-  onTestFinished(() => running.close());
-  return running;
-}
 
 async function download(url: string, env: Record<string, string>, more: string[] = []) {
-  const place = await workplace();
-  const args = ['download', ACCESSION, 'a.htm', '-v', ...more];
-  const ended = await place.filings(args, { ...serviceAt(url, KEY), FILINGS_ALLOW_HTTP: '1', ...env });
-  expect(ended.stderr).not.toContain(KEY);
-  return { ...ended, place };
+  return downloadInto(await workplace(), url, env, more);
 }
 
 describe('https through a proxy', () => {
-  const through = async (script: Script, refuse?: Parameters<typeof startProxy>[1]) => {
-    const server = await started(startScripted(script, tlsWith('own-name')));
-    return { server, proxy: await started(startProxy(server.port, refuse)) };
-  };
-
   test.each<[string, string, RegExp]>([
     ['407', 'HTTP/1.1 407 Proxy Authentication Required\r\nContent-Length: 0\r\n\r\n', /refused with 407/],
     ['403', 'HTTP/1.1 403 Forbidden\r\nContent-Length: 2\r\n\r\nno', /refused with 403/],

@@ -115,6 +115,11 @@ describe.each([
   it('comes to the same tree, fetches nothing twice that it reported, and holds nothing for done that is not', async () => {
     const setting = await setUp();
     const { place, archive } = setting;
+    const again = (known: ReadonlySet<string>, before: number) =>
+      archive
+        .asked()
+        .slice(before)
+        .filter((asked) => known.has(asked));
     const start = () =>
       Array.from({ length: shards }, (_, at) =>
         place.start([...LINE, ...(shards === 1 ? [] : ['--shard', `${at + 1}/${shards}`])], archive.env),
@@ -122,12 +127,7 @@ describe.each([
     for (let kill = 0; kill < KILLS; kill += 1) {
       const [known, before] = [await reported(setting), archive.asked().length];
       await killAtRandom(start(), setting);
-      expect(
-        archive
-          .asked()
-          .slice(before)
-          .filter((asked) => known.has(asked)),
-      ).toEqual([]);
+      expect(again(known, before)).toEqual([]);
       await expectDoneIsWhole(setting);
     }
     const [known, before] = [await reported(setting), archive.asked().length];
@@ -135,12 +135,7 @@ describe.each([
     expect(ended.map(({ exitCode, stderr }) => ({ exitCode, stderr }))).toEqual(
       ended.map(() => ({ exitCode: 0, stderr: '' })),
     );
-    expect(
-      archive
-        .asked()
-        .slice(before)
-        .filter((asked) => known.has(asked)),
-    ).toEqual([]);
+    expect(again(known, before)).toEqual([]);
     await expectUndisturbed(setting);
     // And then there is nothing left to do.
     const then = archive.asked().length;
