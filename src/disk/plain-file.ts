@@ -1,6 +1,6 @@
 import { constants, type Stats } from 'node:fs';
 import { type FileHandle, lstat, open } from 'node:fs/promises';
-import { errnoOf } from '../errors.ts';
+import { errnoOf, FilingsError } from '../errors.ts';
 
 const { O_NOCTTY, O_NOFOLLOW, O_NONBLOCK } = constants;
 
@@ -41,4 +41,14 @@ export async function isNamed(path: string, file: { stat(): Promise<Stats> }): P
   });
   const open = await file.stat();
   return named?.ino === open.ino && named.dev === open.dev;
+}
+
+/** What is about to be replaced is a plain file, a link, or nothing: a rename would take a device or a FIFO away from everybody. */
+export async function requireReplaceable(path: string): Promise<void> {
+  const there = await lstat(path).catch((error) => {
+    if (errnoOf(error) !== 'ENOENT') throw error;
+  });
+  if (!there || there.isFile() || there.isSymbolicLink()) return;
+  const why = there.isDirectory() ? 'it is a directory' : 'it is no plain file';
+  throw new FilingsError('local_io', `${path}: cannot write: ${why}`, { hint: 'name a file' });
 }

@@ -4,6 +4,7 @@ import { dirname, resolve } from 'node:path';
 import { errnoOf } from '../errors.ts';
 import { diskFailure } from './failure.ts';
 import { flushDirectory, makeDirectories } from './make-directories.ts';
+import { requireReplaceable } from './plain-file.ts';
 
 /**
  * Puts text in the place of a file, whole or not at all, readable by its owner alone from the first byte on unless `mode`
@@ -14,6 +15,7 @@ import { flushDirectory, makeDirectories } from './make-directories.ts';
 export async function replaceFile(path: string, text: string, elsewhere: string, mode = 0o600): Promise<void> {
   try {
     const target = await targetOf(path);
+    await requireReplaceable(target);
     await makeDirectories(dirname(target), { mode: 0o700, elsewhere });
     await replace(target, text, mode);
   } catch (error) {

@@ -30,6 +30,8 @@ export interface RunEnd {
   readonly fromOutside: boolean;
   /** How many were tried to their end. */
   readonly done: number;
+  /** How many were broken off by a signal or the deadline, and told of. */
+  readonly brokenOff: number;
   /** How many were not tried, or broken off; undefined when nobody knows: the input was not read to its end. */
   readonly undone: number | undefined;
 }
@@ -55,6 +57,7 @@ export async function runMany<Item, End extends Ending>(
   if (signal.aborted) onAbort();
   const stops = new StopRule('files');
   let done = 0;
+  let told = 0;
   const stopBy = (error: unknown) => {
     if (!(error instanceof FilingsError)) throw error;
     if (!stop.signal.aborted) stop.abort(error);
@@ -66,7 +69,8 @@ export async function runMany<Item, End extends Ending>(
       const brokenOff = stop.signal.aborted && end.error === stop.signal.reason;
       // By a signal or the deadline it is told of, by the error of another it is not this one's failure.
       if (brokenOff && !signal.aborted) return;
-      if (!brokenOff) done += 1;
+      if (brokenOff) told += 1;
+      else done += 1;
       const stopping = end.asked === false && !end.error?.stopsRun ? undefined : stops.after(end.error);
       await onEnd(end, next.item, brokenOff).catch(stopBy);
       if (stopping) stopBy(stopping);
@@ -85,7 +89,7 @@ export async function runMany<Item, End extends Ending>(
     await source.closed;
   }
   const stoppedBy = stop.signal.aborted ? stop.signal.reason : source.closedBy;
-  return { stoppedBy, fromOutside: signal.aborted, done, undone: stoppedBy && source.undone(done) };
+  return { stoppedBy, fromOutside: signal.aborted, done, brokenOff: told, undone: stoppedBy && source.undone(done) };
 }
 
 /** What the workers take from, until it is at its end or closed. */

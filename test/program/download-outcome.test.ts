@@ -1,3 +1,4 @@
+import { mkdirSync } from 'node:fs';
 import { appendFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -100,6 +101,28 @@ describe('--failed', () => {
     expect(exitCode).toBe(2);
     expect((await place.read('failed')).toString()).toBe('old\n');
     expect((await place.names()).filter((name) => name.includes('tmp'))).toEqual([]);
+  });
+});
+
+describe('a --failed list that can not be put in its place', () => {
+  const inTheWay = async (faults: Parameters<typeof setUp>[1]) => {
+    const { place } = await setUp(2, (socket, asked) => {
+      mkdirSync(join(place.path, 'failed'), { recursive: true });
+      return faults?.(socket, asked) ?? false;
+    });
+    return place.batch(lines(2), ['--failed', 'failed', ...QUICK]);
+  };
+
+  it('is the error of a run that had none', async () => {
+    const { exitCode, stderr } = await inTheWay(() => false);
+    expect(exitCode).toBe(8);
+    expect(stderr).toMatch(/failed: cannot write: it is a directory/);
+  });
+
+  it('does not hide the error that the run ended with', async () => {
+    const { exitCode, stderr } = await inTheWay(answering(404));
+    expect(exitCode).toBe(3);
+    expect(stderr).toMatch(/2 of 2 files failed; then .*failed: cannot write: it is a directory/);
   });
 });
 
@@ -218,7 +241,7 @@ describe('what stops a batch, and its exit status', () => {
     const { exitCode, report } = await place.batch([`${A} x.htm`, ...lines(10)], ['--deadline', '2s', ...QUICK]);
     expect(exitCode).toBe(7);
     expect(report.endsSummed).toBe(true);
-    expect(report.summaries).toMatchObject([{ downloaded: 3, failed: 1, exit_code: 7, stopped_by: 'temporary' }]);
+    expect(report.summaries).toMatchObject([{ downloaded: 3, failed: 2, exit_code: 7, stopped_by: 'temporary' }]);
   });
 
   it('a signal: 143, and the report ends with its summary', async () => {
@@ -251,8 +274,9 @@ describe('what is left undone', () => {
     const line = ['download', '-i', 'in', '--report', 'report', ...QUICK];
     await place.filings(line, archive.env, { interrupt: interrupt.signal });
     const { report } = await place.batch([], []);
-    // The one that was broken off is among them.
-    expect(report.summaries[0]).toMatchObject({ downloaded: 3, failed: 0, undone: 97 });
+    // The one that was broken off has its line.
+    expect(report.files.filter(({ result }) => result === 'failed')).toHaveLength(1);
+    expect(report.summaries[0]).toMatchObject({ downloaded: 3, failed: 1, undone: 96 });
   });
 
   it('is told of named files, and of filings that were not listed', async () => {

@@ -132,11 +132,11 @@ function attemptingOf(order: Order, { session, fetching, bounds, books, world }:
   };
 }
 
-/** How many files were not tried; a filing without its listing and a line that was not read count as one. */
-async function undoneOf({ stoppedBy, undone }: RunEnd, lines: Lines): Promise<number | undefined> {
+/** How many files were not begun: what was broken off has its line in the report, as a failure. A filing without its listing and a line that was not read count as one. */
+async function undoneOf({ stoppedBy, undone, brokenOff }: RunEnd, lines: Lines): Promise<number | undefined> {
   if (!stoppedBy) return 0;
   const rest = await lines.rest();
-  return undone === undefined || rest === undefined ? undefined : undone + rest;
+  return undone === undefined || rest === undefined ? undefined : undone - brokenOff + rest;
 }
 
 function errorOf(run: RunEnd, { books }: BatchTools): FilingsError | undefined {

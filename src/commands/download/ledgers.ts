@@ -18,6 +18,7 @@ export async function requireLedgers({ input, report, options }: Order, cwd: str
   const named = Object.entries({ input, report, failed, done, metrics }).flatMap(([name, path]): Named[] =>
     path === undefined || path === '-' ? [] : [{ name: `--${name}`, path: resolve(cwd, path) }],
   );
+  await requireFiles({ failed, metrics }, cwd);
   const seen = new Map<string, Named>();
   for (const one of named) {
     for (const identity of await identitiesOf(one.path)) {
@@ -25,6 +26,16 @@ export async function requireLedgers({ input, report, options }: Order, cwd: str
       if (other) throw sameFile(other, one);
       seen.set(identity, one);
     }
+  }
+}
+
+/** What is put in its place as a whole can't be a device or a FIFO, which would be gone for everybody. Throws `usage`. */
+async function requireFiles(files: Readonly<Record<string, string | undefined>>, cwd: string): Promise<void> {
+  for (const [name, path] of Object.entries(files)) {
+    const there = path === undefined ? undefined : await stat(resolve(cwd, path)).catch(() => undefined);
+    if (!there || there.isFile()) continue;
+    const what = there.isDirectory() ? 'it is a directory' : 'it is no plain file';
+    throw new FilingsError('usage', `--${name} ${path}: ${what}`, { hint: `name a file, or leave --${name} away` });
   }
 }
 

@@ -52,12 +52,23 @@ async function download(order: Order, tools: Omit<BatchTools, 'books'>): Promise
   try {
     const metrics = await openMetrics(order, books, tools);
     error = await end(order, { ...tools, books }, metrics);
-    await books.close();
   } catch (thrown) {
     await books.abandon();
     throw thrown;
   }
+  await closeAfter(error, books);
   if (error) throw error;
+}
+
+/** Closes the books; that one can't be put in its place does not hide what the run ended with. Throws `FilingsError`. */
+async function closeAfter(error: FilingsError | undefined, books: BatchTools['books']): Promise<void> {
+  try {
+    await books.close();
+  } catch (thrown) {
+    await books.abandon();
+    if (error === undefined || !(thrown instanceof FilingsError)) throw thrown;
+    throw error.reworded(`${error.message}; then ${thrown.message}`);
+  }
 }
 
 /** What the run ends with; the metrics tell it. */

@@ -1,4 +1,5 @@
-import { readFile } from 'node:fs/promises';
+import { constants } from 'node:fs';
+import { open } from 'node:fs/promises';
 import { replaceFile } from '../../disk/replace-file.ts';
 import { type Figures, lastSuccessIn, metricsText } from './metrics.ts';
 
@@ -26,7 +27,7 @@ export class MetricsFile {
 
   /** Begins with what the run has so far, and the old file's time of the last success. Throws `local_io`. */
   static async open(path: string, figures: () => Figures): Promise<MetricsFile> {
-    const old = await readFile(path, 'utf8').catch(() => '');
+    const old = await textOf(path).catch(() => '');
     const file = new MetricsFile(path, figures, lastSuccessIn(old));
     await file.#write({}).catch((error) => {
       clearInterval(file.#timer);
@@ -45,5 +46,15 @@ export class MetricsFile {
   #write(end: Pick<Figures, 'exitCode' | 'lastSuccess'>): Promise<void> {
     const text = metricsText({ ...this.#figures(), lastSuccess: this.#lastSuccess, ...end });
     return replaceFile(this.#path, text, 'choose another file with --metrics', READABLE);
+  }
+}
+
+/** What a plain file says, also behind a link; an empty text where something else stands, which holds nobody. Throws what the system says. */
+async function textOf(path: string): Promise<string> {
+  const handle = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
+  try {
+    return (await handle.stat()).isFile() ? await handle.readFile('utf8') : '';
+  } finally {
+    await handle.close();
   }
 }

@@ -4,6 +4,7 @@ import { type FileHandle, open, rename, unlink } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { diskFailure } from '../../disk/failure.ts';
 import { flushDirectory } from '../../disk/make-directories.ts';
+import { requireReplaceable } from '../../disk/plain-file.ts';
 
 const { O_CREAT, O_EXCL, O_NOFOLLOW, O_WRONLY } = constants;
 
@@ -47,6 +48,7 @@ export class FailedList {
     await this.#guard(async () => {
       await this.#handle.sync();
       await this.#handle.close();
+      await requireReplaceable(this.#path);
       await rename(this.#temporary, this.#path);
       await flushDirectory(dirname(this.#path));
     });

@@ -36,27 +36,27 @@ export class Ledger {
    * written down. Throws `local_io`, which stops the run.
    */
   async ended(item: Expanded, outcome: Outcome | undefined, brokenOff: boolean): Promise<void> {
-    await this.#write(item, outcome, brokenOff);
+    await this.#write(item, outcome);
     if (brokenOff) return;
     const stands = item.kind !== 'file' || (outcome !== undefined && isThere(outcome));
     const complete = this.#tracker.ended(item, stands);
     if (complete) await this.#books.done?.add(complete.accession, complete.files);
   }
 
-  async #write(item: Expanded, outcome: Outcome | undefined, brokenOff: boolean): Promise<void> {
+  async #write(item: Expanded, outcome: Outcome | undefined): Promise<void> {
     const { tally, report, errorOf } = this.#books;
     switch (item.kind) {
       case 'file':
       case 'refused': {
         const ended = outcome ?? refusal(item);
         if (ended === undefined) return;
-        if (!brokenOff) tally.add(ended);
+        tally.add(ended);
         await report?.write(reportLine(ended, errorOf));
         if (ended.error) await this.#noteFailed(item.accession, item.fileName);
         return;
       }
       case 'unlisted':
-        if (!brokenOff) tally.fail(item.error);
+        tally.fail(item.error);
         await report?.write(unlistedLine(item.accession, item.error, errorOf));
         return this.#noteFailed(item.accession);
       case 'bad':

@@ -22,6 +22,7 @@ const KINDS: Readonly<Record<string, string>> = {
   temporary: 'worth another run',
   integrity: 'not sound',
   auth: 'not allowed',
+  interrupted: 'broken off',
 };
 
 /** One line for a person: `3 downloaded (1.2 MB), 1 skipped, 2 failed (1 not there, 1 worth another run); 12 s`. */
