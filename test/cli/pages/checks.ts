@@ -5,6 +5,7 @@ import { isShown, saidBy, scriptOf, stepsOf } from './console.ts';
 import { readCrontab } from './crontab.ts';
 import { ENDS_WITH } from './exceptions.ts';
 import type { Home } from './home.ts';
+import { strictly } from './shell-commands.ts';
 
 type Check = (block: Block, home: Home, env: Readonly<Record<string, string>>) => Promise<void>;
 
@@ -28,7 +29,7 @@ export const CHECKS: Readonly<Record<string, Check>> = {
 };
 
 async function runScript({ page, firstLine, text }: Block, home: Home, env: Readonly<Record<string, string>>) {
-  const { exitCode, stdout, stderr } = await home.bash(text, ['-euo', 'pipefail'], env);
+  const { exitCode, stdout, stderr } = await home.bash(await strictly(text), ['-euo', 'pipefail'], env);
   expect(exitCode, `${stdout}${stderr}`).toBe(ENDS_WITH[page]?.[firstLine] ?? 0);
 }
 

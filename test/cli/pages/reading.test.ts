@@ -1,7 +1,9 @@
+import { execa } from 'execa';
 import { describe, expect, test } from 'vitest';
 import { blocksOf } from './blocks.ts';
 import { isShown, saidBy, stepsOf } from './console.ts';
 import { readCrontab } from './crontab.ts';
+import { commandsOf, strictly } from './shell-commands.ts';
 
 // How pages are read, before anything in them is run.
 
@@ -93,5 +95,35 @@ describe('a console block', () => {
     [[], 'a\n', false],
   ])('%j is what %j shows: %s', (shown, said, expected) => {
     expect(isShown(shown, said)).toBe(expected);
+  });
+});
+
+describe('a script', () => {
+  test('is its commands, with all their lines', async () => {
+    const commands = [
+      '# note\n',
+      'a | b # c\n',
+      'a \\\n  b\n',
+      "echo 'x\ny'\n",
+      'if a\nthen b\nfi\n',
+      'cat <<E\n(\nE\n',
+      '\n',
+    ];
+    expect(await commandsOf(commands.join(''))).toEqual(commands);
+  });
+
+  test.each([
+    ['true\n', 0],
+    ['(exit 3)\ntrue\n', 3],
+    ['(exit 3) && true\ntrue\n', 3],
+    ['(exit 3) | cat\ntrue\n', 3],
+    ['(exit 3) || true\n# done\n', 0],
+    ['if false\nthen true\nfi\ntrue\n', 0],
+    ['sleep 0 &\nkill %1 2>&- || true\n', 0],
+    ['echo "$UNSET"\ntrue\n', 1],
+    ['if true\n', 2],
+  ])('%j ends with %i', async (script, status) => {
+    const { exitCode } = await execa('bash', ['-euo', 'pipefail', '-c', await strictly(script)], { reject: false });
+    expect(exitCode).toBe(status);
   });
 });
