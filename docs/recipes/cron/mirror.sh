@@ -8,7 +8,7 @@ PATH="$HOME/.local/bin:$PATH"
 
 # The program inherits the lock: it is held as long as a download runs, whatever becomes of this script.
 exec 9>lock
-flock -n 9 || exit 0
+flock -n -E 75 9 || case $? in 75) exit 0 ;; *) exit 1 ;; esac
 
 tries=4
 while :; do
