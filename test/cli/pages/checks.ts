@@ -14,7 +14,7 @@ export const CHECKS: Readonly<Record<string, Check>> = {
   sh: runScript,
   console: runConsole,
   crontab: runCrontab,
-  json: async ({ text }) => void JSON.parse(text),
+  json: checkJson,
   yaml: async ({ text }) => void parse(text, { strict: true, uniqueKeys: true }),
   // Its first line is a comment with the unit's name.
   systemd: async ({ text, firstLine }, home) => {
@@ -31,6 +31,13 @@ export const CHECKS: Readonly<Record<string, Check>> = {
 async function runScript({ page, firstLine, text }: Block, home: Home, env: Readonly<Record<string, string>>) {
   const { exitCode, stdout, stderr } = await home.bash(await strictly(text), ['-euo', 'pipefail'], env);
   expect(exitCode, `${stdout}${stderr}`).toBe(ENDS_WITH[page]?.[firstLine] ?? 0);
+}
+
+/** One that names a service is a config file, which the program takes. */
+async function checkJson({ text }: Block, home: Home) {
+  const value = JSON.parse(text);
+  if (value?.baseUrl !== undefined)
+    await ends(home, 'filings config list --config "$FILE"', { FILE: await home.file('block.json', text) });
 }
 
 async function runConsole({ text }: Block, home: Home, env: Readonly<Record<string, string>>) {
