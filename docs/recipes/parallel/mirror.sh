@@ -15,6 +15,10 @@ set -uo pipefail
 hosts=${HOSTS:?HOSTS=n1,n2 names the hosts, as ssh knows them}
 directory=${1:?mirror.sh DIRECTORY [OPTION...]}
 shift
+# A login on another host begins somewhere else.
+absolute() { realpath --canonicalize-missing --no-symlinks -- "$1"; }
+directory=$(absolute "$directory") || exit
+lists=${LISTS:+$(absolute "$LISTS")}
 rounds=${ROUNDS:-3}
 # A host that lost its power never says so: without these, its connection would be waited for for ever.
 export PARALLEL_SSH=${PARALLEL_SSH:-ssh -o ConnectTimeout=10 -o ServerAliveInterval=15}
@@ -24,7 +28,7 @@ own=$directory.jobs
 joblog=$own/joblog
 mkdir -p "$own" || exit
 input=/dev/null
-if [ -z "${LISTS:-}" ]; then
+if [ -z "$lists" ]; then
   # Kept, so that a block can be given to another host.
   input=$(mktemp) || exit
   trap 'rm -f "$input"' EXIT
@@ -43,9 +47,9 @@ run_rest() {
   local on=(parallel --sshlogin "$1" --jobs "${JOBS:-1}" --resume --joblog "$joblog" --quote)
   local to=(--directory "$directory")
   shift
-  if [ -n "${LISTS:-}" ]; then
+  if [ -n "$lists" ]; then
     "${on[@]}" filings download --input {} "${to[@]}" \
-      --done "$own/{/.}.done" --report "$own/{/.}.jsonl" --failed "$own/{/.}.failed" "$@" ::: "$LISTS"/*.txt
+      --done "$own/{/.}.done" --report "$own/{/.}.jsonl" --failed "$own/{/.}.failed" "$@" ::: "$lists"/*.txt
   else
     "${on[@]}" --pipe -N "${LINES_EACH:-500}" filings download --input - "${to[@]}" \
       --done "$own/{#}.done" --report "$own/{#}.jsonl" --failed "$own/{#}.failed" "$@" <"$input"

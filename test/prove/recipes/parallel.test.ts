@@ -40,14 +40,14 @@ async function setUp(instead?: Instead) {
   }
   const env = { ...hosts.env, HOSTS: 'n1,n2', LINES_EACH: '5' };
   const run = (more: string, extra: Record<string, string> = {}) =>
-    place.shell(`'${SCRIPT}' "$PWD/mirror" --all ${more}`, { ...env, ...extra });
+    place.shell(`'${SCRIPT}' mirror --all ${more}`, { ...env, ...extra }, { timeout: 200_000 });
   return {
     archive,
     place,
     hosts,
     asking,
     blocks: (more = '') => run(`${more} < accessions.txt`),
-    lists: (more = '') => run(more, { LISTS: join(place.path, 'lists') }),
+    lists: (more = '') => run(more, { LISTS: 'lists' }),
     joblog: async () => (await place.read('mirror.jobs/joblog')).toString(),
   };
 }
