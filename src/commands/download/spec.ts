@@ -57,7 +57,7 @@ export const OPTIONS = options({
   failed: { kind: FILE, value: 'FILE', help: 'write what failed, as lines for --input' },
   done: { kind: FILE, value: 'FILE', help: 'remember complete filings, and pass over them next time' },
   relistAfter: { kind: DURATION, value: 'DURATION', help: 'list filings of --done again that are older' },
-  shard: { kind: TEXT, value: 'I/N|auto/N|auto', help: 'take one of N disjoint parts of the input' },
+  shard: { kind: TEXT, value: 'I/N|auto/N|auto', once: true, help: 'take one of N disjoint parts of the input' },
   maxBytes: { kind: SIZE, value: 'SIZE', help: 'begin no more once so much was received' },
   maxRequests: { kind: count(1, 1e12, 5000), value: 'N', help: 'begin no more once so many were sent' },
   stopAfter: { kind: DURATION, value: 'DURATION', help: 'begin no more after that time' },
