@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { ACCESSION, until, type Workplace, workplace } from '../../cli/program.ts';
 import { readReport } from '../../program/batch.ts';
+import { head } from '../../servers/answers.ts';
 import { accession, type Instead, startArchive } from '../../servers/archive.ts';
 import { tlsWith } from '../../servers/certificates.ts';
 import { NO_NGINX, SERVICE_KEY, startProxy } from '../../servers/nginx.ts';
@@ -132,6 +133,20 @@ describe(`nginx in front of the service${NO_NGINX}`, () => {
     expect((await log('spent')).split('\n').filter((each) => / 200 /.test(each))).toHaveLength(FILES);
   });
 
+  there('a redirect to the service itself goes through the proxy, too', async () => {
+    const to = `https://service.example/v1/download?accession_no=${ACCESSION}&file_name=b.htm`;
+    const instead: Instead = (socket, { name }) => {
+      if (name === 'a.htm') socket.write(head(302, { Location: to, 'Content-Length': 0 }));
+      return name === 'a.htm';
+    };
+    const service = await startArchive({ [ACCESSION]: { 'b.htm': 'it' } }, { tls: tlsWith('own-name'), instead });
+    const { env } = await startProxy(service.port);
+    const place = await workplace();
+    const { exitCode, stdout, stderr } = await place.filings(['download', ACCESSION, 'a.htm', '-o', '-'], env);
+    expect([exitCode, stdout.toString()], stderr).toEqual([0, 'it']);
+    expect(service.asked()).toEqual([`${ACCESSION}/a.htm`, `${ACCESSION}/b.htm`]);
+  });
+
   there('a service with the certificate of another gets no key', async () => {
     const service = await startArchive({}, { tls: tlsWith('other-name') });
     const { env, log } = await startProxy(service.port);
@@ -140,6 +155,7 @@ describe(`nginx in front of the service${NO_NGINX}`, () => {
     expect({ exitCode, stderr }).toMatchObject({ exitCode: 7, stderr: expect.stringContaining('502') });
     expect(service.requests).toEqual([]);
     expect(await log('error')).toContain('certificate verify error');
+    expect(await log('error')).not.toContain(SERVICE_KEY);
   });
 
   there('a key in the query, and any other path, go no further', async () => {
