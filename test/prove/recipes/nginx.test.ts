@@ -18,7 +18,7 @@ const BUDGET = Number(/The budget: (\d+) requests a second/.exec(RECIPE)?.[1]);
 const SHARDS = 8;
 const FILES = 10;
 const filings = Object.fromEntries(
-  Array.from({ length: 12 }, (_, n) => [
+  Array.from({ length: 16 }, (_, n) => [
     accession(n),
     Object.fromEntries(Array.from({ length: FILES }, (_, f) => [`ex${f}.htm`, content(3000 + n * FILES + f)])),
   ]),
@@ -67,7 +67,7 @@ describe(`nginx in front of the service${NO_NGINX}`, () => {
     const { env } = await startProxy(service.port);
     const place = await workplace();
     await writeFile(join(place.path, 'in'), Object.keys(filings).join('\n'));
-    const line = ['download', '-i', 'in', '--all', '--checksums', '-q'];
+    const line = ['download', '-i', 'in', '--all', '--checksums', '-q', '-j', '8'];
     const shards = Array.from({ length: SHARDS }, (_, at) =>
       place.start([...line, '-d', 'out', '--shard', `${at + 1}/${SHARDS}`], env),
     );
