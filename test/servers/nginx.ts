@@ -55,7 +55,7 @@ export async function startProxy(port: number, changes: Changes = []) {
   ]);
   await writeFile(conf, text);
   const { ended, kill } = started(
-    ['nice', '-n', '-5', 'nginx', '-c', conf, '-e', join(place, 'log/error.log'), '-g', 'daemon off;'],
+    ['nice', '-n', '-20', 'nginx', '-c', conf, '-e', join(place, 'log/error.log'), '-g', 'daemon off;'],
     {
       env,
     },
