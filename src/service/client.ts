@@ -8,7 +8,7 @@ import { isRetriedStatus, retryAfterMs } from '../http/retry/retry.ts';
 import type { Secrets } from '../secrets/secrets.ts';
 import type { AccessionNumber } from './accession.ts';
 import { gatherErrorBody, readAtMost } from './bounded.ts';
-import { clockAhead, clockSkew } from './clock-skew.ts';
+import { clockAhead, clockSkew, serviceTime } from './clock-skew.ts';
 import { type Credentials, carry, withoutCredentials } from './credentials.ts';
 import { type ListedFile, readLongListing } from './listing/listing.ts';
 import { errorFromAnswer, repeated, type UnwelcomeAnswer } from './problem/problem.ts';
@@ -175,7 +175,7 @@ export class ServiceClient {
     const { now } = this.#options.retry;
     const { body, truncated } = await gatherErrorBody(answer, signal);
     this.#options.meter?.came(body.length);
-    const after = retryAfterMs(answer.headers['retry-after'], now());
+    const after = retryAfterMs(answer.headers['retry-after'], serviceTime(now(), this.#clockAhead));
     const unwelcome: UnwelcomeAnswer = {
       status: answer.status,
       headers: answer.headers,
