@@ -5,11 +5,16 @@ const WIDEST_TERM = 26;
 
 export type Row = readonly [term: string, text: string];
 
-/** Text broken into lines of at most so many columns; longer words stay whole. */
+/** Text broken into lines of at most so many columns, and where it has line breaks; words and 'filings ...' stay whole. */
 export function wrapped(text: string, columns: number): readonly string[] {
+  return text.split('\n').flatMap((line) => filled(line.match(/'filings [^']*'\S*|\S+/g) ?? [], columns));
+}
+
+/** Words in lines of at most so many columns; longer words stay whole. */
+export function filled(words: readonly string[], columns: number): readonly string[] {
   const lines: string[] = [];
   let line = '';
-  for (const word of text.split(/\s+/)) {
+  for (const word of words) {
     if (line !== '' && line.length + 1 + word.length > columns) {
       lines.push(line);
       line = word;
@@ -18,10 +23,15 @@ export function wrapped(text: string, columns: number): readonly string[] {
   return [...lines, line];
 }
 
+/** A paragraph, with its line break. */
+export function paragraph(text: string, columns: number): string {
+  return `${wrapped(text, columns).join('\n')}\n`;
+}
+
 /** A heading with a table of two columns below it; nothing where there are no rows. */
 export function section(heading: string, rows: readonly Row[], columns: number): string {
   if (rows.length === 0) return '';
-  return `${heading}:\n${table(rows, columns)}\n`;
+  return `${heading}:\n${table(rows, columns)}`;
 }
 
 /** Two columns, the second wrapped. */
