@@ -1,7 +1,8 @@
 /** Columns between the two of a table, and before the first. */
 const GAP = 2;
-/** Past this many columns the first one of a table stands on a line of its own. */
+/** Past this many columns, or this part of all, the first one of a table stands on a line of its own. */
 const WIDEST_TERM = 26;
+const WIDEST_PART = 0.4;
 
 export type Row = readonly [term: string, text: string];
 
@@ -36,9 +37,10 @@ export function section(heading: string, rows: readonly Row[], columns: number):
 
 /** Two columns, the second wrapped. */
 export function table(rows: readonly Row[], columns: number): string {
-  const widest = Math.max(...rows.map(([term]) => Math.min(term.length, WIDEST_TERM)));
+  const most = Math.min(WIDEST_TERM, Math.floor(columns * WIDEST_PART));
+  const widest = Math.max(...rows.map(([term]) => Math.min(term.length, most)));
   const indent = GAP + widest + GAP;
-  return rows.map((row) => rowLines(row, widest, Math.max(columns - indent, 20)).join('')).join('');
+  return rows.map((row) => rowLines(row, widest, columns - indent).join('')).join('');
 }
 
 function rowLines([term, text]: Row, widest: number, columns: number): readonly string[] {

@@ -1,7 +1,7 @@
 import { SHARED_OPTIONS } from '../../settings/table.ts';
 import type { CommandSpec } from '../../spec/command.ts';
 import { type NamedOption, named } from '../../spec/option.ts';
-import { filled, type Row, section } from '../columns.ts';
+import { filled, paragraph, type Row, section, wrapped } from '../columns.ts';
 import { argumentTerm, HELP_OPTION, optionTerm, optionText, type Placed, settingText, usagesOf } from '../describe.ts';
 
 // What short and long help are put together from. Each ends with a line break, or is empty.
@@ -51,8 +51,14 @@ export function optionsSection(spec: CommandSpec, columns: number): string {
 export function examplesSection({ examples = [], asksService }: CommandSpec, columns: number, most = Infinity): string {
   if (examples.length === 0) return '';
   const heading = asksService ? 'Examples (with FILINGS_SANDBOX=1 they need no account):' : 'Examples:';
-  const shown = examples.slice(0, most).map(([line, what]) => `${commandLines(line, columns)}      ${what}\n`);
-  return `${heading}\n${shown.join('')}`;
+  const shown = examples.slice(0, most).map(([line, what]) => commandLines(line, columns) + meaning(what, columns));
+  return `${paragraph(heading, columns)}${shown.join('')}`;
+}
+
+function meaning(what: string, columns: number): string {
+  return wrapped(what, columns - 6)
+    .map((line) => `      ${line}\n`)
+    .join('');
 }
 
 /** A command line that still works when it is pasted: broken between words, outside of quotes. */
