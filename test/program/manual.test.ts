@@ -133,8 +133,11 @@ describe('help --man', () => {
     expect(await help('--man', 'list')).toEqual(await help('list'));
   });
 
-  test('where man can not show it, what can', async () => {
-    const help = await placeWith({ man: 'echo rubbish; exit 3', mandoc: 'echo "N\bNA\bAM\bME\bE _\bx"' });
+  test.each([
+    ['fails', 'echo rubbish; exit 3'],
+    ['says nothing', 'exit 0'],
+  ])('where man %s, another shows it', async (_, man) => {
+    const help = await placeWith({ man, mandoc: 'echo "N\bNA\bAM\bME\bE _\bx"' });
     expect(await help('--man', 'list')).toEqual({ exitCode: 0, stdout: 'NAME x\n', stderr: '' });
   });
 

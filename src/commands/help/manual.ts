@@ -16,7 +16,9 @@ interface Shown {
 
 /**
  * Shows a page of the manual as it is shipped: on a terminal in man's own pager, else as plain text.
+ * A Ctrl-C is the pager's own matter: what counts is how it ends.
  * @param otherwise what is written where nothing can show a page
+ * @throws FilingsError `local_io` when the page is not there; the reason of an interrupt that ended the reader
  */
 export async function showPage(name: string, otherwise: string, world: World): Promise<void> {
   const path = join(world.root, 'man', name);
@@ -28,12 +30,16 @@ export async function showPage(name: string, otherwise: string, world: World): P
   });
   for (const reader of READERS) {
     const shown = await shownBy(reader, path, world);
-    if (shown?.status !== 0 && !world.interrupt.aborted) continue;
-    // Some print a letter twice for bold, and over an underline for italics.
-    await write(world.stdout, shown?.text.replace(/.[\b]/gu, '') ?? '', world.interrupt);
-    return;
+    if (shown?.status === 0 && world.stdout.isTTY) return;
+    if (shown?.status === 0 && shown.text !== '') return write(world.stdout, plain(shown.text));
+    world.interrupt.throwIfAborted();
   }
   await write(world.stdout, otherwise);
+}
+
+/** Some readers print a letter twice for bold, and over an underline for italics. */
+function plain(text: string): string {
+  return text.replace(/.[\b]/gu, '');
 }
 
 /** Undefined when there is no such program. */

@@ -148,6 +148,7 @@ export const TOKEN = command({
   name: 'token',
   summary: 'mint, read and check JWTs',
   defaultChild: 'sign',
+  description: ["'filings token' alone is 'filings token sign', with its options: 'filings token sign -h' has them."],
   examples: [
     ['filings token keygen --alg ES256 --out private.pem --public public.pem', 'a key pair, once'],
     ['filings token sign --key private.pem --sub alice > token.txt', 'a token for five minutes'],
