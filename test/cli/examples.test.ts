@@ -2,7 +2,7 @@ import { cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { execa } from 'execa';
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { COMMANDS } from '../../src/cli/catalogue.ts';
 import { placed, programSpec } from '../../src/reference/describe.ts';
 import { ACCESSION, BIN, NODE, started, until } from './program.ts';
@@ -23,6 +23,7 @@ const PREPARE = `
   filings download --sandbox -q -i accessions.txt --all --checksums -d mirror
   mkdir -p ~/.local/share/bash-completion/completions ~/.zfunc ~/.config/fish/completions`;
 
+let root = '';
 let prepared = '';
 const environment = (home: string, env: Record<string, string> = {}) => ({
   PATH: `${join(home, 'bin')}:${process.env.PATH}`,
@@ -40,19 +41,19 @@ const bash = (script: string, home: string, env?: Record<string, string>) =>
   });
 
 beforeAll(async () => {
-  prepared = await mkdtemp(join(tmpdir(), 'filings-examples-'));
-  await mkdir(join(prepared, 'bin'));
+  root = await mkdtemp(join(tmpdir(), 'filings-examples-'));
+  prepared = join(root, 'prepared');
+  await mkdir(join(prepared, 'bin'), { recursive: true });
   await mkdir(join(prepared, '.config/filings'), { recursive: true });
   await writeFile(join(prepared, 'bin/filings'), `#!/bin/sh\nexec '${NODE}' '${BIN}' "$@"\n`, { mode: 0o755 });
   await writeFile(join(prepared, '.config/filings/config.json'), JSON.stringify(CONFIG), { mode: 0o600 });
   const { exitCode, stderr } = await bash(PREPARE, prepared);
   expect(exitCode, stderr).toBe(0);
 });
-afterAll(() => rm(prepared, { recursive: true, force: true }));
+afterAll(() => rm(root, { recursive: true, force: true }));
 
 async function place(): Promise<string> {
-  const home = await mkdtemp(join(tmpdir(), 'filings-example-'));
-  onTestFinished(() => rm(home, { recursive: true, force: true }));
+  const home = await mkdtemp(join(root, 'example-'));
   await cp(prepared, home, { recursive: true });
   return home;
 }
@@ -65,7 +66,7 @@ const rows = all.flatMap(({ path, spec: { examples = [], asksService } }) =>
 );
 
 describe('an example works as it is written', () => {
-  test.each(rows.filter(({ help }) => help !== 'filings serve'))('$help: $line', async ({ line, env }) => {
+  test.concurrent.each(rows.filter(({ help }) => help !== 'filings serve'))('$help: $line', async ({ line, env }) => {
     const home = await place();
     // A key pair is not made over one that is there.
     for (const [, made = ''] of line.matchAll(/--(?:out|public) (\S+)/g)) await rm(join(home, made), { force: true });

@@ -105,10 +105,9 @@ export const CONFIG = command({
       asksService: true,
       settings: ['profile', 'baseUrl', 'apiKeyFile', 'sandbox'],
       exits: [
-        ['0', 'all is right'],
+        ['0', 'all is right, whether there is such a filing or not'],
         ['2', 'the configuration is wrong'],
         ['4', 'the service does not take the key or the token'],
-        ['5', 'there is no such filing'],
         ['7', 'it cannot be reached'],
       ],
       load: () => import('./check.ts'),

@@ -138,8 +138,8 @@ const KEYGEN = command({
   ],
   exits: [
     ['0', 'made'],
-    ['2', 'the command line is wrong'],
-    ['8', 'a file is there already, or cannot be written'],
+    ['2', 'the command line is wrong, or a file is there already'],
+    ['8', 'a file cannot be written'],
   ],
   load: () => import('./keygen.ts'),
 });
