@@ -92,6 +92,10 @@ function stopOf(error: CommanderError, brief: boolean, position: Position): Erro
     case 'commander.help':
       return helpOf(position, { brief, missing: error.exitCode !== 0 });
     default:
+      // `-hq`, grouped as `-qh` is, which commander knows.
+      if (error.code === 'commander.unknownOption' && /'-h[a-zA-Z]/.test(error.message)) {
+        return helpOf(position, { brief, missing: false });
+      }
       return usageError(error, position);
   }
 }

@@ -31,7 +31,7 @@ const environment = (home: string, env: Record<string, string> = {}) => ({
   ...env,
 });
 const bash = (script: string, home: string, env?: Record<string, string>) =>
-  execa('bash', ['-euo', 'pipefail', '-c', script], {
+  execa('bash', ['--norc', '-euo', 'pipefail', '-c', script], {
     cwd: home,
     env: environment(home, env),
     extendEnv: false,

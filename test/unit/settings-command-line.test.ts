@@ -79,6 +79,8 @@ test.each([
   ['list -h X', ['list'], true],
   ['-h list', ['list'], true],
   ['-qh list', ['list'], true],
+  ['-hq list', ['list'], true],
+  ['list -hq X', ['list'], true],
   ['-h list --help', ['list'], false],
   ['--profile work list -h', ['list'], true],
   ['token --help', ['token'], false],
