@@ -44,7 +44,7 @@ _filings() {
     'config set') _filings_words 'profile baseUrl apiKey apiKeyFile apiKeyCommand keyIn keyHeader basicUser jwtFile jwt allowHttp connectTimeout idleTimeout deadline retries maxRetryAfter jobs rate color progress errorFormat' ;;
     'config unset') _filings_words 'profile baseUrl apiKey apiKeyFile apiKeyCommand keyIn keyHeader basicUser jwtFile jwt allowHttp connectTimeout idleTimeout deadline retries maxRetryAfter jobs rate color progress errorFormat' ;;
     'completion') _filings_words 'bash zsh fish' ;;
-    'help') _filings_words 'list download verify token serve config completion exit-codes environment' ;;
+    'help') _filings_words 'list download verify token serve config completion options exit-codes environment' ;;
   esac
 }
 
@@ -78,7 +78,7 @@ _filings_flags() {
     'config path') echo '--config --profile --base-url --api-key --api-key-file --key-in --key-header --basic-user --jwt-file --sandbox --allow-http --connect-timeout --idle-timeout --deadline --retries --max-retry-after --jobs --rate --color --progress --error-format --quiet --verbose --help' ;;
     'config check') echo '--config --profile --base-url --api-key --api-key-file --key-in --key-header --basic-user --jwt-file --sandbox --allow-http --connect-timeout --idle-timeout --deadline --retries --max-retry-after --jobs --rate --color --progress --error-format --quiet --verbose --help' ;;
     'completion') echo '--config --profile --base-url --api-key --api-key-file --key-in --key-header --basic-user --jwt-file --sandbox --allow-http --connect-timeout --idle-timeout --deadline --retries --max-retry-after --jobs --rate --color --progress --error-format --quiet --verbose --help' ;;
-    'help') echo '--config --profile --base-url --api-key --api-key-file --key-in --key-header --basic-user --jwt-file --sandbox --allow-http --connect-timeout --idle-timeout --deadline --retries --max-retry-after --jobs --rate --color --progress --error-format --quiet --verbose --help' ;;
+    'help') echo '--man --config --profile --base-url --api-key --api-key-file --key-in --key-header --basic-user --jwt-file --sandbox --allow-http --connect-timeout --idle-timeout --deadline --retries --max-retry-after --jobs --rate --color --progress --error-format --quiet --verbose --help' ;;
   esac
 }
 

@@ -12,7 +12,7 @@ _filings() {
     'serve:run a local stand-in for the service'
     'config:show and change settings'
     'completion:print a shell'\''s completions'
-    'help:tell about a command, or about exit-codes, environment or config'
+    'help:tell about a command or a topic, or open the manual'
   )
   _arguments -s -S -C \
     '(-V --version)'{-V,--version}'[print the version]' \
@@ -39,7 +39,7 @@ _filings() {
     '(--error-format)--error-format=''[how errors are written to stderr (text or json)]:FORMAT:(text json)' \
     '(-q --quiet)'{-q,--quiet}'[only errors]' \
     '(-v --verbose)'{-v,--verbose}'[requests, answers and waits, with every secret redacted]' \
-    '(-h --help)'{-h,--help}'[show help]' \
+    '(-h --help)'{-h,--help}'[show help\: -h on one screen, --help all of it]' \
     '1:command:->command' \
     '*::argument:->argument' && return
   case $state in
@@ -66,7 +66,7 @@ _filings_list() {
     '*--exclude=''[no names that match (repeatable)]:GLOB: ' \
     '(-l --long)'{-l,--long}'[a table with size, type and description, as on a terminal]' \
     '(--json)--json''[JSON Lines, one object a file]' \
-    '(-0 --null)'{-0,--null}'[end each record with NUL instead of a line break]' \
+    '(-0 --null)'{-0,--null}'[end each record with NUL, not a line break]' \
     '*--query=''[a further parameter of the request (repeatable)]:NAME=VALUE: ' \
     '(--config)--config=''[the config file; $XDG_CONFIG_HOME/filings/config.json or ~/.config/filings/config.json unless told]:FILE:_files' \
     '(--profile)--profile=''[the config file'\''s profile to use]:NAME: ' \
@@ -91,7 +91,7 @@ _filings_list() {
     '(--error-format)--error-format=''[how errors are written to stderr (text or json)]:FORMAT:(text json)' \
     '(-q --quiet)'{-q,--quiet}'[only errors]' \
     '(-v --verbose)'{-v,--verbose}'[requests, answers and waits, with every secret redacted]' \
-    '(-h --help)'{-h,--help}'[show help]' \
+    '(-h --help)'{-h,--help}'[show help\: -h on one screen, --help all of it]' \
     '*:ACCESSION: '
 }
 
@@ -103,15 +103,15 @@ _filings_download() {
     '(--all)--all''[every file of the listing]' \
     '*--include=''[the files of the listing that match (repeatable)]:GLOB: ' \
     '*--exclude=''[but none that match (repeatable)]:GLOB: ' \
-    '(-i --input)'{-i+,--input=}'[lines of ACCESSION, ACCESSION FILE, or objects as '\''list --json'\'' prints them; - is stdin]:FILE:_files' \
-    '(--if-exists)--if-exists=''[what to do about a file that is there already (skip, overwrite or error)]:WHAT:(skip overwrite error)' \
+    '(-i --input)'{-i+,--input=}'[filings or files, one a line; - is stdin]:FILE:_files' \
+    '(--if-exists)--if-exists=''[if there\: skip, overwrite or error]:WHAT:(skip overwrite error)' \
     '(-n --dry-run)'{-n,--dry-run}'[say what would be downloaded, and how much]' \
     '(--sha256)--sha256=''[what one file must hash to]:HEX: ' \
     '(--spool)--spool''[with -o -\: fetch and check all of it first, then write]' \
-    '(--checksums)--checksums''[keep SHA256SUMS in each directory that is written to]' \
+    '(--checksums)--checksums''[keep SHA256SUMS in each directory written to]' \
     '(--report)--report=''[append JSON Lines, one object a file; - is stdout]:FILE:_files' \
     '(--failed)--failed=''[write what failed, as lines for --input]:FILE:_files' \
-    '(--done)--done=''[remember complete filings, and pass over them next time]:FILE:_files' \
+    '(--done)--done=''[remember complete filings, pass over them next time]:FILE:_files' \
     '(--relist-after)--relist-after=''[list filings of --done again that are older]:DURATION: ' \
     '(--shard)--shard=''[take one of N disjoint parts of the input]:I/N|auto/N|auto: ' \
     '(--max-bytes)--max-bytes=''[begin no more once so much was received]:SIZE: ' \
@@ -143,13 +143,13 @@ _filings_download() {
     '(--error-format)--error-format=''[how errors are written to stderr (text or json)]:FORMAT:(text json)' \
     '(-q --quiet)'{-q,--quiet}'[only errors]' \
     '(-v --verbose)'{-v,--verbose}'[requests, answers and waits, with every secret redacted]' \
-    '(-h --help)'{-h,--help}'[show help]' \
+    '(-h --help)'{-h,--help}'[show help\: -h on one screen, --help all of it]' \
     '*:ACCESSION: '
 }
 
 _filings_verify() {
   _arguments -s -S \
-    '(--json)--json''[JSON Lines, one object a file that is not as listed, then a summary]' \
+    '(--json)--json''[JSON Lines, one a file that is not as listed, then a sum]' \
     '(--prune)--prune''[rewrite each SHA256SUMS sorted, one entry a name]' \
     '(--config)--config=''[the config file; $XDG_CONFIG_HOME/filings/config.json or ~/.config/filings/config.json unless told]:FILE:_files' \
     '(--profile)--profile=''[the config file'\''s profile to use]:NAME: ' \
@@ -174,7 +174,7 @@ _filings_verify() {
     '(--error-format)--error-format=''[how errors are written to stderr (text or json)]:FORMAT:(text json)' \
     '(-q --quiet)'{-q,--quiet}'[only errors]' \
     '(-v --verbose)'{-v,--verbose}'[requests, answers and waits, with every secret redacted]' \
-    '(-h --help)'{-h,--help}'[show help]' \
+    '(-h --help)'{-h,--help}'[show help\: -h on one screen, --help all of it]' \
     '*:DIRECTORY:_files -/'
 }
 
@@ -196,7 +196,7 @@ _filings_token() {
     '(--sub)--sub=''[the subject claim]:TEXT: ' \
     '(--name)--name=''[the name claim]:TEXT: ' \
     '(--lifetime)--lifetime=''[how long it is valid]:DURATION: ' \
-    '(--not-before)--not-before=''[when it begins to be valid\: a time, or a duration from now]:WHEN: ' \
+    '(--not-before)--not-before=''[when it begins to be valid]:WHEN: ' \
     '*--claim=''[a further claim, as a string (repeatable)]:NAME=VALUE: ' \
     '*--claim-json=''[a further claim, as JSON (repeatable)]:NAME=JSON: ' \
     '(--header)--header''[print a whole Authorization header]' \
@@ -224,7 +224,7 @@ _filings_token() {
     '(--error-format)--error-format=''[how errors are written to stderr (text or json)]:FORMAT:(text json)' \
     '(-q --quiet)'{-q,--quiet}'[only errors]' \
     '(-v --verbose)'{-v,--verbose}'[requests, answers and waits, with every secret redacted]' \
-    '(-h --help)'{-h,--help}'[show help]' \
+    '(-h --help)'{-h,--help}'[show help\: -h on one screen, --help all of it]' \
     '1:command:->command' \
     '*::argument:->argument' && return
   case $state in
@@ -250,7 +250,7 @@ _filings_token_sign() {
     '(--sub)--sub=''[the subject claim]:TEXT: ' \
     '(--name)--name=''[the name claim]:TEXT: ' \
     '(--lifetime)--lifetime=''[how long it is valid]:DURATION: ' \
-    '(--not-before)--not-before=''[when it begins to be valid\: a time, or a duration from now]:WHEN: ' \
+    '(--not-before)--not-before=''[when it begins to be valid]:WHEN: ' \
     '*--claim=''[a further claim, as a string (repeatable)]:NAME=VALUE: ' \
     '*--claim-json=''[a further claim, as JSON (repeatable)]:NAME=JSON: ' \
     '(--header)--header''[print a whole Authorization header]' \
@@ -278,7 +278,7 @@ _filings_token_sign() {
     '(--error-format)--error-format=''[how errors are written to stderr (text or json)]:FORMAT:(text json)' \
     '(-q --quiet)'{-q,--quiet}'[only errors]' \
     '(-v --verbose)'{-v,--verbose}'[requests, answers and waits, with every secret redacted]' \
-    '(-h --help)'{-h,--help}'[show help]'
+    '(-h --help)'{-h,--help}'[show help\: -h on one screen, --help all of it]'
 }
 
 _filings_token_inspect() {
@@ -307,7 +307,7 @@ _filings_token_inspect() {
     '(--error-format)--error-format=''[how errors are written to stderr (text or json)]:FORMAT:(text json)' \
     '(-q --quiet)'{-q,--quiet}'[only errors]' \
     '(-v --verbose)'{-v,--verbose}'[requests, answers and waits, with every secret redacted]' \
-    '(-h --help)'{-h,--help}'[show help]' \
+    '(-h --help)'{-h,--help}'[show help\: -h on one screen, --help all of it]' \
     '*:TOKEN: '
 }
 
@@ -343,7 +343,7 @@ _filings_token_verify() {
     '(--error-format)--error-format=''[how errors are written to stderr (text or json)]:FORMAT:(text json)' \
     '(-q --quiet)'{-q,--quiet}'[only errors]' \
     '(-v --verbose)'{-v,--verbose}'[requests, answers and waits, with every secret redacted]' \
-    '(-h --help)'{-h,--help}'[show help]' \
+    '(-h --help)'{-h,--help}'[show help\: -h on one screen, --help all of it]' \
     '*:TOKEN: '
 }
 
@@ -377,7 +377,7 @@ _filings_token_keygen() {
     '(--error-format)--error-format=''[how errors are written to stderr (text or json)]:FORMAT:(text json)' \
     '(-q --quiet)'{-q,--quiet}'[only errors]' \
     '(-v --verbose)'{-v,--verbose}'[requests, answers and waits, with every secret redacted]' \
-    '(-h --help)'{-h,--help}'[show help]'
+    '(-h --help)'{-h,--help}'[show help\: -h on one screen, --help all of it]'
 }
 
 _filings_serve() {
@@ -411,7 +411,7 @@ _filings_serve() {
     '(--error-format)--error-format=''[how errors are written to stderr (text or json)]:FORMAT:(text json)' \
     '(-q --quiet)'{-q,--quiet}'[only errors]' \
     '(-v --verbose)'{-v,--verbose}'[requests, answers and waits, with every secret redacted]' \
-    '(-h --help)'{-h,--help}'[show help]' \
+    '(-h --help)'{-h,--help}'[show help\: -h on one screen, --help all of it]' \
     '*:DIRECTORY:_files -/'
 }
 
@@ -450,7 +450,7 @@ _filings_config() {
     '(--error-format)--error-format=''[how errors are written to stderr (text or json)]:FORMAT:(text json)' \
     '(-q --quiet)'{-q,--quiet}'[only errors]' \
     '(-v --verbose)'{-v,--verbose}'[requests, answers and waits, with every secret redacted]' \
-    '(-h --help)'{-h,--help}'[show help]' \
+    '(-h --help)'{-h,--help}'[show help\: -h on one screen, --help all of it]' \
     '1:command:->command' \
     '*::argument:->argument' && return
   case $state in
@@ -494,7 +494,7 @@ _filings_config_list() {
     '(--error-format)--error-format=''[how errors are written to stderr (text or json)]:FORMAT:(text json)' \
     '(-q --quiet)'{-q,--quiet}'[only errors]' \
     '(-v --verbose)'{-v,--verbose}'[requests, answers and waits, with every secret redacted]' \
-    '(-h --help)'{-h,--help}'[show help]'
+    '(-h --help)'{-h,--help}'[show help\: -h on one screen, --help all of it]'
 }
 
 _filings_config_get() {
@@ -522,7 +522,7 @@ _filings_config_get() {
     '(--error-format)--error-format=''[how errors are written to stderr (text or json)]:FORMAT:(text json)' \
     '(-q --quiet)'{-q,--quiet}'[only errors]' \
     '(-v --verbose)'{-v,--verbose}'[requests, answers and waits, with every secret redacted]' \
-    '(-h --help)'{-h,--help}'[show help]' \
+    '(-h --help)'{-h,--help}'[show help\: -h on one screen, --help all of it]' \
     '*:KEY:(profile baseUrl apiKey apiKeyFile apiKeyCommand keyIn keyHeader basicUser jwtFile jwt allowHttp connectTimeout idleTimeout deadline retries maxRetryAfter jobs rate color progress errorFormat)'
 }
 
@@ -551,7 +551,7 @@ _filings_config_set() {
     '(--error-format)--error-format=''[how errors are written to stderr (text or json)]:FORMAT:(text json)' \
     '(-q --quiet)'{-q,--quiet}'[only errors]' \
     '(-v --verbose)'{-v,--verbose}'[requests, answers and waits, with every secret redacted]' \
-    '(-h --help)'{-h,--help}'[show help]' \
+    '(-h --help)'{-h,--help}'[show help\: -h on one screen, --help all of it]' \
     '*:KEY:(profile baseUrl apiKey apiKeyFile apiKeyCommand keyIn keyHeader basicUser jwtFile jwt allowHttp connectTimeout idleTimeout deadline retries maxRetryAfter jobs rate color progress errorFormat)'
 }
 
@@ -580,7 +580,7 @@ _filings_config_unset() {
     '(--error-format)--error-format=''[how errors are written to stderr (text or json)]:FORMAT:(text json)' \
     '(-q --quiet)'{-q,--quiet}'[only errors]' \
     '(-v --verbose)'{-v,--verbose}'[requests, answers and waits, with every secret redacted]' \
-    '(-h --help)'{-h,--help}'[show help]' \
+    '(-h --help)'{-h,--help}'[show help\: -h on one screen, --help all of it]' \
     '*:KEY:(profile baseUrl apiKey apiKeyFile apiKeyCommand keyIn keyHeader basicUser jwtFile jwt allowHttp connectTimeout idleTimeout deadline retries maxRetryAfter jobs rate color progress errorFormat)'
 }
 
@@ -609,7 +609,7 @@ _filings_config_path() {
     '(--error-format)--error-format=''[how errors are written to stderr (text or json)]:FORMAT:(text json)' \
     '(-q --quiet)'{-q,--quiet}'[only errors]' \
     '(-v --verbose)'{-v,--verbose}'[requests, answers and waits, with every secret redacted]' \
-    '(-h --help)'{-h,--help}'[show help]'
+    '(-h --help)'{-h,--help}'[show help\: -h on one screen, --help all of it]'
 }
 
 _filings_config_check() {
@@ -637,7 +637,7 @@ _filings_config_check() {
     '(--error-format)--error-format=''[how errors are written to stderr (text or json)]:FORMAT:(text json)' \
     '(-q --quiet)'{-q,--quiet}'[only errors]' \
     '(-v --verbose)'{-v,--verbose}'[requests, answers and waits, with every secret redacted]' \
-    '(-h --help)'{-h,--help}'[show help]' \
+    '(-h --help)'{-h,--help}'[show help\: -h on one screen, --help all of it]' \
     '*:ACCESSION: '
 }
 
@@ -666,12 +666,13 @@ _filings_completion() {
     '(--error-format)--error-format=''[how errors are written to stderr (text or json)]:FORMAT:(text json)' \
     '(-q --quiet)'{-q,--quiet}'[only errors]' \
     '(-v --verbose)'{-v,--verbose}'[requests, answers and waits, with every secret redacted]' \
-    '(-h --help)'{-h,--help}'[show help]' \
+    '(-h --help)'{-h,--help}'[show help\: -h on one screen, --help all of it]' \
     '*:SHELL:(bash zsh fish)'
 }
 
 _filings_help() {
   _arguments -s -S \
+    '(--man)--man''[open the manual page, also where npm did not install it]' \
     '(--config)--config=''[the config file; $XDG_CONFIG_HOME/filings/config.json or ~/.config/filings/config.json unless told]:FILE:_files' \
     '(--profile)--profile=''[the config file'\''s profile to use]:NAME: ' \
     '(--base-url)--base-url=''[where the service is, with or without its /v1]:URL: ' \
@@ -695,8 +696,8 @@ _filings_help() {
     '(--error-format)--error-format=''[how errors are written to stderr (text or json)]:FORMAT:(text json)' \
     '(-q --quiet)'{-q,--quiet}'[only errors]' \
     '(-v --verbose)'{-v,--verbose}'[requests, answers and waits, with every secret redacted]' \
-    '(-h --help)'{-h,--help}'[show help]' \
-    '*:TOPIC:(list download verify token serve config completion exit-codes environment)'
+    '(-h --help)'{-h,--help}'[show help\: -h on one screen, --help all of it]' \
+    '*:TOPIC:(list download verify token serve config completion options exit-codes environment)'
 }
 
 if [[ $funcstack[1] == _filings ]]; then

@@ -23,8 +23,10 @@ export interface OptionSpec<T = unknown> {
   readonly excludes?: readonly string[];
   /** One line, for help. */
   readonly help: string;
-  /** More about it, for the manual. */
+  /** More about it, whole sentences, for `--help` and the manual. */
   readonly more?: string;
+  /** `-h` names it alone. */
+  readonly rare?: true;
 }
 
 export type Options = Readonly<Record<string, OptionSpec>>;
