@@ -29,7 +29,8 @@ export async function writeRecords({ columns, rows }: Records, flags: Flags, wor
   const { faint } = colors(usesColor(color, stdout, env.TERM));
   const there = columns.map((_, index) => rows.some((cells) => cells[index]));
   const shown = <T>(cells: readonly T[]) => cells.filter((_, index) => there[index]);
-  const { lines, cut } = table(shown(columns), rows.map(shown), { width, headings: true, paintHeading: faint });
+  const look = { width, headings: true, paintHeading: faint };
+  const { lines, cut } = await table(shown(columns), rows.map(shown), look, interrupt);
   await write(stdout, lines.map((line) => `${line}\n`).join(''), interrupt);
   if (!cut) return;
   guardStream(stderr);

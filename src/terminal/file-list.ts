@@ -24,14 +24,19 @@ export interface ListLook {
 }
 
 /** The files of one listing as text for stdout, '' for none; and whether there is more to them than fits the terminal. */
-export function fileList(files: readonly Listed[], form: ListForm, look: ListLook): { text: string; cut: boolean } {
+export async function fileList(
+  files: readonly Listed[],
+  form: ListForm,
+  look: ListLook,
+  signal: AbortSignal,
+): Promise<{ readonly text: string; readonly cut: boolean }> {
   switch (form.kind) {
     case 'json':
       return { text: files.map((file) => printableJson(file) + form.end).join(''), cut: false };
     case 'names':
       return { text: files.map((file) => nameRecord(file, form) + form.end).join(''), cut: false };
     case 'table':
-      return files.length === 0 ? { text: '', cut: false } : fileTable(files, form, look);
+      return files.length === 0 ? { text: '', cut: false } : fileTable(files, form, look, signal);
   }
 }
 
@@ -60,12 +65,17 @@ const COLUMNS: readonly FileColumn[] = [
 ];
 const ACCESSION: FileColumn = { heading: 'ACCESSION', cell: (file) => file.accession_no, always: true, name: true };
 
-function fileTable(files: readonly Listed[], form: Extract<ListForm, { kind: 'table' }>, look: ListLook) {
+async function fileTable(
+  files: readonly Listed[],
+  form: Extract<ListForm, { kind: 'table' }>,
+  look: ListLook,
+  signal: AbortSignal,
+) {
   const columns = [...(form.accession ? [ACCESSION] : []), ...COLUMNS].filter(
     ({ cell, always }) => always || files.some((file) => cell(file) !== ''),
   );
   const rows = files.map((file) => columns.map(({ cell }) => cell(file)));
-  const { lines, cut } = table(columns, rows, { width: form.width, ...look });
+  const { lines, cut } = await table(columns, rows, { width: form.width, ...look }, signal);
   return { text: `${lines.join('\n')}\n`, cut };
 }
 

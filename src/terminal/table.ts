@@ -1,3 +1,4 @@
+import { takeTurn } from '../abort.ts';
 import { clipped, measurable } from './columns.ts';
 import { displayWidth } from './width.ts';
 
@@ -26,26 +27,54 @@ export interface Table {
 
 const GAP = '  ';
 
-/** Rows of cells, already printable, as aligned lines without trailing blanks, none wider than the terminal. */
-export function table(
+/** Measuring so many takes some milliseconds, were each as costly as a service can make it. */
+const ROWS_A_TURN = 20;
+
+interface Cell {
+  readonly text: string;
+  /** Columns of the terminal. */
+  readonly width: number;
+}
+
+/**
+ * Rows of cells, already printable, as aligned lines without trailing blanks, none wider than the terminal.
+ * Signals have their turn meanwhile. Throws the signal's reason.
+ */
+export async function table(
   columns: readonly Column[],
   rows: readonly (readonly string[])[],
   { width = Number.POSITIVE_INFINITY, headings, paintHeading }: TableOptions,
-): Table {
-  const head = columns.map((column) => column.heading);
-  const shown = headings ? [head, ...rows] : rows;
-  const widthOf = (cell = '') => displayWidth(measurable(cell, width));
-  const wanted = columns.map((_, index) => shown.reduce((most, row) => Math.max(most, widthOf(row[index])), 0));
+  signal: AbortSignal,
+): Promise<Table> {
+  const measured = (cells: readonly string[]) =>
+    columns.map((_, index) => ({
+      text: cells[index] ?? '',
+      width: displayWidth(measurable(cells[index] ?? '', width)),
+    }));
+  const head = measured(columns.map((column) => column.heading));
+  const cells = await inTurns(rows, measured, signal);
+  const wanted = columns.map((_, index) =>
+    (headings ? [head, ...cells] : cells).reduce((most, row) => Math.max(most, row[index]?.width ?? 0), 0),
+  );
   const widths = fitted(columns, wanted, width);
-  const line = (cells: readonly string[]) =>
-    columns
-      .flatMap(({ right }, index) => (widths[index] ? padded(cells[index] ?? '', widths[index], right === true) : []))
+  const line = (row: readonly Cell[]) =>
+    row
+      .flatMap((cell, index) => (widths[index] ? padded(cell, widths[index], columns[index]?.right === true) : []))
       .join(GAP)
       .trimEnd();
-  const isCut = (cell: string, index: number) =>
-    widths[index] !== wanted[index] && widthOf(cell) > (widths[index] ?? 0);
-  const cut = rows.some((row) => row.some(isCut));
-  return { lines: [...(headings ? [paintHeading(line(head))] : []), ...rows.map(line)], cut };
+  return {
+    lines: [...(headings ? [paintHeading(line(head))] : []), ...(await inTurns(cells, line, signal))],
+    cut: cells.some((row) => row.some((cell, index) => cell.width > (widths[index] ?? 0))),
+  };
+}
+
+async function inTurns<From, To>(all: readonly From[], make: (one: From) => To, signal: AbortSignal): Promise<To[]> {
+  const made: To[] = [];
+  for (const [index, one] of all.entries()) {
+    made.push(make(one));
+    if (index % ROWS_A_TURN === ROWS_A_TURN - 1) await takeTurn(signal);
+  }
+  return made;
 }
 
 /**
@@ -76,8 +105,8 @@ export function fitted(columns: readonly Column[], wanted: readonly number[], wi
   return widths;
 }
 
-function padded(text: string, width: number, right: boolean): string {
-  const cell = clipped(text, width);
-  const blanks = ' '.repeat(Math.max(0, width - displayWidth(cell)));
-  return right ? blanks + cell : cell + blanks;
+function padded({ text, width: own }: Cell, width: number, right: boolean): string {
+  const shown = own > width ? clipped(text, width) : text;
+  const blanks = ' '.repeat(Math.max(0, width - (shown === text ? own : displayWidth(shown))));
+  return right ? blanks + shown : shown + blanks;
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { clipped, terminalColumns } from '../../src/terminal/columns.ts';
 import { fileList, type Listed, type ListForm } from '../../src/terminal/file-list.ts';
-import { fitted, table } from '../../src/terminal/table.ts';
+import { fitted, table as tableOf } from '../../src/terminal/table.ts';
 import { humanBytes } from '../../src/terminal/units.ts';
 import { displayWidth } from '../../src/terminal/width.ts';
 import { humanDuration } from '../../src/text.ts';
@@ -45,6 +45,11 @@ describe('humanDuration', () => {
   });
 });
 
+const { signal } = new AbortController();
+const table = (
+  ...args: [Parameters<typeof tableOf>[0], Parameters<typeof tableOf>[1], Parameters<typeof tableOf>[2]]
+) => tableOf(...args, signal);
+
 describe('table', () => {
   const columns = [
     { heading: 'NAME', name: true, least: 12 },
@@ -53,12 +58,12 @@ describe('table', () => {
   ];
   const plain = { headings: true, paintHeading: (text: string) => text };
 
-  it('aligns, numbers to the right, without trailing blanks', () => {
+  it('aligns, numbers to the right, without trailing blanks', async () => {
     const rows = [
       ['a.htm', '1 B', 'x'],
       ['日本.htm', '12 kB', ''],
     ];
-    expect(table(columns, rows, plain)).toEqual({
+    expect(await table(columns, rows, plain)).toEqual({
       lines: ['NAME       SIZE  WHAT', 'a.htm       1 B  x', '日本.htm  12 kB'],
       cut: false,
     });
@@ -81,21 +86,21 @@ describe('table', () => {
     [25, ['a.htm', 'quite-a-long-name.htm'], true],
     [20, ['a.htm', 'quite-a-long-name.h…'], true],
     [1, ['…', '…'], true],
-  ])('fits into %i columns: the rest gives way, the name last', (width, lines, cut) => {
-    expect(table(columns, rows, { ...plain, headings: false, width })).toEqual({ lines, cut });
+  ])('fits into %i columns: the rest gives way, the name last', async (width, lines, cut) => {
+    expect(await table(columns, rows, { ...plain, headings: false, width })).toEqual({ lines, cut });
   });
 
-  it('is never wider than the terminal, whatever the names are', () => {
+  it('is never wider than the terminal, whatever the names are', async () => {
     const names = ['👩‍👩‍👧‍👦.htm', '🇩🇪🇫🇷.xml', 'ｶﾞﾊﾟ　.txt', `${'e\u0301'.repeat(50)}`, '한국어 파일.htm'];
     const wide = names.map((name) => [name, '1.2 kB', name.repeat(9)]);
     for (let width = 1; width < 60; width++) {
-      for (const line of table(columns, wide, { ...plain, width }).lines) {
+      for (const line of (await table(columns, wide, { ...plain, width })).lines) {
         expect(displayWidth(line), `${width}: ${line}`).toBeLessThanOrEqual(width);
       }
     }
   });
 
-  it('keeps a number that cannot be cut before a name as long as the name has room', () => {
+  it('keeps a number that cannot be cut before a name as long as the name has room', async () => {
     const two = [{ heading: 'ACCESSION', name: true }, ...columns];
     expect(fitted(two, [20, 30, 6, 40], 80)).toEqual([20, 30, 6, 18]);
     expect(fitted(two, [20, 30, 6, 40], 52)).toEqual([20, 30, 0, 0]);
@@ -103,14 +108,18 @@ describe('table', () => {
     expect(fitted(two, [20, 30, 6, 40], 33)).toEqual([0, 12, 0, 0]);
   });
 
-  it('takes no time over what is far too long', () => {
+  it('takes no time over what is far too long', async () => {
     const long = [['字'.repeat(2_000_000), '', '']];
-    expect(table(columns, long, { ...plain, headings: false, width: 20 }).lines).toEqual([`${'字'.repeat(9)}…`]);
+    expect((await table(columns, long, { ...plain, headings: false, width: 20 })).lines).toEqual([
+      `${'字'.repeat(9)}…`,
+    ]);
   });
 
-  it('paints the headings', () => {
+  it('paints the headings', async () => {
     const paintHeading = (text: string) => `<${text}>`;
-    expect(table(columns, [['a', 'b', 'c']], { headings: true, paintHeading }).lines[0]).toBe('<NAME  SIZE  WHAT>');
+    expect((await table(columns, [['a', 'b', 'c']], { headings: true, paintHeading })).lines[0]).toBe(
+      '<NAME  SIZE  WHAT>',
+    );
   });
 });
 
@@ -177,24 +186,24 @@ describe('fileList', () => {
     { accession_no: number, file_name: 'a.htm', size: 1234, type: 'text/html', description: 'The \x1b[31mreport' },
     { accession_no: number, file_name: 'b\n\u202e.xml', size: '99', type: null },
   ];
-  const shown = (form: ListForm, some = files) => fileList(some, form, look).text;
+  const shown = (form: ListForm, some = files) => fileList(some, form, look, signal).then(({ text }) => text);
 
-  it('is one name a line, escaped', () => {
-    expect(shown({ kind: 'names', end: '\n', raw: false, accession: false })).toBe('a.htm\nb\\n\\u202e.xml\n');
+  it('is one name a line, escaped', async () => {
+    expect(await shown({ kind: 'names', end: '\n', raw: false, accession: false })).toBe('a.htm\nb\\n\\u202e.xml\n');
   });
 
-  it('names the filing where there are several', () => {
-    expect(shown({ kind: 'names', end: '\n', raw: false, accession: true })).toBe(
+  it('names the filing where there are several', async () => {
+    expect(await shown({ kind: 'names', end: '\n', raw: false, accession: true })).toBe(
       `${number}\ta.htm\n${number}\tb\\n\\u202e.xml\n`,
     );
   });
 
-  it('is raw for programs that split at NUL', () => {
-    expect(shown({ kind: 'names', end: '\0', raw: true, accession: false })).toBe('a.htm\0b\n\u202e.xml\0');
+  it('is raw for programs that split at NUL', async () => {
+    expect(await shown({ kind: 'names', end: '\0', raw: true, accession: false })).toBe('a.htm\0b\n\u202e.xml\0');
   });
 
-  it('is JSON Lines of all that is known', () => {
-    const text = shown({ kind: 'json', end: '\n' });
+  it('is JSON Lines of all that is known', async () => {
+    const text = await shown({ kind: 'json', end: '\n' });
     expect(text).not.toContain('\u202e');
     expect(
       text
@@ -204,8 +213,8 @@ describe('fileList', () => {
     ).toEqual(files);
   });
 
-  it('is a table of the columns that have something in them', () => {
-    expect(shown({ kind: 'table', width: undefined, accession: false })).toBe(
+  it('is a table of the columns that have something in them', async () => {
+    expect(await shown({ kind: 'table', width: undefined, accession: false })).toBe(
       [
         'NAME             SIZE  TYPE       DESCRIPTION',
         'a.htm          1.2 kB  text/html  The \\x1b[31mreport',
@@ -214,13 +223,13 @@ describe('fileList', () => {
       ].join('\n'),
     );
     const bare = [{ accession_no: number, file_name: 'a.htm' }];
-    expect(shown({ kind: 'table', width: 80, accession: false }, bare)).toBe('NAME\na.htm\n');
-    expect(shown({ kind: 'table', width: 80, accession: true }, bare)).toContain(`${number}  a.htm`);
-    expect(shown({ kind: 'table', width: 80, accession: true }, [])).toBe('');
+    expect(await shown({ kind: 'table', width: 80, accession: false }, bare)).toBe('NAME\na.htm\n');
+    expect(await shown({ kind: 'table', width: 80, accession: true }, bare)).toContain(`${number}  a.htm`);
+    expect(await shown({ kind: 'table', width: 80, accession: true }, [])).toBe('');
   });
 
-  it.each([-1, 'x', null, {}, Number.NaN, true])('leaves out a size of %s', (size) => {
+  it.each([-1, 'x', null, {}, Number.NaN, true])('leaves out a size of %s', async (size) => {
     const odd = [{ accession_no: number, file_name: 'a.htm', size }];
-    expect(shown({ kind: 'table', width: 80, accession: false }, odd)).toBe('NAME\na.htm\n');
+    expect(await shown({ kind: 'table', width: 80, accession: false }, odd)).toBe('NAME\na.htm\n');
   });
 });

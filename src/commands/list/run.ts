@@ -115,7 +115,7 @@ function shower(request: ListRequest, { settings, progress, signal }: Session, w
     for (let from = 0; from < fit.length; from += FILES_A_WRITE) {
       const part = fit.slice(from, from + FILES_A_WRITE);
       // What a service lists is data, and exact: what was blacked out could not be asked for.
-      const { text, cut } = fileList(part, form, { headings, paintHeading: faint });
+      const { text, cut } = await fileList(part, form, { headings, paintHeading: faint }, signal);
       await write(world.stdout, text, signal);
       headings = false;
       if (cut && !toldCut) progress.note('cut to the width of the terminal: --json shows all of it');
