@@ -52,9 +52,24 @@ function unknownOption(written: string, { options, path }: Position, help: strin
     return new FilingsError('usage', `${flag}: takes no value`, { hint: help });
   }
   const known = [...options.map((option) => option.flag), 'help', ...(path.length === 0 ? ['version'] : [])];
-  const meant = nearest(flag.replace(/^--?/, ''), known);
+  const word = flag.replace(/^--?/, '');
+  const meant = OF_OTHERS[word] ?? beginningWith(word, known) ?? nearest(word, known);
   const hint = meant === undefined ? help : `did you mean --${meant}?`;
   return new FilingsError('usage', `${flag}: no such option`, { hint });
+}
+
+/** What other programs call it, and what it is here. */
+const OF_OTHERS: Readonly<Record<string, string>> = {
+  'no-color': 'color never',
+  'no-colour': 'color never',
+  'no-progress': 'progress none',
+  silent: 'quiet',
+};
+
+/** The one flag that begins so: other programs take it for the whole. */
+function beginningWith(word: string, known: readonly string[]): string | undefined {
+  const found = known.filter((flag) => flag.startsWith(word));
+  return word.length > 2 && found.length === 1 ? found[0] : undefined;
 }
 
 export function helpHint(path: readonly string[]): string {
@@ -68,6 +83,9 @@ export function unknownCommand(
   help: string,
 ): FilingsError {
   const [word = ''] = args;
+  if (path.length === 0 && word === 'version') {
+    return new FilingsError('usage', 'version: no such command', { hint: 'did you mean filings --version?' });
+  }
   const written = [...path, ...(/^[a-z-]{1,24}$/i.test(word) ? [word] : [])].join(' ');
   const meant = didYouMean(
     word,

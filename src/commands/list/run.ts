@@ -26,7 +26,7 @@ const NAMES_A_TURN = 100;
 
 /** `filings list`: the names of each filing's files, on stdout as the listings arrive. */
 export async function run({ args, options, flags }: Invocation<typeof OPTIONS>, world: World): Promise<number> {
-  const request = readRequest(args, options);
+  const request = readRequest(args, options, world.argv);
   const session = await openSession(flags, world, { stdinUser: request.input === '-' ? '--input -' : undefined });
   try {
     await listAll(request, session, world);
