@@ -57,6 +57,11 @@ export class ServiceClient {
     return this.#options.baseUrl.href;
   }
 
+  /** A command of this program as a hint shows it: so that it asks the same service. */
+  get again(): ClientOptions['again'] {
+    return this.#options.again;
+  }
+
   /** How far the local clock is ahead of the last answer's, in milliseconds; undefined when none told its date. */
   get clockAhead(): number | undefined {
     return this.#clockAhead;

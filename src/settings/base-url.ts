@@ -56,12 +56,12 @@ export function checkBaseUrl(url: URL, allowHttp: boolean): void {
 }
 
 /**
- * The base URL of a command that needs the service.
+ * The base URL of a command that needs the service. `again` words a command that changes this run's config file.
  * @throws FilingsError `config` when it was not set
  */
-export function requireBaseUrl(settings: Pick<Settings, 'baseUrl'>): URL {
+export function requireBaseUrl(settings: Pick<Settings, 'baseUrl'>, again: (command: string) => string): URL {
   if (settings.baseUrl !== undefined) return settings.baseUrl;
   throw new FilingsError('config', "no base URL: the program does not know the service's address", {
-    hint: 'set --base-url URL, FILINGS_BASE_URL or baseUrl in the config file; or try it with --sandbox',
+    hint: `set --base-url URL or FILINGS_BASE_URL, or keep it as baseUrl in the config file: ${again('filings config set base-url URL')}; or try it with --sandbox`,
   });
 }

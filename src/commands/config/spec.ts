@@ -46,6 +46,11 @@ export const CONFIG = command({
       load: () => import('./unset.ts'),
     }),
     command({
+      name: 'edit',
+      summary: 'open the config file in VISUAL or EDITOR, and take what was written only when nothing is wrong with it',
+      load: () => import('./edit.ts'),
+    }),
+    command({
       name: 'path',
       summary: 'print where the config file is',
       load: () => import('./path.ts'),

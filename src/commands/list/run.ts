@@ -40,7 +40,7 @@ export async function run({ args, options, flags }: Invocation<typeof OPTIONS>, 
 async function listAll(request: ListRequest, session: Session, world: World): Promise<void> {
   const { progress, signal } = session;
   const show = shower(request, session, world);
-  const stops = new StopRule('filings');
+  const stops = new StopRule('filings', session.client.again);
   let [listed, failed, onlyTemporary] = [0, 0, true];
   let stoppedBy: FilingsError | undefined;
   // Those that were asked for ahead end with the run.
