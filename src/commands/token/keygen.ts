@@ -57,7 +57,7 @@ function advice({ algorithm, out, format, kid, publicPart }: Advised): string[] 
   const flag = publicPart === undefined && !isJwk ? '--secret-file' : '--key';
   // A JWK says both itself.
   const alg = isJwk || isDefault(algorithm) ? '' : ` --alg ${algorithm.name}`;
-  const id = isJwk || kid === undefined ? '' : ` --kid=${shellWord(kid)}`;
+  const id = isJwk || kid === undefined ? '' : ` --kid${kid.startsWith('-') ? '=' : ' '}${shellWord(kid)}`;
   const next = `then mint tokens: filings token sign ${flag} ${shellWord(out.startsWith('-') ? `./${out}` : out)}${alg}${id}`;
   if (publicPart === undefined) {
     return [
