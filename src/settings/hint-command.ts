@@ -24,12 +24,19 @@ export function configCommand(command: string, { config, profile }: Readonly<Rec
 }
 
 /**
- * This run's own command line with some of its words replaced, as it can be pasted; a key that was typed is left out.
+ * This run's own command line with some of its words replaced, as it can be pasted; a key or a password that was typed is left out.
  * @param replaced by word: what stands there instead, which may be nothing
  */
 export function retyped(argv: readonly string[], replaced: ReadonlyMap<string, readonly string[]>): string {
   const isSecret = (word = '') => SHARED_OPTIONS.some(({ flag, secret }) => secret && word === `--${flag}`);
-  const words = argv.filter((word, index) => !isSecret(word.split('=', 1)[0]) && !isSecret(argv[index - 1]));
+  const isPassword = (word = '') => /:\/\/[^/]*@/.test(word);
+  const words = argv.filter(
+    (word, index) =>
+      !isSecret(word.split('=', 1)[0]) &&
+      !isSecret(argv[index - 1]) &&
+      !isPassword(word) &&
+      !(word === '--base-url' && isPassword(argv[index + 1])),
+  );
   return ['filings', ...words.flatMap((word) => replaced.get(word) ?? [word])].map(shellWord).join(' ');
 }
 
