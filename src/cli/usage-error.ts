@@ -1,8 +1,10 @@
 import type { CommanderError } from 'commander';
 import { FilingsError } from '../errors.ts';
+import { isAccession } from '../service/accession.ts';
 import type { CommandSpec } from '../spec/command.ts';
 import { didYouMean, nearest } from '../spec/nearest.ts';
 import type { NamedOption } from '../spec/option.ts';
+import { shellWord } from '../text.ts';
 
 /** Where on the command line it went wrong. */
 export interface Position {
@@ -85,6 +87,12 @@ export function unknownCommand(
   const [word = ''] = args;
   if (path.length === 0 && word === 'version') {
     return new FilingsError('usage', 'version: no such command', { hint: 'did you mean filings --version?' });
+  }
+  if (path.length === 0 && isAccession(word)) {
+    const end = args.findIndex((one) => one.startsWith('-'));
+    const named = end < 0 ? args : args.slice(0, end);
+    const meant = `filings ${named.length === 1 ? 'list' : 'download'} ${named.map(shellWord).join(' ')}`;
+    return new FilingsError('usage', 'the first argument: a command is wanted', { hint: `did you mean: ${meant}` });
   }
   const written = [...path, ...(/^[a-z-]{1,24}$/i.test(word) ? [word] : [])].join(' ');
   const meant = didYouMean(

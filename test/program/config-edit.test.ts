@@ -119,6 +119,7 @@ describe('config set', () => {
       ['jwt.lifetime', 'long'],
       "filings: jwt.lifetime: must be a duration, such as 500ms, 30s, 5m, 2h or 1d, not 'long'\n",
     ],
+    [['profile', 'a', '--profile', 'b'], 'filings: profile: cannot stand in a profile\n  hint: leave --profile out\n'],
     [['jwt.keyfile', 'x'], 'filings: jwt.keyfile: no such setting\n  hint: did you mean jwt.keyFile?\n'],
   ])('%j: the refusal names the value, not the file', async (args, message) => {
     const { filings } = await editing();

@@ -68,6 +68,8 @@ describe('the command that was meant', () => {
   });
 
   test.each([
+    [[ACCESSION], `did you mean: filings list ${ACCESSION}`],
+    [[ACCESSION, 'R&D.htm', '--sandbox'], `did you mean: filings download ${ACCESSION} 'R&D.htm'`],
     [['version'], 'did you mean filings --version?'],
     [['--no-color', 'list', ACCESSION], 'did you mean --color never?'],
     [['download', ACCESSION, 'x', '--out', 'y'], 'did you mean --output?'],

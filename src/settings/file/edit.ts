@@ -102,6 +102,9 @@ function withMember(object: ConfigValues, key: string, value: unknown): ConfigVa
 
 /** The whole file's form, the new value by itself, and whether it has a rival beside it. */
 async function checkEdit(config: ConfigValues, { profile, spec, name, value }: Edit, path: string): Promise<void> {
+  if (spec.key === 'profile' && profile !== undefined) {
+    throw new FilingsError('usage', 'profile: cannot stand in a profile', { hint: 'leave --profile out' });
+  }
   await checkConfig(config, path, { name, profile, value: spec.secret ? undefined : value });
   if (spec.key === 'profile') requireProfile(String(value), config);
   const where = { prefix: '', directory: '/' };
