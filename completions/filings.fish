@@ -5,7 +5,7 @@ function __filings_at --description 'whether the command line is at this command
     set -l at
     for word in (commandline -opc)[2..-1]
         set -l next (string trim -- "$at $word")
-        contains -- $next 'list' 'download' 'verify' 'token' 'token sign' 'token inspect' 'token verify' 'token keygen' 'serve' 'config' 'config list' 'config get' 'config set' 'config unset' 'config path' 'config check' 'completion' 'help'; and set at $next
+        contains -- $next 'list' 'download' 'verify' 'token' 'token sign' 'token inspect' 'token verify' 'token keygen' 'serve' 'config' 'config list' 'config get' 'config set' 'config unset' 'config edit' 'config path' 'config check' 'completion' 'help'; and set at $next
     end
     test "$at" = "$argv"
 end
@@ -353,10 +353,11 @@ complete -c filings -n '__filings_at serve' -s q -l quiet -d 'only errors'
 complete -c filings -n '__filings_at serve' -s v -l verbose -d 'requests, answers and waits, with every secret redacted'
 complete -c filings -n '__filings_at serve' -s h -l help -d 'show help: -h on one screen, --help all of it'
 
-complete -c filings -n '__filings_at config' -a 'list' -d 'show each setting with where it comes from'
+complete -c filings -n '__filings_at config' -a 'list' -d 'show every setting with where it comes from and its default, and the profiles'
 complete -c filings -n '__filings_at config' -a 'get' -d 'show one setting, wherever it comes from'
 complete -c filings -n '__filings_at config' -a 'set' -d 'write a setting into the config file, or into the profile that --profile names'
 complete -c filings -n '__filings_at config' -a 'unset' -d 'take a setting out of the config file, or out of the profile that --profile names'
+complete -c filings -n '__filings_at config' -a 'edit' -d 'open the config file in VISUAL or EDITOR, and take what was written only when nothing is wrong with it'
 complete -c filings -n '__filings_at config' -a 'path' -d 'print where the config file is'
 complete -c filings -n '__filings_at config' -a 'check' -d 'ask the service once, and tell whether address, certificate, key, token and clock are right'
 complete -c filings -n '__filings_at config' -l config -r -F -d 'the config file; $XDG_CONFIG_HOME/filings/config.json or ~/.config/filings/config.json unless told'
@@ -488,6 +489,31 @@ complete -c filings -n '__filings_at config unset' -s q -l quiet -d 'only errors
 complete -c filings -n '__filings_at config unset' -s v -l verbose -d 'requests, answers and waits, with every secret redacted'
 complete -c filings -n '__filings_at config unset' -s h -l help -d 'show help: -h on one screen, --help all of it'
 
+complete -c filings -n '__filings_at config edit' -l config -r -F -d 'the config file; $XDG_CONFIG_HOME/filings/config.json or ~/.config/filings/config.json unless told'
+complete -c filings -n '__filings_at config edit' -l profile -r -d 'the config file\'s profile to use'
+complete -c filings -n '__filings_at config edit' -l base-url -r -d 'where the service is, with or without its /v1'
+complete -c filings -n '__filings_at config edit' -l api-key -r -d 'the API key; on a command line other users can see it'
+complete -c filings -n '__filings_at config edit' -l api-key-file -r -F -d 'a file that holds the API key; - is stdin'
+complete -c filings -n '__filings_at config edit' -l key-in -r -a 'authorization header query path basic' -d 'how the key is sent; authorization, or header when a JWT is sent too, unless told otherwise (authorization, header, query, path or basic)'
+complete -c filings -n '__filings_at config edit' -l key-header -r -d 'the header for --key-in header'
+complete -c filings -n '__filings_at config edit' -l basic-user -r -d 'the user name for --key-in basic'
+complete -c filings -n '__filings_at config edit' -l jwt-file -r -F -d 'a file that holds a JWT to send; - is stdin'
+complete -c filings -n '__filings_at config edit' -l sandbox -d 'run against a stand-in service inside the process, with sample filings'
+complete -c filings -n '__filings_at config edit' -l allow-http -d 'allow plain http to other machines: the key travels readable'
+complete -c filings -n '__filings_at config edit' -l connect-timeout -r -d 'how long connecting may take, over all addresses'
+complete -c filings -n '__filings_at config edit' -l idle-timeout -r -d 'fewer than 1,000 new bytes in that time are given up on'
+complete -c filings -n '__filings_at config edit' -l deadline -r -d 'bounds the whole command'
+complete -c filings -n '__filings_at config edit' -l retries -r -d 'tries after the first; counted anew when a try has brought 1 MiB'
+complete -c filings -n '__filings_at config edit' -l max-retry-after -r -d 'a longer wait asked for by the service ends the run instead'
+complete -c filings -n '__filings_at config edit' -s j -l jobs -r -d 'files transferred at the same time'
+complete -c filings -n '__filings_at config edit' -l rate -r -d 'requests a second or a minute, over all jobs'
+complete -c filings -n '__filings_at config edit' -l color -r -a 'auto always never' -d 'colours; auto decides per stream (auto, always or never)'
+complete -c filings -n '__filings_at config edit' -l progress -r -a 'auto bar plain none' -d 'auto: a bar on a terminal, otherwise a line per finished file (auto, bar, plain or none)'
+complete -c filings -n '__filings_at config edit' -l error-format -r -a 'text json' -d 'how errors are written to stderr (text or json)'
+complete -c filings -n '__filings_at config edit' -s q -l quiet -d 'only errors'
+complete -c filings -n '__filings_at config edit' -s v -l verbose -d 'requests, answers and waits, with every secret redacted'
+complete -c filings -n '__filings_at config edit' -s h -l help -d 'show help'
+
 complete -c filings -n '__filings_at config path' -l config -r -F -d 'the config file; $XDG_CONFIG_HOME/filings/config.json or ~/.config/filings/config.json unless told'
 complete -c filings -n '__filings_at config path' -l profile -r -d 'the config file\'s profile to use'
 complete -c filings -n '__filings_at config path' -l base-url -r -d 'where the service is, with or without its /v1'
@@ -513,6 +539,7 @@ complete -c filings -n '__filings_at config path' -s q -l quiet -d 'only errors'
 complete -c filings -n '__filings_at config path' -s v -l verbose -d 'requests, answers and waits, with every secret redacted'
 complete -c filings -n '__filings_at config path' -s h -l help -d 'show help: -h on one screen, --help all of it'
 
+complete -c filings -n '__filings_at config check' -l json -d 'JSON Lines, one object for each part checked'
 complete -c filings -n '__filings_at config check' -l config -r -F -d 'the config file; $XDG_CONFIG_HOME/filings/config.json or ~/.config/filings/config.json unless told'
 complete -c filings -n '__filings_at config check' -l profile -r -d 'the config file\'s profile to use'
 complete -c filings -n '__filings_at config check' -l base-url -r -d 'where the service is, with or without its /v1'

@@ -419,10 +419,11 @@ _filings_config() {
   local curcontext="$curcontext" state line
   local -a commands
   commands=(
-    'list:show each setting with where it comes from'
+    'list:show every setting with where it comes from and its default, and the profiles'
     'get:show one setting, wherever it comes from'
     'set:write a setting into the config file, or into the profile that --profile names'
     'unset:take a setting out of the config file, or out of the profile that --profile names'
+    'edit:open the config file in VISUAL or EDITOR, and take what was written only when nothing is wrong with it'
     'path:print where the config file is'
     'check:ask the service once, and tell whether address, certificate, key, token and clock are right'
   )
@@ -461,6 +462,7 @@ _filings_config() {
         get) _filings_config_get ;;
         set) _filings_config_set ;;
         unset) _filings_config_unset ;;
+        edit) _filings_config_edit ;;
         path) _filings_config_path ;;
         check) _filings_config_check ;;
       esac
@@ -584,6 +586,34 @@ _filings_config_unset() {
     '*:KEY:(profile baseUrl apiKey apiKeyFile apiKeyCommand keyIn keyHeader basicUser jwtFile jwt allowHttp connectTimeout idleTimeout deadline retries maxRetryAfter jobs rate color progress errorFormat)'
 }
 
+_filings_config_edit() {
+  _arguments -s -S \
+    '(--config)--config=''[the config file; $XDG_CONFIG_HOME/filings/config.json or ~/.config/filings/config.json unless told]:FILE:_files' \
+    '(--profile)--profile=''[the config file'\''s profile to use]:NAME: ' \
+    '(--base-url)--base-url=''[where the service is, with or without its /v1]:URL: ' \
+    '(--api-key)--api-key=''[the API key; on a command line other users can see it]:KEY: ' \
+    '(--api-key-file)--api-key-file=''[a file that holds the API key; - is stdin]:FILE:_files' \
+    '(--key-in)--key-in=''[how the key is sent; authorization, or header when a JWT is sent too, unless told otherwise (authorization, header, query, path or basic)]:WAY:(authorization header query path basic)' \
+    '(--key-header)--key-header=''[the header for --key-in header]:NAME: ' \
+    '(--basic-user)--basic-user=''[the user name for --key-in basic]:NAME: ' \
+    '(--jwt-file)--jwt-file=''[a file that holds a JWT to send; - is stdin]:FILE:_files' \
+    '(--sandbox)--sandbox''[run against a stand-in service inside the process, with sample filings]' \
+    '(--allow-http)--allow-http''[allow plain http to other machines\: the key travels readable]' \
+    '(--connect-timeout)--connect-timeout=''[how long connecting may take, over all addresses]:DURATION: ' \
+    '(--idle-timeout)--idle-timeout=''[fewer than 1,000 new bytes in that time are given up on]:DURATION: ' \
+    '(--deadline)--deadline=''[bounds the whole command]:DURATION: ' \
+    '(--retries)--retries=''[tries after the first; counted anew when a try has brought 1 MiB]:N: ' \
+    '(--max-retry-after)--max-retry-after=''[a longer wait asked for by the service ends the run instead]:DURATION: ' \
+    '(-j --jobs)'{-j+,--jobs=}'[files transferred at the same time]:N: ' \
+    '(--rate)--rate=''[requests a second or a minute, over all jobs]:N/s|N/m: ' \
+    '(--color)--color=''[colours; auto decides per stream (auto, always or never)]:WHEN:(auto always never)' \
+    '(--progress)--progress=''[auto\: a bar on a terminal, otherwise a line per finished file (auto, bar, plain or none)]:HOW:(auto bar plain none)' \
+    '(--error-format)--error-format=''[how errors are written to stderr (text or json)]:FORMAT:(text json)' \
+    '(-q --quiet)'{-q,--quiet}'[only errors]' \
+    '(-v --verbose)'{-v,--verbose}'[requests, answers and waits, with every secret redacted]' \
+    '(-h --help)'{-h,--help}'[show help]'
+}
+
 _filings_config_path() {
   _arguments -s -S \
     '(--config)--config=''[the config file; $XDG_CONFIG_HOME/filings/config.json or ~/.config/filings/config.json unless told]:FILE:_files' \
@@ -614,6 +644,7 @@ _filings_config_path() {
 
 _filings_config_check() {
   _arguments -s -S \
+    '(--json)--json''[JSON Lines, one object for each part checked]' \
     '(--config)--config=''[the config file; $XDG_CONFIG_HOME/filings/config.json or ~/.config/filings/config.json unless told]:FILE:_files' \
     '(--profile)--profile=''[the config file'\''s profile to use]:NAME: ' \
     '(--base-url)--base-url=''[where the service is, with or without its /v1]:URL: ' \

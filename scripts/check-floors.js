@@ -30,6 +30,7 @@ const LIBRARIES = {
   zod: ['settings/file/', 'reference/json-schema.ts'],
   chalk: ['terminal/'],
   'cli-progress': ['terminal/'],
+  'string-width': ['terminal/width.ts'],
 };
 
 const sources = readdirSync(join(root, 'src'), { recursive: true }).filter((name) => name.endsWith('.ts'));

@@ -4,6 +4,7 @@ import { dirname } from 'node:path';
 import { errnoOf, FilingsError } from '../errors.ts';
 import { shellWord } from '../text.ts';
 import type { World } from '../world.ts';
+import { systemReason } from './system-reason.ts';
 
 /** Nothing that is read whole is larger. Bytes. */
 const LARGEST = 1024 * 1024;
@@ -153,7 +154,7 @@ function unreadable(name: string, cause: unknown): FilingsError {
       ? 'no such file'
       : errno === 'EACCES' || errno === 'EPERM'
         ? 'no permission to read it'
-        : `cannot be read (${errno ?? 'unknown error'})`;
+        : `cannot be read: ${systemReason(cause)}`;
   return new FilingsError('config', `${name}: ${why}`, { cause });
 }
 

@@ -57,6 +57,11 @@ export class ServiceClient {
     return this.#options.baseUrl.href;
   }
 
+  /** A command of this program as a hint shows it: so that it asks the same service. */
+  get again(): ClientOptions['again'] {
+    return this.#options.again;
+  }
+
   /** How far the local clock is ahead of the last answer's, in milliseconds; undefined when none told its date. */
   get clockAhead(): number | undefined {
     return this.#clockAhead;
@@ -186,6 +191,7 @@ export class ServiceClient {
       retryable: isRetriedStatus(answer.status),
       ...(after === undefined || !isRetriedStatus(answer.status) ? {} : { retryAt: now() + after }),
       ...(answer.status === 401 ? this.#hintForUnauthorized() : {}),
+      ...(answer.status === 407 ? this.#hintForProxy() : {}),
     };
     return errorFromAnswer(unwelcome, this.#options.secrets);
   }
@@ -197,6 +203,14 @@ export class ServiceClient {
     if (!withToken) return skew === undefined ? {} : { hint: `check the API key; and ${skew}` };
     const check = 'check the API key, and the JWT: filings token inspect; is its public key imported for this API key?';
     return { hint: skew ?? check };
+  }
+
+  /** Which proxy it is that refuses; its credentials are not shown. */
+  #hintForProxy(): { readonly hint?: string } {
+    const proxy = this.#options.connections.proxyOf(this.#options.baseUrl);
+    if (proxy === undefined) return {};
+    const put = 'put USER:PASSWORD@ before its host in HTTP_PROXY';
+    return { hint: `the proxy ${proxy.host} wants a user and a password, or others: ${put}` };
   }
 
   /** A success that is no file: coded, or problem details under a 200. */

@@ -2,7 +2,7 @@ import { Connections } from '../http/connection/connections.ts';
 import { Pace } from '../http/retry/pace.ts';
 import { type Meter, ServiceClient } from '../service/client.ts';
 import { checkExtraAuthorities } from '../settings/extra-authorities.ts';
-import { hintCommand } from '../settings/hint-command.ts';
+import { configCommand, hintCommand } from '../settings/hint-command.ts';
 import { resolveSettings } from '../settings/resolve.ts';
 import type { Settings } from '../settings/settings.ts';
 import { stdinUsers } from '../settings/stdin-users.ts';
@@ -60,7 +60,8 @@ export async function openSession(
     secrets,
     monotonic,
   });
-  const access = await openAccess(settings, world, deadline.signal, (text) => progress.note(text)).catch((error) => {
+  const told = { warn: (text: string) => progress.note(text), again: (text: string) => configCommand(text, flags) };
+  const access = await openAccess(settings, world, deadline.signal, told).catch((error) => {
     deadline.stop();
     throw error;
   });

@@ -1,4 +1,5 @@
-import { errnoOf, FilingsError } from '../errors.ts';
+import { systemReason } from '../disk/system-reason.ts';
+import { FilingsError } from '../errors.ts';
 import type { InputStream, OutputStream } from '../world.ts';
 import { write } from './output.ts';
 
@@ -14,7 +15,7 @@ const LINE_BREAK = 0x0a;
 export async function readAll(stdin: InputStream, what: string, signal: AbortSignal): Promise<Buffer> {
   const bytes = await taken(stdin, signal, (length) => length > LARGEST).catch((error) => {
     if (error === signal.reason) throw error;
-    throw new FilingsError('config', `${what}: stdin cannot be read (${errnoOf(error) ?? 'unknown error'})`, {
+    throw new FilingsError('config', `${what}: stdin cannot be read: ${systemReason(error)}`, {
       cause: error,
     });
   });
@@ -31,7 +32,7 @@ export async function readSome(stdin: InputStream, enough: number, signal: Abort
     length > enough || (stdin.isTTY === true && last.includes(LINE_BREAK));
   return taken(stdin, signal, isEnough).catch((error) => {
     if (error === signal.reason) throw error;
-    throw new FilingsError('local_io', `stdin: cannot be read (${errnoOf(error) ?? 'unknown error'})`, {
+    throw new FilingsError('local_io', `stdin: cannot be read: ${systemReason(error)}`, {
       cause: error,
     });
   });

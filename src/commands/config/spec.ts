@@ -4,6 +4,7 @@ import { SWITCH } from '../../spec/kind.ts';
 import { options } from '../../spec/option.ts';
 
 export const LIST_OPTIONS = options({ json: { kind: SWITCH, help: 'JSON Lines, one object a setting' } });
+export const CHECK_OPTIONS = options({ json: { kind: SWITCH, help: 'JSON Lines, one object for each part checked' } });
 
 const SETTING: ArgumentSpec = {
   name: 'KEY',
@@ -27,7 +28,7 @@ export const CONFIG = command({
   children: [
     command({
       name: 'list',
-      summary: 'show each setting with where it comes from',
+      summary: 'show every setting with where it comes from and its default, and the profiles',
       options: LIST_OPTIONS,
       examples: [
         ['filings config list', 'what counts here, and why'],
@@ -83,6 +84,11 @@ export const CONFIG = command({
       load: () => import('./unset.ts'),
     }),
     command({
+      name: 'edit',
+      summary: 'open the config file in VISUAL or EDITOR, and take what was written only when nothing is wrong with it',
+      load: () => import('./edit.ts'),
+    }),
+    command({
       name: 'path',
       summary: 'print where the config file is',
       examples: [
@@ -96,6 +102,7 @@ export const CONFIG = command({
     command({
       name: 'check',
       summary: 'ask the service once, and tell whether address, certificate, key, token and clock are right',
+      options: CHECK_OPTIONS,
       arguments: [{ name: 'ACCESSION', help: 'the filing to ask for; one that does not exist unless told' }],
       examples: [
         ['filings config check', 'with one cheap request'],

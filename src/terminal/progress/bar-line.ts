@@ -1,6 +1,7 @@
 import { humanDuration } from '../../text.ts';
-import { clipped, displayWidth } from '../columns.ts';
+import { clipped } from '../columns.ts';
 import { humanBytes } from '../units.ts';
+import { displayWidth } from '../width.ts';
 
 /** A transfer as its line shows it. */
 export interface BarState {

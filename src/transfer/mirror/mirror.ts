@@ -42,7 +42,7 @@ export async function mirror(
       if (error?.stopsRun && error.code === stoppedFor) return;
       if (error || asked !== false) streak.next(error && atLine(item, error));
     },
-    { jobs: selection.jobs, signal: selection.signal },
+    { jobs: selection.jobs, signal: selection.signal, again: attempting.fetching.client.again },
   );
   streak.end(end.stoppedBy);
   return end;
