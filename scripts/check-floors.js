@@ -29,7 +29,6 @@ const LIBRARIES = {
   jose: ['jwt/'],
   zod: ['settings/file/', 'reference/json-schema.ts'],
   chalk: ['terminal/'],
-  'cli-progress': ['terminal/'],
 };
 
 const sources = readdirSync(join(root, 'src'), { recursive: true }).filter((name) => name.endsWith('.ts'));

@@ -59,8 +59,10 @@ export async function openSession(
     term: env.TERM,
     secrets,
     monotonic,
+    interrupt: world.interrupt,
   });
   const access = await openAccess(settings, world, deadline.signal, (text) => progress.note(text)).catch((error) => {
+    progress.stop();
     deadline.stop();
     throw error;
   });

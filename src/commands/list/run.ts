@@ -1,15 +1,13 @@
 import { takeTurn } from '../../abort.ts';
 import { FilingsError } from '../../errors.ts';
-import type { Setback } from '../../http/retry/attempts.ts';
 import type { AccessionNumber } from '../../service/accession.ts';
 import type { ListedFile } from '../../service/listing/listing.ts';
+import { listFiles } from '../../session/list-files.ts';
 import { openSession, type Session } from '../../session/session.ts';
 import type { Invocation } from '../../spec/invocation.ts';
 import { write } from '../../stdio/output.ts';
 import { colors, usesColor } from '../../terminal/colors.ts';
 import { fileList, type ListForm } from '../../terminal/file-list.ts';
-import type { FileProgress } from '../../terminal/progress/progress.ts';
-import { setbackLine } from '../../transfer/report.ts';
 import { readInputLines } from '../../transfer/selection/input/lines.ts';
 import { openInput } from '../../transfer/selection/input/source.ts';
 import { StopRule } from '../../transfer/stop-rule.ts';
@@ -80,21 +78,14 @@ interface Filing {
 type Found = { found: Filing; error?: undefined } | { found?: undefined; error: FilingsError };
 
 /** Asks for one filing's listing; its failure is no exception here. */
-async function find(line: Line, { query }: ListRequest, { client, progress, signal }: Session): Promise<Found> {
+async function find(line: Line, { query }: ListRequest, session: Session): Promise<Found> {
   if ('fault' in line) return { error: line.fault };
   const { accession } = line;
-  let shown: FileProgress | undefined;
-  const onSetback = (setback: Setback) => {
-    shown ??= progress.start({ name: accession, offset: 0 });
-    shown.wait(setbackLine(setback));
-  };
   try {
-    return { found: { accession, files: await client.listFiles(accession, query, signal, onSetback) } };
+    return { found: { accession, files: await listFiles(session, accession, { query, signal: session.signal }) } };
   } catch (error) {
     if (error instanceof FilingsError) return { error };
     throw error;
-  } finally {
-    shown?.finish();
   }
 }
 
@@ -102,6 +93,7 @@ async function find(line: Line, { query }: ListRequest, { client, progress, sign
 function shower(request: ListRequest, { settings, progress, signal }: Session, world: World) {
   const form = formOf(request, world.stdout);
   const { faint } = colors(usesColor(settings.color, world.stdout, world.env.TERM));
+  const stdout = progress.beside(world.stdout);
   let headings = true;
   return async ({ accession, files }: Filing): Promise<FilingsError | undefined> => {
     const chosen = await chosenOf(files, request, signal);
@@ -113,7 +105,7 @@ function shower(request: ListRequest, { settings, progress, signal }: Session, w
     for (let from = 0; from < fit.length; from += FILES_A_WRITE) {
       const part = fit.slice(from, from + FILES_A_WRITE);
       // What a service lists is data, and exact: what was blacked out could not be asked for.
-      await write(world.stdout, fileList(part, form, { headings, paintHeading: faint }), signal);
+      await write(stdout, fileList(part, form, { headings, paintHeading: faint }), signal);
       headings = false;
     }
     return fit.length < chosen.length ? splitByNul(accession, chosen.length - fit.length) : undefined;

@@ -1,5 +1,4 @@
-import { barLine } from './bar-line.ts';
-import type { Line } from './bars.ts';
+import { barLine, type Wait } from './bar-line.ts';
 import { Speedometer } from './speed.ts';
 
 export interface StartedFile {
@@ -10,7 +9,7 @@ export interface StartedFile {
 
 /** What is known of a running transfer. */
 export class RunningFile {
-  waiting: string | undefined;
+  waiting: Wait | undefined;
   #bytes: number;
   #total: number | undefined;
   readonly #name: string;
@@ -22,6 +21,11 @@ export class RunningFile {
     this.#bytes = offset;
     this.#monotonic = monotonic;
     this.#speed = new Speedometer(monotonic());
+  }
+
+  /** Bytes that are still to come; undefined when nobody has told. */
+  get missing(): number | undefined {
+    return this.#total === undefined ? undefined : Math.max(0, this.#total - this.#bytes);
   }
 
   begin(total: number | undefined, offset: number | undefined): void {
@@ -37,8 +41,9 @@ export class RunningFile {
     this.#speed.advance(bytes, this.#monotonic());
   }
 
-  readonly line: Line = (width) =>
-    barLine(
+  /** Its line, narrower than `width` columns. */
+  line(width: number): string {
+    return barLine(
       {
         name: this.#name,
         bytes: this.#bytes,
@@ -48,4 +53,5 @@ export class RunningFile {
       },
       width,
     );
+  }
 }
