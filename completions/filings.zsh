@@ -419,7 +419,7 @@ _filings_config() {
   local curcontext="$curcontext" state line
   local -a commands
   commands=(
-    'list:show each setting with where it comes from'
+    'list:show every setting with where it comes from and its default, and the profiles'
     'get:show one setting, wherever it comes from'
     'set:write a setting into the config file, or into the profile that --profile names'
     'unset:take a setting out of the config file, or out of the profile that --profile names'
@@ -614,6 +614,7 @@ _filings_config_path() {
 
 _filings_config_check() {
   _arguments -s -S \
+    '(--json)--json''[JSON Lines, one object for each part checked]' \
     '(--config)--config=''[the config file; $XDG_CONFIG_HOME/filings/config.json or ~/.config/filings/config.json unless told]:FILE:_files' \
     '(--profile)--profile=''[the config file'\''s profile to use]:NAME: ' \
     '(--base-url)--base-url=''[where the service is, with or without its /v1]:URL: ' \

@@ -29,6 +29,7 @@ const LIBRARIES = {
   jose: ['jwt/'],
   zod: ['settings/file/', 'reference/json-schema.ts'],
   chalk: ['terminal/'],
+  'string-width': ['terminal/width.ts'],
 };
 
 const sources = readdirSync(join(root, 'src'), { recursive: true }).filter((name) => name.endsWith('.ts'));

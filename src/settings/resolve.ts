@@ -17,6 +17,10 @@ export interface Resolved {
   readonly settings: Settings;
   /** What each of them was given as, and where it came from; secrets among them. */
   readonly given: Layer;
+  /** What the config file's profiles say, used or not; secrets among it. */
+  readonly profiles: ConfigFile['profiles'];
+  /** Where that is; undefined when there is none. */
+  readonly configPath: string | undefined;
 }
 
 type Flags = Readonly<Record<string, string | boolean | undefined>>;
@@ -32,12 +36,12 @@ export async function resolveSettings(flags: Flags, world: World, showing = fals
   const sandbox = sandboxIn(ofThisRun);
   const ignored = new Set(sandbox ? SETTINGS.filter((spec) => spec.service).map((spec) => spec.key) : []);
   world.shown.presentation = presentationIn(ofThisRun);
-  const layers = await fileLayers(flags, world, ignored, showing || sandbox);
+  const { layers, file } = await fileLayers(flags, world, ignored, showing || sandbox);
   world.shown.presentation = presentationIn([...ofThisRun, ...layers]);
   const given = winners([...ofThisRun.map((layer) => without(layer, ignored)), ...layers, defaultLayer(world.cwd)]);
   const settings = readSettings(given);
   requireOneUser('stdin', stdinUsers(settings));
-  return { settings, given };
+  return { settings, given, profiles: file?.profiles ?? {}, configPath: file?.path };
 }
 
 /** `--sandbox` is needed before the rest: it says what of the rest counts. */
@@ -61,12 +65,13 @@ async function fileLayers(flags: Flags, world: World, ignored: ReadonlySet<strin
   const named = locateConfig(flags, world);
   const file = await readConfigFile(named.location, world, ignored);
   const { profile, chosen } = profileOf(named.profile, file, anyProfile);
-  if (file === undefined) return [];
+  if (file === undefined) return { layers: [], file };
   const where = { directory: configDirectory(file), home: world.env.HOME };
-  return [
+  const layers = [
     fileLayer('profile', chosen, { ...where, prefix: `${file.path}: profiles.${profile}.` }),
     fileLayer('file', file.values, { ...where, prefix: `${file.path}: ` }),
   ];
+  return { layers, file };
 }
 
 /** The profile that is named, and what it says; `anyProfile` bears one that only the file names and does not have. */

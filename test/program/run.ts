@@ -22,6 +22,8 @@ export interface Ended {
 export interface Given {
   readonly env?: Environment;
   readonly cwd?: string;
+  /** stdout is a terminal of so many columns; 0: it does not tell. */
+  readonly columns?: number;
   /** What stdin holds. */
   readonly input?: string | Uint8Array;
   /** What a person's Ctrl-C is to a process. */
@@ -39,6 +41,7 @@ let lastPid = 2 ** 22;
  */
 export async function run(args: readonly string[], given: Given = {}): Promise<Ended> {
   const [stdout, stderr] = [memory(), memory()];
+  if (given.columns !== undefined) Object.assign(stdout.stream, { isTTY: true, columns: given.columns });
   const exitCode = await runInto({ stdout: stdout.stream, stderr: stderr.stream }, args, given);
   return { exitCode, stdout: stdout.bytes(), stderr: stderr.bytes().toString() };
 }

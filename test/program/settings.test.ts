@@ -147,9 +147,9 @@ describe('config list and get', () => {
   test('show the value that counts, and where it comes from', async () => {
     await run(['config', 'set', 'jobs', '8']);
     const { stdout } = await run(['config', 'list', '-q', '--retries=1'], { FILINGS_RATE: '2/s' });
-    expect(stdout).toContain(`jobs\t8\t${config}: jobs\n`);
+    expect(stdout).toContain(`jobs\t8\t${config}: jobs\t4\n`);
     expect(stdout).toContain('rate\t2/s\tFILINGS_RATE\n');
-    expect(stdout).toContain('retries\t1\t--retries\n');
+    expect(stdout).toContain('retries\t1\t--retries\t5\n');
     expect(stdout).toContain('color\tauto\tdefault\n');
     expect((await run(['config', 'get', 'jobs'])).stdout).toBe('8\n');
     expect((await run(['config', 'get', 'jobs'], { FILINGS_JOBS: '3' })).stdout).toBe('3\n');
@@ -164,6 +164,7 @@ describe('config list and get', () => {
       value: '3',
       level: 'env',
       origin: 'FILINGS_JOBS',
+      default: '4',
     });
   });
 

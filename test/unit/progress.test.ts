@@ -2,10 +2,10 @@ import { Writable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import { FilingsError } from '../../src/errors.ts';
 import { Secrets } from '../../src/secrets/secrets.ts';
-import { displayWidth } from '../../src/terminal/columns.ts';
 import { type BarState, barLine } from '../../src/terminal/progress/bar-line.ts';
 import { createProgress, type ProgressOptions } from '../../src/terminal/progress/progress.ts';
 import { Speedometer } from '../../src/terminal/progress/speed.ts';
+import { displayWidth } from '../../src/terminal/width.ts';
 
 describe('barLine', () => {
   const state: BarState = { name: 'primary.htm', bytes: 45e6, total: 100e6, rate: 5e6, waiting: undefined };

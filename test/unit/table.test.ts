@@ -1,9 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { displayWidth } from '../../src/terminal/columns.ts';
+import { clipped, terminalColumns } from '../../src/terminal/columns.ts';
 import { fileList, type Listed, type ListForm } from '../../src/terminal/file-list.ts';
-import { tableLines } from '../../src/terminal/table.ts';
+import { fitted, table } from '../../src/terminal/table.ts';
 import { humanBytes } from '../../src/terminal/units.ts';
+import { displayWidth } from '../../src/terminal/width.ts';
 import { humanDuration } from '../../src/text.ts';
+import type { OutputStream } from '../../src/world.ts';
 
 describe('humanBytes', () => {
   it.each([
@@ -43,47 +45,128 @@ describe('humanDuration', () => {
   });
 });
 
-describe('tableLines', () => {
-  const columns = [{ heading: 'NAME' }, { heading: 'SIZE', right: true }, { heading: 'WHAT' }];
+describe('table', () => {
+  const columns = [
+    { heading: 'NAME', name: true, least: 12 },
+    { heading: 'SIZE', right: true },
+    { heading: 'WHAT', least: 12 },
+  ];
   const plain = { headings: true, paintHeading: (text: string) => text };
 
   it('aligns, numbers to the right, without trailing blanks', () => {
-    expect(
-      tableLines(
-        columns,
-        [
-          ['a.htm', '1 B', 'x'],
-          ['日本.htm', '12 kB', ''],
-        ],
-        plain,
-      ),
-    ).toEqual(['NAME       SIZE  WHAT', 'a.htm       1 B  x', '日本.htm  12 kB']);
+    const rows = [
+      ['a.htm', '1 B', 'x'],
+      ['日本.htm', '12 kB', ''],
+    ];
+    expect(table(columns, rows, plain)).toEqual({
+      lines: ['NAME       SIZE  WHAT', 'a.htm       1 B  x', '日本.htm  12 kB'],
+      cut: false,
+    });
   });
 
-  it('cuts the last cell to the width, and nothing else', () => {
-    const rows = [
-      ['a.htm', '1 B', 'a long description of it'],
-      ['quite-a-long-name.htm', '1 B', '日本日本日本日本日本'],
-    ];
-    const lines = tableLines(columns, rows, { ...plain, headings: false, width: 40 });
-    expect(lines).toEqual(['a.htm                  1 B  a long desc…', 'quite-a-long-name.htm  1 B  日本日本日…']);
-    expect(tableLines(columns, rows, { ...plain, headings: false, width: 10 })[1]).toContain('quite-a-long-name.htm');
+  const rows = [
+    ['a.htm', '1 B', 'a long description of it'],
+    ['quite-a-long-name.htm', '1 B', '日本日本日本日本日本'],
+  ];
+
+  it.each([
+    [
+      80,
+      ['a.htm                  1 B  a long description of it', 'quite-a-long-name.htm  1 B  日本日本日本日本日本'],
+      false,
+    ],
+    [40, ['a.htm                  1 B  a long desc…', 'quite-a-long-name.htm  1 B  日本日本日…'], true],
+    [39, ['a.htm                  1 B', 'quite-a-long-name.htm  1 B'], true],
+    [26, ['a.htm                  1 B', 'quite-a-long-name.htm  1 B'], true],
+    [25, ['a.htm', 'quite-a-long-name.htm'], true],
+    [20, ['a.htm', 'quite-a-long-name.h…'], true],
+    [1, ['…', '…'], true],
+  ])('fits into %i columns: the rest gives way, the name last', (width, lines, cut) => {
+    expect(table(columns, rows, { ...plain, headings: false, width })).toEqual({ lines, cut });
+  });
+
+  it('is never wider than the terminal, whatever the names are', () => {
+    const names = ['👩‍👩‍👧‍👦.htm', '🇩🇪🇫🇷.xml', 'ｶﾞﾊﾟ　.txt', `${'e\u0301'.repeat(50)}`, '한국어 파일.htm'];
+    const wide = names.map((name) => [name, '1.2 kB', name.repeat(9)]);
+    for (let width = 1; width < 60; width++) {
+      for (const line of table(columns, wide, { ...plain, width }).lines) {
+        expect(displayWidth(line), `${width}: ${line}`).toBeLessThanOrEqual(width);
+      }
+    }
+  });
+
+  it('keeps a number that cannot be cut before a name as long as the name has room', () => {
+    const two = [{ heading: 'ACCESSION', name: true }, ...columns];
+    expect(fitted(two, [20, 30, 6, 40], 80)).toEqual([20, 30, 6, 18]);
+    expect(fitted(two, [20, 30, 6, 40], 52)).toEqual([20, 30, 0, 0]);
+    expect(fitted(two, [20, 30, 6, 40], 40)).toEqual([20, 18, 0, 0]);
+    expect(fitted(two, [20, 30, 6, 40], 33)).toEqual([0, 12, 0, 0]);
+  });
+
+  it('takes no time over what is far too long', () => {
+    const long = [['字'.repeat(2_000_000), '', '']];
+    expect(table(columns, long, { ...plain, headings: false, width: 20 }).lines).toEqual([`${'字'.repeat(9)}…`]);
   });
 
   it('paints the headings', () => {
     const paintHeading = (text: string) => `<${text}>`;
-    expect(tableLines(columns, [['a', 'b', 'c']], { headings: true, paintHeading })[0]).toBe('<NAME  SIZE  WHAT>');
+    expect(table(columns, [['a', 'b', 'c']], { headings: true, paintHeading }).lines[0]).toBe('<NAME  SIZE  WHAT>');
   });
+});
 
+describe('displayWidth', () => {
   it.each([
+    ['', 0],
     ['abc', 3],
-    ['日本', 4],
-    ['e\u0301', 1],
-    ['🙂', 2],
     ['ñ', 1],
+    ['e\u0301', 1],
+    ['日本', 4],
     ['ａ', 2],
+    ['\u3000', 2],
+    ['ｶ', 1],
+    ['ｶﾞ', 2],
+    ['ﾊﾟ', 2],
+    ['한국', 4],
+    ['\u1112\u1161\u11ab', 2],
+    ['🙂', 2],
+    ['👩‍👩‍👧‍👦', 2],
+    ['👍🏽', 2],
+    ['🏳️‍🌈', 2],
+    ['🇩🇪', 2],
+    ['🇩🇪🇫🇷', 4],
+    ['1️⃣', 2],
+    ['❤️', 2],
+    ['…', 1],
+    ['─', 1],
+    ['ไทย', 3],
   ])('%s takes %i columns', (text, width) => {
     expect(displayWidth(text)).toBe(width);
+  });
+});
+
+describe('clipped', () => {
+  it.each([
+    ['primary.htm', 11, 'primary.htm'],
+    ['primary.htm', 10, 'primary.h…'],
+    ['日本語', 5, '日本…'],
+    ['日本語', 4, '日…'],
+    ['👩‍👩‍👧‍👦👩‍👩‍👧‍👦', 3, '👩‍👩‍👧‍👦…'],
+    ['🇩🇪🇫🇷', 3, '🇩🇪…'],
+    ['e\u0301e\u0301e\u0301', 2, 'e\u0301…'],
+    ['ab cd', 4, 'ab…'],
+  ])('%s in %i columns is %s', (text, columns, shown) => {
+    expect(clipped(text, columns)).toBe(shown);
+  });
+});
+
+describe('terminalColumns', () => {
+  const at = (stream: { isTTY?: boolean; columns?: number }, env = {}) => terminalColumns(stream as OutputStream, env);
+  it('is what the terminal says, else COLUMNS, else 80; off a terminal nothing', () => {
+    expect(at({ isTTY: true, columns: 100 }, { COLUMNS: '40' })).toBe(100);
+    expect(at({ isTTY: true, columns: 0 }, { COLUMNS: '40' })).toBe(40);
+    expect(at({ isTTY: true }, { COLUMNS: '0' })).toBe(80);
+    expect(at({ isTTY: true }, { COLUMNS: 'wide' })).toBe(80);
+    expect(at({}, { COLUMNS: '40' })).toBeUndefined();
   });
 });
 
@@ -94,7 +177,7 @@ describe('fileList', () => {
     { accession_no: number, file_name: 'a.htm', size: 1234, type: 'text/html', description: 'The \x1b[31mreport' },
     { accession_no: number, file_name: 'b\n\u202e.xml', size: '99', type: null },
   ];
-  const shown = (form: ListForm, some = files) => fileList(some, form, look);
+  const shown = (form: ListForm, some = files) => fileList(some, form, look).text;
 
   it('is one name a line, escaped', () => {
     expect(shown({ kind: 'names', end: '\n', raw: false, accession: false })).toBe('a.htm\nb\\n\\u202e.xml\n');

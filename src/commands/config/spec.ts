@@ -4,6 +4,7 @@ import { SWITCH } from '../../spec/kind.ts';
 import { options } from '../../spec/option.ts';
 
 export const LIST_OPTIONS = options({ json: { kind: SWITCH, help: 'JSON Lines, one object a setting' } });
+export const CHECK_OPTIONS = options({ json: { kind: SWITCH, help: 'JSON Lines, one object for each part checked' } });
 
 const SETTING: ArgumentSpec = {
   name: 'KEY',
@@ -18,7 +19,7 @@ export const CONFIG = command({
   children: [
     command({
       name: 'list',
-      summary: 'show each setting with where it comes from',
+      summary: 'show every setting with where it comes from and its default, and the profiles',
       options: LIST_OPTIONS,
       load: () => import('./list.ts'),
     }),
@@ -52,6 +53,7 @@ export const CONFIG = command({
     command({
       name: 'check',
       summary: 'ask the service once, and tell whether address, certificate, key, token and clock are right',
+      options: CHECK_OPTIONS,
       arguments: [{ name: 'ACCESSION', help: 'the filing to ask for; one that does not exist unless told' }],
       load: () => import('./check.ts'),
     }),

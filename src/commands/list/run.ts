@@ -7,6 +7,7 @@ import { openSession, type Session } from '../../session/session.ts';
 import type { Invocation } from '../../spec/invocation.ts';
 import { write } from '../../stdio/output.ts';
 import { colors, usesColor } from '../../terminal/colors.ts';
+import { terminalColumns } from '../../terminal/columns.ts';
 import { fileList, type ListForm } from '../../terminal/file-list.ts';
 import { readInputLines } from '../../transfer/selection/input/lines.ts';
 import { openInput } from '../../transfer/selection/input/source.ts';
@@ -91,10 +92,11 @@ async function find(line: Line, { query }: ListRequest, session: Session): Promi
 
 /** Writes a filing's chosen files to stdout; gives back what is wrong with those that can't be. */
 function shower(request: ListRequest, { settings, progress, signal }: Session, world: World) {
-  const form = formOf(request, world.stdout);
+  const form = formOf(request, world);
   const { faint } = colors(usesColor(settings.color, world.stdout, world.env.TERM));
   const stdout = progress.beside(world.stdout);
   let headings = true;
+  let toldCut = false;
   return async ({ accession, files }: Filing): Promise<FilingsError | undefined> => {
     const chosen = await chosenOf(files, request, signal);
     if (chosen.length === 0) {
@@ -105,8 +107,11 @@ function shower(request: ListRequest, { settings, progress, signal }: Session, w
     for (let from = 0; from < fit.length; from += FILES_A_WRITE) {
       const part = fit.slice(from, from + FILES_A_WRITE);
       // What a service lists is data, and exact: what was blacked out could not be asked for.
-      await write(stdout, fileList(part, form, { headings, paintHeading: faint }), signal);
+      const { text, cut } = fileList(part, form, { headings, paintHeading: faint });
+      await write(stdout, text, signal);
       headings = false;
+      if (cut && !toldCut) progress.note('cut to the width of the terminal: --json shows all of it');
+      toldCut ||= cut;
     }
     return fit.length < chosen.length ? splitByNul(accession, chosen.length - fit.length) : undefined;
   };
@@ -164,10 +169,10 @@ function tellNoMatch(
   });
 }
 
-function formOf({ output, nul, several }: ListRequest, stdout: World['stdout']): ListForm {
+function formOf({ output, nul, several }: ListRequest, { stdout, env }: World): ListForm {
   const end = nul ? '\0' : '\n';
   if (output === 'json') return { kind: 'json', end };
   if (output === 'long' || (stdout.isTTY && !nul))
-    return { kind: 'table', width: stdout.columns || undefined, accession: several };
+    return { kind: 'table', width: terminalColumns(stdout, env), accession: several };
   return { kind: 'names', end, raw: nul && !stdout.isTTY, accession: several };
 }
