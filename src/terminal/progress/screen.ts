@@ -3,6 +3,13 @@ import type { OutputStream } from '../../world.ts';
 const FRAME_MS = 100;
 const [USUAL_COLUMNS, USUAL_ROWS] = [80, 24];
 const LINE_BREAK = 0x0a;
+/** Without wrapping a line takes one row, also on a terminal that became narrower a moment ago. */
+const [WRAP_OFF, WRAP_ON] = ['\x1b[?7l', '\x1b[?7h'];
+/**
+ * To the next row by being wrapped, from the last column wherever that is: so all rows are one line to the terminal, which
+ * on a resize moves the cursor with the beginning of that line, and not with the rows that it inserts below.
+ */
+const NEXT_ROW = `\x1b[K\x1b[999C${WRAP_ON}  \r${WRAP_OFF}`;
 
 /** What moves: no more than `rows` lines, each narrower than `width` columns. */
 export type Moving = (width: number, rows: number) => readonly string[];
@@ -95,7 +102,6 @@ export class Screen {
     this.#drawn = lines.length > 0;
     if (lines.length === 0) return clearing;
     const up = lines.length > 1 ? `\x1b[${lines.length - 1}A` : '';
-    // Without wrapping: the terminal may have become narrower a moment ago.
-    return `\x1b[?7l\r${lines.map((line) => `${line}\x1b[K`).join('\r\n')}\x1b[J\r${up}\x1b[?7h`;
+    return `${WRAP_OFF}\r${lines.join(NEXT_ROW)}\x1b[J\r${up}${WRAP_ON}`;
   }
 }
