@@ -50,7 +50,8 @@ export async function openSession(
   const deadline = startDeadline(settings.deadline, world.interrupt);
   const { secrets, monotonic, now, random, env } = world;
   const progress = createProgress({
-    mode: settings.progress,
+    // What a person types must not be drawn over.
+    mode: stdinUser !== undefined && world.stdin.isTTY && settings.progress !== 'none' ? 'plain' : settings.progress,
     errorFormat: settings.errorFormat,
     quiet: settings.quiet,
     verbose: settings.verbose,
