@@ -119,7 +119,7 @@ function attemptingOf(order: Order, { session, fetching, bounds, books, world }:
     dryRun: order.options.dryRun,
     targetOf: (path) => targetAt(path, order, world.cwd),
     watch(file) {
-      const { finish, ...watcher } = watched(file.fileName, session, books.tally);
+      const { finish, ...watcher } = watched(file, session, books.tally);
       return {
         ...watcher,
         finish(outcome) {

@@ -24,7 +24,7 @@ export async function fetchSingle(wanted: Wanted, order: Order, tools: SingleToo
   const due = { size: undefined, path: stream ? undefined : target.path };
   const kept = await keptFrom(due, bounds);
   if (kept) throw kept;
-  const shown = watched(wanted.fileName, session, books.tally);
+  const shown = watched(wanted, session, books.tally);
   const watcher = boundWatcher(due, bounds, shown, signal);
   const finished = (outcome: Outcome) => {
     shown.finish(outcome.error ? undefined : outcomeLine(outcome, humanBytes));
@@ -72,8 +72,12 @@ export interface SingleTools {
 export type ShownFile = Watcher & { finish(line: string | undefined): void };
 
 /** Shows a file while it is fetched, and a line when it has ended; its waits are counted. */
-export function watched(name: string, { progress }: Pick<Session, 'progress'>, tally: Tally): ShownFile {
-  const shown = progress.start({ name, offset: 0 });
+export function watched(
+  file: { readonly fileName: string; readonly size?: number | undefined },
+  { progress }: Pick<Session, 'progress'>,
+  tally: Tally,
+): ShownFile {
+  const shown = progress.start({ name: file.fileName, offset: 0, size: file.size });
   return {
     total: (bytes, offset) => shown.total(bytes, offset),
     moved: (bytes) => shown.advance(bytes),

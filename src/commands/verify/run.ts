@@ -71,7 +71,10 @@ async function verifyAll(
   let shown: FileProgress | undefined;
   const moved = (bytes: number) => {
     counts.bytes += bytes;
-    shown ??= progress.start({ name: 'verified', offset: 0 });
+    if (shown === undefined) {
+      shown = progress.start({ name: 'verified', offset: 0 });
+      shown.total(undefined);
+    }
     shown.advance(bytes);
   };
   const file = join(world.root, 'dist', 'hash-thread.js');

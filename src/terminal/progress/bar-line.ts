@@ -14,13 +14,20 @@ export interface Wait {
 export interface BarState {
   /** Printable. */
   readonly name: string;
-  /** Bytes there are, those of an earlier run among them. */
-  readonly bytes: number;
+  /** Bytes there are, those of an earlier run among them; undefined before anything is known. */
+  readonly bytes: number | undefined;
   readonly total: number | undefined;
   /** Bytes a second; undefined when it is too early to say. */
   readonly rate: number | undefined;
   /** Printable. */
   readonly waiting: Wait | undefined;
+}
+
+interface Amount {
+  readonly name: string;
+  readonly bytes: number;
+  readonly total: number;
+  readonly rate: number | undefined;
 }
 
 const GAP = '  ';
@@ -36,7 +43,9 @@ const LEAST_BAR = 10;
 export function barLine(state: BarState, width: number): string {
   const room = Math.max(1, width - 1);
   if (state.waiting) return waitLine(state.name, state.waiting, room);
-  return state.total === undefined ? openLine(state, room) : knownLine(state, room);
+  const { name, bytes, total, rate } = state;
+  if (bytes === undefined) return clipped(`${clipped(name, Math.max(1, room - 1 - GAP.length))}${GAP}…`, room);
+  return total === undefined ? openLine({ name, bytes, rate }, room) : knownLine({ name, bytes, total, rate }, room);
 }
 
 /** The reason first: whatever else there is gives way to it. */
@@ -49,26 +58,25 @@ function waitLine(name: string, { reason, next }: Wait, room: number): string {
 }
 
 /** Of a file whose length nobody has told. */
-function openLine({ name, bytes, rate }: BarState, room: number): string {
+function openLine({ name, bytes, rate }: Omit<Amount, 'total'>, room: number): string {
   const facts = [humanBytes(bytes).padStart(6), speed(rate)];
   const shown = fitting(facts, room - LEAST_NAME);
   return named(name, Math.min(LONGEST_NAME, room - widthOf(shown)), shown, room);
 }
 
-function knownLine(state: BarState, room: number): string {
-  const { name, bytes, total = 0, rate } = state;
+function knownLine({ name, bytes, total, rate }: Amount, room: number): string {
   const has = fieldsIn(room);
   const rest = room - has.columns;
-  const named_ = has.bar ? Math.min(LONGEST_NAME, Math.max(LEAST_NAME, Math.floor(rest / 2))) : rest;
+  const columns = has.bar ? Math.min(LONGEST_NAME, Math.max(LEAST_NAME, Math.floor(rest / 2))) : rest;
   const done = percent(bytes, total);
   const fields = [
-    has.bar ? drawn(done, rest - named_ - GAP.length - 2) : [],
+    has.bar ? drawn(done, rest - columns - GAP.length - 2) : [],
     `${done}%`.padStart(PERCENT),
     has.amount ? `${humanBytes(bytes)} of ${humanBytes(total)}`.padStart(AMOUNT) : [],
     has.speed ? speed(rate) : [],
     has.left ? left(total - bytes, rate) : [],
   ].flat();
-  return named(name, named_, fields, room);
+  return named(name, columns, fields, room);
 }
 
 /** Which fields there is room for: in the order of their use, each whole or not at all. */

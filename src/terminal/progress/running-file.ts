@@ -5,6 +5,8 @@ export interface StartedFile {
   readonly name: string;
   /** Bytes that are there already. */
   readonly offset: number;
+  /** Bytes that it has, where a listing says so. */
+  readonly size?: number | undefined;
 }
 
 /** What is known of a running transfer. */
@@ -12,23 +14,28 @@ export class RunningFile {
   waiting: Wait | undefined;
   #bytes: number;
   #total: number | undefined;
+  #begun = false;
   readonly #name: string;
+  readonly #size: number | undefined;
   readonly #monotonic: () => number;
   #speed: Speedometer;
 
-  constructor({ name, offset }: StartedFile, monotonic: () => number) {
+  constructor({ name, offset, size }: StartedFile, monotonic: () => number) {
     this.#name = name;
     this.#bytes = offset;
+    this.#size = size;
     this.#monotonic = monotonic;
     this.#speed = new Speedometer(monotonic());
   }
 
   /** Bytes that are still to come; undefined when nobody has told. */
   get missing(): number | undefined {
-    return this.#total === undefined ? undefined : Math.max(0, this.#total - this.#bytes);
+    const total = this.#begun ? this.#total : this.#size;
+    return total === undefined ? undefined : Math.max(0, total - this.#bytes);
   }
 
   begin(total: number | undefined, offset: number | undefined): void {
+    this.#begun = true;
     this.#total = total;
     this.#bytes = offset ?? this.#bytes;
     this.waiting = undefined;
@@ -46,7 +53,7 @@ export class RunningFile {
     return barLine(
       {
         name: this.#name,
-        bytes: this.#bytes,
+        bytes: this.#begun ? this.#bytes : undefined,
         total: this.#total,
         rate: this.#speed.rate(this.#monotonic()),
         waiting: this.waiting,

@@ -19,7 +19,7 @@ async function scripted(script: Script) {
 }
 
 test.each<[stage: string, script: Script, shown: RegExp]>([
-  ['no answer yet', () => {}, /^a\.htm +0 B$/],
+  ['no answer yet', () => {}, /^a\.htm {2}…$/],
   [
     'a wait for the next try',
     (socket) => void socket.write(head(503, { 'Retry-After': 60, 'Content-Length': 0 })),
@@ -28,7 +28,7 @@ test.each<[stage: string, script: Script, shown: RegExp]>([
   [
     'an error body that does not end',
     (socket) => void socket.write(`${head(404, { 'Content-Length': 100 })}{`),
-    /^a\.htm +0 B$/,
+    /^a\.htm {2}…$/,
   ],
 ])('Ctrl-C at %s leaves the error and nothing else', async (_stage, script, shown) => {
   const server = await scripted(script);
