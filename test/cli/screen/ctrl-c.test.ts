@@ -124,20 +124,21 @@ test('Ctrl-C at the bar of verify', async () => {
 });
 
 test('what is typed as the input is not drawn over, and Ctrl-C ends its line', async () => {
-  const service = await startHeld();
-  const at = await screen(['download', '-i', '-'], { env: service.env });
+  const server = await scripted((socket, request) => {
+    if (request.index === 0) socket.write(head(503, { 'Retry-After': 1, 'Content-Length': 0 }));
+  });
+  const at = await screen(['download', '-i', '-'], { env: serviceAt(server.url) });
   at.type('nonsense\r');
   await at.shows((lines) => lines.some((line) => line.startsWith('filings: line 1: ')));
   at.type(`${ACCESSION} a.htm\r`);
-  await until(() => service.requests.length > 0);
-  at.type(`${ACCESSION} b.htm\r`);
-  await until(() => service.requests.length > 1);
-  service.release('b.htm');
-  await at.shows((lines) => lines.some((line) => /b\.htm: 3\.0 MB$/.test(line)));
+  await at.shows((lines) => lines.some((line) => line.includes('the service asks to wait 1 s')));
+  at.type('0001234');
+  // A second has gone by then: what moves would have been drawn.
+  await until(() => server.requests.length === 2);
+  expect(at.lines().at(-1)).toBe('0001234');
   at.type(CTRL_C);
   expect(await at.ended).toBe(130);
-  const lines = at.lines();
-  expect(lines).toContain(`${ACCESSION} b.htm`);
-  expect(lines.join('\n')).not.toMatch(/66%|files so far|\^C/);
-  expect(lines.at(-1)).toBe(INTERRUPTED);
+  expect(at.lines()).toContain(`${ACCESSION} a.htm`);
+  expect(at.lines().join('\n')).not.toMatch(/files so far|\^C/);
+  expect(at.lines().at(-1)).toBe(INTERRUPTED);
 });

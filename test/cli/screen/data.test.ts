@@ -1,4 +1,6 @@
+import { mkdir, truncate, writeFile } from 'node:fs/promises';
 import type { Socket } from 'node:net';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { head } from '../../servers/answers.ts';
 import { startArchive } from '../../servers/archive.ts';
@@ -77,4 +79,24 @@ test('list writes its tables where a wait was shown, and the wait is gone', asyn
     expect.stringMatching(/a\.htm/),
     expect.stringMatching(/b\.htm/),
   ]);
+});
+
+test('what verify finds stands above its bar', async () => {
+  const script = 'while ! [ -e ready ]; do sleep 0.01; done; exec $FILINGS verify there --jobs 2';
+  const at = await screen([], { script });
+  const there = join(at.path, 'there');
+  await mkdir(there);
+  const names = ['a.htm', 'b.htm', 'c.htm'];
+  for (const name of names) await writeFile(join(there, name), 'changed');
+  // Takes long to hash, and no room on the disk.
+  await truncate(join(there, 'a.htm'), 200e9);
+  await writeFile(join(there, 'SHA256SUMS'), names.map((name) => `${'0'.repeat(64)}  ${name}\n`).join(''));
+  await writeFile(join(at.path, 'ready'), '');
+  const isBar = (line: string) => /^verified +[\d.]+ \w+ +[\d.]+ \w?B\/s$/.test(line);
+  const lines = await at.shows((now) => now.length === 3 && now.some(isBar));
+  expect(lines.slice(0, 2).sort()).toEqual([
+    expect.stringMatching(/^changed +there\/b\.htm$/),
+    expect.stringMatching(/^changed +there\/c\.htm$/),
+  ]);
+  expect(lines[2]).toMatch(/^verified /);
 });
