@@ -44,7 +44,10 @@ export function overallLine(reach: Reach, moved: Moved, width: number): string {
 }
 
 function filesOf({ files, of, failed }: Reach): string {
-  const counted = of === undefined ? `${grouped(files)} files so far` : `${grouped(files)} of ${grouped(of)} files`;
+  const counted =
+    of === undefined
+      ? `${grouped(files)} ${files === 1 ? 'file' : 'files'} so far`
+      : `${grouped(files)} of ${grouped(of)} files`;
   return failed > 0 ? `${counted}, ${grouped(failed)} failed` : counted;
 }
 
@@ -61,5 +64,5 @@ function rest(reach: Reach, { rate, ms }: Moved, due: number | undefined): strin
   const part = of ? files / of : share;
   const read = of === undefined && share !== undefined ? `${Math.floor(share * 100)} % of the input read, ` : '';
   if (!part || part >= 1) return read.replace(/, $/, '');
-  return `${read}about ${span((ms * (1 - part)) / part / 1000, Math.ceil)} left`;
+  return `${read}about ${span((ms * (1 - part)) / part / 1000, Math.round)} left`;
 }

@@ -81,6 +81,7 @@ export function createProgress(options: ProgressOptions): Progress {
   const say = (lines: string) => (screen === undefined ? stream.write(lines) : screen.above(lines));
   const tell = createTeller({ errorFormat, quiet, secrets }, say);
   const note = (text: string) => tell('note', text);
+  const clear = (text: string) => printable(secrets.redact(text));
   return {
     moves: shown === 'bar',
     note,
@@ -98,26 +99,40 @@ export function createProgress(options: ProgressOptions): Progress {
       screen?.stop();
     },
     start(started) {
-      const clear = (text: string) => printable(secrets.redact(text));
-      const name = clear(started.name);
-      const file = new RunningFile({ ...started, name }, monotonic);
+      const file = new RunningFile({ ...started, name: clear(started.name) }, monotonic);
       running.add(file);
       if (shown === 'bar') screen?.wake();
-      return {
-        advance(bytes) {
-          file.advance(bytes);
-          running.advance(bytes);
-        },
-        total: (bytes, offset) => file.begin(bytes, offset),
-        wait({ reason, next }) {
-          file.waiting = { reason: clear(reason), next };
-          if (shown === 'plain' || (verbose && shown === 'none')) note(`${name}: ${reason}; ${next}`);
-        },
-        finish(text) {
-          running.remove(file);
-          if (text !== undefined && shown !== 'none') note(text);
-        },
-      };
+      return followed(file, running, {
+        clear,
+        onWait: (text) => (shown === 'plain' || (verbose && shown === 'none')) && note(text),
+        onEnd: (text) => shown !== 'none' && note(text),
+      });
+    },
+  };
+}
+
+interface Telling {
+  /** Without a secret, printable. */
+  clear(text: string): string;
+  onWait(line: string): void;
+  onEnd(line: string): void;
+}
+
+/** What a transfer tells of itself, shown where it moves. */
+function followed(file: RunningFile, running: Running, { clear, onWait, onEnd }: Telling): FileProgress {
+  return {
+    advance(bytes) {
+      file.advance(bytes);
+      running.advance(bytes);
+    },
+    total: (bytes, offset) => file.begin(bytes, offset),
+    wait({ reason, next }) {
+      file.waiting = { reason: clear(reason), next };
+      onWait(`${file.name}: ${reason}; ${next}`);
+    },
+    finish(text) {
+      running.remove(file);
+      if (text !== undefined) onEnd(text);
     },
   };
 }

@@ -15,13 +15,14 @@ export class RunningFile {
   #bytes: number;
   #total: number | undefined;
   #begun = false;
-  readonly #name: string;
+  /** Printable. */
+  readonly name: string;
   readonly #size: number | undefined;
   readonly #monotonic: () => number;
   #speed: Speedometer;
 
   constructor({ name, offset, size }: StartedFile, monotonic: () => number) {
-    this.#name = name;
+    this.name = name;
     this.#bytes = offset;
     this.#size = size;
     this.#monotonic = monotonic;
@@ -52,7 +53,7 @@ export class RunningFile {
   line(width: number): string {
     return barLine(
       {
-        name: this.#name,
+        name: this.name,
         bytes: this.#begun ? this.#bytes : undefined,
         total: this.#total,
         rate: this.#speed.rate(this.#monotonic()),
