@@ -29,7 +29,6 @@ const LIBRARIES = {
   jose: ['jwt/'],
   zod: ['settings/file/', 'reference/json-schema.ts'],
   chalk: ['terminal/'],
-  'cli-progress': ['terminal/'],
   'string-width': ['terminal/width.ts'],
 };
 

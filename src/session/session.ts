@@ -50,7 +50,8 @@ export async function openSession(
   const deadline = startDeadline(settings.deadline, world.interrupt);
   const { secrets, monotonic, now, random, env } = world;
   const progress = createProgress({
-    mode: settings.progress,
+    // What a person types must not be drawn over.
+    mode: stdinUser !== undefined && world.stdin.isTTY && settings.progress !== 'none' ? 'plain' : settings.progress,
     errorFormat: settings.errorFormat,
     quiet: settings.quiet,
     verbose: settings.verbose,
@@ -59,9 +60,11 @@ export async function openSession(
     term: env.TERM,
     secrets,
     monotonic,
+    interrupt: world.interrupt,
   });
   const told = { warn: (text: string) => progress.note(text), again: (text: string) => configCommand(text, flags) };
   const access = await openAccess(settings, world, deadline.signal, told).catch((error) => {
+    progress.stop();
     deadline.stop();
     throw error;
   });

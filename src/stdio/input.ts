@@ -38,12 +38,25 @@ export async function readSome(stdin: InputStream, enough: number, signal: Abort
   });
 }
 
-/** Tells whoever sits at the terminal what is read from it; nobody where stdin is none. */
-export async function invite(
+/**
+ * Tells whoever sits at the terminal what is read from it, nobody where stdin is none; and ends the line that Ctrl-C or
+ * Ctrl-D left. Throws what `read` throws.
+ */
+export async function invited(
   { stdin, stderr }: { readonly stdin: InputStream; readonly stderr: OutputStream },
   text: string,
-): Promise<void> {
-  if (stdin.isTTY) await write(stderr, text);
+  read: () => Promise<Buffer>,
+): Promise<Buffer> {
+  if (!stdin.isTTY) return read();
+  await write(stderr, text);
+  let last: number | undefined;
+  try {
+    const bytes = await read();
+    last = bytes.length === 0 ? text.charCodeAt(text.length - 1) : bytes.at(-1);
+    return bytes;
+  } finally {
+    if (last !== LINE_BREAK) await write(stderr, '\n');
+  }
 }
 
 /** Stdin until its end or until that is enough. Throws the signal's reason, or the system's own error. */

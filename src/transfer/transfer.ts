@@ -33,6 +33,8 @@ export interface Watcher {
   /** What it waits for holds the transfer back. */
   moved(bytes: number): void | Promise<void>;
   setback(setback: Setback): void;
+  /** It has failed, and so many bytes are left for another run to go on with. */
+  kept(bytes: number): void;
 }
 
 /**
@@ -44,7 +46,8 @@ export async function fetchInto(remote: Remote, sink: Sink, signal: AbortSignal,
     const transferred = await transfer(remote, sink, signal, watcher);
     return { ...transferred, ...(await sink.finish()) };
   } catch (error) {
-    await sink.abandon(error);
+    const kept = await sink.abandon(error);
+    if (kept > 0) watcher.kept(kept);
     if (signal.aborted) throw error;
     const told = about(remote.subject, error);
     throw sink.restartable ? told : cutShort(told);

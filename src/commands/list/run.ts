@@ -1,16 +1,14 @@
 import { takeTurn } from '../../abort.ts';
 import { FilingsError } from '../../errors.ts';
-import type { Setback } from '../../http/retry/attempts.ts';
 import type { AccessionNumber } from '../../service/accession.ts';
 import type { ListedFile } from '../../service/listing/listing.ts';
+import { listFiles } from '../../session/list-files.ts';
 import { openSession, type Session } from '../../session/session.ts';
 import type { Invocation } from '../../spec/invocation.ts';
 import { write } from '../../stdio/output.ts';
 import { colors, usesColor } from '../../terminal/colors.ts';
 import { terminalColumns } from '../../terminal/columns.ts';
 import { fileList, type ListForm } from '../../terminal/file-list.ts';
-import type { FileProgress } from '../../terminal/progress/progress.ts';
-import { setbackLine } from '../../transfer/report.ts';
 import { readInputLines } from '../../transfer/selection/input/lines.ts';
 import { openInput } from '../../transfer/selection/input/source.ts';
 import { StopRule } from '../../transfer/stop-rule.ts';
@@ -81,21 +79,14 @@ interface Filing {
 type Found = { found: Filing; error?: undefined } | { found?: undefined; error: FilingsError };
 
 /** Asks for one filing's listing; its failure is no exception here. */
-async function find(line: Line, { query }: ListRequest, { client, progress, signal }: Session): Promise<Found> {
+async function find(line: Line, { query }: ListRequest, session: Session): Promise<Found> {
   if ('fault' in line) return { error: line.fault };
   const { accession } = line;
-  let shown: FileProgress | undefined;
-  const onSetback = (setback: Setback) => {
-    shown ??= progress.start({ name: accession, offset: 0 });
-    shown.wait(setbackLine(setback));
-  };
   try {
-    return { found: { accession, files: await client.listFiles(accession, query, signal, onSetback) } };
+    return { found: { accession, files: await listFiles(session, accession, { query, signal: session.signal }) } };
   } catch (error) {
     if (error instanceof FilingsError) return { error };
     throw error;
-  } finally {
-    shown?.finish();
   }
 }
 
@@ -103,6 +94,7 @@ async function find(line: Line, { query }: ListRequest, { client, progress, sign
 function shower(request: ListRequest, { settings, progress, signal }: Session, world: World) {
   const form = formOf(request, world);
   const { faint } = colors(usesColor(settings.color, world.stdout, world.env.TERM));
+  const stdout = progress.beside(world.stdout);
   let headings = true;
   let toldCut = false;
   return async ({ accession, files }: Filing): Promise<FilingsError | undefined> => {
@@ -116,7 +108,7 @@ function shower(request: ListRequest, { settings, progress, signal }: Session, w
       const part = fit.slice(from, from + FILES_A_WRITE);
       // What a service lists is data, and exact: what was blacked out could not be asked for.
       const { text, cut } = await fileList(part, form, { headings, paintHeading: faint }, signal);
-      await write(world.stdout, text, signal);
+      await write(stdout, text, signal);
       headings = false;
       if (cut && !toldCut) progress.note('cut to the width of the terminal: --json shows all of it');
       toldCut ||= cut;
