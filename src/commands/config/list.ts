@@ -3,7 +3,7 @@ import type { Given } from '../../settings/layers.ts';
 import { resolveSettings } from '../../settings/resolve.ts';
 import { type NamedSetting, SETTINGS } from '../../settings/table.ts';
 import type { Invocation } from '../../spec/invocation.ts';
-import { FILE, TEXT } from '../../spec/kind.ts';
+import { FILE, PROFILE, TEXT } from '../../spec/kind.ts';
 import { write } from '../../stdio/output.ts';
 import { printable, printableJson } from '../../terminal/printable.ts';
 import { redacted } from '../../terminal/redacted.ts';
@@ -34,7 +34,7 @@ export async function run({ options, flags }: Invocation<typeof LIST_OPTIONS>, w
 function shownValue({ secret, kind }: NamedSetting, { value }: Given, secrets: Secrets): unknown {
   if (secret) return REDACTED;
   if (kind.json === 'words' && Array.isArray(value)) return [value[0], ...(value.length > 1 ? ['…'] : [])];
-  const isFreeText = kind === TEXT || kind === FILE || kind.json === 'recipe';
+  const isFreeText = kind === TEXT || kind === FILE || kind === PROFILE || kind.json === 'recipe';
   return isFreeText ? redacted(value, secrets) : value;
 }
 

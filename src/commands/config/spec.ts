@@ -1,14 +1,18 @@
 import { SETTINGS } from '../../settings/table.ts';
 import { type ArgumentSpec, command } from '../../spec/command.ts';
 import { SWITCH } from '../../spec/kind.ts';
-import { options } from '../../spec/option.ts';
+import { flagOf, options } from '../../spec/option.ts';
 
 export const LIST_OPTIONS = options({ json: { kind: SWITCH, help: 'JSON Lines, one object a setting' } });
+
+/** Both spellings: as in the config file, and as a flag. */
+const spellings = (key: string) => [...new Set([key, flagOf(key)])];
+const IN_FILE = SETTINGS.filter((spec) => spec.inFile);
 
 const SETTING: ArgumentSpec = {
   name: 'KEY',
   required: true,
-  suggests: SETTINGS.filter((spec) => spec.inFile).map((spec) => spec.key),
+  suggests: IN_FILE.flatMap(({ key }) => spellings(key)),
   help: "a setting's name: 'filings help config' shows them all",
 };
 
@@ -31,7 +35,14 @@ export const CONFIG = command({
     command({
       name: 'set',
       summary: 'write a setting into the config file, or into the profile that --profile names',
-      arguments: [SETTING, { name: 'VALUE', help: 'its value; a secret is asked for, or read from stdin' }],
+      arguments: [
+        SETTING,
+        {
+          name: 'VALUE',
+          help: 'its value; a secret is asked for, or read from stdin',
+          after: Object.fromEntries(IN_FILE.flatMap(({ key, kind }) => spellings(key).map((name) => [name, kind]))),
+        },
+      ],
       examples: [
         ['filings config set base-url https://api.example.com', 'where the service is'],
         ['filings config set api-key', 'asks for the key without showing it'],
