@@ -56,12 +56,11 @@ _filings_line() {
     line[last]+="$word"
     if [[ $glued && ! \${word//[=:@><;|&(]/} ]]; then lead="\${line[last]}"; fi
   done
-  lead="\${lead//\\\\/}"
 }
 
 _filings_reply() {
   local reply="$prefix$1"
-  COMPREPLY+=("\${reply:\${#lead}}")
+  if [[ $reply == "$lead"* ]]; then COMPREPLY+=("\${reply:\${#lead}}"); fi
 }
 
 _filings_words() {
@@ -70,25 +69,33 @@ _filings_words() {
   done
 }
 
-# What the shell has to quote, a line each.
-_filings_lines() {
-  local text="$1" quoting=''
-  if type compopt &>/dev/null; then compopt -o filenames 2>/dev/null; else quoting=1; fi
+# Paths that are there: readline quotes them, and adds a slash to directories.
+_filings_paths() {
+  compopt -o filenames 2>/dev/null
+  lead="\${lead//\\\\/}"
+  while IFS= read -r word; do
+    if [[ $word ]]; then _filings_reply "$word"; fi
+  done <<<"$(compgen "$1" -- "$current")"
+}
+
+# The program knows what the line says, and tells nothing that a terminal would act on. Its names are quoted here: of what
+# is no file on this disk, readline would leave a dollar sign and a backquote as they are.
+_filings_ask() {
+  local count=$((\${#line[@]} - 2)) quote='' bare="\${current//\\\\?/}" double='"' single="'"
+  if [[ $current == [\\'\\"]* ]]; then quote="\${current:0:1}"; elif [[ $bare == *[\\'\\"]* ]]; then return; fi
   while IFS= read -r word; do
     if [[ ! $word ]]; then continue; fi
-    if [[ $quoting ]]; then printf -v word %q "$word"; fi
+    if [[ $quote == "$single" ]]; then
+      word="\${word//$single/$single\\\\$single$single}"
+    elif [[ $quote == "$double" ]]; then
+      # Between these, an exclamation mark can't be had.
+      if [[ $word == *!* ]]; then continue; fi
+      word="\${word//\\\\/\\\\\\\\}" word="\${word//$double/\\\\$double}" word="\${word//\\$/\\\\\\$}" word="\${word//\\\`/\\\\\\\`}"
+    else
+      printf -v word %q "$word"
+    fi
     _filings_reply "$word"
-  done <<<"$text"
-}
-
-_filings_paths() {
-  _filings_lines "$(compgen "$1" -- "$current")"
-}
-
-# The program knows what the line says, and tells nothing that a terminal would act on.
-_filings_ask() {
-  local count=$((\${#line[@]} - 2))
-  _filings_lines "$({ command filings completion "$1" bash -- "\${line[@]:1:count}" "$current" </dev/null; } 2>/dev/null)"
+  done <<<"$({ command filings completion "$1" bash -- "\${line[@]:1:count}" "$current" </dev/null; } 2>/dev/null)"
 }
 
 _filings_option() {
