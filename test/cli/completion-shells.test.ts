@@ -1,12 +1,11 @@
-import { mkdir, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { startScripted } from '../servers/scripted.ts';
-import { ACCESSION, serviceAt } from './program.ts';
-import { isThere, offered, type Shell, shellHome, terminalOf } from './shells.ts';
+import { ACCESSION, serviceAt, until } from './program.ts';
+import { isThere, shellHome, terminalOf } from './shells.ts';
 
 const SHELLS = (['bash', 'zsh', 'fish'] as const).filter(isThere);
-const ALGORITHMS = ['RS', 'PS', 'ES', 'HS'].flatMap((family) => [256, 384, 512].map((bits) => `${family}${bits}`));
 
 /** What a shell may not take for its own: one filing each, of which it is the only file. */
 const NAMES = [
@@ -88,6 +87,31 @@ describe.each(SHELLS)('%s', (shell) => {
     expect(server.requests.length).toBeGreaterThan(0);
   });
 
+  test('a service that never answers is given up on, and Ctrl-C gives up at once: without a word', async () => {
+    const server = await startScripted(() => {});
+    onTestFinished(() => server.close());
+    const terminal = await terminalOf(shell, await shellHome(), serviceAt(server.url));
+    const from = terminal.seen().length;
+    terminal.type(`filings download ${ACCESSION} \t`);
+    await until(() => server.requests.length > 0);
+    // What is typed meanwhile waits for the shell.
+    terminal.type('mine.htm\r');
+    await terminal.shows('GOT<mine.htm>', from);
+    const again = terminal.seen().length;
+    const before = server.requests.length;
+    terminal.type(`filings download ${ACCESSION} \t`);
+    await until(() => server.requests.length > before);
+    terminal.type('\u0003');
+    terminal.type('\r');
+    await terminal.shows('READY> ', again);
+    // zsh has a word of its own for a completion that was given up.
+    const said = terminal
+      .seen()
+      .slice(from)
+      .replace(/Killed by signal in _filings_ask/g, '');
+    expect(said).not.toMatch(/[Kk]illed|SIG|Forced|hint|error/);
+  });
+
   test.each([
     ['token sign --alg ', ['RS256', 'ES512']],
     ['download --if-exists ', ['skip', 'overwrite', 'error']],
@@ -104,50 +128,6 @@ describe.each(SHELLS)('%s', (shell) => {
     await terminal.completes(`filings ${line}`, words[0] ?? '');
     for (const word of words) await terminal.shows(word, from);
     expect(terminal.seen().slice(from)).not.toContain('\u001b[31md');
-  });
-});
-
-const TABLE: readonly (readonly [line: string, words: readonly string[]])[] = [
-  ['to', ['token']],
-  ['token ver', ['verify']],
-  ['--col', ['--color']],
-  ['config get key', ['keyIn', 'key-in', 'keyHeader', 'key-header']],
-  ['config unset allow', ['allowHttp', 'allow-http']],
-  ['config set keyIn h', ['header']],
-  ['config set allow-http ', ['true', 'false']],
-  ['config set --quiet errorFormat ', ['text', 'json']],
-  ['config set jobs ', []],
-  ['config set profile ', ['wo rk', 'test']],
-  ['--profile t', ['test']],
-  ['token sign --alg ', ALGORITHMS],
-  ['token sign --sub ', []],
-  ['token keygen --format j', ['jwk']],
-  ['help co', ['config', 'completion']],
-  ['help exit', ['exit-codes']],
-  ['help config un', ['unset']],
-  ['download --input lis', ['list.txt']],
-  ['config set apiKeyFile lis', ['list.txt']],
-  ['serve f', ['folder/']],
-  ['download -d ', ['folder/']],
-  ['download -nd ', ['folder/']],
-  ['download -q --jobs 3 --layout ', []],
-  ['--profile download se', ['serve']],
-  [`--sandbox download ${ACCESSION} pr`, ['primary.htm']],
-  [`--sandbox download ${ACCESSION} primary.htm --jobs 3 nwl-20231231.xml nwl`, ['nwl-20231231.xsd']],
-  [`--sandbox download ${ACCESSION} --all `, []],
-  [`list --sandbox ${ACCESSION} `, []],
-];
-
-describe.each(SHELLS.filter((shell): shell is Exclude<Shell, 'zsh'> => shell !== 'zsh'))('%s offers', (shell) => {
-  test.each(TABLE)('after %s', async (line, words) => {
-    const place = await shellHome();
-    await writeFile(join(place.path, 'list.txt'), '');
-    await writeFile(join(place.path, 'config.json'), '{"profiles":{"wo rk":{},"test":{}}}', { mode: 0o600 });
-    await mkdir(join(place.path, 'folder'));
-    const found = await offered(shell, line.split(' '), place, { FILINGS_CONFIG: join(place.path, 'config.json') });
-    // bash adds the slash as it shows a directory, and what is no file comes quoted.
-    const shown = (name: string) => (shell === 'bash' ? name.replace(/\/$/, '').replace(' ', '\\ ') : name);
-    expect([...found].sort()).toEqual(words.map(shown).sort());
   });
 });
 
