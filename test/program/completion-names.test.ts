@@ -95,6 +95,20 @@ describe('the names of a filing are asked for', () => {
     expect(server.requests.length).toBe(2);
   });
 
+  test('not where it is turned off meanwhile, nor for another profile', async () => {
+    const { names, server, config } = await place();
+    const path = await config({
+      profiles: { p: { baseUrl: server.url, apiKey: 'p-key' }, q: { completeNames: false } },
+    });
+    const env = { ...serviceAt(server.url), FILINGS_CONFIG: path };
+    expect(await names(LINE, env)).toBe(OFFERED);
+    expect(await names(LINE, { ...env, FILINGS_COMPLETE_NAMES: '0' })).toBe('');
+    expect(await names([...LINE, '--profile', 'q'], env)).toBe('');
+    expect(server.requests.length).toBe(1);
+    expect(await names([...LINE, '--profile', 'p'], { FILINGS_CONFIG: path })).toBe(OFFERED);
+    expect(server.requests.length).toBe(2);
+  });
+
   test('and few answers are kept, old ones not at all', async () => {
     const { names, kept } = await place();
     await names(LINE);
