@@ -18,6 +18,14 @@ export function plainRequest(argv: readonly string[], commands: readonly Command
   const help = plainHelp(argv, commands);
   if (help !== undefined) return help;
   const command = commands.find(({ name }) => name === first && name === 'completion');
+  const answers = command?.asked?.[second];
+  if (command !== undefined && answers !== undefined) {
+    return {
+      kind: 'run',
+      command: { ...command, load: answers },
+      invocation: { args: argv.slice(2), options: {}, flags: {} },
+    };
+  }
   const known = command?.arguments?.[0]?.choices?.includes(second);
   if (command === undefined || !known || argv.length !== 2) return undefined;
   return { kind: 'run', command, invocation: { args: [second], options: {}, flags: {} } };

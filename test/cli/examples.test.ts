@@ -21,7 +21,8 @@ const PREPARE = `
   printf '%s\\n' ${ACCESSION} 0001234567-24-000002 > accessions.txt
   filings download --sandbox -q ${ACCESSION} --all --checksums -d exhibits
   filings download --sandbox -q -i accessions.txt --all --checksums -d mirror
-  mkdir -p ~/.local/share/bash-completion/completions ~/.zfunc ~/.config/fish/completions`;
+  mkdir -p ~/.local/share/bash-completion/completions ~/.zfunc ~/.config/fish/completions
+  for editor in vi nano; do ln -s "$(command -v true)" bin/$editor; done`;
 
 let root = '';
 let prepared = '';

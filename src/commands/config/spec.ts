@@ -1,15 +1,25 @@
-import { SETTINGS } from '../../settings/table.ts';
+import { RECIPE_MEMBERS, SETTINGS } from '../../settings/table.ts';
 import { type ArgumentSpec, command } from '../../spec/command.ts';
 import { SWITCH } from '../../spec/kind.ts';
-import { options } from '../../spec/option.ts';
+import { flagOf, options } from '../../spec/option.ts';
 
 export const LIST_OPTIONS = options({ json: { kind: SWITCH, help: 'JSON Lines, one object a setting' } });
 export const CHECK_OPTIONS = options({ json: { kind: SWITCH, help: 'JSON Lines, one object for each part checked' } });
 
+/** Both spellings: as in the config file, and as a flag. */
+const spellings = (key: string) => [...new Set([key, flagOf(key)])];
+/** What the file may hold: settings, and the members of the one that has members. */
+const IN_FILE = SETTINGS.filter((spec) => spec.inFile).flatMap(({ key, kind }) => [
+  { key, kind },
+  ...(kind.json === 'recipe'
+    ? Object.entries(RECIPE_MEMBERS).map(([member, of]) => ({ key: `${key}.${member}`, kind: of }))
+    : []),
+]);
+
 const SETTING: ArgumentSpec = {
   name: 'KEY',
   required: true,
-  suggests: SETTINGS.filter((spec) => spec.inFile).map((spec) => spec.key),
+  suggests: IN_FILE.flatMap(({ key }) => spellings(key)),
   help: "a setting's name: 'filings help config' shows them all",
 };
 
@@ -59,7 +69,14 @@ export const CONFIG = command({
     command({
       name: 'set',
       summary: 'write a setting into the config file, or into the profile that --profile names',
-      arguments: [SETTING, { name: 'VALUE', help: 'its value; a secret is asked for, or read from stdin' }],
+      arguments: [
+        SETTING,
+        {
+          name: 'VALUE',
+          help: 'its value; a secret is asked for, or read from stdin',
+          after: Object.fromEntries(IN_FILE.flatMap(({ key, kind }) => spellings(key).map((name) => [name, kind]))),
+        },
+      ],
       description: [
         "The file is made if it is missing, for you alone, and replaced at once. A path is kept as it counts from the file's folder.",
       ],
@@ -86,6 +103,14 @@ export const CONFIG = command({
     command({
       name: 'edit',
       summary: 'open the config file in VISUAL or EDITOR, and take what was written only when nothing is wrong with it',
+      description: [
+        'What you edit is a private copy: a mistake in it is told with its line, and asked about again; the file is replaced at once, and only by what is right.',
+      ],
+      examples: [
+        ['filings config edit', 'with VISUAL, EDITOR or vi'],
+        ['EDITOR=nano filings config edit', 'with an editor of your choice'],
+        ['filings config edit --config other.json', 'another config file'],
+      ],
       load: () => import('./edit.ts'),
     }),
     command({

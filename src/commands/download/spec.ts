@@ -117,7 +117,7 @@ export const DOWNLOAD = command({
   forms: ['ACCESSION FILE...', 'ACCESSION --all | --include GLOB', '--input FILE [--all | --include GLOB]'],
   arguments: [
     { name: 'ACCESSION', help: 'the accession number, such as 0001234567-24-000001' },
-    { name: 'FILE', variadic: true, help: 'names of files within the filing' },
+    { name: 'FILE', variadic: true, completes: 'name', help: 'names of files within the filing' },
   ],
   options: OPTIONS,
   examples: [

@@ -1,6 +1,10 @@
+import { ALGORITHM_NAMES } from '../../jwt/algorithms.ts';
 import { type ArgumentSpec, command } from '../../spec/command.ts';
-import { choice, DURATION, FILE, SWITCH, TEXT, TIME } from '../../spec/kind.ts';
+import { choice, DURATION, FILE, type Kind, SWITCH, TEXT, TIME } from '../../spec/kind.ts';
 import { options } from '../../spec/option.ts';
+
+/** Others are refused where the key is known, in words about it. */
+const ALGORITHM: Kind<string> = { ...TEXT, suggests: ALGORITHM_NAMES };
 
 const JSON_OUTPUT = options({ json: { kind: SWITCH, help: 'JSON for programs' } });
 
@@ -17,7 +21,7 @@ export const KEY_OPTIONS = options({
 });
 
 export const SIGN_OPTIONS = options({
-  alg: { kind: TEXT, value: 'ALG', otherwise: 'follows the key', help: 'the signature algorithm, such as RS256' },
+  alg: { kind: ALGORITHM, value: 'ALG', otherwise: 'follows the key', help: 'the signature algorithm, such as RS256' },
   ...KEY_OPTIONS,
   kid: { kind: TEXT, value: 'ID', help: "the key's identifier, in the header" },
   sub: { kind: TEXT, value: 'TEXT', help: 'the subject claim' },
@@ -41,7 +45,7 @@ export const INSPECT_OPTIONS = JSON_OUTPUT;
 export const VERIFY_OPTIONS = options({
   ...KEY_OPTIONS,
   alg: {
-    kind: TEXT,
+    kind: ALGORITHM,
     value: 'ALG',
     repeatable: true,
     otherwise: 'those that fit the key',
@@ -53,7 +57,7 @@ export const VERIFY_OPTIONS = options({
 });
 
 export const KEYGEN_OPTIONS = options({
-  alg: { kind: TEXT, value: 'ALG', help: 'the algorithm it is for' },
+  alg: { kind: ALGORITHM, value: 'ALG', help: 'the algorithm it is for' },
   out: { kind: FILE, value: 'FILE', help: 'where the private key goes; never overwritten' },
   public: { kind: FILE, value: 'FILE', help: 'where the public key goes' },
   format: { kind: choice('pem', 'jwk'), value: 'FORMAT', default: 'pem', help: 'the form of the key files' },
