@@ -76,7 +76,9 @@ test('Ctrl-C of several files: one line for what was kept of all', async () => {
   at.type(CTRL_C);
   expect(await at.ended).toBe(130);
   expect(at.lines()).toEqual([
-    expect.stringMatching(/^0 downloaded .*, 4 left undone, 6\.0 MB kept: the same command goes on; 4 requests, /),
+    expect.stringMatching(
+      /^0 downloaded .*, 3 failed \(3 broken off\), 1 left undone, 6\.0 MB kept: the same command goes on; 4 requests, /,
+    ),
     INTERRUPTED,
   ]);
 });
