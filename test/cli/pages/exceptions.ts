@@ -1,7 +1,5 @@
 const INSTALLS = 'installs';
 const BUILDS = 'takes long: npm run prove does it';
-const OWN_SERVICE = 'asks for a service and a key of your own';
-const FIXED_PORT = 'takes a port that somebody may have: test/cli/serve.test.ts does it at a free one';
 
 const ENGINE = 'needs the engine: test/prove/recipes runs the script itself';
 const BY_HAND = 'needs an engine that tests do not install: it was run by hand';
@@ -16,11 +14,6 @@ export const NOT_RUN: Readonly<Record<string, ByFirstLine<string>>> = {
     'npm ci && npm test': INSTALLS,
     'npm ci && npm pack': INSTALLS,
     'npm run build:executable': BUILDS,
-    'filings config set base-url https://api.example.com': OWN_SERVICE,
-  },
-  'docs/using.md': {
-    'filings list 0001234567-24-000001 --base-url https://api.example.com --api-key-file ~/.filings-key': OWN_SERVICE,
-    'filings serve --port 8787 --api-key sandbox-key &': FIXED_PORT,
   },
   'docs/scaling.md': {
     "sbatch mirror.sbatch accessions.txt /shared/mirror --include 'ex*' --checksums --rate 20/s": ENGINE,
