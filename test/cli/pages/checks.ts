@@ -7,7 +7,7 @@ import { ENDS_WITH } from './exceptions.ts';
 import type { Home } from './home.ts';
 import { strictly } from './shell-commands.ts';
 
-type Check = (block: Block, home: Home, env: Readonly<Record<string, string>>) => Promise<void>;
+type Check = (block: Block, home: Home) => Promise<void>;
 
 /** What is done with a block, by the language that its fence names. */
 export const CHECKS: Readonly<Record<string, Check>> = {
@@ -28,8 +28,8 @@ export const CHECKS: Readonly<Record<string, Check>> = {
   text: async () => {},
 };
 
-async function runScript({ page, firstLine, text }: Block, home: Home, env: Readonly<Record<string, string>>) {
-  const { exitCode, stdout, stderr } = await home.bash(await strictly(text), ['-euo', 'pipefail'], env);
+async function runScript({ page, firstLine, text }: Block, home: Home) {
+  const { exitCode, stdout, stderr } = await home.bash(await strictly(text), ['-euo', 'pipefail']);
   expect(exitCode, `${stdout}${stderr}`).toBe(ENDS_WITH[page]?.[firstLine] ?? 0);
 }
 
@@ -40,9 +40,9 @@ async function checkJson({ text }: Block, home: Home) {
     await ends(home, 'filings config list --config "$FILE"', { FILE: await home.file('block.json', text) });
 }
 
-async function runConsole({ text }: Block, home: Home, env: Readonly<Record<string, string>>) {
+async function runConsole({ text }: Block, home: Home) {
   const steps = stepsOf(text);
-  const { stdout } = await home.bash(scriptOf(steps), ['-u'], env);
+  const { stdout } = await home.bash(scriptOf(steps), ['-u']);
   const said = saidBy(stdout.toString());
   for (const [index, { command, shown }] of steps.entries()) {
     const output = said[index] ?? '';

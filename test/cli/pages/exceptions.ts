@@ -1,6 +1,5 @@
 const INSTALLS = 'installs';
-const OWN_SERVICE = 'asks for a service and a key of your own';
-const FIXED_PORT = 'takes a port that somebody may have: test/cli/serve.test.ts does it at a free one';
+const BUILDS = 'takes long: npm run prove does it';
 
 const ENGINE = 'needs the engine: test/prove/recipes runs the script itself';
 const BY_HAND = 'needs an engine that tests do not install: it was run by hand';
@@ -13,10 +12,8 @@ export const NOT_RUN: Readonly<Record<string, ByFirstLine<string>>> = {
   'README.md': {
     'npm ci && node bin/filings.js --sandbox download 0001234567-24-000001 primary.htm': INSTALLS,
     'npm ci && npm test': INSTALLS,
-    'npm ci && npm link': INSTALLS,
-    'filings config set base-url https://api.example.com': OWN_SERVICE,
-    'filings list 0001234567-24-000001 --base-url https://api.example.com --api-key-file ~/.filings-key': OWN_SERVICE,
-    'filings serve --port 8787 --api-key sandbox-key &': FIXED_PORT,
+    'npm ci && npm pack': INSTALLS,
+    'npm run build:executable': BUILDS,
   },
   'docs/scaling.md': {
     "sbatch mirror.sbatch accessions.txt /shared/mirror --include 'ex*' --checksums --rate 20/s": ENGINE,
@@ -35,7 +32,7 @@ export const NOT_RUN: Readonly<Record<string, ByFirstLine<string>>> = {
 
 /** Blocks that end with another status than 0, since what they show is a failure. */
 export const ENDS_WITH: Readonly<Record<string, ByFirstLine<number>>> = {
-  'README.md': {
+  'docs/using.md': {
     // Its second command shows the error of a file that is not there.
     'filings download 0001234567-24-000001 primary.htm --report - --quiet | jq -r \'select(.result == "failed") | .error.code\'': 5,
   },

@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path';
 import { startSandbox } from '../../../src/sandbox/server.ts';
 import { BIN, type Ended, NODE, run } from '../program.ts';
 import type { CronJob } from './crontab.ts';
+import { startExampleService } from './example-service.ts';
 
 const KEY = 'key-of-the-page';
 const samples = join(BIN, '../../samples');
@@ -12,7 +13,7 @@ const samples = join(BIN, '../../samples');
 /** The home of somebody who does what a page says, in its order: the program installed in it, a service that it knows. */
 export interface Home {
   readonly path: string;
-  /** Of a service over the sample filings; the config file of this home names it. */
+  /** Of a service over the sample filings; the config file of this home names it, until a page says another. */
   readonly serviceUrl: string;
   readonly key: string;
   /** Runs bash in it. */
@@ -30,6 +31,7 @@ export async function newHome(): Promise<Home> {
   const place = await mkdtemp(join(tmpdir(), 'filings-page-'));
   const [path, programs] = [join(place, 'home'), join(place, 'programs')];
   const service = await startService();
+  const example = await startExampleService(samples, KEY);
   const file = async (name: string, text: string, mode = 0o600) => {
     const at = join(path, name);
     await mkdir(dirname(at), { recursive: true });
@@ -44,14 +46,17 @@ export async function newHome(): Promise<Home> {
   await file('.local/bin/filings', `#!/usr/bin/env node\nrequire(${JSON.stringify(BIN)});\n`, 0o755);
   await file('.config/filings/config.json', JSON.stringify({ baseUrl: service.url, apiKey: KEY }));
   const PATH = `${join(path, '.local/bin')}:${dirname(NODE)}:${process.env.PATH}`;
-  // What crond(8) sets, and nothing else.
-  const ofCron = { HOME: path, LOGNAME: 'me', SHELL: '/bin/sh', PATH: programs };
+  // What crond(8) sets, and nothing else; the way to the service stands for the world's names and certificates.
+  const ofCron = { HOME: path, LOGNAME: 'me', SHELL: '/bin/sh', PATH: programs, ...example.env };
   return {
     path,
     serviceUrl: service.url,
     key: KEY,
-    bash: (script, args, env) =>
-      run('bash', ['--norc', ...args, '-c', script], { cwd: path, env: { HOME: path, PATH, ...env } }),
+    bash(script, args, env) {
+      const environment = { HOME: path, PATH, ...example.env, ...env };
+      // Where they are asked for something, it is the key.
+      return run('bash', ['--norc', ...args, '-c', script], { cwd: path, env: environment, input: `${KEY}\n` });
+    },
     async cron({ env, command, input }) {
       if (!existsSync(programs)) await linkPrograms(programs);
       return run(env.SHELL ?? '/bin/sh', ['-c', command], { cwd: path, env: { ...ofCron, ...env }, input });
@@ -59,7 +64,7 @@ export async function newHome(): Promise<Home> {
     linkNode: () => symlink(NODE, join(path, '.local/bin/node')),
     file,
     async remove() {
-      await service.close();
+      await Promise.all([service.close(), example.close()]);
       await rm(place, { recursive: true, force: true });
     },
   };

@@ -22,6 +22,8 @@ export interface Screen {
   cursor(): number;
   /** All that the program has written, as it came. */
   bytes(): string;
+  /** For whoever looks at more than text. */
+  readonly terminal: xterm.Terminal;
   /** Resolves with the exit status once all that was written is on the screen. */
   readonly ended: Promise<number>;
 }
@@ -86,6 +88,7 @@ export async function screen(args: readonly string[], { env = {}, size, script }
     },
     cursor: () => shown.buffer.active.cursorX,
     bytes: () => bytes,
+    terminal: shown,
     ended,
   };
 }

@@ -1,0 +1,38 @@
+import { chmod, mkdtemp, open, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { onTestFinished } from 'vitest';
+import { BIN, NODE } from '../../cli/program.ts';
+
+/** The clock of the program that `env` finds as `filings`. */
+export interface Clock {
+  readonly env: Readonly<Record<string, string>>;
+  /** Since it was started. */
+  seconds(): number;
+  goTo(seconds: number): Promise<void>;
+}
+
+/** A clock that stands until it is told to go on; until the test has ended. */
+export async function startClock(): Promise<Clock> {
+  const folder = await mkdtemp(join(tmpdir(), 'filings-clock-'));
+  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  const path = join(folder, 'clock');
+  await writeFile(path, new Float64Array(1));
+  const file = await open(path, 'r+');
+  onTestFinished(() => file.close());
+  const filings = join(folder, 'filings');
+  await writeFile(
+    filings,
+    `#!/bin/sh\nexec '${NODE}' --require '${join(import.meta.dirname, 'clock.cjs')}' '${BIN}' "$@"\n`,
+  );
+  await chmod(filings, 0o755);
+  let now = 0;
+  return {
+    env: { PATH: `${folder}:${process.env.PATH}`, PICTURE_CLOCK: path },
+    seconds: () => now,
+    async goTo(seconds) {
+      now = seconds;
+      await file.write(new Float64Array([seconds * 1000]), 0, 8, 0);
+    },
+  };
+}

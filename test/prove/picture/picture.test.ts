@@ -1,0 +1,82 @@
+import { expect, test } from 'vitest';
+import { ACCESSION } from '../../cli/program.ts';
+import { screen } from '../../cli/screen/screen.ts';
+import { startClock } from './clock.ts';
+import { startPaced } from './paced.ts';
+import { Recording, type Step } from './recording.ts';
+import { svgOf } from './svg.ts';
+
+// Draws README's picture, or holds it against what would be drawn now: npm run picture, npm run picture -- --check.
+// All that it shows was on a terminal, in this order: the built program, run from a shell by the keys that a person
+// presses. Only the clock and the service's pace are set.
+
+const FILE = 'xbrl-data.zip';
+const SIZE = 120_000_000;
+const COMMAND = `filings download ${ACCESSION} ${FILE}`;
+
+const FIRST_RUN: readonly Step[] = [
+  [4, 0.5],
+  [9, 1],
+  [15, 1.5],
+  [21, 2],
+  [27, 2.5],
+  [33, 3],
+  [39, 3.5],
+  [44, 4],
+  [49, 4.5],
+  [54, 5],
+  [60, 5.5],
+];
+const SECOND_RUN: readonly Step[] = [
+  [65, 0.5],
+  [71, 1],
+  [77, 1.5],
+  [83, 2],
+  [89, 2.5],
+  [95, 3],
+];
+
+const STORY = [
+  `$ ${COMMAND}`,
+  `${FILE}: 72 MB kept: the same command goes on`,
+  'filings: interrupted: SIGINT',
+  '$ ls',
+  `$ ${COMMAND}`,
+  `${FILE}: 120 MB, resumed: 72 MB were there`,
+  '$ ls',
+  FILE,
+  '$',
+];
+const TITLE = 'A download that Ctrl-C interrupts leaves no half file, and the same command goes on with it';
+const SIZE_OF_SCREEN = { columns: 80, rows: STORY.length };
+/** It is the first thing that whoever opens README waits for. */
+const MOST_BYTES = 60_000;
+
+test('the picture is what a terminal shows of it', async () => {
+  const service = await startPaced(SIZE);
+  const clock = await startClock();
+  const at = await screen([], {
+    script: "PS1='$ ' exec bash --norc --noprofile -i",
+    size: SIZE_OF_SCREEN,
+    env: { ...service.env, ...clock.env, INPUTRC: '/dev/null', LC_ALL: 'C.UTF-8' },
+  });
+  const recording = new Recording(at, clock, service);
+  await recording.types(COMMAND);
+  recording.enters();
+  await recording.transfers(0, FIRST_RUN);
+  await recording.interrupts();
+  await recording.types('ls');
+  recording.enters();
+  await recording.recalls(COMMAND, 2);
+  recording.enters();
+  await recording.transfers(60, SECOND_RUN);
+  await recording.completes();
+  await recording.types('ls');
+  recording.enters();
+  await recording.ends();
+
+  expect(at.lines()).toEqual(STORY);
+  const svg = svgOf({ title: TITLE, description: STORY.join('\n'), ...SIZE_OF_SCREEN, frames: recording.frames });
+  expect(svg.length).toBeLessThan(MOST_BYTES);
+  await expect(svg).toMatchFileSnapshot('../../../docs/picture.svg');
+}, 90_000);

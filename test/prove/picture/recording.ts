@@ -1,0 +1,108 @@
+import { until } from '../../cli/program.ts';
+import { CTRL_C, type Screen } from '../../cli/screen/screen.ts';
+import type { Clock } from './clock.ts';
+import type { Paced } from './paced.ts';
+import { shotOf } from './shot.ts';
+import type { Frame } from './svg.ts';
+
+/** How far a transfer is: per cent of the file, and seconds since it began. */
+export type Step = readonly [percent: number, seconds: number];
+
+const PROMPT = '$';
+const UP = '\x1b[A';
+/** How long a frame is shown. Milliseconds. */
+const [KEY_MS, BAR_MS, LOOK_MS, READ_MS] = [230, 260, 900, 1800];
+
+/** Presses keys, waits for what they bring about, and takes what is to be seen then. */
+export class Recording {
+  readonly frames: Frame[] = [];
+  readonly #at: Screen;
+  readonly #clock: Clock;
+  readonly #service: Paced;
+
+  constructor(at: Screen, clock: Clock, service: Paced) {
+    this.#at = at;
+    this.#clock = clock;
+    this.#service = service;
+  }
+
+  /** Word by word, since a person types. */
+  async types(command: string): Promise<void> {
+    await this.#prompted();
+    this.#take(LOOK_MS);
+    let typed = PROMPT;
+    for (const word of command.split(' ')) {
+      this.#at.type(typed === PROMPT ? word : ` ${word}`);
+      typed += ` ${word}`;
+      await this.#shows(typed);
+      this.#take(KEY_MS);
+    }
+  }
+
+  /** The command before so many others, out of the shell's history. */
+  async recalls(command: string, before: number): Promise<void> {
+    await this.#prompted();
+    this.#take(READ_MS);
+    this.#at.type(UP.repeat(before));
+    await this.#shows(`${PROMPT} ${command}`);
+    this.#take(LOOK_MS);
+  }
+
+  enters(): void {
+    this.#at.type('\r');
+  }
+
+  async interrupts(): Promise<void> {
+    this.#take(READ_MS, 'Ctrl-C');
+    this.#at.type(CTRL_C);
+    await this.#prompted();
+  }
+
+  /** A transfer that begins, or goes on, at so many per cent. */
+  async transfers(from: number, steps: readonly Step[]): Promise<void> {
+    const began = this.#clock.seconds();
+    for (const [percent, seconds] of [[from, 0] as const, ...steps]) {
+      await this.#clock.goTo(began + seconds);
+      this.#service.sendUpTo(percent);
+      await this.#drawn(`${percent}%`);
+      this.#take(BAR_MS);
+    }
+  }
+
+  /** The rest of it, as far as one sees. */
+  async completes(): Promise<void> {
+    this.#service.sendUpTo(100);
+    await this.#prompted();
+  }
+
+  async ends(): Promise<void> {
+    await this.#prompted();
+    this.#take(READ_MS * 3);
+  }
+
+  #take(ms: number, pressed?: string): void {
+    this.frames.push({ shot: shotOf(this.#at.terminal), ms, pressed });
+  }
+
+  #prompted(): Promise<void> {
+    return until(() => this.#at.lines().at(-1) === PROMPT && this.#at.cursor() === PROMPT.length + 1);
+  }
+
+  #shows(last: string): Promise<void> {
+    return until(() => this.#at.lines().at(-1) === last && this.#at.cursor() === last.length);
+  }
+
+  /**
+   * Waits for a bar that says so, which it does only when all bytes up to there have come, and that is drawn a second
+   * time as it was the first: so it is whole.
+   */
+  async #drawn(percent: string): Promise<void> {
+    const at = this.#at;
+    for (let before = ''; ; before = at.lines().at(-1) ?? '') {
+      const bytes = at.bytes().length;
+      await until(() => at.bytes().length > bytes && at.cursor() === 0);
+      const now = at.lines().at(-1) ?? '';
+      if (now === before && now.includes(` ${percent} `)) return;
+    }
+  }
+}
