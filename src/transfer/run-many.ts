@@ -1,6 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import { FilingsError } from '../errors.ts';
 import { StopRule } from './stop-rule.ts';
+import { Trailing } from './trailing.ts';
 
 /** The things of a run, as they come: an `Expansion`, or anything whose `next()` never waits long after `return()`. */
 export interface Supply<Item> extends AsyncIterable<Item> {
@@ -38,13 +39,14 @@ export interface RunEnd {
 
 /**
  * Works through what comes, some at a time. Goes on after one that failed, but not after what would
- * fail all the rest. `attempt` never throws for a failure of its own; `onEnd` hears of each as it ends.
+ * fail all the rest. `attempt` never throws for a failure of its own, and may say that it has `arrived`: the next one
+ * begins while it comes to its end, beside as many others as there are jobs. `onEnd` hears of each as it ends.
  * What the supply throws as a FilingsError ends the run as a limit does; what `onEnd` throws as one
  * stops it. Throws what `attempt` throws, and any other error of the supply or of `onEnd`.
  */
 export async function runMany<Item, End extends Ending>(
   items: Supply<Item>,
-  attempt: (item: Item, signal: AbortSignal) => Promise<End>,
+  attempt: (item: Item, signal: AbortSignal, arrived: () => void) => Promise<End>,
   onEnd: (end: End, item: Item, brokenOff: boolean) => Promise<void>,
   { jobs, signal }: RunOptions,
 ): Promise<RunEnd> {
@@ -62,27 +64,41 @@ export async function runMany<Item, End extends Ending>(
     if (!(error instanceof FilingsError)) throw error;
     if (!stop.signal.aborted) stop.abort(error);
   };
+  const deal = async (item: Item, arrived: () => void) => {
+    let hasArrived = false;
+    const end = await attempt(item, stop.signal, () => {
+      hasArrived = true;
+      // The service has given it: what is "in a row" goes by its answers, whatever the disk has still to do.
+      stops.after(undefined);
+      arrived();
+    });
+    if (end.limit) return source.close(end.limit);
+    const brokenOff = stop.signal.aborted && end.error === stop.signal.reason;
+    // By a signal or the deadline it is told of, by the error of another it is not this one's failure.
+    if (brokenOff && !signal.aborted) return;
+    if (brokenOff) told += 1;
+    else done += 1;
+    const saysNothing = end.error ? end.asked === false && !end.error.stopsRun : end.asked === false || hasArrived;
+    const stopping = saysNothing ? undefined : stops.after(end.error);
+    await onEnd(end, item, brokenOff).catch(stopBy);
+    if (stopping) stopBy(stopping);
+  };
+  const trailing = new Trailing(jobs, (error) => stop.abort(error));
   const work = async () => {
     for (let next = await source.next(); next; next = await source.next()) {
-      const end = await attempt(next.item, stop.signal);
-      if (end.limit) return source.close(end.limit);
-      const brokenOff = stop.signal.aborted && end.error === stop.signal.reason;
-      // By a signal or the deadline it is told of, by the error of another it is not this one's failure.
-      if (brokenOff && !signal.aborted) return;
-      if (brokenOff) told += 1;
-      else done += 1;
-      const stopping = end.asked === false && !end.error?.stopsRun ? undefined : stops.after(end.error);
-      await onEnd(end, next.item, brokenOff).catch(stopBy);
-      if (stopping) stopBy(stopping);
+      const { item } = next;
+      await trailing.untilArrived((arrived) => deal(item, arrived));
     }
   };
   const workers = Array.from({ length: jobs }, work);
   try {
     await Promise.all(workers);
+    await trailing.ended();
   } catch (error) {
     stop.abort(error);
     // The caller is about to close what they work with.
     await Promise.allSettled(workers);
+    await trailing.ended().catch(() => {});
     throw error;
   } finally {
     signal.removeEventListener('abort', onAbort);

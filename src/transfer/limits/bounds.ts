@@ -59,6 +59,7 @@ export function boundWatcher(
       await throttle?.moved(bytes, signal);
     },
     setback: (setback) => shown.setback(setback),
+    arrived: () => shown.arrived?.(),
     release: () => share.release(),
   };
 }

@@ -32,7 +32,7 @@ export async function mirror(
   let stoppedFor: ErrorCode | undefined;
   const end = await runMany(
     expansion,
-    (item: Expanded, signal) => attempt(item, attempting, signal),
+    (item: Expanded, signal, arrived) => attempt(item, attempting, { signal, arrived }),
     async ({ outcome, error, asked }, item, brokenOff) => {
       await ledger.ended(item, outcome, brokenOff);
       if (item.kind === 'unmatched') telling.unmatched(item.accession, noMatch(item.files));
