@@ -16,6 +16,9 @@ const build = { globalSetup: 'test/cli/build.setup.ts' };
 // Those that run more rounds and rows where a test asks for `proving`.
 const ROUNDS = 'disk-faults,failing-calls,kill,no-links,pipes,signals,tls-end,two-runs';
 
+// Counts the requests of each second: what else keeps both processors busy would be counted, too.
+const ALONE = ['test/prove/recipes/nginx.test.ts'];
+
 // Four floors: pure tables; real sockets and files; the program in this process; the built program in its own. Behind
 // them what is too slow for every change (npm run prove): rare disks, long waits, and all rounds of kills and races.
 export default defineConfig({
@@ -34,9 +37,11 @@ export default defineConfig({
           `test/cli/{${ROUNDS}}.test.ts`,
           'test/service/{checksums,jwt-keys,jwt-lookalike}.test.ts',
         ],
+        exclude: ALONE,
         env: { FILINGS_PROVE: '1' },
         testTimeout: 240_000,
       }),
+      floor('alone', { ...build, include: ALONE, testTimeout: 240_000 }),
     ],
   },
 });

@@ -153,6 +153,8 @@ export const CASES = [
   startUp(['--version'], 1.3),
   startUp(['--help'], 1.3),
   startUp(['completion', 'bash'], 1.3),
+  // What a shell asks at a TAB, the second time and later: the first of many is from the service.
+  startUp(['completion', '--names', 'bash', '--', '--sandbox', 'download', '0001234567-24-000001', ''], 1.5),
   {
     what: '`filings download` of one file of 20 kB against `node -e 0`',
     measure: async (context) => {

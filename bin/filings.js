@@ -34,11 +34,28 @@ if (!existsSync(main)) {
 }
 
 require('./compile-cache.js').enableCompileCache();
-const again = require('./again.js');
-const run = again.isNeeded() ? again.start(__filename) : require(main).start(root, stderr);
+if (process.argv[2] === 'completion') {
+  require('./asked.js')
+    .isAnswered(root)
+    .then((answered) => answered || begin());
+} else {
+  begin();
+}
 
-for (const event of ['uncaughtException', 'unhandledRejection']) {
-  process.on(event, (error) => run.crashed(error).then((status) => process.exit(status)));
+function begin() {
+  const again = require('./again.js');
+  const run = again.isNeeded() ? again.start(__filename) : require(main).start(root, stderr);
+
+  for (const event of ['uncaughtException', 'unhandledRejection']) {
+    process.on(event, (error) => run.crashed(error).then((status) => process.exit(status)));
+  }
+
+  // Should nothing be left to wait for while it works, that is no success.
+  process.exitCode = 1;
+  run.done.then((status) => {
+    process.exitCode = status;
+    endSoon(20);
+  });
 }
 
 /** Ends the process also when something holds it, such as an open stdin, but lets what is written get out. */
@@ -46,10 +63,3 @@ function endSoon(patience) {
   const unwritten = [process.stdout, stderr ?? process.stderr].some((stream) => stream.writableLength > 0);
   setTimeout(() => (unwritten && patience > 0 ? endSoon(patience - 1) : process.exit()), 50).unref();
 }
-
-// Should nothing be left to wait for while it works, that is no success.
-process.exitCode = 1;
-run.done.then((status) => {
-  process.exitCode = status;
-  endSoon(20);
-});

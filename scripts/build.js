@@ -1,29 +1,23 @@
 // Bundles src/ to dist/: one chunk a command, shared chunks between them, everything CommonJS, a source map beside each.
 // esbuild splits ES modules only, and Node 20 starts CommonJS faster: hence the second pass.
+// asked.js, which shells wait for, is one file: each chunk costs a start. It asks for none of the commands' own modules.
 // --watch builds anew whenever a file of src/ has changed.
 import { mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import { context, transform } from 'esbuild';
+import { build, context, transform } from 'esbuild';
 
 const root = join(import.meta.dirname, '..');
 const dist = join(root, 'dist');
 const target = 'node20.19';
 const small = { minifySyntax: true, minifyWhitespace: true };
 
-const bundler = await context({
+const common = {
   absWorkingDir: root,
-  entryPoints: {
-    main: 'src/main.ts',
-    'hash-worker': 'src/disk/hash/hash-worker.ts',
-    'hash-thread': 'src/transfer/checksums/verify/hash-thread.ts',
-  },
   bundle: true,
-  splitting: true,
   format: 'esm',
   platform: 'node',
   target,
   outdir: 'dist',
-  chunkNames: '[name]-[hash]',
   ...small,
   legalComments: 'none',
   // The second pass follows it back to the sources.
@@ -31,6 +25,24 @@ const bundler = await context({
   sourcesContent: false,
   logLevel: 'warning',
   write: false,
+};
+const withoutCommands = {
+  name: 'without-commands',
+  setup: ({ onResolve }) =>
+    onResolve({ filter: /^\./ }, ({ path, kind }) =>
+      kind === 'dynamic-import' ? { path, external: true } : undefined,
+    ),
+};
+
+const bundler = await context({
+  ...common,
+  entryPoints: {
+    main: 'src/main.ts',
+    'hash-worker': 'src/disk/hash/hash-worker.ts',
+    'hash-thread': 'src/transfer/checksums/verify/hash-thread.ts',
+  },
+  splitting: true,
+  chunkNames: '[name]-[hash]',
   plugins: [{ name: 'second-pass', setup: ({ onEnd }) => onEnd(({ outputFiles = [] }) => write(outputFiles)) }],
 });
 if (process.argv.includes('--watch')) {
@@ -44,7 +56,8 @@ async function write(split) {
   await mkdir(dist, { recursive: true });
   const before = await readdir(dist);
   await writeFile(join(dist, 'package.json'), '{ "type": "commonjs" }\n');
-  const written = await Promise.all(split.map((file) => asCommonJs(file)));
+  const asked = await build({ ...common, entryPoints: { asked: 'src/asked.ts' }, plugins: [withoutCommands] });
+  const written = await Promise.all([...split, ...asked.outputFiles].map((file) => asCommonJs(file)));
   const kept = new Set(['package.json', ...written.flat()]);
   await Promise.all(before.filter((name) => !kept.has(name)).map((name) => rm(join(dist, name), { recursive: true })));
 }

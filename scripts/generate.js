@@ -36,7 +36,10 @@ const { COMMANDS, generatedFiles } = await import(`data:text/javascript;base64,$
 
 const { version } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'));
 const checking = process.argv.includes('--check');
-const wantedFiles = { ...generatedFiles(COMMANDS, version), 'THIRD-PARTY-LICENSES': await thirdPartyLicences(root) };
+const wantedFiles = {
+  ...generatedFiles(COMMANDS, { version, date: await releaseDay(version) }),
+  'THIRD-PARTY-LICENSES': await thirdPartyLicences(root),
+};
 for (const [name, wanted] of Object.entries(wantedFiles)) {
   const path = join(root, name);
   const found = await readFile(path, 'utf8').catch(() => undefined);
@@ -49,4 +52,13 @@ for (const [name, wanted] of Object.entries(wantedFiles)) {
     await writeFile(path, wanted);
     process.stdout.write(`${name}\n`);
   }
+}
+
+/** The day of a release, as the changelog has it. */
+async function releaseDay(version) {
+  const changelog = await readFile(join(root, 'CHANGELOG.md'), 'utf8');
+  const [, number, day] = /^## \[(\d[^\]]*)\] - (\d{4}-\d\d-\d\d)$/m.exec(changelog) ?? [];
+  if (number !== version)
+    throw new Error(`CHANGELOG.md: its newest release is ${number}, that of package.json ${version}`);
+  return day;
 }

@@ -159,6 +159,12 @@ export function about(subject: Subject, error: unknown): unknown {
   return error.reworded(`${wordsOf(subject)}: ${error.message}`, { subject });
 }
 
+/** An error's message without what was asked for in front: for where that stands already. */
+export function reasonOf({ subject, message }: FilingsError): string {
+  const front = subject ? `${wordsOf(subject)}: ` : '';
+  return message.startsWith(front) ? message.slice(front.length) : message;
+}
+
 /** The only place that words it. */
 function wordsOf({ accession, fileName }: Subject): string {
   return fileName === undefined ? `the listing of ${accession}` : `${fileName} of ${accession}`;

@@ -65,19 +65,16 @@ function load(command: Extract<Request, { kind: 'run' }>['command']) {
   return command.load();
 }
 
-async function showHelp({ path, missing }: Extract<Request, { kind: 'help' }>, world: World): Promise<number> {
-  const { helpColumns, helpText } = await import('./reference/help-text.ts');
-  const text = helpText(COMMANDS, path, helpColumns((missing ? world.stderr : world.stdout).columns));
-  if (!missing) await write(world.stdout, text);
-  else {
-    const { errorFormat } = await presentation(world);
-    if (errorFormat === 'json') {
-      throw new FilingsError('usage', `${['filings', ...path].join(' ')}: a command is missing`, {
-        hint: `see ${['filings', ...path].join(' ')} --help`,
-      });
-    }
-    await write(world.stderr, text);
+async function showHelp(request: Extract<Request, { kind: 'help' }>, world: World): Promise<number> {
+  const { path, missing } = request;
+  const { helpColumns, helpText } = await import('./reference/help/text.ts');
+  const stream = missing ? world.stderr : world.stdout;
+  const text = helpText(COMMANDS, request, helpColumns(stream, world.env));
+  if (missing && (await presentation(world)).errorFormat === 'json') {
+    const command = ['filings', ...path].join(' ');
+    throw new FilingsError('usage', `${command}: a command is missing`, { hint: `see ${command} --help` });
   }
+  await write(stream, text);
   return missing ? 2 : 0;
 }
 

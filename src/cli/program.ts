@@ -8,6 +8,8 @@ import { type NamedOption, named, readAs } from '../spec/option.ts';
 import type { Request } from './request.ts';
 import { helpHint, looksLikeOption, type Position, unknownCommand, usageError } from './usage-error.ts';
 
+type Help = Extract<Request, { kind: 'help' }>;
+
 /** Thrown through commander, which has no other way to stop. */
 class Stop extends Error {
   readonly request: Request;
@@ -31,7 +33,7 @@ export function parseCommandLine(argv: readonly string[], commands: readonly Com
     if (error instanceof Stop) return error.request;
     throw error;
   }
-  return { kind: 'help', path: [], missing: true };
+  return { kind: 'help', path: [], brief: true, missing: true };
 }
 
 /** Node decodes what is no UTF-8 to U+FFFD: it would ask for another name. */
@@ -57,7 +59,8 @@ function commandOf(
     .configureOutput({ writeOut: () => {}, writeErr: () => {} })
     .showSuggestionAfterError(false)
     .exitOverride((error) => {
-      throw stopOf(error, { spec, path, siblings, args: command.args, options: [...own, ...SHARED_OPTIONS] });
+      const brief = !argv.includes('--help');
+      throw stopOf(error, brief, { spec, path, siblings, args: command.args, options: [...own, ...SHARED_OPTIONS] });
     });
   // Making options is most of the work of starting: a command that the line does not name needs none.
   if (path.length > 0 && siblings === undefined && !argv.includes(spec.name)) return command;
@@ -81,32 +84,41 @@ function commandOf(
   return command;
 }
 
-function stopOf(error: CommanderError, position: Position): Error {
+function stopOf(error: CommanderError, brief: boolean, position: Position): Error {
   switch (error.code) {
     case 'commander.version':
       return new Stop({ kind: 'version' });
     case 'commander.helpDisplayed':
     case 'commander.help':
-      return helpOf(position, error.exitCode !== 0);
+      return helpOf(position, { brief, missing: error.exitCode !== 0 });
     default:
+      // `-hq`, grouped as `-qh` is, which commander knows.
+      if (error.code === 'commander.unknownOption' && /'-h[a-zA-Z]/.test(error.message)) {
+        return helpOf(position, { brief, missing: false });
+      }
       return usageError(error, position);
   }
 }
 
 /** Help about what was named, before or after `--help`: about a command that is not there, none. */
-function helpOf({ spec, path, args, ...position }: Position, missing: boolean): Error {
+function helpOf({ spec, path, args, ...position }: Position, how: Pick<Help, 'brief' | 'missing'>): Error {
   const [word] = args.filter((one) => !one.startsWith('-'));
-  if (word === undefined || spec.children === undefined) return new Stop({ kind: 'help', path, missing });
+  if (word === undefined || spec.children === undefined) return new Stop({ kind: 'help', path, ...how });
   const child = spec.children.find(({ name }) => name === word);
   if (child === undefined) return unknownCommand({ path, args: [word] }, spec.children, helpHint(path));
-  return helpOf({ ...position, spec: child, path: [...path, word], args: args.slice(args.indexOf(word) + 1) }, missing);
+  return helpOf({ ...position, spec: child, path: [...path, word], args: args.slice(args.indexOf(word) + 1) }, how);
 }
 
 /** An option of the command itself: its value is read as it is parsed. */
 function ownOption(spec: NamedOption, argv: readonly string[]): Option {
-  const { kind, excludes = [], repeatable, flag } = spec;
+  const { kind, excludes = [], repeatable, once, flag } = spec;
   const option = optionOf(spec, argv, (text, before) => {
     const value = readAs(kind, text, `--${flag}`);
+    if (once && before !== undefined && before !== value) {
+      throw new FilingsError('usage', `--${flag}: given twice, as '${before}' and '${value}'`, {
+        hint: 'give it once',
+      });
+    }
     return repeatable ? [...(Array.isArray(before) ? before : []), value] : value;
   });
   return option.conflicts([...excludes]);

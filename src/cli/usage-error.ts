@@ -1,8 +1,10 @@
 import type { CommanderError } from 'commander';
 import { FilingsError } from '../errors.ts';
+import { isAccession } from '../service/accession.ts';
 import type { CommandSpec } from '../spec/command.ts';
 import { didYouMean, nearest } from '../spec/nearest.ts';
 import type { NamedOption } from '../spec/option.ts';
+import { shellWord } from '../text.ts';
 
 /** Where on the command line it went wrong. */
 export interface Position {
@@ -52,9 +54,24 @@ function unknownOption(written: string, { options, path }: Position, help: strin
     return new FilingsError('usage', `${flag}: takes no value`, { hint: help });
   }
   const known = [...options.map((option) => option.flag), 'help', ...(path.length === 0 ? ['version'] : [])];
-  const meant = nearest(flag.replace(/^--?/, ''), known);
+  const word = flag.replace(/^--?/, '');
+  const meant = OF_OTHERS[word] ?? beginningWith(word, known) ?? nearest(word, known);
   const hint = meant === undefined ? help : `did you mean --${meant}?`;
   return new FilingsError('usage', `${flag}: no such option`, { hint });
+}
+
+/** What other programs call it, and what it is here. */
+const OF_OTHERS: Readonly<Record<string, string>> = {
+  'no-color': 'color never',
+  'no-colour': 'color never',
+  'no-progress': 'progress none',
+  silent: 'quiet',
+};
+
+/** The one flag that begins so: other programs take it for the whole. */
+function beginningWith(word: string, known: readonly string[]): string | undefined {
+  const found = known.filter((flag) => flag.startsWith(word));
+  return word.length > 2 && found.length === 1 ? found[0] : undefined;
 }
 
 export function helpHint(path: readonly string[]): string {
@@ -68,6 +85,15 @@ export function unknownCommand(
   help: string,
 ): FilingsError {
   const [word = ''] = args;
+  if (path.length === 0 && word === 'version') {
+    return new FilingsError('usage', 'version: no such command', { hint: 'did you mean filings --version?' });
+  }
+  if (path.length === 0 && isAccession(word)) {
+    const end = args.findIndex((one) => one.startsWith('-'));
+    const named = end < 0 ? args : args.slice(0, end);
+    const meant = `filings ${named.length === 1 ? 'list' : 'download'} ${named.map(shellWord).join(' ')}`;
+    return new FilingsError('usage', 'the first argument: a command is wanted', { hint: `did you mean: ${meant}` });
+  }
   const written = [...path, ...(/^[a-z-]{1,24}$/i.test(word) ? [word] : [])].join(' ');
   const meant = didYouMean(
     word,

@@ -1,5 +1,6 @@
 import { constants } from 'node:os';
 import { errnoOf, FilingsError } from '../errors.ts';
+import { systemReason } from './system-reason.ts';
 
 /** What a download may do about its place. */
 const ELSEWHERE = 'choose another place with --directory or --output';
@@ -31,7 +32,7 @@ const REASONS: Readonly<Record<string, readonly [why: string, hint: string]>> = 
 export function diskFailure(error: unknown, path: string, elsewhere: string = ELSEWHERE): FilingsError {
   if (error instanceof FilingsError) return error;
   const code = codeOf(error);
-  const [why, hint] = (code && REASONS[code]) || [code ?? String(error), 'check the disk and the path'];
+  const [why, hint] = (code && REASONS[code]) || [systemReason(error), 'check the disk and the path'];
   return new FilingsError('local_io', `${path}: cannot write: ${why}`, {
     hint: hint.replace(ELSEWHERE, elsewhere),
     cause: error,
@@ -49,7 +50,7 @@ function codeOf(error: unknown): string | undefined {
 export function readFailure(error: unknown, path: string): FilingsError {
   if (error instanceof FilingsError) return error;
   const code = errnoOf(error);
-  const [why] = (code && REASONS[code]) || [code ?? String(error)];
+  const [why] = (code && REASONS[code]) || [systemReason(error)];
   return new FilingsError('local_io', `${path}: cannot read: ${why}`, {
     hint: 'check its permissions, and the disk',
     cause: error,

@@ -1,3 +1,4 @@
+import { shellWord } from '../text.ts';
 /** Why a name may not touch the disk: a sentence about "it", and what to do. */
 export interface FileNameFault {
   readonly reason: string;
@@ -50,7 +51,7 @@ export function fileNameFault(name: string): FileNameFault | undefined {
   if (bare !== undefined && fileNameFault(bare) === undefined) {
     return {
       reason: 'it has a style-sheet folder before the name of the file',
-      hint: `to download it under that name, choose the one on the disk: -o ${bare}`,
+      hint: `to download it under that name, choose the one on the disk: -o ${shellWord(bare)}`,
     };
   }
   const rule = RULES.find(([broken]) => broken(name));

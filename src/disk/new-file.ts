@@ -2,6 +2,7 @@ import { open, unlink } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { errnoOf, FilingsError } from '../errors.ts';
 import { flushDirectory } from './make-directories.ts';
+import { systemReason } from './system-reason.ts';
 
 export interface NewFile {
   readonly path: string;
@@ -46,11 +47,11 @@ async function createNewFile({ path, bytes, mode }: NewFile, onCreated: () => vo
 }
 
 function cannotCreate(path: string, cause: unknown): FilingsError {
-  const errno = errnoOf(cause) ?? 'unknown error';
+  const errno = errnoOf(cause);
   if (errno === 'EEXIST') {
     const hint = 'choose another name, or move the old file away';
     return new FilingsError('usage', `${path}: it is there already, and is not overwritten`, { hint, cause });
   }
-  const why = errno === 'ENOENT' ? 'its folder is not there' : `it cannot be written (${errno})`;
+  const why = errno === 'ENOENT' ? 'its folder is not there' : `it cannot be written: ${systemReason(cause)}`;
   return new FilingsError('local_io', `${path}: ${why}`, { cause });
 }

@@ -1,13 +1,14 @@
 import { closeSync, constants, fstatSync, openSync, readSync, type Stats } from 'node:fs';
 import { Socket } from 'node:net';
+import { dirname } from 'node:path';
 import { errnoOf, FilingsError } from '../errors.ts';
 import { shellWord } from '../text.ts';
 import type { World } from '../world.ts';
+import { systemReason } from './system-reason.ts';
 
 /** Nothing that is read whole is larger. Bytes. */
 const LARGEST = 1024 * 1024;
 
-const READ_BY_OTHERS = 0o044;
 const WRITTEN_BY_OTHERS = 0o022;
 
 export interface OpenedFile {
@@ -16,8 +17,25 @@ export interface OpenedFile {
   readonly stats: Stats;
 }
 
-/** Who may have a file open: `private`: nobody else; `trusted`: nobody else may change it. */
-export type Protection = 'private' | 'trusted';
+/**
+ * Who may have a file open: `private`: nobody else; `trusted`: nobody else may change it; `credential`: as private, but
+ * where it is root's, its group may read it, too.
+ */
+export type Protection = 'private' | 'trusted' | 'credential';
+/** What others may not do, by whether root owns the file. */
+const FORBIDDEN: Readonly<Record<Protection, (isRoots: boolean) => number>> = {
+  private: () => 0o066,
+  trusted: () => WRITTEN_BY_OTHERS,
+  credential: (isRoots) => (isRoots ? 0o026 : 0o066),
+};
+
+/**
+ * How a secret at a path is protected. In the directory that systemd made for a service's credentials (`LoadCredential=`)
+ * a file is root's with an access list for the service's user, whose mask shows as the group's permission: 0440.
+ */
+export function secretProtection(path: string, env: World['env']): Protection {
+  return env.CREDENTIALS_DIRECTORY && dirname(path) === env.CREDENTIALS_DIRECTORY ? 'credential' : 'private';
+}
 
 /**
  * The bytes of a file that holds a secret, 1 MiB at most. Its owner and permissions are checked
@@ -29,9 +47,10 @@ export type Protection = 'private' | 'trusted';
 export async function readSecretFile(
   path: string,
   what: string,
-  world: Pick<World, 'uid' | 'interrupt'>,
+  world: Pick<World, 'uid' | 'interrupt' | 'env'>,
 ): Promise<Buffer> {
-  const check = (stats: Stats) => checkAccess(stats, 'private', `${what} ${path}`, path, world.uid);
+  const protection = secretProtection(path, world.env);
+  const check = (stats: Stats) => checkAccess(stats, protection, `${what} ${path}`, path, world.uid);
   const { bytes } = await readSmallFile(path, what, world.interrupt, check);
   return bytes;
 }
@@ -78,14 +97,13 @@ export function checkAccess(
   if (uid === undefined) return;
   const word = shellWord(path.startsWith('-') ? `./${path}` : path);
   // A file of root's may be there for all to read.
-  const mend = `chmod ${protection === 'private' || stats.uid === uid ? '600' : 'go-w'} ${word}`;
+  const mend = `chmod ${protection !== 'trusted' || stats.uid === uid ? '600' : 'go-w'} ${word}`;
   if (stats.uid !== uid && stats.uid !== 0) {
     throw new FilingsError('config', `${name}: another user owns it`, {
       hint: `make it yours: chown "$(id -u)" ${word} && ${mend}`,
     });
   }
-  const forbidden = protection === 'private' ? READ_BY_OTHERS | WRITTEN_BY_OTHERS : WRITTEN_BY_OTHERS;
-  if ((stats.mode & forbidden) === 0) return;
+  if ((stats.mode & FORBIDDEN[protection](stats.uid === 0)) === 0) return;
   const verb = (stats.mode & WRITTEN_BY_OTHERS) !== 0 ? 'write' : 'read';
   throw new FilingsError('config', `${name}: others can ${verb} it`, { hint: mend });
 }
@@ -136,7 +154,7 @@ function unreadable(name: string, cause: unknown): FilingsError {
       ? 'no such file'
       : errno === 'EACCES' || errno === 'EPERM'
         ? 'no permission to read it'
-        : `cannot be read (${errno ?? 'unknown error'})`;
+        : `cannot be read: ${systemReason(cause)}`;
   return new FilingsError('config', `${name}: ${why}`, { cause });
 }
 

@@ -29,7 +29,10 @@ function readingOf({ value, fault }: Reader): Reading {
 }
 
 /** Where a fault is, for people: both from 1. */
-export function placeIn(text: string, { at }: JsonFault): { readonly line: number; readonly column: number } {
+export function placeIn(
+  text: string,
+  { at }: Pick<JsonFault, 'at'>,
+): { readonly line: number; readonly column: number } {
   const lines = text.slice(0, at).split('\n');
   return { line: lines.length, column: (lines.at(-1) ?? '').length + 1 };
 }

@@ -1,42 +1,117 @@
-import type { OfferedCommand } from './completion-model.ts';
-import { GENERATED, shellQuoted } from './completion-model.ts';
+import {
+  GENERATED,
+  isNothing,
+  type Offered,
+  type OfferedArgument,
+  type OfferedCommand,
+  shellQuoted,
+} from './completion-model.ts';
 
-/**
- * The completion script of bash, 3.2 and later, without the bash-completion package.
- * Bash splits words at `=` and `:`, so `--color=a` arrives as three.
- */
+/** The completion script of bash, 3.2 and later, with or without the bash-completion package. */
 export function bashCompletion(model: readonly OfferedCommand[]): string {
   return `# bash completion for filings
 # ${GENERATED}
 
 _filings() {
-  local at='' word option='' rest='' current="\${COMP_WORDS[COMP_CWORD]}" IFS=$' \\t\\n' i
+  local at='' word option='' rest='' before='' number=1 prefix='' lead='' current i IFS=$' \\t\\n'
+  local -a line=()
   COMPREPLY=()
-  for ((i = 1; i < COMP_CWORD; i++)); do
-    word="\${COMP_WORDS[i]}"
-    if [[ $rest || $word == = ]]; then continue; fi
+  _filings_line
+  for ((i = 1; i < \${#line[@]} - 1; i++)); do
+    word="\${line[i]}"
     if [[ $option ]]; then option=''; continue; fi
-    case "$at|$word" in
-      *'|--') rest=1 ;;
+    case "$rest|$at|$word" in
+      '|'*'|--') rest=1 ;;
+      '|'*'|--'*=*) ;;
+      '|'*'|-'?*) _filings_option "$word" ;;
 ${transitions(model)}
-      *) if _filings_takes_value "$at" "$word"; then option="$word"; fi ;;
+      *) before="$word"; number=$((number + 1)) ;;
     esac
   done
-  if [[ $current == = ]]; then current=''; fi
-  if [[ $option ]]; then _filings_values "$at" "$option"; return; fi
-  if [[ $current == -* && ! $rest ]]; then _filings_words "$(_filings_flags "$at")"; return; fi
-  case "$at" in
-${model.map(argumentsCase).join('')}  esac
+  current="\${line[\${#line[@]} - 1]}"
+  if [[ ! $rest && ! $option ]]; then
+    case "$current" in
+      --*=*) option="\${current%%=*}"; prefix="$option="; current="\${current#*=}" ;;
+      -*) _filings_words "$(_filings_flags "$at")"; return ;;
+    esac
+  fi
+  if [[ $option ]]; then _filings_values "$at|$option"; else _filings_arguments "$at|$number|$before"; fi
+}
+
+# Puts together what bash has split at = and :, up to the cursor. What of the last word it does not replace is in lead.
+_filings_line() {
+  local left="\${COMP_LINE:0:\${COMP_POINT:-0}}" known text glued last=-1
+  known="$left"
+  for ((i = 0; i <= COMP_CWORD; i++)); do
+    word="\${COMP_WORDS[i]}" glued=''
+    if [[ $known ]]; then
+      text="\${left#"\${left%%[![:space:]]*}"}"
+      if [[ $i -gt 0 && $text && $text == "$left" ]]; then glued=1; fi
+      if [[ $text == "$word"* ]]; then left="\${text#"$word"}"; else word="$text" left=''; fi
+    elif [[ $i -gt 0 && ( $word == [=:] || \${COMP_WORDS[i - 1]} == [=:] ) ]]; then
+      glued=1
+    fi
+    if [[ ! $glued ]]; then last=$((last + 1)) line[last]=''; fi
+    lead="\${line[last]}"
+    line[last]+="$word"
+    if [[ $glued && ! \${word//[=:@><;|&(]/} ]]; then lead="\${line[last]}"; fi
+  done
+}
+
+_filings_reply() {
+  local reply="$prefix$1"
+  if [[ $reply == "$lead"* ]]; then COMPREPLY+=("\${reply:\${#lead}}"); fi
 }
 
 _filings_words() {
-  COMPREPLY=($(compgen -W "$1" -- "$current"))
+  for word in $1; do
+    if [[ $word == "$current"* ]]; then _filings_reply "$word"; fi
+  done
 }
 
+# Paths that are there: readline quotes them, and adds a slash to directories.
 _filings_paths() {
-  local IFS=$'\\n'
   compopt -o filenames 2>/dev/null
-  COMPREPLY=($(compgen "$1" -- "$current"))
+  lead="\${lead//\\\\/}"
+  while IFS= read -r word; do
+    if [[ $word ]]; then _filings_reply "$word"; fi
+  done <<<"$(compgen "$1" -- "$current")"
+}
+
+# The program knows what the line says, and tells nothing that a terminal would act on. Its names are quoted here: of what
+# is no file on this disk, readline would leave a dollar sign and a backquote as they are.
+_filings_ask() {
+  local count=$((\${#line[@]} - 2)) quote='' bare="\${current//\\\\?/}" double='"' single="'"
+  if [[ $current == [\\'\\"]* ]]; then quote="\${current:0:1}"; elif [[ $bare == *[\\'\\"]* ]]; then return; fi
+  while IFS= read -r word; do
+    if [[ ! $word ]]; then continue; fi
+    if [[ $quote == "$single" ]]; then
+      word="\${word//$single/$single\\\\$single$single}"
+    elif [[ $quote == "$double" ]]; then
+      # Between these, an exclamation mark can't be had.
+      if [[ $word == *!* ]]; then continue; fi
+      word="\${word//\\\\/\\\\\\\\}" word="\${word//$double/\\\\$double}" word="\${word//\\$/\\\\\\$}" word="\${word//\\\`/\\\\\\\`}"
+    else
+      printf -v word %q "$word"
+    fi
+    _filings_reply "$word"
+  done <<<"$({ command filings completion "$1" bash -- "\${line[@]:1:count}" "$current" </dev/null; } 2>/dev/null)"
+}
+
+_filings_option() {
+  local letters="\${1#-}"
+  if [[ $letters == -* ]]; then
+    if _filings_takes_value "$at|$1"; then option="$1"; fi
+    return
+  fi
+  # Short ones in one word: behind the first that takes a value stands its value.
+  while [[ $letters ]]; do
+    if _filings_takes_value "$at|-\${letters:0:1}"; then
+      if [[ \${#letters} == 1 ]]; then option="-$letters"; fi
+      return
+    fi
+    letters="\${letters:1}"
+  done
 }
 
 _filings_flags() {
@@ -45,15 +120,21 @@ ${model.map(flagsCase).join('')}  esac
 }
 
 _filings_takes_value() {
-  case "$1|$2" in
+  case "$1" in
 ${valued(model)}
   esac
   return 1
 }
 
 _filings_values() {
-  case "$1|$2" in
+  case "$1" in
 ${values(model)}
+  esac
+}
+
+_filings_arguments() {
+  case "$1" in
+${model.flatMap(argumentCases).join('\n')}
   esac
 }
 
@@ -68,16 +149,9 @@ function transitions(model: readonly OfferedCommand[]): string {
     .map(({ path }) => {
       const words = path.split(' ');
       const parent = words.slice(0, -1).join(' ');
-      return `      ${pattern(parent, words.at(-1) ?? '')}) at=${shellQuoted(path)} ;;`;
+      return `      ${shellQuoted(`|${parent}|${words.at(-1)}`)}) at=${shellQuoted(path)} ;;`;
     })
     .join('\n');
-}
-
-function argumentsCase({ path, children, choices, completes }: OfferedCommand): string {
-  const words = [...children.map(({ name }) => name), ...choices];
-  const paths = completes === undefined ? '' : `_filings_paths ${letter(completes)}`;
-  const action = words.length > 0 ? `_filings_words ${shellQuoted(words.join(' '))}` : paths;
-  return action === '' ? '' : `    ${shellQuoted(path)}) ${action} ;;\n`;
 }
 
 function flagsCase({ path, options }: OfferedCommand): string {
@@ -96,19 +170,50 @@ function valued(model: readonly OfferedCommand[]): string {
 function values(model: readonly OfferedCommand[]): string {
   return model
     .flatMap(({ path, options }) =>
-      options.flatMap(({ flags, choices, completes }) => {
-        const words = choices.length > 0 ? `_filings_words ${shellQuoted(choices.join(' '))}` : '';
-        const action = completes === undefined ? words : `_filings_paths ${letter(completes)}`;
-        return action === '' ? [] : [`    ${flags.map((flag) => pattern(path, flag)).join(' | ')}) ${action} ;;`];
-      }),
+      options.flatMap((option) =>
+        isNothing(option)
+          ? []
+          : [`    ${option.flags.map((flag) => pattern(path, flag)).join(' | ')}) ${action(option)} ;;`],
+      ),
     )
     .join('\n');
 }
 
-function pattern(path: string, word: string): string {
-  return shellQuoted(`${path}|${word}`);
+/** What stands behind certain words comes before what stands behind any. */
+function argumentCases({ path, children, arguments: list }: OfferedCommand): readonly string[] {
+  const commands = children.map(({ name }) => name);
+  const first: readonly string[] =
+    commands.length === 0
+      ? []
+      : [`    ${shellQuoted(`${path}|1|`)}) _filings_words ${shellQuoted(commands.join(' '))} ;;`];
+  return [...first, ...list.flatMap((argument) => casesOf(path, argument))];
 }
 
-function letter(completes: 'file' | 'directory'): string {
-  return completes === 'file' ? '-f' : '-d';
+function casesOf(path: string, { number, variadic, after, ...any }: OfferedArgument): readonly string[] {
+  const place = `${shellQuoted(`${path}|`)}${variadic ? '*' : number}'|'`;
+  const behind = after.map(
+    (group) => `    ${group.before.map((word) => `${place}${word}`).join(' | ')}) ${action(group)} ;;`,
+  );
+  // Behind a word that has its own, the list does not go on.
+  const only = after.length > 0 && variadic ? `${shellQuoted(`${path}|${number}|`)}` : `${place}*`;
+  return isNothing(any) ? behind : [...behind, `    ${only}) ${action(any)} ;;`];
+}
+
+function action({ words, completes }: Offered): string {
+  switch (completes) {
+    case 'file':
+      return '_filings_paths -f';
+    case 'directory':
+      return '_filings_paths -d';
+    case 'profile':
+      return '_filings_ask --profiles';
+    case 'name':
+      return '_filings_ask --names';
+    default:
+      return `_filings_words ${shellQuoted(words.join(' '))}`;
+  }
+}
+
+function pattern(path: string, word: string): string {
+  return shellQuoted(`${path}|${word}`);
 }

@@ -1,42 +1,148 @@
-import type { OfferedCommand, OfferedOption } from './completion-model.ts';
-import { GENERATED } from './completion-model.ts';
+import {
+  GENERATED,
+  isNothing,
+  type Offered,
+  type OfferedArgument,
+  type OfferedCommand,
+  type OfferedOption,
+} from './completion-model.ts';
 
-/** The completion script of fish. */
+/** The completion script of fish, 3.0 and later. */
 export function fishCompletion(model: readonly OfferedCommand[]): string {
   const places = model.filter(({ path }) => path !== '').map(({ path }) => quoted(path));
   return `# fish completion for filings
 # ${GENERATED}
 
-function __filings_at --description 'whether the command line is at this command'
-    set -l at
-    for word in (commandline -opc)[2..-1]
-        set -l next (string trim -- "$at $word")
-        contains -- $next ${places.join(' ')}; and set at $next
+function __filings_parse --description 'the command, the number of the next argument and the last one, once a line'
+    set -l words (commandline -opc)
+    while string match -q -- '*=*' "$words[1]"
+        set -e words[1]
     end
-    test "$at" = "$argv"
+    set -e words[1]
+    set -q __filings_line; and test "$words" = "$__filings_line"; and return
+    set -g __filings_line $words
+    set -g __filings_place ''
+    set -g __filings_number 1
+    set -g __filings_before
+    set -l option
+    set -l rest
+    for word in $words
+        if test -n "$option"
+            set option
+            continue
+        end
+        set -l next (string trim -- "$__filings_place $word")
+        if test -n "$rest"
+            set -g __filings_number (math $__filings_number + 1)
+            set -g __filings_before $word
+        else if test "$word" = --
+            set rest yes
+        else if string match -q -- '--*=*' $word
+        else if string match -q -- '-?*' $word
+            __filings_takes_value "$__filings_place" $word; and set option yes
+        else if contains -- $next ${places.join(' ')}
+            set -g __filings_place $next
+        else
+            set -g __filings_number (math $__filings_number + 1)
+            set -g __filings_before $word
+        end
+    end
+end
+
+function __filings_takes_value --description 'whether the next word is the value of this option of the command'
+    set -l flag $argv[2]
+    if not string match -q -- '--*' $flag
+        # Short ones in one word: behind the first that takes a value stands its value.
+        for letter in (string split '' -- (string sub -s 2 -- $flag))
+            if contains -- "$argv[1]|-$letter" ${valued(model, '-')}
+                string match -q -- "*$letter" $flag
+                return
+            end
+        end
+        return 1
+    end
+    contains -- "$argv[1]|$flag" ${valued(model, '--')}
+end
+
+function __filings_at --description 'whether the line is at this command, and at this argument behind one of these words'
+    __filings_parse
+    test "$__filings_place" = "$argv[1]"; or return
+    set -q argv[2]; or return 0
+    set -l number (string replace -- + '' $argv[2])
+    if string match -q -- '*+' $argv[2]
+        test $__filings_number -ge $number; or return
+    else
+        test $__filings_number -eq $number; or return
+    end
+    set -q argv[3]; or return 0
+    contains -- "$__filings_before" $argv[3..-1]
+end
+
+# The program knows what the line says, and tells nothing that a terminal would act on.
+function __filings_ask
+    __filings_parse
+    command filings completion $argv[1] fish -- $__filings_line '' 2>/dev/null </dev/null
+end
+
+function __filings_directories
+    __fish_complete_directories (string replace -r -- '^--[^=]*=' '' (commandline -ct))
 end
 
 complete -c filings -f
 ${model.map(commandLines).join('\n')}`;
 }
 
-function commandLines(command: OfferedCommand): string {
-  const at = `complete -c filings -n ${quoted(`__filings_at ${command.path}`.trimEnd())}`;
-  const children = command.children.map(({ name, summary }) => `${at} -a ${quoted(name)} -d ${quoted(summary)}`);
-  const choices = command.choices.length === 0 ? [] : [`${at} -a ${quoted(command.choices.join(' '))}`];
-  const paths = command.completes === undefined ? [] : [`${at} ${pathsOf(command.completes)}`];
-  return [...children, ...choices, ...paths, ...command.options.map((option) => optionLine(at, option)), ''].join('\n');
+/** The options of that many dashes that take a value, as `COMMAND|FLAG`. */
+function valued(model: readonly OfferedCommand[], dashes: '-' | '--'): string {
+  return model
+    .flatMap(({ path, options }) =>
+      options
+        .filter(({ value }) => value !== undefined)
+        .flatMap(({ flags }) => flags.filter((flag) => flag.startsWith('--') === (dashes === '--')))
+        .map((flag) => quoted(`${path}|${flag}`)),
+    )
+    .join(' ');
 }
 
-function optionLine(at: string, { flags, text, value, choices, completes }: OfferedOption): string {
+function commandLines({ path, children, arguments: list, options }: OfferedCommand): string {
+  const at = (...place: readonly string[]) =>
+    `complete -c filings -n ${quoted(['__filings_at', quoted(path), ...place].join(' '))}`;
+  const commands = children.map(({ name, summary }) => `${at('1')} -a ${quoted(name)} -d ${quoted(summary)}`);
+  const offers = list.flatMap((argument) => argumentLines(argument, at));
+  return [...commands, ...offers, ...options.map((option) => optionLine(at(), option)), ''].join('\n');
+}
+
+function argumentLines(
+  { number, variadic, after, ...any }: OfferedArgument,
+  at: (...place: readonly string[]) => string,
+): readonly string[] {
+  const many = variadic ? `${number}+` : `${number}`;
+  const behind = after.map((group) => `${at(many, ...group.before)} ${action(group)}`);
+  // Behind a word that has its own, the list does not go on.
+  return isNothing(any) ? behind : [...behind, `${at(after.length > 0 ? `${number}` : many)} ${action(any)}`];
+}
+
+function optionLine(at: string, { flags, text, value, ...offered }: OfferedOption): string {
   const names = flags.map((flag) => (flag.startsWith('--') ? `-l ${flag.slice(2)}` : `-s ${flag.slice(1)}`)).join(' ');
-  const words = choices.length === 0 ? '' : ` -a ${quoted(choices.join(' '))}`;
-  const paths = completes === undefined ? '' : ` ${pathsOf(completes)}`;
-  return `${at} ${names}${value === undefined ? '' : ' -r'}${words}${paths} -d ${quoted(text)}`;
+  if (value === undefined) return `${at} ${names} -d ${quoted(text)}`;
+  // -x is -r without files.
+  const what = isNothing(offered) ? '-x' : `${offered.completes === 'file' ? '-r' : '-x'} ${action(offered)}`;
+  return `${at} ${names} ${what} -d ${quoted(text)}`;
 }
 
-function pathsOf(completes: 'file' | 'directory'): string {
-  return completes === 'file' ? '-F' : `-a '(__fish_complete_directories)'`;
+function action({ words, completes }: Offered): string {
+  switch (completes) {
+    case 'file':
+      return '-F';
+    case 'directory':
+      return "-a '(__filings_directories)'";
+    case 'profile':
+      return "-a '(__filings_ask --profiles)'";
+    case 'name':
+      return "-a '(__filings_ask --names)'";
+    default:
+      return `-a ${quoted(words.join(' '))}`;
+  }
 }
 
 function quoted(text: string): string {

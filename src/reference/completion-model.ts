@@ -1,18 +1,33 @@
 import { SHARED_OPTIONS } from '../settings/table.ts';
-import type { ArgumentSpec, CommandSpec } from '../spec/command.ts';
+import type { CommandSpec, Offer } from '../spec/command.ts';
+import type { Completes } from '../spec/kind.ts';
 import { type NamedOption, named } from '../spec/option.ts';
 import { HELP_OPTION, placed, sayingOf, VERSION_OPTION } from './describe.ts';
 
+/** What is offered in a place: words, or what the shell has to look up. */
+export interface Offered {
+  readonly words: readonly string[];
+  readonly completes?: Completes | undefined;
+}
+
 /** An option as completions need it. */
-export interface OfferedOption {
+export interface OfferedOption extends Offered {
   /** `-j` and `--jobs`, or the latter alone. */
   readonly flags: readonly string[];
   readonly text: string;
   /** The placeholder of its value, for one that has a value. */
   readonly value?: string | undefined;
-  readonly choices: readonly string[];
-  readonly completes?: 'file' | 'directory' | undefined;
   readonly repeatable: boolean;
+}
+
+/** An argument of a command, its number from 1 on. */
+export interface OfferedArgument extends Offered {
+  readonly name: string;
+  readonly number: number;
+  /** The next ones are like it. */
+  readonly variadic: boolean;
+  /** What is offered instead behind an argument that is one of some words. */
+  readonly after: readonly (Offered & { readonly before: readonly string[] })[];
 }
 
 /** A place on the command line: the program (an empty path) or a command. */
@@ -22,10 +37,7 @@ export interface OfferedCommand {
   readonly summary: string;
   readonly children: readonly { readonly name: string; readonly summary: string }[];
   readonly options: readonly OfferedOption[];
-  /** Of its first argument. */
-  readonly choices: readonly string[];
-  readonly completes?: 'file' | 'directory' | undefined;
-  readonly argument?: ArgumentSpec | undefined;
+  readonly arguments: readonly OfferedArgument[];
 }
 
 /** What is offered where, for all three shells. */
@@ -37,18 +49,13 @@ export function completionModel(commands: readonly CommandSpec[]): readonly Offe
     children: commands,
     options: { version: VERSION_OPTION },
   };
-  return [{ path: [], spec: program }, ...placed(commands)].map(({ path, spec }) => {
-    const argument = spec.arguments?.[0];
-    return {
-      path: path.join(' '),
-      summary: spec.summary,
-      children: (spec.children ?? []).map(({ name, summary }) => ({ name, summary })),
-      options: [...optionsOf(spec), ...shared].map(offered),
-      choices: argument?.choices ?? argument?.suggests ?? [],
-      completes: argument?.completes,
-      argument,
-    };
-  });
+  return [{ path: [], spec: program }, ...placed(commands)].map(({ path, spec }) => ({
+    path: path.join(' '),
+    summary: spec.summary,
+    children: (spec.children ?? []).map(({ name, summary }) => ({ name, summary })),
+    options: [...optionsOf(spec), ...shared].map(offeredOption),
+    arguments: argumentsOf(spec),
+  }));
 }
 
 /** A group takes the options of the child that runs when none is named. */
@@ -56,16 +63,46 @@ function optionsOf({ options, children, defaultChild }: CommandSpec): readonly N
   return [...named(options), ...named(children?.find(({ name }) => name === defaultChild)?.options)];
 }
 
-function offered(option: NamedOption): OfferedOption {
+function offeredOption(option: NamedOption): OfferedOption {
   const { flag, short, value, repeatable, kind } = option;
   return {
     flags: [...(short === undefined ? [] : [`-${short}`]), `--${flag}`],
     text: sayingOf(option),
     value,
-    choices: kind.choices ?? [],
-    completes: kind.completes,
+    // On the command line a switch has no value.
+    ...(value === undefined ? { words: [] } : offered(kind)),
     repeatable: repeatable === true,
   };
+}
+
+function argumentsOf({ arguments: specs = [] }: CommandSpec): readonly OfferedArgument[] {
+  return specs.map((spec, index) => {
+    const { name, variadic = false, after = {} } = spec;
+    return { name, number: index + 1, variadic, ...offered(spec), after: grouped(after) };
+  });
+}
+
+/** Words behind which the same is offered stand together; where nothing is, they are left out. */
+function grouped(after: Readonly<Record<string, Offer>>): OfferedArgument['after'] {
+  const groups = new Map<string, { before: string[] } & Offered>();
+  for (const [word, offer] of Object.entries(after)) {
+    const what = offered(offer);
+    if (isNothing(what)) continue;
+    const key = JSON.stringify(what);
+    const group = groups.get(key) ?? { ...what, before: [] };
+    group.before.push(word);
+    groups.set(key, group);
+  }
+  return [...groups.values()];
+}
+
+function offered({ choices, suggests, completes, json }: Offer): Offered {
+  const words = choices ?? suggests ?? (json === 'boolean' ? ['true', 'false'] : []);
+  return { words, completes };
+}
+
+export function isNothing({ words, completes }: Offered): boolean {
+  return words.length === 0 && completes === undefined;
 }
 
 /** The first line of every generated file. */

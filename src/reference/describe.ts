@@ -8,7 +8,13 @@ import { orList } from '../spec/values.ts';
 export const PURPOSE =
   'Lists and downloads the files of company filings, and mints and checks the JWTs their service takes.';
 
-export const HELP_OPTION: NamedOption = { name: 'help', flag: 'help', kind: SWITCH, short: 'h', help: 'show help' };
+export const HELP_OPTION: NamedOption = {
+  name: 'help',
+  flag: 'help',
+  kind: SWITCH,
+  short: 'h',
+  help: 'show help: -h on one screen, --help all of it',
+};
 export const VERSION_OPTION: NamedOption = {
   name: 'version',
   flag: 'version',
@@ -16,6 +22,23 @@ export const VERSION_OPTION: NamedOption = {
   short: 'V',
   help: 'print the version',
 };
+
+/** The program as a command, whose own options are but two: what it shares with all others is told apart. */
+export function programSpec(commands: readonly CommandSpec[]): CommandSpec {
+  return {
+    name: 'filings',
+    summary: 'list and download the files of company filings',
+    children: commands,
+    asksService: true,
+    examples: [
+      ['filings list 0001234567-24-000001', 'the file names of a filing'],
+      ['filings download 0001234567-24-000001 primary.htm', 'one of its files, into the working directory'],
+      ["filings download 0001234567-24-000001 --include 'ex*' -d exhibits", 'its exhibits'],
+      ['filings list 0001234567-24-000001 --json', 'for programs: JSON Lines, on stdout alone'],
+    ],
+    files: [['~/.config/filings/config.json', 'the config file: filings-config(5)']],
+  };
+}
 
 /** A command with its place in the tree: `['token', 'sign']`. */
 export interface Placed {
@@ -67,13 +90,18 @@ export function argumentTerm({ name, variadic, required }: ArgumentSpec): string
   return required ? words : `[${words}]`;
 }
 
-/** `filings token sign [OPTION...]`. */
-export function usageOf({ path, spec }: Placed): string {
-  const rest =
-    spec.children === undefined
-      ? (spec.arguments ?? []).map(argumentTerm)
-      : [spec.defaultChild === undefined ? 'COMMAND ...' : '[COMMAND ...]'];
-  return ['filings', ...path, '[OPTION...]', ...rest].join(' ');
+/** `filings token sign [OPTION...]`, one for each of its forms. */
+export function usagesOf({ path, spec }: Placed): readonly string[] {
+  const { forms = [spec.children === undefined ? argumentsOf(spec) : subcommandOf(spec)] } = spec;
+  return forms.map((form) => ['filings', ...path, '[OPTION...]', form].join(' ').trimEnd());
+}
+
+function argumentsOf(spec: CommandSpec): string {
+  return (spec.arguments ?? []).map(argumentTerm).join(' ');
+}
+
+function subcommandOf({ defaultChild }: CommandSpec): string {
+  return defaultChild === undefined ? 'COMMAND ...' : '[COMMAND ...]';
 }
 
 /** A summary as a sentence. */

@@ -1,16 +1,18 @@
 import { EXIT_CODE_ROWS } from '../errors.ts';
 import { wantedInFile } from '../settings/file/fault.ts';
 import { flagOfSetting, type NamedSetting, SETTINGS } from '../settings/table.ts';
-import { type Row, table, wrapped } from './columns.ts';
+import { paragraph, type Row, section, table } from './columns.ts';
 import { sayingOf } from './describe.ts';
+import { sharedRows } from './help/sections.ts';
 
 /** Variables that are no setting of this program's, but change what it does. */
-const COMMON_VARIABLES: readonly Row[] = [
+export const COMMON_VARIABLES: readonly Row[] = [
   ['NO_COLOR, FORCE_COLOR, CLICOLOR_FORCE', 'colours, where FILINGS_COLOR says nothing; the first that is set counts'],
   ['HTTPS_PROXY, HTTP_PROXY', 'the proxy to use, also in lower case; never for loopback'],
   ['NO_PROXY', 'hosts that are reached without the proxy'],
   ['NODE_EXTRA_CA_CERTS', 'a PEM file of further certificate authorities'],
   ['XDG_CONFIG_HOME', 'the folder of configuration files; ~/.config unless set'],
+  ['COLUMNS', 'how wide help is; as the terminal unless set, and 80 columns where there is none'],
 ];
 
 const PRECEDENCE = 'A flag wins over the environment, that over the profile, the config file, the default.';
@@ -24,26 +26,38 @@ export const EXAMPLE_CONFIG = {
   },
 };
 
+/** What decides between several exit statuses. */
+export const AFTER_EXITS =
+  'A batch of several files: what stopped it (2, 4 or 8) wins; else if every failure is temporary, 7; else 3. ' +
+  "The codes are the member code of --error-format json. A command for one file exits with that file's own code.";
+
 /** `filings help exit-codes`. */
 export function exitCodesText(columns: number): string {
   const rows = EXIT_CODE_ROWS.map(([status, codes, meaning]): Row => [`${status.padEnd(7)}${codes}`, meaning]);
-  const after =
-    'A batch of several files: what stopped it (2, 4 or 8) wins; else if every failure is temporary, 7; else 3. ' +
-    "The codes are the member code of --error-format json. A command for one file exits with that file's own code.";
-  return `Exit codes:\n${table(rows, columns)}\n${wrapped(after, columns).join('\n')}\n`;
+  return `Exit codes:\n${table(rows, columns)}\n${paragraph(AFTER_EXITS, columns)}`;
 }
 
-/** The rows of `filings help environment`. */
-export function environmentRows(): readonly Row[] {
-  const own = SETTINGS.flatMap((spec): Row[] =>
+/** `filings help options`: what all commands take. */
+export function optionsText(columns: number): string {
+  const before =
+    'These may stand before or after the command. In brackets: the variable that says the same, and the default. ' +
+    "'filings help config' has their keys in the config file.";
+  return `${paragraph(before, columns)}\n${section('Options of every command', sharedRows(), columns)}`;
+}
+
+/** The variables of settings, of all of them unless told. */
+export function environmentRows(settings: readonly NamedSetting[] = SETTINGS): readonly Row[] {
+  return settings.flatMap((spec): Row[] =>
     spec.env === undefined ? [] : [[spec.env, `${sayingOf(spec)}${flagNote(spec)}`]],
   );
-  return [...own, ...COMMON_VARIABLES];
 }
 
+/** What is said about the variables before them. */
+export const BEFORE_VARIABLES = `${PRECEDENCE} A variable set to the empty string counts as unset; a switch takes 1 or true, 0 or false.`;
+
 export function environmentText(columns: number): string {
-  const before = `${PRECEDENCE} A variable set to the empty string counts as unset; a switch takes 1 or true, 0 or false.`;
-  return `${wrapped(before, columns).join('\n')}\n\nEnvironment:\n${table(environmentRows(), columns)}`;
+  const rows = [...environmentRows(), ...COMMON_VARIABLES];
+  return `${paragraph(BEFORE_VARIABLES, columns)}\n${section('Environment', rows, columns)}`;
 }
 
 /** The rows of `filings help config`. */
@@ -59,7 +73,7 @@ export const CONFIG_PARAGRAPHS: readonly string[] = [
 ];
 
 export function configText(columns: number): string {
-  const before = CONFIG_PARAGRAPHS.map((text) => `${wrapped(text, columns).join('\n')}\n`).join('\n');
+  const before = CONFIG_PARAGRAPHS.map((text) => paragraph(text, columns)).join('\n');
   const example = JSON.stringify(EXAMPLE_CONFIG, undefined, 2).replace(/^/gm, '  ');
   return `${before}\nKeys:\n${table(configRows(), columns)}\nExample:\n${example}\n`;
 }

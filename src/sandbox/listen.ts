@@ -1,4 +1,5 @@
 import { type AddressInfo, isIPv6, type Server } from 'node:net';
+import { systemReason } from '../disk/system-reason.ts';
 import { errnoOf, FilingsError } from '../errors.ts';
 import { listeningAddress } from '../http/connection/loopback.ts';
 
@@ -32,7 +33,7 @@ function listenError(address: string, cause: Error): FilingsError {
     case 'EINVAL':
       return new FilingsError('usage', `cannot listen on ${address}: it is no address of this machine`, { cause });
     default:
-      return new FilingsError('local_io', `cannot listen on ${address}: ${cause.message}`, { cause });
+      return new FilingsError('local_io', `cannot listen on ${address}: ${systemReason(cause)}`, { cause });
   }
 }
 

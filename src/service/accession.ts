@@ -19,7 +19,13 @@ export function parseAccession(text: string): AccessionNumber {
   });
 }
 
-function isAccession(text: string): text is AccessionNumber {
+/** The accession numbers that stand in a text, with dashes or without. */
+export function accessionsIn(text: string): readonly AccessionNumber[] {
+  const found = text.match(/(?<!\d)(\d{18}|\d{10}-\d{2}-\d{6})(?!\d)/g) ?? [];
+  return found.map((one) => dashed(one.replaceAll('-', '')) as AccessionNumber);
+}
+
+export function isAccession(text: string): text is AccessionNumber {
   return PATTERN.test(text);
 }
 

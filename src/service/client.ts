@@ -8,7 +8,7 @@ import { isRetriedStatus, retryAfterMs } from '../http/retry/retry.ts';
 import type { Secrets } from '../secrets/secrets.ts';
 import type { AccessionNumber } from './accession.ts';
 import { gatherErrorBody, readAtMost } from './bounded.ts';
-import { clockAhead, clockSkew } from './clock-skew.ts';
+import { clockAhead, clockSkew, serviceTime } from './clock-skew.ts';
 import { type Credentials, carry, withoutCredentials } from './credentials.ts';
 import { type ListedFile, readLongListing } from './listing/listing.ts';
 import { errorFromAnswer, repeated, type UnwelcomeAnswer } from './problem/problem.ts';
@@ -55,6 +55,11 @@ export class ServiceClient {
   /** The service's address: part of what a file is identified by. */
   get baseUrl(): string {
     return this.#options.baseUrl.href;
+  }
+
+  /** A command of this program as a hint shows it: so that it asks the same service. */
+  get again(): ClientOptions['again'] {
+    return this.#options.again;
   }
 
   /** How far the local clock is ahead of the last answer's, in milliseconds; undefined when none told its date. */
@@ -175,7 +180,7 @@ export class ServiceClient {
     const { now } = this.#options.retry;
     const { body, truncated } = await gatherErrorBody(answer, signal);
     this.#options.meter?.came(body.length);
-    const after = retryAfterMs(answer.headers['retry-after'], now());
+    const after = retryAfterMs(answer.headers['retry-after'], serviceTime(now(), this.#clockAhead));
     const unwelcome: UnwelcomeAnswer = {
       status: answer.status,
       headers: answer.headers,
@@ -186,6 +191,7 @@ export class ServiceClient {
       retryable: isRetriedStatus(answer.status),
       ...(after === undefined || !isRetriedStatus(answer.status) ? {} : { retryAt: now() + after }),
       ...(answer.status === 401 ? this.#hintForUnauthorized() : {}),
+      ...(answer.status === 407 ? this.#hintForProxy() : {}),
     };
     return errorFromAnswer(unwelcome, this.#options.secrets);
   }
@@ -197,6 +203,14 @@ export class ServiceClient {
     if (!withToken) return skew === undefined ? {} : { hint: `check the API key; and ${skew}` };
     const check = 'check the API key, and the JWT: filings token inspect; is its public key imported for this API key?';
     return { hint: skew ?? check };
+  }
+
+  /** Which proxy it is that refuses; its credentials are not shown. */
+  #hintForProxy(): { readonly hint?: string } {
+    const proxy = this.#options.connections.proxyOf(this.#options.baseUrl);
+    if (proxy === undefined) return {};
+    const put = 'put USER:PASSWORD@ before its host in HTTP_PROXY';
+    return { hint: `the proxy ${proxy.host} wants a user and a password, or others: ${put}` };
   }
 
   /** A success that is no file: coded, or problem details under a 200. */

@@ -28,6 +28,14 @@ export function clockAhead(
 }
 
 /**
+ * The time by the service's clock when the local one says `now`, in milliseconds since the epoch: what a date of the
+ * service's is held against. A clock that is right to the half minute is taken as it is, since dates count whole seconds.
+ */
+export function serviceTime(now: number, aheadMs: number | undefined): number {
+  return aheadMs !== undefined && Math.abs(aheadMs) > TOLERATED_MS ? now - aheadMs : now;
+}
+
+/**
  * What to say of a clock that is off, by how much and in which direction; undefined when it is right:
  * within 30 s, and where a token is sent, less than 2 s fast.
  */

@@ -15,27 +15,29 @@ export interface Access {
   close(): Promise<void>;
 }
 
+/** How what a person should know is said. */
+export interface Told {
+  readonly warn: (text: string) => void;
+  /** A command that changes the config file, as a hint shows it: so that it changes this run's. */
+  readonly again: (command: string) => string;
+}
+
 /**
  * Finds out where the service is and reads the secrets that let us in; with `sandbox`
- * starts the stand-in. `warn` takes what a person should know. Throws `config`, `auth`.
+ * starts the stand-in. Throws `config`, `auth`.
  */
-export async function openAccess(
-  settings: Settings,
-  world: World,
-  signal: AbortSignal,
-  warn: (text: string) => void,
-): Promise<Access> {
-  return settings.sandbox ? openSandbox(world) : openService(settings, world, signal, warn);
+export async function openAccess(settings: Settings, world: World, signal: AbortSignal, told: Told): Promise<Access> {
+  return settings.sandbox ? openSandbox(world) : openService(settings, world, signal, told);
 }
 
 async function openService(
   settings: Settings,
   world: World,
   signal: AbortSignal,
-  warn: (text: string) => void,
+  { warn, again }: Told,
 ): Promise<Access> {
-  const baseUrl = requireBaseUrl(settings);
-  if (!settings.key) throw missingKey();
+  const baseUrl = requireBaseUrl(settings, again);
+  if (!settings.key) throw missingKey(again);
   const key = await readKey(settings.key, world, signal);
   const { keyHeader, basicUser } = settings;
   // A JWT takes Authorization (contract part 5, rule 1).
@@ -83,8 +85,8 @@ async function openSandbox(world: World): Promise<Access> {
   return { baseUrl: new URL(sandbox.url), identity: 'sandbox', credentials, close: () => sandbox.close() };
 }
 
-function missingKey(): FilingsError {
+function missingKey(again: Told['again']): FilingsError {
   return new FilingsError('auth', 'no API key: the service lets nobody in without one', {
-    hint: 'set FILINGS_API_KEY, --api-key-file FILE or apiKey in the config file; or try it with --sandbox',
+    hint: `set FILINGS_API_KEY or --api-key-file FILE, or keep it as apiKey in the config file: ${again('filings config set api-key')} asks for it; or try it with --sandbox`,
   });
 }

@@ -2,7 +2,7 @@ import { Connections } from '../http/connection/connections.ts';
 import { Pace } from '../http/retry/pace.ts';
 import { type Meter, ServiceClient } from '../service/client.ts';
 import { checkExtraAuthorities } from '../settings/extra-authorities.ts';
-import { hintCommand } from '../settings/hint-command.ts';
+import { configCommand, hintCommand } from '../settings/hint-command.ts';
 import { resolveSettings } from '../settings/resolve.ts';
 import type { Settings } from '../settings/settings.ts';
 import { stdinUsers } from '../settings/stdin-users.ts';
@@ -50,7 +50,8 @@ export async function openSession(
   const deadline = startDeadline(settings.deadline, world.interrupt);
   const { secrets, monotonic, now, random, env } = world;
   const progress = createProgress({
-    mode: settings.progress,
+    // What a person types must not be drawn over.
+    mode: stdinUser !== undefined && world.stdin.isTTY && settings.progress !== 'none' ? 'plain' : settings.progress,
     errorFormat: settings.errorFormat,
     quiet: settings.quiet,
     verbose: settings.verbose,
@@ -59,8 +60,11 @@ export async function openSession(
     term: env.TERM,
     secrets,
     monotonic,
+    interrupt: world.interrupt,
   });
-  const access = await openAccess(settings, world, deadline.signal, (text) => progress.note(text)).catch((error) => {
+  const told = { warn: (text: string) => progress.note(text), again: (text: string) => configCommand(text, flags) };
+  const access = await openAccess(settings, world, deadline.signal, told).catch((error) => {
+    progress.stop();
     deadline.stop();
     throw error;
   });

@@ -18,6 +18,28 @@ export function hintCommand(command: string, flags: Readonly<Record<string, unkn
   return [command, ...words].join(' ');
 }
 
+/** As {@link hintCommand}, for a command that changes the config file: where it is, and which profile of it. */
+export function configCommand(command: string, { config, profile }: Readonly<Record<string, unknown>>): string {
+  return hintCommand(command, { config, profile });
+}
+
+/**
+ * This run's own command line with some of its words replaced, as it can be pasted; a key or a password that was typed is left out.
+ * @param replaced by word: what stands there instead, which may be nothing
+ */
+export function retyped(argv: readonly string[], replaced: ReadonlyMap<string, readonly string[]>): string {
+  const isSecret = (word = '') => SHARED_OPTIONS.some(({ flag, secret }) => secret && word === `--${flag}`);
+  const isPassword = (word = '') => /:\/\/[^/]*@/.test(word);
+  const words = argv.filter(
+    (word, index) =>
+      !isSecret(word.split('=', 1)[0]) &&
+      !isSecret(argv[index - 1]) &&
+      !isPassword(word) &&
+      !(word === '--base-url' && isPassword(argv[index + 1])),
+  );
+  return ['filings', ...words.flatMap((word) => replaced.get(word) ?? [word])].map(shellWord).join(' ');
+}
+
 function flagWith(flag: string, value: string): string {
   return value.startsWith('-') ? `--${flag}=${shellWord(value)}` : `--${flag} ${shellWord(value)}`;
 }

@@ -45,13 +45,15 @@ export function tokenOf(given: Layer): TokenSource | undefined {
   return recipe && { kind: 'recipe', recipe: recipeOf(recipe) };
 }
 
+const RECIPE_HINT = 'set one of them first, and one alone: jwt.keyFile or jwt.secretFile';
+
 function recipeOf(given: Given): TokenRecipe {
   const { keyFile, secretFile, lifetime, ...rest } = given.value as Readonly<Record<string, string>>;
   const source = sourceOf(given);
   if ((keyFile === undefined) === (secretFile === undefined)) {
     const fault =
       keyFile === undefined ? 'keyFile or secretFile is missing' : 'keyFile and secretFile exclude each other';
-    throw valueError(source, fault);
+    throw valueError(source, fault, undefined, RECIPE_HINT);
   }
   return {
     ...rest,

@@ -6,6 +6,7 @@ import { requireOneUser } from '../stdio/one-user.ts';
 import type { World } from '../world.ts';
 import { locateConfig } from './file/location.ts';
 import { type ConfigFile, configDirectory, readConfigFile } from './file/read.ts';
+import { configCommand } from './hint-command.ts';
 import { defaultLayer, envLayer, fileLayer, flagLayer, type Layer, winners } from './layers.ts';
 import { presentationIn } from './presentation.ts';
 import { readSettings } from './read-values.ts';
@@ -17,6 +18,10 @@ export interface Resolved {
   readonly settings: Settings;
   /** What each of them was given as, and where it came from; secrets among them. */
   readonly given: Layer;
+  /** What the config file's profiles say, used or not; secrets among it. */
+  readonly profiles: ConfigFile['profiles'];
+  /** Where that is; undefined when there is none. */
+  readonly configPath: string | undefined;
 }
 
 type Flags = Readonly<Record<string, string | boolean | undefined>>;
@@ -32,12 +37,12 @@ export async function resolveSettings(flags: Flags, world: World, showing = fals
   const sandbox = sandboxIn(ofThisRun);
   const ignored = new Set(sandbox ? SETTINGS.filter((spec) => spec.service).map((spec) => spec.key) : []);
   world.shown.presentation = presentationIn(ofThisRun);
-  const layers = await fileLayers(flags, world, ignored, showing || sandbox);
+  const { layers, file } = await fileLayers(flags, world, ignored, showing || sandbox);
   world.shown.presentation = presentationIn([...ofThisRun, ...layers]);
   const given = winners([...ofThisRun.map((layer) => without(layer, ignored)), ...layers, defaultLayer(world.cwd)]);
   const settings = readSettings(given);
   requireOneUser('stdin', stdinUsers(settings));
-  return { settings, given };
+  return { settings, given, profiles: file?.profiles ?? {}, configPath: file?.path };
 }
 
 /** `--sandbox` is needed before the rest: it says what of the rest counts. */
@@ -60,31 +65,39 @@ function without(layer: Layer, ignored: ReadonlySet<string>): Layer {
 async function fileLayers(flags: Flags, world: World, ignored: ReadonlySet<string>, anyProfile: boolean) {
   const named = locateConfig(flags, world);
   const file = await readConfigFile(named.location, world, ignored);
-  const { profile, chosen } = profileOf(named.profile, file, anyProfile);
-  if (file === undefined) return [];
+  const { profile, chosen } = profileOf(named.profile, file, { anyProfile, config: flags.config });
+  if (file === undefined) return { layers: [], file };
   const where = { directory: configDirectory(file), home: world.env.HOME };
-  return [
+  const layers = [
     fileLayer('profile', chosen, { ...where, prefix: `${file.path}: profiles.${profile}.` }),
     fileLayer('file', file.values, { ...where, prefix: `${file.path}: ` }),
   ];
+  return { layers, file };
 }
 
 /** The profile that is named, and what it says; `anyProfile` bears one that only the file names and does not have. */
-function profileOf(named: string | undefined, file: ConfigFile | undefined, anyProfile: boolean) {
+function profileOf(
+  named: string | undefined,
+  file: ConfigFile | undefined,
+  { anyProfile, config }: { readonly anyProfile: boolean; readonly config: unknown },
+) {
   const profile = named ?? file?.values.profile;
   if (profile === undefined) return { profile, chosen: {} };
   const profiles = file?.profiles ?? {};
   const chosen = Object.hasOwn(profiles, String(profile)) ? profiles[String(profile)] : undefined;
   if (chosen !== undefined) return { profile, chosen };
   if (named === undefined && anyProfile) return { profile, chosen: {} };
-  throw noSuchProfile(String(profile), file, named === undefined);
+  throw noSuchProfile(
+    String(profile),
+    file,
+    named === undefined ? configCommand('filings config unset profile', { config }) : undefined,
+  );
 }
 
-function noSuchProfile(name: string, file: ConfigFile | undefined, inFile: boolean): FilingsError {
+function noSuchProfile(name: string, file: ConfigFile | undefined, mend: string | undefined): FilingsError {
   const known = Object.keys(file?.profiles ?? {});
   const where = file === undefined ? 'there is no config file' : `${file.path} has ${known.join(', ') || 'none'}`;
-  const otherwise = inFile ? 'filings config unset profile' : "'filings help config' shows how to write a profile";
   return new FilingsError('config', `profile ${name}: no such profile: ${where}`, {
-    hint: didYouMean(name, known) ?? otherwise,
+    hint: didYouMean(name, known) ?? mend ?? "'filings help config' shows how to write a profile",
   });
 }

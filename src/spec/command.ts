@@ -1,18 +1,35 @@
 import type { CommandModule } from './invocation.ts';
+import type { Completes, Kind } from './kind.ts';
 import type { Options } from './option.ts';
 
 /** A command as data: its parser, help, man page and completions are made from it. */
 export interface CommandSpec<O extends Options = Options> {
   readonly name: string;
+  /** One line, for `-h` and wherever commands are listed. */
   readonly summary: string;
-  /** More about it, a paragraph each, for help and the man page. */
+  /** What follows the options in its usage, where that has several forms. */
+  readonly forms?: readonly string[];
+  /** More about it, a paragraph each, for `--help` and the man page. */
   readonly description?: readonly string[];
   readonly arguments?: readonly ArgumentSpec[];
   readonly options?: O;
+  /** Each works as written; `-h` shows the first three. */
   readonly examples?: readonly (readonly [command: string, what: string])[];
+  /** It asks the service: its examples can be tried with FILINGS_SANDBOX=1. */
+  readonly asksService?: true;
+  /** The keys of the settings that matter to it most; all commands take all of them. */
+  readonly settings?: readonly string[];
+  /** What its exit statuses mean, where it is not the same for every command. */
+  readonly exits?: readonly (readonly [status: string, meaning: string])[];
+  /** Files that it reads or writes beside those on its command line. */
+  readonly files?: readonly (readonly [path: string, what: string])[];
+  /** Man pages that are of use beside its own. */
+  readonly seeAlso?: readonly string[];
   readonly children?: readonly CommandSpec[];
   /** The child that runs when none is named. */
   readonly defaultChild?: string;
+  /** What programs ask it, by a first argument of such a name: shown nowhere, and answered without a parser. */
+  readonly asked?: Readonly<Record<string, () => Promise<CommandModule>>>;
   /** The module is loaded when the command is chosen. */
   load?(): Promise<CommandModule<O>>;
 }
@@ -25,8 +42,13 @@ export interface ArgumentSpec {
   readonly choices?: readonly string[];
   /** Offered by the completions; others are taken too. */
   readonly suggests?: readonly string[];
-  readonly completes?: 'file' | 'directory';
+  readonly completes?: Completes;
+  /** What the completions offer for it where the argument before it is one of these. */
+  readonly after?: Readonly<Record<string, Offer>>;
 }
+
+/** What the completions offer in a place. */
+export type Offer = Pick<Kind<unknown>, 'choices' | 'suggests' | 'completes' | 'json'>;
 
 /** A command whose `run` gets what its options say: another name or type there does not compile. */
 export function command<O extends Options>(spec: CommandSpec<O>): CommandSpec {

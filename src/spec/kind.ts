@@ -12,6 +12,9 @@ import {
   RATE_FORM,
 } from './values.ts';
 
+/** What a text names that no list of words can hold: a path, a profile of the config file, a file of the filing before it. */
+export type Completes = 'file' | 'directory' | 'profile' | 'name';
+
 /** What a text on the command line, in a variable or in the config file can mean, and how it is read. */
 export interface Kind<T> {
   /** Pure; undefined when the text is not of the form. */
@@ -23,7 +26,9 @@ export interface Kind<T> {
   /** All there is to choose from. */
   readonly choices?: readonly string[];
   /** What the completions offer for it. */
-  readonly completes?: 'file' | 'directory';
+  readonly completes?: Completes;
+  /** Words that the completions offer; others are read, too. */
+  readonly suggests?: readonly string[];
   /** How it stands in the config file, where that is not a text: a switch as true or false, a count as a number. */
   readonly json?: 'boolean' | 'integer' | 'words' | 'recipe';
   /** The least and the most that a count may be. */
@@ -37,6 +42,7 @@ const unchanged = (text: string) => text;
 export const TEXT: Kind<string> = { parse: unchanged, wanted: 'a text in quotes' };
 export const FILE: Kind<string> = { ...TEXT, completes: 'file' };
 export const DIRECTORY: Kind<string> = { ...TEXT, completes: 'directory' };
+export const PROFILE: Kind<string> = { ...TEXT, completes: 'profile' };
 /** Milliseconds. */
 export const DURATION: Kind<number> = {
   parse: parseDuration,

@@ -17,12 +17,16 @@ export interface OptionSpec<T = unknown> {
   readonly otherwise?: string;
   /** May be given several times: its value is an array. */
   readonly repeatable?: true;
+  /** Refused when it is given two different values, where of others the last one counts. */
+  readonly once?: true;
   /** The names of the options that it can't stand beside. */
   readonly excludes?: readonly string[];
   /** One line, for help. */
   readonly help: string;
-  /** More about it, for the manual. */
+  /** More about it, whole sentences, for `--help` and the manual. */
   readonly more?: string;
+  /** `-h` names it alone. */
+  readonly rare?: true;
 }
 
 export type Options = Readonly<Record<string, OptionSpec>>;

@@ -1,4 +1,5 @@
-import { errnoOf, FilingsError } from '../errors.ts';
+import { systemReason } from '../disk/system-reason.ts';
+import { FilingsError } from '../errors.ts';
 import type { InputStream, OutputStream } from '../world.ts';
 import { write } from './output.ts';
 
@@ -14,7 +15,7 @@ const LINE_BREAK = 0x0a;
 export async function readAll(stdin: InputStream, what: string, signal: AbortSignal): Promise<Buffer> {
   const bytes = await taken(stdin, signal, (length) => length > LARGEST).catch((error) => {
     if (error === signal.reason) throw error;
-    throw new FilingsError('config', `${what}: stdin cannot be read (${errnoOf(error) ?? 'unknown error'})`, {
+    throw new FilingsError('config', `${what}: stdin cannot be read: ${systemReason(error)}`, {
       cause: error,
     });
   });
@@ -31,18 +32,31 @@ export async function readSome(stdin: InputStream, enough: number, signal: Abort
     length > enough || (stdin.isTTY === true && last.includes(LINE_BREAK));
   return taken(stdin, signal, isEnough).catch((error) => {
     if (error === signal.reason) throw error;
-    throw new FilingsError('local_io', `stdin: cannot be read (${errnoOf(error) ?? 'unknown error'})`, {
+    throw new FilingsError('local_io', `stdin: cannot be read: ${systemReason(error)}`, {
       cause: error,
     });
   });
 }
 
-/** Tells whoever sits at the terminal what is read from it; nobody where stdin is none. */
-export async function invite(
+/**
+ * Tells whoever sits at the terminal what is read from it, nobody where stdin is none; and ends the line that Ctrl-C or
+ * Ctrl-D left. Throws what `read` throws.
+ */
+export async function invited(
   { stdin, stderr }: { readonly stdin: InputStream; readonly stderr: OutputStream },
   text: string,
-): Promise<void> {
-  if (stdin.isTTY) await write(stderr, text);
+  read: () => Promise<Buffer>,
+): Promise<Buffer> {
+  if (!stdin.isTTY) return read();
+  await write(stderr, text);
+  let last: number | undefined;
+  try {
+    const bytes = await read();
+    last = bytes.length === 0 ? text.charCodeAt(text.length - 1) : bytes.at(-1);
+    return bytes;
+  } finally {
+    if (last !== LINE_BREAK) await write(stderr, '\n');
+  }
 }
 
 /** Stdin until its end or until that is enough. Throws the signal's reason, or the system's own error. */

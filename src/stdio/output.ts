@@ -1,3 +1,4 @@
+import { systemReason } from '../disk/system-reason.ts';
 import { errnoOf, FilingsError } from '../errors.ts';
 import type { OutputStream } from '../world.ts';
 import { isPlain, writeToDescriptor, writeToStream } from './raw-write.ts';
@@ -31,9 +32,9 @@ export function isBrokenPipe(error: unknown): boolean {
 }
 
 function cannotWrite(cause: unknown): FilingsError {
-  const errno = errnoOf(cause) ?? 'unknown error';
-  return new FilingsError('local_io', `stdout: cannot be written (${errno})`, {
-    hint: errno === 'ENOSPC' ? 'the disk is full: make room and run it again' : 'check where it is redirected to',
+  return new FilingsError('local_io', `stdout: cannot be written: ${systemReason(cause)}`, {
+    hint:
+      errnoOf(cause) === 'ENOSPC' ? 'the disk is full: make room and run it again' : 'check where it is redirected to',
     cause,
   });
 }

@@ -1,24 +1,35 @@
-const WIDE =
-  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Emoji_Presentation}\uff01-\uff60]/u;
-const NO_WIDTH = /\p{M}/u;
+import type { OutputStream } from '../world.ts';
+import { displayWidth } from './width.ts';
 
-/** Columns that a printable text takes on a terminal. */
-export function displayWidth(text: string): number {
-  if (/^[\x20-\x7e]*$/.test(text)) return text.length;
-  let width = 0;
-  for (const character of text) width += NO_WIDTH.test(character) ? 0 : WIDE.test(character) ? 2 : 1;
-  return width;
+const USUAL = 80;
+/** More than this for each column no sign takes but those made to cost time. UTF-16 units. */
+const UNITS_A_COLUMN = 16;
+const signs = new Intl.Segmenter();
+
+/** How many columns a terminal has: `COLUMNS`, or 80, where it does not tell itself. Undefined when it is none. */
+export function terminalColumns(
+  { isTTY, columns }: OutputStream,
+  { COLUMNS = '' }: Readonly<Record<string, string | undefined>>,
+): number | undefined {
+  if (!isTTY) return undefined;
+  return columns || (/^[1-9]\d{0,5}$/.test(COLUMNS) ? Number(COLUMNS) : USUAL);
 }
 
-/** The text, or as much of its beginning as fits into so many columns with an ellipsis. */
+/** As much of a text as can matter to so many columns: measuring takes time, and a text from outside can be long. */
+export function measurable(text: string, columns: number): string {
+  return text.slice(0, UNITS_A_COLUMN * (columns + 1));
+}
+
+/** The text, or as much of its beginning as fits into so many columns with an ellipsis; no sign is cut in the middle. */
 export function clipped(text: string, columns: number): string {
-  if (displayWidth(text) <= columns) return text;
+  const beginning = measurable(text, columns);
+  if (beginning === text && displayWidth(text) <= columns) return text;
   let shown = '';
   let used = 1;
-  for (const character of text) {
-    used += displayWidth(character);
+  for (const { segment } of signs.segment(beginning)) {
+    used += displayWidth(segment);
     if (used > columns) break;
-    shown += character;
+    shown += segment;
   }
   return `${shown.trimEnd()}…`;
 }

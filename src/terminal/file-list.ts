@@ -1,6 +1,6 @@
 import { numberOf } from '../json/value.ts';
 import { printable, printableJson } from './printable.ts';
-import { type Column, tableLines } from './table.ts';
+import { type Column, table } from './table.ts';
 import { humanBytes } from './units.ts';
 
 /** A file as the service lists it. */
@@ -23,15 +23,20 @@ export interface ListLook {
   readonly paintHeading: (text: string) => string;
 }
 
-/** The files of one listing as text for stdout; '' for none. */
-export function fileList(files: readonly Listed[], form: ListForm, look: ListLook): string {
+/** The files of one listing as text for stdout, '' for none; and whether there is more to them than fits the terminal. */
+export async function fileList(
+  files: readonly Listed[],
+  form: ListForm,
+  look: ListLook,
+  signal: AbortSignal,
+): Promise<{ readonly text: string; readonly cut: boolean }> {
   switch (form.kind) {
     case 'json':
-      return files.map((file) => printableJson(file) + form.end).join('');
+      return { text: files.map((file) => printableJson(file) + form.end).join(''), cut: false };
     case 'names':
-      return files.map((file) => nameRecord(file, form) + form.end).join('');
+      return { text: files.map((file) => nameRecord(file, form) + form.end).join(''), cut: false };
     case 'table':
-      return files.length === 0 ? '' : `${fileTable(files, form, look).join('\n')}\n`;
+      return files.length === 0 ? { text: '', cut: false } : fileTable(files, form, look, signal);
   }
 }
 
@@ -53,19 +58,25 @@ interface FileColumn extends Column {
 }
 
 const COLUMNS: readonly FileColumn[] = [
-  { heading: 'NAME', cell: (file) => printable(file.file_name), always: true },
+  { heading: 'NAME', cell: (file) => printable(file.file_name), always: true, name: true, least: 12 },
   { heading: 'SIZE', cell: (file) => sizeOf(file), right: true },
-  { heading: 'TYPE', cell: (file) => textOf(file, TYPES, LONGEST_TYPE) },
-  { heading: 'DESCRIPTION', cell: (file) => textOf(file, DESCRIPTIONS, LONGEST_DESCRIPTION) },
+  { heading: 'TYPE', cell: (file) => textOf(file, TYPES, LONGEST_TYPE), least: 8 },
+  { heading: 'DESCRIPTION', cell: (file) => textOf(file, DESCRIPTIONS, LONGEST_DESCRIPTION), least: 12 },
 ];
-const ACCESSION: FileColumn = { heading: 'ACCESSION', cell: (file) => file.accession_no, always: true };
+const ACCESSION: FileColumn = { heading: 'ACCESSION', cell: (file) => file.accession_no, always: true, name: true };
 
-function fileTable(files: readonly Listed[], form: Extract<ListForm, { kind: 'table' }>, look: ListLook): string[] {
+async function fileTable(
+  files: readonly Listed[],
+  form: Extract<ListForm, { kind: 'table' }>,
+  look: ListLook,
+  signal: AbortSignal,
+) {
   const columns = [...(form.accession ? [ACCESSION] : []), ...COLUMNS].filter(
     ({ cell, always }) => always || files.some((file) => cell(file) !== ''),
   );
   const rows = files.map((file) => columns.map(({ cell }) => cell(file)));
-  return tableLines(columns, rows, { width: form.width, ...look });
+  const { lines, cut } = await table(columns, rows, { width: form.width, ...look }, signal);
+  return { text: `${lines.join('\n')}\n`, cut };
 }
 
 function sizeOf(file: Listed): string {

@@ -1,6 +1,7 @@
-import type { FilingsError } from '../errors.ts';
+import { type FilingsError, reasonOf } from '../errors.ts';
 import type { Setback } from '../http/retry/attempts.ts';
 import { printableJson } from '../terminal/printable.ts';
+import type { Wait } from '../terminal/progress/bar-line.ts';
 import type { Outcome } from './outcome.ts';
 
 /** A report line, version 1 (interface page): one JSON object a file. `errorOf` makes an error's object, redacted. */
@@ -64,16 +65,18 @@ export function outcomeLine(outcome: Outcome, bytes: (count: number) => string):
   }
 }
 
+/** What a stop left of a file that had not come whole. */
+export function keptLine(kept: number, bytes: (count: number) => string): string {
+  return `${bytes(kept)} kept: the same command goes on`;
+}
+
 function unverified({ verifiedLength }: Outcome): string {
   return verifiedLength ? '' : ' (the service told no length to check)';
 }
 
-/** What a person reads during a wait: why, how long, and which of how many further tries comes next; the longest part last. */
-export function setbackLine({ error, waitMs, asked, retry, retries }: Setback): string {
+/** What a person reads during a wait: why, how long, and which of how many further tries comes next. */
+export function setbackWait({ error, waitMs, asked, retry, retries }: Setback): Wait {
   const seconds = Math.max(1, Math.round(waitMs / 1000));
   const wait = asked ? `the service asks to wait ${seconds} s` : `trying again in ${seconds} s`;
-  const status = error.problem?.status;
-  return status === undefined
-    ? `${wait}; ${retry} of ${retries}: ${error.message}`
-    : `${status}: ${wait}; ${retry} of ${retries}`;
+  return { reason: reasonOf(error), next: `${wait}, ${retry} of ${retries}` };
 }

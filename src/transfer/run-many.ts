@@ -22,6 +22,8 @@ export interface RunOptions {
   /** At the same time, at least 1. */
   readonly jobs: number;
   readonly signal: AbortSignal;
+  /** Words a command of this program so that it asks the same service. */
+  readonly again?: ((command: string) => string) | undefined;
 }
 
 export interface RunEnd {
@@ -48,7 +50,7 @@ export async function runMany<Item, End extends Ending>(
   items: Supply<Item>,
   attempt: (item: Item, signal: AbortSignal, arrived: () => void) => Promise<End>,
   onEnd: (end: End, item: Item, brokenOff: boolean) => Promise<void>,
-  { jobs, signal }: RunOptions,
+  { jobs, signal, again }: RunOptions,
 ): Promise<RunEnd> {
   const source = new Source(items);
   const stop = new AbortController();
@@ -57,7 +59,7 @@ export async function runMany<Item, End extends Ending>(
   const onAbort = () => stop.abort(signal.reason);
   signal.addEventListener('abort', onAbort, { once: true });
   if (signal.aborted) onAbort();
-  const stops = new StopRule('files');
+  const stops = new StopRule('files', again);
   let done = 0;
   let told = 0;
   const stopBy = (error: unknown) => {

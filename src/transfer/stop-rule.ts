@@ -14,8 +14,12 @@ export class StopRule {
   #unreachable = 0;
   #forbidden = 0;
 
-  constructor(things: Things) {
+  readonly #again: (command: string) => string;
+
+  /** `again` words a command of this program so that it asks the same service. */
+  constructor(things: Things, again: (command: string) => string = (command) => command) {
     this.#things = things;
+    this.#again = again;
   }
 
   /** Takes how the next one ended, and gives what stops the run, if anything does. */
@@ -29,7 +33,7 @@ export class StopRule {
 
   #notAllowed(last: FilingsError | undefined): FilingsError {
     return new FilingsError('auth', `403 for ${FORBIDDEN_LIMIT} ${this.#things} in a row`, {
-      hint: 'some services say "slow down" so: wait, then run it again with --rate 1/s; or the key is not allowed this: filings config check',
+      hint: `some services say "slow down" so: wait, then run it again with --rate 1/s; or the key is not allowed this: ${this.#again('filings config check')}`,
       cause: last,
       stopsRun: true,
     });

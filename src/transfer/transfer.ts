@@ -35,6 +35,8 @@ export interface Watcher {
   setback(setback: Setback): void;
   /** All bytes are here: what follows concerns the disk alone. */
   arrived?(): void;
+  /** It has failed, and so many bytes are left for another run to go on with. */
+  kept(bytes: number): void;
 }
 
 /**
@@ -47,7 +49,8 @@ export async function fetchInto(remote: Remote, sink: Sink, signal: AbortSignal,
     watcher.arrived?.();
     return { ...transferred, ...(await sink.finish()) };
   } catch (error) {
-    await sink.abandon(error);
+    const kept = await sink.abandon(error);
+    if (kept > 0) watcher.kept(kept);
     if (signal.aborted) throw error;
     const told = about(remote.subject, error);
     throw sink.restartable ? told : cutShort(told);

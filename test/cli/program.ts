@@ -43,7 +43,8 @@ export interface Running {
   readonly ended: Promise<Ended>;
 }
 
-async function run(file: string, args: readonly string[], options: Options): Promise<Ended> {
+/** Runs a program to its end, with nothing in its environment but what is given. */
+export async function run(file: string, args: readonly string[], options: Options): Promise<Ended> {
   const ended = await execa(file, [...args], {
     extendEnv: false,
     reject: false,

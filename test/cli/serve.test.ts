@@ -26,7 +26,11 @@ describe('filings serve', () => {
     kill(signal);
     expect(await ended).toMatchObject({ exitCode: 0, killedBy: undefined });
     expect(log()).toMatch(/key=query 200/);
-    expect(log()).not.toContain('sandbox-key');
+    const requests = log()
+      .split('\n')
+      .filter((line) => line.includes(' GET /'));
+    expect(requests).toHaveLength(3);
+    expect(requests.join()).not.toContain('sandbox-key');
   });
 
   it('goes on when nobody reads its stdout', async () => {

@@ -272,6 +272,9 @@ describe('what can’t be read', () => {
     const place = await workplace();
     await unlink(join(await listed(place, 'a', { one: '1' }), 'one'));
     const { stdout, stderr } = await place.shell('$FILINGS verify a -q > /dev/full; echo $?');
-    expect([stdout.toString(), stderr]).toEqual(['8\n', expect.stringContaining('stdout: cannot be written (ENOSPC)')]);
+    expect([stdout.toString(), stderr]).toEqual([
+      '8\n',
+      expect.stringContaining('stdout: cannot be written: no space left on device (ENOSPC)'),
+    ]);
   });
 });

@@ -177,6 +177,28 @@ describe('--shard', () => {
     expect(stderr).toMatch(/--shard/);
     expect(archive.asked()).toEqual([]);
   });
+
+  it('told twice it is refused, and with one value it is not', async () => {
+    const archive = await startArchive(filings);
+    const place = await batchPlace(archive.env);
+    const { exitCode, stderr } = await place.batch(LINES, ['--shard', '1/4', '--shard=2/4']);
+    expect({ exitCode, stderr }).toEqual({
+      exitCode: 2,
+      stderr: "filings: --shard: given twice, as '1/4' and '2/4'\n  hint: give it once\n",
+    });
+    expect(archive.asked()).toEqual([]);
+    expect((await place.batch([], ['--shard', '1/4', '--shard', '1/4'])).exitCode).toBe(0);
+  });
+
+  it.each([
+    ['without it everything is taken', [], 60],
+    ['the one that was typed counts', ['--shard', '1/1'], 60],
+  ])('the variables of an engine mean nothing outside it: %s', async (_, args, files) => {
+    const archive = await startArchive(filings);
+    const place = await batchPlace({ ...archive.env, SLURM_ARRAY_TASK_ID: '2', JOB_COMPLETION_INDEX: 'x' });
+    const { exitCode, report } = await place.batch(LINES.slice(0, 60), ['-n', ...args]);
+    expect({ exitCode, files: report.files.length }).toEqual({ exitCode: 0, files });
+  });
 });
 
 function names(count: number): string[] {

@@ -13,11 +13,19 @@ const ROOT = join(import.meta.dirname, '../..');
 const BROKEN_CONFIG = { FILINGS_CONFIG: '/nowhere/config.json' };
 
 describe('help', () => {
-  test.each([['--help'], ['-h'], ['help']])('%s shows the commands, and needs no settings', async (word) => {
+  test.each(['--help', '-h', 'help'])('%s shows the commands, and needs no settings', async (word) => {
     const { stdout, stderr, exitCode } = await filings([word], { env: BROKEN_CONFIG });
     expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
     for (const { name, summary } of COMMANDS) expect(stdout).toContain(`  ${name.padEnd(10)}  ${summary}`);
-    for (const { flag } of SHARED_OPTIONS) expect(stdout).toContain(`--${flag}`);
+  });
+
+  test.each([['--help'], ['help'], ['help', 'options']])('%s %s shows what all commands take', async (...words) => {
+    const { stdout } = await filings(words);
+    for (const { flag, env = '', default: text } of SHARED_OPTIONS) {
+      expect(stdout).toContain(`--${flag}`);
+      expect(stdout).toContain(env);
+      if (text !== undefined && env !== '') expect(stdout.replace(/\s+/g, ' ')).toMatch(new RegExp(`${env}(, |\\])`));
+    }
   });
 
   test.each(placed(COMMANDS).map(({ path, spec }) => [path.join(' '), spec] as const))(
@@ -27,6 +35,7 @@ describe('help', () => {
       const [flag, command] = await Promise.all([filings([...words, '--help']), filings(['help', ...words])]);
       expect(flag.exitCode).toBe(0);
       expect(command.stdout).toContain(flag.stdout);
+      expect(flag.stdout).toContain("'filings help options'");
       expect(flag.stdout).toMatch(new RegExp(`^Usage: filings ${path}( |$)`, 'm'));
       for (const option of named(spec.options)) expect(flag.stdout).toContain(`--${option.flag}`);
     },
@@ -59,7 +68,8 @@ describe('help', () => {
     [['list', 'nope', '--help'], ['list']],
     [['-h', '-q', 'list', 'nope'], ['list']],
   ])('is about what is named, before it or after it: %j', async (words, path) => {
-    expect(await filings(words)).toEqual(await filings([...path, '--help']));
+    const form = words.includes('-h') ? '-h' : '--help';
+    expect(await filings(words)).toEqual(await filings([...path, form]));
   });
 
   test('exit-codes, environment and config tell all', async () => {
@@ -82,10 +92,14 @@ describe('help', () => {
     });
   });
 
-  test('bare, it is an error with the help on stderr', async () => {
+  test('bare, it is an error with an overview on stderr, and how to begin', async () => {
     const { stdout, stderr, exitCode } = await filings([]);
     expect({ stdout, exitCode }).toEqual({ stdout: '', exitCode: 2 });
-    expect(stderr).toMatch(/^Usage: filings /);
+    expect(stderr).toMatch(/^Usage: filings (.*\n)+To begin /);
+    const beginnings = stderr.match(/^ {2}filings .*--sandbox$/gm) ?? [];
+    expect(beginnings).toHaveLength(2);
+    for (const line of beginnings) expect((await filings(line.trim().split(' ').slice(1))).exitCode, line).toBe(0);
+    expect((await filings(['config'])).stderr).toBe((await filings(['config', '-h'])).stdout);
     const json = await filings(['--error-format', 'json', 'config']);
     expect(JSON.parse(String(json.stderr))).toMatchObject({ error: { code: 'usage', exit_code: 2 } });
   });

@@ -275,16 +275,22 @@ describe('a wait', () => {
     });
   };
 
-  it('is told with -v', async () => {
+  it('is told as it begins', async () => {
     const { list } = await busyOnce();
-    const { stdout, stderr } = await list([A, '-v']);
+    const { stdout, stderr } = await list([A]);
     expect(stdout).toBe('a.htm\n');
-    expect(stderr).toMatch(new RegExp(`^${A}: 503: the service asks to wait 1 s; 1 of \\d+$`, 'm'));
+    expect(stderr).toMatch(new RegExp(`^${A}: 503 .*; the service asks to wait 1 s, 1 of \\d+\n$`));
   });
 
-  it('is not without', async () => {
+  it.each([['--quiet'], ['--progress=none']])('is not with %s', async (option) => {
     const { list } = await busyOnce();
-    expect(await list([A])).toMatchObject({ stdout: 'a.htm\n', stderr: '', exitCode: 0 });
+    expect(await list([A, option])).toMatchObject({ stdout: 'a.htm\n', stderr: '', exitCode: 0 });
+  });
+
+  it('is a JSON line where errors are', async () => {
+    const { list } = await busyOnce();
+    const { stderr } = await list([A, '--error-format=json']);
+    expect(JSON.parse(stderr)).toEqual({ note: expect.stringMatching(/: 503 .*; the service asks to wait/) });
   });
 });
 

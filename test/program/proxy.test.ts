@@ -73,7 +73,9 @@ describe('http through a proxy', () => {
 
   test('a proxy that wants a password: 407 is told as such', async () => {
     const proxy = await started(startScripted((socket) => void socket.write(head(407, { 'Content-Length': 0 }))));
-    const { exitCode, stderr } = await download(HTTP, { HTTP_PROXY: proxy.url });
+    const { exitCode, stderr } = await download(HTTP, { HTTP_PROXY: proxy.url.replace('//', '//me:pass-word-1@') });
+    expect(stderr).toContain(`hint: the proxy ${new URL(proxy.url).host} wants a user and a password`);
+    expect(stderr).not.toContain('pass-word-1');
     expect(exitCode).toBeGreaterThan(3);
     expect(stderr).toMatch(/407/);
     expect(stderr).toMatch(/hint: .*proxy/);

@@ -22,10 +22,15 @@ export interface Ended {
 export interface Given {
   readonly env?: Environment;
   readonly cwd?: string;
+  /** stdout is a terminal of so many columns; 0: it does not tell. */
+  readonly columns?: number;
   /** What stdin holds. */
   readonly input?: string | Uint8Array;
   /** What a person's Ctrl-C is to a process. */
   readonly interrupt?: AbortSignal;
+  /** How far this machine's clock is ahead, in milliseconds. */
+  readonly ahead?: number;
+  readonly hostname?: string;
 }
 
 const { version } = JSON.parse(readFileSync(join(import.meta.dirname, '../../package.json'), 'utf8'));
@@ -39,6 +44,7 @@ let lastPid = 2 ** 22;
  */
 export async function run(args: readonly string[], given: Given = {}): Promise<Ended> {
   const [stdout, stderr] = [memory(), memory()];
+  if (given.columns !== undefined) Object.assign(stdout.stream, { isTTY: true, columns: given.columns });
   const exitCode = await runInto({ stdout: stdout.stream, stderr: stderr.stream }, args, given);
   return { exitCode, stdout: stdout.bytes(), stderr: stderr.bytes().toString() };
 }
@@ -91,14 +97,22 @@ const homeOf = (home: string) => ({ PATH: process.env.PATH ?? '', HOME: home });
 async function runInto(
   streams: { readonly stdout: Writable; readonly stderr: Writable },
   args: readonly string[],
-  { env = {}, cwd = tmpdir(), input = '', interrupt = new AbortController().signal }: Given,
+  {
+    env = {},
+    cwd = tmpdir(),
+    input = '',
+    interrupt = new AbortController().signal,
+    ahead = 0,
+    hostname = 'test',
+  }: Given,
 ): Promise<number> {
   lastPid += 1;
   const pid = lastPid;
   running.add(pid);
   const stdin = Readable.from(input.length > 0 ? [Buffer.from(input)] : []);
-  const own = { pid, isRunning: (other: number) => running.has(other), uptime, version, interrupt };
-  const status = await main(worldOf({ ...streams, ...own, argv: args, env, cwd, stdin }));
+  const own = { pid, isRunning: (other: number) => running.has(other), uptime, version, interrupt, hostname };
+  const now = () => Date.now() + ahead;
+  const status = await main(worldOf({ ...streams, ...own, now, argv: args, env, cwd, stdin }));
   running.delete(pid);
   return status;
 }

@@ -98,6 +98,8 @@ describe('filings serve', () => {
       .map((line) => JSON.parse(line));
     expect(lines).toEqual([
       { note: expect.stringMatching(/^warning: 0\.0\.0\.0 /) },
+      { note: 'the key is the one of --api-key' },
+      { note: expect.stringMatching(/^try it: filings list [\d-]+ --base-url \S+ --allow-http --api-key KEY$/) },
       { log: expect.stringMatching(/GET \/v1\/filings .* 401 /) },
     ]);
     const quiet = await served(['--quiet']);

@@ -2,11 +2,13 @@ import { chmod, lstat, readFile, stat, symlink, writeFile } from 'node:fs/promis
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { temporaryFolder } from '../settings-world.ts';
 import { filings } from './run.ts';
 
 const CANARY = 'canary-key-12345';
+const SCHEMA = pathToFileURL(join(import.meta.dirname, '../../schema/config.schema.json')).href;
 
 let home: string;
 let config: string;
@@ -34,7 +36,7 @@ describe('config set', () => {
     const { exitCode } = await run(['--profile', 'w', 'config', 'set', 'rate', '5/s']);
     expect(exitCode).toBe(0);
     expect(await readFile(config, 'utf8')).toBe(
-      `${JSON.stringify({ baseUrl: 'https://a.example', jobs: 9, allowHttp: true, apiKeyCommand: ['pass', 'filings'], profiles: { w: { rate: '5/s' } } }, undefined, 2)}\n`,
+      `${JSON.stringify({ $schema: SCHEMA, baseUrl: 'https://a.example', jobs: 9, allowHttp: true, apiKeyCommand: ['pass', 'filings'], profiles: { w: { rate: '5/s' } } }, undefined, 2)}\n`,
     );
     expect((await stat(config)).mode & 0o777).toBe(0o600);
     expect((await stat(join(home, '.config'))).mode & 0o777).toBe(0o700);
@@ -43,7 +45,7 @@ describe('config set', () => {
   test('reads a key from stdin', async () => {
     const { exitCode, stdout, stderr } = await run(['config', 'set', 'api-key'], {}, `${CANARY}\n`);
     expect({ exitCode, stdout, stderr }).toEqual({ exitCode: 0, stdout: '', stderr: '' });
-    expect(await written()).toEqual({ apiKey: CANARY });
+    expect(await written()).toEqual({ $schema: SCHEMA, apiKey: CANARY });
   });
 
   test.each([
@@ -74,7 +76,7 @@ describe('config set', () => {
     expect(stderr).toContain('apiKey and apiKeyFile: two sources of the API key');
     await run(['config', 'unset', 'api-key']);
     expect((await run(['config', 'set', 'api-key-file', 'key'])).exitCode).toBe(0);
-    expect(await written()).toEqual({ apiKeyFile: join(home, 'key') });
+    expect(await written()).toEqual({ $schema: SCHEMA, apiKeyFile: join(home, 'key') });
   });
 
   test('a profile that is not there is refused, with those there are', async () => {
@@ -94,7 +96,7 @@ describe('config set', () => {
     expect((await here('config', 'get', 'jobs')).stdout).toBe('7\n');
     const { exitCode, stderr } = await here('config', 'check');
     expect(exitCode).toBe(2);
-    expect(stderr).toContain('hint: filings config unset profile\n');
+    expect(stderr).toContain(`hint: filings config unset profile --config ${other}\n`);
     expect((await here('config', 'set', 'jobs', '8')).exitCode).toBe(0);
     expect((await here('config', 'unset', 'profile')).exitCode).toBe(0);
     expect(JSON.parse(await readFile(other, 'utf8'))).toEqual({ jobs: 8 });
@@ -126,7 +128,7 @@ describe('config set', () => {
     const { exitCode, stderr } = await run(['config', 'set', 'jobs', '2', '--config', link]);
     expect(exitCode, String(stderr)).toBe(0);
     expect((await lstat(link)).isSymbolicLink()).toBe(true);
-    expect(JSON.parse(await readFile(join(home, 'later/real.json'), 'utf8'))).toEqual({ jobs: 2 });
+    expect(JSON.parse(await readFile(join(home, 'later/real.json'), 'utf8'))).toEqual({ $schema: SCHEMA, jobs: 2 });
   });
 
   test('tells what it may do where it cannot be written', async () => {
@@ -147,9 +149,9 @@ describe('config list and get', () => {
   test('show the value that counts, and where it comes from', async () => {
     await run(['config', 'set', 'jobs', '8']);
     const { stdout } = await run(['config', 'list', '-q', '--retries=1'], { FILINGS_RATE: '2/s' });
-    expect(stdout).toContain(`jobs\t8\t${config}: jobs\n`);
+    expect(stdout).toContain(`jobs\t8\t${config}: jobs\t4\n`);
     expect(stdout).toContain('rate\t2/s\tFILINGS_RATE\n');
-    expect(stdout).toContain('retries\t1\t--retries\n');
+    expect(stdout).toContain('retries\t1\t--retries\t5\n');
     expect(stdout).toContain('color\tauto\tdefault\n');
     expect((await run(['config', 'get', 'jobs'])).stdout).toBe('8\n');
     expect((await run(['config', 'get', 'jobs'], { FILINGS_JOBS: '3' })).stdout).toBe('3\n');
@@ -164,6 +166,7 @@ describe('config list and get', () => {
       value: '3',
       level: 'env',
       origin: 'FILINGS_JOBS',
+      default: '4',
     });
   });
 

@@ -1,7 +1,5 @@
-import { execFile } from 'node:child_process';
 import { utimes } from 'node:fs/promises';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { Owner } from '../../src/disk/owner/owner.ts';
 import { type PartName, parsePartName } from '../../src/transfer/sinks/part-name.ts';
@@ -9,6 +7,7 @@ import { ACCESSION, serviceAt, until, type Workplace, workplace } from '../cli/p
 import { head, rangeStart, sendFile } from '../servers/answers.ts';
 import { startScripted } from '../servers/scripted.ts';
 import { content } from '../service/transfer-fixture.ts';
+import { container, obstacle } from './container.ts';
 
 // Containers over one directory: mount, host-name and process namespaces of their own, as far as they can be made here.
 const FILE = content(3_000_000);
@@ -16,14 +15,7 @@ const HELD_BACK = 2_000_000;
 const NAME = 'primary.htm';
 const ARGS = ['download', ACCESSION, NAME, '--if-exists', 'overwrite'];
 
-const user = process.geteuid?.() === 0 ? [] : ['--user', '--map-root-user'];
 const OWN = ['--pid', '--uts'];
-
-/** A command line that runs the one behind it in a container, which dies with it. */
-function container(namespaces: readonly string[], setUp: string): string[] {
-  const flags = [...user, '--mount', '--fork', '--kill-child', ...namespaces];
-  return ['unshare', ...flags, 'bash', '-c', `{ ${setUp}; } || exit 99; exec "$@"`, 'container'];
-}
 
 const NO_PROC = 'mount -t tmpfs none /proc';
 /** What of an owner can't be known there. */
@@ -58,14 +50,6 @@ const CONTAINERS: readonly Container[] = [
   twice('with the /proc of another process namespace', OWN, 'hostname same', ['started']),
 ];
 
-/** Why a container can't be made here; undefined when it can. */
-async function obstacle(command: readonly string[]): Promise<string | undefined> {
-  const [file = '', ...args] = [...command, 'true'];
-  return promisify(execFile)(file, args).then(
-    () => undefined,
-    (error) => String(error.stderr || error.message).trim(),
-  );
-}
 const possible = await Promise.all(
   CONTAINERS.map(async ([name, one, other, unknown = []]) => ({
     name,

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Socket } from 'node:net';
+import type { TlsOptions } from 'node:tls';
 import { onTestFinished } from 'vitest';
 import { type Fields, head } from './answers.ts';
 import { type ScriptedServer, type SeenRequest, startScripted } from './scripted.ts';
@@ -23,6 +24,8 @@ export interface ArchiveOptions {
   readonly instead?: Instead;
   /** Whether listings tell sizes. */
   readonly sizes?: boolean;
+  /** Over TLS, with this key. */
+  readonly tls?: TlsOptions;
 }
 
 export interface Archive extends ScriptedServer {
@@ -34,7 +37,10 @@ export interface Archive extends ScriptedServer {
 }
 
 /** A service with filings of one's own, which misbehaves as it is told; stops when the test has ended. */
-export async function startArchive(filings: Filings, { instead, sizes = true }: ArchiveOptions = {}): Promise<Archive> {
+export async function startArchive(
+  filings: Filings,
+  { instead, sizes = true, tls }: ArchiveOptions = {},
+): Promise<Archive> {
   const asked: string[] = [];
   const times = new Map<string, number>();
   let sent = 0;
@@ -57,7 +63,7 @@ export async function startArchive(filings: Filings, { instead, sizes = true }: 
     const body = files[name];
     if (body === undefined) return reply(socket, 404, '{"title":"Not Found"}');
     reply(socket, 200, body, { ETag: `"${digest(body)}"` });
-  });
+  }, tls);
   onTestFinished(() => server.close());
   const env = { FILINGS_BASE_URL: server.url, FILINGS_API_KEY: 'a-key' };
   return { ...server, asked: () => asked, sent: () => sent, env };

@@ -21,7 +21,7 @@ async function minterOf(recipe: Omit<TokenRecipe, 'keyFile' | 'secretFile'>, byt
   const clock = { ms: NOW * 1000 };
   const secrets = new Secrets();
   const interrupt = new AbortController();
-  const world = { uid: process.geteuid?.(), interrupt: interrupt.signal, secrets, now: () => clock.ms };
+  const world = { env: {}, uid: process.geteuid?.(), interrupt: interrupt.signal, secrets, now: () => clock.ms };
   const source = bytes.includes('BEGIN') ? { keyFile: file } : { secretFile: file };
   const minter = await createMinter({ ...recipe, ...source }, world);
   return { minter, clock, secrets, file, interrupt };

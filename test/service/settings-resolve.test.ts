@@ -42,6 +42,7 @@ describe('values', () => {
       jobs: 4,
       rate: undefined,
       color: 'auto',
+      completeNames: true,
       progress: 'auto',
       errorFormat: 'text',
       quiet: false,

@@ -1,9 +1,10 @@
 import { execFile } from 'node:child_process';
 import { chown, readFile, rm } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { checkAccess } from '../../src/disk/secret-file.ts';
 import { FilingsError } from '../../src/errors.ts';
 import { readKey, readToken } from '../../src/settings/secrets/source.ts';
 import { temporaryFolder, worldOf } from '../settings-world.ts';
@@ -65,6 +66,34 @@ describe('a key file', () => {
     const path = await folder.file('foreign', CANARY);
     await chown(path, 12345, 12345);
     await expect(readKey({ kind: 'file', path }, worldOf())).rejects.toThrow('another user owns it');
+  });
+
+  // As systemd 254 and later hand over what LoadCredential= names: root's, with an access list for the service's user.
+  test.skipIf(process.geteuid?.() !== 0)(
+    "of root's, in the directory of a service's credentials, is read",
+    async () => {
+      const path = await folder.file('credentials/key', CANARY, 0o440);
+      const world = (given: string) => worldOf({ uid: 12345, env: { CREDENTIALS_DIRECTORY: given } });
+      expect(await readKey({ kind: 'file', path }, world(dirname(path)))).toBe(CANARY);
+      for (const elsewhere of ['', folder.path, join(dirname(path), 'key')]) {
+        await expect(readKey({ kind: 'file', path }, world(elsewhere))).rejects.toThrow('others can read it');
+      }
+    },
+  );
+
+  test.each([
+    ['private', 0, 0o400, ''],
+    ['private', 0, 0o440, 'read'],
+    ['credential', 0, 0o440, ''],
+    ['credential', 0, 0o444, 'read'],
+    ['credential', 0, 0o460, 'write'],
+    ['credential', 12345, 0o400, ''],
+    ['credential', 12345, 0o440, 'read'],
+    ['trusted', 12345, 0o644, ''],
+  ] as const)('%s, of user %i, mode %o', (protection, uid, mode, others) => {
+    const check = () => checkAccess({ uid, mode }, protection, 'key', '/key', 12345);
+    if (others === '') check();
+    else expect(check).toThrow(`others can ${others} it`);
   });
 
   test('that is no file is refused', async () => {

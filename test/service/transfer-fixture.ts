@@ -19,7 +19,7 @@ import { Places } from '../../src/transfer/places.ts';
 import type { IfExists } from '../../src/transfer/present.ts';
 
 export const ACCESSION = parseAccession('0001234567-24-000001');
-const SILENT = { total() {}, moved() {}, setback() {} };
+const SILENT = { total() {}, moved() {}, setback() {}, kept() {} };
 
 export interface RunOptions {
   readonly retries?: number;

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { httpDate } from '../../src/http/date.ts';
-import { clockAhead, clockSkew } from '../../src/service/clock-skew.ts';
+import { clockAhead, clockSkew, serviceTime } from '../../src/service/clock-skew.ts';
 
 const NOW = Date.parse('2026-01-02T03:04:05Z');
 const AT_ONCE = { sent: NOW, received: NOW };
@@ -75,4 +75,16 @@ test.each([
   'Sun, 06 Nov 1994 08:49:37 GMT, Sun, 06 Nov 1994 08:49:37 GMT',
 ])('%j is none', (text) => {
   expect(httpDate(text, NOW)).toBeUndefined();
+});
+
+test.each([
+  [undefined, 0],
+  [1_000, 0],
+  [30_000, 0],
+  [-30_000, 0],
+  [30_001, -30_001],
+  [3_600_000, -3_600_000],
+  [-3_600_000, 3_600_000],
+])('the service’s time where this clock is %s ms ahead: %s ms from here', (ahead, offset) => {
+  expect(serviceTime(NOW, ahead)).toBe(NOW + offset);
 });

@@ -2,10 +2,10 @@ import { Writable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import { FilingsError } from '../../src/errors.ts';
 import { Secrets } from '../../src/secrets/secrets.ts';
-import { displayWidth } from '../../src/terminal/columns.ts';
 import { type BarState, barLine } from '../../src/terminal/progress/bar-line.ts';
 import { createProgress, type ProgressOptions } from '../../src/terminal/progress/progress.ts';
 import { Speedometer } from '../../src/terminal/progress/speed.ts';
+import { displayWidth } from '../../src/terminal/width.ts';
 
 describe('barLine', () => {
   const state: BarState = { name: 'primary.htm', bytes: 45e6, total: 100e6, rate: 5e6, waiting: undefined };
@@ -15,22 +15,44 @@ describe('barLine', () => {
       'everything',
       {},
       100,
-      'primary.htm                     [=========           ]   45%  45 MB of 100 MB  5.0 MB/s  11 s left',
+      'primary.htm                [=========             ]   45%   45 MB of 100 MB  5.0 MB/s  11 s left',
     ],
-    ['narrow', {}, 70, 'primary.htm   45%  45 MB of 100 MB  5.0 MB/s  11 s left'],
-    ['no length', { total: undefined }, 100, 'primary.htm  45 MB  5.0 MB/s'],
-    ['no speed yet', { rate: undefined }, 70, 'primary.htm   45%  45 MB of 100 MB'],
-    ['stalled', { rate: 0 }, 70, 'primary.htm   45%  45 MB of 100 MB  0 B/s'],
-    ['not quite done', { bytes: 99_999_999, rate: undefined }, 70, 'primary.htm   99%  100 MB of 100 MB'],
-    ['more than all', { bytes: 2e8, rate: undefined }, 70, 'primary.htm  100%  200 MB of 100 MB'],
-    [
-      'waiting',
-      { waiting: '429: the service asks to wait 30 s; 2 of 5' },
-      100,
-      'primary.htm  429: the service asks to wait 30 s; 2 of 5',
-    ],
+    ['no amount', {}, 70, 'primary.htm          [=======         ]   45%  5.0 MB/s  11 s left'],
+    ['no bar', {}, 50, 'primary.htm           45%  5.0 MB/s  11 s left'],
+    ['no time', {}, 40, 'primary.htm               45%  5.0 MB/s'],
+    ['the least', {}, 20, 'primary.htm     45%'],
+    ['no length', { total: undefined }, 100, `primary.htm${' '.repeat(32)}45 MB  5.0 MB/s`],
+    ['no length, narrow', { total: undefined }, 20, 'primary.htm   45 MB'],
+    ['stalled', { rate: 0 }, 40, 'primary.htm               45%     0 B/s'],
+    ['not quite done', { bytes: 99_999_999 }, 20, 'primary.htm     99%'],
+    ['more than all', { bytes: 2e8 }, 20, 'primary.htm    100%'],
   ])('%s', (_what, more, width, shown) => {
     expect(barLine({ ...state, ...more }, width)).toBe(shown);
+  });
+
+  it.each([
+    [100, 'primary.htm  127.0.0.1:9: connection refused; trying again in 2 s, 1 of 5'],
+    [70, 'primary.htm  127.0.0.1:9: connection refused'],
+    [40, 'primary.…  127.0.0.1:9: connection ref…'],
+    [20, 'prima…  127.0.0.1:…'],
+  ])('at %d columns a wait gives its room to the reason', (width, shown) => {
+    const waiting = { reason: '127.0.0.1:9: connection refused', next: 'trying again in 2 s, 1 of 5' };
+    expect(barLine({ ...state, waiting }, width)).toBe(shown);
+  });
+
+  it('stands where it was when the speed is known', () => {
+    for (let width = 20; width < 200; width++) {
+      const before = barLine({ ...state, rate: undefined }, width);
+      expect(barLine(state, width).startsWith(before), String(width)).toBe(true);
+    }
+  });
+
+  it('grows its bar with the width', () => {
+    const bars = [60, 100, 140, 200].map(
+      (width) => barLine(state, width).indexOf(']') - barLine(state, width).indexOf('['),
+    );
+    expect(bars).toEqual([...bars].sort((a, b) => a - b));
+    expect(new Set(bars).size).toBe(bars.length);
   });
 
   it('never reaches the last column, however narrow the terminal or long the name', () => {
@@ -82,6 +104,7 @@ function setUp(terminal: boolean, more: Partial<ProgressOptions> = {}) {
     term: 'xterm',
     secrets,
     monotonic: () => performance.now(),
+    interrupt: new AbortController().signal,
     ...more,
     stream,
   });
@@ -93,7 +116,7 @@ function aFile(progress: ReturnType<typeof createProgress>): void {
   const file = progress.start({ name: 'a.htm', offset: 0 });
   file.total(1000);
   file.advance(400);
-  file.wait('503: trying again in 2 s; 1 of 5');
+  file.wait({ reason: '503 Service Unavailable', next: 'trying again in 2 s, 1 of 5' });
   file.advance(600);
   file.finish('a.htm: 1.0 kB');
 }
@@ -101,27 +124,30 @@ function aFile(progress: ReturnType<typeof createProgress>): void {
 const failure = new FilingsError('not_found', 'b.htm: 404 Not Found', { hint: 'look at canary-key' });
 
 describe('progress without a terminal', () => {
-  it('is a line a finished file, and no line a wait', () => {
+  it('is a line a finished file, and a line a wait as it begins', () => {
     const { stream, progress } = setUp(false);
     aFile(progress);
     progress.start({ name: 'b.htm', offset: 0 }).finish();
     progress.stop();
-    expect(stream.text).toBe('a.htm: 1.0 kB\n');
+    expect(stream.text).toBe('a.htm: 503 Service Unavailable; trying again in 2 s, 1 of 5\na.htm: 1.0 kB\n');
   });
 
-  it('tells waits and the wire when verbose, free of secrets and control characters', () => {
+  it('tells the wire when verbose, free of secrets and control characters', () => {
     const { stream, progress } = setUp(false, { verbose: true });
     progress.trace('> GET /?apikey=canary-key\x1b');
     aFile(progress);
     expect(stream.text).toBe(
-      '> GET /?apikey=[redacted]\\x1b\na.htm: 503: trying again in 2 s; 1 of 5\na.htm: 1.0 kB\n',
+      '> GET /?apikey=[redacted]\\x1b\na.htm: 503 Service Unavailable; trying again in 2 s, 1 of 5\na.htm: 1.0 kB\n',
     );
   });
 
   it.each<[Partial<ProgressOptions>, string]>([
     [{ mode: 'none' }, 'note\nfilings: b.htm: 404 Not Found\n  hint: look at [redacted]\n'],
     [{ quiet: true }, 'filings: b.htm: 404 Not Found\n  hint: look at [redacted]\n'],
-    [{ mode: 'bar' }, 'a.htm: 1.0 kB\nnote\nfilings: b.htm: 404 Not Found\n  hint: look at [redacted]\n'],
+    [
+      { mode: 'bar' },
+      'a.htm: 503 Service Unavailable; trying again in 2 s, 1 of 5\na.htm: 1.0 kB\nnote\nfilings: b.htm: 404 Not Found\n  hint: look at [redacted]\n',
+    ],
   ])('%j', (more, text) => {
     const { stream, progress } = setUp(false, more);
     aFile(progress);
@@ -143,7 +169,7 @@ describe('progress without a terminal', () => {
       .split('\n')
       .map((line) => JSON.parse(line));
     expect(lines).toEqual([
-      { note: 'a.htm: 503: trying again in 2 s; 1 of 5' },
+      { note: 'a.htm: 503 Service Unavailable; trying again in 2 s, 1 of 5' },
       { note: 'a.htm: 1.0 kB' },
       { trace: 't' },
       { error: { code: 'not_found', exit_code: 5, message: 'b.htm: 404 Not Found', hint: 'look at [redacted]' } },
@@ -175,10 +201,10 @@ describe('progress on a terminal', () => {
     await shows(stream, '250 B of 1.0 kB');
     expect(stream.text).toContain('[redacted].htm');
     expect(stream.text).toContain(' 25%');
-    file.wait('429: wait 30 s');
-    await shows(stream, '429: wait 30 s');
+    file.wait({ reason: '429: canary-key', next: 'wait 30 s' });
+    await shows(stream, '429: [redacted]; wait 30 s');
     progress.note('a note');
-    await shows(stream, 'a note\x1b[K\n');
+    await shows(stream, '\r\x1b[Ja note\n');
     file.finish('done: 1.0 kB');
     progress.note('another');
     progress.stop();
@@ -203,10 +229,10 @@ describe('progress on a terminal', () => {
   it('follows a resize', async () => {
     const { stream, progress } = setUp(true);
     progress.start({ name: 'x'.repeat(70), offset: 0 }).total(1000);
-    await shows(stream, 'x'.repeat(20));
+    await shows(stream, `\r${'x'.repeat(14)}…`);
     stream.columns = 30;
     stream.emit('resize');
-    await shows(stream, `${'x'.repeat(7)}…`);
+    await shows(stream, `\r${'x'.repeat(12)}…`);
     progress.stop();
   });
 
@@ -219,7 +245,7 @@ describe('progress on a terminal', () => {
     expect(new Set(stream.text.match(/file-\d/g))).toEqual(new Set(['file-0', 'file-1', 'file-2']));
   });
 
-  it('stops before the library is there', async () => {
+  it('draws nothing of what ends at once', async () => {
     const { stream, progress } = setUp(true);
     progress.start({ name: 'a.htm', offset: 0 }).finish('a.htm: 1 B');
     progress.start({ name: 'b.htm', offset: 0 });
@@ -237,7 +263,7 @@ describe('progress on a terminal', () => {
       const { stream, progress } = setUp(true, more);
       aFile(progress);
       progress.stop();
-      expect(stream.text).toBe('a.htm: 1.0 kB\n');
+      expect(stream.text).toBe('a.htm: 503 Service Unavailable; trying again in 2 s, 1 of 5\na.htm: 1.0 kB\n');
     }
   });
 });

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import { FilingsError } from '../../src/errors.ts';
+import { errorAbout, FilingsError } from '../../src/errors.ts';
 import { parseAccession } from '../../src/service/accession.ts';
 import { summaryText } from '../../src/transfer/mirror/summary.ts';
 import { Tally } from '../../src/transfer/mirror/tally.ts';
 import type { Outcome } from '../../src/transfer/outcome.ts';
-import { outcomeLine, reportLine, setbackLine } from '../../src/transfer/report.ts';
+import { outcomeLine, reportLine, setbackWait } from '../../src/transfer/report.ts';
 
 const bytes = (count: number) => `${count} B`;
 const outcome = (more: Partial<Outcome> = {}): Outcome => ({
@@ -71,15 +71,18 @@ test.each<[Partial<Outcome>, string]>([
   expect(outcomeLine(outcome(more), bytes)).toBe(line);
 });
 
-test('a wait names the status and whose wish it is', () => {
-  const error = new FilingsError('temporary', 'x: 429 Too Many Requests', { problem: { status: 429 } });
-  expect(setbackLine({ error, waitMs: 30_000, asked: true, retry: 2, retries: 5 })).toMatch(
-    /429: the service asks to wait 30 s; 2 of 5/,
-  );
+test('a wait has the reason without what was asked for, whose wish it is, and how many more there may be', () => {
+  const subject = { accession: '0001234567-24-000001', fileName: 'a.htm' };
+  const error = errorAbout(subject, 'temporary', '429 Too Many Requests', { problem: { status: 429 } });
+  expect(setbackWait({ error, waitMs: 30_000, asked: true, retry: 2, retries: 5 })).toEqual({
+    reason: '429 Too Many Requests',
+    next: 'the service asks to wait 30 s, 2 of 5',
+  });
   const reset = new FilingsError('temporary', 'h: the connection was reset');
-  expect(setbackLine({ error: reset, waitMs: 1400, asked: false, retry: 1, retries: 5 })).toMatch(
-    /^trying again in 1 s; 1 of 5: h: the connection was reset$/,
-  );
+  expect(setbackWait({ error: reset, waitMs: 1400, asked: false, retry: 1, retries: 5 })).toEqual({
+    reason: 'h: the connection was reset',
+    next: 'trying again in 1 s, 1 of 5',
+  });
 });
 
 test('the tally counts each file once, and only bytes that moved', () => {
@@ -93,6 +96,8 @@ test('the tally counts each file once, and only bytes that moved', () => {
   expect(summaryText(tally, end)).toBe(
     '2 downloaded (140 B), 1 of them resumed (60 B saved), 1 skipped, 1 failed (1 worth another run), 2 left undone; 4 requests, 3.2 s',
   );
+  tally.kept = 10_000_000;
+  expect(summaryText(tally, end)).toContain('2 left undone, 10 MB kept: the same command goes on; 4 requests');
   tally.add(outcome({ result: 'failed', bytes: 0, moved: 0, error: new FilingsError('not_found', 'x') }));
   expect(tally.onlyTemporary).toBe(false);
 });

@@ -63,10 +63,12 @@ test.each([
 });
 
 test('a missing one names every way to set it', () => {
-  expect(() => requireBaseUrl({ baseUrl: undefined })).toThrow(
+  expect(() => requireBaseUrl({ baseUrl: undefined }, (command) => `${command} --profile work`)).toThrow(
     expect.objectContaining({
       code: 'config',
-      hint: expect.stringMatching(/--base-url.*FILINGS_BASE_URL.*baseUrl.*--sandbox/),
+      hint: expect.stringMatching(
+        /--base-url.*FILINGS_BASE_URL.*baseUrl.*: filings config set base-url URL --profile work;.*--sandbox/,
+      ),
     }),
   );
 });

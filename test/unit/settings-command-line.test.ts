@@ -73,19 +73,29 @@ test.each([
 ])('%j runs %s', (line, name) => expect(ran(line).name).toBe(name));
 
 test.each([
-  ['--help', []],
-  ['-h', []],
-  ['list --help', ['list']],
-  ['list -h X', ['list']],
-  ['token --help', ['token']],
-  ['token sign -h', ['token', 'sign']],
-  ['download --help --nonsense', ['download']],
-])('%j asks for help', (line, path) => expect(parse(line)).toEqual({ kind: 'help', path, missing: false }));
+  ['--help', [], false],
+  ['-h', [], true],
+  ['list --help', ['list'], false],
+  ['list -h X', ['list'], true],
+  ['-h list', ['list'], true],
+  ['-qh list', ['list'], true],
+  ['-hq list', ['list'], true],
+  ['list -hq X', ['list'], true],
+  ['-h list --help', ['list'], false],
+  ['--profile work list -h', ['list'], true],
+  ['token --help', ['token'], false],
+  ['token sign -h', ['token', 'sign'], true],
+  ['token -h sign', ['token', 'sign'], true],
+  ['-h token sign', ['token', 'sign'], true],
+  ['download --help --nonsense', ['download'], false],
+])('%j asks for help', (line, path, brief) =>
+  expect(parse(line)).toEqual({ kind: 'help', path, brief, missing: false }),
+);
 
 test('a missing command is help that was not asked for', () => {
-  expect(parse('')).toEqual({ kind: 'help', path: [], missing: true });
-  expect(parse('-v')).toEqual({ kind: 'help', path: [], missing: true });
-  expect(parse('config')).toEqual({ kind: 'help', path: ['config'], missing: true });
+  expect(parse('')).toEqual({ kind: 'help', path: [], brief: true, missing: true });
+  expect(parse('-v')).toEqual({ kind: 'help', path: [], brief: true, missing: true });
+  expect(parse('config')).toEqual({ kind: 'help', path: ['config'], brief: true, missing: true });
 });
 
 test.each(['--version', '-V', '--version list', '-qV'])('%j asks for the version', (line) =>
@@ -125,17 +135,26 @@ test.each([
 });
 
 describe('what needs no parser', () => {
-  test.each(['--version', '-V', '--help', '-h', 'completion bash', 'completion zsh', 'completion fish'])(
-    '%j is answered alike',
-    (line) => {
-      const request = plainRequest(line.split(' '), COMMANDS);
-      expect(request).toBeDefined();
-      expect(request).toEqual(parse(line));
-    },
-  );
+  test.each([
+    ...['--version', '-V', '--help', '-h', 'list --help', 'token sign -h', 'config --help'],
+    ...['completion bash', 'completion zsh', 'completion fish'],
+  ])('%j is answered alike', (line) => {
+    const request = plainRequest(line.split(' '), COMMANDS);
+    expect(request).toBeDefined();
+    expect(request).toEqual(parse(line));
+  });
 
-  test.each(['', 'list --help', 'completion', 'completion tcsh', 'completion bash zsh', '--help -v', 'list -V'])(
-    '%j is left to it',
-    (line) => expect(plainRequest(line === '' ? [] : line.split(' '), COMMANDS)).toBeUndefined(),
-  );
+  test.each([
+    '',
+    'nope -h',
+    'list X -h',
+    '-h list',
+    '-- -h',
+    'list list -h',
+    'completion',
+    'completion tcsh',
+    'completion bash zsh',
+    '--help -v',
+    'list -V',
+  ])('%j is left to it', (line) => expect(plainRequest(line === '' ? [] : line.split(' '), COMMANDS)).toBeUndefined());
 });

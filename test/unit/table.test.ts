@@ -1,9 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { displayWidth } from '../../src/terminal/columns.ts';
+import { clipped, terminalColumns } from '../../src/terminal/columns.ts';
 import { fileList, type Listed, type ListForm } from '../../src/terminal/file-list.ts';
-import { tableLines } from '../../src/terminal/table.ts';
+import { fitted, table as tableOf } from '../../src/terminal/table.ts';
 import { humanBytes } from '../../src/terminal/units.ts';
+import { displayWidth } from '../../src/terminal/width.ts';
 import { humanDuration } from '../../src/text.ts';
+import type { OutputStream } from '../../src/world.ts';
 
 describe('humanBytes', () => {
   it.each([
@@ -43,47 +45,137 @@ describe('humanDuration', () => {
   });
 });
 
-describe('tableLines', () => {
-  const columns = [{ heading: 'NAME' }, { heading: 'SIZE', right: true }, { heading: 'WHAT' }];
+const { signal } = new AbortController();
+const table = (
+  ...args: [Parameters<typeof tableOf>[0], Parameters<typeof tableOf>[1], Parameters<typeof tableOf>[2]]
+) => tableOf(...args, signal);
+
+describe('table', () => {
+  const columns = [
+    { heading: 'NAME', name: true, least: 12 },
+    { heading: 'SIZE', right: true },
+    { heading: 'WHAT', least: 12 },
+  ];
   const plain = { headings: true, paintHeading: (text: string) => text };
 
-  it('aligns, numbers to the right, without trailing blanks', () => {
-    expect(
-      tableLines(
-        columns,
-        [
-          ['a.htm', '1 B', 'x'],
-          ['日本.htm', '12 kB', ''],
-        ],
-        plain,
-      ),
-    ).toEqual(['NAME       SIZE  WHAT', 'a.htm       1 B  x', '日本.htm  12 kB']);
-  });
-
-  it('cuts the last cell to the width, and nothing else', () => {
+  it('aligns, numbers to the right, without trailing blanks', async () => {
     const rows = [
-      ['a.htm', '1 B', 'a long description of it'],
-      ['quite-a-long-name.htm', '1 B', '日本日本日本日本日本'],
+      ['a.htm', '1 B', 'x'],
+      ['日本.htm', '12 kB', ''],
     ];
-    const lines = tableLines(columns, rows, { ...plain, headings: false, width: 40 });
-    expect(lines).toEqual(['a.htm                  1 B  a long desc…', 'quite-a-long-name.htm  1 B  日本日本日…']);
-    expect(tableLines(columns, rows, { ...plain, headings: false, width: 10 })[1]).toContain('quite-a-long-name.htm');
+    expect(await table(columns, rows, plain)).toEqual({
+      lines: ['NAME       SIZE  WHAT', 'a.htm       1 B  x', '日本.htm  12 kB'],
+      cut: false,
+    });
   });
 
-  it('paints the headings', () => {
-    const paintHeading = (text: string) => `<${text}>`;
-    expect(tableLines(columns, [['a', 'b', 'c']], { headings: true, paintHeading })[0]).toBe('<NAME  SIZE  WHAT>');
-  });
+  const rows = [
+    ['a.htm', '1 B', 'a long description of it'],
+    ['quite-a-long-name.htm', '1 B', '日本日本日本日本日本'],
+  ];
 
   it.each([
+    [
+      80,
+      ['a.htm                  1 B  a long description of it', 'quite-a-long-name.htm  1 B  日本日本日本日本日本'],
+      false,
+    ],
+    [40, ['a.htm                  1 B  a long desc…', 'quite-a-long-name.htm  1 B  日本日本日…'], true],
+    [39, ['a.htm                  1 B', 'quite-a-long-name.htm  1 B'], true],
+    [26, ['a.htm                  1 B', 'quite-a-long-name.htm  1 B'], true],
+    [25, ['a.htm', 'quite-a-long-name.htm'], true],
+    [20, ['a.htm', 'quite-a-long-name.h…'], true],
+    [1, ['…', '…'], true],
+  ])('fits into %i columns: the rest gives way, the name last', async (width, lines, cut) => {
+    expect(await table(columns, rows, { ...plain, headings: false, width })).toEqual({ lines, cut });
+  });
+
+  it('is never wider than the terminal, whatever the names are', async () => {
+    const names = ['👩‍👩‍👧‍👦.htm', '🇩🇪🇫🇷.xml', 'ｶﾞﾊﾟ　.txt', `${'e\u0301'.repeat(50)}`, '한국어 파일.htm'];
+    const wide = names.map((name) => [name, '1.2 kB', name.repeat(9)]);
+    for (let width = 1; width < 60; width++) {
+      for (const line of (await table(columns, wide, { ...plain, width })).lines) {
+        expect(displayWidth(line), `${width}: ${line}`).toBeLessThanOrEqual(width);
+      }
+    }
+  });
+
+  it('keeps a number that cannot be cut before a name as long as the name has room', async () => {
+    const two = [{ heading: 'ACCESSION', name: true }, ...columns];
+    expect(fitted(two, [20, 30, 6, 40], 80)).toEqual([20, 30, 6, 18]);
+    expect(fitted(two, [20, 30, 6, 40], 52)).toEqual([20, 30, 0, 0]);
+    expect(fitted(two, [20, 30, 6, 40], 40)).toEqual([20, 18, 0, 0]);
+    expect(fitted(two, [20, 30, 6, 40], 33)).toEqual([0, 12, 0, 0]);
+  });
+
+  it('takes no time over what is far too long', async () => {
+    const long = [['字'.repeat(2_000_000), '', '']];
+    expect((await table(columns, long, { ...plain, headings: false, width: 20 })).lines).toEqual([
+      `${'字'.repeat(9)}…`,
+    ]);
+  });
+
+  it('paints the headings', async () => {
+    const paintHeading = (text: string) => `<${text}>`;
+    expect((await table(columns, [['a', 'b', 'c']], { headings: true, paintHeading })).lines[0]).toBe(
+      '<NAME  SIZE  WHAT>',
+    );
+  });
+});
+
+describe('displayWidth', () => {
+  it.each([
+    ['', 0],
     ['abc', 3],
-    ['日本', 4],
-    ['e\u0301', 1],
-    ['🙂', 2],
     ['ñ', 1],
+    ['e\u0301', 1],
+    ['日本', 4],
     ['ａ', 2],
+    ['\u3000', 2],
+    ['ｶ', 1],
+    ['ｶﾞ', 2],
+    ['ﾊﾟ', 2],
+    ['한국', 4],
+    ['\u1112\u1161\u11ab', 2],
+    ['🙂', 2],
+    ['👩‍👩‍👧‍👦', 2],
+    ['👍🏽', 2],
+    ['🏳️‍🌈', 2],
+    ['🇩🇪', 2],
+    ['🇩🇪🇫🇷', 4],
+    ['1️⃣', 2],
+    ['❤️', 2],
+    ['…', 1],
+    ['─', 1],
+    ['ไทย', 3],
   ])('%s takes %i columns', (text, width) => {
     expect(displayWidth(text)).toBe(width);
+  });
+});
+
+describe('clipped', () => {
+  it.each([
+    ['primary.htm', 11, 'primary.htm'],
+    ['primary.htm', 10, 'primary.h…'],
+    ['日本語', 5, '日本…'],
+    ['日本語', 4, '日…'],
+    ['👩‍👩‍👧‍👦👩‍👩‍👧‍👦', 3, '👩‍👩‍👧‍👦…'],
+    ['🇩🇪🇫🇷', 3, '🇩🇪…'],
+    ['e\u0301e\u0301e\u0301', 2, 'e\u0301…'],
+    ['ab cd', 4, 'ab…'],
+  ])('%s in %i columns is %s', (text, columns, shown) => {
+    expect(clipped(text, columns)).toBe(shown);
+  });
+});
+
+describe('terminalColumns', () => {
+  const at = (stream: { isTTY?: boolean; columns?: number }, env = {}) => terminalColumns(stream as OutputStream, env);
+  it('is what the terminal says, else COLUMNS, else 80; off a terminal nothing', () => {
+    expect(at({ isTTY: true, columns: 100 }, { COLUMNS: '40' })).toBe(100);
+    expect(at({ isTTY: true, columns: 0 }, { COLUMNS: '40' })).toBe(40);
+    expect(at({ isTTY: true }, { COLUMNS: '0' })).toBe(80);
+    expect(at({ isTTY: true }, { COLUMNS: 'wide' })).toBe(80);
+    expect(at({}, { COLUMNS: '40' })).toBeUndefined();
   });
 });
 
@@ -94,24 +186,24 @@ describe('fileList', () => {
     { accession_no: number, file_name: 'a.htm', size: 1234, type: 'text/html', description: 'The \x1b[31mreport' },
     { accession_no: number, file_name: 'b\n\u202e.xml', size: '99', type: null },
   ];
-  const shown = (form: ListForm, some = files) => fileList(some, form, look);
+  const shown = (form: ListForm, some = files) => fileList(some, form, look, signal).then(({ text }) => text);
 
-  it('is one name a line, escaped', () => {
-    expect(shown({ kind: 'names', end: '\n', raw: false, accession: false })).toBe('a.htm\nb\\n\\u202e.xml\n');
+  it('is one name a line, escaped', async () => {
+    expect(await shown({ kind: 'names', end: '\n', raw: false, accession: false })).toBe('a.htm\nb\\n\\u202e.xml\n');
   });
 
-  it('names the filing where there are several', () => {
-    expect(shown({ kind: 'names', end: '\n', raw: false, accession: true })).toBe(
+  it('names the filing where there are several', async () => {
+    expect(await shown({ kind: 'names', end: '\n', raw: false, accession: true })).toBe(
       `${number}\ta.htm\n${number}\tb\\n\\u202e.xml\n`,
     );
   });
 
-  it('is raw for programs that split at NUL', () => {
-    expect(shown({ kind: 'names', end: '\0', raw: true, accession: false })).toBe('a.htm\0b\n\u202e.xml\0');
+  it('is raw for programs that split at NUL', async () => {
+    expect(await shown({ kind: 'names', end: '\0', raw: true, accession: false })).toBe('a.htm\0b\n\u202e.xml\0');
   });
 
-  it('is JSON Lines of all that is known', () => {
-    const text = shown({ kind: 'json', end: '\n' });
+  it('is JSON Lines of all that is known', async () => {
+    const text = await shown({ kind: 'json', end: '\n' });
     expect(text).not.toContain('\u202e');
     expect(
       text
@@ -121,8 +213,8 @@ describe('fileList', () => {
     ).toEqual(files);
   });
 
-  it('is a table of the columns that have something in them', () => {
-    expect(shown({ kind: 'table', width: undefined, accession: false })).toBe(
+  it('is a table of the columns that have something in them', async () => {
+    expect(await shown({ kind: 'table', width: undefined, accession: false })).toBe(
       [
         'NAME             SIZE  TYPE       DESCRIPTION',
         'a.htm          1.2 kB  text/html  The \\x1b[31mreport',
@@ -131,13 +223,13 @@ describe('fileList', () => {
       ].join('\n'),
     );
     const bare = [{ accession_no: number, file_name: 'a.htm' }];
-    expect(shown({ kind: 'table', width: 80, accession: false }, bare)).toBe('NAME\na.htm\n');
-    expect(shown({ kind: 'table', width: 80, accession: true }, bare)).toContain(`${number}  a.htm`);
-    expect(shown({ kind: 'table', width: 80, accession: true }, [])).toBe('');
+    expect(await shown({ kind: 'table', width: 80, accession: false }, bare)).toBe('NAME\na.htm\n');
+    expect(await shown({ kind: 'table', width: 80, accession: true }, bare)).toContain(`${number}  a.htm`);
+    expect(await shown({ kind: 'table', width: 80, accession: true }, [])).toBe('');
   });
 
-  it.each([-1, 'x', null, {}, Number.NaN, true])('leaves out a size of %s', (size) => {
+  it.each([-1, 'x', null, {}, Number.NaN, true])('leaves out a size of %s', async (size) => {
     const odd = [{ accession_no: number, file_name: 'a.htm', size }];
-    expect(shown({ kind: 'table', width: 80, accession: false }, odd)).toBe('NAME\na.htm\n');
+    expect(await shown({ kind: 'table', width: 80, accession: false }, odd)).toBe('NAME\na.htm\n');
   });
 });

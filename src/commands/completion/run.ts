@@ -1,23 +1,11 @@
-import { bashCompletion } from '../../reference/completion-bash.ts';
-import { fishCompletion } from '../../reference/completion-fish.ts';
-import { completionModel, type OfferedCommand } from '../../reference/completion-model.ts';
-import { zshCompletion } from '../../reference/completion-zsh.ts';
-import type { CommandSpec } from '../../spec/command.ts';
-import type { CommandModule } from '../../spec/invocation.ts';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Invocation } from '../../spec/invocation.ts';
 import { write } from '../../stdio/output.ts';
+import type { World } from '../../world.ts';
 
-const SHELLS: Readonly<Record<string, (model: readonly OfferedCommand[]) => string>> = {
-  bash: bashCompletion,
-  zsh: zshCompletion,
-  fish: fishCompletion,
-};
-
-/** `filings completion bash|zsh|fish`: the text that stands in `completions/`, too. */
-export function completion(commands: readonly CommandSpec[]): CommandModule {
-  return {
-    async run({ args }, { stdout }) {
-      await write(stdout, SHELLS[args[0] ?? '']?.(completionModel(commands)) ?? '');
-      return 0;
-    },
-  };
+/** `filings completion bash|zsh|fish`: the script that was generated from the specs. */
+export async function run({ args }: Invocation, { root, stdout }: World): Promise<number> {
+  await write(stdout, await readFile(join(root, 'completions', `filings.${args[0]}`)));
+  return 0;
 }

@@ -1,31 +1,37 @@
 import { FilingsError } from '../../errors.ts';
 import { type AccessionNumber, parseAccession } from '../../service/accession.ts';
 import { clockSkew } from '../../service/clock-skew.ts';
+import { writeRecords } from '../../session/records.ts';
 import { openSession, type Session } from '../../session/session.ts';
 import type { Invocation } from '../../spec/invocation.ts';
 import { write } from '../../stdio/output.ts';
-import { printable } from '../../terminal/printable.ts';
+import { printable, printableJson } from '../../terminal/printable.ts';
+import type { Column } from '../../terminal/table.ts';
 import type { World } from '../../world.ts';
+import type { CHECK_OPTIONS } from './spec.ts';
 
 /** No filing has it. */
 const NO_FILING = '0000000000-00-000000';
 
+const COLUMNS: readonly Column[] = [{ heading: 'CHECKED' }, { heading: 'VERDICT' }, { heading: 'DETAIL', least: 12 }];
+
 type Finding = readonly [what: string, verdict: 'ok' | 'wrong' | 'unknown' | 'not used', detail: string];
 
 /**
- * `filings config check [ACCESSION]`: one listing tells whether address, certificate, key, token and clock are right.
+ * `filings config check [ACCESSION] [--json]`: one listing tells whether address, certificate, key, token and clock are right.
  * What is wrong is also the error that it ends with.
  */
-export async function run({ args, flags }: Invocation, world: World): Promise<number> {
+export async function run({ args, options, flags }: Invocation<typeof CHECK_OPTIONS>, world: World): Promise<number> {
   const accession = parseAccession(args[0] ?? NO_FILING);
   const session = await openSession({ ...flags, retries: '0' }, world);
   try {
     const error = await askOnce(session, accession);
     // Only what comes from outside is redacted: the program's own words stand whatever the key is.
     const show = (text: string) => printable(world.secrets.redact(text));
-    const lines = findings(session, error, show).map((finding) => `${finding.join('\t').trimEnd()}\n`);
-    await write(world.stdout, lines.join(''), world.interrupt);
-    if (error !== undefined && !isAnswer(error)) throw error;
+    const rows = findings(session, error, show);
+    if (options.json) await write(world.stdout, rows.map(asJson).join(''), world.interrupt);
+    else await writeRecords({ columns: COLUMNS, rows }, flags, world);
+    if (error !== undefined && !isAnswer(error)) throw inOwnTerms(error);
     return 0;
   } finally {
     await session.close();
@@ -45,6 +51,20 @@ async function askOnce({ client, signal }: Session, accession: AccessionNumber):
 /** The service let us in, and had nothing of that number: as good as a listing. */
 function isAnswer({ code }: FilingsError): boolean {
   return code === 'not_found' || code === 'rejected';
+}
+
+function asJson([check, verdict, detail]: Finding): string {
+  return `${printableJson({ check, verdict, ...(detail !== '' && { detail }) })}\n`;
+}
+
+/** Nobody asked for the filing that no filing is, and whoever checks need not be told to check. */
+function inOwnTerms(error: FilingsError): FilingsError {
+  const asked = `the listing of ${NO_FILING}: `;
+  const message = error.message.startsWith(asked)
+    ? `config check: ${error.message.slice(asked.length)}`
+    : error.message;
+  const hint = error.hint?.replace(/: filings config check\b.*$/, '');
+  return error.reworded(message, hint === undefined ? {} : { hint });
 }
 
 function findings(

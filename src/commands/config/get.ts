@@ -1,6 +1,7 @@
 import { FilingsError } from '../../errors.ts';
 import { REDACTED } from '../../secrets/secrets.ts';
-import { settingNamed } from '../../settings/file/edit.ts';
+import { settingNamed } from '../../settings/file/setting-name.ts';
+import { configCommand } from '../../settings/hint-command.ts';
 import { resolveSettings } from '../../settings/resolve.ts';
 import type { Invocation } from '../../spec/invocation.ts';
 import { write } from '../../stdio/output.ts';
@@ -9,14 +10,17 @@ import type { World } from '../../world.ts';
 
 /** `filings config get KEY`: the value that counts, wherever it came from. A secret is not shown. */
 export async function run({ args, flags }: Invocation, world: World): Promise<number> {
-  const { key, secret } = settingNamed(args[0] ?? '');
+  const { spec, member, name } = settingNamed(args[0] ?? '');
   const { given } = await resolveSettings(flags, world, true);
-  const value = given.get(key)?.value;
+  const whole = given.get(spec.key)?.value;
+  const value = member === undefined ? whole : (whole as Readonly<Record<string, unknown>> | undefined)?.[member];
   if (value === undefined) {
-    throw new FilingsError('not_found', `${key}: not set`, { hint: `filings config set ${key} VALUE` });
+    throw new FilingsError('not_found', `${name}: not set`, {
+      hint: configCommand(`filings config set ${name} VALUE`, flags),
+    });
   }
   const text = typeof value === 'string' ? value : JSON.stringify(value);
-  const shown = secret ? REDACTED : printable(text);
+  const shown = spec.secret ? REDACTED : printable(text);
   await write(world.stdout, `${shown}\n`, world.interrupt);
   return 0;
 }

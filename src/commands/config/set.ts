@@ -1,7 +1,7 @@
 import { FilingsError } from '../../errors.ts';
-import { editConfigFile, settingNamed, valueForFile } from '../../settings/file/edit.ts';
+import { editConfigFile, valueForFile } from '../../settings/file/edit.ts';
 import { locateConfig } from '../../settings/file/location.ts';
-import type { NamedSetting } from '../../settings/table.ts';
+import { type SettingName, settingNamed } from '../../settings/file/setting-name.ts';
 import type { Invocation } from '../../spec/invocation.ts';
 import { readAll } from '../../stdio/input.ts';
 import { askHidden } from '../../terminal/prompt.ts';
@@ -10,18 +10,18 @@ import type { World } from '../../world.ts';
 /** `filings config set KEY [VALUE]`: into the config file, or into a profile of it with `--profile`. */
 export async function run({ args, flags }: Invocation, world: World): Promise<number> {
   const [name = '', given] = args;
-  const spec = settingNamed(name);
-  const text = given ?? (await askedFor(spec, world));
-  if (spec.secret) world.secrets.add(text);
+  const setting = settingNamed(name);
+  const text = given ?? (await askedFor(setting, world));
+  if (setting.spec.secret) world.secrets.add(text);
   const { location, profile } = locateConfig(flags, world);
-  await editConfigFile(location, { profile, spec, value: valueForFile(spec, text, world.cwd) }, world);
+  await editConfigFile(location, { ...setting, profile, value: valueForFile(setting, text, world.cwd) }, world);
   return 0;
 }
 
 /** A secret need not stand on the command line. */
-async function askedFor(spec: NamedSetting, world: World): Promise<string> {
+async function askedFor({ spec, name }: SettingName, world: World): Promise<string> {
   if (!spec.secret || !spec.inFile) {
-    throw new FilingsError('usage', `config set ${spec.key}: VALUE is missing`, {
+    throw new FilingsError('usage', `config set ${name}: VALUE is missing`, {
       hint: 'see filings config set --help',
     });
   }

@@ -1,5 +1,6 @@
 import { FilingsError } from '../../errors.ts';
 import type { AccessionNumber } from '../../service/accession.ts';
+import { listFiles } from '../../session/list-files.ts';
 import type { Session } from '../../session/session.ts';
 import { humanBytes } from '../../terminal/units.ts';
 import type { Fetching } from '../../transfer/fetch-file.ts';
@@ -17,6 +18,7 @@ import { checksumsOf } from './checksums.ts';
 import { type Lines, openLines } from './lines.ts';
 import type { Order } from './order.ts';
 import { startPulse } from './pulse.ts';
+import { reachOf } from './reach.ts';
 import { watched } from './single.ts';
 import { targetAt } from './target.ts';
 
@@ -78,13 +80,14 @@ interface Alone {
 function select(order: Order, lines: Lines, tools: BatchTools, alone: Alone): Promise<RunEnd> {
   const isAlone = order.input === undefined;
   const { session, books } = tools;
-  const { client, settings, signal, progress } = session;
+  const { settings, signal, progress } = session;
   const { chosen, layout } = order;
   const { tally, done } = books;
   return mirror(
     lines.selected,
     {
-      list: (accession, within) => client.listFiles(accession, [], within, (setback) => tally.wait(setback)),
+      list: (accession, within) =>
+        listFiles(session, accession, { signal: within, onSetback: (each) => tally.wait(each) }),
       chosen,
       layout,
       isDone: (accession) => done?.has(accession) ?? false,
@@ -94,6 +97,7 @@ function select(order: Order, lines: Lines, tools: BatchTools, alone: Alone): Pr
     attemptingOf(order, tools),
     new Ledger(books),
     {
+      begins: (extent) => progress.overall(() => reachOf(tally, lines, extent())),
       failure: (error) => progress.failure(error),
       unmatched(accession, reason) {
         if (isAlone) alone.error = noMatch(accession, reason);
@@ -115,7 +119,7 @@ function attemptingOf(order: Order, { session, fetching, bounds, books, world }:
     dryRun: order.options.dryRun,
     targetOf: (path) => targetAt(path, order, world.cwd),
     watch(file) {
-      const { finish, ...watcher } = watched(file.fileName, session, books.tally);
+      const { finish, ...watcher } = watched(file, session, books.tally);
       return {
         ...watcher,
         finish(outcome) {

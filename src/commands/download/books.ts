@@ -21,7 +21,10 @@ export interface OpenBooks extends Books {
 /** Opens what the options name. Throws `usage`, `local_io`. */
 export async function openBooks(order: Order, session: Session, world: World): Promise<OpenBooks> {
   const { failed, dryRun } = order.options;
-  const report = order.report === undefined ? undefined : await openReport(order.report, world, session.signal);
+  const report =
+    order.report === undefined
+      ? undefined
+      : await openReport(order.report, besideProgress(session, world), session.signal);
   const done = await openDone(order, session, world);
   const failedList = failed === undefined || dryRun ? undefined : await FailedList.open(resolve(world.cwd, failed));
   return {
@@ -36,6 +39,11 @@ export async function openBooks(order: Order, session: Session, world: World): P
       await closeAll(report, done, undefined).catch(() => {});
     },
   };
+}
+
+/** Lines of a report may go to the terminal that shows the progress, too. */
+function besideProgress({ progress }: Session, { cwd, stdout }: World): Pick<World, 'cwd' | 'stdout'> {
+  return { cwd, stdout: progress.beside(stdout) };
 }
 
 async function openDone(order: Order, { identity, signal }: Session, world: World): Promise<DoneList | undefined> {

@@ -14,6 +14,8 @@ export interface Lines {
   readonly selected: AsyncIterable<Selected>;
   /** Bytes of the input up to the last line that was read, and of all of it where that is known. */
   readonly read: () => { readonly bytes: number; readonly of: number | undefined } | undefined;
+  /** How many files are named, where nothing else can be. */
+  readonly files: number | undefined;
   /** How many lines nobody took, for a run that was stopped; undefined where that can't be found out quickly. */
   rest(): Promise<number | undefined>;
   close(): void;
@@ -27,6 +29,7 @@ export async function openLines(order: Order, world: World, signal: AbortSignal)
   const taken = new TakenLines(ofShard(order, opened));
   return {
     selected: taken,
+    files: undefined,
     read: () => ({ bytes: taken.last?.end ?? 0, of: opened.size }),
     async rest() {
       const deadline = AbortSignal.timeout(COUNTING_MS);
@@ -45,6 +48,7 @@ function argumentLines(order: Order): Lines {
   const selected = new TakenLines(named(order));
   return {
     selected,
+    files: order.chosen ? undefined : new Set(order.fileNames).size,
     read: () => undefined,
     rest: () => countWithin(selected.rest(), AbortSignal.timeout(COUNTING_MS)),
     close() {},

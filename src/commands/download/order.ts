@@ -1,5 +1,5 @@
 import { FilingsError } from '../../errors.ts';
-import { type AccessionNumber, parseAccession } from '../../service/accession.ts';
+import type { AccessionNumber } from '../../service/accession.ts';
 import type { Flags } from '../../spec/invocation.ts';
 import type { Values } from '../../spec/option.ts';
 import { requireOneUser } from '../../stdio/one-user.ts';
@@ -7,6 +7,8 @@ import type { IfExists } from '../../transfer/present.ts';
 import { nameFilter } from '../../transfer/selection/glob/name-filter.ts';
 import { parseShard, type Shard } from '../../transfer/selection/input/shard.ts';
 import { defaultLayout, type Layout, parseLayout } from '../../transfer/selection/layout.ts';
+import type { World } from '../../world.ts';
+import { accessionOf, requireNoUrls } from './meant.ts';
 import { requireBatch, requireFiles, requireOneOutput, requireSafeNames } from './rules.ts';
 import type { OPTIONS } from './spec.ts';
 
@@ -39,17 +41,18 @@ export interface Order {
 
 /** Reads the arguments; no effect. Throws `usage`. */
 export function readOrder(
-  [accession, ...names]: readonly string[],
+  args: readonly string[],
   options: Options,
   flags: Flags,
-  env: Readonly<Record<string, string | undefined>>,
+  { argv, env }: Pick<World, 'argv' | 'env'>,
 ): Order {
+  const [accession, ...names] = args;
   const { all, include, exclude, input, layout, shard, directory = '.' } = options;
   const fileNames = [...new Set(names)];
   const choosing = all || include.length > 0 || exclude.length > 0;
   const filter = nameFilter(include, exclude);
   const order: Order = {
-    accession: accession === undefined ? undefined : parseAccession(accession),
+    accession: accession === undefined ? undefined : accessionOf(args, options, argv),
     fileNames,
     chosen: choosing ? (all ? nameFilter([], exclude) : filter) : undefined,
     input,
@@ -67,8 +70,10 @@ export function readOrder(
   if (directory === '') {
     throw new FilingsError('usage', '--directory: must be a directory, and is empty', { hint: 'for this one, say .' });
   }
-  if (order.output === undefined) requireSafeNames(fileNames);
-  else requireOneOutput(order.output);
+  if (order.output === undefined) {
+    requireNoUrls(order, argv);
+    requireSafeNames(fileNames);
+  } else requireOneOutput(order.output);
   requireOneUser('stdout', [order.output === '-' && '--output -', order.report === '-' && '--report -']);
   return order;
 }

@@ -8,7 +8,7 @@ import { type Bounds, boundWatcher, keptFrom } from '../../transfer/limits/bound
 import { keepChecksum } from '../../transfer/mirror/keep-checksum.ts';
 import type { Tally } from '../../transfer/mirror/tally.ts';
 import type { Outcome, Wanted } from '../../transfer/outcome.ts';
-import { outcomeLine, setbackLine } from '../../transfer/report.ts';
+import { keptLine, outcomeLine, setbackWait } from '../../transfer/report.ts';
 import type { Watcher } from '../../transfer/transfer.ts';
 import type { World } from '../../world.ts';
 import { checksumsOf } from './checksums.ts';
@@ -19,17 +19,22 @@ import { targetAt } from './target.ts';
 export async function fetchSingle(wanted: Wanted, order: Order, tools: SingleTools): Promise<Outcome> {
   const { fetching, session, world, bounds, books } = tools;
   const { signal } = session;
-  const stream = await streamFor(order, world);
+  const stream = await streamFor(order, tools);
   const target = targetAt(placedPath(wanted, order), order, world.cwd);
   const due = { size: undefined, path: stream ? undefined : target.path };
   const kept = await keptFrom(due, bounds);
   if (kept) throw kept;
-  const shown = watched(wanted.fileName, session, books.tally);
+  const shown = watched(wanted, session, books.tally);
   const watcher = boundWatcher(due, bounds, shown, signal);
-  if (stream) return finished(await fetchToStream(wanted, stream, fetching, signal, watcher), shown);
+  const finished = (outcome: Outcome) => {
+    shown.finish(outcome.error ? undefined : outcomeLine(outcome, humanBytes));
+    if (books.tally.kept > 0) session.progress.note(`${wanted.fileName}: ${keptLine(books.tally.kept, humanBytes)}`);
+    return outcome;
+  };
+  if (stream) return finished(await fetchToStream(wanted, stream, fetching, signal, watcher));
   const outcome = await fetchToDisk(wanted, target, fetching, signal, watcher);
   const sums = checksumsOf(order, world);
-  return finished(sums ? await keepChecksum(outcome, target, sums, fetching.places, signal) : outcome, shown);
+  return finished(sums ? await keepChecksum(outcome, target, sums, fetching.places, signal) : outcome);
 }
 
 /** Its path below DIR; with `--output` it has none. Throws `usage` for a name that the layout can't place. */
@@ -41,13 +46,16 @@ function placedPath({ accession, fileName }: Wanted, { output, layout }: Order):
 }
 
 /** The stream that `--output` names: stdout, a device, a FIFO; undefined for a plain file. */
-async function streamFor({ output, options }: Order, world: World): Promise<StreamTarget | undefined> {
+async function streamFor(
+  { output, options }: Order,
+  { session, world }: SingleTools,
+): Promise<StreamTarget | undefined> {
   if (output === undefined) return undefined;
   const { sha256, spool } = options;
   const spoolIn = spool ? world.env.TMPDIR || '/tmp' : undefined;
   const path = resolve(world.cwd, output);
   if (output === '-' || (await descriptorAt(path)) === 1) {
-    return { open: async () => stdoutWriter(world.stdout), sha256, spoolIn };
+    return { open: async () => stdoutWriter(session.progress.beside(world.stdout)), sha256, spoolIn };
   }
   return (await isStreamPath(path)) ? { open: (signal) => pathWriter(path, signal), sha256 } : undefined;
 }
@@ -64,20 +72,22 @@ export interface SingleTools {
 export type ShownFile = Watcher & { finish(line: string | undefined): void };
 
 /** Shows a file while it is fetched, and a line when it has ended; its waits are counted. */
-export function watched(name: string, { progress }: Pick<Session, 'progress'>, tally: Tally): ShownFile {
-  const shown = progress.start({ name, offset: 0 });
+export function watched(
+  file: { readonly fileName: string; readonly size?: number | undefined },
+  { progress }: Pick<Session, 'progress'>,
+  tally: Tally,
+): ShownFile {
+  const shown = progress.start({ name: file.fileName, offset: 0, size: file.size });
   return {
     total: (bytes, offset) => shown.total(bytes, offset),
     moved: (bytes) => shown.advance(bytes),
     setback(setback) {
       tally.wait(setback);
-      shown.wait(setbackLine(setback));
+      shown.wait(setbackWait(setback));
+    },
+    kept(bytes) {
+      tally.kept += bytes;
     },
     finish: (line) => shown.finish(line),
   };
-}
-
-function finished(outcome: Outcome, shown: ShownFile): Outcome {
-  shown.finish(outcome.error ? undefined : outcomeLine(outcome, humanBytes));
-  return outcome;
 }

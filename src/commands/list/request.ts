@@ -1,5 +1,7 @@
 import { FilingsError } from '../../errors.ts';
 import { type AccessionNumber, parseAccession } from '../../service/accession.ts';
+import { pastedUrl } from '../../service/pasted-url.ts';
+import { retyped } from '../../settings/hint-command.ts';
 import type { Values } from '../../spec/option.ts';
 import { nameFilter } from '../../transfer/selection/glob/name-filter.ts';
 import type { OPTIONS } from './spec.ts';
@@ -17,7 +19,11 @@ export interface ListRequest {
 }
 
 /** Reads the arguments and options of `filings list`. Throws `usage`. */
-export function readRequest(args: readonly string[], options: Values<typeof OPTIONS>): ListRequest {
+export function readRequest(
+  args: readonly string[],
+  options: Values<typeof OPTIONS>,
+  argv: readonly string[],
+): ListRequest {
   const { input } = options;
   if (args.length === 0 && input === undefined) {
     throw new FilingsError('usage', 'list: no ACCESSION', {
@@ -25,7 +31,7 @@ export function readRequest(args: readonly string[], options: Values<typeof OPTI
     });
   }
   return {
-    accessions: args.map(parseAccession),
+    accessions: args.map((text) => accessionOf(text, argv)),
     input,
     several: args.length > 1 || input !== undefined,
     chosen: nameFilter(options.include, options.exclude),
@@ -33,6 +39,15 @@ export function readRequest(args: readonly string[], options: Values<typeof OPTI
     output: options.json ? 'json' : options.long ? 'long' : 'names',
     nul: options.null,
   };
+}
+
+/** @throws FilingsError `usage`, for a pasted URL with the command that was meant */
+function accessionOf(text: string, argv: readonly string[]): AccessionNumber {
+  const url = pastedUrl(text);
+  if (url === undefined) return parseAccession(text);
+  throw new FilingsError('usage', 'ACCESSION: it is a URL, and no accession number', {
+    hint: `a filing is named by its accession number: ${retyped(argv, new Map([[text, [url.accession]]]))}`,
+  });
 }
 
 function readParameter(text: string): readonly [string, string] {

@@ -1,15 +1,14 @@
 import { takeTurn } from '../../abort.ts';
 import { FilingsError } from '../../errors.ts';
-import type { Setback } from '../../http/retry/attempts.ts';
 import type { AccessionNumber } from '../../service/accession.ts';
 import type { ListedFile } from '../../service/listing/listing.ts';
+import { listFiles } from '../../session/list-files.ts';
 import { openSession, type Session } from '../../session/session.ts';
 import type { Invocation } from '../../spec/invocation.ts';
 import { write } from '../../stdio/output.ts';
 import { colors, usesColor } from '../../terminal/colors.ts';
+import { terminalColumns } from '../../terminal/columns.ts';
 import { fileList, type ListForm } from '../../terminal/file-list.ts';
-import type { FileProgress } from '../../terminal/progress/progress.ts';
-import { setbackLine } from '../../transfer/report.ts';
 import { readInputLines } from '../../transfer/selection/input/lines.ts';
 import { openInput } from '../../transfer/selection/input/source.ts';
 import { StopRule } from '../../transfer/stop-rule.ts';
@@ -25,7 +24,7 @@ const NAMES_A_TURN = 100;
 
 /** `filings list`: the names of each filing's files, on stdout as the listings arrive. */
 export async function run({ args, options, flags }: Invocation<typeof OPTIONS>, world: World): Promise<number> {
-  const request = readRequest(args, options);
+  const request = readRequest(args, options, world.argv);
   const session = await openSession(flags, world, { stdinUser: request.input === '-' ? '--input -' : undefined });
   try {
     await listAll(request, session, world);
@@ -39,7 +38,7 @@ export async function run({ args, options, flags }: Invocation<typeof OPTIONS>, 
 async function listAll(request: ListRequest, session: Session, world: World): Promise<void> {
   const { progress, signal } = session;
   const show = shower(request, session, world);
-  const stops = new StopRule('filings');
+  const stops = new StopRule('filings', session.client.again);
   let [listed, failed, onlyTemporary] = [0, 0, true];
   let stoppedBy: FilingsError | undefined;
   // Those that were asked for ahead end with the run.
@@ -80,29 +79,24 @@ interface Filing {
 type Found = { found: Filing; error?: undefined } | { found?: undefined; error: FilingsError };
 
 /** Asks for one filing's listing; its failure is no exception here. */
-async function find(line: Line, { query }: ListRequest, { client, progress, signal }: Session): Promise<Found> {
+async function find(line: Line, { query }: ListRequest, session: Session): Promise<Found> {
   if ('fault' in line) return { error: line.fault };
   const { accession } = line;
-  let shown: FileProgress | undefined;
-  const onSetback = (setback: Setback) => {
-    shown ??= progress.start({ name: accession, offset: 0 });
-    shown.wait(setbackLine(setback));
-  };
   try {
-    return { found: { accession, files: await client.listFiles(accession, query, signal, onSetback) } };
+    return { found: { accession, files: await listFiles(session, accession, { query, signal: session.signal }) } };
   } catch (error) {
     if (error instanceof FilingsError) return { error };
     throw error;
-  } finally {
-    shown?.finish();
   }
 }
 
 /** Writes a filing's chosen files to stdout; gives back what is wrong with those that can't be. */
 function shower(request: ListRequest, { settings, progress, signal }: Session, world: World) {
-  const form = formOf(request, world.stdout);
+  const form = formOf(request, world);
   const { faint } = colors(usesColor(settings.color, world.stdout, world.env.TERM));
+  const stdout = progress.beside(world.stdout);
   let headings = true;
+  let toldCut = false;
   return async ({ accession, files }: Filing): Promise<FilingsError | undefined> => {
     const chosen = await chosenOf(files, request, signal);
     if (chosen.length === 0) {
@@ -113,8 +107,11 @@ function shower(request: ListRequest, { settings, progress, signal }: Session, w
     for (let from = 0; from < fit.length; from += FILES_A_WRITE) {
       const part = fit.slice(from, from + FILES_A_WRITE);
       // What a service lists is data, and exact: what was blacked out could not be asked for.
-      await write(world.stdout, fileList(part, form, { headings, paintHeading: faint }), signal);
+      const { text, cut } = await fileList(part, form, { headings, paintHeading: faint }, signal);
+      await write(stdout, text, signal);
       headings = false;
+      if (cut && !toldCut) progress.note('cut to the width of the terminal: --json shows all of it');
+      toldCut ||= cut;
     }
     return fit.length < chosen.length ? splitByNul(accession, chosen.length - fit.length) : undefined;
   };
@@ -172,10 +169,10 @@ function tellNoMatch(
   });
 }
 
-function formOf({ output, nul, several }: ListRequest, stdout: World['stdout']): ListForm {
+function formOf({ output, nul, several }: ListRequest, { stdout, env }: World): ListForm {
   const end = nul ? '\0' : '\n';
   if (output === 'json') return { kind: 'json', end };
   if (output === 'long' || (stdout.isTTY && !nul))
-    return { kind: 'table', width: stdout.columns || undefined, accession: several };
+    return { kind: 'table', width: terminalColumns(stdout, env), accession: several };
   return { kind: 'names', end, raw: nul && !stdout.isTTY, accession: several };
 }

@@ -5,17 +5,20 @@ import { FilingsError } from '../../errors.ts';
 import { isLoopback } from '../../http/connection/loopback.ts';
 import { requireFit } from '../../jwt/key/key-fit.ts';
 import { isPublicMaterial, loadSecret, loadVerificationKey, type VerificationKey } from '../../jwt/key/keys.ts';
+import { firstLook } from '../../sandbox/archive/first-look.ts';
 import { startSandbox } from '../../sandbox/server.ts';
+import { configCommand } from '../../settings/hint-command.ts';
 import { resolveSettings } from '../../settings/resolve.ts';
 import { readKey } from '../../settings/secrets/source.ts';
 import type { Settings } from '../../settings/settings.ts';
-import type { Invocation } from '../../spec/invocation.ts';
+import type { Flags, Invocation } from '../../spec/invocation.ts';
 import type { Values } from '../../spec/option.ts';
 import { valueError } from '../../spec/values.ts';
 import { isBrokenPipe, write } from '../../stdio/output.ts';
 import { guardStream } from '../../stdio/raw-write.ts';
 import { createTeller, type Teller } from '../../terminal/teller.ts';
 import type { World } from '../../world.ts';
+import { introduce } from './introduction.ts';
 import type { OPTIONS } from './spec.ts';
 
 const DEFAULT_KEY = 'sandbox-key';
@@ -25,23 +28,33 @@ const LOG_BACKLOG = 1024 * 1024;
 /** Serves until the first signal, which is how it is meant to end: exit 0. */
 export async function run({ args, options, flags }: Invocation<typeof OPTIONS>, world: World): Promise<number> {
   // It is a stand-in itself: `--sandbox` would only hide the key that the settings name.
-  const { settings } = await resolveSettings({ ...flags, sandbox: false }, world);
+  const { settings, given } = await resolveSettings({ ...flags, sandbox: false }, world);
   const tell = teller(settings, world);
   const host = hostOf(options.host);
   const { port, latency: latencyMs, rateLimit } = options;
+  const directory = directoryOf(args[0], world);
+  const jwtKeys = await jwtKeysOf(options, world);
   const sandbox = await startSandbox({
-    directory: directoryOf(args[0], world),
+    directory,
     host,
     port,
-    apiKey: await keyFor(host, settings, world),
-    jwtKeys: await jwtKeysOf(options, world),
+    apiKey: await keyFor(host, settings, flags, world),
+    jwtKeys,
     latencyMs,
     ...(rateLimit && { rateLimit }),
     now: world.now,
     log: (line) => tell('log', line),
   });
   try {
-    if (!isLoopback(host)) tell('warning', `${host} may be reached by other machines, and keys travel readable`);
+    // Before the URL: whoever waits for that on stdout finds all of this on stderr, and the request log behind it.
+    const keyFrom = given.get('apiKey') ?? given.get('apiKeyFile') ?? given.get('apiKeyCommand');
+    const look = await firstLook(directory);
+    const { url } = sandbox;
+    const wantsToken = jwtKeys.length > 0;
+    introduce(
+      { url, host, directory, look, keyFrom, publishedKey: DEFAULT_KEY, wantsToken, flags, env: world.env },
+      tell,
+    );
     await printUrl(sandbox.url, world);
     await new Promise((resolve) => onAbort(world.interrupt, resolve));
   } finally {
@@ -61,14 +74,14 @@ function teller({ quiet, errorFormat }: Settings, { stderr, secrets }: World): T
  * Beyond loopback the default key, which every copy of the program knows, would let in whoever comes.
  * @throws FilingsError `usage`, and what reading the key throws
  */
-async function keyFor(host: string, { key }: Settings, world: World): Promise<string> {
+async function keyFor(host: string, { key }: Settings, flags: Flags, world: World): Promise<string> {
   const given = key && (await readKey(key, world));
   if (isLoopback(host) || (given !== undefined && given !== DEFAULT_KEY)) return given ?? DEFAULT_KEY;
   throw new FilingsError(
     'usage',
     `--host ${host}: the default key is not for an address that other machines may reach`,
     {
-      hint: 'give it a key of its own: --api-key-file FILE, FILINGS_API_KEY or apiKey in the config file',
+      hint: `give it a key of its own: --api-key-file FILE, FILINGS_API_KEY or apiKey in the config file: ${configCommand('filings config set api-key', flags)}`,
     },
   );
 }

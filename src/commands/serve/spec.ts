@@ -39,6 +39,22 @@ export const SERVE = command({
     },
   ],
   options: OPTIONS,
-  examples: [['filings serve --port 0', 'the sample filings on a free port']],
+  description: [
+    'It answers as the service does: every way of passing the key, JWTs, errors, strong validators and ranges. The first line of stdout is its base URL; requests are logged on stderr, without secrets. Ctrl-C ends it.',
+    "It wants the key that the settings name (--api-key, FILINGS_API_KEY and so on), else 'sandbox-key'; with --jwt-key or --jwt-secret a JWT, too.",
+  ],
+  examples: [
+    ['filings serve --port 0', 'the sample filings on a free port'],
+    ['filings serve mirror --port 0', 'your own, laid out as mirror/ACCESSION/FILE'],
+    ['filings serve --port 0 --latency 200 --rate-limit 10/s', 'a slow service that says 429'],
+    ['filings serve --port 0 --jwt-key public.pem', 'one that wants a JWT, too'],
+  ],
+  settings: ['apiKey', 'apiKeyFile'],
+  exits: [
+    ['0', 'ended by Ctrl-C or SIGTERM'],
+    ['2', 'the command line or the configuration is wrong'],
+    ['8', 'the port is taken, or may not be listened on'],
+  ],
+  seeAlso: ['filings-token(1)'],
   load: () => import('./run.ts'),
 });

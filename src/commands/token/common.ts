@@ -4,7 +4,7 @@ import type { KeyFiles } from '../../jwt/key/key-file.ts';
 import { presentationOf } from '../../session/presentation.ts';
 import { stdinUsersGiven } from '../../settings/stdin-users.ts';
 import type { Invocation } from '../../spec/invocation.ts';
-import { invite, readAll } from '../../stdio/input.ts';
+import { invited, readAll } from '../../stdio/input.ts';
 import { requireOneUser } from '../../stdio/one-user.ts';
 import { guardStream } from '../../stdio/raw-write.ts';
 import { createTeller } from '../../terminal/teller.ts';
@@ -76,7 +76,7 @@ export async function tell(
   for (const line of given) teller(kind, line);
 }
 
-async function readKeyFromStdin(user: string, world: World): Promise<Buffer> {
-  await invite(world, `paste what ${user} takes, then press Ctrl-D:\n`);
-  return readAll(world.stdin, user, world.interrupt);
+function readKeyFromStdin(user: string, world: World): Promise<Buffer> {
+  const read = () => readAll(world.stdin, user, world.interrupt);
+  return invited(world, `paste what ${user} takes, then press Ctrl-D:\n`, read);
 }

@@ -2,14 +2,26 @@ import { FilingsError } from '../../errors.ts';
 import { type JsonObject, membersOf } from '../../json/value.ts';
 import { type Inspection, inspectToken } from '../../jwt/token/inspect.ts';
 import { isFromStdin, readTokenInput } from '../../jwt/token/token-input.ts';
+import { writeRecords } from '../../session/records.ts';
 import { stdinUsersGiven } from '../../settings/stdin-users.ts';
-import type { Invocation } from '../../spec/invocation.ts';
+import type { Flags, Invocation } from '../../spec/invocation.ts';
 import { requireOneUser } from '../../stdio/one-user.ts';
 import { write } from '../../stdio/output.ts';
 import { printable, printableJson } from '../../terminal/printable.ts';
+import type { Column } from '../../terminal/table.ts';
 import type { World } from '../../world.ts';
 import { tokenOnStdin } from './common.ts';
 import type { INSPECT_OPTIONS } from './spec.ts';
+
+const NOT_VERIFIED = 'NOT VERIFIED';
+const MARK = 'this is what the token says, whoever made it';
+
+const COLUMNS: readonly Column[] = [
+  { heading: 'PART' },
+  { heading: 'NAME', name: true, least: 8 },
+  { heading: 'VALUE', name: true, least: 12 },
+  { heading: 'MEANING', least: 12 },
+];
 
 /** Shows what a token says, and what the service would object to. */
 export async function run({ args, options, flags }: Invocation<typeof INSPECT_OPTIONS>, world: World): Promise<number> {
@@ -24,8 +36,8 @@ export async function run({ args, options, flags }: Invocation<typeof INSPECT_OP
     const details = hint === undefined ? {} : { hint };
     throw new FilingsError('auth', `the token can't be read (${failedCheck}): ${reason}`, details);
   }
-  const text = options.json ? `${printableJson(asJson(inspection))}\n` : asText(inspection);
-  await write(world.stdout, text, world.interrupt);
+  if (options.json) await write(world.stdout, `${printableJson(asJson(inspection))}\n`, world.interrupt);
+  else await show(inspection, flags, world);
   return 0;
 }
 
@@ -39,26 +51,31 @@ function asJson({ header, claims, times, objections }: Inspection) {
   };
 }
 
-function asText({ header, claims, times, objections }: Inspection): string {
-  const refused =
-    objections.length === 0
-      ? ['the service would object to nothing, if the signature is right']
-      : ['the service would object:', ...objections.map(({ reason }) => `  ${printable(reason)}`)];
-  return [
-    'NOT VERIFIED: this is what the token says, whoever made it',
-    'header',
-    ...memberLines(header),
-    'claims',
-    ...memberLines(claims, (name) => {
+/** On a terminal a heading, a table, and whole sentences below it; otherwise all of it as records. */
+async function show({ header, claims, times, objections }: Inspection, flags: Flags, world: World): Promise<void> {
+  const members = [
+    ...memberRows('header', header),
+    ...memberRows('claims', claims, (name) => {
       const time = times.find(({ claim }) => claim === name);
-      return time === undefined ? '' : `  ${time.utc}, ${time.relative}`;
+      return time === undefined ? '' : `${time.utc}, ${time.relative}`;
     }),
-    ...refused,
-    '',
-  ].join('\n');
+  ];
+  const reasons = objections.map(({ reason }) => printable(reason));
+  if (!world.stdout.isTTY) {
+    const rows = [[NOT_VERIFIED, '', MARK], ...members, ...verdictOf(reasons).map((text) => ['service', '', text])];
+    return writeRecords({ columns: COLUMNS, rows }, flags, world);
+  }
+  await write(world.stdout, `${NOT_VERIFIED}: ${MARK}\n`, world.interrupt);
+  await writeRecords({ columns: COLUMNS, rows: members }, flags, world);
+  await write(world.stdout, `${verdictOf(reasons).join('\n')}\n`, world.interrupt);
 }
 
-/** A member a line, its value as JSON, so that none can pass for another line. */
-function memberLines(members: JsonObject, comment: (name: string) => string = () => ''): string[] {
-  return membersOf(members).map(([name, value]) => `  ${printable(name)}: ${printableJson(value)}${comment(name)}`);
+function verdictOf(reasons: readonly string[]): readonly string[] {
+  if (reasons.length === 0) return ['the service would object to nothing, if the signature is right'];
+  return reasons.map((reason) => `the service would object: ${reason}`);
+}
+
+/** A member a row, its value as JSON, so that none can pass for another row. */
+function memberRows(part: string, members: JsonObject, meaning: (name: string) => string = () => '') {
+  return membersOf(members).map(([name, value]) => [part, printable(name), printableJson(value), meaning(name)]);
 }

@@ -5,6 +5,7 @@ import { ALGORITHM_NAMES, type Algorithm } from '../../jwt/algorithms.ts';
 import { generateKey, type KeyFormat } from '../../jwt/key/keygen.ts';
 import type { Invocation } from '../../spec/invocation.ts';
 import { write } from '../../stdio/output.ts';
+import { shellWord } from '../../text.ts';
 import type { World } from '../../world.ts';
 import { algorithmOf, tell } from './common.ts';
 import type { KEYGEN_OPTIONS } from './spec.ts';
@@ -56,8 +57,8 @@ function advice({ algorithm, out, format, kid, publicPart }: Advised): string[] 
   const flag = publicPart === undefined && !isJwk ? '--secret-file' : '--key';
   // A JWK says both itself.
   const alg = isJwk || isDefault(algorithm) ? '' : ` --alg ${algorithm.name}`;
-  const id = isJwk || kid === undefined ? '' : ` --kid ${kid}`;
-  const next = `then mint tokens: filings token sign ${flag} ${out}${alg}${id}`;
+  const id = isJwk || kid === undefined ? '' : ` --kid${kid.startsWith('-') ? '=' : ' '}${shellWord(kid)}`;
+  const next = `then mint tokens: filings token sign ${flag} ${shellWord(out.startsWith('-') ? `./${out}` : out)}${alg}${id}`;
   if (publicPart === undefined) {
     return [
       `the secret is in ${out}, which only you can read`,

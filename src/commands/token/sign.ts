@@ -5,6 +5,7 @@ import { lineBreakWarning } from '../../jwt/key/keys.ts';
 import { readFurtherClaims } from '../../jwt/token/further-claims.ts';
 import { DEFAULT_LIFETIME_SECONDS, type TokenRecipe } from '../../jwt/token/minter.ts';
 import { lifetimeWarning, type MintedToken, mintToken, type TokenPlan } from '../../jwt/token/sign.ts';
+import { configCommand } from '../../settings/hint-command.ts';
 import { resolveSettings } from '../../settings/resolve.ts';
 import type { Invocation } from '../../spec/invocation.ts';
 import type { Values } from '../../spec/option.ts';
@@ -64,7 +65,7 @@ async function configuredRecipe({ flags }: SignInvocation, world: World): Promis
   if (token?.kind === 'recipe') return token.recipe;
   const instead = token === undefined ? '' : ': the settings name a token that is ready, not a key';
   throw new FilingsError('usage', `token sign: no key to sign with${instead}`, {
-    hint: "give --key FILE or --secret-file FILE, or set 'jwt' in the config file",
+    hint: `give --key FILE or --secret-file FILE, or set 'jwt' in the config file: ${configCommand('filings config set jwt.keyFile FILE', flags)}`,
   });
 }
 

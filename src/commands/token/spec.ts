@@ -1,24 +1,39 @@
+import { ALGORITHM_NAMES } from '../../jwt/algorithms.ts';
 import { type ArgumentSpec, command } from '../../spec/command.ts';
-import { choice, DURATION, FILE, SWITCH, TEXT, TIME } from '../../spec/kind.ts';
+import { choice, DURATION, FILE, type Kind, SWITCH, TEXT, TIME } from '../../spec/kind.ts';
 import { options } from '../../spec/option.ts';
+
+/** Others are refused where the key is known, in words about it. */
+const ALGORITHM: Kind<string> = { ...TEXT, suggests: ALGORITHM_NAMES };
 
 const JSON_OUTPUT = options({ json: { kind: SWITCH, help: 'JSON for programs' } });
 
 /** What `sign` and `verify` take for a key. */
 export const KEY_OPTIONS = options({
   key: { kind: FILE, value: 'FILE', excludes: ['secretFile'], help: 'a PEM or JWK key; - is stdin' },
-  secretFile: { kind: FILE, value: 'FILE', help: 'an HMAC secret, raw bytes; - is stdin' },
+  secretFile: {
+    kind: FILE,
+    value: 'FILE',
+    help: 'an HMAC secret, raw bytes; - is stdin',
+    more: 'Nothing of it is trimmed, and it is at least as long as the hash: 32 bytes for HS256.',
+  },
   passphraseFile: { kind: FILE, value: 'FILE', help: 'the passphrase of an encrypted key' },
 });
 
 export const SIGN_OPTIONS = options({
-  alg: { kind: TEXT, value: 'ALG', otherwise: 'follows the key', help: 'the signature algorithm, such as RS256' },
+  alg: { kind: ALGORITHM, value: 'ALG', otherwise: 'follows the key', help: 'the signature algorithm, such as RS256' },
   ...KEY_OPTIONS,
   kid: { kind: TEXT, value: 'ID', help: "the key's identifier, in the header" },
   sub: { kind: TEXT, value: 'TEXT', help: 'the subject claim' },
   name: { kind: TEXT, value: 'TEXT', help: 'the name claim' },
   lifetime: { kind: DURATION, value: 'DURATION', otherwise: '5m', help: 'how long it is valid' },
-  notBefore: { kind: TEXT, value: 'WHEN', help: 'when it begins to be valid: a time, or a duration from now' },
+  notBefore: {
+    kind: TEXT,
+    value: 'WHEN',
+    otherwise: 'now',
+    help: 'when it begins to be valid',
+    more: 'A time, such as 2026-01-31T12:00:00Z, or a duration from now, such as 1h.',
+  },
   claim: { kind: TEXT, value: 'NAME=VALUE', repeatable: true, help: 'a further claim, as a string' },
   claimJson: { kind: TEXT, value: 'NAME=JSON', repeatable: true, help: 'a further claim, as JSON' },
   header: { kind: SWITCH, excludes: ['json'], help: 'print a whole Authorization header' },
@@ -30,7 +45,7 @@ export const INSPECT_OPTIONS = JSON_OUTPUT;
 export const VERIFY_OPTIONS = options({
   ...KEY_OPTIONS,
   alg: {
-    kind: TEXT,
+    kind: ALGORITHM,
     value: 'ALG',
     repeatable: true,
     otherwise: 'those that fit the key',
@@ -42,7 +57,7 @@ export const VERIFY_OPTIONS = options({
 });
 
 export const KEYGEN_OPTIONS = options({
-  alg: { kind: TEXT, value: 'ALG', help: 'the algorithm it is for' },
+  alg: { kind: ALGORITHM, value: 'ALG', help: 'the algorithm it is for' },
   out: { kind: FILE, value: 'FILE', help: 'where the private key goes; never overwritten' },
   public: { kind: FILE, value: 'FILE', help: 'where the public key goes' },
   format: { kind: choice('pem', 'jwk'), value: 'FORMAT', default: 'pem', help: 'the form of the key files' },
@@ -55,9 +70,21 @@ const SIGN = command({
   name: 'sign',
   summary: 'mint a JWT and print it',
   options: SIGN_OPTIONS,
+  description: [
+    "The token goes to stdout. Without --key and --secret-file it is made as the config file's jwt says; then options change what that says.",
+    'iat, nbf and exp are always set. A key file that others can read is refused, and so is a key that the service would not take.',
+  ],
   examples: [
     ['filings token sign --key private.pem --sub alice', 'a token for five minutes'],
-    ['curl -H "$(filings token --header)" URL', "with what the config file's jwt says"],
+    ['filings token sign --key private.pem --lifetime 1h --claim role=reader', 'for an hour, with a claim more'],
+    ['filings token sign --secret-file secret --header', 'a header, for curl -H'],
+    ['filings token sign --key private.pem --claim-json \'groups=["a","b"]\'', 'a claim that is no text'],
+    ['filings token sign --key private.pem | filings token inspect', 'what is in it'],
+  ],
+  settings: ['profile'],
+  exits: [
+    ['0', 'the token is on stdout'],
+    ['2', 'the command line or the configuration is wrong, or the key is none to sign with'],
   ],
   load: () => import('./sign.ts'),
 });
@@ -67,9 +94,15 @@ const INSPECT = command({
   summary: 'show what a JWT says, without checking it',
   arguments: [TOKEN_ARGUMENT],
   options: INSPECT_OPTIONS,
+  description: ["The signature is not looked at: 'filings token verify' does that."],
   examples: [
-    ['filings token sign | filings token inspect', 'what a minted token says'],
-    ['filings token inspect --json < token.txt | jq .objections', 'what the service would object to'],
+    ['filings token inspect < token.txt', 'header, claims, and what the service would object to'],
+    ['filings token inspect "$(cat token.txt)"', 'the same, from the command line'],
+    ['filings token inspect --json < token.txt', 'for programs'],
+  ],
+  exits: [
+    ['0', 'it has a header and claims that can be read'],
+    ['4', 'it has not'],
   ],
   load: () => import('./inspect.ts'),
 });
@@ -79,9 +112,18 @@ const VERIFY = command({
   summary: 'check a JWT as strictly as the service should',
   arguments: [TOKEN_ARGUMENT],
   options: VERIFY_OPTIONS,
+  description: [
+    'The checks are, in this order: format, header, key, signature, claims; the first that fails is named.',
+  ],
   examples: [
     ['filings token verify --key public.pem < token.txt', 'its claims, or why not'],
-    ['filings token verify "$TOKEN" --secret-file secret --leeway 30s --json', 'one JSON object either way'],
+    ['filings token verify --key public.pem --json < token.txt', 'one JSON object either way'],
+    ['filings token verify --key public.pem --leeway 30s "$(cat token.txt)"', 'clocks may differ by 30 seconds'],
+  ],
+  exits: [
+    ['0', 'it is valid'],
+    ['2', 'the command line is wrong, or the key can not be used'],
+    ['4', 'it is not valid'],
   ],
   load: () => import('./verify.ts'),
 });
@@ -90,9 +132,18 @@ const KEYGEN = command({
   name: 'keygen',
   summary: 'make a key or a secret for JWTs',
   options: KEYGEN_OPTIONS,
+  description: [
+    "The private key's file is 0600, and one that is there is not overwritten. What the service's portal takes, the public key or the secret, is told.",
+  ],
   examples: [
     ['filings token keygen --alg ES256 --out private.pem --public public.pem', 'a key pair'],
     ['filings token keygen --alg HS256 --out secret', 'a shared secret'],
+    ['filings token keygen --alg RS256 --out key.jwk --format jwk --kid 2026-01', 'a JWK with an identifier'],
+  ],
+  exits: [
+    ['0', 'made'],
+    ['2', 'the command line is wrong, or a file is there already'],
+    ['8', 'a file cannot be written'],
   ],
   load: () => import('./keygen.ts'),
 });
@@ -101,5 +152,12 @@ export const TOKEN = command({
   name: 'token',
   summary: 'mint, read and check JWTs',
   defaultChild: 'sign',
+  description: ["'filings token' alone is 'filings token sign', with its options: 'filings token sign -h' has them."],
+  examples: [
+    ['filings token keygen --alg ES256 --out private.pem --public public.pem', 'a key pair, once'],
+    ['filings token sign --key private.pem --sub alice > token.txt', 'a token for five minutes'],
+    ['filings token verify --key public.pem < token.txt', 'whether it is valid, and what it says'],
+  ],
+  seeAlso: ['filings-serve(1)'],
   children: [SIGN, INSPECT, VERIFY, KEYGEN],
 });

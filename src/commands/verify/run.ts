@@ -63,16 +63,19 @@ async function verifyAll(
 ): Promise<FilingsError | undefined> {
   const began = world.monotonic();
   const counts = new VerifyCounts();
-  const bar = new VerifyBar(progress, world.stdout.isTTY === true);
-  const tell = async (findings: readonly Finding[]) => {
-    bar.makeWay();
-    await write(world.stdout, findings.map((finding) => findingLine(finding, json)).join(''), signal);
-  };
+  const stdout = progress.beside(world.stdout);
+  const tell = (findings: readonly Finding[]) =>
+    write(stdout, findings.map((finding) => findingLine(finding, json)).join(''), signal);
   const { fail, note } = { fail: progress.failure, note: (text: string) => progress.note(`warning: ${text}`) };
   const checking = { counts, tell, fail, note, prune, uid: world.uid, signal };
+  let shown: FileProgress | undefined;
   const moved = (bytes: number) => {
     counts.bytes += bytes;
-    bar.advance(bytes, counts.bytes);
+    if (shown === undefined) {
+      shown = progress.start({ name: 'verified', offset: 0 });
+      shown.total(undefined);
+    }
+    shown.advance(bytes);
   };
   const file = join(world.root, 'dist', 'hash-thread.js');
   const stoppedBy = await verify(roots, checking, { file, threads, moved }).then(
@@ -82,10 +85,10 @@ async function verifyAll(
       throw error;
     },
   );
-  bar.makeWay();
+  shown?.finish();
   const error = verifyError(counts, stoppedBy);
   const words = summaryLine(counts, world.monotonic() - began, error);
-  if (json) await write(world.stdout, words, AbortSignal.timeout(LAST_WORDS_MS));
+  if (json) await write(stdout, words, AbortSignal.timeout(LAST_WORDS_MS));
   progress.note(summaryText(counts, humanBytes));
   return error;
 }
@@ -96,7 +99,7 @@ function threadsFor({ settings, given }: Resolved): number {
   return Math.max(1, Math.min(settings.jobs, most));
 }
 
-function progressOf({ settings }: Resolved, { stderr, env, secrets, monotonic }: World): Progress {
+function progressOf({ settings }: Resolved, { stderr, env, secrets, monotonic, interrupt }: World): Progress {
   const { progress: mode, errorFormat, quiet, verbose, color } = settings;
   return createProgress({
     mode,
@@ -108,28 +111,6 @@ function progressOf({ settings }: Resolved, { stderr, env, secrets, monotonic }:
     term: env.TERM,
     secrets,
     monotonic,
+    interrupt,
   });
-}
-
-/** One line that moves, while bytes are hashed; where stdout is the terminal, too, it makes way for each finding. */
-class VerifyBar {
-  readonly #progress: Progress;
-  readonly #shared: boolean;
-  #shown: FileProgress | undefined;
-
-  constructor(progress: Progress, shared: boolean) {
-    this.#progress = progress;
-    this.#shared = shared;
-  }
-
-  advance(bytes: number, all: number): void {
-    this.#shown ??= this.#progress.start({ name: 'verified', offset: all - bytes });
-    this.#shown.advance(bytes);
-  }
-
-  makeWay(): void {
-    if (!this.#shared) return;
-    this.#shown?.finish();
-    this.#shown = undefined;
-  }
 }

@@ -70,8 +70,13 @@ export class Connections {
     this.#idle.clear();
   }
 
+  /** The proxy that requests to a URL go through, if any. */
+  proxyOf(url: URL): URL | undefined {
+    return proxyFor(url, this.#options.env);
+  }
+
   async #open({ url, signal, monotonic }: GetRequest): Promise<Connection> {
-    const proxy = proxyFor(url, this.#options.env);
+    const proxy = this.proxyOf(url);
     const watchClosure = this.#watched.has(url.origin);
     const route = { url, proxy, timeoutMs: this.#options.connectTimeout, monotonic, watchClosure };
     const open = await openSocket(route, signal);

@@ -30,7 +30,7 @@ export interface Meanwhile {
   readonly onSetback?: ((setback: Setback) => void) | undefined;
 }
 
-/** Tries until it works or there is no more hope. Throws the last failure, or the signal's reason. */
+/** Tries until it works or there is no more hope. Throws the last failure, which says how many tries there were, or the signal's reason. */
 export async function retrying<T>(
   attempt: () => Promise<T>,
   policy: RetryPolicy,
@@ -38,15 +38,17 @@ export async function retrying<T>(
   { brought, onSetback }: Meanwhile = {},
 ): Promise<T> {
   let failures = 0;
+  let tries = 0;
   for (;;) {
     await policy.pace.turn(signal);
+    tries += 1;
     try {
       return await attempt();
     } catch (error) {
       if (signal.aborted) throw signal.reason;
       if (!(error instanceof FilingsError)) throw error;
       failures = (brought?.() ?? 0) >= FRESH_START_BYTES ? 1 : failures + 1;
-      const waitMs = waitOrThrow(error, failures, policy);
+      const waitMs = waitOrThrow(error, { failures, tries }, policy);
       const asked = error.retryAt !== undefined;
       onSetback?.({ error, waitMs, asked, retry: failures, retries: policy.retries });
       // What the service asks for holds for every job; our own back-off is this file's alone.
@@ -56,7 +58,14 @@ export async function retrying<T>(
   }
 }
 
-function waitOrThrow(error: FilingsError, failures: number, policy: RetryPolicy): number {
+interface Tried {
+  /** Since the count last began anew. */
+  readonly failures: number;
+  /** In all. */
+  readonly tries: number;
+}
+
+function waitOrThrow(error: FilingsError, { failures, tries }: Tried, policy: RetryPolicy): number {
   const { retries, maxRetryAfterMs, now, random } = policy;
   const retryAfterMs = error.retryAt === undefined ? undefined : Math.max(0, error.retryAt - now());
   const verdict = judge({
@@ -69,7 +78,12 @@ function waitOrThrow(error: FilingsError, failures: number, policy: RetryPolicy)
   });
   if (verdict.kind === 'again') return verdict.waitMs;
   if (verdict.kind === 'too-long') throw tooLong(error, verdict.waitMs, maxRetryAfterMs);
-  throw error;
+  throw tries > 1 ? afterTries(error, tries) : error;
+}
+
+/** The last failure, which says how often it was tried. */
+function afterTries(error: FilingsError, tries: number): FilingsError {
+  return error.reworded(`${error.message}; ${tries} tries`, { cause: error.cause });
 }
 
 function tooLong(error: FilingsError, askedMs: number, maxMs: number): FilingsError {

@@ -1,4 +1,4 @@
-import { checkAccess, readSecretFile, readSmallFile } from '../../disk/secret-file.ts';
+import { checkAccess, readSecretFile, readSmallFile, secretProtection } from '../../disk/secret-file.ts';
 import { FilingsError } from '../../errors.ts';
 import { requireSecretSize } from '../../secrets/size.ts';
 import type { World } from '../../world.ts';
@@ -22,7 +22,7 @@ export interface KeyFiles {
   readonly stdin?: Buffer | undefined;
 }
 
-type KeyWorld = Pick<World, 'uid' | 'interrupt' | 'secrets'>;
+type KeyWorld = Pick<World, 'uid' | 'interrupt' | 'secrets' | 'env'>;
 type Load<K> = (bytes: Buffer, what: string, passphrase?: string) => K;
 
 /**
@@ -58,7 +58,8 @@ async function readKey<K extends JwtKey>(files: KeyFiles, world: KeyWorld, load:
 async function readKeyFile(path: string, { stdin }: KeyFiles, world: KeyWorld): Promise<Buffer> {
   if (path === '-' && stdin !== undefined) return stdin;
   const { bytes, stats } = await readSmallFile(path, 'key file', world.interrupt);
-  if (!isPublicMaterial(bytes)) checkAccess(stats, 'private', `key file ${path}`, path, world.uid);
+  if (isPublicMaterial(bytes)) return bytes;
+  checkAccess(stats, secretProtection(path, world.env), `key file ${path}`, path, world.uid);
   return bytes;
 }
 

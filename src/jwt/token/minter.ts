@@ -26,7 +26,7 @@ export interface Minter {
   readonly warning: string | undefined;
 }
 
-type MinterWorld = Pick<World, 'uid' | 'interrupt' | 'secrets' | 'now'>;
+type MinterWorld = Pick<World, 'env' | 'uid' | 'interrupt' | 'secrets' | 'now'>;
 
 export const DEFAULT_LIFETIME_SECONDS = 300;
 /** A token with less left than this, or than half its lifetime, is replaced: a request takes time to arrive. Milliseconds. */

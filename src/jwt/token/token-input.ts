@@ -1,4 +1,4 @@
-import { invite, readSome } from '../../stdio/input.ts';
+import { invited, readSome } from '../../stdio/input.ts';
 import type { World } from '../../world.ts';
 import { LONGEST_TOKEN } from './strict-token.ts';
 
@@ -25,8 +25,8 @@ export function isFromStdin(argument: string | undefined): argument is undefined
 }
 
 async function readPiped(world: InputWorld): Promise<string> {
-  await invite(world, 'paste the token, then press Enter: ');
-  const bytes = await readSome(world.stdin, LONGEST_TOKEN + 2, world.interrupt);
+  const read = () => readSome(world.stdin, LONGEST_TOKEN + 2, world.interrupt);
+  const bytes = await invited(world, 'paste the token, then press Enter: ', read);
   // Latin-1 keeps every byte that is no base64url visible to the strict reader.
   return bytes.toString('latin1').replace(/\r?\n$/, '');
 }

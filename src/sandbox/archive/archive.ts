@@ -2,6 +2,7 @@ import { constants } from 'node:fs';
 import { type FileHandle, lstat, open, readdir, realpath, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { systemReason } from '../../disk/system-reason.ts';
 import { errnoOf, FilingsError } from '../../errors.ts';
 import { ArchivedFile } from './archived-file.ts';
 
@@ -60,7 +61,7 @@ async function rootOf(directory: string): Promise<string> {
     if ((await stat(root)).isDirectory()) return root;
   } catch (cause) {
     if (!ABSENT.includes(errnoOf(cause) ?? '')) {
-      throw new FilingsError('local_io', `cannot serve ${directory}: ${(cause as Error).message}`, { cause });
+      throw new FilingsError('local_io', `cannot serve ${directory}: ${systemReason(cause)}`, { cause });
     }
     throw notServable(directory, 'there is no such directory', cause);
   }

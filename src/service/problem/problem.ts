@@ -1,6 +1,7 @@
 import { STATUS_CODES } from 'node:http';
 import { type ErrorCode, errorAbout, type FilingsError, type Subject } from '../../errors.ts';
 import type { Secrets } from '../../secrets/secrets.ts';
+import { shellWord } from '../../text.ts';
 import { readErrorBody } from './body.ts';
 
 /** An answer that is not the one wanted, as it was received. */
@@ -77,13 +78,19 @@ const HINTS_BY_CODE: Readonly<Partial<Record<ErrorCode, string>>> = {
 
 function hintFor(status: number, code: ErrorCode, { accession, fileName }: Subject, said: string): string {
   if (status === 403 && /\brate\b|too many|threshold/i.test(said)) return HINTS[429] ?? '';
+  if (code === 'not_found' && fileName !== undefined && /[*?]|\[.+\]|\{.*,.*\}/.test(fileName)) {
+    return `a pattern chooses with --include: filings download ${accession} --include ${shellWord(fileName)}`;
+  }
   if (code === 'not_found' && fileName !== undefined) return `see which files there are: filings list ${accession}`;
   return HINTS[status] ?? HINTS_BY_CODE[code] ?? '';
 }
 
+/** The commands of the hints above. */
+const COMMAND = /filings (?:list [\d-]+|download [\d-]+ --include (?:[^\s']+|(?:'[^']*'|\\')+)|config (?:check|list))/;
+
 /** A hint whose command asks the same service as this run did. */
 export function repeated(hint: string, again: UnwelcomeAnswer['again']): string {
-  return again ? hint.replace(/filings (?:list [\d-]+|config (?:check|list))/, (command) => again(command)) : hint;
+  return again ? hint.replace(COMMAND, (command) => again(command)) : hint;
 }
 
 /** For telling whether two phrases say the same. */

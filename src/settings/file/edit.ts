@@ -1,4 +1,5 @@
-import { resolve } from 'node:path';
+import { join, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { replaceFile } from '../../disk/replace-file.ts';
 import { errnoOf, FilingsError } from '../../errors.ts';
 import { didYouMean } from '../../spec/nearest.ts';
@@ -7,40 +8,26 @@ import type { World } from '../../world.ts';
 import { fileLayer, winners } from '../layers.ts';
 import { readSettings } from '../read-values.ts';
 import { faultOf } from '../secrets/source.ts';
-import { type NamedSetting, SETTINGS } from '../table.ts';
+import { type NamedSetting, RECIPE_MEMBERS, SETTINGS } from '../table.ts';
 import { readConfigJson } from './json.ts';
 import type { ConfigLocation } from './location.ts';
 import { type ConfigValues, checkConfig, readConfig } from './read.ts';
+import type { SettingName } from './setting-name.ts';
 
 /** Where in the config file: at its top, or in a profile. */
-export interface Edit {
+export interface Edit extends SettingName {
   readonly profile: string | undefined;
-  readonly spec: NamedSetting;
   /** Undefined takes it out. */
   readonly value: unknown;
-}
-
-/**
- * The setting of a name, written as in the config file or as a flag: `apiKey`, `api-key`.
- * @throws FilingsError `usage` with the nearest name
- */
-export function settingNamed(name: string): NamedSetting {
-  const key = name.replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase());
-  const spec = SETTINGS.find((one) => one.key === key);
-  if (spec !== undefined) return spec;
-  const known = SETTINGS.map((one) => one.key);
-  throw new FilingsError('usage', `${name}: no such setting`, {
-    hint: didYouMean(key, known) ?? "'filings help config' names them all",
-  });
 }
 
 /**
  * What a text on the command line means in the config file.
  * @throws FilingsError `usage`; nothing of a secret is echoed
  */
-export function valueForFile(spec: NamedSetting, text: string, cwd: string): unknown {
+export function valueForFile({ spec, member }: SettingName, text: string, cwd: string): unknown {
   if (!spec.inFile) throw new FilingsError('usage', `${spec.key}: cannot stand in the config file`);
-  const value = meantBy(spec, text, cwd);
+  const value = meantBy(member === undefined ? spec : { ...spec, kind: RECIPE_MEMBERS[member] }, text, cwd);
   const fault = spec.secret ? faultOf(String(value)) : undefined;
   if (fault !== undefined) throw new FilingsError('usage', `${spec.key}: ${fault}`);
   return value;
@@ -70,21 +57,39 @@ export async function editConfigFile(location: ConfigLocation, edit: Edit, world
   const { path } = location;
   if (path === undefined) throw noHome();
   const before = await readConfig(path, world).catch((error: FilingsError) => {
-    if (errnoOf(error.cause) === 'ENOENT') return {};
+    if (errnoOf(error.cause) === 'ENOENT') return edit.value === undefined ? {} : newConfig(world);
     throw error;
   });
   const after = edited(before, edit);
   if (edit.value !== undefined) await checkEdit(after, edit, path);
-  await replaceFile(path, `${JSON.stringify(after, undefined, 2)}\n`, 'name another file with --config');
+  await replaceFile(path, configText(after), 'name another file with --config');
+}
+
+/** What a config file begins with: editors look there for what may follow. */
+export function newConfig({ root }: Pick<World, 'root'>): ConfigValues {
+  return { $schema: pathToFileURL(join(root, 'schema', 'config.schema.json')).href };
+}
+
+export function configText(config: ConfigValues): string {
+  return `${JSON.stringify(config, undefined, 2)}\n`;
 }
 
 /** Pure: the config with the member set, or taken out; an emptied profile stays. */
-function edited(config: ConfigValues, { profile, spec, value }: Edit): ConfigValues {
-  if (profile === undefined) return withMember(config, spec.key, value);
+function edited(config: ConfigValues, { profile, spec, member, value }: Edit): ConfigValues {
+  const change = (holder: ConfigValues) => withMember(holder, spec.key, changed(holder[spec.key], member, value));
+  if (profile === undefined) return change(config);
   const profiles = (config.profiles ?? {}) as Readonly<Record<string, ConfigValues>>;
   const old = Object.hasOwn(profiles, profile) ? profiles[profile] : undefined;
   if (old === undefined && value === undefined) return config;
-  return { ...config, profiles: withMember(profiles, profile, withMember(old ?? {}, spec.key, value)) };
+  return { ...config, profiles: withMember(profiles, profile, change(old ?? {})) };
+}
+
+/** A setting with its member set or taken out; without the last one it goes itself. */
+function changed(before: unknown, member: string | undefined, value: unknown): unknown {
+  if (member === undefined) return value;
+  const isObject = typeof before === 'object' && before !== null && !Array.isArray(before);
+  const after = withMember(isObject ? (before as ConfigValues) : {}, member, value);
+  return Object.keys(after).length === 0 ? undefined : after;
 }
 
 function withMember(object: ConfigValues, key: string, value: unknown): ConfigValues {
@@ -96,18 +101,22 @@ function withMember(object: ConfigValues, key: string, value: unknown): ConfigVa
 }
 
 /** The whole file's form, the new value by itself, and whether it has a rival beside it. */
-async function checkEdit(config: ConfigValues, { profile, spec, value }: Edit, path: string): Promise<void> {
-  await checkConfig(config, path);
+async function checkEdit(config: ConfigValues, { profile, spec, name, value }: Edit, path: string): Promise<void> {
+  if (spec.key === 'profile' && profile !== undefined) {
+    throw new FilingsError('usage', 'profile: cannot stand in a profile', { hint: 'leave --profile out' });
+  }
+  await checkConfig(config, path, { name, profile, value: spec.secret ? undefined : value });
   if (spec.key === 'profile') requireProfile(String(value), config);
   const where = { prefix: '', directory: '/' };
-  const defaults = Object.fromEntries(SETTINGS.map((one) => [one.key, one.default]));
-  readSettings(winners([fileLayer('file', { ...defaults, allowHttp: true, [spec.key]: value }, where)]));
   const profiles = (config.profiles ?? {}) as Readonly<Record<string, ConfigValues>>;
-  winners([fileLayer('file', (profile === undefined ? config : profiles[profile]) ?? {}, where)]);
+  const holder = (profile === undefined ? config : profiles[profile]) ?? {};
+  const defaults = Object.fromEntries(SETTINGS.map((one) => [one.key, one.default]));
+  readSettings(winners([fileLayer('file', { ...defaults, allowHttp: true, [spec.key]: holder[spec.key] }, where)]));
+  winners([fileLayer('file', holder, where)]);
 }
 
 /** A profile that is not there would stop every command, this one among them. */
-function requireProfile(name: string, { profiles }: ConfigValues): void {
+export function requireProfile(name: string, { profiles }: ConfigValues): void {
   const known = Object.keys(profiles ?? {});
   if (known.includes(name)) return;
   throw new FilingsError('usage', `profile: there is no profile ${name}: there is ${known.join(', ') || 'none'}`, {

@@ -20,10 +20,19 @@ export function readConfigJson(text: string): ConfigReading {
   return fault === undefined ? { value } : { fault: inWords(fault, text) };
 }
 
+/** What other notations have at this place and JSON has not: its line, and its name. */
+function ofOthers(text: string, at: number): string | undefined {
+  const lineOf = (place: number) => placeIn(text, { at: place }).line;
+  if (/^(?:\/[/*]|#)/.test(text.slice(at, at + 2))) return `line ${lineOf(at)}: a comment: JSON has none`;
+  const before = text.slice(0, at).trimEnd();
+  const isTrailing = before.endsWith(',') && /^(?:[}\]]|$)/.test(text.slice(at, at + 1));
+  return isTrailing ? `line ${lineOf(before.length - 1)}: a comma with nothing after it: JSON has none` : undefined;
+}
+
 function inWords(fault: JsonFault, text: string) {
   const { line, column } = placeIn(text, fault);
   const where = `at line ${line}, column ${column}`;
-  if (fault.kind === 'syntax') return { why: `not valid JSON ${where}` };
+  if (fault.kind === 'syntax') return { why: ofOthers(text, fault.at) ?? `not valid JSON ${where}` };
   if (fault.kind === 'too deep') return { why: `nested more than ${RULES.deepest} levels deep ${where}` };
   if (fault.kind === 'too many') return { why: `more than ${RULES.most} values` };
   return {

@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { orAbort } from '../../abort.ts';
+import { systemReason } from '../../disk/system-reason.ts';
 import { errnoOf, FilingsError } from '../../errors.ts';
 import { inSeconds, shortened } from '../../text.ts';
 import type { World } from '../../world.ts';
@@ -61,7 +62,7 @@ function start(argv: readonly string[], name: string, { cwd, env }: Pick<World, 
 }
 
 function notRun(name: string, cause: unknown): FilingsError {
-  const why = errnoOf(cause) === 'ENOENT' ? 'no such program' : `cannot be run (${errnoOf(cause)})`;
+  const why = errnoOf(cause) === 'ENOENT' ? 'no such program' : `cannot be run: ${systemReason(cause)}`;
   return new FilingsError('config', `${name}: ${why}`, { cause });
 }
 

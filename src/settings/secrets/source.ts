@@ -48,7 +48,7 @@ async function rawSecret(source: KeySource, what: string, world: World, signal: 
       const bytes =
         path === '-'
           ? await readAll(world.stdin, what, signal)
-          : await readSecretFile(path, `${what} file`, { uid: world.uid, interrupt: signal });
+          : await readSecretFile(path, `${what} file`, { uid: world.uid, env: world.env, interrupt: signal });
       return bytes.toString();
     }
   }

@@ -1,4 +1,5 @@
-import type { FilingsError } from '../../errors.ts';
+import { onAbort } from '../../abort.ts';
+import { FilingsError } from '../../errors.ts';
 import type { Secrets } from '../../secrets/secrets.ts';
 import { guardStream } from '../../stdio/raw-write.ts';
 import type { OutputStream } from '../../world.ts';
@@ -6,8 +7,15 @@ import { type ColorSetting, usesColor } from '../colors.ts';
 import { printable } from '../printable.ts';
 import { renderError } from '../render-error.ts';
 import { createTeller } from '../teller.ts';
+import type { Wait } from './bar-line.ts';
+import { beside } from './beside.ts';
+import type { Reach } from './overall-line.ts';
+import { Running } from './running.ts';
 import { RunningFile, type StartedFile } from './running-file.ts';
 import { Screen } from './screen.ts';
+
+/** 128 and its number. */
+const SIGINT = 130;
 
 export interface ProgressOptions {
   readonly mode: 'auto' | 'bar' | 'plain' | 'none';
@@ -20,6 +28,8 @@ export interface ProgressOptions {
   readonly secrets: Secrets;
   /** Milliseconds of a clock that never steps. */
   readonly monotonic: () => number;
+  /** As soon as it aborts, nothing moves any more. */
+  readonly interrupt: AbortSignal;
 }
 
 /** A running transfer. */
@@ -27,8 +37,8 @@ export interface FileProgress {
   advance(bytes: number): void;
   /** The length is known, or known to be unknown; at `offset` it begins or goes on. */
   total(bytes: number | undefined, offset?: number): void;
-  /** Nothing moves for a while: the reason, without the name. The next byte ends it. */
-  wait(text: string): void;
+  /** Nothing moves for a while: why, without the name, and what comes next. The next byte ends it. */
+  wait(wait: Wait): void;
   /** It has ended; the line says how, and goes without when it is told elsewhere. */
   finish(line?: string): void;
 }
@@ -38,6 +48,10 @@ export interface Progress {
   /** Whether lines move, as on a terminal. */
   readonly moves: boolean;
   start(file: StartedFile): FileProgress;
+  /** Above the running files: how far a run of several is. */
+  overall(reach: () => Reach | undefined): void;
+  /** Standard output for data, as it is, or where it is the same terminal as one that makes what moves make way. */
+  beside(stdout: OutputStream): OutputStream;
   /** A line for a person, left out when quiet. */
   note(text: string): void;
   /** What goes over the wire, told when verbose. */
@@ -49,20 +63,25 @@ export interface Progress {
 }
 
 /**
- * Shows how a run gets on: lines that move on a terminal, otherwise one line a
- * finished file. With `errorFormat` `json` all that is said are JSON lines
- * (`{"note"}`, `{"trace"}`, `{"error"}`), so nothing moves. A broken stderr is no failure.
+ * Shows how a run gets on: lines that move on a terminal, otherwise one line a finished file and one a wait. With
+ * `errorFormat` `json` all that is said are JSON lines (`{"note"}`, `{"trace"}`, `{"error"}`), so nothing moves. A
+ * broken stderr is no failure.
  */
 export function createProgress(options: ProgressOptions): Progress {
-  const { stream, errorFormat, quiet, verbose, secrets, monotonic } = options;
+  const { stream, errorFormat, quiet, verbose, secrets, monotonic, interrupt } = options;
   const color = usesColor(options.color, stream, options.term);
   const shown = shownAs(options);
-  const screen = shown === 'bar' ? new Screen(stream) : undefined;
+  const running = new Running(monotonic);
+  const screen = isScreen(options)
+    ? new Screen(stream, (width, rows) => (shown === 'bar' ? running.lines(width, rows) : []))
+    : undefined;
   guardStream(stream);
+  const forget = onAbort(interrupt, (reason) => screen?.interrupted(isFromKeys(reason)));
 
   const say = (lines: string) => (screen === undefined ? stream.write(lines) : screen.above(lines));
   const tell = createTeller({ errorFormat, quiet, secrets }, say);
   const note = (text: string) => tell('note', text);
+  const clear = (text: string) => printable(secrets.redact(text));
   return {
     moves: shown === 'bar',
     note,
@@ -70,29 +89,66 @@ export function createProgress(options: ProgressOptions): Progress {
       if (verbose) tell('trace', text);
     },
     failure: (error) => void say(renderError(error, { format: errorFormat, color, verbose, secrets })),
-    stop: () => screen?.stop(),
-    start: (file) => {
-      const name = printable(secrets.redact(file.name));
-      const running = new RunningFile({ ...file, name }, monotonic);
-      screen?.add(running.line);
-      return {
-        advance: (bytes) => running.advance(bytes),
-        total: (bytes, offset) => running.begin(bytes, offset),
-        wait: (text) => {
-          running.waiting = printable(secrets.redact(text));
-          if (verbose && screen === undefined) note(`${name}: ${text}`);
-        },
-        finish: (text) => {
-          if (text !== undefined && shown !== 'none') note(text);
-          screen?.remove(running.line);
-        },
-      };
+    beside: (stdout) => (screen && stdout.isTTY ? beside(stdout, screen) : stdout),
+    overall(reach) {
+      running.overall(reach);
+      if (shown === 'bar') screen?.wake();
+    },
+    stop() {
+      forget();
+      screen?.stop();
+    },
+    start(started) {
+      const file = new RunningFile({ ...started, name: clear(started.name) }, monotonic);
+      running.add(file);
+      if (shown === 'bar') screen?.wake();
+      return followed(file, running, {
+        clear,
+        onWait: (text) => (shown === 'plain' || (verbose && shown === 'none')) && note(text),
+        onEnd: (text) => shown !== 'none' && note(text),
+      });
     },
   };
 }
 
-function shownAs({ mode, errorFormat, quiet, stream, term }: ProgressOptions): 'bar' | 'plain' | 'none' {
+interface Telling {
+  /** Without a secret, printable. */
+  clear(text: string): string;
+  onWait(line: string): void;
+  onEnd(line: string): void;
+}
+
+/** What a transfer tells of itself, shown where it moves. */
+function followed(file: RunningFile, running: Running, { clear, onWait, onEnd }: Telling): FileProgress {
+  return {
+    advance(bytes) {
+      file.advance(bytes);
+      running.advance(bytes);
+    },
+    total: (bytes, offset) => file.begin(bytes, offset),
+    wait({ reason, next }) {
+      file.waiting = { reason: clear(reason), next };
+      onWait(`${file.name}: ${reason}; ${next}`);
+    },
+    finish(text) {
+      running.remove(file);
+      if (text !== undefined) onEnd(text);
+    },
+  };
+}
+
+/** Whether lines can be cleared and drawn again. */
+function isScreen({ stream, term, errorFormat }: ProgressOptions): boolean {
+  return stream.isTTY === true && term !== 'dumb' && errorFormat === 'text';
+}
+
+/** Whether it was Ctrl-C, most likely. */
+function isFromKeys(reason: unknown): boolean {
+  return reason instanceof FilingsError && reason.exitStatus === SIGINT;
+}
+
+function shownAs(options: ProgressOptions): 'bar' | 'plain' | 'none' {
+  const { mode, quiet } = options;
   if (quiet || mode === 'none') return 'none';
-  const canMove = stream.isTTY === true && term !== 'dumb' && errorFormat === 'text';
-  return canMove && mode !== 'plain' ? 'bar' : 'plain';
+  return isScreen(options) && mode !== 'plain' ? 'bar' : 'plain';
 }

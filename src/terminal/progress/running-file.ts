@@ -1,30 +1,42 @@
-import { barLine } from './bar-line.ts';
-import type { Line } from './bars.ts';
+import { barLine, type Wait } from './bar-line.ts';
 import { Speedometer } from './speed.ts';
 
 export interface StartedFile {
   readonly name: string;
   /** Bytes that are there already. */
   readonly offset: number;
+  /** Bytes that it has, where a listing says so. */
+  readonly size?: number | undefined;
 }
 
 /** What is known of a running transfer. */
 export class RunningFile {
-  waiting: string | undefined;
+  waiting: Wait | undefined;
   #bytes: number;
   #total: number | undefined;
-  readonly #name: string;
+  #begun = false;
+  /** Printable. */
+  readonly name: string;
+  readonly #size: number | undefined;
   readonly #monotonic: () => number;
   #speed: Speedometer;
 
-  constructor({ name, offset }: StartedFile, monotonic: () => number) {
-    this.#name = name;
+  constructor({ name, offset, size }: StartedFile, monotonic: () => number) {
+    this.name = name;
     this.#bytes = offset;
+    this.#size = size;
     this.#monotonic = monotonic;
     this.#speed = new Speedometer(monotonic());
   }
 
+  /** Bytes that are still to come; undefined when nobody has told. */
+  get missing(): number | undefined {
+    const total = this.#begun ? this.#total : this.#size;
+    return total === undefined ? undefined : Math.max(0, total - this.#bytes);
+  }
+
   begin(total: number | undefined, offset: number | undefined): void {
+    this.#begun = true;
     this.#total = total;
     this.#bytes = offset ?? this.#bytes;
     this.waiting = undefined;
@@ -37,15 +49,17 @@ export class RunningFile {
     this.#speed.advance(bytes, this.#monotonic());
   }
 
-  readonly line: Line = (width) =>
-    barLine(
+  /** Its line, narrower than `width` columns. */
+  line(width: number): string {
+    return barLine(
       {
-        name: this.#name,
-        bytes: this.#bytes,
+        name: this.name,
+        bytes: this.#begun ? this.#bytes : undefined,
         total: this.#total,
         rate: this.#speed.rate(this.#monotonic()),
         waiting: this.waiting,
       },
       width,
     );
+  }
 }

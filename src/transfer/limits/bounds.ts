@@ -60,6 +60,7 @@ export function boundWatcher(
     },
     setback: (setback) => shown.setback(setback),
     arrived: () => shown.arrived?.(),
+    kept: (bytes) => shown.kept(bytes),
     release: () => share.release(),
   };
 }

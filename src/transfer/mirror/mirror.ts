@@ -2,7 +2,7 @@ import type { ErrorCode, FilingsError } from '../../errors.ts';
 import type { AccessionNumber } from '../../service/accession.ts';
 import { type RunEnd, runMany } from '../run-many.ts';
 import type { Expanded } from '../selection/expanded.ts';
-import { Expansion, type ExpansionOptions } from '../selection/expansion.ts';
+import { Expansion, type ExpansionOptions, type Extent } from '../selection/expansion.ts';
 import type { Selected } from '../selection/expansion-queue.ts';
 import { type Attempting, attempt } from './attempt.ts';
 import type { Ledger } from './ledger.ts';
@@ -10,6 +10,8 @@ import { Streak } from './streak.ts';
 
 /** What a batch tells a person. */
 export interface Telling {
+  /** It begins; how much it is can be asked for, and is undefined while nobody knows. */
+  begins(extent: () => Extent | undefined): void;
   unmatched(accession: AccessionNumber, reason: string): void;
   failure(error: FilingsError): void;
   /** A listing failed; false: it is told elsewhere. */
@@ -29,6 +31,7 @@ export async function mirror(
 ): Promise<RunEnd> {
   const streak = new Streak((error) => telling.failure(error));
   const expansion = new Expansion(lines, { ...selection, onTaken: ledger.taken });
+  telling.begins(() => expansion.extent);
   let stoppedFor: ErrorCode | undefined;
   const end = await runMany(
     expansion,
@@ -42,7 +45,7 @@ export async function mirror(
       if (error?.stopsRun && error.code === stoppedFor) return;
       if (error || asked !== false) streak.next(error && atLine(item, error));
     },
-    { jobs: selection.jobs, signal: selection.signal },
+    { jobs: selection.jobs, signal: selection.signal, again: attempting.fetching.client.again },
   );
   streak.end(end.stoppedBy);
   return end;

@@ -2,6 +2,7 @@ import type { FilingsError } from '../../errors.ts';
 import { printableJson } from '../../terminal/printable.ts';
 import { humanBytes } from '../../terminal/units.ts';
 import { humanDuration } from '../../text.ts';
+import { keptLine } from '../report.ts';
 import type { Tally } from './tally.ts';
 
 /** How a batch came out, beside its counts. */
@@ -39,6 +40,7 @@ export function summaryText(tally: Tally, { undone, ms, requests }: BatchEnd): s
   if (tally.done > 0) parts.push(`${tally.done} ${tally.done === 1 ? 'filing' : 'filings'} done before`);
   if (tally.unmatched > 0) parts.push(`${tally.unmatched} without a match`);
   if (undone !== undefined && undone > 0) parts.push(`${undone} left undone`);
+  if (tally.kept > 0) parts.push(keptLine(tally.kept, humanBytes));
   const retry = tally.retryAt === undefined ? '' : `; not before ${new Date(tally.retryAt).toISOString()}`;
   return `${parts.join(', ')}; ${requests} ${requests === 1 ? 'request' : 'requests'}, ${humanDuration(ms)}${retry}`;
 }

@@ -17,6 +17,8 @@ export class Tally {
   moved = 0;
   /** Bytes that did not have to be moved again. */
   saved = 0;
+  /** Bytes of files that did not come whole, which another run can go on with. */
+  kept = 0;
   /** When the service asked to come back, the latest; milliseconds since the epoch. */
   retryAt: number | undefined;
   readonly #failures = new Map<ErrorCode, number>();

@@ -42,6 +42,22 @@ export class ExpansionQueue {
     return this.#slots.reduce((sum, slot) => sum + (slot instanceof ListingSlot ? slot.waiting : 1), 0);
   }
 
+  /** Bytes of the files it could give now; undefined where nobody has told those of one. */
+  get bytes(): number | undefined {
+    let sum = 0;
+    for (const slot of this.#slots) {
+      const bytes = slot instanceof ListingSlot ? slot.bytes : undefined;
+      if (bytes === undefined) return undefined;
+      sum += bytes;
+    }
+    return sum;
+  }
+
+  /** Whether a filing in it waits for its listing. */
+  get isListing(): boolean {
+    return this.#slots.some(({ state }) => state === 'held' || state === 'asked');
+  }
+
   /** How many things are left in it, as far as anybody knows: a filing without its listing is one. */
   get left(): number {
     const isUnlisted = ({ state }: Slot) => state === 'held' || state === 'asked';

@@ -20,6 +20,16 @@ export interface ExpansionOptions extends QueueOptions {
   readonly onTaken?: (item: Expanded) => void;
 }
 
+/** A selection of which all is known. */
+export interface Extent {
+  readonly files: number;
+  /** Bytes of those that were not handed out; undefined where nobody has told the size of one. */
+  readonly waiting: number | undefined;
+}
+
+/** What ends as a file, well or not. */
+const FILES: ReadonlySet<Expanded['kind']> = new Set(['file', 'refused', 'unlisted', 'bad']);
+
 type Result = IteratorResult<Expanded, undefined>;
 
 interface Idle {
@@ -52,6 +62,8 @@ export class Expansion implements AsyncIterableIterator<Expanded, undefined> {
   #end: End | undefined;
   #finished = false;
   #left = 0;
+  /** How many were handed out. */
+  #files = 0;
 
   constructor(lines: AsyncIterable<Selected>, options: ExpansionOptions) {
     this.#lines = lines[Symbol.asyncIterator]();
@@ -85,6 +97,12 @@ export class Expansion implements AsyncIterableIterator<Expanded, undefined> {
     return this.#finished ? this.#left : this.#queue.left;
   }
 
+  /** What the whole selection is; undefined while lines or listings are missing. */
+  get extent(): Extent | undefined {
+    if (this.#finished || !this.#end || this.#queue.isListing) return undefined;
+    return { files: this.#files + this.#queue.waiting, waiting: this.#queue.bytes };
+  }
+
   /** Whatever is still to come is not wanted any more. */
   #finish(end: End): void {
     this.#left = this.left();
@@ -102,6 +120,7 @@ export class Expansion implements AsyncIterableIterator<Expanded, undefined> {
     while (this.#idle.length > 0) {
       const item = this.#queue.take();
       if (item === undefined) break;
+      if (FILES.has(item.kind)) this.#files += 1;
       this.#options.onTaken?.(item);
       this.#idle.shift()?.resolve({ value: item, done: false });
     }

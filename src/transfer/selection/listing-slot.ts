@@ -20,6 +20,8 @@ export class ListingSlot {
   #error: FilingsError | undefined;
   #chosen: readonly ChosenFile[] = [];
   #listed = 0;
+  /** Of the files that it could give, where each has a size. */
+  #bytes: number | undefined = 0;
   #given = 0;
 
   constructor(accession: AccessionNumber) {
@@ -33,6 +35,11 @@ export class ListingSlot {
   /** How many files it could give now. */
   get waiting(): number {
     return this.#chosen.length - this.#given;
+  }
+
+  /** Bytes of the files that it could give now; undefined where the listing does not tell them. */
+  get bytes(): number | undefined {
+    return this.#bytes;
   }
 
   /** From now on its listing is under way. */
@@ -50,6 +57,7 @@ export class ListingSlot {
       }
     }
     this.#chosen = kept;
+    this.#bytes = kept.reduce(addSize, 0 as number | undefined);
     this.#listed = files.length;
     this.#state = 'here';
   }
@@ -67,6 +75,7 @@ export class ListingSlot {
     const file = this.#chosen[this.#given];
     if (file !== undefined) {
       this.#given += 1;
+      if (this.#bytes !== undefined) this.#bytes -= file.size ?? 0;
       return check.check({ accession, fileName: file.file_name, size: file.size, listed: true });
     }
     this.#state = 'through';
@@ -76,6 +85,10 @@ export class ListingSlot {
     if (this.#error) return { kind: 'unlisted', accession, error: this.#error };
     return files === 0 ? { kind: 'unmatched', accession, files: this.#listed } : { kind: 'listed', accession, files };
   }
+}
+
+function addSize(sum: number | undefined, { size }: ChosenFile): number | undefined {
+  return sum === undefined || size === undefined ? undefined : sum + size;
 }
 
 /** A file's size in bytes, when its listing tells one that can be one. */

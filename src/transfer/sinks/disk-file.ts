@@ -80,9 +80,11 @@ export class DiskFile implements Sink {
     return { placed: await this.#part.commit({ exclusive, mode }, signal), sha256 };
   }
 
-  async abandon(error: unknown): Promise<void> {
+  async abandon(error: unknown): Promise<number> {
     await this.#hash.close();
-    await (this.#purpose.signal.aborted || isWorthKeeping(error) ? this.#part.keep() : this.#part.discard());
+    if (this.#purpose.signal.aborted || isWorthKeeping(error)) return this.#part.keep();
+    await this.#part.discard();
+    return 0;
   }
 
   #sha256(): Promise<string> {

@@ -107,21 +107,26 @@ export class PartFile {
     });
   }
 
-  /** Leaves the part for another run when it can be resumed, otherwise drops it. Never throws. */
-  async keep(): Promise<void> {
+  /** Leaves the part for another run when it can be resumed, otherwise drops it. Gives how many bytes it left; never throws. */
+  async keep(): Promise<number> {
+    return (await this.#kept()) ? this.file.size : this.discard().then(() => 0);
+  }
+
+  async #kept(): Promise<boolean> {
     const validator = this.#validator;
-    if (!this.#record || !validator || this.file.size === 0) return this.discard();
+    if (!this.#record || !validator || this.file.size === 0) return false;
     try {
       await this.file.flush();
-      if (!(await this.#isThere())) return await this.discard();
+      if (!(await this.#isThere())) return false;
       // Somebody may have cleaned up.
       if (!(await this.#record.isThere())) await this.#remember(validator);
       await this.#record?.note(this.file.size);
       await this.#close();
       await this.#record?.close();
+      return true;
     } catch {
       // What the disk could not take can't be gone on with.
-      await this.discard();
+      return false;
     }
   }
 

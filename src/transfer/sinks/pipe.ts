@@ -63,7 +63,9 @@ export class Pipe implements Sink {
   }
 
   /** What is out is out. The writer is not ended: a reader that never reads would hold the program at it. */
-  async abandon(): Promise<void> {}
+  async abandon(): Promise<number> {
+    return 0;
+  }
 
   #sha256(): string {
     return this.#hash.copy().digest('hex');

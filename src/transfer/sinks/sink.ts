@@ -18,8 +18,8 @@ export interface Sink {
    * the signal's reason: `abandon` comes then all the same.
    */
   finish(): Promise<Finished>;
-  /** The file did not come, because of `error`: keeps what another run can go on with, lets go of the rest. Never throws. */
-  abandon(error: unknown): Promise<void>;
+  /** The file did not come, because of `error`: keeps what another run can go on with, lets go of the rest. Gives how many bytes were kept; never throws. */
+  abandon(error: unknown): Promise<number>;
 }
 
 export interface Finished {

@@ -78,8 +78,9 @@ export class Spool implements Sink {
     return { placed: 'placed', sha256 };
   }
 
-  abandon(): Promise<void> {
-    return this.#close();
+  async abandon(): Promise<number> {
+    await this.#close();
+    return 0;
   }
 
   #sha256(): Promise<string> {

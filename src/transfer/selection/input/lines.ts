@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer';
-import { errnoOf, FilingsError } from '../../../errors.ts';
+import { systemReason } from '../../../disk/system-reason.ts';
+import { FilingsError } from '../../../errors.ts';
 import { type InputLine, parseInputLine } from './line.ts';
 import { LineSplitter, type RawLine } from './line-splitter.ts';
 
@@ -45,7 +46,7 @@ async function* readable(stream: AsyncIterable<Uint8Array | string>): AsyncGener
     for await (const chunk of stream) yield Buffer.isBuffer(chunk) ? chunk : Buffer.from(chunk as Uint8Array);
   } catch (cause) {
     if (cause instanceof FilingsError) throw cause;
-    throw new FilingsError('local_io', `the input: cannot be read (${errnoOf(cause) ?? 'unknown error'})`, { cause });
+    throw new FilingsError('local_io', `the input: cannot be read: ${systemReason(cause)}`, { cause });
   }
 }
 

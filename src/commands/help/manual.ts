@@ -1,0 +1,57 @@
+import { spawn } from 'node:child_process';
+import { access } from 'node:fs/promises';
+import { join } from 'node:path';
+import { errnoOf, FilingsError } from '../../errors.ts';
+import { write } from '../../stdio/output.ts';
+import type { World } from '../../world.ts';
+
+/** What shows a page, the first that is there: a name with a slash is a file's to each of them. */
+const READERS = ['man', 'mandoc'] as const;
+
+/** How a reader ended, with what it wrote to a pipe. */
+interface Shown {
+  readonly status: number | null;
+  readonly text: string;
+}
+
+/**
+ * Shows a page of the manual as it is shipped: on a terminal in man's own pager, else as plain text.
+ * A Ctrl-C is the pager's own matter: what counts is how it ends.
+ * @param otherwise what is written where nothing can show a page
+ * @throws FilingsError `local_io` when the page is not there; the reason of an interrupt that ended the reader
+ */
+export async function showPage(name: string, otherwise: string, world: World): Promise<void> {
+  const path = join(world.root, 'man', name);
+  await access(path).catch((cause) => {
+    throw new FilingsError('local_io', `${path}: cannot be read (${errnoOf(cause)})`, {
+      hint: 'install filings anew; filings help tells the same',
+      cause,
+    });
+  });
+  for (const reader of READERS) {
+    const shown = await shownBy(reader, path, world);
+    if (shown?.status === 0 && world.stdout.isTTY) return;
+    if (shown?.status === 0 && shown.text !== '') return write(world.stdout, plain(shown.text));
+    world.interrupt.throwIfAborted();
+  }
+  await write(world.stdout, otherwise);
+}
+
+/** Some readers print a letter twice for bold, and over an underline for italics. */
+function plain(text: string): string {
+  return text.replace(/.[\b]/gu, '');
+}
+
+/** Undefined when there is no such program. */
+function shownBy(reader: string, path: string, { env, stdout }: World): Promise<Shown | undefined> {
+  return new Promise((resolve) => {
+    const child = spawn(reader, [path], {
+      env: { ...env },
+      stdio: stdout.isTTY ? 'inherit' : ['ignore', 'pipe', 'ignore'],
+    });
+    const chunks: Buffer[] = [];
+    child.stdout?.on('data', (chunk: Buffer) => chunks.push(chunk));
+    child.on('error', () => resolve(undefined));
+    child.on('close', (status) => resolve({ status, text: Buffer.concat(chunks).toString() }));
+  });
+}

@@ -1,0 +1,99 @@
+import { SETTINGS } from '../../settings/table.ts';
+import { named } from '../../spec/option.ts';
+import type { Row } from '../columns.ts';
+import { argumentTerm, type Placed, placed, sentence, usagesOf } from '../describe.ts';
+import { exitRows } from '../exits.ts';
+import { fullOptionRow, sharedRows } from '../help/sections.ts';
+import { environmentRows } from '../topics.ts';
+import { bold, escaped, examples, lines, macroArgument, page, paragraphs, type Release, tagged } from './roff.ts';
+
+/** The page of a command, its subcommands in it: `filings-token(1)`. */
+export function commandPage(command: Placed, release: Release): string {
+  const { spec } = command;
+  const leaves = leavesOf(command);
+  const all = leaves.map((leaf) => leaf.spec);
+  return page({ name: `filings-${spec.name}`, section: 1 }, release, [
+    ['NAME', [`filings\\-${escaped(spec.name)} \\- ${escaped(spec.summary)}`]],
+    ['SYNOPSIS', lines(leaves.flatMap(usagesOf).map(synopsis))],
+    ['DESCRIPTION', [...paragraphs([sentence(spec.summary), ...(spec.description ?? [])]), ...told(command, leaves)]],
+    ['OPTIONS', [...leaves.flatMap((leaf) => optionsOf(leaf, leaf !== command)), ...sharedOptions(command)]],
+    ['EXAMPLES', examples(unlike([spec, ...all].flatMap((one) => one.examples ?? [])))],
+    ['EXIT STATUS', [...leaves.flatMap((leaf) => exitsOf(leaf, leaf !== command)), ...paragraphs([OTHER_EXITS])]],
+    ['ENVIRONMENT', [...tagged(variables(command, leaves)), ...paragraphs([OTHER_VARIABLES])]],
+    ['FILES', tagged([...all.flatMap(({ files = [] }) => files), CONFIG_FILE])],
+    ['SEE ALSO', [seeAlso(['filings(1)', ...all.flatMap((one) => one.seeAlso ?? []), 'filings-config(5)'])]],
+  ]);
+}
+
+const OTHER_EXITS = 'The others, and the codes of errors, are in filings(1).';
+const OTHER_VARIABLES = 'Those of the other options are in filings(1).';
+const CONFIG_FILE: Row = ['~/.config/filings/config.json', 'the config file: filings-config(5)'];
+
+/** `filings(1), filings-list(1)`, each once. */
+export function seeAlso(pages: readonly string[]): string {
+  return [...new Set(pages)]
+    .map((name) => name.replace(/^(.+)(\(\d\))$/, (_, title, section) => `${bold(title)}${section}`))
+    .join(',\n');
+}
+
+/** What runs: the command itself, or what stands below it. */
+function leavesOf(command: Placed): readonly Placed[] {
+  const below = placed(command.spec.children ?? [], command.path);
+  return below.length === 0 ? [command] : below.filter(({ spec }) => spec.children === undefined);
+}
+
+function synopsis(usage: string): string {
+  const words = usage.split(' ');
+  const first = words.findIndex((word) => /^[^a-z]/.test(word));
+  return `${bold(words.slice(0, first).join(' '))} ${escaped(words.slice(first).join(' '))}`;
+}
+
+function heading({ path }: Placed): string {
+  return `.SS ${macroArgument(['filings', ...path].join(' '))}`;
+}
+
+/** The subcommands, each with what it does. */
+function told(command: Placed, leaves: readonly Placed[]): readonly string[] {
+  if (leaves[0] === command) return [];
+  return leaves.flatMap((leaf) => {
+    const { summary, description = [] } = leaf.spec;
+    const [, ...rest] = paragraphs([sentence(summary), ...description]);
+    return [heading(leaf), ...rest];
+  });
+}
+
+function optionsOf(leaf: Placed, isBelow: boolean): readonly string[] {
+  const rows = [
+    ...(leaf.spec.arguments ?? []).map((argument): Row => [argumentTerm(argument), argument.help]),
+    ...named(leaf.spec.options).map(fullOptionRow),
+  ];
+  return rows.length === 0 ? [] : [...(isBelow ? [heading(leaf)] : []), ...tagged(rows)];
+}
+
+function sharedOptions({ spec }: Placed): readonly string[] {
+  return [
+    '.SS "Options of every command"',
+    escaped(`These are told in filings(1)${spec.settings === undefined ? '.' : '; here these matter most:'}`),
+    ...(spec.settings === undefined ? [] : tagged(sharedRows(spec.settings))),
+  ];
+}
+
+function exitsOf(leaf: Placed, isBelow: boolean): readonly string[] {
+  return [...(isBelow ? [heading(leaf)] : []), ...tagged(exitRows(leaf.spec))];
+}
+
+/** The variables of the settings that matter most, and of the service's where it is asked. */
+function variables({ spec }: Placed, leaves: readonly Placed[]): readonly Row[] {
+  const asksService = [spec, ...leaves.map((leaf) => leaf.spec)].some((one) => one.asksService);
+  const keys = [spec, ...leaves.map((leaf) => leaf.spec)].flatMap(({ settings = [] }) => settings);
+  return environmentRows(
+    SETTINGS.filter(({ key, service }) => keys.includes(key) || (asksService && service) || ALWAYS.includes(key)),
+  );
+}
+
+const ALWAYS = ['config', 'profile', 'color', 'errorFormat'];
+
+/** Examples of which a group shows those of its commands, once. */
+function unlike(list: readonly (readonly [line: string, what: string])[]) {
+  return list.filter(([line], index) => list.findIndex(([other]) => other === line) === index);
+}

@@ -1,0 +1,33 @@
+import type { CommandSpec } from '../../spec/command.ts';
+import type { Row } from '../columns.ts';
+import { optionTerm, optionText, PURPOSE, programSpec, VERSION_OPTION } from '../describe.ts';
+import { EVERY_EXIT } from '../exits.ts';
+import { STREAMS } from '../help/full.ts';
+import { sharedRows } from '../help/sections.ts';
+import { AFTER_EXITS, BEFORE_VARIABLES, COMMON_VARIABLES, environmentRows } from '../topics.ts';
+import { seeAlso } from './command-page.ts';
+import { bold, escaped, examples, page, paragraphs, type Release, tagged } from './roff.ts';
+
+/** `filings(1)`: the program, and what all its commands share. */
+export function programPage(commands: readonly CommandSpec[], release: Release): string {
+  const spec = programSpec(commands);
+  const pages = commands.map(({ name }) => `filings-${name}(1)`);
+  return page({ name: spec.name, section: 1 }, release, [
+    ['NAME', [`filings \\- ${escaped(spec.summary)}`]],
+    ['SYNOPSIS', [`${bold('filings')} ${escaped('[OPTION...] COMMAND ...')}`]],
+    ['DESCRIPTION', paragraphs([PURPOSE, STREAMS])],
+    ['COMMANDS', tagged(commands.map(({ name, summary }): Row => [`filings-${name}(1)`, summary]))],
+    [
+      'OPTIONS',
+      [
+        ...paragraphs(['These may stand before or after the command.']),
+        ...tagged([...sharedRows(), [optionTerm(VERSION_OPTION), optionText(VERSION_OPTION)]]),
+      ],
+    ],
+    ['EXAMPLES', examples(spec.examples ?? [])],
+    ['EXIT STATUS', [...tagged(EVERY_EXIT), ...paragraphs([AFTER_EXITS])]],
+    ['ENVIRONMENT', [...paragraphs([BEFORE_VARIABLES]), ...tagged([...environmentRows(), ...COMMON_VARIABLES])]],
+    ['FILES', tagged(spec.files ?? [])],
+    ['SEE ALSO', [seeAlso([...pages, 'filings-config(5)'])]],
+  ]);
+}

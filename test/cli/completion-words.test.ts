@@ -1,0 +1,51 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { ACCESSION } from './program.ts';
+import { isThere, offered, shellHome } from './shells.ts';
+
+const ALGORITHMS = ['RS', 'PS', 'ES', 'HS'].flatMap((family) => [256, 384, 512].map((bits) => `${family}${bits}`));
+
+const TABLE: readonly (readonly [line: string, words: readonly string[]])[] = [
+  ['to', ['token']],
+  ['token ver', ['verify']],
+  ['--col', ['--color']],
+  ['config get key', ['keyIn', 'key-in', 'keyHeader', 'key-header']],
+  ['config unset allow', ['allowHttp', 'allow-http']],
+  ['config set keyIn h', ['header']],
+  ['config set allow-http ', ['true', 'false']],
+  ['config set --quiet errorFormat ', ['text', 'json']],
+  ['config set jobs ', []],
+  ['config set profile ', ['wo rk', 'test']],
+  ['--profile t', ['test']],
+  ['token sign --alg ', ALGORITHMS],
+  ['token sign --sub ', []],
+  ['token keygen --format j', ['jwk']],
+  ['help co', ['config', 'completion']],
+  ['help exit', ['exit-codes']],
+  ['help config un', ['unset']],
+  ['download --input lis', ['list.txt']],
+  ['config set apiKeyFile lis', ['list.txt']],
+  ['serve f', ['folder/']],
+  ['download -d ', ['folder/']],
+  ['download -nd ', ['folder/']],
+  ['download -q --jobs 3 --layout ', []],
+  ['--profile download se', ['serve']],
+  [`--sandbox download ${ACCESSION} pr`, ['primary.htm']],
+  [`--sandbox download ${ACCESSION} primary.htm --jobs 3 nwl-20231231.xml nwl`, ['nwl-20231231.xsd']],
+  [`--sandbox download ${ACCESSION} --all `, []],
+  [`list --sandbox ${ACCESSION} `, []],
+];
+
+describe.each((['bash', 'fish'] as const).filter(isThere))('%s offers', (shell) => {
+  test.each(TABLE)('after %s', async (line, words) => {
+    const place = await shellHome();
+    await writeFile(join(place.path, 'list.txt'), '');
+    await writeFile(join(place.path, 'config.json'), '{"profiles":{"wo rk":{},"test":{}}}', { mode: 0o600 });
+    await mkdir(join(place.path, 'folder'));
+    const found = await offered(shell, line.split(' '), place, { FILINGS_CONFIG: join(place.path, 'config.json') });
+    // bash adds the slash as it shows a directory, and what is no file comes quoted.
+    const shown = (name: string) => (shell === 'bash' ? name.replace(/\/$/, '').replace(' ', '\\ ') : name);
+    expect([...found].sort()).toEqual(words.map(shown).sort());
+  });
+});

@@ -1,0 +1,42 @@
+const INSTALLS = 'installs';
+const OWN_SERVICE = 'asks for a service and a key of your own';
+const FIXED_PORT = 'takes a port that somebody may have: test/cli/serve.test.ts does it at a free one';
+
+const ENGINE = 'needs the engine: test/prove/recipes runs the script itself';
+const BY_HAND = 'needs an engine that tests do not install: it was run by hand';
+const CLOUD = "goes to a cluster of one's own: test/unit/recipes.test.ts checks the files";
+
+type ByFirstLine<T> = Readonly<Record<string, T>>;
+
+/** Blocks that no test runs as they are written, by page and first line, and why. */
+export const NOT_RUN: Readonly<Record<string, ByFirstLine<string>>> = {
+  'README.md': {
+    'npm ci && node bin/filings.js --sandbox download 0001234567-24-000001 primary.htm': INSTALLS,
+    'npm ci && npm test': INSTALLS,
+    'npm ci && npm link': INSTALLS,
+    'filings config set base-url https://api.example.com': OWN_SERVICE,
+    'filings list 0001234567-24-000001 --base-url https://api.example.com --api-key-file ~/.filings-key': OWN_SERVICE,
+    'filings serve --port 8787 --api-key sandbox-key &': FIXED_PORT,
+  },
+  'docs/scaling.md': {
+    "sbatch mirror.sbatch accessions.txt /shared/mirror --include 'ex*' --checksums --rate 20/s": ENGINE,
+    "HOSTS=n1,n2 docs/recipes/parallel/mirror.sh /shared/mirror --include 'ex*' < accessions.txt": ENGINE,
+    "HOSTS=n1,n2 LISTS=/shared/lists docs/recipes/parallel/mirror.sh /shared/mirror --include 'ex*'": ENGINE,
+    'snakemake --snakefile docs/recipes/snakemake/Snakefile --jobs 8 --keep-going --config list=accessions.txt directory=/shared/mirror':
+      BY_HAND,
+    'FROM node:22-slim': CLOUD,
+    'kubectl apply -f volume.yaml': CLOUD,
+    'aws batch register-job-definition --cli-input-json file://job-definition.json': CLOUD,
+  },
+  'docs/mutants.md': {
+    'npm install --no-save @stryker-mutator/core@9.6.1 @stryker-mutator/vitest-runner@9.6.1': INSTALLS,
+  },
+};
+
+/** Blocks that end with another status than 0, since what they show is a failure. */
+export const ENDS_WITH: Readonly<Record<string, ByFirstLine<number>>> = {
+  'README.md': {
+    // Its second command shows the error of a file that is not there.
+    'filings download 0001234567-24-000001 primary.htm --report - --quiet | jq -r \'select(.result == "failed") | .error.code\'': 5,
+  },
+};

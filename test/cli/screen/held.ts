@@ -1,0 +1,32 @@
+import type { Socket } from 'node:net';
+import { head } from '../../servers/answers.ts';
+import { type Archive, startArchive } from '../../servers/archive.ts';
+import { content } from '../../service/transfer-fixture.ts';
+import { ACCESSION } from '../program.ts';
+
+const BODY = content(3_000_000);
+
+/** A service whose files of 3 MB stop after 2 MB, until the test goes on with them; by their names. */
+export interface Held extends Archive {
+  /** Sends the rest of a file. */
+  release(name: string): void;
+}
+
+/** `listed`: the files of the filing; whatever else is asked for is there, too. */
+export async function startHeld(listed: readonly string[] = []): Promise<Held> {
+  const sockets = new Map<string, Socket>();
+  const files = Object.fromEntries(listed.map((name) => [name, BODY]));
+  const archive = await startArchive(
+    { [ACCESSION]: files },
+    {
+      instead(socket, { name }) {
+        if (name === undefined) return false;
+        sockets.set(name, socket);
+        socket.write(head(200, { 'Content-Length': BODY.length, ETag: '"v1"' }));
+        socket.write(BODY.subarray(0, 2_000_000));
+        return true;
+      },
+    },
+  );
+  return { ...archive, release: (name) => void sockets.get(name)?.write(BODY.subarray(2_000_000)) };
+}

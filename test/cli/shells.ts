@@ -1,0 +1,119 @@
+import { spawnSync } from 'node:child_process';
+import { chmod, copyFile, mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { spawn } from '@lydell/node-pty';
+import { execa } from 'execa';
+import { onTestFinished } from 'vitest';
+import { emptyPlace } from '../program/place.ts';
+import { BIN, NODE, until } from './program.ts';
+
+export type Shell = 'bash' | 'zsh' | 'fish';
+
+const COMPLETIONS = join(import.meta.dirname, '../../completions');
+/** Where each shell looks for the completions of a program, in a home of its own. */
+const INSTALLED: Readonly<Record<Shell, string>> = {
+  bash: '.local/share/bash-completion/completions/filings',
+  zsh: 'functions/_filings',
+  fish: '.config/fish/completions/filings.fish',
+};
+/** bash-completion is a package of its own: its way of loading, in a line. */
+const START: Readonly<Record<Shell, string>> = {
+  bash: `PS1='READY> '; PATH=$HOME/bin:$PATH
+    _load() { source ~/${INSTALLED.bash} && return 124; }; complete -D -F _load
+    bind 'set show-all-if-ambiguous on'; bind 'set completion-query-items 0'; bind 'set page-completions off'
+    bind 'set enable-bracketed-paste off'`,
+  zsh: `PS1='READY> '; PATH=$HOME/bin:$PATH; fpath+=(~/functions); autoload -U compinit; compinit -u -D
+    unsetopt AUTO_MENU; LISTMAX=10000; zle_bracketed_paste=(); PROMPT_SP=''`,
+  fish: 'fish_add_path -g ~/bin; function fish_prompt; echo "READY> "; end; function fish_greeting; end',
+};
+
+export const isThere = (shell: Shell) => spawnSync(shell, ['--version']).status === 0;
+
+/** Answers the shell as the program does; of every other line it tells the last argument as it came. */
+const PROGRAM = `#!/bin/sh
+if [ "$1" = completion ]; then exec '${NODE}' '${BIN}' "$@"; fi
+for last; do :; done
+printf 'GOT<%s>\\n' "$last"
+`;
+
+/** A home in which `filings` is on the path, and its completions are installed as the manual says. */
+export async function shellHome() {
+  const { home, path } = await emptyPlace();
+  await mkdir(join(home, 'bin'));
+  const program = join(home, 'bin/filings');
+  await writeFile(program, PROGRAM);
+  await chmod(program, 0o755);
+  for (const [shell, file] of Object.entries(INSTALLED)) {
+    await mkdir(join(home, file, '..'), { recursive: true });
+    await copyFile(join(COMPLETIONS, `filings.${shell}`), join(home, file));
+  }
+  await writeFile(join(home, '.bashrc'), START.bash);
+  await writeFile(join(home, '.zshrc'), START.zsh);
+  await writeFile(join(home, '.config/fish/config.fish'), START.fish);
+  return { home, path };
+}
+
+/** An interactive shell on a terminal. */
+export async function terminalOf(shell: Shell, { home, path }: { home: string; path: string }, env = {}) {
+  const base = { HOME: home, ZDOTDIR: home, PATH: process.env.PATH ?? '', TERM: 'xterm', LC_ALL: 'C.UTF-8' };
+  const args = shell === 'bash' ? ['--noprofile', '-i'] : ['-i'];
+  const terminal = spawn(shell, args, { cwd: path, cols: 400, rows: 60, env: { ...base, ...env } });
+  const ended = new Promise((resolve) => terminal.onExit(resolve));
+  onTestFinished(async () => {
+    terminal.kill('SIGKILL');
+    await ended;
+  });
+  let seen = '';
+  terminal.onData((data) => {
+    seen += data;
+  });
+  await until(() => seen.includes('READY> '));
+  return {
+    /** All that came to the screen. */
+    seen: () => seen,
+    type: (keys: string) => terminal.write(keys),
+    /** Waits until the shell has shown something, behind all that it had shown when this was called. */
+    async shows(text: string, from = 0) {
+      await until(() => seen.slice(from).includes(text));
+    },
+    /** Types a line and asks for its completion, again where the service was not in time, until something is shown behind it. */
+    async completes(line: string, text: string) {
+      const from = seen.length;
+      terminal.write(line);
+      const isShown = () => plain(seen.slice(from)).split(line.trimEnd()).slice(1).join('').includes(text);
+      for (let waited = 0; !isShown(); waited += 1) {
+        if (waited % 30 === 0) terminal.write('\t');
+        await new Promise((resolve) => setTimeout(resolve, 100));
+      }
+    },
+  };
+}
+
+/** What a shell offers for a line: without a terminal. */
+export async function offered(
+  shell: 'bash' | 'fish',
+  line: readonly string[],
+  { home, path }: { home: string; path: string },
+  env: Readonly<Record<string, string>> = {},
+): Promise<readonly string[]> {
+  const script =
+    shell === 'bash'
+      ? `source ~/${INSTALLED.bash}; COMP_WORDS=(filings "$@"); COMP_CWORD=$#; _filings; printf '%s\\n' "\${COMPREPLY[@]}"`
+      : `complete -C "filings $argv"`;
+  const args = shell === 'bash' ? ['-c', script, 'bash', ...line] : ['-c', script, '--', ...line];
+  const PATH = `${join(home, 'bin')}:${process.env.PATH}`;
+  const { stdout, stderr } = await execa(shell, args, {
+    cwd: path,
+    env: { HOME: home, PATH, LC_ALL: 'C.UTF-8', ...env },
+    extendEnv: false,
+    stdin: 'ignore',
+  });
+  if (stderr !== '') throw new Error(`${shell}: ${stderr}`);
+  return stdout.split('\n').flatMap((text) => text.split('\t')[0] || []);
+}
+
+/** Without what moves the cursor and paints. */
+function plain(text: string): string {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is meant.
+  return text.replace(/\u001b(\[[0-9;?]*[A-Za-z]|\][^\u0007]*\u0007|\(B|[=>])/g, '');
+}

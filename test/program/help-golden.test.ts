@@ -1,0 +1,93 @@
+import { describe, expect, test } from 'vitest';
+import { COMMANDS } from '../../src/cli/catalogue.ts';
+import { TOPICS } from '../../src/commands/help/spec.ts';
+import { placed } from '../../src/reference/describe.ts';
+import { named } from '../../src/spec/option.ts';
+import { filings } from './run.ts';
+
+const PATHS = [[], ...placed(COMMANDS).map(({ path }) => path)];
+const NARROWEST = 40;
+
+/** What is printed by each of these command lines on so many columns, under the line that asked for it. */
+async function printed(lines: readonly (readonly string[])[], columns: number): Promise<string> {
+  const texts = lines.map(async (words) => {
+    const { exitCode, stdout, stderr } = await filings(words, { env: { COLUMNS: `${columns}` } });
+    expect([exitCode, stderr === ''], words.join(' ')).toEqual([words.length === 0 ? 2 : 0, words.length > 0]);
+    return `$ ${['filings', ...words].join(' ')}\n${stdout}${stderr}`;
+  });
+  return (await Promise.all(texts)).join('\n');
+}
+
+// Changed on purpose: npx vitest run test/program/help-golden.test.ts -u, and read the difference.
+describe.each([60, 80, 120])('on %d columns', (columns) => {
+  test('-h and the overview are as they were', async () => {
+    const lines = [[], ...PATHS.map((path) => [...path, '-h'])];
+    await expect(await printed(lines, columns)).toMatchFileSnapshot(`golden/help/brief-${columns}.txt`);
+  });
+
+  test('--help is as it was', async () => {
+    const lines = PATHS.map((path) => [...path, '--help']);
+    await expect(await printed(lines, columns)).toMatchFileSnapshot(`golden/help/full-${columns}.txt`);
+  });
+
+  test('the topics are as they were', async () => {
+    const lines = TOPICS.map((topic) => ['help', topic]);
+    await expect(await printed(lines, columns)).toMatchFileSnapshot(`golden/help/topics-${columns}.txt`);
+  });
+});
+
+describe.each([NARROWEST, 60, 80, 120])('on %d columns no line is wider', (columns) => {
+  test.each([
+    ...PATHS.flatMap((path) => [[...path, '-h'].join(' '), [...path, '--help'].join(' ')]),
+    ...TOPICS.filter((topic) => topic !== 'config').map((topic) => `help ${topic}`),
+  ])('%s', async (line) => {
+    const { stdout } = await filings(line.split(' '), { env: { COLUMNS: `${columns}` } });
+    // A word, such as a placeholder or a text in quotes, is not broken.
+    const tooWide = stdout.split('\n').filter((text) => text.length > columns && /\S\s+\S.*\s\S/.test(text));
+    expect(columns === NARROWEST ? tooWide.filter((text) => !/'filings|--|"|https?:/.test(text)) : tooWide).toEqual([]);
+  });
+});
+
+test.each(PATHS)('%s %s -h is one screen, with three examples that --help has, too', async (...path) => {
+  const env = { COLUMNS: '80' };
+  const [brief, full] = await Promise.all(
+    ['-h', '--help'].map(async (form) => (await filings([...path, form], { env })).stdout),
+  );
+  expect(brief?.trimEnd().split('\n').length).toBeLessThanOrEqual(40);
+  const examples = brief?.split(/^Examples.*:$/m)[1]?.match(/^ {2}\S.*$/gm) ?? [];
+  expect(examples).toHaveLength(3);
+  for (const example of examples) expect(full).toContain(`${example}\n`);
+});
+
+test.each(placed(COMMANDS).map(({ path, spec }) => ({ path, spec, name: path.join(' ') })))(
+  '$name: --help has every option; -h has them, or says where they are',
+  async ({ path, spec }) => {
+    const text = async (form: string) => (await filings([...path, form])).stdout;
+    const [brief, full] = await Promise.all([text('-h'), text('--help')]);
+    for (const { flag, rare, value, default: standard } of named(spec.options)) {
+      const row = new RegExp(`^ +(-\\S, )?--${flag}\\b${value === undefined ? '' : ' \\S+'}`, 'm');
+      expect(full).toMatch(row);
+      if (rare) expect(brief).toMatch(new RegExp(`tells more, also about [^.]*--${flag}\\b`));
+      else expect(brief).toMatch(row);
+      if (standard !== undefined) expect(brief).toContain(`[default ${standard}]`);
+    }
+  },
+);
+
+test.each([
+  ['60', 60],
+  ['10', 40],
+  ['100000', 120],
+  ['0', 80],
+  ['', 80],
+  ['wide', 80],
+  ['-5', 80],
+  ['80.5', 80],
+])('COLUMNS=%j is as %d columns', async (COLUMNS, columns) => {
+  const help = async (text: string) => (await filings(['list', '--help'], { env: { COLUMNS: text } })).stdout;
+  const text = await help(COLUMNS);
+  expect(text).toBe(await help(`${columns}`));
+  const widest = Math.max(...text.split('\n').map((line) => line.length));
+  if (columns > 40) expect(widest).toBeGreaterThan(columns - 12);
+  if (columns > 40) expect(widest).toBeLessThanOrEqual(columns);
+});

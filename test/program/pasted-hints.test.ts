@@ -1,0 +1,256 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { startProxy } from '../servers/proxy.ts';
+import { startScripted } from '../servers/scripted.ts';
+import { commandIn, pasted } from './pasted.ts';
+import { ACCESSION, serve, serviceAt, workplace } from './run.ts';
+
+// Every command that a hint names is run as it is printed, split by a real shell.
+
+const URL_OF_FILE = 'https://www.example.com/Archives/data/1234567/000123456724000001/primary.htm';
+
+describe('the command that was meant', () => {
+  test.each<[string, readonly string[], readonly string[]]>([
+    ['swapped arguments', ['primary.htm', ACCESSION], ['primary.htm']],
+    ['a name before the number and one behind', ['primary.htm', ACCESSION, 'R1.htm'], ['R1.htm', 'primary.htm']],
+    ['a pasted URL', [URL_OF_FILE], ['primary.htm']],
+    ['a URL with dashes in its number', [URL_OF_FILE.replace('000123456724000001', ACCESSION)], ['primary.htm']],
+    ['a URL as the file', [ACCESSION, URL_OF_FILE], ['primary.htm']],
+  ])('%s', async (_, args, files) => {
+    const place = await workplace();
+    const first = await place.filings([
+      'download',
+      ...args,
+      '--sandbox',
+      '-d',
+      "it's here",
+      '--api-key',
+      'typed-key-1',
+    ]);
+    expect([first.exitCode, (await place.names()).length]).toEqual([2, 0]);
+    expect(first.stderr).not.toMatch(/typed-key-1|redacted|api-key/);
+    const again = await place.filings(pasted(commandIn(first.stderr)));
+    expect(again.exitCode, commandIn(first.stderr) + again.stderr).toBe(0);
+    expect(await place.names()).toEqual(["it's here"]);
+    for (const file of files) expect((await place.read(`it's here/${file}`)).length).toBeGreaterThan(0);
+  });
+
+  test('the page of a whole filing', async () => {
+    const place = await workplace();
+    const page = URL_OF_FILE.replace('primary.htm', '');
+    const { stderr } = await place.filings(['download', page, '--sandbox']);
+    expect(commandIn(stderr)).toBe(`filings download ${ACCESSION} --all --sandbox`);
+    expect((await place.filings(pasted(commandIn(stderr)))).exitCode).toBe(0);
+    const listed = await place.filings(['list', page, '--sandbox']);
+    expect(listed.exitCode).toBe(2);
+    expect((await place.filings(pasted(commandIn(listed.stderr)))).stdout.toString()).toContain('primary.htm\n');
+  });
+
+  test.each([
+    `${URL_OF_FILE}?other=0009999999-24-000009`,
+    'https://www.example.com/primary.htm',
+    'https://www.example.com/Archives/data/10001234567240000011/primary.htm',
+  ])('%s leaves a doubt: nothing is guessed', async (url) => {
+    const { filings } = await workplace();
+    const { exitCode, stderr } = await filings(['download', url, '--sandbox']);
+    expect(exitCode).toBe(2);
+    expect(stderr).not.toMatch(/filings (download|list)/);
+  });
+
+  test('a pattern where a name is meant', async () => {
+    const place = await workplace();
+    const { exitCode, stderr } = await place.filings(['download', ACCESSION, 'prim*', '--sandbox']);
+    expect(exitCode).toBe(5);
+    expect(commandIn(stderr)).toBe(`filings download ${ACCESSION} --include 'prim*' --sandbox`);
+    expect((await place.filings(pasted(commandIn(stderr)))).exitCode).toBe(0);
+    expect(await place.names()).toEqual(['primary.htm']);
+  });
+
+  test.each([
+    [[ACCESSION], `did you mean: filings list ${ACCESSION}`],
+    [[ACCESSION, 'R&D.htm', '--sandbox'], `did you mean: filings download ${ACCESSION} 'R&D.htm'`],
+    [['version'], 'did you mean filings --version?'],
+    [['--no-color', 'list', ACCESSION], 'did you mean --color never?'],
+    [['download', ACCESSION, 'x', '--out', 'y'], 'did you mean --output?'],
+    [['download', ACCESSION, '--dir', 'y'], 'did you mean --directory?'],
+    [
+      ['list', ACCESSION, '--base-url', 'api.example.com'],
+      'write it with its scheme: --base-url https://api.example.com',
+    ],
+    [
+      ['list', ACCESSION, '--base-url', 'localhost:8787/v1'],
+      'write it with its scheme: --base-url http://localhost:8787/v1',
+    ],
+    [['list', ACCESSION, '--base-url', 'me:pass@api.example.com'], 'write it like https://api.example.com'],
+    [['list', ACCESSION, '--base-url', 'eyJhbGciOi.eyJzdWIiOi.c2ln1'], 'write it like https://api.example.com'],
+  ])('%j', async (args, hint) => {
+    const { filings } = await workplace();
+    const { exitCode, stderr } = await filings(args);
+    expect([exitCode, stderr]).toEqual([2, expect.stringContaining(`hint: ${hint}\n`)]);
+  });
+
+  test('a host without its scheme in a variable', async () => {
+    const { filings } = await workplace();
+    const { stderr } = await filings(['list', ACCESSION], { FILINGS_BASE_URL: 'api.example.com' });
+    expect(stderr).toContain('hint: write it with its scheme: FILINGS_BASE_URL=https://api.example.com\n');
+  });
+});
+
+test('what was typed is said again without a password that stands in it', async () => {
+  const { filings } = await workplace();
+  const flags = [
+    '--base-url',
+    'https://me:pass-1@api.example.com',
+    '--api-key=typed-key-1',
+    '--api-key',
+    'typed-key-2',
+  ];
+  const { stderr } = await filings(['download', 'primary.htm', ACCESSION, ...flags, '-d', 'x']);
+  expect(commandIn(stderr)).toBe(`filings download ${ACCESSION} primary.htm -d x`);
+  expect(stderr).not.toMatch(/pass-1|typed-key/);
+});
+
+describe('what mends the settings', () => {
+  const FLAGS = ['--config', 'my "own" config.json', '--profile', "it's"];
+
+  test('a base URL and a key that are missing: config set, into this run’s file and profile', async () => {
+    const { url } = await serve(['--api-key', 'a-key-1234']);
+    const place = await workplace();
+    await writeFile(join(place.path, 'my "own" config.json'), JSON.stringify({ profiles: { "it's": {} } }), {
+      mode: 0o600,
+    });
+    const noUrl = await place.filings(['list', ACCESSION, ...FLAGS]);
+    expect(noUrl.exitCode).toBe(2);
+    const setUrl = pasted(commandIn(noUrl.stderr).replace(/\bURL\b/, url));
+    expect((await place.filings(setUrl)).exitCode).toBe(0);
+    const noKey = await place.filings(['list', ACCESSION, ...FLAGS]);
+    expect(noKey.exitCode).toBe(4);
+    const setKey = pasted(commandIn(noKey.stderr, / asks for it/));
+    expect((await place.filings(setKey, {}, { input: 'a-key-1234\n' })).exitCode).toBe(0);
+    const { exitCode, stderr } = await place.filings(['list', ACCESSION, ...FLAGS]);
+    expect(exitCode, stderr).toBe(0);
+  });
+
+  test('a setting that is not set, a key to sign with, a profile that is gone', async () => {
+    const place = await workplace();
+    const config = join(place.path, 'my config.json');
+    await writeFile(config, '{"profile": "gone"}', { mode: 0o600 });
+    const gone = await place.filings(['list', ACCESSION, '--config', config]);
+    expect((await place.filings(pasted(commandIn(gone.stderr)))).exitCode).toBe(0);
+    const unset = await place.filings(['config', 'get', 'deadline', '--config', config]);
+    expect((await place.filings(pasted(commandIn(unset.stderr).replace('VALUE', '3m')))).exitCode).toBe(0);
+    expect((await place.filings(['config', 'get', 'deadline', '--config', config])).stdout.toString()).toBe('3m\n');
+    await place.filings(['token', 'keygen', '--alg', 'ES256', '--out', join(place.path, 'my key.pem')]);
+    const unsigned = await place.filings(['token', 'sign', '--config', config]);
+    expect((await place.filings(pasted(commandIn(unsigned.stderr).replace('FILE', "'my key.pem'")))).exitCode).toBe(0);
+    expect((await place.filings(['token', 'sign', '--config', config])).exitCode).toBe(0);
+  });
+
+  test('keygen names a key with spaces as a shell takes it', async () => {
+    const place = await workplace();
+    const made = ['token', 'keygen', '--alg', 'RS512', '--kid', "it's me", '--out', join(place.path, 'my key.pem')];
+    const { stderr } = await place.filings(made);
+    const [, command = ''] = /then mint tokens: (filings .*)\n/.exec(stderr) ?? [];
+    const signed = await place.filings(pasted(command));
+    expect(signed.exitCode, command + signed.stderr).toBe(0);
+  });
+
+  test('a 401 and 20 answers of 403: config check, at the same service', async () => {
+    const server = await startScripted((socket, { index }) => {
+      socket.write(`HTTP/1.1 ${index === 0 ? '401 No' : '403 No'}\r\nContent-Length: 0\r\n\r\n`);
+    });
+    onTestFinished(() => server.close());
+    const place = await workplace();
+    const key = { FILINGS_API_KEY: 'a-key-1234' };
+    const lines = Array.from({ length: 30 }, (_, n) => `0001234567-24-${String(n).padStart(6, '0')}\n`).join('');
+    for (const args of [
+      ['list', ACCESSION],
+      ['list', '--input', '-'],
+      ['download', '--all', '--input', '-'],
+    ]) {
+      const { stderr } = await place.filings([...args, '--base-url', server.url], key, { input: lines });
+      const command = /filings config check.*/.exec(stderr)?.[0] ?? '';
+      expect(command, stderr).toBe(`filings config check --base-url ${server.url}`);
+      expect((await place.filings(pasted(command), key)).exitCode).toBe(4);
+    }
+  });
+});
+
+test('a proxy that refuses is named, without its password', async () => {
+  const proxy = await startProxy(1, () => 'HTTP/1.1 407 No\r\n\r\n');
+  onTestFinished(() => proxy.close());
+  const { host } = new URL(proxy.url);
+  const env = { ...serviceAt('https://service.example'), HTTPS_PROXY: `http://me:pass-word-1@${host}` };
+  const { filings } = await workplace();
+  const { stderr } = await filings(['list', ACCESSION, '--retries', '0'], env);
+  expect(stderr).toContain(`the proxy ${host} refused with 407`);
+  expect(stderr).not.toContain('pass-word-1');
+});
+
+test('what the system says is told in words', async () => {
+  const place = await workplace();
+  await mkdir(join(place.path, 'dir'));
+  const { exitCode, stderr } = await place.filings(['token', 'sign', '--key', '/proc/self/mem']);
+  expect(exitCode).toBe(2);
+  expect(stderr).toMatch(/: cannot be read: [a-z/ ]+ \(E[A-Z]+\)\n/);
+});
+
+describe('serve introduces itself', () => {
+  test('the published key, and a command that works as it is printed', async () => {
+    const { url, log } = await serve();
+    expect(log()).toBe(
+      `the key is sandbox-key\ntry it: filings list ${ACCESSION} --base-url ${url} --api-key sandbox-key\n`,
+    );
+    const place = await workplace();
+    const { exitCode, stdout } = await place.filings(pasted(commandIn(log())));
+    expect([exitCode, stdout.toString()]).toEqual([0, expect.stringContaining('primary.htm\n')]);
+  });
+
+  test('where one’s own comes from, and not the key', async () => {
+    const place = await workplace();
+    const file = join(place.path, "it's the key");
+    await writeFile(file, 'own-key-1234', { mode: 0o600 });
+    const byFile = await serve(['--api-key-file', file]);
+    expect(byFile.log()).toContain(`the key is the one of --api-key-file ${file}\n`);
+    expect((await place.filings(pasted(commandIn(byFile.log())))).exitCode).toBe(0);
+    const env = { FILINGS_API_KEY: 'own-key-1234' };
+    const byVariable = await serve([], env);
+    expect(byVariable.log()).toContain('the key is the one of FILINGS_API_KEY\n');
+    expect((await place.filings(pasted(commandIn(byVariable.log())), env)).exitCode).toBe(0);
+    const typed = await serve(['--api-key', 'own-key-1234']);
+    expect(typed.log()).toMatch(/the key is the one of --api-key\ntry it: .* --api-key KEY\n/);
+    for (const { log } of [byFile, byVariable, typed]) expect(log()).not.toContain('own-key-1234');
+  });
+
+  test.each<[string, string, string, string]>([
+    ['one filing itself', `a b/${ACCESSION}/x.htm`, `a b/${ACCESSION}`, 'it is one filing itself'],
+    ['one level above', `a/b c/${ACCESSION}/x.htm`, 'a', 'its filings are one level further down'],
+  ])('a directory that is %s: says so, with the one that was meant', async (_, file, directory, fault) => {
+    const place = await workplace();
+    await mkdir(join(place.path, file, '..'), { recursive: true });
+    await writeFile(join(place.path, file), 'x');
+    const { log } = await serve([join(place.path, directory)]);
+    expect(log()).toContain(`filings: warning: ${join(place.path, directory)}: ${fault}; `);
+    const [, command = ''] = /FILE: (filings serve .*)\n/.exec(log()) ?? [];
+    const meant = await serve(pasted(command).slice(1));
+    expect(meant.log()).not.toContain('warning');
+    expect((await place.filings(pasted(commandIn(meant.log())))).stdout.toString()).toBe('x.htm\n');
+  });
+
+  test.each<[string, string | undefined, string]>([
+    ['empty', undefined, 'it is empty'],
+    ['files alone', 'x.htm', 'it holds files, and no folder of a filing'],
+    ['other folders', 'folder/x.htm', 'no folder in it is named by an accession number'],
+  ])('a directory that holds no filing is told: %s', async (_, file, fault) => {
+    const place = await workplace();
+    if (file !== undefined) {
+      await mkdir(join(place.path, file, '..'), { recursive: true });
+      await writeFile(join(place.path, file), 'x');
+    }
+    const { log } = await serve([place.path]);
+    expect(log()).toContain(
+      `filings: warning: ${place.path}: ${fault}; filings are laid out as DIRECTORY/ACCESSION/FILE\n`,
+    );
+  });
+});

@@ -1,0 +1,207 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { displayWidth } from '../../src/terminal/width.ts';
+import { startScripted } from '../servers/scripted.ts';
+import { ACCESSION, type Given, serviceAt, workplace } from './run.ts';
+
+const env = { NO_COLOR: '1' };
+const LONGEST = 'a-name-that-is-longer-than-a-narrow-terminal-日本語-🇩🇪.htm';
+const FILES = [
+  {
+    file_name: 'primary.htm',
+    size: 4800,
+    type: '10-K',
+    description: 'The annual report of a company that writes long ones',
+  },
+  { file_name: LONGEST, size: 12, type: 'EX-99.1' },
+];
+const CUT = 'cut to the width of the terminal: --json shows all of it\n';
+
+async function listing(body: unknown = FILES) {
+  const text = JSON.stringify(body);
+  const server = await startScripted((socket) => {
+    socket.write(`HTTP/1.1 200 OK\r\nContent-Length: ${Buffer.byteLength(text)}\r\n\r\n${text}`);
+  });
+  onTestFinished(() => server.close());
+  const place = await workplace();
+  return (args: readonly string[], given: Omit<Given, 'env'> = {}, more: Record<string, string> = {}) =>
+    place.filings(['list', ACCESSION, ...args], { ...serviceAt(server.url), ...env, ...more }, given);
+}
+
+const linesOf = (stdout: Buffer) => stdout.toString().trimEnd().split('\n');
+const widest = (stdout: Buffer) => Math.max(...linesOf(stdout).map(displayWidth));
+
+describe('list on a terminal', () => {
+  test.each([20, 40, 60, 80, 120])('fits into %i columns, and says so where something is cut', async (columns) => {
+    const list = await listing();
+    const { exitCode, stdout, stderr } = await list([], { columns });
+    expect(exitCode, stderr).toBe(0);
+    expect(widest(stdout)).toBeLessThanOrEqual(columns);
+    expect(linesOf(stdout)).toHaveLength(3);
+    expect(stderr).toBe(CUT);
+  });
+
+  test('shows all of it where there is room, and says nothing', async () => {
+    const list = await listing();
+    const { stdout, stderr } = await list([], { columns: 150 });
+    expect(stderr).toBe('');
+    expect(stdout.toString()).not.toContain('…');
+    expect(linesOf(stdout)[0]).toMatch(/^NAME +SIZE {2}TYPE +DESCRIPTION$/);
+  });
+
+  test('cuts the name when nothing else is left', async () => {
+    const list = await listing();
+    expect(linesOf((await list([], { columns: 30 })).stdout)).toEqual([
+      'NAME',
+      'primary.htm',
+      'a-name-that-is-longer-than-a-…',
+    ]);
+  });
+
+  test('takes COLUMNS where the terminal does not tell, and 80 without', async () => {
+    const list = await listing();
+    expect(widest((await list([], { columns: 0 }, { COLUMNS: '50' })).stdout)).toBeLessThanOrEqual(50);
+    const usual = widest((await list([], { columns: 0 })).stdout);
+    expect([usual <= 80, usual > 60]).toEqual([true, true]);
+  });
+
+  test('does not say that it is cut when quiet, and says it as JSON where errors are', async () => {
+    const list = await listing();
+    expect((await list(['-q'], { columns: 40 })).stderr).toBe('');
+    const { stderr } = await list(['--error-format', 'json'], { columns: 40 });
+    expect(JSON.parse(stderr)).toEqual({ note: CUT.trimEnd() });
+  });
+
+  test('is exact off a terminal, whatever COLUMNS says', async () => {
+    const list = await listing();
+    const narrow = { COLUMNS: '20' };
+    expect((await list([], {}, narrow)).stdout.toString()).toBe(`primary.htm\n${LONGEST}\n`);
+    const { stdout, stderr } = await list(['-l'], {}, narrow);
+    expect(stdout.toString()).toContain(LONGEST);
+    expect(stdout.toString()).toContain('writes long ones');
+    expect(stderr).toBe('');
+  });
+});
+
+describe('records', () => {
+  const TOKEN = [
+    { alg: 'HS256', kid: 'k'.repeat(30) },
+    { sub: 'me', exp: 1_700_000_000 },
+  ]
+    .map((part) => Buffer.from(JSON.stringify(part)).toString('base64url'))
+    .concat('AA')
+    .join('.');
+
+  async function configured() {
+    const place = await workplace();
+    const config = join(place.home, '.config/filings/config.json');
+    await mkdir(dirname(config), { recursive: true });
+    const profiles = { work: { baseUrl: 'https://work.example', apiKey: 'canary-key-12345' }, empty: {} };
+    await writeFile(config, JSON.stringify({ jobs: 8, profiles }), { mode: 0o600 });
+    return { ...place, config };
+  }
+
+  test('config list shows every setting, its origin and its default, and the profiles', async () => {
+    const { filings, config } = await configured();
+    const { stdout, stderr } = await filings(['config', 'list', '--retries', '1'], { FILINGS_RATE: '2/s' });
+    const lines = linesOf(stdout);
+    expect(lines).toContain(`jobs\t8\t${config}: jobs\t4`);
+    expect(lines).toContain('rate\t2/s\tFILINGS_RATE');
+    expect(lines).toContain('retries\t1\t--retries\t5');
+    expect(lines).toContain('color\tauto\tdefault');
+    expect(lines).toContain('deadline\t\tnot set');
+    expect(lines).toContain('apiKey\t\tnot set');
+    expect(lines).toContain(`profiles.work.baseUrl\thttps://work.example\t${config}: profiles.work.baseUrl`);
+    expect(lines).toContain(`profiles.work.apiKey\t[redacted]\t${config}: profiles.work.apiKey`);
+    expect(lines).toContain(`profiles.empty\t\t${config}: profiles.empty`);
+    expect(`${stdout}${stderr}`).not.toContain('canary-key');
+  });
+
+  test('config list --json says what is not set, and the default of what is', async () => {
+    const { filings, config } = await configured();
+    const { stdout } = await filings(['config', 'list', '--json']);
+    const rows = linesOf(stdout).map((line) => JSON.parse(line));
+    expect(rows).toContainEqual({ key: 'jobs', default: '4', value: 8, level: 'file', origin: `${config}: jobs` });
+    expect(rows).toContainEqual({ key: 'deadline', default: null, value: null, level: null, origin: null });
+    expect(rows).toContainEqual({
+      key: 'profiles.empty',
+      default: null,
+      value: null,
+      level: 'profile',
+      origin: `${config}: profiles.empty`,
+    });
+  });
+
+  test.each<[string, readonly string[], RegExp, string]>([
+    ['config list', ['config', 'list'], /^KEY +VALUE +ORIGIN/, 'jobs'],
+    ['config check', ['config', 'check', '--sandbox'], /^CHECKED +VERDICT +DETAIL/, 'certificate'],
+    ['token inspect', ['token', 'inspect', TOKEN], /^NOT VERIFIED: .*\nPART +NAME +VALUE/, 'exp'],
+  ])('%s is a table on a terminal, and TAB separated otherwise', async (_, args, heading, name) => {
+    const { filings } = await configured();
+    const shown = await filings(args, env, { columns: 72 });
+    expect(shown.stdout.toString()).toMatch(heading);
+    expect(shown.stdout.toString()).not.toContain('\t');
+    expect(widest(shown.stdout)).toBeLessThanOrEqual(72);
+    expect(shown.stdout.toString()).toContain(name);
+    const piped = await filings(args);
+    expect(piped.stdout.toString()).not.toMatch(heading);
+    expect(linesOf(piped.stdout).every((line) => line.includes('\t'))).toBe(true);
+    expect(shown.exitCode).toBe(piped.exitCode);
+  });
+
+  test('what is cut is told, and --json has it', async () => {
+    const { filings } = await configured();
+    for (const args of [
+      ['config', 'list'],
+      ['token', 'inspect', TOKEN],
+    ]) {
+      const { stdout, stderr } = await filings(args, env, { columns: 30 });
+      expect(stdout.toString()).toContain('…');
+      expect(stderr).toBe(CUT);
+      expect(linesOf((await filings([...args, '--json'], {}, { columns: 30 })).stdout).map(tryParse)).not.toContain(
+        undefined,
+      );
+    }
+  });
+
+  function tryParse(line: string): unknown {
+    try {
+      return JSON.parse(line);
+    } catch {
+      return undefined;
+    }
+  }
+});
+
+describe('config check speaks of the settings', () => {
+  const answers: readonly (readonly [string, string, number])[] = [
+    ['a 404', 'HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n', 0],
+    ['an empty listing', 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n[]', 0],
+    ['a 401', 'HTTP/1.1 401 Unauthorized\r\nContent-Length: 0\r\n\r\n', 4],
+    ['a 503', 'HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\n\r\n', 7],
+    ['what is no listing', 'HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n<html', 9],
+  ];
+
+  test.each(answers)('%s', async (_, answer, exit) => {
+    const server = await startScripted((socket) => void socket.write(answer));
+    onTestFinished(() => server.close());
+    const place = await workplace();
+    const { exitCode, stdout, stderr } = await place.filings(['config', 'check', '--json'], serviceAt(server.url));
+    expect(exitCode, stderr).toBe(exit);
+    expect(`${stdout}${stderr}`).not.toContain('0000000000-00-000000');
+    expect(stderr).not.toContain('filings config check');
+    if (exit > 0) expect(stderr).toMatch(/^filings: config check: .+\n {2}hint: ./);
+    const [address, , key] = linesOf(stdout).map((line) => JSON.parse(line));
+    expect(address).toMatchObject({ check: 'address', verdict: 'ok' });
+    expect(key).toEqual({ check: 'key', verdict: { 0: 'ok', 4: 'wrong' }[exit] ?? 'unknown' });
+  });
+
+  test('an accession number that was named is told', async () => {
+    const server = await startScripted((socket) => void socket.write('HTTP/1.1 503 No\r\nContent-Length: 0\r\n\r\n'));
+    onTestFinished(() => server.close());
+    const place = await workplace();
+    const { stderr } = await place.filings(['config', 'check', ACCESSION], serviceAt(server.url));
+    expect(stderr).toContain(`the listing of ${ACCESSION}: 503`);
+  });
+});

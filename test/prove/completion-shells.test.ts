@@ -1,0 +1,145 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { ACCESSION, serviceAt, until } from '../cli/program.ts';
+import { isThere, shellHome, terminalOf } from '../cli/shells.ts';
+import { startScripted } from '../servers/scripted.ts';
+
+const SHELLS = (['bash', 'zsh', 'fish'] as const).filter(isThere);
+
+/** What a shell may not take for its own: one filing each, of which it is the only file. */
+const NAMES = [
+  `it's a "b".htm`,
+  '$HOME`id`.htm',
+  'back\\slash*?.htm',
+  '(p)&q;<r>|.htm',
+  '!bang#{x,y}[z]%.htm',
+  '#lead=c:d@e.htm',
+  '~root dé ünï.htm',
+];
+const accessionOf = (index: number) => `0001234567-24-${String(index).padStart(6, '0')}`;
+
+async function listings(namesOf: (accession: string) => readonly string[]) {
+  const server = await startScripted((socket, { path }) => {
+    const body = JSON.stringify(namesOf(new URL(path, 'http://x').searchParams.get('accession_no') ?? ''));
+    const length = Buffer.byteLength(body);
+    socket.write(`HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: ${length}\r\n\r\n${body}`);
+  });
+  onTestFinished(() => server.close());
+  return server;
+}
+
+describe.each(SHELLS)('%s', (shell) => {
+  test('completes the names of a filing from the service, each as one word that means it', async () => {
+    const server = await listings((accession) => [NAMES[Number(accession.slice(-6))] ?? '']);
+    const terminal = await terminalOf(shell, await shellHome(), serviceAt(server.url));
+    for (const [index, name] of NAMES.entries()) {
+      const from = terminal.seen().length;
+      await terminal.completes(`filings download ${accessionOf(index)} `, '.htm');
+      terminal.type('\r');
+      await terminal.shows(`GOT<${name}>`, from);
+    }
+    expect(server.requests.length).toBe(NAMES.length);
+  });
+
+  test.each([
+    ['a=', '.htm', 'a=b.htm'],
+    ['c:', '.htm', 'c:d.htm'],
+    ['a\\ ', '.htm', 'a b.htm'],
+    ["'a ", '.htm', 'a b.htm'],
+    ['"p', 'ice', 'p$r`ice.htm'],
+  ])('goes on with a name that begins %s', async (begin, rest, name) => {
+    const server = await listings(() => ['a b.htm', 'a=b.htm', 'c:d.htm', 'p$r`ice.htm', 'z.htm']);
+    const terminal = await terminalOf(shell, await shellHome(), serviceAt(server.url));
+    const from = terminal.seen().length;
+    await terminal.completes(`filings download ${ACCESSION} ${begin}`, rest);
+    terminal.type('\r');
+    await terminal.shows(`GOT<${name}>`, from);
+  });
+
+  test('never gets what a terminal would act on, and leaves out what stands there', async () => {
+    const hostile = [
+      '\u001b]0;owned\u0007.htm',
+      'ctl\u001b[31m.htm',
+      'new\nline.htm',
+      'bidi\u202e.htm',
+      '\u009b31m.htm',
+    ];
+    const server = await listings(() => [...hostile, 'good.htm', 'taken.htm', '-dash.htm']);
+    const terminal = await terminalOf(shell, await shellHome(), serviceAt(server.url));
+    const from = terminal.seen().length;
+    await terminal.completes(`filings download ${ACCESSION} taken.htm `, 'good.htm');
+    terminal.type('\r');
+    await terminal.shows('GOT<good.htm>', from);
+    for (const part of ['owned', 'ctl', 'line', 'bidi', '\u009b', '-dash']) {
+      expect(terminal.seen().slice(from)).not.toContain(part);
+    }
+  });
+
+  test('a failure is silent, and the line can be gone on with', async () => {
+    const server = await startScripted((socket) => void socket.end('HTTP/1.1 401 No\r\nContent-Length: 0\r\n\r\n'));
+    onTestFinished(() => server.close());
+    const terminal = await terminalOf(shell, await shellHome(), serviceAt(server.url));
+    const from = terminal.seen().length;
+    terminal.type(`filings download ${ACCESSION} \tmine.htm\r`);
+    await terminal.shows('GOT<mine.htm>', from);
+    expect(terminal.seen().slice(from)).not.toMatch(/401|hint|error/);
+    expect(server.requests.length).toBeGreaterThan(0);
+  });
+
+  test('a service that never answers is given up on, and Ctrl-C gives up at once: without a word', async () => {
+    const server = await startScripted(() => {});
+    onTestFinished(() => server.close());
+    const terminal = await terminalOf(shell, await shellHome(), serviceAt(server.url));
+    const from = terminal.seen().length;
+    terminal.type(`filings download ${ACCESSION} \t`);
+    await until(() => server.requests.length > 0);
+    // What is typed meanwhile waits for the shell.
+    terminal.type('mine.htm\r');
+    await terminal.shows('GOT<mine.htm>', from);
+    const again = terminal.seen().length;
+    const before = server.requests.length;
+    terminal.type(`filings download ${ACCESSION} \t`);
+    await until(() => server.requests.length > before);
+    terminal.type('\u0003');
+    terminal.type('\r');
+    await terminal.shows('READY> ', again);
+    // zsh has a word of its own for a completion that was given up.
+    const said = terminal
+      .seen()
+      .slice(from)
+      .replace(/Killed by signal in _filings_ask/g, '');
+    expect(said).not.toMatch(/[Kk]illed|SIG|Forced|hint|error/);
+  });
+
+  test.each([
+    ['token sign --alg ', ['RS256', 'ES512']],
+    ['download --if-exists ', ['skip', 'overwrite', 'error']],
+    ['config set key-in ', ['authorization', 'header', 'query', 'path', 'basic']],
+    ['help token ', ['sign', 'inspect', 'verify', 'keygen']],
+    ['--config config.json --profile ', ['rk', 'test']],
+  ])('offers after %s', async (line, words) => {
+    const { home, path } = await shellHome();
+    await writeFile(join(path, 'config.json'), '{"profiles":{"wo rk":{},"test":{},"b\\u001b[31md":{}}}', {
+      mode: 0o600,
+    });
+    const terminal = await terminalOf(shell, { home, path });
+    const from = terminal.seen().length;
+    await terminal.completes(`filings ${line}`, words[0] ?? '');
+    for (const word of words) await terminal.shows(word, from);
+    expect(terminal.seen().slice(from)).not.toContain('\u001b[31md');
+  });
+});
+
+test.skipIf(!isThere('zsh'))('zsh takes it sourced, too', async () => {
+  const place = await shellHome();
+  await writeFile(
+    join(place.home, '.zshrc'),
+    "PS1='READY> '; PATH=$HOME/bin:$PATH; autoload -U compinit; compinit -u -D; source <(filings completion zsh)",
+  );
+  const terminal = await terminalOf('zsh', place);
+  const from = terminal.seen().length;
+  await terminal.completes(`filings --sandbox download ${ACCESSION} pri`, 'mary');
+  terminal.type('\r');
+  await terminal.shows('GOT<primary.htm>', from);
+});

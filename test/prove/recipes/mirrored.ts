@@ -1,0 +1,29 @@
+import { chmod, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { BIN, NODE } from '../../cli/program.ts';
+
+/** Puts the built program as `filings` below a home, or a script that stands for it; gives a PATH that leads there. */
+export async function programAt(home: string, script = `exec ${PROGRAM} "$@"`): Promise<string> {
+  const folder = join(home, 'bin');
+  await mkdir(folder, { recursive: true });
+  await writeFile(join(folder, 'filings'), `#!/bin/sh\n${script}\n`);
+  await chmod(join(folder, 'filings'), 0o755);
+  return `${folder}:${process.env.PATH ?? ''}`;
+}
+
+/** The built program in a shell's words. */
+export const PROGRAM = `'${NODE}' '${BIN}'`;
+
+/**
+ * All files below a directory, hidden ones too, by path. Of checksum files the lines in order: as they stand, their order
+ * is that in which the downloads ended.
+ */
+export async function treeOf(directory: string): Promise<Record<string, string>> {
+  const entries = await readdir(directory, { recursive: true, withFileTypes: true });
+  const files = entries.filter((entry) => !entry.isDirectory()).map(({ parentPath, name }) => join(parentPath, name));
+  const read = async (path: string) => {
+    const text = (await readFile(path)).toString('latin1');
+    return [path.slice(directory.length + 1), path.endsWith('SHA256SUMS') ? text.split('\n').sort().join('\n') : text];
+  };
+  return Object.fromEntries(await Promise.all(files.sort().map(read)));
+}

@@ -1,0 +1,202 @@
+import { readdir, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { parseAccession } from '../../../src/service/accession.ts';
+import { shardOf } from '../../../src/transfer/selection/input/shard.ts';
+import { until, workplace } from '../../cli/program.ts';
+import { head, rangeStart, sendFile } from '../../servers/answers.ts';
+import { type Instead, startArchive } from '../../servers/archive.ts';
+import { FILES, FILINGS, NUMBERS } from './forty-filings.ts';
+import { PROGRAM, programAt, treeOf } from './mirrored.ts';
+import { noCluster, type SlurmCluster, startCluster } from './slurm-cluster.ts';
+import { jobOver, type Task, taskAgain } from './slurm-jobs.ts';
+
+const SCRIPT = join(import.meta.dirname, '../../../docs/recipes/slurm/mirror.sbatch');
+const SHARDS = 8;
+const inShard = (shard: number) => NUMBERS.filter((number) => shardOf(parseAccession(number), SHARDS) === shard);
+
+const reason = noCluster();
+if (reason !== '') process.stdout.write(`Slurm's recipe is not run: ${reason}\n`);
+
+describe.skipIf(reason !== '')('mirror.sbatch', () => {
+  let cluster: SlurmCluster;
+  beforeAll(async () => {
+    cluster = await startCluster();
+  });
+  afterAll(() => cluster?.stop());
+
+  async function setUp(instead?: Instead) {
+    const archive = await startArchive(FILINGS, instead && { instead });
+    const place = await workplace();
+    await writeFile(join(place.path, 'accessions.txt'), NUMBERS.map((number) => `${number}\n`).join(''));
+    const env = { ...archive.env, HOME: place.home, PATH: await programAt(place.home) };
+    const submit = async (
+      array: readonly string[],
+      more: readonly string[] = [],
+      extra: Record<string, string> = {},
+    ) => {
+      const line = ['sbatch', '--parsable', ...array, SCRIPT, 'accessions.txt', 'mirror', '--all', ...more];
+      return (await cluster.run(line, { env: { ...env, ...extra }, cwd: place.path })).trim();
+    };
+    const own = async (task: number, kind: string) =>
+      (await place.read(`mirror.tasks/${task}-of-${SHARDS}.${kind}`)).toString();
+    return { archive, place, env, submit, own };
+  }
+
+  const over = (job: string) => jobOver(cluster, job);
+  const again = (task: string) => taskAgain(cluster, task);
+  const each = (state: string, exitCode: string) =>
+    Array.from({ length: SHARDS }, (_, at) => ({ index: `${at + 1}`, state, exitCode, restarts: 0 }));
+
+  it('eight tasks make the tree of one run on one machine, and ask for nothing twice', async () => {
+    const { archive, place, submit, own } = await setUp();
+    const job = await submit([], ['--checksums']);
+    expect(await over(job)).toEqual(each('COMPLETED', '0:0'));
+    const asked = archive.asked();
+    expect(new Set(asked).size).toBe(asked.length);
+    expect(asked).toHaveLength(NUMBERS.length * (1 + FILES.length));
+    const one = ['download', '-i', 'accessions.txt', '--all', '--checksums', '-d', 'one'];
+    expect(await place.filings(one, archive.env)).toMatchObject({ exitCode: 0 });
+    expect(await treeOf(join(place.path, 'mirror'))).toEqual(await treeOf(join(place.path, 'one')));
+    for (let task = 1; task <= SHARDS; task += 1) {
+      const done = (await own(task, 'done')).trimEnd().split('\n');
+      expect(done.map((line) => line.split('\t')[0]).sort()).toEqual(inShard(task));
+    }
+    // The same once more has nothing to do.
+    const before = asked.length;
+    expect(await over(await submit([], ['--checksums']))).toEqual(each('COMPLETED', '0:0'));
+    expect(archive.asked()).toHaveLength(before);
+  });
+
+  it('a task that is requeued in the middle of a large file stops in order, and goes on at the byte where it was', async () => {
+    const SHARD = 3;
+    const [large = ''] = inShard(SHARD);
+    const body = Buffer.alloc(6_000_000, 'a large exhibit ');
+    const half = 2_500_000;
+    const starts: (number | undefined)[] = [];
+    const { archive, place, submit, own } = await setUp((socket, { accession: of, name, request, before }) => {
+      if (of !== large || name !== 'ex99.htm') return false;
+      starts.push(rangeStart(request));
+      if (before > 0) sendFile(socket, request, body, '"large"');
+      else socket.write(head(200, { 'Content-Length': body.length, ETag: '"large"' }));
+      if (before === 0) socket.write(body.subarray(0, half));
+      return true;
+    });
+    // A program that needs a second to end, as behind a slow disk, is not killed by the end of the script.
+    await programAt(place.home, `trap : TERM\n${PROGRAM} "$@"\ncode=$?; sleep 1; echo $code >> ended; exit $code`);
+    // One task of the array alone, as one submits it again.
+    const job = await submit([`--array=${SHARD}`], ['--jobs', '1']);
+    const directory = join(place.path, 'mirror', large);
+    await until(async () => {
+      const names = await readdir(directory).catch(() => []);
+      const part = names.find((name) => name.endsWith('.part'));
+      return part !== undefined && (await stat(join(directory, part))).size === half;
+    });
+    await cluster.run(['scontrol', 'requeue', `${job}_${SHARD}`]);
+    await again(`${job}_${SHARD}`);
+    expect(await over(job)).toEqual([{ index: `${SHARD}`, state: 'COMPLETED', exitCode: '0:0', restarts: 1 }]);
+    expect(starts).toEqual([undefined, half]);
+    expect((await place.read(`mirror/${large}/ex99.htm`)).equals(body)).toBe(true);
+    expect((await readdir(directory)).sort()).toEqual(FILES);
+    expect((await place.read('ended')).toString()).toBe('143\n0\n');
+    expect((await own(SHARD, 'failed')).toString()).toBe('');
+    const files = archive.asked().filter((asked) => asked.includes('/') && asked !== `${large}/ex99.htm`);
+    expect(new Set(files).size).toBe(files.length);
+    expect([...new Set(archive.asked().map((asked) => asked.split('/')[0]))].sort()).toEqual(inShard(SHARD));
+  });
+
+  // The last task's job id is that of the array: requeued by it, all tasks would begin again.
+  it.each([SHARDS, 1])('7 puts task %i back into the queue, and no other', async (shard) => {
+    const [number = ''] = inShard(shard);
+    const { archive, place, submit } = await setUp(unavailable(number, 1));
+    const job = await submit([], ['--retries', '0']);
+    await again(`${job}_${shard}`);
+    const expected = each('COMPLETED', '0:0').map((task) =>
+      task.index === `${shard}` ? { ...task, restarts: 1 } : task,
+    );
+    expect(await over(job)).toEqual(expected);
+    expect(archive.asked().filter((asked) => asked === `${number}/primary.htm`)).toHaveLength(2);
+    expect((await readdir(join(place.path, 'mirror', number))).sort()).toEqual(FILES);
+  });
+
+  it('7 ends a task for good after as many restarts as it may have, though the cluster has RequeueExit=7', async () => {
+    const [number = ''] = inShard(2);
+    const { archive, submit } = await setUp(unavailable(number, Number.POSITIVE_INFINITY));
+    const job = await submit(['--array=2'], ['--retries', '0'], { RESTARTS: '1' });
+    await again(`${job}_2`);
+    expect(await over(job)).toEqual([{ index: '2', state: 'FAILED', exitCode: '75:0', restarts: 1 }]);
+    expect(archive.asked().filter((asked) => asked === `${number}/primary.htm`)).toHaveLength(2);
+  });
+
+  it('7 is enough by itself where the cluster has RequeueExit=7', async () => {
+    const [number = ''] = inShard(2);
+    const { env, place } = await setUp(unavailable(number, 1));
+    const wrapped = 'exec filings download -i accessions.txt --all -d mirror --shard auto/8 --retries 0';
+    const line = ['sbatch', '--parsable', '--array=2', '--wrap', wrapped];
+    const job = (await cluster.run(line, { env, cwd: place.path })).trim();
+    await again(`${job}_2`);
+    expect(await over(job)).toEqual([{ index: '2', state: 'COMPLETED', exitCode: '0:0', restarts: 1 }]);
+  });
+
+  it("10 is not tried again, and the next night's goes on", async () => {
+    const { archive, place, submit } = await setUp();
+    // One filing of the two or more that each task has: a listing and three files.
+    const tonight = ['--max-requests', '4', '--jobs', '1'];
+    expect(await over(await submit([], tonight))).toEqual(each('FAILED', '10:0'));
+    expect(archive.asked()).toHaveLength(SHARDS * 4);
+    expect(await over(await submit([], []))).toEqual(each('COMPLETED', '0:0'));
+    const files = archive.asked().filter((asked) => asked.includes('/'));
+    expect(new Set(files).size).toBe(files.length);
+    expect(await readdir(join(place.path, 'mirror'))).toHaveLength(NUMBERS.length);
+  });
+
+  it('3 is through: not tried again, and --failed has what failed', async () => {
+    const [number = ''] = inShard(5);
+    let isThere = false;
+    const { place, submit, own, archive } = await setUp((socket, { accession: of, name }) => {
+      if (of !== number || name !== 'form4.xml' || isThere) return false;
+      socket.write(`${head(404, { 'Content-Length': 21 })}{"title":"Not Found"}`);
+      return true;
+    });
+    const ended = await over(await submit([]));
+    expect(ended).toEqual(each('COMPLETED', '0:0').map((task) => (task.index === '5' ? failed(task, '3:0') : task)));
+    expect(await own(5, 'failed')).toBe(`${number} form4.xml\n`);
+    expect(archive.asked().filter((asked) => asked === `${number}/form4.xml`)).toHaveLength(1);
+    isThere = true;
+    const rest = ['download', '-i', `mirror.tasks/5-of-${SHARDS}.failed`, '-d', 'mirror'];
+    expect(await place.filings(rest, archive.env)).toMatchObject({ exitCode: 0 });
+    expect((await readdir(join(place.path, 'mirror', number))).sort()).toEqual(FILES);
+  });
+
+  it('4 calls off the tasks that have not begun', async () => {
+    const { archive, submit } = await setUp((socket) => {
+      socket.write(head(401, { 'Content-Length': 0 }));
+      return true;
+    });
+    const ended = await over(await submit([`--array=1-${SHARDS}%1`]));
+    expect(ended.map(({ state, exitCode }) => `${state} ${exitCode}`)).toEqual(['FAILED 4:0', 'CANCELLED 0:0']);
+    expect(inShard(1)).toEqual(expect.arrayContaining([...archive.asked()]));
+  });
+
+  it('2 for a task beyond the parts there are, and its log says which there are', async () => {
+    const { archive, place, submit } = await setUp();
+    expect(await over(await submit(['--array=9']))).toEqual([failed({ index: '9', restarts: 0 }, '2:0')]);
+    expect((await place.read('mirror-9.log')).toString()).toContain(
+      'SLURM_ARRAY_TASK_ID is 9, and of 8 parts the indices are 1 to 8',
+    );
+    expect(archive.asked()).toEqual([]);
+  });
+});
+
+function failed(task: Pick<Task, 'index' | 'restarts'>, exitCode: string): Task {
+  return { ...task, state: 'FAILED', exitCode };
+}
+
+/** Answers 503 to so many requests for a filing's primary.htm. */
+function unavailable(number: string, times: number): Instead {
+  return (socket, { accession: of, name, before }) => {
+    if (of !== number || name !== 'primary.htm' || before >= times) return false;
+    socket.write(head(503, { 'Content-Length': 0 }));
+    return true;
+  };
+}
