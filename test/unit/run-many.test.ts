@@ -2,7 +2,8 @@ import { getEventListeners } from 'node:events';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { FilingsError, type FilingsErrorDetails } from '../../src/errors.ts';
-import { type Ending, type RunEnd, runMany, type Supply } from '../../src/transfer/run-many.ts';
+import { type Ending, type RunEnd, runMany } from '../../src/transfer/many/run-many.ts';
+import type { Supply } from '../../src/transfer/many/source.ts';
 
 const never = new AbortController().signal;
 const failure = (details: FilingsErrorDetails = {}) => new FilingsError('temporary', 'a reason', details);

@@ -1,6 +1,6 @@
 import type { ErrorCode, FilingsError } from '../../errors.ts';
 import type { AccessionNumber } from '../../service/accession.ts';
-import { type RunEnd, runMany } from '../run-many.ts';
+import { type RunEnd, runMany } from '../many/run-many.ts';
 import type { Expanded } from '../selection/expanded.ts';
 import { Expansion, type ExpansionOptions, type Extent } from '../selection/expansion.ts';
 import type { Selected } from '../selection/expansion-queue.ts';

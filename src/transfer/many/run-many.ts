@@ -1,13 +1,8 @@
-import { setMaxListeners } from 'node:events';
-import { FilingsError } from '../errors.ts';
+import type { FilingsError } from '../../errors.ts';
+import { Source, type Supply } from './source.ts';
+import { Stop } from './stop.ts';
 import { StopRule } from './stop-rule.ts';
 import { Trailing } from './trailing.ts';
-
-/** The things of a run, as they come: an `Expansion`, or anything whose `next()` never waits long after `return()`. */
-export interface Supply<Item> extends AsyncIterable<Item> {
-  /** How many were not handed out; undefined while nobody knows. */
-  left?(): number | undefined;
-}
 
 /** How one of them ended. */
 export interface Ending {
@@ -53,19 +48,9 @@ export async function runMany<Item, End extends Ending>(
   { jobs, signal, again }: RunOptions,
 ): Promise<RunEnd> {
   const source = new Source(items);
-  const stop = new AbortController();
-  setMaxListeners(0, stop.signal);
-  stop.signal.addEventListener('abort', () => source.close(stop.signal.reason), { once: true });
-  const onAbort = () => stop.abort(signal.reason);
-  signal.addEventListener('abort', onAbort, { once: true });
-  if (signal.aborted) onAbort();
+  const stop = new Stop(source, signal);
   const stops = new StopRule('files', again);
-  let done = 0;
-  let told = 0;
-  const stopBy = (error: unknown) => {
-    if (!(error instanceof FilingsError)) throw error;
-    if (!stop.signal.aborted) stop.abort(error);
-  };
+  let [done, told] = [0, 0];
   const deal = async (item: Item, arrived: () => void) => {
     let hasArrived = false;
     const end = await attempt(item, stop.signal, () => {
@@ -75,17 +60,33 @@ export async function runMany<Item, End extends Ending>(
       arrived();
     });
     if (end.limit) return source.close(end.limit);
-    const brokenOff = stop.signal.aborted && end.error === stop.signal.reason;
+    const brokenOff = stop.hasBroken(end);
     // By a signal or the deadline it is told of, by the error of another it is not this one's failure.
     if (brokenOff && !signal.aborted) return;
     if (brokenOff) told += 1;
     else done += 1;
-    const saysNothing = end.error ? end.asked === false && !end.error.stopsRun : end.asked === false || hasArrived;
-    const stopping = saysNothing ? undefined : stops.after(end.error);
-    await onEnd(end, item, brokenOff).catch(stopBy);
-    if (stopping) stopBy(stopping);
+    const stopping = saysNothing(end, hasArrived) ? undefined : stops.after(end.error);
+    await onEnd(end, item, brokenOff).catch((error) => stop.by(error));
+    if (stopping) stop.by(stopping);
   };
-  const trailing = new Trailing(jobs, (error) => stop.abort(error));
+  await workThrough(source, deal, jobs, stop);
+  const stoppedBy = stop.reason ?? source.closedBy;
+  return { stoppedBy, fromOutside: signal.aborted, done, brokenOff: told, undone: stoppedBy && source.undone(done) };
+}
+
+/** Whether an ending says nothing of whether the service is there, or nothing that was not known when its bytes were here. */
+function saysNothing({ error, asked }: Ending, hasArrived: boolean): boolean {
+  return error ? asked === false && !error.stopsRun : asked === false || hasArrived;
+}
+
+/** Some at a time, and beside them as many that come to their end. Throws what `deal` throws, when all have ended. */
+async function workThrough<Item>(
+  source: Source<Item>,
+  deal: (item: Item, arrived: () => void) => Promise<void>,
+  jobs: number,
+  stop: Stop,
+): Promise<void> {
+  const trailing = new Trailing(jobs, (error) => stop.at(error));
   const work = async () => {
     for (let next = await source.next(); next; next = await source.next()) {
       const { item } = next;
@@ -97,61 +98,12 @@ export async function runMany<Item, End extends Ending>(
     await Promise.all(workers);
     await trailing.ended();
   } catch (error) {
-    stop.abort(error);
+    stop.at(error);
     // The caller is about to close what they work with.
-    await Promise.allSettled(workers);
-    await trailing.ended().catch(() => {});
+    await Promise.allSettled([...workers, trailing.ended()]);
     throw error;
   } finally {
-    signal.removeEventListener('abort', onAbort);
+    stop.release();
     await source.closed;
-  }
-  const stoppedBy = stop.signal.aborted ? stop.signal.reason : source.closedBy;
-  return { stoppedBy, fromOutside: signal.aborted, done, brokenOff: told, undone: stoppedBy && source.undone(done) };
-}
-
-/** What the workers take from, until it is at its end or closed. */
-class Source<Item> {
-  readonly #items: Supply<Item>;
-  readonly #iterator: AsyncIterator<Item>;
-  #taken = 0;
-  #left: number | undefined;
-  /** Why no more is taken. */
-  closedBy: FilingsError | undefined;
-  /** Resolves when the supply has let go of what it held. */
-  closed: Promise<unknown> = Promise.resolve();
-
-  constructor(items: Supply<Item>) {
-    this.#items = items;
-    this.#iterator = items[Symbol.asyncIterator]();
-  }
-
-  /** The next one; undefined when none is to be begun. */
-  async next(): Promise<{ readonly item: Item } | undefined> {
-    if (this.closedBy) return undefined;
-    try {
-      const { value, done } = await this.#iterator.next();
-      if (done) return undefined;
-      this.#taken += 1;
-      return this.closedBy ? undefined : { item: value };
-    } catch (error) {
-      if (this.closedBy) return undefined;
-      if (!(error instanceof FilingsError)) throw error;
-      this.close(error);
-      return undefined;
-    }
-  }
-
-  close(reason: FilingsError): void {
-    if (this.closedBy) return;
-    this.closedBy = reason;
-    this.#left = this.#items.left?.();
-    // What it can't let go of is no reason to fail: the run has one already.
-    this.closed = Promise.resolve(this.#iterator.return?.()).catch(() => {});
-  }
-
-  /** How many of all there were did not come to their end, of which `done` did. */
-  undone(done: number): number | undefined {
-    return this.#left === undefined ? undefined : this.#left + this.#taken - done;
   }
 }
