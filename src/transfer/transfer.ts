@@ -33,6 +33,8 @@ export interface Watcher {
   /** What it waits for holds the transfer back. */
   moved(bytes: number): void | Promise<void>;
   setback(setback: Setback): void;
+  /** All bytes are here: what follows concerns the disk alone. */
+  arrived?(): void;
   /** It has failed, and so many bytes are left for another run to go on with. */
   kept(bytes: number): void;
 }
@@ -44,6 +46,7 @@ export interface Watcher {
 export async function fetchInto(remote: Remote, sink: Sink, signal: AbortSignal, watcher: Watcher): Promise<Fetched> {
   try {
     const transferred = await transfer(remote, sink, signal, watcher);
+    watcher.arrived?.();
     return { ...transferred, ...(await sink.finish()) };
   } catch (error) {
     const kept = await sink.abandon(error);

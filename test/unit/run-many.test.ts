@@ -2,7 +2,8 @@ import { getEventListeners } from 'node:events';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { FilingsError, type FilingsErrorDetails } from '../../src/errors.ts';
-import { type Ending, type RunEnd, runMany, type Supply } from '../../src/transfer/run-many.ts';
+import { type Ending, type RunEnd, runMany } from '../../src/transfer/many/run-many.ts';
+import type { Supply } from '../../src/transfer/many/source.ts';
 
 const never = new AbortController().signal;
 const failure = (details: FilingsErrorDetails = {}) => new FilingsError('temporary', 'a reason', details);
@@ -51,7 +52,7 @@ interface Ran extends RunEnd {
 
 async function run(
   items: Supply<number>,
-  attempt: (item: number, signal: AbortSignal) => Promise<Ending>,
+  attempt: (item: number, signal: AbortSignal, arrived: () => void) => Promise<Ending>,
   { jobs = 1, signal = never } = {},
 ): Promise<Ran> {
   const told: Told[] = [];
@@ -315,5 +316,82 @@ describe('runMany', () => {
       { numRuns: 300 },
     );
     expect(Math.min(...Object.values(reached))).toBeGreaterThan(15);
+  });
+});
+
+describe('what has arrived', () => {
+  /** Items that arrive at once, and end when they are let. */
+  function held() {
+    const begun: number[] = [];
+    const ends: (() => void)[] = [];
+    const attempt = async (item: number, _signal: AbortSignal, arrived: () => void): Promise<Ending> => {
+      begun.push(item);
+      await turn();
+      arrived();
+      await new Promise<void>((resolve) => {
+        ends[item] = resolve;
+      });
+      return {};
+    };
+    return { begun, ends, attempt };
+  }
+  const turns = async () => {
+    for (let count = 0; count < 20; count += 1) await turn();
+  };
+
+  test('lets the next one begin, but no more than twice the jobs are under way', async () => {
+    const { begun, ends, attempt } = held();
+    const running = run(new Numbers(6), attempt, { jobs: 2 });
+    await turns();
+    expect(begun).toEqual([0, 1, 2, 3]);
+    ends[0]?.();
+    await turns();
+    // There is room by now, but a job that found none waits for its own file's end.
+    expect(begun).toEqual([0, 1, 2, 3]);
+    ends[2]?.();
+    await turns();
+    expect(begun).toEqual([0, 1, 2, 3, 4, 5]);
+    for (let item = 1; item < 6; item += 1) {
+      ends[item]?.();
+      await turns();
+    }
+    const { done, told } = await running;
+    expect(done).toBe(6);
+    expect(told.map(({ item }) => item).sort()).toEqual([0, 1, 2, 3, 4, 5]);
+  });
+
+  test('is waited for before the run ends', async () => {
+    const { ends, attempt } = held();
+    let isOver = false;
+    const running = run(new Numbers(1), attempt, { jobs: 4 }).then(() => {
+      isOver = true;
+    });
+    await turns();
+    expect(isOver).toBe(false);
+    ends[0]?.();
+    await running;
+  });
+
+  test('stops the run when it throws, and that is what the run throws', async () => {
+    const begun: number[] = [];
+    const running = run(new Numbers(100), async (item, _signal, arrived) => {
+      begun.push(item);
+      arrived();
+      await turn();
+      throw new Error('a defect');
+    });
+    await expect(running).rejects.toThrow('a defect');
+    expect(begun.length).toBeLessThan(4);
+  });
+
+  test('stops the run when it ends with what would fail all the rest', async () => {
+    const { done, stoppedBy } = await run(new Numbers(100), async (item, _signal, arrived) => {
+      await turn();
+      arrived();
+      await turn();
+      return item === 0 ? { error: new FilingsError('local_io', 'full', { stopsRun: true }) } : {};
+    });
+    expect(stoppedBy?.code).toBe('local_io');
+    expect(done).toBeLessThan(4);
   });
 });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { type ErrorCode, FilingsError } from '../../src/errors.ts';
-import type { Things } from '../../src/transfer/stop-rule.ts';
-import { type BatchResult, batchError } from '../../src/transfer/verdict.ts';
+import type { Things } from '../../src/transfer/many/stop-rule.ts';
+import { type BatchResult, batchError } from '../../src/transfer/many/verdict.ts';
 
 const result = (more: Partial<BatchResult> = {}): BatchResult => ({
   files: 5,

@@ -59,6 +59,7 @@ export function boundWatcher(
       await throttle?.moved(bytes, signal);
     },
     setback: (setback) => shown.setback(setback),
+    arrived: () => shown.arrived?.(),
     kept: (bytes) => shown.kept(bytes),
     release: () => share.release(),
   };

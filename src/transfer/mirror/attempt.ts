@@ -2,9 +2,9 @@ import { lstat } from 'node:fs/promises';
 import type { ChecksumFiles } from '../checksums/checksum-files.ts';
 import { type Fetching, fetchToDisk, type Target } from '../fetch-file.ts';
 import { type Bounds, boundWatcher, keptFrom } from '../limits/bounds.ts';
+import type { Ending } from '../many/run-many.ts';
 import type { Outcome } from '../outcome.ts';
 import { alreadyThere } from '../present.ts';
-import type { Ending } from '../run-many.ts';
 import type { Expanded, ExpandedFile } from '../selection/expanded.ts';
 import type { Watcher } from '../transfer.ts';
 import { keepChecksum } from './keep-checksum.ts';
@@ -29,11 +29,18 @@ export interface Attempting {
   readonly checksums: ChecksumFiles | undefined;
 }
 
+/** What one of a run's things is dealt with in. */
+export interface Within {
+  readonly signal: AbortSignal;
+  /** Told when only the disk has still to do. */
+  readonly arrived: () => void;
+}
+
 /** Deals with one thing of a selection: a file is fetched within the limits, anything else has ended already. */
-export async function attempt(item: Expanded, attempting: Attempting, signal: AbortSignal): Promise<Attempted> {
+export async function attempt(item: Expanded, attempting: Attempting, within: Within): Promise<Attempted> {
   switch (item.kind) {
     case 'file':
-      return attempting.dryRun ? plan(item, attempting) : fetchWithin(item, attempting, signal);
+      return attempting.dryRun ? plan(item, attempting) : fetchWithin(item, attempting, within);
     case 'bad':
     case 'refused':
       return { error: item.error, asked: false };
@@ -44,14 +51,18 @@ export async function attempt(item: Expanded, attempting: Attempting, signal: Ab
   }
 }
 
-async function fetchWithin(file: ExpandedFile, attempting: Attempting, signal: AbortSignal): Promise<Attempted> {
+async function fetchWithin(
+  file: ExpandedFile,
+  attempting: Attempting,
+  { signal, arrived }: Within,
+): Promise<Attempted> {
   const { bounds, fetching, targetOf, checksums } = attempting;
   const target = targetOf(file.path);
   const due = { size: file.size, path: target.path };
   const limit = await keptFrom(due, bounds);
   if (limit) return { limit };
   const shown = attempting.watch(file);
-  const watcher = boundWatcher(due, bounds, shown, signal);
+  const watcher = boundWatcher(due, bounds, { ...shown, arrived }, signal);
   const fetched = await fetchToDisk(file, target, fetching, signal, watcher).finally(() => watcher.release());
   const outcome = checksums ? await keepChecksum(fetched, target, checksums, fetching.places, signal) : fetched;
   shown.finish(outcome);

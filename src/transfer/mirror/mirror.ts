@@ -1,6 +1,6 @@
 import type { ErrorCode, FilingsError } from '../../errors.ts';
 import type { AccessionNumber } from '../../service/accession.ts';
-import { type RunEnd, runMany } from '../run-many.ts';
+import { type RunEnd, runMany } from '../many/run-many.ts';
 import type { Expanded } from '../selection/expanded.ts';
 import { Expansion, type ExpansionOptions, type Extent } from '../selection/expansion.ts';
 import type { Selected } from '../selection/expansion-queue.ts';
@@ -35,7 +35,7 @@ export async function mirror(
   let stoppedFor: ErrorCode | undefined;
   const end = await runMany(
     expansion,
-    (item: Expanded, signal) => attempt(item, attempting, signal),
+    (item: Expanded, signal, arrived) => attempt(item, attempting, { signal, arrived }),
     async ({ outcome, error, asked }, item, brokenOff) => {
       await ledger.ended(item, outcome, brokenOff);
       if (item.kind === 'unmatched') telling.unmatched(item.accession, noMatch(item.files));

@@ -1,4 +1,4 @@
-import { FilingsError } from '../errors.ts';
+import { FilingsError } from '../../errors.ts';
 import type { Things } from './stop-rule.ts';
 
 /** How a batch went. */
