@@ -360,6 +360,18 @@ describe('what has arrived', () => {
     expect(told.map(({ item }) => item).sort()).toEqual([0, 1, 2, 3, 4, 5]);
   });
 
+  test('is waited for where there is one job: one after the other', async () => {
+    const { begun, ends, attempt } = held();
+    const running = run(new Numbers(2), attempt);
+    await turns();
+    expect(begun).toEqual([0]);
+    ends[0]?.();
+    await turns();
+    expect(begun).toEqual([0, 1]);
+    ends[1]?.();
+    await running;
+  });
+
   test('is waited for before the run ends', async () => {
     const { ends, attempt } = held();
     let isOver = false;
@@ -374,24 +386,32 @@ describe('what has arrived', () => {
 
   test('stops the run when it throws, and that is what the run throws', async () => {
     const begun: number[] = [];
-    const running = run(new Numbers(100), async (item, _signal, arrived) => {
-      begun.push(item);
-      arrived();
-      await turn();
-      throw new Error('a defect');
-    });
+    const running = run(
+      new Numbers(100),
+      async (item, _signal, arrived) => {
+        begun.push(item);
+        arrived();
+        await turn();
+        throw new Error('a defect');
+      },
+      { jobs: 2 },
+    );
     await expect(running).rejects.toThrow('a defect');
-    expect(begun.length).toBeLessThan(4);
+    expect(begun.length).toBeLessThan(8);
   });
 
   test('stops the run when it ends with what would fail all the rest', async () => {
-    const { done, stoppedBy } = await run(new Numbers(100), async (item, _signal, arrived) => {
-      await turn();
-      arrived();
-      await turn();
-      return item === 0 ? { error: new FilingsError('local_io', 'full', { stopsRun: true }) } : {};
-    });
+    const { done, stoppedBy } = await run(
+      new Numbers(100),
+      async (item, _signal, arrived) => {
+        await turn();
+        arrived();
+        await turn();
+        return item === 0 ? { error: new FilingsError('local_io', 'full', { stopsRun: true }) } : {};
+      },
+      { jobs: 2 },
+    );
     expect(stoppedBy?.code).toBe('local_io');
-    expect(done).toBeLessThan(4);
+    expect(done).toBeLessThan(8);
   });
 });

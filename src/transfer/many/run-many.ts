@@ -37,7 +37,7 @@ export interface RunEnd {
 /**
  * Works through what comes, some at a time. Goes on after one that failed, but not after what would
  * fail all the rest. `attempt` never throws for a failure of its own, and may say that it has `arrived`: the next one
- * begins while it comes to its end, beside as many others as there are jobs. `onEnd` hears of each as it ends.
+ * begins while it comes to its end, beside as many others as there are jobs, unless there is one. `onEnd` hears of each as it ends.
  * What the supply throws as a FilingsError ends the run as a limit does; what `onEnd` throws as one
  * stops it. Throws what `attempt` throws, and any other error of the supply or of `onEnd`.
  */
@@ -86,7 +86,8 @@ async function workThrough<Item>(
   jobs: number,
   stop: Stop,
 ): Promise<void> {
-  const trailing = new Trailing(jobs, (error) => stop.at(error));
+  // One job means one after the other, in their order.
+  const trailing = new Trailing(jobs === 1 ? 0 : jobs, (error) => stop.at(error));
   const work = async () => {
     for (let next = await source.next(); next; next = await source.next()) {
       const { item } = next;
