@@ -22,12 +22,11 @@ exports.isNeeded = () => {
 };
 
 /** Runs the same command line in a Node of its own that has the flag, and ends as that ends: as `start` in main.ts. */
-exports.start = (script) => {
+exports.start = (own) => {
   // Here alone: every start of the program reads this file.
   const { spawn } = require('node:child_process');
-  const child = spawn(process.execPath, [FLAG, ...process.execArgv, script, ...process.argv.slice(2)], {
-    stdio: inherited(),
-  });
+  const { args, env } = own.startedWith(FLAG);
+  const child = spawn(process.execPath, args, { env, stdio: inherited() });
   for (const name of FORWARDED) process.on(name, () => child.kill(name));
   const crashed = async (error) => {
     process.stderr.write(`filings: cannot start under a limit on address space (ulimit -v): ${error.message}\n`);

@@ -1,7 +1,6 @@
 'use strict';
 
-const { readFileSync, writeSync } = require('node:fs');
-const { join } = require('node:path');
+const { writeSync } = require('node:fs');
 
 const SHELLS = ['bash', 'zsh', 'fish'];
 
@@ -9,11 +8,11 @@ const SHELLS = ['bash', 'zsh', 'fish'];
  * Answers what a shell asks as it starts and while a person types, where the answer is at hand: true when it is written.
  * Otherwise the whole program has to see to it, and to what went wrong here.
  */
-exports.isAnswered = async (root) => {
+exports.isAnswered = async (own) => {
   try {
     const argv = process.argv.slice(2);
     const isScript = argv.length === 2 && SHELLS.includes(argv[1]);
-    const text = isScript ? readFileSync(join(root, 'completions', `filings.${argv[1]}`)) : await namesFor(argv, root);
+    const text = isScript ? own.read(`completions/filings.${argv[1]}`) : await namesFor(argv, own);
     if (text !== undefined) writeAll(Buffer.from(text));
     return text !== undefined;
   } catch {
@@ -21,8 +20,8 @@ exports.isAnswered = async (root) => {
   }
 };
 
-function namesFor(argv, root) {
-  return require(join(root, 'dist', 'asked.js')).answer({
+function namesFor(argv, own) {
+  return own.asked().answer({
     argv,
     env: process.env,
     // It may be gone, which matters only to a relative path.

@@ -24,19 +24,16 @@ if (process.env.NODE_DEBUG) {
 delete process.env.NODE_DEBUG;
 delete process.env.NODE_DEBUG_NATIVE;
 
-const { existsSync } = require('node:fs');
-const { join } = require('node:path');
-const root = join(__dirname, '..');
-const main = join(root, 'dist', 'main.js');
-if (!existsSync(main)) {
+const own = require('./own.js');
+if (!own.isBuilt()) {
   (stderr ?? process.stderr).write("filings: not built yet: run 'npm ci' in the project's folder\n");
   process.exit(2);
 }
 
-require('./compile-cache.js').enableCompileCache();
+own.enableCompileCache();
 if (process.argv[2] === 'completion') {
   require('./asked.js')
-    .isAnswered(root)
+    .isAnswered(own)
     .then((answered) => answered || begin());
 } else {
   begin();
@@ -44,7 +41,7 @@ if (process.argv[2] === 'completion') {
 
 function begin() {
   const again = require('./again.js');
-  const run = again.isNeeded() ? again.start(__filename) : require(main).start(root, stderr);
+  const run = again.isNeeded() ? again.start(own) : own.start(stderr);
 
   for (const event of ['uncaughtException', 'unhandledRejection']) {
     process.on(event, (error) => run.crashed(error).then((status) => process.exit(status)));

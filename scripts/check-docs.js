@@ -1,13 +1,15 @@
 // Checks what the documents say against the tree: every folder of src/ has its row in ARCHITECTURE.md, every test that
 // docs/guarantees.md names is there, every source that a document names is there, every link between documents leads
-// somewhere.
+// somewhere, from where the package is installed, too: those that leave it name the repository.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
 const root = join(import.meta.dirname, '..');
+/** npm packs these whatever `files` says. */
+const ALWAYS_SHIPPED = ['LICENSE', 'README.md', 'package.json'];
 const read = (path) => readFileSync(join(root, path), 'utf8');
 const pages = () => [...files('.', '.md', false), ...files('docs', '.md')];
-const faults = [...sources(), ...tests(), ...named(), ...links()];
+const faults = [...sources(), ...tests(), ...named(), ...links(), ...packaged()];
 for (const fault of faults) process.stderr.write(`${fault}\n`);
 if (faults.length > 0) process.exitCode = 1;
 
@@ -53,10 +55,43 @@ function* named() {
 
 function* links() {
   for (const page of pages()) {
-    for (const [, target] of read(page).matchAll(/\]\(([^)#:]+)(?:#[^)]*)?\)/g)) {
-      if (!existsSync(join(root, dirname(page), target))) yield `${page}: ${target} is not there`;
+    for (const target of targets(page)) {
+      if (!isUrl(target) && !existsSync(join(root, dirname(page), target))) yield `${page}: ${target} is not there`;
     }
   }
+}
+
+/** Where a page's links and pictures lead, but those within it. */
+function targets(page) {
+  const found = [...read(page).matchAll(/(?:\]\(|\b(?:src|srcset|href)=")([^)#"]+)/g)];
+  return found.map(([, target]) => target);
+}
+
+function isUrl(target) {
+  return /^[a-z]+:/.test(target);
+}
+
+/** A page that is in the package links to what is in there, or to the repository, and there to what is here. */
+function* packaged() {
+  const { files: listed, homepage } = JSON.parse(read('package.json'));
+  const isShipped = (path) => ALWAYS_SHIPPED.includes(path) || isListed(path, listed);
+  const inRepository = `${homepage.replace(/#.*/, '')}/blob/main/`;
+  for (const page of pages().filter(isShipped)) {
+    for (const target of targets(page)) {
+      const path = join(dirname(page), target);
+      const away = target.startsWith(inRepository) ? target.slice(inRepository.length) : '';
+      if (!existsSync(join(root, away))) yield `${page}: ${target} is not there`;
+      if (isUrl(target) || isShipped(path)) continue;
+      yield `${page}: ${target} is not in the package: link to ${inRepository}${path}`;
+    }
+  }
+}
+
+/** Whether package.json's `files` has a path, or a folder above it; the last line that says something about it counts. */
+function isListed(path, listed) {
+  const covers = (entry) => path === entry || path.startsWith(`${entry}/`);
+  const [last] = listed.filter((entry) => covers(entry.replace('!', ''))).slice(-1);
+  return last !== undefined && !last.startsWith('!');
 }
 
 function files(folder, ending, deep = true) {

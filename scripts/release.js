@@ -1,10 +1,10 @@
 // Makes a release: node scripts/release.js VERSION [--dry-run]
-// The version into package.json and its lock, the changelog's Unreleased section under its number and date, a packed
-// program that works, then a commit and a tag. With --dry-run everything but these two, and the files as they were.
+// The version into package.json and its lock, the changelog's Unreleased section under its number and date, a package
+// and an executable that work (test/prove/package), then a commit and a tag; the package and the executable stay in the
+// project's folder. With --dry-run neither these nor a commit, and the files as they were.
 import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { smokeTest } from './smoke.js';
 
 const root = join(import.meta.dirname, '..');
 const FILES = ['package.json', 'package-lock.json', 'CHANGELOG.md'];
@@ -21,12 +21,14 @@ try {
   run('npm', 'version', version, '--no-git-tag-version', '--allow-same-version');
   writeFileSync(join(root, 'CHANGELOG.md'), changelog);
   run('npm', 'run', 'generate');
-  const file = smokeTest(option !== '--dry-run');
+  run('npm', 'run', 'build');
+  run('npx', 'vitest', 'run', '--project', 'prove', 'test/prove/package');
   if (option === '--dry-run') run('git', 'checkout', '--', '.');
   else {
     run('git', 'commit', '--all', '--message', `Release ${version}`);
     run('git', 'tag', '--annotate', `v${version}`, '--message', `filings ${version}`);
-    process.stdout.write(`${file}\n`);
+    process.stdout.write(run('npm', 'pack', '--ignore-scripts', '--silent'));
+    process.stdout.write(run('npm', 'run', '--silent', 'build:executable'));
   }
 } catch (error) {
   run('git', 'checkout', '--', '.');

@@ -1,6 +1,7 @@
 import { COMMANDS } from './cli/catalogue.ts';
 import { plainRequest, type Request } from './cli/request.ts';
 import { FilingsError } from './errors.ts';
+import { filesIn, filesWithin, type OwnFiles } from './own-files.ts';
 import { type NamedSetting, SETTINGS } from './settings/table.ts';
 import { isBrokenPipe, write } from './stdio/output.ts';
 import { guardStream } from './stdio/raw-write.ts';
@@ -17,9 +18,21 @@ export interface Run {
   readonly crashed: (error: unknown) => Promise<number>;
 }
 
-/** Runs the program in the real world; the caller owns the process, and may know a stderr that is not `process`'s. */
+/**
+ * Runs the program in the real world, with the files in the project's folder; the caller owns the process, and may know
+ * a stderr that is not `process`'s.
+ */
 export function start(root: string, stderr?: OutputStream): Run {
-  const world = systemWorld(root, stderr);
+  return startWith(filesIn(root), stderr);
+}
+
+/** The same with an executable's assets. */
+export function startWithin(asset: (key: string) => ArrayBuffer, stderr?: OutputStream): Run {
+  return startWith(filesWithin(asset), stderr);
+}
+
+function startWith(own: OwnFiles, stderr?: OutputStream): Run {
+  const world = systemWorld(own, stderr);
   return { done: main(world), crashed: (error) => report(error, world) };
 }
 
@@ -136,7 +149,7 @@ async function rendered(error: FilingsError, world: World): Promise<string> {
   if (verbose && error.code === 'internal') {
     const { mappedStack } = await import('./terminal/mapped-stack.ts');
     const defect = error.cause instanceof Error ? error.cause : error;
-    defect.stack = mappedStack(defect.stack ?? '');
+    defect.stack = mappedStack(defect.stack ?? '', world.own);
   }
   return renderError(error, {
     format: errorFormat,

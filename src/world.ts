@@ -1,9 +1,8 @@
 import { setMaxListeners } from 'node:events';
-import { readFileSync } from 'node:fs';
 import { hostname, uptime } from 'node:os';
-import { join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { errnoOf, FilingsError } from './errors.ts';
+import type { OwnFiles } from './own-files.ts';
 import { Secrets } from './secrets/secrets.ts';
 
 /** A standard output stream; `columns` is there on a terminal only. */
@@ -58,14 +57,13 @@ export interface World {
   readonly shown: { presentation?: Presentation };
   /** Of the package. Throws where that can't be read. */
   readonly version: string;
-  /** The project's directory, where `samples/` and `package.json` are. Absolute. */
-  readonly root: string;
+  readonly own: OwnFiles;
 }
 
 const SIGNALS = { SIGHUP: 1, SIGINT: 2, SIGTERM: 15 } as const;
 
 /** The real world. Installs the signal handlers: the first signal aborts, a second one quits at once. */
-export function systemWorld(root: string, stderr?: OutputStream): World {
+export function systemWorld(own: OwnFiles, stderr?: OutputStream): World {
   return {
     argv: process.argv.slice(2),
     env: process.env,
@@ -96,9 +94,9 @@ export function systemWorld(root: string, stderr?: OutputStream): World {
     secrets: new Secrets(),
     shown: {},
     get version() {
-      return JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')).version;
+      return JSON.parse(own.read('package.json').toString()).version;
     },
-    root,
+    own,
   };
 }
 

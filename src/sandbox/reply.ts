@@ -1,10 +1,10 @@
 import type { ServerResponse } from 'node:http';
 import { finished, pipeline } from 'node:stream/promises';
-import type { ArchivedFile } from './archive/archived-file.ts';
+import type { ServedFile } from './archive/archive.ts';
 
 /** A part of an open file; whoever sends it closes the file. */
 export interface FileSlice {
-  readonly file: ArchivedFile;
+  readonly file: ServedFile;
   readonly offset: number;
   readonly length: number;
 }

@@ -1,9 +1,10 @@
-import { basename, dirname, join } from 'node:path';
+import { basename, dirname } from 'node:path';
 import { Directory } from '../disk/directory.ts';
 import { Heartbeat } from '../disk/owner/heartbeat.ts';
 import { HEARTBEAT_MS, type Owner } from '../disk/owner/owner.ts';
 import { ownerOf, processAt } from '../disk/owner/processes.ts';
 import { Pool } from '../disk/pool.ts';
+import { type OwnFiles, type ThreadCode, threadCode } from '../own-files.ts';
 import { Leftovers } from './sinks/leftovers.ts';
 
 /** What the places need to know of the process. */
@@ -12,8 +13,7 @@ export interface Tenant {
   readonly pid: number;
   readonly platform: string;
   readonly uid: number | undefined;
-  /** The project's folder. Absolute. */
-  readonly root: string;
+  readonly own: OwnFiles;
   /** Whether there is a process of that number; true when that can't be told. */
   readonly isRunning: (pid: number) => boolean;
   /** Of the machine. Seconds. */
@@ -48,6 +48,7 @@ export class Places {
   readonly #tenant: Tenant;
   readonly #open = new Pool<Place>(MOST_OPEN, ({ directory }) => directory.close());
   #serial = 0;
+  #hashWorker: ThreadCode | undefined;
 
   constructor(tenant: Tenant) {
     this.#tenant = tenant;
@@ -78,8 +79,9 @@ export class Places {
   }
 
   /** The thread that hashes files beside the main one. */
-  get hashWorker(): string {
-    return join(this.#tenant.root, 'dist', 'hash-worker.js');
+  get hashWorker(): ThreadCode {
+    this.#hashWorker ??= threadCode('hash-worker', this.#tenant.own);
+    return this.#hashWorker;
   }
 
   /** Tells the parts of this process apart. */

@@ -5,10 +5,20 @@ import { expect, test } from 'vitest';
 
 const root = join(import.meta.dirname, '../..');
 
+const { stdout } = await execa('npm', ['pack', '--dry-run', '--json', '--ignore-scripts'], { cwd: root });
+const [{ files, size }] = JSON.parse(stdout) as [{ files: { path: string }[]; size: number }];
+const paths = files.map(({ path }) => path);
+
+test('the package is small, and holds what the program and its pages need', () => {
+  expect(size).toBeLessThan(1_500_000);
+  for (const path of ['bin/filings.js', 'dist/main.js', 'docs/cron.md', 'docs/recipes/cron/mirror.sh', 'LICENSE']) {
+    expect(paths).toContain(path);
+  }
+  expect(paths.filter((path) => /^(src|test|scripts|node_modules)\/|own-embedded/.test(path))).toEqual([]);
+});
+
 test('the package holds the licences of the libraries that are bundled into it', async () => {
-  const packed = await execa('npm', ['pack', '--dry-run', '--json', '--ignore-scripts'], { cwd: root });
-  const [{ files }] = JSON.parse(packed.stdout) as [{ files: { path: string }[] }];
-  expect(files.map(({ path }) => path)).toContain('THIRD-PARTY-LICENSES');
+  expect(paths).toContain('THIRD-PARTY-LICENSES');
   const licences = await readFile(join(root, 'THIRD-PARTY-LICENSES'), 'utf8');
   for (const name of ['chalk', 'commander', 'jose', 'string-width', 'undici', 'zod']) {
     expect(licences).toMatch(new RegExp(`^${name} [\\d.]+ \\(MIT\\)\\n\\n[^-]*copyright`, 'im'));

@@ -88,7 +88,7 @@ describe('a small file is hashed without being read', () => {
   const fresh = async () => {
     // May be written only: whoever reads it fails.
     const file = GatheredFile.over(await open(join(await temporaryDirectory(), 'part'), 'wx'));
-    const hash = new FollowingHash(file, 'part', '/no/such/worker.js');
+    const hash = new FollowingHash(file, 'part', { code: '/no/such/worker.js', eval: false });
     onTestFinished(() => file.close());
     return async (bytes: Buffer) => {
       for (let from = 0; from < bytes.length; from += 50_000) {

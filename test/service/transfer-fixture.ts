@@ -8,6 +8,7 @@ import { onTestFinished } from 'vitest';
 import { errnoOf } from '../../src/errors.ts';
 import { Connections } from '../../src/http/connection/connections.ts';
 import { Pace } from '../../src/http/retry/pace.ts';
+import { filesIn } from '../../src/own-files.ts';
 import { Secrets } from '../../src/secrets/secrets.ts';
 import { parseAccession } from '../../src/service/accession.ts';
 import { ServiceClient } from '../../src/service/client.ts';
@@ -110,13 +111,12 @@ export async function startRun(url: string, options: RunOptions = {}): Promise<R
 /** What a run's places know of its process. */
 export function tenant({ hostname = 'test', pid = process.pid, heartbeatMs = 60_000, ...options }: RunOptions = {}) {
   const { platform, geteuid } = process;
-  const root = join(import.meta.dirname, '..', '..');
   return {
     hostname,
     pid,
     platform,
     uid: geteuid?.(),
-    root,
+    own: filesIn(join(import.meta.dirname, '..', '..')),
     isRunning,
     uptime: options.uptime ?? uptime,
     heartbeatMs,

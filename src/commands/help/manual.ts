@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
-import { access } from 'node:fs/promises';
+import { access, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { diskFailure } from '../../disk/failure.ts';
 import { errnoOf, FilingsError } from '../../errors.ts';
 import { write } from '../../stdio/output.ts';
 import type { World } from '../../world.ts';
@@ -21,7 +22,27 @@ interface Shown {
  * @throws FilingsError `local_io` when the page is not there; the reason of an interrupt that ended the reader
  */
 export async function showPage(name: string, otherwise: string, world: World): Promise<void> {
-  const path = join(world.root, 'man', name);
+  const place = world.own.placeOf(`man/${name}`);
+  if (place !== undefined) return showFile(place, otherwise, world);
+  await withCopy(name, world, (copy) => showFile(copy, otherwise, world));
+}
+
+/** Readers of pages want a file: an executable makes one, gone afterwards. */
+async function withCopy(name: string, { own, env }: World, use: (path: string) => Promise<void>): Promise<void> {
+  const place = env.TMPDIR || '/tmp';
+  const directory = await mkdtemp(join(place, 'filings-man-')).catch((error) => {
+    throw diskFailure(error, place, 'name another directory with TMPDIR');
+  });
+  try {
+    const path = join(directory, name);
+    await writeFile(path, own.read(`man/${name}`), { flag: 'wx' });
+    await use(path);
+  } finally {
+    await rm(directory, { recursive: true, force: true });
+  }
+}
+
+async function showFile(path: string, otherwise: string, world: World): Promise<void> {
   await access(path).catch((cause) => {
     throw new FilingsError('local_io', `${path}: cannot be read (${errnoOf(cause)})`, {
       hint: 'install filings anew; filings help tells the same',

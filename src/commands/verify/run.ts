@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os';
-import { join } from 'node:path';
 import { FilingsError } from '../../errors.ts';
+import { threadCode } from '../../own-files.ts';
 import { startDeadline } from '../../session/deadline.ts';
 import { type Resolved, resolveSettings } from '../../settings/resolve.ts';
 import type { Invocation } from '../../spec/invocation.ts';
@@ -77,8 +77,8 @@ async function verifyAll(
     }
     shown.advance(bytes);
   };
-  const file = join(world.root, 'dist', 'hash-thread.js');
-  const stoppedBy = await verify(roots, checking, { file, threads, moved }).then(
+  const thread = threadCode('hash-thread', world.own);
+  const stoppedBy = await verify(roots, checking, { thread, threads, moved }).then(
     () => undefined,
     (error: unknown) => {
       if (signal.aborted && signal.reason instanceof FilingsError) return signal.reason;

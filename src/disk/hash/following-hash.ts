@@ -2,6 +2,7 @@ import { createHash, type Hash } from 'node:crypto';
 import { Worker } from 'node:worker_threads';
 import { orAbort } from '../../abort.ts';
 import { FilingsError } from '../../errors.ts';
+import type { ThreadCode } from '../../own-files.ts';
 import type { GatheredFile } from '../gathered-file.ts';
 import { sha256OfBytes } from './sha256.ts';
 
@@ -24,17 +25,17 @@ export type HashAnswer = { readonly sha256: string } | { readonly missing: numbe
 export class FollowingHash {
   readonly #file: GatheredFile;
   readonly #shown: string;
-  readonly #workerFile: string;
+  readonly #thread: ThreadCode;
   /** Of all chunks that the file has; undefined once not all went by here, or they are many. */
   #goingBy: Hash | undefined;
   #worker: Worker | undefined;
   #failed = false;
 
-  /** `shown` is the path for people, `workerFile` the built `hash-worker.js`. To be closed before the file is. */
-  constructor(file: GatheredFile, shown: string, workerFile: string) {
+  /** `shown` is the path for people, `thread` the built `hash-worker`. To be closed before the file is. */
+  constructor(file: GatheredFile, shown: string, thread: ThreadCode) {
     this.#file = file;
     this.#shown = shown;
-    this.#workerFile = workerFile;
+    this.#thread = thread;
   }
 
   /** The file begins anew, empty; `total` is how long it will be, where that is known. */
@@ -84,7 +85,7 @@ export class FollowingHash {
   }
 
   #start(): Worker {
-    const worker = new Worker(this.#workerFile, { workerData: this.#file.fd });
+    const worker = new Worker(this.#thread.code, { eval: this.#thread.eval, workerData: this.#file.fd });
     worker.on('error', () => {
       this.#failed = true;
     });

@@ -17,7 +17,20 @@ export interface Archive {
   /** The files of a filing, sorted by name; empty without such a filing. Rejects when it can't be read. */
   list(accession: string): Promise<readonly ArchiveEntry[]>;
   /** An open file, to be closed by the caller; undefined without such a file. Rejects when it can't be read. */
-  open(accession: string, name: string): Promise<ArchivedFile | undefined>;
+  open(accession: string, name: string): Promise<ServedFile | undefined>;
+}
+
+/** An open file of an archive. */
+export interface ServedFile {
+  /** Bytes. */
+  readonly size: number;
+  /** Strong. */
+  readonly etag: string;
+  /** Milliseconds since the epoch; infinite where nobody knows. */
+  readonly modifiedAt: number;
+  /** Reads `length` bytes from an offset, in chunks. Throws when they are not of the state that the ETag names. */
+  read(offset: number, length: number): AsyncIterable<Buffer>;
+  close(): Promise<void>;
 }
 
 /** What means "not there" to a client; anything else means "can't be read". */

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { ArchivedFile } from '../archive/archived-file.ts';
+import type { ServedFile } from '../archive/archive.ts';
 import { mediaType } from '../archive/media-type.ts';
 import { problem } from '../problem.ts';
 import type { Reply } from '../reply.ts';
@@ -16,7 +16,7 @@ export interface FileRequest {
 }
 
 /** The answer to a download: 200, 206, 304 or 416. Closes the file unless the answer's body holds it. */
-export async function fileReply(file: ArchivedFile, request: FileRequest): Promise<Reply> {
+export async function fileReply(file: ServedFile, request: FileRequest): Promise<Reply> {
   const { size } = file;
   const validators = { etag: file.etag, lastModified: lastModified(file, request.now) };
   const common = {
@@ -50,6 +50,6 @@ export async function fileReply(file: ArchivedFile, request: FileRequest): Promi
 }
 
 /** No time later than the answer's own may be told (RFC 9110 section 8.8.2.1). */
-function lastModified(file: ArchivedFile, now: number): string | undefined {
+function lastModified(file: ServedFile, now: number): string | undefined {
   return file.modifiedAt > now ? undefined : new Date(file.modifiedAt).toUTCString();
 }

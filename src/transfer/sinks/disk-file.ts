@@ -1,6 +1,7 @@
 import type { Stats } from 'node:fs';
 import { FollowingHash } from '../../disk/hash/following-hash.ts';
 import { FilingsError } from '../../errors.ts';
+import type { ThreadCode } from '../../own-files.ts';
 import type { Proof } from '../proof.ts';
 import type { Held, Validator } from '../resume.ts';
 import { keptMode } from './kept-mode.ts';
@@ -13,8 +14,7 @@ import { takeOver } from './take-over.ts';
 export interface Purpose {
   readonly place: PartPlace;
   readonly proof: Proof;
-  /** The built `hash-worker.js`. */
-  readonly hashWorker: string;
+  readonly hashWorker: ThreadCode;
   readonly signal: AbortSignal;
 }
 

@@ -1,5 +1,6 @@
 import { Worker } from 'node:worker_threads';
 import { FilingsError } from '../../../errors.ts';
+import type { ThreadCode } from '../../../own-files.ts';
 import type { HashAnswer, HashMessage, HashOrder } from './hash-order.ts';
 
 /** One that it works at, one that waits, so that a thread need not wait for us. */
@@ -21,8 +22,8 @@ interface Thread {
 }
 
 export interface ThreadOptions {
-  /** The built `hash-thread.js`. */
-  readonly file: string;
+  /** The built `hash-thread`. */
+  readonly thread: ThreadCode;
   readonly threads: number;
   readonly signal: AbortSignal;
   /** Bytes hashed, as they are. */
@@ -114,7 +115,8 @@ export class HashThreads {
   }
 
   #start(): Thread {
-    const worker = new Worker(this.#options.file, { resourceLimits: { maxYoungGenerationSizeMb: 1 } });
+    const { code, eval: isText } = this.#options.thread;
+    const worker = new Worker(code, { eval: isText, resourceLimits: { maxYoungGenerationSizeMb: 1 } });
     const thread: Thread = { worker, jobs: [], load: 0 };
     this.#threads.push(thread);
     worker.on('message', (message: HashMessage) => {
