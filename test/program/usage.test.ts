@@ -43,6 +43,20 @@ describe('a wrong command line', () => {
     expect(stderr).toContain('is empty');
   });
 
+  test.each([
+    [['token', 'bogus'], 'token bogus: no such command', 'see filings token --help'],
+    [['config', 'bogus'], 'config bogus: no such command', 'see filings config --help'],
+    [['help', ''], "help '': no such command or topic", 'see filings --help'],
+    [['help', '--man', ''], "help '': no such command or topic", 'see filings --help'],
+    [['config', 'get', ''], "'': no such setting", "'filings help config' names them all"],
+  ])('%j names what is not there, and where to look', async (args, message, hint) => {
+    expect(await filings(args)).toMatchObject({
+      exitCode: 2,
+      stdout: '',
+      stderr: `filings: ${message}\n  hint: ${hint}\n`,
+    });
+  });
+
   test('never has a key in it', async () => {
     const canary = 'canary-key-12345';
     const lines = [
