@@ -33,7 +33,7 @@ export function usageError(error: CommanderError, position: Position): FilingsEr
     case 'commander.excessArguments':
       return position.siblings === undefined
         ? new FilingsError('usage', `${command}: too many arguments`, { hint: help })
-        : unknownCommand({ ...position, path: position.path.slice(0, -1) }, position.siblings, help);
+        : unknownBeside(position.siblings, position);
     case 'commander.conflictingOption':
       return new FilingsError('usage', `${flagsIn(error.message).join(' and ')}: they exclude each other`, {
         hint: help,
@@ -41,6 +41,12 @@ export function usageError(error: CommanderError, position: Position): FilingsEr
     default:
       return new FilingsError('usage', `${command}: ${error.message.replace(/^error: /, '')}`, { hint: help });
   }
+}
+
+/** No command of that name: the one that runs when none is named was never meant. */
+function unknownBeside(siblings: readonly CommandSpec[], { args, path }: Position): FilingsError {
+  const above = path.slice(0, -1);
+  return unknownCommand({ args, path: above }, siblings, helpHint(above));
 }
 
 /** The long flags that a complaint of commander's names: `option '-o, --output <VALUE>' cannot be used with ...`. */

@@ -8,7 +8,7 @@ import { requireReplaceable } from './plain-file.ts';
 
 /**
  * Puts text in the place of a file, whole or not at all, readable by its owner alone from the first byte on unless `mode`
- * says otherwise. A link is followed: what it points to is replaced, or made. Missing directories are made for their owner alone.
+ * says otherwise. A link is followed: what it points to is replaced, or made. Missing directories are made, for those who may read the file.
  * `elsewhere` says how to choose another place.
  * @throws FilingsError `local_io`
  */
@@ -16,7 +16,8 @@ export async function replaceFile(path: string, text: string, elsewhere: string,
   try {
     const target = await targetOf(path);
     await requireReplaceable(target);
-    await makeDirectories(dirname(target), { mode: 0o700, elsewhere });
+    // Who may read it may enter.
+    await makeDirectories(dirname(target), { mode: mode | ((mode & 0o444) >> 2), elsewhere });
     await replace(target, text, mode);
   } catch (error) {
     throw diskFailure(error, path, elsewhere);

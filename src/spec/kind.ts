@@ -40,8 +40,20 @@ export interface Kind<T> {
 const unchanged = (text: string) => text;
 
 export const TEXT: Kind<string> = { parse: unchanged, wanted: 'a text in quotes' };
-export const FILE: Kind<string> = { ...TEXT, completes: 'file' };
-export const DIRECTORY: Kind<string> = { ...TEXT, completes: 'directory' };
+/** An empty path would be the working directory. */
+const parsePath = (text: string) => text || undefined;
+export const FILE: Kind<string> = {
+  parse: parsePath,
+  wanted: 'a file',
+  hint: 'name one, or leave it away',
+  completes: 'file',
+};
+export const DIRECTORY: Kind<string> = {
+  parse: parsePath,
+  wanted: 'a directory',
+  hint: 'for this one, say .',
+  completes: 'directory',
+};
 export const PROFILE: Kind<string> = { ...TEXT, completes: 'profile' };
 /** Milliseconds. */
 export const DURATION: Kind<number> = {

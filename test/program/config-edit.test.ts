@@ -69,6 +69,22 @@ describe('config edit', () => {
     }
   });
 
+  test.each([
+    ['nothing', 'rm "$1"', /no such file/],
+    ['a directory', 'rm "$1"; mkdir "$1"', /not a regular file/],
+    ['a pipe that nobody writes to', 'rm "$1"; mkfifo "$1"', /not a regular file/],
+    ['a link to nothing', 'ln -sf nothing "$1"', /no such file/],
+    ['more than any config file', 'head -c 2000000 /dev/zero > "$1"', /larger than/],
+  ])('says so when the editor leaves %s', async (_, script, message) => {
+    const { edit, text, drafted } = await editing('{"jobs": 2}');
+    const { exitCode, stderr } = await edit(script);
+    expect(exitCode, stderr).toBe(2);
+    expect(stderr).toMatch(/^filings: what the editor left: /);
+    expect(stderr).toMatch(message);
+    expect(await text()).toBe('{"jobs": 2}');
+    expect(await drafted()).toBe(0);
+  });
+
   test('keeps what was written and could not be taken, and says where', async () => {
     const { edit } = await editing('{"jobs": 2}');
     const { stderr } = await edit(`printf '{"jobs": 300}' > "$1"`);

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { ACCESSION } from './place.ts';
 import { filings } from './run.ts';
 
 describe('a wrong command line', () => {
@@ -19,6 +20,40 @@ describe('a wrong command line', () => {
     expect(exitCode).toBe(2);
     expect(JSON.parse(String(stderr))).toEqual({
       error: { code: 'usage', exit_code: 2, message: '--nonsense: no such option', hint: 'see filings list --help' },
+    });
+  });
+
+  test.each([
+    [['download', ACCESSION, 'primary.htm', '--report=', '--sandbox'], '--report: must be a file'],
+    [['download', ACCESSION, '--all', '--failed', '', '--sandbox'], '--failed: must be a file'],
+    [['download', ACCESSION, '--all', '--metrics=', '--sandbox'], '--metrics: must be a file'],
+    [['download', '-i', '', '--all', '--done=', '--sandbox'], '--input: must be a file'],
+    [['download', '-i', '-', '--all', '--done=', '--sandbox'], '--done: must be a file'],
+    [['download', ACCESSION, '--all', '-d', '', '--sandbox'], '--directory: must be a directory'],
+    [['list', '--input=', '--sandbox'], '--input: must be a file'],
+    [['token', 'sign', '--key='], '--key: must be a file'],
+    [['token', 'verify', 'a.b.c', '--secret-file='], '--secret-file: must be a file'],
+    [['token', 'keygen', '--alg=ES256', '--out='], '--out: must be a file'],
+    [['serve', '--jwt-secret='], '--jwt-secret: must be a file'],
+    [['list', ACCESSION, '--config='], '--config: '],
+  ])('%j: an empty path is not the working directory', async (args, told) => {
+    const { stdout, stderr, exitCode } = await filings(args);
+    expect({ stdout, exitCode }, String(stderr)).toEqual({ stdout: '', exitCode: 2 });
+    expect(stderr).toContain(`filings: ${told}`);
+    expect(stderr).toContain('is empty');
+  });
+
+  test.each([
+    [['token', 'bogus'], 'token bogus: no such command', 'see filings token --help'],
+    [['config', 'bogus'], 'config bogus: no such command', 'see filings config --help'],
+    [['help', ''], "help '': no such command or topic", 'see filings --help'],
+    [['help', '--man', ''], "help '': no such command or topic", 'see filings --help'],
+    [['config', 'get', ''], "'': no such setting", "'filings help config' names them all"],
+  ])('%j names what is not there, and where to look', async (args, message, hint) => {
+    expect(await filings(args)).toMatchObject({
+      exitCode: 2,
+      stdout: '',
+      stderr: `filings: ${message}\n  hint: ${hint}\n`,
     });
   });
 

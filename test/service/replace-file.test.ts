@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { lstat, readFile, symlink, writeFile } from 'node:fs/promises';
+import { lstat, readFile, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { replaceFile } from '../../src/disk/replace-file.ts';
@@ -22,4 +22,15 @@ it('leaves a FIFO alone, as it would a device', async () => {
     message: expect.stringContaining('it is no plain file'),
   });
   expect((await lstat(join(path, 'fifo'))).isFIFO()).toBe(true);
+});
+
+it.each([
+  [0o600, 0o700],
+  [0o644, 0o755],
+])('a directory that it makes for a file of %o may be entered by whoever may read that', async (mode, directory) => {
+  const { path } = await workplace();
+  await replaceFile(join(path, 'new/er/file'), 'text', 'elsewhere', mode);
+  const modes = await Promise.all(['new', 'new/er', 'new/er/file'].map((name) => stat(join(path, name))));
+  const masked = (full: number) => full & ~process.umask();
+  expect(modes.map((one) => one.mode & 0o777)).toEqual([masked(directory), masked(directory), masked(mode)]);
 });

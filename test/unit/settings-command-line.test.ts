@@ -107,7 +107,7 @@ test.each([
   ['token sing', 'token sing: no such command', 'did you mean sign?'],
   ['confg list', 'confg: no such command', 'did you mean config?'],
   ['eyJhbGciOi.canary', 'the first argument: no such command', 'see filings --help'],
-  ['token eyJhbGciOi.canary', 'token: no such command', 'see filings token sign --help'],
+  ['token eyJhbGciOi.canary', 'token: no such command', 'see filings token --help'],
   ['list --jsn X', '--jsn: no such option', 'did you mean --json?'],
   ['list --api-kye=canary', '--api-kye: no such option', 'did you mean --api-key?'],
   ['list -xcanary', '-x: no such option', 'see filings list --help'],

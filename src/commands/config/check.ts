@@ -31,7 +31,7 @@ export async function run({ args, options, flags }: Invocation<typeof CHECK_OPTI
     const rows = findings(session, error, show);
     if (options.json) await write(world.stdout, rows.map(asJson).join(''), world.interrupt);
     else await writeRecords({ columns: COLUMNS, rows }, flags, world);
-    if (error !== undefined && !isAnswer(error)) throw inOwnTerms(error);
+    if (error !== undefined && !isAnswer(error)) throw inOwnTerms(notTheService(error, session));
     return 0;
   } finally {
     await session.close();
@@ -49,8 +49,26 @@ async function askOnce({ client, signal }: Session, accession: AccessionNumber):
 }
 
 /** The service let us in, and had nothing of that number: as good as a listing. */
-function isAnswer({ code }: FilingsError): boolean {
+function isAnswer(error: FilingsError): boolean {
+  return isNothing(error) && !isForeign(error);
+}
+
+function isNothing({ code }: FilingsError): boolean {
   return code === 'not_found' || code === 'rejected';
+}
+
+/** Any web server says 404 to a path that it does not know, and has not looked at the key. */
+function isForeign(error: FilingsError | undefined): boolean {
+  return error?.fault === 'foreign' && (isNothing(error) || error.code === 'integrity');
+}
+
+/** A 404 of something else, in words that say so. */
+function notTheService(error: FilingsError, { client }: Session): FilingsError {
+  if (!(isNothing(error) && isForeign(error))) return error;
+  return error.reworded(`${error.message}, without the problem details that the service sends`, {
+    code: 'integrity',
+    hint: `is the base URL the right one? See: ${client.again('filings config list')}`,
+  });
 }
 
 function asJson([check, verdict, detail]: Finding): string {
@@ -74,12 +92,17 @@ function findings(
 ): readonly Finding[] {
   const { token, sandbox } = settings;
   const reached = error === undefined || error.connected !== false;
+  const foreign = isForeign(error);
   const certificate = error?.fault === 'certificate';
   const admitted = error === undefined || isAnswer(error);
   const refused = error?.code === 'auth';
   const verdict = admitted ? 'ok' : refused ? 'wrong' : 'unknown';
   return [
-    ['address', reached || certificate ? 'ok' : 'wrong', sandbox ? 'the sandbox' : show(client.baseUrl)],
+    [
+      'address',
+      (reached || certificate) && !foreign ? 'ok' : 'wrong',
+      sandbox ? 'the sandbox' : `${show(client.baseUrl)}${foreign ? ', where something else answers' : ''}`,
+    ],
     [
       'certificate',
       client.baseUrl.startsWith('http:') ? 'not used' : certificate ? 'wrong' : reached ? 'ok' : 'unknown',

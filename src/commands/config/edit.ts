@@ -1,7 +1,8 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { diskFailure } from '../../disk/failure.ts';
 import { replaceFile } from '../../disk/replace-file.ts';
+import { readSmallFile } from '../../disk/secret-file.ts';
 import { errnoOf, FilingsError } from '../../errors.ts';
 import { checkDraft } from '../../settings/file/draft-fault.ts';
 import { configText, newConfig, noHome } from '../../settings/file/edit.ts';
@@ -21,7 +22,7 @@ export async function run({ flags }: Invocation, world: World): Promise<number> 
   const draft = await openDraft(before ?? configText(newConfig(world)), world);
   try {
     await editUntilRight(draft, world);
-    const after = await readFile(draft.path, 'utf8');
+    const after = await written(draft, world);
     if (after !== draft.text) {
       if ((await standing(path, world)) !== before) {
         throw new FilingsError('config', `config file ${path}: something else changed it meanwhile`);
@@ -29,7 +30,7 @@ export async function run({ flags }: Invocation, world: World): Promise<number> 
       await replaceFile(path, after, 'name another file with --config');
     }
   } catch (error) {
-    const isKept = (await readFile(draft.path, 'utf8').catch(() => draft.text)) !== draft.text;
+    const isKept = (await written(draft, world).catch(() => draft.text)) !== draft.text;
     if (!isKept) await draft.remove();
     throw isKept ? withCopy(error, draft.path) : error;
   }
@@ -67,11 +68,19 @@ async function openDraft(text: string, { env }: World): Promise<Draft> {
   }
 }
 
+/** What the editor left there, which may be anything. Throws `config`. */
+async function written({ path }: Draft, { interrupt }: World): Promise<string> {
+  const { bytes } = await readSmallFile(path, 'what the editor left:', interrupt, (stats) => {
+    if (!stats.isFile()) throw new FilingsError('config', `what the editor left: ${path}: not a regular file`);
+  });
+  return bytes.toString();
+}
+
 /** Where a person can be asked, what is wrong is told and edited again. Throws what is wrong. */
 async function editUntilRight(draft: Draft, world: World): Promise<void> {
   for (;;) {
     await editFile(draft.path, world);
-    const text = await readFile(draft.path, 'utf8');
+    const text = await written(draft, world);
     // What was wrong before and was not touched is not this edit's fault.
     if (text === draft.text) return;
     try {

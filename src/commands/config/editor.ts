@@ -8,31 +8,54 @@ import { write } from '../../stdio/output.ts';
 import type { World } from '../../world.ts';
 
 const NO_SUCH_PROGRAM = 127;
+/** By SIGINT, as a shell says it. */
+const ENDED_BY_CTRL_C = 130;
 
 /**
  * Lets a person change a file: with `VISUAL`, else `EDITOR`, else vi, each of which may have arguments.
  * @throws FilingsError `config` when that could not be run or did not end well; the signal's reason
  */
-export async function editFile(path: string, { env, cwd, interrupt }: World): Promise<void> {
+export async function editFile(path: string, world: World): Promise<void> {
+  const { env, interrupt } = world;
   const editor = env.VISUAL || env.EDITOR || 'vi';
-  // As git does it: a shell splits what stands in the variable.
-  const child = spawn('/bin/sh', ['-c', `${editor} "$@"`, editor, path], { stdio: 'inherit', env: { ...env }, cwd });
-  const forget = onAbort(interrupt, () => child.kill());
-  const ended = await new Promise<string | undefined>((resolve) => {
-    child.on('error', (error) => resolve(error.message));
-    child.on('exit', (code, signal) => resolve(code === 0 ? undefined : endOf(code, signal)));
-  });
-  forget();
+  const end = await endOf(editor, path, world);
   interrupt.throwIfAborted();
-  if (ended === undefined) return;
-  throw new FilingsError('config', `the editor ${editor}: ${ended}: nothing is changed`, {
+  if (end.code === 0) return;
+  // One that takes a Ctrl-C for a key goes on with it; one that ends by it was interrupted, and so are we.
+  if (end.signal === 'SIGINT' || end.code === ENDED_BY_CTRL_C) {
+    throw new FilingsError('interrupted', 'interrupted: SIGINT', { signal: 2 });
+  }
+  throw new FilingsError('config', `the editor ${editor}: ${wordsOf(end)}: nothing is changed`, {
     hint: 'VISUAL or EDITOR names the editor',
   });
 }
 
-function endOf(code: number | null, signal: string | null): string {
+interface End {
+  readonly code: number | null;
+  readonly signal: string | null;
+  /** Why it did not even start. */
+  readonly error?: string;
+}
+
+function wordsOf({ code, signal, error }: End): string {
+  if (error !== undefined) return error;
   if (code === NO_SUCH_PROGRAM) return 'no such program';
   return code === null ? `it was ended by ${signal}` : `it ended with ${code}`;
+}
+
+async function endOf(editor: string, path: string, { env, cwd, interrupt, lendTerminal }: World): Promise<End> {
+  // As git does it: a shell splits what stands in the variable. A Ctrl-C must not end that shell before the editor.
+  const script = `trap : INT; ${editor} "$@"`;
+  const child = spawn('/bin/sh', ['-c', script, editor, path], { stdio: 'inherit', env: { ...env }, cwd });
+  const forget = onAbort(interrupt, () => child.kill());
+  const giveBack = lendTerminal();
+  const ended = await new Promise<End>((resolve) => {
+    child.on('error', (error) => resolve({ code: null, signal: null, error: error.message }));
+    child.on('exit', (code, signal) => resolve({ code, signal }));
+  });
+  giveBack();
+  forget();
+  return ended;
 }
 
 /**

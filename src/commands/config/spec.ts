@@ -141,6 +141,7 @@ export const CONFIG = command({
         ['2', 'the configuration is wrong'],
         ['4', 'the service does not take the key or the token'],
         ['7', 'it cannot be reached'],
+        ['9', 'what answers there is not the service'],
       ],
       load: () => import('./check.ts'),
     }),

@@ -1,6 +1,7 @@
-import { realpath, stat } from 'node:fs/promises';
+import { lstat, realpath, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { FilingsError } from '../../errors.ts';
+import type { World } from '../../world.ts';
 import type { Order } from './order.ts';
 
 interface Named {
@@ -9,8 +10,14 @@ interface Named {
   readonly path: string;
 }
 
+/** Links in the place of the others are refused, or give way. */
+const FOLLOWED = ['--report', '--metrics'];
+
 /** Files that are read and written by a run are different ones, by whatever path each is named. Throws `usage`. */
-export async function requireLedgers({ input, report, options }: Order, cwd: string): Promise<void> {
+export async function requireLedgers(
+  { input, report, options }: Order,
+  { cwd, uid }: Pick<World, 'cwd' | 'uid'>,
+): Promise<void> {
   const { failed, done, metrics } = options;
   for (const [name, path] of Object.entries({ failed, done, metrics })) {
     if (path === '-') throw new FilingsError('usage', `--${name}: must be a file, not -`, { hint: 'name a file' });
@@ -19,6 +26,7 @@ export async function requireLedgers({ input, report, options }: Order, cwd: str
     path === undefined || path === '-' ? [] : [{ name: `--${name}`, path: resolve(cwd, path) }],
   );
   await requireFiles({ failed, metrics }, cwd);
+  for (const one of named) if (FOLLOWED.includes(one.name)) await refuseForeignLink(one, uid);
   const seen = new Map<string, Named>();
   for (const one of named) {
     for (const identity of await identitiesOf(one.path)) {
@@ -27,6 +35,19 @@ export async function requireLedgers({ input, report, options }: Order, cwd: str
       seen.set(identity, one);
     }
   }
+}
+
+/**
+ * In a directory that others may write to, a link of theirs would lead what is written to a file of ours. Those of the
+ * system (`/dev/stdout`) may belong to nobody that a container knows. Throws `usage`.
+ */
+async function refuseForeignLink({ name, path }: Named, uid: number | undefined): Promise<void> {
+  const link = await lstat(path).catch(() => undefined);
+  if (uid === undefined || !link?.isSymbolicLink() || /^\/(dev|proc)\//.test(path)) return;
+  if (link.uid === uid || link.uid === 0) return;
+  throw new FilingsError('usage', `${name} ${path}: it is another user's symbolic link`, {
+    hint: 'name the file itself, or make the link anew',
+  });
 }
 
 /** What is put in its place as a whole can't be a device or a FIFO, which would be gone for everybody. Throws `usage`. */

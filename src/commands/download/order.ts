@@ -1,4 +1,3 @@
-import { FilingsError } from '../../errors.ts';
 import type { AccessionNumber } from '../../service/accession.ts';
 import type { Flags } from '../../spec/invocation.ts';
 import type { Values } from '../../spec/option.ts';
@@ -67,9 +66,6 @@ export function readOrder(
   };
   requireFiles(order, flags);
   requireBatch(order);
-  if (directory === '') {
-    throw new FilingsError('usage', '--directory: must be a directory, and is empty', { hint: 'for this one, say .' });
-  }
   if (order.output === undefined) {
     requireNoUrls(order, argv);
     requireSafeNames(fileNames);

@@ -71,8 +71,8 @@ export function requireSafeNames(names: readonly string[]): void {
 
 /** Throws `usage`. */
 export function requireOneOutput(output: string): void {
-  if (output !== '' && !output.endsWith('/')) return;
-  throw new FilingsError('usage', `--output: must be a file, and is ${output === '' ? 'empty' : 'a directory'}`, {
+  if (!output.endsWith('/')) return;
+  throw new FilingsError('usage', '--output: must be a file, and is a directory', {
     hint: 'name a file, or - for stdout; to keep its own name, use --directory',
   });
 }

@@ -19,7 +19,7 @@ import type { OPTIONS } from './spec.ts';
 /** `filings download`: files of filings, to disk or to stdout. */
 export async function run({ args, options, flags }: Invocation<typeof OPTIONS>, world: World): Promise<number> {
   const order = readOrder(args, options, flags, world);
-  await requireLedgers(order, world.cwd);
+  await requireLedgers(order, world);
   const bounds = boundsOf(order, world);
   const session = await openSession(flags, world, {
     stdinUser: order.input === '-' ? '--input -' : undefined,

@@ -12,6 +12,7 @@ const READERS = ['man', 'mandoc'] as const;
 /** How a reader ended, with what it wrote to a pipe. */
 interface Shown {
   readonly status: number | null;
+  readonly signal: string | null;
   readonly text: string;
 }
 
@@ -54,6 +55,7 @@ async function showFile(path: string, otherwise: string, world: World): Promise<
     if (shown?.status === 0 && world.stdout.isTTY) return;
     if (shown?.status === 0 && shown.text !== '') return write(world.stdout, plain(shown.text));
     world.interrupt.throwIfAborted();
+    if (shown?.signal === 'SIGINT') throw new FilingsError('interrupted', 'interrupted: SIGINT', { signal: 2 });
   }
   await write(world.stdout, otherwise);
 }
@@ -64,8 +66,9 @@ function plain(text: string): string {
 }
 
 /** Undefined when there is no such program. */
-function shownBy(reader: string, path: string, { env, stdout }: World): Promise<Shown | undefined> {
-  return new Promise((resolve) => {
+function shownBy(reader: string, path: string, { env, stdout, lendTerminal }: World): Promise<Shown | undefined> {
+  const giveBack = stdout.isTTY ? lendTerminal() : () => {};
+  return new Promise<Shown | undefined>((resolve) => {
     const child = spawn(reader, [path], {
       env: { ...env },
       stdio: stdout.isTTY ? 'inherit' : ['ignore', 'pipe', 'ignore'],
@@ -73,6 +76,6 @@ function shownBy(reader: string, path: string, { env, stdout }: World): Promise<
     const chunks: Buffer[] = [];
     child.stdout?.on('data', (chunk: Buffer) => chunks.push(chunk));
     child.on('error', () => resolve(undefined));
-    child.on('close', (status) => resolve({ status, text: Buffer.concat(chunks).toString() }));
-  });
+    child.on('close', (status, signal) => resolve({ status, signal, text: Buffer.concat(chunks).toString() }));
+  }).finally(giveBack);
 }

@@ -48,7 +48,7 @@ function textAbout(words: readonly string[], commands: readonly CommandSpec[], c
   const ofCommand = () => helpText(commands, { path: words, brief: false, missing: false }, columns);
   // The command of that name is told about below its topic.
   if (text !== undefined) return known.includes(topic) ? `${text}\n${ofCommand()}` : text;
-  if (topic === '' || known.includes(topic)) return ofCommand();
+  if (words.length === 0 || known.includes(topic)) return ofCommand();
   const hint = didYouMean(topic, [...known, ...Object.keys(TEXTS)]) ?? 'see filings --help';
-  throw new FilingsError('usage', `help ${topic}: no such command or topic`, { hint });
+  throw new FilingsError('usage', `help ${topic || "''"}: no such command or topic`, { hint });
 }

@@ -37,7 +37,7 @@ function required(value: string | undefined, flag: string, what: string): string
 }
 
 function fileNamed(path: string, flag: string): string {
-  if (path !== '' && path !== '-') return path;
+  if (path !== '-') return path;
   throw new FilingsError('usage', `${flag}: it must be a file`, {
     hint: 'the public key goes to stdout anyway; the private one never does',
   });

@@ -58,6 +58,7 @@ function* filesOf(
   if (found === undefined) {
     throw errorAbout({ accession }, 'integrity', `cannot be read: it is ${seen(reading, text)}`, {
       hint: 'is the base URL the right one? See: filings config list',
+      ...(reading.fault?.kind === 'syntax' && { fault: 'foreign' as const }),
     });
   }
   const names = new Set<string>();

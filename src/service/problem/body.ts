@@ -8,6 +8,8 @@ import { sayingOf } from './text.ts';
 export interface ErrorBody {
   readonly said?: string;
   readonly problem: Omit<Problem, 'status'>;
+  /** It has none of the members that the contract names (part 2), not even as null. */
+  readonly foreign: boolean;
 }
 
 interface RawAnswer {
@@ -34,7 +36,8 @@ export function readErrorBody({ body, headers, truncated }: RawAnswer, secrets: 
   const said =
     (object === undefined ? saidByText(json, secrets.redact(brokenOff(text, truncated))) : saidByJson(object)) ??
     saidByChallenge(headers['www-authenticate']);
-  return said === undefined ? { problem } : { said: brief(oneLine(said), LONGEST_SAYING, secrets), problem };
+  const foreign = object === undefined || !TELLTALE.some((name) => Object.hasOwn(object, name));
+  return { ...(said !== undefined && { said: brief(oneLine(said), LONGEST_SAYING, secrets) }), problem, foreign };
 }
 
 /** What is looked at of a text, with the mark of a cut. It is redacted before its tags are taken out of it. */
@@ -83,6 +86,8 @@ function isObject(value: unknown): value is JsonObject {
 }
 
 const STRING_MEMBERS = ['type', 'title', 'detail', 'instance'];
+/** A status alone is in the errors of many web servers. */
+const TELLTALE = [...STRING_MEMBERS, 'errors'];
 
 /**
  * RFC 9457, section 3.1: a member of the wrong type is as absent; so is a null here.

@@ -33,7 +33,10 @@ export interface UnwelcomeAnswer {
 export function errorFromAnswer(answer: UnwelcomeAnswer, secrets: Secrets): FilingsError {
   const { status, subject, retryAt, retryable = false } = answer;
   const code = codeOf(status);
-  const { said, problem } = readErrorBody(isContent(answer) ? { ...answer, body: Buffer.alloc(0) } : answer, secrets);
+  const { said, problem, foreign } = readErrorBody(
+    isContent(answer) ? { ...answer, body: Buffer.alloc(0) } : answer,
+    secrets,
+  );
   const phrase = STATUS_CODES[status];
   const shown = phrase === undefined ? `${status}` : `${status} ${phrase}`;
   const parts = [status < 300 ? `${shown} is not the answer that was asked for` : shown];
@@ -44,6 +47,7 @@ export function errorFromAnswer(answer: UnwelcomeAnswer, secrets: Secrets): Fili
     retryable,
     // A wrong key is wrong for every file, and so is a proxy that refuses; a 403 may be about one.
     stopsRun: status === 401 || status === 407,
+    ...(foreign && { fault: 'foreign' as const }),
     ...(retryAt !== undefined && { retryAt }),
   });
 }

@@ -45,5 +45,6 @@ function wantedAt(path: readonly string[]): string {
 
 /** What a setting must be in the config file. */
 export function wantedInFile({ kind }: NamedSetting): string {
+  if (kind.completes === 'file') return 'a path in quotes';
   return kind.json === 'boolean' ? 'true or false' : kind.wanted;
 }

@@ -19,7 +19,7 @@ export function settingNamed(text: string): SettingName {
   const found = everyName().find(({ name }) => name === written);
   if (found !== undefined) return found;
   const known = everyName().map(({ name }) => name);
-  throw new FilingsError('usage', `${text}: no such setting`, {
+  throw new FilingsError('usage', `${text || "''"}: no such setting`, {
     hint: didYouMean(written, known) ?? "'filings help config' names them all",
   });
 }
