@@ -1,6 +1,6 @@
 // Plays schedules (test/prove/schedules): the program, its disk and its service in one process, under a clock and an order that a seed
 // decides. `--count N` plays so many from `--seed S` on, in `--workers W` processes; `--replay S` shows the steps of one; `--mutants` shows that
-// each of the defects in schedule-mutants.js is found.
+// each of the defects in schedule-mutants.js is found (`--only TEXT`: those with that in their name).
 import { spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -33,6 +33,7 @@ const { values } = parseArgs({
     workers: { type: 'string', default: '1' },
     replay: { type: 'string' },
     mutants: { type: 'boolean' },
+    only: { type: 'string', default: '' },
     'go-on': { type: 'boolean' },
   },
 });
@@ -59,7 +60,7 @@ async function play() {
 /** Whether each is found. */
 async function findMutants() {
   let survivors = 0;
-  for (const mutant of MUTANTS) {
+  for (const mutant of MUTANTS.filter(({ name }) => name.includes(values.only))) {
     const outfile = await bundled('mutant', [mutant, ...(mutant.also ? [mutant.also] : [])]);
     process.stdout.write(`${mutant.name}: `);
     const code = await run(outfile, ['--count', `${ENOUGH}`, '--seed', '1', '--no-shrink', '--brief']);

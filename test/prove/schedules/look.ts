@@ -1,6 +1,6 @@
 import { doneIsTrue, sumsAreTrue, sumsAreWhole } from './hold/books.ts';
 import { comesToTheEnd } from './hold/calm.ts';
-import { filesAreWhole, noLitter } from './hold/disk.ts';
+import { filesAreWhole, noLitter, partsAreTheirOwners } from './hold/disk.ts';
 import { deadlineIsKept, exitIsRight, failuresHaveReasons } from './hold/ending.ts';
 import { reportIsTrue, summaryIsTrue } from './hold/report.ts';
 import { limitsAreKept, waitsAreKept } from './hold/requests.ts';
@@ -10,6 +10,7 @@ import type { Scene } from './schedule.ts';
 /** What holds at any time, whoever is in the middle of what. */
 export function always(scene: Scene): void {
   filesAreWhole(scene);
+  partsAreTheirOwners(scene);
   doneIsTrue(scene);
   sumsAreTrue(scene);
   for (const process of scene.processes) reportIsTrue(scene, process);

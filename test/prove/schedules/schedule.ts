@@ -20,6 +20,8 @@ export interface Scene {
   readonly place: string;
   /** All that have run by now. */
   readonly processes: readonly Process[];
+  /** What a process did to the part of another that ran. */
+  readonly trespasses: readonly string[];
 }
 
 /** Beyond all real ones. */
@@ -56,10 +58,10 @@ async function playAt(
   const service = new Service(plan, files, scheduler);
   let connects = 0;
   const welcome = () => (service.isCalm ? 'open' : (plan.connects[connects++] ?? 'open'));
-  enter({ scheduler, internet: new Internet(scheduler, service.serve, welcome) });
-  const [running, processes]: [Set<number>, Process[]] = [new Set(), []];
+  const [running, processes, trespasses]: [Set<number>, Process[], string[]] = [new Set(), [], []];
+  enter({ scheduler, internet: new Internet(scheduler, service.serve, welcome), running, trespasses });
   const setting: Setting = { plan, scheduler, chance, place, running };
-  const scene = { plan, files, service, scheduler, place, processes };
+  const scene = { plan, files, service, scheduler, place, processes, trespasses };
   for (const [at, runs] of [...plan.waves, [UNDISTURBED]].entries()) {
     const isLast = at === plan.waves.length;
     service.isCalm = isLast;

@@ -7,6 +7,10 @@ import { current, type Scheduler } from './scheduler.ts';
 interface Stage {
   readonly scheduler: Scheduler;
   readonly internet: Internet;
+  /** The processes that run now. */
+  readonly running: ReadonlySet<number>;
+  /** What a process did to the part of another that runs. */
+  readonly trespasses: string[];
 }
 
 let played: Stage | undefined;

@@ -1,5 +1,6 @@
 import * as fs from 'node:fs';
 import { basename } from 'node:path';
+import { ownerOf } from '../part-names.ts';
 import { acting, stage } from '../stage.ts';
 
 // The disk of a schedule: the real one, asked in the schedule's order, which gets full and fails as the schedule says.
@@ -43,6 +44,15 @@ export function requireRoom(): void {
   if (!process.diskIsFull) return;
   process.diskFailures += 1;
   throw systemError('ENOSPC', -28, 'open');
+}
+
+/** A live process's part is never touched: that somebody takes or removes this file is looked at. */
+export function requireOwnerless(path: string): void {
+  const process = acting();
+  const { running, trespasses } = stage();
+  const owner = ownerOf(basename(path));
+  if (owner === undefined || owner === process.pid || !running.has(owner)) return;
+  trespasses.push(`${process.name} takes ${basename(path)}, whose owner runs`);
 }
 
 export function flushed(fd: number, flush: (fd: number) => void): void {

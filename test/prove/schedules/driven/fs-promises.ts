@@ -1,5 +1,5 @@
 import * as fs from 'node:fs';
-import { asked, drive, flushed, opened, requireRoom, shut, written } from './disk.ts';
+import { asked, drive, flushed, opened, requireOwnerless, requireRoom, shut, written } from './disk.ts';
 
 // node:fs/promises for a process of a schedule.
 export { constants } from 'node:fs';
@@ -30,11 +30,17 @@ export const readFile = driven('readFile', (path: string, encoding?: BufferEncod
 );
 export const readlink = driven('readlink', (path: string) => fs.readlinkSync(path));
 export const realpath = driven('realpath', (path: string) => fs.realpathSync(path));
-export const rename = driven('rename', (from: string, to: string) => fs.renameSync(from, to));
+export const rename = driven('rename', (from: string, to: string) => {
+  requireOwnerless(from);
+  return fs.renameSync(from, to);
+});
 export const rm = driven('rm', (path: string, options?: fs.RmOptions) => fs.rmSync(path, options));
 export const stat = driven('stat', (path: string, options?: fs.StatSyncOptions) => fs.statSync(path, options));
 export const statfs = driven('statfs', (path: string) => fs.statfsSync(path));
-export const unlink = driven('unlink', (path: string) => fs.unlinkSync(path));
+export const unlink = driven('unlink', (path: string) => {
+  if (fs.existsSync(path)) requireOwnerless(path);
+  return fs.unlinkSync(path);
+});
 export const writeFile = making('writeFile', (path: string, data: string) => fs.writeFileSync(path, data));
 
 export async function* opendir(path: string): AsyncGenerator<{ name: string }> {

@@ -2,11 +2,9 @@ import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Filed, versionOf } from '../archive.ts';
+import { readPartName } from '../part-names.ts';
 import type { Process } from '../process.ts';
 import type { Scene } from '../schedule.ts';
-
-const OWNED =
-  /^\.(.+?)\.[0-9a-f_]{8}-[0-9a-f_]{8}-[0-9a-f_]{8}-([0-9a-z]+)-[0-9a-z_]+\.([0-9a-z]+)\.(part|resume|lock)$/;
 
 /** What stands in a filing's directory beside files under their final names. */
 export interface Leftover {
@@ -46,13 +44,9 @@ export function leftovers({ place, files }: Scene): Leftover[] {
     ]);
     for (const name of readdirSync(join(out, accession))) {
       if (known.has(name)) continue;
-      const [, stem, owner = '', , kind = ''] = OWNED.exec(name) ?? assert.fail(`what is ${accession}/${name}?`);
-      found.push({
-        path: join(out, accession, name),
-        of: `${accession}/${stem}`,
-        pid: Number.parseInt(owner, 36),
-        kind,
-      });
+      const part = readPartName(name) ?? assert.fail(`what is ${accession}/${name}?`);
+      const { stem, pid, kind } = part;
+      found.push({ path: join(out, accession, name), of: `${accession}/${stem}`, pid, kind });
     }
   }
   return found;
@@ -72,4 +66,9 @@ export function noLitter(scene: Scene, process: Process): void {
   const name = process.name.replace(' ', '');
   const torn = readdirSync(scene.place).filter((each) => each.startsWith(`${name}.failed.`));
   assert.deepEqual(torn, [], `${process.name} leaves a torn list`);
+}
+
+/** A live process's part is never touched. */
+export function partsAreTheirOwners({ trespasses }: Scene): void {
+  assert.deepEqual(trespasses, [], trespasses[0]);
 }
