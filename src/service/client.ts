@@ -43,6 +43,15 @@ export interface ClientOptions {
   readonly again: (command: string) => string;
 }
 
+/** A request of its own: a redirect is another. */
+interface Sending {
+  readonly url: URL;
+  /** Undefined: they may not go there. */
+  readonly credentials: Credentials | undefined;
+  readonly fields: Readonly<Record<string, string>>;
+  readonly onSend: () => Promise<void>;
+}
+
 /** The two endpoints of the service (contract part 4). */
 export class ServiceClient {
   readonly #options: ClientOptions;
@@ -134,8 +143,15 @@ export class ServiceClient {
   async #follow(resource: URL, fields: Readonly<Record<string, string>>, signal: AbortSignal): Promise<Answer> {
     let credentials: Credentials | undefined = this.#options.credentials;
     let url = resource;
+    let first = true;
+    const onSend = async () => {
+      // Whoever tries has waited for the turn of the first; a redirect, and the same once more on another connection, has its own.
+      if (!first) await this.#options.retry.pace.turn(signal);
+      first = false;
+      this.#options.meter?.request();
+    };
     for (let hop = 0; ; hop += 1) {
-      const answer = await this.#send(url, credentials, fields, signal);
+      const answer = await this.#send({ url, credentials, fields, onSend }, signal);
       if (!isRedirect(answer.status)) return answer;
       answer.discard();
       const to = nextHop(url, answer.headers.location, hop + 1);
@@ -144,12 +160,7 @@ export class ServiceClient {
     }
   }
 
-  async #send(
-    url: URL,
-    credentials: Credentials | undefined,
-    fields: Readonly<Record<string, string>>,
-    signal: AbortSignal,
-  ): Promise<Answer> {
+  async #send({ url, credentials, fields, onSend }: Sending, signal: AbortSignal): Promise<Answer> {
     const { connections, idleTimeout, monotonic, retry, secrets, userAgent, trace } = this.#options;
     const bare = { url, headers: {} };
     const carried = credentials ? await carry(url, credentials) : { ...bare, shown: bare };
@@ -162,7 +173,6 @@ export class ServiceClient {
     for (const line of requestLines(own, carried)) trace(line);
     const headers = { ...own, ...carried.headers };
     const sent = retry.now();
-    const onSend = () => this.#options.meter?.request();
     const answer = await get(connections, { url: carried.url, headers, idleTimeout, signal, monotonic, onSend });
     this.#clockAhead = clockAhead(answer.headers.date, { sent, received: retry.now() });
     for (const line of answerLines(answer, carried)) trace(line);
@@ -177,10 +187,9 @@ export class ServiceClient {
   }
 
   async #unwelcome(answer: Answer, subject: Subject, signal: AbortSignal): Promise<FilingsError> {
-    const { now } = this.#options.retry;
+    const retryAt = this.#askedToWait(answer);
     const { body, truncated } = await gatherErrorBody(answer, signal);
     this.#options.meter?.came(body.length);
-    const after = retryAfterMs(answer.headers['retry-after'], serviceTime(now(), this.#clockAhead));
     const unwelcome: UnwelcomeAnswer = {
       status: answer.status,
       headers: answer.headers,
@@ -189,11 +198,24 @@ export class ServiceClient {
       subject,
       again: this.#options.again,
       retryable: isRetriedStatus(answer.status),
-      ...(after === undefined || !isRetriedStatus(answer.status) ? {} : { retryAt: now() + after }),
+      ...(retryAt === undefined ? {} : { retryAt }),
       ...(answer.status === 401 ? this.#hintForUnauthorized() : {}),
       ...(answer.status === 407 ? this.#hintForProxy() : {}),
     };
     return errorFromAnswer(unwelcome, this.#options.secrets);
+  }
+
+  /**
+   * Until when the service asks not to be asked, in milliseconds since the epoch. It holds for all jobs from now on: the
+   * body may be long in coming, or be more than the run may take, and nobody may try this one again.
+   */
+  #askedToWait({ status, headers }: Answer): number | undefined {
+    if (!isRetriedStatus(status)) return undefined;
+    const { now, pace, maxRetryAfterMs } = this.#options.retry;
+    const after = retryAfterMs(headers['retry-after'], serviceTime(now(), this.#clockAhead));
+    if (after === undefined) return undefined;
+    if (after <= maxRetryAfterMs) pace.pause(after);
+    return now() + after;
   }
 
   /** With a JWT it may be the key, the token, or the time that the token is checked against. */

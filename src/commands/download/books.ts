@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import type { Session } from '../../session/session.ts';
-import { openReport, type Report } from '../../stdio/report-file.ts';
+import { openReport } from '../../stdio/report-file.ts';
 import { errorObject } from '../../terminal/render-error.ts';
 import { FailedList } from '../../transfer/mirror/failed-list.ts';
 import type { Books } from '../../transfer/mirror/ledger.ts';
@@ -18,27 +18,40 @@ export interface OpenBooks extends Books {
   abandon(): Promise<void>;
 }
 
-/** Opens what the options name. Throws `usage`, `local_io`. */
+/** Opens what the options name, all or none. Throws `usage`, `local_io`. */
 export async function openBooks(order: Order, session: Session, world: World): Promise<OpenBooks> {
   const { failed, dryRun } = order.options;
-  const report =
-    order.report === undefined
-      ? undefined
-      : await openReport(order.report, besideProgress(session, world), session.signal);
-  const done = await openDone(order, session, world);
-  const failedList = failed === undefined || dryRun ? undefined : await FailedList.open(resolve(world.cwd, failed));
-  return {
-    tally: new Tally(),
-    report,
-    failed: failedList,
-    done,
-    errorOf: (error) => errorObject(error, world.secrets),
-    close: () => closeAll(report, done, failedList),
-    async abandon() {
-      await failedList?.abandon();
-      await closeAll(report, done, undefined).catch(() => {});
-    },
-  };
+  const open: (() => Promise<void> | undefined)[] = [];
+  try {
+    const report =
+      order.report === undefined
+        ? undefined
+        : await openReport(order.report, besideProgress(session, world), session.signal);
+    open.push(() => report?.close());
+    const done = await openDone(order, session, world);
+    open.push(() => done?.close());
+    const failedList = failed === undefined || dryRun ? undefined : await FailedList.open(resolve(world.cwd, failed));
+    return {
+      tally: new Tally(),
+      report,
+      failed: failedList,
+      done,
+      errorOf: (error) => errorObject(error, world.secrets),
+      close: () => closeAll(open).then(() => failedList?.finish()),
+      async abandon() {
+        await failedList?.abandon();
+        await closeAll(open).catch(() => {});
+      },
+    };
+  } catch (error) {
+    await closeAll(open).catch(() => {});
+    throw error;
+  }
+}
+
+/** Closes each once: by then its number may be another file's. What is left when one fails, the next call closes. */
+async function closeAll(open: (() => Promise<void> | undefined)[]): Promise<void> {
+  for (let close = open.shift(); close; close = open.shift()) await close();
 }
 
 /** Lines of a report may go to the terminal that shows the progress, too. */
@@ -58,14 +71,4 @@ async function openDone(order: Order, { identity, signal }: Session, world: Worl
   });
   const file = { path: resolve(world.cwd, done), shown: `--done ${done}`, uid: world.uid };
   return DoneList.open(file, { selection, relistAfter, now: world.now, readOnly: dryRun }, signal);
-}
-
-async function closeAll(
-  report: Report | undefined,
-  done: DoneList | undefined,
-  failed: FailedList | undefined,
-): Promise<void> {
-  await report?.close();
-  await done?.close();
-  await failed?.finish();
 }

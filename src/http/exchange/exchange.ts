@@ -18,13 +18,15 @@ export async function get(connections: Connections, request: GetRequest): Promis
 }
 
 async function ask(connections: Connections, request: GetRequest): Promise<Answer> {
-  request.onSend?.();
+  await request.onSend?.();
   const connection = await connections.acquire(request);
   try {
     return await exchange(connections, connection, request);
   } catch (error) {
     // A server may close an idle connection as the request goes out (RFC 9112 section 9.3.1): one new try at once.
     if (!connection.reused || !closedUnanswered(error)) throw error;
+    // It may have been heard all the same: it counts.
+    await request.onSend?.();
     return exchange(connections, await connections.acquire(request, true), request);
   }
 }

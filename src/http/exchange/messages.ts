@@ -10,8 +10,8 @@ export interface GetRequest {
   readonly idleTimeout: number;
   readonly signal: AbortSignal;
   readonly monotonic: () => number;
-  /** Told before each request goes out; what it throws keeps it from going. */
-  readonly onSend?: () => void;
+  /** Waited for before each request goes out; what it throws keeps it from going. */
+  readonly onSend?: () => Promise<void>;
 }
 
 /** The head of an answer, with its body still to be taken. */

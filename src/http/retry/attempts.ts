@@ -48,11 +48,10 @@ export async function retrying<T>(
       if (signal.aborted) throw signal.reason;
       if (!(error instanceof FilingsError)) throw error;
       failures = (brought?.() ?? 0) >= FRESH_START_BYTES ? 1 : failures + 1;
-      const waitMs = waitOrThrow(error, { failures, tries }, policy);
-      const asked = error.retryAt !== undefined;
-      onSetback?.({ error, waitMs, asked, retry: failures, retries: policy.retries });
-      // What the service asks for holds for every job; our own back-off is this file's alone.
-      if (asked) policy.pace.pause(waitMs);
+      const askedMs = askedFor(error, policy);
+      const waitMs = waitOrThrow(error, { failures, tries, askedMs }, policy);
+      onSetback?.({ error, waitMs, asked: askedMs !== undefined, retry: failures, retries: policy.retries });
+      // Our own back-off is this file's alone; what the service asks for, every job keeps (Pace).
       await sleep(waitMs, signal);
     }
   }
@@ -63,21 +62,32 @@ interface Tried {
   readonly failures: number;
   /** In all. */
   readonly tries: number;
+  /** The wait that the service asked for. */
+  readonly askedMs: number | undefined;
 }
 
-function waitOrThrow(error: FilingsError, { failures, tries }: Tried, policy: RetryPolicy): number {
-  const { retries, maxRetryAfterMs, now, random } = policy;
-  const retryAfterMs = error.retryAt === undefined ? undefined : Math.max(0, error.retryAt - now());
+/** The wait that the service asked for, from now on; undefined when it did not. */
+function askedFor({ retryAt }: FilingsError, { now }: RetryPolicy): number | undefined {
+  return retryAt === undefined ? undefined : Math.max(0, retryAt - now());
+}
+
+function waitOrThrow(error: FilingsError, { failures, tries, askedMs }: Tried, policy: RetryPolicy): number {
+  const { retries, maxRetryAfterMs, random } = policy;
   const verdict = judge({
     failures,
     retries,
     retryable: error.retryable,
-    retryAfterMs,
+    retryAfterMs: askedMs,
     maxRetryAfterMs,
     random: random(),
   });
   if (verdict.kind === 'again') return verdict.waitMs;
-  if (verdict.kind === 'too-long') throw tooLong(error, verdict.waitMs, maxRetryAfterMs);
+  if (verdict.kind === 'too-long') {
+    const stop = tooLong(error, verdict.waitMs, maxRetryAfterMs);
+    // A listing that is asked for ahead ends the run only when it is its turn: until then nobody else asks.
+    policy.pace.stop(stop);
+    throw stop;
+  }
   throw tries > 1 ? afterTries(error, tries) : error;
 }
 

@@ -9,6 +9,7 @@ export class Pace {
   readonly #now: () => number;
   #next = 0;
   #pausedUntil = 0;
+  #stopped: { readonly reason: unknown } | undefined;
 
   /** `ratePerSecond` undefined: no budget. `now` is a clock that never steps. */
   constructor(ratePerSecond: number | undefined, now: () => number) {
@@ -21,10 +22,16 @@ export class Pace {
     this.#pausedUntil = Math.max(this.#pausedUntil, this.#now() + ms);
   }
 
-  /** Waits for this request's turn, in the order of asking but for pauses; throws the signal's reason. */
+  /** Nobody asks any more: each turn throws the reason. */
+  stop(reason: unknown): void {
+    this.#stopped ??= { reason };
+  }
+
+  /** Waits for this request's turn, in the order of asking but for pauses; throws what it was stopped for, the signal's reason. */
   async turn(signal: AbortSignal): Promise<void> {
     for (let opens = this.#reserve(); ; opens = this.#reserve()) {
       await sleep(opens - this.#now(), signal);
+      if (this.#stopped) throw this.#stopped.reason;
       // A pause that began meanwhile holds for this one too.
       if (this.#pausedUntil <= opens) return;
     }

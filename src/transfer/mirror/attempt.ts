@@ -66,8 +66,13 @@ async function fetchWithin(
   const fetched = await fetchToDisk(file, target, fetching, signal, watcher).finally(() => watcher.release());
   const outcome = checksums ? await keepChecksum(fetched, target, checksums, fetching.places, signal) : fetched;
   shown.finish(outcome);
-  if (outcome.error?.code === 'limit') return { limit: outcome.error };
+  if (outcome.error && wasKeptAway(outcome)) return { limit: outcome.error };
   return { outcome, error: outcome.error, asked: outcome.attempts > 0 };
+}
+
+/** By a limit of one's own; or not begun, since another was told to stay away for longer than is waited for. */
+function wasKeptAway({ error, attempts }: Outcome): boolean {
+  return error?.code === 'limit' || (attempts === 0 && error?.retryAt !== undefined && error.stopsRun);
 }
 
 /** What would become of a file. */

@@ -1,0 +1,74 @@
+import assert from 'node:assert/strict';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Filed, versionOf } from '../archive.ts';
+import { readPartName } from '../part-names.ts';
+import type { Process } from '../process.ts';
+import type { Scene } from '../schedule.ts';
+
+/** What stands in a filing's directory beside files under their final names. */
+export interface Leftover {
+  readonly path: string;
+  /** ACCESSION/FILE. */
+  readonly of: string;
+  readonly pid: number;
+  readonly kind: string;
+}
+
+/** The bytes under a final name, if it is there. */
+export function standing({ place }: Pick<Scene, 'place'>, file: Pick<Filed, 'accession' | 'name'>): Buffer | undefined {
+  const path = join(place, 'out', file.accession, file.name);
+  return existsSync(path) ? readFileSync(path) : undefined;
+}
+
+/** Every final name holds exactly one version, and nothing stands there that is not known. */
+export function filesAreWhole(scene: Scene): void {
+  for (const file of scene.files) {
+    const bytes = standing(scene, file);
+    if (bytes)
+      assert(
+        versionOf(file, bytes),
+        `${file.accession}/${file.name} is no version: ${bytes.length} of ${file.size} bytes`,
+      );
+  }
+  leftovers(scene);
+}
+
+export function leftovers({ place, files }: Scene): Leftover[] {
+  const out = join(place, 'out');
+  const found: Leftover[] = [];
+  for (const accession of existsSync(out) ? readdirSync(out) : []) {
+    const known = new Set([
+      'SHA256SUMS',
+      ...files.filter((file) => file.accession === accession).map(({ name }) => name),
+    ]);
+    for (const name of readdirSync(join(out, accession))) {
+      if (known.has(name)) continue;
+      const part = readPartName(name) ?? assert.fail(`what is ${accession}/${name}?`);
+      const { stem, pid, kind } = part;
+      found.push({ path: join(out, accession, name), of: `${accession}/${stem}`, pid, kind });
+    }
+  }
+  return found;
+}
+
+/** A run that has ended by itself leaves nothing but parts that can be resumed, each with its record. */
+export function noLitter(scene: Scene, process: Process): void {
+  if (process.dead) return;
+  assert.deepEqual([...process.open.values()], [], `${process.name} leaves files open`);
+  // Whoever was killed as it took one over may have left one of the two.
+  const isTorn = scene.processes.some(({ dead }) => dead);
+  const own = isTorn ? [] : leftovers(scene).filter(({ pid }) => pid === process.pid);
+  for (const { path, kind } of own) {
+    const other = path.replace(/(part|resume)$/, kind === 'part' ? 'resume' : 'part');
+    assert(kind !== 'lock' && existsSync(other), `${process.name} leaves ${path}`);
+  }
+  const name = process.name.replace(' ', '');
+  const torn = readdirSync(scene.place).filter((each) => each.startsWith(`${name}.failed.`));
+  assert.deepEqual(torn, [], `${process.name} leaves a torn list`);
+}
+
+/** A live process's part is never touched. */
+export function partsAreTheirOwners({ trespasses }: Scene): void {
+  assert.deepEqual(trespasses, [], trespasses[0]);
+}

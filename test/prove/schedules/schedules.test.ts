@@ -1,0 +1,26 @@
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { expect, test } from 'vitest';
+
+const run = promisify(execFile);
+const SCRIPT = join(import.meta.dirname, '../../../scripts/schedules.js');
+
+const played = async (...args: string[]) => {
+  const { stdout } = await run(process.execPath, [SCRIPT, ...args], { maxBuffer: 1 << 26 });
+  return stdout;
+};
+
+test('whatever happens to runs, in whichever order: what is promised holds', async () => {
+  const stdout = await played('--count', '300');
+  expect(stdout).toMatch(/^300 schedules from seed \d+, \d+ steps/);
+  process.stdout.write(stdout);
+});
+
+test('a seed plays the same steps each time', async () => {
+  const steps = async () =>
+    (await played('--replay', '7')).replace(/[0-9a-f]{12}|schedule-\w+|filings-schedules-\w+/g, 'N');
+  const first = await steps();
+  expect(first).toMatch(/run \d\.\d: ends with 0\n$/);
+  expect(await steps()).toBe(first);
+});
