@@ -119,6 +119,7 @@ export function tenant({ hostname = 'test', pid = process.pid, heartbeatMs = 60_
     root,
     isRunning,
     uptime: options.uptime ?? uptime,
+    now: Date.now,
     heartbeatMs,
   };
 }
