@@ -188,7 +188,9 @@ export class Directory {
    * Throws `local_io`.
    */
   async settle(changed: number): Promise<void> {
-    await this.#settled.wait(changed);
+    await this.#settled.wait(changed).catch((error) => {
+      throw diskFailure(error, this.path);
+    });
     await this.#birth.flushed;
   }
 
