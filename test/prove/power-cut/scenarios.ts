@@ -22,12 +22,16 @@ const NEW = { version: 2, cuts: false };
 
 const OLD: Tree = new Map([['out/0001234567-24-000001/f0.htm', Buffer.from('the old file\n')]]);
 
-function killed(when: string, killedAt: NonNullable<Act['killedAt']>): Scenario[] {
-  return [{ name: `a batch that is killed ${when}, and goes on`, acts: [{ args: FILED, killedAt }, { args: FILED }] }];
+function killed(when: string, killedAt: NonNullable<Act['killedAt']>): Scenario {
+  return { name: `a batch that is killed ${when}, and goes on`, acts: [{ args: FILED, killedAt }, { args: FILED }] };
 }
 
+/** The simplest. */
+export const BATCH_ALONE: Scenario = { name: 'a batch', acts: [{ args: FILED }] };
+export const KILLED = killed('when a file has its name, which is not flushed', ['unlink', 1]);
+
 export const SCENARIOS: readonly Scenario[] = [
-  { name: 'a batch', acts: [{ args: FILED }] },
+  BATCH_ALONE,
   { name: 'a batch that tells another machine', acts: [{ args: [...BATCH, '--report', '-'] }] },
   {
     name: 'a batch that is cut, and goes on',
@@ -44,8 +48,8 @@ export const SCENARIOS: readonly Scenario[] = [
       { args: FILED, mood: NEW },
     ],
   },
-  ...killed('when a file has its name, which is not flushed', ['unlink', 1]),
-  ...killed('when DIR is made, and not flushed', ['fsync', 1]),
-  ...killed('when a directory below it is made, and not flushed', ['fsync', 2]),
+  KILLED,
+  killed('when DIR is made, and not flushed', ['fsync', 1]),
+  killed('when a directory below it is made, and not flushed', ['fsync', 2]),
   { name: 'a batch over what is there', acts: [{ args: [...FILED, '--if-exists', 'overwrite'] }], old: OLD },
 ];

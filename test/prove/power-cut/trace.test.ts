@@ -7,7 +7,7 @@ import { container, obstacle } from '../container.ts';
 import { dice } from './crash-state.ts';
 import { faultsOf } from './invariants.ts';
 import { environment, rebooted, rebuild, type Scenario, treeAt } from './scenario.ts';
-import { SCENARIOS } from './scenarios.ts';
+import { BATCH_ALONE, KILLED, SCENARIOS } from './scenarios.ts';
 import { expectationOf, type Stage, type State, search } from './search.ts';
 import { startFilings } from './service.ts';
 import { MUTANTS, OFTEN, variant } from './variant.ts';
@@ -78,7 +78,8 @@ describe.skipIf(!strace)('the power goes between any two system calls', () => {
     async (what, edit) => {
       const mutant = await variant([OFTEN, edit]);
       onTestFinished(() => rm(mutant, { recursive: true, force: true }));
-      const { states, faults } = await search(SCENARIOS[0] as Scenario, await stageFor(mutant), dice(SEED), REACH);
+      const scenario = what.includes('killed run') ? KILLED : BATCH_ALONE;
+      const { states, faults } = await search(scenario, await stageFor(mutant), dice(SEED), REACH);
       process.stdout.write(`${what}: ${faults.length} faults in ${states} states, such as ${faults[0]}\n`);
       expect(faults).not.toEqual([]);
     },

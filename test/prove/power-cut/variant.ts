@@ -33,6 +33,11 @@ export const MUTANTS: Readonly<Record<string, Edit>> = {
     '(item: Expanded): void => this.#tracker.taken(item)',
     "(item: Expanded): void => {\n    this.#tracker.taken(item);\n    if (item.kind === 'listed') void this.#books.done?.add(item.accession, item.files);\n  }",
   ],
+  'what a killed run left is not flushed': [
+    'src/disk/settled.ts',
+    'if (now() - mtimeMs < WRITTEN_AFTER_MS) await flush();',
+    '',
+  ],
   'a record promises before the flush': ['src/disk/gathered-file.ts', '.datasync()', '.stat()'],
 };
 
