@@ -5,6 +5,7 @@ import { errnoOf } from '../errors.ts';
 import { diskFailure } from './failure.ts';
 import { inTheWay } from './in-the-way.ts';
 import { flushEntries, makeDirectories, makeFolder } from './make-directories.ts';
+import { Settled, settleDirectory } from './settled.ts';
 import { SharedFlush } from './shared-flush.ts';
 
 const { O_CREAT, O_DIRECTORY, O_EXCL, O_NOFOLLOW, O_RDONLY, O_RDWR } = constants;
@@ -18,12 +19,20 @@ const FEW_BYTES = 16 << 10;
 /** And where a size says nothing about entries. */
 const FEW_NAMES = 1024;
 
-/** A directory that this run has made. */
+/** How a directory came to be below another. */
 interface Birth {
-  /** Its entry is flushed then. */
+  /** Its entry is on disk then. */
   readonly flushed: Promise<void>;
-  /** False: another process made it at the same moment. */
+  /** False: another run made it. */
   readonly byUs: boolean;
+}
+
+interface Opened {
+  readonly path: string;
+  readonly handle: FileHandle;
+  readonly base: string;
+  readonly now: () => number;
+  readonly birth: Birth;
 }
 
 /**
@@ -39,20 +48,24 @@ export class Directory {
   readonly tellsApart = { case: false, form: false };
   readonly #handle: FileHandle;
   readonly #base: string;
-  readonly #birth: Birth | undefined;
+  readonly #birth: Birth;
+  readonly #now: () => number;
+  readonly #settled: Settled;
   readonly #entriesFlush = new SharedFlush(() => this.#flush());
   #few: Promise<ReadonlySet<string> | undefined> | undefined;
 
-  private constructor(path: string, handle: FileHandle, base: string, birth?: Birth) {
+  private constructor({ path, handle, base, now, birth }: Opened) {
     this.path = path;
     this.#handle = handle;
     this.#base = base;
     this.#birth = birth;
-    this.isNew = birth?.byUs ?? false;
+    this.#now = now;
+    this.isNew = birth.byUs;
+    this.#settled = new Settled({ stat: () => handle.stat(), flush: () => this.#entriesFlush.wait(), now });
   }
 
   /** Opens a directory (links on the way to it are the user's own), making it first when it may be missing. Throws `local_io`. */
-  static async open(path: string, make: boolean): Promise<Directory> {
+  static async open(path: string, make: boolean, now: () => number): Promise<Directory> {
     const absolute = resolve(path);
     if (make) await makeDirectories(absolute);
     try {
@@ -62,7 +75,16 @@ export class Directory {
         () => true,
         () => false,
       );
-      return new Directory(absolute, handle, stable ? viaProc : absolute);
+      // The working directory is nobody's to make.
+      const flushed = make && absolute !== resolve('.') ? settleDirectory(absolute, now) : Promise.resolve();
+      flushed.catch(() => {});
+      return new Directory({
+        path: absolute,
+        handle,
+        base: stable ? viaProc : absolute,
+        now,
+        birth: { flushed, byUs: false },
+      });
     } catch (error) {
       throw diskFailure(error, absolute);
     }
@@ -75,20 +97,26 @@ export class Directory {
   async child(name: string, make: boolean): Promise<Directory> {
     const path = join(this.path, name);
     const entry = this.entry(name);
-    const below = (handle: FileHandle, birth?: Birth) => {
+    const below = (handle: FileHandle, flushed: Promise<void>, byUs: boolean) => {
+      // Whoever reports a file in it as saved waits for it, and hears of a failure.
+      flushed.catch(() => {});
       const base = this.#base === this.path ? path : procPath(handle);
-      return new Directory(path, handle, base, birth);
+      return new Directory({ path, handle, base, now: this.#now, birth: { flushed, byUs } });
     };
     try {
       const there = await openChild(entry).catch((error) => {
         if (!make || errnoOf(error) !== 'ENOENT') throw error;
       });
-      if (there) return below(there);
+      if (there)
+        return below(
+          there,
+          there.stat().then(({ ctimeMs }) => this.settle(ctimeMs)),
+          false,
+        );
       const byUs = await makeFolder(entry);
       const flushed = this.sync();
-      // Whoever reports a file in it as saved waits for it, and hears of a failure.
       flushed.catch(() => {});
-      return below(await openChild(entry), { flushed, byUs });
+      return below(await openChild(entry), flushed, byUs);
     } catch (error) {
       throw (await inTheWay(error, entry, path)) ?? diskFailure(error, path);
     }
@@ -152,12 +180,23 @@ export class Directory {
   /** Flushes the directory's entries, and its own where that is new. Throws `local_io`. */
   async sync(): Promise<void> {
     await this.#entriesFlush.wait();
-    await this.#birth?.flushed;
+    await this.#birth.flushed;
+  }
+
+  /**
+   * Until an entry that another run made is on disk, and the directory's own; `changed` is the ctime of what it leads to.
+   * Throws `local_io`.
+   */
+  async settle(changed: number): Promise<void> {
+    await this.#settled.wait(changed).catch((error) => {
+      throw diskFailure(error, this.path);
+    });
+    await this.#birth.flushed;
   }
 
   /** When the one above is not needed any more for flushing this one's entry. Never throws. */
   async settled(): Promise<void> {
-    await this.#birth?.flushed.catch(() => {});
+    await this.#birth.flushed.catch(() => {});
   }
 
   async #flush(): Promise<void> {

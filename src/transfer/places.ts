@@ -18,6 +18,8 @@ export interface Tenant {
   readonly isRunning: (pid: number) => boolean;
   /** Of the machine. Seconds. */
   readonly uptime: () => number;
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
   /** How often open parts are touched, if not every minute. Milliseconds. */
   readonly heartbeatMs?: number;
 }
@@ -97,7 +99,8 @@ export class Places {
   #acquire(where: Where): Promise<Place> {
     return this.#open.acquire(keyOf(where), async () => {
       const { directory, below, make } = where;
-      return this.#placeIn(await (below === '' ? Directory.open(directory, make) : this.#openBelow(where)));
+      const { now } = this.#tenant;
+      return this.#placeIn(await (below === '' ? Directory.open(directory, make, now) : this.#openBelow(where)));
     });
   }
 

@@ -1,4 +1,4 @@
-import { lstat } from 'node:fs/promises';
+import type { Stats } from 'node:fs';
 import { sha256OfFile } from '../disk/hash/sha256.ts';
 import { FilingsError } from '../errors.ts';
 import { type IfExists, presentAt } from './present.ts';
@@ -36,7 +36,7 @@ async function saveOnce(remote: Remote, saving: Saving, watcher: Watcher): Promi
   const present = await presentAt(place, ifExists);
   if (present.kind === 'file-to-keep') {
     await place.leftovers.sweepBeside(place.final, present.stat);
-    return skip(saving, present.stat.size);
+    return skip(saving, present.stat);
   }
   const exclusive = present.kind === 'nothing' && ifExists !== 'overwrite';
   const sink = await DiskFile.open(saving, { exclusive, replaced: present.stat });
@@ -45,20 +45,19 @@ async function saveOnce(remote: Remote, saving: Saving, watcher: Watcher): Promi
   await place.leftovers.sweep(place.final);
   if (fetched.placed === 'placed') return { kind: 'fetched', ...fetched };
   // Another run has put it there meanwhile.
-  await presentAt(place, ifExists);
-  return skip(saving);
+  const { stat } = await presentAt(place, ifExists);
+  return skip(saving, stat);
 }
 
-/** Leaves the file that is there; it must be the right one where that can be told, and is not read for anything else. */
-async function skip({ place, proof, signal }: Saving, size?: number): Promise<Standing> {
+/**
+ * Leaves the file that is there; it must be the right one where that can be told, and is not read for anything else.
+ * Whoever put it there may have been killed before its name was flushed.
+ */
+async function skip({ place, proof, signal }: Saving, stat: Stats | undefined): Promise<Standing> {
   const path = place.directory.entry(place.final);
   const shown = shownPath(place);
   const hash = () => sha256OfFile(path, shown, signal);
   const sha256 = proof.expects ? await proof.require(hash, shown) : undefined;
-  if (size !== undefined) return { kind: 'skipped', bytes: size, sha256 };
-  const bytes = await lstat(path).then(
-    (stat) => stat.size,
-    () => 0,
-  );
-  return { kind: 'skipped', bytes, sha256 };
+  await place.directory.settle(stat?.ctimeMs ?? Number.POSITIVE_INFINITY);
+  return { kind: 'skipped', bytes: stat?.size ?? 0, sha256 };
 }

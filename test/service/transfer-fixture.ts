@@ -119,6 +119,7 @@ export function tenant({ hostname = 'test', pid = process.pid, heartbeatMs = 60_
     own: filesIn(join(import.meta.dirname, '..', '..')),
     isRunning,
     uptime: options.uptime ?? uptime,
+    now: Date.now,
     heartbeatMs,
   };
 }

@@ -20,7 +20,7 @@ describe('how a name is spelled that a disk takes for another', () => {
   test('on a disk that tells cases apart, another case is another file', async () => {
     const path = await temporaryDirectory();
     await writeFile(join(path, 'primary.htm'), '');
-    const directory = await Directory.open(path, false);
+    const directory = await Directory.open(path, false, Date.now);
     onTestFinished(() => directory.close());
     expect(await otherSpelling(directory, 'primary.htm')).toBeUndefined();
     await writeFile(join(path, 'PRIMARY.HTM'), '');
@@ -30,7 +30,7 @@ describe('how a name is spelled that a disk takes for another', () => {
   test('what a directory of many entries was seen to tell apart is not asked again; case and form are two questions', async () => {
     const path = await temporaryDirectory();
     for (let index = 0; index < 1100; index += 1) await writeFile(join(path, `other${index}`), '');
-    const directory = await Directory.open(path, false);
+    const directory = await Directory.open(path, false, Date.now);
     onTestFinished(() => directory.close());
     expect(await directory.few()).toBeUndefined();
     await otherSpelling(directory, 'gone.htm');
@@ -46,7 +46,7 @@ describe('how a name is spelled that a disk takes for another', () => {
     const path = await temporaryDirectory();
     for (let index = 0; index < 1100; index += 1) await writeFile(join(path, `other${index}`), '');
     await writeFile(join(path, '\u00df'), '');
-    const directory = await Directory.open(path, false);
+    const directory = await Directory.open(path, false, Date.now);
     onTestFinished(() => directory.close());
     await otherSpelling(directory, '\u00df');
     expect(directory.tellsApart).toEqual({ case: false, form: false });

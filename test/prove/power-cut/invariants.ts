@@ -1,0 +1,107 @@
+import { createHash } from 'node:crypto';
+import { namesOf, parsePartName } from '../../../src/transfer/sinks/part-name.ts';
+import { parseRecord } from '../../../src/transfer/sinks/resume-record.ts';
+import { readReport } from '../../program/batch.ts';
+import type { Tree } from './crash-state.ts';
+import { bodyOf } from './service.ts';
+
+/** What may stand in a tree. */
+export interface Expectation {
+  readonly baseUrl: string;
+  readonly numbers: readonly string[];
+  readonly namesOf: (number: string) => readonly string[];
+  /** Versions of the service so far. */
+  readonly versions: readonly number[];
+  /** What stood there before, by path. */
+  readonly old: Tree;
+}
+
+const OUT = 'out/';
+
+/** What is wrong with a tree that a power cut left; `told` is what was on standard output by then. */
+export function faultsOf(tree: Tree, told: string, expectation: Expectation): string[] {
+  const faults: string[] = [];
+  const stands = (path: string) => isWhole(path, tree.get(path), expectation);
+  const claim = (who: string, path: string) =>
+    stands(path) || faults.push(`${who} claims ${path}, which does not stand`);
+  for (const [path, content] of tree) {
+    const [, number = '', name = ''] = /^out\/([^/]+)\/([^/]+)$/.exec(path) ?? [];
+    if (name === 'SHA256SUMS') {
+      for (const [file, sha256] of sumsIn(content)) {
+        claim('SHA256SUMS', `${OUT}${number}/${file}`);
+        const found = tree.get(`${OUT}${number}/${file}`);
+        if (found && sha256Of(found) !== sha256 && !mayDiffer(expectation))
+          faults.push(`the hash of ${path}/${file} is another`);
+      }
+    } else if (name.startsWith('.')) faults.push(...partFaults(tree, number, name, expectation));
+    else if (number !== '' && !stands(path)) faults.push(`${path} is neither whole nor old: ${content.length} bytes`);
+  }
+  for (const [path, content] of expectation.old) {
+    if (/^out\//.test(path) && content.length > 0 && !tree.has(path)) faults.push(`${path} stood there, and is gone`);
+  }
+  for (const line of linesOf(tree.get('done'))) {
+    const [, number] = /^(\d{10}-\d\d-\d{6})\t[\da-f]{16}\t[^\t]+\t\d+$/.exec(line) ?? [];
+    for (const name of number === undefined ? [] : expectation.namesOf(number))
+      claim('the done list', `${OUT}${number}/${name}`);
+  }
+  for (const [who, text] of [
+    ['the report', tree.get('report')],
+    ['standard output', told],
+  ] as const) {
+    const { files } = readReport(linesOf(text).join('\n'));
+    for (const { path, result, bytes } of files) {
+      if (!['downloaded', 'resumed', 'skipped'].includes(result) || path === null) continue;
+      claim(who, path);
+      if (tree.get(path) && tree.get(path)?.length !== bytes && !mayDiffer(expectation))
+        faults.push(
+          `${who} says ${bytes} of ${path}, which has ${tree.get(path)?.length}: ${JSON.stringify(linesOf(text))}`,
+        );
+    }
+  }
+  return faults;
+}
+
+/** Lines about an old version may stand beside a new one. */
+function mayDiffer({ versions, old }: Expectation): boolean {
+  return versions.length > 1 || old.size > 0;
+}
+
+/** What is left of a run that was not finished: a record must not promise what the part does not hold. */
+function partFaults(tree: Tree, number: string, name: string, { baseUrl, versions }: Expectation): string[] {
+  const part = parsePartName(name);
+  if (part?.kind !== 'part') return part ? [] : [`out/${number}/${name} is no part`];
+  const record = tree.get(`${OUT}${number}/${namesOf(part.base).resume}`)?.toString();
+  const known = record && parseRecord(record, { base_url: baseUrl, accession_no: number, file_name: part.stem });
+  if (!known) return [];
+  const held = tree.get(`${OUT}${number}/${name}`) ?? Buffer.alloc(0);
+  const whole = versions
+    .map((version) => bodyOf(number, part.stem, version))
+    .find((_, at) => known.record.validator.value.endsWith(`-v${versions[at]}"`));
+  const trusted = held.subarray(0, known.flushed);
+  return whole?.subarray(0, trusted.length).equals(trusted)
+    ? []
+    : [`${name} holds other bytes than its record promises: ${known.flushed} of ${held.length}`];
+}
+
+/** A file as it was, or of one version of the service. */
+function isWhole(path: string, content: Buffer | undefined, { versions, old }: Expectation): boolean {
+  const [, number = '', name = ''] = /^out\/([^/]+)\/([^/]+)$/.exec(path) ?? [];
+  if (content === undefined) return false;
+  return old.get(path)?.equals(content) || versions.some((version) => bodyOf(number, name, version).equals(content));
+}
+
+/** Whole lines; one that was torn claims nothing. */
+function linesOf(text: Buffer | string | undefined): string[] {
+  return (text ?? '').toString().split('\n').slice(0, -1);
+}
+
+function sumsIn(content: Buffer): [name: string, sha256: string][] {
+  return linesOf(content).flatMap((line) => {
+    const [, sha256 = '', name] = /^([\da-f]{64}) [ *]([\w.-]+)$/.exec(line) ?? [];
+    return name === undefined ? [] : [[name, sha256] as [string, string]];
+  });
+}
+
+function sha256Of(content: Buffer): string {
+  return createHash('sha256').update(content).digest('hex');
+}

@@ -1,0 +1,149 @@
+import { createHash } from 'node:crypto';
+import { expect } from 'vitest';
+import type { Workplace } from '../../cli/program.ts';
+import { ALL, crashTree, type Dice, type Fate, inAnyOrder, inOrder, NOTHING, type Tree } from './crash-state.ts';
+import { type Expectation, faultsOf } from './invariants.ts';
+import { Replay } from './replay.ts';
+import { type Act, rebuild, type Scenario, trace, treeAt } from './scenario.ts';
+import type { startFilings } from './service.ts';
+
+/** What a scenario is played with. */
+export interface Stage {
+  readonly place: Workplace;
+  readonly bin: string;
+  readonly service: Awaited<ReturnType<typeof startFilings>>;
+}
+
+/** A state that the power could leave. */
+export interface State {
+  readonly tree: Tree;
+  /** How it came about. */
+  readonly how: string;
+}
+
+/** How far to search. */
+export interface Reach {
+  /** Fates of each kind that are tried at each moment. */
+  readonly each: number;
+  /** How many states are chosen to run the program on, and as many that have a part to go on with. */
+  readonly again: number;
+}
+
+export interface Found {
+  /** Told apart by what is in them. */
+  readonly states: number;
+  readonly faults: readonly string[];
+  readonly again: readonly State[];
+}
+
+/** Plays a scenario, and looks at what the power could leave at each of its moments. */
+export async function search(scenario: Scenario, stage: Stage, roll: Dice, reach: Reach): Promise<Found> {
+  const { place, bin, service } = stage;
+  const input = service.numbers.map((number) => `${number}\n`).join('');
+  const old = new Map([...(scenario.old ?? []), ['in', Buffer.from(input)]]);
+  await rebuild(place.path, old);
+  const replay = new Replay(place.path, old);
+  const seen = new Seen(expectationOf(scenario, stage), roll, reach.again);
+  const look = (fate: Fate, how: string) => seen.add({ tree: crashTree(replay.root, fate), how }, replay.told);
+  Object.assign(service.mood, { version: 1, cuts: false, pieceMs: 5 });
+  for (const [at, act] of scenario.acts.entries()) {
+    Object.assign(service.mood, act.mood);
+    replay.run(await trace(place, bin, oneThread(act, service.env), act), ({ name, end }) => {
+      const moment = `run ${at + 1}, line ${end} (${name})`;
+      look(ALL, `${moment}: all`);
+      look(NOTHING, `${moment}: nothing unflushed`);
+      for (let n = 0; n < reach.each; n += 1) look(inOrder(roll), `${moment}: in order, ${n}`);
+      for (let n = 0; n < reach.each; n += 1) look(inAnyOrder(roll), `${moment}: in any order, ${n}`);
+    });
+  }
+  // Or all that was made of the model's states would be about another disk.
+  expect(linesAndHashes(crashTree(replay.root, ALL))).toEqual(linesAndHashes(await treeAt(place.path)));
+  return seen.found();
+}
+
+export function expectationOf({ acts, old = new Map() }: Scenario, { service }: Stage): Expectation {
+  const { env, numbers, namesOf } = service;
+  const versions = acts.some(({ mood }) => mood?.version === 2) ? [1, 2] : [1];
+  return { baseUrl: new URL(env.FILINGS_BASE_URL ?? '').href, numbers, namesOf, versions, old };
+}
+
+/** Looks at each state once; of all it keeps a few. */
+class Seen {
+  readonly #expectation: Expectation;
+  readonly #roll: Dice;
+  readonly #digests = new Set<string>();
+  readonly #faults: string[] = [];
+  readonly #some: Sample;
+  readonly #withPart: Sample;
+
+  constructor(expectation: Expectation, roll: Dice, again: number) {
+    this.#expectation = expectation;
+    this.#roll = roll;
+    this.#some = new Sample(again);
+    this.#withPart = new Sample(again);
+  }
+
+  add(state: State, told: string): void {
+    const digest = digestOf(state.tree, told);
+    if (this.#digests.has(digest)) return;
+    this.#digests.add(digest);
+    this.#faults.push(...faultsOf(state.tree, told, this.#expectation).map((fault) => `${state.how}: ${fault}`));
+    (hasPart(state) ? this.#withPart : this.#some).add(state, this.#roll);
+  }
+
+  found(): Found {
+    const again = [...this.#some.kept, ...this.#withPart.kept];
+    return { states: this.#digests.size, faults: this.#faults, again };
+  }
+}
+
+/** Some of many, each as likely as any other. */
+class Sample {
+  readonly kept: State[] = [];
+  readonly #size: number;
+  #seen = 0;
+
+  constructor(size: number) {
+    this.#size = size;
+  }
+
+  add(state: State, roll: Dice): void {
+    this.#seen += 1;
+    const place = this.kept.length < this.#size ? this.kept.length : roll(this.#seen);
+    if (place < this.#size) this.kept[place] = state;
+  }
+}
+
+function hasPart({ tree }: State): boolean {
+  return [...tree].some(
+    ([path, record]) =>
+      path.endsWith('.resume') &&
+      /"flushed":[1-9]/.test(record.toString()) &&
+      (tree.get(path.replace(/resume$/, 'part'))?.length ?? 0) > 0 &&
+      !tree.has(path.replace(/\.(large\.htm)\..*/, '$1')),
+  );
+}
+
+/** A kill that goes by the number of a call needs them in one thread. */
+function oneThread({ killedAt }: Act, env: Readonly<Record<string, string>>) {
+  return killedAt === undefined ? env : { ...env, UV_THREADPOOL_SIZE: '1' };
+}
+
+const hashes = new WeakMap<Buffer, string>();
+
+function hashOf(content: Buffer): string {
+  const hash = hashes.get(content) ?? createHash('sha1').update(content).digest('hex');
+  hashes.set(content, hash);
+  return hash;
+}
+
+function digestOf(tree: Tree, told: string): string {
+  const files = [...tree].map(([name, content]) => `${name}\t${hashOf(content)}\n`);
+  return createHash('sha1').update(files.sort().join('')).update(told).digest('hex');
+}
+
+/** Which of two appends at the same moment came first is the kernel's secret. */
+function linesAndHashes(tree: Tree): string[] {
+  const sorted = (content: Buffer) => Buffer.from(content.toString('latin1').split('\n').sort().join('\n'), 'latin1');
+  return [...tree].map(([name, content]) => `${name} ${hashOf(sorted(content))}`).sort();
+}

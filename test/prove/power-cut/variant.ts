@@ -1,0 +1,60 @@
+import { execFileSync } from 'node:child_process';
+import { cp, mkdtemp, readFile, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+const ROOT = join(import.meta.dirname, '../../..');
+
+/** A text of a source that is replaced by another one. */
+export type Edit = readonly [file: string, text: string, instead: string];
+
+/** A flush in the background begins after 256 kB instead of 128 MiB: what takes a gigabyte so is seen in a file of 1.4 MB. */
+export const OFTEN: Edit = ['src/disk/gathered-file.ts', '128 << 20', '256 << 10'];
+
+/** Builds of the program that are wrong on purpose: each way of cutting the power has to find them. */
+export const MUTANTS: Readonly<Record<string, Edit>> = {
+  'no flush before the rename': [
+    'src/transfer/sinks/part-file.ts',
+    'await this.file.flush();\n      const there',
+    'const there',
+  ],
+  'the directory is not flushed': [
+    'src/transfer/sinks/part-file.ts',
+    "if (placed === 'placed') await this.#place.directory.sync();",
+    '',
+  ],
+  'a new directory’s entry is not flushed': [
+    'src/disk/directory.ts',
+    'const flushed = this.sync();',
+    'const flushed = Promise.resolve();',
+  ],
+  'the done line before the files': [
+    'src/transfer/mirror/ledger.ts',
+    '(item: Expanded): void => this.#tracker.taken(item)',
+    "(item: Expanded): void => {\n    this.#tracker.taken(item);\n    if (item.kind === 'listed') void this.#books.done?.add(item.accession, item.files);\n  }",
+  ],
+  'what a killed run left is not flushed': [
+    'src/disk/settled.ts',
+    'if (now() - mtimeMs < WRITTEN_AFTER_MS) await flush();',
+    '',
+  ],
+  'a record promises before the flush': ['src/disk/gathered-file.ts', '.datasync()', '.stat()'],
+};
+
+/** Builds the program with some of its sources changed; gives the folder, which is the caller’s to remove. */
+export async function variant(edits: readonly Edit[]): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'filings-variant-'));
+  for (const name of ['bin', 'src', 'scripts', 'samples', 'package.json'])
+    await cp(join(ROOT, name), join(folder, name), { recursive: true });
+  await symlink(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
+  for (const [file, text, instead] of edits) {
+    const source = await readFile(join(folder, file), 'utf8');
+    if (source.split(text).length !== 2) throw new Error(`${file}: ${JSON.stringify(text)} does not stand there once`);
+    await writeFile(
+      join(folder, file),
+      source.replace(text, () => instead),
+    );
+  }
+  execFileSync(process.execPath, [join(folder, 'scripts/build.js')], { stdio: 'inherit' });
+  return folder;
+}
