@@ -238,7 +238,12 @@ export class ServiceClient {
   /** A success that is no file: coded, or problem details under a 200. */
   async #refuseDisguise(answer: Answer, subject: Subject, signal: AbortSignal): Promise<void> {
     const coding = answer.headers['content-encoding'];
-    if (coding !== undefined && !['', 'identity'].includes(String(coding).trim().toLowerCase())) {
+    // A list, in one field or several (RFC 9110 section 8.4).
+    if (
+      !String(coding ?? '')
+        .split(',')
+        .every((one) => /^(identity)?$/i.test(one.trim()))
+    ) {
       answer.discard();
       const why = `the answer came with the content coding ${coding}, which was not asked for`;
       throw errorAbout(subject, 'integrity', why);

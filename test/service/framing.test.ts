@@ -83,7 +83,12 @@ describe('unsound', () => {
     ['a header with NUL', answer('X: a\0b\r\nContent-Length: 5')],
     ['a header without a colon', answer('Nonsense\r\nContent-Length: 5')],
     ['a folded header line', answer('Content-Length: 5\r\nX: y\r\n z')],
+    ['a folded line of nothing but a blank, the last of the head', answer('X: y\r\n ')],
     ['bare line feeds', 'HTTP/1.1 200 OK\nContent-Length: 5\n\nhello'],
+    ['an upgrade to nothing', 'HTTP/1.1 101 Switching Protocols\r\nContent-Length: 5\r\n\r\nhello'],
+    ['line breaks before it', `\r\n${answer('Content-Length: 5')}`],
+    ['a line break behind an interim answer', `HTTP/1.1 100 Continue\r\n\r\n\r\n${answer('Content-Length: 5')}`],
+    ['a status line with NUL', 'HTTP/1.1 200 O\0K\r\nContent-Length: 5\r\n\r\nhello'],
     [
       'an upgrade nobody asked for',
       'HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\nhello',
@@ -102,6 +107,8 @@ describe('broken chunks are told as such, at the first try', () => {
     ['a bare line feed behind the size', '5\nhello\r\n0\r\n\r\n'],
     ['a chunk longer than its size', '4\r\nhello\r\n0\r\n\r\n'],
     ['in the second chunk', '5\r\nhello\r\nzz\r\n'],
+    ['a length behind them', '5\r\nhello\r\n0\r\nContent-Length: 5\r\n\r\n'],
+    ['a field of 17 kB behind them', `5\r\nhello\r\n0\r\nX: ${'y'.repeat(17_000)}\r\n\r\n`],
     ['a folded field behind them', '5\r\nhello\r\n0\r\nX: y\r\n z\r\n\r\n'],
   ])('%s', async (_, chunks) => {
     for (const connection of ['close', 'keep-alive']) {

@@ -128,7 +128,7 @@ describe('a success that is no file', () => {
     expect(await run.names()).toEqual([]);
   });
 
-  test.each(['identity', 'Identity'])('the coding %s is none', async (coding) => {
+  test.each(['identity', 'Identity', 'identity, identity'])('the coding %s is none', async (coding) => {
     const { run } = await against((socket) => {
       socket.write(`${head(200, { 'Content-Encoding': coding, 'Content-Length': 3 })}abc`);
     });

@@ -20,11 +20,9 @@ test.each<[string, string, string]>([
   ['one 100 before it', CONTINUE + FINAL, FINAL],
   ['two of them', CONTINUE + CONTINUE + FINAL, FINAL],
   ['another interim answer', EARLY + FINAL, FINAL],
-  ['line breaks before it', `\r\n\n${EARLY}\r\n${FINAL}`, FINAL],
   ['a body that looks like one', `${FINAL}${CONTINUE}`, `${FINAL}${CONTINUE}`],
   ['nothing but the beginning of one', CONTINUE.slice(0, -2), ''],
   ['a head that is not whole', FINAL.slice(0, -4), ''],
-  ['101 is final', 'HTTP/1.1 101 X\r\n\r\n', 'HTTP/1.1 101 X\r\n\r\n'],
   [
     'blanks behind values, the body’s own left alone',
     'HTTP/1.0 200 OK \r\nA: b \t\r\nTransfer-Encoding: chunked\t\r\nC:\r\n\r\nbody \r\n\r\n',
@@ -35,6 +33,18 @@ test.each<[string, string, string]>([
   for (let size = 1; size <= text.length; size += 1) expect(seen(text, size)).toBe(expected);
 });
 
+test('line breaks are passed over behind the body of the answer before, and nowhere else', () => {
+  const gate = new HeadGate();
+  for (const before of ['', '\r\n', '\r\n\n']) {
+    gate.expectAnswer();
+    for (const byte of before + EARLY) expect(gate.pass(Buffer.from(byte))).toHaveLength(0);
+    expect(gate.pass(Buffer.from(FINAL)).toString()).toBe(FINAL);
+  }
+  gate.expectAnswer();
+  expect(gate.pass(Buffer.from(EARLY))).toHaveLength(0);
+  expect(() => gate.pass(Buffer.from('\n'))).toThrow(/does not begin as HTTP/);
+});
+
 test('nothing is held back when no answer is due', () => {
   expect(new HeadGate().pass(Buffer.from(CONTINUE)).toString()).toBe(CONTINUE);
 });
@@ -43,6 +53,11 @@ const ok = (fields: string) => `HTTP/1.1 200 OK\r\nContent-Length: 2\r\n${fields
 
 describe('a head that is not sound, behind a length too, is told in words of its own', () => {
   test.each<[string, RegExp]>([
+    [`\r\n${FINAL}`, /does not begin as HTTP/],
+    [`\n${EARLY}${FINAL}`, /does not begin as HTTP/],
+    [`${EARLY}\r\n${FINAL}`, /does not begin as HTTP/],
+    ['HTTP/1.1 200 O\0K\r\nContent-Length: 2\r\n\r\n', /control character in its status line/],
+    ['HTTP/1.1 200 OK\x1b\r\n\r\n', /control character in its status line/],
     ['SSH-2.0-OpenSSH_9.6\r\n', /does not begin as HTTP/],
     ['<html>', /does not begin as HTTP/],
     [`junk${FINAL}`, /does not begin as HTTP/],
@@ -55,12 +70,17 @@ describe('a head that is not sound, behind a length too, is told in words of its
     ['HTTP/0.9 200 OK\r\n\r\n', /version/],
     ['HTTP/1.2 200 OK\r\n\r\n', /version/],
     [`${EARLY}HTTP/3.0 200 OK\r\n\r\n`, /version/],
+    ['HTTP/1.1 101 X\r\n\r\n', /switches to another protocol/],
+    [`${EARLY}HTTP/1.1 101 X\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n`, /switches to another protocol/],
     ['HTTP/1.1 099 OK\r\n\r\n', /status/],
     ['HTTP/1.1 OK\r\n\r\n', /status/],
     ['HTTP/1.1 2000 OK\r\n\r\n', /status/],
     ['HTTP/1.1  200 OK\r\n\r\n', /status/],
     [ok('A: b\r\n folded'), /folded/],
     [ok('A: b\r\n\tfolded'), /folded/],
+    [ok('A: b\r\n '), /folded/],
+    ['HTTP/1.0 200 OK\r\n\t\r\n\r\nbody', /folded/],
+    [ok('A: b\x0b'), /control character/],
     [ok('A: b\nC: d'), /bare line feed/],
     ['HTTP/1.1 200 OK\nContent-Length: 2\n\nok', /bare line feed/],
     ['HTTP/1.1 200 OK\r\nA: b\n\r\n', /bare line feed/],
@@ -75,6 +95,7 @@ describe('a head that is not sound, behind a length too, is told in words of its
     [ok('content-length:2'), /length twice/],
     [ok('Transfer-Encoding: chunked'), /both a length and a transfer coding/],
     ['HTTP/1.1 200 OK\r\nContent-Length: 2x\r\n\r\n', /length that is not a number/],
+    ['HTTP/1.1 200 OK\r\nContent-Length: 2\xa0\r\n\r\n', /length that is not a number/],
     ['HTTP/1.1 200 OK\r\nContent-Length:\r\n\r\n', /length that is not a number/],
     [`HTTP/1.1 200 OK\r\nA: ${'b'.repeat(20_000)}`, /16 KiB/],
     [`HTTP/1.1 200 OK\r\nA: ${'b'.repeat(20_000)}\r\n\r\n`, /16 KiB/],

@@ -16,6 +16,7 @@ const BROKEN_CHUNKS: readonly (readonly [begins: string, ours: string])[] = [
   ['Unexpected whitespace after header', 'a broken field behind the chunks'],
   ['Missing expected CR after header', 'a broken field behind the chunks'],
   ['Missing expected LF after header', 'a broken field behind the chunks'],
+  ["Content-Length can't be present", 'a length behind the chunks'],
 ];
 
 /**
@@ -26,7 +27,7 @@ export function answerFailure(error: unknown, url: URL): FilingsError {
   const message = messageOf(error);
   if (error instanceof HeadFault) return notHttp(url, message, error);
   if (message === 'bad response' || message === 'bad upgrade') return notHttp(url, 'an answer nobody asked for', error);
-  if (errnoOf(error) === 'UND_ERR_HEADERS_OVERFLOW') return notHttp(url, 'more than 16 KiB of header fields', error);
+  if (isFieldOverflow(error)) return notHttp(url, 'more than 16 KiB of header fields', error);
   // Of a head with a length the parser says nothing more; our own words for its faults are in head-fault.ts.
   if (isParserError(error) || isLengthMismatch(error)) return notHttp(url, 'its head is broken', error);
   if (!isConnectionError(error)) return ownFailure(error, url);
@@ -50,9 +51,20 @@ export function bodyFailure(error: unknown, body: Unfinished): FilingsError {
   // The parser's words for a connection that ends too early.
   if (words === 'Invalid EOF state' || isLengthMismatch(error) || isConnectionError(error))
     return truncated(body, error);
+  if (isFieldOverflow(error)) return tooManyBehind(body.url, error);
   if (!isParserError(error)) return ownFailure(error, body.url);
   const ours = BROKEN_CHUNKS.find(([begins]) => words.startsWith(begins))?.[1] ?? 'its body is broken';
   return notHttp(body.url, ours, error);
+}
+
+/** Fields of 16 KiB and more behind the last chunk. */
+export function tooManyBehind(url: URL, cause: unknown): FilingsError {
+  return notHttp(url, 'more than 16 KiB of fields behind the chunks', cause);
+}
+
+/** undici has more of a head, or of the fields behind a body, than it takes. */
+export function isFieldOverflow(error: unknown): boolean {
+  return errnoOf(error) === 'UND_ERR_HEADERS_OVERFLOW';
 }
 
 /** A body that ended before its framing said so. Worth another try. */

@@ -1,6 +1,6 @@
 import { FilingsError } from '../../errors.ts';
 import type { OpenSocket } from '../connection/connect.ts';
-import { truncated, type Unfinished } from './answer-failure.ts';
+import { isFieldOverflow, tooManyBehind, truncated, type Unfinished } from './answer-failure.ts';
 import { breaksBehind, isSurplus } from './surplus.ts';
 
 /**
@@ -31,7 +31,7 @@ function lostItsPeer({ socket }: OpenSocket): boolean {
 
 /**
  * What makes the end of a body doubtful that its length or its last chunk ended: bytes behind it, which a length that
- * is counted wrongly leaves over. To be called once the parser has gone through all that came with the end: `lastRead`
+ * is counted wrongly leaves over, or too many fields. To be called once the parser has gone through all that came with the end: `lastRead`
  * is what it was given then, `lastData` the last piece of a body that a length ended.
  */
 export function surplusDoubt(
@@ -40,6 +40,8 @@ export function surplusDoubt(
   lastRead: Buffer,
   lastData: Buffer | undefined,
 ): FilingsError | undefined {
+  // The parser goes on to the end of what it was given, and so the answer may end all the same.
+  if (isFieldOverflow(socket.errored)) return tooManyBehind(url, socket.errored);
   // On a connection that is kept the parser goes on: it chokes on anything but line breaks, which it passes over.
   const choked = socket.errored?.message === 'bad response';
   const stopped = socket.destroyed;

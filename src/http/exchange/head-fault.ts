@@ -9,6 +9,12 @@ const STATUS_LINE: readonly ((found: string) => boolean)[] = [
   (found) => found >= '0' && found <= '9',
   (found) => found === ' ' || found === '\r' || found === '\n',
 ];
+/** All but the tab. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for.
+const CONTROL = /[\0-\x08\x0a-\x1f\x7f]/;
+/** Blanks and tabs alone: `trim` knows others, which are of the value (RFC 9110 section 5.5). */
+const BLANKS_AROUND = /^[ \t]+|[ \t]+$/g;
+const EMPTY_LINE = '\r\n\r\n';
 const VERSION_AT = 'HTTP/'.length;
 const STATUS_AT = 'HTTP/1.1 '.length;
 
@@ -16,6 +22,8 @@ const STATUS_AT = 'HTTP/1.1 '.length;
 export function startFault(bytes: Buffer): string | undefined {
   const start = bytes.toString('latin1', 0, STATUS_LINE.length);
   const wrong = [...start].findIndex((found, index) => !STATUS_LINE[index]?.(found));
+  // Nothing asks for it, and undici's parser takes it for a defect of its own where no Upgrade field goes with it.
+  if (start.startsWith('101', STATUS_AT)) return 'it switches to another protocol, which nobody asked for';
   if (wrong < 0) return undefined;
   if (wrong < VERSION_AT) return 'it does not begin as HTTP does';
   if (wrong < STATUS_AT) return 'its version is neither HTTP/1.0 nor HTTP/1.1';
@@ -29,12 +37,14 @@ export function lineEndFault(head: string): string | undefined {
   return undefined;
 }
 
-/** What is wrong with the header fields of a whole head (RFC 9112 sections 5 and 6). */
+/** What is wrong with the status line's phrase or the header fields of a whole head, its empty line included (RFC 9112 sections 5 and 6). */
 export function fieldFault(head: string): string | undefined {
   const lengths = new Set<string>();
   let times = 0;
   let coded = false;
-  for (const line of head.trimEnd().split('\r\n').slice(1)) {
+  const [statusLine = '', ...lines] = head.slice(0, -EMPTY_LINE.length).split('\r\n');
+  if (CONTROL.test(statusLine)) return 'a control character in its status line';
+  for (const line of lines) {
     const fault = lineFault(line);
     if (fault !== undefined) return fault;
     const colon = line.indexOf(':');
@@ -42,7 +52,7 @@ export function fieldFault(head: string): string | undefined {
     coded ||= name === 'transfer-encoding';
     if (name !== 'content-length') continue;
     times += 1;
-    lengths.add(line.slice(colon + 1).trim());
+    lengths.add(line.slice(colon + 1).replace(BLANKS_AROUND, ''));
   }
   if (lengths.size > 1) return 'two lengths that differ';
   if (times > 1) return 'its length twice';
@@ -55,7 +65,6 @@ function lineFault(line: string): string | undefined {
   const colon = line.indexOf(':');
   if (colon < 0) return 'a header line without a colon';
   if (!/^[\w!#$%&'*+.^`|~-]+$/.test(line.slice(0, colon))) return 'a header name with a character that no name has';
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for.
-  if (/[\0-\x08\x0a-\x1f\x7f]/.test(line.slice(colon + 1))) return 'a control character in a header field';
+  if (CONTROL.test(line.slice(colon + 1))) return 'a control character in a header field';
   return undefined;
 }

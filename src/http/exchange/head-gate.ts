@@ -16,15 +16,21 @@ export class HeadFault extends Error {
  * Holds an answer's head until it is whole, before undici's parser sees it, which takes RTSP and HTTP/2.0 for HTTP/1,
  * gives one and the same error for any fault behind a length, and takes a 100 Continue that nobody asked for for a
  * broken answer. Interim answers are passed over (RFC 9110 section 15.2), and blanks behind a field's value, which are
- * not of it (RFC 9110 section 5.5) and make the parser miss `chunked`.
+ * not of it (RFC 9110 section 5.5) and make the parser miss `chunked`; line breaks behind the body of the answer before
+ * it, and nowhere else.
  */
 export class HeadGate {
   /** What has come of a head; undefined once the final one is whole. */
   #held: Buffer | undefined;
+  /** Heads of this connection that were whole. */
+  #passed = 0;
+  /** What comes next may be a line break behind the body of the answer before. */
+  #behindBody = false;
 
   /** An answer is about to come. */
   expectAnswer(): void {
     this.#held = NOTHING;
+    this.#behindBody = this.#passed > 0;
   }
 
   /** What of the bytes is for the parser, nothing while the head is not whole. Throws a HeadFault. */
@@ -32,14 +38,16 @@ export class HeadGate {
     if (this.#held === undefined) return chunk;
     let bytes = this.#held.length === 0 ? chunk : Buffer.concat([this.#held, chunk]);
     for (;;) {
-      bytes = withoutLineBreaks(bytes);
+      if (this.#behindBody) bytes = withoutLineBreaks(bytes);
       const end = endOfHead(bytes);
       if (end === undefined) {
         this.#held = Buffer.from(bytes);
         return NOTHING;
       }
+      this.#behindBody = false;
       if (!isInterim(bytes)) {
         this.#held = undefined;
+        this.#passed += 1;
         return tidied(bytes, end);
       }
       bytes = bytes.subarray(end);
@@ -47,7 +55,6 @@ export class HeadGate {
   }
 }
 
-/** A line break may still come behind the last answer's body. */
 function withoutLineBreaks(bytes: Buffer): Buffer {
   const start = bytes.findIndex((byte) => byte !== CR && byte !== LF);
   return start < 0 ? NOTHING : bytes.subarray(start);
@@ -69,10 +76,8 @@ function refuse(fault: string | undefined): void {
   if (fault !== undefined) throw new HeadFault(fault);
 }
 
-/** 101 Switching Protocols is final. */
 function isInterim(bytes: Buffer): boolean {
-  const status = bytes.toString('latin1', 9, 12);
-  return status.startsWith('1') && status !== '101';
+  return bytes.toString('latin1', 9, 10) === '1';
 }
 
 function tidied(bytes: Buffer, end: number): Buffer {

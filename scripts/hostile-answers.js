@@ -1,0 +1,37 @@
+// Compares what this program makes of broken answers with what curl makes of them (docs/hostile-answers.md).
+//   node scripts/hostile-answers.js --answers 100000 --seed 1       as many as that; a fresh seed where none is given
+//   node scripts/hostile-answers.js --seed 7 --path 31:0:2          one again, as a failure names it
+//   node scripts/hostile-answers.js --mutant NAME                   with the program broken on purpose
+// The sources are bundled, since Node 20 runs no TypeScript.
+import { mkdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { build } from 'esbuild';
+import { mutating } from './hostile-mutants.js';
+
+const root = join(import.meta.dirname, '..');
+const args = process.argv.slice(2);
+const at = args.indexOf('--mutant');
+const mutant = at < 0 ? undefined : args.splice(at, 2)[1];
+
+// Below node_modules, where the libraries are found.
+const cache = join(root, 'node_modules/.cache');
+const bundle = join(cache, `hostile-answers-${process.pid}.mjs`);
+await mkdir(cache, { recursive: true });
+try {
+  await build({
+    absWorkingDir: root,
+    entryPoints: ['test/hostile/command.ts'],
+    bundle: true,
+    format: 'esm',
+    platform: 'node',
+    packages: 'external',
+    outfile: bundle,
+    logLevel: 'warning',
+    plugins: mutant === undefined ? [] : [mutating(mutant)],
+  });
+  const { command } = await import(pathToFileURL(bundle).href);
+  process.exitCode = await command(args, (text) => process.stdout.write(text));
+} finally {
+  await rm(bundle, { force: true });
+}

@@ -1,0 +1,181 @@
+import fc from 'fast-check';
+import type { RawChunk, RawFraming, WrittenSize } from './raw-answer.ts';
+
+/** What a failure is shrunk to is of the first kind, where that fails, too. */
+export const CROSS = { withCrossShrink: true };
+
+/** The first of them far more often than all others together, and what a failure is shrunk to. */
+export function mostly<T>(sound: T, odd: readonly T[], weight = 8): fc.Arbitrary<T> {
+  return fc.oneof(CROSS, { weight, arbitrary: fc.constant(sound) }, { weight: 1, arbitrary: fc.constantFrom(...odd) });
+}
+
+const LENGTH_FORMS = [
+  ...[
+    '+#',
+    '-#',
+    ' #',
+    '# ',
+    '#\t',
+    '0#',
+    '0000000000000000000000#',
+    '0x#',
+    '#h',
+    '#;',
+    '#.0',
+    '#e0',
+    '"#"',
+    '# bytes',
+  ],
+  ...['#, #', '#,#', '#,', ',#', '# #', '#, 7', '7, #', '', ' ', '-', 'many', '\xb2', '#\x0b', '#\x00'],
+  ...['99999999999999999999', '9223372036854775807', '9223372036854775808', '18446744073709551616', '4294967296'],
+  ...['999999999999999', '1000000000000000', '1844674407370955161#'],
+];
+const CHUNK_FORMS = [
+  ...[
+    '0#',
+    '000000000000000#',
+    '0000000000000000000000#',
+    '+#',
+    '-#',
+    '0x#',
+    ' #',
+    '# ',
+    '#\t',
+    '# ;',
+    '#;',
+    '#;a',
+    '#;a=b',
+  ],
+  ...[
+    '#;a="b;c"',
+    '#;a="',
+    '#;a=b;c=d',
+    '#;\x00',
+    '#;a\xff',
+    `#;${'x'.repeat(5000)}`,
+    `#;${'x'.repeat(17_000)}`,
+    '#,',
+    '#g',
+    'x#',
+    '',
+  ],
+  ...[
+    '#.0',
+    '#\r',
+    '\n#',
+    '\r\n#',
+    'ffffffffffffffff',
+    '10000000000000000',
+    '7fffffffffffffff',
+    '8000000000000000',
+    'fffffffff',
+  ],
+  ...['1000000000000000#', 'FFFFFFFF'],
+];
+const CODINGS = [
+  ...['Chunked', 'CHUNKED', 'chunked ', ' chunked', '\tchunked\t', 'xchunked', 'chunkedx', 'chunked;', 'chunked;q=1'],
+  ...[
+    'chunked, identity',
+    'identity, chunked',
+    'identity',
+    'gzip, chunked',
+    'chunked, gzip',
+    'gzip',
+    'chunked, chunked',
+  ],
+  ...['chunked,', ',chunked', '"chunked"', '', 'chunk\x00ed', 'chunked\x0b', 'deflate', 'x', 'trailers'],
+];
+const LASTS = [
+  ...['', '0', '0\r', '0\r\n', '0\r\n\r', '0\n\n', '0\r\n\n', '0\n\r\n', '00\r\n\r\n', '0000000000000000000\r\n\r\n'],
+  ...['0;x=y\r\n\r\n', '0 \r\n\r\n', '0\r\nX-Sum: 1\r\n\r\n', '0\r\nX: y\r\nZ: a\r\n\r\n', '0\r\nX: y\r\n z\r\n\r\n'],
+  ...['0\r\nContent-Length: 3\r\n\r\n', '0\r\nTransfer-Encoding: x\r\n\r\n', '0\r\nnonsense\r\n\r\n', '0\r\nX: y\r\n'],
+  ...[
+    '0\r\nX: y\n\n',
+    '0\r\n: y\r\n\r\n',
+    '0\r\nX: \x00\r\n\r\n',
+    `0\r\nX: ${'y'.repeat(17_000)}\r\n\r\n`,
+    '-0\r\n\r\n',
+    '0x0\r\n\r\n',
+  ],
+  ...['\r\n', 'x\r\n\r\n', '0\r\n\r\n0\r\n\r\n', `0\r\n${'X: y\r\n'.repeat(3000)}\r\n`],
+];
+
+const size = (forms: readonly string[], weight = 12): fc.Arbitrary<WrittenSize> =>
+  fc.record({ form: mostly('#', forms, weight), off: mostly(0, [1, -1, 2, -2, 16, -16, 5000], 16) });
+
+/** Bytes in which a shift, a repetition or a piece left out shows; some look like what a parser looks for. */
+export const TEXT: fc.Arbitrary<string> = fc.oneof(
+  CROSS,
+  { weight: 6, arbitrary: fc.nat({ max: 40 }).map(numbered) },
+  { weight: 1, arbitrary: fc.constantFrom(1000, 4096, 16_384, 65_536, 70_000).map(numbered) },
+  {
+    weight: 2,
+    arbitrary: fc.constantFrom(
+      ...['text\r\n', 'text\r\n\r\n', '\r\n', '\n', '0\r\n\r\n', 'a\x00b', '\xff\xfe', '5\r\nhello\r\n0\r\n\r\n'],
+      'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nno',
+    ),
+  },
+);
+
+function numbered(length: number): string {
+  const words = Array.from({ length: Math.ceil(length / 6) }, (_, index) => `${index.toString(36).padStart(5, '.')} `);
+  return words.join('').slice(0, length);
+}
+
+const CHUNK: fc.Arbitrary<RawChunk> = fc.record({
+  size: size(CHUNK_FORMS, 16),
+  data: TEXT,
+  end: mostly('\r\n', ['', '\n', '\r', '\r\r\n', ' \r\n', 'x\r\n', '\r\n\r\n', '\n\r'], 24),
+});
+const CHUNKS = fc.array(CHUNK, { maxLength: 4 });
+const LAST = mostly('0\r\n\r\n', LASTS, 9);
+const NONE: readonly never[] = [];
+
+/** A length, chunks, neither, or what can't be: both, either twice. */
+export const FRAMING: fc.Arbitrary<RawFraming> = fc.oneof(
+  CROSS,
+  { weight: 8, arbitrary: fc.record({ lengths: fc.tuple(size(LENGTH_FORMS, 9)), codings: fc.constant(NONE) }) },
+  {
+    weight: 8,
+    arbitrary: fc.record({
+      lengths: fc.constant(NONE),
+      codings: fc.tuple(mostly('chunked', CODINGS)),
+      chunks: CHUNKS,
+      last: LAST,
+    }),
+  },
+  { weight: 2, arbitrary: fc.constant({ lengths: NONE, codings: NONE }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      lengths: fc.array(size(LENGTH_FORMS), { minLength: 2, maxLength: 3 }),
+      codings: fc.constant(NONE),
+    }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      lengths: fc.array(size(LENGTH_FORMS), { maxLength: 1 }),
+      codings: fc.array(mostly('chunked', CODINGS, 1), { minLength: 1, maxLength: 2 }),
+      chunks: CHUNKS,
+      last: LAST,
+    }),
+  },
+  // A coding that is said and not done, or done and not said.
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      lengths: fc.array(size(LENGTH_FORMS), { maxLength: 1 }),
+      codings: fc.tuple(mostly('chunked', CODINGS, 1)),
+    }),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      lengths: fc.array(size(LENGTH_FORMS), { maxLength: 1 }),
+      codings: fc.constant(NONE),
+      chunks: CHUNKS,
+      last: LAST,
+    }),
+  },
+);

@@ -1,0 +1,56 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { uptime } from 'node:os';
+import { join } from 'node:path';
+import { Readable, Writable } from 'node:stream';
+import { main } from '../../src/main.ts';
+import { worldOf } from '../settings-world.ts';
+
+/** What our program makes of an exchange. */
+export interface OurVerdict {
+  readonly exit: number;
+  /** The error's own, empty where all is well. */
+  readonly code: string;
+  readonly words: string;
+  /** What stands under the final name. */
+  readonly bytes: Buffer | undefined;
+}
+
+/** Far more than any exchange takes: one that reaches it hangs. */
+const DEADLINE = '30s';
+// Each run is a process to the others: numbered beyond all real ones, and there until it has ended.
+const running = new Set<number>();
+let lastPid = 2 ** 22;
+
+/** Fetches a file into a directory by the whole program, in this process; with `retries`, without waiting between tries. */
+export async function byFilings(url: string, name: string, directory: string, retries = 0): Promise<OurVerdict> {
+  lastPid += 1;
+  const pid = lastPid;
+  running.add(pid);
+  const stderr: string[] = [];
+  const flags = ['--error-format', 'json', '--quiet', '--retries', `${retries}`, '--deadline', DEADLINE];
+  const exit = await main(
+    worldOf({
+      argv: [...flags, 'download', '0001234567-24-000001', name],
+      env: { FILINGS_BASE_URL: url, FILINGS_API_KEY: 'a-key', HOME: directory, PATH: '' },
+      cwd: directory,
+      pid,
+      isRunning: (other) => running.has(other),
+      uptime,
+      stdin: Readable.from([]),
+      stdout: new Writable({ write: (_chunk, _encoding, done) => done() }),
+      stderr: new Writable({
+        write: (chunk, _encoding, done) => {
+          stderr.push(String(chunk));
+          done();
+        },
+      }),
+      // The wait before another try is a time and up to half as much again: with this, nothing.
+      random: () => -2,
+    }),
+  );
+  running.delete(pid);
+  const last = stderr.join('').trim().split('\n').at(-1);
+  const { code = '', message = '' } = exit === 0 || !last ? {} : JSON.parse(last).error;
+  const present = (await readdir(directory)).includes(name);
+  return { exit, code, words: message, bytes: present ? await readFile(join(directory, name)) : undefined };
+}

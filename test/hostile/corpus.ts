@@ -1,0 +1,37 @@
+import type { Exchange, RawAnswer } from './raw-answer.ts';
+
+const SOUND: RawAnswer = {
+  start: 'HTTP/1.1 200 OK',
+  fields: [],
+  framing: { lengths: [{ form: '#', off: 0 }], codings: [] },
+  body: 'hello',
+  lineEnd: '\r\n',
+  interim: [],
+  behind: '',
+  cut: 0,
+  splits: [],
+  ending: 'FIN',
+};
+const UNTIL_CLOSE = { lengths: [], codings: [] };
+const chunked = (last: string) => ({
+  lengths: [],
+  codings: ['chunked'],
+  chunks: [{ size: { form: '#', off: 0 }, data: 'hello', end: '\r\n' }],
+  last,
+});
+const one = (odd: Partial<RawAnswer>): Exchange => [{ ...SOUND, ...odd }];
+
+/** What the search has found: what became of it then, and what is to become of it here. */
+export const CORPUS: readonly (readonly [was: string, now: 'taken' | 'refused', exchange: Exchange])[] = [
+  ['sound', 'taken', one({})],
+  ['taken', 'refused', one({ interim: ['\r\n'] })],
+  ['taken', 'refused', one({ interim: ['HTTP/1.1 100 Continue\r\n\r\n\r\n'] })],
+  ['taken', 'refused', one({ start: 'HTTP/1.1 200 O\0K' })],
+  ['exit 1', 'refused', one({ start: 'HTTP/1.1 101 Switch' })],
+  ['exit 1', 'refused', one({ start: 'HTTP/1.1 101 Switch', fields: ['Upgrade: h2c'], framing: chunked('0\r\n\r\n') })],
+  ['other bytes than curl’s', 'refused', one({ fields: ['X: y\r\n '], framing: UNTIL_CLOSE })],
+  ['other bytes than curl’s', 'refused', one({ fields: ['X: y\r\n '], framing: UNTIL_CLOSE, splits: [968, 23] })],
+  ['exit 1, or taken', 'refused', one({ framing: chunked(`0\r\nX: ${'y'.repeat(17_000)}\r\n\r\n`) })],
+  ['refused', 'taken', one({ fields: ['Content-Encoding: identity', 'Content-Encoding: identity'] })],
+  ['curl refuses', 'taken', one({ framing: chunked(`${'0'.repeat(19)}\r\n\r\n`) })],
+];

@@ -1,0 +1,210 @@
+import type { CurlVerdict } from './by-curl.ts';
+import type { OurVerdict } from './by-filings.ts';
+import { type Exchange, type RawAnswer, wholeText } from './raw-answer.ts';
+
+/** An answer as it was sent: its bytes as latin1, and what came before its end was cut off. */
+interface Sent {
+  readonly answer: RawAnswer;
+  readonly text: string;
+  /** With those of the interim answers; all there is where it has no end. */
+  readonly head: string;
+  /** Without those. */
+  readonly final: string;
+  /** What was taken for the file. */
+  readonly bytes: string;
+}
+
+/** A kind of answer over which curl and we differ; docs/hostile-answers.md has a row for each. */
+interface Kind {
+  readonly name: string;
+  /** Of the one that refuses: our code and words, or curl's. */
+  readonly refusal: RegExp;
+  /** What one of the answers must have. */
+  readonly of: (sent: Sent) => boolean;
+  /** What is always refused: `of` itself, or what of it can be told for certain. */
+  readonly firm?: true | ((sent: Sent) => boolean);
+}
+
+const inHead = (pattern: RegExp) => (sent: Sent) => pattern.test(sent.head);
+const chunked = ({ answer }: Sent) => answer.framing.chunks !== undefined || answer.framing.codings.length > 0;
+const status = ({ answer }: Pick<Sent, 'answer'>) => /^HTTP\/1\.[01] (\d{3})/.exec(answer.start)?.[1] ?? '';
+const inFinal = (pattern: RegExp) => (sent: Sent) => pattern.test(sent.final);
+const lengths = ({ final }: Pick<Sent, 'final'>) =>
+  [...final.matchAll(/^content-length:(.*)/gim)].map(([, value = '']) => value.trim());
+
+/** Bytes behind the end of a body that was taken, more than a line break, which can't but come in the same read. */
+function surplusInOneRead({ answer, text, head, final, bytes }: Sent): boolean {
+  if (answer.splits.length > 0 || text.length > 10_000) return false;
+  if (lengths({ final }).length > 0) return !BREAKS.includes(text.slice(head.length + bytes.length));
+  const { chunks, last } = answer.framing;
+  const sound = chunks?.every(
+    ({ size, data, end }) => size.form === '#' && size.off === 0 && data !== '' && end === '\r\n',
+  );
+  return (
+    sound === true &&
+    answer.framing.codings.length > 0 &&
+    last === '0\r\n\r\n' &&
+    answer.cut === 0 &&
+    !BREAKS.includes(answer.behind)
+  );
+}
+const BREAKS = ['', '\n', '\r\n'];
+
+/** Where we refuse and curl does not. */
+export const STRICTER: readonly Kind[] = [
+  {
+    name: 'surplus',
+    refusal: /^integrity: .*more bytes came than the answer has/,
+    of: (sent) => chunked(sent) || sent.text.length > sent.head.length + sent.bytes.length,
+    firm: surplusInOneRead,
+  },
+  {
+    name: 'head cut off',
+    refusal: /^temporary: .*the connection was closed before an answer came/,
+    of: ({ text, head }) => text.endsWith(head) && !head.endsWith('\r\n\r\n'),
+  },
+  {
+    name: 'last chunk cut off',
+    refusal: /^integrity: .*truncated: the connection ended after \d+ bytes/,
+    of: (sent) => chunked(sent) && !/\r\n\r\n$/.test(sent.text),
+  },
+  { name: 'empty', refusal: /^integrity: .*empty, and tells no length/, of: ({ bytes }) => bytes === '' },
+  { name: 'bare line feed', refusal: /not sound HTTP: a bare line feed/, of: inHead(/(^|[^\r])\n/), firm: true },
+  {
+    name: 'bare carriage return',
+    refusal: /not sound HTTP: a bare carriage return/,
+    of: inHead(/\r[^\n]/),
+    firm: true,
+  },
+  { name: 'folded line', refusal: /not sound HTTP: a folded header line/, of: inHead(/\r\n[ \t]/), firm: true },
+  {
+    name: 'field name',
+    refusal: /not sound HTTP: a header name with/,
+    of: inHead(/^[^:\r\n]*[^\w:\r\n-][^:\r\n]*:|^:/m),
+    firm: true,
+  },
+  { name: 'no colon', refusal: /not sound HTTP: a header line without a colon/, of: inHead(/\r\n[^:\r\n]+\r\n/) },
+  {
+    name: 'control character',
+    refusal: /not sound HTTP: a control character in/,
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for.
+    of: inHead(/[\0-\x08\x0b\x0c\x0e-\x1f\x7f]/),
+    firm: true,
+  },
+  { name: 'long head', refusal: /not sound HTTP: more than 16 KiB of header/, of: ({ head }) => head.length > 16_000 },
+  { name: 'version', refusal: /not sound HTTP: its version/, of: inHead(/^HTTP\/(?!1\.[01] )/m), firm: true },
+  {
+    name: 'status code',
+    refusal: /not sound HTTP: its status is not a number/,
+    of: inHead(/^HTTP\/1\.[01] (?![1-9]\d\d[ \r\n])/m),
+    firm: true,
+  },
+  {
+    name: 'beginning',
+    refusal: /not sound HTTP: it does not begin as HTTP/,
+    of: ({ answer, head }) =>
+      !head.startsWith('HTTP/') || !answer.start.startsWith('HTTP/') || /\r\n\r\n\r\n/.test(head),
+    firm: true,
+  },
+  {
+    name: 'switch',
+    refusal: /not sound HTTP: it switches to another protocol/,
+    of: inHead(/^HTTP\/1\.[01] 101/m),
+    firm: true,
+  },
+  {
+    name: 'length',
+    refusal: /not sound HTTP: a length that is not a number/,
+    of: (sent) => lengths(sent).some((length) => !/^\d{1,15}$/.test(length)),
+    firm: true,
+  },
+  {
+    name: 'two lengths',
+    refusal: /not sound HTTP: (its length twice|two lengths)/,
+    of: (sent) => lengths(sent).length > 1,
+    firm: true,
+  },
+  {
+    name: 'length and coding',
+    refusal: /not sound HTTP: both a length and a transfer coding/,
+    of: (sent) => lengths(sent).length > 0 && /^transfer-encoding:/im.test(sent.final),
+    firm: true,
+  },
+  {
+    name: 'transfer coding',
+    refusal: /^integrity: .*the transfer coding .* is not known/,
+    of: inFinal(/^transfer-encoding:(?![ \t]*chunked[ \t]*\r)|(^transfer-encoding:[\s\S]*){2}/im),
+    firm: true,
+  },
+  { name: 'chunk size', refusal: /not sound HTTP: (a chunk without a size|a chunk larger than any)/, of: chunked },
+  {
+    name: 'chunk end',
+    refusal: /not sound HTTP: a chunk (that does not end where|size without its line end)/,
+    of: chunked,
+  },
+  { name: 'chunk extension', refusal: /not sound HTTP: a broken chunk extension/, of: chunked },
+  {
+    name: 'fields behind',
+    refusal: /not sound HTTP: (a broken field|a length|more than 16 KiB of fields) behind the chunks/,
+    of: chunked,
+  },
+  {
+    name: 'status',
+    refusal: /^(rejected|integrity): .*: [23]\d\d\b/,
+    of: (sent) => /^(2(?!00)|3)/.test(status(sent)),
+    firm: true,
+  },
+  {
+    name: 'redirect',
+    refusal: /^integrity: .*redirect.* is not followed/,
+    of: (sent) => /^30[12378]/.test(status(sent)),
+  },
+  {
+    name: 'content coding',
+    refusal: /^integrity: .*the content coding/,
+    of: inFinal(/^content-encoding:(?![ \t]*(identity)?[ \t]*\r)/im),
+    firm: true,
+  },
+  { name: 'problem', refusal: /^\w+: .*/, of: inFinal(/^content-type: application\/problem\+json/im), firm: true },
+];
+
+/** Where curl refuses and we do not. */
+export const LAXER: readonly Kind[] = [
+  {
+    name: 'zeros before a chunk size',
+    refusal: /^56: Too long hexadecimal number/,
+    of: ({ text }) => /^0{10}[0-9a-f]{7,}[\r;]/im.test(text),
+  },
+];
+
+/** The name of the kind that a difference is of; undefined where no kind fits. */
+export function kindOf(
+  kinds: readonly Kind[],
+  refusal: string,
+  exchange: Exchange,
+  bytes?: Buffer,
+): string | undefined {
+  const all = exchange.map((answer) => sent(answer, bytes));
+  return kinds.find((kind) => kind.refusal.test(refusal) && all.some(kind.of))?.name;
+}
+
+/** The kind of an answer that was taken and must always be refused. */
+export function firmKindOf([answer, ...others]: Exchange, taken: Buffer): string | undefined {
+  // Behind an interim one the final one is yet to come: in what is the body here.
+  if (!answer || others.length > 0 || status({ answer }).startsWith('1')) return undefined;
+  const one = sent(answer, taken);
+  return STRICTER.find(({ of, firm }) => (firm === true ? of(one) : firm?.(one)))?.name;
+}
+
+export const ourRefusal = ({ code, words }: OurVerdict) => `${code}: ${words}`;
+export const curlRefusal = ({ exit, words }: CurlVerdict) => `${exit}: ${words}`;
+
+function sent(answer: RawAnswer, bytes: Buffer | undefined): Sent {
+  const { text: all } = wholeText(answer, '/path');
+  const text = all.slice(0, Math.max(0, all.length - answer.cut));
+  // The final one's begins where the interim ones end; a fault may be in any.
+  const begin = text.startsWith(answer.interim.join('')) ? answer.interim.join('').length : 0;
+  const end = text.indexOf('\r\n\r\n', begin);
+  const head = end < 0 ? text : text.slice(0, end + 4);
+  return { answer, text, head, final: head.slice(begin), bytes: bytes?.toString('latin1') ?? '' };
+}

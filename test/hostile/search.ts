@@ -1,0 +1,101 @@
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { EXCHANGE } from './arbitrary.ts';
+import { byCurl } from './by-curl.ts';
+import { byFilings, type OurVerdict } from './by-filings.ts';
+import { type Judgement, judge, nameOf } from './judge.ts';
+import type { Exchange } from './raw-answer.ts';
+import { type Stage, startStage } from './stage.ts';
+
+/** Answers for which one directory, and one process of curl, is enough. */
+const BATCH = 200;
+/** How many of ours run at once: some wait for the end of a connection. */
+const LANES = 4;
+
+/** An exchange that breaks the rule, and what makes it again. */
+export interface Found {
+  readonly seed: number;
+  readonly path: string;
+  readonly why: string;
+  readonly exchange: Exchange;
+}
+
+/** The command that has it again. */
+export const replay = ({ seed, path }: Found) => `node scripts/hostile-answers.js --seed ${seed} --path ${path}`;
+
+/** How many exchanges there were of each judgement. */
+export type Counts = Map<string, number>;
+
+/** Makes exchanges and judges them, until one breaks the rule, which is then shrunk. */
+export async function search(seed: number, answers: number, onBatch?: (counts: Counts) => void) {
+  const counts: Counts = new Map();
+  for (let done = 0; done < answers; done += BATCH) {
+    // Each batch has a seed of its own, so that none needs those before it.
+    const batch = { seed: seed + done / BATCH, numRuns: Math.min(BATCH, answers - done) };
+    const judgements = await judged(fc.sample(EXCHANGE, batch));
+    for (const [index, judgement] of judgements.entries()) {
+      if (judgement.kind === 'fault') {
+        const found = await shrunk(batch.seed, `${index}`, judgement.why);
+        return { counts, found, answers: done + index + 1 };
+      }
+      const name = nameOf(judgement);
+      counts.set(name, (counts.get(name) ?? 0) + 1);
+    }
+    onBatch?.(counts);
+  }
+  return { counts, found: undefined, answers };
+}
+
+/** The smallest exchange that breaks the rule, on the way from one that did; that one, when it does so no more. */
+export async function shrunk(seed: number, path: string, why: string): Promise<Found> {
+  let last = why;
+  const obeys = async (exchange: Exchange) => {
+    const [judgement] = await judged([exchange]);
+    if (judgement?.kind === 'fault') last = judgement.why;
+    return judgement?.kind !== 'fault';
+  };
+  const property = fc.asyncProperty(EXCHANGE, obeys);
+  const checked = await fc.check(property, { seed, path, numRuns: 1 });
+  if (checked.failed) {
+    return { seed, path: checked.counterexamplePath ?? path, why: last, exchange: checked.counterexample?.[0] ?? [] };
+  }
+  const [exchange = []] = fc.sample(EXCHANGE, { seed, path, numRuns: 1 });
+  return { seed, path, why: `${why} (once, and not again)`, exchange };
+}
+
+/** Lets curl and us fetch the same exchanges, each as a file of its own. */
+export async function judged(exchanges: readonly Exchange[]): Promise<Judgement[]> {
+  const stage = await startStage();
+  const directory = await mkdtemp(join(tmpdir(), 'filings-hostile-'));
+  try {
+    const names = exchanges.map((exchange, index) => {
+      stage.put(`f${index}`, exchange);
+      return `f${index}`;
+    });
+    const places = { curls: join(directory, 'curls'), ours: join(directory, 'ours') };
+    await Promise.all(Object.values(places).map((place) => mkdir(place)));
+    const [curls, ours] = await Promise.all([byCurl(stage, names, places.curls), byUs(stage, names, places.ours)]);
+    return exchanges.map((exchange, index) => judge(exchange, of(curls, index), of(ours, index)));
+  } finally {
+    await stage.close();
+    await rm(directory, { recursive: true, force: true });
+  }
+}
+
+async function byUs(stage: Stage, names: readonly string[], directory: string): Promise<OurVerdict[]> {
+  const verdicts: OurVerdict[] = [];
+  const left = names.entries();
+  const lane = async () => {
+    for (const [index, name] of left) verdicts[index] = await byFilings(stage.url, name, directory);
+  };
+  await Promise.all(Array.from({ length: LANES }, lane));
+  return verdicts;
+}
+
+function of<T>(all: readonly T[], index: number): T {
+  const one = all[index];
+  if (one === undefined) throw new Error(`no verdict on exchange ${index}`);
+  return one;
+}

@@ -1,0 +1,26 @@
+import { expect, test } from 'vitest';
+import { HAS_CURL } from '../hostile/by-curl.ts';
+import { replay, search } from '../hostile/search.ts';
+import { searchStories } from '../hostile/stories/search.ts';
+
+// Fresh each time; a failure prints the command that has it again. docs/hostile-answers.md has the long runs.
+const seed = Date.now() % 1_000_000_000;
+
+test.skipIf(!HAS_CURL)(
+  'hostile answers: what curl refuses is never taken, what is taken has curl’s bytes, refusals have a name',
+  async () => {
+    const { counts, found } = await search(seed, 600);
+    expect(found && `${found.why}\n${JSON.stringify(found.exchange)}\n${replay(found)}`).toBeUndefined();
+    // It is worth something only where many are taken, and many refused.
+    const kinds = [...counts.keys()].filter((name) => name.startsWith('stricter'));
+    expect(counts.get('same')).toBeGreaterThan(60);
+    expect(counts.get('both refuse')).toBeGreaterThan(60);
+    expect(kinds.length).toBeGreaterThan(10);
+  },
+);
+
+test('several answers to one file: one representation, never a mixture, and success in the end', async () => {
+  const { counts, found } = await searchStories(seed, { numRuns: 100 });
+  expect(found).toBeUndefined();
+  expect(counts.ranged).toBeGreaterThan(10);
+});
