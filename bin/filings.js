@@ -33,8 +33,9 @@ if (!existsSync(main)) {
   process.exit(2);
 }
 
-require('./compile-cache.js').enableCompileCache();
-if (process.argv[2] === 'completion') {
+// Older ones have none: the file would be read for nothing.
+if (major >= 22) require('./compile-cache.js').enableCompileCache();
+if (process.argv[2] === 'completion' || ['--version', '-V', '--help', '-h'].includes(process.argv.at(-1))) {
   require('./asked.js')
     .isAnswered(root)
     .then((answered) => answered || begin());
