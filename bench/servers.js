@@ -7,8 +7,10 @@ import { connect, createServer as createTcpServer } from 'node:net';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 
-/** Serves `root`/v1/NAME as /v1/download?file_name=NAME. Ends with `stop`. */
-export async function startNginx(root, folder) {
+/** Serves `root`/v1/NAME as /v1/download?file_name=NAME, or what `location` says. Ends with `stop`. */
+const BY_NAME = 'location = /v1/download { try_files /v1/$arg_file_name =404; }';
+
+export async function startNginx(root, folder, { location = BY_NAME } = {}) {
   const port = await freePort();
   await mkdir(folder, { recursive: true });
   const scratch = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map((of) => `${of}_temp_path ${folder}/${of};`);
@@ -20,7 +22,7 @@ export async function startNginx(root, folder) {
       access_log off; sendfile on; tcp_nopush on; keepalive_requests 100000; ${scratch.join(' ')}
       server {
         listen 127.0.0.1:${port}; root ${root};
-        location = /v1/download { try_files /v1/$arg_file_name =404; }
+        ${location}
       }
     }`;
   const path = join(folder, 'nginx.conf');
