@@ -36,6 +36,26 @@ const withoutCommands = {
     ),
 };
 
+/** What a library asks for and nothing here needs; each would take longer to load than all of our own. */
+const UNUSED = [
+  // For commands that are programs of their own.
+  { of: 'commander', path: 'node:child_process', contents: '' },
+  // For HTTP/2; undici does without where Node was built without it.
+  { of: 'undici', path: 'node:http2', contents: 'exports.constants = {}' },
+  // For bodies of requests, and with it all of fetch: a GET has none. Should it be asked for, that is a defect.
+  { of: 'undici', path: '../web/fetch/body.js', contents: 'throw new Error("a request with a body")' },
+];
+const withoutUnused = {
+  name: 'without-unused',
+  setup({ onResolve, onLoad }) {
+    onResolve({ filter: /^node:|body\.js$/ }, ({ path, importer }) => {
+      const found = UNUSED.findIndex((one) => one.path === path && importer.includes(`/node_modules/${one.of}/`));
+      return found < 0 ? undefined : { path: `${found}`, namespace: 'unused' };
+    });
+    onLoad({ filter: /.*/, namespace: 'unused' }, ({ path }) => ({ contents: UNUSED[path].contents, loader: 'js' }));
+  },
+};
+
 const bundler = await context({
   ...common,
   entryPoints: {
@@ -45,7 +65,10 @@ const bundler = await context({
   },
   splitting: true,
   chunkNames: '[name]-[hash]',
-  plugins: [{ name: 'second-pass', setup: ({ onEnd }) => onEnd(({ outputFiles = [] }) => write(outputFiles)) }],
+  plugins: [
+    withoutUnused,
+    { name: 'second-pass', setup: ({ onEnd }) => onEnd(({ outputFiles = [] }) => write(outputFiles)) },
+  ],
 });
 if (process.argv.includes('--watch')) {
   await bundler.watch();

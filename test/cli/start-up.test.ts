@@ -2,7 +2,8 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { workplace } from './program.ts';
+import { startArchive } from '../servers/archive.ts';
+import { ACCESSION, serviceAt, workplace } from './program.ts';
 
 const root = join(import.meta.dirname, '../..');
 const help = createRequire(import.meta.url)('../../dist/help.js') as typeof import('../../src/help.ts');
@@ -16,11 +17,11 @@ process.on('exit', () => {
   process._rawDebug(JSON.stringify({ files, modules: modules.map((name) => name.slice(13)) }));
 });`;
 
-async function loadedBy(args: readonly string[]) {
+async function loadedBy(args: readonly string[], env: Record<string, string> = {}) {
   const place = await workplace();
   const hook = join(place.path, 'hook.cjs');
   await writeFile(hook, TELLS_LOADED);
-  const { stdout, stderr } = await place.filings(args, { NODE_OPTIONS: `--require ${hook}` });
+  const { stdout, stderr } = await place.filings(args, { ...env, NODE_OPTIONS: `--require ${hook}` });
   const { files, modules } = JSON.parse(stderr) as { files: string[]; modules: string[] };
   const places = files.map((path) => path.split('/').slice(-2).join('/'));
   return { stdout, places, modules };
@@ -55,4 +56,14 @@ test("other lines that end with --help are the whole program's", async () => {
   expect(await place.filings(['nope', '--help'], {})).toMatchObject({ exitCode: 2 });
   expect(await place.filings(['../../package.json', '-h'], {})).toMatchObject({ exitCode: 2 });
   expect(await place.filings(['-q', 'list', '--help'], {})).toMatchObject({ exitCode: 0, stderr: '' });
+});
+
+test('a small download off a terminal does without what libraries ask for in vain, and without batches', async () => {
+  const archive = await startArchive({ [ACCESSION]: { 'a.htm': 'a' } });
+  const { modules, places } = await loadedBy(['download', ACCESSION, 'a.htm', '-q'], serviceAt(archive.url));
+  expect(modules).toContain('net');
+  expect(modules).not.toContain('http2');
+  const named = (part: string) => places.filter((path) => path.startsWith(`dist/${part}-`));
+  expect(named('run')).toHaveLength(1);
+  for (const part of ['batch', 'lines', 'table']) expect(named(part), part).toEqual([]);
 });
