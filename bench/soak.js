@@ -81,7 +81,7 @@ const run = start(
       '--base-url',
       front.url,
       '--deadline',
-      `${Math.ceil(minutes * 90)}s`,
+      `${Math.ceil(minutes * 90) + 120}s`,
     ],
   ],
   'inherit',
