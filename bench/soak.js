@@ -69,21 +69,11 @@ const everyMs = (minutes * 60_000 * 0.98) / (archive.files + archive.accessions.
 const front = await startFront({ servers, everyMs, seed: values.seed });
 tell(`${archive.files} files of ${archive.accessions.length} filings, ${servers.length} servers, ${minutes} minutes`);
 
+const keeping = ['--checksums', '--report', 'report.jsonl', '--done', 'done'];
+// Should it hang, it ends by itself.
+const bounds = ['--base-url', front.url, '--deadline', `${Math.ceil(minutes * 90) + 120}s`];
 const run = start(
-  [
-    ...['download', '-i', 'accessions.txt', '--all', '-d', 'mirror', '-j', String(JOBS), '-q'],
-    ...[
-      '--checksums',
-      '--report',
-      'report.jsonl',
-      '--done',
-      'done',
-      '--base-url',
-      front.url,
-      '--deadline',
-      `${Math.ceil(minutes * 90) + 120}s`,
-    ],
-  ],
+  ['download', '-i', 'accessions.txt', '--all', '-d', 'mirror', '-j', String(JOBS), '-q', ...keeping, ...bounds],
   'inherit',
 );
 const watch = sampled(run.pid, Math.min(5000, (minutes * 60_000) / SAMPLES), () => front.counted.answers);

@@ -7,7 +7,6 @@ import { memory, ratio } from '../rows.js';
 import { startArchive, startSlow } from '../servers.js';
 
 const LATENCY_MS = 20;
-const FILINGS = 100;
 
 /** Against one of the peers, without latency. */
 function manyFiles(peer, program, bound, label) {
@@ -43,15 +42,16 @@ const slowly = {
 
 /** Ours has to ask which files there are; half of those that are listed match. */
 const listed = {
-  what: ({ files }) =>
-    `${FILINGS} filings listed and ${files} files chosen by glob, ${LATENCY_MS} ms before each answer, 16 jobs, against \`curl -Z\` with the names known`,
+  what: ({ filings, files }) =>
+    `${filings} filings listed and ${files} files chosen by glob, ${LATENCY_MS} ms before each answer, 16 jobs, against \`curl -Z\` with the names known`,
   needs: ['curl'],
   measure: async (context) => {
-    const each = Math.max(1, Math.round(context.sizes.files / FILINGS));
+    const { filings, files } = context.sizes;
+    const each = files / filings;
     const server = await startArchive({ each: 2 * each, bytes: SMALL_BYTES, latencyMs: LATENCY_MS });
     try {
       const { out, fresh } = commands({ ...context, url: server.url });
-      const accessions = Array.from({ length: FILINGS }, (_, filing) => server.accession(filing));
+      const accessions = Array.from({ length: filings }, (_, filing) => server.accession(filing));
       const input = join(context.folder, 'accessions.txt');
       await writeFile(input, accessions.map((one) => `${one}\n`).join(''));
       const chosen = accessions.flatMap((one) =>
