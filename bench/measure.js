@@ -6,7 +6,7 @@ import { join } from 'node:path';
 /** How often a process's own high-water mark is looked up, in milliseconds. */
 const LOOK_MS = 4;
 
-/** A command: `argv`, and optionally `before`, which puts things back and is not measured. */
+/** A command: `argv`, and optionally `env`, and `before`, which puts things back and is not measured. */
 export class Bench {
   #folder;
   #env;
@@ -18,19 +18,19 @@ export class Bench {
   }
 
   /** Seconds of wall time. Throws when the command fails. */
-  async time({ argv, before }) {
+  async time({ argv, before, env }) {
     await before?.();
     const started = process.hrtime.bigint();
-    await this.#spawned(argv);
+    await this.#spawned({ argv, env });
     return Number(process.hrtime.bigint() - started) / 1e9;
   }
 
   /** Peak resident memory in bytes: VmHWM, which unlike getrusage does not count the parent's. Linux only. */
-  async peak({ argv, before }) {
+  async peak({ argv, before, env }) {
     await before?.();
     let most = 0;
     let timer;
-    await this.#spawned(argv, (pid) => {
+    await this.#spawned({ argv, env }, (pid) => {
       timer = setInterval(() => {
         most = Math.max(most, highWaterMark(pid));
       }, LOOK_MS);
@@ -40,26 +40,33 @@ export class Bench {
 
   /**
    * Two commands in turn, A B A B, after one of each that does not count. The medians in
-   * seconds, and the median of the pairs' ratios: noise that lasts touches both of a pair.
+   * seconds, and the median, the least and the most of the pairs' ratios: noise that lasts touches both of a pair.
    */
   async pairs(ours, peer, count) {
     await this.time(ours);
     await this.time(peer);
     const runs = [];
     for (let pair = 0; pair < count; pair += 1) runs.push([await this.time(ours), await this.time(peer)]);
+    const ratios = runs.map(([a, b]) => a / b);
     return {
       ours: median(runs.map(([a]) => a)),
       peer: median(runs.map(([, b]) => b)),
-      ratio: median(runs.map(([a, b]) => a / b)),
+      ratio: median(ratios),
+      least: Math.min(...ratios),
+      most: Math.max(...ratios),
     };
   }
 
-  #spawned(argv, onPid) {
+  #spawned({ argv, env }, onPid) {
     const log = join(this.#folder, 'stderr.log');
     const stderr = openSync(log, 'w');
     return new Promise((resolve, reject) => {
       const [program, ...args] = argv;
-      const child = spawn(program, args, { cwd: this.#folder, env: this.#env, stdio: ['ignore', 'ignore', stderr] });
+      const child = spawn(program, args, {
+        cwd: this.#folder,
+        env: { ...this.#env, ...env },
+        stdio: ['ignore', 'ignore', stderr],
+      });
       if (child.pid !== undefined) onPid?.(child.pid);
       child.once('error', reject);
       child.once('exit', (code, signal) => {

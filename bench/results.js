@@ -2,15 +2,16 @@
 import { spawnSync } from 'node:child_process';
 import { cpus, loadavg, release, totalmem, type } from 'node:os';
 
-const HEADINGS = ['what', 'ours', 'other', 'figure', 'bound', ''];
+const HEADINGS = ['what', 'ours', 'other', 'figure', 'spread', 'bound', ''];
 
 /** A Markdown table that can be read as it is, too. */
 export function table(rows) {
-  const cells = rows.map(({ what, ours, peer, figure, bound, within }) => [
+  const cells = rows.map(({ what, ours, peer, figure, spread, bound, within }) => [
     what,
     ours ?? '',
     peer ?? '',
     figure ?? '',
+    spread ?? '',
     bound ?? '',
     within === undefined ? '' : within ? 'ok' : 'over',
   ]);
@@ -43,7 +44,8 @@ ${installed.join('\n')}
 ${table(rows)}
 
 Two commands run in turn, A B A B, after one run of each that does not count: ${sizes.longPairs} pairs, ${sizes.shortPairs} where a run is
-short. Times are medians of wall time, process start included; the figure is the median of the pairs' ratios. Memory is
+short, ${sizes.memoryRuns} where it is very long. Times are medians of wall time, process start included; the figure is the median of the pairs' ratios,
+the spread their least and most. Memory is
 the high-water mark of resident memory, the median of ${sizes.memoryRuns} runs; "other" is then the small case. Files come from nginx on
 the loopback interface, out of its page cache; those with latency, and the one that is cut, from servers of the
 benchmark's own. Ours flushes every file and directory to disk; \`curl -Z\`, aria2c and the loop flush none.

@@ -1,5 +1,5 @@
-// npm run bench: filings beside curl and others. --quick takes small sizes, --only WORD the cases whose name has it in;
-// with neither, bench/RESULTS.md is written.
+// npm run bench: filings beside curl and others. --quick takes small sizes and leaves out what is slow, --tiny only shows
+// that every case works, --only PATTERN takes the cases whose name matches; with none, bench/RESULTS.md is written.
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,14 +8,17 @@ import { CASES } from './cases.js';
 import { makeMaterial } from './material.js';
 import { Bench } from './measure.js';
 import { page, table, versionOf } from './results.js';
-import { startNginx } from './servers.js';
+import { makeCertificate, startNginx } from './servers.js';
 
 const FULL = {
   large: 2 ** 30,
   sparse: 2 ** 32,
   files: 2000,
+  filings: 100,
   manyFiles: 10_000,
+  mostFiles: 100_000,
   present: 20_000,
+  lines: 1_000_000,
   longPairs: 5,
   shortPairs: 15,
   memoryRuns: 3,
@@ -24,21 +27,44 @@ const QUICK = {
   large: 2 ** 27,
   sparse: 2 ** 29,
   files: 200,
+  filings: 20,
   manyFiles: 1000,
+  mostFiles: 1000,
   present: 2000,
+  lines: 10_000,
   longPairs: 5,
   shortPairs: 7,
   memoryRuns: 1,
 };
 
-const { values } = parseArgs({ options: { quick: { type: 'boolean' }, only: { type: 'string' } } });
-const sizes = values.quick ? QUICK : FULL;
+const TINY = {
+  large: 2 ** 22,
+  sparse: 2 ** 24,
+  files: 20,
+  filings: 5,
+  manyFiles: 40,
+  mostFiles: 40,
+  present: 40,
+  lines: 1000,
+  longPairs: 1,
+  shortPairs: 1,
+  memoryRuns: 1,
+};
+
+const { values } = parseArgs({
+  options: { quick: { type: 'boolean' }, tiny: { type: 'boolean' }, only: { type: 'string' } },
+});
+const sizes = values.tiny ? TINY : values.quick ? QUICK : FULL;
+const only = new RegExp(values.only ?? '', 'i');
 const root = join(import.meta.dirname, '..');
 const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
 const peers = {
   nginx: versionOf('nginx', '-v'),
   curl: versionOf('curl', '--version'),
   aria2c: versionOf('aria2c', '--version'),
+  wget2: versionOf('wget2', '--version'),
+  openssl: versionOf('openssl', 'version'),
+  sha256sum: versionOf('sha256sum', '--version'),
 };
 if (peers.nginx === undefined) throw new Error('nginx is not installed: there is nothing to download from');
 
@@ -54,28 +80,31 @@ function failed(error) {
 }
 
 const tell = (text) => process.stdout.write(`${text}\n`);
-await makeMaterial(folder, { ...sizes, files: sizes.manyFiles });
-const nginx = await startNginx(folder, join(folder, 'nginx'));
+await makeMaterial(folder, { ...sizes, files: Math.max(sizes.manyFiles, sizes.mostFiles) });
+const certificate = makeCertificate(folder);
+const nginx = await startNginx(folder, join(folder, 'nginx'), { certificate });
 try {
   const context = {
     bench: new Bench(folder, {}),
     filings: [process.execPath, join(root, 'bin', 'filings.js')],
     url: nginx.url,
+    tlsUrl: nginx.tlsUrl,
+    ca: certificate?.cert,
     folder,
     sizes,
   };
   const rows = [];
-  for (const { what: named, needs, measure } of CASES) {
+  for (const { what: named, needs = [], slow, measure } of CASES) {
     const what = typeof named === 'string' ? named : named(sizes);
-    if (values.only !== undefined && !what.includes(values.only)) continue;
+    if (!only.test(what) || (slow && values.quick)) continue;
     tell(what);
-    const missing = needs !== undefined && peers[needs] === undefined;
-    const row = { what, ...(missing ? { figure: `${needs} is missing` } : await measure(context).catch(failed)) };
+    const missing = needs.find((program) => peers[program] === undefined);
+    const row = { what, ...(missing ? { figure: `${missing} is missing` } : await measure(context).catch(failed)) };
     tell(`  ${[row.ours, row.peer, row.figure].filter(Boolean).join('  ')}`);
     rows.push(row);
   }
   tell(`\n${table(rows)}`);
-  if (!values.quick && values.only === undefined) {
+  if (sizes === FULL && values.only === undefined) {
     writeFileSync(join(import.meta.dirname, 'RESULTS.md'), page(rows, { sizes, version, peers }));
   }
 } finally {

@@ -1,5 +1,5 @@
 // What is downloaded from: nginx over a folder, and two servers of our own for what nginx can't do.
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
@@ -7,9 +7,16 @@ import { connect, createServer as createTcpServer } from 'node:net';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 
-/** Serves `root`/v1/NAME as /v1/download?file_name=NAME. Ends with `stop`. */
-export async function startNginx(root, folder) {
-  const port = await freePort();
+/** `root`/v1/NAME as /v1/download?file_name=NAME. */
+const BY_NAME = 'location = /v1/download { try_files /v1/$arg_file_name =404; }';
+
+/** nginx over `root`, with TLS too where there is a certificate; `location` says what it serves. Ends with `stop`. */
+export async function startNginx(root, folder, { location = BY_NAME, certificate } = {}) {
+  const [port, tlsPort] = [await freePort(), await freePort()];
+  const tls =
+    certificate &&
+    `
+        listen 127.0.0.1:${tlsPort} ssl; ssl_certificate ${certificate.cert}; ssl_certificate_key ${certificate.key};`;
   await mkdir(folder, { recursive: true });
   const scratch = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map((of) => `${of}_temp_path ${folder}/${of};`);
   const config = `
@@ -19,8 +26,8 @@ export async function startNginx(root, folder) {
     http {
       access_log off; sendfile on; tcp_nopush on; keepalive_requests 100000; ${scratch.join(' ')}
       server {
-        listen 127.0.0.1:${port}; root ${root};
-        location = /v1/download { try_files /v1/$arg_file_name =404; }
+        listen 127.0.0.1:${port}; root ${root};${tls ?? ''}
+        ${location}
       }
     }`;
   const path = join(folder, 'nginx.conf');
@@ -31,6 +38,7 @@ export async function startNginx(root, folder) {
   await answering(port, child);
   return {
     url: `http://127.0.0.1:${port}`,
+    tlsUrl: `https://localhost:${tlsPort}`,
     async stop() {
       process.off('exit', kill);
       kill();
@@ -46,6 +54,33 @@ export function startSlow(body, latencyMs) {
       setTimeout(() => response.writeHead(200, { 'Content-Length': body.length }).end(body), latencyMs);
     }),
   );
+}
+
+/** Filings without end, each with `each` files of so many bytes, of which every second one is a .htm. */
+export async function startArchive({ each, bytes, latencyMs }) {
+  const names = Array.from({ length: each }, (_, file) => `f${file}.${file % 2 === 0 ? 'htm' : 'xml'}`);
+  const body = Buffer.alloc(bytes, 'x');
+  const server = await listening(
+    createServer((request, response) => {
+      const { searchParams } = new URL(request.url, 'http://archive');
+      const accession_no = searchParams.get('accession_no');
+      const listing = () => JSON.stringify(names.map((file_name) => ({ accession_no, file_name, size: bytes })));
+      const answer = searchParams.has('file_name') ? body : Buffer.from(listing());
+      const send = () => response.writeHead(200, { 'Content-Length': answer.length }).end(answer);
+      if (latencyMs > 0) setTimeout(send, latencyMs);
+      else send();
+    }),
+  );
+  return { ...server, names, accession: (filing) => `0001234567-24-${String(filing + 1).padStart(6, '0')}` };
+}
+
+/** A certificate for localhost, made by openssl for this run; undefined where that is missing. */
+export function makeCertificate(folder) {
+  const [cert, key] = [join(folder, 'cert.pem'), join(folder, 'key.pem')];
+  const names = 'subjectAltName=DNS:localhost,IP:127.0.0.1';
+  const made = ['-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '2'];
+  const args = ['req', ...made, '-subj', '/CN=localhost', '-addext', names, '-keyout', key, '-out', cert];
+  return spawnSync('openssl', args).status === 0 ? { cert, key } : undefined;
 }
 
 /** Serves one file of `size` zeros with ranges; cuts the connection after `cutAt` bytes of a whole one. Counts bytes. */

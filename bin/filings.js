@@ -30,8 +30,9 @@ if (!own.isBuilt()) {
   process.exit(2);
 }
 
-own.enableCompileCache();
-if (process.argv[2] === 'completion') {
+// Older ones have none: the file would be read for nothing.
+if (major >= 22) own.enableCompileCache();
+if (process.argv[2] === 'completion' || ['--version', '-V', '--help', '-h'].includes(process.argv.at(-1))) {
   require('./asked.js')
     .isAnswered(own)
     .then((answered) => answered || begin());

@@ -9,6 +9,7 @@ const GIVEN = 'FILINGS_STARTED_WITH';
 exports.isBuilt = () => true;
 exports.read = (path) => Buffer.from(getRawAsset(path));
 exports.asked = () => require('../src/asked.ts');
+exports.help = () => require('../src/help.ts');
 exports.start = (stderr) => require('../src/main.ts').startWithin(getRawAsset, stderr);
 // What it was compiled to is in it.
 exports.enableCompileCache = () => {};

@@ -10,6 +10,7 @@ const main = join(root, 'dist', 'main.js');
 exports.isBuilt = () => existsSync(main);
 exports.read = (path) => readFileSync(join(root, path));
 exports.asked = () => require(join(root, 'dist', 'asked.js'));
+exports.help = () => require(join(root, 'dist', 'help.js'));
 exports.start = (stderr) => require(main).start(root, stderr);
 exports.enableCompileCache = () => require('./compile-cache.js').enableCompileCache();
 

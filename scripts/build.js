@@ -1,8 +1,10 @@
 // Bundles src/ to dist/: one chunk a command, shared chunks between them, everything CommonJS, a source map beside each.
 // esbuild splits ES modules only, and Node 20 starts CommonJS faster: hence the second pass.
-// asked.js, which shells wait for, is one file: each chunk costs a start. It asks for none of the commands' own modules.
+// asked.js and help.js, which shells and people wait for, are one file each: every chunk costs a start. They ask for none of
+// the commands' own modules.
 // --watch builds anew whenever a file of src/ has changed.
 import { mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
 import { basename, join } from 'node:path';
 import { build, context, transform } from 'esbuild';
 
@@ -34,6 +36,26 @@ const withoutCommands = {
     ),
 };
 
+/** What a library asks for and nothing here needs; each would take longer to load than all of our own. */
+const UNUSED = [
+  // For commands that are programs of their own.
+  { of: 'commander', path: 'node:child_process', contents: '' },
+  // For HTTP/2; undici does without where Node was built without it.
+  { of: 'undici', path: 'node:http2', contents: 'exports.constants = {}' },
+  // For bodies of requests, and with it all of fetch: a GET has none. Should it be asked for, that is a defect.
+  { of: 'undici', path: '../web/fetch/body.js', contents: 'throw new Error("a request with a body")' },
+];
+const withoutUnused = {
+  name: 'without-unused',
+  setup({ onResolve, onLoad }) {
+    onResolve({ filter: /^node:|body\.js$/ }, ({ path, importer }) => {
+      const found = UNUSED.findIndex((one) => one.path === path && importer.includes(`/node_modules/${one.of}/`));
+      return found < 0 ? undefined : { path: `${found}`, namespace: 'unused' };
+    });
+    onLoad({ filter: /.*/, namespace: 'unused' }, ({ path }) => ({ contents: UNUSED[path].contents, loader: 'js' }));
+  },
+};
+
 const bundler = await context({
   ...common,
   entryPoints: {
@@ -43,7 +65,10 @@ const bundler = await context({
   },
   splitting: true,
   chunkNames: '[name]-[hash]',
-  plugins: [{ name: 'second-pass', setup: ({ onEnd }) => onEnd(({ outputFiles = [] }) => write(outputFiles)) }],
+  plugins: [
+    withoutUnused,
+    { name: 'second-pass', setup: ({ onEnd }) => onEnd(({ outputFiles = [] }) => write(outputFiles)) },
+  ],
 });
 if (process.argv.includes('--watch')) {
   await bundler.watch();
@@ -53,13 +78,33 @@ if (process.argv.includes('--watch')) {
 
 async function write(split) {
   if (split.length === 0) return;
-  await mkdir(dist, { recursive: true });
-  const before = await readdir(dist);
+  await mkdir(join(dist, 'help'), { recursive: true });
+  const before = await readdir(dist, { recursive: true });
   await writeFile(join(dist, 'package.json'), '{ "type": "commonjs" }\n');
-  const asked = await build({ ...common, entryPoints: { asked: 'src/asked.ts' }, plugins: [withoutCommands] });
-  const written = await Promise.all([...split, ...asked.outputFiles].map((file) => asCommonJs(file)));
-  const kept = new Set(['package.json', ...written.flat()]);
-  await Promise.all(before.filter((name) => !kept.has(name)).map((name) => rm(join(dist, name), { recursive: true })));
+  const lean = await Promise.all(
+    ['asked', 'help'].map((name) =>
+      build({ ...common, entryPoints: { [name]: `src/${name}.ts` }, plugins: [withoutCommands] }),
+    ),
+  );
+  const files = [...split, ...lean.flatMap(({ outputFiles }) => outputFiles)];
+  const written = await Promise.all(files.map((file) => asCommonJs(file)));
+  const kept = new Set(['package.json', 'help', ...written.flat(), ...(await keepHelp())]);
+  await Promise.all(before.filter((name) => !kept.has(name)).map((name) => rm(join(dist, name), { force: true })));
+}
+
+/** What the lines that ask for help print: a start that only reads it is a fifth shorter. Gives the files' names. */
+async function keepHelp() {
+  const built = join(dist, 'help.js');
+  const require = createRequire(import.meta.url);
+  delete require.cache[built];
+  const { answer, lines } = require(built);
+  return Promise.all(
+    lines().map(async (argv) => {
+      const name = join('help', `${argv.join(' ')}.txt`);
+      await place(name, answer({ argv, env: {}, stdout: {} }));
+      return name;
+    }),
+  );
 }
 
 /** The names of the two files that were written. */

@@ -2,9 +2,9 @@ import type { Flags } from '../spec/invocation.ts';
 import { write } from '../stdio/output.ts';
 import { guardStream } from '../stdio/raw-write.ts';
 import { colors, usesColor } from '../terminal/colors.ts';
-import { terminalColumns } from '../terminal/columns.ts';
-import { type Column, table } from '../terminal/table.ts';
+import type { Column } from '../terminal/table.ts';
 import { createTeller } from '../terminal/teller.ts';
+import { terminalColumns } from '../terminal/terminal-columns.ts';
 import type { World } from '../world.ts';
 import { presentationOf } from './presentation.ts';
 
@@ -25,6 +25,7 @@ export async function writeRecords({ columns, rows }: Records, flags: Flags, wor
     await write(stdout, rows.map((cells) => `${cells.join('\t').trimEnd()}\n`).join(''), interrupt);
     return;
   }
+  const { table } = await import('../terminal/table.ts');
   const { color, errorFormat, quiet } = await presentationOf(flags, world);
   const { faint } = colors(usesColor(color, stdout, env.TERM));
   const there = columns.map((_, index) => rows.some((cells) => cells[index]));

@@ -49,7 +49,7 @@ export async function openSession(
   requireOneUser('stdin', [stdinUser, ...stdinUsers(settings)]);
   const deadline = startDeadline(settings.deadline, world.interrupt);
   const { secrets, monotonic, now, random, env } = world;
-  const progress = createProgress({
+  const progress = await createProgress({
     // What a person types must not be drawn over.
     mode: stdinUser !== undefined && world.stdin.isTTY && settings.progress !== 'none' ? 'plain' : settings.progress,
     errorFormat: settings.errorFormat,

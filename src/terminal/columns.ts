@@ -1,19 +1,8 @@
-import type { OutputStream } from '../world.ts';
 import { displayWidth } from './width.ts';
 
-const USUAL = 80;
 /** More than this for each column no sign takes but those made to cost time. UTF-16 units. */
 const UNITS_A_COLUMN = 16;
 const signs = new Intl.Segmenter();
-
-/** How many columns a terminal has: `COLUMNS`, or 80, where it does not tell itself. Undefined when it is none. */
-export function terminalColumns(
-  { isTTY, columns }: OutputStream,
-  { COLUMNS = '' }: Readonly<Record<string, string | undefined>>,
-): number | undefined {
-  if (!isTTY) return undefined;
-  return columns || (/^[1-9]\d{0,5}$/.test(COLUMNS) ? Number(COLUMNS) : USUAL);
-}
 
 /** As much of a text as can matter to so many columns: measuring takes time, and a text from outside can be long. */
 export function measurable(text: string, columns: number): string {

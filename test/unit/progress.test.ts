@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { FilingsError } from '../../src/errors.ts';
 import { Secrets } from '../../src/secrets/secrets.ts';
 import { type BarState, barLine } from '../../src/terminal/progress/bar-line.ts';
-import { createProgress, type ProgressOptions } from '../../src/terminal/progress/progress.ts';
+import { createProgress, type Progress, type ProgressOptions } from '../../src/terminal/progress/progress.ts';
 import { Speedometer } from '../../src/terminal/progress/speed.ts';
 import { displayWidth } from '../../src/terminal/width.ts';
 
@@ -91,11 +91,11 @@ class Sink extends Writable {
   }
 }
 
-function setUp(terminal: boolean, more: Partial<ProgressOptions> = {}) {
+async function setUp(terminal: boolean, more: Partial<ProgressOptions> = {}) {
   const stream = new Sink(terminal);
   const secrets = new Secrets();
   secrets.add('canary-key');
-  const progress = createProgress({
+  const progress = await createProgress({
     mode: 'auto',
     errorFormat: 'text',
     quiet: false,
@@ -112,7 +112,7 @@ function setUp(terminal: boolean, more: Partial<ProgressOptions> = {}) {
 }
 
 /** One file with a wait and an end. */
-function aFile(progress: ReturnType<typeof createProgress>): void {
+function aFile(progress: Progress): void {
   const file = progress.start({ name: 'a.htm', offset: 0 });
   file.total(1000);
   file.advance(400);
@@ -124,16 +124,16 @@ function aFile(progress: ReturnType<typeof createProgress>): void {
 const failure = new FilingsError('not_found', 'b.htm: 404 Not Found', { hint: 'look at canary-key' });
 
 describe('progress without a terminal', () => {
-  it('is a line a finished file, and a line a wait as it begins', () => {
-    const { stream, progress } = setUp(false);
+  it('is a line a finished file, and a line a wait as it begins', async () => {
+    const { stream, progress } = await setUp(false);
     aFile(progress);
     progress.start({ name: 'b.htm', offset: 0 }).finish();
     progress.stop();
     expect(stream.text).toBe('a.htm: 503 Service Unavailable; trying again in 2 s, 1 of 5\na.htm: 1.0 kB\n');
   });
 
-  it('tells the wire when verbose, free of secrets and control characters', () => {
-    const { stream, progress } = setUp(false, { verbose: true });
+  it('tells the wire when verbose, free of secrets and control characters', async () => {
+    const { stream, progress } = await setUp(false, { verbose: true });
     progress.trace('> GET /?apikey=canary-key\x1b');
     aFile(progress);
     expect(stream.text).toBe(
@@ -148,8 +148,8 @@ describe('progress without a terminal', () => {
       { mode: 'bar' },
       'a.htm: 503 Service Unavailable; trying again in 2 s, 1 of 5\na.htm: 1.0 kB\nnote\nfilings: b.htm: 404 Not Found\n  hint: look at [redacted]\n',
     ],
-  ])('%j', (more, text) => {
-    const { stream, progress } = setUp(false, more);
+  ])('%j', async (more, text) => {
+    const { stream, progress } = await setUp(false, more);
     aFile(progress);
     progress.note('note');
     progress.trace('trace');
@@ -158,8 +158,8 @@ describe('progress without a terminal', () => {
     expect(stream.text).toBe(text);
   });
 
-  it('is JSON lines and nothing else when errors are, on a terminal too', () => {
-    const { stream, progress } = setUp(true, { errorFormat: 'json', mode: 'bar', verbose: true });
+  it('is JSON lines and nothing else when errors are, on a terminal too', async () => {
+    const { stream, progress } = await setUp(true, { errorFormat: 'json', mode: 'bar', verbose: true });
     aFile(progress);
     progress.trace('t');
     progress.failure(failure);
@@ -177,7 +177,7 @@ describe('progress without a terminal', () => {
   });
 
   it('outlives a broken stderr', async () => {
-    const { stream, progress } = setUp(false);
+    const { stream, progress } = await setUp(false);
     stream.destroy(new Error('EPIPE'));
     progress.note('x');
     progress.stop();
@@ -192,7 +192,7 @@ describe('progress on a terminal', () => {
   }
 
   it('moves a line, says the rest above it, and clears it in the end', async () => {
-    const { stream, progress } = setUp(true);
+    const { stream, progress } = await setUp(true);
     // Wide enough for the name beside any speed: how fast it is here is not known.
     stream.columns = 160;
     const file = progress.start({ name: 'canary-key.htm', offset: 100 });
@@ -218,7 +218,7 @@ describe('progress on a terminal', () => {
   });
 
   it('keeps what was said just before the end', async () => {
-    const { stream, progress } = setUp(true);
+    const { stream, progress } = await setUp(true);
     progress.start({ name: 'a.htm', offset: 0 });
     await shows(stream, 'a.htm');
     progress.failure(failure);
@@ -227,7 +227,7 @@ describe('progress on a terminal', () => {
   });
 
   it('follows a resize', async () => {
-    const { stream, progress } = setUp(true);
+    const { stream, progress } = await setUp(true);
     progress.start({ name: 'x'.repeat(70), offset: 0 }).total(1000);
     await shows(stream, `\r${'x'.repeat(14)}…`);
     stream.columns = 30;
@@ -237,7 +237,7 @@ describe('progress on a terminal', () => {
   });
 
   it('has no more lines than the terminal', async () => {
-    const { stream, progress } = setUp(true);
+    const { stream, progress } = await setUp(true);
     stream.rows = 4;
     for (let i = 0; i < 10; i++) progress.start({ name: `file-${i}.htm`, offset: 0 });
     await shows(stream, 'file-0');
@@ -246,21 +246,21 @@ describe('progress on a terminal', () => {
   });
 
   it('draws nothing of what ends at once', async () => {
-    const { stream, progress } = setUp(true);
+    const { stream, progress } = await setUp(true);
     progress.start({ name: 'a.htm', offset: 0 }).finish('a.htm: 1 B');
     progress.start({ name: 'b.htm', offset: 0 });
     progress.stop();
     // What begins later is on the screen: so would the earlier be.
-    const later = setUp(true);
+    const later = await setUp(true);
     later.progress.start({ name: 'c.htm', offset: 0 });
     await shows(later.stream, 'c.htm');
     later.progress.stop();
     expect(stream.text).toBe('a.htm: 1 B\n');
   });
 
-  it('is plain when the terminal is dumb, or when told to', () => {
+  it('is plain when the terminal is dumb, or when told to', async () => {
     for (const more of [{ term: 'dumb' }, { mode: 'plain' }] as const) {
-      const { stream, progress } = setUp(true, more);
+      const { stream, progress } = await setUp(true, more);
       aFile(progress);
       progress.stop();
       expect(stream.text).toBe('a.htm: 503 Service Unavailable; trying again in 2 s, 1 of 5\na.htm: 1.0 kB\n');

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { clipped, terminalColumns } from '../../src/terminal/columns.ts';
+import { clipped } from '../../src/terminal/columns.ts';
 import { fileList, type Listed, type ListForm } from '../../src/terminal/file-list.ts';
 import { fitted, table as tableOf } from '../../src/terminal/table.ts';
+import { terminalColumns } from '../../src/terminal/terminal-columns.ts';
 import { humanBytes } from '../../src/terminal/units.ts';
 import { displayWidth } from '../../src/terminal/width.ts';
 import { humanDuration } from '../../src/text.ts';

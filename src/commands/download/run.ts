@@ -9,7 +9,7 @@ import { Throttle } from '../../transfer/limits/throttle.ts';
 import { Places } from '../../transfer/places.ts';
 import { reportLine } from '../../transfer/report.ts';
 import type { World } from '../../world.ts';
-import { type BatchTools, runDownloads } from './batch.ts';
+import type { BatchTools } from './batch.ts';
 import { openBooks } from './books.ts';
 import { requireLedgers } from './ledgers.ts';
 import { type Order, readOrder } from './order.ts';
@@ -80,7 +80,7 @@ async function end(
   const { now } = tools.world;
   try {
     const isOne = order.single && !order.options.dryRun;
-    const error = await (isOne ? one(order, tools) : runDownloads(order, tools));
+    const error = await (isOne ? one(order, tools) : several(order, tools));
     await metrics?.close(error?.exitStatus ?? 0, now());
     return error;
   } catch (error) {
@@ -103,6 +103,12 @@ async function openMetrics(
     waitMs: tally.waitMs,
     retryAt: tally.retryAt,
   }));
+}
+
+/** What a batch takes is read for batches alone. */
+async function several(order: Order, tools: BatchTools): Promise<FilingsError | undefined> {
+  const { runDownloads } = await import('./batch.ts');
+  return runDownloads(order, tools);
 }
 
 /** One named file: its own error is the error of the run. */

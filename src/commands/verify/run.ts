@@ -29,7 +29,7 @@ const LAST_WORDS_MS = 1000;
 export async function run({ args, options, flags }: Invocation<typeof OPTIONS>, world: World): Promise<number> {
   const resolved = await resolveSettings(flags, world);
   const deadline = startDeadline(resolved.settings.deadline, world.interrupt);
-  const progress = progressOf(resolved, world);
+  const progress = await progressOf(resolved, world);
   try {
     const roots = await rootsOf(args, world.cwd);
     const threads = threadsFor(resolved);
@@ -99,7 +99,7 @@ function threadsFor({ settings, given }: Resolved): number {
   return Math.max(1, Math.min(settings.jobs, most));
 }
 
-function progressOf({ settings }: Resolved, { stderr, env, secrets, monotonic, interrupt }: World): Progress {
+function progressOf({ settings }: Resolved, { stderr, env, secrets, monotonic, interrupt }: World): Promise<Progress> {
   const { progress: mode, errorFormat, quiet, verbose, color } = settings;
   return createProgress({
     mode,

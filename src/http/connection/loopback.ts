@@ -1,4 +1,4 @@
-import { BlockList, isIP, isIPv6, type LookupFunction } from 'node:net';
+import { BlockList, isIP, type LookupFunction } from 'node:net';
 
 const LOOPBACK = new BlockList();
 LOOPBACK.addSubnet('127.0.0.0', 8);
@@ -17,7 +17,8 @@ const LOCALHOST = [
 export function isLoopback(hostname: string): boolean {
   if (isLocalhost(hostname)) return true;
   const address = hostname.replace(/^\[(.*)\]$/, '$1');
-  return isIP(address) !== 0 && LOOPBACK.check(address, isIPv6(address) ? 'ipv6' : 'ipv4');
+  const family = isIP(address);
+  return family !== 0 && LOOPBACK.check(address, family === 6 ? 'ipv6' : 'ipv4');
 }
 
 /** What finds the addresses of a host: `localhost` is known, everything else is looked up. */

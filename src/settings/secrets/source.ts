@@ -4,7 +4,6 @@ import { requireSecretSize } from '../../secrets/size.ts';
 import { readAll } from '../../stdio/input.ts';
 import type { World } from '../../world.ts';
 import type { KeySource, TokenSource } from '../settings.ts';
-import { firstLineOf } from './program.ts';
 
 /**
  * The API key from where the settings say it is. Remembered as a secret.
@@ -41,8 +40,10 @@ async function rawSecret(source: KeySource, what: string, world: World, signal: 
   switch (source.kind) {
     case 'value':
       return source.value;
-    case 'command':
+    case 'command': {
+      const { firstLineOf } = await import('./program.ts');
       return firstLineOf(source.argv, what, world, signal);
+    }
     case 'file': {
       const { path } = source;
       const bytes =

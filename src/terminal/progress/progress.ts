@@ -67,14 +67,14 @@ export interface Progress {
  * `errorFormat` `json` all that is said are JSON lines (`{"note"}`, `{"trace"}`, `{"error"}`), so nothing moves. A
  * broken stderr is no failure.
  */
-export function createProgress(options: ProgressOptions): Progress {
+export async function createProgress(options: ProgressOptions): Promise<Progress> {
   const { stream, errorFormat, quiet, verbose, secrets, monotonic, interrupt } = options;
   const color = usesColor(options.color, stream, options.term);
   const shown = shownAs(options);
   const running = new Running(monotonic);
-  const screen = isScreen(options)
-    ? new Screen(stream, (width, rows) => (shown === 'bar' ? running.lines(width, rows) : []))
-    : undefined;
+  const lines = isScreen(options) ? await import('./lines.ts') : undefined;
+  const screen =
+    lines && new Screen(stream, (width, rows) => (shown === 'bar' ? lines.linesOf(running.shown(rows), width) : []));
   guardStream(stream);
   const forget = onAbort(interrupt, (reason) => screen?.interrupted(isFromKeys(reason)));
 

@@ -1,4 +1,4 @@
-import { barLine, type Wait } from './bar-line.ts';
+import type { BarState, Wait } from './bar-line.ts';
 import { Speedometer } from './speed.ts';
 
 export interface StartedFile {
@@ -49,17 +49,14 @@ export class RunningFile {
     this.#speed.advance(bytes, this.#monotonic());
   }
 
-  /** Its line, narrower than `width` columns. */
-  line(width: number): string {
-    return barLine(
-      {
-        name: this.name,
-        bytes: this.#begun ? this.#bytes : undefined,
-        total: this.#total,
-        rate: this.#speed.rate(this.#monotonic()),
-        waiting: this.waiting,
-      },
-      width,
-    );
+  /** What its line shows. */
+  get state(): BarState {
+    return {
+      name: this.name,
+      bytes: this.#begun ? this.#bytes : undefined,
+      total: this.#total,
+      rate: this.#speed.rate(this.#monotonic()),
+      waiting: this.waiting,
+    };
   }
 }

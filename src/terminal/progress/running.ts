@@ -1,6 +1,13 @@
-import { overallLine, type Reach } from './overall-line.ts';
+import type { BarState } from './bar-line.ts';
+import type { Moved, Reach } from './overall-line.ts';
 import type { RunningFile } from './running-file.ts';
 import { Speedometer } from './speed.ts';
+
+/** What moves, as the lines of a screen show it. */
+export interface Shown {
+  readonly overall: readonly [reach: Reach, moved: Moved] | undefined;
+  readonly files: readonly BarState[];
+}
 
 /** All that moves: the running files, and above them how far the whole run is. */
 export class Running {
@@ -35,14 +42,14 @@ export class Running {
     this.#reach = reach;
   }
 
-  lines(width: number, rows: number): string[] {
+  /** No more than there are rows for. */
+  shown(rows: number): Shown {
     const reach = this.#reach?.();
-    const head = reach ? [overallLine(reach, this.#moved(), width)] : [];
-    const files = [...this.#files].slice(0, rows - head.length);
-    return [...head, ...files.map((file) => file.line(width))];
+    const files = [...this.#files].slice(0, reach ? rows - 1 : rows);
+    return { overall: reach && [reach, this.#moved()], files: files.map(({ state }) => state) };
   }
 
-  #moved() {
+  #moved(): Moved {
     const now = this.#monotonic();
     const missing = [...this.#files].map((file) => file.missing);
     const all = missing.every((bytes) => bytes !== undefined);

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { Readable, Writable } from 'node:stream';
 import { FilingsError } from '../../../src/errors.ts';
 import { main } from '../../../src/main.ts';
+import { filesIn } from '../../../src/own-files.ts';
 import { Secrets } from '../../../src/secrets/secrets.ts';
 import type { World } from '../../../src/world.ts';
 import { accessionOf } from './archive.ts';
@@ -86,6 +87,6 @@ function worldOf(
     secrets: new Secrets(),
     shown: {},
     version,
-    root,
+    own: filesIn(root),
   };
 }

@@ -1,0 +1,36 @@
+// What a start takes, beside a Node that does nothing.
+import { commands } from '../commands.js';
+import { ratio } from '../rows.js';
+
+export const nothing = { argv: [process.execPath, '-e', '0'] };
+
+function startUp(args, bound) {
+  return {
+    what: `\`filings ${args.join(' ')}\` against \`node -e 0\``,
+    measure: async ({ bench, filings, sizes }) =>
+      ratio(await bench.pairs({ argv: [...filings, ...args] }, nothing, sizes.shortPairs), bound),
+  };
+}
+
+function small(scheme, needs, at) {
+  return {
+    what: `\`filings download\` of one file of 20 kB over ${scheme} against \`node -e 0\``,
+    needs,
+    measure: async (context) => {
+      const { ours, out } = commands({ ...context, ...at(context) });
+      const pair = [ours('f00000.htm', '-d', out), nothing];
+      return ratio(await context.bench.pairs(...pair, context.sizes.shortPairs), 3.5);
+    },
+  };
+}
+
+export const START = [
+  startUp(['--version'], 1.25),
+  startUp(['--help'], 1.25),
+  startUp(['-h'], 1.25),
+  startUp(['completion', 'bash'], 1.25),
+  // What a shell asks at a TAB, the second time and later: the first of many is from the service.
+  startUp(['completion', '--names', 'bash', '--', '--sandbox', 'download', '0001234567-24-000001', ''], 1.5),
+  small('http', [], () => ({})),
+  small('https', ['openssl'], ({ tlsUrl, ca }) => ({ url: tlsUrl, ca })),
+];

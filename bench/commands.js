@@ -1,0 +1,61 @@
+// The command lines that are measured: ours, and those of the peers over the same files.
+import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+
+export const ACCESSION = '0001234567-24-000001';
+export const KEY = 'bench-key';
+export const JOBS = '16';
+
+export const sh = (script, ...args) => ['sh', '-c', script, 'sh', ...args];
+
+/** The command lines, for a service at `url`. */
+export function commands({ filings, url, folder, ca }) {
+  const out = join(folder, 'out');
+  const fresh = async () => {
+    await rm(out, { recursive: true, force: true });
+    await mkdir(out);
+  };
+  const link = (name) => `${url}/v1/download?accession_no=${ACCESSION}&file_name=${name}`;
+  const own = (...args) => [...filings, 'download', ACCESSION, ...args, '--base-url', url, '--api-key', KEY];
+  const header = `Authorization: ${KEY}`;
+  // Over TLS each is told whom to trust.
+  const env = ca === undefined ? {} : { NODE_EXTRA_CA_CERTS: ca, CURL_CA_BUNDLE: ca };
+  return {
+    out,
+    fresh,
+    link,
+    header,
+    ours: (...args) => ({ argv: own(...args), before: fresh, env }),
+    batch: (files, ...more) => ({ argv: own(...files, '-d', out, '-j', JOBS, ...more), before: fresh }),
+    ourPipe: (name) => ({ argv: sh('"$@" | cat > /dev/null', ...own(name, '-o', '-')), env }),
+    curlToDisk: (name) => ({
+      argv: sh('curl -sSf -H "$1" -o "$2" "$3" && sync "$2"', header, join(out, name), link(name)),
+      before: fresh,
+      env,
+    }),
+    curlPipe: (name) => ({ argv: sh('curl -sSf -H "$1" "$2" | cat > /dev/null', header, link(name)), env }),
+  };
+}
+
+/** `curl -Z`, aria2c, wget2, or a loop, over the same files, from a list that each of them takes. */
+export async function peersOf({ folder, url }, files) {
+  const { out, fresh, link, header } = commands({ filings: [], folder, url });
+  const curl = join(folder, 'curl.conf');
+  const aria = join(folder, 'aria2.txt');
+  const lines = join(folder, 'lines.txt');
+  const urls = join(folder, 'urls.txt');
+  await writeFile(curl, files.map((name) => `url = "${link(name)}"\noutput = "${join(out, name)}"\n`).join(''));
+  await writeFile(aria, files.map((name) => `${link(name)}\n  out=${name}\n`).join(''));
+  await writeFile(lines, files.map((name) => `${link(name)} ${join(out, name)}\n`).join(''));
+  await writeFile(urls, files.map((name) => `${link(name)}\n`).join(''));
+  const loop = 'while read -r url path; do curl -sSf -H "$1" -o "$path" "$url" || exit; done < "$2"';
+  return {
+    curl: { argv: ['curl', '-sSf', '-Z', '--parallel-max', JOBS, '-H', header, '-K', curl], before: fresh },
+    aria2c: {
+      argv: ['aria2c', '-q', '-j', JOBS, '--file-allocation=none', '--header', header, '-d', out, '-i', aria],
+      before: fresh,
+    },
+    wget2: { argv: ['wget2', '-q', '--max-threads', JOBS, '--header', header, '-P', out, '-i', urls], before: fresh },
+    loop: { argv: sh(loop, header, lines), before: fresh },
+  };
+}
