@@ -83,6 +83,7 @@ function worldOf(
     monotonic: () => scheduler.now,
     random: chance,
     interrupt: runner.interrupt.signal,
+    lendTerminal: () => () => {},
     kill: () => {},
     secrets: new Secrets(),
     shown: {},
