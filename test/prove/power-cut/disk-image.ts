@@ -79,7 +79,8 @@ export class DiskImage {
   async remove(): Promise<void> {
     for (const path of [this.path, this.#below]) {
       try {
-        run('umount', path);
+        // Lazily: the loop device below lets go of its image a moment later.
+        run('umount', '--lazy', path);
       } catch {
         // It is not mounted.
       }

@@ -2,7 +2,7 @@ import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { NODE, run, started, type Workplace, workplace } from '../../cli/program.ts';
+import { NODE, run, started, until, type Workplace, workplace } from '../../cli/program.ts';
 import { obstacle } from '../container.ts';
 import { type Dice, dice } from './crash-state.ts';
 import { DiskImage } from './disk-image.ts';
@@ -17,6 +17,8 @@ const ROUNDS = Number(process.env.FILINGS_POWER_CUT_ROUNDS ?? 2);
 const CUTS = 3;
 /** The longest time between two cuts. Milliseconds. */
 const MOST_MS = 500;
+/** Requests before the first cut. */
+const UNDER_WAY = 15;
 
 const COMMAND = 'download -i in --all -d out --done done --checksums --report report -q'.split(' ');
 
@@ -42,7 +44,7 @@ afterAll(async () => {
 
 async function stageFor(program: string): Promise<Stage> {
   const service = await startFilings(30, 8, 3);
-  service.mood.pieceMs = 100;
+  service.mood.pieceMs = 20;
   return { disk: disk as DiskImage, place: await workplace(), bin: join(program, 'bin/filings.js'), service };
 }
 
@@ -60,16 +62,20 @@ async function cutRound({ disk, place, bin, service }: Stage, round: number, rol
     [bin, ...COMMAND.map((word) => (word === '--all' ? '--include=large*' : word)), '--retries=0'],
     options,
   );
-  service.mood.cuts = false;
+  Object.assign(service.mood, { cuts: false, holds: true });
   await run('sync', ['--file-system', cwd], options);
+  const before = service.asked();
   const running = started([NODE, bin, ...COMMAND], options);
   const copies: string[] = [];
+  // Some files have been saved by then, whatever else the machine does; large ones are under way to the end.
+  await until(() => service.asked() > before + UNDER_WAY);
   for (let cut = 0; cut < CUTS; cut += 1) {
-    await sleep(100 + roll(MOST_MS));
+    await sleep(roll(MOST_MS));
     copies.push(disk.cut(`${round}-${cut}`));
   }
   running.kill('SIGKILL');
   await running.ended;
+  service.mood.holds = false;
   disk.unmount();
   return copies;
 }
@@ -125,9 +131,9 @@ describe.skipIf(why !== undefined)('the power goes while ext4 writes', () => {
           whole += [...tree.keys()].filter((path) => /^out\/[^/]+\/[fl]/.test(path)).length;
           const before = faultsOf(tree, '', expectationOf(stage));
           if (before.length > 0) return before;
-          const until = stage.service.resumed();
+          const earlier = stage.service.resumed();
           const after = await rerun(stage, cwd);
-          resumed += stage.service.resumed() - until;
+          resumed += stage.service.resumed() - earlier;
           return after;
         });
         expect(faults.slice(0, 10)).toEqual([]);

@@ -33,11 +33,13 @@ export interface Mood {
   cuts: boolean;
   /** Large files come piece by piece, so that a power cut finds them under way. Milliseconds a piece. */
   pieceMs: number;
+  /** The last piece of a large file waits until it is not so any more. */
+  holds: boolean;
 }
 
 /** A service of some filings, the first of which have a large file; it honours ranges. */
 export async function startFilings(filings: number, files: number, large: number) {
-  const mood: Mood = { version: 1, cuts: false, pieceMs: 0 };
+  const mood: Mood = { version: 1, cuts: false, pieceMs: 0, holds: false };
   const names = (at: number) => [
     ...(at < large ? ['large.htm'] : []),
     ...Array.from({ length: files }, (_, n) => `f${n}.htm`),
@@ -54,7 +56,7 @@ export async function startFilings(filings: number, files: number, large: number
     const isLarge = name.startsWith('large');
     if (isLarge && rangeStart(request) !== undefined && request.headers['if-range'] === etag) resumed += 1;
     if (isLarge && mood.cuts) sendFile(cutAt(socket, 800_000), request, body, etag);
-    else if (isLarge && mood.pieceMs > 0) sendFile(inPieces(socket, mood.pieceMs), request, body, etag);
+    else if (isLarge && mood.pieceMs > 0) sendFile(inPieces(socket, mood), request, body, etag);
     else sendFile(socket, request, body, etag);
     return true;
   };
@@ -65,6 +67,8 @@ export async function startFilings(filings: number, files: number, large: number
     numbers,
     namesOf: (number: string) => names(numbers.indexOf(number)),
     resumed: () => resumed,
+    /** How many requests came so far. */
+    asked: () => archive.requests.length,
   };
 }
 
@@ -75,12 +79,14 @@ function cutAt(socket: Socket, bytes: number): Socket {
 
 const PIECE = 100_000;
 
-function inPieces(socket: Socket, ms: number): Socket {
+function inPieces(socket: Socket, mood: Mood): Socket {
   return writingOf((chunk) => {
     const send = (from: number) => {
       if (socket.destroyed) return;
+      const isLast = from + PIECE >= chunk.length;
+      if (isLast && from > 0 && mood.holds) return void setTimeout(send, mood.pieceMs, from);
       socket.write(chunk.subarray(from, from + PIECE));
-      if (from + PIECE < chunk.length) setTimeout(send, ms, from + PIECE);
+      if (!isLast) setTimeout(send, mood.pieceMs, from + PIECE);
     };
     send(0);
   });
