@@ -82,7 +82,9 @@ const file: fc.Arbitrary<FilePlan> = fc.record({
 const fault: fc.Arbitrary<Fault> = fc.record({
   kind: fc.oneof(
     { arbitrary: fc.constant('none' as const), weight: 3 },
-    { arbitrary: fc.constantFrom(...FAULTS), weight: 4 },
+    { arbitrary: fc.constantFrom(...FAULTS), weight: 3 },
+    // What a resume takes: a cut, and then an answer that does not fit.
+    { arbitrary: fc.constantFrom('reset', 'fin', 'range-of-another', 'wrong-range', 'new-version'), weight: 2 },
   ),
   at: fc.integer({ min: 0, max: 100 }).map((percent) => percent / 100),
   wait: fc.oneof({ arbitrary: fc.integer({ min: 0, max: 30 }), weight: 9 }, { arbitrary: fc.constant(400), weight: 1 }),
