@@ -49,18 +49,6 @@ export const MUTANTS = [
     to: "return 'gone';",
   },
   {
-    name: 'a range of another version is appended',
-    file: 'src/transfer/resume.ts',
-    from: 'if (!sameValidator(held, came))',
-    to: 'if (false)',
-  },
-  {
-    name: 'a range from another byte on is appended',
-    file: 'src/transfer/resume.ts',
-    from: 'if (start !== held.bytes)',
-    to: 'if (false)',
-  },
-  {
     name: 'a reset ends a body',
     file: 'src/http/exchange/body-end.ts',
     from: 'return reset || lostItsPeer(connection) ?',

@@ -103,7 +103,9 @@ function changed(changes) {
 /** The exit code of a process that plays. */
 function run(outfile, args) {
   const env = { ...process.env, FILINGS_ROOT: root };
-  const nodeArgs = ['--enable-source-maps', outfile, '--below', below, ...args];
+  // The places in the sources cost a second and more: for the replay alone.
+  const mapped = args.includes('--replay') ? ['--enable-source-maps'] : [];
+  const nodeArgs = [...mapped, outfile, '--below', below, ...args];
   const child = spawn(process.execPath, nodeArgs, { env, stdio: 'inherit' });
   return new Promise((resolve) => child.on('exit', (code) => resolve(code ?? 1)));
 }

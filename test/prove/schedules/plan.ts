@@ -61,6 +61,8 @@ export interface Plan {
   readonly lean: number;
   readonly filings: readonly (readonly FilePlan[])[];
   readonly listedSizes: boolean;
+  /** How it answers whoever asks for the rest of a file; `unconditional`: of another version, whatever If-Range says. */
+  readonly ranges: 'kept' | 'ignored' | 'wrong' | 'unconditional';
   readonly options: Options;
   readonly faults: readonly Fault[];
   readonly connects: readonly ('open' | 'refused' | 'no answer')[];
@@ -82,7 +84,9 @@ const file: fc.Arbitrary<FilePlan> = fc.record({
 const fault: fc.Arbitrary<Fault> = fc.record({
   kind: fc.oneof(
     { arbitrary: fc.constant('none' as const), weight: 3 },
-    { arbitrary: fc.constantFrom(...FAULTS), weight: 4 },
+    { arbitrary: fc.constantFrom(...FAULTS), weight: 3 },
+    // What a resume takes: a cut, and then an answer that does not fit.
+    { arbitrary: fc.constantFrom('reset', 'fin', 'range-of-another', 'wrong-range', 'new-version'), weight: 2 },
   ),
   at: fc.integer({ min: 0, max: 100 }).map((percent) => percent / 100),
   wait: fc.oneof({ arbitrary: fc.integer({ min: 0, max: 30 }), weight: 9 }, { arbitrary: fc.constant(400), weight: 1 }),
@@ -121,6 +125,7 @@ export const anyPlan: fc.Arbitrary<Plan> = fc.record({
   lean: fc.constantFrom(0.3, 1, 1, 3),
   filings: fc.array(fc.array(file, { minLength: 1, maxLength: 4 }), { minLength: 1, maxLength: 3 }),
   listedSizes: fc.boolean(),
+  ranges: fc.constantFrom('kept', 'kept', 'kept', 'ignored', 'wrong', 'unconditional'),
   options,
   faults: fc.array(fault, { maxLength: 25 }),
   connects: fc.array(fc.constantFrom('open', 'open', 'open', 'refused', 'no answer'), { maxLength: 6 }),

@@ -42,6 +42,7 @@ export class Service {
     const file = this.#files.find((each) => each.accession === accession && each.name === name);
     const fault = this.#nextFault(file);
     if (file && (fault.kind === 'new-version' || fault.kind === 'range-of-another')) file.version += 1;
+    if (file && !this.isCalm && this.#plan.ranges === 'unconditional' && fields.has('range')) file.version += 1;
     const answer = this.#answer(fault, path, fields, file) ?? listing(accession, this.#files, this.#plan);
     const seen: Asked = {
       process: connection.process,
@@ -87,7 +88,7 @@ export class Service {
     }
     if (kind === 'redirect') return failure(302, `Location: /elsewhere${path.search}`);
     if (!file) return undefined;
-    return fileAnswer(file, fields, RANGES[kind] ?? 'kept');
+    return fileAnswer(file, fields, RANGES[kind] ?? (this.isCalm ? 'kept' : this.#plan.ranges));
   }
 
   async #send(answer: Answer, { kind, at, wait }: Fault, connection: Connection, seen: Asked): Promise<void> {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { accessionOf, sha256 } from '../archive.ts';
+import { accessionOf } from '../archive.ts';
 import type { Process } from '../process.ts';
 import type { Scene } from '../schedule.ts';
 import { standing } from './disk.ts';
@@ -23,7 +23,10 @@ export function doneOf({ place }: Pick<Scene, 'place'>): Set<string> {
 export function doneIsTrue(scene: Scene): void {
   const done = doneOf(scene);
   for (const file of scene.files.filter(({ accession }) => done.has(accession))) {
-    assert(standing(scene, file), `${file.accession} is in the done list, and ${file.name} is not there`);
+    assert(
+      standing(scene, file.accession, file.name),
+      `${file.accession} is in the done list, and ${file.name} is not there`,
+    );
   }
 }
 
@@ -43,9 +46,9 @@ export function sumsAreTrue(scene: Scene): void {
   for (let filing = 0; filing < scene.plan.filings.length; filing += 1) {
     const accession = accessionOf(filing);
     for (const [name, hash] of sumsOf(scene, accession)) {
-      const bytes = standing(scene, { accession, name });
-      assert(bytes, `SHA256SUMS has ${accession}/${name}, which is not there`);
-      assert.equal(hash, sha256(bytes), `SHA256SUMS: ${accession}/${name}`);
+      const there = standing(scene, accession, name);
+      assert(there, `SHA256SUMS has ${accession}/${name}, which is not there`);
+      assert.equal(hash, there.sha256, `SHA256SUMS: ${accession}/${name}`);
     }
   }
 }

@@ -9,7 +9,8 @@ import { askedBy } from './requests.ts';
 /** Whatever happened before: a run that nobody disturbs comes to the end, and asks for nothing that was there. */
 export function comesToTheEnd(scene: Scene, process: Process): void {
   assert.equal(process.exitCode, 0, `${process.name}: its exit code`);
-  for (const file of scene.files) assert(standing(scene, file), `${file.accession}/${file.name} is missing in the end`);
+  for (const file of scene.files)
+    assert(standing(scene, file.accession, file.name), `${file.accession}/${file.name} is missing in the end`);
   const told = new Set(
     reportOf(scene, process).files.map(({ accession_no, file_name }) => `${accession_no}/${file_name}`),
   );

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Filed, versionOf } from '../archive.ts';
+import { sha256, versionOf } from '../archive.ts';
 import { readPartName } from '../part-names.ts';
 import type { Process } from '../process.ts';
 import type { Scene } from '../schedule.ts';
@@ -15,21 +15,41 @@ export interface Leftover {
   readonly kind: string;
 }
 
-/** The bytes under a final name, if it is there. */
-export function standing({ place }: Pick<Scene, 'place'>, file: Pick<Filed, 'accession' | 'name'>): Buffer | undefined {
-  const path = join(place, 'out', file.accession, file.name);
-  return existsSync(path) ? readFileSync(path) : undefined;
+/** What is under a final name. */
+export interface Standing {
+  readonly length: number;
+  readonly sha256: string;
+  /** Which it is of the file's; undefined for none. */
+  readonly version: number | undefined;
+}
+
+/** Whoever looks again at what has not changed since need not read it again. */
+const seen = new WeakMap<Scene, Map<string, Standing>>();
+
+/** What is under a final name, if anything is. */
+export function standing(scene: Scene, accession: string, name: string | null): Standing | undefined {
+  const path = join(scene.place, 'out', accession, name ?? '');
+  const stats = statSync(path, { bigint: true, throwIfNoEntry: false });
+  if (!stats?.isFile()) return undefined;
+  const known = seen.get(scene) ?? new Map<string, Standing>();
+  seen.set(scene, known);
+  const key = `${path} ${stats.ino} ${stats.size} ${stats.mtimeNs}`;
+  const there = known.get(key) ?? read(path, scene, accession, name);
+  known.set(key, there);
+  return there;
+}
+
+function read(path: string, { files }: Scene, accession: string, name: string | null): Standing {
+  const bytes = readFileSync(path);
+  const file = files.find((each) => each.accession === accession && each.name === name);
+  return { length: bytes.length, sha256: sha256(bytes), version: file && versionOf(file, bytes) };
 }
 
 /** Every final name holds exactly one version, and nothing stands there that is not known. */
 export function filesAreWhole(scene: Scene): void {
-  for (const file of scene.files) {
-    const bytes = standing(scene, file);
-    if (bytes)
-      assert(
-        versionOf(file, bytes),
-        `${file.accession}/${file.name} is no version: ${bytes.length} of ${file.size} bytes`,
-      );
+  for (const { accession, name, size } of scene.files) {
+    const there = standing(scene, accession, name);
+    assert(!there || there.version, `${accession}/${name} is no version: ${there?.length} of ${size} bytes`);
   }
   leftovers(scene);
 }

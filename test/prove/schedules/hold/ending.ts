@@ -70,6 +70,7 @@ export function failuresHaveReasons(scene: Scene, process: Process): void {
       ({ accession, file }) => accession === accession_no && (file?.name ?? null) === file_name,
     );
     const allowed = new Set(asked.flatMap(({ fault }) => CODES[fault] ?? []));
+    if (scene.plan.ranges !== 'kept') for (const code of CODES.fin ?? []) allowed.add(code);
     if (process.unreached > 0) allowed.add('temporary');
     // The end that follows an answer may cut the next one on that connection.
     if (askedBy(scene, process).some(({ fault }) => fault === 'close-idle'))

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { sha256 } from '../archive.ts';
 import type { Process } from '../process.ts';
 import type { Scene } from '../schedule.ts';
 import { standing } from './disk.ts';
@@ -61,10 +60,10 @@ export function reportIsTrue(scene: Scene, process: Process): void {
     assert(!seen.has(key), `${process.name} reports ${key} twice`);
     seen.add(key);
     if (line.result === 'failed') continue;
-    const bytes = standing(scene, { accession: line.accession_no, name: line.file_name ?? '' });
-    assert(bytes, `${process.name} reports ${key} as ${line.result}, and it is not there`);
-    assert.equal(line.bytes, bytes.length, `${process.name}: the size of ${key}`);
-    if (line.sha256 !== undefined) assert.equal(line.sha256, sha256(bytes), `${process.name}: the hash of ${key}`);
+    const there = standing(scene, line.accession_no, line.file_name);
+    assert(there, `${process.name} reports ${key} as ${line.result}, and it is not there`);
+    assert.equal(line.bytes, there.length, `${process.name}: the size of ${key}`);
+    if (line.sha256 !== undefined) assert.equal(line.sha256, there.sha256, `${process.name}: the hash of ${key}`);
   }
 }
 
