@@ -33,6 +33,7 @@ export const CORPUS: readonly (readonly [was: string, now: 'taken' | 'refused', 
   ['other bytes than curl’s', 'refused', one({ fields: ['X: y\r\n '], framing: UNTIL_CLOSE, splits: [968, 23] })],
   ['exit 1, or taken', 'refused', one({ framing: chunked(`0\r\nX: ${'y'.repeat(17_000)}\r\n\r\n`) })],
   ['refused', 'taken', one({ fields: ['Content-Encoding: identity', 'Content-Encoding: identity'] })],
+  ['followed five times', 'refused', one({ start: 'HTTP/1.1 307 Moved', fields: ['Location:'] })],
   [
     'curl refuses',
     'taken',
