@@ -46,7 +46,6 @@ const MUTANTS = {
   ],
   'a weak validator is strong': ['src/transfer/resume.ts', '/^"[', '/^(?:W\\/)?"['],
   'a date just now is strong': ['src/transfer/resume.ts', 'age >= STRONG_AFTER_MS', 'age >= 0'],
-  'a part that goes too far is taken': ['src/transfer/attempt.ts', 'requireRoom(remote, sink, size);', ''],
   // For both.
   'an error is a file': [
     'src/service/client.ts',

@@ -13,7 +13,8 @@ export function isRedirect(status: number): boolean {
  */
 export function nextHop(from: URL, location: string | string[] | undefined, hop: number): URL {
   if (hop > MOST_REDIRECTS) throw refused(from, `more than ${MOST_REDIRECTS} redirects`);
-  if (typeof location !== 'string' || !URL.canParse(location, from.href))
+  // An empty one leads back to where it came from, over and over.
+  if (typeof location !== 'string' || location === '' || !URL.canParse(location, from.href))
     throw refused(from, 'a redirect that leads nowhere');
   const to = new URL(location, from);
   if (to.protocol !== 'https:' && to.protocol !== 'http:') throw refused(from, `a redirect to ${to.protocol}`);

@@ -21,7 +21,7 @@ export async function command(args: readonly string[], say: (text: string) => vo
       say,
     );
   }
-  if (values.path !== undefined) return tell(await shrunk(seed, values.path, 'obeys the rule'), say);
+  if (values.path !== undefined) return tell(await shrunk(seed, values.path), say);
   const started = performance.now();
   const { counts, found, answers } = await search(seed, Number(values.answers), (soFar) => {
     const seconds = (performance.now() - started) / 1000;
@@ -29,7 +29,7 @@ export async function command(args: readonly string[], say: (text: string) => vo
   });
   for (const [name, count] of [...counts].sort(([a], [b]) => a.localeCompare(b))) say(`${count}\t${name}\n`);
   say(`${answers} answers\n`);
-  return found ? tell(found, say) : 0;
+  return tell(found, say);
 }
 
 async function tellStories(
@@ -43,9 +43,9 @@ async function tellStories(
   return found ? 1 : 0;
 }
 
-function tell(found: Found, say: (text: string) => void): number {
-  say(`${found.why}\n${JSON.stringify(found.exchange)}\n${replay(found)}\n`);
-  return 1;
+function tell(found: Found | undefined, say: (text: string) => void): number {
+  say(found ? `${found.why}\n${JSON.stringify(found.exchange)}\n${replay(found)}\n` : 'no answer breaks the rule\n');
+  return found ? 1 : 0;
 }
 
 function sum(counts: Counts): number {

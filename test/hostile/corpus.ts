@@ -33,5 +33,20 @@ export const CORPUS: readonly (readonly [was: string, now: 'taken' | 'refused', 
   ['other bytes than curl’s', 'refused', one({ fields: ['X: y\r\n '], framing: UNTIL_CLOSE, splits: [968, 23] })],
   ['exit 1, or taken', 'refused', one({ framing: chunked(`0\r\nX: ${'y'.repeat(17_000)}\r\n\r\n`) })],
   ['refused', 'taken', one({ fields: ['Content-Encoding: identity', 'Content-Encoding: identity'] })],
+  ['followed five times', 'refused', one({ start: 'HTTP/1.1 307 Moved', fields: ['Location:'] })],
+  [
+    'curl refuses',
+    'taken',
+    [
+      {
+        ...SOUND,
+        start: 'HTTP/1.1 302 Found',
+        fields: ['Location: {self}', 'Connection: close'],
+        framing: { lengths: [], codings: ['chunked'] },
+        body: '',
+      },
+      SOUND,
+    ],
+  ],
   ['curl refuses', 'taken', one({ framing: chunked(`${'0'.repeat(19)}\r\n\r\n`) })],
 ];

@@ -172,8 +172,13 @@ export const STRICTER: readonly Kind[] = [
 export const LAXER: readonly Kind[] = [
   {
     name: 'zeros before a chunk size',
-    refusal: /^56: Too long hexadecimal number/,
+    refusal: /^56 at \d+: Too long hexadecimal number/,
     of: ({ text }) => /^0{10}[0-9a-f]{7,}[\r;]/im.test(text),
+  },
+  {
+    name: 'body of a redirect',
+    refusal: /^(18|56) at 30[12378]: /,
+    of: (sent) => /^30[12378]/.test(status(sent)) && /^location: \//im.test(sent.final),
   },
 ];
 
@@ -191,13 +196,13 @@ export function kindOf(
 /** The kind of an answer that was taken and must always be refused. */
 export function firmKindOf([answer, ...others]: Exchange, taken: Buffer): string | undefined {
   // Behind an interim one the final one is yet to come: in what is the body here.
-  if (!answer || others.length > 0 || status({ answer }).startsWith('1')) return undefined;
+  if (!answer || others.length > 0 || /^1(?!01)/.test(status({ answer }))) return undefined;
   const one = sent(answer, taken);
   return STRICTER.find(({ of, firm }) => (firm === true ? of(one) : firm?.(one)))?.name;
 }
 
 export const ourRefusal = ({ code, words }: OurVerdict) => `${code}: ${words}`;
-export const curlRefusal = ({ exit, words }: CurlVerdict) => `${exit}: ${words}`;
+export const curlRefusal = ({ exit, status, words }: CurlVerdict) => `${exit} at ${status}: ${words}`;
 
 function sent(answer: RawAnswer, bytes: Buffer | undefined): Sent {
   const { text: all } = wholeText(answer, '/path');

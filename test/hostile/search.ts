@@ -34,10 +34,12 @@ export async function search(seed: number, answers: number, onBatch?: (counts: C
   for (let done = 0; done < answers; done += BATCH) {
     // Each batch has a seed of its own, so that none needs those before it.
     const batch = { seed: seed + done / BATCH, numRuns: Math.min(BATCH, answers - done) };
-    const judgements = await judged(fc.sample(EXCHANGE, batch));
+    const exchanges = fc.sample(EXCHANGE, batch);
+    const judgements = await judged(exchanges);
     for (const [index, judgement] of judgements.entries()) {
       if (judgement.kind === 'fault') {
-        const found = await shrunk(batch.seed, `${index}`, judgement.why);
+        const once = { seed: batch.seed, path: `${index}`, why: `${judgement.why} (once, and not again)` };
+        const found = (await shrunk(once.seed, once.path)) ?? { ...once, exchange: exchanges[index] ?? [] };
         return { counts, found, answers: done + index + 1 };
       }
       const name = nameOf(judgement);
@@ -48,21 +50,17 @@ export async function search(seed: number, answers: number, onBatch?: (counts: C
   return { counts, found: undefined, answers };
 }
 
-/** The smallest exchange that breaks the rule, on the way from one that did; that one, when it does so no more. */
-export async function shrunk(seed: number, path: string, why: string): Promise<Found> {
-  let last = why;
+/** The smallest exchange that breaks the rule, on the way from the one of this path; undefined where that obeys it. */
+export async function shrunk(seed: number, path: string): Promise<Found | undefined> {
+  let why = '';
   const obeys = async (exchange: Exchange) => {
     const [judgement] = await judged([exchange]);
-    if (judgement?.kind === 'fault') last = judgement.why;
+    if (judgement?.kind === 'fault') why = judgement.why;
     return judgement?.kind !== 'fault';
   };
-  const property = fc.asyncProperty(EXCHANGE, obeys);
-  const checked = await fc.check(property, { seed, path, numRuns: 1 });
-  if (checked.failed) {
-    return { seed, path: checked.counterexamplePath ?? path, why: last, exchange: checked.counterexample?.[0] ?? [] };
-  }
-  const [exchange = []] = fc.sample(EXCHANGE, { seed, path, numRuns: 1 });
-  return { seed, path, why: `${why} (once, and not again)`, exchange };
+  const checked = await fc.check(fc.asyncProperty(EXCHANGE, obeys), { seed, path, numRuns: 1 });
+  if (!checked.failed) return undefined;
+  return { seed, path: checked.counterexamplePath ?? path, why, exchange: checked.counterexample?.[0] ?? [] };
 }
 
 /** Lets curl and us fetch the same exchanges, each as a file of its own. */

@@ -22,6 +22,7 @@ describe('nextHop', () => {
 
   test.each<[string, string | string[] | undefined, string]>([
     ['no Location', undefined, 'a redirect that leads nowhere'],
+    ['an empty one', '', 'a redirect that leads nowhere'],
     ['two Locations', ['/a', '/b'], 'a redirect that leads nowhere'],
     ['a broken one', 'https://[', 'a redirect that leads nowhere'],
     ['a step to http', 'http://a.example:8443/f', 'a redirect from https to http'],
