@@ -21,7 +21,7 @@ export const MUTANTS = [
   },
   {
     name: 'a file is reported before it has its name',
-    file: 'src/transfer/sinks/part-file.ts',
+    file: 'src/transfer/sinks/part/part-file.ts',
     from: 'const placed = await giveFinalName(this.#place, this.#base, exclusive, signal);',
     to: "void giveFinalName(this.#place, this.#base, exclusive, signal); const placed = 'placed' as Placed;",
   },
@@ -33,11 +33,11 @@ export const MUTANTS = [
   },
   {
     name: 'two runs share a part',
-    file: 'src/transfer/sinks/leftovers.ts',
+    file: 'src/transfer/sinks/part/leftovers.ts',
     from: 'partNames(final, self, nextSerial())',
     to: 'partNames(final, { ...self, pid: 1 }, nextSerial())',
     also: {
-      file: 'src/disk/directory.ts',
+      file: 'src/disk/directory/directory.ts',
       from: 'O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW',
       to: 'O_RDWR | O_CREAT | constants.O_TRUNC | O_NOFOLLOW',
     },
@@ -98,7 +98,7 @@ export const MUTANTS = [
   },
   {
     name: 'a part that cannot be resumed stays',
-    file: 'src/transfer/sinks/part-file.ts',
+    file: 'src/transfer/sinks/part/part-file.ts',
     from: 'there ? dropQuietly(this.#part) : undefined',
     to: 'undefined',
   },

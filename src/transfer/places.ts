@@ -1,11 +1,11 @@
 import { basename, dirname } from 'node:path';
-import { Directory } from '../disk/directory.ts';
+import { Directory } from '../disk/directory/directory.ts';
+import { Pool } from '../disk/directory/pool.ts';
 import { Heartbeat } from '../disk/owner/heartbeat.ts';
 import { HEARTBEAT_MS, type Owner } from '../disk/owner/owner.ts';
 import { ownerOf, processAt } from '../disk/owner/processes.ts';
-import { Pool } from '../disk/pool.ts';
 import { type OwnFiles, type ThreadCode, threadCode } from '../own-files.ts';
-import { Leftovers } from './sinks/leftovers.ts';
+import { Leftovers } from './sinks/part/leftovers.ts';
 
 /** What the places need to know of the process. */
 export interface Tenant {

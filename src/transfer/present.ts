@@ -1,9 +1,9 @@
 import type { Stats } from 'node:fs';
 import { lstat } from 'node:fs/promises';
+import { otherSpelling } from '../disk/directory/spelling.ts';
 import { diskFailure } from '../disk/failure.ts';
-import { otherSpelling } from '../disk/spelling.ts';
 import { errnoOf, FilingsError } from '../errors.ts';
-import { type PartPlace, shownPath } from './sinks/part-place.ts';
+import { type PartPlace, shownPath } from './sinks/part/part-place.ts';
 
 export type IfExists = 'skip' | 'overwrite' | 'error';
 

@@ -3,7 +3,7 @@ import { sha256OfFile } from '../disk/hash/sha256.ts';
 import { FilingsError } from '../errors.ts';
 import { type IfExists, presentAt } from './present.ts';
 import { DiskFile, type Purpose } from './sinks/disk-file.ts';
-import { shownPath } from './sinks/part-place.ts';
+import { shownPath } from './sinks/part/part-place.ts';
 import { type Fetched, fetchInto, type Remote, type Watcher } from './transfer.ts';
 
 /** One file to be put under one name of one directory. */

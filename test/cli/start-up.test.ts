@@ -31,11 +31,11 @@ async function loadedBy(args: readonly string[], env: Record<string, string> = {
 const own = (places: readonly string[]) => places.filter((path) => path !== 'bin/compile-cache.js');
 
 test.each(['--version', '-V', '--help', '-h', 'download --help', 'completion bash'])(
-  'filings %s loads two files, and none of what streams need',
+  'filings %s loads three small files, and none of what streams need',
   async (line) => {
     const { stdout, places, modules } = await loadedBy(line.split(' '));
     expect(stdout.length).toBeGreaterThan(0);
-    expect(own(places)).toEqual(['bin/filings.js', 'bin/asked.js']);
+    expect(own(places)).toEqual(['bin/filings.js', 'bin/own.js', 'bin/asked.js']);
     expect(modules).toEqual([]);
   },
 );

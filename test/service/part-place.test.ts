@@ -2,8 +2,8 @@ import { link, lstat, mkdir, readFile, rename, symlink, writeFile } from 'node:f
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { Places } from '../../src/transfer/places.ts';
-import { PartFile } from '../../src/transfer/sinks/part-file.ts';
-import { partNames } from '../../src/transfer/sinks/part-name.ts';
+import { PartFile } from '../../src/transfer/sinks/part/part-file.ts';
+import { partNames } from '../../src/transfer/sinks/part/part-name.ts';
 import { ACCESSION, content, temporaryDirectory, tenant } from './transfer-fixture.ts';
 
 const NAME = 'primary.htm';

@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { Places } from '../../src/transfer/places.ts';
-import { partNames } from '../../src/transfer/sinks/part-name.ts';
+import { partNames } from '../../src/transfer/sinks/part/part-name.ts';
 import { framed } from '../servers/answers.ts';
 import { startScripted } from '../servers/scripted.ts';
 import { bundled } from './checksums-processes.ts';
@@ -25,7 +25,7 @@ const PROGRAM = `
   import { writeSync } from 'node:fs';
   import { uptime } from 'node:os';
   import { Places } from './src/transfer/places.ts';
-  import { PartFile } from './src/transfer/sinks/part-file.ts';
+  import { PartFile } from './src/transfer/sinks/part/part-file.ts';
   const [directory = '', count = '', jobs = '', name = ''] = process.argv.slice(2);
   const { pid, platform } = process;
   const isRunning = () => true;

@@ -2,7 +2,7 @@ import { readFile, symlink, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { ownerOf } from '../../src/disk/owner/processes.ts';
-import { partNames } from '../../src/transfer/sinks/part-name.ts';
+import { partNames } from '../../src/transfer/sinks/part/part-name.ts';
 import { type Fields, framed, head, rangeStart, sendAndEnd, sendFile } from '../servers/answers.ts';
 import { type Script, startScripted } from '../servers/scripted.ts';
 import { content, mortal, type Run, startRun, temporaryDirectory } from './transfer-fixture.ts';

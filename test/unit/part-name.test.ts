@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { fileNameFault } from '../../src/disk/file-name.ts';
 import type { Owner } from '../../src/disk/owner/owner.ts';
-import { namesOf, type PartKind, parsePartName, partNames, stemOf } from '../../src/transfer/sinks/part-name.ts';
+import { namesOf, type PartKind, parsePartName, partNames, stemOf } from '../../src/transfer/sinks/part/part-name.ts';
 
 const owner: Owner = { host: '0123abcd', boot: '89ef0123', namespace: '00000000', pid: 4_194_303, started: 'zzzzzzz' };
 

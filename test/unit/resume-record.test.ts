@@ -1,6 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { flushedLine, parseRecord, type ResumeRecord, recordLine } from '../../src/transfer/sinks/resume-record.ts';
+import {
+  flushedLine,
+  parseRecord,
+  type ResumeRecord,
+  recordLine,
+} from '../../src/transfer/sinks/part/resume-record.ts';
 
 const IDENTITY = { base_url: 'https://h.example/', accession_no: '0001234567-24-000001', file_name: 'primary.htm' };
 const RECORD: ResumeRecord = { v: 1, ...IDENTITY, validator: { kind: 'etag', value: '"v1"' }, total: 2_000_000 };

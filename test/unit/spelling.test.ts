@@ -1,8 +1,8 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { Directory } from '../../src/disk/directory.ts';
-import { otherSpelling, spelledOtherwise } from '../../src/disk/spelling.ts';
+import { Directory } from '../../src/disk/directory/directory.ts';
+import { otherSpelling, spelledOtherwise } from '../../src/disk/directory/spelling.ts';
 import { temporaryDirectory } from '../service/transfer-fixture.ts';
 
 describe('how a name is spelled that a disk takes for another', () => {

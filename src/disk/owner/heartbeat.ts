@@ -1,4 +1,4 @@
-import type { Directory } from '../directory.ts';
+import type { Directory } from '../directory/directory.ts';
 import type { GatheredFile } from '../gathered-file.ts';
 
 /**

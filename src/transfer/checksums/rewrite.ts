@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { type BigIntStats, constants } from 'node:fs';
 import { type FileHandle, open, rename, unlink } from 'node:fs/promises';
+import { flushEntries } from '../../disk/directory/make-directories.ts';
 import { diskFailure } from '../../disk/failure.ts';
-import { flushEntries } from '../../disk/make-directories.ts';
 import { appendLines, endsInLine, requireOwn, type SharedFile } from './append.ts';
 import { countingEntries, indexSums, type ReadableSums } from './counting-entries.ts';
 import { type EntryPath, RewriteLock } from './rewrite-lock.ts';

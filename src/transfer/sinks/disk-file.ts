@@ -5,10 +5,10 @@ import type { ThreadCode } from '../../own-files.ts';
 import type { Proof } from '../proof.ts';
 import type { Held, Validator } from '../resume.ts';
 import { keptMode } from './kept-mode.ts';
-import { PartFile } from './part-file.ts';
-import { type PartPlace, shownPath } from './part-place.ts';
+import { PartFile } from './part/part-file.ts';
+import { type PartPlace, shownPath } from './part/part-place.ts';
+import { takeOver } from './part/take-over.ts';
 import type { Finished, Sink } from './sink.ts';
-import { takeOver } from './take-over.ts';
 
 /** A file that is to stand under a name of a directory. */
 export interface Purpose {

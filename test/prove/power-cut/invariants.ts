@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { namesOf, parsePartName } from '../../../src/transfer/sinks/part-name.ts';
-import { parseRecord } from '../../../src/transfer/sinks/resume-record.ts';
+import { namesOf, parsePartName } from '../../../src/transfer/sinks/part/part-name.ts';
+import { parseRecord } from '../../../src/transfer/sinks/part/resume-record.ts';
 import { readReport } from '../../program/batch.ts';
 import type { Tree } from './crash-state.ts';
 import { bodyOf } from './service.ts';

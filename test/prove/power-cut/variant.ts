@@ -14,17 +14,17 @@ export const OFTEN: Edit = ['src/disk/gathered-file.ts', '128 << 20', '256 << 10
 /** Builds of the program that are wrong on purpose: each way of cutting the power has to find them. */
 export const MUTANTS: Readonly<Record<string, Edit>> = {
   'no flush before the rename': [
-    'src/transfer/sinks/part-file.ts',
+    'src/transfer/sinks/part/part-file.ts',
     'await this.file.flush();\n      const there',
     'const there',
   ],
   'the directory is not flushed': [
-    'src/transfer/sinks/part-file.ts',
+    'src/transfer/sinks/part/part-file.ts',
     "if (placed === 'placed') await this.#place.directory.sync();",
     '',
   ],
   'a new directory’s entry is not flushed': [
-    'src/disk/directory.ts',
+    'src/disk/directory/directory.ts',
     'const flushed = this.sync();',
     'const flushed = Promise.resolve();',
   ],

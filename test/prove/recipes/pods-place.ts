@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { mkdir, readdir, stat, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type PartName, parsePartName } from '../../../src/transfer/sinks/part-name.ts';
+import { type PartName, parsePartName } from '../../../src/transfer/sinks/part/part-name.ts';
 import { BIN, NODE, type Running, started, type Workplace, workplace } from '../../cli/program.ts';
 import { manifest } from '../../recipes.ts';
 import { obstacle, pod } from '../container.ts';

@@ -1,7 +1,7 @@
 import { type ByteText, readable } from '../../../disk/byte-text.ts';
 import { readFailure } from '../../../disk/failure.ts';
 import { errnoOf, FilingsError } from '../../../errors.ts';
-import { parsePartName } from '../../sinks/part-name.ts';
+import { parsePartName } from '../../sinks/part/part-name.ts';
 import { type CountingEntry, countingEntries, indexSums, type SumsIndex } from '../counting-entries.ts';
 import { rewriteSums } from '../rewrite.ts';
 import { type OpenSums, openSums } from '../sums-file.ts';

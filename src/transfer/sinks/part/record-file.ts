@@ -1,7 +1,7 @@
 import { constants } from 'node:fs';
 import { type FileHandle, open, unlink } from 'node:fs/promises';
-import { isNamed, openOwn } from '../../disk/plain-file.ts';
-import { errnoOf } from '../../errors.ts';
+import { isNamed, openOwn } from '../../../disk/plain-file.ts';
+import { errnoOf } from '../../../errors.ts';
 import {
   flushedLine,
   type Identity,

@@ -1,8 +1,8 @@
 import { constants, type Stats } from 'node:fs';
 import { lstat, unlink } from 'node:fs/promises';
-import type { Directory } from '../../disk/directory.ts';
-import { type Owner, type RunningProcess, type Standing, standing } from '../../disk/owner/owner.ts';
-import { openOwn } from '../../disk/plain-file.ts';
+import type { Directory } from '../../../disk/directory/directory.ts';
+import { type Owner, type RunningProcess, type Standing, standing } from '../../../disk/owner/owner.ts';
+import { openOwn } from '../../../disk/plain-file.ts';
 import { baseOf, namesOf, type PartName, parsePartName, partNames, stemOf } from './part-name.ts';
 import { readRecord } from './record-file.ts';
 import type { Identity, Known } from './resume-record.ts';

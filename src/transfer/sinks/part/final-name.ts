@@ -1,6 +1,6 @@
 import { rename } from 'node:fs/promises';
-import { placeNew } from '../../disk/place-new.ts';
-import { errnoOf } from '../../errors.ts';
+import { placeNew } from '../../../disk/place-new.ts';
+import { errnoOf } from '../../../errors.ts';
 import { placeUnderLock } from './name-lock.ts';
 import { namesOf } from './part-name.ts';
 import type { PartPlace } from './part-place.ts';

@@ -1,5 +1,5 @@
 import { lstat } from 'node:fs/promises';
-import { errnoOf, FilingsError } from '../errors.ts';
+import { errnoOf, FilingsError } from '../../errors.ts';
 
 /**
  * Why a directory below the user's could not be opened, where something else has its name: an error of that one path. What

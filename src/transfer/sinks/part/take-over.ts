@@ -1,8 +1,8 @@
 import { constants } from 'node:fs';
 import { type FileHandle, rename } from 'node:fs/promises';
-import { GatheredFile } from '../../disk/gathered-file.ts';
-import { bytesOf } from '../../disk/hash/sha256.ts';
-import { openOwn } from '../../disk/plain-file.ts';
+import { GatheredFile } from '../../../disk/gathered-file.ts';
+import { bytesOf } from '../../../disk/hash/sha256.ts';
+import { openOwn } from '../../../disk/plain-file.ts';
 import { type Leftover, trustedBytes } from './leftovers.ts';
 import { PartFile } from './part-file.ts';
 import { namesOf } from './part-name.ts';

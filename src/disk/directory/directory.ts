@@ -1,11 +1,11 @@
 import { constants } from 'node:fs';
 import { type FileHandle, lstat, open, opendir, readdir, unlink } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { errnoOf } from '../errors.ts';
-import { diskFailure } from './failure.ts';
+import { errnoOf } from '../../errors.ts';
+import { diskFailure } from '../failure.ts';
+import { Settled, settleDirectory } from '../settled.ts';
 import { inTheWay } from './in-the-way.ts';
 import { flushEntries, makeDirectories, makeFolder } from './make-directories.ts';
-import { Settled, settleDirectory } from './settled.ts';
 import { SharedFlush } from './shared-flush.ts';
 
 const { O_CREAT, O_DIRECTORY, O_EXCL, O_NOFOLLOW, O_RDONLY, O_RDWR } = constants;

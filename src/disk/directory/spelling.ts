@@ -1,7 +1,7 @@
 import { lstat } from 'node:fs/promises';
-import { errnoOf } from '../errors.ts';
+import { errnoOf } from '../../errors.ts';
+import { twinKey } from '../file-name.ts';
 import type { Directory } from './directory.ts';
-import { twinKey } from './file-name.ts';
 
 /**
  * How an entry is really spelled that a look-up of `name` finds: some disks take several names for one, by case or

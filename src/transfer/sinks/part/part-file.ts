@@ -1,6 +1,6 @@
-import { GatheredFile } from '../../disk/gathered-file.ts';
-import { isNamed } from '../../disk/plain-file.ts';
-import type { Held, Validator } from '../resume.ts';
+import { GatheredFile } from '../../../disk/gathered-file.ts';
+import { isNamed } from '../../../disk/plain-file.ts';
+import type { Held, Validator } from '../../resume.ts';
 import { giveFinalName, type Placed, type Placing } from './final-name.ts';
 import { namesOf } from './part-name.ts';
 import { dropQuietly, guarded, newPart, type PartPlace } from './part-place.ts';

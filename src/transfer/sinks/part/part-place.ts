@@ -1,9 +1,9 @@
 import { unlink } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Directory } from '../../disk/directory.ts';
-import { diskFailure } from '../../disk/failure.ts';
-import type { Heartbeat } from '../../disk/owner/heartbeat.ts';
-import type { Owner } from '../../disk/owner/owner.ts';
+import type { Directory } from '../../../disk/directory/directory.ts';
+import { diskFailure } from '../../../disk/failure.ts';
+import type { Heartbeat } from '../../../disk/owner/heartbeat.ts';
+import type { Owner } from '../../../disk/owner/owner.ts';
 import type { Leftovers } from './leftovers.ts';
 import { baseOf } from './part-name.ts';
 import type { Identity } from './resume-record.ts';

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { PART_SUFFIX_BYTES } from '../../disk/file-name.ts';
-import { OWNER_PATTERN, type Owner, ownerText, parseOwner } from '../../disk/owner/owner.ts';
+import { PART_SUFFIX_BYTES } from '../../../disk/file-name.ts';
+import { OWNER_PATTERN, type Owner, ownerText, parseOwner } from '../../../disk/owner/owner.ts';
 
 const LONGEST_NAME_BYTES = 255;
 const PART = new RegExp(`^(\\.(.+)\\.(${OWNER_PATTERN})\\.[0-9a-z]{1,6})\\.(part|resume|lock)$`, 's');

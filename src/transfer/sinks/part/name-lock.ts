@@ -1,8 +1,8 @@
 import { lstat, open, rename, unlink } from 'node:fs/promises';
-import { sleep } from '../../abort.ts';
-import { twinKey } from '../../disk/file-name.ts';
-import { ABANDONED_MS } from '../../disk/owner/owner.ts';
-import { errnoOf } from '../../errors.ts';
+import { sleep } from '../../../abort.ts';
+import { twinKey } from '../../../disk/file-name.ts';
+import { ABANDONED_MS } from '../../../disk/owner/owner.ts';
+import { errnoOf } from '../../../errors.ts';
 import { namesOf, parsePartName, stemOf } from './part-name.ts';
 import type { PartPlace } from './part-place.ts';
 

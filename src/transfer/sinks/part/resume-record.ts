@@ -1,4 +1,4 @@
-import { strongValidator, type Validator } from '../resume.ts';
+import { strongValidator, type Validator } from '../../resume.ts';
 
 /** What a part is a part of. */
 export interface Identity {

@@ -1,8 +1,8 @@
 import { constants } from 'node:fs';
 import { type FileHandle, mkdir, open } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { errnoOf } from '../errors.ts';
-import { diskFailure } from './failure.ts';
+import { errnoOf } from '../../errors.ts';
+import { diskFailure } from '../failure.ts';
 
 const { O_DIRECTORY, O_RDONLY } = constants;
 
