@@ -76,6 +76,11 @@ export class ServiceClient {
     return this.#clockAhead;
   }
 
+  /** Waits until another request may go out. Throws what the run was stopped for, the signal's reason. */
+  turn(signal: AbortSignal): Promise<void> {
+    return this.#options.retry.pace.turn(signal);
+  }
+
   /** Tries anything that is asked of the service again, as this run's policy says. Throws the last failure, the signal's reason. */
   retrying<T>(attempt: () => Promise<T>, signal: AbortSignal, meanwhile?: Meanwhile): Promise<T> {
     return retrying(attempt, this.#options.retry, signal, meanwhile);
@@ -146,7 +151,7 @@ export class ServiceClient {
     let first = true;
     const onSend = async () => {
       // Whoever tries has waited for the turn of the first; a redirect, and the same once more on another connection, has its own.
-      if (!first) await this.#options.retry.pace.turn(signal);
+      if (!first) await this.turn(signal);
       first = false;
       this.#options.meter?.request();
     };

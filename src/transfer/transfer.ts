@@ -8,6 +8,8 @@ import type { Finished, Sink } from './sinks/sink.ts';
 export interface Remote {
   readonly subject: Subject;
   open(range: Readonly<Record<string, string>>, signal: AbortSignal): Promise<Answer>;
+  /** Waits until another request may go out; the first of each try has waited already. */
+  turn(signal: AbortSignal): Promise<void>;
   /** Tries again what failed, as often as it may. */
   retrying<T>(attempt: () => Promise<T>, signal: AbortSignal, meanwhile: Meanwhile): Promise<T>;
 }

@@ -33,6 +33,29 @@ test('--rate: a redirect is a request, and has its turn', async () => {
   expect((others.at(-1) ?? 0) - first).toBeGreaterThan(800);
 });
 
+test('--rate: what is asked for anew, since a range can not be used, has its turn', async () => {
+  const times: number[] = [];
+  const { place } = await setUp((socket, { name, before }) => {
+    if (name !== 'f0.htm') return false;
+    times.push(performance.now());
+    const length = { ETag: '"a"', 'Content-Length': 4 };
+    if (before === 0) {
+      socket.write(`${head(200, length)}ze`);
+      socket.end();
+      return true;
+    }
+    if (before > 1) return false;
+    socket.write(`${head(206, { ETag: '"b"', 'Content-Length': 2, 'Content-Range': 'bytes 2-3/4' })}XX`);
+    return true;
+  });
+  // Two files, so that it is a batch; the other one comes first.
+  const { exitCode, stderr } = await place.batch([`${A} f1.htm`, `${A} f0.htm`], ['--rate', '2/s', '-j', '1']);
+  expect(exitCode, stderr).toBe(0);
+  const [, ranged = 0, anew = 0] = times;
+  expect(times).toHaveLength(3);
+  expect(anew - ranged).toBeGreaterThan(450);
+});
+
 test('--max-requests: one that the service dropped on a connection that was kept counts, and so does the same again', async () => {
   const { archive, place } = await setUp((socket, { name }) => {
     if (name === undefined) return false;
