@@ -7,7 +7,12 @@ const run = promisify(execFile);
 const SCRIPT = join(import.meta.dirname, '../../../scripts/schedules.js');
 
 const played = async (...args: string[]) => {
-  const { stdout } = await run(process.execPath, [SCRIPT, ...args], { maxBuffer: 1 << 26 });
+  // What was found stands on stdout, also where the status tells of it.
+  const { stdout, stderr, failed } = await run(process.execPath, [SCRIPT, ...args], { maxBuffer: 1 << 26 }).then(
+    (ended) => ({ ...ended, failed: false }),
+    (error: { stdout: string; stderr: string }) => ({ ...error, failed: true }),
+  );
+  expect(failed, `${stdout}${stderr}`).toBe(false);
   return stdout;
 };
 
