@@ -11,7 +11,8 @@ export interface Connection {
   readonly process: Process;
   /** The program has closed it, or is gone. */
   readonly closed: boolean;
-  send(bytes: Buffer): Promise<void>;
+  /** Whether all of it was taken before the program closed the connection. */
+  send(bytes: Buffer): Promise<boolean>;
   finish(): Promise<void>;
   reset(unseen: boolean): Promise<void>;
 }
@@ -94,12 +95,14 @@ class Line implements Connection {
     current.run(undefined, () => void this.#serve(head, this));
   }
 
-  async send(bytes: Buffer): Promise<void> {
-    for (let rest = bytes; rest.length > 0 && !this.closed; ) {
+  async send(bytes: Buffer): Promise<boolean> {
+    let rest = bytes;
+    while (rest.length > 0 && !this.closed) {
       await this.socket?.reading();
       const taken = await this.#do(`${rest.length} bytes come`, (socket) => socket.arrive(rest));
       rest = rest.subarray(taken);
     }
+    return rest.length === 0;
   }
 
   async finish(): Promise<void> {

@@ -95,6 +95,7 @@ export class Service {
     const bytes = wireBytes(answer);
     const upTo = Math.floor(at * bytes.length);
     const [first, rest] = [bytes.subarray(0, upTo), bytes.subarray(upTo)];
+    let isWhole: boolean;
     switch (kind) {
       case 'fin':
         // An end that is clean ends what only the connection ends: nobody could tell.
@@ -105,26 +106,28 @@ export class Service {
         await connection.send(first);
         return connection.reset(kind === 'unseen-reset');
       case 'stall':
-        return connection.send(first);
+        await connection.send(first);
+        return;
       case 'drip':
         return this.#drip(bytes, connection);
       case 'slow':
         await this.#scheduler.sleep(Math.min(wait * 1000, SLOW_MS));
         await connection.send(first);
         await this.#scheduler.sleep(Math.min(wait * 1000, SLOW_MS));
-        await connection.send(rest);
+        isWhole = await connection.send(rest);
         break;
       case 'surplus':
         // What only the connection ends has no end for bytes to be behind.
-        await connection.send(
+        isWhole = await connection.send(
           answer.framing === 'until-close' ? bytes : Buffer.concat([bytes, Buffer.from('surplus')]),
         );
         break;
       default:
         await connection.send(first);
-        await connection.send(rest);
+        isWhole = await connection.send(rest);
     }
-    seen.wholeAt = this.#scheduler.now;
+    // One that was sent to a connection that the program had left says nothing to it.
+    if (isWhole) seen.wholeAt = this.#scheduler.now;
     if (answer.framing === 'until-close' || kind === 'close-idle') await connection.finish();
   }
 
