@@ -46,9 +46,14 @@ async function appendOnce(file: SharedFile, lines: Buffer): Promise<boolean> {
   try {
     const before = await statFd(fd, { bigint: true });
     requireOwn(before, file);
-    await writeWhole(fd, (await endsInLine(fd, before.size)) ? lines : afterTornLine(lines));
+    const text = (await endsInLine(fd, before.size)) ? lines : afterTornLine(lines);
+    await writeWhole(fd, text);
     const now = await statPath(file.path, { bigint: true }).catch(() => undefined);
-    return now !== undefined && now.ino === before.ino && now.dev === before.dev;
+    if (now === undefined || now.ino !== before.ino || now.dev !== before.dev) return false;
+    const isAlone = now.size === before.size + BigInt(text.length);
+    // Another one wrote meanwhile, and may have torn its line in front of ours.
+    if (!isAlone && !(await standsIn(fd, lines, before.size, now.size))) await writeWhole(fd, afterTornLine(lines));
+    return true;
   } finally {
     await closeFd(fd);
   }
@@ -60,6 +65,18 @@ async function writeWhole(fd: number, lines: Buffer): Promise<void> {
     const { bytesWritten } = await writeTo(fd, text, 0, text.length, null);
     if (bytesWritten === text.length) return;
   }
+}
+
+/** Whether the lines stand as lines of their own between two places of a file; the first is the end of a line, or taken for none. */
+async function standsIn(fd: number, lines: Buffer, from: bigint, to: bigint): Promise<boolean> {
+  const start = from === 0n ? 0 : Number(from) - 1;
+  const written = Buffer.alloc(Number(to) - start);
+  const { bytesRead } = await readAt(fd, written, 0, written.length, start);
+  const region = written.subarray(0, bytesRead);
+  for (let at = region.indexOf(lines); at >= 0; at = region.indexOf(lines, at + 1)) {
+    if (at === 0 ? from === 0n : region[at - 1] === LINE_BREAK) return true;
+  }
+  return false;
 }
 
 function afterTornLine(lines: Buffer): Buffer {
