@@ -75,7 +75,7 @@ export const MUTANTS = [
   {
     name: 'redirects do not wait for their turn',
     file: 'src/service/client.ts',
-    from: 'if (!first) await this.#options.retry.pace.turn(signal);',
+    from: 'if (!first) await this.turn(signal);',
     to: '',
   },
   {
@@ -86,7 +86,7 @@ export const MUTANTS = [
   },
   {
     name: 'one that was cut is a failure for good',
-    file: 'src/transfer/verdict.ts',
+    file: 'src/transfer/many/verdict.ts',
     from: "const code = onlyTemporary ? 'temporary' : 'partial';",
     to: "const code = 'partial';",
   },

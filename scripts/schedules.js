@@ -2,11 +2,12 @@
 // decides. `--count N` plays so many from `--seed S` on, in `--workers W` processes; `--replay S` shows the steps of one; `--mutants` shows that
 // each of the defects in schedule-mutants.js is found (`--only TEXT`: those with that in their name).
 import { spawn } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { build } from 'esbuild';
+import { withChanges } from './changed-sources.js';
 import { MUTANTS } from './schedule-mutants.js';
 
 const root = join(import.meta.dirname, '..');
@@ -81,23 +82,11 @@ async function bundled(name, changes = []) {
     target: 'node20.19',
     sourcemap: 'inline',
     logLevel: 'error',
-    plugins: [driven, changed(changes)],
+    plugins: [driven, withChanges(changes)],
     // undici is CommonJS, and asks for Node's modules so.
     banner: { js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);" },
   });
   return outfile;
-}
-
-function changed(changes) {
-  const byPath = new Map(changes.map((change) => [join(root, change.file), change]));
-  const load = ({ path }) => {
-    const change = byPath.get(path);
-    if (!change) return undefined;
-    const text = readFileSync(path, 'utf8');
-    if (!text.includes(change.from)) throw new Error(`${change.file} has no "${change.from}" to change`);
-    return { contents: text.replace(change.from, () => change.to), loader: 'ts' };
-  };
-  return { name: 'changed', setup: ({ onLoad }) => onLoad({ filter: /\/src\// }, load) };
 }
 
 /** The exit code of a process that plays. */
