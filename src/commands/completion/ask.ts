@@ -10,7 +10,7 @@ import type { Flags } from '../../spec/invocation.ts';
 import type { World } from '../../world.ts';
 import type { Answer } from './answers.ts';
 import { stampOf } from './asker.ts';
-import { isShowable, MOST_NAMES_BYTES } from './offered-names.ts';
+import { isShowable, withinBounds } from './offered-names.ts';
 
 /** With Node's start before it and its end behind it, within two seconds. Milliseconds. */
 const PATIENCE_MS = 1400;
@@ -81,12 +81,7 @@ function stamped(paths: readonly string[]): Answer['stamps'] | undefined {
 
 /** Each once, those that a terminal can show, and no more than fit. */
 function bounded(names: readonly string[]): readonly string[] {
-  let left = MOST_NAMES_BYTES;
-  return [...new Set(names)].filter((name) => {
-    if (!isShowable(name)) return false;
-    left -= Buffer.byteLength(name) + 1;
-    return left >= 0;
-  });
+  return withinBounds([...new Set(names)].filter(isShowable));
 }
 
 function endAtOnce({ kill, pid }: World): void {

@@ -5,7 +5,7 @@ import type { Question } from './question.ts';
 /** Options that choose the files: names beside them are refused. */
 const CHOOSING = ['all', 'include', 'exclude', 'input'];
 /** More than anybody chooses from. Bytes. */
-export const MOST_NAMES_BYTES = 1 << 20;
+const MOST_NAMES_BYTES = 1 << 20;
 
 /** Whether names may be shown by a shell: no control character ever gets to the terminal. */
 export function isShowable(name: string): boolean {
@@ -26,7 +26,8 @@ export function offeredNames(names: readonly string[], { line, begin }: Question
   return withinBounds(names.filter((name) => isShowable(name) && fits(name)));
 }
 
-function withinBounds(names: readonly string[]): readonly string[] {
+/** As many of them as fit, from the first on. */
+export function withinBounds(names: readonly string[]): readonly string[] {
   let left = MOST_NAMES_BYTES;
   const beyond = names.findIndex((name) => {
     left -= Buffer.byteLength(name) + 1;
