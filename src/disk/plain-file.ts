@@ -43,12 +43,18 @@ export async function isNamed(path: string, file: { stat(): Promise<Stats> }): P
   return named?.ino === open.ino && named.dev === open.dev;
 }
 
+/** Why something is no plain file; undefined when it is one. */
+export function whyNotPlain(stats: Stats): string | undefined {
+  if (stats.isFile()) return undefined;
+  return stats.isDirectory() ? 'it is a directory' : 'it is no plain file';
+}
+
 /** What is about to be replaced is a plain file, a link, or nothing: a rename would take a device or a FIFO away from everybody. */
 export async function requireReplaceable(path: string): Promise<void> {
   const there = await lstat(path).catch((error) => {
     if (errnoOf(error) !== 'ENOENT') throw error;
   });
-  if (!there || there.isFile() || there.isSymbolicLink()) return;
-  const why = there.isDirectory() ? 'it is a directory' : 'it is no plain file';
+  const why = there && !there.isSymbolicLink() ? whyNotPlain(there) : undefined;
+  if (why === undefined) return;
   throw new FilingsError('local_io', `${path}: cannot write: ${why}`, { hint: 'name a file' });
 }

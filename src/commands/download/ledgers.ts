@@ -1,5 +1,6 @@
 import { lstat, realpath, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
+import { whyNotPlain } from '../../disk/plain-file.ts';
 import { FilingsError } from '../../errors.ts';
 import type { World } from '../../world.ts';
 import type { Order } from './order.ts';
@@ -54,9 +55,9 @@ async function refuseForeignLink({ name, path }: Named, uid: number | undefined)
 async function requireFiles(files: Readonly<Record<string, string | undefined>>, cwd: string): Promise<void> {
   for (const [name, path] of Object.entries(files)) {
     const there = path === undefined ? undefined : await stat(resolve(cwd, path)).catch(() => undefined);
-    if (!there || there.isFile()) continue;
-    const what = there.isDirectory() ? 'it is a directory' : 'it is no plain file';
-    throw new FilingsError('usage', `--${name} ${path}: ${what}`, { hint: `name a file, or leave --${name} away` });
+    const why = there && whyNotPlain(there);
+    if (why === undefined) continue;
+    throw new FilingsError('usage', `--${name} ${path}: ${why}`, { hint: `name a file, or leave --${name} away` });
   }
 }
 

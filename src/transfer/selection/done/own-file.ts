@@ -1,6 +1,7 @@
 import { constants, type Stats } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { diskFailure, readFailure } from '../../../disk/failure.ts';
+import { whyNotPlain } from '../../../disk/plain-file.ts';
 import { errnoOf, FilingsError } from '../../../errors.ts';
 
 const { O_APPEND, O_CREAT, O_EXCL, O_NOCTTY, O_NOFOLLOW, O_NONBLOCK, O_RDONLY, O_RDWR } = constants;
@@ -60,7 +61,8 @@ async function opened(file: OwnFile, flags: number): Promise<FileHandle | undefi
 }
 
 function faultOf(stats: Stats, uid: number | undefined): string | undefined {
-  if (!stats.isFile()) return stats.isDirectory() ? NO_FILE.EISDIR : 'it is no plain file';
+  const why = whyNotPlain(stats);
+  if (why !== undefined) return why;
   if (uid !== undefined && stats.uid !== uid) return 'another user owns it';
   return stats.nlink > 1 ? 'it has a second name (a hard link)' : undefined;
 }
