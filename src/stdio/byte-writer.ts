@@ -1,4 +1,4 @@
-import { close, constants, fstatSync, open, read, stat, write } from 'node:fs';
+import { close, constants, fstatSync, open, stat, write } from 'node:fs';
 import { readlink, realpath } from 'node:fs/promises';
 import { Socket } from 'node:net';
 import { basename, dirname, join, resolve } from 'node:path';
@@ -6,6 +6,7 @@ import type { Writable } from 'node:stream';
 import { promisify } from 'node:util';
 import { sleep } from '../abort.ts';
 import { diskFailure } from '../disk/failure.ts';
+import { isTorn } from '../disk/torn-line.ts';
 import { errnoOf, FilingsError } from '../errors.ts';
 import type { OutputStream } from '../world.ts';
 import { isPlain, writeToDescriptor, writeToStream } from './raw-write.ts';
@@ -13,7 +14,6 @@ import { isPlain, writeToDescriptor, writeToStream } from './raw-write.ts';
 const openAt = promisify(open);
 const closeFd = promisify(close);
 const statAt = promisify(stat);
-const readAt = promisify(read);
 const writeAt = promisify(write);
 /** How often a FIFO is asked whether somebody reads by now. */
 const READER_POLL_MS = 50;
@@ -64,13 +64,6 @@ export async function lineAppender(path: string): Promise<ByteWriter> {
   } catch (error) {
     throw diskFailure(error, path);
   }
-}
-
-async function isTorn(fd: number): Promise<boolean> {
-  const { size } = fstatSync(fd);
-  if (size === 0) return false;
-  const { bytesRead, buffer } = await readAt(fd, Buffer.alloc(1), 0, 1, size - 1);
-  return bytesRead === 1 && buffer[0] !== 0x0a;
 }
 
 /** A writer for a device or a FIFO; waits for a FIFO's reader. */

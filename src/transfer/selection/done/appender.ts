@@ -1,7 +1,6 @@
 import type { FileHandle } from 'node:fs/promises';
 import { diskFailure } from '../../../disk/failure.ts';
-
-const LINE_FEED = 0x0a;
+import { isTorn } from '../../../disk/torn-line.ts';
 
 /**
  * Appends lines to a file that other processes append to as well, each by one write to a handle
@@ -34,7 +33,7 @@ export class Appender {
 
   async #write(line: string): Promise<void> {
     try {
-      let rest = Buffer.from((await this.#isTorn()) ? `\n${line}` : line);
+      let rest = Buffer.from((await isTorn(this.#handle.fd)) ? `\n${line}` : line);
       // A disk that fills takes less than asked; another try says why, or goes on.
       while (rest.length > 0) {
         const { bytesWritten } = await this.#handle.write(rest);
@@ -43,12 +42,5 @@ export class Appender {
     } catch (error) {
       throw diskFailure(error, this.#shown, 'choose another file');
     }
-  }
-
-  async #isTorn(): Promise<boolean> {
-    const { size } = await this.#handle.stat();
-    if (size === 0) return false;
-    const { buffer, bytesRead } = await this.#handle.read(Buffer.alloc(1), 0, 1, size - 1);
-    return bytesRead === 1 && buffer[0] !== LINE_FEED;
   }
 }
