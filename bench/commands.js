@@ -8,6 +8,9 @@ export const JOBS = '16';
 
 export const sh = (script, ...args) => ['sh', '-c', script, 'sh', ...args];
 
+/** The same service over TLS, and whom to trust: without that, Node would read it for nothing. */
+export const overTls = ({ tls, ...context }) => ({ ...context, ...tls });
+
 /** The command lines, for a service at `url`. */
 export function commands({ filings, url, folder, ca }) {
   const out = join(folder, 'out');

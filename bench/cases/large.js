@@ -1,11 +1,9 @@
 // One large file: to disk, into a pipe, over TLS, resumed; and the memory that it takes.
-import { commands } from '../commands.js';
+import { commands, overTls } from '../commands.js';
 import { megabytes, memory, ratio } from '../rows.js';
 import { startCutting } from '../servers.js';
 
 const MIB = 2 ** 20;
-
-const overTls = (context) => ({ ...context, url: context.tlsUrl, ca: context.ca });
 
 function toDisk(bound, { tls }) {
   return {
