@@ -3,6 +3,7 @@
 // asked.js and help.js, which shells and people wait for, are one file each: every chunk costs a start. They ask for none of
 // the commands' own modules.
 // --watch builds anew whenever a file of src/ has changed.
+import { createHash } from 'node:crypto';
 import { mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { basename, join } from 'node:path';
@@ -21,6 +22,8 @@ const common = {
   target,
   outdir: 'dist',
   ...small,
+  // Read as they are: a byte a sign.
+  charset: 'ascii',
   legalComments: 'none',
   // The second pass follows it back to the sources.
   sourcemap: 'inline',
@@ -42,6 +45,19 @@ const UNUSED = [
   { of: 'commander', path: 'node:child_process', contents: '' },
   // For HTTP/2; undici does without where Node was built without it.
   { of: 'undici', path: 'node:http2', contents: 'exports.constants = {}' },
+  // For other ways to ask, and to be asked.
+  {
+    of: 'undici',
+    path: 'node:http',
+    contents: 'exports.maxHeaderSize = 16384; exports.IncomingMessage = class IncomingMessage {}',
+  },
+  // For a class of errors: it asks for nothing but whether something holds.
+  {
+    of: 'undici',
+    path: 'node:assert',
+    contents:
+      'module.exports = (holds, message) => { if (!holds) throw new Error(message ?? "an assertion of undici\'s") }',
+  },
   // For bodies of requests, and with it all of fetch: a GET has none. Should it be asked for, that is a defect.
   { of: 'undici', path: '../web/fetch/body.js', contents: 'throw new Error("a request with a body")' },
 ];
@@ -56,6 +72,29 @@ const withoutUnused = {
   },
 };
 
+/** What only some runs come to; each takes longer to load than it is asked for. */
+const LATER = ['node:child_process', 'node:crypto', 'node:http', 'node:worker_threads'];
+/** Our own sources get them as they use them. */
+const later = {
+  name: 'later',
+  setup({ onResolve, onLoad }) {
+    // What is imported as it is used needs no help.
+    onResolve({ filter: /^node:/ }, ({ path, kind, importer, namespace }) =>
+      kind === 'import-statement' &&
+      namespace === 'file' &&
+      LATER.includes(path) &&
+      importer.startsWith(join(root, 'src'))
+        ? { path, namespace: 'later' }
+        : undefined,
+    );
+    onLoad({ filter: /.*/, namespace: 'later' }, async ({ path }) => {
+      const names = Object.keys(await import(path)).filter((name) => name !== 'default');
+      const getters = names.map((name) => `get ${name}() { return require('${path}').${name} }`);
+      return { contents: `module.exports = { ${getters.join(',')} }`, loader: 'js' };
+    });
+  },
+};
+
 const bundler = await context({
   ...common,
   entryPoints: {
@@ -67,6 +106,7 @@ const bundler = await context({
   chunkNames: '[name]-[hash]',
   plugins: [
     withoutUnused,
+    later,
     { name: 'second-pass', setup: ({ onEnd }) => onEnd(({ outputFiles = [] }) => write(outputFiles)) },
   ],
 });
@@ -88,7 +128,20 @@ async function write(split) {
   );
   const files = [...split, ...lean.flatMap(({ outputFiles }) => outputFiles)];
   const written = await Promise.all(files.map((file) => asCommonJs(file)));
-  const kept = new Set(['package.json', 'help', ...written.flat(), ...(await keepHelp())]);
+  const digest = createHash('sha256');
+  for (const { code } of written) digest.update(code);
+  // The main module names the build, so that what is kept of one is not taken for another's (bin/compiled.js).
+  const main = written.find(({ name }) => name === 'main.js');
+  main.code += `//${digest.digest('hex')}\n`;
+  // It comes last, since it asks for the others.
+  await Promise.all(written.filter((one) => one !== main).map(placeWithMap));
+  await placeWithMap(main);
+  const kept = new Set([
+    'package.json',
+    'help',
+    ...written.flatMap(({ name }) => [name, `${name}.map`]),
+    ...(await keepHelp()),
+  ]);
   await Promise.all(before.filter((name) => !kept.has(name)).map((name) => rm(join(dist, name), { force: true })));
 }
 
@@ -107,7 +160,11 @@ async function keepHelp() {
   );
 }
 
-/** The names of the two files that were written. */
+async function placeWithMap({ name, code, map }) {
+  await place(`${name}.map`, map);
+  await place(name, code);
+}
+
 async function asCommonJs(file) {
   const name = basename(file.path);
   const { code, map } = await transform(file.text, {
@@ -119,11 +176,10 @@ async function asCommonJs(file) {
     sourcesContent: false,
     // As require(): the command's chunk is loaded by the same cached, synchronous loader.
     supported: { 'dynamic-import': false },
+    charset: 'ascii',
     ...small,
   });
-  await place(name, code);
-  await place(`${name}.map`, map);
-  return [name, `${name}.map`];
+  return { name, code, map };
 }
 
 /** By rename: a program that starts meanwhile finds the old or the new, never a half. */

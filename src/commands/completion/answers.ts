@@ -11,7 +11,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { privateCacheDirectory } from '../../disk/private-directory.ts';
+import { privateCacheDirectory } from '../../disk/directory/private-directory.ts';
 import type { World } from '../../world.ts';
 import { stampOf } from './asker.ts';
 

@@ -1,7 +1,7 @@
 import { lstatSync, mkdirSync, realpathSync } from 'node:fs';
 import { dirname, isAbsolute, join } from 'node:path';
-import { errnoOf } from '../errors.ts';
-import type { World } from '../world.ts';
+import { errnoOf } from '../../errors.ts';
+import type { World } from '../../world.ts';
 
 /**
  * `filings/NAME` in the user's cache directory (XDG Base Directory Specification), 0700, made if missing. Undefined where
@@ -12,18 +12,22 @@ export function privateCacheDirectory(name: string, { env, uid }: Pick<World, 'e
   const base = isAbsolute(xdg) ? xdg : isAbsolute(home) ? join(home, '.cache') : undefined;
   if (base === undefined || uid === undefined) return undefined;
   try {
-    make(base);
+    make(base, uid);
     const real = realpathSync(base);
     const own = [join(real, 'filings'), join(real, 'filings', name)];
-    for (const path of own) make(path);
+    for (const path of own) make(path, uid);
     return own.every((path) => isPrivate(path, uid)) && isTrusted(real, uid) ? own[1] : undefined;
   } catch {
     return undefined;
   }
 }
 
-/** Not with what is missing above it: Node's recursive mkdir never returns on a path such as /proc/nope. */
-function make(path: string): void {
+/**
+ * Where it is missing, and not in another's place: root with a user's HOME must not leave there what the user can't enter.
+ * Not with what is missing above it: Node's recursive mkdir never returns on a path such as /proc/nope.
+ */
+function make(path: string, uid: number): void {
+  if (lstatSync(path, { throwIfNoEntry: false }) || !isTrusted(realpathSync(dirname(path)), uid)) return;
   try {
     mkdirSync(path, 0o700);
   } catch (error) {
