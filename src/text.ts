@@ -24,6 +24,11 @@ export function grouped(count: number): string {
   return String(count).replace(/\B(?=(?:\d{3})+$)/g, ',');
 }
 
+/** A number and what it counts: `1 file`, `3 files`. */
+export function counted(count: number, one: string, many = `${one}s`): string {
+  return `${count} ${count === 1 ? one : many}`;
+}
+
 /** Milliseconds as the seconds that they are: `60 s`, `0.5 s`. */
 export function inSeconds(milliseconds: number): string {
   return `${milliseconds / 1000} s`;

@@ -1,11 +1,22 @@
 // Builds one file that holds the program, all that it reads of its own, and the Node that runs this script:
-// node scripts/executable/build.js [FILE], without one filings-VERSION-PLATFORM-ARCH here. Beside it nothing is needed.
+// node scripts/executable/build.js [FILE], without one filings-VERSION-PLATFORM-ARCH here. Beside it nothing is needed; the
+// licences of all that is in it are in FILE.LICENSES, to be given away with it.
 import { execFileSync } from 'node:child_process';
-import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { assetsIn } from './assets.js';
 import { bundleTo, MAIN } from './bundle.js';
+import { executableLicences } from './licences.js';
 
 /** What Node looks for in itself, to find out whether it holds a program. */
 const FUSE = 'NODE_SEA_FUSE_fce680ab2cc467b6e072b8b5df1996b2';
@@ -14,6 +25,7 @@ const root = join(import.meta.dirname, '../..');
 
 /** Throws where this Node can't be one. */
 async function buildExecutable(target) {
+  const licences = executableLicences(root, realpathSync(process.execPath));
   const folder = mkdtempSync(join(tmpdir(), 'filings-executable-'));
   try {
     const output = join(folder, 'filings');
@@ -25,6 +37,7 @@ async function buildExecutable(target) {
     mkdirSync(dirname(target), { recursive: true });
     copyFileSync(output, target);
     chmodSync(target, 0o755);
+    writeFileSync(`${target}.LICENSES`, licences);
   } finally {
     rmSync(folder, { recursive: true });
   }
@@ -64,4 +77,4 @@ function run(program, args, cwd) {
 const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
 const target = resolve(process.argv[2] ?? `filings-${version}-${process.platform}-${process.arch}`);
 await buildExecutable(target);
-process.stdout.write(`${target}\n`);
+process.stdout.write(`${target}\n${target}.LICENSES\n`);

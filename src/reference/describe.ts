@@ -36,7 +36,13 @@ export function programSpec(commands: readonly CommandSpec[]): CommandSpec {
       ["filings download 0001234567-24-000001 --include 'ex*' -d exhibits", 'its exhibits'],
       ['filings list 0001234567-24-000001 --json', 'for programs: JSON Lines, on stdout alone'],
     ],
-    files: [['~/.config/filings/config.json', 'the config file: filings-config(5)']],
+    files: [
+      ['~/.config/filings/config.json', 'the config file: filings-config(5)'],
+      [
+        '~/.cache/filings',
+        'compiled code, and names that completions offered (below $XDG_CACHE_HOME if that is set): it may be removed at any time',
+      ],
+    ],
   };
 }
 

@@ -28,7 +28,8 @@ export const EXAMPLE_CONFIG = {
 
 /** What decides between several exit statuses. */
 export const AFTER_EXITS =
-  'A batch of several files: what stopped it (2, 4 or 8) wins; else if every failure is temporary, 7; else 3. ' +
+  'A batch of several files: what stopped it wins (2, 4 or 8; the deadline 7; 20 answers of 403 in a row 4); else if ' +
+  'a file failed for good, 3; else if one failed, 7; else if a limit of your own ended it, 10. ' +
   "The codes are the member code of --error-format json. A command for one file exits with that file's own code.";
 
 /** `filings help exit-codes`. */

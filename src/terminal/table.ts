@@ -1,5 +1,5 @@
 import { takeTurn } from '../abort.ts';
-import { clipped, measurable } from './columns.ts';
+import { clipped, measurable } from './clipped.ts';
 import { displayWidth } from './width.ts';
 
 export interface Column {

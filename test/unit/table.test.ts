@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { clipped } from '../../src/terminal/columns.ts';
+import { clipped } from '../../src/terminal/clipped.ts';
 import { fileList, type Listed, type ListForm } from '../../src/terminal/file-list.ts';
 import { fitted, table as tableOf } from '../../src/terminal/table.ts';
 import { terminalColumns } from '../../src/terminal/terminal-columns.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { Secrets } from '../../src/secrets/secrets.ts';
-import { inSeconds, quoted, shellWord, shortened } from '../../src/text.ts';
+import { counted, inSeconds, quoted, shellWord, shortened } from '../../src/text.ts';
 
 describe('shortened', () => {
   test.each([
@@ -24,6 +24,12 @@ test.each([
   [60_000, '60 s'],
   [500, '0.5 s'],
 ])('%i ms are %s', (milliseconds, shown) => expect(inSeconds(milliseconds)).toBe(shown));
+
+test.each([
+  [counted(0, 'file'), '0 files'],
+  [counted(1, 'file'), '1 file'],
+  [counted(2, 'directory', 'directories'), '2 directories'],
+])('what is counted is told as %s', (text, expected) => expect(text).toBe(expected));
 
 test.each([
   ['a/b.c', 'a/b.c'],

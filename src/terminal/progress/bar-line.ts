@@ -1,5 +1,5 @@
 import { span } from '../../text.ts';
-import { clipped } from '../columns.ts';
+import { clipped } from '../clipped.ts';
 import { humanBytes } from '../units.ts';
 import { displayWidth } from '../width.ts';
 

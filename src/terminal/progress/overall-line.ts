@@ -1,5 +1,5 @@
 import { grouped, span } from '../../text.ts';
-import { clipped } from '../columns.ts';
+import { clipped } from '../clipped.ts';
 import { humanBytes } from '../units.ts';
 import { speed } from './bar-line.ts';
 

@@ -99,7 +99,7 @@ export async function createProgress(options: ProgressOptions): Promise<Progress
       screen?.stop();
     },
     start(started) {
-      const file = new RunningFile({ ...started, name: clear(started.name) }, monotonic);
+      const file = new RunningFile(started, clear, monotonic);
       running.add(file);
       if (shown === 'bar') screen?.wake();
       return followed(file, running, {

@@ -15,18 +15,27 @@ export class RunningFile {
   #bytes: number;
   #total: number | undefined;
   #begun = false;
-  /** Printable. */
-  readonly name: string;
+  readonly #raw: string;
+  readonly #clear: (text: string) => string;
+  #name: string | undefined;
   readonly #size: number | undefined;
   readonly #monotonic: () => number;
   #speed: Speedometer;
 
-  constructor({ name, offset, size }: StartedFile, monotonic: () => number) {
-    this.name = name;
+  /** `clear` makes a text printable, without a secret. */
+  constructor({ name, offset, size }: StartedFile, clear: (text: string) => string, monotonic: () => number) {
+    this.#raw = name;
+    this.#clear = clear;
     this.#bytes = offset;
     this.#size = size;
     this.#monotonic = monotonic;
     this.#speed = new Speedometer(monotonic());
+  }
+
+  /** Printable. Made when it is asked for: most files of a batch are never shown. */
+  get name(): string {
+    this.#name ??= this.#clear(this.#raw);
+    return this.#name;
   }
 
   /** Bytes that are still to come; undefined when nobody has told. */

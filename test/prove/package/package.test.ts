@@ -59,6 +59,22 @@ describe.each(programs)('%s', (name, made) => {
     expect((await readdir(home)).filter((entry) => entry !== 'work' && !kept.includes(entry))).toEqual([]);
   });
 
+  test.runIf(isExecutable)('comes with the licences of all that is in it', async () => {
+    await user();
+    const licences = await readFile(`${(await program)?.file}.LICENSES`, 'utf8');
+    for (const text of [
+      await readFile(join(ROOT, 'LICENSE'), 'utf8'),
+      await readFile(join(ROOT, 'THIRD-PARTY-LICENSES'), 'utf8'),
+    ]) {
+      expect(licences).toContain(text);
+    }
+    for (const name of ['undici', 'zod', 'jose'])
+      expect(licences).toMatch(new RegExp(`^${name} [\\d.]+ \\(MIT\\)$`, 'm'));
+    // Node, and what it holds.
+    expect(licences).toContain('Node.js is licensed for use as follows:');
+    expect(licences).toMatch(/^- OpenSSL, located at deps\/openssl, is licensed as follows:$/m);
+  });
+
   test('has help and the pages of the manual', async () => {
     const { said } = await user();
     expect(await said('download', '-h')).toContain('filings download');
