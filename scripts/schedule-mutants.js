@@ -37,7 +37,7 @@ export const MUTANTS = [
     from: 'partNames(final, self, nextSerial())',
     to: 'partNames(final, { ...self, pid: 1 }, nextSerial())',
     also: {
-      file: 'src/disk/directory/directory.ts',
+      file: 'src/disk/calls/disk.ts',
       from: 'O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW',
       to: 'O_RDWR | O_CREAT | constants.O_TRUNC | O_NOFOLLOW',
     },
@@ -99,7 +99,7 @@ export const MUTANTS = [
   {
     name: 'a part that cannot be resumed stays',
     file: 'src/transfer/sinks/part/part-file.ts',
-    from: 'there ? dropQuietly(this.#part) : undefined',
+    from: 'there ? dropQuietly(this.#place, this.#part) : undefined',
     to: 'undefined',
   },
 ];

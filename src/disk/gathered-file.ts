@@ -1,37 +1,35 @@
-import { type Stats, writev } from 'node:fs';
-import type { FileHandle } from 'node:fs/promises';
-import { behind } from './chunks.ts';
+import type { Stats } from 'node:fs';
+import type { OpenFile } from './calls/open-file.ts';
+import { behind, forOneCall } from './chunks.ts';
 import { bytesOf } from './hash/sha256.ts';
 
 /** A flush is started in the background after every so many bytes: the disk works while the network does. */
 const FLUSH_EVERY_BYTES = 128 << 20;
-/** The kernel takes no more buffers in one call (IOV_MAX). */
-const MOST_BUFFERS = 1024;
 
 /** A file that is written front to back with large gathered writes. Errors are the system's own. */
 export class GatheredFile {
   /** Told how many bytes are known to be on disk. */
   onFlushed: (bytes: number) => void = () => {};
-  readonly #handle: FileHandle;
+  readonly #handle: OpenFile;
   #position: number;
   #flushed: number;
   #flushing: Promise<void> | undefined;
   #flushError: unknown;
   #closed = false;
 
-  private constructor(handle: FileHandle, position: number) {
+  private constructor(handle: OpenFile, position: number) {
     this.#handle = handle;
     this.#position = position;
     this.#flushed = position;
   }
 
   /** Writes into a new file. */
-  static over(handle: FileHandle): GatheredFile {
+  static over(handle: OpenFile): GatheredFile {
     return new GatheredFile(handle, 0);
   }
 
   /** Goes on with a file at `position`; what is behind that is cut off. */
-  static async continue(handle: FileHandle, position: number): Promise<GatheredFile> {
+  static async continue(handle: OpenFile, position: number): Promise<GatheredFile> {
     await handle.truncate(position).catch((error) => handle.close().then(() => Promise.reject(error)));
     return new GatheredFile(handle, position);
   }
@@ -55,9 +53,9 @@ export class GatheredFile {
     if (this.#flushError) throw this.#flushError;
     let rest = chunks;
     while (rest.length > 0) {
-      const written = await this.#writev(rest.slice(0, MOST_BUFFERS));
-      this.#position += written;
-      rest = behind(rest, written);
+      const { bytesWritten } = await this.#handle.writev(forOneCall(rest), this.#position);
+      this.#position += bytesWritten;
+      rest = behind(rest, bytesWritten);
     }
     if (this.#position - this.#flushed >= FLUSH_EVERY_BYTES) this.#flushSoon();
   }
@@ -101,12 +99,6 @@ export class GatheredFile {
     this.#closed = true;
     await this.#flushing;
     await this.#handle.close();
-  }
-
-  #writev(chunks: readonly Buffer[]): Promise<number> {
-    return new Promise((resolve, reject) => {
-      writev(this.#handle.fd, chunks, this.#position, (error, written) => (error ? reject(error) : resolve(written)));
-    });
   }
 
   #flushSoon(): void {

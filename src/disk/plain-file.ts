@@ -1,6 +1,8 @@
 import { constants, type Stats } from 'node:fs';
 import { type FileHandle, lstat, open } from 'node:fs/promises';
 import { errnoOf, FilingsError } from '../errors.ts';
+import type { Disk } from './calls/disk.ts';
+import type { OpenFile } from './calls/open-file.ts';
 
 const { O_NOCTTY, O_NOFOLLOW, O_NONBLOCK } = constants;
 
@@ -35,10 +37,8 @@ export async function openOwn(path: string, flags: number, uid: number | undefin
 }
 
 /** Whether a name is still that of an open file. Throws what the system says. */
-export async function isNamed(path: string, file: { stat(): Promise<Stats> }): Promise<boolean> {
-  const named = await lstat(path).catch((error) => {
-    if (errnoOf(error) !== 'ENOENT') throw error;
-  });
+export async function isNamed(disk: Disk, path: string, file: Pick<OpenFile, 'stat'>): Promise<boolean> {
+  const named = await disk.look(path);
   const open = await file.stat();
   return named?.ino === open.ino && named.dev === open.dev;
 }

@@ -1,4 +1,5 @@
 import { basename, dirname } from 'node:path';
+import { Waiting } from '../disk/calls/disk.ts';
 import { Directory } from '../disk/directory/directory.ts';
 import { Pool } from '../disk/directory/pool.ts';
 import { Heartbeat } from '../disk/owner/heartbeat.ts';
@@ -20,6 +21,8 @@ export interface Tenant {
   readonly uptime: () => number;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
+  /** Milliseconds of a clock that never steps. */
+  readonly monotonic: () => number;
   /** How often open parts are touched, if not every minute. Milliseconds. */
   readonly heartbeatMs?: number;
 }
@@ -48,12 +51,14 @@ const MOST_OPEN = 256;
 export class Places {
   readonly owner: Owner;
   readonly #tenant: Tenant;
-  readonly #open = new Pool<Place>(MOST_OPEN, ({ directory }) => directory.close());
+  readonly #open = new Pool<Place>(MOST_OPEN, shut);
+  readonly #waiting: Waiting;
   #serial = 0;
   #hashWorker: ThreadCode | undefined;
 
   constructor(tenant: Tenant) {
     this.#tenant = tenant;
+    this.#waiting = new Waiting(tenant.monotonic);
     this.owner = ownerOf(tenant.pid, tenant.hostname, tenant.platform);
   }
 
@@ -99,8 +104,11 @@ export class Places {
   #acquire(where: Where): Promise<Place> {
     return this.#open.acquire(keyOf(where), async () => {
       const { directory, below, make } = where;
-      const { now } = this.#tenant;
-      return this.#placeIn(await (below === '' ? Directory.open(directory, make, now) : this.#openBelow(where)));
+      const { now, platform } = this.#tenant;
+      const surroundings = { now, platform, waiting: this.#waiting };
+      return this.#placeIn(
+        await (below === '' ? Directory.open(directory, make, surroundings) : this.#openBelow(where)),
+      );
     });
   }
 
@@ -131,6 +139,12 @@ export class Places {
     });
     return { directory, leftovers, heartbeat: new Heartbeat(directory, heartbeatMs ?? HEARTBEAT_MS) };
   }
+}
+
+/** What a heartbeat has made to tell the time can be removed while the directory is open. */
+async function shut({ directory, heartbeat }: Place): Promise<void> {
+  await heartbeat.rest();
+  await directory.close();
 }
 
 /** No path has a NUL in it. */

@@ -54,10 +54,9 @@ async function saveOnce(remote: Remote, saving: Saving, watcher: Watcher): Promi
  * Whoever put it there may have been killed before its name was flushed.
  */
 async function skip({ place, proof, signal }: Saving, stat: Stats | undefined): Promise<Standing> {
-  const path = place.directory.entry(place.final);
-  const shown = shownPath(place);
-  const hash = () => sha256OfFile(path, shown, signal);
-  const sha256 = proof.expects ? await proof.require(hash, shown) : undefined;
+  const shown = () => shownPath(place);
+  const hash = () => sha256OfFile(place.directory.entry(place.final), shown(), signal);
+  const sha256 = proof.expects ? await proof.require(hash, shown()) : undefined;
   await place.directory.settle(stat?.ctimeMs ?? Number.POSITIVE_INFINITY);
   return { kind: 'skipped', bytes: stat?.size ?? 0, sha256 };
 }

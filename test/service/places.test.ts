@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { GatheredFile } from '../../src/disk/gathered-file.ts';
 import { Places } from '../../src/transfer/places.ts';
 import { partNames } from '../../src/transfer/sinks/part/part-name.ts';
 import { framed } from '../servers/answers.ts';
@@ -29,7 +30,7 @@ const PROGRAM = `
   const [directory = '', count = '', jobs = '', name = ''] = process.argv.slice(2);
   const { pid, platform } = process;
   const isRunning = () => true;
-  const places = new Places({ hostname: 'h', pid, platform, uid: process.geteuid?.(), own: undefined, isRunning, uptime, now: Date.now });
+  const places = new Places({ hostname: 'h', pid, platform, uid: process.geteuid?.(), own: undefined, isRunning, uptime, now: Date.now, monotonic: () => performance.now() });
   const identity = { base_url: 'http://h/', accession_no: 'a', file_name: name };
   const { signal } = new AbortController();
   const put = async (place) => {
@@ -329,3 +330,23 @@ function readLog(log: string, parent: string) {
   }
   return { made, flushes, unflushed };
 }
+
+test('what is made to tell the time in a directory is gone before that is closed', async () => {
+  const path = await temporaryDirectory();
+  const places = new Places(tenant({ heartbeatMs: 1 }));
+  const { directory, heartbeat, leftovers } = await places.at(path, false);
+  const { handle } = await directory.create(leftovers.partNamesFor('kept'), 0o600);
+  const file = GatheredFile.over(handle);
+  const nextName = leftovers.partNamesFor('probed');
+  // Asked for its name, the file is about to be made.
+  await new Promise<void>((resolve) => {
+    heartbeat.add(file, () => {
+      resolve();
+      return nextName();
+    });
+  });
+  heartbeat.remove(file);
+  await places.close();
+  await file.close();
+  expect(readdirSync(path)).toEqual([expect.stringContaining('.kept.')]);
+});

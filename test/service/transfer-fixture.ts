@@ -120,6 +120,7 @@ export function tenant({ hostname = 'test', pid = process.pid, heartbeatMs = 60_
     isRunning,
     uptime: options.uptime ?? uptime,
     now: Date.now,
+    monotonic: () => performance.now(),
     heartbeatMs,
   };
 }

@@ -1,6 +1,6 @@
 import type { Stats } from 'node:fs';
 import { expect, test } from 'vitest';
-import { Settled } from '../../src/disk/settled.ts';
+import { Settled } from '../../src/disk/directory/settled.ts';
 
 const NOW = 1_000_000_000;
 const MINUTE = 60_000;

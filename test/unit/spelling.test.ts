@@ -1,9 +1,14 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { Waiting } from '../../src/disk/calls/disk.ts';
 import { Directory } from '../../src/disk/directory/directory.ts';
 import { otherSpelling, spelledOtherwise } from '../../src/disk/directory/spelling.ts';
 import { temporaryDirectory } from '../service/transfer-fixture.ts';
+
+function surroundings() {
+  return { platform: process.platform, now: Date.now, waiting: new Waiting(() => performance.now()) };
+}
 
 describe('how a name is spelled that a disk takes for another', () => {
   test.each<[string, string[], string, string | undefined]>([
@@ -20,7 +25,7 @@ describe('how a name is spelled that a disk takes for another', () => {
   test('on a disk that tells cases apart, another case is another file', async () => {
     const path = await temporaryDirectory();
     await writeFile(join(path, 'primary.htm'), '');
-    const directory = await Directory.open(path, false, Date.now);
+    const directory = await Directory.open(path, false, surroundings());
     onTestFinished(() => directory.close());
     expect(await otherSpelling(directory, 'primary.htm')).toBeUndefined();
     await writeFile(join(path, 'PRIMARY.HTM'), '');
@@ -30,7 +35,7 @@ describe('how a name is spelled that a disk takes for another', () => {
   test('what a directory of many entries was seen to tell apart is not asked again; case and form are two questions', async () => {
     const path = await temporaryDirectory();
     for (let index = 0; index < 1100; index += 1) await writeFile(join(path, `other${index}`), '');
-    const directory = await Directory.open(path, false, Date.now);
+    const directory = await Directory.open(path, false, surroundings());
     onTestFinished(() => directory.close());
     expect(await directory.few()).toBeUndefined();
     await otherSpelling(directory, 'gone.htm');
@@ -46,7 +51,7 @@ describe('how a name is spelled that a disk takes for another', () => {
     const path = await temporaryDirectory();
     for (let index = 0; index < 1100; index += 1) await writeFile(join(path, `other${index}`), '');
     await writeFile(join(path, '\u00df'), '');
-    const directory = await Directory.open(path, false, Date.now);
+    const directory = await Directory.open(path, false, surroundings());
     onTestFinished(() => directory.close());
     await otherSpelling(directory, '\u00df');
     expect(directory.tellsApart).toEqual({ case: false, form: false });

@@ -1,23 +1,19 @@
 import { constants } from 'node:fs';
-import { type FileHandle, lstat, open, opendir, readdir, unlink } from 'node:fs/promises';
+import { type FileHandle, lstat, open } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { errnoOf } from '../../errors.ts';
+import { Disk, type Waiting } from '../calls/disk.ts';
+import type { OpenFile } from '../calls/open-file.ts';
 import { diskFailure } from '../failure.ts';
-import { Settled, settleDirectory } from '../settled.ts';
 import { inTheWay } from './in-the-way.ts';
 import { flushEntries, makeDirectories, makeFolder } from './make-directories.ts';
+import { allNames, fewNames } from './names.ts';
+import { Settled, settleDirectory } from './settled.ts';
 import { SharedFlush } from './shared-flush.ts';
 
-const { O_CREAT, O_DIRECTORY, O_EXCL, O_NOFOLLOW, O_RDONLY, O_RDWR } = constants;
+const { O_DIRECTORY, O_NOFOLLOW, O_RDONLY } = constants;
 /** Where owners can't be told apart, their names may be taken; so many in a row are no accident. */
 const MOST_NAMES = 100;
-/** So many entries are read at once: all that is ever in memory of a directory with a million. */
-const ENTRIES_AT_ONCE = 1024;
-
-/** What a directory of few entries has: some hundred names, on most disks. */
-const FEW_BYTES = 16 << 10;
-/** And where a size says nothing about entries. */
-const FEW_NAMES = 1024;
 
 /** How a directory came to be below another. */
 interface Birth {
@@ -27,11 +23,20 @@ interface Birth {
   readonly byUs: boolean;
 }
 
+/** What directories need to know of the run that holds them open. */
+export interface Surroundings {
+  readonly platform: string;
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
+  readonly waiting: Waiting;
+}
+
 interface Opened {
   readonly path: string;
   readonly handle: FileHandle;
   readonly base: string;
-  readonly now: () => number;
+  readonly surroundings: Surroundings;
+  readonly disk: Disk;
   readonly birth: Birth;
 }
 
@@ -44,28 +49,32 @@ export class Directory {
   readonly path: string;
   /** Whether this run has made it, so that nobody else's leftovers are in it. */
   readonly isNew: boolean;
+  /** The one that it is on. */
+  readonly disk: Disk;
   /** What it was seen to tell apart, which `otherSpelling` need not ask again. */
   readonly tellsApart = { case: false, form: false };
   readonly #handle: FileHandle;
   readonly #base: string;
   readonly #birth: Birth;
-  readonly #now: () => number;
+  readonly #surroundings: Surroundings;
   readonly #settled: Settled;
   readonly #entriesFlush = new SharedFlush(() => this.#flush());
   #few: Promise<ReadonlySet<string> | undefined> | undefined;
 
-  private constructor({ path, handle, base, now, birth }: Opened) {
+  private constructor({ path, handle, base, surroundings, disk, birth }: Opened) {
     this.path = path;
     this.#handle = handle;
     this.#base = base;
     this.#birth = birth;
-    this.#now = now;
+    this.#surroundings = surroundings;
+    this.disk = disk;
     this.isNew = birth.byUs;
+    const { now } = surroundings;
     this.#settled = new Settled({ stat: () => handle.stat(), flush: () => this.#entriesFlush.wait(), now });
   }
 
   /** Opens a directory (links on the way to it are the user's own), making it first when it may be missing. Throws `local_io`. */
-  static async open(path: string, make: boolean, now: () => number): Promise<Directory> {
+  static async open(path: string, make: boolean, surroundings: Surroundings): Promise<Directory> {
     const absolute = resolve(path);
     if (make) await makeDirectories(absolute);
     try {
@@ -76,15 +85,12 @@ export class Directory {
         () => false,
       );
       // The working directory is nobody's to make.
-      const flushed = make && absolute !== resolve('.') ? settleDirectory(absolute, now) : Promise.resolve();
+      const flushed =
+        make && absolute !== resolve('.') ? settleDirectory(absolute, surroundings.now) : Promise.resolve();
       flushed.catch(() => {});
-      return new Directory({
-        path: absolute,
-        handle,
-        base: stable ? viaProc : absolute,
-        now,
-        birth: { flushed, byUs: false },
-      });
+      const base = stable ? viaProc : absolute;
+      const disk = await Disk.under(base, surroundings.platform, surroundings.waiting);
+      return new Directory({ path: absolute, handle, base, surroundings, disk, birth: { flushed, byUs: false } });
     } catch (error) {
       throw diskFailure(error, absolute);
     }
@@ -95,31 +101,35 @@ export class Directory {
    * `local_io`: for this name alone when something else has it. A new one's flush needs this one open (`settled`).
    */
   async child(name: string, make: boolean): Promise<Directory> {
-    const path = join(this.path, name);
     const entry = this.entry(name);
-    const below = (handle: FileHandle, flushed: Promise<void>, byUs: boolean) => {
-      // Whoever reports a file in it as saved waits for it, and hears of a failure.
-      flushed.catch(() => {});
-      const base = this.#base === this.path ? path : procPath(handle);
-      return new Directory({ path, handle, base, now: this.#now, birth: { flushed, byUs } });
-    };
     try {
       const there = await openChild(entry).catch((error) => {
         if (!make || errnoOf(error) !== 'ENOENT') throw error;
       });
-      if (there)
-        return below(
-          there,
-          there.stat().then(({ ctimeMs }) => this.settle(ctimeMs)),
-          false,
-        );
+      if (there) return await this.#below(name, there, { flushed: this.#settleEntryOf(there), byUs: false });
       const byUs = await makeFolder(entry);
       const flushed = this.sync();
       flushed.catch(() => {});
-      return below(await openChild(entry), flushed, byUs);
+      return await this.#below(name, await openChild(entry), { flushed, byUs });
     } catch (error) {
+      const path = join(this.path, name);
       throw (await inTheWay(error, entry, path)) ?? diskFailure(error, path);
     }
+  }
+
+  async #below(name: string, handle: FileHandle, birth: Birth): Promise<Directory> {
+    // Whoever reports a file in it as saved waits for it, and hears of a failure.
+    birth.flushed.catch(() => {});
+    const path = join(this.path, name);
+    const base = this.#base === this.path ? path : procPath(handle);
+    const surroundings = this.#surroundings;
+    const disk = birth.byUs ? this.disk : await Disk.under(base, surroundings.platform, surroundings.waiting);
+    return new Directory({ path, handle, base, surroundings, disk, birth });
+  }
+
+  async #settleEntryOf(child: FileHandle): Promise<void> {
+    const { ctimeMs } = await child.stat();
+    await this.settle(ctimeMs);
   }
 
   /** The path of an entry for system calls: not for people. */
@@ -128,8 +138,8 @@ export class Directory {
   }
 
   /** The names of its entries, read some at a time. Throws what the system says. */
-  async *names(): AsyncGenerator<string> {
-    for await (const { name } of await opendir(this.entry('.'), { bufferSize: ENTRIES_AT_ONCE })) yield name;
+  names(): AsyncGenerator<string> {
+    return allNames(this.entry('.'));
   }
 
   /**
@@ -137,40 +147,18 @@ export class Directory {
    * of them. Undefined where they are not, or can't be read.
    */
   few(): Promise<ReadonlySet<string> | undefined> {
-    this.#few ??= this.isNew ? Promise.resolve(new Set<string>()) : this.#readFew().catch(() => undefined);
+    this.#few ??= this.isNew
+      ? Promise.resolve(new Set<string>())
+      : fewNames(this.#handle, this.entry('.')).catch(() => undefined);
     return this.#few;
   }
 
-  async #readFew(): Promise<ReadonlySet<string> | undefined> {
-    const { size } = await this.#handle.stat();
-    if (size > FEW_BYTES) return undefined;
-    const names = await readdir(this.entry('.'));
-    return names.length > FEW_NAMES ? undefined : new Set(names);
-  }
-
-  /**
-   * The time by the file system's own clock, which on a network disk is another machine's: that of a file made
-   * for it, and gone again. `probe` names it. Undefined when none can be made.
-   */
-  async clock(probe: () => string): Promise<Date | undefined> {
-    const made = await this.create(probe, 0o600).catch(() => undefined);
-    if (!made) return undefined;
-    try {
-      return (await made.handle.stat()).mtime;
-    } catch {
-      return undefined;
-    } finally {
-      await made.handle.close().catch(() => {});
-      await unlink(this.entry(made.name)).catch(() => {});
-    }
-  }
-
   /** Makes a new file under the first of the names that is free. Throws what the system says. */
-  async create(nextName: () => string, mode: number): Promise<{ name: string; handle: FileHandle }> {
+  async create(nextName: () => string, mode: number): Promise<{ name: string; handle: OpenFile }> {
     for (let left = MOST_NAMES; ; left -= 1) {
       const name = nextName();
       try {
-        return { name, handle: await open(this.entry(name), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, mode) };
+        return { name, handle: await this.disk.make(this.entry(name), mode) };
       } catch (error) {
         if (errnoOf(error) !== 'EEXIST' || left === 0) throw error;
       }

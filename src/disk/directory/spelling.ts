@@ -1,5 +1,3 @@
-import { lstat } from 'node:fs/promises';
-import { errnoOf } from '../../errors.ts';
 import { twinKey } from '../file-name.ts';
 import type { Directory } from './directory.ts';
 
@@ -42,9 +40,9 @@ export async function spelledOtherwise(
 }
 
 function look(directory: Directory, name: string): Promise<'there' | 'absent' | 'unknown'> {
-  return lstat(directory.entry(name)).then(
-    () => 'there',
-    (error) => (errnoOf(error) === 'ENOENT' ? 'absent' : 'unknown'),
+  return directory.disk.look(directory.entry(name)).then(
+    (stat) => (stat ? 'there' : 'absent'),
+    () => 'unknown',
   );
 }
 

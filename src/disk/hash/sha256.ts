@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { constants } from 'node:fs';
-import type { FileHandle } from 'node:fs/promises';
 import { FilingsError } from '../../errors.ts';
+import type { OpenFile } from '../calls/open-file.ts';
 import { readFailure } from '../failure.ts';
 import { openPlain } from '../plain-file.ts';
 
@@ -39,7 +39,7 @@ export async function sha256OfBytes(bytes: AsyncIterable<Buffer>, shown: string,
 }
 
 /** The bytes of an open file, front to back, up to `end`; each chunk's memory is used again for the next. */
-export async function* bytesOf(file: FileHandle, end = Number.POSITIVE_INFINITY): AsyncGenerator<Buffer> {
+export async function* bytesOf(file: Pick<OpenFile, 'read'>, end = Number.POSITIVE_INFINITY): AsyncGenerator<Buffer> {
   const buffer = Buffer.allocUnsafe(READ_BYTES);
   for (let position = 0; position < end; ) {
     const { bytesRead } = await file.read(buffer, 0, Math.min(READ_BYTES, end - position), position);

@@ -1,5 +1,6 @@
 import type { Directory } from '../directory/directory.ts';
 import type { GatheredFile } from '../gathered-file.ts';
+import { timeIn } from './clock.ts';
 
 /**
  * Touches the open files of one directory in an interval, also while nothing arrives, so that other machines see
@@ -10,7 +11,7 @@ export class Heartbeat {
   readonly #everyMs: number;
   readonly #files = new Map<GatheredFile, () => string>();
   #timer: ReturnType<typeof setInterval> | undefined;
-  #beating = false;
+  #beating: Promise<void> | undefined;
 
   constructor(directory: Directory, everyMs: number) {
     this.#directory = directory;
@@ -32,16 +33,22 @@ export class Heartbeat {
     this.#timer = undefined;
   }
 
+  /** Until nothing of it is under way, once no file is left: its directory may be closed then. */
+  async rest(): Promise<void> {
+    await this.#beating;
+  }
+
   /** A disk that does not answer gets no second touch meanwhile; one that fails costs others' patience, nothing else. */
   async #beat(): Promise<void> {
     const [probe] = this.#files.values();
     if (this.#beating || !probe) return;
-    this.#beating = true;
-    try {
-      const now = await this.#directory.clock(probe);
-      if (now) await Promise.allSettled([...this.#files.keys()].map((file) => file.touch(now)));
-    } finally {
-      this.#beating = false;
-    }
+    this.#beating = this.#touch(probe);
+    await this.#beating;
+    this.#beating = undefined;
+  }
+
+  async #touch(probe: () => string): Promise<void> {
+    const now = await timeIn(this.#directory, probe);
+    if (now) await Promise.allSettled([...this.#files.keys()].map((file) => file.touch(now)));
   }
 }

@@ -34,7 +34,7 @@ export const MUTANTS: Readonly<Record<string, Edit>> = {
     "(item: Expanded): void => {\n    this.#tracker.taken(item);\n    if (item.kind === 'listed') void this.#books.done?.add(item.accession, item.files);\n  }",
   ],
   'what a killed run left is not flushed': [
-    'src/disk/settled.ts',
+    'src/disk/directory/settled.ts',
     'if (now() - mtimeMs < WRITTEN_AFTER_MS) await flush();',
     '',
   ],

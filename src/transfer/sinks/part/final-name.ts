@@ -1,4 +1,3 @@
-import { rename } from 'node:fs/promises';
 import { placeNew } from '../../../disk/place-new.ts';
 import { errnoOf } from '../../../errors.ts';
 import { placeUnderLock } from './name-lock.ts';
@@ -23,15 +22,16 @@ export async function giveFinalName(
   exclusive: boolean,
   signal: AbortSignal,
 ): Promise<Placed> {
+  const { disk } = place.directory;
   const part = place.directory.entry(namesOf(base).part);
   const final = place.directory.entry(place.final);
   try {
     if (exclusive) {
-      const placed = await placeNew(part, final);
+      const placed = await placeNew(disk, part, final);
       if (placed !== 'no-links') return placed;
       return (await placeUnderLock(place, base, signal)) ? 'placed' : 'taken';
     }
-    await rename(part, final);
+    await disk.rename(part, final);
     return 'placed';
   } catch (error) {
     if (errnoOf(error) === 'ENOENT') return 'lost';

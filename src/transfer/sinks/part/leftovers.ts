@@ -1,6 +1,7 @@
 import { constants, type Stats } from 'node:fs';
 import { lstat, unlink } from 'node:fs/promises';
 import type { Directory } from '../../../disk/directory/directory.ts';
+import { timeIn } from '../../../disk/owner/clock.ts';
 import { type Owner, type RunningProcess, type Standing, standing } from '../../../disk/owner/owner.ts';
 import { openOwn } from '../../../disk/plain-file.ts';
 import { baseOf, namesOf, type PartName, parsePartName, partNames, stemOf } from './part-name.ts';
@@ -85,7 +86,7 @@ export class Leftovers {
 
   /** The time by the file system's own clock. */
   clock(final: string): Promise<Date | undefined> {
-    return this.#directory.clock(this.partNamesFor(final));
+    return timeIn(this.#directory, this.partNamesFor(final));
   }
 
   /**

@@ -102,7 +102,7 @@ export class PartFile {
       if (!there) return 'lost';
       const placed = await giveFinalName(this.#place, this.#base, exclusive, signal);
       if (placed === 'placed') await this.#place.directory.sync();
-      if (placed === 'taken') await dropQuietly(this.#part);
+      if (placed === 'taken') await dropQuietly(this.#place, this.#part);
       return placed;
     });
   }
@@ -119,7 +119,7 @@ export class PartFile {
       await this.file.flush();
       if (!(await this.#isThere())) return false;
       // Somebody may have cleaned up.
-      if (!(await this.#record.isThere())) await this.#remember(validator);
+      if (!(await this.#record.isThere(this.#place.directory.disk))) await this.#remember(validator);
       await this.#record?.note(this.file.size);
       await this.#close();
       await this.#record?.close();
@@ -134,7 +134,7 @@ export class PartFile {
   async discard(): Promise<void> {
     const there = await this.#isThere().catch(() => true);
     await this.#close().catch(() => {});
-    await Promise.all([there ? dropQuietly(this.#part) : undefined, this.#forget().catch(() => {})]);
+    await Promise.all([there ? dropQuietly(this.#place, this.#part) : undefined, this.#forget().catch(() => {})]);
   }
 
   get #part(): string {
@@ -143,7 +143,7 @@ export class PartFile {
 
   /** Whether the part's name is still this file's: another machine may take it when its owner sleeps for long. */
   #isThere(): Promise<boolean> {
-    return isNamed(this.#part, this.file);
+    return isNamed(this.#place.directory.disk, this.#part, this.file);
   }
 
   async #remember(validator: Validator): Promise<void> {

@@ -38,6 +38,11 @@ export function baseOf(part: string): string {
   return part.slice(0, -'.part'.length);
 }
 
+/** Whether a name is of the kind that these have, whichever version made it: no file's final name begins with a dot. */
+export function isPartLike(name: string): boolean {
+  return /^\..+\.(?:part|resume|lock)$/s.test(name);
+}
+
 /** Reads a name as a part's, a record's or a lock's; undefined for any other file. */
 export function parsePartName(name: string): PartName | undefined {
   const [, base, stem, ownerPart, kind] = PART.exec(name) ?? [];

@@ -1,4 +1,3 @@
-import { unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Directory } from '../../../disk/directory/directory.ts';
 import { diskFailure } from '../../../disk/failure.ts';
@@ -41,6 +40,6 @@ export async function guarded<T>(place: PartPlace, work: () => Promise<T>): Prom
   }
 }
 
-export async function dropQuietly(path: string): Promise<void> {
-  await unlink(path).catch(() => {});
+export async function dropQuietly({ directory }: Pick<PartPlace, 'directory'>, path: string): Promise<void> {
+  await directory.disk.unlink(path).catch(() => {});
 }

@@ -1,5 +1,6 @@
 import { constants } from 'node:fs';
 import { type FileHandle, open, unlink } from 'node:fs/promises';
+import type { Disk } from '../../../disk/calls/disk.ts';
 import { isNamed, openOwn } from '../../../disk/plain-file.ts';
 import { errnoOf } from '../../../errors.ts';
 import {
@@ -79,8 +80,8 @@ export class RecordFile {
   }
 
   /** Whether it still has its name. Throws what the system says. */
-  isThere(): Promise<boolean> {
-    return isNamed(this.#path, this.#handle);
+  isThere(disk: Disk): Promise<boolean> {
+    return isNamed(disk, this.#path, this.#handle);
   }
 
   /** Begins anew with what is known to be on disk: no torn line, no number from before the part was cut. Throws what the system says. */

@@ -33,7 +33,7 @@ async function renamed(place: PartPlace, { base, standing }: Leftover): Promise<
     await rename(directory.entry(theirs.part), part);
     await rename(directory.entry(theirs.resume), record);
   } catch {
-    await dropQuietly(part);
+    await dropQuietly(place, part);
     return undefined;
   }
   const handle = await openOwn(part, O_RDWR, uid);
@@ -41,7 +41,7 @@ async function renamed(place: PartPlace, { base, standing }: Leftover): Promise<
   const bytes = handle && known ? trustedBytes(standing, known, (await handle.stat()).size) : 0;
   if (!handle || !known || bytes === 0) {
     await Promise.all([handle?.close(), known?.file.close()]);
-    await Promise.all([dropQuietly(part), dropQuietly(record)]);
+    await Promise.all([dropQuietly(place, part), dropQuietly(place, record)]);
     return undefined;
   }
   return PartFile.over(place, own, async () => {

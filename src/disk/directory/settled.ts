@@ -1,11 +1,11 @@
 import { constants, type Stats } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { flushEntries } from './directory/make-directories.ts';
-import { diskFailure } from './failure.ts';
+import { diskFailure } from '../failure.ts';
+import { flushEntries } from './make-directories.ts';
 
 /** Every file system has long written what was changed before that. Milliseconds. */
-const WRITTEN_AFTER_MS = 600_000;
+export const WRITTEN_AFTER_MS = 600_000;
 
 /** What it takes to know whether the entries of a directory are on disk. */
 export interface SettledOptions {
