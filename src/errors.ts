@@ -89,6 +89,8 @@ export interface FilingsErrorDetails {
   readonly problem?: Problem;
   /** When it may be tried again, in milliseconds since the epoch. */
   readonly retryAt?: number;
+  /** The same by a clock that never steps: milliseconds, of which only differences mean something. */
+  readonly retryDue?: number;
   /** The signal's number, for `interrupted`. */
   readonly signal?: number;
   /** Whether another try may go better. */
@@ -101,6 +103,8 @@ export interface FilingsErrorDetails {
   readonly cause?: unknown;
   /** It would fail every other file of a batch too; a wrong configuration does, unless this says otherwise. */
   readonly stopsRun?: boolean;
+  /** The deadline or a signal has ended the run: nothing is waited for any more. */
+  readonly isTimeUp?: boolean;
 }
 
 /**
@@ -113,11 +117,13 @@ export class FilingsError extends Error {
   readonly hint: string | undefined;
   readonly problem: Problem | undefined;
   readonly retryAt: number | undefined;
+  readonly retryDue: number | undefined;
   readonly retryable: boolean;
   readonly connected: boolean;
   readonly fault: Fault | undefined;
   readonly subject: Subject | undefined;
   readonly stopsRun: boolean;
+  readonly isTimeUp: boolean;
   readonly exitStatus: number;
   readonly #details: FilingsErrorDetails;
 
@@ -127,11 +133,13 @@ export class FilingsError extends Error {
     this.hint = details.hint;
     this.problem = details.problem;
     this.retryAt = details.retryAt;
+    this.retryDue = details.retryDue;
     this.retryable = details.retryable ?? false;
     this.connected = details.connected ?? true;
     this.fault = details.fault;
     this.subject = details.subject;
     this.stopsRun = details.stopsRun ?? code === 'config';
+    this.isTimeUp = details.isTimeUp ?? false;
     this.exitStatus = EXIT_STATUS[code] + (details.signal ?? 0);
     this.#details = details;
   }

@@ -1,6 +1,6 @@
 import { COMMANDS } from './cli/catalogue.ts';
 import { plainRequest, type Request } from './cli/request.ts';
-import { FilingsError } from './errors.ts';
+import { errnoOf, FilingsError } from './errors.ts';
 import { filesIn, filesWithin, type OwnFiles } from './own-files.ts';
 import { type NamedSetting, SETTINGS } from './settings/table.ts';
 import { isBrokenPipe, write } from './stdio/output.ts';
@@ -35,6 +35,9 @@ function startWith(own: OwnFiles, stderr?: OutputStream): Run {
   const world = systemWorld(own, stderr);
   return { done: main(world), crashed: (error) => report(error, world) };
 }
+
+/** After the deadline or a signal, a reader of stderr has so long to take what was still to be told. */
+const LAST_WORDS_MS = 1000;
 
 /** The whole program: a command line and a world to an exit status. Here alone errors end. */
 export async function main(world: World): Promise<number> {
@@ -133,11 +136,19 @@ async function report(thrown: unknown, world: World): Promise<number> {
   if (error.exitStatus === READER_WENT_AWAY) return error.exitStatus;
   guardStream(world.stderr);
   try {
-    await write(world.stderr, await rendered(error, world));
+    const patience = error.isTimeUp ? AbortSignal.timeout(LAST_WORDS_MS) : undefined;
+    await write(world.stderr, await rendered(error, world).catch(unloaded), patience);
   } catch {
     // stderr was the last place to say it.
   }
   return error.exitStatus;
+}
+
+/** What tells an error is loaded only then, and may be what can't be. Throws anything else: it may hold a secret. */
+function unloaded(failure: unknown): string {
+  if (!isTooManyOpen(failure)) throw failure;
+  const { message, hint } = tooManyOpen(failure);
+  return `filings: ${message}\n  hint: ${hint}\n`;
 }
 
 async function rendered(error: FilingsError, world: World): Promise<string> {
@@ -159,10 +170,21 @@ async function rendered(error: FilingsError, world: World): Promise<string> {
   });
 }
 
+function isTooManyOpen(thrown: unknown): boolean {
+  return errnoOf(thrown) === 'EMFILE' || errnoOf(thrown) === 'ENFILE';
+}
+
+/** At this moment it can't even read its own code. */
+function tooManyOpen(cause: unknown): FilingsError {
+  const hint = 'raise the limit (ulimit -n), or lower --jobs';
+  return new FilingsError('local_io', 'too many open files: the program could not load all of itself', { hint, cause });
+}
+
 function asFilingsError(thrown: unknown, interrupt: AbortSignal): FilingsError {
   if (thrown instanceof FilingsError) return thrown;
   // What an interrupted call throws is not what went wrong.
   if (interrupt.aborted && interrupt.reason instanceof FilingsError) return interrupt.reason;
+  if (isTooManyOpen(thrown)) return tooManyOpen(thrown);
   const message = thrown instanceof Error ? `${thrown.name}: ${thrown.message}` : String(thrown);
   return new FilingsError('internal', `a defect in the program: ${message}`, {
     hint: 'please report it; --verbose shows where it happened',

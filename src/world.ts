@@ -63,6 +63,16 @@ export interface World {
 }
 
 const SIGNALS = { SIGHUP: 1, SIGINT: 2, SIGTERM: 15 } as const;
+type Signal = keyof typeof SIGNALS;
+
+/** How a run ends that a signal ended: the system's, or a Ctrl-C that went to a program or a prompt of ours. */
+export function interruptedBy(name: Signal): FilingsError {
+  return new FilingsError('interrupted', `interrupted: ${name}`, {
+    signal: SIGNALS[name],
+    stopsRun: true,
+    isTimeUp: true,
+  });
+}
 
 /** The real world. Installs the signal handlers: the first signal aborts, a second one quits at once. */
 export function systemWorld(own: OwnFiles, stderr?: OutputStream): World {
@@ -89,7 +99,7 @@ export function systemWorld(own: OwnFiles, stderr?: OutputStream): World {
       return stderr ?? process.stderr;
     },
     now: Date.now,
-    monotonic: () => performance.now(),
+    monotonic,
     random: Math.random,
     ...interruptions(),
     kill: (pid, signal) => void process.kill(pid, signal),
@@ -130,6 +140,11 @@ function currentDirectory(): string {
   }
 }
 
+/** Node loads `performance` when it is first named, and has this already. Milliseconds. */
+function monotonic(): number {
+  return process.uptime() * 1000;
+}
+
 /** Within this time the same signal again is the same one, where it comes by two ways. */
 const ECHO_MS = 200;
 
@@ -141,14 +156,14 @@ function interruptions(): Pick<World, 'interrupt' | 'lendTerminal'> {
   let isLent = false;
   // Every transfer listens to it: many are no leak.
   setMaxListeners(0, controller.signal);
-  for (const [name, number] of Object.entries(SIGNALS)) {
+  for (const name of Object.keys(SIGNALS) as Signal[]) {
     process.on(name, () => {
       if (isLent && name === 'SIGINT') return;
-      const at = performance.now();
+      const at = monotonic();
       if (twoWays && last.name === name && at - last.at < ECHO_MS) return;
       last = { name, at };
-      if (controller.signal.aborted) process.exit(128 + number);
-      controller.abort(new FilingsError('interrupted', `interrupted: ${name}`, { signal: number, stopsRun: true }));
+      if (controller.signal.aborted) process.exit(128 + SIGNALS[name]);
+      controller.abort(interruptedBy(name));
     });
   }
   const lendTerminal = () => {

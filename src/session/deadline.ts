@@ -20,5 +20,6 @@ function deadlinePassed(ms: number): FilingsError {
   return new FilingsError('temporary', `the deadline of ${inSeconds(ms)} has passed`, {
     hint: 'running it again goes on where it can; --deadline allows more',
     stopsRun: true,
+    isTimeUp: true,
   });
 }

@@ -1,20 +1,19 @@
-import { close, constants, fstatSync, open, stat, write } from 'node:fs';
-import { readlink, realpath } from 'node:fs/promises';
-import { Socket } from 'node:net';
+import { close, constants, fstatSync, open as openFd, stat } from 'node:fs';
+import { open, readlink, realpath } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import type { Writable } from 'node:stream';
 import { promisify } from 'node:util';
 import { sleep } from '../abort.ts';
+import { Appender } from '../disk/appender.ts';
 import { diskFailure } from '../disk/failure.ts';
-import { isTorn } from '../disk/torn-line.ts';
 import { errnoOf, FilingsError } from '../errors.ts';
 import type { OutputStream } from '../world.ts';
+import { OwnPipe, reopenedPipe } from './own-pipe.ts';
 import { isPlain, writeToDescriptor, writeToStream } from './raw-write.ts';
 
-const openAt = promisify(open);
+const openAt = promisify(openFd);
 const closeFd = promisify(close);
 const statAt = promisify(stat);
-const writeAt = promisify(write);
 /** How often a FIFO is asked whether somebody reads by now. */
 const READER_POLL_MS = 50;
 
@@ -28,7 +27,9 @@ export interface ByteWriter {
 
 /** A writer for standard output, whatever that is. */
 export function stdoutWriter(stdout: OutputStream): ByteWriter {
-  return isPlain(stdout) ? descriptorWriter(stdout.fd, 'stdout') : streamWriter(stdout, 'stdout');
+  if (isPlain(stdout)) return descriptorWriter(stdout.fd, 'stdout');
+  const pipe = stdout.fd === undefined ? undefined : reopenedPipe(stdout.fd);
+  return pipe ? pipeWriter(pipe, 'stdout') : streamWriter(stdout, 'stdout');
 }
 
 /** Whether a path names something that is written like stdout: a device, a FIFO, an open descriptor. */
@@ -52,28 +53,25 @@ export async function descriptorAt(path: string): Promise<number | undefined> {
   }
 }
 
-/**
- * A writer that appends lines to a plain file, behind a line break where a kill left the last one torn. Other processes
- * may append to it, too. Throws `local_io`.
- */
+/** A writer that appends lines to a plain file, which other processes may append to, too. Throws `local_io`. */
 export async function lineAppender(path: string): Promise<ByteWriter> {
-  try {
-    const fd = await openAt(path, 'a+');
-    if (await isTorn(fd)) await writeAt(fd, '\n');
-    return { write: descriptorWriter(fd, path).write, end: () => closeFd(fd) };
-  } catch (error) {
+  const handle = await open(path, 'a+').catch((error) => {
     throw diskFailure(error, path);
-  }
+  });
+  const appender = new Appender(handle);
+  return {
+    async write(chunks, signal) {
+      signal.throwIfAborted();
+      await namingErrors(appender.append(Buffer.concat(chunks)), path, signal);
+    },
+    end: () => appender.close(),
+  };
 }
 
 /** A writer for a device or a FIFO; waits for a FIFO's reader. */
 export async function pathWriter(path: string, signal: AbortSignal): Promise<ByteWriter> {
   const fd = await openWhenRead(path, signal);
-  if (fstatSync(fd).isFIFO()) {
-    const socket = new Socket({ fd, readable: false, writable: true });
-    const writer = streamWriter(socket, path);
-    return { write: writer.write, end: () => new Promise((resolve) => socket.end(() => resolve())) };
-  }
+  if (fstatSync(fd).isFIFO()) return pipeWriter(new OwnPipe(fd), path);
   const writer = descriptorWriter(fd, path);
   return { write: writer.write, end: () => closeFd(fd) };
 }
@@ -88,6 +86,13 @@ async function openWhenRead(path: string, signal: AbortSignal): Promise<number> 
     }
     await sleep(READER_POLL_MS, signal);
   }
+}
+
+function pipeWriter(pipe: OwnPipe, name: string): ByteWriter {
+  return {
+    write: (chunks, signal) => namingErrors(pipe.write(chunks, signal), name, signal),
+    end: () => pipe.end(),
+  };
 }
 
 function descriptorWriter(fd: number, name: string): ByteWriter {

@@ -1,14 +1,14 @@
-import { fstatSync, writev } from 'node:fs';
+import { fstatSync, writev, writevSync } from 'node:fs';
 import type { Writable } from 'node:stream';
+import { promisify } from 'node:util';
 import { sleep } from '../abort.ts';
-import { behind } from '../disk/chunks.ts';
+import { behind, forOneCall } from '../disk/chunks.ts';
 import { errnoOf } from '../errors.ts';
 import type { OutputStream } from '../world.ts';
 
 // How bytes go out. Errors are the system's own, or the signal's reason.
 
-/** The kernel takes no more buffers in one call (IOV_MAX). */
-const MOST_BUFFERS = 1024;
+const writevTo = promisify(writev);
 /** How often a terminal that is slower than we are is tried again. */
 const RETRY_MS = 50;
 
@@ -28,7 +28,8 @@ export async function writeToDescriptor(fd: number, chunks: readonly Buffer[], s
   for (let rest = chunks; rest.length > 0; ) {
     signal.throwIfAborted();
     try {
-      rest = behind(rest, await gathered(fd, rest.slice(0, MOST_BUFFERS)));
+      const { bytesWritten } = await writevTo(fd, forOneCall(rest));
+      rest = behind(rest, bytesWritten);
     } catch (error) {
       // A terminal that was told not to block and is slower than we are.
       if (errnoOf(error) !== 'EAGAIN') throw error;
@@ -37,10 +38,15 @@ export async function writeToDescriptor(fd: number, chunks: readonly Buffer[], s
   }
 }
 
-function gathered(fd: number, chunks: readonly Buffer[]): Promise<number> {
-  return new Promise((resolve, reject) => {
-    writev(fd, chunks, null, (error, written) => (error ? reject(error) : resolve(written)));
-  });
+/** Writes what a descriptor that does not block takes at once; gives the rest. */
+export function writeAtOnce(fd: number, chunks: readonly Buffer[]): readonly Buffer[] {
+  let rest = chunks;
+  try {
+    while (rest.length > 0) rest = behind(rest, writevSync(fd, forOneCall(rest)));
+  } catch (error) {
+    if (errnoOf(error) !== 'EAGAIN') throw error;
+  }
+  return rest;
 }
 
 /** Writes to a pipe, a socket or a terminal; a reader that never reads holds nothing beyond the signal. */

@@ -1,6 +1,5 @@
-import { FilingsError } from '../errors.ts';
 import { write } from '../stdio/output.ts';
-import type { InputStream, OutputStream } from '../world.ts';
+import { type InputStream, interruptedBy, type OutputStream } from '../world.ts';
 
 /** What keys send while the terminal leaves everything to us. */
 const INTERRUPT = '\u0003';
@@ -47,7 +46,7 @@ async function readLine(stdin: Terminal): Promise<string> {
   for await (const keys of stdin.iterator({ destroyOnReturn: false }) as AsyncIterable<string>) {
     for (const key of keys) {
       if (ENTER.includes(key) || key === END) return line;
-      if (key === INTERRUPT) throw new FilingsError('interrupted', 'interrupted: SIGINT', { signal: 2 });
+      if (key === INTERRUPT) throw interruptedBy('SIGINT');
       if (key === ERASE_ALL) line = '';
       else if (ERASE.includes(key)) line = [...line].slice(0, -1).join('');
       else line += key;

@@ -5,7 +5,7 @@ import { head, sendFile } from '../servers/answers.ts';
 import { type ScriptedServer, startScripted } from '../servers/scripted.ts';
 import { content } from '../service/transfer-fixture.ts';
 import { ACCESSION, proving, serviceAt, workplace } from './program.ts';
-import { ONE_THREAD, strace, traced } from './traced.ts';
+import { oneThread, strace, traced } from './traced.ts';
 
 // Each write takes 1 MiB at the most, and some more: there are at least four.
 const FILE = content(4_500_000);
@@ -78,6 +78,6 @@ test('a write that takes less than asked is gone on with', async () => {
   // retval= would lie about what was written: a limit on the file's size makes real short writes.
   const place = await workplace();
   const line = `trap '' XFSZ; ulimit -f 1000; exec $FILINGS ${GET.join(' ')}`;
-  const { exitCode, stderr } = await place.shell(line, { ...serviceAt(server.url), ...ONE_THREAD });
+  const { exitCode, stderr } = await place.shell(line, { ...serviceAt(server.url), ...(await oneThread(place)) });
   expect([exitCode, await place.names()], stderr).toEqual([8, []]);
 });

@@ -6,7 +6,7 @@ import { head, nothingLeft, rangeStart } from '../servers/answers.ts';
 import { type ScriptedServer, startScripted } from '../servers/scripted.ts';
 import { content } from '../service/transfer-fixture.ts';
 import { ACCESSION, BIN, NODE, proving, serviceAt, until, type Workplace, workplace } from './program.ts';
-import { ONE_THREAD, strace, traced } from './traced.ts';
+import { oneThread, strace, traced } from './traced.ts';
 
 // Proof 3 of a transfer that never lies: after a kill the final name is absent, old, or whole; a rerun completes.
 const ROUNDS = proving ? 40 : 3;
@@ -157,7 +157,7 @@ describe.skipIf(!strace)('SIGKILL at a system call (strace)', () => {
       const log = join(place.home, 'calls');
       const calls = 'trace=pwritev,pwrite64,write,writev,fsync,link,rename,unlink';
       const line = `strace -f -y -s 200 -o ${log} -e ${calls} ${NODE} ${BIN} ${arguments_(old).join(' ')}`;
-      const { exitCode, stderr } = await place.shell(line, { ...serviceAt(server.url), ...ONE_THREAD });
+      const { exitCode, stderr } = await place.shell(line, { ...serviceAt(server.url), ...(await oneThread(place)) });
       expect(exitCode, stderr).toBe(0);
       const steps = (await readFile(log, 'utf8')).split('\n').flatMap((call) => step(call, place.path));
       const once = steps.filter((name, at) => name !== steps[at - 1]);
@@ -179,7 +179,7 @@ describe.skipIf(!strace)('SIGKILL at a system call (strace)', () => {
     for (const when of proving ? [1, 2] : [2]) {
       const place = await workplace();
       const { moment, goOn } = sent(3, true);
-      const first = place.start(arguments_(false), { ...serviceAt(server.url), ...ONE_THREAD });
+      const first = place.start(arguments_(false), { ...serviceAt(server.url), ...(await oneThread(place)) });
       await moment;
       await until(async () => (await partBytes(place)) > 0);
       first.kill('SIGKILL');

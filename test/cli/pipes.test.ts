@@ -1,12 +1,14 @@
-import { execFile } from 'node:child_process';
-import { open } from 'node:fs/promises';
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { constants } from 'node:fs';
+import { open, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { framed, sendAndEnd, sendFile } from '../servers/answers.ts';
 import { type ScriptedServer, startScripted } from '../servers/scripted.ts';
 import { content } from '../service/transfer-fixture.ts';
-import { ACCESSION, proving, serviceAt, until, workplace } from './program.ts';
+import { ACCESSION, BIN, NODE, proving, serviceAt, until, workplace } from './program.ts';
 
 // Proof 6 of a transfer that never lies: pipes, compared byte for byte.
 const FILE = content(3_000_000);
@@ -189,4 +191,51 @@ describe('a reader that never reads', () => {
     expect(stderr).toContain('the deadline of 1 s has passed');
     await held.close();
   });
+});
+
+/** The program with both streams in a FIFO that the test holds open: nobody else reads from it. */
+async function bothIntoFifo(more: readonly string[]) {
+  const place = await workplace();
+  await promisify(execFile)('mkfifo', [join(place.path, 'fifo')]);
+  const reader = await open(join(place.path, 'fifo'), 'r+');
+  const shared = await open(join(place.path, 'fifo'), 'w');
+  onTestFinished(async () => void (await Promise.all([reader.close(), shared.close()])));
+  const args = [BIN, 'download', ACCESSION, 'a', '-o', '-', '-v', ...more];
+  const env = { ...process.env, ...serviceAt(server.url) };
+  const running = spawn(NODE, args, { cwd: place.path, env, stdio: ['ignore', shared.fd, shared.fd] });
+  return { running, ended: once(running, 'exit'), reader, shared };
+}
+
+test.runIf(process.platform === 'linux')('others who write to the same pipe are blocked as before', async () => {
+  const { running, ended, reader, shared } = await bothIntoFifo([]);
+  const isBlocking = async () => {
+    const [, flags = ''] = /^flags:\s+(\d+)$/m.exec(await readFile(`/proc/self/fdinfo/${shared.fd}`, 'utf8')) ?? [];
+    return (Number.parseInt(flags, 8) & constants.O_NONBLOCK) === 0;
+  };
+  // It has more to write than is read: it is still at it each time.
+  let taken = Buffer.alloc(0);
+  while (taken.length < 500_000) {
+    const { bytesRead, buffer } = await reader.read(Buffer.alloc(65_536));
+    taken = Buffer.concat([taken, buffer.subarray(0, bytesRead)]);
+    expect(await isBlocking()).toBe(true);
+  }
+  expect(taken.indexOf('> GET ')).toBeGreaterThanOrEqual(0);
+  running.kill('SIGKILL');
+  await ended;
+});
+
+test.each([
+  ['the deadline', ['--deadline', '2s'], 7],
+  ['a signal', [], 143],
+])('a reader of stderr that reads no more, %s ends the program', async (_, more, status) => {
+  const { running, ended, reader } = await bothIntoFifo(more);
+  if (status === 143) {
+    // The file is going out: what comes next fills the pipe, in which its last words then find no room.
+    for (let taken = 0; taken < 500_000; ) taken += (await reader.read(Buffer.alloc(65_536))).bytesRead;
+    running.kill();
+  }
+  const tooLong = setTimeout(() => running.kill('SIGKILL'), 30_000);
+  const [exitCode] = await ended;
+  clearTimeout(tooLong);
+  expect(exitCode).toBe(status);
 });

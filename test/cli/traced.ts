@@ -1,4 +1,6 @@
 import { execFile } from 'node:child_process';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { BIN, type Ended, NODE, type Workplace } from './program.ts';
 
@@ -8,16 +10,25 @@ export const strace = await promisify(execFile)('strace', ['-f', '-o', '/dev/nul
   () => false,
 );
 
-/** Faults are counted by thread: the pool must have one only. */
-export const ONE_THREAD = { UV_THREADPOOL_SIZE: '1' };
+/** A disk of a type that nobody knows: nothing is waited for by the event loop (src/disk/calls/). */
+const UNKNOWN_DISK = `const disk = require('node:fs/promises');
+const { statfs } = disk;
+disk.statfs = async (...args) => ({ ...(await statfs(...args)), type: 0 });`;
 
-/** Runs the program with one thread in its pool under strace, which is told by `options` what to do to its calls. */
-export function traced(
+/** An environment in which one thread makes all calls for a file: faults are counted by thread. */
+export async function oneThread({ home }: Workplace): Promise<Record<string, string>> {
+  const hook = join(home, 'unknown-disk.cjs');
+  await writeFile(hook, UNKNOWN_DISK);
+  return { UV_THREADPOOL_SIZE: '1', NODE_OPTIONS: `--require ${hook}` };
+}
+
+/** Runs the program with one thread for its files under strace, which is told by `options` what to do to its calls. */
+export async function traced(
   place: Workplace,
   options: string,
   args: readonly string[],
   env: Record<string, string>,
 ): Promise<Ended> {
   const line = `strace -f -o /dev/null ${options} ${NODE} ${BIN} ${args.join(' ')}`;
-  return place.shell(line, { ...env, ...ONE_THREAD });
+  return place.shell(line, { ...env, ...(await oneThread(place)) });
 }

@@ -39,6 +39,7 @@ describe('a line', () => {
     ['half an escape', `\\${HEX}  a\\`],
     ['another form (--tag)', `SHA256 (a) = ${HEX}`],
     ['a hash alone', HEX],
+    ['a name that a power cut left half of', `${HEX}  prim\0\0\0\0`],
     ['nothing', ''],
   ])('%s is none', (_, line) => {
     expect(parseSumsLine(line)).toBeUndefined();

@@ -5,7 +5,7 @@ import { ReadStream } from 'node:tty';
 import { onAbort } from '../../abort.ts';
 import { FilingsError } from '../../errors.ts';
 import { write } from '../../stdio/output.ts';
-import type { World } from '../../world.ts';
+import { interruptedBy, type World } from '../../world.ts';
 
 const NO_SUCH_PROGRAM = 127;
 /** By SIGINT, as a shell says it. */
@@ -13,7 +13,7 @@ const ENDED_BY_CTRL_C = 130;
 
 /**
  * Lets a person change a file: with `VISUAL`, else `EDITOR`, else vi, each of which may have arguments.
- * @throws FilingsError `config` when that could not be run or did not end well; the signal's reason
+ * @throws FilingsError `config` when that could not be run or did not end well; `interrupted` when a Ctrl-C ended it; the signal's reason
  */
 export async function editFile(path: string, world: World): Promise<void> {
   const { env, interrupt } = world;
@@ -22,9 +22,7 @@ export async function editFile(path: string, world: World): Promise<void> {
   interrupt.throwIfAborted();
   if (end.code === 0) return;
   // One that takes a Ctrl-C for a key goes on with it; one that ends by it was interrupted, and so are we.
-  if (end.signal === 'SIGINT' || end.code === ENDED_BY_CTRL_C) {
-    throw new FilingsError('interrupted', 'interrupted: SIGINT', { signal: 2 });
-  }
+  if (end.signal === 'SIGINT' || end.code === ENDED_BY_CTRL_C) throw interruptedBy('SIGINT');
   throw new FilingsError('config', `the editor ${editor}: ${wordsOf(end)}: nothing is changed`, {
     hint: 'VISUAL or EDITOR names the editor',
   });

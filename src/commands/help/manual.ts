@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { diskFailure } from '../../disk/failure.ts';
 import { errnoOf, FilingsError } from '../../errors.ts';
 import { write } from '../../stdio/output.ts';
-import type { World } from '../../world.ts';
+import { interruptedBy, type World } from '../../world.ts';
 
 /** What shows a page, the first that is there: a name with a slash is a file's to each of them. */
 const READERS = ['man', 'mandoc'] as const;
@@ -20,7 +20,7 @@ interface Shown {
  * Shows a page of the manual as it is shipped: on a terminal in man's own pager, else as plain text.
  * A Ctrl-C is the pager's own matter: what counts is how it ends.
  * @param otherwise what is written where nothing can show a page
- * @throws FilingsError `local_io` when the page is not there; the reason of an interrupt that ended the reader
+ * @throws FilingsError `local_io` when the page is not there; `interrupted` when a Ctrl-C ended the reader; the signal's reason
  */
 export async function showPage(name: string, otherwise: string, world: World): Promise<void> {
   const place = world.own.placeOf(`man/${name}`);
@@ -55,7 +55,7 @@ async function showFile(path: string, otherwise: string, world: World): Promise<
     if (shown?.status === 0 && world.stdout.isTTY) return;
     if (shown?.status === 0 && shown.text !== '') return write(world.stdout, plain(shown.text));
     world.interrupt.throwIfAborted();
-    if (shown?.signal === 'SIGINT') throw new FilingsError('interrupted', 'interrupted: SIGINT', { signal: 2 });
+    if (shown?.signal === 'SIGINT') throw interruptedBy('SIGINT');
   }
   await write(world.stdout, otherwise);
 }

@@ -3,7 +3,8 @@ import { type BigIntStats, constants } from 'node:fs';
 import { type FileHandle, open, rename, unlink } from 'node:fs/promises';
 import { flushEntries } from '../../disk/directory/make-directories.ts';
 import { diskFailure } from '../../disk/failure.ts';
-import { appendLines, endsInLine, requireOwn, type SharedFile } from './append.ts';
+import { endsInLine } from '../../disk/whole-lines.ts';
+import { appendLines, requireOwn, type SharedFile } from './append.ts';
 import { countingEntries, indexSums, type ReadableSums } from './counting-entries.ts';
 import { type EntryPath, RewriteLock } from './rewrite-lock.ts';
 import { sorted } from './sorted.ts';
@@ -72,8 +73,8 @@ async function rewriteHeld({ sums, entry, shown, uid }: Rewriting, lock: Rewrite
 /** How far whole lines reach; a torn one is ended first, as whoever appends would do. */
 async function endOfLines(file: FileHandle): Promise<number> {
   for (;;) {
-    const { size } = await file.stat({ bigint: true });
-    if (await endsInLine(file.fd, size)) return Number(size);
+    const { size } = await file.stat();
+    if (await endsInLine(file.fd, size)) return size;
     await file.write('\n');
   }
 }

@@ -7,7 +7,8 @@ export interface SumsEntry {
   readonly sha256: string;
 }
 
-const LINE = /^(\\?)([\da-f]{64}) [ *](.+)$/is;
+/** No name holds a NUL: where one stands, the power went before the rest of the line was on disk. */
+const LINE = /^(\\?)([\da-f]{64}) [ *]([^\0]+)$/i;
 const ESCAPED: Readonly<Record<string, string>> = { '\\': '\\\\', '\n': '\\n', '\r': '\\r' };
 const MEANT: Readonly<Record<string, string>> = { '\\\\': '\\', '\\n': '\n', '\\r': '\r' };
 

@@ -28,11 +28,18 @@ export class AccessionSet {
   }
 }
 
+/** Ten digits and a dash, two digits and a dash, six digits. */
 function firstNine(accession: AccessionNumber): number {
-  return Number(accession.slice(0, 9));
+  return digits(accession, 0, 9, 0);
 }
 
-/** Behind the first nine come a digit and a dash, two digits and a dash, six digits. */
 function lastNine(accession: AccessionNumber): number {
-  return Number(accession.slice(9, 10) + accession.slice(11, 13) + accession.slice(14));
+  return digits(accession, 14, 20, digits(accession, 11, 13, digits(accession, 9, 10, 0)));
+}
+
+/** The number whose decimal digits are `before`'s and those of a piece of the text: without texts of its own, since there may be millions. */
+function digits(text: string, start: number, end: number, before: number): number {
+  let number = before;
+  for (let at = start; at < end; at += 1) number = number * 10 + text.charCodeAt(at) - 48;
+  return number;
 }

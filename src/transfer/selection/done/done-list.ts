@@ -1,9 +1,9 @@
 import type { FileHandle } from 'node:fs/promises';
-import { readFailure } from '../../../disk/failure.ts';
+import { Appender } from '../../../disk/appender.ts';
+import { diskFailure, readFailure } from '../../../disk/failure.ts';
 import type { AccessionNumber } from '../../../service/accession.ts';
 import { LineSplitter } from '../input/line-splitter.ts';
 import { AccessionSet } from './accession-set.ts';
-import { Appender } from './appender.ts';
 import { type DoneEntry, doneLine, parseDoneLine } from './done-entry.ts';
 import { type OwnFile, openToAppend, openToRead } from './own-file.ts';
 
@@ -26,9 +26,11 @@ export interface DoneListOptions {
 export class DoneList {
   readonly #options: DoneListOptions;
   readonly #filings = new AccessionSet();
+  readonly #shown: string;
   #appender: Appender | undefined;
 
-  private constructor(options: DoneListOptions) {
+  private constructor(shown: string, options: DoneListOptions) {
+    this.#shown = shown;
     this.#options = options;
   }
 
@@ -37,7 +39,7 @@ export class DoneList {
    * this user's, `local_io`, the signal's reason.
    */
   static async open(file: OwnFile, options: DoneListOptions, signal: AbortSignal): Promise<DoneList> {
-    const list = new DoneList(options);
+    const list = new DoneList(file.shown, options);
     const handle = await (options.readOnly ? openToRead(file) : openToAppend(file));
     if (handle === undefined) return list;
     try {
@@ -48,7 +50,7 @@ export class DoneList {
       throw readFailure(error, file.shown);
     }
     if (options.readOnly) await handle.close();
-    else list.#appender = new Appender(handle, file.shown);
+    else list.#appender = new Appender(handle);
     return list;
   }
 
@@ -69,7 +71,10 @@ export class DoneList {
   /** Remembers a filing as complete. Throws `local_io`: then it does not count as done. */
   async add(accession: AccessionNumber, files: number): Promise<void> {
     const { selection, now } = this.#options;
-    await this.#appender?.append(doneLine({ accession, selection, time: now(), files }));
+    const line = Buffer.from(doneLine({ accession, selection, time: now(), files }));
+    await this.#appender?.append(line).catch((error) => {
+      throw diskFailure(error, this.#shown, 'choose another file');
+    });
     this.#filings.add(accession);
   }
 
