@@ -21,6 +21,11 @@ export const MUTANTS = Object.fromEntries(
       'reset || lostItsPeer(connection) ? unproved(truncated(body)) : undefined',
       'undefined',
     ],
+    'TLS ends without its alert': [
+      'src/http/exchange/body-end.ts',
+      'if (connection.intake.closureSeen) return undefined;',
+      'if (connection.intake.closureSeen || !reset) return undefined;',
+    ],
     'surplus is passed over': [
       'src/http/exchange/body-end.ts',
       'if (!choked && !isSurplus(rest)) return undefined;',
@@ -34,7 +39,7 @@ export const MUTANTS = Object.fromEntries(
     'line breaks may come first': ['src/http/exchange/head-gate.ts', 'if (this.#behindBody) bytes', 'bytes'],
     'NUL in the status line': ['src/http/exchange/head-fault.ts', 'if (CONTROL.test(statusLine))', 'if (false)'],
     'a 101 is passed on': ['src/http/exchange/head-fault.ts', "if (start.startsWith('101', STATUS_AT))", 'if (false)'],
-    'a content coding is taken': ['src/service/client.ts', '/^(identity)?$/i', '/^(identity|gzip|br|x)?$/i'],
+    'a content coding is taken': ['src/service/unwelcome.ts', '/^(identity)?$/i', '/^(identity|gzip|br|x)?$/i'],
     // For --stories.
     'a part of another start is joined': ['src/transfer/resume.ts', 'if (start !== held.bytes)', 'if (false)'],
     'a part of another file is joined': [

@@ -49,6 +49,18 @@ export const MUTANTS = [
     to: "return 'gone';",
   },
   {
+    name: 'a range of another version is appended',
+    file: 'src/transfer/resume.ts',
+    from: 'if (!sameValidator(held, came))',
+    to: 'if (false)',
+  },
+  {
+    name: 'a range from another byte on is appended',
+    file: 'src/transfer/resume.ts',
+    from: 'if (start !== held.bytes)',
+    to: 'if (false)',
+  },
+  {
     name: 'a reset ends a body',
     file: 'src/http/exchange/body-end.ts',
     from: 'return reset || lostItsPeer(connection) ?',
@@ -56,26 +68,26 @@ export const MUTANTS = [
   },
   {
     name: 'Retry-After is not kept',
-    file: 'src/service/client.ts',
+    file: 'src/service/unwelcome.ts',
     from: 'if (after === undefined)',
     to: 'if (after !== 0)',
   },
   {
     name: 'Retry-After is kept by one job alone',
-    file: 'src/service/client.ts',
+    file: 'src/service/unwelcome.ts',
     from: 'pace.pause(after);',
     to: '{}',
   },
   {
     name: 'redirects do not count',
-    file: 'src/service/client.ts',
+    file: 'src/service/requests.ts',
     from: 'this.#options.meter?.request();',
     to: 'if (url === resource) this.#options.meter?.request();',
   },
   {
     name: 'redirects do not wait for their turn',
-    file: 'src/service/client.ts',
-    from: 'if (!first) await this.turn(signal);',
+    file: 'src/service/requests.ts',
+    from: 'if (!first) await this.#options.retry.pace.turn(signal);',
     to: '',
   },
   {
@@ -101,5 +113,29 @@ export const MUTANTS = [
     file: 'src/transfer/sinks/part/part-file.ts',
     from: 'there ? dropQuietly(this.#place, this.#part) : undefined',
     to: 'undefined',
+  },
+  {
+    name: 'the key goes along to another host',
+    file: 'src/service/requests.ts',
+    from: 'if (to.origin !== url.origin) credentials = undefined;',
+    to: '',
+  },
+  {
+    name: 'a date is held against the clock of this machine',
+    file: 'src/service/unwelcome.ts',
+    from: 'serviceTime(now(), this.#clockAhead())',
+    to: 'now()',
+  },
+  {
+    name: 'after a reboot all bytes of a part count',
+    file: 'src/transfer/sinks/part/leftovers.ts',
+    from: "return standing === 'gone' ?",
+    to: "return standing !== 'abandoned' ?",
+  },
+  {
+    name: 'a pipe that cannot go on begins anew',
+    file: 'src/transfer/sinks/pipe.ts',
+    from: 'return this.#bytes === 0;',
+    to: 'return true;',
   },
 ];

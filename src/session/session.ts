@@ -1,6 +1,7 @@
 import { Connections } from '../http/connection/connections.ts';
 import { Pace } from '../http/retry/pace.ts';
-import { type Meter, ServiceClient } from '../service/client.ts';
+import { ServiceClient } from '../service/client.ts';
+import type { Meter } from '../service/client-options.ts';
 import { checkExtraAuthorities } from '../settings/extra-authorities.ts';
 import { configCommand, hintCommand } from '../settings/hint-command.ts';
 import { resolveSettings } from '../settings/resolve.ts';
@@ -79,7 +80,7 @@ export async function openSession(
     meter,
     monotonic,
     secrets,
-    trace: (line) => progress.trace(line),
+    trace: settings.verbose ? (line) => progress.trace(line) : undefined,
     again: (command) => hintCommand(command, { ...flags, sandbox: settings.sandbox }),
   });
   return {

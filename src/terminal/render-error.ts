@@ -75,15 +75,22 @@ function textLines(error: FilingsError, { color, verbose, secrets }: RenderOptio
 type ProblemLine = readonly [indent: string, text: string, maxLength: number];
 
 function problemLines(problem: Problem, message: string): ProblemLine[] {
-  const { type, title: _, status: __, detail, instance, errors, ...extensions } = problem;
+  const { type, title: _, status, detail, instance, errors, ...extensions } = problem;
   const lines: ProblemLine[] = [];
-  if (detail !== undefined && !message.includes(detail)) lines.push(['  ', detail, LONGEST_DETAIL]);
+  if (detail !== undefined && !isSaid(detail, message, status)) lines.push(['  ', detail, LONGEST_DETAIL]);
   lines.push(...validationLines(errors ?? {}));
   for (const [name, value] of Object.entries({ type: tellingType(type), instance, ...extensions })) {
     const text = memberText(value);
-    if (text !== '' && !message.includes(text)) lines.push(['  ', `${name}: ${text}`, LONGEST_MEMBER]);
+    if (text !== '' && !isSaid(text, message, status)) lines.push(['  ', `${name}: ${text}`, LONGEST_MEMBER]);
   }
   return lines.length > MOST_ENTRIES ? [...lines.slice(0, MOST_ENTRIES), ['  ', '…', 1]] : lines;
+}
+
+/** Whether the message says it, as a part of its own: `0` and `no` are in many a text that does not say them. */
+function isSaid(text: string, message: string, status: number): boolean {
+  return [`: ${text}`, `: ${status} ${text}`].some(
+    (part) => message.endsWith(part) || message.includes(`${part}; `) || message.includes(`${part}: `),
+  );
 }
 
 function* validationLines(errors: NonNullable<Problem['errors']>): Generator<ProblemLine> {

@@ -144,7 +144,7 @@ export const FRAMING: fc.Arbitrary<RawFraming> = fc.oneof(
       last: LAST,
     }),
   },
-  { weight: 2, arbitrary: fc.constant({ lengths: NONE, codings: NONE }) },
+  { weight: 3, arbitrary: fc.constant({ lengths: NONE, codings: NONE }) },
   {
     weight: 1,
     arbitrary: fc.record({

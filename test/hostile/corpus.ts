@@ -21,9 +21,22 @@ const chunked = (last: string) => ({
 });
 const one = (odd: Partial<RawAnswer>): Exchange => [{ ...SOUND, ...odd }];
 
+/** Over TLS, and what comes of comparing: only its alert ends a body without a length. */
+export const OVER_TLS: readonly (readonly [kind: string, exchange: Exchange])[] = [
+  ['same', one({ framing: UNTIL_CLOSE })],
+  ['stricter', one({ framing: UNTIL_CLOSE, ending: 'cut' })],
+  ['both refuse', one({ framing: UNTIL_CLOSE, ending: 'RST' })],
+  ['same', one({ ending: 'cut' })],
+  ['both refuse', one({ cut: 2 })],
+  // Taken, when the connection's end came in the same turn.
+  ['stricter', one({ body: '', behind: '\r\n\r\n' })],
+];
+
 /** What the search has found: what became of it then, and what is to become of it here. */
 export const CORPUS: readonly (readonly [was: string, now: 'taken' | 'refused', exchange: Exchange])[] = [
   ['sound', 'taken', one({})],
+  // Of the comparison itself: two sound heads, once their texts are joined.
+  ['taken', 'taken', one({ interim: ['HTTP/1.1 100 Continue\r\n'], start: '\r\nHTTP/1.1 200 OK' })],
   ['taken', 'refused', one({ interim: ['\r\n'] })],
   ['taken', 'refused', one({ interim: ['HTTP/1.1 100 Continue\r\n\r\n\r\n'] })],
   ['taken', 'refused', one({ start: 'HTTP/1.1 200 O\0K' })],

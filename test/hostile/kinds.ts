@@ -50,6 +50,11 @@ function surplusInOneRead({ answer, text, head, final, bytes }: Sent): boolean {
 }
 const BREAKS = ['', '\n', '\r\n'];
 
+/** Over TLS nothing but the connection's end ends it, and that is a bare FIN. */
+function endsWithoutAlert({ answer, final }: Sent): boolean {
+  return answer.ending === 'cut' && !/^(content-length|transfer-encoding):/im.test(final);
+}
+
 /** Where we refuse and curl does not. */
 export const STRICTER: readonly Kind[] = [
   {
@@ -67,6 +72,18 @@ export const STRICTER: readonly Kind[] = [
     name: 'last chunk cut off',
     refusal: /^integrity: .*truncated: the connection ended after \d+ bytes/,
     of: (sent) => chunked(sent) && !/\r\n\r\n$/.test(sent.text),
+  },
+  {
+    name: 'TLS cut off',
+    refusal: /^integrity: .*without the closure alert that ends TLS/,
+    of: endsWithoutAlert,
+    firm: true,
+  },
+  {
+    name: 'reset',
+    refusal:
+      /^(temporary|integrity): .*(the connection was closed before an answer came|truncated: the connection ended)/,
+    of: ({ answer }) => answer.ending === 'RST',
   },
   { name: 'empty', refusal: /^integrity: .*empty, and tells no length/, of: ({ bytes }) => bytes === '' },
   { name: 'bare line feed', refusal: /not sound HTTP: a bare line feed/, of: inHead(/(^|[^\r])\n/), firm: true },
@@ -102,8 +119,8 @@ export const STRICTER: readonly Kind[] = [
   {
     name: 'beginning',
     refusal: /not sound HTTP: it does not begin as HTTP/,
-    of: ({ answer, head }) =>
-      !head.startsWith('HTTP/') || !answer.start.startsWith('HTTP/') || /\r\n\r\n\r\n/.test(head),
+    // By what came: an interim head and the final one's odd beginning may make two sound heads together.
+    of: inHead(/^(?!HTTP\/)|\r\n\r\n(?!HTTP\/|$)/),
     firm: true,
   },
   {
@@ -174,6 +191,12 @@ export const LAXER: readonly Kind[] = [
     name: 'zeros before a chunk size',
     refusal: /^56 at \d+: Too long hexadecimal number/,
     of: ({ text }) => /^0{10}[0-9a-f]{7,}[\r;]/im.test(text),
+  },
+  {
+    name: 'reset',
+    refusal: /^56 at \d+: .*(Connection reset by peer|Broken pipe)/,
+    of: ({ answer, final }) =>
+      answer.ending === 'RST' && answer.cut === 0 && /^(content-length|transfer-encoding):/im.test(final),
   },
   {
     name: 'body of a redirect',

@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
+import type { TlsOptions } from 'node:tls';
 import { type ScriptedServer, type SeenRequest, startScripted } from '../servers/scripted.ts';
 import { type Exchange, type RawAnswer, segments } from './raw-answer.ts';
 
@@ -7,6 +8,12 @@ import { type Exchange, type RawAnswer, segments } from './raw-answer.ts';
 const BETWEEN_MS = 2;
 /** For whoever knows the end without the connection's. */
 const LATE_MS = 40;
+
+/** A connection, and what is below its TLS. */
+interface Line {
+  readonly socket: Socket;
+  readonly below: Socket;
+}
 
 /** A server that answers the requests for each file with that file's exchange, whoever asks. */
 export interface Stage {
@@ -18,7 +25,7 @@ export interface Stage {
   close(): Promise<void>;
 }
 
-export async function startStage(): Promise<Stage> {
+export async function startStage(tls?: TlsOptions): Promise<Stage> {
   const exchanges = new Map<string, { exchange: Exchange; asked: Map<string, number> }>();
   const server: ScriptedServer = await startScripted(async (socket, request) => {
     // Sent before the end of the connection was seen: it will be asked again over another one.
@@ -27,10 +34,12 @@ export async function startStage(): Promise<Stage> {
     const client = request.headers['user-agent']?.split('/')[0] ?? '';
     const index = staged?.asked.get(client) ?? 0;
     staged?.asked.set(client, index + 1);
-    const answer = staged?.exchange[index];
-    if (answer) await play(socket, answer, request.path);
+    // Whether a body without a length ends with TLS is seen only by asking once more: the same again, for us.
+    const last = tls && client === 'filings' ? (staged?.exchange.length ?? 0) - 1 : index;
+    const answer = staged?.exchange[Math.min(index, last)];
+    if (answer) await play({ socket, below: server.below(socket) }, answer, request.path);
     else socket.destroy();
-  });
+  }, tls);
   return {
     port: server.port,
     url: server.url,
@@ -44,7 +53,7 @@ function nameIn({ path }: SeenRequest): string {
   return /file_name=([\w.-]+)/.exec(path)?.[1] ?? '';
 }
 
-async function play(socket: Socket, answer: RawAnswer, self: string): Promise<void> {
+async function play({ socket, below }: Line, answer: RawAnswer, self: string): Promise<void> {
   const parts = segments(answer, self);
   for (const [index, part] of parts.entries()) {
     if (index > 0) await wait(BETWEEN_MS);
@@ -53,6 +62,7 @@ async function play(socket: Socket, answer: RawAnswer, self: string): Promise<vo
   if (answer.ending === 'late FIN') await wait(LATE_MS);
   if (answer.ending === 'RST') {
     await wait(BETWEEN_MS);
-    socket.resetAndDestroy();
-  } else socket.end();
+    below.resetAndDestroy();
+  } else if (answer.ending === 'cut') below.end();
+  else socket.end();
 }

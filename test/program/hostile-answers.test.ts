@@ -2,15 +2,26 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { HAS_CURL } from '../hostile/by-curl.ts';
-import { CORPUS } from '../hostile/corpus.ts';
+import { CORPUS, OVER_TLS } from '../hostile/corpus.ts';
 import { type Judgement, outcomeOf } from '../hostile/judge.ts';
 import { LAXER, STRICTER } from '../hostile/kinds.ts';
 import { judged } from '../hostile/search.ts';
 
 test.skipIf(!HAS_CURL)('what the comparison with curl has found before', async () => {
-  const judgements = await judged(CORPUS.map(([, , exchange]) => exchange));
+  const judgements = await judged(
+    CORPUS.map(([, , exchange]) => exchange),
+    'plain',
+  );
   const now = CORPUS.map(([was, , exchange], index) => [was, outcomeOf(judgements[index] as Judgement), exchange]);
   expect(now).toEqual(CORPUS);
+});
+
+test.skipIf(!HAS_CURL).each(['TLSv1.2', 'TLSv1.3'] as const)('over %s its alert alone ends a body', async (version) => {
+  const judgements = await judged(
+    OVER_TLS.map(([, exchange]) => exchange),
+    version,
+  );
+  expect(judgements.map(({ kind }, index) => [kind, OVER_TLS[index]?.[1]])).toEqual(OVER_TLS);
 });
 
 test('docs/hostile-answers.md has a row for each kind, in order, and no other', async () => {

@@ -79,7 +79,7 @@ describe('the output of filings list', () => {
     const single = await list([A, '-0']);
     expect([single.exitCode, single.stdout]).toEqual([9, 'a.htm\0d.htm\0']);
     expect(single.stderr).toMatch(
-      /^filings: 0001234567-24-000001: a file name has a NUL inside, .*\n {2}hint: .*--json/,
+      /^filings: 0001234567-24-000001: a file name has a NUL or half a character inside, .*\n {2}hint: .*--json/,
     );
     const several = await list([A, B, C, '-0']);
     expect([several.exitCode, several.stdout]).toEqual([3, `${A}\ta.htm\0${A}\td.htm\0${C}\tf.htm\0`]);
@@ -88,6 +88,13 @@ describe('the output of filings list', () => {
     );
     expect((await list([A])).stdout).toBe('a.htm\nb.htm\\x00c.htm\nd.htm\n');
     expect(String((await list([A, '-0', '--json'])).stdout).split('\0')).toHaveLength(4);
+  });
+
+  it('-0 refuses a name with half a character inside, which would go out as another name', async () => {
+    const { list } = await service(bodies({ [A]: ['a.htm', '\ud800b.htm', '\u{1f600}.htm'] }));
+    const { exitCode, stdout } = await list([A, '-0']);
+    expect([exitCode, stdout]).toEqual([9, 'a.htm\0\u{1f600}.htm\0']);
+    expect((await list([A])).stdout).toBe('a.htm\n\\ud800b.htm\n\u{1f600}.htm\n');
   });
 
   it('is JSON Lines that --input takes back', async () => {
@@ -206,7 +213,7 @@ describe('the exit status', () => {
   it('of names that are all filtered out', async () => {
     const { list } = await service(bodies({ [A]: ['a.htm'] }));
     const { stderr, exitCode } = await list([A, '--include', '*.xml']);
-    expect(stderr).toContain(`${A}: none of its 1 files is chosen`);
+    expect(stderr).toContain(`${A}: its one file is not chosen`);
     expect(exitCode).toBe(5);
   });
 

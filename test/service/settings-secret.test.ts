@@ -52,6 +52,20 @@ describe('a key', () => {
   });
 });
 
+describe('a JWT', () => {
+  test.each([`Authorization: Bearer ${CANARY}`, `Bearer ${CANARY}\n`, `bearer\t${CANARY}`])(
+    'that is a header is refused, not sent behind another Bearer: %j',
+    async (value) => {
+      const error = await readToken({ kind: 'value', value }, worldOf()).catch((thrown) => thrown);
+      expect(error).toMatchObject({ code: 'config', message: 'JWT: is a header, not a token alone' });
+    },
+  );
+
+  test('that begins as the word does is a token', async () => {
+    expect(await readToken({ kind: 'value', value: 'bearer.x.y' }, worldOf())).toBe('bearer.x.y');
+  });
+});
+
 describe('a key file', () => {
   test.each([0o640, 0o604, 0o620, 0o602, 0o644, 0o666])('of mode %o is refused with what mends it', async (mode) => {
     const path = await folder.file('open key', CANARY, mode);

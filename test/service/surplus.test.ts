@@ -80,6 +80,18 @@ describe.each(CONNECTIONS)('on a connection to %s', (connection) => {
   });
 });
 
+test.each(['length', 'chunked'] as const)(
+  '%s, line breaks behind it and a reset at once: never a file',
+  async (framing) => {
+    const { run } = await against((socket) => {
+      socket.write(inOne(content(5), framing, 'keep-alive', '\r\n\r\n'));
+      socket.resetAndDestroy();
+    }, 0);
+    for (let nth = 0; nth < 40; nth += 1) expect((await run.save(`f${nth}`)).error).toBeDefined();
+    expect(await run.names()).toEqual([]);
+  },
+);
+
 test('an error’s text is read all the same', async () => {
   const body = '{"title":"Gone fishing"}';
   const { run } = await against((socket) => {

@@ -154,6 +154,8 @@ describe('the problem', () => {
     ['a list of objects', [{ field: 'a', message: 'm' }, { message: 'n' }], { a: ['m'], '': ['n'] }],
     ['a list of strings', ['x', 'y'], { '': ['x', 'y'] }],
     ['a property called title', { title: ['is missing'] }, { title: ['is missing'] }],
+    ['title and detail', [{ field: 'a', title: 'Bad', detail: 'must be b' }], { a: ['Bad: must be b'] }],
+    ['detail alone, or twice', [{ detail: 'x' }, { title: 'y', detail: 'y' }], { '': ['x', 'y'] }],
   ])('reads errors: %s', (_name, errors, expected) => {
     expect(from(400, { errors }).problem?.errors).toEqual(expected);
   });

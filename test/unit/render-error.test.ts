@@ -62,6 +62,27 @@ describe('renderError as text', () => {
     expect(text(error)).toBe('filings: a.htm: 401 Unauthorized: Invalid API key\n');
   });
 
+  it('says no phrase of the status twice', () => {
+    const error = new FilingsError('not_found', 'a.htm: 404 Not Found', {
+      problem: { status: 404, title: 'Not Found', detail: 'Not Found' },
+    });
+    expect(text(error)).toBe('filings: a.htm: 404 Not Found\n');
+  });
+
+  it('says what the message holds by chance alone, in a number or a word', () => {
+    const error = new FilingsError('temporary', 'a.htm: 429 Too Many Requests: Item not found; 2 tries', {
+      problem: {
+        status: 429,
+        title: 'Item not found',
+        detail: 'no',
+        limit: 4,
+        remaining: 2,
+        message: 'Item not found',
+      },
+    });
+    expect(text(error).split('\n').slice(1, -1)).toEqual(['  no', '  limit: 4', '  remaining: 2']);
+  });
+
   it('makes foreign text harmless and cuts it', () => {
     const error = new FilingsError('temporary', `a\x1b[2J\nb: 500 ${'x'.repeat(5000)}`, {
       problem: { status: 500, detail: `\u202e${'d'.repeat(9000)}`, stack: 's\n'.repeat(9000), 'n\x07': 'v' },

@@ -2,6 +2,7 @@ import { takeTurn } from '../../abort.ts';
 import { FilingsError } from '../../errors.ts';
 import type { AccessionNumber } from '../../service/accession.ts';
 import type { ListedFile } from '../../service/listing/listing.ts';
+import { whyNoMatch } from '../../service/listing/no-match.ts';
 import { listFiles } from '../../session/list-files.ts';
 import { openSession, type Session } from '../../session/session.ts';
 import type { Invocation } from '../../spec/invocation.ts';
@@ -113,7 +114,7 @@ function shower(request: ListRequest, { settings, progress, signal }: Session, w
       if (cut && !toldCut) progress.note('cut to the width of the terminal: --json shows all of it');
       toldCut ||= cut;
     }
-    return fit.length < chosen.length ? splitByNul(accession, chosen.length - fit.length) : undefined;
+    return fit.length < chosen.length ? unfitForNul(accession, chosen.length - fit.length) : undefined;
   };
 }
 
@@ -144,14 +145,15 @@ function atLine(number: number, { code, message, hint }: FilingsError): FilingsE
   return new FilingsError(code, `line ${number}: ${message}`, hint === undefined ? {} : { hint });
 }
 
-/** Of a name with a NUL inside, a program that splits at NUL would make two. */
+/** Of a name with a NUL inside, a program that splits at NUL would make two; half a character would become another one. */
 function fits({ file_name }: ListedFile, form: ListForm): boolean {
-  return form.kind !== 'names' || !form.raw || !file_name.includes('\0');
+  return form.kind !== 'names' || !form.raw || !/[\0\p{Cs}]/u.test(file_name);
 }
 
-function splitByNul(accession: AccessionNumber, count: number): FilingsError {
+function unfitForNul(accession: AccessionNumber, count: number): FilingsError {
   const names = count === 1 ? 'a file name has' : `${count} file names have`;
-  return new FilingsError('integrity', `${accession}: ${names} a NUL inside, and cannot be listed with -0`, {
+  const what = 'a NUL or half a character inside';
+  return new FilingsError('integrity', `${accession}: ${names} ${what}, and cannot be listed with -0`, {
     hint: 'list it with --json',
   });
 }
@@ -162,7 +164,7 @@ function tellNoMatch(
   { several }: ListRequest,
   progress: Session['progress'],
 ) {
-  const reason = files === 0 ? 'the service lists no files' : `none of its ${files} files is chosen`;
+  const reason = whyNoMatch(files);
   if (several) return progress.note(`${accession}: ${reason}`);
   throw new FilingsError('not_found', `${accession}: ${reason}`, {
     hint: files === 0 ? 'check the accession number' : 'check --include and --exclude: case counts',

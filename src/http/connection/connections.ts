@@ -1,4 +1,3 @@
-import { setFlagsFromString } from 'node:v8';
 import Client from 'undici/lib/dispatcher/client.js';
 import type { GetRequest } from '../exchange/messages.ts';
 import { type OpenSocket, openSocket } from './connect.ts';
@@ -31,9 +30,6 @@ export class Connections {
 
   constructor(options: ConnectionOptions) {
     this.#options = options;
-    // undici's parser is WebAssembly: optimising it costs a small download a third of its time and 35 MB,
-    // and a large one gains nothing that can be measured.
-    setFlagsFromString('--liftoff-only');
   }
 
   /** An idle connection to the request's origin, or a new one; `fresh` asks for a new one. */

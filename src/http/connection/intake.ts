@@ -2,10 +2,10 @@ import type { OnReadOpts, Socket } from 'node:net';
 import { HeadGate } from '../exchange/head-gate.ts';
 import type { Underlay } from './underlay.ts';
 
-/** What one read of a socket may bring. */
-const SLOT_BYTES = 65_536;
+/** What one read of a socket may bring: each costs a way through the parser. */
+const SLOT_BYTES = 262_144;
 /** Slots kept for reuse: somewhat more than a body gathers. */
-const MOST_SLOTS = 40;
+const MOST_SLOTS = 10;
 
 /**
  * The reading side of a socket, in our hands: into slots that are used again, so that

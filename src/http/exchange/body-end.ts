@@ -44,8 +44,9 @@ export function surplusDoubt(
   if (isFieldOverflow(socket.errored)) return tooManyBehind(url, socket.errored);
   // On a connection that is kept the parser goes on: it chokes on anything but line breaks, which it passes over.
   const choked = socket.errored?.message === 'bad response';
-  const stopped = socket.destroyed;
-  const rest = stopped ? intake.unparsed.toString('latin1', 0, 3) : breaksBehind(lastRead, lastData);
+  // Nothing is unparsed where it went on, also when a reset has ended the connection in this very turn.
+  const unparsed = socket.destroyed ? intake.unparsed.toString('latin1', 0, 3) : '';
+  const rest = unparsed || breaksBehind(lastRead, lastData);
   if (!choked && !isSurplus(rest)) return undefined;
   return new FilingsError('integrity', `${url.host}: more bytes came than the answer has, so its length is in doubt`, {
     hint: 'the service or a proxy counts wrongly: tell whoever runs it; --sha256 proves a file all the same',

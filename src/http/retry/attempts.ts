@@ -66,9 +66,9 @@ interface Tried {
   readonly askedMs: number | undefined;
 }
 
-/** The wait that the service asked for, from now on; undefined when it did not. */
-function askedFor({ retryAt }: FilingsError, { now }: RetryPolicy): number | undefined {
-  return retryAt === undefined ? undefined : Math.max(0, retryAt - now());
+/** The wait that the service asked for, from now on, whatever the machine's clock was set to meanwhile; undefined when it did not. */
+function askedFor({ retryDue }: FilingsError, { pace }: RetryPolicy): number | undefined {
+  return retryDue === undefined ? undefined : Math.max(0, retryDue - pace.now());
 }
 
 function waitOrThrow(error: FilingsError, { failures, tries, askedMs }: Tried, policy: RetryPolicy): number {

@@ -17,6 +17,11 @@ export class Pace {
     this.#now = now;
   }
 
+  /** By its clock. */
+  now(): number {
+    return this.#now();
+  }
+
   /** Nobody asks for the next `ms`. */
   pause(ms: number): void {
     this.#pausedUntil = Math.max(this.#pausedUntil, this.#now() + ms);

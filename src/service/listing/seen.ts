@@ -13,8 +13,17 @@ export function describeAnswer(text: string, json: unknown): string {
     const kinds = [...new Set(json.slice(0, 100).map(kindOf))].join(' and ');
     return `an array of ${json.length}, of ${kinds}, without file names`;
   }
-  if (typeof json === 'object' && json !== null) return `an object ${membersOf(json)}, without file names`;
+  if (typeof json === 'object' && json !== null)
+    return `an object ${membersOf(json)}, without file names${saidBy(json)}`;
   return `${kindOf(json)}, not a list: ${shortened(JSON.stringify(json), LONGEST)}`;
+}
+
+/** What an object says that is an error under a success's status; nothing where it says nothing. */
+function saidBy(object: object): string {
+  const { error, message, detail, title } = object as Record<string, unknown>;
+  const said = [detail, message, error, title].find((each) => typeof each === 'string' && each.trim() !== '');
+  const saying = sayingOf(typeof said === 'string' ? said : '');
+  return saying === undefined ? '' : `: ${shortened(saying, LONGEST)}`;
 }
 
 function describeText(text: string): string {

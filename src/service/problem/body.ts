@@ -128,7 +128,7 @@ function* messagesIn(property: string, value: unknown, depth: number): Generator
   if (Array.isArray(value)) {
     for (const item of value) yield* messagesIn(property, item, depth + 1);
   } else if (isObject(value)) {
-    const said = depth === 0 ? undefined : saidByJson(value);
+    const said = depth === 0 ? undefined : saidByEntry(value);
     if (said !== undefined) yield [property || named(value), said];
     else {
       for (const [name, nested] of Object.entries(value)) {
@@ -138,6 +138,13 @@ function* messagesIn(property: string, value: unknown, depth: number): Generator
       }
     }
   } else yield [property, String(value)];
+}
+
+/** An entry of an array of errors has what it says in its title and its detail, of which each may say half. */
+function saidByEntry(entry: JsonObject): string | undefined {
+  const said = saidByJson(entry);
+  const detail = typeof entry.detail === 'string' && entry.detail.trim() !== '' ? entry.detail : undefined;
+  return said === undefined || detail === undefined || detail === said ? (said ?? detail) : `${said}: ${detail}`;
 }
 
 /** The property that an entry of an array of errors is about. */

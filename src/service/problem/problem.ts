@@ -19,6 +19,8 @@ export interface UnwelcomeAnswer {
   readonly retryable?: boolean;
   /** When the service said that it may be tried again, in milliseconds since the epoch. */
   readonly retryAt?: number;
+  /** The same by a clock that never steps. */
+  readonly retryDue?: number;
   /** Known better than what the status alone tells. */
   readonly hint?: string;
   /** A command of this program as this run would give it. */
@@ -31,7 +33,7 @@ export interface UnwelcomeAnswer {
  * is read for whatever it can tell, in whichever shape it came, and is clear of `secrets`. Throws nothing.
  */
 export function errorFromAnswer(answer: UnwelcomeAnswer, secrets: Secrets): FilingsError {
-  const { status, subject, retryAt, retryable = false } = answer;
+  const { status, subject, retryAt, retryDue, retryable = false } = answer;
   const code = codeOf(status);
   const { said, problem, foreign } = readErrorBody(
     isContent(answer) ? { ...answer, body: Buffer.alloc(0) } : answer,
@@ -49,6 +51,7 @@ export function errorFromAnswer(answer: UnwelcomeAnswer, secrets: Secrets): Fili
     stopsRun: status === 401 || status === 407,
     ...(foreign && { fault: 'foreign' as const }),
     ...(retryAt !== undefined && { retryAt }),
+    ...(retryDue !== undefined && { retryDue }),
   });
 }
 

@@ -5,6 +5,8 @@ import { readAll } from '../../stdio/input.ts';
 import type { World } from '../../world.ts';
 import type { KeySource, TokenSource } from '../settings.ts';
 
+const TOKEN = 'JWT';
+
 /**
  * The API key from where the settings say it is. Remembered as a secret.
  * @throws FilingsError `config` without a byte of the key
@@ -22,18 +24,23 @@ export function readToken(
   world: World,
   signal: AbortSignal = world.interrupt,
 ): Promise<string> {
-  return readSecret(source, 'JWT', world, signal);
+  return readSecret(source, TOKEN, world, signal);
 }
 
 async function readSecret(source: KeySource, what: string, world: World, signal: AbortSignal): Promise<string> {
   const secret = (await rawSecret(source, what, world, signal)).replace(/\r?\n$/, '');
   requireSecretSize(secret, nameOf(source, what));
   world.secrets.add(secret);
-  const fault = faultOf(secret);
+  const fault = faultOf(secret) ?? (what === TOKEN && isHeader(secret) ? 'is a header, not a token alone' : undefined);
   if (fault === undefined) return secret;
   throw new FilingsError('config', `${nameOf(source, what)}: ${fault}`, {
     hint: `it must be one line, and nothing but the ${what} itself`,
   });
+}
+
+/** What `token sign --header` prints, or a part of it: it would be sent as `Bearer Bearer ...`. */
+function isHeader(token: string): boolean {
+  return /^(?:authorization\s*:|bearer\s)/i.test(token);
 }
 
 async function rawSecret(source: KeySource, what: string, world: World, signal: AbortSignal): Promise<string> {

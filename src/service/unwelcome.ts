@@ -1,0 +1,89 @@
+import { errorAbout, type FilingsError, type Subject } from '../errors.ts';
+import type { Answer } from '../http/exchange/messages.ts';
+import { isRetriedStatus, retryAfterMs } from '../http/retry/retry.ts';
+import { gatherErrorBody } from './bounded.ts';
+import type { ClientOptions } from './client-options.ts';
+import { clockSkew, serviceTime } from './clock-skew.ts';
+import { errorFromAnswer, type UnwelcomeAnswer } from './problem/problem.ts';
+
+/** Reads answers that are not what was asked for. */
+export class Unwelcome {
+  readonly #options: ClientOptions;
+  readonly #clockAhead: () => number | undefined;
+
+  /** `clockAhead`: how far the local clock is ahead of the service's, in milliseconds, where that is known. */
+  constructor(options: ClientOptions, clockAhead: () => number | undefined) {
+    this.#options = options;
+    this.#clockAhead = clockAhead;
+  }
+
+  /** What such an answer means (`retryable`, `retryAt` and `retryDue` set). Throws what the meter throws, the signal's reason. */
+  async errorFrom(answer: Answer, subject: Subject, signal: AbortSignal): Promise<FilingsError> {
+    const asked = this.#askedToWait(answer);
+    const { body, truncated } = await gatherErrorBody(answer, signal);
+    this.#options.meter?.came(body.length);
+    const unwelcome: UnwelcomeAnswer = {
+      status: answer.status,
+      headers: answer.headers,
+      body,
+      truncated,
+      subject,
+      again: this.#options.again,
+      retryable: isRetriedStatus(answer.status),
+      ...asked,
+      ...(answer.status === 401 ? this.#hintForUnauthorized() : {}),
+      ...(answer.status === 407 ? this.#hintForProxy() : {}),
+    };
+    return errorFromAnswer(unwelcome, this.#options.secrets);
+  }
+
+  /** Throws `integrity` for a success that is coded, and what problem details under a 200 mean. */
+  async refuseDisguise(answer: Answer, subject: Subject, signal: AbortSignal): Promise<void> {
+    const coding = answer.headers['content-encoding'];
+    if (isCoded(coding)) {
+      answer.discard();
+      const why = `the answer came with the content coding ${coding}, which was not asked for`;
+      throw errorAbout(subject, 'integrity', why);
+    }
+    if (/^application\/problem\+json\b/i.test(String(answer.headers['content-type'] ?? ''))) {
+      throw await this.errorFrom(answer, subject, signal);
+    }
+  }
+
+  /**
+   * Until when the service asks not to be asked. It holds for all jobs from now on: the
+   * body may be long in coming, or be more than the run may take, and nobody may try this one again.
+   */
+  #askedToWait({ status, headers }: Answer): Pick<UnwelcomeAnswer, 'retryAt' | 'retryDue'> | undefined {
+    if (!isRetriedStatus(status)) return undefined;
+    const { now, pace, maxRetryAfterMs } = this.#options.retry;
+    const after = retryAfterMs(headers['retry-after'], serviceTime(now(), this.#clockAhead()));
+    if (after === undefined) return undefined;
+    if (after <= maxRetryAfterMs) pace.pause(after);
+    return { retryAt: now() + after, retryDue: pace.now() + after };
+  }
+
+  /** With a JWT it may be the key, the token, or the time that the token is checked against. */
+  #hintForUnauthorized(): { readonly hint?: string } {
+    const withToken = this.#options.credentials.token !== undefined;
+    const skew = clockSkew(this.#clockAhead(), withToken);
+    if (!withToken) return skew === undefined ? {} : { hint: `check the API key; and ${skew}` };
+    const check = 'check the API key, and the JWT: filings token inspect; is its public key imported for this API key?';
+    return { hint: skew ?? check };
+  }
+
+  /** Which proxy it is that refuses; its credentials are not shown. */
+  #hintForProxy(): { readonly hint?: string } {
+    const proxy = this.#options.connections.proxyOf(this.#options.baseUrl);
+    if (proxy === undefined) return {};
+    const put = 'put USER:PASSWORD@ before its host in HTTP_PROXY';
+    return { hint: `the proxy ${proxy.host} wants a user and a password, or others: ${put}` };
+  }
+}
+
+/** By what `Content-Encoding` says: a list, in one field or several (RFC 9110 section 8.4). */
+function isCoded(coding: string | string[] = ''): boolean {
+  return !String(coding)
+    .split(',')
+    .every((one) => /^(identity)?$/i.test(one.trim()));
+}
