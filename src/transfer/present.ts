@@ -1,8 +1,7 @@
 import type { Stats } from 'node:fs';
-import { lstat } from 'node:fs/promises';
 import { otherSpelling } from '../disk/directory/spelling.ts';
 import { diskFailure } from '../disk/failure.ts';
-import { errnoOf, FilingsError } from '../errors.ts';
+import { FilingsError } from '../errors.ts';
 import { type PartPlace, shownPath } from './sinks/part/part-place.ts';
 
 export type IfExists = 'skip' | 'overwrite' | 'error';
@@ -13,24 +12,30 @@ export type Present =
   /** `stat` is of a plain file. */
   | { readonly kind: 'nothing' | 'replaceable'; readonly stat?: Stats };
 
-/** A final link is replaced, never followed; anything else that is no plain file is left alone. Throws `local_io`. */
+/** What has a final name, as `judge` says, and no other spelling of it. Throws `local_io`. */
 export async function presentAt(place: PartPlace, ifExists: IfExists): Promise<Present> {
   const { directory, final } = place;
-  const path = shownPath(place);
-  const look = async () => ({
-    stat: await lstat(directory.entry(final)),
-    other: await otherSpelling(directory, final),
-  });
+  const look = async () => {
+    const stat = await directory.disk.look(directory.entry(final));
+    return stat && { stat, other: await otherSpelling(directory, final) };
+  };
   const found = await look().catch((error) => {
-    if (errnoOf(error) === 'ENOENT') return undefined;
-    throw diskFailure(error, path);
+    throw diskFailure(error, shownPath(place));
   });
   if (!found) return { kind: 'nothing' };
   const { stat, other } = found;
-  if (other !== undefined) throw sameToTheDisk(path, other);
-  if (ifExists === 'error') throw alreadyThere(path);
+  if (other !== undefined) throw sameToTheDisk(shownPath(place), other);
+  return judge(stat, ifExists, () => shownPath(place));
+}
+
+/**
+ * What becomes of what has a final name: a link is replaced, never followed; anything else that is no plain file is left
+ * alone. `shown` is the name's path for people. Throws `local_io`.
+ */
+export function judge(stat: Stats, ifExists: IfExists, shown: () => string): Present {
+  if (ifExists === 'error') throw alreadyThere(shown());
   if (stat.isSymbolicLink()) return { kind: 'replaceable' };
-  if (!stat.isFile()) throw inTheWay(path, stat.isDirectory() ? 'a directory' : 'something that is no file');
+  if (!stat.isFile()) throw inTheWay(shown(), stat.isDirectory() ? 'a directory' : 'something that is no file');
   return { kind: ifExists === 'skip' ? 'file-to-keep' : 'replaceable', stat };
 }
 
@@ -46,8 +51,7 @@ function inTheWay(path: string, what: string): FilingsError {
   });
 }
 
-/** What `--if-exists error` says of a file that is there. */
-export function alreadyThere(path: string): FilingsError {
+function alreadyThere(path: string): FilingsError {
   return new FilingsError('local_io', `${path}: it is there already`, {
     hint: '--if-exists skip keeps it, --if-exists overwrite replaces it',
   });

@@ -41,7 +41,8 @@ describe('a tree', () => {
     const place = await workplace();
     const path = await listed(place, 'a', { one: '1' });
     const owner = '0123abcd-89ef0123-00000000-zz-zz';
-    for (const name of [`.one.${owner}.1.part`, `.one.${owner}.1.resume`, '.SHA256SUMS.lock', '.hidden', 'b']) {
+    const parts = [`.one.${owner}.1.part`, `.one.${owner}.1.resume`, '.one.of-another-version.part'];
+    for (const name of [...parts, '.SHA256SUMS.lock', '.hidden', 'b']) {
       await writeFile(join(path, name), '');
     }
     await mkdir(join(path, 'directory'));
@@ -175,7 +176,8 @@ describe('a checksum file', () => {
     await writeFile(join(path, 'SHA256SUMS'), text);
     const { lines, stderr, exitCode } = await verified(place, ['a']);
     expect([lines, exitCode]).toEqual([[], 0]);
-    expect(stderr).toContain('warning: a/SHA256SUMS: passed over 1 lines that are no entries');
+    expect(stderr).toContain('warning: a/SHA256SUMS: passed over 1 line that is no entry');
+    expect(stderr).toContain("warning: a/SHA256SUMS: its last line is torn: 'tw' is passed over");
   });
 
   test('of each shard is read; of a name in several, the one changed last counts', async () => {

@@ -37,6 +37,14 @@ describe('lines of the input', () => {
     `${C}`,
   ].join('\n');
 
+  it('a name that no text can hold is in --failed as the service has it', async () => {
+    const { place } = await setUp();
+    const line = `{"accession_no":"${A}","file_name":"\\ud800.htm"}\n`;
+    const { exitCode } = await place.batch(line, ['--failed', 'failed']);
+    expect(exitCode).toBe(3);
+    expect((await place.read('failed')).toString()).toBe(line);
+  });
+
   it.each(['a file', 'stdin'])('in their three forms, mixed, from %s', async (from) => {
     const { place } = await setUp();
     await writeFile(join(place.path, 'in'), MIXED);

@@ -1,4 +1,4 @@
-import { readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { head } from '../servers/answers.ts';
@@ -209,7 +209,9 @@ describe('--dry-run', () => {
     expect(archive.asked()).toEqual([A, accession(2)]);
     expect(chosen.stderr).toMatch(/3 would be downloaded \(30 kB as listed\), with 3 requests/);
     expect(chosen.stderr).toMatch(new RegExp(`out/${A}/f000.htm: would be downloaded`));
-    expect(chosen.report.files.slice(2)).toMatchObject(
+    // Each is told as soon as the disk has answered.
+    const planned = chosen.report.files.slice(2).sort((a, b) => (`${a.file_name}` < `${b.file_name}` ? -1 : 1));
+    expect(planned).toMatchObject(
       names(3).map((file_name) => ({ accession_no: A, file_name, result: 'planned', bytes: SIZE })),
     );
     expect(chosen.report.summaries.at(-1)).toMatchObject({ planned: 3, downloaded: 0, unmatched: 1, exit_code: 0 });
@@ -236,13 +238,45 @@ describe('--dry-run', () => {
     expect(report.files.slice(1).map(({ result }) => result)).toEqual(['failed', 'planned']);
   });
 
+  it.each(['skip', 'overwrite'])('what a directory is in the way of has failed: --if-exists %s', async (ifExists) => {
+    const { place } = await setUp(2);
+    await mkdir(join(place.path, 'out', A, 'f000.htm'), { recursive: true });
+    const { exitCode, report, stderr } = await place.batch(
+      [A],
+      ['-n', '--all', '-d', 'out', '--if-exists', ifExists, '-j', '1'],
+    );
+    expect(exitCode).toBe(3);
+    expect(report.files.slice(-2).map(({ result }) => result)).toEqual(['failed', 'planned']);
+    expect(stderr).toContain('a directory is in the way');
+  });
+
   it('one named file', async () => {
     const { archive, place } = await setUp(1);
     const { exitCode, stderr } = await place.filings(['download', A, 'f000.htm', '-n'], archive.env);
     expect(exitCode).toBe(0);
-    expect(stderr).toMatch(/f000.htm: would be downloaded/);
+    expect(stderr).toMatch(/f000.htm: would be downloaded\n1 would be downloaded, with 1 request;/);
     expect(archive.asked()).toEqual([]);
     expect(await place.names()).toEqual([]);
+  });
+
+  it('one named file that would fail ends with its own code, told once', async () => {
+    const { archive, place } = await setUp(1);
+    const download = ['download', A, 'f000.htm'];
+    await place.filings(download, archive.env);
+    const there = await place.filings([...download, '-n', '--if-exists', 'error', '--report', '-'], archive.env);
+    expect(there.exitCode).toBe(8);
+    expect(there.stderr.match(/it is there already/g)).toHaveLength(1);
+    expect(there.stderr).not.toContain('1 of 1');
+    const [file, end] = there.stdout
+      .toString()
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    expect(file).toMatchObject({ result: 'failed', verified_length: false, error: { exit_code: 8 } });
+    expect(end.summary).toMatchObject({ failed: 1, exit_code: 8 });
+    const other = await place.filings([...download, '-n', '--sha256', '0'.repeat(64)], archive.env);
+    expect(other.exitCode).toBe(9);
+    expect(other.stderr).toContain('wrong hash');
   });
 
   it('one named file with -o says where it would go', async () => {

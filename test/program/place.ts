@@ -23,7 +23,8 @@ export interface Place {
 
 export async function emptyPlace(): Promise<Place> {
   const home = await mkdtemp(join(tmpdir(), 'filings-home-'));
-  onTestFinished(() => rm(home, { recursive: true, force: true }));
+  // A shell that was started here may have a child that still writes.
+  onTestFinished(() => rm(home, { recursive: true, force: true, maxRetries: 5 }));
   const path = join(home, 'work');
   await mkdir(path);
   return { home, path, names: () => readdir(path), read: (name) => readFile(join(path, name)) };

@@ -29,7 +29,7 @@ export interface Given {
   /** What a person's Ctrl-C is to a process. */
   readonly interrupt?: AbortSignal;
   /** How far this machine's clock is ahead, in milliseconds. */
-  readonly ahead?: number;
+  readonly ahead?: number | (() => number);
   readonly hostname?: string;
 }
 
@@ -111,7 +111,7 @@ async function runInto(
   running.add(pid);
   const stdin = Readable.from(input.length > 0 ? [Buffer.from(input)] : []);
   const own = { pid, isRunning: (other: number) => running.has(other), uptime, version, interrupt, hostname };
-  const now = () => Date.now() + ahead;
+  const now = () => Date.now() + (typeof ahead === 'number' ? ahead : ahead());
   const status = await main(worldOf({ ...streams, ...own, now, argv: args, env, cwd, stdin }));
   running.delete(pid);
   return status;

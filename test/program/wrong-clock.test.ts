@@ -24,6 +24,24 @@ async function scripted(script: Script) {
   return server;
 }
 
+test.each(CLOCKS)('a clock that is set to be %s as an answer is waited for changes no wait', async (_name, by) => {
+  let ahead = 0;
+  const times: number[] = [];
+  const server = await scripted((socket, request) => {
+    times.push(performance.now());
+    if (request.index > 0) return sendFile(socket, request, Buffer.from('it'), '"v1"');
+    ahead = by;
+    const [date, later] = [Date.now(), Date.now() + 2000].map((time) => new Date(time).toUTCString());
+    socket.write(head(503, { Date: `${date}`, 'Retry-After': `${later}`, 'Content-Length': 0 }));
+  });
+  const place = await workplace();
+  const { exitCode, stderr } = await place.filings(['download', ACCESSION, 'a.htm'], serviceAt(server.url), {
+    ahead: () => ahead,
+  });
+  expect(exitCode, stderr).toBe(0);
+  expect((times[1] ?? 0) - (times[0] ?? 0)).toBeGreaterThan(1000);
+});
+
 describe.each(CLOCKS)('a machine whose clock is %s', (_name, ahead) => {
   test('waits until the date that the service names, by the service’s clock', async () => {
     const times: number[] = [];

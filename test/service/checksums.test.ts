@@ -44,7 +44,7 @@ const text = () => readFile(sums, 'latin1');
 const append = (line: string) => appendLines({ path: sums, shown: sums, uid }, Buffer.from(line, 'latin1'));
 const prune = (signal = never, leftovers: string[] = []) =>
   rewriteSums({ sums: 'SHA256SUMS', entry: (name) => join(folder, name), shown: sums, uid, leftovers }, signal);
-const keeper = { shard: undefined, platform: process.platform, uid };
+const keeper = { shard: undefined, platform: process.platform, uid, now: Date.now };
 const place = (path = folder) => ({ path, entry: (name: string) => join(path, name) });
 
 describe('an append', () => {

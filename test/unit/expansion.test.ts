@@ -116,13 +116,15 @@ describe('what comes out', () => {
     const fault = new FilingsError('usage', 'a fault');
     const failure = new FilingsError('temporary', 'a failure');
     const selected: Selected[] = [alone(1), alone(2), alone(3), { kind: 'bad', fault, number: 7 }, alone(4)];
-    const how = options({ 1: ['no1', 'no2'], 2: failure, 4: [] }, { isDone: (accession) => accession === filing(3) });
+    const how = options(
+      { 1: ['no1', 'no2'], 2: failure, 4: [] },
+      { passesOver: (accession) => accession === filing(3) },
+    );
     const items: Expanded[] = [];
     for await (const item of new Expansion(lines(selected), how)) items.push(item);
-    expect(items).toHaveLength(5);
+    expect(items).toHaveLength(4);
     expect(items).toContainEqual({ kind: 'unmatched', accession: filing(1), files: 2 });
     expect(items).toContainEqual({ kind: 'unlisted', accession: filing(2), error: failure });
-    expect(items).toContainEqual({ kind: 'done', accession: filing(3) });
     expect(items).toContainEqual({ kind: 'bad', number: 7, error: fault });
     expect(items).toContainEqual({ kind: 'unmatched', accession: filing(4), files: 0 });
   });
@@ -282,6 +284,47 @@ describe('how far it goes ahead', () => {
     await next;
     expect([desk.asked, desk.most]).toEqual([[0, 1, 2], 1]);
     await expansion.return();
+  });
+
+  test('none is asked for while every job is busy where requests are counted', async () => {
+    for (const frugal of [true, false]) {
+      const desk = new Desk();
+      const how = options({}, { list: desk.list, jobs: 1, frugal });
+      const expansion = new Expansion(lines([alone(0), alone(1)]), how);
+      const next = expansion.next();
+      await turns();
+      await desk.answer(0, ['a']);
+      await next;
+      await turns();
+      expect(desk.asked).toEqual(frugal ? [0] : [0, 1]);
+      // Behind the file its filing is through.
+      await expansion.next();
+      const idle = expansion.next();
+      await turns();
+      expect(desk.asked).toEqual([0, 1]);
+      await expansion.return();
+      expect(await idle).toMatchObject({ done: true });
+    }
+  });
+
+  test('no more are asked for than jobs are idle where requests are counted', async () => {
+    for (const frugal of [true, false]) {
+      const desk = new Desk();
+      const how = options({}, { list: desk.list, jobs: 2, frugal });
+      const expansion = new Expansion(lines([alone(0), alone(1), alone(2)]), how);
+      const both = [expansion.next(), expansion.next()];
+      await turns();
+      await desk.answer(0, ['a', 'b']);
+      await Promise.all(both);
+      // One is through with its file, behind which its filing is through; the other is busy.
+      await expansion.next();
+      const idle = expansion.next();
+      await turns();
+      expect(desk.asked).toEqual(frugal ? [0, 1] : [0, 1, 2]);
+      await desk.answer(1, ['a']);
+      await idle;
+      await expansion.return();
+    }
   });
 
   test('of the input no more is read than a few times jobs, however it is made up', async () => {

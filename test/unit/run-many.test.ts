@@ -400,6 +400,24 @@ describe('what has arrived', () => {
     expect(begun.length).toBeLessThan(8);
   });
 
+  test('is waited for also when it arrives after another has thrown', async () => {
+    let hasEnded = false;
+    const running = run(
+      new Numbers(2),
+      async (item, _signal, arrived) => {
+        if (item === 0) throw new Error('a defect');
+        await turn();
+        arrived();
+        await turns();
+        hasEnded = true;
+        return {};
+      },
+      { jobs: 2 },
+    );
+    await expect(running).rejects.toThrow('a defect');
+    expect(hasEnded).toBe(true);
+  });
+
   test('stops the run when it ends with what would fail all the rest', async () => {
     const { done, stoppedBy } = await run(
       new Numbers(100),

@@ -8,7 +8,7 @@ import { Tally } from '../../transfer/mirror/tally.ts';
 import { selectionId } from '../../transfer/selection/done/done-entry.ts';
 import { DoneList } from '../../transfer/selection/done/done-list.ts';
 import type { World } from '../../world.ts';
-import type { Order } from './order.ts';
+import type { Order } from './order/order.ts';
 
 /** The files that a batch keeps, open. */
 export interface OpenBooks extends Books {

@@ -9,10 +9,10 @@ import { Throttle } from '../../transfer/limits/throttle.ts';
 import { Places } from '../../transfer/places.ts';
 import { reportLine } from '../../transfer/report.ts';
 import type { World } from '../../world.ts';
-import type { BatchTools } from './batch.ts';
+import type { BatchTools } from './batch/tools.ts';
 import { openBooks } from './books.ts';
-import { requireLedgers } from './ledgers.ts';
-import { type Order, readOrder } from './order.ts';
+import { requireLedgers } from './order/ledgers.ts';
+import { type Order, readOrder } from './order/order.ts';
 import { fetchSingle } from './single.ts';
 import type { OPTIONS } from './spec.ts';
 
@@ -107,7 +107,7 @@ async function openMetrics(
 
 /** What a batch takes is read for batches alone. */
 async function several(order: Order, tools: BatchTools): Promise<FilingsError | undefined> {
-  const { runDownloads } = await import('./batch.ts');
+  const { runDownloads } = await import('./batch/batch.ts');
   return runDownloads(order, tools);
 }
 

@@ -12,7 +12,7 @@ import { keptLine, outcomeLine, setbackWait } from '../../transfer/report.ts';
 import type { Watcher } from '../../transfer/transfer.ts';
 import type { World } from '../../world.ts';
 import { checksumsOf } from './checksums.ts';
-import type { Order } from './order.ts';
+import type { Order } from './order/order.ts';
 import { targetAt } from './target.ts';
 
 /** Fetches the one file that is named to where it is to go. A failure is an outcome, not an exception. */

@@ -1,6 +1,6 @@
 import { join, resolve } from 'node:path';
 import type { Target } from '../../transfer/fetch-file.ts';
-import type { Order } from './order.ts';
+import type { Order } from './order/order.ts';
 
 /** Where a file goes that the layout gives a path below DIR; `--output` alone names its place itself. */
 export function targetAt(path: string, { output, directory, ifExists, options }: Order, cwd: string): Target {

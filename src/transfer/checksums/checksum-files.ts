@@ -30,6 +30,14 @@ export class ChecksumFiles {
     return this.#at(directory).add(directory, name, sha256);
   }
 
+  /**
+   * Flushes a directory's checksum files: where this run has appended (`ours`), or somebody a short while ago. False: there
+   * was nothing to flush. Their names are the directory's to flush. Throws `local_io`.
+   */
+  flush(directory: SumsDirectory, ours: boolean): Promise<boolean> {
+    return this.#at(directory).flush(directory, ours);
+  }
+
   #at({ path }: SumsDirectory): DirectorySums {
     const known = this.#directories.get(path);
     this.#directories.delete(path);

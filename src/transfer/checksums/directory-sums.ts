@@ -1,5 +1,8 @@
+import { fsync } from 'node:fs';
+import { promisify } from 'node:util';
 import { byteText } from '../../disk/byte-text.ts';
-import { readFailure } from '../../disk/failure.ts';
+import { WRITTEN_AFTER_MS } from '../../disk/directory/settled.ts';
+import { diskFailure, readFailure } from '../../disk/failure.ts';
 import { appendsAreAtomic } from '../../disk/network-disk.ts';
 import { appendLines } from './append.ts';
 import { NameTable } from './name-table.ts';
@@ -7,6 +10,8 @@ import { openSums } from './sums-file.ts';
 import { sumsLine } from './sums-line.ts';
 import { type ShardOf, sumsNameFor } from './sums-name.ts';
 import { readSums } from './sums-reader.ts';
+
+const flushFd = promisify(fsync);
 
 /** A directory with checksums; `entry` gives the path of an entry for system calls, `path` is for people. */
 export interface SumsDirectory {
@@ -19,11 +24,13 @@ export interface ChecksumKeeper {
   readonly shard: ShardOf | undefined;
   readonly platform: string;
   readonly uid: number | undefined;
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
 }
 
 /**
- * What one directory's checksum files list, read when it is first asked for; and a line for each new file. The directory
- * comes with each call: it may be closed and opened again between two.
+ * What one directory's checksum files list, read when it is first asked for; and a line for each new file: the methods are
+ * those of `ChecksumFiles`. The directory comes with each call: it may be closed and opened again between two.
  */
 export class DirectorySums {
   readonly #keeper: ChecksumKeeper;
@@ -50,6 +57,30 @@ export class DirectorySums {
     this.bytes = listed?.bytes ?? 0;
   }
 
+  async flush(directory: SumsDirectory, ours: boolean): Promise<boolean> {
+    let flushed = false;
+    for (const sums of await this.#allSums(directory)) {
+      const shown = shownIn(directory, sums);
+      const file = await openSums(directory.entry(sums), shown);
+      if (file === undefined) continue;
+      try {
+        if (!ours && this.#keeper.now() - Number(file.changed / 1_000_000n) >= WRITTEN_AFTER_MS) continue;
+        await flushFd(file.fd);
+        flushed = true;
+      } catch (error) {
+        throw diskFailure(error, shown);
+      } finally {
+        await file.close();
+      }
+    }
+    return flushed;
+  }
+
+  /** The one that all append to, and the shard's own. */
+  async #allSums(directory: SumsDirectory): Promise<ReadonlySet<string>> {
+    return new Set([sumsNameFor(undefined, true), await this.#ownSums(directory)]);
+  }
+
   #ownSums(directory: SumsDirectory): Promise<string> {
     const { shard, platform } = this.#keeper;
     this.#sumsName ??=
@@ -61,7 +92,7 @@ export class DirectorySums {
 
   async #read(directory: SumsDirectory): Promise<NameTable> {
     const listed = new NameTable();
-    for (const sums of new Set([sumsNameFor(undefined, true), await this.#ownSums(directory)])) {
+    for (const sums of await this.#allSums(directory)) {
       await readInto(listed, directory.entry(sums), shownIn(directory, sums));
     }
     this.bytes = listed.bytes;

@@ -60,7 +60,7 @@ export async function runMany<Item, End extends Ending>(
       arrived();
     });
     if (end.limit) return source.close(end.limit);
-    const brokenOff = stop.hasBroken(end);
+    const brokenOff = stop.hasBroken(end.error);
     // By a signal or the deadline it is told of, by the error of another it is not this one's failure.
     if (brokenOff && !signal.aborted) return;
     if (brokenOff) told += 1;
@@ -100,8 +100,9 @@ async function workThrough<Item>(
     await trailing.ended();
   } catch (error) {
     stop.at(error);
-    // The caller is about to close what they work with.
-    await Promise.allSettled([...workers, trailing.ended()]);
+    // The caller is about to close what they work with. A worker may still leave something behind as it ends.
+    await Promise.allSettled(workers);
+    await trailing.ended().catch(() => {});
     throw error;
   } finally {
     stop.release();

@@ -38,6 +38,7 @@ export class Source<Item> {
     }
   }
 
+  /** No more is taken; the first reason counts. */
   close(reason: FilingsError): void {
     if (this.closedBy) return;
     this.closedBy = reason;

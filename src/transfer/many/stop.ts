@@ -1,6 +1,5 @@
 import { setMaxListeners } from 'node:events';
 import { FilingsError } from '../../errors.ts';
-import type { Ending } from './run-many.ts';
 import type { Source } from './source.ts';
 
 /** Breaks off what is under way and closes the source: for a signal from outside, or what would fail all the rest. */
@@ -17,29 +16,33 @@ export class Stop {
     this.#release = () => outside.removeEventListener('abort', onAbort);
   }
 
+  /** Aborted once it has stopped. */
   get signal(): AbortSignal {
     return this.#controller.signal;
   }
 
+  /** Undefined while it has not stopped. */
   get reason(): FilingsError | undefined {
     return this.signal.aborted ? this.signal.reason : undefined;
   }
 
-  /** The first reason counts. */
+  /** Stops, whatever the error is; the first one counts. */
   at(error: unknown): void {
     this.#controller.abort(error);
   }
 
-  /** Throws what is no FilingsError: a defect. */
+  /** Stops for a FilingsError. Throws anything else: a defect. */
   by(error: unknown): void {
     if (!(error instanceof FilingsError)) throw error;
     this.at(error);
   }
 
-  hasBroken({ error }: Ending): boolean {
+  /** Whether something ended with this error because it was broken off. */
+  hasBroken(error: FilingsError | undefined): boolean {
     return this.signal.aborted && error === this.signal.reason;
   }
 
+  /** Nothing from outside is listened to any more. */
   release(): void {
     this.#release();
   }

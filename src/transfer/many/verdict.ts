@@ -1,4 +1,5 @@
 import { FilingsError } from '../../errors.ts';
+import { counted } from '../../text.ts';
 import type { Things } from './stop-rule.ts';
 
 /** How a batch went. */
@@ -46,5 +47,6 @@ export function batchError(
 
 function leftUndone(error: FilingsError, undone: number | undefined, things: Things): FilingsError {
   if (undone === 0 || error.code === 'interrupted') return error;
-  return error.reworded(`${error.message}; ${undone === undefined ? 'the rest' : `${undone} ${things}`} left undone`);
+  const rest = undone === undefined ? 'the rest' : counted(undone, things === 'files' ? 'file' : 'filing');
+  return error.reworded(`${error.message}; ${rest} left undone`);
 }

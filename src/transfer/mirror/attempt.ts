@@ -1,13 +1,18 @@
+import type { Stats } from 'node:fs';
 import { lstat } from 'node:fs/promises';
+import { sha256OfFile } from '../../disk/hash/sha256.ts';
+import { FilingsError } from '../../errors.ts';
 import type { ChecksumFiles } from '../checksums/checksum-files.ts';
-import { type Fetching, fetchToDisk, type Target } from '../fetch-file.ts';
+import { type Fetching, fetchToDisk, type Target, whereOf } from '../fetch-file.ts';
 import { type Bounds, boundWatcher, keptFrom } from '../limits/bounds.ts';
 import type { Ending } from '../many/run-many.ts';
 import type { Outcome } from '../outcome.ts';
-import { alreadyThere } from '../present.ts';
+import { judge } from '../present.ts';
+import { Proof } from '../proof.ts';
 import type { Expanded, ExpandedFile } from '../selection/expanded.ts';
 import type { Watcher } from '../transfer.ts';
 import { keepChecksum } from './keep-checksum.ts';
+import type { UnflushedSums } from './unflushed-sums.ts';
 
 /** How one of a selection's things ended; a file has an outcome. */
 export interface Attempted extends Ending {
@@ -27,6 +32,8 @@ export interface Attempting {
   /** Tells what would be done. */
   readonly onPlanned: (outcome: Outcome) => void;
   readonly checksums: ChecksumFiles | undefined;
+  /** With a done list. */
+  readonly unflushed: UnflushedSums | undefined;
 }
 
 /** What one of a run's things is dealt with in. */
@@ -40,7 +47,7 @@ export interface Within {
 export async function attempt(item: Expanded, attempting: Attempting, within: Within): Promise<Attempted> {
   switch (item.kind) {
     case 'file':
-      return attempting.dryRun ? plan(item, attempting) : fetchWithin(item, attempting, within);
+      return attempting.dryRun ? plan(item, attempting, within.signal) : fetchWithin(item, attempting, within);
     case 'bad':
     case 'refused':
       return { error: item.error, asked: false };
@@ -56,7 +63,7 @@ async function fetchWithin(
   attempting: Attempting,
   { signal, arrived }: Within,
 ): Promise<Attempted> {
-  const { bounds, fetching, targetOf, checksums } = attempting;
+  const { bounds, fetching, targetOf, checksums, unflushed } = attempting;
   const target = targetOf(file.path);
   const due = { size: file.size, path: target.path };
   const limit = await keptFrom(due, bounds);
@@ -65,6 +72,8 @@ async function fetchWithin(
   const watcher = boundWatcher(due, bounds, { ...shown, arrived }, signal);
   const fetched = await fetchToDisk(file, target, fetching, signal, watcher).finally(() => watcher.release());
   const outcome = checksums ? await keepChecksum(fetched, target, checksums, fetching.places, signal) : fetched;
+  // It has a hash when it was listed just now.
+  if (!outcome.error) await unflushed?.note(whereOf(target), outcome.sha256 !== undefined);
   shown.finish(outcome);
   if (outcome.error && wasKeptAway(outcome)) return { limit: outcome.error };
   return { outcome, error: outcome.error, asked: outcome.attempts > 0 };
@@ -76,23 +85,38 @@ function wasKeptAway({ error, attempts }: Outcome): boolean {
 }
 
 /** What would become of a file. */
-async function plan(file: ExpandedFile, { targetOf, onPlanned }: Attempting): Promise<Attempted> {
-  const { path, shown, ifExists } = targetOf(file.path);
+async function plan(file: ExpandedFile, { targetOf, onPlanned }: Attempting, signal: AbortSignal): Promise<Attempted> {
+  const target = targetOf(file.path);
   const { accession, fileName, size = 0 } = file;
-  const present = ifExists === 'overwrite' ? undefined : await lstat(path).catch(() => undefined);
-  const error = present && ifExists === 'error' ? alreadyThere(path) : undefined;
+  const { there, error } = await standingAt(target, signal);
   const outcome: Outcome = {
     wanted: { accession, fileName },
-    result: error ? 'failed' : present?.isFile() ? 'skipped' : 'planned',
-    path: shown,
-    bytes: error ? 0 : present?.isFile() ? present.size : size,
+    result: error ? 'failed' : there ? 'skipped' : 'planned',
+    path: target.shown,
+    bytes: error ? 0 : (there?.size ?? size),
     saved: 0,
     moved: 0,
-    verifiedLength: true,
+    verifiedLength: error === undefined,
     attempts: 0,
     ms: 0,
     error,
   };
   if (!error) onPlanned(outcome);
   return { outcome, error, asked: false };
+}
+
+/** What has the final name and would be skipped, or why it would fail the file. Neither: it would be downloaded. */
+async function standingAt(
+  { path, ifExists, sha256 }: Target,
+  signal: AbortSignal,
+): Promise<{ readonly there?: Stats; readonly error?: FilingsError }> {
+  const there = await lstat(path).catch(() => undefined);
+  try {
+    if (!there || judge(there, ifExists, () => path).kind !== 'file-to-keep') return {};
+    await new Proof(sha256).require(() => sha256OfFile(path, path, signal), path);
+    return { there };
+  } catch (error) {
+    if (error instanceof FilingsError && !signal.aborted) return { error };
+    throw error;
+  }
 }

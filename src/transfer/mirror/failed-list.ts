@@ -70,8 +70,8 @@ export class FailedList {
 }
 
 /** As text where the name comes back as it is, otherwise as an object. */
-export function failedLine(accession: string, fileName: string | undefined): string {
+function failedLine(accession: string, fileName: string | undefined): string {
   if (fileName === undefined) return accession;
-  const plain = /^[^\s\p{Cc}](?:[^\p{Cc}\u2028\u2029]*[^\s\p{Cc}])?$/u.test(fileName);
+  const plain = /^[^\s\p{Cc}\p{Cs}](?:[^\p{Cc}\p{Cs}\u2028\u2029]*[^\s\p{Cc}\p{Cs}])?$/u.test(fileName);
   return plain ? `${accession} ${fileName}` : JSON.stringify({ accession_no: accession, file_name: fileName });
 }

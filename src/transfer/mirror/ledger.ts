@@ -22,10 +22,13 @@ export interface Books {
 /** Writes down each thing of a batch as it ends: counts, report, failed list, done list. */
 export class Ledger {
   readonly #books: Books;
+  readonly #beforeDone: () => Promise<void> | undefined;
   readonly #tracker = new FilingTracker();
 
-  constructor(books: Books) {
+  /** @param beforeDone resolves when what is said of files elsewhere is on disk; throws `local_io` */
+  constructor(books: Books, beforeDone: () => Promise<void> | undefined) {
     this.#books = books;
+    this.#beforeDone = beforeDone;
   }
 
   /** Told of each thing as it is handed out, in that order. */
@@ -40,7 +43,9 @@ export class Ledger {
     if (brokenOff) return;
     const stands = item.kind !== 'file' || (outcome !== undefined && isThere(outcome));
     const complete = this.#tracker.ended(item, stands);
-    if (complete) await this.#books.done?.add(complete.accession, complete.files);
+    if (!complete || !this.#books.done) return;
+    await this.#beforeDone();
+    await this.#books.done.add(complete.accession, complete.files);
   }
 
   async #write(item: Expanded, outcome: Outcome | undefined): Promise<void> {
@@ -64,9 +69,6 @@ export class Ledger {
         return report?.write(badInputLine(item.number ?? 0, item.error, errorOf));
       case 'unmatched':
         tally.unmatched += 1;
-        return;
-      case 'done':
-        tally.done += 1;
         return;
     }
   }

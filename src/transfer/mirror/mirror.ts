@@ -1,5 +1,6 @@
 import type { ErrorCode, FilingsError } from '../../errors.ts';
 import type { AccessionNumber } from '../../service/accession.ts';
+import { whyNoMatch } from '../../service/listing/no-match.ts';
 import { type RunEnd, runMany } from '../many/run-many.ts';
 import type { Expanded } from '../selection/expanded.ts';
 import { Expansion, type ExpansionOptions, type Extent } from '../selection/expansion.ts';
@@ -38,7 +39,7 @@ export async function mirror(
     (item: Expanded, signal, arrived) => attempt(item, attempting, { signal, arrived }),
     async ({ outcome, error, asked }, item, brokenOff) => {
       await ledger.ended(item, outcome, brokenOff);
-      if (item.kind === 'unmatched') telling.unmatched(item.accession, noMatch(item.files));
+      if (item.kind === 'unmatched') telling.unmatched(item.accession, whyNoMatch(item.files));
       if (brokenOff || (item.kind === 'unlisted' && !telling.unlisted(item.error))) return;
       // What stops the batch is told once, at its end, also for the files beside it that failed the same way.
       if (error?.stopsRun) stoppedFor ??= error.code;
@@ -49,10 +50,6 @@ export async function mirror(
   );
   streak.end(end.stoppedBy);
   return end;
-}
-
-function noMatch(files: number): string {
-  return files === 0 ? 'the service lists no files' : `none of its ${files} files is chosen`;
 }
 
 function atLine(item: Expanded, error: FilingsError): FilingsError {

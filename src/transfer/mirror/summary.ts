@@ -1,7 +1,7 @@
 import type { FilingsError } from '../../errors.ts';
 import { printableJson } from '../../terminal/printable.ts';
 import { humanBytes } from '../../terminal/units.ts';
-import { humanDuration } from '../../text.ts';
+import { counted, humanDuration } from '../../text.ts';
 import { keptLine } from '../report.ts';
 import type { Tally } from './tally.ts';
 
@@ -32,17 +32,17 @@ export function summaryText(tally: Tally, { undone, ms, requests }: BatchEnd): s
   const parts: string[] = [];
   if (planned > 0) {
     const size = tally.plannedBytes > 0 ? ` (${humanBytes(tally.plannedBytes)} as listed)` : '';
-    parts.push(`${planned} would be downloaded${size}, with ${planned} requests`);
+    parts.push(`${planned} would be downloaded${size}, with ${counted(planned, 'request')}`);
   } else parts.push(`${downloaded + resumed} downloaded (${humanBytes(tally.moved)})`);
   if (resumed > 0) parts.push(`${resumed} of them resumed (${humanBytes(tally.saved)} saved)`);
   if (skipped > 0) parts.push(`${skipped} skipped`);
   if (failed > 0) parts.push(`${failed} failed${kindsOf(tally)}`);
-  if (tally.done > 0) parts.push(`${tally.done} ${tally.done === 1 ? 'filing' : 'filings'} done before`);
+  if (tally.done > 0) parts.push(`${counted(tally.done, 'filing')} done before`);
   if (tally.unmatched > 0) parts.push(`${tally.unmatched} without a match`);
   if (undone !== undefined && undone > 0) parts.push(`${undone} left undone`);
   if (tally.kept > 0) parts.push(keptLine(tally.kept, humanBytes));
   const retry = tally.retryAt === undefined ? '' : `; not before ${new Date(tally.retryAt).toISOString()}`;
-  return `${parts.join(', ')}; ${requests} ${requests === 1 ? 'request' : 'requests'}, ${humanDuration(ms)}${retry}`;
+  return `${parts.join(', ')}; ${counted(requests, 'request')}, ${humanDuration(ms)}${retry}`;
 }
 
 function kindsOf({ failures }: Tally): string {

@@ -33,7 +33,5 @@ export type Expanded =
   | { readonly kind: 'unmatched'; readonly accession: AccessionNumber; readonly files: number }
   /** The listing failed. */
   | { readonly kind: 'unlisted'; readonly accession: AccessionNumber; readonly error: FilingsError }
-  /** The done list has it. */
-  | { readonly kind: 'done'; readonly accession: AccessionNumber }
   /** A line of the input that can't be used. */
   | { readonly kind: 'bad'; readonly number: number | undefined; readonly error: FilingsError };

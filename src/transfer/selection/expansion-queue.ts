@@ -14,8 +14,8 @@ export interface QueueOptions {
   readonly layout: Layout;
   /** Undefined: nothing says what to take of a filing that stands alone, which is a usage error. */
   readonly chosen: ((name: string) => boolean) | undefined;
-  /** Whether the done list has a filing. */
-  readonly isDone?: (accession: AccessionNumber) => boolean;
+  /** Whether a filing is passed over, since the done list has it. Asked once of each. */
+  readonly passesOver?: (accession: AccessionNumber) => boolean;
 }
 
 type Slot = ListingSlot | { readonly state: 'ready'; next(check: NameCheck): Expanded | undefined };
@@ -96,7 +96,7 @@ export class ExpansionQueue {
   }
 
   #slotFor(selected: Selected): Slot | undefined {
-    const { chosen, isDone } = this.#options;
+    const { chosen, passesOver } = this.#options;
     if (selected.kind === 'bad') return ready({ kind: 'bad', number: selected.number, error: selected.fault });
     const { accession, file: fileName, number } = selected;
     if (fileName !== undefined) {
@@ -104,7 +104,7 @@ export class ExpansionQueue {
     }
     if (chosen === undefined) return ready({ kind: 'bad', number, error: nothingChosen(selected) });
     if (!this.#listed.add(accession)) return undefined;
-    return isDone?.(accession) ? ready({ kind: 'done', accession }) : new ListingSlot(accession);
+    return passesOver?.(accession) ? undefined : new ListingSlot(accession);
   }
 }
 

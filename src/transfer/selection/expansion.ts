@@ -15,6 +15,8 @@ export interface ExpansionOptions extends QueueOptions {
   readonly list: (accession: AccessionNumber, signal: AbortSignal) => Promise<readonly ListedFile[]>;
   /** How many are to be busy with what comes out, each of which waits in `next()` when it is idle. */
   readonly jobs: number;
+  /** Requests are counted: no more filings are listed at a time than jobs are idle, since what one more took could be a file's. */
+  readonly frugal?: boolean;
   readonly signal: AbortSignal;
   /** Told of each thing as it is handed out, in that order, before who takes it. */
   readonly onTaken?: (item: Expanded) => void;
@@ -139,9 +141,9 @@ export class Expansion implements AsyncIterableIterator<Expanded, undefined> {
 
   /** Asks for the next listings, as many as there is need for; at first carefully, one more for each that came. */
   #ask(): void {
-    const { jobs } = this.#options;
+    const { jobs, frugal } = this.#options;
     if (this.#queue.waiting >= jobs) return;
-    const most = Math.min(jobs, 1 + this.#answered, Math.max(AHEAD, this.#idle.length));
+    const most = Math.min(jobs, 1 + this.#answered, Math.max(frugal ? 0 : AHEAD, this.#idle.length));
     for (const slot of this.#queue.held(most - this.#asking.size)) {
       const asking = this.#list(slot).finally(() => {
         this.#asking.delete(asking);

@@ -1,7 +1,7 @@
 import { type ByteText, readable } from '../../../disk/byte-text.ts';
 import { readFailure } from '../../../disk/failure.ts';
 import { errnoOf, FilingsError } from '../../../errors.ts';
-import { parsePartName } from '../../sinks/part/part-name.ts';
+import { isPartLike } from '../../sinks/part/part-name.ts';
 import { type CountingEntry, countingEntries, indexSums, type SumsIndex } from '../counting-entries.ts';
 import { rewriteSums } from '../rewrite.ts';
 import { type OpenSums, openSums } from '../sums-file.ts';
@@ -55,10 +55,14 @@ export async function checkDirectory(found: FoundDirectory, checking: Checking):
   }
 }
 
+function garbage(lines: number): string {
+  return lines === 1 ? '1 line that is no entry' : `${lines} lines that are no entries`;
+}
+
 async function checkListed(files: readonly OpenSums[], found: FoundDirectory, checking: Checking): Promise<void> {
   const index = await indexSums(files, checking.signal);
   const shown = readable(joined(found.path, 'SHA256SUMS'));
-  if (index.garbage > 0) checking.note(`${shown}: passed over ${index.garbage} lines that are no entries`);
+  if (index.garbage > 0) checking.note(`${shown}: passed over ${garbage(index.garbage)}`);
   let batch: CountingEntry[] = [];
   for await (const entries of countingEntries(files, index)) {
     for (const entry of entries) {
@@ -117,7 +121,7 @@ function findingOf(
   { name, open }: CountingEntry,
   result: Exclude<Found, 'large'>,
   { path }: FoundDirectory,
-  { counts, fail }: Checking,
+  { counts, fail, note }: Checking,
 ): Finding[] {
   const file = joined(path, name);
   if (typeof result === 'object') {
@@ -126,7 +130,10 @@ function findingOf(
     return [];
   }
   // A torn line may hold half a name.
-  if (result === 'missing' && open) return [];
+  if (result === 'missing' && open) {
+    note(`${readable(joined(path, 'SHA256SUMS'))}: its last line is torn: '${readable(name)}' is passed over`);
+    return [];
+  }
   counts[result] += 1;
   return result === 'same' ? [] : [{ result, path: file }];
 }
@@ -135,7 +142,7 @@ function findingOf(
 async function tellUnlisted({ last }: SumsIndex, { path, held, names }: FoundDirectory, checking: Checking) {
   let findings: Finding[] = [];
   for await (const name of names ?? filesOf(held)) {
-    if (last.get(name) !== undefined || parsePartName(name) !== undefined) continue;
+    if (last.get(name) !== undefined || isPartLike(name)) continue;
     checking.counts.unlisted += 1;
     findings.push({ result: 'unlisted', path: joined(path, name) });
     if (findings.length < FINDINGS_AT_ONCE) continue;

@@ -1,6 +1,7 @@
 import { type ByteText, bytesOf, isUtf8, readable } from '../../../disk/byte-text.ts';
 import { FilingsError } from '../../../errors.ts';
 import { printable, printableJson } from '../../../terminal/printable.ts';
+import { counted } from '../../../text.ts';
 
 /** A file that is not as its directory's checksum file says. */
 export interface Finding {
@@ -45,7 +46,7 @@ export function summaryLine(counts: VerifyCounts, ms: number, error: FilingsErro
 /** The sum of it for a person. `bytes` shows sizes. */
 export function summaryText(counts: VerifyCounts, bytes: (count: number) => string): string {
   const { files, same, directories, missing, changed, unlisted, unreadable } = counts;
-  const places = `in ${directories} ${directories === 1 ? 'directory' : 'directories'}`;
+  const places = `in ${counted(directories, 'directory', 'directories')}`;
   const parts = [`${same} of ${files} files are as listed, ${places} (${bytes(counts.bytes)})`];
   if (missing > 0) parts.push(`${missing} missing`);
   if (changed > 0) parts.push(`${changed} changed`);
@@ -64,9 +65,13 @@ export function verifyError(counts: VerifyCounts, stoppedBy: FilingsError | unde
     });
   }
   if (unreadable > 0) {
-    return new FilingsError('local_io', `verify: ${unreadable} files or directories could not be read`, {
-      hint: 'check their permissions, and the disk',
-    });
+    return new FilingsError(
+      'local_io',
+      `verify: ${counted(unreadable, 'file or directory', 'files or directories')} could not be read`,
+      {
+        hint: 'check their permissions, and the disk',
+      },
+    );
   }
   if (directories > 0) return undefined;
   return new FilingsError('usage', 'verify: there is no SHA256SUMS in these directories, nor below', {

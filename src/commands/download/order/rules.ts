@@ -1,7 +1,7 @@
-import { fileNameFault, twins } from '../../disk/file-name.ts';
-import { FilingsError } from '../../errors.ts';
-import { hintCommand } from '../../settings/hint-command.ts';
-import type { Flags } from '../../spec/invocation.ts';
+import { fileNameFault, twins } from '../../../disk/file-name.ts';
+import { FilingsError } from '../../../errors.ts';
+import { hintCommand } from '../../../settings/hint-command.ts';
+import type { Flags } from '../../../spec/invocation.ts';
 import type { Order } from './order.ts';
 
 /** There is something to fetch, and what is named is not chosen as well. Throws `usage`. */

@@ -1,6 +1,6 @@
-import type { Reach } from '../../terminal/progress/overall-line.ts';
-import type { Tally } from '../../transfer/mirror/tally.ts';
-import type { Extent } from '../../transfer/selection/expansion.ts';
+import type { Reach } from '../../../terminal/progress/overall-line.ts';
+import type { Tally } from '../../../transfer/mirror/tally.ts';
+import type { Extent } from '../../../transfer/selection/expansion.ts';
 import type { Lines } from './lines.ts';
 
 /** How far a batch is, as the line above its running files tells it; none for one that turns out to be of one file. */

@@ -1,7 +1,7 @@
-import { FilingsError } from '../../errors.ts';
-import { type AccessionNumber, isAccession, parseAccession } from '../../service/accession.ts';
-import { pastedUrl } from '../../service/pasted-url.ts';
-import { retyped } from '../../settings/hint-command.ts';
+import { FilingsError } from '../../../errors.ts';
+import { type AccessionNumber, isAccession, parseAccession } from '../../../service/accession.ts';
+import { pastedUrl } from '../../../service/pasted-url.ts';
+import { retyped } from '../../../settings/hint-command.ts';
 import type { Options, Order } from './order.ts';
 
 /**

@@ -1,6 +1,6 @@
-import { humanBytes } from '../../terminal/units.ts';
-import { humanDuration } from '../../text.ts';
-import type { Tally } from '../../transfer/mirror/tally.ts';
+import { humanBytes } from '../../../terminal/units.ts';
+import { counted, humanDuration } from '../../../text.ts';
+import type { Tally } from '../../../transfer/mirror/tally.ts';
 
 /** How far a batch is, as its line of each minute tells it. */
 export interface Reach {
@@ -20,11 +20,11 @@ export function startPulse(reach: () => Reach, say: (line: string) => void, ever
 }
 
 /** `so far 120 downloaded (2.4 MB), 3,000 skipped, 1 failed; 12 % of the input read, about 3 min left`. */
-export function reachLine({ tally, read, ms }: Reach): string {
+function reachLine({ tally, read, ms }: Reach): string {
   const { downloaded, resumed, skipped, failed } = tally.files;
   const counts = [`${downloaded + resumed} downloaded (${humanBytes(tally.moved)})`, `${skipped} skipped`];
   if (failed > 0) counts.push(`${failed} failed`);
-  if (tally.done > 0) counts.push(`${tally.done} filings done before`);
+  if (tally.done > 0) counts.push(`${counted(tally.done, 'filing')} done before`);
   if (!read) return `so far ${counts.join(', ')}`;
   if (!read.of) return `so far ${counts.join(', ')}; ${humanBytes(read.bytes)} of the input read`;
   const part = Math.min(1, read.bytes / read.of);

@@ -1,15 +1,15 @@
-import type { AccessionNumber } from '../../service/accession.ts';
-import type { Flags } from '../../spec/invocation.ts';
-import type { Values } from '../../spec/option.ts';
-import { requireOneUser } from '../../stdio/one-user.ts';
-import type { IfExists } from '../../transfer/present.ts';
-import { nameFilter } from '../../transfer/selection/glob/name-filter.ts';
-import { parseShard, type Shard } from '../../transfer/selection/input/shard.ts';
-import { defaultLayout, type Layout, parseLayout } from '../../transfer/selection/layout.ts';
-import type { World } from '../../world.ts';
+import type { AccessionNumber } from '../../../service/accession.ts';
+import type { Flags } from '../../../spec/invocation.ts';
+import type { Values } from '../../../spec/option.ts';
+import { requireOneUser } from '../../../stdio/one-user.ts';
+import type { IfExists } from '../../../transfer/present.ts';
+import { nameFilter } from '../../../transfer/selection/glob/name-filter.ts';
+import { parseShard, type Shard } from '../../../transfer/selection/input/shard.ts';
+import { defaultLayout, type Layout, parseLayout } from '../../../transfer/selection/layout.ts';
+import type { World } from '../../../world.ts';
+import type { OPTIONS } from '../spec.ts';
 import { accessionOf, requireNoUrls } from './meant.ts';
 import { requireBatch, requireFiles, requireOneOutput, requireSafeNames } from './rules.ts';
-import type { OPTIONS } from './spec.ts';
 
 export type Options = Values<typeof OPTIONS>;
 

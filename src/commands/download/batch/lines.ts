@@ -1,9 +1,9 @@
-import type { Selected } from '../../transfer/selection/expansion-queue.ts';
-import { type NumberedLine, readInputLines } from '../../transfer/selection/input/lines.ts';
-import { belongsTo } from '../../transfer/selection/input/shard.ts';
-import { type Input, openInput } from '../../transfer/selection/input/source.ts';
-import type { World } from '../../world.ts';
-import type { Order } from './order.ts';
+import type { Selected } from '../../../transfer/selection/expansion-queue.ts';
+import { type NumberedLine, readInputLines } from '../../../transfer/selection/input/lines.ts';
+import { belongsTo } from '../../../transfer/selection/input/shard.ts';
+import { type Input, openInput } from '../../../transfer/selection/input/source.ts';
+import type { World } from '../../../world.ts';
+import type { Order } from '../order/order.ts';
 import { TakenLines } from './taken-lines.ts';
 
 /** What is left of an input is counted for so long. */

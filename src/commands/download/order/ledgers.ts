@@ -1,8 +1,8 @@
 import { lstat, realpath, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
-import { whyNotPlain } from '../../disk/plain-file.ts';
-import { FilingsError } from '../../errors.ts';
-import type { World } from '../../world.ts';
+import { whyNotPlain } from '../../../disk/plain-file.ts';
+import { FilingsError } from '../../../errors.ts';
+import type { World } from '../../../world.ts';
 import type { Order } from './order.ts';
 
 interface Named {
