@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { type Running, workplace } from '../cli/program.ts';
 import { readReport } from '../program/batch.ts';
 import { accession, startArchive } from '../servers/archive.ts';
+import { MIRROR } from './mirror-line.ts';
 
 const KILLS = 20;
 const FILINGS = 60;
@@ -20,20 +21,7 @@ const filings = Object.fromEntries(
     Object.fromEntries(Array.from({ length: FILES }, (_, n) => [`f${n}.htm`, body(accession(at), `f${n}.htm`)])),
   ]),
 );
-const LINE = [
-  'download',
-  '-i',
-  'in',
-  '--all',
-  '-d',
-  'out',
-  '--done',
-  'done',
-  '--checksums',
-  '--report',
-  'report',
-  '-q',
-];
+const LINE = [...MIRROR, '--report', 'report'];
 
 async function setUp() {
   // A service that is slow enough for a run to be killed in its middle.

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { ALL, crashTree, dice, type Fate, inAnyOrder, inOrder, NOTHING } from '../prove/power-cut/crash-state.ts';
+import { possibleEnds } from '../prove/power-cut/possible-ends.ts';
 import { Replay } from '../prove/power-cut/replay.ts';
 import { type Call, readCalls, textsOf } from '../prove/power-cut/strace-log.ts';
 
@@ -11,6 +12,8 @@ const write = (fd: number, text: string, at: number) =>
   `1 pwrite64(${fd}, ${hex(text)}, ${text.length}, ${at}) = ${text.length}`;
 const link = (from: string, to: string) => `1 link(${hex(`/disk/${from}`)}, ${hex(`/disk/${to}`)}) = 0`;
 const unlink = (name: string) => `1 unlink(${hex(`/disk/${name}`)}) = 0`;
+/** The second thread of the process. */
+const THREAD = '1 clone3({flags=CLONE_VM|CLONE_FILES|CLONE_THREAD, stack=0x1}, 88) = 2';
 const FOLDER = open('', 3, 'O_RDONLY|O_DIRECTORY');
 
 function replayed(lines: readonly string[], old: Readonly<Record<string, string>> = {}): Replay {
@@ -52,6 +55,14 @@ describe('a log of strace', () => {
   });
 });
 
+test('a call in which its process was killed has had its effect, or has not', () => {
+  const killed = readCalls(
+    [FOLDER, open('a', 4), `1 link(${hex('/disk/a')}, ${hex('/disk/b')} <unfinished ...>`].join('\n'),
+  );
+  const ends = [...possibleEnds('/disk', new Map(), [killed])].map((tree) => [...tree.keys()]);
+  expect(ends).toEqual([['a'], ['a', 'b']]);
+});
+
 describe('a disk that promises what POSIX does', () => {
   test('nothing stands that was not flushed; all may', () => {
     const replay = replayed([open('a', 4), write(4, 'text', 0)]);
@@ -67,7 +78,7 @@ describe('a disk that promises what POSIX does', () => {
   });
 
   test('a flush covers what was done before it began, and counts when it has ended', () => {
-    const begun = [open('a', 4), '2 fsync(3 <unfinished ...>', open('b', 5)];
+    const begun = [THREAD, open('a', 4), '2 fsync(3 <unfinished ...>', open('b', 5)];
     const replay = replayed([FOLDER, ...begun, '2 <... fsync resumed>) = 0']);
     expect(states(replay, NOTHING)).toEqual({ a: '' });
     expect(states(replayed([FOLDER, ...begun]), NOTHING)).toEqual({});

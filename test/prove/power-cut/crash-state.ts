@@ -55,6 +55,12 @@ export const ALL: Fate = { entries: (changes) => Array(changes).fill(true), cont
 /** Nothing but what was flushed. */
 export const NOTHING: Fate = { entries: (changes) => Array(changes).fill(false), content: ({ durable }) => durable };
 
+/** What was written into files, and no name that nobody asked for. */
+export const CONTENTS: Fate = { entries: NOTHING.entries, content: ALL.content };
+
+/** All names, and nothing in them but what was flushed. */
+export const NAMES: Fate = { entries: ALL.entries, content: NOTHING.content };
+
 /** As on a file system that keeps the order within each directory and within each file. */
 export function inOrder(roll: Dice): Fate {
   return {

@@ -48,11 +48,14 @@ export class DiskImage {
     return join(this.#folder, name);
   }
 
-  /** An empty disk, mounted. */
-  fresh(): void {
+  /**
+   * An empty disk, mounted. `late`: a file has its new size only when its bytes are written back; else the size may be on
+   * disk seconds before the bytes.
+   */
+  fresh(late: boolean): void {
     const file = join(this.#below, 'disk.img');
     image(file, DISK_BYTES);
-    mount(file, this.path, UNFORGIVING);
+    mount(file, this.path, late ? UNFORGIVING : `${UNFORGIVING},nodelalloc,dioread_lock`);
   }
 
   /** What would be on the disk if the power went now. Gives the copy. */

@@ -22,6 +22,16 @@ const UNDER_WAY = 15;
 
 const COMMAND = 'download -i in --all -d out --done done --checksums --report report -q'.split(' ');
 
+const LEDGERS = ['done', 'report'];
+/** What a file system with one journal can show; scripts/power-cut.js tries the others, too. */
+const SEEN = [
+  'no flush before the rename',
+  'the done line before the files',
+  'checksums are not flushed before the done line',
+];
+// A prune and a killed run are not part of what is played here.
+const tried = process.env.FILINGS_POWER_CUT_MUTANTS === 'all' ? Object.keys(MUTANTS) : SEEN.slice(0, 1);
+
 const disk = await DiskImage.make().catch((error: Error) => error);
 const why = disk instanceof Error ? disk.message.trim() : await obstacle(['unshare', '--mount']);
 if (why !== undefined) process.stdout.write(`power cuts on images: skipped, since ${why}\n`);
@@ -50,7 +60,7 @@ async function stageFor(program: string): Promise<Stage> {
 
 /** Runs the batch on an empty disk, and cuts the power some times. Gives what was on the disk then. */
 async function cutRound({ disk, place, bin, service }: Stage, round: number, roll: Dice): Promise<string[]> {
-  disk.fresh();
+  disk.fresh(round % 2 === 0);
   const cwd = join(disk.path, 'work');
   await mkdir(cwd);
   await writeFile(join(cwd, 'in'), service.numbers.map((number) => `${number}\n`).join(''));
@@ -71,6 +81,8 @@ async function cutRound({ disk, place, bin, service }: Stage, round: number, rol
   await until(() => service.asked() > before + UNDER_WAY);
   for (let cut = 0; cut < CUTS; cut += 1) {
     await sleep(roll(MOST_MS));
+    // The system may write back any file at any time, the one that was written to last first.
+    if (roll(2) === 0) await run('sync', LEDGERS, options);
     copies.push(disk.cut(`${round}-${cut}`));
   }
   running.kill('SIGKILL');
@@ -111,7 +123,9 @@ async function rerun(stage: Stage, cwd: string): Promise<string[]> {
   const litter = [...tree.keys()].filter((path) => /\.(part|resume|lock)$/.test(path));
   return [
     ...(ended.exitCode === 0 ? [] : [`the rerun ended with ${ended.exitCode}: ${ended.stderr}`]),
-    ...(verified.exitCode === 0 ? [] : [`verify: ${verified.exitCode}: ${verified.stdout}`]),
+    ...(verified.exitCode === 0 && verified.stdout.length === 0
+      ? []
+      : [`verify: ${verified.exitCode}: ${verified.stdout}`]),
     ...missing.map((name) => `the rerun left out ${name}`),
     ...litter.map((path) => `the rerun left ${path}`),
     ...faultsOf(tree, '', expectationOf(stage)),
@@ -145,18 +159,25 @@ describe.skipIf(why !== undefined)('the power goes while ext4 writes', () => {
     process.stdout.write(`${ROUNDS * CUTS} images: ${whole} files under their final names, ${resumed} parts resumed\n`);
   }, 7_200_000);
 
-  it('a build that does not flush before the rename is found', async () => {
-    const mutant = await variant([OFTEN, MUTANTS['no flush before the rename'] ?? OFTEN]);
-    onTestFinished(() => rm(mutant, { recursive: true, force: true }));
-    const stage = await stageFor(mutant);
-    const copies = await cutRound(stage, 0, dice(SEED));
-    const torn: string[] = [];
-    for (const copy of copies) {
-      torn.push(...(await onDisk(stage, copy, async (cwd) => faultsOf(await treeAt(cwd), '', expectationOf(stage)))));
-    }
-    process.stdout.write(
-      `no flush before the rename: ${torn.length} faults in ${copies.length} images, such as ${torn[0]}\n`,
-    );
-    expect(torn).not.toEqual([]);
-  });
+  it.each(tried)(
+    'a build in which %s is found where it can be',
+    async (what) => {
+      const mutant = await variant([OFTEN, MUTANTS[what] ?? OFTEN]);
+      onTestFinished(() => rm(mutant, { recursive: true, force: true }));
+      const stage = await stageFor(mutant);
+      const roll = dice(SEED);
+      const faults: string[] = [];
+      for (let round = 0; round < 2; round += 1) {
+        for (const copy of await cutRound(stage, round, roll))
+          faults.push(
+            ...(await onDisk(stage, copy, async (cwd) => faultsOf(await treeAt(cwd), '', expectationOf(stage)))),
+          );
+      }
+      process.stdout.write(
+        `${what}: ${faults.length} faults in ${2 * CUTS} images, such as ${faults[0]}, ${faults.at(-1)}\n`,
+      );
+      expect(faults.length > 0).toBe(SEEN.includes(what));
+    },
+    600_000,
+  );
 });

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { belongsToSums } from '../../../src/transfer/checksums/sums-name.ts';
 import { namesOf, parsePartName } from '../../../src/transfer/sinks/part/part-name.ts';
 import { parseRecord } from '../../../src/transfer/sinks/part/resume-record.ts';
 import { readReport } from '../../program/batch.ts';
@@ -33,16 +34,23 @@ export function faultsOf(tree: Tree, told: string, expectation: Expectation): st
         if (found && sha256Of(found) !== sha256 && !mayDiffer(expectation))
           faults.push(`the hash of ${path}/${file} is another`);
       }
+    } else if (belongsToSums(name)) {
+      // What a rewrite holds or makes, which is not in its place.
     } else if (name.startsWith('.')) faults.push(...partFaults(tree, number, name, expectation));
     else if (number !== '' && !stands(path)) faults.push(`${path} is neither whole nor old: ${content.length} bytes`);
   }
   for (const [path, content] of expectation.old) {
     if (/^out\//.test(path) && content.length > 0 && !tree.has(path)) faults.push(`${path} stood there, and is gone`);
+    if (path.endsWith('/SHA256SUMS')) faults.push(...lostFrom(path, content, tree.get(path)));
   }
   for (const line of linesOf(tree.get('done'))) {
     const [, number] = /^(\d{10}-\d\d-\d{6})\t[\da-f]{16}\t[^\t]+\t\d+$/.exec(line) ?? [];
-    for (const name of number === undefined ? [] : expectation.namesOf(number))
+    if (number === undefined) continue;
+    const listed = new Set(sumsIn(tree.get(`${OUT}${number}/SHA256SUMS`) ?? Buffer.alloc(0)).map(([name]) => name));
+    for (const name of expectation.namesOf(number)) {
       claim('the done list', `${OUT}${number}/${name}`);
+      if (!listed.has(name)) faults.push(`the done list has ${number}, whose ${name} has no checksum`);
+    }
   }
   for (const [who, text] of [
     ['the report', tree.get('report')],
@@ -59,6 +67,14 @@ export function faultsOf(tree: Tree, told: string, expectation: Expectation): st
     }
   }
   return faults;
+}
+
+/** What counted in a checksum file, and counts no more. */
+function lostFrom(path: string, before: Buffer, now: Buffer = Buffer.alloc(0)): string[] {
+  const counting = new Map(sumsIn(now));
+  return [...new Map(sumsIn(before))].flatMap(([name, sha256]) =>
+    counting.get(name) === sha256 ? [] : [`${path} has lost the line of ${name}`],
+  );
 }
 
 /** Lines about an old version may stand beside a new one. */

@@ -26,6 +26,8 @@ interface OpenFile {
 export const TRACED = [
   'open,openat,creat,close,write,writev,pwrite64,pwritev,pwritev2,ftruncate,truncate,fsync,fdatasync,sync_file_range',
   'rename,renameat,renameat2,link,linkat,unlink,unlinkat,mkdir,mkdirat,rmdir,symlink,symlinkat,copy_file_range,sendfile',
+  // Whose descriptors are whose.
+  'clone,clone3',
 ].join(',');
 
 /** Runs of a program, call by call, on a modelled disk. */
@@ -34,7 +36,8 @@ export class Replay {
   readonly #path: string;
   /** What went to standard output, which is another machine's by then. */
   told = '';
-  #open = new Map<number, OpenFile>();
+  /** By process and descriptor. */
+  #open = new Map<string, OpenFile>();
 
   /** A tree that stands at the absolute `path`. */
   constructor(path: string, tree: Tree) {
@@ -55,7 +58,7 @@ export class Replay {
     folder.durable.set(steps.at(-1) ?? '', file);
   }
 
-  /** Goes through one run; `moment` is called wherever the disk could be in another state than before. */
+  /** Goes through one run, or several at once; `moment` is called wherever the disk could be in another state than before. */
   run(calls: readonly Call[], moment: (call: Call) => void): void {
     this.#open = new Map();
     const flushes = new Map<Call, Covered>();
@@ -71,8 +74,8 @@ export class Replay {
   }
 
   #begin(call: Call, flushes: Map<Call, Covered>): void {
-    const open = this.#open.get(fdOf(call));
-    if (call.name === 'close') this.#open.delete(fdOf(call));
+    const open = this.#open.get(placeIn(call));
+    if (call.name === 'close') this.#open.delete(placeIn(call));
     if (isFlush(call) && open) flushes.set(call, coveredBy(open.node));
     // Whoever reads it may act on it before the call returns.
     if (isWrite(call) && !open && fdOf(call) === 1) this.told += Buffer.concat(textsOf(call)).toString();
@@ -109,7 +112,7 @@ export class Replay {
   }
 
   #flushed(call: Call, flushes: Map<Call, Covered>): boolean {
-    const node = this.#open.get(fdOf(call))?.node;
+    const node = this.#open.get(placeIn(call))?.node;
     const covered = flushes.get(call);
     if (!node || !covered) return false;
     flush(node, covered);
@@ -117,7 +120,7 @@ export class Replay {
   }
 
   #write(call: Call, written: number): boolean {
-    const open = this.#open.get(fdOf(call));
+    const open = this.#open.get(placeIn(call));
     if (open?.node.kind !== 'file') {
       if (open) throw new Error('a write into a directory');
       return fdOf(call) === 1;
@@ -130,7 +133,7 @@ export class Replay {
   }
 
   #cut(call: Call): boolean {
-    const node = this.#open.get(fdOf(call))?.node;
+    const node = this.#open.get(placeIn(call))?.node;
     if (node?.kind === 'file') cut(node, Number(/, (\d+)$/.exec(call.args)?.[1]));
     return node !== undefined;
   }
@@ -147,7 +150,7 @@ export class Replay {
       if (!has('O_CREAT')) throw new Error(`opened what is not there: ${name}`);
       put(folder, name, node);
     } else if (has('O_TRUNC')) cut(node as FileNode, 0);
-    this.#open.set(fd, { node, appends: has('O_APPEND'), position: 0 });
+    this.#open.set(placeIn(call, fd), { node, appends: has('O_APPEND'), position: 0 });
     return !there || has('O_TRUNC');
   }
 
@@ -175,7 +178,7 @@ export class Replay {
     const path = textsOf(call)[text]?.toString();
     if (path === undefined) return undefined;
     const [, fd, below] = /^\/proc\/self\/fd\/(\d+)\/(.*)$/.exec(path) ?? [];
-    const held = fd === undefined ? undefined : this.#open.get(Number(fd))?.node;
+    const held = fd === undefined ? undefined : this.#open.get(placeIn(call, Number(fd)))?.node;
     const steps = held ? [below ?? ''] : this.#below(resolve(this.#path, path));
     let node: Node | undefined = held ?? this.root;
     for (const step of steps?.slice(0, -1) ?? []) node = node?.kind === 'folder' ? node.live.get(step) : undefined;
@@ -193,10 +196,14 @@ function fdOf({ args }: Call): number {
   return Number(/^\d+/.exec(args)?.[0] ?? -1);
 }
 
+function placeIn(call: Call, fd = fdOf(call)): string {
+  return `${call.process} ${fd}`;
+}
+
 function isFlush({ name }: Call): boolean {
   return name === 'fsync' || name === 'fdatasync';
 }
 
-function isWrite({ name }: Call): boolean {
+export function isWrite({ name }: Call): boolean {
   return /^p?write(v|64|v2)?$/.test(name);
 }

@@ -5,14 +5,30 @@ import { container } from '../container.ts';
 import type { Tree } from './crash-state.ts';
 import { TRACED } from './replay.ts';
 import type { Mood } from './service.ts';
-import { type Call, readCalls } from './strace-log.ts';
+import { type Call, readCalls, textsOf } from './strace-log.ts';
 
 /** One run of the program, and how the service is meanwhile. */
 export interface Act {
   readonly args: readonly string[];
   readonly mood?: Partial<Mood>;
-  /** The call at which it is killed, and the how manieth of them. */
-  readonly killedAt?: readonly [call: string, time: number];
+  readonly killed?: Killed;
+  /** Another run at the same time. */
+  readonly beside?: Beside;
+}
+
+/** Where a run is killed. */
+export interface Killed {
+  /** The call, and the how manieth of them. */
+  readonly at: readonly [call: string, time: number];
+  /** What was named last by then, and its path below the place. */
+  readonly named: readonly [call: string, path: RegExp];
+}
+
+/** A run that begins before another one. */
+export interface Beside {
+  readonly args: readonly string[];
+  /** The file at whose appearance it is killed, by whichever of the two it was made. */
+  readonly killedBehind?: string;
 }
 
 /** Runs that follow each other on one disk, which the power may leave at any moment. */
@@ -23,18 +39,41 @@ export interface Scenario {
   readonly old?: Tree;
   /** The last run can go on with parts of the one before. */
   readonly resumes?: boolean;
+  /** A command that sweeps what two runs at once leave: parts in filings that are done, which are passed over. */
+  readonly sweeps?: readonly string[];
+  /** What has to stand in the end below `out`; unless told, all files of all filings. */
+  readonly files?: readonly string[];
 }
 
 /** What a run may take under strace. Milliseconds. */
 const PATIENCE = 60_000;
 
-/** Runs the program under strace, and gives its calls. */
+/** Runs the program under strace, or two at once under one strace, and gives the calls. */
 export async function trace(place: Workplace, bin: string, env: Record<string, string>, act: Act): Promise<Call[]> {
   const log = join(place.home, 'strace.log');
-  const kill = act.killedAt ? ['-e', `inject=${act.killedAt[0]}:signal=SIGKILL:when=${act.killedAt[1]}`] : [];
-  const line = ['-f', '-xx', '-s', '33554432', '-o', log, '-e', `trace=${TRACED}`, ...kill, NODE, bin, ...act.args];
-  await run('strace', line, { cwd: place.path, env: environment(place, env), timeout: PATIENCE });
-  return readCalls(await readFile(log, 'latin1'));
+  const kill = act.killed ? ['-e', `inject=${act.killed.at[0]}:signal=SIGKILL:when=${act.killed.at[1]}`] : [];
+  const line = ['-f', '-xx', '-s', '33554432', '-o', log, '-e', `trace=${TRACED}`, ...kill, ...lineOf(act, bin)];
+  const ended = await run('strace', line, { cwd: place.path, env: environment(place, env), timeout: PATIENCE });
+  const calls = readCalls(await readFile(log, 'latin1'));
+  const wrong = act.killed
+    ? ended.killedBy !== 'SIGKILL' || !lastNamed(act.killed, calls)
+    : !act.mood?.cuts && ended.exitCode !== 0;
+  if (wrong) throw new Error(`${act.args.join(' ')}: ${ended.exitCode ?? ended.killedBy} ${ended.stderr}`);
+  return calls;
+}
+
+/** Or a run would be killed at another moment than its scenario is about. */
+function lastNamed({ named: [name, path] }: Killed, calls: readonly Call[]): boolean {
+  const last = calls.filter((call) => ['mkdir', 'link', 'rename'].includes(call.name) && call.result === 0).at(-1);
+  return last?.name === name && path.test(textsOf(last).at(-1)?.toString() ?? '');
+}
+
+function lineOf({ args, beside }: Act, bin: string): string[] {
+  if (!beside) return [NODE, bin, ...args];
+  const start = (words: readonly string[]) => `${[NODE, bin, ...words].join(' ')} &`;
+  const { killedBehind } = beside;
+  const kill = killedBehind ? `until [ -e ${killedBehind} ]; do sleep 0.01; done; kill -KILL $one` : '';
+  return ['bash', '-c', `${start(beside.args)} one=$!\n${start(args)}\n${kill}\nwait $!`];
 }
 
 export function environment({ home }: Workplace, env: Record<string, string>) {

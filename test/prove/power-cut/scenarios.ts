@@ -1,34 +1,66 @@
+import { createHash } from 'node:crypto';
+import { accession } from '../../servers/archive.ts';
+import { MIRROR } from '../mirror-line.ts';
 import type { Tree } from './crash-state.ts';
-import type { Act, Scenario } from './scenario.ts';
+import type { Act, Killed, Scenario } from './scenario.ts';
+import { bodyOf } from './service.ts';
 
-const BATCH = [
-  'download',
-  '-i',
-  'in',
-  '--all',
-  '-d',
-  'out',
-  '--done',
-  'done',
-  '--checksums',
-  '-q',
-  '-j',
-  '3',
-  '--retries',
-  '0',
-];
+const BATCH = [...MIRROR, '-j', '3', '--retries', '0'];
 const FILED = [...BATCH, '--report', 'report'];
+const RELISTED = [...FILED, '--relist-after', '0s'];
 const NEW = { version: 2, cuts: false };
 
-const OLD: Tree = new Map([['out/0001234567-24-000001/f0.htm', Buffer.from('the old file\n')]]);
+const OLD_FILE = Buffer.from('the old file\n');
+const OLD: Tree = new Map([['out/0001234567-24-000001/f0.htm', OLD_FILE]]);
 
-function killed(when: string, killedAt: NonNullable<Act['killedAt']>): Scenario {
-  return { name: `a batch that is killed ${when}, and goes on`, acts: [{ args: FILED, killedAt }, { args: FILED }] };
+const FILING = accession(0);
+const FILE = `out/${FILING}/f0.htm`;
+const LARGE = `out/${FILING}/large.htm`;
+
+/** A second file, whose directory is there so. */
+const BESIDE: Tree = new Map([[`out/${FILING}/f1.htm`, OLD_FILE]]);
+
+/** One file, to a name of one's own; the directory has to be there. */
+function alone(path: string, mood: Act['mood'] = {}): Act {
+  const name = path.split('/').at(-1) ?? '';
+  const options = ['--report', 'report', '-q', '--retries', '0'];
+  return { args: ['download', FILING, name, '-o', path, ...options], mood };
+}
+
+/** Some filings as they stand, listed out of order, one twice, with a hash that was another in between. */
+const LISTED: Tree = new Map(
+  [0, 1, 2].flatMap((at) => {
+    const number = accession(at);
+    const names = ['f1.htm', 'f0.htm', ...(at === 0 ? ['large.htm'] : [])];
+    const line = (name: string, content: Buffer) => `${createHash('sha256').update(content).digest('hex')}  ${name}\n`;
+    const sums = names.map((name) => line(name, bodyOf(number, name, 1)));
+    const text = [line('f0.htm', Buffer.from('other')), ...sums, sums[0]].join('');
+    const files = names.map((name) => [`out/${number}/${name}`, bodyOf(number, name, 1)] as const);
+    return [...files, [`out/${number}/SHA256SUMS`, Buffer.from(text)] as const];
+  }),
+);
+
+/** The rewrite of a checksum file. */
+export const PRUNED: Scenario = { name: 'a prune', acts: [{ args: ['verify', 'out', '--prune'] }], old: LISTED };
+
+function killed(when: string, at: Killed['at'], named: Killed['named']): Scenario {
+  const acts = [{ args: FILED, killed: { at, named } }, { args: FILED }];
+  return { name: `a batch that is killed ${when}, and goes on`, acts };
 }
 
 /** The simplest. */
 export const BATCH_ALONE: Scenario = { name: 'a batch', acts: [{ args: FILED }] };
-export const KILLED = killed('when a file has its name, which is not flushed', ['unlink', 1]);
+const INTO: Act = {
+  args: ['download', FILING, 'f0.htm', '-d', `out/${FILING}`, '--report', 'report', '-q', '--retries', '0'],
+};
+/** Nothing but the second run's look at the file can flush its name. */
+export const KILLED: Scenario = {
+  name: 'one file, killed when it has its name, which is not flushed, and again',
+  acts: [{ ...INTO, killed: { at: ['unlink', 1], named: ['link', /\/f0\.htm$/] } }, INTO],
+  // The report's own name stands.
+  old: new Map([...BESIDE, ['report', Buffer.alloc(0)]]),
+  files: [FILE, ...BESIDE.keys()],
+};
 
 export const SCENARIOS: readonly Scenario[] = [
   BATCH_ALONE,
@@ -49,7 +81,29 @@ export const SCENARIOS: readonly Scenario[] = [
     ],
   },
   KILLED,
-  killed('when DIR is made, and not flushed', ['fsync', 1]),
-  killed('when a directory below it is made, and not flushed', ['fsync', 2]),
+  killed('when a file has its name, which is not flushed', ['unlink', 1], ['link', /\/\w+\.htm$/]),
+  killed('when DIR is made, and not flushed', ['fsync', 1], ['mkdir', /out$/]),
+  killed('when a directory below it is made, and not flushed', ['fsync', 3], ['mkdir', /\/[-\d]+$/]),
   { name: 'a batch over what is there', acts: [{ args: [...FILED, '--if-exists', 'overwrite'] }], old: OLD },
+  {
+    name: 'one file to a name',
+    acts: [alone(FILE)],
+    old: BESIDE,
+    files: [FILE, ...BESIDE.keys()],
+  },
+  { name: 'one file over another', acts: [alone(FILE)], old: new Map([[FILE, OLD_FILE]]), files: [FILE] },
+  {
+    name: 'one large file that is cut, and goes on',
+    resumes: true,
+    acts: [alone(LARGE, { cuts: true }), alone(LARGE, { cuts: false })],
+    old: BESIDE,
+    files: [LARGE, ...BESIDE.keys()],
+  },
+  PRUNED,
+  { name: 'two batches at once', acts: [{ args: FILED, beside: { args: FILED } }], sweeps: RELISTED },
+  {
+    name: 'two batches at once, the first of which is killed',
+    acts: [{ args: FILED, beside: { args: FILED, killedBehind: FILE } }],
+    sweeps: RELISTED,
+  },
 ];

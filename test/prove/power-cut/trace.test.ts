@@ -7,16 +7,23 @@ import { container, obstacle } from '../container.ts';
 import { dice } from './crash-state.ts';
 import { faultsOf } from './invariants.ts';
 import { environment, rebooted, rebuild, type Scenario, treeAt } from './scenario.ts';
-import { BATCH_ALONE, KILLED, SCENARIOS } from './scenarios.ts';
+import { BATCH_ALONE, KILLED, PRUNED, SCENARIOS } from './scenarios.ts';
 import { expectationOf, type Stage, type State, search } from './search.ts';
 import { startFilings } from './service.ts';
 import { MUTANTS, OFTEN, variant } from './variant.ts';
 
 // scripts/power-cut.js sets these for a long run.
+/** A build that is wrong is found in so many runs at most. */
+const MOST_RUNS = 3;
 const SEED = Number(process.env.FILINGS_SEED ?? 1);
 const REACH = {
   each: Number(process.env.FILINGS_POWER_CUT_EACH ?? 2),
   again: Number(process.env.FILINGS_POWER_CUT_AGAIN ?? 1),
+};
+/** What a batch alone doesn't do. */
+const SHOWN_BY: Readonly<Record<string, Scenario>> = {
+  'what a killed run left is not flushed': KILLED,
+  'a rewritten checksum file is not flushed': PRUNED,
 };
 const PATIENCE = 3_600_000;
 
@@ -37,19 +44,22 @@ async function rerun(state: State, scenario: Scenario, { place, bin, service }: 
   const options = { cwd: place.path, env: environment(place, service.env) };
   const go = ([file = '', ...args]: string[]) => run(file, args, options);
   const faults: string[] = [];
-  const ended = await go([...(await rebooted(place)), NODE, bin, ...(scenario.acts.at(-1)?.args ?? [])]);
-  if (ended.exitCode !== 0) faults.push(`the rerun ended with ${ended.exitCode}: ${ended.stderr}`);
-  const verified = await go([NODE, bin, 'verify', 'out']);
-  if (verified.exitCode !== 0) faults.push(`verify: ${verified.exitCode} ${verified.stdout}${verified.stderr}`);
+  const last = scenario.acts.at(-1)?.args ?? [];
+  for (const args of [last, ...(scenario.sweeps ? [scenario.sweeps] : [])]) {
+    const ended = await go([...(await rebooted(place)), NODE, bin, ...args]);
+    if (ended.exitCode !== 0) faults.push(`the rerun ended with ${ended.exitCode}: ${ended.stderr}`);
+  }
+  if (last.includes('--checksums')) {
+    const { exitCode, stdout, stderr } = await go([NODE, bin, 'verify', 'out']);
+    if (exitCode !== 0 || stdout.length > 0) faults.push(`verify: ${exitCode} ${stdout}${stderr}`);
+  }
   const tree = await treeAt(place.path);
   const expectation = expectationOf(scenario, { place, bin, service });
   faults.push(...faultsOf(tree, '', expectation));
-  for (const number of service.numbers) {
-    // Checksums of a filing that is in the done list may be lost: they are not flushed.
-    const want = service.namesOf(number).map((name) => `out/${number}/${name}`);
-    const got = [...tree.keys()].filter((path) => path.startsWith(`out/${number}/`) && !path.endsWith('/SHA256SUMS'));
-    if (got.sort().join() !== want.sort().join()) faults.push(`the rerun left ${got.join(' ')}`);
-  }
+  const all = service.numbers.flatMap((number) => service.namesOf(number).map((name) => `out/${number}/${name}`));
+  const want = [...(scenario.files ?? all)].sort();
+  const got = [...tree.keys()].filter((path) => path.startsWith('out/') && !path.endsWith('/SHA256SUMS')).sort();
+  if (got.join() !== want.join()) faults.push(`the rerun left ${got.join(' ')}`);
   return faults;
 }
 
@@ -61,6 +71,7 @@ describe.skipIf(!strace)('the power goes between any two system calls', () => {
     async (scenario) => {
       const stage = await stageFor(folder);
       const { states, faults, again } = await search(scenario, stage, dice(SEED), REACH);
+      expect(states).toBeGreaterThan(1);
       expect(faults.slice(0, 10)).toEqual([]);
       const before = stage.service.resumed();
       const reruns = cannotReboot ? [] : again;
@@ -78,9 +89,15 @@ describe.skipIf(!strace)('the power goes between any two system calls', () => {
     async (what, edit) => {
       const mutant = await variant([OFTEN, edit]);
       onTestFinished(() => rm(mutant, { recursive: true, force: true }));
-      const scenario = what.includes('killed run') ? KILLED : BATCH_ALONE;
-      const { states, faults } = await search(scenario, await stageFor(mutant), dice(SEED), REACH);
-      process.stdout.write(`${what}: ${faults.length} faults in ${states} states, such as ${faults[0]}\n`);
+      const scenario = SHOWN_BY[what] ?? BATCH_ALONE;
+      const stage = await stageFor(mutant);
+      const faults: string[] = [];
+      // On a loaded machine a body may come all at once, and the run has no moment at which the build is wrong.
+      for (let run = 0; run < MOST_RUNS && faults.length === 0; run += 1) {
+        const { states, faults: found } = await search(scenario, stage, dice(SEED), REACH);
+        process.stdout.write(`${what}: ${found.length} faults in ${states} states, such as ${found[0]}\n`);
+        faults.push(...found);
+      }
       expect(faults).not.toEqual([]);
     },
     PATIENCE,
