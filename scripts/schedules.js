@@ -1,6 +1,7 @@
 // Plays schedules (test/prove/schedules): the program, its disk and its service in one process, under a clock and an order that a seed
-// decides. `--count N` plays so many from `--seed S` on, in `--workers W` processes; `--replay S` shows the steps of one; `--mutants` shows that
-// each of the defects in schedule-mutants.js is found (`--only TEXT`: those with that in their name).
+// decides. `--count N` plays so many from `--seed S` on, in `--workers W` processes; `--replay S` shows the steps of one, `--plan FILE` those
+// of a plan that was kept; `--mutants` shows that each of the defects in schedule-mutants.js is found (`--only TEXT`: those with that in
+// their name).
 import { spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -13,7 +14,13 @@ import { MUTANTS } from './schedule-mutants.js';
 const root = join(import.meta.dirname, '..');
 const schedules = join(root, 'test/prove/schedules');
 /** Node's modules that the program reaches the disk and the network by, and what stands in their place. */
-const DRIVEN = { fs: 'fs.ts', 'fs/promises': 'fs-promises.ts', net: 'net.ts', 'timers/promises': 'timers-promises.ts' };
+const DRIVEN = {
+  fs: 'fs.ts',
+  'fs/promises': 'fs-promises.ts',
+  net: 'net.ts',
+  'timers/promises': 'timers-promises.ts',
+  worker_threads: 'worker-threads.ts',
+};
 /** So many schedules at most have to find a mutant. */
 const ENOUGH = 1500;
 
@@ -33,6 +40,7 @@ const { values } = parseArgs({
     seed: { type: 'string', default: `${Date.now() % 2 ** 31}` },
     workers: { type: 'string', default: '1' },
     replay: { type: 'string' },
+    plan: { type: 'string' },
     mutants: { type: 'boolean' },
     only: { type: 'string', default: '' },
     'go-on': { type: 'boolean' },
@@ -49,6 +57,7 @@ try {
 /** Whether all held. */
 async function play() {
   const outfile = await bundled('schedules');
+  if (values.plan !== undefined) return (await run(outfile, ['--plan', values.plan])) === 0;
   if (values.replay !== undefined) return (await run(outfile, ['--replay', values.replay])) === 0;
   const [count, first, workers] = [Number(values.count), Number(values.seed), Number(values.workers)];
   const each = Math.ceil(count / workers);
@@ -93,7 +102,7 @@ async function bundled(name, changes = []) {
 function run(outfile, args) {
   const env = { ...process.env, FILINGS_ROOT: root };
   // The places in the sources cost a second and more: for the replay alone.
-  const mapped = args.includes('--replay') ? ['--enable-source-maps'] : [];
+  const mapped = args.includes('--replay') || args.includes('--plan') ? ['--enable-source-maps'] : [];
   const nodeArgs = [...mapped, outfile, '--below', below, ...args];
   const child = spawn(process.execPath, nodeArgs, { env, stdio: 'inherit' });
   return new Promise((resolve) => child.on('exit', (code) => resolve(code ?? 1)));

@@ -27,7 +27,7 @@ export function failure(status: number, ...fields: string[]): Answer {
   };
 }
 
-/** `unconditional`: whatever If-Range says; `wrong`: from another byte on. */
+/** `unconditional`: whatever If-Range says; `wrong`: from another byte on, and so many bytes as were asked for. */
 export type Ranges = 'kept' | 'ignored' | 'wrong' | 'unconditional';
 
 /** A file, or what is asked for of it. */
@@ -42,7 +42,8 @@ export function fileAnswer(file: Filed, fields: ReadonlyMap<string, string>, ran
   if (from >= whole.length) return { ...failure(416, `Content-Range: bytes */${whole.length}`, ...own) };
   const start = ranges === 'wrong' ? Math.max(0, from - 1) : from;
   const range = `Content-Range: bytes ${start}-${whole.length - 1}/${whole.length}`;
-  return { status: 206, fields: [...own, range], body: whole.subarray(start), framing: 'length' };
+  const body = whole.subarray(start, start + whole.length - from);
+  return { status: 206, fields: [...own, range], body, framing: file.framing };
 }
 
 /** An empty answer without a length is no file. */
@@ -50,14 +51,21 @@ function framingOf({ framing, size }: Filed): FilePlan['framing'] {
   return size === 0 ? 'length' : framing;
 }
 
-/** As it goes over the wire. */
-export function wireBytes({ status, fields, body, framing }: Answer): Buffer {
+/** As it goes over the wire; `now` in milliseconds since the epoch. */
+export function wireBytes({ status, fields, body, framing }: Answer, now: number): Buffer {
   const framed = {
     length: [`Content-Length: ${body.length}`],
     chunked: ['Transfer-Encoding: chunked'],
     'until-close': ['Connection: close'],
   }[framing];
-  const head = [`HTTP/1.1 ${status} By-The-Schedule`, ...fields, ...framed, '', ''].join('\r\n');
+  const head = [
+    `HTTP/1.1 ${status} By-The-Schedule`,
+    `Date: ${new Date(now).toUTCString()}`,
+    ...fields,
+    ...framed,
+    '',
+    '',
+  ].join('\r\n');
   return Buffer.concat([Buffer.from(head), framing === 'chunked' ? chunked(body) : body]);
 }
 

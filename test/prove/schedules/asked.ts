@@ -10,6 +10,9 @@ export interface Asked {
   /** Undefined: its listing. */
   readonly file: Filed | undefined;
   readonly fault: Fault['kind'];
+  /** Another host than the service's own. */
+  readonly isAway: boolean;
+  readonly hasKey: boolean;
   /** The version that was to be sent. */
   readonly version: number;
   status: number;

@@ -9,6 +9,8 @@ export type Welcome = 'open' | 'refused' | 'no answer';
 /** The service's end of a connection. Each of these happens when the schedule lets it; nothing happens after the end. */
 export interface Connection {
   readonly process: Process;
+  /** Whom it leads to: HOST:PORT. */
+  readonly host: string;
   /** The program has closed it, or is gone. */
   readonly closed: boolean;
   /** Whether all of it was taken before the program closed the connection. */
@@ -36,7 +38,7 @@ export class Internet {
 
   connect(options: TcpNetConnectOpts & { onread?: OnReadOpts | undefined }, process: Process): DrivenSocket {
     if (!options.onread) throw new Error('a connection without onread: the program reads otherwise by now');
-    const line = new Line(this.#scheduler, process, this.#serve);
+    const line = new Line(this.#scheduler, process, `${options.host}:${options.port}`, this.#serve);
     const socket = new DrivenSocket(options.onread, line);
     line.socket = socket;
     const welcome = this.#welcome();
@@ -60,15 +62,19 @@ export class Internet {
 /** One connection, seen from the service. */
 class Line implements Connection {
   readonly process: Process;
+  readonly host: string;
   socket: DrivenSocket | undefined;
   readonly #scheduler: Scheduler;
   readonly #serve: Serve;
   #heard = '';
   #closed = false;
+  /** The service has ended it: whatever is asked over it from now on has no answer. */
+  #isEnded = false;
 
-  constructor(scheduler: Scheduler, process: Process, serve: Serve) {
+  constructor(scheduler: Scheduler, process: Process, host: string, serve: Serve) {
     this.#scheduler = scheduler;
     this.process = process;
+    this.host = host;
     this.#serve = serve;
   }
 
@@ -86,6 +92,7 @@ class Line implements Connection {
   }
 
   #hear(bytes: Buffer): void {
+    if (this.#isEnded) return;
     this.#heard += bytes.toString('latin1');
     const end = this.#heard.indexOf(END_OF_HEAD);
     if (end < 0) return;
@@ -106,6 +113,7 @@ class Line implements Connection {
   }
 
   async finish(): Promise<void> {
+    this.#isEnded = true;
     await this.#do('FIN comes', (socket) => socket.finish());
   }
 

@@ -1,8 +1,11 @@
+import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import fc from 'fast-check';
+import '../../../src/transfer/checksums/verify/hash-thread.ts';
+import { anyPlan } from './any-plan.ts';
 import { takeClock } from './globals.ts';
 import { look } from './look.ts';
-import { anyPlan, type Plan } from './plan.ts';
+import type { Plan } from './plan.ts';
 import { play } from './schedule.ts';
 
 const { values } = parseArgs({
@@ -10,6 +13,7 @@ const { values } = parseArgs({
     count: { type: 'string', default: '300' },
     seed: { type: 'string' },
     replay: { type: 'string' },
+    plan: { type: 'string' },
     below: { type: 'string', default: '/tmp' },
     'no-shrink': { type: 'boolean' },
     'go-on': { type: 'boolean' },
@@ -19,7 +23,8 @@ const { values } = parseArgs({
 const below = values.below;
 const say = (line: string) => void process.stdout.write(`${line}\n`);
 takeClock();
-process.exitCode = await (values.replay === undefined ? search() : replay(Number(values.replay)));
+if (values.plan !== undefined) process.exitCode = await told(JSON.parse(readFileSync(values.plan, 'utf8')));
+else process.exitCode = await (values.replay === undefined ? search() : replay(Number(values.replay)));
 
 /** Plays so many schedules, each of a seed of its own; the first that fails is made as small as can be. */
 async function search(): Promise<number> {
@@ -70,6 +75,11 @@ async function shrink(seed: number): Promise<void> {
 async function replay(seed: number): Promise<number> {
   const plan = planOf(seed);
   say(JSON.stringify(plan, null, 1));
+  return told(plan);
+}
+
+/** Plays one, and says each step. */
+async function told(plan: Plan): Promise<number> {
   try {
     await play(plan, below, look, say);
     return 0;

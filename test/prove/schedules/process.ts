@@ -1,4 +1,6 @@
 import { closeSync } from 'node:fs';
+import type { Filed } from './archive.ts';
+import type { RunPlan } from './plan.ts';
 import type { Scheduler } from './scheduler.ts';
 
 /** What befalls a process at one of its steps. */
@@ -10,12 +12,17 @@ export interface Blow {
 /** One run of the program, which can be ended between any two of its steps as by SIGKILL. */
 export class Process {
   readonly name: string;
+  readonly does: RunPlan['does'];
+  /** The file that a pipe takes. */
+  readonly piped: Filed | undefined;
   readonly pid: number;
   readonly interrupt = new AbortController();
   /** Open file descriptors, with what they are open to. */
   readonly open = new Map<number, string>();
   readonly scheduler: Scheduler;
   dead = false;
+  /** What its stdout took. */
+  readonly out: Buffer[] = [];
   exitCode: number | undefined;
   interrupted = false;
   /** Writes fail, since a blow fell; how often they did. */
@@ -25,6 +32,8 @@ export class Process {
   /** Connections that it could not open. */
   unreached = 0;
   startedAt: number;
+  /** There were checksum files when it began. */
+  hadSums = false;
   endedAt: number | undefined;
   #steps = 0;
   readonly #blows: readonly Blow[];
@@ -34,10 +43,12 @@ export class Process {
     name: string,
     pid: number,
     scheduler: Scheduler,
-    blows: readonly Blow[],
+    { does, blows, piped }: Pick<RunPlan, 'does' | 'blows'> & { readonly piped: Filed | undefined },
     onEnd: (process: Process) => void,
   ) {
     this.name = name;
+    this.does = does;
+    this.piped = piped;
     this.pid = pid;
     this.scheduler = scheduler;
     this.startedAt = scheduler.now;

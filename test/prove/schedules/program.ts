@@ -6,11 +6,12 @@ import { main } from '../../../src/main.ts';
 import { filesIn } from '../../../src/own-files.ts';
 import { Secrets } from '../../../src/secrets/secrets.ts';
 import type { World } from '../../../src/world.ts';
-import { accessionOf } from './archive.ts';
-import type { Options, Plan } from './plan.ts';
+import { accessionOf, type Filed } from './archive.ts';
+import type { Machine } from './machine.ts';
+import type { Options, Plan, RunPlan } from './plan.ts';
 import type { Process } from './process.ts';
 import { current, type Scheduler } from './scheduler.ts';
-import { EPOCH } from './service.ts';
+import { EPOCH, HOME, KEY } from './service.ts';
 
 const root = process.env.FILINGS_ROOT ?? '';
 const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
@@ -24,6 +25,7 @@ export interface Setting {
   /** An empty directory. */
   readonly place: string;
   readonly running: ReadonlySet<number>;
+  readonly machine: Machine;
 }
 
 /** The command line of a run whose books have a name of their own, but for the done list. */
@@ -43,6 +45,16 @@ export function argumentsOf(name: string, options: Options): string[] {
   ];
 }
 
+/** The command line of a run that writes one file to a pipe. */
+export function pipingArguments({ accession, name }: Filed, { retries }: Options): string[] {
+  return ['download', accession, name, '-o', '-', '--retries', `${retries}`];
+}
+
+/** The command line of a run that checks what others have downloaded. */
+export function checkingArguments(does: RunPlan['does']): string[] {
+  return ['verify', 'out', ...(does === 'prune' ? ['--prune'] : [])];
+}
+
 /** Runs the whole program as a process of the schedule; its exit code is the process's. */
 export function start(runner: Process, args: readonly string[], setting: Setting): void {
   const world = worldOf(runner, args, setting);
@@ -54,12 +66,17 @@ export function start(runner: Process, args: readonly string[], setting: Setting
 function worldOf(
   runner: Process,
   argv: readonly string[],
-  { plan, scheduler, chance, place, running }: Setting,
+  { plan, scheduler, chance, place, running, machine }: Setting,
 ): World {
   const { filings } = plan;
   const input = filings.map((_, at) => `${accessionOf(at)}\n`).join('');
   const told = (text: string) => scheduler.note(`${runner.name}: says ${text.trimEnd()}`);
-  const silent = () => new Writable({ write: (_chunk, _encoding, done) => done() });
+  const stdout = new Writable({
+    write(chunk: Buffer, _encoding, done) {
+      const taken = () => void runner.out.push(Buffer.from(chunk));
+      void scheduler.do(() => `stdout takes ${chunk.length} bytes`, taken, runner).then(() => done());
+    },
+  });
   const stderr = new Writable({
     write(chunk, _encoding, done) {
       told(String(chunk));
@@ -68,18 +85,18 @@ function worldOf(
   });
   return {
     argv,
-    env: { FILINGS_BASE_URL: 'http://127.0.0.1:8080', FILINGS_API_KEY: 'a-key', HOME: place },
+    env: { FILINGS_BASE_URL: `http://${HOME}`, FILINGS_API_KEY: KEY, HOME: place },
     cwd: place,
     platform,
     hostname: 'scheduled',
     pid: runner.pid,
     isRunning: (pid) => running.has(pid),
-    uptime: () => 1e6,
+    uptime: () => machine.uptimeSeconds(),
     uid,
     stdin: Readable.from([Buffer.from(input)]),
-    stdout: silent(),
+    stdout,
     stderr,
-    now: () => EPOCH + scheduler.now,
+    now: () => EPOCH + scheduler.now + scheduler.aheadMs,
     monotonic: () => scheduler.now,
     random: chance,
     interrupt: runner.interrupt.signal,

@@ -2,10 +2,12 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { archiveOf, type Filed } from './archive.ts';
 import { chanceOf } from './chance.ts';
+import { hasSums, leftovers } from './hold/disk.ts';
 import { Internet } from './internet.ts';
+import { Machine } from './machine.ts';
 import type { Plan, RunPlan } from './plan.ts';
 import { Process } from './process.ts';
-import { argumentsOf, type Setting, start } from './program.ts';
+import { argumentsOf, checkingArguments, pipingArguments, type Setting, start } from './program.ts';
 import { Scheduler } from './scheduler.ts';
 import { Service } from './service.ts';
 import { enter } from './stage.ts';
@@ -26,7 +28,8 @@ export interface Scene {
 
 /** Beyond all real ones. */
 const FIRST_PID = 2 ** 22;
-const UNDISTURBED: RunPlan = { blows: [], startsAfter: 0 };
+const UNDISTURBED: RunPlan = { does: 'download', blows: [], startsAfter: 0 };
+const LAST_CHECK: RunPlan = { ...UNDISTURBED, does: 'prune' };
 
 /**
  * Plays a schedule: its waves one after the other, then one run that nobody disturbs. `look` is told of each wave when it is over, and
@@ -54,17 +57,21 @@ async function playAt(
 ): Promise<Scene> {
   const chance = chanceOf(plan.order);
   const scheduler = new Scheduler({ chance, lean: plan.lean, log });
+  scheduler.aheadMs = plan.clock.ahead;
   const files = archiveOf(plan);
   const service = new Service(plan, files, scheduler);
   let connects = 0;
   const welcome = () => (service.isCalm ? 'open' : (plan.connects[connects++] ?? 'open'));
   const [running, processes, trespasses]: [Set<number>, Process[], string[]] = [new Set(), [], []];
-  enter({ scheduler, internet: new Internet(scheduler, service.serve, welcome), running, trespasses });
-  const setting: Setting = { plan, scheduler, chance, place, running };
+  const machine = new Machine(scheduler);
+  enter({ scheduler, internet: new Internet(scheduler, service.serve, welcome), machine, running, trespasses });
+  const setting: Setting = { plan, scheduler, chance, place, running, machine };
   const scene = { plan, files, service, scheduler, place, processes, trespasses };
-  for (const [at, runs] of [...plan.waves, [UNDISTURBED]].entries()) {
-    const isLast = at === plan.waves.length;
+  const last = [[UNDISTURBED], ...(plan.options.checksums ? [[LAST_CHECK]] : [])];
+  for (const [at, runs] of [...plan.waves, ...last].entries()) {
+    const isLast = at >= plan.waves.length;
     service.isCalm = isLast;
+    if (plan.reboots[at]) machine.reboot(leftovers(scene).map(({ path }) => path));
     const wave = runs.map((run, nth) => launch(`run ${at}.${nth}`, run, processes, setting, isLast));
     await scheduler.play(() => wave.every(({ over }) => over));
     look(scene, wave, isLast);
@@ -73,7 +80,10 @@ async function playAt(
 
   function launch(name: string, run: RunPlan, all: Process[], within: Setting, isLast: boolean): Process {
     const pid = FIRST_PID + all.length;
-    const process = new Process(name, pid, scheduler, run.blows, () => running.delete(pid));
+    const isCheck = run.does === 'verify' || run.does === 'prune';
+    const does = isCheck && !plan.options.checksums ? 'download' : run.does;
+    const piped = files[pid % files.length];
+    const process = new Process(name, pid, scheduler, { ...run, does, piped }, () => running.delete(pid));
     running.add(pid);
     all.push(process);
     // The last one has no limits of its own: it comes to the end.
@@ -81,7 +91,14 @@ async function playAt(
     const options = isLast ? { ...plan.options, ...free } : plan.options;
     void scheduler.sleep(run.startsAfter).then(() => {
       process.startedAt = scheduler.now;
-      start(process, argumentsOf(name.replace(' ', ''), options), within);
+      process.hadSums = hasSums(scene);
+      const args =
+        does === 'download'
+          ? argumentsOf(name.replace(' ', ''), options)
+          : does === 'pipe' && piped
+            ? pipingArguments(piped, options)
+            : checkingArguments(does);
+      start(process, args, within);
     });
     return process;
   }

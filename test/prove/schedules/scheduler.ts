@@ -40,6 +40,8 @@ export class Scheduler {
   /** Milliseconds since the schedule began. */
   now = 0;
   steps = 0;
+  /** How far the machine's own clock is ahead of this one. */
+  aheadMs = 0;
   /** Immediates that were asked for and have not had their turn. */
   turns = 0;
   readonly #how: Scheduled;

@@ -8,6 +8,10 @@ import type { Scheduler } from './scheduler.ts';
 const NO_FAULT: Fault = { kind: 'none', at: 0, wait: 0 };
 /** The schedule's epoch: some Tuesday. Milliseconds. */
 export const EPOCH = Date.UTC(2026, 0, 6);
+/** The service's own address, and another one to which it sends away. */
+export const HOME = '127.0.0.1:8080';
+const AWAY = '127.0.0.2:8081';
+export const KEY = 'a-key-of-a-schedule';
 /** So slow is slow: what comes is never idle. */
 const SLOW_MS = 20_000;
 const DRIP_MS = 10_000;
@@ -50,6 +54,8 @@ export class Service {
       accession,
       file,
       fault: fault.kind,
+      isAway: connection.host !== HOME,
+      hasKey: head.includes(KEY),
       version: file?.version ?? 0,
       status: answer.status,
       wholeAt: undefined,
@@ -60,14 +66,32 @@ export class Service {
     this.#scheduler.note(
       `service: ${accession} ${name ?? ''}: ${answer.status}, ${fault.kind} ${fault.at} ${fault.wait}`,
     );
+    await this.#jump(seen, false);
     await this.#send(answer, fault, connection, seen);
   };
 
   #nextFault(file: Filed | undefined): Fault {
-    const fault = this.isCalm ? NO_FAULT : (this.#plan.faults[this.#next] ?? NO_FAULT);
-    this.#next += 1;
+    const fault = this.isCalm ? NO_FAULT : (this.#ownFault(file) ?? this.#plan.faults[this.#next++] ?? NO_FAULT);
     const forFiles = ['new-version', 'range-of-another', 'no-range', 'wrong-range'].includes(fault.kind);
     return forFiles && !file ? NO_FAULT : fault;
+  }
+
+  /** The clock of the machine that asks. */
+  async #jump(seen: Asked, half: boolean): Promise<void> {
+    const nth = this.asked.indexOf(seen);
+    for (const { request, isHalf, by } of this.#plan.clock.jumps) {
+      if (request !== nth || isHalf !== half) continue;
+      const set = () => {
+        this.#scheduler.aheadMs += by;
+      };
+      await this.#scheduler.do(() => `the clock is set by ${by} ms`, set, undefined);
+    }
+  }
+
+  #ownFault(file: Filed | undefined): Fault | undefined {
+    if (!file) return undefined;
+    const nth = this.asked.filter((asked) => asked.file === file).length;
+    return file.faults[nth];
   }
 
   /** By the schedule's clock; a date has whole seconds. */
@@ -86,13 +110,14 @@ export class Service {
       const until = new Date(EPOCH + this.#scheduler.now + wait * 1000).toUTCString();
       return failure(503, `Retry-After: ${until}`);
     }
+    if (kind === 'redirect-away') return failure(302, `Location: http://${AWAY}/elsewhere${path.search}`);
     if (kind === 'redirect') return failure(302, `Location: /elsewhere${path.search}`);
     if (!file) return undefined;
     return fileAnswer(file, fields, RANGES[kind] ?? (this.isCalm ? 'kept' : this.#plan.ranges));
   }
 
   async #send(answer: Answer, { kind, at, wait }: Fault, connection: Connection, seen: Asked): Promise<void> {
-    const bytes = wireBytes(answer);
+    const bytes = wireBytes(answer, EPOCH + seen.at);
     const upTo = Math.floor(at * bytes.length);
     const [first, rest] = [bytes.subarray(0, upTo), bytes.subarray(upTo)];
     let isWhole: boolean;
@@ -124,6 +149,7 @@ export class Service {
         break;
       default:
         await connection.send(first);
+        await this.#jump(seen, true);
         isWhole = await connection.send(rest);
     }
     // One that was sent to a connection that the program had left says nothing to it.

@@ -1,5 +1,6 @@
 import { AssertionError } from 'node:assert';
 import type { Internet } from './internet.ts';
+import type { Machine } from './machine.ts';
 import type { Process } from './process.ts';
 import { current, type Scheduler } from './scheduler.ts';
 
@@ -7,6 +8,7 @@ import { current, type Scheduler } from './scheduler.ts';
 interface Stage {
   readonly scheduler: Scheduler;
   readonly internet: Internet;
+  readonly machine: Machine;
   /** The processes that run now. */
   readonly running: ReadonlySet<number>;
   /** What a process did to the part of another that runs. */

@@ -1,6 +1,7 @@
 import * as fs from 'node:fs';
 import { basename } from 'node:path';
 import { ownerOf } from '../part-names.ts';
+import type { Process } from '../process.ts';
 import { acting, stage } from '../stage.ts';
 
 // The disk of a schedule: the real one, asked in the schedule's order, which gets full and fails as the schedule says.
@@ -12,7 +13,8 @@ export function drive<T>(operation: string, on: unknown, act: () => T): Promise<
   return stage().scheduler.do(what, act, process);
 }
 
-export function opened(fd: number, path: unknown): number {
+export function opened(fd: number, path: unknown, isNew = false): number {
+  if (isNew) stage().machine.touched(fd);
   acting().open.set(fd, basename(String(path)));
   return fd;
 }
@@ -25,10 +27,27 @@ export function shut(fd: number): void {
 /** A write at the file's own position, or at one given; the first that a full disk refuses takes half of it, as writes do. */
 export function written(fd: number, bytes: Buffer, position: number | null = null): number {
   const process = acting();
+  const { machine } = stage();
+  machine.dirties(fd, position);
+  try {
+    return writtenBy(process, fd, bytes, position);
+  } finally {
+    machine.touched(fd);
+  }
+}
+
+function writtenBy(process: Process, fd: number, bytes: Buffer, position: number | null): number {
   if (!process.diskIsFull) return fs.writeSync(fd, bytes, 0, bytes.length, position);
   process.diskFailures += 1;
   if (process.diskFailures > 1 || bytes.length < 2) throw systemError('ENOSPC', -28, 'write');
   return fs.writeSync(fd, bytes, 0, bytes.length >> 1, position);
+}
+
+export function truncated(fd: number, length: number): void {
+  const { machine } = stage();
+  machine.dirties(fd, length);
+  fs.ftruncateSync(fd, length);
+  machine.touched(fd);
 }
 
 /** The bytes and the position that `fs.write` is given, as text or as part of a buffer. */
@@ -50,15 +69,18 @@ export function requireRoom(): void {
 export function requireOwnerless(path: string): void {
   const process = acting();
   const { running, trespasses } = stage();
-  const owner = ownerOf(basename(path));
+  const owner = ownerOf(basename(String(path)));
   if (owner === undefined || owner === process.pid || !running.has(owner)) return;
-  trespasses.push(`${process.name} takes ${basename(path)}, whose owner runs`);
+  trespasses.push(`${process.name} takes ${basename(String(path))}, whose owner runs`);
 }
 
 export function flushed(fd: number, flush: (fd: number) => void): void {
   const process = acting();
   flush(fd);
-  if (!process.flushesFail) return;
+  if (!process.flushesFail) {
+    stage().machine.flushed(fd);
+    return;
+  }
   process.diskFailures += 1;
   throw systemError('EIO', -5, 'fsync');
 }

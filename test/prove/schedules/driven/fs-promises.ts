@@ -1,5 +1,5 @@
 import * as fs from 'node:fs';
-import { asked, drive, flushed, opened, requireOwnerless, requireRoom, shut, written } from './disk.ts';
+import { asked, drive, flushed, opened, requireOwnerless, requireRoom, shut, truncated, written } from './disk.ts';
 
 // node:fs/promises for a process of a schedule.
 export { constants } from 'node:fs';
@@ -36,22 +36,29 @@ export const rename = driven('rename', (from: string, to: string) => {
 });
 export const rm = driven('rm', (path: string, options?: fs.RmOptions) => fs.rmSync(path, options));
 export const stat = driven('stat', (path: string, options?: fs.StatSyncOptions) => fs.statSync(path, options));
-export const statfs = driven('statfs', (path: string) => fs.statfsSync(path));
+/** Of a type that nobody knows, so that no call is waited for: each is a step of its own. */
+export const statfs = driven('statfs', (path: string) => ({ ...fs.statfsSync(path), type: 0 }));
 export const unlink = driven('unlink', (path: string) => {
   if (fs.existsSync(path)) requireOwnerless(path);
   return fs.unlinkSync(path);
 });
 export const writeFile = making('writeFile', (path: string, data: string) => fs.writeFileSync(path, data));
 
-export async function* opendir(path: string): AsyncGenerator<{ name: string }> {
-  for (const name of await readdir(path)) yield { name };
+const direntsOf = driven('opendir', (path: string, encoding: 'buffer') =>
+  fs.readdirSync(path, { withFileTypes: true, encoding: encoding as BufferEncoding }),
+);
+
+export async function* opendir(path: string, { encoding }: { encoding?: 'buffer' } = {}): AsyncGenerator<unknown> {
+  if (encoding) yield* await direntsOf(path, encoding);
+  else for (const name of await readdir(path)) yield { name };
 }
 
 export async function open(path: string, flags: string | number = 'r', mode?: number): Promise<Handle> {
   return drive('open', path, () => {
     const creates = typeof flags === 'number' ? (flags & fs.constants.O_CREAT) !== 0 : flags !== 'r';
-    if (creates && !fs.existsSync(path)) requireRoom();
-    return new Handle(opened(fs.openSync(path, flags, mode), path));
+    const isNew = creates && !fs.existsSync(path);
+    if (isNew) requireRoom();
+    return new Handle(opened(fs.openSync(path, flags, mode), path, isNew));
   });
 }
 
@@ -66,7 +73,7 @@ class Handle {
   stat = (options?: { bigint?: false }) => this.#do('stat', () => fs.fstatSync(this.fd, options));
   sync = () => this.#do('sync', () => flushed(this.fd, fs.fsyncSync));
   datasync = () => this.#do('datasync', () => flushed(this.fd, fs.fdatasyncSync));
-  truncate = (length = 0) => this.#do('truncate', () => fs.ftruncateSync(this.fd, length));
+  truncate = (length = 0) => this.#do('truncate', () => truncated(this.fd, length));
   chmod = (mode: number) => this.#do('chmod', () => fs.fchmodSync(this.fd, mode));
   chown = (uid: number, gid: number) => this.#do('chown', () => fs.fchownSync(this.fd, uid, gid));
   utimes = (read: Date, changed: Date) => this.#do('utimes', () => fs.futimesSync(this.fd, read, changed));
@@ -75,6 +82,8 @@ class Handle {
   appendFile = (data: string | Buffer) => this.#do('appendFile', () => this.#all(data));
   read = (buffer: Buffer, offset: number, length: number, position: number | null) =>
     this.#do('read', () => ({ bytesRead: fs.readSync(this.fd, buffer, offset, length, position), buffer }));
+  writev = (chunks: readonly Buffer[], position: number) =>
+    this.#do('writev', () => ({ bytesWritten: written(this.fd, Buffer.concat(chunks), position), buffers: chunks }));
   write = (data: string | Buffer, ...rest: unknown[]) =>
     this.#do('write', () => ({ bytesWritten: written(this.fd, ...asked(data, ...rest)), buffer: data }));
 

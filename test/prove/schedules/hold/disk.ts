@@ -33,7 +33,7 @@ export function standing(scene: Scene, accession: string, name: string | null): 
   if (!stats?.isFile()) return undefined;
   const known = seen.get(scene) ?? new Map<string, Standing>();
   seen.set(scene, known);
-  const key = `${path} ${stats.ino} ${stats.size} ${stats.mtimeNs}`;
+  const key = `${path} ${stats.ino} ${stats.size} ${stats.ctimeNs}`;
   const there = known.get(key) ?? read(path, scene, accession, name);
   known.set(key, there);
   return there;
@@ -54,6 +54,19 @@ export function filesAreWhole(scene: Scene): void {
   leftovers(scene);
 }
 
+/** Whether there is a checksum file. */
+export function hasSums({ place, files }: Pick<Scene, 'place' | 'files'>): boolean {
+  return files.some(({ accession }) => existsSync(join(place, 'out', accession, 'SHA256SUMS')));
+}
+
+/** What stands beside a checksum file while it is rewritten, or since somebody was killed at it. */
+const REWRITING = /^\.SHA256SUMS\.(lock|[\da-f]{12}\.new)$/;
+
+export function rewritings({ place, files }: Scene): string[] {
+  const directories = new Set(files.map(({ accession }) => join(place, 'out', accession)));
+  return [...directories].flatMap((path) => readdirSync(path).filter((name) => REWRITING.test(name)));
+}
+
 export function leftovers({ place, files }: Scene): Leftover[] {
   const out = join(place, 'out');
   const found: Leftover[] = [];
@@ -63,7 +76,7 @@ export function leftovers({ place, files }: Scene): Leftover[] {
       ...files.filter((file) => file.accession === accession).map(({ name }) => name),
     ]);
     for (const name of readdirSync(join(out, accession))) {
-      if (known.has(name)) continue;
+      if (known.has(name) || REWRITING.test(name)) continue;
       const part = readPartName(name) ?? assert.fail(`what is ${accession}/${name}?`);
       const { stem, pid, kind } = part;
       found.push({ path: join(out, accession, name), of: `${accession}/${stem}`, pid, kind });

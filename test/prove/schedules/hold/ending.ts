@@ -60,9 +60,11 @@ function allAreReported(scene: Scene, { name }: Process, lines: readonly FileLin
 /** Nothing fails without a reason that the service gave. */
 export function failuresHaveReasons(scene: Scene, process: Process): void {
   const { files } = reportOf(scene, process);
-  const isSentAway = askedBy(scene, process).some(({ at, until = 0 }) => until - at > LONGEST_WAIT_MS);
   const isStopped =
-    isSentAway || process.interrupted || process.diskFailures > 0 || scene.plan.options.deadlineSeconds !== undefined;
+    isSentAway(scene, process) ||
+    process.interrupted ||
+    process.diskFailures > 0 ||
+    scene.plan.options.deadlineSeconds !== undefined;
   if (isStopped) return;
   for (const { accession_no, file_name, error } of files) {
     if (!error) continue;
@@ -80,6 +82,20 @@ export function failuresHaveReasons(scene: Scene, process: Process): void {
       `${process.name}: ${accession_no}/${file_name} fails as ${error.code}, after ${asked.map(({ fault }) => fault)}`,
     );
   }
+}
+
+/** It is to wait for longer than it does. */
+function isSentAway(scene: Scene, process: Process): boolean {
+  return askedBy(scene, process).some(({ at, until = 0 }) => until - at > LONGEST_WAIT_MS);
+}
+
+/** A run is not stopped by what the service does, unless it was to wait for too long, or by many connections that fail. */
+export function stopsHaveReasons(scene: Scene, process: Process): void {
+  const { summary } = reportOf(scene, process);
+  if (summary?.stopped_by !== 'temporary') return;
+  const isStopped =
+    isSentAway(scene, process) || process.unreached >= 10 || scene.plan.options.deadlineSeconds !== undefined;
+  assert(isStopped, `${process.name} was stopped, and nobody has told it to wait for long`);
 }
 
 /** The deadline ends a run. */

@@ -47,3 +47,11 @@ export function limitsAreKept(scene: Scene, process: Process, isLast: boolean): 
   const kept = files.filter(({ result }) => result === 'downloaded').reduce((sum, { bytes }) => sum + bytes, 0);
   if (maxBytes !== undefined) assert(kept <= maxBytes, `${process.name}: ${kept} bytes of ${maxBytes}`);
 }
+
+/** The key goes to the service's own address, and to no other. */
+export function keyStaysAtHome(scene: Scene, process: Process): void {
+  for (const { hasKey, isAway, accession, file } of askedBy(scene, process)) {
+    const what = `${process.name} asks for ${accession}/${file?.name}`;
+    assert(hasKey !== isAway, isAway ? `${what} elsewhere, with the key` : `${what} without the key`);
+  }
+}
