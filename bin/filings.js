@@ -91,7 +91,7 @@ function ownPipe(fd) {
     if (!fstatSync(fd).isFIFO()) return undefined;
     const own = openSync(`/proc/self/fd/${fd}`, constants.O_WRONLY | constants.O_NONBLOCK);
     const { Socket } = require('node:net');
-    return Object.assign(new Socket({ fd: own, readable: false, writable: true }), { fd });
+    return Object.assign(new Socket({ fd: own, readable: false, writable: true }), { fd, ownFd: own });
   } catch {
     return undefined;
   }

@@ -5,8 +5,16 @@ import { errnoOf, FilingsError } from './errors.ts';
 import type { OwnFiles } from './own-files.ts';
 import { Secrets } from './secrets/secrets.ts';
 
-/** A standard output stream; `columns` is there on a terminal only. */
-export type OutputStream = Writable & { readonly fd?: number; readonly isTTY?: boolean; readonly columns?: number };
+/**
+ * A standard output stream; `columns` is there on a terminal only, `ownFd` for a pipe that was opened anew: the same pipe
+ * under a descriptor that nobody shares, and that does not block.
+ */
+export type OutputStream = Writable & {
+  readonly fd?: number;
+  readonly ownFd?: number;
+  readonly isTTY?: boolean;
+  readonly columns?: number;
+};
 export type InputStream = Readable & { readonly fd?: number; readonly isTTY?: boolean };
 
 /** How errors, and what is said beside them, are shown. */

@@ -8,7 +8,7 @@ import { Appender } from '../disk/appender.ts';
 import { diskFailure } from '../disk/failure.ts';
 import { errnoOf, FilingsError } from '../errors.ts';
 import type { OutputStream } from '../world.ts';
-import { OwnPipe, reopenedPipe } from './own-pipe.ts';
+import { OwnPipe } from './own-pipe.ts';
 import { isPlain, writeToDescriptor, writeToStream } from './raw-write.ts';
 
 const openAt = promisify(openFd);
@@ -28,8 +28,8 @@ export interface ByteWriter {
 /** A writer for standard output, whatever that is. */
 export function stdoutWriter(stdout: OutputStream): ByteWriter {
   if (isPlain(stdout)) return descriptorWriter(stdout.fd, 'stdout');
-  const pipe = stdout.fd === undefined ? undefined : reopenedPipe(stdout.fd);
-  return pipe ? pipeWriter(pipe, 'stdout') : streamWriter(stdout, 'stdout');
+  if (stdout.ownFd === undefined) return streamWriter(stdout, 'stdout');
+  return { ...pipeWriter(new OwnPipe(stdout.ownFd, stdout), 'stdout'), async end() {} };
 }
 
 /** Whether a path names something that is written like stdout: a device, a FIFO, an open descriptor. */

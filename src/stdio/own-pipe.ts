@@ -1,22 +1,9 @@
-import { constants, fstatSync, openSync } from 'node:fs';
 import { Socket } from 'node:net';
+import type { Writable } from 'node:stream';
 import { writeAtOnce, writeToStream } from './raw-write.ts';
 
 /** What a pipe holds on Linux. Fewer bytes are gathered with what comes in the same turn, such as the next record of TLS. */
 const PIPE_BYTES = 65_536;
-
-/**
- * A pipe that a descriptor is open to, opened anew: the flags of the first belong to all who share it, and a program that
- * finds it non-blocking loses what it writes. Undefined for what is no pipe, and where /proc does not lead to it.
- */
-export function reopenedPipe(fd: number): OwnPipe | undefined {
-  if (!fstatSync(fd).isFIFO()) return undefined;
-  try {
-    return new OwnPipe(openSync(`/proc/self/fd/${fd}`, constants.O_WRONLY | constants.O_NONBLOCK));
-  } catch {
-    return undefined;
-  }
-}
 
 /**
  * A pipe to write to, under a descriptor that nobody shares. What it takes goes out at once, with no turn of the event
@@ -24,12 +11,12 @@ export function reopenedPipe(fd: number): OwnPipe | undefined {
  */
 export class OwnPipe {
   readonly #fd: number;
-  readonly #stream: Socket;
+  readonly #stream: Writable;
 
-  /** Takes over a descriptor that was opened not to block. */
-  constructor(fd: number) {
+  /** Takes over a descriptor that was opened not to block, and Node's stream for it where there is one. */
+  constructor(fd: number, stream: Writable = new Socket({ fd, readable: false, writable: true })) {
     this.#fd = fd;
-    this.#stream = new Socket({ fd, readable: false, writable: true });
+    this.#stream = stream;
   }
 
   /** Resolves when the bytes are out of our hands. Throws the system's error, the signal's reason. */
