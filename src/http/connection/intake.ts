@@ -97,13 +97,9 @@ export class Intake {
 
   /** Gives back the slots of chunks that nobody reads any more. */
   recycle(chunks: readonly Buffer[]): void {
-    let last: ArrayBufferLike | undefined;
-    for (const { buffer } of chunks) {
-      // A slot may have held several chunks, one behind the other.
-      if (buffer !== last && buffer.byteLength === SLOT_BYTES && this.#spare.length < MOST_SLOTS) {
-        this.#spare.push(Buffer.from(buffer));
-      }
-      last = buffer;
+    // A slot may have held several chunks, with others between them; given back twice, two reads would share it.
+    for (const buffer of new Set(chunks.map((chunk) => chunk.buffer))) {
+      if (buffer.byteLength === SLOT_BYTES && this.#spare.length < MOST_SLOTS) this.#spare.push(Buffer.from(buffer));
     }
   }
 

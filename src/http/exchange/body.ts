@@ -1,6 +1,10 @@
 /** Held back above this: what is gathered while the disk or the reader is busy. */
 const GATHER_BYTES = 1 << 20;
 
+/** Chunks below this are copied together: a service may send each byte as a chunk, and what counts them would take minutes over a megabyte. */
+const SMALL_BYTES = 4096;
+const BLOCK_BYTES = 65_536;
+
 /** What stops and starts the source of a body. */
 interface Source {
   hold(): void;
@@ -17,6 +21,8 @@ export class Body {
   readonly #source: Source;
   #chunks: Buffer[] = [];
   #taken: readonly Buffer[] = [];
+  /** Holds the last of the chunks, and has room behind it. */
+  #block: Buffer | undefined;
   #size = 0;
   #ended = false;
   #error: Error | undefined;
@@ -28,7 +34,7 @@ export class Body {
 
   /** From the source: bytes arrived. */
   push(chunk: Buffer): void {
-    this.#chunks.push(chunk);
+    this.#gather(chunk);
     this.#size += chunk.length;
     if (this.#size >= GATHER_BYTES) this.#source.hold();
     this.#wake?.();
@@ -68,5 +74,24 @@ export class Body {
     this.#taken = chunks;
     this.#source.release();
     return chunks;
+  }
+
+  /** Behind the others; a small one together with a small one before it. */
+  #gather(chunk: Buffer): void {
+    const last = this.#chunks.at(-1);
+    if (last && chunk.length < SMALL_BYTES && (this.#block || last.length < SMALL_BYTES)) {
+      const used = last.length;
+      if (!this.#block) {
+        this.#block = Buffer.allocUnsafeSlow(BLOCK_BYTES);
+        this.#block.set(last);
+      }
+      if (used + chunk.length <= BLOCK_BYTES) {
+        this.#block.set(chunk, used);
+        this.#chunks[this.#chunks.length - 1] = this.#block.subarray(0, used + chunk.length);
+        return;
+      }
+    }
+    this.#block = undefined;
+    this.#chunks.push(chunk);
   }
 }
