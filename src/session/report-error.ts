@@ -7,13 +7,15 @@ import type { World } from '../world.ts';
 
 /** 128 and SIGPIPE. */
 const READER_WENT_AWAY = 141;
-/** After the deadline or a signal, a reader of stderr has so long to take what was still to be told. */
+/** So long has a reader of stderr, after the deadline, to take what was still to be told, and a pipe to say how it is to be shown. */
 const LAST_WORDS_MS = 1000;
 
 /** How errors are shown, by the command line as it stands. Never throws. */
 export async function presentationAtHand(world: World) {
   const { presentationOf, scanFlags } = await import('./presentation.ts');
-  return presentationOf(scanFlags(world.argv), world);
+  // A config file that is a pipe may say nothing, and no deadline counts here: it has a moment, then flags and environment count.
+  const interrupt = AbortSignal.any([world.interrupt, AbortSignal.timeout(LAST_WORDS_MS)]);
+  return presentationOf(scanFlags(world.argv), Object.create(world, { interrupt: { value: interrupt } }));
 }
 
 /** Tells about an error on stderr, as far as that can be written; gives its exit status. */
@@ -23,8 +25,8 @@ export async function reportError(thrown: unknown, world: World): Promise<number
   if (error.exitStatus === READER_WENT_AWAY) return error.exitStatus;
   guardStream(world.stderr);
   try {
-    const patience = error.isTimeUp ? AbortSignal.timeout(LAST_WORDS_MS) : undefined;
-    await write(world.stderr, await rendered(error, world).catch(unloaded), patience);
+    const text = await rendered(error, world).catch(unloaded);
+    await write(world.stderr, text, error.isTimeUp ? AbortSignal.timeout(LAST_WORDS_MS) : undefined);
   } catch {
     // stderr was the last place to say it.
   }

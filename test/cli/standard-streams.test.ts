@@ -15,6 +15,8 @@ test.each([
   ['--report', 'a FIFO that nobody reads', [...DOWNLOAD, 'primary.htm', '--report', 'fifo']],
   ['--input', 'a FIFO that nobody writes', ['--sandbox', 'list', '--input', 'fifo']],
   ['--config', 'a FIFO that nobody writes', ['--config', 'fifo', 'list', ACCESSION]],
+  ['config set', 'a FIFO that nobody writes', ['--config', 'fifo', 'config', 'set', 'jobs', '3']],
+  ['config edit', 'a FIFO that nobody writes', ['--config', 'fifo', 'config', 'edit']],
   ['--key', 'a FIFO that nobody writes', ['token', 'sign', '--key', 'fifo']],
   ['--secret-file', 'a FIFO that nobody writes', ['token', 'verify', 'a.b.c', '--secret-file', 'fifo']],
 ])('%s on %s holds nothing beyond the deadline', async (_flag, _what, args) => {
@@ -33,6 +35,13 @@ test.each([
   const script = `mkfifo fifo; exec 9<> fifo; $FILINGS ${command} <&9 2>&1; echo "exit $?"`;
   const { stdout } = await place.shell(script, { ...env, FILINGS_DEADLINE: '1s' });
   expect(stdout.toString()).toMatch(/the deadline of 1 s has passed\n.*\nexit 7\n$/);
+});
+
+test('a usage error does not wait for a config file that says nothing', async () => {
+  const place = await workplace();
+  const script = 'mkfifo -m 600 fifo; $FILINGS --config fifo list --bogus 2>&1; echo "exit $?"';
+  const { stdout } = await place.shell(script);
+  expect(stdout.toString()).toMatch(/^filings: --bogus: no such option\n.*\nexit 2\n$/);
 });
 
 test('a FIFO whose writer comes late is read whole', async () => {
