@@ -289,7 +289,7 @@ describe('how far it goes ahead', () => {
   test('none is asked for while every job is busy where requests are counted', async () => {
     for (const frugal of [true, false]) {
       const desk = new Desk();
-      const how = options({}, { list: desk.list, jobs: 1, frugal });
+      const how = options({}, { list: desk.list, jobs: 1, ...(frugal && { requestsLeft: () => 1000 }) });
       const expansion = new Expansion(lines([alone(0), alone(1)]), how);
       const next = expansion.next();
       await turns();
@@ -310,7 +310,7 @@ describe('how far it goes ahead', () => {
   test('no more are asked for than jobs are idle where requests are counted', async () => {
     for (const frugal of [true, false]) {
       const desk = new Desk();
-      const how = options({}, { list: desk.list, jobs: 2, frugal });
+      const how = options({}, { list: desk.list, jobs: 2, ...(frugal && { requestsLeft: () => 1000 }) });
       const expansion = new Expansion(lines([alone(0), alone(1), alone(2)]), how);
       const both = [expansion.next(), expansion.next()];
       await turns();
@@ -323,6 +323,34 @@ describe('how far it goes ahead', () => {
       expect(desk.asked).toEqual(frugal ? [0, 1] : [0, 1, 2]);
       await desk.answer(1, ['a']);
       await idle;
+      await expansion.return();
+    }
+  });
+
+  test('no more are asked for than leave a request for a file of each', async () => {
+    for (let budget = 1; budget <= 12; budget++) {
+      let left = budget;
+      let files = 0;
+      const list = async (accession: AccessionNumber) => {
+        left -= 1;
+        return [listed(accession, 'a')];
+      };
+      const expansion = new Expansion(lines(Array.from({ length: 20 }, (_, n) => alone(n))), {
+        ...options({}, { list }),
+        requestsLeft: () => left,
+      });
+      const job = async () => {
+        for await (const item of expansion) {
+          // A file's request goes out later than a listing's: its place is made first.
+          await turns(5);
+          if (left <= 0) return;
+          if (item.kind !== 'file') continue;
+          left -= 1;
+          files += 1;
+        }
+      };
+      await Promise.all([job(), job(), job(), job()]);
+      expect([budget, files]).toEqual([budget, Math.floor(budget / 2)]);
       await expansion.return();
     }
   });

@@ -48,6 +48,11 @@ export class Allowance {
     return this.#requests;
   }
 
+  /** How many requests may still go out. */
+  get requestsLeft(): number {
+    return (this.#limits.maxRequests ?? Number.POSITIVE_INFINITY) - this.#requests;
+  }
+
   /** A request is about to go out. Throws `limit` when there is none left. */
   request(): void {
     const { maxRequests } = this.#limits;

@@ -15,8 +15,8 @@ export interface ExpansionOptions extends QueueOptions {
   readonly list: (accession: AccessionNumber, signal: AbortSignal) => Promise<readonly ListedFile[]>;
   /** How many are to be busy with what comes out, each of which waits in `next()` when it is idle. */
   readonly jobs: number;
-  /** Requests are counted: no more filings are listed at a time than jobs are idle, since what one more took could be a file's. */
-  readonly frugal?: boolean;
+  /** Requests are counted: so many are left. No more filings are listed than jobs are idle, and than leave one for each file. */
+  readonly requestsLeft?: () => number;
   readonly signal: AbortSignal;
   /** Told of each thing as it is handed out, in that order, before who takes it. */
   readonly onTaken?: (item: Expanded) => void;
@@ -141,10 +141,11 @@ export class Expansion implements AsyncIterableIterator<Expanded, undefined> {
 
   /** Asks for the next listings, as many as there is need for; at first carefully, one more for each that came. */
   #ask(): void {
-    const { jobs, frugal } = this.#options;
+    const { jobs, requestsLeft } = this.#options;
     if (this.#queue.waiting >= jobs) return;
-    const most = Math.min(jobs, 1 + this.#answered, Math.max(frugal ? 0 : AHEAD, this.#idle.length));
-    for (const slot of this.#queue.held(most - this.#asking.size)) {
+    const most = Math.min(jobs, 1 + this.#answered, Math.max(requestsLeft ? 0 : AHEAD, this.#idle.length));
+    const room = requestsLeft ? this.#room(requestsLeft()) : most;
+    for (const slot of this.#queue.held(Math.min(most - this.#asking.size, room))) {
       const asking = this.#list(slot).finally(() => {
         this.#asking.delete(asking);
         this.#answered += 1;
@@ -152,6 +153,17 @@ export class Expansion implements AsyncIterableIterator<Expanded, undefined> {
       });
       this.#asking.add(asking);
     }
+  }
+
+  /**
+   * How many more listings so many requests allow: each takes one, and one for a file of its own. A budget that went into
+   * listings would bring no file, in no run. Where nothing else is under way it is one: either it brings something, or the end.
+   */
+  #room(requests: number): number {
+    const busy = this.#options.jobs - this.#idle.length;
+    const due = busy + this.#queue.waiting + this.#asking.size;
+    const room = Math.floor((requests - due) / 2);
+    return due === 0 ? Math.max(1, room) : room;
   }
 
   async #list(slot: ListingSlot): Promise<void> {

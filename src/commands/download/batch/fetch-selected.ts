@@ -40,7 +40,7 @@ export async function fetchSelected(order: Order, lines: Lines, tools: BatchTool
   }
 }
 
-function selectionOf({ chosen, layout, options }: Order, { session, books }: BatchTools): ExpansionOptions {
+function selectionOf({ chosen, layout, options }: Order, { session, bounds, books }: BatchTools): ExpansionOptions {
   const { settings, signal } = session;
   const { tally, done } = books;
   return {
@@ -54,7 +54,7 @@ function selectionOf({ chosen, layout, options }: Order, { session, books }: Bat
       return true;
     },
     jobs: settings.jobs,
-    frugal: options.maxRequests !== undefined,
+    ...(options.maxRequests !== undefined && { requestsLeft: () => bounds.allowance.requestsLeft }),
     signal,
   };
 }
