@@ -9,7 +9,8 @@ const floor = (name: string, more = {}) => ({
 });
 
 // Our modules have no state of their own: test files of one worker share them, and load them once.
-const shared = { isolate: false };
+// Nor does anything depend on the machine's time zone: what HTTP says is UTC.
+const shared = { isolate: false, env: { TZ: 'Pacific/Chatham' } };
 // The built program is built before its tests.
 const build = { globalSetup: 'test/cli/build.setup.ts' };
 

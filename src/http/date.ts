@@ -23,6 +23,14 @@ export function httpDate(text: string, now: number): number | undefined {
   return undefined;
 }
 
+/**
+ * The time that a date means, which may also be none of HTTP's forms: without a zone it is UTC, as all of HTTP's are, and not
+ * the machine's own. NaN where it says no time.
+ */
+export function laxDate(text: string): number {
+  return Date.parse(/ ([a-z]{1,5}|[+-]\d\d:?\d\d)$/i.test(text) ? text : `${text} GMT`);
+}
+
 function timeOf(parts: Readonly<Record<string, string>>, now: number): number | undefined {
   const number = (name: string) => Number(parts[name]);
   const [month, day] = [MONTHS.indexOf(parts.month ?? ''), number('day')];

@@ -1,3 +1,5 @@
+import { laxDate } from '../http/date.ts';
+
 /** A strong validator: two answers that carry it hold the same bytes (RFC 9110 section 8.8). */
 export interface Validator {
   readonly kind: 'etag' | 'last-modified';
@@ -47,7 +49,7 @@ export function strongValidator(headers: Fields): Validator | undefined {
   const modified = headers['last-modified'];
   const date = headers.date;
   if (typeof modified !== 'string' || typeof date !== 'string') return undefined;
-  const age = Date.parse(date) - Date.parse(modified);
+  const age = laxDate(date) - laxDate(modified);
   return age >= STRONG_AFTER_MS ? { kind: 'last-modified', value: modified } : undefined;
 }
 

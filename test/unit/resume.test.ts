@@ -37,6 +37,11 @@ describe('strongValidator', () => {
     ['only Last-Modified', { 'last-modified': MODIFIED }, undefined],
     ['Last-Modified dated the same second', { 'last-modified': MODIFIED, date: MODIFIED }, undefined],
     ['Last-Modified a second before', { 'last-modified': MODIFIED, date: 'Tue, 01 Apr 2025 10:00:01 GMT' }, DATED],
+    [
+      'Last-Modified of asctime, which is UTC, dated the same second',
+      { 'last-modified': 'Tue Apr  1 10:00:00 2025', date: MODIFIED },
+      undefined,
+    ],
     ['Last-Modified in the future', { 'last-modified': MODIFIED, date: 'Tue, 01 Apr 2025 09:00:00 GMT' }, undefined],
     ['Last-Modified that is no date', { 'last-modified': 'yesterday', date: MODIFIED }, undefined],
     ['Date that is no date', { 'last-modified': MODIFIED, date: 'today' }, undefined],

@@ -71,6 +71,8 @@ describe('Retry-After', () => {
     ['a date gone by', 'Tue, 01 Apr 2025 09:00:00 GMT', 0],
     ['a date of RFC 850', 'Tuesday, 01-Apr-25 10:01:30 GMT', 90_000],
     ['a date of asctime, which is UTC too', 'Tue Apr  1 10:01:30 2025', 90_000],
+    ['a date without a zone', 'Tue, 01 Apr 2025 10:01:30', 90_000],
+    ['a date with another zone', 'Tue, 01 Apr 2025 12:01:30 +0200', 90_000],
     ['a date that is none', 'Tue, 99 Foo 2025 10:01:30 GMT', undefined],
     ['an ISO date', '2025-04-01T10:01:30Z', undefined],
     ['a date without its day', '01 Apr 2025 10:01:30 GMT', undefined],

@@ -1,3 +1,5 @@
+import { laxDate } from '../date.ts';
+
 /** The first wait; doubled for each further one. Milliseconds. */
 const FIRST_WAIT_MS = 1000;
 const LONGEST_BACKOFF_MS = 60_000;
@@ -58,6 +60,6 @@ export function retryAfterMs(value: string | string[] | undefined, now: number):
   if (/^\d+$/.test(text)) return Math.min(Number(text) * 1000, LONGEST_ASKED_MS);
   // An HTTP date begins with a day's name; Date.parse alone would take "-5" for a year.
   if (!/^(Mon|Tue|Wed|Thu|Fri|Sat|Sun)/i.test(text)) return undefined;
-  const date = Date.parse(text);
+  const date = laxDate(text);
   return Number.isNaN(date) ? undefined : Math.min(Math.max(0, date - now), LONGEST_ASKED_MS);
 }

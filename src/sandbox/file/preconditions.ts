@@ -1,3 +1,5 @@
+import { laxDate } from '../../http/date.ts';
+
 /** What tells one state of a file from another. */
 export interface Validators {
   /** Strong, quoted. */
@@ -19,7 +21,7 @@ export function isNotModified(headers: ConditionalHeaders, { etag, lastModified 
     if (tags.trim() === '*') return true;
     return (tags.match(/(?:W\/)?"[^"]*"/g) ?? []).some((tag) => tag.replace(/^W\//, '') === etag);
   }
-  const since = Date.parse(headers['if-modified-since'] ?? '');
+  const since = laxDate(headers['if-modified-since'] ?? '');
   return lastModified !== undefined && Date.parse(lastModified) <= since;
 }
 
