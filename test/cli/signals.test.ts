@@ -44,10 +44,11 @@ const partly: Script = (socket) => {
   socket.write(head(200, { 'Content-Length': FILE.length, ETag: '"v1"' }));
   socket.write(FILE.subarray(0, 2_000_000));
 };
-const partBytes = async (place: Workplace) => {
-  const part = (await place.names()).find((name) => name.endsWith('.part'));
-  return part === undefined ? 0 : (await place.read(part)).length;
+const partSizes = async (place: Workplace) => {
+  const parts = (await place.names()).filter((name) => name.endsWith('.part'));
+  return Promise.all(parts.map(async (part) => (await place.read(part)).length));
 };
+const isHalf = (size: number | undefined) => size === 2_000_000;
 
 const MOMENTS: readonly [string, Script][] = [
   ['no answer', () => {}],
@@ -77,7 +78,7 @@ describe.each(SIGNALS)('%s', (signal, status) => {
     const place = await workplace();
     const args = ['download', ACCESSION, 'a.htm'];
     const running = place.start(args, serviceAt(server.url));
-    await until(async () => (await partBytes(place)) === 2_000_000);
+    await until(async () => isHalf((await partSizes(place))[0]));
     running.kill(signal);
     const { exitCode, stderr } = await running.ended;
     expect(exitCode, stderr).toBe(status);
@@ -141,8 +142,7 @@ describe('SIGTERM', () => {
     const place = await workplace();
     const args = ['download', ACCESSION, 'a', 'b', 'c', 'd', '-j', '2'];
     const running = place.start(args, serviceAt(server.url));
-    await until(async () => (await place.names()).length === 4 && server.requests.length === 2);
-    await new Promise((resolve) => setTimeout(resolve, 100));
+    await until(async () => (await partSizes(place)).filter(isHalf).length === 2);
     running.kill('SIGTERM');
     const { exitCode, stderr } = await running.ended;
     expect(exitCode, stderr).toBe(143);
@@ -157,7 +157,7 @@ describe('SIGTERM', () => {
     await writeFile(hangs, HANGS_AT_FLUSH);
     const env = { ...serviceAt(server.url), NODE_OPTIONS: `--require ${hangs}` };
     const running = place.start(['download', ACCESSION, 'a.htm'], env);
-    await until(async () => (await partBytes(place)) === 2_000_000);
+    await until(async () => isHalf((await partSizes(place))[0]));
     running.kill('SIGTERM');
     await until(() => running.stderr().includes('flush hangs'));
     running.kill('SIGINT');

@@ -1,4 +1,5 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { longEnough } from '../patience.ts';
 import { head } from '../servers/answers.ts';
 import { type Script, startScripted } from '../servers/scripted.ts';
 import { content } from '../service/transfer-fixture.ts';
@@ -22,14 +23,20 @@ describe('time limits', () => {
     const server = await scripted(script);
     const place = await workplace();
     const args = ['download', ACCESSION, 'a.htm', '--retries', '0', ...more];
-    return { ...(await place.filings(args, serviceAt(server.url))), place, server };
+    return { ...(await place.filings(args, serviceAt(server.url))), names: await place.names() };
   };
+  /** A limit within which the body has begun to come. */
+  const inTheBody = (flag: string) =>
+    longEnough(
+      (seconds) => limited(partly, flag, `${seconds}s`),
+      ({ names }) => names.length > 0,
+    );
 
   test('the deadline: exit 7, a resumable part stays', async () => {
-    const { exitCode, stderr, place } = await limited(partly, '--deadline', '1s');
+    const { exitCode, stderr, names } = await inTheBody('--deadline');
     expect(exitCode, stderr).toBe(7);
     expect(stderr).toMatch(/deadline/);
-    expect(await place.names()).toHaveLength(2);
+    expect(names).toHaveLength(2);
   });
 
   test('the deadline cuts a wait short', async () => {
@@ -39,10 +46,10 @@ describe('time limits', () => {
   });
 
   test('the idle timeout: a body that stops, exit 7, a resumable part stays', async () => {
-    const { exitCode, stderr, place } = await limited(partly, '--idle-timeout', '500ms');
+    const { exitCode, stderr, names } = await inTheBody('--idle-timeout');
     expect(exitCode, stderr).toBe(7);
     expect(stderr).toMatch(/timed out/);
-    expect(await place.names()).toHaveLength(2);
+    expect(names).toHaveLength(2);
   });
 
   test('the idle timeout: a byte each 100 ms is a stall, too', async () => {

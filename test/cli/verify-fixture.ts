@@ -16,7 +16,7 @@ export async function listed(
 ): Promise<string> {
   const path = join(place.path, directory);
   await mkdir(path, { recursive: true });
-  for (const [name, bytes] of Object.entries(files)) await writeFile(join(path, name), bytes);
+  await Promise.all(Object.entries(files).map(([name, bytes]) => writeFile(join(path, name), bytes)));
   const lines = Object.entries(files).map(([name, bytes]) => `${sha256(bytes)}  ${name}\n`);
   await writeFile(join(path, 'SHA256SUMS'), lines.join(''));
   return path;

@@ -1,6 +1,7 @@
 import { chmod, link, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { longEnough } from '../patience.ts';
 import { until, workplace } from './program.ts';
 import { execute, listed, sha256, verified } from './verify-fixture.ts';
 
@@ -52,7 +53,13 @@ describe('stopped', () => {
 
   test('by the deadline: what was found is told, exit 7', async () => {
     const place = await held();
-    const { stdout, stderr, exitCode } = await place.filings(['verify', 'a', '--prune', '--json', '--deadline', '3s']);
+    const { stdout, stderr, exitCode, limit } = await longEnough(
+      async (seconds) => {
+        const ended = await place.filings(['verify', 'a', '--prune', '--json', '--deadline', `${seconds}s`]);
+        return { ...ended, limit: seconds };
+      },
+      ({ stdout }) => stdout.includes('changed'),
+    );
     const lines = stdout
       .toString()
       .trimEnd()
@@ -60,7 +67,7 @@ describe('stopped', () => {
       .map((line) => JSON.parse(line));
     expect(lines[0]).toEqual({ v: 1, path: 'a/two', result: 'changed' });
     expect(lines[1].summary).toMatchObject({ changed: 1, exit_code: 7 });
-    expect(stderr).toContain('the deadline of 3 s has passed');
+    expect(stderr).toContain(`the deadline of ${limit} s has passed`);
     expect(exitCode).toBe(7);
   });
 

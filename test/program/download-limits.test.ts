@@ -1,6 +1,7 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { longEnough } from '../patience.ts';
 import { head } from '../servers/answers.ts';
 import { type ArchiveOptions, accession, startArchive } from '../servers/archive.ts';
 import { batchPlace } from './batch.ts';
@@ -90,14 +91,19 @@ describe('--max-requests', () => {
 
 describe('--stop-after', () => {
   it('lets what is in flight end well, and begins no more', async () => {
-    const { place } = await setUp(10, {
-      instead(socket, { name }) {
-        if (name !== 'f002.htm') return false;
-        setTimeout(() => socket.write(`${head(200, { 'Content-Length': 2 })}ok`), 1500);
-        return true;
+    const { exitCode, report } = await longEnough(
+      async (seconds) => {
+        const { archive, place } = await setUp(10, {
+          instead(socket, { name }) {
+            if (name !== 'f002.htm') return false;
+            setTimeout(() => socket.write(`${head(200, { 'Content-Length': 2 })}ok`), seconds * 1500);
+            return true;
+          },
+        });
+        return { ...(await place.batch(lines(10), ['--stop-after', `${seconds}s`, '-j', '1'])), archive };
       },
-    });
-    const { exitCode, report } = await place.batch(lines(10), ['--stop-after', '1s', '-j', '1']);
+      ({ archive }) => archive.asked().includes(`${A}/f002.htm`),
+    );
     expect(exitCode).toBe(10);
     expect(report.summaries).toMatchObject([{ failed: 0, stopped_by: 'limit', exit_code: 10 }]);
     expect(report.files.at(-1)?.file_name).toBe('f002.htm');

@@ -3,6 +3,7 @@ import { appendFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { FilingsError } from '../../src/errors.ts';
+import { longEnough } from '../patience.ts';
 import { head } from '../servers/answers.ts';
 import { accession, type Instead, startArchive } from '../servers/archive.ts';
 import { closedPort } from '../servers/scripted.ts';
@@ -240,8 +241,14 @@ describe('what stops a batch, and its exit status', () => {
   });
 
   it('a deadline: 7, also over a failure for good, and the report ends with its summary', async () => {
-    const { place } = await setUp(10, (_socket, { name }) => name === 'f003.htm');
-    const { exitCode, report } = await place.batch([`${A} x.htm`, ...lines(10)], ['--deadline', '2s', ...QUICK]);
+    const { exitCode, report } = await longEnough(
+      async (seconds) => {
+        const { archive, place } = await setUp(10, (_socket, { name }) => name === 'f003.htm');
+        const ended = await place.batch([`${A} x.htm`, ...lines(10)], ['--deadline', `${seconds}s`, ...QUICK]);
+        return { ...ended, archive };
+      },
+      ({ archive }) => archive.asked().includes(`${A}/f003.htm`),
+    );
     expect(exitCode).toBe(7);
     expect(report.endsSummed).toBe(true);
     expect(report.summaries).toMatchObject([{ downloaded: 3, failed: 2, exit_code: 7, stopped_by: 'temporary' }]);

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { longEnough } from '../patience.ts';
 import { filings, type Given } from './run.ts';
 
 const KEY = 'canary-8f3a11';
@@ -236,10 +237,14 @@ describe('the exit status', () => {
       if (accession === A) response.writeHead(404).end();
     };
     const { list } = await service(hangs);
-    const [fromArguments, fromInput] = await Promise.all([
-      list([A, B, C, '--deadline', '3s']),
-      list(['-i', '-', '--deadline', '3s'], { input: `${A}\n${B}\n${C}\n` }),
-    ]);
+    const [fromArguments, fromInput] = await longEnough(
+      (seconds) =>
+        Promise.all([
+          list([A, B, C, '--deadline', `${seconds}s`]),
+          list(['-i', '-', '--deadline', `${seconds}s`], { input: `${A}\n${B}\n${C}\n` }),
+        ]),
+      (both) => both.every(({ stderr }) => stderr.includes('404')),
+    );
     const { stderr, exitCode } = fromArguments;
     expect(exitCode).toBe(7);
     expect(stderr).toMatch(/^filings: the listing of 0001234567-24-000001: 404 /);

@@ -1,6 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
+import { longEnough } from '../patience.ts';
 import { head, sendFile } from '../servers/answers.ts';
 import { startScripted } from '../servers/scripted.ts';
 import { content } from '../service/transfer-fixture.ts';
@@ -38,11 +39,17 @@ test('a report that cannot be written stops the run, and leaves no litter of the
 });
 
 test('what a deadline broke off is in the report', async () => {
-  const server = await startScripted((socket) => void socket.write(head(200, { 'Content-Length': 10 })));
-  onTestFinished(() => server.close());
-  const place = await workplace();
-  const args = ['download', ACCESSION, 'a', 'b', '--deadline', '1s', '--report', 'report.jsonl'];
-  expect((await place.filings(args, serviceAt(server.url))).exitCode).toBe(7);
+  const { place, exitCode } = await longEnough(
+    async (seconds) => {
+      const server = await startScripted((socket) => void socket.write(head(200, { 'Content-Length': 10 })));
+      onTestFinished(() => server.close());
+      const place = await workplace();
+      const args = ['download', ACCESSION, 'a', 'b', '--deadline', `${seconds}s`, '--report', 'report.jsonl'];
+      return { place, server, ...(await place.filings(args, serviceAt(server.url))) };
+    },
+    ({ server }) => server.requests.length === 2,
+  );
+  expect(exitCode).toBe(7);
   const lines = (await place.read('report.jsonl')).toString().trimEnd().split('\n');
   const summary = JSON.parse(lines.pop() ?? '').summary;
   // As many as the lines before it say.
