@@ -1,19 +1,9 @@
-import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { describe, expect, it } from 'vitest';
-import { ACCESSION, BIN, NODE, serve, started, workplace } from './program.ts';
+import { closedPort } from '../servers/scripted.ts';
+import { ACCESSION, BIN, NODE, serve, started, until, workplace } from './program.ts';
 
 const LISTING = `/v1/filings?accession_no=${ACCESSION}`;
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}
 
 describe('filings serve', () => {
   it.each(['SIGTERM', 'SIGINT'] as const)('serves the samples with the default key until %s', async (signal) => {
@@ -34,14 +24,14 @@ describe('filings serve', () => {
   });
 
   it('goes on when nobody reads its stdout', async () => {
-    const port = await freePort();
+    const port = await closedPort();
     const options = { env: { PATH: process.env.PATH, HOME: tmpdir() } };
     const { kill, ended } = started(
       ['bash', '-c', 'exec > >(true); wait $!; exec "$@"', 'bash', NODE, BIN, 'serve', '--port', `${port}`],
       options,
     );
     const status = async () => (await fetch(`http://127.0.0.1:${port}${LISTING}`).catch(() => undefined))?.status;
-    await expect.poll(status, { timeout: 20_000 }).toBe(401);
+    await until(async () => (await status()) === 401);
     kill('SIGTERM');
     expect(await ended).toMatchObject({ exitCode: 0, killedBy: undefined });
   });

@@ -1,3 +1,5 @@
+import { randomInt } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { createServer as createTlsServer, type TlsOptions } from 'node:tls';
 
@@ -78,11 +80,30 @@ function parse(head: string, index: number): SeenRequest {
   return { line, path: line.split(' ')[1] ?? '', headers, index };
 }
 
-/** A port on which nothing listens. */
+/** The first port that the system gives to those who ask for any; it is the same on most machines. */
+function firstOfAny(): number {
+  try {
+    const first = Number.parseInt(readFileSync('/proc/sys/net/ipv4/ip_local_port_range', 'latin1'), 10);
+    return first > 20_000 ? first : 32_768;
+  } catch {
+    return 32_768;
+  }
+}
+
+/** A port on which nothing listens. Nor will anything by chance: it is below those for servers and connections of all who ask for any. */
 export async function closedPort(): Promise<number> {
-  const server = await startScripted(() => {});
-  await server.close();
-  return server.port;
+  for (;;) {
+    const port = randomInt(10_000, firstOfAny());
+    if (await isFree(port)) return port;
+  }
+}
+
+function isFree(port: number): Promise<boolean> {
+  const server = createServer();
+  return new Promise((resolve) => {
+    server.once('error', () => resolve(false));
+    server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)));
+  });
 }
 
 /** Whether a TCP connection to the port succeeds. */

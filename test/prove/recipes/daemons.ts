@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { createServer } from 'node:net';
+import { closedPort } from '../../servers/scripted.ts';
 
 /** Which of these programs are not installed. */
 export function missing(programs: readonly string[]): string[] {
@@ -50,9 +50,7 @@ async function stopped(child: ChildProcess): Promise<void> {
 
 /** Ports of 127.0.0.1 on which nothing listens. */
 export async function freePorts(count: number): Promise<number[]> {
-  const servers = Array.from({ length: count }, () => createServer());
-  await Promise.all(servers.map((server) => once(server.listen(0, '127.0.0.1'), 'listening')));
-  const ports = servers.map((server) => (server.address() as { port: number }).port);
-  await Promise.all(servers.map((server) => once(server.close(), 'close')));
-  return ports;
+  const ports = new Set<number>();
+  while (ports.size < count) ports.add(await closedPort());
+  return [...ports];
 }
