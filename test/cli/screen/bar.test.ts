@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { ACCESSION } from '../program.ts';
+import { startClock } from './clock.ts';
 import { startHeld } from './held.ts';
 import { screen } from './screen.ts';
 
@@ -9,8 +10,14 @@ const hasSpeed = (line: string) => isBar(line) && line.includes('B/s');
 
 test('nothing of the bar moves aside when the speed is known; in the end it is a line', async () => {
   const service = await startHeld();
-  const at = await screen(['download', ACCESSION, 'a.htm'], { env: service.env });
+  // Or the speed might be known before anybody has looked.
+  const clock = await startClock();
+  const at = await screen([], {
+    script: `exec filings download ${ACCESSION} a.htm`,
+    env: { ...service.env, ...clock.env },
+  });
   const [before = ''] = await at.shows(some((line) => isBar(line) && !line.includes('B/s')));
+  await clock.goTo(1);
   const [with_ = ''] = await at.shows(some(hasSpeed));
   expect(with_.slice(0, before.length)).toBe(before);
   expect(before).toMatch(/^a\.htm +\[=+ +\] +66% +2\.0 MB of 3\.0 MB$/);

@@ -135,6 +135,7 @@ test('what is typed as the input is not drawn over, and Ctrl-C ends its line', a
   at.type(`${ACCESSION} a.htm\r`);
   await at.shows((lines) => lines.some((line) => line.includes('the service asks to wait 1 s')));
   at.type('0001234');
+  await at.shows((lines) => lines.at(-1) === '0001234');
   // A second has gone by then: what moves would have been drawn.
   await until(() => server.requests.length === 2);
   expect(at.lines().at(-1)).toBe('0001234');

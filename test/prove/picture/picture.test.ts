@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { ACCESSION } from '../../cli/program.ts';
+import { startClock } from '../../cli/screen/clock.ts';
 import { screen } from '../../cli/screen/screen.ts';
-import { startClock } from './clock.ts';
 import { startPaced } from './paced.ts';
 import { Recording, type Step } from './recording.ts';
 import { svgOf } from './svg.ts';

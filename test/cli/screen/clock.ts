@@ -2,7 +2,7 @@ import { chmod, mkdtemp, open, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import { BIN, NODE } from '../../cli/program.ts';
+import { BIN, NODE } from '../program.ts';
 
 /** The clock of the program that `env` finds as `filings`. */
 export interface Clock {
@@ -28,7 +28,7 @@ export async function startClock(): Promise<Clock> {
   await chmod(filings, 0o755);
   let now = 0;
   return {
-    env: { PATH: `${folder}:${process.env.PATH}`, PICTURE_CLOCK: path },
+    env: { PATH: `${folder}:${process.env.PATH}`, SCREEN_CLOCK: path },
     seconds: () => now,
     async goTo(seconds) {
       now = seconds;
