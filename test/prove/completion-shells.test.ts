@@ -39,7 +39,8 @@ describe.each(SHELLS)('%s', (shell) => {
       terminal.type('\r');
       await terminal.shows(`GOT<${name}>`, from);
     }
-    expect(server.requests.length).toBe(NAMES.length);
+    // On a slow machine one gives up, and asks again.
+    expect(new Set(server.requests.map(({ path }) => path)).size).toBe(NAMES.length);
   });
 
   test.each([
