@@ -69,6 +69,8 @@ function faultOf(draw, isFile) {
 
 async function forward(url, request, { response, fault, agent }) {
   const asked = get(url, { agent, headers: { ...request.headers, host: new URL(url).host, connection: 'keep-alive' } });
+  // Behind its answer, too: whoever reads that hears of it.
+  asked.on('error', () => {});
   const [answered] = await once(asked, 'response');
   const { connection: _ours, 'keep-alive': _too, ...fields } = answered.headers;
   response.writeHead(answered.statusCode, fields);

@@ -55,7 +55,8 @@ function configFor({ port, url }: Stage, names: readonly string[], directory: st
 /** A line for each transfer. */
 async function curl(config: string): Promise<string[]> {
   const child = spawn('curl', ['--disable', '--config', '-'], { env: { PATH: process.env.PATH }, stdio: 'pipe' });
-  child.stdin.end(config);
+  // It may have ended before it has read all.
+  child.stdin.on('error', () => {}).end(config);
   const [stdout] = await Promise.all([text(child.stdout), text(child.stderr)]);
   return stdout.split('\n').slice(0, -1);
 }

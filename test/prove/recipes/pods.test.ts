@@ -9,6 +9,7 @@ import { accession, type Instead, startArchive } from '../../servers/archive.ts'
 import { content } from '../../service/transfer-fixture.ts';
 import { firstProcess } from '../container.ts';
 import { NO_PODS, type PodsPlace, podsPlace } from './pods-place.ts';
+import { signal } from './process-tree.ts';
 
 const SHARDS = 4;
 const KILLS = 8;
@@ -29,11 +30,11 @@ const instead: Instead = (socket, { name = '', request }) => {
 async function endPod({ pid, ended }: Running, asked: boolean): Promise<void> {
   const first = firstProcess(pid);
   if (first !== undefined && asked) {
-    process.kill(first, 'SIGTERM');
+    signal(first, 'SIGTERM');
     await Promise.race([ended, sleep(5000)]);
   }
   const left = firstProcess(pid);
-  if (left !== undefined) process.kill(left, 'SIGKILL');
+  if (left !== undefined) signal(left, 'SIGKILL');
   await ended;
 }
 

@@ -12,7 +12,8 @@ export async function endTree(root: number): Promise<void> {
   await until(async () => (await Promise.all(tree.map(isGone))).every((gone) => gone));
 }
 
-function signal(pid: number, name: NodeJS.Signals): void {
+/** Sends a signal to a process, if it is still there. */
+export function signal(pid: number, name: NodeJS.Signals): void {
   try {
     process.kill(pid, name);
   } catch {
