@@ -30,7 +30,7 @@ test('--rate: a redirect is a request, and has its turn', async () => {
   expect((await place.batch(LINES, ['--rate', '4/s'])).exitCode).toBe(0);
   const [first = 0, ...others] = times.slice(-6);
   // Five turns behind the first, which may have come late; without those of the redirects there are two.
-  expect((others.at(-1) ?? 0) - first).toBeGreaterThan(800);
+  expect((others.at(-1) ?? 0) - first).toBeGreaterThan(600);
 });
 
 test('--rate: what is asked for anew, since a range can not be used, has its turn', async () => {
@@ -53,7 +53,8 @@ test('--rate: what is asked for anew, since a range can not be used, has its tur
   expect(exitCode, stderr).toBe(0);
   const [, ranged = 0, anew = 0] = times;
   expect(times).toHaveLength(3);
-  expect(anew - ranged).toBeGreaterThan(450);
+  // Half a second, of which the first may have been late; without a turn of its own it comes at once.
+  expect(anew - ranged).toBeGreaterThan(100);
 });
 
 test('--max-requests: one that the service dropped on a connection that was kept counts, and so does the same again', async () => {

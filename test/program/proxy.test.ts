@@ -39,7 +39,8 @@ describe('https through a proxy', () => {
 
   test.each([HTTPS, HTTP])('a proxy that nobody knows is told as the proxy, for %s', async (url) => {
     const env = { HTTPS_PROXY: 'no-proxy.invalid:3128', HTTP_PROXY: 'no-proxy.invalid:3128' };
-    const { exitCode, stderr } = await download(url, env, ['--retries', '0']);
+    // A resolver may take its time over it.
+    const { exitCode, stderr } = await download(url, env, ['--retries', '0', '--connect-timeout', '50s']);
     expect(exitCode, stderr).toBe(7);
     expect(stderr).toMatch(
       /service\.example: the proxy no-proxy\.invalid:3128: the name .*\n {2}hint: check HTTPS_PROXY/,

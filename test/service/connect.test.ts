@@ -1,4 +1,5 @@
 import dns from 'node:dns';
+import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -90,12 +91,13 @@ describe('one connection for many requests', () => {
   });
 
   test('an idle one that the server has closed meanwhile is not used', async () => {
+    let gone: Promise<unknown> | undefined;
     const { server, ask } = await talk((socket, { index }) => {
       socket.write(`${head(200, { 'Content-Length': 2 })}ok`);
-      if (index === 0) socket.end();
+      if (index === 0) gone = once(socket.end(), 'close');
     });
     await read(await ask());
-    await sleep(50);
+    await gone;
     expect(`${await read(await ask())}`).toBe('ok');
     expect(server.requests).toHaveLength(2);
   });
