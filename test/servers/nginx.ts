@@ -35,7 +35,7 @@ type Changes = readonly (readonly [from: string, to: string])[];
  */
 export async function startProxy(port: number, changes: Changes = []) {
   const place = await mkdtemp(join(existsSync(MEMORY) ? MEMORY : tmpdir(), 'filings-nginx-'));
-  onTestFinished(() => rm(place, { recursive: true, force: true }));
+  onTestFinished(() => rm(place, { recursive: true, force: true, maxRetries: 5 }));
   for (const name of ['etc', 'run', 'log', 'cache']) await mkdir(join(place, name));
   await writeFile(join(place, 'etc/key.conf'), `proxy_set_header Authorization "${SERVICE_KEY}";\n`, { mode: 0o600 });
   const own = await closedPort();

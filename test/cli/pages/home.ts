@@ -65,7 +65,7 @@ export async function newHome(): Promise<Home> {
     file,
     async remove() {
       await Promise.all([service.close(), example.close()]);
-      await rm(place, { recursive: true, force: true });
+      await rm(place, { recursive: true, force: true, maxRetries: 5 });
     },
   };
 }

@@ -30,7 +30,7 @@ export async function startCluster(): Promise<SlurmCluster> {
   const daemons: Daemon[] = [];
   const stop = async () => {
     for (const daemon of daemons.reverse()) await daemon.stop();
-    await rm(base, { recursive: true, force: true });
+    await rm(base, { recursive: true, force: true, maxRetries: 5 });
   };
   const env = { ...PATHS, SLURM_CONF: join(base, 'slurm.conf') };
   const run: SlurmCluster['run'] = async ([file = '', ...args], options = {}) =>

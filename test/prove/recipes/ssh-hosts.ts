@@ -60,7 +60,7 @@ export async function startHosts(environments: Readonly<Record<string, Environme
   };
   const stop = async () => {
     for (const name of running.keys()) await kill(name);
-    await rm(base, { recursive: true, force: true });
+    await rm(base, { recursive: true, force: true, maxRetries: 5 });
     if (madeRunFolder) await rm(RUN_FOLDER, { recursive: true, force: true });
   };
   onTestFinished(stop);
