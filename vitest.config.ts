@@ -1,7 +1,7 @@
 import { defineConfig } from 'vitest/config';
 
 // Generous: no test may depend on a real time span being short.
-const patience = { testTimeout: 60_000, hookTimeout: 60_000 };
+const patience = { testTimeout: 180_000, hookTimeout: 180_000 };
 
 const floor = (name: string, more = {}) => ({
   extends: true as const,
