@@ -40,9 +40,9 @@ export default defineConfig({
         ],
         exclude: ALONE,
         env: { FILINGS_PROVE: '1' },
-        testTimeout: 240_000,
+        testTimeout: 600_000,
       }),
-      floor('alone', { ...build, include: ALONE, testTimeout: 240_000 }),
+      floor('alone', { ...build, include: ALONE, testTimeout: 600_000 }),
     ],
   },
 });

@@ -75,7 +75,7 @@ function sent(pieces: number, holdBack: boolean): { moment: Promise<void>; goOn:
   return { moment, goOn };
 }
 
-test(`SIGKILL at ${ROUNDS} random moments`, { timeout: 60_000 + ROUNDS * 1500 }, async () => {
+test(`SIGKILL at ${ROUNDS} random moments`, { timeout: 180_000 + ROUNDS * 10_000 }, async () => {
   let [broken, certain] = [0, 0];
   for (let round = 0; round < ROUNDS; round += 1) {
     const place = await workplace();

@@ -50,7 +50,7 @@ export async function run(file: string, args: readonly string[], options: Option
     reject: false,
     encoding: 'buffer',
     stripFinalNewline: false,
-    timeout: 50_000,
+    timeout: 150_000,
     ...(options.stdin === undefined && options.input === undefined ? { input: '' } : {}),
     ...options,
   });

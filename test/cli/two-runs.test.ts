@@ -23,7 +23,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-const timeout = 60_000 + ROUNDS * 2000;
+const timeout = 180_000 + ROUNDS * 10_000;
 
 test.each(['skip', 'overwrite'])(
   `two runs at once, --if-exists %s, ${ROUNDS} rounds`,

@@ -213,7 +213,7 @@ describe('a rewrite', () => {
   });
 });
 
-test('3 appenders and 1 rewriter at once: of thousands of lines each, none is lost', { timeout: 240_000 }, async () => {
+test('3 appenders and 1 rewriter at once: of thousands of lines each, none is lost', { timeout: 600_000 }, async () => {
   const lines = proving ? 20_000 : 3000;
   const appender = await bundled(
     folder,
@@ -258,7 +258,7 @@ test('3 appenders and 1 rewriter at once: of thousands of lines each, none is lo
 });
 
 test('2 rewriters at once take turns, and lose nothing that a third process appends', {
-  timeout: 120_000,
+  timeout: 600_000,
 }, async () => {
   const controller = new AbortController();
   onTestFinished(() => controller.abort());

@@ -128,7 +128,7 @@ describe('a key file', () => {
     const writing = promisify(execFile)('sh', ['-c', `exec > "$0"; sleep 0.1; echo ${CANARY}`, path]);
     // The writer's opening waits for a reader, and a reader without a writer finds the end at once.
     await expect
-      .poll(() => readKey({ kind: 'file', path }, worldOf()).catch(() => ''), { timeout: 10_000 })
+      .poll(() => readKey({ kind: 'file', path }, worldOf()).catch(() => ''), { timeout: 60_000 })
       .toBe(CANARY);
     await writing;
   });
@@ -188,7 +188,7 @@ describe('from a command', () => {
     const pidFile = join(folder.path, 'runs-on');
     await rm(pidFile, { force: true });
     expect(await run([...argv, pidFile])).toBe(CANARY);
-    await expect.poll(async () => isRunning(await pidIn(pidFile)), { timeout: 10_000 }).toBe(false);
+    await expect.poll(async () => isRunning(await pidIn(pidFile)), { timeout: 60_000 }).toBe(false);
   });
 
   test('whoever else holds its stdout is not waited for', async () => {
@@ -224,11 +224,11 @@ describe('from a command', () => {
     const world = worldOf({ env: process.env, interrupt: controller.signal });
     const running = run(['sh', '-c', `echo $$ > '${pidFile}'; exec sleep 600`], world);
     const pid = async () => Number(await readFile(pidFile, 'utf8').catch(() => ''));
-    await expect.poll(pid, { timeout: 10_000 }).toBeGreaterThan(0);
+    await expect.poll(pid, { timeout: 60_000 }).toBeGreaterThan(0);
     controller.abort(new FilingsError('interrupted', 'interrupted: SIGTERM', { signal: 15 }));
     await expect(running).rejects.toMatchObject({ exitStatus: 143 });
     const child = await pid();
-    await expect.poll(() => isRunning(child), { timeout: 10_000 }).toBe(false);
+    await expect.poll(() => isRunning(child), { timeout: 60_000 }).toBe(false);
   });
 });
 

@@ -79,4 +79,4 @@ test('the picture is what a terminal shows of it', async () => {
   const svg = svgOf({ title: TITLE, description: STORY.join('\n'), ...SIZE_OF_SCREEN, frames: recording.frames });
   expect(svg.length).toBeLessThan(MOST_BYTES);
   await expect(svg).toMatchFileSnapshot('../../../docs/picture.svg');
-}, 90_000);
+});

@@ -46,7 +46,7 @@ export interface Scenario {
 }
 
 /** What a run may take under strace. Milliseconds. */
-const PATIENCE = 60_000;
+const PATIENCE = 240_000;
 
 /** Runs the program under strace, or two at once under one strace, and gives the calls. */
 export async function trace(place: Workplace, bin: string, env: Record<string, string>, act: Act): Promise<Call[]> {

@@ -40,7 +40,7 @@ async function setUp(instead?: Instead) {
   }
   const env = { ...hosts.env, HOSTS: 'n1,n2', LINES_EACH: '5' };
   const run = (more: string, extra: Record<string, string> = {}) =>
-    place.shell(`'${SCRIPT}' mirror --all ${more}`, { ...env, ...extra }, { timeout: 200_000 });
+    place.shell(`'${SCRIPT}' mirror --all ${more}`, { ...env, ...extra }, { timeout: 580_000 });
   return {
     archive,
     place,
