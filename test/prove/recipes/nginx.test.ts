@@ -98,11 +98,12 @@ describe(`nginx in front of the service${NO_NGINX}`, () => {
     );
     expect(new Set(service.requests.map(({ headers }) => headers.authorization))).toEqual(new Set([SERVICE_KEY]));
     expect(new Set(service.requests.map(({ headers }) => headers.host))).toEqual(new Set(['service.example']));
-    const seconds = ((seen.at(-1)?.to ?? 0) - (seen[0]?.from ?? 0)) / 1000;
-    const used = (seen.length - 1) / seconds / BUDGET;
+    // Without the first quarter: how long it takes until all of them run is the machine's matter.
+    const then = seen.slice(seen.length / 4);
+    const seconds = ((then.at(-1)?.to ?? 0) - (then[0]?.from ?? 0)) / 1000;
+    const used = (then.length - 1) / seconds / BUDGET;
     process.stdout.write(
-      `${seen.length} requests in ${seconds.toFixed(1)} s: ${mostInASecond(seen)} in a second at most, ` +
-        `${(used * 100).toFixed(1)} % of the budget used\n`,
+      `${seen.length} requests: ${mostInASecond(seen)} in a second at most, ${(used * 100).toFixed(1)} % of the budget used\n`,
     );
     expect(mostInASecond(seen)).toBeLessThanOrEqual(BUDGET);
     expect(used).toBeGreaterThanOrEqual(0.9);
