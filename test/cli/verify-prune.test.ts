@@ -58,7 +58,7 @@ describe('stopped', () => {
         const ended = await place.filings(['verify', 'a', '--prune', '--json', '--deadline', `${seconds}s`]);
         return { ...ended, limit: seconds };
       },
-      ({ stdout }) => stdout.includes('changed'),
+      ({ stdout }) => stdout.includes('"result"'),
     );
     const lines = stdout
       .toString()
