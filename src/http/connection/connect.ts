@@ -7,6 +7,7 @@ import { startTimer } from '../timer.ts';
 import { connectFailure, proxyFailure } from './failure.ts';
 import { Intake } from './intake.ts';
 import { lookupOf } from './loopback.ts';
+import { endableLookup } from './name-lookup.ts';
 import { socketEvent } from './socket-event.ts';
 import { openTunnel } from './tunnel.ts';
 import { Underlay } from './underlay.ts';
@@ -91,10 +92,10 @@ async function reachThrough(
 }
 
 async function connect(origin: URL, route: Route, signal: AbortSignal, intake: Intake | undefined): Promise<Socket> {
-  const lookup = lookupOf(origin.hostname);
+  const lookup = lookupOf(origin.hostname) ?? endableLookup(signal, route.monotonic);
   const socket = connectTcp({
     host: unbracketed(origin.hostname),
-    ...(lookup && { lookup }),
+    lookup,
     port: Number(origin.port || (origin.protocol === 'https:' ? 443 : 80)),
     autoSelectFamily: true,
     autoSelectFamilyAttemptTimeout: Math.ceil(Math.min(route.timeoutMs / ADDRESS_SHARE, LONGEST_ADDRESS_MS)),
