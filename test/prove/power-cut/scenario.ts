@@ -48,21 +48,26 @@ export interface Scenario {
 /** What a run may take under strace. Milliseconds. */
 const PATIENCE = 240_000;
 
-/** Runs the program under strace, or two at once under one strace, and gives the calls. */
-export async function trace(place: Workplace, bin: string, env: Record<string, string>, act: Act): Promise<Call[]> {
+/**
+ * Runs the program under strace, or two at once under one strace, and gives the calls. Undefined where a kill came at another
+ * moment than it should have: of several files at once, another one's step may come between.
+ */
+export async function trace(
+  place: Workplace,
+  bin: string,
+  env: Record<string, string>,
+  act: Act,
+): Promise<Call[] | undefined> {
   const log = join(place.home, 'strace.log');
   const kill = act.killed ? ['-e', `inject=${act.killed.at[0]}:signal=SIGKILL:when=${act.killed.at[1]}`] : [];
   const line = ['-f', '-xx', '-s', '33554432', '-o', log, '-e', `trace=${TRACED}`, ...kill, ...lineOf(act, bin)];
   const ended = await run('strace', line, { cwd: place.path, env: environment(place, env), timeout: PATIENCE });
   const calls = readCalls(await readFile(log, 'latin1'));
-  const wrong = act.killed
-    ? ended.killedBy !== 'SIGKILL' || !lastNamed(act.killed, calls)
-    : !act.mood?.cuts && ended.exitCode !== 0;
-  if (wrong) throw new Error(`${act.args.join(' ')}: ${ended.exitCode ?? ended.killedBy} ${ended.stderr}`);
-  return calls;
+  const wrong = act.killed ? ended.killedBy !== 'SIGKILL' : !act.mood?.cuts && ended.exitCode !== 0;
+  if (wrong) throw new Error(`${act.args.join(' ')}: ${ended.killedBy ?? ended.exitCode} ${ended.stderr}`);
+  return act.killed && !lastNamed(act.killed, calls) ? undefined : calls;
 }
 
-/** Or a run would be killed at another moment than its scenario is about. */
 function lastNamed({ named: [name, path] }: Killed, calls: readonly Call[]): boolean {
   const last = calls.filter((call) => ['mkdir', 'link', 'rename'].includes(call.name) && call.result === 0).at(-1);
   return last?.name === name && path.test(textsOf(last).at(-1)?.toString() ?? '');

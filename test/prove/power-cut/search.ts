@@ -18,9 +18,12 @@ import {
 import { type Expectation, faultsOf } from './invariants.ts';
 import { possibleEnds } from './possible-ends.ts';
 import { Replay } from './replay.ts';
-import { rebuild, type Scenario, trace, treeAt } from './scenario.ts';
+import { type Act, rebuild, type Scenario, trace, treeAt } from './scenario.ts';
 import type { startFilings } from './service.ts';
 import type { Call } from './strace-log.ts';
+
+/** How often a run is begun anew until its kill comes at the right moment: most come so at once. */
+const MOST_TRIES = 20;
 
 /** What a scenario is played with. */
 export interface Stage {
@@ -53,7 +56,7 @@ export interface Found {
 
 /** Plays a scenario, and looks at what the power could leave at each of its moments. */
 export async function search(scenario: Scenario, stage: Stage, roll: Dice, reach: Reach): Promise<Found> {
-  const { place, bin, service } = stage;
+  const { place, service } = stage;
   const input = service.numbers.map((number) => `${number}\n`).join('');
   const old = new Map([...(scenario.old ?? []), ['in', Buffer.from(input)]]);
   await rebuild(place.path, old);
@@ -66,7 +69,7 @@ export async function search(scenario: Scenario, stage: Stage, roll: Dice, reach
     Object.assign(service.mood, act.mood);
     // A kill goes by the number of a call.
     const env = { ...service.env, ...(act.killed && (await oneThread(place))) };
-    const calls = await trace(place, bin, env, act);
+    const calls = await traceOf(act, stage, env, old);
     runs.push(calls);
     replay.run(calls, ({ name, end }) => {
       const moment = `run ${at + 1}, line ${end} (${name})`;
@@ -80,6 +83,16 @@ export async function search(scenario: Scenario, stage: Stage, roll: Dice, reach
   }
   requireSame(possibleEnds(place.path, old, runs), await treeAt(place.path));
   return seen.found();
+}
+
+/** A run is killed at the moment that its scenario is about, or it is begun anew; what is killed comes first in its scenario. */
+async function traceOf(act: Act, { place, bin }: Stage, env: Record<string, string>, old: Tree): Promise<Call[]> {
+  for (let left = MOST_TRIES; left > 0; left -= 1) {
+    const calls = await trace(place, bin, env, act);
+    if (calls) return calls;
+    await rebuild(place.path, old);
+  }
+  throw new Error(`${act.args.join(' ')}: killed ${MOST_TRIES} times, and never behind ${act.killed?.named.join(' ')}`);
 }
 
 /** Or all that was made of the model's states would be about another disk. */
