@@ -1,21 +1,17 @@
-import { constants, createHmac, generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
+import { constants, createHmac, type KeyObject, sign } from 'node:crypto';
 import { findAlgorithm } from '../../src/jwt/algorithms.ts';
+import { keyPair, type Pair } from '../key-pairs.ts';
 
 /** When the tokens of these tests are looked at, in seconds since the epoch. */
 export const NOW = 1_800_000_000;
 export const CLAIMS = { sub: 'alice', nbf: NOW, exp: NOW + 60 };
 
-export interface Pair {
-  readonly privateKey: KeyObject;
-  readonly publicKey: KeyObject;
-}
-
 export function rsaPair(modulusLength = 2048): Pair {
-  return generateKeyPairSync('rsa', { modulusLength });
+  return keyPair('rsa', { modulusLength });
 }
 
 export function ecPair(namedCurve: string): Pair {
-  return generateKeyPairSync('ec', { namedCurve });
+  return keyPair('ec', { namedCurve });
 }
 
 export function pem(key: KeyObject): Buffer {

@@ -1,21 +1,10 @@
-import { constants, createSecretKey, generateKeyPairSync, randomBytes, sign } from 'node:crypto';
+import { constants, createSecretKey, randomBytes, sign } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { loadSecret, loadVerificationKey, type VerificationKey } from '../../src/jwt/key/keys.ts';
 import type { Check } from '../../src/jwt/token/strict-token.ts';
 import { type VerifyOptions, verifyToken } from '../../src/jwt/token/verify.ts';
-import {
-  CLAIMS,
-  ecPair,
-  forge,
-  jwk,
-  NOW,
-  type Pair,
-  part,
-  pem,
-  rsaPair,
-  signature,
-  withSignature,
-} from './jwt-forge.ts';
+import { keyPair, type Pair } from '../key-pairs.ts';
+import { CLAIMS, ecPair, forge, jwk, NOW, part, pem, rsaPair, signature, withSignature } from './jwt-forge.ts';
 
 const rsa = rsaPair();
 const other = rsaPair();
@@ -23,8 +12,8 @@ const p256 = ecPair('prime256v1');
 const p384 = ecPair('secp384r1');
 const weak = rsaPair(1024);
 const k1 = ecPair('secp256k1');
-const ed25519 = generateKeyPairSync('ed25519');
-const pss = generateKeyPairSync('rsa-pss', { modulusLength: 2048 });
+const ed25519 = keyPair('ed25519');
+const pss = keyPair('rsa-pss', { modulusLength: 2048 });
 const pss256 = limitedPss('sha256');
 const pss512 = limitedPss('sha512');
 const secret = randomBytes(64);
@@ -333,7 +322,7 @@ function withLineBreak(): VerificationKey {
 
 function limitedPss(hash: string): Pair {
   const limits = { hashAlgorithm: hash, mgf1HashAlgorithm: hash, saltLength: 32 };
-  return generateKeyPairSync('rsa-pss', { modulusLength: 2048, ...limits } as { modulusLength: number }) as Pair;
+  return keyPair('rsa-pss', { modulusLength: 2048, ...limits });
 }
 
 function ps(alg: string, saltLength?: number): string {

@@ -1,4 +1,4 @@
-import { createSecretKey, generateKeyPairSync, type KeyObject, randomBytes } from 'node:crypto';
+import { createSecretKey, type KeyObject, randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { FilingsError } from '../../src/errors.ts';
 import { ALGORITHMS, type Algorithm, findAlgorithm } from '../../src/jwt/algorithms.ts';
@@ -13,6 +13,7 @@ import {
 } from '../../src/jwt/key/keys.ts';
 import { mintToken } from '../../src/jwt/token/sign.ts';
 import { verifyToken } from '../../src/jwt/token/verify.ts';
+import { keyPair } from '../key-pairs.ts';
 import { proving } from '../proving.ts';
 import { ecPair, jwk, NOW, pem, rsaPair } from './jwt-forge.ts';
 
@@ -20,7 +21,7 @@ const rsa = rsaPair();
 const p256 = ecPair('prime256v1');
 const p384 = ecPair('secp384r1');
 const p521 = ecPair('secp521r1');
-const pss = generateKeyPairSync('rsa-pss', { modulusLength: 2048 });
+const pss = keyPair('rsa-pss', { modulusLength: 2048 });
 const secret = randomBytes(64);
 const pairFor = ({ curve }: Algorithm) =>
   curve === undefined ? rsa : ({ 'P-256': p256, 'P-384': p384, 'P-521': p521 }[curve.jose] ?? rsa);
@@ -203,13 +204,13 @@ describe('a key that is refused', () => {
     ['RSA of 1024 bits', pem(rsaPair(1024).privateKey), /1024 bits, and fewer than 2048/],
     [
       'Ed25519',
-      pem(generateKeyPairSync('ed25519').privateKey),
+      pem(keyPair('ed25519').privateKey),
       /ed25519 \(EdDSA\), which the service does not take/,
       /it takes RSA/,
     ],
-    ['Ed448', pem(generateKeyPairSync('ed448').privateKey), /ed448 \(EdDSA\)/],
-    ['X25519', pem(generateKeyPairSync('x25519').privateKey), /x25519, which the service does not take/],
-    ['an OKP JWK', jwk(generateKeyPairSync('ed25519').privateKey), /EdDSA/],
+    ['Ed448', pem(keyPair('ed448').privateKey), /ed448 \(EdDSA\)/],
+    ['X25519', pem(keyPair('x25519').privateKey), /x25519, which the service does not take/],
+    ['an OKP JWK', jwk(keyPair('ed25519').privateKey), /EdDSA/],
     ['secp256k1', pem(ecPair('secp256k1').privateKey), /wants a key on P-256, and the key is an EC key on secp256k1/],
     ['P-224', pem(ecPair('secp224r1').privateKey), /EC key on secp224r1/],
     [
