@@ -1,4 +1,5 @@
 import { defineConfig } from 'vitest/config';
+import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 // Generous: no test may depend on a real time span being short.
 const patience = { testTimeout: 180_000, hookTimeout: 180_000 };
@@ -20,12 +21,24 @@ const ROUNDS = 'disk-faults,failing-calls,kill,no-links,pipes,signals,tls-end,tw
 // Counts the requests of each second: what else keeps both processors busy would be counted, too.
 const ALONE = ['test/prove/recipes/nginx.test.ts'];
 
+/** These take minutes: begun last, each would run on alone while the other workers have nothing left to do. */
+const LONG = /\/prove\/(million|package\/package|power-cut\/trace|recipes\/parallel)\.test\.ts$/;
+
+class LongFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const usual = await super.sort(files);
+    const isLong = ({ moduleId }: TestSpecification) => LONG.test(moduleId);
+    return [...usual.filter(isLong), ...usual.filter((file) => !isLong(file))];
+  }
+}
+
 // Four floors: pure tables; real sockets and files; the program in this process; the built program in its own. Behind
 // them what is too slow for every change (npm run prove): rare disks, long waits, and all rounds of kills and races.
 export default defineConfig({
   // Much of the time is spent waiting for servers and processes: more workers than cores.
   test: {
     maxWorkers: 4,
+    sequence: { sequencer: LongFirst },
     projects: [
       floor('unit', shared),
       floor('service', shared),
