@@ -9,7 +9,7 @@ import { ACCESSION, BIN, NODE, proving, serviceAt, until, type Workplace, workpl
 import { oneThread, strace, traced } from './traced.ts';
 
 // Proof 3 of a transfer that never lies: after a kill the final name is absent, old, or whole; a rerun completes.
-const ROUNDS = proving ? 40 : 3;
+const ROUNDS = proving ? 25 : 3;
 // Each write takes 1 MiB at the most, and some more: there are at least four.
 const FILE = content(4_500_000);
 const OLD = Buffer.from('the old file');
