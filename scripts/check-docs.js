@@ -1,6 +1,6 @@
-// Checks what the documents say against the tree: every folder of src/ has its row in ARCHITECTURE.md, every test that
-// docs/guarantees.md names is there, every source that a document names is there, every link between documents leads
-// somewhere, from where the package is installed, too: those that leave it name the repository.
+// Checks what the documents say against the tree: every test that docs/guarantees.md names
+// is there, every source that a document names is there, every link between documents leads somewhere, from where the
+// package is installed, too: those that leave it name the repository.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
@@ -9,20 +9,9 @@ const root = join(import.meta.dirname, '..');
 const ALWAYS_SHIPPED = ['LICENSE', 'README.md', 'package.json'];
 const read = (path) => readFileSync(join(root, path), 'utf8');
 const pages = () => [...files('.', '.md', false), ...files('docs', '.md')];
-const faults = [...sources(), ...tests(), ...named(), ...links(), ...packaged()];
+const faults = [...tests(), ...named(), ...links(), ...packaged()];
 for (const fault of faults) process.stderr.write(`${fault}\n`);
 if (faults.length > 0) process.exitCode = 1;
-
-/** Every folder of src/ with files in it has a row in ARCHITECTURE.md, and no other has. */
-function* sources() {
-  const named = new Set(
-    [...read('ARCHITECTURE.md').matchAll(/^\| `(src\/[\w/-]+)` +\|/gm)].map(([, folder]) => folder),
-  );
-  const present = new Set(files('src', '.ts').map(dirname));
-  present.delete('src');
-  for (const folder of present) if (!named.has(folder)) yield `ARCHITECTURE.md: ${folder} has no row`;
-  for (const folder of named) if (!present.has(folder)) yield `ARCHITECTURE.md: ${folder} is not there`;
-}
 
 /** `test/cli/kill.test.ts`: "a title", "another" */
 function* tests() {

@@ -1,4 +1,4 @@
-// Compares what this program makes of broken answers with what curl makes of them (docs/hostile-answers.md).
+// Compares what this program makes of broken answers with what curl makes of them (docs/guarantees.md).
 //   node scripts/hostile-answers.js --answers 100000 --seed 1       as many as that; a fresh seed where none is given
 //   node scripts/hostile-answers.js --seed 7 --path 31:0:2          one again, as a failure names it
 //   node scripts/hostile-answers.js --mutant NAME                   with the program broken on purpose

@@ -1,6 +1,6 @@
 import { defineConfig } from 'vitest/config';
 
-// For docs/mutants.md: the tables alone, which are quick enough to be run once for each change of the code.
+// For Stryker (CONTRIBUTING.md): the tables alone, which are quick enough to be run once for each change of the code.
 export default defineConfig({
   test: {
     include: [

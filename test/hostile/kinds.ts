@@ -14,7 +14,7 @@ interface Sent {
   readonly bytes: string;
 }
 
-/** A kind of answer over which curl and we differ; docs/hostile-answers.md has a row for each. */
+/** A kind of answer over which curl and we differ. */
 interface Kind {
   readonly name: string;
   /** Of the one that refuses: our code and words, or curl's. */

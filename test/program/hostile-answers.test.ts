@@ -1,10 +1,7 @@
-import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { HAS_CURL } from '../hostile/by-curl.ts';
 import { CORPUS, OVER_TLS } from '../hostile/corpus.ts';
 import { type Judgement, outcomeOf } from '../hostile/judge.ts';
-import { LAXER, STRICTER } from '../hostile/kinds.ts';
 import { judged } from '../hostile/search.ts';
 
 test.skipIf(!HAS_CURL)('what the comparison with curl has found before', async () => {
@@ -22,11 +19,4 @@ test.skipIf(!HAS_CURL).each(['TLSv1.2', 'TLSv1.3'] as const)('over %s its alert 
     version,
   );
   expect(judgements.map(({ kind }, index) => [kind, OVER_TLS[index]?.[1]])).toEqual(OVER_TLS);
-});
-
-test('docs/hostile-answers.md has a row for each kind, in order, and no other', async () => {
-  const page = await readFile(join(import.meta.dirname, '../../docs/hostile-answers.md'), 'utf8');
-  const tables = page.split(/^## /m).filter((part) => /^Where .* stricter/.test(part));
-  const rows = tables.map((part) => [...part.matchAll(/^\| ([^|]+) \|/gm)].map(([, name]) => name).slice(2));
-  expect(rows).toEqual([STRICTER, LAXER].map((kinds) => kinds.map(({ name }) => name)));
 });

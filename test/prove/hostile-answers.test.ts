@@ -4,7 +4,7 @@ import { replay, search } from '../hostile/search.ts';
 import { searchStories } from '../hostile/stories/search.ts';
 
 // The same each time, so that a change is judged by itself; scripts/hostile-answers.js takes a fresh one, for the long runs of
-// docs/hostile-answers.md. A failure prints the command that has it again.
+// docs/guarantees.md. A failure prints the command that has it again.
 const seed = Number(process.env.FILINGS_SEED ?? 6000);
 
 test.skipIf(!HAS_CURL)(

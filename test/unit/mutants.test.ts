@@ -11,15 +11,9 @@ interface Change {
 
 const root = join(import.meta.dirname, '../..');
 const { MUTANTS: HOSTILE } = await import(join(root, 'scripts/hostile-mutants.js'));
-const { MUTANTS: SCHEDULES } = await import(join(root, 'scripts/schedule-mutants.js'));
 
-const scheduled: (Change & { name: string; also?: Change })[] = SCHEDULES;
 const BY_SEARCH: Readonly<Record<string, readonly (readonly [name: string, change: Change])[]>> = {
   'hostile answers': Object.entries<Change>(HOSTILE),
-  schedules: scheduled.flatMap(({ name, also, ...change }) => [
-    [name, change],
-    ...(also ? [[`${name}, and with it`, also] as const] : []),
-  ]),
   'power cuts': Object.entries(POWER_CUT).map(([name, [file, from, to]]) => [name, { file, from, to }]),
 };
 

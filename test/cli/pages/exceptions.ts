@@ -5,8 +5,6 @@ const ENGINE = 'needs the engine: test/prove/recipes runs the script itself';
 const BY_HAND = 'needs an engine that tests do not install: it was run by hand';
 const CLOUD = "goes to a cluster of one's own: test/unit/recipes.test.ts checks the files";
 
-const SEARCHES = 'a long search: npm run prove does a short one';
-
 type ByFirstLine<T> = Readonly<Record<string, T>>;
 
 /** Blocks that no test runs as they are written, by page and first line, and why. */
@@ -26,17 +24,6 @@ export const NOT_RUN: Readonly<Record<string, ByFirstLine<string>>> = {
     'FROM node:22-slim': CLOUD,
     'kubectl apply -f volume.yaml': CLOUD,
     'aws batch register-job-definition --cli-input-json file://job-definition.json': CLOUD,
-  },
-  'docs/guarantees.md': {
-    'node scripts/schedules.js --count 10000 --workers 2   # about ten minutes; the first that fails is made small':
-      SEARCHES,
-  },
-  'docs/hostile-answers.md': {
-    'node scripts/hostile-answers.js --answers 100000            # an hour at most on two free cores; a fresh seed, which it tells':
-      SEARCHES,
-  },
-  'docs/mutants.md': {
-    'npm install --no-save @stryker-mutator/core@9.6.1 @stryker-mutator/vitest-runner@9.6.1': INSTALLS,
   },
 };
 
