@@ -27,7 +27,6 @@ _filings() {
       '|config|get') at='config get' ;;
       '|config|set') at='config set' ;;
       '|config|unset') at='config unset' ;;
-      '|config|edit') at='config edit' ;;
       '|config|path') at='config path' ;;
       '|config|check') at='config check' ;;
       '||completion') at='completion' ;;
@@ -138,11 +137,10 @@ _filings_flags() {
     'config get') echo '--config --profile --base-url --api-key --api-key-file --key-in --key-header --basic-user --jwt-file --sandbox --allow-http --connect-timeout --idle-timeout --deadline --retries --max-retry-after --jobs --rate --color --progress --error-format --quiet --verbose --help' ;;
     'config set') echo '--config --profile --base-url --api-key --api-key-file --key-in --key-header --basic-user --jwt-file --sandbox --allow-http --connect-timeout --idle-timeout --deadline --retries --max-retry-after --jobs --rate --color --progress --error-format --quiet --verbose --help' ;;
     'config unset') echo '--config --profile --base-url --api-key --api-key-file --key-in --key-header --basic-user --jwt-file --sandbox --allow-http --connect-timeout --idle-timeout --deadline --retries --max-retry-after --jobs --rate --color --progress --error-format --quiet --verbose --help' ;;
-    'config edit') echo '--config --profile --base-url --api-key --api-key-file --key-in --key-header --basic-user --jwt-file --sandbox --allow-http --connect-timeout --idle-timeout --deadline --retries --max-retry-after --jobs --rate --color --progress --error-format --quiet --verbose --help' ;;
     'config path') echo '--config --profile --base-url --api-key --api-key-file --key-in --key-header --basic-user --jwt-file --sandbox --allow-http --connect-timeout --idle-timeout --deadline --retries --max-retry-after --jobs --rate --color --progress --error-format --quiet --verbose --help' ;;
     'config check') echo '--json --config --profile --base-url --api-key --api-key-file --key-in --key-header --basic-user --jwt-file --sandbox --allow-http --connect-timeout --idle-timeout --deadline --retries --max-retry-after --jobs --rate --color --progress --error-format --quiet --verbose --help' ;;
     'completion') echo '--config --profile --base-url --api-key --api-key-file --key-in --key-header --basic-user --jwt-file --sandbox --allow-http --connect-timeout --idle-timeout --deadline --retries --max-retry-after --jobs --rate --color --progress --error-format --quiet --verbose --help' ;;
-    'help') echo '--man --config --profile --base-url --api-key --api-key-file --key-in --key-header --basic-user --jwt-file --sandbox --allow-http --connect-timeout --idle-timeout --deadline --retries --max-retry-after --jobs --rate --color --progress --error-format --quiet --verbose --help' ;;
+    'help') echo '--config --profile --base-url --api-key --api-key-file --key-in --key-header --basic-user --jwt-file --sandbox --allow-http --connect-timeout --idle-timeout --deadline --retries --max-retry-after --jobs --rate --color --progress --error-format --quiet --verbose --help' ;;
   esac
 }
 
@@ -163,7 +161,6 @@ _filings_takes_value() {
     'config get|--config' | 'config get|--profile' | 'config get|--base-url' | 'config get|--api-key' | 'config get|--api-key-file' | 'config get|--key-in' | 'config get|--key-header' | 'config get|--basic-user' | 'config get|--jwt-file' | 'config get|--connect-timeout' | 'config get|--idle-timeout' | 'config get|--deadline' | 'config get|--retries' | 'config get|--max-retry-after' | 'config get|-j' | 'config get|--jobs' | 'config get|--rate' | 'config get|--color' | 'config get|--progress' | 'config get|--error-format') return 0 ;;
     'config set|--config' | 'config set|--profile' | 'config set|--base-url' | 'config set|--api-key' | 'config set|--api-key-file' | 'config set|--key-in' | 'config set|--key-header' | 'config set|--basic-user' | 'config set|--jwt-file' | 'config set|--connect-timeout' | 'config set|--idle-timeout' | 'config set|--deadline' | 'config set|--retries' | 'config set|--max-retry-after' | 'config set|-j' | 'config set|--jobs' | 'config set|--rate' | 'config set|--color' | 'config set|--progress' | 'config set|--error-format') return 0 ;;
     'config unset|--config' | 'config unset|--profile' | 'config unset|--base-url' | 'config unset|--api-key' | 'config unset|--api-key-file' | 'config unset|--key-in' | 'config unset|--key-header' | 'config unset|--basic-user' | 'config unset|--jwt-file' | 'config unset|--connect-timeout' | 'config unset|--idle-timeout' | 'config unset|--deadline' | 'config unset|--retries' | 'config unset|--max-retry-after' | 'config unset|-j' | 'config unset|--jobs' | 'config unset|--rate' | 'config unset|--color' | 'config unset|--progress' | 'config unset|--error-format') return 0 ;;
-    'config edit|--config' | 'config edit|--profile' | 'config edit|--base-url' | 'config edit|--api-key' | 'config edit|--api-key-file' | 'config edit|--key-in' | 'config edit|--key-header' | 'config edit|--basic-user' | 'config edit|--jwt-file' | 'config edit|--connect-timeout' | 'config edit|--idle-timeout' | 'config edit|--deadline' | 'config edit|--retries' | 'config edit|--max-retry-after' | 'config edit|-j' | 'config edit|--jobs' | 'config edit|--rate' | 'config edit|--color' | 'config edit|--progress' | 'config edit|--error-format') return 0 ;;
     'config path|--config' | 'config path|--profile' | 'config path|--base-url' | 'config path|--api-key' | 'config path|--api-key-file' | 'config path|--key-in' | 'config path|--key-header' | 'config path|--basic-user' | 'config path|--jwt-file' | 'config path|--connect-timeout' | 'config path|--idle-timeout' | 'config path|--deadline' | 'config path|--retries' | 'config path|--max-retry-after' | 'config path|-j' | 'config path|--jobs' | 'config path|--rate' | 'config path|--color' | 'config path|--progress' | 'config path|--error-format') return 0 ;;
     'config check|--config' | 'config check|--profile' | 'config check|--base-url' | 'config check|--api-key' | 'config check|--api-key-file' | 'config check|--key-in' | 'config check|--key-header' | 'config check|--basic-user' | 'config check|--jwt-file' | 'config check|--connect-timeout' | 'config check|--idle-timeout' | 'config check|--deadline' | 'config check|--retries' | 'config check|--max-retry-after' | 'config check|-j' | 'config check|--jobs' | 'config check|--rate' | 'config check|--color' | 'config check|--progress' | 'config check|--error-format') return 0 ;;
     'completion|--config' | 'completion|--profile' | 'completion|--base-url' | 'completion|--api-key' | 'completion|--api-key-file' | 'completion|--key-in' | 'completion|--key-header' | 'completion|--basic-user' | 'completion|--jwt-file' | 'completion|--connect-timeout' | 'completion|--idle-timeout' | 'completion|--deadline' | 'completion|--retries' | 'completion|--max-retry-after' | 'completion|-j' | 'completion|--jobs' | 'completion|--rate' | 'completion|--color' | 'completion|--progress' | 'completion|--error-format') return 0 ;;
@@ -321,14 +318,6 @@ _filings_values() {
     'config unset|--color') _filings_words 'auto always never' ;;
     'config unset|--progress') _filings_words 'auto bar plain none' ;;
     'config unset|--error-format') _filings_words 'text json' ;;
-    'config edit|--config') _filings_paths -f ;;
-    'config edit|--profile') _filings_ask --profiles ;;
-    'config edit|--api-key-file') _filings_paths -f ;;
-    'config edit|--key-in') _filings_words 'authorization header query path basic' ;;
-    'config edit|--jwt-file') _filings_paths -f ;;
-    'config edit|--color') _filings_words 'auto always never' ;;
-    'config edit|--progress') _filings_words 'auto bar plain none' ;;
-    'config edit|--error-format') _filings_words 'text json' ;;
     'config path|--config') _filings_paths -f ;;
     'config path|--profile') _filings_ask --profiles ;;
     'config path|--api-key-file') _filings_paths -f ;;
@@ -371,7 +360,7 @@ _filings_arguments() {
     'verify|'*'|'*) _filings_paths -d ;;
     'token|1|') _filings_words 'sign inspect verify keygen' ;;
     'serve|'1'|'*) _filings_paths -d ;;
-    'config|1|') _filings_words 'list get set unset edit path check' ;;
+    'config|1|') _filings_words 'list get set unset path check' ;;
     'config get|'1'|'*) _filings_words 'profile baseUrl base-url apiKey api-key apiKeyFile api-key-file apiKeyCommand api-key-command keyIn key-in keyHeader key-header basicUser basic-user jwtFile jwt-file jwt jwt.keyFile jwt.key-file jwt.secretFile jwt.secret-file jwt.alg jwt.kid jwt.sub jwt.name jwt.lifetime allowHttp allow-http connectTimeout connect-timeout idleTimeout idle-timeout deadline retries maxRetryAfter max-retry-after jobs rate color progress errorFormat error-format completeNames complete-names' ;;
     'config set|'1'|'*) _filings_words 'profile baseUrl base-url apiKey api-key apiKeyFile api-key-file apiKeyCommand api-key-command keyIn key-in keyHeader key-header basicUser basic-user jwtFile jwt-file jwt jwt.keyFile jwt.key-file jwt.secretFile jwt.secret-file jwt.alg jwt.kid jwt.sub jwt.name jwt.lifetime allowHttp allow-http connectTimeout connect-timeout idleTimeout idle-timeout deadline retries maxRetryAfter max-retry-after jobs rate color progress errorFormat error-format completeNames complete-names' ;;
     'config set|'2'|'profile) _filings_ask --profiles ;;
@@ -384,7 +373,7 @@ _filings_arguments() {
     'config unset|'1'|'*) _filings_words 'profile baseUrl base-url apiKey api-key apiKeyFile api-key-file apiKeyCommand api-key-command keyIn key-in keyHeader key-header basicUser basic-user jwtFile jwt-file jwt jwt.keyFile jwt.key-file jwt.secretFile jwt.secret-file jwt.alg jwt.kid jwt.sub jwt.name jwt.lifetime allowHttp allow-http connectTimeout connect-timeout idleTimeout idle-timeout deadline retries maxRetryAfter max-retry-after jobs rate color progress errorFormat error-format completeNames complete-names' ;;
     'completion|'1'|'*) _filings_words 'bash zsh fish' ;;
     'help|'*'|'token) _filings_words 'sign inspect verify keygen' ;;
-    'help|'*'|'config) _filings_words 'list get set unset edit path check' ;;
+    'help|'*'|'config) _filings_words 'list get set unset path check' ;;
     'help|1|') _filings_words 'list download verify token serve config completion options exit-codes environment' ;;
   esac
 }

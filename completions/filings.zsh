@@ -27,7 +27,7 @@ _filings() {
     'serve:run a local stand-in for the service'
     'config:show and change settings'
     'completion:print a shell'\''s completions'
-    'help:tell about a command or a topic, or open the manual'
+    'help:show help about a command or a topic'
   )
   _arguments -s -S -C \
     '(-V --version)'{-V,--version}'[print the version]' \
@@ -439,7 +439,6 @@ _filings_config() {
     'get:show one setting, wherever it comes from'
     'set:write a setting into the config file, or into the profile that --profile names'
     'unset:take a setting out of the config file, or out of the profile that --profile names'
-    'edit:open the config file in VISUAL or EDITOR, and take what was written only when nothing is wrong with it'
     'path:print where the config file is'
     'check:ask the service once, and tell whether address, certificate, key, token and clock are right'
   )
@@ -478,7 +477,6 @@ _filings_config() {
         get) _filings_config_get ;;
         set) _filings_config_set ;;
         unset) _filings_config_unset ;;
-        edit) _filings_config_edit ;;
         path) _filings_config_path ;;
         check) _filings_config_check ;;
       esac
@@ -614,34 +612,6 @@ _filings_config_unset() {
     '1:KEY:(profile baseUrl base-url apiKey api-key apiKeyFile api-key-file apiKeyCommand api-key-command keyIn key-in keyHeader key-header basicUser basic-user jwtFile jwt-file jwt jwt.keyFile jwt.key-file jwt.secretFile jwt.secret-file jwt.alg jwt.kid jwt.sub jwt.name jwt.lifetime allowHttp allow-http connectTimeout connect-timeout idleTimeout idle-timeout deadline retries maxRetryAfter max-retry-after jobs rate color progress errorFormat error-format completeNames complete-names)'
 }
 
-_filings_config_edit() {
-  _arguments -s -S \
-    '(--config)--config=''[the config file; $XDG_CONFIG_HOME/filings/config.json or ~/.config/filings/config.json unless told]:FILE:_files' \
-    '(--profile)--profile=''[the config file'\''s profile to use]:NAME:_filings_profiles' \
-    '(--base-url)--base-url=''[where the service is, with or without its /v1]:URL: ' \
-    '(--api-key)--api-key=''[the API key; on a command line other users can see it]:KEY: ' \
-    '(--api-key-file)--api-key-file=''[a file that holds the API key; - is stdin]:FILE:_files' \
-    '(--key-in)--key-in=''[how the key is sent; authorization, or header when a JWT is sent too, unless told otherwise (authorization, header, query, path or basic)]:WAY:(authorization header query path basic)' \
-    '(--key-header)--key-header=''[the header for --key-in header]:NAME: ' \
-    '(--basic-user)--basic-user=''[the user name for --key-in basic]:NAME: ' \
-    '(--jwt-file)--jwt-file=''[a file that holds a JWT to send; - is stdin]:FILE:_files' \
-    '(--sandbox)--sandbox''[run against a stand-in service inside the process, with sample filings]' \
-    '(--allow-http)--allow-http''[allow plain http to other machines\: the key travels readable]' \
-    '(--connect-timeout)--connect-timeout=''[how long connecting may take, over all addresses]:DURATION: ' \
-    '(--idle-timeout)--idle-timeout=''[fewer than 1,000 new bytes in that time are given up on]:DURATION: ' \
-    '(--deadline)--deadline=''[bounds the whole command]:DURATION: ' \
-    '(--retries)--retries=''[tries after the first; counted anew when a try has brought 1 MiB]:N: ' \
-    '(--max-retry-after)--max-retry-after=''[a longer wait asked for by the service ends the run instead]:DURATION: ' \
-    '(-j --jobs)'{-j+,--jobs=}'[files transferred at the same time]:N: ' \
-    '(--rate)--rate=''[requests a second or a minute, over all jobs]:N/s|N/m: ' \
-    '(--color)--color=''[colours; auto decides per stream (auto, always or never)]:WHEN:(auto always never)' \
-    '(--progress)--progress=''[auto\: a bar on a terminal, otherwise a line per finished file (auto, bar, plain or none)]:HOW:(auto bar plain none)' \
-    '(--error-format)--error-format=''[how errors are written to stderr (text or json)]:FORMAT:(text json)' \
-    '(-q --quiet)'{-q,--quiet}'[only errors]' \
-    '(-v --verbose)'{-v,--verbose}'[requests, answers and waits, with every secret redacted]' \
-    '(-h --help)'{-h,--help}'[show help\: -h on one screen, --help all of it]'
-}
-
 _filings_config_path() {
   _arguments -s -S \
     '(--config)--config=''[the config file; $XDG_CONFIG_HOME/filings/config.json or ~/.config/filings/config.json unless told]:FILE:_files' \
@@ -733,7 +703,6 @@ _filings_help() {
   local curcontext="$curcontext" state
   local -a line
   _arguments -s -S -C \
-    '(--man)--man''[open the manual page, also where npm did not install it]' \
     '(--config)--config=''[the config file; $XDG_CONFIG_HOME/filings/config.json or ~/.config/filings/config.json unless told]:FILE:_files' \
     '(--profile)--profile=''[the config file'\''s profile to use]:NAME:_filings_profiles' \
     '(--base-url)--base-url=''[where the service is, with or without its /v1]:URL: ' \
@@ -762,7 +731,7 @@ _filings_help() {
     '*:TOPIC:->TOPIC' && return
   case "$state|$line[1]" in
     'TOPIC|token') _wanted 'topic' expl 'topic' compadd -- sign inspect verify keygen ;;
-    'TOPIC|config') _wanted 'topic' expl 'topic' compadd -- list get set unset edit path check ;;
+    'TOPIC|config') _wanted 'topic' expl 'topic' compadd -- list get set unset path check ;;
   esac
 }
 

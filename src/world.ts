@@ -57,8 +57,6 @@ export interface World {
   readonly random: () => number;
   /** Aborted by the first SIGINT, SIGTERM or SIGHUP; the reason is a FilingsError `interrupted`. */
   readonly interrupt: AbortSignal;
-  /** Another program has the terminal, and its Ctrl-C with it: SIGINT is not ours until the returned function is called. */
-  readonly lendTerminal: () => () => void;
   /** Sends a signal to a process; throws when it is gone. */
   readonly kill: (pid: number, signal: NodeJS.Signals) => void;
   /** Filled by whoever reads a secret; what is said to a person or a log passes through its `redact`, data does not. */
@@ -156,17 +154,15 @@ function monotonic(): number {
 /** Within this time the same signal again is the same one, where it comes by two ways. */
 const ECHO_MS = 200;
 
-function interruptions(): Pick<World, 'interrupt' | 'lendTerminal'> {
+function interruptions(): Pick<World, 'interrupt'> {
   const controller = new AbortController();
   // Started by our own launcher (bin/again.js): a signal to the group reaches us by itself, and once more through it.
   const twoWays = process.execArgv.includes('--disable-wasm-trap-handler');
   let last = { name: '', at: 0 };
-  let isLent = false;
   // Every transfer listens to it: many are no leak.
   setMaxListeners(0, controller.signal);
   for (const name of Object.keys(SIGNALS) as Signal[]) {
     process.on(name, () => {
-      if (isLent && name === 'SIGINT') return;
       const at = monotonic();
       if (twoWays && last.name === name && at - last.at < ECHO_MS) return;
       last = { name, at };
@@ -174,11 +170,5 @@ function interruptions(): Pick<World, 'interrupt' | 'lendTerminal'> {
       controller.abort(interruptedBy(name));
     });
   }
-  const lendTerminal = () => {
-    isLent = true;
-    return () => {
-      isLent = false;
-    };
-  };
-  return { interrupt: controller.signal, lendTerminal };
+  return { interrupt: controller.signal };
 }

@@ -25,7 +25,6 @@ export function worldOf(given: Partial<World> = {}): World {
     monotonic: () => performance.now(),
     random: Math.random,
     interrupt: new AbortController().signal,
-    lendTerminal: () => () => {},
     kill: (pid, signal) => void process.kill(pid, signal),
     secrets: new Secrets(),
     shown: {},

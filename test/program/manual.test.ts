@@ -1,4 +1,4 @@
-import { mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { execa } from 'execa';
 import { describe, expect, test } from 'vitest';
@@ -8,7 +8,6 @@ import { placed } from '../../src/reference/describe.ts';
 import { manPages } from '../../src/reference/man/pages.ts';
 import { SETTINGS, SHARED_OPTIONS } from '../../src/settings/table.ts';
 import { named } from '../../src/spec/option.ts';
-import { workplace } from './run.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const PAGES = Object.entries(manPages(COMMANDS, { version: '1.2.3', date: '2026-01-31' }));
@@ -84,69 +83,4 @@ test('the package has them all', async () => {
   expect([...man].sort()).toEqual(PAGES.map(([path]) => path).sort());
   expect(files).toContain('man');
   expect((await readdir(join(ROOT, 'man'))).map((name) => `man/${name}`).sort()).toEqual([...man].sort());
-});
-
-describe('help --man', () => {
-  /** A place whose PATH has nothing but what is given: the text of scripts, or programs to link to. */
-  async function placeWith(programs: Readonly<Record<string, string>>) {
-    const place = await workplace();
-    const bin = join(place.home, 'bin');
-    await mkdir(bin, { recursive: true });
-    for (const [name, what] of Object.entries(programs)) {
-      if (what.startsWith('/')) await symlink(what, join(bin, name));
-      else await writeFile(join(bin, name), `#!/bin/sh\n${what}\n`, { mode: 0o755 });
-    }
-    return async (...words: string[]) => {
-      const { stdout, ...ended } = await place.filings(['help', ...words], { PATH: bin });
-      return { ...ended, stdout: stdout.toString() };
-    };
-  }
-
-  test.each([
-    [['--man'], 'filings.1'],
-    [['--man', 'list'], 'filings-list.1'],
-    [['list', '--man'], 'filings-list.1'],
-    [['--man', 'token', 'sign'], 'filings-token.1'],
-    [['--man', 'config'], 'filings-config.1'],
-    [['--man', '1', 'config'], 'filings-config.1'],
-    [['--man', '5', 'config'], 'filings-config.5'],
-    [['--man', 'exit-codes'], 'filings.1'],
-  ])('%j opens %s, as it is shipped', async (words, page) => {
-    const help = await placeWith({ man: 'echo "shown: $*"' });
-    expect(await help(...words)).toEqual({ exitCode: 0, stdout: `shown: ${join(ROOT, 'man', page)}\n`, stderr: '' });
-  });
-
-  test.each([
-    [['--man', 'lst'], 'did you mean list?'],
-    [['--man', '5', 'list'], 'did you mean list?'],
-    [['--man', '../../etc/passwd'], 'see filings --help'],
-  ])('%j: there is no such page', async (words, hint) => {
-    const help = await placeWith({ man: 'echo "shown: $*"' });
-    const { exitCode, stdout, stderr } = await help(...words);
-    expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });
-    expect(stderr).toMatch(/^filings: help .*: no such command or topic\n/);
-    expect(stderr).toContain(`hint: ${hint}`);
-  });
-
-  test('without man and mandoc it is what --help says', async () => {
-    const help = await placeWith({});
-    expect(await help('--man', 'list')).toEqual(await help('list'));
-  });
-
-  test.each([
-    ['fails', 'echo rubbish; exit 3'],
-    ['says nothing', 'exit 0'],
-  ])('where man %s, another shows it', async (_, man) => {
-    const help = await placeWith({ man, mandoc: 'echo "N\bNA\bAM\bME\bE _\bx"' });
-    expect(await help('--man', 'list')).toEqual({ exitCode: 0, stdout: 'NAME x\n', stderr: '' });
-  });
-
-  test.skipIf(mandoc === '')('by mandoc it is plain text', async () => {
-    const help = await placeWith({ mandoc });
-    const { exitCode, stdout } = await help('--man', 'download');
-    expect(exitCode).toBe(0);
-    expect(stdout).toMatch(/^NAME\n +filings-download - download files of filings/m);
-    expect(stdout).toContain('--relist-after DURATION');
-    expect(stdout).not.toContain('\b');
-  });
 });

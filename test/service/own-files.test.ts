@@ -1,13 +1,9 @@
-import { readdir, readFile, stat } from 'node:fs/promises';
+import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { PassThrough } from 'node:stream';
-import { text } from 'node:stream/consumers';
-import { describe, expect, onTestFinished, test } from 'vitest';
-import { showPage } from '../../src/commands/help/manual.ts';
+import { describe, expect, test } from 'vitest';
 import { filesIn, filesWithin, threadCode } from '../../src/own-files.ts';
 import { sampleFilings } from '../../src/sandbox/archive/samples.ts';
 import { newConfig } from '../../src/settings/file/edit.ts';
-import { temporaryFolder, worldOf } from '../settings-world.ts';
 import { ACCESSION, download, json, KEY, sandbox } from './sandbox-fixture.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
@@ -84,18 +80,4 @@ describe('the samples within the program', () => {
   test('are introduced with a filing of theirs', () => {
     expect(sampleFilings(within).look).toEqual({ accession: ACCESSION });
   });
-});
-
-test('a page of the manual is a file only while it is read', async () => {
-  const { path, file, remove } = await temporaryFolder();
-  onTestFinished(remove);
-  await file('bin/man', '#!/bin/sh\necho "$1"\ncat "$1"\n', 0o755);
-  const stdout = new PassThrough();
-  const world = worldOf({ own: within, stdout, env: { PATH: `${join(path, 'bin')}:/bin`, TMPDIR: path } });
-  await showPage('filings-list.1', '', world);
-  stdout.end();
-  const [shown = '', ...page] = (await text(stdout)).split('\n');
-  expect(shown).toMatch(/\/filings-man-\w+\/filings-list\.1$/);
-  expect(page.join('\n')).toBe(await readFile(join(ROOT, 'man/filings-list.1'), 'utf8'));
-  expect(await readdir(path)).toEqual(['bin']);
 });

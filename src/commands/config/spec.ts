@@ -101,19 +101,6 @@ export const CONFIG = command({
       load: () => import('./unset.ts'),
     }),
     command({
-      name: 'edit',
-      summary: 'open the config file in VISUAL or EDITOR, and take what was written only when nothing is wrong with it',
-      description: [
-        'What you edit is a private copy: a mistake in it is told with its line, and asked about again; the file is replaced at once, and only by what is right.',
-      ],
-      examples: [
-        ['filings config edit', 'with VISUAL, EDITOR or vi'],
-        ['EDITOR=nano filings config edit', 'with an editor of your choice'],
-        ['filings config edit --config other.json', 'another config file'],
-      ],
-      load: () => import('./edit.ts'),
-    }),
-    command({
       name: 'path',
       summary: 'print where the config file is',
       examples: [

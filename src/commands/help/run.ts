@@ -6,7 +6,6 @@ import type { CommandSpec } from '../../spec/command.ts';
 import type { CommandModule } from '../../spec/invocation.ts';
 import { didYouMean } from '../../spec/nearest.ts';
 import { write } from '../../stdio/output.ts';
-import type { OPTIONS } from './spec.ts';
 
 const TEXTS: Readonly<Record<string, (columns: number) => string>> = {
   options: optionsText,
@@ -15,29 +14,14 @@ const TEXTS: Readonly<Record<string, (columns: number) => string>> = {
   config: configText,
 };
 
-/** `filings help [COMMAND | options | exit-codes | environment | config] [--man]`. */
-export function help(commands: readonly CommandSpec[]): CommandModule<typeof OPTIONS> {
+/** `filings help [COMMAND | options | exit-codes | environment | config]`. */
+export function help(commands: readonly CommandSpec[]): CommandModule {
   return {
-    async run({ args, options }, world) {
-      const [words, file] = options.man ? numbered(args) : [args, undefined];
-      const text = textAbout(words, commands, helpColumns(world.stdout, world.env));
-      if (!options.man) await write(world.stdout, text);
-      else await (await import('./manual.ts')).showPage(file ?? pageAbout(words, commands), text, world);
+    async run({ args }, world) {
+      await write(world.stdout, textAbout(args, commands, helpColumns(world.stdout, world.env)));
       return 0;
     },
   };
-}
-
-/** The manual's section before a name, as man takes it: of a name that is in two, the file's page is in the fifth. */
-function numbered(args: readonly string[]): readonly [words: readonly string[], page: string | undefined] {
-  const [section, ...words] = args;
-  if (section === '5' && words.join(' ') === 'config') return [words, 'filings-config.5'];
-  return [section === '1' && words.length > 0 ? words : args, undefined];
-}
-
-/** A command's page has its subcommands, the program's all the topics. */
-function pageAbout([first = '']: readonly string[], commands: readonly CommandSpec[]): string {
-  return commands.some(({ name }) => name === first) ? `filings-${first}.1` : 'filings.1';
 }
 
 /** @throws FilingsError `usage` when there is nothing of that name */

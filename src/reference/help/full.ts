@@ -30,15 +30,13 @@ export function fullHelp(command: Placed, columns: number): string {
     section('Exit status', isProgram ? EVERY_EXIT : exitRows(spec), columns),
     section('Files', spec.files ?? [], columns),
     examplesSection(spec, columns),
-    paragraph(isProgram ? TOPICS_ELSEWHERE : `${SHARED_ELSEWHERE}\n${manualOf(path)}`, columns),
+    paragraph(isProgram ? TOPICS_ELSEWHERE : `${SHARED_ELSEWHERE}\n${EXITS_ELSEWHERE}`, columns),
   ]);
 }
 
 export const STREAMS = 'Data goes to stdout; everything meant for a person goes to stderr.';
 
 const TOPICS_ELSEWHERE =
-  "See 'filings help COMMAND', 'filings help exit-codes', 'filings help environment', 'filings help config'; 'filings help --man' opens the manual.";
+  "See 'filings help COMMAND', 'filings help exit-codes', 'filings help environment', 'filings help config'.";
 
-function manualOf([command = '']: readonly string[]): string {
-  return `'filings help exit-codes' has all exit statuses, 'filings help --man ${command}' opens the manual.`;
-}
+const EXITS_ELSEWHERE = "'filings help exit-codes' has all exit statuses.";

@@ -71,7 +71,7 @@ export function newConfig({ own }: Pick<World, 'own'>): ConfigValues {
   return schema === undefined ? {} : { $schema: pathToFileURL(schema).href };
 }
 
-export function configText(config: ConfigValues): string {
+function configText(config: ConfigValues): string {
   return `${JSON.stringify(config, undefined, 2)}\n`;
 }
 
@@ -117,7 +117,7 @@ async function checkEdit(config: ConfigValues, { profile, spec, name, value }: E
 }
 
 /** A profile that is not there would stop every command, this one among them. */
-export function requireProfile(name: string, { profiles }: ConfigValues): void {
+function requireProfile(name: string, { profiles }: ConfigValues): void {
   const known = Object.keys(profiles ?? {});
   if (known.includes(name)) return;
   throw new FilingsError('usage', `profile: there is no profile ${name}: there is ${known.join(', ') || 'none'}`, {

@@ -9,7 +9,7 @@ interface Issue {
   readonly keys?: readonly string[];
 }
 
-export interface ConfigFault {
+interface ConfigFault {
   /** The key's path: `profiles.work.jobs`. */
   readonly at: string;
   readonly why: string;

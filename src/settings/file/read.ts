@@ -1,12 +1,12 @@
 import { lstatSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { checkAccess, type OpenedFile, readSmallFile } from '../../disk/secret-file.ts';
+import { checkAccess, readSmallFile } from '../../disk/secret-file.ts';
 import { errnoOf, FilingsError } from '../../errors.ts';
 import { nearest } from '../../spec/nearest.ts';
 import { valueError } from '../../spec/values.ts';
 import type { World } from '../../world.ts';
 import { SETTINGS } from '../table.ts';
-import { type ConfigFault, faultOf } from './fault.ts';
+import { faultOf } from './fault.ts';
 import { readConfigJson } from './json.ts';
 import type { ConfigLocation } from './location.ts';
 
@@ -52,20 +52,14 @@ export async function readConfig(
   world: Pick<World, 'uid' | 'interrupt'>,
   ignored: ReadonlySet<string> = new Set(),
 ): Promise<ConfigValues> {
-  const { bytes, stats } = await openConfig(path, world);
-  const config = withoutIgnored(parseConfig(bytes.toString(), `config file ${path}`), ignored);
-  if (holdsSecret(config)) checkAccess(stats, 'private', `config file ${path}`, path, world.uid);
-  return config;
-}
-
-/**
- * The file as it stands, whatever it holds, when nobody else has a hand in it.
- * @throws FilingsError `config`
- */
-export function openConfig(path: string, { uid, interrupt }: Pick<World, 'uid' | 'interrupt'>): Promise<OpenedFile> {
   const name = `config file ${path}`;
-  refuseForeignLink(path, name, uid);
-  return readSmallFile(path, 'config file', interrupt, (stats) => checkAccess(stats, 'trusted', name, path, uid));
+  refuseForeignLink(path, name, world.uid);
+  const { bytes, stats } = await readSmallFile(path, 'config file', world.interrupt, (found) =>
+    checkAccess(found, 'trusted', name, path, world.uid),
+  );
+  const config = withoutIgnored(parseConfig(bytes.toString(), name), ignored);
+  if (holdsSecret(config)) checkAccess(stats, 'private', name, path, world.uid);
+  return config;
 }
 
 /**
@@ -90,7 +84,7 @@ function orUndefined<T>(look: () => T): T | undefined {
 }
 
 /** An empty file says nothing. */
-export function parseConfig(content: string, name: string): ConfigValues {
+function parseConfig(content: string, name: string): ConfigValues {
   const text = content.replace(/^\ufeff/, '');
   if (text.trim() === '') return {};
   const { value, fault } = readConfigJson(text);
@@ -117,24 +111,17 @@ export interface Written {
  * @throws FilingsError `config` with the key's path, and the nearest key for one that is unknown; `usage` for `written`
  */
 export async function checkConfig(config: ConfigValues, path: string, written?: Written): Promise<void> {
-  const fault = await configFault(config);
-  if (fault === undefined) return;
-  const { at, why, hint } = fault;
+  // zod is loaded only where there is a file to check.
+  const { configSchema } = await import('./schema.ts');
+  const [issue] = configSchema().safeParse(config).error?.issues ?? [];
+  if (issue === undefined) return;
+  const { at, why, hint } = faultOf(issue);
   const top = written?.profile === undefined ? '' : `profiles.${written.profile}.`;
   if (written !== undefined && `${at}.`.startsWith(`${top}${written.name}.`)) {
     const shown = ['string', 'number'].includes(typeof written.value) ? String(written.value) : undefined;
     throw valueError(at.slice(top.length), why, shown, hint);
   }
   throw new FilingsError('config', `config file ${path}: ${at}: ${why}`, hint === undefined ? {} : { hint });
-}
-
-/** What is wrong with a config's members, if anything is. */
-export async function configFault(config: ConfigValues): Promise<ConfigFault | undefined> {
-  // zod is loaded only where there is a file to check.
-  const { configSchema } = await import('./schema.ts');
-  const { error } = configSchema().safeParse(config);
-  const [issue] = error?.issues ?? [];
-  return issue && faultOf(issue);
 }
 
 function withoutIgnored(config: ConfigValues, ignored: ReadonlySet<string>): ConfigValues {

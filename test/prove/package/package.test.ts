@@ -79,7 +79,6 @@ describe.each(programs)('%s', (name, made) => {
   test('has help and the pages of the manual', async () => {
     const { said } = await user();
     expect(await said('download', '-h')).toContain('filings download');
-    expect(await said('help', '--man', 'list')).toMatch(/^NAME\n +filings-list - /m);
   });
 
   test('has the completions, and knows the names of a filing’s files', async () => {
