@@ -18,9 +18,6 @@ const build = { globalSetup: 'test/cli/build.setup.ts' };
 // Those that run more rounds and rows where a test asks for `proving`.
 const ROUNDS = 'disk-faults,failing-calls,kill,no-links,pipes,signals,tls-end,two-runs';
 
-// Counts the requests of each second: what else keeps both processors busy would be counted, too.
-const ALONE = ['test/prove/recipes/nginx.test.ts'];
-
 /** These take minutes: begun last, each would run on alone while the other workers have nothing left to do. */
 const LONG = /\/prove\/(million|package\/package|power-cut\/trace|recipes\/parallel)\.test\.ts$/;
 
@@ -51,11 +48,9 @@ export default defineConfig({
           `test/cli/{${ROUNDS}}.test.ts`,
           'test/service/{checksums,jwt-keys,jwt-lookalike}.test.ts',
         ],
-        exclude: ALONE,
         env: { FILINGS_PROVE: '1' },
         testTimeout: 600_000,
       }),
-      floor('alone', { ...build, include: ALONE, testTimeout: 600_000 }),
     ],
   },
 });

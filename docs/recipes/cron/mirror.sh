@@ -13,7 +13,7 @@ flock -n -E 75 9 || case $? in 75) exit 0 ;; *) exit 1 ;; esac
 tries=4
 while :; do
   filings download -i accessions.txt --include 'ex*' -d exhibits --done exhibits.done --checksums \
-    --report "report-$(date +%Y-%m).jsonl" --failed failed.txt --metrics filings.prom \
+    --report "report-$(date +%Y-%m).jsonl" --failed failed.txt \
     --stop-after 8h --quiet 2>errors.txt
   status=$?
   tries=$((tries - 1))

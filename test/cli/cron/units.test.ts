@@ -67,6 +67,6 @@ test('the command of the service mirrors, with the key that systemd hands over',
   const { exitCode, stdout, stderr } = await run('sh', ['-fc', command], { cwd: state, env });
   expect(`${stdout}${stderr}`).toBe('');
   expect(exitCode).toBe(0);
-  const made = ['accessions.txt', 'exhibits', 'exhibits.done', 'failed.txt', 'filings.prom', 'report.jsonl'];
+  const made = ['accessions.txt', 'exhibits', 'exhibits.done', 'failed.txt', 'report.jsonl'];
   expect((await readdir(state)).sort()).toEqual(made);
 });

@@ -2,8 +2,7 @@ const INSTALLS = 'installs';
 const BUILDS = 'takes long: npm run prove does it';
 
 const ENGINE = 'needs the engine: test/prove/recipes runs the script itself';
-const BY_HAND = 'needs an engine that tests do not install: it was run by hand';
-const CLOUD = "goes to a cluster of one's own: test/unit/recipes.test.ts checks the files";
+const CLOUD = "goes to a cluster of one's own";
 
 type ByFirstLine<T> = Readonly<Record<string, T>>;
 
@@ -15,15 +14,15 @@ export const NOT_RUN: Readonly<Record<string, ByFirstLine<string>>> = {
     'npm ci && npm pack': INSTALLS,
     'npm run build:executable': BUILDS,
   },
+  'docs/cron.md': {
+    'filings verify ~/filings/exhibits --json | filings download -i - -d ~/filings/exhibits --checksums --if-exists overwrite':
+      'has nothing to repair here',
+  },
   'docs/scaling.md': {
-    "sbatch mirror.sbatch accessions.txt /shared/mirror --include 'ex*' --checksums --rate 20/s": ENGINE,
+    "sbatch docs/recipes/slurm/mirror.sbatch accessions.txt /shared/mirror --include 'ex*' --checksums --rate 2/s":
+      ENGINE,
     "HOSTS=n1,n2 docs/recipes/parallel/mirror.sh /shared/mirror --include 'ex*' < accessions.txt": ENGINE,
-    "HOSTS=n1,n2 LISTS=/shared/lists docs/recipes/parallel/mirror.sh /shared/mirror --include 'ex*'": ENGINE,
-    'snakemake --snakefile docs/recipes/snakemake/Snakefile --jobs 8 --keep-going --config list=accessions.txt directory=/shared/mirror':
-      BY_HAND,
-    'FROM node:22-slim': CLOUD,
-    'kubectl apply -f volume.yaml': CLOUD,
-    'aws batch register-job-definition --cli-input-json file://job-definition.json': CLOUD,
+    'completionMode: Indexed': CLOUD,
   },
 };
 
