@@ -127,14 +127,10 @@ _filings_download() {
     '(--report)--report=''[append JSON Lines, one object a file; - is stdout]:FILE:_files' \
     '(--failed)--failed=''[write what failed, as lines for --input]:FILE:_files' \
     '(--done)--done=''[remember complete filings, pass over them next time]:FILE:_files' \
-    '(--relist-after)--relist-after=''[list filings of --done again that are older]:DURATION: ' \
-    '(--shard)--shard=''[take one of N disjoint parts of the input]:I/N|auto/N|auto: ' \
-    '(--max-bytes)--max-bytes=''[begin no more once so much was received]:SIZE: ' \
-    '(--max-requests)--max-requests=''[begin no more once so many were sent]:N: ' \
-    '(--stop-after)--stop-after=''[begin no more after that time]:DURATION: ' \
-    '(--min-free)--min-free=''[stop before the disk has less free]:SIZE: ' \
+    '(--max-bytes)--max-bytes=''[start no new downloads after SIZE received]:SIZE: ' \
+    '(--max-requests)--max-requests=''[start no new downloads after N requests]:N: ' \
+    '(--stop-after)--stop-after=''[start no new downloads after this time]:DURATION: ' \
     '(--limit-rate)--limit-rate=''[bandwidth, for all jobs together]:SIZE/s: ' \
-    '(--metrics)--metrics=''[a Prometheus text file, for node_exporter'\''s collector]:FILE:_files' \
     '(--config)--config=''[the config file; $XDG_CONFIG_HOME/filings/config.json or ~/.config/filings/config.json unless told]:FILE:_files' \
     '(--profile)--profile=''[the config file'\''s profile to use]:NAME:_filings_profiles' \
     '(--base-url)--base-url=''[where the service is, with or without its /v1]:URL: ' \

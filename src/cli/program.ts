@@ -111,14 +111,9 @@ function helpOf({ spec, path, args, ...position }: Position, how: Pick<Help, 'br
 
 /** An option of the command itself: its value is read as it is parsed. */
 function ownOption(spec: NamedOption, argv: readonly string[]): Option {
-  const { kind, excludes = [], repeatable, once, flag } = spec;
+  const { kind, excludes = [], repeatable, flag } = spec;
   const option = optionOf(spec, argv, (text, before) => {
     const value = readAs(kind, text, `--${flag}`);
-    if (once && before !== undefined && before !== value) {
-      throw new FilingsError('usage', `--${flag}: given twice, as '${before}' and '${value}'`, {
-        hint: 'give it once',
-      });
-    }
     return repeatable ? [...(Array.isArray(before) ? before : []), value] : value;
   });
   return option.conflicts([...excludes]);

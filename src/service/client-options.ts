@@ -3,11 +3,11 @@ import type { RetryPolicy } from '../http/retry/attempts.ts';
 import type { Secrets } from '../secrets/secrets.ts';
 import type { Credentials } from './credentials.ts';
 
-/** Counts what goes over the wire; may refuse more. */
+/** Counts what goes over the wire. */
 export interface Meter {
-  /** A request is about to go out: a listing, a file, a further try, a redirect. Throws what keeps it from going. */
+  /** A request is about to go out: a listing, a file, a further try, a redirect. */
   request(): void;
-  /** So many bytes of a listing or an error came. Throws what ends the run. */
+  /** So many bytes of a listing or an error came. */
   came(bytes: number): void;
 }
 

@@ -17,7 +17,7 @@ export class Unwelcome {
     this.#clockAhead = clockAhead;
   }
 
-  /** What such an answer means (`retryable`, `retryAt` and `retryDue` set). Throws what the meter throws, the signal's reason. */
+  /** What such an answer means (`retryable`, `retryAt` and `retryDue` set). Throws the signal's reason. */
   async errorFrom(answer: Answer, subject: Subject, signal: AbortSignal): Promise<FilingsError> {
     const asked = this.#askedToWait(answer);
     const { body, truncated } = await gatherErrorBody(answer, signal);

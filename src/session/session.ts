@@ -32,8 +32,6 @@ export interface SessionOptions {
   /** What of the command reads stdin, as a person would write it. */
   readonly stdinUser?: string | undefined;
   readonly meter?: Meter;
-  /** Into how many parts `--rate` is split, of which this run takes one. */
-  readonly shards?: number | undefined;
 }
 
 /**
@@ -43,7 +41,7 @@ export interface SessionOptions {
 export async function openSession(
   flags: Invocation['flags'],
   world: World,
-  { stdinUser, meter, shards = 1 }: SessionOptions = {},
+  { stdinUser, meter }: SessionOptions = {},
 ): Promise<Session> {
   await checkExtraAuthorities(world);
   const { settings } = await resolveSettings(flags, world);
@@ -70,7 +68,7 @@ export async function openSession(
     throw error;
   });
   const connections = new Connections({ env, connectTimeout: settings.connectTimeout });
-  const pace = new Pace(settings.rate && settings.rate / shards, monotonic);
+  const pace = new Pace(settings.rate, monotonic);
   const client = new ServiceClient({
     ...access,
     connections,

@@ -17,8 +17,6 @@ export interface OptionSpec<T = unknown> {
   readonly otherwise?: string;
   /** May be given several times: its value is an array. */
   readonly repeatable?: true;
-  /** Refused when it is given two different values, where of others the last one counts. */
-  readonly once?: true;
   /** The names of the options that it can't stand beside. */
   readonly excludes?: readonly string[];
   /** One line, for help. */

@@ -75,20 +75,6 @@ describe('--done', () => {
     expect(report.summaries[1]).toMatchObject({ done: 1, requests: 0 });
   });
 
-  it('--relist-after lists older entries again', async () => {
-    const { archive, place } = await setUp();
-    await place.batch([A], ['--all', ...DONE]);
-    const text = (await place.read('done')).toString();
-    await place.batch([A], ['--all', ...DONE, '--relist-after', '30d']);
-    expect(archive.asked()).toHaveLength(3);
-    await writeFile(join(place.path, 'done'), text.replace(/\t\d{4}-/, '\t2020-'));
-    const relisted = await place.batch([A], ['--all', ...DONE, '--relist-after', '30d']);
-    expect(archive.asked()).toHaveLength(4);
-    expect(relisted.report.summaries.at(-1)).toMatchObject({ done: 0, skipped: 2 });
-    await place.batch([A], ['--all', ...DONE, '--relist-after', '30d']);
-    expect(archive.asked()).toHaveLength(4);
-  });
-
   it('torn and garbage lines are passed over, and what is appended begins a line', async () => {
     const { archive, place } = await setUp();
     await place.batch([A], ['--all', ...DONE]);

@@ -1,4 +1,4 @@
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { longEnough } from '../patience.ts';
@@ -17,47 +17,68 @@ async function setUp(count: number, options: ArchiveOptions = {}) {
   return { archive, place: await batchPlace(archive.env) };
 }
 
-describe('--max-bytes', () => {
-  it.each([1, 4])(
-    'with listed sizes, %d jobs: the service sends no more than that; the next runs go on',
-    async (jobs) => {
-      const { archive, place } = await setUp(20);
-      for (let runs = 1, before = 0; runs < 12; runs += 1, before = archive.sent()) {
-        const { exitCode, report } = await place.batch([A], ['--all', '--max-bytes', '55kB', '-j', `${jobs}`]);
-        expect(archive.sent() - before).toBeLessThanOrEqual(55_000);
-        expect(report.summaries.at(-1)).toMatchObject({ bytes: archive.sent() - before, exit_code: exitCode });
-        if (exitCode === 0) return expect(archive.asked().filter((asked) => asked.includes('/'))).toHaveLength(20);
-        expect(exitCode).toBe(10);
-        expect(report.summaries.at(-1)).toMatchObject({ stopped_by: 'limit', failed: 0 });
-      }
-      expect.fail('it never came to its end');
-    },
-  );
-
-  it('breaks off a file whose size is learned later; nothing of it has failed', async () => {
-    const { place } = await setUp(5, { sizes: false });
-    const { exitCode, report } = await place.batch(lines(5), ['--max-bytes', '25kB', '-j', '1']);
+/** Runs the batch until it ends with 0; each run before that ends with 10. Gives how many runs it took. */
+async function untilDone(place: Awaited<ReturnType<typeof setUp>>['place'], lines: string[], args: string[]) {
+  for (let runs = 1; runs < 30; runs += 1) {
+    const { exitCode, report } = await place.batch(lines, args);
+    if (exitCode === 0) return runs;
     expect(exitCode).toBe(10);
-    expect(report.summaries).toMatchObject([{ downloaded: 2, failed: 0, bytes: 20_000, undone: 3 }]);
+    expect(report.summaries.at(-1)).toMatchObject({ stopped_by: 'limit', failed: 0, exit_code: 10 });
+  }
+  return expect.fail('it never came to its end');
+}
+
+describe('--max-bytes', () => {
+  it.each([
+    ['one job', 1, 25_000, 7],
+    ['four jobs, which finish what they have started', 4, 25_000, 7],
+    ['less than one file', 1, 1, 20],
+  ])('%s: no download starts beyond it, and the next runs continue', async (_what, jobs, size, most) => {
+    const { archive, place } = await setUp(20);
+    const runs = await untilDone(place, lines(20), ['--max-bytes', `${size}`, '-j', `${jobs}`]);
+    expect(runs).toBeGreaterThan(1);
+    expect(runs).toBeLessThanOrEqual(most);
+    expect(archive.sent()).toBe(20 * SIZE);
   });
 
-  it('holds for one named file, too', async () => {
-    const { place } = await setUp(1);
-    const { exitCode, report, stderr } = await place.batch(undefined, [A, 'f000.htm', '--max-bytes', '5kB']);
+  it('counts listings, and exceeds the limit by the downloads in flight alone', async () => {
+    const { archive, place } = await setUp(20);
+    const { exitCode, report } = await place.batch([A], ['--all', '--max-bytes', '25kB', '-j', '1']);
     expect(exitCode).toBe(10);
-    expect(stderr).toMatch(/--max-bytes/);
-    expect(await place.names()).not.toContain('f000.htm');
-    expect(report.files).toMatchObject([{ result: 'failed', error: { code: 'limit' } }]);
+    expect(report.summaries).toMatchObject([{ failed: 0, bytes: archive.sent() }]);
+    expect(archive.sent()).toBeGreaterThanOrEqual(25_000);
+    expect(archive.sent()).toBeLessThan(35_000);
+  });
+
+  it('never ends a run in which nothing is left to do', async () => {
+    const { place } = await setUp(3);
+    await place.batch([A], ['--all']);
+    expect((await place.batch([A], ['--all', '--max-bytes', '1'])).exitCode).toBe(0);
+  });
+
+  it('does not keep one named file from its end', async () => {
+    const { place } = await setUp(1);
+    expect((await place.batch(undefined, [A, 'f000.htm', '--max-bytes', '5kB'])).exitCode).toBe(0);
   });
 });
 
 describe('--max-requests', () => {
-  it.each([1, 4])('counts listings and files, %d jobs', async (jobs) => {
+  it('counts listings and files', async () => {
     const { archive, place } = await setUp(10);
-    const { exitCode, report } = await place.batch([A], ['--all', '--max-requests', '4', '-j', `${jobs}`]);
+    const { exitCode, report } = await place.batch([A], ['--all', '--max-requests', '4', '-j', '1']);
     expect(exitCode).toBe(10);
     expect(archive.requests).toHaveLength(4);
-    expect(report.summaries).toMatchObject([{ downloaded: 3, requests: 4, failed: 0, undone: 7, stopped_by: 'limit' }]);
+    expect(report.summaries).toMatchObject([{ downloaded: 3, requests: 4, failed: 0, stopped_by: 'limit' }]);
+  });
+
+  it('passes over filings that are there until one file was missing', async () => {
+    const numbers = [1, 2, 3, 4, 5].map(accession);
+    const archive = await startArchive(Object.fromEntries(numbers.map((number) => [number, filing(1)])));
+    const place = await batchPlace(archive.env);
+    await place.batch(numbers.slice(0, 3), ['--all']);
+    const { exitCode, report } = await place.batch(numbers, ['--all', '--max-requests', '1', '-j', '1']);
+    expect(exitCode).toBe(10);
+    expect(report.summaries.at(-1)).toMatchObject({ downloaded: 1, skipped: 3, stopped_by: 'limit' });
   });
 
   it('counts tries and redirects', async () => {
@@ -71,21 +92,9 @@ describe('--max-requests', () => {
     });
     const { exitCode, report } = await place.batch(lines(10), ['--max-requests', '8', '-j', '1']);
     expect(exitCode).toBe(10);
-    expect(archive.requests).toHaveLength(8);
-    // Three requests each, and two of the third file's.
-    expect(report.summaries).toMatchObject([{ downloaded: 2, requests: 8, retries: 3, failed: 0 }]);
-  });
-
-  it('holds for one named file, too', async () => {
-    const { archive, place } = await setUp(1, {
-      instead(socket) {
-        socket.write(head(429, { 'Content-Length': 0, 'Retry-After': '0' }));
-        return true;
-      },
-    });
-    const { exitCode } = await place.batch(undefined, [A, 'f000.htm', '--max-requests', '2']);
-    expect(exitCode).toBe(10);
-    expect(archive.requests).toHaveLength(2);
+    // Three requests each: the third file finishes.
+    expect(archive.requests).toHaveLength(9);
+    expect(report.summaries).toMatchObject([{ downloaded: 3, requests: 9, retries: 3, failed: 0 }]);
   });
 });
 
@@ -110,24 +119,6 @@ describe('--stop-after', () => {
   });
 });
 
-describe('--min-free', () => {
-  it('stops a batch before anything is written: 8, told once, and summed up', async () => {
-    const { archive, place } = await setUp(3);
-    const { exitCode, report, stderr } = await place.batch([A], ['--all', '--min-free', '900000GiB']);
-    expect(exitCode).toBe(8);
-    expect(archive.asked()).toEqual([A]);
-    expect(report.endsSummed).toBe(true);
-    expect(report.summaries).toMatchObject([{ downloaded: 0, exit_code: 8, stopped_by: 'local_io' }]);
-    expect(stderr.match(/--min-free/g)).toHaveLength(1);
-  });
-
-  it('holds for one named file, too', async () => {
-    const { archive, place } = await setUp(1);
-    expect((await place.batch(undefined, [A, 'f000.htm', '--min-free', '900000GiB'])).exitCode).toBe(8);
-    expect(archive.asked()).toEqual([]);
-  });
-});
-
 describe('--limit-rate', () => {
   it.each([
     ['a batch', lines(6), [], 6],
@@ -145,67 +136,10 @@ describe('--limit-rate', () => {
   );
 });
 
-describe('--rate', () => {
-  it('is the budget of all shards, of which one takes its part', async () => {
-    const { archive, place } = await setUp(1);
-    const all = Array.from({ length: 40 }, (_, at) => `${accession(at)} f.htm`);
-    const began = performance.now();
-    await place.batch(all, ['-q', '--rate', '20/s', '--shard', '1/4']);
-    const most = ((performance.now() - began) / 1000) * 5 + 1;
-    expect(archive.asked().length).toBeGreaterThan(4);
-    expect(archive.asked().length).toBeLessThanOrEqual(Math.ceil(most));
-  });
-});
-
-describe('--metrics', () => {
-  const SAMPLE = /^filings_[a-z_]+(\{result="[a-z]+"\})? [0-9.]+$/;
-
-  it('is Prometheus text, and keeps the last success when a run fails', async () => {
-    const { archive, place } = await setUp(3);
-    const path = join(place.path, 'filings.prom');
-    const sample = (text: string, name: string) => Number(new RegExp(`^${name} (.*)$`, 'm').exec(text)?.[1]);
-    expect((await place.batch([A], ['--all', '--metrics', 'filings.prom'])).exitCode).toBe(0);
-    const first = await readFile(path, 'utf8');
-    for (const line of first.split('\n').slice(0, -1)) if (!line.startsWith('# ')) expect(line).toMatch(SAMPLE);
-    expect(first.endsWith('\n')).toBe(true);
-    expect(sample(first, 'filings_files{result="downloaded"}'.replace(/[{}]/g, '\\$&'))).toBe(3);
-    expect(sample(first, 'filings_bytes')).toBe(archive.sent());
-    expect(sample(first, 'filings_requests')).toBe(4);
-    expect(sample(first, 'filings_exit_code')).toBe(0);
-    const success = sample(first, 'filings_last_success_timestamp_seconds');
-    expect(success).toBeGreaterThan(Date.now() / 1000 - 3600);
-    expect((await place.batch([`${A} x.htm`], ['--metrics', 'filings.prom'])).exitCode).toBe(3);
-    const second = await readFile(path, 'utf8');
-    expect(sample(second, 'filings_exit_code')).toBe(3);
-    expect(sample(second, 'filings_last_success_timestamp_seconds')).toBe(success);
-  });
-
-  it('counts one named file, too', async () => {
-    const { place } = await setUp(1);
-    await place.batch(undefined, [A, 'f000.htm', '--metrics', 'm']);
-    expect((await place.read('m')).toString()).toMatch(`filings_bytes ${SIZE}\n`);
-  });
-
-  it('tells when the service asked to come back', async () => {
-    const { place } = await setUp(1, {
-      instead(socket) {
-        socket.write(head(429, { 'Content-Length': 0, 'Retry-After': '9000' }));
-        return true;
-      },
-    });
-    await writeFile(join(place.path, 'm'), 'filings_last_success_timestamp_seconds 1700000000\n');
-    expect((await place.batch([`${A} x.htm`], ['--metrics', 'm'])).exitCode).toBe(7);
-    const text = (await place.read('m')).toString();
-    expect(text).toMatch(/^filings_retry_at_timestamp_seconds \d{10}/m);
-    expect(text).toMatch(/^filings_last_success_timestamp_seconds 1700000000$/m);
-    expect(text).toMatch(/^filings_exit_code 7$/m);
-  });
-});
-
 describe('--dry-run', () => {
   it('writes nothing but the report, asks no listing for named files, and sums up', async () => {
     const { archive, place } = await setUp(3);
-    const keeping = ['--checksums', '--done', 'done', '--failed', 'failed', '--metrics', 'm', '-d', 'out'];
+    const keeping = ['--checksums', '--done', 'done', '--failed', 'failed', '-d', 'out'];
     const named = await place.batch(lines(2), ['-n', ...keeping]);
     expect(archive.asked()).toEqual([]);
     expect(named.stdout.toString()).toBe('');

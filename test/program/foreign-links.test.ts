@@ -21,7 +21,7 @@ const download = (names: readonly string[], option: string) => [
   '--sandbox',
 ];
 
-describe.each(['--report', '--metrics'])('%s', (option) => {
+describe.each(['--report'])('%s', (option) => {
   describe.skipIf(process.geteuid?.() !== 0)('behind a link that only root can give to another', () => {
     test.each([[['R1.htm']], [['R1.htm', 'primary.htm']]])('for %j nothing is written', async (names) => {
       const place = await linked(12345);

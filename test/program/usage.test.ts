@@ -26,7 +26,6 @@ describe('a wrong command line', () => {
   test.each([
     [['download', ACCESSION, 'primary.htm', '--report=', '--sandbox'], '--report: must be a file'],
     [['download', ACCESSION, '--all', '--failed', '', '--sandbox'], '--failed: must be a file'],
-    [['download', ACCESSION, '--all', '--metrics=', '--sandbox'], '--metrics: must be a file'],
     [['download', '-i', '', '--all', '--done=', '--sandbox'], '--input: must be a file'],
     [['download', '-i', '-', '--all', '--done=', '--sandbox'], '--done: must be a file'],
     [['download', ACCESSION, '--all', '-d', '', '--sandbox'], '--directory: must be a directory'],

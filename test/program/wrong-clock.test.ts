@@ -4,7 +4,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { FilingsError } from '../../src/errors.ts';
 import { head, rangeStart, sendFile } from '../servers/answers.ts';
-import { accession, startArchive } from '../servers/archive.ts';
 import { type Script, startScripted } from '../servers/scripted.ts';
 import { content } from '../service/transfer-fixture.ts';
 import { readReport } from './batch.ts';
@@ -104,17 +103,5 @@ describe.each(CLOCKS)('a machine whose clock is %s', (_name, ahead) => {
     expect((await place.names()).sort()).toEqual(['a.xml', 'report']);
     expect((await place.read('a.xml')).equals(FILE)).toBe(true);
     expect(server.requests.map(rangeStart).map((start) => (start ?? 0) > 0)).toEqual([false, false, true]);
-  });
-
-  test('remembers what is done for machines whose clocks are right, and the other way round', async () => {
-    const archive = await startArchive({ [accession(1)]: { 'a.htm': 'a' }, [accession(2)]: { 'b.htm': 'b' } });
-    const place = await workplace();
-    const line = ['download', '-i', '-', '--all', '--done', 'done', '--relist-after', '1d'];
-    const run = (numbers: number[], given = {}) =>
-      place.filings(line, archive.env, { input: numbers.map((each) => `${accession(each)}\n`).join(''), ...given });
-    expect((await run([1], { ahead })).exitCode).toBe(0);
-    expect((await run([1, 2])).exitCode).toBe(0);
-    expect((await run([1, 2], { ahead })).exitCode).toBe(0);
-    expect(archive.asked()).toEqual([accession(1), `${accession(1)}/a.htm`, accession(2), `${accession(2)}/b.htm`]);
   });
 });

@@ -10,7 +10,7 @@ import { MIRROR } from './mirror-line.ts';
 const KILLS = 20;
 const FILINGS = 60;
 const FILES = 15;
-const SHARDS = 4;
+const PARTS = 4;
 /** The most a run lives before it is killed, in milliseconds, from the first answer on. */
 const MOST_MS = 400;
 
@@ -33,12 +33,12 @@ async function setUp() {
     },
   });
   const place = await workplace();
-  await writeFile(
-    join(place.path, 'in'),
-    Object.keys(filings)
-      .map((number) => `${number}\n`)
-      .join(''),
-  );
+  for (const parts of [1, PARTS]) {
+    for (let part = 0; part < parts; part += 1) {
+      const numbers = Object.keys(filings).filter((_, at) => at % parts === part);
+      await writeFile(join(place.path, `in.${part}-of-${parts}`), numbers.map((number) => `${number}\n`).join(''));
+    }
+  }
   return { archive, place, asked: () => archive.asked() };
 }
 
@@ -98,8 +98,8 @@ async function expectUndisturbed(setting: Setting): Promise<void> {
 
 describe.each([
   ['one process', 1],
-  ['four shards at once, with one report, one done list and the same checksum files', SHARDS],
-])('a mirror that is killed 20 times: %s', (_what, shards) => {
+  ['four at once, each with a part of the input, with one report, one done list and the same checksum files', PARTS],
+])('a mirror that is killed 20 times: %s', (_what, parts) => {
   it('comes to the same tree, fetches nothing twice that it reported, and holds nothing for done that is not', async () => {
     const setting = await setUp();
     const { place, archive } = setting;
@@ -109,9 +109,7 @@ describe.each([
         .slice(before)
         .filter((asked) => known.has(asked));
     const start = () =>
-      Array.from({ length: shards }, (_, at) =>
-        place.start([...LINE, ...(shards === 1 ? [] : ['--shard', `${at + 1}/${shards}`])], archive.env),
-      );
+      Array.from({ length: parts }, (_, at) => place.start([...LINE, '-i', `in.${at}-of-${parts}`], archive.env));
     for (let kill = 0; kill < KILLS; kill += 1) {
       const [known, before] = [await reported(setting), archive.asked().length];
       await killAtRandom(start(), setting);
@@ -130,7 +128,7 @@ describe.each([
     await Promise.all(start().map((one) => one.ended));
     expect(archive.asked()).toHaveLength(then);
     process.stdout.write(
-      `${shards} at once: ${known.size} of ${FILINGS * FILES} files were there before the last run, ${then} requests in all\n`,
+      `${parts} at once: ${known.size} of ${FILINGS * FILES} files were there before the last run, ${then} requests in all\n`,
     );
   });
 });

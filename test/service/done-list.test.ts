@@ -13,7 +13,6 @@ import { DoneList, type DoneListOptions } from '../../src/transfer/selection/don
 const id = '0123456789abcdef';
 const never = new AbortController().signal;
 const NOW = Date.UTC(2024, 4, 1);
-const DAY = 86_400_000;
 const uid = process.geteuid?.();
 const filing = (n: number) => `0001234567-24-${String(n).padStart(6, '0')}` as AccessionNumber;
 const entry = (n: number, time = NOW, selection = id) => doneLine({ accession: filing(n), selection, time, files: 3 });
@@ -39,7 +38,7 @@ function newPath(): string {
 
 function opened(path: string, options: Partial<DoneListOptions> = {}): Promise<DoneList> {
   const file = { path, shown: '--done list', uid };
-  return DoneList.open(file, { selection: id, relistAfter: undefined, now: () => NOW, ...options }, never);
+  return DoneList.open(file, { selection: id, now: () => NOW, ...options }, never);
 }
 
 async function withLines(text: string, options?: Partial<DoneListOptions>): Promise<DoneList> {
@@ -89,21 +88,6 @@ describe('reading', () => {
     expect(known(list, 1, 2, 3, 4, 5, 7, 8, 9)).toEqual([true, true, true, false, false, false, false, false]);
   });
 
-  test.each<[what: string, times: readonly number[], done: boolean]>([
-    ['an hour old', [-DAY / 24], true],
-    ['just old enough', [-7 * DAY], true],
-    ['too old', [-7 * DAY - 1000], false],
-    ['too old, then new', [-9 * DAY, -DAY], true],
-    ['new, then too old: the last one counts', [-DAY, -9 * DAY], false],
-    ['of a clock that is a little fast', [DAY / 24], true],
-    ['of a clock that is years fast', [900 * DAY], false],
-    ['of a clock that was years fast', [900 * DAY, -DAY], true],
-  ])('relisted after 7 days, an entry %s', async (_what, times, done) => {
-    const lines = times.map((time) => entry(1, NOW + time)).join('');
-    expect(known(await withLines(lines, { relistAfter: 7 * DAY }), 1)).toEqual([done]);
-    expect(known(await withLines(lines), 1)).toEqual([true]);
-  });
-
   test('100,000 entries take at most 14 bytes each', async () => {
     const list = await withLines(Array.from({ length: 100_000 }, (_, n) => entry(n)).join(''));
     expect(list.size).toBe(100_000);
@@ -116,11 +100,7 @@ describe('reading', () => {
     await writeFile(path, entry(1));
     const reason = new Error('enough');
     const file = { path, shown: '--done list', uid };
-    const opening = DoneList.open(
-      file,
-      { selection: id, relistAfter: undefined, now: () => NOW },
-      AbortSignal.abort(reason),
-    );
+    const opening = DoneList.open(file, { selection: id, now: () => NOW }, AbortSignal.abort(reason));
     await expect(opening).rejects.toBe(reason);
   });
 });
@@ -154,7 +134,7 @@ describe('what stands in its place', () => {
     const path = newPath();
     await writeFile(path, entry(1));
     const file = { path, shown: '--done list', uid: (uid ?? 0) + 1 };
-    const opening = DoneList.open(file, { selection: id, relistAfter: undefined, now: () => NOW }, never);
+    const opening = DoneList.open(file, { selection: id, now: () => NOW }, never);
     await expect(opening).rejects.toMatchObject({ code: 'usage', message: '--done list: another user owns it' });
   });
 
@@ -288,7 +268,7 @@ async function child(
     const filing = (n) => '0001234567-24-' + String(n).padStart(6, '0');
     const open = () => DoneList.open(
       { path: ${JSON.stringify(path)}, shown: '--done list', uid: process.geteuid() },
-      { selection: '${id}', relistAfter: undefined, now: () => ${NOW} },
+      { selection: '${id}', now: () => ${NOW} },
       new AbortController().signal,
     );`;
   const [program, ...before] = [...within, 'bash'];

@@ -40,7 +40,7 @@ const APPENDERS: readonly (readonly [string, source: string, line: string, look:
     'a done list',
     `import { DoneList } from './src/transfer/selection/done/done-list.ts';
      const [path] = process.argv.slice(2);
-     const options = { selection: '0123456789abcdef', relistAfter: undefined, now: () => Date.UTC(2024, 4, 1) };
+     const options = { selection: '0123456789abcdef', now: () => Date.UTC(2024, 4, 1) };
      const list = await DoneList.open({ path, shown: path, uid: process.getuid() }, options, new AbortController().signal);
      await list.add('0001234567-24-000001', 3);
      await list.close();`,

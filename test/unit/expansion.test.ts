@@ -327,34 +327,6 @@ describe('how far it goes ahead', () => {
     }
   });
 
-  test('no more are asked for than leave a request for a file of each', async () => {
-    for (let budget = 1; budget <= 12; budget++) {
-      let left = budget;
-      let files = 0;
-      const list = async (accession: AccessionNumber) => {
-        left -= 1;
-        return [listed(accession, 'a')];
-      };
-      const expansion = new Expansion(lines(Array.from({ length: 20 }, (_, n) => alone(n))), {
-        ...options({}, { list }),
-        requestsLeft: () => left,
-      });
-      const job = async () => {
-        for await (const item of expansion) {
-          // A file's request goes out later than a listing's: its place is made first.
-          await turns(5);
-          if (left <= 0) return;
-          if (item.kind !== 'file') continue;
-          left -= 1;
-          files += 1;
-        }
-      };
-      await Promise.all([job(), job(), job(), job()]);
-      expect([budget, files]).toEqual([budget, Math.floor(budget / 2)]);
-      await expansion.return();
-    }
-  });
-
   test('of the input no more is read than a few times jobs, however it is made up', async () => {
     for (const make of [(n: number) => named(n, 'a'), alone, (n: number) => (n % 2 === 0 ? alone(n) : named(n, 'a'))]) {
       let read = 0;

@@ -60,7 +60,7 @@ function besideProgress({ progress }: Session, { cwd, stdout }: World): Pick<Wor
 }
 
 async function openDone(order: Order, { identity, signal }: Session, world: World): Promise<DoneList | undefined> {
-  const { done, relistAfter, include, exclude, all, dryRun } = order.options;
+  const { done, include, exclude, all, dryRun } = order.options;
   if (done === undefined) return undefined;
   const selection = selectionId({
     service: identity,
@@ -70,5 +70,5 @@ async function openDone(order: Order, { identity, signal }: Session, world: Worl
     directory: resolve(world.cwd, order.directory),
   });
   const file = { path: resolve(world.cwd, done), shown: `--done ${done}`, uid: world.uid };
-  return DoneList.open(file, { selection, relistAfter, now: world.now, readOnly: dryRun }, signal);
+  return DoneList.open(file, { selection, now: world.now, readOnly: dryRun }, signal);
 }

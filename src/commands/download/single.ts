@@ -4,7 +4,8 @@ import type { Session } from '../../session/session.ts';
 import { descriptorAt, isStreamPath, pathWriter, stdoutWriter } from '../../stdio/byte-writer.ts';
 import { humanBytes } from '../../terminal/units.ts';
 import { type Fetching, fetchToDisk, fetchToStream, type StreamTarget } from '../../transfer/fetch-file.ts';
-import { type Bounds, boundWatcher, keptFrom } from '../../transfer/limits/bounds.ts';
+import type { Limits } from '../../transfer/limits/limits.ts';
+import { countedWatcher, type Throttle } from '../../transfer/limits/throttle.ts';
 import { keepChecksum } from '../../transfer/mirror/keep-checksum.ts';
 import type { Tally } from '../../transfer/mirror/tally.ts';
 import type { Outcome, Wanted } from '../../transfer/outcome.ts';
@@ -17,15 +18,12 @@ import { targetAt } from './target.ts';
 
 /** Fetches the one file that is named to where it is to go. A failure is an outcome, not an exception. */
 export async function fetchSingle(wanted: Wanted, order: Order, tools: SingleTools): Promise<Outcome> {
-  const { fetching, session, world, bounds, books } = tools;
+  const { fetching, session, world, limits, throttle, books } = tools;
   const { signal } = session;
   const stream = await streamFor(order, tools);
   const target = targetAt(placedPath(wanted, order), order, world.cwd);
-  const due = { size: undefined, path: stream ? undefined : target.path };
-  const kept = await keptFrom(due, bounds);
-  if (kept) throw kept;
   const shown = watched(wanted, session, books.tally);
-  const watcher = boundWatcher(due, bounds, shown, signal);
+  const watcher = countedWatcher(shown, limits, throttle, signal);
   const finished = (outcome: Outcome) => {
     shown.finish(outcome.error ? undefined : outcomeLine(outcome, humanBytes));
     if (books.tally.kept > 0) session.progress.note(`${wanted.fileName}: ${keptLine(books.tally.kept, humanBytes)}`);
@@ -64,7 +62,8 @@ async function streamFor(
 export interface SingleTools {
   readonly session: Session;
   readonly fetching: Fetching;
-  readonly bounds: Bounds;
+  readonly limits: Limits;
+  readonly throttle: Throttle | undefined;
   readonly books: { readonly tally: Tally };
   readonly world: World;
 }

@@ -1,4 +1,6 @@
 import { sleep } from '../../abort.ts';
+import type { Watcher } from '../transfer.ts';
+import type { Limits } from './limits.ts';
 
 /** So much may go at once after a pause: a quarter of a second's worth. */
 const BURST_SECONDS = 0.25;
@@ -23,4 +25,21 @@ export class Throttle {
     this.#usedUntil = from + bytes / this.#bytesPerMs;
     await sleep(this.#usedUntil - now, signal);
   }
+}
+
+/** A watcher that counts a file's bytes, and holds them back where the bandwidth is limited. */
+export function countedWatcher(
+  shown: Watcher,
+  limits: Limits,
+  throttle: Throttle | undefined,
+  signal: AbortSignal,
+): Watcher {
+  return {
+    ...shown,
+    moved(bytes) {
+      limits.came(bytes);
+      void shown.moved(bytes);
+      return throttle?.moved(bytes, signal);
+    },
+  };
 }

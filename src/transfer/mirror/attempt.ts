@@ -4,7 +4,8 @@ import { sha256OfFile } from '../../disk/hash/sha256.ts';
 import { FilingsError } from '../../errors.ts';
 import type { ChecksumFiles } from '../checksums/checksum-files.ts';
 import { type Fetching, fetchToDisk, type Target, whereOf } from '../fetch-file.ts';
-import { type Bounds, boundWatcher, keptFrom } from '../limits/bounds.ts';
+import type { Limits } from '../limits/limits.ts';
+import { countedWatcher, type Throttle } from '../limits/throttle.ts';
 import type { Ending } from '../many/run-many.ts';
 import type { Outcome } from '../outcome.ts';
 import { judge } from '../present.ts';
@@ -24,7 +25,8 @@ export interface Attempting {
   readonly fetching: Fetching;
   /** Where a file goes, by its path below the directory. */
   readonly targetOf: (path: string) => Target;
-  readonly bounds: Bounds;
+  readonly limits: Limits;
+  readonly throttle: Throttle | undefined;
   /** Nothing is fetched or written. */
   readonly dryRun: boolean;
   /** Shows a file while it is fetched. */
@@ -63,14 +65,16 @@ async function fetchWithin(
   attempting: Attempting,
   { signal, arrived }: Within,
 ): Promise<Attempted> {
-  const { bounds, fetching, targetOf, checksums, unflushed } = attempting;
+  const { limits, throttle, fetching, targetOf, checksums, unflushed } = attempting;
   const target = targetOf(file.path);
-  const due = { size: file.size, path: target.path };
-  const limit = await keptFrom(due, bounds);
-  if (limit) return { limit };
+  if (!(await isKept(target))) {
+    const limit = limits.reached();
+    if (limit) return { limit };
+    limits.started();
+  }
   const shown = attempting.watch(file);
-  const watcher = boundWatcher(due, bounds, { ...shown, arrived }, signal);
-  const fetched = await fetchToDisk(file, target, fetching, signal, watcher).finally(() => watcher.release());
+  const watcher = countedWatcher({ ...shown, arrived }, limits, throttle, signal);
+  const fetched = await fetchToDisk(file, target, fetching, signal, watcher);
   const outcome = checksums ? await keepChecksum(fetched, target, checksums, fetching.places, signal) : fetched;
   // It has a hash when it was listed just now.
   if (!outcome.error) await unflushed?.note(whereOf(target), outcome.sha256 !== undefined);
@@ -79,9 +83,14 @@ async function fetchWithin(
   return { outcome, error: outcome.error, asked: outcome.attempts > 0 };
 }
 
-/** By a limit of one's own; or not begun, since another was told to stay away for longer than is waited for. */
+/** Whether what has the final name will be kept, so that nothing is downloaded. */
+async function isKept({ path, ifExists }: Target): Promise<boolean> {
+  return ifExists === 'skip' && (await lstat(path).catch(() => undefined))?.isFile() === true;
+}
+
+/** Not begun, since another was told to stay away for longer than is waited for. */
 function wasKeptAway({ error, attempts }: Outcome): boolean {
-  return error?.code === 'limit' || (attempts === 0 && error?.retryAt !== undefined && error.stopsRun);
+  return attempts === 0 && error?.retryAt !== undefined && error.stopsRun;
 }
 
 /** What would become of a file. */

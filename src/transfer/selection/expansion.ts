@@ -15,8 +15,6 @@ export interface ExpansionOptions extends QueueOptions {
   readonly list: (accession: AccessionNumber, signal: AbortSignal) => Promise<readonly ListedFile[]>;
   /** How many are to be busy with what comes out, each of which waits in `next()` when it is idle. */
   readonly jobs: number;
-  /** Requests are counted: so many are left. No more filings are listed than jobs are idle, and than leave one for each file. */
-  readonly requestsLeft?: () => number;
   readonly signal: AbortSignal;
   /** Told of each thing as it is handed out, in that order, before who takes it. */
   readonly onTaken?: (item: Expanded) => void;
@@ -46,8 +44,7 @@ interface End {
 
 /**
  * From what is named to the files of the run, in the order of the input as far as nobody has to wait
- * for it. Listings are asked for ahead, but not while files enough for every job are waiting: a budget
- * of requests goes to files first. `next()` may be called by many at once. It throws the signal's
+ * for it. Listings are asked for ahead, but not while files enough for every job are waiting. `next()` may be called by many at once. It throws the signal's
  * reason and, behind all that came before it, what `lines` throws.
  */
 export class Expansion implements AsyncIterableIterator<Expanded, undefined> {
@@ -141,11 +138,10 @@ export class Expansion implements AsyncIterableIterator<Expanded, undefined> {
 
   /** Asks for the next listings, as many as there is need for; at first carefully, one more for each that came. */
   #ask(): void {
-    const { jobs, requestsLeft } = this.#options;
+    const { jobs } = this.#options;
     if (this.#queue.waiting >= jobs) return;
-    const most = Math.min(jobs, 1 + this.#answered, Math.max(requestsLeft ? 0 : AHEAD, this.#idle.length));
-    const room = requestsLeft ? this.#room(requestsLeft()) : most;
-    for (const slot of this.#queue.held(Math.min(most - this.#asking.size, room))) {
+    const most = Math.min(jobs, 1 + this.#answered, Math.max(AHEAD, this.#idle.length));
+    for (const slot of this.#queue.held(most - this.#asking.size)) {
       const asking = this.#list(slot).finally(() => {
         this.#asking.delete(asking);
         this.#answered += 1;
@@ -153,17 +149,6 @@ export class Expansion implements AsyncIterableIterator<Expanded, undefined> {
       });
       this.#asking.add(asking);
     }
-  }
-
-  /**
-   * How many more listings so many requests allow: each takes one, and one for a file of its own. A budget that went into
-   * listings would bring no file, in no run. Where nothing else is under way it is one: either it brings something, or the end.
-   */
-  #room(requests: number): number {
-    const busy = this.#options.jobs - this.#idle.length;
-    const due = busy + this.#queue.waiting + this.#asking.size;
-    const room = Math.floor((requests - due) / 2);
-    return due === 0 ? Math.max(1, room) : room;
   }
 
   async #list(slot: ListingSlot): Promise<void> {

@@ -96,5 +96,5 @@ export class DiskFile implements Sink {
 function isWorthKeeping(error: unknown): boolean {
   if (!(error instanceof FilingsError)) return false;
   const { code, retryable } = error;
-  return code === 'temporary' || code === 'interrupted' || code === 'limit' || (code === 'integrity' && retryable);
+  return code === 'temporary' || code === 'interrupted' || (code === 'integrity' && retryable);
 }

@@ -7,7 +7,8 @@ import { bodyOf } from './service.ts';
 
 const BATCH = [...MIRROR, '-j', '3', '--retries', '0'];
 const FILED = [...BATCH, '--report', 'report'];
-const RELISTED = [...FILED, '--relist-after', '0s'];
+/** Another done list: every filing is listed, and looked at. */
+const LISTED_ANEW = FILED.map((arg) => (arg === 'done' ? 'done-anew' : arg));
 const NEW = { version: 2, cuts: false };
 
 const OLD_FILE = Buffer.from('the old file\n');
@@ -100,10 +101,10 @@ export const SCENARIOS: readonly Scenario[] = [
     files: [LARGE, ...BESIDE.keys()],
   },
   PRUNED,
-  { name: 'two batches at once', acts: [{ args: FILED, beside: { args: FILED } }], sweeps: RELISTED },
+  { name: 'two batches at once', acts: [{ args: FILED, beside: { args: FILED } }], sweeps: LISTED_ANEW },
   {
     name: 'two batches at once, the first of which is killed',
     acts: [{ args: FILED, beside: { args: FILED, killedBehind: FILE } }],
-    sweeps: RELISTED,
+    sweeps: LISTED_ANEW,
   },
 ];

@@ -10,8 +10,7 @@ import type { BatchTools } from './tools.ts';
 
 /** Fetches what an order selects, and sums it up; gives the error that it ends with. */
 export async function runDownloads(order: Order, tools: BatchTools): Promise<FilingsError | undefined> {
-  const { session, books, world } = tools;
-  const { allowance } = tools.bounds;
+  const { session, books, limits, world } = tools;
   const began = world.monotonic();
   const lines = await openLines(order, world, session.signal);
   const reach = () => ({ tally: books.tally, read: lines.read(), ms: world.monotonic() - began });
@@ -25,8 +24,8 @@ export async function runDownloads(order: Order, tools: BatchTools): Promise<Fil
       stoppedBy: run.stoppedBy,
       exitCode: error?.exitStatus ?? 0,
       ms: world.monotonic() - began,
-      bytes: allowance.bytes,
-      requests: allowance.requests,
+      bytes: limits.bytes,
+      requests: limits.requests,
     };
     const untold = await untoldBy(books.report?.write(summaryReport(books.tally, end)));
     session.progress.note(summaryText(books.tally, end));

@@ -3,7 +3,6 @@ import type { AccessionNumber } from '../../../service/accession.ts';
 import { listFiles } from '../../../session/list-files.ts';
 import { humanBytes } from '../../../terminal/units.ts';
 import type { RunEnd } from '../../../transfer/many/run-many.ts';
-import { YoungHeap } from '../../../transfer/many/young-heap.ts';
 import type { Attempting } from '../../../transfer/mirror/attempt.ts';
 import { Ledger } from '../../../transfer/mirror/ledger.ts';
 import { mirror, type Telling } from '../../../transfer/mirror/mirror.ts';
@@ -25,27 +24,25 @@ interface FetchEnd extends RunEnd {
 
 /** Fetches what the lines select, and tells of it meanwhile. Throws what is no failure of one file, such as a defect. */
 export async function fetchSelected(order: Order, lines: Lines, tools: BatchTools): Promise<FetchEnd> {
-  const heap = new YoungHeap();
-  const attempting = attemptingOf(order, tools, heap);
+  const attempting = attemptingOf(order, tools);
   const ledger = new Ledger(tools.books, () => attempting.unflushed?.flush());
   let alone: FilingsError | undefined;
   const telling = tellingOf(order, lines, tools, (error) => {
     alone = error;
   });
-  try {
-    const end = await mirror(lines.selected, selectionOf(order, tools), attempting, ledger, telling);
-    return { ...end, alone };
-  } finally {
-    heap.release();
-  }
+  const end = await mirror(lines.selected, selectionOf(order, tools), attempting, ledger, telling);
+  return { ...end, alone };
 }
 
-function selectionOf({ chosen, layout, options }: Order, { session, bounds, books }: BatchTools): ExpansionOptions {
+function selectionOf({ chosen, layout }: Order, { session, limits, books }: BatchTools): ExpansionOptions {
   const { settings, signal } = session;
   const { tally, done } = books;
   return {
-    list: (accession, within) =>
-      listFiles(session, accession, { signal: within, onSetback: (each) => tally.wait(each) }),
+    async list(accession, within) {
+      const limit = limits.reached();
+      if (limit) throw limit;
+      return listFiles(session, accession, { signal: within, onSetback: (each) => tally.wait(each) });
+    },
     chosen,
     layout,
     passesOver(accession) {
@@ -54,7 +51,6 @@ function selectionOf({ chosen, layout, options }: Order, { session, bounds, book
       return true;
     },
     jobs: settings.jobs,
-    ...(options.maxRequests !== undefined && { requestsLeft: () => bounds.allowance.requestsLeft }),
     signal,
   };
 }
@@ -84,15 +80,12 @@ function tellingOf(
   };
 }
 
-function attemptingOf(
-  order: Order,
-  { session, fetching, bounds, books, world }: BatchTools,
-  heap: YoungHeap,
-): Attempting {
+function attemptingOf(order: Order, { session, fetching, limits, throttle, books, world }: BatchTools): Attempting {
   const checksums = checksumsOf(order, world);
   return {
     fetching,
-    bounds,
+    limits,
+    throttle,
     checksums,
     unflushed: checksums && books.done ? new UnflushedSums(checksums, fetching.places) : undefined,
     dryRun: order.options.dryRun,
@@ -101,10 +94,6 @@ function attemptingOf(
       const { finish, ...watcher } = watched(file, session, books.tally);
       return {
         ...watcher,
-        total(bytes, offset) {
-          heap.keep();
-          watcher.total(bytes, offset);
-        },
         finish(outcome) {
           // Many are skipped: they are counted.
           const isTold = !outcome.error && (outcome.result !== 'skipped' || session.settings.verbose);

@@ -1,7 +1,6 @@
 import type { Selected } from '../../../transfer/selection/expansion-queue.ts';
-import { type NumberedLine, readInputLines } from '../../../transfer/selection/input/lines.ts';
-import { belongsTo } from '../../../transfer/selection/input/shard.ts';
-import { type Input, openInput } from '../../../transfer/selection/input/source.ts';
+import { readInputLines } from '../../../transfer/selection/input/lines.ts';
+import { openInput } from '../../../transfer/selection/input/source.ts';
 import type { World } from '../../../world.ts';
 import type { Order } from '../order/order.ts';
 import { TakenLines } from './taken-lines.ts';
@@ -21,12 +20,12 @@ export interface Lines {
   close(): void;
 }
 
-/** Opens what an order names: its arguments, or its shard of the input. Throws `usage` for an input that can't be opened. */
+/** Opens what an order names: its arguments, or the input. Throws `usage` for an input that can't be opened. */
 export async function openLines(order: Order, world: World, signal: AbortSignal): Promise<Lines> {
   const { input } = order;
   if (input === undefined) return argumentLines(order);
   const opened = await openInput(input, world, signal);
-  const taken = new TakenLines(ofShard(order, opened));
+  const taken = new TakenLines(readInputLines(opened.bytes));
   return {
     selected: taken,
     files: undefined,
@@ -37,7 +36,7 @@ export async function openLines(order: Order, world: World, signal: AbortSignal)
       // With the signal the input was closed; a file can be read once more.
       if (opened.size === undefined || input === '-') return undefined;
       const again = await openInput(input, world, deadline);
-      const count = await countWithin(ofShard(order, again), deadline).finally(() => again.close());
+      const count = await countWithin(readInputLines(again.bytes), deadline).finally(() => again.close());
       return count === undefined ? undefined : Math.max(0, count - taken.count);
     },
     close: () => opened.close(),
@@ -59,12 +58,6 @@ async function* named({ accession, fileNames, chosen }: Order): AsyncGenerator<S
   if (accession === undefined) return;
   if (chosen) yield { kind: 'entry', accession };
   for (const file of fileNames) yield { kind: 'entry', accession, file };
-}
-
-async function* ofShard({ shard }: Order, input: Input): AsyncGenerator<NumberedLine> {
-  for await (const line of readInputLines(input.bytes)) {
-    if (shard === undefined || belongsTo(shard, line)) yield line;
-  }
 }
 
 /** Undefined for an input that can't be read, or not to its end in time. */

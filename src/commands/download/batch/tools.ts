@@ -1,6 +1,7 @@
 import type { Session } from '../../../session/session.ts';
 import type { Fetching } from '../../../transfer/fetch-file.ts';
-import type { Bounds } from '../../../transfer/limits/bounds.ts';
+import type { Limits } from '../../../transfer/limits/limits.ts';
+import type { Throttle } from '../../../transfer/limits/throttle.ts';
 import type { World } from '../../../world.ts';
 import type { OpenBooks } from '../books.ts';
 
@@ -8,7 +9,8 @@ import type { OpenBooks } from '../books.ts';
 export interface BatchTools {
   readonly session: Session;
   readonly fetching: Fetching;
-  readonly bounds: Bounds;
+  readonly limits: Limits;
+  readonly throttle: Throttle | undefined;
   readonly books: OpenBooks;
   readonly world: World;
 }

@@ -11,23 +11,20 @@ interface Named {
   readonly path: string;
 }
 
-/** Links in the place of the others are refused, or give way. */
-const FOLLOWED = ['--report', '--metrics'];
-
 /** Files that are read and written by a run are different ones, by whatever path each is named. Throws `usage`. */
 export async function requireLedgers(
   { input, report, options }: Order,
   { cwd, uid }: Pick<World, 'cwd' | 'uid'>,
 ): Promise<void> {
-  const { failed, done, metrics } = options;
-  for (const [name, path] of Object.entries({ failed, done, metrics })) {
+  const { failed, done } = options;
+  for (const [name, path] of Object.entries({ failed, done })) {
     if (path === '-') throw new FilingsError('usage', `--${name}: must be a file, not -`, { hint: 'name a file' });
   }
-  const named = Object.entries({ input, report, failed, done, metrics }).flatMap(([name, path]): Named[] =>
+  const named = Object.entries({ input, report, failed, done }).flatMap(([name, path]): Named[] =>
     path === undefined || path === '-' ? [] : [{ name: `--${name}`, path: resolve(cwd, path) }],
   );
-  await requireFiles({ failed, metrics }, cwd);
-  for (const one of named) if (FOLLOWED.includes(one.name)) await refuseForeignLink(one, uid);
+  await requireFiles({ failed }, cwd);
+  for (const one of named) if (one.name === '--report') await refuseForeignLink(one, uid);
   const seen = new Map<string, Named>();
   for (const one of named) {
     for (const identity of await identitiesOf(one.path)) {

@@ -4,7 +4,6 @@ import type { Values } from '../../../spec/option.ts';
 import { requireOneUser } from '../../../stdio/one-user.ts';
 import type { IfExists } from '../../../transfer/present.ts';
 import { nameFilter } from '../../../transfer/selection/glob/name-filter.ts';
-import { parseShard, type Shard } from '../../../transfer/selection/input/shard.ts';
 import { defaultLayout, type Layout, parseLayout } from '../../../transfer/selection/layout.ts';
 import type { World } from '../../../world.ts';
 import type { OPTIONS } from '../spec.ts';
@@ -25,7 +24,6 @@ export interface Order {
   readonly chosen: ((name: string) => boolean) | undefined;
   /** Where lines come from; `-` is stdin. */
   readonly input: string | undefined;
-  readonly shard: Shard | undefined;
   /** Of exactly one file; `-` is stdout. */
   readonly output: string | undefined;
   readonly directory: string;
@@ -43,10 +41,10 @@ export function readOrder(
   args: readonly string[],
   options: Options,
   flags: Flags,
-  { argv, env }: Pick<World, 'argv' | 'env'>,
+  { argv }: Pick<World, 'argv'>,
 ): Order {
   const [accession, ...names] = args;
-  const { all, include, exclude, input, layout, shard, directory = '.' } = options;
+  const { all, include, exclude, input, layout, directory = '.' } = options;
   const fileNames = [...new Set(names)];
   const choosing = all || include.length > 0 || exclude.length > 0;
   const filter = nameFilter(include, exclude);
@@ -55,7 +53,6 @@ export function readOrder(
     fileNames,
     chosen: choosing ? (all ? nameFilter([], exclude) : filter) : undefined,
     input,
-    shard: shard === undefined ? undefined : parseShard(shard, env),
     output: asStream(options.output),
     directory,
     layout: layout === undefined ? defaultLayout(input !== undefined) : parseLayout(layout),

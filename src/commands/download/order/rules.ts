@@ -30,7 +30,7 @@ export function requireFiles({ accession, fileNames, chosen, input }: Order, fla
 
 /** What goes with one file alone, and what with an input alone. Throws `usage`. */
 export function requireBatch({ fileNames, input, single, layout, options, output }: Order): void {
-  const { sha256, spool, shard, done, relistAfter, ifExists } = options;
+  const { sha256, spool, done, ifExists } = options;
   const forOne = output !== undefined ? '--output' : sha256 !== undefined ? '--sha256' : undefined;
   if (forOne !== undefined && !single) {
     throw new FilingsError('usage', `${forOne} takes exactly one file: ${fileNames.length} are named`, {
@@ -40,12 +40,8 @@ export function requireBatch({ fileNames, input, single, layout, options, output
   if (spool && output !== '-') {
     throw new FilingsError('usage', '--spool: goes with --output -', { hint: 'a file is all or nothing without it' });
   }
-  const forInput = shard !== undefined ? '--shard' : done !== undefined ? '--done' : undefined;
-  if (forInput !== undefined && input === undefined) {
-    throw new FilingsError('usage', `${forInput}: goes with --input`, { hint: 'name a file of lines: --input FILE' });
-  }
-  if (relistAfter !== undefined && done === undefined) {
-    throw new FilingsError('usage', '--relist-after: goes with --done', { hint: 'without it every filing is listed' });
+  if (done !== undefined && input === undefined) {
+    throw new FilingsError('usage', '--done: goes with --input', { hint: 'name a file of lines: --input FILE' });
   }
   if (input !== undefined && !layout.holdsAccession && ifExists === undefined) {
     throw new FilingsError('usage', `--layout '${layout.template}': without {accession_no} filings share their names`, {

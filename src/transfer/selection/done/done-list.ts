@@ -4,7 +4,7 @@ import { diskFailure, readFailure } from '../../../disk/failure.ts';
 import type { AccessionNumber } from '../../../service/accession.ts';
 import { LineSplitter } from '../input/line-splitter.ts';
 import { AccessionSet } from './accession-set.ts';
-import { type DoneEntry, doneLine, parseDoneLine } from './done-entry.ts';
+import { doneLine, parseDoneLine } from './done-entry.ts';
 import { type OwnFile, openToAppend, openToRead } from './own-file.ts';
 
 /** A line of ours has 66 bytes. */
@@ -14,8 +14,6 @@ const CHUNK = 1 << 18;
 export interface DoneListOptions {
   /** See `selectionId`: entries of others are passed over. */
   readonly selection: string;
-  /** Milliseconds: entries whose time is further than that from now, either way, don't count. */
-  readonly relistAfter: number | undefined;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
   /** Nothing is made or written: for `--dry-run`. */
@@ -98,14 +96,6 @@ export class DoneList {
   #note(line: Buffer | undefined): void {
     const entry = line && parseDoneLine(line.toString('latin1'));
     if (entry?.selection !== this.#options.selection) return;
-    // The last entry of a filing counts.
-    if (this.#isRecent(entry)) this.#filings.add(entry.accession);
-    else this.#filings.delete(entry.accession);
-  }
-
-  /** A time far ahead is a wrong clock's: nobody knows how old the entry is, and a listing is cheap. */
-  #isRecent({ time }: DoneEntry): boolean {
-    const { relistAfter, now } = this.#options;
-    return relistAfter === undefined || Math.abs(now() - time) <= relistAfter;
+    this.#filings.add(entry.accession);
   }
 }
