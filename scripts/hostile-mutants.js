@@ -17,18 +17,8 @@ export const MUTANTS = Object.fromEntries(
       'if (!this.#settleHead) { this.#body.end(); } this.#abandon(this.#settleHead ?',
     ],
     'a reset is a clean end': [
-      'src/http/exchange/body-end.ts',
-      'reset || lostItsPeer(connection) ? unproved(truncated(body)) : undefined',
-      'undefined',
-    ],
-    'TLS ends without its alert': [
-      'src/http/exchange/body-end.ts',
-      'if (connection.intake.closureSeen) return undefined;',
-      'if (connection.intake.closureSeen || !reset) return undefined;',
-    ],
-    'surplus is passed over': [
-      'src/http/exchange/body-end.ts',
-      'if (!choked && !isSurplus(rest)) return undefined;',
+      'src/http/exchange/conversation.ts',
+      'if (!this.#reset && socket.remoteAddress !== undefined) return undefined;',
       'return undefined;',
     ],
     'a folded blank line ends the head': [

@@ -71,11 +71,11 @@ export interface Problem {
 }
 
 /**
- * What was at fault, where it must be told from others of its code. A body whose end is unproved or that has surplus
- * behind it has come whole, as far as anybody can see: its hash may still prove it. A foreign answer is neither JSON
- * nor problem details: what answers is not the service.
+ * What was at fault, where it must be told from others of its code. A body whose end is unproved has come whole, as
+ * far as anybody can see: its hash may still prove it. A foreign answer is neither JSON nor problem details: what
+ * answers is not the service.
  */
-export type Fault = 'certificate' | 'unproved-end' | 'surplus' | 'foreign';
+export type Fault = 'certificate' | 'unproved-end' | 'foreign';
 
 /** What of the service was asked for: a file of a filing, or without a name the filing's listing. */
 export interface Subject {

@@ -89,11 +89,9 @@ function requireWhole(remote: Remote, answer: Answer, { bytes, total }: Held): v
 
 /** A body whose end is in doubt is whole when it has the length that a range told, or hashes to what the file must. */
 async function isWholeAllTheSame(error: unknown, sink: Sink): Promise<boolean> {
-  const fault = error instanceof FilingsError ? error.fault : undefined;
-  if (fault !== 'unproved-end' && fault !== 'surplus') return false;
+  if (!(error instanceof FilingsError && error.fault === 'unproved-end')) return false;
   const { bytes, total } = sink.held;
-  if (fault === 'unproved-end' && bytes === total) return true;
-  return sink.proves();
+  return bytes === total || sink.proves();
 }
 
 /** Not one byte more than the file has: a chunked 206 may bring more than its range says. */

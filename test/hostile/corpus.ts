@@ -21,15 +21,14 @@ const chunked = (last: string) => ({
 });
 const one = (odd: Partial<RawAnswer>): Exchange => [{ ...SOUND, ...odd }];
 
-/** Over TLS, and what comes of comparing: only its alert ends a body without a length. */
+/** Over TLS, and what comes of comparing: its end proves nothing of a body without a length. */
 export const OVER_TLS: readonly (readonly [kind: string, exchange: Exchange])[] = [
-  ['same', one({ framing: UNTIL_CLOSE })],
+  ['stricter', one({ framing: UNTIL_CLOSE })],
   ['stricter', one({ framing: UNTIL_CLOSE, ending: 'cut' })],
   ['both refuse', one({ framing: UNTIL_CLOSE, ending: 'RST' })],
   ['same', one({ ending: 'cut' })],
   ['both refuse', one({ cut: 2 })],
-  // Taken, when the connection's end came in the same turn.
-  ['stricter', one({ body: '', behind: '\r\n\r\n' })],
+  ['same', one({ body: '', behind: '\r\n\r\n' })],
 ];
 
 /** What the search has found: what became of it then, and what is to become of it here. */

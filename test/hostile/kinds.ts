@@ -32,37 +32,13 @@ const inFinal = (pattern: RegExp) => (sent: Sent) => pattern.test(sent.final);
 const lengths = ({ final }: Pick<Sent, 'final'>) =>
   [...final.matchAll(/^content-length:(.*)/gim)].map(([, value = '']) => value.trim());
 
-/** Bytes behind the end of a body that was taken, more than a line break, which can't but come in the same read. */
-function surplusInOneRead({ answer, text, head, final, bytes }: Sent): boolean {
-  if (answer.splits.length > 0 || text.length > 10_000) return false;
-  if (lengths({ final }).length > 0) return !BREAKS.includes(text.slice(head.length + bytes.length));
-  const { chunks, last } = answer.framing;
-  const sound = chunks?.every(
-    ({ size, data, end }) => size.form === '#' && size.off === 0 && data !== '' && end === '\r\n',
-  );
-  return (
-    sound === true &&
-    answer.framing.codings.length > 0 &&
-    last === '0\r\n\r\n' &&
-    answer.cut === 0 &&
-    !BREAKS.includes(answer.behind)
-  );
-}
-const BREAKS = ['', '\n', '\r\n'];
-
-/** Over TLS nothing but the connection's end ends it, and that is a bare FIN. */
-function endsWithoutAlert({ answer, final }: Sent): boolean {
-  return answer.ending === 'cut' && !/^(content-length|transfer-encoding):/im.test(final);
+/** Nothing but the connection's end ends it. */
+function endsWithTls({ final }: Sent): boolean {
+  return !/^(content-length|transfer-encoding):/im.test(final);
 }
 
 /** Where we refuse and curl does not. */
 export const STRICTER: readonly Kind[] = [
-  {
-    name: 'surplus',
-    refusal: /^integrity: .*more bytes came than the answer has/,
-    of: (sent) => chunked(sent) || sent.text.length > sent.head.length + sent.bytes.length,
-    firm: surplusInOneRead,
-  },
   {
     name: 'head cut off',
     refusal: /^temporary: .*the connection was closed before an answer came/,
@@ -74,10 +50,9 @@ export const STRICTER: readonly Kind[] = [
     of: (sent) => chunked(sent) && !/\r\n\r\n$/.test(sent.text),
   },
   {
-    name: 'TLS cut off',
-    refusal: /^integrity: .*without the closure alert that ends TLS/,
-    of: endsWithoutAlert,
-    firm: true,
+    name: 'no length over TLS',
+    refusal: /^integrity: .*came over TLS without a length/,
+    of: endsWithTls,
   },
   {
     name: 'reset',

@@ -34,9 +34,7 @@ export async function startStage(tls?: TlsOptions): Promise<Stage> {
     const client = request.headers['user-agent']?.split('/')[0] ?? '';
     const index = staged?.asked.get(client) ?? 0;
     staged?.asked.set(client, index + 1);
-    // Whether a body without a length ends with TLS is seen only by asking once more: the same again, for us.
-    const last = tls && client === 'filings' ? (staged?.exchange.length ?? 0) - 1 : index;
-    const answer = staged?.exchange[Math.min(index, last)];
+    const answer = staged?.exchange[index];
     if (answer) await play({ socket, below: server.below(socket) }, answer, request.path);
     else socket.destroy();
   }, tls);

@@ -13,7 +13,7 @@ test.skipIf(!HAS_CURL)('what the comparison with curl has found before', async (
   expect(now).toEqual(CORPUS);
 });
 
-test.skipIf(!HAS_CURL).each(['TLSv1.2', 'TLSv1.3'] as const)('over %s its alert alone ends a body', async (version) => {
+test.skipIf(!HAS_CURL).each(['TLSv1.2', 'TLSv1.3'] as const)('over %s its end proves no body', async (version) => {
   const judgements = await judged(
     OVER_TLS.map(([, exchange]) => exchange),
     version,

@@ -1,5 +1,4 @@
 import { connect as connectTcp, isIP, type Socket } from 'node:net';
-import type { Duplex } from 'node:stream';
 import { childOf } from '../../abort.ts';
 import { FilingsError } from '../../errors.ts';
 import { inSeconds } from '../../text.ts';
@@ -7,10 +6,8 @@ import { startTimer } from '../timer.ts';
 import { connectFailure, proxyFailure } from './failure.ts';
 import { Intake } from './intake.ts';
 import { lookupOf } from './loopback.ts';
-import { endableLookup } from './name-lookup.ts';
 import { socketEvent } from './socket-event.ts';
 import { openTunnel } from './tunnel.ts';
-import { Underlay } from './underlay.ts';
 
 /** One address of several may take this share of the whole time, so that a dead route leaves time for the next. */
 const ADDRESS_SHARE = 4;
@@ -23,16 +20,14 @@ export interface Route {
   /** Bounds name look-up, all addresses, the proxy's answer and the TLS handshake together. Milliseconds. */
   readonly timeoutMs: number;
   readonly monotonic: () => number;
-  /** Whether the end of TLS must be told from that of the connection: it takes more work, for each byte. */
-  readonly watchClosure: boolean;
 }
 
 /** A socket that is ready for requests, and its reading side. */
 export interface OpenSocket {
   readonly socket: Socket;
   readonly intake: Intake;
-  /** What its end proves: over TCP a FIN is one; over TLS a closure alert, which only a watched connection shows. */
-  readonly end: 'fin' | 'unseen' | 'closure';
+  /** Node can't tell a closure alert from a cut: over TLS a connection's end proves nothing. */
+  readonly secured: boolean;
 }
 
 /**
@@ -66,12 +61,11 @@ async function dial(route: Route, signal: AbortSignal): Promise<OpenSocket> {
   const { socket, outermost } = await reachThrough(route, signal, intake);
   if (outermost === undefined) {
     intake.attach(socket);
-    return { socket, intake, end: 'fin' };
+    return { socket, intake, secured: false };
   }
-  const underlay = route.watchClosure ? new Underlay(socket) : undefined;
-  const secured = await secure(underlay ?? socket, outermost, signal);
-  intake.attach(secured, underlay);
-  return { socket: secured, intake, end: underlay ? 'closure' : 'unseen' };
+  const secured = await secure(socket, outermost, signal);
+  intake.attach(secured);
+  return { socket: secured, intake, secured: true };
 }
 
 /** Up to what the outermost TLS, that to the host `outermost`, stands on; the intake is fitted where there is none. */
@@ -92,10 +86,10 @@ async function reachThrough(
 }
 
 async function connect(origin: URL, route: Route, signal: AbortSignal, intake: Intake | undefined): Promise<Socket> {
-  const lookup = lookupOf(origin.hostname) ?? endableLookup(signal, route.monotonic);
+  const lookup = lookupOf(origin.hostname);
   const socket = connectTcp({
     host: unbracketed(origin.hostname),
-    lookup,
+    ...(lookup && { lookup }),
     port: Number(origin.port || (origin.protocol === 'https:' ? 443 : 80)),
     autoSelectFamily: true,
     autoSelectFamilyAttemptTimeout: Math.ceil(Math.min(route.timeoutMs / ADDRESS_SHARE, LONGEST_ADDRESS_MS)),
@@ -109,12 +103,11 @@ async function connect(origin: URL, route: Route, signal: AbortSignal, intake: I
   return socket;
 }
 
-async function secure(below: Duplex, hostname: string, signal: AbortSignal): Promise<Socket> {
+async function secure(below: Socket, hostname: string, signal: AbortSignal): Promise<Socket> {
   const { connect: connectTls } = await import('node:tls');
   const host = unbracketed(hostname);
   const secured = connectTls({
-    // Node's types want a socket here, its documentation any duplex stream.
-    socket: below as Socket,
+    socket: below,
     host,
     // RFC 6066 section 3: no literal addresses in the server name.
     ...(isIP(host) ? {} : { servername: host }),

@@ -25,8 +25,6 @@ export interface Connection extends OpenSocket {
 export class Connections {
   readonly #options: ConnectionOptions;
   readonly #idle = new Map<string, Connection[]>();
-  /** Origins whose answers over TLS end with the connection: there it must be seen how it ends. */
-  readonly #watched = new Set<string>();
 
   constructor(options: ConnectionOptions) {
     this.#options = options;
@@ -43,16 +41,8 @@ export class Connections {
     return this.#open(request);
   }
 
-  /** From now on connections to the URL's origin show whether TLS itself was ended. */
-  watchClosure(url: URL): void {
-    this.#watched.add(url.origin);
-    for (const { socket } of this.#idle.get(url.origin) ?? []) socket.destroy();
-    this.#idle.delete(url.origin);
-  }
-
   /** Takes back a connection whose answer was read to its end. */
   release(url: URL, connection: Connection): void {
-    if (connection.end === 'unseen' && this.#watched.has(url.origin)) connection.socket.destroy();
     if (connection.socket.destroyed) return;
     connection.reused = true;
     const idle = this.#idle.get(url.origin);
@@ -73,8 +63,7 @@ export class Connections {
 
   async #open({ url, signal, monotonic }: GetRequest): Promise<Connection> {
     const proxy = this.proxyOf(url);
-    const watchClosure = this.#watched.has(url.origin);
-    const route = { url, proxy, timeoutMs: this.#options.connectTimeout, monotonic, watchClosure };
+    const route = { url, proxy, timeoutMs: this.#options.connectTimeout, monotonic };
     const open = await openSocket(route, signal);
     let handedOut = false;
     const client = new Client(url.origin, {

@@ -1,6 +1,5 @@
 import type { OnReadOpts, Socket } from 'node:net';
 import { HeadGate } from '../exchange/head-gate.ts';
-import type { Underlay } from './underlay.ts';
 
 /** What one read of a socket may bring: each costs a way through the parser. */
 const SLOT_BYTES = 262_144;
@@ -26,26 +25,19 @@ export class Intake {
   #socket: Socket | undefined;
   #end: (() => void) | undefined;
   #held = false;
-  #lastRead: Buffer = Buffer.alloc(0);
-  #handedBack: Buffer = Buffer.alloc(0);
-  #closureSeen = false;
 
   /**
    * Takes over a socket before anybody reads from it: one that was connected with `onread`, or one of TLS, which knows
-   * no `onread` over a socket of ours. `underlay` is what TLS stands on, where that can tell the two ends apart.
+   * no `onread` over a socket of ours.
    */
-  attach(socket: Socket, underlay?: Underlay): void {
+  attach(socket: Socket): void {
     this.#socket = socket;
     const read = socket.read.bind(socket);
     const push = socket.push.bind(socket);
     socket.read = (size?: number) => (size === 0 ? read(0) : this.#take(read));
     // What undici's parser has not used of its last read; nobody reads it again.
-    socket.unshift = (chunk) => {
-      this.#handedBack = chunk;
-    };
+    socket.unshift = () => {};
     socket.push = (chunk) => {
-      // TLS has come to its end, and the connection below has not: that was a closure alert (RFC 8446 section 6.1).
-      if (chunk === null && underlay && !underlay.ended) this.#closureSeen = true;
       if (chunk !== null || this.#queue.length === 0) return push(chunk);
       this.#end = () => {
         push(null);
@@ -58,22 +50,6 @@ export class Intake {
   /** A request goes out. */
   expectAnswer(): void {
     this.#gate.expectAnswer();
-    this.#handedBack = Buffer.alloc(0);
-  }
-
-  /** What the parser was given last. */
-  get lastRead(): Buffer {
-    return this.#lastRead;
-  }
-
-  /** What had come and the parser has left, once the end of an answer has made it stop. */
-  get unparsed(): Buffer {
-    return Buffer.concat([this.#handedBack, ...this.#queue]);
-  }
-
-  /** Whether the peer has ended TLS itself, not only the connection. */
-  get closureSeen(): boolean {
-    return this.#closureSeen;
   }
 
   get held(): boolean {
@@ -119,9 +95,7 @@ export class Intake {
       const chunk = queued ?? (read() as Buffer | null);
       if (chunk === null) return null;
       const bytes = this.#admit(chunk);
-      if (bytes.length === 0) continue;
-      this.#lastRead = bytes;
-      return bytes;
+      if (bytes.length > 0) return bytes;
     }
   }
 

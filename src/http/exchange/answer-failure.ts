@@ -51,19 +51,14 @@ export function bodyFailure(error: unknown, body: Unfinished): FilingsError {
   // The parser's words for a connection that ends too early.
   if (words === 'Invalid EOF state' || isLengthMismatch(error) || isConnectionError(error))
     return truncated(body, error);
-  if (isFieldOverflow(error)) return tooManyBehind(body.url, error);
+  if (isFieldOverflow(error)) return notHttp(body.url, 'more than 16 KiB of fields behind the chunks', error);
   if (!isParserError(error)) return ownFailure(error, body.url);
   const ours = BROKEN_CHUNKS.find(([begins]) => words.startsWith(begins))?.[1] ?? 'its body is broken';
   return notHttp(body.url, ours, error);
 }
 
-/** Fields of 16 KiB and more behind the last chunk. */
-export function tooManyBehind(url: URL, cause: unknown): FilingsError {
-  return notHttp(url, 'more than 16 KiB of fields behind the chunks', cause);
-}
-
 /** undici has more of a head, or of the fields behind a body, than it takes. */
-export function isFieldOverflow(error: unknown): boolean {
+function isFieldOverflow(error: unknown): boolean {
   return errnoOf(error) === 'UND_ERR_HEADERS_OVERFLOW';
 }
 
@@ -74,6 +69,15 @@ export function truncated({ url, received, expected }: Unfinished, cause?: unkno
     hint: 'running it again later may be enough',
     cause,
     retryable: true,
+  });
+}
+
+/** A body over TLS that only the connection's end ended: another try would end so, too. */
+export function unproved({ url, received }: Unfinished): FilingsError {
+  const why = `${received} bytes came over TLS without a length, so nothing tells their end from a cut`;
+  return new FilingsError('integrity', `${url.host}: ${why}`, {
+    hint: 'the service should send a length or chunks: tell whoever runs it; --sha256 proves a file all the same',
+    fault: 'unproved-end',
   });
 }
 

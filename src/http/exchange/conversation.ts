@@ -2,9 +2,8 @@ import { errnoOf, FilingsError } from '../../errors.ts';
 import { inSeconds } from '../../text.ts';
 import type { Connection } from '../connection/connections.ts';
 import { proxyAuthorization } from '../connection/tunnel.ts';
-import { answerFailure, bodyFailure, type Unfinished } from './answer-failure.ts';
+import { answerFailure, bodyFailure, truncated, type Unfinished, unproved } from './answer-failure.ts';
 import { Body } from './body.ts';
-import { closureDoubt, surplusDoubt } from './body-end.ts';
 import { type Framing, framingOf } from './framing.ts';
 import type { Answer, GetRequest, HeaderFields } from './messages.ts';
 import { Watchdog } from './watchdog.ts';
@@ -19,7 +18,6 @@ export class Conversation {
   #settleHead: { resolve: (answer: Answer) => void; reject: (error: unknown) => void } | undefined;
   #framing: Framing = { kind: 'until-close' };
   #received = 0;
-  #lastData: Buffer | undefined;
   #reset = false;
   #over = false;
 
@@ -92,7 +90,6 @@ export class Conversation {
       headers,
       length: this.#framing.kind === 'length' ? this.#framing.length : undefined,
       untilClose: this.#framing.kind === 'until-close',
-      endUnseen: this.#framing.kind === 'until-close' && this.#connection.end === 'unseen',
       body: this.#body,
       discard: () => {
         if (!this.#over) this.#abandon(new FilingsError('internal', 'the rest of the body was not wanted'));
@@ -104,26 +101,22 @@ export class Conversation {
   #onData(chunk: Buffer): void {
     if (this.#over) return;
     this.#received += chunk.length;
-    if (this.#framing.kind === 'length') this.#lastData = chunk;
     this.#watchdog.fed(chunk.length);
     this.#body.push(chunk);
   }
 
   #onEnd(): void {
     if (this.#over) return;
+    // undici's parser goes on to the end of what it was given, though the fields behind a body are too many.
+    const { errored } = this.#connection.socket;
+    if (errored) {
+      this.#onError(errored);
+      return;
+    }
     this.#close();
     // What is left to take no longer holds the connection back: it may carry the next request.
     this.#connection.intake.release();
-    if (this.#framing.kind === 'until-close') {
-      this.#finish(closureDoubt(this.#connection, this.#reset, this.#unfinished));
-      return;
-    }
-    // In a turn of its own: now the parser is still at what came with the end.
-    const { lastRead } = this.#connection.intake;
-    setImmediate(() => this.#finish(surplusDoubt(this.#connection, this.#request.url, lastRead, this.#lastData)));
-  }
-
-  #finish(doubt: FilingsError | undefined): void {
+    const doubt = this.#framing.kind === 'until-close' ? this.#doubt() : undefined;
     if (doubt) {
       this.#connection.socket.destroy();
       this.#body.fail(doubt);
@@ -131,6 +124,19 @@ export class Conversation {
       this.#release();
       this.#body.end();
     }
+  }
+
+  /**
+   * What makes the end of a body doubtful that only the connection ended (RFC 9112 section 9.8). A reset right behind
+   * the last bytes reaches us as an ordinary end; but then the peer's address is gone, while after FIN it is still
+   * there. Node caches the address, so nothing may have read it before.
+   */
+  #doubt(): FilingsError | undefined {
+    const { secured, socket } = this.#connection;
+    if (secured) return unproved(this.#unfinished);
+    if (!this.#reset && socket.remoteAddress !== undefined) return undefined;
+    const cut = truncated(this.#unfinished);
+    return cut.reworded(cut.message, { fault: 'unproved-end' });
   }
 
   get #unfinished(): Unfinished {

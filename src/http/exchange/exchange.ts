@@ -9,15 +9,6 @@ import type { Answer, GetRequest } from './messages.ts';
  * signal's reason when aborted. The body fails with "truncated" when it ends early.
  */
 export async function get(connections: Connections, request: GetRequest): Promise<Answer> {
-  const answer = await ask(connections, request);
-  if (answer.status !== 200 || !answer.endUnseen) return answer;
-  // A whole body whose end could not be told from a cut: asked for again at once, where it can.
-  answer.discard();
-  connections.watchClosure(request.url);
-  return ask(connections, request);
-}
-
-async function ask(connections: Connections, request: GetRequest): Promise<Answer> {
   await request.onSend?.();
   const connection = await connections.acquire(request);
   try {

@@ -22,8 +22,6 @@ export interface Answer {
   readonly length: number | undefined;
   /** Neither a length nor chunked: only the end of the connection ends the body. */
   readonly untilClose: boolean;
-  /** That end can't be told from a cut here: the connection does not show how TLS ends. */
-  readonly endUnseen: boolean;
   readonly body: Body;
   /** Drops the connection when the body was not taken to its end. */
   discard(): void;
