@@ -1,10 +1,11 @@
+import { takeTurn } from '../abort.ts';
 import { about, FilingsError, type Subject } from '../errors.ts';
 import type { Answer } from '../http/exchange/messages.ts';
 import { type Meanwhile, retrying } from '../http/retry/attempts.ts';
 import type { AccessionNumber } from './accession.ts';
 import { readAtMost } from './bounded.ts';
 import type { ClientOptions } from './client-options.ts';
-import { type ListedFile, readLongListing } from './listing/listing.ts';
+import { type ListedFile, readListing } from './listing/listing.ts';
 import { repeated } from './problem/problem.ts';
 import { Requests } from './requests.ts';
 import { Unwelcome } from './unwelcome.ts';
@@ -86,10 +87,14 @@ export class ServiceClient {
         throw about(subject, error);
       });
     const body = await this.retrying(attempt, signal, { onSetback });
-    return readLongListing(body, accession, signal).catch((error) => {
+    try {
+      return readListing(body, accession);
+    } catch (error) {
+      // Reading has taken its time: a signal that came meanwhile is why it ends.
+      await takeTurn(signal);
       if (!(error instanceof FilingsError && error.hint)) throw error;
       throw error.reworded(error.message, { hint: repeated(error.hint, this.#options.again) });
-    });
+    }
   }
 
   async #fetchListing(url: URL, subject: Subject, signal: AbortSignal): Promise<Buffer> {

@@ -1,4 +1,3 @@
-import { numberOf } from '../json/value.ts';
 import { printable, printableJson } from './printable.ts';
 import { type Column, table } from './table.ts';
 import { humanBytes } from './units.ts';
@@ -82,8 +81,8 @@ async function fileTable(
 function sizeOf(file: Listed): string {
   for (const member of SIZES) {
     const value = file[member];
-    const size = typeof value === 'string' && /^\d+$/.test(value) ? Number(value) : numberOf(value);
-    if (size !== undefined && size >= 0 && Number.isFinite(size)) return humanBytes(size);
+    const size = typeof value === 'string' && /^\d+$/.test(value) ? Number(value) : value;
+    if (typeof size === 'number' && size >= 0 && Number.isFinite(size)) return humanBytes(size);
   }
   return '';
 }

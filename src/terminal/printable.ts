@@ -1,5 +1,3 @@
-import { jsonText } from '../json/text.ts';
-
 /**
  * What a terminal would act on, reorder or swallow: C0, C1, DEL, format characters
  * (bidirectional controls, zero-width ones, tags), line and paragraph separators,
@@ -27,7 +25,7 @@ export function printable(text: string, maxLength?: number): string {
 
 /** One line of JSON in which the unseen characters that JSON lets pass are escaped too: still the same value. */
 export function printableJson(value: unknown): string {
-  return jsonText(value).replace(UNSEEN, (character) => character.split('').map(unicode).join(''));
+  return JSON.stringify(value).replace(UNSEEN, (character) => character.split('').map(unicode).join(''));
 }
 
 function escaped(character: string): string {

@@ -27,14 +27,12 @@ it('one that is too large is not read, and its size is told', async () => {
   expect(exitCode).toBe(9);
 });
 
-it('one that is nested deeply beside a name is no defect', async () => {
+it('one that is nested too deeply is refused', async () => {
   const { filings } = await workplace();
-  const deep = `${'['.repeat(1900)}1.0${']'.repeat(1900)}`;
-  const { env } = await service(`[{"name":"a.htm","deep":${deep}}]`);
-  expect(await filings(['list', ACCESSION, '--json'], env)).toMatchObject({
-    exitCode: 0,
-    stdout: Buffer.from(`{"accession_no":"${ACCESSION}","file_name":"a.htm","name":"a.htm","deep":${deep}}\n`),
-  });
+  const { env } = await service(`[{"name":"a.htm","deep":${'['.repeat(100_000)}1${']'.repeat(100_000)}}]`);
+  const { exitCode, stderr } = await filings(['list', ACCESSION, '--json'], env);
+  expect(stderr).toMatch(/cannot be read: it is JSON that is nested more than 100 levels deep/);
+  expect(exitCode).toBe(9);
 });
 
 it.each(['--json', '-l', '-0'])('one of very many files is written whole: %s', async (form) => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { JsonObject } from '../../src/json/value.ts';
+import type { JsonObject } from '../../src/json.ts';
 import { LATEST_SECOND } from '../../src/jwt/time-words.ts';
 import { type Clock, claimFaults } from '../../src/jwt/token/claims.ts';
 

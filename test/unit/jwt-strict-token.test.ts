@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { JsonObject } from '../../src/json/value.ts';
+import type { JsonObject } from '../../src/json.ts';
 import { ALGORITHM_NAMES } from '../../src/jwt/algorithms.ts';
 import { headerFault, LONGEST_TOKEN, readToken, refuse, splitToken } from '../../src/jwt/token/strict-token.ts';
 

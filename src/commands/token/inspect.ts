@@ -1,5 +1,5 @@
 import { FilingsError } from '../../errors.ts';
-import { type JsonObject, membersOf } from '../../json/value.ts';
+import type { JsonObject } from '../../json.ts';
 import { type Inspection, inspectToken } from '../../jwt/token/inspect.ts';
 import { isFromStdin, readTokenInput } from '../../jwt/token/token-input.ts';
 import { writeRecords } from '../../session/records.ts';
@@ -77,5 +77,5 @@ function verdictOf(reasons: readonly string[]): readonly string[] {
 
 /** A member a row, its value as JSON, so that none can pass for another row. */
 function memberRows(part: string, members: JsonObject, meaning: (name: string) => string = () => '') {
-  return membersOf(members).map(([name, value]) => [part, printable(name), printableJson(value), meaning(name)]);
+  return Object.entries(members).map(([name, value]) => [part, printable(name), printableJson(value), meaning(name)]);
 }

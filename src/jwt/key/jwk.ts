@@ -1,6 +1,6 @@
 import { createPrivateKey, createPublicKey, createSecretKey, type JsonWebKey, type KeyObject } from 'node:crypto';
 import { FilingsError } from '../../errors.ts';
-import type { JsonObject } from '../../json/value.ts';
+import type { JsonObject } from '../../json.ts';
 import { decodeBase64url } from '../base64url.ts';
 import { readJsonObject } from '../token/strict-json.ts';
 import { LONGEST_RSA_BITS } from './rsa-numbers.ts';

@@ -1,6 +1,5 @@
 import { createPrivateKey, createPublicKey, X509Certificate } from 'node:crypto';
-import { readJson } from '../../json/read.ts';
-import { isJsonObject } from '../../json/value.ts';
+import { isDeeper, isJsonObject, parseJson } from '../../json.ts';
 import { looksLikePem, looksLikeSsh } from './pem.ts';
 
 /** Codings within codings that are taken off: base64 of UTF-16 of hex is no accident any more. */
@@ -37,8 +36,8 @@ function isKeyText(text: string): boolean {
 /** A JWK, a set of them, or what holds one. */
 function isJwk(text: string): boolean {
   if (!/^\s*[[{]/.test(text)) return false;
-  const { value, fault } = readJson(text, { deepest: 100, twice: 'last', numbers: 'nearest' });
-  return fault === undefined ? holdsJwk(value) : text.includes('"kty"');
+  const value = parseJson(text);
+  return value === undefined || isDeeper(value) ? text.includes('"kty"') : holdsJwk(value);
 }
 
 function holdsJwk(value: unknown): boolean {
@@ -58,7 +57,7 @@ function undressed(text: string): readonly Buffer[] {
     .replace(/%([0-9a-f]{2})/gi, (_, code) => String.fromCharCode(parseInt(code, 16)));
   if (plain !== text) inner.push(Buffer.from(plain, 'latin1'));
   if (bare.startsWith('"')) {
-    const { value } = readJson(text, { deepest: 1, twice: 'last', numbers: 'nearest' });
+    const value = parseJson(text);
     if (typeof value === 'string') inner.push(Buffer.from(value));
   }
   return inner;

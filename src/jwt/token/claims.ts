@@ -1,4 +1,4 @@
-import { type JsonObject, numberOf } from '../../json/value.ts';
+import type { JsonObject } from '../../json.ts';
 import { span } from '../../text.ts';
 import { LATEST_SECOND, utc } from '../time-words.ts';
 import type { Fault } from './strict-token.ts';
@@ -18,16 +18,15 @@ export interface Clock {
 export function claimFaults(claims: JsonObject, clock: Clock): readonly Fault[] {
   const faults = ['nbf', 'exp', 'iat'].flatMap((name) => dateFault(name, claims[name]) ?? []);
   if (faults.length > 0) return faults;
-  return timeFaults(numberOf(claims.nbf) ?? Number.NaN, numberOf(claims.exp) ?? Number.NaN, clock);
+  return timeFaults(Number(claims.nbf), Number(claims.exp), clock);
 }
 
-function dateFault(name: string, claim: unknown): Fault | undefined {
-  if (claim === undefined) {
+function dateFault(name: string, value: unknown): Fault | undefined {
+  if (value === undefined) {
     return name === 'iat' ? undefined : { reason: `${name} is missing, and the service requires it` };
   }
-  const value = numberOf(claim);
-  if (value === undefined) {
-    const digits = typeof claim === 'string' && /^\d+$/.test(claim) ? ': it is a string of digits' : '';
+  if (typeof value !== 'number') {
+    const digits = typeof value === 'string' && /^\d+$/.test(value) ? ': it is a string of digits' : '';
     return { reason: `${name} is not a number of seconds since the epoch${digits}` };
   }
   if (!Number.isFinite(value)) return { reason: `${name} is a number beyond all dates` };

@@ -1,4 +1,4 @@
-import { type JsonObject, numberOf } from '../../json/value.ts';
+import type { JsonObject } from '../../json.ts';
 import { span } from '../../text.ts';
 import { base64urlFault, decodeBase64url } from '../base64url.ts';
 import { utc } from '../time-words.ts';
@@ -65,10 +65,10 @@ function signatureObjections(part: string): readonly Fault[] {
   return decodeBase64url(part) === undefined ? [{ reason: `the signature part ${base64urlFault(part)}` }] : [];
 }
 
-function tokenTime(claim: string, value: unknown, atSeconds: number): TokenTime | undefined {
-  const seconds = numberOf(value);
+function tokenTime(claim: string, seconds: unknown, atSeconds: number): TokenTime | undefined {
+  if (typeof seconds !== 'number') return undefined;
   const text = utc(seconds);
-  if (seconds === undefined || text === undefined) return undefined;
+  if (text === undefined) return undefined;
   return { claim, utc: text, relative: relative(claim, seconds - Math.floor(atSeconds)) };
 }
 

@@ -1,46 +1,40 @@
-import { readJson } from '../../json/read.ts';
-import type { JsonFault, JsonRules } from '../../json/reader.ts';
-import { isJsonObject, type JsonObject } from '../../json/value.ts';
+import { DEEPEST, findJsonFault, isDeeper, isJsonObject, type JsonObject, parseJson } from '../../json.ts';
 import { quoted } from '../../text.ts';
-
-/** Deeper nesting serves nobody. */
-const DEEPEST = 100;
-const STRICT: JsonRules = { deepest: DEEPEST, twice: 'refused', numbers: 'exact' };
 
 /**
  * Reads a JSON object as strictly as a signed text deserves: UTF-8 without a byte-order mark, and no
  * member twice at any depth (RFC 7515 section 4, RFC 7519 section 4), because readers differ in which
- * one they take. Numbers stay as they are written. A string is the reason why not, as the end of a
- * sentence; it quotes nothing of the text but names.
+ * one they take. A string is the reason why not, as the end of a sentence; it quotes nothing of the
+ * text but names.
  */
 export function readJsonObject(bytes: Uint8Array): JsonObject | string {
   const text = decodeUtf8(bytes);
   if (text === undefined) return 'is not UTF-8';
   if (text.startsWith('\ufeff')) return 'begins with a byte-order mark';
-  return objectIn(text, STRICT);
+  return structureFault(text) ?? objectIn(text);
 }
 
 /** As {@link readJsonObject}, for a look at what can't be trusted anyway: the last of two members counts. */
 export function readJsonObjectLeniently(bytes: Uint8Array): JsonObject | string {
   const text = decodeUtf8(bytes);
-  return text === undefined ? 'is not UTF-8' : objectIn(text.replace(/^\ufeff/, ''), { ...STRICT, twice: 'last' });
+  return text === undefined ? 'is not UTF-8' : objectIn(text.replace(/^\ufeff/, ''));
 }
 
 /** Why a JSON text is refused: it is none, or has a member twice, or nests beyond reason. */
 export function structureFault(json: string): string | undefined {
-  const { fault } = readJson(json, STRICT);
-  return fault === undefined ? undefined : wordsOf(fault);
+  const fault = findJsonFault(json);
+  if (fault?.kind === 'twice') return `has the member ${quoted(fault.path.at(-1) ?? '')} twice`;
+  return fault && (fault.kind === 'syntax' ? NOT_JSON : TOO_DEEP);
 }
 
-function objectIn(text: string, rules: JsonRules): JsonObject | string {
-  const { value, fault } = readJson(text, rules);
-  if (fault !== undefined) return wordsOf(fault);
-  return isJsonObject(value) ? value : 'is not a JSON object';
-}
+const NOT_JSON = 'is not JSON';
+const TOO_DEEP = `is nested more than ${DEEPEST} levels deep`;
 
-function wordsOf({ kind, path }: JsonFault): string {
-  if (kind === 'twice') return `has the member ${quoted(path.at(-1) ?? '')} twice`;
-  return kind === 'syntax' ? 'is not JSON' : `is nested more than ${DEEPEST} levels deep`;
+function objectIn(text: string): JsonObject | string {
+  const value = parseJson(text);
+  if (value === undefined) return NOT_JSON;
+  if (!isJsonObject(value)) return 'is not a JSON object';
+  return isDeeper(value) ? TOO_DEEP : value;
 }
 
 function decodeUtf8(bytes: Uint8Array): string | undefined {

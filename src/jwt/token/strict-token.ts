@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../json/value.ts';
+import type { JsonObject } from '../../json.ts';
 import { quoted } from '../../text.ts';
 import { type Algorithm, algorithmFault, findAlgorithm } from '../algorithms.ts';
 import { base64urlFault, decodeBase64url } from '../base64url.ts';

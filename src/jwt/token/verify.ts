@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../json/value.ts';
+import type { JsonObject } from '../../json.ts';
 import { keyFault } from '../key/key-fit.ts';
 import type { VerificationKey } from '../key/keys.ts';
 import { type Clock, claimFaults } from './claims.ts';

@@ -1,4 +1,4 @@
-import { isJsonObject, JsonNumber, type JsonObject } from '../../json/value.ts';
+import { isJsonObject, type JsonObject } from '../../json.ts';
 import type { AccessionNumber } from '../accession.ts';
 
 /** A file that was found: its name, and the record that names it. */
@@ -139,15 +139,11 @@ function nested(
 function isOfAnother(record: JsonObject, accession: AccessionNumber): boolean {
   const { filing } = record;
   if (isJsonObject(filing) && isOfAnother(filing, accession)) return true;
+  const digits = accession.replaceAll('-', '');
   return ACCESSIONS.some((member) => {
-    const text = accessionText(Object.hasOwn(record, member) ? record[member] : undefined);
-    return text !== '' && text.replaceAll('-', '') !== accession.replaceAll('-', '');
+    const value = Object.hasOwn(record, member) ? record[member] : undefined;
+    // A number has lost the noughts before it.
+    if (typeof value === 'number') return value !== Number(digits);
+    return typeof value === 'string' && value.trim() !== '' && value.trim().replaceAll('-', '') !== digits;
   });
-}
-
-/** What a member says of the accession number; a number has lost the noughts before it. */
-function accessionText(value: unknown): string {
-  if (typeof value === 'string') return value.trim();
-  const digits = value instanceof JsonNumber ? value.text : typeof value === 'number' ? String(value) : '';
-  return digits === '' ? '' : digits.padStart(18, '0');
 }

@@ -10,6 +10,9 @@ import { faultOf } from './fault.ts';
 import { readConfigJson } from './json.ts';
 import type { ConfigLocation } from './location.ts';
 
+/** More than any configuration has, and no more than is checked in a moment. */
+const LARGEST_KIB = 128;
+
 export type ConfigValues = Readonly<Record<string, unknown>>;
 
 /** A config file, read and checked. */
@@ -85,6 +88,7 @@ function orUndefined<T>(look: () => T): T | undefined {
 
 /** An empty file says nothing. */
 function parseConfig(content: string, name: string): ConfigValues {
+  if (content.length > LARGEST_KIB * 1024) throw new FilingsError('config', `${name}: larger than ${LARGEST_KIB} KiB`);
   const text = content.replace(/^\ufeff/, '');
   if (text.trim() === '') return {};
   const { value, fault } = readConfigJson(text);
