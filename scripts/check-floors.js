@@ -7,7 +7,7 @@ const root = join(import.meta.dirname, '..');
 
 /** From the roof down. Folders of one floor don't import each other; neither do the folders of commands/. */
 const FLOORS = [
-  ['main.ts', 'asked.ts', 'help.ts'],
+  ['main.ts'],
   ['cli/'],
   ['commands/'],
   ['session/', 'help/', 'reference/'],

@@ -1,7 +1,7 @@
 // Makes a release: node scripts/release.js VERSION [--dry-run]
 // The version into package.json and its lock, the changelog's Unreleased section under its number and date, a package
-// and an executable that work (test/prove/package), then a commit and a tag; the package and the executable, with the
-// licences of all that is in it, stay in the project's folder. With --dry-run neither these nor a commit, and the files as they were.
+// that works (test/prove/package), then a commit and a tag; the package stays in the project's folder. With --dry-run
+// neither of these, and the files as they were.
 import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -28,7 +28,6 @@ try {
     run('git', 'commit', '--all', '--message', `Release ${version}`);
     run('git', 'tag', '--annotate', `v${version}`, '--message', `filings ${version}`);
     process.stdout.write(run('npm', 'pack', '--ignore-scripts', '--silent'));
-    process.stdout.write(run('npm', 'run', '--silent', 'build:executable'));
   }
 } catch (error) {
   run('git', 'checkout', '--', '.');

@@ -1,12 +1,12 @@
 import { COMMANDS } from './cli/catalogue.ts';
 import { plainRequest, type Request } from './cli/request.ts';
 import { FilingsError } from './errors.ts';
-import { filesIn, filesWithin, type OwnFiles } from './own-files.ts';
+import { filesIn } from './own-files.ts';
 import { presentationAtHand, reportError } from './session/report-error.ts';
 import { rememberEnvironment, rememberFlags } from './settings/secrets/at-start.ts';
 import { isBrokenPipe, write } from './stdio/output.ts';
 import { guardStream } from './stdio/raw-write.ts';
-import { type OutputStream, systemWorld, type World } from './world.ts';
+import { systemWorld, type World } from './world.ts';
 
 export interface Run {
   /** The exit status; never rejects. */
@@ -15,21 +15,9 @@ export interface Run {
   readonly crashed: (error: unknown) => Promise<number>;
 }
 
-/**
- * Runs the program in the real world, with the files in the project's folder; the caller owns the process, and may know
- * a stderr that is not `process`'s.
- */
-export function start(root: string, stderr?: OutputStream): Run {
-  return startWith(filesIn(root), stderr);
-}
-
-/** The same with an executable's assets. */
-export function startWithin(asset: (key: string) => ArrayBuffer, stderr?: OutputStream): Run {
-  return startWith(filesWithin(asset), stderr);
-}
-
-function startWith(own: OwnFiles, stderr?: OutputStream): Run {
-  const world = systemWorld(own, stderr);
+/** Runs the program, whose folder is `root`, in the real world; the caller owns the process. */
+export function start(root: string): Run {
+  const world = systemWorld(filesIn(root));
   return { done: main(world), crashed: (error) => reportError(error, world) };
 }
 

@@ -5,13 +5,9 @@ import { errnoOf, FilingsError } from './errors.ts';
 import type { OwnFiles } from './own-files.ts';
 import { Secrets } from './secrets/secrets.ts';
 
-/**
- * A standard output stream; `columns` is there on a terminal only, `ownFd` for a pipe that was opened anew: the same pipe
- * under a descriptor that nobody shares, and that does not block.
- */
+/** A standard output stream; `columns` is there on a terminal only. */
 export type OutputStream = Writable & {
   readonly fd?: number;
-  readonly ownFd?: number;
   readonly isTTY?: boolean;
   readonly columns?: number;
 };
@@ -81,7 +77,7 @@ export function interruptedBy(name: Signal): FilingsError {
 }
 
 /** The real world. Installs the signal handlers: the first signal aborts, a second one quits at once. */
-export function systemWorld(own: OwnFiles, stderr?: OutputStream): World {
+export function systemWorld(own: OwnFiles): World {
   return {
     argv: process.argv.slice(2),
     env: process.env,
@@ -102,7 +98,7 @@ export function systemWorld(own: OwnFiles, stderr?: OutputStream): World {
       return process.stdout;
     },
     get stderr() {
-      return stderr ?? process.stderr;
+      return process.stderr;
     },
     now: Date.now,
     monotonic,
@@ -151,21 +147,12 @@ function monotonic(): number {
   return process.uptime() * 1000;
 }
 
-/** Within this time the same signal again is the same one, where it comes by two ways. */
-const ECHO_MS = 200;
-
 function interruptions(): Pick<World, 'interrupt'> {
   const controller = new AbortController();
-  // Started by our own launcher (bin/again.js): a signal to the group reaches us by itself, and once more through it.
-  const twoWays = process.execArgv.includes('--disable-wasm-trap-handler');
-  let last = { name: '', at: 0 };
   // Every transfer listens to it: many are no leak.
   setMaxListeners(0, controller.signal);
   for (const name of Object.keys(SIGNALS) as Signal[]) {
     process.on(name, () => {
-      const at = monotonic();
-      if (twoWays && last.name === name && at - last.at < ECHO_MS) return;
-      last = { name, at };
       if (controller.signal.aborted) process.exit(128 + SIGNALS[name]);
       controller.abort(interruptedBy(name));
     });

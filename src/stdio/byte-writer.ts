@@ -1,5 +1,6 @@
 import { close, constants, fstatSync, open as openFd, stat } from 'node:fs';
 import { open, readlink, realpath } from 'node:fs/promises';
+import { Socket } from 'node:net';
 import { basename, dirname, join, resolve } from 'node:path';
 import type { Writable } from 'node:stream';
 import { promisify } from 'node:util';
@@ -8,7 +9,6 @@ import { Appender } from '../disk/appender.ts';
 import { diskFailure } from '../disk/failure.ts';
 import { errnoOf, FilingsError } from '../errors.ts';
 import type { OutputStream } from '../world.ts';
-import { OwnPipe } from './own-pipe.ts';
 import { isPlain, writeToDescriptor, writeToStream } from './raw-write.ts';
 
 const openAt = promisify(openFd);
@@ -28,8 +28,7 @@ export interface ByteWriter {
 /** A writer for standard output, whatever that is. */
 export function stdoutWriter(stdout: OutputStream): ByteWriter {
   if (isPlain(stdout)) return descriptorWriter(stdout.fd, 'stdout');
-  if (stdout.ownFd === undefined) return streamWriter(stdout, 'stdout');
-  return { ...pipeWriter(new OwnPipe(stdout.ownFd, stdout), 'stdout'), async end() {} };
+  return { write: streamWrite(stdout, 'stdout'), async end() {} };
 }
 
 /** Whether a path names something that is written like stdout: a device, a FIFO, an open descriptor. */
@@ -71,7 +70,7 @@ export async function lineAppender(path: string): Promise<ByteWriter> {
 /** A writer for a device or a FIFO; waits for a FIFO's reader. */
 export async function pathWriter(path: string, signal: AbortSignal): Promise<ByteWriter> {
   const fd = await openWhenRead(path, signal);
-  if (fstatSync(fd).isFIFO()) return pipeWriter(new OwnPipe(fd), path);
+  if (fstatSync(fd).isFIFO()) return pipeWriter(new Socket({ fd, readable: false, writable: true }), path);
   const writer = descriptorWriter(fd, path);
   return { write: writer.write, end: () => closeFd(fd) };
 }
@@ -88,10 +87,14 @@ async function openWhenRead(path: string, signal: AbortSignal): Promise<number> 
   }
 }
 
-function pipeWriter(pipe: OwnPipe, name: string): ByteWriter {
+function pipeWriter(pipe: Socket, name: string): ByteWriter {
   return {
-    write: (chunks, signal) => namingErrors(pipe.write(chunks, signal), name, signal),
-    end: () => pipe.end(),
+    write: streamWrite(pipe, name),
+    async end() {
+      // What still waits was given up by its signal: no reader that never reads holds the end.
+      if (pipe.writableLength > 0) pipe.destroy();
+      else await new Promise<void>((resolve) => pipe.end(() => resolve()));
+    },
   };
 }
 
@@ -102,11 +105,8 @@ function descriptorWriter(fd: number, name: string): ByteWriter {
   };
 }
 
-function streamWriter(stream: Writable, name: string): ByteWriter {
-  return {
-    write: (chunks, signal) => namingErrors(writeToStream(stream, chunks, signal), name, signal),
-    async end() {},
-  };
+function streamWrite(stream: Writable, name: string): ByteWriter['write'] {
+  return (chunks, signal) => namingErrors(writeToStream(stream, chunks, signal), name, signal);
 }
 
 async function namingErrors(written: Promise<void>, name: string, signal: AbortSignal): Promise<void> {

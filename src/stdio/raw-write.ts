@@ -1,4 +1,4 @@
-import { fstatSync, writev, writevSync } from 'node:fs';
+import { fstatSync, writev } from 'node:fs';
 import type { Writable } from 'node:stream';
 import { promisify } from 'node:util';
 import { sleep } from '../abort.ts';
@@ -36,17 +36,6 @@ export async function writeToDescriptor(fd: number, chunks: readonly Buffer[], s
       await sleep(RETRY_MS, signal);
     }
   }
-}
-
-/** Writes what a descriptor that does not block takes at once; gives the rest. */
-export function writeAtOnce(fd: number, chunks: readonly Buffer[]): readonly Buffer[] {
-  let rest = chunks;
-  try {
-    while (rest.length > 0) rest = behind(rest, writevSync(fd, forOneCall(rest)));
-  } catch (error) {
-    if (errnoOf(error) !== 'EAGAIN') throw error;
-  }
-  return rest;
 }
 
 /** Writes to a pipe, a socket or a terminal; a reader that never reads holds nothing beyond the signal. */

@@ -1,7 +1,6 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { constants } from 'node:fs';
-import { open, readFile } from 'node:fs/promises';
+import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
@@ -205,24 +204,6 @@ async function bothIntoFifo(more: readonly string[]) {
   const running = spawn(NODE, args, { cwd: place.path, env, stdio: ['ignore', shared.fd, shared.fd] });
   return { running, ended: once(running, 'exit'), reader, shared };
 }
-
-test.runIf(process.platform === 'linux')('others who write to the same pipe are blocked as before', async () => {
-  const { running, ended, reader, shared } = await bothIntoFifo([]);
-  const isBlocking = async () => {
-    const [, flags = ''] = /^flags:\s+(\d+)$/m.exec(await readFile(`/proc/self/fdinfo/${shared.fd}`, 'utf8')) ?? [];
-    return (Number.parseInt(flags, 8) & constants.O_NONBLOCK) === 0;
-  };
-  // It has more to write than is read: it is still at it each time.
-  let taken = Buffer.alloc(0);
-  while (taken.length < 500_000) {
-    const { bytesRead, buffer } = await reader.read(Buffer.alloc(65_536));
-    taken = Buffer.concat([taken, buffer.subarray(0, bytesRead)]);
-    expect(await isBlocking()).toBe(true);
-  }
-  expect(taken.indexOf('> GET ')).toBeGreaterThanOrEqual(0);
-  running.kill('SIGKILL');
-  await ended;
-});
 
 test.each([
   ['the deadline', ['--deadline', '2s'], 7],

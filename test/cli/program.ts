@@ -24,7 +24,7 @@ export interface Ended {
 }
 
 export interface Workplace extends Place {
-  /** Runs the built program here, with nothing in its environment but what is given, PATH and HOME, and without a compile cache. */
+  /** Runs the built program here, with nothing in its environment but what is given, PATH and HOME. */
   filings(args: readonly string[], env?: Record<string, string>, options?: Options): Promise<Ended>;
   /** Runs bash here; `$FILINGS` is the program. Of what it does not `exec`, bash tells a signal as 128 + its number. */
   shell(script: string, env?: Record<string, string>, options?: Options): Promise<Ended>;
@@ -72,8 +72,7 @@ export async function filings(args: readonly string[], options: Options = {}) {
 export async function workplace(): Promise<Workplace> {
   const place = await emptyPlace();
   const { home, path } = place;
-  // Each place has a home of its own: what is compiled would be kept at each start for nobody.
-  const usual = { PATH: process.env.PATH ?? '', HOME: home, NODE_DISABLE_COMPILE_CACHE: '1' };
+  const usual = { PATH: process.env.PATH ?? '', HOME: home };
   const environment = (env: Record<string, string> = {}) => ({ ...usual, ...env });
   const here = (env?: Record<string, string>, options?: Options) => ({
     cwd: path,

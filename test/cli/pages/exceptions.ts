@@ -1,5 +1,4 @@
 const INSTALLS = 'installs';
-const BUILDS = 'takes long: npm run prove does it';
 
 const ENGINE = 'needs the engine: test/prove/recipes runs the script itself';
 const CLOUD = "goes to a cluster of one's own";
@@ -12,7 +11,6 @@ export const NOT_RUN: Readonly<Record<string, ByFirstLine<string>>> = {
     'npm ci && node bin/filings.js --sandbox download 0001234567-24-000001 primary.htm': INSTALLS,
     'npm ci && npm test': INSTALLS,
     'npm ci && npm pack': INSTALLS,
-    'npm run build:executable': BUILDS,
   },
   'docs/cron.md': {
     'filings verify ~/filings/exhibits --json | filings download -i - -d ~/filings/exhibits --checksums --if-exists overwrite':

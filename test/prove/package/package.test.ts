@@ -7,7 +7,6 @@ import { until } from '../../cli/program.ts';
 import { ACCESSION } from '../../program/place.ts';
 import {
   areThere,
-  executableOf,
   folder,
   installPackage,
   MAJORS,
@@ -20,18 +19,15 @@ import {
 } from './programs.ts';
 import { listener } from './thread.ts';
 
-// What somebody gets who has nothing of the project: the package on each Node, and one file of each way to make one.
+// What somebody gets who has nothing of the project: the package on each Node.
 const below = await folder();
 afterAll(() => remove(below));
 const prefix = await installPackage(below);
 const own = Number(process.versions.node.split('.')[0]);
 const majors = areThere ? MAJORS : [own];
-// Older and newer ones put the program into themselves in different ways.
-const bodies = [...new Set([own, ...majors.slice(-1)])];
 
 const programs: readonly (readonly [string, () => Program | Promise<Program>])[] = [
   ...majors.map((major) => [`the package on Node ${major}`, () => packageOn(nodeOf(major), prefix)] as const),
-  ...bodies.map((major) => [`the executable of Node ${major}`, () => executableOf(nodeOf(major), below)] as const),
 ];
 const { version } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8'));
 
@@ -43,8 +39,7 @@ test('npm puts the program and all pages of the manual where shells and man look
   }
 });
 
-describe.each(programs)('%s', (name, made) => {
-  const isExecutable = name.includes('executable');
+describe.each(programs)('%s', (_, made) => {
   // Each is made once, by the first test that wants it.
   let program: Promise<Program> | undefined;
   const user = async () => {
@@ -55,25 +50,7 @@ describe.each(programs)('%s', (name, made) => {
   test('says its version, and leaves nothing behind', async () => {
     const { said, home } = await user();
     expect(await said('--version')).toBe(`filings ${version}\n`);
-    // Node's compiled code of the package; that of an executable is in it.
-    const kept = isExecutable ? [] : ['.cache'];
-    expect((await readdir(home)).filter((entry) => entry !== 'work' && !kept.includes(entry))).toEqual([]);
-  });
-
-  test.runIf(isExecutable)('comes with the licences of all that is in it', async () => {
-    await user();
-    const licences = await readFile(`${(await program)?.file}.LICENSES`, 'utf8');
-    for (const text of [
-      await readFile(join(ROOT, 'LICENSE'), 'utf8'),
-      await readFile(join(ROOT, 'THIRD-PARTY-LICENSES'), 'utf8'),
-    ]) {
-      expect(licences).toContain(text);
-    }
-    for (const name of ['undici', 'zod', 'jose'])
-      expect(licences).toMatch(new RegExp(`^${name} [\\d.]+ \\(MIT\\)$`, 'm'));
-    // Node, and what it holds.
-    expect(licences).toContain('Node.js is licensed for use as follows:');
-    expect(licences).toMatch(/^- OpenSSL, located at deps\/openssl, is licensed as follows:$/m);
+    expect((await readdir(home)).filter((entry) => entry !== 'work')).toEqual([]);
   });
 
   test('has help and the pages of the manual', async () => {
@@ -112,8 +89,7 @@ describe.each(programs)('%s', (name, made) => {
       }
     }
     const { $schema } = JSON.parse(await readFile(join(home, '.config/filings/config.json'), 'utf8'));
-    if (isExecutable) expect($schema).toBeUndefined();
-    else expect((await stat(new URL($schema))).isFile()).toBe(true);
+    expect((await stat(new URL($schema))).isFile()).toBe(true);
   });
 
   test('serves a large file, hashes it in a thread, verifies it in others', async () => {
@@ -137,7 +113,6 @@ describe.each(programs)('%s', (name, made) => {
     expect((await ended).exitCode).toBe(0);
   });
 
-  // Node 20 compiles the code of an executable anew then, and some ways to have it compiled tell of that.
   test('says no more under NODE_OPTIONS and NODE_EXTRA_CA_CERTS', async () => {
     const { filings, path } = await user();
     await writeFile(join(path, 'ca.pem'), rootCertificates[0] ?? '');
@@ -151,12 +126,5 @@ describe.each(programs)('%s', (name, made) => {
     await said('token', 'keygen', '--alg', 'ES256', '--out', 'private.pem', '--public', 'public.pem', '--quiet');
     const token = (await said('token', 'sign', '--key', 'private.pem', '--sub', 'alice')).trim();
     expect(await said('token', 'verify', token, '--key', 'public.pem')).toContain('alice');
-  });
-
-  test.runIf(process.platform === 'linux')('works under a limit on address space', async () => {
-    const { limited } = await user();
-    const { exitCode, stdout, stderr } = await limited(8_000_000, '--sandbox', 'list', ACCESSION);
-    expect(exitCode, stderr).toBe(0);
-    expect(stdout.toString()).toContain('primary.htm\n');
   });
 });

@@ -42,13 +42,6 @@ export function packageOn(node: string, prefix: string): Program {
   return { file: join(prefix, 'bin/filings'), PATH: `${dirname(node)}:/usr/bin:/bin` };
 }
 
-/** One file, made by a Node and of it. */
-export async function executableOf(node: string, below: string): Promise<Program> {
-  const file = join(below, `filings-${dirname(node).replaceAll('/', '-')}`);
-  await execa(node, [join(ROOT, 'scripts/executable/build.js'), file], { cwd: below });
-  return { file, PATH: '/usr/bin:/bin' };
-}
-
 /** A user with an empty home and an empty folder, and PATH and HOME in the environment, who has the program. */
 export async function userOf({ file, PATH }: Program) {
   const place = await emptyPlace();
@@ -66,8 +59,6 @@ export async function userOf({ file, PATH }: Program) {
       if (exitCode !== 0) throw new Error(`filings ${args.join(' ')}: ${exitCode}: ${stderr}`);
       return stdout;
     },
-    limited: (kilobytes: number, ...args: readonly string[]) =>
-      run('bash', ['-c', `ulimit -v ${kilobytes}; exec "$@"`, 'bash', file, ...args], options()),
     /** `filings serve`, until the test has ended; its URL when it is there. */
     async serve(...args: readonly string[]) {
       const running = started([file, 'serve', ...args, '--port', '0'], options());
