@@ -88,13 +88,6 @@ describe('reading', () => {
     expect(known(list, 1, 2, 3, 4, 5, 7, 8, 9)).toEqual([true, true, true, false, false, false, false, false]);
   });
 
-  test('100,000 entries take at most 14 bytes each', async () => {
-    const list = await withLines(Array.from({ length: 100_000 }, (_, n) => entry(n)).join(''));
-    expect(list.size).toBe(100_000);
-    expect(list.bytes / list.size).toBeLessThan(14);
-    expect(known(list, 0, 99_999, 100_000)).toEqual([true, true, false]);
-  });
-
   test('a signal ends it with its reason', async () => {
     const path = newPath();
     await writeFile(path, entry(1));

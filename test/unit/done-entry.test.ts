@@ -2,7 +2,6 @@ import { execFileSync } from 'node:child_process';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { AccessionNumber } from '../../src/service/accession.ts';
-import { AccessionSet } from '../../src/transfer/selection/done/accession-set.ts';
 import { doneLine, parseDoneLine, type Selection, selectionId } from '../../src/transfer/selection/done/done-entry.ts';
 
 const asked = '0001234567-24-000001' as AccessionNumber;
@@ -96,53 +95,4 @@ describe('a line of the done list', () => {
     }
     expect(parseDoneLine(whole.slice(0, -1))?.accession).toBe(asked);
   });
-});
-
-describe('AccessionSet', () => {
-  test('tells numbers apart by each of their digits', () => {
-    const digit = fc.integer({ min: 0, max: 9 });
-    let near = 0;
-    fc.assert(
-      fc.property(fc.array(digit, { minLength: 18, maxLength: 18 }), fc.nat(17), digit, (digits, at, other) => {
-        const set = new AccessionSet();
-        const number = accession(digits);
-        expect(set.add(number)).toBe(true);
-        expect(set.add(number)).toBe(false);
-        const changed = accession(digits.with(at, other));
-        if (changed !== number) near += 1;
-        expect(set.has(changed)).toBe(changed === number);
-        set.delete(changed);
-        expect(set.has(number)).toBe(changed !== number);
-      }),
-      { numRuns: 500 },
-    );
-    expect(near).toBeGreaterThan(200);
-  });
-
-  test('takes more bytes the more there are', () => {
-    const set = new AccessionSet();
-    for (let number = 0; number < 10_000; number += 1)
-      set.add(accession([...`${number}`.padStart(18, '0')].map(Number)));
-    expect(set.size).toBe(10_000);
-    expect(set.bytes / set.size).toBeGreaterThanOrEqual(8);
-  });
-
-  test('the all-zero one is one, too', () => {
-    const set = new AccessionSet();
-    const zeros = '0000000000-00-000000' as AccessionNumber;
-    expect([set.has(zeros), set.add(zeros), set.has(zeros), set.add(zeros), set.size]).toEqual([
-      false,
-      true,
-      true,
-      false,
-      1,
-    ]);
-    set.delete(zeros);
-    expect([set.has(zeros), set.size]).toEqual([false, 0]);
-  });
-
-  function accession(digits: readonly number[]): AccessionNumber {
-    const text = digits.join('');
-    return `${text.slice(0, 10)}-${text.slice(10, 12)}-${text.slice(12)}` as AccessionNumber;
-  }
 });

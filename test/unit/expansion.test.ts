@@ -7,7 +7,7 @@ import { FilingTracker } from '../../src/transfer/selection/done/filing-tracker.
 import type { Expanded } from '../../src/transfer/selection/expanded.ts';
 import { Expansion, type ExpansionOptions } from '../../src/transfer/selection/expansion.ts';
 import type { Selected } from '../../src/transfer/selection/expansion-queue.ts';
-import { defaultLayout, parseLayout } from '../../src/transfer/selection/layout.ts';
+import { defaultLayout } from '../../src/transfer/selection/layout.ts';
 import { listedSize } from '../../src/transfer/selection/listing-slot.ts';
 
 const filing = (n: number) => parseAccession(`0001234567-24-${String(n).padStart(6, '0')}`);
@@ -159,24 +159,6 @@ describe('what comes out', () => {
     expect(errors.find((error) => error.includes("'c'"))).toMatch(
       /^integrity: file name 'c' of 0001234567-24-000002: it may be one file/,
     );
-  });
-
-  test('a name that is refused has no twins', async () => {
-    expect(await expanded([named(1, 'b\u200b'), named(1, 'b')], options({}))).toEqual([
-      '1 b\u200b refused',
-      '1 b named',
-    ]);
-  });
-
-  test('without the accession number in the layout, twins of other filings are refused, and equal names are not', async () => {
-    const layout = parseLayout('{file_name}');
-    const selected = [named(1, 'R2.htm'), named(2, 'R2.htm'), named(3, 'r2.htm')];
-    expect(await expanded(selected, options({}, { layout }))).toEqual([
-      '1 R2.htm named',
-      '2 R2.htm named',
-      '3 r2.htm refused',
-    ]);
-    expect(await expanded(selected, options({}))).toEqual(['1 R2.htm named', '2 R2.htm named', '3 r2.htm named']);
   });
 
   test('each thing is told as it is taken, in that order', async () => {

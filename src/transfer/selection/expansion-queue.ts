@@ -1,6 +1,5 @@
 import { FilingsError } from '../../errors.ts';
 import type { AccessionNumber } from '../../service/accession.ts';
-import { AccessionSet } from './done/accession-set.ts';
 import type { Expanded } from './expanded.ts';
 import type { InputEntry, InputLine } from './input/line.ts';
 import type { Layout } from './layout.ts';
@@ -24,7 +23,7 @@ type Slot = ListingSlot | { readonly state: 'ready'; next(check: NameCheck): Exp
 export class ExpansionQueue {
   readonly #options: QueueOptions;
   readonly #check: NameCheck;
-  readonly #listed = new AccessionSet();
+  readonly #listed = new Set<AccessionNumber>();
   #slots: Slot[] = [];
 
   constructor(options: QueueOptions) {
@@ -103,7 +102,8 @@ export class ExpansionQueue {
       return { state: 'ready', next: (check) => check.check({ accession, fileName, size: undefined, listed: false }) };
     }
     if (chosen === undefined) return ready({ kind: 'bad', number, error: nothingChosen(selected) });
-    if (!this.#listed.add(accession)) return undefined;
+    if (this.#listed.has(accession)) return undefined;
+    this.#listed.add(accession);
     return passesOver?.(accession) ? undefined : new ListingSlot(accession);
   }
 }

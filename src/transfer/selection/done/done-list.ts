@@ -3,7 +3,6 @@ import { Appender } from '../../../disk/appender.ts';
 import { diskFailure, readFailure } from '../../../disk/failure.ts';
 import type { AccessionNumber } from '../../../service/accession.ts';
 import { LineSplitter } from '../input/line-splitter.ts';
-import { AccessionSet } from './accession-set.ts';
 import { doneLine, parseDoneLine } from './done-entry.ts';
 import { type OwnFile, openToAppend, openToRead } from './own-file.ts';
 
@@ -20,10 +19,10 @@ export interface DoneListOptions {
   readonly readOnly?: boolean;
 }
 
-/** `--done`: which filings are complete, from earlier runs and this one, in 9 to 13 bytes each. */
+/** `--done`: which filings are complete, from earlier runs and this one. */
 export class DoneList {
   readonly #options: DoneListOptions;
-  readonly #filings = new AccessionSet();
+  readonly #filings = new Set<AccessionNumber>();
   readonly #shown: string;
   #appender: Appender | undefined;
 
@@ -55,11 +54,6 @@ export class DoneList {
   /** How many filings of this selection it has. */
   get size(): number {
     return this.#filings.size;
-  }
-
-  /** Bytes that it takes. */
-  get bytes(): number {
-    return this.#filings.bytes;
   }
 
   has(accession: AccessionNumber): boolean {

@@ -1,7 +1,5 @@
 import type { AccessionNumber } from '../../../service/accession.ts';
 import type { Expanded } from '../expanded.ts';
-import { keyedDigester } from '../seen/name-digest.ts';
-import { PairSet } from '../seen/pair-set.ts';
 
 /** A filing whose chosen files all stand. */
 export interface CompleteFiling {
@@ -25,14 +23,13 @@ type NamedItem = Extract<Expanded, { kind: 'file' | 'again' | 'refused' }>;
 
 /**
  * Finds the filings that are complete: listed, and every chosen file at a good end, the named ones
- * among them too. It holds the filings that are under way, and of named files that failed a digest.
+ * among them too. It holds the filings that are under way, and the named files that failed.
  */
 export class FilingTracker {
   readonly #filings = new Map<AccessionNumber, Filing>();
   /** Named files under way, and the filing that waits for one, since its listing chooses it too. */
   readonly #named = new Map<string, Filing | undefined>();
-  readonly #failedNames = new PairSet();
-  readonly #digest = keyedDigester();
+  readonly #failedNames = new Set<string>();
 
   /** How many filings and named files it holds. */
   get size(): number {
@@ -51,7 +48,7 @@ export class FilingTracker {
         break;
       case 'refused':
         if (item.listed) this.#filing(item.accession).whole = false;
-        else this.#failedNames.add(...this.#wordsOf(item));
+        else this.#failedNames.add(keyOf(item));
         break;
       case 'listed':
         this.#close(this.#filing(item.accession), item.files);
@@ -69,7 +66,7 @@ export class FilingTracker {
     if (item.listed) return this.#ended(this.#filing(item.accession), stands);
     const waiting = this.#named.get(keyOf(item));
     this.#named.delete(keyOf(item));
-    if (!stands) this.#failedNames.add(...this.#wordsOf(item));
+    if (!stands) this.#failedNames.add(keyOf(item));
     return waiting && this.#ended(waiting, stands);
   }
 
@@ -81,7 +78,7 @@ export class FilingTracker {
       this.#named.set(keyOf(item), filing);
       filing.pending += 1;
     }
-    if (this.#failedNames.has(...this.#wordsOf(item))) filing.whole = false;
+    if (this.#failedNames.has(keyOf(item))) filing.whole = false;
   }
 
   /** Nothing more of it will be handed out; this counts as pending itself, so that it has an end to be told at. */
@@ -108,13 +105,8 @@ export class FilingTracker {
     }
     return filing;
   }
-
-  #wordsOf({ accession, fileName }: NamedItem): [number, number] {
-    const [high, low] = this.#digest(accession, fileName);
-    return [high, low];
-  }
 }
 
 function keyOf({ accession, fileName }: NamedItem): string {
-  return `${accession}/${fileName}`;
+  return [accession, fileName].join(' ');
 }
