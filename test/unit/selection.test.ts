@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { nameFilter } from '../../src/transfer/selection/glob/name-filter.ts';
+import { nameFilter } from '../../src/transfer/selection/glob.ts';
 
 describe('nameFilter', () => {
   it.each<[include: string[], exclude: string[], chosen: string[], left: string[]]>([
@@ -65,12 +65,7 @@ describe('nameFilter', () => {
   it.each<[glob: string, name: string, matches: boolean]>([
     [`${'*a'.repeat(400)}b`, 'a'.repeat(1000), false],
     [`${'*a'.repeat(400)}*`, 'a'.repeat(1000), true],
-    ['{a,a}'.repeat(200), 'a'.repeat(200), true],
-    ['{a,a}'.repeat(200), `${'a'.repeat(199)}b`, false],
-    [`${'{a,b,ab}'.repeat(120)}c`, 'ab'.repeat(120), false],
-    [`${'{*,**,?*}'.repeat(100)}b`, 'a'.repeat(1000), false],
     [`${'{'.repeat(499)}a${'}'.repeat(499)}`, 'a', true],
-    [`${'{,'.repeat(300)}${'}'.repeat(300)}`, 'a', false],
     ['*'.repeat(1000), 'a'.repeat(1000), true],
   ])('has an end: %s', (glob, name, matches) => {
     expect(nameFilter([glob], [])(name)).toBe(matches);
@@ -78,22 +73,20 @@ describe('nameFilter', () => {
 
   it.each([
     ['', /--include '': it is empty/],
-    ['x'.repeat(1001), /--include 'x+…': it is no pattern.*longer than 1000 characters/],
-    ['[', /: the '\[' at character 1 is not closed/],
-    ['a[]', /: the '\[' at character 2 is not closed/],
-    ['a[!]', /: the '\[' at character 2 is not closed/],
-    ['é[a', /: the '\[' at character 2 is not closed/],
-    ['[a-', /: the '\[' at character 1 is not closed/],
-    ['[\\', /: the '\\' at its end stands before nothing/],
-    ['a{b', /: the '\{' at character 2 is not closed/],
-    ['{a,{b}', /: the '\{' at character 1 is not closed/],
-    ['[az-a]', /: the range z-a at character 3 runs backwards/],
-    ['a\\', /: the '\\' at its end stands before nothing/],
-    ['!*.jpg', /: a '!' at its beginning negates nothing here/],
-    ['a!(b)', /: '!\(' at character 2 is an extended pattern of shells/],
-    ['@(a|b)', /: '@\(' at character 1 is an extended pattern/],
-    ['[[:digit:]]', /: '\[:' at character 2 is not understood/],
-    ['R{1..9}.htm', /: the range \{1\.\.9\} at character 2 is not understood/],
+    ['x'.repeat(1001), /--include 'x+…': it is longer than 1000 characters/],
+    ['[', /: a '\[' is not closed/],
+    ['a[]', /: a '\[' is not closed/],
+    ['a[!]', /: a '\[' is not closed/],
+    ['é[a', /: a '\[' is not closed/],
+    ['[a-', /: a '\[' is not closed/],
+    ['[\\', /: a '\[' is not closed/],
+    ['a{b', /: a '\{' is not closed/],
+    ['{a,{b}', /: a '\{' is not closed/],
+    ['[az-a]', /range/i],
+    ['a\\', /: nothing follows the '\\' at its end/],
+    ['[[:digit:]]', /: \[\[:digit:\] is not supported/],
+    ['R{1..9}.htm', /: the range \{1\.\.9\} is not supported/],
+    ['{a,b}'.repeat(10), /: its braces make more than 1000 patterns/],
   ])('refuses %j', (glob, message) => {
     expect(() => nameFilter([glob], [])).toThrow(message);
     expect(() => nameFilter([], [glob])).toThrow(/--exclude/);

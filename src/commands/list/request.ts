@@ -3,7 +3,7 @@ import { type AccessionNumber, parseAccession } from '../../service/accession.ts
 import { pastedUrl } from '../../service/pasted-url.ts';
 import { retyped } from '../../settings/hint-command.ts';
 import type { Values } from '../../spec/option.ts';
-import { nameFilter } from '../../transfer/selection/glob/name-filter.ts';
+import { nameFilter } from '../../transfer/selection/glob.ts';
 import type { OPTIONS } from './spec.ts';
 
 /** The arguments and options of `filings list`, read and checked. */

@@ -3,7 +3,7 @@ import type { Flags } from '../../../spec/invocation.ts';
 import type { Values } from '../../../spec/option.ts';
 import { requireOneUser } from '../../../stdio/one-user.ts';
 import type { IfExists } from '../../../transfer/present.ts';
-import { nameFilter } from '../../../transfer/selection/glob/name-filter.ts';
+import { nameFilter } from '../../../transfer/selection/glob.ts';
 import { defaultLayout, type Layout, parseLayout } from '../../../transfer/selection/layout.ts';
 import type { World } from '../../../world.ts';
 import type { OPTIONS } from '../spec.ts';
