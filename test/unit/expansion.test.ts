@@ -268,47 +268,6 @@ describe('how far it goes ahead', () => {
     await expansion.return();
   });
 
-  test('none is asked for while every job is busy where requests are counted', async () => {
-    for (const frugal of [true, false]) {
-      const desk = new Desk();
-      const how = options({}, { list: desk.list, jobs: 1, ...(frugal && { requestsLeft: () => 1000 }) });
-      const expansion = new Expansion(lines([alone(0), alone(1)]), how);
-      const next = expansion.next();
-      await turns();
-      await desk.answer(0, ['a']);
-      await next;
-      await turns();
-      expect(desk.asked).toEqual(frugal ? [0] : [0, 1]);
-      // Behind the file its filing is through.
-      await expansion.next();
-      const idle = expansion.next();
-      await turns();
-      expect(desk.asked).toEqual([0, 1]);
-      await expansion.return();
-      expect(await idle).toMatchObject({ done: true });
-    }
-  });
-
-  test('no more are asked for than jobs are idle where requests are counted', async () => {
-    for (const frugal of [true, false]) {
-      const desk = new Desk();
-      const how = options({}, { list: desk.list, jobs: 2, ...(frugal && { requestsLeft: () => 1000 }) });
-      const expansion = new Expansion(lines([alone(0), alone(1), alone(2)]), how);
-      const both = [expansion.next(), expansion.next()];
-      await turns();
-      await desk.answer(0, ['a', 'b']);
-      await Promise.all(both);
-      // One is through with its file, behind which its filing is through; the other is busy.
-      await expansion.next();
-      const idle = expansion.next();
-      await turns();
-      expect(desk.asked).toEqual(frugal ? [0, 1] : [0, 1, 2]);
-      await desk.answer(1, ['a']);
-      await idle;
-      await expansion.return();
-    }
-  });
-
   test('of the input no more is read than a few times jobs, however it is made up', async () => {
     for (const make of [(n: number) => named(n, 'a'), alone, (n: number) => (n % 2 === 0 ? alone(n) : named(n, 'a'))]) {
       let read = 0;
