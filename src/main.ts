@@ -1,7 +1,6 @@
 import { COMMANDS } from './cli/catalogue.ts';
 import { plainRequest, type Request } from './cli/request.ts';
 import { FilingsError } from './errors.ts';
-import { filesIn } from './own-files.ts';
 import { presentationAtHand, reportError } from './session/report-error.ts';
 import { rememberEnvironment, rememberFlags } from './settings/secrets/at-start.ts';
 import { isBrokenPipe, write } from './stdio/output.ts';
@@ -17,7 +16,7 @@ export interface Run {
 
 /** Runs the program, whose folder is `root`, in the real world; the caller owns the process. */
 export function start(root: string): Run {
-  const world = systemWorld(filesIn(root));
+  const world = systemWorld(root);
   return { done: main(world), crashed: (error) => reportError(error, world) };
 }
 

@@ -1,8 +1,9 @@
 import { setMaxListeners } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { hostname, uptime } from 'node:os';
+import { join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { errnoOf, FilingsError } from './errors.ts';
-import type { OwnFiles } from './own-files.ts';
 import { Secrets } from './secrets/secrets.ts';
 
 /** A standard output stream; `columns` is there on a terminal only. */
@@ -61,7 +62,8 @@ export interface World {
   readonly shown: { presentation?: Presentation };
   /** Of the package. Throws where that can't be read. */
   readonly version: string;
-  readonly own: OwnFiles;
+  /** The folder of the program's own package, absolute: its version, samples and completions are there. */
+  readonly root: string;
 }
 
 const SIGNALS = { SIGHUP: 1, SIGINT: 2, SIGTERM: 15 } as const;
@@ -77,7 +79,7 @@ export function interruptedBy(name: Signal): FilingsError {
 }
 
 /** The real world. Installs the signal handlers: the first signal aborts, a second one quits at once. */
-export function systemWorld(own: OwnFiles): World {
+export function systemWorld(root: string): World {
   return {
     argv: process.argv.slice(2),
     env: process.env,
@@ -108,9 +110,9 @@ export function systemWorld(own: OwnFiles): World {
     secrets: new Secrets(),
     shown: {},
     get version() {
-      return JSON.parse(own.read('package.json').toString()).version;
+      return JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')).version;
     },
-    own,
+    root,
   };
 }
 

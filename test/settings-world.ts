@@ -2,7 +2,6 @@ import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { PassThrough } from 'node:stream';
-import { filesIn } from '../src/own-files.ts';
 import { Secrets } from '../src/secrets/secrets.ts';
 import type { World } from '../src/world.ts';
 
@@ -29,7 +28,7 @@ export function worldOf(given: Partial<World> = {}): World {
     secrets: new Secrets(),
     shown: {},
     version: '0.0.0',
-    own: filesIn(join(import.meta.dirname, '..')),
+    root: join(import.meta.dirname, '..'),
     ...given,
   };
 }

@@ -1,13 +1,11 @@
 import { createServer } from 'node:http';
-import { type Archive, openArchive } from './archive/archive.ts';
+import { openArchive } from './archive/archive.ts';
 import { createHandler, type HandlerOptions } from './handler.ts';
 import { authority, listen } from './listen.ts';
 
 export interface SandboxOptions extends HandlerOptions {
   /** Absolute; laid out as DIRECTORY/ACCESSION/FILE. */
   readonly directory: string;
-  /** What is served in the place of a directory. */
-  readonly archive?: Archive;
   /** 0 takes a free one. */
   readonly port: number;
   /** The process may end while nothing but the idle server is left. */
@@ -31,7 +29,7 @@ const KEEP_ALIVE_MS = 65_000;
  */
 export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   const closing = new AbortController();
-  const archive = options.archive ?? (await openArchive(options.directory, options.now));
+  const archive = await openArchive(options.directory, options.now);
   const handle = createHandler(archive, options, closing.signal);
   const pending = new Set<Promise<void>>();
   // A missing Host is answered as other mistakes are, not with Node's empty 400.

@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { FilingsError } from '../errors.ts';
 import type { Credentials } from '../service/credentials.ts';
 import { requireBaseUrl } from '../settings/base-url.ts';
@@ -68,14 +69,11 @@ async function tokens(
 }
 
 async function openSandbox(world: World): Promise<Access> {
-  const [{ startSandbox }, { sampleFilings }] = await Promise.all([
-    import('../sandbox/server.ts'),
-    import('../sandbox/archive/samples.ts'),
-  ]);
+  const { startSandbox } = await import('../sandbox/server.ts');
   const key = 'sandbox-key';
   world.secrets.add(key);
   const sandbox = await startSandbox({
-    ...sampleFilings(world.own),
+    directory: join(world.root, 'samples'),
     host: '127.0.0.1',
     port: 0,
     apiKey: key,

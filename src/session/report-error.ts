@@ -49,7 +49,7 @@ async function rendered(error: FilingsError, world: World): Promise<string> {
   if (verbose && error.code === 'internal') {
     const { mappedStack } = await import('../terminal/mapped-stack.ts');
     const defect = error.cause instanceof Error ? error.cause : error;
-    defect.stack = mappedStack(defect.stack ?? '', world.own);
+    defect.stack = mappedStack(defect.stack ?? '');
   }
   return renderError(error, {
     format: errorFormat,

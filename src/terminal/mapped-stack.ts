@@ -1,7 +1,5 @@
 import { readFileSync } from 'node:fs';
 import { SourceMap } from 'node:module';
-import { isAbsolute } from 'node:path';
-import type { OwnFiles } from '../own-files.ts';
 
 const BUILT_FRAME = /(?:file:\/\/)?((?:\/[^\s()]*\/)?dist\/[\w.-]+\.js):(\d+):(\d+)/g;
 
@@ -9,10 +7,10 @@ const BUILT_FRAME = /(?:file:\/\/)?((?:\/[^\s()]*\/)?dist\/[\w.-]+\.js):(\d+):(\
  * A stack whose frames in the built program name the file and line of `src/` that they come from. Mapped only when a
  * defect is told: Node's own way (`--enable-source-maps`) reads every map at each start. Without a map a frame stays.
  */
-export function mappedStack(stack: string, own: OwnFiles): string {
+export function mappedStack(stack: string): string {
   const maps = new Map<string, SourceMap | undefined>();
   return stack.replace(BUILT_FRAME, (frame, file: string, line: string, column: string) => {
-    if (!maps.has(file)) maps.set(file, mapOf(file, own));
+    if (!maps.has(file)) maps.set(file, mapOf(file));
     // Both count from 0 in a map.
     const found = maps.get(file)?.findEntry(Number(line) - 1, Number(column) - 1);
     if (found === undefined || !('originalSource' in found)) return frame;
@@ -21,12 +19,9 @@ export function mappedStack(stack: string, own: OwnFiles): string {
   });
 }
 
-/** Beside the file; an executable's code has a path in the project, and its map is an asset. */
-function mapOf(file: string, own: OwnFiles): SourceMap | undefined {
+function mapOf(file: string): SourceMap | undefined {
   try {
-    const path = `${file}.map`;
-    const bytes = isAbsolute(file) ? readFileSync(path) : own.read(path);
-    return new SourceMap(JSON.parse(bytes.toString()));
+    return new SourceMap(JSON.parse(readFileSync(`${file}.map`, 'utf8')));
   } catch {
     return undefined;
   }

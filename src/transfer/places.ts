@@ -5,7 +5,7 @@ import { Pool } from '../disk/directory/pool.ts';
 import { Heartbeat } from '../disk/owner/heartbeat.ts';
 import { HEARTBEAT_MS, type Owner } from '../disk/owner/owner.ts';
 import { ownerOf, processAt } from '../disk/owner/processes.ts';
-import { type OwnFiles, type ThreadCode, threadCode } from '../own-files.ts';
+import { type ThreadCode, threadCode } from '../own-files.ts';
 import { Leftovers } from './sinks/part/leftovers.ts';
 
 /** What the places need to know of the process. */
@@ -14,7 +14,7 @@ export interface Tenant {
   readonly pid: number;
   readonly platform: string;
   readonly uid: number | undefined;
-  readonly own: OwnFiles;
+  readonly root: string;
   /** Whether there is a process of that number; true when that can't be told. */
   readonly isRunning: (pid: number) => boolean;
   /** Of the machine. Seconds. */
@@ -87,7 +87,7 @@ export class Places {
 
   /** The thread that hashes files beside the main one. */
   get hashWorker(): ThreadCode {
-    this.#hashWorker ??= threadCode('hash-worker', this.#tenant.own);
+    this.#hashWorker ??= threadCode('hash-worker', this.#tenant.root);
     return this.#hashWorker;
   }
 

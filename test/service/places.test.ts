@@ -30,7 +30,7 @@ const PROGRAM = `
   const [directory = '', count = '', jobs = '', name = ''] = process.argv.slice(2);
   const { pid, platform } = process;
   const isRunning = () => true;
-  const places = new Places({ hostname: 'h', pid, platform, uid: process.geteuid?.(), own: undefined, isRunning, uptime, now: Date.now, monotonic: () => performance.now() });
+  const places = new Places({ hostname: 'h', pid, platform, uid: process.geteuid?.(), root: undefined, isRunning, uptime, now: Date.now, monotonic: () => performance.now() });
   const identity = { base_url: 'http://h/', accession_no: 'a', file_name: name };
   const { signal } = new AbortController();
   const put = async (place) => {

@@ -8,7 +8,6 @@ import { onTestFinished } from 'vitest';
 import { errnoOf } from '../../src/errors.ts';
 import { Connections } from '../../src/http/connection/connections.ts';
 import { Pace } from '../../src/http/retry/pace.ts';
-import { filesIn } from '../../src/own-files.ts';
 import { Secrets } from '../../src/secrets/secrets.ts';
 import { parseAccession } from '../../src/service/accession.ts';
 import { ServiceClient } from '../../src/service/client.ts';
@@ -116,7 +115,7 @@ export function tenant({ hostname = 'test', pid = process.pid, heartbeatMs = 60_
     pid,
     platform,
     uid: geteuid?.(),
-    own: filesIn(join(import.meta.dirname, '..', '..')),
+    root: join(import.meta.dirname, '..', '..'),
     isRunning,
     uptime: options.uptime ?? uptime,
     now: Date.now,

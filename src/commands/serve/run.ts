@@ -1,4 +1,4 @@
-import { resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { onAbort } from '../../abort.ts';
 import { checkAccess, readSecretFile, readSmallFile } from '../../disk/secret-file.ts';
 import { FilingsError } from '../../errors.ts';
@@ -6,7 +6,6 @@ import { isLoopback } from '../../http/connection/loopback.ts';
 import { requireFit } from '../../jwt/key/key-fit.ts';
 import { isPublicMaterial, loadSecret, loadVerificationKey, type VerificationKey } from '../../jwt/key/keys.ts';
 import { firstLook } from '../../sandbox/archive/first-look.ts';
-import { type Filings, sampleFilings } from '../../sandbox/archive/samples.ts';
 import { startSandbox } from '../../sandbox/server.ts';
 import { configCommand } from '../../settings/hint-command.ts';
 import { resolveSettings } from '../../settings/resolve.ts';
@@ -33,11 +32,10 @@ export async function run({ args, options, flags }: Invocation<typeof OPTIONS>, 
   const tell = teller(settings, world);
   const host = hostOf(options.host);
   const { port, latency: latencyMs, rateLimit } = options;
-  const filings = filingsOf(args[0], world);
-  const { directory } = filings;
+  const directory = directoryOf(args[0], world);
   const jwtKeys = await jwtKeysOf(options, world);
   const sandbox = await startSandbox({
-    ...filings,
+    directory,
     host,
     port,
     apiKey: await keyFor(host, settings, flags, world),
@@ -50,7 +48,7 @@ export async function run({ args, options, flags }: Invocation<typeof OPTIONS>, 
   try {
     // Before the URL: whoever waits for that on stdout finds all of this on stderr, and the request log behind it.
     const keyFrom = given.get('apiKey') ?? given.get('apiKeyFile') ?? given.get('apiKeyCommand');
-    const look = filings.look ?? (await firstLook(directory));
+    const look = await firstLook(directory);
     const { url } = sandbox;
     const wantsToken = jwtKeys.length > 0;
     introduce(
@@ -97,9 +95,9 @@ async function printUrl(url: string, { stdout, interrupt }: World): Promise<void
   }
 }
 
-function filingsOf(argument: string | undefined, { cwd, own }: World): Filings {
+function directoryOf(argument: string | undefined, { cwd, root }: World): string {
   if (argument === '') throw new FilingsError('usage', 'DIRECTORY: must be a folder, and is empty');
-  return argument === undefined ? sampleFilings(own) : { directory: resolve(cwd, argument) };
+  return argument === undefined ? join(root, 'samples') : resolve(cwd, argument);
 }
 
 /** The URL's brackets around an IPv6 address are taken too. */

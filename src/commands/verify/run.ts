@@ -77,7 +77,7 @@ async function verifyAll(
     }
     shown.advance(bytes);
   };
-  const thread = threadCode('hash-thread', world.own);
+  const thread = threadCode('hash-thread', world.root);
   const stoppedBy = await verify(roots, checking, { thread, threads, moved }).then(
     () => undefined,
     (error: unknown) => {

@@ -1,4 +1,4 @@
-import { resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { replaceFile } from '../../disk/replace-file.ts';
 import { errnoOf, FilingsError } from '../../errors.ts';
@@ -65,10 +65,9 @@ export async function editConfigFile(location: ConfigLocation, edit: Edit, world
   await replaceFile(path, configText(after), 'name another file with --config');
 }
 
-/** What a config file begins with: editors look there for what may follow. An executable has no place that they could look at. */
-export function newConfig({ own }: Pick<World, 'own'>): ConfigValues {
-  const schema = own.placeOf('schema/config.schema.json');
-  return schema === undefined ? {} : { $schema: pathToFileURL(schema).href };
+/** What a config file begins with: editors look there for what may follow. */
+export function newConfig({ root }: Pick<World, 'root'>): ConfigValues {
+  return { $schema: pathToFileURL(join(root, 'schema/config.schema.json')).href };
 }
 
 function configText(config: ConfigValues): string {
