@@ -13,6 +13,8 @@ const root = join(__dirname, '..');
 const program = join(root, 'dist/main.js');
 if (!existsSync(program)) refuse("not built yet: run 'npm ci' in the project's folder");
 
+// Node would open its debugger on this signal, through which any local user could read the key.
+process.on('SIGUSR1', () => {});
 // Flushes run on libuv's pool; its size is read at its first use, so it is set before anything else.
 process.env.UV_THREADPOOL_SIZE ??= '16';
 // Certificates are always checked: with this set, Node would warn that they are not.

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { writeFile } from 'node:fs/promises';
+import { readdir, readFile, readlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, onTestFinished, test } from 'vitest';
@@ -108,6 +108,36 @@ describe.each(SIGNALS)('%s', (signal, status) => {
       expect(await place.names()).toEqual([]);
     },
   );
+});
+
+/** The TCP ports that a process listens on: `0100007F:240D` for 127.0.0.1:9229. */
+async function listeningPorts(pid: number): Promise<string[]> {
+  const fds = await readdir(`/proc/${pid}/fd`);
+  const links = await Promise.all(fds.map((fd) => readlink(`/proc/${pid}/fd/${fd}`).catch(() => '')));
+  const table = (await readFile(`/proc/${pid}/net/tcp`, 'utf8')).trim().split('\n').slice(1);
+  const rows = table.map((line) => line.trim().split(/ +/));
+  return rows.filter((row) => row[3] === '0A' && links.includes(`socket:[${row[9]}]`)).map(([, local = '']) => local);
+}
+
+test.runIf(process.platform === 'linux')('SIGUSR1 opens no debugger, and the run goes on', async () => {
+  let finish = () => {};
+  const server = await scripted((socket, request) => {
+    partly(socket, request);
+    finish = () => void socket.write(FILE.subarray(2_000_000));
+  });
+  const place = await workplace();
+  const running = place.start(['download', ACCESSION, 'a.htm'], serviceAt(server.url));
+  await until(async () => isHalf((await partSizes(place))[0]));
+  for (let times = 0; times < 3; times += 1) {
+    running.kill('SIGUSR1');
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    expect(await listeningPorts(running.pid)).toEqual([]);
+  }
+  finish();
+  const { exitCode, stderr } = await running.ended;
+  expect(exitCode, stderr).toBe(0);
+  expect(stderr).not.toMatch(/debugger/i);
+  expect((await place.read('a.htm')).equals(FILE)).toBe(true);
 });
 
 describe('SIGTERM', () => {
