@@ -2,11 +2,11 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { oneThread, traced } from '../prove/traced.ts';
 import { head, nothingLeft, rangeStart } from '../servers/answers.ts';
 import { type ScriptedServer, startScripted } from '../servers/scripted.ts';
 import { content } from '../service/transfer-fixture.ts';
 import { ACCESSION, BIN, NODE, proving, serviceAt, until, type Workplace, workplace } from './program.ts';
-import { oneThread, strace, traced } from './traced.ts';
 
 // Proof 3 of a transfer that never lies: after a kill the final name is absent, old, or whole; a rerun completes.
 const ROUNDS = proving ? 25 : 3;
@@ -137,9 +137,9 @@ const KILLS: [call: string, when: number, old: boolean][] = [
   ['unlink', 1, true],
 ];
 
-describe.skipIf(!strace)('SIGKILL at a system call (strace)', () => {
-  test.each(proving ? KILLS : KILLS.slice(0, 6))('%s, the time %i, an old file there: %s', async (call, when, old) => {
-    for (const moment of proving ? [BEFORE, BEHIND] : [old ? BEFORE : BEHIND]) {
+describe.runIf(proving)('SIGKILL at a system call (strace)', () => {
+  test.each(KILLS)('%s, the time %i, an old file there: %s', async (call, when, old) => {
+    for (const moment of [BEFORE, BEHIND]) {
       const place = await workplace();
       if (old) await writeFile(join(place.path, NAME), OLD);
       const options = `-e trace=${call} -e inject=${call}:${moment}:when=${when}`;
@@ -176,7 +176,7 @@ describe.skipIf(!strace)('SIGKILL at a system call (strace)', () => {
   });
 
   test('as a dead part is taken over', async () => {
-    for (const when of proving ? [1, 2] : [2]) {
+    for (const when of [1, 2]) {
       const place = await workplace();
       const { moment, goOn } = sent(3, true);
       const first = place.start(arguments_(false), { ...serviceAt(server.url), ...(await oneThread(place)) });

@@ -1,4 +1,4 @@
-import { spawn, spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -13,9 +13,6 @@ export interface CurlVerdict {
   /** What it saved, where it says that all is well. */
   readonly bytes: Buffer | undefined;
 }
-
-/** Whether there is a curl that tells of each transfer (7.75 and later). */
-export const HAS_CURL = /^curl (7\.(7[5-9]|[89]\d)|[89]|\d\d)/.test(`${spawnSync('curl', ['--version']).stdout}`);
 
 /** As in a careful script: errors of the service are errors, redirects are followed as far as we follow them. */
 const OPTIONS = [

@@ -1,14 +1,12 @@
-import { execFile } from 'node:child_process';
 import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { keyPair } from '../key-pairs.ts';
 import { head, sendFile } from '../servers/answers.ts';
 import { type Script, startScripted } from '../servers/scripted.ts';
 import { content } from '../service/transfer-fixture.ts';
 import { ACCESSION, serve, serviceAt, type Workplace, workplace } from './run.ts';
 
-const openssl = (...args: string[]) => promisify(execFile)('openssl', args);
 const FILE = content(500);
 const SAMPLES = join(import.meta.dirname, '../../samples', ACCESSION);
 
@@ -18,8 +16,9 @@ async function mintingPlace(lifetime: string): Promise<Workplace> {
   const folder = join(place.home, '.config/filings');
   await mkdir(folder, { recursive: true });
   const key = join(folder, 'key.pem');
-  await openssl('ecparam', '-name', 'prime256v1', '-genkey', '-noout', '-out', key);
-  await openssl('ec', '-in', key, '-pubout', '-out', join(place.path, 'public.pem'));
+  const { privateKey, publicKey } = keyPair('ec', { namedCurve: 'P-256' });
+  await writeFile(key, privateKey.export({ format: 'pem', type: 'pkcs8' }), { mode: 0o600 });
+  await writeFile(join(place.path, 'public.pem'), publicKey.export({ format: 'pem', type: 'spki' }));
   // The path is relative to the config file.
   const config = { jwt: { keyFile: 'key.pem', sub: 'alice', lifetime } };
   await writeFile(join(folder, 'config.json'), JSON.stringify(config), { mode: 0o600 });

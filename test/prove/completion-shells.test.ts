@@ -2,8 +2,8 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { ACCESSION, serviceAt, until } from '../cli/program.ts';
-import { isThere, shellHome, terminalOf } from '../cli/shells.ts';
 import { startScripted } from '../servers/scripted.ts';
+import { isThere, shellHome, terminalOf } from './shells.ts';
 
 const SHELLS = (['bash', 'zsh', 'fish'] as const).filter(isThere);
 

@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest';
-import { HAS_CURL } from '../hostile/by-curl.ts';
 import { replay, search } from '../hostile/search.ts';
 import { searchStories } from '../hostile/stories/search.ts';
 
@@ -7,18 +6,15 @@ import { searchStories } from '../hostile/stories/search.ts';
 // docs/guarantees.md. A failure prints the command that has it again.
 const seed = Number(process.env.FILINGS_SEED ?? 6000);
 
-test.skipIf(!HAS_CURL)(
-  'hostile answers: what curl refuses is never taken, what is taken has curl’s bytes, refusals have a name',
-  async () => {
-    const { counts, found } = await search(seed, 600);
-    expect(found && `${found.why}\n${JSON.stringify(found.exchange)}\n${replay(found)}`).toBeUndefined();
-    // It is worth something only where many are taken, and many refused.
-    const kinds = [...counts.keys()].filter((name) => name.startsWith('stricter'));
-    expect(counts.get('same')).toBeGreaterThan(60);
-    expect(counts.get('both refuse')).toBeGreaterThan(60);
-    expect(kinds.length).toBeGreaterThan(10);
-  },
-);
+test('hostile answers: what curl refuses is never taken, what is taken has curl’s bytes, refusals have a name', async () => {
+  const { counts, found } = await search(seed, 600);
+  expect(found && `${found.why}\n${JSON.stringify(found.exchange)}\n${replay(found)}`).toBeUndefined();
+  // It is worth something only where many are taken, and many refused.
+  const kinds = [...counts.keys()].filter((name) => name.startsWith('stricter'));
+  expect(counts.get('same')).toBeGreaterThan(60);
+  expect(counts.get('both refuse')).toBeGreaterThan(60);
+  expect(kinds.length).toBeGreaterThan(10);
+});
 
 test('several answers to one file: one representation, never a mixture, and success in the end', async () => {
   const { counts, found } = await searchStories(seed, { numRuns: 100 });

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { expect } from 'vitest';
 import type { Workplace } from '../../cli/program.ts';
-import { oneThread } from '../../cli/traced.ts';
+import { oneThread } from '../traced.ts';
 import {
   ALL,
   CONTENTS,

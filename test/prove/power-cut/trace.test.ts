@@ -2,7 +2,6 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { NODE, run, workplace } from '../../cli/program.ts';
-import { strace } from '../../cli/traced.ts';
 import { container, obstacle } from '../container.ts';
 import { dice } from './crash-state.ts';
 import { faultsOf } from './invariants.ts';
@@ -63,9 +62,9 @@ async function rerun(state: State, scenario: Scenario, { place, bin, service }: 
   return faults;
 }
 
-const cannotReboot = strace && (await obstacle(container([], 'true')));
+const cannotReboot = await obstacle(container([], 'true'));
 
-describe.skipIf(!strace)('the power goes between any two system calls', () => {
+describe('the power goes between any two system calls', () => {
   it.each(SCENARIOS)(
     '$name: nothing is torn, nothing claimed that is not there, and the same command completes it',
     async (scenario) => {

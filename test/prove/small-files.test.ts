@@ -1,14 +1,7 @@
-import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { describe, expect, test } from 'vitest';
-import { BIN, workplace } from './program.ts';
-
-const strace = await promisify(execFile)('strace', ['-f', '-o', '/dev/null', 'true']).then(
-  () => true,
-  () => false,
-);
+import { BIN, workplace } from '../cli/program.ts';
 
 /** Runs the program here, its calls of fsync in a log; `inject` makes some of them fail. */
 async function traced(args: string, inject?: string) {
@@ -23,7 +16,7 @@ async function traced(args: string, inject?: string) {
   return { ...ended, place, flushed };
 }
 
-describe.skipIf(!strace)('small files are flushed (strace)', () => {
+describe('small files are flushed (strace)', () => {
   test('a config file, its entry, and those of the folders that are made', async () => {
     const { exitCode, stderr, place, flushed } = await traced('config set jobs 2 --config a/b/config.json');
     expect(exitCode, stderr).toBe(0);

@@ -3,7 +3,7 @@ import { chmod, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { startSandbox } from '../../../src/sandbox/server.ts';
-import { BIN, type Ended, NODE, run } from '../program.ts';
+import { BIN, type Ended, NODE, run } from '../../cli/program.ts';
 import type { CronJob } from './crontab.ts';
 import { startExampleService } from './example-service.ts';
 

@@ -4,8 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { started, until } from '../cli/program.ts';
-import { strace } from '../cli/traced.ts';
-import { bundled } from './checksums-processes.ts';
+import { bundled } from '../service/checksums-processes.ts';
 
 let folder: string;
 beforeEach(async () => {
@@ -59,7 +58,7 @@ function goOn(pid: number): void {
   }
 }
 
-describe.skipIf(!strace)('a line that another process tears in front of ours, behind our look at the end', () => {
+describe('a line that another process tears in front of ours, behind our look at the end', () => {
   test.each(APPENDERS)('is no part of ours, in %s', async (_name, source, line, look) => {
     const program = await bundled(folder, 'appender', source);
     const path = join(folder, 'lines');

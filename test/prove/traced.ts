@@ -1,14 +1,6 @@
-import { execFile } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
-import { BIN, type Ended, NODE, type Workplace } from './program.ts';
-
-/** Whether this machine has strace, and lets it look at processes. */
-export const strace = await promisify(execFile)('strace', ['-f', '-o', '/dev/null', 'true']).then(
-  () => true,
-  () => false,
-);
+import { BIN, type Ended, NODE, type Workplace } from '../cli/program.ts';
 
 /** A disk of a type that nobody knows: nothing is waited for by the event loop (src/disk/calls/). */
 const UNKNOWN_DISK = `const disk = require('node:fs/promises');

@@ -1,11 +1,11 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { ACCESSION, proving, serviceAt, workplace } from '../cli/program.ts';
 import { head, sendFile } from '../servers/answers.ts';
 import { type ScriptedServer, startScripted } from '../servers/scripted.ts';
 import { content } from '../service/transfer-fixture.ts';
-import { ACCESSION, proving, serviceAt, workplace } from './program.ts';
-import { oneThread, strace, traced } from './traced.ts';
+import { oneThread, traced } from './traced.ts';
 
 // Each write takes 1 MiB at the most, and some more: there are at least four.
 const FILE = content(4_500_000);
@@ -32,7 +32,7 @@ const FAULTS: [call: string, error: string, when: number, words: RegExp][] = [
 ];
 const NO_LINKS = ['EPERM', 'EOPNOTSUPP', 'EMLINK'];
 
-describe.skipIf(!strace)('a system call that fails (strace)', () => {
+describe('a system call that fails (strace)', () => {
   test.each(proving ? FAULTS : FAULTS.slice(0, 4))(
     '%s with %s, the time %i: exit 8, the old file stays, nothing else',
     async (call, error, when, words) => {

@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { ACCESSION, type Ended, proving, serviceAt, until, type Workplace, workplace } from '../cli/program.ts';
 import { startTogether } from '../servers/together.ts';
 import { content } from '../service/transfer-fixture.ts';
-import { ACCESSION, type Ended, proving, serviceAt, until, type Workplace, workplace } from './program.ts';
-import { strace, traced } from './traced.ts';
+import { traced } from './traced.ts';
 
 // Disks without hard links (FAT, some network disks): a lock beside the name, and never an empty file under it.
 const FILE = content(1_500_000);
@@ -27,7 +27,7 @@ function without(place: Workplace, args: readonly string[], more = ''): Promise<
   return traced(place, inject, args, serviceAt(server.url));
 }
 
-describe.skipIf(!strace)('without hard links (strace)', () => {
+describe('without hard links (strace)', () => {
   test.each(['error', 'skip'])(
     'several runs at once, --if-exists %s: exactly one puts the file there',
     async (ifExists) => {

@@ -3,9 +3,9 @@ import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { execa } from 'execa';
 import { expect, onTestFinished, test } from 'vitest';
+import { ACCESSION, serviceAt, until, workplace } from '../../cli/program.ts';
 import { sendFile } from '../../servers/answers.ts';
 import { startScripted } from '../../servers/scripted.ts';
-import { ACCESSION, serviceAt, until, workplace } from '../program.ts';
 import { recipe } from './recipes.ts';
 
 // docs/recipes/cron/logrotate.conf, in the middle of a run.

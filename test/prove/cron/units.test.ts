@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { execa } from 'execa';
 import { expect, onTestFinished, test } from 'vitest';
+import { run } from '../../cli/program.ts';
 import { newHome } from '../pages/home.ts';
-import { run } from '../program.ts';
 import { recipe } from './recipes.ts';
 
 const SERVICE = recipe('filings-mirror.service');

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { spawn } from '@lydell/node-pty';
 import { execa } from 'execa';
 import { onTestFinished } from 'vitest';
+import { BIN, NODE, until } from '../cli/program.ts';
 import { emptyPlace } from '../program/place.ts';
-import { BIN, NODE, until } from './program.ts';
 
 export type Shell = 'bash' | 'zsh' | 'fish';
 

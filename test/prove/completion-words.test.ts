@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { ACCESSION, until } from './program.ts';
+import { ACCESSION, until } from '../cli/program.ts';
 import { isThere, offered, shellHome } from './shells.ts';
 
 const ALGORITHMS = ['RS', 'PS', 'ES', 'HS'].flatMap((family) => [256, 384, 512].map((bits) => `${family}${bits}`));

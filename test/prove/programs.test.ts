@@ -1,0 +1,22 @@
+import { accessSync, constants } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+
+// What the tests of npm run prove call; .ci/run has the packages.
+const PROGRAMS =
+  'bash curl debugfs exfatfsck fish ip jq logrotate mandoc mkfs.exfat mke2fs munged nginx openssl parallel prlimit python3 ' +
+  'sha256sum slurmctld slurmd split sqlite3 sshd strace systemd-analyze unshare zsh';
+// Debian keeps some where a user's PATH does not look.
+const PATH = `${process.env.PATH}:/usr/sbin:/sbin`;
+
+test.each(PROGRAMS.split(' '))('%s is installed', (program) => {
+  const isThere = PATH.split(':').some((folder) => {
+    try {
+      accessSync(join(folder, program), constants.X_OK);
+      return true;
+    } catch {
+      return false;
+    }
+  });
+  expect(isThere, `${program} is missing: npm run prove needs it`).toBe(true);
+});
