@@ -1,13 +1,12 @@
 import { takeTurn } from '../abort.ts';
 import { about, FilingsError, type Subject } from '../errors.ts';
-import type { Answer } from '../http/exchange/messages.ts';
 import { type Meanwhile, retrying } from '../http/retry/attempts.ts';
 import type { AccessionNumber } from './accession.ts';
 import { readAtMost } from './bounded.ts';
 import type { ClientOptions } from './client-options.ts';
 import { type ListedFile, readListing } from './listing/listing.ts';
 import { repeated } from './problem/problem.ts';
-import { Requests } from './requests.ts';
+import { Requests, type ServiceAnswer } from './requests.ts';
 import { Unwelcome } from './unwelcome.ts';
 
 /** A listing is metadata; more than this is something else. Bytes. */
@@ -60,7 +59,7 @@ export class ServiceClient {
     fileName: string,
     range: Readonly<Record<string, string>>,
     signal: AbortSignal,
-  ): Promise<Answer> {
+  ): Promise<ServiceAnswer> {
     const url = this.#resource('download', [
       ['accession_no', accession],
       ['file_name', fileName],

@@ -7,6 +7,12 @@ import { clockAhead } from './clock-skew.ts';
 import { type Credentials, carry, withoutCredentials } from './credentials.ts';
 import { answerLines, requestLines, withoutTellingValidators } from './trace.ts';
 
+/** An answer of the service, or of where it has led us. */
+export interface ServiceAnswer extends Answer {
+  /** Where it came from in the end, without credentials and query. */
+  readonly address: string;
+}
+
 /** A request of its own: a redirect is another. */
 interface Sending {
   readonly url: URL;
@@ -34,7 +40,7 @@ export class Requests {
    * One GET, redirects followed by hand: once another origin is entered, no credential goes along any more. Throws what keeps a
    * request from going out or an answer from coming, `integrity` for a redirect that is not followed, the signal's reason.
    */
-  async follow(resource: URL, fields: Readonly<Record<string, string>>, signal: AbortSignal): Promise<Answer> {
+  async follow(resource: URL, fields: Readonly<Record<string, string>>, signal: AbortSignal): Promise<ServiceAnswer> {
     let credentials: Credentials | undefined = this.#options.credentials;
     let url = resource;
     let first = true;
@@ -46,7 +52,7 @@ export class Requests {
     };
     for (let hop = 0; ; hop += 1) {
       const answer = await this.#send({ url, credentials, fields, onSend }, signal);
-      if (!isRedirect(answer.status)) return answer;
+      if (!isRedirect(answer.status)) return { ...answer, address: `${url.origin}${url.pathname}` };
       answer.discard();
       const to = nextHop(url, answer.headers.location, hop + 1);
       if (to.origin !== url.origin) credentials = undefined;

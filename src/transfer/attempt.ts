@@ -1,6 +1,6 @@
 import { errorAbout, FilingsError } from '../errors.ts';
-import type { Answer } from '../http/exchange/messages.ts';
-import { decide, type Held, rangeRequest, strongValidator } from './resume.ts';
+import type { ServiceAnswer } from '../service/requests.ts';
+import { decide, type Held, knownTotal, rangeRequest, strongValidator } from './resume.ts';
 import type { Sink } from './sinks/sink.ts';
 import type { Remote } from './transfer.ts';
 
@@ -10,7 +10,7 @@ export async function openForSink(
   sink: Sink,
   signal: AbortSignal,
   onOffset: (offset: number) => void,
-): Promise<Answer | undefined> {
+): Promise<ServiceAnswer | undefined> {
   const { held } = sink;
   let answer = await remote.open(rangeRequest(held), signal);
   let decision = decide(held, answer);
@@ -19,7 +19,7 @@ export async function openForSink(
     if (!sink.restartable) throw errorAbout(remote.subject, 'integrity', `cannot go on: ${decision.why}`);
     await remote.turn(signal);
     answer = await remote.open({}, signal);
-    decision = decide({ bytes: 0, validator: undefined, total: undefined }, answer);
+    decision = decide({ ...held, bytes: 0 }, answer);
   }
   try {
     return await prepare(remote, sink, answer, decision, onOffset);
@@ -32,17 +32,17 @@ export async function openForSink(
 async function prepare(
   remote: Remote,
   sink: Sink,
-  answer: Answer,
+  answer: ServiceAnswer,
   decision: ReturnType<typeof decide>,
   onOffset: (offset: number) => void,
-): Promise<Answer | undefined> {
+): Promise<ServiceAnswer | undefined> {
   switch (decision.kind) {
     case 'append':
       sink.append(decision.total);
       onOffset(sink.held.bytes);
       return answer;
     case 'restart':
-      await sink.begin(strongValidator(answer.headers), answer.length);
+      await sink.begin(strongValidator(answer.headers), answer.length ?? knownTotal(sink.held, answer), answer.address);
       onOffset(0);
       return answer;
     case 'complete':
@@ -57,7 +57,7 @@ async function prepare(
 /** Moves the body; its end must be where the framing and the range said, or the hash of what came is the file's. */
 export async function receive(
   remote: Remote,
-  answer: Answer,
+  answer: ServiceAnswer,
   sink: Sink,
   onMoved: (bytes: number) => void | Promise<void>,
 ): Promise<void> {
@@ -75,7 +75,7 @@ export async function receive(
   }
 }
 
-function requireWhole(remote: Remote, answer: Answer, { bytes, total }: Held): void {
+function requireWhole(remote: Remote, answer: ServiceAnswer, { bytes, total }: Held): void {
   if (total !== undefined && bytes !== total) {
     throw errorAbout(remote.subject, 'integrity', `truncated: ${bytes} bytes came of ${total}`, { retryable: true });
   }

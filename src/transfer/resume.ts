@@ -15,12 +15,16 @@ export interface Held {
   readonly validator: Validator | undefined;
   /** The whole length, where an answer has told it. */
   readonly total: number | undefined;
+  /** Where it came from in the end, redirects followed, without the query. */
+  readonly address: string | undefined;
 }
 
 /** What came back, as far as it decides about resuming. */
 export interface CameBack {
   readonly status: number;
   readonly headers: Fields;
+  /** Without the query, since signed addresses change theirs. */
+  readonly address: string;
 }
 
 export type Decision =
@@ -61,12 +65,12 @@ export function rangeRequest(held: Held): Record<string, string> {
 
 /**
  * What to do with an answer, given what is held: the one table of resuming.
- * Bytes of two answers are joined only under the same strong validator, at exactly
- * the offset, up to exactly the total (RFC 9110 sections 13.1.5, 14.4, 15.3.7).
+ * Bytes of two answers are joined only from the same address under the same strong validator, at
+ * exactly the offset, up to exactly the total (RFC 9110 sections 13.1.5, 14.4, 15.3.7).
  */
 export function decide(held: Held, came: CameBack): Decision {
   const asked = Object.keys(rangeRequest(held)).length > 0;
-  if (came.status === 200) return { kind: 'restart' };
+  if (came.status === 200) return decideWhole(held, came);
   if (came.status === 206)
     return asked
       ? decidePartial(held, came)
@@ -75,13 +79,30 @@ export function decide(held: Held, came: CameBack): Decision {
   return { kind: 'refuse', why: `status ${came.status} is no answer to a download` };
 }
 
+/** A 200 may lie: one that names a range is a part, and so is one of another length under the same strong ETag. */
+function decideWhole(held: Held, came: CameBack): Decision {
+  if (came.headers['content-range'] !== undefined)
+    return { kind: 'refuse', why: 'a part came under a status that means the whole (200 with Content-Range)' };
+  const total = knownTotal(held, came);
+  const length = single(came.headers['content-length']);
+  if (total !== undefined && length !== undefined && Number(length) !== total)
+    return { kind: 'refuse', why: `${length} bytes came under the same ETag as ${total} before` };
+  return { kind: 'restart' };
+}
+
+/** How long a whole answer must be: the same strong ETag from the same address means the same bytes. */
+export function knownTotal(held: Held, came: CameBack): number | undefined {
+  return held.validator?.kind === 'etag' && isSame(held, came) ? held.total : undefined;
+}
+
 function decidePartial(held: Held, came: CameBack): Decision {
   const range = /^bytes (\d{1,15})-(\d{1,15})\/(\d{1,15})$/.exec(single(came.headers['content-range']) ?? '');
   if (!range) return { kind: 'ask-anew', why: 'the range that came says nothing exact' };
   const [start, last, total] = range.slice(1).map(Number) as [number, number, number];
   // No range is empty (RFC 9110 section 14.4).
   if (last < start) return { kind: 'ask-anew', why: 'the range that came is none' };
-  if (!sameValidator(held, came)) return { kind: 'ask-anew', why: 'the file has changed since' };
+  if (held.address !== came.address) return { kind: 'ask-anew', why: 'it comes from another address now' };
+  if (!isSame(held, came)) return { kind: 'ask-anew', why: 'the file has changed since' };
   if (start !== held.bytes)
     return { kind: 'ask-anew', why: `the range that came starts at ${start}, not at ${held.bytes}` };
   if (last !== total - 1) return { kind: 'ask-anew', why: 'the range that came stops short of the end' };
@@ -97,14 +118,12 @@ function decidePartial(held: Held, came: CameBack): Decision {
 function decideUnsatisfied(held: Held, came: CameBack): Decision {
   const total = /^bytes \*\/(\d{1,15})$/.exec(single(came.headers['content-range']) ?? '')?.[1];
   const whole = total !== undefined && Number(total) === held.bytes && (held.total ?? held.bytes) === held.bytes;
-  return whole && sameValidator(held, came)
-    ? { kind: 'complete' }
-    : { kind: 'ask-anew', why: 'the range was refused (416)' };
+  return whole && isSame(held, came) ? { kind: 'complete' } : { kind: 'ask-anew', why: 'the range was refused (416)' };
 }
 
-function sameValidator({ validator }: Held, { headers }: CameBack): boolean {
-  if (!validator) return false;
-  return headers[validator.kind] === validator.value;
+/** A validator belongs to one resource: from another address the same one is another file's. */
+function isSame({ validator, address }: Held, came: CameBack): boolean {
+  return validator !== undefined && address === came.address && came.headers[validator.kind] === validator.value;
 }
 
 function single(value: string | string[] | undefined): string | undefined {

@@ -1,13 +1,13 @@
 import { about, FilingsError, type Subject } from '../errors.ts';
-import type { Answer } from '../http/exchange/messages.ts';
 import type { Meanwhile, Setback } from '../http/retry/attempts.ts';
+import type { ServiceAnswer } from '../service/requests.ts';
 import { openForSink, receive } from './attempt.ts';
 import type { Finished, Sink } from './sinks/sink.ts';
 
 /** A file of the service, as something to be asked for, whole or from an offset. */
 export interface Remote {
   readonly subject: Subject;
-  open(range: Readonly<Record<string, string>>, signal: AbortSignal): Promise<Answer>;
+  open(range: Readonly<Record<string, string>>, signal: AbortSignal): Promise<ServiceAnswer>;
   /** Waits until another request may go out; the first of each try has waited already. */
   turn(signal: AbortSignal): Promise<void>;
   /** Tries again what failed, as often as it may. */
@@ -116,7 +116,7 @@ function cutShort(error: unknown): unknown {
   });
 }
 
-function headerOf(answer: Answer | undefined, name: string): string | undefined {
+function headerOf(answer: ServiceAnswer | undefined, name: string): string | undefined {
   const value = answer?.headers[name];
   return typeof value === 'string' ? value : undefined;
 }

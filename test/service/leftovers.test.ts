@@ -46,7 +46,8 @@ async function plant(directory: string, url: string, planted: Planted = {}) {
   const [part, resume] = [join(directory, names.part), join(directory, names.resume)];
   await writeFile(part, bytes);
   const identity = { base_url: new URL(url).href, accession_no: ACCESSION, file_name: NAME };
-  const line = recordLine({ v: 1, ...identity, validator: { kind: 'etag', value: '"v1"' }, total: FILE.length });
+  const of = { validator: { kind: 'etag', value: '"v1"' }, total: FILE.length, address: `${url}/v1/download` } as const;
+  const line = recordLine({ v: 1, ...identity, ...of });
   if (flushed !== false) await writeFile(resume, `${line}${flushed > 0 ? flushedLine(flushed) : ''}`);
   const time = new Date(Date.now() - minutes * MINUTE);
   await utimes(part, time, time);

@@ -37,7 +37,7 @@ test.each<[string, (path: string, victim: string) => Promise<unknown>]>([
   const place = await placeIn(path);
   await plant(join(path, partNames(NAME, OWNER, '1').part), victim);
   const part = await PartFile.create(place);
-  await part.begin(undefined, BYTES.length);
+  await part.begin(undefined, BYTES.length, '');
   await part.write([BYTES]);
   expect(await part.commit({ exclusive: true }, signal)).toBe('placed');
   expect((await readFile(join(path, NAME))).equals(BYTES)).toBe(true);
@@ -56,7 +56,7 @@ test.each<[string, (path: string, victim: string) => Promise<unknown>]>([
   const place = await placeIn(path);
   await plant(join(path, partNames(NAME, OWNER, '1').resume), victim);
   const part = await PartFile.create(place);
-  await part.begin({ kind: 'etag', value: '"v1"' }, BYTES.length + (1 << 20));
+  await part.begin({ kind: 'etag', value: '"v1"' }, BYTES.length + (1 << 20), '');
   await part.write([BYTES]);
   expect(await part.commit({ exclusive: true }, signal)).toBe('placed');
   expect((await readFile(join(path, NAME))).equals(BYTES)).toBe(true);
@@ -69,7 +69,7 @@ test.skipIf(process.platform !== 'linux')('a directory swapped for a link meanwh
   await mkdir(path);
   await mkdir(join(folder, 'elsewhere'));
   const part = await PartFile.create(await placeIn(path));
-  await part.begin(undefined, BYTES.length);
+  await part.begin(undefined, BYTES.length, '');
   await part.write([BYTES.subarray(0, 1000)]);
   await rename(path, join(folder, 'moved'));
   await symlink(join(folder, 'elsewhere'), path);

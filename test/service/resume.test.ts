@@ -176,6 +176,69 @@ describe('anything else: from byte 0, and never a mixture', () => {
   });
 });
 
+// What a 200 says of itself is held against what is known (interface page, "Only a 200 without Content-Range").
+describe('a 200 that is not the whole file', () => {
+  test('with Content-Range: exit 9, one request, no file', async () => {
+    const half = answer(200, { ...V1, ...range(0, HELD - 1, OLD.length) }, OLD.subarray(0, HELD));
+    const server = await startScripted(reply(half));
+    onTestFinished(() => server.close());
+    const run = await startRun(server.url, { retries: 2 });
+    expect((await run.save()).error).toMatchObject({ exitStatus: 9, message: /200 with Content-Range/ });
+    expect(server.requests).toHaveLength(1);
+    expect(await run.names()).toEqual([]);
+  });
+
+  test.each<[string, string | Buffer]>([
+    ['a length', answer(200, V1, NEW)],
+    ['chunks', framed(NEW, 'chunked', V1).bytes],
+  ])('of another length under the same strong ETag, told by %s: exit 9, no file', async (_, second) => {
+    const { server, directory } = await brokenOff(V1, reply(second));
+    const run = await startRun(server.url, { directory });
+    expect((await run.save()).error?.exitStatus).toBe(9);
+    expect(server.requests).toHaveLength(2);
+    await expect(readFile(join(directory, 'primary.htm'))).rejects.toMatchObject({ code: 'ENOENT' });
+  });
+});
+
+// A validator belongs to one resource: behind a redirect that leads elsewhere the same one is another file's.
+describe('a redirect that leads elsewhere the second time', () => {
+  const redirected =
+    (paths: readonly string[], first: Buffer): Script =>
+    (socket, request) => {
+      const nth = request.index >> 1;
+      if (request.path.startsWith('/v1/')) {
+        socket.write(head(302, { Location: `${paths[nth] ?? paths.at(-1)}?sign=${nth}`, 'Content-Length': 0 }));
+      } else if (request.index === 1) sendAndEnd(socket, first, 'FIN');
+      else sendFile(socket, request, request.path.startsWith('/old') ? OLD : NEW, '"v1"');
+    };
+  const cut = framed(OLD, 'length', V1).bytes.subarray(0, HELD);
+
+  test.each([0, 2])('joins nothing, with %i retries', async (retries) => {
+    const server = await startScripted(redirected(['/old', '/new'], cut));
+    onTestFinished(() => server.close());
+    const first = mortal();
+    const run = await startRun(server.url, { retries, pid: first.pid });
+    await run.save();
+    await first.die();
+    const again = await startRun(server.url, { directory: run.directory });
+    expect((await again.save()).error).toBeUndefined();
+    await expectWhole(again, NEW);
+  });
+
+  test.each([0, 2])('to the same address with another query it is resumed, with %i retries', async (retries) => {
+    const server = await startScripted(redirected(['/old'], cut));
+    onTestFinished(() => server.close());
+    const first = mortal();
+    const run = await startRun(server.url, { retries, pid: first.pid });
+    const { result } = await run.save();
+    await first.die();
+    const again =
+      retries > 0 ? result : (await (await startRun(server.url, { directory: run.directory })).save()).result;
+    expect(again).toBe('resumed');
+    await expectWhole(run, OLD);
+  });
+});
+
 describe('a range that goes wrong again', () => {
   test('is gone on with by the next run, and the next', async () => {
     const { server, directory } = await brokenOff(V1, (socket, request) => {

@@ -8,7 +8,13 @@ import {
 } from '../../src/transfer/sinks/part/resume-record.ts';
 
 const IDENTITY = { base_url: 'https://h.example/', accession_no: '0001234567-24-000001', file_name: 'primary.htm' };
-const RECORD: ResumeRecord = { v: 1, ...IDENTITY, validator: { kind: 'etag', value: '"v1"' }, total: 2_000_000 };
+const RECORD: ResumeRecord = {
+  v: 1,
+  ...IDENTITY,
+  validator: { kind: 'etag', value: '"v1"' },
+  total: 2_000_000,
+  address: 'https://files.example/a',
+};
 const DATED = { kind: 'last-modified', value: 'Tue, 01 Apr 2025 10:00:00 GMT' } as const;
 const LINE = recordLine(RECORD) ?? '';
 const json = (changes: object) => `${JSON.stringify({ ...JSON.parse(LINE), ...changes })}\n`;

@@ -13,11 +13,15 @@ import {
 const MODIFIED = 'Tue, 01 Apr 2025 10:00:00 GMT';
 const ETAG = { kind: 'etag', value: '"v1"' } as const;
 const DATED = { kind: 'last-modified', value: MODIFIED } as const;
-const held = (more: Partial<Held> = {}): Held => ({ bytes: 40, validator: ETAG, total: 100, ...more });
+const HERE = 'https://api.example/v1/download';
+const held = (more: Partial<Held> = {}): Held => ({ bytes: 40, validator: ETAG, total: 100, address: HERE, ...more });
 const part = (headers: CameBack['headers'] = {}): CameBack => ({
   status: 206,
+  address: HERE,
   headers: { etag: '"v1"', 'content-range': 'bytes 40-99/100', 'content-length': '60', ...headers },
 });
+
+const whole = (headers: CameBack['headers']): CameBack => ({ status: 200, address: HERE, headers });
 
 describe('strongValidator', () => {
   test.each<[string, CameBack['headers'], ReturnType<typeof strongValidator>]>([
@@ -64,9 +68,30 @@ describe('rangeRequest', () => {
 
 describe('decide', () => {
   test.each<[string, Held, CameBack, Decision['kind']]>([
-    ['the whole, nothing held', held({ bytes: 0 }), { status: 200, headers: {} }, 'restart'],
-    ['range ignored', held(), { status: 200, headers: { etag: '"v1"' } }, 'restart'],
-    ['changed, answered whole', held(), { status: 200, headers: { etag: '"v2"' } }, 'restart'],
+    ['the whole, nothing held', held({ bytes: 0 }), { status: 200, address: HERE, headers: {} }, 'restart'],
+    ['range ignored', held(), { status: 200, address: HERE, headers: { etag: '"v1"' } }, 'restart'],
+    ['changed, answered whole', held(), { status: 200, address: HERE, headers: { etag: '"v2"' } }, 'restart'],
+    ['200 that names a range', held({ bytes: 0 }), whole({ 'content-range': 'bytes 0-99/100' }), 'refuse'],
+    ['200 that names two', held(), whole({ 'content-range': ['bytes 0-9/100', 'bytes 0-9/100'] }), 'refuse'],
+    ['200 of another length, same ETag', held(), whole({ etag: '"v1"', 'content-length': '90' }), 'refuse'],
+    ['before a byte of it came', held({ bytes: 0 }), whole({ etag: '"v1"', 'content-length': '90' }), 'refuse'],
+    ['200 of another length, another ETag', held(), whole({ etag: '"v2"', 'content-length': '90' }), 'restart'],
+    ['200 of another length, no ETag', held(), whole({ 'content-length': '90' }), 'restart'],
+    [
+      '200 of another length, same date',
+      held({ validator: DATED }),
+      whole({ 'last-modified': MODIFIED, 'content-length': '90' }),
+      'restart',
+    ],
+    [
+      '200 of another length, same ETag of another address',
+      held(),
+      { ...whole({ etag: '"v1"', 'content-length': '90' }), address: `${HERE}/v2` },
+      'restart',
+    ],
+    ['200 of the same length, same ETag', held(), whole({ etag: '"v1"', 'content-length': '100' }), 'restart'],
+    ['200 whose length was not known', held({ total: undefined }), whole({ 'content-length': '90' }), 'restart'],
+    ['a 206 from another address', held(), { ...part(), address: `${HERE}/v2` }, 'ask-anew'],
     ['an exact 206', held(), part(), 'append'],
     ['an exact 206, total not known before', held({ total: undefined }), part(), 'append'],
     ['a chunked 206', held(), part({ 'content-length': undefined }), 'append'],
@@ -127,49 +152,54 @@ describe('decide', () => {
     [
       '416, all held, same file',
       held({ bytes: 100 }),
-      { status: 416, headers: { etag: '"v1"', 'content-range': 'bytes */100' } },
+      { status: 416, address: HERE, headers: { etag: '"v1"', 'content-range': 'bytes */100' } },
       'complete',
     ],
     [
       '416, all held, total not known before',
       held({ bytes: 100, total: undefined }),
-      { status: 416, headers: { etag: '"v1"', 'content-range': 'bytes */100' } },
+      { status: 416, address: HERE, headers: { etag: '"v1"', 'content-range': 'bytes */100' } },
       'complete',
     ],
     [
       '416, all held, no validator came',
       held({ bytes: 100 }),
-      { status: 416, headers: { 'content-range': 'bytes */100' } },
+      { status: 416, address: HERE, headers: { 'content-range': 'bytes */100' } },
       'ask-anew',
     ],
     [
       '416, all held, changed',
       held({ bytes: 100 }),
-      { status: 416, headers: { etag: '"v2"', 'content-range': 'bytes */100' } },
+      { status: 416, address: HERE, headers: { etag: '"v2"', 'content-range': 'bytes */100' } },
       'ask-anew',
     ],
     [
       '416, other total',
       held({ bytes: 100 }),
-      { status: 416, headers: { etag: '"v1"', 'content-range': 'bytes */99' } },
+      { status: 416, address: HERE, headers: { etag: '"v1"', 'content-range': 'bytes */99' } },
       'ask-anew',
     ],
     [
       '416, some missing',
       held(),
-      { status: 416, headers: { etag: '"v1"', 'content-range': 'bytes */100' } },
+      { status: 416, address: HERE, headers: { etag: '"v1"', 'content-range': 'bytes */100' } },
       'ask-anew',
     ],
     [
       '416, held equals its total, but another was told before',
       held({ total: 120 }),
-      { status: 416, headers: { etag: '"v1"', 'content-range': 'bytes */40' } },
+      { status: 416, address: HERE, headers: { etag: '"v1"', 'content-range': 'bytes */40' } },
       'ask-anew',
     ],
-    ['416 without a range', held({ bytes: 100 }), { status: 416, headers: { etag: '"v1"' } }, 'ask-anew'],
-    ['416 unasked', held({ bytes: 0 }), { status: 416, headers: {} }, 'refuse'],
-    ['204', held(), { status: 204, headers: {} }, 'refuse'],
-    ['304', held(), { status: 304, headers: { etag: '"v1"' } }, 'refuse'],
+    [
+      '416 without a range',
+      held({ bytes: 100 }),
+      { status: 416, address: HERE, headers: { etag: '"v1"' } },
+      'ask-anew',
+    ],
+    ['416 unasked', held({ bytes: 0 }), { status: 416, address: HERE, headers: {} }, 'refuse'],
+    ['204', held(), { status: 204, address: HERE, headers: {} }, 'refuse'],
+    ['304', held(), { status: 304, address: HERE, headers: { etag: '"v1"' } }, 'refuse'],
   ])('%s', (_, what, came, kind) => {
     expect(decide(what, came).kind).toBe(kind);
   });
@@ -208,7 +238,7 @@ describe('near misses', () => {
       rest: fc.integer({ min: 3, max: 100 }),
       validator: validators,
       by: off,
-      miss: misses('start', 'last', 'total', 'known', 'length', 'validator'),
+      miss: misses('start', 'last', 'total', 'known', 'length', 'validator', 'address'),
       unknown: fc.subarray(['known', 'length']),
     });
     const reached = decisions(cases, ({ bytes, rest, validator, by, miss, unknown }) => {
@@ -219,9 +249,10 @@ describe('near misses', () => {
       const known = unknown.includes('known') ? undefined : near(missed('known'), bytes + rest, by);
       const length = unknown.includes('length') ? undefined : near(missed('length'), last - start + 1, by);
       const decision = decide(
-        { bytes, validator, total: known },
+        { bytes, validator, total: known, address: HERE },
         {
           status: 206,
+          address: missed('address') ? `${HERE}/v2` : HERE,
           headers: {
             ...carrying(validator, missed('validator')),
             'content-range': `bytes ${start}-${last}/${total}`,
@@ -231,6 +262,7 @@ describe('near misses', () => {
       );
       const exact =
         !missed('validator') &&
+        !missed('address') &&
         start === bytes &&
         last === total - 1 &&
         (known ?? total) === total &&
@@ -247,7 +279,7 @@ describe('near misses', () => {
       bytes: fc.integer({ min: 2, max: 100 }),
       validator: validators,
       by: off,
-      miss: misses('total', 'known', 'validator'),
+      miss: misses('total', 'known', 'validator', 'address'),
       unknown: fc.boolean(),
     });
     const reached = decisions(cases, ({ bytes, validator, by, miss, unknown }) => {
@@ -255,8 +287,9 @@ describe('near misses', () => {
       const total = near(missed('total'), bytes, by);
       const known = unknown ? undefined : near(missed('known'), bytes, by);
       const headers = { ...carrying(validator, missed('validator')), 'content-range': `bytes */${total}` };
-      const decision = decide({ bytes, validator, total: known }, { status: 416, headers });
-      const whole = !missed('validator') && total === bytes && (known ?? bytes) === bytes;
+      const address = missed('address') ? `${HERE}/v2` : HERE;
+      const decision = decide({ bytes, validator, total: known, address: HERE }, { status: 416, address, headers });
+      const whole = !missed('validator') && !missed('address') && total === bytes && (known ?? bytes) === bytes;
       expect(decision).toEqual(whole ? { kind: 'complete' } : { kind: 'ask-anew', why: expect.any(String) });
       return decision.kind;
     });
@@ -290,7 +323,7 @@ describe('fields in lists, and with something around them', () => {
     [416, 'bytes 0-39/40'],
   ])('a %i with Content-Range %j is not exact', (status, range) => {
     const headers = { etag: '"v1"', 'content-range': range };
-    expect(decide(held({ total: undefined }), { status, headers }).kind).toBe('ask-anew');
+    expect(decide(held({ total: undefined }), { status, headers, address: HERE }).kind).toBe('ask-anew');
   });
 
   test.each<[string | string[], Decision['kind']]>([
@@ -306,15 +339,16 @@ describe('fields in lists, and with something around them', () => {
 describe('why an answer is of no use is said', () => {
   test.each<[string, Held, CameBack]>([
     ['a part (206) came where the whole was asked for', held({ bytes: 0 }), part()],
-    ['status 204 is no answer to a download', held(), { status: 204, headers: {} }],
-    ['status 416 is no answer to a download', held({ bytes: 0 }), { status: 416, headers: {} }],
+    ['status 204 is no answer to a download', held(), { status: 204, address: HERE, headers: {} }],
+    ['status 416 is no answer to a download', held({ bytes: 0 }), { status: 416, address: HERE, headers: {} }],
     ['the range that came says nothing exact', held(), part({ 'content-range': 'bytes 40-99/*' })],
+    ['it comes from another address now', held({ address: `${HERE}/v2` }), part()],
     ['the file has changed since', held(), part({ etag: '"v2"' })],
     ['the range that came starts at 40, not at 41', held({ bytes: 41 }), part()],
     ['the range that came stops short of the end', held(), part({ 'content-range': 'bytes 40-79/100' })],
     ['the whole length has changed since', held({ total: 99 }), part()],
     ['the range and the length that came disagree', held(), part({ 'content-length': '59' })],
-    ['the range was refused (416)', held(), { status: 416, headers: {} }],
+    ['the range was refused (416)', held(), { status: 416, address: HERE, headers: {} }],
   ])('%s', (why, what, came) => {
     expect(decide(what, came)).toMatchObject({ why });
   });

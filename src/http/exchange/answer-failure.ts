@@ -58,7 +58,7 @@ export function bodyFailure(error: unknown, body: Unfinished): FilingsError {
 }
 
 /** undici has more of a head, or of the fields behind a body, than it takes. */
-function isFieldOverflow(error: unknown): boolean {
+export function isFieldOverflow(error: unknown): boolean {
   return errnoOf(error) === 'UND_ERR_HEADERS_OVERFLOW';
 }
 

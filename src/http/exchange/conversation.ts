@@ -2,7 +2,7 @@ import { errnoOf, FilingsError } from '../../errors.ts';
 import { inSeconds } from '../../text.ts';
 import type { Connection } from '../connection/connections.ts';
 import { proxyAuthorization } from '../connection/tunnel.ts';
-import { answerFailure, bodyFailure, truncated, type Unfinished, unproved } from './answer-failure.ts';
+import { answerFailure, bodyFailure, isFieldOverflow, truncated, type Unfinished, unproved } from './answer-failure.ts';
 import { Body } from './body.ts';
 import { type Framing, framingOf } from './framing.ts';
 import type { Answer, GetRequest, HeaderFields } from './messages.ts';
@@ -109,8 +109,8 @@ export class Conversation {
     if (this.#over) return;
     // undici's parser goes on to the end of what it was given, though the fields behind a body are too many.
     const { errored } = this.#connection.socket;
-    if (errored) {
-      this.#onError(errored);
+    if (isFieldOverflow(errored)) {
+      this.#onError(errored as Error);
       return;
     }
     this.#close();

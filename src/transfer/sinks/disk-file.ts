@@ -52,8 +52,8 @@ export class DiskFile implements Sink {
     return this.#part.held;
   }
 
-  async begin(validator: Validator | undefined, total: number | undefined): Promise<void> {
-    await this.#part.begin(validator, total);
+  async begin(validator: Validator | undefined, total: number | undefined, address: string): Promise<void> {
+    await this.#part.begin(validator, total, address);
     if (this.#purpose.proof.hashed) this.#hash.begin(total);
   }
 

@@ -14,6 +14,7 @@ export class Pipe implements Sink {
   #bytes = 0;
   #validator: Validator | undefined;
   #total: number | undefined;
+  #address: string | undefined;
 
   constructor(writer: ByteWriter, proof: Proof, signal: AbortSignal) {
     this.#writer = writer;
@@ -22,14 +23,14 @@ export class Pipe implements Sink {
   }
 
   get held(): Held {
-    return { bytes: this.#bytes, validator: this.#validator, total: this.#total };
+    return { bytes: this.#bytes, validator: this.#validator, total: this.#total, address: this.#address };
   }
 
   get restartable(): boolean {
     return this.#bytes === 0;
   }
 
-  async begin(validator: Validator | undefined, total: number | undefined): Promise<void> {
+  async begin(validator: Validator | undefined, total: number | undefined, address: string): Promise<void> {
     if (!this.restartable) {
       throw new FilingsError(
         'integrity',
@@ -39,6 +40,7 @@ export class Pipe implements Sink {
     }
     this.#validator = validator;
     this.#total = total;
+    this.#address = address;
   }
 
   append(total: number): void {

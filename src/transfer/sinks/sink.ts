@@ -6,8 +6,8 @@ export interface Sink {
   readonly held: Held;
   /** Whether it can begin again from byte 0: a pipe can't once a byte is out. */
   readonly restartable: boolean;
-  /** The whole body is about to come. */
-  begin(validator: Validator | undefined, total: number | undefined): Promise<void>;
+  /** The whole body is about to come, from this final address. */
+  begin(validator: Validator | undefined, total: number | undefined, address: string): Promise<void>;
   /** The rest of the body is about to come. */
   append(total: number): void;
   write(chunks: readonly Buffer[]): Promise<void>;

@@ -25,6 +25,7 @@ export class Spool implements Sink {
   readonly #purpose: Purpose;
   #validator: Validator | undefined;
   #total: number | undefined;
+  #address: string | undefined;
 
   private constructor(file: GatheredFile, purpose: Purpose) {
     this.#file = file;
@@ -44,13 +45,14 @@ export class Spool implements Sink {
   }
 
   get held(): Held {
-    return { bytes: this.#file.size, validator: this.#validator, total: this.#total };
+    return { bytes: this.#file.size, validator: this.#validator, total: this.#total, address: this.#address };
   }
 
-  async begin(validator: Validator | undefined, total: number | undefined): Promise<void> {
+  async begin(validator: Validator | undefined, total: number | undefined, address: string): Promise<void> {
     if (this.#file.size > 0) await guarded(this.#purpose.folder, () => this.#file.restart());
     this.#validator = validator;
     this.#total = total;
+    this.#address = address;
   }
 
   append(total: number): void {

@@ -27,6 +27,7 @@ export class PartFile {
   readonly #base: string;
   #validator: Validator | undefined;
   #total: number | undefined;
+  #address: string | undefined;
   #record: RecordFile | undefined;
 
   private constructor(place: PartPlace, base: string, file: GatheredFile) {
@@ -53,17 +54,18 @@ export class PartFile {
       part.#record = record;
       part.#validator = of.validator;
       part.#total = of.total ?? undefined;
+      part.#address = of.address;
       return part;
     });
   }
 
   /** What an attempt can build on. */
   get held(): Held {
-    return { bytes: this.file.size, validator: this.#validator, total: this.#total };
+    return { bytes: this.file.size, validator: this.#validator, total: this.#total, address: this.#address };
   }
 
   /** A whole body is about to come: starts from byte 0 and remembers what it is. */
-  begin(validator: Validator | undefined, total: number | undefined): Promise<void> {
+  begin(validator: Validator | undefined, total: number | undefined, address: string): Promise<void> {
     return guarded(this.#place, async () => {
       if (this.#record) {
         await this.#forget();
@@ -73,6 +75,7 @@ export class PartFile {
       if (this.file.size > 0) await this.file.restart();
       this.#validator = validator;
       this.#total = total;
+      this.#address = address;
       if (!validator || (total !== undefined && total <= RECORDED_FROM_BYTES)) return;
       await this.#remember(validator);
     });
@@ -150,7 +153,8 @@ export class PartFile {
     const { directory, identity } = this.#place;
     const path = directory.entry(namesOf(this.#base).resume);
     await this.#record?.close();
-    this.#record = await RecordFile.create(path, { v: 1, ...identity, validator, total: this.#total ?? null });
+    const of = { validator, total: this.#total ?? null, address: this.#address ?? '' };
+    this.#record = await RecordFile.create(path, { v: 1, ...identity, ...of });
   }
 
   async #forget(): Promise<void> {

@@ -13,6 +13,8 @@ export interface ResumeRecord extends Identity {
   readonly validator: Validator;
   /** The whole length; null when the service did not tell it. */
   readonly total: number | null;
+  /** Where the bytes came from in the end, without the query. */
+  readonly address: string;
 }
 
 /** What a record says. */
@@ -28,10 +30,11 @@ export const MOST_RECORD_BYTES = 1 << 16;
 const MOST_HEADER_BYTES = 1 << 14;
 
 /** A record's first line; undefined when it could not be read back, so that the part is better without one. */
-export function recordLine({ base_url, accession_no, file_name, validator, total }: ResumeRecord): string | undefined {
+export function recordLine(record: ResumeRecord): string | undefined {
+  const { base_url, accession_no, file_name, validator, total, address } = record;
   const identity = { base_url, accession_no, file_name };
   const { kind, value } = validator;
-  const line = JSON.stringify({ v: 1, ...identity, validator: { kind, value }, total });
+  const line = JSON.stringify({ v: 1, ...identity, validator: { kind, value }, total, address });
   return Buffer.byteLength(line) < MOST_HEADER_BYTES && isRecord(JSON.parse(line)) ? `${line}\n` : undefined;
 }
 
@@ -55,10 +58,10 @@ export function parseRecord(text: string, identity: Identity): Known | undefined
 }
 
 function isRecord(value: unknown): value is ResumeRecord {
-  const { v, base_url, accession_no, file_name, validator, total } = (value ?? {}) as Partial<ResumeRecord>;
+  const { v, base_url, accession_no, file_name, validator, total, address } = (value ?? {}) as Partial<ResumeRecord>;
   return (
     v === 1 &&
-    [base_url, accession_no, file_name].every((text) => typeof text === 'string') &&
+    [base_url, accession_no, file_name, address].every((text) => typeof text === 'string') &&
     isValidator(validator) &&
     (total === null || (Number.isSafeInteger(total) && Number(total) >= 0))
   );

@@ -84,12 +84,12 @@ async function copyOf(
   place: PartPlace,
   from: FileHandle,
   bytes: number,
-  { validator, total }: ResumeRecord,
+  { validator, total, address }: ResumeRecord,
   signal: AbortSignal,
 ): Promise<PartFile> {
   const part = await PartFile.create(place);
   try {
-    await part.begin(validator, total ?? undefined);
+    await part.begin(validator, total ?? undefined, address);
     for await (const chunk of bytesOf(from, bytes)) {
       signal.throwIfAborted();
       await part.write([chunk]);
