@@ -10,7 +10,7 @@ const FLOORS = [
   ['main.ts'],
   ['cli/'],
   ['commands/'],
-  ['session/', 'help/', 'reference/'],
+  ['session/', 'help/'],
   ['batch/', 'sandbox/'],
   ['transfer/'],
   ['checksums/'],
@@ -29,7 +29,7 @@ const LIBRARIES = {
   commander: ['cli/'],
   undici: ['http/'],
   jose: ['jwt/'],
-  zod: ['settings/file/', 'reference/json-schema.ts'],
+  zod: ['settings/file/'],
   chalk: ['terminal/'],
   'string-width': ['terminal/width.ts'],
 };

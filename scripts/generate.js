@@ -12,7 +12,7 @@ const root = join(import.meta.dirname, '..');
 const bundle = await build({
   absWorkingDir: root,
   stdin: {
-    contents: `export { COMMANDS } from './src/cli/catalogue.ts';\nexport { generatedFiles } from './src/reference/files.ts';`,
+    contents: `export { COMMANDS } from './src/cli/catalogue.ts';\nexport { generatedFiles } from './scripts/reference/files.ts';`,
     resolveDir: root,
   },
   bundle: true,

@@ -1,8 +1,8 @@
-import { COMMANDS } from './cli/catalogue.ts';
-import { plainRequest, type Request } from './cli/request.ts';
+import { COMMANDS, parsed } from './cli/catalogue.ts';
 import { FilingsError } from './errors.ts';
 import { presentationAtHand, reportError } from './session/report-error.ts';
 import { rememberEnvironment, rememberFlags } from './settings/secrets/at-start.ts';
+import type { ParsedLine } from './spec/invocation.ts';
 import { isBrokenPipe, write } from './stdio/output.ts';
 import { guardStream } from './stdio/raw-write.ts';
 import { systemWorld, type World } from './world.ts';
@@ -24,19 +24,14 @@ export function start(root: string): Run {
 export async function main(world: World): Promise<number> {
   try {
     rememberEnvironment(world);
-    return await answer(plainRequest(world.argv, COMMANDS) ?? (await parsed(world)), world);
+    return await answer(await parsed(world.argv), world);
   } catch (error) {
     // The reader of stdout has seen enough.
     return isBrokenPipe(error) ? 0 : reportError(error, world);
   }
 }
 
-async function parsed({ argv }: World): Promise<Request> {
-  const { parseCommandLine } = await import('./cli/program.ts');
-  return parseCommandLine(argv, COMMANDS);
-}
-
-async function answer(request: Request, world: World): Promise<number> {
+async function answer(request: ParsedLine, world: World): Promise<number> {
   switch (request.kind) {
     case 'version':
       await write(world.stdout, `filings ${world.version}\n`);
@@ -56,14 +51,14 @@ async function answer(request: Request, world: World): Promise<number> {
   }
 }
 
-function load(command: Extract<Request, { kind: 'run' }>['command']) {
+function load(command: Extract<ParsedLine, { kind: 'run' }>['command']) {
   if (command.load === undefined) throw new FilingsError('internal', `${command.name}: nothing to run`);
   return command.load();
 }
 
-async function showHelp(request: Extract<Request, { kind: 'help' }>, world: World): Promise<number> {
+async function showHelp(request: Extract<ParsedLine, { kind: 'help' }>, world: World): Promise<number> {
   const { path, missing } = request;
-  const { helpColumns, helpText } = await import('./reference/help/text.ts');
+  const { helpColumns, helpText } = await import('./help/text.ts');
   const stream = missing ? world.stderr : world.stdout;
   const text = helpText(COMMANDS, request, helpColumns(stream, world.env));
   if (missing && (await presentationAtHand(world)).errorFormat === 'json') {

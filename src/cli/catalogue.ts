@@ -1,4 +1,4 @@
-import { completionSpec } from '../commands/completion/spec.ts';
+import { COMPLETION, completeSpec } from '../commands/completion/spec.ts';
 import { CONFIG } from '../commands/config/spec.ts';
 import { DOWNLOAD } from '../commands/download/spec.ts';
 import { helpSpec } from '../commands/help/spec.ts';
@@ -7,9 +7,20 @@ import { SERVE } from '../commands/serve/spec.ts';
 import { TOKEN } from '../commands/token/spec.ts';
 import { VERIFY } from '../commands/verify/spec.ts';
 import type { CommandSpec } from '../spec/command.ts';
+import type { ParsedLine } from '../spec/invocation.ts';
 
-const all = () => COMMANDS;
-const WORKING: readonly CommandSpec[] = [LIST, DOWNLOAD, VERIFY, TOKEN, SERVE, CONFIG, completionSpec(all)];
+const OTHERS: readonly CommandSpec[] = [LIST, DOWNLOAD, VERIFY, TOKEN, SERVE, CONFIG, COMPLETION];
 
 /** Every command, in the order in which help shows them. */
-export const COMMANDS: readonly CommandSpec[] = [...WORKING, helpSpec(WORKING, all)];
+export const COMMANDS: readonly CommandSpec[] = [...OTHERS, helpSpec(OTHERS, () => COMMANDS)];
+
+const EVERY = [...COMMANDS, completeSpec(parsed)];
+
+/**
+ * Parses a command line.
+ * @throws FilingsError `usage`
+ */
+export async function parsed(argv: readonly string[]): Promise<ParsedLine> {
+  const { parseCommandLine } = await import('./program.ts');
+  return parseCommandLine(argv, EVERY);
+}

@@ -2,18 +2,17 @@ import { Argument, Command, type CommanderError, Option } from 'commander';
 import { FilingsError } from '../errors.ts';
 import { SHARED_OPTIONS } from '../settings/table.ts';
 import type { CommandSpec } from '../spec/command.ts';
-import type { Flags, Invocation } from '../spec/invocation.ts';
+import type { Flags, Invocation, ParsedLine } from '../spec/invocation.ts';
 import { choice } from '../spec/kind.ts';
 import { type NamedOption, named, readAs } from '../spec/option.ts';
-import type { Request } from './request.ts';
 import { helpHint, looksLikeOption, type Position, unknownCommand, usageError } from './usage-error.ts';
 
-type Help = Extract<Request, { kind: 'help' }>;
+type Help = Extract<ParsedLine, { kind: 'help' }>;
 
 /** Thrown through commander, which has no other way to stop. */
 class Stop extends Error {
-  readonly request: Request;
-  constructor(request: Request) {
+  readonly request: ParsedLine;
+  constructor(request: ParsedLine) {
     super('stop');
     this.request = request;
   }
@@ -23,7 +22,7 @@ class Stop extends Error {
  * Parses a command line.
  * @throws FilingsError `usage`, which never holds a setting's value
  */
-export function parseCommandLine(argv: readonly string[], commands: readonly CommandSpec[]): Request {
+export function parseCommandLine(argv: readonly string[], commands: readonly CommandSpec[]): ParsedLine {
   requireText(argv);
   const program = commandOf({ name: 'filings', summary: '', children: commands }, [], argv);
   program.version('', '-V, --version');

@@ -1,6 +1,6 @@
 import type { TokenRecipe } from '../jwt/token/minter.ts';
 import type { KeyWay } from '../service/credentials.ts';
-import { choice, count, DURATION, FILE, type Kind, PROFILE, RATE, SWITCH, TEXT, TIMEOUT } from '../spec/kind.ts';
+import { choice, count, DURATION, FILE, type Kind, RATE, SWITCH, TEXT, TIMEOUT } from '../spec/kind.ts';
 import { flagOf, type NamedOption, type OptionSpec, type ValueOf } from '../spec/option.ts';
 
 /** A setting: an option that may also come from the environment, a profile or the config file. */
@@ -77,7 +77,7 @@ export const TABLE = settings({
     help: 'the config file; $XDG_CONFIG_HOME/filings/config.json or ~/.config/filings/config.json unless told',
   },
   profile: {
-    kind: PROFILE,
+    kind: TEXT,
     value: 'NAME',
     env: 'FILINGS_PROFILE',
     inFile: true,
@@ -262,14 +262,6 @@ export const TABLE = settings({
     inFile: true,
     default: 'text',
     help: 'how errors are written to stderr',
-  },
-  completeNames: {
-    kind: SWITCH,
-    noFlag: true,
-    env: 'FILINGS_COMPLETE_NAMES',
-    inFile: true,
-    default: 'true',
-    help: "completions ask the service for a filing's file names, where that takes no apiKeyCommand",
   },
   quiet: { kind: SWITCH, short: 'q', default: 'false', help: 'only errors' },
   verbose: {

@@ -1,5 +1,5 @@
 import type { CommandModule } from './invocation.ts';
-import type { Completes, Kind } from './kind.ts';
+import type { Completes } from './kind.ts';
 import type { Options } from './option.ts';
 
 /** A command as data: its parser, help, man page and completions are made from it. */
@@ -28,8 +28,6 @@ export interface CommandSpec<O extends Options = Options> {
   readonly children?: readonly CommandSpec[];
   /** The child that runs when none is named. */
   readonly defaultChild?: string;
-  /** What programs ask it, by a first argument of such a name: shown nowhere, and answered without a parser. */
-  readonly asked?: Readonly<Record<string, () => Promise<CommandModule>>>;
   /** The module is loaded when the command is chosen. */
   load?(): Promise<CommandModule<O>>;
 }
@@ -43,12 +41,7 @@ export interface ArgumentSpec {
   /** Offered by the completions; others are taken too. */
   readonly suggests?: readonly string[];
   readonly completes?: Completes;
-  /** What the completions offer for it where the argument before it is one of these. */
-  readonly after?: Readonly<Record<string, Offer>>;
 }
-
-/** What the completions offer in a place. */
-export type Offer = Pick<Kind<unknown>, 'choices' | 'suggests' | 'completes' | 'json'>;
 
 /** A command whose `run` gets what its options say: another name or type there does not compile. */
 export function command<O extends Options>(spec: CommandSpec<O>): CommandSpec {

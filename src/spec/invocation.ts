@@ -1,4 +1,5 @@
 import type { World } from '../world.ts';
+import type { CommandSpec } from './command.ts';
 import type { Options, Values } from './option.ts';
 
 /** The settings given as flags, by their keys: raw, since other sources may say the same. */
@@ -15,3 +16,10 @@ export interface Invocation<O extends Options = Options> {
 export interface CommandModule<O extends Options = Options> {
   run(invocation: Invocation<O>, world: World): Promise<number>;
 }
+
+/** What a command line asks for. Nothing is read or resolved yet. */
+export type ParsedLine =
+  | { readonly kind: 'run'; readonly command: CommandSpec; readonly invocation: Invocation }
+  /** `brief`: by `-h`; `missing`: no command was named where one is needed. */
+  | { readonly kind: 'help'; readonly path: readonly string[]; readonly brief: boolean; readonly missing: boolean }
+  | { readonly kind: 'version' };

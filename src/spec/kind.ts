@@ -12,8 +12,8 @@ import {
   RATE_FORM,
 } from './values.ts';
 
-/** What a text names that no list of words can hold: a path, a profile of the config file, a file of the filing before it. */
-export type Completes = 'file' | 'directory' | 'profile' | 'name';
+/** What a text names that no list of words can hold: a path, or a file of the filing before it. */
+export type Completes = 'file' | 'directory' | 'name';
 
 /** What a text on the command line, in a variable or in the config file can mean, and how it is read. */
 export interface Kind<T> {
@@ -54,7 +54,6 @@ export const DIRECTORY: Kind<string> = {
   hint: 'for this one, say .',
   completes: 'directory',
 };
-export const PROFILE: Kind<string> = { ...TEXT, completes: 'profile' };
 /** Milliseconds. */
 export const DURATION: Kind<number> = {
   parse: parseDuration,

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { COMMANDS } from '../../src/cli/catalogue.ts';
 import { TOPICS } from '../../src/commands/help/spec.ts';
-import { placed } from '../../src/reference/describe.ts';
+import { placed } from '../../src/help/describe.ts';
 import { named } from '../../src/spec/option.ts';
 import { filings } from './run.ts';
 

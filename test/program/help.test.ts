@@ -4,7 +4,7 @@ import { execa } from 'execa';
 import { describe, expect, test } from 'vitest';
 import { COMMANDS } from '../../src/cli/catalogue.ts';
 import { EXIT_CODE_ROWS } from '../../src/errors.ts';
-import { placed } from '../../src/reference/describe.ts';
+import { placed } from '../../src/help/describe.ts';
 import { SETTINGS, SHARED_OPTIONS } from '../../src/settings/table.ts';
 import { named } from '../../src/spec/option.ts';
 import { filings } from './run.ts';

@@ -2,10 +2,10 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { execa } from 'execa';
 import { describe, expect, test } from 'vitest';
+import { manPages } from '../../scripts/reference/files.ts';
 import { COMMANDS } from '../../src/cli/catalogue.ts';
 import { EXIT_CODE_ROWS } from '../../src/errors.ts';
-import { placed } from '../../src/reference/describe.ts';
-import { manPages } from '../../src/reference/man/pages.ts';
+import { placed } from '../../src/help/describe.ts';
 import { SETTINGS, SHARED_OPTIONS } from '../../src/settings/table.ts';
 import { named } from '../../src/spec/option.ts';
 

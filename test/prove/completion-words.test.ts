@@ -10,22 +10,17 @@ const TABLE: readonly (readonly [line: string, words: readonly string[]])[] = [
   ['to', ['token']],
   ['token ver', ['verify']],
   ['--col', ['--color']],
-  ['config get key', ['keyIn', 'key-in', 'keyHeader', 'key-header']],
-  ['config unset allow', ['allowHttp', 'allow-http']],
-  ['config set keyIn h', ['header']],
-  ['config set allow-http ', ['true', 'false']],
-  ['config set --quiet errorFormat ', ['text', 'json']],
+  ['config get key', ['key-in', 'key-header']],
+  ['config unset allow', ['allow-http']],
+  ['config set jwt.key', ['jwt.key-file']],
   ['config set jobs ', []],
-  ['config set profile ', ['wo rk', 'test']],
-  ['--profile t', ['test']],
   ['token sign --alg ', ALGORITHMS],
   ['token sign --sub ', []],
   ['token keygen --format j', ['jwk']],
   ['help co', ['config', 'completion']],
   ['help exit', ['exit-codes']],
-  ['help config un', ['unset']],
   ['download --input lis', ['list.txt']],
-  ['config set apiKeyFile lis', ['list.txt']],
+  ['--api-key-file lis', ['list.txt']],
   ['serve f', ['folder/']],
   ['download -d ', ['folder/']],
   ['download -nd ', ['folder/']],
@@ -41,12 +36,10 @@ describe.each((['bash', 'fish'] as const).filter(isThere))('%s offers', (shell) 
   test.each(TABLE)('after %s', async (line, words) => {
     const place = await shellHome();
     await writeFile(join(place.path, 'list.txt'), '');
-    await writeFile(join(place.path, 'config.json'), '{"profiles":{"wo rk":{},"test":{}}}', { mode: 0o600 });
     await mkdir(join(place.path, 'folder'));
-    const env = { FILINGS_CONFIG: join(place.path, 'config.json') };
     let found: readonly string[] = [];
     await until(async () => {
-      found = await offered(shell, line.split(' '), place, env);
+      found = await offered(shell, line.split(' '), place);
       // A service that is not in time is given up on: on a slow machine one asks again.
       return found.length > 0 || words.length === 0;
     });

@@ -31,7 +31,7 @@ export const isThere = (shell: Shell) => spawnSync(shell, ['--version']).status 
 
 /** Answers the shell as the program does; of every other line it tells the last argument as it came. */
 const PROGRAM = `#!/bin/sh
-if [ "$1" = completion ]; then exec '${NODE}' '${BIN}' "$@"; fi
+if [ "$1" = completion ] || [ "$1" = __complete ]; then exec '${NODE}' '${BIN}' "$@"; fi
 for last; do :; done
 printf 'GOT<%s>\\n' "$last"
 `;

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { COMMANDS } from '../../src/cli/catalogue.ts';
 import { parseCommandLine } from '../../src/cli/program.ts';
-import { plainRequest } from '../../src/cli/request.ts';
 import { FilingsError } from '../../src/errors.ts';
 
 const parse = (line: string) => parseCommandLine(line === '' ? [] : line.split(' '), COMMANDS);
@@ -132,29 +131,4 @@ test.each([
   })();
   expect(error).toBeInstanceOf(FilingsError);
   expect(error).toMatchObject({ code: 'usage', exitStatus: 2, message, hint });
-});
-
-describe('what needs no parser', () => {
-  test.each([
-    ...['--version', '-V', '--help', '-h', 'list --help', 'token sign -h', 'config --help'],
-    ...['completion bash', 'completion zsh', 'completion fish'],
-  ])('%j is answered alike', (line) => {
-    const request = plainRequest(line.split(' '), COMMANDS);
-    expect(request).toBeDefined();
-    expect(request).toEqual(parse(line));
-  });
-
-  test.each([
-    '',
-    'nope -h',
-    'list X -h',
-    '-h list',
-    '-- -h',
-    'list list -h',
-    'completion',
-    'completion tcsh',
-    'completion bash zsh',
-    '--help -v',
-    'list -V',
-  ])('%j is left to it', (line) => expect(plainRequest(line === '' ? [] : line.split(' '), COMMANDS)).toBeUndefined());
 });

@@ -1,28 +1,28 @@
 import { type CommandSpec, command } from '../../spec/command.ts';
-import { SHELLS } from './shell-word.ts';
+import type { ParsedLine } from '../../spec/invocation.ts';
 
-/** `commands` gives all of them, this one too, once they are known. */
-export function completionSpec(commands: () => readonly CommandSpec[]): CommandSpec {
+export const COMPLETION = command({
+  name: 'completion',
+  summary: "print a shell's completion script",
+  description: [
+    'Save what it prints as a file, as in the examples: the shell loads it when it is needed. For zsh the directory must be in fpath before compinit runs.',
+    'After download ACCESSION, file names come from the service: one request of at most 2 s with the settings of the line, and nothing is shown when it fails. It never runs apiKeyCommand and never asks for a key.',
+  ],
+  arguments: [{ name: 'SHELL', required: true, choices: ['bash', 'zsh', 'fish'], help: 'bash, zsh or fish' }],
+  examples: [
+    ['filings completion bash > ~/.local/share/bash-completion/completions/filings', 'for bash with bash-completion'],
+    ['filings completion zsh > ~/.zfunc/_filings', 'for zsh, with fpath+=(~/.zfunc) in ~/.zshrc'],
+    ['filings completion fish > ~/.config/fish/completions/filings.fish', 'for fish'],
+  ],
+  load: () => import('./run.ts'),
+});
+
+/** What the completion scripts run at TAB, with the words of the line behind `--`; shown nowhere. */
+export function completeSpec(parse: (words: readonly string[]) => Promise<ParsedLine>): CommandSpec {
   return command({
-    name: 'completion',
-    summary: "print a shell's completions",
-    description: [
-      'Install what it prints as a file, as in the examples: the shell reads it when it is needed. source <(filings completion bash) in ~/.bashrc works too, but costs each shell a start of the program. For zsh the directory has to be in fpath before compinit runs.',
-      "The file names behind download ACCESSION are asked for from the service, with this line's own settings and those of environment and config file: one request, of 2 s at most, that says nothing when it fails, never runs apiKeyCommand and asks nobody for a key. The answer is kept for 5 minutes, in filings/names in the cache directory, readable by you alone. FILINGS_COMPLETE_NAMES=0 or filings config set completeNames false turns it off.",
-    ],
-    arguments: [{ name: 'SHELL', required: true, choices: SHELLS, help: 'bash, zsh or fish' }],
-    examples: [
-      [
-        'filings completion bash > ~/.local/share/bash-completion/completions/filings',
-        'for bash with its bash-completion',
-      ],
-      ['filings completion zsh > ~/.zfunc/_filings', 'for zsh, with fpath+=(~/.zfunc) in ~/.zshrc'],
-      ['filings completion fish > ~/.config/fish/completions/filings.fish', 'for fish'],
-    ],
-    asked: {
-      '--names': async () => (await import('./names.ts')).names(commands()),
-      '--profiles': async () => (await import('./profiles.ts')).profiles(commands()),
-    },
-    load: () => import('./run.ts'),
+    name: '__complete',
+    summary: 'print the file names that may follow on a line',
+    arguments: [{ name: 'WORD', variadic: true, help: 'the words before the cursor' }],
+    load: async () => (await import('./file-names.ts')).fileNames(parse),
   });
 }

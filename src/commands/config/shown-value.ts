@@ -1,12 +1,12 @@
 import { REDACTED, type Secrets } from '../../secrets/secrets.ts';
 import type { NamedSetting } from '../../settings/table.ts';
-import { FILE, PROFILE, TEXT } from '../../spec/kind.ts';
+import { FILE, TEXT } from '../../spec/kind.ts';
 import { redacted } from '../../terminal/redacted.ts';
 
 /** A secret is never shown, nor the arguments of a program that gives one; what is free text may hold one by mistake. */
 export function shownValue({ secret, kind }: NamedSetting, value: unknown, secrets: Secrets): unknown {
   if (secret) return REDACTED;
   if (kind.json === 'words' && Array.isArray(value)) return [value[0], ...(value.length > 1 ? ['…'] : [])];
-  const isFreeText = kind === TEXT || kind === FILE || kind === PROFILE || kind.json === 'recipe';
+  const isFreeText = kind === TEXT || kind === FILE || kind.json === 'recipe';
   return isFreeText ? redacted(value, secrets) : value;
 }

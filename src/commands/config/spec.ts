@@ -6,20 +6,16 @@ import { flagOf, options } from '../../spec/option.ts';
 export const LIST_OPTIONS = options({ json: { kind: SWITCH, help: 'JSON Lines, one object a setting' } });
 export const CHECK_OPTIONS = options({ json: { kind: SWITCH, help: 'JSON Lines, one object for each part checked' } });
 
-/** Both spellings: as in the config file, and as a flag. */
-const spellings = (key: string) => [...new Set([key, flagOf(key)])];
-/** What the file may hold: settings, and the members of the one that has members. */
-const IN_FILE = SETTINGS.filter((spec) => spec.inFile).flatMap(({ key, kind }) => [
-  { key, kind },
-  ...(kind.json === 'recipe'
-    ? Object.entries(RECIPE_MEMBERS).map(([member, of]) => ({ key: `${key}.${member}`, kind: of }))
-    : []),
+/** What the file may hold, as flags are spelled: settings, and the members of the one that has members. */
+const NAMES = SETTINGS.filter((spec) => spec.inFile).flatMap(({ key, kind }) => [
+  flagOf(key),
+  ...(kind.json === 'recipe' ? Object.keys(RECIPE_MEMBERS).map((member) => flagOf(`${key}.${member}`)) : []),
 ]);
 
 const SETTING: ArgumentSpec = {
   name: 'KEY',
   required: true,
-  suggests: IN_FILE.flatMap(({ key }) => spellings(key)),
+  suggests: NAMES,
   help: "a setting's name: 'filings help config' shows them all",
 };
 
@@ -74,7 +70,6 @@ export const CONFIG = command({
         {
           name: 'VALUE',
           help: 'its value; a secret is asked for, or read from stdin',
-          after: Object.fromEntries(IN_FILE.flatMap(({ key, kind }) => spellings(key).map((name) => [name, kind]))),
         },
       ],
       description: [

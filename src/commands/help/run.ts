@@ -1,7 +1,7 @@
 import { FilingsError } from '../../errors.ts';
-import { placed } from '../../reference/describe.ts';
-import { helpColumns, helpText } from '../../reference/help/text.ts';
-import { configText, environmentText, exitCodesText, optionsText } from '../../reference/topics.ts';
+import { placed } from '../../help/describe.ts';
+import { helpColumns, helpText } from '../../help/text.ts';
+import { configText, environmentText, exitCodesText, optionsText } from '../../help/topics.ts';
 import type { CommandSpec } from '../../spec/command.ts';
 import type { CommandModule } from '../../spec/invocation.ts';
 import { didYouMean } from '../../spec/nearest.ts';

@@ -18,11 +18,6 @@ export function helpSpec(others: readonly CommandSpec[], commands: () => readonl
         name: 'TOPIC',
         variadic: true,
         suggests: [...new Set([...others.map(({ name }) => name), ...TOPICS])],
-        after: Object.fromEntries(
-          others.flatMap(({ name, children }) =>
-            children ? [[name, { choices: children.map((one) => one.name) }]] : [],
-          ),
-        ),
         help: 'a command, options, exit-codes, environment or config',
       },
     ],

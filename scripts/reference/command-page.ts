@@ -1,10 +1,10 @@
-import { SETTINGS } from '../../settings/table.ts';
-import { named } from '../../spec/option.ts';
-import type { Row } from '../columns.ts';
-import { argumentTerm, type Placed, placed, sentence, usagesOf } from '../describe.ts';
-import { exitRows } from '../exits.ts';
-import { fullOptionRow, sharedRows } from '../help/sections.ts';
-import { environmentRows } from '../topics.ts';
+import type { Row } from '../../src/help/columns.ts';
+import { argumentTerm, type Placed, placed, sentence, usagesOf } from '../../src/help/describe.ts';
+import { exitRows } from '../../src/help/exits.ts';
+import { fullOptionRow, sharedRows } from '../../src/help/sections.ts';
+import { environmentRows } from '../../src/help/topics.ts';
+import { SETTINGS } from '../../src/settings/table.ts';
+import { named } from '../../src/spec/option.ts';
 import { bold, escaped, examples, lines, macroArgument, page, paragraphs, type Release, tagged } from './roff.ts';
 
 /** The page of a command, its subcommands in it: `filings-token(1)`. */

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
-import { wantedInFile } from '../settings/file/fault.ts';
-import { configSchema } from '../settings/file/schema.ts';
-import { type NamedSetting, SETTINGS } from '../settings/table.ts';
+import { wantedInFile } from '../../src/settings/file/fault.ts';
+import { configSchema } from '../../src/settings/file/schema.ts';
+import { type NamedSetting, SETTINGS } from '../../src/settings/table.ts';
 
 /** The JSON Schema of the config file, for editors. */
 export function configJsonSchema(): string {

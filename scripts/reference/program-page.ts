@@ -1,10 +1,10 @@
-import type { CommandSpec } from '../../spec/command.ts';
-import type { Row } from '../columns.ts';
-import { optionTerm, optionText, PURPOSE, programSpec, VERSION_OPTION } from '../describe.ts';
-import { EVERY_EXIT } from '../exits.ts';
-import { STREAMS } from '../help/full.ts';
-import { sharedRows } from '../help/sections.ts';
-import { AFTER_EXITS, BEFORE_VARIABLES, COMMON_VARIABLES, environmentRows } from '../topics.ts';
+import type { Row } from '../../src/help/columns.ts';
+import { optionTerm, optionText, PURPOSE, programSpec, VERSION_OPTION } from '../../src/help/describe.ts';
+import { EVERY_EXIT } from '../../src/help/exits.ts';
+import { STREAMS } from '../../src/help/full.ts';
+import { sharedRows } from '../../src/help/sections.ts';
+import { AFTER_EXITS, BEFORE_VARIABLES, COMMON_VARIABLES, environmentRows } from '../../src/help/topics.ts';
+import type { CommandSpec } from '../../src/spec/command.ts';
 import { seeAlso } from './command-page.ts';
 import { bold, escaped, examples, page, paragraphs, type Release, tagged } from './roff.ts';
 

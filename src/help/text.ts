@@ -1,6 +1,6 @@
-import type { CommandSpec } from '../../spec/command.ts';
-import { type Placed, placed, programSpec } from '../describe.ts';
+import type { CommandSpec } from '../spec/command.ts';
 import { briefHelp } from './brief.ts';
+import { type Placed, placed, programSpec } from './describe.ts';
 import { fullHelp } from './full.ts';
 import { overview } from './overview.ts';
 

@@ -2,7 +2,6 @@ import {
   GENERATED,
   isNothing,
   type Offered,
-  type OfferedArgument,
   type OfferedCommand,
   type OfferedOption,
   shellQuoted,
@@ -13,18 +12,18 @@ export function zshCompletion(model: readonly OfferedCommand[]): string {
   return `#compdef filings
 # ${GENERATED}
 
-# The program knows what the line says, and tells nothing that a terminal would act on.
-_filings_ask() {
+# The program asks the service, and prints nothing that a terminal would act on. A word that only the shell could expand is
+# not asked about.
+_filings_names() {
+  [[ "\${filings_line[2,filings_current - 1]}" == *[\\$\\\`]* ]] && return 1
   local text
-  text="$({ command filings completion $1 zsh -- "\${(@)filings_line[2,filings_current - 1]}" '' </dev/null; } 2>/dev/null)"
+  local -a words found expl
+  words=("\${(@Q)filings_line[2,filings_current - 1]}")
+  text="$({ command filings __complete -- "\${(@)words/#\\~\\//$HOME/}" </dev/null; } 2>/dev/null)"
   [[ -n $text ]] || return 1
-  local -a found expl
   found=("\${(@f)text}")
-  _wanted filings expl "$2" compadd -a found
+  _wanted filings expl 'file of the filing' compadd -a found
 }
-
-_filings_names() { _filings_ask --names 'file of the filing'; }
-_filings_profiles() { _filings_ask --profiles profile; }
 
 ${model.map((command) => functionOf(command)).join('\n')}
 if [[ $funcstack[1] == _filings ]]; then
@@ -44,36 +43,11 @@ function functionOf(command: OfferedCommand): string {
 }
 
 function leafBody({ arguments: list }: OfferedCommand, options: string): string {
-  const behind = list.filter(({ after }) => after.length > 0);
-  const specs = list.flatMap(argumentSpecs).map((spec) => ` \\\n    ${shellQuoted(spec)}`);
-  const wanted = `_arguments -s -S${behind.length > 0 ? ' -C' : ''} \\\n${options.replace(/ \\\n$/, '')}${specs.join('')}`;
-  if (behind.length === 0) return `  ${wanted}\n`;
-  return `  local curcontext="$curcontext" state
-  local -a line
-  ${wanted} && return
-  case "$state|$line[1]" in
-${behind.flatMap(behindCases).join('')}  esac
-`;
-}
-
-function argumentSpecs({ name, number, variadic, after, ...any }: OfferedArgument): readonly string[] {
-  const what = escaped(name);
-  if (after.length === 0) return [`${variadic ? '*' : `${number}`}:${what}:${action(any)}`];
-  // The first of them has nothing before it.
-  const first = variadic ? [`${number}:${what}:${action(any)}`] : [];
-  return [...first, `${variadic ? '*' : number}:${what}:->${what}`];
-}
-
-function behindCases({ name, after }: OfferedArgument): readonly string[] {
-  return after.map(({ before, words, completes }) => {
-    const patterns = before.map((word) => shellQuoted(`${name}|${word}`)).join(' | ');
-    const tag = shellQuoted(name.toLowerCase());
-    const done =
-      completes === undefined
-        ? `_wanted ${tag} expl ${tag} compadd -- ${words.join(' ')}`
-        : action({ words, completes });
-    return `    ${patterns}) ${done} ;;\n`;
-  });
+  const specs = list.map(
+    ({ name, number, variadic, ...any }) => `${variadic ? '*' : number}:${escaped(name)}:${action(any)}`,
+  );
+  const lines = specs.map((spec) => ` \\\n    ${shellQuoted(spec)}`);
+  return `  _arguments -s -S \\\n${options.replace(/ \\\n$/, '')}${lines.join('')}\n`;
 }
 
 function groupBody({ path, children }: OfferedCommand, options: string): string {
@@ -119,8 +93,6 @@ function action(offered: Offered): string {
       return '_files';
     case 'directory':
       return '_files -/';
-    case 'profile':
-      return '_filings_profiles';
     case 'name':
       return '_filings_names';
     default:

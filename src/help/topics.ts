@@ -3,7 +3,7 @@ import { wantedInFile } from '../settings/file/fault.ts';
 import { flagOfSetting, type NamedSetting, SETTINGS } from '../settings/table.ts';
 import { paragraph, type Row, section, table } from './columns.ts';
 import { sayingOf } from './describe.ts';
-import { sharedRows } from './help/sections.ts';
+import { sharedRows } from './sections.ts';
 
 /** Variables that are no setting of this program's, but change what it does. */
 export const COMMON_VARIABLES: readonly Row[] = [

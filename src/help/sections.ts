@@ -1,8 +1,8 @@
-import { SHARED_OPTIONS } from '../../settings/table.ts';
-import type { CommandSpec } from '../../spec/command.ts';
-import { type NamedOption, named } from '../../spec/option.ts';
-import { filled, paragraph, type Row, section, wrapped } from '../columns.ts';
-import { argumentTerm, HELP_OPTION, optionTerm, optionText, type Placed, settingText, usagesOf } from '../describe.ts';
+import { SHARED_OPTIONS } from '../settings/table.ts';
+import type { CommandSpec } from '../spec/command.ts';
+import { type NamedOption, named } from '../spec/option.ts';
+import { filled, paragraph, type Row, section, wrapped } from './columns.ts';
+import { argumentTerm, HELP_OPTION, optionTerm, optionText, type Placed, settingText, usagesOf } from './describe.ts';
 
 // What short and long help are put together from. Each ends with a line break, or is empty.
 

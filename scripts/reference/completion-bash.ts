@@ -1,11 +1,4 @@
-import {
-  GENERATED,
-  isNothing,
-  type Offered,
-  type OfferedArgument,
-  type OfferedCommand,
-  shellQuoted,
-} from './completion-model.ts';
+import { GENERATED, isNothing, type Offered, type OfferedCommand, shellQuoted } from './completion-model.ts';
 
 /** The completion script of bash, 3.2 and later, with or without the bash-completion package. */
 export function bashCompletion(model: readonly OfferedCommand[]): string {
@@ -13,7 +6,7 @@ export function bashCompletion(model: readonly OfferedCommand[]): string {
 # ${GENERATED}
 
 _filings() {
-  local at='' word option='' rest='' before='' number=1 prefix='' lead='' current i IFS=$' \\t\\n'
+  local at='' word option='' rest='' number=1 prefix='' lead='' current i IFS=$' \\t\\n'
   local -a line=()
   COMPREPLY=()
   _filings_line
@@ -25,7 +18,7 @@ _filings() {
       '|'*'|--'*=*) ;;
       '|'*'|-'?*) _filings_option "$word" ;;
 ${transitions(model)}
-      *) before="$word"; number=$((number + 1)) ;;
+      *) number=$((number + 1)) ;;
     esac
   done
   current="\${line[\${#line[@]} - 1]}"
@@ -35,7 +28,7 @@ ${transitions(model)}
       -*) _filings_words "$(_filings_flags "$at")"; return ;;
     esac
   fi
-  if [[ $option ]]; then _filings_values "$at|$option"; else _filings_arguments "$at|$number|$before"; fi
+  if [[ $option ]]; then _filings_values "$at|$option"; else _filings_arguments "$at|$number"; fi
 }
 
 # Puts together what bash has split at = and :, up to the cursor. What of the last word it does not replace is in lead.
@@ -78,13 +71,18 @@ _filings_paths() {
   done <<<"$(compgen "$1" -- "$current")"
 }
 
-# The program knows what the line says, and tells nothing that a terminal would act on. Its names are quoted here: of what
-# is no file on this disk, readline would leave a dollar sign and a backquote as they are.
-_filings_ask() {
-  local count=$((\${#line[@]} - 2)) quote='' bare="\${current//\\\\?/}" double='"' single="'"
+# The program asks the service, and prints nothing that a terminal would act on. Its names are quoted here: of what is no
+# file on this disk, readline would leave a dollar sign and a backquote as they are. A word that only the shell could expand
+# is not asked about.
+_filings_names() {
+  local count=$((\${#line[@]} - 2)) quote='' double='"' single="'" bare="\${current//\\\\?/}" begin="\${current//[\\\\\\'\\"]/}"
+  local -a words=("\${line[@]:1:count}")
+  if [[ \${words[*]} == *[$\`]* ]]; then return; fi
   if [[ $current == [\\'\\"]* ]]; then quote="\${current:0:1}"; elif [[ $bare == *[\\'\\"]* ]]; then return; fi
+  words=("\${words[@]//[\\\\\\'\\"]/}")
+  words=("\${words[@]/#~//$HOME/}")
   while IFS= read -r word; do
-    if [[ ! $word ]]; then continue; fi
+    if [[ ! $word || $word != "$begin"* ]]; then continue; fi
     if [[ $quote == "$single" ]]; then
       word="\${word//$single/$single\\\\$single$single}"
     elif [[ $quote == "$double" ]]; then
@@ -95,7 +93,7 @@ _filings_ask() {
       printf -v word %q "$word"
     fi
     _filings_reply "$word"
-  done <<<"$({ command filings completion "$1" bash -- "\${line[@]:1:count}" "$current" </dev/null; } 2>/dev/null)"
+  done <<<"$({ command filings __complete -- "\${words[@]}" </dev/null; } 2>/dev/null)"
 }
 
 _filings_option() {
@@ -179,24 +177,13 @@ function values(model: readonly OfferedCommand[]): string {
     .join('\n');
 }
 
-/** What stands behind certain words comes before what stands behind any. */
 function argumentCases({ path, children, arguments: list }: OfferedCommand): readonly string[] {
-  const commands = children.map(({ name }) => name);
-  const first: readonly string[] =
-    commands.length === 0
-      ? []
-      : [`    ${shellQuoted(`${path}|1|`)}) _filings_words ${shellQuoted(commands.join(' '))} ;;`];
-  return [...first, ...list.flatMap((argument) => casesOf(path, argument))];
-}
-
-function casesOf(path: string, { number, variadic, after, ...any }: OfferedArgument): readonly string[] {
-  const place = `${shellQuoted(`${path}|`)}${variadic ? '*' : number}'|'`;
-  const behind = after.map(
-    (group) => `    ${group.before.map((word) => `${place}${word}`).join(' | ')}) ${action(group)} ;;`,
+  const commands = children.map(({ name }) => name).join(' ');
+  const first = commands === '' ? [] : [`    ${shellQuoted(`${path}|1`)}) _filings_words ${shellQuoted(commands)} ;;`];
+  const rest = list.flatMap(({ number, variadic, ...any }) =>
+    isNothing(any) ? [] : [`    ${shellQuoted(`${path}|`)}${variadic ? '*' : number}) ${action(any)} ;;`],
   );
-  // Behind a word that has its own, the list does not go on.
-  const only = after.length > 0 && variadic ? `${shellQuoted(`${path}|${number}|`)}` : `${place}*`;
-  return isNothing(any) ? behind : [...behind, `    ${only}) ${action(any)} ;;`];
+  return [...first, ...rest];
 }
 
 function action({ words, completes }: Offered): string {
@@ -205,10 +192,8 @@ function action({ words, completes }: Offered): string {
       return '_filings_paths -f';
     case 'directory':
       return '_filings_paths -d';
-    case 'profile':
-      return '_filings_ask --profiles';
     case 'name':
-      return '_filings_ask --names';
+      return '_filings_names';
     default:
       return `_filings_words ${shellQuoted(words.join(' '))}`;
   }

@@ -1,5 +1,5 @@
-import { paragraph } from '../columns.ts';
-import { type Placed, PURPOSE } from '../describe.ts';
+import { paragraph } from './columns.ts';
+import { type Placed, PURPOSE } from './describe.ts';
 import { commandsSection, joined, usage } from './sections.ts';
 
 /** What `filings` alone prints: what it is, and how to begin. */

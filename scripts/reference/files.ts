@@ -1,11 +1,13 @@
-import type { CommandSpec } from '../spec/command.ts';
+import type { CommandSpec } from '../../src/spec/command.ts';
+import { commandPage } from './command-page.ts';
 import { bashCompletion } from './completion-bash.ts';
 import { fishCompletion } from './completion-fish.ts';
 import { completionModel } from './completion-model.ts';
 import { zshCompletion } from './completion-zsh.ts';
+import { configPage } from './config-page.ts';
 import { configJsonSchema } from './json-schema.ts';
-import { manPages } from './man/pages.ts';
-import type { Release } from './man/roff.ts';
+import { programPage } from './program-page.ts';
+import type { Release } from './roff.ts';
 
 /** The generated files by their paths in the project. */
 export function generatedFiles(commands: readonly CommandSpec[], release: Release): Readonly<Record<string, string>> {
@@ -16,5 +18,18 @@ export function generatedFiles(commands: readonly CommandSpec[], release: Releas
     'completions/filings.fish': fishCompletion(model),
     ...manPages(commands, release),
     'schema/config.schema.json': configJsonSchema(),
+  };
+}
+
+/** The manual's pages by their paths in the project. */
+export function manPages(commands: readonly CommandSpec[], release: Release): Readonly<Record<string, string>> {
+  const ofCommands = commands.map((spec) => [
+    `man/filings-${spec.name}.1`,
+    commandPage({ path: [spec.name], spec }, release),
+  ]);
+  return {
+    'man/filings.1': programPage(commands, release),
+    ...Object.fromEntries(ofCommands),
+    'man/filings-config.5': configPage(release),
   };
 }

@@ -1,11 +1,4 @@
-import {
-  GENERATED,
-  isNothing,
-  type Offered,
-  type OfferedArgument,
-  type OfferedCommand,
-  type OfferedOption,
-} from './completion-model.ts';
+import { GENERATED, isNothing, type Offered, type OfferedCommand, type OfferedOption } from './completion-model.ts';
 
 /** The completion script of fish, 3.0 and later. */
 export function fishCompletion(model: readonly OfferedCommand[]): string {
@@ -13,7 +6,7 @@ export function fishCompletion(model: readonly OfferedCommand[]): string {
   return `# fish completion for filings
 # ${GENERATED}
 
-function __filings_parse --description 'the command, the number of the next argument and the last one, once a line'
+function __filings_parse --description 'the command and the number of the next argument, once a line'
     set -l words (commandline -opc)
     while string match -q -- '*=*' "$words[1]"
         set -e words[1]
@@ -23,7 +16,6 @@ function __filings_parse --description 'the command, the number of the next argu
     set -g __filings_line $words
     set -g __filings_place ''
     set -g __filings_number 1
-    set -g __filings_before
     set -l option
     set -l rest
     for word in $words
@@ -34,7 +26,6 @@ function __filings_parse --description 'the command, the number of the next argu
         set -l next (string trim -- "$__filings_place $word")
         if test -n "$rest"
             set -g __filings_number (math $__filings_number + 1)
-            set -g __filings_before $word
         else if test "$word" = --
             set rest yes
         else if string match -q -- '--*=*' $word
@@ -44,7 +35,6 @@ function __filings_parse --description 'the command, the number of the next argu
             set -g __filings_place $next
         else
             set -g __filings_number (math $__filings_number + 1)
-            set -g __filings_before $word
         end
     end
 end
@@ -64,24 +54,24 @@ function __filings_takes_value --description 'whether the next word is the value
     contains -- "$argv[1]|$flag" ${valued(model, '--')}
 end
 
-function __filings_at --description 'whether the line is at this command, and at this argument behind one of these words'
+function __filings_at --description 'whether the line is at this command, and at this argument'
     __filings_parse
     test "$__filings_place" = "$argv[1]"; or return
     set -q argv[2]; or return 0
     set -l number (string replace -- + '' $argv[2])
     if string match -q -- '*+' $argv[2]
-        test $__filings_number -ge $number; or return
+        test $__filings_number -ge $number
     else
-        test $__filings_number -eq $number; or return
+        test $__filings_number -eq $number
     end
-    set -q argv[3]; or return 0
-    contains -- "$__filings_before" $argv[3..-1]
 end
 
-# The program knows what the line says, and tells nothing that a terminal would act on.
-function __filings_ask
+# The program asks the service, and prints nothing that a terminal would act on. A word that only the shell could expand is
+# not asked about.
+function __filings_names
     __filings_parse
-    command filings completion $argv[1] fish -- $__filings_line '' 2>/dev/null </dev/null
+    string match -qr '[$(]' -- $__filings_line; and return
+    command filings __complete -- (string replace -r '^~/' "$HOME/" -- $__filings_line) 2>/dev/null </dev/null
 end
 
 function __filings_directories
@@ -108,18 +98,10 @@ function commandLines({ path, children, arguments: list, options }: OfferedComma
   const at = (...place: readonly string[]) =>
     `complete -c filings -n ${quoted(['__filings_at', quoted(path), ...place].join(' '))}`;
   const commands = children.map(({ name, summary }) => `${at('1')} -a ${quoted(name)} -d ${quoted(summary)}`);
-  const offers = list.flatMap((argument) => argumentLines(argument, at));
+  const offers = list.flatMap(({ number, variadic, ...any }) =>
+    isNothing(any) ? [] : [`${at(variadic ? `${number}+` : `${number}`)} ${action(any)}`],
+  );
   return [...commands, ...offers, ...options.map((option) => optionLine(at(), option)), ''].join('\n');
-}
-
-function argumentLines(
-  { number, variadic, after, ...any }: OfferedArgument,
-  at: (...place: readonly string[]) => string,
-): readonly string[] {
-  const many = variadic ? `${number}+` : `${number}`;
-  const behind = after.map((group) => `${at(many, ...group.before)} ${action(group)}`);
-  // Behind a word that has its own, the list does not go on.
-  return isNothing(any) ? behind : [...behind, `${at(after.length > 0 ? `${number}` : many)} ${action(any)}`];
 }
 
 function optionLine(at: string, { flags, text, value, ...offered }: OfferedOption): string {
@@ -136,10 +118,8 @@ function action({ words, completes }: Offered): string {
       return '-F';
     case 'directory':
       return "-a '(__filings_directories)'";
-    case 'profile':
-      return "-a '(__filings_ask --profiles)'";
     case 'name':
-      return "-a '(__filings_ask --names)'";
+      return "-a '(__filings_names)'";
     default:
       return `-a ${quoted(words.join(' '))}`;
   }

@@ -1,8 +1,8 @@
-import { SHARED_OPTIONS } from '../settings/table.ts';
-import type { CommandSpec, Offer } from '../spec/command.ts';
-import type { Completes } from '../spec/kind.ts';
-import { type NamedOption, named } from '../spec/option.ts';
-import { HELP_OPTION, placed, sayingOf, VERSION_OPTION } from './describe.ts';
+import { HELP_OPTION, placed, sayingOf, VERSION_OPTION } from '../../src/help/describe.ts';
+import { SHARED_OPTIONS } from '../../src/settings/table.ts';
+import type { CommandSpec } from '../../src/spec/command.ts';
+import type { Completes, Kind } from '../../src/spec/kind.ts';
+import { type NamedOption, named } from '../../src/spec/option.ts';
 
 /** What is offered in a place: words, or what the shell has to look up. */
 export interface Offered {
@@ -26,8 +26,6 @@ export interface OfferedArgument extends Offered {
   readonly number: number;
   /** The next ones are like it. */
   readonly variadic: boolean;
-  /** What is offered instead behind an argument that is one of some words. */
-  readonly after: readonly (Offered & { readonly before: readonly string[] })[];
 }
 
 /** A place on the command line: the program (an empty path) or a command. */
@@ -77,28 +75,13 @@ function offeredOption(option: NamedOption): OfferedOption {
 
 function argumentsOf({ arguments: specs = [] }: CommandSpec): readonly OfferedArgument[] {
   return specs.map((spec, index) => {
-    const { name, variadic = false, after = {} } = spec;
-    return { name, number: index + 1, variadic, ...offered(spec), after: grouped(after) };
+    const { name, variadic = false } = spec;
+    return { name, number: index + 1, variadic, ...offered(spec) };
   });
 }
 
-/** Words behind which the same is offered stand together; where nothing is, they are left out. */
-function grouped(after: Readonly<Record<string, Offer>>): OfferedArgument['after'] {
-  const groups = new Map<string, { before: string[] } & Offered>();
-  for (const [word, offer] of Object.entries(after)) {
-    const what = offered(offer);
-    if (isNothing(what)) continue;
-    const key = JSON.stringify(what);
-    const group = groups.get(key) ?? { ...what, before: [] };
-    group.before.push(word);
-    groups.set(key, group);
-  }
-  return [...groups.values()];
-}
-
-function offered({ choices, suggests, completes, json }: Offer): Offered {
-  const words = choices ?? suggests ?? (json === 'boolean' ? ['true', 'false'] : []);
-  return { words, completes };
+function offered({ choices, suggests, completes }: Pick<Kind<unknown>, 'choices' | 'suggests' | 'completes'>): Offered {
+  return { words: choices ?? suggests ?? [], completes };
 }
 
 export function isNothing({ words, completes }: Offered): boolean {

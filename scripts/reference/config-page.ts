@@ -1,4 +1,4 @@
-import { CONFIG_PARAGRAPHS, configRows, EXAMPLE_CONFIG } from '../topics.ts';
+import { CONFIG_PARAGRAPHS, configRows, EXAMPLE_CONFIG } from '../../src/help/topics.ts';
 import { seeAlso } from './command-page.ts';
 import { escaped, lines, page, paragraphs, type Release, tagged, verbatim } from './roff.ts';
 

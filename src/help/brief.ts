@@ -1,6 +1,6 @@
-import { named } from '../../spec/option.ts';
-import { paragraph, section } from '../columns.ts';
-import { HELP_OPTION, type Placed, PURPOSE, sentence, VERSION_OPTION } from '../describe.ts';
+import { named } from '../spec/option.ts';
+import { paragraph, section } from './columns.ts';
+import { HELP_OPTION, type Placed, PURPOSE, sentence, VERSION_OPTION } from './describe.ts';
 import { argumentsSection, commandsSection, examplesSection, joined, optionRow, usage } from './sections.ts';
 
 /** How many examples short help has room for. */

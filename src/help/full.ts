@@ -1,7 +1,7 @@
-import { paragraph, section } from '../columns.ts';
-import { type Placed, PURPOSE, sentence, VERSION_OPTION } from '../describe.ts';
-import { EVERY_EXIT, exitRows } from '../exits.ts';
 import { SHARED_ELSEWHERE } from './brief.ts';
+import { paragraph, section } from './columns.ts';
+import { type Placed, PURPOSE, sentence, VERSION_OPTION } from './describe.ts';
+import { EVERY_EXIT, exitRows } from './exits.ts';
 import {
   argumentsSection,
   commandsSection,
