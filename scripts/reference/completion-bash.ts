@@ -77,10 +77,10 @@ _filings_paths() {
 _filings_names() {
   local count=$((\${#line[@]} - 2)) quote='' double='"' single="'" bare="\${current//\\\\?/}" begin="\${current//[\\\\\\'\\"]/}"
   local -a words=("\${line[@]:1:count}")
-  if [[ \${words[*]} == *[$\`]* ]]; then return; fi
+  if [[ \${words[*]} == *[\\$\\\`]* ]]; then return; fi
   if [[ $current == [\\'\\"]* ]]; then quote="\${current:0:1}"; elif [[ $bare == *[\\'\\"]* ]]; then return; fi
   words=("\${words[@]//[\\\\\\'\\"]/}")
-  words=("\${words[@]/#~//$HOME/}")
+  words=("\${words[@]/#\\~\\//$HOME/}")
   while IFS= read -r word; do
     if [[ ! $word || $word != "$begin"* ]]; then continue; fi
     if [[ $quote == "$single" ]]; then
