@@ -394,12 +394,12 @@ _filings_token_keygen() {
 
 _filings_serve() {
   _arguments -s -S \
-    '(--host)--host=''[where to listen; beyond loopback it wants a key of your own]:ADDRESS: ' \
-    '(--port)--port=''[0 takes a free one]:PORT: ' \
-    '*--jwt-key=''[a public key\: wants JWTs too (repeatable)]:PUBLIC:_files' \
-    '(--jwt-secret)--jwt-secret=''[an HMAC secret\: wants JWTs too]:FILE:_files' \
-    '(--latency)--latency=''[delays each answer]:MS: ' \
-    '(--rate-limit)--rate-limit=''[answers 429 above that]:N/s|N/m: ' \
+    '(--host)--host=''[listen here; not loopback\: needs a key of your own]:ADDRESS: ' \
+    '(--port)--port=''[listen on this port; 0 takes a free one]:PORT: ' \
+    '*--jwt-key=''[also require a JWT that this public key verifies (repeatable)]:PUBLIC:_files' \
+    '(--jwt-secret)--jwt-secret=''[also require a JWT that this HMAC secret verifies]:FILE:_files' \
+    '(--latency)--latency=''[delay each answer]:DURATION: ' \
+    '(--rate-limit)--rate-limit=''[answer 429 above this rate]:N/s|N/m: ' \
     '(--config)--config=''[the config file; $XDG_CONFIG_HOME/filings/config.json or ~/.config/filings/config.json unless told]:FILE:_files' \
     '(--profile)--profile=''[the config file'\''s profile to use]:NAME: ' \
     '(--base-url)--base-url=''[where the service is, with or without its /v1]:URL: ' \

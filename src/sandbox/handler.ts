@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { sleep } from '../abort.ts';
 import { Secrets } from '../secrets/secrets.ts';
 import type { Archive } from './archive/archive.ts';
 import { type PresentedCredentials, readCredentials } from './credentials.ts';
@@ -46,7 +46,7 @@ export function createHandler(archive: Archive, options: HandlerOptions, closing
     const target = parseTarget(request.url ?? '');
     const credentials = target && readCredentials(target, request.headersDistinct);
     const traceId = `sandbox-${++count}`;
-    if (latencyMs > 0) await sleep(latencyMs, undefined, { signal: closing }).catch(() => {});
+    if (latencyMs > 0) await sleep(latencyMs, closing).catch(() => {});
     const reply = await decide({ request, target, credentials, traceId });
     const { status, note } = reply;
     const method = request.method ?? '';

@@ -45,6 +45,16 @@ describe('filings serve', () => {
     expect(running.log()).not.toContain('flag-key-1');
   });
 
+  it('never takes the key of the config file, which is for the real service', async () => {
+    const config = join(folder, 'config.json');
+    await writeFile(config, JSON.stringify({ baseUrl: 'https://h.example', apiKey: 'key-of-the-service' }), {
+      mode: 0o600,
+    });
+    const running = await served(['--config', config]);
+    expect(await running.status(LISTING, { 'X-Service-Key': 'key-of-the-service' })).toBe(401);
+    expect(await running.status(LISTING, { 'X-Service-Key': 'sandbox-key' })).toBe(200);
+  });
+
   it('answers loopback names in Host alone', async () => {
     const { url } = await served([]);
     const { host, port } = new URL(url);
@@ -141,6 +151,7 @@ describe('filings serve', () => {
     ],
     ['what is looked up like other machines', ['--host', 'x.localhost'], 2, '--host x.localhost: the default key'],
     ['a bad latency', ['--latency', '-1'], 2, '--latency'],
+    ['a latency without a unit', ['--latency', '200'], 2, '--latency'],
     ['a bad rate', ['--rate-limit', 'fast'], 2, '--rate-limit: '],
     ['no rate', ['--rate-limit', '0/s'], 2, '--rate-limit: '],
     ['a missing JWT key', ['--jwt-key', '/nonexistent/key.pem'], 2, 'no such file'],

@@ -47,7 +47,7 @@ describe('shared options', () => {
   });
 
   test('those of the command arrive read, with their defaults', () => {
-    expect(ran('serve --latency 20 --rate-limit 90/m').options).toEqual({
+    expect(ran('serve --latency 20ms --rate-limit 90/m').options).toEqual({
       host: '127.0.0.1',
       port: 8787,
       jwtKey: [],

@@ -7,11 +7,11 @@ import { requireFit } from '../../jwt/key/key-fit.ts';
 import { isPublicMaterial, loadSecret, loadVerificationKey, type VerificationKey } from '../../jwt/key/keys.ts';
 import { firstLook } from '../../sandbox/archive/first-look.ts';
 import { startSandbox } from '../../sandbox/server.ts';
-import { configCommand } from '../../settings/hint-command.ts';
+import type { Level } from '../../settings/layers.ts';
 import { resolveSettings } from '../../settings/resolve.ts';
 import { readKey } from '../../settings/secrets/source.ts';
 import type { Settings } from '../../settings/settings.ts';
-import type { Flags, Invocation } from '../../spec/invocation.ts';
+import type { Invocation } from '../../spec/invocation.ts';
 import type { Values } from '../../spec/option.ts';
 import { valueError } from '../../spec/values.ts';
 import { isBrokenPipe, write } from '../../stdio/output.ts';
@@ -22,6 +22,7 @@ import { introduce } from './introduction.ts';
 import type { OPTIONS } from './spec.ts';
 
 const DEFAULT_KEY = 'sandbox-key';
+const OF_THIS_RUN: readonly Level[] = ['flag', 'env'];
 /** Log lines are dropped while a reader of stderr leaves more than this unread, in bytes. */
 const LOG_BACKLOG = 1024 * 1024;
 
@@ -31,14 +32,16 @@ export async function run({ args, options, flags }: Invocation<typeof OPTIONS>, 
   const { settings, given } = await resolveSettings({ ...flags, sandbox: false }, world);
   const tell = teller(settings, world);
   const host = hostOf(options.host);
-  const { port, latency: latencyMs, rateLimit } = options;
+  const { port, latency: latencyMs = 0, rateLimit } = options;
   const directory = directoryOf(args[0], world);
   const jwtKeys = await jwtKeysOf(options, world);
+  // The config file's key is for the real service.
+  const keyFrom = [given.get('apiKey'), given.get('apiKeyFile')].find((one) => one && OF_THIS_RUN.includes(one.level));
   const sandbox = await startSandbox({
     directory,
     host,
     port,
-    apiKey: await keyFor(host, settings, flags, world),
+    apiKey: await keyFor(host, keyFrom && settings.key, world),
     jwtKeys,
     latencyMs,
     ...(rateLimit && { rateLimit }),
@@ -47,7 +50,6 @@ export async function run({ args, options, flags }: Invocation<typeof OPTIONS>, 
   });
   try {
     // Before the URL: whoever waits for that on stdout finds all of this on stderr, and the request log behind it.
-    const keyFrom = given.get('apiKey') ?? given.get('apiKeyFile') ?? given.get('apiKeyCommand');
     const look = await firstLook(directory);
     const { url } = sandbox;
     const wantsToken = jwtKeys.length > 0;
@@ -74,14 +76,14 @@ function teller({ quiet, errorFormat }: Settings, { stderr, secrets }: World): T
  * Beyond loopback the default key, which every copy of the program knows, would let in whoever comes.
  * @throws FilingsError `usage`, and what reading the key throws
  */
-async function keyFor(host: string, { key }: Settings, flags: Flags, world: World): Promise<string> {
+async function keyFor(host: string, key: Settings['key'], world: World): Promise<string> {
   const given = key && (await readKey(key, world));
   if (isLoopback(host) || (given !== undefined && given !== DEFAULT_KEY)) return given ?? DEFAULT_KEY;
   throw new FilingsError(
     'usage',
     `--host ${host}: the default key is not for an address that other machines may reach`,
     {
-      hint: `give it a key of its own: --api-key-file FILE, FILINGS_API_KEY or apiKey in the config file: ${configCommand('filings config set api-key', flags)}`,
+      hint: 'give it a key of its own: --api-key-file FILE or FILINGS_API_KEY',
     },
   );
 }
