@@ -186,8 +186,7 @@ complete -c filings -n '__filings_at \'download\'' -s v -l verbose -d 'requests,
 complete -c filings -n '__filings_at \'download\'' -s h -l help -d 'show help: -h on one screen, --help all of it'
 
 complete -c filings -n '__filings_at \'verify\' 1+' -a '(__filings_directories)'
-complete -c filings -n '__filings_at \'verify\'' -l json -d 'JSON Lines, one a file that is not as listed, then a sum'
-complete -c filings -n '__filings_at \'verify\'' -l prune -d 'rewrite each SHA256SUMS sorted, one entry a name'
+complete -c filings -n '__filings_at \'verify\'' -l json -d 'print JSON Lines: each file that is not as listed, then a summary'
 complete -c filings -n '__filings_at \'verify\'' -l config -r -F -d 'the config file; $XDG_CONFIG_HOME/filings/config.json or ~/.config/filings/config.json unless told'
 complete -c filings -n '__filings_at \'verify\'' -l profile -x -d 'the config file\'s profile to use'
 complete -c filings -n '__filings_at \'verify\'' -l base-url -x -d 'where the service is, with or without its /v1'

@@ -161,8 +161,7 @@ _filings_download() {
 
 _filings_verify() {
   _arguments -s -S \
-    '(--json)--json''[JSON Lines, one a file that is not as listed, then a sum]' \
-    '(--prune)--prune''[rewrite each SHA256SUMS sorted, one entry a name]' \
+    '(--json)--json''[print JSON Lines\: each file that is not as listed, then a summary]' \
     '(--config)--config=''[the config file; $XDG_CONFIG_HOME/filings/config.json or ~/.config/filings/config.json unless told]:FILE:_files' \
     '(--profile)--profile=''[the config file'\''s profile to use]:NAME: ' \
     '(--base-url)--base-url=''[where the service is, with or without its /v1]:URL: ' \

@@ -15,7 +15,6 @@ const bundler = await context({
   entryPoints: {
     main: 'src/main.ts',
     'hash-worker': 'src/disk/hash/hash-worker.ts',
-    'hash-thread': 'src/transfer/checksums/verify/hash-thread.ts',
   },
   bundle: true,
   splitting: true,

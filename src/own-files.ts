@@ -7,6 +7,6 @@ export interface ThreadCode {
 }
 
 /** `name` is that of a file of dist/, without `.js`; `root` is the program's own folder. */
-export function threadCode(name: 'hash-worker' | 'hash-thread', root: string): ThreadCode {
+export function threadCode(name: 'hash-worker', root: string): ThreadCode {
   return { code: join(root, `dist/${name}.js`), eval: false };
 }

@@ -19,7 +19,7 @@ const DONE = '0001234567-24-000001\t0123456789abcdef\t2024-05-01T00:00:00Z\t3\n'
 const APPENDERS: readonly (readonly [string, source: string, line: string, look: number])[] = [
   [
     'SHA256SUMS',
-    `import { appendLines } from './src/transfer/checksums/append.ts';
+    `import { appendLines } from './src/checksums/append.ts';
      const [path, line] = process.argv.slice(2);
      await appendLines({ path, shown: path, uid: process.getuid() }, Buffer.from(line));`,
     `${HEX}  a\n`,

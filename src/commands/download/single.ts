@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import { ChecksumFiles } from '../../checksums/checksum-files.ts';
 import { FilingsError } from '../../errors.ts';
 import type { Session } from '../../session/session.ts';
 import { descriptorAt, isStreamPath, pathWriter, stdoutWriter } from '../../stdio/byte-writer.ts';
@@ -12,7 +13,6 @@ import type { Outcome, Wanted } from '../../transfer/outcome.ts';
 import { keptLine, outcomeLine, setbackWait } from '../../transfer/report.ts';
 import type { Watcher } from '../../transfer/transfer.ts';
 import type { World } from '../../world.ts';
-import { checksumsOf } from './checksums.ts';
 import type { Order } from './order/order.ts';
 import { targetAt } from './target.ts';
 
@@ -31,8 +31,9 @@ export async function fetchSingle(wanted: Wanted, order: Order, tools: SingleToo
   };
   if (stream) return finished(await fetchToStream(wanted, stream, fetching, signal, watcher));
   const outcome = await fetchToDisk(wanted, target, fetching, signal, watcher);
-  const sums = checksumsOf(order, world);
-  return finished(sums ? await keepChecksum(outcome, target, sums, fetching.places, signal) : outcome);
+  if (!order.options.checksums) return finished(outcome);
+  const sums = new ChecksumFiles({ uid: world.uid, now: world.now, flushed: false });
+  return finished(await keepChecksum(outcome, target, sums, signal));
 }
 
 /** Its path below DIR; with `--output` it has none. Throws `usage` for a name that the layout can't place. */

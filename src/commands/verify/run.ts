@@ -1,29 +1,23 @@
-import { availableParallelism } from 'node:os';
+import { takeTurn } from '../../abort.ts';
+import { findDirectories, type Root, rootsOf } from '../../checksums/find.ts';
+import { verifyDirectory } from '../../checksums/verify.ts';
+import type { ByteText } from '../../disk/byte-text.ts';
 import { FilingsError } from '../../errors.ts';
-import { threadCode } from '../../own-files.ts';
 import { startDeadline } from '../../session/deadline.ts';
 import { type Resolved, resolveSettings } from '../../settings/resolve.ts';
 import type { Invocation } from '../../spec/invocation.ts';
 import { isBrokenPipe, write } from '../../stdio/output.ts';
-import { createProgress, type FileProgress, type Progress } from '../../terminal/progress/progress.ts';
-import { humanBytes } from '../../terminal/units.ts';
-import {
-  type Finding,
-  findingLine,
-  summaryLine,
-  summaryText,
-  VerifyCounts,
-  verifyError,
-} from '../../transfer/checksums/verify/findings.ts';
-import { type Root, rootsOf, verify } from '../../transfer/checksums/verify/verify.ts';
+import { createProgress, type Progress } from '../../terminal/progress/progress.ts';
+import { isPartLike } from '../../transfer/sinks/part/part-name.ts';
 import type { World } from '../../world.ts';
+import { Findings, summaryLine, summaryText, verifyError } from './findings.ts';
 import type { OPTIONS } from './spec.ts';
 
-/** The most threads that are of use. */
-const MOST_THREADS = 64;
 const SIGPIPE = 13;
 /** After the signal, a reader has so long to take what was still to be told. */
 const LAST_WORDS_MS = 1000;
+/** So long the synchronous work goes on before signals, timers and progress have their turn. */
+const SLICE_MS = 10;
 
 /** `filings verify`: whether what was downloaded is still what it was, without asking the service. */
 export async function run({ args, options, flags }: Invocation<typeof OPTIONS>, world: World): Promise<number> {
@@ -32,9 +26,7 @@ export async function run({ args, options, flags }: Invocation<typeof OPTIONS>, 
   const progress = await progressOf(resolved, world);
   try {
     const roots = await rootsOf(args, world.cwd);
-    const threads = threadsFor(resolved);
-    const order = { roots, threads, json: options.json, prune: options.prune };
-    const error = await verifyAll(order, world, progress, deadline.signal);
+    const error = await verifyAll({ roots, named: args, json: options.json }, world, progress, deadline.signal);
     if (error) throw error;
     return 0;
   } catch (error) {
@@ -49,54 +41,56 @@ export async function run({ args, options, flags }: Invocation<typeof OPTIONS>, 
 
 interface Order {
   readonly roots: readonly Root[];
-  readonly threads: number;
+  /** The directories as they were named. */
+  readonly named: readonly string[];
   readonly json: boolean;
-  readonly prune: boolean;
 }
 
 /** Tells what it finds and sums it up, also when something stops it; gives what it ends with. */
 async function verifyAll(
-  { roots, threads, json, prune }: Order,
+  { roots, named, json }: Order,
   world: World,
   progress: Progress,
   signal: AbortSignal,
 ): Promise<FilingsError | undefined> {
-  const began = world.monotonic();
-  const counts = new VerifyCounts();
+  const { monotonic } = world;
+  const began = monotonic();
   const stdout = progress.beside(world.stdout);
-  const tell = (findings: readonly Finding[]) =>
-    write(stdout, findings.map((finding) => findingLine(finding, json)).join(''), signal);
-  const { fail, note } = { fail: progress.failure, note: (text: string) => progress.note(`warning: ${text}`) };
-  const checking = { counts, tell, fail, note, prune, uid: world.uid, signal };
-  let shown: FileProgress | undefined;
-  const moved = (bytes: number) => {
-    counts.bytes += bytes;
-    if (shown === undefined) {
-      shown = progress.start({ name: 'verified', offset: 0 });
-      shown.total(undefined);
-    }
-    shown.advance(bytes);
+  const findings = new Findings(progress, json);
+  let sliceBegan = began;
+  const turn = async () => {
+    if (monotonic() - sliceBegan < SLICE_MS) return;
+    signal.throwIfAborted();
+    await write(stdout, findings.take(), signal);
+    await takeTurn(signal);
+    sliceBegan = monotonic();
   };
-  const thread = threadCode('hash-thread', world.root);
-  const stoppedBy = await verify(roots, checking, { thread, threads, moved }).then(
-    () => undefined,
-    (error: unknown) => {
-      if (signal.aborted && signal.reason instanceof FilingsError) return signal.reason;
-      throw error;
-    },
-  );
-  shown?.finish();
-  const error = verifyError(counts, stoppedBy);
-  const words = summaryLine(counts, world.monotonic() - began, error);
-  if (json) await write(stdout, words, AbortSignal.timeout(LAST_WORDS_MS));
-  progress.note(summaryText(counts, humanBytes));
+  const stoppedBy = await verifyRoots(roots, findings, turn).catch((error: unknown) => {
+    if (signal.aborted && signal.reason instanceof FilingsError) return signal.reason;
+    throw error;
+  });
+  const { counts } = findings;
+  const error = verifyError(counts, named, stoppedBy);
+  const last = findings.take() + (json ? summaryLine(counts, monotonic() - began, error) : '');
+  await write(stdout, last, stoppedBy ? AbortSignal.timeout(LAST_WORDS_MS) : signal);
+  findings.finish();
+  progress.note(summaryText(counts));
   return error;
 }
 
-/** As many as `--jobs` says; unless that was said, no more than there are processors. */
-function threadsFor({ settings, given }: Resolved): number {
-  const most = given.get('jobs')?.level === 'default' ? availableParallelism() : MOST_THREADS;
-  return Math.max(1, Math.min(settings.jobs, most));
+/** Throws what `turn` throws. */
+async function verifyRoots(roots: readonly Root[], findings: Findings, turn: () => Promise<void>): Promise<undefined> {
+  const { counts, add, hashed } = findings;
+  const unreadable = (path: ByteText, error: unknown) => add({ result: 'unreadable', path, error });
+  const same = () => {
+    counts.same += 1;
+  };
+  for (const root of roots) {
+    for await (const directory of findDirectories(root, { ignores: isPartLike, unreadable, turn })) {
+      counts.directories += 1;
+      for await (const finding of verifyDirectory(directory, { same, hashed, turn })) add(finding);
+    }
+  }
 }
 
 function progressOf({ settings }: Resolved, { stderr, env, secrets, monotonic, interrupt }: World): Promise<Progress> {

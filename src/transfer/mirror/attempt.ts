@@ -1,9 +1,9 @@
 import type { Stats } from 'node:fs';
 import { lstat } from 'node:fs/promises';
+import type { ChecksumFiles } from '../../checksums/checksum-files.ts';
 import { sha256OfFile } from '../../disk/hash/sha256.ts';
 import { FilingsError } from '../../errors.ts';
-import type { ChecksumFiles } from '../checksums/checksum-files.ts';
-import { type Fetching, fetchToDisk, type Target, whereOf } from '../fetch-file.ts';
+import { type Fetching, fetchToDisk, type Target } from '../fetch-file.ts';
 import type { Limits } from '../limits/limits.ts';
 import { countedWatcher, type Throttle } from '../limits/throttle.ts';
 import type { Ending } from '../many/run-many.ts';
@@ -13,7 +13,6 @@ import { Proof } from '../proof.ts';
 import type { Expanded, ExpandedFile } from '../selection/expanded.ts';
 import type { Watcher } from '../transfer.ts';
 import { keepChecksum } from './keep-checksum.ts';
-import type { UnflushedSums } from './unflushed-sums.ts';
 
 /** How one of a selection's things ended; a file has an outcome. */
 export interface Attempted extends Ending {
@@ -34,8 +33,6 @@ export interface Attempting {
   /** Tells what would be done. */
   readonly onPlanned: (outcome: Outcome) => void;
   readonly checksums: ChecksumFiles | undefined;
-  /** With a done list. */
-  readonly unflushed: UnflushedSums | undefined;
 }
 
 /** What one of a run's things is dealt with in. */
@@ -65,7 +62,7 @@ async function fetchWithin(
   attempting: Attempting,
   { signal, arrived }: Within,
 ): Promise<Attempted> {
-  const { limits, throttle, fetching, targetOf, checksums, unflushed } = attempting;
+  const { limits, throttle, fetching, targetOf, checksums } = attempting;
   const target = targetOf(file.path);
   if (!(await isKept(target))) {
     const limit = limits.reached();
@@ -75,9 +72,7 @@ async function fetchWithin(
   const shown = attempting.watch(file);
   const watcher = countedWatcher({ ...shown, arrived }, limits, throttle, signal);
   const fetched = await fetchToDisk(file, target, fetching, signal, watcher);
-  const outcome = checksums ? await keepChecksum(fetched, target, checksums, fetching.places, signal) : fetched;
-  // It has a hash when it was listed just now.
-  if (!outcome.error) await unflushed?.note(whereOf(target), outcome.sha256 !== undefined);
+  const outcome = checksums ? await keepChecksum(fetched, target, checksums, signal) : fetched;
   shown.finish(outcome);
   if (outcome.error && wasKeptAway(outcome)) return { limit: outcome.error };
   return { outcome, error: outcome.error, asked: outcome.attempts > 0 };

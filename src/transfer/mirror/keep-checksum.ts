@@ -1,10 +1,9 @@
-import { basename } from 'node:path';
+import { basename, dirname } from 'node:path';
+import type { ChecksumFiles } from '../../checksums/checksum-files.ts';
 import { sha256OfFile } from '../../disk/hash/sha256.ts';
 import { FilingsError } from '../../errors.ts';
-import type { ChecksumFiles } from '../checksums/checksum-files.ts';
-import { type Target, whereOf } from '../fetch-file.ts';
+import type { Target } from '../fetch-file.ts';
 import type { Outcome } from '../outcome.ts';
-import type { Places } from '../places.ts';
 
 /**
  * Lists a file that stands in its directory's SHA256SUMS; one that was there already is hashed when it is not listed. A file
@@ -12,20 +11,17 @@ import type { Places } from '../places.ts';
  */
 export async function keepChecksum(
   outcome: Outcome,
-  target: Target,
+  { path, shown }: Target,
   sums: ChecksumFiles,
-  places: Places,
   signal: AbortSignal,
 ): Promise<Outcome> {
   if (outcome.error) return outcome;
-  const name = basename(target.path);
+  const [directory, name] = [dirname(path), basename(path)];
   try {
-    return await places.use(whereOf(target), async ({ directory }) => {
-      if (outcome.result === 'skipped' && (await sums.isListed(directory, name))) return outcome;
-      const sha256 = outcome.sha256 ?? (await sha256OfFile(directory.entry(name), target.shown, signal));
-      await sums.add(directory, name, sha256);
-      return { ...outcome, sha256 };
-    });
+    if (outcome.result === 'skipped' && (await sums.isListed(directory, name))) return outcome;
+    const sha256 = outcome.sha256 ?? (await sha256OfFile(path, shown, signal));
+    await sums.add(directory, name, sha256);
+    return { ...outcome, sha256 };
   } catch (error) {
     if (!(error instanceof FilingsError)) throw error;
     return { ...outcome, result: 'failed', bytes: 0, verifiedLength: false, error };

@@ -29,7 +29,7 @@ const SEEN = [
   'the done line before the files',
   'checksums are not flushed before the done line',
 ];
-// A prune and a killed run are not part of what is played here.
+// A killed run is not part of what is played here.
 const tried = process.env.FILINGS_POWER_CUT_MUTANTS === 'all' ? Object.keys(MUTANTS) : SEEN.slice(0, 1);
 
 const disk = await DiskImage.make().catch((error: Error) => error);

@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto';
-import { belongsToSums } from '../../../src/transfer/checksums/sums-name.ts';
 import { namesOf, parsePartName } from '../../../src/transfer/sinks/part/part-name.ts';
 import { parseRecord } from '../../../src/transfer/sinks/part/resume-record.ts';
 import { readReport } from '../../program/batch.ts';
@@ -34,8 +33,6 @@ export function faultsOf(tree: Tree, told: string, expectation: Expectation): st
         if (found && sha256Of(found) !== sha256 && !mayDiffer(expectation))
           faults.push(`the hash of ${path}/${file} is another`);
       }
-    } else if (belongsToSums(name)) {
-      // What a rewrite holds or makes, which is not in its place.
     } else if (name.startsWith('.')) faults.push(...partFaults(tree, number, name, expectation));
     else if (number !== '' && !stands(path)) faults.push(`${path} is neither whole nor old: ${content.length} bytes`);
   }

@@ -1,9 +1,7 @@
-import { createHash } from 'node:crypto';
 import { accession } from '../../servers/archive.ts';
 import { MIRROR } from '../mirror-line.ts';
 import type { Tree } from './crash-state.ts';
 import type { Act, Killed, Scenario } from './scenario.ts';
-import { bodyOf } from './service.ts';
 
 const BATCH = [...MIRROR, '-j', '3', '--retries', '0'];
 const FILED = [...BATCH, '--report', 'report'];
@@ -27,22 +25,6 @@ function alone(path: string, mood: Act['mood'] = {}): Act {
   const options = ['--report', 'report', '-q', '--retries', '0'];
   return { args: ['download', FILING, name, '-o', path, ...options], mood };
 }
-
-/** Some filings as they stand, listed out of order, one twice, with a hash that was another in between. */
-const LISTED: Tree = new Map(
-  [0, 1, 2].flatMap((at) => {
-    const number = accession(at);
-    const names = ['f1.htm', 'f0.htm', ...(at === 0 ? ['large.htm'] : [])];
-    const line = (name: string, content: Buffer) => `${createHash('sha256').update(content).digest('hex')}  ${name}\n`;
-    const sums = names.map((name) => line(name, bodyOf(number, name, 1)));
-    const text = [line('f0.htm', Buffer.from('other')), ...sums, sums[0]].join('');
-    const files = names.map((name) => [`out/${number}/${name}`, bodyOf(number, name, 1)] as const);
-    return [...files, [`out/${number}/SHA256SUMS`, Buffer.from(text)] as const];
-  }),
-);
-
-/** The rewrite of a checksum file. */
-export const PRUNED: Scenario = { name: 'a prune', acts: [{ args: ['verify', 'out', '--prune'] }], old: LISTED };
 
 function killed(when: string, at: Killed['at'], named: Killed['named']): Scenario {
   const acts = [{ args: FILED, killed: { at, named } }, { args: FILED }];
@@ -100,7 +82,6 @@ export const SCENARIOS: readonly Scenario[] = [
     old: BESIDE,
     files: [LARGE, ...BESIDE.keys()],
   },
-  PRUNED,
   { name: 'two batches at once', acts: [{ args: FILED, beside: { args: FILED } }], sweeps: LISTED_ANEW },
   {
     name: 'two batches at once, the first of which is killed',

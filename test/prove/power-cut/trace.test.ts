@@ -6,7 +6,7 @@ import { container, obstacle } from '../container.ts';
 import { dice } from './crash-state.ts';
 import { faultsOf } from './invariants.ts';
 import { environment, rebooted, rebuild, type Scenario, treeAt } from './scenario.ts';
-import { BATCH_ALONE, KILLED, PRUNED, SCENARIOS } from './scenarios.ts';
+import { BATCH_ALONE, KILLED, SCENARIOS } from './scenarios.ts';
 import { expectationOf, type Stage, type State, search } from './search.ts';
 import { startFilings } from './service.ts';
 import { MUTANTS, OFTEN, variant } from './variant.ts';
@@ -22,7 +22,6 @@ const REACH = {
 /** What a batch alone doesn't do. */
 const SHOWN_BY: Readonly<Record<string, Scenario>> = {
   'what a killed run left is not flushed': KILLED,
-  'a rewritten checksum file is not flushed': PRUNED,
 };
 const PATIENCE = 3_600_000;
 

@@ -39,7 +39,6 @@ export const MUTANTS: Readonly<Record<string, Edit>> = {
     '',
   ],
   'checksums are not flushed before the done line': ['src/transfer/mirror/ledger.ts', 'await this.#beforeDone();', ''],
-  'a rewritten checksum file is not flushed': ['src/transfer/checksums/rewrite.ts', 'await file.sync();', ''],
   'a record promises before the flush': ['src/disk/gathered-file.ts', '.datasync()', '.stat()'],
 };
 

@@ -1,3 +1,4 @@
+import { ChecksumFiles } from '../../../checksums/checksum-files.ts';
 import { FilingsError } from '../../../errors.ts';
 import type { AccessionNumber } from '../../../service/accession.ts';
 import { listFiles } from '../../../session/list-files.ts';
@@ -6,10 +7,8 @@ import type { RunEnd } from '../../../transfer/many/run-many.ts';
 import type { Attempting } from '../../../transfer/mirror/attempt.ts';
 import { Ledger } from '../../../transfer/mirror/ledger.ts';
 import { mirror, type Telling } from '../../../transfer/mirror/mirror.ts';
-import { UnflushedSums } from '../../../transfer/mirror/unflushed-sums.ts';
 import { outcomeLine } from '../../../transfer/report.ts';
 import type { ExpansionOptions } from '../../../transfer/selection/expansion.ts';
-import { checksumsOf } from '../checksums.ts';
 import type { Order } from '../order/order.ts';
 import { watched } from '../single.ts';
 import { targetAt } from '../target.ts';
@@ -25,7 +24,7 @@ interface FetchEnd extends RunEnd {
 /** Fetches what the lines select, and tells of it meanwhile. Throws what is no failure of one file, such as a defect. */
 export async function fetchSelected(order: Order, lines: Lines, tools: BatchTools): Promise<FetchEnd> {
   const attempting = attemptingOf(order, tools);
-  const ledger = new Ledger(tools.books, () => attempting.unflushed?.flush());
+  const ledger = new Ledger(tools.books, () => attempting.checksums?.flush());
   let alone: FilingsError | undefined;
   const telling = tellingOf(order, lines, tools, (error) => {
     alone = error;
@@ -81,13 +80,12 @@ function tellingOf(
 }
 
 function attemptingOf(order: Order, { session, fetching, limits, throttle, books, world }: BatchTools): Attempting {
-  const checksums = checksumsOf(order, world);
+  const { uid, now } = world;
   return {
     fetching,
     limits,
     throttle,
-    checksums,
-    unflushed: checksums && books.done ? new UnflushedSums(checksums, fetching.places) : undefined,
+    checksums: order.options.checksums ? new ChecksumFiles({ uid, now, flushed: books.done !== undefined }) : undefined,
     dryRun: order.options.dryRun,
     targetOf: (path) => targetAt(path, order, world.cwd),
     watch(file) {

@@ -1,0 +1,102 @@
+import { opendirSync } from 'node:fs';
+import { realpath } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { type ByteText, bytesOf, byteText } from '../disk/byte-text.ts';
+import { readFailure } from '../disk/failure.ts';
+import { errnoOf, FilingsError } from '../errors.ts';
+import { SUMS_NAME } from './read.ts';
+import { joined, type SumsDirectory } from './verify.ts';
+
+const ENTRIES_A_READ = 512;
+
+/** A directory to look through. */
+export interface Root {
+  /** Absolute, without links. */
+  readonly real: string;
+  /** As it was named. */
+  readonly shown: string;
+}
+
+/**
+ * The directories to look through, each once: one that lies in another is looked through with that.
+ * @throws FilingsError `usage` for what is no directory, `local_io`
+ */
+export async function rootsOf(directories: readonly string[], cwd: string): Promise<Root[]> {
+  const roots: Root[] = [];
+  for (const shown of directories) roots.push({ real: await realDirectory(shown, cwd), shown: plain(shown) });
+  const within = (inner: Root, outer: Root) => inner.real.startsWith(outer.real === '/' ? '/' : `${outer.real}/`);
+  const first = (root: Root) => roots.find(({ real }) => real === root.real);
+  return roots.filter(
+    (root) => first(root) === root && !roots.some((other) => other.real !== root.real && within(root, other)),
+  );
+}
+
+async function realDirectory(shown: string, cwd: string): Promise<string> {
+  if (shown === '') throw new FilingsError('usage', 'DIRECTORY: must be a directory, and is empty');
+  try {
+    // The slash: of a file it is an error.
+    return await realpath(`${resolve(cwd, shown)}/`);
+  } catch (error) {
+    const errno = errnoOf(error);
+    if (errno !== 'ENOENT' && errno !== 'ENOTDIR') throw readFailure(error, shown);
+    const why = errno === 'ENOENT' ? 'there is no such directory' : 'it is not a directory';
+    throw new FilingsError('usage', `${shown}: ${why}`, { hint: 'name the directory that was downloaded to' });
+  }
+}
+
+/** Without `./` before it and slashes behind it. */
+function plain(directory: string): string {
+  return directory.replace(/^(?:\.\/+)+(?=.)/, '').replace(/(?<=.)\/+$/, '');
+}
+
+export interface Looking {
+  /** Names that no checksum file is meant to list. */
+  readonly ignores: (name: ByteText) => boolean;
+  /** Told of a directory that can't be read; the others go on. */
+  readonly unreadable: (shown: ByteText, error: unknown) => void;
+  /** Gives signals and progress a turn when it is time. Throws the signal's reason. */
+  readonly turn: () => Promise<void>;
+}
+
+/** The directories from a root down that have a SHA256SUMS, each before those below it; no link is followed. Throws what `turn` throws. */
+export async function* findDirectories({ real, shown }: Root, looking: Looking): AsyncGenerator<SumsDirectory> {
+  const waiting: { path: ByteText; shown: ByteText }[] = [{ path: byteText(real), shown: byteText(shown) }];
+  for (let place = waiting.pop(); place; place = waiting.pop()) {
+    const { path, shown } = place;
+    const found = await contentsOf(path, shown, looking);
+    if (!found) continue;
+    const { hasSums, names, below } = found;
+    if (hasSums) yield { path, shown, names };
+    for (const name of below.reverse()) waiting.push({ path: `${path}/${name}`, shown: joined(shown, name) });
+  }
+}
+
+interface Contents {
+  hasSums: boolean;
+  readonly names: ByteText[];
+  readonly below: ByteText[];
+}
+
+async function contentsOf(path: ByteText, shown: ByteText, looking: Looking): Promise<Contents | undefined> {
+  const contents: Contents = { hasSums: false, names: [], below: [] };
+  try {
+    // Names are bytes, which Node's types do not know here.
+    const options = { encoding: 'buffer' as BufferEncoding, bufferSize: ENTRIES_A_READ };
+    const directory = opendirSync(bytesOf(`${path}/.`), options);
+    try {
+      for (let entry = directory.readSync(); entry; entry = directory.readSync()) {
+        const name = (entry.name as unknown as Buffer).toString('latin1');
+        if (entry.isDirectory()) contents.below.push(name);
+        else if (name === SUMS_NAME) contents.hasSums = true;
+        else if (!looking.ignores(name)) contents.names.push(name);
+        await looking.turn();
+      }
+    } finally {
+      directory.closeSync();
+    }
+    return contents;
+  } catch (error) {
+    if (error instanceof FilingsError || errnoOf(error) === undefined) throw error;
+    return void looking.unreadable(shown, error);
+  }
+}

@@ -1,0 +1,169 @@
+import type { FileFinding, Finding } from '../../checksums/verify.ts';
+import { bytesOf, isUtf8, readable } from '../../disk/byte-text.ts';
+import { readFailure } from '../../disk/failure.ts';
+import { FilingsError } from '../../errors.ts';
+import { accessionsIn } from '../../service/accession.ts';
+import { printable, printableJson } from '../../terminal/printable.ts';
+import type { FileProgress, Progress } from '../../terminal/progress/progress.ts';
+import { humanBytes } from '../../terminal/units.ts';
+import { counted, shellWord } from '../../text.ts';
+
+/** What was looked at, and what it came to. */
+export interface VerifyCounts {
+  /** Directories that have a SHA256SUMS. */
+  directories: number;
+  same: number;
+  missing: number;
+  changed: number;
+  unlisted: number;
+  /** Checksum files with a line that can't be read, or without an entry. */
+  damaged: number;
+  /** Checksum files whose last line is incomplete. */
+  torn: number;
+  /** Files and directories that could not be read. */
+  unreadable: number;
+  /** Bytes hashed. */
+  bytes: number;
+}
+
+/** What was found so far: counted, warned of, and as lines for stdout. */
+export class Findings {
+  readonly counts: VerifyCounts = {
+    directories: 0,
+    same: 0,
+    missing: 0,
+    changed: 0,
+    unlisted: 0,
+    damaged: 0,
+    torn: 0,
+    unreadable: 0,
+    bytes: 0,
+  };
+  readonly #progress: Progress;
+  readonly #json: boolean;
+  #untold = '';
+  #shown: FileProgress | undefined;
+
+  constructor(progress: Progress, json: boolean) {
+    this.#progress = progress;
+    this.#json = json;
+  }
+
+  readonly add = (finding: Finding): void => {
+    this.counts[finding.result] += 1;
+    const shown = readable(finding.path);
+    if (finding.result === 'unreadable') {
+      this.#progress.failure(readFailure(finding.error, shown));
+      return;
+    }
+    if (finding.why !== undefined) this.#progress.note(`warning: ${shown}: ${finding.why}`);
+    this.#untold += findingLine(finding, this.#json);
+  };
+
+  readonly hashed = (bytes: number): void => {
+    this.counts.bytes += bytes;
+    if (this.#shown === undefined) {
+      this.#shown = this.#progress.start({ name: 'verified', offset: 0 });
+      this.#shown.total(undefined);
+    }
+    this.#shown.advance(bytes);
+  };
+
+  /** The lines that were not taken yet. */
+  take(): string {
+    const lines = this.#untold;
+    this.#untold = '';
+    return lines;
+  }
+
+  /** Nothing more comes. */
+  finish(): void {
+    this.#shown?.finish();
+  }
+}
+
+/** A finding as a line for stdout: `missing<TAB>PATH`, or a JSON object, which tells bytes that are not UTF-8 apart. */
+function findingLine({ result, path, why }: FileFinding, json: boolean): string {
+  const shown = readable(path);
+  if (!json) return `${result}\t${printable(shown)}\n`;
+  const exact = isUtf8(path) ? {} : { path_base64: bytesOf(path).toString('base64') };
+  // What is no file name is none that can be asked for.
+  const wanted = isUtf8(path) && !(result === 'missing' && why) ? wantedAt(shown) : {};
+  return `${printableJson({ v: 1, path: shown, ...exact, result, ...wanted })}\n`;
+}
+
+/** What `download --input` takes of a path: the accession number that a directory on it is named by, and the file's name. */
+function wantedAt(path: string): { accession_no?: string | undefined; file_name?: string | undefined } {
+  const segments = path.split('/');
+  const at = accessionAt(segments);
+  const [accession] = accessionsIn(segments[at] ?? '');
+  return at >= 0 && at < segments.length - 1 ? { accession_no: accession, file_name: segments.at(-1) } : {};
+}
+
+function accessionAt(segments: readonly string[]): number {
+  return segments.findLastIndex((segment) => /^(?:\d{18}|\d{10}-\d\d-\d{6})$/.test(segment));
+}
+
+/** The last line of `--json`. `ms`: how long it took. */
+export function summaryLine(counts: VerifyCounts, ms: number, error: FilingsError | undefined): string {
+  const summary = { ...counts, files: filesIn(counts), ms: Math.round(ms), exit_code: error?.exitStatus ?? 0 };
+  return `${printableJson({ v: 1, summary })}\n`;
+}
+
+function filesIn({ same, missing, changed }: VerifyCounts): number {
+  return same + missing + changed;
+}
+
+/** The sum of it for a person. */
+export function summaryText(counts: VerifyCounts): string {
+  const { same, directories, unreadable, bytes } = counts;
+  const places = `in ${counted(directories, 'directory', 'directories')}`;
+  const parts = [`${same} of ${filesIn(counts)} files are as listed, ${places} (${humanBytes(bytes)})`];
+  for (const result of ['missing', 'changed', 'unlisted'] as const) {
+    if (counts[result] > 0) parts.push(`${counts[result]} ${result}`);
+  }
+  if (counts.damaged > 0) parts.push(`${counts.damaged} SHA256SUMS damaged`);
+  if (unreadable > 0) parts.push(`${unreadable} cannot be read`);
+  return parts.join(', ');
+}
+
+/** What verifying ends with; undefined: all is right. What stopped it wins, then what was found. `directories`: as they were named. */
+export function verifyError(
+  counts: VerifyCounts,
+  directories: readonly string[],
+  stoppedBy: FilingsError | undefined,
+): FilingsError | undefined {
+  const { missing, changed, damaged, unreadable } = counts;
+  if (stoppedBy !== undefined) return stoppedBy;
+  if (missing + changed > 0) {
+    const files = `${missing} of ${filesIn(counts)} files missing, ${changed} changed`;
+    return new FilingsError('integrity', `verify: ${files}`, { hint: repair(directories) });
+  }
+  if (damaged > 0) {
+    return new FilingsError('integrity', `verify: ${counted(damaged, 'damaged SHA256SUMS', 'damaged SHA256SUMS')}`, {
+      hint: 'delete the unreadable lines; the same download with --checksums lists files again that have no entry',
+    });
+  }
+  if (unreadable > 0) {
+    return new FilingsError(
+      'local_io',
+      `verify: ${counted(unreadable, 'file or directory', 'files or directories')} cannot be read`,
+      { hint: 'check their permissions, and the disk' },
+    );
+  }
+  if (counts.directories > 0) return undefined;
+  return new FilingsError('usage', 'verify: no SHA256SUMS in these directories, nor below', {
+    hint: 'download --checksums keeps one in each directory; sha256sum makes one, too',
+  });
+}
+
+/** The pipeline that repairs a mirror of the default layout. DIR is what the filings' directories are in. */
+function repair(directories: readonly string[]): string {
+  const [only = '', ...others] = directories;
+  const segments = only.split('/');
+  const at = accessionAt(segments);
+  const above = at < 0 ? only : segments.slice(0, at).join('/') || (at > 0 ? '/' : '.');
+  const verified = directories.map((directory) => shellWord(directory)).join(' ');
+  const into = others.length > 0 ? 'DIR' : shellWord(above);
+  return `download them again: filings verify ${verified} --json | filings download -i - -d ${into} --checksums --if-exists overwrite`;
+}

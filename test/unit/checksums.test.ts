@@ -1,0 +1,128 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { isPlainEntry, linesOf, parseSumsLine, sumsLine } from '../../src/checksums/read.ts';
+import { byteText, isUtf8, readable } from '../../src/disk/byte-text.ts';
+
+const HEX = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855';
+
+describe('a line', () => {
+  test.each<[string, string, string]>([
+    ['of text', `${HEX}  primary.htm`, 'primary.htm'],
+    ['of a binary file', `${HEX} *primary.htm`, 'primary.htm'],
+    ['with capital digits', `${HEX.toUpperCase()}  a`, 'a'],
+    ['whose name has spaces around it', `${HEX}   a b `, ' a b '],
+    ['whose name has a star in front', `${HEX}  *a`, '*a'],
+    ['with escapes', `\\${HEX}  a\\\\b\\nc\\rd`, 'a\\b\nc\rd'],
+    ['with a backslash that is none', `${HEX}  a\\nb`, 'a\\nb'],
+    ['in bytes that are not UTF-8', `${HEX}  \xe9`, '\xe9'],
+  ])('%s is read', (_, line, name) => {
+    expect(parseSumsLine(line)).toEqual({ name, sha256: HEX });
+  });
+
+  test.each<[string, string]>([
+    ['one space', `${HEX} a`],
+    ['no name', `${HEX}  `],
+    ['a digit too few', `${HEX.slice(1)}  a`],
+    ['a digit too many', `0${HEX}  a`],
+    ['something in front', ` ${HEX}  a`],
+    ['an unknown escape', `\\${HEX}  a\\t`],
+    ['half an escape', `\\${HEX}  a\\`],
+    ['another form (--tag)', `SHA256 (a) = ${HEX}`],
+    ['a hash alone', HEX],
+    ['a name that a power cut left half of', `${HEX}  prim\0\0\0\0`],
+    ['nothing', ''],
+  ])('%s is none', (_, line) => {
+    expect(parseSumsLine(line)).toBeUndefined();
+  });
+
+  test('is written as sha256sum does', () => {
+    expect(sumsLine({ name: 'a b', sha256: HEX })).toBe(`${HEX}  a b\n`);
+    expect(sumsLine({ name: 'a\\b\nc\rd', sha256: HEX })).toBe(`\\${HEX}  a\\\\b\\nc\\rd\n`);
+  });
+
+  test('whatever the name, it is read back', () => {
+    const names = fc.uint8Array({ minLength: 1, maxLength: 255 }).map((bytes) => Buffer.from(bytes).toString('latin1'));
+    fc.assert(
+      fc.property(
+        names.filter((name) => !name.includes('\0')),
+        (name) => {
+          const line = sumsLine({ name, sha256: HEX });
+          expect(line.indexOf('\n')).toBe(line.length - 1);
+          expect(parseSumsLine(line.slice(0, -1))).toEqual({ name, sha256: HEX });
+        },
+      ),
+    );
+  });
+});
+
+test.each<[string, boolean]>([
+  ['primary.htm', true],
+  ['.hidden', true],
+  ['-rf', true],
+  ['a\\b', true],
+  ['\xe9', true],
+  ['..a', true],
+  ['', false],
+  ['.', false],
+  ['..', false],
+  ['../a', false],
+  ['a/b', false],
+  ['/etc/passwd', false],
+  ['a\0b', false],
+  ['a'.repeat(255), true],
+  ['a'.repeat(256), false],
+])('an entry %j may be opened: %s', (name, plain) => {
+  expect(isPlainEntry(name)).toBe(plain);
+});
+
+describe('a file in pieces', () => {
+  const read = async (text: string, piece: number) => {
+    const pieces = Array.from({ length: Math.ceil(text.length / piece) }, (_, at) =>
+      text.slice(at * piece, (at + 1) * piece),
+    );
+    const found: string[] = [];
+    for await (const lines of linesOf(pieces)) {
+      for (const { number, entry, ended } of lines) found.push(`${number} ${entry?.name}${ended ? '' : ' open'}`);
+    }
+    return found;
+  };
+
+  test.each<[string, string, string[]]>([
+    ['lines', `${HEX}  a\n${HEX} *b\n`, ['1 a', '2 b']],
+    ['Windows line breaks', `${HEX}  a\r\n${HEX}  b\r\n`, ['1 a', '2 b']],
+    ['garbage between', `${HEX}  a\n\0\0\0\n<html>\n${HEX}  b\n`, ['1 a', '2 undefined', '3 undefined', '4 b']],
+    ['empty lines and comments', `\n# made by hand\n${HEX}  a\n\n`, ['3 a']],
+    ['a last line without its break', `${HEX}  a\n${HEX}  b`, ['1 a', '2 b open']],
+    ['a torn last line', `${HEX}  a\n${HEX.slice(0, 40)}`, ['1 a', '2 undefined open']],
+    ['a line without end, then another', `${'x'.repeat(5000)}\n${HEX}  a\n`, ['1 undefined', '2 a']],
+    ['a last line without end', `${HEX}  ${'x'.repeat(5000)}`, ['1 undefined open']],
+    ['nothing', '', []],
+  ])('%s', async (_, text, lines) => {
+    for (const piece of [1, 7, 64, 10_000]) expect(await read(text, piece)).toEqual(lines);
+  });
+
+  test('a line without end is not gathered', async () => {
+    const before = process.memoryUsage().heapUsed;
+    const piece = 'x'.repeat(1 << 16);
+    const endless = {
+      *[Symbol.iterator]() {
+        for (let count = 0; count < 16_384; count += 1) yield piece;
+      },
+    };
+    for await (const _ of linesOf(endless));
+    expect(process.memoryUsage().heapUsed - before).toBeLessThan(100 << 20);
+  });
+});
+
+test.each<[string, string, boolean]>([
+  ['é', 'c3a9', true],
+  ['\\xe9', 'e9', false],
+  ['a\\xc3b', '61c362', false],
+  ['\\xed\\xa0\\x80', 'eda080', false],
+  ['\\xc0\\xaf', 'c0af', false],
+  ['😀', 'f09f9880', true],
+])('bytes for people: %s', (shown, hex, utf8) => {
+  const bytes = Buffer.from(hex, 'hex').toString('latin1');
+  expect([readable(bytes), isUtf8(bytes)]).toEqual([shown, utf8]);
+  if (utf8) expect(byteText(shown)).toBe(bytes);
+});
