@@ -34,6 +34,11 @@ export class ServiceClient {
     return this.#options.again;
   }
 
+  /** The JWT that is sent, where one is. */
+  async token(): Promise<string | undefined> {
+    return this.#options.credentials.token?.();
+  }
+
   /** How far the local clock is ahead of the last answer's, in milliseconds; undefined when none told its date. */
   get clockAhead(): number | undefined {
     return this.#requests.clockAhead;

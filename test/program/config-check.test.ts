@@ -1,5 +1,7 @@
 import { expect, onTestFinished, test } from 'vitest';
+import { head } from '../servers/answers.ts';
 import { startProxy } from '../servers/proxy.ts';
+import { startScripted } from '../servers/scripted.ts';
 import { verdictsIn } from './config-verdicts.ts';
 import { workplace } from './run.ts';
 
@@ -16,3 +18,22 @@ test.each([403, 407, 503])(
     expect(exitCode).toBe(7);
   },
 );
+
+const claims = (exp: unknown) => Buffer.from(JSON.stringify({ nbf: 0, exp })).toString('base64url');
+const jwt = (exp: unknown) => `eyJhbGciOiJIUzI1NiJ9.${claims(exp)}.c2lnbmF0dXJl`;
+const hoursAgo = (hours: number) => Math.floor(Date.now() / 1000) - hours * 3600;
+
+test.each<[string, number, string, Record<string, string>]>([
+  ['an expired token', 401, jwt(hoursAgo(3)), { key: 'unknown', token: 'wrong' }],
+  ['an expired token that is taken all the same', 200, jwt(hoursAgo(3)), { key: 'ok', token: 'wrong' }],
+  ['a valid token', 401, jwt(hoursAgo(-3)), { key: 'wrong', token: 'wrong' }],
+  ['a valid token that is taken', 200, jwt(hoursAgo(-3)), { key: 'ok', token: 'ok' }],
+  ['a token without exp', 401, jwt(undefined), { key: 'wrong', token: 'wrong' }],
+  ['what is no token', 401, 'no-token-at-all', { key: 'wrong', token: 'wrong' }],
+])('%s, answered by %i', async (_, status, token, expected) => {
+  const server = await startScripted((socket) => void socket.end(`${head(status, { 'Content-Length': 2 })}[]`));
+  onTestFinished(() => server.close());
+  const { exitCode, verdicts } = await check(server.url, { FILINGS_JWT: token });
+  expect(verdicts).toMatchObject(expected);
+  expect(exitCode).toBe(status === 401 ? 4 : 0);
+});

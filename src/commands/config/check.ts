@@ -1,6 +1,6 @@
 import { FilingsError } from '../../errors.ts';
 import { type AccessionNumber, parseAccession } from '../../service/accession.ts';
-import { clockSkew } from '../../service/clock-skew.ts';
+import { clockSkew, serviceTime } from '../../service/clock-skew.ts';
 import { writeRecords } from '../../session/records.ts';
 import { openSession, type Session } from '../../session/session.ts';
 import type { Invocation } from '../../spec/invocation.ts';
@@ -28,7 +28,7 @@ export async function run({ args, options, flags }: Invocation<typeof CHECK_OPTI
     const error = await askOnce(session, accession);
     // Only what comes from outside is redacted: the program's own words stand whatever the key is.
     const show = (text: string) => printable(world.secrets.redact(text));
-    const rows = findings(session, error, show);
+    const rows = findings(session, error, await expiry(session, world), show);
     if (options.json) await write(world.stdout, rows.map(asJson).join(''), world.interrupt);
     else await writeRecords({ columns: COLUMNS, rows }, flags, world);
     if (error !== undefined && !isAnswer(error)) throw inOwnTerms(notTheService(error, session));
@@ -46,6 +46,17 @@ async function askOnce({ client, signal }: Session, accession: AccessionNumber):
     if (signal.aborted || !(error instanceof FilingsError)) throw error;
     return error;
   }
+}
+
+/** How long ago the token's own `exp` was, by the service's clock where it is known; undefined while it is valid. */
+async function expiry({ client }: Session, world: World): Promise<string | undefined> {
+  const token = await client.token();
+  if (token === undefined) return undefined;
+  const { inspectToken } = await import('../../jwt/token/inspect.ts');
+  const atSeconds = serviceTime(world.now(), client.clockAhead) / 1000;
+  const seen = inspectToken(token, { atSeconds });
+  if ('failedCheck' in seen || !(Number(seen.claims.exp) <= atSeconds)) return undefined;
+  return seen.times.find(({ claim }) => claim === 'exp')?.relative;
 }
 
 /** The service let us in, and had nothing of that number: as good as a listing. */
@@ -88,6 +99,7 @@ function inOwnTerms(error: FilingsError): FilingsError {
 function findings(
   { settings, client }: Session,
   error: FilingsError | undefined,
+  expired: string | undefined,
   show: (text: string) => string,
 ): readonly Finding[] {
   const { token, sandbox } = settings;
@@ -97,6 +109,11 @@ function findings(
   const admitted = error === undefined || isAnswer(error);
   const refused = error?.code === 'auth';
   const verdict = admitted ? 'ok' : refused ? 'wrong' : 'unknown';
+  // Whoever sends an expired token learns nothing about the key.
+  const keyFinding: Finding =
+    refused && expired
+      ? ['key', 'unknown', 'the token has expired']
+      : ['key', verdict, refused && token !== undefined ? 'the key or the token' : ''];
   return [
     [
       'address',
@@ -108,8 +125,8 @@ function findings(
       client.baseUrl.startsWith('http:') ? 'not used' : certificate ? 'wrong' : reached ? 'ok' : 'unknown',
       certificate ? show(error.message) : '',
     ],
-    ['key', verdict, refused && token !== undefined ? 'the key or the token' : ''],
-    ['token', token === undefined ? 'not used' : verdict, ''],
+    keyFinding,
+    ['token', token === undefined ? 'not used' : expired ? 'wrong' : verdict, expired ?? ''],
     clock(client.clockAhead, token !== undefined),
   ];
 }
