@@ -20,7 +20,7 @@ const FLOORS = [
   ['disk/'],
   ['spec/'],
   ['world.ts'],
-  ['secrets/'],
+  ['secrets.ts'],
   ['errors.ts', 'abort.ts', 'json.ts', 'text.ts', 'own-files.ts'],
 ];
 

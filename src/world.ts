@@ -4,7 +4,7 @@ import { hostname, uptime } from 'node:os';
 import { join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { errnoOf, FilingsError } from './errors.ts';
-import { Secrets } from './secrets/secrets.ts';
+import { Secrets } from './secrets.ts';
 
 /** A standard output stream; `columns` is there on a terminal only. */
 export type OutputStream = Writable & {

@@ -2,7 +2,7 @@ import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { PassThrough } from 'node:stream';
-import { Secrets } from '../src/secrets/secrets.ts';
+import { Secrets } from '../src/secrets.ts';
 import type { World } from '../src/world.ts';
 
 /** A world over a folder of its own; what is not given is empty. */

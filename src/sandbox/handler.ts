@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { sleep } from '../abort.ts';
-import { Secrets } from '../secrets/secrets.ts';
+import { Secrets } from '../secrets.ts';
 import type { Archive } from './archive/archive.ts';
 import { type PresentedCredentials, readCredentials } from './credentials.ts';
 import { createGate, type GateRules } from './gate.ts';

@@ -1,4 +1,4 @@
-import type { Secrets } from '../secrets/secrets.ts';
+import type { Secrets } from '../secrets.ts';
 import { printable } from '../terminal/printable.ts';
 import type { PresentedCredentials } from './credentials.ts';
 import type { Target } from './target.ts';

@@ -1,6 +1,6 @@
 import type { Connections } from '../http/connection/connections.ts';
 import type { RetryPolicy } from '../http/retry/attempts.ts';
-import type { Secrets } from '../secrets/secrets.ts';
+import type { Secrets } from '../secrets.ts';
 import type { Credentials } from './credentials.ts';
 
 /** Counts what goes over the wire. */

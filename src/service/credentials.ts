@@ -1,4 +1,4 @@
-import { REDACTED } from '../secrets/secrets.ts';
+import { REDACTED } from '../secrets.ts';
 
 /** The ways to carry a key (contract part 5). */
 export type KeyWay = 'authorization' | 'header' | 'query' | 'path' | 'basic';

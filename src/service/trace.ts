@@ -1,5 +1,5 @@
 import type { Answer, HeaderFields } from '../http/exchange/messages.ts';
-import { REDACTED, type Secrets } from '../secrets/secrets.ts';
+import { REDACTED, type Secrets } from '../secrets.ts';
 import type { Credentialed } from './credentials.ts';
 
 type Fields = Readonly<Record<string, string>>;

@@ -1,4 +1,4 @@
-import type { Secrets } from '../secrets/secrets.ts';
+import type { Secrets } from '../secrets.ts';
 
 /** JSON that has been through {@link redacted}. */
 export type Redacted = string | number | boolean | null | readonly Redacted[] | { readonly [name: string]: Redacted };

@@ -1,5 +1,5 @@
 import type { FilingsError, Problem } from '../errors.ts';
-import type { Secrets } from '../secrets/secrets.ts';
+import type { Secrets } from '../secrets.ts';
 import { colors } from './colors.ts';
 import { printable, printableJson } from './printable.ts';
 import { type Redacted, redacted } from './redacted.ts';

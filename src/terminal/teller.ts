@@ -1,4 +1,4 @@
-import type { Secrets } from '../secrets/secrets.ts';
+import type { Secrets } from '../secrets.ts';
 import { printable, printableJson } from './printable.ts';
 
 export interface TellerOptions {

@@ -6,7 +6,7 @@ import { loadSecret, loadVerificationKey } from '../../src/jwt/key/keys.ts';
 import { createMinter, type TokenRecipe } from '../../src/jwt/token/minter.ts';
 import { verifyToken } from '../../src/jwt/token/verify.ts';
 import { createGate } from '../../src/sandbox/gate.ts';
-import { Secrets } from '../../src/secrets/secrets.ts';
+import { Secrets } from '../../src/secrets.ts';
 import { ecPair, NOW, pem } from './jwt-forge.ts';
 
 const SECRET = Buffer.alloc(32, 7);

@@ -8,7 +8,7 @@ import { onTestFinished } from 'vitest';
 import { errnoOf } from '../../src/errors.ts';
 import { Connections } from '../../src/http/connection/connections.ts';
 import { Pace } from '../../src/http/retry/pace.ts';
-import { Secrets } from '../../src/secrets/secrets.ts';
+import { Secrets } from '../../src/secrets.ts';
 import { parseAccession } from '../../src/service/accession.ts';
 import { ServiceClient } from '../../src/service/client.ts';
 import type { ListedFile } from '../../src/service/listing/listing.ts';

@@ -146,7 +146,7 @@ describe('what can not be read', () => {
     ['broken JSON', '["a.htm", "b', /it is broken JSON: \["a\.htm", "b$/],
     ['a number', '5', /it is number, not a list: 5$/],
     ['null', 'null', /it is null, not a list/],
-    ['a string', '"a.htm"', /it is string, not a list: "a\.htm"$/],
+    ['a string', '"a.htm"', /it is string, not a list: a\.htm$/],
     ['an empty object', '{}', /it is an object without members/],
     ['an error', '{"error":"bad key"}', /it is an object with the members error, without file names: bad key$/],
     ['an error of no text', '{"error":{"code":1}}', /it is an object with the members error, without file names$/],

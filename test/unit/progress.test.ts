@@ -1,7 +1,7 @@
 import { Writable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import { FilingsError } from '../../src/errors.ts';
-import { Secrets } from '../../src/secrets/secrets.ts';
+import { Secrets } from '../../src/secrets.ts';
 import { type BarState, barLine } from '../../src/terminal/progress/bar-line.ts';
 import { createProgress, type Progress, type ProgressOptions } from '../../src/terminal/progress/progress.ts';
 import { Speedometer } from '../../src/terminal/progress/speed.ts';

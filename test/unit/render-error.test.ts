@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { FilingsError } from '../../src/errors.ts';
-import { Secrets } from '../../src/secrets/secrets.ts';
+import { Secrets } from '../../src/secrets.ts';
 import { errorObject, type RenderOptions, renderError } from '../../src/terminal/render-error.ts';
 
 const plain: RenderOptions = { format: 'text', color: false, verbose: false, secrets: new Secrets() };

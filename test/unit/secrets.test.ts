@@ -1,75 +1,30 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { Secrets } from '../../src/secrets/secrets.ts';
+import { Secrets } from '../../src/secrets.ts';
 
 const percent = (text: string) =>
   [...Buffer.from(text)].map((byte) => `%${byte.toString(16).padStart(2, '0')}`).join('');
-const entities = (text: string, form: (point: number) => string) =>
-  [...text].map((c) => form(c.codePointAt(0) ?? 0)).join('');
-const json = (text: string) => JSON.stringify(text).slice(1, -1);
 const base64 = (text: string) => Buffer.from(text).toString('base64');
-/** RFC 4648 section 6, without padding. */
-const base32 = (text: string) => {
-  const bits = [...Buffer.from(text)].map((byte) => byte.toString(2).padStart(8, '0')).join('');
-  const digit = (five: string) => 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'.charAt(Number.parseInt(five.padEnd(5, '0'), 2));
-  return (bits.match(/.{1,5}/g) ?? []).map(digit).join('');
-};
 const inQuery = (text: string) => {
   const url = new URL('http://h/');
   url.search = `k=${encodeURIComponent(text)}`;
   return url.search.slice(3);
 };
-const NAMED: Readonly<Record<string, string>> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  "'": '&apos;',
-  '+': '&plus;',
-  '/': '&sol;',
-};
-
-/** What a reader of the coded form would undo. */
-const unescaped = (text: string) =>
-  text.replace(/%([0-9a-f]{2})|&#(\d+);/gi, (_, hex, decimal) =>
-    String.fromCharCode(hex === undefined ? Number(decimal) : Number.parseInt(hex, 16)),
-  );
 
 /** Each takes a secret to a form of it that stands alone. */
 const FORMS: readonly [string, (secret: string) => string][] = [
   ['raw', (key) => key],
-  ['in capitals', (key) => key.replace(/[a-z]/g, (letter) => letter.toUpperCase())],
-  ['in small letters', (key) => key.toLowerCase()],
+  ['in quotes', (key) => JSON.stringify(key).slice(1, -1)],
   ['percent-encoded', encodeURIComponent],
   ['percent-encoded in small letters', (key) => encodeURIComponent(key).replace(/%../g, (hex) => hex.toLowerCase())],
   ['as a URL keeps it in its query', inQuery],
   ['as a form', (key) => new URLSearchParams({ k: key }).toString().slice(2)],
   ['percent-encoded byte by byte', percent],
-  ['as encodeURI leaves it', encodeURI],
   ['percent-encoded in part', (key) => percent(key.slice(0, 5)) + key.slice(5)],
-  ['percent-encoded twice', (key) => encodeURIComponent(encodeURIComponent(key))],
-  ['percent-encoded four times', (key) => percent(percent(percent(percent(key))))],
-  ['in JSON', json],
-  ['in JSON in JSON', (key) => json(json(key))],
-  ['in JSON, its slashes escaped', (key) => json(key).replaceAll('/', '\\/')],
-  ['in JSON as code units', (key) => entities(key, (point) => `\\u${point.toString(16).padStart(4, '0')}`)],
-  ['in JavaScript', (key) => entities(key, (point) => `\\x${point.toString(16).padStart(2, '0')}`)],
-  ['as decimal entities', (key) => entities(key, (point) => `&#${point};`)],
-  ['as hexadecimal entities', (key) => entities(key, (point) => `&#x${point.toString(16).toUpperCase()};`)],
-  ['as named entities', (key) => key.replace(/[&<>"'+/]/g, (character) => NAMED[character] ?? '')],
-  ['as named entities in JSON', (key) => json(key.replace(/[&<>"'+/]/g, (character) => NAMED[character] ?? ''))],
-  ['as entities, escaped once more', (key) => entities(key, (point) => `&amp;#${point};`)],
   ['base64', base64],
   ['base64 without padding', (key) => base64(key).replace(/=+$/, '')],
   ['base64url', (key) => Buffer.from(key).toString('base64url')],
   ['base64, percent-encoded', (key) => encodeURIComponent(base64(key))],
-  ['base64, percent-encoded by the byte', (key) => percent(base64(key))],
-  ['base64 in JSON, its slashes escaped', (key) => base64(key).replaceAll('/', '\\/')],
-  ['base64 of it percent-encoded', (key) => base64(encodeURIComponent(key))],
-  ['base64 of it in JSON', (key) => base64(json(key))],
-  ['base32', base32],
-  ['hexadecimal', (key) => Buffer.from(key).toString('hex')],
-  ['hexadecimal in capitals', (key) => Buffer.from(key).toString('hex').toUpperCase()],
 ];
 
 const TOKEN = 'eyJhbGciOiJIUzI1NiJ9.eyJjYW5hcnkiOiJ0b2tlbi1jYW5hcnkifQ.c2lnbmF0dXJlLWNhbmFyeQ';
@@ -88,34 +43,24 @@ describe.each([
     expect(secrets.redact(`before ${write(key)} after ${write(key)}!`)).toBe('before [redacted] after [redacted]!');
   });
 
-  test('base64 and base32 wherever it stands in a longer text', () => {
+  test('base64 wherever it stands in a longer text', () => {
     for (let before = 0; before <= 6; before += 1) {
       for (const behind of ['', 'y', 'yy', 'yyy', 'y'.repeat(20)]) {
         const text = 'x'.repeat(before) + key + behind;
-        for (const [coded, bits] of [[base64(text).replaceAll('=', ''), 6] as const, [base32(text), 5] as const]) {
-          const left = secrets.redact(coded).split('[redacted]');
-          expect(left).toHaveLength(2);
-          // What is left on either side holds no bit of it.
-          expect(Math.floor(((left[0] ?? '').length * bits) / 8)).toBeLessThanOrEqual(before);
-          expect(Math.floor(((left[1] ?? '').length * bits) / 8)).toBeLessThanOrEqual(behind.length);
-        }
+        const left = secrets.redact(base64(text).replaceAll('=', '')).split('[redacted]');
+        expect(left).toHaveLength(2);
+        // What is left on either side holds no bit of it.
+        expect(Math.floor(((left[0] ?? '').length * 6) / 8)).toBeLessThanOrEqual(before);
+        expect(Math.floor(((left[1] ?? '').length * 6) / 8)).toBeLessThanOrEqual(behind.length);
       }
     }
   });
 
   test('its beginning, where a text was cut', () => {
-    for (const [, write] of FORMS.filter(([name]) =>
-      /^(raw|percent-encoded|in JSON|as decimal entities|base64|hexadecimal)$/.test(name),
-    )) {
-      const form = write(key);
+    for (const form of [key, encodeURIComponent(key), base64(key)]) {
       for (let length = 0; length < form.length; length += 1) {
-        for (const mark of ['…', '...']) {
-          const shown = secrets.redact(`saw ${form.slice(0, length)}${mark}`);
-          // What is left, undone, has no four characters of it.
-          for (const beginning of [key, base64(key), Buffer.from(key).toString('hex')]) {
-            expect(unescaped(shown)).not.toContain(beginning.slice(0, 4));
-          }
-        }
+        const shown = secrets.redact(`saw ${form.slice(0, length)}…`);
+        for (const beginning of [key, base64(key)]) expect(shown).not.toContain(beginning.slice(0, 4));
       }
     }
   });
@@ -127,7 +72,6 @@ describe('redact', () => {
     secrets.add(TOKEN);
     const [header = '', payload = '', signature = ''] = TOKEN.split('.');
     expect(secrets.redact(`${header} ${payload} ${signature}`)).toBe(`${header} [redacted] [redacted]`);
-    expect(secrets.redact(`${TOKEN.slice(0, 70)} or so`)).toBe('[redacted] or so');
   });
 
   test('a part of a longer word too', () => {
@@ -200,8 +144,6 @@ describe('redact', () => {
   test.each([
     ['words', 'some words '],
     ['percent signs', '%25'],
-    ['backslashes', '\\\\u005c'],
-    ['entities', '&amp;#38;'],
     ['the beginning of a token', TOKEN.slice(0, 60)],
     ['places', '://apikey=?apikey='],
     ['ellipses', 'k…'],

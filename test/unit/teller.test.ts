@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { Secrets } from '../../src/secrets/secrets.ts';
+import { Secrets } from '../../src/secrets.ts';
 import { createTeller, type TellerOptions } from '../../src/terminal/teller.ts';
 
 const SECRET = 'canary-key-12345';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { Secrets } from '../../src/secrets/secrets.ts';
+import { Secrets } from '../../src/secrets.ts';
 import { counted, inSeconds, quoted, shellWord, shortened } from '../../src/text.ts';
 
 describe('shortened', () => {

@@ -1,5 +1,5 @@
 import { FilingsError } from '../../errors.ts';
-import { REDACTED } from '../../secrets/secrets.ts';
+import { REDACTED } from '../../secrets.ts';
 import { settingNamed } from '../../settings/file/setting-name.ts';
 import { configCommand } from '../../settings/hint-command.ts';
 import { resolveSettings } from '../../settings/resolve.ts';

@@ -1,4 +1,4 @@
-import type { Secrets } from '../../secrets/secrets.ts';
+import type { Secrets } from '../../secrets.ts';
 import { writeRecords } from '../../session/records.ts';
 import { type Resolved, resolveSettings } from '../../settings/resolve.ts';
 import { SETTINGS } from '../../settings/table.ts';

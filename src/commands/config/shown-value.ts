@@ -1,4 +1,4 @@
-import { REDACTED, type Secrets } from '../../secrets/secrets.ts';
+import { REDACTED, type Secrets } from '../../secrets.ts';
 import type { NamedSetting } from '../../settings/table.ts';
 import { FILE, TEXT } from '../../spec/kind.ts';
 import { redacted } from '../../terminal/redacted.ts';

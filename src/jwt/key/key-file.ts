@@ -1,6 +1,6 @@
 import { checkAccess, readSecretFile, readSmallFile, secretProtection } from '../../disk/secret-file.ts';
 import { FilingsError } from '../../errors.ts';
-import { requireSecretSize } from '../../secrets/size.ts';
+import { requireSecretSize } from '../../secrets.ts';
 import type { World } from '../../world.ts';
 import {
   isPublicMaterial,
@@ -78,12 +78,12 @@ async function readSecret(path: string, what: string, { stdin }: KeyFiles, world
 /** Shorter ones, which are good for no HMAC, may be words of a message. Bytes. */
 const SHORTEST_SECRET = 16;
 
-/** In every form that text could show it in. */
+/** As text, and in base64, whatever its bytes are. */
 function remember(secret: Buffer, name: string, { secrets }: KeyWorld): void {
   requireSecretSize(secret, name);
   if (secret.length < SHORTEST_SECRET) return;
   secrets.add(secret.toString('utf8').trimEnd());
-  for (const encoding of ['hex', 'base64', 'base64url'] as const) secrets.add(secret.toString(encoding));
+  for (const encoding of ['base64', 'base64url'] as const) secrets.add(secret.toString(encoding));
 }
 
 function nameOf(what: string, path: string): string {

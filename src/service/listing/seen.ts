@@ -15,7 +15,7 @@ export function describeAnswer(text: string, json: unknown): string {
   }
   if (typeof json === 'object' && json !== null)
     return `an object ${membersOf(json)}, without file names${saidBy(json)}`;
-  return `${kindOf(json)}, not a list: ${shortened(JSON.stringify(json), LONGEST)}`;
+  return `${kindOf(json)}, not a list: ${shortened(String(json), LONGEST)}`;
 }
 
 /** What an object says that is an error under a success's status; nothing where it says nothing. */

@@ -1,5 +1,5 @@
 import type { Problem } from '../../errors.ts';
-import type { Secrets } from '../../secrets/secrets.ts';
+import type { Secrets } from '../../secrets.ts';
 import { shortened } from '../../text.ts';
 import { bounded, brief, LOOKED_AT } from './bounds.ts';
 import { sayingOf } from './text.ts';

@@ -1,4 +1,4 @@
-import type { Secrets } from '../../secrets/secrets.ts';
+import type { Secrets } from '../../secrets.ts';
 import { shortened } from '../../text.ts';
 
 /** What is kept of an error body: enough to tell what happened, too little to flood a log or a report. */

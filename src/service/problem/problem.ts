@@ -1,6 +1,6 @@
 import { STATUS_CODES } from 'node:http';
 import { type ErrorCode, errorAbout, type FilingsError, type Subject } from '../../errors.ts';
-import type { Secrets } from '../../secrets/secrets.ts';
+import type { Secrets } from '../../secrets.ts';
 import { shellWord } from '../../text.ts';
 import { readErrorBody } from './body.ts';
 

@@ -1,6 +1,6 @@
 import { readSecretFile } from '../../disk/secret-file.ts';
 import { FilingsError } from '../../errors.ts';
-import { requireSecretSize } from '../../secrets/size.ts';
+import { requireSecretSize } from '../../secrets.ts';
 import { readAll } from '../../stdio/input.ts';
 import type { World } from '../../world.ts';
 import type { KeySource, TokenSource } from '../settings.ts';

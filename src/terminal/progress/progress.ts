@@ -1,6 +1,6 @@
 import { onAbort } from '../../abort.ts';
 import { FilingsError } from '../../errors.ts';
-import type { Secrets } from '../../secrets/secrets.ts';
+import type { Secrets } from '../../secrets.ts';
 import { guardStream } from '../../stdio/raw-write.ts';
 import type { OutputStream } from '../../world.ts';
 import { type ColorSetting, usesColor } from '../colors.ts';

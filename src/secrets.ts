@@ -1,0 +1,154 @@
+import { FilingsError } from './errors.ts';
+
+/** What is shown in the place of a secret. */
+export const REDACTED = '[redacted]';
+/** A shorter secret is found by its place alone: by its value it would black out ordinary words. */
+const SHORTEST = 8;
+/** Every form of a secret is looked for in whatever is said. */
+const LARGEST_KIB = 64;
+/** Of a secret that a cut has left the beginning of, so many characters are telling. */
+const TELLING = 4;
+/** Bounds the work; of our own there is one at the end. */
+const MOST_CUTS = 100;
+
+/** Where the service takes a key in a URL (contract part 5), and where any URL has a user and a password. */
+const PLACES = [
+  /(?<=[?&;]apikey=)[^&#\s"'<>\p{Cc}]+/giu,
+  /(?<=\/APIKEY-)[^/?#\s"'<>\p{Cc}]+/giu,
+  /(?<=:\/\/)[^/?#\s"'<>\p{Cc}@]+(?=@)/gu,
+];
+
+/** How a secret may appear in a text. */
+interface Form {
+  readonly text: string;
+  /** Characters on either side that hold some bits of it, too, as base64 has them. */
+  readonly before: 0 | 1;
+  readonly after: 0 | 1;
+}
+
+/** UTF-16 units of a text. */
+type Span = readonly [start: number, end: number];
+
+/**
+ * The secrets that this run has met, so that no diagnostic shows one. By its place in a URL a secret is found whatever
+ * its length; by its value, from {@link SHORTEST} characters on, as it is, percent-encoded and in base64. Data is not
+ * redacted.
+ */
+export class Secrets {
+  readonly #forms = new Map<string, readonly Form[]>();
+
+  /** Remembers a secret; every text redacted from now on is clear of it. */
+  add(secret: string): void {
+    if (secret.length >= SHORTEST && !this.#forms.has(secret)) this.#forms.set(secret, formsOf(secret));
+  }
+
+  /** Forgets a secret that is of no use any more, such as a token long expired: a run of hours mints many. */
+  forget(secret: string): void {
+    this.#forms.delete(secret);
+  }
+
+  /**
+   * The text with every form of every secret replaced. What precedes an ellipsis was cut, perhaps in the middle of a
+   * secret: its beginning goes, too.
+   */
+  redact(text: string): string {
+    const forms = [...this.#forms.values()].flat();
+    const { text: decoded, at } = percentDecoded(text);
+    const spans = spansOf(forms, text);
+    if (decoded !== text)
+      for (const [start, end] of spansOf(forms, decoded)) spans.push([at[start] ?? 0, at[end] ?? 0]);
+    return masked(text, spans);
+  }
+}
+
+/** Refuses what is too large for a secret, before anything is done with it. Throws `config`. */
+export function requireSecretSize({ length }: { readonly length: number }, name: string): void {
+  if (length > LARGEST_KIB * 1024) {
+    throw new FilingsError('config', `${name}: larger than ${LARGEST_KIB} KiB, which no secret is`);
+  }
+}
+
+function formsOf(secret: string): readonly Form[] {
+  const forms = partsOf(secret).flatMap((part) => [...plainForms(part), ...base64Forms(Buffer.from(part))]);
+  return forms.filter(({ text }) => text.length >= SHORTEST);
+}
+
+/** Of a JWT, what can't be guessed is a secret by itself; its header can (RFC 7515 section 3.1). */
+function partsOf(secret: string): readonly string[] {
+  const [, payload, signature] = /^[\w-]+\.([\w-]+)\.([\w-]+)$/.exec(secret) ?? [];
+  return payload === undefined || signature === undefined ? [secret] : [secret, payload, signature];
+}
+
+/** As it is; in quotes; as a form's field; its UTF-8 as percent-decoding gives it. */
+function plainForms(secret: string): Form[] {
+  const asField = secret.replaceAll(' ', '+');
+  const decoded = [secret, asField].map((text) => Buffer.from(text).toString('latin1'));
+  const texts = new Set([secret, JSON.stringify(secret).slice(1, -1), asField, ...decoded]);
+  return [...texts].map((text) => ({ text, before: 0, after: 0 }));
+}
+
+/** Wherever in a longer text it begins, the characters that depend on it alone; in both alphabets (RFC 4648). */
+function base64Forms(bytes: Buffer): Form[] {
+  return [0, 1, 2].flatMap((offset) => {
+    const [before, after] = [offset === 0 ? 0 : 1, (offset + bytes.length) % 3 === 0 ? 0 : 1] as const;
+    const coded = Buffer.concat([Buffer.alloc(offset), bytes]).toString('base64url');
+    const text = coded.slice(offset + before, coded.length - after);
+    const texts = new Set([text, text.replaceAll('-', '+').replaceAll('_', '/')]);
+    return [...texts].map((each) => ({ text: each, before, after }));
+  });
+}
+
+/** A text with `%XX` undone, a character a byte; and where in the text each of its characters began. */
+function percentDecoded(text: string): { readonly text: string; readonly at: readonly number[] } {
+  if (!text.includes('%')) return { text, at: [] };
+  let decoded = '';
+  const at: number[] = [];
+  for (const { 0: unit, index } of text.matchAll(/%[\da-f]{2}|./gis)) {
+    decoded += unit.length === 3 ? String.fromCharCode(Number.parseInt(unit.slice(1), 16)) : unit;
+    at.push(index);
+  }
+  return { text: decoded, at: [...at, text.length] };
+}
+
+function spansOf(forms: readonly Form[], text: string): Span[] {
+  const cuts = [...text.matchAll(/(?:%[\da-f]?)?…/gi)].map(({ index }) => index).slice(-MOST_CUTS);
+  return [
+    ...PLACES.flatMap((place) => [...text.matchAll(place)]).map(
+      ({ 0: { length }, index }): Span => [index, index + length],
+    ),
+    ...forms.flatMap((form) => [...wholeIn(text, form)]),
+    ...forms.flatMap((form) => cuts.flatMap((cut) => beginningAt(cut, text, form) ?? [])),
+  ];
+}
+
+function* wholeIn(text: string, form: Form): Generator<Span> {
+  for (let at = text.indexOf(form.text); at >= 0; at = text.indexOf(form.text, at + 1)) {
+    let end = Math.min(at + form.text.length + form.after, text.length);
+    if (form.after > 0) while (text[end] === '=') end += 1;
+    yield [Math.max(0, at - form.before), end];
+  }
+}
+
+/** What a cut has left of a form that began before it. */
+function beginningAt(cut: number, text: string, { text: form }: Form): [Span] | undefined {
+  const last = text.slice(Math.max(0, cut - TELLING), cut);
+  if (last.length < TELLING) return undefined;
+  // The longest first. (At 0, lastIndexOf would find it once more.)
+  for (let at = form.lastIndexOf(last); at >= 0; at = at === 0 ? -1 : form.lastIndexOf(last, at - 1)) {
+    const start = cut - TELLING - at;
+    if (start >= 0 && text.startsWith(form.slice(0, at), start)) return [[start, cut]];
+  }
+  return undefined;
+}
+
+/** The text with a mark in the place of each run of spans. */
+function masked(text: string, spans: readonly Span[]): string {
+  let shown = '';
+  let done = 0;
+  for (const [start, end] of [...spans].sort(([a], [b]) => a - b)) {
+    if (end <= done) continue;
+    if (start > done || done === 0) shown += text.slice(done, start) + REDACTED;
+    done = end;
+  }
+  return shown + text.slice(done);
+}
