@@ -25,6 +25,19 @@ export class Bench {
     return Number(process.hrtime.bigint() - started) / 1e9;
   }
 
+  /** Seconds of processor time, user and system together: `times` of a shell, whose second line has its children's. */
+  async processor({ argv, before, env }) {
+    await before?.();
+    const log = join(this.#folder, 'times.log');
+    const script = 'log=$1; shift; "$@"; status=$?; times > "$log"; exit $status';
+    await this.#spawned({ argv: ['sh', '-c', script, 'sh', log, ...argv], env });
+    const [, children = ''] = readFileSync(log, 'utf8').split('\n');
+    const each = [...children.matchAll(/(\d+)m([\d.]+)s/g)].map(
+      ([, minutes, rest]) => 60 * Number(minutes) + Number(rest),
+    );
+    return each[0] + each[1];
+  }
+
   /** Peak resident memory in bytes: VmHWM, which unlike getrusage does not count the parent's. Linux only. */
   async peak({ argv, before, env }) {
     await before?.();
@@ -41,12 +54,13 @@ export class Bench {
   /**
    * Two commands in turn, A B A B, after one of each that does not count. The medians in
    * seconds, and the median, the least and the most of the pairs' ratios: noise that lasts touches both of a pair.
+   * `measure`: 'time' or 'processor'.
    */
-  async pairs(ours, peer, count) {
-    await this.time(ours);
-    await this.time(peer);
+  async pairs(ours, peer, count, measure = 'time') {
+    await this[measure](ours);
+    await this[measure](peer);
     const runs = [];
-    for (let pair = 0; pair < count; pair += 1) runs.push([await this.time(ours), await this.time(peer)]);
+    for (let pair = 0; pair < count; pair += 1) runs.push([await this[measure](ours), await this[measure](peer)]);
     const ratios = runs.map(([a, b]) => a / b);
     return {
       ours: median(runs.map(([a]) => a)),

@@ -23,8 +23,8 @@ export function allowed(runs, more) {
   return ratio({ ours: runs.ours, peer, ratio: runs.ours / peer, ...spread }, 1);
 }
 
-/** The larger one's peak must be under 100 MB, and within 20 MB of the smaller one's. */
-export async function memory({ bench, sizes }, large, small) {
+/** The larger one's peak, in MB, with the smaller one's beside it. */
+export async function memory({ bench, sizes }, large, small, bound) {
   const peaks = { large: [], small: [] };
   for (let run = 0; run < sizes.memoryRuns; run += 1) {
     peaks.large.push(await bench.peak(large));
@@ -36,7 +36,7 @@ export async function memory({ bench, sizes }, large, small) {
     peer: megabytes(least),
     figure: `${most < least ? '' : '+'}${megabytes(most - least)}`,
     spread: `${megabytes(Math.min(...peaks.large))} to ${megabytes(Math.max(...peaks.large))}`,
-    bound: '<= 100 MB, +20 MB',
-    within: most <= 100e6 && most - least <= 20e6,
+    bound: `<= ${megabytes(bound)}`,
+    within: most <= bound,
   };
 }

@@ -59,13 +59,13 @@ const resumed = {
 export const LARGE = [
   toDisk(0.9, { tls: false }),
   toDisk(1.1, { tls: true }),
-  toPipe(1.2, { tls: false }),
+  toPipe(1.4, { tls: false }),
   toPipe(1.3, { tls: true }),
   {
     what: ({ sparse }) => `peak memory of a ${sparse / MIB} MiB download, beside that of 20 kB`,
     measure: async (context) => {
       const { ours, out } = commands(context);
-      return memory(context, ours('sparse.bin', '-d', out), ours('f00000.htm', '-d', out));
+      return memory(context, ours('sparse.bin', '-d', out), ours('f00000.htm', '-d', out), 100e6);
     },
   },
   resumed,

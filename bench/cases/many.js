@@ -33,7 +33,7 @@ const slowly = {
       const slow = { ...context, url: server.url };
       const files = names(context.sizes.files);
       const { curl } = await peersOf(slow, files);
-      return ratio(await context.bench.pairs(commands(slow).batch(files), curl, context.sizes.longPairs), 0.8);
+      return ratio(await context.bench.pairs(commands(slow).batch(files), curl, context.sizes.longPairs), 0.9);
     } finally {
       await server.stop();
     }
@@ -102,7 +102,7 @@ const flat = {
 };
 
 export const MANY = [
-  manyFiles('curl', 'curl', 1.5, '`curl -Z --parallel-max 16`'),
+  manyFiles('curl', 'curl', 1.8, '`curl -Z --parallel-max 16`'),
   slowly,
   manyFiles('aria2c', 'aria2c', 0.6, '`aria2c -j16`'),
   manyFiles('wget2', 'wget2', undefined, '`wget2 --max-threads 16`'),
@@ -112,7 +112,12 @@ export const MANY = [
     what: ({ manyFiles }) => `peak memory of a batch of ${manyFiles} files, 16 jobs, beside that of 100`,
     measure: async (context) => {
       const { batch } = commands(context);
-      return memory(context, batch(names(context.sizes.manyFiles)), batch(names(Math.min(100, context.sizes.files))));
+      return memory(
+        context,
+        batch(names(context.sizes.manyFiles)),
+        batch(names(Math.min(100, context.sizes.files))),
+        110e6,
+      );
     },
   },
   flat,
