@@ -12,10 +12,10 @@ import { fileList, type ListForm } from '../../terminal/file-list.ts';
 import { terminalColumns } from '../../terminal/terminal-columns.ts';
 import { StopRule } from '../../transfer/many/stop-rule.ts';
 import { batchError } from '../../transfer/many/verdict.ts';
+import { ahead } from '../../transfer/selection/ahead.ts';
 import { readInputLines } from '../../transfer/selection/input/lines.ts';
 import { openInput } from '../../transfer/selection/input/source.ts';
 import type { World } from '../../world.ts';
-import { ahead } from './ahead.ts';
 import { type ListRequest, readRequest } from './request.ts';
 import type { OPTIONS } from './spec.ts';
 
@@ -46,7 +46,12 @@ async function listAll(request: ListRequest, session: Session, world: World): Pr
   const stop = new AbortController();
   const within = { ...session, signal: AbortSignal.any([signal, stop.signal]) };
   const lines = linesOf(request, world, signal);
-  for await (const sought of ahead(lines, session.settings.jobs, (line) => find(line, request, within))) {
+  for await (const sought of ahead(
+    lines,
+    session.settings.jobs,
+    (line) => find(line, request, within),
+    within.signal,
+  )) {
     const error = sought.found ? await show(sought.found) : sought.error;
     if (error && !request.several) throw error;
     stoppedBy = signal.aborted ? signal.reason : stops.after(error);

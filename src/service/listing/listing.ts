@@ -39,3 +39,16 @@ function listedFile(accession: AccessionNumber, { name, record }: Found): Listed
   const { accession_no: _, file_name: __, ...others } = record;
   return { accession_no: accession, file_name: name, ...others };
 }
+
+/** Members in which services say how large a file is. */
+const SIZES = ['size', 'file_size', 'fileSize', 'size_bytes', 'bytes', 'length', 'content_length'];
+
+/** A file's size in bytes, where its record says one that can be one. */
+export function listedSize(file: ListedFile): number | undefined {
+  for (const member of SIZES) {
+    const value = Object.hasOwn(file, member) ? file[member] : undefined;
+    const size = typeof value === 'string' && /^[0-9]{1,16}$/.test(value) ? Number(value) : value;
+    if (typeof size === 'number' && size >= 0 && Number.isSafeInteger(size)) return size;
+  }
+  return undefined;
+}

@@ -1,19 +1,24 @@
-import { setMaxListeners } from 'node:events';
+import { takeTurn } from '../../abort.ts';
 import { FilingsError } from '../../errors.ts';
 import type { AccessionNumber } from '../../service/accession.ts';
-import type { ListedFile } from '../../service/listing/listing.ts';
+import { type ListedFile, listedSize } from '../../service/listing/listing.ts';
+import { ahead } from './ahead.ts';
 import type { Expanded } from './expanded.ts';
-import { ExpansionQueue, type QueueOptions, type Selected } from './expansion-queue.ts';
-import type { ListingSlot } from './listing-slot.ts';
+import type { InputLine } from './input/line.ts';
+import type { Layout } from './layout.ts';
+import { NameCheck } from './name-check.ts';
 
-/** So many listings are under way while every job is busy. */
-const AHEAD = 2;
-/** So many times the jobs, lines or files wait at most before more of the input is read. */
-const WAITING = 2;
+/** A line of the input, or what an argument names. */
+export type Selected = Exclude<InputLine, { kind: 'blank' }> & { readonly number?: number };
 
-export interface ExpansionOptions extends QueueOptions {
+export interface ExpansionOptions {
   readonly list: (accession: AccessionNumber, signal: AbortSignal) => Promise<readonly ListedFile[]>;
-  /** How many are to be busy with what comes out, each of which waits in `next()` when it is idle. */
+  readonly layout: Layout;
+  /** Undefined: nothing says what to take of a filing that stands alone, which is a usage error. */
+  readonly chosen: ((name: string) => boolean) | undefined;
+  /** Whether a filing is passed over, since the done list has it. Asked once of each. */
+  readonly passesOver?: (accession: AccessionNumber) => boolean;
+  /** So many listings are asked for at the same time. */
   readonly jobs: number;
   readonly signal: AbortSignal;
   /** Told of each thing as it is handed out, in that order, before who takes it. */
@@ -27,156 +32,154 @@ export interface Extent {
   readonly waiting: number | undefined;
 }
 
+/** So many names are matched before others have their turn. */
+const NAMES_A_TURN = 1000;
 /** What ends as a file, well or not. */
 const FILES: ReadonlySet<Expanded['kind']> = new Set(['file', 'refused', 'unlisted', 'bad']);
 
-type Result = IteratorResult<Expanded, undefined>;
-
-interface Idle {
-  resolve(result: Result): void;
-  reject(error: unknown): void;
-}
-
-interface End {
-  /** What `next()` throws from then on; nothing at an end that is none of an error. */
-  readonly error?: unknown;
+/** A line, with the listing of a filing that stands alone: its files, or why there are none. */
+interface Looked {
+  readonly selected: Selected;
+  readonly listing?: readonly ListedFile[] | FilingsError | undefined;
 }
 
 /**
- * From what is named to the files of the run, in the order of the input as far as nobody has to wait
- * for it. Listings are asked for ahead, but not while files enough for every job are waiting. `next()` may be called by many at once. It throws the signal's
- * reason and, behind all that came before it, what `lines` throws.
+ * From what is named to the files of the run, in the order of the input; some listings are asked for ahead.
+ * `next()` may be called by many at once. It throws the signal's reason and, behind all that came before it, what
+ * `lines` throws.
  */
-export class Expansion implements AsyncIterableIterator<Expanded, undefined> {
-  readonly #lines: AsyncIterator<Selected>;
+export class Expansion implements AsyncIterable<Expanded> {
   readonly #options: ExpansionOptions;
-  readonly #queue: ExpansionQueue;
-  readonly #idle: Idle[] = [];
-  readonly #asking = new Set<Promise<void>>();
+  readonly #check: NameCheck;
+  readonly #listed = new Set<AccessionNumber>();
   readonly #stop = new AbortController();
-  readonly #onAbort = () => this.#finish({ error: this.#options.signal.reason });
-  #answered = 0;
-  #reading = false;
-  /** How it ends once the queue is empty. */
-  #end: End | undefined;
-  #finished = false;
-  #left = 0;
-  /** How many were handed out. */
+  readonly #items: AsyncGenerator<Expanded, undefined>;
+  #isRead = false;
+  /** Lines that were read and have not come to their end. */
+  #lines = 0;
+  /** Chosen files of the filing that is being handed out, of which so many were. */
+  #chosen: readonly ListedFile[] = [];
+  #given = 0;
   #files = 0;
 
   constructor(lines: AsyncIterable<Selected>, options: ExpansionOptions) {
-    this.#lines = lines[Symbol.asyncIterator]();
     this.#options = options;
-    this.#queue = new ExpansionQueue(options);
-    setMaxListeners(0, this.#stop.signal);
-    options.signal.addEventListener('abort', this.#onAbort, { once: true });
-    if (options.signal.aborted) this.#onAbort();
+    this.#check = new NameCheck(options.layout);
+    this.#items = this.#expand(lines, AbortSignal.any([options.signal, this.#stop.signal]));
   }
 
   [Symbol.asyncIterator](): this {
     return this;
   }
 
-  next(): Promise<Result> {
-    return new Promise((resolve, reject) => {
-      this.#idle.push({ resolve, reject });
-      this.#advance();
-    });
+  async next(): Promise<IteratorResult<Expanded, undefined>> {
+    const next = await this.#items.next();
+    if (!next.done) this.#options.onTaken?.(next.value);
+    return next;
   }
 
-  /** Ends it, and whoever waits; resolves when the listings under way have been called off. May be called again. */
-  async return(): Promise<Result> {
-    this.#finish({});
-    await Promise.allSettled(this.#asking);
-    return { value: undefined, done: true };
+  /** Calls off what is under way. May be called again. */
+  async return(): Promise<IteratorResult<Expanded, undefined>> {
+    this.#stop.abort();
+    return this.#items.return(undefined);
   }
 
   /** How many of those that were read were not handed out, also at the end; a filing without its listing counts as one. */
   left(): number {
-    return this.#finished ? this.#left : this.#queue.left;
+    return this.#chosen.length - this.#given + this.#lines;
   }
 
   /** What the whole selection is; undefined while lines or listings are missing. */
   get extent(): Extent | undefined {
-    if (this.#finished || !this.#end || this.#queue.isListing) return undefined;
-    return { files: this.#files + this.#queue.waiting, waiting: this.#queue.bytes };
+    if (!this.#isRead || this.#lines > 0) return undefined;
+    const waiting = this.#chosen.slice(this.#given);
+    return {
+      files: this.#files + waiting.length,
+      waiting: waiting.reduce<number | undefined>((sum, file) => {
+        const size = listedSize(file);
+        return sum === undefined || size === undefined ? undefined : sum + size;
+      }, 0),
+    };
   }
 
-  /** Whatever is still to come is not wanted any more. */
-  #finish(end: End): void {
-    this.#left = this.left();
-    this.#finished = true;
-    this.#queue.clear();
-    this.#end = end;
-    this.#stop.abort(end.error);
-    // Not waited for: a reading that is under way may never end, and the input is its opener's to close.
-    this.#lines.return?.().catch(() => {});
-    this.#advance();
-  }
-
-  /** Hands out, asks and reads as far as it goes now. */
-  #advance(): void {
-    while (this.#idle.length > 0) {
-      const item = this.#queue.take();
-      if (item === undefined) break;
-      if (FILES.has(item.kind)) this.#files += 1;
-      this.#options.onTaken?.(item);
-      this.#idle.shift()?.resolve({ value: item, done: false });
-    }
-    if (this.#end && this.#queue.length === 0) this.#dismiss(this.#end);
-    this.#ask();
-    this.#read();
-  }
-
-  #dismiss(end: End): void {
-    this.#options.signal.removeEventListener('abort', this.#onAbort);
-    for (const { resolve, reject } of this.#idle.splice(0)) {
-      if ('error' in end) reject(end.error);
-      else resolve({ value: undefined, done: true });
-    }
-  }
-
-  /** Asks for the next listings, as many as there is need for; at first carefully, one more for each that came. */
-  #ask(): void {
-    const { jobs } = this.#options;
-    if (this.#queue.waiting >= jobs) return;
-    const most = Math.min(jobs, 1 + this.#answered, Math.max(AHEAD, this.#idle.length));
-    for (const slot of this.#queue.held(most - this.#asking.size)) {
-      const asking = this.#list(slot).finally(() => {
-        this.#asking.delete(asking);
-        this.#answered += 1;
-        this.#advance();
-      });
-      this.#asking.add(asking);
-    }
-  }
-
-  async #list(slot: ListingSlot): Promise<void> {
-    const { list, chosen = () => true } = this.#options;
-    slot.asked();
+  async *#expand(lines: AsyncIterable<Selected>, signal: AbortSignal): AsyncGenerator<Expanded, undefined> {
     try {
-      await slot.take(await list(slot.accession, this.#stop.signal), chosen);
+      const looked = ahead(this.#read(lines), this.#options.jobs, (line) => this.#look(line, signal), signal);
+      for await (const one of looked) {
+        this.#lines -= 1;
+        for await (const item of this.#itemsOf(one, signal)) {
+          signal.throwIfAborted();
+          if (FILES.has(item.kind)) this.#files += 1;
+          yield item;
+        }
+      }
     } catch (error) {
-      if (this.#stop.signal.aborted) return;
-      if (error instanceof FilingsError) slot.fail(error);
-      else this.#finish({ error });
+      if (!this.#stop.signal.aborted) throw error;
+    }
+    return undefined;
+  }
+
+  /** Each filing that stands alone once, and none that is passed over. */
+  async *#read(lines: AsyncIterable<Selected>): AsyncGenerator<Selected> {
+    for await (const line of lines) {
+      if (line.kind === 'entry' && line.file === undefined && this.#options.chosen) {
+        if (this.#listed.has(line.accession)) continue;
+        this.#listed.add(line.accession);
+        if (this.#options.passesOver?.(line.accession)) continue;
+      }
+      this.#lines += 1;
+      yield line;
+    }
+    this.#isRead = true;
+  }
+
+  async #look(selected: Selected, signal: AbortSignal): Promise<Looked> {
+    if (selected.kind === 'bad' || selected.file !== undefined || !this.#options.chosen) return { selected };
+    try {
+      return { selected, listing: await this.#options.list(selected.accession, signal) };
+    } catch (error) {
+      if (error instanceof FilingsError && !signal.aborted) return { selected, listing: error };
+      throw error;
     }
   }
 
-  #read(): void {
-    const most = WAITING * this.#options.jobs;
-    if (this.#reading || this.#end || this.#queue.length >= most || this.#queue.waiting >= most) return;
-    this.#reading = true;
-    this.#lines.next().then(
-      ({ value, done }) => this.#onRead(done ? undefined : value, {}),
-      (error) => this.#onRead(undefined, { error }),
-    );
+  async *#itemsOf({ selected, listing }: Looked, signal: AbortSignal): AsyncGenerator<Expanded> {
+    if (selected.kind === 'bad') return yield { kind: 'bad', number: selected.number, error: selected.fault };
+    const { accession, file: fileName, number } = selected;
+    if (fileName !== undefined) {
+      const item = this.#check.check({ accession, fileName, size: undefined, listed: false });
+      if (item) yield item;
+    } else if (listing === undefined) yield { kind: 'bad', number, error: nothingChosen(accession) };
+    else if (listing instanceof FilingsError) yield { kind: 'unlisted', accession, error: listing };
+    else yield* this.#chosenOf(accession, listing, signal);
   }
 
-  #onRead(selected: Selected | undefined, end: End): void {
-    this.#reading = false;
-    if (!this.#end && selected) this.#queue.put(selected);
-    if (!selected) this.#end ??= end;
-    this.#advance();
+  async *#chosenOf(
+    accession: AccessionNumber,
+    listing: readonly ListedFile[],
+    signal: AbortSignal,
+  ): AsyncGenerator<Expanded> {
+    const { chosen = () => true } = this.#options;
+    const files: ListedFile[] = [];
+    for (const [index, file] of listing.entries()) {
+      if (index % NAMES_A_TURN === NAMES_A_TURN - 1) await takeTurn(signal);
+      if (chosen(file.file_name)) files.push(file);
+    }
+    if (files.length === 0) return yield { kind: 'unmatched', accession, files: listing.length };
+    [this.#chosen, this.#given] = [files, 0];
+    for (const file of files) {
+      this.#given += 1;
+      const { file_name: fileName } = file;
+      const item = this.#check.check({ accession, fileName, size: listedSize(file), listed: true });
+      if (item) yield item;
+    }
+    yield { kind: 'listed', accession, files: files.length };
   }
+}
+
+function nothingChosen(accession: AccessionNumber): FilingsError {
+  return new FilingsError('usage', `${accession}: no files selected`, {
+    hint: 'name a file on its line, or add --all or --include GLOB',
+    stopsRun: true,
+  });
 }

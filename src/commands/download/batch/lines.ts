@@ -1,4 +1,4 @@
-import type { Selected } from '../../../transfer/selection/expansion-queue.ts';
+import type { Selected } from '../../../transfer/selection/expansion.ts';
 import { readInputLines } from '../../../transfer/selection/input/lines.ts';
 import { openInput } from '../../../transfer/selection/input/source.ts';
 import type { World } from '../../../world.ts';
