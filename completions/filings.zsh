@@ -212,6 +212,7 @@ _filings_token() {
     '*--claim-json=''[a further claim, as JSON (repeatable)]:NAME=JSON: ' \
     '(--header)--header''[print a whole Authorization header]' \
     '(--json)--json''[JSON for programs]' \
+    '(--out)--out=''[write the token to FILE (mode 0600), for --jwt-file]:FILE:_files' \
     '(--config)--config=''[the config file; $XDG_CONFIG_HOME/filings/config.json or ~/.config/filings/config.json unless told]:FILE:_files' \
     '(--profile)--profile=''[the config file'\''s profile to use]:NAME: ' \
     '(--base-url)--base-url=''[where the service is, with or without its /v1]:URL: ' \
@@ -266,6 +267,7 @@ _filings_token_sign() {
     '*--claim-json=''[a further claim, as JSON (repeatable)]:NAME=JSON: ' \
     '(--header)--header''[print a whole Authorization header]' \
     '(--json)--json''[JSON for programs]' \
+    '(--out)--out=''[write the token to FILE (mode 0600), for --jwt-file]:FILE:_files' \
     '(--config)--config=''[the config file; $XDG_CONFIG_HOME/filings/config.json or ~/.config/filings/config.json unless told]:FILE:_files' \
     '(--profile)--profile=''[the config file'\''s profile to use]:NAME: ' \
     '(--base-url)--base-url=''[where the service is, with or without its /v1]:URL: ' \

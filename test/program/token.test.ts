@@ -10,17 +10,11 @@ const ALGORITHMS = ['RS', 'PS', 'ES', 'HS'].flatMap((family) => [256, 384, 512].
 let folder: string;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'filings-token-'));
-  // Key files are read from the directory of the process, not from the world's.
-  const before = process.cwd();
-  process.chdir(folder);
   await filings('keygen', '--alg', 'ES256', '--out', 'ec.pem', '--public', 'ec.pub');
   await filings('keygen', '--alg', 'RS256', '--out', 'rsa.pem', '--public', 'rsa.pub');
   await filings('keygen', '--alg', 'HS512', '--out', 'secret');
   await file('megabyte', '-----BEGIN '.repeat(80_000));
-  return () => {
-    process.chdir(before);
-    return rm(folder, { recursive: true, force: true });
-  };
+  return () => rm(folder, { recursive: true, force: true });
 });
 
 /** Runs `filings token`, without a word of the surroundings. */
@@ -78,6 +72,30 @@ describe('token sign', () => {
     );
     const { token, header, claims } = JSON.parse(await filings('--key', 'ec.pem', '--json'));
     expect(decoded(token)).toEqual({ header, claims });
+  });
+
+  it('writes a file of its own, 0600, that --jwt-file takes, in the place of an older one', async () => {
+    await file('token.jwt', 'old', 0o644);
+    const { exitCode, stdout, stderr } = await run(['sign', '--key', 'ec.pem', '--out', 'token.jwt']);
+    expect([exitCode, stdout, stderr]).toEqual([0, '', '']);
+    expect((await stat(join(folder, 'token.jwt'))).mode & 0o777).toBe(0o600);
+    const token = await readFile(join(folder, 'token.jwt'), 'utf8');
+    expect(decoded(token).claims).toHaveProperty('exp');
+    const list = ['list', '0001234567-24-000001', '--base-url', 'http://127.0.0.1:1', '--api-key', 'a-key-for-tests'];
+    const asked = await program.filings([...list, '--jwt-file', 'token.jwt', '--retries', '0'], {
+      cwd: folder,
+      env: { HOME: folder },
+    });
+    expect(asked).toMatchObject({ exitCode: 7, stderr: expect.stringContaining('connection refused') });
+  });
+
+  it.each([
+    ['-', 2, 'must be a file'],
+    ['', 2, 'must be a file'],
+    ['.', 8, 'directory'],
+  ])('does not write to %j', async (out, status, reason) => {
+    const { exitCode, stdout, stderr } = await run(['sign', '--key', 'ec.pem', '--out', out]);
+    expect([exitCode, stdout, stderr]).toEqual([status, '', expect.stringContaining(reason)]);
   });
 
   it('takes claims of all kinds', async () => {
@@ -179,7 +197,7 @@ describe('token sign', () => {
     ['two users of stdin', ['sign', '--key', '-', '--passphrase-file', '-'], /--key - and --passphrase-file -/],
     ['a passphrase for a secret', ['sign', '--secret-file', 'secret', '--passphrase-file', 'x'], /has no passphrase/],
     ['--header and --json', ['sign', '--key', 'ec.pem', '--header', '--json'], /exclude each other/],
-    ['a missing key', ['sign', '--key', 'nope'], /key file nope: no such file/],
+    ['a missing key', ['sign', '--key', 'nope'], /key file \S+nope: no such file/],
     ['a folder', ['sign', '--key', '.'], /not a regular file/],
     ['a public key', ['sign', '--key', 'ec.pub'], /a public key, which can only verify/],
     ['a key of another curve', ['sign', '--key', 'ec.pem', '--alg', 'ES384'], /P-384[\s\S]*goes with ES256/],
@@ -228,11 +246,11 @@ describe('token sign', () => {
     await file('open-secret', Buffer.alloc(32), 0o604);
     expect(await run(['sign', '--key', 'open.pem'])).toMatchObject({
       exitCode: 2,
-      stderr: expect.stringMatching(/others can read it\n.*chmod 600 open.pem/),
+      stderr: expect.stringMatching(/others can read it\n.*chmod 600 \S+\/open.pem/),
     });
     expect(await run(['sign', '--secret-file', 'open-secret'])).toMatchObject({
       exitCode: 2,
-      stderr: expect.stringContaining('chmod 600 open-secret'),
+      stderr: expect.stringMatching(/chmod 600 \S+\/open-secret/),
     });
     expect(await run(['verify', 'a.b.c', '--key', 'open.pem'])).toMatchObject({ exitCode: 2 });
   });
@@ -376,7 +394,7 @@ describe('token verify', () => {
     await file('d0.jwk', JSON.stringify({ ...jwk, d: 'AA' }));
     await file('e1.jwk', JSON.stringify({ kty: 'RSA', n: jwk.n, e: 'AQ' }));
     const signed = await run(['sign', '--key', 'd0.jwk']);
-    expect(signed.stderr).toContain("key file d0.jwk: the key's parts don't belong together");
+    expect(signed.stderr).toContain("d0.jwk: the key's parts don't belong together");
     expect(signed.exitCode).toBe(2);
     const token = await filings('sign', '--key', 'rsa.pem');
     const { exitCode, stdout } = await run(['verify', token, '--key', 'e1.jwk', '--json']);

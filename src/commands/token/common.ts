@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import { FilingsError } from '../../errors.ts';
 import { type Algorithm, algorithmFault, findAlgorithm } from '../../jwt/algorithms.ts';
 import type { KeyFiles } from '../../jwt/key/key-file.ts';
@@ -35,10 +36,11 @@ export async function keyFilesOf(
   ].filter((user) => user !== false);
   requireOneUser('stdin', [...users, tokenUser, ...stdinUsersGiven(flags, world.env)]);
   const stdin = users[0] === undefined ? undefined : await readKeyFromStdin(users[0], world);
+  const at = (path: string) => (path === '-' ? path : resolve(world.cwd, path));
   return {
-    ...(keyFile !== undefined && { keyFile }),
-    ...(secretFile !== undefined && { secretFile }),
-    ...(passphraseFile !== undefined && { passphraseFile }),
+    ...(keyFile !== undefined && { keyFile: at(keyFile) }),
+    ...(secretFile !== undefined && { secretFile: at(secretFile) }),
+    ...(passphraseFile !== undefined && { passphraseFile: at(passphraseFile) }),
     ...(stdin !== undefined && { stdin }),
   };
 }

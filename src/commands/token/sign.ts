@@ -1,3 +1,5 @@
+import { resolve } from 'node:path';
+import { replaceFile } from '../../disk/replace-file.ts';
 import { FilingsError } from '../../errors.ts';
 import { readSigningKey } from '../../jwt/key/key-file.ts';
 import { requireFit } from '../../jwt/key/key-fit.ts';
@@ -20,6 +22,9 @@ import type { SIGN_OPTIONS } from './spec.ts';
 export async function run(invocation: SignInvocation, world: World): Promise<number> {
   const { options, args } = invocation;
   if (args.length > 0) throw new FilingsError('usage', 'token sign: it takes no argument');
+  if (options.out === '' || options.out === '-') {
+    throw new FilingsError('usage', '--out: must be a file', { hint: 'without --out the token goes to stdout' });
+  }
   const named = await keyFilesOf(invocation, world);
   const hasKey = named.keyFile !== undefined || named.secretFile !== undefined;
   const recipe = hasKey ? {} : await configuredRecipe(invocation, world);
@@ -34,7 +39,9 @@ export async function run(invocation: SignInvocation, world: World): Promise<num
     invocation,
     world,
   );
-  await write(world.stdout, `${shown(minted, options)}\n`, world.interrupt);
+  const text = `${shown(minted, options)}\n`;
+  if (options.out === undefined) await write(world.stdout, text, world.interrupt);
+  else await replaceFile(resolve(world.cwd, options.out), text, 'name another file with --out');
   return 0;
 }
 

@@ -36,8 +36,9 @@ export const SIGN_OPTIONS = options({
   },
   claim: { kind: TEXT, value: 'NAME=VALUE', repeatable: true, help: 'a further claim, as a string' },
   claimJson: { kind: TEXT, value: 'NAME=JSON', repeatable: true, help: 'a further claim, as JSON' },
-  header: { kind: SWITCH, excludes: ['json'], help: 'print a whole Authorization header' },
+  header: { kind: SWITCH, excludes: ['json', 'out'], help: 'print a whole Authorization header' },
   ...JSON_OUTPUT,
+  out: { kind: FILE, value: 'FILE', excludes: ['json'], help: 'write the token to FILE (mode 0600), for --jwt-file' },
 });
 
 export const INSPECT_OPTIONS = JSON_OUTPUT;
@@ -77,13 +78,14 @@ const SIGN = command({
   examples: [
     ['filings token sign --key private.pem --sub alice', 'a token for five minutes'],
     ['filings token sign --key private.pem --lifetime 1h --claim role=reader', 'for an hour, with a claim more'],
+    ['filings token sign --key private.pem --out token.jwt', 'into a file, for --jwt-file'],
     ['filings token sign --secret-file secret --header', 'a header, for curl -H'],
     ['filings token sign --key private.pem --claim-json \'groups=["a","b"]\'', 'a claim that is no text'],
     ['filings token sign --key private.pem | filings token inspect', 'what is in it'],
   ],
   settings: ['profile'],
   exits: [
-    ['0', 'the token is on stdout'],
+    ['0', 'the token is on stdout, or in FILE'],
     ['2', 'the command line or the configuration is wrong, or the key is none to sign with'],
   ],
   load: () => import('./sign.ts'),
