@@ -1,6 +1,7 @@
 import { COMMANDS, parsed } from './cli/catalogue.ts';
 import { FilingsError } from './errors.ts';
 import { presentationAtHand, reportError } from './session/report-error.ts';
+import { warnOfUnknownVariables } from './session/unknown-variables.ts';
 import { rememberEnvironment, rememberFlags } from './settings/secrets/at-start.ts';
 import type { ParsedLine } from './spec/invocation.ts';
 import { isBrokenPipe, write } from './stdio/output.ts';
@@ -44,6 +45,7 @@ async function answer(request: ParsedLine, world: World): Promise<number> {
       guardStream(world.stdout);
       guardStream(world.stderr);
       const { flags } = request.invocation;
+      if (request.command.name !== '__complete') await warnOfUnknownVariables(world);
       if (flags.deadline === undefined && !world.env.FILINGS_DEADLINE) return run(request.invocation, world);
       const { withinDeadline } = await import('./session/bounded.ts');
       return withinDeadline(flags, world, (bounded) => run(request.invocation, bounded));

@@ -1,8 +1,8 @@
 import type { CommanderError } from 'commander';
 import { FilingsError } from '../errors.ts';
-import { isAccession } from '../service/accession.ts';
+import { accessionIn } from '../service/accession.ts';
 import type { CommandSpec } from '../spec/command.ts';
-import { didYouMean, nearest } from '../spec/nearest.ts';
+import { nearest } from '../spec/nearest.ts';
 import type { NamedOption } from '../spec/option.ts';
 import { shellWord } from '../text.ts';
 
@@ -35,7 +35,7 @@ export function usageError(error: CommanderError, position: Position): FilingsEr
         ? new FilingsError('usage', `${command}: too many arguments`, { hint: help })
         : unknownBeside(position.siblings, position);
     case 'commander.conflictingOption':
-      return new FilingsError('usage', `${flagsIn(error.message).join(' and ')}: they exclude each other`, {
+      return new FilingsError('usage', flagsIn(error.message).join(' cannot be used with '), {
         hint: help,
       });
     default:
@@ -61,17 +61,58 @@ function unknownOption(written: string, { options, path }: Position, help: strin
   }
   const known = [...options.map((option) => option.flag), 'help', ...(path.length === 0 ? ['version'] : [])];
   const word = flag.replace(/^--?/, '');
-  const meant = OF_OTHERS[word] ?? beginningWith(word, known) ?? nearest(word, known);
+  const usual = OTHER_NAMES[word];
+  const meant =
+    usual && known.includes(usual.split(' ', 1).join()) ? usual : (beginningWith(word, known) ?? nearest(word, known));
   const hint = meant === undefined ? help : `did you mean --${meant}?`;
   return new FilingsError('usage', `${flag}: no such option`, { hint });
 }
 
-/** What other programs call it, and what it is here. */
-const OF_OTHERS: Readonly<Record<string, string>> = {
+/** What other programs call an option, and what it is here. */
+const OTHER_NAMES: Readonly<Record<string, string>> = {
+  O: 'output PATH',
+  out: 'output PATH',
+  'output-document': 'output PATH',
+  'output-dir': 'directory DIR',
+  dest: 'directory DIR',
+  pattern: 'include GLOB',
+  recursive: 'all',
+  r: 'all',
+  f: 'if-exists overwrite',
+  force: 'if-exists overwrite',
+  overwrite: 'if-exists overwrite',
+  clobber: 'if-exists overwrite',
+  'no-clobber': 'if-exists skip',
+  'skip-existing': 'if-exists skip',
+  concurrency: 'jobs N',
+  parallel: 'jobs N',
+  threads: 'jobs N',
+  'max-time': 'deadline DURATION',
+  timeout: 'deadline DURATION',
+  url: 'base-url URL',
+  token: 'jwt-file FILE',
+  s: 'quiet',
+  silent: 'quiet',
   'no-color': 'color never',
   'no-colour': 'color never',
   'no-progress': 'progress none',
-  silent: 'quiet',
+};
+
+/** What other programs call a command, and what it is here. */
+const OTHER_COMMANDS: Readonly<Record<string, string>> = {
+  ls: 'list',
+  dir: 'list',
+  get: 'download',
+  fetch: 'download',
+  pull: 'download',
+  check: 'verify',
+  jwt: 'token',
+  login: 'config set api-key',
+  auth: 'config set api-key',
+  configure: 'config',
+  init: 'config',
+  man: 'help',
+  version: 'filings --version',
 };
 
 /** The one flag that begins so: other programs take it for the whole. */
@@ -91,21 +132,17 @@ export function unknownCommand(
   help: string,
 ): FilingsError {
   const [word = ''] = args;
-  if (path.length === 0 && word === 'version') {
-    return new FilingsError('usage', 'version: no such command', { hint: 'did you mean filings --version?' });
-  }
-  if (path.length === 0 && isAccession(word)) {
+  if (path.length === 0 && accessionIn(word)) {
     const end = args.findIndex((one) => one.startsWith('-'));
     const named = end < 0 ? args : args.slice(0, end);
     const meant = `filings ${named.length === 1 ? 'list' : 'download'} ${named.map(shellWord).join(' ')}`;
     return new FilingsError('usage', 'the first argument: a command is wanted', { hint: `did you mean: ${meant}` });
   }
   const written = [...path, ...(/^[a-z-]{1,24}$/i.test(word) ? [word] : [])].join(' ');
-  const meant = didYouMean(
-    word,
-    known.map((command) => command.name),
-  );
-  return new FilingsError('usage', `${written || 'the first argument'}: no such command`, { hint: meant ?? help });
+  const names = known.map(({ name }) => name);
+  const meant = (path.length === 0 ? OTHER_COMMANDS[word] : undefined) ?? nearest(word, names);
+  const hint = meant === undefined ? help : `did you mean ${meant}?`;
+  return new FilingsError('usage', `${written || 'the first argument'}: no such command`, { hint });
 }
 
 /** Whether an option took what looks like another option for its value: `--api-key --json`. */

@@ -10,9 +10,10 @@ const EXAMPLE = '0001234567-24-000001';
 /** Longer text is cut in the message: it may be a whole file, given by mistake. */
 const SHOWN = 60;
 
-/** Reads an accession number: exactly 10, 2 and 6 ASCII digits with dashes between. Throws `usage` that says what is wrong. */
+/** Reads an accession number: 10, 2 and 6 ASCII digits with hyphens between, or the 18 digits alone. Throws `usage` that says what is wrong. */
 export function parseAccession(text: string): AccessionNumber {
-  if (isAccession(text)) return text;
+  const accession = accessionIn(text);
+  if (accession !== undefined) return accession;
   const { reason, meant } = faultOf(text);
   throw new FilingsError('usage', `accession number '${shortened(text, SHOWN)}': ${reason}`, {
     hint: meant === undefined ? `it is 10 digits, 2 and 6, such as ${EXAMPLE}` : `did you mean ${meant}?`,
@@ -23,6 +24,12 @@ export function parseAccession(text: string): AccessionNumber {
 export function accessionsIn(text: string): readonly AccessionNumber[] {
   const found = text.match(/(?<!\d)(\d{18}|\d{10}-\d{2}-\d{6})(?!\d)/g) ?? [];
   return found.map((one) => dashed(one.replaceAll('-', '')) as AccessionNumber);
+}
+
+/** The accession number that a text is, in either form. */
+export function accessionIn(text: string): AccessionNumber | undefined {
+  if (isAccession(text)) return text;
+  return /^[0-9]{18}$/.test(text) ? (dashed(text) as AccessionNumber) : undefined;
 }
 
 export function isAccession(text: string): text is AccessionNumber {
@@ -43,7 +50,6 @@ function faultOf(text: string): Fault {
 }
 
 function reasonOf(text: string): string {
-  if (/^[0-9]{18}$/.test(text)) return '18 digits without dashes';
   if (/\s/.test(text)) return 'it has white space in it';
   if (/[\p{Pd}\u2212]/u.test(text.replaceAll('-', ''))) return 'it has dashes that are not the ASCII one (-)';
   if (/[^\P{Nd}0-9]/u.test(text)) return 'it has digits that are not 0 to 9';

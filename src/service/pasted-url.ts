@@ -1,21 +1,27 @@
-import { type AccessionNumber, accessionsIn } from './accession.ts';
+import { type AccessionNumber, accessionIn, accessionsIn } from './accession.ts';
 
-/** What the address of an archive's page names. */
-export interface PastedUrl {
+/** What was written in the place of an accession number. */
+export interface Pasted {
   readonly accession: AccessionNumber;
-  /** The page's own name, where it is a file of the filing; its index is none. */
+  /** The file's own name, where it names one; a filing's index is none. */
   readonly fileName?: string;
 }
 
-/** What a pasted URL names, when it holds one accession number, with dashes or without, and nothing else could be meant. */
-export function pastedUrl(text: string): PastedUrl | undefined {
-  if (text.length > 2000 || !/^https?:\/\//i.test(text) || !URL.canParse(text)) return undefined;
-  const { pathname, search } = new URL(text);
+/** What a pasted URL, or `ACCESSION/FILE`, names, when it holds one accession number and nothing else could be meant. */
+export function pasted(text: string): Pasted | undefined {
+  if (text.length > 2000) return undefined;
+  const [, number = '', name] = /^([0-9-]{18,20})\/+(.*)$/s.exec(text) ?? [];
+  const accession = accessionIn(number);
+  if (accession !== undefined) return { accession, ...(name && { fileName: name }) };
+  return /^https?:\/\//i.test(text) && URL.canParse(text) ? pastedUrl(new URL(text)) : undefined;
+}
+
+function pastedUrl({ pathname, search, searchParams }: URL): Pasted | undefined {
   const [accession, ...others] = new Set(accessionsIn(`${pathname}${search}`));
   if (accession === undefined || others.length > 0) return undefined;
   const name = decoded(pathname.split('/').at(-1) ?? '');
   const isFile = /[^.]\.[a-z\d]+$/i.test(name) && !/-index(-headers)?\.html?$/i.test(name);
-  const fileName = new URL(text).searchParams.get('file_name') ?? (isFile ? name : undefined);
+  const fileName = searchParams.get('file_name') ?? (isFile ? name : undefined);
   return { accession, ...(fileName && { fileName }) };
 }
 

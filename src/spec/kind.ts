@@ -76,8 +76,8 @@ export const RATE: Kind<number> = {
 export const SIZE: Kind<number> = { parse: parseSize, wanted: 'a size, such as 500000, 200kB, 1.5MB or 1GiB' };
 /** Bytes a second, above nothing. */
 export const BANDWIDTH: Kind<number> = {
-  parse: (text) => (text.endsWith('/s') ? SIZE.parse(text.slice(0, -2)) || undefined : undefined),
-  wanted: 'a size a second, such as 500kB/s or 2MB/s',
+  parse: (text) => SIZE.parse(text.replace(/\/s$/, '')) || undefined,
+  wanted: 'a size a second, such as 500kB/s or 2MB',
 };
 /** Milliseconds since the epoch. */
 export const TIME: Kind<number> = {

@@ -8,9 +8,9 @@ const A = accession(1);
 
 /** Wrong command lines, and what is said of them. */
 const REFUSED: readonly (readonly [why: string, args: readonly string[], says: RegExp])[] = [
-  ['a FILE beside --all', [A, 'a.htm', '--all'], /FILE and --all.*exclude/],
-  ['a FILE beside --include', [A, 'a.htm', '--include', '*'], /FILE and/],
-  ['a FILE beside --exclude', [A, 'a.htm', '--exclude', '*'], /FILE and/],
+  ['a FILE beside --all', [A, 'a.htm', '--all'], /FILE cannot be used with --all/],
+  ['a FILE beside --include', [A, 'a.htm', '--include', '*'], /FILE cannot be used with/],
+  ['a FILE beside --exclude', [A, 'a.htm', '--exclude', '*'], /FILE cannot be used with/],
   ['neither a FILE nor --all', [A, '--sandbox'], /no file is named[\s\S]*filings list [\d-]+ --sandbox;/],
   ['no accession', [], /ACCESSION is missing/],
   ['an accession beside --input', [A, '--input', 'in', '--all'], /--input and ACCESSION/],

@@ -256,11 +256,10 @@ describe('the exit status', () => {
 
   it.each<[args: string[], message: RegExp]>([
     [[], /no ACCESSION/],
-    [['000123456724000001'], /18 digits without dashes\n {2}hint: did you mean 0001234567-24-000001\?/],
     [[A, '--query', 'x'], /--query: the value is not NAME=VALUE/],
     [[A, '--query', '=x'], /--query: the value is not NAME=VALUE/],
     [[A, '--query', 'accession_no=x'], /sent already/],
-    [[A, '-l', '--json'], /--long and --json: they exclude each other/],
+    [[A, '-l', '--json'], /--long cannot be used with --json/],
     [[A, '--include', ''], /--include '': it is empty/],
   ])('of %j is 2', async (args, message) => {
     const { stderr, exitCode } = await list(args, { env: { FILINGS_BASE_URL: 'http://127.0.0.1:1' } });

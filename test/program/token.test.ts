@@ -192,11 +192,11 @@ describe('token sign', () => {
     [
       'a key and a secret',
       ['sign', '--key', 'ec.pem', '--secret-file', 'secret'],
-      /--key and --secret-file: they exclude/,
+      /--key cannot be used with --secret-file/,
     ],
     ['two users of stdin', ['sign', '--key', '-', '--passphrase-file', '-'], /--key - and --passphrase-file -/],
     ['a passphrase for a secret', ['sign', '--secret-file', 'secret', '--passphrase-file', 'x'], /has no passphrase/],
-    ['--header and --json', ['sign', '--key', 'ec.pem', '--header', '--json'], /exclude each other/],
+    ['--header and --json', ['sign', '--key', 'ec.pem', '--header', '--json'], /--header cannot be used with --json/],
     ['a missing key', ['sign', '--key', 'nope'], /key file \S+nope: no such file/],
     ['a folder', ['sign', '--key', '.'], /not a regular file/],
     ['a public key', ['sign', '--key', 'ec.pub'], /a public key, which can only verify/],

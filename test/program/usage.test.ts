@@ -1,6 +1,7 @@
+import { readdir } from 'node:fs/promises';
 import { describe, expect, test } from 'vitest';
 import { ACCESSION } from './place.ts';
-import { filings } from './run.ts';
+import { filings, workplace } from './run.ts';
 
 describe('a wrong command line', () => {
   test('exits 2, and says what was meant', async () => {
@@ -46,13 +47,78 @@ describe('a wrong command line', () => {
     [['token', 'bogus'], 'token bogus: no such command', 'see filings token --help'],
     [['config', 'bogus'], 'config bogus: no such command', 'see filings config --help'],
     [['help', ''], "help '': no such command or topic", 'see filings --help'],
-    [['help', ''], "help '': no such command or topic", 'see filings --help'],
     [['config', 'get', ''], "'': no such setting", "'filings help config' names them all"],
   ])('%j names what is not there, and where to look', async (args, message, hint) => {
     expect(await filings(args)).toMatchObject({
       exitCode: 2,
       stdout: '',
       stderr: `filings: ${message}\n  hint: ${hint}\n`,
+    });
+  });
+
+  test.each([
+    [['ls', ACCESSION], 'ls: no such command', 'did you mean list?'],
+    [['get', ACCESSION], 'get: no such command', 'did you mean download?'],
+    [['fetch'], 'fetch: no such command', 'did you mean download?'],
+    [['dowload'], 'dowload: no such command', 'did you mean download?'],
+    [['login'], 'login: no such command', 'did you mean config set api-key?'],
+    [['download', ACCESSION, 'x', '--force'], '--force: no such option', 'did you mean --if-exists overwrite?'],
+    [['download', ACCESSION, 'x', '-f'], '-f: no such option', 'did you mean --if-exists overwrite?'],
+    [['download', ACCESSION, 'x', '-O', 'y'], '-O: no such option', 'did you mean --output PATH?'],
+    [['download', ACCESSION, 'x', '--out=y'], '--out: no such option', 'did you mean --output PATH?'],
+    [['download', ACCESSION, '--dry'], '--dry: no such option', 'did you mean --dry-run?'],
+    [['download', ACCESSION, '--checksum'], '--checksum: no such option', 'did you mean --checksums?'],
+    [['list', ACCESSION, '--force'], '--force: no such option', 'see filings list --help'],
+    [['list', ACCESSION, '--timeout', '5s'], '--timeout: no such option', 'did you mean --deadline DURATION?'],
+    [['download', '-i', 'x', '--shard', '1/2'], '--shard: no such option', 'see filings download --help'],
+    [['verify', '--prune', 'x'], '--prune: no such option', 'see filings verify --help'],
+    [['help', '--man'], '--man: no such option', 'see filings help --help'],
+    [['config', 'edit'], 'config edit: no such command', 'see filings config --help'],
+  ])('%j is unknown, and what was meant is named', async (args, message, hint) => {
+    expect(await filings(args)).toMatchObject({
+      exitCode: 2,
+      stdout: '',
+      stderr: `filings: ${message}\n  hint: ${hint}\n`,
+    });
+  });
+
+  const OTHER = '0001234567-24-000002';
+  const URL_OF = 'https://archive.example/data/1/000123456724000001';
+  test.each([
+    [[ACCESSION, OTHER], `to download all files of both: filings download ${ACCESSION} ${OTHER} --all`],
+    [['primary.htm', ACCESSION, '-n'], `did you mean: filings download ${ACCESSION} primary.htm -n`],
+    [[`${ACCESSION}/primary.htm`], `did you mean: filings download ${ACCESSION} primary.htm`],
+    [['000123456724000001/primary.htm'], `did you mean: filings download ${ACCESSION} primary.htm`],
+    [[ACCESSION, `${ACCESSION}/primary.htm`], `did you mean: filings download ${ACCESSION} primary.htm`],
+    [[`${ACCESSION}/`, '-n'], `did you mean: filings download ${ACCESSION} --all -n`],
+    [[`${URL_OF}/primary.htm`], `did you mean: filings download ${ACCESSION} primary.htm`],
+    [[`${URL_OF}/${ACCESSION}-index.htm`], `did you mean: filings download ${ACCESSION} --all`],
+    [[`${URL_OF}/primary.htm`, '--all'], `did you mean: filings download ${ACCESSION} --all`],
+    [[ACCESSION, `${URL_OF}/primary.htm`], `did you mean: filings download ${ACCESSION} primary.htm`],
+  ])('download %j: the command that was meant, which works', async (args, hint) => {
+    const { exitCode, stdout, stderr } = await filings(['download', ...args]);
+    expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });
+    expect(stderr).toContain(`\n  hint: ${hint}\n`);
+    const meant = hint.slice(hint.indexOf('filings ') + 'filings '.length).split(' ');
+    expect(await filings([...meant, '--sandbox', '--dry-run'])).toMatchObject({ exitCode: 0 });
+  });
+
+  test('18 digits are the accession number, several filings with --all are several, and --limit-rate needs no /s', async () => {
+    const { path, filings: inPlace } = await workplace();
+    const words = [
+      'download',
+      '000123456724000001',
+      OTHER,
+      ACCESSION,
+      '--include',
+      'primary.*',
+      '--limit-rate',
+      '100MB',
+    ];
+    const { exitCode, stderr } = await inPlace([...words, '--layout', '{accession_no}/{file_name}', '--sandbox']);
+    expect({ exitCode, files: (await readdir(path, { recursive: true })).sort() }, stderr).toEqual({
+      exitCode: 0,
+      files: [ACCESSION, `${ACCESSION}/primary.htm`, OTHER, `${OTHER}/primary.htm`].sort(),
     });
   });
 
@@ -82,4 +148,40 @@ describe('a wrong command line', () => {
     const { stderr } = await filings(['list', '--nonsense', ...args], { env: env as Record<string, string> });
     expect(String(stderr).includes('\x1b[')).toBe(coloured);
   });
+});
+
+describe('a variable of the program that nothing reads', () => {
+  const env = { FILINGS_JBOS: '2', FILINGS_MIN_FREE: '', FILINGS_XYZZY: '1', FILINGS_JOBS: '3' };
+  const [near, far] = [
+    'FILINGS_JBOS is not used: did you mean FILINGS_JOBS?',
+    "FILINGS_XYZZY is not used: see 'filings help environment'",
+  ];
+
+  test('is warned of with the nearest name, and the command runs', async () => {
+    expect(await filings(['config', 'get', 'jobs'], { env })).toMatchObject({
+      exitCode: 0,
+      stdout: '3\n',
+      stderr: `filings: warning: ${near}\nfilings: warning: ${far}\n`,
+    });
+  });
+
+  test('is told as JSON where errors are', async () => {
+    const { stderr } = await filings(['config', 'get', 'jobs', '--error-format', 'json'], { env });
+    expect(
+      stderr
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line)),
+    ).toEqual([{ note: `warning: ${near}` }, { note: `warning: ${far}` }]);
+  });
+
+  test.each([
+    ['--help'],
+    ['--version'],
+    ['list', '-h'],
+    ['config', 'get', 'jobs', '--quiet'],
+    ['__complete', '--', 'x'],
+  ])('%s %s %s %s: no word of it', async (...args) =>
+    expect(await filings(args, { env })).toMatchObject({ exitCode: 0, stderr: '' }),
+  );
 });

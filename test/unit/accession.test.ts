@@ -16,9 +16,12 @@ describe('parseAccession', () => {
     expect(parseAccession(text)).toBe(text);
   });
 
+  it('takes the 18 digits alone, which mean the same', () => {
+    expect(parseAccession('000123456724000001')).toBe('0001234567-24-000001');
+  });
+
   it.each<[text: string, reason: RegExp, hint: RegExp]>([
     ['', /it is empty/, /such as 0001234567-24-000001/],
-    ['000123456724000001', /18 digits without dashes/, /did you mean 0001234567-24-000001\?/],
     ['0001234567-24-00000', /10, 2, 5 digits where 10, 2 and 6/, /such as/],
     ['001234567-24-000001', /9, 2, 6 digits/, /such as/],
     ['0001234567-24-000001-', /10, 2, 6, 0 digits/, /did you mean/],

@@ -37,7 +37,6 @@ describe('parseInputLine', () => {
 
   it.each<[line: string, fault: RegExp]>([
     ['nonsense', /accession number 'nonsense': it has letters/],
-    ['000123456724000001 a.htm', /18 digits without dashes/],
     [`"${asked}"`, /neither digits nor dashes/],
     ['{"accession_no":', /broken JSON/],
     ['{}', /accession_no is no string/],

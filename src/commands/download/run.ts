@@ -70,10 +70,11 @@ async function several(order: Order, tools: BatchTools): Promise<FilingsError | 
 async function one(order: Order, tools: BatchTools): Promise<FilingsError | undefined> {
   const { books } = tools;
   const [fileName = ''] = order.fileNames;
-  if (order.accession === undefined) return undefined;
-  const outcome = await fetchSingle({ accession: order.accession, fileName }, order, tools);
+  const [accession] = order.accessions;
+  if (accession === undefined) return undefined;
+  const outcome = await fetchSingle({ accession, fileName }, order, tools);
   books.tally.add(outcome);
   await books.report?.write(reportLine(outcome, books.errorOf));
-  if (outcome.error) await books.failed?.add(order.accession, fileName);
+  if (outcome.error) await books.failed?.add(accession, fileName);
   return outcome.error;
 }

@@ -103,7 +103,7 @@ export const DOWNLOAD = command({
     'Nothing but a complete file ever stands under a final name; what is there already is skipped, and what was interrupted is gone on with.',
     'One FILE is a download by itself; several, --all, --include and --input make a batch, which goes on after a file that fails and sums up at its end. Running the same command again fetches what is missing.',
   ],
-  forms: ['ACCESSION FILE...', 'ACCESSION --all | --include GLOB', '--input FILE [--all | --include GLOB]'],
+  forms: ['ACCESSION FILE...', 'ACCESSION... --all | --include GLOB', '--input FILE [--all | --include GLOB]'],
   arguments: [
     { name: 'ACCESSION', help: 'the accession number, such as 0001234567-24-000001' },
     { name: 'FILE', variadic: true, completes: 'name', help: 'names of files within the filing' },

@@ -1,6 +1,6 @@
 import { FilingsError } from '../../errors.ts';
 import { type AccessionNumber, parseAccession } from '../../service/accession.ts';
-import { pastedUrl } from '../../service/pasted-url.ts';
+import { pasted } from '../../service/pasted-url.ts';
 import { retyped } from '../../settings/hint-command.ts';
 import type { Values } from '../../spec/option.ts';
 import { nameFilter } from '../../transfer/selection/glob.ts';
@@ -43,10 +43,10 @@ export function readRequest(
 
 /** @throws FilingsError `usage`, for a pasted URL with the command that was meant */
 function accessionOf(text: string, argv: readonly string[]): AccessionNumber {
-  const url = pastedUrl(text);
-  if (url === undefined) return parseAccession(text);
-  throw new FilingsError('usage', 'ACCESSION: it is a URL, and no accession number', {
-    hint: `a filing is named by its accession number: ${retyped(argv, new Map([[text, [url.accession]]]))}`,
+  const meant = pasted(text);
+  if (meant === undefined) return parseAccession(text);
+  throw new FilingsError('usage', 'ACCESSION is not an accession number', {
+    hint: `name the filing: ${retyped(argv, new Map([[text, [meant.accession]]]))}`,
   });
 }
 

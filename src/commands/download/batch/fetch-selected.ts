@@ -60,7 +60,7 @@ function tellingOf(
   { session, books }: BatchTools,
   onAlone: (error: FilingsError) => void,
 ): Telling {
-  const isAlone = order.input === undefined;
+  const isAlone = order.input === undefined && order.accessions.length === 1;
   const { progress } = session;
   return {
     begins: (extent) => progress.overall(() => reachOf(books.tally, lines, extent())),

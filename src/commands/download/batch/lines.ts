@@ -54,10 +54,11 @@ function argumentLines(order: Order): Lines {
   };
 }
 
-async function* named({ accession, fileNames, chosen }: Order): AsyncGenerator<Selected> {
-  if (accession === undefined) return;
-  if (chosen) yield { kind: 'entry', accession };
-  for (const file of fileNames) yield { kind: 'entry', accession, file };
+async function* named({ accessions, fileNames, chosen }: Order): AsyncGenerator<Selected> {
+  for (const accession of accessions) {
+    if (chosen) yield { kind: 'entry', accession };
+    for (const file of fileNames) yield { kind: 'entry', accession, file };
+  }
 }
 
 /** Undefined for an input that can't be read, or not to its end in time. */

@@ -1,58 +1,75 @@
 import { FilingsError } from '../../../errors.ts';
-import { type AccessionNumber, isAccession, parseAccession } from '../../../service/accession.ts';
-import { pastedUrl } from '../../../service/pasted-url.ts';
+import { type AccessionNumber, accessionIn, parseAccession } from '../../../service/accession.ts';
+import { pasted } from '../../../service/pasted-url.ts';
 import { retyped } from '../../../settings/hint-command.ts';
-import type { Options, Order } from './order.ts';
+
+/** What the arguments name; each once. */
+interface Named {
+  readonly accessions: readonly AccessionNumber[];
+  readonly fileNames: readonly string[];
+}
 
 /**
- * The accession number that the arguments begin with.
+ * Reads the arguments: filings alone where their files are chosen from the listings, otherwise a filing and its files.
  * @throws FilingsError `usage`, with the command that was meant where the arguments leave no doubt
  */
-export function accessionOf(args: readonly string[], options: Options, argv: readonly string[]): AccessionNumber {
-  const [first = '', ...names] = args;
+export function readNames(args: readonly string[], choosing: boolean, argv: readonly string[]): Named {
+  const [first, ...names] = args;
+  if (first === undefined) return { accessions: [], fileNames: [] };
+  const accession = accessionOf(first, names, choosing, argv);
+  const others = names.flatMap((name) => accessionIn(name) ?? []);
+  if (choosing && others.length === names.length) {
+    return { accessions: [...new Set([accession, ...others])], fileNames: [] };
+  }
+  return { accessions: [accession], fileNames: [...new Set(names)] };
+}
+
+function accessionOf(
+  first: string,
+  names: readonly string[],
+  choosing: boolean,
+  argv: readonly string[],
+): AccessionNumber {
   try {
     return parseAccession(first);
   } catch (error) {
-    const meant = swapped(first, names) ?? unpasted(first, names, options);
+    const meant = meantBy(first, names, choosing);
     if (!(error instanceof FilingsError) || meant === undefined) throw error;
-    throw error.reworded(error.message, { hint: `${meant.why}: ${retyped(argv, meant.replaced)}` });
+    throw error.reworded(error.message, { hint: `did you mean: ${retyped(argv, meant)}` });
   }
 }
 
-interface Meant {
-  readonly why: string;
-  readonly replaced: ReadonlyMap<string, readonly string[]>;
+/** What to write in the place of which words: for an archive's URL, `ACCESSION/FILE`, or a filing behind its files. */
+function meantBy(
+  first: string,
+  names: readonly string[],
+  choosing: boolean,
+): ReadonlyMap<string, readonly string[]> | undefined {
+  const found = pasted(first);
+  if (found !== undefined) {
+    const file = choosing || names.length > 0 ? [] : [found.fileName ?? '--all'];
+    return new Map([[first, [found.accession, ...file]]]);
+  }
+  const [accession, ...others] = names.filter((name) => accessionIn(name));
+  if (accession === undefined || others.length > 0) return undefined;
+  return new Map([
+    [first, [accession, first]],
+    [accession, []],
+  ]);
 }
 
-/** One accession number stands behind the names. */
-function swapped(first: string, names: readonly string[]): Meant | undefined {
-  const [accession, ...others] = names.filter(isAccession);
-  if (accession === undefined || others.length > 0 || pastedUrl(first) !== undefined) return undefined;
-  return {
-    why: 'the accession number comes first',
-    replaced: new Map([
-      [first, [accession, first]],
-      [accession, []],
-    ]),
-  };
-}
-
-/** A page of an archive, named by its address. */
-function unpasted(first: string, names: readonly string[], options: Options): Meant | undefined {
-  const url = pastedUrl(first);
-  if (url === undefined) return undefined;
-  const isChosen = names.length > 0 || options.all || options.include.length > 0 || options.exclude.length > 0;
-  const file = isChosen ? [] : url.fileName === undefined ? ['--all'] : [url.fileName];
-  return { why: 'a filing is named by its accession number', replaced: new Map([[first, [url.accession, ...file]]]) };
-}
-
-/** A file is named by its name, not by its address. Throws `usage`. */
-export function requireNoUrls({ accession, fileNames }: Order, argv: readonly string[]): void {
+/** A file is named by its name, not by its address, and is no filing. Throws `usage`. */
+export function requireFileNames({ accessions, fileNames }: Named, argv: readonly string[]): void {
   for (const name of fileNames) {
-    const url = pastedUrl(name);
-    if (url?.fileName === undefined || url.accession !== accession) continue;
-    throw new FilingsError('usage', 'FILE: it is a URL, and no name of a file', {
-      hint: `the file has its own name: ${retyped(argv, new Map([[name, [url.fileName]]]))}`,
+    if (accessionIn(name)) {
+      throw new FilingsError('usage', `FILE: ${name} is an accession number`, {
+        hint: `to download all files of both: ${retyped([...argv, '--all'], new Map())}`,
+      });
+    }
+    const found = pasted(name);
+    if (found?.fileName === undefined || found.accession !== accessions[0]) continue;
+    throw new FilingsError('usage', 'FILE is not a file name', {
+      hint: `did you mean: ${retyped(argv, new Map([[name, [found.fileName]]]))}`,
     });
   }
 }

@@ -7,7 +7,7 @@ import { nameFilter } from '../../../transfer/selection/glob.ts';
 import { defaultLayout, type Layout, parseLayout } from '../../../transfer/selection/layout.ts';
 import type { World } from '../../../world.ts';
 import type { OPTIONS } from '../spec.ts';
-import { accessionOf, requireNoUrls } from './meant.ts';
+import { readNames, requireFileNames } from './meant.ts';
 import { requireBatch, requireFiles, requireOneOutput, requireSafeNames } from './rules.ts';
 
 export type Options = Values<typeof OPTIONS>;
@@ -16,8 +16,8 @@ const STDOUT_NAMES = new Set(['/dev/stdout', '/dev/fd/1', '/proc/self/fd/1']);
 
 /** What the command line of `download` asks for. */
 export interface Order {
-  /** Of the arguments; undefined where the input names them all. */
-  readonly accession: AccessionNumber | undefined;
+  /** Of the arguments, each once: one where files are named; none where the input names them all. */
+  readonly accessions: readonly AccessionNumber[];
   /** Named files of it, each once. */
   readonly fileNames: readonly string[];
   /** What of a listing is chosen; undefined where nothing says so. */
@@ -43,13 +43,12 @@ export function readOrder(
   flags: Flags,
   { argv }: Pick<World, 'argv'>,
 ): Order {
-  const [accession, ...names] = args;
   const { all, include, exclude, input, layout, directory = '.' } = options;
-  const fileNames = [...new Set(names)];
   const choosing = all || include.length > 0 || exclude.length > 0;
   const filter = nameFilter(include, exclude);
+  const { accessions, fileNames } = readNames(args, choosing, argv);
   const order: Order = {
-    accession: accession === undefined ? undefined : accessionOf(args, options, argv),
+    accessions,
     fileNames,
     chosen: choosing ? (all ? nameFilter([], exclude) : filter) : undefined,
     input,
@@ -64,7 +63,7 @@ export function readOrder(
   requireFiles(order, flags);
   requireBatch(order);
   if (order.output === undefined) {
-    requireNoUrls(order, argv);
+    requireFileNames(order, argv);
     requireSafeNames(fileNames);
   } else requireOneOutput(order.output);
   requireOneUser('stdout', [order.output === '-' && '--output -', order.report === '-' && '--report -']);

@@ -5,26 +5,26 @@ import type { Flags } from '../../../spec/invocation.ts';
 import type { Order } from './order.ts';
 
 /** There is something to fetch, and what is named is not chosen as well. Throws `usage`. */
-export function requireFiles({ accession, fileNames, chosen, input }: Order, flags: Flags): void {
-  if (input !== undefined && accession !== undefined) {
+export function requireFiles({ accessions, fileNames, chosen, input }: Order, flags: Flags): void {
+  if (input !== undefined && accessions.length > 0) {
     throw new FilingsError('usage', '--input and ACCESSION: only one of them can name the filings', {
       hint: 'put the filing into the input, or leave --input out',
     });
   }
   if (input !== undefined) return;
-  if (accession === undefined) {
+  if (accessions.length === 0) {
     throw new FilingsError('usage', 'download: ACCESSION is missing', {
       hint: 'see filings download --help: name a filing and its files, or take them from a file with --input FILE',
     });
   }
   if (fileNames.length > 0 && chosen) {
-    throw new FilingsError('usage', 'FILE and --all, --include or --exclude: they exclude each other', {
+    throw new FilingsError('usage', 'FILE cannot be used with --all, --include or --exclude', {
       hint: 'name the files, or choose them from the listing',
     });
   }
   if (fileNames.length > 0 || chosen) return;
   throw new FilingsError('usage', 'download: no file is named', {
-    hint: `see what there is with: ${hintCommand(`filings list ${accession}`, flags)}; or take all of it with --all`,
+    hint: `see what there is with: ${hintCommand(`filings list ${accessions[0]}`, flags)}; or take all of it with --all`,
   });
 }
 
