@@ -5,6 +5,8 @@ export type KeyWay = 'authorization' | 'header' | 'query' | 'path' | 'basic';
 
 /** What authenticates a request, and how it travels. */
 export interface Credentials {
+  /** Where key and token were given, for whoever says that they are refused. */
+  readonly source: string;
   readonly key: string;
   readonly keyIn: KeyWay;
   readonly keyHeader: string;

@@ -46,7 +46,8 @@ async function openService(
   world.secrets.add(`${basicUser}:${key}`);
   const token = await tokens(settings, world, signal, warn);
   const { href: identity } = baseUrl;
-  return { baseUrl, identity, credentials: { key, keyIn, keyHeader, basicUser, token }, async close() {} };
+  const source = [settings.key, settings.token].flatMap((one) => one?.source ?? []).join(' and ');
+  return { baseUrl, identity, credentials: { source, key, keyIn, keyHeader, basicUser, token }, async close() {} };
 }
 
 /** What gives the JWT of each request: the one that was given, or a minter. */
@@ -81,7 +82,14 @@ async function openSandbox(world: World): Promise<Access> {
     now: world.now,
     background: true,
   });
-  const credentials = { key, keyIn: 'authorization', keyHeader: '', basicUser: '', token: undefined } as const;
+  const credentials = {
+    source: 'the sandbox',
+    key,
+    keyIn: 'authorization',
+    keyHeader: '',
+    basicUser: '',
+    token: undefined,
+  } as const;
   return { baseUrl: new URL(sandbox.url), identity: 'sandbox', credentials, close: () => sandbox.close() };
 }
 

@@ -4,7 +4,7 @@ import { ServiceClient } from '../service/client.ts';
 import type { Meter } from '../service/client-options.ts';
 import { checkExtraAuthorities } from '../settings/extra-authorities.ts';
 import { configCommand, hintCommand } from '../settings/hint-command.ts';
-import { resolveSettings } from '../settings/resolve.ts';
+import { type Resolved, resolveSettings } from '../settings/resolve.ts';
 import type { Settings } from '../settings/settings.ts';
 import { stdinUsers } from '../settings/stdin-users.ts';
 import type { Invocation } from '../spec/invocation.ts';
@@ -32,6 +32,8 @@ export interface SessionOptions {
   /** What of the command reads stdin, as a person would write it. */
   readonly stdinUser?: string | undefined;
   readonly meter?: Meter;
+  /** What the flags come to, where it is known already: a config file that is a pipe is read once. */
+  readonly resolved?: Resolved;
 }
 
 /**
@@ -41,10 +43,11 @@ export interface SessionOptions {
 export async function openSession(
   flags: Invocation['flags'],
   world: World,
-  { stdinUser, meter }: SessionOptions = {},
+  { stdinUser, meter, resolved }: SessionOptions = {},
 ): Promise<Session> {
   await checkExtraAuthorities(world);
-  const { settings } = await resolveSettings(flags, world);
+  const { settings, foreign } = resolved ?? (await resolveSettings(flags, world));
+  for (const { error } of foreign) throw error;
   requireOneUser('stdin', [stdinUser, ...stdinUsers(settings)]);
   const deadline = startDeadline(settings.deadline, world.interrupt);
   const { secrets, monotonic, now, random, env } = world;

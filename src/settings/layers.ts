@@ -19,6 +19,8 @@ export interface Given extends Origin {
   readonly directory: string;
   /** What a leading `~/` stands for: no shell expands it in a file. */
   readonly home?: string | undefined;
+  /** The name of the profile that says it. */
+  readonly profile?: string;
 }
 
 /** What one level says, by the settings' keys. */
@@ -48,7 +50,7 @@ export function envLayer(env: Environment, cwd: string): Layer {
 export function fileLayer(
   level: 'profile' | 'file',
   values: Readonly<Record<string, unknown>>,
-  where: Pick<Given, 'directory' | 'home'> & { readonly prefix: string },
+  where: Pick<Given, 'directory' | 'home' | 'profile'> & { readonly prefix: string },
 ): Layer {
   return layer((spec) => {
     const value = spec.inFile && Object.hasOwn(values, spec.key) ? values[spec.key] : undefined;

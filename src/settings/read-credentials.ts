@@ -15,11 +15,11 @@ const TAKEN_HEADERS =
 /** Where the API key comes from. */
 export function keyOf(given: Layer): KeySource | undefined {
   const value = given.get('apiKey');
-  if (value !== undefined) return { kind: 'value', value: String(value.value) };
+  if (value !== undefined) return { kind: 'value', value: String(value.value), source: value.name };
   const file = given.get('apiKeyFile');
-  if (file !== undefined) return { kind: 'file', path: pathOf(file) };
+  if (file !== undefined) return { kind: 'file', path: pathOf(file), source: file.name };
   const command = given.get('apiKeyCommand');
-  return command && { kind: 'command', argv: commandOf(command) };
+  return command && { kind: 'command', argv: commandOf(command), source: command.name };
 }
 
 /** A program with a slash in its name is a path like every other; others are looked up in PATH. */
@@ -38,11 +38,11 @@ function commandOf(given: Given): readonly string[] {
 /** Where the JWT comes from. */
 export function tokenOf(given: Layer): TokenSource | undefined {
   const file = given.get('jwtFile');
-  if (file !== undefined) return { kind: 'file', path: pathOf(file) };
+  if (file !== undefined) return { kind: 'file', path: pathOf(file), source: file.name };
   const value = given.get('jwtToken');
-  if (value !== undefined) return { kind: 'value', value: String(value.value) };
+  if (value !== undefined) return { kind: 'value', value: String(value.value), source: value.name };
   const recipe = given.get('jwt');
-  return recipe && { kind: 'recipe', recipe: recipeOf(recipe) };
+  return recipe && { kind: 'recipe', recipe: recipeOf(recipe), source: recipe.name };
 }
 
 const RECIPE_HINT = 'set one of them first, and one alone: jwt.keyFile or jwt.secretFile';

@@ -6,6 +6,7 @@ import { requireOneUser } from '../stdio/one-user.ts';
 import type { World } from '../world.ts';
 import { locateConfig } from './file/location.ts';
 import { type ConfigFile, configDirectory, readConfigFile } from './file/read.ts';
+import { type ForeignCredential, foreignCredentials } from './foreign-credentials.ts';
 import { configCommand } from './hint-command.ts';
 import { defaultLayer, envLayer, fileLayer, flagLayer, type Layer, winners } from './layers.ts';
 import { presentationIn } from './presentation.ts';
@@ -22,6 +23,8 @@ export interface Resolved {
   readonly profiles: ConfigFile['profiles'];
   /** Where that is; undefined when there is none. */
   readonly configPath: string | undefined;
+  /** Credentials that are not to be sent to the service that was asked for. */
+  readonly foreign: readonly ForeignCredential[];
 }
 
 type Flags = Readonly<Record<string, string | boolean | undefined>>;
@@ -42,7 +45,8 @@ export async function resolveSettings(flags: Flags, world: World, showing = fals
   const given = winners([...ofThisRun.map((layer) => without(layer, ignored)), ...layers, defaultLayer(world.cwd)]);
   const settings = readSettings(given);
   requireOneUser('stdin', stdinUsers(settings));
-  return { settings, given, profiles: file?.profiles ?? {}, configPath: file?.path };
+  const foreign = settings.sandbox ? [] : foreignCredentials(given, layers, flags);
+  return { settings, given, profiles: file?.profiles ?? {}, configPath: file?.path, foreign };
 }
 
 /** `--sandbox` is needed before the rest: it says what of the rest counts. */
@@ -69,7 +73,7 @@ async function fileLayers(flags: Flags, world: World, ignored: ReadonlySet<strin
   if (file === undefined) return { layers: [], file };
   const where = { directory: configDirectory(file), home: world.env.HOME };
   const layers = [
-    fileLayer('profile', chosen, { ...where, prefix: `${file.path}: profiles.${profile}.` }),
+    fileLayer('profile', chosen, { ...where, prefix: `${file.path}: profiles.${profile}.`, profile: String(profile) }),
     fileLayer('file', file.values, { ...where, prefix: `${file.path}: ` }),
   ];
   return { layers, file };

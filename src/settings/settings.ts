@@ -1,16 +1,19 @@
 import type { TokenRecipe } from '../jwt/token/minter.ts';
 import type { SettingValues } from './table.ts';
 
-/** Where a secret comes from; reading it is a later, separate step (`secrets/source.ts`). */
-export type KeySource =
+/** Where a secret is; reading it is a later, separate step (`secrets/source.ts`). */
+export type SecretPlace =
   | { readonly kind: 'value'; readonly value: string }
   | { readonly kind: 'file'; readonly path: string }
   | { readonly kind: 'command'; readonly argv: readonly string[] };
 
-export type TokenSource =
-  | { readonly kind: 'value'; readonly value: string }
-  | { readonly kind: 'file'; readonly path: string }
-  | { readonly kind: 'recipe'; readonly recipe: TokenRecipe };
+/** Where it was given: `FILINGS_API_KEY`, `--api-key-file`, `/home/me/.config/filings/config.json: apiKey`. */
+interface Given {
+  readonly source: string;
+}
+
+export type KeySource = SecretPlace & Given;
+export type TokenSource = (SecretPlace | { readonly kind: 'recipe'; readonly recipe: TokenRecipe }) & Given;
 
 /** What says where the file is, and the sources of the key and of the JWT, which become one setting each. */
 type Gone = 'config' | 'profile' | 'apiKey' | 'apiKeyFile' | 'apiKeyCommand' | 'jwtFile' | 'jwtToken' | 'jwt';

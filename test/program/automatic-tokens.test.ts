@@ -1,4 +1,4 @@
-import { mkdir, readdir, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { keyPair } from '../key-pairs.ts';
@@ -25,6 +25,15 @@ async function mintingPlace(lifetime: string): Promise<Workplace> {
   return place;
 }
 
+/** What a run needs; the place's config file is for this service from now on. */
+async function atService(place: Workplace, baseUrl: string) {
+  const path = join(place.home, '.config/filings/config.json');
+  const config = JSON.parse(await readFile(path, 'utf8'));
+  await writeFile(path, JSON.stringify({ ...config, baseUrl }));
+  const { FILINGS_BASE_URL: _, ...key } = serviceAt(baseUrl) as Record<string, string>;
+  return key;
+}
+
 async function scripted(script: Script) {
   const server = await startScripted(script);
   onTestFinished(() => server.close());
@@ -38,7 +47,7 @@ describe('with jwt in the config file', () => {
   test.each(['header', 'query', 'path'])('the service lets list and download in, the key by %s', async (way) => {
     const place = await mintingPlace('1m');
     const service = await serve(['--api-key', 'a-key', '--jwt-key', join(place.path, 'public.pem')]);
-    const env = serviceAt(service.url);
+    const env = await atService(place, service.url);
     const listed = await place.filings(['list', ACCESSION, '--key-in', way], env);
     expect(listed.exitCode, listed.stderr).toBe(0);
     const got = await place.filings(['download', ACCESSION, 'primary.htm', '--key-in', way], env);
@@ -48,7 +57,10 @@ describe('with jwt in the config file', () => {
   test.each(['authorization', 'basic'])('the key can’t go by %s: exit 2, before any request', async (way) => {
     const server = await scripted((socket, request) => sendFile(socket, request, FILE, '"v1"'));
     const place = await mintingPlace('1m');
-    const { exitCode, stderr } = await place.filings(['list', ACCESSION, '--key-in', way], serviceAt(server.url));
+    const { exitCode, stderr } = await place.filings(
+      ['list', ACCESSION, '--key-in', way],
+      await atService(place, server.url),
+    );
     expect(exitCode).toBe(2);
     expect(stderr).toMatch(/--key-in header, .*query.*path/);
     expect(server.requests).toHaveLength(0);
@@ -59,7 +71,7 @@ describe('with jwt in the config file', () => {
     const service = await serve(['--api-key', 'a-key', '--jwt-key', join(place.path, 'public.pem')]);
     const names = await readdir(SAMPLES);
     const args = ['download', ACCESSION, ...names, '-j', '1', '--rate', '4/s', '--retries', '0'];
-    const { exitCode, stderr } = await place.filings(args, serviceAt(service.url));
+    const { exitCode, stderr } = await place.filings(args, await atService(place, service.url));
     expect(exitCode, stderr).toBe(0);
     expect(service.log()).not.toMatch(/ 401 /);
     expect(service.log().match(/ 200 /g)).toHaveLength(names.length);
@@ -75,7 +87,7 @@ describe('with jwt in the config file', () => {
     const names = Array.from({ length: 14 }, (_, index) => `f${index}.htm`);
     const got = await place.filings(
       ['download', ACCESSION, ...names, '-j', '1', '--rate', '4/s'],
-      serviceAt(server.url),
+      await atService(place, server.url),
     );
     expect(got.exitCode, got.stderr).toBe(0);
     for (const { at, claims } of sent) {
@@ -100,7 +112,7 @@ describe('a 401', () => {
   ])('tells how far the clock is off: %s', async (_, offsetMs, told) => {
     const server = await scripted(unauthorized(offsetMs));
     const place = await mintingPlace('1m');
-    const { exitCode, stderr } = await place.filings(['list', ACCESSION], serviceAt(server.url));
+    const { exitCode, stderr } = await place.filings(['list', ACCESSION], await atService(place, server.url));
     expect(exitCode).toBe(4);
     if (told === undefined) {
       expect(stderr).not.toContain('clock');
@@ -115,9 +127,9 @@ describe('a 401', () => {
     const odd = await scripted((socket) => void socket.write(head(401, { Date: '-1', 'Content-Length': 0 })));
     const without = await withoutToken.filings(['list', ACCESSION], serviceAt(ahead.url));
     expect(without).toMatchObject({ exitCode: 4, stderr: expect.not.stringContaining('clock') });
-    const checked = await place.filings(['config', 'check'], serviceAt(ahead.url));
+    const checked = await place.filings(['config', 'check'], await atService(place, ahead.url));
     expect(checked.stdout.toString()).toMatch(/^clock\twrong\tthis clock is \d+ s ahead/m);
-    const nonsense = await place.filings(['config', 'check'], serviceAt(odd.url));
+    const nonsense = await place.filings(['config', 'check'], await atService(place, odd.url));
     expect(nonsense.stdout.toString()).toMatch(/^clock\tunknown\t/m);
   });
 

@@ -55,7 +55,14 @@ export async function startRun(url: string, options: RunOptions = {}): Promise<R
   const monotonic = () => performance.now();
   const client = new ServiceClient({
     baseUrl: new URL(url),
-    credentials: { key: 'a-key', keyIn: 'authorization', keyHeader: '', basicUser: '', token: undefined },
+    credentials: {
+      source: 'test',
+      key: 'a-key',
+      keyIn: 'authorization',
+      keyHeader: '',
+      basicUser: '',
+      token: undefined,
+    },
     connections,
     retry: {
       retries: options.retries ?? 0,

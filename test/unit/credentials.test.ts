@@ -5,6 +5,7 @@ const KEY = 'k/y+%?&=1 ä';
 const PERCENT = encodeURIComponent(KEY);
 const URL_TEXT = 'https://a.example/v1/download?accession_no=1&file_name=x';
 const credentials = (keyIn: KeyWay, token?: string): Credentials => ({
+  source: 'test',
   key: KEY,
   keyIn,
   keyHeader: 'X-Own-Key',

@@ -43,9 +43,9 @@ async function namesFor(line: ParsedLine, world: World): Promise<readonly string
 /** One request, unless a program, a person or stdin would be asked for a secret. */
 async function listed(accession: string, given: Flags, world: World): Promise<readonly string[]> {
   const { verbose: _, ...flags }: Flags = { ...given, quiet: true, retries: '0', progress: 'none', deadline: DEADLINE };
-  const { settings } = await resolveSettings(flags, world);
-  if (asksForSecret(settings)) return [];
-  const session = await openSession(flags, world);
+  const resolved = await resolveSettings(flags, world);
+  if (asksForSecret(resolved.settings)) return [];
+  const session = await openSession(flags, world, { resolved });
   try {
     const files = await session.client.listFiles(parseAccession(accession), [], session.signal);
     return files.map(({ file_name }) => file_name);

@@ -3,7 +3,10 @@ import { type AccessionNumber, parseAccession } from '../../service/accession.ts
 import { clockSkew, serviceTime } from '../../service/clock-skew.ts';
 import { writeRecords } from '../../session/records.ts';
 import { openSession, type Session } from '../../session/session.ts';
-import type { Invocation } from '../../spec/invocation.ts';
+import type { ForeignCredential } from '../../settings/foreign-credentials.ts';
+import { resolveSettings } from '../../settings/resolve.ts';
+import type { Settings } from '../../settings/settings.ts';
+import type { Flags, Invocation } from '../../spec/invocation.ts';
 import { write } from '../../stdio/output.ts';
 import { printable, printableJson } from '../../terminal/printable.ts';
 import type { Column } from '../../terminal/table.ts';
@@ -23,19 +26,45 @@ type Finding = readonly [what: string, verdict: 'ok' | 'wrong' | 'unknown' | 'no
  */
 export async function run({ args, options, flags }: Invocation<typeof CHECK_OPTIONS>, world: World): Promise<number> {
   const accession = parseAccession(args[0] ?? NO_FILING);
-  const session = await openSession({ ...flags, retries: '0' }, world);
+  const tell = (rows: readonly Finding[]) => writeFindings(rows, options.json, flags, world);
+  const onceOnly = { ...flags, retries: '0' };
+  const resolved = await resolveSettings(onceOnly, world);
+  const { settings, foreign } = resolved;
+  if (foreign[0] !== undefined) {
+    await tell(unasked(settings, foreign));
+    throw foreign[0].error;
+  }
+  const session = await openSession(onceOnly, world, { resolved });
   try {
     const error = await askOnce(session, accession);
     // Only what comes from outside is redacted: the program's own words stand whatever the key is.
     const show = (text: string) => printable(world.secrets.redact(text));
-    const rows = findings(session, error, await expiry(session, world), show);
-    if (options.json) await write(world.stdout, rows.map(asJson).join(''), world.interrupt);
-    else await writeRecords({ columns: COLUMNS, rows }, flags, world);
+    await tell(findings(session, error, await expiry(session, world), show));
     if (error !== undefined && !isAnswer(error)) throw inOwnTerms(notTheService(error, session));
     return 0;
   } finally {
     await session.close();
   }
+}
+
+async function writeFindings(rows: readonly Finding[], json: boolean, flags: Flags, world: World): Promise<void> {
+  if (json) await write(world.stdout, rows.map(asJson).join(''), world.interrupt);
+  else await writeRecords({ columns: COLUMNS, rows }, flags, world);
+}
+
+/** Nothing is asked with a credential that belongs to another host. */
+function unasked({ token }: Settings, foreign: readonly ForeignCredential[]): readonly Finding[] {
+  const wrong = (name: 'key' | 'token', group: ForeignCredential['what']): Finding | undefined => {
+    const error = foreign.find(({ what }) => what === group)?.error;
+    return error && [name, 'wrong', printable(error.message)];
+  };
+  return [
+    ['address', 'unknown', 'not asked'],
+    ['certificate', 'unknown', ''],
+    wrong('key', 'key') ?? ['key', 'unknown', ''],
+    wrong('token', 'jwt') ?? ['token', token === undefined ? 'not used' : 'unknown', ''],
+    ['clock', 'unknown', ''],
+  ];
 }
 
 async function askOnce({ client, signal }: Session, accession: AccessionNumber): Promise<FilingsError | undefined> {

@@ -3,7 +3,7 @@ import { FilingsError } from '../../errors.ts';
 import { requireSecretSize } from '../../secrets.ts';
 import { readAll } from '../../stdio/input.ts';
 import type { World } from '../../world.ts';
-import type { KeySource, TokenSource } from '../settings.ts';
+import type { SecretPlace } from '../settings.ts';
 
 const TOKEN = 'JWT';
 
@@ -11,7 +11,7 @@ const TOKEN = 'JWT';
  * The API key from where the settings say it is. Remembered as a secret.
  * @throws FilingsError `config` without a byte of the key
  */
-export function readKey(source: KeySource, world: World, signal: AbortSignal = world.interrupt): Promise<string> {
+export function readKey(source: SecretPlace, world: World, signal: AbortSignal = world.interrupt): Promise<string> {
   return readSecret(source, 'API key', world, signal);
 }
 
@@ -19,15 +19,11 @@ export function readKey(source: KeySource, world: World, signal: AbortSignal = w
  * The JWT that is sent as it is. Remembered as a secret.
  * @throws FilingsError `config` without a byte of the token
  */
-export function readToken(
-  source: Exclude<TokenSource, { kind: 'recipe' }>,
-  world: World,
-  signal: AbortSignal = world.interrupt,
-): Promise<string> {
+export function readToken(source: SecretPlace, world: World, signal: AbortSignal = world.interrupt): Promise<string> {
   return readSecret(source, TOKEN, world, signal);
 }
 
-async function readSecret(source: KeySource, what: string, world: World, signal: AbortSignal): Promise<string> {
+async function readSecret(source: SecretPlace, what: string, world: World, signal: AbortSignal): Promise<string> {
   const secret = (await rawSecret(source, what, world, signal)).replace(/\r?\n$/, '');
   requireSecretSize(secret, nameOf(source, what));
   world.secrets.add(secret);
@@ -43,7 +39,7 @@ function isHeader(token: string): boolean {
   return /^(?:authorization\s*:|bearer\s)/i.test(token);
 }
 
-async function rawSecret(source: KeySource, what: string, world: World, signal: AbortSignal): Promise<string> {
+async function rawSecret(source: SecretPlace, what: string, world: World, signal: AbortSignal): Promise<string> {
   switch (source.kind) {
     case 'value':
       return source.value;
@@ -62,7 +58,7 @@ async function rawSecret(source: KeySource, what: string, world: World, signal: 
   }
 }
 
-function nameOf(source: KeySource, what: string): string {
+function nameOf(source: SecretPlace, what: string): string {
   switch (source.kind) {
     case 'value':
       return what;

@@ -1,0 +1,234 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { head } from '../servers/answers.ts';
+import { startScripted } from '../servers/scripted.ts';
+import { ACCESSION, workplace } from './run.ts';
+
+const OTHER = 'https://other.example';
+const TOKEN = 'eyJhbGciOiJIUzI1NiJ9.eyJuYmYiOjB9.c2lnbmF0dXJlLWNhbmFyeQ';
+
+/** A service, and a place whose config file is made for it. */
+async function setUp(config: (url: string, place: string) => object) {
+  const server = await startScripted((socket) => {
+    socket.end(`${head(200, { 'Content-Length': 9, Connection: 'close' })}["a.htm"]`);
+  });
+  onTestFinished(() => server.close());
+  const place = await workplace();
+  const path = join(place.home, '.config/filings/config.json');
+  await mkdir(dirname(path), { recursive: true });
+  await writeFile(path, JSON.stringify(config(server.url, place.path)), { mode: 0o600 });
+  for (const [name, text] of Object.entries({ 'file.key': 'file-key', 'file.jwt': TOKEN, secret: 's'.repeat(40) })) {
+    await writeFile(join(place.path, name), text, { mode: 0o600 });
+  }
+  const keysSent = () =>
+    server.requests.map(({ headers }) => headers['x-service-key'] ?? headers.authorization ?? 'none');
+  return { ...place, url: server.url, path, keysSent, requests: server.requests };
+}
+
+type Config = Parameters<typeof setUp>[0];
+type Run = (url: string) => { readonly args?: string[]; readonly env?: Record<string, string> };
+
+const asIs: Run = () => ({});
+
+describe('a credential of the config file goes to the origin of its level’s base URL', () => {
+  test.each<[what: string, config: Config, run: Run, sent: string]>([
+    ['beside its base URL', (baseUrl) => ({ baseUrl, apiKey: 'own-key' }), asIs, 'own-key'],
+    ['beside its base URL with another path', (url) => ({ baseUrl: `${url}/v1/`, apiKey: 'own-key' }), asIs, 'own-key'],
+    [
+      'which a flag says, too',
+      (baseUrl) => ({ baseUrl, apiKey: 'own-key' }),
+      (url) => ({ args: ['--base-url', url] }),
+      'own-key',
+    ],
+    [
+      'which a flag says with another path',
+      (baseUrl) => ({ baseUrl, apiKey: 'own-key' }),
+      (url) => ({ args: ['--base-url', `${url}/elsewhere`] }),
+      'own-key',
+    ],
+    ['a file', (baseUrl, place) => ({ baseUrl, apiKeyFile: join(place, 'file.key') }), asIs, 'file-key'],
+    ['a command', (baseUrl) => ({ baseUrl, apiKeyCommand: ['echo', 'told-key'] }), asIs, 'told-key'],
+    [
+      'a profile’s',
+      (baseUrl) => ({ baseUrl: OTHER, apiKey: 'top-key', profiles: { p: { baseUrl, apiKey: 'own-key' } } }),
+      () => ({ args: ['--profile', 'p'] }),
+      'own-key',
+    ],
+    [
+      'a profile’s that inherits the base URL',
+      (baseUrl) => ({ baseUrl, apiKey: 'top-key', profiles: { p: { apiKey: 'own-key' } } }),
+      () => ({ args: ['--profile', 'p'] }),
+      'own-key',
+    ],
+    [
+      'the top’s, with a profile that leaves both',
+      (baseUrl) => ({ baseUrl, apiKey: 'top-key', profiles: { p: { jobs: 1 } } }),
+      () => ({ args: ['--profile', 'p'] }),
+      'top-key',
+    ],
+    [
+      'the top’s, with a profile of the same origin',
+      (baseUrl) => ({ baseUrl, apiKey: 'top-key', profiles: { p: { baseUrl: `${baseUrl}/p` } } }),
+      () => ({ args: ['--profile', 'p'] }),
+      'top-key',
+    ],
+    [
+      'a key of the environment, wherever the run goes',
+      (baseUrl) => ({ baseUrl: OTHER, apiKey: 'top-key', profiles: { p: { baseUrl, apiKey: 'own-key' } } }),
+      () => ({ args: ['--profile', 'p'], env: { FILINGS_API_KEY: 'env-key' } }),
+      'env-key',
+    ],
+    [
+      'a key of the environment beside a profile',
+      (baseUrl) => ({ baseUrl: OTHER, apiKey: 'top-key', profiles: { p: { baseUrl } } }),
+      () => ({ env: { FILINGS_API_KEY: 'env-key', FILINGS_PROFILE: 'p' } }),
+      'env-key',
+    ],
+    [
+      'a flag’s in the place of a lower level’s other source',
+      () => ({ baseUrl: OTHER, apiKey: 'top-key' }),
+      (url) => ({ args: ['--base-url', url, '--api-key-file', 'file.key'] }),
+      'file-key',
+    ],
+  ])('%s', async (_, config, run, sent) => {
+    const place = await setUp(config);
+    const { args = [], env = {} } = run(place.url);
+    const { exitCode, stderr } = await place.filings(['list', ACCESSION, ...args], env);
+    expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
+    expect(place.keysSent()).toEqual([sent]);
+  });
+});
+
+describe('and to no other', () => {
+  test.each<[what: string, config: Config, run: Run, says: RegExp, hint: RegExp]>([
+    [
+      'the run’s base URL is a flag’s',
+      () => ({ baseUrl: OTHER, apiKey: 'own-key' }),
+      (url) => ({ args: ['--base-url', url] }),
+      /config\.json: apiKey: the API key is for https:\/\/other\.example; not sent to http:\/\/127/,
+      /for this host use --api-key-file FILE or FILINGS_API_KEY$/m,
+    ],
+    [
+      'the environment’s',
+      () => ({ baseUrl: OTHER, apiKeyCommand: ['echo', 'own-key'] }),
+      (url) => ({ env: { FILINGS_BASE_URL: url } }),
+      /config\.json: apiKeyCommand: the API key is for https:\/\/other\.example; not sent/,
+      /--api-key-file FILE/,
+    ],
+    [
+      'the profile’s',
+      (baseUrl) => ({ baseUrl: OTHER, apiKey: 'own-key', profiles: { 'the p': { baseUrl } } }),
+      () => ({ args: ['--profile', 'the p'] }),
+      /config\.json: apiKey: the API key is for https:\/\/other\.example; not sent/,
+      /FILINGS_API_KEY, or filings config set api-key --profile 'the p'$/m,
+    ],
+    [
+      'another port',
+      (url) => ({ baseUrl: url.replace(/\d+$/, '1'), apiKey: 'own-key' }),
+      (url) => ({ args: ['--base-url', url] }),
+      /apiKey: the API key is for http:\/\/127\.0\.0\.1:1; not sent/,
+      /--api-key-file/,
+    ],
+    [
+      'another scheme',
+      (url) => ({ baseUrl: url.replace('http:', 'https:'), apiKey: 'own-key' }),
+      (url) => ({ args: ['--base-url', url] }),
+      /apiKey: the API key is for https:\/\/127\.0\.0\.1:\d+; not sent/,
+      /--api-key-file/,
+    ],
+    [
+      'no base URL is beside it',
+      () => ({ apiKey: 'own-key' }),
+      (url) => ({ args: ['--base-url', url] }),
+      /config\.json: apiKey: no baseUrl is set beside it; not sent to http:\/\/127/,
+      /if it is for this host: filings config set base-url http:\/\/127\.0\.0\.1:\d+$/m,
+    ],
+    [
+      'no base URL is beside a profile’s',
+      () => ({ profiles: { p: { apiKey: 'own-key' } } }),
+      (url) => ({ args: ['--profile', 'p'], env: { FILINGS_BASE_URL: url } }),
+      /profiles\.p\.apiKey: no baseUrl is set beside it/,
+      /filings config set base-url http:\/\/127\.0\.0\.1:\d+ --profile p$/m,
+    ],
+    [
+      'a profile’s belongs to the top’s base URL, not to the flag’s',
+      () => ({ baseUrl: OTHER, profiles: { p: { apiKey: 'own-key' } } }),
+      (url) => ({ args: ['--profile', 'p', '--base-url', url] }),
+      /profiles\.p\.apiKey: the API key is for https:\/\/other\.example/,
+      /--api-key-file/,
+    ],
+    [
+      'a JWT',
+      (_, place) => ({ baseUrl: OTHER, jwtFile: join(place, 'file.jwt') }),
+      (url) => ({ args: ['--base-url', url], env: { FILINGS_API_KEY: 'env-key' } }),
+      /config\.json: jwtFile: the JWT is for https:\/\/other\.example; not sent/,
+      /for this host use --jwt-file FILE or FILINGS_JWT$/m,
+    ],
+    [
+      'what mints JWTs',
+      (_, place) => ({ jwt: { secretFile: join(place, 'secret') } }),
+      (url) => ({ env: { FILINGS_BASE_URL: url, FILINGS_API_KEY: 'env-key' } }),
+      /config\.json: jwt: no baseUrl is set beside it; not sent/,
+      /filings config set base-url/,
+    ],
+  ])('%s', async (_, config, run, says, hint) => {
+    const place = await setUp(config);
+    const { args = [], env = {} } = run(place.url);
+    for (const command of [
+      ['list', ACCESSION],
+      ['download', ACCESSION, 'a.htm'],
+      ['config', 'check'],
+    ]) {
+      const { exitCode, stderr, stdout } = await place.filings([...command, ...args], env);
+      expect(exitCode, stderr).toBe(2);
+      expect(stderr).toMatch(says);
+      expect(stderr).toMatch(hint);
+      expect(stderr + stdout).not.toContain('own-key');
+      if (command[0] === 'config') expect(stdout.toString()).toMatch(/^(key|token)\twrong\t.*; not sent to http/m);
+    }
+    expect(place.requests).toHaveLength(0);
+  });
+
+  test('the command of the hint puts it right', async () => {
+    const place = await setUp(() => ({ apiKey: 'own-key' }));
+    const env = { FILINGS_BASE_URL: place.url };
+    const { stderr } = await place.filings(['list', ACCESSION], env);
+    const [, command = ''] = /: filings (config set .*)$/m.exec(stderr) ?? [];
+    expect((await place.filings(command.split(' '), env)).exitCode).toBe(0);
+    expect((await place.filings(['list', ACCESSION], env)).exitCode).toBe(0);
+    expect(place.keysSent()).toEqual(['own-key']);
+  });
+
+  test('config list and a token that is printed here ask nobody', async () => {
+    const place = await setUp((_, folder) => ({ apiKey: 'own-key', jwt: { secretFile: join(folder, 'secret') } }));
+    const env = { FILINGS_BASE_URL: place.url };
+    expect((await place.filings(['config', 'list'], env)).exitCode).toBe(0);
+    expect((await place.filings(['token', 'sign'], env)).exitCode).toBe(0);
+  });
+});
+
+describe('the sandbox reads no setting of the service', () => {
+  test.each<[what: string, config: object, env: Record<string, string>]>([
+    ['a key of another host', { baseUrl: OTHER, apiKey: 'own-key' }, {}],
+    ['a key of no host', { apiKey: 'own-key' }, {}],
+    ['two keys', { apiKey: 'own-key', apiKeyFile: 'missing' }, {}],
+    ['what is no base URL', { baseUrl: 'nonsense', keyIn: 'nowhere', jwt: 5, profiles: { p: { apiKey: 7 } } }, {}],
+    ['plain http', { baseUrl: 'http://other.example' }, {}],
+    ['a base URL of the environment', {}, { FILINGS_BASE_URL: 'nonsense', FILINGS_KEY_IN: 'nowhere' }],
+  ])('%s', async (_, config, env) => {
+    const place = await setUp(() => config);
+    const { exitCode, stderr } = await place.filings(['list', ACCESSION, '--sandbox'], env);
+    expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
+  });
+
+  test.each<[args: string[], env: Record<string, string>]>([
+    [['--sandbox', '--base-url', OTHER], {}],
+    [['--base-url', OTHER], { FILINGS_SANDBOX: '1' }],
+  ])('but a base URL that is typed beside it would be ignored: %j', async (args, env) => {
+    const place = await setUp(() => ({}));
+    const { exitCode, stderr } = await place.filings(['list', ACCESSION, ...args], env);
+    expect(exitCode).toBe(2);
+    expect(stderr).toContain('--base-url and ');
+  });
+});
