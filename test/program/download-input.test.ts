@@ -64,7 +64,7 @@ describe('lines of the input', () => {
     );
     expect(exitCode).toBe(3);
     expect(report.summaries).toMatchObject([{ downloaded: 5, failed: 3, undone: 0, exit_code: 3 }]);
-    expect(stderr).toMatch(/line 8: accession number/);
+    expect(stderr).toMatch(/line 8: 'nonsense' is not an accession number/);
     expect(stderr).toMatch(/line 9: /);
     // A bad line is not repeated.
     expect((await place.read('failed')).toString()).toBe(`${C} ../d.xml\n`);

@@ -153,7 +153,7 @@ describe('--input', () => {
     const { stdout, stderr, exitCode } = await list(['--input', path]);
     expect(stdout).toBe(`${A}\ta.htm\n${B}\tb.htm\n`);
     expect(stderr).toMatch(
-      /^filings: line 5: accession number 'nonsense': .*\n {2}hint: .*\nfilings: 1 of 3 filings failed/,
+      /^filings: line 5: 'nonsense' is not an accession number\n {2}hint: .*\nfilings: 1 of 3 filings failed/,
     );
     expect(exitCode).toBe(3);
     expect(targets).toHaveLength(2);
@@ -256,10 +256,11 @@ describe('the exit status', () => {
 
   it.each<[args: string[], message: RegExp]>([
     [[], /no ACCESSION/],
+    [['0001234567-24000001'], /is not an accession number\n {2}hint: did you mean 0001234567-24-000001\?/],
     [[A, '--query', 'x'], /--query: the value is not NAME=VALUE/],
     [[A, '--query', '=x'], /--query: the value is not NAME=VALUE/],
     [[A, '--query', 'accession_no=x'], /sent already/],
-    [[A, '-l', '--json'], /--long cannot be used with --json/],
+    [[A, '-l', '--json'], /--long and --json: they exclude each other/],
     [[A, '--include', ''], /--include '': it is empty/],
   ])('of %j is 2', async (args, message) => {
     const { stderr, exitCode } = await list(args, { env: { FILINGS_BASE_URL: 'http://127.0.0.1:1' } });

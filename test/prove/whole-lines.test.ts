@@ -37,11 +37,11 @@ const APPENDERS: readonly (readonly [string, source: string, line: string, look:
   ],
   [
     'a done list',
-    `import { DoneList } from './src/transfer/selection/done/done-list.ts';
+    `import { DoneList } from './src/transfer/selection/done-list.ts';
      const [path] = process.argv.slice(2);
-     const options = { selection: '0123456789abcdef', now: () => Date.UTC(2024, 4, 1) };
-     const list = await DoneList.open({ path, shown: path, uid: process.getuid() }, options, new AbortController().signal);
-     await list.add('0001234567-24-000001', 3);
+     const options = { path, shown: path, selection: '0123456789abcdef', now: () => Date.UTC(2024, 4, 1), readOnly: false };
+     const list = await DoneList.open(options, new AbortController().signal);
+     await list.add([{ accession: '0001234567-24-000001', files: 3 }]);
      await list.close();`,
     DONE,
     // Behind those of what is in it, and of its end.

@@ -6,8 +6,8 @@ import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { FilingsError } from '../../src/errors.ts';
-import { readInputLines } from '../../src/transfer/selection/input/lines.ts';
-import { openInput } from '../../src/transfer/selection/input/source.ts';
+import { openInput } from '../../src/transfer/selection/input.ts';
+import { readBatches } from '../../src/transfer/selection/input-lines.ts';
 
 const asked = '0001234567-24-000001';
 const never = new AbortController().signal;
@@ -24,7 +24,7 @@ const from = (path: string, signal = never) => openInput(path, { stdin: new Pass
 
 async function numbers(bytes: AsyncIterable<Uint8Array | string>): Promise<number[]> {
   const seen: number[] = [];
-  for await (const { number } of readInputLines(bytes)) seen.push(number);
+  for await (const batch of readBatches(bytes, () => {})) seen.push(...batch.map(({ number }) => number));
   return seen;
 }
 
@@ -32,7 +32,7 @@ describe('openInput', () => {
   test('a file is read as a stream, and its size is known; the last line ends there', async () => {
     const { bytes, size } = await from('plain');
     const ends: number[] = [];
-    for await (const { end } of readInputLines(bytes)) ends.push(end);
+    for await (const batch of readBatches(bytes, () => {})) ends.push(...batch.map(({ end }) => end));
     expect(size).toBe(47);
     expect(ends).toEqual([21, 47]);
   });

@@ -3,9 +3,9 @@ import { describe, expect, test } from 'vitest';
 import { FilingsError } from '../../src/errors.ts';
 import { type AccessionNumber, parseAccession } from '../../src/service/accession.ts';
 import { type ListedFile, listedSize } from '../../src/service/listing/listing.ts';
-import { FilingTracker } from '../../src/transfer/selection/done/filing-tracker.ts';
 import type { Expanded } from '../../src/transfer/selection/expanded.ts';
 import { Expansion, type ExpansionOptions, type Selected } from '../../src/transfer/selection/expansion.ts';
+import { FilingTracker } from '../../src/transfer/selection/filing-tracker.ts';
 import { defaultLayout } from '../../src/transfer/selection/layout.ts';
 
 const filing = (n: number) => parseAccession(`0001234567-24-${String(n).padStart(6, '0')}`);

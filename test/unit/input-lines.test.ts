@@ -1,12 +1,17 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { FilingsError } from '../../src/errors.ts';
-import { type InputLine, parseInputLine } from '../../src/transfer/selection/input/line.ts';
-import { type NumberedLine, readInputLines } from '../../src/transfer/selection/input/lines.ts';
+import {
+  type InputLine,
+  type NumberedLine,
+  parseInputLine,
+  readBatches,
+} from '../../src/transfer/selection/input-lines.ts';
 
 const asked = '0001234567-24-000001';
 
-function told(line: InputLine): unknown {
+function told(line: InputLine | undefined): unknown {
+  if (line === undefined) return 'blank';
   if (line.kind === 'bad') return line.fault.message;
   return line.kind === 'entry' ? [line.accession, line.file] : line.kind;
 }
@@ -24,6 +29,8 @@ describe('parseInputLine', () => {
     [`${asked} "a.htm"`, '"a.htm"'],
     [`${asked} # no comment`, '# no comment'],
     [`${asked} ../a`, '../a'],
+    [`${asked.replaceAll('-', '')} a.htm`, 'a.htm'],
+    [JSON.stringify({ v: 1, path: 'x', result: 'missing', accession_no: asked, file_name: 'a' }), 'a'],
     [JSON.stringify({ accession_no: asked, file_name: 'a\nb', size: 3 }), 'a\nb'],
     [JSON.stringify({ accession_no: asked, file_name: null }), undefined],
     [`${JSON.stringify({ accession_no: asked })}\r`, undefined],
@@ -32,32 +39,35 @@ describe('parseInputLine', () => {
   });
 
   it.each(['', ' ', '\t', '\r', '# comment', '  # comment'])('passes over %j', (line) => {
-    expect(parseInputLine(line)).toEqual({ kind: 'blank' });
+    expect(parseInputLine(line)).toBeUndefined();
   });
 
   it.each<[line: string, fault: RegExp]>([
-    ['nonsense', /accession number 'nonsense': it has letters/],
-    [`"${asked}"`, /neither digits nor dashes/],
+    ['nonsense', /^'nonsense' is not an accession number/],
+    [`"${asked}"`, /is not an accession number/],
     ['{"accession_no":', /broken JSON/],
-    ['{}', /accession_no is no string/],
-    ['{"accession_no":5}', /accession_no is no string/],
-    [`{"accession_no":"${asked}","file_name":5}`, /file_name is no string/],
-    ['{"accession_no":"x"}', /accession number 'x'/],
-    [`["${asked}"]`, /accession number '\["/],
+    ['{}', /accession_no is not a string/],
+    ['{"accession_no":5}', /accession_no is not a string/],
+    [`{"accession_no":"${asked}","file_name":5}`, /file_name is not a string/],
+    ['{"accession_no":"x"}', /'x' is not an accession number/],
+    [`["${asked}"]`, /'\["0001234567-24-000001"\]' is not/],
   ])('refuses %j', (line, fault) => {
     const parsed = parseInputLine(line);
     expect(told(parsed)).toMatch(fault);
-    expect(parsed.kind === 'bad' && parsed.fault.code).toBe('usage');
+    expect(parsed).toMatchObject({ kind: 'bad', fault: { code: 'usage' } });
   });
 });
 
-describe('readInputLines', () => {
-  async function read(chunks: Iterable<Uint8Array | string>): Promise<NumberedLine[]> {
+describe('readBatches', () => {
+  async function read(
+    chunks: Iterable<Uint8Array | string>,
+    warn: (message: string) => void = () => {},
+  ): Promise<NumberedLine[]> {
     async function* stream() {
       yield* chunks;
     }
     const lines: NumberedLine[] = [];
-    for await (const line of readInputLines(stream())) lines.push(line);
+    for await (const batch of readBatches(stream(), warn)) lines.push(...batch);
     return lines;
   }
 
@@ -85,20 +95,21 @@ describe('readInputLines', () => {
     const text = `${asked} ñ.htm\n\n# x\nbad\r\n${asked}`;
     const lines = await read([text.slice(0, 5), text.slice(5)]);
     const upTo = (part: string) => Buffer.byteLength(text.slice(0, text.indexOf(part) + part.length));
-    expect(lines.map(({ end }) => end)).toEqual([upTo('htm\n'), upTo('bad\r\n'), Buffer.byteLength(text)]);
+    expect(lines.map(({ end }) => end)).toEqual([upTo('bad\r\n'), upTo('bad\r\n'), Buffer.byteLength(text)]);
   });
 
   it('reads the same however the bytes are cut', async () => {
     const bytes = Buffer.from(`${asked} ñ日本🙂.htm\n\n${asked}\n# x\n${asked} b.htm`);
-    const whole = await read([bytes]);
+    const texts = (lines: readonly NumberedLine[]) => lines.map((line) => [line.number, told(line)]);
+    const whole = texts(await read([bytes]));
     expect(whole).toHaveLength(3);
     await fc.assert(
       fc.asyncProperty(fc.array(fc.integer({ min: 0, max: bytes.length }), { maxLength: 6 }), async (cuts) => {
         const edges = [0, ...cuts.sort((a, b) => a - b), bytes.length];
         const chunks = edges.slice(1).map((end, i) => bytes.subarray(edges[i], end));
-        expect(await read(chunks)).toEqual(whole);
+        expect(texts(await read(chunks))).toEqual(whole);
         // A stream may use its buffer again.
-        expect(await read(inOneBuffer(chunks))).toEqual(whole);
+        expect(texts(await read(inOneBuffer(chunks)))).toEqual(whole);
       }),
     );
   });
@@ -120,10 +131,10 @@ describe('readInputLines', () => {
   it('takes a line of 65,536 bytes, and none of one more', async () => {
     const longest = `${asked} ${'x'.repeat(65_536 - asked.length - 1)}`;
     const lines = await read([longest.slice(0, 70), longest.slice(70), `\n${longest}x\n`, `${longest}\n`]);
-    expect(lines.map(({ kind, end }) => [kind, end])).toEqual([
-      ['entry', 65_537],
-      ['bad', 131_075],
-      ['entry', 196_612],
+    expect(lines.map(({ kind, number }) => [number, kind])).toEqual([
+      [1, 'entry'],
+      [2, 'bad'],
+      [3, 'entry'],
     ]);
   });
 
@@ -132,13 +143,28 @@ describe('readInputLines', () => {
       yield `${asked}\n`;
       throw Object.assign(new Error('x'), { code: 'EIO' });
     }
-    const lines = readInputLines(broken());
-    expect((await lines.next()).value).toMatchObject({ number: 1 });
+    const lines = readBatches(broken(), () => {});
+    expect((await lines.next()).value).toMatchObject([{ number: 1 }]);
     await expect(lines.next()).rejects.toMatchObject({ code: 'local_io', message: expect.stringContaining('EIO') });
     async function* interrupted() {
       yield '';
       throw new FilingsError('interrupted', 'x', { signal: 2 });
     }
-    await expect(readInputLines(interrupted()).next()).rejects.toMatchObject({ code: 'interrupted' });
+    await expect(readBatches(interrupted(), () => {}).next()).rejects.toMatchObject({ code: 'interrupted' });
+  });
+
+  it('passes over records that ask for nothing, and warns of the first of a kind', async () => {
+    const record = (result: string) => JSON.stringify({ v: 1, path: 'x', result, accession_no: asked, file_name: 'a' });
+    const warnings: string[] = [];
+    const lines = await read(
+      [`${['unlisted', 'missing', 'unlisted', 'damaged', 'torn'].map(record).join('\n')}\n{"v":1,"summary":{}}\n`],
+      (message) => warnings.push(message),
+    );
+    expect(lines.map((line) => [line.number, told(line)])).toEqual([[2, [asked, 'a']]]);
+    expect(warnings).toEqual([
+      expect.stringMatching(/line 1 .*'unlisted'/),
+      expect.stringMatching(/line 4 .*'damaged'/),
+      expect.stringMatching(/line 5 .*'torn'/),
+    ]);
   });
 });

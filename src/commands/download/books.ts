@@ -5,8 +5,7 @@ import { errorObject } from '../../terminal/render-error.ts';
 import { FailedList } from '../../transfer/mirror/failed-list.ts';
 import type { Books } from '../../transfer/mirror/ledger.ts';
 import { Tally } from '../../transfer/mirror/tally.ts';
-import { selectionId } from '../../transfer/selection/done/done-entry.ts';
-import { DoneList } from '../../transfer/selection/done/done-list.ts';
+import { DoneList, selectionId } from '../../transfer/selection/done-list.ts';
 import type { World } from '../../world.ts';
 import type { Order } from './order/order.ts';
 
@@ -68,7 +67,8 @@ async function openDone(order: Order, { identity, signal }: Session, world: Worl
     exclude,
     layout: order.layout.template,
     directory: resolve(world.cwd, order.directory),
+    query: [],
   });
-  const file = { path: resolve(world.cwd, done), shown: `--done ${done}`, uid: world.uid };
-  return DoneList.open(file, { selection, now: world.now, readOnly: dryRun }, signal);
+  const path = resolve(world.cwd, done);
+  return DoneList.open({ path, shown: `--done ${done}`, selection, now: world.now, readOnly: dryRun }, signal);
 }

@@ -13,8 +13,8 @@ import { terminalColumns } from '../../terminal/terminal-columns.ts';
 import { StopRule } from '../../transfer/many/stop-rule.ts';
 import { batchError } from '../../transfer/many/verdict.ts';
 import { ahead } from '../../transfer/selection/ahead.ts';
-import { readInputLines } from '../../transfer/selection/input/lines.ts';
-import { openInput } from '../../transfer/selection/input/source.ts';
+import { openInput } from '../../transfer/selection/input.ts';
+import { readBatches } from '../../transfer/selection/input-lines.ts';
 import type { World } from '../../world.ts';
 import { type ListRequest, readRequest } from './request.ts';
 import type { OPTIONS } from './spec.ts';
@@ -45,7 +45,7 @@ async function listAll(request: ListRequest, session: Session, world: World): Pr
   // Those that were asked for ahead end with the run.
   const stop = new AbortController();
   const within = { ...session, signal: AbortSignal.any([signal, stop.signal]) };
-  const lines = linesOf(request, world, signal);
+  const lines = linesOf(request, session, world);
   for await (const sought of ahead(
     lines,
     session.settings.jobs,
@@ -133,16 +133,23 @@ async function chosenOf(files: readonly ListedFile[], { chosen }: ListRequest, s
   return found;
 }
 
-/** The arguments, then the input; a filing named on several lines in a row is asked for once. */
-async function* linesOf({ accessions, input }: ListRequest, world: World, signal: AbortSignal): AsyncGenerator<Line> {
+/** The arguments, then the input; a filing that several lines in a row name is asked for once. */
+async function* linesOf(
+  { accessions, input }: ListRequest,
+  { progress, signal }: Session,
+  world: World,
+): AsyncGenerator<Line> {
   const opened = input === undefined ? undefined : await openInput(input, world, signal);
   for (const accession of accessions) yield { accession };
   if (opened === undefined) return;
+  if (input === '-' && world.stdin.isTTY) progress.note('reading accession numbers from stdin; end with Ctrl-D');
   let last: string | undefined;
-  for await (const line of readInputLines(opened.bytes)) {
-    if (line.kind === 'bad') yield { fault: atLine(line.number, line.fault) };
-    else if (line.accession !== last) yield line;
-    last = line.kind === 'entry' ? line.accession : undefined;
+  for await (const batch of readBatches(opened.bytes, (message) => progress.note(message))) {
+    for (const line of batch) {
+      if (line.kind === 'bad') yield { fault: atLine(line.number, line.fault) };
+      else if (line.accession !== last) yield line;
+      last = line.kind === 'entry' ? line.accession : undefined;
+    }
   }
 }
 

@@ -3,9 +3,9 @@ import type { AccessionNumber } from '../../service/accession.ts';
 import type { Report } from '../../stdio/report-file.ts';
 import type { Outcome } from '../outcome.ts';
 import { badInputLine, reportLine, unlistedLine } from '../report.ts';
-import type { DoneList } from '../selection/done/done-list.ts';
-import { FilingTracker } from '../selection/done/filing-tracker.ts';
+import type { DoneList } from '../selection/done-list.ts';
 import type { Expanded } from '../selection/expanded.ts';
+import { FilingTracker } from '../selection/filing-tracker.ts';
 import type { FailedList } from './failed-list.ts';
 import type { Tally } from './tally.ts';
 
@@ -45,7 +45,7 @@ export class Ledger {
     const complete = this.#tracker.ended(item, stands);
     if (!complete || !this.#books.done) return;
     await this.#beforeDone();
-    await this.#books.done.add(complete.accession, complete.files);
+    await this.#books.done.add([complete]);
   }
 
   async #write(item: Expanded, outcome: Outcome | undefined): Promise<void> {

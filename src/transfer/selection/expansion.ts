@@ -4,12 +4,12 @@ import type { AccessionNumber } from '../../service/accession.ts';
 import { type ListedFile, listedSize } from '../../service/listing/listing.ts';
 import { ahead } from './ahead.ts';
 import type { Expanded } from './expanded.ts';
-import type { InputLine } from './input/line.ts';
+import type { InputLine } from './input-lines.ts';
 import type { Layout } from './layout.ts';
 import { NameCheck } from './name-check.ts';
 
 /** A line of the input, or what an argument names. */
-export type Selected = Exclude<InputLine, { kind: 'blank' }> & { readonly number?: number };
+export type Selected = Exclude<InputLine, { kind: 'ignored' }> & { readonly number?: number };
 
 export interface ExpansionOptions {
   readonly list: (accession: AccessionNumber, signal: AbortSignal) => Promise<readonly ListedFile[]>;

@@ -12,7 +12,7 @@ import type { BatchTools } from './tools.ts';
 export async function runDownloads(order: Order, tools: BatchTools): Promise<FilingsError | undefined> {
   const { session, books, limits, world } = tools;
   const began = world.monotonic();
-  const lines = await openLines(order, world, session.signal);
+  const lines = await openLines(order, world, session.signal, (message) => session.progress.note(message));
   const reach = () => ({ tally: books.tally, read: lines.read(), ms: world.monotonic() - began });
   const stopPulse = session.progress.moves ? () => {} : startPulse(reach, (line) => session.progress.note(line));
   try {

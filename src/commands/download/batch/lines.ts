@@ -1,6 +1,6 @@
 import type { Selected } from '../../../transfer/selection/expansion.ts';
-import { readInputLines } from '../../../transfer/selection/input/lines.ts';
-import { openInput } from '../../../transfer/selection/input/source.ts';
+import { openInput } from '../../../transfer/selection/input.ts';
+import { type NumberedLine, readBatches } from '../../../transfer/selection/input-lines.ts';
 import type { World } from '../../../world.ts';
 import type { Order } from '../order/order.ts';
 import { TakenLines } from './taken-lines.ts';
@@ -21,11 +21,16 @@ export interface Lines {
 }
 
 /** Opens what an order names: its arguments, or the input. Throws `usage` for an input that can't be opened. */
-export async function openLines(order: Order, world: World, signal: AbortSignal): Promise<Lines> {
+export async function openLines(
+  order: Order,
+  world: World,
+  signal: AbortSignal,
+  warn: (message: string) => void,
+): Promise<Lines> {
   const { input } = order;
   if (input === undefined) return argumentLines(order);
   const opened = await openInput(input, world, signal);
-  const taken = new TakenLines(readInputLines(opened.bytes));
+  const taken = new TakenLines(linesOf(opened.bytes, warn));
   return {
     selected: taken,
     files: undefined,
@@ -36,11 +41,21 @@ export async function openLines(order: Order, world: World, signal: AbortSignal)
       // With the signal the input was closed; a file can be read once more.
       if (opened.size === undefined || input === '-') return undefined;
       const again = await openInput(input, world, deadline);
-      const count = await countWithin(readInputLines(again.bytes), deadline).finally(() => again.close());
+      const count = await countWithin(
+        linesOf(again.bytes, () => {}),
+        deadline,
+      ).finally(() => again.close());
       return count === undefined ? undefined : Math.max(0, count - taken.count);
     },
     close: () => opened.close(),
   };
+}
+
+async function* linesOf(
+  bytes: AsyncIterable<Uint8Array | string>,
+  warn: (message: string) => void,
+): AsyncGenerator<NumberedLine> {
+  for await (const batch of readBatches(bytes, warn)) yield* batch;
 }
 
 function argumentLines(order: Order): Lines {

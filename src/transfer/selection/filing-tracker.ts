@@ -1,5 +1,5 @@
-import type { AccessionNumber } from '../../../service/accession.ts';
-import type { Expanded } from '../expanded.ts';
+import type { AccessionNumber } from '../../service/accession.ts';
+import type { Expanded } from './expanded.ts';
 
 /** A filing whose chosen files all stand. */
 export interface CompleteFiling {
