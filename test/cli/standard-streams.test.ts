@@ -16,7 +16,6 @@ test.each([
   ['--input', 'a FIFO that nobody writes', ['--sandbox', 'list', '--input', 'fifo']],
   ['--config', 'a FIFO that nobody writes', ['--config', 'fifo', 'list', ACCESSION]],
   ['config set', 'a FIFO that nobody writes', ['--config', 'fifo', 'config', 'set', 'jobs', '3']],
-  ['config edit', 'a FIFO that nobody writes', ['--config', 'fifo', 'config', 'edit']],
   ['--key', 'a FIFO that nobody writes', ['token', 'sign', '--key', 'fifo']],
   ['--secret-file', 'a FIFO that nobody writes', ['token', 'verify', 'a.b.c', '--secret-file', 'fifo']],
 ])('%s on %s holds nothing beyond the deadline', async (_flag, _what, args) => {

@@ -57,16 +57,16 @@ test('--rate: what is asked for anew, since a range can not be used, has its tur
   expect(anew - ranged).toBeGreaterThan(100);
 });
 
-test('--max-requests: one that the service dropped on a connection that was kept counts, and so does the same again', async () => {
+test('one that the service dropped on a connection that was kept counts, and so does the same again', async () => {
   const { archive, place } = await setUp((socket, { name }) => {
     if (name === undefined) return false;
     socket.destroy();
     return true;
   });
-  const { exitCode, report } = await place.batch([A], ['--all', '-j', '1', '--max-requests', '2']);
-  expect(exitCode).toBe(10);
-  expect(archive.asked()).toEqual([A, `${A}/f0.htm`]);
-  expect(report.summaries).toMatchObject([{ requests: 2, failed: 0, stopped_by: 'limit' }]);
+  const { exitCode, report } = await place.batch([A], ['--include', 'f0*', '-j', '1', '--retries', '0']);
+  expect(exitCode).toBe(7);
+  expect(archive.asked()).toEqual([A, `${A}/f0.htm`, `${A}/f0.htm`]);
+  expect(report.summaries).toMatchObject([{ requests: 3, failed: 1 }]);
 });
 
 test('Retry-After holds for the other files, also when this one is not tried again', async () => {

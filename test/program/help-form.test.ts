@@ -41,7 +41,7 @@ test.each(placed(COMMANDS).map(({ path, spec }) => ({ path, spec, name: path.joi
       expect(full).toMatch(row);
       if (rare) expect(brief).toMatch(new RegExp(`tells more, also about [^.]*--${flag}\\b`));
       else expect(brief).toMatch(row);
-      if (standard !== undefined) expect(brief).toContain(`[default ${standard}]`);
+      if (standard !== undefined) expect(brief.replace(/\s+/g, ' ')).toContain(`[default ${standard}]`);
     }
   },
 );
