@@ -1,7 +1,7 @@
-import { chmod, lstat, readFile, stat, symlink, writeFile } from 'node:fs/promises';
+import { chmod, lstat, mkdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { temporaryFolder } from '../settings-world.ts';
@@ -21,6 +21,11 @@ beforeEach(async () => {
 
 const run = (args: readonly string[], env: Record<string, string> = {}, input = '') =>
   filings(args, { env: { HOME: home, ...env }, input, cwd: home });
+
+async function writeConfig(content: object): Promise<void> {
+  await mkdir(dirname(config), { recursive: true });
+  await writeFile(config, JSON.stringify(content), { mode: 0o600 });
+}
 
 async function written(): Promise<unknown> {
   return JSON.parse(await readFile(config, 'utf8'));
@@ -54,7 +59,10 @@ describe('config set', () => {
     [['jobs'], 'VALUE is missing'],
     [['base-url', 'x'], 'baseUrl: must be an http or https URL'],
     [['allow-http', 'yes'], 'allowHttp: must be true or false'],
-    [['api-key-command', 'pass x'], 'apiKeyCommand: must be JSON'],
+    [['api-key-command', 'pass x'], `filings config set api-key-command '["pass","x"]'`],
+    [['api-key-command', '"pass"'], 'apiKeyCommand: must be an array'],
+    [['base-url', 'http://a.example'], 'first: filings config set allow-http true'],
+    [['base-url', 'http://a.example', '--profile', 'p'], 'first: filings config set allow-http true'],
     [['jwt', '{"sub":"a","sub":"b"}'], 'jwt.sub: stands twice'],
     [['jwt', '{"keyFile":"a","secretFile":"b"}'], 'jwt: keyFile and secretFile exclude each other'],
     [['sandbox', '1'], 'sandbox: cannot stand in the config file'],
@@ -77,6 +85,39 @@ describe('config set', () => {
     await run(['config', 'unset', 'api-key']);
     expect((await run(['config', 'set', 'api-key-file', 'key'])).exitCode).toBe(0);
     expect(await written()).toEqual({ $schema: SCHEMA, apiKeyFile: join(home, 'key') });
+  });
+
+  test.each<[what: string, config: object, args: string[], refused: string | undefined]>([
+    ['a key file beside a key', { apiKey: 'k' }, ['api-key-file', 'f'], 'apiKey and apiKeyFile: two sources'],
+    ['a command beside a key file', { apiKeyFile: 'f' }, ['api-key-command', '["x"]'], 'apiKeyFile and apiKeyCommand'],
+    ['a JWT beside what mints them', { jwt: { keyFile: 'f' } }, ['jwt-file', 'f'], 'jwtFile and jwt: two sources'],
+    [
+      'both in one profile',
+      { profiles: { p: { apiKey: 'k' } } },
+      ['api-key-file', 'f', '--profile', 'p'],
+      'two sources',
+    ],
+    ['one at the top, one in a profile', { apiKey: 'k' }, ['api-key-file', 'f', '--profile', 'p'], undefined],
+    ['plain http', {}, ['base-url', 'http://a.example'], 'plain http'],
+    ['plain http to this machine', {}, ['base-url', 'http://127.0.0.1:8787'], undefined],
+    ['plain http that is allowed', { allowHttp: true }, ['base-url', 'http://a.example'], undefined],
+    [
+      'that the top allows a profile',
+      { allowHttp: true },
+      ['base-url', 'http://a.example', '--profile', 'p'],
+      undefined,
+    ],
+    ['what plain http needs', { allowHttp: true, baseUrl: 'http://a.example' }, ['allow-http', '0'], 'plain http'],
+    ['a way that a JWT takes', { jwtFile: 'f' }, ['key-in', 'basic'], 'basic is not possible with a JWT'],
+    ['a JWT where the key goes', { keyIn: 'authorization' }, ['jwt-file', 'f'], 'not possible with a JWT'],
+    ['a way beside a JWT', { jwtFile: 'f' }, ['key-in', 'query'], undefined],
+    ['what is right beside what is wrong', { apiKey: 'k', apiKeyFile: 'f' }, ['jobs', '2'], undefined],
+  ])('looks at what is beside it: %s', async (_, before, args, refused) => {
+    await writeConfig(before);
+    const { exitCode, stderr } = await run(['config', 'set', ...args]);
+    expect(exitCode, stderr).toBe(refused === undefined ? 0 : 2);
+    expect(stderr).toContain(refused ?? '');
+    if (refused !== undefined) expect(await written()).toEqual(before);
   });
 
   test('a profile that is not there is refused, with those there are', async () => {
@@ -163,10 +204,10 @@ describe('config list and get', () => {
     const lines = String(stdout).trimEnd().split('\n');
     expect(lines.map((line) => JSON.parse(line))).toContainEqual({
       key: 'jobs',
-      value: '3',
+      value: 3,
       level: 'env',
       origin: 'FILINGS_JOBS',
-      default: '4',
+      default: 4,
     });
   });
 

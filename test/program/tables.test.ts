@@ -122,7 +122,7 @@ describe('records', () => {
     const { filings, config } = await configured();
     const { stdout } = await filings(['config', 'list', '--json']);
     const rows = linesOf(stdout).map((line) => JSON.parse(line));
-    expect(rows).toContainEqual({ key: 'jobs', default: '4', value: 8, level: 'file', origin: `${config}: jobs` });
+    expect(rows).toContainEqual({ key: 'jobs', default: 4, value: 8, level: 'file', origin: `${config}: jobs` });
     expect(rows).toContainEqual({ key: 'deadline', default: null, value: null, level: null, origin: null });
     expect(rows).toContainEqual({
       key: 'profiles.empty',

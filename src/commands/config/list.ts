@@ -26,7 +26,7 @@ interface Row {
   readonly value: unknown;
   readonly level: string | null;
   readonly origin: string | null;
-  readonly default: string | null;
+  readonly default: unknown;
 }
 
 /** `filings config list [--json]`: every setting with where its value came from and its default; then what the profiles hold. */
@@ -57,7 +57,10 @@ function rememberSecrets({ given, profiles }: Resolved, secrets: Secrets): void 
 function settingRows({ given, settings }: Resolved, secrets: Secrets): readonly Row[] {
   return SETTINGS.filter(({ key, service }) => given.has(key) || !(service && settings.sandbox)).map((spec) => {
     const one = given.get(spec.key);
-    const base = { key: spec.key, default: spec.default ?? null };
+    const base = {
+      key: spec.key,
+      default: spec.default === undefined ? null : shownValue(spec, spec.default, secrets),
+    };
     if (one === undefined) return { ...base, value: null, level: null, origin: null };
     return { ...base, value: shownValue(spec, one.value, secrets), level: one.level, origin: one.name };
   });
@@ -79,7 +82,7 @@ function profileRows({ profiles, configPath, settings }: Resolved, secrets: Secr
 
 /** What comes from the default shows it already. */
 function otherDefault({ level, default: text }: Row): string {
-  return level === 'default' ? '' : (text ?? '');
+  return level === 'default' ? '' : asText(text);
 }
 
 function asText(value: unknown): string {

@@ -3,9 +3,10 @@ import { pathToFileURL } from 'node:url';
 import { replaceFile } from '../../disk/replace-file.ts';
 import { errnoOf, FilingsError } from '../../errors.ts';
 import { didYouMean } from '../../spec/nearest.ts';
+import { flagOf } from '../../spec/option.ts';
 import { shellWord } from '../../text.ts';
 import type { World } from '../../world.ts';
-import { fileLayer, winners } from '../layers.ts';
+import { defaultLayer, fileLayer, winners } from '../layers.ts';
 import { readSettings } from '../read-values.ts';
 import { faultOf } from '../secrets/source.ts';
 import { type NamedSetting, RECIPE_MEMBERS, SETTINGS } from '../table.ts';
@@ -45,8 +46,13 @@ function parsedJson({ key, kind }: NamedSetting, text: string): unknown {
   const { value, fault } = readConfigJson(text);
   if (fault === undefined) return value;
   if (fault.at !== undefined) throw new FilingsError('usage', `${key}.${fault.at}: ${fault.why}`);
-  const example = kind.json === 'words' ? '["pass", "filings"]' : '{"keyFile": "key.pem", "sub": "me"}';
-  throw new FilingsError('usage', `${key}: must be JSON`, { hint: `such as '${example}'` });
+  if (kind.json !== 'words') {
+    throw new FilingsError('usage', `${key}: must be JSON`, { hint: `such as '{"keyFile": "key.pem", "sub": "me"}'` });
+  }
+  const words = shellWord(JSON.stringify(text.trim().split(/\s+/)));
+  throw new FilingsError('usage', `${key}: must be a JSON array of a program and its arguments`, {
+    hint: `filings config set ${flagOf(key)} ${words}`,
+  });
 }
 
 /**
@@ -61,7 +67,7 @@ export async function editConfigFile(location: ConfigLocation, edit: Edit, world
     throw error;
   });
   const after = edited(before, edit);
-  if (edit.value !== undefined) await checkEdit(after, edit, path);
+  if (edit.value !== undefined) await checkEdit(before, after, edit, path);
   await replaceFile(path, configText(after), 'name another file with --config');
 }
 
@@ -100,19 +106,41 @@ function withMember(object: ConfigValues, key: string, value: unknown): ConfigVa
   return Object.fromEntries(Object.entries(object).map(([name, old]) => [name, name === key ? value : old]));
 }
 
-/** The whole file's form, the new value by itself, and whether it has a rival beside it. */
-async function checkEdit(config: ConfigValues, { profile, spec, name, value }: Edit, path: string): Promise<void> {
+/** The whole file's form, the new value by itself, and whether it goes with what is beside it. */
+async function checkEdit(before: ConfigValues, after: ConfigValues, edit: Edit, path: string): Promise<void> {
+  const { profile, spec, name, value } = edit;
   if (spec.key === 'profile' && profile !== undefined) {
     throw new FilingsError('usage', 'profile: cannot stand in a profile', { hint: 'leave --profile out' });
   }
-  await checkConfig(config, path, { name, profile, value: spec.secret ? undefined : value });
-  if (spec.key === 'profile') requireProfile(String(value), config);
+  await checkConfig(after, path, { name, profile, value: spec.secret ? undefined : value });
+  if (spec.key === 'profile') requireProfile(String(value), after);
   const where = { prefix: '', directory: '/' };
-  const profiles = (config.profiles ?? {}) as Readonly<Record<string, ConfigValues>>;
-  const holder = (profile === undefined ? config : profiles[profile]) ?? {};
   const defaults = Object.fromEntries(SETTINGS.map((one) => [one.key, one.default]));
-  readSettings(winners([fileLayer('file', { ...defaults, allowHttp: true, [spec.key]: holder[spec.key] }, where)]));
-  winners([fileLayer('file', holder, where)]);
+  const alone = { ...defaults, allowHttp: true, [spec.key]: levelOf(after, profile)[spec.key] };
+  readSettings(winners([fileLayer('file', alone, where)]));
+  const fault = faultTogether(after, profile);
+  // What was wrong before is not this edit's fault.
+  if (fault === undefined || fault.message === faultTogether(before, profile)?.message) return;
+  const hint = spec.key === 'baseUrl' ? { hint: 'use https, or first: filings config set allow-http true' } : {};
+  throw fault.reworded(fault.message, hint);
+}
+
+/** What is wrong with a level's values together. */
+function faultTogether(config: ConfigValues, profile: string | undefined): FilingsError | undefined {
+  const where = { prefix: '', directory: '/' };
+  const inProfile = profile === undefined ? [] : [fileLayer('profile', levelOf(config, profile), where)];
+  try {
+    readSettings(winners([...inProfile, fileLayer('file', config, where), defaultLayer('/')]));
+    return undefined;
+  } catch (error) {
+    if (error instanceof FilingsError) return error;
+    throw error;
+  }
+}
+
+function levelOf(config: ConfigValues, profile: string | undefined): ConfigValues {
+  const profiles = (config.profiles ?? {}) as Readonly<Record<string, ConfigValues>>;
+  return (profile === undefined ? config : profiles[profile]) ?? {};
 }
 
 /** A profile that is not there would stop every command, this one among them. */
