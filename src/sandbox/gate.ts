@@ -1,12 +1,12 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
-import type { VerificationKey } from '../jwt/key/keys.ts';
+import type { JwtKey } from '../jwt/keys.ts';
 import type { KeyWay } from '../service/credentials.ts';
 import type { PresentedCredentials, PresentedKey } from './credentials.ts';
 
 export interface GateRules {
   readonly apiKey: string;
   /** Empty: the key alone. Otherwise both key and token are wanted (contract part 5, modes). */
-  readonly jwtKeys: readonly VerificationKey[];
+  readonly jwtKeys: readonly JwtKey[];
   /** Milliseconds since the epoch. */
   readonly now: () => number;
 }
@@ -49,7 +49,7 @@ export function createGate(rules: GateRules): Gate {
 }
 
 async function tokenObjection(token: string, { jwtKeys, now }: GateRules): Promise<string | undefined> {
-  const { verifyToken } = await import('../jwt/token/verify.ts');
+  const { verifyToken } = await import('../jwt/verify.ts');
   const verdict = await verifyToken(token, jwtKeys, { atSeconds: Math.floor(now() / 1000) });
   return verdict.valid ? undefined : verdict.reason;
 }

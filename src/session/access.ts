@@ -60,7 +60,7 @@ async function tokens(
   const { token } = settings;
   if (!token) return undefined;
   if (token.kind === 'recipe') {
-    const { createMinter } = await import('../jwt/token/minter.ts');
+    const { createMinter } = await import('../jwt/minter.ts');
     const minter = await createMinter(token.recipe, world);
     if (minter.warning !== undefined) warn(minter.warning);
     return minter.token;

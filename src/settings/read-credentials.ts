@@ -1,5 +1,5 @@
 import { isAbsolute, join, resolve } from 'node:path';
-import type { TokenRecipe } from '../jwt/token/minter.ts';
+import type { TokenRecipe } from '../jwt/minter.ts';
 import { TIMEOUT } from '../spec/kind.ts';
 import { readAs } from '../spec/option.ts';
 import { valueError } from '../spec/values.ts';

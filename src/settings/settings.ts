@@ -1,4 +1,4 @@
-import type { TokenRecipe } from '../jwt/token/minter.ts';
+import type { TokenRecipe } from '../jwt/minter.ts';
 import type { SettingValues } from './table.ts';
 
 /** Where a secret is; reading it is a later, separate step (`secrets/source.ts`). */

@@ -1,4 +1,4 @@
-import type { TokenRecipe } from '../jwt/token/minter.ts';
+import type { TokenRecipe } from '../jwt/minter.ts';
 import type { KeyWay } from '../service/credentials.ts';
 import { choice, count, DURATION, FILE, type Kind, RATE, SWITCH, TEXT, TIMEOUT } from '../spec/kind.ts';
 import { flagOf, type NamedOption, type OptionSpec, type ValueOf } from '../spec/option.ts';

@@ -205,7 +205,7 @@ describe('token sign', () => {
     [
       'a megabyte as a secret',
       ['sign', '--secret-file', 'megabyte'],
-      /megabyte: larger than 64 KiB, which no secret is/,
+      /megabyte: larger than 16 KiB, which no key or secret is/,
     ],
     ['a secret for RS256', ['sign', '--secret-file', 'secret', '--alg', 'RS256'], /RS256 wants an RSA key/],
     [

@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { ALGORITHMS, type Algorithm } from '../../src/jwt/algorithms.ts';
-import { generateKey } from '../../src/jwt/key/keygen.ts';
-import { loadSecret, loadSigningKey, loadVerificationKey, type VerificationKey } from '../../src/jwt/key/keys.ts';
-import { mintToken } from '../../src/jwt/token/sign.ts';
-import { verifyToken } from '../../src/jwt/token/verify.ts';
+import { generateKey } from '../../src/jwt/keygen.ts';
+import { type JwtKey, loadSecret, loadSigningKey, loadVerificationKey } from '../../src/jwt/keys.ts';
+import { mintToken } from '../../src/jwt/sign.ts';
+import { verifyToken } from '../../src/jwt/verify.ts';
 import { part } from '../service/jwt-forge.ts';
 
 const PYTHON = '/usr/bin/python3';
@@ -24,7 +24,7 @@ interface Made {
   readonly privateFile: string;
   readonly publicFile: string;
   readonly token: string;
-  readonly verifier: VerificationKey;
+  readonly verifier: JwtKey;
 }
 
 /** A key of ours and a token minted with it. */
@@ -77,7 +77,7 @@ describe("OpenSSL's command line", () => {
     ],
     ['RSA-PSS', ['genpkey', '-algorithm', 'RSA-PSS', '-pkeyopt', 'rsa_keygen_bits:2048']],
   ])('a key made there, %s, is taken here', (_, args) => {
-    expect(loadSigningKey(openssl(args), 'key', 'abcd').type).toBe('private');
+    expect(loadSigningKey(openssl(args), 'key', 'abcd').keyObject.type).toBe('private');
   });
 });
 

@@ -1,8 +1,8 @@
 import { constants, createSecretKey, randomBytes, sign } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { loadSecret, loadVerificationKey, type VerificationKey } from '../../src/jwt/key/keys.ts';
-import type { Check } from '../../src/jwt/token/strict-token.ts';
-import { type VerifyOptions, verifyToken } from '../../src/jwt/token/verify.ts';
+import { type JwtKey, loadSecret, loadVerificationKey } from '../../src/jwt/keys.ts';
+import type { Check } from '../../src/jwt/strict-token.ts';
+import { type VerifyOptions, verifyToken } from '../../src/jwt/verify.ts';
 import { keyPair, type Pair } from '../key-pairs.ts';
 import { CLAIMS, ecPair, forge, jwk, NOW, part, pem, rsaPair, signature, withSignature } from './jwt-forge.ts';
 
@@ -44,7 +44,7 @@ type Row = readonly [
   token: string,
   check: Check,
   reason: RegExp,
-  key?: VerificationKey,
+  key?: JwtKey,
   options?: Partial<VerifyOptions>,
 ];
 
@@ -53,7 +53,7 @@ const FORMAT: readonly Row[] = [
   ['one part', head, 'format', /three parts, this has 1/],
   ['two parts', `${head}.${body}`, 'format', /has 2/],
   ['four parts', `${good}.${tail}`, 'format', /has 4/],
-  ['five parts', `${good}.a.b`, 'format', /five are an encrypted token/],
+  ['five parts', `${good}.a.b`, 'format', /has 5/],
   ['a line break at the end', `${good}\n`, 'format', /signature part has a line break/],
   [
     'a line break inside',
@@ -62,22 +62,27 @@ const FORMAT: readonly Row[] = [
     /claims part has a line/,
   ],
   ['a blank before it', ` ${good}`, 'format', /header part has white space/],
-  ['padding', `${head}.${body}=.${tail}`, 'format', /padded/],
-  ['the alphabet of base64', `${head}.${body}.a+/a`, 'format', /other alphabet/],
-  ['other characters', `${head}.${body}.%%%%`, 'format', /characters that base64url has not/],
-  ['a NUL', `${head}.${body}.AAA\0`, 'format', /characters/],
-  ['letters that look alike', `${head}.${body}.АААА`, 'format', /characters/],
-  ['bits left over in the signature', nextCharacter(good), 'format', /signature part has bits left over/],
+  ['padding', `${head}.${body}=.${tail}`, 'format', /not canonical base64url/],
+  ['the alphabet of base64', `${head}.${body}.a+/a`, 'format', /not canonical base64url/],
+  ['other characters', `${head}.${body}.%%%%`, 'format', /not canonical base64url/],
+  ['a NUL', `${head}.${body}.AAA\0`, 'format', /not canonical base64url/],
+  ['letters that look alike', `${head}.${body}.АААА`, 'format', /not canonical base64url/],
+  ['bits left over in the signature', nextCharacter(good), 'format', /signature part is not canonical base64url/],
   [
     'bits left over in the header',
     `${nextCharacter(part('{"alg":"RS256"} '))}.${body}.${tail}`,
     'format',
-    /header part has bits/,
+    /header part is not canonical/,
   ],
-  ['a length that no base64url has', `${head}.${body}.${tail.slice(0, 341)}`, 'format', /it was cut/],
+  ['a length that no base64url has', `${head}.${body}.${tail.slice(0, 341)}`, 'format', /not canonical base64url/],
   ['65 KiB', `${head}.${'A'.repeat(65 * 1024)}.${tail}`, 'format', /over 64 KiB/],
   ['a whole header', `Authorization: Bearer ${good}`, 'format', /a header, not a token/],
-  ['the JSON serialization', JSON.stringify({ payload: body, protected: head, signature: tail }), 'format', /JSON/],
+  [
+    'the JSON serialization',
+    JSON.stringify({ payload: body, protected: head, signature: tail }),
+    'format',
+    /three parts/,
+  ],
 ];
 
 const HEADER: readonly Row[] = [
@@ -114,11 +119,11 @@ const HEADER: readonly Row[] = [
     RSA,
     { algorithms: ['PS256', 'ES256'] },
   ],
-  ['crit, unknown', rs({ alg: 'RS256', crit: ['exp'], exp: 1 }), 'header', /crit asks for "exp"/],
-  ['crit, absent', rs({ alg: 'RS256', crit: ['x'] }), 'header', /names what is not there/],
-  ['crit, empty', rs({ alg: 'RS256', crit: [] }), 'header', /not a list of names/],
-  ['crit, no list', rs({ alg: 'RS256', crit: 'b64' }), 'header', /not a list of names/],
-  ['crit of b64', rs({ alg: 'RS256', crit: ['b64'], b64: false }), 'header', /crit asks for "b64"/],
+  ['crit, unknown', rs({ alg: 'RS256', crit: ['exp'], exp: 1 }), 'header', /crit asks for what/],
+  ['crit, absent', rs({ alg: 'RS256', crit: ['x'] }), 'header', /crit asks for what/],
+  ['crit, empty', rs({ alg: 'RS256', crit: [] }), 'header', /crit asks for what/],
+  ['crit, no list', rs({ alg: 'RS256', crit: 'b64' }), 'header', /crit asks for what/],
+  ['crit of b64', rs({ alg: 'RS256', crit: ['b64'], b64: false }), 'header', /crit asks for what/],
   ['b64 false without crit', rs({ alg: 'RS256', b64: false }), 'header', /b64/],
   ['b64 of another type', rs({ alg: 'RS256', b64: 'false' }), 'header', /b64/],
   ['kid a number', rs({ alg: 'RS256', kid: 1 }), 'header', /kid is not a string/],
@@ -150,30 +155,24 @@ const KEY: readonly Row[] = [
 ];
 
 const SIGNATURE: readonly Row[] = [
-  ['a stripped signature', `${head}.${body}.`, 'signature', /stripped/],
-  ['a stripped HMAC', withSignature(goodHs, () => ''), 'signature', /stripped/, SECRET],
-  ['another key', forge('RS256', other.privateKey), 'signature', /another key made it/],
-  ['another secret', hs(randomBytes(64)), 'signature', /another secret made it/, SECRET],
-  ['the claims of another token', `${head}.${part({ ...CLAIMS, sub: 'bob' })}.${tail}`, 'signature', /was changed/],
-  ['the header of another token', `${part({ alg: 'RS256', kid: 'x' })}.${body}.${tail}`, 'signature', /was changed/],
+  ['a stripped signature', `${head}.${body}.`, 'signature', /does not fit/],
+  ['a stripped HMAC', withSignature(goodHs, () => ''), 'signature', /does not fit/, SECRET],
+  ['another key', forge('RS256', other.privateKey), 'signature', /does not fit/],
+  ['another secret', hs(randomBytes(64)), 'signature', /does not fit/, SECRET],
+  ['the claims of another token', `${head}.${part({ ...CLAIMS, sub: 'bob' })}.${tail}`, 'signature', /does not fit/],
+  ['the header of another token', `${part({ alg: 'RS256', kid: 'x' })}.${body}.${tail}`, 'signature', /does not fit/],
   ['another hash of the family', `${part({ alg: 'RS512' })}.${body}.${tail}`, 'signature', /does not fit/],
   ['RS passed for PS', `${part({ alg: 'PS256' })}.${body}.${tail}`, 'signature', /does not fit/],
   ['one bit', withSignature(good, oneByte(0)), 'signature', /does not fit/],
   ['one bit of an HMAC', withSignature(goodHs, oneByte(31)), 'signature', /does not fit/, SECRET],
-  [
-    'a shortened HMAC',
-    withSignature(goodHs, (s) => s.subarray(0, 16)),
-    'signature',
-    /16 bytes, and HS256 makes 32/,
-    SECRET,
-  ],
+  ['a shortened HMAC', withSignature(goodHs, (s) => s.subarray(0, 16)), 'signature', /does not fit/, SECRET],
   [
     'a byte after the signature',
     withSignature(good, (s) => Buffer.concat([s, s.subarray(0, 1)])),
     'signature',
-    /257 bytes/,
+    /does not fit/,
   ],
-  ['a signature of a larger key', forge('RS256', rsaPair(3072).privateKey), 'signature', /384 bytes.*this key has 256/],
+  ['a signature of a larger key', forge('RS256', rsaPair(3072).privateKey), 'signature', /does not fit/],
   ['ES of zeros', withSignature(goodEc, (s) => Buffer.alloc(s.length)), 'signature', /does not fit/, EC],
   [
     'ES of r = s = order',
@@ -183,22 +182,22 @@ const SIGNATURE: readonly Row[] = [
     EC,
   ],
   ['ES with r and s swapped', withSignature(goodEc, swapped), 'signature', /does not fit/, EC],
-  ['ES in DER', withSignature(goodEc, derSignature), 'signature', /in DER/, EC],
-  ['PS with no salt', ps('PS256', 0), 'signature', /salt is not 32 bytes/],
-  ['PS with a longer salt', ps('PS256', 64), 'signature', /salt is not 32 bytes/],
+  ['ES in DER', withSignature(goodEc, derSignature), 'signature', /does not fit/, EC],
+  ['PS with no salt', ps('PS256', 0), 'signature', /does not fit/],
+  ['PS with a longer salt', ps('PS256', 64), 'signature', /does not fit/],
   ['PS with the hash of another', psOfHash('sha384'), 'signature', /does not fit/],
   [
     'an HMAC without the line break of the file',
     hs(secret.subarray(0, 40)),
     'signature',
-    /line break/,
+    /does not fit/,
     withLineBreak(),
   ],
   [
     'the wrong key, named',
     rs({ alg: 'RS256', kid: 'a' }),
     'signature',
-    /another key/,
+    /does not fit/,
     loadVerificationKey(jwk(other.publicKey, { kid: 'b' }), 'x'),
   ],
 ];
@@ -220,7 +219,7 @@ const CLAIM: readonly Row[] = [
   ['no nbf', claims({ exp: NOW + 9 }), 'claims', /nbf is missing/],
   ['no exp', claims({ nbf: NOW }), 'claims', /exp is missing/],
   ['exp null', dates(`${NOW}`, 'null'), 'claims', /exp is not a number/],
-  ['exp a string', dates(`${NOW}`, `"${NOW + 9}"`), 'claims', /a string of digits/],
+  ['exp a string', dates(`${NOW}`, `"${NOW + 9}"`), 'claims', /exp is not a number/],
   ['exp a list', dates(`${NOW}`, `[${NOW + 9}]`), 'claims', /exp is not a number/],
   ['exp true', dates(`${NOW}`, 'true'), 'claims', /exp is not a number/],
   ['exp 1e400', dates(`${NOW}`, '1e400'), 'claims', /beyond all dates/],
@@ -272,7 +271,7 @@ describe.each<[Check, readonly Row[]]>([
 });
 
 describe('a sound token', () => {
-  it.each<[name: string, token: string, key: VerificationKey, options?: Partial<VerifyOptions>]>([
+  it.each<[name: string, token: string, key: JwtKey, options?: Partial<VerifyOptions>]>([
     ['RS256', good, RSA],
     ['ES256', goodEc, EC],
     ['HS256', goodHs, SECRET],
@@ -304,7 +303,7 @@ describe('a sound token', () => {
   });
 });
 
-function loaded({ publicKey }: { publicKey: Parameters<typeof pem>[0] }): VerificationKey {
+function loaded({ publicKey }: { publicKey: Parameters<typeof pem>[0] }): JwtKey {
   return loadVerificationKey(pem(publicKey), 'key.pem');
 }
 
@@ -312,11 +311,11 @@ function der(): Buffer {
   return rsa.publicKey.export({ format: 'der', type: 'spki' });
 }
 
-function short(length: number): VerificationKey {
+function short(length: number): JwtKey {
   return loadSecret(secret.subarray(0, length), 'secret');
 }
 
-function withLineBreak(): VerificationKey {
+function withLineBreak(): JwtKey {
   return loadSecret(Buffer.concat([secret.subarray(0, 40), Buffer.from('\n')]), 'secret');
 }
 

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { SignJWT } from 'jose';
 import { describe, expect, it } from 'vitest';
-import { loadSecret, loadVerificationKey } from '../../src/jwt/key/keys.ts';
+import { loadSecret, loadVerificationKey } from '../../src/jwt/keys.ts';
 import { keyPair } from '../key-pairs.ts';
 import { download, json, KEY, type Running, sandbox } from './sandbox-fixture.ts';
 

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/json.ts';
-import { LATEST_SECOND } from '../../src/jwt/time-words.ts';
-import { type Clock, claimFaults } from '../../src/jwt/token/claims.ts';
+import { type Clock, claimFaults, LATEST_SECOND } from '../../src/jwt/claims.ts';
 
 const NOW = 1_800_000_000;
 const NOW_TEXT = '2027-01-15T08:00:00Z';
@@ -15,8 +14,8 @@ describe('a date that is none', () => {
     [{ nbf: NOW }, ['exp is missing, and the service requires it']],
     [{ exp: NOW + 1 }, ['nbf is missing, and the service requires it']],
     [{ ...good, iat: null }, ['iat is not a number of seconds since the epoch']],
-    [{ ...good, iat: '1800000000' }, ['iat is not a number of seconds since the epoch: it is a string of digits']],
-    [{ ...good, exp: '7' }, ['exp is not a number of seconds since the epoch: it is a string of digits']],
+    [{ ...good, iat: '1800000000' }, ['iat is not a number of seconds since the epoch']],
+    [{ ...good, exp: '7' }, ['exp is not a number of seconds since the epoch']],
     [{ ...good, exp: '' }, ['exp is not a number of seconds since the epoch']],
     [{ ...good, exp: 'x7' }, ['exp is not a number of seconds since the epoch']],
     [{ ...good, exp: '7x' }, ['exp is not a number of seconds since the epoch']],
@@ -42,18 +41,6 @@ describe('a date that is none', () => {
     [{ nbf: 0, exp: LATEST_SECOND }],
   ])('but not %j', (claims) => {
     expect(reasons(claims)).toEqual([]);
-  });
-
-  // Milliseconds of the years 1990 to 2200, which a token may well mean; other numbers are simply too large.
-  it.each<[string, boolean]>([
-    ['1989-12-31T23:59:59Z', false],
-    ['1990-01-01T00:00:00Z', true],
-    ['2025-04-01T10:00:00Z', true],
-    ['2200-12-31T23:59:59Z', true],
-    ['2201-01-01T00:00:00Z', false],
-  ])('the milliseconds of %s are taken for milliseconds: %s', (date, told) => {
-    const hint = told ? { hint: 'it looks like milliseconds; tokens count seconds' } : {};
-    expect(faults({ ...good, exp: Date.parse(date) })).toEqual([{ reason: 'exp is after the year 9999', ...hint }]);
   });
 });
 

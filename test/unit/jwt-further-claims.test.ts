@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readFurtherClaims } from '../../src/jwt/token/further-claims.ts';
+import { readFurtherClaims } from '../../src/commands/token/further-claims.ts';
 
 describe('readFurtherClaims', () => {
   it.each<[string[], string[], [string, string][]]>([

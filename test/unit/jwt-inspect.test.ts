@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { utc } from '../../src/jwt/time-words.ts';
-import { inspectToken } from '../../src/jwt/token/inspect.ts';
+import { utc } from '../../src/jwt/claims.ts';
+import { inspectToken } from '../../src/jwt/inspect.ts';
 import { span } from '../../src/text.ts';
 import { NOW, part } from '../service/jwt-forge.ts';
 
@@ -38,15 +38,15 @@ describe('inspectToken', () => {
     ['an algorithm that is not taken', token({ alg: 'EdDSA' }, GOOD), [/"EdDSA": the service does not take/]],
     ['none', token({ alg: 'none' }, GOOD, ''), [/without a signature/, /signature is empty/]],
     ['no alg', token({}, GOOD), [/no alg/]],
-    ['crit', token({ alg: 'RS256', crit: ['x'] }, GOOD), [/crit asks for "x"/]],
+    ['crit', token({ alg: 'RS256', crit: ['x'] }, GOOD), [/crit asks for/]],
     ['a member twice', token('{"alg":"RS256","alg":"HS256"}', GOOD), [/header part has the member "alg" twice/]],
     [
       'a byte-order mark',
       token({ alg: 'RS256' }, `\ufeff${JSON.stringify(GOOD)}`),
       [/claims part begins with a byte-order/],
     ],
-    ['padding', `${part('{"alg":"RS256"}  ')}=.${part(GOOD)}.AAAA`, [/header part is padded/]],
-    ['a signature that is no base64url', token({ alg: 'RS256' }, GOOD, '***'), [/signature part has characters/]],
+    ['padding', `${part('{"alg":"RS256"}  ')}=.${part(GOOD)}.AAAA`, [/header part is not canonical/]],
+    ['a signature that is no base64url', token({ alg: 'RS256' }, GOOD, '***'), [/signature part is not canonical/]],
     ['huge dates', token({ alg: 'RS256' }, '{"nbf":1e400,"exp":1e300,"iat":-5}'), [/nbf/, /exp/, /iat/]],
     ['dates that are text', token({ alg: 'RS256' }, { nbf: '1', exp: null }), [/nbf/, /exp/]],
   ])('says what the service would object to: %s', (_, text, expected) => {

@@ -81,7 +81,7 @@ async function askOnce({ client, signal }: Session, accession: AccessionNumber):
 async function expiry({ client }: Session, world: World): Promise<string | undefined> {
   const token = await client.token();
   if (token === undefined) return undefined;
-  const { inspectToken } = await import('../../jwt/token/inspect.ts');
+  const { inspectToken } = await import('../../jwt/inspect.ts');
   const atSeconds = serviceTime(world.now(), client.clockAhead) / 1000;
   const seen = inspectToken(token, { atSeconds });
   if ('failedCheck' in seen || !(Number(seen.claims.exp) <= atSeconds)) return undefined;

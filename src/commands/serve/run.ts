@@ -3,8 +3,8 @@ import { onAbort } from '../../abort.ts';
 import { checkAccess, readSecretFile, readSmallFile } from '../../disk/secret-file.ts';
 import { FilingsError } from '../../errors.ts';
 import { isLoopback } from '../../http/connection/loopback.ts';
-import { requireFit } from '../../jwt/key/key-fit.ts';
-import { isPublicMaterial, loadSecret, loadVerificationKey, type VerificationKey } from '../../jwt/key/keys.ts';
+import { requireFit } from '../../jwt/key-fit.ts';
+import { isPublicMaterial, type JwtKey, loadSecret, loadVerificationKey } from '../../jwt/keys.ts';
 import { firstLook } from '../../sandbox/archive/first-look.ts';
 import { startSandbox } from '../../sandbox/server.ts';
 import type { Level } from '../../settings/layers.ts';
@@ -110,8 +110,8 @@ function hostOf(option: string): string {
   return host;
 }
 
-async function jwtKeysOf({ jwtKey, jwtSecret }: Values<typeof OPTIONS>, world: World): Promise<VerificationKey[]> {
-  const keys: VerificationKey[] = [];
+async function jwtKeysOf({ jwtKey, jwtSecret }: Values<typeof OPTIONS>, world: World): Promise<JwtKey[]> {
+  const keys: JwtKey[] = [];
   for (const path of jwtKey) keys.push(await publicKey(resolve(world.cwd, path), world));
   if (jwtSecret !== undefined) {
     const path = resolve(world.cwd, jwtSecret);
@@ -121,7 +121,7 @@ async function jwtKeysOf({ jwtKey, jwtSecret }: Values<typeof OPTIONS>, world: W
   return keys;
 }
 
-async function publicKey(path: string, { uid, interrupt }: World): Promise<VerificationKey> {
+async function publicKey(path: string, { uid, interrupt }: World): Promise<JwtKey> {
   const what = `JWT key file ${path}`;
   const { bytes, stats } = await readSmallFile(path, 'JWT key file', interrupt);
   if (!isPublicMaterial(bytes)) checkAccess(stats, 'private', what, path, uid);

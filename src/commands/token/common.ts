@@ -1,11 +1,12 @@
 import { resolve } from 'node:path';
 import { FilingsError } from '../../errors.ts';
 import { type Algorithm, algorithmFault, findAlgorithm } from '../../jwt/algorithms.ts';
-import type { KeyFiles } from '../../jwt/key/key-file.ts';
+import type { KeyFiles } from '../../jwt/key-file.ts';
+import { LONGEST_TOKEN } from '../../jwt/strict-token.ts';
 import { presentationOf } from '../../session/presentation.ts';
 import { stdinUsersGiven } from '../../settings/stdin-users.ts';
 import type { Invocation } from '../../spec/invocation.ts';
-import { invited, readAll } from '../../stdio/input.ts';
+import { invited, readAll, readSome } from '../../stdio/input.ts';
 import { requireOneUser } from '../../stdio/one-user.ts';
 import { guardStream } from '../../stdio/raw-write.ts';
 import { createTeller } from '../../terminal/teller.ts';
@@ -55,6 +56,33 @@ export function algorithmOf(name: string): Algorithm {
   if (algorithm !== undefined) return algorithm;
   const { reason, hint } = algorithmFault(name);
   throw new FilingsError('usage', `--alg ${name}: ${reason}`, { hint });
+}
+
+/** Anything shorter is no token, and may be a word of a message. */
+const SHORTEST_TOKEN = 20;
+
+/**
+ * A token given as an argument, as it is; without one or as `-` from stdin, less one line break at its end.
+ * On a terminal it is asked for. Remembered as a secret: no message may hold it.
+ *
+ * @throws FilingsError `local_io`: stdin can't be read; the signal's reason
+ */
+export async function readTokenInput(argument: string | undefined, world: World): Promise<string> {
+  const token = isFromStdin(argument) ? await readPiped(world) : argument;
+  if (token.length >= SHORTEST_TOKEN && token.length <= LONGEST_TOKEN) world.secrets.add(token);
+  return token;
+}
+
+/** Whether the TOKEN argument means stdin. */
+export function isFromStdin(argument: string | undefined): argument is undefined | '-' {
+  return argument === undefined || argument === '-';
+}
+
+async function readPiped(world: World): Promise<string> {
+  const read = () => readSome(world.stdin, LONGEST_TOKEN + 2, world.interrupt);
+  const bytes = await invited(world, 'paste the token, then press Enter: ', read);
+  // Latin-1 keeps every byte that is no base64url visible to the strict reader.
+  return bytes.toString('latin1').replace(/\r?\n$/, '');
 }
 
 /** Who reads stdin when the TOKEN argument is absent or `-`, as a person would write it. */

@@ -1,7 +1,6 @@
 import { FilingsError } from '../../errors.ts';
 import type { JsonObject } from '../../json.ts';
-import { type Inspection, inspectToken } from '../../jwt/token/inspect.ts';
-import { isFromStdin, readTokenInput } from '../../jwt/token/token-input.ts';
+import { type Inspection, inspectToken } from '../../jwt/inspect.ts';
 import { writeRecords } from '../../session/records.ts';
 import { stdinUsersGiven } from '../../settings/stdin-users.ts';
 import type { Flags, Invocation } from '../../spec/invocation.ts';
@@ -10,7 +9,7 @@ import { write } from '../../stdio/output.ts';
 import { printable, printableJson } from '../../terminal/printable.ts';
 import type { Column } from '../../terminal/table.ts';
 import type { World } from '../../world.ts';
-import { tokenOnStdin } from './common.ts';
+import { isFromStdin, readTokenInput, tokenOnStdin } from './common.ts';
 import type { INSPECT_OPTIONS } from './spec.ts';
 
 const NOT_VERIFIED = 'NOT VERIFIED';
@@ -71,7 +70,7 @@ async function show({ header, claims, times, objections }: Inspection, flags: Fl
 }
 
 function verdictOf(reasons: readonly string[]): readonly string[] {
-  if (reasons.length === 0) return ['the service would object to nothing, if the signature is right'];
+  if (reasons.length === 0) return ['no problem found (signature not checked)'];
   return reasons.map((reason) => `the service would object: ${reason}`);
 }
 

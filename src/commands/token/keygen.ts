@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { createNewFiles, type NewFile } from '../../disk/new-file.ts';
 import { FilingsError } from '../../errors.ts';
 import { ALGORITHM_NAMES, type Algorithm } from '../../jwt/algorithms.ts';
-import { generateKey, type KeyFormat } from '../../jwt/key/keygen.ts';
+import { generateKey, type KeyFormat } from '../../jwt/keygen.ts';
 import type { Invocation } from '../../spec/invocation.ts';
 import { write } from '../../stdio/output.ts';
 import { shellWord } from '../../text.ts';

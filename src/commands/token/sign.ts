@@ -1,12 +1,11 @@
 import { resolve } from 'node:path';
 import { replaceFile } from '../../disk/replace-file.ts';
 import { FilingsError } from '../../errors.ts';
-import { readSigningKey } from '../../jwt/key/key-file.ts';
-import { requireFit } from '../../jwt/key/key-fit.ts';
-import { lineBreakWarning } from '../../jwt/key/keys.ts';
-import { readFurtherClaims } from '../../jwt/token/further-claims.ts';
-import { DEFAULT_LIFETIME_SECONDS, type TokenRecipe } from '../../jwt/token/minter.ts';
-import { lifetimeWarning, type MintedToken, mintToken, type TokenPlan } from '../../jwt/token/sign.ts';
+import { readSigningKey } from '../../jwt/key-file.ts';
+import { requireFit } from '../../jwt/key-fit.ts';
+import { lineBreakWarning } from '../../jwt/keys.ts';
+import { DEFAULT_LIFETIME_SECONDS, type TokenRecipe } from '../../jwt/minter.ts';
+import { lifetimeWarning, type MintedToken, mintToken, type TokenPlan } from '../../jwt/sign.ts';
 import { configCommand } from '../../settings/hint-command.ts';
 import { resolveSettings } from '../../settings/resolve.ts';
 import type { Invocation } from '../../spec/invocation.ts';
@@ -16,6 +15,7 @@ import { write } from '../../stdio/output.ts';
 import { printableJson } from '../../terminal/printable.ts';
 import type { World } from '../../world.ts';
 import { algorithmOf, keyFilesOf, tell } from './common.ts';
+import { readFurtherClaims } from './further-claims.ts';
 import type { SIGN_OPTIONS } from './spec.ts';
 
 /** Mints one token with what the flags say, over what the config file's `jwt` says where no key is named. */

@@ -1,13 +1,12 @@
 import { FilingsError } from '../../errors.ts';
-import { readVerificationKey } from '../../jwt/key/key-file.ts';
-import { lineBreakWarning } from '../../jwt/key/keys.ts';
-import { isFromStdin, readTokenInput } from '../../jwt/token/token-input.ts';
-import { type Verification, verifyToken } from '../../jwt/token/verify.ts';
+import { readVerificationKey } from '../../jwt/key-file.ts';
+import { lineBreakWarning } from '../../jwt/keys.ts';
+import { type Verification, verifyToken } from '../../jwt/verify.ts';
 import type { Invocation } from '../../spec/invocation.ts';
 import { write } from '../../stdio/output.ts';
 import { printableJson } from '../../terminal/printable.ts';
 import type { World } from '../../world.ts';
-import { algorithmOf, keyFilesOf, tell, tokenOnStdin } from './common.ts';
+import { algorithmOf, isFromStdin, keyFilesOf, readTokenInput, tell, tokenOnStdin } from './common.ts';
 import type { VERIFY_OPTIONS } from './spec.ts';
 
 /** Checks one token; valid: prints its claims. */

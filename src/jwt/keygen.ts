@@ -1,6 +1,6 @@
 import { generateKeyPair, type KeyObject, randomBytes } from 'node:crypto';
 import { promisify } from 'node:util';
-import type { Algorithm } from '../algorithms.ts';
+import type { Algorithm } from './algorithms.ts';
 
 export type KeyFormat = 'pem' | 'jwk';
 

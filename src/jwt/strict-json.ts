@@ -1,5 +1,5 @@
-import { DEEPEST, findJsonFault, isDeeper, isJsonObject, type JsonObject, parseJson } from '../../json.ts';
-import { quoted } from '../../text.ts';
+import { DEEPEST, findJsonFault, isDeeper, isJsonObject, type JsonObject, parseJson } from '../json.ts';
+import { quoted } from '../text.ts';
 
 /**
  * Reads a JSON object as strictly as a signed text deserves: UTF-8 without a byte-order mark, and no

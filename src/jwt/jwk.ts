@@ -1,9 +1,8 @@
 import { createPrivateKey, createPublicKey, createSecretKey, type JsonWebKey, type KeyObject } from 'node:crypto';
-import { FilingsError } from '../../errors.ts';
-import type { JsonObject } from '../../json.ts';
-import { decodeBase64url } from '../base64url.ts';
-import { readJsonObject } from '../token/strict-json.ts';
-import { LONGEST_RSA_BITS } from './rsa-numbers.ts';
+import { FilingsError } from '../errors.ts';
+import type { JsonObject } from '../json.ts';
+import { readJsonObject } from './strict-json.ts';
+import { decodeBase64url } from './strict-token.ts';
 
 /** What a JWK allows itself to be used for (RFC 7517 section 4). */
 export interface KeyLimits {
@@ -17,6 +16,20 @@ export interface Jwk {
   readonly kid?: string;
   readonly limits: KeyLimits;
 }
+
+/** The members that hold numbers or points (RFC 7518 section 6, RFC 8037 section 2); the second ones are private. */
+const BINARY_MEMBERS: Readonly<Record<string, readonly [readonly string[], readonly string[]]>> = {
+  RSA: [
+    ['n', 'e'],
+    ['d', 'p', 'q', 'dp', 'dq', 'qi'],
+  ],
+  EC: [['x', 'y'], ['d']],
+  OKP: [['x'], ['d']],
+};
+/** The longest member of a key on a curve; Node dies of exporting a longer `d`. Bytes. */
+const CURVE_BYTES: Readonly<Record<string, number>> = { 'P-256': 32, 'P-384': 48, 'P-521': 66 };
+/** Of an RSA key of 16,384 bits: with more, signing takes minutes. */
+const LONGEST_BYTES = 2048;
 
 /**
  * Reads a JWK: RSA, EC, OKP (to say that the service does not take it) or `oct`.
@@ -34,32 +47,28 @@ export function readJwk(bytes: Buffer, what: string): Jwk {
   }
   if (typeof jwk.kty !== 'string')
     throw new FilingsError('config', `${what}: it is JSON, but no JWK: "kty" is missing`);
+  const [use, alg, kid] = ['use', 'alg', 'kid'].map((name) => textMember(jwk, name, what));
+  const keyOps = jwk.key_ops;
+  if (keyOps !== undefined && !(Array.isArray(keyOps) && keyOps.every((op) => typeof op === 'string'))) {
+    throw new FilingsError('config', `${what}: the JWK's "key_ops" is not a list of strings`);
+  }
   return {
-    keyObject: jwk.kty === 'oct' ? octKey(jwk, what) : asymmetricKey(jwk, what),
-    ...(jwk.kid === undefined ? {} : { kid: textMember(jwk, 'kid', what) }),
-    limits: readLimits(jwk, what),
+    keyObject: jwk.kty === 'oct' ? createSecretKey(binaryMember(jwk, 'k', what)) : asymmetricKey(jwk, what),
+    ...(kid !== undefined && { kid }),
+    limits: {
+      ...(use !== undefined && { use }),
+      ...(alg !== undefined && { alg }),
+      ...(keyOps !== undefined && { keyOps }),
+    },
   };
 }
-
-function octKey(jwk: JsonObject, what: string): KeyObject {
-  return createSecretKey(binaryMember(jwk, 'k', what));
-}
-
-/** The members that hold numbers or points (RFC 7518 section 6, RFC 8037 section 2); the second ones are private. */
-const BINARY_MEMBERS: Readonly<Record<string, readonly [readonly string[], readonly string[]]>> = {
-  RSA: [
-    ['n', 'e'],
-    ['d', 'p', 'q', 'dp', 'dq', 'qi'],
-  ],
-  EC: [['x', 'y'], ['d']],
-  OKP: [['x'], ['d']],
-};
 
 function asymmetricKey(jwk: JsonObject, what: string): KeyObject {
   const isPrivate = Object.hasOwn(jwk, 'd');
   const [known, secret] = BINARY_MEMBERS[String(jwk.kty)] ?? [[], []];
+  const longest = CURVE_BYTES[String(jwk.crv)] ?? LONGEST_BYTES;
   for (const name of isPrivate ? [...known, ...secret] : known) {
-    if (binaryMember(jwk, name, what).length * 8 > LONGEST_RSA_BITS) throw unfit(what, `its "${name}" is too long`);
+    if (binaryMember(jwk, name, what).length > longest) throw unfit(what, `its "${name}" is too long`);
   }
   if (jwk.oth !== undefined) throw unfit(what, 'it has more than two primes');
   try {
@@ -67,8 +76,7 @@ function asymmetricKey(jwk: JsonObject, what: string): KeyObject {
     return isPrivate ? createPrivateKey(key) : createPublicKey(key);
   } catch (cause) {
     // Some of node's messages quote the value at fault, which may be private.
-    const code = (cause as { code?: string }).code ?? 'unknown reason';
-    throw unfit(what, code);
+    throw unfit(what, (cause as { code?: string }).code ?? 'unknown reason');
   }
 }
 
@@ -85,23 +93,11 @@ function binaryMember(jwk: JsonObject, name: string, what: string): Buffer {
 }
 
 function unfit(what: string, why: string, hint?: string): FilingsError {
-  return new FilingsError('config', `${what}: the JWK can't be taken: ${why}`, hint === undefined ? {} : { hint });
+  return new FilingsError('config', `${what}: the JWK cannot be used: ${why}`, hint === undefined ? {} : { hint });
 }
 
-function readLimits(jwk: JsonObject, what: string): KeyLimits {
-  const keyOps = jwk.key_ops;
-  if (keyOps !== undefined && !(Array.isArray(keyOps) && keyOps.every((op) => typeof op === 'string'))) {
-    throw new FilingsError('config', `${what}: the JWK's "key_ops" is not a list of strings`);
-  }
-  return {
-    ...(jwk.use === undefined ? {} : { use: textMember(jwk, 'use', what) }),
-    ...(jwk.alg === undefined ? {} : { alg: textMember(jwk, 'alg', what) }),
-    ...(keyOps === undefined ? {} : { keyOps: keyOps as string[] }),
-  };
-}
-
-function textMember(jwk: JsonObject, name: string, what: string): string {
+function textMember(jwk: JsonObject, name: string, what: string): string | undefined {
   const value = jwk[name];
-  if (typeof value !== 'string') throw new FilingsError('config', `${what}: the JWK's "${name}" is not a string`);
-  return value;
+  if (value === undefined || typeof value === 'string') return value;
+  throw new FilingsError('config', `${what}: the JWK's "${name}" is not a string`);
 }

@@ -1,10 +1,10 @@
-import { sleep } from '../../abort.ts';
-import { FilingsError } from '../../errors.ts';
-import type { World } from '../../world.ts';
-import { algorithmFault, findAlgorithm } from '../algorithms.ts';
-import { readSigningKey } from '../key/key-file.ts';
-import { requireFit } from '../key/key-fit.ts';
-import { lineBreakWarning } from '../key/keys.ts';
+import { sleep } from '../abort.ts';
+import { FilingsError } from '../errors.ts';
+import type { World } from '../world.ts';
+import { algorithmFault, findAlgorithm } from './algorithms.ts';
+import { readSigningKey } from './key-file.ts';
+import { requireFit } from './key-fit.ts';
+import { lineBreakWarning } from './keys.ts';
 import { lifetimeWarning, type MintedToken, mintToken } from './sign.ts';
 
 /** How tokens are to be made: the config file's `jwt`, its paths absolute. */

@@ -1,7 +1,15 @@
-import type { JsonObject } from '../../json.ts';
-import { span } from '../../text.ts';
-import { LATEST_SECOND, utc } from '../time-words.ts';
+import type { JsonObject } from '../json.ts';
+import { span } from '../text.ts';
 import type { Fault } from './strict-token.ts';
+
+/** The last second of the year 9999: no later one can be written as RFC 3339. */
+export const LATEST_SECOND = 253_402_300_799;
+
+/** Seconds since the epoch as RFC 3339 in UTC; undefined for what is no such time. */
+export function utc(seconds: unknown): string | undefined {
+  if (typeof seconds !== 'number' || !(seconds >= 0 && seconds <= LATEST_SECOND)) return undefined;
+  return new Date(seconds * 1000).toISOString().replace(/\.000Z$/, 'Z');
+}
 
 /** When a token is looked at. */
 export interface Clock {
@@ -26,16 +34,13 @@ function dateFault(name: string, value: unknown): Fault | undefined {
     return name === 'iat' ? undefined : { reason: `${name} is missing, and the service requires it` };
   }
   if (typeof value !== 'number') {
-    const digits = typeof value === 'string' && /^\d+$/.test(value) ? ': it is a string of digits' : '';
-    return { reason: `${name} is not a number of seconds since the epoch${digits}` };
+    return { reason: `${name} is not a number of seconds since the epoch` };
   }
   if (!Number.isFinite(value)) return { reason: `${name} is a number beyond all dates` };
   if (!Number.isInteger(value)) return { reason: `${name} is a fraction, not whole seconds` };
   if (value < 0) return { reason: `${name} is before 1970` };
   if (value <= LATEST_SECOND) return undefined;
-  const year = new Date(value).getUTCFullYear();
-  const hint = year >= 1990 && year <= 2200 ? { hint: 'it looks like milliseconds; tokens count seconds' } : {};
-  return { reason: `${name} is after the year 9999`, ...hint };
+  return { reason: `${name} is after the year 9999`, hint: 'tokens count seconds, not milliseconds' };
 }
 
 function timeFaults(nbf: number, exp: number, { atSeconds, leewaySeconds = 0 }: Clock): Fault[] {

@@ -1,10 +1,16 @@
-import type { JsonObject } from '../../json.ts';
-import { span } from '../../text.ts';
-import { base64urlFault, decodeBase64url } from '../base64url.ts';
-import { utc } from '../time-words.ts';
-import { type Clock, claimFaults } from './claims.ts';
+import type { JsonObject } from '../json.ts';
+import { span } from '../text.ts';
+import { type Clock, claimFaults, utc } from './claims.ts';
 import { readJsonObject, readJsonObjectLeniently } from './strict-json.ts';
-import { type Fault, headerFault, type Refusal, refuse, splitToken } from './strict-token.ts';
+import {
+  base64urlFault,
+  decodeBase64url,
+  type Fault,
+  headerFault,
+  type Refusal,
+  refuse,
+  splitToken,
+} from './strict-token.ts';
 
 export interface TokenTime {
   readonly claim: string;
@@ -28,8 +34,8 @@ export function inspectToken(token: string, clock: Clock): Inspection | Refusal 
   const parts = splitToken(token);
   if ('failedCheck' in parts) return parts;
   const [header, claims] = [readPart(parts[0], 'header'), readPart(parts[1], 'claims')];
-  if (typeof header === 'string') return refuse('format', header);
-  if (typeof claims === 'string') return refuse('format', claims);
+  if (typeof header === 'string') return refuse('format', { reason: header });
+  if (typeof claims === 'string') return refuse('format', { reason: claims });
   return {
     header: header.value,
     claims: claims.value,

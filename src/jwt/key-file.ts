@@ -1,19 +1,16 @@
-import { checkAccess, readSecretFile, readSmallFile, secretProtection } from '../../disk/secret-file.ts';
-import { FilingsError } from '../../errors.ts';
-import { requireSecretSize } from '../../secrets.ts';
-import type { World } from '../../world.ts';
+import { checkAccess, readSecretFile, readSmallFile, secretProtection } from '../disk/secret-file.ts';
+import { FilingsError } from '../errors.ts';
+import type { World } from '../world.ts';
 import {
   isPublicMaterial,
   type JwtKey,
   loadSecret,
   loadSigningKey,
   loadVerificationKey,
-  type SecretKey,
-  type SigningKey,
-  type VerificationKey,
+  requireKeySize,
 } from './keys.ts';
 
-/** Which file holds the key; exactly one of the first two. `-` is stdin. */
+/** Which file holds the key, by absolute paths; exactly one of the first two. `-` is stdin. */
 export interface KeyFiles {
   readonly keyFile?: string | undefined;
   readonly secretFile?: string | undefined;
@@ -23,15 +20,17 @@ export interface KeyFiles {
 }
 
 type KeyWorld = Pick<World, 'uid' | 'interrupt' | 'secrets' | 'env'>;
-type Load<K> = (bytes: Buffer, what: string, passphrase?: string) => K;
+
+/** Shorter ones, which are good for no HMAC, may be words of a message. Bytes. */
+const SHORTEST_SECRET = 16;
 
 /**
  * Reads a key to sign with.
  *
  * @throws FilingsError `config`: missing, readable by others, or not such a key
  */
-export function readSigningKey(files: KeyFiles, world: KeyWorld): Promise<SigningKey> {
-  return readKey<SigningKey>(files, world, loadSigningKey);
+export function readSigningKey(files: KeyFiles, world: KeyWorld): Promise<JwtKey> {
+  return readKey(files, world, loadSigningKey);
 }
 
 /**
@@ -39,11 +38,11 @@ export function readSigningKey(files: KeyFiles, world: KeyWorld): Promise<Signin
  *
  * @throws FilingsError `config`: missing, a private key readable by others, or no key
  */
-export function readVerificationKey(files: KeyFiles, world: KeyWorld): Promise<VerificationKey> {
-  return readKey<VerificationKey>(files, world, loadVerificationKey);
+export function readVerificationKey(files: KeyFiles, world: KeyWorld): Promise<JwtKey> {
+  return readKey(files, world, loadVerificationKey);
 }
 
-async function readKey<K extends JwtKey>(files: KeyFiles, world: KeyWorld, load: Load<K>): Promise<K | SecretKey> {
+async function readKey(files: KeyFiles, world: KeyWorld, load: typeof loadSigningKey): Promise<JwtKey> {
   const { keyFile, secretFile, passphraseFile } = files;
   if (secretFile !== undefined)
     return loadSecret(await readSecret(secretFile, 'secret file', files, world), nameOf('secret file', secretFile));
@@ -51,7 +50,7 @@ async function readKey<K extends JwtKey>(files: KeyFiles, world: KeyWorld, load:
   const bytes = await readKeyFile(keyFile, files, world);
   const passphrase = passphraseFile === undefined ? undefined : await readPassphrase(passphraseFile, files, world);
   const key = load(bytes, nameOf('key file', keyFile), passphrase);
-  if (key.type === 'secret') remember(key.keyObject.export(), key.what, world);
+  if (key.kind === undefined) remember(key.keyObject.export(), world);
   return key;
 }
 
@@ -71,19 +70,16 @@ async function readPassphrase(path: string, files: KeyFiles, world: KeyWorld): P
 
 async function readSecret(path: string, what: string, { stdin }: KeyFiles, world: KeyWorld): Promise<Buffer> {
   const bytes = path === '-' && stdin !== undefined ? stdin : await readSecretFile(path, what, world);
-  remember(bytes, nameOf(what, path), world);
+  requireKeySize(bytes, nameOf(what, path));
+  remember(bytes, world);
   return bytes;
 }
 
-/** Shorter ones, which are good for no HMAC, may be words of a message. Bytes. */
-const SHORTEST_SECRET = 16;
-
-/** As text, and in base64, whatever its bytes are. */
-function remember(secret: Buffer, name: string, { secrets }: KeyWorld): void {
-  requireSecretSize(secret, name);
+/** In every form that text could show it in. */
+function remember(secret: Buffer, { secrets }: KeyWorld): void {
   if (secret.length < SHORTEST_SECRET) return;
   secrets.add(secret.toString('utf8').trimEnd());
-  for (const encoding of ['base64', 'base64url'] as const) secrets.add(secret.toString(encoding));
+  for (const encoding of ['hex', 'base64', 'base64url'] as const) secrets.add(secret.toString(encoding));
 }
 
 function nameOf(what: string, path: string): string {

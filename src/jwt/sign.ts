@@ -1,22 +1,22 @@
-import { FilingsError } from '../../errors.ts';
-import type { JsonObject } from '../../json.ts';
-import type { Algorithm } from '../algorithms.ts';
-import type { SigningKey } from '../key/keys.ts';
-import { LATEST_SECOND } from '../time-words.ts';
+import { FilingsError } from '../errors.ts';
+import type { JsonObject } from '../json.ts';
+import type { Algorithm } from './algorithms.ts';
+import { LATEST_SECOND } from './claims.ts';
+import type { JwtKey } from './keys.ts';
 import { LONGEST_TOKEN } from './strict-token.ts';
 
 /** A claim beyond the service's own: its name and its value as JSON text, which is signed as it is. */
 export type FurtherClaim = readonly [name: string, json: string];
 
 export interface TokenPlan {
-  readonly key: SigningKey;
+  readonly key: JwtKey;
   readonly algorithm: Algorithm;
   readonly kid?: string | undefined;
   readonly sub?: string | undefined;
   readonly name?: string | undefined;
   /** Seconds since the epoch. */
   readonly issuedAt: number;
-  /** Seconds since the epoch; when it is issued unless told. */
+  /** Seconds since the epoch; when it is issued by default. */
   readonly notBefore?: number | undefined;
   /** Seconds from `notBefore` on. */
   readonly lifetime: number;
@@ -41,13 +41,18 @@ export interface MintedToken {
 /**
  * Mints a token with the header and the claims of the contract's part 5: `exp` is `nbf` and the lifetime.
  *
- * @throws FilingsError `usage`: it would expire after the year 9999, or be longer than 64 KiB
+ * @throws FilingsError `usage`: it would expire after the year 9999, or be longer than 64 KiB; `config`: a damaged key
  */
 export async function mintToken(plan: TokenPlan): Promise<MintedToken> {
   const header = headerOf(plan);
   const claims = claimsOf(plan);
   const { CompactSign } = await import('jose');
-  const token = await new CompactSign(Buffer.from(claims)).setProtectedHeader(header).sign(plan.key.keyObject);
+  const { keyObject, what } = plan.key;
+  const signing = new CompactSign(Buffer.from(claims)).setProtectedHeader(header).sign(keyObject);
+  const token = await signing.catch((cause: unknown) => {
+    // Numbers that node:crypto does without, and jose does not.
+    throw new FilingsError('config', `${what}: the key's parts don't belong together`, { cause });
+  });
   if (token.length > LONGEST_TOKEN) {
     throw new FilingsError(
       'usage',
