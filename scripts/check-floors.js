@@ -31,6 +31,7 @@ const LIBRARIES = {
   jose: ['jwt/'],
   zod: ['settings/file/'],
   chalk: ['terminal/'],
+  'cli-progress': ['terminal/progress/'],
   'string-width': ['terminal/width.ts'],
 };
 

@@ -54,6 +54,8 @@ export interface World {
   readonly random: () => number;
   /** Aborted by the first SIGINT, SIGTERM or SIGHUP; the reason is a FilingsError `interrupted`. */
   readonly interrupt: AbortSignal;
+  /** Calls `leave` before Ctrl-Z stops this process, and `back` when it continues; gives what calls that off. */
+  readonly onSuspend: (leave: () => void, back: () => void) => () => void;
   /** Sends a signal to a process; throws when it is gone. */
   readonly kill: (pid: number, signal: NodeJS.Signals) => void;
   /** Filled by whoever reads a secret; what is said to a person or a log passes through its `redact`, data does not. */
@@ -106,6 +108,7 @@ export function systemWorld(root: string): World {
     monotonic,
     random: Math.random,
     ...interruptions(),
+    onSuspend,
     kill: (pid, signal) => void process.kill(pid, signal),
     secrets: new Secrets(),
     shown: {},
@@ -160,4 +163,17 @@ function interruptions(): Pick<World, 'interrupt'> {
     });
   }
   return { interrupt: controller.signal };
+}
+
+function onSuspend(leave: () => void, back: () => void): () => void {
+  const stop = () => {
+    leave();
+    process.kill(process.pid, 'SIGSTOP');
+  };
+  process.on('SIGTSTP', stop);
+  process.on('SIGCONT', back);
+  return () => {
+    process.off('SIGTSTP', stop);
+    process.off('SIGCONT', back);
+  };
 }

@@ -24,6 +24,7 @@ export function worldOf(given: Partial<World> = {}): World {
     monotonic: () => performance.now(),
     random: Math.random,
     interrupt: new AbortController().signal,
+    onSuspend: () => () => {},
     kill: (pid, signal) => void process.kill(pid, signal),
     secrets: new Secrets(),
     shown: {},

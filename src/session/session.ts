@@ -31,6 +31,8 @@ export interface Session {
 export interface SessionOptions {
   /** What of the command reads stdin, as a person would write it. */
   readonly stdinUser?: string | undefined;
+  /** Data goes to stdout, which may be the terminal that shows the progress. */
+  readonly writesStdout?: boolean;
   readonly meter?: Meter;
   /** What the flags come to, where it is known already: a config file that is a pipe is read once. */
   readonly resolved?: Resolved;
@@ -43,7 +45,7 @@ export interface SessionOptions {
 export async function openSession(
   flags: Invocation['flags'],
   world: World,
-  { stdinUser, meter, resolved }: SessionOptions = {},
+  { stdinUser, writesStdout, meter, resolved }: SessionOptions = {},
 ): Promise<Session> {
   await checkExtraAuthorities(world);
   const { settings, foreign } = resolved ?? (await resolveSettings(flags, world));
@@ -51,19 +53,10 @@ export async function openSession(
   requireOneUser('stdin', [stdinUser, ...stdinUsers(settings)]);
   const deadline = startDeadline(settings.deadline, world.interrupt);
   const { secrets, monotonic, now, random, env } = world;
-  const progress = await createProgress({
-    // What a person types must not be drawn over.
-    mode: stdinUser !== undefined && world.stdin.isTTY && settings.progress !== 'none' ? 'plain' : settings.progress,
-    errorFormat: settings.errorFormat,
-    quiet: settings.quiet,
-    verbose: settings.verbose,
-    stream: world.stderr,
-    color: settings.color,
-    term: env.TERM,
-    secrets,
-    monotonic,
-    interrupt: world.interrupt,
-  });
+  // No bar is drawn over what a person types, nor between the lines of the data.
+  const isShared = (stdinUser !== undefined && world.stdin.isTTY) || (writesStdout && world.stdout.isTTY);
+  const shown = isShared && settings.progress !== 'none' ? 'plain' : settings.progress;
+  const progress = await createProgress({ ...settings, progress: shown }, world);
   const told = { warn: (text: string) => progress.note(text), again: (text: string) => configCommand(text, flags) };
   const access = await openAccess(settings, world, deadline.signal, told).catch((error) => {
     progress.stop();

@@ -22,3 +22,25 @@ export function clipped(text: string, columns: number): string {
   }
   return `${shown.trimEnd()}…`;
 }
+
+/** The text, or its beginning and its end with an ellipsis between, in so many columns; no sign is cut in the middle. */
+export function elided(text: string, columns: number): string {
+  if (measurable(text, columns) === text && displayWidth(text) <= columns) return text;
+  const most = UNITS_A_COLUMN * columns;
+  const segments = (part: string) => Array.from(signs.segment(part), ({ segment }) => segment);
+  const room = Math.max(0, columns - 1);
+  const end = fitting(segments(text.slice(-most)).reverse(), Math.floor(room / 2))
+    .reverse()
+    .join('');
+  const beginning = fitting(segments(text.slice(0, most)), room - displayWidth(end)).join('');
+  return `${beginning}…${end}`;
+}
+
+function fitting(segments: readonly string[], columns: number): string[] {
+  let used = 0;
+  const over = segments.findIndex((segment) => {
+    used += displayWidth(segment);
+    return used > columns;
+  });
+  return segments.slice(0, over < 0 ? segments.length : over);
+}

@@ -2,15 +2,16 @@ import { Writable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import { FilingsError } from '../../src/errors.ts';
 import { Secrets } from '../../src/secrets.ts';
-import { type BarState, barLine } from '../../src/terminal/progress/bar-line.ts';
-import { createProgress, type Progress, type ProgressOptions } from '../../src/terminal/progress/progress.ts';
-import { Speedometer } from '../../src/terminal/progress/speed.ts';
+import { type FileState, fileLine, type Overall, overallLine } from '../../src/terminal/progress/lines.ts';
+import { createProgress, type Progress, type ProgressSettings } from '../../src/terminal/progress/progress.ts';
+import { Speedometer } from '../../src/terminal/progress/running.ts';
 import { displayWidth } from '../../src/terminal/width.ts';
+import { worldOf } from '../settings-world.ts';
 
-describe('barLine', () => {
-  const state: BarState = { name: 'primary.htm', bytes: 45e6, total: 100e6, rate: 5e6, waiting: undefined };
+describe('the line of a file', () => {
+  const state: FileState = { name: 'primary.htm', bytes: 45e6, total: 100e6, rate: 5e6, waiting: undefined };
 
-  it.each<[what: string, state: Partial<BarState>, width: number, shown: string]>([
+  it.each<[what: string, state: Partial<FileState>, width: number, shown: string]>([
     [
       'everything',
       {},
@@ -27,29 +28,29 @@ describe('barLine', () => {
     ['not quite done', { bytes: 99_999_999 }, 20, 'primary.htm     99%'],
     ['more than all', { bytes: 2e8 }, 20, 'primary.htm    100%'],
   ])('%s', (_what, more, width, shown) => {
-    expect(barLine({ ...state, ...more }, width)).toBe(shown);
+    expect(fileLine({ ...state, ...more }, width)).toBe(shown);
   });
 
   it.each([
     [100, 'primary.htm  127.0.0.1:9: connection refused; trying again in 2 s, 1 of 5'],
     [70, 'primary.htm  127.0.0.1:9: connection refused'],
-    [40, 'primary.…  127.0.0.1:9: connection ref…'],
-    [20, 'prima…  127.0.0.1:…'],
+    [40, 'prim….htm  127.0.0.1:9: connection ref…'],
+    [20, 'pri…tm  127.0.0.1:…'],
   ])('at %d columns a wait gives its room to the reason', (width, shown) => {
     const waiting = { reason: '127.0.0.1:9: connection refused', next: 'trying again in 2 s, 1 of 5' };
-    expect(barLine({ ...state, waiting }, width)).toBe(shown);
+    expect(fileLine({ ...state, waiting }, width)).toBe(shown);
   });
 
   it('stands where it was when the speed is known', () => {
     for (let width = 20; width < 200; width++) {
-      const before = barLine({ ...state, rate: undefined }, width);
-      expect(barLine(state, width).startsWith(before), String(width)).toBe(true);
+      const before = fileLine({ ...state, rate: undefined }, width);
+      expect(fileLine(state, width).startsWith(before), String(width)).toBe(true);
     }
   });
 
   it('grows its bar with the width', () => {
     const bars = [60, 100, 140, 200].map(
-      (width) => barLine(state, width).indexOf(']') - barLine(state, width).indexOf('['),
+      (width) => fileLine(state, width).indexOf(']') - fileLine(state, width).indexOf('['),
     );
     expect(bars).toEqual([...bars].sort((a, b) => a - b));
     expect(new Set(bars).size).toBe(bars.length);
@@ -58,9 +59,34 @@ describe('barLine', () => {
   it('never reaches the last column, however narrow the terminal or long the name', () => {
     for (let width = 4; width < 200; width++) {
       for (const name of ['a', 'primary.htm', '日本'.repeat(60), 'x'.repeat(190)]) {
-        expect(displayWidth(barLine({ ...state, name }, width))).toBeLessThan(width);
+        expect(displayWidth(fileLine({ ...state, name }, width))).toBeLessThan(width);
       }
     }
+  });
+});
+
+describe('the line above the running files', () => {
+  const run: Overall = { files: 3, of: 11, failed: 0, bytes: 12e6, due: 28e6, rate: 5e6, ms: 6000 };
+
+  it.each<[what: string, run: Partial<Overall>, shown: string]>([
+    ['all is known', {}, '3 of 11 files    12 MB of 40 MB  5.0 MB/s  6 s left'],
+    ['some failed', { failed: 2 }, '3 of 11 files, 2 failed    12 MB of 40 MB  5.0 MB/s  6 s left'],
+    ['not all sizes', { due: undefined }, '3 of 11 files             12 MB  5.0 MB/s  about 16 s left'],
+    ['nothing done', { files: 0, due: undefined }, '0 of 11 files             12 MB  5.0 MB/s'],
+    ['no speed', { rate: undefined }, '3 of 11 files    12 MB of 40 MB'],
+    ['an end nobody knows', { files: 1, of: undefined, due: undefined }, '1 file so far             12 MB  5.0 MB/s'],
+  ])('%s', (_what, more, shown) => {
+    expect(overallLine({ ...run, ...more }, 120)).toBe(shown);
+  });
+
+  it.each([
+    [60, '3 of 11 files    12 MB of 40 MB  5.0 MB/s  6 s left'],
+    [50, '3 of 11 files    12 MB of 40 MB  5.0 MB/s'],
+    [40, '3 of 11 files    12 MB of 40 MB'],
+    [20, '3 of 11 files'],
+    [10, '3 of 11…'],
+  ])('at %d columns no field is cut', (width, shown) => {
+    expect(overallLine(run, width)).toBe(shown);
   });
 });
 
@@ -91,24 +117,16 @@ class Sink extends Writable {
   }
 }
 
-async function setUp(terminal: boolean, more: Partial<ProgressOptions> = {}) {
-  const stream = new Sink(terminal);
+async function setUp(terminal: boolean, more: Partial<ProgressSettings & { TERM: string }> = {}) {
+  const stderr = new Sink(terminal);
   const secrets = new Secrets();
   secrets.add('canary-key');
-  const progress = await createProgress({
-    mode: 'auto',
-    errorFormat: 'text',
-    quiet: false,
-    verbose: false,
-    color: 'never',
-    term: 'xterm',
-    secrets,
-    monotonic: () => performance.now(),
-    interrupt: new AbortController().signal,
-    ...more,
-    stream,
-  });
-  return { stream, progress };
+  const interrupt = new AbortController();
+  const settings = { progress: 'auto', errorFormat: 'text', quiet: false, verbose: false, color: 'never' } as const;
+  const { TERM = 'xterm' } = more;
+  const world = worldOf({ stderr, secrets, interrupt: interrupt.signal, env: { TERM } });
+  const progress = await createProgress({ ...settings, ...more }, world);
+  return { stream: stderr, progress, interrupt };
 }
 
 /** One file with a wait and an end. */
@@ -141,11 +159,11 @@ describe('progress without a terminal', () => {
     );
   });
 
-  it.each<[Partial<ProgressOptions>, string]>([
-    [{ mode: 'none' }, 'note\nfilings: b.htm: 404 Not Found\n  hint: look at [redacted]\n'],
+  it.each<[Partial<ProgressSettings>, string]>([
+    [{ progress: 'none' }, 'note\nfilings: b.htm: 404 Not Found\n  hint: look at [redacted]\n'],
     [{ quiet: true }, 'filings: b.htm: 404 Not Found\n  hint: look at [redacted]\n'],
     [
-      { mode: 'bar' },
+      { progress: 'bar' },
       'a.htm: 503 Service Unavailable; trying again in 2 s, 1 of 5\na.htm: 1.0 kB\nnote\nfilings: b.htm: 404 Not Found\n  hint: look at [redacted]\n',
     ],
   ])('%j', async (more, text) => {
@@ -159,7 +177,7 @@ describe('progress without a terminal', () => {
   });
 
   it('is JSON lines and nothing else when errors are, on a terminal too', async () => {
-    const { stream, progress } = await setUp(true, { errorFormat: 'json', mode: 'bar', verbose: true });
+    const { stream, progress } = await setUp(true, { errorFormat: 'json', progress: 'bar', verbose: true });
     aFile(progress);
     progress.trace('t');
     progress.failure(failure);
@@ -211,7 +229,7 @@ describe('progress on a terminal', () => {
     expect(stream.text).toContain('done: 1.0 kB');
     expect(stream.text).toContain('another');
     expect(stream.text).not.toContain('canary');
-    expect(stream.text).not.toContain('\x1b[?25l');
+    expect(stream.text.lastIndexOf('[?25h')).toBeGreaterThan(stream.text.lastIndexOf('[?25l'));
     const end = stream.text.length;
     progress.note('after');
     expect(stream.text.slice(end)).toBe('after\n');
@@ -229,10 +247,10 @@ describe('progress on a terminal', () => {
   it('follows a resize', async () => {
     const { stream, progress } = await setUp(true);
     progress.start({ name: 'x'.repeat(70), offset: 0 }).total(1000);
-    await shows(stream, `\r${'x'.repeat(14)}…`);
+    await shows(stream, `\r${'x'.repeat(7)}…${'x'.repeat(7)}  [`);
     stream.columns = 30;
     stream.emit('resize');
-    await shows(stream, `\r${'x'.repeat(12)}…`);
+    await shows(stream, `\r${'x'.repeat(6)}…${'x'.repeat(6)}  `);
     progress.stop();
   });
 
@@ -255,11 +273,12 @@ describe('progress on a terminal', () => {
     later.progress.start({ name: 'c.htm', offset: 0 });
     await shows(later.stream, 'c.htm');
     later.progress.stop();
-    expect(stream.text).toBe('a.htm: 1 B\n');
+    expect(stream.text).toContain('a.htm: 1 B\n');
+    expect(stream.text.replace('a.htm: 1 B', '')).not.toMatch(/a\.htm|b\.htm/);
   });
 
   it('is plain when the terminal is dumb, or when told to', async () => {
-    for (const more of [{ term: 'dumb' }, { mode: 'plain' }] as const) {
+    for (const more of [{ TERM: 'dumb' }, { progress: 'plain' }] as const) {
       const { stream, progress } = await setUp(true, more);
       aFile(progress);
       progress.stop();

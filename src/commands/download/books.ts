@@ -22,10 +22,7 @@ export async function openBooks(order: Order, session: Session, world: World): P
   const { failed, dryRun } = order.options;
   const open: (() => Promise<void> | undefined)[] = [];
   try {
-    const report =
-      order.report === undefined
-        ? undefined
-        : await openReport(order.report, besideProgress(session, world), session.signal);
+    const report = order.report === undefined ? undefined : await openReport(order.report, world, session.signal);
     open.push(() => report?.close());
     const done = await openDone(order, session, world);
     open.push(() => done?.close());
@@ -51,11 +48,6 @@ export async function openBooks(order: Order, session: Session, world: World): P
 /** Closes each once: by then its number may be another file's. What is left when one fails, the next call closes. */
 async function closeAll(open: (() => Promise<void> | undefined)[]): Promise<void> {
   for (let close = open.shift(); close; close = open.shift()) await close();
-}
-
-/** Lines of a report may go to the terminal that shows the progress, too. */
-function besideProgress({ progress }: Session, { cwd, stdout }: World): Pick<World, 'cwd' | 'stdout'> {
-  return { cwd, stdout: progress.beside(stdout) };
 }
 
 async function openDone(order: Order, { identity, signal }: Session, world: World): Promise<DoneList | undefined> {

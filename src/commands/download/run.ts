@@ -22,6 +22,7 @@ export async function run({ args, options, flags }: Invocation<typeof OPTIONS>, 
   const throttle = limitRate === undefined ? undefined : new Throttle(limitRate, world.monotonic);
   const session = await openSession(flags, world, {
     stdinUser: order.input === '-' ? '--input -' : undefined,
+    writesStdout: [order.output, order.report].some((path) => path === '-' || path === '/dev/stdout'),
     meter: limits,
   });
   const places = new Places(world);

@@ -45,16 +45,13 @@ function placedPath({ accession, fileName }: Wanted, { output, layout }: Order):
 }
 
 /** The stream that `--output` names: stdout, a device, a FIFO; undefined for a plain file. */
-async function streamFor(
-  { output, options }: Order,
-  { session, world }: SingleTools,
-): Promise<StreamTarget | undefined> {
+async function streamFor({ output, options }: Order, { world }: SingleTools): Promise<StreamTarget | undefined> {
   if (output === undefined) return undefined;
   const { sha256, spool } = options;
   const spoolIn = spool ? world.env.TMPDIR || '/tmp' : undefined;
   const path = resolve(world.cwd, output);
   if (output === '-' || (await descriptorAt(path)) === 1) {
-    return { open: async () => stdoutWriter(session.progress.beside(world.stdout)), sha256, spoolIn };
+    return { open: async () => stdoutWriter(world.stdout), sha256, spoolIn };
   }
   return (await isStreamPath(path)) ? { open: (signal) => pathWriter(path, signal), sha256 } : undefined;
 }

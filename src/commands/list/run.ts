@@ -26,7 +26,10 @@ const NAMES_A_TURN = 100;
 /** `filings list`: the names of each filing's files, on stdout as the listings arrive. */
 export async function run({ args, options, flags }: Invocation<typeof OPTIONS>, world: World): Promise<number> {
   const request = readRequest(args, options, world.argv);
-  const session = await openSession(flags, world, { stdinUser: request.input === '-' ? '--input -' : undefined });
+  const session = await openSession(flags, world, {
+    stdinUser: request.input === '-' ? '--input -' : undefined,
+    writesStdout: true,
+  });
   try {
     await listAll(request, session, world);
     return 0;
@@ -100,7 +103,6 @@ async function find(line: Line, { query }: ListRequest, session: Session): Promi
 function shower(request: ListRequest, { settings, progress, signal }: Session, world: World) {
   const form = formOf(request, world);
   const { faint } = colors(usesColor(settings.color, world.stdout, world.env.TERM));
-  const stdout = progress.beside(world.stdout);
   let headings = true;
   let toldCut = false;
   return async ({ accession, files }: Filing): Promise<FilingsError | undefined> => {
@@ -114,7 +116,7 @@ function shower(request: ListRequest, { settings, progress, signal }: Session, w
       const part = fit.slice(from, from + FILES_A_WRITE);
       // What a service lists is data, and exact: what was blacked out could not be asked for.
       const { text, cut } = await fileList(part, form, { headings, paintHeading: faint }, signal);
-      await write(stdout, text, signal);
+      await write(world.stdout, text, signal);
       headings = false;
       if (cut && !toldCut) progress.note('cut to the width of the terminal: --json shows all of it');
       toldCut ||= cut;

@@ -4,7 +4,7 @@ import { verifyDirectory } from '../../checksums/verify.ts';
 import type { ByteText } from '../../disk/byte-text.ts';
 import { FilingsError } from '../../errors.ts';
 import { startDeadline } from '../../session/deadline.ts';
-import { type Resolved, resolveSettings } from '../../settings/resolve.ts';
+import { resolveSettings } from '../../settings/resolve.ts';
 import type { Invocation } from '../../spec/invocation.ts';
 import { isBrokenPipe, write } from '../../stdio/output.ts';
 import { createProgress, type Progress } from '../../terminal/progress/progress.ts';
@@ -21,9 +21,9 @@ const SLICE_MS = 10;
 
 /** `filings verify`: whether what was downloaded is still what it was, without asking the service. */
 export async function run({ args, options, flags }: Invocation<typeof OPTIONS>, world: World): Promise<number> {
-  const resolved = await resolveSettings(flags, world);
-  const deadline = startDeadline(resolved.settings.deadline, world.interrupt);
-  const progress = await progressOf(resolved, world);
+  const { settings } = await resolveSettings(flags, world);
+  const deadline = startDeadline(settings.deadline, world.interrupt);
+  const progress = await createProgress(settings, world);
   try {
     const roots = await rootsOf(args, world.cwd);
     const error = await verifyAll({ roots, named: args, json: options.json }, world, progress, deadline.signal);
@@ -55,13 +55,17 @@ async function verifyAll(
 ): Promise<FilingsError | undefined> {
   const { monotonic } = world;
   const began = monotonic();
-  const stdout = progress.beside(world.stdout);
   const findings = new Findings(progress, json);
   let sliceBegan = began;
+  const tell = async (text: string, until: AbortSignal) => {
+    if (text === '') return;
+    if (world.stdout.isTTY) progress.makeWay();
+    await write(world.stdout, text, until);
+  };
   const turn = async () => {
     if (monotonic() - sliceBegan < SLICE_MS) return;
     signal.throwIfAborted();
-    await write(stdout, findings.take(), signal);
+    await tell(findings.take(), signal);
     await takeTurn(signal);
     sliceBegan = monotonic();
   };
@@ -72,7 +76,7 @@ async function verifyAll(
   const { counts } = findings;
   const error = verifyError(counts, named, stoppedBy);
   const last = findings.take() + (json ? summaryLine(counts, monotonic() - began, error) : '');
-  await write(stdout, last, stoppedBy ? AbortSignal.timeout(LAST_WORDS_MS) : signal);
+  await tell(last, stoppedBy ? AbortSignal.timeout(LAST_WORDS_MS) : signal);
   findings.finish();
   progress.note(summaryText(counts));
   return error;
@@ -91,20 +95,4 @@ async function verifyRoots(roots: readonly Root[], findings: Findings, turn: () 
       for await (const finding of verifyDirectory(directory, { same, hashed, turn })) add(finding);
     }
   }
-}
-
-function progressOf({ settings }: Resolved, { stderr, env, secrets, monotonic, interrupt }: World): Promise<Progress> {
-  const { progress: mode, errorFormat, quiet, verbose, color } = settings;
-  return createProgress({
-    mode,
-    errorFormat,
-    quiet,
-    verbose,
-    stream: stderr,
-    color,
-    term: env.TERM,
-    secrets,
-    monotonic,
-    interrupt,
-  });
 }

@@ -67,6 +67,24 @@ test('a resize to 20 columns in the middle leaves nothing behind', async () => {
   expect(at.lines().slice(3)).toEqual([expect.stringMatching(/^3 downloaded \(9\.0 MB\); 4 requests, /)]);
 });
 
+test('Ctrl-Z clears the bar and shows the cursor; the bar comes back with the program', async () => {
+  const service = await startHeld();
+  const at = await screen(['download', ACCESSION, 'a.htm'], { env: service.env });
+  await at.shows(some(hasSpeed));
+  at.type('\x1a');
+  await at.shows((lines) => !lines.some(isBar));
+  expect(at.bytes().lastIndexOf('\x1b[?25h')).toBeGreaterThan(at.bytes().lastIndexOf('\x1b[?25l'));
+  const stopped = at.bytes().length;
+  // Longer than a frame takes.
+  await new Promise((resolve) => setTimeout(resolve, 300));
+  expect(at.bytes().slice(stopped)).toBe('');
+  process.kill(at.pid, 'SIGCONT');
+  await at.shows(some(isBar));
+  service.release('a.htm');
+  expect(await at.ended).toBe(0);
+  expect(at.lines()).toEqual([expect.stringMatching(/^(\^Z)?a\.htm: 3\.0 MB$/)]);
+});
+
 // Joined emoji, a flag, ideographs, half-width kana, a letter with a mark of its own.
 test.each(['日本語の年次報告書.htm', '👩‍👩‍👧‍👦👩‍👩‍👧‍👦🇩🇪🇩🇪🇩🇪🇩🇪🇩🇪.htm', 'ﾊﾝｶｸ-report.htm', 'u\u0308bersicht.htm'])(
   'a wide name, %s, takes one line and no column twice',

@@ -10,6 +10,7 @@ export interface Size {
 
 /** A terminal with the program in it: what a person sees, and can press. */
 export interface Screen {
+  readonly pid: number;
   /** Where the program runs. */
   readonly path: string;
   /** All lines that there are, those that have scrolled away too, without blanks at their ends and empty ones below. */
@@ -71,6 +72,7 @@ export async function screen(args: readonly string[], { env = {}, size, script }
   });
   const lines = () => linesOf(shown);
   return {
+    pid: child.pid,
     path,
     lines,
     async shows(wanted) {
