@@ -14,7 +14,6 @@ const bundler = await context({
   absWorkingDir: root,
   entryPoints: {
     main: 'src/main.ts',
-    'hash-worker': 'src/disk/hash/hash-worker.ts',
   },
   bundle: true,
   splitting: true,

@@ -1,6 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { hostname, uptime } from 'node:os';
+import { hostname } from 'node:os';
 import { join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { errnoOf, FilingsError } from './errors.ts';
@@ -39,8 +39,6 @@ export interface World {
   readonly pid: number;
   /** Whether a process of that number is there, in this one's process namespace; true when that can't be told. */
   readonly isRunning: (pid: number) => boolean;
-  /** Of the machine. Seconds. */
-  readonly uptime: () => number;
   /** The effective user, where the platform has one. */
   readonly uid: number | undefined;
   readonly stdin: InputStream;
@@ -92,7 +90,6 @@ export function systemWorld(root: string): World {
     hostname: hostname(),
     pid: process.pid,
     isRunning,
-    uptime,
     uid: process.geteuid?.(),
     // Getters: opening a stream loads modules that `--version` has no use for.
     get stdin() {

@@ -15,7 +15,6 @@ export function worldOf(given: Partial<World> = {}): World {
     hostname: 'test',
     pid: process.pid,
     isRunning: () => true,
-    uptime: () => 0,
     uid: process.geteuid?.(),
     stdin: new PassThrough(),
     stdout: new PassThrough(),

@@ -2,9 +2,9 @@ import { type BigIntStats, close, constants, fstat, fsync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { byteText } from '../disk/byte-text.ts';
-import { flushEntries } from '../disk/directory/make-directories.ts';
-import { WRITTEN_AFTER_MS } from '../disk/directory/settled.ts';
+import { WRITTEN_AFTER_MS } from '../disk/directory.ts';
 import { diskFailure } from '../disk/failure.ts';
+import { flushEntries } from '../disk/make-directories.ts';
 import { appendLines } from './append.ts';
 import { openSums, readSums, SUMS_NAME, sumsLine } from './read.ts';
 

@@ -1,7 +1,7 @@
 import { open, unlink } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { errnoOf, FilingsError } from '../errors.ts';
-import { flushDirectory } from './directory/make-directories.ts';
+import { flushDirectory } from './make-directories.ts';
 import { systemReason } from './system-reason.ts';
 
 export interface NewFile {

@@ -1,49 +1,45 @@
-import { constants, type Stats } from 'node:fs';
-import { type FileHandle, lstat, open } from 'node:fs/promises';
+import { close, constants, fstat, open, type Stats } from 'node:fs';
+import { lstat } from 'node:fs/promises';
+import { promisify } from 'node:util';
 import { errnoOf, FilingsError } from '../errors.ts';
-import type { Disk } from './calls/disk.ts';
-import type { OpenFile } from './calls/open-file.ts';
 
 const { O_NOCTTY, O_NOFOLLOW, O_NONBLOCK } = constants;
 
-/** Who may write to a directory chooses what stands in it: no link is followed, and a FIFO holds nobody. */
+/** No link is followed, and a FIFO holds nobody. */
 const WARILY = O_NOFOLLOW | O_NONBLOCK | O_NOCTTY;
 
-/** Opens what stands under a name if it is a plain file; undefined when it is something else. Throws what the system says. */
-export async function openPlain(
-  path: string,
-  flags: number,
-): Promise<{ handle: FileHandle; stats: Stats } | undefined> {
-  const handle = await open(path, flags | WARILY);
-  try {
-    const stats = await handle.stat();
-    if (stats.isFile()) return { handle, stats };
-  } catch (error) {
-    await handle.close();
-    throw error;
-  }
-  await handle.close();
+const openAt = promisify(open) as (path: string, flags: number) => Promise<number>;
+const statOf = promisify<number, Stats>(fstat);
+
+/** Closes a descriptor. */
+export const closeFile: (fd: number) => Promise<void> = promisify(close);
+
+/** A regular file that is open; whoever has it closes it. */
+export interface OpenPlain {
+  readonly fd: number;
+  /** Of the open file, not of what has its name by now. */
+  readonly stats: Stats;
+}
+
+/** Opens what has a name if it is a regular file; undefined when it is something else. Throws what the system says. */
+export async function openPlain(path: string, flags: number): Promise<OpenPlain | undefined> {
+  const fd = await openAt(path, flags | WARILY);
+  const stats = await statOf(fd).catch((error) => closeFile(fd).then(() => Promise.reject(error)));
+  if (stats.isFile()) return { fd, stats };
+  await closeFile(fd);
   return undefined;
 }
 
-/** Opens a file of our own: plain, this user's, with no second name. Undefined when it is not there, or another's. Never throws. */
-export async function openOwn(path: string, flags: number, uid: number | undefined): Promise<FileHandle | undefined> {
+/** Opens a file of our own: regular, this user's, with no second name. Undefined when it is missing, or another's. Never throws. */
+export async function openOwn(path: string, flags: number, uid: number | undefined): Promise<OpenPlain | undefined> {
   const opened = await openPlain(path, flags).catch(() => undefined);
   if (!opened) return undefined;
-  const { handle, stats } = opened;
-  if (stats.nlink === 1 && (uid === undefined || stats.uid === uid)) return handle;
-  await handle.close();
+  if (opened.stats.nlink === 1 && (uid === undefined || opened.stats.uid === uid)) return opened;
+  await closeFile(opened.fd);
   return undefined;
 }
 
-/** Whether a name is still that of an open file. Throws what the system says. */
-export async function isNamed(disk: Disk, path: string, file: Pick<OpenFile, 'stat'>): Promise<boolean> {
-  const named = await disk.look(path);
-  const open = await file.stat();
-  return named?.ino === open.ino && named.dev === open.dev;
-}
-
-/** Why something is no plain file; undefined when it is one. */
+/** Why something is no regular file; undefined when it is one. */
 export function whyNotPlain(stats: Stats): string | undefined {
   if (stats.isFile()) return undefined;
   return stats.isDirectory() ? 'it is a directory' : 'it is no plain file';

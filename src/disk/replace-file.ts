@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { open, readlink, realpath, rename, unlink } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { errnoOf } from '../errors.ts';
-import { flushDirectory, makeDirectories } from './directory/make-directories.ts';
 import { diskFailure } from './failure.ts';
+import { flushDirectory, makeDirectories } from './make-directories.ts';
 import { requireReplaceable } from './plain-file.ts';
 
 /**

@@ -6,7 +6,7 @@ import type { Outcome, Wanted } from './outcome.ts';
 import type { Places, Where } from './places.ts';
 import type { IfExists } from './present.ts';
 import { Proof } from './proof.ts';
-import { save } from './save.ts';
+import { type ListedSizes, save } from './save.ts';
 import { Pipe } from './sinks/pipe.ts';
 import { Spool } from './sinks/spool.ts';
 import { type Fetched, fetchInto, type Remote, type Watcher } from './transfer.ts';
@@ -15,6 +15,7 @@ import { type Fetched, fetchInto, type Remote, type Watcher } from './transfer.t
 export interface Fetching {
   readonly client: ServiceClient;
   readonly places: Places;
+  readonly listedSizes: ListedSizes;
   readonly monotonic: () => number;
 }
 
@@ -36,6 +37,8 @@ export interface Target {
   /** Whether the directory is made if missing; otherwise its absence is an error, as for the shell's `>`. */
   readonly makeDirectory: boolean;
   readonly ifExists: IfExists;
+  /** The size that the listing gave, of a record that names exactly this file. Bytes. */
+  readonly listedSize?: number | undefined;
   /** What the file must hash to. */
   readonly sha256?: string | undefined;
   /** The outcome is to have the SHA-256 of a file that came; one that is skipped is read only where a hash is required. */
@@ -51,21 +54,18 @@ export function fetchToDisk(
   watcher: Watcher,
 ): Promise<Outcome> {
   return outcomeOf(wanted, target.shown, fetching, async (remote) => {
-    const { client, places } = fetching;
-    const { ifExists } = target;
-    const proof = new Proof(target.sha256, target.hashed);
-    const standing = await places.use(whereOf(target), (found) => {
-      const place = {
-        ...found,
-        final: basename(target.path),
-        identity: { base_url: client.baseUrl, accession_no: wanted.accession, file_name: wanted.fileName },
-        owner: places.owner,
-        uid: places.uid,
-        nextSerial: () => places.nextSerial(),
-      };
-      return save(remote, { place, ifExists, proof, hashWorker: places.hashWorker, signal }, watcher);
-    });
-    return standing.kind === 'skipped' ? { ...standing, result: 'skipped' } : cameBy(standing);
+    const { ifExists, listedSize } = target;
+    const saving = {
+      where: whereOf(target),
+      final: basename(target.path),
+      identity: { base_url: fetching.client.baseUrl, accession_no: wanted.accession, file_name: wanted.fileName },
+      ifExists,
+      listedSize,
+      proof: new Proof(target.sha256, target.hashed),
+      signal,
+    };
+    const { kind, placed: _, ...saved } = await save(remote, saving, fetching, watcher);
+    return { ...saved, result: kind === 'skipped' ? 'skipped' : saved.saved ? 'resumed' : 'downloaded' };
   });
 }
 

@@ -1,12 +1,7 @@
 import { basename, dirname } from 'node:path';
-import { Waiting } from '../disk/calls/disk.ts';
-import { Directory } from '../disk/directory/directory.ts';
-import { Pool } from '../disk/directory/pool.ts';
-import { Heartbeat } from '../disk/owner/heartbeat.ts';
-import { HEARTBEAT_MS, type Owner } from '../disk/owner/owner.ts';
-import { ownerOf, processAt } from '../disk/owner/processes.ts';
-import { type ThreadCode, threadCode } from '../own-files.ts';
-import { Leftovers } from './sinks/part/leftovers.ts';
+import { Directory } from '../disk/directory.ts';
+import { Leftovers, type Run } from './part/leftovers.ts';
+import { ownerOf, processAt } from './part/owner.ts';
 
 /** What the places need to know of the process. */
 export interface Tenant {
@@ -14,24 +9,20 @@ export interface Tenant {
   readonly pid: number;
   readonly platform: string;
   readonly uid: number | undefined;
-  readonly root: string;
   /** Whether there is a process of that number; true when that can't be told. */
   readonly isRunning: (pid: number) => boolean;
-  /** Of the machine. Seconds. */
-  readonly uptime: () => number;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
   /** Milliseconds of a clock that never steps. */
   readonly monotonic: () => number;
-  /** How often open parts are touched, if not every minute. Milliseconds. */
-  readonly heartbeatMs?: number;
+  /** Uniform in [0, 1). */
+  readonly random: () => number;
 }
 
 /** A directory that is written to, and what earlier runs left in it. */
 export interface Place {
   readonly directory: Directory;
   readonly leftovers: Leftovers;
-  readonly heartbeat: Heartbeat;
 }
 
 /** A directory: one that the user named, or one below it. */
@@ -44,115 +35,69 @@ export interface Where {
   readonly make: boolean;
 }
 
-/** So many directories are open at once, beside those that more files are being fetched into. */
-const MOST_OPEN = 256;
+/** So many directories are remembered; one that is forgotten is looked at again. */
+const MOST_REMEMBERED = 1024;
+/** After so long signals, timers and sockets have their turn: on a local disk calls are made at once. Milliseconds. */
+const LONGEST_TURN_MS = 10;
 
-/** The directories of a run, each held open while a file of it is under way, and for as long as there is room. */
+/** The directories of a run: each is made and looked at once, and its flushes are shared. */
 export class Places {
-  readonly owner: Owner;
   readonly #tenant: Tenant;
-  readonly #open = new Pool<Place>(MOST_OPEN, shut);
-  readonly #waiting: Waiting;
-  #serial = 0;
-  #hashWorker: ThreadCode | undefined;
+  readonly #run: Run;
+  /** The one that was asked for last at the end. */
+  readonly #places = new Map<string, Promise<Place>>();
+  #turnedAt: number;
 
   constructor(tenant: Tenant) {
+    const { hostname, pid, platform, uid, isRunning, now, random, monotonic } = tenant;
     this.#tenant = tenant;
-    this.#waiting = new Waiting(tenant.monotonic);
-    this.owner = ownerOf(tenant.pid, tenant.hostname, tenant.platform);
+    const self = ownerOf(pid, hostname, platform);
+    this.#run = { self, uid, now, random, processAt: (other) => processAt(other, platform, isRunning) };
+    this.#turnedAt = monotonic();
   }
 
-  /**
-   * Works in a directory that is held open meanwhile. Throws `local_io` when there is none, for this one alone
-   * when something else has its name; and what the work throws.
-   */
-  async use<T>(where: Where, work: (place: Place) => Promise<T>): Promise<T> {
-    const place = await this.#acquire(where);
-    try {
-      return await work(place);
-    } finally {
-      this.#open.release(keyOf(where));
-    }
+  /** Throws `local_io` when there is none, for this one alone when something else has its name. */
+  async at(where: Where): Promise<Place> {
+    await this.#turn();
+    return this.#placeAt(where);
   }
 
-  /** The directory at a path, open until `close`; `make` makes it if missing. Throws `local_io`. */
-  at(path: string, make: boolean): Promise<Place> {
-    return this.#acquire({ directory: path, below: '', make });
+  /** One of them was moved away or removed: they are looked at again. */
+  forget(): void {
+    this.#places.clear();
   }
 
-  /** The user whose files are our own. */
-  get uid(): number | undefined {
-    return this.#tenant.uid;
+  #placeAt(where: Where): Promise<Place> {
+    const key = `${where.directory}\0${where.below}`;
+    const known = this.#places.get(key);
+    this.#places.delete(key);
+    const place = known ?? this.#open(where);
+    this.#places.set(key, place);
+    if (known) return place;
+    // The next one may try again.
+    place.catch(() => this.#places.get(key) === place && this.#places.delete(key));
+    const [oldest] = this.#places.keys();
+    if (this.#places.size > MOST_REMEMBERED && oldest !== undefined) this.#places.delete(oldest);
+    return place;
   }
 
-  /** The thread that hashes files beside the main one. */
-  get hashWorker(): ThreadCode {
-    this.#hashWorker ??= threadCode('hash-worker', this.#tenant.root);
-    return this.#hashWorker;
-  }
-
-  /** Tells the parts of this process apart. */
-  nextSerial(): string {
-    this.#serial += 1;
-    return this.#serial.toString(36);
-  }
-
-  close(): Promise<void> {
-    return this.#open.close();
-  }
-
-  #acquire(where: Where): Promise<Place> {
-    return this.#open.acquire(keyOf(where), async () => {
-      const { directory, below, make } = where;
-      const { now, platform } = this.#tenant;
-      const surroundings = { now, platform, waiting: this.#waiting };
-      return this.#placeIn(
-        await (below === '' ? Directory.open(directory, make, surroundings) : this.#openBelow(where)),
-      );
-    });
+  async #open({ directory: path, below, make }: Where): Promise<Place> {
+    const directory = await (below === ''
+      ? Directory.open(path, make, this.#tenant)
+      : this.#openBelow(path, below, make));
+    return { directory, leftovers: new Leftovers(directory, this.#run) };
   }
 
   /** Step by step, so that no link is followed. */
-  async #openBelow(where: Where): Promise<Directory> {
-    const above = { ...where, below: parentOf(where.below) };
-    const { directory } = await this.#acquire(above);
-    // The one that the user named stays open: opened again, it might be another.
-    const release = () => above.below !== '' && this.#open.release(keyOf(above));
-    try {
-      const child = await directory.child(basename(where.below), where.make);
-      void child.settled().then(release);
-      return child;
-    } catch (error) {
-      release();
-      throw error;
-    }
+  async #openBelow(path: string, below: string, make: boolean): Promise<Directory> {
+    const parent = dirname(below);
+    const above = await this.#placeAt({ directory: path, below: parent === '.' ? '' : parent, make });
+    return above.directory.child(basename(below), make);
   }
 
-  #placeIn(directory: Directory): Place {
-    const { platform, uid, isRunning, uptime, heartbeatMs } = this.#tenant;
-    const leftovers = new Leftovers(directory, {
-      self: this.owner,
-      uid,
-      processAt: (pid) => processAt(pid, platform, isRunning),
-      uptimeMs: () => uptime() * 1000,
-      nextSerial: () => this.nextSerial(),
-    });
-    return { directory, leftovers, heartbeat: new Heartbeat(directory, heartbeatMs ?? HEARTBEAT_MS) };
+  async #turn(): Promise<void> {
+    if (this.#tenant.monotonic() - this.#turnedAt < LONGEST_TURN_MS) return;
+    await new Promise((resolve) => setImmediate(resolve));
+    this.#turnedAt = this.#tenant.monotonic();
   }
-}
-
-/** What a heartbeat has made to tell the time can be removed while the directory is open. */
-async function shut({ directory, heartbeat }: Place): Promise<void> {
-  await heartbeat.rest();
-  await directory.close();
-}
-
-/** No path has a NUL in it. */
-function keyOf({ directory, below }: Where): string {
-  return below === '' ? directory : `${directory}\0${below}`;
-}
-
-function parentOf(below: string): string {
-  const parent = dirname(below);
-  return parent === '.' ? '' : parent;
 }

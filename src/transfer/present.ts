@@ -1,58 +1,65 @@
 import type { Stats } from 'node:fs';
-import { otherSpelling } from '../disk/directory/spelling.ts';
+import type { Directory } from '../disk/directory.ts';
 import { diskFailure } from '../disk/failure.ts';
+import { otherSpelling } from '../disk/spelling.ts';
 import { FilingsError } from '../errors.ts';
-import { type PartPlace, shownPath } from './sinks/part/part-place.ts';
 
-export type IfExists = 'skip' | 'overwrite' | 'error';
-
-/** What has the final name already. */
-export type Present =
-  | { readonly kind: 'file-to-keep'; readonly stat: Stats }
-  /** `stat` is of a plain file. */
-  | { readonly kind: 'nothing' | 'replaceable'; readonly stat?: Stats };
-
-/** What has a final name, as `judge` says, and no other spelling of it. Throws `local_io`. */
-export async function presentAt(place: PartPlace, ifExists: IfExists): Promise<Present> {
-  const { directory, final } = place;
-  const look = async () => {
-    const stat = await directory.disk.look(directory.entry(final));
-    return stat && { stat, other: await otherSpelling(directory, final) };
-  };
-  const found = await look().catch((error) => {
-    throw diskFailure(error, shownPath(place));
-  });
-  if (!found) return { kind: 'nothing' };
-  const { stat, other } = found;
-  if (other !== undefined) throw sameToTheDisk(shownPath(place), other);
-  return judge(stat, ifExists, () => shownPath(place));
-}
+export type IfExists = 'skip' | 'compare' | 'overwrite' | 'error';
 
 /**
- * What becomes of what has a final name: a link is replaced, never followed; anything else that is no plain file is left
- * alone. `shown` is the name's path for people. Throws `local_io`.
+ * What becomes of a final name: `keep`: the file that has it already; `compare`: that, if the one that is fetched is the
+ * same; `write`: it is written. `stats` are of a regular file that has the name.
  */
-export function judge(stat: Stats, ifExists: IfExists, shown: () => string): Present {
-  if (ifExists === 'error') throw alreadyThere(shown());
-  if (stat.isSymbolicLink()) return { kind: 'replaceable' };
-  if (!stat.isFile()) throw inTheWay(shown(), stat.isDirectory() ? 'a directory' : 'something that is no file');
-  return { kind: ifExists === 'skip' ? 'file-to-keep' : 'replaceable', stat };
+export type Present =
+  | { readonly kind: 'keep' | 'compare'; readonly stats: Stats }
+  | { readonly kind: 'write'; readonly stats?: Stats };
+
+/** What becomes of a name in a directory, as `judge` says; another spelling of it is refused. Throws `local_io`. */
+export async function presentAt(directory: Directory, final: string, ifExists: IfExists): Promise<Present> {
+  const path = directory.entry(final);
+  try {
+    const stats = await directory.disk.look(path);
+    if (!stats) return { kind: 'write' };
+    const other = await otherSpelling(directory, final);
+    if (other !== undefined) throw sameToTheDisk(path, other);
+    return judge(stats, ifExists, path);
+  } catch (error) {
+    throw diskFailure(error, path);
+  }
+}
+
+/** The table of what may have a final name: `overwrite` replaces a link, too; otherwise nothing but a regular file is left there. Throws `local_io`. */
+export function judge(stats: Stats, ifExists: IfExists, path: string): Present {
+  if (ifExists === 'error') throw exists(path);
+  if (ifExists === 'overwrite' && stats.isSymbolicLink()) return { kind: 'write' };
+  if (!stats.isFile()) throw inTheWay(path, stats);
+  if (ifExists === 'overwrite') return { kind: 'write', stats };
+  return { kind: ifExists === 'skip' ? 'keep' : 'compare', stats };
+}
+
+/** A file that has the name and is not the one that came. Sizes in bytes. */
+export function differs(path: string, existing: number, fetched: number): FilingsError {
+  const sizes = existing === fetched ? `both have ${existing} bytes` : `it has ${existing} bytes, this one ${fetched}`;
+  return new FilingsError('local_io', `${path}: a different file already exists: ${sizes}`, {
+    hint: 'choose another place with --layout or -d, or replace it with --if-exists overwrite',
+  });
 }
 
 function sameToTheDisk(path: string, other: string): FilingsError {
-  return new FilingsError('local_io', `${path}: '${other}' is there, and this disk takes both names for one`, {
+  return new FilingsError('local_io', `${path}: '${other}' exists, and this disk takes both names for one`, {
     hint: 'choose another place, or another name: -o PATH',
   });
 }
 
-function inTheWay(path: string, what: string): FilingsError {
+function inTheWay(path: string, stats: Stats): FilingsError {
+  const what = stats.isDirectory() ? 'a directory' : stats.isSymbolicLink() ? 'a link' : 'something that is no file';
   return new FilingsError('local_io', `${path}: cannot write: ${what} is in the way`, {
     hint: 'move it away, or choose another place with --output or --directory',
   });
 }
 
-function alreadyThere(path: string): FilingsError {
-  return new FilingsError('local_io', `${path}: it is there already`, {
+function exists(path: string): FilingsError {
+  return new FilingsError('local_io', `${path}: it already exists`, {
     hint: '--if-exists skip keeps it, --if-exists overwrite replaces it',
   });
 }

@@ -37,6 +37,8 @@ export interface Watcher {
   setback(setback: Setback): void;
   /** All bytes are here: what follows concerns the disk alone. */
   arrived?(): void;
+  /** Something about the file that a person should know. */
+  warn?(text: string): void;
   /** It has failed, and so many bytes are left for another run to go on with. */
   kept(bytes: number): void;
 }

@@ -1,5 +1,4 @@
 import { readdir, readFile } from 'node:fs/promises';
-import { uptime } from 'node:os';
 import { join } from 'node:path';
 import { Readable, Writable } from 'node:stream';
 import { main } from '../../src/main.ts';
@@ -35,7 +34,6 @@ export async function byFilings(url: string, name: string, directory: string, re
       cwd: directory,
       pid,
       isRunning: (other) => running.has(other),
-      uptime,
       stdin: Readable.from([]),
       stdout: new Writable({ write: (_chunk, _encoding, done) => done() }),
       stderr: new Writable({

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { tmpdir, uptime } from 'node:os';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable, Writable } from 'node:stream';
 import { onTestFinished } from 'vitest';
@@ -110,7 +110,7 @@ async function runInto(
   const pid = lastPid;
   running.add(pid);
   const stdin = Readable.from(input.length > 0 ? [Buffer.from(input)] : []);
-  const own = { pid, isRunning: (other: number) => running.has(other), uptime, version, interrupt, hostname };
+  const own = { pid, isRunning: (other: number) => running.has(other), version, interrupt, hostname };
   const now = () => Date.now() + (typeof ahead === 'number' ? ahead : ahead());
   const status = await main(worldOf({ ...streams, ...own, now, argv: args, env, cwd, stdin }));
   running.delete(pid);

@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { BIN, type Ended, NODE, type Workplace } from '../cli/program.ts';
 
-/** A disk of a type that nobody knows: nothing is waited for by the event loop (src/disk/calls/). */
+/** A disk of a type that nobody knows: nothing is waited for by the event loop (src/disk/calls.ts). */
 const UNKNOWN_DISK = `const disk = require('node:fs/promises');
 const { statfs } = disk;
 disk.statfs = async (...args) => ({ ...(await statfs(...args)), type: 0 });`;

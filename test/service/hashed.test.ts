@@ -1,12 +1,10 @@
 import { createHash } from 'node:crypto';
-import { open, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { GatheredFile } from '../../src/disk/gathered-file.ts';
-import { FollowingHash } from '../../src/disk/hash/following-hash.ts';
 import { framed, sendAndEnd, sendFile } from '../servers/answers.ts';
 import { type Script, startScripted } from '../servers/scripted.ts';
-import { content, mortal, startRun, temporaryDirectory } from './transfer-fixture.ts';
+import { content, mortal, startRun } from './transfer-fixture.ts';
 
 // The SHA-256 that an outcome tells: of the whole file, however it came to be there.
 const SMALL = content(300_000);
@@ -83,34 +81,3 @@ describe('asked for, the outcome has the hash of the whole file', () => {
 function sendOther(file: Buffer): Script {
   return (socket) => void socket.write(framed(file, 'length', { ETag: '"v2"' }).bytes);
 }
-
-describe('a small file is hashed without being read', () => {
-  const fresh = async () => {
-    // May be written only: whoever reads it fails.
-    const file = GatheredFile.over(await open(join(await temporaryDirectory(), 'part'), 'wx'));
-    const hash = new FollowingHash(file, 'part', { code: '/no/such/worker.js', eval: false });
-    onTestFinished(() => file.close());
-    return async (bytes: Buffer) => {
-      for (let from = 0; from < bytes.length; from += 50_000) {
-        const chunks = [bytes.subarray(from, from + 20_000), bytes.subarray(from + 20_000, from + 50_000)];
-        await file.write(chunks);
-        hash.wrote(chunks);
-      }
-      return hash;
-    };
-  };
-  const never = new AbortController().signal;
-
-  test('as it is written, and told twice', async () => {
-    const write = await fresh();
-    (await write(Buffer.alloc(0))).begin(SMALL.length);
-    const hash = await write(SMALL);
-    expect(await hash.sha256(never)).toBe(sha256(SMALL));
-    expect(await hash.sha256(never)).toBe(sha256(SMALL));
-  });
-
-  test('not one of whose first bytes nothing is known', async () => {
-    const write = await fresh();
-    await expect((await write(SMALL)).sha256(never)).rejects.toMatchObject({ code: 'local_io' });
-  });
-});

@@ -1,10 +1,10 @@
 import { execFileSync } from 'node:child_process';
-import { constants } from 'node:fs';
+import { constants, readFileSync } from 'node:fs';
 import { chown, link, mkdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { sha256OfFile } from '../../src/disk/hash/sha256.ts';
-import { openOwn } from '../../src/disk/plain-file.ts';
+import { closeFile, openOwn } from '../../src/disk/plain-file.ts';
+import { sha256OfFile } from '../../src/disk/sha256.ts';
 import { temporaryDirectory } from './transfer-fixture.ts';
 
 const uid = process.geteuid?.();
@@ -28,9 +28,9 @@ describe('what stands in a directory that others may write', () => {
   test('a plain file is opened, with a second name or another user’s it is not our own', async () => {
     const path = join(await temporaryDirectory(), 'file');
     await writeFile(path, 'x');
-    const handle = await openOwn(path, O_RDWR, uid);
-    expect(await handle?.readFile('utf8')).toBe('x');
-    await handle?.close();
+    const { fd = -1, stats } = (await openOwn(path, O_RDWR, uid)) ?? {};
+    expect([readFileSync(fd, 'utf8'), stats?.size]).toEqual(['x', 1]);
+    await closeFile(fd);
     expect(await openOwn(path, O_RDONLY, Number(uid) + 1)).toBeUndefined();
     await link(path, `${path}x`);
     expect(await openOwn(path, O_RDONLY, uid)).toBeUndefined();

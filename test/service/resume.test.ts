@@ -1,8 +1,8 @@
-import { readFile, symlink, utimes, writeFile } from 'node:fs/promises';
+import { readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { ownerOf } from '../../src/disk/owner/processes.ts';
-import { partNames } from '../../src/transfer/sinks/part/part-name.ts';
+import { ownerOf } from '../../src/transfer/part/owner.ts';
+import { partName, recordName } from '../../src/transfer/part/part-name.ts';
 import { type Fields, framed, head, rangeStart, sendAndEnd, sendFile } from '../servers/answers.ts';
 import { type Script, startScripted } from '../servers/scripted.ts';
 import { content, mortal, type Run, startRun, temporaryDirectory } from './transfer-fixture.ts';
@@ -11,9 +11,6 @@ import { content, mortal, type Run, startRun, temporaryDirectory } from './trans
 const OLD = content(1_400_000);
 const NEW = content(1_300_000);
 const HELD = 700_000;
-/** This machine has run for five minutes; the one before was last heard of ten minutes before that. */
-const UPTIME = 300;
-const LAST_BOOT = new Date(Date.now() - 900_000);
 const V1 = { ETag: '"v1"' };
 const LONG_AGO = { 'Last-Modified': 'Tue, 01 Apr 2025 10:00:00 GMT', Date: 'Wed, 02 Apr 2025 10:00:00 GMT' };
 const JUST_NOW = { 'Last-Modified': 'Tue, 01 Apr 2025 10:00:00 GMT', Date: 'Tue, 01 Apr 2025 10:00:00 GMT' };
@@ -358,7 +355,7 @@ describe('whose part it is', () => {
       const { server, directory } = await brokenOff(V1, later);
       const names = await (await startRun(server.url, { directory })).names();
       const record = join(directory, names.find((name) => name.endsWith('.resume')) ?? '');
-      const { [member]: mine, ...others } = JSON.parse((await readFile(record, 'utf8')).split('\n')[0] ?? '');
+      const { [member]: mine, ...others } = JSON.parse(await readFile(record, 'utf8'));
       expect(mine).toBeDefined();
       await writeFile(record, `${JSON.stringify({ ...others, [member]: value })}\n`);
       const run = await startRun(server.url, { directory });
@@ -388,15 +385,16 @@ describe('whose part it is', () => {
     const process = mortal();
     const owner = ownerOf(process.pid, 'test', globalThis.process.platform);
     await process.die();
-    const name = (serial: string) => partNames('primary.htm', owner, serial);
-    await writeFile(join(directory, name('1').part), 'no record');
-    await writeFile(join(directory, name('2').resume), 'no part');
-    await writeFile(join(directory, name('3').part), '');
-    await writeFile(join(directory, name('3').resume), '{}');
+    const part = (id: string) => join(directory, partName('primary.htm', owner, `0000000${id}`));
+    const record = (id: string) => join(directory, recordName('primary.htm', `0000000${id}`));
+    await writeFile(part('1'), 'no record');
+    await writeFile(part('3'), '');
+    await writeFile(record('3'), '{}');
     const precious = join(await temporaryDirectory(), 'precious');
     await writeFile(precious, 'precious');
-    await symlink(precious, join(directory, name('4').part));
-    await writeFile(join(directory, name('4').resume), '{}');
+    await symlink(precious, part('4'));
+    await writeFile(record('4'), '{}');
+    await writeFile(join(directory, partName('primary.htm', owner, '00000005', 'lock')), '');
     await writeFile(join(directory, '.primary.htm.part'), 'of somebody else');
     const run = await startRun(server.url, { directory });
     expect(await run.save()).toMatchObject({ result: 'downloaded' });
@@ -415,48 +413,15 @@ describe('whose part it is', () => {
 
   test('of several, the largest is gone on with and the others are swept', async () => {
     const { server, directory } = await brokenOff(V1, later);
-    const [part = '', resume = ''] = (await (await startRun(server.url, { directory })).names()).sort();
+    const resume = (await (await startRun(server.url, { directory })).names()).find((name) => name.endsWith('.resume'));
     const process = mortal();
     const owner = ownerOf(process.pid, 'test', globalThis.process.platform);
     await process.die();
-    const other = partNames('primary.htm', owner, '7');
-    await writeFile(join(directory, other.part), OLD.subarray(0, HELD + 1000));
-    await writeFile(join(directory, other.resume), await readFile(join(directory, resume)));
-    expect(part).toMatch(/part$/);
+    await writeFile(join(directory, partName('primary.htm', owner, '7zzzzzzz')), OLD.subarray(0, HELD + 1000));
+    const record = await readFile(join(directory, resume ?? ''));
+    await writeFile(join(directory, recordName('primary.htm', '7zzzzzzz')), record);
     const run = await startRun(server.url, { directory });
     expect(await run.save()).toMatchObject({ result: 'resumed', saved: HELD + 1000 });
-    await expectWhole(run, OLD);
-  });
-
-  test('after a reboot only what was flushed counts', async () => {
-    const { server, directory } = await brokenOff(V1, later);
-    const names = (await (await startRun(server.url, { directory })).names()).sort();
-    const owner = { ...ownerOf(1, 'test', globalThis.process.platform), boot: '00000000' };
-    const rebooted = partNames('primary.htm', owner, '1');
-    const flushed = 500_000;
-    const bytes = Buffer.concat([OLD.subarray(0, flushed), Buffer.alloc(HELD - flushed)]);
-    const record = (await readFile(join(directory, names[1] ?? ''), 'utf8')).split('\n')[0];
-    const elsewhere = await temporaryDirectory();
-    await writeFile(join(elsewhere, rebooted.part), bytes);
-    await utimes(join(elsewhere, rebooted.part), LAST_BOOT, LAST_BOOT);
-    await writeFile(join(elsewhere, rebooted.resume), `${record}\n{"flushed":${flushed}}\n{"flu`);
-    const run = await startRun(server.url, { directory: elsewhere, uptime: () => UPTIME });
-    expect(await run.save()).toMatchObject({ result: 'resumed', saved: flushed });
-    await expectWhole(run, OLD);
-  });
-
-  test('after a reboot with nothing flushed: from byte 0', async () => {
-    const { server, directory } = await brokenOff(V1, later);
-    const names = (await (await startRun(server.url, { directory })).names()).sort();
-    const owner = { ...ownerOf(1, 'test', globalThis.process.platform), boot: '00000000' };
-    const rebooted = partNames('primary.htm', owner, '1');
-    const elsewhere = await temporaryDirectory();
-    await writeFile(join(elsewhere, rebooted.part), Buffer.alloc(HELD));
-    await utimes(join(elsewhere, rebooted.part), LAST_BOOT, LAST_BOOT);
-    const record = (await readFile(join(directory, names[1] ?? ''), 'utf8')).split('\n')[0];
-    await writeFile(join(elsewhere, rebooted.resume), `${record}\n`);
-    const run = await startRun(server.url, { directory: elsewhere, uptime: () => UPTIME });
-    expect(await run.save()).toMatchObject({ result: 'downloaded', saved: 0 });
     await expectWhole(run, OLD);
   });
 

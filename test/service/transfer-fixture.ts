@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
-import { tmpdir, uptime } from 'node:os';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { errnoOf } from '../../src/errors.ts';
@@ -35,8 +35,12 @@ export interface RunOptions {
   readonly below?: string;
   readonly pid?: number;
   readonly hostname?: string;
-  readonly uptime?: () => number;
-  readonly heartbeatMs?: number;
+  /** The size that the listing gave. */
+  readonly listedSize?: number;
+  /** Milliseconds since the epoch. */
+  readonly now?: () => number;
+  /** Told of warnings. */
+  readonly warn?: (text: string) => void;
 }
 
 /** What the program does between the command line and the exit status, inside this process: connections, client, places. */
@@ -79,11 +83,9 @@ export async function startRun(url: string, options: RunOptions = {}): Promise<R
     trace: () => {},
   });
   const places = new Places(tenant(options));
-  onTestFinished(async () => {
-    connections.close();
-    await places.close();
-  });
-  const fetching = { client, places, monotonic };
+  onTestFinished(() => connections.close());
+  const fetching = { client, places, listedSizes: { ignored: false }, monotonic };
+  const watcher = { ...SILENT, warn: options.warn ?? (() => {}) };
   const signal = options.signal ?? new AbortController().signal;
   return {
     directory,
@@ -96,10 +98,11 @@ export async function startRun(url: string, options: RunOptions = {}): Promise<R
         path,
         ...(below === undefined ? {} : { below: { directory, path: join(below, name) } }),
         ifExists: options.ifExists ?? 'skip',
+        listedSize: options.listedSize,
         sha256,
         hashed: options.hashed,
       };
-      return fetchToDisk({ accession: ACCESSION, fileName: name }, target, fetching, signal, SILENT);
+      return fetchToDisk({ accession: ACCESSION, fileName: name }, target, fetching, signal, watcher);
     },
     pipe: (writer) =>
       fetchToStream(
@@ -115,20 +118,10 @@ export async function startRun(url: string, options: RunOptions = {}): Promise<R
 }
 
 /** What a run's places know of its process. */
-export function tenant({ hostname = 'test', pid = process.pid, heartbeatMs = 60_000, ...options }: RunOptions = {}) {
+export function tenant({ hostname = 'test', pid = process.pid, now = Date.now }: RunOptions = {}) {
   const { platform, geteuid } = process;
-  return {
-    hostname,
-    pid,
-    platform,
-    uid: geteuid?.(),
-    root: join(import.meta.dirname, '..', '..'),
-    isRunning,
-    uptime: options.uptime ?? uptime,
-    now: Date.now,
-    monotonic: () => performance.now(),
-    heartbeatMs,
-  };
+  const monotonic = () => performance.now();
+  return { hostname, pid, platform, uid: geteuid?.(), isRunning, now, monotonic, random: Math.random };
 }
 
 /** As the world tells it. */

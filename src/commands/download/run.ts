@@ -27,11 +27,11 @@ export async function run({ args, options, flags }: Invocation<typeof OPTIONS>, 
   });
   const places = new Places(world);
   try {
-    const fetching = { client: session.client, places, monotonic: world.monotonic };
+    const listedSizes = { ignored: false };
+    const fetching = { client: session.client, places, listedSizes, monotonic: world.monotonic };
     await download(order, { session, fetching, limits, throttle, world });
     return 0;
   } finally {
-    await places.close();
     await session.close();
   }
 }

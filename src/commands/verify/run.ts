@@ -8,7 +8,7 @@ import { resolveSettings } from '../../settings/resolve.ts';
 import type { Invocation } from '../../spec/invocation.ts';
 import { isBrokenPipe, write } from '../../stdio/output.ts';
 import { createProgress, type Progress } from '../../terminal/progress/progress.ts';
-import { isPartLike } from '../../transfer/sinks/part/part-name.ts';
+import { isPartLike } from '../../transfer/part/part-name.ts';
 import type { World } from '../../world.ts';
 import { Findings, summaryLine, summaryText, verifyError } from './findings.ts';
 import type { OPTIONS } from './spec.ts';

@@ -1,7 +1,7 @@
 import type { Stats } from 'node:fs';
 import { lstat } from 'node:fs/promises';
 import type { ChecksumFiles } from '../../checksums/checksum-files.ts';
-import { sha256OfFile } from '../../disk/hash/sha256.ts';
+import { sha256OfFile } from '../../disk/sha256.ts';
 import { FilingsError } from '../../errors.ts';
 import { type Fetching, fetchToDisk, type Target } from '../fetch-file.ts';
 import type { Limits } from '../limits/limits.ts';
@@ -116,7 +116,7 @@ async function standingAt(
 ): Promise<{ readonly there?: Stats; readonly error?: FilingsError }> {
   const there = await lstat(path).catch(() => undefined);
   try {
-    if (!there || judge(there, ifExists, () => path).kind !== 'file-to-keep') return {};
+    if (!there || judge(there, ifExists, path).kind !== 'keep') return {};
     await new Proof(sha256).require(() => sha256OfFile(path, path, signal), path);
     return { there };
   } catch (error) {

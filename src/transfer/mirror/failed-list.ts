@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { constants } from 'node:fs';
 import { type FileHandle, open, rename, unlink } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { flushDirectory } from '../../disk/directory/make-directories.ts';
 import { diskFailure } from '../../disk/failure.ts';
+import { flushDirectory } from '../../disk/make-directories.ts';
 import { requireReplaceable } from '../../disk/plain-file.ts';
 
 const { O_CREAT, O_EXCL, O_NOFOLLOW, O_WRONLY } = constants;

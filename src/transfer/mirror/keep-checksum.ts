@@ -1,6 +1,6 @@
 import { basename, dirname } from 'node:path';
 import type { ChecksumFiles } from '../../checksums/checksum-files.ts';
-import { sha256OfFile } from '../../disk/hash/sha256.ts';
+import { sha256OfFile } from '../../disk/sha256.ts';
 import { FilingsError } from '../../errors.ts';
 import type { Target } from '../fetch-file.ts';
 import type { Outcome } from '../outcome.ts';

@@ -1,5 +1,5 @@
+import type { Placed } from '../part/commit.ts';
 import type { Held, Validator } from '../resume.ts';
-import type { Placed } from './part/final-name.ts';
 
 /** Where the bytes of one file go. It ends itself: by `finish` when all have come, or else by `abandon`. */
 export interface Sink {

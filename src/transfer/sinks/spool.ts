@@ -1,8 +1,9 @@
-import { mkdtemp, open, rm } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { Disk } from '../../disk/calls.ts';
 import { diskFailure } from '../../disk/failure.ts';
-import { GatheredFile } from '../../disk/gathered-file.ts';
-import { sha256OfBytes } from '../../disk/hash/sha256.ts';
+import { sha256OfBytes } from '../../disk/sha256.ts';
+import { WrittenFile } from '../../disk/written-file.ts';
 import type { ByteWriter } from '../../stdio/byte-writer.ts';
 import type { Proof } from '../proof.ts';
 import type { Held, Validator } from '../resume.ts';
@@ -21,13 +22,13 @@ interface Purpose {
 /** A temporary file without a name, so that not even a kill leaves it behind: `--spool`. */
 export class Spool implements Sink {
   readonly restartable = true;
-  readonly #file: GatheredFile;
+  readonly #file: WrittenFile;
   readonly #purpose: Purpose;
   #validator: Validator | undefined;
   #total: number | undefined;
   #address: string | undefined;
 
-  private constructor(file: GatheredFile, purpose: Purpose) {
+  private constructor(file: WrittenFile, purpose: Purpose) {
     this.#file = file;
     this.#purpose = purpose;
   }
@@ -36,8 +37,9 @@ export class Spool implements Sink {
   static async open(purpose: Purpose): Promise<Spool> {
     return guarded(purpose.folder, async () => {
       const own = await mkdtemp(join(purpose.folder, 'filings-'));
+      const disk = new Disk(false);
       try {
-        return new Spool(GatheredFile.over(await open(join(own, 'spool'), 'wx+')), purpose);
+        return new Spool(new WrittenFile(await disk.create(join(own, 'spool'), 0o600), disk), purpose);
       } finally {
         await rm(own, { recursive: true });
       }

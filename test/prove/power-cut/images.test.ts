@@ -153,9 +153,9 @@ describe.skipIf(why !== undefined)('the power goes while ext4 writes', () => {
         expect(faults.slice(0, 10)).toEqual([]);
       }
     }
-    // Or the power went before there was anything to lose.
+    // Or the power went before there was anything to lose; a part may have zeros where it was not flushed.
     expect(whole).toBeGreaterThan(0);
-    expect(resumed).toBeGreaterThan(0);
+    expect(resumed).toBe(0);
     process.stdout.write(`${ROUNDS * CUTS} images: ${whole} files under their final names, ${resumed} parts resumed\n`);
   }, 7_200_000);
 

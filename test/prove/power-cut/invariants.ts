@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
-import { namesOf, parsePartName } from '../../../src/transfer/sinks/part/part-name.ts';
-import { parseRecord } from '../../../src/transfer/sinks/part/resume-record.ts';
+import { parsePartName } from '../../../src/transfer/part/part-name.ts';
 import { readReport } from '../../program/batch.ts';
 import type { Tree } from './crash-state.ts';
 import { bodyOf } from './service.ts';
@@ -33,8 +32,9 @@ export function faultsOf(tree: Tree, told: string, expectation: Expectation): st
         if (found && sha256Of(found) !== sha256 && !mayDiffer(expectation))
           faults.push(`the hash of ${path}/${file} is another`);
       }
-    } else if (name.startsWith('.')) faults.push(...partFaults(tree, number, name, expectation));
-    else if (number !== '' && !stands(path)) faults.push(`${path} is neither whole nor old: ${content.length} bytes`);
+    } else if (name.startsWith('.')) {
+      if (!parsePartName(name)) faults.push(`${path} is no part`);
+    } else if (number !== '' && !stands(path)) faults.push(`${path} is neither whole nor old: ${content.length} bytes`);
   }
   for (const [path, content] of expectation.old) {
     if (/^out\//.test(path) && content.length > 0 && !tree.has(path)) faults.push(`${path} stood there, and is gone`);
@@ -77,23 +77,6 @@ function lostFrom(path: string, before: Buffer, now: Buffer = Buffer.alloc(0)): 
 /** Lines about an old version may stand beside a new one. */
 function mayDiffer({ versions, old }: Expectation): boolean {
   return versions.length > 1 || old.size > 0;
-}
-
-/** What is left of a run that was not finished: a record must not promise what the part does not hold. */
-function partFaults(tree: Tree, number: string, name: string, { baseUrl, versions }: Expectation): string[] {
-  const part = parsePartName(name);
-  if (part?.kind !== 'part') return part ? [] : [`out/${number}/${name} is no part`];
-  const record = tree.get(`${OUT}${number}/${namesOf(part.base).resume}`)?.toString();
-  const known = record && parseRecord(record, { base_url: baseUrl, accession_no: number, file_name: part.stem });
-  if (!known) return [];
-  const held = tree.get(`${OUT}${number}/${name}`) ?? Buffer.alloc(0);
-  const whole = versions
-    .map((version) => bodyOf(number, part.stem, version))
-    .find((_, at) => known.record.validator.value.endsWith(`-v${versions[at]}"`));
-  const trusted = held.subarray(0, known.flushed);
-  return whole?.subarray(0, trusted.length).equals(trusted)
-    ? []
-    : [`${name} holds other bytes than its record promises: ${known.flushed} of ${held.length}`];
 }
 
 /** A file as it was, or of one version of the service. */

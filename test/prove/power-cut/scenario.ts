@@ -37,7 +37,7 @@ export interface Scenario {
   readonly acts: readonly Act[];
   /** What stands there before, by path. */
   readonly old?: Tree;
-  /** The last run can go on with parts of the one before. */
+  /** The last run resumes parts of the one before. */
   readonly resumes?: boolean;
   /** A command that sweeps what two runs at once leave: parts in filings that are done, which are passed over. */
   readonly sweeps?: readonly string[];

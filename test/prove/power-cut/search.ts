@@ -43,7 +43,7 @@ export interface State {
 export interface Reach {
   /** Fates of each kind that are tried at each moment. */
   readonly each: number;
-  /** How many states are chosen to run the program on, and as many that have a part to go on with. */
+  /** How many states are chosen to run the program on, and as many that have a part. */
   readonly again: number;
 }
 
@@ -159,13 +159,7 @@ class Sample {
 }
 
 function hasPart({ tree }: State): boolean {
-  return [...tree].some(
-    ([path, record]) =>
-      path.endsWith('.resume') &&
-      /"flushed":[1-9]/.test(record.toString()) &&
-      (tree.get(path.replace(/resume$/, 'part'))?.length ?? 0) > 0 &&
-      !tree.has(path.replace(/\.(large\.htm)\..*/, '$1')),
-  );
+  return [...tree].some(([path, content]) => path.endsWith('.part') && content.length > 0);
 }
 
 const hashes = new WeakMap<Buffer, string>();

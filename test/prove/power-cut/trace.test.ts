@@ -72,11 +72,12 @@ describe('the power goes between any two system calls', () => {
       expect(states).toBeGreaterThan(1);
       expect(faults.slice(0, 10)).toEqual([]);
       const before = stage.service.resumed();
+      if (scenario.resumes) expect(before).toBeGreaterThan(0);
       const reruns = cannotReboot ? [] : again;
       for (const state of reruns) expect([state.how, ...(await rerun(state, scenario, stage))]).toEqual([state.how]);
       const resumed = stage.service.resumed() - before;
-      // Or nothing would be known of parts.
-      if (scenario.resumes && reruns.length > 0) expect(resumed).toBeGreaterThan(0);
+      // A part may have zeros where it was not flushed.
+      expect(resumed).toBe(0);
       process.stdout.write(`${scenario.name}: ${states} states, ${reruns.length} run again, ${resumed} resumed\n`);
     },
     PATIENCE,

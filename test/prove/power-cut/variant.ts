@@ -9,24 +9,20 @@ const ROOT = join(import.meta.dirname, '../../..');
 export type Edit = readonly [file: string, text: string, instead: string];
 
 /** A flush in the background begins after 256 kB instead of 128 MiB: what takes a gigabyte so is seen in a file of 1.4 MB. */
-export const OFTEN: Edit = ['src/disk/gathered-file.ts', '128 << 20', '256 << 10'];
+export const OFTEN: Edit = ['src/disk/written-file.ts', '128 << 20', '256 << 10'];
 
 /** Builds of the program that are wrong on purpose: each way of cutting the power has to find them. */
 export const MUTANTS: Readonly<Record<string, Edit>> = {
-  'no flush before the rename': [
-    'src/transfer/sinks/part/part-file.ts',
-    'await this.file.flush();\n      const there',
-    'const there',
-  ],
+  'no flush before the rename': ['src/transfer/part/part-file.ts', 'await this.#file.flush();', ''],
   'the directory is not flushed': [
-    'src/transfer/sinks/part/part-file.ts',
-    "if (placed === 'placed') await this.#place.directory.sync();",
-    '',
+    'src/transfer/part/commit.ts',
+    "return (await directory.flush()) ? 'placed' : 'lost';",
+    "return 'placed';",
   ],
   'a new directory’s entry is not flushed': [
-    'src/disk/directory/directory.ts',
-    'const flushed = this.sync();',
-    'const flushed = Promise.resolve();',
+    'src/disk/directory.ts',
+    'isNew ? this.flush().then(() => {})',
+    'isNew ? Promise.resolve()',
   ],
   'the done line before the files': [
     'src/transfer/mirror/ledger.ts',
@@ -34,12 +30,11 @@ export const MUTANTS: Readonly<Record<string, Edit>> = {
     "(item: Expanded): void => {\n    this.#tracker.taken(item);\n    if (item.kind === 'listed') void this.#books.done?.add(item.accession, item.files);\n  }",
   ],
   'what a killed run left is not flushed': [
-    'src/disk/directory/settled.ts',
-    'if (now() - mtimeMs < WRITTEN_AFTER_MS) await flush();',
+    'src/disk/directory.ts',
+    'if (age < WRITTEN_AFTER_MS) await this.#flush.wait();',
     '',
   ],
   'checksums are not flushed before the done line': ['src/transfer/mirror/ledger.ts', 'await this.#beforeDone();', ''],
-  'a record promises before the flush': ['src/disk/gathered-file.ts', '.datasync()', '.stat()'],
 };
 
 /** Builds the program with some of its sources changed; gives the folder, which is the caller’s to remove. */

@@ -1,8 +1,8 @@
 import { constants } from 'node:fs';
 import { type FileHandle, mkdir, open } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { errnoOf } from '../../errors.ts';
-import { diskFailure } from '../failure.ts';
+import { errnoOf } from '../errors.ts';
+import { diskFailure } from './failure.ts';
 
 const { O_DIRECTORY, O_RDONLY } = constants;
 
@@ -20,40 +20,38 @@ export async function makeDirectories(absolute: string, { mode, elsewhere }: Dir
   const missing: string[] = [];
   let path = absolute;
   try {
-    while (!(await makeOne(path, mode))) {
+    while (!(await isThere(path, mode))) {
       missing.push(path);
       path = dirname(path);
     }
-    for (path of missing.reverse())
-      await mkdir(path, mode)
-        .catch(unlessExists)
-        .then(() => flushDirectory(dirname(path)));
+    for (path of missing.reverse()) {
+      await makeDirectory(path, mode);
+      await flushDirectory(dirname(path));
+    }
   } catch (error) {
     throw diskFailure(error, path, elsewhere);
   }
 }
 
-/** False when the directory above is missing too. */
-async function makeOne(path: string, mode: number | undefined): Promise<boolean> {
+/** Makes it if it is missing; false when the directory above is missing, too. */
+async function isThere(path: string, mode: number | undefined): Promise<boolean> {
   try {
-    await mkdir(path, mode);
-    await flushDirectory(dirname(path));
+    if (await makeDirectory(path, mode)) await flushDirectory(dirname(path));
     return true;
   } catch (error) {
     if (errnoOf(error) === 'ENOENT' && path !== '/') return false;
-    unlessExists(error);
-    return true;
+    throw error;
   }
 }
 
-/** Makes one directory; its entry is not flushed. False when it is there already. Throws what the system says. */
-export async function makeFolder(path: string): Promise<boolean> {
+/** Makes one directory, whose entry is not flushed. False when something has its name already. Throws what the system says. */
+export async function makeDirectory(path: string, mode?: number): Promise<boolean> {
   try {
-    await mkdir(path);
+    await mkdir(path, mode);
     return true;
   } catch (error) {
-    unlessExists(error);
-    return false;
+    if (errnoOf(error) === 'EEXIST') return false;
+    throw error;
   }
 }
 
@@ -69,8 +67,4 @@ export async function flushEntries(directory: FileHandle): Promise<void> {
   await directory.sync().catch((error) => {
     if (!['EINVAL', 'ENOTSUP', 'EBADF'].includes(errnoOf(error) ?? '')) throw error;
   });
-}
-
-function unlessExists(error: unknown): void {
-  if (errnoOf(error) !== 'EEXIST') throw error;
 }

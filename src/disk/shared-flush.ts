@@ -1,15 +1,15 @@
 /** A flush that many wait for: whoever comes while one runs shares the next with all who come till then. */
-export class SharedFlush {
-  readonly #flush: () => Promise<void>;
-  #running: Promise<void> | undefined;
-  #next: Promise<void> | undefined;
+export class SharedFlush<T> {
+  readonly #flush: () => Promise<T>;
+  #running: Promise<T> | undefined;
+  #next: Promise<T> | undefined;
 
-  constructor(flush: () => Promise<void>) {
+  constructor(flush: () => Promise<T>) {
     this.#flush = flush;
   }
 
-  /** Until one flush has begun after this call, and has ended. Throws what it throws. */
-  wait(): Promise<void> {
+  /** What a flush gives that has begun after this call. Throws what it throws. */
+  wait(): Promise<T> {
     if (!this.#running) {
       this.#running = this.#flush().finally(() => {
         this.#running = undefined;
@@ -17,7 +17,10 @@ export class SharedFlush {
       return this.#running;
     }
     this.#next ??= this.#running
-      .catch(() => {})
+      .then(
+        () => {},
+        () => {},
+      )
       .then(() => {
         this.#next = undefined;
         return this.wait();

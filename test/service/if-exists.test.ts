@@ -1,0 +1,188 @@
+import { createHash } from 'node:crypto';
+import { link, mkdir, readFile, readlink, symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import type { IfExists } from '../../src/transfer/present.ts';
+import { framed, head, sendFile } from '../servers/answers.ts';
+import { type Script, startScripted } from '../servers/scripted.ts';
+import { content, type RunOptions, startRun, temporaryDirectory } from './transfer-fixture.ts';
+
+// What becomes of a final name that something has already, or gets while the file comes.
+const NAME = 'primary.htm';
+const FILE = content(1_500_000);
+const SAME_SIZE = content(FILE.length);
+const LONGER = Buffer.concat([FILE, Buffer.from('more')]);
+const SHA256 = createHash('sha256').update(FILE).digest('hex');
+
+/** A run over a directory where something exists; `meanwhile` happens when the file is asked for. */
+async function over(
+  exists: Buffer | undefined,
+  options: RunOptions,
+  {
+    script = (socket, request) => sendFile(socket, request, FILE, '"v1"'),
+    meanwhile = async () => {},
+  }: {
+    script?: Script;
+    meanwhile?: (path: string) => Promise<unknown>;
+  } = {},
+) {
+  const directory = await temporaryDirectory();
+  const path = join(directory, NAME);
+  const server = await startScripted(async (socket, request) => {
+    await meanwhile(path);
+    await script(socket, request);
+  });
+  onTestFinished(() => server.close());
+  if (exists) await writeFile(path, exists);
+  const warnings: string[] = [];
+  const run = await startRun(server.url, { directory, warn: (text) => warnings.push(text), ...options });
+  return { run, path, server, warnings };
+}
+
+const chunked: Script = (socket) => void socket.end(framed(FILE, 'chunked', {}).bytes);
+
+describe('a file that exists', () => {
+  // What exists, the option, what becomes of it, how many requests that takes.
+  test.each<[string, Buffer, IfExists, 'skipped' | 'downloaded' | RegExp, number]>([
+    ['the same', FILE, 'skip', 'skipped', 0],
+    ['another', LONGER, 'skip', 'skipped', 0],
+    ['the same', FILE, 'compare', 'skipped', 1],
+    ['one of equal size', SAME_SIZE, 'compare', /a different file already exists: both have 1500000 bytes/, 1],
+    ['one of another size', LONGER, 'compare', /already exists: it has 1500004 bytes, this one 1500000/, 1],
+    ['an empty one', Buffer.alloc(0), 'compare', /already exists: it has 0 bytes, this one 1500000/, 1],
+    ['the same', FILE, 'overwrite', 'downloaded', 1],
+    ['another', LONGER, 'overwrite', 'downloaded', 1],
+    ['the same', FILE, 'error', /already exists/, 0],
+  ])('%s (%j), with %s', async (_, exists, ifExists, expected, requests) => {
+    for (const script of [undefined, chunked]) {
+      const { run, path, server } = await over(exists, { ifExists }, script && { script });
+      const outcome = await run.save();
+      if (typeof expected === 'string') {
+        const bytes = expected === 'skipped' ? exists.length : FILE.length;
+        expect(outcome).toMatchObject({ result: expected, bytes });
+      } else {
+        expect(outcome.error).toMatchObject({ code: 'local_io', stopsRun: false });
+        expect(outcome.error?.message).toMatch(expected);
+      }
+      expect((await readFile(path)).equals(expected === 'downloaded' ? FILE : exists)).toBe(true);
+      expect([await run.names(), server.requests.length]).toEqual([[NAME], requests]);
+    }
+  });
+
+  test('a difference says what to do', async () => {
+    const { run } = await over(SAME_SIZE, { ifExists: 'compare' });
+    const hint = (await run.save()).error?.hint ?? '';
+    for (const option of ['--layout', '-d', '--if-exists overwrite']) expect(hint).toContain(option);
+  });
+
+  test.each<['skip' | 'compare', Buffer, string, object, number]>([
+    ['skip', FILE, SHA256, { result: 'skipped', sha256: SHA256 }, 0],
+    ['compare', FILE, SHA256, { result: 'skipped', sha256: SHA256 }, 0],
+    ['skip', SAME_SIZE, SHA256, { error: { code: 'integrity' } }, 0],
+    ['compare', SAME_SIZE, SHA256, { error: { code: 'integrity' } }, 0],
+  ])('%s with a hash that it must have: what exists is hashed', async (ifExists, exists, sha256, outcome, requests) => {
+    const { run, server } = await over(exists, { ifExists });
+    expect(await run.save(NAME, sha256)).toMatchObject(outcome);
+    expect(server.requests).toHaveLength(requests);
+  });
+
+  test('compared, it has the hash that was asked for', async () => {
+    const { run } = await over(FILE, { ifExists: 'compare', hashed: true });
+    expect(await run.save()).toMatchObject({ result: 'skipped', sha256: SHA256 });
+  });
+});
+
+describe('the size that the listing gave', () => {
+  const half = FILE.subarray(0, 700_000);
+  test('is the one of what exists: it is skipped unseen', async () => {
+    const { run, server, warnings } = await over(half, { listedSize: half.length });
+    expect(await run.save()).toMatchObject({ result: 'skipped' });
+    expect([server.requests.length, warnings]).toEqual([0, []]);
+  });
+
+  test('is another, and what exists is another file: refused', async () => {
+    const { run, path } = await over(half, { listedSize: FILE.length });
+    expect((await run.save()).error?.message).toMatch(/it has 700000 bytes, this one 1500000/);
+    expect((await readFile(path)).equals(half)).toBe(true);
+  });
+
+  test('is another, and what exists is the same: ignored from then on, with one warning', async () => {
+    const { run, server, warnings } = await over(FILE, { listedSize: 9 });
+    await writeFile(join(run.directory, 'second.htm'), 'of another size');
+    expect(await run.save()).toMatchObject({ result: 'skipped', bytes: FILE.length });
+    expect(await run.save('second.htm')).toMatchObject({ result: 'skipped', bytes: 15 });
+    expect(await run.save('third.htm')).toMatchObject({ result: 'downloaded' });
+    expect(server.requests).toHaveLength(2);
+    expect(warnings).toEqual([
+      'primary.htm: the listing says 9 bytes, the file has 1500000, as the one that exists: sizes in listings are ignored from now on',
+    ]);
+  });
+
+  test('is not that of the file that came: a warning', async () => {
+    const { run, warnings } = await over(undefined, { listedSize: 9 });
+    expect(await run.save()).toMatchObject({ result: 'downloaded' });
+    expect(warnings).toEqual(['primary.htm: the listing says 9 bytes, the file has 1500000']);
+  });
+});
+
+describe('what is no regular file', () => {
+  const PLANTS: [string, (path: string) => Promise<unknown>][] = [
+    ['a link to a file', async (path) => writeFile(`${path}.x`, FILE).then(() => symlink(`${path}.x`, path))],
+    ['a link that leads nowhere', (path) => symlink('nowhere', path)],
+    ['a directory', (path) => mkdir(path)],
+  ];
+  test.each(PLANTS)('%s: an error, there already or appearing while the file comes', async (_, plant) => {
+    for (const ifExists of ['skip', 'compare', 'error'] as const) {
+      for (const before of [true, false]) {
+        const { run, path } = await over(undefined, { ifExists }, before ? {} : { meanwhile: plant });
+        if (before) await plant(path);
+        const { result, error } = await run.save();
+        expect([result, error?.code, error?.exitStatus]).toEqual(['failed', 'local_io', 8]);
+        expect((await run.names()).filter((name) => name.startsWith('.'))).toEqual([]);
+      }
+    }
+  });
+
+  test.each(PLANTS)('%s, with overwrite: a link is replaced, never followed', async (what, plant) => {
+    for (const before of [true, false]) {
+      const { run, path } = await over(undefined, { ifExists: 'overwrite' }, before ? {} : { meanwhile: plant });
+      if (before) await plant(path);
+      const { result } = await run.save();
+      if (what === 'a directory') expect(result).toBe('failed');
+      else expect((await readFile(path)).equals(FILE)).toBe(true);
+      await expect(readlink(path)).rejects.toMatchObject({ code: 'EINVAL' });
+    }
+  });
+});
+
+describe('a file that appears while it comes', () => {
+  test.each<[IfExists, Buffer, 'skipped' | 'downloaded' | 'failed']>([
+    ['skip', FILE, 'skipped'],
+    ['compare', FILE, 'skipped'],
+    ['compare', SAME_SIZE, 'failed'],
+    ['error', FILE, 'failed'],
+    ['overwrite', SAME_SIZE, 'downloaded'],
+  ])('%s', async (ifExists, appears, result) => {
+    const { run, path } = await over(undefined, { ifExists }, { meanwhile: (final) => writeFile(final, appears) });
+    expect(await run.save()).toMatchObject({ result });
+    expect((await readFile(path)).equals(result === 'downloaded' ? FILE : appears)).toBe(true);
+    expect(await run.names()).toEqual([NAME]);
+  });
+});
+
+test('what is compared is fetched in parts, too, and resumed', async () => {
+  const cut: Script = (socket, request) => {
+    if (request.index > 0) return sendFile(socket, request, FILE, '"v1"');
+    socket.write(head(200, { ETag: '"v1"', 'Content-Length': FILE.length }));
+    socket.write(FILE.subarray(0, 1_200_000), () => socket.destroy());
+  };
+  const { run, server } = await over(FILE, { ifExists: 'compare', retries: 1 }, { script: cut });
+  expect(await run.save()).toMatchObject({ result: 'skipped', attempts: 2 });
+  expect(server.requests.map(({ headers }) => headers.range)).toEqual([undefined, 'bytes=1200000-']);
+});
+
+test('a file with two names is compared and replaced as any other', async () => {
+  const { run, path } = await over(FILE, { ifExists: 'compare' });
+  await link(path, `${path}.too`);
+  expect(await run.save()).toMatchObject({ result: 'skipped' });
+});
