@@ -33,7 +33,11 @@ async function plant(directory: string, url: string, owner: Owner, { hours = 0, 
   await writeFile(part, bytes);
   const identity = { base_url: new URL(url).href, accession_no: ACCESSION, file_name: NAME };
   const validator = { kind: 'etag', value: '"v1"' } as const;
-  await writeFile(record, recordText({ v: 1, ...identity, address: '', validator, total: FILE.length }) ?? '');
+  await writeFile(
+    record,
+    recordText({ v: 1, ...identity, address: `${new URL(url).origin}/v1/download`, validator, total: FILE.length }) ??
+      '',
+  );
   const time = new Date(Date.now() - hours * HOUR);
   for (const path of [part, record]) await utimes(path, time, time);
   return { part, record, names };
