@@ -88,9 +88,10 @@ export function isPublicMaterial(bytes: Buffer): boolean {
 }
 
 /** Why nobody should trust a signature by an RSA key, as the end of a sentence: with e = 1 a message is its own signature. */
-export function rsaWeakness({ asymmetricKeyType, asymmetricKeyDetails = {} }: KeyObject): string | undefined {
-  if (asymmetricKeyType !== 'rsa') return undefined;
-  const { modulusLength = 0, publicExponent: e = 0n } = asymmetricKeyDetails;
+export function rsaWeakness(key: KeyObject): string | undefined {
+  // Node dies of looking into broken keys of other kinds.
+  if (key.asymmetricKeyType !== 'rsa') return undefined;
+  const { modulusLength = 0, publicExponent: e = 0n } = key.asymmetricKeyDetails ?? {};
   if (modulusLength > LONGEST_RSA_BITS) return `its modulus is longer than ${LONGEST_RSA_BITS} bits`;
   if (e < 3n) return `its public exponent is ${e}, with which anybody could sign`;
   if (e % 2n === 0n) return 'its public exponent is even';

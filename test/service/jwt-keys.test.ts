@@ -49,13 +49,17 @@ describe('a key that was put together from two', () => {
   const sec1 = p256.privateKey.export({ format: 'der', type: 'sec1' });
   // The public point is what a SEC1 key ends in (RFC 5915 section 3).
   other.ec.privateKey.export({ format: 'der', type: 'sec1' }).copy(sec1, sec1.length - 65, sec1.length - 65);
-  const armoured = `-----BEGIN EC PRIVATE KEY-----\n${sec1.toString('base64')}\n-----END EC PRIVATE KEY-----\n`;
+  const armoured = (der: Buffer) =>
+    `-----BEGIN EC PRIVATE KEY-----\n${der.toString('base64').replace(/(.{64})/g, '$1\n')}\n-----END EC PRIVATE KEY-----\n`;
+  // Its number is a byte longer than the curve's: Node dies of a look at such a key's details.
+  const longer = Buffer.concat([Buffer.of(0x30, sec1.length - 1, 2, 1, 1, 4, 33, 1), sec1.subarray(7)]);
 
   it.each<[string, string]>([
     ["another key's d", JSON.stringify({ ...own.ec, d: foreign.ec.d })],
     ['a d cut short', JSON.stringify({ ...own.ec, d: short })],
     ["another key's n", JSON.stringify({ ...own.rsa, n: foreign.rsa.n })],
-    ["another key's public point", armoured.replace(/(.{64})/g, '$1\n')],
+    ["another key's public point", armoured(sec1)],
+    ['a number beyond its curve', armoured(longer)],
   ])('is refused: %s', (_, text) => {
     expect(() => loadSigningKey(Buffer.from(text), 'key')).toThrow(/key: the key's parts don't belong together/);
   });
