@@ -1,7 +1,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { JwtKey } from '../jwt/keys.ts';
 import type { KeyWay } from '../service/credentials.ts';
-import type { PresentedCredentials, PresentedKey } from './credentials.ts';
+import type { PresentedCredentials, PresentedKey } from './request.ts';
 
 export interface GateRules {
   readonly apiKey: string;

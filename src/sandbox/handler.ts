@@ -1,16 +1,14 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { sleep } from '../abort.ts';
+import { isLoopback } from '../http/connection/loopback.ts';
 import { Secrets } from '../secrets.ts';
-import type { Archive } from './archive/archive.ts';
-import { type PresentedCredentials, readCredentials } from './credentials.ts';
+import type { Archive } from './archive.ts';
 import { createGate, type GateRules } from './gate.ts';
-import { refuseHost } from './host.ts';
-import { problem } from './problem.ts';
 import { createRateLimit, type RateLimit } from './rate-limit.ts';
-import { type Reply, send } from './reply.ts';
+import { problem, type Reply, send } from './reply.ts';
+import { type PresentedCredentials, parseTarget, readCredentials, type Target } from './request.ts';
 import { requestLine } from './request-log.ts';
 import { route } from './routes.ts';
-import { parseTarget, type Target } from './target.ts';
 
 export interface HandlerOptions extends GateRules {
   /** The address or name that is listened on. */
@@ -60,7 +58,7 @@ function createDecision(archive: Archive, options: HandlerOptions): (arrival: Ar
   const gate = createGate(options);
   const takeTurn = rateLimit === undefined ? () => 0 : createRateLimit(rateLimit, now);
   return async ({ request, target, credentials, traceId }) => {
-    const misdirected = refuseHost(host, request.headersDistinct.host ?? [], request.url ?? '', traceId);
+    const misdirected = refuseHost(host, request, traceId);
     if (misdirected) return misdirected;
     if (!target || !credentials) return problem(400, { detail: 'the percent-encoding of the path is broken', traceId });
     try {
@@ -77,4 +75,24 @@ function createDecision(archive: Archive, options: HandlerOptions): (arrival: Ar
       return { ...reply, note: (error as Error).message };
     }
   };
+}
+
+/**
+ * Refuses a request that says not, or twice, whom it is for (RFC 9112 section 3.2), and on loopback one
+ * that is for another name: a web page can let its own name lead here, but not change what `Host` tells.
+ * Any port will do, since a forwarded one is another than ours.
+ */
+function refuseHost(listening: string, { headersDistinct, url = '' }: IncomingMessage, traceId: string) {
+  const [host, ...more] = headersDistinct.host ?? [];
+  if (!host || more.length > 0) {
+    return problem(400, { detail: `the Host header is ${host ? 'there more than once' : 'missing'}`, traceId });
+  }
+  // A target in absolute form outweighs `Host` (RFC 9112 section 3.2.2).
+  const named = [host, /^https?:\/\/([^/?]*)/i.exec(url)?.[1] ?? host];
+  if (!isLoopback(listening) || named.every(isForLoopback)) return undefined;
+  return problem(421, { detail: 'Host must be a loopback name, such as localhost or 127.0.0.1', traceId });
+}
+
+function isForLoopback(authority: string): boolean {
+  return isLoopback(/^(\[[^\]]*\]|[^:]*)(?::\d*)?$/.exec(authority)?.[1] ?? '');
 }

@@ -1,7 +1,6 @@
 import type { Secrets } from '../secrets.ts';
 import { printable } from '../terminal/printable.ts';
-import type { PresentedCredentials } from './credentials.ts';
-import type { Target } from './target.ts';
+import type { PresentedCredentials, Target } from './request.ts';
 
 export interface Served {
   /** Milliseconds since the epoch. */

@@ -1,10 +1,8 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { type Archive, isFileName } from './archive/archive.ts';
-import { describe } from './archive/description.ts';
-import { mediaType } from './archive/media-type.ts';
-import { fileReply } from './file/file-reply.ts';
-import { problem } from './problem.ts';
-import type { Reply } from './reply.ts';
+import { extname } from 'node:path';
+import { type Archive, isFileName } from './archive.ts';
+import { fileReply } from './file-reply.ts';
+import { jsonReply, problem, type Reply } from './reply.ts';
 
 /** A request that was let in. */
 export interface Admitted {
@@ -29,6 +27,25 @@ const ROUTES: ReadonlyMap<string, Route> = new Map([
   ['/v1/filings', filings],
 ]);
 const ACCESSION = /^\d{10}-\d{2}-\d{6}$/;
+const MEDIA_TYPES: Readonly<Record<string, string>> = {
+  '.htm': 'text/html',
+  '.html': 'text/html',
+  '.jpg': 'image/jpeg',
+  '.json': 'application/json',
+  '.pdf': 'application/pdf',
+  '.txt': 'text/plain',
+  '.xml': 'application/xml',
+  '.xsd': 'application/xml',
+  '.zip': 'application/zip',
+};
+/** What the archive's naming habits tell of a file. */
+const DESCRIPTIONS: readonly (readonly [pattern: RegExp, text: string])[] = [
+  [/^primary\.html?$/i, 'Primary document'],
+  [/^FilingSummary\.xml$/i, 'XBRL filing summary'],
+  [/^ex(\d{1,2})-(\d{1,2})\..*$/i, 'Exhibit $1.$2'],
+  [/^R(\d+)\.html?$/, 'XBRL report $1'],
+  [/^.*\.xsd$/i, 'XBRL taxonomy schema'],
+];
 
 /** The answer to a request that was let in (contract part 4). Rejects when the archive can't be read. */
 export async function route(request: Admitted, context: RouteContext): Promise<Reply> {
@@ -42,22 +59,15 @@ export async function route(request: Admitted, context: RouteContext): Promise<R
 }
 
 async function download(request: Admitted, { archive, now }: RouteContext): Promise<Reply> {
+  const { query, method, headers, traceId } = request;
   const errors: Errors = {};
   const accession = accessionOf(request, errors);
-  const name = single(request.query, 'file_name', errors);
+  const name = single(query, 'file_name', errors);
   if (name !== undefined && !isFileName(name)) errors.file_name = ['The field file_name must be the name of one file.'];
   if (accession === undefined || name === undefined || errors.file_name) return invalid(request, errors);
   const file = await archive.open(accession, name);
-  if (file === undefined) {
-    return problem(404, { detail: 'the filing has no file of that name', traceId: request.traceId });
-  }
-  return fileReply(file, {
-    name,
-    method: request.method,
-    headers: request.headers,
-    now: now(),
-    traceId: request.traceId,
-  });
+  if (file === undefined) return problem(404, { detail: 'the filing has no file of that name', traceId });
+  return fileReply(file, { method, headers, mediaType: mediaType(name), now: now(), traceId });
 }
 
 async function filings(request: Admitted, { archive }: RouteContext): Promise<Reply> {
@@ -71,9 +81,17 @@ async function filings(request: Admitted, { archive }: RouteContext): Promise<Re
     type: mediaType(name),
     description: describe(name),
   }));
-  const body = Buffer.from(JSON.stringify(records));
-  const headers = { 'Content-Type': 'application/json', 'Content-Length': `${body.length}` };
-  return { status: 200, headers, body };
+  return jsonReply(200, records, { 'Content-Type': 'application/json' });
+}
+
+/** By the extension; without a charset, since the archive knows none. */
+function mediaType(fileName: string): string {
+  return MEDIA_TYPES[extname(fileName).toLowerCase()] ?? 'application/octet-stream';
+}
+
+function describe(fileName: string): string | undefined {
+  const [pattern, text] = DESCRIPTIONS.find(([one]) => one.test(fileName)) ?? [];
+  return pattern && text && fileName.replace(pattern, text);
 }
 
 function accessionOf({ query }: Admitted, errors: Errors): string | undefined {

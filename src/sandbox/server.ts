@@ -1,7 +1,10 @@
 import { createServer } from 'node:http';
-import { openArchive } from './archive/archive.ts';
+import { type AddressInfo, isIPv6, type Server } from 'node:net';
+import { systemReason } from '../disk/system-reason.ts';
+import { errnoOf, FilingsError } from '../errors.ts';
+import { listeningAddress } from '../http/connection/loopback.ts';
+import { openArchive } from './archive.ts';
 import { createHandler, type HandlerOptions } from './handler.ts';
-import { authority, listen } from './listen.ts';
 
 export interface SandboxOptions extends HandlerOptions {
   /** Absolute; laid out as DIRECTORY/ACCESSION/FILE. */
@@ -51,4 +54,40 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
       await Promise.all(pending);
     },
   };
+}
+
+/** Resolves with the port, which was free when 0 was asked for. */
+function listen(server: Server, host: string, port: number): Promise<number> {
+  return new Promise((resolve, reject) => {
+    server.once('error', (cause) => reject(listenError(authority(host, port), cause)));
+    server.listen({ host: listeningAddress(host), port }, () => {
+      server.removeAllListeners('error');
+      resolve((server.address() as AddressInfo).port);
+    });
+  });
+}
+
+function listenError(address: string, cause: Error): FilingsError {
+  switch (errnoOf(cause)) {
+    case 'EADDRINUSE': {
+      const hint = 'choose another port with --port, or 0 for a free one';
+      return new FilingsError('local_io', `cannot listen on ${address}: the port is in use`, { hint, cause });
+    }
+    case 'EACCES': {
+      const hint = 'choose a port above 1023 with --port, or 0 for a free one';
+      return new FilingsError('local_io', `cannot listen on ${address}: no permission`, { hint, cause });
+    }
+    case 'EADDRNOTAVAIL':
+    case 'ENOTFOUND':
+    case 'EAI_AGAIN':
+    case 'EINVAL':
+      return new FilingsError('usage', `cannot listen on ${address}: it is not an address of this machine`, { cause });
+    default:
+      return new FilingsError('local_io', `cannot listen on ${address}: ${systemReason(cause)}`, { cause });
+  }
+}
+
+/** The authority of a URL: an IPv6 address stands in brackets, its zone after `%25` (RFC 3986 section 3.2.2, RFC 6874). */
+function authority(host: string, port: number): string {
+  return `${isIPv6(host) ? `[${host.replace('%', '%25')}]` : host}:${port}`;
 }

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { allowsRange, isNotModified } from '../../src/sandbox/file/preconditions.ts';
-import { type RangeVerdict, readRange } from '../../src/sandbox/file/range.ts';
+import { allowsRange, isNotModified, type RangeVerdict, readRange } from '../../src/sandbox/file-reply.ts';
 
 const part = (first: number, last: number): RangeVerdict => ({ kind: 'part', first, last });
 const whole: RangeVerdict = { kind: 'whole' };

@@ -1,10 +1,10 @@
 import { isLoopback } from '../../http/connection/loopback.ts';
-import type { FirstLook } from '../../sandbox/archive/first-look.ts';
 import { hintCommand } from '../../settings/hint-command.ts';
 import type { Given } from '../../settings/layers.ts';
 import type { Flags } from '../../spec/invocation.ts';
 import type { Teller } from '../../terminal/teller.ts';
 import { shellWord } from '../../text.ts';
+import type { FirstLook } from './first-look.ts';
 
 /** Without a filing to ask for, one that has the right form. */
 const EXAMPLE = '0001234567-24-000001';

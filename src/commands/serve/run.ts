@@ -5,7 +5,6 @@ import { FilingsError } from '../../errors.ts';
 import { isLoopback } from '../../http/connection/loopback.ts';
 import { requireFit } from '../../jwt/key-fit.ts';
 import { isPublicMaterial, type JwtKey, loadSecret, loadVerificationKey } from '../../jwt/keys.ts';
-import { firstLook } from '../../sandbox/archive/first-look.ts';
 import { startSandbox } from '../../sandbox/server.ts';
 import type { Level } from '../../settings/layers.ts';
 import { resolveSettings } from '../../settings/resolve.ts';
@@ -18,6 +17,7 @@ import { isBrokenPipe, write } from '../../stdio/output.ts';
 import { guardStream } from '../../stdio/raw-write.ts';
 import { createTeller, type Teller } from '../../terminal/teller.ts';
 import type { World } from '../../world.ts';
+import { firstLook } from './first-look.ts';
 import { introduce } from './introduction.ts';
 import type { OPTIONS } from './spec.ts';
 

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
-import { openArchive } from '../../../src/sandbox/archive/archive.ts';
+import { openArchive } from '../../../src/sandbox/archive.ts';
 import { createHandler } from '../../../src/sandbox/handler.ts';
 import { certificatePath, tlsWith } from '../../servers/certificates.ts';
 import { startProxy } from '../../servers/proxy.ts';

@@ -1,34 +1,27 @@
-import { constants } from 'node:fs';
+import { type BigIntStats, constants } from 'node:fs';
 import { type FileHandle, lstat, open, readdir, realpath, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { systemReason } from '../../disk/system-reason.ts';
-import { errnoOf, FilingsError } from '../../errors.ts';
-import { ArchivedFile } from './archived-file.ts';
-
-export interface ArchiveEntry {
-  readonly name: string;
-  /** Bytes. */
-  readonly size: number;
-}
+import { systemReason } from '../disk/system-reason.ts';
+import { errnoOf, FilingsError } from '../errors.ts';
 
 /** Files laid out as DIRECTORY/ACCESSION/FILE. Links below DIRECTORY are not followed, hidden files not served. */
 export interface Archive {
-  /** The files of a filing, sorted by name; empty without such a filing. Rejects when it can't be read. */
-  list(accession: string): Promise<readonly ArchiveEntry[]>;
+  /** The files of a filing and their sizes in bytes, sorted by name; empty without such a filing. Rejects when it can't be read. */
+  list(accession: string): Promise<readonly { readonly name: string; readonly size: number }[]>;
   /** An open file, to be closed by the caller; undefined without such a file. Rejects when it can't be read. */
   open(accession: string, name: string): Promise<ServedFile | undefined>;
 }
 
-/** An open file of an archive. */
+/** A file held open: what is sent of it is one state of it, or is cut off. */
 export interface ServedFile {
   /** Bytes. */
   readonly size: number;
-  /** Strong. */
+  /** Strong: the time of change can't be set by hand, and a replaced file has another inode. */
   readonly etag: string;
-  /** Milliseconds since the epoch; infinite where nobody knows. */
+  /** Milliseconds since the epoch. */
   readonly modifiedAt: number;
-  /** Reads `length` bytes from an offset, in chunks. Throws when they are not of the state that the ETag names. */
+  /** Reads `length` bytes from an offset, in chunks. Throws before the last one when the file was written to meanwhile. */
   read(offset: number, length: number): AsyncIterable<Buffer>;
   close(): Promise<void>;
 }
@@ -37,6 +30,7 @@ export interface ServedFile {
 const ABSENT = ['ENOENT', 'ENOTDIR', 'ELOOP', 'ENAMETOOLONG'];
 /** Above the granularity of the file systems' clocks. */
 const CLOCK_TICK_MS = 20;
+const CHUNK_BYTES = 256 * 1024;
 // Without O_NONBLOCK, opening a FIFO waits for its writer.
 const READ_ONLY = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
@@ -55,15 +49,20 @@ export async function openArchive(directory: string, now: () => number): Promise
     async list(accession) {
       const filing = join(root, accession);
       if (!(await isRealDirectory(filing))) return [];
-      const names = (await readdir(filing)).filter(isServed).sort();
-      const entries = await Promise.all(names.map((name) => entryOf(filing, name)));
-      return entries.filter((entry) => entry !== undefined);
+      const entries = (await readdir(filing))
+        .filter(isServed)
+        .sort()
+        .map(async (name) => {
+          const stats = await orAbsent(lstat(join(filing, name)));
+          return stats?.isFile() ? [{ name, size: stats.size }] : [];
+        });
+      return (await Promise.all(entries)).flat();
     },
     async open(accession, name) {
       const filing = join(root, accession);
       if (!isServed(name) || !(await isRealDirectory(filing))) return undefined;
       const handle = await orAbsent(open(join(filing, name), READ_ONLY));
-      return handle && whileOpen(handle, () => settledFile(handle, now));
+      return handle && servedFile(handle, now);
     },
   };
 }
@@ -73,10 +72,8 @@ async function rootOf(directory: string): Promise<string> {
     const root = await realpath(directory);
     if ((await stat(root)).isDirectory()) return root;
   } catch (cause) {
-    if (!ABSENT.includes(errnoOf(cause) ?? '')) {
-      throw new FilingsError('local_io', `cannot serve ${directory}: ${systemReason(cause)}`, { cause });
-    }
-    throw notServable(directory, 'there is no such directory', cause);
+    if (ABSENT.includes(errnoOf(cause) ?? '')) throw notServable(directory, 'there is no such directory', cause);
+    throw new FilingsError('local_io', `cannot serve ${directory}: ${systemReason(cause)}`, { cause });
   }
   throw notServable(directory, 'it is not a directory');
 }
@@ -94,31 +91,50 @@ async function isRealDirectory(path: string): Promise<boolean> {
   return (await orAbsent(lstat(path)))?.isDirectory() ?? false;
 }
 
-async function entryOf(directory: string, name: string): Promise<ArchiveEntry | undefined> {
-  const stats = await orAbsent(lstat(join(directory, name)));
-  return stats?.isFile() ? { name, size: stats.size } : undefined;
-}
-
-/**
- * Waits out the clock tick of a file's last change before its validators are taken:
- * two changes within one tick could not be told apart, and the ETag would not be strong.
- */
-async function settledFile(handle: FileHandle, now: () => number): Promise<ArchivedFile> {
-  const stats = await handle.stat({ bigint: true });
-  if (!stats.isFile()) throw new Error('it is not a regular file');
-  const age = now() - Number(stats.ctimeMs);
-  if (age < 0 || age >= CLOCK_TICK_MS) return new ArchivedFile(handle, stats);
-  await sleep(CLOCK_TICK_MS);
-  return new ArchivedFile(handle, await handle.stat({ bigint: true }));
-}
-
-async function whileOpen<T>(handle: FileHandle, take: () => Promise<T>): Promise<T> {
+/** Takes over the handle; throws when it is of no regular file. */
+async function servedFile(handle: FileHandle, now: () => number): Promise<ServedFile> {
   try {
-    return await take();
+    const stats = await settledStats(handle, now);
+    if (!stats.isFile()) throw new Error('it is not a regular file');
+    const { ino, size, mtimeNs, ctimeNs } = stats;
+    return {
+      size: Number(size),
+      etag: `"${[ino, size, mtimeNs, ctimeNs].map((part) => part.toString(36)).join('-')}"`,
+      modifiedAt: Number(stats.mtimeMs),
+      read: (offset, length) => chunksOf(handle, stats, offset, length),
+      close: () => handle.close(),
+    };
   } catch (error) {
     await handle.close();
     throw error;
   }
+}
+
+/** Two changes within one tick of the clock could not be told apart, and the ETag would not be strong: it waits one out. */
+async function settledStats(handle: FileHandle, now: () => number): Promise<BigIntStats> {
+  const stats = await handle.stat({ bigint: true });
+  const age = now() - Number(stats.ctimeMs);
+  if (age < 0 || age >= CLOCK_TICK_MS) return stats;
+  await sleep(CLOCK_TICK_MS);
+  return handle.stat({ bigint: true });
+}
+
+async function* chunksOf(handle: FileHandle, stats: BigIntStats, offset: number, length: number) {
+  const end = offset + length;
+  for (let position = offset; position < end; ) {
+    const chunk = Buffer.allocUnsafe(Math.min(CHUNK_BYTES, end - position));
+    const { bytesRead } = await handle.read(chunk, 0, chunk.length, position);
+    position += bytesRead;
+    if (bytesRead === 0 || (position === end && (await wasWritten(handle, stats)))) {
+      throw new Error('the file changed while it was being sent');
+    }
+    yield chunk.subarray(0, bytesRead);
+  }
+}
+
+async function wasWritten(handle: FileHandle, { size, mtimeNs }: BigIntStats): Promise<boolean> {
+  const now = await handle.stat({ bigint: true });
+  return now.size !== size || now.mtimeNs !== mtimeNs;
 }
 
 async function orAbsent<T>(result: Promise<T>): Promise<T | undefined> {
