@@ -2,7 +2,7 @@ import { COMMANDS, parsed } from './cli/catalogue.ts';
 import { FilingsError } from './errors.ts';
 import { presentationAtHand, reportError } from './session/report-error.ts';
 import { warnOfUnknownVariables } from './session/unknown-variables.ts';
-import { rememberEnvironment, rememberFlags } from './settings/secrets/at-start.ts';
+import { rememberEnvironment, rememberFlags } from './settings/known-secrets.ts';
 import type { ParsedLine } from './spec/invocation.ts';
 import { isBrokenPipe, write } from './stdio/output.ts';
 import { guardStream } from './stdio/raw-write.ts';

@@ -54,8 +54,6 @@ export interface World {
   readonly interrupt: AbortSignal;
   /** Calls `leave` before Ctrl-Z stops this process, and `back` when it continues; gives what calls that off. */
   readonly onSuspend: (leave: () => void, back: () => void) => () => void;
-  /** Sends a signal to a process; throws when it is gone. */
-  readonly kill: (pid: number, signal: NodeJS.Signals) => void;
   /** Filled by whoever reads a secret; what is said to a person or a log passes through its `redact`, data does not. */
   readonly secrets: Secrets;
   /** Filled by whoever resolves the settings; the error that ends the run is shown by it. */
@@ -106,7 +104,6 @@ export function systemWorld(root: string): World {
     random: Math.random,
     ...interruptions(),
     onSuspend,
-    kill: (pid, signal) => void process.kill(pid, signal),
     secrets: new Secrets(),
     shown: {},
     get version() {

@@ -24,7 +24,6 @@ export function worldOf(given: Partial<World> = {}): World {
     random: Math.random,
     interrupt: new AbortController().signal,
     onSuspend: () => () => {},
-    kill: (pid, signal) => void process.kill(pid, signal),
     secrets: new Secrets(),
     shown: {},
     version: '0.0.0',

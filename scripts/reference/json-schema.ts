@@ -1,6 +1,5 @@
 import * as z from 'zod/mini';
-import { wantedInFile } from '../../src/settings/file/fault.ts';
-import { configSchema } from '../../src/settings/file/schema.ts';
+import { configSchema, wantedInFile } from '../../src/settings/file/check.ts';
 import { type NamedSetting, SETTINGS } from '../../src/settings/table.ts';
 
 /** The JSON Schema of the config file, for editors. */

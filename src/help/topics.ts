@@ -1,5 +1,5 @@
 import { EXIT_CODE_ROWS } from '../errors.ts';
-import { wantedInFile } from '../settings/file/fault.ts';
+import { wantedInFile } from '../settings/file/check.ts';
 import { flagOfSetting, type NamedSetting, SETTINGS } from '../settings/table.ts';
 import { paragraph, type Row, section, table } from './columns.ts';
 import { sayingOf } from './describe.ts';

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { FilingsError } from '../errors.ts';
 import type { Credentials } from '../service/credentials.ts';
 import { requireBaseUrl } from '../settings/base-url.ts';
-import { readKey, readToken } from '../settings/secrets/source.ts';
+import { readKey, readToken } from '../settings/read-secret.ts';
 import type { Settings } from '../settings/settings.ts';
 import type { World } from '../world.ts';
 

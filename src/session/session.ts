@@ -2,11 +2,10 @@ import { Connections } from '../http/connection/connections.ts';
 import { Pace } from '../http/retry/pace.ts';
 import { ServiceClient } from '../service/client.ts';
 import type { Meter } from '../service/client-options.ts';
-import { checkExtraAuthorities } from '../settings/extra-authorities.ts';
+import { stdinUsers } from '../settings/credentials.ts';
 import { configCommand, hintCommand } from '../settings/hint-command.ts';
 import { type Resolved, resolveSettings } from '../settings/resolve.ts';
 import type { Settings } from '../settings/settings.ts';
-import { stdinUsers } from '../settings/stdin-users.ts';
 import type { Invocation } from '../spec/invocation.ts';
 import { requireOneUser } from '../stdio/one-user.ts';
 import { createProgress, type Progress } from '../terminal/progress/progress.ts';
@@ -47,7 +46,6 @@ export async function openSession(
   world: World,
   { stdinUser, writesStdout, meter, resolved }: SessionOptions = {},
 ): Promise<Session> {
-  await checkExtraAuthorities(world);
   const { settings, foreign } = resolved ?? (await resolveSettings(flags, world));
   for (const { error } of foreign) throw error;
   requireOneUser('stdin', [stdinUser, ...stdinUsers(settings)]);

@@ -1,18 +1,18 @@
+import { dirname } from 'node:path';
 import { FilingsError } from '../errors.ts';
 import { SWITCH } from '../spec/kind.ts';
 import { didYouMean } from '../spec/nearest.ts';
 import { readAs } from '../spec/option.ts';
 import { requireOneUser } from '../stdio/one-user.ts';
 import type { World } from '../world.ts';
+import { stdinUsers } from './credentials.ts';
 import { locateConfig } from './file/location.ts';
-import { type ConfigFile, configDirectory, readConfigFile } from './file/read.ts';
+import { type ConfigFile, readConfigFile } from './file/read.ts';
 import { type ForeignCredential, foreignCredentials } from './foreign-credentials.ts';
 import { configCommand } from './hint-command.ts';
 import { defaultLayer, envLayer, fileLayer, flagLayer, type Layer, winners } from './layers.ts';
 import { presentationIn } from './presentation.ts';
-import { readSettings } from './read-values.ts';
-import type { Settings } from './settings.ts';
-import { stdinUsers } from './stdin-users.ts';
+import { readSettings, type Settings } from './settings.ts';
 import { SETTINGS } from './table.ts';
 
 export interface Resolved {
@@ -71,7 +71,7 @@ async function fileLayers(flags: Flags, world: World, ignored: ReadonlySet<strin
   const file = await readConfigFile(named.location, world, ignored);
   const { profile, chosen } = profileOf(named.profile, file, { anyProfile, config: flags.config });
   if (file === undefined) return { layers: [], file };
-  const where = { directory: configDirectory(file), home: world.env.HOME };
+  const where = { directory: dirname(file.path), home: world.env.HOME };
   const layers = [
     fileLayer('profile', chosen, { ...where, prefix: `${file.path}: profiles.${profile}.`, profile: String(profile) }),
     fileLayer('file', file.values, { ...where, prefix: `${file.path}: ` }),

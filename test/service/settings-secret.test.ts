@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { checkAccess } from '../../src/disk/secret-file.ts';
 import { FilingsError } from '../../src/errors.ts';
-import { readKey, readToken } from '../../src/settings/secrets/source.ts';
+import { readKey, readToken } from '../../src/settings/read-secret.ts';
 import { temporaryFolder, worldOf } from '../settings-world.ts';
 
 const CANARY = 'canary-0123456789';
@@ -176,10 +176,6 @@ describe('from a command', () => {
 
   test.each([
     ['a program that runs on', ['sh', '-c', `echo $$ > "$0"; echo ${CANARY}; exec sleep 600`]],
-    [
-      'a program that runs on with a child',
-      ['sh', '-c', `sh -c 'echo $$ > "$0"; echo ${CANARY}; exec sleep 600' "$0"; true`],
-    ],
     [
       'a program that does not mind SIGTERM',
       ['sh', '-c', `trap "" TERM; echo $$ > "$0"; echo ${CANARY}; while :; do sleep 1; done`],

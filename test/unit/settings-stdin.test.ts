@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { stdinUsersGiven } from '../../src/settings/stdin-users.ts';
+import { stdinUsersGiven } from '../../src/settings/credentials.ts';
 import { requireOneUser } from '../../src/stdio/one-user.ts';
 
 test.each<[Record<string, string>, Record<string, string>, string[]]>([

@@ -4,7 +4,7 @@ import { type Algorithm, algorithmFault, findAlgorithm } from '../../jwt/algorit
 import type { KeyFiles } from '../../jwt/key-file.ts';
 import { LONGEST_TOKEN } from '../../jwt/strict-token.ts';
 import { presentationOf } from '../../session/presentation.ts';
-import { stdinUsersGiven } from '../../settings/stdin-users.ts';
+import { stdinUsersGiven } from '../../settings/credentials.ts';
 import type { Invocation } from '../../spec/invocation.ts';
 import { invited, readAll, readSome } from '../../stdio/input.ts';
 import { requireOneUser } from '../../stdio/one-user.ts';

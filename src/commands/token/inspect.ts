@@ -2,7 +2,7 @@ import { FilingsError } from '../../errors.ts';
 import type { JsonObject } from '../../json.ts';
 import { type Inspection, inspectToken } from '../../jwt/inspect.ts';
 import { writeRecords } from '../../session/records.ts';
-import { stdinUsersGiven } from '../../settings/stdin-users.ts';
+import { stdinUsersGiven } from '../../settings/credentials.ts';
 import type { Flags, Invocation } from '../../spec/invocation.ts';
 import { requireOneUser } from '../../stdio/one-user.ts';
 import { write } from '../../stdio/output.ts';

@@ -2,14 +2,15 @@ import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { replaceFile } from '../../disk/replace-file.ts';
 import { errnoOf, FilingsError } from '../../errors.ts';
+import { isJsonObject } from '../../json.ts';
 import { didYouMean } from '../../spec/nearest.ts';
 import { flagOf } from '../../spec/option.ts';
 import { shellWord } from '../../text.ts';
 import type { World } from '../../world.ts';
 import { defaultLayer, fileLayer, winners } from '../layers.ts';
-import { readSettings } from '../read-values.ts';
-import { faultOf } from '../secrets/source.ts';
-import { type NamedSetting, RECIPE_MEMBERS, SETTINGS } from '../table.ts';
+import { faultOf } from '../read-secret.ts';
+import { readSettings } from '../settings.ts';
+import { type NamedSetting, RECIPE_MEMBERS } from '../table.ts';
 import { readConfigJson } from './json.ts';
 import type { ConfigLocation } from './location.ts';
 import { type ConfigValues, checkConfig, readConfig } from './read.ts';
@@ -62,22 +63,15 @@ function parsedJson({ key, kind }: NamedSetting, text: string): unknown {
 export async function editConfigFile(location: ConfigLocation, edit: Edit, world: World): Promise<void> {
   const { path } = location;
   if (path === undefined) throw noHome();
-  const before = await readConfig(path, world).catch((error: FilingsError) => {
-    if (errnoOf(error.cause) === 'ENOENT') return edit.value === undefined ? {} : newConfig(world);
-    throw error;
+  const before: ConfigValues = await readConfig(path, world).catch((error: FilingsError) => {
+    if (errnoOf(error.cause) !== 'ENOENT') throw error;
+    // Editors look there for what may follow.
+    const $schema = pathToFileURL(join(world.root, 'schema/config.schema.json')).href;
+    return edit.value === undefined ? {} : { $schema };
   });
   const after = edited(before, edit);
   if (edit.value !== undefined) await checkEdit(before, after, edit, path);
-  await replaceFile(path, configText(after), 'name another file with --config');
-}
-
-/** What a config file begins with: editors look there for what may follow. */
-export function newConfig({ root }: Pick<World, 'root'>): ConfigValues {
-  return { $schema: pathToFileURL(join(root, 'schema/config.schema.json')).href };
-}
-
-function configText(config: ConfigValues): string {
-  return `${JSON.stringify(config, undefined, 2)}\n`;
+  await replaceFile(path, `${JSON.stringify(after, undefined, 2)}\n`, 'name another file with --config');
 }
 
 /** Pure: the config with the member set, or taken out; an emptied profile stays. */
@@ -93,20 +87,16 @@ function edited(config: ConfigValues, { profile, spec, member, value }: Edit): C
 /** A setting with its member set or taken out; without the last one it goes itself. */
 function changed(before: unknown, member: string | undefined, value: unknown): unknown {
   if (member === undefined) return value;
-  const isObject = typeof before === 'object' && before !== null && !Array.isArray(before);
-  const after = withMember(isObject ? (before as ConfigValues) : {}, member, value);
+  const after = withMember(isJsonObject(before) ? before : {}, member, value);
   return Object.keys(after).length === 0 ? undefined : after;
 }
 
 function withMember(object: ConfigValues, key: string, value: unknown): ConfigValues {
-  const others = Object.entries(object).filter(([name]) => name !== key);
-  if (value === undefined) return Object.fromEntries(others);
-  // An existing member keeps its place.
-  if (others.length === Object.keys(object).length) return Object.fromEntries([...others, [key, value]]);
-  return Object.fromEntries(Object.entries(object).map(([name, old]) => [name, name === key ? value : old]));
+  if (value !== undefined) return { ...object, [key]: value };
+  return Object.fromEntries(Object.entries(object).filter(([name]) => name !== key));
 }
 
-/** The whole file's form, the new value by itself, and whether it goes with what is beside it. */
+/** The whole file's form, and whether the new value goes with what is beside it. */
 async function checkEdit(before: ConfigValues, after: ConfigValues, edit: Edit, path: string): Promise<void> {
   const { profile, spec, name, value } = edit;
   if (spec.key === 'profile' && profile !== undefined) {
@@ -114,10 +104,6 @@ async function checkEdit(before: ConfigValues, after: ConfigValues, edit: Edit, 
   }
   await checkConfig(after, path, { name, profile, value: spec.secret ? undefined : value });
   if (spec.key === 'profile') requireProfile(String(value), after);
-  const where = { prefix: '', directory: '/' };
-  const defaults = Object.fromEntries(SETTINGS.map((one) => [one.key, one.default]));
-  const alone = { ...defaults, allowHttp: true, [spec.key]: levelOf(after, profile)[spec.key] };
-  readSettings(winners([fileLayer('file', alone, where)]));
   const fault = faultTogether(after, profile);
   // What was wrong before is not this edit's fault.
   if (fault === undefined || fault.message === faultTogether(before, profile)?.message) return;
@@ -125,7 +111,7 @@ async function checkEdit(before: ConfigValues, after: ConfigValues, edit: Edit, 
   throw fault.reworded(fault.message, hint);
 }
 
-/** What is wrong with a level's values together. */
+/** What is wrong with the values of a level. */
 function faultTogether(config: ConfigValues, profile: string | undefined): FilingsError | undefined {
   const where = { prefix: '', directory: '/' };
   const inProfile = profile === undefined ? [] : [fileLayer('profile', levelOf(config, profile), where)];

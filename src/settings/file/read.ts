@@ -1,12 +1,10 @@
-import { lstatSync } from 'node:fs';
-import { dirname } from 'node:path';
 import { checkAccess, readSmallFile } from '../../disk/secret-file.ts';
 import { errnoOf, FilingsError } from '../../errors.ts';
+import { isJsonObject } from '../../json.ts';
 import { nearest } from '../../spec/nearest.ts';
 import { valueError } from '../../spec/values.ts';
 import type { World } from '../../world.ts';
 import { SETTINGS } from '../table.ts';
-import { faultOf } from './fault.ts';
 import { readConfigJson } from './json.ts';
 import type { ConfigLocation } from './location.ts';
 
@@ -56,34 +54,12 @@ export async function readConfig(
   ignored: ReadonlySet<string> = new Set(),
 ): Promise<ConfigValues> {
   const name = `config file ${path}`;
-  refuseForeignLink(path, name, world.uid);
   const { bytes, stats } = await readSmallFile(path, 'config file', world.interrupt, (found) =>
     checkAccess(found, 'trusted', name, path, world.uid),
   );
   const config = withoutIgnored(parseConfig(bytes.toString(), name), ignored);
   if (holdsSecret(config)) checkAccess(stats, 'private', name, path, world.uid);
   return config;
-}
-
-/**
- * Whoever made a link in place of the file chooses among the files that are trusted. The directory itself
- * is not looked at, nor does ssh: whoever can write to it can put nothing there that the user owns.
- */
-function refuseForeignLink(path: string, name: string, uid: number | undefined): void {
-  const stats = orUndefined(() => lstatSync(path));
-  if (uid === undefined || !stats?.isSymbolicLink() || stats.uid === uid || stats.uid === 0) return;
-  throw new FilingsError('config', `${name}: it is another user's symbolic link`, {
-    hint: 'name the file itself with --config, or make the link anew',
-  });
-}
-
-/** What can't be looked at is told by opening it. */
-function orUndefined<T>(look: () => T): T | undefined {
-  try {
-    return look();
-  } catch {
-    return undefined;
-  }
 }
 
 /** An empty file says nothing. */
@@ -97,7 +73,7 @@ function parseConfig(content: string, name: string): ConfigValues {
     const what = [name, ...(at === undefined ? [] : [at])].join(': ');
     throw new FilingsError('config', `${what}: ${why}`, hint === undefined ? {} : { hint });
   }
-  if (isObject(value)) return value;
+  if (isJsonObject(value)) return value;
   throw new FilingsError('config', `${name}: must hold a JSON object`);
 }
 
@@ -116,10 +92,10 @@ export interface Written {
  */
 export async function checkConfig(config: ConfigValues, path: string, written?: Written): Promise<void> {
   // zod is loaded only where there is a file to check.
-  const { configSchema } = await import('./schema.ts');
-  const [issue] = configSchema().safeParse(config).error?.issues ?? [];
-  if (issue === undefined) return;
-  const { at, why, hint } = faultOf(issue);
+  const { findConfigFault } = await import('./check.ts');
+  const fault = findConfigFault(config);
+  if (fault === undefined) return;
+  const { at, why, hint } = fault;
   const top = written?.profile === undefined ? '' : `profiles.${written.profile}.`;
   if (written !== undefined && `${at}.`.startsWith(`${top}${written.name}.`)) {
     const shown = ['string', 'number'].includes(typeof written.value) ? String(written.value) : undefined;
@@ -128,29 +104,22 @@ export async function checkConfig(config: ConfigValues, path: string, written?: 
   throw new FilingsError('config', `config file ${path}: ${at}: ${why}`, hint === undefined ? {} : { hint });
 }
 
+/** The config without some settings, at its top and in its profiles; one that is misspelt is the one that was meant. */
 function withoutIgnored(config: ConfigValues, ignored: ReadonlySet<string>): ConfigValues {
   if (ignored.size === 0) return config;
   const known: readonly string[] = SETTINGS.map(({ key }) => key);
-  // A setting that is misspelt is the one that was meant.
   const isIgnored = (key: string) => ignored.has(known.includes(key) ? key : (nearest(key, known) ?? key));
-  const keep = (value: unknown): unknown =>
-    isObject(value) ? Object.fromEntries(Object.entries(value).filter(([key]) => !isIgnored(key))) : value;
-  const { profiles, ...values } = config;
-  if (!isObject(profiles)) return keep(config) as ConfigValues;
-  const kept = Object.fromEntries(Object.entries(profiles).map(([name, profile]) => [name, keep(profile)]));
-  return { ...(keep(values) as ConfigValues), profiles: kept };
+  const kept = (level: ConfigValues) => Object.fromEntries(Object.entries(level).filter(([key]) => !isIgnored(key)));
+  const profiles = isJsonObject(config.profiles) ? Object.entries(config.profiles) : undefined;
+  if (profiles === undefined) return kept(config);
+  const inProfiles = profiles.map(([name, level]) => [name, isJsonObject(level) ? kept(level) : level]);
+  return { ...kept(config), profiles: Object.fromEntries(inProfiles) };
 }
 
 function holdsSecret(config: ConfigValues): boolean {
-  const records = [config, ...(isObject(config.profiles) ? Object.values(config.profiles).filter(isObject) : [])];
+  const records = [
+    config,
+    ...(isJsonObject(config.profiles) ? Object.values(config.profiles).filter(isJsonObject) : []),
+  ];
   return SETTINGS.some(({ key, secret }) => secret && records.some((record) => Object.hasOwn(record, key)));
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-/** The directory that the file's relative paths are relative to. */
-export function configDirectory(file: ConfigFile): string {
-  return dirname(file.path);
 }

@@ -1,10 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { orAbort } from '../../abort.ts';
-import { systemReason } from '../../disk/system-reason.ts';
-import { errnoOf, FilingsError } from '../../errors.ts';
-import { inSeconds, shortened } from '../../text.ts';
-import type { World } from '../../world.ts';
-import { endProcess } from './end-process.ts';
+import { once } from 'node:events';
+import { setTimeout as setTimeoutPromise } from 'node:timers/promises';
+import { orAbort } from '../abort.ts';
+import { systemReason } from '../disk/system-reason.ts';
+import { errnoOf, FilingsError } from '../errors.ts';
+import { inSeconds, shortened } from '../text.ts';
+import type { World } from '../world.ts';
 
 /** More than a key ever needs. UTF-16 units. */
 const LONGEST_OUTPUT = 65_536;
@@ -14,6 +15,9 @@ const PATIENCE_MS = 30_000;
 const AFTERTHOUGHT_MS = 1000;
 /** As much of stderr as is told, after it was redacted. UTF-16 units. */
 const LONGEST_COMPLAINT = 500;
+
+/** How long it may take to end once it was asked to. */
+const GRACE_MS = 500;
 
 /** What is known of a program when there is nothing more to wait for. */
 interface Heard {
@@ -32,7 +36,7 @@ interface Heard {
 export async function firstLineOf(
   argv: readonly string[],
   what: string,
-  world: Pick<World, 'env' | 'cwd' | 'secrets' | 'kill'>,
+  world: Pick<World, 'env' | 'cwd' | 'secrets'>,
   signal: AbortSignal,
 ): Promise<string> {
   const name = `${what} of apiKeyCommand: ${argv[0]}`;
@@ -48,7 +52,7 @@ export async function firstLineOf(
   } finally {
     child.stdout?.destroy();
     child.stderr?.destroy();
-    await endProcess(child, world);
+    await end(child);
   }
 }
 
@@ -109,4 +113,14 @@ function listen(child: ChildProcess, name: string): Promise<Heard> {
     // read in this turn of the loop or the next.
     child.on('exit', (status, signal) => setImmediate(() => setImmediate(settle, status, signal)));
   });
+}
+
+/** Ends the program, by force where asking is not enough. Not its process group: that has the terminal, where it may ask. */
+async function end(child: ChildProcess): Promise<void> {
+  for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
+    if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
+    const gone = once(child, 'exit');
+    child.kill(signal);
+    await Promise.race([gone, setTimeoutPromise(GRACE_MS, undefined, { ref: false })]);
+  }
 }

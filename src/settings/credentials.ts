@@ -3,8 +3,21 @@ import type { TokenRecipe } from '../jwt/minter.ts';
 import { TIMEOUT } from '../spec/kind.ts';
 import { readAs } from '../spec/option.ts';
 import { valueError } from '../spec/values.ts';
-import { type Given, type Layer, sourceOf } from './layers.ts';
-import type { KeySource, TokenSource } from './settings.ts';
+import { envLayer, flagLayer, type Given, type Layer, sourceOf, winners } from './layers.ts';
+
+/** Where a secret is; reading it is a later, separate step (`read-secret.ts`). */
+export type SecretPlace =
+  | { readonly kind: 'value'; readonly value: string }
+  | { readonly kind: 'file'; readonly path: string }
+  | { readonly kind: 'command'; readonly argv: readonly string[] };
+
+/** Where it was given: `FILINGS_API_KEY`, `--api-key-file`, `/home/me/.config/filings/config.json: apiKey`. */
+interface Source {
+  readonly source: string;
+}
+
+export type KeySource = SecretPlace & Source;
+export type TokenSource = (SecretPlace | { readonly kind: 'recipe'; readonly recipe: TokenRecipe }) & Source;
 
 /** RFC 9110 section 5.1. */
 const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
@@ -94,4 +107,27 @@ function pathOf(given: Given): string {
 function absolute(path: string, { directory, home }: Given): string {
   if (isAbsolute(path)) return path;
   return home && path.startsWith('~/') ? join(home, path.slice(2)) : resolve(directory, path);
+}
+
+interface Credentials {
+  readonly key: KeySource | undefined;
+  readonly token: TokenSource | undefined;
+}
+
+/** Who among the settings reads stdin, as a person would write it. */
+export function stdinUsers({ key, token }: Credentials): readonly string[] {
+  const users: string[] = [];
+  if (key?.kind === 'file' && key.path === '-') users.push('--api-key-file -');
+  if (token?.kind === 'file' && token.path === '-') users.push('--jwt-file -');
+  return users;
+}
+
+/** The same from flags and environment alone, for commands that resolve no settings. Throws `usage`: two of one secret. */
+export function stdinUsersGiven(
+  flags: Readonly<Record<string, string | boolean | undefined>>,
+  env: Readonly<Record<string, string | undefined>>,
+): readonly string[] {
+  // Which directory a path is relative to does not matter here.
+  const given = winners([flagLayer(flags, '/'), envLayer(env, '/')]);
+  return stdinUsers({ key: keyOf(given), token: tokenOf(given) });
 }

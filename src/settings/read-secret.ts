@@ -1,9 +1,9 @@
-import { readSecretFile } from '../../disk/secret-file.ts';
-import { FilingsError } from '../../errors.ts';
-import { requireSecretSize } from '../../secrets.ts';
-import { readAll } from '../../stdio/input.ts';
-import type { World } from '../../world.ts';
-import type { SecretPlace } from '../settings.ts';
+import { readSecretFile } from '../disk/secret-file.ts';
+import { FilingsError } from '../errors.ts';
+import { requireSecretSize } from '../secrets.ts';
+import { readAll } from '../stdio/input.ts';
+import type { World } from '../world.ts';
+import type { SecretPlace } from './credentials.ts';
 
 const TOKEN = 'JWT';
 
@@ -44,7 +44,7 @@ async function rawSecret(source: SecretPlace, what: string, world: World, signal
     case 'value':
       return source.value;
     case 'command': {
-      const { firstLineOf } = await import('./program.ts');
+      const { firstLineOf } = await import('./key-command.ts');
       return firstLineOf(source.argv, what, world, signal);
     }
     case 'file': {

@@ -1,5 +1,5 @@
-import type { World } from '../../world.ts';
-import { type NamedSetting, SETTINGS } from '../table.ts';
+import type { World } from '../world.ts';
+import { type NamedSetting, SETTINGS } from './table.ts';
 
 // Whatever goes wrong from here on, these are not in the text about it.
 
