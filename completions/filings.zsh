@@ -49,6 +49,7 @@ _filings() {
     '(--max-retry-after)--max-retry-after=''[a longer wait asked for by the service ends the run instead]:DURATION: ' \
     '(-j --jobs)'{-j+,--jobs=}'[files transferred at the same time]:N: ' \
     '(--rate)--rate=''[requests a second or a minute, over all jobs]:N/s|N/m: ' \
+    '(--page-size)--page-size=''[read listings page by page, N records each]:N: ' \
     '(--color)--color=''[colours; auto decides per stream (auto, always or never)]:WHEN:(auto always never)' \
     '(--progress)--progress=''[auto\: a bar on a terminal, otherwise a line per finished file (auto, bar, plain or none)]:HOW:(auto bar plain none)' \
     '(--error-format)--error-format=''[how errors are written to stderr (text or json)]:FORMAT:(text json)' \
@@ -101,6 +102,7 @@ _filings_list() {
     '(--max-retry-after)--max-retry-after=''[a longer wait asked for by the service ends the run instead]:DURATION: ' \
     '(-j --jobs)'{-j+,--jobs=}'[files transferred at the same time]:N: ' \
     '(--rate)--rate=''[requests a second or a minute, over all jobs]:N/s|N/m: ' \
+    '(--page-size)--page-size=''[read listings page by page, N records each]:N: ' \
     '(--color)--color=''[colours; auto decides per stream (auto, always or never)]:WHEN:(auto always never)' \
     '(--progress)--progress=''[auto\: a bar on a terminal, otherwise a line per finished file (auto, bar, plain or none)]:HOW:(auto bar plain none)' \
     '(--error-format)--error-format=''[how errors are written to stderr (text or json)]:FORMAT:(text json)' \
@@ -119,6 +121,7 @@ _filings_download() {
     '*--include=''[the files of the listing that match (repeatable)]:GLOB: ' \
     '*--exclude=''[but none that match (repeatable)]:GLOB: ' \
     '(-i --input)'{-i+,--input=}'[filings or files, one a line; - is stdin]:FILE:_files' \
+    '*--query=''[add a parameter to the listing'\''s request (repeatable)]:NAME=VALUE: ' \
     '(--if-exists)--if-exists=''[if there\: skip, overwrite or error]:WHAT:(skip overwrite error)' \
     '(-n --dry-run)'{-n,--dry-run}'[say what would be downloaded, and how much]' \
     '(--sha256)--sha256=''[what one file must hash to]:HEX: ' \
@@ -149,6 +152,7 @@ _filings_download() {
     '(--max-retry-after)--max-retry-after=''[a longer wait asked for by the service ends the run instead]:DURATION: ' \
     '(-j --jobs)'{-j+,--jobs=}'[files transferred at the same time]:N: ' \
     '(--rate)--rate=''[requests a second or a minute, over all jobs]:N/s|N/m: ' \
+    '(--page-size)--page-size=''[read listings page by page, N records each]:N: ' \
     '(--color)--color=''[colours; auto decides per stream (auto, always or never)]:WHEN:(auto always never)' \
     '(--progress)--progress=''[auto\: a bar on a terminal, otherwise a line per finished file (auto, bar, plain or none)]:HOW:(auto bar plain none)' \
     '(--error-format)--error-format=''[how errors are written to stderr (text or json)]:FORMAT:(text json)' \
@@ -180,6 +184,7 @@ _filings_verify() {
     '(--max-retry-after)--max-retry-after=''[a longer wait asked for by the service ends the run instead]:DURATION: ' \
     '(-j --jobs)'{-j+,--jobs=}'[files transferred at the same time]:N: ' \
     '(--rate)--rate=''[requests a second or a minute, over all jobs]:N/s|N/m: ' \
+    '(--page-size)--page-size=''[read listings page by page, N records each]:N: ' \
     '(--color)--color=''[colours; auto decides per stream (auto, always or never)]:WHEN:(auto always never)' \
     '(--progress)--progress=''[auto\: a bar on a terminal, otherwise a line per finished file (auto, bar, plain or none)]:HOW:(auto bar plain none)' \
     '(--error-format)--error-format=''[how errors are written to stderr (text or json)]:FORMAT:(text json)' \
@@ -231,6 +236,7 @@ _filings_token() {
     '(--max-retry-after)--max-retry-after=''[a longer wait asked for by the service ends the run instead]:DURATION: ' \
     '(-j --jobs)'{-j+,--jobs=}'[files transferred at the same time]:N: ' \
     '(--rate)--rate=''[requests a second or a minute, over all jobs]:N/s|N/m: ' \
+    '(--page-size)--page-size=''[read listings page by page, N records each]:N: ' \
     '(--color)--color=''[colours; auto decides per stream (auto, always or never)]:WHEN:(auto always never)' \
     '(--progress)--progress=''[auto\: a bar on a terminal, otherwise a line per finished file (auto, bar, plain or none)]:HOW:(auto bar plain none)' \
     '(--error-format)--error-format=''[how errors are written to stderr (text or json)]:FORMAT:(text json)' \
@@ -286,6 +292,7 @@ _filings_token_sign() {
     '(--max-retry-after)--max-retry-after=''[a longer wait asked for by the service ends the run instead]:DURATION: ' \
     '(-j --jobs)'{-j+,--jobs=}'[files transferred at the same time]:N: ' \
     '(--rate)--rate=''[requests a second or a minute, over all jobs]:N/s|N/m: ' \
+    '(--page-size)--page-size=''[read listings page by page, N records each]:N: ' \
     '(--color)--color=''[colours; auto decides per stream (auto, always or never)]:WHEN:(auto always never)' \
     '(--progress)--progress=''[auto\: a bar on a terminal, otherwise a line per finished file (auto, bar, plain or none)]:HOW:(auto bar plain none)' \
     '(--error-format)--error-format=''[how errors are written to stderr (text or json)]:FORMAT:(text json)' \
@@ -315,6 +322,7 @@ _filings_token_inspect() {
     '(--max-retry-after)--max-retry-after=''[a longer wait asked for by the service ends the run instead]:DURATION: ' \
     '(-j --jobs)'{-j+,--jobs=}'[files transferred at the same time]:N: ' \
     '(--rate)--rate=''[requests a second or a minute, over all jobs]:N/s|N/m: ' \
+    '(--page-size)--page-size=''[read listings page by page, N records each]:N: ' \
     '(--color)--color=''[colours; auto decides per stream (auto, always or never)]:WHEN:(auto always never)' \
     '(--progress)--progress=''[auto\: a bar on a terminal, otherwise a line per finished file (auto, bar, plain or none)]:HOW:(auto bar plain none)' \
     '(--error-format)--error-format=''[how errors are written to stderr (text or json)]:FORMAT:(text json)' \
@@ -351,6 +359,7 @@ _filings_token_verify() {
     '(--max-retry-after)--max-retry-after=''[a longer wait asked for by the service ends the run instead]:DURATION: ' \
     '(-j --jobs)'{-j+,--jobs=}'[files transferred at the same time]:N: ' \
     '(--rate)--rate=''[requests a second or a minute, over all jobs]:N/s|N/m: ' \
+    '(--page-size)--page-size=''[read listings page by page, N records each]:N: ' \
     '(--color)--color=''[colours; auto decides per stream (auto, always or never)]:WHEN:(auto always never)' \
     '(--progress)--progress=''[auto\: a bar on a terminal, otherwise a line per finished file (auto, bar, plain or none)]:HOW:(auto bar plain none)' \
     '(--error-format)--error-format=''[how errors are written to stderr (text or json)]:FORMAT:(text json)' \
@@ -385,6 +394,7 @@ _filings_token_keygen() {
     '(--max-retry-after)--max-retry-after=''[a longer wait asked for by the service ends the run instead]:DURATION: ' \
     '(-j --jobs)'{-j+,--jobs=}'[files transferred at the same time]:N: ' \
     '(--rate)--rate=''[requests a second or a minute, over all jobs]:N/s|N/m: ' \
+    '(--page-size)--page-size=''[read listings page by page, N records each]:N: ' \
     '(--color)--color=''[colours; auto decides per stream (auto, always or never)]:WHEN:(auto always never)' \
     '(--progress)--progress=''[auto\: a bar on a terminal, otherwise a line per finished file (auto, bar, plain or none)]:HOW:(auto bar plain none)' \
     '(--error-format)--error-format=''[how errors are written to stderr (text or json)]:FORMAT:(text json)' \
@@ -419,6 +429,7 @@ _filings_serve() {
     '(--max-retry-after)--max-retry-after=''[a longer wait asked for by the service ends the run instead]:DURATION: ' \
     '(-j --jobs)'{-j+,--jobs=}'[files transferred at the same time]:N: ' \
     '(--rate)--rate=''[requests a second or a minute, over all jobs]:N/s|N/m: ' \
+    '(--page-size)--page-size=''[read listings page by page, N records each]:N: ' \
     '(--color)--color=''[colours; auto decides per stream (auto, always or never)]:WHEN:(auto always never)' \
     '(--progress)--progress=''[auto\: a bar on a terminal, otherwise a line per finished file (auto, bar, plain or none)]:HOW:(auto bar plain none)' \
     '(--error-format)--error-format=''[how errors are written to stderr (text or json)]:FORMAT:(text json)' \
@@ -458,6 +469,7 @@ _filings_config() {
     '(--max-retry-after)--max-retry-after=''[a longer wait asked for by the service ends the run instead]:DURATION: ' \
     '(-j --jobs)'{-j+,--jobs=}'[files transferred at the same time]:N: ' \
     '(--rate)--rate=''[requests a second or a minute, over all jobs]:N/s|N/m: ' \
+    '(--page-size)--page-size=''[read listings page by page, N records each]:N: ' \
     '(--color)--color=''[colours; auto decides per stream (auto, always or never)]:WHEN:(auto always never)' \
     '(--progress)--progress=''[auto\: a bar on a terminal, otherwise a line per finished file (auto, bar, plain or none)]:HOW:(auto bar plain none)' \
     '(--error-format)--error-format=''[how errors are written to stderr (text or json)]:FORMAT:(text json)' \
@@ -502,6 +514,7 @@ _filings_config_list() {
     '(--max-retry-after)--max-retry-after=''[a longer wait asked for by the service ends the run instead]:DURATION: ' \
     '(-j --jobs)'{-j+,--jobs=}'[files transferred at the same time]:N: ' \
     '(--rate)--rate=''[requests a second or a minute, over all jobs]:N/s|N/m: ' \
+    '(--page-size)--page-size=''[read listings page by page, N records each]:N: ' \
     '(--color)--color=''[colours; auto decides per stream (auto, always or never)]:WHEN:(auto always never)' \
     '(--progress)--progress=''[auto\: a bar on a terminal, otherwise a line per finished file (auto, bar, plain or none)]:HOW:(auto bar plain none)' \
     '(--error-format)--error-format=''[how errors are written to stderr (text or json)]:FORMAT:(text json)' \
@@ -530,13 +543,14 @@ _filings_config_get() {
     '(--max-retry-after)--max-retry-after=''[a longer wait asked for by the service ends the run instead]:DURATION: ' \
     '(-j --jobs)'{-j+,--jobs=}'[files transferred at the same time]:N: ' \
     '(--rate)--rate=''[requests a second or a minute, over all jobs]:N/s|N/m: ' \
+    '(--page-size)--page-size=''[read listings page by page, N records each]:N: ' \
     '(--color)--color=''[colours; auto decides per stream (auto, always or never)]:WHEN:(auto always never)' \
     '(--progress)--progress=''[auto\: a bar on a terminal, otherwise a line per finished file (auto, bar, plain or none)]:HOW:(auto bar plain none)' \
     '(--error-format)--error-format=''[how errors are written to stderr (text or json)]:FORMAT:(text json)' \
     '(-q --quiet)'{-q,--quiet}'[only errors]' \
     '(-v --verbose)'{-v,--verbose}'[requests, answers and waits, with every secret redacted]' \
     '(-h --help)'{-h,--help}'[show help\: -h on one screen, --help all of it]' \
-    '1:KEY:(profile base-url api-key api-key-file api-key-command key-in key-header basic-user jwt-file jwt jwt.key-file jwt.secret-file jwt.alg jwt.kid jwt.sub jwt.name jwt.lifetime allow-http connect-timeout idle-timeout deadline retries max-retry-after jobs rate color progress error-format)'
+    '1:KEY:(profile base-url api-key api-key-file api-key-command key-in key-header basic-user jwt-file jwt jwt.key-file jwt.secret-file jwt.alg jwt.kid jwt.sub jwt.name jwt.lifetime allow-http connect-timeout idle-timeout deadline retries max-retry-after jobs rate page-size color progress error-format)'
 }
 
 _filings_config_set() {
@@ -559,13 +573,14 @@ _filings_config_set() {
     '(--max-retry-after)--max-retry-after=''[a longer wait asked for by the service ends the run instead]:DURATION: ' \
     '(-j --jobs)'{-j+,--jobs=}'[files transferred at the same time]:N: ' \
     '(--rate)--rate=''[requests a second or a minute, over all jobs]:N/s|N/m: ' \
+    '(--page-size)--page-size=''[read listings page by page, N records each]:N: ' \
     '(--color)--color=''[colours; auto decides per stream (auto, always or never)]:WHEN:(auto always never)' \
     '(--progress)--progress=''[auto\: a bar on a terminal, otherwise a line per finished file (auto, bar, plain or none)]:HOW:(auto bar plain none)' \
     '(--error-format)--error-format=''[how errors are written to stderr (text or json)]:FORMAT:(text json)' \
     '(-q --quiet)'{-q,--quiet}'[only errors]' \
     '(-v --verbose)'{-v,--verbose}'[requests, answers and waits, with every secret redacted]' \
     '(-h --help)'{-h,--help}'[show help\: -h on one screen, --help all of it]' \
-    '1:KEY:(profile base-url api-key api-key-file api-key-command key-in key-header basic-user jwt-file jwt jwt.key-file jwt.secret-file jwt.alg jwt.kid jwt.sub jwt.name jwt.lifetime allow-http connect-timeout idle-timeout deadline retries max-retry-after jobs rate color progress error-format)' \
+    '1:KEY:(profile base-url api-key api-key-file api-key-command key-in key-header basic-user jwt-file jwt jwt.key-file jwt.secret-file jwt.alg jwt.kid jwt.sub jwt.name jwt.lifetime allow-http connect-timeout idle-timeout deadline retries max-retry-after jobs rate page-size color progress error-format)' \
     '2:VALUE: '
 }
 
@@ -589,13 +604,14 @@ _filings_config_unset() {
     '(--max-retry-after)--max-retry-after=''[a longer wait asked for by the service ends the run instead]:DURATION: ' \
     '(-j --jobs)'{-j+,--jobs=}'[files transferred at the same time]:N: ' \
     '(--rate)--rate=''[requests a second or a minute, over all jobs]:N/s|N/m: ' \
+    '(--page-size)--page-size=''[read listings page by page, N records each]:N: ' \
     '(--color)--color=''[colours; auto decides per stream (auto, always or never)]:WHEN:(auto always never)' \
     '(--progress)--progress=''[auto\: a bar on a terminal, otherwise a line per finished file (auto, bar, plain or none)]:HOW:(auto bar plain none)' \
     '(--error-format)--error-format=''[how errors are written to stderr (text or json)]:FORMAT:(text json)' \
     '(-q --quiet)'{-q,--quiet}'[only errors]' \
     '(-v --verbose)'{-v,--verbose}'[requests, answers and waits, with every secret redacted]' \
     '(-h --help)'{-h,--help}'[show help\: -h on one screen, --help all of it]' \
-    '1:KEY:(profile base-url api-key api-key-file api-key-command key-in key-header basic-user jwt-file jwt jwt.key-file jwt.secret-file jwt.alg jwt.kid jwt.sub jwt.name jwt.lifetime allow-http connect-timeout idle-timeout deadline retries max-retry-after jobs rate color progress error-format)'
+    '1:KEY:(profile base-url api-key api-key-file api-key-command key-in key-header basic-user jwt-file jwt jwt.key-file jwt.secret-file jwt.alg jwt.kid jwt.sub jwt.name jwt.lifetime allow-http connect-timeout idle-timeout deadline retries max-retry-after jobs rate page-size color progress error-format)'
 }
 
 _filings_config_path() {
@@ -618,6 +634,7 @@ _filings_config_path() {
     '(--max-retry-after)--max-retry-after=''[a longer wait asked for by the service ends the run instead]:DURATION: ' \
     '(-j --jobs)'{-j+,--jobs=}'[files transferred at the same time]:N: ' \
     '(--rate)--rate=''[requests a second or a minute, over all jobs]:N/s|N/m: ' \
+    '(--page-size)--page-size=''[read listings page by page, N records each]:N: ' \
     '(--color)--color=''[colours; auto decides per stream (auto, always or never)]:WHEN:(auto always never)' \
     '(--progress)--progress=''[auto\: a bar on a terminal, otherwise a line per finished file (auto, bar, plain or none)]:HOW:(auto bar plain none)' \
     '(--error-format)--error-format=''[how errors are written to stderr (text or json)]:FORMAT:(text json)' \
@@ -647,6 +664,7 @@ _filings_config_check() {
     '(--max-retry-after)--max-retry-after=''[a longer wait asked for by the service ends the run instead]:DURATION: ' \
     '(-j --jobs)'{-j+,--jobs=}'[files transferred at the same time]:N: ' \
     '(--rate)--rate=''[requests a second or a minute, over all jobs]:N/s|N/m: ' \
+    '(--page-size)--page-size=''[read listings page by page, N records each]:N: ' \
     '(--color)--color=''[colours; auto decides per stream (auto, always or never)]:WHEN:(auto always never)' \
     '(--progress)--progress=''[auto\: a bar on a terminal, otherwise a line per finished file (auto, bar, plain or none)]:HOW:(auto bar plain none)' \
     '(--error-format)--error-format=''[how errors are written to stderr (text or json)]:FORMAT:(text json)' \
@@ -676,6 +694,7 @@ _filings_completion() {
     '(--max-retry-after)--max-retry-after=''[a longer wait asked for by the service ends the run instead]:DURATION: ' \
     '(-j --jobs)'{-j+,--jobs=}'[files transferred at the same time]:N: ' \
     '(--rate)--rate=''[requests a second or a minute, over all jobs]:N/s|N/m: ' \
+    '(--page-size)--page-size=''[read listings page by page, N records each]:N: ' \
     '(--color)--color=''[colours; auto decides per stream (auto, always or never)]:WHEN:(auto always never)' \
     '(--progress)--progress=''[auto\: a bar on a terminal, otherwise a line per finished file (auto, bar, plain or none)]:HOW:(auto bar plain none)' \
     '(--error-format)--error-format=''[how errors are written to stderr (text or json)]:FORMAT:(text json)' \
@@ -705,6 +724,7 @@ _filings_help() {
     '(--max-retry-after)--max-retry-after=''[a longer wait asked for by the service ends the run instead]:DURATION: ' \
     '(-j --jobs)'{-j+,--jobs=}'[files transferred at the same time]:N: ' \
     '(--rate)--rate=''[requests a second or a minute, over all jobs]:N/s|N/m: ' \
+    '(--page-size)--page-size=''[read listings page by page, N records each]:N: ' \
     '(--color)--color=''[colours; auto decides per stream (auto, always or never)]:WHEN:(auto always never)' \
     '(--progress)--progress=''[auto\: a bar on a terminal, otherwise a line per finished file (auto, bar, plain or none)]:HOW:(auto bar plain none)' \
     '(--error-format)--error-format=''[how errors are written to stderr (text or json)]:FORMAT:(text json)' \

@@ -4,13 +4,21 @@ import { type Meanwhile, retrying } from '../http/retry/attempts.ts';
 import type { AccessionNumber } from './accession.ts';
 import { readAtMost } from './bounded.ts';
 import type { ClientOptions } from './client-options.ts';
-import { type ListedFile, readListing } from './listing/listing.ts';
+import { type ListedFile, type ListingAnswer, type Page, readListing } from './listing/listing.ts';
+import { type Ask, type Parameter, readAllPages } from './listing/pages.ts';
 import { repeated } from './problem/problem.ts';
 import { Requests, type ServiceAnswer } from './requests.ts';
 import { Unwelcome } from './unwelcome.ts';
 
 /** A listing is metadata; more than this is something else. Bytes. */
 const LARGEST_LISTING = 16 << 20;
+
+/** What is asked for beside the accession number. */
+export interface ListingParameters {
+  readonly query: readonly Parameter[];
+  /** Records of a page; undefined: as many as the service gives. */
+  readonly pageSize: number | undefined;
+}
 
 /** The two endpoints of the service (contract part 4). */
 export class ServiceClient {
@@ -77,37 +85,51 @@ export class ServiceClient {
     return answer;
   }
 
-  /** The files of a filing, tried again as a download is. Throws `integrity` for an answer that is no listing. */
+  /**
+   * All files of a filing, each request tried again as a download is. Throws `integrity` for an answer that is no listing,
+   * and for a listing that is a part.
+   */
   async listFiles(
     accession: AccessionNumber,
-    query: readonly (readonly [name: string, value: string])[],
+    { query, pageSize }: ListingParameters,
     signal: AbortSignal,
     onSetback?: Meanwhile['onSetback'],
   ): Promise<readonly ListedFile[]> {
+    const ask: Ask = (paging, page) => this.listPage(accession, [...query, ...paging], signal, { page, onSetback });
+    return readAllPages(ask, pageSize, accession);
+  }
+
+  /** What one request brings of a listing, which may be a part. Throws as `listFiles`. */
+  async listPage(
+    accession: AccessionNumber,
+    query: readonly Parameter[],
+    signal: AbortSignal,
+    { page, onSetback }: { readonly page?: number | undefined; readonly onSetback?: Meanwhile['onSetback'] } = {},
+  ): Promise<Page> {
     const url = this.#resource('filings', [['accession_no', accession], ...query]);
     const subject = { accession };
     const attempt = () =>
       this.#fetchListing(url, subject, signal).catch((error) => {
         throw about(subject, error);
       });
-    const body = await this.retrying(attempt, signal, { onSetback });
+    const answer = await this.retrying(attempt, signal, { onSetback });
     try {
-      return readListing(body, accession);
+      return readListing({ ...answer, page }, accession);
     } catch (error) {
-      // Reading has taken its time: a signal that came meanwhile is why it ends.
+      // Reading may take its time: a signal that came meanwhile is why it ends.
       await takeTurn(signal);
       if (!(error instanceof FilingsError && error.hint)) throw error;
       throw error.reworded(error.message, { hint: repeated(error.hint, this.#options.again) });
     }
   }
 
-  async #fetchListing(url: URL, subject: Subject, signal: AbortSignal): Promise<Buffer> {
+  async #fetchListing(url: URL, subject: Subject, signal: AbortSignal): Promise<Omit<ListingAnswer, 'page'>> {
     const answer = await this.#requests.follow(url, {}, signal);
     if (answer.status !== 200) throw await this.#unwelcome.errorFrom(answer, subject, signal);
     await this.#unwelcome.refuseDisguise(answer, subject, signal);
     const body = await readAtMost(answer, LARGEST_LISTING, subject);
     this.#options.meter?.came(body.length);
-    return body;
+    return { body, link: answer.headers.link };
   }
 
   #resource(name: 'download' | 'filings', query: readonly (readonly [string, string])[]): URL {

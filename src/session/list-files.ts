@@ -1,21 +1,24 @@
+import { FilingsError } from '../errors.ts';
 import type { Setback } from '../http/retry/attempts.ts';
 import type { AccessionNumber } from '../service/accession.ts';
 import type { ListedFile } from '../service/listing/listing.ts';
+import type { Parameter } from '../service/listing/pages.ts';
 import type { FileProgress } from '../terminal/progress/progress.ts';
 import { setbackWait } from '../transfer/report.ts';
 import type { Session } from './session.ts';
 
 export interface Listing {
-  readonly query?: readonly (readonly [name: string, value: string])[];
+  /** Further parameters of the request. */
+  readonly query: readonly Parameter[];
   readonly signal: AbortSignal;
   readonly onSetback?: (setback: Setback) => void;
 }
 
-/** The files of a filing; each wait for them is shown. Throws as `ServiceClient.listFiles`. */
+/** All files of a filing; each wait for them is shown. Throws as `ServiceClient.listFiles`. */
 export async function listFiles(
-  { client, progress }: Pick<Session, 'client' | 'progress'>,
+  { client, progress, settings }: Pick<Session, 'client' | 'progress' | 'settings'>,
   accession: AccessionNumber,
-  { query = [], signal, onSetback }: Listing,
+  { query, signal, onSetback }: Listing,
 ): Promise<readonly ListedFile[]> {
   let shown: FileProgress | undefined;
   const wait = (setback: Setback) => {
@@ -24,8 +27,28 @@ export async function listFiles(
     shown.wait(setbackWait(setback));
   };
   try {
-    return await client.listFiles(accession, query, signal, wait);
+    return await client.listFiles(accession, { query, pageSize: settings.pageSize }, signal, wait);
   } finally {
     shown?.finish();
   }
+}
+
+/** Parameters that have a place of their own, and what to use. */
+const OWN_PLACE: Readonly<Record<string, string>> = {
+  accession_no: 'name the filing as an argument',
+  page_size: 'use --page-size N',
+  page_number: 'use --page-size N, which reads all pages',
+};
+
+/** The values of `--query`. Throws `usage`. */
+export function readQuery(texts: readonly string[]): readonly Parameter[] {
+  return texts.map((text) => {
+    const [, name, value] = /^([^=]+)=(.*)$/s.exec(text) ?? [];
+    if (name === undefined || value === undefined) {
+      throw new FilingsError('usage', '--query: the value is not NAME=VALUE', { hint: 'such as --query form=10-K' });
+    }
+    const hint = Object.hasOwn(OWN_PLACE, name) ? OWN_PLACE[name] : undefined;
+    if (hint !== undefined) throw new FilingsError('usage', `--query cannot set ${name}`, { hint });
+    return [name, value];
+  });
 }

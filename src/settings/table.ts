@@ -239,6 +239,13 @@ export const TABLE = settings({
     inFile: true,
     help: 'requests a second or a minute, over all jobs',
   },
+  pageSize: {
+    kind: count(1, 100_000, 100),
+    value: 'N',
+    env: 'FILINGS_PAGE_SIZE',
+    inFile: true,
+    help: 'read listings page by page, N records each',
+  },
   color: {
     kind: choice('auto', 'always', 'never'),
     value: 'WHEN',

@@ -130,12 +130,12 @@ describe('the output of filings list', () => {
       '--exclude',
       '*.xml',
       '--query',
-      'page_size=200',
+      'form=8-K',
       '--query',
       'q=a=b&c',
     ];
     expect((await list(args)).stdout).toBe('a.htm\nb.htm\n');
-    expect(targets).toEqual([`/v1/filings?accession_no=${A}&page_size=200&q=a%3Db%26c`]);
+    expect(targets).toEqual([`/v1/filings?accession_no=${A}&form=8-K&q=a%3Db%26c`]);
   });
 
   it('comes from the sandbox too', async () => {
@@ -181,6 +181,43 @@ describe('--input', () => {
     expect(stderr).toMatch(message);
     expect(exitCode).toBe(2);
     expect(targets).toEqual([]);
+  });
+});
+
+describe('a listing of several pages', () => {
+  const paged: Answer = ({ url = '' }, response, accession) => {
+    const { page_size: size, page_number: page } = Object.fromEntries(new URL(url, 'http://service').searchParams);
+    const all = Array.from({ length: 23 }, (_, i) => ({ accession_no: accession, file_name: `f${i}.htm` }));
+    const end = Number(page ?? 1) * Number(size ?? 20);
+    const data = all.slice(end - Number(size ?? 20), end);
+    response.end(JSON.stringify(accession === A ? { data } : { data, has_more: end < 23 }));
+  };
+
+  it('is followed up where it may be a first page', async () => {
+    const { list, targets } = await service(paged);
+    const { stdout, exitCode } = await list([A, '--query', 'x=y']);
+    expect([stdout.trimEnd().split('\n').length, exitCode]).toEqual([23, 0]);
+    const asked = `/v1/filings?accession_no=${A}&x=y`;
+    expect(targets).toEqual([asked, `${asked}&page_size=20&page_number=2`, `${asked}&page_size=20&page_number=1`]);
+  });
+
+  it('is an error where it says so, which --page-size mends', async () => {
+    const { list } = await service(paged);
+    const part = await list([B]);
+    expect([part.stdout, part.exitCode]).toEqual(['', 9]);
+    expect(part.stderr).toMatch(
+      /incomplete: 20 records came, and has_more says that there is more\n {2}hint: .*--page-size 100/,
+    );
+    const whole = await list([B, '--page-size', '10']);
+    expect([whole.stdout.trimEnd().split('\n').length, whole.exitCode]).toEqual([23, 0]);
+  });
+
+  it('Link: rel="next" is a sign, too', async () => {
+    const { list } = await service((_request, response) =>
+      response.setHeader('Link', '</2>; rel="next"').end('["a.htm"]'),
+    );
+    const { stderr, exitCode } = await list([A]);
+    expect([stderr, exitCode]).toEqual([expect.stringContaining('Link: rel="next" says that there is more'), 9]);
   });
 });
 
@@ -259,8 +296,11 @@ describe('the exit status', () => {
     [['0001234567-24000001'], /is not an accession number\n {2}hint: did you mean 0001234567-24-000001\?/],
     [[A, '--query', 'x'], /--query: the value is not NAME=VALUE/],
     [[A, '--query', '=x'], /--query: the value is not NAME=VALUE/],
-    [[A, '--query', 'accession_no=x'], /sent already/],
-    [[A, '-l', '--json'], /--long and --json: they exclude each other/],
+    [[A, '--query', 'accession_no=x'], /--query cannot set accession_no\n {2}hint: name the filing/],
+    [[A, '--query', 'page_size=5'], /--query cannot set page_size\n {2}hint: use --page-size N/],
+    [[A, '--query', 'page_number=5'], /--query cannot set page_number/],
+    [[A, '--page-size', '0'], /--page-size/],
+    [[A, '-l', '--json'], /--long cannot be used with --json/],
     [[A, '--include', ''], /--include '': it is empty/],
   ])('of %j is 2', async (args, message) => {
     const { stderr, exitCode } = await list(args, { env: { FILINGS_BASE_URL: 'http://127.0.0.1:1' } });

@@ -112,7 +112,7 @@ export async function startRun(url: string, options: RunOptions = {}): Promise<R
         signal,
         SILENT,
       ),
-    list: () => client.listFiles(ACCESSION, [], signal),
+    list: () => client.listFiles(ACCESSION, { query: [], pageSize: undefined }, signal),
     names: () => readdir(directory),
   };
 }

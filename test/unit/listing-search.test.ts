@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { parseAccession } from '../../src/service/accession.ts';
-import { readListing } from '../../src/service/listing/listing.ts';
-import { findFiles } from '../../src/service/listing/search.ts';
+import { findRecords } from '../../src/service/listing/search.ts';
 
 const accession = parseAccession('0001234567-24-000001');
 
@@ -102,7 +101,7 @@ describe('the work of a search grows no faster than the data', () => {
   ])('%s', (_shape, make) => {
     const reads = (size: number) => {
       const data = counted(make(size));
-      findFiles(data.value, accession);
+      findRecords(data.value, accession);
       return data.reads();
     };
     expect(reads(2000)).toBeLessThan(12 * reads(200));
@@ -117,25 +116,9 @@ describe('the work of a search grows no faster than the data', () => {
           many(100, () => ({ data: [{}] })),
         ),
       );
-      findFiles(data.value, accession);
+      findRecords(data.value, accession);
       return data.reads();
     };
     expect(reads(10)).toBeLessThan(2 * reads(5));
-  });
-});
-
-describe('a listing beyond all bounds', () => {
-  it('nested deeper than 100 levels is refused', () => {
-    const body = `[{"name":"a.htm","deep":${'['.repeat(100)}${']'.repeat(100)}}]`;
-    expect(() => readListing(Buffer.from(body), accession)).toThrow(
-      /it is JSON that is nested more than 100 levels deep$/,
-    );
-  });
-
-  it('has names, but none of over 1000 bytes', () => {
-    const longest = `${'é'.repeat(498)}.htm`;
-    const names = [`${longest}l`, longest, 'x'.repeat(400_000), 'a.htm'];
-    const listed = readListing(Buffer.from(JSON.stringify(names)), accession);
-    expect(listed.map((file) => file.file_name)).toEqual([longest, 'a.htm']);
   });
 });

@@ -8,8 +8,13 @@ const asked = '0001234567-24-000001';
 const other = '0001234567-24-000002';
 const accession = parseAccession(asked);
 
+function readPage(body: unknown, more: { link?: string; page?: number } = {}) {
+  const text = typeof body === 'string' ? body : JSON.stringify(body);
+  return readListing({ body: Buffer.from(text), ...more }, accession);
+}
+
 function read(body: unknown) {
-  return readListing(Buffer.from(typeof body === 'string' ? body : JSON.stringify(body)), accession);
+  return readPage(body).files;
 }
 
 function names(body: unknown): string[] {
@@ -73,6 +78,23 @@ describe('the names of a listing', () => {
     ['documents without a name', [{ name: '' }, { name: null, size: 3 }, '', { name: 'a.htm' }], ['a.htm']],
     ['only documents without a name', [{ file_name: null }], []],
     ['odd entries', [null, 5, true, [], 'a.htm', {}], ['a.htm']],
+    ['two lists', { documents: ['a.htm'], attachments: [{ name: 'b.htm' }] }, ['a.htm', 'b.htm']],
+    [
+      'lists of any names',
+      { main: [{ file_name: 'a.htm' }], x: [{ filename: 'b.htm' }], tags: ['10-K'] },
+      ['a.htm', 'b.htm'],
+    ],
+    [
+      'a file and its attachments',
+      { file_name: 'a.htm', attachments: ['b.htm'], links: [{ name: 'self' }] },
+      ['a.htm', 'b.htm'],
+    ],
+    ['an error that is none', { error: null, errors: [], status: 'ok', data: ['a.htm'] }, ['a.htm']],
+    [
+      'a name of 1000 bytes, and none of more',
+      [`${'é'.repeat(498)}.htm`, `${'é'.repeat(498)}.html`],
+      [`${'é'.repeat(498)}.htm`],
+    ],
     ['a byte-order mark', '\ufeff["a.htm"]', ['a.htm']],
     [
       'names that need care',
@@ -148,8 +170,19 @@ describe('what can not be read', () => {
     ['null', 'null', /it is null, not a list/],
     ['a string', '"a.htm"', /it is string, not a list: a\.htm$/],
     ['an empty object', '{}', /it is an object without members/],
-    ['an error', '{"error":"bad key"}', /it is an object with the members error, without file names: bad key$/],
-    ['an error of no text', '{"error":{"code":1}}', /it is an object with the members error, without file names$/],
+    ['an error', '{"error":"bad key"}', /it is an object with the members error, which reports an error: bad key$/],
+    ['an error of no text', '{"error":{"code":1}}', /it is an object with the members error, which reports an error$/],
+    [
+      'an error beside an empty list',
+      '{"error":"Quota exceeded","data":[]}',
+      /it is an object with the members error, data, which reports an error: Quota exceeded$/,
+    ],
+    [
+      'an error beside files',
+      '{"errors":[{"code":5}],"files":["a.htm"]}',
+      /members errors, files, which reports an error$/,
+    ],
+    ['no success', '{"data":{"success":false,"files":[]}}', /members data, which reports an error$/],
     ['a message', '{"message":"quota spent","status":9}', /members message, status, without file names: quota spent$/],
     ['a problem', '{"title":"No","status":404,"errors":{"a":["b"]}}', /members title, status, errors/],
     ['messages', '{"messages":["a.htm"]}', /members messages/],
@@ -170,6 +203,51 @@ describe('what can not be read', () => {
     expect(error.message).toMatch(/^the listing of 0001234567-24-000001: cannot be read: /);
     expect(error.message).toMatch(saw);
     expect(error.hint).toContain('base URL');
+  });
+});
+
+describe('a part of a listing', () => {
+  const files = ['a.htm', 'b.htm'];
+  it.each<[body: unknown, more: string | undefined]>([
+    [{ files }, undefined],
+    [{ files, has_more: true }, 'has_more'],
+    [{ files, hasMore: 'true' }, 'hasMore'],
+    [{ files, has_more: false, truncated: 0, next: null, nextPage: '', links: { next: { href: null } } }, undefined],
+    [{ files, truncated: true }, 'truncated'],
+    [{ files, next: 'https://x/?page=2' }, 'next'],
+    [{ files, meta: { next_page_token: 'x' } }, 'next_page_token'],
+    [{ files, _links: { next: { href: '/2' } } }, 'next'],
+    [{ files, '@odata.nextLink': '/2' }, '@odata.nextLink'],
+    [{ files, page: 1, total_pages: 2 }, 'total_pages'],
+    [{ files, page: 2, total_pages: 2 }, undefined],
+    [{ files: [{ name: 'a.htm', next: 'b.htm' }] }, undefined],
+  ])('%j: %j', (body, more) => {
+    expect(readPage(body).more).toBe(more);
+  });
+
+  it.each<[link: string, more: boolean]>([
+    ['<https://x/?p=2>; rel="next"', true],
+    ['</1>; rel=prev, </3>; rel=next', true],
+    ['</3>; title="x"; rel="last next"', true],
+    ['</next>; rel="prev"', false],
+  ])('Link: %s', (link, more) => {
+    expect(readPage(files, { link }).more).toBe(more ? 'Link: rel="next"' : undefined);
+  });
+
+  it.each<[body: unknown, total: number | undefined]>([
+    [{ files, total: 3 }, 3],
+    [{ files, pagination: { total_count: '3' } }, 3],
+    [{ files, total: 'many' }, 0],
+    [{ files }, undefined],
+  ])('the total of %j is %j', (body, total) => {
+    expect(readPage(body).total).toBe(total);
+  });
+
+  it('counts records of other filings and without a name; the order is no difference', () => {
+    const page = readPage([{ name: 'a.htm' }, { ...theirs, name: 'b.htm' }, { name: null }, 'c.htm']);
+    expect([page.records, page.files.length]).toEqual([4, 2]);
+    expect(readPage(['a', 'b']).key).toBe(readPage([{ name: 'b' }, { name: 'a', at: 5 }]).key);
+    expect(readPage(['a', 'b']).key).not.toBe(readPage(['a,b']).key);
   });
 });
 

@@ -47,7 +47,7 @@ async function listed(accession: string, given: Flags, world: World): Promise<re
   if (asksForSecret(resolved.settings)) return [];
   const session = await openSession(flags, world, { resolved });
   try {
-    const files = await session.client.listFiles(parseAccession(accession), [], session.signal);
+    const { files } = await session.client.listPage(parseAccession(accession), [], session.signal);
     return files.map(({ file_name }) => file_name);
   } finally {
     await session.close();

@@ -69,7 +69,7 @@ function unasked({ token }: Settings, foreign: readonly ForeignCredential[]): re
 
 async function askOnce({ client, signal }: Session, accession: AccessionNumber): Promise<FilingsError | undefined> {
   try {
-    await client.listFiles(accession, [], signal);
+    await client.listPage(accession, [], signal);
     return undefined;
   } catch (error) {
     if (signal.aborted || !(error instanceof FilingsError)) throw error;

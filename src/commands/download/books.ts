@@ -50,16 +50,21 @@ async function closeAll(open: (() => Promise<void> | undefined)[]): Promise<void
   for (let close = open.shift(); close; close = open.shift()) await close();
 }
 
-async function openDone(order: Order, { identity, signal }: Session, world: World): Promise<DoneList | undefined> {
+async function openDone(
+  order: Order,
+  { identity, settings, signal }: Session,
+  world: World,
+): Promise<DoneList | undefined> {
   const { done, include, exclude, all, dryRun } = order.options;
   if (done === undefined) return undefined;
+  const { pageSize } = settings;
   const selection = selectionId({
     service: identity,
     include: all ? [] : include,
     exclude,
     layout: order.layout.template,
     directory: resolve(world.cwd, order.directory),
-    query: [],
+    query: pageSize === undefined ? order.query : [...order.query, ['page_size', `${pageSize}`]],
   });
   const path = resolve(world.cwd, done);
   return DoneList.open({ path, shown: `--done ${done}`, selection, now: world.now, readOnly: dryRun }, signal);

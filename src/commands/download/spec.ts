@@ -52,6 +52,13 @@ export const OPTIONS = options({
     help: 'filings or files, one a line; - is stdin',
     more: "A line is ACCESSION, ACCESSION FILE, or an object as 'filings list --json' prints it; empty lines and those that begin with # are passed over. A line that can't be read is a failed file, and the rest goes on.",
   },
+  query: {
+    kind: TEXT,
+    value: 'NAME=VALUE',
+    repeatable: true,
+    rare: true,
+    help: "add a parameter to the listing's request",
+  },
   ifExists: {
     kind: choice('skip', 'overwrite', 'error'),
     value: 'WHAT',
@@ -121,7 +128,18 @@ export const DOWNLOAD = command({
     ],
   ],
   asksService: true,
-  settings: ['baseUrl', 'apiKeyFile', 'sandbox', 'jobs', 'rate', 'retries', 'maxRetryAfter', 'deadline', 'progress'],
+  settings: [
+    'baseUrl',
+    'apiKeyFile',
+    'sandbox',
+    'jobs',
+    'rate',
+    'pageSize',
+    'retries',
+    'maxRetryAfter',
+    'deadline',
+    'progress',
+  ],
   exits: [
     ['0', 'all is there, also what was skipped'],
     ['2', 'the command line or the configuration is wrong'],

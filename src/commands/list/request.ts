@@ -1,6 +1,8 @@
 import { FilingsError } from '../../errors.ts';
 import { type AccessionNumber, parseAccession } from '../../service/accession.ts';
+import type { Parameter } from '../../service/listing/pages.ts';
 import { pasted } from '../../service/pasted-url.ts';
+import { readQuery } from '../../session/list-files.ts';
 import { retyped } from '../../settings/hint-command.ts';
 import type { Values } from '../../spec/option.ts';
 import { nameFilter } from '../../transfer/selection/glob.ts';
@@ -13,7 +15,7 @@ export interface ListRequest {
   /** More than one filing may be asked for: each line names its own, and one without a match is no failure. */
   readonly several: boolean;
   readonly chosen: (name: string) => boolean;
-  readonly query: readonly (readonly [name: string, value: string])[];
+  readonly query: readonly Parameter[];
   readonly output: 'json' | 'long' | 'names';
   readonly nul: boolean;
 }
@@ -35,7 +37,7 @@ export function readRequest(
     input,
     several: args.length > 1 || input !== undefined,
     chosen: nameFilter(options.include, options.exclude),
-    query: options.query.map(readParameter),
+    query: readQuery(options.query),
     output: options.json ? 'json' : options.long ? 'long' : 'names',
     nul: options.null,
   };
@@ -48,19 +50,4 @@ function accessionOf(text: string, argv: readonly string[]): AccessionNumber {
   throw new FilingsError('usage', 'ACCESSION is not an accession number', {
     hint: `name the filing: ${retyped(argv, new Map([[text, [meant.accession]]]))}`,
   });
-}
-
-function readParameter(text: string): readonly [string, string] {
-  const [, name, value] = /^([^=]+)=(.*)$/s.exec(text) ?? [];
-  if (name === undefined || value === undefined) {
-    throw new FilingsError('usage', '--query: the value is not NAME=VALUE', {
-      hint: 'such as --query page_size=200',
-    });
-  }
-  if (name === 'accession_no') {
-    throw new FilingsError('usage', '--query: accession_no is sent already', {
-      hint: 'name the filing as an argument',
-    });
-  }
-  return [name, value];
 }

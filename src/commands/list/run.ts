@@ -1,8 +1,7 @@
 import { takeTurn } from '../../abort.ts';
 import { FilingsError } from '../../errors.ts';
 import type { AccessionNumber } from '../../service/accession.ts';
-import type { ListedFile } from '../../service/listing/listing.ts';
-import { whyNoMatch } from '../../service/listing/no-match.ts';
+import { type ListedFile, whyNoMatch } from '../../service/listing/listing.ts';
 import { listFiles } from '../../session/list-files.ts';
 import { openSession, type Session } from '../../session/session.ts';
 import type { Invocation } from '../../spec/invocation.ts';

@@ -1,8 +1,10 @@
+import { hash } from 'node:crypto';
 import { errorAbout } from '../../errors.ts';
 import { DEEPEST, isDeeper, parseJson } from '../../json.ts';
 import type { AccessionNumber } from '../accession.ts';
-import { type Found, findFiles } from './search.ts';
+import { type Found, findRecords } from './search.ts';
 import { describeAnswer } from './seen.ts';
+import { readSigns, type Signs } from './signs.ts';
 
 /** A file of a filing: its number, its name, and whatever else the service said of it. */
 export interface ListedFile {
@@ -11,33 +13,67 @@ export interface ListedFile {
   readonly [member: string]: unknown;
 }
 
+/** One answer, which may be a part of a listing. */
+export interface Page extends Omit<Signs, 'failure'> {
+  /** Each name once, without records of other filings and documents without a name. */
+  readonly files: readonly ListedFile[];
+  /** How many records it has, of whatever filing. */
+  readonly records: number;
+  /** The same for pages of the same records. */
+  readonly key: string;
+}
+
+/** An answer as it came. */
+export interface ListingAnswer {
+  readonly body: Buffer;
+  /** The `Link` field. */
+  readonly link?: string | readonly string[] | undefined;
+  /** The number of the page that was asked for. */
+  readonly page?: number | undefined;
+}
+
 /**
- * Reads an answer of `GET /v1/filings` tolerantly: the contract does not show its shape
- * (part 4, "Other endpoints"). Records of another accession number are dropped, documents
- * without a name too; a name comes once. An empty list is no match. Throws `integrity`
- * for what can't be read as a listing, saying what it saw.
+ * Reads an answer of `GET /v1/filings` tolerantly: the contract does not show its shape (part 4, "Other endpoints").
+ * Throws `integrity` for what can't be read as a listing, saying what it saw.
  */
-export function readListing(body: Buffer, accession: AccessionNumber): readonly ListedFile[] {
+export function readListing({ body, link, page }: ListingAnswer, accession: AccessionNumber): Page {
   const text = new TextDecoder().decode(body);
   const json = parseJson(text);
   const tooDeep = isDeeper(json);
-  const found = tooDeep ? undefined : findFiles(json, accession);
+  const { failure, ...signs } = tooDeep ? {} : readSigns(json, link, page);
+  const found = tooDeep || failure !== undefined ? undefined : findRecords(json, accession);
   if (found === undefined) {
-    const seen = tooDeep ? `JSON that is nested more than ${DEEPEST} levels deep` : describeAnswer(text, json);
+    const seen = tooDeep
+      ? `JSON that is nested more than ${DEEPEST} levels deep`
+      : describeAnswer(text, json, failure !== undefined);
     throw errorAbout({ accession }, 'integrity', `cannot be read: it is ${seen}`, {
       hint: 'is the base URL the right one? See: filings config list',
       ...(json === undefined && { fault: 'foreign' as const }),
     });
   }
   const files = new Map<string, ListedFile>();
-  for (const file of found) if (!files.has(file.name)) files.set(file.name, listedFile(accession, file));
-  return [...files.values()];
+  for (const one of found) {
+    if (one.name !== undefined && !one.isOther && !files.has(one.name)) files.set(one.name, listedFile(accession, one));
+  }
+  return { ...signs, files: [...files.values()], records: found.length, key: keyOf(found) };
 }
 
 /** The service's other members follow ours. */
-function listedFile(accession: AccessionNumber, { name, record }: Found): ListedFile {
+function listedFile(accession: AccessionNumber, { name = '', record }: Found): ListedFile {
   const { accession_no: _, file_name: __, ...others } = record;
   return { accession_no: accession, file_name: name, ...others };
+}
+
+/** By names alone: a record may have a time or a signed address in it that is another one each time. */
+function keyOf(found: readonly Found[]): string {
+  const names = found.map(({ name = '', isOther }) => JSON.stringify([name, isOther]));
+  return hash('sha256', names.sort().join());
+}
+
+/** Why nothing of a filing is chosen, of whose listing so many files are known. */
+export function whyNoMatch(files: number): string {
+  if (files === 0) return 'the service lists no files';
+  return files === 1 ? 'its one file is not chosen' : `none of its ${files} files is chosen`;
 }
 
 /** Members in which services say how large a file is. */

@@ -1,87 +1,140 @@
 import { isJsonObject, type JsonObject } from '../../json.ts';
 import type { AccessionNumber } from '../accession.ts';
 
-/** A file that was found: its name, and the record that names it. */
+/** A record of a listing. */
 export interface Found {
-  readonly name: string;
+  /** Undefined: a document without a name. */
+  readonly name: string | undefined;
   readonly record: JsonObject;
+  /** It says that it belongs to another filing. */
+  readonly isOther: boolean;
 }
 
 /** Members that name a file and nothing else, in order of preference. */
 const FILE_NAMES = ['file_name', 'fileName', 'filename'];
-/** Members that name a file, but may stand beside a list of files, as in a filing's own record. */
-const NAMES = [...FILE_NAMES, 'name', 'document', 'primary_document'];
+const DOCUMENTS = ['document', 'primary_document'];
+/** Members that name a file, but may also name a filing or a company that has a list of files. */
+const NAMES = [...FILE_NAMES, 'name', ...DOCUMENTS];
 const ACCESSIONS = ['accession_no', 'accession_number', 'accessionNo', 'accessionNumber', 'accession'];
-/** Members that hold files, even when they stand in a record with a name of its own. */
+/** Members that hold files, also in a record with a name of its own. */
 const FILE_LISTS = ['files', 'file_names', 'fileNames', 'filenames', 'documents', 'attachments'];
 const FILINGS = ['filings', 'filing', 'data', 'results', 'records'];
-/** Looked into first. */
-const CONTAINERS = [...FILE_LISTS, 'items', ...FILINGS, 'value'];
+/** Members that may hold anything; files, where no other member does. */
+const CONTAINERS = ['items', ...FILINGS, 'value'];
 /** Never looked into: their texts are messages. */
-const FAILURES = ['error', 'errors', 'warnings', 'messages'];
+const MESSAGES = ['error', 'errors', 'warnings', 'messages'];
 const EXTENSION = /\.[A-Za-z0-9]{1,5}$/;
 const DEEPEST = 12;
 /** No file system has a name of half that length. Bytes. */
 const LONGEST_NAME = 1000;
 const NO_RECORD: JsonObject = {};
 
+/** What is taken for files: first what is sure to be, and more only where that finds none. */
+const TIERS = ['sure', 'container', 'likely', 'any'] as const;
+type Tier = (typeof TIERS)[number];
+
+/** Where a value is. */
+interface Place {
+  /** The member that holds it, or its list; undefined for the whole answer. */
+  readonly member: string | undefined;
+  readonly isOther: boolean;
+  readonly depth: number;
+}
+
 /**
- * The files that JSON data tells of, wherever in it they stand; undefined when it is nothing like a listing.
- * Each value is looked into once, so that the work is proportional to the data, whatever its shape.
+ * The records of files in an answer, of all the lists that it has; undefined when it is nothing like a listing. The work
+ * is proportional to the data, whatever its shape.
  */
-export function findFiles(json: unknown, accession: AccessionNumber): readonly Found[] | undefined {
-  return filesIn(json, accession, 0);
+export function findRecords(json: unknown, accession: AccessionNumber): readonly Found[] | undefined {
+  let isListing = false;
+  for (const tier of TIERS) {
+    const search = new Search(tier, accession);
+    search.value(json, { member: undefined, isOther: false, depth: 0 });
+    if (search.found.length > 0) return search.found;
+    isListing ||= search.isListing;
+  }
+  return isListing ? [] : undefined;
 }
 
-function filesIn(value: unknown, accession: AccessionNumber, depth: number): readonly Found[] | undefined {
-  if (depth > DEEPEST) return undefined;
-  if (Array.isArray(value)) return filesInArray(value, accession, depth);
-  return isJsonObject(value) ? filesInObject(value, accession, depth) : undefined;
-}
+class Search {
+  readonly found: Found[] = [];
+  /** It has come upon what a listing without files looks like. */
+  isListing = false;
+  readonly #tier: Tier;
+  readonly #accession: AccessionNumber;
 
-function filesInArray(
-  items: readonly unknown[],
-  accession: AccessionNumber,
-  depth: number,
-): readonly Found[] | undefined {
-  const found: Found[] = [];
-  let readable = items.length === 0;
-  for (const item of items) {
-    if (typeof item === 'string') {
-      readable = true;
-      if (isName(item)) found.push({ name: item, record: NO_RECORD });
-    } else if (isJsonObject(item)) {
-      const files = filesInObject(item, accession, depth + 1);
-      readable ||= files !== undefined;
-      for (const file of files ?? []) found.push(file);
+  constructor(tier: Tier, accession: AccessionNumber) {
+    this.#tier = tier;
+    this.#accession = accession;
+  }
+
+  value(value: unknown, place: Place): void {
+    const { member, depth } = place;
+    if (depth > DEEPEST) return;
+    if (Array.isArray(value)) this.#list(value, place);
+    else if (isJsonObject(value)) this.#object(value, place, isFiling(member) ? 'single' : 'other');
+    // Some services write an empty list as null.
+    else if (value === null && member !== undefined && FILE_LISTS.includes(member)) this.isListing = true;
+  }
+
+  #list(items: readonly unknown[], place: Place): void {
+    const isOfFiles = this.#isOfFiles(items, place.member);
+    const isKnown = isOfFiles || CONTAINERS.includes(place.member ?? '');
+    if (items.length === 0 && isKnown) this.isListing = true;
+    const inside = { ...place, depth: place.depth + 1 };
+    for (const item of items) {
+      if (isJsonObject(item)) this.#object(item, inside, isOfFiles ? 'item' : 'other');
+      else if (typeof item === 'string' && isOfFiles) {
+        this.found.push({ name: isName(item) ? item : undefined, record: NO_RECORD, isOther: place.isOther });
+      }
     }
   }
-  return readable ? found : undefined;
-}
 
-function filesInObject(record: JsonObject, accession: AccessionNumber, depth: number): readonly Found[] | undefined {
-  if (isOfAnother(record, accession)) return [];
-  const own = ownName(record);
-  const searched = new Set<string>();
-  for (const members of membersToSearch(record, own)) {
-    const inner = nested(record, members, searched, (value) => filesIn(value, accession, depth + 1));
-    // A filing's record may have a name of its own, a company's or a primary document's, beside its files.
-    if (inner !== undefined && (own === undefined || inner.length > 0)) return inner;
+  #isOfFiles(items: readonly unknown[], member: string | undefined): boolean {
+    if (member === undefined || FILE_LISTS.includes(member) || this.#tier === 'any') return true;
+    if (items.some((item) => isJsonObject(item) && nameOf(item, FILE_NAMES) !== undefined)) return true;
+    if (this.#tier === 'sure') return false;
+    if (CONTAINERS.includes(member)) return true;
+    return this.#tier === 'likely' && items.some((item) => isJsonObject(item) || EXTENSION.test(String(item)));
   }
-  if (own !== undefined) return [{ name: own.name, record }];
-  // A document without a name is passed over; it is a listing all the same.
-  return NAMES.some((member) => Object.hasOwn(record, member)) ? [] : undefined;
+
+  /** @param role an item of a list of files, or a single object in its place, may name a file by any of the names */
+  #object(record: JsonObject, { isOther: isWithinOther, depth }: Place, role: 'item' | 'single' | 'other'): void {
+    const isOther = isWithinOther || isOfAnother(record, this.#accession);
+    if (isOther) this.isListing = true;
+    const before = this.found.length;
+    const ownName = nameOf(record, FILE_NAMES);
+    if (ownName !== undefined) this.found.push({ name: ownName, record, isOther });
+    for (const [member, value] of Object.entries(record)) {
+      // What is in a file's record tells of that file, unless it is a list of files.
+      const isSearched = ownName === undefined ? !MESSAGES.includes(member) : FILE_LISTS.includes(member);
+      if (isSearched) this.value(value, { member, isOther, depth: depth + 1 });
+    }
+    if (this.found.length > before || role === 'other') return;
+    const name = role === 'item' ? nameOf(record, NAMES) : this.#singleName(record);
+    // A document without a name is a record all the same, and so is a filing of somebody else's.
+    const isRecord = role === 'item' && (isOther || NAMES.some((each) => Object.hasOwn(record, each)));
+    if (name !== undefined || isRecord) this.found.push({ name, record, isOther });
+  }
+
+  /** A single object that has a name may be a filing or a company whose files are somewhere below it. */
+  #singleName(record: JsonObject): string | undefined {
+    const name = nameOf(record, DOCUMENTS);
+    if (name !== undefined || this.#tier === 'sure') return name;
+    const own = nameOf(record, NAMES);
+    return own !== undefined && (EXTENSION.test(own) || this.#tier === 'any') ? own : undefined;
+  }
 }
 
-interface OwnName {
-  readonly member: string;
-  readonly name: string;
+/** Whether a single object there may be a filing's, or its only file's. */
+function isFiling(member: string | undefined): boolean {
+  return member === undefined || FILINGS.includes(member);
 }
 
-function ownName(record: JsonObject): OwnName | undefined {
-  for (const member of NAMES) {
+function nameOf(record: JsonObject, members: readonly string[]): string | undefined {
+  for (const member of members) {
     const name = Object.hasOwn(record, member) ? record[member] : undefined;
-    if (isName(name)) return { member, name };
+    if (isName(name)) return name;
   }
   return undefined;
 }
@@ -92,58 +145,18 @@ function isName(value: unknown): value is string {
   return value.length * 3 <= LONGEST_NAME || Buffer.byteLength(value) <= LONGEST_NAME;
 }
 
-/** The telling members and, where nothing tells, all others, the likelier ones first; a member may stand in several. */
-function* membersToSearch(record: JsonObject, own: OwnName | undefined): Generator<readonly string[]> {
-  if (own !== undefined && FILE_NAMES.includes(own.member)) return;
-  const among = (members: readonly string[]) => members.filter((member) => Object.hasOwn(record, member));
-  if (own?.member === 'document' || own?.member === 'primary_document') {
-    yield among(FILE_LISTS);
-    return;
-  }
-  yield among(own === undefined ? CONTAINERS : [...FILE_LISTS, ...FILINGS]);
-  if (own !== undefined && EXTENSION.test(own.name)) return;
-  const present = Object.keys(record).filter((member) => !ACCESSIONS.includes(member) && !FAILURES.includes(member));
-  const likely = present.filter((member) => holdsFiles(record[member]));
-  if (own !== undefined) yield likely;
-  else yield [...likely, ...present.filter((member) => isJsonObject(record[member])), ...present];
-}
-
-function holdsFiles(value: unknown): boolean {
-  return (
-    Array.isArray(value) &&
-    value.some((item) => isJsonObject(item) || (typeof item === 'string' && EXTENSION.test(item)))
-  );
-}
-
-/** The first member with files in it; else the first that is at least a listing. What was searched before is not again. */
-function nested(
-  record: JsonObject,
-  members: readonly string[],
-  searched: Set<string>,
-  search: (value: unknown) => readonly Found[] | undefined,
-): readonly Found[] | undefined {
-  let empty: readonly Found[] | undefined;
-  for (const member of members) {
-    if (searched.has(member)) continue;
-    searched.add(member);
-    const value = record[member];
-    // Some services write an empty list as null.
-    const files = value === null && FILE_LISTS.includes(member) ? [] : search(value);
-    if (files !== undefined && files.length > 0) return files;
-    empty ??= files;
-  }
-  return empty;
-}
-
-/** Whether a record says that it belongs to another filing, with or without the dashes. */
+/** Whether a record says that it belongs to another filing, with or without the hyphens. */
 function isOfAnother(record: JsonObject, accession: AccessionNumber): boolean {
   const { filing } = record;
   if (isJsonObject(filing) && isOfAnother(filing, accession)) return true;
-  const digits = accession.replaceAll('-', '');
   return ACCESSIONS.some((member) => {
-    const value = Object.hasOwn(record, member) ? record[member] : undefined;
-    // A number has lost the noughts before it.
-    if (typeof value === 'number') return value !== Number(digits);
-    return typeof value === 'string' && value.trim() !== '' && value.trim().replaceAll('-', '') !== digits;
+    const text = accessionText(Object.hasOwn(record, member) ? record[member] : undefined);
+    return text !== '' && text.replaceAll('-', '') !== accession.replaceAll('-', '');
   });
+}
+
+/** What a member says of the accession number; a number has lost its leading zeros. */
+function accessionText(value: unknown): string {
+  if (typeof value === 'string') return value.trim();
+  return typeof value === 'number' ? String(value).padStart(18, '0') : '';
 }

@@ -6,15 +6,17 @@ const LONGEST = 120;
 const MOST_MEMBERS = 8;
 
 /** What an answer that is no listing looks like, as a noun phrase; `json` is undefined when it is not JSON. */
-export function describeAnswer(text: string, json: unknown): string {
+export function describeAnswer(text: string, json: unknown, isError: boolean): string {
   if (text.trim() === '') return 'an empty answer';
   if (json === undefined) return describeText(text);
   if (Array.isArray(json)) {
     const kinds = [...new Set(json.slice(0, 100).map(kindOf))].join(' and ');
     return `an array of ${json.length}, of ${kinds}, without file names`;
   }
-  if (typeof json === 'object' && json !== null)
-    return `an object ${membersOf(json)}, without file names${saidBy(json)}`;
+  if (typeof json === 'object' && json !== null) {
+    const what = isError ? 'which reports an error' : 'without file names';
+    return `an object ${membersOf(json)}, ${what}${saidBy(json)}`;
+  }
   return `${kindOf(json)}, not a list: ${shortened(String(json), LONGEST)}`;
 }
 

@@ -1,6 +1,6 @@
 import type { ErrorCode, FilingsError } from '../../errors.ts';
 import type { AccessionNumber } from '../../service/accession.ts';
-import { whyNoMatch } from '../../service/listing/no-match.ts';
+import { whyNoMatch } from '../../service/listing/listing.ts';
 import { type RunEnd, runMany } from '../many/run-many.ts';
 import type { Expanded } from '../selection/expanded.ts';
 import type { Selected } from '../selection/expansion.ts';

@@ -33,14 +33,14 @@ export async function fetchSelected(order: Order, lines: Lines, tools: BatchTool
   return { ...end, alone };
 }
 
-function selectionOf({ chosen, layout }: Order, { session, limits, books }: BatchTools): ExpansionOptions {
+function selectionOf({ chosen, layout, query }: Order, { session, limits, books }: BatchTools): ExpansionOptions {
   const { settings, signal } = session;
   const { tally, done } = books;
   return {
     async list(accession, within) {
       const limit = limits.reached();
       if (limit) throw limit;
-      return listFiles(session, accession, { signal: within, onSetback: (each) => tally.wait(each) });
+      return listFiles(session, accession, { query, signal: within, onSetback: (each) => tally.wait(each) });
     },
     chosen,
     layout,

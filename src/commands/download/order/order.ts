@@ -1,4 +1,6 @@
 import type { AccessionNumber } from '../../../service/accession.ts';
+import type { Parameter } from '../../../service/listing/pages.ts';
+import { readQuery } from '../../../session/list-files.ts';
 import type { Flags } from '../../../spec/invocation.ts';
 import type { Values } from '../../../spec/option.ts';
 import { requireOneUser } from '../../../stdio/one-user.ts';
@@ -22,6 +24,8 @@ export interface Order {
   readonly fileNames: readonly string[];
   /** What of a listing is chosen; undefined where nothing says so. */
   readonly chosen: ((name: string) => boolean) | undefined;
+  /** Further parameters of a listing's request. */
+  readonly query: readonly Parameter[];
   /** Where lines come from; `-` is stdin. */
   readonly input: string | undefined;
   /** Of exactly one file; `-` is stdout. */
@@ -52,6 +56,7 @@ export function readOrder(
     fileNames,
     chosen: choosing ? (all ? nameFilter([], exclude) : filter) : undefined,
     input,
+    query: readQuery(options.query),
     output: asStream(options.output),
     directory,
     layout: layout === undefined ? defaultLayout(input !== undefined) : parseLayout(layout),
