@@ -58,7 +58,7 @@ test('a budget that is spent is silence', async () => {
   const home = await mirrorHome();
   const program = await readFile(join(home.path, '.local/bin/filings'), 'utf8');
   await home.file('.local/bin/real', program, 0o755);
-  await home.file('.local/bin/filings', '#!/bin/sh\nexec real "$@" --max-requests 2\n', 0o755);
+  await home.file('.local/bin/filings', '#!/bin/sh\nexec real "$@" --max-requests 2 -j 1\n', 0o755);
   expect(await mail(home)).toEqual({ exitCode: 10, said: '' });
   expect((await reported(home)).at(-1)).toMatchObject({ summary: { exit_code: 10 } });
 });
@@ -67,6 +67,7 @@ test('a service that is not there is asked four times, then somebody is told', a
   const home = await mirrorHome();
   const { exitCode, said } = await mail(home, {
     FILINGS_BASE_URL: 'http://127.0.0.1:1',
+    FILINGS_API_KEY: 'a-key-for-this-host',
     FILINGS_RETRIES: '0',
     MIRROR_PAUSE: '0',
   });

@@ -12,10 +12,6 @@ export const NOT_RUN: Readonly<Record<string, ByFirstLine<string>>> = {
     'npm ci && npm test': INSTALLS,
     'npm ci && npm pack': INSTALLS,
   },
-  'docs/cron.md': {
-    'filings verify ~/filings/exhibits --json | filings download -i - -d ~/filings/exhibits --checksums --if-exists overwrite':
-      'has nothing to repair here',
-  },
   'docs/scaling.md': {
     "sbatch docs/recipes/slurm/mirror.sbatch accessions.txt /shared/mirror --include 'ex*' --checksums --rate 2/s":
       ENGINE,

@@ -130,8 +130,7 @@ describe.skipIf(reason !== '')('mirror.sbatch', () => {
   it('7 is enough by itself where the cluster has RequeueExit=7', async () => {
     const [number = ''] = inShard(2);
     const { env, place } = await setUp(unavailable(number, 1));
-    const wrapped =
-      'set -o pipefail; split -n r/2/8 accessions.txt | filings download -i - --all -d mirror --retries 0';
+    const wrapped = 'split -n r/2/8 accessions.txt | filings download -i - --all -d mirror --retries 0';
     const line = ['sbatch', '--parsable', '--array=2', '--wrap', wrapped];
     const job = (await cluster.run(line, { env, cwd: place.path })).trim();
     await again(`${job}_2`);
