@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { sleep } from '../abort.ts';
-import { isLoopback } from '../http/connection/loopback.ts';
+import { isLoopback } from '../http/loopback.ts';
 import { Secrets } from '../secrets.ts';
 import type { Archive } from './archive.ts';
 import { createGate, type GateRules } from './gate.ts';

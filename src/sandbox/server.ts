@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import { type AddressInfo, isIPv6, type Server } from 'node:net';
 import { systemReason } from '../disk/system-reason.ts';
 import { errnoOf, FilingsError } from '../errors.ts';
-import { listeningAddress } from '../http/connection/loopback.ts';
+import { listeningAddress } from '../http/loopback.ts';
 import { openArchive } from './archive.ts';
 import { createHandler, type HandlerOptions } from './handler.ts';
 

@@ -1,6 +1,6 @@
 import { sleep } from '../abort.ts';
 import { errorAbout, type Subject } from '../errors.ts';
-import type { Answer } from '../http/exchange/messages.ts';
+import type { Answer } from '../http/request.ts';
 
 /** An error body may drip for ever. */
 const ERROR_BODY_MS = 5000;

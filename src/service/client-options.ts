@@ -1,5 +1,5 @@
-import type { Connections } from '../http/connection/connections.ts';
-import type { RetryPolicy } from '../http/retry/attempts.ts';
+import type { Connections } from '../http/connections.ts';
+import type { RetryPolicy } from '../http/retry.ts';
 import type { Secrets } from '../secrets.ts';
 import type { Credentials } from './credentials.ts';
 

@@ -1,6 +1,6 @@
 import { takeTurn } from '../abort.ts';
 import { about, FilingsError, type Subject } from '../errors.ts';
-import { type Meanwhile, retrying } from '../http/retry/attempts.ts';
+import { type RetryPolicy, type RetryWatcher, retry } from '../http/retry.ts';
 import type { AccessionNumber } from './accession.ts';
 import { readAtMost } from './bounded.ts';
 import type { ClientOptions } from './client-options.ts';
@@ -52,14 +52,9 @@ export class ServiceClient {
     return this.#requests.clockAhead;
   }
 
-  /** Waits until another request may go out. Throws what the run was stopped for, the signal's reason. */
-  turn(signal: AbortSignal): Promise<void> {
-    return this.#options.retry.pace.turn(signal);
-  }
-
-  /** Tries anything that is asked of the service again, as this run's policy says. Throws the last failure, the signal's reason. */
-  retrying<T>(attempt: () => Promise<T>, signal: AbortSignal, meanwhile?: Meanwhile): Promise<T> {
-    return retrying(attempt, this.#options.retry, signal, meanwhile);
+  /** How often whatever is asked of the service is tried again. */
+  get retry(): RetryPolicy {
+    return this.#options.retry;
   }
 
   /**
@@ -93,9 +88,9 @@ export class ServiceClient {
     accession: AccessionNumber,
     { query, pageSize }: ListingParameters,
     signal: AbortSignal,
-    onSetback?: Meanwhile['onSetback'],
+    onRetry?: RetryWatcher['onRetry'],
   ): Promise<readonly ListedFile[]> {
-    const ask: Ask = (paging, page) => this.listPage(accession, [...query, ...paging], signal, { page, onSetback });
+    const ask: Ask = (paging, page) => this.listPage(accession, [...query, ...paging], signal, { page, onRetry });
     return readAllPages(ask, pageSize, accession);
   }
 
@@ -104,7 +99,7 @@ export class ServiceClient {
     accession: AccessionNumber,
     query: readonly Parameter[],
     signal: AbortSignal,
-    { page, onSetback }: { readonly page?: number | undefined; readonly onSetback?: Meanwhile['onSetback'] } = {},
+    { page, onRetry }: { readonly page?: number | undefined; readonly onRetry?: RetryWatcher['onRetry'] } = {},
   ): Promise<Page> {
     const url = this.#resource('filings', [['accession_no', accession], ...query]);
     const subject = { accession };
@@ -112,7 +107,7 @@ export class ServiceClient {
       this.#fetchListing(url, subject, signal).catch((error) => {
         throw about(subject, error);
       });
-    const answer = await this.retrying(attempt, signal, { onSetback });
+    const answer = await retry(attempt, this.retry, signal, { onRetry });
     try {
       return readListing({ ...answer, page }, accession);
     } catch (error) {

@@ -1,7 +1,7 @@
 import { FilingsError } from '../errors.ts';
-import { get } from '../http/exchange/exchange.ts';
-import type { Answer } from '../http/exchange/messages.ts';
 import { isRedirect, nextHop } from '../http/redirect.ts';
+import type { Answer } from '../http/request.ts';
+import { get } from '../http/request.ts';
 import type { ClientOptions } from './client-options.ts';
 import { clockAhead } from './clock-skew.ts';
 import { type Credentials, carry, withoutCredentials } from './credentials.ts';
@@ -19,7 +19,7 @@ interface Sending {
   /** Undefined: they may not go there. */
   readonly credentials: Credentials | undefined;
   readonly fields: Readonly<Record<string, string>>;
-  readonly onSend: () => Promise<void>;
+  readonly beforeSend: () => Promise<void>;
 }
 
 /** Sends requests: one for a resource, and one more for each redirect. */
@@ -43,15 +43,12 @@ export class Requests {
   async follow(resource: URL, fields: Readonly<Record<string, string>>, signal: AbortSignal): Promise<ServiceAnswer> {
     let credentials: Credentials | undefined = this.#options.credentials;
     let url = resource;
-    let first = true;
-    const onSend = async () => {
-      // Whoever tries has waited for the turn of the first; a redirect, and the same once more on another connection, has its own.
-      if (!first) await this.#options.retry.pace.turn(signal);
-      first = false;
+    const beforeSend = async () => {
+      await this.#options.retry.limiter.acquire(signal);
       this.#options.meter?.request();
     };
     for (let hop = 0; ; hop += 1) {
-      const answer = await this.#send({ url, credentials, fields, onSend }, signal);
+      const answer = await this.#send({ url, credentials, fields, beforeSend }, signal);
       if (!isRedirect(answer.status)) return { ...answer, address: `${url.origin}${url.pathname}` };
       answer.discard();
       const to = nextHop(url, answer.headers.location, hop + 1);
@@ -60,7 +57,7 @@ export class Requests {
     }
   }
 
-  async #send({ url, credentials, fields, onSend }: Sending, signal: AbortSignal): Promise<Answer> {
+  async #send({ url, credentials, fields, beforeSend }: Sending, signal: AbortSignal): Promise<Answer> {
     const { connections, idleTimeout, monotonic, retry, secrets, userAgent, trace } = this.#options;
     const bare = { url, headers: {} };
     const carried = credentials ? await carry(url, credentials) : { ...bare, shown: bare };
@@ -73,7 +70,7 @@ export class Requests {
     if (trace) for (const line of requestLines(own, carried)) trace(line);
     const headers = { ...own, ...carried.headers };
     const sent = monotonic();
-    const answer = await get(connections, { url: carried.url, headers, idleTimeout, signal, monotonic, onSend });
+    const answer = await get(connections, { url: carried.url, headers, idleTimeout, signal, monotonic, beforeSend });
     const received = retry.now();
     // By the clock as it is now: it may have been set since.
     this.#clockAhead = clockAhead(answer.headers.date, { sent: received - (monotonic() - sent), received });

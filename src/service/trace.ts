@@ -1,4 +1,4 @@
-import type { Answer, HeaderFields } from '../http/exchange/messages.ts';
+import type { Answer, HeaderFields } from '../http/request.ts';
 import { REDACTED, type Secrets } from '../secrets.ts';
 import type { Credentialed } from './credentials.ts';
 

@@ -1,6 +1,6 @@
 import { errorAbout, type FilingsError, type Subject } from '../errors.ts';
-import type { Answer } from '../http/exchange/messages.ts';
-import { isRetriedStatus, retryAfterMs } from '../http/retry/retry.ts';
+import type { Answer } from '../http/request.ts';
+import { isRetriedStatus, retryAfterMs } from '../http/retry.ts';
 import { gatherErrorBody } from './bounded.ts';
 import type { ClientOptions } from './client-options.ts';
 import { clockSkew, serviceTime } from './clock-skew.ts';
@@ -56,11 +56,11 @@ export class Unwelcome {
    */
   #askedToWait({ status, headers }: Answer): Pick<UnwelcomeAnswer, 'retryAt' | 'retryDue'> | undefined {
     if (!isRetriedStatus(status)) return undefined;
-    const { now, pace, maxRetryAfterMs } = this.#options.retry;
+    const { now, monotonic, limiter, maxRetryAfterMs } = this.#options.retry;
     const after = retryAfterMs(headers['retry-after'], serviceTime(now(), this.#clockAhead()));
     if (after === undefined) return undefined;
-    if (after <= maxRetryAfterMs) pace.pause(after);
-    return { retryAt: now() + after, retryDue: pace.now() + after };
+    if (after <= maxRetryAfterMs) limiter.pause(after);
+    return { retryAt: now() + after, retryDue: monotonic() + after };
   }
 
   /** With a JWT it may be the key, the token, or the time that the token is checked against. */

@@ -1,30 +1,30 @@
 import { FilingsError } from '../errors.ts';
-import type { Setback } from '../http/retry/attempts.ts';
+import type { RetryEvent } from '../http/retry.ts';
 import type { AccessionNumber } from '../service/accession.ts';
 import type { ListedFile } from '../service/listing/listing.ts';
 import type { Parameter } from '../service/listing/pages.ts';
 import type { FileProgress } from '../terminal/progress/progress.ts';
-import { setbackWait } from '../transfer/report.ts';
+import { retryWait } from '../transfer/report.ts';
 import type { Session } from './session.ts';
 
 export interface Listing {
   /** Further parameters of the request. */
   readonly query: readonly Parameter[];
   readonly signal: AbortSignal;
-  readonly onSetback?: (setback: Setback) => void;
+  readonly onRetry?: (event: RetryEvent) => void;
 }
 
 /** All files of a filing; each wait for them is shown. Throws as `ServiceClient.listFiles`. */
 export async function listFiles(
   { client, progress, settings }: Pick<Session, 'client' | 'progress' | 'settings'>,
   accession: AccessionNumber,
-  { query, signal, onSetback }: Listing,
+  { query, signal, onRetry }: Listing,
 ): Promise<readonly ListedFile[]> {
   let shown: FileProgress | undefined;
-  const wait = (setback: Setback) => {
-    onSetback?.(setback);
+  const wait = (event: RetryEvent) => {
+    onRetry?.(event);
     shown ??= progress.start({ name: accession, offset: 0 });
-    shown.wait(setbackWait(setback));
+    shown.wait(retryWait(event));
   };
   try {
     return await client.listFiles(accession, { query, pageSize: settings.pageSize }, signal, wait);

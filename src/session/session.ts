@@ -1,5 +1,5 @@
-import { Connections } from '../http/connection/connections.ts';
-import { Pace } from '../http/retry/pace.ts';
+import { Connections } from '../http/connections.ts';
+import { RateLimiter } from '../http/retry.ts';
 import { ServiceClient } from '../service/client.ts';
 import type { Meter } from '../service/client-options.ts';
 import { stdinUsers } from '../settings/credentials.ts';
@@ -61,12 +61,12 @@ export async function openSession(
     deadline.stop();
     throw error;
   });
-  const connections = new Connections({ env, connectTimeout: settings.connectTimeout });
-  const pace = new Pace(settings.rate, monotonic);
+  const connections = new Connections({ env, connectTimeout: settings.connectTimeout, monotonic });
+  const limiter = new RateLimiter(settings.rate, monotonic);
   const client = new ServiceClient({
     ...access,
     connections,
-    retry: { retries: settings.retries, maxRetryAfterMs: settings.maxRetryAfter, pace, now, random },
+    retry: { retries: settings.retries, maxRetryAfterMs: settings.maxRetryAfter, limiter, monotonic, now, random },
     userAgent: `filings/${world.version}`,
     idleTimeout: settings.idleTimeout,
     meter,

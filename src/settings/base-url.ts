@@ -1,5 +1,5 @@
 import { FilingsError } from '../errors.ts';
-import { isLoopback } from '../http/connection/loopback.ts';
+import { isLoopback } from '../http/loopback.ts';
 import type { ValueSource } from '../spec/values.ts';
 import type { Settings } from './settings.ts';
 

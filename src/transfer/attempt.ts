@@ -17,7 +17,6 @@ export async function openForSink(
   if (decision.kind === 'ask-anew') {
     answer.discard();
     if (!sink.restartable) throw errorAbout(remote.subject, 'integrity', `cannot go on: ${decision.why}`);
-    await remote.turn(signal);
     answer = await remote.open({}, signal);
     decision = decide({ ...held, bytes: 0 }, answer);
   }

@@ -124,8 +124,7 @@ async function outcomeOf(
       attempts += 1;
       return client.openFile(accession, fileName, range, signal);
     },
-    turn: (signal) => client.turn(signal),
-    retrying: (attempt, signal, meanwhile) => client.retrying(attempt, signal, meanwhile),
+    retry: client.retry,
   };
   const base = { wanted, path, saved: 0, moved: 0, verifiedLength: true };
   try {

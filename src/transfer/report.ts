@@ -1,5 +1,5 @@
 import { type FilingsError, reasonOf } from '../errors.ts';
-import type { Setback } from '../http/retry/attempts.ts';
+import type { RetryEvent } from '../http/retry.ts';
 import { printableJson } from '../terminal/printable.ts';
 import type { Wait } from '../terminal/progress/bar-line.ts';
 import type { Outcome } from './outcome.ts';
@@ -75,7 +75,7 @@ function unverified({ verifiedLength }: Outcome): string {
 }
 
 /** What a person reads during a wait: why, how long, and which of how many further tries comes next. */
-export function setbackWait({ error, waitMs, asked, retry, retries }: Setback): Wait {
+export function retryWait({ error, waitMs, asked, retry, retries }: RetryEvent): Wait {
   const seconds = Math.max(1, Math.round(waitMs / 1000));
   const wait = asked ? `the service asks to wait ${seconds} s` : `trying again in ${seconds} s`;
   return { reason: reasonOf(error), next: `${wait}, ${retry} of ${retries}` };

@@ -1,5 +1,5 @@
 import { about, FilingsError, type Subject } from '../errors.ts';
-import type { Meanwhile, Setback } from '../http/retry/attempts.ts';
+import { type RetryEvent, type RetryPolicy, retry } from '../http/retry.ts';
 import type { ServiceAnswer } from '../service/requests.ts';
 import { openForSink, receive } from './attempt.ts';
 import type { Finished, Sink } from './sinks/sink.ts';
@@ -8,10 +8,7 @@ import type { Finished, Sink } from './sinks/sink.ts';
 export interface Remote {
   readonly subject: Subject;
   open(range: Readonly<Record<string, string>>, signal: AbortSignal): Promise<ServiceAnswer>;
-  /** Waits until another request may go out; the first of each try has waited already. */
-  turn(signal: AbortSignal): Promise<void>;
-  /** Tries again what failed, as often as it may. */
-  retrying<T>(attempt: () => Promise<T>, signal: AbortSignal, meanwhile: Meanwhile): Promise<T>;
+  readonly retry: RetryPolicy;
 }
 
 interface Transferred {
@@ -34,7 +31,7 @@ export interface Watcher {
   total(bytes: number | undefined, offset: number): void;
   /** What it waits for holds the transfer back. */
   moved(bytes: number): void | Promise<void>;
-  setback(setback: Setback): void;
+  retry(event: RetryEvent): void;
   /** All bytes are here: what follows concerns the disk alone. */
   arrived?(): void;
   /** Something about the file that a person should know. */
@@ -80,10 +77,10 @@ async function transfer(remote: Remote, sink: Sink, signal: AbortSignal, watcher
     }
     return answer;
   };
-  const last = await remote.retrying(() => attempt().catch(finalIfStuck(sink)), signal, {
+  const last = await retry(() => attempt().catch(finalIfStuck(sink)), remote.retry, signal, {
     // What is only brought again is no progress: a file that always breaks at the same byte must come to an end.
-    brought: () => sink.held.bytes - farthest,
-    onSetback: (setback) => watcher.setback(setback),
+    progress: () => sink.held.bytes - farthest,
+    onRetry: (event) => watcher.retry(event),
   });
   const { validator, bytes } = sink.held;
   return {

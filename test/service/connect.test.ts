@@ -4,16 +4,16 @@ import { createServer } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
-import { Connections } from '../../src/http/connection/connections.ts';
-import { get } from '../../src/http/exchange/exchange.ts';
-import type { Answer } from '../../src/http/exchange/messages.ts';
+import { Connections } from '../../src/http/connections.ts';
+import type { Answer } from '../../src/http/request.ts';
+import { get } from '../../src/http/request.ts';
 import { head } from '../servers/answers.ts';
 import { type Script, startScripted } from '../servers/scripted.ts';
 import { content, startRun } from './transfer-fixture.ts';
 
 async function talk(script: Script, idleTimeout = 20_000) {
   const server = await startScripted(script);
-  const connections = new Connections({ env: {}, connectTimeout: 10_000 });
+  const connections = new Connections({ env: {}, connectTimeout: 10_000, monotonic: () => performance.now() });
   onTestFinished(() => {
     connections.close();
     return server.close();
@@ -109,7 +109,7 @@ describe('addresses', () => {
   test.skipIf(!ipv6).each(['[::1]', 'localhost'])('a service on ::1 alone, as %s', async (host) => {
     const server = createServer((socket) => void socket.end(`${head(200, { 'Content-Length': 2 })}ok`));
     await new Promise<void>((resolve) => server.listen(0, '::1', resolve));
-    const connections = new Connections({ env: {}, connectTimeout: 10_000 });
+    const connections = new Connections({ env: {}, connectTimeout: 10_000, monotonic: () => performance.now() });
     onTestFinished(() => {
       connections.close();
       server.close();

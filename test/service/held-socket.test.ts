@@ -3,8 +3,8 @@ import type { Socket } from 'node:net';
 import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { FilingsError } from '../../src/errors.ts';
-import { Connections } from '../../src/http/connection/connections.ts';
-import { get } from '../../src/http/exchange/exchange.ts';
+import { Connections } from '../../src/http/connections.ts';
+import { get } from '../../src/http/request.ts';
 import { type ScriptedServer, startScripted } from '../servers/scripted.ts';
 
 // hazards: a paused undici parser dies when the connection ends meanwhile. Here the
@@ -44,7 +44,7 @@ function answer(socket: Socket, framing: string, body: Buffer, cut: boolean, res
 }
 
 async function consume(path: string, pause: () => Promise<unknown>): Promise<{ bytes: Buffer; error: unknown }> {
-  const connections = new Connections({ env: {}, connectTimeout: 10_000 });
+  const connections = new Connections({ env: {}, connectTimeout: 10_000, monotonic: () => performance.now() });
   const chunks: Buffer[] = [];
   try {
     const answered = await get(connections, {

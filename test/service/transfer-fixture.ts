@@ -6,8 +6,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { errnoOf } from '../../src/errors.ts';
-import { Connections } from '../../src/http/connection/connections.ts';
-import { Pace } from '../../src/http/retry/pace.ts';
+import { Connections } from '../../src/http/connections.ts';
+import { RateLimiter } from '../../src/http/retry.ts';
 import { Secrets } from '../../src/secrets.ts';
 import { parseAccession } from '../../src/service/accession.ts';
 import { ServiceClient } from '../../src/service/client.ts';
@@ -19,7 +19,7 @@ import { Places } from '../../src/transfer/places.ts';
 import type { IfExists } from '../../src/transfer/present.ts';
 
 export const ACCESSION = parseAccession('0001234567-24-000001');
-const SILENT = { total() {}, moved() {}, setback() {}, kept() {} };
+const SILENT = { total() {}, moved() {}, retry() {}, kept() {} };
 
 export interface RunOptions {
   readonly retries?: number;
@@ -55,8 +55,9 @@ export interface Run {
 /** A run against a server, which ends with the test. */
 export async function startRun(url: string, options: RunOptions = {}): Promise<Run> {
   const directory = options.directory ?? (await temporaryDirectory());
-  const connections = new Connections({ env: options.env ?? {}, connectTimeout: options.connectTimeout ?? 10_000 });
   const monotonic = () => performance.now();
+  const { env = {}, connectTimeout = 10_000 } = options;
+  const connections = new Connections({ env, connectTimeout, monotonic });
   const client = new ServiceClient({
     baseUrl: new URL(url),
     credentials: {
@@ -71,7 +72,8 @@ export async function startRun(url: string, options: RunOptions = {}): Promise<R
     retry: {
       retries: options.retries ?? 0,
       maxRetryAfterMs: options.maxRetryAfterMs ?? 300_000,
-      pace: new Pace(undefined, monotonic),
+      limiter: new RateLimiter(undefined, monotonic),
+      monotonic,
       now: Date.now,
       random: () => 0,
     },

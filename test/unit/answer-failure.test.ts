@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { answerFailure, bodyFailure } from '../../src/http/exchange/answer-failure.ts';
+import { answerFailure, bodyFailure } from '../../src/http/answer-failure.ts';
 
 const URL_ = new URL('http://service.example/v1/download?apikey=k');
 const body = { url: URL_, received: 10, expected: 20 };

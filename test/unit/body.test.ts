@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { Body } from '../../src/http/exchange/body.ts';
+import { Body } from '../../src/http/body.ts';
 
 const UNHELD = { hold() {}, release() {}, recycle() {} };
 

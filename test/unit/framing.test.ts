@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest';
-import { type Framing, framingOf } from '../../src/http/exchange/framing.ts';
-import type { HeaderFields } from '../../src/http/exchange/messages.ts';
+import { type Framing, framingOf, startFault } from '../../src/http/framing.ts';
+import type { HeaderFields } from '../../src/http/request.ts';
 
 test.each<[string, HeaderFields, Framing['kind']]>([
   ['a length', { 'content-length': '10' }, 'length'],
   ['a length of zero', { 'content-length': '0' }, 'length'],
   ['chunked', { 'transfer-encoding': 'chunked' }, 'chunked'],
   ['chunked in capitals', { 'transfer-encoding': 'Chunked' }, 'chunked'],
-  ['chunked and a length', { 'transfer-encoding': 'chunked', 'content-length': '10' }, 'chunked'],
+  ['chunked and a length', { 'transfer-encoding': 'chunked', 'content-length': '10' }, 'unsound'],
   ['neither', {}, 'until-close'],
   ['xchunked', { 'transfer-encoding': 'xchunked' }, 'unsound'],
   ['chunked;', { 'transfer-encoding': 'chunked;' }, 'unsound'],
@@ -34,7 +34,7 @@ test('the length itself', () => {
 
 test.each<[HeaderFields, string]>([
   [{ 'transfer-encoding': 'gzip' }, 'the transfer coding "gzip" is not known'],
-  [{ 'transfer-encoding': ['chunked'], 'content-length': '1' }, 'the transfer coding "chunked" is not known'],
+  [{ 'transfer-encoding': 'chunked', 'content-length': '1' }, 'both a length and a transfer coding'],
   [{ 'content-length': 'ten' }, 'the length "ten" is not a number'],
   [{ 'content-length': '1 0' }, 'the length "1 0" is not a number'],
   [{ 'content-length': ' 10' }, 'the length " 10" is not a number'],
@@ -45,4 +45,30 @@ test.each<[HeaderFields, string]>([
 
 test.each(['10 ', '10\t', '10 \t '])('blanks behind the length %j are not of it', (length) => {
   expect(framingOf({ 'content-length': length })).toEqual({ kind: 'length', length: 10 });
+});
+
+test.each<[string, RegExp | null | undefined]>([
+  ['HTTP/1.1 200', null],
+  ['HTTP/1.0 999', null],
+  ['HTTP/1.1 20', undefined],
+  ['HTTP/1.1 103 E\r\n\r\nHTTP/1.1 2', undefined],
+  ['HTTP/1.1 103 E\r\n', undefined],
+  ['HTTP/1.1 103 E\r\n\r\nHTTP/1.1 103 E\r\nX: y\r\n\r\nHTTP/1.1 200', null],
+  ['HTTP/1.1 103 E\r\n\r\nHTTP/2.0 200', /version/],
+  ['HTTP/1.1 103 E\r\n\r\nHTTP/1.1 099', /status/],
+  ['HTTP/1.1 099', /status/],
+  ['HTTP/1.1  20', /status/],
+  ['HTTP/1.1 OK\r', /status/],
+  ['HTTP/1.1 101 Switch', /another protocol/],
+  ['HTTP/1.2 200', /version/],
+  ['HTTP/2.0 200', /version/],
+  ['HTTP/1.1\t200', /version/],
+  ['HTTP/11 200 ', /version/],
+  ['http/1.1 200', /begin/],
+  ['RTSP/1.0 200', /begin/],
+  ['\r\nHTTP/1.1 2', /begin/],
+  ['<!DOCTYPE ht', /begin/],
+])('an answer that begins with %j', (start, fault) => {
+  if (fault) expect(startFault(start)).toMatch(fault);
+  else expect(startFault(start)).toBe(fault);
 });

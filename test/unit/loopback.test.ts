@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { isLoopback } from '../../src/http/connection/loopback.ts';
+import { isLoopback } from '../../src/http/loopback.ts';
 
 test.each([
   'localhost',

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { FilingsError } from '../../src/errors.ts';
-import { isExempt, proxyFor } from '../../src/http/connection/proxy.ts';
-import { proxyAuthorization } from '../../src/http/connection/tunnel.ts';
+import { isExempt, proxyFor } from '../../src/http/proxy.ts';
+import { proxyAuthorization } from '../../src/http/tunnel.ts';
 
 describe('NO_PROXY', () => {
   test.each<[noProxy: string, url: string]>([

@@ -4,7 +4,7 @@ import { parseAccession } from '../../src/service/accession.ts';
 import { summaryText } from '../../src/transfer/mirror/summary.ts';
 import { Tally } from '../../src/transfer/mirror/tally.ts';
 import type { Outcome } from '../../src/transfer/outcome.ts';
-import { outcomeLine, reportLine, setbackWait } from '../../src/transfer/report.ts';
+import { outcomeLine, reportLine, retryWait } from '../../src/transfer/report.ts';
 
 const bytes = (count: number) => `${count} B`;
 const outcome = (more: Partial<Outcome> = {}): Outcome => ({
@@ -74,12 +74,12 @@ test.each<[Partial<Outcome>, string]>([
 test('a wait has the reason without what was asked for, whose wish it is, and how many more there may be', () => {
   const subject = { accession: '0001234567-24-000001', fileName: 'a.htm' };
   const error = errorAbout(subject, 'temporary', '429 Too Many Requests', { problem: { status: 429 } });
-  expect(setbackWait({ error, waitMs: 30_000, asked: true, retry: 2, retries: 5 })).toEqual({
+  expect(retryWait({ error, waitMs: 30_000, asked: true, retry: 2, retries: 5 })).toEqual({
     reason: '429 Too Many Requests',
     next: 'the service asks to wait 30 s, 2 of 5',
   });
   const reset = new FilingsError('temporary', 'h: the connection was reset');
-  expect(setbackWait({ error: reset, waitMs: 1400, asked: false, retry: 1, retries: 5 })).toEqual({
+  expect(retryWait({ error: reset, waitMs: 1400, asked: false, retry: 1, retries: 5 })).toEqual({
     reason: 'h: the connection was reset',
     next: 'trying again in 1 s, 1 of 5',
   });

@@ -1,5 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import { type FailedTry, isRetriedStatus, judge, retryAfterMs, type Verdict } from '../../src/http/retry/retry.ts';
+import {
+  decideRetry,
+  type FailedTry,
+  isRetriedStatus,
+  type RetryDecision,
+  retryAfterMs,
+} from '../../src/http/retry.ts';
 
 test.each([408, 425, 429, 500, 502, 503, 504])('%i is tried again', (status) => {
   expect(isRetriedStatus(status)).toBe(true);
@@ -11,17 +17,17 @@ test.each([
   expect(isRetriedStatus(status)).toBe(false);
 });
 
-describe('judge', () => {
+describe('decideRetry', () => {
   const failed = (more: Partial<FailedTry> = {}): FailedTry => ({
     failures: 1,
     retries: 5,
     retryable: true,
-    retryAfterMs: undefined,
+    askedMs: undefined,
     maxRetryAfterMs: 300_000,
     random: 0,
     ...more,
   });
-  test.each<[string, Partial<FailedTry>, Verdict]>([
+  test.each<[string, Partial<FailedTry>, RetryDecision]>([
     ['the first failure', {}, { kind: 'again', waitMs: 1000 }],
     ['the second', { failures: 2 }, { kind: 'again', waitMs: 2000 }],
     ['the fifth', { failures: 5 }, { kind: 'again', waitMs: 16_000 }],
@@ -30,24 +36,24 @@ describe('judge', () => {
     ['a far one is capped', { failures: 40, retries: 100 }, { kind: 'again', waitMs: 60_000 }],
     ['jitter adds up to a half', { random: 0.999_999 }, { kind: 'again', waitMs: 1500 }],
     ['not worth it', { retryable: false }, { kind: 'final' }],
-    ['not worth it, though asked to wait', { retryable: false, retryAfterMs: 1000 }, { kind: 'final' }],
-    ['asked to wait', { retryAfterMs: 7000 }, { kind: 'again', waitMs: 7000 }],
+    ['not worth it, though asked to wait', { retryable: false, askedMs: 1000 }, { kind: 'final' }],
+    ['asked to wait', { askedMs: 7000 }, { kind: 'again', waitMs: 7000 }],
     [
       'asked to wait longer than the back-off, no jitter',
-      { retryAfterMs: 7000, random: 0.9 },
+      { askedMs: 7000, random: 0.9 },
       { kind: 'again', waitMs: 7000 },
     ],
-    ['asked to come at once', { retryAfterMs: 0 }, { kind: 'again', waitMs: 0 }],
-    ['asked to wait just as long as allowed', { retryAfterMs: 300_000 }, { kind: 'again', waitMs: 300_000 }],
-    ['asked to wait longer', { retryAfterMs: 300_001 }, { kind: 'too-long', waitMs: 300_001 }],
+    ['asked to come at once', { askedMs: 0 }, { kind: 'again', waitMs: 0 }],
+    ['asked to wait just as long as allowed', { askedMs: 300_000 }, { kind: 'again', waitMs: 300_000 }],
+    ['asked to wait longer', { askedMs: 300_001 }, { kind: 'too-long', waitMs: 300_001 }],
     [
       'asked to wait longer, and no tries left',
-      { retryAfterMs: 300_001, retries: 0 },
+      { askedMs: 300_001, retries: 0 },
       { kind: 'too-long', waitMs: 300_001 },
     ],
-    ['asked to wait, no tries left', { retryAfterMs: 1000, retries: 0 }, { kind: 'final' }],
+    ['asked to wait, no tries left', { askedMs: 1000, retries: 0 }, { kind: 'final' }],
   ])('%s', (_, more, verdict) => {
-    expect(judge(failed(more))).toEqual(verdict);
+    expect(decideRetry(failed(more))).toEqual(verdict);
   });
 });
 

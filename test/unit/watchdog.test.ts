@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { Watchdog } from '../../src/http/exchange/watchdog.ts';
+import { Watchdog } from '../../src/http/watchdog.ts';
 
 const IDLE_MS = 1000;
 /** The faked clock gives a turn of the loop a millisecond; in it what has come meanwhile is read. */

@@ -10,7 +10,7 @@ import { countedWatcher, type Throttle } from '../../transfer/limits/throttle.ts
 import { keepChecksum } from '../../transfer/mirror/keep-checksum.ts';
 import type { Tally } from '../../transfer/mirror/tally.ts';
 import type { Outcome, Wanted } from '../../transfer/outcome.ts';
-import { keptLine, outcomeLine, setbackWait } from '../../transfer/report.ts';
+import { keptLine, outcomeLine, retryWait } from '../../transfer/report.ts';
 import type { Watcher } from '../../transfer/transfer.ts';
 import type { World } from '../../world.ts';
 import type { Order } from './order/order.ts';
@@ -78,9 +78,9 @@ export function watched(
   return {
     total: (bytes, offset) => shown.total(bytes, offset),
     moved: (bytes) => shown.advance(bytes),
-    setback(setback) {
-      tally.wait(setback);
-      shown.wait(setbackWait(setback));
+    retry(event) {
+      tally.wait(event);
+      shown.wait(retryWait(event));
     },
     kept(bytes) {
       tally.kept += bytes;

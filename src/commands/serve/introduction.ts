@@ -1,4 +1,4 @@
-import { isLoopback } from '../../http/connection/loopback.ts';
+import { isLoopback } from '../../http/loopback.ts';
 import { hintCommand } from '../../settings/hint-command.ts';
 import type { Given } from '../../settings/layers.ts';
 import type { Flags } from '../../spec/invocation.ts';

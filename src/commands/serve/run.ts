@@ -2,7 +2,7 @@ import { join, resolve } from 'node:path';
 import { onAbort } from '../../abort.ts';
 import { checkAccess, readSecretFile, readSmallFile } from '../../disk/secret-file.ts';
 import { FilingsError } from '../../errors.ts';
-import { isLoopback } from '../../http/connection/loopback.ts';
+import { isLoopback } from '../../http/loopback.ts';
 import { requireFit } from '../../jwt/key-fit.ts';
 import { isPublicMaterial, type JwtKey, loadSecret, loadVerificationKey } from '../../jwt/keys.ts';
 import { startSandbox } from '../../sandbox/server.ts';

@@ -1,5 +1,5 @@
 import type { ErrorCode, FilingsError } from '../../errors.ts';
-import type { Setback } from '../../http/retry/attempts.ts';
+import type { RetryEvent } from '../../http/retry.ts';
 import type { Outcome } from '../outcome.ts';
 
 /** The counts of a run. */
@@ -37,7 +37,7 @@ export class Tally {
     this.#note(error);
   }
 
-  wait({ waitMs }: Setback): void {
+  wait({ waitMs }: RetryEvent): void {
     this.retries += 1;
     this.waitMs += waitMs;
   }

@@ -40,7 +40,7 @@ function selectionOf({ chosen, layout, query }: Order, { session, limits, books 
     async list(accession, within) {
       const limit = limits.reached();
       if (limit) throw limit;
-      return listFiles(session, accession, { query, signal: within, onSetback: (each) => tally.wait(each) });
+      return listFiles(session, accession, { query, signal: within, onRetry: (each) => tally.wait(each) });
     },
     chosen,
     layout,

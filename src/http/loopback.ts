@@ -1,3 +1,4 @@
+import dns from 'node:dns';
 import { BlockList, isIP, type LookupFunction } from 'node:net';
 
 const LOOPBACK = new BlockList();
@@ -21,15 +22,12 @@ export function isLoopback(hostname: string): boolean {
   return family !== 0 && LOOPBACK.check(address, family === 6 ? 'ipv6' : 'ipv4');
 }
 
-/** What finds the addresses of a host: `localhost` is known, everything else is looked up. */
-export function lookupOf(hostname: string): LookupFunction | undefined {
-  if (!isLocalhost(hostname)) return undefined;
-  return (_hostname, { all }, done) => {
-    const [first] = LOCALHOST;
-    if (all) done(null, LOCALHOST);
-    else done(null, first?.address ?? '', first?.family);
-  };
-}
+/** Finds the addresses of a host: `localhost` is known, everything else is looked up. */
+export const lookUp: LookupFunction = (hostname, options, done) => {
+  if (!isLocalhost(hostname)) dns.lookup(hostname, options, done);
+  else if (options.all) done(null, [...LOCALHOST]);
+  else done(null, '127.0.0.1', 4);
+};
 
 /** What is listened on for a host: one of its addresses where it is known, without looking it up. */
 export function listeningAddress(host: string): string {

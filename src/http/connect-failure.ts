@@ -1,4 +1,4 @@
-import { errnoOf, FilingsError } from '../../errors.ts';
+import { errnoOf, FilingsError } from '../errors.ts';
 
 interface Attempted {
   readonly url: URL;

@@ -1,16 +1,17 @@
 import Client from 'undici/lib/dispatcher/client.js';
-import type { GetRequest } from '../exchange/messages.ts';
-import { type OpenSocket, openSocket } from './connect.ts';
+import { type OpenSocket, SocketOpener } from './connect.ts';
 import { proxyFor } from './proxy.ts';
 
 /** Idle connections are dropped before common servers drop theirs. */
 const KEEP_IDLE_MS = 4000;
-const LONGEST_HEAD = 16_384;
+/** Bytes of header fields. */
+export const LONGEST_HEAD = 16_384;
 
 export interface ConnectionOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Milliseconds. */
   readonly connectTimeout: number;
+  readonly monotonic: () => number;
 }
 
 /** One socket and the undici client that speaks over it. */
@@ -23,22 +24,24 @@ export interface Connection extends OpenSocket {
 
 /** The connections of a run: opened when needed, kept for the next request to the same origin. */
 export class Connections {
-  readonly #options: ConnectionOptions;
+  readonly #env: ConnectionOptions['env'];
+  readonly #opener: SocketOpener;
   readonly #idle = new Map<string, Connection[]>();
 
-  constructor(options: ConnectionOptions) {
-    this.#options = options;
+  constructor({ env, connectTimeout, monotonic }: ConnectionOptions) {
+    this.#env = env;
+    this.#opener = new SocketOpener(connectTimeout, monotonic);
   }
 
-  /** An idle connection to the request's origin, or a new one; `fresh` asks for a new one. */
-  async acquire(request: GetRequest, fresh = false): Promise<Connection> {
-    const idle = this.#idle.get(request.url.origin);
+  /** An idle connection to the URL's origin, or a new one; `fresh` asks for a new one. */
+  async acquire(url: URL, signal: AbortSignal, fresh = false): Promise<Connection> {
+    const idle = this.#idle.get(url.origin);
     while (!fresh && idle && idle.length > 0) {
       const connection = idle.pop();
       if (connection && !connection.socket.destroyed && connection.socket.readable) return connection;
       connection?.socket.destroy();
     }
-    return this.#open(request);
+    return this.#open(url, signal);
   }
 
   /** Takes back a connection whose answer was read to its end. */
@@ -58,14 +61,13 @@ export class Connections {
 
   /** The proxy that requests to a URL go through, if any. */
   proxyOf(url: URL): URL | undefined {
-    return proxyFor(url, this.#options.env);
+    return proxyFor(url, this.#env);
   }
 
-  async #open({ url, signal, monotonic }: GetRequest): Promise<Connection> {
+  async #open(url: URL, signal: AbortSignal): Promise<Connection> {
     const proxy = this.proxyOf(url);
-    const route = { url, proxy, timeoutMs: this.#options.connectTimeout, monotonic };
-    const open = await openSocket(route, signal);
-    let handedOut = false;
+    const open = await this.#opener.open({ url, proxy }, signal);
+    let used = false;
     const client = new Client(url.origin, {
       pipelining: 1,
       maxHeaderSize: LONGEST_HEAD,
@@ -74,8 +76,8 @@ export class Connections {
       keepAliveTimeout: KEEP_IDLE_MS,
       connect: (_options, done) => {
         // A client lives and dies with its one socket. In a turn of its own: undici expects an asynchronous answer.
-        const error = handedOut ? Object.assign(new Error('the connection was closed'), { code: 'ECONNRESET' }) : null;
-        handedOut = true;
+        const error = used ? Object.assign(new Error('the connection was closed'), { code: 'ECONNRESET' }) : null;
+        used = true;
         setImmediate(() => (error ? done(error, null) : done(null, open.socket)));
       },
     });

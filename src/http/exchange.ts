@@ -1,22 +1,35 @@
-import { errnoOf, FilingsError } from '../../errors.ts';
-import { inSeconds } from '../../text.ts';
-import type { Connection } from '../connection/connections.ts';
-import { proxyAuthorization } from '../connection/tunnel.ts';
-import { answerFailure, bodyFailure, isFieldOverflow, truncated, type Unfinished, unproved } from './answer-failure.ts';
+import { errnoOf, FilingsError } from '../errors.ts';
+import { inSeconds } from '../text.ts';
+import {
+  answerFailure,
+  bodyFailure,
+  isFieldOverflow,
+  notHttp,
+  truncated,
+  type Unfinished,
+  unproved,
+} from './answer-failure.ts';
 import { Body } from './body.ts';
-import { type Framing, framingOf } from './framing.ts';
-import type { Answer, GetRequest, HeaderFields } from './messages.ts';
+import { type Connection, LONGEST_HEAD } from './connections.ts';
+import { type Framing, framingOf, startFault } from './framing.ts';
+import type { Answer, GetRequest, HeaderFields } from './request.ts';
+import { proxyAuthorization } from './tunnel.ts';
 import { Watchdog } from './watchdog.ts';
 
+/** All but the tab. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for.
+const CONTROL = /[\0-\x08\x0a-\x1f\x7f]/;
+
 /** One request on one connection, from its first line to the last byte of the answer's body. */
-export class Conversation {
+export class Exchange {
   readonly #connection: Connection;
   readonly #request: GetRequest;
   readonly #release: () => void;
   readonly #body: Body;
   readonly #watchdog: Watchdog;
-  #settleHead: { resolve: (answer: Answer) => void; reject: (error: unknown) => void } | undefined;
+  #head: { resolve: (answer: Answer) => void; reject: (error: unknown) => void } | undefined;
   #framing: Framing = { kind: 'until-close' };
+  #start = '';
   #received = 0;
   #reset = false;
   #over = false;
@@ -36,22 +49,30 @@ export class Conversation {
 
   /** Sends the request; settles with the answer's head. */
   begin(): Promise<Answer> {
-    const request = this.#request;
+    const { signal, url, headers } = this.#request;
+    const { client, intake, proxy, socket } = this.#connection;
     return new Promise((resolve, reject) => {
-      this.#settleHead = { resolve, reject };
-      if (request.signal.aborted) {
-        this.#abandon(request.signal.reason);
+      this.#head = { resolve, reject };
+      if (signal.aborted) {
+        this.#abandon(signal.reason);
         return;
       }
       // By hand: the connection must be given up in the very turn in which the signal aborts.
-      request.signal.addEventListener('abort', this.#onAbort, { once: true });
-      this.#connection.socket.prependListener('error', this.#onSocketError);
-      this.#connection.intake.expectAnswer();
-      this.#connection.client.dispatch(
-        { method: 'GET', path: this.#target(), headers: { ...request.headers, ...this.#proxyHeaders() } },
+      signal.addEventListener('abort', this.#onAbort, { once: true });
+      socket.prependListener('error', this.#onSocketError);
+      intake.inspect = (bytes) => this.#onFirstBytes(bytes);
+      // A proxy for plain http takes the whole URL (RFC 9112 section 3.2.2).
+      const forwarded = proxy && url.protocol === 'http:' ? proxy : undefined;
+      const authorization = forwarded && proxyAuthorization(forwarded);
+      client.dispatch(
+        {
+          method: 'GET',
+          path: `${forwarded ? url.origin : ''}${url.pathname}${url.search}`,
+          headers: { ...headers, ...(authorization && { 'proxy-authorization': authorization }) },
+        },
         {
           onRequestStart: () => {},
-          onResponseStart: (_controller, status, headers) => this.#onHead(status, headers),
+          onResponseStart: (_controller, status, fields, phrase = '') => this.#onHead(status, fields, phrase),
           onResponseData: (_controller, chunk) => this.#onData(chunk),
           onResponseEnd: () => this.#onEnd(),
           onResponseError: (_controller, error) => this.#onError(error),
@@ -60,42 +81,35 @@ export class Conversation {
     });
   }
 
-  /** A proxy for plain http takes the whole URL (RFC 9112 section 3.2.2). */
-  #target(): string {
+  /** Line breaks may follow the answer before (RFC 9112 section 2.2), and come nowhere else. */
+  #onFirstBytes(bytes: Buffer): void {
+    this.#start += bytes.toString('latin1', 0, LONGEST_HEAD);
+    if (this.#connection.reused) this.#start = this.#start.replace(/^[\r\n]+/, '');
+    const fault = startFault(this.#start);
+    if (fault !== undefined) this.#connection.intake.inspect = undefined;
+    if (fault) this.#abandon(notHttp(this.#request.url, fault));
+  }
+
+  #onHead(status: number, headers: HeaderFields, phrase: string): void {
     const { url } = this.#request;
-    return this.#isForwarded() ? `${url.origin}${url.pathname}${url.search}` : `${url.pathname}${url.search}`;
-  }
-
-  #isForwarded(): boolean {
-    return this.#connection.proxy !== undefined && this.#request.url.protocol === 'http:';
-  }
-
-  #proxyHeaders(): Record<string, string> {
-    const { proxy } = this.#connection;
-    const authorization = proxy && this.#isForwarded() ? proxyAuthorization(proxy) : undefined;
-    return authorization ? { 'proxy-authorization': authorization } : {};
-  }
-
-  #onHead(status: number, headers: HeaderFields): void {
     if (this.#over || status < 200) return;
     // The body has the whole time anew.
     this.#watchdog.restart();
     this.#framing = framingOf(headers);
-    if (this.#framing.kind === 'unsound') {
-      this.#abandon(new FilingsError('integrity', `${this.#request.url.host}: ${this.#framing.why}`));
+    const fault = CONTROL.test(phrase) ? 'a control character in its status line' : undefined;
+    if (fault ?? this.#framing.kind === 'unsound') {
+      this.#abandon(notHttp(url, fault ?? (this.#framing.kind === 'unsound' ? this.#framing.why : '')));
       return;
     }
-    this.#settleHead?.resolve({
+    this.#head?.resolve({
       status,
       headers,
       length: this.#framing.kind === 'length' ? this.#framing.length : undefined,
       untilClose: this.#framing.kind === 'until-close',
       body: this.#body,
-      discard: () => {
-        if (!this.#over) this.#abandon(new FilingsError('internal', 'the rest of the body was not wanted'));
-      },
+      discard: () => this.#abandon(new FilingsError('internal', 'the rest of the body was not wanted')),
     });
-    this.#settleHead = undefined;
+    this.#head = undefined;
   }
 
   #onData(chunk: Buffer): void {
@@ -109,21 +123,14 @@ export class Conversation {
     if (this.#over) return;
     // undici's parser goes on to the end of what it was given, though the fields behind a body are too many.
     const { errored } = this.#connection.socket;
-    if (isFieldOverflow(errored)) {
-      this.#onError(errored as Error);
+    const doubt = isFieldOverflow(errored) ? bodyFailure(errored, this.#unfinished) : this.#doubt();
+    if (doubt) {
+      this.#abandon(doubt);
       return;
     }
     this.#close();
-    // What is left to take no longer holds the connection back: it may carry the next request.
-    this.#connection.intake.release();
-    const doubt = this.#framing.kind === 'until-close' ? this.#doubt() : undefined;
-    if (doubt) {
-      this.#connection.socket.destroy();
-      this.#body.fail(doubt);
-    } else {
-      this.#release();
-      this.#body.end();
-    }
+    this.#release();
+    this.#body.end();
   }
 
   /**
@@ -133,6 +140,7 @@ export class Conversation {
    */
   #doubt(): FilingsError | undefined {
     const { secured, socket } = this.#connection;
+    if (this.#framing.kind !== 'until-close') return undefined;
     if (secured) return unproved(this.#unfinished);
     if (!this.#reset && socket.remoteAddress !== undefined) return undefined;
     const cut = truncated(this.#unfinished);
@@ -146,7 +154,7 @@ export class Conversation {
 
   #onError(error: Error): void {
     const { url } = this.#request;
-    this.#abandon(this.#settleHead ? answerFailure(error, url) : bodyFailure(error, this.#unfinished));
+    this.#abandon(this.#head ? answerFailure(error, url) : bodyFailure(error, this.#unfinished));
   }
 
   readonly #onSocketError = (error: unknown) => {
@@ -170,8 +178,8 @@ export class Conversation {
   #abandon(error: unknown): void {
     if (this.#over) return;
     this.#close();
-    this.#settleHead?.reject(error);
-    this.#settleHead = undefined;
+    this.#head?.reject(error);
+    this.#head = undefined;
     this.#body.fail(error as Error);
     this.#connection.socket.destroy();
   }
@@ -180,18 +188,19 @@ export class Conversation {
     this.#over = true;
     this.#watchdog.pause();
     this.#request.signal.removeEventListener('abort', this.#onAbort);
-    this.#connection.socket.off('error', this.#onSocketError);
+    const { intake, socket } = this.#connection;
+    socket.off('error', this.#onSocketError);
+    intake.inspect = undefined;
+    // What is left to take no longer holds the connection back: it may carry the next request.
+    intake.release();
   }
 
   #idleError(): FilingsError {
-    const what = this.#settleHead ? 'no answer' : 'fewer than 1,000 new bytes';
-    return new FilingsError(
-      'temporary',
-      `${this.#request.url.host}: timed out: ${what} in ${inSeconds(this.#request.idleTimeout)}`,
-      {
-        hint: 'running it again later is enough; --idle-timeout allows more',
-        retryable: true,
-      },
-    );
+    const { url, idleTimeout } = this.#request;
+    const what = this.#head ? 'no answer' : 'fewer than 1,000 new bytes';
+    return new FilingsError('temporary', `${url.host}: timed out: ${what} in ${inSeconds(idleTimeout)}`, {
+      hint: 'running it again later is enough; --idle-timeout allows more',
+      retryable: true,
+    });
   }
 }

@@ -1,7 +1,6 @@
 /** Held back above this: what is gathered while the disk or the reader is busy. */
 const GATHER_BYTES = 1 << 20;
-
-/** Chunks below this are copied together: a service may send each byte as a chunk, and what counts them would take minutes over a megabyte. */
+/** Chunks below this are copied together: a service may send each byte as a chunk, and counting them takes minutes. */
 const SMALL_BYTES = 4096;
 const BLOCK_BYTES = 65_536;
 
@@ -34,7 +33,10 @@ export class Body {
 
   /** From the source: bytes arrived. */
   push(chunk: Buffer): void {
-    this.#gather(chunk);
+    if (chunk.length >= SMALL_BYTES || !this.#copied(chunk)) {
+      this.#block = undefined;
+      this.#chunks.push(chunk);
+    }
     this.#size += chunk.length;
     if (this.#size >= GATHER_BYTES) this.#source.hold();
     this.#wake?.();
@@ -54,8 +56,8 @@ export class Body {
   }
 
   /**
-   * All bytes gathered so far, waiting for at least one; undefined at the end. The
-   * chunks are the caller's until the next call, which reuses their memory. Throws what the source failed with, after every byte that came before it.
+   * All bytes gathered so far, waiting for at least one; undefined at the end. The chunks are the caller's until the
+   * next call, which reuses their memory. Throws what the source failed with, after every byte that came before it.
    */
   async take(): Promise<Buffer[] | undefined> {
     this.#source.recycle(this.#taken);
@@ -76,22 +78,18 @@ export class Body {
     return chunks;
   }
 
-  /** Behind the others; a small one together with a small one before it. */
-  #gather(chunk: Buffer): void {
+  /** Puts a small chunk together with a small one before it, where there is one, and room. */
+  #copied(chunk: Buffer): boolean {
     const last = this.#chunks.at(-1);
-    if (last && chunk.length < SMALL_BYTES && (this.#block || last.length < SMALL_BYTES)) {
-      const used = last.length;
-      if (!this.#block) {
-        this.#block = Buffer.allocUnsafeSlow(BLOCK_BYTES);
-        this.#block.set(last);
-      }
-      if (used + chunk.length <= BLOCK_BYTES) {
-        this.#block.set(chunk, used);
-        this.#chunks[this.#chunks.length - 1] = this.#block.subarray(0, used + chunk.length);
-        return;
-      }
+    if (!last || (!this.#block && last.length >= SMALL_BYTES)) return false;
+    const size = last.length + chunk.length;
+    if (size > BLOCK_BYTES) return false;
+    if (!this.#block) {
+      this.#block = Buffer.allocUnsafeSlow(BLOCK_BYTES);
+      this.#block.set(last);
     }
-    this.#block = undefined;
-    this.#chunks.push(chunk);
+    this.#block.set(chunk, last.length);
+    this.#chunks[this.#chunks.length - 1] = this.#block.subarray(0, size);
+    return true;
   }
 }

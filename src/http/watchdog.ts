@@ -1,7 +1,7 @@
-import { startTimer } from '../timer.ts';
-
 /** Fewer new bytes than this within the idle time count as idle (a drip is a stall). */
 const LEAST_BYTES = 1000;
+/** A timer that fires this much later than it should: the process was stopped, or the machine slept. */
+const STOPPED_MS = 1000;
 
 /**
  * Fires when the peer brings fewer than 1,000 new bytes in `idleMs` while more are
@@ -25,9 +25,7 @@ export class Watchdog {
   /** Bytes arrived. */
   fed(bytes: number): void {
     this.#fresh += bytes;
-    if (this.#fresh < LEAST_BYTES) return;
-    this.#fresh = 0;
-    this.#since = this.#now();
+    if (this.#fresh >= LEAST_BYTES) this.restart();
   }
 
   /** Something other than bytes shows that the peer is there. */
@@ -50,12 +48,33 @@ export class Watchdog {
   }
 
   #arm(ms: number): void {
-    const onTime = () => {
+    this.#stop = startTimer(ms, this.#now, () => {
       this.#stop = undefined;
       const left = this.#since + this.#idleMs - this.#now();
       if (left <= 0) this.#onIdle();
       else this.#arm(left);
-    };
-    this.#stop = startTimer(ms, this.#now, onTime);
+    });
   }
+}
+
+/**
+ * Calls back after `ms` milliseconds in which this program could have seen something happen; gives what stops it. A
+ * timer that fires late proves nothing, since nobody was awake to wait: it begins anew. And what had come by then is
+ * read before the verdict: after a stop timers have their turn before sockets.
+ */
+export function startTimer(ms: number, now: () => number, onTime: () => void): () => void {
+  let timer: NodeJS.Timeout;
+  let turn: NodeJS.Immediate | undefined;
+  const arm = () => {
+    const due = now() + ms;
+    timer = setTimeout(() => {
+      if (now() - due >= STOPPED_MS) arm();
+      else turn = setImmediate(onTime);
+    }, ms);
+  };
+  arm();
+  return () => {
+    clearTimeout(timer);
+    clearImmediate(turn);
+  };
 }

@@ -1,23 +1,4 @@
-import { errnoOf, FilingsError } from '../../errors.ts';
-import { HeadFault } from './head-gate.ts';
-
-/** What undici's parser says of a broken body or of the fields behind it, by the beginning of its words, in ours. */
-const BROKEN_CHUNKS: readonly (readonly [begins: string, ours: string])[] = [
-  ['Invalid character in chunk size', 'a chunk without a size'],
-  ['Chunk size overflow', 'a chunk larger than any file'],
-  ['Missing expected CR after chunk size', 'a chunk size without its line end'],
-  ['Expected LF after chunk size', 'a chunk size without its line end'],
-  ['Missing expected CR after chunk data', 'a chunk that does not end where its size says'],
-  ['Expected LF after chunk data', 'a chunk that does not end where its size says'],
-  ['Invalid character in chunk extension', 'a broken chunk extension'],
-  ['Missing expected CR after chunk extension', 'a broken chunk extension'],
-  ['Invalid quoted-pair in chunk extension', 'a broken chunk extension'],
-  ['Invalid header', 'a broken field behind the chunks'],
-  ['Unexpected whitespace after header', 'a broken field behind the chunks'],
-  ['Missing expected CR after header', 'a broken field behind the chunks'],
-  ['Missing expected LF after header', 'a broken field behind the chunks'],
-  ["Content-Length can't be present", 'a length behind the chunks'],
-];
+import { errnoOf, FilingsError } from '../errors.ts';
 
 /**
  * Turns what ended an exchange before an answer's head was whole into a FilingsError: a head that is not HTTP is
@@ -25,11 +6,11 @@ const BROKEN_CHUNKS: readonly (readonly [begins: string, ours: string])[] = [
  */
 export function answerFailure(error: unknown, url: URL): FilingsError {
   const message = messageOf(error);
-  if (error instanceof HeadFault) return notHttp(url, message, error);
   if (message === 'bad response' || message === 'bad upgrade') return notHttp(url, 'an answer nobody asked for', error);
   if (isFieldOverflow(error)) return notHttp(url, 'more than 16 KiB of header fields', error);
-  // Of a head with a length the parser says nothing more; our own words for its faults are in head-fault.ts.
-  if (isParserError(error) || isLengthMismatch(error)) return notHttp(url, 'its head is broken', error);
+  // Of a head with a length the parser says nothing more.
+  if (isParserError(error) || isLengthMismatch(error))
+    return notHttp(url, withWords('its head is broken', error), error);
   if (!isConnectionError(error)) return ownFailure(error, url);
   return new FilingsError('temporary', `${url.host}: the connection was closed before an answer came`, {
     hint: 'running it again later is enough',
@@ -47,14 +28,12 @@ export interface Unfinished {
 
 /** Turns what ended a body before its end into a FilingsError: broken framing is final, a cut is worth another try. */
 export function bodyFailure(error: unknown, body: Unfinished): FilingsError {
-  const words = parserWords(error);
   // The parser's words for a connection that ends too early.
-  if (words === 'Invalid EOF state' || isLengthMismatch(error) || isConnectionError(error))
-    return truncated(body, error);
+  const cut = parserWords(error) === 'Invalid EOF state';
+  if (cut || isLengthMismatch(error) || isConnectionError(error)) return truncated(body, error);
   if (isFieldOverflow(error)) return notHttp(body.url, 'more than 16 KiB of fields behind the chunks', error);
-  if (!isParserError(error)) return ownFailure(error, body.url);
-  const ours = BROKEN_CHUNKS.find(([begins]) => words.startsWith(begins))?.[1] ?? 'its body is broken';
-  return notHttp(body.url, ours, error);
+  if (isParserError(error)) return notHttp(body.url, withWords('its body is broken', error), error);
+  return ownFailure(error, body.url);
 }
 
 /** undici has more of a head, or of the fields behind a body, than it takes. */
@@ -81,7 +60,8 @@ export function unproved({ url, received }: Unfinished): FilingsError {
   });
 }
 
-function notHttp(url: URL, saw: string, cause: unknown): FilingsError {
+/** An answer that breaks the rules of HTTP/1; `saw` says how. */
+export function notHttp(url: URL, saw: string, cause?: unknown): FilingsError {
   return new FilingsError('integrity', `${url.host}: the answer is not sound HTTP: ${saw}`, {
     hint: 'check the base URL, and what stands between here and the service',
     cause,
@@ -125,6 +105,11 @@ function isLengthMismatch(error: unknown): boolean {
 /** What the parser says in the brackets of its message. */
 function parserWords(error: unknown): string {
   return isParserError(error) ? (/\((.*)\)/.exec(messageOf(error))?.[1] ?? '') : '';
+}
+
+function withWords(what: string, error: unknown): string {
+  const words = parserWords(error);
+  return words === '' ? what : `${what} (${words})`;
 }
 
 function messageOf(error: unknown): string {

@@ -1,0 +1,178 @@
+import { sleep } from '../abort.ts';
+import { FilingsError } from '../errors.ts';
+import { laxDate } from './date.ts';
+
+/** The first wait; doubled for each further one. Milliseconds. */
+const FIRST_WAIT_MS = 1000;
+const LONGEST_BACKOFF_MS = 60_000;
+/** A century: whatever is asked for, the time it leads to must be a date. */
+const LONGEST_ASKED_MS = 100 * 365 * 86_400_000;
+/** A try that brought this much starts the count anew: the service works, the line is bad. */
+const FRESH_START_BYTES = 1 << 20;
+/** Statuses worth another try; every other one is final (interface page, "A retry"). */
+const RETRIED = new Set([408, 425, 429, 500, 502, 503, 504]);
+
+export function isRetriedStatus(status: number): boolean {
+  return RETRIED.has(status);
+}
+
+/**
+ * When the next request may go out, for all jobs together: one rate of requests, and one pause when the service asks
+ * for one. Times in milliseconds of a clock that never steps.
+ */
+export class RateLimiter {
+  readonly #intervalMs: number;
+  readonly #monotonic: () => number;
+  #next = 0;
+  #pausedUntil = 0;
+  #stopped: { readonly reason: unknown } | undefined;
+
+  /** `ratePerSecond` undefined: no limit. */
+  constructor(ratePerSecond: number | undefined, monotonic: () => number) {
+    this.#intervalMs = ratePerSecond === undefined ? 0 : 1000 / ratePerSecond;
+    this.#monotonic = monotonic;
+  }
+
+  /** Waits until this request may go out, in the order of asking. Throws what it was stopped for, the signal's reason. */
+  async acquire(signal: AbortSignal): Promise<void> {
+    for (let opens = this.#reserve(); ; opens = this.#reserve()) {
+      await sleep(opens - this.#monotonic(), signal);
+      if (this.#stopped) throw this.#stopped.reason;
+      // A pause that began meanwhile holds for this one too.
+      if (this.#pausedUntil <= opens) return;
+    }
+  }
+
+  /** No request goes out for the next `ms`. */
+  pause(ms: number): void {
+    this.#pausedUntil = Math.max(this.#pausedUntil, this.#monotonic() + ms);
+  }
+
+  /** No request goes out any more: `acquire` throws the reason. */
+  stop(reason: unknown): void {
+    this.#stopped ??= { reason };
+  }
+
+  #reserve(): number {
+    const opens = Math.max(this.#monotonic(), this.#pausedUntil, this.#next);
+    this.#next = opens + this.#intervalMs;
+    return opens;
+  }
+}
+
+/** How often to try again, and when. Times in milliseconds. */
+export interface RetryPolicy {
+  /** Tries allowed after the first. */
+  readonly retries: number;
+  readonly maxRetryAfterMs: number;
+  readonly limiter: RateLimiter;
+  readonly monotonic: () => number;
+  readonly now: () => number;
+  /** Uniform in [0, 1). */
+  readonly random: () => number;
+}
+
+/** A try has failed, and another follows after a wait. */
+export interface RetryEvent {
+  readonly error: FilingsError;
+  readonly waitMs: number;
+  /** The service itself asked for the wait. */
+  readonly asked: boolean;
+  /** The number of the try that follows, and how many there may be. */
+  readonly retry: number;
+  readonly retries: number;
+}
+
+export interface RetryWatcher {
+  /** How many new bytes the last try brought. */
+  readonly progress?: (() => number) | undefined;
+  readonly onRetry?: ((event: RetryEvent) => void) | undefined;
+}
+
+/**
+ * Tries until it works or another try can't help. Throws the last failure, which says how many tries there were, or
+ * the signal's reason.
+ */
+export async function retry<T>(
+  attempt: () => Promise<T>,
+  policy: RetryPolicy,
+  signal: AbortSignal,
+  { progress, onRetry }: RetryWatcher = {},
+): Promise<T> {
+  let failures = 0;
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await attempt();
+    } catch (error) {
+      if (signal.aborted) throw signal.reason;
+      if (!(error instanceof FilingsError) || error.stopsRun) throw error;
+      failures = (progress?.() ?? 0) >= FRESH_START_BYTES ? 1 : failures + 1;
+      // From now on, whatever the machine's clock was set to meanwhile.
+      const askedMs = error.retryDue === undefined ? undefined : Math.max(0, error.retryDue - policy.monotonic());
+      const { retryable } = error;
+      const decision = decideRetry({ ...policy, failures, retryable, askedMs, random: policy.random() });
+      if (decision.kind === 'final')
+        throw tries > 1 ? error.reworded(`${error.message}; ${tries} tries`, { cause: error.cause }) : error;
+      if (decision.kind === 'too-long') {
+        const stop = tooLong(error, decision.waitMs, policy.maxRetryAfterMs);
+        policy.limiter.stop(stop);
+        throw stop;
+      }
+      const { waitMs } = decision;
+      onRetry?.({ error, waitMs, asked: askedMs !== undefined, retry: failures, retries: policy.retries });
+      // Our own back-off is this file's alone; what the service asks for, every job keeps (RateLimiter).
+      await sleep(waitMs, signal);
+    }
+  }
+}
+
+/** What is known when a try has failed. Times in milliseconds. */
+export interface FailedTry {
+  /** Tries that failed since the count last began anew, this one included. */
+  readonly failures: number;
+  readonly retries: number;
+  readonly retryable: boolean;
+  /** The wait that the service asks for. */
+  readonly askedMs: number | undefined;
+  readonly maxRetryAfterMs: number;
+  readonly random: number;
+}
+
+export type RetryDecision =
+  | { readonly kind: 'again'; readonly waitMs: number }
+  | { readonly kind: 'final' }
+  /** The service asks for a longer wait than we would wait. */
+  | { readonly kind: 'too-long'; readonly waitMs: number };
+
+/** Whether a failed try is followed by another, and after how long a wait. */
+export function decideRetry({ failures, retries, retryable, askedMs, ...failed }: FailedTry): RetryDecision {
+  if (!retryable) return { kind: 'final' };
+  if (askedMs !== undefined && askedMs > failed.maxRetryAfterMs) return { kind: 'too-long', waitMs: askedMs };
+  if (failures > retries) return { kind: 'final' };
+  // With up to half as much again at random, so that many clients don't come back together.
+  const backoff = Math.min(FIRST_WAIT_MS * 2 ** (failures - 1), LONGEST_BACKOFF_MS) * (1 + failed.random / 2);
+  return { kind: 'again', waitMs: askedMs ?? Math.round(backoff) };
+}
+
+/**
+ * Reads Retry-After (RFC 9110 section 10.2.3): seconds or a date, as milliseconds
+ * from `now`. Nonsense and negative seconds are as absent; a date gone by is 0.
+ */
+export function retryAfterMs(value: string | string[] | undefined, now: number): number | undefined {
+  if (typeof value !== 'string') return undefined;
+  const text = value.trim();
+  if (/^\d+$/.test(text)) return Math.min(Number(text) * 1000, LONGEST_ASKED_MS);
+  // An HTTP date begins with a day's name; Date.parse alone would take "-5" for a year.
+  if (!/^(Mon|Tue|Wed|Thu|Fri|Sat|Sun)/i.test(text)) return undefined;
+  const date = laxDate(text);
+  return Number.isNaN(date) ? undefined : Math.min(Math.max(0, date - now), LONGEST_ASKED_MS);
+}
+
+function tooLong(error: FilingsError, askedMs: number, maxMs: number): FilingsError {
+  const asked = Math.ceil(askedMs / 1000);
+  return error.reworded(`${error.message}: the service asks to wait ${asked} s`, {
+    code: 'temporary',
+    hint: `more than --max-retry-after allows (${maxMs / 1000} s): run it again after that time, or allow more`,
+    stopsRun: true,
+  });
+}
