@@ -8,31 +8,22 @@ import { thirdPartyLicences } from './licences.js';
 
 const root = join(import.meta.dirname, '..');
 
-// Node 20 can't read TypeScript; the commands' own modules are not needed.
-const bundle = await build({
+// Node 20 can't read TypeScript. The bundle stands where libraries are found from.
+const outfile = join(root, 'node_modules/.cache/filings-reference.mjs');
+await build({
   absWorkingDir: root,
   stdin: {
     contents: `export { COMMANDS } from './src/cli/catalogue.ts';\nexport { generatedFiles } from './scripts/reference/files.ts';`,
     resolveDir: root,
   },
   bundle: true,
+  packages: 'external',
   format: 'esm',
   platform: 'node',
-  write: false,
+  outfile,
   logLevel: 'warning',
-  plugins: [
-    {
-      name: 'without-commands',
-      setup(plugins) {
-        plugins.onResolve({ filter: /^\./ }, ({ path, kind }) =>
-          kind === 'dynamic-import' ? { path, external: true } : undefined,
-        );
-      },
-    },
-  ],
 });
-const code = Buffer.from(bundle.outputFiles[0].contents).toString('base64');
-const { COMMANDS, generatedFiles } = await import(`data:text/javascript;base64,${code}`);
+const { COMMANDS, generatedFiles } = await import(outfile);
 
 const { version } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'));
 const checking = process.argv.includes('--check');

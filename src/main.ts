@@ -1,5 +1,6 @@
-import { COMMANDS, parsed } from './cli/catalogue.ts';
+import { parsed } from './cli/catalogue.ts';
 import { FilingsError } from './errors.ts';
+import { helpColumns } from './help/layout.ts';
 import { presentationAtHand, reportError } from './session/report-error.ts';
 import { warnOfUnknownVariables } from './session/unknown-variables.ts';
 import { rememberEnvironment, rememberFlags } from './settings/known-secrets.ts';
@@ -25,7 +26,7 @@ export function start(root: string): Run {
 export async function main(world: World): Promise<number> {
   try {
     rememberEnvironment(world);
-    return await answer(await parsed(world.argv), world);
+    return await answer(parsed(world.argv), world);
   } catch (error) {
     // The reader of stdout has seen enough.
     return isBrokenPipe(error) ? 0 : reportError(error, world);
@@ -58,15 +59,14 @@ function load(command: Extract<ParsedLine, { kind: 'run' }>['command']) {
   return command.load();
 }
 
-async function showHelp(request: Extract<ParsedLine, { kind: 'help' }>, world: World): Promise<number> {
-  const { path, missing } = request;
-  const { helpColumns, helpText } = await import('./help/text.ts');
-  const stream = missing ? world.stderr : world.stdout;
-  const text = helpText(COMMANDS, request, helpColumns(stream, world.env));
+async function showHelp(
+  { about, missing, text }: Extract<ParsedLine, { kind: 'help' }>,
+  world: World,
+): Promise<number> {
   if (missing && (await presentationAtHand(world)).errorFormat === 'json') {
-    const command = ['filings', ...path].join(' ');
-    throw new FilingsError('usage', `${command}: a command is missing`, { hint: `see ${command} --help` });
+    throw new FilingsError('usage', `${about}: a command is missing`, { hint: `see ${about} --help` });
   }
-  await write(stream, text);
+  const stream = missing ? world.stderr : world.stdout;
+  await write(stream, text(helpColumns(stream, world.env)));
   return missing ? 2 : 0;
 }

@@ -1,7 +1,6 @@
-import type { Row } from '../../src/help/columns.ts';
-import { argumentTerm, type Placed, placed, sentence, usagesOf } from '../../src/help/describe.ts';
-import { exitRows } from '../../src/help/exits.ts';
-import { fullOptionRow, sharedRows } from '../../src/help/sections.ts';
+import type { Row } from '../../src/help/layout.ts';
+import { argumentTerm, type Placed, placed, sentence, usagesOf } from '../../src/help/program.ts';
+import { exitRows, fullText, optionTerm, sharedRows } from '../../src/help/rows.ts';
 import { environmentRows } from '../../src/help/topics.ts';
 import { SETTINGS } from '../../src/settings/table.ts';
 import { named } from '../../src/spec/option.ts';
@@ -65,7 +64,7 @@ function told(command: Placed, leaves: readonly Placed[]): readonly string[] {
 function optionsOf(leaf: Placed, isBelow: boolean): readonly string[] {
   const rows = [
     ...(leaf.spec.arguments ?? []).map((argument): Row => [argumentTerm(argument), argument.help]),
-    ...named(leaf.spec.options).map(fullOptionRow),
+    ...named(leaf.spec.options).map((option): Row => [optionTerm(option), fullText(option)]),
   ];
   return rows.length === 0 ? [] : [...(isBelow ? [heading(leaf)] : []), ...tagged(rows)];
 }

@@ -1,4 +1,5 @@
-import { HELP_OPTION, placed, sayingOf, VERSION_OPTION } from '../../src/help/describe.ts';
+import { placed } from '../../src/help/program.ts';
+import { HELP_OPTION, sayingOf, VERSION_OPTION } from '../../src/help/rows.ts';
 import { SHARED_OPTIONS } from '../../src/settings/table.ts';
 import type { CommandSpec } from '../../src/spec/command.ts';
 import type { Completes, Kind } from '../../src/spec/kind.ts';

@@ -1,8 +1,6 @@
-import type { Row } from '../../src/help/columns.ts';
-import { optionTerm, optionText, PURPOSE, programSpec, VERSION_OPTION } from '../../src/help/describe.ts';
-import { EVERY_EXIT } from '../../src/help/exits.ts';
-import { STREAMS } from '../../src/help/full.ts';
-import { sharedRows } from '../../src/help/sections.ts';
+import type { Row } from '../../src/help/layout.ts';
+import { PURPOSE, programSpec } from '../../src/help/program.ts';
+import { EVERY_EXIT, optionTerm, optionText, sharedRows, VERSION_OPTION } from '../../src/help/rows.ts';
 import { AFTER_EXITS, BEFORE_VARIABLES, COMMON_VARIABLES, environmentRows } from '../../src/help/topics.ts';
 import type { CommandSpec } from '../../src/spec/command.ts';
 import { seeAlso } from './command-page.ts';
@@ -15,7 +13,7 @@ export function programPage(commands: readonly CommandSpec[], release: Release):
   return page({ name: spec.name, section: 1 }, release, [
     ['NAME', [`filings \\- ${escaped(spec.summary)}`]],
     ['SYNOPSIS', [`${bold('filings')} ${escaped('[OPTION...] COMMAND ...')}`]],
-    ['DESCRIPTION', paragraphs([PURPOSE, STREAMS])],
+    ['DESCRIPTION', paragraphs([PURPOSE, ...(spec.description ?? [])])],
     ['COMMANDS', tagged(commands.map(({ name, summary }): Row => [`filings-${name}(1)`, summary]))],
     [
       'OPTIONS',

@@ -1,4 +1,4 @@
-import type { Row } from '../../src/help/columns.ts';
+import type { Row } from '../../src/help/layout.ts';
 
 // A manual page in the man macros (man(7) of groff and mandoc), as lines.
 

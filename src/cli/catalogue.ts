@@ -8,11 +8,12 @@ import { TOKEN } from '../commands/token/spec.ts';
 import { VERIFY } from '../commands/verify/spec.ts';
 import type { CommandSpec } from '../spec/command.ts';
 import type { ParsedLine } from '../spec/invocation.ts';
+import { parseCommandLine } from './program.ts';
 
 const OTHERS: readonly CommandSpec[] = [LIST, DOWNLOAD, VERIFY, TOKEN, SERVE, CONFIG, COMPLETION];
 
 /** Every command, in the order in which help shows them. */
-export const COMMANDS: readonly CommandSpec[] = [...OTHERS, helpSpec(OTHERS, () => COMMANDS)];
+export const COMMANDS: readonly CommandSpec[] = [...OTHERS, helpSpec(OTHERS, () => COMMANDS, parsed)];
 
 const EVERY = [...COMMANDS, completeSpec(parsed)];
 
@@ -20,7 +21,6 @@ const EVERY = [...COMMANDS, completeSpec(parsed)];
  * Parses a command line.
  * @throws FilingsError `usage`
  */
-export async function parsed(argv: readonly string[]): Promise<ParsedLine> {
-  const { parseCommandLine } = await import('./program.ts');
+export function parsed(argv: readonly string[]): ParsedLine {
   return parseCommandLine(argv, EVERY);
 }

@@ -1,20 +1,20 @@
 import { Argument, Command, type CommanderError, Option } from 'commander';
 import { FilingsError } from '../errors.ts';
+import { type Placed, programSpec } from '../help/program.ts';
 import { SHARED_OPTIONS } from '../settings/table.ts';
 import type { CommandSpec } from '../spec/command.ts';
 import type { Flags, Invocation, ParsedLine } from '../spec/invocation.ts';
 import { choice } from '../spec/kind.ts';
 import { type NamedOption, named, readAs } from '../spec/option.ts';
-import { helpHint, looksLikeOption, type Position, unknownCommand, usageError } from './usage-error.ts';
-
-type Help = Extract<ParsedLine, { kind: 'help' }>;
+import { commandHelp } from './command-help.ts';
+import { looksLikeOption, type Position, unknownCommand, usageError } from './usage-error.ts';
 
 /** Thrown through commander, which has no other way to stop. */
 class Stop extends Error {
-  readonly request: ParsedLine;
-  constructor(request: ParsedLine) {
+  readonly line: ParsedLine;
+  constructor(line: ParsedLine) {
     super('stop');
-    this.request = request;
+    this.line = line;
   }
 }
 
@@ -23,57 +23,40 @@ class Stop extends Error {
  * @throws FilingsError `usage`, which never holds a setting's value
  */
 export function parseCommandLine(argv: readonly string[], commands: readonly CommandSpec[]): ParsedLine {
-  requireText(argv);
-  const program = commandOf({ name: 'filings', summary: '', children: commands }, [], argv);
-  program.version('', '-V, --version');
+  const program = commandOf({ path: [], spec: programSpec(commands) }, argv).version('', '-V, --version');
   try {
     program.parse([...argv], { from: 'user' });
   } catch (error) {
-    if (error instanceof Stop) return error.request;
+    if (error instanceof Stop) return error.line;
     throw error;
   }
-  return { kind: 'help', path: [], brief: true, missing: true };
+  throw new FilingsError('internal', 'the command line was parsed to nothing');
 }
 
-/** Node decodes what is no UTF-8 to U+FFFD: it would ask for another name. */
-function requireText(argv: readonly string[]): void {
-  const index = argv.findIndex((argument) => argument.includes('\ufffd'));
-  if (index < 0) return;
-  throw new FilingsError('usage', `argument ${index + 1}: it is not UTF-8, and would be taken for another`, {
-    hint: 'write it in UTF-8: see what locale the terminal or the script uses',
-  });
-}
-
-function commandOf(
-  spec: CommandSpec,
-  path: readonly string[],
-  argv: readonly string[],
-  siblings?: readonly CommandSpec[],
-): Command {
+function commandOf(place: Placed, argv: readonly string[], siblings?: readonly CommandSpec[]): Command {
+  const { path, spec } = place;
   const own = named(spec.options);
   const command = new Command(spec.name)
+    .summary(spec.summary)
     .enablePositionalOptions()
     .helpCommand(false)
+    // What it would print is made where the width is known.
     .configureHelp({ formatHelp: () => '' })
     .configureOutput({ writeOut: () => {}, writeErr: () => {} })
     .showSuggestionAfterError(false)
     .exitOverride((error) => {
-      const brief = !argv.includes('--help');
-      throw stopOf(error, brief, { spec, path, siblings, args: command.args, options: [...own, ...SHARED_OPTIONS] });
+      throw stopOf(error, argv, { place, command, siblings, options: [...own, ...SHARED_OPTIONS] });
     });
-  // Making options is most of the work of starting: a command that the line does not name needs none.
-  if (path.length > 0 && siblings === undefined && !argv.includes(spec.name)) return command;
   for (const option of own) command.addOption(ownOption(option, argv));
   for (const option of SHARED_OPTIONS) command.addOption(sharedOption(option, argv));
-  for (const argument of spec.arguments ?? []) {
-    const { name, variadic, required } = argument;
+  for (const { name, variadic, required, help } of spec.arguments ?? []) {
     const words = variadic ? `${name}...` : name;
-    command.addArgument(new Argument(required ? `<${words}>` : `[${words}]`, argument.help));
+    command.addArgument(new Argument(required ? `<${words}>` : `[${words}]`, help));
   }
   for (const child of spec.children ?? []) {
     const isDefault = child.name === spec.defaultChild;
-    const inner = commandOf(child, [...path, child.name], argv, isDefault ? spec.children : undefined);
-    command.addCommand(inner, { isDefault });
+    const inner = commandOf({ path: [...path, child.name], spec: child }, argv, isDefault ? spec.children : undefined);
+    command.addCommand(inner, { isDefault, hidden: child.name.startsWith('__') });
   }
   if (spec.load !== undefined) {
     command.action(() => {
@@ -83,29 +66,41 @@ function commandOf(
   return command;
 }
 
-function stopOf(error: CommanderError, brief: boolean, position: Position): Error {
+function stopOf(error: CommanderError, argv: readonly string[], position: Position): Error {
+  const brief = !argv.includes('--help');
   switch (error.code) {
     case 'commander.version':
       return new Stop({ kind: 'version' });
     case 'commander.helpDisplayed':
     case 'commander.help':
-      return helpOf(position, { brief, missing: error.exitCode !== 0 });
+      return helpOf(position, position.command.args, brief, error.exitCode !== 0);
     default:
       // `-hq`, grouped as `-qh` is, which commander knows.
       if (error.code === 'commander.unknownOption' && /'-h[a-zA-Z]/.test(error.message)) {
-        return helpOf(position, { brief, missing: false });
+        return helpOf(position, position.command.args, brief, false);
       }
       return usageError(error, position);
   }
 }
 
 /** Help about what was named, before or after `--help`: about a command that is not there, none. */
-function helpOf({ spec, path, args, ...position }: Position, how: Pick<Help, 'brief' | 'missing'>): Error {
-  const [word] = args.filter((one) => !one.startsWith('-'));
-  if (word === undefined || spec.children === undefined) return new Stop({ kind: 'help', path, ...how });
+function helpOf(
+  { place, command }: Pick<Position, 'place' | 'command'>,
+  args: readonly string[],
+  brief: boolean,
+  missing: boolean,
+): Error {
+  const { path, spec } = place;
+  const word = args.find((one) => !one.startsWith('-'));
+  if (word === undefined || spec.children === undefined) {
+    const text = (columns: number) => commandHelp(command, place, brief, columns);
+    return new Stop({ kind: 'help', about: ['filings', ...path].join(' '), missing, text });
+  }
   const child = spec.children.find(({ name }) => name === word);
-  if (child === undefined) return unknownCommand({ path, args: [word] }, spec.children, helpHint(path));
-  return helpOf({ ...position, spec: child, path: [...path, word], args: args.slice(args.indexOf(word) + 1) }, how);
+  const below = command.commands.find((one) => one.name() === word);
+  if (child === undefined || below === undefined) return unknownCommand(path, [word], spec.children);
+  const rest = args.slice(args.indexOf(word) + 1);
+  return helpOf({ place: { path: [...path, word], spec: child }, command: below }, rest, brief, missing);
 }
 
 /** An option of the command itself: its value is read as it is parsed. */

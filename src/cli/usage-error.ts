@@ -1,5 +1,6 @@
-import type { CommanderError } from 'commander';
+import type { Command, CommanderError } from 'commander';
 import { FilingsError } from '../errors.ts';
+import type { Placed } from '../help/program.ts';
 import { accessionIn } from '../service/accession.ts';
 import type { CommandSpec } from '../spec/command.ts';
 import { nearest } from '../spec/nearest.ts';
@@ -8,9 +9,8 @@ import { shellWord } from '../text.ts';
 
 /** Where on the command line it went wrong. */
 export interface Position {
-  readonly spec: CommandSpec;
-  readonly path: readonly string[];
-  readonly args: readonly string[];
+  readonly place: Placed;
+  readonly command: Command;
   readonly options: readonly NamedOption[];
   /** For a command that runs when none is named: those that could have been. */
   readonly siblings?: readonly CommandSpec[] | undefined;
@@ -18,14 +18,16 @@ export interface Position {
 
 /** Commander's complaint in our words: nothing that may be a value is echoed, since it may be a key. */
 export function usageError(error: CommanderError, position: Position): FilingsError {
-  const command = position.path.join(' ') || 'filings';
+  const { path, spec } = position.place;
+  const { args } = position.command;
+  const command = path.join(' ') || 'filings';
   const quoted = /'([^']*)'/.exec(error.message)?.[1] ?? '';
-  const help = helpHint(position.path);
+  const help = helpHint(path);
   switch (error.code) {
     case 'commander.unknownOption':
-      return unknownOption(quoted, position, help);
+      return unknownOption(quoted, position);
     case 'commander.unknownCommand':
-      return unknownCommand(position, position.spec.children ?? [], help);
+      return unknownCommand(path, args, spec.children ?? []);
     case 'commander.missingArgument':
       return new FilingsError('usage', `${command}: ${quoted} is missing`, { hint: help });
     case 'commander.optionMissingArgument':
@@ -33,7 +35,7 @@ export function usageError(error: CommanderError, position: Position): FilingsEr
     case 'commander.excessArguments':
       return position.siblings === undefined
         ? new FilingsError('usage', `${command}: too many arguments`, { hint: help })
-        : unknownBeside(position.siblings, position);
+        : unknownCommand(path.slice(0, -1), args, position.siblings);
     case 'commander.conflictingOption':
       return new FilingsError('usage', flagsIn(error.message).join(' cannot be used with '), {
         hint: help,
@@ -43,18 +45,13 @@ export function usageError(error: CommanderError, position: Position): FilingsEr
   }
 }
 
-/** No command of that name: the one that runs when none is named was never meant. */
-function unknownBeside(siblings: readonly CommandSpec[], { args, path }: Position): FilingsError {
-  const above = path.slice(0, -1);
-  return unknownCommand({ args, path: above }, siblings, helpHint(above));
-}
-
 /** The long flags that a complaint of commander's names: `option '-o, --output <VALUE>' cannot be used with ...`. */
 function flagsIn(message: string): readonly string[] {
   return message.match(/--[\w-]+/g) ?? [];
 }
 
-function unknownOption(written: string, { options, path }: Position, help: string): FilingsError {
+function unknownOption(written: string, { options, place: { path } }: Position): FilingsError {
+  const help = helpHint(path);
   const flag = written.startsWith('--') ? written.split('=', 1).join() : written.slice(0, 2);
   if (options.some((option) => `--${option.flag}` === flag)) {
     return new FilingsError('usage', `${flag}: takes no value`, { hint: help });
@@ -121,15 +118,15 @@ function beginningWith(word: string, known: readonly string[]): string | undefin
   return word.length > 2 && found.length === 1 ? found[0] : undefined;
 }
 
-export function helpHint(path: readonly string[]): string {
+function helpHint(path: readonly string[]): string {
   return `see ${['filings', ...path].join(' ')} --help`;
 }
 
 /** What does not look like a word may be a token or a key. */
 export function unknownCommand(
-  { args, path }: Pick<Position, 'args' | 'path'>,
+  path: readonly string[],
+  args: readonly string[],
   known: readonly CommandSpec[],
-  help: string,
 ): FilingsError {
   const [word = ''] = args;
   if (path.length === 0 && accessionIn(word)) {
@@ -141,7 +138,7 @@ export function unknownCommand(
   const written = [...path, ...(/^[a-z-]{1,24}$/i.test(word) ? [word] : [])].join(' ');
   const names = known.map(({ name }) => name);
   const meant = (path.length === 0 ? OTHER_COMMANDS[word] : undefined) ?? nearest(word, names);
-  const hint = meant === undefined ? help : `did you mean ${meant}?`;
+  const hint = meant === undefined ? helpHint(path) : `did you mean ${meant}?`;
   return new FilingsError('usage', `${written || 'the first argument'}: no such command`, { hint });
 }
 

@@ -1,13 +1,12 @@
-import { EXIT_CODE_ROWS } from '../errors.ts';
 import { wantedInFile } from '../settings/file/check.ts';
 import { flagOfSetting, type NamedSetting, SETTINGS } from '../settings/table.ts';
-import { paragraph, type Row, section, table } from './columns.ts';
-import { sayingOf } from './describe.ts';
-import { sharedRows } from './sections.ts';
+import { joined, paragraph, type Row, section } from './layout.ts';
+import { EVERY_EXIT, sayingOf, sharedRows } from './rows.ts';
 
 /** Variables that are no setting of this program's, but change what it does. */
 export const COMMON_VARIABLES: readonly Row[] = [
-  ['NO_COLOR, FORCE_COLOR, CLICOLOR_FORCE', 'colours, where FILINGS_COLOR says nothing; the first that is set counts'],
+  ['NO_COLOR', 'no colours, unless FILINGS_COLOR is set'],
+  ['FORCE_COLOR, CLICOLOR_FORCE', 'colours, unless FILINGS_COLOR or NO_COLOR is set'],
   ['HTTPS_PROXY, HTTP_PROXY', 'the proxy to use, also in lower case; never for loopback'],
   ['NO_PROXY', 'hosts that are reached without the proxy'],
   ['NODE_EXTRA_CA_CERTS', 'a PEM file of further certificate authorities'],
@@ -26,25 +25,14 @@ export const EXAMPLE_CONFIG = {
   },
 };
 
+const BEFORE_OPTIONS =
+  'These may stand before or after the command. Their keys in the config file: filings help config';
+
 /** What decides between several exit statuses. */
 export const AFTER_EXITS =
   'A batch of several files: what stopped it wins (2, 4 or 8; the deadline 7; 20 answers of 403 in a row 4); else if ' +
   'a file failed for good, 3; else if one failed, 7; else if a limit of your own ended it, 10. ' +
   "The codes are the member code of --error-format json. A command for one file exits with that file's own code.";
-
-/** `filings help exit-codes`. */
-export function exitCodesText(columns: number): string {
-  const rows = EXIT_CODE_ROWS.map(([status, codes, meaning]): Row => [`${status.padEnd(7)}${codes}`, meaning]);
-  return `Exit codes:\n${table(rows, columns)}\n${paragraph(AFTER_EXITS, columns)}`;
-}
-
-/** `filings help options`: what all commands take. */
-export function optionsText(columns: number): string {
-  const before =
-    'These may stand before or after the command. In brackets: the variable that says the same, and the default. ' +
-    "'filings help config' has their keys in the config file.";
-  return `${paragraph(before, columns)}\n${section('Options of every command', sharedRows(), columns)}`;
-}
 
 /** The variables of settings, of all of them unless told. */
 export function environmentRows(settings: readonly NamedSetting[] = SETTINGS): readonly Row[] {
@@ -55,11 +43,6 @@ export function environmentRows(settings: readonly NamedSetting[] = SETTINGS): r
 
 /** What is said about the variables before them. */
 export const BEFORE_VARIABLES = `${PRECEDENCE} A variable set to the empty string counts as unset; a switch takes 1 or true, 0 or false.`;
-
-export function environmentText(columns: number): string {
-  const rows = [...environmentRows(), ...COMMON_VARIABLES];
-  return `${paragraph(BEFORE_VARIABLES, columns)}\n${section('Environment', rows, columns)}`;
-}
 
 /** The rows of `filings help config`. */
 export function configRows(): readonly Row[] {
@@ -73,11 +56,22 @@ export const CONFIG_PARAGRAPHS: readonly string[] = [
   'When it holds an API key, nobody else may be able to read or write it: chmod 600.',
 ];
 
-export function configText(columns: number): string {
-  const before = CONFIG_PARAGRAPHS.map((text) => paragraph(text, columns)).join('\n');
-  const example = JSON.stringify(EXAMPLE_CONFIG, undefined, 2).replace(/^/gm, '  ');
-  return `${before}\nKeys:\n${table(configRows(), columns)}\nExample:\n${example}\n`;
-}
+/** What `filings help TOPIC` prints, by topic. */
+export const TOPICS: Readonly<Record<string, (columns: number) => string>> = {
+  options: (columns) => joined([paragraph(BEFORE_OPTIONS, columns), section('Options', sharedRows(), columns)]),
+  'exit-codes': (columns) => joined([section('Exit codes', EVERY_EXIT, columns), paragraph(AFTER_EXITS, columns)]),
+  environment: (columns) =>
+    joined([
+      paragraph(BEFORE_VARIABLES, columns),
+      section('Environment', [...environmentRows(), ...COMMON_VARIABLES], columns),
+    ]),
+  config: (columns) =>
+    joined([
+      ...CONFIG_PARAGRAPHS.map((text) => paragraph(text, columns)),
+      section('Keys', configRows(), columns),
+      `Example:\n${JSON.stringify(EXAMPLE_CONFIG, undefined, 2).replace(/^/gm, '  ')}\n`,
+    ]),
+};
 
 function flagNote(spec: NamedSetting): string {
   const flag = flagOfSetting(spec);

@@ -20,6 +20,12 @@ export interface CommandModule<O extends Options = Options> {
 /** What a command line asks for. Nothing is read or resolved yet. */
 export type ParsedLine =
   | { readonly kind: 'run'; readonly command: CommandSpec; readonly invocation: Invocation }
-  /** `brief`: by `-h`; `missing`: no command was named where one is needed. */
-  | { readonly kind: 'help'; readonly path: readonly string[]; readonly brief: boolean; readonly missing: boolean }
+  | {
+      readonly kind: 'help';
+      /** `filings token`. */
+      readonly about: string;
+      /** No command was named where one is needed. */
+      readonly missing: boolean;
+      readonly text: (columns: number) => string;
+    }
   | { readonly kind: 'version' };

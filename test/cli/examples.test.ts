@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { execa } from 'execa';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { COMMANDS } from '../../src/cli/catalogue.ts';
-import { placed, programSpec } from '../../src/help/describe.ts';
+import { placed, programSpec } from '../../src/help/program.ts';
 import { ACCESSION, BIN, NODE, started, until } from './program.ts';
 
 // Every example of every help runs here as it stands, in a folder that has what examples speak of.

@@ -1,4 +1,4 @@
-import { chmod, readdir, writeFile } from 'node:fs/promises';
+import { chmod, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { type Script, startScripted } from '../servers/scripted.ts';
@@ -104,3 +104,15 @@ test('names that a terminal would act on, or that would be options, are left out
   );
   expect(await names(LINE)).toBe('good.htm\n');
 });
+
+test.each(['bash', 'zsh', 'fish'])(
+  'completion %s prints the script of the package, and needs no settings',
+  async (shell) => {
+    const { filings } = await place();
+    const { stdout, exitCode } = await filings(['completion', shell], { FILINGS_CONFIG: '/nowhere/config.json' });
+    expect(exitCode).toBe(0);
+    expect(stdout.toString()).toBe(
+      await readFile(join(import.meta.dirname, `../../completions/filings.${shell}`), 'utf8'),
+    );
+  },
+);

@@ -1,30 +1,31 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { execa } from 'execa';
 import { describe, expect, test } from 'vitest';
 import { COMMANDS } from '../../src/cli/catalogue.ts';
 import { EXIT_CODE_ROWS } from '../../src/errors.ts';
-import { placed } from '../../src/help/describe.ts';
+import { placed } from '../../src/help/program.ts';
+import { TOPICS } from '../../src/help/topics.ts';
 import { SETTINGS, SHARED_OPTIONS } from '../../src/settings/table.ts';
 import { named } from '../../src/spec/option.ts';
 import { filings } from './run.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
+const PATHS = [[], ...placed(COMMANDS).map(({ path }) => path)];
 const BROKEN_CONFIG = { FILINGS_CONFIG: '/nowhere/config.json' };
 
 describe('help', () => {
   test.each(['--help', '-h', 'help'])('%s shows the commands, and needs no settings', async (word) => {
     const { stdout, stderr, exitCode } = await filings([word], { env: BROKEN_CONFIG });
     expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
-    for (const { name, summary } of COMMANDS) expect(stdout).toContain(`  ${name.padEnd(10)}  ${summary}`);
+    for (const { name, summary } of COMMANDS) expect(stdout).toMatch(new RegExp(`^  ${name} +${summary}`, 'm'));
   });
 
   test.each([['--help'], ['help'], ['help', 'options']])('%s %s shows what all commands take', async (...words) => {
-    const { stdout } = await filings(words);
-    for (const { flag, env = '', default: text } of SHARED_OPTIONS) {
-      expect(stdout).toContain(`--${flag}`);
-      expect(stdout).toContain(env);
-      if (text !== undefined && env !== '') expect(stdout.replace(/\s+/g, ' ')).toMatch(new RegExp(`${env}(, |\\])`));
+    const text = (await filings(words)).stdout.replace(/\s+/g, ' ');
+    for (const { flag, env, value, default: standard } of SHARED_OPTIONS) {
+      expect(text).toContain(`--${flag}`);
+      if (env !== undefined) expect(text).toContain(`[env: ${env}]`);
+      if (value !== undefined && standard !== undefined) expect(text).toContain(`[default: ${standard}]`);
     }
   });
 
@@ -35,7 +36,7 @@ describe('help', () => {
       const [flag, command] = await Promise.all([filings([...words, '--help']), filings(['help', ...words])]);
       expect(flag.exitCode).toBe(0);
       expect(command.stdout).toContain(flag.stdout);
-      expect(flag.stdout).toContain("'filings help options'");
+      expect(flag.stdout).toContain('filings help options');
       expect(flag.stdout).toMatch(new RegExp(`^Usage: filings ${path}( |$)`, 'm'));
       for (const option of named(spec.options)) expect(flag.stdout).toContain(`--${option.flag}`);
     },
@@ -95,7 +96,7 @@ describe('help', () => {
   test('bare, it is an error with an overview on stderr, and how to begin', async () => {
     const { stdout, stderr, exitCode } = await filings([]);
     expect({ stdout, exitCode }).toEqual({ stdout: '', exitCode: 2 });
-    expect(stderr).toMatch(/^Usage: filings (.*\n)+To begin /);
+    expect(stderr).toBe((await filings(['-h'])).stdout);
     const beginnings = stderr.match(/^ {2}filings .*--sandbox$/gm) ?? [];
     expect(beginnings).toHaveLength(2);
     for (const line of beginnings) expect((await filings(line.trim().split(' ').slice(1))).exitCode, line).toBe(0);
@@ -115,40 +116,61 @@ test('the version is that of the package', async () => {
   }
 });
 
-describe('completions', () => {
-  test.each(['bash', 'zsh', 'fish'])('of %s are those of the package', async (shell) => {
-    const { stdout, exitCode } = await filings(['completion', shell], { env: BROKEN_CONFIG });
-    expect(exitCode).toBe(0);
-    expect(stdout).toBe(await readFile(join(ROOT, `completions/filings.${shell}`), 'utf8'));
-  });
-
-  /** What bash would offer after these words. */
-  async function offered(words: readonly string[]): Promise<string> {
-    const script = `source completions/filings.bash
-      COMP_WORDS=(filings "$@"); COMP_CWORD=$#; _filings; echo "\${COMPREPLY[*]}"`;
-    return (await execa('bash', ['-c', script, 'bash', ...words], { cwd: ROOT })).stdout;
-  }
-
+describe.each([60, 80, 120])('on %d columns no line is wider', (columns) => {
   test.each([
-    [['to'], 'token'],
-    [['token', ''], 'sign inspect verify keygen'],
-    [['token', 's'], 'sign'],
-    [['--color', 'a'], 'auto always'],
-    [['--color', '=', 'n'], 'never'],
-    [['list', '--key-in', '='], 'authorization header query path basic'],
-    [['list', '--ex'], '--exclude'],
-    [['--api-key', 'list', 'dow'], 'download'],
-    [['-j', '4', 'token', 'keygen', '--pu'], '--public'],
-    [['token', 'keygen', '--format', ''], 'pem jwk'],
-    [['token', '--hea'], '--header'],
-    [['config', 'get', 'jo'], 'jobs'],
-    [['completion', 'z'], 'zsh'],
-    [['help', 'ex'], 'exit-codes'],
-    [['--config', 'package.js'], 'package.json'],
-    [['serve', 'sample'], 'samples'],
-    [['download', '--', '--a'], ''],
-    [['--base-url', 'http', ':', '//x', 'lis'], 'list'],
-  ])('bash offers after %j: %s', async (words, reply) => {
-    expect(await offered(words)).toBe(reply);
+    ...PATHS.flatMap((path) => [[...path, '-h'].join(' '), [...path, '--help'].join(' ')]),
+    ...Object.keys(TOPICS).map((topic) => `help ${topic}`),
+  ])('%s', async (line) => {
+    const { stdout } = await filings(line.split(' '), { env: { COLUMNS: `${columns}` } });
+    // A command or a usage can be pasted as it stands.
+    const text = stdout.replace(
+      /^ {2}(filings|source|ls|FILINGS_\w+=\S+) .*$|^(Usage:| {6}) filings .*$|^ +"\S.*$/gm,
+      '',
+    );
+    expect(text.split('\n').filter((row) => row.length > columns && /\S\s+\S/.test(row))).toEqual([]);
   });
+});
+
+test.each(PATHS)('%s %s -h is one screen, with examples that --help has, too', async (...path) => {
+  const env = { COLUMNS: '80' };
+  const [brief, full] = await Promise.all(
+    ['-h', '--help'].map(async (form) => (await filings([...path, form], { env })).stdout),
+  );
+  const lines = brief?.trimEnd().split('\n') ?? [];
+  expect(lines.length).toBeLessThanOrEqual(35);
+  const examples = brief?.split(/^Examples.*:$/m)[1]?.match(/^ {2}\S.*$/gm) ?? [];
+  expect(examples.length).toBeGreaterThan(2);
+  for (const example of examples) expect(full).toContain(`${example}\n`);
+});
+
+test.each(placed(COMMANDS).map(({ path, spec }) => ({ path, spec, name: path.join(' ') })))(
+  '$name: --help has every option with its default; -h has them, or says where they are',
+  async ({ path, spec }) => {
+    const text = async (form: string) => (await filings([...path, form])).stdout;
+    const [brief, full] = await Promise.all([text('-h'), text('--help')]);
+    for (const { flag, rare, value, default: standard } of named(spec.options)) {
+      const row = new RegExp(`^ +(-\\S, )?--${flag}\\b${value === undefined ? '' : ' \\S+'}`, 'm');
+      expect(full).toMatch(row);
+      if (rare) expect(brief).toContain(`More: filings ${path.join(' ')} --help (all options`);
+      else expect(brief).toMatch(row);
+      if (standard !== undefined) expect(full).toContain(`[default: ${standard}]`);
+    }
+  },
+);
+
+test.each([
+  ['60', 60],
+  ['10', 60],
+  ['100000', 120],
+  ['0', 80],
+  ['', 80],
+  ['wide', 80],
+  ['-5', 80],
+  ['80.5', 80],
+])('COLUMNS=%j is as %d columns', async (COLUMNS, columns) => {
+  const help = async (text: string) => (await filings(['list', '--help'], { env: { COLUMNS: text } })).stdout;
+  const text = await help(COLUMNS);
+  expect(text).toBe(await help(`${columns}`));
+  const widest = Math.max(...text.split('\n').map((line) => line.length));
+  expect(widest).toBeGreaterThan(columns - 12);
 });

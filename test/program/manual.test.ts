@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { manPages } from '../../scripts/reference/files.ts';
 import { COMMANDS } from '../../src/cli/catalogue.ts';
 import { EXIT_CODE_ROWS } from '../../src/errors.ts';
-import { placed } from '../../src/help/describe.ts';
+import { placed } from '../../src/help/program.ts';
 import { SETTINGS, SHARED_OPTIONS } from '../../src/settings/table.ts';
 import { named } from '../../src/spec/option.ts';
 

@@ -71,31 +71,38 @@ test.each([
   ['token inspect X', 'inspect'],
 ])('%j runs %s', (line, name) => expect(ran(line).name).toBe(name));
 
-test.each([
-  ['--help', [], false],
-  ['-h', [], true],
-  ['list --help', ['list'], false],
-  ['list -h X', ['list'], true],
-  ['-h list', ['list'], true],
-  ['-qh list', ['list'], true],
-  ['-hq list', ['list'], true],
-  ['list -hq X', ['list'], true],
-  ['-h list --help', ['list'], false],
-  ['--profile work list -h', ['list'], true],
-  ['token --help', ['token'], false],
-  ['token sign -h', ['token', 'sign'], true],
-  ['token -h sign', ['token', 'sign'], true],
-  ['-h token sign', ['token', 'sign'], true],
-  ['download --help --nonsense', ['download'], false],
-])('%j asks for help', (line, path, brief) =>
-  expect(parse(line)).toEqual({ kind: 'help', path, brief, missing: false }),
-);
+/** About what help is, and whether it is the short one. */
+function helped(line: string) {
+  const request = parse(line);
+  if (request.kind !== 'help') throw new Error(`${line} asks for no help`);
+  return [request.about, /^More: .*--help/m.test(request.text(80)), request.missing];
+}
 
-test('a missing command is help that was not asked for', () => {
-  expect(parse('')).toEqual({ kind: 'help', path: [], brief: true, missing: true });
-  expect(parse('-v')).toEqual({ kind: 'help', path: [], brief: true, missing: true });
-  expect(parse('config')).toEqual({ kind: 'help', path: ['config'], brief: true, missing: true });
-});
+test.each([
+  ['--help', 'filings', false],
+  ['-h', 'filings', true],
+  ['list --help', 'filings list', false],
+  ['list -h X', 'filings list', true],
+  ['-h list', 'filings list', true],
+  ['-qh list', 'filings list', true],
+  ['-hq list', 'filings list', true],
+  ['list -hq X', 'filings list', true],
+  ['-h list --help', 'filings list', false],
+  ['--profile work list -h', 'filings list', true],
+  ['token --help', 'filings token', false],
+  ['token sign -h', 'filings token sign', true],
+  ['token -h sign', 'filings token sign', true],
+  ['-h token sign', 'filings token sign', true],
+  ['download --help --nonsense', 'filings download', false],
+])('%j asks for help', (line, about, brief) => expect(helped(line)).toEqual([about, brief, false]));
+
+test.each([
+  ['', 'filings'],
+  ['-v', 'filings'],
+  ['config', 'filings config'],
+])('%j is short help that was not asked for: a command is missing', (line, about) =>
+  expect(helped(line)).toEqual([about, true, true]),
+);
 
 test.each(['--version', '-V', '--version list', '-qV'])('%j asks for the version', (line) =>
   expect(parse(line)).toEqual({ kind: 'version' }),

@@ -13,12 +13,10 @@ const DEADLINE = '2s';
 const MOST_NAMES = 5000;
 
 /** Prints the files of the filing that a `download` line names, one a line. Whatever fails, it says nothing: a person is typing. */
-export function fileNames(parse: (words: readonly string[]) => Promise<ParsedLine>): CommandModule {
+export function fileNames(parse: (words: readonly string[]) => ParsedLine): CommandModule {
   return {
     async run({ args }, world) {
-      const names = await parse(args)
-        .then((line) => namesFor(line, world))
-        .catch(() => []);
+      const names = await namesFor(args, parse, world).catch(() => []);
       await write(world.stdout, names.map((name) => `${name}\n`).join('')).catch(() => {});
       return 0;
     },
@@ -26,7 +24,12 @@ export function fileNames(parse: (words: readonly string[]) => Promise<ParsedLin
 }
 
 /** Each name once, without those on the line and those that a terminal or `download` could misread. */
-async function namesFor(line: ParsedLine, world: World): Promise<readonly string[]> {
+async function namesFor(
+  words: readonly string[],
+  parse: (words: readonly string[]) => ParsedLine,
+  world: World,
+): Promise<readonly string[]> {
+  const line = parse(words);
   if (line.kind !== 'run' || line.command.name !== 'download') return [];
   const { args, options, flags } = line.invocation;
   const [accession, ...typed] = args;

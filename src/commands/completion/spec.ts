@@ -18,7 +18,7 @@ export const COMPLETION = command({
 });
 
 /** What the completion scripts run at TAB, with the words of the line behind `--`; shown nowhere. */
-export function completeSpec(parse: (words: readonly string[]) => Promise<ParsedLine>): CommandSpec {
+export function completeSpec(parse: (words: readonly string[]) => ParsedLine): CommandSpec {
   return command({
     name: '__complete',
     summary: 'print the file names that may follow on a line',

@@ -1,17 +1,22 @@
 import { type CommandSpec, command } from '../../spec/command.ts';
+import type { ParsedLine } from '../../spec/invocation.ts';
 
-/** What `filings help` tells about besides the commands. */
-export const TOPICS = ['options', 'exit-codes', 'environment', 'config'] as const;
+/** What it tells about besides the commands. */
+const TOPICS = ['options', 'exit-codes', 'environment', 'config'];
 
-/** `others` are the commands that it tells about, `commands` gives these and itself. */
-export function helpSpec(others: readonly CommandSpec[], commands: () => readonly CommandSpec[]): CommandSpec {
+/** `others` are the commands that it tells about, `commands` gives these and itself, `parse` reads a command line. */
+export function helpSpec(
+  others: readonly CommandSpec[],
+  commands: () => readonly CommandSpec[],
+  parse: (words: readonly string[]) => ParsedLine,
+): CommandSpec {
   return command({
     name: 'help',
     summary: 'show help about a command or a topic',
     forms: ['[COMMAND...]', 'options | exit-codes | environment | config'],
     description: [
       "'filings help COMMAND' is 'filings COMMAND --help'; 'filings COMMAND -h' is shorter, one screen.",
-      'Its lines are as long as COLUMNS says, or as the terminal has columns: from 40 to 120, and 80 where there is none.',
+      'Its lines are as long as COLUMNS says, or as the terminal has columns: from 60 to 120, and 80 where there is none.',
     ],
     arguments: [
       {
@@ -30,6 +35,6 @@ export function helpSpec(others: readonly CommandSpec[], commands: () => readonl
       ['0', 'done, also when the reader of stdout went away'],
       ['2', 'there is no such command or topic'],
     ],
-    load: async () => (await import('./run.ts')).help(commands()),
+    load: async () => (await import('./run.ts')).help(commands(), parse),
   });
 }

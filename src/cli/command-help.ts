@@ -1,0 +1,79 @@
+import type { Command, Option } from 'commander';
+import { joined, layoutOf, paragraph, section } from '../help/layout.ts';
+import { type Placed, PURPOSE, sentence, usagesOf } from '../help/program.ts';
+import {
+  EVERY_EXIT,
+  exitRows,
+  fullText,
+  HELP_OPTION,
+  optionTerm,
+  optionText,
+  sharedRows,
+  VERSION_OPTION,
+} from '../help/rows.ts';
+import { SHARED_OPTIONS } from '../settings/table.ts';
+import { type NamedOption, named } from '../spec/option.ts';
+
+/** How many examples `-h` has room for. */
+const BRIEF_EXAMPLES = 5;
+
+/** What `-h` (brief: one screen) or `--help` prints about a command, by commander's own Help. */
+export function commandHelp(command: Command, place: Placed, brief: boolean, columns: number): string {
+  const { path, spec } = place;
+  const isProgram = path.length === 0;
+  const shown = shownOptions(place, brief);
+  const optionOf = ({ long }: Option) => shown.find(({ flag }) => `--${flag}` === long);
+  const summary = isProgram ? PURPOSE : sentence(spec.summary);
+  const help = Object.assign(layoutOf(columns), {
+    commandUsage: () => usagesOf(place).join('\n       '),
+    commandDescription: () => [summary, ...(brief ? [] : (spec.description ?? []))].join('\n\n'),
+    visibleOptions: ({ options }: Command) => [...options, command.createOption('-h, --help')].filter(optionOf),
+    optionTerm: (option: Option) => textOf(optionOf(option), optionTerm),
+    optionDescription: (option: Option) => textOf(optionOf(option), brief ? optionText : fullText),
+    subcommandTerm: (child: Command) => child.name(),
+    subcommandDescription: (child: Command) =>
+      `${child.summary()}${child.name() === spec.defaultChild ? ' (when none is named)' : ''}`,
+  });
+  const examples = (spec.examples ?? []).slice(0, brief ? BRIEF_EXAMPLES : undefined);
+  return joined([
+    help.formatHelp(command, help),
+    ...(brief
+      ? []
+      : [
+          section("Settings that matter here (all: 'filings help options')", ofSettings(spec.settings), columns),
+          section('Exit status', isProgram ? EVERY_EXIT : exitRows(spec), columns),
+          section('Files', spec.files ?? [], columns),
+        ]),
+    examplesSection(examples, spec.asksService === true),
+    paragraph(whereMoreIs(place, brief), columns),
+  ]);
+}
+
+function shownOptions({ path, spec }: Placed, brief: boolean): readonly NamedOption[] {
+  if (path.length === 0) return [...(brief ? [] : SHARED_OPTIONS), HELP_OPTION, VERSION_OPTION];
+  return named(spec.options).filter(({ rare }) => !(brief && rare));
+}
+
+function textOf(option: NamedOption | undefined, say: (option: NamedOption) => string): string {
+  return option === undefined ? '' : say(option);
+}
+
+function ofSettings(keys: readonly string[] | undefined) {
+  return keys === undefined ? [] : sharedRows(keys);
+}
+
+function examplesSection(examples: readonly (readonly [line: string, what: string])[], asksService: boolean): string {
+  if (examples.length === 0) return '';
+  const heading = asksService ? 'Examples (with FILINGS_SANDBOX=1 they need no account):' : 'Examples:';
+  return [heading, ...examples.flatMap(([line, what]) => [`  ${line}`, `      ${what}`]), ''].join('\n');
+}
+
+function whereMoreIs({ path, spec }: Placed, brief: boolean): string {
+  const command = ['filings', ...path].join(' ');
+  if (path.length === 0) {
+    return `More: ${brief ? 'filings --help, ' : ''}filings COMMAND -h, filings help options | exit-codes | environment | config`;
+  }
+  const rare = named(spec.options).some((option) => option.rare) ? 'all options, ' : '';
+  const options = 'Options of every command, such as --profile: filings help options';
+  return brief ? `More: ${command} --help (${rare}exit status)\n${options}` : options;
+}

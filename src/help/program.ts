@@ -1,0 +1,61 @@
+import type { ArgumentSpec, CommandSpec } from '../spec/command.ts';
+
+/** One line about the program. */
+export const PURPOSE =
+  'Lists and downloads the files of company filings, and mints and checks the JWTs their service takes.';
+
+/** The program as a command. */
+export function programSpec(commands: readonly CommandSpec[]): CommandSpec {
+  return {
+    name: 'filings',
+    summary: 'list and download the files of company filings',
+    description: ['Data goes to stdout; everything meant for a person goes to stderr.'],
+    children: commands,
+    examples: [
+      ['filings list 0001234567-24-000001 --sandbox', 'try it with sample filings, without an account'],
+      ['filings download 0001234567-24-000001 primary.htm --sandbox', 'one file, into the working directory'],
+      ['filings config set base-url https://api.example.com', 'to begin with a service: where it is'],
+      ['filings config set api-key', 'its key, which is asked for and not shown'],
+    ],
+    files: [['~/.config/filings/config.json', 'the config file: filings-config(5)']],
+  };
+}
+
+/** A command with its place in the tree: `['token', 'sign']`. */
+export interface Placed {
+  readonly path: readonly string[];
+  readonly spec: CommandSpec;
+}
+
+/** Every command, groups before their children. */
+export function placed(commands: readonly CommandSpec[], path: readonly string[] = []): readonly Placed[] {
+  return commands.flatMap((spec) => {
+    const own = [...path, spec.name];
+    return [{ path: own, spec }, ...placed(spec.children ?? [], own)];
+  });
+}
+
+/** `filings token sign [OPTION...]`, one for each of its forms. */
+export function usagesOf({ path, spec }: Placed): readonly string[] {
+  const { forms = [spec.children === undefined ? argumentsOf(spec) : subcommandOf(spec)] } = spec;
+  return forms.map((form) => ['filings', ...path, '[OPTION...]', form].join(' ').trimEnd());
+}
+
+function argumentsOf(spec: CommandSpec): string {
+  return (spec.arguments ?? []).map(argumentTerm).join(' ');
+}
+
+/** `[ACCESSION...]`. */
+export function argumentTerm({ name, variadic, required }: ArgumentSpec): string {
+  const words = `${name}${variadic ? '...' : ''}`;
+  return required ? words : `[${words}]`;
+}
+
+function subcommandOf({ defaultChild }: CommandSpec): string {
+  return defaultChild === undefined ? 'COMMAND ...' : '[COMMAND ...]';
+}
+
+/** A summary as a sentence. */
+export function sentence(text: string): string {
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
+}

@@ -1,0 +1,73 @@
+import { EXIT_CODE_ROWS } from '../errors.ts';
+import { type SettingSpec, SHARED_OPTIONS } from '../settings/table.ts';
+import type { CommandSpec } from '../spec/command.ts';
+import { SWITCH } from '../spec/kind.ts';
+import type { NamedOption, OptionSpec } from '../spec/option.ts';
+import { orList } from '../spec/values.ts';
+import type { Row } from './layout.ts';
+
+// What help, the manual and the completions say of options and exit statuses.
+
+export const HELP_OPTION: NamedOption = {
+  name: 'help',
+  flag: 'help',
+  kind: SWITCH,
+  short: 'h',
+  help: 'show help: -h on one screen, --help all of it',
+};
+export const VERSION_OPTION: NamedOption = {
+  name: 'version',
+  flag: 'version',
+  kind: SWITCH,
+  short: 'V',
+  help: 'print the version',
+};
+
+/** `-o, --output PATH`; without a short flag, aligned with those that have one. */
+export function optionTerm({ short, flag, value }: NamedOption): string {
+  return `${short === undefined ? '    ' : `-${short}, `}--${flag}${value === undefined ? '' : ` ${value}`}`;
+}
+
+/** What an option does, with its choices where the text does not name them. */
+export function sayingOf({ help, kind: { choices }, repeatable }: OptionSpec): string {
+  const unnamed = choices !== undefined && !choices.every((choice) => help.includes(choice));
+  return `${help}${unnamed ? ` (${orList(choices)})` : ''}${repeatable ? ' (repeatable)' : ''}`;
+}
+
+/** The same with what it is otherwise, and for a setting its variable, in brackets. */
+export function optionText(spec: OptionSpec & Pick<SettingSpec, 'env'>): string {
+  const { value, default: text, otherwise = text, env } = spec;
+  const notes = [
+    ...(env === undefined ? [] : [`[env: ${env}]`]),
+    ...(value === undefined || otherwise === undefined ? [] : [`[default: ${otherwise}]`]),
+  ];
+  return [sayingOf(spec), ...notes].join(' ');
+}
+
+/** All that is to be said about an option. */
+export function fullText(option: OptionSpec): string {
+  return [optionText(option), option.more].filter(Boolean).join('\n');
+}
+
+/** The options of every command, or those of the settings that are named. */
+export function sharedRows(keys?: readonly string[]): readonly Row[] {
+  const chosen = SHARED_OPTIONS.filter(({ key }) => keys === undefined || keys.includes(key));
+  return [...chosen, ...(keys === undefined ? [HELP_OPTION] : [])].map((spec) => [optionTerm(spec), optionText(spec)]);
+}
+
+/** Every exit status, with its codes. */
+export const EVERY_EXIT: readonly Row[] = EXIT_CODE_ROWS.map(([status, codes, text]) => [
+  `${status.padEnd(7)}${codes}`.trimEnd(),
+  text,
+]);
+
+/** Of a command that has nothing of its own to say. */
+const USUAL_EXITS: readonly Row[] = [
+  ['0', 'done'],
+  ['2', 'the command line or the configuration is wrong'],
+];
+
+/** The exit statuses that matter for a command, with what they mean there. A group has none of its own. */
+export function exitRows({ exits, children }: CommandSpec): readonly Row[] {
+  return exits ?? (children === undefined ? USUAL_EXITS : []);
+}
