@@ -31,30 +31,30 @@ _filings() {
   )
   _arguments -s -S -C \
     '(-V --version)'{-V,--version}'[print the version]' \
-    '(--config)--config=''[the config file; $XDG_CONFIG_HOME/filings/config.json or ~/.config/filings/config.json unless told]:FILE:_files' \
-    '(--profile)--profile=''[the config file'\''s profile to use]:NAME: ' \
-    '(--base-url)--base-url=''[where the service is, with or without its /v1]:URL: ' \
-    '(--api-key)--api-key=''[the API key; on a command line other users can see it]:KEY: ' \
-    '(--api-key-file)--api-key-file=''[a file that holds the API key; - is stdin]:FILE:_files' \
-    '(--key-in)--key-in=''[how the key is sent; authorization, or header when a JWT is sent too, unless told otherwise (authorization, header, query, path or basic)]:WAY:(authorization header query path basic)' \
-    '(--key-header)--key-header=''[the header for --key-in header]:NAME: ' \
-    '(--basic-user)--basic-user=''[the user name for --key-in basic]:NAME: ' \
-    '(--jwt-file)--jwt-file=''[a file that holds a JWT to send; - is stdin]:FILE:_files' \
-    '(--sandbox)--sandbox''[run against a stand-in service inside the process, with sample filings]' \
-    '(--allow-http)--allow-http''[allow plain http to other machines\: the key travels readable]' \
-    '(--connect-timeout)--connect-timeout=''[how long connecting may take, over all addresses]:DURATION: ' \
-    '(--idle-timeout)--idle-timeout=''[fewer than 1,000 new bytes in that time are given up on]:DURATION: ' \
-    '(--deadline)--deadline=''[bounds the whole command]:DURATION: ' \
-    '(--retries)--retries=''[tries after the first; counted anew when a try has brought 1 MiB]:N: ' \
-    '(--max-retry-after)--max-retry-after=''[a longer wait asked for by the service ends the run instead]:DURATION: ' \
-    '(-j --jobs)'{-j+,--jobs=}'[files transferred at the same time]:N: ' \
-    '(--rate)--rate=''[requests a second or a minute, over all jobs]:N/s|N/m: ' \
+    '(--config)--config=''[use this config file]:FILE:_files' \
+    '(--profile)--profile=''[use this profile of the config file]:NAME: ' \
+    '(--base-url)--base-url=''[use the service at this URL, with or without its /v1]:URL: ' \
+    '(--api-key)--api-key=''[send this key (visible to other users\: use --api-key-file)]:KEY: ' \
+    '(--api-key-file)--api-key-file=''[read the API key from FILE; - is stdin]:FILE:_files' \
+    '(--key-in)--key-in=''[send the key this way (authorization, header, query, path or basic)]:WAY:(authorization header query path basic)' \
+    '(--key-header)--key-header=''[send the key in this header (with --key-in header)]:NAME: ' \
+    '(--basic-user)--basic-user=''[send this user name (with --key-in basic)]:NAME: ' \
+    '(--jwt-file)--jwt-file=''[send the JWT in FILE; - is stdin]:FILE:_files' \
+    '(--sandbox)--sandbox''[use a built-in service with sample filings, no account]' \
+    '(--allow-http)--allow-http''[allow plain http to other machines (the key is readable)]' \
+    '(--connect-timeout)--connect-timeout=''[give up connecting after this time]:DURATION: ' \
+    '(--idle-timeout)--idle-timeout=''[give up when under 1,000 bytes arrive in this time]:DURATION: ' \
+    '(--deadline)--deadline=''[stop the whole command after this time]:DURATION: ' \
+    '(--retries)--retries=''[retry a failed request up to N times]:N: ' \
+    '(--max-retry-after)--max-retry-after=''[stop the run when the service asks for a longer wait]:DURATION: ' \
+    '(-j --jobs)'{-j+,--jobs=}'[download N files at the same time]:N: ' \
+    '(--rate)--rate=''[limit requests a second or a minute, over all jobs]:N/s|N/m: ' \
     '(--page-size)--page-size=''[read listings page by page, N records each]:N: ' \
-    '(--color)--color=''[colours; auto decides per stream (auto, always or never)]:WHEN:(auto always never)' \
-    '(--progress)--progress=''[auto\: a bar on a terminal, otherwise a line per finished file (auto, bar, plain or none)]:HOW:(auto bar plain none)' \
-    '(--error-format)--error-format=''[how errors are written to stderr (text or json)]:FORMAT:(text json)' \
-    '(-q --quiet)'{-q,--quiet}'[only errors]' \
-    '(-v --verbose)'{-v,--verbose}'[requests, answers and waits, with every secret redacted]' \
+    '(--color)--color=''[color the output; auto\: where it is a terminal (auto, always or never)]:WHEN:(auto always never)' \
+    '(--progress)--progress=''[show progress; auto\: a bar on a terminal, else lines (auto, bar, plain or none)]:HOW:(auto bar plain none)' \
+    '(--error-format)--error-format=''[write errors to stderr in this format (text or json)]:FORMAT:(text json)' \
+    '(-q --quiet)'{-q,--quiet}'[print errors only]' \
+    '(-v --verbose)'{-v,--verbose}'[print requests, answers and waits, secrets redacted]' \
     '(-h --help)'{-h,--help}'[show help\: -h on one screen, --help all of it]' \
     '1:command:->command' \
     '*::argument:->argument' && return
@@ -77,87 +77,87 @@ _filings() {
 
 _filings_list() {
   _arguments -s -S \
-    '(-i --input)'{-i+,--input=}'[accession numbers, one a line; - is stdin]:FILE:_files' \
-    '*--include=''[only names that match (repeatable)]:GLOB: ' \
-    '*--exclude=''[no names that match (repeatable)]:GLOB: ' \
-    '(-l --long)'{-l,--long}'[a table with size, type and description, as on a terminal]' \
-    '(--json)--json''[JSON Lines, one object a file]' \
-    '(-0 --null)'{-0,--null}'[end each record with NUL, not a line break]' \
-    '*--query=''[a further parameter of the request (repeatable)]:NAME=VALUE: ' \
-    '(--config)--config=''[the config file; $XDG_CONFIG_HOME/filings/config.json or ~/.config/filings/config.json unless told]:FILE:_files' \
-    '(--profile)--profile=''[the config file'\''s profile to use]:NAME: ' \
-    '(--base-url)--base-url=''[where the service is, with or without its /v1]:URL: ' \
-    '(--api-key)--api-key=''[the API key; on a command line other users can see it]:KEY: ' \
-    '(--api-key-file)--api-key-file=''[a file that holds the API key; - is stdin]:FILE:_files' \
-    '(--key-in)--key-in=''[how the key is sent; authorization, or header when a JWT is sent too, unless told otherwise (authorization, header, query, path or basic)]:WAY:(authorization header query path basic)' \
-    '(--key-header)--key-header=''[the header for --key-in header]:NAME: ' \
-    '(--basic-user)--basic-user=''[the user name for --key-in basic]:NAME: ' \
-    '(--jwt-file)--jwt-file=''[a file that holds a JWT to send; - is stdin]:FILE:_files' \
-    '(--sandbox)--sandbox''[run against a stand-in service inside the process, with sample filings]' \
-    '(--allow-http)--allow-http''[allow plain http to other machines\: the key travels readable]' \
-    '(--connect-timeout)--connect-timeout=''[how long connecting may take, over all addresses]:DURATION: ' \
-    '(--idle-timeout)--idle-timeout=''[fewer than 1,000 new bytes in that time are given up on]:DURATION: ' \
-    '(--deadline)--deadline=''[bounds the whole command]:DURATION: ' \
-    '(--retries)--retries=''[tries after the first; counted anew when a try has brought 1 MiB]:N: ' \
-    '(--max-retry-after)--max-retry-after=''[a longer wait asked for by the service ends the run instead]:DURATION: ' \
-    '(-j --jobs)'{-j+,--jobs=}'[files transferred at the same time]:N: ' \
-    '(--rate)--rate=''[requests a second or a minute, over all jobs]:N/s|N/m: ' \
+    '(-i --input)'{-i+,--input=}'[read accession numbers from FILE, one a line; - is stdin]:FILE:_files' \
+    '*--include=''[list only names that match (repeatable)]:GLOB: ' \
+    '*--exclude=''[list no names that match (repeatable)]:GLOB: ' \
+    '(-l --long)'{-l,--long}'[print a table with size, type and description]' \
+    '(--json)--json''[print JSON Lines, one object a file]' \
+    '(-0 --null)'{-0,--null}'[end each record with NUL instead of a line break]' \
+    '*--query=''[add a parameter to the request (repeatable)]:NAME=VALUE: ' \
+    '(--config)--config=''[use this config file]:FILE:_files' \
+    '(--profile)--profile=''[use this profile of the config file]:NAME: ' \
+    '(--base-url)--base-url=''[use the service at this URL, with or without its /v1]:URL: ' \
+    '(--api-key)--api-key=''[send this key (visible to other users\: use --api-key-file)]:KEY: ' \
+    '(--api-key-file)--api-key-file=''[read the API key from FILE; - is stdin]:FILE:_files' \
+    '(--key-in)--key-in=''[send the key this way (authorization, header, query, path or basic)]:WAY:(authorization header query path basic)' \
+    '(--key-header)--key-header=''[send the key in this header (with --key-in header)]:NAME: ' \
+    '(--basic-user)--basic-user=''[send this user name (with --key-in basic)]:NAME: ' \
+    '(--jwt-file)--jwt-file=''[send the JWT in FILE; - is stdin]:FILE:_files' \
+    '(--sandbox)--sandbox''[use a built-in service with sample filings, no account]' \
+    '(--allow-http)--allow-http''[allow plain http to other machines (the key is readable)]' \
+    '(--connect-timeout)--connect-timeout=''[give up connecting after this time]:DURATION: ' \
+    '(--idle-timeout)--idle-timeout=''[give up when under 1,000 bytes arrive in this time]:DURATION: ' \
+    '(--deadline)--deadline=''[stop the whole command after this time]:DURATION: ' \
+    '(--retries)--retries=''[retry a failed request up to N times]:N: ' \
+    '(--max-retry-after)--max-retry-after=''[stop the run when the service asks for a longer wait]:DURATION: ' \
+    '(-j --jobs)'{-j+,--jobs=}'[download N files at the same time]:N: ' \
+    '(--rate)--rate=''[limit requests a second or a minute, over all jobs]:N/s|N/m: ' \
     '(--page-size)--page-size=''[read listings page by page, N records each]:N: ' \
-    '(--color)--color=''[colours; auto decides per stream (auto, always or never)]:WHEN:(auto always never)' \
-    '(--progress)--progress=''[auto\: a bar on a terminal, otherwise a line per finished file (auto, bar, plain or none)]:HOW:(auto bar plain none)' \
-    '(--error-format)--error-format=''[how errors are written to stderr (text or json)]:FORMAT:(text json)' \
-    '(-q --quiet)'{-q,--quiet}'[only errors]' \
-    '(-v --verbose)'{-v,--verbose}'[requests, answers and waits, with every secret redacted]' \
+    '(--color)--color=''[color the output; auto\: where it is a terminal (auto, always or never)]:WHEN:(auto always never)' \
+    '(--progress)--progress=''[show progress; auto\: a bar on a terminal, else lines (auto, bar, plain or none)]:HOW:(auto bar plain none)' \
+    '(--error-format)--error-format=''[write errors to stderr in this format (text or json)]:FORMAT:(text json)' \
+    '(-q --quiet)'{-q,--quiet}'[print errors only]' \
+    '(-v --verbose)'{-v,--verbose}'[print requests, answers and waits, secrets redacted]' \
     '(-h --help)'{-h,--help}'[show help\: -h on one screen, --help all of it]' \
     '*:ACCESSION: '
 }
 
 _filings_download() {
   _arguments -s -S \
-    '(-o --output)'{-o+,--output=}'[where one file goes; - is stdout]:PATH:_files' \
-    '(-d --directory)'{-d+,--directory=}'[where files go; made if missing]:DIR:_files -/' \
-    '(--layout)--layout=''[the path below DIR, of {accession_no} and {file_name}]:TEMPLATE: ' \
-    '(--all)--all''[every file of the listing]' \
-    '*--include=''[the files of the listing that match (repeatable)]:GLOB: ' \
-    '*--exclude=''[but none that match (repeatable)]:GLOB: ' \
-    '(-i --input)'{-i+,--input=}'[filings or files, one a line; - is stdin]:FILE:_files' \
+    '(-o --output)'{-o+,--output=}'[write the one file to PATH; - is stdout]:PATH:_files' \
+    '(-d --directory)'{-d+,--directory=}'[write files below DIR, made if missing]:DIR:_files -/' \
+    '(--layout)--layout=''[set the path below DIR of each file]:TEMPLATE: ' \
+    '(--all)--all''[download all files of each filing]' \
+    '*--include=''[download the files that match (repeatable)]:GLOB: ' \
+    '*--exclude=''[skip the files that match (repeatable)]:GLOB: ' \
+    '(-i --input)'{-i+,--input=}'[read filings or files from FILE, one a line; - is stdin]:FILE:_files' \
     '*--query=''[add a parameter to the listing'\''s request (repeatable)]:NAME=VALUE: ' \
-    '(--if-exists)--if-exists=''[if there\: skip, overwrite or error]:WHAT:(skip overwrite error)' \
-    '(-n --dry-run)'{-n,--dry-run}'[say what would be downloaded, and how much]' \
-    '(--sha256)--sha256=''[what one file must hash to]:HEX: ' \
-    '(--spool)--spool''[with -o -\: fetch and check all of it first, then write]' \
-    '(--checksums)--checksums''[keep SHA256SUMS in each directory written to]' \
-    '(--report)--report=''[append JSON Lines, one object a file; - is stdout]:FILE:_files' \
-    '(--failed)--failed=''[write what failed, as lines for --input]:FILE:_files' \
-    '(--done)--done=''[remember complete filings, pass over them next time]:FILE:_files' \
+    '(--if-exists)--if-exists=''[do this when a file already exists (skip, overwrite or error)]:WHAT:(skip overwrite error)' \
+    '(-n --dry-run)'{-n,--dry-run}'[print what would be downloaded, and download nothing]' \
+    '(--sha256)--sha256=''[check that the one file has this SHA-256]:HEX: ' \
+    '(--spool)--spool''[write to stdout only after the whole file has arrived]' \
+    '(--checksums)--checksums''[keep SHA256SUMS in each directory]' \
+    '(--report)--report=''[append a JSON line for each file to FILE; - is stdout]:FILE:_files' \
+    '(--failed)--failed=''[write failed files to FILE, as lines for --input]:FILE:_files' \
+    '(--done)--done=''[remember complete filings in FILE and skip them next time]:FILE:_files' \
     '(--max-bytes)--max-bytes=''[start no new downloads after SIZE received]:SIZE: ' \
     '(--max-requests)--max-requests=''[start no new downloads after N requests]:N: ' \
     '(--stop-after)--stop-after=''[start no new downloads after this time]:DURATION: ' \
-    '(--limit-rate)--limit-rate=''[bandwidth, for all jobs together]:SIZE/s: ' \
-    '(--config)--config=''[the config file; $XDG_CONFIG_HOME/filings/config.json or ~/.config/filings/config.json unless told]:FILE:_files' \
-    '(--profile)--profile=''[the config file'\''s profile to use]:NAME: ' \
-    '(--base-url)--base-url=''[where the service is, with or without its /v1]:URL: ' \
-    '(--api-key)--api-key=''[the API key; on a command line other users can see it]:KEY: ' \
-    '(--api-key-file)--api-key-file=''[a file that holds the API key; - is stdin]:FILE:_files' \
-    '(--key-in)--key-in=''[how the key is sent; authorization, or header when a JWT is sent too, unless told otherwise (authorization, header, query, path or basic)]:WAY:(authorization header query path basic)' \
-    '(--key-header)--key-header=''[the header for --key-in header]:NAME: ' \
-    '(--basic-user)--basic-user=''[the user name for --key-in basic]:NAME: ' \
-    '(--jwt-file)--jwt-file=''[a file that holds a JWT to send; - is stdin]:FILE:_files' \
-    '(--sandbox)--sandbox''[run against a stand-in service inside the process, with sample filings]' \
-    '(--allow-http)--allow-http''[allow plain http to other machines\: the key travels readable]' \
-    '(--connect-timeout)--connect-timeout=''[how long connecting may take, over all addresses]:DURATION: ' \
-    '(--idle-timeout)--idle-timeout=''[fewer than 1,000 new bytes in that time are given up on]:DURATION: ' \
-    '(--deadline)--deadline=''[bounds the whole command]:DURATION: ' \
-    '(--retries)--retries=''[tries after the first; counted anew when a try has brought 1 MiB]:N: ' \
-    '(--max-retry-after)--max-retry-after=''[a longer wait asked for by the service ends the run instead]:DURATION: ' \
-    '(-j --jobs)'{-j+,--jobs=}'[files transferred at the same time]:N: ' \
-    '(--rate)--rate=''[requests a second or a minute, over all jobs]:N/s|N/m: ' \
+    '(--limit-rate)--limit-rate=''[limit the bandwidth of all jobs together]:SIZE/s: ' \
+    '(--config)--config=''[use this config file]:FILE:_files' \
+    '(--profile)--profile=''[use this profile of the config file]:NAME: ' \
+    '(--base-url)--base-url=''[use the service at this URL, with or without its /v1]:URL: ' \
+    '(--api-key)--api-key=''[send this key (visible to other users\: use --api-key-file)]:KEY: ' \
+    '(--api-key-file)--api-key-file=''[read the API key from FILE; - is stdin]:FILE:_files' \
+    '(--key-in)--key-in=''[send the key this way (authorization, header, query, path or basic)]:WAY:(authorization header query path basic)' \
+    '(--key-header)--key-header=''[send the key in this header (with --key-in header)]:NAME: ' \
+    '(--basic-user)--basic-user=''[send this user name (with --key-in basic)]:NAME: ' \
+    '(--jwt-file)--jwt-file=''[send the JWT in FILE; - is stdin]:FILE:_files' \
+    '(--sandbox)--sandbox''[use a built-in service with sample filings, no account]' \
+    '(--allow-http)--allow-http''[allow plain http to other machines (the key is readable)]' \
+    '(--connect-timeout)--connect-timeout=''[give up connecting after this time]:DURATION: ' \
+    '(--idle-timeout)--idle-timeout=''[give up when under 1,000 bytes arrive in this time]:DURATION: ' \
+    '(--deadline)--deadline=''[stop the whole command after this time]:DURATION: ' \
+    '(--retries)--retries=''[retry a failed request up to N times]:N: ' \
+    '(--max-retry-after)--max-retry-after=''[stop the run when the service asks for a longer wait]:DURATION: ' \
+    '(-j --jobs)'{-j+,--jobs=}'[download N files at the same time]:N: ' \
+    '(--rate)--rate=''[limit requests a second or a minute, over all jobs]:N/s|N/m: ' \
     '(--page-size)--page-size=''[read listings page by page, N records each]:N: ' \
-    '(--color)--color=''[colours; auto decides per stream (auto, always or never)]:WHEN:(auto always never)' \
-    '(--progress)--progress=''[auto\: a bar on a terminal, otherwise a line per finished file (auto, bar, plain or none)]:HOW:(auto bar plain none)' \
-    '(--error-format)--error-format=''[how errors are written to stderr (text or json)]:FORMAT:(text json)' \
-    '(-q --quiet)'{-q,--quiet}'[only errors]' \
-    '(-v --verbose)'{-v,--verbose}'[requests, answers and waits, with every secret redacted]' \
+    '(--color)--color=''[color the output; auto\: where it is a terminal (auto, always or never)]:WHEN:(auto always never)' \
+    '(--progress)--progress=''[show progress; auto\: a bar on a terminal, else lines (auto, bar, plain or none)]:HOW:(auto bar plain none)' \
+    '(--error-format)--error-format=''[write errors to stderr in this format (text or json)]:FORMAT:(text json)' \
+    '(-q --quiet)'{-q,--quiet}'[print errors only]' \
+    '(-v --verbose)'{-v,--verbose}'[print requests, answers and waits, secrets redacted]' \
     '(-h --help)'{-h,--help}'[show help\: -h on one screen, --help all of it]' \
     '1:ACCESSION: ' \
     '*:FILE:_filings_names'
@@ -165,31 +165,31 @@ _filings_download() {
 
 _filings_verify() {
   _arguments -s -S \
-    '(--json)--json''[print JSON Lines\: each file that is not as listed, then a summary]' \
-    '(--config)--config=''[the config file; $XDG_CONFIG_HOME/filings/config.json or ~/.config/filings/config.json unless told]:FILE:_files' \
-    '(--profile)--profile=''[the config file'\''s profile to use]:NAME: ' \
-    '(--base-url)--base-url=''[where the service is, with or without its /v1]:URL: ' \
-    '(--api-key)--api-key=''[the API key; on a command line other users can see it]:KEY: ' \
-    '(--api-key-file)--api-key-file=''[a file that holds the API key; - is stdin]:FILE:_files' \
-    '(--key-in)--key-in=''[how the key is sent; authorization, or header when a JWT is sent too, unless told otherwise (authorization, header, query, path or basic)]:WAY:(authorization header query path basic)' \
-    '(--key-header)--key-header=''[the header for --key-in header]:NAME: ' \
-    '(--basic-user)--basic-user=''[the user name for --key-in basic]:NAME: ' \
-    '(--jwt-file)--jwt-file=''[a file that holds a JWT to send; - is stdin]:FILE:_files' \
-    '(--sandbox)--sandbox''[run against a stand-in service inside the process, with sample filings]' \
-    '(--allow-http)--allow-http''[allow plain http to other machines\: the key travels readable]' \
-    '(--connect-timeout)--connect-timeout=''[how long connecting may take, over all addresses]:DURATION: ' \
-    '(--idle-timeout)--idle-timeout=''[fewer than 1,000 new bytes in that time are given up on]:DURATION: ' \
-    '(--deadline)--deadline=''[bounds the whole command]:DURATION: ' \
-    '(--retries)--retries=''[tries after the first; counted anew when a try has brought 1 MiB]:N: ' \
-    '(--max-retry-after)--max-retry-after=''[a longer wait asked for by the service ends the run instead]:DURATION: ' \
-    '(-j --jobs)'{-j+,--jobs=}'[files transferred at the same time]:N: ' \
-    '(--rate)--rate=''[requests a second or a minute, over all jobs]:N/s|N/m: ' \
+    '(--json)--json''[print JSON Lines\: what is not as listed, then a summary]' \
+    '(--config)--config=''[use this config file]:FILE:_files' \
+    '(--profile)--profile=''[use this profile of the config file]:NAME: ' \
+    '(--base-url)--base-url=''[use the service at this URL, with or without its /v1]:URL: ' \
+    '(--api-key)--api-key=''[send this key (visible to other users\: use --api-key-file)]:KEY: ' \
+    '(--api-key-file)--api-key-file=''[read the API key from FILE; - is stdin]:FILE:_files' \
+    '(--key-in)--key-in=''[send the key this way (authorization, header, query, path or basic)]:WAY:(authorization header query path basic)' \
+    '(--key-header)--key-header=''[send the key in this header (with --key-in header)]:NAME: ' \
+    '(--basic-user)--basic-user=''[send this user name (with --key-in basic)]:NAME: ' \
+    '(--jwt-file)--jwt-file=''[send the JWT in FILE; - is stdin]:FILE:_files' \
+    '(--sandbox)--sandbox''[use a built-in service with sample filings, no account]' \
+    '(--allow-http)--allow-http''[allow plain http to other machines (the key is readable)]' \
+    '(--connect-timeout)--connect-timeout=''[give up connecting after this time]:DURATION: ' \
+    '(--idle-timeout)--idle-timeout=''[give up when under 1,000 bytes arrive in this time]:DURATION: ' \
+    '(--deadline)--deadline=''[stop the whole command after this time]:DURATION: ' \
+    '(--retries)--retries=''[retry a failed request up to N times]:N: ' \
+    '(--max-retry-after)--max-retry-after=''[stop the run when the service asks for a longer wait]:DURATION: ' \
+    '(-j --jobs)'{-j+,--jobs=}'[download N files at the same time]:N: ' \
+    '(--rate)--rate=''[limit requests a second or a minute, over all jobs]:N/s|N/m: ' \
     '(--page-size)--page-size=''[read listings page by page, N records each]:N: ' \
-    '(--color)--color=''[colours; auto decides per stream (auto, always or never)]:WHEN:(auto always never)' \
-    '(--progress)--progress=''[auto\: a bar on a terminal, otherwise a line per finished file (auto, bar, plain or none)]:HOW:(auto bar plain none)' \
-    '(--error-format)--error-format=''[how errors are written to stderr (text or json)]:FORMAT:(text json)' \
-    '(-q --quiet)'{-q,--quiet}'[only errors]' \
-    '(-v --verbose)'{-v,--verbose}'[requests, answers and waits, with every secret redacted]' \
+    '(--color)--color=''[color the output; auto\: where it is a terminal (auto, always or never)]:WHEN:(auto always never)' \
+    '(--progress)--progress=''[show progress; auto\: a bar on a terminal, else lines (auto, bar, plain or none)]:HOW:(auto bar plain none)' \
+    '(--error-format)--error-format=''[write errors to stderr in this format (text or json)]:FORMAT:(text json)' \
+    '(-q --quiet)'{-q,--quiet}'[print errors only]' \
+    '(-v --verbose)'{-v,--verbose}'[print requests, answers and waits, secrets redacted]' \
     '(-h --help)'{-h,--help}'[show help\: -h on one screen, --help all of it]' \
     '*:DIRECTORY:_files -/'
 }
@@ -204,44 +204,44 @@ _filings_token() {
     'keygen:make a key or a secret for JWTs'
   )
   _arguments -s -S -C \
-    '(--alg)--alg=''[the signature algorithm, such as RS256]:ALG:(RS256 RS384 RS512 PS256 PS384 PS512 ES256 ES384 ES512 HS256 HS384 HS512)' \
-    '(--key)--key=''[a PEM or JWK key; - is stdin]:FILE:_files' \
-    '(--secret-file)--secret-file=''[an HMAC secret, raw bytes; - is stdin]:FILE:_files' \
-    '(--passphrase-file)--passphrase-file=''[the passphrase of an encrypted key]:FILE:_files' \
-    '(--kid)--kid=''[the key'\''s identifier, in the header]:ID: ' \
-    '(--sub)--sub=''[the subject claim]:TEXT: ' \
-    '(--name)--name=''[the name claim]:TEXT: ' \
-    '(--lifetime)--lifetime=''[how long it is valid]:DURATION: ' \
-    '(--not-before)--not-before=''[when it begins to be valid]:WHEN: ' \
-    '*--claim=''[a further claim, as a string (repeatable)]:NAME=VALUE: ' \
-    '*--claim-json=''[a further claim, as JSON (repeatable)]:NAME=JSON: ' \
-    '(--header)--header''[print a whole Authorization header]' \
-    '(--json)--json''[JSON for programs]' \
+    '(--alg)--alg=''[sign with this algorithm, such as RS256]:ALG:(RS256 RS384 RS512 PS256 PS384 PS512 ES256 ES384 ES512 HS256 HS384 HS512)' \
+    '(--key)--key=''[read a PEM or JWK key from FILE; - is stdin]:FILE:_files' \
+    '(--secret-file)--secret-file=''[read an HMAC secret, raw bytes, from FILE; - is stdin]:FILE:_files' \
+    '(--passphrase-file)--passphrase-file=''[read the passphrase of an encrypted key]:FILE:_files' \
+    '(--kid)--kid=''[name the key in the header]:ID: ' \
+    '(--sub)--sub=''[set the subject claim]:TEXT: ' \
+    '(--name)--name=''[set the name claim]:TEXT: ' \
+    '(--lifetime)--lifetime=''[make it valid for this time]:DURATION: ' \
+    '(--not-before)--not-before=''[make it valid from this time on]:WHEN: ' \
+    '*--claim=''[add a claim, a string (repeatable)]:NAME=VALUE: ' \
+    '*--claim-json=''[add a claim, JSON (repeatable)]:NAME=JSON: ' \
+    '(--header)--header''[print an Authorization header]' \
+    '(--json)--json''[print JSON]' \
     '(--out)--out=''[write the token to FILE (mode 0600), for --jwt-file]:FILE:_files' \
-    '(--config)--config=''[the config file; $XDG_CONFIG_HOME/filings/config.json or ~/.config/filings/config.json unless told]:FILE:_files' \
-    '(--profile)--profile=''[the config file'\''s profile to use]:NAME: ' \
-    '(--base-url)--base-url=''[where the service is, with or without its /v1]:URL: ' \
-    '(--api-key)--api-key=''[the API key; on a command line other users can see it]:KEY: ' \
-    '(--api-key-file)--api-key-file=''[a file that holds the API key; - is stdin]:FILE:_files' \
-    '(--key-in)--key-in=''[how the key is sent; authorization, or header when a JWT is sent too, unless told otherwise (authorization, header, query, path or basic)]:WAY:(authorization header query path basic)' \
-    '(--key-header)--key-header=''[the header for --key-in header]:NAME: ' \
-    '(--basic-user)--basic-user=''[the user name for --key-in basic]:NAME: ' \
-    '(--jwt-file)--jwt-file=''[a file that holds a JWT to send; - is stdin]:FILE:_files' \
-    '(--sandbox)--sandbox''[run against a stand-in service inside the process, with sample filings]' \
-    '(--allow-http)--allow-http''[allow plain http to other machines\: the key travels readable]' \
-    '(--connect-timeout)--connect-timeout=''[how long connecting may take, over all addresses]:DURATION: ' \
-    '(--idle-timeout)--idle-timeout=''[fewer than 1,000 new bytes in that time are given up on]:DURATION: ' \
-    '(--deadline)--deadline=''[bounds the whole command]:DURATION: ' \
-    '(--retries)--retries=''[tries after the first; counted anew when a try has brought 1 MiB]:N: ' \
-    '(--max-retry-after)--max-retry-after=''[a longer wait asked for by the service ends the run instead]:DURATION: ' \
-    '(-j --jobs)'{-j+,--jobs=}'[files transferred at the same time]:N: ' \
-    '(--rate)--rate=''[requests a second or a minute, over all jobs]:N/s|N/m: ' \
+    '(--config)--config=''[use this config file]:FILE:_files' \
+    '(--profile)--profile=''[use this profile of the config file]:NAME: ' \
+    '(--base-url)--base-url=''[use the service at this URL, with or without its /v1]:URL: ' \
+    '(--api-key)--api-key=''[send this key (visible to other users\: use --api-key-file)]:KEY: ' \
+    '(--api-key-file)--api-key-file=''[read the API key from FILE; - is stdin]:FILE:_files' \
+    '(--key-in)--key-in=''[send the key this way (authorization, header, query, path or basic)]:WAY:(authorization header query path basic)' \
+    '(--key-header)--key-header=''[send the key in this header (with --key-in header)]:NAME: ' \
+    '(--basic-user)--basic-user=''[send this user name (with --key-in basic)]:NAME: ' \
+    '(--jwt-file)--jwt-file=''[send the JWT in FILE; - is stdin]:FILE:_files' \
+    '(--sandbox)--sandbox''[use a built-in service with sample filings, no account]' \
+    '(--allow-http)--allow-http''[allow plain http to other machines (the key is readable)]' \
+    '(--connect-timeout)--connect-timeout=''[give up connecting after this time]:DURATION: ' \
+    '(--idle-timeout)--idle-timeout=''[give up when under 1,000 bytes arrive in this time]:DURATION: ' \
+    '(--deadline)--deadline=''[stop the whole command after this time]:DURATION: ' \
+    '(--retries)--retries=''[retry a failed request up to N times]:N: ' \
+    '(--max-retry-after)--max-retry-after=''[stop the run when the service asks for a longer wait]:DURATION: ' \
+    '(-j --jobs)'{-j+,--jobs=}'[download N files at the same time]:N: ' \
+    '(--rate)--rate=''[limit requests a second or a minute, over all jobs]:N/s|N/m: ' \
     '(--page-size)--page-size=''[read listings page by page, N records each]:N: ' \
-    '(--color)--color=''[colours; auto decides per stream (auto, always or never)]:WHEN:(auto always never)' \
-    '(--progress)--progress=''[auto\: a bar on a terminal, otherwise a line per finished file (auto, bar, plain or none)]:HOW:(auto bar plain none)' \
-    '(--error-format)--error-format=''[how errors are written to stderr (text or json)]:FORMAT:(text json)' \
-    '(-q --quiet)'{-q,--quiet}'[only errors]' \
-    '(-v --verbose)'{-v,--verbose}'[requests, answers and waits, with every secret redacted]' \
+    '(--color)--color=''[color the output; auto\: where it is a terminal (auto, always or never)]:WHEN:(auto always never)' \
+    '(--progress)--progress=''[show progress; auto\: a bar on a terminal, else lines (auto, bar, plain or none)]:HOW:(auto bar plain none)' \
+    '(--error-format)--error-format=''[write errors to stderr in this format (text or json)]:FORMAT:(text json)' \
+    '(-q --quiet)'{-q,--quiet}'[print errors only]' \
+    '(-v --verbose)'{-v,--verbose}'[print requests, answers and waits, secrets redacted]' \
     '(-h --help)'{-h,--help}'[show help\: -h on one screen, --help all of it]' \
     '1:command:->command' \
     '*::argument:->argument' && return
@@ -260,146 +260,146 @@ _filings_token() {
 
 _filings_token_sign() {
   _arguments -s -S \
-    '(--alg)--alg=''[the signature algorithm, such as RS256]:ALG:(RS256 RS384 RS512 PS256 PS384 PS512 ES256 ES384 ES512 HS256 HS384 HS512)' \
-    '(--key)--key=''[a PEM or JWK key; - is stdin]:FILE:_files' \
-    '(--secret-file)--secret-file=''[an HMAC secret, raw bytes; - is stdin]:FILE:_files' \
-    '(--passphrase-file)--passphrase-file=''[the passphrase of an encrypted key]:FILE:_files' \
-    '(--kid)--kid=''[the key'\''s identifier, in the header]:ID: ' \
-    '(--sub)--sub=''[the subject claim]:TEXT: ' \
-    '(--name)--name=''[the name claim]:TEXT: ' \
-    '(--lifetime)--lifetime=''[how long it is valid]:DURATION: ' \
-    '(--not-before)--not-before=''[when it begins to be valid]:WHEN: ' \
-    '*--claim=''[a further claim, as a string (repeatable)]:NAME=VALUE: ' \
-    '*--claim-json=''[a further claim, as JSON (repeatable)]:NAME=JSON: ' \
-    '(--header)--header''[print a whole Authorization header]' \
-    '(--json)--json''[JSON for programs]' \
+    '(--alg)--alg=''[sign with this algorithm, such as RS256]:ALG:(RS256 RS384 RS512 PS256 PS384 PS512 ES256 ES384 ES512 HS256 HS384 HS512)' \
+    '(--key)--key=''[read a PEM or JWK key from FILE; - is stdin]:FILE:_files' \
+    '(--secret-file)--secret-file=''[read an HMAC secret, raw bytes, from FILE; - is stdin]:FILE:_files' \
+    '(--passphrase-file)--passphrase-file=''[read the passphrase of an encrypted key]:FILE:_files' \
+    '(--kid)--kid=''[name the key in the header]:ID: ' \
+    '(--sub)--sub=''[set the subject claim]:TEXT: ' \
+    '(--name)--name=''[set the name claim]:TEXT: ' \
+    '(--lifetime)--lifetime=''[make it valid for this time]:DURATION: ' \
+    '(--not-before)--not-before=''[make it valid from this time on]:WHEN: ' \
+    '*--claim=''[add a claim, a string (repeatable)]:NAME=VALUE: ' \
+    '*--claim-json=''[add a claim, JSON (repeatable)]:NAME=JSON: ' \
+    '(--header)--header''[print an Authorization header]' \
+    '(--json)--json''[print JSON]' \
     '(--out)--out=''[write the token to FILE (mode 0600), for --jwt-file]:FILE:_files' \
-    '(--config)--config=''[the config file; $XDG_CONFIG_HOME/filings/config.json or ~/.config/filings/config.json unless told]:FILE:_files' \
-    '(--profile)--profile=''[the config file'\''s profile to use]:NAME: ' \
-    '(--base-url)--base-url=''[where the service is, with or without its /v1]:URL: ' \
-    '(--api-key)--api-key=''[the API key; on a command line other users can see it]:KEY: ' \
-    '(--api-key-file)--api-key-file=''[a file that holds the API key; - is stdin]:FILE:_files' \
-    '(--key-in)--key-in=''[how the key is sent; authorization, or header when a JWT is sent too, unless told otherwise (authorization, header, query, path or basic)]:WAY:(authorization header query path basic)' \
-    '(--key-header)--key-header=''[the header for --key-in header]:NAME: ' \
-    '(--basic-user)--basic-user=''[the user name for --key-in basic]:NAME: ' \
-    '(--jwt-file)--jwt-file=''[a file that holds a JWT to send; - is stdin]:FILE:_files' \
-    '(--sandbox)--sandbox''[run against a stand-in service inside the process, with sample filings]' \
-    '(--allow-http)--allow-http''[allow plain http to other machines\: the key travels readable]' \
-    '(--connect-timeout)--connect-timeout=''[how long connecting may take, over all addresses]:DURATION: ' \
-    '(--idle-timeout)--idle-timeout=''[fewer than 1,000 new bytes in that time are given up on]:DURATION: ' \
-    '(--deadline)--deadline=''[bounds the whole command]:DURATION: ' \
-    '(--retries)--retries=''[tries after the first; counted anew when a try has brought 1 MiB]:N: ' \
-    '(--max-retry-after)--max-retry-after=''[a longer wait asked for by the service ends the run instead]:DURATION: ' \
-    '(-j --jobs)'{-j+,--jobs=}'[files transferred at the same time]:N: ' \
-    '(--rate)--rate=''[requests a second or a minute, over all jobs]:N/s|N/m: ' \
+    '(--config)--config=''[use this config file]:FILE:_files' \
+    '(--profile)--profile=''[use this profile of the config file]:NAME: ' \
+    '(--base-url)--base-url=''[use the service at this URL, with or without its /v1]:URL: ' \
+    '(--api-key)--api-key=''[send this key (visible to other users\: use --api-key-file)]:KEY: ' \
+    '(--api-key-file)--api-key-file=''[read the API key from FILE; - is stdin]:FILE:_files' \
+    '(--key-in)--key-in=''[send the key this way (authorization, header, query, path or basic)]:WAY:(authorization header query path basic)' \
+    '(--key-header)--key-header=''[send the key in this header (with --key-in header)]:NAME: ' \
+    '(--basic-user)--basic-user=''[send this user name (with --key-in basic)]:NAME: ' \
+    '(--jwt-file)--jwt-file=''[send the JWT in FILE; - is stdin]:FILE:_files' \
+    '(--sandbox)--sandbox''[use a built-in service with sample filings, no account]' \
+    '(--allow-http)--allow-http''[allow plain http to other machines (the key is readable)]' \
+    '(--connect-timeout)--connect-timeout=''[give up connecting after this time]:DURATION: ' \
+    '(--idle-timeout)--idle-timeout=''[give up when under 1,000 bytes arrive in this time]:DURATION: ' \
+    '(--deadline)--deadline=''[stop the whole command after this time]:DURATION: ' \
+    '(--retries)--retries=''[retry a failed request up to N times]:N: ' \
+    '(--max-retry-after)--max-retry-after=''[stop the run when the service asks for a longer wait]:DURATION: ' \
+    '(-j --jobs)'{-j+,--jobs=}'[download N files at the same time]:N: ' \
+    '(--rate)--rate=''[limit requests a second or a minute, over all jobs]:N/s|N/m: ' \
     '(--page-size)--page-size=''[read listings page by page, N records each]:N: ' \
-    '(--color)--color=''[colours; auto decides per stream (auto, always or never)]:WHEN:(auto always never)' \
-    '(--progress)--progress=''[auto\: a bar on a terminal, otherwise a line per finished file (auto, bar, plain or none)]:HOW:(auto bar plain none)' \
-    '(--error-format)--error-format=''[how errors are written to stderr (text or json)]:FORMAT:(text json)' \
-    '(-q --quiet)'{-q,--quiet}'[only errors]' \
-    '(-v --verbose)'{-v,--verbose}'[requests, answers and waits, with every secret redacted]' \
+    '(--color)--color=''[color the output; auto\: where it is a terminal (auto, always or never)]:WHEN:(auto always never)' \
+    '(--progress)--progress=''[show progress; auto\: a bar on a terminal, else lines (auto, bar, plain or none)]:HOW:(auto bar plain none)' \
+    '(--error-format)--error-format=''[write errors to stderr in this format (text or json)]:FORMAT:(text json)' \
+    '(-q --quiet)'{-q,--quiet}'[print errors only]' \
+    '(-v --verbose)'{-v,--verbose}'[print requests, answers and waits, secrets redacted]' \
     '(-h --help)'{-h,--help}'[show help\: -h on one screen, --help all of it]'
 }
 
 _filings_token_inspect() {
   _arguments -s -S \
-    '(--json)--json''[JSON for programs]' \
-    '(--config)--config=''[the config file; $XDG_CONFIG_HOME/filings/config.json or ~/.config/filings/config.json unless told]:FILE:_files' \
-    '(--profile)--profile=''[the config file'\''s profile to use]:NAME: ' \
-    '(--base-url)--base-url=''[where the service is, with or without its /v1]:URL: ' \
-    '(--api-key)--api-key=''[the API key; on a command line other users can see it]:KEY: ' \
-    '(--api-key-file)--api-key-file=''[a file that holds the API key; - is stdin]:FILE:_files' \
-    '(--key-in)--key-in=''[how the key is sent; authorization, or header when a JWT is sent too, unless told otherwise (authorization, header, query, path or basic)]:WAY:(authorization header query path basic)' \
-    '(--key-header)--key-header=''[the header for --key-in header]:NAME: ' \
-    '(--basic-user)--basic-user=''[the user name for --key-in basic]:NAME: ' \
-    '(--jwt-file)--jwt-file=''[a file that holds a JWT to send; - is stdin]:FILE:_files' \
-    '(--sandbox)--sandbox''[run against a stand-in service inside the process, with sample filings]' \
-    '(--allow-http)--allow-http''[allow plain http to other machines\: the key travels readable]' \
-    '(--connect-timeout)--connect-timeout=''[how long connecting may take, over all addresses]:DURATION: ' \
-    '(--idle-timeout)--idle-timeout=''[fewer than 1,000 new bytes in that time are given up on]:DURATION: ' \
-    '(--deadline)--deadline=''[bounds the whole command]:DURATION: ' \
-    '(--retries)--retries=''[tries after the first; counted anew when a try has brought 1 MiB]:N: ' \
-    '(--max-retry-after)--max-retry-after=''[a longer wait asked for by the service ends the run instead]:DURATION: ' \
-    '(-j --jobs)'{-j+,--jobs=}'[files transferred at the same time]:N: ' \
-    '(--rate)--rate=''[requests a second or a minute, over all jobs]:N/s|N/m: ' \
+    '(--json)--json''[print JSON]' \
+    '(--config)--config=''[use this config file]:FILE:_files' \
+    '(--profile)--profile=''[use this profile of the config file]:NAME: ' \
+    '(--base-url)--base-url=''[use the service at this URL, with or without its /v1]:URL: ' \
+    '(--api-key)--api-key=''[send this key (visible to other users\: use --api-key-file)]:KEY: ' \
+    '(--api-key-file)--api-key-file=''[read the API key from FILE; - is stdin]:FILE:_files' \
+    '(--key-in)--key-in=''[send the key this way (authorization, header, query, path or basic)]:WAY:(authorization header query path basic)' \
+    '(--key-header)--key-header=''[send the key in this header (with --key-in header)]:NAME: ' \
+    '(--basic-user)--basic-user=''[send this user name (with --key-in basic)]:NAME: ' \
+    '(--jwt-file)--jwt-file=''[send the JWT in FILE; - is stdin]:FILE:_files' \
+    '(--sandbox)--sandbox''[use a built-in service with sample filings, no account]' \
+    '(--allow-http)--allow-http''[allow plain http to other machines (the key is readable)]' \
+    '(--connect-timeout)--connect-timeout=''[give up connecting after this time]:DURATION: ' \
+    '(--idle-timeout)--idle-timeout=''[give up when under 1,000 bytes arrive in this time]:DURATION: ' \
+    '(--deadline)--deadline=''[stop the whole command after this time]:DURATION: ' \
+    '(--retries)--retries=''[retry a failed request up to N times]:N: ' \
+    '(--max-retry-after)--max-retry-after=''[stop the run when the service asks for a longer wait]:DURATION: ' \
+    '(-j --jobs)'{-j+,--jobs=}'[download N files at the same time]:N: ' \
+    '(--rate)--rate=''[limit requests a second or a minute, over all jobs]:N/s|N/m: ' \
     '(--page-size)--page-size=''[read listings page by page, N records each]:N: ' \
-    '(--color)--color=''[colours; auto decides per stream (auto, always or never)]:WHEN:(auto always never)' \
-    '(--progress)--progress=''[auto\: a bar on a terminal, otherwise a line per finished file (auto, bar, plain or none)]:HOW:(auto bar plain none)' \
-    '(--error-format)--error-format=''[how errors are written to stderr (text or json)]:FORMAT:(text json)' \
-    '(-q --quiet)'{-q,--quiet}'[only errors]' \
-    '(-v --verbose)'{-v,--verbose}'[requests, answers and waits, with every secret redacted]' \
+    '(--color)--color=''[color the output; auto\: where it is a terminal (auto, always or never)]:WHEN:(auto always never)' \
+    '(--progress)--progress=''[show progress; auto\: a bar on a terminal, else lines (auto, bar, plain or none)]:HOW:(auto bar plain none)' \
+    '(--error-format)--error-format=''[write errors to stderr in this format (text or json)]:FORMAT:(text json)' \
+    '(-q --quiet)'{-q,--quiet}'[print errors only]' \
+    '(-v --verbose)'{-v,--verbose}'[print requests, answers and waits, secrets redacted]' \
     '(-h --help)'{-h,--help}'[show help\: -h on one screen, --help all of it]' \
     '1:TOKEN: '
 }
 
 _filings_token_verify() {
   _arguments -s -S \
-    '(--key)--key=''[a PEM or JWK key; - is stdin]:FILE:_files' \
-    '(--secret-file)--secret-file=''[an HMAC secret, raw bytes; - is stdin]:FILE:_files' \
-    '(--passphrase-file)--passphrase-file=''[the passphrase of an encrypted key]:FILE:_files' \
-    '*--alg=''[an allowed algorithm (repeatable)]:ALG:(RS256 RS384 RS512 PS256 PS384 PS512 ES256 ES384 ES512 HS256 HS384 HS512)' \
-    '(--leeway)--leeway=''[how far clocks may differ]:DURATION: ' \
-    '(--at)--at=''[the time to check against]:TIME: ' \
-    '(--json)--json''[JSON for programs]' \
-    '(--config)--config=''[the config file; $XDG_CONFIG_HOME/filings/config.json or ~/.config/filings/config.json unless told]:FILE:_files' \
-    '(--profile)--profile=''[the config file'\''s profile to use]:NAME: ' \
-    '(--base-url)--base-url=''[where the service is, with or without its /v1]:URL: ' \
-    '(--api-key)--api-key=''[the API key; on a command line other users can see it]:KEY: ' \
-    '(--api-key-file)--api-key-file=''[a file that holds the API key; - is stdin]:FILE:_files' \
-    '(--key-in)--key-in=''[how the key is sent; authorization, or header when a JWT is sent too, unless told otherwise (authorization, header, query, path or basic)]:WAY:(authorization header query path basic)' \
-    '(--key-header)--key-header=''[the header for --key-in header]:NAME: ' \
-    '(--basic-user)--basic-user=''[the user name for --key-in basic]:NAME: ' \
-    '(--jwt-file)--jwt-file=''[a file that holds a JWT to send; - is stdin]:FILE:_files' \
-    '(--sandbox)--sandbox''[run against a stand-in service inside the process, with sample filings]' \
-    '(--allow-http)--allow-http''[allow plain http to other machines\: the key travels readable]' \
-    '(--connect-timeout)--connect-timeout=''[how long connecting may take, over all addresses]:DURATION: ' \
-    '(--idle-timeout)--idle-timeout=''[fewer than 1,000 new bytes in that time are given up on]:DURATION: ' \
-    '(--deadline)--deadline=''[bounds the whole command]:DURATION: ' \
-    '(--retries)--retries=''[tries after the first; counted anew when a try has brought 1 MiB]:N: ' \
-    '(--max-retry-after)--max-retry-after=''[a longer wait asked for by the service ends the run instead]:DURATION: ' \
-    '(-j --jobs)'{-j+,--jobs=}'[files transferred at the same time]:N: ' \
-    '(--rate)--rate=''[requests a second or a minute, over all jobs]:N/s|N/m: ' \
+    '(--key)--key=''[read a PEM or JWK key from FILE; - is stdin]:FILE:_files' \
+    '(--secret-file)--secret-file=''[read an HMAC secret, raw bytes, from FILE; - is stdin]:FILE:_files' \
+    '(--passphrase-file)--passphrase-file=''[read the passphrase of an encrypted key]:FILE:_files' \
+    '*--alg=''[allow this algorithm (repeatable)]:ALG:(RS256 RS384 RS512 PS256 PS384 PS512 ES256 ES384 ES512 HS256 HS384 HS512)' \
+    '(--leeway)--leeway=''[let clocks differ by this time]:DURATION: ' \
+    '(--at)--at=''[check as of this time]:TIME: ' \
+    '(--json)--json''[print JSON]' \
+    '(--config)--config=''[use this config file]:FILE:_files' \
+    '(--profile)--profile=''[use this profile of the config file]:NAME: ' \
+    '(--base-url)--base-url=''[use the service at this URL, with or without its /v1]:URL: ' \
+    '(--api-key)--api-key=''[send this key (visible to other users\: use --api-key-file)]:KEY: ' \
+    '(--api-key-file)--api-key-file=''[read the API key from FILE; - is stdin]:FILE:_files' \
+    '(--key-in)--key-in=''[send the key this way (authorization, header, query, path or basic)]:WAY:(authorization header query path basic)' \
+    '(--key-header)--key-header=''[send the key in this header (with --key-in header)]:NAME: ' \
+    '(--basic-user)--basic-user=''[send this user name (with --key-in basic)]:NAME: ' \
+    '(--jwt-file)--jwt-file=''[send the JWT in FILE; - is stdin]:FILE:_files' \
+    '(--sandbox)--sandbox''[use a built-in service with sample filings, no account]' \
+    '(--allow-http)--allow-http''[allow plain http to other machines (the key is readable)]' \
+    '(--connect-timeout)--connect-timeout=''[give up connecting after this time]:DURATION: ' \
+    '(--idle-timeout)--idle-timeout=''[give up when under 1,000 bytes arrive in this time]:DURATION: ' \
+    '(--deadline)--deadline=''[stop the whole command after this time]:DURATION: ' \
+    '(--retries)--retries=''[retry a failed request up to N times]:N: ' \
+    '(--max-retry-after)--max-retry-after=''[stop the run when the service asks for a longer wait]:DURATION: ' \
+    '(-j --jobs)'{-j+,--jobs=}'[download N files at the same time]:N: ' \
+    '(--rate)--rate=''[limit requests a second or a minute, over all jobs]:N/s|N/m: ' \
     '(--page-size)--page-size=''[read listings page by page, N records each]:N: ' \
-    '(--color)--color=''[colours; auto decides per stream (auto, always or never)]:WHEN:(auto always never)' \
-    '(--progress)--progress=''[auto\: a bar on a terminal, otherwise a line per finished file (auto, bar, plain or none)]:HOW:(auto bar plain none)' \
-    '(--error-format)--error-format=''[how errors are written to stderr (text or json)]:FORMAT:(text json)' \
-    '(-q --quiet)'{-q,--quiet}'[only errors]' \
-    '(-v --verbose)'{-v,--verbose}'[requests, answers and waits, with every secret redacted]' \
+    '(--color)--color=''[color the output; auto\: where it is a terminal (auto, always or never)]:WHEN:(auto always never)' \
+    '(--progress)--progress=''[show progress; auto\: a bar on a terminal, else lines (auto, bar, plain or none)]:HOW:(auto bar plain none)' \
+    '(--error-format)--error-format=''[write errors to stderr in this format (text or json)]:FORMAT:(text json)' \
+    '(-q --quiet)'{-q,--quiet}'[print errors only]' \
+    '(-v --verbose)'{-v,--verbose}'[print requests, answers and waits, secrets redacted]' \
     '(-h --help)'{-h,--help}'[show help\: -h on one screen, --help all of it]' \
     '1:TOKEN: '
 }
 
 _filings_token_keygen() {
   _arguments -s -S \
-    '(--alg)--alg=''[the algorithm it is for]:ALG:(RS256 RS384 RS512 PS256 PS384 PS512 ES256 ES384 ES512 HS256 HS384 HS512)' \
-    '(--out)--out=''[where the private key goes; never overwritten]:FILE:_files' \
-    '(--public)--public=''[where the public key goes]:FILE:_files' \
-    '(--format)--format=''[the form of the key files (pem or jwk)]:FORMAT:(pem jwk)' \
-    '(--kid)--kid=''[the key'\''s identifier]:ID: ' \
-    '(--config)--config=''[the config file; $XDG_CONFIG_HOME/filings/config.json or ~/.config/filings/config.json unless told]:FILE:_files' \
-    '(--profile)--profile=''[the config file'\''s profile to use]:NAME: ' \
-    '(--base-url)--base-url=''[where the service is, with or without its /v1]:URL: ' \
-    '(--api-key)--api-key=''[the API key; on a command line other users can see it]:KEY: ' \
-    '(--api-key-file)--api-key-file=''[a file that holds the API key; - is stdin]:FILE:_files' \
-    '(--key-in)--key-in=''[how the key is sent; authorization, or header when a JWT is sent too, unless told otherwise (authorization, header, query, path or basic)]:WAY:(authorization header query path basic)' \
-    '(--key-header)--key-header=''[the header for --key-in header]:NAME: ' \
-    '(--basic-user)--basic-user=''[the user name for --key-in basic]:NAME: ' \
-    '(--jwt-file)--jwt-file=''[a file that holds a JWT to send; - is stdin]:FILE:_files' \
-    '(--sandbox)--sandbox''[run against a stand-in service inside the process, with sample filings]' \
-    '(--allow-http)--allow-http''[allow plain http to other machines\: the key travels readable]' \
-    '(--connect-timeout)--connect-timeout=''[how long connecting may take, over all addresses]:DURATION: ' \
-    '(--idle-timeout)--idle-timeout=''[fewer than 1,000 new bytes in that time are given up on]:DURATION: ' \
-    '(--deadline)--deadline=''[bounds the whole command]:DURATION: ' \
-    '(--retries)--retries=''[tries after the first; counted anew when a try has brought 1 MiB]:N: ' \
-    '(--max-retry-after)--max-retry-after=''[a longer wait asked for by the service ends the run instead]:DURATION: ' \
-    '(-j --jobs)'{-j+,--jobs=}'[files transferred at the same time]:N: ' \
-    '(--rate)--rate=''[requests a second or a minute, over all jobs]:N/s|N/m: ' \
+    '(--alg)--alg=''[make a key for this algorithm]:ALG:(RS256 RS384 RS512 PS256 PS384 PS512 ES256 ES384 ES512 HS256 HS384 HS512)' \
+    '(--out)--out=''[write the private key to FILE, which must not exist]:FILE:_files' \
+    '(--public)--public=''[write the public key to FILE]:FILE:_files' \
+    '(--format)--format=''[write the keys in this format (pem or jwk)]:FORMAT:(pem jwk)' \
+    '(--kid)--kid=''[name the key]:ID: ' \
+    '(--config)--config=''[use this config file]:FILE:_files' \
+    '(--profile)--profile=''[use this profile of the config file]:NAME: ' \
+    '(--base-url)--base-url=''[use the service at this URL, with or without its /v1]:URL: ' \
+    '(--api-key)--api-key=''[send this key (visible to other users\: use --api-key-file)]:KEY: ' \
+    '(--api-key-file)--api-key-file=''[read the API key from FILE; - is stdin]:FILE:_files' \
+    '(--key-in)--key-in=''[send the key this way (authorization, header, query, path or basic)]:WAY:(authorization header query path basic)' \
+    '(--key-header)--key-header=''[send the key in this header (with --key-in header)]:NAME: ' \
+    '(--basic-user)--basic-user=''[send this user name (with --key-in basic)]:NAME: ' \
+    '(--jwt-file)--jwt-file=''[send the JWT in FILE; - is stdin]:FILE:_files' \
+    '(--sandbox)--sandbox''[use a built-in service with sample filings, no account]' \
+    '(--allow-http)--allow-http''[allow plain http to other machines (the key is readable)]' \
+    '(--connect-timeout)--connect-timeout=''[give up connecting after this time]:DURATION: ' \
+    '(--idle-timeout)--idle-timeout=''[give up when under 1,000 bytes arrive in this time]:DURATION: ' \
+    '(--deadline)--deadline=''[stop the whole command after this time]:DURATION: ' \
+    '(--retries)--retries=''[retry a failed request up to N times]:N: ' \
+    '(--max-retry-after)--max-retry-after=''[stop the run when the service asks for a longer wait]:DURATION: ' \
+    '(-j --jobs)'{-j+,--jobs=}'[download N files at the same time]:N: ' \
+    '(--rate)--rate=''[limit requests a second or a minute, over all jobs]:N/s|N/m: ' \
     '(--page-size)--page-size=''[read listings page by page, N records each]:N: ' \
-    '(--color)--color=''[colours; auto decides per stream (auto, always or never)]:WHEN:(auto always never)' \
-    '(--progress)--progress=''[auto\: a bar on a terminal, otherwise a line per finished file (auto, bar, plain or none)]:HOW:(auto bar plain none)' \
-    '(--error-format)--error-format=''[how errors are written to stderr (text or json)]:FORMAT:(text json)' \
-    '(-q --quiet)'{-q,--quiet}'[only errors]' \
-    '(-v --verbose)'{-v,--verbose}'[requests, answers and waits, with every secret redacted]' \
+    '(--color)--color=''[color the output; auto\: where it is a terminal (auto, always or never)]:WHEN:(auto always never)' \
+    '(--progress)--progress=''[show progress; auto\: a bar on a terminal, else lines (auto, bar, plain or none)]:HOW:(auto bar plain none)' \
+    '(--error-format)--error-format=''[write errors to stderr in this format (text or json)]:FORMAT:(text json)' \
+    '(-q --quiet)'{-q,--quiet}'[print errors only]' \
+    '(-v --verbose)'{-v,--verbose}'[print requests, answers and waits, secrets redacted]' \
     '(-h --help)'{-h,--help}'[show help\: -h on one screen, --help all of it]'
 }
 
@@ -411,30 +411,30 @@ _filings_serve() {
     '(--jwt-secret)--jwt-secret=''[also require a JWT that this HMAC secret verifies]:FILE:_files' \
     '(--latency)--latency=''[delay each answer]:DURATION: ' \
     '(--rate-limit)--rate-limit=''[answer 429 above this rate]:N/s|N/m: ' \
-    '(--config)--config=''[the config file; $XDG_CONFIG_HOME/filings/config.json or ~/.config/filings/config.json unless told]:FILE:_files' \
-    '(--profile)--profile=''[the config file'\''s profile to use]:NAME: ' \
-    '(--base-url)--base-url=''[where the service is, with or without its /v1]:URL: ' \
-    '(--api-key)--api-key=''[the API key; on a command line other users can see it]:KEY: ' \
-    '(--api-key-file)--api-key-file=''[a file that holds the API key; - is stdin]:FILE:_files' \
-    '(--key-in)--key-in=''[how the key is sent; authorization, or header when a JWT is sent too, unless told otherwise (authorization, header, query, path or basic)]:WAY:(authorization header query path basic)' \
-    '(--key-header)--key-header=''[the header for --key-in header]:NAME: ' \
-    '(--basic-user)--basic-user=''[the user name for --key-in basic]:NAME: ' \
-    '(--jwt-file)--jwt-file=''[a file that holds a JWT to send; - is stdin]:FILE:_files' \
-    '(--sandbox)--sandbox''[run against a stand-in service inside the process, with sample filings]' \
-    '(--allow-http)--allow-http''[allow plain http to other machines\: the key travels readable]' \
-    '(--connect-timeout)--connect-timeout=''[how long connecting may take, over all addresses]:DURATION: ' \
-    '(--idle-timeout)--idle-timeout=''[fewer than 1,000 new bytes in that time are given up on]:DURATION: ' \
-    '(--deadline)--deadline=''[bounds the whole command]:DURATION: ' \
-    '(--retries)--retries=''[tries after the first; counted anew when a try has brought 1 MiB]:N: ' \
-    '(--max-retry-after)--max-retry-after=''[a longer wait asked for by the service ends the run instead]:DURATION: ' \
-    '(-j --jobs)'{-j+,--jobs=}'[files transferred at the same time]:N: ' \
-    '(--rate)--rate=''[requests a second or a minute, over all jobs]:N/s|N/m: ' \
+    '(--config)--config=''[use this config file]:FILE:_files' \
+    '(--profile)--profile=''[use this profile of the config file]:NAME: ' \
+    '(--base-url)--base-url=''[use the service at this URL, with or without its /v1]:URL: ' \
+    '(--api-key)--api-key=''[send this key (visible to other users\: use --api-key-file)]:KEY: ' \
+    '(--api-key-file)--api-key-file=''[read the API key from FILE; - is stdin]:FILE:_files' \
+    '(--key-in)--key-in=''[send the key this way (authorization, header, query, path or basic)]:WAY:(authorization header query path basic)' \
+    '(--key-header)--key-header=''[send the key in this header (with --key-in header)]:NAME: ' \
+    '(--basic-user)--basic-user=''[send this user name (with --key-in basic)]:NAME: ' \
+    '(--jwt-file)--jwt-file=''[send the JWT in FILE; - is stdin]:FILE:_files' \
+    '(--sandbox)--sandbox''[use a built-in service with sample filings, no account]' \
+    '(--allow-http)--allow-http''[allow plain http to other machines (the key is readable)]' \
+    '(--connect-timeout)--connect-timeout=''[give up connecting after this time]:DURATION: ' \
+    '(--idle-timeout)--idle-timeout=''[give up when under 1,000 bytes arrive in this time]:DURATION: ' \
+    '(--deadline)--deadline=''[stop the whole command after this time]:DURATION: ' \
+    '(--retries)--retries=''[retry a failed request up to N times]:N: ' \
+    '(--max-retry-after)--max-retry-after=''[stop the run when the service asks for a longer wait]:DURATION: ' \
+    '(-j --jobs)'{-j+,--jobs=}'[download N files at the same time]:N: ' \
+    '(--rate)--rate=''[limit requests a second or a minute, over all jobs]:N/s|N/m: ' \
     '(--page-size)--page-size=''[read listings page by page, N records each]:N: ' \
-    '(--color)--color=''[colours; auto decides per stream (auto, always or never)]:WHEN:(auto always never)' \
-    '(--progress)--progress=''[auto\: a bar on a terminal, otherwise a line per finished file (auto, bar, plain or none)]:HOW:(auto bar plain none)' \
-    '(--error-format)--error-format=''[how errors are written to stderr (text or json)]:FORMAT:(text json)' \
-    '(-q --quiet)'{-q,--quiet}'[only errors]' \
-    '(-v --verbose)'{-v,--verbose}'[requests, answers and waits, with every secret redacted]' \
+    '(--color)--color=''[color the output; auto\: where it is a terminal (auto, always or never)]:WHEN:(auto always never)' \
+    '(--progress)--progress=''[show progress; auto\: a bar on a terminal, else lines (auto, bar, plain or none)]:HOW:(auto bar plain none)' \
+    '(--error-format)--error-format=''[write errors to stderr in this format (text or json)]:FORMAT:(text json)' \
+    '(-q --quiet)'{-q,--quiet}'[print errors only]' \
+    '(-v --verbose)'{-v,--verbose}'[print requests, answers and waits, secrets redacted]' \
     '(-h --help)'{-h,--help}'[show help\: -h on one screen, --help all of it]' \
     '1:DIRECTORY:_files -/'
 }
@@ -443,38 +443,38 @@ _filings_config() {
   local curcontext="$curcontext" state line
   local -a commands
   commands=(
-    'list:show every setting with where it comes from and its default, and the profiles'
-    'get:show one setting, wherever it comes from'
-    'set:write a setting into the config file, or into the profile that --profile names'
-    'unset:take a setting out of the config file, or out of the profile that --profile names'
+    'list:show every setting and where it comes from, and the profiles'
+    'get:show one setting'
+    'set:set a setting in the config file, or in a profile of it (--profile)'
+    'unset:remove a setting from the config file, or from a profile of it (--profile)'
     'path:print where the config file is'
-    'check:ask the service once, and tell whether address, certificate, key, token and clock are right'
+    'check:make one request: are address, certificate, key, token and clock right?'
   )
   _arguments -s -S -C \
-    '(--config)--config=''[the config file; $XDG_CONFIG_HOME/filings/config.json or ~/.config/filings/config.json unless told]:FILE:_files' \
-    '(--profile)--profile=''[the config file'\''s profile to use]:NAME: ' \
-    '(--base-url)--base-url=''[where the service is, with or without its /v1]:URL: ' \
-    '(--api-key)--api-key=''[the API key; on a command line other users can see it]:KEY: ' \
-    '(--api-key-file)--api-key-file=''[a file that holds the API key; - is stdin]:FILE:_files' \
-    '(--key-in)--key-in=''[how the key is sent; authorization, or header when a JWT is sent too, unless told otherwise (authorization, header, query, path or basic)]:WAY:(authorization header query path basic)' \
-    '(--key-header)--key-header=''[the header for --key-in header]:NAME: ' \
-    '(--basic-user)--basic-user=''[the user name for --key-in basic]:NAME: ' \
-    '(--jwt-file)--jwt-file=''[a file that holds a JWT to send; - is stdin]:FILE:_files' \
-    '(--sandbox)--sandbox''[run against a stand-in service inside the process, with sample filings]' \
-    '(--allow-http)--allow-http''[allow plain http to other machines\: the key travels readable]' \
-    '(--connect-timeout)--connect-timeout=''[how long connecting may take, over all addresses]:DURATION: ' \
-    '(--idle-timeout)--idle-timeout=''[fewer than 1,000 new bytes in that time are given up on]:DURATION: ' \
-    '(--deadline)--deadline=''[bounds the whole command]:DURATION: ' \
-    '(--retries)--retries=''[tries after the first; counted anew when a try has brought 1 MiB]:N: ' \
-    '(--max-retry-after)--max-retry-after=''[a longer wait asked for by the service ends the run instead]:DURATION: ' \
-    '(-j --jobs)'{-j+,--jobs=}'[files transferred at the same time]:N: ' \
-    '(--rate)--rate=''[requests a second or a minute, over all jobs]:N/s|N/m: ' \
+    '(--config)--config=''[use this config file]:FILE:_files' \
+    '(--profile)--profile=''[use this profile of the config file]:NAME: ' \
+    '(--base-url)--base-url=''[use the service at this URL, with or without its /v1]:URL: ' \
+    '(--api-key)--api-key=''[send this key (visible to other users\: use --api-key-file)]:KEY: ' \
+    '(--api-key-file)--api-key-file=''[read the API key from FILE; - is stdin]:FILE:_files' \
+    '(--key-in)--key-in=''[send the key this way (authorization, header, query, path or basic)]:WAY:(authorization header query path basic)' \
+    '(--key-header)--key-header=''[send the key in this header (with --key-in header)]:NAME: ' \
+    '(--basic-user)--basic-user=''[send this user name (with --key-in basic)]:NAME: ' \
+    '(--jwt-file)--jwt-file=''[send the JWT in FILE; - is stdin]:FILE:_files' \
+    '(--sandbox)--sandbox''[use a built-in service with sample filings, no account]' \
+    '(--allow-http)--allow-http''[allow plain http to other machines (the key is readable)]' \
+    '(--connect-timeout)--connect-timeout=''[give up connecting after this time]:DURATION: ' \
+    '(--idle-timeout)--idle-timeout=''[give up when under 1,000 bytes arrive in this time]:DURATION: ' \
+    '(--deadline)--deadline=''[stop the whole command after this time]:DURATION: ' \
+    '(--retries)--retries=''[retry a failed request up to N times]:N: ' \
+    '(--max-retry-after)--max-retry-after=''[stop the run when the service asks for a longer wait]:DURATION: ' \
+    '(-j --jobs)'{-j+,--jobs=}'[download N files at the same time]:N: ' \
+    '(--rate)--rate=''[limit requests a second or a minute, over all jobs]:N/s|N/m: ' \
     '(--page-size)--page-size=''[read listings page by page, N records each]:N: ' \
-    '(--color)--color=''[colours; auto decides per stream (auto, always or never)]:WHEN:(auto always never)' \
-    '(--progress)--progress=''[auto\: a bar on a terminal, otherwise a line per finished file (auto, bar, plain or none)]:HOW:(auto bar plain none)' \
-    '(--error-format)--error-format=''[how errors are written to stderr (text or json)]:FORMAT:(text json)' \
-    '(-q --quiet)'{-q,--quiet}'[only errors]' \
-    '(-v --verbose)'{-v,--verbose}'[requests, answers and waits, with every secret redacted]' \
+    '(--color)--color=''[color the output; auto\: where it is a terminal (auto, always or never)]:WHEN:(auto always never)' \
+    '(--progress)--progress=''[show progress; auto\: a bar on a terminal, else lines (auto, bar, plain or none)]:HOW:(auto bar plain none)' \
+    '(--error-format)--error-format=''[write errors to stderr in this format (text or json)]:FORMAT:(text json)' \
+    '(-q --quiet)'{-q,--quiet}'[print errors only]' \
+    '(-v --verbose)'{-v,--verbose}'[print requests, answers and waits, secrets redacted]' \
     '(-h --help)'{-h,--help}'[show help\: -h on one screen, --help all of it]' \
     '1:command:->command' \
     '*::argument:->argument' && return
@@ -495,90 +495,90 @@ _filings_config() {
 
 _filings_config_list() {
   _arguments -s -S \
-    '(--json)--json''[JSON Lines, one object a setting]' \
-    '(--config)--config=''[the config file; $XDG_CONFIG_HOME/filings/config.json or ~/.config/filings/config.json unless told]:FILE:_files' \
-    '(--profile)--profile=''[the config file'\''s profile to use]:NAME: ' \
-    '(--base-url)--base-url=''[where the service is, with or without its /v1]:URL: ' \
-    '(--api-key)--api-key=''[the API key; on a command line other users can see it]:KEY: ' \
-    '(--api-key-file)--api-key-file=''[a file that holds the API key; - is stdin]:FILE:_files' \
-    '(--key-in)--key-in=''[how the key is sent; authorization, or header when a JWT is sent too, unless told otherwise (authorization, header, query, path or basic)]:WAY:(authorization header query path basic)' \
-    '(--key-header)--key-header=''[the header for --key-in header]:NAME: ' \
-    '(--basic-user)--basic-user=''[the user name for --key-in basic]:NAME: ' \
-    '(--jwt-file)--jwt-file=''[a file that holds a JWT to send; - is stdin]:FILE:_files' \
-    '(--sandbox)--sandbox''[run against a stand-in service inside the process, with sample filings]' \
-    '(--allow-http)--allow-http''[allow plain http to other machines\: the key travels readable]' \
-    '(--connect-timeout)--connect-timeout=''[how long connecting may take, over all addresses]:DURATION: ' \
-    '(--idle-timeout)--idle-timeout=''[fewer than 1,000 new bytes in that time are given up on]:DURATION: ' \
-    '(--deadline)--deadline=''[bounds the whole command]:DURATION: ' \
-    '(--retries)--retries=''[tries after the first; counted anew when a try has brought 1 MiB]:N: ' \
-    '(--max-retry-after)--max-retry-after=''[a longer wait asked for by the service ends the run instead]:DURATION: ' \
-    '(-j --jobs)'{-j+,--jobs=}'[files transferred at the same time]:N: ' \
-    '(--rate)--rate=''[requests a second or a minute, over all jobs]:N/s|N/m: ' \
+    '(--json)--json''[print JSON Lines, one object a setting]' \
+    '(--config)--config=''[use this config file]:FILE:_files' \
+    '(--profile)--profile=''[use this profile of the config file]:NAME: ' \
+    '(--base-url)--base-url=''[use the service at this URL, with or without its /v1]:URL: ' \
+    '(--api-key)--api-key=''[send this key (visible to other users\: use --api-key-file)]:KEY: ' \
+    '(--api-key-file)--api-key-file=''[read the API key from FILE; - is stdin]:FILE:_files' \
+    '(--key-in)--key-in=''[send the key this way (authorization, header, query, path or basic)]:WAY:(authorization header query path basic)' \
+    '(--key-header)--key-header=''[send the key in this header (with --key-in header)]:NAME: ' \
+    '(--basic-user)--basic-user=''[send this user name (with --key-in basic)]:NAME: ' \
+    '(--jwt-file)--jwt-file=''[send the JWT in FILE; - is stdin]:FILE:_files' \
+    '(--sandbox)--sandbox''[use a built-in service with sample filings, no account]' \
+    '(--allow-http)--allow-http''[allow plain http to other machines (the key is readable)]' \
+    '(--connect-timeout)--connect-timeout=''[give up connecting after this time]:DURATION: ' \
+    '(--idle-timeout)--idle-timeout=''[give up when under 1,000 bytes arrive in this time]:DURATION: ' \
+    '(--deadline)--deadline=''[stop the whole command after this time]:DURATION: ' \
+    '(--retries)--retries=''[retry a failed request up to N times]:N: ' \
+    '(--max-retry-after)--max-retry-after=''[stop the run when the service asks for a longer wait]:DURATION: ' \
+    '(-j --jobs)'{-j+,--jobs=}'[download N files at the same time]:N: ' \
+    '(--rate)--rate=''[limit requests a second or a minute, over all jobs]:N/s|N/m: ' \
     '(--page-size)--page-size=''[read listings page by page, N records each]:N: ' \
-    '(--color)--color=''[colours; auto decides per stream (auto, always or never)]:WHEN:(auto always never)' \
-    '(--progress)--progress=''[auto\: a bar on a terminal, otherwise a line per finished file (auto, bar, plain or none)]:HOW:(auto bar plain none)' \
-    '(--error-format)--error-format=''[how errors are written to stderr (text or json)]:FORMAT:(text json)' \
-    '(-q --quiet)'{-q,--quiet}'[only errors]' \
-    '(-v --verbose)'{-v,--verbose}'[requests, answers and waits, with every secret redacted]' \
+    '(--color)--color=''[color the output; auto\: where it is a terminal (auto, always or never)]:WHEN:(auto always never)' \
+    '(--progress)--progress=''[show progress; auto\: a bar on a terminal, else lines (auto, bar, plain or none)]:HOW:(auto bar plain none)' \
+    '(--error-format)--error-format=''[write errors to stderr in this format (text or json)]:FORMAT:(text json)' \
+    '(-q --quiet)'{-q,--quiet}'[print errors only]' \
+    '(-v --verbose)'{-v,--verbose}'[print requests, answers and waits, secrets redacted]' \
     '(-h --help)'{-h,--help}'[show help\: -h on one screen, --help all of it]'
 }
 
 _filings_config_get() {
   _arguments -s -S \
-    '(--config)--config=''[the config file; $XDG_CONFIG_HOME/filings/config.json or ~/.config/filings/config.json unless told]:FILE:_files' \
-    '(--profile)--profile=''[the config file'\''s profile to use]:NAME: ' \
-    '(--base-url)--base-url=''[where the service is, with or without its /v1]:URL: ' \
-    '(--api-key)--api-key=''[the API key; on a command line other users can see it]:KEY: ' \
-    '(--api-key-file)--api-key-file=''[a file that holds the API key; - is stdin]:FILE:_files' \
-    '(--key-in)--key-in=''[how the key is sent; authorization, or header when a JWT is sent too, unless told otherwise (authorization, header, query, path or basic)]:WAY:(authorization header query path basic)' \
-    '(--key-header)--key-header=''[the header for --key-in header]:NAME: ' \
-    '(--basic-user)--basic-user=''[the user name for --key-in basic]:NAME: ' \
-    '(--jwt-file)--jwt-file=''[a file that holds a JWT to send; - is stdin]:FILE:_files' \
-    '(--sandbox)--sandbox''[run against a stand-in service inside the process, with sample filings]' \
-    '(--allow-http)--allow-http''[allow plain http to other machines\: the key travels readable]' \
-    '(--connect-timeout)--connect-timeout=''[how long connecting may take, over all addresses]:DURATION: ' \
-    '(--idle-timeout)--idle-timeout=''[fewer than 1,000 new bytes in that time are given up on]:DURATION: ' \
-    '(--deadline)--deadline=''[bounds the whole command]:DURATION: ' \
-    '(--retries)--retries=''[tries after the first; counted anew when a try has brought 1 MiB]:N: ' \
-    '(--max-retry-after)--max-retry-after=''[a longer wait asked for by the service ends the run instead]:DURATION: ' \
-    '(-j --jobs)'{-j+,--jobs=}'[files transferred at the same time]:N: ' \
-    '(--rate)--rate=''[requests a second or a minute, over all jobs]:N/s|N/m: ' \
+    '(--config)--config=''[use this config file]:FILE:_files' \
+    '(--profile)--profile=''[use this profile of the config file]:NAME: ' \
+    '(--base-url)--base-url=''[use the service at this URL, with or without its /v1]:URL: ' \
+    '(--api-key)--api-key=''[send this key (visible to other users\: use --api-key-file)]:KEY: ' \
+    '(--api-key-file)--api-key-file=''[read the API key from FILE; - is stdin]:FILE:_files' \
+    '(--key-in)--key-in=''[send the key this way (authorization, header, query, path or basic)]:WAY:(authorization header query path basic)' \
+    '(--key-header)--key-header=''[send the key in this header (with --key-in header)]:NAME: ' \
+    '(--basic-user)--basic-user=''[send this user name (with --key-in basic)]:NAME: ' \
+    '(--jwt-file)--jwt-file=''[send the JWT in FILE; - is stdin]:FILE:_files' \
+    '(--sandbox)--sandbox''[use a built-in service with sample filings, no account]' \
+    '(--allow-http)--allow-http''[allow plain http to other machines (the key is readable)]' \
+    '(--connect-timeout)--connect-timeout=''[give up connecting after this time]:DURATION: ' \
+    '(--idle-timeout)--idle-timeout=''[give up when under 1,000 bytes arrive in this time]:DURATION: ' \
+    '(--deadline)--deadline=''[stop the whole command after this time]:DURATION: ' \
+    '(--retries)--retries=''[retry a failed request up to N times]:N: ' \
+    '(--max-retry-after)--max-retry-after=''[stop the run when the service asks for a longer wait]:DURATION: ' \
+    '(-j --jobs)'{-j+,--jobs=}'[download N files at the same time]:N: ' \
+    '(--rate)--rate=''[limit requests a second or a minute, over all jobs]:N/s|N/m: ' \
     '(--page-size)--page-size=''[read listings page by page, N records each]:N: ' \
-    '(--color)--color=''[colours; auto decides per stream (auto, always or never)]:WHEN:(auto always never)' \
-    '(--progress)--progress=''[auto\: a bar on a terminal, otherwise a line per finished file (auto, bar, plain or none)]:HOW:(auto bar plain none)' \
-    '(--error-format)--error-format=''[how errors are written to stderr (text or json)]:FORMAT:(text json)' \
-    '(-q --quiet)'{-q,--quiet}'[only errors]' \
-    '(-v --verbose)'{-v,--verbose}'[requests, answers and waits, with every secret redacted]' \
+    '(--color)--color=''[color the output; auto\: where it is a terminal (auto, always or never)]:WHEN:(auto always never)' \
+    '(--progress)--progress=''[show progress; auto\: a bar on a terminal, else lines (auto, bar, plain or none)]:HOW:(auto bar plain none)' \
+    '(--error-format)--error-format=''[write errors to stderr in this format (text or json)]:FORMAT:(text json)' \
+    '(-q --quiet)'{-q,--quiet}'[print errors only]' \
+    '(-v --verbose)'{-v,--verbose}'[print requests, answers and waits, secrets redacted]' \
     '(-h --help)'{-h,--help}'[show help\: -h on one screen, --help all of it]' \
     '1:KEY:(profile base-url api-key api-key-file api-key-command key-in key-header basic-user jwt-file jwt jwt.key-file jwt.secret-file jwt.alg jwt.kid jwt.sub jwt.name jwt.lifetime allow-http connect-timeout idle-timeout deadline retries max-retry-after jobs rate page-size color progress error-format)'
 }
 
 _filings_config_set() {
   _arguments -s -S \
-    '(--config)--config=''[the config file; $XDG_CONFIG_HOME/filings/config.json or ~/.config/filings/config.json unless told]:FILE:_files' \
-    '(--profile)--profile=''[the config file'\''s profile to use]:NAME: ' \
-    '(--base-url)--base-url=''[where the service is, with or without its /v1]:URL: ' \
-    '(--api-key)--api-key=''[the API key; on a command line other users can see it]:KEY: ' \
-    '(--api-key-file)--api-key-file=''[a file that holds the API key; - is stdin]:FILE:_files' \
-    '(--key-in)--key-in=''[how the key is sent; authorization, or header when a JWT is sent too, unless told otherwise (authorization, header, query, path or basic)]:WAY:(authorization header query path basic)' \
-    '(--key-header)--key-header=''[the header for --key-in header]:NAME: ' \
-    '(--basic-user)--basic-user=''[the user name for --key-in basic]:NAME: ' \
-    '(--jwt-file)--jwt-file=''[a file that holds a JWT to send; - is stdin]:FILE:_files' \
-    '(--sandbox)--sandbox''[run against a stand-in service inside the process, with sample filings]' \
-    '(--allow-http)--allow-http''[allow plain http to other machines\: the key travels readable]' \
-    '(--connect-timeout)--connect-timeout=''[how long connecting may take, over all addresses]:DURATION: ' \
-    '(--idle-timeout)--idle-timeout=''[fewer than 1,000 new bytes in that time are given up on]:DURATION: ' \
-    '(--deadline)--deadline=''[bounds the whole command]:DURATION: ' \
-    '(--retries)--retries=''[tries after the first; counted anew when a try has brought 1 MiB]:N: ' \
-    '(--max-retry-after)--max-retry-after=''[a longer wait asked for by the service ends the run instead]:DURATION: ' \
-    '(-j --jobs)'{-j+,--jobs=}'[files transferred at the same time]:N: ' \
-    '(--rate)--rate=''[requests a second or a minute, over all jobs]:N/s|N/m: ' \
+    '(--config)--config=''[use this config file]:FILE:_files' \
+    '(--profile)--profile=''[use this profile of the config file]:NAME: ' \
+    '(--base-url)--base-url=''[use the service at this URL, with or without its /v1]:URL: ' \
+    '(--api-key)--api-key=''[send this key (visible to other users\: use --api-key-file)]:KEY: ' \
+    '(--api-key-file)--api-key-file=''[read the API key from FILE; - is stdin]:FILE:_files' \
+    '(--key-in)--key-in=''[send the key this way (authorization, header, query, path or basic)]:WAY:(authorization header query path basic)' \
+    '(--key-header)--key-header=''[send the key in this header (with --key-in header)]:NAME: ' \
+    '(--basic-user)--basic-user=''[send this user name (with --key-in basic)]:NAME: ' \
+    '(--jwt-file)--jwt-file=''[send the JWT in FILE; - is stdin]:FILE:_files' \
+    '(--sandbox)--sandbox''[use a built-in service with sample filings, no account]' \
+    '(--allow-http)--allow-http''[allow plain http to other machines (the key is readable)]' \
+    '(--connect-timeout)--connect-timeout=''[give up connecting after this time]:DURATION: ' \
+    '(--idle-timeout)--idle-timeout=''[give up when under 1,000 bytes arrive in this time]:DURATION: ' \
+    '(--deadline)--deadline=''[stop the whole command after this time]:DURATION: ' \
+    '(--retries)--retries=''[retry a failed request up to N times]:N: ' \
+    '(--max-retry-after)--max-retry-after=''[stop the run when the service asks for a longer wait]:DURATION: ' \
+    '(-j --jobs)'{-j+,--jobs=}'[download N files at the same time]:N: ' \
+    '(--rate)--rate=''[limit requests a second or a minute, over all jobs]:N/s|N/m: ' \
     '(--page-size)--page-size=''[read listings page by page, N records each]:N: ' \
-    '(--color)--color=''[colours; auto decides per stream (auto, always or never)]:WHEN:(auto always never)' \
-    '(--progress)--progress=''[auto\: a bar on a terminal, otherwise a line per finished file (auto, bar, plain or none)]:HOW:(auto bar plain none)' \
-    '(--error-format)--error-format=''[how errors are written to stderr (text or json)]:FORMAT:(text json)' \
-    '(-q --quiet)'{-q,--quiet}'[only errors]' \
-    '(-v --verbose)'{-v,--verbose}'[requests, answers and waits, with every secret redacted]' \
+    '(--color)--color=''[color the output; auto\: where it is a terminal (auto, always or never)]:WHEN:(auto always never)' \
+    '(--progress)--progress=''[show progress; auto\: a bar on a terminal, else lines (auto, bar, plain or none)]:HOW:(auto bar plain none)' \
+    '(--error-format)--error-format=''[write errors to stderr in this format (text or json)]:FORMAT:(text json)' \
+    '(-q --quiet)'{-q,--quiet}'[print errors only]' \
+    '(-v --verbose)'{-v,--verbose}'[print requests, answers and waits, secrets redacted]' \
     '(-h --help)'{-h,--help}'[show help\: -h on one screen, --help all of it]' \
     '1:KEY:(profile base-url api-key api-key-file api-key-command key-in key-header basic-user jwt-file jwt jwt.key-file jwt.secret-file jwt.alg jwt.kid jwt.sub jwt.name jwt.lifetime allow-http connect-timeout idle-timeout deadline retries max-retry-after jobs rate page-size color progress error-format)' \
     '2:VALUE: '
@@ -586,150 +586,150 @@ _filings_config_set() {
 
 _filings_config_unset() {
   _arguments -s -S \
-    '(--config)--config=''[the config file; $XDG_CONFIG_HOME/filings/config.json or ~/.config/filings/config.json unless told]:FILE:_files' \
-    '(--profile)--profile=''[the config file'\''s profile to use]:NAME: ' \
-    '(--base-url)--base-url=''[where the service is, with or without its /v1]:URL: ' \
-    '(--api-key)--api-key=''[the API key; on a command line other users can see it]:KEY: ' \
-    '(--api-key-file)--api-key-file=''[a file that holds the API key; - is stdin]:FILE:_files' \
-    '(--key-in)--key-in=''[how the key is sent; authorization, or header when a JWT is sent too, unless told otherwise (authorization, header, query, path or basic)]:WAY:(authorization header query path basic)' \
-    '(--key-header)--key-header=''[the header for --key-in header]:NAME: ' \
-    '(--basic-user)--basic-user=''[the user name for --key-in basic]:NAME: ' \
-    '(--jwt-file)--jwt-file=''[a file that holds a JWT to send; - is stdin]:FILE:_files' \
-    '(--sandbox)--sandbox''[run against a stand-in service inside the process, with sample filings]' \
-    '(--allow-http)--allow-http''[allow plain http to other machines\: the key travels readable]' \
-    '(--connect-timeout)--connect-timeout=''[how long connecting may take, over all addresses]:DURATION: ' \
-    '(--idle-timeout)--idle-timeout=''[fewer than 1,000 new bytes in that time are given up on]:DURATION: ' \
-    '(--deadline)--deadline=''[bounds the whole command]:DURATION: ' \
-    '(--retries)--retries=''[tries after the first; counted anew when a try has brought 1 MiB]:N: ' \
-    '(--max-retry-after)--max-retry-after=''[a longer wait asked for by the service ends the run instead]:DURATION: ' \
-    '(-j --jobs)'{-j+,--jobs=}'[files transferred at the same time]:N: ' \
-    '(--rate)--rate=''[requests a second or a minute, over all jobs]:N/s|N/m: ' \
+    '(--config)--config=''[use this config file]:FILE:_files' \
+    '(--profile)--profile=''[use this profile of the config file]:NAME: ' \
+    '(--base-url)--base-url=''[use the service at this URL, with or without its /v1]:URL: ' \
+    '(--api-key)--api-key=''[send this key (visible to other users\: use --api-key-file)]:KEY: ' \
+    '(--api-key-file)--api-key-file=''[read the API key from FILE; - is stdin]:FILE:_files' \
+    '(--key-in)--key-in=''[send the key this way (authorization, header, query, path or basic)]:WAY:(authorization header query path basic)' \
+    '(--key-header)--key-header=''[send the key in this header (with --key-in header)]:NAME: ' \
+    '(--basic-user)--basic-user=''[send this user name (with --key-in basic)]:NAME: ' \
+    '(--jwt-file)--jwt-file=''[send the JWT in FILE; - is stdin]:FILE:_files' \
+    '(--sandbox)--sandbox''[use a built-in service with sample filings, no account]' \
+    '(--allow-http)--allow-http''[allow plain http to other machines (the key is readable)]' \
+    '(--connect-timeout)--connect-timeout=''[give up connecting after this time]:DURATION: ' \
+    '(--idle-timeout)--idle-timeout=''[give up when under 1,000 bytes arrive in this time]:DURATION: ' \
+    '(--deadline)--deadline=''[stop the whole command after this time]:DURATION: ' \
+    '(--retries)--retries=''[retry a failed request up to N times]:N: ' \
+    '(--max-retry-after)--max-retry-after=''[stop the run when the service asks for a longer wait]:DURATION: ' \
+    '(-j --jobs)'{-j+,--jobs=}'[download N files at the same time]:N: ' \
+    '(--rate)--rate=''[limit requests a second or a minute, over all jobs]:N/s|N/m: ' \
     '(--page-size)--page-size=''[read listings page by page, N records each]:N: ' \
-    '(--color)--color=''[colours; auto decides per stream (auto, always or never)]:WHEN:(auto always never)' \
-    '(--progress)--progress=''[auto\: a bar on a terminal, otherwise a line per finished file (auto, bar, plain or none)]:HOW:(auto bar plain none)' \
-    '(--error-format)--error-format=''[how errors are written to stderr (text or json)]:FORMAT:(text json)' \
-    '(-q --quiet)'{-q,--quiet}'[only errors]' \
-    '(-v --verbose)'{-v,--verbose}'[requests, answers and waits, with every secret redacted]' \
+    '(--color)--color=''[color the output; auto\: where it is a terminal (auto, always or never)]:WHEN:(auto always never)' \
+    '(--progress)--progress=''[show progress; auto\: a bar on a terminal, else lines (auto, bar, plain or none)]:HOW:(auto bar plain none)' \
+    '(--error-format)--error-format=''[write errors to stderr in this format (text or json)]:FORMAT:(text json)' \
+    '(-q --quiet)'{-q,--quiet}'[print errors only]' \
+    '(-v --verbose)'{-v,--verbose}'[print requests, answers and waits, secrets redacted]' \
     '(-h --help)'{-h,--help}'[show help\: -h on one screen, --help all of it]' \
     '1:KEY:(profile base-url api-key api-key-file api-key-command key-in key-header basic-user jwt-file jwt jwt.key-file jwt.secret-file jwt.alg jwt.kid jwt.sub jwt.name jwt.lifetime allow-http connect-timeout idle-timeout deadline retries max-retry-after jobs rate page-size color progress error-format)'
 }
 
 _filings_config_path() {
   _arguments -s -S \
-    '(--config)--config=''[the config file; $XDG_CONFIG_HOME/filings/config.json or ~/.config/filings/config.json unless told]:FILE:_files' \
-    '(--profile)--profile=''[the config file'\''s profile to use]:NAME: ' \
-    '(--base-url)--base-url=''[where the service is, with or without its /v1]:URL: ' \
-    '(--api-key)--api-key=''[the API key; on a command line other users can see it]:KEY: ' \
-    '(--api-key-file)--api-key-file=''[a file that holds the API key; - is stdin]:FILE:_files' \
-    '(--key-in)--key-in=''[how the key is sent; authorization, or header when a JWT is sent too, unless told otherwise (authorization, header, query, path or basic)]:WAY:(authorization header query path basic)' \
-    '(--key-header)--key-header=''[the header for --key-in header]:NAME: ' \
-    '(--basic-user)--basic-user=''[the user name for --key-in basic]:NAME: ' \
-    '(--jwt-file)--jwt-file=''[a file that holds a JWT to send; - is stdin]:FILE:_files' \
-    '(--sandbox)--sandbox''[run against a stand-in service inside the process, with sample filings]' \
-    '(--allow-http)--allow-http''[allow plain http to other machines\: the key travels readable]' \
-    '(--connect-timeout)--connect-timeout=''[how long connecting may take, over all addresses]:DURATION: ' \
-    '(--idle-timeout)--idle-timeout=''[fewer than 1,000 new bytes in that time are given up on]:DURATION: ' \
-    '(--deadline)--deadline=''[bounds the whole command]:DURATION: ' \
-    '(--retries)--retries=''[tries after the first; counted anew when a try has brought 1 MiB]:N: ' \
-    '(--max-retry-after)--max-retry-after=''[a longer wait asked for by the service ends the run instead]:DURATION: ' \
-    '(-j --jobs)'{-j+,--jobs=}'[files transferred at the same time]:N: ' \
-    '(--rate)--rate=''[requests a second or a minute, over all jobs]:N/s|N/m: ' \
+    '(--config)--config=''[use this config file]:FILE:_files' \
+    '(--profile)--profile=''[use this profile of the config file]:NAME: ' \
+    '(--base-url)--base-url=''[use the service at this URL, with or without its /v1]:URL: ' \
+    '(--api-key)--api-key=''[send this key (visible to other users\: use --api-key-file)]:KEY: ' \
+    '(--api-key-file)--api-key-file=''[read the API key from FILE; - is stdin]:FILE:_files' \
+    '(--key-in)--key-in=''[send the key this way (authorization, header, query, path or basic)]:WAY:(authorization header query path basic)' \
+    '(--key-header)--key-header=''[send the key in this header (with --key-in header)]:NAME: ' \
+    '(--basic-user)--basic-user=''[send this user name (with --key-in basic)]:NAME: ' \
+    '(--jwt-file)--jwt-file=''[send the JWT in FILE; - is stdin]:FILE:_files' \
+    '(--sandbox)--sandbox''[use a built-in service with sample filings, no account]' \
+    '(--allow-http)--allow-http''[allow plain http to other machines (the key is readable)]' \
+    '(--connect-timeout)--connect-timeout=''[give up connecting after this time]:DURATION: ' \
+    '(--idle-timeout)--idle-timeout=''[give up when under 1,000 bytes arrive in this time]:DURATION: ' \
+    '(--deadline)--deadline=''[stop the whole command after this time]:DURATION: ' \
+    '(--retries)--retries=''[retry a failed request up to N times]:N: ' \
+    '(--max-retry-after)--max-retry-after=''[stop the run when the service asks for a longer wait]:DURATION: ' \
+    '(-j --jobs)'{-j+,--jobs=}'[download N files at the same time]:N: ' \
+    '(--rate)--rate=''[limit requests a second or a minute, over all jobs]:N/s|N/m: ' \
     '(--page-size)--page-size=''[read listings page by page, N records each]:N: ' \
-    '(--color)--color=''[colours; auto decides per stream (auto, always or never)]:WHEN:(auto always never)' \
-    '(--progress)--progress=''[auto\: a bar on a terminal, otherwise a line per finished file (auto, bar, plain or none)]:HOW:(auto bar plain none)' \
-    '(--error-format)--error-format=''[how errors are written to stderr (text or json)]:FORMAT:(text json)' \
-    '(-q --quiet)'{-q,--quiet}'[only errors]' \
-    '(-v --verbose)'{-v,--verbose}'[requests, answers and waits, with every secret redacted]' \
+    '(--color)--color=''[color the output; auto\: where it is a terminal (auto, always or never)]:WHEN:(auto always never)' \
+    '(--progress)--progress=''[show progress; auto\: a bar on a terminal, else lines (auto, bar, plain or none)]:HOW:(auto bar plain none)' \
+    '(--error-format)--error-format=''[write errors to stderr in this format (text or json)]:FORMAT:(text json)' \
+    '(-q --quiet)'{-q,--quiet}'[print errors only]' \
+    '(-v --verbose)'{-v,--verbose}'[print requests, answers and waits, secrets redacted]' \
     '(-h --help)'{-h,--help}'[show help\: -h on one screen, --help all of it]'
 }
 
 _filings_config_check() {
   _arguments -s -S \
-    '(--json)--json''[JSON Lines, one object for each part checked]' \
-    '(--config)--config=''[the config file; $XDG_CONFIG_HOME/filings/config.json or ~/.config/filings/config.json unless told]:FILE:_files' \
-    '(--profile)--profile=''[the config file'\''s profile to use]:NAME: ' \
-    '(--base-url)--base-url=''[where the service is, with or without its /v1]:URL: ' \
-    '(--api-key)--api-key=''[the API key; on a command line other users can see it]:KEY: ' \
-    '(--api-key-file)--api-key-file=''[a file that holds the API key; - is stdin]:FILE:_files' \
-    '(--key-in)--key-in=''[how the key is sent; authorization, or header when a JWT is sent too, unless told otherwise (authorization, header, query, path or basic)]:WAY:(authorization header query path basic)' \
-    '(--key-header)--key-header=''[the header for --key-in header]:NAME: ' \
-    '(--basic-user)--basic-user=''[the user name for --key-in basic]:NAME: ' \
-    '(--jwt-file)--jwt-file=''[a file that holds a JWT to send; - is stdin]:FILE:_files' \
-    '(--sandbox)--sandbox''[run against a stand-in service inside the process, with sample filings]' \
-    '(--allow-http)--allow-http''[allow plain http to other machines\: the key travels readable]' \
-    '(--connect-timeout)--connect-timeout=''[how long connecting may take, over all addresses]:DURATION: ' \
-    '(--idle-timeout)--idle-timeout=''[fewer than 1,000 new bytes in that time are given up on]:DURATION: ' \
-    '(--deadline)--deadline=''[bounds the whole command]:DURATION: ' \
-    '(--retries)--retries=''[tries after the first; counted anew when a try has brought 1 MiB]:N: ' \
-    '(--max-retry-after)--max-retry-after=''[a longer wait asked for by the service ends the run instead]:DURATION: ' \
-    '(-j --jobs)'{-j+,--jobs=}'[files transferred at the same time]:N: ' \
-    '(--rate)--rate=''[requests a second or a minute, over all jobs]:N/s|N/m: ' \
+    '(--json)--json''[print JSON Lines, one object a check]' \
+    '(--config)--config=''[use this config file]:FILE:_files' \
+    '(--profile)--profile=''[use this profile of the config file]:NAME: ' \
+    '(--base-url)--base-url=''[use the service at this URL, with or without its /v1]:URL: ' \
+    '(--api-key)--api-key=''[send this key (visible to other users\: use --api-key-file)]:KEY: ' \
+    '(--api-key-file)--api-key-file=''[read the API key from FILE; - is stdin]:FILE:_files' \
+    '(--key-in)--key-in=''[send the key this way (authorization, header, query, path or basic)]:WAY:(authorization header query path basic)' \
+    '(--key-header)--key-header=''[send the key in this header (with --key-in header)]:NAME: ' \
+    '(--basic-user)--basic-user=''[send this user name (with --key-in basic)]:NAME: ' \
+    '(--jwt-file)--jwt-file=''[send the JWT in FILE; - is stdin]:FILE:_files' \
+    '(--sandbox)--sandbox''[use a built-in service with sample filings, no account]' \
+    '(--allow-http)--allow-http''[allow plain http to other machines (the key is readable)]' \
+    '(--connect-timeout)--connect-timeout=''[give up connecting after this time]:DURATION: ' \
+    '(--idle-timeout)--idle-timeout=''[give up when under 1,000 bytes arrive in this time]:DURATION: ' \
+    '(--deadline)--deadline=''[stop the whole command after this time]:DURATION: ' \
+    '(--retries)--retries=''[retry a failed request up to N times]:N: ' \
+    '(--max-retry-after)--max-retry-after=''[stop the run when the service asks for a longer wait]:DURATION: ' \
+    '(-j --jobs)'{-j+,--jobs=}'[download N files at the same time]:N: ' \
+    '(--rate)--rate=''[limit requests a second or a minute, over all jobs]:N/s|N/m: ' \
     '(--page-size)--page-size=''[read listings page by page, N records each]:N: ' \
-    '(--color)--color=''[colours; auto decides per stream (auto, always or never)]:WHEN:(auto always never)' \
-    '(--progress)--progress=''[auto\: a bar on a terminal, otherwise a line per finished file (auto, bar, plain or none)]:HOW:(auto bar plain none)' \
-    '(--error-format)--error-format=''[how errors are written to stderr (text or json)]:FORMAT:(text json)' \
-    '(-q --quiet)'{-q,--quiet}'[only errors]' \
-    '(-v --verbose)'{-v,--verbose}'[requests, answers and waits, with every secret redacted]' \
+    '(--color)--color=''[color the output; auto\: where it is a terminal (auto, always or never)]:WHEN:(auto always never)' \
+    '(--progress)--progress=''[show progress; auto\: a bar on a terminal, else lines (auto, bar, plain or none)]:HOW:(auto bar plain none)' \
+    '(--error-format)--error-format=''[write errors to stderr in this format (text or json)]:FORMAT:(text json)' \
+    '(-q --quiet)'{-q,--quiet}'[print errors only]' \
+    '(-v --verbose)'{-v,--verbose}'[print requests, answers and waits, secrets redacted]' \
     '(-h --help)'{-h,--help}'[show help\: -h on one screen, --help all of it]' \
     '1:ACCESSION: '
 }
 
 _filings_completion() {
   _arguments -s -S \
-    '(--config)--config=''[the config file; $XDG_CONFIG_HOME/filings/config.json or ~/.config/filings/config.json unless told]:FILE:_files' \
-    '(--profile)--profile=''[the config file'\''s profile to use]:NAME: ' \
-    '(--base-url)--base-url=''[where the service is, with or without its /v1]:URL: ' \
-    '(--api-key)--api-key=''[the API key; on a command line other users can see it]:KEY: ' \
-    '(--api-key-file)--api-key-file=''[a file that holds the API key; - is stdin]:FILE:_files' \
-    '(--key-in)--key-in=''[how the key is sent; authorization, or header when a JWT is sent too, unless told otherwise (authorization, header, query, path or basic)]:WAY:(authorization header query path basic)' \
-    '(--key-header)--key-header=''[the header for --key-in header]:NAME: ' \
-    '(--basic-user)--basic-user=''[the user name for --key-in basic]:NAME: ' \
-    '(--jwt-file)--jwt-file=''[a file that holds a JWT to send; - is stdin]:FILE:_files' \
-    '(--sandbox)--sandbox''[run against a stand-in service inside the process, with sample filings]' \
-    '(--allow-http)--allow-http''[allow plain http to other machines\: the key travels readable]' \
-    '(--connect-timeout)--connect-timeout=''[how long connecting may take, over all addresses]:DURATION: ' \
-    '(--idle-timeout)--idle-timeout=''[fewer than 1,000 new bytes in that time are given up on]:DURATION: ' \
-    '(--deadline)--deadline=''[bounds the whole command]:DURATION: ' \
-    '(--retries)--retries=''[tries after the first; counted anew when a try has brought 1 MiB]:N: ' \
-    '(--max-retry-after)--max-retry-after=''[a longer wait asked for by the service ends the run instead]:DURATION: ' \
-    '(-j --jobs)'{-j+,--jobs=}'[files transferred at the same time]:N: ' \
-    '(--rate)--rate=''[requests a second or a minute, over all jobs]:N/s|N/m: ' \
+    '(--config)--config=''[use this config file]:FILE:_files' \
+    '(--profile)--profile=''[use this profile of the config file]:NAME: ' \
+    '(--base-url)--base-url=''[use the service at this URL, with or without its /v1]:URL: ' \
+    '(--api-key)--api-key=''[send this key (visible to other users\: use --api-key-file)]:KEY: ' \
+    '(--api-key-file)--api-key-file=''[read the API key from FILE; - is stdin]:FILE:_files' \
+    '(--key-in)--key-in=''[send the key this way (authorization, header, query, path or basic)]:WAY:(authorization header query path basic)' \
+    '(--key-header)--key-header=''[send the key in this header (with --key-in header)]:NAME: ' \
+    '(--basic-user)--basic-user=''[send this user name (with --key-in basic)]:NAME: ' \
+    '(--jwt-file)--jwt-file=''[send the JWT in FILE; - is stdin]:FILE:_files' \
+    '(--sandbox)--sandbox''[use a built-in service with sample filings, no account]' \
+    '(--allow-http)--allow-http''[allow plain http to other machines (the key is readable)]' \
+    '(--connect-timeout)--connect-timeout=''[give up connecting after this time]:DURATION: ' \
+    '(--idle-timeout)--idle-timeout=''[give up when under 1,000 bytes arrive in this time]:DURATION: ' \
+    '(--deadline)--deadline=''[stop the whole command after this time]:DURATION: ' \
+    '(--retries)--retries=''[retry a failed request up to N times]:N: ' \
+    '(--max-retry-after)--max-retry-after=''[stop the run when the service asks for a longer wait]:DURATION: ' \
+    '(-j --jobs)'{-j+,--jobs=}'[download N files at the same time]:N: ' \
+    '(--rate)--rate=''[limit requests a second or a minute, over all jobs]:N/s|N/m: ' \
     '(--page-size)--page-size=''[read listings page by page, N records each]:N: ' \
-    '(--color)--color=''[colours; auto decides per stream (auto, always or never)]:WHEN:(auto always never)' \
-    '(--progress)--progress=''[auto\: a bar on a terminal, otherwise a line per finished file (auto, bar, plain or none)]:HOW:(auto bar plain none)' \
-    '(--error-format)--error-format=''[how errors are written to stderr (text or json)]:FORMAT:(text json)' \
-    '(-q --quiet)'{-q,--quiet}'[only errors]' \
-    '(-v --verbose)'{-v,--verbose}'[requests, answers and waits, with every secret redacted]' \
+    '(--color)--color=''[color the output; auto\: where it is a terminal (auto, always or never)]:WHEN:(auto always never)' \
+    '(--progress)--progress=''[show progress; auto\: a bar on a terminal, else lines (auto, bar, plain or none)]:HOW:(auto bar plain none)' \
+    '(--error-format)--error-format=''[write errors to stderr in this format (text or json)]:FORMAT:(text json)' \
+    '(-q --quiet)'{-q,--quiet}'[print errors only]' \
+    '(-v --verbose)'{-v,--verbose}'[print requests, answers and waits, secrets redacted]' \
     '(-h --help)'{-h,--help}'[show help\: -h on one screen, --help all of it]' \
     '1:SHELL:(bash zsh fish)'
 }
 
 _filings_help() {
   _arguments -s -S \
-    '(--config)--config=''[the config file; $XDG_CONFIG_HOME/filings/config.json or ~/.config/filings/config.json unless told]:FILE:_files' \
-    '(--profile)--profile=''[the config file'\''s profile to use]:NAME: ' \
-    '(--base-url)--base-url=''[where the service is, with or without its /v1]:URL: ' \
-    '(--api-key)--api-key=''[the API key; on a command line other users can see it]:KEY: ' \
-    '(--api-key-file)--api-key-file=''[a file that holds the API key; - is stdin]:FILE:_files' \
-    '(--key-in)--key-in=''[how the key is sent; authorization, or header when a JWT is sent too, unless told otherwise (authorization, header, query, path or basic)]:WAY:(authorization header query path basic)' \
-    '(--key-header)--key-header=''[the header for --key-in header]:NAME: ' \
-    '(--basic-user)--basic-user=''[the user name for --key-in basic]:NAME: ' \
-    '(--jwt-file)--jwt-file=''[a file that holds a JWT to send; - is stdin]:FILE:_files' \
-    '(--sandbox)--sandbox''[run against a stand-in service inside the process, with sample filings]' \
-    '(--allow-http)--allow-http''[allow plain http to other machines\: the key travels readable]' \
-    '(--connect-timeout)--connect-timeout=''[how long connecting may take, over all addresses]:DURATION: ' \
-    '(--idle-timeout)--idle-timeout=''[fewer than 1,000 new bytes in that time are given up on]:DURATION: ' \
-    '(--deadline)--deadline=''[bounds the whole command]:DURATION: ' \
-    '(--retries)--retries=''[tries after the first; counted anew when a try has brought 1 MiB]:N: ' \
-    '(--max-retry-after)--max-retry-after=''[a longer wait asked for by the service ends the run instead]:DURATION: ' \
-    '(-j --jobs)'{-j+,--jobs=}'[files transferred at the same time]:N: ' \
-    '(--rate)--rate=''[requests a second or a minute, over all jobs]:N/s|N/m: ' \
+    '(--config)--config=''[use this config file]:FILE:_files' \
+    '(--profile)--profile=''[use this profile of the config file]:NAME: ' \
+    '(--base-url)--base-url=''[use the service at this URL, with or without its /v1]:URL: ' \
+    '(--api-key)--api-key=''[send this key (visible to other users\: use --api-key-file)]:KEY: ' \
+    '(--api-key-file)--api-key-file=''[read the API key from FILE; - is stdin]:FILE:_files' \
+    '(--key-in)--key-in=''[send the key this way (authorization, header, query, path or basic)]:WAY:(authorization header query path basic)' \
+    '(--key-header)--key-header=''[send the key in this header (with --key-in header)]:NAME: ' \
+    '(--basic-user)--basic-user=''[send this user name (with --key-in basic)]:NAME: ' \
+    '(--jwt-file)--jwt-file=''[send the JWT in FILE; - is stdin]:FILE:_files' \
+    '(--sandbox)--sandbox''[use a built-in service with sample filings, no account]' \
+    '(--allow-http)--allow-http''[allow plain http to other machines (the key is readable)]' \
+    '(--connect-timeout)--connect-timeout=''[give up connecting after this time]:DURATION: ' \
+    '(--idle-timeout)--idle-timeout=''[give up when under 1,000 bytes arrive in this time]:DURATION: ' \
+    '(--deadline)--deadline=''[stop the whole command after this time]:DURATION: ' \
+    '(--retries)--retries=''[retry a failed request up to N times]:N: ' \
+    '(--max-retry-after)--max-retry-after=''[stop the run when the service asks for a longer wait]:DURATION: ' \
+    '(-j --jobs)'{-j+,--jobs=}'[download N files at the same time]:N: ' \
+    '(--rate)--rate=''[limit requests a second or a minute, over all jobs]:N/s|N/m: ' \
     '(--page-size)--page-size=''[read listings page by page, N records each]:N: ' \
-    '(--color)--color=''[colours; auto decides per stream (auto, always or never)]:WHEN:(auto always never)' \
-    '(--progress)--progress=''[auto\: a bar on a terminal, otherwise a line per finished file (auto, bar, plain or none)]:HOW:(auto bar plain none)' \
-    '(--error-format)--error-format=''[how errors are written to stderr (text or json)]:FORMAT:(text json)' \
-    '(-q --quiet)'{-q,--quiet}'[only errors]' \
-    '(-v --verbose)'{-v,--verbose}'[requests, answers and waits, with every secret redacted]' \
+    '(--color)--color=''[color the output; auto\: where it is a terminal (auto, always or never)]:WHEN:(auto always never)' \
+    '(--progress)--progress=''[show progress; auto\: a bar on a terminal, else lines (auto, bar, plain or none)]:HOW:(auto bar plain none)' \
+    '(--error-format)--error-format=''[write errors to stderr in this format (text or json)]:FORMAT:(text json)' \
+    '(-q --quiet)'{-q,--quiet}'[print errors only]' \
+    '(-v --verbose)'{-v,--verbose}'[print requests, answers and waits, secrets redacted]' \
     '(-h --help)'{-h,--help}'[show help\: -h on one screen, --help all of it]' \
     '*:TOPIC:(list download verify token serve config completion options exit-codes environment)'
 }

@@ -34,15 +34,11 @@ export const EXIT_CODE_ROWS: readonly (readonly [exit: string, codes: string, me
   ['0', '', 'done, also when all was skipped'],
   [`${EXIT_STATUS.internal}`, 'internal', 'a defect in the program'],
   [`${EXIT_STATUS.usage}`, 'usage, config', 'the command line or the configuration is wrong'],
-  [`${EXIT_STATUS.partial}`, 'partial', 'a batch ended, and at least one file failed for good'],
+  [`${EXIT_STATUS.partial}`, 'partial', 'a batch ended, and at least one file failed permanently'],
   [`${EXIT_STATUS.auth}`, 'auth', 'no key, 401, 403, a bad or expired JWT'],
   [`${EXIT_STATUS.not_found}`, 'not_found', '404, 410, nothing matched'],
   [`${EXIT_STATUS.rejected}`, 'rejected', 'another 4xx, a validation problem among them'],
-  [
-    `${EXIT_STATUS.temporary}`,
-    'temporary',
-    'network, TLS, timeout, deadline, 408, 425, 429, 5xx: running it again later is enough',
-  ],
+  [`${EXIT_STATUS.temporary}`, 'temporary', 'network, TLS, timeout, deadline, 408, 425, 429, 5xx: run it again later'],
   [`${EXIT_STATUS.local_io}`, 'local_io', 'disk full, no permission, cannot write stdout'],
   [
     `${EXIT_STATUS.integrity}`,
@@ -52,7 +48,7 @@ export const EXIT_CODE_ROWS: readonly (readonly [exit: string, codes: string, me
   [
     `${EXIT_STATUS.limit}`,
     'limit',
-    'a limit of your own (--max-bytes, --max-requests, --stop-after) ended the batch, and nothing failed',
+    'a limit (--max-bytes, --max-requests, --stop-after) ended the batch, and nothing failed',
   ],
   [`${EXIT_STATUS.interrupted}+n`, 'interrupted', 'ended by signal n; 141: the reader of `download -o -` went away'],
 ];

@@ -23,7 +23,13 @@ export function programPage(commands: readonly CommandSpec[], release: Release):
       ],
     ],
     ['EXAMPLES', examples(spec.examples ?? [])],
-    ['EXIT STATUS', [...tagged(EVERY_EXIT), ...paragraphs([AFTER_EXITS])]],
+    [
+      'EXIT STATUS',
+      [
+        ...tagged(EVERY_EXIT.map(([term, text]): Row => [term.replace(/ +(.+)/, ' ($1)'), text])),
+        ...paragraphs([AFTER_EXITS]),
+      ],
+    ],
     ['ENVIRONMENT', [...paragraphs([BEFORE_VARIABLES]), ...tagged([...environmentRows(), ...COMMON_VARIABLES])]],
     ['FILES', tagged(spec.files ?? [])],
     ['SEE ALSO', [seeAlso([...pages, 'filings-config(5)'])]],

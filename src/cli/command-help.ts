@@ -1,4 +1,4 @@
-import type { Command, Option } from 'commander';
+import type { Command, Help, Option } from 'commander';
 import { joined, layoutOf, paragraph, section } from '../help/layout.ts';
 import { type Placed, PURPOSE, sentence, usagesOf } from '../help/program.ts';
 import {
@@ -27,6 +27,8 @@ export function commandHelp(command: Command, place: Placed, brief: boolean, col
   const help = Object.assign(layoutOf(columns), {
     commandUsage: () => usagesOf(place).join('\n       '),
     commandDescription: () => [summary, ...(brief ? [] : (spec.description ?? []))].join('\n\n'),
+    // The forms of its usage say enough for one screen.
+    visibleArguments: ({ registeredArguments }: Command) => (brief && spec.forms ? [] : registeredArguments),
     visibleOptions: ({ options }: Command) => [...options, command.createOption('-h, --help')].filter(optionOf),
     optionTerm: (option: Option) => textOf(optionOf(option), optionTerm),
     optionDescription: (option: Option) => textOf(optionOf(option), brief ? optionText : fullText),
@@ -44,7 +46,7 @@ export function commandHelp(command: Command, place: Placed, brief: boolean, col
           section('Exit status', isProgram ? EVERY_EXIT : exitRows(spec), columns),
           section('Files', spec.files ?? [], columns),
         ]),
-    examplesSection(examples, spec.asksService === true),
+    examplesSection(examples, spec.asksService === true, help),
     paragraph(whereMoreIs(place, brief), columns),
   ]);
 }
@@ -62,10 +64,15 @@ function ofSettings(keys: readonly string[] | undefined) {
   return keys === undefined ? [] : sharedRows(keys);
 }
 
-function examplesSection(examples: readonly (readonly [line: string, what: string])[], asksService: boolean): string {
+function examplesSection(
+  examples: readonly (readonly [line: string, what: string])[],
+  asksService: boolean,
+  help: Help,
+): string {
   if (examples.length === 0) return '';
   const heading = asksService ? 'Examples (with FILINGS_SANDBOX=1 they need no account):' : 'Examples:';
-  return [heading, ...examples.flatMap(([line, what]) => [`  ${line}`, `      ${what}`]), ''].join('\n');
+  const meant = (what: string) => help.boxWrap(what, (help.helpWidth ?? 80) - 6).replace(/^/gm, '      ');
+  return [heading, ...examples.flatMap(([line, what]) => [`  ${line}`, meant(what)]), ''].join('\n');
 }
 
 function whereMoreIs({ path, spec }: Placed, brief: boolean): string {
@@ -73,7 +80,9 @@ function whereMoreIs({ path, spec }: Placed, brief: boolean): string {
   if (path.length === 0) {
     return `More: ${brief ? 'filings --help, ' : ''}filings COMMAND -h, filings help options | exit-codes | environment | config`;
   }
-  const rare = named(spec.options).some((option) => option.rare) ? 'all options, ' : '';
+  const rare = named(spec.options).some((option) => option.rare) ? ['all options'] : [];
+  const exits = exitRows(spec).length > 0 ? ['exit status'] : [];
+  const more = [...rare, ...exits].join(', ');
   const options = 'Options of every command, such as --profile: filings help options';
-  return brief ? `More: ${command} --help (${rare}exit status)\n${options}` : options;
+  return brief ? `More: ${command} --help${more && ` (${more})`}\n${options}` : options;
 }

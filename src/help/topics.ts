@@ -8,13 +8,13 @@ export const COMMON_VARIABLES: readonly Row[] = [
   ['NO_COLOR', 'no colours, unless FILINGS_COLOR is set'],
   ['FORCE_COLOR, CLICOLOR_FORCE', 'colours, unless FILINGS_COLOR or NO_COLOR is set'],
   ['HTTPS_PROXY, HTTP_PROXY', 'the proxy to use, also in lower case; never for loopback'],
-  ['NO_PROXY', 'hosts that are reached without the proxy'],
-  ['NODE_EXTRA_CA_CERTS', 'a PEM file of further certificate authorities'],
-  ['XDG_CONFIG_HOME', 'the folder of configuration files; ~/.config unless set'],
-  ['COLUMNS', 'how wide help is; as the terminal unless set, and 80 columns where there is none'],
+  ['NO_PROXY', 'hosts to reach without the proxy'],
+  ['NODE_EXTRA_CA_CERTS', 'a PEM file of additional certificate authorities'],
+  ['XDG_CONFIG_HOME', 'the directory of configuration files [default: ~/.config]'],
+  ['COLUMNS', 'the width of help [default: that of the terminal, else 80]'],
 ];
 
-const PRECEDENCE = 'A flag wins over the environment, that over the profile, the config file, the default.';
+const PRECEDENCE = 'Flags override the environment, which overrides the profile, the config file and the defaults.';
 
 export const EXAMPLE_CONFIG = {
   baseUrl: 'https://api.example.com',
@@ -26,12 +26,12 @@ export const EXAMPLE_CONFIG = {
 };
 
 const BEFORE_OPTIONS =
-  'These may stand before or after the command. Their keys in the config file: filings help config';
+  'They may be given before or after the command. Their keys in the config file: filings help config';
 
 /** What decides between several exit statuses. */
 export const AFTER_EXITS =
-  'A batch of several files: what stopped it wins (2, 4 or 8; the deadline 7; 20 answers of 403 in a row 4); else if ' +
-  'a file failed for good, 3; else if one failed, 7; else if a limit of your own ended it, 10. ' +
+  'A batch of several files: what stopped it (2, 4 or 8; the deadline 7; 20 answers of 403 in a row 4); else if ' +
+  'a file failed permanently, 3; else if one failed, 7; else if a limit ended it, 10. ' +
   "The codes are the member code of --error-format json. A command for one file exits with that file's own code.";
 
 /** The variables of settings, of all of them unless told. */

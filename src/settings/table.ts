@@ -74,14 +74,15 @@ export const TABLE = settings({
     kind: FILE,
     value: 'FILE',
     env: 'FILINGS_CONFIG',
-    help: 'the config file; $XDG_CONFIG_HOME/filings/config.json or ~/.config/filings/config.json unless told',
+    otherwise: '~/.config/filings/config.json',
+    help: 'use this config file',
   },
   profile: {
     kind: TEXT,
     value: 'NAME',
     env: 'FILINGS_PROFILE',
     inFile: true,
-    help: "the config file's profile to use",
+    help: 'use this profile of the config file',
   },
   baseUrl: {
     kind: TEXT,
@@ -89,7 +90,7 @@ export const TABLE = settings({
     env: 'FILINGS_BASE_URL',
     inFile: true,
     service: true,
-    help: 'where the service is, with or without its /v1',
+    help: 'use the service at this URL, with or without its /v1',
   },
   apiKey: {
     kind: TEXT,
@@ -99,7 +100,7 @@ export const TABLE = settings({
     service: true,
     secret: true,
     group: 'key',
-    help: 'the API key; on a command line other users can see it',
+    help: 'send this key (visible to other users: use --api-key-file)',
   },
   apiKeyFile: {
     kind: FILE,
@@ -108,7 +109,7 @@ export const TABLE = settings({
     inFile: true,
     service: true,
     group: 'key',
-    help: 'a file that holds the API key; - is stdin',
+    help: 'read the API key from FILE; - is stdin',
   },
   apiKeyCommand: {
     kind: WORDS,
@@ -116,7 +117,7 @@ export const TABLE = settings({
     inFile: true,
     service: true,
     group: 'key',
-    help: 'a program and its arguments, run without a shell; the first line of its stdout is the API key',
+    help: 'run this program, without a shell: its first line is the API key',
   },
   keyIn: {
     kind: choice(...KEY_WAYS),
@@ -124,7 +125,8 @@ export const TABLE = settings({
     env: 'FILINGS_KEY_IN',
     inFile: true,
     service: true,
-    help: 'how the key is sent; authorization, or header when a JWT is sent too, unless told otherwise',
+    otherwise: 'authorization; header when a JWT is sent',
+    help: 'send the key this way',
   },
   keyHeader: {
     kind: TEXT,
@@ -133,7 +135,7 @@ export const TABLE = settings({
     inFile: true,
     service: true,
     default: 'X-Service-Key',
-    help: 'the header for --key-in header',
+    help: 'send the key in this header (with --key-in header)',
   },
   basicUser: {
     kind: TEXT,
@@ -142,7 +144,7 @@ export const TABLE = settings({
     inFile: true,
     service: true,
     default: 'service',
-    help: 'the user name for --key-in basic',
+    help: 'send this user name (with --key-in basic)',
   },
   jwtFile: {
     kind: FILE,
@@ -151,7 +153,7 @@ export const TABLE = settings({
     inFile: true,
     service: true,
     group: 'jwt',
-    help: 'a file that holds a JWT to send; - is stdin',
+    help: 'send the JWT in FILE; - is stdin',
   },
   jwtToken: {
     kind: TEXT,
@@ -160,7 +162,7 @@ export const TABLE = settings({
     service: true,
     secret: true,
     group: 'jwt',
-    help: 'a JWT to send',
+    help: 'send this JWT',
   },
   jwt: {
     kind: RECIPE,
@@ -168,13 +170,13 @@ export const TABLE = settings({
     inFile: true,
     service: true,
     group: 'jwt',
-    help: 'how to mint JWTs: keyFile or secretFile, and alg, kid, sub, name, lifetime; a fresh one is minted before the old one runs out',
+    help: 'mint JWTs with this key, a new one before the old one expires',
   },
   sandbox: {
     kind: SWITCH,
     env: 'FILINGS_SANDBOX',
     default: 'false',
-    help: 'run against a stand-in service inside the process, with sample filings',
+    help: 'use a built-in service with sample filings, no account',
   },
   allowHttp: {
     kind: SWITCH,
@@ -182,7 +184,7 @@ export const TABLE = settings({
     inFile: true,
     service: true,
     default: 'false',
-    help: 'allow plain http to other machines: the key travels readable',
+    help: 'allow plain http to other machines (the key is readable)',
   },
   connectTimeout: {
     kind: timer(TIMEOUT),
@@ -190,7 +192,7 @@ export const TABLE = settings({
     env: 'FILINGS_CONNECT_TIMEOUT',
     inFile: true,
     default: '10s',
-    help: 'how long connecting may take, over all addresses',
+    help: 'give up connecting after this time',
   },
   idleTimeout: {
     kind: timer(TIMEOUT),
@@ -198,14 +200,14 @@ export const TABLE = settings({
     env: 'FILINGS_IDLE_TIMEOUT',
     inFile: true,
     default: '60s',
-    help: 'fewer than 1,000 new bytes in that time are given up on',
+    help: 'give up when under 1,000 bytes arrive in this time',
   },
   deadline: {
     kind: timer(TIMEOUT),
     value: 'DURATION',
     env: 'FILINGS_DEADLINE',
     inFile: true,
-    help: 'bounds the whole command',
+    help: 'stop the whole command after this time',
   },
   retries: {
     kind: count(0, 1_000_000, 5),
@@ -213,7 +215,8 @@ export const TABLE = settings({
     env: 'FILINGS_RETRIES',
     inFile: true,
     default: '5',
-    help: 'tries after the first; counted anew when a try has brought 1 MiB',
+    help: 'retry a failed request up to N times',
+    more: 'Counted anew after 1 MiB of progress.',
   },
   maxRetryAfter: {
     kind: timer(DURATION),
@@ -221,7 +224,7 @@ export const TABLE = settings({
     env: 'FILINGS_MAX_RETRY_AFTER',
     inFile: true,
     default: '5m',
-    help: 'a longer wait asked for by the service ends the run instead',
+    help: 'stop the run when the service asks for a longer wait',
   },
   jobs: {
     kind: count(1, 256, 4),
@@ -230,14 +233,14 @@ export const TABLE = settings({
     env: 'FILINGS_JOBS',
     inFile: true,
     default: '4',
-    help: 'files transferred at the same time',
+    help: 'download N files at the same time',
   },
   rate: {
     kind: RATE,
     value: 'N/s|N/m',
     env: 'FILINGS_RATE',
     inFile: true,
-    help: 'requests a second or a minute, over all jobs',
+    help: 'limit requests a second or a minute, over all jobs',
   },
   pageSize: {
     kind: count(1, 100_000, 100),
@@ -252,7 +255,7 @@ export const TABLE = settings({
     env: 'FILINGS_COLOR',
     inFile: true,
     default: 'auto',
-    help: 'colours; auto decides per stream',
+    help: 'color the output; auto: where it is a terminal',
   },
   progress: {
     kind: choice('auto', 'bar', 'plain', 'none'),
@@ -260,7 +263,7 @@ export const TABLE = settings({
     env: 'FILINGS_PROGRESS',
     inFile: true,
     default: 'auto',
-    help: 'auto: a bar on a terminal, otherwise a line per finished file',
+    help: 'show progress; auto: a bar on a terminal, else lines',
   },
   errorFormat: {
     kind: choice('text', 'json'),
@@ -268,14 +271,14 @@ export const TABLE = settings({
     env: 'FILINGS_ERROR_FORMAT',
     inFile: true,
     default: 'text',
-    help: 'how errors are written to stderr',
+    help: 'write errors to stderr in this format',
   },
-  quiet: { kind: SWITCH, short: 'q', default: 'false', help: 'only errors' },
+  quiet: { kind: SWITCH, short: 'q', default: 'false', help: 'print errors only' },
   verbose: {
     kind: SWITCH,
     short: 'v',
     default: 'false',
-    help: 'requests, answers and waits, with every secret redacted',
+    help: 'print requests, answers and waits, secrets redacted',
   },
 });
 

@@ -3,8 +3,8 @@ import { type ArgumentSpec, command } from '../../spec/command.ts';
 import { SWITCH } from '../../spec/kind.ts';
 import { flagOf, options } from '../../spec/option.ts';
 
-export const LIST_OPTIONS = options({ json: { kind: SWITCH, help: 'JSON Lines, one object a setting' } });
-export const CHECK_OPTIONS = options({ json: { kind: SWITCH, help: 'JSON Lines, one object for each part checked' } });
+export const LIST_OPTIONS = options({ json: { kind: SWITCH, help: 'print JSON Lines, one object a setting' } });
+export const CHECK_OPTIONS = options({ json: { kind: SWITCH, help: 'print JSON Lines, one object a check' } });
 
 /** What the file may hold, as flags are spelled: settings, and the members of the one that has members. */
 const NAMES = SETTINGS.filter((spec) => spec.inFile).flatMap(({ key, kind }) => [
@@ -16,14 +16,14 @@ const SETTING: ArgumentSpec = {
   name: 'KEY',
   required: true,
   suggests: NAMES,
-  help: "a setting's name: 'filings help config' shows them all",
+  help: "the name of a setting: see 'filings help config'",
 };
 
 export const CONFIG = command({
   name: 'config',
   summary: 'show and change settings',
   description: [
-    "A flag wins over the environment, that over the profile, the config file, the default. 'filings help config' has the keys of the file.",
+    "Flags override the environment, which overrides the profile, the config file and the defaults. 'filings help config' lists the keys.",
   ],
   examples: [
     ['filings config set base-url https://api.example.com', 'where the service is'],
@@ -34,10 +34,10 @@ export const CONFIG = command({
   children: [
     command({
       name: 'list',
-      summary: 'show every setting with where it comes from and its default, and the profiles',
+      summary: 'show every setting and where it comes from, and the profiles',
       options: LIST_OPTIONS,
       examples: [
-        ['filings config list', 'what counts here, and why'],
+        ['filings config list', 'every setting, with its source'],
         ['filings config list --profile test', 'with a profile of the config file'],
         ['filings config list --json', 'for programs'],
       ],
@@ -46,13 +46,13 @@ export const CONFIG = command({
     }),
     command({
       name: 'get',
-      summary: 'show one setting, wherever it comes from',
+      summary: 'show one setting',
       arguments: [SETTING],
       description: ['A secret is not shown.'],
       examples: [
         ['filings config get base-url', 'where the service is'],
         ['filings config get base-url --profile test', 'with a profile of the config file'],
-        ['FILINGS_JOBS=8 filings config get jobs', 'whatever it comes from'],
+        ['FILINGS_JOBS=8 filings config get jobs', 'from the environment'],
       ],
       settings: ['profile'],
       exits: [
@@ -64,33 +64,33 @@ export const CONFIG = command({
     }),
     command({
       name: 'set',
-      summary: 'write a setting into the config file, or into the profile that --profile names',
+      summary: 'set a setting in the config file, or in a profile of it (--profile)',
       arguments: [
         SETTING,
         {
           name: 'VALUE',
-          help: 'its value; a secret is asked for, or read from stdin',
+          help: 'the value; for a secret omit it: it is asked for, or read from stdin',
         },
       ],
       description: [
-        "The file is made if it is missing, for you alone, and replaced at once. A path is kept as it counts from the file's folder.",
+        'The file is created with mode 0600 if it is missing, and replaced atomically. Relative paths are stored as absolute ones.',
       ],
       examples: [
         ['filings config set base-url https://api.example.com', 'where the service is'],
         ['filings config set api-key', 'asks for the key without showing it'],
-        ['filings config set base-url https://test.example.com --profile test', 'for --profile test alone'],
+        ['filings config set base-url https://test.example.com --profile test', 'only for --profile test'],
       ],
       settings: ['profile'],
       load: () => import('./set.ts'),
     }),
     command({
       name: 'unset',
-      summary: 'take a setting out of the config file, or out of the profile that --profile names',
+      summary: 'remove a setting from the config file, or from a profile of it (--profile)',
       arguments: [SETTING],
       examples: [
-        ['filings config unset jobs', 'the default counts again'],
-        ['filings config unset api-key', 'the key is in the file no more'],
-        ['filings config unset base-url --profile test', "a profile's, that of the file counts again"],
+        ['filings config unset jobs', 'back to the default'],
+        ['filings config unset api-key', 'remove the key from the file'],
+        ['filings config unset base-url --profile test', 'back to the value of the file'],
       ],
       settings: ['profile'],
       load: () => import('./unset.ts'),
@@ -108,9 +108,9 @@ export const CONFIG = command({
     }),
     command({
       name: 'check',
-      summary: 'ask the service once, and tell whether address, certificate, key, token and clock are right',
+      summary: 'make one request: are address, certificate, key, token and clock right?',
       options: CHECK_OPTIONS,
-      arguments: [{ name: 'ACCESSION', help: 'the filing to ask for; one that does not exist unless told' }],
+      arguments: [{ name: 'ACCESSION', help: 'the filing to list [default: one that does not exist]' }],
       examples: [
         ['filings config check', 'with one cheap request'],
         ['filings config check 0001234567-24-000001', 'with the listing of a filing that you know'],
@@ -119,11 +119,11 @@ export const CONFIG = command({
       asksService: true,
       settings: ['profile', 'baseUrl', 'apiKeyFile', 'sandbox'],
       exits: [
-        ['0', 'all is right, whether there is such a filing or not'],
+        ['0', 'all is right, also when there is no such filing'],
         ['2', 'the configuration is wrong'],
-        ['4', 'the service does not take the key or the token'],
+        ['4', 'the service refuses the key or the token'],
         ['7', 'it cannot be reached'],
-        ['9', 'what answers there is not the service'],
+        ['9', 'something else answers at that address'],
       ],
       load: () => import('./check.ts'),
     }),

@@ -15,8 +15,8 @@ export function helpSpec(
     summary: 'show help about a command or a topic',
     forms: ['[COMMAND...]', 'options | exit-codes | environment | config'],
     description: [
-      "'filings help COMMAND' is 'filings COMMAND --help'; 'filings COMMAND -h' is shorter, one screen.",
-      'Its lines are as long as COLUMNS says, or as the terminal has columns: from 60 to 120, and 80 where there is none.',
+      "'filings help COMMAND' is 'filings COMMAND --help'; 'filings COMMAND -h' fits on one screen.",
+      'Lines are as wide as COLUMNS says, else as the terminal, from 60 to 120 columns; 80 where there is no terminal.',
     ],
     arguments: [
       {
@@ -28,7 +28,7 @@ export function helpSpec(
     ],
     examples: [
       ['filings help token sign', 'about one command'],
-      ['filings help exit-codes', 'what a script can tell from the exit status'],
+      ['filings help exit-codes', 'all exit statuses'],
       ['filings help config', 'the keys of the config file, with an example'],
     ],
     exits: [

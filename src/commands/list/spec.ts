@@ -3,37 +3,37 @@ import { FILE, SWITCH, TEXT } from '../../spec/kind.ts';
 import { options } from '../../spec/option.ts';
 
 export const OPTIONS = options({
-  input: { kind: FILE, short: 'i', value: 'FILE', help: 'accession numbers, one a line; - is stdin' },
+  input: { kind: FILE, short: 'i', value: 'FILE', help: 'read accession numbers from FILE, one a line; - is stdin' },
   include: {
     kind: TEXT,
     value: 'GLOB',
     repeatable: true,
-    help: 'only names that match',
-    more: 'Quoted, so that the shell leaves it alone: *, ?, [a-z], [!a], {a,b} and \\.',
+    help: 'list only names that match',
+    more: 'Quote it. It may hold *, ?, [a-z], [!a], {a,b} and \\.',
   },
-  exclude: { kind: TEXT, value: 'GLOB', repeatable: true, help: 'no names that match' },
+  exclude: { kind: TEXT, value: 'GLOB', repeatable: true, help: 'list no names that match' },
   long: {
     kind: SWITCH,
     short: 'l',
     excludes: ['json', 'null'],
-    help: 'a table with size, type and description, as on a terminal',
+    help: 'print a table with size, type and description',
   },
-  json: { kind: SWITCH, help: 'JSON Lines, one object a file' },
+  json: { kind: SWITCH, help: 'print JSON Lines, one object a file' },
   null: {
     kind: SWITCH,
     short: '0',
-    help: 'end each record with NUL, not a line break',
-    more: 'Names are exact then, for xargs -0; otherwise control characters in them are shown as \\x1b or \\n.',
+    help: 'end each record with NUL instead of a line break',
+    more: 'Names are exact, for xargs -0; without it, control characters are printed as \\x1b or \\n.',
   },
-  query: { kind: TEXT, value: 'NAME=VALUE', repeatable: true, help: 'a further parameter of the request' },
+  query: { kind: TEXT, value: 'NAME=VALUE', repeatable: true, help: 'add a parameter to the request' },
 });
 
 export const LIST = command({
   name: 'list',
   summary: 'list the file names of a filing',
   description: [
-    'On a terminal it is a table, elsewhere one name a line. For several filings, or with --input, each line begins with the accession number and a tab.',
-    'An accession number without files is told on stderr; for a single one that is exit status 5.',
+    'Prints a table on a terminal, elsewhere one name a line. For several filings, or with --input, each line begins with the accession number and a tab.',
+    'A filing without files is reported on stderr; for a single one the exit status is 5.',
   ],
   arguments: [{ name: 'ACCESSION', variadic: true, help: 'accession numbers, such as 0001234567-24-000001' }],
   options: OPTIONS,
@@ -50,10 +50,10 @@ export const LIST = command({
     ['0', 'listed, also when the reader of stdout went away'],
     ['2', 'the command line or the configuration is wrong'],
     ['3', 'some of several filings could not be listed'],
-    ['4', 'the service does not take the key or the token'],
+    ['4', 'the service refuses the key or the token'],
     ['5', 'no such filing, or no name that matches'],
-    ['7', 'temporary: running it again later is enough'],
-    ['9', 'the answer is no listing'],
+    ['7', 'temporary: run it again later'],
+    ['9', 'the answer is not a listing'],
   ],
   seeAlso: ['filings-download(1)'],
   load: () => import('./run.ts'),

@@ -6,37 +6,37 @@ import { options } from '../../spec/option.ts';
 /** Others are refused where the key is known, in words about it. */
 const ALGORITHM: Kind<string> = { ...TEXT, suggests: ALGORITHM_NAMES };
 
-const JSON_OUTPUT = options({ json: { kind: SWITCH, help: 'JSON for programs' } });
+const JSON_OUTPUT = options({ json: { kind: SWITCH, help: 'print JSON' } });
 
 /** What `sign` and `verify` take for a key. */
 export const KEY_OPTIONS = options({
-  key: { kind: FILE, value: 'FILE', excludes: ['secretFile'], help: 'a PEM or JWK key; - is stdin' },
+  key: { kind: FILE, value: 'FILE', excludes: ['secretFile'], help: 'read a PEM or JWK key from FILE; - is stdin' },
   secretFile: {
     kind: FILE,
     value: 'FILE',
-    help: 'an HMAC secret, raw bytes; - is stdin',
-    more: 'Nothing of it is trimmed, and it is at least as long as the hash: 32 bytes for HS256.',
+    help: 'read an HMAC secret, raw bytes, from FILE; - is stdin',
+    more: 'Nothing is trimmed. It must be as long as the hash: at least 32 bytes for HS256.',
   },
-  passphraseFile: { kind: FILE, value: 'FILE', help: 'the passphrase of an encrypted key' },
+  passphraseFile: { kind: FILE, value: 'FILE', rare: true, help: 'read the passphrase of an encrypted key' },
 });
 
 export const SIGN_OPTIONS = options({
-  alg: { kind: ALGORITHM, value: 'ALG', otherwise: 'follows the key', help: 'the signature algorithm, such as RS256' },
+  alg: { kind: ALGORITHM, value: 'ALG', otherwise: 'follows the key', help: 'sign with this algorithm, such as RS256' },
   ...KEY_OPTIONS,
-  kid: { kind: TEXT, value: 'ID', help: "the key's identifier, in the header" },
-  sub: { kind: TEXT, value: 'TEXT', help: 'the subject claim' },
-  name: { kind: TEXT, value: 'TEXT', help: 'the name claim' },
-  lifetime: { kind: DURATION, value: 'DURATION', otherwise: '5m', help: 'how long it is valid' },
+  kid: { kind: TEXT, value: 'ID', help: 'name the key in the header' },
+  sub: { kind: TEXT, value: 'TEXT', help: 'set the subject claim' },
+  name: { kind: TEXT, value: 'TEXT', help: 'set the name claim' },
+  lifetime: { kind: DURATION, value: 'DURATION', otherwise: '5m', help: 'make it valid for this time' },
   notBefore: {
     kind: TEXT,
     value: 'WHEN',
     otherwise: 'now',
-    help: 'when it begins to be valid',
+    help: 'make it valid from this time on',
     more: 'A time, such as 2026-01-31T12:00:00Z, or a duration from now, such as 1h.',
   },
-  claim: { kind: TEXT, value: 'NAME=VALUE', repeatable: true, help: 'a further claim, as a string' },
-  claimJson: { kind: TEXT, value: 'NAME=JSON', repeatable: true, help: 'a further claim, as JSON' },
-  header: { kind: SWITCH, excludes: ['json', 'out'], help: 'print a whole Authorization header' },
+  claim: { kind: TEXT, value: 'NAME=VALUE', repeatable: true, help: 'add a claim, a string' },
+  claimJson: { kind: TEXT, value: 'NAME=JSON', repeatable: true, rare: true, help: 'add a claim, JSON' },
+  header: { kind: SWITCH, excludes: ['json', 'out'], help: 'print an Authorization header' },
   ...JSON_OUTPUT,
   out: { kind: FILE, value: 'FILE', excludes: ['json'], help: 'write the token to FILE (mode 0600), for --jwt-file' },
 });
@@ -50,37 +50,37 @@ export const VERIFY_OPTIONS = options({
     value: 'ALG',
     repeatable: true,
     otherwise: 'those that fit the key',
-    help: 'an allowed algorithm',
+    help: 'allow this algorithm',
   },
-  leeway: { kind: DURATION, value: 'DURATION', default: '0s', help: 'how far clocks may differ' },
-  at: { kind: TIME, value: 'TIME', otherwise: 'now', help: 'the time to check against' },
+  leeway: { kind: DURATION, value: 'DURATION', default: '0s', help: 'let clocks differ by this time' },
+  at: { kind: TIME, value: 'TIME', otherwise: 'now', help: 'check as of this time' },
   ...JSON_OUTPUT,
 });
 
 export const KEYGEN_OPTIONS = options({
-  alg: { kind: ALGORITHM, value: 'ALG', help: 'the algorithm it is for' },
-  out: { kind: FILE, value: 'FILE', help: 'where the private key goes; never overwritten' },
-  public: { kind: FILE, value: 'FILE', help: 'where the public key goes' },
-  format: { kind: choice('pem', 'jwk'), value: 'FORMAT', default: 'pem', help: 'the form of the key files' },
-  kid: { kind: TEXT, value: 'ID', help: "the key's identifier" },
+  alg: { kind: ALGORITHM, value: 'ALG', help: 'make a key for this algorithm' },
+  out: { kind: FILE, value: 'FILE', help: 'write the private key to FILE, which must not exist' },
+  public: { kind: FILE, value: 'FILE', help: 'write the public key to FILE' },
+  format: { kind: choice('pem', 'jwk'), value: 'FORMAT', default: 'pem', help: 'write the keys in this format' },
+  kid: { kind: TEXT, value: 'ID', help: 'name the key' },
 });
 
-const TOKEN_ARGUMENT: ArgumentSpec = { name: 'TOKEN', help: 'the token; - or nothing: stdin' };
+const TOKEN_ARGUMENT: ArgumentSpec = { name: 'TOKEN', help: 'the token; - or omitted: stdin' };
 
 const SIGN = command({
   name: 'sign',
   summary: 'mint a JWT and print it',
   options: SIGN_OPTIONS,
   description: [
-    "The token goes to stdout. Without --key and --secret-file it is made as the config file's jwt says; then options change what that says.",
-    'iat, nbf and exp are always set. A key file that others can read is refused, and so is a key that the service would not take.',
+    'The token goes to stdout. Without --key and --secret-file, jwt of the config file says how; options override it.',
+    'iat, nbf and exp are always set. A key file that others can read is refused, and so is a key that the service refuses.',
   ],
   examples: [
     ['filings token sign --key private.pem --sub alice', 'a token for five minutes'],
-    ['filings token sign --key private.pem --lifetime 1h --claim role=reader', 'for an hour, with a claim more'],
+    ['filings token sign --key private.pem --lifetime 1h --claim role=reader', 'for an hour, with a role'],
     ['filings token sign --key private.pem --out token.jwt', 'into a file, for --jwt-file'],
     ['filings token sign --secret-file secret --header', 'a header, for curl -H'],
-    ['filings token sign --key private.pem --claim-json \'groups=["a","b"]\'', 'a claim that is no text'],
+    ['filings token sign --key private.pem --claim-json \'groups=["a","b"]\'', 'a claim that is not a string'],
     ['filings token sign --key private.pem | filings token inspect', 'what is in it'],
   ],
   settings: ['profile'],
@@ -96,15 +96,15 @@ const INSPECT = command({
   summary: 'show what a JWT says, without checking it',
   arguments: [TOKEN_ARGUMENT],
   options: INSPECT_OPTIONS,
-  description: ["The signature is not looked at: 'filings token verify' does that."],
+  description: ["The signature is not checked: 'filings token verify' does that."],
   examples: [
-    ['filings token inspect < token.txt', 'header, claims, and what the service would object to'],
+    ['filings token inspect < token.txt', 'header, claims, and what the service would refuse'],
     ['filings token inspect "$(cat token.txt)"', 'the same, from the command line'],
     ['filings token inspect --json < token.txt', 'for programs'],
   ],
   exits: [
-    ['0', 'it has a header and claims that can be read'],
-    ['4', 'it has not'],
+    ['0', 'header and claims can be read'],
+    ['4', 'they cannot be read'],
   ],
   load: () => import('./inspect.ts'),
 });
@@ -124,7 +124,7 @@ const VERIFY = command({
   ],
   exits: [
     ['0', 'it is valid'],
-    ['2', 'the command line is wrong, or the key can not be used'],
+    ['2', 'the command line is wrong, or the key cannot be used'],
     ['4', 'it is not valid'],
   ],
   load: () => import('./verify.ts'),
@@ -135,7 +135,7 @@ const KEYGEN = command({
   summary: 'make a key or a secret for JWTs',
   options: KEYGEN_OPTIONS,
   description: [
-    "The private key's file is 0600, and one that is there is not overwritten. What the service's portal takes, the public key or the secret, is told.",
+    "The private key's file has mode 0600; an existing file is never overwritten. Prints what to import into the service's portal.",
   ],
   examples: [
     ['filings token keygen --alg ES256 --out private.pem --public public.pem', 'a key pair'],
@@ -144,7 +144,7 @@ const KEYGEN = command({
   ],
   exits: [
     ['0', 'made'],
-    ['2', 'the command line is wrong, or a file is there already'],
+    ['2', 'the command line is wrong, or a file already exists'],
     ['8', 'a file cannot be written'],
   ],
   load: () => import('./keygen.ts'),
@@ -154,7 +154,7 @@ export const TOKEN = command({
   name: 'token',
   summary: 'mint, read and check JWTs',
   defaultChild: 'sign',
-  description: ["'filings token' alone is 'filings token sign', with its options: 'filings token sign -h' has them."],
+  description: ["'filings token' alone is 'filings token sign': see 'filings token sign -h' for its options."],
   examples: [
     ['filings token keygen --alg ES256 --out private.pem --public public.pem', 'a key pair, once'],
     ['filings token sign --key private.pem --sub alice > token.txt', 'a token for five minutes'],

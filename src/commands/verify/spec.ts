@@ -3,7 +3,7 @@ import { SWITCH } from '../../spec/kind.ts';
 import { options } from '../../spec/option.ts';
 
 export const OPTIONS = options({
-  json: { kind: SWITCH, help: 'print JSON Lines: each file that is not as listed, then a summary' },
+  json: { kind: SWITCH, help: 'print JSON Lines: what is not as listed, then a summary' },
 });
 
 export const VERIFY = command({
