@@ -1,15 +1,13 @@
-import { close, constants, fstat, open, read } from 'node:fs';
+import { constants, read } from 'node:fs';
 import { promisify } from 'node:util';
 import type { ByteText } from '../disk/byte-text.ts';
 import { readFailure } from '../disk/failure.ts';
+import { closeFile, openPlain } from '../disk/plain-file.ts';
 import { errnoOf, FilingsError } from '../errors.ts';
 
 /** The file that lists a directory's files, as `sha256sum` writes it. */
 export const SUMS_NAME = 'SHA256SUMS';
 
-const openAt = promisify(open);
-const closeFd = promisify(close);
-const statFd = promisify(fstat);
 const readAt = promisify(read);
 const READ_BYTES = 1 << 16;
 /** The longest line that can be one: hash, and a name of 255 bytes, each escaped. */
@@ -70,35 +68,20 @@ export function isPlainEntry(name: ByteText): boolean {
 
 /**
  * The lines of a checksum file, some at a time; nothing of a file that does not exist. No link is followed, no FIFO
- * waited for. `shown` is its path for people. Throws `local_io`, what the reader of the lines throws.
+ * waited for. `shown` is its path for people. Throws `local_io`.
  */
 export async function* readSums(path: string | Buffer, shown: string): AsyncGenerator<readonly SumsLine[]> {
-  const fd = await openSums(path, shown);
-  if (fd === undefined) return;
+  const file = await openPlain(path, constants.O_RDONLY).catch((error) => {
+    if (errnoOf(error) === 'ENOENT') return 'missing' as const;
+    throw readFailure(error, shown);
+  });
+  if (file === 'missing') return;
+  if (!file) throw new FilingsError('local_io', `${shown}: cannot read: not a regular file`, { hint: 'move it away' });
   try {
-    yield* linesOf(piecesOf(fd, shown));
+    yield* linesOf(piecesOf(file.fd, shown));
   } finally {
-    await closeFd(fd);
+    await closeFile(file.fd);
   }
-}
-
-/** Undefined when there is none. The descriptor is the caller's to close. Throws `local_io`. */
-export async function openSums(path: string | Buffer, shown: string): Promise<number | undefined> {
-  const { O_NOCTTY, O_NOFOLLOW, O_NONBLOCK, O_RDONLY } = constants;
-  let fd: number;
-  try {
-    fd = await openAt(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
-  } catch (error) {
-    if (errnoOf(error) === 'ENOENT') return undefined;
-    throw errnoOf(error) === 'ENXIO' ? notRegular(shown) : readFailure(error, shown);
-  }
-  if ((await statFd(fd)).isFile()) return fd;
-  await closeFd(fd);
-  throw notRegular(shown);
-}
-
-function notRegular(shown: string): FilingsError {
-  return new FilingsError('local_io', `${shown}: cannot read: not a regular file`, { hint: 'move it away' });
 }
 
 async function* piecesOf(fd: number, shown: string): AsyncGenerator<ByteText> {

@@ -8,7 +8,7 @@ const { O_NOCTTY, O_NOFOLLOW, O_NONBLOCK } = constants;
 /** No link is followed, and a FIFO holds nobody. */
 const WARILY = O_NOFOLLOW | O_NONBLOCK | O_NOCTTY;
 
-const openAt = promisify(open) as (path: string, flags: number) => Promise<number>;
+const openAt = promisify(open) as (path: string | Buffer, flags: number) => Promise<number>;
 const statOf = promisify<number, Stats>(fstat);
 
 /** Closes a descriptor. */
@@ -22,7 +22,7 @@ export interface OpenPlain {
 }
 
 /** Opens what has a name if it is a regular file; undefined when it is something else. Throws what the system says. */
-export async function openPlain(path: string, flags: number): Promise<OpenPlain | undefined> {
+export async function openPlain(path: string | Buffer, flags: number): Promise<OpenPlain | undefined> {
   const fd = await openAt(path, flags | WARILY);
   const stats = await statOf(fd).catch((error) => closeFile(fd).then(() => Promise.reject(error)));
   if (stats.isFile()) return { fd, stats };

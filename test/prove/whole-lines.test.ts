@@ -19,9 +19,9 @@ const DONE = '0001234567-24-000001\t0123456789abcdef\t2024-05-01T00:00:00Z\t3\n'
 const APPENDERS: readonly (readonly [string, source: string, line: string, look: number])[] = [
   [
     'SHA256SUMS',
-    `import { appendLines } from './src/checksums/append.ts';
-     const [path, line] = process.argv.slice(2);
-     await appendLines({ path, shown: path, uid: process.getuid() }, Buffer.from(line));`,
+    `import { dirname } from 'node:path';
+     import { appendEntry } from './src/checksums/append.ts';
+     await appendEntry(dirname(process.argv[2]), { name: 'a', sha256: '${HEX}' });`,
     `${HEX}  a\n`,
     1,
   ],
@@ -61,7 +61,7 @@ function goOn(pid: number): void {
 describe('a line that another process tears in front of ours, behind our look at the end', () => {
   test.each(APPENDERS)('is no part of ours, in %s', async (_name, source, line, look) => {
     const program = await bundled(folder, 'appender', source);
-    const path = join(folder, 'lines');
+    const path = join(folder, 'SHA256SUMS');
     await writeFile(path, 'first\n');
     const log = join(folder, 'log');
     const stop = ['-e', 'trace=pread64', '-e', `inject=pread64:signal=SIGSTOP:when=${look}`];

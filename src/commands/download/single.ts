@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { ChecksumFiles } from '../../checksums/checksum-files.ts';
+import { ChecksumFiles } from '../../checksums/append.ts';
 import { FilingsError } from '../../errors.ts';
 import type { Session } from '../../session/session.ts';
 import { descriptorAt, isStreamPath, pathWriter, stdoutWriter } from '../../stdio/byte-writer.ts';
@@ -32,7 +32,7 @@ export async function fetchSingle(wanted: Wanted, order: Order, tools: SingleToo
   if (stream) return finished(await fetchToStream(wanted, stream, fetching, signal, watcher));
   const outcome = await fetchToDisk(wanted, target, fetching, signal, watcher);
   if (!order.options.checksums) return finished(outcome);
-  const sums = new ChecksumFiles({ uid: world.uid, now: world.now, flushed: false });
+  const sums = new ChecksumFiles({ now: world.now, flushed: false });
   return finished(await keepChecksum(outcome, target, sums, signal));
 }
 

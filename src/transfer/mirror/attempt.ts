@@ -1,6 +1,6 @@
 import type { Stats } from 'node:fs';
 import { lstat } from 'node:fs/promises';
-import type { ChecksumFiles } from '../../checksums/checksum-files.ts';
+import type { ChecksumFiles } from '../../checksums/append.ts';
 import { sha256OfFile } from '../../disk/sha256.ts';
 import { FilingsError } from '../../errors.ts';
 import { type Fetching, fetchToDisk, type Target } from '../fetch-file.ts';

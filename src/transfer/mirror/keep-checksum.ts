@@ -1,5 +1,5 @@
 import { basename, dirname } from 'node:path';
-import type { ChecksumFiles } from '../../checksums/checksum-files.ts';
+import type { ChecksumFiles } from '../../checksums/append.ts';
 import { sha256OfFile } from '../../disk/sha256.ts';
 import { FilingsError } from '../../errors.ts';
 import type { Target } from '../fetch-file.ts';

@@ -1,4 +1,4 @@
-import { ChecksumFiles } from '../../../checksums/checksum-files.ts';
+import { ChecksumFiles } from '../../../checksums/append.ts';
 import { FilingsError } from '../../../errors.ts';
 import type { AccessionNumber } from '../../../service/accession.ts';
 import { listFiles } from '../../../session/list-files.ts';
@@ -80,12 +80,13 @@ function tellingOf(
 }
 
 function attemptingOf(order: Order, { session, fetching, limits, throttle, books, world }: BatchTools): Attempting {
-  const { uid, now } = world;
   return {
     fetching,
     limits,
     throttle,
-    checksums: order.options.checksums ? new ChecksumFiles({ uid, now, flushed: books.done !== undefined }) : undefined,
+    checksums: order.options.checksums
+      ? new ChecksumFiles({ now: world.now, flushed: books.done !== undefined })
+      : undefined,
     dryRun: order.options.dryRun,
     targetOf: (path) => targetAt(path, order, world.cwd),
     watch(file) {
