@@ -64,10 +64,14 @@ describe('the output of filings list', () => {
     const { list } = await service(bodies({ [A]: ['a.htm'], [B]: [], [C]: [{ name: 'c\n.htm' }] }));
     expect(await list([A, B, C])).toMatchObject({
       stdout: `${A}\ta.htm\n${C}\tc\\n.htm\n`,
-      stderr: `${B}: the service lists no files\n`,
+      stderr: expect.stringMatching(/^filings: 0001234567-24-000002: the service lists no files\n/),
+      exitCode: 3,
+    });
+    expect(await list([A, C, '--include', 'a*'])).toMatchObject({
+      stdout: `${A}\ta.htm\n`,
+      stderr: `${C}: its one file does not match --include and --exclude (matching is case-sensitive)\n`,
       exitCode: 0,
     });
-    expect(await list([A, B, C, '-q'])).toMatchObject({ stderr: '', exitCode: 0 });
   });
 
   it('ends records with NUL, names as they are', async () => {
@@ -117,6 +121,17 @@ describe('the output of filings list', () => {
       'NAME        SIZE  TYPE       DESCRIPTION\na.htm     1.2 kB  text/html  The report\nex99.htm    99 B\n',
     );
     expect((await list([A, '-l', '--color', 'always'])).stdout).toContain('\x1b[');
+  });
+
+  it('is one table with -l of several filings', async () => {
+    const { list } = await service(bodies({ [A]: FILES, [B]: ['a-longer-name.htm'] }));
+    expect((await list([B, A, '-l'])).stdout.split('\n')).toEqual([
+      'ACCESSION             NAME                 SIZE  TYPE       DESCRIPTION',
+      `${B}  a-longer-name.htm`,
+      `${A}  a.htm              1.2 kB  text/html  The report`,
+      `${A}  ex99.htm             99 B`,
+      '',
+    ]);
   });
 
   it('is chosen by globs, and asked for with further parameters', async () => {
@@ -243,7 +258,7 @@ describe('the exit status', () => {
   it('of names that are all filtered out', async () => {
     const { list } = await service(bodies({ [A]: ['a.htm'] }));
     const { stderr, exitCode } = await list([A, '--include', '*.xml']);
-    expect(stderr).toContain(`${A}: its one file is not chosen`);
+    expect(stderr).toContain(`${A}: its one file does not match --include`);
     expect(exitCode).toBe(5);
   });
 
@@ -348,7 +363,7 @@ describe('errors', () => {
       .map((line) => JSON.parse(line));
     expect(lines).toMatchObject([
       { error: { code: 'not_found', exit_code: 5, problem: { status: 404, title: `No ${A}` } } },
-      { note: `${B}: the service lists no files` },
+      { error: { code: 'not_found', message: `${B}: the service lists no files` } },
       { error: { code: 'partial', exit_code: 3 } },
     ]);
     expect(exitCode).toBe(3);

@@ -73,7 +73,8 @@ function keyOf(found: readonly Found[]): string {
 /** Why nothing of a filing is chosen, of whose listing so many files are known. */
 export function whyNoMatch(files: number): string {
   if (files === 0) return 'the service lists no files';
-  return files === 1 ? 'its one file is not chosen' : `none of its ${files} files is chosen`;
+  const none = files === 1 ? 'its one file does not match' : `none of its ${files} files matches`;
+  return `${none} --include and --exclude (matching is case-sensitive)`;
 }
 
 /** Members in which services say how large a file is. */
