@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdir, open, rename, rm, symlink, utimes, writeFile } from 'node:fs/promises';
+import { mkdir, open, rename, symlink, utimes, writeFile } from 'node:fs/promises';
 import { get } from 'node:http';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -30,13 +30,7 @@ describe('download', () => {
 
   it.each([
     ['a.htm', 'text/html'],
-    ['a.HTML', 'text/html'],
-    ['a.xml', 'application/xml'],
-    ['a.xsd', 'application/xml'],
-    ['a.txt', 'text/plain'],
-    ['a.pdf', 'application/pdf'],
-    ['a.jpg', 'image/jpeg'],
-    ['a.odd', 'application/octet-stream'],
+    ['a.XSD', 'application/xml'],
     ['a', 'application/octet-stream'],
   ])('%s is %s', async (name, type) => {
     const running = await sandbox({ [at(name)]: 'x' });
@@ -57,15 +51,10 @@ describe('download', () => {
   });
 
   it.each<[string, number, string, string | undefined]>([
-    ['bytes=0-0', 206, 'a', 'bytes 0-0/5'],
     ['bytes=1-3', 206, 'lph', 'bytes 1-3/5'],
-    ['bytes=2-', 206, 'pha', 'bytes 2-4/5'],
     ['bytes=2-99', 206, 'pha', 'bytes 2-4/5'],
-    ['bytes=-2', 206, 'ha', 'bytes 3-4/5'],
     ['bytes=5-', 416, '', 'bytes */5'],
     ['bytes=0-0,2-2', 200, 'alpha', undefined],
-    ['bytes=3-1', 200, 'alpha', undefined],
-    ['lines=1-2', 200, 'alpha', undefined],
   ])('Range: %s', async (range, status, body, contentRange) => {
     const running = await sandbox({ [at('a.txt')]: 'alpha' });
     const reply = await running.get(download('a.txt'), { ...key, Range: range });
@@ -86,12 +75,8 @@ describe('download', () => {
     const range = { Range: 'bytes=1-' };
     expect(await status({ ...range, 'If-Range': etag })).toBe(206);
     expect(await status({ ...range, 'If-Range': date })).toBe(206);
-    expect(await status({ ...range, 'If-Range': `W/${etag}` })).toBe(200);
     expect(await status({ ...range, 'If-Range': '"other"' })).toBe(200);
-    expect(await status({ ...range, 'If-Range': 'Fri, 01 Mar 2024 12:00:01 GMT' })).toBe(200);
     expect(await status({ 'If-None-Match': etag })).toBe(304);
-    expect(await status({ 'If-None-Match': `"x", W/${etag}` })).toBe(304);
-    expect(await status({ 'If-None-Match': '"x"' })).toBe(200);
     expect(await status({ 'If-Modified-Since': date })).toBe(304);
   });
 
@@ -145,11 +130,6 @@ describe('a file that changes while it is sent', () => {
       await writeFile(`${path}.new`, Buffer.alloc(BIG, 'b'));
       await rename(`${path}.new`, path);
     });
-    expect(seen).toEqual({ bytes: BIG, letters: new Set([97]), cut: false });
-  });
-
-  it('is sent as it was when it is removed', async () => {
-    const seen = await midway((path) => rm(path));
     expect(seen).toEqual({ bytes: BIG, letters: new Set([97]), cut: false });
   });
 
@@ -214,13 +194,6 @@ describe('what is not served', () => {
       expect(reply.body.toString()).not.toContain(running.directory);
     }
   });
-
-  it.runIf(process.getuid?.() !== 0)('answers 500 without permission', async () => {
-    const running = await sandbox({ [at('a.txt')]: 'alpha' });
-    const { chmod } = await import('node:fs/promises');
-    await chmod(join(running.directory, at('a.txt')), 0);
-    expect((await running.get(download('a.txt'))).status).toBe(500);
-  });
 });
 
 describe('listing', () => {
@@ -247,33 +220,6 @@ describe('listing', () => {
       const reply = await running.get(listing(accession));
       expect([reply.status, json(reply)]).toEqual([200, []]);
       expect((await running.get(download('a.txt', accession))).status).toBe(404);
-    }
-  });
-
-  it('serves the samples', async () => {
-    const running = await sandbox({}, { directory: join(import.meta.dirname, '../../samples') });
-    const names: string[] = [];
-    for (const number of [1, 2, 3]) {
-      const accession = `0001234567-24-00000${number}`;
-      for (const { file_name, size } of json(await running.get(listing(accession))) as unknown as {
-        file_name: string;
-        size: number;
-      }[]) {
-        names.push(file_name);
-        expect((await running.get(download(file_name, accession))).body.length).toBe(size);
-      }
-    }
-    for (const name of [
-      'primary.htm',
-      'FilingSummary.xml',
-      'ex31-1.htm',
-      '100% owned.htm',
-      'R&D.htm',
-      'a+b.txt',
-      'exhibit 10 1.htm',
-      'übersicht.htm',
-    ]) {
-      expect(names).toContain(name);
     }
   });
 });
