@@ -47,6 +47,12 @@ export class Secrets {
     this.#forms.delete(secret);
   }
 
+  /** Whether a secret is in the text by its value; what others have in the place of one is not ours. */
+  holds(text: string): boolean {
+    const texts = [text, percentDecoded(text).text];
+    return [...this.#forms.values()].flat().some((form) => texts.some((each) => each.includes(form.text)));
+  }
+
   /**
    * The text with every form of every secret replaced. What precedes an ellipsis was cut, perhaps in the middle of a
    * secret: its beginning goes, too.

@@ -81,7 +81,7 @@ export class Requests {
   /** A service may copy our key into its Location; it is put on anew where it may go. */
   #withoutSecrets(to: URL): URL {
     const clean = withoutCredentials(to, this.#options.credentials.key);
-    if (this.#options.secrets.redact(clean.href) === clean.href) return clean;
-    throw new FilingsError('integrity', `${to.host}: a redirect that carries a credential is not followed`);
+    if (!this.#options.secrets.holds(clean.href)) return clean;
+    throw new FilingsError('integrity', `${to.host}: a redirect that carries our credential is not followed`);
   }
 }

@@ -31,8 +31,7 @@ function fieldLines(direction: string, fields: HeaderFields): string[] {
  */
 export function withoutTellingValidators(answer: Answer, secrets: Secrets): Answer {
   const telling = ['etag', 'last-modified'].filter((name) => {
-    const value = String(answer.headers[name] ?? '');
-    return secrets.redact(value) !== value;
+    return secrets.holds(String(answer.headers[name] ?? ''));
   });
   if (telling.length === 0) return answer;
   const headers = Object.fromEntries(Object.entries(answer.headers).filter(([name]) => !telling.includes(name)));

@@ -1,10 +1,10 @@
 import { errorAbout, type FilingsError, type Subject } from '../errors.ts';
-import type { Answer } from '../http/request.ts';
 import { isRetriedStatus, retryAfterMs } from '../http/retry.ts';
 import { gatherErrorBody } from './bounded.ts';
 import type { ClientOptions } from './client-options.ts';
 import { clockSkew, serviceTime } from './clock-skew.ts';
 import { errorFromAnswer, type UnwelcomeAnswer } from './problem/problem.ts';
+import type { ServiceAnswer } from './requests.ts';
 
 /** Reads answers that are not what was asked for. */
 export class Unwelcome {
@@ -18,7 +18,7 @@ export class Unwelcome {
   }
 
   /** What such an answer means (`retryable`, `retryAt` and `retryDue` set). Throws the signal's reason. */
-  async errorFrom(answer: Answer, subject: Subject, signal: AbortSignal): Promise<FilingsError> {
+  async errorFrom(answer: ServiceAnswer, subject: Subject, signal: AbortSignal): Promise<FilingsError> {
     const asked = this.#askedToWait(answer);
     const { body, truncated } = await gatherErrorBody(answer, signal);
     this.#options.meter?.came(body.length);
@@ -31,14 +31,14 @@ export class Unwelcome {
       again: this.#options.again,
       retryable: isRetriedStatus(answer.status),
       ...asked,
-      ...(answer.status === 401 ? this.#hintForUnauthorized() : {}),
+      ...(answer.status === 401 && { hint: this.#hintForUnauthorized(answer) }),
       ...(answer.status === 407 ? this.#hintForProxy() : {}),
     };
     return errorFromAnswer(unwelcome, this.#options.secrets);
   }
 
   /** Throws `integrity` for a success that is coded, and what problem details under a 200 mean. */
-  async refuseDisguise(answer: Answer, subject: Subject, signal: AbortSignal): Promise<void> {
+  async refuseDisguise(answer: ServiceAnswer, subject: Subject, signal: AbortSignal): Promise<void> {
     const coding = answer.headers['content-encoding'];
     if (isCoded(coding)) {
       answer.discard();
@@ -54,7 +54,7 @@ export class Unwelcome {
    * Until when the service asks not to be asked. It holds for all jobs from now on: the
    * body may be long in coming, or be more than the run may take, and nobody may try this one again.
    */
-  #askedToWait({ status, headers }: Answer): Pick<UnwelcomeAnswer, 'retryAt' | 'retryDue'> | undefined {
+  #askedToWait({ status, headers }: ServiceAnswer): Pick<UnwelcomeAnswer, 'retryAt' | 'retryDue'> | undefined {
     if (!isRetriedStatus(status)) return undefined;
     const { now, monotonic, limiter, maxRetryAfterMs } = this.#options.retry;
     const after = retryAfterMs(headers['retry-after'], serviceTime(now(), this.#clockAhead()));
@@ -64,12 +64,16 @@ export class Unwelcome {
   }
 
   /** With a JWT it may be the key, the token, or the time that the token is checked against. */
-  #hintForUnauthorized(): { readonly hint?: string } {
-    const withToken = this.#options.credentials.token !== undefined;
-    const skew = clockSkew(this.#clockAhead(), withToken);
-    if (!withToken) return skew === undefined ? {} : { hint: `check the API key; and ${skew}` };
-    const check = 'check the API key, and the JWT: filings token inspect; is its public key imported for this API key?';
-    return { hint: skew ?? check };
+  #hintForUnauthorized({ address }: ServiceAnswer): string {
+    const { baseUrl, credentials } = this.#options;
+    const { host, origin } = new URL(address);
+    if (origin !== baseUrl.origin) return `${host} says so, where the service has led to: no key is sent there`;
+    const { source, token } = credentials;
+    const skew = clockSkew(this.#clockAhead(), token !== undefined);
+    if (skew !== undefined) return token === undefined ? `check the API key from ${source}; and ${skew}` : skew;
+    return token === undefined
+      ? `check the API key from ${source}, how it is sent (--key-in), and whether it wants a JWT too: filings config check`
+      : `check ${source}: filings token inspect shows the JWT; is its public key imported for this API key?`;
   }
 
   /** Which proxy it is that refuses; its credentials are not shown. */

@@ -116,7 +116,7 @@ describe('a 401', () => {
     expect(exitCode).toBe(4);
     if (told === undefined) {
       expect(stderr).not.toContain('clock');
-      expect(stderr).toContain('check the API key, and the JWT');
+      expect(stderr).toContain('filings token inspect shows the JWT');
     } else expect(stderr).toMatch(told);
   });
 

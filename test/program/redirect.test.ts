@@ -43,6 +43,29 @@ const WAYS: Record<string, string>[] = [
   { FILINGS_KEY_IN: 'path', FILINGS_JWT: TOKEN },
 ];
 
+// What others have in the place of a key is theirs, and goes where they send us.
+test.each([
+  '/file?apikey=of-somebody-else',
+  '/APIKEY-of-somebody-else/file',
+  '/file?next=https://user:pass@host.example/',
+])('foreign credentials in a Location are followed, and not shown: %s', async (path) => {
+  const other = await scripted(ok);
+  const first = await scripted((socket) => void socket.write(to(`${other.url}${path}`)));
+  const { exitCode, stderr, names } = await download(first.url);
+  expect([exitCode, names], stderr).toEqual([0, ['a.htm']]);
+  expect(other.requests[0]?.path).toBe(path);
+  expect(stderr).toContain('[redacted]');
+  expect(stderr).not.toMatch(/of-somebody-else|user:pass/);
+});
+
+test('a 401 of where a redirect has led says that no key is sent there', async () => {
+  const other = await scripted((socket) => void socket.write(head(401, { 'Content-Length': 0 })));
+  const first = await scripted((socket) => void socket.write(to(`${other.url}/file`)));
+  const { exitCode, stderr } = await download(first.url);
+  expect(exitCode).toBe(4);
+  expect(stderr).toMatch(/hint: 127\.0\.0\.1:\d+ says so, where the service has led to: no key is sent there/);
+});
+
 describe.each(WAYS)('credentials by %j', (env) => {
   test.each<[string, 0 | 9, (request: SeenRequest, other: string) => string]>([
     ['a plain Location', 0, (_, other) => `${other}/file`],

@@ -195,7 +195,7 @@ describe('the problem', () => {
 
 describe('the hint', () => {
   it.each<[status: number, body: unknown, asked: Subject, hint: RegExp]>([
-    [401, '', subject, /FILINGS_API_KEY.*config check/],
+    [401, '', subject, /config check/],
     [403, { title: 'No' }, subject, /not be allowed/],
     [403, '<title>Request Rate Threshold Exceeded</title>', subject, /--rate/],
     [404, '', subject, /filings list 0001234567-24-000001$/],

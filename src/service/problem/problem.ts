@@ -44,7 +44,7 @@ export function errorFromAnswer(answer: UnwelcomeAnswer, secrets: Secrets): Fili
   const parts = [status < 300 ? `${shown} is not the answer that was asked for` : shown];
   if (said !== undefined && plain(said) !== plain(phrase ?? '')) parts.push(said);
   return errorAbout(subject, code, parts.join(': '), {
-    hint: answer.hint ?? repeated(hintFor(status, code, subject, said ?? ''), answer.again),
+    hint: repeated(answer.hint ?? hintFor(status, code, subject, said ?? ''), answer.again),
     problem: { ...problem, status },
     retryable,
     // A wrong key is wrong for every file, and so is a proxy that refuses; a 403 may be about one.
@@ -71,12 +71,12 @@ function codeOf(status: number): ErrorCode {
 }
 
 const HINTS: Readonly<Record<number, string>> = {
-  401: 'check the API key (FILINGS_API_KEY, --api-key-file), how it is sent (--key-in), and whether it wants a JWT too: filings config check',
   403: 'the key may not be allowed this; some archives answer so for a name that does not exist, too',
   407: 'the proxy wants credentials: check HTTPS_PROXY and HTTP_PROXY',
   429: 'wait, then run it again with fewer requests: --rate 1/s, --jobs 1',
 };
 const HINTS_BY_CODE: Readonly<Partial<Record<ErrorCode, string>>> = {
+  auth: 'check the API key: filings config check',
   not_found: 'check the accession number, and the base URL: filings config list',
   rejected: 'check the accession number and the name against what the service says',
   temporary: 'run it again later',
