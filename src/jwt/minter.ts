@@ -5,7 +5,7 @@ import { algorithmFault, findAlgorithm } from './algorithms.ts';
 import { readSigningKey } from './key-file.ts';
 import { requireFit } from './key-fit.ts';
 import { lineBreakWarning } from './keys.ts';
-import { lifetimeWarning, type MintedToken, mintToken } from './sign.ts';
+import { type MintedToken, mintToken } from './sign.ts';
 
 /** How tokens are to be made: the config file's `jwt`, its paths absolute. */
 export interface TokenRecipe {
@@ -73,7 +73,7 @@ export async function createMinter(recipe: TokenRecipe, world: MinterWorld): Pro
   let current: MintedToken | undefined;
   let pending: Promise<MintedToken> | undefined;
   return {
-    warning: lineBreakWarning(key) ?? lifetimeWarning(lifetime),
+    warning: lineBreakWarning(key),
     async token() {
       if (current !== undefined && isFresh(current, margin, world)) return current.token;
       pending ??= next().finally(() => {

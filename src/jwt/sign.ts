@@ -23,15 +23,6 @@ export interface TokenPlan {
   readonly further?: readonly FurtherClaim[];
 }
 
-/** Longer than anybody keeps an eye on. */
-const LONG_LIFETIME_SECONDS = 366 * 86_400;
-
-/** A warning about a lifetime in seconds that is allowed, and long. */
-export function lifetimeWarning(lifetime: number): string | undefined {
-  if (lifetime <= LONG_LIFETIME_SECONDS) return undefined;
-  return 'the token is valid for more than a year, and nothing can call it back';
-}
-
 export interface MintedToken {
   readonly token: string;
   readonly header: JsonObject;

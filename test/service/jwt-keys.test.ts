@@ -3,7 +3,6 @@ import { describe, expect, it } from 'vitest';
 import { FilingsError } from '../../src/errors.ts';
 import { ALGORITHMS, type Algorithm, findAlgorithm } from '../../src/jwt/algorithms.ts';
 import { requireFit } from '../../src/jwt/key-fit.ts';
-import { generateKey } from '../../src/jwt/keygen.ts';
 import {
   isPublicMaterial,
   lineBreakWarning,
@@ -311,35 +310,6 @@ describe('what anybody may read', () => {
     ['anything else', secret, false],
   ])('%s', (_, bytes, isPublic) => {
     expect(isPublicMaterial(bytes)).toBe(isPublic);
-  });
-});
-
-// To find the primes of an RSA key takes long.
-const GENERATED = ALGORITHMS.filter(({ name }) => proving || !/^(RS|PS)/.test(name) || /^(RS256|PS384)$/.test(name));
-
-describe('keygen', () => {
-  it.each(GENERATED)('$name makes keys that sign and verify', async (algorithm) => {
-    for (const format of ['pem', 'jwk'] as const) {
-      const { privatePart, publicPart } = await generateKey(algorithm, format, 'kid-1');
-      const isSecret = algorithm.family === 'HS';
-      const load = isSecret && format === 'pem' ? loadSecret : loadSigningKey;
-      const key = load(privatePart, 'key');
-      const { token, header } = await mintToken({
-        key,
-        algorithm: requireFit(key, 'sign', algorithm),
-        issuedAt: NOW,
-        lifetime: 1,
-      });
-      if (format === 'jwk') expect(header.kid).toBe('kid-1');
-      const verifier =
-        publicPart === undefined
-          ? (load as typeof loadSecret)(privatePart, 'key')
-          : loadVerificationKey(Buffer.from(publicPart), 'key');
-      expect(await verifyToken(token, [verifier], { atSeconds: NOW })).toMatchObject({ valid: true });
-      expect(publicPart === undefined).toBe(isSecret);
-      if (publicPart !== undefined) expect(isPublicMaterial(Buffer.from(publicPart))).toBe(true);
-      if (load === loadSecret) expect(privatePart.length).toBe(algorithm.hashBytes);
-    }
   });
 });
 

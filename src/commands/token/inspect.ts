@@ -50,28 +50,19 @@ function asJson({ header, claims, times, objections }: Inspection) {
   };
 }
 
-/** On a terminal a heading, a table, and whole sentences below it; otherwise all of it as records. */
 async function show({ header, claims, times, objections }: Inspection, flags: Flags, world: World): Promise<void> {
-  const members = [
+  const reasons = objections.map(({ reason }) => `the service would object: ${printable(reason)}`);
+  if (reasons.length === 0) reasons.push('no problem found (signature not checked)');
+  const rows = [
+    [NOT_VERIFIED, '', MARK],
     ...memberRows('header', header),
     ...memberRows('claims', claims, (name) => {
       const time = times.find(({ claim }) => claim === name);
       return time === undefined ? '' : `${time.utc}, ${time.relative}`;
     }),
+    ...reasons.map((text) => ['service', '', text]),
   ];
-  const reasons = objections.map(({ reason }) => printable(reason));
-  if (!world.stdout.isTTY) {
-    const rows = [[NOT_VERIFIED, '', MARK], ...members, ...verdictOf(reasons).map((text) => ['service', '', text])];
-    return writeRecords({ columns: COLUMNS, rows }, flags, world);
-  }
-  await write(world.stdout, `${NOT_VERIFIED}: ${MARK}\n`, world.interrupt);
-  await writeRecords({ columns: COLUMNS, rows: members }, flags, world);
-  await write(world.stdout, `${verdictOf(reasons).join('\n')}\n`, world.interrupt);
-}
-
-function verdictOf(reasons: readonly string[]): readonly string[] {
-  if (reasons.length === 0) return ['no problem found (signature not checked)'];
-  return reasons.map((reason) => `the service would object: ${reason}`);
+  await writeRecords({ columns: COLUMNS, rows }, flags, world);
 }
 
 /** A member a row, its value as JSON, so that none can pass for another row. */

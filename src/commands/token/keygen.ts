@@ -1,11 +1,10 @@
 import { resolve } from 'node:path';
 import { createNewFiles, type NewFile } from '../../disk/new-file.ts';
 import { FilingsError } from '../../errors.ts';
-import { ALGORITHM_NAMES, type Algorithm } from '../../jwt/algorithms.ts';
-import { generateKey, type KeyFormat } from '../../jwt/keygen.ts';
+import { ALGORITHM_NAMES } from '../../jwt/algorithms.ts';
+import { generateKey } from '../../jwt/keygen.ts';
 import type { Invocation } from '../../spec/invocation.ts';
 import { write } from '../../stdio/output.ts';
-import { shellWord } from '../../text.ts';
 import type { World } from '../../world.ts';
 import { algorithmOf, tell } from './common.ts';
 import type { KEYGEN_OPTIONS } from './spec.ts';
@@ -27,7 +26,7 @@ export async function run(invocation: Invocation<typeof KEYGEN_OPTIONS>, world: 
   }
   await createNewFiles(files);
   if (publicPart !== undefined) await write(world.stdout, publicPart, world.interrupt);
-  await tell('note', advice({ algorithm, out, format, kid, publicPart }), invocation, world);
+  await tell('note', advice(out, publicPart), invocation, world);
   return 0;
 }
 
@@ -43,37 +42,16 @@ function fileNamed(path: string, flag: string): string {
   });
 }
 
-interface Advised {
-  readonly algorithm: Algorithm;
-  readonly out: string;
-  readonly format: KeyFormat;
-  readonly kid: string | undefined;
-  readonly publicPart: string | undefined;
-}
-
 /** What to do with what was made (contract part 5, "Enabling JWT for an API key"). */
-function advice({ algorithm, out, format, kid, publicPart }: Advised): string[] {
-  const isJwk = format === 'jwk';
-  const flag = publicPart === undefined && !isJwk ? '--secret-file' : '--key';
-  // A JWK says both itself.
-  const alg = isJwk || isDefault(algorithm) ? '' : ` --alg ${algorithm.name}`;
-  const id = isJwk || kid === undefined ? '' : ` --kid${kid.startsWith('-') ? '=' : ' '}${shellWord(kid)}`;
-  const next = `then mint tokens: filings token sign ${flag} ${shellWord(out.startsWith('-') ? `./${out}` : out)}${alg}${id}`;
+function advice(out: string, publicPart: string | undefined): string[] {
   if (publicPart === undefined) {
     return [
       `the secret is in ${out}, which only you can read`,
       'the service must know the same secret: hand it over in a safe way',
-      next,
     ];
   }
   return [
     `the private key is in ${out}, which only you can read: it stays with you`,
     `import the public key above into the service's customer portal, for your API key`,
-    next,
   ];
-}
-
-/** Whether it is what `sign` takes for such a key anyway. */
-function isDefault({ name, family }: Algorithm): boolean {
-  return family === 'ES' || name === 'RS256' || name === 'HS256';
 }

@@ -5,7 +5,7 @@ import { readSigningKey } from '../../jwt/key-file.ts';
 import { requireFit } from '../../jwt/key-fit.ts';
 import { lineBreakWarning } from '../../jwt/keys.ts';
 import { DEFAULT_LIFETIME_SECONDS, type TokenRecipe } from '../../jwt/minter.ts';
-import { lifetimeWarning, type MintedToken, mintToken, type TokenPlan } from '../../jwt/sign.ts';
+import { type MintedToken, mintToken, type TokenPlan } from '../../jwt/sign.ts';
 import { configCommand } from '../../settings/hint-command.ts';
 import { resolveSettings } from '../../settings/resolve.ts';
 import type { Invocation } from '../../spec/invocation.ts';
@@ -33,12 +33,7 @@ export async function run(invocation: SignInvocation, world: World): Promise<num
   const wanted = alg === undefined ? undefined : algorithmOf(alg);
   const key = await readSigningKey({ ...recipe, ...named }, world);
   const minted = await mintToken({ ...wishes, key, algorithm: requireFit(key, 'sign', wanted) });
-  await tell(
-    'warning',
-    [lineBreakWarning(key), lifetimeWarning(wishes.lifetime), overWarning(wishes)],
-    invocation,
-    world,
-  );
+  await tell('warning', [lineBreakWarning(key)], invocation, world);
   const text = `${shown(minted, options)}\n`;
   if (options.out === undefined) await write(world.stdout, text, world.interrupt);
   else await replaceFile(resolve(world.cwd, options.out), text, 'name another file with --out');
@@ -98,9 +93,4 @@ function notBeforeOf(text: string | undefined, now: number): number | undefined 
   const milliseconds = duration === undefined ? parseTime(text) : now * 1000 + duration;
   if (milliseconds !== undefined && milliseconds >= 0) return Math.floor(milliseconds / 1000);
   throw valueError('--not-before', 'must be a duration, such as 30s, or a time, such as 2025-01-31T12:00:00Z', text);
-}
-
-function overWarning({ issuedAt, notBefore = issuedAt, lifetime }: Wishes): string | undefined {
-  if (notBefore + lifetime > issuedAt) return undefined;
-  return 'the token is expired already: its lifetime begins at --not-before';
 }
