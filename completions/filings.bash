@@ -194,7 +194,7 @@ _filings_values() {
     'download|-o' | 'download|--output') _filings_paths -f ;;
     'download|-d' | 'download|--directory') _filings_paths -d ;;
     'download|-i' | 'download|--input') _filings_paths -f ;;
-    'download|--if-exists') _filings_words 'skip overwrite error' ;;
+    'download|--if-exists') _filings_words 'skip compare overwrite error' ;;
     'download|--report') _filings_paths -f ;;
     'download|--failed') _filings_paths -f ;;
     'download|--done') _filings_paths -f ;;

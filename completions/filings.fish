@@ -151,7 +151,7 @@ complete -c filings -n '__filings_at \'download\'' -l include -x -d 'download th
 complete -c filings -n '__filings_at \'download\'' -l exclude -x -d 'skip the files that match (repeatable)'
 complete -c filings -n '__filings_at \'download\'' -s i -l input -r -F -d 'read filings or files from FILE, one a line; - is stdin'
 complete -c filings -n '__filings_at \'download\'' -l query -x -d 'add a parameter to the listing\'s request (repeatable)'
-complete -c filings -n '__filings_at \'download\'' -l if-exists -x -a 'skip overwrite error' -d 'do this when a file already exists (skip, overwrite or error)'
+complete -c filings -n '__filings_at \'download\'' -l if-exists -x -a 'skip compare overwrite error' -d 'do this when a file already exists (skip, compare, overwrite or error)'
 complete -c filings -n '__filings_at \'download\'' -s n -l dry-run -d 'print what would be downloaded, and download nothing'
 complete -c filings -n '__filings_at \'download\'' -l sha256 -x -d 'check that the one file has this SHA-256'
 complete -c filings -n '__filings_at \'download\'' -l spool -d 'write to stdout only after the whole file has arrived'

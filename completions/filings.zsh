@@ -122,7 +122,7 @@ _filings_download() {
     '*--exclude=''[skip the files that match (repeatable)]:GLOB: ' \
     '(-i --input)'{-i+,--input=}'[read filings or files from FILE, one a line; - is stdin]:FILE:_files' \
     '*--query=''[add a parameter to the listing'\''s request (repeatable)]:NAME=VALUE: ' \
-    '(--if-exists)--if-exists=''[do this when a file already exists (skip, overwrite or error)]:WHAT:(skip overwrite error)' \
+    '(--if-exists)--if-exists=''[do this when a file already exists (skip, compare, overwrite or error)]:WHAT:(skip compare overwrite error)' \
     '(-n --dry-run)'{-n,--dry-run}'[print what would be downloaded, and download nothing]' \
     '(--sha256)--sha256=''[check that the one file has this SHA-256]:HEX: ' \
     '(--spool)--spool''[write to stdout only after the whole file has arrived]' \

@@ -10,7 +10,7 @@ export interface Wanted {
 /** What became of it. */
 export interface Outcome {
   readonly wanted: Wanted;
-  readonly result: 'downloaded' | 'resumed' | 'skipped' | 'planned' | 'failed';
+  readonly result: 'downloaded' | 'resumed' | 'skipped' | 'planned' | 'failed' | 'unfinished';
   /** Where it stands, as the user would name it; null when it went to no file. */
   readonly path: string | null;
   /** The whole file's size; for a failure, 0. */

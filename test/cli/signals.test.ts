@@ -176,7 +176,7 @@ describe('SIGTERM', () => {
     running.kill('SIGTERM');
     const { exitCode, stderr } = await running.ended;
     expect(exitCode, stderr).toBe(143);
-    expect(stderr).toMatch(/left undone/);
+    expect(stderr).toMatch(/not started/);
     expect(await place.names()).toHaveLength(4);
   });
 

@@ -140,7 +140,7 @@ describe('a 401', () => {
     expect(exitCode).toBe(4);
     expect(stderr.match(/^filings: .*401/gm)).toHaveLength(1);
     // The first stops the others, whether or not their answers have come.
-    const [, failed, undone = 0] = /, (\d) failed \(\1 not allowed\)(?:, (\d) left undone)?;/.exec(stderr) ?? [];
+    const [, failed, undone = 0] = /, (\d) failed \(\1 not allowed\)(?:, (\d) not started)?[;,]/.exec(stderr) ?? [];
     expect(Number(failed) + Number(undone)).toBe(3);
   });
 });

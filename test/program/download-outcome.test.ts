@@ -39,8 +39,8 @@ describe('--report', () => {
       ['downloaded', 'downloaded', 'downloaded', 'skipped', 'skipped'].sort(),
     );
     expect(report.summaries).toMatchObject([
-      { downloaded: 2, skipped: 0, undone: 0, exit_code: 0 },
-      { downloaded: 1, skipped: 2, undone: 0, exit_code: 0 },
+      { downloaded: 2, skipped: 0, not_started: 0, exit_code: 0 },
+      { downloaded: 1, skipped: 2, not_started: 0, exit_code: 0 },
     ]);
     expect(report.endsSummed).toBe(true);
     expect((await place.read('report')).toString().split('\n')[0]).toBe('{"v":1,"accession_no":"torn');
@@ -134,9 +134,9 @@ describe('what stops a batch, and its exit status', () => {
     expect(exitCode).toBe(4);
     expect(archive.asked()).toHaveLength(1);
     expect(report.files).toHaveLength(1);
-    expect(report.summaries).toMatchObject([{ failed: 1, exit_code: 4, stopped_by: 'auth', undone: 49 }]);
+    expect(report.summaries).toMatchObject([{ failed: 1, exit_code: 4, stopped_by: 'auth', not_started: 49 }]);
     expect(stderr.match(/401/g)).toHaveLength(1);
-    expect(stderr).toMatch(/49 files left undone/);
+    expect(stderr).toMatch(/49 files not started/);
   });
 
   it('a 401 that several files get at once is told once', async () => {
@@ -146,7 +146,7 @@ describe('what stops a batch, and its exit status', () => {
     expect(stderr.match(/^filings: /gm)).toHaveLength(1);
     // Those that were asked for and broken off by the first are undone, whether or not their answers had come.
     const failed = report.files.length;
-    expect(report.summaries).toMatchObject([{ failed, undone: 50 - failed }]);
+    expect(report.summaries).toMatchObject([{ failed, not_started: 50 - failed }]);
     expect(archive.asked().length).toBeLessThanOrEqual(4);
   });
 
@@ -158,7 +158,7 @@ describe('what stops a batch, and its exit status', () => {
     const { exitCode, report, stderr } = await place.batch(lines(50), QUICK);
     expect(exitCode).toBe(7);
     expect(report.files).toHaveLength(10);
-    expect(report.summaries).toMatchObject([{ failed: 10, exit_code: 7, stopped_by: 'temporary', undone: 40 }]);
+    expect(report.summaries).toMatchObject([{ failed: 10, exit_code: 7, stopped_by: 'temporary', not_started: 40 }]);
     expect(stderr.match(/^filings: /gm)).toHaveLength(1);
   });
 
@@ -167,7 +167,7 @@ describe('what stops a batch, and its exit status', () => {
     const { exitCode, report, stderr } = await place.batch(lines(50), QUICK);
     expect(exitCode).toBe(4);
     expect(archive.asked()).toHaveLength(20);
-    expect(report.summaries).toMatchObject([{ failed: 20, exit_code: 4, stopped_by: 'auth', undone: 30 }]);
+    expect(report.summaries).toMatchObject([{ failed: 20, exit_code: 4, stopped_by: 'auth', not_started: 30 }]);
     expect(stderr.match(/^filings: /gm)).toHaveLength(1);
   });
 
@@ -211,7 +211,7 @@ describe('what stops a batch, and its exit status', () => {
     expect(exitCode).toBe(7);
     expect(archive.asked()).toHaveLength(3);
     const [summary] = report.summaries;
-    expect(summary).toMatchObject({ downloaded: 2, failed: 1, exit_code: 7, stopped_by: 'temporary', undone: 47 });
+    expect(summary).toMatchObject({ downloaded: 2, failed: 1, exit_code: 7, stopped_by: 'temporary', not_started: 47 });
     expect(Date.parse(String(summary?.retry_at))).toBeGreaterThan(Date.now() + 8_900_000 - 60_000);
     expect(report.files.at(-1)?.retry_at).toBe(summary?.retry_at);
     expect(stderr).toContain(String(summary?.retry_at));
@@ -251,7 +251,9 @@ describe('what stops a batch, and its exit status', () => {
     );
     expect(exitCode).toBe(7);
     expect(report.endsSummed).toBe(true);
-    expect(report.summaries).toMatchObject([{ downloaded: 3, failed: 2, exit_code: 7, stopped_by: 'temporary' }]);
+    expect(report.summaries).toMatchObject([
+      { downloaded: 3, failed: 1, unfinished: 1, exit_code: 7, stopped_by: 'temporary' },
+    ]);
   });
 
   it('a signal: 143, and the report ends with its summary', async () => {
@@ -285,14 +287,14 @@ describe('what is left undone', () => {
     await place.filings(line, archive.env, { interrupt: interrupt.signal });
     const { report } = await place.batch([], []);
     // The one that was broken off has its line.
-    expect(report.files.filter(({ result }) => result === 'failed')).toHaveLength(1);
-    expect(report.summaries[0]).toMatchObject({ downloaded: 3, failed: 1, undone: 96 });
+    expect(report.files.filter(({ result }) => result === 'unfinished')).toHaveLength(1);
+    expect(report.summaries[0]).toMatchObject({ downloaded: 3, failed: 0, unfinished: 1, not_started: 96 });
   });
 
   it('is told of named files, and of filings that were not listed', async () => {
     const { place } = await setUp(50, answering(401));
     const named = await place.batch(undefined, [A, ...names(50), ...QUICK]);
-    expect(named.report.summaries.at(-1)).toMatchObject({ failed: 1, undone: 49, exit_code: 4 });
+    expect(named.report.summaries.at(-1)).toMatchObject({ failed: 1, not_started: 49, exit_code: 4 });
     const filings = Array.from({ length: 31 }, (_, at) => accession(at + 1));
     const many = await startArchive(Object.fromEntries(filings.map((number) => [number, filing(1)])), {
       instead: answering(401),
@@ -301,19 +303,22 @@ describe('what is left undone', () => {
       [`${A} f000.htm`, ...filings.slice(1)],
       ['--all', ...QUICK],
     );
-    expect(listed.report.summaries.at(-1)).toMatchObject({ failed: 1, undone: 30, exit_code: 4 });
+    expect(listed.report.summaries.at(-1)).toMatchObject({ failed: 1, not_started: 30, exit_code: 4 });
   });
 });
 
 describe('without a match', () => {
-  it('a single ACCESSION: 5; several of an input: told, and none', async () => {
+  it('a single ACCESSION: 5; several of an input: reported, and no failure, but for one without files', async () => {
     const { place } = await setUp(2);
     const one = await place.batch(undefined, [A, '--include', '*.pdf']);
     expect(one.exitCode).toBe(5);
     expect(one.report.summaries).toMatchObject([{ unmatched: 1, exit_code: 5 }]);
-    const { exitCode, stderr } = await place.batch([A, accession(2)], ['--include', '*.pdf']);
-    expect(exitCode).toBe(0);
+    const { exitCode, stderr, report } = await place.batch([A, accession(2)], ['--include', '*.pdf']);
+    expect(exitCode).toBe(3);
     expect(stderr).toMatch(new RegExp(`${A}: none of its 2 files`));
     expect(stderr).toMatch(new RegExp(`${accession(2)}: the service lists no files`));
+    expect(report.files).toMatchObject([{ accession_no: accession(2), file_name: null, result: 'failed' }]);
+    expect(report.summaries.at(-1)).toMatchObject({ unmatched: 1, failed: 1 });
+    expect((await place.batch([A], ['--include', '*.pdf'])).exitCode).toBe(0);
   });
 });

@@ -194,7 +194,8 @@ describe('what is said', () => {
       },
       {
         v: 1,
-        summary: { downloaded: 2, failed: 1, undone: 0, bytes: 8000, requests: 3, retries: 0, exit_code: 3 },
+        time: expect.stringMatching(/^\d{4}-.*Z$/),
+        summary: { downloaded: 2, failed: 1, not_started: 0, bytes: 8000, requests: 3, retries: 0, exit_code: 3 },
       },
     ]);
   });
@@ -202,11 +203,11 @@ describe('what is said', () => {
   test('a skip is told, and asks for nothing', async () => {
     const server = await scripted();
     const place = await workplace();
-    const args = ['download', ACCESSION, 'a', '--report', '-'];
+    const args = ['download', ACCESSION, 'a', '-d', ACCESSION, '--report', '-'];
     await place.filings(args, serviceAt(server.url));
     const { exitCode, stdout, stderr } = await place.filings(args, serviceAt(server.url));
     expect([exitCode, server.requests.length]).toEqual([0, 1]);
-    expect(stderr).toMatch(/a: skipped/);
+    expect(stderr).toMatch(/a: already exists, not downloaded/);
     expect(JSON.parse(stdout.toString())).toMatchObject({ result: 'skipped', bytes: 4000 });
   });
 });

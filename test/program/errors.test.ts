@@ -277,7 +277,7 @@ describe('a batch', () => {
     expect([forbidden.exitCode, forbidden.names]).toEqual([3, ['b', 'c']]);
     const stopped = await batch({ b: sends(401, undefined, '') }, ['a', 'b', 'c', 'd']);
     expect([stopped.exitCode, stopped.names]).toEqual([4, ['a']]);
-    expect(stopped.stderr).toMatch(/2 (files )?left undone/);
+    expect(stopped.stderr).toMatch(/2 files not started/);
     expect(stopped.server.requests).toHaveLength(2);
   });
 
@@ -296,6 +296,6 @@ describe('a batch', () => {
     const { exitCode, stderr } = await place.filings(args, serviceAt(`http://127.0.0.1:${port}`));
     expect(exitCode).toBe(7);
     expect(stderr).toMatch(/10 files in a row/);
-    expect(stderr).toMatch(/20 (files )?left undone/);
+    expect(stderr).toMatch(/20 files not started/);
   });
 });

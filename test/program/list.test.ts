@@ -292,8 +292,8 @@ describe('the exit status', () => {
     const { stderr, exitCode } = fromArguments;
     expect(exitCode).toBe(7);
     expect(stderr).toMatch(/^filings: the listing of 0001234567-24-000001: 404 /);
-    expect(stderr).toMatch(/deadline.*; 2 filings left undone\n/);
-    expect(fromInput).toMatchObject({ exitCode: 7, stderr: expect.stringMatching(/; the rest left undone\n/) });
+    expect(stderr).toMatch(/deadline.*; 2 filings not started\n/);
+    expect(fromInput).toMatchObject({ exitCode: 7, stderr: expect.stringMatching(/; the rest not started\n/) });
   });
 
   it('of a service that is not there, after ten in a row', async () => {

@@ -64,7 +64,7 @@ describe('the command that was meant', () => {
     expect(exitCode).toBe(5);
     expect(commandIn(stderr)).toBe(`filings download ${ACCESSION} --include 'prim*' --sandbox`);
     expect((await place.filings(pasted(commandIn(stderr)))).exitCode).toBe(0);
-    expect(await place.names()).toEqual(['primary.htm']);
+    expect(await place.names()).toEqual([ACCESSION]);
   });
 
   test.each([

@@ -53,9 +53,12 @@ test('what a deadline broke off is in the report', async () => {
   const lines = (await place.read('report.jsonl')).toString().trimEnd().split('\n');
   const summary = JSON.parse(lines.pop() ?? '').summary;
   // As many as the lines before it say.
-  expect(summary).toMatchObject({ failed: 2, undone: 0, exit_code: 7, stopped_by: 'temporary' });
+  expect(summary).toMatchObject({ failed: 0, unfinished: 2, not_started: 0, exit_code: 7, stopped_by: 'temporary' });
   const reported = lines.map((line) => JSON.parse(line) as { file_name: string; result: string });
-  expect(reported.map(({ file_name, result }) => `${file_name} ${result}`).sort()).toEqual(['a failed', 'b failed']);
+  expect(reported.map(({ file_name, result }) => `${file_name} ${result}`).sort()).toEqual([
+    'a unfinished',
+    'b unfinished',
+  ]);
 });
 
 test('a body that always breaks at the same byte comes to an end', async () => {

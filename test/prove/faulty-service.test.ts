@@ -81,7 +81,7 @@ it.each([
       report.files.map((file) => `${file.accession_no}/${file.file_name} ${file.result === 'failed'}`).sort(),
     ).toEqual(all.map(([number, name]) => `${number}/${name} ${isLost(number, name)}`).sort());
     expect(report.summaries).toMatchObject([
-      { failed: missed.length, undone: 0, exit_code: code, requests: archive.requests.length },
+      { failed: missed.length, not_started: 0, exit_code: code, requests: archive.requests.length },
     ]);
     for (const [number, name] of all) {
       const there = await readFile(join(place.path, 'out', number, name)).catch(() => undefined);

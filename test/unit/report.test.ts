@@ -1,12 +1,13 @@
 import { describe, expect, test } from 'vitest';
+import { Counts } from '../../src/batch/counts.ts';
+import { reportLine } from '../../src/batch/report-line.ts';
+import { summaryText } from '../../src/batch/summary.ts';
 import { errorAbout, FilingsError } from '../../src/errors.ts';
 import { parseAccession } from '../../src/service/accession.ts';
-import { summaryText } from '../../src/transfer/mirror/summary.ts';
-import { Tally } from '../../src/transfer/mirror/tally.ts';
 import type { Outcome } from '../../src/transfer/outcome.ts';
-import { outcomeLine, reportLine, retryWait } from '../../src/transfer/report.ts';
+import { outcomeLine, retryWait } from '../../src/transfer/outcome-line.ts';
 
-const bytes = (count: number) => `${count} B`;
+const TIME = '2026-04-01T10:00:00.000Z';
 const outcome = (more: Partial<Outcome> = {}): Outcome => ({
   wanted: { accession: parseAccession('0001234567-24-000001'), fileName: 'primary.htm' },
   result: 'downloaded',
@@ -23,12 +24,13 @@ const outcome = (more: Partial<Outcome> = {}): Outcome => ({
 describe('a report line', () => {
   const read = (more: Partial<Outcome>) =>
     JSON.parse(
-      reportLine(outcome(more), ({ code, exitStatus, message }) => ({ code, exit_code: exitStatus, message })),
+      reportLine(outcome(more), TIME, ({ code, exitStatus, message }) => ({ code, exit_code: exitStatus, message })),
     );
 
   test('of a downloaded file', () => {
     expect(read({ etag: '"v1"', sha256: 'ab' })).toEqual({
       v: 1,
+      time: TIME,
       accession_no: '0001234567-24-000001',
       file_name: 'primary.htm',
       path: 'out/primary.htm',
@@ -56,19 +58,20 @@ describe('a report line', () => {
   });
 
   test('is one line, whatever the names', () => {
-    const line = reportLine(outcome({ path: 'a\nb\u2028c' }), () => ({}));
-    expect(line.split(/\r?\n/)).toHaveLength(1);
+    const line = reportLine(outcome({ path: 'a\n"b\u2028c' }), TIME, () => ({}));
+    expect(line.split(/[\n\u2028]/)).toHaveLength(1);
+    expect(JSON.parse(line).path).toBe('a\n"b\u2028c');
   });
 });
 
 test.each<[Partial<Outcome>, string]>([
   [{}, 'out/primary.htm: 100 B'],
   [{ path: null }, 'primary.htm: 100 B'],
-  [{ result: 'skipped' }, 'out/primary.htm: skipped: it is there already'],
-  [{ result: 'resumed', saved: 60 }, 'out/primary.htm: 100 B, resumed: 60 B were there'],
-  [{ verifiedLength: false }, 'out/primary.htm: 100 B (the service told no length to check)'],
+  [{ result: 'skipped' }, 'out/primary.htm: already exists, not downloaded (use --if-exists overwrite to replace it)'],
+  [{ result: 'resumed', saved: 60 }, 'out/primary.htm: 100 B, resumed at 60 B'],
+  [{ verifiedLength: false }, 'out/primary.htm: 100 B (the service gave no length to check)'],
 ])('what a person reads of %j', (more, line) => {
-  expect(outcomeLine(outcome(more), bytes)).toBe(line);
+  expect(outcomeLine(outcome(more))).toBe(line);
 });
 
 test('a wait has the reason without what was asked for, whose wish it is, and how many more there may be', () => {
@@ -85,19 +88,21 @@ test('a wait has the reason without what was asked for, whose wish it is, and ho
   });
 });
 
-test('the tally counts each file once, and only bytes that moved', () => {
-  const tally = new Tally();
-  tally.add(outcome());
-  tally.add(outcome({ result: 'resumed', saved: 60, moved: 40 }));
-  tally.add(outcome({ result: 'skipped', bytes: 500, moved: 0 }));
-  tally.add(outcome({ result: 'failed', bytes: 0, moved: 0, error: new FilingsError('temporary', 'x') }));
-  expect([tally.files.failed, tally.total, tally.onlyTemporary]).toEqual([1, 4, true]);
-  const end = { undone: 2, stoppedBy: undefined, exitCode: 7, ms: 3200, bytes: 200, requests: 4 };
-  expect(summaryText(tally, end)).toBe(
-    '2 downloaded (140 B), 1 of them resumed (60 B saved), 1 skipped, 1 failed (1 worth another run), 2 left undone; 4 requests, 3.2 s',
+test('the counts counts each file once, and only bytes that moved', () => {
+  const counts = new Counts();
+  counts.add(outcome());
+  counts.add(outcome({ result: 'resumed', saved: 60, moved: 40 }));
+  counts.add(outcome({ result: 'skipped', bytes: 500, moved: 0 }));
+  counts.add(outcome({ result: 'failed', bytes: 0, moved: 0, error: new FilingsError('temporary', 'x') }));
+  expect([counts.files.failed, counts.total, counts.onlyTemporary]).toEqual([1, 4, true]);
+  const end = { notStarted: 2, stoppedBy: undefined, exitCode: 7, ms: 3200, bytes: 200, requests: 4 };
+  expect(summaryText(counts, end)).toBe(
+    '2 downloaded (140 B), 1 of them resumed (60 B saved), 1 skipped, 1 failed (1 worth a retry), 2 not started; 4 requests, 3.2 s',
   );
-  tally.kept = 10_000_000;
-  expect(summaryText(tally, end)).toContain('2 left undone, 10 MB kept: the same command goes on; 4 requests');
-  tally.add(outcome({ result: 'failed', bytes: 0, moved: 0, error: new FilingsError('not_found', 'x') }));
-  expect(tally.onlyTemporary).toBe(false);
+  counts.kept = 10_000_000;
+  expect(summaryText(counts, end)).toContain(
+    '2 not started, stopped at 10 MB; run the same command to resume; 4 requests',
+  );
+  counts.add(outcome({ result: 'failed', bytes: 0, moved: 0, error: new FilingsError('not_found', 'x') }));
+  expect(counts.onlyTemporary).toBe(false);
 });

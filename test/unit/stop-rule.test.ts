@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
+import { StopRule } from '../../src/batch/stop-rule.ts';
 import { FilingsError, type FilingsErrorDetails } from '../../src/errors.ts';
-import { StopRule } from '../../src/transfer/many/stop-rule.ts';
 
 const failure = (details: FilingsErrorDetails = {}) => new FilingsError('temporary', 'a reason', details);
 const unreachable = () => failure({ connected: false, hint: 'check the address' });

@@ -32,7 +32,7 @@ export const OPTIONS = options({
   layout: {
     kind: TEXT,
     value: 'TEMPLATE',
-    otherwise: '{file_name}; with --input {accession_no}/{file_name}',
+    otherwise: '{file_name} for named files, else {accession_no}/{file_name}',
     rare: true,
     help: 'set the path below DIR of each file',
   },
@@ -60,11 +60,11 @@ export const OPTIONS = options({
     help: "add a parameter to the listing's request",
   },
   ifExists: {
-    kind: choice('skip', 'overwrite', 'error'),
+    kind: choice('skip', 'compare', 'overwrite', 'error'),
     value: 'WHAT',
-    otherwise: 'skip',
+    otherwise: 'skip in a directory of the filing, else compare',
     help: 'do this when a file already exists',
-    more: 'With --sha256 an existing file is hashed before it is skipped. With -o the default is overwrite.',
+    more: 'compare downloads the file: the same bytes count as skipped, other bytes are a failure, and the existing file stays. With --sha256 an existing file is hashed before it is skipped. With -o the default is overwrite.',
   },
   dryRun: { kind: SWITCH, short: 'n', help: 'print what would be downloaded, and download nothing' },
   sha256: {

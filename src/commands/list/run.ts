@@ -1,10 +1,10 @@
+import { StopRule } from '../../batch/stop-rule.ts';
+import { batchError } from '../../batch/verdict.ts';
 import { FilingsError } from '../../errors.ts';
 import type { AccessionNumber } from '../../service/accession.ts';
 import { listFiles } from '../../session/list-files.ts';
 import { openSession, type Session } from '../../session/session.ts';
 import type { Invocation } from '../../spec/invocation.ts';
-import { StopRule } from '../../transfer/many/stop-rule.ts';
-import { batchError } from '../../transfer/many/verdict.ts';
 import { ahead } from '../../transfer/selection/ahead.ts';
 import { openInput } from '../../transfer/selection/input.ts';
 import { readBatches } from '../../transfer/selection/input-lines.ts';
@@ -61,11 +61,8 @@ async function listAll(request: ListRequest, session: Session, world: World): Pr
   stop.abort(stoppedBy);
   if (!signal.aborted) await output.flush();
   const files = listed + failed;
-  const undone = request.input === undefined ? request.accessions.length - files : undefined;
-  const verdict = batchError(
-    { files, failed, onlyTemporary, stoppedBy, fromOutside: signal.aborted, undone },
-    'filings',
-  );
+  const notStarted = request.input === undefined ? request.accessions.length - files : undefined;
+  const verdict = batchError({ files, failed, onlyTemporary, stoppedBy, notStarted }, 'filings');
   if (verdict) throw verdict;
 }
 

@@ -25,16 +25,16 @@ export const MUTANTS: Readonly<Record<string, Edit>> = {
     'isNew ? Promise.resolve()',
   ],
   'the done line before the files': [
-    'src/transfer/mirror/ledger.ts',
-    '(item: Expanded): void => this.#tracker.taken(item)',
-    "(item: Expanded): void => {\n    this.#tracker.taken(item);\n    if (item.kind === 'listed') void this.#books.done?.add(item.accession, item.files);\n  }",
+    'src/batch/recorder.ts',
+    'this.#tracker?.taken(item);',
+    "this.#tracker?.taken(item);\n    if (item.kind === 'listed') void this.#outputs.done?.add([item]);",
   ],
   'what a killed run left is not flushed': [
     'src/disk/directory.ts',
     'if (age < WRITTEN_AFTER_MS) await this.#flush.wait();',
     '',
   ],
-  'checksums are not flushed before the done line': ['src/transfer/mirror/ledger.ts', 'await this.#beforeDone();', ''],
+  'checksums are not flushed before the done line': ['src/batch/recorder.ts', 'await this.#options.beforeDone();', ''],
 };
 
 /** Builds the program with some of its sources changed; gives the folder, which is the caller’s to remove. */

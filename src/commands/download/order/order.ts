@@ -47,7 +47,7 @@ export function readOrder(
   flags: Flags,
   { argv }: Pick<World, 'argv'>,
 ): Order {
-  const { all, include, exclude, input, layout, directory = '.' } = options;
+  const { all, include, exclude, input, output, layout, directory = '.' } = options;
   const choosing = all || include.length > 0 || exclude.length > 0;
   const filter = nameFilter(include, exclude);
   const { accessions, fileNames } = readNames(args, choosing, argv);
@@ -57,9 +57,9 @@ export function readOrder(
     chosen: choosing ? (all ? nameFilter([], exclude) : filter) : undefined,
     input,
     query: readQuery(options.query),
-    output: asStream(options.output),
+    output: asStream(output),
     directory,
-    layout: layout === undefined ? defaultLayout(input !== undefined) : parseLayout(layout),
+    layout: layoutOf(layout, output, choosing || input !== undefined),
     ifExists: options.ifExists,
     report: asStream(options.report),
     single: input === undefined && fileNames.length === 1,
@@ -69,10 +69,16 @@ export function readOrder(
   requireBatch(order);
   if (order.output === undefined) {
     requireFileNames(order, argv);
-    requireSafeNames(fileNames);
+    requireSafeNames(order);
   } else requireOneOutput(order.output);
   requireOneUser('stdout', [order.output === '-' && '--output -', order.report === '-' && '--report -']);
   return order;
+}
+
+/** Files of several filings go to a directory for each; with `--output` the name is only sent. Throws `usage`. */
+function layoutOf(layout: string | undefined, output: string | undefined, several: boolean): Layout {
+  if (output !== undefined) return { template: '', holdsAccession: false, place: (_, path) => ({ path }) };
+  return layout === undefined ? defaultLayout(several) : parseLayout(layout);
 }
 
 /** Standard output by its other names is standard output. */

@@ -1,4 +1,4 @@
-import { fileNameFault, twins } from '../../../disk/file-name.ts';
+import { twins } from '../../../disk/file-name.ts';
 import { FilingsError } from '../../../errors.ts';
 import { hintCommand } from '../../../settings/hint-command.ts';
 import type { Flags } from '../../../spec/invocation.ts';
@@ -7,8 +7,8 @@ import type { Order } from './order.ts';
 /** There is something to fetch, and what is named is not chosen as well. Throws `usage`. */
 export function requireFiles({ accessions, fileNames, chosen, input }: Order, flags: Flags): void {
   if (input !== undefined && accessions.length > 0) {
-    throw new FilingsError('usage', '--input and ACCESSION: only one of them can name the filings', {
-      hint: 'put the filing into the input, or leave --input out',
+    throw new FilingsError('usage', '--input cannot be used with ACCESSION', {
+      hint: 'put the filing into the input, or omit --input',
     });
   }
   if (input !== undefined) return;
@@ -23,14 +23,14 @@ export function requireFiles({ accessions, fileNames, chosen, input }: Order, fl
     });
   }
   if (fileNames.length > 0 || chosen) return;
-  throw new FilingsError('usage', 'download: no file is named', {
-    hint: `see what there is with: ${hintCommand(`filings list ${accessions[0]}`, flags)}; or take all of it with --all`,
+  throw new FilingsError('usage', `${accessions[0]}: no files selected`, {
+    hint: `name them, or add --all or --include GLOB; to see the names: ${hintCommand(`filings list ${accessions[0]}`, flags)}`,
   });
 }
 
 /** What goes with one file alone, and what with an input alone. Throws `usage`. */
-export function requireBatch({ fileNames, input, single, layout, options, output }: Order): void {
-  const { sha256, spool, done, ifExists } = options;
+export function requireBatch({ fileNames, input, single, options, output }: Order): void {
+  const { sha256, spool, done } = options;
   const forOne = output !== undefined ? '--output' : sha256 !== undefined ? '--sha256' : undefined;
   if (forOne !== undefined && !single) {
     throw new FilingsError('usage', `${forOne} takes exactly one file: ${fileNames.length} are named`, {
@@ -43,18 +43,14 @@ export function requireBatch({ fileNames, input, single, layout, options, output
   if (done !== undefined && input === undefined) {
     throw new FilingsError('usage', '--done: goes with --input', { hint: 'name a file of lines: --input FILE' });
   }
-  if (input !== undefined && !layout.holdsAccession && ifExists === undefined) {
-    throw new FilingsError('usage', `--layout '${layout.template}': without {accession_no} filings share their names`, {
-      hint: 'put {accession_no} into it, or say with --if-exists what to do about a name that is there already',
-    });
-  }
 }
 
-/** Names that may touch the disk, and no two that may be one file. Throws `usage`. */
-export function requireSafeNames(names: readonly string[]): void {
-  const same = twins(names);
-  for (const name of names) {
-    const fault = fileNameFault(name);
+/** Names that may touch the disk where the layout puts them, and no two that may be one file. Throws `usage`. */
+export function requireSafeNames({ accessions: [accession], fileNames, layout }: Order): void {
+  if (accession === undefined) return;
+  const same = twins(fileNames);
+  for (const name of fileNames) {
+    const { fault } = layout.place(accession, name);
     const twin = same.get(name);
     if (fault)
       throw new FilingsError('usage', `file name '${name}': ${fault.reason}`, fault.hint ? { hint: fault.hint } : {});

@@ -1,23 +1,21 @@
-import type { ErrorCode, FilingsError } from '../../errors.ts';
-import type { RetryEvent } from '../../http/retry.ts';
-import type { Outcome } from '../outcome.ts';
+import type { ErrorCode, FilingsError } from '../errors.ts';
+import type { Outcome } from '../transfer/outcome.ts';
 
 /** The counts of a run. */
-export class Tally {
-  readonly files = { downloaded: 0, resumed: 0, skipped: 0, planned: 0, failed: 0 };
+export class Counts {
+  readonly files = { downloaded: 0, resumed: 0, skipped: 0, planned: 0, failed: 0, unfinished: 0 };
   /** Filings that the done list had. */
   done = 0;
   /** Filings of whose listing nothing was chosen. */
   unmatched = 0;
   retries = 0;
-  waitMs = 0;
   /** Bytes of the files that would be downloaded, as far as listings say. */
   plannedBytes = 0;
   /** Bytes moved for files. */
   moved = 0;
   /** Bytes that did not have to be moved again. */
   saved = 0;
-  /** Bytes of files that did not come whole, which another run can go on with. */
+  /** Bytes of unfinished and failed files, from which another run can resume. */
   kept = 0;
   /** When the service asked to come back, the latest; milliseconds since the epoch. */
   retryAt: number | undefined;
@@ -28,7 +26,7 @@ export class Tally {
     this.moved += outcome.moved;
     this.saved += outcome.saved;
     if (outcome.result === 'planned') this.plannedBytes += outcome.bytes;
-    if (outcome.error) this.#note(outcome.error);
+    if (outcome.result === 'failed' && outcome.error) this.#note(outcome.error);
   }
 
   /** A failure that is of no file: a line of the input, a listing. */
@@ -37,9 +35,9 @@ export class Tally {
     this.#note(error);
   }
 
-  wait({ waitMs }: RetryEvent): void {
+  /** Something is tried again. */
+  retry(): void {
     this.retries += 1;
-    this.waitMs += waitMs;
   }
 
   get total(): number {

@@ -1,5 +1,5 @@
-import { FilingsError } from '../../errors.ts';
-import { grouped } from '../../text.ts';
+import { FilingsError } from '../errors.ts';
+import { grouped } from '../text.ts';
 
 /** The limits that a user sets for a run; what is undefined has none. */
 export interface LimitOptions {

@@ -1,10 +1,10 @@
-import type { FilingsError } from '../../errors.ts';
+import type { FilingsError } from '../errors.ts';
 
 /**
  * Tells failures a line each, but holds those back that may turn out to be one cause: files in a row that could not even
  * connect, or that were answered with 403. When that stops the batch it is told once, at its end.
  */
-export class Streak {
+export class HeldFailures {
   readonly #tell: (error: FilingsError) => void;
   #held: FilingsError[] = [];
   #kind: string | undefined;

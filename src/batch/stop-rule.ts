@@ -1,4 +1,4 @@
-import { FilingsError } from '../../errors.ts';
+import { FilingsError } from '../errors.ts';
 
 /** This many in a row that could not even connect: the service is not there. */
 const UNREACHABLE_LIMIT = 10;

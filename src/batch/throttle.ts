@@ -1,5 +1,5 @@
-import { sleep } from '../../abort.ts';
-import type { Watcher } from '../transfer.ts';
+import { sleep } from '../abort.ts';
+import type { Watcher } from '../transfer/transfer.ts';
 import type { Limits } from './limits.ts';
 
 /** So much may go at once after a pause: a quarter of a second's worth. */

@@ -1,0 +1,139 @@
+import { lstatSync, type Stats } from 'node:fs';
+import { basename, dirname } from 'node:path';
+import type { ChecksumFiles } from '../checksums/append.ts';
+import { sha256OfFile } from '../disk/sha256.ts';
+import { FilingsError } from '../errors.ts';
+import type { Progress } from '../terminal/progress/progress.ts';
+import { type Fetching, fetchToDisk, fetchToStream, type StreamTarget, type Target } from '../transfer/fetch-file.ts';
+import type { Outcome } from '../transfer/outcome.ts';
+import { outcomeLine, retryWait } from '../transfer/outcome-line.ts';
+import { judge } from '../transfer/present.ts';
+import { Proof } from '../transfer/proof.ts';
+import type { ExpandedFile } from '../transfer/selection/expanded.ts';
+import type { Watcher } from '../transfer/transfer.ts';
+import type { Look } from './batch.ts';
+import type { Counts } from './counts.ts';
+import type { Limits } from './limits.ts';
+import { countedWatcher, type Throttle } from './throttle.ts';
+
+/** What the files of a run are downloaded with, and where they go. */
+export interface Downloading {
+  readonly targetOf: (file: ExpandedFile) => Target;
+  /** Where the one file goes that is written to no disk. */
+  readonly stream: StreamTarget | undefined;
+  readonly fetching: Fetching;
+  readonly checksums: ChecksumFiles | undefined;
+  readonly limits: Limits;
+  readonly throttle: Throttle | undefined;
+  readonly progress: Progress;
+  readonly counts: Counts;
+  /** Nothing is downloaded or written. */
+  readonly dryRun: boolean;
+  /** Whether it is said of each file that it is skipped, or kept in part: otherwise they are counted. */
+  readonly tellsAll: boolean;
+}
+
+/** Looks at what has a file's final name: how it has ended by that, or what is to be done. */
+export function lookAt(file: ExpandedFile, { targetOf, stream, dryRun, fetching }: Downloading): Look {
+  if (stream) return dryRun ? planned(file, null) : 'missing';
+  const target = targetOf(file);
+  const stat = lstatSync(target.path, { throwIfNoEntry: false });
+  if (!dryRun) return stat?.isFile() ? whatExists(stat, target, fetching.listedSizes.ignored) : 'missing';
+  return stat && target.sha256 !== undefined ? 'skip' : plan(file, target, stat);
+}
+
+/** What is to be done about a file that exists. */
+function whatExists({ size }: Stats, { ifExists, listedSize }: Target, sizesIgnored: boolean): Exclude<Look, Outcome> {
+  if (ifExists !== 'skip') return ifExists === 'compare' ? 'compare' : 'missing';
+  return listedSize === undefined || sizesIgnored || listedSize === size ? 'skip' : 'compare';
+}
+
+/** Brings a file to where it goes. A failure is an outcome, not an exception. */
+export async function download(
+  file: ExpandedFile,
+  downloading: Downloading,
+  signal: AbortSignal,
+  arrived: () => void,
+): Promise<Outcome> {
+  const { targetOf, stream, fetching, checksums, limits, throttle, dryRun, progress, counts, tellsAll } = downloading;
+  if (dryRun) return prove(file, targetOf(file), signal);
+  const shown = progress.start({ name: file.fileName, offset: 0, size: file.size });
+  let kept = 0;
+  const watcher: Watcher = {
+    total: (bytes, offset) => shown.total(bytes, offset),
+    moved: (bytes) => shown.advance(bytes),
+    warn: (text) => progress.note(text),
+    retry(event) {
+      counts.retry();
+      shown.wait(retryWait(event));
+    },
+    kept(bytes) {
+      kept = bytes;
+    },
+    arrived,
+  };
+  const counted = countedWatcher(watcher, limits, throttle, signal);
+  const target = stream ? undefined : targetOf(file);
+  const fetched = target
+    ? await fetchToDisk(file, target, fetching, signal, counted)
+    : await fetchToStream(file, stream as StreamTarget, fetching, signal, counted);
+  const outcome = checksums && target ? await keepChecksum(fetched, target, checksums, signal) : fetched;
+  // What did not need a request is told by whoever tells of what already exists.
+  const isTold = !outcome.error && outcome.attempts > 0 && (outcome.result !== 'skipped' || tellsAll);
+  shown.finish(isTold ? outcomeLine(outcome) : undefined);
+  counts.kept += kept;
+  return outcome;
+}
+
+/**
+ * Lists a file that stands in its directory's SHA256SUMS; one that was there already is hashed when it is not listed. A file
+ * that can't be listed has failed.
+ */
+async function keepChecksum(
+  outcome: Outcome,
+  { path, shown }: Target,
+  sums: ChecksumFiles,
+  signal: AbortSignal,
+): Promise<Outcome> {
+  if (outcome.error) return outcome;
+  const [directory, name] = [dirname(path), basename(path)];
+  try {
+    if (outcome.result === 'skipped' && (await sums.isListed(directory, name))) return outcome;
+    const sha256 = outcome.sha256 ?? (await sha256OfFile(path, shown, signal));
+    await sums.add(directory, name, sha256);
+    return { ...outcome, sha256 };
+  } catch (error) {
+    if (!(error instanceof FilingsError)) throw error;
+    return { ...outcome, result: 'failed', bytes: 0, verifiedLength: false, error };
+  }
+}
+
+/** What would become of a file, by what has its final name. */
+function plan(file: ExpandedFile, target: Target, stat: Stats | undefined): Outcome {
+  const would = planned(file, target.shown);
+  try {
+    const isKept = stat && judge(stat, target.ifExists, target.shown).kind === 'keep';
+    return isKept ? { ...would, result: 'skipped', bytes: stat.size } : would;
+  } catch (error) {
+    if (!(error instanceof FilingsError)) throw error;
+    return { ...would, result: 'failed', bytes: 0, verifiedLength: false, error };
+  }
+}
+
+/** As `plan`, for a file that is there and must have one hash. */
+async function prove(file: ExpandedFile, target: Target, signal: AbortSignal): Promise<Outcome> {
+  const outcome = plan(file, target, lstatSync(target.path, { throwIfNoEntry: false }));
+  if (outcome.result !== 'skipped') return outcome;
+  try {
+    await new Proof(target.sha256).require(() => sha256OfFile(target.path, target.shown, signal), target.shown);
+    return outcome;
+  } catch (error) {
+    if (!(error instanceof FilingsError)) throw error;
+    return { ...outcome, result: 'failed', bytes: 0, verifiedLength: false, error };
+  }
+}
+
+function planned({ accession, fileName, size = 0 }: ExpandedFile, path: string | null): Outcome {
+  const nothing = { saved: 0, moved: 0, verifiedLength: true, attempts: 0, ms: 0 };
+  return { wanted: { accession, fileName }, result: 'planned', path, bytes: size, ...nothing };
+}

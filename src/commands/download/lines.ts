@@ -1,0 +1,29 @@
+import type { Selected } from '../../batch/selection.ts';
+import { openInput } from '../../transfer/selection/input.ts';
+import { readBatches } from '../../transfer/selection/input-lines.ts';
+import type { World } from '../../world.ts';
+import type { Order } from './order/order.ts';
+
+/** What is asked for, a few lines at a time. */
+export interface Lines {
+  readonly batches: AsyncIterable<readonly Selected[]>;
+  /** Of the input, in bytes, where that is known. */
+  readonly size: number | undefined;
+  /** A pipe or a terminal, whose end nobody knows. */
+  readonly isStream: boolean;
+  close(): void;
+}
+
+/** Opens what an order names: its arguments, or the input. Throws `usage` for an input that can't be opened. */
+export async function openLines(order: Order, world: World, warn: (text: string) => void): Promise<Lines> {
+  const { input } = order;
+  if (input === undefined) return { batches: named(order), size: undefined, isStream: false, close() {} };
+  const { bytes, size, close } = await openInput(input, world, new AbortController().signal);
+  return { batches: readBatches(bytes, warn), size, isStream: size === undefined, close };
+}
+
+async function* named({ accessions, fileNames, chosen }: Order): AsyncGenerator<readonly Selected[]> {
+  const [first] = accessions;
+  if (chosen) yield accessions.map((accession) => ({ kind: 'entry', accession }));
+  else if (first) yield fileNames.map((file) => ({ kind: 'entry', accession: first, file }));
+}

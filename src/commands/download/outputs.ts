@@ -1,0 +1,77 @@
+import { resolve } from 'node:path';
+import { FailedList } from '../../batch/failed-list.ts';
+import { Recorder } from '../../batch/recorder.ts';
+import type { ChecksumFiles } from '../../checksums/append.ts';
+import type { Session } from '../../session/session.ts';
+import { openReport, type Report } from '../../stdio/report-file.ts';
+import { errorObject } from '../../terminal/render-error.ts';
+import { DoneList, selectionId } from '../../transfer/selection/done-list.ts';
+import type { World } from '../../world.ts';
+import type { Order } from './order/order.ts';
+
+/** The files that a run writes beside what it downloads, open. */
+export interface RunOutputs {
+  readonly recorder: Recorder;
+  readonly done: DoneList | undefined;
+  /** Puts the failed list in its place and closes the rest. Throws `local_io`. */
+  close(): Promise<void>;
+  /** Closes them without a new failed list. Never throws. */
+  abandon(): Promise<void>;
+}
+
+/** Opens what the options name, all or none. Throws `usage`, `local_io`. */
+export async function openOutputs(
+  order: Order,
+  checksums: ChecksumFiles | undefined,
+  session: Session,
+  world: World,
+): Promise<RunOutputs> {
+  const { dryRun, failed: failedPath } = order.options;
+  const { secrets, now } = world;
+  let report: Report | undefined;
+  let done: DoneList | undefined;
+  const closeAll = async () => {
+    const closing = [report, done];
+    [report, done] = [undefined, undefined];
+    for (const each of closing) await each?.close();
+  };
+  try {
+    report = order.report === undefined ? undefined : await openReport(order.report, world, session.signal);
+    done = await openDone(order, session, world);
+    const path = failedPath === undefined || dryRun ? undefined : resolve(world.cwd, failedPath);
+    const failed = path === undefined ? undefined : await FailedList.open(path);
+    const recorder = new Recorder(
+      { report, failed, done: dryRun ? undefined : done },
+      {
+        now,
+        errorOf: (error) => errorObject(error, secrets),
+        redact: (text) => secrets.redact(text),
+        beforeDone: async () => checksums?.flush(),
+      },
+    );
+    const close = () => closeAll().then(() => failed?.finish());
+    return { recorder, done, close, abandon: () => closeAll().catch(() => {}) };
+  } catch (error) {
+    await closeAll().catch(() => {});
+    throw error;
+  }
+}
+
+async function openDone(
+  order: Order,
+  { identity, settings: { pageSize }, signal }: Session,
+  world: World,
+): Promise<DoneList | undefined> {
+  const { done, include, exclude, all, dryRun } = order.options;
+  if (done === undefined) return undefined;
+  const selection = selectionId({
+    service: identity,
+    include: all ? [] : include,
+    exclude,
+    layout: order.layout.template,
+    directory: resolve(world.cwd, order.directory),
+    query: pageSize === undefined ? order.query : [...order.query, ['page_size', `${pageSize}`]],
+  });
+  const path = resolve(world.cwd, done);
+  return DoneList.open({ path, shown: `--done ${done}`, selection, now: world.now, readOnly: dryRun }, signal);
+}
