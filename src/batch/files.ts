@@ -122,7 +122,9 @@ function plan(file: ExpandedFile, target: Target, stat: Stats | undefined): Outc
 
 /** As `plan`, for a file that is there and must have one hash. */
 async function prove(file: ExpandedFile, target: Target, signal: AbortSignal): Promise<Outcome> {
-  const outcome = plan(file, target, lstatSync(target.path, { throwIfNoEntry: false }));
+  // What has the right hash is skipped, whether it would be compared or not.
+  const ifExists = target.ifExists === 'compare' ? 'skip' : target.ifExists;
+  const outcome = plan(file, { ...target, ifExists }, lstatSync(target.path, { throwIfNoEntry: false }));
   if (outcome.result !== 'skipped') return outcome;
   try {
     await new Proof(target.sha256).require(() => sha256OfFile(target.path, target.shown, signal), target.shown);

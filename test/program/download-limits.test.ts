@@ -64,7 +64,7 @@ describe('--max-bytes', () => {
 
 describe('--max-requests', () => {
   it('counts listings and files', async () => {
-    const { archive, place } = await setUp(10);
+    const { archive, place } = await setUp(11);
     const { exitCode, report } = await place.batch([A], ['--all', '--max-requests', '4', '-j', '1']);
     expect(exitCode).toBe(10);
     expect(archive.requests).toHaveLength(4);
