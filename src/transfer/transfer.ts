@@ -1,7 +1,7 @@
-import { about, FilingsError, type Subject } from '../errors.ts';
+import { about, errorAbout, FilingsError, type Subject } from '../errors.ts';
 import { type RetryEvent, type RetryPolicy, retry } from '../http/retry.ts';
 import type { ServiceAnswer } from '../service/requests.ts';
-import { openForSink, receive } from './attempt.ts';
+import { decide, type Held, knownTotal, rangeRequest, strongValidator } from './resume.ts';
 import type { Finished, Sink } from './sinks/sink.ts';
 
 /** A file of the service, as something to be asked for, whole or from an offset. */
@@ -58,22 +58,20 @@ export async function fetchInto(remote: Remote, sink: Sink, signal: AbortSignal,
   }
 }
 
-/** As many attempts as it takes, each going on where the last one stopped when that is provably the same file. */
+/** As many attempts as it takes, each continuing where the last one stopped when that is provably the same file. */
 async function transfer(remote: Remote, sink: Sink, signal: AbortSignal, watcher: Watcher): Promise<Transferred> {
   let farthest = 0;
   let moved = 0;
   let saved = 0;
   const attempt = async () => {
     farthest = Math.max(farthest, sink.held.bytes);
-    const answer = await openForSink(remote, sink, signal, (offset) => {
-      saved = offset;
-      watcher.total(sink.held.total, offset);
-    });
-    if (answer) {
-      await receive(remote, answer, sink, (bytes) => {
-        moved += bytes;
-        return watcher.moved(bytes);
-      });
+    const answer = await openForSink(remote, sink, signal);
+    saved = sink.held.bytes;
+    watcher.total(sink.held.total, saved);
+    try {
+      if (answer) await receive(remote, answer, sink, watcher);
+    } finally {
+      moved += sink.held.bytes - saved;
     }
     return answer;
   };
@@ -90,6 +88,82 @@ async function transfer(remote: Remote, sink: Sink, signal: AbortSignal, watcher
     etag: headerOf(last, 'etag') ?? (validator?.kind === 'etag' ? validator.value : undefined),
     verifiedLength: !last?.untilClose || sink.held.total !== undefined,
   };
+}
+
+/** Asks for what is missing and prepares the sink; undefined when nothing is missing. Throws what stands in the way. */
+async function openForSink(remote: Remote, sink: Sink, signal: AbortSignal): Promise<ServiceAnswer | undefined> {
+  const { held } = sink;
+  let answer = await remote.open(rangeRequest(held), signal);
+  let decision = decide(held, answer);
+  if (decision.kind === 'ask-anew') {
+    answer.discard();
+    if (!sink.restartable) throw errorAbout(remote.subject, 'integrity', `cannot go on: ${decision.why}`);
+    answer = await remote.open({}, signal);
+    decision = decide({ ...held, bytes: 0 }, answer);
+  }
+  try {
+    switch (decision.kind) {
+      case 'append':
+        sink.append(decision.total);
+        return answer;
+      case 'restart': {
+        const length = answer.length ?? knownTotal(held, answer);
+        await sink.begin(strongValidator(answer.headers), length, answer.address);
+        return answer;
+      }
+      case 'complete':
+        answer.discard();
+        return undefined;
+      default:
+        throw errorAbout(remote.subject, 'integrity', decision.why);
+    }
+  } catch (error) {
+    answer.discard();
+    throw error;
+  }
+}
+
+/** Moves the body; its end must be where the framing and the range said, or the hash of what came is the file's. */
+async function receive(remote: Remote, answer: ServiceAnswer, sink: Sink, watcher: Watcher): Promise<void> {
+  try {
+    for (let chunks = await answer.body.take(); chunks; chunks = await answer.body.take()) {
+      const size = chunks.reduce((sum, chunk) => sum + chunk.length, 0);
+      requireRoom(remote, sink, size);
+      await sink.write(chunks);
+      await watcher.moved(size);
+    }
+    requireWhole(remote, answer, sink.held);
+  } catch (error) {
+    answer.discard();
+    if (!(await isWholeAllTheSame(error, sink))) throw error;
+  }
+}
+
+/** Not one byte more than the file has: a chunked 206 may bring more than its range says. */
+function requireRoom(remote: Remote, { held: { bytes, total } }: Sink, size: number): void {
+  if (total === undefined || bytes + size <= total) return;
+  throw errorAbout(remote.subject, 'integrity', `more bytes came than the file has (${total})`, {
+    hint: 'the service contradicts itself: tell whoever runs it',
+  });
+}
+
+function requireWhole(remote: Remote, answer: ServiceAnswer, { bytes, total }: Held): void {
+  if (total !== undefined && bytes !== total) {
+    throw errorAbout(remote.subject, 'integrity', `truncated: ${bytes} bytes came of ${total}`, { retryable: true });
+  }
+  if (bytes > 0 || answer.length === 0) return;
+  // Without a length, nothing at all can't be told from a connection that was cut.
+  throw errorAbout(remote.subject, 'integrity', 'the answer is empty, and tells no length: not a file', {
+    retryable: answer.untilClose,
+    fault: 'unproved-end',
+  });
+}
+
+/** A body whose end is in doubt is whole when it has the length that a range told, or hashes to what the file must. */
+async function isWholeAllTheSame(error: unknown, sink: Sink): Promise<boolean> {
+  if (!(error instanceof FilingsError && error.fault === 'unproved-end')) return false;
+  const { bytes, total } = sink.held;
+  return bytes === total || sink.proves();
 }
 
 /** A pipe that can't be gone on with has failed for good, whatever the reason: what is out is out. */
