@@ -48,7 +48,7 @@ async function answer(request: ParsedLine, world: World): Promise<number> {
       const { flags } = request.invocation;
       if (request.command.name !== '__complete') await warnOfUnknownVariables(world);
       if (flags.deadline === undefined && !world.env.FILINGS_DEADLINE) return run(request.invocation, world);
-      const { withinDeadline } = await import('./session/bounded.ts');
+      const { withinDeadline } = await import('./session/deadline.ts');
       return withinDeadline(flags, world, (bounded) => run(request.invocation, bounded));
     }
   }

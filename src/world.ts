@@ -56,8 +56,6 @@ export interface World {
   readonly onSuspend: (leave: () => void, back: () => void) => () => void;
   /** Filled by whoever reads a secret; what is said to a person or a log passes through its `redact`, data does not. */
   readonly secrets: Secrets;
-  /** Filled by whoever resolves the settings; the error that ends the run is shown by it. */
-  readonly shown: { presentation?: Presentation };
   /** Of the package. Throws where that can't be read. */
   readonly version: string;
   /** The folder of the program's own package, absolute: its version, samples and completions are there. */
@@ -74,6 +72,11 @@ export function interruptedBy(name: Signal): FilingsError {
     stopsRun: true,
     isTimeUp: true,
   });
+}
+
+/** A world that differs in some parts. */
+export function derived(world: World, parts: Partial<World>): World {
+  return Object.create(world, Object.getOwnPropertyDescriptors(parts));
 }
 
 /** The real world. Installs the signal handlers: the first signal aborts, a second one quits at once. */
@@ -105,7 +108,6 @@ export function systemWorld(root: string): World {
     ...interruptions(),
     onSuspend,
     secrets: new Secrets(),
-    shown: {},
     get version() {
       return JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')).version;
     },

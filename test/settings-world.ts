@@ -25,7 +25,6 @@ export function worldOf(given: Partial<World> = {}): World {
     interrupt: new AbortController().signal,
     onSuspend: () => () => {},
     secrets: new Secrets(),
-    shown: {},
     version: '0.0.0',
     root: join(import.meta.dirname, '..'),
     ...given,

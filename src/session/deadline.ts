@@ -1,9 +1,43 @@
 import { childOf } from '../abort.ts';
 import { FilingsError } from '../errors.ts';
+import { envLayer, flagLayer } from '../settings/layers.ts';
+import type { Resolved } from '../settings/resolve.ts';
+import { TABLE } from '../settings/table.ts';
+import type { Flags } from '../spec/invocation.ts';
 import { inSeconds } from '../text.ts';
+import { derived, type World } from '../world.ts';
 
-/** A signal that aborts as `interrupt` does, and after `ms` milliseconds: `--deadline` bounds the whole command. */
-export function startDeadline(ms: number | undefined, interrupt: AbortSignal): { signal: AbortSignal; stop(): void } {
+/**
+ * Does the work within the deadline that flags or environment set, counted from here on: the config file, a key or a
+ * token may come out of a pipe that says nothing. One that the config file sets counts once that is read.
+ */
+export async function withinDeadline<T>(flags: Flags, world: World, work: (bounded: World) => Promise<T>): Promise<T> {
+  // No path is among these: the working directory does not matter.
+  const [given] = [flagLayer(flags, '/'), envLayer(world.env, '/')].flatMap((layer) => layer.get('deadline') ?? []);
+  const deadline = arm(given && TABLE.deadline.kind.parse(String(given.value)), world.interrupt);
+  try {
+    return await work(derived(world, { interrupt: deadline.signal }));
+  } catch (error) {
+    // What an interrupted call throws is not what went wrong.
+    throw error instanceof FilingsError || !deadline.signal.aborted ? error : deadline.signal.reason;
+  } finally {
+    deadline.stop();
+  }
+}
+
+/** Starts the deadline that the config file sets; another one runs already, and `interrupt` tells of it. */
+export function startDeadline({ settings, given }: Resolved, interrupt: AbortSignal): Deadline {
+  const level = given.get('deadline')?.level;
+  return arm(level === 'profile' || level === 'file' ? settings.deadline : undefined, interrupt);
+}
+
+interface Deadline {
+  /** Aborts as `interrupt` does, and when the time has passed. */
+  readonly signal: AbortSignal;
+  stop(): void;
+}
+
+function arm(ms: number | undefined, interrupt: AbortSignal): Deadline {
   if (ms === undefined) return { signal: interrupt, stop() {} };
   const child = childOf(interrupt);
   const timer = setTimeout(() => child.abort(deadlinePassed(ms)), ms);

@@ -1,28 +1,45 @@
-import { envLayer, flagLayer } from '../settings/layers.ts';
-import { presentationIn } from '../settings/presentation.ts';
-import { resolveSettings } from '../settings/resolve.ts';
-import { SHARED_OPTIONS } from '../settings/table.ts';
+import { envLayer, flagLayer, type Layer } from '../settings/layers.ts';
+import { readLevels } from '../settings/resolve.ts';
+import { type SettingKey, SHARED_OPTIONS, TABLE } from '../settings/table.ts';
+import type { Kind } from '../spec/kind.ts';
 import type { Presentation, World } from '../world.ts';
 
 type Flags = Readonly<Record<string, string | boolean | undefined>>;
 
 const WANTED = ['config', 'profile', 'sandbox', 'errorFormat', 'color', 'verbose', 'quiet'];
 
-/**
- * How to show an error or a note: as was recorded when the settings were resolved; where nobody has done so yet, from
- * those settings that matter here. Whatever is wrong with the rest, flags and environment count. Never throws.
- */
+/** How to show an error or a note. Where the config file cannot be read, flags and environment count. Never throws. */
 export async function presentationOf(flags: Flags, world: World): Promise<Presentation> {
-  const { shown } = world;
-  if (shown.presentation !== undefined) return shown.presentation;
   const relevant = Object.fromEntries(Object.entries(flags).filter(([key]) => WANTED.includes(key)));
-  try {
-    return (await resolveSettings(relevant, world)).settings;
-  } catch {
-    // No path is among these: the working directory, which may be what is wrong, does not matter.
-    shown.presentation ??= presentationIn([flagLayer(relevant, '/'), envLayer(world.env, '/')]);
-    return shown.presentation;
-  }
+  // No path is among these: the working directory, which may be what is wrong, does not matter.
+  const ofThisRun = [flagLayer(relevant, '/'), envLayer(world.env, '/')];
+  const inFile = await readLevels(relevant, world, true).then(
+    (levels) => levels.inFile,
+    () => [],
+  );
+  return presentationIn([...ofThisRun, ...inFile]);
+}
+
+/**
+ * How errors and notes are shown by what these layers say, strongest first, whatever is wrong with the rest of the
+ * settings: of each the first value that can be read.
+ */
+function presentationIn(layers: readonly Layer[]): Presentation {
+  const { errorFormat, color, verbose, quiet } = TABLE;
+  const first = <T>(key: SettingKey, kind: Kind<T>): T | undefined => {
+    for (const layer of layers) {
+      const given = layer.get(key);
+      const value = given && kind.parse(String(given.value));
+      if (value !== undefined) return value;
+    }
+    return undefined;
+  };
+  return {
+    errorFormat: first('errorFormat', errorFormat.kind) ?? errorFormat.default,
+    color: first('color', color.kind) ?? color.default,
+    verbose: first('verbose', verbose.kind) ?? false,
+    quiet: first('quiet', quiet.kind) ?? false,
+  };
 }
 
 /** The flags that matter here, from a command line that could not be parsed. */

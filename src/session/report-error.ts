@@ -1,7 +1,7 @@
 import { errnoOf, FilingsError } from '../errors.ts';
 import { write } from '../stdio/output.ts';
 import { guardStream } from '../stdio/raw-write.ts';
-import type { World } from '../world.ts';
+import { derived, type World } from '../world.ts';
 
 // What it shows errors with is loaded then: a run that goes well has no use for it.
 
@@ -15,7 +15,7 @@ export async function presentationAtHand(world: World) {
   const { presentationOf, scanFlags } = await import('./presentation.ts');
   // A config file that is a pipe may say nothing, and no deadline counts here: it has a moment, then flags and environment count.
   const interrupt = AbortSignal.any([world.interrupt, AbortSignal.timeout(LAST_WORDS_MS)]);
-  return presentationOf(scanFlags(world.argv), Object.create(world, { interrupt: { value: interrupt } }));
+  return presentationOf(scanFlags(world.argv), derived(world, { interrupt }));
 }
 
 /** Tells about an error on stderr, as far as that can be written; gives its exit status. */

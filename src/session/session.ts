@@ -46,10 +46,11 @@ export async function openSession(
   world: World,
   { stdinUser, writesStdout, meter, resolved }: SessionOptions = {},
 ): Promise<Session> {
-  const { settings, foreign } = resolved ?? (await resolveSettings(flags, world));
+  const known = resolved ?? (await resolveSettings(flags, world));
+  const { settings, foreign } = known;
   for (const { error } of foreign) throw error;
   requireOneUser('stdin', [stdinUser, ...stdinUsers(settings)]);
-  const deadline = startDeadline(settings.deadline, world.interrupt);
+  const deadline = startDeadline(known, world.interrupt);
   const { secrets, monotonic, now, random, env } = world;
   // No bar is drawn over what a person types, nor between the lines of the data.
   const isShared = (stdinUser !== undefined && world.stdin.isTTY) || (writesStdout && world.stdout.isTTY);

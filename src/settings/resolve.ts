@@ -11,7 +11,6 @@ import { type ConfigFile, readConfigFile } from './file/read.ts';
 import { type ForeignCredential, foreignCredentials } from './foreign-credentials.ts';
 import { configCommand } from './hint-command.ts';
 import { defaultLayer, envLayer, fileLayer, flagLayer, type Layer, winners } from './layers.ts';
-import { presentationIn } from './presentation.ts';
 import { readSettings, type Settings } from './settings.ts';
 import { SETTINGS } from './table.ts';
 
@@ -29,24 +28,39 @@ export interface Resolved {
 
 type Flags = Readonly<Record<string, string | boolean | undefined>>;
 
+/** What each level says, before any of it is read as a value. */
+export interface Levels {
+  /** Flags, then the environment; with `--sandbox` without what says which service. */
+  readonly ofThisRun: readonly Layer[];
+  /** The profile, then the top; none without a config file. */
+  readonly inFile: readonly Layer[];
+  readonly file: ConfigFile | undefined;
+}
+
 /**
- * Flag > environment > profile > config file > default. Reads the config file, and no secret. Records how errors are
- * shown as soon as that can be known, so that what is wrong with the rest is told that way, too.
+ * Flag > environment > profile > config file > default. Reads the config file, and no secret.
  * @param showing the settings are shown and nothing is done by them: a profile that the file names and does not have is borne
  * @throws FilingsError `usage` or `config`, naming the source of what is wrong
  */
 export async function resolveSettings(flags: Flags, world: World, showing = false): Promise<Resolved> {
+  const { ofThisRun, inFile, file } = await readLevels(flags, world, showing);
+  const given = winners([...ofThisRun, ...inFile, defaultLayer(world.cwd)]);
+  const settings = readSettings(given);
+  requireOneUser('stdin', stdinUsers(settings));
+  const foreign = settings.sandbox ? [] : foreignCredentials(given, inFile, flags);
+  return { settings, given, profiles: file?.profiles ?? {}, configPath: file?.path, foreign };
+}
+
+/**
+ * As {@link resolveSettings}, no further than what each level says.
+ * @throws FilingsError `usage` or `config`: the config file cannot be read, or has not what was named
+ */
+export async function readLevels(flags: Flags, world: World, showing: boolean): Promise<Levels> {
   const ofThisRun = [flagLayer(flags, world.cwd), envLayer(world.env, world.cwd)];
   const sandbox = sandboxIn(ofThisRun);
   const ignored = new Set(sandbox ? SETTINGS.filter((spec) => spec.service).map((spec) => spec.key) : []);
-  world.shown.presentation = presentationIn(ofThisRun);
   const { layers, file } = await fileLayers(flags, world, ignored, showing || sandbox);
-  world.shown.presentation = presentationIn([...ofThisRun, ...layers]);
-  const given = winners([...ofThisRun.map((layer) => without(layer, ignored)), ...layers, defaultLayer(world.cwd)]);
-  const settings = readSettings(given);
-  requireOneUser('stdin', stdinUsers(settings));
-  const foreign = settings.sandbox ? [] : foreignCredentials(given, layers, flags);
-  return { settings, given, profiles: file?.profiles ?? {}, configPath: file?.path, foreign };
+  return { ofThisRun: ofThisRun.map((layer) => without(layer, ignored)), inFile: layers, file };
 }
 
 /** `--sandbox` is needed before the rest: it says what of the rest counts. */

@@ -1,4 +1,4 @@
-import { chmod, mkdir, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { type Workplace, workplace } from './run.ts';
@@ -12,7 +12,7 @@ async function placeWith(config: object | string) {
   const path = join(folder, 'config.json');
   await writeFile(path, typeof config === 'string' ? config : JSON.stringify(config));
   await chmod(path, 0o600);
-  return { place, path };
+  return { place };
 }
 
 /** The `error` member that stderr ends with; undefined where that is text. */
@@ -22,17 +22,7 @@ async function errorOf(place: Workplace, args: readonly string[], env: Readonly<
   return { exitCode, code: last.startsWith('{') ? JSON.parse(last).error.code : undefined };
 }
 
-describe('how an error is shown is read once', () => {
-  test('as the settings were at the start, whatever became of the file meanwhile', async () => {
-    const { place, path } = await placeWith({
-      baseUrl: 'http://127.0.0.1:9/',
-      errorFormat: 'json',
-      apiKeyCommand: ['sh', '-c', 'rm "$HOME/.config/filings/config.json"; exit 3'],
-    });
-    expect(await errorOf(place, LIST)).toEqual({ exitCode: 2, code: 'config' });
-    await expect(rm(path)).rejects.toThrow('ENOENT');
-  });
-
+describe('how an error is shown', () => {
   test.each([
     ['a command line that can not be read', [...LIST, '--nonsense'], {}],
     ['a flag with a wrong value', [...LIST, '--jobs', 'x'], {}],

@@ -1,12 +1,13 @@
 import { PassThrough, Writable } from 'node:stream';
 import { fileNameFault } from '../../disk/file-name.ts';
 import { parseAccession } from '../../service/accession.ts';
+import { withinDeadline } from '../../session/deadline.ts';
 import { openSession } from '../../session/session.ts';
 import { resolveSettings } from '../../settings/resolve.ts';
 import type { Settings } from '../../settings/settings.ts';
 import type { CommandModule, Flags, ParsedLine } from '../../spec/invocation.ts';
 import { write } from '../../stdio/output.ts';
-import type { World } from '../../world.ts';
+import { derived, type World } from '../../world.ts';
 
 const DEADLINE = '2s';
 /** More than anybody chooses from. */
@@ -46,6 +47,10 @@ async function namesFor(
 /** One request, unless a program, a person or stdin would be asked for a secret. */
 async function listed(accession: string, given: Flags, world: World): Promise<readonly string[]> {
   const { verbose: _, ...flags }: Flags = { ...given, quiet: true, retries: '0', progress: 'none', deadline: DEADLINE };
+  return withinDeadline(flags, world, (bounded) => listedBy(flags, bounded, accession));
+}
+
+async function listedBy(flags: Flags, world: World, accession: string): Promise<readonly string[]> {
   const resolved = await resolveSettings(flags, world);
   if (asksForSecret(resolved.settings)) return [];
   const session = await openSession(flags, world, { resolved });
@@ -67,5 +72,5 @@ function silent(world: World): World {
   const stdin = new PassThrough();
   stdin.end();
   const stderr = new Writable({ write: (_chunk, _encoding, done) => done() });
-  return Object.create(world, { stdin: { value: stdin }, stderr: { value: stderr } });
+  return derived(world, { stdin, stderr });
 }

@@ -21,9 +21,9 @@ const SLICE_MS = 10;
 
 /** `filings verify`: whether what was downloaded is still what it was, without asking the service. */
 export async function run({ args, options, flags }: Invocation<typeof OPTIONS>, world: World): Promise<number> {
-  const { settings } = await resolveSettings(flags, world);
-  const deadline = startDeadline(settings.deadline, world.interrupt);
-  const progress = await createProgress(settings, world);
+  const resolved = await resolveSettings(flags, world);
+  const deadline = startDeadline(resolved, world.interrupt);
+  const progress = await createProgress(resolved.settings, world);
   try {
     const roots = await rootsOf(args, world.cwd);
     const error = await verifyAll({ roots, named: args, json: options.json }, world, progress, deadline.signal);
