@@ -149,6 +149,13 @@ describe('what the service said of a file', () => {
     ]);
   });
 
+  it('is nothing where it may be of several files', () => {
+    expect(read({ file_name: 'a.htm', size: 9, attachments: [{ name: 'b.htm', size: 3 }] })).toEqual([
+      { accession_no: asked, file_name: 'a.htm' },
+      { accession_no: asked, file_name: 'b.htm', name: 'b.htm', size: 3 },
+    ]);
+  });
+
   it('can not reach a prototype', () => {
     const [file] = read('[{"file_name":"a.htm","__proto__":{"polluted":true,"file_name":"b"}}]');
     expect(file?.file_name).toBe('a.htm');
@@ -202,7 +209,7 @@ describe('what can not be read', () => {
     expect(error.code).toBe('integrity');
     expect(error.message).toMatch(/^the listing of 0001234567-24-000001: cannot be read: /);
     expect(error.message).toMatch(saw);
-    expect(error.hint).toContain('base URL');
+    expect(error.hint).toMatch(/base URL|filings config check/);
   });
 });
 

@@ -47,7 +47,10 @@ export function readListing({ body, link, page }: ListingAnswer, accession: Acce
       ? `JSON that is nested more than ${DEEPEST} levels deep`
       : describeAnswer(text, json, failure !== undefined);
     throw errorAbout({ accession }, 'integrity', `cannot be read: it is ${seen}`, {
-      hint: 'is the base URL the right one? See: filings config list',
+      hint:
+        failure === undefined
+          ? 'is the base URL the right one? See: filings config list'
+          : 'run it again later; is the key the right one? See: filings config check',
       ...(json === undefined && { fault: 'foreign' as const }),
     });
   }

@@ -110,6 +110,10 @@ class Search {
       const isSearched = ownName === undefined ? !MESSAGES.includes(member) : FILE_LISTS.includes(member);
       if (isSearched) this.value(value, { member, isOther, depth: depth + 1 });
     }
+    // A record of several files does not say which of them its size is of.
+    if (ownName !== undefined && this.found.length > before + 1) {
+      this.found[before] = { name: ownName, record: NO_RECORD, isOther };
+    }
     if (this.found.length > before || role === 'other') return;
     const name = role === 'item' ? nameOf(record, NAMES) : this.#singleName(record);
     // A document without a name is a record all the same, and so is a filing of somebody else's.
