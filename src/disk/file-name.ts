@@ -19,8 +19,11 @@ const WINDOWS_DEVICE = /^(con|prn|aux|nul|clock\$|conin\$|conout\$|(com|lpt)[0-9
 /** Controls, format characters (bidirectional ones too), separators, fillers: they hide or reorder. */
 const UNSEEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\u115f\u1160\u3164\uffa0]|\u034f/u;
 
-/** What `--checksums` keeps beside the files, one for each shard on some disks; in any spelling that a disk may take for it. */
-const CHECKSUMS = /^sha256sums(\.\d+-of-\d+)?$/;
+/** What `--checksums` keeps beside the files, in any spelling that a disk may take for it. */
+const CHECKSUMS = 'sha256sums';
+
+/** What nearly all names are like, and no rule is about. */
+const PLAIN = /^(?!con|prn|aux|nul|clock|com|lpt|sha256)[a-z0-9](?:[\w.-]{0,150}[\w-])?$/i;
 
 type Rule = readonly [broken: (name: string) => boolean, reason: string];
 
@@ -39,7 +42,7 @@ const RULES: readonly Rule[] = [
   [(name) => /[. ]$/.test(name), 'it ends with a dot or a space, which Windows drops'],
   [(name) => WINDOWS_DEVICE.test(name), 'it is the name of a device on Windows'],
   [(name) => Buffer.byteLength(name) > MOST_BYTES, `it is longer than ${MOST_BYTES} bytes`],
-  [(name) => CHECKSUMS.test(twinKey(name)), 'it is that of the list of checksums'],
+  [(name) => twinKey(name) === CHECKSUMS, 'it is that of the list of checksums'],
 ];
 
 /**
@@ -47,6 +50,7 @@ const RULES: readonly Rule[] = [
  * something other than one file in the right directory. Undefined: it may be used as it is.
  */
 export function fileNameFault(name: string): FileNameFault | undefined {
+  if (PLAIN.test(name)) return undefined;
   const bare = STYLE_SHEET_FOLDER.exec(name)?.[1];
   if (bare !== undefined && fileNameFault(bare) === undefined) {
     return {

@@ -7,7 +7,7 @@ import { type AccessionNumber, parseAccession } from '../../service/accession.ts
 export interface InputEntry {
   readonly kind: 'entry';
   readonly accession: AccessionNumber;
-  readonly file?: string;
+  readonly file?: string | undefined;
 }
 
 /** What a line says; undefined: a blank line or a comment. */
@@ -50,7 +50,9 @@ export async function* readBatches(
       const line: InputLine | undefined =
         typeof text === 'string' ? parseInputLine(text) : { kind: 'bad', fault: text };
       if (line === undefined) continue;
-      if (line.kind !== 'ignored') batch.push({ ...line, number, end });
+      if (line.kind === 'bad') batch.push({ kind: 'bad', fault: line.fault, number, end });
+      else if (line.kind === 'entry')
+        batch.push({ kind: 'entry', accession: line.accession, file: line.file, number, end });
       else if (line.result !== undefined && !warned.has(line.result)) {
         warned.add(line.result);
         warn(`--input: line ${number} and others like it are ignored: the result is '${line.result}'`);
@@ -139,7 +141,7 @@ function fromJson(line: string): InputLine {
 
 function entry(accession: string, file: string): InputEntry {
   const parsed = parseAccession(accession);
-  return file === '' ? { kind: 'entry', accession: parsed } : { kind: 'entry', accession: parsed, file };
+  return { kind: 'entry', accession: parsed, file: file === '' ? undefined : file };
 }
 
 function parsedObject(line: string): Readonly<Record<string, unknown>> {

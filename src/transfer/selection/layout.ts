@@ -3,6 +3,7 @@ import { FilingsError } from '../../errors.ts';
 
 const ACCESSION = '{accession_no}';
 const FILE_NAME = '{file_name}';
+const PLACEHOLDER = /(\{accession_no\}|\{file_name\})/;
 /** Characters of a template; what it makes of a name has limits of its own. */
 const LONGEST = 1000;
 
@@ -35,10 +36,19 @@ export function parseLayout(template: string): Layout {
       hint: `such as ${ACCESSION}/${FILE_NAME} or ${ACCESSION}-${FILE_NAME}`,
     });
   }
+  const parts = template.split(PLACEHOLDER);
+  // Where a name is a whole segment, the rules for names are all there are.
+  const isPlain = template.split('/').every((segment) => segment === FILE_NAME || !segment.includes(FILE_NAME));
   return {
     template,
     holdsAccession: template.includes(ACCESSION),
-    place: (accession, fileName) => placed(template, accession, fileName),
+    place(accession, fileName) {
+      const fault = fileNameFault(fileName);
+      if (fault !== undefined) return { fault };
+      const path = filled(parts, accession, fileName);
+      const broken = isPlain ? undefined : brokenSegment(path);
+      return broken ? { fault: { reason: `as '${broken.segment}' of the layout, ${broken.reason}` } } : { path };
+    },
   };
 }
 
@@ -52,24 +62,13 @@ function templateFault(template: string): string | undefined {
   const segments = template.split('/');
   if (segments.at(-1) === '') return 'it ends with a slash: the last part is the name of the file';
   if (segments.includes('')) return 'two slashes stand side by side';
-  const broken = brokenSegment(filled(template, '0001234567-24-000001', 'a'));
+  const broken = brokenSegment(filled(template.split(PLACEHOLDER), '0001234567-24-000001', 'a'));
   return broken && `its part '${broken.segment}': ${broken.reason}`;
 }
 
-function placed(template: string, accession: string, fileName: string): Placed {
-  const fault = fileNameFault(fileName);
-  if (fault !== undefined) return { fault };
-  const path = filled(template, accession, fileName);
-  // A name without a slash leaves the segments to the template.
-  const broken = path === fileName ? undefined : brokenSegment(path);
-  return broken ? { fault: { reason: `as '${broken.segment}' of the layout, ${broken.reason}` } } : { path };
-}
-
 /** All at once: a name may hold what looks like a placeholder. */
-function filled(template: string, accession: string, fileName: string): string {
-  return template.replace(/\{accession_no\}|\{file_name\}/g, (placeholder) =>
-    placeholder === ACCESSION ? accession : fileName,
-  );
+function filled(parts: readonly string[], accession: string, fileName: string): string {
+  return parts.map((part) => (part === ACCESSION ? accession : part === FILE_NAME ? fileName : part)).join('');
 }
 
 function brokenSegment(path: string): { readonly segment: string; readonly reason: string } | undefined {
