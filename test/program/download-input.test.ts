@@ -63,11 +63,13 @@ describe('lines of the input', () => {
       ].sort(),
     );
     expect(exitCode).toBe(3);
-    expect(report.summaries).toMatchObject([{ downloaded: 5, failed: 3, undone: 0, exit_code: 3 }]);
+    expect(report.summaries).toMatchObject([{ downloaded: 5, failed: 3, not_started: 0, exit_code: 3 }]);
     expect(stderr).toMatch(/line 8: 'nonsense' is not an accession number/);
     expect(stderr).toMatch(/line 9: /);
     // A bad line is not repeated.
-    expect((await place.read('failed')).toString()).toBe(`${C} ../d.xml\n`);
+    const failed = (await place.read('failed')).toString();
+    expect(failed).toMatch(/^# line 8: .*\n# line 9: .*\n/);
+    expect(failed.replace(/^#.*\n/gm, '')).toBe(`${C} ../d.xml\n`);
     expect((await place.read(`out/${B}/b c.htm`)).toString()).toBe('b');
   });
 
