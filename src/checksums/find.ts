@@ -9,26 +9,19 @@ import { joined, type SumsDirectory } from './verify.ts';
 
 const ENTRIES_A_READ = 512;
 
-/** A directory to look through. */
-export interface Root {
-  /** Absolute, without links. */
-  readonly real: string;
-  /** As it was named. */
-  readonly shown: string;
-}
+/** The directories to look through, absolute and without links, each with its name for people. */
+export type Roots = ReadonlyMap<ByteText, ByteText>;
 
-/**
- * The directories to look through, each once: one that lies in another is looked through with that.
- * @throws FilingsError `usage` for what is no directory, `local_io`
- */
-export async function rootsOf(directories: readonly string[], cwd: string): Promise<Root[]> {
-  const roots: Root[] = [];
-  for (const shown of directories) roots.push({ real: await realDirectory(shown, cwd), shown: plain(shown) });
-  const within = (inner: Root, outer: Root) => inner.real.startsWith(outer.real === '/' ? '/' : `${outer.real}/`);
-  const first = (root: Root) => roots.find(({ real }) => real === root.real);
-  return roots.filter(
-    (root) => first(root) === root && !roots.some((other) => other.real !== root.real && within(root, other)),
-  );
+/** The directories that were named, each once. Throws `usage` for what is no directory, `local_io`. */
+export async function rootsOf(directories: readonly string[], cwd: string): Promise<Roots> {
+  const roots = new Map<ByteText, ByteText>();
+  for (const shown of directories) {
+    const real = byteText(await realDirectory(shown, cwd));
+    // Without `./` before it and slashes behind it.
+    const plain = shown.replace(/^(?:\.\/+)+(?=.)/, '').replace(/(?<=.)\/+$/, '');
+    if (!roots.has(real)) roots.set(real, byteText(plain));
+  }
+  return roots;
 }
 
 async function realDirectory(shown: string, cwd: string): Promise<string> {
@@ -44,11 +37,6 @@ async function realDirectory(shown: string, cwd: string): Promise<string> {
   }
 }
 
-/** Without `./` before it and slashes behind it. */
-function plain(directory: string): string {
-  return directory.replace(/^(?:\.\/+)+(?=.)/, '').replace(/(?<=.)\/+$/, '');
-}
-
 export interface Looking {
   /** Names that no checksum file is meant to list. */
   readonly ignores: (name: ByteText) => boolean;
@@ -58,16 +46,21 @@ export interface Looking {
   readonly turn: () => Promise<void>;
 }
 
-/** The directories from a root down that have a SHA256SUMS, each before those below it; no link is followed. Throws what `turn` throws. */
-export async function* findDirectories({ real, shown }: Root, looking: Looking): AsyncGenerator<SumsDirectory> {
-  const waiting: { path: ByteText; shown: ByteText }[] = [{ path: byteText(real), shown: byteText(shown) }];
+/**
+ * The directories from the roots down that have a SHA256SUMS, each once and before those below it; no link is followed.
+ * Throws what `turn` throws.
+ */
+export async function* findDirectories(roots: Roots, looking: Looking): AsyncGenerator<SumsDirectory> {
+  const waiting = [...roots].reverse();
   for (let place = waiting.pop(); place; place = waiting.pop()) {
-    const { path, shown } = place;
+    const [path, shown] = place;
     const found = await contentsOf(path, shown, looking);
     if (!found) continue;
-    const { hasSums, names, below } = found;
-    if (hasSums) yield { path, shown, names };
-    for (const name of below.reverse()) waiting.push({ path: `${path}/${name}`, shown: joined(shown, name) });
+    if (found.hasSums) yield { path, shown, names: found.names };
+    for (const name of found.below.reverse()) {
+      const inner = joined(path, name);
+      if (!roots.has(inner)) waiting.push([inner, joined(shown, name)]);
+    }
   }
 }
 

@@ -75,7 +75,9 @@ export async function* verifyDirectory(directory: SumsDirectory, checking: Check
     await checking.turn();
   }
   for (const name of directory.names) {
-    if (!entries.has(name)) yield { result: 'unlisted', path: joined(directory.shown, name) };
+    if (entries.has(name)) continue;
+    yield { result: 'unlisted', path: joined(directory.shown, name) };
+    await checking.turn();
   }
 }
 
@@ -83,7 +85,7 @@ async function sumsOf({ path, shown }: SumsDirectory): Promise<Sums> {
   const entries = new Map<ByteText, string>();
   let [count, first] = [0, 0];
   let last: Sums['last'];
-  for await (const lines of readSums(bytesOf(`${path}/${SUMS_NAME}`), readable(joined(shown, SUMS_NAME)))) {
+  for await (const lines of readSums(bytesOf(joined(path, SUMS_NAME)), readable(joined(shown, SUMS_NAME)))) {
     for (const { number, entry, ended } of lines) {
       if (!ended) last = entry ?? 'unreadable';
       else if (entry) entries.set(entry.name, entry.sha256);
@@ -125,7 +127,7 @@ async function findingOf(
   }
   const path = joined(directory.shown, name);
   try {
-    const result = await checkFile(bytesOf(`${directory.path}/${name}`), sha256, hashed, turn);
+    const result = await checkFile(bytesOf(joined(directory.path, name)), sha256, hashed, turn);
     return result === 'same' ? undefined : { result, path };
   } catch (error) {
     if (error instanceof FilingsError || errnoOf(error) === undefined) throw error;

@@ -1,3 +1,4 @@
+import type { Roots } from '../../checksums/find.ts';
 import type { FileFinding, Finding } from '../../checksums/verify.ts';
 import { bytesOf, isUtf8, readable } from '../../disk/byte-text.ts';
 import { readFailure } from '../../disk/failure.ts';
@@ -8,45 +9,32 @@ import type { FileProgress, Progress } from '../../terminal/progress/progress.ts
 import { humanBytes } from '../../terminal/units.ts';
 import { counted, shellWord } from '../../text.ts';
 
-/** What was looked at, and what it came to. */
-export interface VerifyCounts {
-  /** Directories that have a SHA256SUMS. */
-  directories: number;
-  same: number;
-  missing: number;
-  changed: number;
-  unlisted: number;
-  /** Checksum files with a line that can't be read, or without an entry. */
-  damaged: number;
-  /** Checksum files whose last line is incomplete. */
-  torn: number;
-  /** Files and directories that could not be read. */
-  unreadable: number;
-  /** Bytes hashed. */
-  bytes: number;
-}
-
 /** What was found so far: counted, warned of, and as lines for stdout. */
 export class Findings {
-  readonly counts: VerifyCounts = {
+  readonly counts = {
+    /** Directories that have a SHA256SUMS. */
     directories: 0,
     same: 0,
     missing: 0,
     changed: 0,
     unlisted: 0,
+    /** Checksum files with a line that can't be read, or without an entry. */
     damaged: 0,
+    /** Checksum files whose last line is incomplete. */
     torn: 0,
+    /** Files and directories that could not be read. */
     unreadable: 0,
+    /** Hashed. */
     bytes: 0,
   };
+  readonly json: boolean;
   readonly #progress: Progress;
-  readonly #json: boolean;
   #untold = '';
   #shown: FileProgress | undefined;
 
   constructor(progress: Progress, json: boolean) {
     this.#progress = progress;
-    this.#json = json;
+    this.json = json;
   }
 
   readonly add = (finding: Finding): void => {
@@ -57,7 +45,7 @@ export class Findings {
       return;
     }
     if (finding.why !== undefined) this.#progress.note(`warning: ${shown}: ${finding.why}`);
-    this.#untold += findingLine(finding, this.#json);
+    this.#untold += findingLine(finding, this.json);
   };
 
   readonly hashed = (bytes: number): void => {
@@ -81,6 +69,8 @@ export class Findings {
     this.#shown?.finish();
   }
 }
+
+export type VerifyCounts = Findings['counts'];
 
 /** A finding as a line for stdout: `missing<TAB>PATH`, or a JSON object, which tells bytes that are not UTF-8 apart. */
 function findingLine({ result, path, why }: FileFinding, json: boolean): string {
@@ -127,17 +117,17 @@ export function summaryText(counts: VerifyCounts): string {
   return parts.join(', ');
 }
 
-/** What verifying ends with; undefined: all is right. What stopped it wins, then what was found. `directories`: as they were named. */
+/** What verifying ends with; undefined: all is right. What stopped it wins, then what was found. */
 export function verifyError(
   counts: VerifyCounts,
-  directories: readonly string[],
+  roots: Roots,
   stoppedBy: FilingsError | undefined,
 ): FilingsError | undefined {
   const { missing, changed, damaged, unreadable } = counts;
   if (stoppedBy !== undefined) return stoppedBy;
   if (missing + changed > 0) {
     const files = `${missing} of ${filesIn(counts)} files missing, ${changed} changed`;
-    return new FilingsError('integrity', `verify: ${files}`, { hint: repair(directories) });
+    return new FilingsError('integrity', `verify: ${files}`, { hint: repair([...roots.values()].map(readable)) });
   }
   if (damaged > 0) {
     return new FilingsError('integrity', `verify: ${counted(damaged, 'damaged SHA256SUMS', 'damaged SHA256SUMS')}`, {

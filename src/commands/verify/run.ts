@@ -1,5 +1,5 @@
 import { takeTurn } from '../../abort.ts';
-import { findDirectories, type Root, rootsOf } from '../../checksums/find.ts';
+import { findDirectories, type Roots, rootsOf } from '../../checksums/find.ts';
 import { verifyDirectory } from '../../checksums/verify.ts';
 import type { ByteText } from '../../disk/byte-text.ts';
 import { FilingsError } from '../../errors.ts';
@@ -26,7 +26,8 @@ export async function run({ args, options, flags }: Invocation<typeof OPTIONS>, 
   const progress = await createProgress(resolved.settings, world);
   try {
     const roots = await rootsOf(args, world.cwd);
-    const error = await verifyAll({ roots, named: args, json: options.json }, world, progress, deadline.signal);
+    const findings = new Findings(progress, options.json);
+    const error = await verifyAll(roots, findings, world, progress, deadline.signal);
     if (error) throw error;
     return 0;
   } catch (error) {
@@ -39,23 +40,16 @@ export async function run({ args, options, flags }: Invocation<typeof OPTIONS>, 
   }
 }
 
-interface Order {
-  readonly roots: readonly Root[];
-  /** The directories as they were named. */
-  readonly named: readonly string[];
-  readonly json: boolean;
-}
-
 /** Tells what it finds and sums it up, also when something stops it; gives what it ends with. */
 async function verifyAll(
-  { roots, named, json }: Order,
+  roots: Roots,
+  findings: Findings,
   world: World,
   progress: Progress,
   signal: AbortSignal,
 ): Promise<FilingsError | undefined> {
   const { monotonic } = world;
   const began = monotonic();
-  const findings = new Findings(progress, json);
   let sliceBegan = began;
   const tell = async (text: string, until: AbortSignal) => {
     if (text === '') return;
@@ -74,8 +68,8 @@ async function verifyAll(
     throw error;
   });
   const { counts } = findings;
-  const error = verifyError(counts, named, stoppedBy);
-  const last = findings.take() + (json ? summaryLine(counts, monotonic() - began, error) : '');
+  const error = verifyError(counts, roots, stoppedBy);
+  const last = findings.take() + (findings.json ? summaryLine(counts, monotonic() - began, error) : '');
   await tell(last, stoppedBy ? AbortSignal.timeout(LAST_WORDS_MS) : signal);
   findings.finish();
   progress.note(summaryText(counts));
@@ -83,16 +77,14 @@ async function verifyAll(
 }
 
 /** Throws what `turn` throws. */
-async function verifyRoots(roots: readonly Root[], findings: Findings, turn: () => Promise<void>): Promise<undefined> {
+async function verifyRoots(roots: Roots, findings: Findings, turn: () => Promise<void>): Promise<undefined> {
   const { counts, add, hashed } = findings;
   const unreadable = (path: ByteText, error: unknown) => add({ result: 'unreadable', path, error });
   const same = () => {
     counts.same += 1;
   };
-  for (const root of roots) {
-    for await (const directory of findDirectories(root, { ignores: isPartLike, unreadable, turn })) {
-      counts.directories += 1;
-      for await (const finding of verifyDirectory(directory, { same, hashed, turn })) add(finding);
-    }
+  for await (const directory of findDirectories(roots, { ignores: isPartLike, unreadable, turn })) {
+    counts.directories += 1;
+    for await (const finding of verifyDirectory(directory, { same, hashed, turn })) add(finding);
   }
 }
