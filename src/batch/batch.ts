@@ -3,7 +3,7 @@ import { setImmediate } from 'node:timers/promises';
 import { onAbort } from '../abort.ts';
 import { FilingsError } from '../errors.ts';
 import type { Outcome } from '../transfer/outcome.ts';
-import type { Expanded, ExpandedFile } from '../transfer/selection/expanded.ts';
+import type { Expanded, ExpandedFile } from './expanded.ts';
 import type { Limits } from './limits.ts';
 import type { Recorder } from './recorder.ts';
 import { type Selected, Selection, type SelectionOptions } from './selection.ts';

@@ -9,10 +9,10 @@ import type { Outcome } from '../transfer/outcome.ts';
 import { outcomeLine, retryWait } from '../transfer/outcome-line.ts';
 import { judge } from '../transfer/present.ts';
 import { Proof } from '../transfer/proof.ts';
-import type { ExpandedFile } from '../transfer/selection/expanded.ts';
 import type { Watcher } from '../transfer/transfer.ts';
 import type { Look } from './batch.ts';
 import type { Counts } from './counts.ts';
+import type { ExpandedFile } from './expanded.ts';
 import type { Limits } from './limits.ts';
 import { countedWatcher, type Throttle } from './throttle.ts';
 

@@ -2,8 +2,8 @@ import { setImmediate } from 'node:timers/promises';
 import { errorAbout, FilingsError } from '../errors.ts';
 import type { AccessionNumber } from '../service/accession.ts';
 import { type ListedFile, listedSize } from '../service/listing/listing.ts';
-import type { Expanded } from '../transfer/selection/expanded.ts';
-import type { NamedFile } from '../transfer/selection/name-check.ts';
+import type { Expanded } from './expanded.ts';
+import type { NamedFile } from './name-check.ts';
 
 /** So many listings are under way while every job is busy. */
 const AHEAD = 2;

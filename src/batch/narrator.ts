@@ -2,7 +2,7 @@ import type { ErrorCode, FilingsError } from '../errors.ts';
 import type { Progress } from '../terminal/progress/progress.ts';
 import type { Outcome } from '../transfer/outcome.ts';
 import { outcomeLine } from '../transfer/outcome-line.ts';
-import type { Expanded } from '../transfer/selection/expanded.ts';
+import type { Expanded } from './expanded.ts';
 import { HeldFailures } from './held-failures.ts';
 
 /** Says on stderr how the things of a batch have ended. */

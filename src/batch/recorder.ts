@@ -2,11 +2,11 @@ import { sleep } from '../abort.ts';
 import type { FilingsError } from '../errors.ts';
 import type { Report } from '../stdio/report-file.ts';
 import type { Outcome } from '../transfer/outcome.ts';
-import type { DoneList } from '../transfer/selection/done-list.ts';
-import type { Expanded } from '../transfer/selection/expanded.ts';
-import { type CompleteFiling, FilingTracker } from '../transfer/selection/filing-tracker.ts';
 import { Counts } from './counts.ts';
+import type { DoneList } from './done-list.ts';
+import type { Expanded } from './expanded.ts';
 import type { FailedList } from './failed-list.ts';
+import { type CompleteFiling, FilingTracker } from './filing-tracker.ts';
 import { type ErrorOf, failureLine, reportLine } from './report-line.ts';
 
 /** A line stands in the report at the latest so long after its file has ended. */

@@ -1,10 +1,10 @@
 import { FilingsError } from '../errors.ts';
 import type { AccessionNumber } from '../service/accession.ts';
-import type { Expanded } from '../transfer/selection/expanded.ts';
-import type { InputEntry, InputLine } from '../transfer/selection/input-lines.ts';
-import type { Layout } from '../transfer/selection/layout.ts';
-import { NameCheck } from '../transfer/selection/name-check.ts';
+import type { Expanded } from './expanded.ts';
 import { FilingQueue, type FilingQueueOptions } from './filing-queue.ts';
+import type { InputEntry, InputLine } from './input-lines.ts';
+import type { Layout } from './layout.ts';
+import { NameCheck } from './name-check.ts';
 
 /** A line of the input, or what an argument names. */
 export type Selected = Exclude<InputLine, { kind: 'ignored' }> & {

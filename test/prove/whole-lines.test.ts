@@ -37,7 +37,7 @@ const APPENDERS: readonly (readonly [string, source: string, line: string, look:
   ],
   [
     'a done list',
-    `import { DoneList } from './src/transfer/selection/done-list.ts';
+    `import { DoneList } from './src/batch/done-list.ts';
      const [path] = process.argv.slice(2);
      const options = { path, shown: path, selection: '0123456789abcdef', now: () => Date.UTC(2024, 4, 1), readOnly: false };
      const list = await DoneList.open(options, new AbortController().signal);

@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { build } from 'esbuild';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { DoneList, type DoneListOptions, type Selection, selectionId } from '../../src/batch/done-list.ts';
 import { parseAccession } from '../../src/service/accession.ts';
-import { DoneList, type DoneListOptions, type Selection, selectionId } from '../../src/transfer/selection/done-list.ts';
 
 const id = '0123456789abcdef';
 const never = new AbortController().signal;
@@ -19,7 +19,7 @@ let serial = 0;
 beforeAll(async () => {
   place = await mkdtemp(join(tmpdir(), 'filings-done-'));
   await build({
-    entryPoints: [join(import.meta.dirname, '../../src/transfer/selection/done-list.ts')],
+    entryPoints: [join(import.meta.dirname, '../../src/batch/done-list.ts')],
     outfile: join(place, 'done-list.mjs'),
     bundle: true,
     platform: 'node',

@@ -5,9 +5,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { openInput } from '../../src/batch/input.ts';
+import { readBatches } from '../../src/batch/input-lines.ts';
 import { FilingsError } from '../../src/errors.ts';
-import { openInput } from '../../src/transfer/selection/input.ts';
-import { readBatches } from '../../src/transfer/selection/input-lines.ts';
 
 const asked = '0001234567-24-000001';
 const never = new AbortController().signal;

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { ahead } from '../../src/transfer/selection/ahead.ts';
+import { ahead } from '../../src/commands/list/ahead.ts';
 
 /** Numbers, and afterwards a wait that never ends where `open`. */
 async function* numbers(count: number, open = false): AsyncGenerator<number> {

@@ -1,12 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { type InputLine, type NumberedLine, parseInputLine, readBatches } from '../../src/batch/input-lines.ts';
 import { FilingsError } from '../../src/errors.ts';
-import {
-  type InputLine,
-  type NumberedLine,
-  parseInputLine,
-  readBatches,
-} from '../../src/transfer/selection/input-lines.ts';
 
 const asked = '0001234567-24-000001';
 

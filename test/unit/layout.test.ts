@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { defaultLayout, parseLayout } from '../../src/batch/layout.ts';
 import { fileNameFault } from '../../src/disk/file-name.ts';
 import { FilingsError } from '../../src/errors.ts';
-import { defaultLayout, parseLayout } from '../../src/transfer/selection/layout.ts';
 
 const asked = '0001234567-24-000001';
 

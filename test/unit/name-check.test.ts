@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { defaultLayout } from '../../src/batch/layout.ts';
+import { NameCheck } from '../../src/batch/name-check.ts';
 import { twinKey } from '../../src/disk/file-name.ts';
 import { parseAccession } from '../../src/service/accession.ts';
-import { defaultLayout } from '../../src/transfer/selection/layout.ts';
-import { NameCheck } from '../../src/transfer/selection/name-check.ts';
 
 const one = parseAccession('0001234567-24-000001');
 const other = parseAccession('0001234567-24-000002');

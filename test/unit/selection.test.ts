@@ -1,94 +1,151 @@
-import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
-import { nameFilter } from '../../src/transfer/selection/glob.ts';
+import { describe, expect, test } from 'vitest';
+import type { Expanded } from '../../src/batch/expanded.ts';
+import { defaultLayout } from '../../src/batch/layout.ts';
+import { type Selected, Selection, type SelectionOptions } from '../../src/batch/selection.ts';
+import { FilingsError } from '../../src/errors.ts';
+import { parseAccession } from '../../src/service/accession.ts';
+import type { ListedFile } from '../../src/service/listing/listing.ts';
 
-describe('nameFilter', () => {
-  it.each<[include: string[], exclude: string[], chosen: string[], left: string[]]>([
-    [[], [], ['a.htm', '.b', 'x/y.xml'], []],
-    [['*.htm'], [], ['a.htm', '.htm', '.a.htm', 'x/y.htm'], ['a.html', 'a.HTM', 'a.htm2']],
-    [['*.xml', '*.xsd'], [], ['a.xml', 'a.xsd'], ['a.htm']],
-    [['*.{xml,xsd}'], [], ['a.xml', 'a.xsd'], ['a.htm']],
-    [[], ['*_lab.xml'], ['a.xml'], ['a_lab.xml']],
-    [['ex*'], ['*.jpg'], ['ex99.htm'], ['ex99.jpg', 'a.htm']],
-    [['R?.htm'], [], ['R1.htm'], ['R10.htm', 'R.htm']],
-    [['R[0-9].htm'], [], ['R1.htm'], ['Rx.htm']],
-    [['*'], [], ['a', '.a', 'x/y', '...'], []],
-    [['**'], [], ['a', '.a', 'x/y'], []],
-    [['xsl*/*.xml'], [], ['xslF345X05/form4.xml'], ['form4.xml']],
-    [['a(1).htm'], [], ['a(1).htm'], ['b.htm']],
-    [['a.b'], [], ['a.b'], ['axb']],
-    [['a+b^$.htm'], [], ['a+b^$.htm'], ['aab.htm']],
-    [['*(1).htm', '+(2)', '?(3)'], [], ['a (1).htm', '+(2)', 'x(3)'], ['1.htm', '2', '3']],
-    [['[!a-c]x', '[^d]y'], [], ['dx', '!x', 'ay', '/y'], ['ax', 'cx', 'x', 'dy']],
-    [['[]x]', '[a-]', '[\\]z]'], [], [']', 'x', '-', 'a', 'z'], ['[', '\\]']],
-    [['[!]a]'], [], ['b', '['], [']', 'a']],
-    [['[[*?{]'], [], ['[', '*', '?', '{'], ['a']],
-    [['{a,b{1,2,},}.htm'], [], ['a.htm', 'b1.htm', 'b2.htm', 'b.htm', '.htm'], ['c.htm', 'b12.htm']],
-    [['{*.xml,R?.htm}'], [], ['a.xml', 'R1.htm'], ['R10.htm', 'a.htm']],
-    [['*.{xml}'], [], ['a.xml'], ['a.xsd']],
-    [['a]b}c,d'], [], ['a]b}c,d'], []],
-    [['a[1].htm'], [], ['a[1].htm', 'a1.htm'], ['a2.htm']],
-    [['\\*\\[\\{\\\\'], [], ['*[{\\'], ['a[{\\']],
-    [['\\!a'], [], ['!a'], ['a']],
-    [['?'], [], ['🙂', 'ñ', '日'], ['ab', 'n\u0303']],
-    [['[😀-🙏]*'], [], ['🙂.htm'], ['a.htm']],
-  ])('include %j, exclude %j', (include, exclude, chosen, left) => {
-    const matches = nameFilter(include, exclude);
-    expect([...chosen, ...left].filter(matches)).toEqual(chosen);
-  });
+const filing = (n: number) => parseAccession(`0001234567-24-${String(n).padStart(6, '0')}`);
+const alone = (n: number): Selected => ({ kind: 'entry', accession: filing(n) });
+const named = (n: number, file: string): Selected => ({ kind: 'entry', accession: filing(n), file });
+const turns = async (count = 20) => {
+  for (let left = count; left > 0; left -= 1) await new Promise((resolve) => setImmediate(resolve));
+};
 
-  it('matches each name by its literal pattern, and only whole names', () => {
-    fc.assert(
-      fc.property(fc.string({ unit: 'grapheme', minLength: 1, maxLength: 20 }), (name) => {
-        const literal = name.replace(/[\\*?[{!@]/g, '\\$&');
-        expect(nameFilter([literal], [])(name)).toBe(true);
-        expect(nameFilter([literal], [])(`${name}x`)).toBe(false);
-        expect(nameFilter(['q.htm'], [])(`${name}q.htm`)).toBe(false);
-      }),
+type Listings = Readonly<Record<number, readonly string[] | FilingsError>>;
+
+/** Answers listings at once, but those that are held until they are let go. */
+function desk(listings: Listings, held: ReadonlySet<number> = new Set()) {
+  const asked: number[] = [];
+  const waiting = new Map<number, () => void>();
+  const list = async (accession: string): Promise<readonly ListedFile[]> => {
+    const n = Number(accession.slice(-6));
+    asked.push(n);
+    if (held.has(n)) await new Promise<void>((resolve) => waiting.set(n, resolve));
+    const found = listings[n] ?? [];
+    if (found instanceof FilingsError) throw found;
+    return found.map((name) => ({ accession_no: accession, file_name: name, size: name.length }));
+  };
+  return { asked, list, letGo: (n: number) => waiting.get(n)?.() };
+}
+
+function select(selected: readonly Selected[], list: SelectionOptions['list'], more: Partial<SelectionOptions> = {}) {
+  async function* batches() {
+    for (let at = 0; at < selected.length; at += 3) yield selected.slice(at, at + 3);
+  }
+  const common = { layout: defaultLayout(true), jobs: 4, idle: () => 4, passesOver: () => false, wake: () => {} };
+  return new Selection(batches(), { ...common, list, chosen: (name) => !name.startsWith('no'), ...more });
+}
+
+/** What an item says, shortly: `1 a.htm`. */
+function told(item: Expanded): string {
+  if (item.kind === 'bad') return `bad ${item.number}: ${item.error.message}`;
+  const n = Number(item.accession.slice(-6));
+  if (item.kind === 'file') return `${n} ${item.fileName}${item.listed ? '' : ' named'}`;
+  return 'fileName' in item ? `${n} ${item.fileName} ${item.kind}` : `${n} ${item.kind}`;
+}
+
+/** All that comes without waiting for what is held. */
+async function all(selection: Selection): Promise<string[]> {
+  const items: string[] = [];
+  for (let idle = 0; idle < 5 && !selection.isEnded; idle += 1) {
+    for (let item = selection.next(); item; item = selection.next()) items.push(told(item));
+    await turns();
+  }
+  return items;
+}
+
+describe('what comes out', () => {
+  test('named files, and those chosen from listings, in the order of the input', async () => {
+    const { list } = desk({ 2: ['x', 'no', 'y'], 4: ['z'] });
+    const selection = select([alone(2), named(3, 'b'), alone(4), named(5, 'c')], list, { jobs: 1, idle: () => 1 });
+    expect((await all(selection)).sort()).toEqual(
+      ['2 x', '2 y', '2 listed', '3 b named', '4 z', '4 listed', '5 c named'].sort(),
     );
+    expect(selection.isEnded).toBe(true);
   });
 
-  it('takes or refuses any pattern, and one that is taken matches the name that it is', () => {
-    fc.assert(
-      fc.property(fc.string({ unit: fc.constantFrom(...'*?[]{},\\!^-ab./@(:'), maxLength: 12 }), (glob) => {
-        try {
-          expect(nameFilter([glob], [])(glob)).toBe(true);
-        } catch (error) {
-          expect(error).toMatchObject({ code: 'usage', hint: expect.any(String) });
-        }
-      }),
-      { numRuns: 2000 },
+  test('a filing named twice is listed once, a file named twice comes once', async () => {
+    const { list, asked } = desk({ 1: ['a', 'b'] });
+    expect(await all(select([named(1, 'a'), alone(1), named(1, 'a'), alone(1), named(1, 'b')], list))).toEqual(
+      expect.arrayContaining(['1 a named', '1 listed']),
     );
+    expect(asked).toEqual([1]);
   });
 
-  // Whoever goes back and tries again, or writes every choice out, does not come to an end with these.
-  it.each<[glob: string, name: string, matches: boolean]>([
-    [`${'*a'.repeat(400)}b`, 'a'.repeat(1000), false],
-    [`${'*a'.repeat(400)}*`, 'a'.repeat(1000), true],
-    [`${'{'.repeat(499)}a${'}'.repeat(499)}`, 'a', true],
-    ['*'.repeat(1000), 'a'.repeat(1000), true],
-  ])('has an end: %s', (glob, name, matches) => {
-    expect(nameFilter([glob], [])(name)).toBe(matches);
+  test('no match, no files, a listing that fails, one that is done, a bad line', async () => {
+    const fault = new FilingsError('usage', 'what?');
+    const { list, asked } = desk({ 1: ['no'], 2: [], 3: new FilingsError('auth', 'no'), 4: ['a'] });
+    const lines: Selected[] = [alone(1), alone(2), alone(3), alone(4), { kind: 'bad', fault, number: 9 }];
+    const items = await all(select(lines, list, { passesOver: (accession) => accession === filing(4) }));
+    expect(items.sort()).toEqual(['1 unmatched', '2 unlisted', '3 unlisted', 'bad 9: what?']);
+    expect(asked).toEqual([1, 2, 3]);
   });
 
-  it.each([
-    ['', /--include '': it is empty/],
-    ['x'.repeat(1001), /--include 'x+…': it is longer than 1000 characters/],
-    ['[', /: a '\[' is not closed/],
-    ['a[]', /: a '\[' is not closed/],
-    ['a[!]', /: a '\[' is not closed/],
-    ['é[a', /: a '\[' is not closed/],
-    ['[a-', /: a '\[' is not closed/],
-    ['[\\', /: a '\[' is not closed/],
-    ['a{b', /: a '\{' is not closed/],
-    ['{a,{b}', /: a '\{' is not closed/],
-    ['[az-a]', /range/i],
-    ['a\\', /: nothing follows the '\\' at its end/],
-    ['[[:digit:]]', /: \[\[:digit:\] is not supported/],
-    ['R{1..9}.htm', /: the range \{1\.\.9\} is not supported/],
-    ['{a,b}'.repeat(10), /: its braces make more than 1000 patterns/],
-  ])('refuses %j', (glob, message) => {
-    expect(() => nameFilter([glob], [])).toThrow(message);
-    expect(() => nameFilter([], [glob])).toThrow(/--exclude/);
+  test('a filing alone, when nothing chooses, is a usage error that stops the run', async () => {
+    const selection = select([{ ...alone(1), number: 3 }], desk({}).list, { chosen: undefined });
+    await all(selection);
+    const [item] = await all(select([{ ...alone(1), number: 3 }], desk({}).list, { chosen: undefined }));
+    expect(item).toMatch(/^bad 3: .*no files selected/);
+  });
+
+  test('behind all that came before it, what the input ends with', async () => {
+    const error = new FilingsError('local_io', 'cannot be read');
+    async function* broken() {
+      yield [named(1, 'a')];
+      throw error;
+    }
+    const common = { layout: defaultLayout(true), jobs: 1, idle: () => 1, passesOver: () => false, wake: () => {} };
+    const selection = new Selection(broken(), { ...common, list: desk({}).list, chosen: undefined });
+    expect(await all(selection)).toEqual(['1 a named']);
+    expect([selection.isEnded, selection.error]).toEqual([true, error]);
+  });
+});
+
+describe('how far it goes ahead', () => {
+  test('what is ready does not wait for a listing that is not', async () => {
+    const { list, letGo } = desk({ 0: ['z'], 1: ['a'], 2: ['b'] }, new Set([1]));
+    const selection = select([alone(0), alone(1), alone(2), named(3, 'c')], list);
+    const first = await all(selection);
+    letGo(1);
+    expect(first.sort()).toEqual(['0 listed', '0 z', '2 b', '2 listed', '3 c named']);
+    expect(await all(selection)).toEqual(['1 a', '1 listed']);
+  });
+
+  test('one listing at first, one more for each that came, and no more than jobs', async () => {
+    const many = Array.from({ length: 12 }, (_, n) => n);
+    const { list, asked, letGo } = desk({}, new Set(many));
+    const selection = select(many.map(alone), list);
+    const counts: number[] = [];
+    for (const n of many) {
+      await all(selection);
+      counts.push(asked.length - n);
+      letGo(n);
+    }
+    expect(counts.slice(0, 8)).toEqual([1, 2, 3, 4, 4, 4, 4, 4]);
+  });
+
+  test('none while files enough for every job wait; so many lines are left', async () => {
+    const { list, asked } = desk({ 0: ['a', 'b', 'c', 'd', 'e', 'f'], 1: ['x'] });
+    const selection = select([alone(0), alone(1), alone(2)], list);
+    for (let asking = 0; asking < 3; asking += 1) {
+      expect(selection.next()).toBeUndefined();
+      if (asked.length > 0) break;
+      await turns();
+    }
+    await turns();
+    expect(told(selection.next() as Expanded)).toBe('0 a');
+    await turns();
+    expect([asked, selection.left]).toEqual([[0], 5 + 2]);
+    for (let n = 0; n < 3; n += 1) selection.next();
+    expect(asked).toEqual([0, 1, 2]);
+  });
+
+  test('all is known once all is read and listed', async () => {
+    const selection = select([alone(1), named(2, 'n')], desk({ 1: ['aa', 'b'] }).list);
+    expect(selection.extent).toBeUndefined();
+    await all(selection);
+    expect(selection.extent).toEqual({ files: 3, waiting: 0 });
   });
 });

@@ -1,6 +1,6 @@
+import { openInput } from '../../batch/input.ts';
+import { readBatches } from '../../batch/input-lines.ts';
 import type { Selected } from '../../batch/selection.ts';
-import { openInput } from '../../transfer/selection/input.ts';
-import { readBatches } from '../../transfer/selection/input-lines.ts';
 import type { World } from '../../world.ts';
 import type { Order } from './order/order.ts';
 

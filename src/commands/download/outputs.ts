@@ -1,11 +1,11 @@
 import { resolve } from 'node:path';
+import { DoneList, selectionId } from '../../batch/done-list.ts';
 import { FailedList } from '../../batch/failed-list.ts';
 import { Recorder } from '../../batch/recorder.ts';
 import type { ChecksumFiles } from '../../checksums/append.ts';
 import type { Session } from '../../session/session.ts';
 import { openReport, type Report } from '../../stdio/report-file.ts';
 import { errorObject } from '../../terminal/render-error.ts';
-import { DoneList, selectionId } from '../../transfer/selection/done-list.ts';
 import type { World } from '../../world.ts';
 import type { Order } from './order/order.ts';
 

@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import { Batch, type BatchEnd } from '../../batch/batch.ts';
+import type { Expanded } from '../../batch/expanded.ts';
 import { type Downloading, download, lookAt } from '../../batch/files.ts';
 import { Limits } from '../../batch/limits.ts';
 import { Narrator, noMatch } from '../../batch/narrator.ts';
@@ -17,7 +18,6 @@ import { descriptorAt, isStreamPath, pathWriter, stdoutWriter } from '../../stdi
 import type { StreamTarget } from '../../transfer/fetch-file.ts';
 import { keptLine } from '../../transfer/outcome-line.ts';
 import { Places } from '../../transfer/places.ts';
-import type { Expanded } from '../../transfer/selection/expanded.ts';
 import type { World } from '../../world.ts';
 import { type Lines, openLines } from './lines.ts';
 import { requireLedgers } from './order/ledgers.ts';

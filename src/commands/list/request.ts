@@ -1,3 +1,4 @@
+import { nameFilter } from '../../batch/glob.ts';
 import { FilingsError } from '../../errors.ts';
 import { type AccessionNumber, parseAccession } from '../../service/accession.ts';
 import type { Parameter } from '../../service/listing/pages.ts';
@@ -5,7 +6,6 @@ import { pasted } from '../../service/pasted-url.ts';
 import { readQuery } from '../../session/list-files.ts';
 import { retyped } from '../../settings/hint-command.ts';
 import type { Values } from '../../spec/option.ts';
-import { nameFilter } from '../../transfer/selection/glob.ts';
 import type { OPTIONS } from './spec.ts';
 
 /** The arguments and options of `filings list`, read and checked. */

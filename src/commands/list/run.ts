@@ -1,3 +1,5 @@
+import { openInput } from '../../batch/input.ts';
+import { readBatches } from '../../batch/input-lines.ts';
 import { StopRule } from '../../batch/stop-rule.ts';
 import { batchError } from '../../batch/verdict.ts';
 import { FilingsError } from '../../errors.ts';
@@ -5,10 +7,8 @@ import type { AccessionNumber } from '../../service/accession.ts';
 import { listFiles } from '../../session/list-files.ts';
 import { openSession, type Session } from '../../session/session.ts';
 import type { Invocation } from '../../spec/invocation.ts';
-import { ahead } from '../../transfer/selection/ahead.ts';
-import { openInput } from '../../transfer/selection/input.ts';
-import { readBatches } from '../../transfer/selection/input-lines.ts';
 import type { World } from '../../world.ts';
+import { ahead } from './ahead.ts';
 import { type Listing, ListOutput } from './output.ts';
 import { type ListRequest, readRequest } from './request.ts';
 import type { OPTIONS } from './spec.ts';

@@ -1,3 +1,5 @@
+import { nameFilter } from '../../../batch/glob.ts';
+import { defaultLayout, type Layout, parseLayout } from '../../../batch/layout.ts';
 import type { AccessionNumber } from '../../../service/accession.ts';
 import type { Parameter } from '../../../service/listing/pages.ts';
 import { readQuery } from '../../../session/list-files.ts';
@@ -5,8 +7,6 @@ import type { Flags } from '../../../spec/invocation.ts';
 import type { Values } from '../../../spec/option.ts';
 import { requireOneUser } from '../../../stdio/one-user.ts';
 import type { IfExists } from '../../../transfer/present.ts';
-import { nameFilter } from '../../../transfer/selection/glob.ts';
-import { defaultLayout, type Layout, parseLayout } from '../../../transfer/selection/layout.ts';
 import type { World } from '../../../world.ts';
 import type { OPTIONS } from '../spec.ts';
 import { readNames, requireFileNames } from './meant.ts';

@@ -1,6 +1,6 @@
-import { twinKey } from '../../disk/file-name.ts';
-import { FilingsError } from '../../errors.ts';
-import type { AccessionNumber } from '../../service/accession.ts';
+import { twinKey } from '../disk/file-name.ts';
+import { FilingsError } from '../errors.ts';
+import type { AccessionNumber } from '../service/accession.ts';
 import type { Expanded } from './expanded.ts';
 import type { Layout } from './layout.ts';
 

@@ -1,5 +1,5 @@
-import type { FilingsError } from '../../errors.ts';
-import type { AccessionNumber } from '../../service/accession.ts';
+import type { FilingsError } from '../errors.ts';
+import type { AccessionNumber } from '../service/accession.ts';
 
 /** A file that is to be fetched. */
 export interface ExpandedFile {

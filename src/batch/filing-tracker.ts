@@ -1,4 +1,4 @@
-import type { AccessionNumber } from '../../service/accession.ts';
+import type { AccessionNumber } from '../service/accession.ts';
 import type { Expanded } from './expanded.ts';
 
 /** A filing whose chosen files all stand. */

@@ -1,5 +1,5 @@
-import { FilingsError } from '../../errors.ts';
-import { shortened } from '../../text.ts';
+import { FilingsError } from '../errors.ts';
+import { shortened } from '../text.ts';
 
 /**
  * Which names of a listing are chosen: those that any `include` matches (all, when there is none) and no `exclude`

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
-import { systemReason } from '../../disk/system-reason.ts';
-import { FilingsError } from '../../errors.ts';
-import { type AccessionNumber, parseAccession } from '../../service/accession.ts';
+import { systemReason } from '../disk/system-reason.ts';
+import { FilingsError } from '../errors.ts';
+import { type AccessionNumber, parseAccession } from '../service/accession.ts';
 
 /** What a line of `--input` asks for; without a file, what the options choose from the listing. */
 export interface InputEntry {

@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
 import { constants } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
-import { Appender } from '../../disk/appender.ts';
-import { diskFailure, readFailure } from '../../disk/failure.ts';
-import { whyNotPlain } from '../../disk/plain-file.ts';
-import { errnoOf, FilingsError } from '../../errors.ts';
-import type { AccessionNumber } from '../../service/accession.ts';
+import { Appender } from '../disk/appender.ts';
+import { diskFailure, readFailure } from '../disk/failure.ts';
+import { whyNotPlain } from '../disk/plain-file.ts';
+import { errnoOf, FilingsError } from '../errors.ts';
+import type { AccessionNumber } from '../service/accession.ts';
 import type { CompleteFiling } from './filing-tracker.ts';
 import { wholeLines } from './input-lines.ts';
 

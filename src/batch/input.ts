@@ -2,8 +2,8 @@ import { closeSync, constants, createReadStream, fstatSync, openSync, type Stats
 import { Socket } from 'node:net';
 import { resolve } from 'node:path';
 import type { Readable } from 'node:stream';
-import { errnoOf, FilingsError } from '../../errors.ts';
-import type { World } from '../../world.ts';
+import { errnoOf, FilingsError } from '../errors.ts';
+import type { World } from '../world.ts';
 
 const { O_NOCTTY, O_NONBLOCK, O_RDONLY } = constants;
 

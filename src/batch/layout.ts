@@ -1,5 +1,5 @@
-import { type FileNameFault, fileNameFault } from '../../disk/file-name.ts';
-import { FilingsError } from '../../errors.ts';
+import { type FileNameFault, fileNameFault } from '../disk/file-name.ts';
+import { FilingsError } from '../errors.ts';
 
 const ACCESSION = '{accession_no}';
 const FILE_NAME = '{file_name}';
