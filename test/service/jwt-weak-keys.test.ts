@@ -7,6 +7,7 @@ import { keyFault, requireFit } from '../../src/jwt/key-fit.ts';
 import { loadSecret, loadSigningKey, loadVerificationKey } from '../../src/jwt/keys.ts';
 import { mintToken } from '../../src/jwt/sign.ts';
 import { verifyToken } from '../../src/jwt/verify.ts';
+import { proving } from '../proving.ts';
 import { CLAIMS, ecPair, NOW, part, rsaPair } from './jwt-forge.ts';
 
 const rsa = rsaPair();
@@ -100,7 +101,7 @@ it('any JWK at all is a key or refused, and never a defect', async () => {
         expect(error.code).toBe('config');
       });
     }),
-    { numRuns: 500 },
+    { numRuns: proving ? 2000 : 150 },
   );
 }, 120_000);
 

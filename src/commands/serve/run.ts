@@ -1,10 +1,10 @@
 import { join, resolve } from 'node:path';
 import { onAbort } from '../../abort.ts';
-import { checkAccess, readSecretFile, readSmallFile } from '../../disk/secret-file.ts';
 import { FilingsError } from '../../errors.ts';
 import { isLoopback } from '../../http/loopback.ts';
+import { type KeyFiles, readVerificationKey } from '../../jwt/key-file.ts';
 import { requireFit } from '../../jwt/key-fit.ts';
-import { isPublicMaterial, type JwtKey, loadSecret, loadVerificationKey } from '../../jwt/keys.ts';
+import type { JwtKey } from '../../jwt/keys.ts';
 import { startSandbox } from '../../sandbox/server.ts';
 import type { Level } from '../../settings/layers.ts';
 import { readKey } from '../../settings/read-secret.ts';
@@ -111,19 +111,13 @@ function hostOf(option: string): string {
 }
 
 async function jwtKeysOf({ jwtKey, jwtSecret }: Values<typeof OPTIONS>, world: World): Promise<JwtKey[]> {
+  const files: KeyFiles[] = jwtKey.map((path) => ({ keyFile: resolve(world.cwd, path) }));
+  if (jwtSecret !== undefined) files.push({ secretFile: resolve(world.cwd, jwtSecret) });
   const keys: JwtKey[] = [];
-  for (const path of jwtKey) keys.push(await publicKey(resolve(world.cwd, path), world));
-  if (jwtSecret !== undefined) {
-    const path = resolve(world.cwd, jwtSecret);
-    keys.push(loadSecret(await readSecretFile(path, 'JWT secret file', world), `JWT secret file ${path}`));
+  for (const file of files) {
+    const key = await readVerificationKey(file, world);
+    requireFit(key, 'verify');
+    keys.push(key);
   }
-  for (const key of keys) requireFit(key, 'verify');
   return keys;
-}
-
-async function publicKey(path: string, { uid, interrupt }: World): Promise<JwtKey> {
-  const what = `JWT key file ${path}`;
-  const { bytes, stats } = await readSmallFile(path, 'JWT key file', interrupt);
-  if (!isPublicMaterial(bytes)) checkAccess(stats, 'private', what, path, uid);
-  return loadVerificationKey(bytes, what);
 }
