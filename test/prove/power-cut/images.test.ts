@@ -6,7 +6,7 @@ import { NODE, run, started, until, type Workplace, workplace } from '../../cli/
 import { obstacle } from '../container.ts';
 import { type Dice, dice } from './crash-state.ts';
 import { DiskImage } from './disk-image.ts';
-import { type Expectation, faultsOf } from './invariants.ts';
+import { type Expectation, faultsOf, isSound } from './invariants.ts';
 import { age, environment, rebooted, treeAt } from './scenario.ts';
 import { startFilings } from './service.ts';
 import { MUTANTS, OFTEN, variant } from './variant.ts';
@@ -123,7 +123,7 @@ async function rerun(stage: Stage, cwd: string): Promise<string[]> {
   const litter = [...tree.keys()].filter((path) => /\.(part|resume|lock)$/.test(path));
   return [
     ...(ended.exitCode === 0 ? [] : [`the rerun ended with ${ended.exitCode}: ${ended.stderr}`]),
-    ...(verified.exitCode === 0 && verified.stdout.length === 0
+    ...(isSound(verified.exitCode, verified.stdout.toString())
       ? []
       : [`verify: ${verified.exitCode}: ${verified.stdout}`]),
     ...missing.map((name) => `the rerun left out ${name}`),

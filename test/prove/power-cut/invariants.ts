@@ -74,6 +74,11 @@ function lostFrom(path: string, before: Buffer, now: Buffer = Buffer.alloc(0)): 
   );
 }
 
+/** Whether `verify` finds nothing but lines that the power cut has torn: a checksum file is only ever appended to. */
+export function isSound(exitCode: number | undefined, stdout: string): boolean {
+  return exitCode === 0 ? stdout === '' : exitCode === 9 && /^(damaged\t.*\n)+$/.test(stdout);
+}
+
 /** Lines about an old version may stand beside a new one. */
 function mayDiffer({ versions, old }: Expectation): boolean {
   return versions.length > 1 || old.size > 0;

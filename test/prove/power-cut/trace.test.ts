@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vites
 import { NODE, run, workplace } from '../../cli/program.ts';
 import { container, obstacle } from '../container.ts';
 import { dice } from './crash-state.ts';
-import { faultsOf } from './invariants.ts';
+import { faultsOf, isSound } from './invariants.ts';
 import { environment, rebooted, rebuild, type Scenario, treeAt } from './scenario.ts';
 import { BATCH_ALONE, KILLED, SCENARIOS } from './scenarios.ts';
 import { expectationOf, type Stage, type State, search } from './search.ts';
@@ -49,7 +49,7 @@ async function rerun(state: State, scenario: Scenario, { place, bin, service }: 
   }
   if (last.includes('--checksums')) {
     const { exitCode, stdout, stderr } = await go([NODE, bin, 'verify', 'out']);
-    if (exitCode !== 0 || stdout.length > 0) faults.push(`verify: ${exitCode} ${stdout}${stderr}`);
+    if (!isSound(exitCode, stdout.toString())) faults.push(`verify: ${exitCode} ${stdout}${stderr}`);
   }
   const tree = await treeAt(place.path);
   const expectation = expectationOf(scenario, { place, bin, service });
