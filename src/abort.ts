@@ -43,7 +43,10 @@ export async function orAbort<T>(promise: Promise<T>, signal: AbortSignal): Prom
   }
 }
 
-/** Waits; throws the signal's reason as soon as it aborts. */
+/** Waits so many milliseconds; throws the signal's reason as soon as it aborts. */
+export type Sleep = (ms: number, signal: AbortSignal) => Promise<void>;
+
+/** The real one, for the World alone: everybody else is handed theirs. */
 export async function sleep(ms: number, signal: AbortSignal): Promise<void> {
   for (let left = ms; left > 0; left -= LONGEST_TIMER_MS) await nap(Math.min(left, LONGEST_TIMER_MS), signal);
   signal.throwIfAborted();

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
+import { type Sleep, sleep } from './abort.ts';
 import { errnoOf, FilingsError } from './errors.ts';
 import { Secrets } from './secrets.ts';
 
@@ -48,6 +49,7 @@ export interface World {
   readonly now: () => number;
   /** Milliseconds of a clock that never steps. */
   readonly monotonic: () => number;
+  readonly sleep: Sleep;
   /** Uniform in [0, 1). */
   readonly random: () => number;
   /** Aborted by the first SIGINT, SIGTERM or SIGHUP; the reason is a FilingsError `interrupted`. */
@@ -104,6 +106,7 @@ export function systemWorld(root: string): World {
     },
     now: Date.now,
     monotonic,
+    sleep,
     random: Math.random,
     ...interruptions(),
     onSuspend,

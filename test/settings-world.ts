@@ -2,6 +2,7 @@ import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { PassThrough } from 'node:stream';
+import { sleep } from '../src/abort.ts';
 import { Secrets } from '../src/secrets.ts';
 import type { World } from '../src/world.ts';
 
@@ -21,6 +22,7 @@ export function worldOf(given: Partial<World> = {}): World {
     stderr: new PassThrough(),
     now: Date.now,
     monotonic: () => performance.now(),
+    sleep,
     random: Math.random,
     interrupt: new AbortController().signal,
     onSuspend: () => () => {},

@@ -1,4 +1,4 @@
-import { sleep } from '../abort.ts';
+import type { Sleep } from '../abort.ts';
 import type { FilingsError } from '../errors.ts';
 import type { Report } from '../stdio/report-file.ts';
 import type { Outcome } from '../transfer/outcome.ts';
@@ -24,6 +24,7 @@ export interface Outputs {
 export interface RecorderOptions {
   /** Milliseconds since the epoch. */
   readonly now: () => number;
+  readonly sleep: Sleep;
   /** Free of secrets, as are `redact`'s texts. */
   readonly errorOf: ErrorOf;
   readonly redact: (text: string) => string;
@@ -131,7 +132,7 @@ export class Recorder {
     this.#lines += `${line(this.#now(), this.#options.errorOf)}\n`;
     if (this.#isTimed) return;
     this.#isTimed = true;
-    const late = sleep(APPENDED_WITHIN_MS, this.#noMoreTimers.signal).then(() => {
+    const late = this.#options.sleep(APPENDED_WITHIN_MS, this.#noMoreTimers.signal).then(() => {
       this.#isTimed = false;
       return this.flush();
     });

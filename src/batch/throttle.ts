@@ -1,5 +1,5 @@
-import { sleep } from '../abort.ts';
 import type { Watcher } from '../transfer/transfer.ts';
+import type { World } from '../world.ts';
 import type { Limits } from './limits.ts';
 
 /** So much may go at once after a pause: a quarter of a second's worth. */
@@ -8,22 +8,21 @@ const BURST_SECONDS = 0.25;
 /** One bandwidth for all jobs together: `--limit-rate`. Whoever has moved bytes waits until they were due. */
 export class Throttle {
   readonly #bytesPerMs: number;
-  readonly #now: () => number;
+  readonly #clock: Pick<World, 'monotonic' | 'sleep'>;
   /** Until when the bytes that were moved use up the bandwidth. */
   #usedUntil = Number.NEGATIVE_INFINITY;
 
-  /** `now`: milliseconds of a clock that never steps. */
-  constructor(bytesPerSecond: number, now: () => number) {
+  constructor(bytesPerSecond: number, clock: Pick<World, 'monotonic' | 'sleep'>) {
     this.#bytesPerMs = bytesPerSecond / 1000;
-    this.#now = now;
+    this.#clock = clock;
   }
 
   /** Waits as long as these bytes take at the rate, behind those of other jobs. Throws the signal's reason. */
   async moved(bytes: number, signal: AbortSignal): Promise<void> {
-    const now = this.#now();
+    const now = this.#clock.monotonic();
     const from = Math.max(this.#usedUntil, now - BURST_SECONDS * 1000);
     this.#usedUntil = from + bytes / this.#bytesPerMs;
-    await sleep(this.#usedUntil - now, signal);
+    await this.#clock.sleep(this.#usedUntil - now, signal);
   }
 }
 

@@ -1,4 +1,4 @@
-import { sleep } from '../abort.ts';
+import type { Sleep } from '../abort.ts';
 import { FilingsError } from '../errors.ts';
 import { laxDate } from './date.ts';
 
@@ -23,20 +23,22 @@ export function isRetriedStatus(status: number): boolean {
 export class RateLimiter {
   readonly #intervalMs: number;
   readonly #monotonic: () => number;
+  readonly #sleep: Sleep;
   #next = 0;
   #pausedUntil = 0;
   #stopped: { readonly reason: unknown } | undefined;
 
   /** `ratePerSecond` undefined: no limit. */
-  constructor(ratePerSecond: number | undefined, monotonic: () => number) {
+  constructor(ratePerSecond: number | undefined, { monotonic, sleep }: Pick<RetryPolicy, 'monotonic' | 'sleep'>) {
     this.#intervalMs = ratePerSecond === undefined ? 0 : 1000 / ratePerSecond;
     this.#monotonic = monotonic;
+    this.#sleep = sleep;
   }
 
   /** Waits until this request may go out, in the order of asking. Throws what it was stopped for, the signal's reason. */
   async acquire(signal: AbortSignal): Promise<void> {
     for (let opens = this.#reserve(); ; opens = this.#reserve()) {
-      await sleep(opens - this.#monotonic(), signal);
+      await this.#sleep(opens - this.#monotonic(), signal);
       if (this.#stopped) throw this.#stopped.reason;
       // A pause that began meanwhile holds for this one too.
       if (this.#pausedUntil <= opens) return;
@@ -68,6 +70,7 @@ export interface RetryPolicy {
   readonly limiter: RateLimiter;
   readonly monotonic: () => number;
   readonly now: () => number;
+  readonly sleep: Sleep;
   /** Uniform in [0, 1). */
   readonly random: () => number;
 }
@@ -121,7 +124,7 @@ export async function retry<T>(
       const { waitMs } = decision;
       onRetry?.({ error, waitMs, asked: askedMs !== undefined, retry: failures, retries: policy.retries });
       // Our own back-off is this file's alone; what the service asks for, every job keeps (RateLimiter).
-      await sleep(waitMs, signal);
+      await policy.sleep(waitMs, signal);
     }
   }
 }

@@ -1,4 +1,3 @@
-import { sleep } from '../abort.ts';
 import { FilingsError } from '../errors.ts';
 import type { World } from '../world.ts';
 import { algorithmFault, findAlgorithm } from './algorithms.ts';
@@ -26,7 +25,7 @@ export interface Minter {
   readonly warning: string | undefined;
 }
 
-type MinterWorld = Pick<World, 'env' | 'uid' | 'interrupt' | 'secrets' | 'now'>;
+type MinterWorld = Pick<World, 'env' | 'uid' | 'interrupt' | 'secrets' | 'now' | 'sleep'>;
 
 export const DEFAULT_LIFETIME_SECONDS = 300;
 /** A token with less left than this, or than half its lifetime, is replaced: a request takes time to arrive. Milliseconds. */
@@ -65,7 +64,7 @@ export async function createMinter(recipe: TokenRecipe, world: MinterWorld): Pro
     const left = millisecondsLeft(token, world);
     if (left >= MOMENT_MS) return token;
     // The shortest lifetime, late in a second: the next second's token lasts longer.
-    await sleep(Math.max(left, 0), world.interrupt);
+    await world.sleep(Math.max(left, 0), world.interrupt);
     return mint();
   };
 

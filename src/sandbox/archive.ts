@@ -1,9 +1,11 @@
 import { type BigIntStats, constants } from 'node:fs';
 import { type FileHandle, lstat, open, readdir, realpath, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { systemReason } from '../disk/system-reason.ts';
 import { errnoOf, FilingsError } from '../errors.ts';
+import type { World } from '../world.ts';
+
+type Clock = Pick<World, 'now' | 'sleep'>;
 
 /** Files laid out as DIRECTORY/ACCESSION/FILE. Links below DIRECTORY are not followed, hidden files not served. */
 export interface Archive {
@@ -30,6 +32,7 @@ export interface ServedFile {
 const ABSENT = ['ENOENT', 'ENOTDIR', 'ELOOP', 'ENAMETOOLONG'];
 /** Above the granularity of the file systems' clocks. */
 const CLOCK_TICK_MS = 20;
+const NEVER = new AbortController().signal;
 const CHUNK_BYTES = 256 * 1024;
 // Without O_NONBLOCK, opening a FIFO waits for its writer.
 const READ_ONLY = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
@@ -40,10 +43,10 @@ export function isFileName(name: string): boolean {
 }
 
 /**
- * Opens the archive at an absolute path. `now`: milliseconds since the epoch.
+ * Opens the archive at an absolute path.
  * Throws a FilingsError `usage` when it is no directory, `local_io` when it can't be looked at.
  */
-export async function openArchive(directory: string, now: () => number): Promise<Archive> {
+export async function openArchive(directory: string, clock: Clock): Promise<Archive> {
   const root = await rootOf(directory);
   return {
     async list(accession) {
@@ -62,7 +65,7 @@ export async function openArchive(directory: string, now: () => number): Promise
       const filing = join(root, accession);
       if (!isServed(name) || !(await isRealDirectory(filing))) return undefined;
       const handle = await orAbsent(open(join(filing, name), READ_ONLY));
-      return handle && servedFile(handle, now);
+      return handle && servedFile(handle, clock);
     },
   };
 }
@@ -92,9 +95,9 @@ async function isRealDirectory(path: string): Promise<boolean> {
 }
 
 /** Takes over the handle; throws when it is of no regular file. */
-async function servedFile(handle: FileHandle, now: () => number): Promise<ServedFile> {
+async function servedFile(handle: FileHandle, clock: Clock): Promise<ServedFile> {
   try {
-    const stats = await settledStats(handle, now);
+    const stats = await settledStats(handle, clock);
     if (!stats.isFile()) throw new Error('it is not a regular file');
     const { ino, size, mtimeNs, ctimeNs } = stats;
     return {
@@ -111,11 +114,11 @@ async function servedFile(handle: FileHandle, now: () => number): Promise<Served
 }
 
 /** Two changes within one tick of the clock could not be told apart, and the ETag would not be strong: it waits one out. */
-async function settledStats(handle: FileHandle, now: () => number): Promise<BigIntStats> {
+async function settledStats(handle: FileHandle, { now, sleep }: Clock): Promise<BigIntStats> {
   const stats = await handle.stat({ bigint: true });
   const age = now() - Number(stats.ctimeMs);
   if (age < 0 || age >= CLOCK_TICK_MS) return stats;
-  await sleep(CLOCK_TICK_MS);
+  await sleep(CLOCK_TICK_MS, NEVER);
   return handle.stat({ bigint: true });
 }
 

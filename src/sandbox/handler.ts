@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { sleep } from '../abort.ts';
+import type { Sleep } from '../abort.ts';
 import { isLoopback } from '../http/loopback.ts';
 import { Secrets } from '../secrets.ts';
 import type { Archive } from './archive.ts';
@@ -13,6 +13,7 @@ import { route } from './routes.ts';
 export interface HandlerOptions extends GateRules {
   /** The address or name that is listened on. */
   readonly host: string;
+  readonly sleep: Sleep;
   /** Delays each reply, in milliseconds. */
   readonly latencyMs?: number;
   readonly rateLimit?: RateLimit;
@@ -34,7 +35,7 @@ interface Arrival {
 
 /** Makes the handler of every request; `closing` cuts its delays short. */
 export function createHandler(archive: Archive, options: HandlerOptions, closing: AbortSignal): Handler {
-  const { now, latencyMs = 0, log } = options;
+  const { now, sleep, latencyMs = 0, log } = options;
   const decide = createDecision(archive, options);
   const secrets = new Secrets();
   secrets.add(options.apiKey);

@@ -1,4 +1,4 @@
-import { sleep } from '../abort.ts';
+import type { Sleep } from '../abort.ts';
 import { errorAbout, type Subject } from '../errors.ts';
 import type { Answer } from '../http/request.ts';
 
@@ -43,6 +43,7 @@ class Gathered {
 /** What can be had of an error's body: at most 1 MiB, at most for some seconds; whatever ends it early only shortens it. */
 export async function gatherErrorBody(
   answer: Answer,
+  sleep: Sleep,
   signal: AbortSignal,
 ): Promise<{ body: Buffer; truncated: boolean }> {
   const gathered = new Gathered();

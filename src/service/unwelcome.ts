@@ -20,7 +20,7 @@ export class Unwelcome {
   /** What such an answer means (`retryable`, `retryAt` and `retryDue` set). Throws the signal's reason. */
   async errorFrom(answer: ServiceAnswer, subject: Subject, signal: AbortSignal): Promise<FilingsError> {
     const asked = this.#askedToWait(answer);
-    const { body, truncated } = await gatherErrorBody(answer, signal);
+    const { body, truncated } = await gatherErrorBody(answer, this.#options.retry.sleep, signal);
     this.#options.meter?.came(body.length);
     const unwelcome: UnwelcomeAnswer = {
       status: answer.status,

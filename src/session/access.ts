@@ -80,6 +80,7 @@ async function openSandbox(world: World): Promise<Access> {
     apiKey: key,
     jwtKeys: [],
     now: world.now,
+    sleep: world.sleep,
     background: true,
   });
   const credentials = {

@@ -63,11 +63,19 @@ export async function openSession(
     throw error;
   });
   const connections = new Connections({ env, connectTimeout: settings.connectTimeout, monotonic });
-  const limiter = new RateLimiter(settings.rate, monotonic);
+  const limiter = new RateLimiter(settings.rate, world);
   const client = new ServiceClient({
     ...access,
     connections,
-    retry: { retries: settings.retries, maxRetryAfterMs: settings.maxRetryAfter, limiter, monotonic, now, random },
+    retry: {
+      retries: settings.retries,
+      maxRetryAfterMs: settings.maxRetryAfter,
+      limiter,
+      monotonic,
+      now,
+      random,
+      sleep: world.sleep,
+    },
     userAgent: `filings/${world.version}`,
     idleTimeout: settings.idleTimeout,
     meter,

@@ -3,8 +3,9 @@ import { open, readlink, realpath } from 'node:fs/promises';
 import { Socket } from 'node:net';
 import { basename, dirname, join, resolve } from 'node:path';
 import type { Writable } from 'node:stream';
+import { isatty, WriteStream } from 'node:tty';
 import { promisify } from 'node:util';
-import { sleep } from '../abort.ts';
+import type { Sleep } from '../abort.ts';
 import { Appender } from '../disk/appender.ts';
 import { diskFailure } from '../disk/failure.ts';
 import { errnoOf, FilingsError } from '../errors.ts';
@@ -68,15 +69,17 @@ export async function lineAppender(path: string): Promise<ByteWriter> {
 }
 
 /** A writer for a device or a FIFO; waits for a FIFO's reader. */
-export async function pathWriter(path: string, signal: AbortSignal): Promise<ByteWriter> {
-  const fd = await openWhenRead(path, signal);
+export async function pathWriter(path: string, sleep: Sleep, signal: AbortSignal): Promise<ByteWriter> {
+  const fd = await openWhenRead(path, sleep, signal);
   if (fstatSync(fd).isFIFO()) return pipeWriter(new Socket({ fd, readable: false, writable: true }), path);
+  // Opened not to block, a terminal may be slower than we are.
+  if (isatty(fd)) return pipeWriter(new WriteStream(fd), path);
   const writer = descriptorWriter(fd, path);
   return { write: writer.write, end: () => closeFd(fd) };
 }
 
 /** Opening a FIFO that nobody reads would hold a thread of the pool: it is tried without waiting, again and again. */
-async function openWhenRead(path: string, signal: AbortSignal): Promise<number> {
+async function openWhenRead(path: string, sleep: Sleep, signal: AbortSignal): Promise<number> {
   for (;;) {
     try {
       return await openAt(path, constants.O_WRONLY | constants.O_NONBLOCK);

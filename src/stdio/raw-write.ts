@@ -1,16 +1,12 @@
 import { fstatSync, writev } from 'node:fs';
 import type { Writable } from 'node:stream';
 import { promisify } from 'node:util';
-import { sleep } from '../abort.ts';
 import { behind, forOneCall } from '../disk/chunks.ts';
-import { errnoOf } from '../errors.ts';
 import type { OutputStream } from '../world.ts';
 
 // How bytes go out. Errors are the system's own, or the signal's reason.
 
 const writevTo = promisify(writev);
-/** How often a terminal that is slower than we are is tried again. */
-const RETRY_MS = 50;
 
 /**
  * Whether a stream is a file, or a device that is no terminal: it is written to by its descriptor, since Node's own
@@ -27,14 +23,8 @@ export function isPlain(stream: OutputStream): stream is OutputStream & { readon
 export async function writeToDescriptor(fd: number, chunks: readonly Buffer[], signal: AbortSignal): Promise<void> {
   for (let rest = chunks; rest.length > 0; ) {
     signal.throwIfAborted();
-    try {
-      const { bytesWritten } = await writevTo(fd, forOneCall(rest));
-      rest = behind(rest, bytesWritten);
-    } catch (error) {
-      // A terminal that was told not to block and is slower than we are.
-      if (errnoOf(error) !== 'EAGAIN') throw error;
-      await sleep(RETRY_MS, signal);
-    }
+    const { bytesWritten } = await writevTo(fd, forOneCall(rest));
+    rest = behind(rest, bytesWritten);
   }
 }
 

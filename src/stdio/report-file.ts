@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import type { Sleep } from '../abort.ts';
 import { FilingsError } from '../errors.ts';
 import type { World } from '../world.ts';
 import { type ByteWriter, isStreamPath, lineAppender, pathWriter, stdoutWriter } from './byte-writer.ts';
@@ -19,18 +20,18 @@ export interface Report {
  */
 export async function openReport(
   path: string,
-  { cwd, stdout }: Pick<World, 'cwd' | 'stdout'>,
+  { cwd, stdout, sleep }: Pick<World, 'cwd' | 'stdout' | 'sleep'>,
   signal: AbortSignal,
 ): Promise<Report> {
-  const writer = path === '-' ? stdoutWriter(stdout) : await guarded(() => openAt(resolve(cwd, path), signal));
+  const writer = path === '-' ? stdoutWriter(stdout) : await guarded(() => openAt(resolve(cwd, path), sleep, signal));
   return {
     write: (line) => guarded(() => tell(writer, Buffer.from(`${line}\n`), signal)),
     close: () => writer.end(),
   };
 }
 
-async function openAt(path: string, signal: AbortSignal): Promise<ByteWriter> {
-  return (await isStreamPath(path)) ? pathWriter(path, signal) : lineAppender(path);
+async function openAt(path: string, sleep: Sleep, signal: AbortSignal): Promise<ByteWriter> {
+  return (await isStreamPath(path)) ? pathWriter(path, sleep, signal) : lineAppender(path);
 }
 
 async function tell(writer: ByteWriter, line: Buffer, signal: AbortSignal): Promise<void> {

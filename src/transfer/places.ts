@@ -1,4 +1,5 @@
 import { basename, dirname } from 'node:path';
+import type { Sleep } from '../abort.ts';
 import { Directory } from '../disk/directory.ts';
 import { Leftovers, type Run } from './part/leftovers.ts';
 import { ownerOf, processAt } from './part/owner.ts';
@@ -17,6 +18,7 @@ export interface Tenant {
   readonly monotonic: () => number;
   /** Uniform in [0, 1). */
   readonly random: () => number;
+  readonly sleep: Sleep;
 }
 
 /** A directory that is written to, and what earlier runs left in it. */
@@ -49,10 +51,10 @@ export class Places {
   #turnedAt: number;
 
   constructor(tenant: Tenant) {
-    const { hostname, pid, platform, uid, isRunning, now, random, monotonic } = tenant;
+    const { hostname, pid, platform, uid, isRunning, now, random, sleep, monotonic } = tenant;
     this.#tenant = tenant;
     const self = ownerOf(pid, hostname, platform);
-    this.#run = { self, uid, now, random, processAt: (other) => processAt(other, platform, isRunning) };
+    this.#run = { self, uid, now, random, sleep, processAt: (other) => processAt(other, platform, isRunning) };
     this.#turnedAt = monotonic();
   }
 

@@ -2,6 +2,7 @@ import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { sleep } from '../../src/abort.ts';
 import { loadSecret, loadVerificationKey } from '../../src/jwt/keys.ts';
 import { createMinter, type TokenRecipe } from '../../src/jwt/minter.ts';
 import { verifyToken } from '../../src/jwt/verify.ts';
@@ -21,7 +22,7 @@ async function minterOf(recipe: Omit<TokenRecipe, 'keyFile' | 'secretFile'>, byt
   const clock = { ms: NOW * 1000 };
   const secrets = new Secrets();
   const interrupt = new AbortController();
-  const world = { env: {}, uid: process.geteuid?.(), interrupt: interrupt.signal, secrets, now: () => clock.ms };
+  const world = { env: {}, uid: process.geteuid?.(), interrupt: interrupt.signal, secrets, now: () => clock.ms, sleep };
   const source = bytes.includes('BEGIN') ? { keyFile: file } : { secretFile: file };
   const minter = await createMinter({ ...recipe, ...source }, world);
   return { minter, clock, secrets, file, interrupt };

@@ -3,6 +3,7 @@ import { Agent, type IncomingHttpHeaders, request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { onTestFinished } from 'vitest';
+import { sleep } from '../../src/abort.ts';
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/server.ts';
 
 export const KEY = 'kä y/+%?&=1';
@@ -30,7 +31,7 @@ export async function sandbox(files: Files = {}, options: Partial<SandboxOptions
   for (const [path, content] of Object.entries(files)) await put(directory, path, content);
   const lines: string[] = [];
   const log = (line: string) => lines.push(line);
-  const defaults = { directory, host: '127.0.0.1', port: 0, apiKey: KEY, jwtKeys: [], now: Date.now, log };
+  const defaults = { directory, host: '127.0.0.1', port: 0, apiKey: KEY, jwtKeys: [], now: Date.now, sleep, log };
   const running = await startSandbox({ ...defaults, ...options });
   onTestFinished(() => running.close());
   const agent = new Agent({ keepAlive: true });

@@ -4,6 +4,7 @@ import { get } from 'node:http';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { sleep } from '../../src/abort.ts';
 import { startSandbox } from '../../src/sandbox/server.ts';
 import { ACCESSION, download, json, KEY, sandbox } from './sandbox-fixture.ts';
 
@@ -179,7 +180,7 @@ describe('close', () => {
 });
 
 describe('start', () => {
-  const options = { host: '127.0.0.1', port: 0, apiKey: KEY, jwtKeys: [], now: Date.now };
+  const options = { host: '127.0.0.1', port: 0, apiKey: KEY, jwtKeys: [], now: Date.now, sleep };
 
   it('refuses what is no directory, and a port in use', async () => {
     const running = await sandbox(FILES);

@@ -5,6 +5,7 @@ import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
+import { sleep } from '../../src/abort.ts';
 import { errnoOf } from '../../src/errors.ts';
 import { Connections } from '../../src/http/connections.ts';
 import { RateLimiter } from '../../src/http/retry.ts';
@@ -72,10 +73,11 @@ export async function startRun(url: string, options: RunOptions = {}): Promise<R
     retry: {
       retries: options.retries ?? 0,
       maxRetryAfterMs: options.maxRetryAfterMs ?? 300_000,
-      limiter: new RateLimiter(undefined, monotonic),
+      limiter: new RateLimiter(undefined, { monotonic, sleep }),
       monotonic,
       now: Date.now,
       random: () => 0,
+      sleep,
     },
     userAgent: 'test',
     idleTimeout: options.idleTimeout ?? 20_000,
@@ -123,7 +125,7 @@ export async function startRun(url: string, options: RunOptions = {}): Promise<R
 export function tenant({ hostname = 'test', pid = process.pid, now = Date.now }: RunOptions = {}) {
   const { platform, geteuid } = process;
   const monotonic = () => performance.now();
-  return { hostname, pid, platform, uid: geteuid?.(), isRunning, now, monotonic, random: Math.random };
+  return { hostname, pid, platform, uid: geteuid?.(), isRunning, now, monotonic, random: Math.random, sleep };
 }
 
 /** As the world tells it. */

@@ -27,7 +27,7 @@ export async function openOutputs(
   world: World,
 ): Promise<RunOutputs> {
   const { dryRun, failed: failedPath } = order.options;
-  const { secrets, now } = world;
+  const { secrets, now, sleep } = world;
   let report: Report | undefined;
   let done: DoneList | undefined;
   const closeAll = async () => {
@@ -44,6 +44,7 @@ export async function openOutputs(
       { report, failed, done: dryRun ? undefined : done },
       {
         now,
+        sleep,
         errorOf: (error) => errorObject(error, secrets),
         redact: (text) => secrets.redact(text),
         beforeDone: async () => checksums?.flush(),

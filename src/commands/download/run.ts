@@ -197,7 +197,7 @@ async function downloadingOf(
     fetching: { client: session.client, places, listedSizes: { ignored: false }, monotonic },
     checksums,
     limits,
-    throttle: limitRate === undefined ? undefined : new Throttle(limitRate, monotonic),
+    throttle: limitRate === undefined ? undefined : new Throttle(limitRate, world),
     progress: session.progress,
     counts,
     dryRun,
@@ -214,5 +214,5 @@ async function streamFor({ output, options }: Order, world: World): Promise<Stre
   if (output === '-' || (await descriptorAt(path)) === 1) {
     return { open: async () => stdoutWriter(world.stdout), sha256, spoolIn };
   }
-  return (await isStreamPath(path)) ? { open: (signal) => pathWriter(path, signal), sha256 } : undefined;
+  return (await isStreamPath(path)) ? { open: (signal) => pathWriter(path, world.sleep, signal), sha256 } : undefined;
 }

@@ -46,6 +46,7 @@ export async function run({ args, options, flags }: Invocation<typeof OPTIONS>, 
     latencyMs,
     ...(rateLimit && { rateLimit }),
     now: world.now,
+    sleep: world.sleep,
     log: (line) => tell('log', line),
   });
   try {

@@ -74,7 +74,7 @@ function knownLine(
   const percent = total === 0 ? 100 : Math.min(100, Math.floor((bytes * 100) / total));
   const full = Math.floor((percent * (rest - columns - GAP.length - 2)) / 100);
   const shown: Readonly<Record<Field, string>> = {
-    bar: `[${'='.repeat(Math.max(0, full))}`.padEnd(rest - columns - GAP.length - 1) + ']',
+    bar: `[${'='.repeat(Math.max(0, full)).padEnd(rest - columns - GAP.length - 2)}]`,
     percent: `${percent}%`.padStart(COLUMNS.percent),
     amount: `${humanBytes(bytes)} of ${humanBytes(total)}`.padStart(COLUMNS.amount),
     speed: speed(rate),

@@ -1,6 +1,5 @@
 import { constants, read, type Stats } from 'node:fs';
 import { promisify } from 'node:util';
-import { sleep } from '../../abort.ts';
 import type { Directory } from '../../disk/directory.ts';
 import { twinKey } from '../../disk/file-name.ts';
 import { closeFile, openPlain } from '../../disk/plain-file.ts';
@@ -70,7 +69,7 @@ async function placeUnderLock(part: OwnPart, signal: AbortSignal): Promise<boole
   const { disk } = directory;
   const mine = partName(stemOf(final), run.self, id, 'lock');
   for (;;) {
-    while ((await rivalsOf(part, mine)).length > 0) await sleep(POLL_MS, signal);
+    while ((await rivalsOf(part, mine)).length > 0) await part.run.sleep(POLL_MS, signal);
     await disk.close(await disk.create(directory.entry(mine), 0o600));
     try {
       if (!(await prevails(part, mine, signal))) continue;
@@ -92,7 +91,7 @@ async function prevails(part: OwnPart, mine: string, signal: AbortSignal): Promi
     const rivals = await rivalsOf(part, mine);
     if (rivals.length === 0) return true;
     if (rivals.some((rival) => rival < mine)) return false;
-    await sleep(POLL_MS, signal);
+    await part.run.sleep(POLL_MS, signal);
   }
 }
 

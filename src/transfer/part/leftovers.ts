@@ -1,4 +1,5 @@
 import { constants } from 'node:fs';
+import type { Sleep } from '../../abort.ts';
 import type { Directory } from '../../disk/directory.ts';
 import { closeFile, openOwn } from '../../disk/plain-file.ts';
 import { type Owner, type RunningProcess, stateOf } from './owner.ts';
@@ -18,6 +19,7 @@ export interface Run {
   readonly now: () => number;
   /** Uniform in [0, 1). */
   readonly random: () => number;
+  readonly sleep: Sleep;
 }
 
 /** A part of a run that has ended, which is this run's by now. */

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
+import { sleep } from '../../../src/abort.ts';
 import { openArchive } from '../../../src/sandbox/archive.ts';
 import { createHandler } from '../../../src/sandbox/handler.ts';
 import { certificatePath, tlsWith } from '../../servers/certificates.ts';
@@ -16,8 +17,8 @@ export interface ExampleService {
 /** Starts it over a directory of filings. */
 export async function startExampleService(directory: string, apiKey: string): Promise<ExampleService> {
   const closing = new AbortController();
-  const options = { host: 'api.example.com', apiKey, jwtKeys: [], now: Date.now };
-  const handle = createHandler(await openArchive(directory, Date.now), options, closing.signal);
+  const options = { host: 'api.example.com', apiKey, jwtKeys: [], now: Date.now, sleep };
+  const handle = createHandler(await openArchive(directory, options), options, closing.signal);
   const server = createServer(tlsWith('api-example'), (request, response) => void handle(request, response));
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');

@@ -2,6 +2,7 @@ import { existsSync, readdirSync } from 'node:fs';
 import { chmod, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { sleep } from '../../../src/abort.ts';
 import { startSandbox } from '../../../src/sandbox/server.ts';
 import { BIN, type Ended, NODE, run } from '../../cli/program.ts';
 import type { CronJob } from './crontab.ts';
@@ -72,7 +73,7 @@ export async function newHome(): Promise<Home> {
 
 function startService() {
   const options = { directory: samples, host: '127.0.0.1', port: 0, apiKey: KEY, jwtKeys: [] };
-  return startSandbox({ ...options, now: Date.now, log: () => {} });
+  return startSandbox({ ...options, now: Date.now, sleep, log: () => {} });
 }
 
 /** Stands for cron's PATH, /usr/bin:/bin, where Node is not: wherever it is on this machine, many have it elsewhere. */
