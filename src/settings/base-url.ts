@@ -9,34 +9,19 @@ import type { Settings } from './settings.ts';
  * @throws FilingsError `usage` or `config`
  */
 export function parseBaseUrl(text: string, source: ValueSource): URL {
-  const refuse = (why: string, hint = 'write it like https://api.example.com') =>
-    new FilingsError(source.code, `${source.name}: ${why}`, { hint });
+  const refuse = (why: string) =>
+    new FilingsError(source.code, `${source.name}: ${why}`, { hint: 'write it like https://api.example.com' });
   // WHATWG parsing drops line breaks and takes backslashes for slashes: what would be asked is not what was written.
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is refused
   if (/[\s\\\u0000-\u001f\u007f]/.test(text)) throw refuse('must be a URL without blanks and backslashes');
   if (!/^https?:\/\/./i.test(text) || !URL.canParse(text)) {
-    const whole = withScheme(text);
-    throw refuse('must be an http or https URL', whole && `write it with its scheme: ${inPlace(source, whole)}`);
+    throw refuse('must be an http or https URL');
   }
   const url = new URL(text);
   if (url.username !== '' || url.password !== '') throw refuse('must not hold a user or a password');
   if (text.includes('?') || text.includes('#')) throw refuse('must not have a query or a fragment');
   url.pathname = `${withoutSlashes(withoutSlashes(url.pathname).replace(/\/v1$/, ''))}/`;
   return url;
-}
-
-/** The URL that a host's name was meant for; undefined for what may be anything, a secret too. */
-function withScheme(text: string): string | undefined {
-  const [, host = '', label = ''] =
-    /^((?:[a-z\d-]{1,63}\.)+([a-z]{2,24}|\d{1,3})|localhost)(?::\d{1,5})?(?:\/[\w./-]*)?$/i.exec(text) ?? [];
-  if (host === '' || (/\d/.test(label) && !/^[\d.]+$/.test(host))) return undefined;
-  return `${isLoopback(host) ? 'http' : 'https'}://${text}`;
-}
-
-/** A value where it was given, as it can be pasted. */
-function inPlace({ name }: ValueSource, value: string): string {
-  if (name.startsWith('--')) return `${name} ${value}`;
-  return /^[A-Z_]+$/.test(name) ? `${name}=${value}` : value;
 }
 
 /** Without the slashes at its end; of a run that ends elsewhere only the first is tried. */

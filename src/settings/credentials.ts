@@ -40,11 +40,6 @@ function commandOf(given: Given): readonly string[] {
   const argv = given.value as readonly string[];
   const [program = '', ...args] = argv;
   if (program === '') throw valueError(sourceOf(given), 'must begin with a program', program);
-  const nul = argv.findIndex((word) => word.includes('\0'));
-  if (nul >= 0) {
-    const source = sourceOf(given);
-    throw valueError({ ...source, name: `${source.name}.${nul}` }, 'must not hold a NUL character');
-  }
   return [program.includes('/') ? absolute(program, given) : program, ...args];
 }
 

@@ -185,16 +185,15 @@ describe('the config file', () => {
     expect((await resolved({}, { apiKeyFile: 'key' })).settings.key).toMatchObject({ kind: 'file', path: '/cwd/key' });
   });
 
-  test.each<[readonly string[], string]>([
-    [['pass', 'a\0b'], 'apiKeyCommand.1: must not hold a NUL character'],
-    [['pa\0ss'], 'apiKeyCommand.0: must not hold a NUL character'],
-    [[''], 'apiKeyCommand: must begin with a program, and is empty'],
-  ])('a command of %j is refused', async (apiKeyCommand, message) => {
-    await expect(resolved({ apiKeyCommand })).rejects.toMatchObject({
-      code: 'config',
-      message: `${join(folder.path, 'config.json')}: ${message}`,
-    });
-  });
+  test.each<[readonly string[], string]>([[[''], 'apiKeyCommand: must begin with a program, and is empty']])(
+    'a command of %j is refused',
+    async (apiKeyCommand, message) => {
+      await expect(resolved({ apiKeyCommand })).rejects.toMatchObject({
+        code: 'config',
+        message: `${join(folder.path, 'config.json')}: ${message}`,
+      });
+    },
+  );
 
   test.each([
     [{ apiKey: 'secret' }, 0o640],

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { chown, readFile, rm } from 'node:fs/promises';
+import { chown, readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { promisify } from 'node:util';
@@ -170,21 +170,9 @@ describe('from a command', () => {
     [['no-such-program-here'], 'no-such-program-here: no such program'],
     [['/'], '/: cannot be run'],
     [['head', '-c', '100000', '/dev/zero'], 'head: wrote more than a key'],
+    [['echo', 'a\0b'], 'echo: cannot be run'],
   ])('%j is told about', async (argv, message) => {
     await expect(run(argv)).rejects.toMatchObject({ code: 'config', message: expect.stringContaining(message) });
-  });
-
-  test.each([
-    ['a program that runs on', ['sh', '-c', `echo $$ > "$0"; echo ${CANARY}; exec sleep 600`]],
-    [
-      'a program that does not mind SIGTERM',
-      ['sh', '-c', `trap "" TERM; echo $$ > "$0"; echo ${CANARY}; while :; do sleep 1; done`],
-    ],
-  ])('%s is ended once its first line is there', async (_, argv) => {
-    const pidFile = join(folder.path, 'runs-on');
-    await rm(pidFile, { force: true });
-    expect(await run([...argv, pidFile])).toBe(CANARY);
-    await expect.poll(async () => isRunning(await pidIn(pidFile)), { timeout: 60_000 }).toBe(false);
   });
 
   test('whoever else holds its stdout is not waited for', async () => {
