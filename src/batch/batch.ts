@@ -15,8 +15,11 @@ const TURN_MS = 10;
 /** So long a run that was stopped counts what is left of its input. */
 const COUNTING_MS = 2000;
 
-/** What a look at a file's final name says: how it has ended, or what is to be done. */
-export type Look = Outcome | 'missing' | 'compare' | 'skip';
+/**
+ * What a look at a file's final name says: how it has ended, or what is to be done. A `quick-skip` is waited for: what is
+ * learned of its directory then does for the next files.
+ */
+export type Look = Outcome | 'missing' | 'compare' | 'skip' | 'quick-skip';
 
 export interface BatchOptions {
   readonly input: AsyncIterable<readonly Selected[]>;
@@ -129,6 +132,7 @@ export class Batch {
     if (item.kind !== 'file') return void this.#ended(item);
     const look = this.#options.look(item);
     if (typeof look === 'object') return void this.#ended(item, look);
+    if (look === 'quick-skip') return this.#download(item, () => {});
     return this.#workers.idle > 0 ? void this.#start(item, look) : this.#startLater(item, look);
   }
 

@@ -4,7 +4,14 @@ import type { ChecksumFiles } from '../checksums/append.ts';
 import { sha256OfFile } from '../disk/sha256.ts';
 import { FilingsError } from '../errors.ts';
 import type { Progress } from '../terminal/progress/progress.ts';
-import { type Fetching, fetchToDisk, fetchToStream, type StreamTarget, type Target } from '../transfer/fetch-file.ts';
+import {
+  type Fetching,
+  fetchToDisk,
+  fetchToStream,
+  type StreamTarget,
+  type Target,
+  whereOf,
+} from '../transfer/fetch-file.ts';
 import type { Outcome } from '../transfer/outcome.ts';
 import { outcomeLine, retryWait } from '../transfer/outcome-line.ts';
 import { judge } from '../transfer/present.ts';
@@ -33,13 +40,33 @@ export interface Downloading {
   readonly tellsAll: boolean;
 }
 
+/** Of such a name a directory that tells case has no other spelling. */
+const ASCII = /^[\0-\x7f]*$/;
+
 /** Looks at what has a file's final name: how it has ended by that, or what is to be done. */
-export function lookAt(file: ExpandedFile, { targetOf, stream, dryRun, fetching }: Downloading): Look {
+export function lookAt(file: ExpandedFile, { targetOf, stream, dryRun, fetching, checksums }: Downloading): Look {
   if (stream) return dryRun ? planned(file, null) : 'missing';
   const target = targetOf(file);
   const stat = lstatSync(target.path, { throwIfNoEntry: false });
-  if (!dryRun) return stat?.isFile() ? whatExists(stat, target, fetching.listedSizes.ignored) : 'missing';
+  if (!dryRun) {
+    const look = stat?.isFile() ? whatExists(stat, target, fetching.listedSizes.ignored) : 'missing';
+    if (look !== 'skip' || checksums !== undefined || target.sha256 !== undefined) return look;
+    return skipNow(file, stat as Stats, target, fetching);
+  }
   return stat && target.sha256 !== undefined ? 'skip' : plan(file, target, stat);
+}
+
+/** Skips a file that is known to be on disk, with nothing to be removed beside it. */
+function skipNow(file: ExpandedFile, stat: Stats, target: Target, { places }: Fetching): Look {
+  const where = whereOf(target);
+  const place = places.opened(where);
+  const name = basename(target.path);
+  if (place?.directory.tellsCase && ASCII.test(name) && place.leftovers.hasNone(name)) {
+    const isSettled = place.directory.isSettled(stat.ctimeMs);
+    if (isSettled) return { ...planned(file, target.shown), result: 'skipped', bytes: stat.size };
+  }
+  const above = places.opened({ ...where, below: '' });
+  return above?.directory.disk.isLocal ? 'quick-skip' : 'skip';
 }
 
 /** What is to be done about a file that exists. */

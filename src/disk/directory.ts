@@ -45,6 +45,7 @@ export class Directory {
   readonly #surroundings: Surroundings;
   readonly #stats: Stats;
   readonly #entryFlushed: Promise<void>;
+  #isEntryFlushed = false;
   readonly #flush = new SharedFlush(() => this.#flushEntries());
   /** What has changed before this is on disk, by the file system's clock. */
   #settledBefore = 0;
@@ -59,7 +60,12 @@ export class Directory {
     this.#entryFlushed = entryFlushed;
     this.#surroundings = surroundings;
     // Whoever reports a file in it waits for that, and hears of a failure.
-    entryFlushed.catch(() => {});
+    entryFlushed.then(
+      () => {
+        this.#isEntryFlushed = true;
+      },
+      () => {},
+    );
   }
 
   /** A directory that the user named (links on the way to it are the user's own); `make`: made when it is missing. Throws `local_io`. */
@@ -127,6 +133,13 @@ export class Directory {
   async settle(changed: number): Promise<void> {
     if (changed >= this.#settledBefore) await this.#settleEntries();
     await this.#entryFlushed;
+  }
+
+  /** Whether `settle` would have nothing to do; a look at the disk, where that is a local one. */
+  isSettled(changed: number): boolean {
+    if (!this.#isEntryFlushed || !this.disk.isLocal) return false;
+    if (changed < this.#settledBefore) return true;
+    return this.#settledAt !== undefined && statSync(this.path, { throwIfNoEntry: false })?.mtimeMs === this.#settledAt;
   }
 
   async #settleEntries(): Promise<void> {

@@ -48,6 +48,7 @@ export class Places {
   readonly #run: Run;
   /** The one that was asked for last at the end. */
   readonly #places = new Map<string, Promise<Place>>();
+  readonly #opened = new Map<string, Place>();
   #turnedAt: number;
 
   constructor(tenant: Tenant) {
@@ -64,22 +65,34 @@ export class Places {
     return this.#placeAt(where);
   }
 
+  /** A directory that was opened before; undefined: it has to be waited for. */
+  opened(where: Where): Place | undefined {
+    return this.#opened.get(keyOf(where));
+  }
+
   /** One of them was moved away or removed: they are looked at again. */
   forget(): void {
     this.#places.clear();
+    this.#opened.clear();
   }
 
   #placeAt(where: Where): Promise<Place> {
-    const key = `${where.directory}\0${where.below}`;
+    const key = keyOf(where);
     const known = this.#places.get(key);
     this.#places.delete(key);
     const place = known ?? this.#open(where);
     this.#places.set(key, place);
     if (known) return place;
     // The next one may try again.
-    place.catch(() => this.#places.get(key) === place && this.#places.delete(key));
+    place.then(
+      (opened) => this.#places.get(key) === place && this.#opened.set(key, opened),
+      () => this.#places.get(key) === place && this.#places.delete(key),
+    );
     const [oldest] = this.#places.keys();
-    if (this.#places.size > MOST_REMEMBERED && oldest !== undefined) this.#places.delete(oldest);
+    if (this.#places.size > MOST_REMEMBERED && oldest !== undefined) {
+      this.#places.delete(oldest);
+      this.#opened.delete(oldest);
+    }
     return place;
   }
 
@@ -102,4 +115,9 @@ export class Places {
     await new Promise((resolve) => setImmediate(resolve));
     this.#turnedAt = this.#tenant.monotonic();
   }
+}
+
+/** No path has a NUL in it. */
+function keyOf({ directory, below }: Where): string {
+  return below === '' ? directory : `${directory}\0${below}`;
 }

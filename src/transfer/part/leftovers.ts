@@ -36,6 +36,7 @@ export class Leftovers {
   readonly run: Run;
   readonly #directory: Directory;
   #reading: Promise<ReadonlyMap<string, readonly PartName[]>> | undefined;
+  #found: ReadonlyMap<string, readonly PartName[]> | undefined;
 
   constructor(directory: Directory, run: Run) {
     this.#directory = directory;
@@ -60,6 +61,11 @@ export class Leftovers {
   async sweep(final: string): Promise<void> {
     const stem = stemOf(final);
     for (const id of await this.#takeEnded(stem)) await this.#drop(stem, id, undefined);
+  }
+
+  /** Whether it is known that there is nothing of a file to sweep. */
+  hasNone(final: string): boolean {
+    return this.#found !== undefined && (this.#found.size === 0 || !this.#found.has(stemOf(final)));
   }
 
   /** The parts of runs that have ended become this run's, each by one rename; what is abandoned goes. */
@@ -124,7 +130,12 @@ export class Leftovers {
 
   /** Once. What can't be read holds nothing that could be resumed. */
   #read(): Promise<ReadonlyMap<string, readonly PartName[]>> {
-    this.#reading ??= partsIn(this.#directory).catch(() => new Map());
+    this.#reading ??= partsIn(this.#directory)
+      .catch(() => new Map())
+      .then((found) => {
+        this.#found = found;
+        return found;
+      });
     return this.#reading;
   }
 }
