@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { constants } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
-import { Appender } from '../disk/appender.ts';
+import { Appender } from '../disk/append.ts';
 import { diskFailure, readFailure } from '../disk/failure.ts';
 import { whyNotPlain } from '../disk/plain-file.ts';
 import { errnoOf, FilingsError } from '../errors.ts';

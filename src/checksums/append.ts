@@ -1,11 +1,11 @@
 import { constants, fsync } from 'node:fs';
 import { promisify } from 'node:util';
+import { appendWhole } from '../disk/append.ts';
 import { byteText } from '../disk/byte-text.ts';
 import { WRITTEN_AFTER_MS } from '../disk/directory.ts';
 import { diskFailure } from '../disk/failure.ts';
 import { flushDirectory } from '../disk/make-directories.ts';
 import { closeFile, type OpenPlain, openPlain } from '../disk/plain-file.ts';
-import { appendWhole } from '../disk/whole-lines.ts';
 import { FilingsError } from '../errors.ts';
 import { readSums, SUMS_NAME, type SumsEntry, sumsLine } from './read.ts';
 

@@ -1,6 +1,6 @@
 import { constants, readdirSync, type Stats, statSync } from 'node:fs';
 import { open, opendir, stat } from 'node:fs/promises';
-import { dirname, join, resolve } from 'node:path';
+import { dirname, resolve } from 'node:path';
 import { errnoOf, FilingsError } from '../errors.ts';
 import { Disk } from './calls.ts';
 import { diskFailure } from './failure.ts';
@@ -73,7 +73,8 @@ export class Directory {
     const absolute = resolve(path);
     if (make) await makeDirectories(absolute);
     try {
-      const stats = await stat(join(absolute, '.'));
+      // As a directory, whatever it leads to.
+      const stats = await stat(`${absolute}/.`);
       const disk = await Disk.under(absolute, surroundings.platform);
       // The working directory is nobody's to make.
       const entryFlushed =

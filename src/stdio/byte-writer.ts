@@ -6,7 +6,7 @@ import type { Writable } from 'node:stream';
 import { isatty, WriteStream } from 'node:tty';
 import { promisify } from 'node:util';
 import type { Sleep } from '../abort.ts';
-import { Appender } from '../disk/appender.ts';
+import { Appender } from '../disk/append.ts';
 import { diskFailure } from '../disk/failure.ts';
 import { errnoOf, FilingsError } from '../errors.ts';
 import type { OutputStream } from '../world.ts';

@@ -114,8 +114,8 @@ async function rivalsOf({ directory, run, final }: OwnPart, mine: string): Promi
 
 const readAt = promisify(read);
 
-/** Whether the file at a path is a regular one with the bytes that were written. Throws what the system says. */
-export async function hasSameBytes(written: WrittenFile, path: string): Promise<boolean> {
+/** Whether the file at a path is a regular one with the bytes that were written. Throws what the system says, the signal's reason. */
+export async function hasSameBytes(written: WrittenFile, path: string, signal: AbortSignal): Promise<boolean> {
   const opened = await openPlain(path, constants.O_RDONLY);
   if (!opened) return false;
   const { fd, stats } = opened;
@@ -123,6 +123,7 @@ export async function hasSameBytes(written: WrittenFile, path: string): Promise<
     if (stats.size !== written.size) return false;
     let position = 0;
     for await (const chunk of written.read()) {
+      signal.throwIfAborted();
       const other = Buffer.allocUnsafe(chunk.length);
       const { bytesRead } = await readAt(fd, other, 0, chunk.length, position);
       if (bytesRead !== chunk.length || !chunk.equals(other)) return false;

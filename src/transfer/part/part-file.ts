@@ -91,6 +91,8 @@ export class PartFile implements Sink {
       if (!validator || (total !== undefined && total <= RECORDED_FROM_BYTES)) return;
       const { identity } = this.#target;
       const record = { v: 1, ...identity, address, validator, total: total ?? null } as const;
+      // What a full disk leaves of it is removed, too.
+      this.#hasRecord = true;
       this.#hasRecord = await writeRecord(this.#record, record);
     });
   }
@@ -133,11 +135,11 @@ export class PartFile implements Sink {
 
   /** Whether a file has the name that may keep it: the part goes then. Throws `local_io` for anything else that has it. */
   async #isTaken(): Promise<boolean> {
-    const { directory, ifExists } = this.#target;
+    const { directory, ifExists, signal } = this.#target;
     const stats = await directory.disk.look(this.#final);
     if (!stats) return false;
     const { kind } = judge(stats, ifExists, this.#final);
-    const same = kind === 'keep' || (await hasSameBytes(this.#file, this.#final));
+    const same = kind === 'keep' || (await hasSameBytes(this.#file, this.#final, signal));
     if (!same) throw differs(this.#final, stats.size, this.#file.size);
     await this.#discard();
     return true;

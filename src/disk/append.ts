@@ -1,10 +1,36 @@
 import { fstat, read, write } from 'node:fs';
+import type { FileHandle } from 'node:fs/promises';
 import { promisify } from 'node:util';
 
 const LINE_FEED = 0x0a;
 const statFd = promisify(fstat);
 const readAt = promisify(read);
 const writeTo = promisify(write);
+
+/** Appends lines to a file of which other processes' lines are kept whole, too: see {@link appendWhole}. */
+export class Appender {
+  readonly #handle: FileHandle;
+  #before: Promise<unknown> = Promise.resolve();
+
+  /** @param handle open to be read, and to be appended to with O_APPEND */
+  constructor(handle: FileHandle) {
+    this.#handle = handle;
+  }
+
+  /** Appends a line, which ends in its line feed. Throws what the system says: some of it may stand there, and does no harm. */
+  append(line: Buffer): Promise<void> {
+    // One after the other: a torn line of our own has to be seen by the next.
+    const appending = this.#before.then(() => appendWhole(this.#handle.fd, line));
+    this.#before = appending.catch(() => {});
+    return appending;
+  }
+
+  /** After what is being appended. */
+  async close(): Promise<void> {
+    await this.#before;
+    await this.#handle.close();
+  }
+}
 
 /**
  * Appends lines, each with its line feed, to a file that other processes append to as well; it is open to be read and,
