@@ -1,3 +1,5 @@
+import { FilingsError } from '../errors.ts';
+
 /** The signature families of the contract, part 5: RSASSA-PKCS1-v1_5, RSASSA-PSS, ECDSA, HMAC. */
 export type Family = 'RS' | 'PS' | 'ES' | 'HS';
 
@@ -38,6 +40,14 @@ export const ALGORITHM_NAMES: readonly string[] = ALGORITHMS.map(({ name }) => n
 /** The algorithm of that exact name (names are case-sensitive, RFC 7515 section 4.1.1), or undefined. */
 export function findAlgorithm(name: string): Algorithm | undefined {
   return ALGORITHMS.find((algorithm) => algorithm.name === name);
+}
+
+/** The algorithm of a name; `source` says where it is from, `code` whose fault a wrong one is. Throws that. */
+export function requireAlgorithm(name: string, source: string, code: 'usage' | 'config' = 'usage'): Algorithm {
+  const algorithm = findAlgorithm(name);
+  if (algorithm !== undefined) return algorithm;
+  const { reason, hint } = algorithmFault(name);
+  throw new FilingsError(code, `${source} ${name}: ${reason}`, { hint });
 }
 
 /** Why a name is no algorithm of the service, as the end of a sentence, with what to do. */

@@ -1,13 +1,14 @@
 import type { JsonObject } from '../json.ts';
 import { span } from '../text.ts';
 import { type Clock, claimFaults, utc } from './claims.ts';
-import { readJsonObject, readJsonObjectLeniently } from './strict-json.ts';
 import {
   base64urlFault,
   decodeBase64url,
   type Fault,
   headerFault,
   type Refusal,
+  readJsonObject,
+  readJsonObjectLeniently,
   refuse,
   splitToken,
 } from './strict-token.ts';

@@ -1,8 +1,7 @@
 import { createPrivateKey, createPublicKey, createSecretKey, type JsonWebKey, type KeyObject } from 'node:crypto';
 import { FilingsError } from '../errors.ts';
 import type { JsonObject } from '../json.ts';
-import { readJsonObject } from './strict-json.ts';
-import { decodeBase64url } from './strict-token.ts';
+import { decodeBase64url, readJsonObject } from './strict-token.ts';
 
 /** What a JWK allows itself to be used for (RFC 7517 section 4). */
 export interface KeyLimits {

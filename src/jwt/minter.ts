@@ -1,6 +1,6 @@
 import { FilingsError } from '../errors.ts';
 import type { World } from '../world.ts';
-import { algorithmFault, findAlgorithm } from './algorithms.ts';
+import { requireAlgorithm } from './algorithms.ts';
 import { readSigningKey } from './key-file.ts';
 import { requireFit } from './key-fit.ts';
 import { lineBreakWarning } from './keys.ts';
@@ -27,7 +27,9 @@ export interface Minter {
 
 type MinterWorld = Pick<World, 'env' | 'uid' | 'interrupt' | 'secrets' | 'now' | 'sleep'>;
 
-export const DEFAULT_LIFETIME_SECONDS = 300;
+export const DEFAULT_LIFETIME_MS = 300_000;
+export const RECIPE_LIFETIME = "the config file's jwt.lifetime";
+export const RECIPE_ALG = "the config file's jwt.alg";
 /** A token with less left than this, or than half its lifetime, is replaced: a request takes time to arrive. Milliseconds. */
 const MARGIN_MS = 60_000;
 /** One with less left than this could be expired when it arrives. Milliseconds. */
@@ -41,8 +43,8 @@ const REMEMBERED_TOKENS = 8;
  * @throws FilingsError `config`: the key can't be read, does not fit, or the recipe is not sound
  */
 export async function createMinter(recipe: TokenRecipe, world: MinterWorld): Promise<Minter> {
-  const lifetime = wholeSeconds(recipe.lifetime);
-  const wanted = namedAlgorithm(recipe.alg);
+  const lifetime = wholeSeconds(recipe.lifetime ?? DEFAULT_LIFETIME_MS, RECIPE_LIFETIME, 'config');
+  const wanted = recipe.alg === undefined ? undefined : requireAlgorithm(recipe.alg, RECIPE_ALG, 'config');
   const key = await readSigningKey(recipe, world);
   const algorithm = requireFit(key, 'sign', wanted);
   const { kid, sub, name } = recipe;
@@ -93,16 +95,8 @@ function millisecondsLeft({ claims }: MintedToken, { now }: Pick<World, 'now'>):
   return (claims.exp as number) * 1000 - now();
 }
 
-function wholeSeconds(milliseconds: number | undefined): number {
-  if (milliseconds === undefined) return DEFAULT_LIFETIME_SECONDS;
+/** Milliseconds as whole seconds; `source` says where they are from, `code` whose fault others are. Throws that. */
+export function wholeSeconds(milliseconds: number, source: string, code: 'usage' | 'config' = 'usage'): number {
   if (milliseconds >= 1000 && milliseconds % 1000 === 0) return milliseconds / 1000;
-  throw new FilingsError('config', "the config file's jwt.lifetime: it must be whole seconds, and at least one");
-}
-
-function namedAlgorithm(name: string | undefined) {
-  if (name === undefined) return undefined;
-  const algorithm = findAlgorithm(name);
-  if (algorithm !== undefined) return algorithm;
-  const { reason, hint } = algorithmFault(name);
-  throw new FilingsError('config', `the config file's jwt.alg, ${name}: ${reason}`, { hint });
+  throw new FilingsError(code, `${source}: must be whole seconds, and at least one`);
 }

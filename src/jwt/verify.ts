@@ -2,8 +2,7 @@ import type { JsonObject } from '../json.ts';
 import { type Clock, claimFaults } from './claims.ts';
 import { keyFault } from './key-fit.ts';
 import type { JwtKey } from './keys.ts';
-import { readJsonObject } from './strict-json.ts';
-import { type Refusal, readToken, refuse } from './strict-token.ts';
+import { type Refusal, readJsonObject, readToken, refuse } from './strict-token.ts';
 
 export type Verification = { readonly valid: true; readonly header: JsonObject; readonly claims: JsonObject } | Refusal;
 

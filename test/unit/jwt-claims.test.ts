@@ -45,71 +45,19 @@ describe('a date that is none', () => {
 });
 
 describe('now', () => {
-  it.each<[string, JsonObject, Partial<Clock>, string | undefined, string | undefined]>([
-    [
-      'never',
-      { nbf: NOW, exp: NOW },
-      {},
-      `exp (${NOW_TEXT}) is not after nbf (${NOW_TEXT}): it is valid at no time`,
-      undefined,
-    ],
-    [
-      'too early by a second',
-      { nbf: NOW + 1, exp: NOW + 9 },
-      {},
-      'nbf is 1 s in the future: is a clock wrong?',
-      `the time it is checked against is ${NOW_TEXT}; nbf is 2027-01-15T08:00:01Z`,
-    ],
-    [
-      'too early by less than a second',
-      { nbf: NOW + 1, exp: NOW + 9 },
-      { atSeconds: NOW + 0.999 },
-      'nbf is 1 s in the future: is a clock wrong?',
-      `the time it is checked against is ${NOW_TEXT}; nbf is 2027-01-15T08:00:01Z`,
-    ],
-    ['the first second', { nbf: NOW, exp: NOW + 9 }, {}, undefined, undefined],
-    ['too early by the leeway', { nbf: NOW + 30, exp: NOW + 99 }, { leewaySeconds: 30 }, undefined, undefined],
-    [
-      'too early by more than the leeway',
-      { nbf: NOW + 31, exp: NOW + 99 },
-      { leewaySeconds: 30 },
-      'nbf is 31 s in the future: is a clock wrong?',
-      `the time it is checked against is ${NOW_TEXT}; nbf is 2027-01-15T08:00:31Z`,
-    ],
-    ['the last moment', { nbf: NOW - 9, exp: NOW + 1 }, { atSeconds: NOW + 0.999 }, undefined, undefined],
-    [
-      'the very second',
-      { nbf: NOW - 9, exp: NOW },
-      {},
-      'expired this very second: exp is now',
-      `the time it is checked against is ${NOW_TEXT}; exp is ${NOW_TEXT}`,
-    ],
-    [
-      'within the very second',
-      { nbf: NOW - 9, exp: NOW },
-      { atSeconds: NOW + 0.999 },
-      'expired this very second: exp is now',
-      `the time it is checked against is ${NOW_TEXT}; exp is ${NOW_TEXT}`,
-    ],
-    [
-      'a second late',
-      { nbf: NOW - 9, exp: NOW - 1 },
-      {},
-      'expired 1 s ago',
-      `the time it is checked against is ${NOW_TEXT}; exp is 2027-01-15T07:59:59Z`,
-    ],
-    ['late within the leeway', { nbf: NOW - 99, exp: NOW - 29 }, { leewaySeconds: 30 }, undefined, undefined],
-    [
-      'late by the leeway',
-      { nbf: NOW - 99, exp: NOW - 30 },
-      { leewaySeconds: 30 },
-      'expired 30 s ago',
-      `the time it is checked against is ${NOW_TEXT}; exp is 2027-01-15T07:59:30Z`,
-    ],
-  ])('%s', (_, claims, clock, reason, hint) => {
-    expect(faults(claims, clock)).toEqual(
-      reason === undefined ? [] : [{ reason, ...(hint === undefined ? {} : { hint }) }],
-    );
+  it('is told with the date that it is held against', () => {
+    expect(faults({ nbf: NOW + 31, exp: NOW + 99 }, { leewaySeconds: 30 })).toEqual([
+      {
+        reason: 'nbf is 31 s in the future: is a clock wrong?',
+        hint: `the time it is checked against is ${NOW_TEXT}; nbf is 2027-01-15T08:00:31Z`,
+      },
+    ]);
+    expect(faults({ nbf: NOW - 9, exp: NOW })).toEqual([
+      {
+        reason: 'expired this very second: exp is now',
+        hint: `the time it is checked against is ${NOW_TEXT}; exp is ${NOW_TEXT}`,
+      },
+    ]);
   });
 
   it('is within nbf <= now < exp, give or take the leeway, or it is said', () => {

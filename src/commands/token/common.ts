@@ -1,6 +1,5 @@
 import { resolve } from 'node:path';
 import { FilingsError } from '../../errors.ts';
-import { type Algorithm, algorithmFault, findAlgorithm } from '../../jwt/algorithms.ts';
 import type { KeyFiles } from '../../jwt/key-file.ts';
 import { LONGEST_TOKEN } from '../../jwt/strict-token.ts';
 import { presentationOf } from '../../session/presentation.ts';
@@ -44,18 +43,6 @@ export async function keyFilesOf(
     ...(passphraseFile !== undefined && { passphraseFile: at(passphraseFile) }),
     ...(stdin !== undefined && { stdin }),
   };
-}
-
-/**
- * An algorithm of the service.
- *
- * @throws FilingsError `usage`
- */
-export function algorithmOf(name: string): Algorithm {
-  const algorithm = findAlgorithm(name);
-  if (algorithm !== undefined) return algorithm;
-  const { reason, hint } = algorithmFault(name);
-  throw new FilingsError('usage', `--alg ${name}: ${reason}`, { hint });
 }
 
 /** Anything shorter is no token, and may be a word of a message. */

@@ -1,6 +1,6 @@
 import { FilingsError } from '../../errors.ts';
 import type { FurtherClaim } from '../../jwt/sign.ts';
-import { structureFault } from '../../jwt/strict-json.ts';
+import { structureFault } from '../../jwt/strict-token.ts';
 
 /** The claims that the program sets itself, and what sets them. */
 const DATES: Readonly<Record<string, string>> = {

@@ -1,19 +1,22 @@
 import { resolve } from 'node:path';
 import { createNewFiles, type NewFile } from '../../disk/new-file.ts';
 import { FilingsError } from '../../errors.ts';
-import { ALGORITHM_NAMES } from '../../jwt/algorithms.ts';
+import { ALGORITHM_NAMES, requireAlgorithm } from '../../jwt/algorithms.ts';
 import { generateKey } from '../../jwt/keygen.ts';
 import type { Invocation } from '../../spec/invocation.ts';
 import { write } from '../../stdio/output.ts';
 import type { World } from '../../world.ts';
-import { algorithmOf, tell } from './common.ts';
+import { tell } from './common.ts';
 import type { KEYGEN_OPTIONS } from './spec.ts';
 
 /** Makes a key: the private part into a file that is nobody else's, the public part to stdout. */
 export async function run(invocation: Invocation<typeof KEYGEN_OPTIONS>, world: World): Promise<number> {
   const { args, options } = invocation;
   if (args.length > 0) throw new FilingsError('usage', 'token keygen: it takes no argument');
-  const algorithm = algorithmOf(required(options.alg, '--alg ALG', `one of ${ALGORITHM_NAMES.join(', ')}`));
+  const algorithm = requireAlgorithm(
+    required(options.alg, '--alg ALG', `one of ${ALGORITHM_NAMES.join(', ')}`),
+    '--alg',
+  );
   const out = fileNamed(required(options.out, '--out FILE', 'where the private key goes'), '--out');
   const { public: publicFile, format, kid } = options;
   if (algorithm.family === 'HS' && publicFile !== undefined) {

@@ -1,10 +1,11 @@
 import { resolve } from 'node:path';
 import { replaceFile } from '../../disk/replace-file.ts';
 import { FilingsError } from '../../errors.ts';
+import { requireAlgorithm } from '../../jwt/algorithms.ts';
 import { readSigningKey } from '../../jwt/key-file.ts';
 import { requireFit } from '../../jwt/key-fit.ts';
 import { lineBreakWarning } from '../../jwt/keys.ts';
-import { DEFAULT_LIFETIME_SECONDS, type TokenRecipe } from '../../jwt/minter.ts';
+import { DEFAULT_LIFETIME_MS, RECIPE_ALG, RECIPE_LIFETIME, type TokenRecipe, wholeSeconds } from '../../jwt/minter.ts';
 import { type MintedToken, mintToken, type TokenPlan } from '../../jwt/sign.ts';
 import { configCommand } from '../../settings/hint-command.ts';
 import { resolveSettings } from '../../settings/resolve.ts';
@@ -14,7 +15,7 @@ import { parseDuration, parseTime, valueError } from '../../spec/values.ts';
 import { write } from '../../stdio/output.ts';
 import { printableJson } from '../../terminal/printable.ts';
 import type { World } from '../../world.ts';
-import { algorithmOf, keyFilesOf, tell } from './common.ts';
+import { keyFilesOf, tell } from './common.ts';
 import { readFurtherClaims } from './further-claims.ts';
 import type { SIGN_OPTIONS } from './spec.ts';
 
@@ -30,7 +31,7 @@ export async function run(invocation: SignInvocation, world: World): Promise<num
   const recipe = hasKey ? {} : await configuredRecipe(invocation, world);
   const wishes = wishesOf(invocation, recipe, Math.floor(world.now() / 1000));
   const alg = options.alg ?? recipe.alg;
-  const wanted = alg === undefined ? undefined : algorithmOf(alg);
+  const wanted = alg === undefined ? undefined : requireAlgorithm(alg, options.alg ? '--alg' : RECIPE_ALG);
   const key = await readSigningKey({ ...recipe, ...named }, world);
   const minted = await mintToken({ ...wishes, key, algorithm: requireFit(key, 'sign', wanted) });
   await tell('warning', [lineBreakWarning(key)], invocation, world);
@@ -51,7 +52,10 @@ function wishesOf({ options }: SignInvocation, recipe: TokenRecipe, issuedAt: nu
     name: options.name ?? recipe.name,
     issuedAt,
     notBefore: notBeforeOf(options.notBefore, issuedAt),
-    lifetime: lifetimeOf(options.lifetime, recipe),
+    lifetime:
+      options.lifetime === undefined
+        ? wholeSeconds(recipe.lifetime ?? DEFAULT_LIFETIME_MS, RECIPE_LIFETIME)
+        : wholeSeconds(options.lifetime, '--lifetime'),
     further: furtherClaimsOf(options, recipe),
   };
 }
@@ -75,15 +79,6 @@ function furtherClaimsOf(options: Values<typeof SIGN_OPTIONS>, recipe: TokenReci
   const by = (name: 'sub' | 'name') =>
     options[name] !== undefined ? `--${name}` : recipe[name] !== undefined ? "the config file's jwt" : undefined;
   return readFurtherClaims(options.claim, options.claimJson, { sub: by('sub'), name: by('name') });
-}
-
-/** Milliseconds to whole seconds. */
-function lifetimeOf(given: number | undefined, recipe: TokenRecipe): number {
-  const milliseconds = given ?? recipe.lifetime;
-  if (milliseconds === undefined) return DEFAULT_LIFETIME_SECONDS;
-  if (milliseconds >= 1000 && milliseconds % 1000 === 0) return milliseconds / 1000;
-  const source = given === undefined ? "the config file's jwt.lifetime" : '--lifetime';
-  throw valueError(source, 'must be whole seconds, and at least one', `${milliseconds}ms`);
 }
 
 /** Seconds since the epoch. */

@@ -1,4 +1,5 @@
 import { FilingsError } from '../../errors.ts';
+import { requireAlgorithm } from '../../jwt/algorithms.ts';
 import { readVerificationKey } from '../../jwt/key-file.ts';
 import { lineBreakWarning } from '../../jwt/keys.ts';
 import { type Verification, verifyToken } from '../../jwt/verify.ts';
@@ -6,13 +7,13 @@ import type { Invocation } from '../../spec/invocation.ts';
 import { write } from '../../stdio/output.ts';
 import { printableJson } from '../../terminal/printable.ts';
 import type { World } from '../../world.ts';
-import { algorithmOf, isFromStdin, keyFilesOf, readTokenInput, tell, tokenOnStdin } from './common.ts';
+import { isFromStdin, keyFilesOf, readTokenInput, tell, tokenOnStdin } from './common.ts';
 import type { VERIFY_OPTIONS } from './spec.ts';
 
 /** Checks one token; valid: prints its claims. */
 export async function run(invocation: Invocation<typeof VERIFY_OPTIONS>, world: World): Promise<number> {
   const { args, options } = invocation;
-  const algorithms = options.alg.map((name) => algorithmOf(name).name);
+  const algorithms = options.alg.map((name) => requireAlgorithm(name, '--alg').name);
   const { leeway, at } = options;
   if (options.key === undefined && options.secretFile === undefined) {
     throw new FilingsError('usage', 'token verify: no key to check the token with', {

@@ -1,7 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { readJsonObject, readJsonObjectLeniently, structureFault } from '../../src/jwt/strict-json.ts';
-import { decodeBase64url } from '../../src/jwt/strict-token.ts';
+import {
+  decodeBase64url,
+  readJsonObject,
+  readJsonObjectLeniently,
+  structureFault,
+} from '../../src/jwt/strict-token.ts';
 
 const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
 
