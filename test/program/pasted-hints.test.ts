@@ -72,7 +72,7 @@ describe('the command that was meant', () => {
     [[ACCESSION, 'R&D.htm', '--sandbox'], `did you mean: filings download ${ACCESSION} 'R&D.htm'`],
     [['version'], 'did you mean filings --version?'],
     [['--no-color', 'list', ACCESSION], 'did you mean --color never?'],
-    [['download', ACCESSION, 'x', '--out', 'y'], 'did you mean --output?'],
+    [['download', ACCESSION, 'x', '--out', 'y'], 'did you mean --output PATH?'],
     [['download', ACCESSION, '--dir', 'y'], 'did you mean --directory?'],
     [['list', ACCESSION, '--base-url', 'api.example.com'], 'write it like https://api.example.com'],
     [['list', ACCESSION, '--base-url', 'me:pass@api.example.com'], 'write it like https://api.example.com'],
@@ -132,15 +132,6 @@ describe('what mends the settings', () => {
     const unsigned = await place.filings(['token', 'sign', '--config', config]);
     expect((await place.filings(pasted(commandIn(unsigned.stderr).replace('FILE', "'my key.pem'")))).exitCode).toBe(0);
     expect((await place.filings(['token', 'sign', '--config', config])).exitCode).toBe(0);
-  });
-
-  test('keygen names a key with spaces as a shell takes it', async () => {
-    const place = await workplace();
-    const made = ['token', 'keygen', '--alg', 'RS512', '--kid', "it's me", '--out', join(place.path, 'my key.pem')];
-    const { stderr } = await place.filings(made);
-    const [, command = ''] = /then mint tokens: (filings .*)\n/.exec(stderr) ?? [];
-    const signed = await place.filings(pasted(command));
-    expect(signed.exitCode, command + signed.stderr).toBe(0);
   });
 
   test('a 401 and 20 answers of 403: config check, at the same service', async () => {
