@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { FilingsError } from '../errors.ts';
 import type { Credentials } from '../service/credentials.ts';
 import { requireBaseUrl } from '../settings/base-url.ts';
-import { readKey, readToken } from '../settings/read-secret.ts';
+import { readJwt, readKey } from '../settings/read-secret.ts';
 import type { Settings } from '../settings/settings.ts';
 import type { World } from '../world.ts';
 
@@ -65,7 +65,7 @@ async function tokens(
     if (minter.warning !== undefined) warn(minter.warning);
     return minter.token;
   }
-  const given = await readToken(token, world, signal);
+  const given = await readJwt(token, world, signal);
   return async () => given;
 }
 

@@ -19,8 +19,8 @@ export function readKey(source: SecretPlace, world: World, signal: AbortSignal =
  * The JWT that is sent as it is. Remembered as a secret.
  * @throws FilingsError `config` without a byte of the token
  */
-export function readToken(source: SecretPlace, world: World, signal: AbortSignal = world.interrupt): Promise<string> {
-  return readSecret(source, TOKEN, world, signal);
+export function readJwt(place: SecretPlace, world: World, signal: AbortSignal = world.interrupt): Promise<string> {
+  return readSecret(place, TOKEN, world, signal);
 }
 
 async function readSecret(source: SecretPlace, what: string, world: World, signal: AbortSignal): Promise<string> {

@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { checkAccess } from '../../src/disk/secret-file.ts';
 import { FilingsError } from '../../src/errors.ts';
-import { readKey, readToken } from '../../src/settings/read-secret.ts';
+import { readJwt, readKey } from '../../src/settings/read-secret.ts';
 import { temporaryFolder, worldOf } from '../settings-world.ts';
 
 const CANARY = 'canary-0123456789';
@@ -56,13 +56,13 @@ describe('a JWT', () => {
   test.each([`Authorization: Bearer ${CANARY}`, `Bearer ${CANARY}\n`, `bearer\t${CANARY}`])(
     'that is a header is refused, not sent behind another Bearer: %j',
     async (value) => {
-      const error = await readToken({ kind: 'value', value }, worldOf()).catch((thrown) => thrown);
+      const error = await readJwt({ kind: 'value', value }, worldOf()).catch((thrown) => thrown);
       expect(error).toMatchObject({ code: 'config', message: 'JWT: is a header, not a token alone' });
     },
   );
 
   test('that begins as the word does is a token', async () => {
-    expect(await readToken({ kind: 'value', value: 'bearer.x.y' }, worldOf())).toBe('bearer.x.y');
+    expect(await readJwt({ kind: 'value', value: 'bearer.x.y' }, worldOf())).toBe('bearer.x.y');
   });
 });
 
@@ -138,7 +138,7 @@ describe('from stdin', () => {
   test('all of it is the key', async () => {
     const stdin = new PassThrough();
     stdin.end(`${CANARY}\n`);
-    expect(await readToken({ kind: 'file', path: '-' }, worldOf({ stdin }))).toBe(CANARY);
+    expect(await readJwt({ kind: 'file', path: '-' }, worldOf({ stdin }))).toBe(CANARY);
   });
 
   test('an interrupt ends the wait', async () => {

@@ -1,13 +1,14 @@
-import type { Secrets } from '../../secrets.ts';
+import { REDACTED, type Secrets } from '../../secrets.ts';
 import { writeRecords } from '../../session/records.ts';
 import { type Resolved, resolveSettings } from '../../settings/resolve.ts';
-import { SETTINGS } from '../../settings/table.ts';
+import { type NamedSetting, SETTINGS } from '../../settings/table.ts';
 import type { Invocation } from '../../spec/invocation.ts';
+import { FILE, TEXT } from '../../spec/kind.ts';
 import { write } from '../../stdio/output.ts';
 import { printable, printableJson } from '../../terminal/printable.ts';
+import { redacted } from '../../terminal/redacted.ts';
 import type { Column } from '../../terminal/table.ts';
 import type { World } from '../../world.ts';
-import { shownValue } from './shown-value.ts';
 import type { LIST_OPTIONS } from './spec.ts';
 
 const NOT_SET = 'not set';
@@ -89,4 +90,13 @@ function asText(value: unknown): string {
   if (value === null) return '';
   if (Array.isArray(value)) return value.join(' ');
   return typeof value === 'string' ? value : JSON.stringify(value);
+}
+
+/** A secret is never shown, nor the arguments of a program that gives one; what is free text may hold one by mistake. In JSON's own types. */
+function shownValue({ secret, kind }: NamedSetting, value: unknown, secrets: Secrets): unknown {
+  if (secret) return REDACTED;
+  if (kind.json === 'words' && Array.isArray(value)) return [value[0], ...(value.length > 1 ? ['…'] : [])];
+  if (kind.json === 'boolean' || kind.json === 'integer') return kind.parse(String(value)) ?? value;
+  const isFreeText = kind === TEXT || kind === FILE || kind.json === 'recipe';
+  return isFreeText ? redacted(value, secrets) : value;
 }
