@@ -11,7 +11,7 @@ export const MUTANTS = Object.fromEntries(
     ],
     'NUL in the status line': ['src/http/exchange.ts', 'CONTROL.test(phrase)', 'false'],
     'any beginning will do': ['src/http/framing.ts', 'if (text.length < STATUS_BYTES)', 'if (text)'],
-    'a content coding is taken': ['src/service/unwelcome.ts', '/^(identity)?$/i', '/^(identity|gzip|br|x)?$/i'],
+    'a content coding is taken': ['src/service/refusal.ts', '(identity)?', '(identity|gzip|br|x)?'],
     // For --stories.
     'a part of another start is joined': ['src/transfer/resume.ts', 'if (start !== held.bytes)', 'if (false)'],
     'a part of another file is joined': [

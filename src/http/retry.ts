@@ -1,6 +1,6 @@
 import type { Sleep } from '../abort.ts';
 import { FilingsError } from '../errors.ts';
-import { laxDate } from './date.ts';
+import { httpDate } from './date.ts';
 
 /** The first wait; doubled for each further one. Milliseconds. */
 const FIRST_WAIT_MS = 1000;
@@ -165,10 +165,8 @@ export function retryAfterMs(value: string | string[] | undefined, now: number):
   if (typeof value !== 'string') return undefined;
   const text = value.trim();
   if (/^\d+$/.test(text)) return Math.min(Number(text) * 1000, LONGEST_ASKED_MS);
-  // An HTTP date begins with a day's name; Date.parse alone would take "-5" for a year.
-  if (!/^(Mon|Tue|Wed|Thu|Fri|Sat|Sun)/i.test(text)) return undefined;
-  const date = laxDate(text);
-  return Number.isNaN(date) ? undefined : Math.min(Math.max(0, date - now), LONGEST_ASKED_MS);
+  const date = httpDate(text);
+  return date === undefined ? undefined : Math.min(Math.max(0, date - now), LONGEST_ASKED_MS);
 }
 
 function tooLong(error: FilingsError, askedMs: number, maxMs: number): FilingsError {

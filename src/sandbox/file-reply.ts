@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { laxDate } from '../http/date.ts';
+import { httpDate } from '../http/date.ts';
 import type { ServedFile } from './archive.ts';
 import { problem, type Reply } from './reply.ts';
 
@@ -67,7 +67,7 @@ export function isNotModified(headers: Conditions, { etag, lastModified }: Valid
     if (tags.trim() === '*') return true;
     return (tags.match(/(?:W\/)?"[^"]*"/g) ?? []).some((tag) => tag.replace(/^W\//, '') === etag);
   }
-  const since = laxDate(headers['if-modified-since'] ?? '');
+  const since = httpDate(headers['if-modified-since'] ?? '') ?? Number.NaN;
   return lastModified !== undefined && Date.parse(lastModified) <= since;
 }
 

@@ -1,17 +1,44 @@
 import { takeTurn } from '../abort.ts';
-import { about, FilingsError, type Subject } from '../errors.ts';
+import { about, errorAbout, FilingsError, type Subject } from '../errors.ts';
+import type { Connections } from '../http/connections.ts';
 import { type RetryPolicy, type RetryWatcher, retry } from '../http/retry.ts';
+import type { Secrets } from '../secrets.ts';
 import type { AccessionNumber } from './accession.ts';
-import { readAtMost } from './bounded.ts';
-import type { ClientOptions } from './client-options.ts';
+import type { Credentials } from './credentials.ts';
 import { type ListedFile, type ListingAnswer, type Page, readListing } from './listing/listing.ts';
 import { type Ask, type Parameter, readAllPages } from './listing/pages.ts';
-import { repeated } from './problem/problem.ts';
+import { readAtMost } from './read-body.ts';
+import { Refusals, repeated } from './refusal.ts';
 import { Requests, type ServiceAnswer } from './requests.ts';
-import { Unwelcome } from './unwelcome.ts';
 
 /** A listing is metadata; more than this is something else. Bytes. */
 const LARGEST_LISTING = 16 << 20;
+
+/** Counts what goes over the wire. */
+export interface Meter {
+  /** A request is about to go out: a listing, a file, a further try, a redirect. */
+  request(): void;
+  /** So many bytes of a listing or an error came. */
+  came(bytes: number): void;
+}
+
+export interface ClientOptions {
+  /** Ends in a slash, and not in `/v1/`. */
+  readonly baseUrl: URL;
+  readonly credentials: Credentials;
+  readonly connections: Connections;
+  readonly retry: RetryPolicy;
+  readonly userAgent: string;
+  /** Milliseconds. */
+  readonly idleTimeout: number;
+  readonly monotonic: () => number;
+  readonly secrets: Secrets;
+  /** Told each request and answer, where anybody wants to know. What the service says in it may hold secrets: the teller redacts. */
+  readonly trace: ((line: string) => void) | undefined;
+  readonly meter?: Meter | undefined;
+  /** A command of this program as a hint shows it: so that it asks the same service as this run. */
+  readonly again: (command: string) => string;
+}
 
 /** What is asked for beside the accession number. */
 export interface ListingParameters {
@@ -24,12 +51,12 @@ export interface ListingParameters {
 export class ServiceClient {
   readonly #options: ClientOptions;
   readonly #requests: Requests;
-  readonly #unwelcome: Unwelcome;
+  readonly #refusals: Refusals;
 
   constructor(options: ClientOptions) {
     this.#options = options;
     this.#requests = new Requests(options);
-    this.#unwelcome = new Unwelcome(options, () => this.#requests.clockAhead);
+    this.#refusals = new Refusals(options, () => this.#requests.clockAhead);
   }
 
   /** The service's address: part of what a file is identified by. */
@@ -75,8 +102,8 @@ export class ServiceClient {
     const answer = await this.#requests.follow(url, range, signal);
     const welcome = answer.status === 200 || ('range' in range && (answer.status === 206 || answer.status === 416));
     const subject = { accession, fileName };
-    if (!welcome) throw await this.#unwelcome.errorFrom(answer, subject, signal);
-    if (answer.status !== 416) await this.#unwelcome.refuseDisguise(answer, subject, signal);
+    if (!welcome) throw await this.#refusals.errorFrom(answer, subject, signal);
+    if (answer.status !== 416) await this.#refusals.refuseDisguise(answer, subject, signal);
     return answer;
   }
 
@@ -120,8 +147,12 @@ export class ServiceClient {
 
   async #fetchListing(url: URL, subject: Subject, signal: AbortSignal): Promise<Omit<ListingAnswer, 'page'>> {
     const answer = await this.#requests.follow(url, {}, signal);
-    if (answer.status !== 200) throw await this.#unwelcome.errorFrom(answer, subject, signal);
-    await this.#unwelcome.refuseDisguise(answer, subject, signal);
+    if (answer.status !== 200) throw await this.#refusals.errorFrom(answer, subject, signal);
+    await this.#refusals.refuseDisguise(answer, subject, signal);
+    if (answer.headers['content-range'] !== undefined) {
+      answer.discard();
+      throw errorAbout(subject, 'integrity', 'a part of it came (200 with Content-Range)');
+    }
     const body = await readAtMost(answer, LARGEST_LISTING, subject);
     this.#options.meter?.came(body.length);
     return { body, link: answer.headers.link };

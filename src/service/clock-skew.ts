@@ -21,7 +21,7 @@ export function clockAhead(
   date: string | readonly string[] | undefined,
   { sent, received }: Exchanged,
 ): number | undefined {
-  const theirs = typeof date === 'string' ? httpDate(date, received) : undefined;
+  const theirs = typeof date === 'string' ? httpDate(date) : undefined;
   if (theirs === undefined) return undefined;
   if (received < theirs) return received - theirs;
   return Math.max(0, Math.min(received, sent + DATE_STEP_MS) - theirs);

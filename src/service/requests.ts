@@ -1,10 +1,10 @@
 import { FilingsError } from '../errors.ts';
-import { isRedirect, nextHop } from '../http/redirect.ts';
 import type { Answer } from '../http/request.ts';
 import { get } from '../http/request.ts';
-import type { ClientOptions } from './client-options.ts';
+import type { ClientOptions } from './client.ts';
 import { clockAhead } from './clock-skew.ts';
 import { type Credentials, carry, withoutCredentials } from './credentials.ts';
+import { isRedirect, nextHop } from './redirect.ts';
 import { answerLines, requestLines, withoutTellingValidators } from './trace.ts';
 
 /** An answer of the service, or of where it has led us. */

@@ -1,7 +1,7 @@
 import { Connections } from '../http/connections.ts';
 import { RateLimiter } from '../http/retry.ts';
+import type { Meter } from '../service/client.ts';
 import { ServiceClient } from '../service/client.ts';
-import type { Meter } from '../service/client-options.ts';
 import { stdinUsers } from '../settings/credentials.ts';
 import { configCommand, hintCommand } from '../settings/hint-command.ts';
 import { type Resolved, resolveSettings } from '../settings/resolve.ts';

@@ -1,4 +1,4 @@
-import { laxDate } from '../http/date.ts';
+import { httpDate } from '../http/date.ts';
 
 /** A strong validator: two answers that carry it hold the same bytes (RFC 9110 section 8.8). */
 export interface Validator {
@@ -53,7 +53,7 @@ export function strongValidator(headers: Fields): Validator | undefined {
   const modified = headers['last-modified'];
   const date = headers.date;
   if (typeof modified !== 'string' || typeof date !== 'string') return undefined;
-  const age = laxDate(date) - laxDate(modified);
+  const age = (httpDate(date) ?? 0) - (httpDate(modified) ?? Number.POSITIVE_INFINITY);
   return age >= STRONG_AFTER_MS ? { kind: 'last-modified', value: modified } : undefined;
 }
 

@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { FilingsError, Subject } from '../../src/errors.ts';
 import { Secrets } from '../../src/secrets.ts';
-import { readErrorBody } from '../../src/service/problem/body.ts';
-import { errorFromAnswer, type UnwelcomeAnswer } from '../../src/service/problem/problem.ts';
+import { readErrorBody } from '../../src/service/error-body.ts';
+import { errorFromAnswer, type RefusedAnswer } from '../../src/service/refusal.ts';
 
 const subject = { accession: '0001234567-24-000001', fileName: 'a.htm' };
 const what = 'a.htm of 0001234567-24-000001';
@@ -11,7 +11,7 @@ const what = 'a.htm of 0001234567-24-000001';
 const secrets = new Secrets();
 secrets.add('kP3/x+9"q&Z<');
 
-function from(status: number, body: unknown, more: Partial<UnwelcomeAnswer> = {}): FilingsError {
+function from(status: number, body: unknown, more: Partial<RefusedAnswer> = {}): FilingsError {
   const bytes = Buffer.isBuffer(body) ? body : Buffer.from(typeof body === 'string' ? body : JSON.stringify(body));
   return errorFromAnswer({ status, headers: {}, body: bytes, subject, ...more }, secrets);
 }
@@ -211,7 +211,7 @@ describe('the hint', () => {
 
 describe('what the caller knows', () => {
   it('is passed on', () => {
-    const error = from(503, '', { retryable: true, retryAt: 5, hint: 'wait for it' });
+    const error = from(503, '', { retryAt: 5, hint: 'wait for it' });
     expect(error).toMatchObject({ retryable: true, retryAt: 5, hint: 'wait for it', stopsRun: false });
     expect(from(401, '')).toMatchObject({ retryable: false, retryAt: undefined, stopsRun: true });
     expect(from(403, '').stopsRun).toBe(false);

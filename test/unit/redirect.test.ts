@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { isRedirect, MOST_REDIRECTS, nextHop } from '../../src/http/redirect.ts';
+import { isRedirect, MOST_REDIRECTS, nextHop } from '../../src/service/redirect.ts';
 
 test('which statuses are redirects', () => {
   const all = Array.from({ length: 100 }, (_, index) => 300 + index);

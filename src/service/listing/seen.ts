@@ -1,5 +1,5 @@
 import { shortened } from '../../text.ts';
-import { sayingOf } from '../problem/text.ts';
+import { sayingOf } from '../text-body.ts';
 
 /** Its ellipsis tells `redact` where half a secret may stand. */
 const LONGEST = 120;

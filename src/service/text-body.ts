@@ -1,5 +1,7 @@
-import { shortened } from '../../text.ts';
-import { LOOKED_AT } from './bounds.ts';
+import { shortened } from '../text.ts';
+
+/** So much of a text is read; it bounds the work. */
+export const LOOKED_AT = 16_384;
 
 const ENTITIES: Readonly<Record<string, string>> = {
   amp: '&',

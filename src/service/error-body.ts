@@ -1,8 +1,7 @@
-import type { Problem } from '../../errors.ts';
-import type { Secrets } from '../../secrets.ts';
-import { shortened } from '../../text.ts';
-import { bounded, brief, LOOKED_AT } from './bounds.ts';
-import { sayingOf } from './text.ts';
+import type { Problem } from '../errors.ts';
+import type { Secrets } from '../secrets.ts';
+import { shortened } from '../text.ts';
+import { LOOKED_AT, sayingOf } from './text-body.ts';
 
 /** What an error body tells: one line, if any, and the members of RFC 9457 with their extensions. */
 export interface ErrorBody {
@@ -20,29 +19,34 @@ interface RawAnswer {
 
 type JsonObject = Readonly<Record<string, unknown>>;
 
-const LONGEST_SAYING = 300;
-const DEEPEST = 6;
-/** Of a property's name, and of messages: more serve nobody. */
-const LONGEST_NAME = 200;
+/** What is kept of an error body: enough to tell what happened, too little to flood a log or a report. */
+const MOST_CHARACTERS = 32_768;
+const MOST_MEMBERS = 100;
 const MOST_MESSAGES = 1000;
+const LONGEST_SAYING = 300;
+const LONGEST_STRING = 4096;
+const LONGEST_NAME = 200;
+const DEEPEST = 6;
+
+const STRING_MEMBERS = ['type', 'title', 'detail', 'instance'];
+/** A status alone is in the errors of many web servers. */
+const TELLTALE = [...STRING_MEMBERS, 'errors'];
+const SAYING = ['title', 'error', 'message', 'error_description', 'errorMessage', 'Message', 'fault', 'faultstring'];
 
 /** Reads any error body seen in practice: by what it holds, never by its media type. What is told is clear of secrets. */
-export function readErrorBody({ body, headers, truncated }: RawAnswer, secrets: Secrets): ErrorBody {
+export function readErrorBody({ body, headers, truncated = false }: RawAnswer, secrets: Secrets): ErrorBody {
   const text = decoded(body);
   const whole = parsed(text);
   const json = whole === undefined && truncated ? salvaged(text) : whole;
-  const object = firstObject(json);
-  const problem = object === undefined ? {} : readProblem(object, secrets);
-  const said =
-    (object === undefined ? saidByText(json, secrets.redact(brokenOff(text, truncated))) : saidByJson(object)) ??
-    saidByChallenge(headers['www-authenticate']);
-  const foreign = object === undefined || !TELLTALE.some((name) => Object.hasOwn(object, name));
-  return { ...(said !== undefined && { said: brief(oneLine(said), LONGEST_SAYING, secrets) }), problem, foreign };
-}
-
-/** What is looked at of a text, with the mark of a cut. It is redacted before its tags are taken out of it. */
-function brokenOff(text: string, truncated = false): string {
-  return shortened(truncated ? `${text}…` : text, LOOKED_AT);
+  const object = Array.isArray(json) ? json.find(isObject) : isObject(json) ? json : undefined;
+  // Redacted before tags are taken out of it; the ellipsis tells where half a secret may stand.
+  const start = secrets.redact(shortened(truncated ? `${text}…` : text, LOOKED_AT));
+  const said = (object ? saidByJson(object) : saidByText(json, start)) ?? saidByChallenge(headers['www-authenticate']);
+  return {
+    ...(said !== undefined && { said: brief(said.trim().replace(/\s+/g, ' '), LONGEST_SAYING, secrets) }),
+    problem: object ? readProblem(object, secrets) : {},
+    foreign: !object || !TELLTALE.some((name) => Object.hasOwn(object, name)),
+  };
 }
 
 /** UTF-8, whatever it takes; UTF-16 when its byte-order mark says so. A mark is dropped. */
@@ -68,10 +72,8 @@ function salvaged(text: string): unknown {
   return Object.fromEntries([...members].map(([, name, value]) => [name, parsed(value ?? '')]));
 }
 
-/** The object itself, or the first one of an array of errors. */
-function firstObject(json: unknown): JsonObject | undefined {
-  if (Array.isArray(json)) return json.find(isObject);
-  return isObject(json) ? json : undefined;
+function isObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** A JSON string speaks for itself, so does the first one of an array; other scalars say nothing. */
@@ -81,13 +83,23 @@ function saidByText(json: unknown, text: string): string | undefined {
   return typeof string === 'string' ? sayingOf(string) : undefined;
 }
 
-function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
+/** The member that sums it up: a string, or an object (`{"error":{"message"}}`) that has one. */
+function saidByJson(body: JsonObject, depth = 0): string | undefined {
+  for (const name of SAYING) {
+    const value = Object.hasOwn(body, name) ? body[name] : undefined;
+    if (typeof value === 'string' && value.trim() !== '') return value;
+    const nested = isObject(value) && depth < 3 ? saidByJson(value, depth + 1) : undefined;
+    if (nested !== undefined) return nested;
+  }
+  return undefined;
 }
 
-const STRING_MEMBERS = ['type', 'title', 'detail', 'instance'];
-/** A status alone is in the errors of many web servers. */
-const TELLTALE = [...STRING_MEMBERS, 'errors'];
+/** RFC 6750, section 3: what a challenge says of a refused token, else the challenge itself. */
+function saidByChallenge(header: string | readonly string[] | undefined): string | undefined {
+  const challenge = typeof header === 'string' ? header : header?.join(', ');
+  if (challenge === undefined || challenge.trim() === '') return undefined;
+  return /error_description="([^"]+)"/.exec(challenge)?.[1] ?? `it asks for ${challenge.trim()}`;
+}
 
 /**
  * RFC 9457, section 3.1: a member of the wrong type is as absent; so is a null here.
@@ -153,26 +165,36 @@ function named(entry: JsonObject): string {
   return names.find((name) => typeof name === 'string') ?? '';
 }
 
-const TELLING = ['title', 'error', 'message', 'error_description', 'errorMessage', 'Message', 'fault', 'faultstring'];
-
-/** The member that sums it up: a string, or an object (`{"error":{"message"}}`) that has one. */
-function saidByJson(body: JsonObject, depth = 0): string | undefined {
-  for (const name of TELLING) {
-    const value = Object.hasOwn(body, name) ? body[name] : undefined;
-    if (typeof value === 'string' && value.trim() !== '') return value;
-    const nested = isObject(value) && depth < 3 ? saidByJson(value, depth + 1) : undefined;
-    if (nested !== undefined) return nested;
-  }
-  return undefined;
+/** A copy of a JSON object without secrets and nulls, cut to bounds: long strings end in an ellipsis. */
+function bounded(object: JsonObject, secrets: Secrets): JsonObject {
+  let left = MOST_CHARACTERS;
+  const copyText = (text: string, length: number) => {
+    const kept = brief(text, Math.max(1, Math.min(length, left)), secrets);
+    left -= kept.length;
+    return kept;
+  };
+  const copy = (value: unknown, depth: number): unknown => {
+    if (typeof value === 'string') return copyText(value, LONGEST_STRING);
+    left -= 8;
+    if (typeof value !== 'object' || value === null) return value;
+    if (depth > DEEPEST) return '…';
+    if (Array.isArray(value))
+      return value.slice(0, MOST_MEMBERS).flatMap((item) => (left > 0 ? [copy(item, depth + 1)] : []));
+    const members = Object.entries(value)
+      .slice(0, MOST_MEMBERS)
+      .filter(([, member]) => member !== null);
+    // fromEntries makes own members: one called `__proto__` stays data.
+    return Object.fromEntries(
+      members.flatMap(([name, member]) => (left > 0 ? [[copyText(name, LONGEST_NAME), copy(member, depth + 1)]] : [])),
+    );
+  };
+  return copy(object, 0) as JsonObject;
 }
 
-/** RFC 6750, section 3: what a challenge says of a refused token, else the challenge itself. */
-function saidByChallenge(header: string | readonly string[] | undefined): string | undefined {
-  const challenge = typeof header === 'string' ? header : header?.join(', ');
-  if (challenge === undefined || challenge.trim() === '') return undefined;
-  return /error_description="([^"]+)"/.exec(challenge)?.[1] ?? `it asks for ${challenge.trim()}`;
-}
-
-function oneLine(text: string): string {
-  return text.trim().replace(/\s+/g, ' ');
+/**
+ * Text from outside as it may be said, `length` UTF-16 units at most. First it is clear of secrets, then it is cut:
+ * half a secret is one too. Where more came than is read, the ellipsis tells {@link Secrets.redact}.
+ */
+function brief(text: string, length: number, secrets: Secrets): string {
+  return shortened(secrets.redact(shortened(text, LOOKED_AT)), length);
 }

@@ -1,0 +1,47 @@
+import type { Sleep } from '../abort.ts';
+import { errorAbout, type Subject } from '../errors.ts';
+import type { Answer } from '../http/request.ts';
+
+/** An error body may drip for ever. */
+const ERROR_BODY_MS = 5000;
+const LARGEST_ERROR = 1 << 20;
+
+/** A whole body of at most `limit` bytes; throws `integrity` for a larger one, saying how large. */
+export async function readAtMost(answer: Answer, limit: number, subject: Subject): Promise<Buffer> {
+  const pieces: Buffer[] = [];
+  const whole = (answer.length ?? 0) <= limit && (await gather(answer, limit, pieces));
+  if (whole) return Buffer.concat(pieces);
+  answer.discard();
+  const size = answer.length ?? `more than ${limit}`;
+  throw errorAbout(subject, 'integrity', `the answer has ${size} bytes, and ${limit} are the most that is read`);
+}
+
+/** What can be had of an error's body: at most 1 MiB, at most for some seconds; whatever ends it early only shortens it. */
+export async function gatherErrorBody(
+  answer: Answer,
+  sleep: Sleep,
+  signal: AbortSignal,
+): Promise<{ body: Buffer; truncated: boolean }> {
+  const pieces: Buffer[] = [];
+  const enough = new AbortController();
+  // An abort ends the body, and with it the wait.
+  const timeUp = sleep(ERROR_BODY_MS, enough.signal).then(() => false);
+  const whole = await Promise.race([gather(answer, LARGEST_ERROR, pieces), timeUp]).catch(() => false);
+  enough.abort();
+  timeUp.catch(() => {});
+  if (!whole) answer.discard();
+  signal.throwIfAborted();
+  return { body: Buffer.concat(pieces).subarray(0, LARGEST_ERROR), truncated: !whole };
+}
+
+/** Adds a body to the pieces; false as soon as it is over the limit. The memory of what is taken is used again. */
+async function gather({ body }: Answer, limit: number, pieces: Buffer[]): Promise<boolean> {
+  let size = 0;
+  for (let taken = await body.take(); taken; taken = await body.take()) {
+    const piece = Buffer.concat(taken);
+    pieces.push(piece);
+    size += piece.length;
+    if (size > limit) return false;
+  }
+  return true;
+}
