@@ -25,7 +25,16 @@ export function printable(text: string, maxLength?: number): string {
 
 /** One line of JSON in which the unseen characters that JSON lets pass are escaped too: still the same value. */
 export function printableJson(value: unknown): string {
-  return JSON.stringify(value).replace(UNSEEN, (character) => character.split('').map(unicode).join(''));
+  return visible(JSON.stringify(value));
+}
+
+/** As {@link printableJson}, of a JSON text, whose numbers stay as they are written: 9007199254740993, 1.0. */
+export function printableJsonText(json: string): string {
+  return visible(json.replace(/"(?:[^"\\]|\\.)*"|\s+/g, (part) => (part.startsWith('"') ? part : '')));
+}
+
+function visible(json: string): string {
+  return json.replace(UNSEEN, (character) => character.split('').map(unicode).join(''));
 }
 
 function escaped(character: string): string {

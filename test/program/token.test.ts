@@ -386,7 +386,14 @@ describe('token verify', () => {
       ...['--claim-json', '1=[-0,1e400]', '--claim-json', '__proto__={"x":1E-400}'],
     );
     expect(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString()).toContain(`,${said}}`);
-    expect((await run(['verify', token, '--key', 'ec.pub'])).exitCode).toBe(0);
+    expect(await filings('verify', token, '--key', 'ec.pub')).toContain(`,${said}}`);
+    expect(await filings('verify', token, '--key', 'ec.pub', '--json')).toContain(`,${said}}}`);
+  });
+
+  it('shows claims that are written over several lines, and hostile ones, in one', async () => {
+    const said = '{ "a b" : [ "\\" \\n", "\u202e" ],\n "c": 1.0 }';
+    const token = await filings('sign', '--key', 'ec.pem', '--claim-json', `x=${said}`);
+    expect(await filings('verify', token, '--key', 'ec.pub')).toContain(',"x":{"a b":["\\" \\n","\\u202e"],"c":1.0}}');
   });
 
   it('refuses a key with d = 0 or e = 1 for what it is', async () => {

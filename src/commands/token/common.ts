@@ -8,6 +8,7 @@ import type { Invocation } from '../../spec/invocation.ts';
 import { invited, readAll, readSome } from '../../stdio/input.ts';
 import { requireOneUser } from '../../stdio/one-user.ts';
 import { guardStream } from '../../stdio/raw-write.ts';
+import { printableJsonText } from '../../terminal/printable.ts';
 import { createTeller } from '../../terminal/teller.ts';
 import type { World } from '../../world.ts';
 import type { KEY_OPTIONS } from './spec.ts';
@@ -70,6 +71,12 @@ async function readPiped(world: World): Promise<string> {
   const bytes = await invited(world, 'paste the token, then press Enter: ', read);
   // Latin-1 keeps every byte that is no base64url visible to the strict reader.
   return bytes.toString('latin1').replace(/\r?\n$/, '');
+}
+
+/** Header and claims of a sound token as JSON texts, exactly as they are signed. */
+export function signedTexts(token: string): { readonly header: string; readonly claims: string } {
+  const [header = '', claims = ''] = token.split('.').map((part) => Buffer.from(part, 'base64url').toString());
+  return { header: printableJsonText(header), claims: printableJsonText(claims) };
 }
 
 /** Who reads stdin when the TOKEN argument is absent or `-`, as a person would write it. */

@@ -6,16 +6,15 @@ import { readSigningKey } from '../../jwt/key-file.ts';
 import { requireFit } from '../../jwt/key-fit.ts';
 import { lineBreakWarning } from '../../jwt/keys.ts';
 import { DEFAULT_LIFETIME_MS, RECIPE_ALG, RECIPE_LIFETIME, type TokenRecipe, wholeSeconds } from '../../jwt/minter.ts';
-import { type MintedToken, mintToken, type TokenPlan } from '../../jwt/sign.ts';
+import { mintToken, type TokenPlan } from '../../jwt/sign.ts';
 import { configCommand } from '../../settings/hint-command.ts';
 import { resolveSettings } from '../../settings/resolve.ts';
 import type { Invocation } from '../../spec/invocation.ts';
 import type { Values } from '../../spec/option.ts';
 import { parseDuration, parseTime, valueError } from '../../spec/values.ts';
 import { write } from '../../stdio/output.ts';
-import { printableJson } from '../../terminal/printable.ts';
 import type { World } from '../../world.ts';
-import { keyFilesOf, tell } from './common.ts';
+import { keyFilesOf, signedTexts, tell } from './common.ts';
 import { readFurtherClaims } from './further-claims.ts';
 import type { SIGN_OPTIONS } from './spec.ts';
 
@@ -33,9 +32,9 @@ export async function run(invocation: SignInvocation, world: World): Promise<num
   const alg = options.alg ?? recipe.alg;
   const wanted = alg === undefined ? undefined : requireAlgorithm(alg, options.alg ? '--alg' : RECIPE_ALG);
   const key = await readSigningKey({ ...recipe, ...named }, world);
-  const minted = await mintToken({ ...wishes, key, algorithm: requireFit(key, 'sign', wanted) });
+  const { token } = await mintToken({ ...wishes, key, algorithm: requireFit(key, 'sign', wanted) });
   await tell('warning', [lineBreakWarning(key)], invocation, world);
-  const text = `${shown(minted, options)}\n`;
+  const text = `${shown(token, options)}\n`;
   if (options.out === undefined) await write(world.stdout, text, world.interrupt);
   else await replaceFile(resolve(world.cwd, options.out), text, 'name another file with --out');
   return 0;
@@ -60,8 +59,9 @@ function wishesOf({ options }: SignInvocation, recipe: TokenRecipe, issuedAt: nu
   };
 }
 
-function shown({ token, header, claims }: MintedToken, options: SignInvocation['options']): string {
-  if (options.json) return printableJson({ token, header, claims });
+function shown(token: string, options: SignInvocation['options']): string {
+  const { header, claims } = signedTexts(token);
+  if (options.json) return `{"token":"${token}","header":${header},"claims":${claims}}`;
   return options.header ? `Authorization: Bearer ${token}` : token;
 }
 

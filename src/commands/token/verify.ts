@@ -2,12 +2,12 @@ import { FilingsError } from '../../errors.ts';
 import { requireAlgorithm } from '../../jwt/algorithms.ts';
 import { readVerificationKey } from '../../jwt/key-file.ts';
 import { lineBreakWarning } from '../../jwt/keys.ts';
-import { type Verification, verifyToken } from '../../jwt/verify.ts';
+import { verifyToken } from '../../jwt/verify.ts';
 import type { Invocation } from '../../spec/invocation.ts';
 import { write } from '../../stdio/output.ts';
 import { printableJson } from '../../terminal/printable.ts';
 import type { World } from '../../world.ts';
-import { isFromStdin, keyFilesOf, readTokenInput, tell, tokenOnStdin } from './common.ts';
+import { isFromStdin, keyFilesOf, readTokenInput, signedTexts, tell, tokenOnStdin } from './common.ts';
 import type { VERIFY_OPTIONS } from './spec.ts';
 
 /** Checks one token; valid: prints its claims. */
@@ -30,22 +30,15 @@ export async function run(invocation: Invocation<typeof VERIFY_OPTIONS>, world: 
     atSeconds: (at ?? world.now()) / 1000,
   });
   await tell('warning', [lineBreakWarning(key)], invocation, world);
-  if (options.json) await write(world.stdout, `${printableJson(asJson(verdict))}\n`, world.interrupt);
-  if (!verdict.valid) throw notValid(verdict);
-  if (!options.json) await write(world.stdout, `${printableJson(verdict.claims)}\n`, world.interrupt);
+  if (!verdict.valid) {
+    const { failedCheck: failed_check, reason, hint } = verdict;
+    const told = { valid: false, failed_check, reason, ...(hint !== undefined && { hint }) };
+    if (options.json) await write(world.stdout, `${printableJson(told)}\n`, world.interrupt);
+    const details = hint === undefined ? {} : { hint };
+    throw new FilingsError('auth', `the token is not valid (${failed_check}): ${reason}`, details);
+  }
+  const { header, claims } = signedTexts(token);
+  const text = options.json ? `{"valid":true,"header":${header},"claims":${claims}}` : claims;
+  await write(world.stdout, `${text}\n`, world.interrupt);
   return 0;
-}
-
-function asJson(verdict: Verification) {
-  if (verdict.valid) return { valid: true, header: verdict.header, claims: verdict.claims };
-  const { failedCheck, reason, hint } = verdict;
-  return { valid: false, failed_check: failedCheck, reason, ...(hint !== undefined && { hint }) };
-}
-
-function notValid({ failedCheck, reason, hint }: Verification & { valid: false }): FilingsError {
-  return new FilingsError(
-    'auth',
-    `the token is not valid (${failedCheck}): ${reason}`,
-    hint === undefined ? {} : { hint },
-  );
 }
