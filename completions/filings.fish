@@ -158,7 +158,7 @@ complete -c filings -n '__filings_at \'download\'' -l spool -d 'write to stdout 
 complete -c filings -n '__filings_at \'download\'' -l checksums -d 'keep SHA256SUMS in each directory'
 complete -c filings -n '__filings_at \'download\'' -l report -r -F -d 'append a JSON line for each file to FILE; - is stdout'
 complete -c filings -n '__filings_at \'download\'' -l failed -r -F -d 'write failed files to FILE, as lines for --input'
-complete -c filings -n '__filings_at \'download\'' -l done -r -F -d 'remember complete filings in FILE and skip them next time'
+complete -c filings -n '__filings_at \'download\'' -l done -r -F -d 'remember complete filings in FILE, to skip them later'
 complete -c filings -n '__filings_at \'download\'' -l max-bytes -x -d 'start no new downloads after SIZE received'
 complete -c filings -n '__filings_at \'download\'' -l max-requests -x -d 'start no new downloads after N requests'
 complete -c filings -n '__filings_at \'download\'' -l stop-after -x -d 'start no new downloads after this time'

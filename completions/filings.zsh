@@ -129,7 +129,7 @@ _filings_download() {
     '(--checksums)--checksums''[keep SHA256SUMS in each directory]' \
     '(--report)--report=''[append a JSON line for each file to FILE; - is stdout]:FILE:_files' \
     '(--failed)--failed=''[write failed files to FILE, as lines for --input]:FILE:_files' \
-    '(--done)--done=''[remember complete filings in FILE and skip them next time]:FILE:_files' \
+    '(--done)--done=''[remember complete filings in FILE, to skip them later]:FILE:_files' \
     '(--max-bytes)--max-bytes=''[start no new downloads after SIZE received]:SIZE: ' \
     '(--max-requests)--max-requests=''[start no new downloads after N requests]:N: ' \
     '(--stop-after)--stop-after=''[start no new downloads after this time]:DURATION: ' \

@@ -38,7 +38,7 @@ export function sayingOf({ help, kind: { choices }, repeatable }: OptionSpec): s
 export function optionText(spec: OptionSpec & Pick<SettingSpec, 'env'>): string {
   const { value, default: text, otherwise = text, env } = spec;
   const notes = [
-    ...(env === undefined ? [] : [`[env: ${env}]`]),
+    ...(env === undefined ? [] : [`[env:${env}]`]),
     ...(value === undefined || otherwise === undefined ? [] : [`[default: ${otherwise}]`]),
   ];
   return [sayingOf(spec), ...notes].join(' ');

@@ -24,7 +24,7 @@ describe('help', () => {
     const text = (await filings(words)).stdout.replace(/\s+/g, ' ');
     for (const { flag, env, value, default: standard } of SHARED_OPTIONS) {
       expect(text).toContain(`--${flag}`);
-      if (env !== undefined) expect(text).toContain(`[env: ${env}]`);
+      if (env !== undefined) expect(text).toContain(`[env:${env}]`);
       if (value !== undefined && standard !== undefined) expect(text).toContain(`[default: ${standard}]`);
     }
   });

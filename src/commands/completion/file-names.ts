@@ -1,5 +1,4 @@
 import { PassThrough, Writable } from 'node:stream';
-import { fileNameFault } from '../../disk/file-name.ts';
 import { parseAccession } from '../../service/accession.ts';
 import { withinDeadline } from '../../session/deadline.ts';
 import { openSession } from '../../session/session.ts';
@@ -7,6 +6,7 @@ import { resolveSettings } from '../../settings/resolve.ts';
 import type { Settings } from '../../settings/settings.ts';
 import type { CommandModule, Flags, ParsedLine } from '../../spec/invocation.ts';
 import { write } from '../../stdio/output.ts';
+import { printable } from '../../terminal/printable.ts';
 import { derived, type World } from '../../world.ts';
 
 const DEADLINE = '2s';
@@ -24,7 +24,7 @@ export function fileNames(parse: (words: readonly string[]) => ParsedLine): Comm
   };
 }
 
-/** Each name once, without those on the line and those that a terminal or `download` could misread. */
+/** Each name once, without those on the line, and those that a terminal would act on or that would be options. */
 async function namesFor(
   words: readonly string[],
   parse: (words: readonly string[]) => ParsedLine,
@@ -40,7 +40,7 @@ async function namesFor(
   if (accession === undefined || chosen) return [];
   const names = await listed(accession, flags, silent(world));
   return [...new Set(names)]
-    .filter((name) => fileNameFault(name) === undefined && !typed.includes(name))
+    .filter((name) => /^[^-]/.test(name) && printable(name) === name && !typed.includes(name))
     .slice(0, MOST_NAMES);
 }
 

@@ -62,9 +62,9 @@ export const OPTIONS = options({
   ifExists: {
     kind: choice('skip', 'compare', 'overwrite', 'error'),
     value: 'WHAT',
-    otherwise: 'skip in a directory of the filing, else compare',
+    otherwise: 'skip or compare',
     help: 'do this when a file already exists',
-    more: 'compare downloads the file: the same bytes count as skipped, other bytes are a failure, and the existing file stays. With --sha256 an existing file is hashed before it is skipped. With -o the default is overwrite.',
+    more: 'The default is skip where the path has the accession number as a folder, else compare. compare downloads the file: the same bytes count as skipped, other bytes are a failure, and the existing file stays. With --sha256 an existing file is hashed before it is skipped. With -o the default is overwrite.',
   },
   dryRun: { kind: SWITCH, short: 'n', help: 'print what would be downloaded, and download nothing' },
   sha256: {
@@ -96,7 +96,7 @@ export const OPTIONS = options({
   done: {
     kind: FILE,
     value: 'FILE',
-    help: 'remember complete filings in FILE and skip them next time',
+    help: 'remember complete filings in FILE, to skip them later',
     more: 'For filings chosen by --all or --include, with the same selection, directory and layout.',
   },
   maxBytes: {
