@@ -3,7 +3,7 @@ import { setImmediate } from 'node:timers/promises';
 import { onAbort } from '../abort.ts';
 import { FilingsError } from '../errors.ts';
 import type { Outcome } from '../transfer/outcome.ts';
-import type { Expanded, ExpandedFile } from './expanded.ts';
+import type { FileItem, Item } from './item.ts';
 import type { Limits } from './limits.ts';
 import type { Recorder } from './recorder.ts';
 import { type Selected, Selection, type SelectionOptions } from './selection.ts';
@@ -25,15 +25,15 @@ export interface BatchOptions {
   readonly input: AsyncIterable<readonly Selected[]>;
   /** Whether reading the input to its end may take long: nothing waits for a pipe. */
   readonly isStream: boolean;
-  readonly selection: Omit<SelectionOptions, 'idle' | 'wake'>;
+  readonly selection: Omit<SelectionOptions, 'wake'>;
   readonly recorder: Recorder;
   readonly limits: Limits;
   /** Looks at what has a file's final name, without a promise. */
-  readonly look: (file: ExpandedFile) => Look;
+  readonly look: (file: FileItem) => Look;
   /** Brings a file to its place; a failure is an outcome. `arrived`: only the disk has still to do. */
-  readonly download: (file: ExpandedFile, signal: AbortSignal, arrived: () => void) => Promise<Outcome>;
+  readonly download: (file: FileItem, signal: AbortSignal, arrived: () => void) => Promise<Outcome>;
   /** Told of each thing as it has ended; of a file also whether the service was asked for it. */
-  readonly onEnd: (item: Expanded, outcome: Outcome | undefined) => void;
+  readonly onEnd: (item: Item, outcome: Outcome | undefined) => void;
   /** Words a command of this program so that it asks the same service. */
   readonly again: (command: string) => string;
   /** Aborted by a signal of the system or the deadline. */
@@ -72,8 +72,7 @@ export class Batch {
     this.#options = options;
     this.#rule = new StopRule('files', again);
     this.#workers = new Workers(selection.jobs, (defect) => this.#wake(defect));
-    const idle = () => this.#workers.idle;
-    this.selection = new Selection(input, { ...selection, idle, wake: () => this.#wake() });
+    this.selection = new Selection(input, { ...selection, wake: () => this.#wake() });
     recorder.onError = (error) => this.#stopBy(error);
     setMaxListeners(0, this.#stop.signal);
   }
@@ -111,7 +110,7 @@ export class Batch {
     }
   }
 
-  #selection(): Expanded | 'end' | undefined {
+  #selection(): Item | 'end' | undefined {
     const { selection } = this;
     const item = selection.next();
     if (item !== undefined) return item;
@@ -127,22 +126,22 @@ export class Batch {
   }
 
   /** Without a promise, unless it has to wait for a job. */
-  #take(item: Expanded): Promise<void> | undefined {
-    this.#options.recorder.taken(item);
+  #take(item: Item): Promise<void> | undefined {
     if (item.kind !== 'file') return void this.#ended(item);
+    this.#options.recorder.taken(item);
     const look = this.#options.look(item);
     if (typeof look === 'object') return void this.#ended(item, look);
     if (look === 'quick-skip') return this.#download(item, () => {});
     return this.#workers.idle > 0 ? void this.#start(item, look) : this.#startLater(item, look);
   }
 
-  async #startLater(file: ExpandedFile, look: Exclude<Look, Outcome>): Promise<void> {
+  async #startLater(file: FileItem, look: Exclude<Look, Outcome>): Promise<void> {
     while (this.#workers.idle === 0 && !this.#isStopped) await this.#woken();
     if (this.#isStopped) this.#notStarted += 1;
     else this.#start(file, look);
   }
 
-  #start(file: ExpandedFile, look: Exclude<Look, Outcome>): void {
+  #start(file: FileItem, look: Exclude<Look, Outcome>): void {
     const { limits } = this.#options;
     const limit = look === 'skip' ? undefined : limits.reached();
     if (limit) this.#close(limit);
@@ -152,7 +151,7 @@ export class Batch {
     }
   }
 
-  async #download(file: ExpandedFile, arrived: () => void): Promise<void> {
+  async #download(file: FileItem, arrived: () => void): Promise<void> {
     let hasArrived = false;
     const outcome = await this.#options.download(file, this.#stop.signal, () => {
       hasArrived = true;
@@ -170,7 +169,7 @@ export class Batch {
     else this.#notStarted += 1;
   }
 
-  #ended(item: Expanded, outcome?: Outcome, hasArrived = false): void {
+  #ended(item: Item, outcome?: Outcome, hasArrived = false): void {
     const error = outcome?.error ?? ('error' in item ? item.error : undefined);
     if (item.kind === 'unlisted' && error?.code === 'limit') {
       this.#close(error);

@@ -6,8 +6,8 @@ import { diskFailure, readFailure } from '../disk/failure.ts';
 import { whyNotPlain } from '../disk/plain-file.ts';
 import { errnoOf, FilingsError } from '../errors.ts';
 import type { AccessionNumber } from '../service/accession.ts';
-import type { CompleteFiling } from './filing-tracker.ts';
 import { wholeLines } from './input-lines.ts';
+import type { ChosenFiling } from './item.ts';
 
 /** What decides on which files of a filing are chosen, and where they go. */
 export interface Selection {
@@ -88,7 +88,7 @@ export class DoneList {
   }
 
   /** Remembers filings as complete. Throws `local_io`: then they do not count as done. */
-  async add(filings: readonly CompleteFiling[]): Promise<void> {
+  async add(filings: readonly Pick<ChosenFiling, 'accession' | 'files'>[]): Promise<void> {
     const { selection, now, shown } = this.#options;
     const time = new Date(now()).toISOString().replace(/\.\d+/, '');
     const lines = filings.map(({ accession, files }) => `${accession}\t${selection}\t${time}\t${files}\n`);

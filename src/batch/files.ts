@@ -19,13 +19,13 @@ import { Proof } from '../transfer/proof.ts';
 import type { Watcher } from '../transfer/transfer.ts';
 import type { Look } from './batch.ts';
 import type { Counts } from './counts.ts';
-import type { ExpandedFile } from './expanded.ts';
+import type { FileItem } from './item.ts';
 import type { Limits } from './limits.ts';
 import { countedWatcher, type Throttle } from './throttle.ts';
 
 /** What the files of a run are downloaded with, and where they go. */
 export interface Downloading {
-  readonly targetOf: (file: ExpandedFile) => Target;
+  readonly targetOf: (file: FileItem) => Target;
   /** Where the one file goes that is written to no disk. */
   readonly stream: StreamTarget | undefined;
   readonly fetching: Fetching;
@@ -44,7 +44,7 @@ export interface Downloading {
 const ASCII = /^[\0-\x7f]*$/;
 
 /** Looks at what has a file's final name: how it has ended by that, or what is to be done. */
-export function lookAt(file: ExpandedFile, { targetOf, stream, dryRun, fetching, checksums }: Downloading): Look {
+export function lookAt(file: FileItem, { targetOf, stream, dryRun, fetching, checksums }: Downloading): Look {
   if (stream) return dryRun ? planned(file, null) : 'missing';
   const target = targetOf(file);
   const stat = lstatSync(target.path, { throwIfNoEntry: false });
@@ -57,7 +57,7 @@ export function lookAt(file: ExpandedFile, { targetOf, stream, dryRun, fetching,
 }
 
 /** Skips a file that is known to be on disk, with nothing to be removed beside it. */
-function skipNow(file: ExpandedFile, stat: Stats, target: Target, { places }: Fetching): Look {
+function skipNow(file: FileItem, stat: Stats, target: Target, { places }: Fetching): Look {
   const where = whereOf(target);
   const place = places.opened(where);
   const name = basename(target.path);
@@ -77,7 +77,7 @@ function whatExists({ size }: Stats, { ifExists, listedSize }: Target, sizesIgno
 
 /** Brings a file to where it goes. A failure is an outcome, not an exception. */
 export async function download(
-  file: ExpandedFile,
+  file: FileItem,
   downloading: Downloading,
   signal: AbortSignal,
   arrived: () => void,
@@ -136,7 +136,7 @@ async function keepChecksum(
 }
 
 /** What would become of a file, by what has its final name. */
-function plan(file: ExpandedFile, target: Target, stat: Stats | undefined): Outcome {
+function plan(file: FileItem, target: Target, stat: Stats | undefined): Outcome {
   const would = planned(file, target.shown);
   try {
     const isKept = stat && judge(stat, target.ifExists, target.shown).kind === 'keep';
@@ -148,7 +148,7 @@ function plan(file: ExpandedFile, target: Target, stat: Stats | undefined): Outc
 }
 
 /** As `plan`, for a file that is there and must have one hash. */
-async function prove(file: ExpandedFile, target: Target, signal: AbortSignal): Promise<Outcome> {
+async function prove(file: FileItem, target: Target, signal: AbortSignal): Promise<Outcome> {
   // What has the right hash is skipped, whether it would be compared or not.
   const ifExists = target.ifExists === 'compare' ? 'skip' : target.ifExists;
   const outcome = plan(file, { ...target, ifExists }, lstatSync(target.path, { throwIfNoEntry: false }));
@@ -162,7 +162,7 @@ async function prove(file: ExpandedFile, target: Target, signal: AbortSignal): P
   }
 }
 
-function planned({ accession, fileName, size = 0 }: ExpandedFile, path: string | null): Outcome {
+function planned({ accession, fileName, size = 0 }: FileItem, path: string | null): Outcome {
   const nothing = { saved: 0, moved: 0, verifiedLength: true, attempts: 0, ms: 0 };
   return { wanted: { accession, fileName }, result: 'planned', path, bytes: size, ...nothing };
 }

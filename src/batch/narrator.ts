@@ -2,8 +2,8 @@ import type { ErrorCode, FilingsError } from '../errors.ts';
 import type { Progress } from '../terminal/progress/progress.ts';
 import type { Outcome } from '../transfer/outcome.ts';
 import { outcomeLine } from '../transfer/outcome-line.ts';
-import type { Expanded } from './expanded.ts';
 import { HeldFailures } from './held-failures.ts';
+import type { Item } from './item.ts';
 
 /** Says on stderr how the things of a batch have ended. */
 export class Narrator {
@@ -20,7 +20,7 @@ export class Narrator {
   }
 
   /** A thing has ended; a file that was downloaded has told so itself. */
-  ended(item: Expanded, outcome: Outcome | undefined): void {
+  ended(item: Item, outcome: Outcome | undefined): void {
     if (item.kind === 'unmatched') this.#progress.note(`${item.accession}: ${noMatch(item.files)}`);
     const error = outcome?.error ?? ('error' in item ? item.error : undefined);
     if (outcome && !error && outcome.attempts === 0) this.#looked(outcome);
@@ -48,7 +48,7 @@ export function noMatch(files: number): string {
   return `${none} --include and --exclude (matching is case-sensitive)`;
 }
 
-function atLine(item: Expanded, error: FilingsError): FilingsError {
+function atLine(item: Item, error: FilingsError): FilingsError {
   const number = item.kind === 'bad' ? item.number : undefined;
   return number === undefined ? error : error.reworded(`line ${number}: ${error.message}`);
 }

@@ -2,11 +2,11 @@ import type { Sleep } from '../abort.ts';
 import type { FilingsError } from '../errors.ts';
 import type { Report } from '../stdio/report-file.ts';
 import type { Outcome } from '../transfer/outcome.ts';
+import { CompleteFilings } from './complete-filings.ts';
 import { Counts } from './counts.ts';
 import type { DoneList } from './done-list.ts';
-import type { Expanded } from './expanded.ts';
 import type { FailedList } from './failed-list.ts';
-import { type CompleteFiling, FilingTracker } from './filing-tracker.ts';
+import type { ChosenFiling, FileItem, Item } from './item.ts';
 import { type ErrorOf, failureLine, reportLine } from './report-line.ts';
 
 /** A line stands in the report at the latest so long after its file has ended. */
@@ -40,12 +40,12 @@ export class Recorder {
   readonly counts = new Counts();
   readonly #outputs: Outputs;
   readonly #options: RecorderOptions;
-  readonly #tracker: FilingTracker | undefined;
+  readonly #filings: CompleteFilings | undefined;
   #lines = '';
   #writing: Promise<void> = Promise.resolve();
   #isTimed = false;
   readonly #noMoreTimers = new AbortController();
-  #complete: CompleteFiling[] = [];
+  #complete: ChosenFiling[] = [];
   #remembering: Promise<void> | undefined;
   #time = { at: 0, text: '' };
   /** Called with what a report or done list that takes no more throws. */
@@ -54,16 +54,16 @@ export class Recorder {
   constructor(outputs: Outputs, options: RecorderOptions) {
     this.#outputs = outputs;
     this.#options = options;
-    if (outputs.done) this.#tracker = new FilingTracker();
+    if (outputs.done) this.#filings = new CompleteFilings();
   }
 
-  /** To be told of each thing as it is handed out, in that order. */
-  taken(item: Expanded): void {
-    this.#tracker?.taken(item);
+  /** To be told of each file as it is handed out. */
+  taken(file: FileItem): void {
+    this.#filings?.taken(file);
   }
 
   /** A thing has ended; a file with its outcome. */
-  ended(item: Expanded, outcome?: Outcome): void {
+  ended(item: Item, outcome?: Outcome): void {
     switch (item.kind) {
       case 'file':
         if (outcome) this.file(outcome);
@@ -83,9 +83,8 @@ export class Recorder {
         this.counts.unmatched += 1;
         break;
     }
-    const isThere = item.kind !== 'file' || (outcome !== undefined && THERE.has(outcome.result));
-    const complete = this.#tracker?.ended(item, isThere);
-    if (complete) this.#remember(complete);
+    const exists = outcome !== undefined && EXISTS.has(outcome.result);
+    for (const filing of this.#filings?.ended(item, exists) ?? []) this.#remember(filing);
   }
 
   /** A file that is part of no filing's listing here: it is counted and reported. */
@@ -140,7 +139,7 @@ export class Recorder {
   }
 
   /** Filings that come meanwhile are remembered together. */
-  #remember(filing: CompleteFiling): void {
+  #remember(filing: ChosenFiling): void {
     this.#complete.push(filing);
     this.#remembering ??= this.#rememberAll().catch((error) => this.onError(error));
   }
@@ -163,9 +162,9 @@ export class Recorder {
   }
 }
 
-const THERE: ReadonlySet<Outcome['result']> = new Set(['downloaded', 'resumed', 'skipped']);
+const EXISTS: ReadonlySet<Outcome['result']> = new Set(['downloaded', 'resumed', 'skipped']);
 
-function refusal({ accession, fileName, error }: Extract<Expanded, { kind: 'refused' }>): Outcome {
+function refusal({ accession, fileName, error }: Extract<Item, { kind: 'refused' }>): Outcome {
   const nothing = { bytes: 0, saved: 0, moved: 0, verifiedLength: false, attempts: 0, ms: 0 };
   return { wanted: { accession, fileName }, result: 'failed', path: null, ...nothing, error };
 }

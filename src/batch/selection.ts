@@ -1,8 +1,9 @@
-import { FilingsError } from '../errors.ts';
+import { setImmediate } from 'node:timers/promises';
+import { errorAbout, FilingsError } from '../errors.ts';
 import type { AccessionNumber } from '../service/accession.ts';
-import type { Expanded } from './expanded.ts';
-import { FilingQueue, type FilingQueueOptions } from './filing-queue.ts';
+import { type ListedFile, listedSize } from '../service/listing/listing.ts';
 import type { InputEntry, InputLine } from './input-lines.ts';
+import type { Item, NamedFile } from './item.ts';
 import type { Layout } from './layout.ts';
 import { NameCheck } from './name-check.ts';
 
@@ -13,12 +14,15 @@ export type Selected = Exclude<InputLine, { kind: 'ignored' }> & {
   readonly end?: number;
 };
 
-export interface SelectionOptions extends Pick<FilingQueueOptions, 'list' | 'jobs' | 'idle'> {
+export interface SelectionOptions {
+  readonly list: (accession: AccessionNumber, signal: AbortSignal) => Promise<readonly ListedFile[]>;
   readonly layout: Layout;
   /** Undefined: nothing says what to take of a filing that stands alone, which is a usage error. */
   readonly chosen: ((name: string) => boolean) | undefined;
   /** Whether a filing is passed over, since the done list has it. Asked once of each. */
   readonly passesOver: (accession: AccessionNumber) => boolean;
+  /** So many listings are asked for at the same time, and none while so many files wait. */
+  readonly jobs: number;
   /** Called when `next` may have something to give, or the end is known. */
   readonly wake: () => void;
 }
@@ -30,16 +34,30 @@ export interface Extent {
   readonly waiting: number | undefined;
 }
 
+/** A filing that waits for its listing, or whose chosen files are handed out. */
+interface Filing {
+  readonly accession: AccessionNumber;
+  files?: readonly NamedFile[];
+  given: number;
+  /** How many files its listing has. */
+  found: number;
+  error?: FilingsError;
+}
+
+/** So many names are matched before others have their turn. */
+const NAMES_A_TURN = 1000;
 /** What ends as a file, well or not. */
-const FILES: ReadonlySet<Expanded['kind']> = new Set(['file', 'refused', 'unlisted', 'bad']);
+const FILES: ReadonlySet<Item['kind']> = new Set(['file', 'refused', 'unlisted', 'bad']);
 
 /** From lines to the files of a run, in the order of the input as far as no file waits for another filing's listing. */
 export class Selection {
   readonly #input: AsyncIterator<readonly Selected[]>;
   readonly #options: SelectionOptions;
   readonly #check: NameCheck;
-  readonly #filings: FilingQueue;
   readonly #known = new Set<AccessionNumber>();
+  readonly #listings = new Set<Promise<void>>();
+  readonly #stop = new AbortController();
+  #filings: Filing[] = [];
   #lines: readonly Selected[] = [];
   #at = 0;
   #reading: Promise<void> | undefined;
@@ -54,45 +72,37 @@ export class Selection {
     this.#input = input[Symbol.asyncIterator]();
     this.#options = options;
     this.#check = new NameCheck(options.layout);
-    const onListed = (defect?: unknown) => {
-      this.error ??= defect;
-      options.wake();
-    };
-    const { list, chosen = () => true, jobs, idle } = options;
-    this.#filings = new FilingQueue({ list, chosen, jobs, idle, onListed });
   }
 
   /** Everything was handed out. */
   get isEnded(): boolean {
-    return this.#isRead && this.#at === this.#lines.length && this.#filings.isEmpty;
+    return this.#isRead && this.#at === this.#lines.length && this.#filings.length === 0;
   }
 
   /** What the whole selection is; undefined while lines or listings are missing. */
   get extent(): Extent | undefined {
-    if (!this.#isRead || this.#at < this.#lines.length || this.#filings.isListing) return undefined;
-    return { files: this.#files + this.#filings.waiting, waiting: this.#filings.bytes };
-  }
-
-  /** The next thing; undefined while nothing is there, until `wake`, and at the end. */
-  next(): Expanded | undefined {
-    for (;;) {
-      this.#readAhead();
-      const listed = this.#filings.next();
-      const item = listed && ('kind' in listed ? listed : this.#check.check(listed));
-      if (item) return this.#counted(item);
-      if (listed) continue;
-      const line = this.#lines[this.#at];
-      // A filing that has no room yet, or the end of what was read.
-      if (line === undefined || (isFiling(line) && this.#options.chosen)) return undefined;
-      this.#took(line);
-      const named = this.#ofLine(line);
-      if (named) return this.#counted(named);
-    }
+    if (!this.#isRead || this.#at < this.#lines.length || this.#filings.some(({ files }) => !files)) return undefined;
+    const waiting = this.#waiting();
+    const sizes = waiting.reduce<number | undefined>(
+      (sum, { size }) => (sum === undefined || size === undefined ? undefined : sum + size),
+      0,
+    );
+    return { files: this.#files + waiting.length, waiting: sizes };
   }
 
   /** How many were read and not handed out; a filing without its listing is one. */
   get left(): number {
-    return this.#lines.length - this.#at + this.#filings.left;
+    const withoutFiles = this.#filings.filter(({ files = [] }) => files.length === 0).length;
+    return this.#lines.length - this.#at + this.#waiting().length + withoutFiles;
+  }
+
+  /** The next thing; undefined while nothing is there, until `wake`, and at the end. */
+  next(): Item | undefined {
+    this.#readAhead();
+    const filing = this.#filings.find(({ files }) => files);
+    const item = filing ? this.#ofFiling(filing) : this.#ofLine();
+    if (item && FILES.has(item.kind)) this.#files += 1;
+    return item;
   }
 
   /** How many lines nobody has read, unless counting them is called off. */
@@ -109,27 +119,36 @@ export class Selection {
   }
 
   /** Calls off what is under way. */
-  cancel(): Promise<void> {
-    return this.#filings.cancel();
+  async cancel(): Promise<void> {
+    this.#stop.abort();
+    await Promise.all(this.#listings);
   }
 
-  /** Filings wait in their queue, so that they can be listed before their turn. */
+  /** Files that could be handed out now. */
+  #waiting(): readonly NamedFile[] {
+    return this.#filings.flatMap(({ files = [], given }) => files.slice(given));
+  }
+
+  /** Asks for the listings of the next filings, and reads on. */
   #readAhead(): void {
-    for (
-      let line = this.#lines[this.#at];
-      line && isFiling(line) && !this.#filings.isFull;
-      line = this.#lines[this.#at]
-    ) {
-      if (this.#options.chosen === undefined) return;
+    const { jobs, passesOver } = this.#options;
+    for (let line = this.#lines[this.#at]; line && this.#isFiling(line); line = this.#lines[this.#at]) {
+      if (this.#filings.length >= jobs || this.#hasEnough(jobs)) break;
       this.#took(line);
-      const { accession } = line;
-      if (this.#known.has(accession)) continue;
-      this.#known.add(accession);
-      if (!this.#options.passesOver(accession)) this.#filings.put(accession);
+      if (this.#known.has(line.accession)) continue;
+      this.#known.add(line.accession);
+      if (!passesOver(line.accession)) this.#ask({ accession: line.accession, given: 0, found: 0 });
     }
-    if (this.#at === this.#lines.length && !this.#isRead && this.#filings.waiting < 2 * this.#options.jobs) {
-      this.#reading ??= this.#read();
-    }
+    if (this.#at === this.#lines.length && !this.#isRead) this.#reading ??= this.#read();
+  }
+
+  #hasEnough(jobs: number): boolean {
+    return this.#filings.reduce((sum, { files = [], given }) => sum + files.length - given, 0) >= jobs;
+  }
+
+  /** A filing whose files are chosen from its listing. */
+  #isFiling(line: Selected): line is Selected & InputEntry {
+    return line.kind === 'entry' && line.file === undefined && this.#options.chosen !== undefined;
   }
 
   async #read(): Promise<void> {
@@ -145,32 +164,82 @@ export class Selection {
     this.#options.wake();
   }
 
-  #ofLine(line: Selected): Expanded | undefined {
+  #ask(filing: Filing): void {
+    this.#filings.push(filing);
+    const listing = this.#list(filing).then(() => {
+      this.#listings.delete(listing);
+      this.#options.wake();
+    });
+    this.#listings.add(listing);
+  }
+
+  async #list(filing: Filing): Promise<void> {
+    const { list, chosen = () => true } = this.#options;
+    const { accession } = filing;
+    try {
+      const listed = await list(accession, this.#stop.signal);
+      if (listed.length === 0) throw noFiles(accession);
+      const files = await chosenOf(listed, chosen);
+      const of = { accession, files: files.length, due: files.length, isWhole: true };
+      filing.found = listed.length;
+      filing.files = files.map((file) => ({
+        accession,
+        fileName: file.file_name,
+        size: listedSize(file),
+        filing: of,
+      }));
+    } catch (error) {
+      if (this.#stop.signal.aborted) return;
+      if (error instanceof FilingsError) [filing.error, filing.files] = [error, []];
+      else this.error ??= error;
+    }
+  }
+
+  #ofFiling(filing: Filing): Item {
+    const { accession, files = [], found, error } = filing;
+    const file = files[filing.given];
+    filing.given += 1;
+    if (filing.given >= files.length) this.#filings = this.#filings.filter((each) => each !== filing);
+    if (file) return this.#check.check(file);
+    return error ? { kind: 'unlisted', accession, error } : { kind: 'unmatched', accession, files: found };
+  }
+
+  #ofLine(): Item | undefined {
+    const line = this.#lines[this.#at];
+    // The end of what was read, or a filing that has no room yet.
+    if (line === undefined || this.#isFiling(line)) return undefined;
+    this.#took(line);
     if (line.kind === 'bad') return { kind: 'bad', number: line.number, error: line.fault };
-    const { accession, file: fileName } = line;
-    if (fileName === undefined) return { kind: 'bad', number: line.number, error: nothingChosen(line) };
-    return this.#check.check({ accession, fileName, size: undefined, listed: false });
+    const { accession, file: fileName, number } = line;
+    if (fileName === undefined) return { kind: 'bad', number, error: nothingChosen(accession) };
+    return this.#check.check({ accession, fileName, size: undefined, filing: undefined });
   }
 
-  #took(line: Selected): void {
+  #took({ end = 0 }: Selected): void {
     this.#at += 1;
-    this.bytesRead = line.end ?? 0;
-  }
-
-  #counted(item: Expanded): Expanded {
-    if (FILES.has(item.kind)) this.#files += 1;
-    return item;
+    this.bytesRead = end;
   }
 }
 
-/** A filing whose files are chosen from its listing. */
-function isFiling(line: Selected): line is Selected & InputEntry {
-  return line.kind === 'entry' && line.file === undefined;
+async function chosenOf(
+  files: readonly ListedFile[],
+  chosen: (name: string) => boolean,
+): Promise<readonly ListedFile[]> {
+  const kept: ListedFile[] = [];
+  for (const [index, file] of files.entries()) {
+    if (index % NAMES_A_TURN === NAMES_A_TURN - 1) await setImmediate();
+    if (chosen(file.file_name)) kept.push(file);
+  }
+  return kept;
 }
 
-function nothingChosen({ accession }: InputEntry): FilingsError {
+function noFiles(accession: AccessionNumber): FilingsError {
+  return errorAbout({ accession }, 'not_found', 'the service lists no files', { hint: 'check the accession number' });
+}
+
+function nothingChosen(accession: AccessionNumber): FilingsError {
   return new FilingsError('usage', `${accession}: no files selected`, {
-    hint: 'add --all or --include GLOB',
+    hint: 'name files after it, or add --all or --include GLOB',
     stopsRun: true,
   });
 }

@@ -9,9 +9,9 @@ const one = parseAccession('0001234567-24-000001');
 const other = parseAccession('0001234567-24-000002');
 
 /** What becomes of names of one filing, one after the other. */
-function kinds(names: readonly string[]): (string | undefined)[] {
+function kinds(names: readonly string[]): string[] {
   const check = new NameCheck(defaultLayout(true));
-  return names.map((fileName) => check.check({ accession: one, fileName, size: undefined, listed: true })?.kind);
+  return names.map((fileName) => check.check({ accession: one, fileName, size: undefined, filing: undefined }).kind);
 }
 
 test.each<[what: string, names: string[], last: string]>([
@@ -32,12 +32,12 @@ test.each<[what: string, names: string[], last: string]>([
   expect(kinds(names).at(-1)).toBe(last);
 });
 
-test('the same name in another filing is another file; a named one is not reported twice', () => {
+test('the same name in another filing is another file', () => {
   const names = new NameCheck(defaultLayout(false));
-  const file = { accession: one, fileName: 'a.htm', size: undefined, listed: false };
-  expect(names.check(file)?.kind).toBe('file');
-  expect(names.check(file)).toBeUndefined();
-  expect(names.check({ ...file, accession: other })?.kind).toBe('file');
+  const file = { accession: one, fileName: 'a.htm', size: undefined, filing: undefined };
+  expect(names.check(file).kind).toBe('file');
+  expect(names.check(file).kind).toBe('again');
+  expect(names.check({ ...file, accession: other }).kind).toBe('file');
 });
 
 test('tells what twinKey tells', () => {

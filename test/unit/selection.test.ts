@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Expanded } from '../../src/batch/expanded.ts';
+import type { Item } from '../../src/batch/item.ts';
 import { defaultLayout } from '../../src/batch/layout.ts';
 import { type Selected, Selection, type SelectionOptions } from '../../src/batch/selection.ts';
 import { FilingsError } from '../../src/errors.ts';
@@ -34,15 +34,15 @@ function select(selected: readonly Selected[], list: SelectionOptions['list'], m
   async function* batches() {
     for (let at = 0; at < selected.length; at += 3) yield selected.slice(at, at + 3);
   }
-  const common = { layout: defaultLayout(true), jobs: 4, idle: () => 4, passesOver: () => false, wake: () => {} };
+  const common = { layout: defaultLayout(true), jobs: 4, passesOver: () => false, wake: () => {} };
   return new Selection(batches(), { ...common, list, chosen: (name) => !name.startsWith('no'), ...more });
 }
 
 /** What an item says, shortly: `1 a.htm`. */
-function told(item: Expanded): string {
+function told(item: Item): string {
   if (item.kind === 'bad') return `bad ${item.number}: ${item.error.message}`;
   const n = Number(item.accession.slice(-6));
-  if (item.kind === 'file') return `${n} ${item.fileName}${item.listed ? '' : ' named'}`;
+  if (item.kind === 'file') return `${n} ${item.fileName}${item.filing ? '' : ' named'}`;
   return 'fileName' in item ? `${n} ${item.fileName} ${item.kind}` : `${n} ${item.kind}`;
 }
 
@@ -59,18 +59,15 @@ async function all(selection: Selection): Promise<string[]> {
 describe('what comes out', () => {
   test('named files, and those chosen from listings, in the order of the input', async () => {
     const { list } = desk({ 2: ['x', 'no', 'y'], 4: ['z'] });
-    const selection = select([alone(2), named(3, 'b'), alone(4), named(5, 'c')], list, { jobs: 1, idle: () => 1 });
-    expect((await all(selection)).sort()).toEqual(
-      ['2 x', '2 y', '2 listed', '3 b named', '4 z', '4 listed', '5 c named'].sort(),
-    );
+    const selection = select([alone(2), named(3, 'b'), alone(4), named(5, 'c')], list, { jobs: 1 });
+    expect((await all(selection)).sort()).toEqual(['2 x', '2 y', '3 b named', '4 z', '5 c named'].sort());
     expect(selection.isEnded).toBe(true);
   });
 
   test('a filing named twice is listed once, a file named twice comes once', async () => {
     const { list, asked } = desk({ 1: ['a', 'b'] });
-    expect(await all(select([named(1, 'a'), alone(1), named(1, 'a'), alone(1), named(1, 'b')], list))).toEqual(
-      expect.arrayContaining(['1 a named', '1 listed']),
-    );
+    const items = await all(select([named(1, 'a'), alone(1), named(1, 'a'), alone(1), named(1, 'c')], list));
+    expect(items.sort()).toEqual(['1 a again', '1 a again', '1 a named', '1 b', '1 c named']);
     expect(asked).toEqual([1]);
   });
 
@@ -96,7 +93,7 @@ describe('what comes out', () => {
       yield [named(1, 'a')];
       throw error;
     }
-    const common = { layout: defaultLayout(true), jobs: 1, idle: () => 1, passesOver: () => false, wake: () => {} };
+    const common = { layout: defaultLayout(true), jobs: 1, passesOver: () => false, wake: () => {} };
     const selection = new Selection(broken(), { ...common, list: desk({}).list, chosen: undefined });
     expect(await all(selection)).toEqual(['1 a named']);
     expect([selection.isEnded, selection.error]).toEqual([true, error]);
@@ -109,37 +106,24 @@ describe('how far it goes ahead', () => {
     const selection = select([alone(0), alone(1), alone(2), named(3, 'c')], list);
     const first = await all(selection);
     letGo(1);
-    expect(first.sort()).toEqual(['0 listed', '0 z', '2 b', '2 listed', '3 c named']);
-    expect(await all(selection)).toEqual(['1 a', '1 listed']);
+    expect(first.sort()).toEqual(['0 z', '2 b', '3 c named']);
+    expect(await all(selection)).toEqual(['1 a']);
   });
 
-  test('one listing at first, one more for each that came, and no more than jobs', async () => {
+  test('no more listings at once than jobs, and none while files enough for every job wait', async () => {
     const many = Array.from({ length: 12 }, (_, n) => n);
-    const { list, asked, letGo } = desk({}, new Set(many));
-    const selection = select(many.map(alone), list);
-    const counts: number[] = [];
-    for (const n of many) {
-      await all(selection);
-      counts.push(asked.length - n);
-      letGo(n);
-    }
-    expect(counts.slice(0, 8)).toEqual([1, 2, 3, 4, 4, 4, 4, 4]);
-  });
-
-  test('none while files enough for every job wait; so many lines are left', async () => {
-    const { list, asked } = desk({ 0: ['a', 'b', 'c', 'd', 'e', 'f'], 1: ['x'] });
-    const selection = select([alone(0), alone(1), alone(2)], list);
-    for (let asking = 0; asking < 3; asking += 1) {
-      expect(selection.next()).toBeUndefined();
-      if (asked.length > 0) break;
-      await turns();
-    }
+    const { list, asked, letGo } = desk({ 1: ['a', 'b', 'c', 'd', 'e'] }, new Set(many));
+    const selection = select(many.map(alone), list, { jobs: 3 });
+    expect([await all(selection), asked]).toEqual([[], [0, 1, 2]]);
+    letGo(0);
     await turns();
-    expect(told(selection.next() as Expanded)).toBe('0 a');
+    expect([told(selection.next() as Item), selection.next(), asked]).toEqual(['0 unlisted', undefined, [0, 1, 2, 3]]);
+    letGo(1);
+    letGo(2);
     await turns();
-    expect([asked, selection.left]).toEqual([[0], 5 + 2]);
-    for (let n = 0; n < 3; n += 1) selection.next();
-    expect(asked).toEqual([0, 1, 2]);
+    expect([told(selection.next() as Item), selection.next(), selection.next()].length).toBe(3);
+    await turns();
+    expect([asked, selection.left]).toEqual([[0, 1, 2, 3], 2 + 1 + 1 + 2]);
   });
 
   test('all is known once all is read and listed', async () => {

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { Batch, type BatchEnd } from '../../batch/batch.ts';
-import type { Expanded } from '../../batch/expanded.ts';
 import { type Downloading, download, lookAt } from '../../batch/files.ts';
+import type { Item } from '../../batch/item.ts';
 import { Limits } from '../../batch/limits.ts';
 import { Narrator, noMatch } from '../../batch/narrator.ts';
 import { reachLine, reachOf, sayEachMinute } from '../../batch/reach.ts';
@@ -173,7 +173,7 @@ function verdict(
 }
 
 /** The error of the one file, or of the one filing's listing, which is what the command ends with. */
-function aloneIn(order: Order, item: Expanded, error: FilingsError | undefined): FilingsError | undefined {
+function aloneIn(order: Order, item: Item, error: FilingsError | undefined): FilingsError | undefined {
   if (order.single) return error;
   if (order.accessions.length !== 1) return undefined;
   if (item.kind === 'unlisted') return item.error;

@@ -1,5 +1,5 @@
 import { join, resolve } from 'node:path';
-import type { ExpandedFile } from '../../batch/expanded.ts';
+import type { FileItem } from '../../batch/item.ts';
 import type { Target } from '../../transfer/fetch-file.ts';
 import type { Order } from './order/order.ts';
 
@@ -7,7 +7,7 @@ import type { Order } from './order/order.ts';
 export function targetsOf(
   { output, directory, ifExists, options }: Order,
   cwd: string,
-): (file: Pick<ExpandedFile, 'path' | 'accession' | 'size'>) => Target {
+): (file: Pick<FileItem, 'path' | 'accession' | 'size'>) => Target {
   const { sha256, checksums: hashed } = options;
   if (output !== undefined) {
     const target = { path: resolve(cwd, output), shown: output, makeDirectory: false, sha256, hashed };
