@@ -95,7 +95,7 @@ async function openSandbox(world: World): Promise<Access> {
 }
 
 function missingKey(again: Told['again']): FilingsError {
-  return new FilingsError('auth', 'no API key: the service lets nobody in without one', {
+  return new FilingsError('auth', 'no API key: the service requires one', {
     hint: `set FILINGS_API_KEY or --api-key-file FILE, or keep it as apiKey in the config file: ${again('filings config set api-key')} asks for it; or try it with --sandbox`,
   });
 }

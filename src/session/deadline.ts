@@ -52,7 +52,7 @@ function arm(ms: number | undefined, interrupt: AbortSignal): Deadline {
 
 function deadlinePassed(ms: number): FilingsError {
   return new FilingsError('temporary', `the deadline of ${inSeconds(ms)} has passed`, {
-    hint: 'running it again goes on where it can; --deadline allows more',
+    hint: 'run it again to resume, or allow more with --deadline',
     stopsRun: true,
     isTimeUp: true,
   });

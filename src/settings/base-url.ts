@@ -35,8 +35,8 @@ function withoutSlashes(path: string): string {
  */
 export function checkBaseUrl(url: URL, allowHttp: boolean): void {
   if (url.protocol === 'https:' || allowHttp || isLoopback(url.hostname)) return;
-  throw new FilingsError('config', `${url.origin}: plain http would show the key to everybody on the way`, {
-    hint: 'use https, or accept that with --allow-http (FILINGS_ALLOW_HTTP, allowHttp)',
+  throw new FilingsError('config', `${url.origin}: plain http would send the key unencrypted`, {
+    hint: 'use https, or allow it with --allow-http (FILINGS_ALLOW_HTTP, allowHttp)',
   });
 }
 
@@ -46,7 +46,7 @@ export function checkBaseUrl(url: URL, allowHttp: boolean): void {
  */
 export function requireBaseUrl(settings: Pick<Settings, 'baseUrl'>, again: (command: string) => string): URL {
   if (settings.baseUrl !== undefined) return settings.baseUrl;
-  throw new FilingsError('config', "no base URL: the program does not know the service's address", {
+  throw new FilingsError('config', "no base URL: the service's address is not set", {
     hint: `set --base-url URL or FILINGS_BASE_URL, or keep it as baseUrl in the config file: ${again('filings config set base-url URL')}; or try it with --sandbox`,
   });
 }

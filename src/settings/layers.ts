@@ -106,7 +106,7 @@ function twoSources(given: readonly Given[], group: NamedSetting['group']): Fili
   const [first, second] = given;
   const what = group === 'key' ? 'the API key' : 'the JWT';
   return new FilingsError(sourceOf(first).code, `${first?.name} and ${second?.name}: two sources of ${what}`, {
-    hint: 'leave one of them out',
+    hint: 'remove one of them',
   });
 }
 

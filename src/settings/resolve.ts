@@ -69,8 +69,8 @@ function sandboxIn(layers: readonly Layer[]): boolean {
   if (given === undefined) return false;
   const on = given.value === true || readAs(SWITCH, String(given.value), given.name);
   if (on && layers.some((layer) => layer.get('baseUrl')?.level === 'flag')) {
-    throw new FilingsError('usage', `--base-url and ${given.name}: the sandbox is a service of its own`, {
-      hint: given.level === 'env' ? `leave --base-url out, or unset ${given.name}` : 'leave one of them out',
+    throw new FilingsError('usage', `--base-url and ${given.name}: cannot be used together`, {
+      hint: given.level === 'env' ? `omit --base-url, or unset ${given.name}` : 'remove one of them',
     });
   }
   return on;

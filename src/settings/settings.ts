@@ -50,7 +50,7 @@ function readGiven({ kind }: NamedSetting, given: Given | undefined): unknown {
 /** Rules about more than one setting. */
 function checkTogether(settings: Settings, given: Layer): void {
   if (settings.quiet && settings.verbose) {
-    throw new FilingsError('usage', '--quiet and --verbose: they exclude each other');
+    throw new FilingsError('usage', '--quiet cannot be used with --verbose');
   }
   if (settings.baseUrl !== undefined) checkBaseUrl(settings.baseUrl, settings.allowHttp);
   const { keyIn, token } = settings;
@@ -60,7 +60,7 @@ function checkTogether(settings: Settings, given: Layer): void {
   const source = sourceOf(given.get('keyIn'));
   throw new FilingsError(
     source.code,
-    `${source.name}: ${keyIn} is not possible with a JWT, which takes Authorization`,
+    `${source.name}: ${keyIn} cannot be used with a JWT, which is sent in Authorization`,
     {
       hint: `send the key another way: --key-in ${allowed.join(', --key-in ')}`,
     },

@@ -63,9 +63,9 @@ describe('config set', () => {
     [['api-key-command', '"pass"'], 'apiKeyCommand: must be an array'],
     [['base-url', 'http://a.example'], 'first: filings config set allow-http true'],
     [['base-url', 'http://a.example', '--profile', 'p'], 'first: filings config set allow-http true'],
-    [['jwt', '{"sub":"a","sub":"b"}'], 'jwt.sub: stands twice'],
+    [['jwt', '{"sub":"a","sub":"b"}'], 'jwt.sub: is set twice'],
     [['jwt', '{"keyFile":"a","secretFile":"b"}'], 'jwt: keyFile and secretFile exclude each other'],
-    [['sandbox', '1'], 'sandbox: cannot stand in the config file'],
+    [['sandbox', '1'], 'sandbox: cannot be set in the config file'],
     [['jbos', '1'], 'jbos: no such setting'],
     [['api-key', `${CANARY}\nx`], 'apiKey: has a line break inside'],
     [['api-key', ''], 'apiKey: is empty'],
@@ -108,8 +108,8 @@ describe('config set', () => {
       undefined,
     ],
     ['what plain http needs', { allowHttp: true, baseUrl: 'http://a.example' }, ['allow-http', '0'], 'plain http'],
-    ['a way that a JWT takes', { jwtFile: 'f' }, ['key-in', 'basic'], 'basic is not possible with a JWT'],
-    ['a JWT where the key goes', { keyIn: 'authorization' }, ['jwt-file', 'f'], 'not possible with a JWT'],
+    ['a way that a JWT takes', { jwtFile: 'f' }, ['key-in', 'basic'], 'basic cannot be used with a JWT'],
+    ['a JWT where the key goes', { keyIn: 'authorization' }, ['jwt-file', 'f'], 'cannot be used with a JWT'],
     ['a way beside a JWT', { jwtFile: 'f' }, ['key-in', 'query'], undefined],
     ['what is right beside what is wrong', { apiKey: 'k', apiKeyFile: 'f' }, ['jobs', '2'], undefined],
   ])('looks at what is beside it: %s', async (_, before, args, refused) => {
@@ -124,7 +124,7 @@ describe('config set', () => {
     await run(['config', 'set', 'jobs', '2', '--profile', 'work']);
     const { exitCode, stderr } = await run(['config', 'set', 'profile', 'wrok']);
     expect(exitCode).toBe(2);
-    expect(stderr).toBe('filings: profile: there is no profile wrok: there is work\n  hint: did you mean work?\n');
+    expect(stderr).toBe('filings: profile: not found: wrok; the config file has work\n  hint: did you mean work?\n');
     expect((await run(['config', 'set', 'profile', 'work'])).exitCode).toBe(0);
     expect((await run(['config', 'get', 'jobs'])).stdout).toBe('2\n');
   });

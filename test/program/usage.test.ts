@@ -47,7 +47,7 @@ describe('a wrong command line', () => {
     [['token', 'bogus'], 'token bogus: no such command', 'see filings token --help'],
     [['config', 'bogus'], 'config bogus: no such command', 'see filings config --help'],
     [['help', ''], "help '': no such command or topic", 'see filings --help'],
-    [['config', 'get', ''], "'': no such setting", "'filings help config' names them all"],
+    [['config', 'get', ''], "'': no such setting", "see 'filings help config'"],
   ])('%j names what is not there, and where to look', async (args, message, hint) => {
     expect(await filings(args)).toMatchObject({
       exitCode: 2,

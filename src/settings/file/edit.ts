@@ -28,7 +28,7 @@ export interface Edit extends SettingName {
  * @throws FilingsError `usage`; nothing of a secret is echoed
  */
 export function valueForFile({ spec, member }: SettingName, text: string, cwd: string): unknown {
-  if (!spec.inFile) throw new FilingsError('usage', `${spec.key}: cannot stand in the config file`);
+  if (!spec.inFile) throw new FilingsError('usage', `${spec.key}: cannot be set in the config file`);
   const value = meantBy(member === undefined ? spec : { ...spec, kind: RECIPE_MEMBERS[member] }, text, cwd);
   const fault = spec.secret ? faultOf(String(value)) : undefined;
   if (fault !== undefined) throw new FilingsError('usage', `${spec.key}: ${fault}`);
@@ -100,7 +100,7 @@ function withMember(object: ConfigValues, key: string, value: unknown): ConfigVa
 async function checkEdit(before: ConfigValues, after: ConfigValues, edit: Edit, path: string): Promise<void> {
   const { profile, spec, name, value } = edit;
   if (spec.key === 'profile' && profile !== undefined) {
-    throw new FilingsError('usage', 'profile: cannot stand in a profile', { hint: 'leave --profile out' });
+    throw new FilingsError('usage', 'profile: cannot be set in a profile', { hint: 'omit --profile' });
   }
   await checkConfig(after, path, { name, profile, value: spec.secret ? undefined : value });
   if (spec.key === 'profile') requireProfile(String(value), after);
@@ -133,13 +133,13 @@ function levelOf(config: ConfigValues, profile: string | undefined): ConfigValue
 function requireProfile(name: string, { profiles }: ConfigValues): void {
   const known = Object.keys(profiles ?? {});
   if (known.includes(name)) return;
-  throw new FilingsError('usage', `profile: there is no profile ${name}: there is ${known.join(', ') || 'none'}`, {
+  throw new FilingsError('usage', `profile: not found: ${name}; the config file has ${known.join(', ') || 'none'}`, {
     hint: didYouMean(name, known) ?? `make it first: filings config set KEY VALUE --profile ${shellWord(name)}`,
   });
 }
 
 export function noHome(): FilingsError {
-  return new FilingsError('config', 'config file: there is no place for it: neither XDG_CONFIG_HOME nor HOME is set', {
+  return new FilingsError('config', 'no config file: neither XDG_CONFIG_HOME nor HOME is set', {
     hint: 'name one with --config FILE',
   });
 }

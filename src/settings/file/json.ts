@@ -20,5 +20,5 @@ export function readConfigJson(text: string): ConfigReading {
   if (fault.kind === 'syntax') return { fault: { why: `not valid JSON ${where}` } };
   if (fault.kind === 'too deep') return { fault: { why: `nested more than ${DEEPEST} levels deep ${where}` } };
   const at = fault.path.map((name) => shortened(name, LONGEST_NAME)).join('.');
-  return { fault: { at, why: `stands twice, the second time ${where}`, hint: 'take one of them out' } };
+  return { fault: { at, why: `is set twice, again ${where}`, hint: 'remove one of them' } };
 }

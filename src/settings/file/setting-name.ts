@@ -20,7 +20,7 @@ export function settingNamed(text: string): SettingName {
   if (found !== undefined) return found;
   const known = everyName().map(({ name }) => name);
   throw new FilingsError('usage', `${text || "''"}: no such setting`, {
-    hint: didYouMean(written, known) ?? "'filings help config' names them all",
+    hint: didYouMean(written, known) ?? "see 'filings help config'",
   });
 }
 
