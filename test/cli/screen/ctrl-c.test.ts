@@ -63,7 +63,7 @@ test.each([80, 20])('Ctrl-C at the bar, %d columns: what was kept is told', asyn
   expect(await at.ended).toBe(130);
   // Where it is narrow, a blank may stand at the end of a line.
   const words = at.lines().join('').replaceAll(' ', '');
-  expect(words).toBe(`a.htm: 2.0 MB kept: the same command goes on${INTERRUPTED}`.replaceAll(' ', ''));
+  expect(words).toBe(`a.htm: stopped at 2.0 MB; run the same command to resume${INTERRUPTED}`.replaceAll(' ', ''));
 });
 
 test('Ctrl-C of several files: one line for what was kept of all', async () => {
