@@ -26,6 +26,8 @@ import { countedWatcher, type Throttle } from './throttle.ts';
 /** What the files of a run are downloaded with, and where they go. */
 export interface Downloading {
   readonly targetOf: (file: FileItem) => Target;
+  /** What must not be replaced; gives which of the run's own files has a name. */
+  readonly runFiles: { at(path: string, stats: Stats | undefined): string | undefined };
   /** Where the one file goes that is written to no disk. */
   readonly stream: StreamTarget | undefined;
   readonly fetching: Fetching;
@@ -44,10 +46,12 @@ export interface Downloading {
 const ASCII = /^[\0-\x7f]*$/;
 
 /** Looks at what has a file's final name: how it has ended by that, or what is to be done. */
-export function lookAt(file: FileItem, { targetOf, stream, dryRun, fetching, checksums }: Downloading): Look {
+export function lookAt(file: FileItem, { targetOf, stream, dryRun, fetching, checksums, runFiles }: Downloading): Look {
   if (stream) return dryRun ? planned(file, null) : 'missing';
   const target = targetOf(file);
   const stat = lstatSync(target.path, { throwIfNoEntry: false });
+  const own = runFiles.at(target.path, stat);
+  if (own !== undefined) return failed(planned(file, target.shown), ownFile(target.shown, own));
   if (!dryRun) {
     const look = stat?.isFile() ? whatExists(stat, target, fetching.listedSizes.ignored) : 'missing';
     if (look !== 'skip' || checksums !== undefined || target.sha256 !== undefined) return look;
@@ -131,7 +135,7 @@ async function keepChecksum(
     return { ...outcome, sha256 };
   } catch (error) {
     if (!(error instanceof FilingsError)) throw error;
-    return { ...outcome, result: 'failed', bytes: 0, verifiedLength: false, error };
+    return failed(outcome, error);
   }
 }
 
@@ -143,7 +147,7 @@ function plan(file: FileItem, target: Target, stat: Stats | undefined): Outcome 
     return isKept ? { ...would, result: 'skipped', bytes: stat.size } : would;
   } catch (error) {
     if (!(error instanceof FilingsError)) throw error;
-    return { ...would, result: 'failed', bytes: 0, verifiedLength: false, error };
+    return failed(would, error);
   }
 }
 
@@ -158,11 +162,21 @@ async function prove(file: FileItem, target: Target, signal: AbortSignal): Promi
     return outcome;
   } catch (error) {
     if (!(error instanceof FilingsError)) throw error;
-    return { ...outcome, result: 'failed', bytes: 0, verifiedLength: false, error };
+    return failed(outcome, error);
   }
 }
 
 function planned({ accession, fileName, size = 0 }: FileItem, path: string | null): Outcome {
   const nothing = { saved: 0, moved: 0, verifiedLength: true, attempts: 0, ms: 0 };
   return { wanted: { accession, fileName }, result: 'planned', path, bytes: size, ...nothing };
+}
+
+function failed(outcome: Outcome, error: FilingsError): Outcome {
+  return { ...outcome, result: 'failed', bytes: 0, verifiedLength: false, error };
+}
+
+function ownFile(path: string, own: string): FilingsError {
+  return new FilingsError('integrity', `${path}: would replace the file of ${own}`, {
+    hint: 'choose another directory with --directory',
+  });
 }

@@ -13,6 +13,7 @@ import { ChecksumFiles } from '../../checksums/append.ts';
 import { FilingsError } from '../../errors.ts';
 import { listFiles } from '../../session/list-files.ts';
 import { openSession, type Session } from '../../session/session.ts';
+import { resolveSettings } from '../../settings/resolve.ts';
 import type { Invocation } from '../../spec/invocation.ts';
 import { descriptorAt, isStreamPath, pathWriter, stdoutWriter } from '../../stdio/byte-writer.ts';
 import type { StreamTarget } from '../../transfer/fetch-file.ts';
@@ -20,8 +21,8 @@ import { keptLine } from '../../transfer/outcome-line.ts';
 import { Places } from '../../transfer/places.ts';
 import type { World } from '../../world.ts';
 import { type Lines, openLines } from './lines.ts';
-import { requireLedgers } from './order/ledgers.ts';
 import { type Order, readOrder } from './order/order.ts';
+import { openedRunFiles, requireRunFiles } from './order/run-files.ts';
 import { openOutputs, type RunOutputs } from './outputs.ts';
 import type { OPTIONS } from './spec.ts';
 import { targetsOf } from './target.ts';
@@ -29,15 +30,16 @@ import { targetsOf } from './target.ts';
 /** `filings download`: files of filings, to disk or to stdout. */
 export async function run({ args, options, flags }: Invocation<typeof OPTIONS>, world: World): Promise<number> {
   const order = readOrder(args, options, flags, world);
-  await requireLedgers(order, world);
+  const resolved = await resolveSettings(flags, world);
+  await requireRunFiles(order, resolved.configPath, world);
   const { maxBytes, maxRequests, stopAfter: stopAfterMs } = options;
   const limits = new Limits({ maxBytes, maxRequests, stopAfterMs }, world.monotonic);
   const stdinUser = order.input === '-' ? '--input -' : undefined;
   const writesStdout = [order.output, order.report].some((path) => path === '-' || path === '/dev/stdout');
-  const session = await openSession(flags, world, { stdinUser, writesStdout, meter: limits });
+  const session = await openSession(flags, world, { stdinUser, writesStdout, meter: limits, resolved });
   const places = new Places(world);
   try {
-    await downloadAll(order, { session, places, limits, world });
+    await downloadAll(order, { session, places, limits, config: resolved.configPath, world });
     return 0;
   } finally {
     await session.close();
@@ -48,6 +50,8 @@ interface Tools {
   readonly session: Session;
   readonly places: Places;
   readonly limits: Limits;
+  /** The config file, where there is one. */
+  readonly config: string | undefined;
   readonly world: World;
 }
 
@@ -187,12 +191,13 @@ async function downloadingOf(
   order: Order,
   checksums: ChecksumFiles | undefined,
   { counts }: Recorder,
-  { session, places, limits, world }: Tools,
+  { session, places, limits, config, world }: Tools,
 ): Promise<Downloading> {
   const { dryRun, limitRate } = order.options;
   const { monotonic } = world;
   return {
     targetOf: targetsOf(order, world.cwd),
+    runFiles: await openedRunFiles(order, config, world),
     stream: await streamFor(order, world),
     fetching: { client: session.client, places, listedSizes: { ignored: false }, monotonic },
     checksums,
