@@ -62,3 +62,8 @@ function pair(amount: number, of: number, large: string, small: string): string 
   const rest = amount % of;
   return `${Math.floor(amount / of)} ${large}${rest === 0 ? '' : ` ${rest} ${small}`}`;
 }
+
+/** `a, b or c`. */
+export function orList(words: readonly string[]): string {
+  return words.length < 2 ? words.join() : `${words.slice(0, -1).join(', ')} or ${words.at(-1)}`;
+}

@@ -3,7 +3,7 @@ import { type SettingSpec, SHARED_OPTIONS } from '../settings/table.ts';
 import type { CommandSpec } from '../spec/command.ts';
 import { SWITCH } from '../spec/kind.ts';
 import type { NamedOption, OptionSpec } from '../spec/option.ts';
-import { orList } from '../spec/values.ts';
+import { orList } from '../text.ts';
 import type { Row } from './layout.ts';
 
 // What help, the manual and the completions say of options and exit statuses.

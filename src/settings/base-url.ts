@@ -1,6 +1,6 @@
 import { FilingsError } from '../errors.ts';
 import { isLoopback } from '../http/loopback.ts';
-import type { ValueSource } from '../spec/values.ts';
+import type { ValueSource } from '../spec/option.ts';
 import type { Settings } from './settings.ts';
 
 /**

@@ -1,8 +1,7 @@
 import { isAbsolute, join, resolve } from 'node:path';
 import type { TokenRecipe } from '../jwt/minter.ts';
 import { TIMEOUT } from '../spec/kind.ts';
-import { readAs } from '../spec/option.ts';
-import { valueError } from '../spec/values.ts';
+import { readAs, valueError } from '../spec/option.ts';
 import { envLayer, flagLayer, type Given, type Layer, sourceOf, winners } from './layers.ts';
 
 /** Where a secret is; reading it is a later, separate step (`read-secret.ts`). */

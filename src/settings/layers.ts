@@ -1,5 +1,5 @@
 import { FilingsError } from '../errors.ts';
-import type { ValueSource } from '../spec/values.ts';
+import type { ValueSource } from '../spec/option.ts';
 import { flagOfSetting, type NamedSetting, SETTINGS } from './table.ts';
 
 /** From the one that wins to the one that gives way. */

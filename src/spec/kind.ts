@@ -1,16 +1,4 @@
-import { grouped } from '../text.ts';
-import {
-  DURATION_FORM,
-  orList,
-  parseCount,
-  parseDuration,
-  parseRate,
-  parseSize,
-  parseSwitch,
-  parseTime,
-  parseTimeout,
-  RATE_FORM,
-} from './values.ts';
+import { grouped, orList } from '../text.ts';
 
 /** What a text names that no list of words can hold: a path, or a file of the filing before it. */
 export type Completes = 'file' | 'directory' | 'name';
@@ -37,15 +25,14 @@ export interface Kind<T> {
   readonly form?: RegExp;
 }
 
-const unchanged = (text: string) => text;
+export const TEXT: Kind<string> = { parse: (text) => text, wanted: 'a text in quotes' };
 
-export const TEXT: Kind<string> = { parse: unchanged, wanted: 'a text in quotes' };
 /** An empty path would be the working directory. */
 const parsePath = (text: string) => text || undefined;
 export const FILE: Kind<string> = {
   parse: parsePath,
   wanted: 'a file',
-  hint: 'name one, or leave it away',
+  hint: 'name a file, or omit it',
   completes: 'file',
 };
 export const DIRECTORY: Kind<string> = {
@@ -54,45 +41,107 @@ export const DIRECTORY: Kind<string> = {
   hint: 'for this one, say .',
   completes: 'directory',
 };
+
+const MILLISECONDS = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
+/** The largest time that a Date can hold, in milliseconds since the epoch. */
+const LAST_TIME = 8.64e15;
+const DURATION_FORM = /^(\d{1,15}(?:\.\d{1,9})?)(ms|s|m|h|d)$/;
+
 /** Milliseconds. */
 export const DURATION: Kind<number> = {
-  parse: parseDuration,
+  parse(text) {
+    const [, amount, unit] = DURATION_FORM.exec(text) ?? [];
+    const milliseconds = Number(amount) * MILLISECONDS[unit as keyof typeof MILLISECONDS];
+    return milliseconds <= LAST_TIME ? Math.round(milliseconds) : undefined;
+  },
   wanted: 'a duration, such as 500ms, 30s, 5m, 2h or 1d',
   form: DURATION_FORM,
 };
+
 /** Milliseconds, above nothing. */
 export const TIMEOUT: Kind<number> = {
-  parse: parseTimeout,
+  ...DURATION,
+  parse: (text) => DURATION.parse(text) || undefined,
   wanted: 'a duration above zero, such as 500ms, 30s, 5m, 2h or 1d',
-  form: DURATION_FORM,
 };
-/** How many a second. */
+
+const RATE_FORM = /^(\d{1,15}(?:\.\d{1,9})?)\/([sm])$/;
+
+/** How many a second, more than none. */
 export const RATE: Kind<number> = {
-  parse: parseRate,
+  parse(text) {
+    const [, amount, unit] = RATE_FORM.exec(text) ?? [];
+    return Number(amount) / (unit === 's' ? 1 : 60) || undefined;
+  },
   wanted: 'a number a second or a minute, such as 10/s or 90/m',
   form: RATE_FORM,
 };
-/** Bytes. */
-export const SIZE: Kind<number> = { parse: parseSize, wanted: 'a size, such as 500000, 200kB, 1.5MB or 1GiB' };
+
+const SIZE_FORM = /^(\d{1,16}(?:\.\d{1,9})?) ?([kmgtp]i?)?b?$/i;
+const PREFIXES = 'kmgtp';
+
+/** Bytes; units are decimal, those with an `i` binary. */
+export const SIZE: Kind<number> = {
+  parse(text) {
+    const [, amount, unit = ''] = SIZE_FORM.exec(text) ?? [];
+    const base = /i$/i.test(unit) ? 1024 : 1000;
+    const bytes = Number(amount) * base ** (unit === '' ? 0 : PREFIXES.indexOf(unit.charAt(0).toLowerCase()) + 1);
+    return bytes <= Number.MAX_SAFE_INTEGER ? Math.round(bytes) : undefined;
+  },
+  wanted: 'a size, such as 500000, 200kB, 1.5MB or 1GiB',
+};
+
 /** Bytes a second, above nothing. */
 export const BANDWIDTH: Kind<number> = {
   parse: (text) => SIZE.parse(text.replace(/\/s$/, '')) || undefined,
   wanted: 'a size a second, such as 500kB/s or 2MB',
 };
+
+/** RFC 3339 section 5.6; the offset may not be left out. */
+const TIMESTAMP =
+  /^(\d{4})-(\d\d)-(\d\d)[Tt ]([01]\d|2[0-3]):(\d\d):(\d\d)(\.\d{1,9})?([Zz]|[+-]([01]\d|2[0-3]):[0-5]\d)$/;
+
 /** Milliseconds since the epoch. */
 export const TIME: Kind<number> = {
   parse: parseTime,
   wanted: 'a time as RFC 3339 has it, such as 2025-01-31T12:00:00Z, or seconds since the epoch',
 };
+
+/** RFC 3339, or whole seconds since the epoch: milliseconds since the epoch. */
+function parseTime(text: string): number | undefined {
+  if (/^\d{1,13}$/.test(text)) return inRange(Number(text) * 1_000);
+  const match = TIMESTAMP.exec(text);
+  if (match === null) return undefined;
+  const [, year, month, day, hours, minutes, seconds, fraction = '', zone = 'Z'] = match;
+  if (Number(day) > daysOf(Number(year), Number(month))) return undefined;
+  // A leap second is the first of the next minute to a clock that does not know it.
+  const leap = seconds === '60' ? 1_000 : 0;
+  const second = leap > 0 ? '59' : seconds;
+  const time = Date.parse(`${year}-${month}-${day}T${hours}:${minutes}:${second}${fraction}${zone.toUpperCase()}`);
+  return inRange(time + leap);
+}
+
+function inRange(time: number): number | undefined {
+  return Math.abs(time) <= LAST_TIME ? time : undefined;
+}
+
+function daysOf(year: number, month: number): number {
+  return new Date(Date.UTC(year, month, 0)).getUTCDate();
+}
+
 /** On the command line a switch has no value; in a variable it has one. */
-export const SWITCH: Kind<boolean> = { parse: parseSwitch, wanted: '1 or true, 0 or false', json: 'boolean' };
+export const SWITCH: Kind<boolean> = {
+  parse: (text) => (/^(1|true)$/.test(text) ? true : /^(0|false)$/.test(text) ? false : undefined),
+  wanted: '1 or true, 0 or false',
+  json: 'boolean',
+};
 
 /** A whole number within bounds. */
 export function count(least: number, most: number, example: number): Kind<number> {
   return {
     parse(text) {
-      const number = parseCount(text);
-      return number !== undefined && number >= least && number <= most ? number : undefined;
+      const number = /^\d{1,16}$/.test(text) ? Number(text) : Number.NaN;
+      return number >= least && number <= most ? number : undefined;
     },
     wanted: `a whole number from ${least} to ${grouped(most)}, such as ${example}`,
     json: 'integer',

@@ -1,5 +1,6 @@
+import { FilingsError } from '../errors.ts';
+import { shortened } from '../text.ts';
 import type { Kind } from './kind.ts';
-import { type ValueSource, valueError } from './values.ts';
 
 /**
  * An option as data: its parser, its place in help, manual and completions, and the type of its value are made from
@@ -73,4 +74,19 @@ export function readAs<T>(kind: Kind<T>, text: string, source: string | ValueSou
   const value = kind.parse(text);
   if (value === undefined) throw valueError(source, `must be ${kind.wanted}`, text, kind.hint);
   return value;
+}
+
+/** Where a text came from: `--jobs`, `FILINGS_JOBS`, `config.json: profiles.work.jobs`; with the code of its errors. */
+export interface ValueSource {
+  readonly name: string;
+  readonly code: 'usage' | 'config';
+}
+
+const LONGEST_SHOWN = 40;
+
+/** The error about a value; `text` is shown, shortened: leave it out where it may be a secret. */
+export function valueError(source: string | ValueSource, fault: string, text?: string, hint?: string): FilingsError {
+  const { name, code } = typeof source === 'string' ? { name: source, code: 'usage' as const } : source;
+  const seen = text === undefined ? '' : text === '' ? ', and is empty' : `, not '${shortened(text, LONGEST_SHOWN)}'`;
+  return new FilingsError(code, `${name}: ${fault}${seen}`, hint === undefined ? {} : { hint });
 }

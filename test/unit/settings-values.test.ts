@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { choice, count, DURATION } from '../../src/spec/kind.ts';
+import { choice, count, DURATION, RATE, SIZE, SWITCH, TIME } from '../../src/spec/kind.ts';
 import { readAs } from '../../src/spec/option.ts';
-import { parseCount, parseDuration, parseRate, parseSize, parseSwitch, parseTime } from '../../src/spec/values.ts';
 
 describe('durations', () => {
   test.each([
@@ -14,7 +13,7 @@ describe('durations', () => {
     ['1.5s', 1_500],
     ['0s', 0],
   ])('%s is %d ms', (text, milliseconds) => {
-    expect(parseDuration(text)).toBe(milliseconds);
+    expect(DURATION.parse(text)).toBe(milliseconds);
   });
 
   test.each([
@@ -34,7 +33,7 @@ describe('durations', () => {
     '.5s',
     '5.s',
     '５s',
-  ])('%j is none', (text) => expect(parseDuration(text)).toBeUndefined());
+  ])('%j is none', (text) => expect(DURATION.parse(text)).toBeUndefined());
 
   // The largest time that a Date can hold, in each unit.
   test.each([
@@ -44,17 +43,17 @@ describe('durations', () => {
     ['d', 86_400_000],
   ])('is never more %s than a Date can hold', (unit, milliseconds) => {
     const most = 8.64e15 / milliseconds;
-    expect(parseDuration(`${most}${unit}`)).toBe(8.64e15);
-    expect(parseDuration(`${most}.1${unit}`)).toBeUndefined();
-    expect(parseDuration(`${most + 1}${unit}`)).toBeUndefined();
+    expect(DURATION.parse(`${most}${unit}`)).toBe(8.64e15);
+    expect(DURATION.parse(`${most}.1${unit}`)).toBeUndefined();
+    expect(DURATION.parse(`${most + 1}${unit}`)).toBeUndefined();
   });
 
   test('is whole, whatever the fraction', () => {
     const fraction = fc.nat(999_999_999).map((digits) => String(digits).padStart(9, '0'));
     fc.assert(
       fc.property(fc.nat(9_999), fraction, fc.constantFrom('ms', 's', 'm', 'h', 'd'), (number, digits, unit) => {
-        const [whole, exact] = [parseDuration(`${number}${unit}`), parseDuration(`${number}.${digits}${unit}`)];
-        const next = parseDuration(`${number + 1}${unit}`);
+        const [whole, exact] = [DURATION.parse(`${number}${unit}`), DURATION.parse(`${number}.${digits}${unit}`)];
+        const next = DURATION.parse(`${number + 1}${unit}`);
         expect(exact).toSatisfy(Number.isSafeInteger);
         expect(exact).toBeGreaterThanOrEqual(whole as number);
         expect(exact).toBeLessThanOrEqual(next as number);
@@ -74,7 +73,7 @@ test.each([
   ['0x10', undefined],
   [' 1', undefined],
   ['9007199254740993', undefined],
-])('count %j is %s', (text, count) => expect(parseCount(text)).toBe(count));
+])('count %j is %s', (text, number) => expect(count(0, Number.MAX_SAFE_INTEGER, 1).parse(text)).toBe(number));
 
 test.each([
   ['10/s', 10],
@@ -85,7 +84,7 @@ test.each([
   ['10/h', undefined],
   ['-1/s', undefined],
   ['/s', undefined],
-])('rate %j is %s a second', (text, rate) => expect(parseRate(text)).toBe(rate));
+])('rate %j is %s a second', (text, rate) => expect(RATE.parse(text)).toBe(rate));
 
 test.each([
   ['500000', 500_000],
@@ -101,7 +100,7 @@ test.each([
   ['-1', undefined],
   ['1XB', undefined],
   ['99999PB', undefined],
-])('size %j is %s bytes', (text, bytes) => expect(parseSize(text)).toBe(bytes));
+])('size %j is %s bytes', (text, bytes) => expect(SIZE.parse(text)).toBe(bytes));
 
 test.each([
   ['1', true],
@@ -111,7 +110,7 @@ test.each([
   ['yes', undefined],
   ['TRUE', undefined],
   ['', undefined],
-])('switch %j is %s', (text, on) => expect(parseSwitch(text)).toBe(on));
+])('switch %j is %s', (text, on) => expect(SWITCH.parse(text)).toBe(on));
 
 test.each([
   ['0', 0],
@@ -131,7 +130,7 @@ test.each([
   ['-5', undefined],
   ['now', undefined],
   ['9999999999999', undefined],
-])('time %j is %s', (text, time) => expect(parseTime(text)).toBe(time));
+])('time %j is %s', (text, time) => expect(TIME.parse(text)).toBe(time));
 
 describe('errors', () => {
   test('name the flag, what is wrong, and an example', () => {

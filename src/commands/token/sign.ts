@@ -10,8 +10,8 @@ import { mintToken, type TokenPlan } from '../../jwt/sign.ts';
 import { configCommand } from '../../settings/hint-command.ts';
 import { resolveSettings } from '../../settings/resolve.ts';
 import type { Invocation } from '../../spec/invocation.ts';
-import type { Values } from '../../spec/option.ts';
-import { parseDuration, parseTime, valueError } from '../../spec/values.ts';
+import { DURATION, TIME } from '../../spec/kind.ts';
+import { type Values, valueError } from '../../spec/option.ts';
 import { write } from '../../stdio/output.ts';
 import type { World } from '../../world.ts';
 import { keyFilesOf, signedTexts, tell } from './common.ts';
@@ -84,8 +84,8 @@ function furtherClaimsOf(options: Values<typeof SIGN_OPTIONS>, recipe: TokenReci
 /** Seconds since the epoch. */
 function notBeforeOf(text: string | undefined, now: number): number | undefined {
   if (text === undefined) return undefined;
-  const duration = parseDuration(text);
-  const milliseconds = duration === undefined ? parseTime(text) : now * 1000 + duration;
+  const duration = DURATION.parse(text);
+  const milliseconds = duration === undefined ? TIME.parse(text) : now * 1000 + duration;
   if (milliseconds !== undefined && milliseconds >= 0) return Math.floor(milliseconds / 1000);
   throw valueError('--not-before', 'must be a duration, such as 30s, or a time, such as 2025-01-31T12:00:00Z', text);
 }

@@ -2,7 +2,7 @@ import { checkAccess, readSmallFile } from '../../disk/secret-file.ts';
 import { errnoOf, FilingsError } from '../../errors.ts';
 import { isJsonObject } from '../../json.ts';
 import { nearest } from '../../spec/nearest.ts';
-import { valueError } from '../../spec/values.ts';
+import { valueError } from '../../spec/option.ts';
 import type { World } from '../../world.ts';
 import { SETTINGS } from '../table.ts';
 import { readConfigJson } from './json.ts';
