@@ -10,7 +10,7 @@ export const MUTANTS = Object.fromEntries(
       'if (!this.#head) { this.#body.end(); } this.#abandon(this.#head ?',
     ],
     'NUL in the status line': ['src/http/exchange.ts', 'CONTROL.test(phrase)', 'false'],
-    'any beginning will do': ['src/http/framing.ts', 'if (text.length < STATUS_BYTES)', 'if (text)'],
+    'any beginning will do': ['src/http/framing.ts', '{ fault: faultOf(rest), rest }', '{ final: true, rest }'],
     'a content coding is taken': ['src/service/refusal.ts', '(identity)?', '(identity|gzip|br|x)?'],
     // For --stories.
     'a part of another start is joined': ['src/transfer/resume.ts', 'if (start !== held.bytes)', 'if (false)'],

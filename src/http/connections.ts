@@ -5,7 +5,7 @@ import { proxyFor } from './proxy.ts';
 /** Idle connections are dropped before common servers drop theirs. */
 const KEEP_IDLE_MS = 4000;
 /** Bytes of header fields. */
-export const LONGEST_HEAD = 16_384;
+const LONGEST_HEAD = 16_384;
 
 export interface ConnectionOptions {
   readonly env: Readonly<Record<string, string | undefined>>;

@@ -1,3 +1,4 @@
+import { onAbort } from '../abort.ts';
 import { errnoOf, FilingsError } from '../errors.ts';
 import { inSeconds } from '../text.ts';
 import {
@@ -10,8 +11,8 @@ import {
   unproved,
 } from './answer-failure.ts';
 import { Body } from './body.ts';
-import { type Connection, LONGEST_HEAD } from './connections.ts';
-import { type Framing, framingOf, startFault } from './framing.ts';
+import type { Connection } from './connections.ts';
+import { type Framing, framingOf, readStart } from './framing.ts';
 import type { Answer, GetRequest, HeaderFields } from './request.ts';
 import { proxyAuthorization } from './tunnel.ts';
 import { Watchdog } from './watchdog.ts';
@@ -33,6 +34,7 @@ export class Exchange {
   #received = 0;
   #reset = false;
   #over = false;
+  #forget = () => {};
 
   /** `release` is called when the connection may carry another request. */
   constructor(connection: Connection, request: GetRequest, release: () => void) {
@@ -40,10 +42,18 @@ export class Exchange {
     this.#request = request;
     this.#release = release;
     this.#watchdog = new Watchdog(request.idleTimeout, request.monotonic, () => this.#abandon(this.#idleError()));
+    const { intake } = connection;
     this.#body = new Body({
-      hold: () => this.#hold(),
-      release: () => this.#letFlow(),
-      recycle: (chunks) => connection.intake.recycle(chunks),
+      hold: () => {
+        intake.hold();
+        this.#watchdog.pause();
+      },
+      release: () => {
+        if (this.#over || !intake.held) return;
+        this.#watchdog.resume();
+        intake.release();
+      },
+      recycle: (chunks) => intake.recycle(chunks),
     });
   }
 
@@ -53,12 +63,8 @@ export class Exchange {
     const { client, intake, proxy, socket } = this.#connection;
     return new Promise((resolve, reject) => {
       this.#head = { resolve, reject };
-      if (signal.aborted) {
-        this.#abandon(signal.reason);
-        return;
-      }
-      // By hand: the connection must be given up in the very turn in which the signal aborts.
-      signal.addEventListener('abort', this.#onAbort, { once: true });
+      this.#forget = onAbort(signal, (reason) => this.#abandon(reason));
+      if (this.#over) return;
       socket.prependListener('error', this.#onSocketError);
       intake.inspect = (bytes) => this.#onFirstBytes(bytes);
       // A proxy for plain http takes the whole URL (RFC 9112 section 3.2.2).
@@ -83,28 +89,28 @@ export class Exchange {
 
   /** Line breaks may follow the answer before (RFC 9112 section 2.2), and come nowhere else. */
   #onFirstBytes(bytes: Buffer): void {
-    this.#start += bytes.toString('latin1', 0, LONGEST_HEAD);
-    if (this.#connection.reused) this.#start = this.#start.replace(/^[\r\n]+/, '');
-    const fault = startFault(this.#start);
-    if (fault !== undefined) this.#connection.intake.inspect = undefined;
+    const text = this.#start + bytes.toString('latin1');
+    const { fault, final, rest } = readStart(this.#connection.reused ? text.replace(/^[\r\n]+/, '') : text);
+    this.#start = rest;
+    if (final) this.#connection.intake.inspect = undefined;
     if (fault) this.#abandon(notHttp(this.#request.url, fault));
   }
 
   #onHead(status: number, headers: HeaderFields, phrase: string): void {
-    const { url } = this.#request;
     if (this.#over || status < 200) return;
     // The body has the whole time anew.
     this.#watchdog.restart();
     this.#framing = framingOf(headers);
-    const fault = CONTROL.test(phrase) ? 'a control character in its status line' : undefined;
-    if (fault ?? this.#framing.kind === 'unsound') {
-      this.#abandon(notHttp(url, fault ?? (this.#framing.kind === 'unsound' ? this.#framing.why : '')));
+    const unsound = this.#framing.kind === 'unsound' ? this.#framing.why : undefined;
+    const fault = CONTROL.test(phrase) ? 'a control character in its status line' : unsound;
+    if (fault !== undefined) {
+      this.#abandon(notHttp(this.#request.url, fault));
       return;
     }
     this.#head?.resolve({
       status,
       headers,
-      length: this.#framing.kind === 'length' ? this.#framing.length : undefined,
+      length: this.#length,
       untilClose: this.#framing.kind === 'until-close',
       body: this.#body,
       discard: () => this.#abandon(new FilingsError('internal', 'the rest of the body was not wanted')),
@@ -147,32 +153,21 @@ export class Exchange {
     return cut.reworded(cut.message, { fault: 'unproved-end' });
   }
 
+  get #length(): number | undefined {
+    return this.#framing.kind === 'length' ? this.#framing.length : undefined;
+  }
+
   get #unfinished(): Unfinished {
-    const expected = this.#framing.kind === 'length' ? this.#framing.length : undefined;
-    return { url: this.#request.url, received: this.#received, expected };
+    return { url: this.#request.url, received: this.#received, expected: this.#length };
   }
 
   #onError(error: Error): void {
-    const { url } = this.#request;
-    this.#abandon(this.#head ? answerFailure(error, url) : bodyFailure(error, this.#unfinished));
+    this.#abandon(this.#head ? answerFailure(error, this.#request.url) : bodyFailure(error, this.#unfinished));
   }
 
   readonly #onSocketError = (error: unknown) => {
-    if (errnoOf(error) === 'ECONNRESET') this.#reset = true;
+    this.#reset ||= errnoOf(error) === 'ECONNRESET';
   };
-
-  readonly #onAbort = () => this.#abandon(this.#request.signal.reason);
-
-  #hold(): void {
-    this.#connection.intake.hold();
-    this.#watchdog.pause();
-  }
-
-  #letFlow(): void {
-    if (this.#over || !this.#connection.intake.held) return;
-    this.#watchdog.resume();
-    this.#connection.intake.release();
-  }
 
   /** Gives up: the connection is of no more use. */
   #abandon(error: unknown): void {
@@ -187,7 +182,7 @@ export class Exchange {
   #close(): void {
     this.#over = true;
     this.#watchdog.pause();
-    this.#request.signal.removeEventListener('abort', this.#onAbort);
+    this.#forget();
     const { intake, socket } = this.#connection;
     socket.off('error', this.#onSocketError);
     intake.inspect = undefined;

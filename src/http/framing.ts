@@ -25,21 +25,30 @@ export function framingOf(headers: HeaderFields): Framing {
   return { kind: 'unsound', why: `the length ${JSON.stringify(String(length))} is not a number` };
 }
 
-const STATUS_LINE = /^HTTP\/1\.[01] ([1-9]\d\d)/;
-const STATUS_BYTES = 'HTTP/1.1 200'.length;
+/** What decides on an answer's beginning: `HTTP/1.1 200`. */
+const START_BYTES = 12;
 
 /**
- * What is wrong with the beginning of an answer, behind interim ones: undici's parser takes RTSP and HTTP/2.0 for
- * HTTP/1, and dies of a status below 100. Null where nothing is wrong, undefined where more must come to tell.
+ * What is wrong with the beginning of an answer, interim ones before it passed over: undici's parser takes RTSP and
+ * HTTP/2.0 for HTTP/1, and dies of a status below 100. `final` is undefined while more must come to tell; `rest` goes
+ * in front of it then.
  */
-export function startFault(text: string): string | null | undefined {
-  if (text.length < STATUS_BYTES) return undefined;
-  if (!text.startsWith('HTTP/')) return 'it does not begin as HTTP does';
-  if (!/^HTTP\/1\.[01] /.test(text)) return 'its version is neither HTTP/1.0 nor HTTP/1.1';
-  const status = STATUS_LINE.exec(text)?.[1];
-  if (status === undefined) return 'its status is not a number from 100 to 999';
-  if (status === '101') return 'it switches to another protocol, which nobody asked for';
-  if (!status.startsWith('1')) return null;
-  const end = text.indexOf('\r\n\r\n');
-  return end < 0 ? undefined : startFault(text.slice(end + 4));
+export function readStart(text: string): { readonly fault?: string; readonly final?: true; readonly rest: string } {
+  let rest = text;
+  while (rest.length >= START_BYTES) {
+    const status = /^HTTP\/1\.[01] ([1-9]\d\d)/.exec(rest)?.[1];
+    if (status === undefined) return { fault: faultOf(rest), rest };
+    if (status === '101') return { fault: 'it switches to another protocol, which nobody asked for', rest };
+    if (!status.startsWith('1')) return { final: true, rest };
+    const end = rest.indexOf('\r\n\r\n');
+    if (end < 0) break;
+    rest = rest.slice(end + 4);
+  }
+  return { rest };
+}
+
+function faultOf(start: string): string {
+  if (!start.startsWith('HTTP/')) return 'it does not begin as HTTP does';
+  if (!/^HTTP\/1\.[01] /.test(start)) return 'its version is neither HTTP/1.0 nor HTTP/1.1';
+  return 'its status is not a number from 100 to 999';
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { type Framing, framingOf, startFault } from '../../src/http/framing.ts';
+import { type Framing, framingOf, readStart } from '../../src/http/framing.ts';
 import type { HeaderFields } from '../../src/http/request.ts';
 
 test.each<[string, HeaderFields, Framing['kind']]>([
@@ -47,13 +47,13 @@ test.each(['10 ', '10\t', '10 \t '])('blanks behind the length %j are not of it'
   expect(framingOf({ 'content-length': length })).toEqual({ kind: 'length', length: 10 });
 });
 
-test.each<[string, RegExp | null | undefined]>([
-  ['HTTP/1.1 200', null],
-  ['HTTP/1.0 999', null],
-  ['HTTP/1.1 20', undefined],
-  ['HTTP/1.1 103 E\r\n\r\nHTTP/1.1 2', undefined],
-  ['HTTP/1.1 103 E\r\n', undefined],
-  ['HTTP/1.1 103 E\r\n\r\nHTTP/1.1 103 E\r\nX: y\r\n\r\nHTTP/1.1 200', null],
+test.each<[string, ReturnType<typeof readStart> | RegExp]>([
+  ['HTTP/1.1 200', { final: true, rest: 'HTTP/1.1 200' }],
+  ['HTTP/1.0 999 O', { final: true, rest: 'HTTP/1.0 999 O' }],
+  ['HTTP/1.1 20', { rest: 'HTTP/1.1 20' }],
+  ['HTTP/1.1 103 E\r\n\r\nHTTP/1.1 2', { rest: 'HTTP/1.1 2' }],
+  ['HTTP/1.1 103 E\r\n', { rest: 'HTTP/1.1 103 E\r\n' }],
+  ['HTTP/1.1 103 E\r\n\r\nHTTP/1.1 102 E\r\nX: y\r\n\r\nHTTP/1.1 200', { final: true, rest: 'HTTP/1.1 200' }],
   ['HTTP/1.1 103 E\r\n\r\nHTTP/2.0 200', /version/],
   ['HTTP/1.1 103 E\r\n\r\nHTTP/1.1 099', /status/],
   ['HTTP/1.1 099', /status/],
@@ -68,7 +68,7 @@ test.each<[string, RegExp | null | undefined]>([
   ['RTSP/1.0 200', /begin/],
   ['\r\nHTTP/1.1 2', /begin/],
   ['<!DOCTYPE ht', /begin/],
-])('an answer that begins with %j', (start, fault) => {
-  if (fault) expect(startFault(start)).toMatch(fault);
-  else expect(startFault(start)).toBe(fault);
+])('an answer that begins with %j', (text, expected) => {
+  if (expected instanceof RegExp) expect(readStart(text).fault).toMatch(expected);
+  else expect(readStart(text)).toEqual(expected);
 });
