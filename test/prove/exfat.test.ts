@@ -70,16 +70,19 @@ describe.skipIf(!exfat)('on exFAT, which knows no links and takes cases for one'
     expect(stdout.toString()).toBe(`${NAME}\n`);
   });
 
-  test.each(['skip', 'compare', 'overwrite', 'error'])('another spelling of what is there: refused (%s)', async (ifExists) => {
-    const place = await workplace();
-    await exfatDisk(place);
-    await writeFile(join(place.path, 'disk', NAME), 'another file');
-    const { exitCode, stderr } = await run(place, download(ifExists, 'PRIMARY.htm'));
-    expect(exitCode, stderr).toBe(8);
-    expect(stderr).toMatch(/PRIMARY\.htm: 'primary\.htm' exists, and this disk takes both names for one/);
-    expect((await place.read(`disk/${NAME}`)).toString()).toBe('another file');
-    expect((await run(place, download('skip'))).stderr).toMatch(/already exists/);
-    expect((await run(place, download('overwrite'))).exitCode).toBe(0);
-    await expectWhole(place, 'disk');
-  });
+  test.each(['skip', 'compare', 'overwrite', 'error'])(
+    'another spelling of what is there: refused (%s)',
+    async (ifExists) => {
+      const place = await workplace();
+      await exfatDisk(place);
+      await writeFile(join(place.path, 'disk', NAME), 'another file');
+      const { exitCode, stderr } = await run(place, download(ifExists, 'PRIMARY.htm'));
+      expect(exitCode, stderr).toBe(8);
+      expect(stderr).toMatch(/PRIMARY\.htm: 'primary\.htm' exists, and this disk takes both names for one/);
+      expect((await place.read(`disk/${NAME}`)).toString()).toBe('another file');
+      expect((await run(place, download('skip'))).stderr).toMatch(/already exists/);
+      expect((await run(place, download('overwrite'))).exitCode).toBe(0);
+      await expectWhole(place, 'disk');
+    },
+  );
 });
