@@ -58,7 +58,7 @@ describe('config set', () => {
     [['jobs', 'many'], 'jobs: must be a whole number'],
     [['jobs'], 'VALUE is missing'],
     [['base-url', 'x'], 'baseUrl: must be an http or https URL'],
-    [['allow-http', 'yes'], 'allowHttp: must be true or false'],
+    [['allow-http', 'yes'], 'allowHttp: must be 1 or true'],
     [['api-key-command', 'pass x'], `filings config set api-key-command '["pass","x"]'`],
     [['api-key-command', '"pass"'], 'apiKeyCommand: must be an array'],
     [['base-url', 'http://a.example'], 'first: filings config set allow-http true'],

@@ -1,6 +1,6 @@
 import { FilingsError } from '../../errors.ts';
 import { REDACTED } from '../../secrets.ts';
-import { settingNamed } from '../../settings/file/setting-name.ts';
+import { settingNamed } from '../../settings/file/edit.ts';
 import { configCommand } from '../../settings/hint-command.ts';
 import { resolveSettings } from '../../settings/resolve.ts';
 import type { Invocation } from '../../spec/invocation.ts';

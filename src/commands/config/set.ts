@@ -1,7 +1,6 @@
 import { FilingsError } from '../../errors.ts';
-import { editConfigFile, valueForFile } from '../../settings/file/edit.ts';
+import { editConfigFile, type SettingName, settingNamed, valueForFile } from '../../settings/file/edit.ts';
 import { locateConfig } from '../../settings/file/location.ts';
-import { type SettingName, settingNamed } from '../../settings/file/setting-name.ts';
 import type { Invocation } from '../../spec/invocation.ts';
 import { readAll } from '../../stdio/input.ts';
 import { askHidden } from '../../terminal/prompt.ts';

@@ -1,6 +1,5 @@
-import { editConfigFile } from '../../settings/file/edit.ts';
+import { editConfigFile, settingNamed } from '../../settings/file/edit.ts';
 import { locateConfig } from '../../settings/file/location.ts';
-import { settingNamed } from '../../settings/file/setting-name.ts';
 import type { Invocation } from '../../spec/invocation.ts';
 import type { World } from '../../world.ts';
 

@@ -16,7 +16,7 @@ const NOT_VERIFIED = 'NOT VERIFIED';
 const MARK = 'this is what the token says, whoever made it';
 
 const COLUMNS: readonly Column[] = [
-  { heading: 'PART' },
+  { heading: 'PART', name: true },
   { heading: 'NAME', name: true, least: 8 },
   { heading: 'VALUE', name: true, least: 12 },
   { heading: 'MEANING', least: 12 },

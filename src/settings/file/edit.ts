@@ -3,18 +3,47 @@ import { pathToFileURL } from 'node:url';
 import { replaceFile } from '../../disk/replace-file.ts';
 import { errnoOf, FilingsError } from '../../errors.ts';
 import { isJsonObject } from '../../json.ts';
+import type { Kind } from '../../spec/kind.ts';
 import { didYouMean } from '../../spec/nearest.ts';
-import { flagOf } from '../../spec/option.ts';
+import { flagOf, readAs } from '../../spec/option.ts';
 import { shellWord } from '../../text.ts';
 import type { World } from '../../world.ts';
 import { defaultLayer, fileLayer, winners } from '../layers.ts';
 import { faultOf } from '../read-secret.ts';
 import { readSettings } from '../settings.ts';
-import { type NamedSetting, RECIPE_MEMBERS } from '../table.ts';
-import { readConfigJson } from './json.ts';
+import { type NamedSetting, RECIPE_MEMBERS, SETTINGS } from '../table.ts';
 import type { ConfigLocation } from './location.ts';
-import { type ConfigValues, checkConfig, readConfig } from './read.ts';
-import type { SettingName } from './setting-name.ts';
+import { type ConfigValues, checkConfig, readConfig, readConfigJson } from './read.ts';
+
+/** A setting, or a member of the one that has members: `jobs`, `jwt.keyFile`. */
+export interface SettingName {
+  readonly spec: NamedSetting;
+  readonly member: keyof typeof RECIPE_MEMBERS | undefined;
+  /** As it is spelled in the config file. */
+  readonly name: string;
+}
+
+/**
+ * The setting of a name, written as in the config file or as a flag: `apiKey`, `api-key`, `jwt.keyFile`, `jwt.key-file`.
+ * @throws FilingsError `usage` with the nearest name
+ */
+export function settingNamed(text: string): SettingName {
+  const written = text.replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase());
+  const found = everyName().find(({ name }) => name === written);
+  if (found !== undefined) return found;
+  const known = everyName().map(({ name }) => name);
+  throw new FilingsError('usage', `${text || "''"}: no such setting`, {
+    hint: didYouMean(written, known) ?? "see 'filings help config'",
+  });
+}
+
+function everyName(): readonly SettingName[] {
+  const members = Object.keys(RECIPE_MEMBERS) as (keyof typeof RECIPE_MEMBERS)[];
+  return SETTINGS.flatMap((spec) => [
+    { spec, member: undefined, name: spec.key },
+    ...(spec.kind.json === 'recipe' ? members.map((member) => ({ spec, member, name: `${spec.key}.${member}` })) : []),
+  ]);
+}
 
 /** Where in the config file: at its top, or in a profile. */
 export interface Edit extends SettingName {
@@ -27,32 +56,30 @@ export interface Edit extends SettingName {
  * What a text on the command line means in the config file.
  * @throws FilingsError `usage`; nothing of a secret is echoed
  */
-export function valueForFile({ spec, member }: SettingName, text: string, cwd: string): unknown {
+export function valueForFile({ spec, member, name }: SettingName, text: string, cwd: string): unknown {
   if (!spec.inFile) throw new FilingsError('usage', `${spec.key}: cannot be set in the config file`);
-  const value = meantBy(member === undefined ? spec : { ...spec, kind: RECIPE_MEMBERS[member] }, text, cwd);
+  const { kind } = member === undefined ? spec : { kind: RECIPE_MEMBERS[member] };
+  const value = meantBy(kind, name, text, cwd);
   const fault = spec.secret ? faultOf(String(value)) : undefined;
   if (fault !== undefined) throw new FilingsError('usage', `${spec.key}: ${fault}`);
   return value;
 }
 
-function meantBy(spec: NamedSetting, text: string, cwd: string): unknown {
-  const { kind } = spec;
-  if (kind.json === 'boolean' || kind.json === 'integer') return kind.parse(text) ?? text;
-  if (kind.json !== undefined) return parsedJson(spec, text);
+function meantBy(kind: Kind<unknown>, name: string, text: string, cwd: string): unknown {
+  if (kind.json === 'words' || kind.json === 'recipe') return parsedJson(kind, name, text);
+  const value = readAs(kind, text, { name, code: 'usage' });
+  if (kind.json !== undefined) return value;
   const isPath = kind.completes === 'file' && text !== '-' && !text.startsWith('~/');
   return isPath ? resolve(cwd, text) : text;
 }
 
-function parsedJson({ key, kind }: NamedSetting, text: string): unknown {
+function parsedJson({ json }: Kind<unknown>, name: string, text: string): unknown {
   const { value, fault } = readConfigJson(text);
   if (fault === undefined) return value;
-  if (fault.at !== undefined) throw new FilingsError('usage', `${key}.${fault.at}: ${fault.why}`);
-  if (kind.json !== 'words') {
-    throw new FilingsError('usage', `${key}: must be JSON`, { hint: `such as '{"keyFile": "key.pem", "sub": "me"}'` });
-  }
-  const words = shellWord(JSON.stringify(text.trim().split(/\s+/)));
-  throw new FilingsError('usage', `${key}: must be a JSON array of a program and its arguments`, {
-    hint: `filings config set ${flagOf(key)} ${words}`,
+  if (fault.at !== undefined) throw new FilingsError('usage', `${name}.${fault.at}: ${fault.why}`);
+  const example = json === 'words' ? JSON.stringify(text.trim().split(/\s+/)) : '{"keyFile": "key.pem", "sub": "me"}';
+  throw new FilingsError('usage', `${name}: must be JSON`, {
+    hint: `filings config set ${flagOf(name)} ${shellWord(example)}`,
   });
 }
 
@@ -98,11 +125,11 @@ function withMember(object: ConfigValues, key: string, value: unknown): ConfigVa
 
 /** The whole file's form, and whether the new value goes with what is beside it. */
 async function checkEdit(before: ConfigValues, after: ConfigValues, edit: Edit, path: string): Promise<void> {
-  const { profile, spec, name, value } = edit;
+  const { profile, spec, value } = edit;
   if (spec.key === 'profile' && profile !== undefined) {
     throw new FilingsError('usage', 'profile: cannot be set in a profile', { hint: 'omit --profile' });
   }
-  await checkConfig(after, path, { name, profile, value: spec.secret ? undefined : value });
+  await checkConfig(after, path);
   if (spec.key === 'profile') requireProfile(String(value), after);
   const fault = faultTogether(after, profile);
   // What was wrong before is not this edit's fault.

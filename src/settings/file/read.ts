@@ -1,15 +1,16 @@
 import { checkAccess, readSmallFile } from '../../disk/secret-file.ts';
 import { errnoOf, FilingsError } from '../../errors.ts';
-import { isJsonObject } from '../../json.ts';
+import { DEEPEST, findJsonFault, isJsonObject } from '../../json.ts';
 import { nearest } from '../../spec/nearest.ts';
-import { valueError } from '../../spec/option.ts';
+import { shortened } from '../../text.ts';
 import type { World } from '../../world.ts';
 import { SETTINGS } from '../table.ts';
-import { readConfigJson } from './json.ts';
 import type { ConfigLocation } from './location.ts';
 
 /** More than any configuration has, and no more than is checked in a moment. */
 const LARGEST_KIB = 128;
+
+const LONGEST_NAME = 60;
 
 export type ConfigValues = Readonly<Record<string, unknown>>;
 
@@ -77,30 +78,36 @@ function parseConfig(content: string, name: string): ConfigValues {
   throw new FilingsError('config', `${name}: must hold a JSON object`);
 }
 
-/** A member on its way into the file. */
-export interface Written {
-  readonly name: string;
-  readonly profile: string | undefined;
-  /** Undefined where it may not be shown. */
-  readonly value: unknown;
+/** What JSON of the configuration says, or what is wrong with it; the fault's words quote nothing but names. */
+export type ConfigReading =
+  | { readonly value: unknown; readonly fault?: undefined }
+  | {
+      readonly value?: undefined;
+      readonly fault: { readonly at?: string; readonly why: string; readonly hint?: string };
+    };
+
+/** Reads the configuration's JSON; a duplicate member is an error, since only one of them would count. */
+export function readConfigJson(text: string): ConfigReading {
+  const fault = findJsonFault(text);
+  if (fault === undefined) return { value: JSON.parse(text) };
+  const lines = text.slice(0, fault.at).split('\n');
+  const where = `at line ${lines.length}, column ${(lines.at(-1) ?? '').length + 1}`;
+  if (fault.kind === 'syntax') return { fault: { why: `not valid JSON ${where}` } };
+  if (fault.kind === 'too deep') return { fault: { why: `nested more than ${DEEPEST} levels deep ${where}` } };
+  const at = fault.path.map((name) => shortened(name, LONGEST_NAME)).join('.');
+  return { fault: { at, why: `is set twice, again ${where}`, hint: 'remove one of them' } };
 }
 
 /**
  * Checks every member against the settings' records.
- * @param written the one that is being set: what is wrong with it is the value's fault, not the file's
- * @throws FilingsError `config` with the key's path, and the nearest key for one that is unknown; `usage` for `written`
+ * @throws FilingsError `config` with the key's path, and the nearest key for one that is unknown
  */
-export async function checkConfig(config: ConfigValues, path: string, written?: Written): Promise<void> {
+export async function checkConfig(config: ConfigValues, path: string): Promise<void> {
   // zod is loaded only where there is a file to check.
   const { findConfigFault } = await import('./check.ts');
   const fault = findConfigFault(config);
   if (fault === undefined) return;
   const { at, why, hint } = fault;
-  const top = written?.profile === undefined ? '' : `profiles.${written.profile}.`;
-  if (written !== undefined && `${at}.`.startsWith(`${top}${written.name}.`)) {
-    const shown = ['string', 'number'].includes(typeof written.value) ? String(written.value) : undefined;
-    throw valueError(at.slice(top.length), why, shown, hint);
-  }
   throw new FilingsError('config', `config file ${path}: ${at}: ${why}`, hint === undefined ? {} : { hint });
 }
 
