@@ -35,6 +35,7 @@ export default defineConfig({
   // Much of the time is spent waiting for servers and processes: more workers than cores.
   test: {
     maxWorkers: 4,
+    reporters: ['minimal'],
     sequence: { sequencer: LongFirst },
     projects: [
       floor('unit', shared),
