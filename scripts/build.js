@@ -1,4 +1,4 @@
-// Bundles src/ to dist/: one chunk a command, shared chunks between them, everything CommonJS, a source map beside each.
+// Bundles src/ to dist/: one chunk a command, shared chunks between them, everything CommonJS.
 // esbuild splits ES modules only, and Node 20 starts CommonJS faster: hence the second pass.
 // --watch builds anew whenever a file of src/ has changed.
 import { mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises';
@@ -25,9 +25,6 @@ const bundler = await context({
   ...small,
   charset: 'ascii',
   legalComments: 'none',
-  // The second pass follows it back to the sources.
-  sourcemap: 'inline',
-  sourcesContent: false,
   logLevel: 'warning',
   write: false,
   plugins: [{ name: 'second-pass', setup: ({ onEnd }) => onEnd(({ outputFiles = [] }) => write(outputFiles)) }],
@@ -46,38 +43,30 @@ async function write(split) {
   const written = await Promise.all(split.map(asCommonJs));
   // The main module comes last, since it asks for the others.
   const main = written.find(({ name }) => name === 'main.js');
-  await Promise.all(written.filter((one) => one !== main).map(placeWithMap));
-  await placeWithMap(main);
-  const kept = new Set(['package.json', ...written.flatMap(({ name }) => [name, `${name}.map`])]);
+  await Promise.all(written.filter((one) => one !== main).map(place));
+  await place(main);
+  const kept = new Set(['package.json', ...written.map(({ name }) => name)]);
   const stale = before.filter((name) => !kept.has(name));
   await Promise.all(stale.map((name) => rm(join(dist, name), { force: true, recursive: true })));
 }
 
-async function placeWithMap({ name, code, map }) {
-  await place(`${name}.map`, map);
-  await place(name, code);
-}
-
 async function asCommonJs(file) {
   const name = basename(file.path);
-  const { code, map } = await transform(file.text, {
+  const { code } = await transform(file.text, {
     format: 'cjs',
     platform: 'node',
     target,
-    sourcefile: name,
-    sourcemap: 'external',
-    sourcesContent: false,
     // As require(): the command's chunk is loaded by the same cached, synchronous loader.
     supported: { 'dynamic-import': false },
     charset: 'ascii',
     ...small,
   });
-  return { name, code, map };
+  return { name, code };
 }
 
 /** By rename: a program that starts meanwhile finds the old or the new, never a half. */
-async function place(name, text) {
+async function place({ name, code }) {
   const path = join(dist, name);
-  await writeFile(`${path}.${process.pid}`, text);
+  await writeFile(`${path}.${process.pid}`, code);
   await rename(`${path}.${process.pid}`, path);
 }

@@ -5,8 +5,7 @@ import { presentationAtHand, reportError } from './session/report-error.ts';
 import { warnOfUnknownVariables } from './session/unknown-variables.ts';
 import { rememberEnvironment, rememberFlags } from './settings/known-secrets.ts';
 import type { ParsedLine } from './spec/invocation.ts';
-import { isBrokenPipe, write } from './stdio/output.ts';
-import { guardStream } from './stdio/raw-write.ts';
+import { guardStream, isBrokenPipe, write } from './stdio/output.ts';
 import { systemWorld, type World } from './world.ts';
 
 export interface Run {

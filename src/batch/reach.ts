@@ -1,6 +1,5 @@
 import type { Reach } from '../terminal/progress/running.ts';
-import { humanBytes } from '../terminal/units.ts';
-import { counted, humanDuration } from '../text.ts';
+import { counted, humanBytes, humanDuration } from '../text.ts';
 import type { Counts } from './counts.ts';
 import type { Extent } from './selection.ts';
 

@@ -1,7 +1,6 @@
 import type { FilingsError } from '../errors.ts';
 import { printableJson } from '../terminal/printable.ts';
-import { humanBytes } from '../terminal/units.ts';
-import { counted, humanDuration } from '../text.ts';
+import { counted, humanBytes, humanDuration } from '../text.ts';
 import { keptLine } from '../transfer/outcome-line.ts';
 import type { Counts } from './counts.ts';
 

@@ -47,6 +47,8 @@ function commandOf(place: Placed, argv: readonly string[], siblings?: readonly C
     .exitOverride((error) => {
       throw stopOf(error, argv, { place, command, siblings, options: [...own, ...SHARED_OPTIONS] });
     });
+  // Making options is most of the work of starting: a command that the line does not name needs none.
+  if (path.length > 0 && siblings === undefined && !argv.includes(spec.name)) return command;
   for (const option of own) command.addOption(ownOption(option, argv));
   for (const option of SHARED_OPTIONS) command.addOption(sharedOption(option, argv));
   for (const { name, variadic, required, help } of spec.arguments ?? []) {

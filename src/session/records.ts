@@ -1,10 +1,8 @@
 import type { Flags } from '../spec/invocation.ts';
-import { write } from '../stdio/output.ts';
-import { guardStream } from '../stdio/raw-write.ts';
+import { guardStream, terminalColumns, write } from '../stdio/output.ts';
 import { colors, usesColor } from '../terminal/colors.ts';
 import type { Column } from '../terminal/table.ts';
 import { createTeller } from '../terminal/teller.ts';
-import { terminalColumns } from '../terminal/terminal-columns.ts';
 import type { World } from '../world.ts';
 import { presentationOf } from './presentation.ts';
 

@@ -1,6 +1,5 @@
 import { errnoOf, FilingsError } from '../errors.ts';
-import { write } from '../stdio/output.ts';
-import { guardStream } from '../stdio/raw-write.ts';
+import { guardStream, write } from '../stdio/output.ts';
 import { derived, type World } from '../world.ts';
 
 // What it shows errors with is loaded then: a run that goes well has no use for it.
@@ -46,11 +45,6 @@ async function rendered(error: FilingsError, world: World): Promise<string> {
     import('../terminal/colors.ts'),
     presentationAtHand(world),
   ]);
-  if (verbose && error.code === 'internal') {
-    const { mappedStack } = await import('../terminal/mapped-stack.ts');
-    const defect = error.cause instanceof Error ? error.cause : error;
-    defect.stack = mappedStack(defect.stack ?? '');
-  }
   return renderError(error, {
     format: errorFormat,
     color: usesColor(color, world.stderr, world.env.TERM),

@@ -7,7 +7,7 @@ import { configCommand, hintCommand } from '../settings/hint-command.ts';
 import { type Resolved, resolveSettings } from '../settings/resolve.ts';
 import type { Settings } from '../settings/settings.ts';
 import type { Invocation } from '../spec/invocation.ts';
-import { requireOneUser } from '../stdio/one-user.ts';
+import { requireOneUser } from '../stdio/input.ts';
 import { createProgress, type Progress } from '../terminal/progress/progress.ts';
 import type { World } from '../world.ts';
 import { openAccess } from './access.ts';

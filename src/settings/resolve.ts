@@ -3,7 +3,7 @@ import { FilingsError } from '../errors.ts';
 import { SWITCH } from '../spec/kind.ts';
 import { didYouMean } from '../spec/nearest.ts';
 import { readAs } from '../spec/option.ts';
-import { requireOneUser } from '../stdio/one-user.ts';
+import { requireOneUser } from '../stdio/input.ts';
 import type { World } from '../world.ts';
 import { stdinUsers } from './credentials.ts';
 import { locateConfig } from './file/location.ts';

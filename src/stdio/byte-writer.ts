@@ -10,7 +10,7 @@ import { Appender } from '../disk/append.ts';
 import { diskFailure } from '../disk/failure.ts';
 import { errnoOf, FilingsError } from '../errors.ts';
 import type { OutputStream } from '../world.ts';
-import { isPlain, writeToDescriptor, writeToStream } from './raw-write.ts';
+import { isPlain, writeToDescriptor, writeToStream } from './output.ts';
 
 const openAt = promisify(openFd);
 const closeFd = promisify(close);

@@ -1,8 +1,8 @@
 import type { FilingsError, Problem } from '../errors.ts';
 import type { Secrets } from '../secrets.ts';
+import { type Redacted, redacted } from '../secrets.ts';
 import { colors } from './colors.ts';
 import { printable, printableJson } from './printable.ts';
-import { type Redacted, redacted } from './redacted.ts';
 
 export interface RenderOptions {
   readonly format: 'text' | 'json';

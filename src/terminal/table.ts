@@ -1,6 +1,5 @@
 import { takeTurn } from '../abort.ts';
-import { clipped, measurable } from './clipped.ts';
-import { displayWidth } from './width.ts';
+import { clipped, displayWidth, measurable } from './width.ts';
 
 export interface Column {
   readonly heading: string;

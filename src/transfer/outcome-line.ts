@@ -1,7 +1,7 @@
 import { reasonOf } from '../errors.ts';
 import type { RetryEvent } from '../http/retry.ts';
 import type { Wait } from '../terminal/progress/lines.ts';
-import { humanBytes } from '../terminal/units.ts';
+import { humanBytes } from '../text.ts';
 import type { Outcome } from './outcome.ts';
 
 /** What a person reads when a file has ended well. */

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { presentationOf, scanFlags } from '../../src/session/presentation.ts';
 import { stdinUsers } from '../../src/settings/credentials.ts';
 import { resolveSettings } from '../../src/settings/resolve.ts';
-import { requireOneUser } from '../../src/stdio/one-user.ts';
+import { requireOneUser } from '../../src/stdio/input.ts';
 import { temporaryFolder, worldOf } from '../settings-world.ts';
 
 let folder: Awaited<ReturnType<typeof temporaryFolder>>;

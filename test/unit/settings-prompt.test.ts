@@ -1,6 +1,6 @@
 import { PassThrough } from 'node:stream';
 import { expect, test } from 'vitest';
-import { askHidden } from '../../src/terminal/prompt.ts';
+import { askHidden } from '../../src/commands/config/prompt.ts';
 
 /** A terminal at which these keys are pressed. */
 function typing(keys: string) {

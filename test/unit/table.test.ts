@@ -1,11 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { clipped, elided } from '../../src/terminal/clipped.ts';
-import { fileList, type Listed, type ListForm } from '../../src/terminal/file-list.ts';
+import { fileList, type Listed, type ListForm } from '../../src/commands/list/file-list.ts';
+import { terminalColumns } from '../../src/stdio/output.ts';
 import { fitted, table as tableOf } from '../../src/terminal/table.ts';
-import { terminalColumns } from '../../src/terminal/terminal-columns.ts';
-import { humanBytes } from '../../src/terminal/units.ts';
-import { displayWidth } from '../../src/terminal/width.ts';
-import { humanDuration } from '../../src/text.ts';
+import { clipped, displayWidth, elided } from '../../src/terminal/width.ts';
+import { humanBytes, humanDuration } from '../../src/text.ts';
 import type { OutputStream } from '../../src/world.ts';
 
 describe('humanBytes', () => {

@@ -1,4 +1,4 @@
-import { REDACTED, type Secrets } from '../../secrets.ts';
+import { REDACTED, redacted, type Secrets } from '../../secrets.ts';
 import { writeRecords } from '../../session/records.ts';
 import { type Resolved, resolveSettings } from '../../settings/resolve.ts';
 import { type NamedSetting, SETTINGS } from '../../settings/table.ts';
@@ -6,7 +6,6 @@ import type { Invocation } from '../../spec/invocation.ts';
 import { FILE, TEXT } from '../../spec/kind.ts';
 import { write } from '../../stdio/output.ts';
 import { printable, printableJson } from '../../terminal/printable.ts';
-import { redacted } from '../../terminal/redacted.ts';
 import type { Column } from '../../terminal/table.ts';
 import type { World } from '../../world.ts';
 import type { LIST_OPTIONS } from './spec.ts';

@@ -3,8 +3,8 @@ import { editConfigFile, type SettingName, settingNamed, valueForFile } from '..
 import { locateConfig } from '../../settings/file/location.ts';
 import type { Invocation } from '../../spec/invocation.ts';
 import { readAll } from '../../stdio/input.ts';
-import { askHidden } from '../../terminal/prompt.ts';
 import type { World } from '../../world.ts';
+import { askHidden } from './prompt.ts';
 
 /** `filings config set KEY [VALUE]`: into the config file, or into a profile of it with `--profile`. */
 export async function run({ args, flags }: Invocation, world: World): Promise<number> {

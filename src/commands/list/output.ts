@@ -3,11 +3,10 @@ import { FilingsError } from '../../errors.ts';
 import type { AccessionNumber } from '../../service/accession.ts';
 import { type ListedFile, whyNoMatch } from '../../service/listing/listing.ts';
 import type { Session } from '../../session/session.ts';
-import { write } from '../../stdio/output.ts';
+import { terminalColumns, write } from '../../stdio/output.ts';
 import { colors, usesColor } from '../../terminal/colors.ts';
-import { fileList, type ListForm } from '../../terminal/file-list.ts';
-import { terminalColumns } from '../../terminal/terminal-columns.ts';
 import type { World } from '../../world.ts';
+import { fileList, type ListForm } from './file-list.ts';
 import type { ListRequest } from './request.ts';
 
 /** A table is aligned over so many rows. */

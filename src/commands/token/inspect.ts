@@ -4,7 +4,7 @@ import { type Inspection, inspectToken } from '../../jwt/inspect.ts';
 import { writeRecords } from '../../session/records.ts';
 import { stdinUsersGiven } from '../../settings/credentials.ts';
 import type { Flags, Invocation } from '../../spec/invocation.ts';
-import { requireOneUser } from '../../stdio/one-user.ts';
+import { requireOneUser } from '../../stdio/input.ts';
 import { write } from '../../stdio/output.ts';
 import { printable, printableJson } from '../../terminal/printable.ts';
 import type { Column } from '../../terminal/table.ts';

@@ -6,8 +6,7 @@ import { FilingsError } from '../../errors.ts';
 import { accessionsIn } from '../../service/accession.ts';
 import { printable, printableJson } from '../../terminal/printable.ts';
 import type { FileProgress, Progress } from '../../terminal/progress/progress.ts';
-import { humanBytes } from '../../terminal/units.ts';
-import { counted, shellWord } from '../../text.ts';
+import { counted, humanBytes, shellWord } from '../../text.ts';
 
 /** What was found so far: counted, warned of, and as lines for stdout. */
 export class Findings {

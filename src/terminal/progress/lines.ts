@@ -1,7 +1,5 @@
-import { grouped, span } from '../../text.ts';
-import { clipped, elided } from '../clipped.ts';
-import { humanBytes } from '../units.ts';
-import { displayWidth } from '../width.ts';
+import { grouped, humanBytes, span } from '../../text.ts';
+import { clipped, displayWidth, elided } from '../width.ts';
 
 /** Why nothing moves just now. */
 export interface Wait {

@@ -1,7 +1,7 @@
 import { onAbort } from '../../abort.ts';
 import { FilingsError } from '../../errors.ts';
 
-import { guardStream } from '../../stdio/raw-write.ts';
+import { guardStream } from '../../stdio/output.ts';
 import type { World } from '../../world.ts';
 import { type ColorSetting, usesColor } from '../colors.ts';
 import { printable } from '../printable.ts';

@@ -5,7 +5,7 @@ import type { Parameter } from '../../../service/listing/pages.ts';
 import { readQuery } from '../../../session/list-files.ts';
 import type { Flags } from '../../../spec/invocation.ts';
 import type { Values } from '../../../spec/option.ts';
-import { requireOneUser } from '../../../stdio/one-user.ts';
+import { requireOneUser } from '../../../stdio/input.ts';
 import type { IfExists } from '../../../transfer/present.ts';
 import type { World } from '../../../world.ts';
 import type { OPTIONS } from '../spec.ts';

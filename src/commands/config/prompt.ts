@@ -1,5 +1,5 @@
-import { write } from '../stdio/output.ts';
-import { type InputStream, interruptedBy, type OutputStream } from '../world.ts';
+import { write } from '../../stdio/output.ts';
+import { type InputStream, interruptedBy, type OutputStream } from '../../world.ts';
 
 /** What keys send while the terminal leaves everything to us. */
 const INTERRUPT = '\u0003';

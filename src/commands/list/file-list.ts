@@ -1,6 +1,6 @@
-import { printable, printableJson } from './printable.ts';
-import { type Column, table } from './table.ts';
-import { humanBytes } from './units.ts';
+import { printable, printableJson } from '../../terminal/printable.ts';
+import { type Column, table } from '../../terminal/table.ts';
+import { humanBytes } from '../../text.ts';
 
 /** A file as the service lists it. */
 export interface Listed {
