@@ -24,22 +24,18 @@ const REASONS: Readonly<Record<string, string>> = {
 };
 
 /**
- * Opens what `--input` names, to be read as a stream; `-` is stdin. The signal ends the
- * reading with its reason. Throws `usage` for what can't be opened.
+ * Opens what `--input` names, to be read as a stream; `-` is stdin, and a person at a terminal is told so. Throws `usage`
+ * for what can't be opened.
  */
-export async function openInput(
+export function openInput(
   path: string,
   { stdin, cwd }: Pick<World, 'stdin' | 'cwd'>,
-  signal: AbortSignal,
-): Promise<Input> {
+  note: (message: string) => void,
+): Input {
   const { stream, size } = path === '-' ? standardInput(stdin) : fileStream(resolve(cwd, path), path);
-  // Destroyed rather than left waiting: an open stdin would keep the program alive.
-  const stop = () => stream.destroy(signal.reason);
+  if (path === '-' && stdin.isTTY) note('reading accession numbers from stdin; end with Ctrl-D');
   // Errors reach whoever reads; one that comes before anybody does must not end the program.
   stream.on('error', () => {});
-  signal.addEventListener('abort', stop, { once: true });
-  stream.once('close', () => signal.removeEventListener('abort', stop));
-  if (signal.aborted) stop();
   return { bytes: stream, size, close: () => stream.destroy() };
 }
 

@@ -15,11 +15,11 @@ export interface Lines {
 }
 
 /** Opens what an order names: its arguments, or the input. Throws `usage` for an input that can't be opened. */
-export async function openLines(order: Order, world: World, warn: (text: string) => void): Promise<Lines> {
+export function openLines(order: Order, world: World, note: (text: string) => void): Lines {
   const { input } = order;
   if (input === undefined) return { batches: named(order), size: undefined, isStream: false, close() {} };
-  const { bytes, size, close } = await openInput(input, world, new AbortController().signal);
-  return { batches: readBatches(bytes, warn), size, isStream: size === undefined, close };
+  const { bytes, size, close } = openInput(input, world, note);
+  return { batches: readBatches(bytes, note), size, isStream: size === undefined, close };
 }
 
 async function* named({ accessions, fileNames, chosen }: Order): AsyncGenerator<readonly Selected[]> {

@@ -64,7 +64,7 @@ async function downloadAll(order: Order, tools: Tools): Promise<void> {
   const outputs = await openOutputs(order, checksums, session, world);
   let error: FilingsError | undefined;
   try {
-    const lines = await openLines(order, world, session.progress.note);
+    const lines = openLines(order, world, session.progress.note);
     try {
       error = await work(order, lines, checksums, outputs, tools);
     } finally {

@@ -1,4 +1,4 @@
-import { openInput } from '../../batch/input.ts';
+import { type Input, openInput } from '../../batch/input.ts';
 import { readBatches } from '../../batch/input-lines.ts';
 import { StopRule } from '../../batch/stop-rule.ts';
 import { batchError } from '../../batch/verdict.ts';
@@ -28,80 +28,75 @@ export async function run({ args, options, flags }: Invocation<typeof OPTIONS>, 
   }
 }
 
-/** Lists filings, some at a time, and shows them in their order. Goes on after a failed one, but not after what would fail all the rest. */
+/** Lists filings, some at a time, and shows them in their order. Continues after a failed one, but not after what would fail all the rest. */
 async function listAll(request: ListRequest, session: Session, world: World): Promise<void> {
-  const { progress, signal } = session;
+  const { progress, settings, signal } = session;
   const output = new ListOutput(request, session, world);
-  const stops = new StopRule('filings', session.client.again);
-  let [listed, failed, onlyTemporary] = [0, 0, true];
+  const rule = new StopRule('filings', session.client.again);
+  let [files, failed, onlyTemporary] = [0, 0, true];
   let stoppedBy: FilingsError | undefined;
   // Those that were asked for ahead end with the run.
   const stop = new AbortController();
-  const within = { ...session, signal: AbortSignal.any([signal, stop.signal]) };
-  const lines = linesOf(request, session, world);
-  for await (const sought of ahead(
-    lines,
-    session.settings.jobs,
-    (line) => find(line, request, within),
-    within.signal,
-  )) {
-    const error = sought.found ? await output.show(sought.found) : sought.error;
-    if (error && !request.several) throw error;
-    stoppedBy = signal.aborted ? signal.reason : stops.after(error);
-    if (!error) {
-      listed += 1;
-    } else if (!signal.aborted) {
-      failed += 1;
-      onlyTemporary &&= error.code === 'temporary';
-      // What stops the run is told at its end.
-      if (error !== stoppedBy) progress.failure(error);
+  const within = AbortSignal.any([signal, stop.signal]);
+  const input = request.input === undefined ? undefined : openInput(request.input, world, progress.note);
+  const find = (line: Line) => findFiles(line, request, session, within);
+  try {
+    for await (const found of ahead(linesOf(request, input, progress.note), settings.jobs, find, within)) {
+      const error = found instanceof FilingsError ? found : await output.show(found);
+      if (error && !request.several) throw error;
+      stoppedBy = signal.aborted ? signal.reason : rule.after(error);
+      if (!signal.aborted) files += 1;
+      if (error && !signal.aborted) {
+        failed += 1;
+        onlyTemporary &&= error.code === 'temporary';
+        // What stops the run is told at its end.
+        if (error !== stoppedBy) progress.failure(error);
+      }
+      if (stoppedBy) break;
     }
-    if (stoppedBy) break;
+  } finally {
+    stop.abort(stoppedBy);
+    input?.close();
   }
-  stop.abort(stoppedBy);
   if (!signal.aborted) await output.flush();
-  const files = listed + failed;
-  const notStarted = request.input === undefined ? request.accessions.length - files : undefined;
-  const verdict = batchError({ files, failed, onlyTemporary, stoppedBy, notStarted }, 'filings');
-  if (verdict) throw verdict;
+  const notStarted = input ? undefined : request.accessions.length - files;
+  const error = batchError({ files, failed, onlyTemporary, stoppedBy, notStarted }, 'filings');
+  if (error) throw error;
 }
 
 type Line = { readonly accession: AccessionNumber } | { readonly fault: FilingsError };
 
-type Found = { found: Listing; error?: undefined } | { found?: undefined; error: FilingsError };
-
 /** Asks for one filing's listing; its failure is no exception here. */
-async function find(line: Line, { query }: ListRequest, session: Session): Promise<Found> {
-  if ('fault' in line) return { error: line.fault };
+async function findFiles(
+  line: Line,
+  { query }: ListRequest,
+  session: Session,
+  signal: AbortSignal,
+): Promise<Listing | FilingsError> {
+  if ('fault' in line) return line.fault;
   const { accession } = line;
   try {
-    return { found: { accession, files: await listFiles(session, accession, { query, signal: session.signal }) } };
+    return { accession, files: await listFiles(session, accession, { query, signal }) };
   } catch (error) {
-    if (error instanceof FilingsError) return { error };
+    if (error instanceof FilingsError) return error;
     throw error;
   }
 }
 
 /** The arguments, then the input; a filing that several lines in a row name is asked for once. */
 async function* linesOf(
-  { accessions, input }: ListRequest,
-  { progress, signal }: Session,
-  world: World,
+  { accessions }: ListRequest,
+  input: Input | undefined,
+  note: (message: string) => void,
 ): AsyncGenerator<Line> {
-  const opened = input === undefined ? undefined : await openInput(input, world, signal);
   for (const accession of accessions) yield { accession };
-  if (opened === undefined) return;
-  if (input === '-' && world.stdin.isTTY) progress.note('reading accession numbers from stdin; end with Ctrl-D');
+  if (input === undefined) return;
   let last: string | undefined;
-  for await (const batch of readBatches(opened.bytes, (message) => progress.note(message))) {
+  for await (const batch of readBatches(input.bytes, note)) {
     for (const line of batch) {
-      if (line.kind === 'bad') yield { fault: atLine(line.number, line.fault) };
+      if (line.kind === 'bad') yield { fault: line.fault.reworded(`line ${line.number}: ${line.fault.message}`) };
       else if (line.accession !== last) yield line;
       last = line.kind === 'entry' ? line.accession : undefined;
     }
   }
-}
-
-function atLine(number: number, { code, message, hint }: FilingsError): FilingsError {
-  return new FilingsError(code, `line ${number}: ${message}`, hint === undefined ? {} : { hint });
 }
