@@ -1,5 +1,5 @@
 import type { Row } from '../../src/help/layout.ts';
-import { argumentTerm, type Placed, placed, sentence, usagesOf } from '../../src/help/program.ts';
+import { argumentTerm, type CommandPlace, commandPlaces, sentence, usagesOf } from '../../src/help/program.ts';
 import { exitRows, fullText, optionTerm, sharedRows } from '../../src/help/rows.ts';
 import { environmentRows } from '../../src/help/topics.ts';
 import { SETTINGS } from '../../src/settings/table.ts';
@@ -7,7 +7,7 @@ import { named } from '../../src/spec/option.ts';
 import { bold, escaped, examples, lines, macroArgument, page, paragraphs, type Release, tagged } from './roff.ts';
 
 /** The page of a command, its subcommands in it: `filings-token(1)`. */
-export function commandPage(command: Placed, release: Release): string {
+export function commandPage(command: CommandPlace, release: Release): string {
   const { spec } = command;
   const leaves = leavesOf(command);
   const all = leaves.map((leaf) => leaf.spec);
@@ -36,8 +36,8 @@ export function seeAlso(pages: readonly string[]): string {
 }
 
 /** What runs: the command itself, or what stands below it. */
-function leavesOf(command: Placed): readonly Placed[] {
-  const below = placed(command.spec.children ?? [], command.path);
+function leavesOf(command: CommandPlace): readonly CommandPlace[] {
+  const below = commandPlaces(command.spec.children ?? [], command.path);
   return below.length === 0 ? [command] : below.filter(({ spec }) => spec.children === undefined);
 }
 
@@ -47,12 +47,12 @@ function synopsis(usage: string): string {
   return `${bold(words.slice(0, first).join(' '))} ${escaped(words.slice(first).join(' '))}`;
 }
 
-function heading({ path }: Placed): string {
+function heading({ path }: CommandPlace): string {
   return `.SS ${macroArgument(['filings', ...path].join(' '))}`;
 }
 
 /** The subcommands, each with what it does. */
-function told(command: Placed, leaves: readonly Placed[]): readonly string[] {
+function told(command: CommandPlace, leaves: readonly CommandPlace[]): readonly string[] {
   if (leaves[0] === command) return [];
   return leaves.flatMap((leaf) => {
     const { summary, description = [] } = leaf.spec;
@@ -61,7 +61,7 @@ function told(command: Placed, leaves: readonly Placed[]): readonly string[] {
   });
 }
 
-function optionsOf(leaf: Placed, isBelow: boolean): readonly string[] {
+function optionsOf(leaf: CommandPlace, isBelow: boolean): readonly string[] {
   const rows = [
     ...(leaf.spec.arguments ?? []).map((argument): Row => [argumentTerm(argument), argument.help]),
     ...named(leaf.spec.options).map((option): Row => [optionTerm(option), fullText(option)]),
@@ -69,7 +69,7 @@ function optionsOf(leaf: Placed, isBelow: boolean): readonly string[] {
   return rows.length === 0 ? [] : [...(isBelow ? [heading(leaf)] : []), ...tagged(rows)];
 }
 
-function sharedOptions({ spec }: Placed): readonly string[] {
+function sharedOptions({ spec }: CommandPlace): readonly string[] {
   return [
     '.SS "Options of every command"',
     escaped(`These are told in filings(1)${spec.settings === undefined ? '.' : '; here these matter most:'}`),
@@ -77,12 +77,12 @@ function sharedOptions({ spec }: Placed): readonly string[] {
   ];
 }
 
-function exitsOf(leaf: Placed, isBelow: boolean): readonly string[] {
+function exitsOf(leaf: CommandPlace, isBelow: boolean): readonly string[] {
   return [...(isBelow ? [heading(leaf)] : []), ...tagged(exitRows(leaf.spec))];
 }
 
 /** The variables of the settings that matter most, and of the service's where it is asked. */
-function variables({ spec }: Placed, leaves: readonly Placed[]): readonly Row[] {
+function variables({ spec }: CommandPlace, leaves: readonly CommandPlace[]): readonly Row[] {
   const asksService = [spec, ...leaves.map((leaf) => leaf.spec)].some((one) => one.asksService);
   const keys = [spec, ...leaves.map((leaf) => leaf.spec)].flatMap(({ settings = [] }) => settings);
   return environmentRows(

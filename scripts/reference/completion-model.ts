@@ -1,5 +1,5 @@
-import { placed } from '../../src/help/program.ts';
-import { HELP_OPTION, sayingOf, VERSION_OPTION } from '../../src/help/rows.ts';
+import { commandPlaces } from '../../src/help/program.ts';
+import { HELP_OPTION, helpLine, VERSION_OPTION } from '../../src/help/rows.ts';
 import { SHARED_OPTIONS } from '../../src/settings/table.ts';
 import type { CommandSpec } from '../../src/spec/command.ts';
 import type { Completes, Kind } from '../../src/spec/kind.ts';
@@ -48,7 +48,7 @@ export function completionModel(commands: readonly CommandSpec[]): readonly Offe
     children: commands,
     options: { version: VERSION_OPTION },
   };
-  return [{ path: [], spec: program }, ...placed(commands)].map(({ path, spec }) => ({
+  return [{ path: [], spec: program }, ...commandPlaces(commands)].map(({ path, spec }) => ({
     path: path.join(' '),
     summary: spec.summary,
     children: (spec.children ?? []).map(({ name, summary }) => ({ name, summary })),
@@ -66,7 +66,7 @@ function offeredOption(option: NamedOption): OfferedOption {
   const { flag, short, value, repeatable, kind } = option;
   return {
     flags: [...(short === undefined ? [] : [`-${short}`]), `--${flag}`],
-    text: sayingOf(option),
+    text: helpLine(option),
     value,
     // On the command line a switch has no value.
     ...(value === undefined ? { words: [] } : offered(kind)),

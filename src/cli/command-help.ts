@@ -1,6 +1,6 @@
 import type { Command, Help, Option } from 'commander';
-import { joined, layoutOf, paragraph, section } from '../help/layout.ts';
-import { type Placed, PURPOSE, sentence, usagesOf } from '../help/program.ts';
+import { layoutOf, paragraph, section, stacked } from '../help/layout.ts';
+import { type CommandPlace, PURPOSE, sentence, usagesOf } from '../help/program.ts';
 import {
   EVERY_EXIT,
   exitRows,
@@ -18,7 +18,7 @@ import { type NamedOption, named } from '../spec/option.ts';
 const BRIEF_EXAMPLES = 5;
 
 /** What `-h` (brief: one screen) or `--help` prints about a command, by commander's own Help. */
-export function commandHelp(command: Command, place: Placed, brief: boolean, columns: number): string {
+export function commandHelp(command: Command, place: CommandPlace, brief: boolean, columns: number): string {
   const { path, spec } = place;
   const isProgram = path.length === 0;
   const shown = shownOptions(place, brief);
@@ -37,7 +37,7 @@ export function commandHelp(command: Command, place: Placed, brief: boolean, col
       `${child.summary()}${child.name() === spec.defaultChild ? ' (when none is named)' : ''}`,
   });
   const examples = (spec.examples ?? []).slice(0, brief ? BRIEF_EXAMPLES : undefined);
-  return joined([
+  return stacked([
     help.formatHelp(command, help),
     ...(brief
       ? []
@@ -51,7 +51,7 @@ export function commandHelp(command: Command, place: Placed, brief: boolean, col
   ]);
 }
 
-function shownOptions({ path, spec }: Placed, brief: boolean): readonly NamedOption[] {
+function shownOptions({ path, spec }: CommandPlace, brief: boolean): readonly NamedOption[] {
   if (path.length === 0) return [...(brief ? [] : SHARED_OPTIONS), HELP_OPTION, VERSION_OPTION];
   return named(spec.options).filter(({ rare }) => !(brief && rare));
 }
@@ -75,7 +75,7 @@ function examplesSection(
   return [heading, ...examples.flatMap(([line, what]) => [`  ${line}`, meant(what)]), ''].join('\n');
 }
 
-function whereMoreIs({ path, spec }: Placed, brief: boolean): string {
+function whereMoreIs({ path, spec }: CommandPlace, brief: boolean): string {
   const command = ['filings', ...path].join(' ');
   if (path.length === 0) {
     return `More: ${brief ? 'filings --help, ' : ''}filings COMMAND -h, filings help options | exit-codes | environment | config`;

@@ -1,6 +1,6 @@
 import { Argument, Command, type CommanderError, Option } from 'commander';
 import { FilingsError } from '../errors.ts';
-import { type Placed, programSpec } from '../help/program.ts';
+import { type CommandPlace, programSpec } from '../help/program.ts';
 import { SHARED_OPTIONS } from '../settings/table.ts';
 import type { CommandSpec } from '../spec/command.ts';
 import type { Flags, Invocation, ParsedLine } from '../spec/invocation.ts';
@@ -33,7 +33,7 @@ export function parseCommandLine(argv: readonly string[], commands: readonly Com
   throw new FilingsError('internal', 'the command line was parsed to nothing');
 }
 
-function commandOf(place: Placed, argv: readonly string[], siblings?: readonly CommandSpec[]): Command {
+function commandOf(place: CommandPlace, argv: readonly string[], siblings?: readonly CommandSpec[]): Command {
   const { path, spec } = place;
   const own = named(spec.options);
   const command = new Command(spec.name)

@@ -1,6 +1,6 @@
 import type { Command, CommanderError } from 'commander';
 import { FilingsError } from '../errors.ts';
-import type { Placed } from '../help/program.ts';
+import type { CommandPlace } from '../help/program.ts';
 import { accessionIn } from '../service/accession.ts';
 import type { CommandSpec } from '../spec/command.ts';
 import { nearest } from '../spec/nearest.ts';
@@ -9,7 +9,7 @@ import { shellWord } from '../text.ts';
 
 /** Where on the command line it went wrong. */
 export interface Position {
-  readonly place: Placed;
+  readonly place: CommandPlace;
   readonly command: Command;
   readonly options: readonly NamedOption[];
   /** For a command that runs when none is named: those that could have been. */

@@ -40,6 +40,6 @@ export function section(heading: string, rows: readonly Row[], columns: number):
 }
 
 /** Parts with an empty line between them. */
-export function joined(parts: readonly string[]): string {
+export function stacked(parts: readonly string[]): string {
   return parts.filter((part) => part !== '').join('\n');
 }

@@ -22,21 +22,21 @@ export function programSpec(commands: readonly CommandSpec[]): CommandSpec {
 }
 
 /** A command with its place in the tree: `['token', 'sign']`. */
-export interface Placed {
+export interface CommandPlace {
   readonly path: readonly string[];
   readonly spec: CommandSpec;
 }
 
 /** Every command, groups before their children. */
-export function placed(commands: readonly CommandSpec[], path: readonly string[] = []): readonly Placed[] {
+export function commandPlaces(commands: readonly CommandSpec[], path: readonly string[] = []): readonly CommandPlace[] {
   return commands.flatMap((spec) => {
     const own = [...path, spec.name];
-    return [{ path: own, spec }, ...placed(spec.children ?? [], own)];
+    return [{ path: own, spec }, ...commandPlaces(spec.children ?? [], own)];
   });
 }
 
 /** `filings token sign [OPTION...]`, one for each of its forms. */
-export function usagesOf({ path, spec }: Placed): readonly string[] {
+export function usagesOf({ path, spec }: CommandPlace): readonly string[] {
   const { forms = [spec.children === undefined ? argumentsOf(spec) : subcommandOf(spec)] } = spec;
   return forms.map((form) => ['filings', ...path, '[OPTION...]', form].join(' ').trimEnd());
 }

@@ -29,7 +29,7 @@ export function optionTerm({ short, flag, value }: NamedOption): string {
 }
 
 /** What an option does, with its choices where the text does not name them. */
-export function sayingOf({ help, kind: { choices }, repeatable }: OptionSpec): string {
+export function helpLine({ help, kind: { choices }, repeatable }: OptionSpec): string {
   const unnamed = choices !== undefined && !choices.every((choice) => help.includes(choice));
   return `${help}${unnamed ? ` (${orList(choices)})` : ''}${repeatable ? ' (repeatable)' : ''}`;
 }
@@ -41,7 +41,7 @@ export function optionText(spec: OptionSpec & Pick<SettingSpec, 'env'>): string 
     ...(env === undefined ? [] : [`[env:${env}]`]),
     ...(value === undefined || otherwise === undefined ? [] : [`[default: ${otherwise}]`]),
   ];
-  return [sayingOf(spec), ...notes].join(' ');
+  return [helpLine(spec), ...notes].join(' ');
 }
 
 /** All that is to be said about an option. */

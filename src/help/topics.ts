@@ -1,7 +1,7 @@
 import { wantedInFile } from '../settings/file/check.ts';
 import { flagOfSetting, type NamedSetting, SETTINGS } from '../settings/table.ts';
-import { joined, paragraph, type Row, section } from './layout.ts';
-import { EVERY_EXIT, sayingOf, sharedRows } from './rows.ts';
+import { paragraph, type Row, section, stacked } from './layout.ts';
+import { EVERY_EXIT, helpLine, sharedRows } from './rows.ts';
 
 /** Variables that are no setting of this program's, but change what it does. */
 export const COMMON_VARIABLES: readonly Row[] = [
@@ -37,7 +37,7 @@ export const AFTER_EXITS =
 /** The variables of settings, of all of them unless told. */
 export function environmentRows(settings: readonly NamedSetting[] = SETTINGS): readonly Row[] {
   return settings.flatMap((spec): Row[] =>
-    spec.env === undefined ? [] : [[spec.env, `${sayingOf(spec)}${flagNote(spec)}`]],
+    spec.env === undefined ? [] : [[spec.env, `${helpLine(spec)}${flagNote(spec)}`]],
   );
 }
 
@@ -58,15 +58,15 @@ export const CONFIG_PARAGRAPHS: readonly string[] = [
 
 /** What `filings help TOPIC` prints, by topic. */
 export const TOPICS: Readonly<Record<string, (columns: number) => string>> = {
-  options: (columns) => joined([paragraph(BEFORE_OPTIONS, columns), section('Options', sharedRows(), columns)]),
-  'exit-codes': (columns) => joined([section('Exit codes', EVERY_EXIT, columns), paragraph(AFTER_EXITS, columns)]),
+  options: (columns) => stacked([paragraph(BEFORE_OPTIONS, columns), section('Options', sharedRows(), columns)]),
+  'exit-codes': (columns) => stacked([section('Exit codes', EVERY_EXIT, columns), paragraph(AFTER_EXITS, columns)]),
   environment: (columns) =>
-    joined([
+    stacked([
       paragraph(BEFORE_VARIABLES, columns),
       section('Environment', [...environmentRows(), ...COMMON_VARIABLES], columns),
     ]),
   config: (columns) =>
-    joined([
+    stacked([
       ...CONFIG_PARAGRAPHS.map((text) => paragraph(text, columns)),
       section('Keys', configRows(), columns),
       `Example:\n${JSON.stringify(EXAMPLE_CONFIG, undefined, 2).replace(/^/gm, '  ')}\n`,

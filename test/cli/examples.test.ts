@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { execa } from 'execa';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { COMMANDS } from '../../src/cli/catalogue.ts';
-import { placed, programSpec } from '../../src/help/program.ts';
+import { commandPlaces, programSpec } from '../../src/help/program.ts';
 import { ACCESSION, BIN, NODE, started, until } from './program.ts';
 
 // Every example of every help runs here as it stands, in a folder that has what examples speak of.
@@ -61,7 +61,7 @@ async function place(): Promise<string> {
 
 /** As the heading of their examples says. */
 const SANDBOX = { FILINGS_SANDBOX: '1' };
-const all = [{ path: [] as readonly string[], spec: programSpec(COMMANDS) }, ...placed(COMMANDS)];
+const all = [{ path: [] as readonly string[], spec: programSpec(COMMANDS) }, ...commandPlaces(COMMANDS)];
 const rows = all.flatMap(({ path, spec: { examples = [], asksService } }) =>
   examples.map(([line]) => ({ help: ['filings', ...path].join(' '), line, env: asksService ? SANDBOX : {} })),
 );

@@ -3,14 +3,14 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { COMMANDS } from '../../src/cli/catalogue.ts';
 import { EXIT_CODE_ROWS } from '../../src/errors.ts';
-import { placed } from '../../src/help/program.ts';
+import { commandPlaces } from '../../src/help/program.ts';
 import { TOPICS } from '../../src/help/topics.ts';
 import { SETTINGS, SHARED_OPTIONS } from '../../src/settings/table.ts';
 import { named } from '../../src/spec/option.ts';
 import { filings } from './run.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
-const PATHS = [[], ...placed(COMMANDS).map(({ path }) => path)];
+const PATHS = [[], ...commandPlaces(COMMANDS).map(({ path }) => path)];
 const BROKEN_CONFIG = { FILINGS_CONFIG: '/nowhere/config.json' };
 
 describe('help', () => {
@@ -29,7 +29,7 @@ describe('help', () => {
     }
   });
 
-  test.each(placed(COMMANDS).map(({ path, spec }) => [path.join(' '), spec] as const))(
+  test.each(commandPlaces(COMMANDS).map(({ path, spec }) => [path.join(' '), spec] as const))(
     '%s --help shows its options',
     async (path, spec) => {
       const words = path.split(' ');
@@ -131,7 +131,7 @@ describe.each([60, 80, 120])('on %d columns no line is wider', (columns) => {
   });
 });
 
-test.each([...SHARED_OPTIONS, ...placed(COMMANDS).flatMap(({ spec }) => named(spec.options))])(
+test.each([...SHARED_OPTIONS, ...commandPlaces(COMMANDS).flatMap(({ spec }) => named(spec.options))])(
   '--$flag says what it does in one short line, in the imperative',
   ({ help }) => {
     expect(help).toMatch(/^[a-z].{0,59}$/);
@@ -151,7 +151,7 @@ test.each(PATHS)('%s %s -h is one screen, with examples that --help has, too', a
   for (const example of examples) expect(full).toContain(`${example}\n`);
 });
 
-test.each(placed(COMMANDS).map(({ path, spec }) => ({ path, spec, name: path.join(' ') })))(
+test.each(commandPlaces(COMMANDS).map(({ path, spec }) => ({ path, spec, name: path.join(' ') })))(
   '$name: --help has every option with its default; -h has them, or says where they are',
   async ({ path, spec }) => {
     const text = async (form: string) => (await filings([...path, form])).stdout;

@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { manPages } from '../../scripts/reference/files.ts';
 import { COMMANDS } from '../../src/cli/catalogue.ts';
 import { EXIT_CODE_ROWS } from '../../src/errors.ts';
-import { placed } from '../../src/help/program.ts';
+import { commandPlaces } from '../../src/help/program.ts';
 import { SETTINGS, SHARED_OPTIONS } from '../../src/settings/table.ts';
 import { named } from '../../src/spec/option.ts';
 
@@ -54,7 +54,7 @@ describe.each(PAGES)('%s', (path, text) => {
 });
 
 test('a page has all options and examples of its command and of those below it', () => {
-  for (const { path, spec } of placed(COMMANDS)) {
+  for (const { path, spec } of commandPlaces(COMMANDS)) {
     const page = pageOf(`filings-${path[0]}.1`);
     for (const { flag } of named(spec.options)) expect(page).toContain(roff(`--${flag}`));
     for (const [line] of spec.examples ?? []) expect(page, line).toContain(roff(line));
@@ -73,7 +73,7 @@ test('filings(1) has what all commands share, filings-config(5) the keys of the 
 });
 
 test('the settings that a command names are there', () => {
-  for (const { spec } of placed(COMMANDS)) {
+  for (const { spec } of commandPlaces(COMMANDS)) {
     for (const key of spec.settings ?? []) expect(SETTINGS.map((setting) => setting.key)).toContain(key);
   }
 });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { COMMANDS } from '../../src/cli/catalogue.ts';
-import { placed } from '../../src/help/program.ts';
+import { commandPlaces } from '../../src/help/program.ts';
 import { SETTINGS, SHARED_OPTIONS } from '../../src/settings/table.ts';
 import { named } from '../../src/spec/option.ts';
 
@@ -29,29 +29,32 @@ describe('the settings', () => {
   });
 });
 
-describe.each(placed(COMMANDS).map(({ path, spec }) => ({ name: path.join(' '), spec })))('$name', ({ spec }) => {
-  const options = [...named(spec.options), ...SHARED_OPTIONS];
+describe.each(commandPlaces(COMMANDS).map(({ path, spec }) => ({ name: path.join(' '), spec })))(
+  '$name',
+  ({ spec }) => {
+    const options = [...named(spec.options), ...SHARED_OPTIONS];
 
-  test('has no option twice', () => {
-    expect(repeated([...options.map(({ flag }) => flag), 'help', 'version'])).toEqual([]);
-    expect(repeated([...options.map(({ short }) => short), 'h', 'V'])).toEqual([]);
-  });
+    test('has no option twice', () => {
+      expect(repeated([...options.map(({ flag }) => flag), 'help', 'version'])).toEqual([]);
+      expect(repeated([...options.map(({ short }) => short), 'h', 'V'])).toEqual([]);
+    });
 
-  test('has a summary, and its options their text and placeholder', () => {
-    expect(spec.summary).toMatch(/^[a-z].*[^.]$/);
-    expect(options.filter(({ help }) => help === '')).toEqual([]);
-    expect(options.filter(({ value }) => value === '')).toEqual([]);
-    expect(options.filter(({ kind, value }) => kind.choices !== undefined && value === undefined)).toEqual([]);
-  });
+    test('has a summary, and its options their text and placeholder', () => {
+      expect(spec.summary).toMatch(/^[a-z].*[^.]$/);
+      expect(options.filter(({ help }) => help === '')).toEqual([]);
+      expect(options.filter(({ value }) => value === '')).toEqual([]);
+      expect(options.filter(({ kind, value }) => kind.choices !== undefined && value === undefined)).toEqual([]);
+    });
 
-  test('has defaults that their kinds can read, and excludes what there is', () => {
-    for (const { kind, default: text, excludes = [] } of named(spec.options)) {
-      if (text !== undefined) expect(kind.parse(text)).toBeDefined();
-      expect(excludes.filter((name) => !Object.hasOwn(spec.options ?? {}, name))).toEqual([]);
-    }
-  });
+    test('has defaults that their kinds can read, and excludes what there is', () => {
+      for (const { kind, default: text, excludes = [] } of named(spec.options)) {
+        if (text !== undefined) expect(kind.parse(text)).toBeDefined();
+        expect(excludes.filter((name) => !Object.hasOwn(spec.options ?? {}, name))).toEqual([]);
+      }
+    });
 
-  test('either runs or has children', () => {
-    expect(spec.load === undefined).toBe(spec.children !== undefined);
-  });
-});
+    test('either runs or has children', () => {
+      expect(spec.load === undefined).toBe(spec.children !== undefined);
+    });
+  },
+);

@@ -1,5 +1,9 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { type CommandSpec, command } from '../../spec/command.ts';
-import type { ParsedLine } from '../../spec/invocation.ts';
+import type { Invocation, ParsedLine } from '../../spec/invocation.ts';
+import { write } from '../../stdio/output.ts';
+import type { World } from '../../world.ts';
 
 export const COMPLETION = command({
   name: 'completion',
@@ -14,8 +18,14 @@ export const COMPLETION = command({
     ['filings completion zsh > ~/.zfunc/_filings', 'for zsh, with fpath+=(~/.zfunc) in ~/.zshrc'],
     ['filings completion fish > ~/.config/fish/completions/filings.fish', 'for fish'],
   ],
-  load: () => import('./run.ts'),
+  load: async () => ({ run }),
 });
+
+/** `filings completion bash|zsh|fish`: the script that was generated from the specs. */
+async function run({ args }: Invocation, { root, stdout }: World): Promise<number> {
+  await write(stdout, await readFile(join(root, `completions/filings.${args[0]}`)));
+  return 0;
+}
 
 /** What the completion scripts run at TAB, with the words of the line behind `--`; shown nowhere. */
 export function completeSpec(parse: (words: readonly string[]) => ParsedLine): CommandSpec {

@@ -81,7 +81,7 @@ export const CONFIG = command({
         ['filings config set base-url https://test.example.com --profile test', 'only for --profile test'],
       ],
       settings: ['profile'],
-      load: () => import('./set.ts'),
+      load: async () => ({ run: (await import('./file.ts')).set }),
     }),
     command({
       name: 'unset',
@@ -93,7 +93,7 @@ export const CONFIG = command({
         ['filings config unset base-url --profile test', 'back to the value of the file'],
       ],
       settings: ['profile'],
-      load: () => import('./unset.ts'),
+      load: async () => ({ run: (await import('./file.ts')).unset }),
     }),
     command({
       name: 'path',
@@ -104,7 +104,7 @@ export const CONFIG = command({
         ['FILINGS_CONFIG=other.json filings config path', 'where another would be'],
       ],
       settings: ['config'],
-      load: () => import('./path.ts'),
+      load: async () => ({ run: (await import('./file.ts')).path }),
     }),
     command({
       name: 'check',

@@ -1,6 +1,6 @@
 import { FilingsError } from '../../errors.ts';
-import { helpColumns, joined } from '../../help/layout.ts';
-import { placed } from '../../help/program.ts';
+import { helpColumns, stacked } from '../../help/layout.ts';
+import { commandPlaces } from '../../help/program.ts';
 import { TOPICS } from '../../help/topics.ts';
 import type { CommandSpec } from '../../spec/command.ts';
 import type { CommandModule, ParsedLine } from '../../spec/invocation.ts';
@@ -9,7 +9,7 @@ import { write } from '../../stdio/output.ts';
 
 /** `filings help [COMMAND | options | exit-codes | environment | config]`: of a command, what its `--help` prints. */
 export function help(commands: readonly CommandSpec[], parse: (words: readonly string[]) => ParsedLine): CommandModule {
-  const known = placed(commands).map(({ path }) => path.join(' '));
+  const known = commandPlaces(commands).map(({ path }) => path.join(' '));
   return {
     async run({ args }, { stdout, env }) {
       const columns = helpColumns(stdout, env);
@@ -22,7 +22,7 @@ export function help(commands: readonly CommandSpec[], parse: (words: readonly s
       }
       const line = isCommand ? parse([...args, '--help']) : undefined;
       // The command of that name comes below its topic.
-      await write(stdout, joined([topic?.(columns) ?? '', line?.kind === 'help' ? line.text(columns) : '']));
+      await write(stdout, stacked([topic?.(columns) ?? '', line?.kind === 'help' ? line.text(columns) : '']));
       return 0;
     },
   };
