@@ -11,7 +11,7 @@ import {
   type StreamTarget,
   type Target,
   whereOf,
-} from '../transfer/fetch-file.ts';
+} from '../transfer/download.ts';
 import type { Outcome } from '../transfer/outcome.ts';
 import { outcomeLine, retryWait } from '../transfer/outcome-line.ts';
 import { judge } from '../transfer/present.ts';

@@ -77,8 +77,8 @@ export class Directory {
       const stats = await stat(`${absolute}/.`);
       const disk = await Disk.under(absolute, surroundings.platform);
       // The working directory is nobody's to make.
-      const entryFlushed =
-        make && absolute !== resolve('.') ? settleEntry(absolute, surroundings.now) : Promise.resolve();
+      const mayBeNew = make && absolute !== resolve('.');
+      const entryFlushed = mayBeNew ? settleAbove(absolute, stats.ctimeMs, surroundings) : Promise.resolve();
       return new Directory({ path: absolute, stats, disk, isNew: false, entryFlushed }, surroundings);
     } catch (error) {
       throw diskFailure(error, absolute);
@@ -178,19 +178,12 @@ export class Directory {
   }
 }
 
-/** A killed run may have made a directory whose entry is not on disk: the one above is flushed if it is young. Throws `local_io`. */
-async function settleEntry(path: string, now: () => number): Promise<void> {
-  const above = await open(dirname(path), constants.O_RDONLY | constants.O_DIRECTORY).catch(() => undefined);
-  // What may not be read is not ours to flush.
-  if (!above) return;
-  try {
-    const { mtimeMs } = await above.stat();
-    if (now() - mtimeMs < WRITTEN_AFTER_MS) await flushEntries(above);
-  } catch (error) {
-    throw diskFailure(error, path);
-  } finally {
-    await above.close();
-  }
+/** As `settle`, of a directory's own entry; what may not be read is not ours to flush. Throws `local_io`. */
+async function settleAbove(path: string, changed: number, surroundings: Surroundings): Promise<void> {
+  const above = await Directory.open(dirname(path), false, surroundings);
+  await above.settle(changed).catch((error) => {
+    if (errnoOf((error as Error).cause) !== 'EACCES') throw error;
+  });
 }
 
 /** An error of that one path. */

@@ -1,5 +1,5 @@
 import { constants } from 'node:fs';
-import { type FileHandle, mkdir, open } from 'node:fs/promises';
+import { type FileHandle, mkdir, open, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { errnoOf } from '../errors.ts';
 import { diskFailure } from './failure.ts';
@@ -20,26 +20,19 @@ export async function makeDirectories(absolute: string, { mode, elsewhere }: Dir
   const missing: string[] = [];
   let path = absolute;
   try {
-    while (!(await isThere(path, mode))) {
-      missing.push(path);
-      path = dirname(path);
-    }
-    for (path of missing.reverse()) {
-      await makeDirectory(path, mode);
-      await flushDirectory(dirname(path));
-    }
+    for (; !(await exists(path)); path = dirname(path)) missing.unshift(path);
+    for (path of missing) if (await makeDirectory(path, mode)) await flushDirectory(dirname(path));
   } catch (error) {
     throw diskFailure(error, path, elsewhere);
   }
 }
 
-/** Makes it if it is missing; false when the directory above is missing, too. */
-async function isThere(path: string, mode: number | undefined): Promise<boolean> {
+async function exists(path: string): Promise<boolean> {
   try {
-    if (await makeDirectory(path, mode)) await flushDirectory(dirname(path));
+    await stat(path);
     return true;
   } catch (error) {
-    if (errnoOf(error) === 'ENOENT' && path !== '/') return false;
+    if (errnoOf(error) === 'ENOENT') return false;
     throw error;
   }
 }

@@ -114,7 +114,7 @@ describe('the size that the listing gave', () => {
     expect(await run.save('third.htm')).toMatchObject({ result: 'downloaded' });
     expect(server.requests).toHaveLength(2);
     expect(warnings).toEqual([
-      'primary.htm: the listing says 9 bytes, the file has 1500000, as the one that exists: sizes in listings are ignored from now on',
+      'primary.htm: the listing says 9 bytes, the file has 1500000, as the one that exists: the sizes of listings are now ignored',
     ]);
   });
 

@@ -14,7 +14,7 @@ import { parseAccession } from '../../src/service/accession.ts';
 import { ServiceClient } from '../../src/service/client.ts';
 import type { ListedFile } from '../../src/service/listing/listing.ts';
 import type { ByteWriter } from '../../src/stdio/byte-writer.ts';
-import { fetchToDisk, fetchToStream } from '../../src/transfer/fetch-file.ts';
+import { fetchToDisk, fetchToStream } from '../../src/transfer/download.ts';
 import type { Outcome } from '../../src/transfer/outcome.ts';
 import { Places } from '../../src/transfer/places.ts';
 import type { IfExists } from '../../src/transfer/present.ts';

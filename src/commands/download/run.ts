@@ -16,7 +16,7 @@ import { openSession, type Session } from '../../session/session.ts';
 import { resolveSettings } from '../../settings/resolve.ts';
 import type { Invocation } from '../../spec/invocation.ts';
 import { descriptorAt, isStreamPath, pathWriter, stdoutWriter } from '../../stdio/byte-writer.ts';
-import type { StreamTarget } from '../../transfer/fetch-file.ts';
+import type { StreamTarget } from '../../transfer/download.ts';
 import { keptLine } from '../../transfer/outcome-line.ts';
 import { Places } from '../../transfer/places.ts';
 import type { World } from '../../world.ts';

@@ -1,6 +1,6 @@
 import { join, resolve } from 'node:path';
 import type { FileItem } from '../../batch/item.ts';
-import type { Target } from '../../transfer/fetch-file.ts';
+import type { Target } from '../../transfer/download.ts';
 import type { Order } from './order/order.ts';
 
 /** Where files go that the layout gives a path below DIR; `--output` alone names its place itself. */

@@ -1,12 +1,13 @@
 import { basename, dirname } from 'node:path';
+import { sha256OfFile } from '../disk/sha256.ts';
 import { FilingsError } from '../errors.ts';
 import type { ServiceClient } from '../service/client.ts';
 import type { ByteWriter } from '../stdio/byte-writer.ts';
 import type { Outcome, Wanted } from './outcome.ts';
+import { PartFile } from './part/part-file.ts';
 import type { Places, Where } from './places.ts';
-import type { IfExists } from './present.ts';
+import { type IfExists, presentAt } from './present.ts';
 import { Proof } from './proof.ts';
-import { type ListedSizes, save } from './save.ts';
 import { Pipe } from './sinks/pipe.ts';
 import { Spool } from './sinks/spool.ts';
 import { type Fetched, fetchInto, type Remote, type Watcher } from './transfer.ts';
@@ -15,7 +16,8 @@ import { type Fetched, fetchInto, type Remote, type Watcher } from './transfer.t
 export interface Fetching {
   readonly client: ServiceClient;
   readonly places: Places;
-  readonly listedSizes: ListedSizes;
+  /** Some services list the filing's size with each file: once that is seen, the sizes of listings are ignored. */
+  readonly listedSizes: { ignored: boolean };
   readonly monotonic: () => number;
 }
 
@@ -45,7 +47,13 @@ export interface Target {
   readonly hashed?: boolean | undefined;
 }
 
-/** Fetches a file to disk. A failure is an outcome, not an exception. */
+/** How a download ended, if not by an exception. */
+type Done = Partial<Outcome> & Pick<Outcome, 'result' | 'bytes'>;
+
+/**
+ * Brings a file to disk, whole or not at all: into a part, flushed, named, the directory flushed. A failure is an outcome,
+ * not an exception; the part then stays only if it can be resumed.
+ */
 export function fetchToDisk(
   wanted: Wanted,
   target: Target,
@@ -54,19 +62,59 @@ export function fetchToDisk(
   watcher: Watcher,
 ): Promise<Outcome> {
   return outcomeOf(wanted, target.shown, fetching, async (remote) => {
-    const { ifExists, listedSize } = target;
-    const saving = {
-      where: whereOf(target),
-      final: basename(target.path),
-      identity: { base_url: fetching.client.baseUrl, accession_no: wanted.accession, file_name: wanted.fileName },
-      ifExists,
-      listedSize,
-      proof: new Proof(target.sha256, target.hashed),
-      signal,
-    };
-    const { kind, placed: _, ...saved } = await save(remote, saving, fetching, watcher);
-    return { ...saved, result: kind === 'skipped' ? 'skipped' : saved.saved ? 'resumed' : 'downloaded' };
+    const attempt = () => saveOnce(remote, wanted, target, fetching, signal, watcher);
+    // What was removed while it came is downloaded again, or exists by now.
+    const done = (await attempt()) ?? (await attempt());
+    if (done) return done;
+    throw new FilingsError('local_io', `${target.path}: its part was removed, twice`, {
+      hint: 'something else writes to that directory: see what removes files there',
+    });
   });
+}
+
+/** Undefined when the part or its directory was taken away meanwhile. */
+async function saveOnce(
+  remote: Remote,
+  { accession: accession_no, fileName: file_name }: Wanted,
+  target: Target,
+  { client: { baseUrl: base_url }, places, listedSizes }: Fetching,
+  signal: AbortSignal,
+  watcher: Watcher,
+): Promise<Done | undefined> {
+  const { path, shown, listedSize } = target;
+  const isAsListed = (bytes: number) => listedSize === undefined || listedSizes.ignored || listedSize === bytes;
+  const final = basename(path);
+  const proof = new Proof(target.sha256, target.hashed);
+  const { directory, leftovers } = await places.at(whereOf(target));
+  const present = await presentAt(directory, final, target.ifExists);
+  const ifExists = present.kind === 'keep' && !isAsListed(present.stats.size) ? 'compare' : target.ifExists;
+  if (present.kind !== 'write') {
+    // The right hash proves it as well as a comparison.
+    const sha256 = proof.expects ? await proof.require(() => sha256OfFile(path, shown, signal), shown) : undefined;
+    if (ifExists === 'skip' || sha256 !== undefined) {
+      await leftovers.sweep(final);
+      await directory.settle(present.stats.ctimeMs);
+      return { result: 'skipped', bytes: present.stats.size, sha256 };
+    }
+  }
+  const identity = { base_url, accession_no, file_name };
+  const sink = await PartFile.open({ directory, leftovers, final, identity, ifExists, proof, signal });
+  const { placed, ...fetched } = await fetchInto(remote, sink, signal, watcher);
+  if (placed === 'lost') {
+    places.forget();
+    return undefined;
+  }
+  await leftovers.sweep(final);
+  if (!isAsListed(fetched.bytes)) {
+    const why = `${final}: the listing says ${listedSize} bytes, the file has ${fetched.bytes}`;
+    listedSizes.ignored = placed === 'taken';
+    watcher.warn?.(placed === 'placed' ? why : `${why}, as the one that exists: the sizes of listings are now ignored`);
+  }
+  if (placed === 'placed') return cameBy(fetched);
+  const stats = await directory.disk.look(path);
+  // Whoever put it there may have been killed before its name was flushed.
+  await directory.settle(stats?.ctimeMs ?? Number.POSITIVE_INFINITY);
+  return { ...fetched, result: 'skipped', bytes: stats?.size ?? fetched.bytes };
 }
 
 /** The directory that a file is written to. */
@@ -99,13 +147,14 @@ export function fetchToStream(
       spoolIn === undefined
         ? new Pipe(await open(signal), proof, signal)
         : await Spool.open({ folder: spoolIn, openWriter: open, proof, signal });
-    return cameBy(await fetchInto(remote, sink, signal, watcher));
+    const { placed: _, ...fetched } = await fetchInto(remote, sink, signal, watcher);
+    return cameBy(fetched);
   });
 }
 
 /** What an outcome tells of a file that came. */
-function cameBy({ placed: _, ...fetched }: Fetched) {
-  return { ...fetched, result: fetched.saved > 0 ? 'resumed' : 'downloaded' } as const;
+function cameBy(fetched: Omit<Fetched, 'placed'>): Done {
+  return { ...fetched, result: fetched.saved > 0 ? 'resumed' : 'downloaded' };
 }
 
 /** Does the work with the wanted file as its remote, and turns how it ended into an outcome. */
@@ -113,7 +162,7 @@ async function outcomeOf(
   wanted: Wanted,
   path: string | null,
   { client, monotonic }: Fetching,
-  work: (remote: Remote) => Promise<Partial<Outcome> & Pick<Outcome, 'result' | 'bytes'>>,
+  work: (remote: Remote) => Promise<Done>,
 ): Promise<Outcome> {
   const { accession, fileName } = wanted;
   const started = monotonic();
