@@ -94,7 +94,10 @@ describe('token sign', () => {
     ['-', 2, 'must be a file'],
     ['', 2, 'must be a file'],
     ['.', 8, 'directory'],
+    ['ec.pem', 2, 'ec.pem is the file that the key is read from'],
+    ['link-to-ec.pem', 2, 'is the file that the key is read from'],
   ])('does not write to %j', async (out, status, reason) => {
+    await symlink('ec.pem', join(folder, 'link-to-ec.pem')).catch(() => {});
     const { exitCode, stdout, stderr } = await run(['sign', '--key', 'ec.pem', '--out', out]);
     expect([exitCode, stdout, stderr]).toEqual([status, '', expect.stringContaining(reason)]);
   });

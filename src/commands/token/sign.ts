@@ -1,8 +1,9 @@
+import { realpath } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { replaceFile } from '../../disk/replace-file.ts';
 import { FilingsError } from '../../errors.ts';
 import { requireAlgorithm } from '../../jwt/algorithms.ts';
-import { readSigningKey } from '../../jwt/key-file.ts';
+import { type KeyFiles, readSigningKey } from '../../jwt/key-file.ts';
 import { requireFit } from '../../jwt/key-fit.ts';
 import { lineBreakWarning } from '../../jwt/keys.ts';
 import { DEFAULT_LIFETIME_MS, RECIPE_ALG, RECIPE_LIFETIME, type TokenRecipe, wholeSeconds } from '../../jwt/minter.ts';
@@ -31,13 +32,27 @@ export async function run(invocation: SignInvocation, world: World): Promise<num
   const wishes = wishesOf(invocation, recipe, Math.floor(world.now() / 1000));
   const alg = options.alg ?? recipe.alg;
   const wanted = alg === undefined ? undefined : requireAlgorithm(alg, options.alg ? '--alg' : RECIPE_ALG);
-  const key = await readSigningKey({ ...recipe, ...named }, world);
+  const files = { ...recipe, ...named };
+  const out = resolve(world.cwd, options.out ?? '');
+  await requireOther(out, files);
+  const key = await readSigningKey(files, world);
   const { token } = await mintToken({ ...wishes, key, algorithm: requireFit(key, 'sign', wanted) });
   await tell('warning', [lineBreakWarning(key)], invocation, world);
   const text = `${shown(token, options)}\n`;
   if (options.out === undefined) await write(world.stdout, text, world.interrupt);
-  else await replaceFile(resolve(world.cwd, options.out), text, 'name another file with --out');
+  else await replaceFile(out, text, 'name another file with --out');
   return 0;
+}
+
+/** A token in a key's place would be the end of the key. Throws `usage`. */
+async function requireOther(out: string, { keyFile, secretFile, passphraseFile }: KeyFiles): Promise<void> {
+  const real = (path: string) => realpath(path).catch(() => path);
+  for (const path of [keyFile, secretFile, passphraseFile]) {
+    if (path === undefined || (await real(path)) !== (await real(out))) continue;
+    throw new FilingsError('usage', `--out: ${out} is the file that the key is read from`, {
+      hint: 'name another file',
+    });
+  }
 }
 
 type SignInvocation = Invocation<typeof SIGN_OPTIONS>;
