@@ -9,9 +9,9 @@ const OTHER = 'https://other.example';
 const TOKEN = 'eyJhbGciOiJIUzI1NiJ9.eyJuYmYiOjB9.c2lnbmF0dXJlLWNhbmFyeQ';
 
 /** A service, and a place whose config file is made for it. */
-async function setUp(config: (url: string, place: string) => object) {
+async function setUp(config: (url: string, place: string) => object, status = 200) {
   const server = await startScripted((socket) => {
-    socket.end(`${head(200, { 'Content-Length': 9, Connection: 'close' })}["a.htm"]`);
+    socket.end(`${head(status, { 'Content-Length': 9, Connection: 'close' })}["a.htm"]`);
   });
   onTestFinished(() => server.close());
   const place = await workplace();
@@ -208,27 +208,37 @@ describe('and to no other', () => {
   });
 });
 
-describe('the sandbox reads no setting of the service', () => {
-  test.each<[what: string, config: object, env: Record<string, string>]>([
-    ['a key of another host', { baseUrl: OTHER, apiKey: 'own-key' }, {}],
-    ['a key of no host', { apiKey: 'own-key' }, {}],
-    ['two keys', { apiKey: 'own-key', apiKeyFile: 'missing' }, {}],
-    ['what is no base URL', { baseUrl: 'nonsense', keyIn: 'nowhere', jwt: 5, profiles: { p: { apiKey: 7 } } }, {}],
-    ['plain http', { baseUrl: 'http://other.example' }, {}],
-    ['a base URL of the environment', {}, { FILINGS_BASE_URL: 'nonsense', FILINGS_KEY_IN: 'nowhere' }],
-  ])('%s', async (_, config, env) => {
-    const place = await setUp(() => config);
-    const { exitCode, stderr } = await place.filings(['list', ACCESSION, '--sandbox'], env);
-    expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
-  });
+test.each([
+  { baseUrl: OTHER, apiKey: 'own-key' },
+  { apiKey: 'own-key', apiKeyFile: 'missing' },
+])('the sandbox reads no credential of the config file: %j', async (config) => {
+  const place = await setUp(() => config);
+  const { exitCode, stderr } = await place.filings(['list', ACCESSION, '--sandbox']);
+  expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
+});
 
-  test.each<[args: string[], env: Record<string, string>]>([
-    [['--sandbox', '--base-url', OTHER], {}],
-    [['--base-url', OTHER], { FILINGS_SANDBOX: '1' }],
-  ])('but a base URL that is typed beside it would be ignored: %j', async (args, env) => {
-    const place = await setUp(() => ({}));
+describe('a 401 says where the refused key came from', () => {
+  test.each<[from: string, config: Config, run: Run]>([
+    ['FILINGS_API_KEY,', () => ({}), (url) => ({ env: { FILINGS_BASE_URL: url, FILINGS_API_KEY: 'bad-key-1' } })],
+    ['--api-key-file,', () => ({}), (url) => ({ args: ['--base-url', url, '--api-key-file', 'file.key'] })],
+    ['.config/filings/config.json: apiKey,', (baseUrl) => ({ baseUrl, apiKey: 'bad-key-1' }), asIs],
+    [
+      'config.json: profiles.p.apiKeyCommand,',
+      (baseUrl) => ({ profiles: { p: { baseUrl, apiKeyCommand: ['echo', 'bad-key-1'] } } }),
+      () => ({ args: ['--profile', 'p'] }),
+    ],
+    [
+      'FILINGS_API_KEY and FILINGS_JWT:',
+      () => ({}),
+      (url) => ({ env: { FILINGS_BASE_URL: url, FILINGS_API_KEY: 'bad-key-1', FILINGS_JWT: TOKEN } }),
+    ],
+  ])('%s', async (from, config, run) => {
+    const place = await setUp(config, 401);
+    const { args = [], env = {} } = run(place.url);
     const { exitCode, stderr } = await place.filings(['list', ACCESSION, ...args], env);
-    expect(exitCode).toBe(2);
-    expect(stderr).toContain('--base-url and ');
+    expect(exitCode).toBe(4);
+    expect(stderr).toMatch(/hint: check /);
+    expect(stderr).toContain(from);
+    expect(stderr).not.toMatch(/bad-key-1|file-key/);
   });
 });
