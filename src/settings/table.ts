@@ -5,11 +5,12 @@ import { flagOf, type NamedOption, type OptionSpec, type ValueOf } from '../spec
 
 /** A setting: an option that may also come from the environment, a profile or the config file. */
 export interface SettingSpec<T = unknown> extends OptionSpec<T> {
-  /** It can't be given on the command line. */
+  /** Where it can't be given; each of the others names it as its key does: `--base-url`, `FILINGS_BASE_URL`, `baseUrl`. */
   readonly noFlag?: true;
+  readonly noEnv?: true;
+  readonly noFile?: true;
+  /** Its variable, where that has another name. */
   readonly env?: string;
-  /** Its key stands in the config file, too. */
-  readonly inFile?: true;
   /** Never shown. */
   readonly secret?: true;
   /** Settings of one group are sources of the same thing: two at one level are an error, a higher level replaces a lower. */
@@ -71,32 +72,26 @@ function settings<const S extends Readonly<Record<string, SettingSpec>>>(record:
 /** Every setting of the interface page, once, in the order in which help shows them. */
 export const TABLE = settings({
   config: {
+    noFile: true,
     kind: FILE,
     value: 'FILE',
-    env: 'FILINGS_CONFIG',
     otherwise: '~/.config/filings/config.json',
     help: 'use this config file',
   },
   profile: {
     kind: TEXT,
     value: 'NAME',
-    env: 'FILINGS_PROFILE',
-    inFile: true,
     help: 'use this profile of the config file',
   },
   baseUrl: {
     kind: TEXT,
     value: 'URL',
-    env: 'FILINGS_BASE_URL',
-    inFile: true,
     service: true,
     help: 'use the service at this URL, with or without its /v1',
   },
   apiKey: {
     kind: TEXT,
     value: 'KEY',
-    env: 'FILINGS_API_KEY',
-    inFile: true,
     service: true,
     secret: true,
     group: 'key',
@@ -105,16 +100,14 @@ export const TABLE = settings({
   apiKeyFile: {
     kind: FILE,
     value: 'FILE',
-    env: 'FILINGS_API_KEY_FILE',
-    inFile: true,
     service: true,
     group: 'key',
     help: 'read the API key from FILE; - is stdin',
   },
   apiKeyCommand: {
+    noEnv: true,
     kind: WORDS,
     noFlag: true,
-    inFile: true,
     service: true,
     group: 'key',
     help: 'run this program, without a shell: its first line is the API key',
@@ -122,8 +115,6 @@ export const TABLE = settings({
   keyIn: {
     kind: choice(...KEY_WAYS),
     value: 'WAY',
-    env: 'FILINGS_KEY_IN',
-    inFile: true,
     service: true,
     otherwise: 'authorization; header when a JWT is sent',
     help: 'send the key this way',
@@ -131,8 +122,6 @@ export const TABLE = settings({
   keyHeader: {
     kind: TEXT,
     value: 'NAME',
-    env: 'FILINGS_KEY_HEADER',
-    inFile: true,
     service: true,
     default: 'X-Service-Key',
     help: 'send the key in this header (with --key-in header)',
@@ -140,8 +129,6 @@ export const TABLE = settings({
   basicUser: {
     kind: TEXT,
     value: 'NAME',
-    env: 'FILINGS_BASIC_USER',
-    inFile: true,
     service: true,
     default: 'service',
     help: 'send this user name (with --key-in basic)',
@@ -149,13 +136,12 @@ export const TABLE = settings({
   jwtFile: {
     kind: FILE,
     value: 'FILE',
-    env: 'FILINGS_JWT_FILE',
-    inFile: true,
     service: true,
     group: 'jwt',
     help: 'send the JWT in FILE; - is stdin',
   },
   jwtToken: {
+    noFile: true,
     kind: TEXT,
     noFlag: true,
     env: 'FILINGS_JWT',
@@ -165,23 +151,21 @@ export const TABLE = settings({
     help: 'send this JWT',
   },
   jwt: {
+    noEnv: true,
     kind: RECIPE,
     noFlag: true,
-    inFile: true,
     service: true,
     group: 'jwt',
     help: 'mint JWTs with this key, a new one before the old one expires',
   },
   sandbox: {
+    noFile: true,
     kind: SWITCH,
-    env: 'FILINGS_SANDBOX',
     default: 'false',
     help: 'use a built-in service with sample filings, no account',
   },
   allowHttp: {
     kind: SWITCH,
-    env: 'FILINGS_ALLOW_HTTP',
-    inFile: true,
     service: true,
     default: 'false',
     help: 'allow plain http to other machines (the key is readable)',
@@ -189,31 +173,23 @@ export const TABLE = settings({
   connectTimeout: {
     kind: timer(TIMEOUT),
     value: 'DURATION',
-    env: 'FILINGS_CONNECT_TIMEOUT',
-    inFile: true,
     default: '10s',
     help: 'give up connecting after this time',
   },
   idleTimeout: {
     kind: timer(TIMEOUT),
     value: 'DURATION',
-    env: 'FILINGS_IDLE_TIMEOUT',
-    inFile: true,
     default: '60s',
     help: 'give up when under 1,000 bytes arrive in this time',
   },
   deadline: {
     kind: timer(TIMEOUT),
     value: 'DURATION',
-    env: 'FILINGS_DEADLINE',
-    inFile: true,
     help: 'stop the whole command after this time',
   },
   retries: {
     kind: count(0, 1_000_000, 5),
     value: 'N',
-    env: 'FILINGS_RETRIES',
-    inFile: true,
     default: '5',
     help: 'retry a failed request up to N times',
     more: 'Counted anew after 1 MiB of progress.',
@@ -221,8 +197,6 @@ export const TABLE = settings({
   maxRetryAfter: {
     kind: timer(DURATION),
     value: 'DURATION',
-    env: 'FILINGS_MAX_RETRY_AFTER',
-    inFile: true,
     default: '5m',
     help: 'stop the run when the service asks for a longer wait',
   },
@@ -230,51 +204,41 @@ export const TABLE = settings({
     kind: count(1, 256, 4),
     short: 'j',
     value: 'N',
-    env: 'FILINGS_JOBS',
-    inFile: true,
     default: '4',
     help: 'download N files at the same time',
   },
   rate: {
     kind: RATE,
     value: 'N/s|N/m',
-    env: 'FILINGS_RATE',
-    inFile: true,
     help: 'limit requests a second or a minute, over all jobs',
   },
   pageSize: {
     kind: count(1, 100_000, 100),
     value: 'N',
-    env: 'FILINGS_PAGE_SIZE',
-    inFile: true,
     help: 'read listings page by page, N records each',
   },
   color: {
     kind: choice('auto', 'always', 'never'),
     value: 'WHEN',
-    env: 'FILINGS_COLOR',
-    inFile: true,
     default: 'auto',
     help: 'color the output; auto: where it is a terminal',
   },
   progress: {
     kind: choice('auto', 'bar', 'plain', 'none'),
     value: 'HOW',
-    env: 'FILINGS_PROGRESS',
-    inFile: true,
     default: 'auto',
     help: 'show progress; auto: a bar on a terminal, else lines',
   },
   errorFormat: {
     kind: choice('text', 'json'),
     value: 'FORMAT',
-    env: 'FILINGS_ERROR_FORMAT',
-    inFile: true,
     default: 'text',
     help: 'write errors to stderr in this format',
   },
-  quiet: { kind: SWITCH, short: 'q', default: 'false', help: 'print errors only' },
+  quiet: { noEnv: true, noFile: true, kind: SWITCH, short: 'q', default: 'false', help: 'print errors only' },
   verbose: {
+    noFile: true,
+    noEnv: true,
     kind: SWITCH,
     short: 'v',
     default: 'false',
@@ -288,14 +252,20 @@ export type SettingKey = keyof typeof TABLE;
 /** What the settings' texts mean by their kinds alone. */
 export type SettingValues = { readonly [Key in SettingKey]: ValueOf<(typeof TABLE)[Key]> };
 
-export interface NamedSetting extends SettingSpec {
+export interface NamedSetting extends Omit<SettingSpec, 'env'> {
   readonly key: SettingKey;
+  /** Its environment variable. */
+  readonly env: string | undefined;
+  /** Whether its key may be in the config file. */
+  readonly inFile: boolean;
 }
 
 /** The same as a list. */
-export const SETTINGS: readonly NamedSetting[] = Object.entries(TABLE).map(([key, spec]) => ({
+export const SETTINGS: readonly NamedSetting[] = Object.entries<SettingSpec>(TABLE).map(([key, spec]) => ({
   ...spec,
   key: key as SettingKey,
+  env: spec.noEnv ? undefined : (spec.env ?? `FILINGS_${flagOf(key).toUpperCase().replaceAll('-', '_')}`),
+  inFile: !spec.noFile,
 }));
 
 /** The setting's flag with its dashes; undefined for one that has none. */
