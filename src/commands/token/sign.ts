@@ -33,13 +33,13 @@ export async function run(invocation: SignInvocation, world: World): Promise<num
   const alg = options.alg ?? recipe.alg;
   const wanted = alg === undefined ? undefined : requireAlgorithm(alg, options.alg ? '--alg' : RECIPE_ALG);
   const files = { ...recipe, ...named };
-  const out = resolve(world.cwd, options.out ?? '');
-  await requireOther(out, files);
+  const out = options.out === undefined ? undefined : resolve(world.cwd, options.out);
+  if (out !== undefined) await requireOther(out, files);
   const key = await readSigningKey(files, world);
   const { token } = await mintToken({ ...wishes, key, algorithm: requireFit(key, 'sign', wanted) });
   await tell('warning', [lineBreakWarning(key)], invocation, world);
   const text = `${shown(token, options)}\n`;
-  if (options.out === undefined) await write(world.stdout, text, world.interrupt);
+  if (out === undefined) await write(world.stdout, text, world.interrupt);
   else await replaceFile(out, text, 'name another file with --out');
   return 0;
 }
