@@ -26,8 +26,8 @@ export const MUTANTS: Readonly<Record<string, Edit>> = {
   ],
   'the done line before the files': [
     'src/batch/recorder.ts',
-    'this.#tracker?.taken(item);',
-    "this.#tracker?.taken(item);\n    if (item.kind === 'listed') void this.#outputs.done?.add([item]);",
+    'this.#filings?.taken(file);',
+    'this.#filings?.taken(file);\n    if (file.filing) void this.#outputs.done?.add([file.filing]);',
   ],
   'what a killed run left is not flushed': [
     'src/disk/directory.ts',
