@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { filings, workplace } from './run.ts';
+import { workplace } from './run.ts';
 
 test('the program runs in this process: its status, its stdout, its stderr, its files', async () => {
   const place = await workplace();
@@ -12,10 +12,4 @@ test('the program runs in this process: its status, its stdout, its stderr, its 
   expect({ exitCode, stdout: stdout.toString() }).toEqual({ exitCode: 0, stdout: '' });
   expect(stderr).toContain('primary.htm');
   expect(await place.names()).toEqual(['primary.htm']);
-});
-
-test('a wrong command line', async () => {
-  const { exitCode, stderr } = await filings(['lits']);
-  expect(exitCode).toBe(2);
-  expect(stderr).toContain('did you mean list?');
 });

@@ -4,14 +4,6 @@ import { ACCESSION } from './place.ts';
 import { filings, workplace } from './run.ts';
 
 describe('a wrong command line', () => {
-  test('exits 2, and says what was meant', async () => {
-    expect(await filings(['lst'])).toMatchObject({
-      exitCode: 2,
-      stdout: '',
-      stderr: 'filings: lst: no such command\n  hint: did you mean list?\n',
-    });
-  });
-
   test.each([
     [['--error-format', 'json', 'list', '--nonsense'], {}],
     [['list', '--nonsense', '--error-format=json'], {}],
