@@ -45,11 +45,20 @@ export interface Downloading {
 /** Of such a name a directory that tells case has no other spelling. */
 const ASCII = /^[\0-\x7f]*$/;
 
+/** What has a path. Where that can't be told, there is nothing yet: whoever writes there hears why. */
+function statsAt(path: string): Stats | undefined {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false });
+  } catch {
+    return undefined;
+  }
+}
+
 /** Looks at what has a file's final name: how it has ended by that, or what is to be done. */
 export function lookAt(file: FileItem, { targetOf, stream, dryRun, fetching, checksums, runFiles }: Downloading): Look {
   if (stream) return dryRun ? planned(file, null) : 'missing';
   const target = targetOf(file);
-  const stat = lstatSync(target.path, { throwIfNoEntry: false });
+  const stat = statsAt(target.path);
   const own = runFiles.at(target.path, stat);
   if (own !== undefined) return failed(planned(file, target.shown), ownFile(target.shown, own));
   if (!dryRun) {
@@ -155,7 +164,7 @@ function plan(file: FileItem, target: Target, stat: Stats | undefined): Outcome 
 async function prove(file: FileItem, target: Target, signal: AbortSignal): Promise<Outcome> {
   // What has the right hash is skipped, whether it would be compared or not.
   const ifExists = target.ifExists === 'compare' ? 'skip' : target.ifExists;
-  const outcome = plan(file, { ...target, ifExists }, lstatSync(target.path, { throwIfNoEntry: false }));
+  const outcome = plan(file, { ...target, ifExists }, statsAt(target.path));
   if (outcome.result !== 'skipped') return outcome;
   try {
     await new Proof(target.sha256).require(() => sha256OfFile(target.path, target.shown, signal), target.shown);
