@@ -108,7 +108,7 @@ async function openForSink(remote: Remote, sink: Sink, signal: AbortSignal): Pro
         return answer;
       case 'restart': {
         const length = answer.length ?? knownTotal(held, answer);
-        await sink.begin(strongValidator(answer.headers), length, answer.address);
+        await sink.begin({ validator: strongValidator(answer.headers), total: length, address: answer.address });
         return answer;
       }
       case 'complete':

@@ -3,10 +3,10 @@ import type { Directory } from '../../disk/directory.ts';
 import { diskFailure } from '../../disk/failure.ts';
 import { sha256OfBytes } from '../../disk/sha256.ts';
 import { WrittenFile } from '../../disk/written-file.ts';
-import { errnoOf, FilingsError } from '../../errors.ts';
+import { FilingsError } from '../../errors.ts';
 import { differs, type IfExists, judge } from '../present.ts';
 import type { Proof } from '../proof.ts';
-import type { Held, Validator } from '../resume.ts';
+import type { Held, Version } from '../resume.ts';
 import type { Finished, Sink } from '../sinks/sink.ts';
 import { hasSameBytes, keptMode, type OwnPart, type Placed, pathOf, place } from './commit.ts';
 import type { Leftovers } from './leftovers.ts';
@@ -15,8 +15,6 @@ import { type Identity, type ResumeRecord, writeRecord } from './record.ts';
 
 /** Smaller bodies are fetched anew in the time that a record costs. */
 const RECORDED_FROM_BYTES = 1 << 20;
-/** Ids are random: so many in a row that exist are no accident. */
-const MOST_IDS = 100;
 
 /** A file that is to get a name in a directory. */
 export interface PartTarget {
@@ -38,9 +36,7 @@ export class PartFile implements Sink {
   readonly #target: PartTarget;
   readonly #part: OwnPart;
   readonly #file: WrittenFile;
-  #validator: Validator | undefined;
-  #total: number | undefined;
-  #address: string | undefined;
+  #version: Version;
   #hasRecord: boolean;
   /** Of all bytes; undefined where it is not asked for, or an earlier run has written some of them. */
   #hash: Hash | undefined;
@@ -50,9 +46,8 @@ export class PartFile implements Sink {
     this.#target = target;
     this.#part = { directory, final, id, run: leftovers.run };
     this.#file = file;
-    this.#validator = record?.validator;
-    this.#total = record?.total ?? undefined;
-    this.#address = record?.address;
+    const { validator, total, address } = record ?? {};
+    this.#version = { validator, total: total ?? undefined, address };
     this.#hasRecord = record !== undefined;
   }
 
@@ -64,41 +59,36 @@ export class PartFile implements Sink {
       const file = new WrittenFile(claimed.fd, directory.disk, claimed.bytes);
       return new PartFile(target, claimed.id, file, claimed.record);
     }
-    for (let left = MOST_IDS; ; left -= 1) {
-      const id = newId(leftovers.run.random());
-      try {
-        const fd = await directory.disk.create(pathOf({ directory, final, id, run: leftovers.run }), 0o666);
-        return new PartFile(target, id, new WrittenFile(fd, directory.disk));
-      } catch (error) {
-        if (errnoOf(error) !== 'EEXIST' || left === 0) throw diskFailure(error, directory.entry(final));
-      }
+    const id = newId(leftovers.run.random());
+    try {
+      const fd = await directory.disk.create(pathOf({ directory, final, id, run: leftovers.run }), 0o666);
+      return new PartFile(target, id, new WrittenFile(fd, directory.disk));
+    } catch (error) {
+      throw diskFailure(error, directory.entry(final));
     }
   }
 
   get held(): Held {
-    return { bytes: this.#file.size, validator: this.#validator, total: this.#total, address: this.#address };
+    return { bytes: this.#file.size, ...this.#version };
   }
 
-  begin(validator: Validator | undefined, total: number | undefined, address: string): Promise<void> {
+  begin(version: Version): Promise<void> {
+    const { validator, total } = version;
     return this.#guarded(async () => {
       await this.#requireSameSize(total);
       await this.#forget();
       if (this.#file.size > 0) await this.#file.restart();
       if (this.#target.proof.hashed) this.#hash = (await import('node:crypto')).createHash('sha256');
-      this.#validator = validator;
-      this.#total = total;
-      this.#address = address;
+      this.#version = version;
       if (!validator || (total !== undefined && total <= RECORDED_FROM_BYTES)) return;
-      const { identity } = this.#target;
-      const record = { v: 1, ...identity, address, validator, total: total ?? null } as const;
       // What a full disk leaves of it is removed, too.
       this.#hasRecord = true;
-      this.#hasRecord = await writeRecord(this.#record, record);
+      this.#hasRecord = await writeRecord(this.#record, this.#target.identity, version);
     });
   }
 
   append(total: number): void {
-    this.#total = total;
+    this.#version = { ...this.#version, total };
   }
 
   async write(chunks: readonly Buffer[]): Promise<void> {

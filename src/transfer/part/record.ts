@@ -2,7 +2,7 @@ import { constants, read } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { closeFile, openOwn } from '../../disk/plain-file.ts';
-import { strongValidator, type Validator } from '../resume.ts';
+import { strongValidator, type Validator, type Version } from '../resume.ts';
 
 /** What a part is a part of. */
 export interface Identity {
@@ -75,8 +75,10 @@ function parse(text: string): unknown {
  * Writes a new record; false where there is none to be had. It need not be flushed: after a power cut no part is resumed.
  * Throws what the system says.
  */
-export async function writeRecord(path: string, record: ResumeRecord): Promise<boolean> {
-  const text = recordText(record);
+export async function writeRecord(path: string, identity: Identity, version: Version): Promise<boolean> {
+  const { validator, total = null, address } = version;
+  if (!validator || address === undefined) return false;
+  const text = recordText({ v: 1, ...identity, address, validator, total });
   if (text === undefined) return false;
   const handle = await open(path, 'wx', 0o600);
   try {

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { FilingsError } from '../../errors.ts';
 import type { ByteWriter } from '../../stdio/byte-writer.ts';
 import type { Proof } from '../proof.ts';
-import type { Held, Validator } from '../resume.ts';
+import { type Held, NO_VERSION, type Version } from '../resume.ts';
 import type { Finished, Sink } from './sink.ts';
 
 /** A pipe as a sink: a byte once written is never written again. */
@@ -12,9 +12,7 @@ export class Pipe implements Sink {
   readonly #proof: Proof;
   readonly #hash = createHash('sha256');
   #bytes = 0;
-  #validator: Validator | undefined;
-  #total: number | undefined;
-  #address: string | undefined;
+  #version = NO_VERSION;
 
   constructor(writer: ByteWriter, proof: Proof, signal: AbortSignal) {
     this.#writer = writer;
@@ -23,14 +21,14 @@ export class Pipe implements Sink {
   }
 
   get held(): Held {
-    return { bytes: this.#bytes, validator: this.#validator, total: this.#total, address: this.#address };
+    return { bytes: this.#bytes, ...this.#version };
   }
 
   get restartable(): boolean {
     return this.#bytes === 0;
   }
 
-  async begin(validator: Validator | undefined, total: number | undefined, address: string): Promise<void> {
+  async begin(version: Version): Promise<void> {
     if (!this.restartable) {
       throw new FilingsError(
         'integrity',
@@ -38,13 +36,11 @@ export class Pipe implements Sink {
         { hint: 'part of it was written already; --spool writes all or nothing' },
       );
     }
-    this.#validator = validator;
-    this.#total = total;
-    this.#address = address;
+    this.#version = version;
   }
 
   append(total: number): void {
-    this.#total = total;
+    this.#version = { ...this.#version, total };
   }
 
   async write(chunks: readonly Buffer[]): Promise<void> {

@@ -1,13 +1,13 @@
 import type { Placed } from '../part/commit.ts';
-import type { Held, Validator } from '../resume.ts';
+import type { Held, Version } from '../resume.ts';
 
 /** Where the bytes of one file go. It ends itself: by `finish` when all have come, or else by `abandon`. */
 export interface Sink {
   readonly held: Held;
   /** Whether it can begin again from byte 0: a pipe can't once a byte is out. */
   readonly restartable: boolean;
-  /** The whole body is about to come, from this final address. */
-  begin(validator: Validator | undefined, total: number | undefined, address: string): Promise<void>;
+  /** The whole body is about to come, of this version. */
+  begin(version: Version): Promise<void>;
   /** The rest of the body is about to come. */
   append(total: number): void;
   write(chunks: readonly Buffer[]): Promise<void>;

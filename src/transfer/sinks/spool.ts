@@ -6,7 +6,7 @@ import { sha256OfBytes } from '../../disk/sha256.ts';
 import { WrittenFile } from '../../disk/written-file.ts';
 import type { ByteWriter } from '../../stdio/byte-writer.ts';
 import type { Proof } from '../proof.ts';
-import type { Held, Validator } from '../resume.ts';
+import { type Held, NO_VERSION, type Version } from '../resume.ts';
 import type { Finished, Sink } from './sink.ts';
 
 /** What a spool is for. */
@@ -24,9 +24,7 @@ export class Spool implements Sink {
   readonly restartable = true;
   readonly #file: WrittenFile;
   readonly #purpose: Purpose;
-  #validator: Validator | undefined;
-  #total: number | undefined;
-  #address: string | undefined;
+  #version = NO_VERSION;
 
   private constructor(file: WrittenFile, purpose: Purpose) {
     this.#file = file;
@@ -47,18 +45,16 @@ export class Spool implements Sink {
   }
 
   get held(): Held {
-    return { bytes: this.#file.size, validator: this.#validator, total: this.#total, address: this.#address };
+    return { bytes: this.#file.size, ...this.#version };
   }
 
-  async begin(validator: Validator | undefined, total: number | undefined, address: string): Promise<void> {
+  async begin(version: Version): Promise<void> {
     if (this.#file.size > 0) await guarded(this.#purpose.folder, () => this.#file.restart());
-    this.#validator = validator;
-    this.#total = total;
-    this.#address = address;
+    this.#version = version;
   }
 
   append(total: number): void {
-    this.#total = total;
+    this.#version = { ...this.#version, total };
   }
 
   async write(chunks: readonly Buffer[]): Promise<void> {
