@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { head, sendAndEnd } from '../servers/answers.ts';
 import { type Script, type SeenRequest, startScripted } from '../servers/scripted.ts';
+import { expectClear } from './clear.ts';
 import { ACCESSION, serve, workplace } from './run.ts';
 
 // A key with all that encoders treat differently, and a token: neither may come out anywhere.
@@ -11,28 +12,7 @@ const TOKEN = 'eyJhbGciOiJIUzI1NiJ9.eyJjYW5hcnkiOiJ0b2tlbi1jYW5hcnkifQ.c2lnbmF0d
 const WAYS = ['authorization', 'header', 'query', 'path', 'basic'] as const;
 type Way = (typeof WAYS)[number];
 
-const formsOf = (secret: string) => {
-  const query = new URL('http://h/');
-  query.search = `k=${encodeURIComponent(secret)}`;
-  const base64 = Buffer.from(secret).toString('base64');
-  return [
-    secret,
-    encodeURIComponent(secret),
-    encodeURI(secret),
-    query.search.slice(3),
-    new URLSearchParams({ k: secret }).toString().slice(2),
-    JSON.stringify(secret).slice(1, -1),
-    base64,
-    base64.replace(/=+$/, ''),
-    encodeURIComponent(base64),
-    Buffer.from(secret).toString('base64url'),
-  ];
-};
-const FORMS = [KEY, `service:${KEY}`, TOKEN].flatMap(formsOf);
-
-function expectClear(...texts: (string | Buffer)[]): void {
-  for (const form of FORMS) for (const text of texts) expect(text.toString()).not.toContain(form);
-}
+const clear = (...texts: (string | Buffer)[]) => expectClear([KEY, `service:${KEY}`, TOKEN], ...texts);
 
 const env = (url: string, way: Way, withToken = false): Record<string, string> => ({
   FILINGS_BASE_URL: url,
@@ -71,43 +51,6 @@ describe.each(CASES)('the key by %s, with a token: %s', (way, withToken) => {
     expect(url.searchParams.get('accession_no')).toBe(ACCESSION);
   });
 
-  // The service echoes all it was sent: in the head and in each shape of body.
-  test.each<[string, (seen: string) => string, number]>([
-    [
-      'problem details',
-      (seen) =>
-        JSON.stringify({ title: seen, detail: seen, instance: seen, errors: { [seen]: [seen] }, traceId: seen }),
-      400,
-    ],
-    ['plain text', (seen) => seen, 403],
-    ['HTML', (seen) => `<html><title>${seen}</title><body>${seen}</body></html>`, 502],
-    ['a stack trace', (seen) => JSON.stringify({ title: 'x', stack: `${seen}\n`.repeat(50) }), 500],
-  ])('does not come back out, echoed as %s', async (_, body, status) => {
-    const server = await scripted((socket, { line, headers }) => {
-      const echoed = body(`${line} ${headers.authorization} ${headers['x-service-key']}`);
-      socket.write(
-        head(status, {
-          'Content-Length': Buffer.byteLength(echoed),
-          'X-Echo': encodeURI(headers.authorization ?? line),
-        }),
-      );
-      socket.write(echoed);
-    });
-    const place = await workplace();
-    const ways = [
-      ['-v', '--report', 'report.jsonl'],
-      ...(status === 400 ? [['-v', '--error-format', 'json'], ['-q']] : []),
-    ];
-    for (const more of ways) {
-      const args = ['download', ACCESSION, 'a.htm', '--retries', '0', ...more];
-      const { exitCode, stdout, stderr } = await place.filings(args, env(server.url, way, withToken));
-      expect(exitCode).toBeGreaterThan(3);
-      if (more[0] === '-v') expect(stderr).toContain('[redacted]');
-      expectClear(stdout, stderr);
-    }
-    expectClear(await place.read('report.jsonl'));
-  });
-
   test('is in no file and no line of a download that is cut, waited for and resumed', async () => {
     const file = Buffer.alloc(1_200_000, 'x');
     const server = await scripted((socket, request) => {
@@ -123,7 +66,7 @@ describe.each(CASES)('the key by %s, with a token: %s', (way, withToken) => {
     expect(exitCode, stderr).toBe(9);
     const names = await place.names();
     expect(names).toHaveLength(2);
-    expectClear(stderr, ...names, ...(await Promise.all(names.map((name) => place.read(name)))));
+    clear(stderr, ...names, ...(await Promise.all(names.map((name) => place.read(name)))));
   });
 
   test('is not in what is told about a connection that fails', async () => {
@@ -131,7 +74,7 @@ describe.each(CASES)('the key by %s, with a token: %s', (way, withToken) => {
     const args = ['download', ACCESSION, 'a.htm', '--retries', '0', '-v'];
     const { exitCode, stderr } = await place.filings(args, env('http://127.0.0.1:1', way, withToken));
     expect(exitCode).toBe(7);
-    expectClear(stderr);
+    clear(stderr);
   });
 });
 
@@ -154,7 +97,7 @@ test.each<Way>(['authorization', 'basic'])('%s together with a token is refused 
   const { exitCode, stderr } = await place.filings(['download', ACCESSION, 'a.htm'], env(server.url, way, true));
   expect([exitCode, server.requests.length]).toEqual([2, 0]);
   expect(stderr).toMatch(/header.*query.*path/);
-  expectClear(stderr);
+  clear(stderr);
 });
 
 describe('against filings serve in another process', () => {
@@ -165,7 +108,7 @@ describe('against filings serve in another process', () => {
     expect(got.exitCode, got.stderr).toBe(0);
     const sample = await readFile(join(import.meta.dirname, '../../samples', ACCESSION, 'primary.htm'));
     expect((await place.read('primary.htm')).equals(sample)).toBe(true);
-    expectClear(got.stderr, service.log());
+    clear(got.stderr, service.log());
     const listed = await place.filings(['list', ACCESSION], env(service.url, way));
     expect(listed.stdout.toString()).toContain('primary.htm\n');
   });

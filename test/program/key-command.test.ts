@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { configWith, isRunning, pidIn } from './key-command-place.ts';
-import { ACCESSION, serve, workplace } from './run.ts';
+import { ACCESSION, workplace } from './run.ts';
 
 const KEY = 'canary-key-of-a-command';
 const LIST = ['list', ACCESSION] as const;
@@ -10,14 +10,6 @@ async function placeWith(script: string, baseUrl: string) {
   const place = await workplace();
   return { ...place, config: await configWith(place, script, baseUrl) };
 }
-
-test('whoever else holds its stdout is not waited for', async () => {
-  const { url } = await serve(['--api-key', KEY]);
-  const place = await placeWith(`sleep 600 & echo $! > pid; echo ${KEY}; echo more`, url);
-  const { exitCode, stderr } = await place.filings(LIST, { FILINGS_CONFIG: place.config });
-  expect(exitCode, stderr).toBe(0);
-  process.kill(await pidIn(place));
-});
 
 test.each(['text', 'json'])('a failed one is told without the key that it gave: %s', async (format) => {
   const place = await placeWith(`echo ${KEY}; echo "cannot use ${KEY}" >&2; exit 3`, 'http://127.0.0.1:1');
