@@ -32,6 +32,9 @@ export function settingNamed(text: string): SettingName {
   const found = everyName().find(({ name }) => name === written);
   if (found !== undefined) return found;
   const known = everyName().map(({ name }) => name);
+  // What follows may be a key.
+  const [shown = ''] = text.split('=', 1);
+  if (shown !== text) throw new FilingsError('usage', `${shown}: name and value must be two words`);
   throw new FilingsError('usage', `${text || "''"}: no such setting`, {
     hint: didYouMean(written, known) ?? "see 'filings help config'",
   });
@@ -166,7 +169,7 @@ function requireProfile(name: string, { profiles }: ConfigValues): void {
 }
 
 export function noHome(): FilingsError {
-  return new FilingsError('config', 'no config file: neither XDG_CONFIG_HOME nor HOME is set', {
-    hint: 'name one with --config FILE',
+  return new FilingsError('config', 'no place for a config file', {
+    hint: 'name one with --config FILE, or set HOME',
   });
 }
