@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
-import { FilingsError } from '../errors.ts';
+import { errnoOf, FilingsError } from '../errors.ts';
 import { isRetriedStatus } from './retry.ts';
 
 /** Asks a proxy for a tunnel to a URL's host (CONNECT, RFC 9110 section 9.3.6). Throws `temporary` when it refuses. */
@@ -14,17 +14,22 @@ export async function openTunnel(socket: Socket, url: URL, proxy: URL, signal: A
   // Node would say that it closes the connection.
   asked.removeHeader('connection');
   asked.on('error', () => socket.destroy()).end();
-  const status = await once(asked, 'connect', { signal }).then(
-    ([answer]) => (answer as IncomingMessage).statusCode ?? 0,
-    () => undefined,
+  const { status = 0, error } = await once(asked, 'connect', { signal }).then(
+    ([answer]) => ({ status: (answer as IncomingMessage).statusCode, error: undefined }),
+    (thrown: unknown) => ({ status: undefined, error: errnoOf(thrown) ?? 'unknown' }),
   );
-  if (status !== undefined && status >= 200 && status < 300) return;
+  if (status >= 200 && status < 300) return;
   socket.destroy();
   signal.throwIfAborted();
-  const answer = status === undefined ? 'gave an answer that is not HTTP' : `refused with ${status}`;
+  const closed = error !== undefined && !error.startsWith('HPE_');
+  const answer = closed
+    ? 'closed the connection'
+    : error
+      ? 'gave an answer that is not HTTP'
+      : `refused with ${status}`;
   throw new FilingsError('temporary', `${url.host}: the proxy ${proxy.host} ${answer}`, {
     connected: false,
-    retryable: status !== undefined && isRetriedStatus(status),
+    retryable: closed || isRetriedStatus(status),
     hint:
       status === 407
         ? 'the proxy wants a user and a password: put USER:PASSWORD@ before its host in HTTPS_PROXY'
