@@ -9,96 +9,24 @@ export function mostly<T>(sound: T, odd: readonly T[], weight = 8): fc.Arbitrary
   return fc.oneof(CROSS, { weight, arbitrary: fc.constant(sound) }, { weight: 1, arbitrary: fc.constantFrom(...odd) });
 }
 
-const LENGTH_FORMS = [
-  ...[
-    '+#',
-    '-#',
-    ' #',
-    '# ',
-    '#\t',
-    '0#',
-    '0000000000000000000000#',
-    '0x#',
-    '#h',
-    '#;',
-    '#.0',
-    '#e0',
-    '"#"',
-    '# bytes',
-  ],
-  ...['#, #', '#,#', '#,', ',#', '# #', '#, 7', '7, #', '', ' ', '-', 'many', '\xb2', '#\x0b', '#\x00'],
-  ...['99999999999999999999', '9223372036854775807', '9223372036854775808', '18446744073709551616', '4294967296'],
-  ...['999999999999999', '1000000000000000', '1844674407370955161#'],
-];
-const CHUNK_FORMS = [
-  ...[
-    '0#',
-    '000000000000000#',
-    '0000000000000000000000#',
-    '+#',
-    '-#',
-    '0x#',
-    ' #',
-    '# ',
-    '#\t',
-    '# ;',
-    '#;',
-    '#;a',
-    '#;a=b',
-  ],
-  ...[
-    '#;a="b;c"',
-    '#;a="',
-    '#;a=b;c=d',
-    '#;\x00',
-    '#;a\xff',
-    `#;${'x'.repeat(5000)}`,
-    `#;${'x'.repeat(17_000)}`,
-    '#,',
-    '#g',
-    'x#',
-    '',
-  ],
-  ...[
-    '#.0',
-    '#\r',
-    '\n#',
-    '\r\n#',
-    'ffffffffffffffff',
-    '10000000000000000',
-    '7fffffffffffffff',
-    '8000000000000000',
-    'fffffffff',
-  ],
-  ...['1000000000000000#', 'FFFFFFFF'],
-];
-const CODINGS = [
-  ...['Chunked', 'CHUNKED', 'chunked ', ' chunked', '\tchunked\t', 'xchunked', 'chunkedx', 'chunked;', 'chunked;q=1'],
-  ...[
-    'chunked, identity',
-    'identity, chunked',
-    'identity',
-    'gzip, chunked',
-    'chunked, gzip',
-    'gzip',
-    'chunked, chunked',
-  ],
-  ...['chunked,', ',chunked', '"chunked"', '', 'chunk\x00ed', 'chunked\x0b', 'deflate', 'x', 'trailers'],
-];
-const LASTS = [
-  ...['', '0', '0\r', '0\r\n', '0\r\n\r', '0\n\n', '0\r\n\n', '0\n\r\n', '00\r\n\r\n', '0000000000000000000\r\n\r\n'],
-  ...['0;x=y\r\n\r\n', '0 \r\n\r\n', '0\r\nX-Sum: 1\r\n\r\n', '0\r\nX: y\r\nZ: a\r\n\r\n', '0\r\nX: y\r\n z\r\n\r\n'],
-  ...['0\r\nContent-Length: 3\r\n\r\n', '0\r\nTransfer-Encoding: x\r\n\r\n', '0\r\nnonsense\r\n\r\n', '0\r\nX: y\r\n'],
-  ...[
-    '0\r\nX: y\n\n',
-    '0\r\n: y\r\n\r\n',
-    '0\r\nX: \x00\r\n\r\n',
-    `0\r\nX: ${'y'.repeat(17_000)}\r\n\r\n`,
-    '-0\r\n\r\n',
-    '0x0\r\n\r\n',
-  ],
-  ...['\r\n', 'x\r\n\r\n', '0\r\n\r\n0\r\n\r\n', `0\r\n${'X: y\r\n'.repeat(3000)}\r\n`],
-];
+const LENGTH_FORMS =
+  `+#|-#| #|# |#\t|0#|0000000000000000000000#|0x#|#h|#;|#.0|#e0|"#"|# bytes|#, #|#,#|#,|,#|# #|#, 7|7, #|| |-|\
+many|\xb2|#\x0b|#\x00|99999999999999999999|9223372036854775807|9223372036854775808|18446744073709551616|\
+4294967296|999999999999999|1000000000000000|1844674407370955161#`.split('|');
+const CHUNK_FORMS =
+  `0#|000000000000000#|0000000000000000000000#|+#|-#|0x#| #|# |#\t|# ;|#;|#;a|#;a=b|#;a="b;c"|#;a="|#;a=b;c=d|\
+#;\x00|#;a\xff|#;${'x'.repeat(5000)}|#;${'x'.repeat(17_000)}|#,|#g|x#||#.0|#\r|\n#|\r\n#|ffffffffffffffff|\
+10000000000000000|7fffffffffffffff|8000000000000000|fffffffff|1000000000000000#|FFFFFFFF`.split('|');
+const CODINGS =
+  `Chunked|CHUNKED|chunked | chunked|\tchunked\t|xchunked|chunkedx|chunked;|chunked;q=1|chunked, identity|\
+identity, chunked|identity|gzip, chunked|chunked, gzip|gzip|chunked, chunked|chunked,|,chunked|"chunked"||\
+chunk\x00ed|chunked\x0b|deflate|x|trailers`.split('|');
+const LASTS =
+  `|0|0\r|0\r\n|0\r\n\r|0\n\n|0\r\n\n|0\n\r\n|00\r\n\r\n|0000000000000000000\r\n\r\n|0;x=y\r\n\r\n|0 \r\n\r\n|\
+0\r\nX-Sum: 1\r\n\r\n|0\r\nX: y\r\nZ: a\r\n\r\n|0\r\nX: y\r\n z\r\n\r\n|0\r\nContent-Length: 3\r\n\r\n|\
+0\r\nTransfer-Encoding: x\r\n\r\n|0\r\nnonsense\r\n\r\n|0\r\nX: y\r\n|0\r\nX: y\n\n|0\r\n: y\r\n\r\n|\
+0\r\nX: \x00\r\n\r\n|0\r\nX: ${'y'.repeat(17_000)}\r\n\r\n|-0\r\n\r\n|0x0\r\n\r\n|\r\n|x\r\n\r\n|\
+0\r\n\r\n0\r\n\r\n|0\r\n${'X: y\r\n'.repeat(3000)}\r\n`.split('|');
 
 const size = (forms: readonly string[], weight = 12): fc.Arbitrary<WrittenSize> =>
   fc.record({ form: mostly('#', forms, weight), off: mostly(0, [1, -1, 2, -2, 16, -16, 5000], 16) });
