@@ -97,44 +97,20 @@ describe('the same file: only what is missing is moved', () => {
   });
 });
 
+// Which answer is of which use is decided in resume.ts, whose own table is longer.
 describe('anything else: from byte 0, and never a mixture', () => {
   test.each<[string, string | Buffer]>([
     ['changed, whole answer', answer(200, { ETag: '"v2"' }, NEW)],
-    ['range ignored, no validator', answer(200, {}, NEW)],
     ['206 of the changed file', answer(206, { ETag: '"v2"', ...range(HELD, NEW.length - 1, NEW.length) }, rest(NEW))],
-    [
-      '206 of the changed file under the old total',
-      answer(206, { ETag: '"v2"', ...range(HELD, OLD.length - 1, OLD.length) }, rest(OLD)),
-    ],
-    [
-      '206 under a weakened ETag',
-      answer(206, { ETag: 'W/"v1"', ...range(HELD, OLD.length - 1, OLD.length) }, rest(OLD)),
-    ],
-    ['206 without a validator', answer(206, range(HELD, OLD.length - 1, OLD.length), rest(OLD))],
     [
       '206 that starts early',
       answer(206, { ...V1, ...range(HELD - 1, OLD.length - 1, OLD.length) }, rest(OLD, HELD - 1)),
     ],
     [
-      '206 that starts late',
-      answer(206, { ...V1, ...range(HELD + 1, OLD.length - 1, OLD.length) }, rest(OLD, HELD + 1)),
-    ],
-    [
-      '206 with another total',
-      answer(206, { ...V1, ...range(HELD, OLD.length, OLD.length + 1) }, Buffer.concat([rest(OLD), Buffer.from('x')])),
-    ],
-    [
-      '206 that says it is short',
-      answer(206, { ...V1, ...range(HELD, OLD.length - 2, OLD.length) }, rest(OLD, HELD, OLD.length - 1)),
-    ],
-    [
       '206 shorter than its range',
       answer(206, { ...V1, ...range(HELD, OLD.length - 1, OLD.length) }, rest(OLD, HELD, OLD.length - 1)),
     ],
-    ['206 of unknown total', answer(206, { ...V1, ...range(HELD, OLD.length - 1, '*') }, rest(OLD))],
-    ['206 that says nothing', answer(206, V1, rest(OLD))],
     ['206 in several parts', answer(206, { ...V1, 'Content-Type': 'multipart/byteranges; boundary=b' }, '--b--')],
-    ['416 of another total', answer(416, { ...V1, 'Content-Range': 'bytes */5' })],
     ['416 that says nothing', answer(416, {})],
   ])('%s', async (_, second) => {
     const { server, directory } = await brokenOff(V1, onRange(second));
@@ -266,18 +242,6 @@ describe('a range that goes wrong again', () => {
         void socket.write(
           framed(rest(OLD, HELD, OLD.length - 9), 'chunked', { ...V1, ...range(HELD, OLD.length - 1, OLD.length) }, 206)
             .bytes,
-        ),
-    ],
-    [
-      'a chunked 206 that is too long',
-      (socket) =>
-        void socket.write(
-          framed(
-            Buffer.concat([rest(OLD), Buffer.from('more')]),
-            'chunked',
-            { ...V1, ...range(HELD, OLD.length - 1, OLD.length) },
-            206,
-          ).bytes,
         ),
     ],
   ])('%s: no file', async (_, then) => {

@@ -335,21 +335,3 @@ describe('fields in lists, and with something around them', () => {
     expect(decide(held(), part({ 'content-length': length })).kind).toBe(kind);
   });
 });
-
-describe('why an answer is of no use is said', () => {
-  test.each<[string, Held, CameBack]>([
-    ['a part (206) came where the whole was asked for', held({ bytes: 0 }), part()],
-    ['status 204 is no answer to a download', held(), { status: 204, address: HERE, headers: {} }],
-    ['status 416 is no answer to a download', held({ bytes: 0 }), { status: 416, address: HERE, headers: {} }],
-    ['the range that came says nothing exact', held(), part({ 'content-range': 'bytes 40-99/*' })],
-    ['it comes from another address now', held({ address: `${HERE}/v2` }), part()],
-    ['the file has changed since', held(), part({ etag: '"v2"' })],
-    ['the range that came starts at 40, not at 41', held({ bytes: 41 }), part()],
-    ['the range that came stops short of the end', held(), part({ 'content-range': 'bytes 40-79/100' })],
-    ['the whole length has changed since', held({ total: 99 }), part()],
-    ['the range and the length that came disagree', held(), part({ 'content-length': '59' })],
-    ['the range was refused (416)', held(), { status: 416, address: HERE, headers: {} }],
-  ])('%s', (why, what, came) => {
-    expect(decide(what, came)).toMatchObject({ why });
-  });
-});
