@@ -10,8 +10,8 @@ const TWIN_HINT = 'download it by itself, under another name: -o PATH';
 /** Decides what becomes of each name of a run: downloaded, refused, or known already. */
 export class NameCheck {
   readonly #layout: Layout;
-  /** By filing and folded name, the name itself; undefined for one that is its own folded name, as most are. */
-  readonly #names = new Map<string, string | undefined>();
+  /** By filing and folded name, how it is spelled. */
+  readonly #names = new Map<string, number | string>();
   readonly #refused = new Set<string>();
 
   constructor(layout: Layout) {
@@ -24,13 +24,12 @@ export class NameCheck {
     if (placed.fault) return this.#refuse(file, placed.fault.reason, placed.fault.hint);
     const folded = ASCII.test(fileName) ? fileName.toLowerCase() : twinKey(fileName);
     const key = fileKey(accession, folded);
-    if (!this.#names.has(key)) {
-      // A copy: a piece of a line would hold the line.
-      this.#names.set(key, folded === fileName ? undefined : Buffer.from(fileName).toString());
-      return { kind: 'file', accession, fileName, path: placed.path, size, filing };
-    }
-    const first = this.#names.get(key) ?? folded;
-    return first === fileName ? { ...file, kind: 'again' } : this.#refuse(file, TWIN, TWIN_HINT);
+    const first = this.#names.get(key);
+    const spelling = spellingOf(fileName);
+    if (first !== undefined)
+      return first === spelling ? { ...file, kind: 'again' } : this.#refuse(file, TWIN, TWIN_HINT);
+    this.#names.set(key, spelling);
+    return { kind: 'file', accession, fileName, path: placed.path, size, filing };
   }
 
   #refuse(file: NamedFile, reason: string, hint: string | undefined): Item {
@@ -43,6 +42,18 @@ export class NameCheck {
     });
     return { ...file, kind: 'refused', error };
   }
+}
+
+/** What tells a name from others of the same folded name: of a short one its capitals, a bit each, which take no room. */
+function spellingOf(name: string): number | string {
+  // A copy: a piece of a line would hold the line.
+  if (name.length > 30 || !ASCII.test(name)) return Buffer.from(name).toString();
+  let capitals = 0;
+  for (let at = 0; at < name.length; at += 1) {
+    const code = name.charCodeAt(at);
+    if (code >= 0x41 && code <= 0x5a) capitals |= 1 << at;
+  }
+  return capitals;
 }
 
 /** Joined, not concatenated: as one flat text it takes half the memory, and there may be a million. */

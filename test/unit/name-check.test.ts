@@ -25,6 +25,8 @@ test.each<[what: string, names: string[], last: string]>([
   ['a twin again', ['a', 'A', 'A'], 'again'],
   ['the first again, after its twin', ['a', 'A', 'a'], 'again'],
   ['a third of the kind', ['aa', 'Aa', 'aA'], 'refused'],
+  ['a long name, again', [`${'a'.repeat(40)}B`, `${'a'.repeat(40)}B`], 'again'],
+  ['a long twin', [`${'a'.repeat(40)}B`, `${'a'.repeat(40)}b`], 'refused'],
   ['an unsafe name', ['../a'], 'refused'],
   ['an unsafe name again', ['../a', '../a'], 'again'],
   ['a name whose twin is unsafe', ['b\u200b', 'b'], 'file'],
