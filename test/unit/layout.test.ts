@@ -1,7 +1,5 @@
-import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { defaultLayout, parseLayout } from '../../src/batch/layout.ts';
-import { fileNameFault } from '../../src/disk/file-name.ts';
 import { FilingsError } from '../../src/errors.ts';
 
 const asked = '0001234567-24-000001';
@@ -112,39 +110,4 @@ describe('place', () => {
     });
     expect(parseLayout('{accession_no}/{file_name}').place(asked, '$&')).toEqual({ path: `${asked}/$&` });
   });
-
-  test('whatever the template and the name, each segment is a name that the disk takes, and as many as the template has', () => {
-    const counts = { template: 0, placed: 0, refused: 0 };
-    const odd = fc.constantFrom('..', '.', ' ', 'con', '{', '}', ':', '\\');
-    const piece = fc.oneof(
-      { arbitrary: fc.constantFrom('{file_name}', '{accession_no}', '/', 'a', '-'), weight: 9 },
-      odd,
-    );
-    const name = fc.array(fc.constantFrom('a', 'n', '.', '/', '{file_name}', ' ', 'x'.repeat(90)), { maxLength: 5 });
-    fc.assert(
-      fc.property(fc.array(piece, { minLength: 1, maxLength: 5 }), name, (pieces, letters) => {
-        const template = pieces.join('');
-        const layout = parsed(template);
-        if (layout === undefined) return;
-        counts.template += 1;
-        const { path, fault } = { path: undefined, fault: undefined, ...layout.place(asked, letters.join('')) };
-        if (fault) counts.refused += 1;
-        if (path === undefined) return;
-        counts.placed += 1;
-        const segments = path.split('/');
-        expect(segments).toHaveLength(template.split('/').length);
-        expect(segments.map(fileNameFault)).toEqual(segments.map(() => undefined));
-      }),
-      { numRuns: 5000 },
-    );
-    expect(Math.min(...Object.values(counts))).toBeGreaterThan(50);
-  });
-
-  function parsed(template: string) {
-    try {
-      return parseLayout(template);
-    } catch {
-      return undefined;
-    }
-  }
 });

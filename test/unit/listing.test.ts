@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { FilingsError } from '../../src/errors.ts';
 import { parseAccession } from '../../src/service/accession.ts';
 import { readListing } from '../../src/service/listing/listing.ts';
+import { findRecords } from '../../src/service/listing/search.ts';
 
 const asked = '0001234567-24-000001';
 const other = '0001234567-24-000002';
@@ -256,6 +257,48 @@ describe('a part of a listing', () => {
     expect(readPage(['a', 'b']).key).toBe(readPage([{ name: 'b' }, { name: 'a', at: 5 }]).key);
     expect(readPage(['a', 'b']).key).not.toBe(readPage(['a,b']).key);
   });
+});
+
+/** JSON data that counts how often a value is taken out of it. */
+function counted(json: object) {
+  let reads = 0;
+  const wrap = (value: unknown): unknown =>
+    typeof value !== 'object' || value === null
+      ? value
+      : new Proxy(value, {
+          get(target, name) {
+            reads += 1;
+            return wrap(Reflect.get(target, name));
+          },
+        });
+  return { value: wrap(json), reads: () => reads };
+}
+
+const around = (levels: number, member: string, inner: unknown) =>
+  Array.from({ length: levels }).reduce<object>((value) => ({ [member]: value }), Object(inner));
+
+it.each<[shape: string, make: (items: readonly object[]) => object]>([
+  ['objects in a nest of data', (items) => around(10, 'data', items)],
+  ['objects in a nest of any member', (items) => around(11, 'x', items)],
+  [
+    'lists in a nest of items',
+    (items) =>
+      around(
+        10,
+        'items',
+        items.map(() => []),
+      ),
+  ],
+  ['many members', (items) => around(10, 'results', Object.fromEntries(items.map((item, i) => [`m${i}`, item])))],
+  ['many nests in a list', (items) => items.map(() => around(10, 'data', {}))],
+  ['names with lists beside them', (items) => ({ name: 'Company', ...items.map(() => [{}, 'x']) })],
+])('the work grows no faster than the data: %s', (_shape, make) => {
+  const reads = (count: number) => {
+    const data = counted(make(Array.from({ length: count }, () => ({}))));
+    findRecords(data.value, accession);
+    return data.reads();
+  };
+  expect(reads(600)).toBeLessThan(12 * reads(60));
 });
 
 it('reads any JSON to named files or an integrity error', () => {

@@ -58,7 +58,7 @@ test('tells what twinKey tells', () => {
       });
       expect(kinds(names)).toEqual(expected);
     }),
-    { numRuns: 500 },
+    { numRuns: 150 },
   );
-  expect(Math.min(...Object.values(counts))).toBeGreaterThan(50);
+  expect(Math.min(...Object.values(counts))).toBeGreaterThan(20);
 });
