@@ -6,7 +6,7 @@ import type { Outcome } from '../transfer/outcome.ts';
 import type { FileItem, Item } from './item.ts';
 import type { Limits } from './limits.ts';
 import type { Recorder } from './recorder.ts';
-import { type Selected, Selection, type SelectionOptions } from './selection.ts';
+import { type Extent, type Selected, Selection, type SelectionOptions } from './selection.ts';
 import { StopRule } from './stop-rule.ts';
 import { Workers } from './workers.ts';
 
@@ -64,6 +64,8 @@ export class Batch {
   #closedBy: FilingsError | undefined;
   #defect: unknown;
   #notStarted = 0;
+  /** Handed out, and waiting for a job. */
+  #next: FileItem | undefined;
   #isAwake = false;
   #resume = () => {};
 
@@ -91,6 +93,14 @@ export class Batch {
     if (this.#defect !== undefined) throw this.#defect;
     const stoppedBy: FilingsError | undefined = this.#stop.signal.reason ?? this.#closedBy;
     return { stoppedBy, notStarted: stoppedBy ? await this.#leftOver() : 0 };
+  }
+
+  /** What the whole selection is; undefined while that is not known. */
+  get extent(): Extent | undefined {
+    const { extent } = this.selection;
+    if (extent?.waiting === undefined || this.#next === undefined) return extent;
+    const { size } = this.#next;
+    return { ...extent, waiting: size === undefined ? undefined : extent.waiting + size };
   }
 
   async #work(): Promise<void> {
@@ -136,7 +146,9 @@ export class Batch {
   }
 
   async #startLater(file: FileItem, look: Exclude<Look, Outcome>): Promise<void> {
+    this.#next = file;
     while (this.#workers.idle === 0 && !this.#isStopped) await this.#woken();
+    this.#next = undefined;
     if (this.#isStopped) this.#notStarted += 1;
     else this.#start(file, look);
   }

@@ -135,7 +135,7 @@ async function work(
     monotonic: world.monotonic,
   });
   const read = () => ({ bytes: batch.selection.bytesRead, of: lines.size });
-  if (!order.single) progress.overall(() => reachOf(counts, batch.selection.extent));
+  if (!order.single) progress.overall(() => reachOf(counts, batch.extent));
   const told = () => reachLine(counts, order.input === undefined ? undefined : read(), world.monotonic() - began);
   const stopSaying = progress.moves || order.single ? () => {} : sayEachMinute(told, progress.note);
   const end = await batch.run().finally(stopSaying);
