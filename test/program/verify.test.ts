@@ -121,6 +121,16 @@ describe('a tree', () => {
   });
 });
 
+test('among many files that are looked at without a promise, signals and deadlines have their turn', async () => {
+  await mkdir(join(place.path, 'a'));
+  const names = Array.from({ length: 200_000 }, (_, index) => `${sha256('x')}  f${index}\n`);
+  await writeFile(join(place.path, 'a/SHA256SUMS'), names.join(''));
+  const { lines, exitCode } = await verified('a', '--deadline', '200ms');
+  expect(exitCode).toBe(7);
+  expect(lines.length).toBeGreaterThan(0);
+  expect(lines.length).toBeLessThan(200_000);
+});
+
 test.each<[string, string]>([
   ['a link to the very file', 'mv a/one a/there; ln -s there a/one'],
   ['a FIFO', 'rm a/one; mkfifo a/one'],

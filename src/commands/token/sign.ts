@@ -7,7 +7,8 @@ import { type KeyFiles, readSigningKey } from '../../jwt/key-file.ts';
 import { requireFit } from '../../jwt/key-fit.ts';
 import { lineBreakWarning } from '../../jwt/keys.ts';
 import { DEFAULT_LIFETIME_MS, RECIPE_ALG, RECIPE_LIFETIME, type TokenRecipe, wholeSeconds } from '../../jwt/minter.ts';
-import { mintToken, type TokenPlan } from '../../jwt/sign.ts';
+import { type FurtherClaim, mintToken, type TokenPlan } from '../../jwt/sign.ts';
+import { structureFault } from '../../jwt/strict-token.ts';
 import { configCommand } from '../../settings/hint-command.ts';
 import { resolveSettings } from '../../settings/resolve.ts';
 import type { Invocation } from '../../spec/invocation.ts';
@@ -16,8 +17,14 @@ import { type Values, valueError } from '../../spec/option.ts';
 import { write } from '../../stdio/output.ts';
 import type { World } from '../../world.ts';
 import { keyFilesOf, signedTexts, tell } from './common.ts';
-import { readFurtherClaims } from './further-claims.ts';
 import type { SIGN_OPTIONS } from './spec.ts';
+
+/** The claims that the program sets itself, and what sets them. */
+const DATES: Readonly<Record<string, string>> = {
+  iat: 'it is always now',
+  nbf: 'use --not-before',
+  exp: 'use --lifetime',
+};
 
 /** Mints one token with what the flags say, over what the config file's `jwt` says where no key is named. */
 export async function run(invocation: SignInvocation, world: World): Promise<number> {
@@ -90,10 +97,33 @@ async function configuredRecipe({ flags }: SignInvocation, world: World): Promis
   });
 }
 
-function furtherClaimsOf(options: Values<typeof SIGN_OPTIONS>, recipe: TokenRecipe) {
-  const by = (name: 'sub' | 'name') =>
-    options[name] !== undefined ? `--${name}` : recipe[name] !== undefined ? "the config file's jwt" : undefined;
-  return readFurtherClaims(options.claim, options.claimJson, { sub: by('sub'), name: by('name') });
+/** Claims of `--claim` and `--claim-json`, each name once, with their JSON texts. Throws `usage`. */
+function furtherClaimsOf(options: Values<typeof SIGN_OPTIONS>, recipe: TokenRecipe): readonly FurtherClaim[] {
+  const claims = new Map<string, string>();
+  const add = (flag: string, text: string, toJson: (value: string, what: string) => string) => {
+    const at = text.indexOf('=');
+    if (at <= 0) throw new FilingsError('usage', `${flag} ${text}: it must be NAME=VALUE`);
+    const name = text.slice(0, at);
+    const what = `${flag} ${name}`;
+    if (Object.hasOwn(DATES, name))
+      throw new FilingsError('usage', `${what}: the program sets it`, { hint: DATES[name] as string });
+    if ((name === 'sub' || name === 'name') && (options[name] ?? recipe[name]) !== undefined) {
+      const other = options[name] === undefined ? "the config file's jwt" : `--${name}`;
+      throw new FilingsError('usage', `${what}: ${other} sets that claim already`);
+    }
+    if (claims.has(name)) throw new FilingsError('usage', `${what}: the claim is given twice`);
+    claims.set(name, toJson(text.slice(at + 1), what));
+  };
+  for (const text of options.claim) add('--claim', text, (value) => JSON.stringify(value));
+  for (const text of options.claimJson) add('--claim-json', text, checkedJson);
+  return [...claims];
+}
+
+function checkedJson(json: string, what: string): string {
+  const fault = structureFault(json);
+  if (fault === undefined) return json.trim();
+  const hint = 'a string needs its quotes, such as \'"text"\'; --claim takes text as it is';
+  throw new FilingsError('usage', `${what}: the value ${fault}`, { hint });
 }
 
 /** Seconds since the epoch. */
