@@ -14,7 +14,7 @@ import { derived, type World } from '../world.ts';
 export async function withinDeadline<T>(flags: Flags, world: World, work: (bounded: World) => Promise<T>): Promise<T> {
   // No path is among these: the working directory does not matter.
   const [given] = [flagLayer(flags, '/'), envLayer(world.env, '/')].flatMap((layer) => layer.get('deadline') ?? []);
-  const deadline = arm(given && TABLE.deadline.kind.parse(String(given.value)), world.interrupt);
+  const deadline = arm(given && TABLE.deadline.kind.parse(String(given.value)), world);
   try {
     return await work(derived(world, { interrupt: deadline.signal }));
   } catch (error) {
@@ -25,10 +25,10 @@ export async function withinDeadline<T>(flags: Flags, world: World, work: (bound
   }
 }
 
-/** Starts the deadline that the config file sets; another one runs already, and `interrupt` tells of it. */
-export function startDeadline({ settings, given }: Resolved, interrupt: AbortSignal): Deadline {
+/** Starts the deadline that the config file sets; another one runs already, and the world's `interrupt` tells of it. */
+export function startDeadline({ settings, given }: Resolved, world: World): Deadline {
   const level = given.get('deadline')?.level;
-  return arm(level === 'profile' || level === 'file' ? settings.deadline : undefined, interrupt);
+  return arm(level === 'profile' || level === 'file' ? settings.deadline : undefined, world);
 }
 
 interface Deadline {
@@ -37,14 +37,18 @@ interface Deadline {
   stop(): void;
 }
 
-function arm(ms: number | undefined, interrupt: AbortSignal): Deadline {
+function arm(ms: number | undefined, { interrupt, sleep }: World): Deadline {
   if (ms === undefined) return { signal: interrupt, stop() {} };
   const child = childOf(interrupt);
-  const timer = setTimeout(() => child.abort(deadlinePassed(ms)), ms);
+  const stopped = new AbortController();
+  sleep(ms, stopped.signal).then(
+    () => child.abort(deadlinePassed(ms)),
+    () => {},
+  );
   return {
     signal: child.signal,
     stop() {
-      clearTimeout(timer);
+      stopped.abort();
       child.letGo();
     },
   };

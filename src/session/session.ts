@@ -50,7 +50,7 @@ export async function openSession(
   const { settings, foreign } = known;
   for (const { error } of foreign) throw error;
   requireOneUser('stdin', [stdinUser, ...stdinUsers(settings)]);
-  const deadline = startDeadline(known, world.interrupt);
+  const deadline = startDeadline(known, world);
   const { secrets, monotonic, now, random, env } = world;
   // No bar is drawn over what a person types, nor between the lines of the data.
   const isShared = (stdinUser !== undefined && world.stdin.isTTY) || (writesStdout && world.stdout.isTTY);

@@ -183,7 +183,7 @@ export const TABLE = settings({
     help: 'give up when under 1,000 bytes arrive in this time',
   },
   deadline: {
-    kind: timer(TIMEOUT),
+    kind: TIMEOUT,
     value: 'DURATION',
     help: 'stop the whole command after this time',
   },
@@ -195,7 +195,7 @@ export const TABLE = settings({
     more: 'Counted anew after 1 MiB of progress.',
   },
   maxRetryAfter: {
-    kind: timer(DURATION),
+    kind: DURATION,
     value: 'DURATION',
     default: '5m',
     help: 'stop the run when the service asks for a longer wait',

@@ -71,8 +71,8 @@ describe('values', () => {
   });
 
   test('a timer is never longer than timers can be', async () => {
-    const { settings } = await resolveSettings({ deadline: '100d' }, worldOf());
-    expect(settings.deadline).toBe(2 ** 31 - 1);
+    const { settings } = await resolveSettings({ idleTimeout: '100d' }, worldOf());
+    expect(settings.idleTimeout).toBe(2 ** 31 - 1);
   });
 
   test.each([

@@ -22,7 +22,7 @@ const SLICE_MS = 10;
 /** `filings verify`: whether what was downloaded is still what it was, without asking the service. */
 export async function run({ args, options, flags }: Invocation<typeof OPTIONS>, world: World): Promise<number> {
   const resolved = await resolveSettings(flags, world);
-  const deadline = startDeadline(resolved, world.interrupt);
+  const deadline = startDeadline(resolved, world);
   const progress = await createProgress(resolved.settings, world);
   try {
     const roots = await rootsOf(args, world.cwd);
