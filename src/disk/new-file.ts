@@ -14,7 +14,7 @@ export interface NewFile {
 /**
  * Creates files that must not be there yet, all or none, and flushes them and their entries. A link in the place of one counts as a file.
  *
- * @throws FilingsError `usage`: one is there already; `local_io`
+ * @throws FilingsError `usage`: one exists already; `local_io`
  */
 export async function createNewFiles(files: readonly NewFile[]): Promise<void> {
   const created: string[] = [];
@@ -50,8 +50,8 @@ function cannotCreate(path: string, cause: unknown): FilingsError {
   const errno = errnoOf(cause);
   if (errno === 'EEXIST') {
     const hint = 'choose another name, or move the old file away';
-    return new FilingsError('usage', `${path}: it is there already, and is not overwritten`, { hint, cause });
+    return new FilingsError('usage', `${path}: already exists, and is not overwritten`, { hint, cause });
   }
-  const why = errno === 'ENOENT' ? 'its folder is not there' : `it cannot be written: ${systemReason(cause)}`;
+  const why = errno === 'ENOENT' ? 'its directory does not exist' : `cannot be written: ${systemReason(cause)}`;
   return new FilingsError('local_io', `${path}: ${why}`, { cause });
 }

@@ -501,7 +501,7 @@ describe('token keygen', () => {
     ]) {
       const { exitCode, stdout, stderr } = await run(['keygen', '--alg', 'ES256', ...args]);
       expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });
-      expect(stderr).toContain('it is there already, and is not overwritten');
+      expect(stderr).toContain('already exists, and is not overwritten');
     }
     expect(await readFile(join(folder, 'there'), 'utf8')).toBe('mine');
     const names = await readdir(folder);
@@ -516,7 +516,7 @@ describe('token keygen', () => {
     ['stdout for the private key', ['--alg', 'ES256', '--out', '-'], 2, /--out: it must be a file/],
     ['a public part of a secret', ['--alg', 'HS256', '--out', 'x', '--public', 'y'], 2, /no public key/],
     ['an unknown format', ['--alg', 'ES256', '--out', 'x', '--format', 'der'], 2, /--format: must be pem or jwk/],
-    ['a folder that is not there', ['--alg', 'ES256', '--out', 'no/x'], 8, /its folder is not there/],
+    ['a folder that is not there', ['--alg', 'ES256', '--out', 'no/x'], 8, /its directory does not exist/],
   ])('refuses %s', async (_, args, status, reason) => {
     const { exitCode, stderr } = await run(['keygen', ...args]);
     expect(exitCode).toBe(status);
