@@ -39,14 +39,15 @@ function endsWithTls({ final }: Sent): boolean {
 
 /** A head that is not lines of `name: value` between CRLFs, or tells its length twice, with a coding, or as no number. */
 function isOddHead(head: string): boolean {
+  return head.split('\r\n\r\n').some((one) => one !== '' && isOdd(one.split('\r\n')));
+}
+
+function isOdd([start = '', ...lines]: readonly string[]): boolean {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for.
   const field = /^[\w!#$%&'*+.^`|~-]+:[^\0-\x08\x0a-\x1f\x7f]*$/;
-  const [start = '', ...lines] = head.replace(/\r\n\r\n$/, '').split('\r\n');
   const framing = lines.filter((line) => /^(content-length|transfer-encoding)\s*:/i.test(line));
-  const odd = lines.some((line) => !field.test(line) && !/^HTTP\/1\P{Cc}*$|^$/u.test(line));
-  return (
-    odd || framing.length > 1 || !/^HTTP\/1\.[01] \d{3}( [\t\x20-\x7e\x80-\xff]*)?$/.test(start) || !isLength(framing)
-  );
+  const status = /^HTTP\/1\.[01] \d{3}( [\t\x20-\x7e\x80-\xff]*)?$/;
+  return lines.some((line) => !field.test(line)) || framing.length > 1 || !status.test(start) || !isLength(framing);
 }
 
 function isLength([line = 'content-length: 0']: readonly string[]): boolean {

@@ -27,6 +27,14 @@ it('one that is too large is not read, and its size is told', async () => {
   expect(exitCode).toBe(9);
 });
 
+it('a part of one is refused', async () => {
+  const { filings } = await workplace();
+  const { env } = await service('["a.htm"]', { 'Content-Range': 'bytes 0-8/100' });
+  const { exitCode, stdout, stderr } = await filings(['list', ACCESSION], env);
+  expect([exitCode, `${stdout}`], stderr).toEqual([9, '']);
+  expect(stderr).toContain('a part of it came (200 with Content-Range)');
+});
+
 it('one that is nested too deeply is refused', async () => {
   const { filings } = await workplace();
   const { env } = await service(`[{"name":"a.htm","deep":${'['.repeat(100_000)}1${']'.repeat(100_000)}}]`);

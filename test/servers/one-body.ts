@@ -1,9 +1,12 @@
 import { onTestFinished } from 'vitest';
-import { head } from './answers.ts';
+import { type Fields, head } from './answers.ts';
 import { startScripted } from './scripted.ts';
 
 /** A service whose every answer is this body, on a connection that ends with it; `gone` settles at that end. */
-export async function startOneBody(body: string | Buffer, fields = { 'Content-Length': Buffer.byteLength(body) }) {
+export async function startOneBody(
+  body: string | Buffer,
+  fields: Fields = { 'Content-Length': Buffer.byteLength(body) },
+) {
   let resolve = () => {};
   const gone = new Promise<void>((done) => {
     resolve = done;
