@@ -1,6 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable, Writable } from 'node:stream';
+import { sleep } from '../../src/abort.ts';
 import { main } from '../../src/main.ts';
 import { worldOf } from '../settings-world.ts';
 
@@ -42,8 +43,8 @@ export async function byFilings(url: string, name: string, directory: string, re
           done();
         },
       }),
-      // The wait before another try is a time and up to half as much again: with this, nothing.
-      random: () => -2,
+      // A try follows the one before at once; deadlines and the patience for an error's body stay.
+      sleep: (ms, signal) => sleep(ms === 5000 || ms > 29_000 ? ms : 0, signal),
     }),
   );
   running.delete(pid);
