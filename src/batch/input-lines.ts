@@ -1,7 +1,9 @@
 import { isUtf8 } from 'node:buffer';
 import { systemReason } from '../disk/system-reason.ts';
 import { FilingsError } from '../errors.ts';
-import { type AccessionNumber, parseAccession } from '../service/accession.ts';
+import { type AccessionNumber, accessionIn, parseAccession } from '../service/accession.ts';
+import { pasted } from '../service/pasted-url.ts';
+import { shortened } from '../text.ts';
 
 /** What a line of `--input` asks for; without a file, what the options choose from the listing. */
 export interface InputEntry {
@@ -121,13 +123,22 @@ export function parseInputLine(text: string): InputLine | undefined {
   const line = text.replace(/\r$/, '').trimStart();
   if (line === '' || line.startsWith('#')) return undefined;
   try {
-    if (line.startsWith('{')) return fromJson(line);
-    const [, accession = '', file = ''] = /^(\S+)\s*(.*)$/s.exec(line) ?? [];
-    return entry(accession, file);
+    return line.startsWith('{') ? fromJson(line) : fromText(line);
   } catch (error) {
     if (error instanceof FilingsError) return { kind: 'bad', fault: error };
     throw error;
   }
+}
+
+function fromText(line: string): InputEntry {
+  const [, first = '', file = ''] = /^(\S+)\s*(.*)$/s.exec(line) ?? [];
+  const accession = accessionIn(first);
+  if (accession !== undefined) return entry(accession, file);
+  const meant = pasted(first);
+  if (meant === undefined) return entry(parseAccession(first), file);
+  throw new FilingsError('usage', `'${shortened(first, 60)}' is not an accession number`, {
+    hint: `write the line as: ${[meant.accession, meant.fileName ?? file].join(' ').trim()}`,
+  });
 }
 
 function fromJson(line: string): InputLine {
@@ -136,12 +147,11 @@ function fromJson(line: string): InputLine {
   if (typeof summary === 'object' && accession === undefined) return { kind: 'ignored' };
   if (typeof accession !== 'string') throw invalidObject('accession_no is not a string');
   if (file !== undefined && file !== null && typeof file !== 'string') throw invalidObject('file_name is not a string');
-  return entry(accession, file ?? '');
+  return entry(parseAccession(accession), file ?? '');
 }
 
-function entry(accession: string, file: string): InputEntry {
-  const parsed = parseAccession(accession);
-  return { kind: 'entry', accession: parsed, file: file === '' ? undefined : file };
+function entry(accession: AccessionNumber, file: string): InputEntry {
+  return { kind: 'entry', accession, file: file === '' ? undefined : file };
 }
 
 function parsedObject(line: string): Readonly<Record<string, unknown>> {

@@ -37,6 +37,15 @@ describe('parseInputLine', () => {
     expect(parseInputLine(line)).toBeUndefined();
   });
 
+  it.each<[line: string, hint: string]>([
+    [`${asked}/a.htm`, `${asked} a.htm`],
+    [`https://x.example/data/1/${asked.replaceAll('-', '')}/a.htm`, `${asked} a.htm`],
+    [`https://x.example/data/1/${asked}-index.htm b.htm`, `${asked} b.htm`],
+    [`${asked}/`, asked],
+  ])('says how to write %j', (line, hint) => {
+    expect(parseInputLine(line)).toMatchObject({ kind: 'bad', fault: { hint: `write the line as: ${hint}` } });
+  });
+
   it.each<[line: string, fault: RegExp]>([
     ['nonsense', /^'nonsense' is not an accession number/],
     [`"${asked}"`, /is not an accession number/],
