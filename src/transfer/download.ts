@@ -98,7 +98,8 @@ async function saveOnce(
     }
   }
   const identity = { base_url, accession_no, file_name };
-  const sink = await PartFile.open({ directory, leftovers, final, identity, ifExists, proof, signal });
+  const existing = present.stats?.size;
+  const sink = await PartFile.open({ directory, leftovers, final, identity, ifExists, existing, proof, signal });
   const { placed, ...fetched } = await fetchInto(remote, sink, signal, watcher);
   if (placed === 'lost') {
     places.forget();

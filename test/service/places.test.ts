@@ -33,7 +33,7 @@ const PROGRAM = `
   const put = async (place) => {
     const there = lstatSync(place.directory.entry(final), { throwIfNoEntry: false });
     if (there) return place.directory.settle(there.ctimeMs);
-    const part = await PartFile.open({ ...place, final, identity, ifExists: 'error', proof: new Proof(undefined), signal });
+    const part = await PartFile.open({ ...place, final, identity, ifExists: 'error', existing: undefined, proof: new Proof(undefined), signal });
     await part.begin({ validator: undefined, total: 1, address: undefined });
     await part.write([Buffer.from('x')]);
     await part.finish();

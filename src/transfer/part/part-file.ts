@@ -23,6 +23,8 @@ export interface PartTarget {
   readonly final: string;
   readonly identity: Identity;
   readonly ifExists: IfExists;
+  /** The size of the file that has the name already. Bytes. */
+  readonly existing: number | undefined;
   readonly proof: Proof;
   readonly signal: AbortSignal;
 }
@@ -74,8 +76,11 @@ export class PartFile implements Sink {
 
   begin(version: Version): Promise<void> {
     const { validator, total } = version;
+    const { ifExists, existing } = this.#target;
     return this.#guarded(async () => {
-      await this.#requireSameSize(total);
+      // A file of another length is another file: that need not be fetched.
+      const known = existing !== undefined && total !== undefined;
+      if (known && ifExists === 'compare' && total !== existing) throw differs(this.#final, existing, total);
       await this.#forget();
       if (this.#file.size > 0) await this.#file.restart();
       if (this.#target.proof.hashed) this.#hash = (await import('node:crypto')).createHash('sha256');
@@ -107,10 +112,10 @@ export class PartFile implements Sink {
 
   /** The part is gone then, whatever it says. */
   async #commit(): Promise<Placed> {
-    const { ifExists, signal } = this.#target;
+    const { ifExists, existing, signal } = this.#target;
     if (ifExists === 'overwrite') await this.#keepMode();
     // Compared before it is flushed: most often it goes again.
-    if (ifExists === 'compare' && (await this.#isTaken())) return 'taken';
+    if (existing !== undefined && ifExists === 'compare' && (await this.#isTaken())) return 'taken';
     await this.#file.flush();
     // Before the name, so that a kill between the two leaves nothing over; what can't be removed costs nothing.
     await this.#forget().catch(() => {});
@@ -133,14 +138,6 @@ export class PartFile implements Sink {
     if (!same) throw differs(this.#final, stats.size, this.#file.size);
     await this.#discard();
     return true;
-  }
-
-  /** A file of another length is another file: that need not be fetched. */
-  async #requireSameSize(total: number | undefined): Promise<void> {
-    const { directory, ifExists } = this.#target;
-    if (ifExists !== 'compare' || total === undefined) return;
-    const stats = await directory.disk.look(this.#final);
-    if (stats?.isFile() && stats.size !== total) throw differs(this.#final, stats.size, total);
   }
 
   async #keepMode(): Promise<void> {
