@@ -1,5 +1,5 @@
 import { createHash, hash } from 'node:crypto';
-import { closeSync, constants, fstatSync, openSync, read, readSync } from 'node:fs';
+import { closeSync, constants, existsSync, fstatSync, openSync, read, readSync } from 'node:fs';
 import { promisify } from 'node:util';
 import { type ByteText, bytesOf, readable } from '../disk/byte-text.ts';
 import { errnoOf, FilingsError } from '../errors.ts';
@@ -64,9 +64,8 @@ export async function* verifyDirectory(directory: SumsDirectory, checking: Check
     const others = unreadable.count > 1 ? ` and ${unreadable.count - 1} more are unreadable` : ' is unreadable';
     yield { result: 'damaged', path, why: `line ${unreadable.first}${others}` };
   }
-  if (last !== undefined && !(await stands(last, entries, directory, checking))) {
-    if (entries.size > 0) yield { result: 'torn', path, why: 'the last line is incomplete' };
-  }
+  if (isWhole(last, entries, directory)) entries.set(last.name, last.sha256);
+  else if (last !== undefined && entries.size > 0) yield { result: 'torn', path, why: 'the last line is incomplete' };
   if (entries.size === 0 && unreadable.count === 0) yield { result: 'damaged', path, why: 'it has no entries' };
   for (const [name, sha256] of entries) {
     const finding = await findingOf(name, sha256, directory, checking);
@@ -95,20 +94,10 @@ async function sumsOf({ path, shown }: SumsDirectory): Promise<Sums> {
   return { entries, unreadable: { count, first }, last };
 }
 
-/** Whether a last line is a whole entry, whose line break alone is missing; it is one of the entries then. */
-async function stands(
-  last: NonNullable<Sums['last']>,
-  entries: Map<ByteText, string>,
-  directory: SumsDirectory,
-  checking: Checking,
-): Promise<boolean> {
-  if (last === 'unreadable') return false;
-  const { name, sha256 } = last;
-  const finding = await findingOf(name, sha256, directory, { ...checking, hashed: () => {} });
-  // A torn line may hold half a name: that of a file that is not there, or of one that is listed already.
-  if (finding && (finding.result === 'missing' || entries.has(name))) return false;
-  entries.set(name, sha256);
-  return true;
+/** Whether a last line lacks its line break alone: a torn one may hold half a name, of no file or of one that is listed. */
+function isWhole(last: Sums['last'], entries: Sums['entries'], directory: SumsDirectory): last is SumsEntry {
+  if (last === undefined || last === 'unreadable' || entries.has(last.name) || !isPlainEntry(last.name)) return false;
+  return existsSync(bytesOf(joined(directory.path, last.name)));
 }
 
 /** Undefined: the file is as listed. An entry that is no name in its directory is never opened: no file can be what is listed. */
