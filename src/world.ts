@@ -15,16 +15,6 @@ export type OutputStream = Writable & {
 };
 export type InputStream = Readable & { readonly fd?: number; readonly isTTY?: boolean };
 
-/** How errors, and what is said beside them, are shown. */
-export interface Presentation {
-  readonly errorFormat: 'text' | 'json';
-  readonly color: 'auto' | 'always' | 'never';
-  /** Adds causes, and the stack of a defect. */
-  readonly verbose: boolean;
-  /** Only errors. */
-  readonly quiet: boolean;
-}
-
 /**
  * Everything the program takes from outside, passed explicitly. Only `bin` and
  * `systemWorld()` name `process`.

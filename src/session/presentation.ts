@@ -1,23 +1,42 @@
+import { statSync } from 'node:fs';
+import { locateConfig } from '../settings/file/location.ts';
 import { envLayer, flagLayer, type Layer } from '../settings/layers.ts';
 import { readLevels } from '../settings/resolve.ts';
 import { type SettingKey, SHARED_OPTIONS, TABLE } from '../settings/table.ts';
 import type { Kind } from '../spec/kind.ts';
-import type { Presentation, World } from '../world.ts';
+import type { World } from '../world.ts';
+
+/** How errors, and what is said beside them, are shown. */
+export interface Presentation {
+  readonly errorFormat: 'text' | 'json';
+  readonly color: 'auto' | 'always' | 'never';
+  /** Adds causes, and the stack of a defect. */
+  readonly verbose: boolean;
+  /** Only errors. */
+  readonly quiet: boolean;
+}
 
 type Flags = Readonly<Record<string, string | boolean | undefined>>;
 
 const WANTED = ['config', 'profile', 'sandbox', 'errorFormat', 'color', 'verbose', 'quiet'];
 
-/** How to show an error or a note. Where the config file cannot be read, flags and environment count. Never throws. */
+/** How to show an error or a note: where the config file cannot be read, as flags and environment say. Never throws. */
 export async function presentationOf(flags: Flags, world: World): Promise<Presentation> {
   const relevant = Object.fromEntries(Object.entries(flags).filter(([key]) => WANTED.includes(key)));
   // No path is among these: the working directory, which may be what is wrong, does not matter.
   const ofThisRun = [flagLayer(relevant, '/'), envLayer(world.env, '/')];
-  const inFile = await readLevels(relevant, world, true).then(
-    (levels) => levels.inFile,
-    () => [],
-  );
-  return presentationIn([...ofThisRun, ...inFile]);
+  return presentationIn([...ofThisRun, ...(await levelsInFile(relevant, world))]);
+}
+
+async function levelsInFile(flags: Flags, world: World): Promise<readonly Layer[]> {
+  try {
+    const { path } = locateConfig(flags, world).location;
+    // A pipe can be read but once: that is the command's.
+    if (path === undefined || !statSync(path).isFile()) return [];
+    return (await readLevels(flags, world, true)).inFile;
+  } catch {
+    return [];
+  }
 }
 
 /**

@@ -1,20 +1,18 @@
 import { errnoOf, FilingsError } from '../errors.ts';
 import { guardStream, write } from '../stdio/output.ts';
-import { derived, type World } from '../world.ts';
+import type { World } from '../world.ts';
 
 // What it shows errors with is loaded then: a run that goes well has no use for it.
 
 /** 128 and SIGPIPE. */
 const READER_WENT_AWAY = 141;
-/** So long has a reader of stderr, after the deadline, to take what was still to be told, and a pipe to say how it is to be shown. */
+/** So long has a reader of stderr, after the deadline, to take what was still to be told. */
 const LAST_WORDS_MS = 1000;
 
 /** How errors are shown, by the command line as it stands. Never throws. */
 export async function presentationAtHand(world: World) {
   const { presentationOf, scanFlags } = await import('./presentation.ts');
-  // A config file that is a pipe may say nothing, and no deadline counts here: it has a moment, then flags and environment count.
-  const interrupt = AbortSignal.any([world.interrupt, AbortSignal.timeout(LAST_WORDS_MS)]);
-  return presentationOf(scanFlags(world.argv), derived(world, { interrupt }));
+  return presentationOf(scanFlags(world.argv), world);
 }
 
 /** Tells about an error on stderr, as far as that can be written; gives its exit status. */
