@@ -10,6 +10,17 @@ const dist = join(root, 'dist');
 const target = 'node20.19';
 const small = { minifySyntax: true, minifyWhitespace: true };
 
+/** Commander loads it for commands that are programs of their own, and there are none: a twentieth of a start. */
+const withoutPrograms = {
+  name: 'without-programs',
+  setup({ onResolve, onLoad }) {
+    onResolve({ filter: /^node:child_process$/ }, ({ importer }) =>
+      importer.includes('/node_modules/commander/') ? { path: 'none', namespace: 'none' } : undefined,
+    );
+    onLoad({ filter: /.*/, namespace: 'none' }, () => ({ contents: '' }));
+  },
+};
+
 const bundler = await context({
   absWorkingDir: root,
   entryPoints: {
@@ -27,7 +38,10 @@ const bundler = await context({
   legalComments: 'none',
   logLevel: 'warning',
   write: false,
-  plugins: [{ name: 'second-pass', setup: ({ onEnd }) => onEnd(({ outputFiles = [] }) => write(outputFiles)) }],
+  plugins: [
+    withoutPrograms,
+    { name: 'second-pass', setup: ({ onEnd }) => onEnd(({ outputFiles = [] }) => write(outputFiles)) },
+  ],
 });
 if (process.argv.includes('--watch')) {
   await bundler.watch();

@@ -18,6 +18,7 @@ test.each(['--version', '-V', '--help', '-h', 'download --help', 'completion bas
     expect([exitCode, stdout.length > 0]).toEqual([0, true]);
     expect(stderr).not.toMatch(/^(?!NativeModule |Internal Binding )./m);
     expect(stderr).toContain('NativeModule v8\n');
-    for (const name of ['http', 'tls', 'crypto']) expect(stderr).not.toContain(`NativeModule ${name}\n`);
+    for (const name of ['http', 'tls', 'crypto', 'dns', 'child_process'])
+      expect(stderr).not.toContain(`NativeModule ${name}\n`);
   },
 );
