@@ -12,7 +12,7 @@ import { type ErrorOf, failureLine, reportLine } from './report-line.ts';
 /** A line stands in the report at the latest so long after its file has ended. */
 const APPENDED_WITHIN_MS = 100;
 /** So many characters wait at most before the run waits for its report. */
-const MOST_WAITING = 1 << 18;
+const MOST_WAITING = 1 << 16;
 
 /** The files that a run writes beside what it downloads. */
 export interface Outputs {
