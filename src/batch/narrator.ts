@@ -1,54 +1,94 @@
-import type { ErrorCode, FilingsError } from '../errors.ts';
+import { type ErrorCode, FilingsError } from '../errors.ts';
 import type { Progress } from '../terminal/progress/progress.ts';
 import type { Outcome } from '../transfer/outcome.ts';
 import { outcomeLine } from '../transfer/outcome-line.ts';
-import { HeldFailures } from './held-failures.ts';
 import type { Item } from './item.ts';
 
-/** Says on stderr how the things of a batch have ended. */
+export interface NarratorOptions {
+  /** Whether files that are skipped are told one by one. */
+  readonly tellsAll: boolean;
+  /** A run of one file, or of one filing, ends with that error itself. */
+  readonly alone: 'file' | 'filing' | undefined;
+}
+
+/** Says on stderr how the items of a batch have ended, but for what the command itself ends with. */
 export class Narrator {
   readonly #progress: Progress;
-  readonly #tellsAll: boolean;
-  readonly #failures: HeldFailures;
+  readonly #options: NarratorOptions;
   #stoppedFor: ErrorCode | undefined;
+  /**
+   * Failures that may turn out to have one cause: files in a row that could not even connect, or that were answered with
+   * 403. When that stops the batch it is told once, at its end.
+   */
+  #held: FilingsError[] = [];
+  #kind: string | undefined;
+  /** The error of the one file, or of the one filing's listing. */
+  alone: FilingsError | undefined;
 
-  /** `tellsAll`: also of files that are skipped. */
-  constructor(progress: Progress, tellsAll: boolean) {
+  constructor(progress: Progress, options: NarratorOptions) {
     this.#progress = progress;
-    this.#tellsAll = tellsAll;
-    this.#failures = new HeldFailures((error) => progress.failure(error));
+    this.#options = options;
   }
 
-  /** A thing has ended; a file that was downloaded has told so itself. */
+  /** An item has ended; a file that was downloaded has told so itself. */
   ended(item: Item, outcome: Outcome | undefined): void {
-    if (item.kind === 'unmatched') this.#progress.note(`${item.accession}: ${noMatch(item.files)}`);
-    const error = outcome?.error ?? ('error' in item ? item.error : undefined);
+    const error = outcome?.error ?? errorOf(item);
+    if (this.#isAlone(item)) this.alone ??= error;
+    else if (item.kind === 'unmatched') this.#progress.note(`${item.accession}: ${noMatch(item.files)}`);
+    else if (error) this.#failed(error);
+    else if (outcome && outcome.attempts > 0) this.#next(undefined);
     if (outcome && !error && outcome.attempts === 0) this.#looked(outcome);
-    if (!error && !outcome?.attempts) return;
-    // What stops the batch is said once, at its end, also for the files beside it that failed the same way.
-    if (error?.stopsRun) this.#stoppedFor ??= error.code;
-    if (error?.stopsRun && error.code === this.#stoppedFor) return;
-    this.#failures.next(error && atLine(item, error));
   }
 
-  /** The batch has ended. */
+  /** The run has ended: what stopped it for being held back so often is told with that, anything else after all. */
   end(stoppedBy: FilingsError | undefined): void {
-    this.#failures.end(stoppedBy);
+    if (!this.#held.some((error) => error === stoppedBy?.cause)) this.#next(undefined);
+  }
+
+  #isAlone({ kind }: Item): boolean {
+    const { alone } = this.#options;
+    return alone === 'file' || (alone === 'filing' && (kind === 'unlisted' || kind === 'unmatched'));
   }
 
   #looked(outcome: Outcome): void {
-    const isTold = outcome.result === 'planned' || (outcome.result === 'skipped' && this.#tellsAll);
+    const isTold = outcome.result === 'planned' || (outcome.result === 'skipped' && this.#options.tellsAll);
     if (isTold) this.#progress.note(outcomeLine(outcome));
+  }
+
+  /** What stops the batch is said once, at its end, also for the files beside it that failed the same way. */
+  #failed(error: FilingsError): void {
+    if (error.stopsRun) this.#stoppedFor ??= error.code;
+    if (!error.stopsRun || error.code !== this.#stoppedFor) this.#next(error);
+  }
+
+  #next(error: FilingsError | undefined): void {
+    const kind = error && kindOf(error);
+    if (kind === undefined || kind !== this.#kind) {
+      for (const held of this.#held.splice(0)) this.#progress.failure(held);
+    }
+    this.#kind = kind;
+    if (kind !== undefined) this.#held.push(error as FilingsError);
+    else if (error) this.#progress.failure(error);
   }
 }
 
-/** Why nothing of a filing is chosen whose listing has so many files. */
-export function noMatch(files: number): string {
-  const none = files === 1 ? 'its one file does not match' : `none of its ${files} files matches`;
-  return `${none} --include and --exclude (matching is case-sensitive)`;
+function kindOf({ connected, problem }: FilingsError): string | undefined {
+  if (!connected) return 'unreachable';
+  return problem?.status === 403 ? 'forbidden' : undefined;
 }
 
-function atLine(item: Item, error: FilingsError): FilingsError {
-  const number = item.kind === 'bad' ? item.number : undefined;
-  return number === undefined ? error : error.reworded(`line ${number}: ${error.message}`);
+/** What an item that is no file has failed with; a line of the input is told with its number. */
+function errorOf(item: Item): FilingsError | undefined {
+  if (item.kind === 'unmatched') {
+    const message = `${item.accession}: ${noMatch(item.files)}`;
+    return new FilingsError('not_found', message, { hint: 'see what there is with filings list' });
+  }
+  if (item.kind !== 'bad' || item.number === undefined) return 'error' in item ? item.error : undefined;
+  return item.error.reworded(`line ${item.number}: ${item.error.message}`);
+}
+
+/** Why nothing of a filing is chosen whose listing has so many files. */
+function noMatch(files: number): string {
+  const none = files === 1 ? 'its one file does not match' : `none of its ${files} files matches`;
+  return `${none} --include and --exclude (matching is case-sensitive)`;
 }

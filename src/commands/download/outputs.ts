@@ -31,9 +31,11 @@ export async function openOutputs(
   let report: Report | undefined;
   let done: DoneList | undefined;
   const closeAll = async () => {
-    const closing = [report, done];
+    // Each once: by then its number may be another file's.
+    const open = [report, done];
     [report, done] = [undefined, undefined];
-    for (const each of closing) await each?.close();
+    const closed = await Promise.allSettled(open.map((each) => each?.close()));
+    for (const each of closed) if (each.status === 'rejected') throw each.reason;
   };
   try {
     report = order.report === undefined ? undefined : await openReport(order.report, world, session.signal);

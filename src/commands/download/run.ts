@@ -1,10 +1,9 @@
-import { resolve } from 'node:path';
 import { Batch, type BatchEnd } from '../../batch/batch.ts';
+import type { Counts } from '../../batch/counts.ts';
 import { type Downloading, download, lookAt } from '../../batch/files.ts';
-import type { Item } from '../../batch/item.ts';
 import { Limits } from '../../batch/limits.ts';
-import { Narrator, noMatch } from '../../batch/narrator.ts';
-import { reachLine, reachOf, sayEachMinute } from '../../batch/reach.ts';
+import { Narrator } from '../../batch/narrator.ts';
+import { showReach } from '../../batch/reach.ts';
 import type { Recorder } from '../../batch/recorder.ts';
 import { type Summary, summaryLine, summaryText } from '../../batch/summary.ts';
 import { Throttle } from '../../batch/throttle.ts';
@@ -15,17 +14,15 @@ import { listFiles } from '../../session/list-files.ts';
 import { openSession, type Session } from '../../session/session.ts';
 import { resolveSettings } from '../../settings/resolve.ts';
 import type { Invocation } from '../../spec/invocation.ts';
-import { descriptorAt, isStreamPath, pathWriter, stdoutWriter } from '../../stdio/byte-writer.ts';
-import type { StreamTarget } from '../../transfer/download.ts';
 import { keptLine } from '../../transfer/outcome-line.ts';
 import { Places } from '../../transfer/places.ts';
 import type { World } from '../../world.ts';
+import { streamOf, targetsOf } from './destination.ts';
 import { type Lines, openLines } from './lines.ts';
 import { type Order, readOrder } from './order/order.ts';
 import { openedRunFiles, requireRunFiles } from './order/run-files.ts';
 import { openOutputs, type RunOutputs } from './outputs.ts';
 import type { OPTIONS } from './spec.ts';
-import { targetsOf } from './target.ts';
 
 /** `filings download`: files of filings, to disk or to stdout. */
 export async function run({ args, options, flags }: Invocation<typeof OPTIONS>, world: World): Promise<number> {
@@ -94,27 +91,55 @@ async function work(
   order: Order,
   lines: Lines,
   checksums: ChecksumFiles | undefined,
-  { recorder, done }: RunOutputs,
+  outputs: RunOutputs,
   tools: Tools,
 ): Promise<FilingsError | undefined> {
   const { session, limits, world } = tools;
-  const { progress, signal, settings } = session;
-  const { counts } = recorder;
+  const { counts } = outputs.recorder;
   const began = world.monotonic();
-  const downloading = await downloadingOf(order, checksums, recorder, tools);
-  const narrator = new Narrator(progress, downloading.tellsAll);
-  let alone: FilingsError | undefined;
-  const batch = new Batch({
-    input: lines.batches,
-    isStream: lines.isStream,
+  const ms = () => world.monotonic() - began;
+  const downloading = await downloadingOf(order, checksums, outputs, tools);
+  const alone = order.single ? 'file' : order.accessions.length === 1 ? 'filing' : undefined;
+  const narrator = new Narrator(session.progress, { tellsAll: downloading.tellsAll, alone });
+  const batch = batchOf(order, lines, downloading, narrator, outputs, tools);
+  const whole = {
+    counts,
+    batch,
+    input: order.input === undefined ? (false as const) : lines.size,
+  };
+  const stopShowing = order.single ? () => {} : showReach({ ...whole, ms }, session.progress);
+  const end = await batch.run().finally(stopShowing);
+  narrator.end(end.stoppedBy);
+  const error = verdict(end, counts, narrator.alone);
+  if (order.single && !order.options.dryRun) {
+    if (counts.kept > 0) session.progress.note(`${order.fileNames[0]}: ${keptLine(counts.kept)}`);
+    return error;
+  }
+  const { bytes, requests } = limits;
+  const summary = { ...end, exitCode: error?.exitStatus ?? 0, ms: ms(), bytes, requests };
+  return sumUp(summary, outputs.recorder, session, error);
+}
+
+function batchOf(
+  { chosen, layout, query }: Order,
+  { batches, isStream }: Lines,
+  downloading: Downloading,
+  narrator: Narrator,
+  { recorder, done }: RunOutputs,
+  { session, limits, world }: Tools,
+): Batch {
+  const { counts } = recorder;
+  return new Batch({
+    input: batches,
+    isStream,
     selection: {
-      chosen: order.chosen,
-      layout: order.layout,
-      jobs: settings.jobs,
-      async list(accession, within) {
+      chosen,
+      layout,
+      jobs: session.settings.jobs,
+      async list(accession, signal) {
         const limit = limits.reached();
         if (limit) throw limit;
-        return listFiles(session, accession, { query: order.query, signal: within, onRetry: () => counts.retry() });
+        return listFiles(session, accession, { query, signal, onRetry: () => counts.retry() });
       },
       passesOver(accession) {
         if (!done?.has(accession)) return false;
@@ -125,31 +150,48 @@ async function work(
     recorder,
     limits,
     look: (file) => lookAt(file, downloading),
-    download: (file, within, arrived) => download(file, downloading, within, arrived),
-    onEnd(item, outcome) {
-      alone ??= aloneIn(order, item, outcome?.error);
-      if (alone === undefined) narrator.ended(item, outcome);
-    },
+    download: (file, signal, arrived) => download(file, downloading, signal, arrived),
+    onEnd: (item, outcome) => narrator.ended(item, outcome),
     again: session.client.again,
-    signal,
+    signal: session.signal,
     monotonic: world.monotonic,
   });
-  const read = () => ({ bytes: batch.selection.bytesRead, of: lines.size });
-  if (!order.single) progress.overall(() => reachOf(counts, batch.extent));
-  const told = () => reachLine(counts, order.input === undefined ? undefined : read(), world.monotonic() - began);
-  const stopSaying = progress.moves || order.single ? () => {} : sayEachMinute(told, progress.note);
-  const end = await batch.run().finally(stopSaying);
-  narrator.end(end.stoppedBy);
-  const error = verdict(end, recorder, alone);
-  if (order.single && !order.options.dryRun) {
-    if (counts.kept > 0) progress.note(`${order.fileNames[0]}: ${keptLine(counts.kept)}`);
-    return error;
-  }
-  const summary = { ...end, exitCode: error?.exitStatus ?? 0, ms: world.monotonic() - began, bytes: limits.bytes };
-  return sumUp({ ...summary, requests: limits.requests }, recorder, session, error);
 }
 
-/** Why a report could not be written to its end, if that is so: what stopped the batch before is the graver error. */
+async function downloadingOf(
+  order: Order,
+  checksums: ChecksumFiles | undefined,
+  { recorder: { counts } }: RunOutputs,
+  { session, places, limits, config, world }: Tools,
+): Promise<Downloading> {
+  const { dryRun, limitRate } = order.options;
+  const { client, progress, settings } = session;
+  return {
+    targetOf: targetsOf(order, world.cwd),
+    runFiles: await openedRunFiles(order, config, world),
+    stream: await streamOf(order, world),
+    fetching: { client, places, listedSizes: { ignored: false }, monotonic: world.monotonic },
+    checksums,
+    limits,
+    throttle: limitRate === undefined ? undefined : new Throttle(limitRate, world),
+    progress,
+    counts,
+    dryRun,
+    tellsAll: order.single || settings.verbose,
+  };
+}
+
+/** What the run ends with: the one file's own error, unless a signal or the deadline came first. */
+function verdict(
+  { stoppedBy, notStarted }: BatchEnd,
+  { total, files: { failed }, onlyTemporary }: Counts,
+  alone: FilingsError | undefined,
+): FilingsError | undefined {
+  if (alone && stoppedBy?.isTimeUp !== true) return alone;
+  return batchError({ files: total, failed, onlyTemporary, stoppedBy, notStarted });
+}
+
+/** Writes the summary; what keeps a report from its end is told, unless something graver stopped the batch before. */
 async function sumUp(
   summary: Summary,
   recorder: Recorder,
@@ -157,67 +199,8 @@ async function sumUp(
   error: FilingsError | undefined,
 ): Promise<FilingsError | undefined> {
   recorder.summary((time) => summaryLine(recorder.counts, summary, time));
-  const untold = await recorder.finish().then(
-    () => undefined,
-    (thrown) => thrown,
-  );
+  const untold: unknown = await recorder.finish().catch((thrown) => thrown);
   progress.note(summaryText(recorder.counts, summary));
   if (untold !== undefined && !(untold instanceof FilingsError)) throw untold;
   return summary.stoppedBy ? error : (untold ?? error);
-}
-
-function verdict(
-  { stoppedBy, notStarted }: BatchEnd,
-  { counts }: Recorder,
-  alone: FilingsError | undefined,
-): FilingsError | undefined {
-  if (alone && stoppedBy?.isTimeUp !== true) return alone;
-  const { total, onlyTemporary, files } = counts;
-  return batchError({ files: total, failed: files.failed, onlyTemporary, stoppedBy, notStarted });
-}
-
-/** The error of the one file, or of the one filing's listing, which is what the command ends with. */
-function aloneIn(order: Order, item: Item, error: FilingsError | undefined): FilingsError | undefined {
-  if (order.single) return error;
-  if (order.accessions.length !== 1) return undefined;
-  if (item.kind === 'unlisted') return item.error;
-  if (item.kind !== 'unmatched') return undefined;
-  return new FilingsError('not_found', `${item.accession}: ${noMatch(item.files)}`, {
-    hint: 'see what there is with filings list',
-  });
-}
-
-async function downloadingOf(
-  order: Order,
-  checksums: ChecksumFiles | undefined,
-  { counts }: Recorder,
-  { session, places, limits, config, world }: Tools,
-): Promise<Downloading> {
-  const { dryRun, limitRate } = order.options;
-  const { monotonic } = world;
-  return {
-    targetOf: targetsOf(order, world.cwd),
-    runFiles: await openedRunFiles(order, config, world),
-    stream: await streamFor(order, world),
-    fetching: { client: session.client, places, listedSizes: { ignored: false }, monotonic },
-    checksums,
-    limits,
-    throttle: limitRate === undefined ? undefined : new Throttle(limitRate, world),
-    progress: session.progress,
-    counts,
-    dryRun,
-    tellsAll: order.single || session.settings.verbose,
-  };
-}
-
-/** The stream that `--output` names: stdout, a device, a FIFO; undefined for a plain file. */
-async function streamFor({ output, options }: Order, world: World): Promise<StreamTarget | undefined> {
-  if (output === undefined) return undefined;
-  const { sha256, spool } = options;
-  const spoolIn = spool ? world.env.TMPDIR || '/tmp' : undefined;
-  const path = resolve(world.cwd, output);
-  if (output === '-' || (await descriptorAt(path)) === 1) {
-    return { open: async () => stdoutWriter(world.stdout), sha256, spoolIn };
-  }
-  return (await isStreamPath(path)) ? { open: (signal) => pathWriter(path, world.sleep, signal), sha256 } : undefined;
 }

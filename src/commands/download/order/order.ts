@@ -12,7 +12,7 @@ import type { OPTIONS } from '../spec.ts';
 import { readNames, requireFileNames } from './meant.ts';
 import { requireBatch, requireFiles, requireOneOutput, requireSafeNames } from './rules.ts';
 
-export type Options = Values<typeof OPTIONS>;
+type Options = Values<typeof OPTIONS>;
 
 const STDOUT_NAMES = new Set(['/dev/stdout', '/dev/fd/1', '/proc/self/fd/1']);
 

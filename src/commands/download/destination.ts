@@ -1,6 +1,8 @@
 import { join, resolve } from 'node:path';
 import type { FileItem } from '../../batch/item.ts';
-import type { Target } from '../../transfer/download.ts';
+import { descriptorAt, isStreamPath, pathWriter, stdoutWriter } from '../../stdio/byte-writer.ts';
+import type { StreamTarget, Target } from '../../transfer/download.ts';
+import type { World } from '../../world.ts';
 import type { Order } from './order/order.ts';
 
 /** Where files go that the layout gives a path below DIR; `--output` alone names its place itself. */
@@ -33,4 +35,16 @@ export function targetsOf(
 /** Whether the accession number is a whole segment of a path, but its last. */
 function isOwn(path: string, accession: string): boolean {
   return path.startsWith(`${accession}/`) || path.includes(`/${accession}/`);
+}
+
+/** The stream that `--output` names: stdout, a device, a FIFO; undefined for a plain file. */
+export async function streamOf({ output, options }: Order, world: World): Promise<StreamTarget | undefined> {
+  if (output === undefined) return undefined;
+  const { sha256, spool } = options;
+  const spoolIn = spool ? world.env.TMPDIR || '/tmp' : undefined;
+  const path = resolve(world.cwd, output);
+  if (output === '-' || (await descriptorAt(path)) === 1) {
+    return { open: async () => stdoutWriter(world.stdout), sha256, spoolIn };
+  }
+  return (await isStreamPath(path)) ? { open: (signal) => pathWriter(path, world.sleep, signal), sha256 } : undefined;
 }
