@@ -18,9 +18,11 @@ beforeAll(async () => {
   return () => rm(folder, { recursive: true, force: true });
 });
 
+const wordsOf = (args: string | readonly string[]) => (typeof args === 'string' ? args.split(' ') : args);
+
 /** Runs `filings token`, without a word of the surroundings. */
-const run = (args: readonly string[], { input = '' } = {}) =>
-  program.filings(['token', ...args], { cwd: folder, env: { HOME: folder }, input });
+const run = (args: string | readonly string[], { input = '' } = {}) =>
+  program.filings(['token', ...wordsOf(args)], { cwd: folder, env: { HOME: folder }, input });
 
 /** As {@link run}, and it must succeed; its stdout without the last line break. */
 async function filings(...args: string[]): Promise<string> {
@@ -47,17 +49,7 @@ function text(part: string): string {
 describe('token sign', () => {
   it('prints a token and a newline, with iat, nbf and exp', async () => {
     const before = Math.floor(Date.now() / 1000);
-    const { exitCode, stdout, stderr } = await run([
-      'sign',
-      '--key',
-      'ec.pem',
-      '--sub',
-      's',
-      '--name',
-      'n',
-      '--kid',
-      'k',
-    ]);
+    const { exitCode, stdout, stderr } = await run('sign --key ec.pem --sub s --name n --kid k');
     expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
     expect(stdout).toMatch(/^[\w-]+\.[\w-]+\.[\w-]+\n$/);
     const { header, claims } = decoded(stdout);
@@ -77,7 +69,7 @@ describe('token sign', () => {
 
   it('writes a file of its own, 0600, that --jwt-file takes, in the place of an older one', async () => {
     await file('token.jwt', 'old', 0o644);
-    const { exitCode, stdout, stderr } = await run(['sign', '--key', 'ec.pem', '--out', 'token.jwt']);
+    const { exitCode, stdout, stderr } = await run('sign --key ec.pem --out token.jwt');
     expect([exitCode, stdout, stderr]).toEqual([0, '', '']);
     expect((await stat(join(folder, 'token.jwt'))).mode & 0o777).toBe(0o600);
     const token = await readFile(join(folder, 'token.jwt'), 'utf8');
@@ -132,16 +124,16 @@ describe('token sign', () => {
 
   it('warns of a line break in the secret', async () => {
     await file('text-secret', `${'s'.repeat(64)}\n`);
-    const signed = await run(['sign', '--secret-file', 'text-secret']);
+    const signed = await run('sign --secret-file text-secret');
     expect(signed).toMatchObject({ exitCode: 0, stderr: expect.stringContaining('ends in a line break') });
-    expect((await run(['sign', '--secret-file', 'text-secret', '-q'])).stderr).toBe('');
-    const json = await run(['sign', '--secret-file', 'text-secret', '--error-format', 'json']);
+    expect((await run('sign --secret-file text-secret -q')).stderr).toBe('');
+    const json = await run('sign --secret-file text-secret --error-format json');
     expect(JSON.parse(json.stderr)).toHaveProperty('note');
   });
 
   it('reads the key from stdin, and the passphrase from a file', async () => {
     const pem = await readFile(join(folder, 'rsa.pem'), 'utf8');
-    expect((await run(['sign', '--key', '-'], { input: pem })).exitCode).toBe(0);
+    expect((await run('sign --key -', { input: pem })).exitCode).toBe(0);
     const encrypted = createPrivateKey(pem).export({
       format: 'pem',
       type: 'pkcs8',
@@ -153,11 +145,11 @@ describe('token sign', () => {
     await file('wrong', 'wrong');
     const token = await filings('sign', '--key', 'encrypted.pem', '--passphrase-file', 'passphrase');
     expect(await filings('verify', token, '--key', 'rsa.pub')).toContain('"exp"');
-    expect(await run(['sign', '--key', 'encrypted.pem'])).toMatchObject({
+    expect(await run('sign --key encrypted.pem')).toMatchObject({
       exitCode: 2,
       stderr: expect.stringContaining('--passphrase-file'),
     });
-    expect(await run(['sign', '--key', 'encrypted.pem', '--passphrase-file', 'wrong'])).toMatchObject({
+    expect(await run('sign --key encrypted.pem --passphrase-file wrong')).toMatchObject({
       exitCode: 2,
       stderr: expect.stringContaining('the passphrase is wrong'),
     });
@@ -184,60 +176,44 @@ describe('token sign', () => {
     });
   });
 
-  it.each<[string, string[], RegExp]>([
-    ['no key', ['sign'], /no key to sign with[\s\S]*--key FILE or --secret-file FILE, or set 'jwt'/],
-    ['a token in the settings', ['sign', '--jwt-file', 'x'], /a token that is ready, not a key/],
-    [
-      'a key and a secret',
-      ['sign', '--key', 'ec.pem', '--secret-file', 'secret'],
-      /--key cannot be used with --secret-file/,
-    ],
-    ['two users of stdin', ['sign', '--key', '-', '--passphrase-file', '-'], /--key - and --passphrase-file -/],
-    ['a passphrase for a secret', ['sign', '--secret-file', 'secret', '--passphrase-file', 'x'], /has no passphrase/],
-    ['--header and --json', ['sign', '--key', 'ec.pem', '--header', '--json'], /--header cannot be used with --json/],
-    ['a missing key', ['sign', '--key', 'nope'], /key file \S+nope: no such file/],
-    ['a folder', ['sign', '--key', '.'], /not a regular file/],
-    ['a public key', ['sign', '--key', 'ec.pub'], /a public key, which can only verify/],
-    ['a key of another curve', ['sign', '--key', 'ec.pem', '--alg', 'ES384'], /P-384[\s\S]*goes with ES256/],
-    ['a key of another family', ['sign', '--key', 'ec.pem', '--alg', 'HS256'], /HS256 is made with a shared secret/],
+  it.each<[string, string, RegExp]>([
+    ['no key', 'sign', /no key to sign with[\s\S]*--key FILE or --secret-file FILE, or set 'jwt'/],
+    ['a token in the settings', 'sign --jwt-file x', /a token that is ready, not a key/],
+    ['a key and a secret', 'sign --key ec.pem --secret-file secret', /--key cannot be used with --secret-file/],
+    ['two users of stdin', 'sign --key - --passphrase-file -', /--key - and --passphrase-file -/],
+    ['a passphrase for a secret', 'sign --secret-file secret --passphrase-file x', /has no passphrase/],
+    ['--header and --json', 'sign --key ec.pem --header --json', /--header cannot be used with --json/],
+    ['a missing key', 'sign --key nope', /key file \S+nope: no such file/],
+    ['a folder', 'sign --key .', /not a regular file/],
+    ['a public key', 'sign --key ec.pub', /a public key, which can only verify/],
+    ['a key of another curve', 'sign --key ec.pem --alg ES384', /P-384[\s\S]*goes with ES256/],
+    ['a key of another family', 'sign --key ec.pem --alg HS256', /HS256 is made with a shared secret/],
     [
       'a megabyte as a secret',
-      ['sign', '--secret-file', 'megabyte'],
+      'sign --secret-file megabyte',
       /megabyte: larger than 16 KiB, which no key or secret is/,
     ],
-    ['a secret for RS256', ['sign', '--secret-file', 'secret', '--alg', 'RS256'], /RS256 wants an RSA key/],
-    [
-      'an algorithm that is not taken',
-      ['sign', '--key', 'ec.pem', '--alg', 'EdDSA'],
-      /--alg EdDSA: the service does not take/,
-    ],
-    ['alg none', ['sign', '--key', 'ec.pem', '--alg', 'none'], /proves nothing/],
-    [
-      'a lifetime of 0',
-      ['sign', '--key', 'ec.pem', '--lifetime', '0s'],
-      /--lifetime: must be whole seconds, and at least one/,
-    ],
-    ['a lifetime below 0', ['sign', '--key', 'ec.pem', '--lifetime=-5m'], /--lifetime: must be a duration/],
-    ['a lifetime of nonsense', ['sign', '--key', 'ec.pem', '--lifetime', 'soon'], /--lifetime: must be a duration/],
-    ['a lifetime beyond all dates', ['sign', '--key', 'ec.pem', '--lifetime', '9000000d'], /after the year 9999/],
-    [
-      'nonsense for --not-before',
-      ['sign', '--key', 'ec.pem', '--not-before', 'tomorrow'],
-      /--not-before: must be a duration/,
-    ],
-    ['a claim twice', ['sign', '--key', 'ec.pem', '--claim', 'a=1', '--claim', 'a=2'], /given twice/],
+    ['a secret for RS256', 'sign --secret-file secret --alg RS256', /RS256 wants an RSA key/],
+    ['an algorithm that is not taken', 'sign --key ec.pem --alg EdDSA', /--alg EdDSA: the service does not take/],
+    ['alg none', 'sign --key ec.pem --alg none', /proves nothing/],
+    ['a lifetime of 0', 'sign --key ec.pem --lifetime 0s', /--lifetime: must be whole seconds, and at least one/],
+    ['a lifetime below 0', 'sign --key ec.pem --lifetime=-5m', /--lifetime: must be a duration/],
+    ['a lifetime of nonsense', 'sign --key ec.pem --lifetime soon', /--lifetime: must be a duration/],
+    ['a lifetime beyond all dates', 'sign --key ec.pem --lifetime 9000000d', /after the year 9999/],
+    ['nonsense for --not-before', 'sign --key ec.pem --not-before tomorrow', /--not-before: must be a duration/],
+    ['a claim twice', 'sign --key ec.pem --claim a=1 --claim a=2', /given twice/],
     [
       'a registered claim',
-      ['sign', '--key', 'ec.pem', '--claim-json', 'exp=1'],
+      'sign --key ec.pem --claim-json exp=1',
       /--claim-json exp: the program sets it[\s\S]*--lifetime/,
     ],
-    ['a claim without a value', ['sign', '--key', 'ec.pem', '--claim', 'a'], /--claim a: it must be NAME=VALUE/],
-    ['a claim without a name', ['sign', '--key', 'ec.pem', '--claim', '=a'], /NAME=VALUE/],
-    ['a claim that is no JSON', ['sign', '--key', 'ec.pem', '--claim-json', 'a=x'], /the value is not JSON/],
-    ['a member twice', ['sign', '--key', 'ec.pem', '--claim-json', 'a={"b":1,"b":2}'], /"b" twice/],
-    ['a date', ['sign', '--key', 'ec.pem', '--claim', 'nbf=1'], /--claim nbf: the program sets it/],
-    ['sub twice', ['sign', '--key', 'ec.pem', '--sub', 'a', '--claim', 'sub=b'], /--sub sets that claim already/],
-    ['an argument', ['sign', 'x', '--key', 'ec.pem'], /./],
+    ['a claim without a value', 'sign --key ec.pem --claim a', /--claim a: it must be NAME=VALUE/],
+    ['a claim without a name', 'sign --key ec.pem --claim =a', /NAME=VALUE/],
+    ['a claim that is no JSON', 'sign --key ec.pem --claim-json a=x', /the value is not JSON/],
+    ['a member twice', 'sign --key ec.pem --claim-json a={"b":1,"b":2}', /"b" twice/],
+    ['a date', 'sign --key ec.pem --claim nbf=1', /--claim nbf: the program sets it/],
+    ['sub twice', 'sign --key ec.pem --sub a --claim sub=b', /--sub sets that claim already/],
+    ['an argument', 'sign x --key ec.pem', /./],
   ])('refuses %s', async (_, args, reason) => {
     const { exitCode, stdout, stderr } = await run(args);
     expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });
@@ -247,15 +223,15 @@ describe('token sign', () => {
   it('refuses a key and a secret that others can read, with the chmod that mends it', async () => {
     await file('open.pem', await readFile(join(folder, 'ec.pem')), 0o640);
     await file('open-secret', Buffer.alloc(32), 0o604);
-    expect(await run(['sign', '--key', 'open.pem'])).toMatchObject({
+    expect(await run('sign --key open.pem')).toMatchObject({
       exitCode: 2,
       stderr: expect.stringMatching(/others can read it\n.*chmod 600 \S+\/open.pem/),
     });
-    expect(await run(['sign', '--secret-file', 'open-secret'])).toMatchObject({
+    expect(await run('sign --secret-file open-secret')).toMatchObject({
       exitCode: 2,
       stderr: expect.stringMatching(/chmod 600 \S+\/open-secret/),
     });
-    expect(await run(['verify', 'a.b.c', '--key', 'open.pem'])).toMatchObject({ exitCode: 2 });
+    expect(await run('verify a.b.c --key open.pem')).toMatchObject({ exitCode: 2 });
   });
 });
 
@@ -268,7 +244,7 @@ describe('token inspect', () => {
     expect(shown).toContain('claims\tsub\t"alice"\n');
     expect(shown).toMatch(/claims\texp\t1577837100\t2020-01-01T00:05:00Z, expired \d+ d ago/);
     expect(shown).toMatch(/service\t\tthe service would object: expired \d+ d ago/);
-    const json = JSON.parse((await run(['inspect', '--json'], { input: `${token}\n` })).stdout);
+    const json = JSON.parse((await run('inspect --json', { input: `${token}\n` })).stdout);
     expect(json).toMatchObject({
       verified: false,
       header: { alg: 'ES256' },
@@ -291,20 +267,20 @@ describe('token inspect', () => {
     });
   });
 
-  it.each<[string, string[], string, RegExp]>([
-    ['an empty stdin', ['inspect'], '', /token is empty/],
-    ['an empty argument', ['inspect', ''], '', /token is empty/],
-    ['two parts', ['inspect', 'a.b'], '', /three parts, this has 2/],
-    ['four parts', ['inspect', '-'], 'a.b.c.d\n', /this has 4/],
-    ['a token of 1 MB', ['inspect'], 'A'.repeat(1_000_000), /over 64 KiB/],
-    ['a token of 2 MB', ['inspect'], 'A'.repeat(2_000_000), /over 64 KiB/],
-    ['text', ['inspect', 'a.b.c'], '', /header part/],
+  it.each<[string, string, string, RegExp]>([
+    ['an empty stdin', 'inspect', '', /token is empty/],
+    ['an empty argument', 'inspect ', '', /token is empty/],
+    ['two parts', 'inspect a.b', '', /three parts, this has 2/],
+    ['four parts', 'inspect -', 'a.b.c.d\n', /this has 4/],
+    ['a token of 1 MB', 'inspect', 'A'.repeat(1_000_000), /over 64 KiB/],
+    ['a token of 2 MB', 'inspect', 'A'.repeat(2_000_000), /over 64 KiB/],
+    ['text', 'inspect a.b.c', '', /header part/],
   ])('refuses %s as format, exit 4', async (_, args, input, reason) => {
     const { exitCode, stdout, stderr } = await run(args, { input });
     expect({ exitCode, stdout }).toEqual({ exitCode: 4, stdout: '' });
     expect(stderr).toMatch(/^filings: the token can't be read \(format\): /);
     expect(stderr).toMatch(reason);
-    const json = await run([...args, '--json'], { input });
+    const json = await run([...wordsOf(args), '--json'], { input });
     expect(JSON.parse(json.stdout)).toMatchObject({ verified: false, failed_check: 'format' });
   });
 });
@@ -323,7 +299,7 @@ describe('token verify', () => {
   it('takes one line break after a token from stdin, and none in an argument', async () => {
     const token = await filings('sign', '--key', 'ec.pem');
     for (const end of ['', '\n', '\r\n']) {
-      expect((await run(['verify', '--key', 'ec.pub'], { input: token + end })).exitCode).toBe(0);
+      expect((await run('verify --key ec.pub', { input: token + end })).exitCode).toBe(0);
     }
     for (const [argument, input] of [
       [`${token}\n`, ''],
@@ -385,7 +361,7 @@ describe('token verify', () => {
   it('signs further claims as they are written', async () => {
     const said = '"big":9007199254740993,"2":1.0,"1":[-0,1e400],"__proto__":{"x":1E-400}';
     const token = await filings(
-      ...['sign', '--key', 'ec.pem', '--claim-json', 'big=9007199254740993', '--claim-json', '2=1.0'],
+      ...wordsOf('sign --key ec.pem --claim-json big=9007199254740993 --claim-json 2=1.0'),
       ...['--claim-json', '1=[-0,1e400]', '--claim-json', '__proto__={"x":1E-400}'],
     );
     expect(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString()).toContain(`,${said}}`);
@@ -403,7 +379,7 @@ describe('token verify', () => {
     const jwk = createPrivateKey(await readFile(join(folder, 'rsa.pem'), 'utf8')).export({ format: 'jwk' });
     await file('d0.jwk', JSON.stringify({ ...jwk, d: 'AA' }));
     await file('e1.jwk', JSON.stringify({ kty: 'RSA', n: jwk.n, e: 'AQ' }));
-    const signed = await run(['sign', '--key', 'd0.jwk']);
+    const signed = await run('sign --key d0.jwk');
     expect(signed.stderr).toContain("d0.jwk: the key's parts don't belong together");
     expect(signed.exitCode).toBe(2);
     const token = await filings('sign', '--key', 'rsa.pem');
@@ -432,14 +408,14 @@ describe('token verify', () => {
     }
   });
 
-  it.each<[string, string[], RegExp]>([
-    ['no key', ['verify', 'a.b.c'], /no key to check the token with/],
-    ['two users of stdin', ['verify', '-', '--key', '-'], /--key - and TOKEN -: stdin has one user/],
-    ['two users of stdin, one unsaid', ['verify', '--key', '-'], /--key - and no TOKEN/],
-    ['an unknown --alg', ['verify', 'a.b.c', '--key', 'ec.pub', '--alg', 'none'], /--alg none/],
-    ['a bad --leeway', ['verify', 'a.b.c', '--key', 'ec.pub', '--leeway', '5'], /--leeway: must be a duration/],
-    ['a bad --at', ['verify', 'a.b.c', '--key', 'ec.pub', '--at', 'now'], /--at: must be a time/],
-    ['a missing key', ['verify', 'a.b.c', '--key', 'nope'], /no such file/],
+  it.each<[string, string, RegExp]>([
+    ['no key', 'verify a.b.c', /no key to check the token with/],
+    ['two users of stdin', 'verify - --key -', /--key - and TOKEN -: stdin has one user/],
+    ['two users of stdin, one unsaid', 'verify --key -', /--key - and no TOKEN/],
+    ['an unknown --alg', 'verify a.b.c --key ec.pub --alg none', /--alg none/],
+    ['a bad --leeway', 'verify a.b.c --key ec.pub --leeway 5', /--leeway: must be a duration/],
+    ['a bad --at', 'verify a.b.c --key ec.pub --at now', /--at: must be a time/],
+    ['a missing key', 'verify a.b.c --key nope', /no such file/],
   ])('refuses %s', async (_, args, reason) => {
     const { exitCode, stderr } = await run(args);
     expect(exitCode).toBe(2);
@@ -449,17 +425,7 @@ describe('token verify', () => {
 
 describe('token keygen', () => {
   it('writes a private key for its owner alone, and prints the public part and what to do with it', async () => {
-    const { exitCode, stdout, stderr } = await run([
-      'keygen',
-      '--alg',
-      'ES384',
-      '--out',
-      'new.pem',
-      '--public',
-      'new.pub',
-      '--kid',
-      'k1',
-    ]);
+    const { exitCode, stdout, stderr } = await run('keygen --alg ES384 --out new.pem --public new.pub --kid k1');
     expect(exitCode).toBe(0);
     const written = createPublicKey(await readFile(join(folder, 'new.pem'), 'utf8'));
     expect(stdout).toBe(written.export({ format: 'pem', type: 'spki' }));
@@ -481,7 +447,7 @@ describe('token keygen', () => {
   });
 
   it('writes a secret of the length of the hash, and says nothing of it', async () => {
-    const { stdout, stderr } = await run(['keygen', '--alg', 'HS384', '--out', 'hs384']);
+    const { stdout, stderr } = await run('keygen --alg HS384 --out hs384');
     const secret = await readFile(join(folder, 'hs384'));
     expect(secret).toHaveLength(48);
     expect((await stat(join(folder, 'hs384'))).mode & 0o777).toBe(0o600);
@@ -534,17 +500,17 @@ describe('private keys and secrets', () => {
     await file('cut.pem', pem.slice(0, 900));
     await file('two.pem', pem + pem);
     const outputs = await Promise.all([
-      run(['sign', '--key', 'rsa.pem', '-v']),
-      run(['sign', '--key', 'rsa.pem', '--alg', 'ES256', '-v']),
-      run(['sign', '--secret-file', 'rsa.pem', '-v']),
-      run(['sign', '--secret-file', 'short-secret', '-v']),
-      run(['sign', '--secret-file', 'canary-secret', '-v']),
-      run(['sign', '--key', 'canary-secret', '-v']),
-      run(['sign', '--key', 'broken.jwk', '-v', '--error-format', 'json']),
-      run(['sign', '--key', 'cut.pem', '-v']),
-      run(['sign', '--key', 'two.pem', '-v']),
-      run(['sign', '--key', '-', '-v'], { input: pem.replaceAll('A', 'B') }),
-      run(['verify', 'a.b.c', '--key', 'rsa.pem', '-v']),
+      run('sign --key rsa.pem -v'),
+      run('sign --key rsa.pem --alg ES256 -v'),
+      run('sign --secret-file rsa.pem -v'),
+      run('sign --secret-file short-secret -v'),
+      run('sign --secret-file canary-secret -v'),
+      run('sign --key canary-secret -v'),
+      run('sign --key broken.jwk -v --error-format json'),
+      run('sign --key cut.pem -v'),
+      run('sign --key two.pem -v'),
+      run('sign --key - -v', { input: pem.replaceAll('A', 'B') }),
+      run('verify a.b.c --key rsa.pem -v'),
     ]);
     for (const { stdout, stderr } of outputs) {
       expect(stdout + stderr).not.toContain('canary-secret-');
