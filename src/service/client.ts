@@ -8,7 +8,7 @@ import type { Credentials } from './credentials.ts';
 import { type ListedFile, type ListingAnswer, type Page, readListing } from './listing/listing.ts';
 import { type Ask, type Parameter, readAllPages } from './listing/pages.ts';
 import { readAtMost } from './read-body.ts';
-import { Refusals, repeated } from './refusal.ts';
+import { Refusals } from './refusal.ts';
 import { Requests, type ServiceAnswer } from './requests.ts';
 
 /** A listing is metadata; more than this is something else. Bytes. */
@@ -141,7 +141,8 @@ export class ServiceClient {
       // Reading may take its time: a signal that came meanwhile is why it ends.
       await takeTurn(signal);
       if (!(error instanceof FilingsError && error.hint)) throw error;
-      throw error.reworded(error.message, { hint: repeated(error.hint, this.#options.again) });
+      const hint = error.hint.replace(/filings config (list|check)/, (command) => this.again(command));
+      throw error.reworded(error.message, { hint });
     }
   }
 

@@ -22,7 +22,7 @@ interface Carriers {
 }
 
 export interface Credentialed extends Carriers {
-  /** The same as it may be told, with a mark in the place of each credential. */
+  /** The same as it may be shown, with a mark in the place of each credential. */
   readonly shown: Carriers;
 }
 
@@ -31,51 +31,32 @@ const PATH_PREFIX = 'APIKEY-';
 
 /** Puts the credentials on a request. */
 export async function carry(url: URL, credentials: Credentials): Promise<Credentialed> {
-  const { key, basicUser } = credentials;
   const token = await credentials.token?.();
-  const pair = Buffer.from(`${basicUser}:${key}`).toString('base64');
-  const masked = { key: REDACTED, inUrl: REDACTED, pair: REDACTED, token: token && REDACTED };
-  return {
-    ...carriers(url, credentials, { key, inUrl: encodeURIComponent(key), pair, token }),
-    shown: carriers(url, credentials, masked),
-  };
+  const masked = { ...credentials, key: REDACTED };
+  return { ...carriers(url, credentials, token), shown: carriers(url, masked, token && REDACTED) };
 }
 
-/** The credentials as they are written in each place. */
-interface Written {
-  readonly key: string;
-  readonly inUrl: string;
-  /** User and key, for Basic (RFC 7617). */
-  readonly pair: string;
-  readonly token: string | undefined;
-}
-
-function carriers(url: URL, { keyIn, keyHeader }: Credentials, { key, inUrl, pair, token }: Written): Carriers {
+function carriers(url: URL, { key, keyIn, keyHeader, basicUser }: Credentials, token: string | undefined): Carriers {
+  const carried = new URL(url);
+  const inUrl = key === REDACTED ? key : encodeURIComponent(key);
   const bearer = token === undefined ? {} : { authorization: `Bearer ${token}` };
   switch (keyIn) {
     case 'authorization':
       return { url, headers: { authorization: key } };
-    case 'basic':
+    case 'basic': {
+      // User and key (RFC 7617).
+      const pair = key === REDACTED ? key : Buffer.from(`${basicUser}:${key}`).toString('base64');
       return { url, headers: { authorization: `Basic ${pair}` } };
+    }
     case 'header':
       return { url, headers: { [keyHeader]: key, ...bearer } };
     case 'query':
-      return { url: withQuery(url, inUrl), headers: bearer };
+      carried.search += `${carried.search ? '&' : '?'}${QUERY_PARAMETER}=${inUrl}`;
+      return { url: carried, headers: bearer };
     case 'path':
-      return { url: withSegment(url, inUrl), headers: bearer };
+      carried.pathname = `${carried.pathname.replace(/\/$/, '')}/${PATH_PREFIX}${inUrl}`;
+      return { url: carried, headers: bearer };
   }
-}
-
-function withQuery(url: URL, key: string): URL {
-  const carried = new URL(url);
-  carried.search += `${carried.search ? '&' : '?'}${QUERY_PARAMETER}=${key}`;
-  return carried;
-}
-
-function withSegment(url: URL, key: string): URL {
-  const carried = new URL(url);
-  carried.pathname = `${carried.pathname.replace(/\/$/, '')}/${PATH_PREFIX}${key}`;
-  return carried;
 }
 
 /** A URL without the carriers of this key, wherever a redirect may have copied them to; other keys are not ours to touch. */
@@ -84,9 +65,8 @@ export function withoutCredentials(url: URL, key: string): URL {
   for (const [name, value] of [...clean.searchParams]) {
     if (name.toLowerCase() === QUERY_PARAMETER && value === key) clean.searchParams.delete(name, value);
   }
-  clean.pathname = clean.pathname
-    .split('/')
-    .filter((segment) => segment !== `${PATH_PREFIX}${key}` && segment !== `${PATH_PREFIX}${encodeURIComponent(key)}`)
-    .join('/');
+  const ours = [key, encodeURIComponent(key)].map((each) => `${PATH_PREFIX}${each}`);
+  const segments = clean.pathname.split('/');
+  clean.pathname = segments.filter((segment) => !ours.includes(segment)).join('/');
   return clean;
 }

@@ -1,4 +1,5 @@
 import type { Problem } from '../errors.ts';
+import { isJsonObject, type JsonObject, parseJson } from '../json.ts';
 import type { Secrets } from '../secrets.ts';
 import { shortened } from '../text.ts';
 import { LOOKED_AT, sayingOf } from './text-body.ts';
@@ -17,8 +18,6 @@ interface RawAnswer {
   readonly truncated?: boolean;
 }
 
-type JsonObject = Readonly<Record<string, unknown>>;
-
 /** What is kept of an error body: enough to tell what happened, too little to flood a log or a report. */
 const MOST_CHARACTERS = 32_768;
 const MOST_MEMBERS = 100;
@@ -35,10 +34,9 @@ const SAYING = ['title', 'error', 'message', 'error_description', 'errorMessage'
 
 /** Reads any error body seen in practice: by what it holds, never by its media type. What is told is clear of secrets. */
 export function readErrorBody({ body, headers, truncated = false }: RawAnswer, secrets: Secrets): ErrorBody {
-  const text = decoded(body);
-  const whole = parsed(text);
-  const json = whole === undefined && truncated ? salvaged(text) : whole;
-  const object = Array.isArray(json) ? json.find(isObject) : isObject(json) ? json : undefined;
+  const text = new TextDecoder().decode(body);
+  const json = parseJson(text);
+  const object = Array.isArray(json) ? json.find(isJsonObject) : isJsonObject(json) ? json : undefined;
   // Redacted before tags are taken out of it; the ellipsis tells where half a secret may stand.
   const start = secrets.redact(shortened(truncated ? `${text}…` : text, LOOKED_AT));
   const said = (object ? saidByJson(object) : saidByText(json, start)) ?? saidByChallenge(headers['www-authenticate']);
@@ -47,33 +45,6 @@ export function readErrorBody({ body, headers, truncated = false }: RawAnswer, s
     problem: object ? readProblem(object, secrets) : {},
     foreign: !object || !TELLTALE.some((name) => Object.hasOwn(object, name)),
   };
-}
-
-/** UTF-8, whatever it takes; UTF-16 when its byte-order mark says so. A mark is dropped. */
-function decoded(body: Buffer): string {
-  const utf16 = body.length >= 2 && body[0] === 0xff && body[1] === 0xfe;
-  return new TextDecoder(utf16 ? 'utf-16le' : 'utf-8').decode(body);
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
-
-/** The telling members at the beginning of an object that was cut. */
-function salvaged(text: string): unknown {
-  if (!text.trimStart().startsWith('{')) return undefined;
-  const members = text
-    .slice(0, 65_536)
-    .matchAll(/"(type|title|detail|instance|error|message)"\s*:\s*("(?:[^"\\]|\\.)*")/g);
-  return Object.fromEntries([...members].map(([, name, value]) => [name, parsed(value ?? '')]));
-}
-
-function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** A JSON string speaks for itself, so does the first one of an array; other scalars say nothing. */
@@ -88,7 +59,7 @@ function saidByJson(body: JsonObject, depth = 0): string | undefined {
   for (const name of SAYING) {
     const value = Object.hasOwn(body, name) ? body[name] : undefined;
     if (typeof value === 'string' && value.trim() !== '') return value;
-    const nested = isObject(value) && depth < 3 ? saidByJson(value, depth + 1) : undefined;
+    const nested = isJsonObject(value) && depth < 3 ? saidByJson(value, depth + 1) : undefined;
     if (nested !== undefined) return nested;
   }
   return undefined;
@@ -124,43 +95,35 @@ function readProblem(body: JsonObject, secrets: Secrets): ErrorBody['problem'] {
 /** Property -> messages; values may be strings, lists, or nest further; the property's own name is kept, `''` too. */
 function validationErrors(value: unknown): Map<string, string[]> {
   const errors = new Map<string, string[]>();
-  let count = 0;
-  for (const [property, message] of messagesIn('', value, 0)) {
-    const known = errors.get(property);
-    if (known === undefined) errors.set(property, [message]);
-    else known.push(message);
-    count += 1;
-    if (count === MOST_MESSAGES) break;
-  }
+  let left = MOST_MESSAGES;
+  const add = (property: string, nested: unknown, depth: number): void => {
+    if (nested === null || depth > DEEPEST || left <= 0) return;
+    const said = isJsonObject(nested) && depth > 0 ? saidByEntry(nested) : undefined;
+    if (Array.isArray(nested)) for (const item of nested) add(property, item, depth + 1);
+    else if (isJsonObject(nested) && said === undefined) {
+      // Cut before it is joined to each of its children.
+      const prefix = property === '' ? '' : `${property}.`;
+      for (const [name, member] of Object.entries(nested))
+        add(prefix + shortened(name, LONGEST_NAME), member, depth + 1);
+    } else {
+      const named = isJsonObject(nested) ? property || propertyOf(nested) : property;
+      errors.set(named, [...(errors.get(named) ?? []), said ?? String(nested)]);
+      left -= 1;
+    }
+  };
+  add('', value, 0);
   return errors;
 }
 
-function* messagesIn(property: string, value: unknown, depth: number): Generator<readonly [string, string]> {
-  if (value === null || depth > DEEPEST) return;
-  if (Array.isArray(value)) {
-    for (const item of value) yield* messagesIn(property, item, depth + 1);
-  } else if (isObject(value)) {
-    const said = depth === 0 ? undefined : saidByEntry(value);
-    if (said !== undefined) yield [property || named(value), said];
-    else {
-      for (const [name, nested] of Object.entries(value)) {
-        // Cut before it is joined to each of its children.
-        const short = shortened(name, LONGEST_NAME);
-        yield* messagesIn(property === '' ? short : `${property}.${short}`, nested, depth + 1);
-      }
-    }
-  } else yield [property, String(value)];
-}
-
-/** An entry of an array of errors has what it says in its title and its detail, of which each may say half. */
+/** An entry of an array of errors says one half in its title, perhaps, and the other in its detail. */
 function saidByEntry(entry: JsonObject): string | undefined {
-  const said = saidByJson(entry);
-  const detail = typeof entry.detail === 'string' && entry.detail.trim() !== '' ? entry.detail : undefined;
-  return said === undefined || detail === undefined || detail === said ? (said ?? detail) : `${said}: ${detail}`;
+  const detail = typeof entry.detail === 'string' ? entry.detail.trim() : '';
+  const said = new Set([saidByJson(entry) ?? '', detail].filter((text) => text !== ''));
+  return said.size === 0 ? undefined : [...said].join(': ');
 }
 
 /** The property that an entry of an array of errors is about. */
-function named(entry: JsonObject): string {
+function propertyOf(entry: JsonObject): string {
   const names = ['field', 'property', 'name', 'path', 'pointer'].map((member) => entry[member]);
   return names.find((name) => typeof name === 'string') ?? '';
 }

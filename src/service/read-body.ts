@@ -9,27 +9,26 @@ const LARGEST_ERROR = 1 << 20;
 /** A whole body of at most `limit` bytes; throws `integrity` for a larger one, saying how large. */
 export async function readAtMost(answer: Answer, limit: number, subject: Subject): Promise<Buffer> {
   const pieces: Buffer[] = [];
-  const whole = (answer.length ?? 0) <= limit && (await gather(answer, limit, pieces));
-  if (whole) return Buffer.concat(pieces);
+  if ((answer.length ?? 0) <= limit && (await gather(answer, limit, pieces))) return Buffer.concat(pieces);
   answer.discard();
   const size = answer.length ?? `more than ${limit}`;
   throw errorAbout(subject, 'integrity', `the answer has ${size} bytes, and ${limit} are the most that is read`);
 }
 
 /** What can be had of an error's body: at most 1 MiB, at most for some seconds; whatever ends it early only shortens it. */
-export async function gatherErrorBody(
+export async function readErrorBytes(
   answer: Answer,
   sleep: Sleep,
   signal: AbortSignal,
-): Promise<{ body: Buffer; truncated: boolean }> {
+): Promise<{ readonly body: Buffer; readonly truncated: boolean }> {
   const pieces: Buffer[] = [];
   const enough = new AbortController();
-  // An abort ends the body, and with it the wait.
   const timeUp = sleep(ERROR_BODY_MS, enough.signal).then(() => false);
+  // An abort ends the body, and with it the wait.
   const whole = await Promise.race([gather(answer, LARGEST_ERROR, pieces), timeUp]).catch(() => false);
   enough.abort();
   timeUp.catch(() => {});
-  if (!whole) answer.discard();
+  answer.discard();
   signal.throwIfAborted();
   return { body: Buffer.concat(pieces).subarray(0, LARGEST_ERROR), truncated: !whole };
 }

@@ -6,7 +6,7 @@ import { shellWord } from '../text.ts';
 import type { ClientOptions } from './client.ts';
 import { clockSkew, serviceTime } from './clock-skew.ts';
 import { readErrorBody } from './error-body.ts';
-import { gatherErrorBody } from './read-body.ts';
+import { readErrorBytes } from './read-body.ts';
 import type { ServiceAnswer } from './requests.ts';
 
 /** Reads answers that are not what was asked for. */
@@ -25,7 +25,7 @@ export class Refusals {
     const { meter, again, retry, secrets } = this.#options;
     const { status, headers } = answer;
     const asked = this.#askedToWait(answer);
-    const { body, truncated } = await gatherErrorBody(answer, retry.sleep, signal);
+    const { body, truncated } = await readErrorBytes(answer, retry.sleep, signal);
     meter?.came(body.length);
     const hint = this.#hint(answer);
     return errorFromAnswer(
@@ -62,7 +62,7 @@ export class Refusals {
 
   /** What is known better than the status alone tells. */
   #hint({ status, address }: ServiceAnswer): string | undefined {
-    const { baseUrl, connections, credentials } = this.#options;
+    const { again, baseUrl, connections, credentials } = this.#options;
     // Its credentials are not shown.
     const proxy = status === 407 ? connections.proxyOf(baseUrl)?.host : undefined;
     if (proxy)
@@ -75,7 +75,7 @@ export class Refusals {
     const skew = clockSkew(this.#clockAhead(), token !== undefined);
     if (skew !== undefined) return token === undefined ? `check the API key from ${source}; and ${skew}` : skew;
     return token === undefined
-      ? `check the API key from ${source}, how it is sent (--key-in), and whether it wants a JWT too: filings config check`
+      ? `check the API key from ${source}, how it is sent (--key-in), and whether it wants a JWT too: ${again('filings config check')}`
       : `check ${source}: filings token inspect shows the JWT; is its public key imported for this API key?`;
   }
 }
@@ -117,7 +117,7 @@ export function errorFromAnswer(answer: RefusedAnswer, secrets: Secrets): Filing
   const parts = [status < 300 ? `${shown} is not the answer that was asked for` : shown];
   if (said !== undefined && plain(said) !== plain(phrase ?? '')) parts.push(said);
   return errorAbout(subject, code, parts.join(': '), {
-    hint: repeated(answer.hint ?? hintFor(status, code, subject, said ?? ''), answer.again),
+    hint: answer.hint ?? hintFor(answer, code, said ?? ''),
     problem: { ...problem, status },
     retryable: isRetriedStatus(status),
     // A wrong key is wrong for every file, and so is a proxy that refuses; a 403 may be about one.
@@ -138,34 +138,26 @@ function codeOf(status: number): ErrorCode {
   return 'integrity';
 }
 
-const HINTS: Readonly<Record<number, string>> = {
-  403: 'the key may not be allowed this; some archives answer so for a name that does not exist, too',
-  407: 'the proxy wants credentials: check HTTPS_PROXY and HTTP_PROXY',
-  429: 'wait, then run it again with fewer requests: --rate 1/s, --jobs 1',
-};
-const HINTS_BY_CODE: Readonly<Partial<Record<ErrorCode, string>>> = {
-  auth: 'check the API key: filings config check',
-  not_found: 'check the accession number, and the base URL: filings config list',
-  rejected: 'check the accession number and the name against what the service says',
-  temporary: 'run it again later',
-  integrity: 'is the base URL the right one? See: filings config list',
-};
-
-function hintFor(status: number, code: ErrorCode, { accession, fileName }: Subject, said: string): string {
-  if (status === 403 && /\brate\b|too many|threshold/i.test(said)) return HINTS[429] ?? '';
-  if (code === 'not_found' && fileName !== undefined && /[*?]|\[.+\]|\{.*,.*\}/.test(fileName)) {
-    return `a pattern chooses with --include: filings download ${accession} --include ${shellWord(fileName)}`;
-  }
-  if (code === 'not_found' && fileName !== undefined) return `see which files there are: filings list ${accession}`;
-  return HINTS[status] ?? HINTS_BY_CODE[code] ?? '';
-}
-
-/** The commands of the hints above. */
-const COMMAND = /filings (?:list [\d-]+|download [\d-]+ --include (?:[^\s']+|(?:'[^']*'|\\')+)|config (?:check|list))/;
-
-/** A hint whose command asks the same service as this run did. */
-export function repeated(hint: string, again: RefusedAnswer['again']): string {
-  return again ? hint.replace(COMMAND, (command) => again(command)) : hint;
+function hintFor(
+  { status, subject, again = (command) => command }: RefusedAnswer,
+  code: ErrorCode,
+  said: string,
+): string {
+  const { accession, fileName } = subject;
+  if (status === 429 || (status === 403 && /\brate\b|too many|threshold/i.test(said)))
+    return 'wait, then run it again with fewer requests: --rate 1/s, --jobs 1';
+  if (status === 403)
+    return 'the key may not be allowed this; some archives answer so for a name that does not exist, too';
+  if (status === 407) return 'the proxy wants credentials: check HTTPS_PROXY and HTTP_PROXY';
+  if (code === 'auth') return `check the API key: ${again('filings config check')}`;
+  if (code === 'temporary') return 'run it again later';
+  if (code === 'rejected') return 'check the accession number and the name against what the service says';
+  if (code === 'integrity') return `is the base URL the right one? See: ${again('filings config list')}`;
+  if (fileName === undefined) return `check the accession number, and the base URL: ${again('filings config list')}`;
+  const pattern = `filings download ${accession} --include ${shellWord(fileName)}`;
+  return /[*?]|\[.+\]|\{.*,.*\}/.test(fileName)
+    ? `a pattern chooses with --include: ${again(pattern)}`
+    : `see which files there are: ${again(`filings list ${accession}`)}`;
 }
 
 /** For telling whether two phrases say the same. */

@@ -1,25 +1,21 @@
 import { FilingsError } from '../errors.ts';
-import type { Answer } from '../http/request.ts';
-import { get } from '../http/request.ts';
+import { type Answer, get, type HeaderFields } from '../http/request.ts';
+import { REDACTED } from '../secrets.ts';
 import type { ClientOptions } from './client.ts';
 import { clockAhead } from './clock-skew.ts';
-import { type Credentials, carry, withoutCredentials } from './credentials.ts';
-import { isRedirect, nextHop } from './redirect.ts';
-import { answerLines, requestLines, withoutTellingValidators } from './trace.ts';
+import { type Credentialed, type Credentials, carry, withoutCredentials } from './credentials.ts';
+
+const MOST_REDIRECTS = 5;
+const REDIRECTS = new Set([301, 302, 303, 307, 308]);
+/** Fields that hold credentials, whoever sends them. */
+const SECRET_FIELDS = ['authorization', 'proxy-authorization', 'cookie', 'set-cookie'];
+
+type Fields = Readonly<Record<string, string>>;
 
 /** An answer of the service, or of where it has led us. */
 export interface ServiceAnswer extends Answer {
   /** Where it came from in the end, without credentials and query. */
   readonly address: string;
-}
-
-/** A request of its own: a redirect is another. */
-interface Sending {
-  readonly url: URL;
-  /** Undefined: they may not go there. */
-  readonly credentials: Credentials | undefined;
-  readonly fields: Readonly<Record<string, string>>;
-  readonly beforeSend: () => Promise<void>;
 }
 
 /** Sends requests: one for a resource, and one more for each redirect. */
@@ -37,45 +33,40 @@ export class Requests {
   }
 
   /**
-   * One GET, redirects followed by hand: once another origin is entered, no credential goes along any more. Throws what keeps a
-   * request from going out or an answer from coming, `integrity` for a redirect that is not followed, the signal's reason.
+   * One GET, redirects followed by hand: once another origin is entered, no credential goes along any more. Throws what
+   * keeps an answer from coming, `integrity` for a redirect that is not followed, the signal's reason.
    */
-  async follow(resource: URL, fields: Readonly<Record<string, string>>, signal: AbortSignal): Promise<ServiceAnswer> {
+  async follow(resource: URL, fields: Fields, signal: AbortSignal): Promise<ServiceAnswer> {
     let credentials: Credentials | undefined = this.#options.credentials;
     let url = resource;
-    const beforeSend = async () => {
-      await this.#options.retry.limiter.acquire(signal);
-      this.#options.meter?.request();
-    };
-    for (let hop = 0; ; hop += 1) {
-      const answer = await this.#send({ url, credentials, fields, beforeSend }, signal);
-      if (!isRedirect(answer.status)) return { ...answer, address: `${url.origin}${url.pathname}` };
+    for (let hop = 1; ; hop += 1) {
+      const answer = await this.#send(url, credentials, fields, signal);
+      if (!REDIRECTS.has(answer.status)) return { ...answer, address: `${url.origin}${url.pathname}` };
       answer.discard();
-      const to = nextHop(url, answer.headers.location, hop + 1);
+      const to = nextHop(url, answer.headers.location, hop);
       if (to.origin !== url.origin) credentials = undefined;
       url = this.#withoutSecrets(to);
     }
   }
 
-  async #send({ url, credentials, fields, beforeSend }: Sending, signal: AbortSignal): Promise<Answer> {
-    const { connections, idleTimeout, monotonic, retry, secrets, userAgent, trace } = this.#options;
+  async #send(url: URL, credentials: Credentials | undefined, fields: Fields, signal: AbortSignal): Promise<Answer> {
+    const { connections, idleTimeout, monotonic, retry, meter, userAgent, trace = () => {} } = this.#options;
     const bare = { url, headers: {} };
     const carried = credentials ? await carry(url, credentials) : { ...bare, shown: bare };
-    const own = {
-      'user-agent': userAgent,
-      accept: '*/*',
-      'accept-encoding': 'identity',
-      ...fields,
-    };
-    if (trace) for (const line of requestLines(own, carried)) trace(line);
+    const own = { 'user-agent': userAgent, accept: '*/*', 'accept-encoding': 'identity', ...fields };
+    for (const line of requestLines(own, carried)) trace(line);
     const headers = { ...own, ...carried.headers };
+    const beforeSend = async () => {
+      await retry.limiter.acquire(signal);
+      meter?.request();
+    };
     const sent = monotonic();
     const answer = await get(connections, { url: carried.url, headers, idleTimeout, signal, monotonic, beforeSend });
     const received = retry.now();
     // By the clock as it is now: it may have been set since.
     this.#clockAhead = clockAhead(answer.headers.date, { sent: received - (monotonic() - sent), received });
-    if (trace) for (const line of answerLines(answer, carried)) trace(line);
-    return withoutTellingValidators(answer, secrets);
+    for (const line of answerLines(answer, carried)) trace(line);
+    return this.#withoutTellingValidators(answer);
   }
 
   /** A service may copy our key into its Location; it is put on anew where it may go. */
@@ -84,4 +75,56 @@ export class Requests {
     if (!this.#options.secrets.holds(clean.href)) return clean;
     throw new FilingsError('integrity', `${to.host}: a redirect that carries our credential is not followed`);
   }
+
+  /**
+   * An answer whose validators hold no secret: one that a service made of our key would go into the report, the
+   * resume record and If-Range. Such a file is one without a validator.
+   */
+  #withoutTellingValidators(answer: Answer): Answer {
+    const isTelling = ([name, value]: [string, unknown]) =>
+      /^(etag|last-modified)$/.test(name) && this.#options.secrets.holds(String(value));
+    const fields = Object.entries(answer.headers);
+    if (!fields.some(isTelling)) return answer;
+    return { ...answer, headers: Object.fromEntries(fields.filter((field) => !isTelling(field))) };
+  }
+}
+
+/**
+ * Where a redirect leads (RFC 9110 section 15.4); `hop` counts from 1. Throws
+ * `integrity` for no or a broken Location, a sixth hop, and a step from https to http.
+ */
+export function nextHop(from: URL, location: string | string[] | undefined, hop: number): URL {
+  const refused = (why: string) =>
+    new FilingsError('integrity', `${from.host}: ${why} is not followed`, {
+      hint: 'check the base URL: the service should answer there itself',
+    });
+  if (hop > MOST_REDIRECTS) throw refused(`more than ${MOST_REDIRECTS} redirects`);
+  // An empty one leads back to where it came from, over and over.
+  if (typeof location !== 'string' || location === '' || !URL.canParse(location, from.href))
+    throw refused('a redirect that leads nowhere');
+  const to = new URL(location, from);
+  if (to.protocol !== 'https:' && to.protocol !== 'http:') throw refused(`a redirect to ${to.protocol}`);
+  if (from.protocol === 'https:' && to.protocol === 'http:') throw refused('a redirect from https to http');
+  to.hash = '';
+  to.username = '';
+  to.password = '';
+  return to;
+}
+
+/** A request as `--verbose` tells it. What it carries is masked by its place, since a short key is found no other way. */
+function requestLines(fields: Fields, { shown }: Credentialed): string[] {
+  return [`> GET ${shown.url.href}`, ...fieldLines('>', { ...fields, ...shown.headers })];
+}
+
+/** An answer's head as `--verbose` tells it; a service may send back what it was sent. */
+function answerLines({ status, headers }: Answer, sent: Credentialed): string[] {
+  const secretNames = [...SECRET_FIELDS, ...Object.keys(sent.headers).map((name) => name.toLowerCase())];
+  const secretValues = Object.values(sent.headers);
+  const isSecret = (name: string, value: unknown) => secretNames.includes(name) || secretValues.includes(String(value));
+  const shown = Object.entries(headers).map(([name, value]) => [name, isSecret(name, value) ? REDACTED : value]);
+  return [`< ${status}`, ...fieldLines('<', Object.fromEntries(shown))];
+}
+
+function fieldLines(direction: string, fields: HeaderFields): string[] {
+  return Object.entries(fields).map(([name, value]) => `${direction}   ${name}: ${value}`);
 }
