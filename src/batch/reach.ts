@@ -1,5 +1,5 @@
+import type { Reach } from '../terminal/progress/lines.ts';
 import type { Progress } from '../terminal/progress/progress.ts';
-import type { Reach } from '../terminal/progress/running.ts';
 import { counted, humanBytes, humanDuration } from '../text.ts';
 import type { Batch } from './batch.ts';
 import type { Counts } from './counts.ts';

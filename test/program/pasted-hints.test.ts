@@ -187,48 +187,12 @@ describe('serve introduces itself', () => {
 
   test('where one’s own comes from, and not the key', async () => {
     const place = await workplace();
-    const file = join(place.path, "it's the key");
-    await writeFile(file, 'own-key-1234', { mode: 0o600 });
-    const byFile = await serve(['--api-key-file', file]);
-    expect(byFile.log()).toContain(`the key is the one of --api-key-file ${file}\n`);
-    expect((await place.filings(pasted(commandIn(byFile.log())))).exitCode).toBe(0);
     const env = { FILINGS_API_KEY: 'own-key-1234' };
     const byVariable = await serve([], env);
     expect(byVariable.log()).toContain('the key is the one of FILINGS_API_KEY\n');
     expect((await place.filings(pasted(commandIn(byVariable.log())), env)).exitCode).toBe(0);
     const typed = await serve(['--api-key', 'own-key-1234']);
     expect(typed.log()).toMatch(/the key is the one of --api-key\ntry it: .* --api-key KEY\n/);
-    for (const { log } of [byFile, byVariable, typed]) expect(log()).not.toContain('own-key-1234');
-  });
-
-  test.each<[string, string, string, string]>([
-    ['one filing itself', `a b/${ACCESSION}/x.htm`, `a b/${ACCESSION}`, 'it is one filing itself'],
-    ['one level above', `a/b c/${ACCESSION}/x.htm`, 'a', 'its filings are one level further down'],
-  ])('a directory that is %s: says so, with the one that was meant', async (_, file, directory, fault) => {
-    const place = await workplace();
-    await mkdir(join(place.path, file, '..'), { recursive: true });
-    await writeFile(join(place.path, file), 'x');
-    const { log } = await serve([join(place.path, directory)]);
-    expect(log()).toContain(`filings: warning: ${join(place.path, directory)}: ${fault}; `);
-    const [, command = ''] = /FILE: (filings serve .*)\n/.exec(log()) ?? [];
-    const meant = await serve(pasted(command).slice(1));
-    expect(meant.log()).not.toContain('warning');
-    expect((await place.filings(pasted(commandIn(meant.log())))).stdout.toString()).toBe('x.htm\n');
-  });
-
-  test.each<[string, string | undefined, string]>([
-    ['empty', undefined, 'it is empty'],
-    ['files alone', 'x.htm', 'it holds files, and no folder of a filing'],
-    ['other folders', 'folder/x.htm', 'no folder in it is named by an accession number'],
-  ])('a directory that holds no filing is told: %s', async (_, file, fault) => {
-    const place = await workplace();
-    if (file !== undefined) {
-      await mkdir(join(place.path, file, '..'), { recursive: true });
-      await writeFile(join(place.path, file), 'x');
-    }
-    const { log } = await serve([place.path]);
-    expect(log()).toContain(
-      `filings: warning: ${place.path}: ${fault}; filings are laid out as DIRECTORY/ACCESSION/FILE\n`,
-    );
+    for (const { log } of [byVariable, typed]) expect(log()).not.toContain('own-key-1234');
   });
 });

@@ -6,7 +6,7 @@ import { type KeyFiles, readVerificationKey } from '../../jwt/key-file.ts';
 import { requireFit } from '../../jwt/key-fit.ts';
 import type { JwtKey } from '../../jwt/keys.ts';
 import { startSandbox } from '../../sandbox/server.ts';
-import type { Level } from '../../settings/layers.ts';
+import type { Given, Level } from '../../settings/layers.ts';
 import { readKey } from '../../settings/read-secret.ts';
 import { resolveSettings } from '../../settings/resolve.ts';
 import type { Settings } from '../../settings/settings.ts';
@@ -15,11 +15,10 @@ import { type Values, valueError } from '../../spec/option.ts';
 import { guardStream, isBrokenPipe, write } from '../../stdio/output.ts';
 import { createTeller, type Teller } from '../../terminal/teller.ts';
 import type { World } from '../../world.ts';
-import { firstLook } from './first-look.ts';
-import { introduce } from './introduction.ts';
 import type { OPTIONS } from './spec.ts';
 
 const DEFAULT_KEY = 'sandbox-key';
+const EXAMPLE = '0001234567-24-000001';
 const OF_THIS_RUN: readonly Level[] = ['flag', 'env'];
 /** Log lines are dropped while a reader of stderr leaves more than this unread, in bytes. */
 const LOG_BACKLOG = 1024 * 1024;
@@ -31,16 +30,14 @@ export async function run({ args, options, flags }: Invocation<typeof OPTIONS>, 
   const tell = teller(settings, world);
   const host = hostOf(options.host);
   const { port, latency: latencyMs = 0, rateLimit } = options;
-  const directory = directoryOf(args[0], world);
-  const jwtKeys = await jwtKeysOf(options, world);
   // The config file's key is for the real service.
   const keyFrom = [given.get('apiKey'), given.get('apiKeyFile')].find((one) => one && OF_THIS_RUN.includes(one.level));
   const sandbox = await startSandbox({
-    directory,
+    directory: directoryOf(args[0], world),
     host,
     port,
     apiKey: await keyFor(host, keyFrom && settings.key, world),
-    jwtKeys,
+    jwtKeys: await jwtKeysOf(options, world),
     latencyMs,
     ...(rateLimit && { rateLimit }),
     now: world.now,
@@ -49,13 +46,7 @@ export async function run({ args, options, flags }: Invocation<typeof OPTIONS>, 
   });
   try {
     // Before the URL: whoever waits for that on stdout finds all of this on stderr, and the request log behind it.
-    const look = await firstLook(directory);
-    const { url } = sandbox;
-    const wantsToken = jwtKeys.length > 0;
-    introduce(
-      { url, host, directory, look, keyFrom, publishedKey: DEFAULT_KEY, wantsToken, flags, env: world.env },
-      tell,
-    );
+    introduce(sandbox.url, host, keyFrom, tell);
     await printUrl(sandbox.url, world);
     await new Promise((resolve) => onAbort(world.interrupt, resolve));
   } finally {
@@ -85,6 +76,15 @@ async function keyFor(host: string, key: Settings['key'], world: World): Promise
       hint: 'give it a key of its own: --api-key-file FILE or FILINGS_API_KEY',
     },
   );
+}
+
+/** What a person should know before the first request; nothing of it is a secret. */
+function introduce(url: string, host: string, key: Given | undefined, tell: Teller): void {
+  if (!isLoopback(host)) tell('warning', `${host} may be reached by other machines, and keys travel readable`);
+  tell('note', key === undefined ? `the key is ${DEFAULT_KEY}` : `the key is the one of ${key.name}`);
+  const allow = isLoopback(host) ? '' : ' --allow-http';
+  const withKey = key?.level === 'env' ? '' : ` --api-key ${key === undefined ? DEFAULT_KEY : 'KEY'}`;
+  tell('note', `try it: filings list ${EXAMPLE} --base-url ${url}${allow}${withKey}`);
 }
 
 /** Nobody may be reading: the service is there all the same. */

@@ -1,8 +1,7 @@
 import { MultiBar, type SingleBar } from 'cli-progress';
 import type { OutputStream } from '../../world.ts';
 import { FrameTerminal } from './frame-terminal.ts';
-import { fileLine, overallLine } from './lines.ts';
-import type { Running } from './running.ts';
+import { fileLine, overallLine, type Running } from './lines.ts';
 
 const USUAL_ROWS = 24;
 
@@ -14,6 +13,7 @@ export class Bars {
   readonly #stream: Stream;
   readonly #running: Running;
   readonly #clear: (text: string) => string;
+  readonly #monotonic: () => number;
   readonly #terminal: FrameTerminal;
   readonly #multi: MultiBar;
   readonly #bars: SingleBar[] = [];
@@ -23,10 +23,11 @@ export class Bars {
   };
 
   /** `clear` makes a text printable, without a secret. */
-  constructor(stream: Stream, running: Running, clear: (text: string) => string) {
+  constructor(stream: Stream, running: Running, clear: (text: string) => string, monotonic: () => number) {
     this.#stream = stream;
     this.#running = running;
     this.#clear = clear;
+    this.#monotonic = monotonic;
     this.#terminal = new FrameTerminal(stream);
     const options = {
       format: (_: unknown, { maxWidth }: { maxWidth: number }, { line }: { line: Line }) => line(maxWidth),
@@ -98,11 +99,12 @@ export class Bars {
 
   #lines(rows: number): readonly Line[] {
     if (this.#state !== 'moving') return [];
-    const overall = this.#running.overall();
-    const files = Array.from(this.#running.files).slice(0, overall ? rows - 1 : rows);
+    const reach = this.#running.reach?.();
+    const now = this.#monotonic();
+    const files = Array.from(this.#running.files).slice(0, reach ? rows - 1 : rows);
     return [
-      ...(overall ? [(width: number) => overallLine(overall, width)] : []),
-      ...files.map((file) => (width: number) => fileLine(file.state(this.#clear), width)),
+      ...(reach ? [(width: number) => overallLine(this.#running, reach, now, width)] : []),
+      ...files.map((file) => (width: number) => fileLine(file, this.#clear(file.name), now, width)),
     ];
   }
 

@@ -8,32 +8,40 @@ export interface Wait {
   readonly next: string;
 }
 
-/** A transfer as its line shows it. */
-export interface FileState {
-  /** Printable. */
+/** A transfer under way. */
+export interface RunningFile {
   readonly name: string;
-  /** Bytes there are, those of an earlier run among them; undefined before anything is known. */
-  readonly bytes: number | undefined;
-  readonly total: number | undefined;
-  /** Bytes a second; undefined when it is too early to say. */
-  readonly rate: number | undefined;
+  /** Bytes that it has, where a listing says so. */
+  readonly listed: number | undefined;
+  /** Bytes there are, those of an earlier run among them; undefined before an answer has come. */
+  bytes: number | undefined;
+  total: number | undefined;
+  /** How many there were when it began, and when that was, in milliseconds of a clock that never steps. */
+  from: number;
+  since: number;
   /** Printable. */
-  readonly waiting: Wait | undefined;
+  waiting: Wait | undefined;
 }
 
-/** A run of several files as the line above them shows it. */
-export interface Overall {
-  /** Files that have ended, and how many there are in all. */
+/** How far a run of several files is, as far as that is known. */
+export interface Reach {
+  /** Files that have ended. */
   readonly files: number;
+  /** How many there are in all. */
   readonly of: number | undefined;
   readonly failed: number;
-  /** Bytes of this run, and those that are still to come, where all are known. */
-  readonly bytes: number;
-  readonly due: number | undefined;
-  /** Bytes a second. */
-  readonly rate: number | undefined;
-  /** Since it began. Milliseconds. */
-  readonly ms: number;
+  /** Bytes of the files that have not begun. */
+  readonly waiting: number | undefined;
+}
+
+/** All that is running. */
+export interface Running {
+  readonly files: Set<RunningFile>;
+  /** Bytes of this run, and when it began. */
+  bytes: number;
+  readonly since: number;
+  /** Undefined, or giving undefined: it is no run of several files. */
+  reach: (() => Reach | undefined) | undefined;
 }
 
 const GAP = '  ';
@@ -41,100 +49,88 @@ const GAP = '  ';
 const COLUMNS = { percent: 4, speed: 8, left: 12, bar: 12, amount: 16 };
 type Field = keyof typeof COLUMNS;
 const [LEAST_NAME, LONGEST_NAME] = [11, 40];
+/** Too early to tell a speed. */
+const FIRST_MS = 250;
 
 /** The line of a running transfer, narrower than `width` columns: the fields that there is room for, each whole. */
-export function fileLine({ name, bytes, total, rate, waiting }: FileState, width: number): string {
+export function fileLine(file: RunningFile, name: string, now: number, width: number): string {
   const room = Math.max(1, width - 1);
-  if (waiting) return waitLine(name, waiting, room);
-  if (bytes === undefined) return clipped(`${elided(name, Math.max(1, room - GAP.length - 1))}${GAP}…`, room);
-  if (total !== undefined) return knownLine(name, { bytes, total, rate }, room);
-  const fields = [humanBytes(bytes).padStart(6), speed(rate)];
-  while (widthOf(fields) > room - LEAST_NAME && fields.length > 0) fields.pop();
-  return named(name, Math.min(LONGEST_NAME, room - widthOf(fields)), fields, room);
-}
-
-/** The reason first: whatever else there is gives way to it. */
-function waitLine(name: string, { reason, next }: Wait, room: number): string {
-  const short = elided(name, Math.max(6, Math.floor(room / 4)));
-  for (const line of [`${name}${GAP}${reason}; ${next}`, `${short}${GAP}${reason}; ${next}`])
-    if (displayWidth(line) <= room) return line;
-  return clipped(`${short}${GAP}${reason}`, room);
-}
-
-function knownLine(
-  name: string,
-  { bytes, total, rate }: Record<'bytes' | 'total', number> & Pick<FileState, 'rate'>,
-  room: number,
-) {
-  const { fields: has, rest } = fitting(room);
-  const columns = has.includes('bar') ? Math.min(LONGEST_NAME, Math.max(LEAST_NAME, Math.floor(rest / 2))) : rest;
+  const { bytes, total, waiting } = file;
+  if (waiting) {
+    const short = elided(name, Math.max(LEAST_NAME, Math.floor(room / 3)));
+    return clipped(`${short}${GAP}${waiting.reason}; ${waiting.next}`, room);
+  }
+  if (bytes === undefined) return clipped(`${elided(name, Math.max(1, room - 3))}${GAP}…`, room);
+  const rate = rateOf(bytes - file.from, file.since, now);
+  if (total === undefined) return lineOf(name, [humanBytes(bytes).padStart(6), speedOf(rate)], room);
   // Never 100 before the last byte.
   const percent = total === 0 ? 100 : Math.min(100, Math.floor((bytes * 100) / total));
-  const full = Math.floor((percent * (rest - columns - GAP.length - 2)) / 100);
   const shown: Readonly<Record<Field, string>> = {
-    bar: `[${'='.repeat(Math.max(0, full)).padEnd(rest - columns - GAP.length - 2)}]`,
+    bar: `[${'='.repeat(Math.floor(percent / 10)).padEnd(10)}]`,
     percent: `${percent}%`.padStart(COLUMNS.percent),
     amount: `${humanBytes(bytes)} of ${humanBytes(total)}`.padStart(COLUMNS.amount),
-    speed: speed(rate),
-    left: rate === undefined || rate < 1 ? '' : `${span(Math.max(0, total - bytes) / rate, Math.ceil)} left`,
+    speed: speedOf(rate),
+    left: timeLeft(total - bytes, rate),
   };
+  const has = fieldsIn(room);
   const order: readonly Field[] = ['bar', 'percent', 'amount', 'speed', 'left'];
-  return named(
+  return lineOf(
     name,
-    columns,
-    order.filter((field) => has.includes(field)).map((field) => shown[field]),
+    order.filter((field) => has.includes(field)).map((field) => shown[field].padEnd(COLUMNS[field])),
     room,
   );
 }
 
-/** The fields that fit beside the shortest name, and the columns that are left for name and bar. */
-function fitting(room: number): { readonly fields: readonly Field[]; readonly rest: number } {
-  const fields: Field[] = [];
-  let used = 0;
-  for (const field of Object.keys(COLUMNS) as Field[]) {
-    const columns = COLUMNS[field] + GAP.length;
-    if (fields.length > 0 && used + columns > room - LEAST_NAME) break;
-    used += columns;
-    fields.push(field);
-  }
-  return { fields, rest: room - used + (fields.includes('bar') ? COLUMNS.bar + GAP.length : 0) };
+/** The fields that fit beside the shortest name. */
+function fieldsIn(room: number): readonly Field[] {
+  let used = LEAST_NAME;
+  return (Object.keys(COLUMNS) as Field[]).filter((field) => {
+    used += GAP.length + COLUMNS[field];
+    return used <= room;
+  });
 }
 
-function named(name: string, columns: number, fields: readonly string[], room: number): string {
-  const shown = elided(name, Math.max(1, columns));
+function lineOf(name: string, fields: readonly string[], room: number): string {
+  const used = fields.reduce((sum, field) => sum + GAP.length + field.length, 0);
+  const columns = Math.max(1, Math.min(LONGEST_NAME, room - used));
+  const shown = elided(name, columns);
   const blanks = ' '.repeat(Math.max(0, columns - displayWidth(shown)));
   return clipped([shown + blanks, ...fields].join(GAP).trimEnd(), room);
 }
 
-function widthOf(fields: readonly string[]): number {
-  return fields.reduce((sum, field) => sum + field.length + GAP.length, 0);
+/** Bytes a second; undefined when it is too early to say. */
+function rateOf(bytes: number, since: number, now: number): number | undefined {
+  return now - since < FIRST_MS ? undefined : (bytes * 1000) / (now - since);
 }
 
-/** Bytes a second, in columns of their own also where they are not known yet. */
-function speed(rate: number | undefined): string {
+function speedOf(rate: number | undefined): string {
   return (rate === undefined ? '' : `${humanBytes(rate)}/s`).padStart(COLUMNS.speed);
 }
 
+function timeLeft(bytes: number, rate: number | undefined): string {
+  return rate === undefined || rate < 1 ? '' : `${span(Math.max(0, bytes) / rate, Math.ceil)} left`;
+}
+
 /** The line above those of the running files, narrower than `width` columns: the later fields are dropped first. */
-export function overallLine(run: Overall, width: number): string {
-  const { files, of, failed, bytes, due, rate } = run;
+export function overallLine(running: Running, reach: Reach, now: number, width: number): string {
+  const { files, of, failed } = reach;
+  const { bytes } = running;
+  const rate = rateOf(bytes, running.since, now);
+  let due = reach.waiting;
+  for (const file of running.files) {
+    const total = file.bytes === undefined ? file.listed : file.total;
+    due = due === undefined || total === undefined ? undefined : due + total - (file.bytes ?? file.from);
+  }
   const all =
     of === undefined
       ? `${grouped(files)} ${files === 1 ? 'file' : 'files'} so far`
       : `${grouped(files)} of ${grouped(of)} files`;
   const amount = due === undefined ? humanBytes(bytes) : `${humanBytes(bytes)} of ${humanBytes(bytes + due)}`;
-  const fields = [amount.padStart(COLUMNS.amount), speed(rate), timeLeft(run)];
+  const left = due === undefined ? '' : timeLeft(due, rate);
   let line = clipped(failed > 0 ? `${all}, ${grouped(failed)} failed` : all, width - 1);
-  for (const field of fields) {
+  for (const field of [amount.padStart(COLUMNS.amount), speedOf(rate), left]) {
     if (line.length + GAP.length + field.length >= width) break;
     line += GAP + field;
   }
   return line.trimEnd();
-}
-
-/** By bytes where all are known, else by the share of the files that has ended. */
-function timeLeft({ files, of, due, rate, ms }: Overall): string {
-  if (due !== undefined) return rate === undefined || rate < 1 ? '' : `${span(due / rate, Math.ceil)} left`;
-  if (!of || files === 0 || files >= of) return '';
-  return `about ${span((ms * (of - files)) / files / 1000, Math.round)} left`;
 }

@@ -7,8 +7,7 @@ import { type ColorSetting, usesColor } from '../colors.ts';
 import { printable } from '../printable.ts';
 import { renderError } from '../render-error.ts';
 import { createTeller } from '../teller.ts';
-import type { Wait } from './lines.ts';
-import { type Reach, Running, RunningFile, type StartedFile } from './running.ts';
+import type { Reach, Running, RunningFile, Wait } from './lines.ts';
 
 /** 128 and its number. */
 const SIGINT = 130;
@@ -22,6 +21,14 @@ export interface ProgressSettings {
 }
 
 type Around = Pick<World, 'stderr' | 'env' | 'secrets' | 'monotonic' | 'interrupt' | 'onSuspend'>;
+
+export interface StartedFile {
+  readonly name: string;
+  /** Bytes that are there already. */
+  readonly offset: number;
+  /** Bytes that it has, where a listing says so. */
+  readonly size?: number | undefined;
+}
 
 /** A running transfer. */
 export interface FileProgress {
@@ -63,10 +70,10 @@ export async function createProgress(settings: ProgressSettings, around: Around)
   const { stderr, env, secrets, monotonic, interrupt } = around;
   const color = usesColor(settings.color, stderr, env.TERM);
   const shown = shownAs(settings, around);
-  const running = new Running(monotonic);
+  const running: Running = { files: new Set(), bytes: 0, since: monotonic(), reach: undefined };
   const clear = (text: string) => printable(secrets.redact(text));
   guardStream(stderr);
-  const bars = shown === 'bar' ? new (await import('./bars.ts')).Bars(stderr, running, clear) : undefined;
+  const bars = shown === 'bar' ? new (await import('./bars.ts')).Bars(stderr, running, clear, monotonic) : undefined;
   const forgetSuspend =
     bars &&
     around.onSuspend(
@@ -98,39 +105,36 @@ export async function createProgress(settings: ProgressSettings, around: Around)
       forgetSuspend?.();
       bars?.stop();
     },
-    start(started) {
-      const file = new RunningFile(started, monotonic);
+    start({ name, offset, size }) {
+      const file: RunningFile = {
+        name,
+        listed: size,
+        bytes: undefined,
+        total: undefined,
+        from: offset,
+        since: monotonic(),
+        waiting: undefined,
+      };
       running.files.add(file);
       bars?.wake();
-      return followed(file, running, {
-        onWait: ({ reason, next }) =>
-          (shown === 'plain' || (verbose && shown === 'none')) && note(`${started.name}: ${reason}; ${next}`),
-        onEnd: (text) => shown !== 'none' && note(text),
-      });
-    },
-  };
-}
-
-interface Telling {
-  onWait(wait: Wait): void;
-  onEnd(line: string): void;
-}
-
-/** What a transfer tells of itself, shown where it moves. */
-function followed(file: RunningFile, running: Running, { onWait, onEnd }: Telling): FileProgress {
-  return {
-    advance(bytes) {
-      file.advance(bytes);
-      running.advance(bytes);
-    },
-    total: (bytes, offset) => file.begin(bytes, offset),
-    wait(wait) {
-      file.waiting = wait;
-      onWait(wait);
-    },
-    finish(text) {
-      running.files.delete(file);
-      if (text !== undefined) onEnd(text);
+      return {
+        advance(bytes) {
+          file.bytes = (file.bytes ?? file.from) + bytes;
+          file.waiting = undefined;
+          running.bytes += bytes;
+        },
+        total(total, at = file.bytes ?? offset) {
+          Object.assign(file, { total, bytes: at, from: at, since: monotonic(), waiting: undefined });
+        },
+        wait({ reason, next }) {
+          file.waiting = { reason: clear(reason), next };
+          if (shown === 'plain' || (verbose && shown === 'none')) note(`${name}: ${reason}; ${next}`);
+        },
+        finish(text) {
+          running.files.delete(file);
+          if (text !== undefined && shown !== 'none') note(text);
+        },
+      };
     },
   };
 }

@@ -40,17 +40,6 @@ test.each([
   expect(at.lines()).toHaveLength(1);
 });
 
-test('the bar grows with the terminal', async () => {
-  const service = await startHeld();
-  const at = await screen(['download', ACCESSION, 'a.htm'], { env: service.env, size: { columns: 80, rows: 10 } });
-  const bar = /\[=+ +\]/;
-  const [line = ''] = await at.shows(some((each) => bar.test(each)));
-  const width = bar.exec(line)?.[0].length ?? 0;
-  at.resize({ columns: 140, rows: 10 });
-  await at.shows(some((each) => (bar.exec(each)?.[0].length ?? 0) > width + 20));
-  expect(at.lines()).toHaveLength(1);
-});
-
 test('a resize to 20 columns in the middle leaves nothing behind', async () => {
   const service = await startHeld(['a.htm', 'b.htm', 'c.htm']);
   const at = await screen(['download', ACCESSION, '--all'], { env: service.env });
