@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { fileList, type Listed, type ListForm } from '../../src/commands/list/file-list.ts';
 import { terminalColumns } from '../../src/stdio/output.ts';
 import { fitted, table as tableOf } from '../../src/terminal/table.ts';
 import { clipped, displayWidth, elided } from '../../src/terminal/width.ts';
@@ -172,60 +171,5 @@ describe('terminalColumns', () => {
     expect(at({ isTTY: true }, { COLUMNS: '0' })).toBe(80);
     expect(at({ isTTY: true }, { COLUMNS: 'wide' })).toBe(80);
     expect(at({}, { COLUMNS: '40' })).toBeUndefined();
-  });
-});
-
-describe('fileList', () => {
-  const look = { headings: true, paintHeading: (text: string) => text };
-  const number = '0001234567-24-000001';
-  const files: Listed[] = [
-    { accession_no: number, file_name: 'a.htm', size: 1234, type: 'text/html', description: 'The \x1b[31mreport' },
-    { accession_no: number, file_name: 'b\n\u202e.xml', size: '99', type: null },
-  ];
-  const shown = (form: ListForm, some = files) => fileList(some, form, look, signal).then(({ text }) => text);
-
-  it('is one name a line, escaped', async () => {
-    expect(await shown({ kind: 'names', end: '\n', raw: false, accession: false })).toBe('a.htm\nb\\n\\u202e.xml\n');
-  });
-
-  it('names the filing where there are several', async () => {
-    expect(await shown({ kind: 'names', end: '\n', raw: false, accession: true })).toBe(
-      `${number}\ta.htm\n${number}\tb\\n\\u202e.xml\n`,
-    );
-  });
-
-  it('is raw for programs that split at NUL', async () => {
-    expect(await shown({ kind: 'names', end: '\0', raw: true, accession: false })).toBe('a.htm\0b\n\u202e.xml\0');
-  });
-
-  it('is JSON Lines of all that is known', async () => {
-    const text = await shown({ kind: 'json', end: '\n' });
-    expect(text).not.toContain('\u202e');
-    expect(
-      text
-        .trimEnd()
-        .split('\n')
-        .map((line) => JSON.parse(line)),
-    ).toEqual(files);
-  });
-
-  it('is a table of the columns that have something in them', async () => {
-    expect(await shown({ kind: 'table', width: undefined, accession: false })).toBe(
-      [
-        'NAME             SIZE  TYPE       DESCRIPTION',
-        'a.htm          1.2 kB  text/html  The \\x1b[31mreport',
-        'b\\n\\u202e.xml    99 B',
-        '',
-      ].join('\n'),
-    );
-    const bare = [{ accession_no: number, file_name: 'a.htm' }];
-    expect(await shown({ kind: 'table', width: 80, accession: false }, bare)).toBe('NAME\na.htm\n');
-    expect(await shown({ kind: 'table', width: 80, accession: true }, bare)).toContain(`${number}  a.htm`);
-    expect(await shown({ kind: 'table', width: 80, accession: true }, [])).toBe('');
-  });
-
-  it.each([-1, 'x', null, {}, Number.NaN, true])('leaves out a size of %s', async (size) => {
-    const odd = [{ accession_no: number, file_name: 'a.htm', size }];
-    expect(await shown({ kind: 'table', width: 80, accession: false }, odd)).toBe('NAME\na.htm\n');
   });
 });

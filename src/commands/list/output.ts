@@ -1,104 +1,109 @@
-import { takeTurn } from '../../abort.ts';
 import { FilingsError } from '../../errors.ts';
-import type { AccessionNumber } from '../../service/accession.ts';
-import { type ListedFile, whyNoMatch } from '../../service/listing/listing.ts';
+import { type ListedFile, listedSize, whyNoMatch } from '../../service/listing/listing.ts';
 import type { Session } from '../../session/session.ts';
 import { terminalColumns, write } from '../../stdio/output.ts';
 import { colors, usesColor } from '../../terminal/colors.ts';
+import { printable, printableJson } from '../../terminal/printable.ts';
+import { type Column, table } from '../../terminal/table.ts';
+import { humanBytes } from '../../text.ts';
 import type { World } from '../../world.ts';
-import { fileList, type ListForm } from './file-list.ts';
 import type { ListRequest } from './request.ts';
 
 /** A table is aligned over so many rows. */
-const FILES_A_WRITE = 10_000;
-const NAMES_A_TURN = 1000;
+const ROWS_A_TABLE = 10_000;
+const TYPES = ['type', 'document_type', 'documentType', 'form', 'form_type', 'content_type', 'mime_type'];
+const DESCRIPTIONS = ['description', 'document_description', 'primary_doc_description', 'title'];
 
-export interface Listing {
-  readonly accession: AccessionNumber;
-  readonly files: readonly ListedFile[];
+interface FileColumn extends Column {
+  readonly cell: (file: ListedFile) => string;
 }
 
-/** Writes the chosen files of filings to stdout. */
+const ACCESSION: FileColumn = { heading: 'ACCESSION', cell: (file) => file.accession_no, name: true };
+const COLUMNS: readonly FileColumn[] = [
+  { heading: 'NAME', cell: (file) => printable(file.file_name), name: true, least: 12 },
+  { heading: 'SIZE', cell: sizeCell, right: true },
+  { heading: 'TYPE', cell: (file) => textCell(file, TYPES, 30), least: 8 },
+  { heading: 'DESCRIPTION', cell: (file) => textCell(file, DESCRIPTIONS, 300), least: 12 },
+];
+
+/** Writes the chosen files of filings to stdout. What a service lists is data, and exact: no secret is looked for in it. */
 export class ListOutput {
   readonly #request: ListRequest;
   readonly #session: Session;
   readonly #world: World;
-  readonly #form: ListForm;
-  /** Rows of a table of several filings, which has one set of columns. */
+  readonly #isTable: boolean;
+  /** Rows of a table, which has one set of columns for several filings. */
   #rows: ListedFile[] = [];
   #headings = true;
-  #isCut = false;
 
   constructor(request: ListRequest, session: Session, world: World) {
     [this.#request, this.#session, this.#world] = [request, session, world];
-    this.#form = formOf(request, world);
+    this.#isTable =
+      request.output === 'long' || (request.output === 'names' && world.stdout.isTTY === true && !request.nul);
   }
 
-  /** Shows a filing; gives back what is wrong with it, or with names that cannot be shown. Throws what writing throws. */
-  async show({ accession, files }: Listing): Promise<FilingsError | undefined> {
-    const { signal } = this.#session;
-    const chosen: ListedFile[] = [];
-    for (const [index, file] of files.entries()) {
-      if (this.#request.chosen(file.file_name)) chosen.push(file);
-      if (index % NAMES_A_TURN === NAMES_A_TURN - 1) await takeTurn(signal);
-    }
+  /** Shows a filing's files; gives back what is wrong with them. Throws what writing throws. */
+  async show(accession: string, files: readonly ListedFile[]): Promise<FilingsError | undefined> {
+    const chosen = files.filter((file) => this.#request.chosen(file.file_name));
     if (chosen.length === 0) return this.#noMatch(accession, files.length);
-    const fit = chosen.filter((file) => fits(file, this.#form));
-    for (const file of fit) this.#rows.push(file);
-    const isJoined = this.#form.kind === 'table' && this.#request.several;
-    if (!isJoined || this.#rows.length >= FILES_A_WRITE) await this.flush();
-    return fit.length < chosen.length ? unfitForNul(accession, chosen.length - fit.length) : undefined;
+    if (!this.#isTable) return this.#records(accession, chosen);
+    for (const file of chosen) this.#rows.push(file);
+    if (!this.#request.several || this.#rows.length >= ROWS_A_TABLE) await this.flush();
+    return undefined;
   }
 
   /** Writes what has waited for the rest of its table. */
   async flush(): Promise<void> {
     const { settings, progress, signal } = this.#session;
     const { stdout, env } = this.#world;
+    const files = this.#rows.splice(0);
+    if (files.length === 0) return;
+    const columns = [...(this.#request.several ? [ACCESSION] : []), ...COLUMNS].filter(
+      ({ name, cell }) => name || files.some((file) => cell(file) !== ''),
+    );
+    const rows = files.map((file) => columns.map(({ cell }) => cell(file)));
     const paintHeading = colors(usesColor(settings.color, stdout, env.TERM)).faint;
-    const rows = this.#rows;
-    this.#rows = [];
-    for (let from = 0; from < rows.length; from += FILES_A_WRITE) {
-      const look = { headings: this.#headings, paintHeading };
-      // What a service lists is data, and exact: what was blacked out could not be asked for.
-      const { text, cut } = await fileList(rows.slice(from, from + FILES_A_WRITE), this.#form, look, signal);
-      await write(stdout, text, signal);
-      this.#headings = false;
-      if (cut && !this.#isCut) progress.note('cut to the width of the terminal: --json shows all of it');
-      this.#isCut ||= cut;
-    }
+    const options = { width: terminalColumns(stdout, env), headings: this.#headings, paintHeading };
+    const { lines, cut } = await table(columns, rows, options, signal);
+    await write(stdout, `${lines.join('\n')}\n`, signal);
+    if (cut && this.#headings) progress.note('cut to the width of the terminal: --json shows all of it');
+    this.#headings = false;
+  }
+
+  async #records(accession: string, files: readonly ListedFile[]): Promise<FilingsError | undefined> {
+    const { output, nul, several } = this.#request;
+    const { stdout } = this.#world;
+    const isRaw = output === 'names' && nul && !stdout.isTTY;
+    // Of a name with a NUL inside, a program that splits at NUL would make two; half a character would become another one.
+    const fit = isRaw ? files.filter((file) => !/[\0\p{Cs}]/u.test(file.file_name)) : files;
+    const records = fit.map((file) => {
+      if (output === 'json') return printableJson(file);
+      const name = isRaw ? file.file_name : printable(file.file_name);
+      return several ? `${accession}\t${name}` : name;
+    });
+    await write(stdout, records.map((record) => record + (nul ? '\0' : '\n')).join(''), this.#session.signal);
+    if (fit.length === files.length) return undefined;
+    return new FilingsError('integrity', `${accession}: -0 cannot list a name with a NUL or half a character inside`, {
+      hint: 'list it with --json',
+    });
   }
 
   /** No files at all are a failure, as a wrong number has none; of several filings one without a match is not. */
-  #noMatch(accession: AccessionNumber, files: number): FilingsError | undefined {
+  #noMatch(accession: string, files: number): FilingsError | undefined {
     const message = `${accession}: ${whyNoMatch(files)}`;
     if (files === 0) return new FilingsError('not_found', message, { hint: 'check the accession number' });
-    if (!this.#request.several)
-      return new FilingsError('not_found', message, { hint: 'check --include and --exclude' });
+    if (!this.#request.several) return new FilingsError('not_found', message);
     this.#session.progress.note(message);
     return undefined;
   }
 }
 
-/** Of a name with a NUL inside, a program that splits at NUL would make two; half a character would become another one. */
-function fits({ file_name }: ListedFile, form: ListForm): boolean {
-  return form.kind !== 'names' || !form.raw || !/[\0\p{Cs}]/u.test(file_name);
+function sizeCell(file: ListedFile): string {
+  const size = listedSize(file);
+  return size === undefined ? '' : humanBytes(size);
 }
 
-function unfitForNul(accession: AccessionNumber, count: number): FilingsError {
-  const names = count === 1 ? 'a file name has' : `${count} file names have`;
-  return new FilingsError(
-    'integrity',
-    `${accession}: ${names} a NUL or half a character inside, and -0 cannot list it`,
-    {
-      hint: 'list it with --json',
-    },
-  );
-}
-
-function formOf({ output, nul, several }: ListRequest, { stdout, env }: World): ListForm {
-  const end = nul ? '\0' : '\n';
-  if (output === 'json') return { kind: 'json', end };
-  if (output === 'long' || (stdout.isTTY && !nul))
-    return { kind: 'table', width: terminalColumns(stdout, env), accession: several };
-  return { kind: 'names', end, raw: nul && !stdout.isTTY, accession: several };
+function textCell(file: ListedFile, members: readonly string[], length: number): string {
+  const value = members.map((member) => file[member]).find((text) => typeof text === 'string' && text !== '');
+  return typeof value === 'string' ? printable(value, length) : '';
 }

@@ -1,15 +1,16 @@
+import { childOf, onAbort } from '../../abort.ts';
 import { type Input, openInput } from '../../batch/input.ts';
 import { readBatches } from '../../batch/input-lines.ts';
+import type { Selected } from '../../batch/selection.ts';
 import { StopRule } from '../../batch/stop-rule.ts';
 import { batchError } from '../../batch/verdict.ts';
 import { FilingsError } from '../../errors.ts';
-import type { AccessionNumber } from '../../service/accession.ts';
+import type { ListedFile } from '../../service/listing/listing.ts';
 import { listFiles } from '../../session/list-files.ts';
 import { openSession, type Session } from '../../session/session.ts';
 import type { Invocation } from '../../spec/invocation.ts';
 import type { World } from '../../world.ts';
-import { ahead } from './ahead.ts';
-import { type Listing, ListOutput } from './output.ts';
+import { ListOutput } from './output.ts';
 import { type ListRequest, readRequest } from './request.ts';
 import type { OPTIONS } from './spec.ts';
 
@@ -30,56 +31,76 @@ export async function run({ args, options, flags }: Invocation<typeof OPTIONS>, 
 
 /** Lists filings, some at a time, and shows them in their order. Continues after a failed one, but not after what would fail all the rest. */
 async function listAll(request: ListRequest, session: Session, world: World): Promise<void> {
-  const { progress, settings, signal } = session;
+  const { progress, signal } = session;
   const output = new ListOutput(request, session, world);
   const rule = new StopRule('filings', session.client.again);
+  const input = request.input === undefined ? undefined : openInput(request.input, world, progress.note);
+  const forget = onAbort(signal, () => input?.close());
   let [files, failed, onlyTemporary] = [0, 0, true];
   let stoppedBy: FilingsError | undefined;
-  // Those that were asked for ahead end with the run.
-  const stop = new AbortController();
-  const within = AbortSignal.any([signal, stop.signal]);
-  const input = request.input === undefined ? undefined : openInput(request.input, world, progress.note);
-  const find = (line: Line) => findFiles(line, request, session, within);
   try {
-    for await (const found of ahead(linesOf(request, input, progress.note), settings.jobs, find, within)) {
-      const error = found instanceof FilingsError ? found : await output.show(found);
+    for await (const { accession, found } of endingsOf(linesOf(request, input, progress.note), request, session)) {
+      const error = found instanceof FilingsError ? found : await output.show(accession, found);
+      signal.throwIfAborted();
       if (error && !request.several) throw error;
-      stoppedBy = signal.aborted ? signal.reason : rule.after(error);
-      if (!signal.aborted) files += 1;
-      if (error && !signal.aborted) {
-        failed += 1;
-        onlyTemporary &&= error.code === 'temporary';
-        // What stops the run is told at its end.
-        if (error !== stoppedBy) progress.failure(error);
-      }
+      files += 1;
+      if (error) failed += 1;
+      onlyTemporary &&= !error || error.code === 'temporary';
+      stoppedBy = rule.after(error);
+      // What stops the run is told at its end.
+      if (error && error !== stoppedBy) progress.failure(error);
       if (stoppedBy) break;
     }
+    await output.flush();
+  } catch (error) {
+    // Closing the input fails whoever reads it.
+    if (!signal.aborted) throw error;
+    stoppedBy = signal.reason;
   } finally {
-    stop.abort(stoppedBy);
+    forget();
     input?.close();
   }
-  if (!signal.aborted) await output.flush();
   const notStarted = input ? undefined : request.accessions.length - files;
   const error = batchError({ files, failed, onlyTemporary, stoppedBy, notStarted }, 'filings');
   if (error) throw error;
 }
 
-type Line = { readonly accession: AccessionNumber } | { readonly fault: FilingsError };
+interface Ending {
+  readonly accession: string;
+  readonly found: readonly ListedFile[] | FilingsError;
+}
 
-/** Asks for one filing's listing; its failure is no exception here. */
-async function findFiles(
-  line: Line,
+/** The listings of a few lines are asked for at the same time, and given in their order. */
+async function* endingsOf(
+  lines: AsyncIterable<readonly Selected[]>,
   { query }: ListRequest,
   session: Session,
-  signal: AbortSignal,
-): Promise<Listing | FilingsError> {
-  if ('fault' in line) return line.fault;
-  const { accession } = line;
+): AsyncGenerator<Ending> {
+  const stop = childOf(session.signal);
+  const find = async (line: Selected): Promise<Ending> => {
+    if (line.kind === 'bad') return { accession: '', found: line.fault };
+    const { accession } = line;
+    const found = await listFiles(session, accession, { query, signal: stop.signal }).catch((error) => {
+      if (error instanceof FilingsError) return error;
+      throw error;
+    });
+    return { accession, found };
+  };
+  const finding: Promise<Ending>[] = [];
   try {
-    return { accession, files: await listFiles(session, accession, { query, signal }) };
-  } catch (error) {
-    if (error instanceof FilingsError) return error;
-    throw error;
+    for await (const batch of lines) {
+      for (const line of batch) {
+        const ending = find(line);
+        // Its failure is thrown where it is awaited.
+        ending.catch(() => {});
+        finding.push(ending);
+        if (finding.length === session.settings.jobs) yield (await finding.shift()) as Ending;
+      }
+      while (finding.length > 0) yield (await finding.shift()) as Ending;
+    }
+  } finally {
+    stop.abort(undefined);
+    stop.letGo();
   }
 }
 
@@ -88,15 +109,16 @@ async function* linesOf(
   { accessions }: ListRequest,
   input: Input | undefined,
   note: (message: string) => void,
-): AsyncGenerator<Line> {
-  for (const accession of accessions) yield { accession };
+): AsyncGenerator<readonly Selected[]> {
+  yield accessions.map((accession) => ({ kind: 'entry', accession }));
   if (input === undefined) return;
   let last: string | undefined;
   for await (const batch of readBatches(input.bytes, note)) {
-    for (const line of batch) {
-      if (line.kind === 'bad') yield { fault: line.fault.reworded(`line ${line.number}: ${line.fault.message}`) };
-      else if (line.accession !== last) yield line;
+    yield batch.flatMap((line): Selected[] => {
+      const before = last;
       last = line.kind === 'entry' ? line.accession : undefined;
-    }
+      if (line.kind === 'entry') return line.accession === before ? [] : [line];
+      return [{ ...line, fault: line.fault.reworded(`line ${line.number}: ${line.fault.message}`) }];
+    });
   }
 }
