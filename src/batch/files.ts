@@ -5,17 +5,17 @@ import { sha256OfFile } from '../disk/sha256.ts';
 import { FilingsError } from '../errors.ts';
 import type { Progress } from '../terminal/progress/progress.ts';
 import {
+  type DiskTarget,
   type Fetching,
   fetchToDisk,
   fetchToStream,
   type StreamTarget,
-  type Target,
   whereOf,
 } from '../transfer/download.ts';
 import type { Outcome } from '../transfer/outcome.ts';
 import { outcomeLine, retryWait } from '../transfer/outcome-line.ts';
 import { judge } from '../transfer/present.ts';
-import { Proof } from '../transfer/proof.ts';
+import { requireHash } from '../transfer/proof.ts';
 import type { Watcher } from '../transfer/transfer.ts';
 import type { Look } from './batch.ts';
 import type { Counts } from './counts.ts';
@@ -25,7 +25,7 @@ import { countedWatcher, type Throttle } from './throttle.ts';
 
 /** What the files of a run are downloaded with, and where they go. */
 export interface Downloading {
-  readonly targetOf: (file: FileItem) => Target;
+  readonly targetOf: (file: FileItem) => DiskTarget;
   /** What must not be replaced; gives which of the run's own files has a name. */
   readonly runFiles: { at(path: string, stats: Stats | undefined): string | undefined };
   /** Where the one file goes that is written to no disk. */
@@ -70,7 +70,7 @@ export function lookAt(file: FileItem, { targetOf, stream, dryRun, fetching, che
 }
 
 /** Skips a file that is known to be on disk, with nothing to be removed beside it. */
-function skipNow(file: FileItem, stat: Stats, target: Target, { places }: Fetching): Look {
+function skipNow(file: FileItem, stat: Stats, target: DiskTarget, { places }: Fetching): Look {
   const where = whereOf(target);
   const place = places.opened(where);
   const name = basename(target.path);
@@ -83,7 +83,11 @@ function skipNow(file: FileItem, stat: Stats, target: Target, { places }: Fetchi
 }
 
 /** What is to be done about a file that exists. */
-function whatExists({ size }: Stats, { ifExists, listedSize }: Target, sizesIgnored: boolean): Exclude<Look, Outcome> {
+function whatExists(
+  { size }: Stats,
+  { ifExists, listedSize }: DiskTarget,
+  sizesIgnored: boolean,
+): Exclude<Look, Outcome> {
   if (ifExists !== 'skip') return ifExists === 'compare' ? 'compare' : 'missing';
   return listedSize === undefined || sizesIgnored || listedSize === size ? 'skip' : 'compare';
 }
@@ -131,7 +135,7 @@ export async function download(
  */
 async function keepChecksum(
   outcome: Outcome,
-  { path, shown }: Target,
+  { path, shown }: DiskTarget,
   sums: ChecksumFiles,
   signal: AbortSignal,
 ): Promise<Outcome> {
@@ -149,7 +153,7 @@ async function keepChecksum(
 }
 
 /** What would become of a file, by what has its final name. */
-function plan(file: FileItem, target: Target, stat: Stats | undefined): Outcome {
+function plan(file: FileItem, target: DiskTarget, stat: Stats | undefined): Outcome {
   const would = planned(file, target.shown);
   try {
     const isKept = stat && judge(stat, target.ifExists, target.shown).kind === 'keep';
@@ -161,13 +165,14 @@ function plan(file: FileItem, target: Target, stat: Stats | undefined): Outcome 
 }
 
 /** As `plan`, for a file that is there and must have one hash. */
-async function prove(file: FileItem, target: Target, signal: AbortSignal): Promise<Outcome> {
+async function prove(file: FileItem, target: DiskTarget, signal: AbortSignal): Promise<Outcome> {
   // What has the right hash is skipped, whether it would be compared or not.
   const ifExists = target.ifExists === 'compare' ? 'skip' : target.ifExists;
   const outcome = plan(file, { ...target, ifExists }, statsAt(target.path));
   if (outcome.result !== 'skipped') return outcome;
   try {
-    await new Proof(target.sha256).require(() => sha256OfFile(target.path, target.shown, signal), target.shown);
+    const found = await sha256OfFile(target.path, target.shown, signal);
+    requireHash(found, { expected: target.sha256 }, target.shown);
     return outcome;
   } catch (error) {
     if (!(error instanceof FilingsError)) throw error;

@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import { systemReason } from '../disk/system-reason.ts';
+import { systemReason } from '../disk/failure.ts';
 import { FilingsError } from '../errors.ts';
 import { type AccessionNumber, accessionIn, parseAccession } from '../service/accession.ts';
 import { pasted } from '../service/pasted-url.ts';

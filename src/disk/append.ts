@@ -33,52 +33,23 @@ export class Appender {
 }
 
 /**
- * Appends lines, each with its line feed, to a file that other processes append to as well; it is open to be read and,
- * with O_APPEND, to be written to. They stand as lines of their own then, by one write. It begins with a line feed behind a
- * line that a full disk or a kill tore; where that happened in the same moment, they are written once more.
+ * Appends lines, each with its line feed, by one write, to a file that other processes append to as well; it is open to be
+ * read and, with O_APPEND, to be written to. It begins with a line feed behind a line that a full disk or a kill tore.
  * Throws what the system says: some of them may stand there then, the last one torn.
  */
 export async function appendWhole(fd: number, lines: Buffer): Promise<void> {
-  const before = await sizeOf(fd);
-  const text = (await endsInLine(fd, before)) ? lines : afterTornLine(lines);
-  await writeWhole(fd, text);
-  const now = await sizeOf(fd);
-  const isAlone = now === before + text.length;
-  // Another one wrote meanwhile, and may have torn its line in front of ours.
-  if (!isAlone && !(await standsIn(fd, lines, before, now))) await writeWhole(fd, afterTornLine(lines));
+  let text = (await endsInLine(fd)) ? lines : afterTornLine(lines);
+  // One write that took less than asked has torn a line: all of it again.
+  while ((await writeTo(fd, text, 0, text.length, null)).bytesWritten < text.length) text = afterTornLine(lines);
 }
 
-/** Whether the last line of the first `size` bytes of an open file is ended. Throws what the system says. */
-export async function endsInLine(fd: number, size: number): Promise<boolean> {
+async function endsInLine(fd: number): Promise<boolean> {
+  const { size } = await statFd(fd);
   if (size === 0) return true;
   const { bytesRead, buffer } = await readAt(fd, Buffer.alloc(1), 0, 1, size - 1);
   return bytesRead === 1 && buffer[0] === LINE_FEED;
 }
 
-/** By one write. One that took less than asked has torn a line: all of it again, behind a line feed. */
-async function writeWhole(fd: number, lines: Buffer): Promise<void> {
-  for (let text = lines; ; text = afterTornLine(lines)) {
-    const { bytesWritten } = await writeTo(fd, text, 0, text.length, null);
-    if (bytesWritten === text.length) return;
-  }
-}
-
-/** Whether lines stand as lines of their own between two places of a file; the first is the end of a line, or taken for none. */
-async function standsIn(fd: number, lines: Buffer, from: number, to: number): Promise<boolean> {
-  const start = from === 0 ? 0 : from - 1;
-  const written = Buffer.alloc(Math.max(0, to - start));
-  const { bytesRead } = await readAt(fd, written, 0, written.length, start);
-  const region = written.subarray(0, bytesRead);
-  for (let at = region.indexOf(lines); at >= 0; at = region.indexOf(lines, at + 1)) {
-    if (at === 0 ? from === 0 : region[at - 1] === LINE_FEED) return true;
-  }
-  return false;
-}
-
 function afterTornLine(lines: Buffer): Buffer {
   return Buffer.concat([Buffer.of(LINE_FEED), lines]);
-}
-
-async function sizeOf(fd: number): Promise<number> {
-  return (await statFd(fd)).size;
 }

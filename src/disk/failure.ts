@@ -1,6 +1,6 @@
 import { constants } from 'node:os';
+import { getSystemErrorMap } from 'node:util';
 import { errnoOf, FilingsError } from '../errors.ts';
-import { systemReason } from './system-reason.ts';
 
 /** What a download may do about its place. */
 const ELSEWHERE = 'choose another place with --directory or --output';
@@ -55,4 +55,12 @@ export function readFailure(error: unknown, path: string): FilingsError {
     hint: 'check its permissions, and the disk',
     cause: error,
   });
+}
+
+/** What the system said, in words and with its name: `permission denied (EACCES)`. */
+export function systemReason(error: unknown): string {
+  const code = errnoOf(error);
+  if (code === undefined) return error instanceof Error ? error.message : String(error);
+  const [, words] = [...getSystemErrorMap().values()].find(([name]) => name === code) ?? [];
+  return words === undefined ? code : `${words} (${code})`;
 }

@@ -1,8 +1,8 @@
 import { open, unlink } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { errnoOf, FilingsError } from '../errors.ts';
+import { systemReason } from './failure.ts';
 import { flushDirectory } from './make-directories.ts';
-import { systemReason } from './system-reason.ts';
 
 export interface NewFile {
   readonly path: string;

@@ -4,7 +4,7 @@ import { dirname } from 'node:path';
 import { errnoOf, FilingsError } from '../errors.ts';
 import { shellWord } from '../text.ts';
 import type { World } from '../world.ts';
-import { systemReason } from './system-reason.ts';
+import { systemReason } from './failure.ts';
 
 /** Nothing that is read whole is larger. Bytes. */
 const LARGEST = 1024 * 1024;

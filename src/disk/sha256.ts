@@ -18,7 +18,7 @@ export async function sha256OfFile(path: string, shown: string, signal: AbortSig
   });
   if (!opened) throw new FilingsError('local_io', `${shown}: cannot read: it is not a regular file`);
   try {
-    return await sha256OfBytes(bytesOf(opened.fd), shown, signal);
+    return await sha256OfBytes(chunksOf(opened.fd), shown, signal);
   } finally {
     await closeFile(opened.fd).catch(() => {});
   }
@@ -40,7 +40,7 @@ export async function sha256OfBytes(bytes: AsyncIterable<Buffer>, shown: string,
 }
 
 /** The bytes of an open file, front to back, up to `end`; each chunk's memory is used again for the next. */
-export async function* bytesOf(fd: number, end = Number.POSITIVE_INFINITY): AsyncGenerator<Buffer> {
+export async function* chunksOf(fd: number, end = Number.POSITIVE_INFINITY): AsyncGenerator<Buffer> {
   const buffer = Buffer.allocUnsafe(READ_BYTES);
   for (let position = 0; position < end; ) {
     const { bytesRead } = await readAt(fd, buffer, 0, Math.min(READ_BYTES, end - position), position);

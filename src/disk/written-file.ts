@@ -2,7 +2,7 @@ import { fchmod, fdatasync, fstat, fsync, ftruncate, type Stats, writev, writevS
 import { promisify } from 'node:util';
 import type { Disk } from './calls.ts';
 import { behind } from './chunks.ts';
-import { bytesOf } from './sha256.ts';
+import { chunksOf } from './sha256.ts';
 
 /** A flush is started in the background after every so many bytes: the disk works while the network does. */
 const FLUSH_EVERY_BYTES = 128 << 20;
@@ -66,7 +66,7 @@ export class WrittenFile {
 
   /** All that was written, front to back; each chunk's memory is used again for the next. */
   read(): AsyncGenerator<Buffer> {
-    return bytesOf(this.#fd, this.#position);
+    return chunksOf(this.#fd, this.#position);
   }
 
   stat(): Promise<Stats> {

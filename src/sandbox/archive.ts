@@ -1,7 +1,7 @@
 import { type BigIntStats, constants } from 'node:fs';
 import { type FileHandle, lstat, open, readdir, realpath, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { systemReason } from '../disk/system-reason.ts';
+import { systemReason } from '../disk/failure.ts';
 import { errnoOf, FilingsError } from '../errors.ts';
 import type { World } from '../world.ts';
 

@@ -1,6 +1,6 @@
 import { createServer } from 'node:http';
 import { type AddressInfo, isIPv6, type Server } from 'node:net';
-import { systemReason } from '../disk/system-reason.ts';
+import { systemReason } from '../disk/failure.ts';
 import { errnoOf, FilingsError } from '../errors.ts';
 import { listeningAddress } from '../http/loopback.ts';
 import { openArchive } from './archive.ts';

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { setImmediate } from 'node:timers/promises';
-import { systemReason } from '../disk/system-reason.ts';
+import { systemReason } from '../disk/failure.ts';
 import { errnoOf, FilingsError } from '../errors.ts';
 import { inSeconds, shortened } from '../text.ts';
 import type { World } from '../world.ts';

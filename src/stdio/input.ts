@@ -1,4 +1,4 @@
-import { systemReason } from '../disk/system-reason.ts';
+import { systemReason } from '../disk/failure.ts';
 import { FilingsError } from '../errors.ts';
 import type { InputStream, OutputStream } from '../world.ts';
 import { write } from './output.ts';

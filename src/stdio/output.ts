@@ -2,7 +2,7 @@ import { fstatSync, writev } from 'node:fs';
 import type { Writable } from 'node:stream';
 import { promisify } from 'node:util';
 import { behind, forOneCall } from '../disk/chunks.ts';
-import { systemReason } from '../disk/system-reason.ts';
+import { systemReason } from '../disk/failure.ts';
 import { errnoOf, FilingsError } from '../errors.ts';
 import type { OutputStream } from '../world.ts';
 

@@ -7,7 +7,7 @@ import type { Outcome, Wanted } from './outcome.ts';
 import { PartFile } from './part/part-file.ts';
 import type { Places, Where } from './places.ts';
 import { type IfExists, presentAt } from './present.ts';
-import { Proof } from './proof.ts';
+import { type Proof, requireHash } from './proof.ts';
 import { Pipe } from './sinks/pipe.ts';
 import { Spool } from './sinks/spool.ts';
 import { type Fetched, fetchInto, type Remote, type Watcher } from './transfer.ts';
@@ -22,7 +22,7 @@ export interface Fetching {
 }
 
 /** Where one file goes on disk. */
-export interface Target {
+export interface DiskTarget {
   /** Absolute. */
   readonly path: string;
   /** For a path that the service or an input has a part in: the directory that the user named, and the rest. */
@@ -56,7 +56,7 @@ type Done = Partial<Outcome> & Pick<Outcome, 'result' | 'bytes'>;
  */
 export function fetchToDisk(
   wanted: Wanted,
-  target: Target,
+  target: DiskTarget,
   fetching: Fetching,
   signal: AbortSignal,
   watcher: Watcher,
@@ -76,7 +76,7 @@ export function fetchToDisk(
 async function saveOnce(
   remote: Remote,
   { accession: accession_no, fileName: file_name }: Wanted,
-  target: Target,
+  target: DiskTarget,
   { client: { baseUrl: base_url }, places, listedSizes }: Fetching,
   signal: AbortSignal,
   watcher: Watcher,
@@ -84,13 +84,14 @@ async function saveOnce(
   const { path, shown, listedSize } = target;
   const isAsListed = (bytes: number) => listedSize === undefined || listedSizes.ignored || listedSize === bytes;
   const final = basename(path);
-  const proof = new Proof(target.sha256, target.hashed);
+  const proof: Proof = { expected: target.sha256, isHashed: target.hashed === true || target.sha256 !== undefined };
   const { directory, leftovers } = await places.at(whereOf(target));
   const present = await presentAt(directory, final, target.ifExists);
   const ifExists = present.kind === 'keep' && !isAsListed(present.stats.size) ? 'compare' : target.ifExists;
   if (present.kind !== 'write') {
     // The right hash proves it as well as a comparison.
-    const sha256 = proof.expects ? await proof.require(() => sha256OfFile(path, shown, signal), shown) : undefined;
+    const sha256 = proof.expected === undefined ? undefined : await sha256OfFile(path, shown, signal);
+    if (sha256 !== undefined) requireHash(sha256, proof, shown);
     if (ifExists === 'skip' || sha256 !== undefined) {
       await leftovers.sweep(final);
       await directory.settle(present.stats.ctimeMs);
@@ -99,8 +100,9 @@ async function saveOnce(
   }
   const identity = { base_url, accession_no, file_name };
   const existing = present.stats?.size;
-  const sink = await PartFile.open({ directory, leftovers, final, identity, ifExists, existing, proof, signal });
-  const { placed, ...fetched } = await fetchInto(remote, sink, signal, watcher);
+  const { isHashed } = proof;
+  const sink = await PartFile.open({ directory, leftovers, final, identity, ifExists, existing, isHashed, signal });
+  const { placed, ...fetched } = await fetchInto(remote, sink, proof, signal, watcher);
   if (placed === 'lost') {
     places.forget();
     return undefined;
@@ -119,7 +121,7 @@ async function saveOnce(
 }
 
 /** The directory that a file is written to. */
-export function whereOf({ path, below, makeDirectory: make }: Target): Where {
+export function whereOf({ path, below, makeDirectory: make }: DiskTarget): Where {
   if (!below) return { directory: dirname(path), below: '', make };
   const folder = dirname(below.path);
   return { directory: below.directory, below: folder === '.' ? '' : folder, make };
@@ -142,13 +144,13 @@ export function fetchToStream(
   signal: AbortSignal,
   watcher: Watcher,
 ): Promise<Outcome> {
-  const proof = new Proof(sha256);
+  const proof: Proof = { expected: sha256, isHashed: sha256 !== undefined };
   return outcomeOf(wanted, null, fetching, async (remote) => {
     const sink =
       spoolIn === undefined
-        ? new Pipe(await open(signal), proof, signal)
-        : await Spool.open({ folder: spoolIn, openWriter: open, proof, signal });
-    const { placed: _, ...fetched } = await fetchInto(remote, sink, signal, watcher);
+        ? new Pipe(await open(signal), proof.isHashed, signal)
+        : await Spool.open({ folder: spoolIn, openWriter: open, signal });
+    const { placed: _, ...fetched } = await fetchInto(remote, sink, proof, signal, watcher);
     return cameBy(fetched);
   });
 }

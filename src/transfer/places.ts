@@ -1,7 +1,7 @@
 import { basename, dirname } from 'node:path';
 import type { Sleep } from '../abort.ts';
 import { Directory } from '../disk/directory.ts';
-import { Leftovers, type Run } from './part/leftovers.ts';
+import { Leftovers, type PartRun } from './part/leftovers.ts';
 import { ownerOf, processAt } from './part/owner.ts';
 
 /** What the places need to know of the process. */
@@ -45,7 +45,7 @@ const LONGEST_TURN_MS = 10;
 /** The directories of a run: each is made and looked at once, and its flushes are shared. */
 export class Places {
   readonly #tenant: Tenant;
-  readonly #run: Run;
+  readonly #run: PartRun;
   /** The one that was asked for last at the end. */
   readonly #places = new Map<string, Promise<Place>>();
   readonly #opened = new Map<string, Place>();

@@ -1,8 +1,10 @@
 import { about, errorAbout, FilingsError, type Subject } from '../errors.ts';
 import { type RetryEvent, type RetryPolicy, retry } from '../http/retry.ts';
 import type { ServiceAnswer } from '../service/requests.ts';
+import type { Placement } from './part/commit.ts';
+import { type Proof, requireHash } from './proof.ts';
 import { decide, type Held, knownTotal, rangeRequest, strongValidator } from './resume.ts';
-import type { Finished, Sink } from './sinks/sink.ts';
+import type { Sink } from './sinks/sink.ts';
 
 /** A file of the service, as something to be asked for, whole or from an offset. */
 export interface Remote {
@@ -23,8 +25,8 @@ interface Transferred {
   readonly verifiedLength: boolean;
 }
 
-/** A file that came whole, and how its sink took it. */
-export type Fetched = Transferred & Finished;
+/** A file that came whole, its SHA-256 where it was asked for, and how its sink took it. */
+export type Fetched = Transferred & { readonly sha256: string | undefined; readonly placed: Placement };
 
 /** Told of what happens meanwhile. */
 export interface Watcher {
@@ -44,11 +46,19 @@ export interface Watcher {
  * Fetches one remote file into any sink, which is finished then or, when it throws, abandoned. Throws the last
  * failure, what the sink throws, the signal's reason.
  */
-export async function fetchInto(remote: Remote, sink: Sink, signal: AbortSignal, watcher: Watcher): Promise<Fetched> {
+export async function fetchInto(
+  remote: Remote,
+  sink: Sink,
+  proof: Proof,
+  signal: AbortSignal,
+  watcher: Watcher,
+): Promise<Fetched> {
   try {
-    const transferred = await transfer(remote, sink, signal, watcher);
+    const transferred = await transfer(remote, sink, proof, signal, watcher);
     watcher.arrived?.();
-    return { ...transferred, ...(await sink.finish()) };
+    const sha256 = proof.isHashed ? await sink.sha256() : undefined;
+    if (sha256 !== undefined) requireHash(sha256, proof);
+    return { ...transferred, sha256, placed: await sink.finish() };
   } catch (error) {
     const kept = await sink.abandon(error);
     if (kept > 0) watcher.kept(kept);
@@ -59,7 +69,13 @@ export async function fetchInto(remote: Remote, sink: Sink, signal: AbortSignal,
 }
 
 /** As many attempts as it takes, each continuing where the last one stopped when that is provably the same file. */
-async function transfer(remote: Remote, sink: Sink, signal: AbortSignal, watcher: Watcher): Promise<Transferred> {
+async function transfer(
+  remote: Remote,
+  sink: Sink,
+  proof: Proof,
+  signal: AbortSignal,
+  watcher: Watcher,
+): Promise<Transferred> {
   let farthest = 0;
   let moved = 0;
   let saved = 0;
@@ -69,7 +85,7 @@ async function transfer(remote: Remote, sink: Sink, signal: AbortSignal, watcher
     saved = sink.held.bytes;
     watcher.total(sink.held.total, saved);
     try {
-      if (answer) await receive(remote, answer, sink, watcher);
+      if (answer) await receive(remote, answer, sink, proof, watcher);
     } finally {
       moved += sink.held.bytes - saved;
     }
@@ -124,7 +140,13 @@ async function openForSink(remote: Remote, sink: Sink, signal: AbortSignal): Pro
 }
 
 /** Moves the body; its end must be where the framing and the range said, or the hash of what came is the file's. */
-async function receive(remote: Remote, answer: ServiceAnswer, sink: Sink, watcher: Watcher): Promise<void> {
+async function receive(
+  remote: Remote,
+  answer: ServiceAnswer,
+  sink: Sink,
+  proof: Proof,
+  watcher: Watcher,
+): Promise<void> {
   try {
     for (let chunks = await answer.body.take(); chunks; chunks = await answer.body.take()) {
       const size = chunks.reduce((sum, chunk) => sum + chunk.length, 0);
@@ -135,7 +157,7 @@ async function receive(remote: Remote, answer: ServiceAnswer, sink: Sink, watche
     requireWhole(remote, answer, sink.held);
   } catch (error) {
     answer.discard();
-    if (!(await isWholeAllTheSame(error, sink))) throw error;
+    if (!(await isWholeAllTheSame(error, sink, proof))) throw error;
   }
 }
 
@@ -160,10 +182,10 @@ function requireWhole(remote: Remote, answer: ServiceAnswer, { bytes, total }: H
 }
 
 /** A body whose end is in doubt is whole when it has the length that a range told, or hashes to what the file must. */
-async function isWholeAllTheSame(error: unknown, sink: Sink): Promise<boolean> {
+async function isWholeAllTheSame(error: unknown, sink: Sink, { expected }: Proof): Promise<boolean> {
   if (!(error instanceof FilingsError && error.fault === 'unproved-end')) return false;
   const { bytes, total } = sink.held;
-  return bytes === total || sink.proves();
+  return bytes === total || (expected !== undefined && (await sink.sha256()) === expected);
 }
 
 /** A pipe that can't be gone on with has failed for good, whatever the reason: what is out is out. */

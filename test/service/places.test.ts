@@ -22,7 +22,6 @@ const strace = await run('strace', ['-f', '-o', '/dev/null', 'true']).then(
 const PROGRAM = `
   import { lstatSync, writeSync } from 'node:fs';
   import { Places } from './src/transfer/places.ts';
-  import { Proof } from './src/transfer/proof.ts';
   import { PartFile } from './src/transfer/part/part-file.ts';
   const [directory = '', count = '', jobs = '', final = ''] = process.argv.slice(2);
   const { pid, platform } = process;
@@ -33,7 +32,7 @@ const PROGRAM = `
   const put = async (place) => {
     const there = lstatSync(place.directory.entry(final), { throwIfNoEntry: false });
     if (there) return place.directory.settle(there.ctimeMs);
-    const part = await PartFile.open({ ...place, final, identity, ifExists: 'error', existing: undefined, proof: new Proof(undefined), signal });
+    const part = await PartFile.open({ ...place, final, identity, ifExists: 'error', existing: undefined, isHashed: false, signal });
     await part.begin({ validator: undefined, total: 1, address: undefined });
     await part.write([Buffer.from('x')]);
     await part.finish();

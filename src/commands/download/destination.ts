@@ -1,7 +1,7 @@
 import { join, resolve } from 'node:path';
 import type { FileItem } from '../../batch/item.ts';
 import { descriptorAt, isStreamPath, pathWriter, stdoutWriter } from '../../stdio/byte-writer.ts';
-import type { StreamTarget, Target } from '../../transfer/download.ts';
+import type { DiskTarget, StreamTarget } from '../../transfer/download.ts';
 import type { World } from '../../world.ts';
 import type { Order } from './order/order.ts';
 
@@ -9,7 +9,7 @@ import type { Order } from './order/order.ts';
 export function targetsOf(
   { output, directory, ifExists, options }: Order,
   cwd: string,
-): (file: Pick<FileItem, 'path' | 'accession' | 'size'>) => Target {
+): (file: Pick<FileItem, 'path' | 'accession' | 'size'>) => DiskTarget {
   const { sha256, checksums: hashed } = options;
   if (output !== undefined) {
     const target = { path: resolve(cwd, output), shown: output, makeDirectory: false, sha256, hashed };

@@ -5,7 +5,7 @@ import { twinKey } from '../../disk/file-name.ts';
 import { closeFile, openPlain } from '../../disk/plain-file.ts';
 import type { WrittenFile } from '../../disk/written-file.ts';
 import { errnoOf } from '../../errors.ts';
-import type { Run } from './leftovers.ts';
+import type { PartRun } from './leftovers.ts';
 import { stateOf } from './owner.ts';
 import { parsePartName, partName, stemOf } from './part-name.ts';
 
@@ -19,19 +19,19 @@ const LOCK_ABANDONED_MS = 600_000;
 /** A part of this run, and the name that it is to get. */
 export interface OwnPart {
   readonly directory: Directory;
-  readonly run: Run;
+  readonly run: PartRun;
   readonly final: string;
   readonly id: string;
 }
 
 /** `taken`: something had the name already; `lost`: the part's name, or its directory, is not there any more. */
-export type Placed = 'placed' | 'taken' | 'lost';
+export type Placement = 'placed' | 'taken' | 'lost';
 
 /**
  * Gives a part its final name in one step, and flushes the directory; `exclusive`: nothing may have the name yet. Throws
  * what the system says, `local_io`, the signal's reason.
  */
-export async function place(part: OwnPart, exclusive: boolean, signal: AbortSignal): Promise<Placed> {
+export async function place(part: OwnPart, exclusive: boolean, signal: AbortSignal): Promise<Placement> {
   const { directory, final } = part;
   try {
     if (!exclusive) await directory.disk.rename(pathOf(part), directory.entry(final));

@@ -10,7 +10,7 @@ import { type Identity, type ResumeRecord, readRecord } from './record.ts';
 const ABANDONED_MS = 86_400_000;
 
 /** What parts need to know of this run. */
-export interface Run {
+export interface PartRun {
   readonly self: Owner;
   readonly uid: number | undefined;
   /** A process of this run's own namespace; undefined when it is known that there is none. */
@@ -33,12 +33,12 @@ export interface Claimed {
 
 /** The parts that other runs have in one directory, by the file they are for; read before its first file is dealt with. */
 export class Leftovers {
-  readonly run: Run;
+  readonly run: PartRun;
   readonly #directory: Directory;
   #reading: Promise<ReadonlyMap<string, readonly PartName[]>> | undefined;
   #found: ReadonlyMap<string, readonly PartName[]> | undefined;
 
-  constructor(directory: Directory, run: Run) {
+  constructor(directory: Directory, run: PartRun) {
     this.#directory = directory;
     this.run = run;
   }

@@ -5,10 +5,9 @@ import { sha256OfBytes } from '../../disk/sha256.ts';
 import { WrittenFile } from '../../disk/written-file.ts';
 import { FilingsError } from '../../errors.ts';
 import { differs, type IfExists, judge } from '../present.ts';
-import type { Proof } from '../proof.ts';
 import type { Held, Version } from '../resume.ts';
-import type { Finished, Sink } from '../sinks/sink.ts';
-import { hasSameBytes, keptMode, type OwnPart, type Placed, pathOf, place } from './commit.ts';
+import type { Sink } from '../sinks/sink.ts';
+import { hasSameBytes, keptMode, type OwnPart, type Placement, pathOf, place } from './commit.ts';
 import type { Leftovers } from './leftovers.ts';
 import { newId, recordName, stemOf } from './part-name.ts';
 import { type Identity, type ResumeRecord, writeRecord } from './record.ts';
@@ -25,7 +24,8 @@ export interface PartTarget {
   readonly ifExists: IfExists;
   /** The size of the file that has the name already. Bytes. */
   readonly existing: number | undefined;
-  readonly proof: Proof;
+  /** Whether its hash will be asked for. */
+  readonly isHashed: boolean;
   readonly signal: AbortSignal;
 }
 
@@ -83,7 +83,7 @@ export class PartFile implements Sink {
       if (known && ifExists === 'compare' && total !== existing) throw differs(this.#final, existing, total);
       await this.#forget();
       if (this.#file.size > 0) await this.#file.restart();
-      if (this.#target.proof.hashed) this.#hash = (await import('node:crypto')).createHash('sha256');
+      if (this.#target.isHashed) this.#hash = (await import('node:crypto')).createHash('sha256');
       this.#version = version;
       if (!validator || (total !== undefined && total <= RECORDED_FROM_BYTES)) return;
       // What a full disk leaves of it is removed, too.
@@ -101,17 +101,18 @@ export class PartFile implements Sink {
     if (this.#hash) for (const chunk of chunks) this.#hash.update(chunk);
   }
 
-  proves(): Promise<boolean> {
-    return this.#target.proof.holds(() => this.#sha256());
+  /** A part that an earlier run began is read: a hash can't be saved. */
+  async sha256(): Promise<string> {
+    if (this.#hash) return this.#hash.copy().digest('hex');
+    return sha256OfBytes(this.#file.read(), this.#final, this.#target.signal);
   }
 
-  async finish(): Promise<Finished> {
-    const sha256 = await this.#target.proof.require(() => this.#sha256());
-    return { placed: await this.#guarded(() => this.#commit()), sha256 };
+  finish(): Promise<Placement> {
+    return this.#guarded(() => this.#commit());
   }
 
   /** The part is gone then, whatever it says. */
-  async #commit(): Promise<Placed> {
+  async #commit(): Promise<Placement> {
     const { ifExists, existing, signal } = this.#target;
     if (ifExists === 'overwrite') await this.#keepMode();
     // Compared before it is flushed: most often it goes again.
@@ -176,12 +177,6 @@ export class PartFile implements Sink {
 
   get #record(): string {
     return this.#target.directory.entry(recordName(stemOf(this.#target.final), this.#part.id));
-  }
-
-  /** A part that an earlier run began is read: a hash can't be saved. */
-  async #sha256(): Promise<string> {
-    if (this.#hash) return this.#hash.copy().digest('hex');
-    return sha256OfBytes(this.#file.read(), this.#final, this.#target.signal);
   }
 
   /** Errors of the disk name the final path. */

@@ -1,22 +1,21 @@
 import { createHash } from 'node:crypto';
 import { FilingsError } from '../../errors.ts';
 import type { ByteWriter } from '../../stdio/byte-writer.ts';
-import type { Proof } from '../proof.ts';
 import { type Held, NO_VERSION, type Version } from '../resume.ts';
-import type { Finished, Sink } from './sink.ts';
+import type { Sink } from './sink.ts';
 
 /** A pipe as a sink: a byte once written is never written again. */
 export class Pipe implements Sink {
   readonly #writer: ByteWriter;
   readonly #signal: AbortSignal;
-  readonly #proof: Proof;
+  readonly #isHashed: boolean;
   readonly #hash = createHash('sha256');
   #bytes = 0;
   #version = NO_VERSION;
 
-  constructor(writer: ByteWriter, proof: Proof, signal: AbortSignal) {
+  constructor(writer: ByteWriter, isHashed: boolean, signal: AbortSignal) {
     this.#writer = writer;
-    this.#proof = proof;
+    this.#isHashed = isHashed;
     this.#signal = signal;
   }
 
@@ -47,25 +46,21 @@ export class Pipe implements Sink {
     await this.#writer.write(chunks, this.#signal);
     for (const chunk of chunks) {
       this.#bytes += chunk.length;
-      if (this.#proof.hashed) this.#hash.update(chunk);
+      if (this.#isHashed) this.#hash.update(chunk);
     }
   }
 
-  proves(): Promise<boolean> {
-    return this.#proof.holds(() => this.#sha256());
+  async sha256(): Promise<string> {
+    return this.#hash.copy().digest('hex');
   }
 
-  async finish(): Promise<Finished> {
+  async finish(): Promise<'placed'> {
     await this.#writer.end();
-    return { placed: 'placed', sha256: await this.#proof.require(() => this.#sha256()) };
+    return 'placed';
   }
 
   /** What is out is out. The writer is not ended: a reader that never reads would hold the program at it. */
   async abandon(): Promise<number> {
     return 0;
-  }
-
-  #sha256(): string {
-    return this.#hash.copy().digest('hex');
   }
 }

@@ -5,9 +5,8 @@ import { diskFailure } from '../../disk/failure.ts';
 import { sha256OfBytes } from '../../disk/sha256.ts';
 import { WrittenFile } from '../../disk/written-file.ts';
 import type { ByteWriter } from '../../stdio/byte-writer.ts';
-import type { Proof } from '../proof.ts';
 import { type Held, NO_VERSION, type Version } from '../resume.ts';
-import type { Finished, Sink } from './sink.ts';
+import type { Sink } from './sink.ts';
 
 /** What a spool is for. */
 interface Purpose {
@@ -15,7 +14,6 @@ interface Purpose {
   readonly folder: string;
   /** Opens what all is written to once it has come. */
   readonly openWriter: (signal: AbortSignal) => Promise<ByteWriter>;
-  readonly proof: Proof;
   readonly signal: AbortSignal;
 }
 
@@ -61,31 +59,26 @@ export class Spool implements Sink {
     await guarded(this.#purpose.folder, () => this.#file.write(chunks));
   }
 
-  proves(): Promise<boolean> {
-    return this.#purpose.proof.holds(() => this.#sha256());
+  sha256(): Promise<string> {
+    const { folder, signal } = this.#purpose;
+    return sha256OfBytes(this.#file.read(), folder, signal);
   }
 
   /** Only now is the first byte written. */
-  async finish(): Promise<Finished> {
-    const { folder, openWriter, proof, signal } = this.#purpose;
-    const sha256 = await proof.require(() => this.#sha256());
+  async finish(): Promise<'placed'> {
+    const { folder, openWriter, signal } = this.#purpose;
     const writer = await openWriter(signal);
     await guarded(folder, async () => {
       for await (const chunk of this.#file.read()) await writer.write([chunk], signal);
     });
     await writer.end();
     await this.#close();
-    return { placed: 'placed', sha256 };
+    return 'placed';
   }
 
   async abandon(): Promise<number> {
     await this.#close();
     return 0;
-  }
-
-  #sha256(): Promise<string> {
-    const { folder, signal } = this.#purpose;
-    return sha256OfBytes(this.#file.read(), folder, signal);
   }
 
   async #close(): Promise<void> {
