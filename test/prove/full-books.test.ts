@@ -8,7 +8,7 @@ import { accession, startArchive } from '../servers/archive.ts';
 const [A, B] = [accession(1), accession(2)];
 const FILINGS = { [A]: { 'a.htm': 'a', 'ex1.htm': 'ex' }, [B]: { 'b.htm': 'b' } };
 /** As long as a file may be here, in bytes. */
-const MOST = 1024;
+const MOST = 4096;
 const FULL = `${'#'.repeat(MOST - 1)}\n`;
 
 /** Batches under a limit of file sizes, where one of their books is full already. */
