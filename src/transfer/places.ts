@@ -2,7 +2,7 @@ import { basename, dirname } from 'node:path';
 import type { Sleep } from '../abort.ts';
 import { Directory } from '../disk/directory.ts';
 import { Leftovers, type PartRun } from './part/leftovers.ts';
-import { ownerOf, processAt } from './part/owner.ts';
+import { ownerOf, processesOf } from './part/owner.ts';
 
 /** What the places need to know of the process. */
 export interface Tenant {
@@ -42,20 +42,23 @@ const MOST_REMEMBERED = 1024;
 /** After so long signals, timers and sockets have their turn: on a local disk calls are made at once. Milliseconds. */
 const LONGEST_TURN_MS = 10;
 
+interface Known {
+  readonly place: Promise<Place>;
+  opened?: Place;
+}
+
 /** The directories of a run: each is made and looked at once, and its flushes are shared. */
 export class Places {
   readonly #tenant: Tenant;
   readonly #run: PartRun;
-  /** The one that was asked for last at the end. */
-  readonly #places = new Map<string, Promise<Place>>();
-  readonly #opened = new Map<string, Place>();
+  readonly #places = new Map<string, Known>();
   #turnedAt: number;
 
   constructor(tenant: Tenant) {
     const { hostname, pid, platform, uid, isRunning, now, random, sleep, monotonic } = tenant;
     this.#tenant = tenant;
     const self = ownerOf(pid, hostname, platform);
-    this.#run = { self, uid, now, random, sleep, processAt: (other) => processAt(other, platform, isRunning) };
+    this.#run = { self, uid, now, random, sleep, processAt: processesOf(platform, isRunning) };
     this.#turnedAt = monotonic();
   }
 
@@ -67,33 +70,30 @@ export class Places {
 
   /** A directory that was opened before; undefined: it has to be waited for. */
   opened(where: Where): Place | undefined {
-    return this.#opened.get(keyOf(where));
+    return this.#places.get(keyOf(where))?.opened;
   }
 
   /** One of them was moved away or removed: they are looked at again. */
   forget(): void {
     this.#places.clear();
-    this.#opened.clear();
   }
 
   #placeAt(where: Where): Promise<Place> {
     const key = keyOf(where);
     const known = this.#places.get(key);
-    this.#places.delete(key);
-    const place = known ?? this.#open(where);
-    this.#places.set(key, place);
-    if (known) return place;
-    // The next one may try again.
-    place.then(
-      (opened) => this.#places.get(key) === place && this.#opened.set(key, opened),
-      () => this.#places.get(key) === place && this.#places.delete(key),
+    if (known) return known.place;
+    const added: Known = { place: this.#open(where) };
+    this.#places.set(key, added);
+    added.place.then(
+      (place) => {
+        added.opened = place;
+      },
+      // The next one may try again.
+      () => this.#places.get(key) === added && this.#places.delete(key),
     );
-    const [oldest] = this.#places.keys();
-    if (this.#places.size > MOST_REMEMBERED && oldest !== undefined) {
-      this.#places.delete(oldest);
-      this.#opened.delete(oldest);
-    }
-    return place;
+    const [oldest = ''] = this.#places.keys();
+    if (this.#places.size > MOST_REMEMBERED) this.#places.delete(oldest);
+    return added.place;
   }
 
   async #open({ directory: path, below, make }: Where): Promise<Place> {

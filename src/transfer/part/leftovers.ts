@@ -2,7 +2,7 @@ import { constants } from 'node:fs';
 import type { Sleep } from '../../abort.ts';
 import type { Directory } from '../../disk/directory.ts';
 import { closeFile, openOwn } from '../../disk/plain-file.ts';
-import { type Owner, type RunningProcess, stateOf } from './owner.ts';
+import { type Owner, type ProcessAt, stateOf } from './owner.ts';
 import { type PartName, parsePartName, partName, recordName, stemOf } from './part-name.ts';
 import { type Identity, type ResumeRecord, readRecord } from './record.ts';
 
@@ -13,8 +13,7 @@ const ABANDONED_MS = 86_400_000;
 export interface PartRun {
   readonly self: Owner;
   readonly uid: number | undefined;
-  /** A process of this run's own namespace; undefined when it is known that there is none. */
-  readonly processAt: (pid: number) => RunningProcess | undefined;
+  readonly processAt: ProcessAt;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
   /** Uniform in [0, 1). */

@@ -28,20 +28,14 @@ export function parseOwner(text: string): Owner {
   return { machine, pid: Number.parseInt(pid, 36), started };
 }
 
-/** A process that exists; its start is undefined when it can't be read. */
-export interface RunningProcess {
-  readonly started: string | undefined;
-}
-
 /**
- * What is known of an owner. `processAt` gives the process of a number in this run's own namespace, undefined when there
- * is none. A number alone says nothing: only another start proves that it is another process.
+ * The process of a number in this run's own namespace, its start undefined when that can't be read; undefined when it is
+ * known that there is none.
  */
-export function stateOf(
-  owner: Owner,
-  self: Owner,
-  processAt: (pid: number) => RunningProcess | undefined,
-): 'alive' | 'ended' | 'unknown' {
+export type ProcessAt = (pid: number) => Pick<Owner, 'started'> | undefined;
+
+/** What is known of an owner. A number alone says nothing: only another start proves that it is another process. */
+export function stateOf(owner: Owner, self: Owner, processAt: ProcessAt): 'alive' | 'ended' | 'unknown' {
   if (owner.machine === undefined || owner.machine !== self.machine) return 'unknown';
   const process = processAt(owner.pid);
   if (process === undefined) return 'ended';
@@ -62,21 +56,12 @@ export function ownerOf(pid: number, hostname: string, platform: string): Owner 
   };
 }
 
-/** The process that has a number in this run's own namespace; undefined when it is known that there is none. */
-export function processAt(
-  pid: number,
-  platform: string,
-  isRunning: (pid: number) => boolean,
-): RunningProcess | undefined {
-  const status = statusOf(pid, platform);
-  if (status?.ended || !isRunning(pid)) return undefined;
-  return { started: status?.started };
-}
-
-interface Status {
-  readonly started: string;
-  /** It only waits for its parent to look. */
-  readonly ended: boolean;
+/** Looks processes up; `isRunning` tells whether there is one of a number, true when that can't be told. */
+export function processesOf(platform: string, isRunning: (pid: number) => boolean): ProcessAt {
+  return (pid) => {
+    const status = statusOf(pid, platform);
+    return status?.hasEnded || !isRunning(pid) ? undefined : { started: status?.started };
+  };
 }
 
 function bootOf(platform: string): string {
@@ -85,11 +70,11 @@ function bootOf(platform: string): string {
     : readFileSync('/proc/sys/kernel/random/boot_id', 'utf8');
 }
 
-/** What the system says of a process; undefined when nothing can be read. */
-function statusOf(pid: number, platform: string): Status | undefined {
+/** What the system says of a process, which has ended, too, when it only waits for its parent to look; undefined when nothing can be read. */
+function statusOf(pid: number, platform: string): { started: string; hasEnded: boolean } | undefined {
   if (platform === 'darwin') {
     const started = tryRead(() => execFileSync('ps', ['-o', 'lstart=', '-p', `${pid}`], { encoding: 'utf8' }));
-    return started?.trim() ? { started: digest(started.trim()), ended: false } : undefined;
+    return started?.trim() ? { started: digest(started.trim()), hasEnded: false } : undefined;
   }
   const stat = procIsOurs() ? tryRead(() => readFileSync(`/proc/${pid}/stat`, 'utf8')) : undefined;
   // Counted from behind the command's name, which may hold anything: the state, field 20, the threads, and 22, the start.
@@ -97,7 +82,7 @@ function statusOf(pid: number, platform: string): Status | undefined {
   const [state = '', threads, start] = [fields[0], fields[17], fields[19]];
   if (start === undefined) return undefined;
   // A thread of a killed process may still be in a write when the first one has ended.
-  return { started: Number(start).toString(36), ended: /^[ZX]/.test(state) && Number(threads) <= 1 };
+  return { started: Number(start).toString(36), hasEnded: /^[ZX]/.test(state) && Number(threads) <= 1 };
 }
 
 /** /proc may be that of another process namespace, with other processes under our numbers. Linux tells one number a namespace. */

@@ -2,7 +2,7 @@ import { constants, read } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { closeFile, openOwn } from '../../disk/plain-file.ts';
-import { strongValidator, type Validator, type Version } from '../resume.ts';
+import type { Validator, Version } from '../resume.ts';
 
 /** What a part is a part of. */
 export interface Identity {
@@ -42,25 +42,10 @@ export function parseRecord(text: string, identity: Identity): ResumeRecord | un
 }
 
 function isRecord(value: unknown): value is ResumeRecord {
-  const { v, base_url, accession_no, file_name, address, validator, total } = (value ?? {}) as Partial<ResumeRecord>;
-  return (
-    v === 1 &&
-    [base_url, accession_no, file_name, address].every((text) => typeof text === 'string') &&
-    isValidator(validator) &&
-    (total === null || (Number.isSafeInteger(total) && Number(total) >= 0))
-  );
-}
-
-/** Dated as late as can be: whether the date was strong enough was decided when it came. */
-const LATE = 'Fri, 31 Dec 9999 23:59:59 GMT';
-
-/** Such as an answer could have brought: it goes into a request's header. */
-function isValidator(value: unknown): value is Validator {
-  const { kind, value: text } = (value ?? {}) as Partial<Validator>;
-  if (typeof text !== 'string') return false;
-  if (kind === 'etag') return strongValidator({ etag: text }) !== undefined;
-  const clean = /^[\x20-\x7e]+$/.test(text);
-  return kind === 'last-modified' && clean && strongValidator({ 'last-modified': text, date: LATE }) !== undefined;
+  const { v, address, validator, total } = (value ?? {}) as Partial<ResumeRecord>;
+  const isValidator = validator?.kind === 'etag' || validator?.kind === 'last-modified';
+  const isTotal = total === null || (Number.isSafeInteger(total) && Number(total) >= 0);
+  return v === 1 && typeof address === 'string' && isValidator && typeof validator.value === 'string' && isTotal;
 }
 
 function parse(text: string): unknown {
