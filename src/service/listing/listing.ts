@@ -1,9 +1,10 @@
 import { hash } from 'node:crypto';
 import { errorAbout } from '../../errors.ts';
-import { DEEPEST, isDeeper, parseJson } from '../../json.ts';
+import { DEEPEST, isDeeper, isJsonObject, parseJson } from '../../json.ts';
+import { shortened } from '../../text.ts';
 import type { AccessionNumber } from '../accession.ts';
+import { sayingOf } from '../text-body.ts';
 import { type Found, findRecords } from './search.ts';
-import { describeAnswer } from './seen.ts';
 import { readSigns, type Signs } from './signs.ts';
 
 /** A file of a filing: its number, its name, and whatever else the service said of it. */
@@ -59,6 +60,27 @@ export function readListing({ body, link, page }: ListingAnswer, accession: Acce
     if (one.name !== undefined && !one.isOther && !files.has(one.name)) files.set(one.name, listedFile(accession, one));
   }
   return { ...signs, files: [...files.values()], records: found.length, key: keyOf(found) };
+}
+
+/** What an answer that is no listing looks like, as a noun phrase; `json` is undefined when it is not JSON. */
+function describeAnswer(text: string, json: unknown, isError: boolean): string {
+  if (text.trim() === '') return 'an empty answer';
+  const isPage = /^\s*<(!doctype html|html|head|body)/i.test(text.slice(0, 1000));
+  if (json === undefined) return `${isPage ? 'an HTML page' : 'not JSON'}${saying(text)}`;
+  if (Array.isArray(json)) return `an array of ${json.length}, without file names`;
+  if (!isJsonObject(json)) return `not a list${saying(String(json))}`;
+  const { error, message, detail, title } = json;
+  const said = [detail, message, error, title].find((each) => typeof each === 'string' && each.trim() !== '');
+  const names = Object.keys(json).join(', ');
+  const members = names === '' ? 'without members' : `with the members ${shortened(names, 120)}`;
+  const what = isError ? 'which reports an error' : 'without file names';
+  return `an object ${members}, ${what}${saying(typeof said === 'string' ? said : '')}`;
+}
+
+/** What a text says, in a line; its ellipsis tells `redact` where half a secret may be. */
+function saying(text: string): string {
+  const said = sayingOf(text);
+  return said === undefined ? '' : `: ${shortened(said, 120)}`;
 }
 
 /** The service's other members follow ours. */

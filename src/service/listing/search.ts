@@ -29,10 +29,6 @@ const DEEPEST = 12;
 const LONGEST_NAME = 1000;
 const NO_RECORD: JsonObject = {};
 
-/** What is taken for files: first what is sure to be, and more only where that finds none. */
-const TIERS = ['sure', 'container', 'likely', 'any'] as const;
-type Tier = (typeof TIERS)[number];
-
 /** Where a value is. */
 interface Place {
   /** The member that holds it, or its list; undefined for the whole answer. */
@@ -46,25 +42,24 @@ interface Place {
  * is proportional to the data, whatever its shape.
  */
 export function findRecords(json: unknown, accession: AccessionNumber): readonly Found[] | undefined {
-  let isListing = false;
-  for (const tier of TIERS) {
-    const search = new Search(tier, accession);
+  // First what is sure to be a file, and what may be one only where that finds none.
+  for (const isSure of [true, false]) {
+    const search = new Search(isSure, accession);
     search.value(json, { member: undefined, isOther: false, depth: 0 });
-    if (search.found.length > 0) return search.found;
-    isListing ||= search.isListing;
+    if (search.found.length > 0 || (!isSure && search.isListing)) return search.found;
   }
-  return isListing ? [] : undefined;
+  return undefined;
 }
 
 class Search {
   readonly found: Found[] = [];
   /** It has come upon what a listing without files looks like. */
   isListing = false;
-  readonly #tier: Tier;
+  readonly #isSure: boolean;
   readonly #accession: AccessionNumber;
 
-  constructor(tier: Tier, accession: AccessionNumber) {
-    this.#tier = tier;
+  constructor(isSure: boolean, accession: AccessionNumber) {
+    this.#isSure = isSure;
     this.#accession = accession;
   }
 
@@ -91,11 +86,10 @@ class Search {
   }
 
   #isOfFiles(items: readonly unknown[], member: string | undefined): boolean {
-    if (member === undefined || FILE_LISTS.includes(member) || this.#tier === 'any') return true;
+    if (member === undefined || FILE_LISTS.includes(member)) return true;
     if (items.some((item) => isJsonObject(item) && nameOf(item, FILE_NAMES) !== undefined)) return true;
-    if (this.#tier === 'sure') return false;
-    if (CONTAINERS.includes(member)) return true;
-    return this.#tier === 'likely' && items.some((item) => isJsonObject(item) || EXTENSION.test(String(item)));
+    if (this.#isSure) return false;
+    return CONTAINERS.includes(member) || items.some((item) => isJsonObject(item) || EXTENSION.test(String(item)));
   }
 
   /** @param role an item of a list of files, or a single object in its place, may name a file by any of the names */
@@ -115,18 +109,11 @@ class Search {
       this.found[before] = { name: ownName, record: NO_RECORD, isOther };
     }
     if (this.found.length > before || role === 'other') return;
-    const name = role === 'item' ? nameOf(record, NAMES) : this.#singleName(record);
+    // A single object that has a name may be a filing or a company whose files are somewhere below it.
+    const name = nameOf(record, role === 'single' && this.#isSure ? DOCUMENTS : NAMES);
     // A document without a name is a record all the same, and so is a filing of somebody else's.
     const isRecord = role === 'item' && (isOther || NAMES.some((each) => Object.hasOwn(record, each)));
     if (name !== undefined || isRecord) this.found.push({ name, record, isOther });
-  }
-
-  /** A single object that has a name may be a filing or a company whose files are somewhere below it. */
-  #singleName(record: JsonObject): string | undefined {
-    const name = nameOf(record, DOCUMENTS);
-    if (name !== undefined || this.#tier === 'sure') return name;
-    const own = nameOf(record, NAMES);
-    return own !== undefined && (EXTENSION.test(own) || this.#tier === 'any') ? own : undefined;
   }
 }
 
