@@ -13,27 +13,24 @@ export interface Algorithm {
   readonly hashBytes: number;
   /** ECDSA: the one curve that goes with it (section 3.4), as JOSE and as OpenSSL name it. */
   readonly curve?: { readonly jose: string; readonly openssl: string };
-  /** ECDSA and HMAC: the length of a signature. RSA's is the key's. */
-  readonly signatureBytes?: number;
 }
 
-const HASH_BITS = [256, 384, 512] as const;
 const CURVES = {
-  256: { jose: 'P-256', openssl: 'prime256v1', signatureBytes: 64 },
-  384: { jose: 'P-384', openssl: 'secp384r1', signatureBytes: 96 },
-  512: { jose: 'P-521', openssl: 'secp521r1', signatureBytes: 132 },
+  256: { jose: 'P-256', openssl: 'prime256v1' },
+  384: { jose: 'P-384', openssl: 'secp384r1' },
+  512: { jose: 'P-521', openssl: 'secp521r1' },
 } as const;
 
 /** The 12 algorithms, in the order of preference where a key fits several. */
-export const ALGORITHMS: readonly Algorithm[] = [
-  ...HASH_BITS.map((bits) => plain('RS', bits)),
-  ...HASH_BITS.map((bits) => plain('PS', bits)),
-  ...HASH_BITS.map((bits) => {
-    const { signatureBytes, ...curve } = CURVES[bits];
-    return { ...plain('ES', bits), curve, signatureBytes };
-  }),
-  ...HASH_BITS.map((bits) => ({ ...plain('HS', bits), signatureBytes: bits / 8 })),
-];
+export const ALGORITHMS: readonly Algorithm[] = (['RS', 'PS', 'ES', 'HS'] as const).flatMap((family) =>
+  ([256, 384, 512] as const).map((bits) => ({
+    name: `${family}${bits}`,
+    family,
+    hash: `sha${bits}`,
+    hashBytes: bits / 8,
+    ...(family === 'ES' && { curve: CURVES[bits] }),
+  })),
+);
 
 export const ALGORITHM_NAMES: readonly string[] = ALGORITHMS.map(({ name }) => name);
 
@@ -46,19 +43,8 @@ export function findAlgorithm(name: string): Algorithm | undefined {
 export function requireAlgorithm(name: string, source: string, code: 'usage' | 'config' = 'usage'): Algorithm {
   const algorithm = findAlgorithm(name);
   if (algorithm !== undefined) return algorithm;
-  const { reason, hint } = algorithmFault(name);
-  throw new FilingsError(code, `${source} ${name}: ${reason}`, { hint });
+  throw new FilingsError(code, `${source} ${name}: ${NOT_TAKEN}`, { hint: `it takes ${ALGORITHM_NAMES.join(', ')}` });
 }
 
-/** Why a name is no algorithm of the service, as the end of a sentence, with what to do. */
-export function algorithmFault(name: string): { readonly reason: string; readonly hint: string } {
-  const hint = `it takes ${ALGORITHM_NAMES.join(', ')}`;
-  if (name.toLowerCase() === 'none') return { reason: 'a token without a signature proves nothing', hint };
-  const near = findAlgorithm(name.toUpperCase());
-  if (near !== undefined) return { reason: `algorithm names are case-sensitive: it is ${near.name}`, hint };
-  return { reason: 'the service does not take that algorithm', hint };
-}
-
-function plain(family: Family, bits: (typeof HASH_BITS)[number]): Algorithm {
-  return { name: `${family}${bits}`, family, hash: `sha${bits}`, hashBytes: bits / 8 };
-}
+/** Why any other name is none, as the end of a sentence. */
+export const NOT_TAKEN = 'the service does not take that algorithm';

@@ -2,10 +2,10 @@ import type { JsonObject } from '../json.ts';
 import { span } from '../text.ts';
 import { type Clock, claimFaults, utc } from './claims.ts';
 import {
-  base64urlFault,
   decodeBase64url,
   type Fault,
   headerFault,
+  NOT_CANONICAL,
   type Refusal,
   readJsonObject,
   readJsonObjectLeniently,
@@ -57,19 +57,19 @@ interface ReadPart {
 }
 
 function readPart(part: string, name: string): ReadPart | string {
-  if (!/^[\w+/-]*=*$/.test(part)) return `the ${name} part ${base64urlFault(part)}`;
+  if (!/^[\w+/-]*=*$/.test(part)) return `the ${name} part ${NOT_CANONICAL}`;
   const bytes = Buffer.from(part, 'base64url');
   const value = readJsonObjectLeniently(bytes);
   if (typeof value === 'string') return `the ${name} part ${value}`;
   const strict = readJsonObject(bytes);
-  const encoding = decodeBase64url(part) === undefined ? [base64urlFault(part)] : [];
+  const encoding = decodeBase64url(part) === undefined ? [NOT_CANONICAL] : [];
   const structure = typeof strict === 'string' ? [strict] : [];
   return { value, objections: [...encoding, ...structure].map((fault) => ({ reason: `the ${name} part ${fault}` })) };
 }
 
 function signatureObjections(part: string): readonly Fault[] {
   if (part === '') return [{ reason: 'the signature is empty' }];
-  return decodeBase64url(part) === undefined ? [{ reason: `the signature part ${base64urlFault(part)}` }] : [];
+  return decodeBase64url(part) === undefined ? [{ reason: `the signature part ${NOT_CANONICAL}` }] : [];
 }
 
 function tokenTime(claim: string, seconds: unknown, atSeconds: number): TokenTime | undefined {

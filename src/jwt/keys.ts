@@ -2,6 +2,8 @@ import { createPrivateKey, createPublicKey, createSecretKey, type KeyObject, sig
 import { errnoOf, FilingsError } from '../errors.ts';
 import { type KeyLimits, readJwk } from './jwk.ts';
 
+export type Purpose = 'sign' | 'verify';
+
 /** A key or a secret that could be read; what it may be used for is `keyFault`'s to say. */
 export interface JwtKey {
   /** Where it is from, for messages. */
@@ -10,53 +12,40 @@ export interface JwtKey {
   readonly kind: string | undefined;
   /** Of an RSA-PSS key the ordinary RSA key in it, since jose takes no other. */
   readonly keyObject: KeyObject;
-  readonly pss?: PssLimits;
+  /** What an RSA-PSS key (RFC 8017 appendix C) restricts itself to. */
+  readonly pss?: KeyObject['asymmetricKeyDetails'];
   readonly kid?: string;
   readonly limits?: KeyLimits;
-}
-
-/** What an RSA-PSS key (RFC 8017 appendix C) restricts itself to. */
-export interface PssLimits {
-  readonly hash: string;
-  readonly mgf1Hash: string;
-  /** The shortest salt, in bytes. */
-  readonly saltLength: number;
 }
 
 /** To refuse a larger one takes seconds: of a JWK with a huge prime 28. */
 const LARGEST_KIB = 16;
 /** OpenSSL verifies with no larger ones, and signing with them takes minutes. Bits. */
 const LONGEST_RSA_BITS = 16_384;
-/** With a long modulus OpenSSL takes no public exponent beyond that. Bits. */
-const LONGEST_EXPONENT_BITS = 64n;
 const PROBE = Buffer.from('probe');
 
 /**
- * A key to check signatures with, from the bytes of a PEM or JWK file; of a private key its public half.
+ * A key from the bytes of a PEM or JWK file; to verify with, the public half of a private one.
  *
  * @param what where the bytes are from, for messages
- * @throws FilingsError `config`: no key, a certificate, encrypted without a passphrase, ...
+ * @throws FilingsError `config`: no key, a public one to sign with, encrypted without a passphrase, ...
  */
-export function loadVerificationKey(bytes: Buffer, what: string, passphrase?: string): JwtKey {
-  const key = loadKey(bytes, what, passphrase);
-  const { keyObject, limits } = key;
-  if (keyObject.type !== 'private') return key;
-  // What may sign may have its signatures verified.
-  const keyOps = limits?.keyOps?.includes('sign') ? { keyOps: [...limits.keyOps, 'verify'] } : {};
-  return { ...key, keyObject: createPublicKey(keyObject), ...(limits && { limits: { ...limits, ...keyOps } }) };
-}
-
-/**
- * A key to sign with, from the bytes of a PEM or JWK file.
- *
- * @throws FilingsError `config`: as {@link loadVerificationKey}, and a public key
- */
-export function loadSigningKey(bytes: Buffer, what: string, passphrase?: string): JwtKey {
-  const key = loadKey(bytes, what, passphrase);
+export function loadKey(bytes: Buffer, what: string, purpose: Purpose, passphrase?: string): JwtKey {
+  requireKeySize(bytes, what);
+  const text = bytes.toString('latin1');
+  const key = text.includes('-----BEGIN ')
+    ? described(pemKey(text, what, passphrase), what)
+    : /^\s*\{/.test(text)
+      ? jwkKey(bytes, what)
+      : undefined;
+  if (key === undefined) {
+    const hint = 'a secret for HS256, HS384 or HS512 is given with --secret-file';
+    throw new FilingsError('config', `${what}: it is neither a PEM key nor a JWK`, { hint });
+  }
+  if (purpose === 'verify') return publicHalf(key);
   if (key.keyObject.type !== 'public') return key;
-  throw new FilingsError('config', `${what}: it is a public key, which can only verify`, {
-    hint: 'sign with the private key that belongs to it',
-  });
+  const hint = 'sign with the private key that belongs to it';
+  throw new FilingsError('config', `${what}: it is a public key, which can only verify`, { hint });
 }
 
 /** An HMAC secret: the bytes as they are, nothing trimmed. Whether they may serve as one is `keyFault`'s to say. */
@@ -91,79 +80,51 @@ export function isPublicMaterial(bytes: Buffer): boolean {
 export function rsaWeakness(key: KeyObject): string | undefined {
   // Node dies of looking into broken keys of other kinds.
   if (key.asymmetricKeyType !== 'rsa') return undefined;
-  const { modulusLength = 0, publicExponent: e = 0n } = key.asymmetricKeyDetails ?? {};
+  const { modulusLength = 0, publicExponent = 0n } = key.asymmetricKeyDetails ?? {};
   if (modulusLength > LONGEST_RSA_BITS) return `its modulus is longer than ${LONGEST_RSA_BITS} bits`;
-  if (e < 3n) return `its public exponent is ${e}, with which anybody could sign`;
-  if (e % 2n === 0n) return 'its public exponent is even';
-  return e >> LONGEST_EXPONENT_BITS > 0n ? 'its public exponent is too large' : undefined;
+  if (publicExponent >= 3n && publicExponent % 2n === 1n) return undefined;
+  return `its public exponent is ${publicExponent}, with which anybody could sign`;
 }
 
-function loadKey(bytes: Buffer, what: string, passphrase: string | undefined): JwtKey {
-  requireKeySize(bytes, what);
-  const text = bytes.toString('latin1');
-  if (text.includes('-----BEGIN ')) return described(pemKey(text, what, passphrase), what);
-  if (/^\s*\{/.test(text)) {
-    const { keyObject, ...rest } = readJwk(bytes, what);
-    return { ...described(keyObject, what), ...rest };
-  }
-  const isDer = bytes[0] === 0x30;
-  throw new FilingsError('config', `${what}: it is neither a PEM key nor a JWK${isDer ? ', but perhaps DER' : ''}`, {
-    hint: isDer
-      ? "'openssl pkey -inform DER -in FILE' turns DER into PEM (with -pubin for a public key)"
-      : 'a secret for HS256, HS384 or HS512 is given with --secret-file',
-  });
+function publicHalf(key: JwtKey): JwtKey {
+  const { keyObject, limits } = key;
+  if (keyObject.type !== 'private') return key;
+  // What may sign may have its signatures verified.
+  const keyOps = limits?.keyOps?.includes('sign') ? { keyOps: [...limits.keyOps, 'verify'] } : {};
+  return { ...key, keyObject: createPublicKey(keyObject), ...(limits && { limits: { ...limits, ...keyOps } }) };
+}
+
+function jwkKey(bytes: Buffer, what: string): JwtKey {
+  const { keyObject, ...rest } = readJwk(bytes, what);
+  return { ...described(keyObject, what), ...rest };
 }
 
 /** PKCS#8, PKCS#1, SEC1 or SPKI, with whatever text around it. */
 function pemKey(text: string, what: string, passphrase: string | undefined): KeyObject {
-  const refused = (why: string, hint: string, cause?: unknown) =>
-    new FilingsError('config', `${what}: ${why}`, { hint, cause });
-  const privates = text.match(/-----BEGIN (?:[A-Z]+ )?PRIVATE KEY-----/g)?.length ?? 0;
-  if (text.includes('BEGIN OPENSSH '))
-    throw refused("it is an SSH key, in SSH's own format", "'ssh-keygen -p -m PKCS8 -f COPY' turns a copy into PEM");
-  if (privates === 0 && text.includes('BEGIN CERTIFICATE'))
-    throw refused(
-      'it is a certificate, not a key',
-      'take the public key out of it: openssl x509 -in FILE -pubkey -noout',
-    );
-  if (privates > 1) throw refused(`it holds ${privates} keys`, 'put each into its own file');
   const isEncrypted = /BEGIN ENCRYPTED |^Proc-Type: 4,ENCRYPTED/m.test(text);
   if (isEncrypted && passphrase === undefined) {
-    throw refused(
-      'the key is encrypted, and there is no passphrase',
-      'put the passphrase into a file that only you can read, and name it with --passphrase-file; settings take a key without one',
-    );
+    throw new FilingsError('config', `${what}: the key is encrypted, and there is no passphrase`, {
+      hint: 'put the passphrase into a file that only you can read, and name it with --passphrase-file; settings take a key without one',
+    });
   }
   try {
-    return privates === 0 ? createPublicKey(text) : createPrivateKey({ key: text, ...(isEncrypted && { passphrase }) });
+    if (!text.includes('PRIVATE KEY-----')) return createPublicKey(text);
+    return createPrivateKey({ key: text, ...(isEncrypted && { passphrase }) });
   } catch (cause) {
-    if (!isEncrypted)
-      throw refused(
-        'the PEM text does not hold a sound key',
-        'copy the whole file again, BEGIN and END lines too',
-        cause,
-      );
-    throw refused(
-      `the key cannot be decrypted: the passphrase is wrong, or its cipher is unknown (${errnoOf(cause)})`,
-      "'openssl pkcs8 -topk8' encrypts it anew",
-    );
+    const why = isEncrypted
+      ? `the key cannot be decrypted: the passphrase is wrong, or its cipher is unknown (${errnoOf(cause)})`
+      : 'the PEM text does not hold a sound key';
+    throw new FilingsError('config', `${what}: ${why}`, { cause });
   }
 }
 
 function described(given: KeyObject, what: string): JwtKey {
-  const kind = given.asymmetricKeyType;
-  const isPss = kind === 'rsa-pss';
+  const isPss = given.asymmetricKeyType === 'rsa-pss';
   const keyObject = isPss ? asRsaKey(given) : given;
   // A weak key is refused for that, when it is to be used.
   if (keyObject.type === 'private' && /^(rsa|ec)$/.test(keyObject.asymmetricKeyType ?? '') && !rsaWeakness(keyObject))
     requireSoundPair(keyObject, what);
-  const { hashAlgorithm: hash, mgf1HashAlgorithm = hash, saltLength = 0 } = (isPss && given.asymmetricKeyDetails) || {};
-  return {
-    what,
-    kind,
-    keyObject,
-    ...(hash && mgf1HashAlgorithm && { pss: { hash, mgf1Hash: mgf1HashAlgorithm, saltLength } }),
-  };
+  return { what, kind: given.asymmetricKeyType, keyObject, ...(isPss && { pss: given.asymmetricKeyDetails }) };
 }
 
 /** The same numbers as an ordinary RSA key: SPKI and PKCS#8 of an RSA-PSS key end in its PKCS#1. */
@@ -185,7 +146,5 @@ function requireSoundPair(keyObject: KeyObject, what: string): void {
   } catch {
     // As below.
   }
-  throw new FilingsError('config', `${what}: the key's parts don't belong together`, {
-    hint: 'it was put together from two keys, or damaged: take it from where it was made',
-  });
+  throw new FilingsError('config', `${what}: the key's parts don't belong together`);
 }

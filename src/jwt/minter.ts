@@ -1,7 +1,7 @@
 import { FilingsError } from '../errors.ts';
 import type { World } from '../world.ts';
 import { requireAlgorithm } from './algorithms.ts';
-import { readSigningKey } from './key-file.ts';
+import { readJwtKey } from './key-file.ts';
 import { requireFit } from './key-fit.ts';
 import { lineBreakWarning } from './keys.ts';
 import { type MintedToken, mintToken } from './sign.ts';
@@ -45,7 +45,7 @@ const REMEMBERED_TOKENS = 8;
 export async function createMinter(recipe: TokenRecipe, world: MinterWorld): Promise<Minter> {
   const lifetime = wholeSeconds(recipe.lifetime ?? DEFAULT_LIFETIME_MS, RECIPE_LIFETIME, 'config');
   const wanted = recipe.alg === undefined ? undefined : requireAlgorithm(recipe.alg, RECIPE_ALG, 'config');
-  const key = await readSigningKey(recipe, world);
+  const key = await readJwtKey(recipe, 'sign', world);
   const algorithm = requireFit(key, 'sign', wanted);
   const { kid, sub, name } = recipe;
 

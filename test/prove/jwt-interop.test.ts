@@ -2,8 +2,8 @@ import { spawnSync } from 'node:child_process';
 import { createPublicKey } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { requireFit } from '../../src/jwt/key-fit.ts';
-import { loadSigningKey } from '../../src/jwt/keys.ts';
 import { mintToken } from '../../src/jwt/sign.ts';
+import { loadSigningKey } from '../service/jwt-forge.ts';
 
 const openssl = (args: readonly string[], input?: Buffer | string) => {
   const { status, stdout, stderr } = spawnSync('openssl', args, { ...(input !== undefined && { input }) });

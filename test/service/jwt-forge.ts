@@ -1,5 +1,6 @@
 import { constants, createHmac, type KeyObject, sign } from 'node:crypto';
 import { findAlgorithm } from '../../src/jwt/algorithms.ts';
+import { loadKey } from '../../src/jwt/keys.ts';
 import { keyPair, type Pair } from '../key-pairs.ts';
 
 /** When the tokens of these tests are looked at, in seconds since the epoch. */
@@ -60,3 +61,8 @@ export function withSignature(token: string, change: (signature: Buffer) => Buff
   const changed = change(Buffer.from(token.slice(at), 'base64url'));
   return token.slice(0, at) + (typeof changed === 'string' ? changed : changed.toString('base64url'));
 }
+
+export const loadSigningKey = (bytes: Buffer, what: string, passphrase?: string) =>
+  loadKey(bytes, what, 'sign', passphrase);
+export const loadVerificationKey = (bytes: Buffer, what: string, passphrase?: string) =>
+  loadKey(bytes, what, 'verify', passphrase);

@@ -3,18 +3,12 @@ import { describe, expect, it } from 'vitest';
 import { FilingsError } from '../../src/errors.ts';
 import { ALGORITHMS, type Algorithm, findAlgorithm } from '../../src/jwt/algorithms.ts';
 import { requireFit } from '../../src/jwt/key-fit.ts';
-import {
-  isPublicMaterial,
-  lineBreakWarning,
-  loadSecret,
-  loadSigningKey,
-  loadVerificationKey,
-} from '../../src/jwt/keys.ts';
+import { isPublicMaterial, lineBreakWarning, loadSecret } from '../../src/jwt/keys.ts';
 import { mintToken } from '../../src/jwt/sign.ts';
 import { verifyToken } from '../../src/jwt/verify.ts';
 import { keyPair } from '../key-pairs.ts';
 import { proving } from '../proving.ts';
-import { ecPair, jwk, NOW, pem, rsaPair } from './jwt-forge.ts';
+import { ecPair, jwk, loadSigningKey, loadVerificationKey, NOW, pem, rsaPair } from './jwt-forge.ts';
 
 const rsa = rsaPair();
 const p256 = ecPair('prime256v1');
@@ -166,61 +160,48 @@ describe('a key that is refused', () => {
   const rows: readonly Refused[] = [
     ['nothing', '', /it is empty/],
     ['garbage', 'hello', /neither a PEM key nor a JWK/, /--secret-file/],
-    ['DER', rsa.privateKey.export({ format: 'der', type: 'pkcs8' }), /perhaps DER/, /openssl pkey -inform DER/],
-    ['a certificate', certificate, /it is a certificate, not a key/, /openssl x509/],
+    ['DER', rsa.privateKey.export({ format: 'der', type: 'pkcs8' }), /neither a PEM key nor a JWK/],
+    ['a certificate', certificate, /does not hold a sound key/],
     [
       'a certificate request',
       certificate.replaceAll('CERTIFICATE', 'CERTIFICATE REQUEST'),
-      /it is a certificate, not a key/,
+      /does not hold a sound key/,
     ],
     [
       'an SSH private key',
       '-----BEGIN OPENSSH PRIVATE KEY-----\nb3Blb\n-----END OPENSSH PRIVATE KEY-----\n',
-      /SSH key/,
-      /ssh-keygen/,
+      /does not hold a sound key/,
     ],
-    ['a key cut off', pem(rsa.privateKey).subarray(0, 900), /does not hold a sound key/, /BEGIN and END/],
+    ['a key cut off', pem(rsa.privateKey).subarray(0, 900), /does not hold a sound key/],
     [
       'a key with garbage inside',
       '-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n',
       /does not hold a sound key/,
     ],
-    ['two private keys', Buffer.concat([pem(rsa.privateKey), pem(p256.privateKey)]), /holds 2 keys/],
     ['a public key', pem(rsa.publicKey), /a public key, which can only verify/, /private key that belongs to it/],
     ['a public JWK', jwk(rsa.publicKey), /a public key, which can only verify/],
-    ['a JWK Set', JSON.stringify({ keys: [{}] }), /a JWK Set, not one key/, /file of its own/],
-    ['JSON', '{"a":1}', /no JWK: "kty" is missing/],
-    ['broken JSON', '{"kty":"RSA",', /but is not JSON/],
+    ['a JWK Set', JSON.stringify({ keys: [{}] }), /"kty" is missing/],
+    ['JSON', '{"a":1}', /"kty" is missing/],
+    ['broken JSON', '{"kty":"RSA",', /it is not JSON/],
     ['a JWK with a member twice', '{"kty":"oct","k":"AAAA","k":"BBBB"}', /"k" twice/],
     ['a JWK of an unknown type', '{"kty":"XYZ"}', /the JWK cannot be used/],
     [
       'an RSA JWK without its primes',
       JSON.stringify({ ...rsa.privateKey.export({ format: 'jwk' }), p: undefined }),
       /cannot be used/,
-      /p, q, dp, dq and qi/,
     ],
     ['an oct JWK in base64', '{"kty":"oct","k":"ab+/"}', /not canonical base64url/],
     ['a JWK with use of another type', jwk(rsa.privateKey, { use: 1 }), /"use" is not a string/],
     ['a JWK with key_ops of another type', jwk(rsa.privateKey, { key_ops: 'sign' }), /"key_ops" is not a list/],
     ['a JWK with kid of another type', jwk(rsa.privateKey, { kid: 7 }), /"kid" is not a string/],
     ['RSA of 1024 bits', pem(rsaPair(1024).privateKey), /1024 bits, and fewer than 2048/],
-    [
-      'Ed25519',
-      pem(keyPair('ed25519').privateKey),
-      /ed25519 \(EdDSA\), which the service does not take/,
-      /it takes RSA/,
-    ],
+    ['Ed25519', pem(keyPair('ed25519').privateKey), /ed25519 \(EdDSA\), which the service does not take/],
     ['Ed448', pem(keyPair('ed448').privateKey), /ed448 \(EdDSA\)/],
     ['X25519', pem(keyPair('x25519').privateKey), /x25519, which the service does not take/],
     ['an OKP JWK', jwk(keyPair('ed25519').privateKey), /EdDSA/],
     ['secp256k1', pem(ecPair('secp256k1').privateKey), /wants a key on P-256, and the key is an EC key on secp256k1/],
     ['P-224', pem(ecPair('secp224r1').privateKey), /EC key on secp224r1/],
-    [
-      'an oct JWK of 31 bytes',
-      jwk(createSecretKey(secret.subarray(0, 31))),
-      /at least 32 bytes, and this has 31/,
-      /keygen --alg HS256/,
-    ],
+    ['an oct JWK of 31 bytes', jwk(createSecretKey(secret.subarray(0, 31))), /at least 32 bytes, and this has 31/],
     ['a JWK for encryption', jwk(rsa.privateKey, { use: 'enc' }), /"use" is "enc"/],
     ['a JWK for another algorithm', jwk(rsa.privateKey, { alg: 'RSA-OAEP' }), /for "RSA-OAEP" only/],
     ['a JWK that may only verify', jwk(rsa.privateKey, { key_ops: ['verify'] }), /may not be used to sign/],

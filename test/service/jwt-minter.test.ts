@@ -3,12 +3,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { sleep } from '../../src/abort.ts';
-import { loadSecret, loadVerificationKey } from '../../src/jwt/keys.ts';
+import { loadSecret } from '../../src/jwt/keys.ts';
 import { createMinter, type TokenRecipe } from '../../src/jwt/minter.ts';
 import { verifyToken } from '../../src/jwt/verify.ts';
 import { createGate } from '../../src/sandbox/gate.ts';
 import { Secrets } from '../../src/secrets.ts';
-import { ecPair, NOW, pem } from './jwt-forge.ts';
+import { ecPair, loadVerificationKey, NOW, pem } from './jwt-forge.ts';
 
 const SECRET = Buffer.alloc(32, 7);
 

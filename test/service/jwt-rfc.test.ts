@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { loadVerificationKey } from '../../src/jwt/keys.ts';
 import { verifyToken } from '../../src/jwt/verify.ts';
+import { loadVerificationKey } from './jwt-forge.ts';
 
 /** The examples of RFC 7515 appendix A and of RFC 7520 section 4: key, token, and what is left to object to. */
 const JOE = 'eyJpc3MiOiJqb2UiLA0KICJleHAiOjEzMDA4MTkzODAsDQogImh0dHA6Ly9leGFtcGxlLmNvbS9pc19yb290Ijp0cnVlfQ';

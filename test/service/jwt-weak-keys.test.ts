@@ -4,11 +4,11 @@ import { describe, expect, it } from 'vitest';
 import { FilingsError } from '../../src/errors.ts';
 import { ALGORITHMS } from '../../src/jwt/algorithms.ts';
 import { keyFault, requireFit } from '../../src/jwt/key-fit.ts';
-import { loadSecret, loadSigningKey, loadVerificationKey } from '../../src/jwt/keys.ts';
+import { loadSecret } from '../../src/jwt/keys.ts';
 import { mintToken } from '../../src/jwt/sign.ts';
 import { verifyToken } from '../../src/jwt/verify.ts';
 import { proving } from '../proving.ts';
-import { CLAIMS, ecPair, NOW, part, rsaPair } from './jwt-forge.ts';
+import { CLAIMS, ecPair, loadSigningKey, loadVerificationKey, NOW, part, rsaPair } from './jwt-forge.ts';
 
 const rsa = rsaPair();
 const own = rsa.privateKey.export({ format: 'jwk' });
@@ -18,16 +18,13 @@ const number = (value: bigint) => {
   const hex = value.toString(16);
   return Buffer.from(hex.padStart(hex.length + (hex.length % 2), '0'), 'hex').toString('base64url');
 };
-const n = BigInt(`0x${Buffer.from(own.n ?? '', 'base64url').toString('hex')}`);
 const json = (jwk: object) => Buffer.from(JSON.stringify(jwk));
 
 describe('an RSA key that proves nothing', () => {
   it.each<[what: string, change: JsonWebKey, reason: RegExp]>([
     ['e = 1', { e: number(1n) }, /its public exponent is 1, with which anybody could sign/],
     ['e = 2', { e: number(2n) }, /its public exponent is 2, with which anybody could sign/],
-    ['e = 65536', { e: number(65536n) }, /its public exponent is even/],
-    ['e beyond the modulus', { e: number(n + 2n) }, /its public exponent is too large/],
-    ['e of 65 bits, with 4096', { n: number(2n ** 4095n + 1n), e: number(2n ** 64n + 1n) }, /exponent is too large/],
+    ['e = 65536', { e: number(65536n) }, /its public exponent is 65536, with which/],
     ['17000 bits', { n: number(2n ** 16_999n + 1n) }, /longer than 16384 bits|its "n" is too long/],
   ])('is refused: %s', async (_, change, reason) => {
     const jwk = { ...shown, ...change };

@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { SignJWT } from 'jose';
 import { describe, expect, it } from 'vitest';
-import { loadSecret, loadVerificationKey } from '../../src/jwt/keys.ts';
+import { loadSecret } from '../../src/jwt/keys.ts';
 import { keyPair } from '../key-pairs.ts';
+import { loadVerificationKey } from './jwt-forge.ts';
 import { download, json, KEY, type Running, sandbox } from './sandbox-fixture.ts';
 
 const FILES = { '0001234567-24-000001/a.txt': 'alpha' };

@@ -2,7 +2,7 @@ import { join, resolve } from 'node:path';
 import { onAbort } from '../../abort.ts';
 import { FilingsError } from '../../errors.ts';
 import { isLoopback } from '../../http/loopback.ts';
-import { type KeyFiles, readVerificationKey } from '../../jwt/key-file.ts';
+import { type KeyFiles, readJwtKey } from '../../jwt/key-file.ts';
 import { requireFit } from '../../jwt/key-fit.ts';
 import type { JwtKey } from '../../jwt/keys.ts';
 import { startSandbox } from '../../sandbox/server.ts';
@@ -114,7 +114,7 @@ async function jwtKeysOf({ jwtKey, jwtSecret }: Values<typeof OPTIONS>, world: W
   if (jwtSecret !== undefined) files.push({ secretFile: resolve(world.cwd, jwtSecret) });
   const keys: JwtKey[] = [];
   for (const file of files) {
-    const key = await readVerificationKey(file, world);
+    const key = await readJwtKey(file, 'verify', world);
     requireFit(key, 'verify');
     keys.push(key);
   }

@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { replaceFile } from '../../disk/replace-file.ts';
 import { FilingsError } from '../../errors.ts';
 import { requireAlgorithm } from '../../jwt/algorithms.ts';
-import { type KeyFiles, readSigningKey } from '../../jwt/key-file.ts';
+import { type KeyFiles, readJwtKey } from '../../jwt/key-file.ts';
 import { requireFit } from '../../jwt/key-fit.ts';
 import { lineBreakWarning } from '../../jwt/keys.ts';
 import { DEFAULT_LIFETIME_MS, RECIPE_ALG, RECIPE_LIFETIME, type TokenRecipe, wholeSeconds } from '../../jwt/minter.ts';
@@ -42,7 +42,7 @@ export async function run(invocation: SignInvocation, world: World): Promise<num
   const files = { ...recipe, ...named };
   const out = options.out === undefined ? undefined : resolve(world.cwd, options.out);
   if (out !== undefined) await requireOther(out, files);
-  const key = await readSigningKey(files, world);
+  const key = await readJwtKey(files, 'sign', world);
   const { token } = await mintToken({ ...wishes, key, algorithm: requireFit(key, 'sign', wanted) });
   await tell('warning', [lineBreakWarning(key)], invocation, world);
   const text = `${shown(token, options)}\n`;

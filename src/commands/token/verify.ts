@@ -1,6 +1,6 @@
 import { FilingsError } from '../../errors.ts';
 import { requireAlgorithm } from '../../jwt/algorithms.ts';
-import { readVerificationKey } from '../../jwt/key-file.ts';
+import { readJwtKey } from '../../jwt/key-file.ts';
 import { lineBreakWarning } from '../../jwt/keys.ts';
 import { verifyToken } from '../../jwt/verify.ts';
 import type { Invocation } from '../../spec/invocation.ts';
@@ -21,7 +21,7 @@ export async function run(invocation: Invocation<typeof VERIFY_OPTIONS>, world: 
     });
   }
   const files = await keyFilesOf(invocation, world, isFromStdin(args[0]) ? tokenOnStdin(args[0]) : undefined);
-  const key = await readVerificationKey(files, world);
+  const key = await readJwtKey(files, 'verify', world);
   const token = await readTokenInput(args[0], world);
   const verdict = await verifyToken(token, [key], {
     ...(algorithms.length > 0 && { algorithms }),
