@@ -6,11 +6,10 @@ export function nearest(word: string, candidates: Iterable<string>): string | un
   let best: string | undefined;
   let least = FARTHEST + 1;
   for (const candidate of candidates) {
+    const longest = Math.max(word.length, candidate.length);
+    if (Math.abs(word.length - candidate.length) > FARTHEST) continue;
     const distance = editDistance(word.toLowerCase(), candidate.toLowerCase());
-    if (distance < least && distance * 3 <= Math.max(word.length, candidate.length)) {
-      best = candidate;
-      least = distance;
-    }
+    if (distance < least && distance * 3 <= longest) [best, least] = [candidate, distance];
   }
   return best;
 }
@@ -22,25 +21,18 @@ export function didYouMean(word: string, candidates: Iterable<string>): string |
 }
 
 /** Optimal string alignment: insertions, deletions, substitutions and swaps of neighbours. */
-export function editDistance(a: string, b: string): number {
-  if (Math.abs(a.length - b.length) > FARTHEST) return FARTHEST + 1;
-  let beforeLast: number[] = [];
-  let last = Array.from({ length: b.length + 1 }, (_, j) => j);
-  for (let i = 1; i <= a.length; i++) {
-    const row = [i];
-    for (let j = 1; j <= b.length; j++) {
-      const cost = a[i - 1] === b[j - 1] ? 0 : 1;
-      let least = Math.min(at(last, j) + 1, at(row, j - 1) + 1, at(last, j - 1) + cost);
-      const swapped = i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1];
-      if (swapped) least = Math.min(least, at(beforeLast, j - 2) + 1);
-      row.push(least);
+function editDistance(a: string, b: string): number {
+  let before: number[] = [];
+  let row = Array.from({ length: b.length + 1 }, (_, index) => index);
+  for (const [i, letter] of [...a].entries()) {
+    const next = [i + 1];
+    for (const [j, other] of [...b].entries()) {
+      const substituted = (row[j] ?? 0) + (letter === other ? 0 : 1);
+      const isSwapped = letter === b[j - 1] && a[i - 1] === other;
+      const swapped = isSwapped ? (before[j - 1] ?? 0) + 1 : substituted;
+      next.push(Math.min(substituted, swapped, (row[j + 1] ?? 0) + 1, (next[j] ?? 0) + 1));
     }
-    beforeLast = last;
-    last = row;
+    [before, row] = [row, next];
   }
-  return at(last, b.length);
-}
-
-function at(row: readonly number[], index: number): number {
-  return row[index] ?? 0;
+  return row.at(-1) ?? 0;
 }

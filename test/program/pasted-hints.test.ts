@@ -68,12 +68,6 @@ describe('the command that was meant', () => {
   });
 
   test.each([
-    [[ACCESSION], `did you mean: filings list ${ACCESSION}`],
-    [[ACCESSION, 'R&D.htm', '--sandbox'], `did you mean: filings download ${ACCESSION} 'R&D.htm'`],
-    [['version'], 'did you mean filings --version?'],
-    [['--no-color', 'list', ACCESSION], 'did you mean --color never?'],
-    [['download', ACCESSION, 'x', '--out', 'y'], 'did you mean --output PATH?'],
-    [['download', ACCESSION, '--dir', 'y'], 'did you mean --directory?'],
     [['list', ACCESSION, '--base-url', 'api.example.com'], 'write it like https://api.example.com'],
     [['list', ACCESSION, '--base-url', 'me:pass@api.example.com'], 'write it like https://api.example.com'],
     [['list', ACCESSION, '--base-url', 'eyJhbGciOi.eyJzdWIiOi.c2ln1'], 'write it like https://api.example.com'],
