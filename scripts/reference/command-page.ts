@@ -20,7 +20,7 @@ export function commandPage(command: CommandPlace, release: Release): string {
     ['EXIT STATUS', [...leaves.flatMap((leaf) => exitsOf(leaf, leaf !== command)), ...paragraphs([OTHER_EXITS])]],
     ['ENVIRONMENT', [...tagged(variables(command, leaves)), ...paragraphs([OTHER_VARIABLES])]],
     ['FILES', tagged([...all.flatMap(({ files = [] }) => files), CONFIG_FILE])],
-    ['SEE ALSO', [seeAlso(['filings(1)', ...all.flatMap((one) => one.seeAlso ?? []), 'filings-config(5)'])]],
+    ['SEE ALSO', [seeAlso(['filings(1)', 'filings-config(5)'])]],
   ]);
 }
 

@@ -1,4 +1,4 @@
-import type { Command, Help, Option } from 'commander';
+import { type Command, type Help, Option } from 'commander';
 import { layoutOf, paragraph, section, stacked } from '../help/layout.ts';
 import { type CommandPlace, PURPOSE, sentence, usagesOf } from '../help/program.ts';
 import {
@@ -21,17 +21,17 @@ const BRIEF_EXAMPLES = 5;
 export function commandHelp(command: Command, place: CommandPlace, brief: boolean, columns: number): string {
   const { path, spec } = place;
   const isProgram = path.length === 0;
-  const shown = shownOptions(place, brief);
-  const optionOf = ({ long }: Option) => shown.find(({ flag }) => `--${flag}` === long);
+  const say = brief ? optionText : fullText;
   const summary = isProgram ? PURPOSE : sentence(spec.summary);
   const help = Object.assign(layoutOf(columns), {
     commandUsage: () => usagesOf(place).join('\n       '),
     commandDescription: () => [summary, ...(brief ? [] : (spec.description ?? []))].join('\n\n'),
     // The forms of its usage say enough for one screen.
     visibleArguments: ({ registeredArguments }: Command) => (brief && spec.forms ? [] : registeredArguments),
-    visibleOptions: ({ options }: Command) => [...options, command.createOption('-h, --help')].filter(optionOf),
-    optionTerm: (option: Option) => textOf(optionOf(option), optionTerm),
-    optionDescription: (option: Option) => textOf(optionOf(option), brief ? optionText : fullText),
+    visibleOptions: () =>
+      shownOptions(place, brief).map((option) =>
+        Object.assign(new Option(`--${option.flag}`, say(option)), { flags: optionTerm(option) }),
+      ),
     subcommandTerm: (child: Command) => child.name(),
     subcommandDescription: (child: Command) =>
       `${child.summary()}${child.name() === spec.defaultChild ? ' (when none is named)' : ''}`,
@@ -42,7 +42,7 @@ export function commandHelp(command: Command, place: CommandPlace, brief: boolea
     ...(brief
       ? []
       : [
-          section("Settings that matter here (all: 'filings help options')", ofSettings(spec.settings), columns),
+          section("Settings that matter here (all: 'filings help options')", sharedRows(spec.settings ?? []), columns),
           section('Exit status', isProgram ? EVERY_EXIT : exitRows(spec), columns),
           section('Files', spec.files ?? [], columns),
         ]),
@@ -54,14 +54,6 @@ export function commandHelp(command: Command, place: CommandPlace, brief: boolea
 function shownOptions({ path, spec }: CommandPlace, brief: boolean): readonly NamedOption[] {
   if (path.length === 0) return [...(brief ? [] : SHARED_OPTIONS), HELP_OPTION, VERSION_OPTION];
   return named(spec.options).filter(({ rare }) => !(brief && rare));
-}
-
-function textOf(option: NamedOption | undefined, say: (option: NamedOption) => string): string {
-  return option === undefined ? '' : say(option);
-}
-
-function ofSettings(keys: readonly string[] | undefined) {
-  return keys === undefined ? [] : sharedRows(keys);
 }
 
 function examplesSection(

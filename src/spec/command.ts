@@ -23,8 +23,6 @@ export interface CommandSpec<O extends Options = Options> {
   readonly exits?: readonly (readonly [status: string, meaning: string])[];
   /** Files that it reads or writes beside those on its command line. */
   readonly files?: readonly (readonly [path: string, what: string])[];
-  /** Man pages that are of use beside its own. */
-  readonly seeAlso?: readonly string[];
   readonly children?: readonly CommandSpec[];
   /** The child that runs when none is named. */
   readonly defaultChild?: string;

@@ -9,8 +9,6 @@ export interface Kind<T> {
   readonly parse: (text: string) => T | undefined;
   /** What follows `must be`, an example in it. */
   readonly wanted: string;
-  /** What to do about a text that is not of the form. */
-  readonly hint?: string;
   /** All there is to choose from. */
   readonly choices?: readonly string[];
   /** What the completions offer for it. */
@@ -32,13 +30,11 @@ const parsePath = (text: string) => text || undefined;
 export const FILE: Kind<string> = {
   parse: parsePath,
   wanted: 'a file',
-  hint: 'name a file, or omit it',
   completes: 'file',
 };
 export const DIRECTORY: Kind<string> = {
   parse: parsePath,
   wanted: 'a directory',
-  hint: 'for this one, say .',
   completes: 'directory',
 };
 
@@ -97,37 +93,21 @@ export const BANDWIDTH: Kind<number> = {
   wanted: 'a size a second, such as 500kB/s or 2MB',
 };
 
-/** RFC 3339 section 5.6; the offset may not be left out. */
+/** RFC 3339 section 5.6, without leap seconds; the offset may not be omitted. */
 const TIMESTAMP =
-  /^(\d{4})-(\d\d)-(\d\d)[Tt ]([01]\d|2[0-3]):(\d\d):(\d\d)(\.\d{1,9})?([Zz]|[+-]([01]\d|2[0-3]):[0-5]\d)$/;
+  /^(\d{4}-\d\d)-(\d\d)[Tt ]((?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{1,9})?)(Z|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/i;
 
 /** Milliseconds since the epoch. */
 export const TIME: Kind<number> = {
-  parse: parseTime,
+  parse(text) {
+    if (/^\d{1,13}$/.test(text)) return Number(text) * 1_000 <= LAST_TIME ? Number(text) * 1_000 : undefined;
+    const [, month, day, clock, zone = ''] = TIMESTAMP.exec(text) ?? [];
+    // To Date.parse, the 30th of February is the 2nd of March.
+    const isDay = new Date(`${month}-${day}T00:00:00Z`).getUTCDate() === Number(day);
+    return isDay ? Date.parse(`${month}-${day}T${clock}${zone.toUpperCase()}`) : undefined;
+  },
   wanted: 'a time as RFC 3339 has it, such as 2025-01-31T12:00:00Z, or seconds since the epoch',
 };
-
-/** RFC 3339, or whole seconds since the epoch: milliseconds since the epoch. */
-function parseTime(text: string): number | undefined {
-  if (/^\d{1,13}$/.test(text)) return inRange(Number(text) * 1_000);
-  const match = TIMESTAMP.exec(text);
-  if (match === null) return undefined;
-  const [, year, month, day, hours, minutes, seconds, fraction = '', zone = 'Z'] = match;
-  if (Number(day) > daysOf(Number(year), Number(month))) return undefined;
-  // A leap second is the first of the next minute to a clock that does not know it.
-  const leap = seconds === '60' ? 1_000 : 0;
-  const second = leap > 0 ? '59' : seconds;
-  const time = Date.parse(`${year}-${month}-${day}T${hours}:${minutes}:${second}${fraction}${zone.toUpperCase()}`);
-  return inRange(time + leap);
-}
-
-function inRange(time: number): number | undefined {
-  return Math.abs(time) <= LAST_TIME ? time : undefined;
-}
-
-function daysOf(year: number, month: number): number {
-  return new Date(Date.UTC(year, month, 0)).getUTCDate();
-}
 
 /** On the command line a switch has no value; in a variable it has one. */
 export const SWITCH: Kind<boolean> = {

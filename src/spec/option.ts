@@ -72,7 +72,7 @@ export function flagOf(name: string): string {
  */
 export function readAs<T>(kind: Kind<T>, text: string, source: string | ValueSource): T {
   const value = kind.parse(text);
-  if (value === undefined) throw valueError(source, `must be ${kind.wanted}`, text, kind.hint);
+  if (value === undefined) throw valueError(source, `must be ${kind.wanted}`, text);
   return value;
 }
 

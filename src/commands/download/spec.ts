@@ -5,8 +5,7 @@ import { options } from '../../spec/option.ts';
 /** As `sha256sum` prints it, in either case. */
 const SHA256: Kind<string> = {
   parse: (text) => /^[0-9a-f]{64}$/.exec(text.trim().toLowerCase())?.[0],
-  wanted: '64 hexadecimal digits',
-  hint: 'take it as sha256sum prints it',
+  wanted: '64 hexadecimal digits, as sha256sum prints them',
 };
 
 /** What is of use for one file alone. */
@@ -165,6 +164,5 @@ export const DOWNLOAD = command({
     ['.NAME.*.part', 'an incomplete file, beside its final name'],
     ['SHA256SUMS', 'with --checksums, in each directory'],
   ],
-  seeAlso: ['filings-list(1)', 'filings-verify(1)'],
   load: () => import('./run.ts'),
 });

@@ -55,6 +55,5 @@ export const LIST = command({
     ['7', 'temporary: run it again later'],
     ['9', 'the answer is not a listing'],
   ],
-  seeAlso: ['filings-download(1)'],
   load: () => import('./run.ts'),
 });

@@ -58,6 +58,5 @@ export const SERVE = command({
     ['2', 'the command line or the configuration is wrong'],
     ['8', 'the port is in use, or needs more permissions'],
   ],
-  seeAlso: ['filings-token(1)'],
   load: () => import('./run.ts'),
 });

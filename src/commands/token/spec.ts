@@ -160,6 +160,5 @@ export const TOKEN = command({
     ['filings token sign --key private.pem --sub alice > token.txt', 'a token for five minutes'],
     ['filings token verify --key public.pem < token.txt', 'whether it is valid, and what it says'],
   ],
-  seeAlso: ['filings-serve(1)'],
   children: [SIGN, INSPECT, VERIFY, KEYGEN],
 });

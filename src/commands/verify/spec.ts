@@ -32,6 +32,5 @@ export const VERIFY = command({
     ['9', 'a file is missing or changed, or a SHA256SUMS is damaged'],
   ],
   files: [['SHA256SUMS', "as sha256sum writes it, and 'filings download --checksums' keeps it"]],
-  seeAlso: ['filings-download(1)', 'sha256sum(1)'],
   load: () => import('./run.ts'),
 });
