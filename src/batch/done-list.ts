@@ -104,7 +104,7 @@ export class DoneList {
 
   async #read(handle: FileHandle, signal: AbortSignal): Promise<void> {
     const stream = handle.createReadStream({ start: 0, autoClose: false });
-    for await (const { bytes } of wholeLines(stream, LONGEST_LINE)) {
+    for await (const bytes of wholeLines(stream, LONGEST_LINE)) {
       signal.throwIfAborted();
       for (const line of bytes.toString('latin1').split('\n')) {
         const [, accession, selection] = LINE.exec(line) ?? [];

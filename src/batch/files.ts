@@ -20,8 +20,7 @@ import type { Watcher } from '../transfer/transfer.ts';
 import type { Look } from './batch.ts';
 import type { Counts } from './counts.ts';
 import type { FileItem } from './item.ts';
-import type { Limits } from './limits.ts';
-import { countedWatcher, type Throttle } from './throttle.ts';
+import type { Limits, Throttle } from './limits.ts';
 
 /** What the files of a run are downloaded with, and where they go. */
 export interface Downloading {
@@ -105,7 +104,11 @@ export async function download(
   let kept = 0;
   const watcher: Watcher = {
     total: (bytes, offset) => shown.total(bytes, offset),
-    moved: (bytes) => shown.advance(bytes),
+    moved(bytes) {
+      limits.came(bytes);
+      shown.advance(bytes);
+      return throttle?.moved(bytes, signal);
+    },
     warn: (text) => progress.note(text),
     retry(event) {
       counts.retry();
@@ -116,11 +119,10 @@ export async function download(
     },
     arrived,
   };
-  const counted = countedWatcher(watcher, limits, throttle, signal);
   const target = stream ? undefined : targetOf(file);
   const fetched = target
-    ? await fetchToDisk(file, target, fetching, signal, counted)
-    : await fetchToStream(file, stream as StreamTarget, fetching, signal, counted);
+    ? await fetchToDisk(file, target, fetching, signal, watcher)
+    : await fetchToStream(file, stream as StreamTarget, fetching, signal, watcher);
   const outcome = checksums && target ? await keepChecksum(fetched, target, checksums, signal) : fetched;
   // What did not need a request is told by whoever tells of what already exists.
   const isTold = !outcome.error && outcome.attempts > 0 && (outcome.result !== 'skipped' || tellsAll);

@@ -23,8 +23,6 @@ export type InputLine =
 export type NumberedLine = Exclude<InputLine, { kind: 'ignored' }> & {
   /** From 1, blank lines counted. */
   readonly number: number;
-  /** Bytes of the input up to the end of this line, as far as whole lines have come. */
-  readonly end: number;
 };
 
 const LINE_FEED = 0x0a;
@@ -45,16 +43,15 @@ export async function* readBatches(
 ): AsyncGenerator<readonly NumberedLine[]> {
   const warned = new Set<string>();
   let number = 0;
-  for await (const { bytes, end } of wholeLines(stream, LONGEST_LINE)) {
+  for await (const bytes of wholeLines(stream, LONGEST_LINE)) {
     const batch: NumberedLine[] = [];
     for (const text of textsOf(bytes)) {
       number += 1;
       const line: InputLine | undefined =
         typeof text === 'string' ? parseInputLine(text) : { kind: 'bad', fault: text };
       if (line === undefined) continue;
-      if (line.kind === 'bad') batch.push({ kind: 'bad', fault: line.fault, number, end });
-      else if (line.kind === 'entry')
-        batch.push({ kind: 'entry', accession: line.accession, file: line.file, number, end });
+      if (line.kind === 'bad') batch.push({ kind: 'bad', fault: line.fault, number });
+      else if (line.kind === 'entry') batch.push({ kind: 'entry', accession: line.accession, file: line.file, number });
       else if (line.result !== undefined && !warned.has(line.result)) {
         warned.add(line.result);
         warn(`--input: line ${number} and others like it are ignored: the result is '${line.result}'`);
@@ -67,19 +64,16 @@ export async function* readBatches(
 /** A stream cut behind its line feeds, these left out; of a line that is too long no more than shows that is kept. */
 export async function* wholeLines(stream: AsyncIterable<Uint8Array | string>, longest: number) {
   let rest = Buffer.alloc(0);
-  let [came, end] = [0, 0];
   for await (const chunk of readable(stream)) {
     const last = chunk.lastIndexOf(LINE_FEED);
     if (last >= 0) {
-      end = came + last + 1;
-      yield { bytes: Buffer.concat([rest, chunk.subarray(0, last)]), end };
+      yield Buffer.concat([rest, chunk.subarray(0, last)]);
       rest = Buffer.alloc(0);
     }
     // A copy: the rest would hold all of the chunk, and may be overwritten by the next one.
     if (rest.length <= longest) rest = Buffer.concat([rest, chunk.subarray(last + 1)]).subarray(0, longest + 1);
-    came += chunk.length;
   }
-  if (rest.length > 0) yield { bytes: rest, end: came };
+  if (rest.length > 0) yield rest;
 }
 
 async function* readable(stream: AsyncIterable<Uint8Array | string>): AsyncGenerator<Buffer> {

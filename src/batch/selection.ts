@@ -10,8 +10,6 @@ import { NameCheck } from './name-check.ts';
 /** A line of the input, or what an argument names. */
 export type Selected = Exclude<InputLine, { kind: 'ignored' }> & {
   readonly number?: number;
-  /** Bytes of the input up to the end of this line. */
-  readonly end?: number;
 };
 
 export interface SelectionOptions {
@@ -63,8 +61,6 @@ export class Selection {
   #reading: Promise<void> | undefined;
   #isRead = false;
   #files = 0;
-  /** Bytes of the input up to the last line that was taken. */
-  bytesRead = 0;
   /** What the input, or a defect in listing, ended it with. */
   error: unknown;
 
@@ -134,7 +130,7 @@ export class Selection {
     const { jobs, passesOver } = this.#options;
     for (let line = this.#lines[this.#at]; line && this.#isFiling(line); line = this.#lines[this.#at]) {
       if (this.#filings.length >= jobs || this.#hasEnough(jobs)) break;
-      this.#took(line);
+      this.#at += 1;
       if (this.#known.has(line.accession)) continue;
       this.#known.add(line.accession);
       if (!passesOver(line.accession)) this.#ask({ accession: line.accession, given: 0, found: 0 });
@@ -208,16 +204,11 @@ export class Selection {
     const line = this.#lines[this.#at];
     // The end of what was read, or a filing that has no room yet.
     if (line === undefined || this.#isFiling(line)) return undefined;
-    this.#took(line);
+    this.#at += 1;
     if (line.kind === 'bad') return { kind: 'bad', number: line.number, error: line.fault };
     const { accession, file: fileName, number } = line;
     if (fileName === undefined) return { kind: 'bad', number, error: nothingChosen(accession) };
     return this.#check.check({ accession, fileName, size: undefined, filing: undefined });
-  }
-
-  #took({ end = 0 }: Selected): void {
-    this.#at += 1;
-    this.bytesRead = end;
   }
 }
 

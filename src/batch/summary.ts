@@ -25,8 +25,21 @@ const KINDS: Readonly<Record<string, string>> = {
   usage: 'invalid lines',
 };
 
+/** As the counts are so far: `3 downloaded (1.2 MB), 1 skipped, 2 failed (1 not found, 1 worth a retry)`. */
+export function countsText(counts: Counts): string {
+  return partsOf(counts).join(', ');
+}
+
 /** One line for a person: `3 downloaded (1.2 MB), 1 skipped, 2 failed (1 not found, 1 worth a retry); 9 requests, 12 s`. */
-export function summaryText(counts: Counts, { notStarted, ms, requests }: Summary): string {
+export function batchSummary(counts: Counts, { notStarted, ms, requests }: Summary): string {
+  const parts = partsOf(counts);
+  if (notStarted !== undefined && notStarted > 0) parts.push(`${notStarted} not started`);
+  if (counts.kept > 0) parts.push(keptLine(counts.kept));
+  const retry = counts.retryAt === undefined ? '' : `; not before ${new Date(counts.retryAt).toISOString()}`;
+  return `${parts.join(', ')}; ${counted(requests, 'request')}, ${humanDuration(ms)}${retry}`;
+}
+
+function partsOf(counts: Counts): string[] {
   const { downloaded, resumed, skipped, planned, failed, unfinished } = counts.files;
   const parts: string[] = [];
   if (planned > 0) {
@@ -39,10 +52,7 @@ export function summaryText(counts: Counts, { notStarted, ms, requests }: Summar
   if (unfinished > 0) parts.push(`${unfinished} unfinished`);
   if (counts.done > 0) parts.push(`${counted(counts.done, 'filing')} done before`);
   if (counts.unmatched > 0) parts.push(`${counts.unmatched} without a match`);
-  if (notStarted !== undefined && notStarted > 0) parts.push(`${notStarted} not started`);
-  if (counts.kept > 0) parts.push(keptLine(counts.kept));
-  const retry = counts.retryAt === undefined ? '' : `; not before ${new Date(counts.retryAt).toISOString()}`;
-  return `${parts.join(', ')}; ${counted(requests, 'request')}, ${humanDuration(ms)}${retry}`;
+  return parts;
 }
 
 function kindsOf({ failures }: Counts): string {
@@ -51,7 +61,7 @@ function kindsOf({ failures }: Counts): string {
 }
 
 /** A batch's last report line (interface page, `--report`). */
-export function summaryLine(counts: Counts, summary: Summary, time: string): string {
+export function reportSummary(counts: Counts, summary: Summary, time: string): string {
   const { notStarted, exitCode, ms, bytes, requests, stoppedBy } = summary;
   const { downloaded, resumed, skipped, planned, failed, unfinished } = counts.files;
   const { done, unmatched, retries } = counts;

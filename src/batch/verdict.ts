@@ -14,15 +14,6 @@ export interface BatchResult {
   readonly notStarted: number | undefined;
 }
 
-/** Only files that already exist are skipped; a listing is asked for again. */
-const HINTS: Readonly<Record<Things, { readonly temporary: string; readonly partial: string }>> = {
-  files: {
-    temporary: 'run it again later: files that exist are skipped',
-    partial: 'see the errors above; running it again skips files that exist',
-  },
-  filings: { temporary: 'run it again later', partial: 'see the errors above' },
-};
-
 /**
  * The error a batch ends with, or undefined (interface page, "A batch of several files"): a signal, then what stopped it;
  * else failures, permanent ones first; else a limit. What happened before is told, too.
@@ -42,7 +33,8 @@ export function batchError(
   if (!failures) return undefined;
   const stopped = stoppedBy ? [stoppedBy.message, left] : [];
   const code = onlyTemporary ? 'temporary' : 'partial';
-  return new FilingsError(code, [failures, ...stopped].filter(Boolean).join('; '), { hint: HINTS[things][code] });
+  const hint = onlyTemporary ? 'run it again later' : 'see the errors above';
+  return new FilingsError(code, [failures, ...stopped].filter(Boolean).join('; '), { hint });
 }
 
 function rest(notStarted: number | undefined, things: Things): string {

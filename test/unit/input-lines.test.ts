@@ -95,13 +95,6 @@ describe('readBatches', () => {
     expect(await read([`${asked}\n`])).toHaveLength(1);
   });
 
-  it('says how far the input has been read, in bytes', async () => {
-    const text = `${asked} ñ.htm\n\n# x\nbad\r\n${asked}`;
-    const lines = await read([text.slice(0, 5), text.slice(5)]);
-    const upTo = (part: string) => Buffer.byteLength(text.slice(0, text.indexOf(part) + part.length));
-    expect(lines.map(({ end }) => end)).toEqual([upTo('bad\r\n'), upTo('bad\r\n'), Buffer.byteLength(text)]);
-  });
-
   it('reads the same however the bytes are cut', async () => {
     const bytes = Buffer.from(`${asked} ñ日本🙂.htm\n\n${asked}\n# x\n${asked} b.htm`);
     const texts = (lines: readonly NumberedLine[]) => lines.map((line) => [line.number, told(line)]);

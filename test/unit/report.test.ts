@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { Counts } from '../../src/batch/counts.ts';
 import { reportLine } from '../../src/batch/report-line.ts';
-import { summaryText } from '../../src/batch/summary.ts';
+import { batchSummary } from '../../src/batch/summary.ts';
 import { errorAbout, FilingsError } from '../../src/errors.ts';
 import { parseAccession } from '../../src/service/accession.ts';
 import type { Outcome } from '../../src/transfer/outcome.ts';
@@ -96,11 +96,11 @@ test('the counts counts each file once, and only bytes that moved', () => {
   counts.add(outcome({ result: 'failed', bytes: 0, moved: 0, error: new FilingsError('temporary', 'x') }));
   expect([counts.files.failed, counts.total, counts.onlyTemporary]).toEqual([1, 4, true]);
   const end = { notStarted: 2, stoppedBy: undefined, exitCode: 7, ms: 3200, bytes: 200, requests: 4 };
-  expect(summaryText(counts, end)).toBe(
+  expect(batchSummary(counts, end)).toBe(
     '2 downloaded (140 B), 1 of them resumed (60 B saved), 1 skipped, 1 failed (1 worth a retry), 2 not started; 4 requests, 3.2 s',
   );
   counts.kept = 10_000_000;
-  expect(summaryText(counts, end)).toContain(
+  expect(batchSummary(counts, end)).toContain(
     '2 not started, stopped at 10 MB; run the same command to resume; 4 requests',
   );
   counts.add(outcome({ result: 'failed', bytes: 0, moved: 0, error: new FilingsError('not_found', 'x') }));

@@ -38,12 +38,10 @@ describe('how a batch ends', () => {
 
   const auth = { failed: 1, onlyTemporary: false, stoppedBy: stop('auth') };
   const deadline = { ...permanent, stoppedBy: stop('temporary', true), notStarted: 3 };
-  const files = 'see the errors above; running it again skips files that exist';
+  const files = 'see the errors above';
   test.each<[string, Partial<BatchResult>, Things | undefined, string, string | undefined]>([
     ['failed for good', permanent, undefined, '1 of 5 files failed', files],
-    ['temporary', { failed: 2 }, undefined, '2 of 5 files failed', 'run it again later: files that exist are skipped'],
-    ['filings, failed for good', permanent, 'filings', '1 of 5 filings failed', 'see the errors above'],
-    ['filings, temporary failures', { failed: 2 }, 'filings', '2 of 5 filings failed', 'run it again later'],
+    ['temporary', { failed: 2 }, undefined, '2 of 5 files failed', 'run it again later'],
     ['stopped', { ...auth, notStarted: 4 }, undefined, 'auth: the reason; 4 files not started', 'do this'],
     ['stopped at the last one', auth, undefined, 'auth: the reason', 'do this'],
     [

@@ -7,8 +7,6 @@ import type { Order } from './order/order.ts';
 /** What is asked for, a few lines at a time. */
 export interface Lines {
   readonly batches: AsyncIterable<readonly Selected[]>;
-  /** Of the input, in bytes, where that is known. */
-  readonly size: number | undefined;
   /** A pipe or a terminal, whose end nobody knows. */
   readonly isStream: boolean;
   close(): void;
@@ -17,9 +15,9 @@ export interface Lines {
 /** Opens what an order names: its arguments, or the input. Throws `usage` for an input that can't be opened. */
 export function openLines(order: Order, world: World, note: (text: string) => void): Lines {
   const { input } = order;
-  if (input === undefined) return { batches: named(order), size: undefined, isStream: false, close() {} };
+  if (input === undefined) return { batches: named(order), isStream: false, close() {} };
   const { bytes, size, close } = openInput(input, world, note);
-  return { batches: readBatches(bytes, note), size, isStream: size === undefined, close };
+  return { batches: readBatches(bytes, note), isStream: size === undefined, close };
 }
 
 async function* named({ accessions, fileNames, chosen }: Order): AsyncGenerator<readonly Selected[]> {

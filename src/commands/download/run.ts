@@ -1,12 +1,10 @@
 import { Batch, type BatchEnd } from '../../batch/batch.ts';
 import type { Counts } from '../../batch/counts.ts';
 import { type Downloading, download, lookAt } from '../../batch/files.ts';
-import { Limits } from '../../batch/limits.ts';
+import { Limits, Throttle } from '../../batch/limits.ts';
 import { Narrator } from '../../batch/narrator.ts';
-import { showReach } from '../../batch/reach.ts';
 import type { Recorder } from '../../batch/recorder.ts';
-import { type Summary, summaryLine, summaryText } from '../../batch/summary.ts';
-import { Throttle } from '../../batch/throttle.ts';
+import { batchSummary, countsText, reportSummary, type Summary } from '../../batch/summary.ts';
 import { batchError } from '../../batch/verdict.ts';
 import { ChecksumFiles } from '../../checksums/append.ts';
 import { FilingsError } from '../../errors.ts';
@@ -14,21 +12,25 @@ import { listFiles } from '../../session/list-files.ts';
 import { openSession, type Session } from '../../session/session.ts';
 import { resolveSettings } from '../../settings/resolve.ts';
 import type { Invocation } from '../../spec/invocation.ts';
+import type { Progress } from '../../terminal/progress/progress.ts';
 import { keptLine } from '../../transfer/outcome-line.ts';
 import { Places } from '../../transfer/places.ts';
 import type { World } from '../../world.ts';
 import { streamOf, targetsOf } from './destination.ts';
 import { type Lines, openLines } from './lines.ts';
 import { type Order, readOrder } from './order/order.ts';
-import { openedRunFiles, requireRunFiles } from './order/run-files.ts';
+import { type RunFiles, requireRunFiles } from './order/run-files.ts';
 import { openOutputs, type RunOutputs } from './outputs.ts';
 import type { OPTIONS } from './spec.ts';
+
+/** So often a batch without bars says how far it is. */
+const EVERY_MS = 60_000;
 
 /** `filings download`: files of filings, to disk or to stdout. */
 export async function run({ args, options, flags }: Invocation<typeof OPTIONS>, world: World): Promise<number> {
   const order = readOrder(args, options, flags, world);
   const resolved = await resolveSettings(flags, world);
-  await requireRunFiles(order, resolved.configPath, world);
+  const runFiles = await requireRunFiles(order, resolved.configPath, world);
   const { maxBytes, maxRequests, stopAfter: stopAfterMs } = options;
   const limits = new Limits({ maxBytes, maxRequests, stopAfterMs }, world.monotonic);
   const stdinUser = order.input === '-' ? '--input -' : undefined;
@@ -36,7 +38,7 @@ export async function run({ args, options, flags }: Invocation<typeof OPTIONS>, 
   const session = await openSession(flags, world, { stdinUser, writesStdout, meter: limits, resolved });
   const places = new Places(world);
   try {
-    await downloadAll(order, { session, places, limits, config: resolved.configPath, world });
+    await downloadAll(order, { session, places, limits, runFiles, world });
     return 0;
   } finally {
     await session.close();
@@ -47,8 +49,7 @@ interface Tools {
   readonly session: Session;
   readonly places: Places;
   readonly limits: Limits;
-  /** The config file, where there is one. */
-  readonly config: string | undefined;
+  readonly runFiles: RunFiles;
   readonly world: World;
 }
 
@@ -102,12 +103,7 @@ async function work(
   const alone = order.single ? 'file' : order.accessions.length === 1 ? 'filing' : undefined;
   const narrator = new Narrator(session.progress, { tellsAll: downloading.tellsAll, alone });
   const batch = batchOf(order, lines, downloading, narrator, outputs, tools);
-  const whole = {
-    counts,
-    batch,
-    input: order.input === undefined ? (false as const) : lines.size,
-  };
-  const stopShowing = order.single ? () => {} : showReach({ ...whole, ms }, session.progress);
+  const stopShowing = order.single ? () => {} : showReach(batch, counts, session.progress);
   const end = await batch.run().finally(stopShowing);
   narrator.end(end.stoppedBy);
   const error = verdict(end, counts, narrator.alone);
@@ -118,6 +114,18 @@ async function work(
   const { bytes, requests } = limits;
   const summary = { ...end, exitCode: error?.exitStatus ?? 0, ms: ms(), bytes, requests };
   return sumUp(summary, outputs.recorder, session, error);
+}
+
+/** Shows how far a batch is, above its bars or by a line each minute, until it is told to stop. Holds no process. */
+function showReach(batch: Batch, counts: Counts, progress: Progress): () => void {
+  progress.overall(() => {
+    const { files: of, waiting } = batch.extent ?? {};
+    // None for a batch that turns out to be of one file.
+    return of === 1 ? undefined : { files: counts.total, of, failed: counts.files.failed, waiting };
+  });
+  const tell = () => progress.note(`so far ${countsText(counts)}`);
+  const timer = progress.moves ? undefined : setInterval(tell, EVERY_MS).unref();
+  return () => clearInterval(timer);
 }
 
 function batchOf(
@@ -162,13 +170,13 @@ async function downloadingOf(
   order: Order,
   checksums: ChecksumFiles | undefined,
   { recorder: { counts } }: RunOutputs,
-  { session, places, limits, config, world }: Tools,
+  { session, places, limits, runFiles, world }: Tools,
 ): Promise<Downloading> {
   const { dryRun, limitRate } = order.options;
   const { client, progress, settings } = session;
   return {
     targetOf: targetsOf(order, world.cwd),
-    runFiles: await openedRunFiles(order, config, world),
+    runFiles,
     stream: await streamOf(order, world),
     fetching: { client, places, listedSizes: { ignored: false }, monotonic: world.monotonic },
     checksums,
@@ -198,9 +206,9 @@ async function sumUp(
   { progress }: Session,
   error: FilingsError | undefined,
 ): Promise<FilingsError | undefined> {
-  recorder.summary((time) => summaryLine(recorder.counts, summary, time));
+  recorder.summary((time) => reportSummary(recorder.counts, summary, time));
   const untold: unknown = await recorder.finish().catch((thrown) => thrown);
-  progress.note(summaryText(recorder.counts, summary));
+  progress.note(batchSummary(recorder.counts, summary));
   if (untold !== undefined && !(untold instanceof FilingsError)) throw untold;
   return summary.stoppedBy ? error : (untold ?? error);
 }

@@ -24,55 +24,44 @@ type Streams = Pick<World, 'cwd' | 'stdin' | 'stdout'>;
  * The files of a run are different ones, by whatever path each is named, and none is a file that the command line says to
  * download. Throws `usage`.
  */
-export async function requireRunFiles(order: Order, config: string | undefined, streams: Streams): Promise<void> {
+export async function requireRunFiles(order: Order, config: string | undefined, streams: Streams): Promise<RunFiles> {
   const { cwd } = streams;
   const { failed, done } = order.options;
   for (const [name, path] of Object.entries({ failed, done })) {
     if (path === '-') throw new FilingsError('usage', `--${name} must be a file, not -`, { hint: 'name a file' });
   }
   await requireReplaceable(failed, cwd);
-  const named = namedFiles(order, config, cwd);
   const seen = new Map<string, string>();
-  const files = order.output === undefined ? [] : [{ name: '--output', path: resolve(cwd, order.output) }];
-  for (const { name, path } of [...named, ...standardStreams(order), ...files]) {
+  const check = async ({ name, path }: Named, isAdded: boolean) => {
     for (const identity of await identitiesOf(path, streams)) {
       const other = seen.get(identity);
       if (other) throw sameFile(other, name);
-      seen.set(identity, name);
+      if (isAdded) seen.set(identity, name);
     }
-  }
-  if (order.output !== undefined || order.accessions.length !== 1) return;
-  const directory = resolve(cwd, order.directory);
-  for (const fileName of order.fileNames) {
-    const placed = order.layout.place(order.accessions[0] as string, fileName);
-    // A name that no disk takes is refused by another rule.
-    if (placed.fault) continue;
-    for (const identity of await identitiesOf(join(directory, placed.path), streams)) {
-      const other = seen.get(identity);
-      if (other) throw sameFile(other, `the file '${fileName}'`);
-    }
-  }
-}
-
-/** As they are once the run has opened them; a directory that is made later holds none of them. */
-export async function openedRunFiles(order: Order, config: string | undefined, streams: Streams): Promise<RunFiles> {
-  const { cwd } = streams;
-  const byPath = new Map<string, string>();
-  const inodes = new Map<number, { readonly dev: number; readonly name: string }>();
-  for (const { name, path } of [...namedFiles(order, config, cwd), ...standardStreams(order)]) {
-    const stats = await statsOf(path, streams);
-    if (path.startsWith('/')) for (const place of await placesOf(path)) byPath.set(place, name);
-    if (stats && isOneFile(stats)) inodes.set(stats.ino, { dev: stats.dev, name });
-  }
+  };
+  for (const named of [...namedFiles(order, config, cwd), ...standardStreams(order)]) await check(named, true);
+  for (const named of namedTargets(order, cwd)) await check(named, false);
+  // What is made from now on has no other name yet; nor is there any of them in a directory that is made later.
   const directory = resolve(cwd, order.directory);
   const real = await realpath(directory).catch(() => directory);
   return {
     at(path, stats) {
-      const found = stats && inodes.get(stats.ino);
-      if (found && found.dev === stats.dev) return found.name;
-      return byPath.get(real === directory ? path : join(real, path.slice(directory.length)));
+      const found = stats && seen.get(`${stats.dev}:${stats.ino}`);
+      return found ?? seen.get(real === directory ? path : join(real, path.slice(directory.length)));
     },
   };
+}
+
+/** The files that the command line says to download. */
+function namedTargets({ output, accessions: [accession], fileNames, directory, layout }: Order, cwd: string): Named[] {
+  if (output !== undefined) return output === '-' ? [] : [{ name: '--output', path: resolve(cwd, output) }];
+  return fileNames.flatMap((name) => {
+    const placed = accession === undefined ? undefined : layout.place(accession, name);
+    // A name that no disk takes is refused by another rule.
+    return placed === undefined || placed.fault
+      ? []
+      : [{ name: `the file '${name}'`, path: resolve(cwd, directory, placed.path) }];
+  });
 }
 
 function namedFiles({ input, report, options }: Order, config: string | undefined, cwd: string): readonly Named[] {
