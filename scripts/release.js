@@ -27,7 +27,7 @@ try {
   else {
     run('git', 'commit', '--all', '--message', `Release ${version}`);
     run('git', 'tag', '--annotate', `v${version}`, '--message', `filings ${version}`);
-    process.stdout.write(run('npm', 'pack', '--ignore-scripts', '--silent'));
+    process.stdout.write(run('npm', 'pack', '--silent'));
   }
 } catch (error) {
   run('git', 'checkout', '--', '.');
