@@ -23,7 +23,7 @@ export interface World {
   /** The arguments after the program's name. */
   readonly argv: readonly string[];
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Absolute. Throws `local_io` when it was removed, `usage` when it can't be named. */
+  /** Absolute. Throws `local_io` when it was removed. */
   readonly cwd: string;
   readonly platform: string;
   readonly hostname: string;
@@ -117,15 +117,6 @@ function isRunning(pid: number): boolean {
 }
 
 function workingDirectory(): string {
-  const path = currentDirectory();
-  // Node decodes what is no UTF-8 to U+FFFD: files would go to another directory.
-  if (!path.includes('\ufffd')) return path;
-  throw new FilingsError('usage', 'the working directory: its path is not UTF-8, and would be taken for another', {
-    hint: 'change to one whose path is',
-  });
-}
-
-function currentDirectory(): string {
   try {
     return process.cwd();
   } catch (cause) {

@@ -3,9 +3,6 @@ import { type FileHandle, lstat, open, readdir, realpath, stat } from 'node:fs/p
 import { join } from 'node:path';
 import { systemReason } from '../disk/failure.ts';
 import { errnoOf, FilingsError } from '../errors.ts';
-import type { World } from '../world.ts';
-
-type Clock = Pick<World, 'now' | 'sleep'>;
 
 /** Files laid out as DIRECTORY/ACCESSION/FILE. Links below DIRECTORY are not followed, hidden files not served. */
 export interface Archive {
@@ -30,9 +27,6 @@ export interface ServedFile {
 
 /** What means "not there" to a client; anything else means "can't be read". */
 const ABSENT = ['ENOENT', 'ENOTDIR', 'ELOOP', 'ENAMETOOLONG'];
-/** Above the granularity of the file systems' clocks. */
-const CLOCK_TICK_MS = 20;
-const NEVER = new AbortController().signal;
 const CHUNK_BYTES = 256 * 1024;
 // Without O_NONBLOCK, opening a FIFO waits for its writer.
 const READ_ONLY = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
@@ -46,7 +40,7 @@ export function isFileName(name: string): boolean {
  * Opens the archive at an absolute path.
  * Throws a FilingsError `usage` when it is no directory, `local_io` when it can't be looked at.
  */
-export async function openArchive(directory: string, clock: Clock): Promise<Archive> {
+export async function openArchive(directory: string): Promise<Archive> {
   const root = await rootOf(directory);
   return {
     async list(accession) {
@@ -65,7 +59,7 @@ export async function openArchive(directory: string, clock: Clock): Promise<Arch
       const filing = join(root, accession);
       if (!isServed(name) || !(await isRealDirectory(filing))) return undefined;
       const handle = await orAbsent(open(join(filing, name), READ_ONLY));
-      return handle && servedFile(handle, clock);
+      return handle && servedFile(handle);
     },
   };
 }
@@ -95,9 +89,9 @@ async function isRealDirectory(path: string): Promise<boolean> {
 }
 
 /** Takes over the handle; throws when it is of no regular file. */
-async function servedFile(handle: FileHandle, clock: Clock): Promise<ServedFile> {
+async function servedFile(handle: FileHandle): Promise<ServedFile> {
   try {
-    const stats = await settledStats(handle, clock);
+    const stats = await handle.stat({ bigint: true });
     if (!stats.isFile()) throw new Error('it is not a regular file');
     const { ino, size, mtimeNs, ctimeNs } = stats;
     return {
@@ -111,15 +105,6 @@ async function servedFile(handle: FileHandle, clock: Clock): Promise<ServedFile>
     await handle.close();
     throw error;
   }
-}
-
-/** Two changes within one tick of the clock could not be told apart, and the ETag would not be strong: it waits one out. */
-async function settledStats(handle: FileHandle, { now, sleep }: Clock): Promise<BigIntStats> {
-  const stats = await handle.stat({ bigint: true });
-  const age = now() - Number(stats.ctimeMs);
-  if (age < 0 || age >= CLOCK_TICK_MS) return stats;
-  await sleep(CLOCK_TICK_MS, NEVER);
-  return handle.stat({ bigint: true });
 }
 
 async function* chunksOf(handle: FileHandle, stats: BigIntStats, offset: number, length: number) {

@@ -1,5 +1,4 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { httpDate } from '../http/date.ts';
 import type { ServedFile } from './archive.ts';
 import { problem, type Reply } from './reply.ts';
 
@@ -26,12 +25,10 @@ export type RangeVerdict =
   | { readonly kind: 'part'; readonly first: number; readonly last: number }
   | { readonly kind: 'unsatisfiable' };
 
-type Conditions = { readonly [name in 'if-none-match' | 'if-modified-since' | 'if-range']?: string | undefined };
-
 const WHOLE: RangeVerdict = { kind: 'whole' };
 const UNSATISFIABLE: RangeVerdict = { kind: 'unsatisfiable' };
 
-/** The answer to a download: 200, 206, 304 or 416. Closes the file unless the answer's body holds it. */
+/** The answer to a download: 200, 206 or 416. Closes the file unless the answer's body holds it. */
 export async function fileReply(file: ServedFile, request: FileRequest): Promise<Reply> {
   const { size, etag } = file;
   const { method, headers, now, traceId } = request;
@@ -39,11 +36,7 @@ export async function fileReply(file: ServedFile, request: FileRequest): Promise
   const lastModified = file.modifiedAt > now ? undefined : new Date(file.modifiedAt).toUTCString();
   const validators = { etag, lastModified };
   const common = { 'Accept-Ranges': 'bytes', ETag: etag, ...(lastModified && { 'Last-Modified': lastModified }) };
-  if (isNotModified(headers, validators)) {
-    await file.close();
-    return { status: 304, headers: common, body: Buffer.alloc(0) };
-  }
-  const isAsked = method === 'GET' && allowsRange(headers, validators, now);
+  const isAsked = method === 'GET' && allowsRange(headers['if-range'] as string | undefined, validators, now);
   const range = readRange(isAsked ? headers.range : undefined, size);
   if (range.kind === 'unsatisfiable') {
     await file.close();
@@ -60,24 +53,12 @@ export async function fileReply(file: ServedFile, request: FileRequest): Promise
   };
 }
 
-/** Whether 304 is the answer: weak comparison, and the date counts only without an ETag (RFC 9110 section 13.2.2). */
-export function isNotModified(headers: Conditions, { etag, lastModified }: Validators): boolean {
-  const tags = headers['if-none-match'];
-  if (tags !== undefined) {
-    if (tags.trim() === '*') return true;
-    return (tags.match(/(?:W\/)?"[^"]*"/g) ?? []).some((tag) => tag.replace(/^W\//, '') === etag);
-  }
-  const since = httpDate(headers['if-modified-since'] ?? '') ?? Number.NaN;
-  return lastModified !== undefined && Date.parse(lastModified) <= since;
-}
-
 /**
  * Whether a Range still means this state of the file: strong comparison (RFC 9110 section 13.1.5).
  * A date is strong once its second is over, since the file may change again within it (section 8.8.2.2).
  * `now`: milliseconds since the epoch.
  */
-export function allowsRange(headers: Conditions, { etag, lastModified }: Validators, now: number): boolean {
-  const condition = headers['if-range'];
+export function allowsRange(condition: string | undefined, { etag, lastModified }: Validators, now: number): boolean {
   if (condition === undefined || condition === etag) return true;
   return condition === lastModified && now - Date.parse(condition) >= 1000;
 }

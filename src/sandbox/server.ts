@@ -32,7 +32,7 @@ const KEEP_ALIVE_MS = 65_000;
  */
 export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   const closing = new AbortController();
-  const archive = await openArchive(options.directory, options);
+  const archive = await openArchive(options.directory);
   const handle = createHandler(archive, options, closing.signal);
   const pending = new Set<Promise<void>>();
   // A missing Host is answered as other mistakes are, not with Node's empty 400.

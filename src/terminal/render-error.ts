@@ -1,4 +1,4 @@
-import type { FilingsError, Problem } from '../errors.ts';
+import { errnoOf, type FilingsError, type Problem } from '../errors.ts';
 import type { Secrets } from '../secrets.ts';
 import { type Redacted, redacted } from '../secrets.ts';
 import { colors } from './colors.ts';
@@ -7,7 +7,7 @@ import { printable, printableJson } from './printable.ts';
 export interface RenderOptions {
   readonly format: 'text' | 'json';
   readonly color: boolean;
-  /** Adds the chain of causes, and the stack of an `internal` error. */
+  /** Adds the causes in text, and the stack of an `internal` error. */
   readonly verbose: boolean;
   readonly secrets: Secrets;
 }
@@ -42,13 +42,9 @@ export function errorObject(error: FilingsError, secrets: Secrets): ErrorObject 
   };
 }
 
-function jsonLine(error: FilingsError, { verbose, secrets }: RenderOptions): string {
-  const causes = verbose ? causesOf(error).map((cause) => secrets.redact(cause)) : [];
-  const shown = {
-    ...errorObject(error, secrets),
-    ...(error.retryAt !== undefined && { retry_at: rfc3339(error.retryAt) }),
-    ...(causes.length > 0 && { causes }),
-  };
+function jsonLine(error: FilingsError, { secrets }: RenderOptions): string {
+  const retryAt = error.retryAt !== undefined && { retry_at: rfc3339(error.retryAt) };
+  const shown = { ...errorObject(error, secrets), ...retryAt };
   return `${printableJson({ error: shown })}\n`;
 }
 
@@ -111,27 +107,15 @@ function memberText(value: unknown): string {
   return Object.keys(value).length === 0 ? '' : JSON.stringify(value);
 }
 
-/** What lies behind an error, outermost first; the stack where it is a defect of the program. */
-function causesOf(error: FilingsError): string[] {
-  const seen = new Set<unknown>([error]);
-  const causes: string[] = error.code === 'internal' && error.cause === undefined ? [error.stack ?? ''] : [];
-  const queue: unknown[] = [error.cause];
-  while (queue.length > 0 && causes.length < MOST_CAUSES) {
-    const cause = queue.shift();
-    if (cause === undefined || seen.has(cause)) continue;
-    seen.add(cause);
-    causes.push(`caused by: ${causeText(cause, error.code === 'internal')}`);
-    if (cause instanceof Error) queue.push(cause.cause);
-    if (cause instanceof AggregateError) queue.push(...cause.errors);
+/** What lies behind an error, outermost first; of a defect of the program its stack. */
+function causesOf({ code, cause, stack = '' }: FilingsError): string[] {
+  if (code === 'internal') return [cause instanceof Error ? (cause.stack ?? '') : stack];
+  const causes: string[] = [];
+  for (let each = cause; each instanceof Error && causes.length < MOST_CAUSES; each = each.cause) {
+    const errno = errnoOf(each);
+    causes.push(`caused by: ${each.name}: ${each.message}${errno === undefined ? '' : ` (${errno})`}`);
   }
   return causes;
-}
-
-function causeText(cause: unknown, withStack: boolean): string {
-  if (!(cause instanceof Error)) return typeof cause === 'object' ? 'an object that is no Error' : String(cause);
-  if (withStack && cause.stack !== undefined) return cause.stack;
-  const { code } = cause as { code?: unknown };
-  return `${cause.name}: ${cause.message}${typeof code === 'string' ? ` (${code})` : ''}`;
 }
 
 function rfc3339(milliseconds: number): string {

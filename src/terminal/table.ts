@@ -18,12 +18,6 @@ export interface TableOptions {
   readonly paintHeading: (text: string) => string;
 }
 
-export interface Table {
-  readonly lines: readonly string[];
-  /** Something of a row is not shown. */
-  readonly cut: boolean;
-}
-
 const GAP = '  ';
 
 /** Measuring so many takes some milliseconds, were each as costly as a service can make it. */
@@ -44,7 +38,7 @@ export async function table(
   rows: readonly (readonly string[])[],
   { width = Number.POSITIVE_INFINITY, headings, paintHeading }: TableOptions,
   signal: AbortSignal,
-): Promise<Table> {
+): Promise<string[]> {
   const measured = (cells: readonly string[]) =>
     columns.map((_, index) => ({
       text: cells[index] ?? '',
@@ -61,10 +55,7 @@ export async function table(
       .flatMap((cell, index) => (widths[index] ? padded(cell, widths[index], columns[index]?.right === true) : []))
       .join(GAP)
       .trimEnd();
-  return {
-    lines: [...(headings ? [paintHeading(line(head))] : []), ...(await inTurns(cells, line, signal))],
-    cut: cells.some((row) => row.some((cell, index) => cell.width > (widths[index] ?? 0))),
-  };
+  return [...(headings ? [paintHeading(line(head))] : []), ...(await inTurns(cells, line, signal))];
 }
 
 async function inTurns<From, To>(all: readonly From[], make: (one: From) => To, signal: AbortSignal): Promise<To[]> {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { allowsRange, isNotModified, type RangeVerdict, readRange } from '../../src/sandbox/file-reply.ts';
+import { allowsRange, type RangeVerdict, readRange } from '../../src/sandbox/file-reply.ts';
 
 const part = (first: number, last: number): RangeVerdict => ({ kind: 'part', first, last });
 const whole: RangeVerdict = { kind: 'whole' };
@@ -60,28 +60,10 @@ describe('preconditions', () => {
     ['Fri, 01 Mar 2024 12:00:01 GMT', 5000, false],
     ['2024-03-01T12:00:00Z', 5000, false],
   ])('If-Range: %s, %i ms after the change', (condition, age, allowed) => {
-    expect(allowsRange({ 'if-range': condition }, validators, changedAt + age)).toBe(allowed);
+    expect(allowsRange(condition, validators, changedAt + age)).toBe(allowed);
   });
 
   it('without a Last-Modified no date allows a range', () => {
-    expect(allowsRange({ 'if-range': date }, { etag: '"a"', lastModified: undefined }, changedAt + 5000)).toBe(false);
-  });
-
-  it.each<[string | undefined, string | undefined, boolean]>([
-    [undefined, undefined, false],
-    ['"a"', undefined, true],
-    ['W/"a"', undefined, true],
-    ['"b", "a"', undefined, true],
-    ['"b"', undefined, false],
-    ['*', undefined, true],
-    ['a', undefined, false],
-    ['"b"', date, false],
-    [undefined, date, true],
-    [undefined, 'Fri, 01 Mar 2024 12:00:01 GMT', true],
-    [undefined, 'Fri, 01 Mar 2024 11:59:59 GMT', false],
-    [undefined, 'yesterday', false],
-  ])('If-None-Match: %s, If-Modified-Since: %s', (tags, since, notModified) => {
-    const headers = { 'if-none-match': tags, 'if-modified-since': since };
-    expect(isNotModified(headers, validators)).toBe(notModified);
+    expect(allowsRange(date, { etag: '"a"', lastModified: undefined }, changedAt + 5000)).toBe(false);
   });
 });

@@ -54,7 +54,7 @@ export class ListOutput {
 
   /** Writes what has waited for the rest of its table. */
   async flush(): Promise<void> {
-    const { settings, progress, signal } = this.#session;
+    const { settings, signal } = this.#session;
     const { stdout, env } = this.#world;
     const files = this.#rows.splice(0);
     if (files.length === 0) return;
@@ -64,9 +64,8 @@ export class ListOutput {
     const rows = files.map((file) => columns.map(({ cell }) => cell(file)));
     const paintHeading = colors(usesColor(settings.color, stdout, env.TERM)).faint;
     const options = { width: terminalColumns(stdout, env), headings: this.#headings, paintHeading };
-    const { lines, cut } = await table(columns, rows, options, signal);
+    const lines = await table(columns, rows, options, signal);
     await write(stdout, `${lines.join('\n')}\n`, signal);
-    if (cut && this.#headings) progress.note('cut to the width of the terminal: --json shows all of it');
     this.#headings = false;
   }
 

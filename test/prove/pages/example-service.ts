@@ -18,7 +18,7 @@ export interface ExampleService {
 export async function startExampleService(directory: string, apiKey: string): Promise<ExampleService> {
   const closing = new AbortController();
   const options = { host: 'api.example.com', apiKey, jwtKeys: [], now: Date.now, sleep };
-  const handle = createHandler(await openArchive(directory, options), options, closing.signal);
+  const handle = createHandler(await openArchive(directory), options, closing.signal);
   const server = createServer(tlsWith('api-example'), (request, response) => void handle(request, response));
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
