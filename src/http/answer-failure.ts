@@ -9,8 +9,8 @@ export function answerFailure(error: unknown, url: URL): FilingsError {
   if (message === 'bad response' || message === 'bad upgrade') return notHttp(url, 'an answer nobody asked for', error);
   if (isFieldOverflow(error)) return notHttp(url, 'more than 16 KiB of header fields', error);
   // Of a head with a length the parser says nothing more.
-  if (isParserError(error) || isLengthMismatch(error))
-    return notHttp(url, withWords('its head is broken', error), error);
+  const words = isLengthMismatch(error) ? '' : parserWords(error);
+  if (words !== undefined) return notHttp(url, `its head is broken ${words}`.trim(), error);
   if (!isConnectionError(error)) return ownFailure(error, url);
   return new FilingsError('temporary', `${url.host}: the connection was closed before an answer came`, {
     hint: 'running it again later is enough',
@@ -29,11 +29,13 @@ export interface Unfinished {
 /** Turns what ended a body before its end into a FilingsError: broken framing is final, a cut is worth another try. */
 export function bodyFailure(error: unknown, body: Unfinished): FilingsError {
   // The parser's words for a connection that ends too early.
-  const cut = parserWords(error) === 'Invalid EOF state';
-  if (cut || isLengthMismatch(error) || isConnectionError(error)) return truncated(body, error);
+  const words = parserWords(error);
+  const isCut = words === '(Invalid EOF state)' || isLengthMismatch(error) || isConnectionError(error);
+  if (isCut) return truncated(body, error);
   if (isFieldOverflow(error)) return notHttp(body.url, 'more than 16 KiB of fields behind the chunks', error);
-  if (isParserError(error)) return notHttp(body.url, withWords('its body is broken', error), error);
-  return ownFailure(error, body.url);
+  return words === undefined
+    ? ownFailure(error, body.url)
+    : notHttp(body.url, `its body is broken ${words}`.trim(), error);
 }
 
 /** undici has more of a head, or of the fields behind a body, than it takes. */
@@ -72,11 +74,8 @@ export function notHttp(url: URL, saw: string, cause?: unknown): FilingsError {
 function ownFailure(cause: unknown, url: URL): FilingsError {
   const message = messageOf(cause);
   if (cause instanceof RangeError && /memory/i.test(message)) {
-    return new FilingsError('local_io', `${url.host}: no address space for reading answers`, {
-      hint: 'raise the limit on address space (ulimit -v), which a batch system may set: 4 GB are enough',
-      stopsRun: true,
-      cause,
-    });
+    const hint = 'raise the limit on address space (ulimit -v), which a batch system may set: 4 GB are enough';
+    return new FilingsError('local_io', `${url.host}: no address space left`, { hint, stopsRun: true, cause });
   }
   const name = cause instanceof Error ? cause.name : typeof cause;
   return new FilingsError('internal', `${url.host}: a defect in the program: ${name}: ${message}`, {
@@ -93,23 +92,14 @@ function isConnectionError(error: unknown): boolean {
   return code === 'ECONNRESET' || (error as { syscall?: unknown } | null)?.syscall !== undefined;
 }
 
-/** undici's HTTPParserError has no code to go by. */
-function isParserError(error: unknown): boolean {
-  return (error as { name?: unknown } | null)?.name === 'HTTPParserError';
-}
-
 function isLengthMismatch(error: unknown): boolean {
   return errnoOf(error) === 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH';
 }
 
-/** What the parser says in the brackets of its message. */
-function parserWords(error: unknown): string {
-  return isParserError(error) ? (/\((.*)\)/.exec(messageOf(error))?.[1] ?? '') : '';
-}
-
-function withWords(what: string, error: unknown): string {
-  const words = parserWords(error);
-  return words === '' ? what : `${what} (${words})`;
+/** What the parser says in the brackets of its message; undefined where it is not the parser's, which has no code. */
+function parserWords(error: unknown): string | undefined {
+  const isParsers = (error as { name?: unknown } | null)?.name === 'HTTPParserError';
+  return isParsers ? (/\(.*\)/.exec(messageOf(error))?.[0] ?? '') : undefined;
 }
 
 function messageOf(error: unknown): string {

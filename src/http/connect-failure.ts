@@ -5,41 +5,29 @@ interface Attempted {
   readonly proxy?: URL | undefined;
 }
 
-interface Plain {
-  readonly why: string;
-  readonly hint: string;
-}
-
 const CHECK_ADDRESS = 'check the base URL and the network, then run it again';
+const CHECK_CLOCK = 'renew the certificate, or set this clock right';
 const UNTRUSTED =
   'if the authority is your own, name its certificate in NODE_EXTRA_CA_CERTS; checks cannot be switched off';
-const CHECK_CLOCK = 'renew the certificate, or set this clock right';
+const CHECK_NAME = 'check the base URL: the host name must be one that the certificate names';
 
-/** Why a connection could not be made, by errno, OpenSSL or Node code. */
-const REASONS: Readonly<Record<string, Plain>> = {
-  ENOTFOUND: { why: 'the name does not resolve', hint: 'check the spelling of the base URL, and the name server' },
-  EAI_AGAIN: { why: 'the name could not be looked up', hint: 'check the network and the name server' },
-  ECONNREFUSED: { why: 'connection refused', hint: 'check the address and the port: nothing listens there' },
-  ECONNRESET: { why: 'the connection was reset', hint: CHECK_ADDRESS },
-  ETIMEDOUT: { why: 'connecting timed out', hint: 'check the network, or allow more with --connect-timeout' },
-  EHOSTUNREACH: { why: 'no route to the host', hint: CHECK_ADDRESS },
-  ENETUNREACH: { why: 'the network is unreachable', hint: CHECK_ADDRESS },
-  CERT_HAS_EXPIRED: { why: "the server's certificate has expired", hint: CHECK_CLOCK },
-  CERT_NOT_YET_VALID: { why: "the server's certificate is not valid yet", hint: CHECK_CLOCK },
-  DEPTH_ZERO_SELF_SIGNED_CERT: { why: "the server's certificate is self-signed and not trusted", hint: UNTRUSTED },
-  SELF_SIGNED_CERT_IN_CHAIN: { why: "the server's certificate comes from an untrusted authority", hint: UNTRUSTED },
-  UNABLE_TO_VERIFY_LEAF_SIGNATURE: { why: "the server's certificate comes from an unknown authority", hint: UNTRUSTED },
-  UNABLE_TO_GET_ISSUER_CERT: { why: "the server's certificate comes from an unknown authority", hint: UNTRUSTED },
-  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: {
-    why: "the server's certificate comes from an unknown authority",
-    hint: UNTRUSTED,
-  },
-  CERT_REVOKED: { why: "the server's certificate was revoked", hint: 'tell whoever runs the service' },
-  ERR_TLS_CERT_ALTNAME_INVALID: {
-    why: "the server's certificate is for another name",
-    hint: 'check the base URL: the host name must be one that the certificate names',
-  },
-};
+/** Why a connection could not be made, by errno, OpenSSL or Node code, and what to do. */
+const REASONS: readonly (readonly [code: RegExp, why: string, hint: string])[] = [
+  [/^ENOTFOUND$/, 'the name does not resolve', 'check the spelling of the base URL, and the name server'],
+  [/^EAI_AGAIN$/, 'the name could not be looked up', 'check the network and the name server'],
+  [/^ECONNREFUSED$/, 'connection refused', 'check the address and the port: nothing listens there'],
+  [/^ECONNRESET$/, 'the connection was reset', CHECK_ADDRESS],
+  [/^ETIMEDOUT$/, 'connecting timed out', 'check the network, or allow more with --connect-timeout'],
+  [/^EHOSTUNREACH$/, 'no route to the host', CHECK_ADDRESS],
+  [/^ENETUNREACH$/, 'the network is unreachable', CHECK_ADDRESS],
+  [/^CERT_HAS_EXPIRED$/, "the server's certificate has expired", CHECK_CLOCK],
+  [/^CERT_NOT_YET_VALID$/, "the server's certificate is not valid yet", CHECK_CLOCK],
+  [/^CERT_REVOKED$/, "the server's certificate was revoked", 'tell whoever runs the service'],
+  [/ALTNAME/, "the server's certificate is for another name", CHECK_NAME],
+  [/^DEPTH_ZERO_SELF/, "the server's certificate is self-signed and not trusted", UNTRUSTED],
+  [/CERT|SIGNATURE/, "the server's certificate comes from an unknown authority", UNTRUSTED],
+  [/^(ERR_SSL|EPROTO|ERR_TLS)/, 'the TLS handshake failed', 'check that the base URL is https where https is spoken'],
+];
 
 /** A certificate that is wrong now is wrong in a second too. */
 const CERTIFICATE = /CERT|ALTNAME|SELF_SIGNED|VERIFY/;
@@ -48,15 +36,24 @@ const CERTIFICATE = /CERT|ALTNAME|SELF_SIGNED|VERIFY/;
  * Turns what made a connection fail into one plain line, code `temporary`; only
  * certificate errors are not worth another try.
  */
-export function connectFailure(error: unknown, attempted: Attempted): FilingsError {
+export function connectFailure(error: unknown, { url, proxy }: Attempted): FilingsError {
   const causes = innermost(error);
   const code = causes.map(errnoOf).find((found) => found !== undefined) ?? '';
-  if (code === 'EMFILE' || code === 'ENFILE') return tooManyOpen(error, attempted.url);
-  const plain = REASONS[code] ?? unknownReason(code, causes[0]);
+  if (code === 'EMFILE' || code === 'ENFILE') {
+    // Not the network's fault, and waiting does not mend it.
+    return new FilingsError('local_io', `${url.host}: cannot connect: too many open files`, {
+      hint: 'lower --jobs, or raise the limit (ulimit -n)',
+      stopsRun: true,
+      cause: error,
+    });
+  }
+  const said = code || (causes[0] instanceof Error ? causes[0].message : String(causes[0]));
+  const unknown = [CERTIFICATE, `cannot connect (${said})`, CHECK_ADDRESS] as const;
+  const [, why, hint] = REASONS.find(([pattern]) => pattern.test(code)) ?? unknown;
   const certificate = CERTIFICATE.test(code);
-  const via = attempted.proxy ? ` (through the proxy ${attempted.proxy.host})` : '';
-  return new FilingsError('temporary', `${attempted.url.host}: ${plain.why}${via}`, {
-    hint: plain.hint,
+  const via = proxy ? ` (through the proxy ${proxy.host})` : '';
+  return new FilingsError('temporary', `${url.host}: ${why}${via}`, {
+    hint,
     cause: error,
     connected: false,
     retryable: !certificate,
@@ -71,26 +68,6 @@ export function proxyFailure(error: unknown, url: URL, proxy: URL): FilingsError
   return failure.reworded(`${url.host}: the proxy ${failure.message}`, {
     hint: 'check HTTPS_PROXY and HTTP_PROXY, or name the host in NO_PROXY to go without a proxy',
   });
-}
-
-/** Not the network's fault, and waiting does not mend it. */
-function tooManyOpen(cause: unknown, url: URL): FilingsError {
-  return new FilingsError('local_io', `${url.host}: cannot connect: too many open files`, {
-    hint: 'lower --jobs, or raise the limit (ulimit -n)',
-    stopsRun: true,
-    cause,
-  });
-}
-
-function unknownReason(code: string, error: unknown): Plain {
-  if (/^(ERR_SSL|EPROTO|ERR_TLS)/.test(code)) {
-    return {
-      why: `the TLS handshake failed (${code})`,
-      hint: 'check that the base URL is https where https is spoken',
-    };
-  }
-  const message = error instanceof Error ? error.message : String(error);
-  return { why: `cannot connect (${code || message})`, hint: CHECK_ADDRESS };
 }
 
 /** Happy eyeballs give one error an address, gathered in an AggregateError. */

@@ -151,7 +151,11 @@ describe('silence', () => {
     ['only interim answers', (socket) => void socket.write('HTTP/1.1 103 Early Hints\r\n\r\n')],
   ])('%s times out', async (_, script) => {
     const { ask } = await talk(script, 300);
-    await expect(ask()).rejects.toMatchObject({ exitStatus: 7, retryable: true, message: /timed out: no answer/ });
+    await expect(ask()).rejects.toMatchObject({
+      exitStatus: 7,
+      retryable: true,
+      message: expect.stringMatching(/timed out: no answer/),
+    });
   });
 
   test.each<[string, Script]>([
@@ -177,7 +181,11 @@ describe('silence', () => {
     ],
   ])('%s times out', async (_, script) => {
     const { ask } = await talk(script, 300);
-    await expect(ask().then(read)).rejects.toMatchObject({ exitStatus: 7, retryable: true, message: /timed out/ });
+    await expect(ask().then(read)).rejects.toMatchObject({
+      exitStatus: 7,
+      retryable: true,
+      message: expect.stringMatching(/timed out/),
+    });
   });
 
   test('behind a reader that is busy, a stalled server is noticed too', async () => {
@@ -190,7 +198,7 @@ describe('silence', () => {
     const slowly = async () => {
       for (let taken = await answer.body.take(); taken; taken = await answer.body.take()) await sleep(50);
     };
-    await expect(slowly()).rejects.toMatchObject({ exitStatus: 7, message: /timed out/ });
+    await expect(slowly()).rejects.toMatchObject({ exitStatus: 7, message: expect.stringMatching(/timed out/) });
   });
 
   test('a reader that takes its time is not the server’s silence', async () => {
