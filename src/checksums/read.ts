@@ -1,15 +1,12 @@
-import { constants, read } from 'node:fs';
-import { promisify } from 'node:util';
+import { constants, createReadStream } from 'node:fs';
 import type { ByteText } from '../disk/byte-text.ts';
 import { readFailure } from '../disk/failure.ts';
-import { closeFile, openPlain } from '../disk/plain-file.ts';
+import { openPlain } from '../disk/plain-file.ts';
 import { errnoOf, FilingsError } from '../errors.ts';
 
 /** The file that lists a directory's files, as `sha256sum` writes it. */
 export const SUMS_NAME = 'SHA256SUMS';
 
-const readAt = promisify(read);
-const READ_BYTES = 1 << 16;
 /** The longest line that can be one: hash, and a name of 255 bytes, each escaped. */
 const LONGEST_LINE = 1024;
 
@@ -78,20 +75,10 @@ export async function* readSums(path: string | Buffer, shown: string): AsyncGene
   if (file === 'missing') return;
   if (!file) throw new FilingsError('local_io', `${shown}: cannot read: not a regular file`, { hint: 'move it away' });
   try {
-    yield* linesOf(piecesOf(file.fd, shown));
-  } finally {
-    await closeFile(file.fd);
-  }
-}
-
-async function* piecesOf(fd: number, shown: string): AsyncGenerator<ByteText> {
-  const buffer = Buffer.allocUnsafe(READ_BYTES);
-  for (;;) {
-    const { bytesRead } = await readAt(fd, buffer, 0, READ_BYTES, null).catch((error) => {
-      throw readFailure(error, shown);
-    });
-    if (bytesRead === 0) return;
-    yield buffer.toString('latin1', 0, bytesRead);
+    // It closes the file.
+    yield* linesOf(createReadStream('', { fd: file.fd, encoding: 'latin1' }));
+  } catch (error) {
+    throw readFailure(error, shown);
   }
 }
 

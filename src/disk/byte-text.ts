@@ -18,11 +18,6 @@ export function bytesOf(text: ByteText): Buffer {
   return Buffer.from(text, 'latin1');
 }
 
-/** Whether the bytes are UTF-8. */
-export function isUtf8(text: ByteText): boolean {
-  return byteText(bytesOf(text).toString()) === text;
-}
-
 /** The bytes as text for people: what is not UTF-8 as `\xe9`. */
 export function readable(text: ByteText): string {
   return text.replace(SEQUENCE, (part) =>

@@ -206,8 +206,7 @@ describe('a SHA256SUMS', () => {
         .sort(),
     );
     const { lines } = await inJson('a');
-    const exact = Buffer.from('a/latin\xe9', 'latin1').toString('base64');
-    expect(lines).toContainEqual({ v: 1, path: 'a/latin\\xe9', path_base64: exact, result: 'changed' });
+    expect(lines).toContainEqual({ v: 1, path: 'a/latin\\xe9', result: 'changed' });
     expect(lines).toContainEqual({ v: 1, path: 'a/new\nline', result: 'changed' });
   });
 });

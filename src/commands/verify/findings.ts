@@ -1,6 +1,6 @@
 import type { Roots } from '../../checksums/find.ts';
 import type { FileFinding, Finding } from '../../checksums/verify.ts';
-import { bytesOf, isUtf8, readable } from '../../disk/byte-text.ts';
+import { readable } from '../../disk/byte-text.ts';
 import { readFailure } from '../../disk/failure.ts';
 import { FilingsError } from '../../errors.ts';
 import { accessionsIn } from '../../service/accession.ts';
@@ -71,14 +71,13 @@ export class Findings {
 
 export type VerifyCounts = Findings['counts'];
 
-/** A finding as a line for stdout: `missing<TAB>PATH`, or a JSON object, which tells bytes that are not UTF-8 apart. */
+/** A finding as a line for stdout: `missing<TAB>PATH`, or a JSON object. */
 function findingLine({ result, path, why }: FileFinding, json: boolean): string {
   const shown = readable(path);
   if (!json) return `${result}\t${printable(shown)}\n`;
-  const exact = isUtf8(path) ? {} : { path_base64: bytesOf(path).toString('base64') };
   // What is no file name is none that can be asked for.
-  const wanted = isUtf8(path) && !(result === 'missing' && why) ? wantedAt(shown) : {};
-  return `${printableJson({ v: 1, path: shown, ...exact, result, ...wanted })}\n`;
+  const wanted = result === 'missing' && why ? {} : wantedAt(shown);
+  return `${printableJson({ v: 1, path: shown, result, ...wanted })}\n`;
 }
 
 /** What `download --input` takes of a path: the accession number that a directory on it is named by, and the file's name. */
