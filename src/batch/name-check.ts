@@ -1,6 +1,6 @@
 import { twinKey } from '../disk/file-name.ts';
 import { FilingsError } from '../errors.ts';
-import type { Item, NamedFile } from './item.ts';
+import { fileKey, type Item, type NamedFile } from './item.ts';
 import type { Layout } from './layout.ts';
 
 const ASCII = /^[\0-\x7f]*$/;
@@ -54,9 +54,4 @@ function spellingOf(name: string): number | string {
     if (code >= 0x41 && code <= 0x5a) capitals |= 1 << at;
   }
   return capitals;
-}
-
-/** Joined, not concatenated: as one flat text it takes half the memory, and there may be a million. */
-export function fileKey(accession: string, name: string): string {
-  return [accession, name].join(' ');
 }

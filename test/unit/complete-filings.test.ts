@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { CompleteFilings } from '../../src/batch/complete-filings.ts';
+import { CompleteFilings } from '../../src/batch/done-list.ts';
 import type { FileItem, Item, NamedFile } from '../../src/batch/item.ts';
 import { defaultLayout } from '../../src/batch/layout.ts';
 import { NameCheck } from '../../src/batch/name-check.ts';
