@@ -48,6 +48,7 @@ describe('the names of a listing', () => {
     ['strings in any member', { links: ['self'], whatever: ['a.htm'] }, ['a.htm']],
     ['an empty array in an object', { data: [], meta: { name: 'listing service' } }, []],
     ['null for an empty list', { files: null }, []],
+    ['empty items', { items: [], total: 0 }, []],
     ['an empty telling member before a full one', { items: [], documents: ['a.htm'] }, ['a.htm']],
     ['nested deeper', { data: { filing: { ...mine, files: [{ file_name: 'a.htm' }] } } }, ['a.htm']],
     ['a single object', { ...mine, file_name: 'a.htm', size: 3 }, ['a.htm']],
@@ -249,6 +250,13 @@ describe('a part of a listing', () => {
     [{ files }, undefined],
   ])('the total of %j is %j', (body, total) => {
     expect(readPage(body).total).toBe(total);
+  });
+
+  it('counts records once, whatever the filing says of itself beside them', () => {
+    const filing = { ...mine, name: 'Company', primary_document: 'a.htm' };
+    expect(readPage({ filing, documents: ['a.htm', 'b.htm'] }).records).toBe(2);
+    expect(readPage({ filing, whatever: [{ file_name: 'a.htm' }, { file_name: 'b.htm' }] }).records).toBe(2);
+    expect(readPage({ ...filing, items: ['2.02', '9.01'] }).records).toBe(1);
   });
 
   it('counts records of other filings and without a name; the order is no difference', () => {

@@ -20,10 +20,10 @@ const ACCESSIONS = ['accession_no', 'accession_number', 'accessionNo', 'accessio
 const FILE_LISTS = ['files', 'file_names', 'fileNames', 'filenames', 'documents', 'attachments'];
 const FILINGS = ['filings', 'filing', 'data', 'results', 'records'];
 /** Members that may hold anything; files, where no other member does. */
-const CONTAINERS = ['items', ...FILINGS, 'value'];
+const CONTAINERS = [...FILINGS, 'value'];
 /** Never looked into: their texts are messages. */
 const MESSAGES = ['error', 'errors', 'warnings', 'messages'];
-const EXTENSION = /\.[A-Za-z0-9]{1,5}$/;
+const EXTENSION = /\.[A-Za-z][A-Za-z0-9]{0,4}$/;
 const DEEPEST = 12;
 /** No file system has a name of half that length. Bytes. */
 const LONGEST_NAME = 1000;
@@ -74,7 +74,7 @@ class Search {
 
   #list(items: readonly unknown[], place: Place): void {
     const isOfFiles = this.#isOfFiles(items, place.member);
-    const isKnown = isOfFiles || CONTAINERS.includes(place.member ?? '');
+    const isKnown = isOfFiles || ['items', ...CONTAINERS].includes(place.member ?? '');
     if (items.length === 0 && isKnown) this.isListing = true;
     const inside = { ...place, depth: place.depth + 1 };
     for (const item of items) {
@@ -109,11 +109,17 @@ class Search {
       this.found[before] = { name: ownName, record: NO_RECORD, isOther };
     }
     if (this.found.length > before || role === 'other') return;
-    // A single object that has a name may be a filing or a company whose files are somewhere below it.
-    const name = nameOf(record, role === 'single' && this.#isSure ? DOCUMENTS : NAMES);
+    const name = role === 'item' ? nameOf(record, NAMES) : this.#singleName(record, depth === 0);
     // A document without a name is a record all the same, and so is a filing of somebody else's.
     const isRecord = role === 'item' && (isOther || NAMES.some((each) => Object.hasOwn(record, each)));
     if (name !== undefined || isRecord) this.found.push({ name, record, isOther });
+  }
+
+  /** A single object that has a name may be a filing or a company beside its files: it is a file where there are no others. */
+  #singleName(record: JsonObject, isWhole: boolean): string | undefined {
+    if (this.#isSure) return undefined;
+    const name = nameOf(record, NAMES);
+    return nameOf(record, DOCUMENTS) ?? (name !== undefined && (isWhole || EXTENSION.test(name)) ? name : undefined);
   }
 }
 
