@@ -1,6 +1,6 @@
 import type { Row } from '../../src/help/layout.ts';
 import { argumentTerm, type CommandPlace, commandPlaces, sentence, usagesOf } from '../../src/help/program.ts';
-import { exitRows, fullText, optionTerm, sharedRows } from '../../src/help/rows.ts';
+import { exitRows, fullText, optionTerm } from '../../src/help/rows.ts';
 import { environmentRows } from '../../src/help/topics.ts';
 import { SETTINGS } from '../../src/settings/table.ts';
 import { named } from '../../src/spec/option.ts';
@@ -15,7 +15,7 @@ export function commandPage(command: CommandPlace, release: Release): string {
     ['NAME', [`filings\\-${escaped(spec.name)} \\- ${escaped(spec.summary)}`]],
     ['SYNOPSIS', lines(leaves.flatMap(usagesOf).map(synopsis))],
     ['DESCRIPTION', [...paragraphs([sentence(spec.summary), ...(spec.description ?? [])]), ...told(command, leaves)]],
-    ['OPTIONS', [...leaves.flatMap((leaf) => optionsOf(leaf, leaf !== command)), ...sharedOptions(command)]],
+    ['OPTIONS', [...leaves.flatMap((leaf) => optionsOf(leaf, leaf !== command)), ...paragraphs([OTHER_OPTIONS])]],
     ['EXAMPLES', examples(unlike([spec, ...all].flatMap((one) => one.examples ?? [])))],
     ['EXIT STATUS', [...leaves.flatMap((leaf) => exitsOf(leaf, leaf !== command)), ...paragraphs([OTHER_EXITS])]],
     ['ENVIRONMENT', [...tagged(variables(command, leaves)), ...paragraphs([OTHER_VARIABLES])]],
@@ -24,6 +24,7 @@ export function commandPage(command: CommandPlace, release: Release): string {
   ]);
 }
 
+const OTHER_OPTIONS = 'The options of every command are in filings(1).';
 const OTHER_EXITS = 'The others, and the codes of errors, are in filings(1).';
 const OTHER_VARIABLES = 'Those of the other options are in filings(1).';
 const CONFIG_FILE: Row = ['~/.config/filings/config.json', 'the config file: filings-config(5)'];
@@ -69,25 +70,14 @@ function optionsOf(leaf: CommandPlace, isBelow: boolean): readonly string[] {
   return rows.length === 0 ? [] : [...(isBelow ? [heading(leaf)] : []), ...tagged(rows)];
 }
 
-function sharedOptions({ spec }: CommandPlace): readonly string[] {
-  return [
-    '.SS "Options of every command"',
-    escaped(`These are told in filings(1)${spec.settings === undefined ? '.' : '; here these matter most:'}`),
-    ...(spec.settings === undefined ? [] : tagged(sharedRows(spec.settings))),
-  ];
-}
-
 function exitsOf(leaf: CommandPlace, isBelow: boolean): readonly string[] {
   return [...(isBelow ? [heading(leaf)] : []), ...tagged(exitRows(leaf.spec))];
 }
 
-/** The variables of the settings that matter most, and of the service's where it is asked. */
+/** The variables of the settings that matter to every command, and of the service's where it is asked. */
 function variables({ spec }: CommandPlace, leaves: readonly CommandPlace[]): readonly Row[] {
   const asksService = [spec, ...leaves.map((leaf) => leaf.spec)].some((one) => one.asksService);
-  const keys = [spec, ...leaves.map((leaf) => leaf.spec)].flatMap(({ settings = [] }) => settings);
-  return environmentRows(
-    SETTINGS.filter(({ key, service }) => keys.includes(key) || (asksService && service) || ALWAYS.includes(key)),
-  );
+  return environmentRows(SETTINGS.filter(({ key, service }) => (asksService && service) || ALWAYS.includes(key)));
 }
 
 const ALWAYS = ['config', 'profile', 'color', 'errorFormat'];

@@ -1,16 +1,7 @@
 import { type Command, type Help, Option } from 'commander';
 import { layoutOf, paragraph, section, stacked } from '../help/layout.ts';
 import { type CommandPlace, PURPOSE, sentence, usagesOf } from '../help/program.ts';
-import {
-  EVERY_EXIT,
-  exitRows,
-  fullText,
-  HELP_OPTION,
-  optionTerm,
-  optionText,
-  sharedRows,
-  VERSION_OPTION,
-} from '../help/rows.ts';
+import { EVERY_EXIT, exitRows, fullText, HELP_OPTION, optionTerm, optionText, VERSION_OPTION } from '../help/rows.ts';
 import { SHARED_OPTIONS } from '../settings/table.ts';
 import { type NamedOption, named } from '../spec/option.ts';
 
@@ -42,7 +33,6 @@ export function commandHelp(command: Command, place: CommandPlace, brief: boolea
     ...(brief
       ? []
       : [
-          section("Settings that matter here (all: 'filings help options')", sharedRows(spec.settings ?? []), columns),
           section('Exit status', isProgram ? EVERY_EXIT : exitRows(spec), columns),
           section('Files', spec.files ?? [], columns),
         ]),

@@ -49,10 +49,9 @@ export function fullText(option: OptionSpec): string {
   return [optionText(option), option.more].filter(Boolean).join('\n');
 }
 
-/** The options of every command, or those of the settings that are named. */
-export function sharedRows(keys?: readonly string[]): readonly Row[] {
-  const chosen = SHARED_OPTIONS.filter(({ key }) => keys === undefined || keys.includes(key));
-  return [...chosen, ...(keys === undefined ? [HELP_OPTION] : [])].map((spec) => [optionTerm(spec), optionText(spec)]);
+/** The options of every command. */
+export function sharedRows(): readonly Row[] {
+  return [...SHARED_OPTIONS, HELP_OPTION].map((spec) => [optionTerm(spec), optionText(spec)]);
 }
 
 /** Every exit status, with its codes. */

@@ -17,8 +17,6 @@ export interface CommandSpec<O extends Options = Options> {
   readonly examples?: readonly (readonly [command: string, what: string])[];
   /** It asks the service: its examples can be tried with FILINGS_SANDBOX=1. */
   readonly asksService?: true;
-  /** The keys of the settings that matter to it most; all commands take all of them. */
-  readonly settings?: readonly string[];
   /** What its exit statuses mean, where it is not the same for every command. */
   readonly exits?: readonly (readonly [status: string, meaning: string])[];
   /** Files that it reads or writes beside those on its command line. */

@@ -72,12 +72,6 @@ test('filings(1) has what all commands share, filings-config(5) the keys of the 
   }
 });
 
-test('the settings that a command names are there', () => {
-  for (const { spec } of commandPlaces(COMMANDS)) {
-    for (const key of spec.settings ?? []) expect(SETTINGS.map((setting) => setting.key)).toContain(key);
-  }
-});
-
 test('the package has them all', async () => {
   const { man, files } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8'));
   expect([...man].sort()).toEqual(PAGES.map(([path]) => path).sort());

@@ -30,7 +30,6 @@ export const CONFIG = command({
     ['filings config set api-key', 'asks for the key without showing it'],
     ['filings config list', 'each setting with where it comes from'],
   ],
-  settings: ['config', 'profile'],
   children: [
     command({
       name: 'list',
@@ -41,7 +40,6 @@ export const CONFIG = command({
         ['filings config list --profile test', 'with a profile of the config file'],
         ['filings config list --json', 'for programs'],
       ],
-      settings: ['profile'],
       load: () => import('./list.ts'),
     }),
     command({
@@ -54,7 +52,6 @@ export const CONFIG = command({
         ['filings config get base-url --profile test', 'with a profile of the config file'],
         ['FILINGS_JOBS=8 filings config get jobs', 'from the environment'],
       ],
-      settings: ['profile'],
       exits: [
         ['0', 'it is set, or has a default'],
         ['2', 'there is no such setting, or the configuration is wrong'],
@@ -80,7 +77,6 @@ export const CONFIG = command({
         ['filings config set api-key', 'asks for the key without showing it'],
         ['filings config set base-url https://test.example.com --profile test', 'only for --profile test'],
       ],
-      settings: ['profile'],
       load: async () => ({ run: (await import('./file.ts')).set }),
     }),
     command({
@@ -92,7 +88,6 @@ export const CONFIG = command({
         ['filings config unset api-key', 'remove the key from the file'],
         ['filings config unset base-url --profile test', 'back to the value of the file'],
       ],
-      settings: ['profile'],
       load: async () => ({ run: (await import('./file.ts')).unset }),
     }),
     command({
@@ -103,7 +98,6 @@ export const CONFIG = command({
         ['ls -l "$(filings config path)"', 'who may read it'],
         ['FILINGS_CONFIG=other.json filings config path', 'where another would be'],
       ],
-      settings: ['config'],
       load: async () => ({ run: (await import('./file.ts')).path }),
     }),
     command({
@@ -117,7 +111,6 @@ export const CONFIG = command({
         ['filings config check --verbose', 'and show the request and the answer'],
       ],
       asksService: true,
-      settings: ['profile', 'baseUrl', 'apiKeyFile', 'sandbox'],
       exits: [
         ['0', 'all is right, also when there is no such filing'],
         ['2', 'the configuration is wrong'],

@@ -135,18 +135,6 @@ export const DOWNLOAD = command({
     ],
   ],
   asksService: true,
-  settings: [
-    'baseUrl',
-    'apiKeyFile',
-    'sandbox',
-    'jobs',
-    'rate',
-    'pageSize',
-    'retries',
-    'maxRetryAfter',
-    'deadline',
-    'progress',
-  ],
   exits: [
     ['0', 'all files exist, downloaded or skipped'],
     ['2', 'the command line or the configuration is wrong'],

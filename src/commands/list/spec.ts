@@ -45,7 +45,6 @@ export const LIST = command({
     ['filings list 0001234567-24-000001 --json | filings download -i - -d filing', 'what is listed, downloaded'],
   ],
   asksService: true,
-  settings: ['baseUrl', 'apiKeyFile', 'sandbox', 'jobs', 'pageSize', 'retries', 'deadline'],
   exits: [
     ['0', 'listed, also when the reader of stdout went away'],
     ['2', 'the command line or the configuration is wrong'],

@@ -52,7 +52,6 @@ export const SERVE = command({
     ['filings serve --port 0 --latency 200ms --rate-limit 10/s', 'a slow service that answers 429'],
     ['filings serve --port 0 --jwt-key public.pem', 'requires a JWT, too'],
   ],
-  settings: ['apiKey', 'apiKeyFile'],
   exits: [
     ['0', 'ended by Ctrl-C or SIGTERM'],
     ['2', 'the command line or the configuration is wrong'],

@@ -83,7 +83,6 @@ const SIGN = command({
     ['filings token sign --key private.pem --claim-json \'groups=["a","b"]\'', 'a claim that is not a string'],
     ['filings token sign --key private.pem | filings token inspect', 'what is in it'],
   ],
-  settings: ['profile'],
   exits: [
     ['0', 'the token is on stdout, or in FILE'],
     ['2', 'the command line or the configuration is wrong, or the key is none to sign with'],
