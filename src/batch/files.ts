@@ -69,15 +69,15 @@ export function lookAt(file: FileItem, { targetOf, stream, dryRun, fetching, che
 }
 
 /** Skips a file that is known to be on disk, with nothing to be removed beside it. */
-function skipNow(file: FileItem, stat: Stats, target: DiskTarget, { places }: Fetching): Look {
+function skipNow(file: FileItem, stat: Stats, target: DiskTarget, { directories }: Fetching): Look {
   const where = whereOf(target);
-  const place = places.opened(where);
+  const place = directories.opened(where);
   const name = basename(target.path);
   if (place?.directory.tellsCase && ASCII.test(name) && place.leftovers.hasNone(name)) {
     const isSettled = place.directory.isSettled(stat.ctimeMs);
     if (isSettled) return { ...planned(file, target.shown), result: 'skipped', bytes: stat.size };
   }
-  const above = places.opened({ ...where, below: '' });
+  const above = directories.opened({ ...where, below: '' });
   return above?.directory.disk.isLocal ? 'quick-skip' : 'skip';
 }
 

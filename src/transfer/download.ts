@@ -3,9 +3,9 @@ import { sha256OfFile } from '../disk/sha256.ts';
 import { FilingsError } from '../errors.ts';
 import type { ServiceClient } from '../service/client.ts';
 import type { ByteWriter } from '../stdio/byte-writer.ts';
+import type { Directories, Where } from './directories.ts';
 import type { Outcome, Wanted } from './outcome.ts';
 import { PartFile } from './part/part-file.ts';
-import type { Places, Where } from './places.ts';
 import { type IfExists, presentAt } from './present.ts';
 import { type Proof, requireHash } from './proof.ts';
 import { Pipe } from './sinks/pipe.ts';
@@ -15,7 +15,7 @@ import { type Fetched, fetchInto, type Remote, type Watcher } from './transfer.t
 /** What every file of a run is fetched with. */
 export interface Fetching {
   readonly client: ServiceClient;
-  readonly places: Places;
+  readonly directories: Directories;
   /** Some services list the filing's size with each file: once that is seen, the sizes of listings are ignored. */
   readonly listedSizes: { ignored: boolean };
   readonly monotonic: () => number;
@@ -77,7 +77,7 @@ async function saveOnce(
   remote: Remote,
   { accession: accession_no, fileName: file_name }: Wanted,
   target: DiskTarget,
-  { client: { baseUrl: base_url }, places, listedSizes }: Fetching,
+  { client: { baseUrl: base_url }, directories, listedSizes }: Fetching,
   signal: AbortSignal,
   watcher: Watcher,
 ): Promise<Done | undefined> {
@@ -85,7 +85,7 @@ async function saveOnce(
   const isAsListed = (bytes: number) => listedSize === undefined || listedSizes.ignored || listedSize === bytes;
   const final = basename(path);
   const proof: Proof = { expected: target.sha256, isHashed: target.hashed === true || target.sha256 !== undefined };
-  const { directory, leftovers } = await places.at(whereOf(target));
+  const { directory, leftovers } = await directories.at(whereOf(target));
   const present = await presentAt(directory, final, target.ifExists);
   const ifExists = present.kind === 'keep' && !isAsListed(present.stats.size) ? 'compare' : target.ifExists;
   if (present.kind !== 'write') {
@@ -104,7 +104,7 @@ async function saveOnce(
   const sink = await PartFile.open({ directory, leftovers, final, identity, ifExists, existing, isHashed, signal });
   const { placed, ...fetched } = await fetchInto(remote, sink, proof, signal, watcher);
   if (placed === 'lost') {
-    places.forget();
+    directories.forget();
     return undefined;
   }
   await leftovers.sweep(final);

@@ -14,9 +14,9 @@ import { parseAccession } from '../../src/service/accession.ts';
 import { ServiceClient } from '../../src/service/client.ts';
 import type { ListedFile } from '../../src/service/listing/listing.ts';
 import type { ByteWriter } from '../../src/stdio/byte-writer.ts';
+import { Directories } from '../../src/transfer/directories.ts';
 import { fetchToDisk, fetchToStream } from '../../src/transfer/download.ts';
 import type { Outcome } from '../../src/transfer/outcome.ts';
-import { Places } from '../../src/transfer/places.ts';
 import type { IfExists } from '../../src/transfer/present.ts';
 
 export const ACCESSION = parseAccession('0001234567-24-000001');
@@ -44,7 +44,7 @@ export interface RunOptions {
   readonly warn?: (text: string) => void;
 }
 
-/** What the program does between the command line and the exit status, inside this process: connections, client, places. */
+/** What the program does between the command line and the exit status, inside this process: connections, client, directories. */
 export interface Run {
   readonly directory: string;
   save(name?: string, sha256?: string): Promise<Outcome>;
@@ -86,9 +86,9 @@ export async function startRun(url: string, options: RunOptions = {}): Promise<R
     again: (command) => command,
     trace: () => {},
   });
-  const places = new Places(tenant(options));
+  const directories = new Directories(processInfo(options));
   onTestFinished(() => connections.close());
-  const fetching = { client, places, listedSizes: { ignored: false }, monotonic };
+  const fetching = { client, directories, listedSizes: { ignored: false }, monotonic };
   const watcher = { ...SILENT, warn: options.warn ?? (() => {}) };
   const signal = options.signal ?? new AbortController().signal;
   return {
@@ -121,8 +121,8 @@ export async function startRun(url: string, options: RunOptions = {}): Promise<R
   };
 }
 
-/** What a run's places know of its process. */
-export function tenant({ hostname = 'test', pid = process.pid, now = Date.now }: RunOptions = {}) {
+/** What a run’s directories know of its process. */
+export function processInfo({ hostname = 'test', pid = process.pid, now = Date.now }: RunOptions = {}) {
   const { platform, geteuid } = process;
   const monotonic = () => performance.now();
   return { hostname, pid, platform, uid: geteuid?.(), isRunning, now, monotonic, random: Math.random, sleep };

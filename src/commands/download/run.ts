@@ -13,8 +13,8 @@ import { openSession, type Session } from '../../session/session.ts';
 import { resolveSettings } from '../../settings/resolve.ts';
 import type { Invocation } from '../../spec/invocation.ts';
 import type { Progress } from '../../terminal/progress/progress.ts';
+import { Directories } from '../../transfer/directories.ts';
 import { keptLine } from '../../transfer/outcome-line.ts';
-import { Places } from '../../transfer/places.ts';
 import type { World } from '../../world.ts';
 import { streamOf, targetsOf } from './destination.ts';
 import { type Lines, openLines } from './lines.ts';
@@ -36,9 +36,9 @@ export async function run({ args, options, flags }: Invocation<typeof OPTIONS>, 
   const stdinUser = order.input === '-' ? '--input -' : undefined;
   const writesStdout = [order.output, order.report].some((path) => path === '-' || path === '/dev/stdout');
   const session = await openSession(flags, world, { stdinUser, writesStdout, meter: limits, resolved });
-  const places = new Places(world);
+  const directories = new Directories(world);
   try {
-    await downloadAll(order, { session, places, limits, runFiles, world });
+    await downloadAll(order, { session, directories, limits, runFiles, world });
     return 0;
   } finally {
     await session.close();
@@ -47,7 +47,7 @@ export async function run({ args, options, flags }: Invocation<typeof OPTIONS>, 
 
 interface Tools {
   readonly session: Session;
-  readonly places: Places;
+  readonly directories: Directories;
   readonly limits: Limits;
   readonly runFiles: RunFiles;
   readonly world: World;
@@ -170,7 +170,7 @@ async function downloadingOf(
   order: Order,
   checksums: ChecksumFiles | undefined,
   { recorder: { counts } }: RunOutputs,
-  { session, places, limits, runFiles, world }: Tools,
+  { session, directories, limits, runFiles, world }: Tools,
 ): Promise<Downloading> {
   const { dryRun, limitRate } = order.options;
   const { client, progress, settings } = session;
@@ -178,7 +178,7 @@ async function downloadingOf(
     targetOf: targetsOf(order, world.cwd),
     runFiles,
     stream: await streamOf(order, world),
-    fetching: { client, places, listedSizes: { ignored: false }, monotonic: world.monotonic },
+    fetching: { client, directories, listedSizes: { ignored: false }, monotonic: world.monotonic },
     checksums,
     limits,
     throttle: limitRate === undefined ? undefined : new Throttle(limitRate, world),

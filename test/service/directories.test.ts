@@ -5,11 +5,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { Places } from '../../src/transfer/places.ts';
+import { Directories } from '../../src/transfer/directories.ts';
 import { framed } from '../servers/answers.ts';
 import { startScripted } from '../servers/scripted.ts';
 import { bundled } from './checksums-processes.ts';
-import { startRun, temporaryDirectory, tenant } from './transfer-fixture.ts';
+import { processInfo, startRun, temporaryDirectory } from './transfer-fixture.ts';
 
 // Many directories below the one that the user named: none behind a link, made and flushed together.
 const run = promisify(execFile);
@@ -21,12 +21,12 @@ const strace = await run('strace', ['-f', '-o', '/dev/null', 'true']).then(
 /** Puts a file into each of some directories below one, some at a time, or finds it there, and says "saved N" of each. */
 const PROGRAM = `
   import { lstatSync, writeSync } from 'node:fs';
-  import { Places } from './src/transfer/places.ts';
+  import { Directories } from './src/transfer/directories.ts';
   import { PartFile } from './src/transfer/part/part-file.ts';
   const [directory = '', count = '', jobs = '', final = ''] = process.argv.slice(2);
   const { pid, platform } = process;
   const monotonic = () => performance.now();
-  const places = new Places({ hostname: 'h', pid, platform, uid: process.geteuid?.(), isRunning: () => true, now: Date.now, monotonic, random: Math.random });
+  const directories = new Directories({ hostname: 'h', pid, platform, uid: process.geteuid?.(), isRunning: () => true, now: Date.now, monotonic, random: Math.random });
   const identity = { base_url: 'http://h/', accession_no: 'a', file_name: final };
   const { signal } = new AbortController();
   const put = async (place) => {
@@ -40,7 +40,7 @@ const PROGRAM = `
   const folders = Array.from({ length: Number(count) }, (_, index) => 'year/f' + index).values();
   const work = async () => {
     for (const below of folders) {
-      await put(await places.at({ directory, below, make: true }));
+      await put(await directories.at({ directory, below, make: true }));
       writeSync(1, 'saved ' + below + '.\\n');
     }
   };
@@ -49,12 +49,12 @@ const PROGRAM = `
 let program = '';
 
 beforeAll(async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'filings-places-'));
+  const folder = await mkdtemp(join(tmpdir(), 'filings-directories-'));
   program = await bundled(folder, 'put', PROGRAM);
   return () => rm(folder, { recursive: true, force: true });
 });
 
-const placesHere = () => new Places(tenant());
+const directoriesHere = () => new Directories(processInfo());
 
 test('2,000 directories under ulimit -n 200', async () => {
   const directory = await temporaryDirectory();
@@ -66,22 +66,22 @@ test('2,000 directories under ulimit -n 200', async () => {
 
 test('one that could not be had is tried again', async () => {
   const directory = await temporaryDirectory();
-  const places = placesHere();
+  const directories = directoriesHere();
   const where = { directory, below: 'a/b', make: false };
-  await expect(places.at(where)).rejects.toMatchObject({ code: 'local_io' });
+  await expect(directories.at(where)).rejects.toMatchObject({ code: 'local_io' });
   await mkdir(join(directory, 'a', 'b'), { recursive: true });
-  expect((await places.at(where)).directory.path).toBe(join(directory, 'a/b'));
+  expect((await directories.at(where)).directory.path).toBe(join(directory, 'a/b'));
 });
 
 test('signals and sockets have their turn, however many are asked for', async () => {
   const directory = await temporaryDirectory();
-  const places = placesHere();
+  const directories = directoriesHere();
   let turned = false;
   setImmediate(() => {
     turned = true;
   });
   const until = performance.now() + 1000;
-  while (!turned && performance.now() < until) await places.at({ directory, below: '', make: false });
+  while (!turned && performance.now() < until) await directories.at({ directory, below: '', make: false });
   expect(turned).toBe(true);
 });
 
@@ -94,19 +94,19 @@ describe('what is in the way below the directory that was named', () => {
   ])('%s: refused, for that one alone', async (_, below, plant) => {
     const [directory, elsewhere] = [await temporaryDirectory(), await temporaryDirectory()];
     await plant(join(directory, 'acc'), elsewhere);
-    const places = placesHere();
-    const refused = await places.at({ directory, below, make: true }).catch((error) => error);
+    const directories = directoriesHere();
+    const refused = await directories.at({ directory, below, make: true }).catch((error) => error);
     expect(refused).toMatchObject({ code: 'local_io', stopsRun: false });
     expect(refused.message).toMatch(/^\/.*\/acc: cannot write there: it is (a link|no directory)$/);
     expect(readdirSync(elsewhere)).toEqual([]);
-    await places.at({ directory, below: 'other', make: true });
+    await directories.at({ directory, below: 'other', make: true });
   });
 
   test('links to the directory that was named are the user’s own', async () => {
     const [directory, folder] = [await temporaryDirectory(), await temporaryDirectory()];
     const named = join(folder, 'link');
     await symlink(directory, named);
-    await placesHere().at({ directory: named, below: 'a', make: true });
+    await directoriesHere().at({ directory: named, below: 'a', make: true });
     expect(readdirSync(directory)).toEqual(['a']);
   });
 });
@@ -138,10 +138,10 @@ describe('making them', () => {
 
   test('several runs at the same moment: one of them makes it, the others take it as it is', async () => {
     const directory = await temporaryDirectory();
-    const several = Array.from({ length: 4 }, placesHere);
+    const several = Array.from({ length: 4 }, directoriesHere);
     for (let index = 0; index < 20; index += 1) {
       const where = { directory, below: `f${index}`, make: true };
-      const made = several.map(async (places) => (await places.at(where)).directory.isNew);
+      const made = several.map(async (directories) => (await directories.at(where)).directory.isNew);
       expect((await Promise.all(made)).filter((isNew) => isNew)).toHaveLength(1);
     }
   });

@@ -1,28 +1,17 @@
 import { basename, dirname } from 'node:path';
-import type { Sleep } from '../abort.ts';
 import { Directory } from '../disk/directory.ts';
+import type { World } from '../world.ts';
 import { Leftovers, type PartRun } from './part/leftovers.ts';
 import { ownerOf, processesOf } from './part/owner.ts';
 
-/** What the places need to know of the process. */
-export interface Tenant {
-  readonly hostname: string;
-  readonly pid: number;
-  readonly platform: string;
-  readonly uid: number | undefined;
-  /** Whether there is a process of that number; true when that can't be told. */
-  readonly isRunning: (pid: number) => boolean;
-  /** Milliseconds since the epoch. */
-  readonly now: () => number;
-  /** Milliseconds of a clock that never steps. */
-  readonly monotonic: () => number;
-  /** Uniform in [0, 1). */
-  readonly random: () => number;
-  readonly sleep: Sleep;
-}
+/** What the directories of a run need of its world. */
+export type ProcessInfo = Pick<
+  World,
+  'hostname' | 'pid' | 'platform' | 'uid' | 'isRunning' | 'now' | 'monotonic' | 'random' | 'sleep'
+>;
 
 /** A directory that is written to, and what earlier runs left in it. */
-export interface Place {
+export interface OpenDirectory {
   readonly directory: Directory;
   readonly leftovers: Leftovers;
 }
@@ -43,62 +32,62 @@ const MOST_REMEMBERED = 1024;
 const LONGEST_TURN_MS = 10;
 
 interface Known {
-  readonly place: Promise<Place>;
-  opened?: Place;
+  readonly opening: Promise<OpenDirectory>;
+  opened?: OpenDirectory;
 }
 
 /** The directories of a run: each is made and looked at once, and its flushes are shared. */
-export class Places {
-  readonly #tenant: Tenant;
+export class Directories {
+  readonly #info: ProcessInfo;
   readonly #run: PartRun;
-  readonly #places = new Map<string, Known>();
+  readonly #directories = new Map<string, Known>();
   #turnedAt: number;
 
-  constructor(tenant: Tenant) {
-    const { hostname, pid, platform, uid, isRunning, now, random, sleep, monotonic } = tenant;
-    this.#tenant = tenant;
+  constructor(info: ProcessInfo) {
+    const { hostname, pid, platform, uid, isRunning, now, random, sleep, monotonic } = info;
+    this.#info = info;
     const self = ownerOf(pid, hostname, platform);
     this.#run = { self, uid, now, random, sleep, processAt: processesOf(platform, isRunning) };
     this.#turnedAt = monotonic();
   }
 
   /** Throws `local_io` when there is none, for this one alone when something else has its name. */
-  async at(where: Where): Promise<Place> {
+  async at(where: Where): Promise<OpenDirectory> {
     await this.#turn();
-    return this.#placeAt(where);
+    return this.#openAt(where);
   }
 
   /** A directory that was opened before; undefined: it has to be waited for. */
-  opened(where: Where): Place | undefined {
-    return this.#places.get(keyOf(where))?.opened;
+  opened(where: Where): OpenDirectory | undefined {
+    return this.#directories.get(keyOf(where))?.opened;
   }
 
   /** One of them was moved away or removed: they are looked at again. */
   forget(): void {
-    this.#places.clear();
+    this.#directories.clear();
   }
 
-  #placeAt(where: Where): Promise<Place> {
+  #openAt(where: Where): Promise<OpenDirectory> {
     const key = keyOf(where);
-    const known = this.#places.get(key);
-    if (known) return known.place;
-    const added: Known = { place: this.#open(where) };
-    this.#places.set(key, added);
-    added.place.then(
-      (place) => {
-        added.opened = place;
+    const known = this.#directories.get(key);
+    if (known) return known.opening;
+    const added: Known = { opening: this.#open(where) };
+    this.#directories.set(key, added);
+    added.opening.then(
+      (directory) => {
+        added.opened = directory;
       },
       // The next one may try again.
-      () => this.#places.get(key) === added && this.#places.delete(key),
+      () => this.#directories.get(key) === added && this.#directories.delete(key),
     );
-    const [oldest = ''] = this.#places.keys();
-    if (this.#places.size > MOST_REMEMBERED) this.#places.delete(oldest);
-    return added.place;
+    const [oldest = ''] = this.#directories.keys();
+    if (this.#directories.size > MOST_REMEMBERED) this.#directories.delete(oldest);
+    return added.opening;
   }
 
-  async #open({ directory: path, below, make }: Where): Promise<Place> {
+  async #open({ directory: path, below, make }: Where): Promise<OpenDirectory> {
     const directory = await (below === ''
-      ? Directory.open(path, make, this.#tenant)
+      ? Directory.open(path, make, this.#info)
       : this.#openBelow(path, below, make));
     return { directory, leftovers: new Leftovers(directory, this.#run) };
   }
@@ -106,14 +95,14 @@ export class Places {
   /** Step by step, so that no link is followed. */
   async #openBelow(path: string, below: string, make: boolean): Promise<Directory> {
     const parent = dirname(below);
-    const above = await this.#placeAt({ directory: path, below: parent === '.' ? '' : parent, make });
+    const above = await this.#openAt({ directory: path, below: parent === '.' ? '' : parent, make });
     return above.directory.child(basename(below), make);
   }
 
   async #turn(): Promise<void> {
-    if (this.#tenant.monotonic() - this.#turnedAt < LONGEST_TURN_MS) return;
+    if (this.#info.monotonic() - this.#turnedAt < LONGEST_TURN_MS) return;
     await new Promise((resolve) => setImmediate(resolve));
-    this.#turnedAt = this.#tenant.monotonic();
+    this.#turnedAt = this.#info.monotonic();
   }
 }
 
