@@ -348,9 +348,9 @@ _filings_arguments() {
     'token|1') _filings_words 'sign inspect verify keygen' ;;
     'serve|'1) _filings_paths -d ;;
     'config|1') _filings_words 'list get set unset path check' ;;
-    'config get|'1) _filings_words 'profile base-url api-key api-key-file api-key-command key-in key-header basic-user jwt-file jwt jwt.key-file jwt.secret-file jwt.alg jwt.kid jwt.sub jwt.name jwt.lifetime allow-http connect-timeout idle-timeout deadline retries max-retry-after jobs rate page-size color progress error-format' ;;
-    'config set|'1) _filings_words 'profile base-url api-key api-key-file api-key-command key-in key-header basic-user jwt-file jwt jwt.key-file jwt.secret-file jwt.alg jwt.kid jwt.sub jwt.name jwt.lifetime allow-http connect-timeout idle-timeout deadline retries max-retry-after jobs rate page-size color progress error-format' ;;
-    'config unset|'1) _filings_words 'profile base-url api-key api-key-file api-key-command key-in key-header basic-user jwt-file jwt jwt.key-file jwt.secret-file jwt.alg jwt.kid jwt.sub jwt.name jwt.lifetime allow-http connect-timeout idle-timeout deadline retries max-retry-after jobs rate page-size color progress error-format' ;;
+    'config get|'1) _filings_words 'profile base-url api-key api-key-file api-key-command key-in key-header basic-user jwt-file jwt allow-http connect-timeout idle-timeout deadline retries max-retry-after jobs rate page-size color progress error-format' ;;
+    'config set|'1) _filings_words 'profile base-url api-key api-key-file api-key-command key-in key-header basic-user jwt-file jwt allow-http connect-timeout idle-timeout deadline retries max-retry-after jobs rate page-size color progress error-format' ;;
+    'config unset|'1) _filings_words 'profile base-url api-key api-key-file api-key-command key-in key-header basic-user jwt-file jwt allow-http connect-timeout idle-timeout deadline retries max-retry-after jobs rate page-size color progress error-format' ;;
     'completion|'1) _filings_words 'bash zsh fish' ;;
     'help|'*) _filings_words 'list download verify token serve config completion options exit-codes environment' ;;
   esac

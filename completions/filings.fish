@@ -425,7 +425,7 @@ complete -c filings -n '__filings_at \'serve\'' -s q -l quiet -d 'print errors o
 complete -c filings -n '__filings_at \'serve\'' -s v -l verbose -d 'print requests, answers and waits, secrets redacted'
 complete -c filings -n '__filings_at \'serve\'' -s h -l help -d 'show help: -h on one screen, --help all of it'
 
-complete -c filings -n '__filings_at \'config\' 1' -a 'list' -d 'show every setting and where it comes from, and the profiles'
+complete -c filings -n '__filings_at \'config\' 1' -a 'list' -d 'show every setting and where it comes from'
 complete -c filings -n '__filings_at \'config\' 1' -a 'get' -d 'show one setting'
 complete -c filings -n '__filings_at \'config\' 1' -a 'set' -d 'set a setting in the config file, or in a profile of it (--profile)'
 complete -c filings -n '__filings_at \'config\' 1' -a 'unset' -d 'remove a setting from the config file, or from a profile of it (--profile)'
@@ -484,7 +484,7 @@ complete -c filings -n '__filings_at \'config list\'' -s q -l quiet -d 'print er
 complete -c filings -n '__filings_at \'config list\'' -s v -l verbose -d 'print requests, answers and waits, secrets redacted'
 complete -c filings -n '__filings_at \'config list\'' -s h -l help -d 'show help: -h on one screen, --help all of it'
 
-complete -c filings -n '__filings_at \'config get\' 1' -a 'profile base-url api-key api-key-file api-key-command key-in key-header basic-user jwt-file jwt jwt.key-file jwt.secret-file jwt.alg jwt.kid jwt.sub jwt.name jwt.lifetime allow-http connect-timeout idle-timeout deadline retries max-retry-after jobs rate page-size color progress error-format'
+complete -c filings -n '__filings_at \'config get\' 1' -a 'profile base-url api-key api-key-file api-key-command key-in key-header basic-user jwt-file jwt allow-http connect-timeout idle-timeout deadline retries max-retry-after jobs rate page-size color progress error-format'
 complete -c filings -n '__filings_at \'config get\'' -l config -r -F -d 'use this config file'
 complete -c filings -n '__filings_at \'config get\'' -l profile -x -d 'use this profile of the config file'
 complete -c filings -n '__filings_at \'config get\'' -l base-url -x -d 'use the service at this URL, with or without its /v1'
@@ -511,7 +511,7 @@ complete -c filings -n '__filings_at \'config get\'' -s q -l quiet -d 'print err
 complete -c filings -n '__filings_at \'config get\'' -s v -l verbose -d 'print requests, answers and waits, secrets redacted'
 complete -c filings -n '__filings_at \'config get\'' -s h -l help -d 'show help: -h on one screen, --help all of it'
 
-complete -c filings -n '__filings_at \'config set\' 1' -a 'profile base-url api-key api-key-file api-key-command key-in key-header basic-user jwt-file jwt jwt.key-file jwt.secret-file jwt.alg jwt.kid jwt.sub jwt.name jwt.lifetime allow-http connect-timeout idle-timeout deadline retries max-retry-after jobs rate page-size color progress error-format'
+complete -c filings -n '__filings_at \'config set\' 1' -a 'profile base-url api-key api-key-file api-key-command key-in key-header basic-user jwt-file jwt allow-http connect-timeout idle-timeout deadline retries max-retry-after jobs rate page-size color progress error-format'
 complete -c filings -n '__filings_at \'config set\'' -l config -r -F -d 'use this config file'
 complete -c filings -n '__filings_at \'config set\'' -l profile -x -d 'use this profile of the config file'
 complete -c filings -n '__filings_at \'config set\'' -l base-url -x -d 'use the service at this URL, with or without its /v1'
@@ -538,7 +538,7 @@ complete -c filings -n '__filings_at \'config set\'' -s q -l quiet -d 'print err
 complete -c filings -n '__filings_at \'config set\'' -s v -l verbose -d 'print requests, answers and waits, secrets redacted'
 complete -c filings -n '__filings_at \'config set\'' -s h -l help -d 'show help: -h on one screen, --help all of it'
 
-complete -c filings -n '__filings_at \'config unset\' 1' -a 'profile base-url api-key api-key-file api-key-command key-in key-header basic-user jwt-file jwt jwt.key-file jwt.secret-file jwt.alg jwt.kid jwt.sub jwt.name jwt.lifetime allow-http connect-timeout idle-timeout deadline retries max-retry-after jobs rate page-size color progress error-format'
+complete -c filings -n '__filings_at \'config unset\' 1' -a 'profile base-url api-key api-key-file api-key-command key-in key-header basic-user jwt-file jwt allow-http connect-timeout idle-timeout deadline retries max-retry-after jobs rate page-size color progress error-format'
 complete -c filings -n '__filings_at \'config unset\'' -l config -r -F -d 'use this config file'
 complete -c filings -n '__filings_at \'config unset\'' -l profile -x -d 'use this profile of the config file'
 complete -c filings -n '__filings_at \'config unset\'' -l base-url -x -d 'use the service at this URL, with or without its /v1'

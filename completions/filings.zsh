@@ -443,7 +443,7 @@ _filings_config() {
   local curcontext="$curcontext" state line
   local -a commands
   commands=(
-    'list:show every setting and where it comes from, and the profiles'
+    'list:show every setting and where it comes from'
     'get:show one setting'
     'set:set a setting in the config file, or in a profile of it (--profile)'
     'unset:remove a setting from the config file, or from a profile of it (--profile)'
@@ -550,7 +550,7 @@ _filings_config_get() {
     '(-q --quiet)'{-q,--quiet}'[print errors only]' \
     '(-v --verbose)'{-v,--verbose}'[print requests, answers and waits, secrets redacted]' \
     '(-h --help)'{-h,--help}'[show help\: -h on one screen, --help all of it]' \
-    '1:KEY:(profile base-url api-key api-key-file api-key-command key-in key-header basic-user jwt-file jwt jwt.key-file jwt.secret-file jwt.alg jwt.kid jwt.sub jwt.name jwt.lifetime allow-http connect-timeout idle-timeout deadline retries max-retry-after jobs rate page-size color progress error-format)'
+    '1:KEY:(profile base-url api-key api-key-file api-key-command key-in key-header basic-user jwt-file jwt allow-http connect-timeout idle-timeout deadline retries max-retry-after jobs rate page-size color progress error-format)'
 }
 
 _filings_config_set() {
@@ -580,7 +580,7 @@ _filings_config_set() {
     '(-q --quiet)'{-q,--quiet}'[print errors only]' \
     '(-v --verbose)'{-v,--verbose}'[print requests, answers and waits, secrets redacted]' \
     '(-h --help)'{-h,--help}'[show help\: -h on one screen, --help all of it]' \
-    '1:KEY:(profile base-url api-key api-key-file api-key-command key-in key-header basic-user jwt-file jwt jwt.key-file jwt.secret-file jwt.alg jwt.kid jwt.sub jwt.name jwt.lifetime allow-http connect-timeout idle-timeout deadline retries max-retry-after jobs rate page-size color progress error-format)' \
+    '1:KEY:(profile base-url api-key api-key-file api-key-command key-in key-header basic-user jwt-file jwt allow-http connect-timeout idle-timeout deadline retries max-retry-after jobs rate page-size color progress error-format)' \
     '2:VALUE: '
 }
 
@@ -611,7 +611,7 @@ _filings_config_unset() {
     '(-q --quiet)'{-q,--quiet}'[print errors only]' \
     '(-v --verbose)'{-v,--verbose}'[print requests, answers and waits, secrets redacted]' \
     '(-h --help)'{-h,--help}'[show help\: -h on one screen, --help all of it]' \
-    '1:KEY:(profile base-url api-key api-key-file api-key-command key-in key-header basic-user jwt-file jwt jwt.key-file jwt.secret-file jwt.alg jwt.kid jwt.sub jwt.name jwt.lifetime allow-http connect-timeout idle-timeout deadline retries max-retry-after jobs rate page-size color progress error-format)'
+    '1:KEY:(profile base-url api-key api-key-file api-key-command key-in key-header basic-user jwt-file jwt allow-http connect-timeout idle-timeout deadline retries max-retry-after jobs rate page-size color progress error-format)'
 }
 
 _filings_config_path() {

@@ -3,7 +3,7 @@ import { FilingsError } from './errors.ts';
 import { helpColumns } from './help/layout.ts';
 import { presentationAtHand, reportError } from './session/report-error.ts';
 import { warnOfUnknownVariables } from './session/unknown-variables.ts';
-import { rememberEnvironment, rememberFlags } from './settings/known-secrets.ts';
+import { rememberEnvironment, rememberSettings } from './settings/known-secrets.ts';
 import type { ParsedLine } from './spec/invocation.ts';
 import { guardStream, isBrokenPipe, write } from './stdio/output.ts';
 import { systemWorld, type World } from './world.ts';
@@ -40,7 +40,7 @@ async function answer(request: ParsedLine, world: World): Promise<number> {
     case 'help':
       return showHelp(request, world);
     case 'run': {
-      rememberFlags(request.invocation.flags, world);
+      rememberSettings(request.invocation.flags, world);
       const { run } = await load(request.command);
       guardStream(world.stdout);
       guardStream(world.stderr);

@@ -1,9 +1,8 @@
 import { statSync } from 'node:fs';
 import { locateConfig } from '../settings/file/location.ts';
-import { envLayer, flagLayer, type Layer } from '../settings/layers.ts';
+import { defaultLayer, envLayer, flagLayer, type Layer } from '../settings/layers.ts';
 import { readLevels } from '../settings/resolve.ts';
-import { type SettingKey, SHARED_OPTIONS, TABLE } from '../settings/table.ts';
-import type { Kind } from '../spec/kind.ts';
+import { SHARED_OPTIONS, TABLE } from '../settings/table.ts';
 import type { World } from '../world.ts';
 
 /** How errors, and what is said beside them, are shown. */
@@ -18,14 +17,15 @@ export interface Presentation {
 
 type Flags = Readonly<Record<string, string | boolean | undefined>>;
 
-const WANTED = ['config', 'profile', 'sandbox', 'errorFormat', 'color', 'verbose', 'quiet'];
+const SHOWING = ['errorFormat', 'color', 'verbose', 'quiet'] as const;
+const WANTED: readonly string[] = ['config', 'profile', 'sandbox', ...SHOWING];
 
 /** How to show an error or a note: where the config file cannot be read, as flags and environment say. Never throws. */
 export async function presentationOf(flags: Flags, world: World): Promise<Presentation> {
   const relevant = Object.fromEntries(Object.entries(flags).filter(([key]) => WANTED.includes(key)));
   // No path is among these: the working directory, which may be what is wrong, does not matter.
   const ofThisRun = [flagLayer(relevant, '/'), envLayer(world.env, '/')];
-  return presentationIn([...ofThisRun, ...(await levelsInFile(relevant, world))]);
+  return presentationIn([...ofThisRun, ...(await levelsInFile(relevant, world)), defaultLayer('/')]);
 }
 
 async function levelsInFile(flags: Flags, world: World): Promise<readonly Layer[]> {
@@ -33,32 +33,19 @@ async function levelsInFile(flags: Flags, world: World): Promise<readonly Layer[
     const { path } = locateConfig(flags, world).location;
     // A pipe can be read but once: that is the command's.
     if (path === undefined || !statSync(path).isFile()) return [];
-    return (await readLevels(flags, world, true)).inFile;
+    return (await readLevels(flags, world)).inFile;
   } catch {
     return [];
   }
 }
 
-/**
- * How errors and notes are shown by what these layers say, strongest first, whatever is wrong with the rest of the
- * settings: of each the first value that can be read.
- */
+/** Of each the first value that can be read, whatever is wrong with the rest of the settings. */
 function presentationIn(layers: readonly Layer[]): Presentation {
-  const { errorFormat, color, verbose, quiet } = TABLE;
-  const first = <T>(key: SettingKey, kind: Kind<T>): T | undefined => {
-    for (const layer of layers) {
-      const given = layer.get(key);
-      const value = given && kind.parse(String(given.value));
-      if (value !== undefined) return value;
-    }
-    return undefined;
+  const first = (key: keyof Presentation): unknown => {
+    const values = layers.map((layer) => TABLE[key].kind.parse(String(layer.get(key)?.value)));
+    return values.find((value) => value !== undefined);
   };
-  return {
-    errorFormat: first('errorFormat', errorFormat.kind) ?? errorFormat.default,
-    color: first('color', color.kind) ?? color.default,
-    verbose: first('verbose', verbose.kind) ?? false,
-    quiet: first('quiet', quiet.kind) ?? false,
-  };
+  return Object.fromEntries(SHOWING.map((key) => [key, first(key)])) as unknown as Presentation;
 }
 
 /** The flags that matter here, from a command line that could not be parsed. */

@@ -49,7 +49,7 @@ export async function openSession(
   const known = resolved ?? (await resolveSettings(flags, world));
   const { settings, foreign } = known;
   for (const { error } of foreign) throw error;
-  requireOneUser('stdin', [stdinUser, ...stdinUsers(settings)]);
+  requireOneUser('stdin', [stdinUser, ...stdinUsers(known.given)]);
   const deadline = startDeadline(known, world);
   const { secrets, monotonic, now, random, env } = world;
   // No bar is drawn over what a person types, nor between the lines of the data.

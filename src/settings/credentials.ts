@@ -52,15 +52,13 @@ export function tokenOf(given: Layer): TokenSource | undefined {
   return recipe && { kind: 'recipe', recipe: recipeOf(recipe), source: recipe.name };
 }
 
-const RECIPE_HINT = 'set one of them first, and one alone: jwt.keyFile or jwt.secretFile';
-
 function recipeOf(given: Given): TokenRecipe {
   const { keyFile, secretFile, lifetime, ...rest } = given.value as Readonly<Record<string, string>>;
   const source = sourceOf(given);
   if ((keyFile === undefined) === (secretFile === undefined)) {
     const fault =
       keyFile === undefined ? 'keyFile or secretFile is missing' : 'keyFile and secretFile exclude each other';
-    throw valueError(source, fault, undefined, RECIPE_HINT);
+    throw valueError(source, fault);
   }
   return {
     ...rest,
@@ -93,7 +91,6 @@ export function basicUserOf(given: Layer): string {
 /** `-` stays: it is stdin. */
 function pathOf(given: Given): string {
   const path = String(given.value);
-  if (path === '') throw valueError(sourceOf(given), 'must be a file', path);
   return path === '-' ? path : absolute(path, given);
 }
 
@@ -103,25 +100,16 @@ function absolute(path: string, { directory, home }: Given): string {
   return home && path.startsWith('~/') ? join(home, path.slice(2)) : resolve(directory, path);
 }
 
-interface Credentials {
-  readonly key: KeySource | undefined;
-  readonly token: TokenSource | undefined;
-}
-
-/** Who among the settings reads stdin, as a person would write it. */
-export function stdinUsers({ key, token }: Credentials): readonly string[] {
-  const users: string[] = [];
-  if (key?.kind === 'file' && key.path === '-') users.push('--api-key-file -');
-  if (token?.kind === 'file' && token.path === '-') users.push('--jwt-file -');
-  return users;
+/** Who among what was given reads stdin, as a person would write it. */
+export function stdinUsers(given: Layer): readonly string[] {
+  const users = { apiKeyFile: '--api-key-file -', jwtFile: '--jwt-file -' };
+  return Object.entries(users).flatMap(([key, user]) => (given.get(key)?.value === '-' ? [user] : []));
 }
 
 /** The same from flags and environment alone, for commands that resolve no settings. Throws `usage`: two of one secret. */
 export function stdinUsersGiven(
-  flags: Readonly<Record<string, string | boolean | undefined>>,
+  flags: Readonly<Record<string, unknown>>,
   env: Readonly<Record<string, string | undefined>>,
 ): readonly string[] {
-  // Which directory a path is relative to does not matter here.
-  const given = winners([flagLayer(flags, '/'), envLayer(env, '/')]);
-  return stdinUsers({ key: keyOf(given), token: tokenOf(given) });
+  return stdinUsers(winners([flagLayer(flags, '/'), envLayer(env, '/')]));
 }

@@ -10,6 +10,7 @@ import { locateConfig } from './file/location.ts';
 import { type ConfigFile, readConfigFile } from './file/read.ts';
 import { type ForeignCredential, foreignCredentials } from './foreign-credentials.ts';
 import { configCommand } from './hint-command.ts';
+import { rememberSettings } from './known-secrets.ts';
 import { defaultLayer, envLayer, fileLayer, flagLayer, type Layer, winners } from './layers.ts';
 import { readSettings, type Settings } from './settings.ts';
 import { SETTINGS } from './table.ts';
@@ -18,9 +19,7 @@ export interface Resolved {
   readonly settings: Settings;
   /** What each of them was given as, and where it came from; secrets among them. */
   readonly given: Layer;
-  /** What the config file's profiles say, used or not; secrets among it. */
-  readonly profiles: ConfigFile['profiles'];
-  /** Where that is; undefined when there is none. */
+  /** Undefined when there is none. */
   readonly configPath: string | undefined;
   /** Credentials that are not to be sent to the service that was asked for. */
   readonly foreign: readonly ForeignCredential[];
@@ -39,27 +38,27 @@ export interface Levels {
 
 /**
  * Flag > environment > profile > config file > default. Reads the config file, and no secret.
- * @param showing the settings are shown and nothing is done by them: a profile that the file names and does not have is borne
  * @throws FilingsError `usage` or `config`, naming the source of what is wrong
  */
-export async function resolveSettings(flags: Flags, world: World, showing = false): Promise<Resolved> {
-  const { ofThisRun, inFile, file } = await readLevels(flags, world, showing);
+export async function resolveSettings(flags: Flags, world: World): Promise<Resolved> {
+  const { ofThisRun, inFile, file } = await readLevels(flags, world);
+  for (const level of file ? [file.values, ...Object.values(file.profiles)] : []) rememberSettings(level, world);
   const given = winners([...ofThisRun, ...inFile, defaultLayer(world.cwd)]);
   const settings = readSettings(given);
-  requireOneUser('stdin', stdinUsers(settings));
+  requireOneUser('stdin', stdinUsers(given));
   const foreign = settings.sandbox ? [] : foreignCredentials(given, inFile, flags);
-  return { settings, given, profiles: file?.profiles ?? {}, configPath: file?.path, foreign };
+  return { settings, given, configPath: file?.path, foreign };
 }
 
 /**
  * As {@link resolveSettings}, no further than what each level says.
  * @throws FilingsError `usage` or `config`: the config file cannot be read, or has not what was named
  */
-export async function readLevels(flags: Flags, world: World, showing: boolean): Promise<Levels> {
+export async function readLevels(flags: Flags, world: World): Promise<Levels> {
   const ofThisRun = [flagLayer(flags, world.cwd), envLayer(world.env, world.cwd)];
   const sandbox = sandboxIn(ofThisRun);
   const ignored = new Set(sandbox ? SETTINGS.filter((spec) => spec.service).map((spec) => spec.key) : []);
-  const { layers, file } = await fileLayers(flags, world, ignored, showing || sandbox);
+  const { layers, file } = await fileLayers(flags, world, ignored);
   return { ofThisRun: ofThisRun.map((layer) => without(layer, ignored)), inFile: layers, file };
 }
 
@@ -80,10 +79,10 @@ function without(layer: Layer, ignored: ReadonlySet<string>): Layer {
   return new Map([...layer].filter(([key]) => !ignored.has(key)));
 }
 
-async function fileLayers(flags: Flags, world: World, ignored: ReadonlySet<string>, anyProfile: boolean) {
+async function fileLayers(flags: Flags, world: World, ignored: ReadonlySet<string>) {
   const named = locateConfig(flags, world);
   const file = await readConfigFile(named.location, world, ignored);
-  const { profile, chosen } = profileOf(named.profile, file, { anyProfile, config: flags.config });
+  const { profile, chosen } = profileOf(named.profile, file, flags);
   if (file === undefined) return { layers: [], file };
   const where = { directory: dirname(file.path), home: world.env.HOME };
   const layers = [
@@ -93,29 +92,19 @@ async function fileLayers(flags: Flags, world: World, ignored: ReadonlySet<strin
   return { layers, file };
 }
 
-/** The profile that is named, and what it says; `anyProfile` bears one that only the file names and does not have. */
-function profileOf(
-  named: string | undefined,
-  file: ConfigFile | undefined,
-  { anyProfile, config }: { readonly anyProfile: boolean; readonly config: unknown },
-) {
+/** The profile that is named, and what it says. */
+function profileOf(named: string | undefined, file: ConfigFile | undefined, { config }: Flags) {
   const profile = named ?? file?.values.profile;
   if (profile === undefined) return { profile, chosen: {} };
   const profiles = file?.profiles ?? {};
   const chosen = Object.hasOwn(profiles, String(profile)) ? profiles[String(profile)] : undefined;
   if (chosen !== undefined) return { profile, chosen };
-  if (named === undefined && anyProfile) return { profile, chosen: {} };
-  throw noSuchProfile(
-    String(profile),
-    file,
-    named === undefined ? configCommand('filings config unset profile', { config }) : undefined,
-  );
-}
-
-function noSuchProfile(name: string, file: ConfigFile | undefined, mend: string | undefined): FilingsError {
-  const known = Object.keys(file?.profiles ?? {});
+  const known = Object.keys(profiles);
   const where = file === undefined ? 'there is no config file' : `${file.path} has ${known.join(', ') || 'none'}`;
-  return new FilingsError('config', `profile ${name}: no such profile: ${where}`, {
-    hint: didYouMean(name, known) ?? mend ?? "'filings help config' shows how to write a profile",
+  const fix = configCommand('filings config unset profile', { config });
+  throw new FilingsError('config', `profile ${profile}: no such profile: ${where}`, {
+    hint:
+      didYouMean(String(profile), known) ??
+      (named === undefined ? fix : "'filings help config' shows how to write a profile"),
   });
 }

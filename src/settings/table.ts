@@ -32,35 +32,13 @@ export const RECIPE_MEMBERS = {
   lifetime: TIMEOUT,
 } as const satisfies Readonly<Record<keyof TokenRecipe, Kind<unknown>>>;
 
-/** What a timer can count; a longer time is as good as none. Milliseconds. */
-const LONGEST_TIMER = 2 ** 31 - 1;
-
-function timer(kind: Kind<number>): Kind<number> {
-  return {
-    ...kind,
-    parse(text) {
-      const milliseconds = kind.parse(text);
-      return milliseconds && Math.min(milliseconds, LONGEST_TIMER);
-    },
-  };
-}
-
-/** JSON; its form is checked where the config file is. */
-function parsedJson<T>(text: string): T | undefined {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
-
 const WORDS: Kind<readonly string[]> = {
-  parse: parsedJson,
+  parse: () => undefined,
   wanted: 'an array of a program and its arguments, such as ["pass", "filings"]',
   json: 'words',
 };
 const RECIPE: Kind<Readonly<Record<string, string>>> = {
-  parse: parsedJson,
+  parse: () => undefined,
   wanted: `an object of ${Object.keys(RECIPE_MEMBERS).join(', ')}`,
   json: 'recipe',
 };
@@ -171,13 +149,13 @@ export const TABLE = settings({
     help: 'allow plain http to other machines (the key is readable)',
   },
   connectTimeout: {
-    kind: timer(TIMEOUT),
+    kind: TIMEOUT,
     value: 'DURATION',
     default: '10s',
     help: 'give up connecting after this time',
   },
   idleTimeout: {
-    kind: timer(TIMEOUT),
+    kind: TIMEOUT,
     value: 'DURATION',
     default: '60s',
     help: 'give up when under 1,000 bytes arrive in this time',

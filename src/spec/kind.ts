@@ -54,10 +54,13 @@ export const DURATION: Kind<number> = {
   form: DURATION_FORM,
 };
 
+/** What a timer can count; a longer time is as good as none. Milliseconds. */
+const LONGEST_TIMER = 2 ** 31 - 1;
+
 /** Milliseconds, above nothing. */
 export const TIMEOUT: Kind<number> = {
   ...DURATION,
-  parse: (text) => DURATION.parse(text) || undefined,
+  parse: (text) => Math.min(DURATION.parse(text) ?? 0, LONGEST_TIMER) || undefined,
   wanted: 'a duration above zero, such as 500ms, 30s, 5m, 2h or 1d',
 };
 

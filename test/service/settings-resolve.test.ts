@@ -5,9 +5,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { presentationOf, scanFlags } from '../../src/session/presentation.ts';
-import { stdinUsers } from '../../src/settings/credentials.ts';
 import { resolveSettings } from '../../src/settings/resolve.ts';
-import { requireOneUser } from '../../src/stdio/input.ts';
 import { temporaryFolder, worldOf } from '../settings-world.ts';
 
 let folder: Awaited<ReturnType<typeof temporaryFolder>>;
@@ -330,15 +328,13 @@ describe('with --sandbox', () => {
     await expect(attempt).rejects.toMatchObject({ code: 'usage', message: expect.stringMatching(message) });
   });
 
-  test.each([
-    { baseURL: 'misspelt' },
-    { profiles: { p: { apiKeyComand: ['pass'] } } },
-    { profile: 'nowhere' },
-    { jwt: { keyFil: 'x' } },
-  ])('what is wrong of the service in the config file does not matter: %j', async (wrong) => {
-    expect((await resolved({ ...wrong, jobs: 2 }, { sandbox: true })).settings.jobs).toBe(2);
-    await expect(resolved({ ...wrong, jobs: 2 })).rejects.toMatchObject({ code: 'config' });
-  });
+  test.each([{ baseURL: 'misspelt' }, { profiles: { p: { apiKeyComand: ['pass'] } } }, { jwt: { keyFil: 'x' } }])(
+    'what is wrong of the service in the config file does not matter: %j',
+    async (wrong) => {
+      expect((await resolved({ ...wrong, jobs: 2 }, { sandbox: true })).settings.jobs).toBe(2);
+      await expect(resolved({ ...wrong, jobs: 2 })).rejects.toMatchObject({ code: 'config' });
+    },
+  );
 
   test('a misspelt setting of something else still does', async () => {
     await expect(resolved({ jbos: 2 }, { sandbox: true })).rejects.toThrow('jbos');
@@ -356,14 +352,6 @@ describe('with --sandbox', () => {
       '--base-url',
     );
   });
-});
-
-test('stdin has one user', async () => {
-  const { settings } = await resolveSettings({ apiKeyFile: '-' }, worldOf());
-  expect(() => requireOneUser('stdin', [...stdinUsers(settings), false])).not.toThrow();
-  expect(() => requireOneUser('stdin', [...stdinUsers(settings), '--input -'])).toThrow(
-    '--api-key-file - and --input -: stdin has one user',
-  );
 });
 
 describe('how an error is shown', () => {

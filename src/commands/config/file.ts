@@ -1,6 +1,7 @@
 import { FilingsError } from '../../errors.ts';
-import { editConfigFile, noHome, type SettingName, settingNamed, valueForFile } from '../../settings/file/edit.ts';
+import { editConfigFile, noHome, settingNamed, valueForFile } from '../../settings/file/edit.ts';
 import { locateConfig } from '../../settings/file/location.ts';
+import type { NamedSetting } from '../../settings/table.ts';
 import type { Invocation } from '../../spec/invocation.ts';
 import { readAll } from '../../stdio/input.ts';
 import { write } from '../../stdio/output.ts';
@@ -11,30 +12,28 @@ import { askHidden } from './prompt.ts';
 /** `filings config set KEY [VALUE]`: into the config file, or into a profile of it with `--profile`. */
 export async function set({ args, flags }: Invocation, world: World): Promise<number> {
   const [name = '', given] = args;
-  const setting = settingNamed(name);
-  const text = given ?? (await askedFor(setting, world));
-  if (setting.spec.secret) world.secrets.add(text);
+  const spec = settingNamed(name);
+  const text = given ?? (await askedFor(spec, world));
+  if (spec.secret) world.secrets.add(text);
   const { location, profile } = locateConfig(flags, world);
-  await editConfigFile(location, { ...setting, profile, value: valueForFile(setting, text, world.cwd) }, world);
+  await editConfigFile(location, { spec, profile, value: valueForFile(spec, text, world.cwd) }, world);
   return 0;
 }
 
-/** A secret need not stand on the command line. */
-async function askedFor({ spec, name }: SettingName, world: World): Promise<string> {
-  if (!spec.secret || !spec.inFile) {
-    throw new FilingsError('usage', `config set ${name}: VALUE is missing`, {
-      hint: 'see filings config set --help',
-    });
+/** A secret need not be typed on the command line. */
+async function askedFor({ key, secret, inFile }: NamedSetting, world: World): Promise<string> {
+  if (!secret || !inFile) {
+    throw new FilingsError('usage', `config set ${key}: VALUE is missing`, { hint: 'see filings config set --help' });
   }
-  if (world.stdin.isTTY) return askHidden(`${spec.key}: `, world, world.interrupt);
-  return (await readAll(world.stdin, spec.key, world.interrupt)).toString().replace(/\r?\n$/, '');
+  if (world.stdin.isTTY) return askHidden(`${key}: `, world, world.interrupt);
+  return (await readAll(world.stdin, key, world.interrupt)).toString().replace(/\r?\n$/, '');
 }
 
 /** `filings config unset KEY`: out of the config file, or out of a profile of it with `--profile`. */
 export async function unset({ args, flags }: Invocation, world: World): Promise<number> {
-  const setting = settingNamed(args[0] ?? '');
+  const spec = settingNamed(args[0] ?? '');
   const { location, profile } = locateConfig(flags, world);
-  await editConfigFile(location, { ...setting, profile, value: undefined }, world);
+  await editConfigFile(location, { spec, profile, value: undefined }, world);
   return 0;
 }
 

@@ -10,17 +10,16 @@ import type { World } from '../../world.ts';
 
 /** `filings config get KEY`: the value that counts, wherever it came from. A secret is not shown. */
 export async function run({ args, flags }: Invocation, world: World): Promise<number> {
-  const { spec, member, name } = settingNamed(args[0] ?? '');
-  const { given } = await resolveSettings(flags, world, true);
-  const whole = given.get(spec.key)?.value;
-  const value = member === undefined ? whole : (whole as Readonly<Record<string, unknown>> | undefined)?.[member];
+  const { key, secret } = settingNamed(args[0] ?? '');
+  const { given } = await resolveSettings(flags, world);
+  const value = given.get(key)?.value;
   if (value === undefined) {
-    throw new FilingsError('not_found', `${name}: not set`, {
-      hint: configCommand(`filings config set ${name} VALUE`, flags),
+    throw new FilingsError('not_found', `${key}: not set`, {
+      hint: configCommand(`filings config set ${key} VALUE`, flags),
     });
   }
   const text = typeof value === 'string' ? value : JSON.stringify(value);
-  const shown = spec.secret ? REDACTED : printable(text);
+  const shown = secret ? REDACTED : printable(text);
   await write(world.stdout, `${shown}\n`, world.interrupt);
   return 0;
 }

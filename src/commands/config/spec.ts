@@ -1,4 +1,4 @@
-import { RECIPE_MEMBERS, SETTINGS } from '../../settings/table.ts';
+import { SETTINGS } from '../../settings/table.ts';
 import { type ArgumentSpec, command } from '../../spec/command.ts';
 import { SWITCH } from '../../spec/kind.ts';
 import { flagOf, options } from '../../spec/option.ts';
@@ -6,11 +6,8 @@ import { flagOf, options } from '../../spec/option.ts';
 export const LIST_OPTIONS = options({ json: { kind: SWITCH, help: 'print JSON Lines, one object a setting' } });
 export const CHECK_OPTIONS = options({ json: { kind: SWITCH, help: 'print JSON Lines, one object a check' } });
 
-/** What the file may hold, as flags are spelled: settings, and the members of the one that has members. */
-const NAMES = SETTINGS.filter((spec) => spec.inFile).flatMap(({ key, kind }) => [
-  flagOf(key),
-  ...(kind.json === 'recipe' ? Object.keys(RECIPE_MEMBERS).map((member) => flagOf(`${key}.${member}`)) : []),
-]);
+/** What the file may hold, as flags are spelled. */
+const NAMES = SETTINGS.filter((spec) => spec.inFile).map(({ key }) => flagOf(key));
 
 const SETTING: ArgumentSpec = {
   name: 'KEY',
@@ -33,7 +30,7 @@ export const CONFIG = command({
   children: [
     command({
       name: 'list',
-      summary: 'show every setting and where it comes from, and the profiles',
+      summary: 'show every setting and where it comes from',
       options: LIST_OPTIONS,
       examples: [
         ['filings config list', 'every setting, with its source'],

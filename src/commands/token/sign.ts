@@ -93,7 +93,7 @@ async function configuredRecipe({ flags }: SignInvocation, world: World): Promis
   if (token?.kind === 'recipe') return token.recipe;
   const instead = token === undefined ? '' : ': the settings name a token that is ready, not a key';
   throw new FilingsError('usage', `token sign: no key to sign with${instead}`, {
-    hint: `give --key FILE or --secret-file FILE, or set 'jwt' in the config file: ${configCommand('filings config set jwt.keyFile FILE', flags)}`,
+    hint: `give --key FILE or --secret-file FILE, or set 'jwt' in the config file: ${configCommand(`filings config set jwt '{"keyFile":"FILE"}'`, flags)}`,
   });
 }
 

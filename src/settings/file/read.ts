@@ -67,35 +67,30 @@ export async function readConfig(
 function parseConfig(content: string, name: string): ConfigValues {
   if (content.length > LARGEST_KIB * 1024) throw new FilingsError('config', `${name}: larger than ${LARGEST_KIB} KiB`);
   const text = content.replace(/^\ufeff/, '');
-  if (text.trim() === '') return {};
-  const { value, fault } = readConfigJson(text);
-  if (fault !== undefined) {
-    const { at, why, hint } = fault;
-    const what = [name, ...(at === undefined ? [] : [at])].join(': ');
-    throw new FilingsError('config', `${what}: ${why}`, hint === undefined ? {} : { hint });
-  }
+  const value = text.trim() === '' ? {} : readConfigJson(text, name, { code: 'config' });
   if (isJsonObject(value)) return value;
   throw new FilingsError('config', `${name}: must hold a JSON object`);
 }
 
-/** What JSON of the configuration says, or what is wrong with it; the fault's words quote nothing but names. */
-export type ConfigReading =
-  | { readonly value: unknown; readonly fault?: undefined }
-  | {
-      readonly value?: undefined;
-      readonly fault: { readonly at?: string; readonly why: string; readonly hint?: string };
-    };
-
-/** Reads the configuration's JSON; a duplicate member is an error, since only one of them would count. */
-export function readConfigJson(text: string): ConfigReading {
+/**
+ * Reads the configuration's JSON; a duplicate member is an error, since only one of them would count.
+ * @throws FilingsError of the code, with `hint` where it is no JSON at all; nothing is echoed but names
+ */
+export function readConfigJson(
+  text: string,
+  name: string,
+  { code, hint }: { readonly code: 'usage' | 'config'; readonly hint?: string },
+): unknown {
   const fault = findJsonFault(text);
-  if (fault === undefined) return { value: JSON.parse(text) };
+  if (fault === undefined) return JSON.parse(text);
   const lines = text.slice(0, fault.at).split('\n');
   const where = `at line ${lines.length}, column ${(lines.at(-1) ?? '').length + 1}`;
-  if (fault.kind === 'syntax') return { fault: { why: `not valid JSON ${where}` } };
-  if (fault.kind === 'too deep') return { fault: { why: `nested more than ${DEEPEST} levels deep ${where}` } };
-  const at = fault.path.map((name) => shortened(name, LONGEST_NAME)).join('.');
-  return { fault: { at, why: `is set twice, again ${where}`, hint: 'remove one of them' } };
+  if (fault.kind === 'twice') {
+    const at = fault.path.map((member) => shortened(member, LONGEST_NAME)).join('.');
+    throw new FilingsError(code, `${name}: ${at}: is set twice, again ${where}`, { hint: 'remove one of them' });
+  }
+  const why = fault.kind === 'syntax' ? 'not valid JSON' : `nested more than ${DEEPEST} levels deep`;
+  throw new FilingsError(code, `${name}: ${why} ${where}`, hint === undefined ? {} : { hint });
 }
 
 /**
