@@ -1,0 +1,104 @@
+import { expect, test } from 'vitest';
+import { BANDWIDTH, choice, count, DURATION, RATE, SIZE, SWITCH, TIME, TIMEOUT } from '../../src/spec/kind.ts';
+import { nearest } from '../../src/spec/nearest.ts';
+import { readAs } from '../../src/spec/option.ts';
+
+const KINDS = { DURATION, TIMEOUT, RATE, SIZE, BANDWIDTH, TIME, SWITCH, count: count(0, 1e6, 4) } as const;
+
+const MEANT: readonly (readonly [kind: keyof typeof KINDS, texts: Readonly<Record<string, number | boolean>>])[] = [
+  [
+    'DURATION',
+    { '500ms': 500, '30s': 30_000, '5m': 300_000, '2h': 7_200_000, '1d': 86_400_000, '1.5s': 1_500, '0s': 0 },
+  ],
+  ['DURATION', { '8640000000000s': 8.64e15, '1.0000009s': 1000 }],
+  ['TIMEOUT', { '1ms': 1 }],
+  ['RATE', { '10/s': 10, '90/m': 1.5, '0.5/s': 0.5 }],
+  ['SIZE', { '500000': 500_000, '200k': 200_000, '200kB': 200_000, '1.5MB': 1_500_000, '1 GB': 1e9, '12B': 12 }],
+  ['SIZE', { '1GiB': 2 ** 30, '1gib': 2 ** 30 }],
+  ['BANDWIDTH', { '2MB/s': 2e6, '100kB': 100_000 }],
+  ['SWITCH', { '1': true, true: true, '0': false, false: false }],
+  ['count', { '0': 0, '12': 12, '007': 7 }],
+  [
+    'TIME',
+    {
+      '0': 0,
+      '1700000000': 1_700_000_000_000,
+      '2025-01-31T12:00:00Z': Date.UTC(2025, 0, 31, 12),
+      '2025-01-31t12:00:00.25z': Date.UTC(2025, 0, 31, 12, 0, 0, 250),
+      '2025-01-31T12:00:00+02:00': Date.UTC(2025, 0, 31, 10),
+      '2024-02-29T00:00:00Z': Date.UTC(2024, 1, 29),
+    },
+  ],
+];
+test.each(MEANT.flatMap(([kind, texts]) => Object.entries(texts).map(([text, value]) => ({ kind, text, value }))))(
+  '$kind $text is $value',
+  ({ kind, text, value }) => expect(KINDS[kind].parse(text)).toBe(value),
+);
+
+const NONE: Readonly<Record<keyof typeof KINDS, readonly string[]>> = {
+  DURATION: [
+    '',
+    '5',
+    's',
+    '5 s',
+    ' 5s',
+    '5s ',
+    '-5s',
+    '5S',
+    '5sec',
+    '1h30m',
+    '1e3s',
+    '.5s',
+    '5.s',
+    '５s',
+    '8640000000000.1s',
+  ],
+  TIMEOUT: ['0s', '5'],
+  RATE: ['0/s', '10', '10/h', '-1/s', '/s'],
+  SIZE: ['', 'MB', '-1', '1XB', '99999PB'],
+  BANDWIDTH: ['0', '0kB/s', '2MB/m', '/s'],
+  SWITCH: ['yes', 'TRUE', ''],
+  count: ['', '-1', '1.5', '1e3', '0x10', ' 1', '1000001', '9007199254740993'],
+  TIME: [
+    ...['2025-02-29T00:00:00Z', '2025-13-01T00:00:00Z', '2025-01-01T24:00:00Z', '2025-01-01T00:60:00Z'],
+    ...['2025-01-01T00:00:00', '2025-01-01', '1.5', '-5', 'now', '9999999999999', ''],
+  ],
+};
+test.each(Object.entries(NONE).flatMap(([kind, texts]) => texts.map((text) => ({ kind, text }))))(
+  '$kind: $text is none',
+  ({ kind, text }) => expect(KINDS[kind as keyof typeof KINDS].parse(text)).toBeUndefined(),
+);
+
+test('an error names the source and an example, and shortens what it shows', () => {
+  expect(() => readAs(DURATION, '10', '--deadline')).toThrow(
+    expect.objectContaining({
+      code: 'usage',
+      message: "--deadline: must be a duration, such as 500ms, 30s, 5m, 2h or 1d, not '10'",
+    }),
+  );
+  expect(() => readAs(KINDS.count, '', { name: '/c.json: jobs', code: 'config' })).toThrow(
+    expect.objectContaining({
+      code: 'config',
+      message: '/c.json: jobs: must be a whole number from 0 to 1,000,000, such as 4, and is empty',
+    }),
+  );
+  expect(() => readAs(choice('auto', 'always', 'never'), 'on', 'FILINGS_COLOR')).toThrow(
+    "FILINGS_COLOR: must be auto, always or never, not 'on'",
+  );
+  expect(() => readAs(KINDS.count, 'x'.repeat(500), '--jobs')).toThrow(/^.{0,120}$/);
+});
+
+test.each([
+  ['baseURL', 'baseUrl'],
+  ['base_url', 'baseUrl'],
+  ['apikey', 'apiKey'],
+  ['job', 'jobs'],
+  ['jbos', 'jobs'],
+  ['retrys', 'retries'],
+  ['profile', undefined],
+  ['colour', undefined],
+  ['x', undefined],
+  ['', undefined],
+])('%j was meant to be %s', (word, meant) =>
+  expect(nearest(word, ['baseUrl', 'apiKey', 'apiKeyFile', 'jobs', 'rate', 'retries'])).toBe(meant),
+);
