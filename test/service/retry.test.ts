@@ -46,23 +46,12 @@ describe('an answer that may be better next time', () => {
 });
 
 test.each<[number, number]>([
-  [400, 6],
   [401, 4],
-  [403, 4],
   [404, 5],
-  [405, 6],
-  [410, 5],
   [416, 6],
-  [422, 6],
-  [451, 6],
   [501, 7],
-  [505, 7],
-  [511, 7],
-  [550, 7],
   [204, 9],
-  [205, 9],
   [206, 9],
-  [300, 9],
   [304, 9],
   [599, 7],
 ])('%i is final: exit %i after one request', async (status, exit) => {

@@ -273,29 +273,6 @@ describe('near misses', () => {
     expect(reached).toEqual({ append: expect.any(Number), 'ask-anew': expect.any(Number) });
     expect(Math.min(...Object.values(reached))).toBeGreaterThan(100);
   });
-
-  test('what is held is the whole only at its total, under the same validator', () => {
-    const cases = fc.record({
-      bytes: fc.integer({ min: 2, max: 100 }),
-      validator: validators,
-      by: off,
-      miss: misses('total', 'known', 'validator', 'address'),
-      unknown: fc.boolean(),
-    });
-    const reached = decisions(cases, ({ bytes, validator, by, miss, unknown }) => {
-      const missed = (what: string) => miss.includes(what);
-      const total = near(missed('total'), bytes, by);
-      const known = unknown ? undefined : near(missed('known'), bytes, by);
-      const headers = { ...carrying(validator, missed('validator')), 'content-range': `bytes */${total}` };
-      const address = missed('address') ? `${HERE}/v2` : HERE;
-      const decision = decide({ bytes, validator, total: known, address: HERE }, { status: 416, address, headers });
-      const whole = !missed('validator') && !missed('address') && total === bytes && (known ?? bytes) === bytes;
-      expect(decision).toEqual(whole ? { kind: 'complete' } : { kind: 'ask-anew', why: expect.any(String) });
-      return decision.kind;
-    });
-    expect(reached).toEqual({ complete: expect.any(Number), 'ask-anew': expect.any(Number) });
-    expect(Math.min(...Object.values(reached))).toBeGreaterThan(100);
-  });
 });
 
 // A list is how a field comes that was sent more than once; of one, too, nothing may be made by accident.
