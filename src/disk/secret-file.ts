@@ -1,4 +1,4 @@
-import { closeSync, constants, fstatSync, openSync, readSync, type Stats } from 'node:fs';
+import { closeSync, constants, fstatSync, openSync, readFileSync, type Stats } from 'node:fs';
 import { Socket } from 'node:net';
 import { dirname } from 'node:path';
 import { errnoOf, FilingsError } from '../errors.ts';
@@ -77,7 +77,8 @@ export async function readSmallFile(
       return { bytes: await readPipe(fd, name, signal), stats };
     }
     if (!stats.isFile()) throw new FilingsError('config', `${name}: not a regular file`);
-    return { bytes: translated(name, () => readRegular(fd, name)), stats };
+    if (stats.size > LARGEST) throw tooLarge(name);
+    return { bytes: translated(name, () => readFileSync(fd)), stats };
   } finally {
     if (mine) closeSync(fd);
   }
@@ -106,17 +107,6 @@ export function checkAccess(
   if ((stats.mode & FORBIDDEN[protection](stats.uid === 0)) === 0) return;
   const verb = (stats.mode & WRITTEN_BY_OTHERS) !== 0 ? 'write' : 'read';
   throw new FilingsError('config', `${name}: others can ${verb} it`, { hint: mend });
-}
-
-function readRegular(fd: number, name: string): Buffer {
-  const held = Buffer.alloc(LARGEST + 1);
-  let length = 0;
-  for (;;) {
-    const count = readSync(fd, held, length, held.length - length, null);
-    length += count;
-    if (length > LARGEST) throw tooLarge(name);
-    if (count === 0) return Buffer.from(held.subarray(0, length));
-  }
 }
 
 /** Closes the descriptor. A socket, since it waits for a pipe without holding a thread. */

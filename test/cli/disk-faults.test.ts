@@ -175,16 +175,6 @@ describe('things in the way', () => {
     }
   });
 
-  test('a link to a directory under the final name', async () => {
-    const place = await workplace();
-    await mkdir(join(place.home, 'elsewhere'));
-    await symlink('../elsewhere', join(place.path, NAME));
-    const { exitCode, stderr } = await run(place, get);
-    expect(exitCode, stderr).toBe(0);
-    expect((await place.read(NAME)).equals(FILE)).toBe(true);
-    expect(await promisify(execFile)('ls', ['-A', join(place.home, 'elsewhere')])).toMatchObject({ stdout: '' });
-  });
-
   test('the directory itself may be a link: it is the user’s own', async () => {
     const place = await workplace();
     await mkdir(join(place.home, 'elsewhere'));
@@ -192,18 +182,6 @@ describe('things in the way', () => {
     expect((await run(place, `${get} -d out`)).exitCode).toBe(0);
     expect((await readFile(join(place.home, 'elsewhere', NAME))).equals(FILE)).toBe(true);
     expect(await readlink(join(place.path, 'out'))).toBe('../elsewhere');
-  });
-
-  test.each([
-    ['a directory', `mkdir ${NAME}`],
-    ['a directory with something in it', `mkdir -p ${NAME}/in`],
-    ['a FIFO', `mkfifo ${NAME}`],
-  ])('%s under the final name: exit 8, and it stays', async (_, make) => {
-    const place = await workplace();
-    const { exitCode, stderr } = await run(place, `${make}; ${get}`);
-    expect(exitCode, stderr).toBe(8);
-    expect(await place.names()).toEqual([NAME]);
-    expect((await lstat(join(place.path, NAME))).isFile()).toBe(false);
   });
 
   test('a directory as -o', async () => {

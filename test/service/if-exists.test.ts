@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { link, mkdir, readFile, readlink, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -130,6 +131,7 @@ describe('what is no regular file', () => {
     ['a link to a file', async (path) => writeFile(`${path}.x`, FILE).then(() => symlink(`${path}.x`, path))],
     ['a link that leads nowhere', (path) => symlink('nowhere', path)],
     ['a directory', (path) => mkdir(path)],
+    ['a FIFO', async (path) => execFileSync('mkfifo', [path])],
   ];
   test.each(PLANTS)('%s: an error, there already or appearing while the file comes', async (_, plant) => {
     for (const ifExists of ['skip', 'compare', 'error'] as const) {
@@ -148,7 +150,7 @@ describe('what is no regular file', () => {
       const { run, path } = await over(undefined, { ifExists: 'overwrite' }, before ? {} : { meanwhile: plant });
       if (before) await plant(path);
       const { result } = await run.save();
-      if (what === 'a directory') expect(result).toBe('failed');
+      if (!what.startsWith('a link')) expect(result).toBe('failed');
       else expect((await readFile(path)).equals(FILE)).toBe(true);
       await expect(readlink(path)).rejects.toMatchObject({ code: 'EINVAL' });
     }

@@ -297,22 +297,6 @@ describe('a range that goes wrong again', () => {
 describe('whose part it is', () => {
   const later: Script = (socket, request) => sendFile(socket, request, OLD, '"v1"');
 
-  test('a live process’s is not touched', async () => {
-    const server = await startScripted((socket, request) => {
-      if (request.index > 0) return later(socket, request);
-      sendAndEnd(socket, framed(OLD, 'length', V1).bytes.subarray(0, HELD), 'FIN');
-    });
-    const other = mortal();
-    const first = await startRun(server.url, { pid: other.pid });
-    await first.save();
-    const before = await first.names();
-    expect(before).toHaveLength(2);
-    const run = await startRun(server.url, { directory: first.directory });
-    expect(await run.save()).toMatchObject({ result: 'downloaded', saved: 0 });
-    expect((await run.names()).sort()).toEqual([...before, 'primary.htm'].sort());
-    await server.close();
-  });
-
   test('another service’s, filing’s or file’s part is not this file’s', async () => {
     for (const [member, value] of [
       ['base_url', 'https://elsewhere.example/'],
@@ -329,21 +313,6 @@ describe('whose part it is', () => {
       expect(await run.save()).toMatchObject({ result: 'downloaded', saved: 0 });
       await expectWhole(run, OLD);
     }
-  });
-
-  test.each<[string, string]>([
-    ['torn', '{"v":1,"base_'],
-    ['empty', ''],
-    ['of another version', '{"v":2}'],
-    ['null', 'null\n'],
-    ['binary', '\0\0\0\0'],
-  ])('a record that is %s is of no use', async (_, text) => {
-    const { server, directory } = await brokenOff(V1, later);
-    const names = await (await startRun(server.url, { directory })).names();
-    await writeFile(join(directory, names.find((name) => name.endsWith('.resume')) ?? ''), text);
-    const run = await startRun(server.url, { directory });
-    expect(await run.save()).toMatchObject({ result: 'downloaded', saved: 0 });
-    await expectWhole(run, OLD);
   });
 
   test('hopeless ones of dead processes are swept, whatever they are', async () => {
