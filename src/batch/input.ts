@@ -1,8 +1,9 @@
-import { closeSync, constants, createReadStream, fstatSync, openSync, type Stats } from 'node:fs';
+import { constants, createReadStream, fstatSync, openSync, type Stats } from 'node:fs';
 import { Socket } from 'node:net';
 import { resolve } from 'node:path';
 import type { Readable } from 'node:stream';
-import { errnoOf, FilingsError } from '../errors.ts';
+import { systemReason } from '../disk/failure.ts';
+import { FilingsError } from '../errors.ts';
 import type { World } from '../world.ts';
 
 const { O_NOCTTY, O_NONBLOCK, O_RDONLY } = constants;
@@ -16,13 +17,6 @@ export interface Input {
   close(): void;
 }
 
-const REASONS: Readonly<Record<string, string>> = {
-  ENOENT: 'no such file',
-  ENOTDIR: 'no such file',
-  EACCES: 'no permission to read it',
-  EISDIR: 'it is a directory',
-};
-
 /**
  * Opens what `--input` names, to be read as a stream; `-` is stdin, and a person at a terminal is told so. Throws `usage`
  * for what can't be opened.
@@ -32,45 +26,34 @@ export function openInput(
   { stdin, cwd }: Pick<World, 'stdin' | 'cwd'>,
   note: (message: string) => void,
 ): Input {
-  const { stream, size } = path === '-' ? standardInput(stdin) : fileStream(resolve(cwd, path), path);
   if (path === '-' && stdin.isTTY) note('reading accession numbers from stdin; end with Ctrl-D');
+  // Opening or reading a FIFO that nobody writes would hold a thread of the pool, which nothing can call back.
+  const flags = O_RDONLY | O_NONBLOCK | O_NOCTTY;
+  const fd = path === '-' ? stdin.fd : within(path, () => openSync(resolve(cwd, path), flags));
+  const stats = fd === undefined ? undefined : within(path, () => fstatSync(fd));
+  if (stats?.isDirectory()) throw unreadable(path, 'it is a directory');
+  const stream = path === '-' || fd === undefined ? stdin : streamOf(fd, stats);
   // Errors reach whoever reads; one that comes before anybody does must not end the program.
   stream.on('error', () => {});
+  // Files of /proc and the like say that they are empty, and are not.
+  const size = stats?.isFile() && stats.size > 0 ? stats.size : undefined;
   return { bytes: stream, size, close: () => stream.destroy() };
 }
 
-interface Opened {
-  readonly stream: Readable;
-  readonly size: number | undefined;
+function streamOf(fd: number, stats: Stats | undefined): Readable {
+  return stats?.isFIFO() ? new Socket({ fd, readable: true, writable: false }) : createReadStream('', { fd });
 }
 
-function standardInput(stdin: World['stdin']): Opened {
-  const stats = stdin.fd === undefined ? undefined : fstatSync(stdin.fd);
-  if (stats?.isDirectory()) throw unreadable('-', 'EISDIR');
-  return { stream: stdin, size: stats && sizeOf(stats) };
-}
-
-function fileStream(absolute: string, shown: string): Opened {
+function within<T>(path: string, work: () => T): T {
   try {
-    // Opening or reading a FIFO that nobody writes would hold a thread of the pool, which nothing can call back.
-    const fd = openSync(absolute, O_RDONLY | O_NONBLOCK | O_NOCTTY);
-    const stats = fstatSync(fd);
-    if (stats.isFIFO()) return { stream: new Socket({ fd, readable: true, writable: false }), size: undefined };
-    if (!stats.isDirectory()) return { stream: createReadStream('', { fd }), size: sizeOf(stats) };
-    closeSync(fd);
+    return work();
   } catch (cause) {
-    throw unreadable(shown, errnoOf(cause) ?? 'unknown error', cause);
+    throw unreadable(path, systemReason(cause), cause);
   }
-  throw unreadable(shown, 'EISDIR');
 }
 
-/** Files of /proc and the like say that they are empty, and are not. */
-function sizeOf(stats: Stats): number | undefined {
-  return stats.isFile() && stats.size > 0 ? stats.size : undefined;
-}
-
-function unreadable(path: string, errno: string, cause?: unknown): FilingsError {
-  return new FilingsError('usage', `--input ${path}: ${REASONS[errno] ?? errno}`, {
+function unreadable(path: string, why: string, cause?: unknown): FilingsError {
+  return new FilingsError('usage', `--input ${path}: ${why}`, {
     hint: 'name a file with a line for each filing, or - for stdin',
     cause,
   });

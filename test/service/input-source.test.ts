@@ -58,8 +58,8 @@ describe('openInput', () => {
   });
 
   test.each([
-    ['missing', 'missing: no such file'],
-    ['plain/below', 'plain/below: no such file'],
+    ['missing', 'missing: no such file or directory (ENOENT)'],
+    ['plain/below', 'plain/below: not a directory (ENOTDIR)'],
     ['folder', 'folder: it is a directory'],
   ])('%s is a usage error', async (path, message) => {
     expect(() => from(path)).toThrow(expect.objectContaining({ code: 'usage', message: `--input ${message}` }));
