@@ -13,13 +13,19 @@ import {
   splitToken,
 } from './strict-token.ts';
 
+/** A date as RFC 3339, and from now: `expired 3 h ago`. */
 export interface TokenTime {
   readonly claim: string;
-  /** RFC 3339. */
   readonly utc: string;
-  /** `expired 3 h ago`. */
   readonly relative: string;
 }
+
+/** What is said of a date to come, and of one that is over. */
+const RELATIVE: Readonly<Record<string, readonly [string, string]>> = {
+  iat: ['issued in #: in the future', 'issued # ago'],
+  nbf: ['not valid for another #', 'valid since # ago'],
+  exp: ['expires in #', 'expired # ago'],
+};
 
 /** What a token says of itself. Nothing of it is verified. */
 export interface Inspection {
@@ -40,13 +46,14 @@ export function inspectToken(token: string, clock: Clock): Inspection | Refusal 
   return {
     header: header.value,
     claims: claims.value,
-    times: ['iat', 'nbf', 'exp'].flatMap((claim) => tokenTime(claim, claims.value[claim], clock.atSeconds) ?? []),
+    times: Object.keys(RELATIVE).flatMap((claim) => tokenTime(claim, claims.value[claim], clock.atSeconds) ?? []),
     objections: [
       ...header.objections,
       ...[headerFault(header.value) ?? []].flat(),
       ...claims.objections,
       ...claimFaults(claims.value, clock),
-      ...signatureObjections(parts[2]),
+      ...(parts[2] === '' ? [{ reason: 'the signature is empty' }] : []),
+      ...(decodeBase64url(parts[2]) === undefined ? [{ reason: `the signature part ${NOT_CANONICAL}` }] : []),
     ],
   };
 }
@@ -67,22 +74,10 @@ function readPart(part: string, name: string): ReadPart | string {
   return { value, objections: [...encoding, ...structure].map((fault) => ({ reason: `the ${name} part ${fault}` })) };
 }
 
-function signatureObjections(part: string): readonly Fault[] {
-  if (part === '') return [{ reason: 'the signature is empty' }];
-  return decodeBase64url(part) === undefined ? [{ reason: `the signature part ${NOT_CANONICAL}` }] : [];
-}
-
 function tokenTime(claim: string, seconds: unknown, atSeconds: number): TokenTime | undefined {
-  if (typeof seconds !== 'number') return undefined;
   const text = utc(seconds);
   if (text === undefined) return undefined;
-  return { claim, utc: text, relative: relative(claim, seconds - Math.floor(atSeconds)) };
-}
-
-/** @param ahead seconds from now until then */
-function relative(claim: string, ahead: number): string {
-  const distance = span(ahead);
-  if (claim === 'exp') return ahead > 0 ? `expires in ${distance}` : `expired ${distance} ago`;
-  if (claim === 'nbf') return ahead > 0 ? `not valid for another ${distance}` : `valid since ${distance} ago`;
-  return ahead > 0 ? `issued in ${distance}: in the future` : `issued ${distance} ago`;
+  const ahead = Number(seconds) - Math.floor(atSeconds);
+  const [before, after] = RELATIVE[claim] ?? ['', ''];
+  return { claim, utc: text, relative: (ahead > 0 ? before : after).replace('#', span(ahead)) };
 }

@@ -36,13 +36,8 @@ export async function keyFilesOf(
   ].filter((user) => user !== false);
   requireOneUser('stdin', [...users, tokenUser, ...stdinUsersGiven(flags, world.env)]);
   const stdin = users[0] === undefined ? undefined : await readKeyFromStdin(users[0], world);
-  const at = (path: string) => (path === '-' ? path : resolve(world.cwd, path));
-  return {
-    ...(keyFile !== undefined && { keyFile: at(keyFile) }),
-    ...(secretFile !== undefined && { secretFile: at(secretFile) }),
-    ...(passphraseFile !== undefined && { passphraseFile: at(passphraseFile) }),
-    ...(stdin !== undefined && { stdin }),
-  };
+  const at = (path: string | undefined) => (path && path !== '-' ? resolve(world.cwd, path) : path);
+  return { keyFile: at(keyFile), secretFile: at(secretFile), passphraseFile: at(passphraseFile), stdin };
 }
 
 /** Anything shorter is no token, and may be a word of a message. */

@@ -35,11 +35,11 @@ export async function run(invocation: SignInvocation, world: World): Promise<num
   }
   const named = await keyFilesOf(invocation, world);
   const hasKey = named.keyFile !== undefined || named.secretFile !== undefined;
-  const recipe = hasKey ? {} : await configuredRecipe(invocation, world);
+  const recipe: TokenRecipe = hasKey ? {} : await configuredRecipe(invocation, world);
   const wishes = wishesOf(invocation, recipe, Math.floor(world.now() / 1000));
   const alg = options.alg ?? recipe.alg;
   const wanted = alg === undefined ? undefined : requireAlgorithm(alg, options.alg ? '--alg' : RECIPE_ALG);
-  const files = { ...recipe, ...named };
+  const files = hasKey ? named : { ...named, keyFile: recipe.keyFile, secretFile: recipe.secretFile };
   const out = options.out === undefined ? undefined : resolve(world.cwd, options.out);
   if (out !== undefined) await requireOther(out, files);
   const key = await readJwtKey(files, 'sign', world);
