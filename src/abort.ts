@@ -1,4 +1,5 @@
 import { setMaxListeners } from 'node:events';
+import { setImmediate, setTimeout } from 'node:timers/promises';
 
 // How an abort reaches whatever waits. Each of these forgets the signal when it is done: it may live for a whole run.
 
@@ -13,16 +14,8 @@ export function onAbort(signal: AbortSignal, act: (reason: unknown) => void): ()
   return () => signal.removeEventListener('abort', listener);
 }
 
-/** What aborts with its parent, and can be aborted without it. */
-export interface Child {
-  readonly signal: AbortSignal;
-  abort(reason: unknown): void;
-  /** Its parent is nothing to it any more. */
-  letGo(): void;
-}
-
-/** A child of a signal; to be let go of. */
-export function childOf(parent: AbortSignal): Child {
+/** What aborts with a signal, and can be aborted without it; after `letGo` its parent is nothing to it any more. */
+export function childOf(parent: AbortSignal) {
   const controller = new AbortController();
   // Every transfer listens to it: many are no leak.
   setMaxListeners(0, controller.signal);
@@ -30,38 +23,20 @@ export function childOf(parent: AbortSignal): Child {
   return { signal: controller.signal, abort, letGo: onAbort(parent, abort) };
 }
 
-/** What a promise brings, or the signal's reason as soon as that aborts: whatever comes after it is nobody's. */
-export async function orAbort<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
-  let forget = () => {};
-  const aborted = new Promise<never>((_, reject) => {
-    forget = onAbort(signal, reject);
-  });
-  try {
-    return await Promise.race([aborted, promise]);
-  } finally {
-    forget();
-  }
-}
-
 /** Waits so many milliseconds; throws the signal's reason as soon as it aborts. */
 export type Sleep = (ms: number, signal: AbortSignal) => Promise<void>;
 
 /** The real one, for the World alone: everybody else is handed theirs. */
 export async function sleep(ms: number, signal: AbortSignal): Promise<void> {
-  for (let left = ms; left > 0; left -= LONGEST_TIMER_MS) await nap(Math.min(left, LONGEST_TIMER_MS), signal);
+  for (let left = ms; left > 0; left -= LONGEST_TIMER_MS) {
+    await setTimeout(Math.min(left, LONGEST_TIMER_MS), undefined, { signal }).catch(() => {});
+    signal.throwIfAborted();
+  }
   signal.throwIfAborted();
-}
-
-async function nap(ms: number, signal: AbortSignal): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const over = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, ms);
-  });
-  await orAbort(over, signal).finally(() => clearTimeout(timer));
 }
 
 /** Lets signals, timers and sockets have their turn in the middle of long work; throws the signal's reason if it aborts. */
 export async function takeTurn(signal: AbortSignal): Promise<void> {
-  await new Promise((resolve) => setImmediate(resolve));
+  await setImmediate();
   signal.throwIfAborted();
 }

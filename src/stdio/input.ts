@@ -38,25 +38,19 @@ export async function readSome(stdin: InputStream, enough: number, signal: Abort
   });
 }
 
-/**
- * Tells whoever sits at the terminal what is read from it, nobody where stdin is none; and ends the line that Ctrl-C or
- * Ctrl-D left. Throws what `read` throws.
- */
+/** Says to whoever sits at the terminal what is read from it. Throws what `read` throws. */
 export async function invited(
   { stdin, stderr }: { readonly stdin: InputStream; readonly stderr: OutputStream },
   text: string,
   read: () => Promise<Buffer>,
 ): Promise<Buffer> {
   if (!stdin.isTTY) return read();
-  await write(stderr, text);
-  let last: number | undefined;
-  try {
-    const bytes = await read();
-    last = bytes.length === 0 ? text.charCodeAt(text.length - 1) : bytes.at(-1);
-    return bytes;
-  } finally {
-    if (last !== LINE_BREAK) await write(stderr, '\n');
-  }
+  await write(stderr, `${text}\n`);
+  return read().catch(async (error) => {
+    // The terminal has shown Ctrl-C at the end of a line.
+    await write(stderr, '\n');
+    throw error;
+  });
 }
 
 /** Stdin until its end or until that is enough. Throws the signal's reason, or the system's own error. */

@@ -23,7 +23,7 @@ test.each([
   const { stdout } = await place.shell(
     `mkfifo -m 600 fifo; $FILINGS --deadline 1s ${args.join(' ')} 2>&1; echo "exit $?"`,
   );
-  expect(stdout.toString()).toMatch(/the deadline of 1 s has passed\n.*\nexit 7\n$/);
+  expect(stdout.toString()).toMatch(/the deadline of 1 s has passed.*\n.*\nexit 7\n$/);
 });
 
 test.each([
@@ -33,7 +33,7 @@ test.each([
   const place = await workplace();
   const script = `mkfifo fifo; exec 9<> fifo; $FILINGS ${command} <&9 2>&1; echo "exit $?"`;
   const { stdout } = await place.shell(script, { ...env, FILINGS_DEADLINE: '1s' });
-  expect(stdout.toString()).toMatch(/the deadline of 1 s has passed\n.*\nexit 7\n$/);
+  expect(stdout.toString()).toMatch(/the deadline of 1 s has passed.*\n.*\nexit 7\n$/);
 });
 
 test('a usage error does not wait for a config file that says nothing', async () => {

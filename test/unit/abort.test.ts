@@ -1,9 +1,8 @@
 import { getEventListeners } from 'node:events';
 import { describe, expect, test } from 'vitest';
-import { childOf, onAbort, orAbort, sleep } from '../../src/abort.ts';
+import { childOf, onAbort, sleep } from '../../src/abort.ts';
 
 const REASON = new Error('the reason');
-const never = new Promise<never>(() => {});
 const listeners = ({ signal }: AbortController) => getEventListeners(signal, 'abort').length;
 
 describe('onAbort', () => {
@@ -60,40 +59,6 @@ describe('childOf', () => {
     expect(listeners(parent)).toBe(0);
     parent.abort(REASON);
     expect(child.signal.aborted).toBe(false);
-  });
-});
-
-describe('orAbort', () => {
-  test.each([
-    ['brings what the promise brings', async () => 7, { value: 7 }],
-    ['throws what the promise throws', () => Promise.reject(new Error('its own')), { error: new Error('its own') }],
-  ])('%s, and forgets the signal', async (_, work, expected) => {
-    const parent = new AbortController();
-    const ended = await orAbort<number>(work(), parent.signal).then(
-      (value) => ({ value }),
-      (error) => ({ error }),
-    );
-    expect(ended).toEqual(expected);
-    expect(listeners(parent)).toBe(0);
-  });
-
-  test('throws the reason when that comes first; a failure later is nobody’s', async () => {
-    const parent = new AbortController();
-    let fail: (error: unknown) => void = () => {};
-    const promise = new Promise<never>((_, reject) => {
-      fail = reject;
-    });
-    const ended = orAbort(promise, parent.signal);
-    parent.abort(REASON);
-    await expect(ended).rejects.toBe(REASON);
-    fail(new Error('late'));
-    // An unhandled rejection would fail the run.
-    await new Promise((resolve) => setImmediate(resolve));
-  });
-
-  test('does not wait when it has aborted, nor for what is there already', async () => {
-    await expect(orAbort(never, AbortSignal.abort(REASON))).rejects.toBe(REASON);
-    await expect(orAbort(Promise.resolve(1), AbortSignal.abort(REASON))).rejects.toBe(REASON);
   });
 });
 

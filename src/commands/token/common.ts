@@ -62,7 +62,7 @@ export function isFromStdin(argument: string | undefined): argument is undefined
 
 async function readPiped(world: World): Promise<string> {
   const read = () => readSome(world.stdin, LONGEST_TOKEN + 2, world.interrupt);
-  const bytes = await invited(world, 'paste the token, then press Enter: ', read);
+  const bytes = await invited(world, 'paste the token, then press Enter:', read);
   // Latin-1 keeps every byte that is no base64url visible to the strict reader.
   return bytes.toString('latin1').replace(/\r?\n$/, '');
 }
@@ -96,5 +96,5 @@ export async function tell(
 
 function readKeyFromStdin(user: string, world: World): Promise<Buffer> {
   const read = () => readAll(world.stdin, user, world.interrupt);
-  return invited(world, `paste what ${user} takes, then press Ctrl-D:\n`, read);
+  return invited(world, `paste what ${user} takes, then press Ctrl-D:`, read);
 }
