@@ -430,7 +430,7 @@ complete -c filings -n '__filings_at \'config\' 1' -a 'get' -d 'show one setting
 complete -c filings -n '__filings_at \'config\' 1' -a 'set' -d 'set a setting in the config file, or in a profile of it (--profile)'
 complete -c filings -n '__filings_at \'config\' 1' -a 'unset' -d 'remove a setting from the config file, or from a profile of it (--profile)'
 complete -c filings -n '__filings_at \'config\' 1' -a 'path' -d 'print where the config file is'
-complete -c filings -n '__filings_at \'config\' 1' -a 'check' -d 'make one request: are address, certificate, key, token and clock right?'
+complete -c filings -n '__filings_at \'config\' 1' -a 'check' -d 'check address, certificate, key, token and clock with one request'
 complete -c filings -n '__filings_at \'config\'' -l config -r -F -d 'use this config file'
 complete -c filings -n '__filings_at \'config\'' -l profile -x -d 'use this profile of the config file'
 complete -c filings -n '__filings_at \'config\'' -l base-url -x -d 'use the service at this URL, with or without its /v1'

@@ -448,7 +448,7 @@ _filings_config() {
     'set:set a setting in the config file, or in a profile of it (--profile)'
     'unset:remove a setting from the config file, or from a profile of it (--profile)'
     'path:print where the config file is'
-    'check:make one request: are address, certificate, key, token and clock right?'
+    'check:check address, certificate, key, token and clock with one request'
   )
   _arguments -s -S -C \
     '(--config)--config=''[use this config file]:FILE:_files' \

@@ -52,8 +52,8 @@ export function configRows(): readonly Row[] {
 /** What is said about the config file before its keys, a paragraph each. */
 export const CONFIG_PARAGRAPHS: readonly string[] = [
   'The config file is JSON: $XDG_CONFIG_HOME/filings/config.json, else ~/.config/filings/config.json, or the one that --config or FILINGS_CONFIG names.',
-  `${PRECEDENCE} Paths in it are relative to its folder. Its member profiles holds sets of overrides by name, of which --profile chooses one; its member $schema is for editors.`,
-  'When it holds an API key, nobody else may be able to read or write it: chmod 600.',
+  `${PRECEDENCE} Relative paths in it start at its directory. Its member profiles holds named sets of overrides, of which --profile chooses one; its member $schema is for editors.`,
+  'Its keys and tokens are sent to the host of the baseUrl beside them and to no other. A file that holds one must be readable by you alone: chmod 600.',
 ];
 
 /** What `filings help TOPIC` prints, by topic. */

@@ -99,7 +99,7 @@ export const CONFIG = command({
     }),
     command({
       name: 'check',
-      summary: 'make one request: are address, certificate, key, token and clock right?',
+      summary: 'check address, certificate, key, token and clock with one request',
       options: CHECK_OPTIONS,
       arguments: [{ name: 'ACCESSION', help: 'the filing to list [default: one that does not exist]' }],
       examples: [
