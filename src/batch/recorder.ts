@@ -1,12 +1,12 @@
 import type { Sleep } from '../abort.ts';
 import type { FilingsError } from '../errors.ts';
 import type { Report } from '../stdio/report-file.ts';
+import { printable } from '../terminal/printable.ts';
 import type { Outcome } from '../transfer/outcome.ts';
 import { Counts } from './counts.ts';
 import { CompleteFilings, type DoneList } from './done-list.ts';
-import type { FailedList } from './failed-list.ts';
 import type { ChosenFiling, FileItem, Item } from './item.ts';
-import { type ErrorOf, failureLine, reportLine } from './report-line.ts';
+import { type ErrorOf, failedLine, failureLine, reportLine } from './report-line.ts';
 
 /** A line stands in the report at the latest so long after its file has ended. */
 const APPENDED_WITHIN_MS = 100;
@@ -16,7 +16,8 @@ const MOST_WAITING = 1 << 16;
 /** The files that a run writes beside what it downloads. */
 export interface Outputs {
   readonly report: Report | undefined;
-  readonly failed: FailedList | undefined;
+  /** Whether what failed is listed. */
+  readonly failed: boolean;
   readonly done: DoneList | undefined;
 }
 
@@ -37,6 +38,8 @@ export interface RecorderOptions {
  */
 export class Recorder {
   readonly counts = new Counts();
+  /** What failed, as lines that `--input` takes; lines of the input that can't be used are comments. */
+  failed = '';
   readonly #outputs: Outputs;
   readonly #options: RecorderOptions;
   readonly #filings: CompleteFilings | undefined;
@@ -72,7 +75,7 @@ export class Recorder {
         break;
       case 'unlisted':
         this.counts.fail(item.error);
-        this.#outputs.failed?.add(item.accession);
+        this.#fail(item.accession);
         this.#write((time, errorOf) => failureLine(item, item.error, time, errorOf));
         break;
       case 'bad':
@@ -90,7 +93,7 @@ export class Recorder {
   file(outcome: Outcome): void {
     const { wanted, error } = outcome;
     this.counts.add(outcome);
-    if (error) this.#outputs.failed?.add(wanted.accession, wanted.fileName);
+    if (error) this.#fail(failedLine(wanted));
     this.#write((time, errorOf) => reportLine(outcome, time, errorOf));
   }
 
@@ -121,8 +124,12 @@ export class Recorder {
 
   #bad(number: number, error: FilingsError): void {
     this.counts.fail(error);
-    this.#outputs.failed?.addBadLine(number, error, this.#options.redact);
+    this.#fail(`# line ${number}: ${printable(this.#options.redact(error.message))}`);
     this.#write((time, errorOf) => failureLine({ line: number }, error, time, errorOf));
+  }
+
+  #fail(line: string): void {
+    if (this.#outputs.failed) this.failed += `${line}\n`;
   }
 
   #write(line: (time: string, errorOf: ErrorOf) => string): void {

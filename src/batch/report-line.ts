@@ -1,6 +1,6 @@
 import type { FilingsError } from '../errors.ts';
 import { printableJson } from '../terminal/printable.ts';
-import type { Outcome } from '../transfer/outcome.ts';
+import type { Outcome, Wanted } from '../transfer/outcome.ts';
 
 /** An error as a report shows it: without a secret. */
 export type ErrorOf = (error: FilingsError) => object;
@@ -42,4 +42,10 @@ function failure(error: FilingsError, errorOf: ErrorOf): string {
 
 function json(text: string): string {
   return PLAIN.test(text) ? `"${text}"` : printableJson(text);
+}
+
+/** A line of `--failed`: as text where the name comes back as it is, otherwise as an object. */
+export function failedLine({ accession, fileName }: Wanted): string {
+  const plain = /^[^\s\p{Cc}\p{Cs}](?:[^\p{Cc}\p{Cs}\u2028\u2029]*[^\s\p{Cc}\p{Cs}])?$/u.test(fileName);
+  return plain ? `${accession} ${fileName}` : JSON.stringify({ accession_no: accession, file_name: fileName });
 }

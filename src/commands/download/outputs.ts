@@ -1,13 +1,18 @@
-import { resolve } from 'node:path';
+import { constants } from 'node:fs';
+import { access } from 'node:fs/promises';
+import { dirname, resolve } from 'node:path';
 import { DoneList, selectionId } from '../../batch/done-list.ts';
-import { FailedList } from '../../batch/failed-list.ts';
 import { Recorder } from '../../batch/recorder.ts';
 import type { ChecksumFiles } from '../../checksums/append.ts';
+import { diskFailure } from '../../disk/failure.ts';
+import { replaceFile } from '../../disk/replace-file.ts';
 import type { Session } from '../../session/session.ts';
 import { openReport, type Report } from '../../stdio/report-file.ts';
 import { errorObject } from '../../terminal/render-error.ts';
 import type { World } from '../../world.ts';
 import type { Order } from './order/order.ts';
+
+const ELSEWHERE = 'choose another file';
 
 /** The files that a run writes beside what it downloads, open. */
 export interface RunOutputs {
@@ -41,9 +46,9 @@ export async function openOutputs(
     report = order.report === undefined ? undefined : await openReport(order.report, world, session.signal);
     done = await openDone(order, session, world);
     const path = failedPath === undefined || dryRun ? undefined : resolve(world.cwd, failedPath);
-    const failed = path === undefined ? undefined : await FailedList.open(path);
+    if (path !== undefined) await requireDirectory(path);
     const recorder = new Recorder(
-      { report, failed, done: dryRun ? undefined : done },
+      { report, failed: path !== undefined, done: dryRun ? undefined : done },
       {
         now,
         sleep,
@@ -52,12 +57,27 @@ export async function openOutputs(
         beforeDone: async () => checksums?.flush(),
       },
     );
-    const close = () => closeAll().then(() => failed?.finish());
-    return { recorder, done, close, abandon: () => closeAll().catch(() => {}) };
+    return {
+      recorder,
+      done,
+      async close() {
+        await closeAll();
+        // Only now: it may be the input of this run.
+        if (path !== undefined) await replaceFile(path, recorder.failed, ELSEWHERE, 0o666);
+      },
+      abandon: () => closeAll().catch(() => {}),
+    };
   } catch (error) {
     await closeAll().catch(() => {});
     throw error;
   }
+}
+
+/** Where the failed list will be put. Throws `local_io`. */
+async function requireDirectory(path: string): Promise<void> {
+  await access(dirname(path), constants.W_OK).catch((error) => {
+    throw diskFailure(error, `--failed ${path}`, ELSEWHERE);
+  });
 }
 
 async function openDone(
