@@ -2,7 +2,8 @@ import { join } from 'node:path';
 import { FilingsError } from '../errors.ts';
 import type { Credentials } from '../service/credentials.ts';
 import { requireBaseUrl } from '../settings/base-url.ts';
-import { readJwt, readKey } from '../settings/read-secret.ts';
+import type { TokenSource } from '../settings/credentials.ts';
+import { readSecret } from '../settings/read-secret.ts';
 import type { Settings } from '../settings/settings.ts';
 import type { World } from '../world.ts';
 
@@ -22,51 +23,33 @@ export interface Told {
   readonly again: (command: string) => string;
 }
 
-/**
- * Finds out where the service is and reads the secrets that let us in; with `sandbox`
- * starts the stand-in. Throws `config`, `auth`.
- */
-export async function openAccess(settings: Settings, world: World, signal: AbortSignal, told: Told): Promise<Access> {
-  return settings.sandbox ? openSandbox(world) : openService(settings, world, signal, told);
-}
-
-async function openService(
-  settings: Settings,
-  world: World,
-  signal: AbortSignal,
-  { warn, again }: Told,
-): Promise<Access> {
+/** Where the service is, and the secrets that let us in; with `sandbox` the stand-in. Throws `config`, `auth`. */
+export async function openAccess(settings: Settings, world: World, { warn, again }: Told): Promise<Access> {
+  if (settings.sandbox) return openSandbox(world);
   const baseUrl = requireBaseUrl(settings, again);
   if (!settings.key) throw missingKey(again);
-  const key = await readKey(settings.key, world, signal);
   const { keyHeader, basicUser } = settings;
-  // A JWT takes Authorization (contract part 5, rule 1).
-  const keyIn = settings.keyIn ?? (settings.token ? 'header' : 'authorization');
+  const key = await readSecret(settings.key, 'API key', world);
   // What Basic carries is the key in another form.
   world.secrets.add(`${basicUser}:${key}`);
-  const token = await tokens(settings, world, signal, warn);
-  const { href: identity } = baseUrl;
+  const token = settings.token && (await tokenOf(settings.token, world, warn));
+  // A JWT takes Authorization (contract part 5, rule 1).
+  const keyIn = settings.keyIn ?? (token ? 'header' : 'authorization');
   const source = [settings.key, settings.token].flatMap((one) => one?.source ?? []).join(' and ');
-  return { baseUrl, identity, credentials: { source, key, keyIn, keyHeader, basicUser, token }, async close() {} };
+  const credentials = { source, key, keyIn, keyHeader, basicUser, token };
+  return { baseUrl, identity: baseUrl.href, credentials, async close() {} };
 }
 
 /** What gives the JWT of each request: the one that was given, or a minter. */
-async function tokens(
-  settings: Settings,
-  world: World,
-  signal: AbortSignal,
-  warn: (text: string) => void,
-): Promise<Credentials['token']> {
-  const { token } = settings;
-  if (!token) return undefined;
-  if (token.kind === 'recipe') {
-    const { createMinter } = await import('../jwt/minter.ts');
-    const minter = await createMinter(token.recipe, world);
-    if (minter.warning !== undefined) warn(minter.warning);
-    return minter.token;
+async function tokenOf(token: TokenSource, world: World, warn: Told['warn']): Promise<() => Promise<string>> {
+  if (token.kind !== 'recipe') {
+    const given = await readSecret(token, 'JWT', world);
+    return async () => given;
   }
-  const given = await readJwt(token, world, signal);
-  return async () => given;
+  const { createMinter } = await import('../jwt/minter.ts');
+  const minter = await createMinter(token.recipe, world);
+  if (minter.warning !== undefined) warn(minter.warning);
+  return minter.token;
 }
 
 async function openSandbox(world: World): Promise<Access> {

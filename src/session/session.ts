@@ -9,7 +9,7 @@ import type { Settings } from '../settings/settings.ts';
 import type { Invocation } from '../spec/invocation.ts';
 import { requireOneUser } from '../stdio/input.ts';
 import { createProgress, type Progress } from '../terminal/progress/progress.ts';
-import type { World } from '../world.ts';
+import { derived, type World } from '../world.ts';
 import { openAccess } from './access.ts';
 import { startDeadline } from './deadline.ts';
 
@@ -57,7 +57,7 @@ export async function openSession(
   const shown = isShared && settings.progress !== 'none' ? 'plain' : settings.progress;
   const progress = await createProgress({ ...settings, progress: shown }, world);
   const told = { warn: (text: string) => progress.note(text), again: (text: string) => configCommand(text, flags) };
-  const access = await openAccess(settings, world, deadline.signal, told).catch((error) => {
+  const access = await openAccess(settings, derived(world, { interrupt: deadline.signal }), told).catch((error) => {
     progress.stop();
     deadline.stop();
     throw error;

@@ -5,68 +5,41 @@ import { readAll } from '../stdio/input.ts';
 import type { World } from '../world.ts';
 import type { SecretPlace } from './credentials.ts';
 
-const TOKEN = 'JWT';
-
 /**
- * The API key from where the settings say it is. Remembered as a secret.
- * @throws FilingsError `config` without a byte of the key
+ * A secret from where the settings say it is, less one line break at its end. Remembered as one.
+ * @throws FilingsError `config` without a byte of the secret
  */
-export function readKey(source: SecretPlace, world: World, signal: AbortSignal = world.interrupt): Promise<string> {
-  return readSecret(source, 'API key', world, signal);
-}
-
-/**
- * The JWT that is sent as it is. Remembered as a secret.
- * @throws FilingsError `config` without a byte of the token
- */
-export function readJwt(place: SecretPlace, world: World, signal: AbortSignal = world.interrupt): Promise<string> {
-  return readSecret(place, TOKEN, world, signal);
-}
-
-async function readSecret(source: SecretPlace, what: string, world: World, signal: AbortSignal): Promise<string> {
-  const secret = (await rawSecret(source, what, world, signal)).replace(/\r?\n$/, '');
-  requireSecretSize(secret, nameOf(source, what));
+export async function readSecret(
+  place: SecretPlace,
+  what: 'API key' | 'JWT',
+  world: World,
+  signal: AbortSignal = world.interrupt,
+): Promise<string> {
+  const { name, text } = await textAt(place, what, world, signal);
+  const secret = text.replace(/\r?\n$/, '');
+  requireSecretSize(secret, name);
   world.secrets.add(secret);
-  const fault = faultOf(secret) ?? (what === TOKEN && isHeader(secret) ? 'is a header, not a token alone' : undefined);
+  // What `token sign --header` prints would be sent as `Bearer Bearer ...`.
+  const isHeader = what === 'JWT' && /^(?:authorization\s*:|bearer\s)/i.test(secret);
+  const fault = faultOf(secret) ?? (isHeader ? 'is a header, not a token alone' : undefined);
   if (fault === undefined) return secret;
-  throw new FilingsError('config', `${nameOf(source, what)}: ${fault}`, {
+  throw new FilingsError('config', `${name}: ${fault}`, {
     hint: `it must be one line, and nothing but the ${what} itself`,
   });
 }
 
-/** What `token sign --header` prints, or a part of it: it would be sent as `Bearer Bearer ...`. */
-function isHeader(token: string): boolean {
-  return /^(?:authorization\s*:|bearer\s)/i.test(token);
-}
-
-async function rawSecret(source: SecretPlace, what: string, world: World, signal: AbortSignal): Promise<string> {
-  switch (source.kind) {
-    case 'value':
-      return source.value;
-    case 'command': {
-      const { firstLineOf } = await import('./key-command.ts');
-      return firstLineOf(source.argv, what, world, signal);
-    }
-    case 'file': {
-      const { path } = source;
-      const bytes =
-        path === '-'
-          ? await readAll(world.stdin, what, signal)
-          : await readSecretFile(path, `${what} file`, { uid: world.uid, env: world.env, interrupt: signal });
-      return bytes.toString();
-    }
+async function textAt(place: SecretPlace, what: string, world: World, signal: AbortSignal) {
+  if (place.kind === 'value') return { name: what, text: place.value };
+  if (place.kind === 'command') {
+    const { firstLineOf } = await import('./key-command.ts');
+    return { name: `${what} of apiKeyCommand`, text: await firstLineOf(place.argv, what, world, signal) };
   }
-}
-
-function nameOf(source: SecretPlace, what: string): string {
-  switch (source.kind) {
-    case 'value':
-      return what;
-    case 'command':
-      return `${what} of apiKeyCommand`;
-    case 'file':
-      return source.path === '-' ? `${what} from stdin` : `${what} file ${source.path}`;
+  const { path } = place;
+  if (path === '-') {
+    return { name: `${what} from stdin`, text: (await readAll(world.stdin, what, signal)).toString() };
   }
+  const bytes = await readSecretFile(path, `${what} file`, { uid: world.uid, env: world.env, interrupt: signal });
+  return { name: `${what} file ${path}`, text: bytes.toString() };
 }
 
 /** Why a text can't be a credential in a header (RFC 9110 section 5.5), or undefined. */

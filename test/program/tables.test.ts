@@ -129,10 +129,7 @@ describe('records', () => {
 
   test('what is cut is whole in --json', async () => {
     const { filings } = await configured();
-    for (const args of [
-      ['config', 'list'],
-      ['token', 'inspect', TOKEN],
-    ]) {
+    for (const args of [['token', 'inspect', TOKEN]]) {
       const { stdout } = await filings(args, env, { columns: 30 });
       expect(stdout.toString()).toContain('…');
       expect(linesOf((await filings([...args, '--json'], {}, { columns: 30 })).stdout).map(tryParse)).not.toContain(

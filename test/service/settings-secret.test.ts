@@ -6,10 +6,15 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { checkAccess } from '../../src/disk/secret-file.ts';
 import { FilingsError } from '../../src/errors.ts';
-import { readJwt, readKey } from '../../src/settings/read-secret.ts';
+import type { SecretPlace } from '../../src/settings/credentials.ts';
+import { readSecret } from '../../src/settings/read-secret.ts';
+import type { World } from '../../src/world.ts';
 import { temporaryFolder, worldOf } from '../settings-world.ts';
 
 const CANARY = 'canary-0123456789';
+
+const readKey = (place: SecretPlace, world: World) => readSecret(place, 'API key', world);
+const readJwt = (place: SecretPlace, world: World) => readSecret(place, 'JWT', world);
 
 let folder: Awaited<ReturnType<typeof temporaryFolder>>;
 beforeAll(async () => {

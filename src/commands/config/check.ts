@@ -40,8 +40,12 @@ export async function run({ args, options, flags }: Invocation<typeof CHECK_OPTI
     // Only what comes from outside is redacted: the program's own words stand whatever the key is.
     const show = (text: string) => printable(world.secrets.redact(text));
     await tell(findings(session, error, await expiry(session, world), show));
-    if (error !== undefined && !isAnswer(error)) throw inOwnTerms(notTheService(error, session));
-    return 0;
+    if (error === undefined || isAnswer(error)) return 0;
+    const wrong = notTheService(error, session);
+    // Nobody asked for the filing that no filing is, and whoever checks need not be told to check.
+    const hint = wrong.hint?.replace(/: filings config check\b.*$/, '');
+    const message = wrong.message.replace(`the listing of ${NO_FILING}`, 'config check');
+    throw wrong.reworded(message, hint === undefined ? {} : { hint });
   } finally {
     await session.close();
   }
@@ -113,16 +117,6 @@ function notTheService(error: FilingsError, { client }: Session): FilingsError {
 
 function asJson([check, verdict, detail]: Finding): string {
   return `${printableJson({ check, verdict, ...(detail !== '' && { detail }) })}\n`;
-}
-
-/** Nobody asked for the filing that no filing is, and whoever checks need not be told to check. */
-function inOwnTerms(error: FilingsError): FilingsError {
-  const asked = `the listing of ${NO_FILING}: `;
-  const message = error.message.startsWith(asked)
-    ? `config check: ${error.message.slice(asked.length)}`
-    : error.message;
-  const hint = error.hint?.replace(/: filings config check\b.*$/, '');
-  return error.reworded(message, hint === undefined ? {} : { hint });
 }
 
 function findings(

@@ -7,7 +7,7 @@ import { requireFit } from '../../jwt/key-fit.ts';
 import type { JwtKey } from '../../jwt/keys.ts';
 import { startSandbox } from '../../sandbox/server.ts';
 import type { Given, Level } from '../../settings/layers.ts';
-import { readKey } from '../../settings/read-secret.ts';
+import { readSecret } from '../../settings/read-secret.ts';
 import { resolveSettings } from '../../settings/resolve.ts';
 import type { Settings } from '../../settings/settings.ts';
 import type { Invocation } from '../../spec/invocation.ts';
@@ -67,7 +67,7 @@ function teller({ quiet, errorFormat }: Settings, { stderr, secrets }: World): T
  * @throws FilingsError `usage`, and what reading the key throws
  */
 async function keyFor(host: string, key: Settings['key'], world: World): Promise<string> {
-  const given = key && (await readKey(key, world));
+  const given = key && (await readSecret(key, 'API key', world));
   if (isLoopback(host) || (given !== undefined && given !== DEFAULT_KEY)) return given ?? DEFAULT_KEY;
   throw new FilingsError(
     'usage',

@@ -1,7 +1,8 @@
 import { isAbsolute, join, resolve } from 'node:path';
-import { FilingsError } from '../../errors.ts';
+import { readAs } from '../../spec/option.ts';
 import type { World } from '../../world.ts';
-import { envLayer, flagLayer, type Layer } from '../layers.ts';
+import { envLayer, flagLayer, type Layer, sourceOf } from '../layers.ts';
+import { TABLE } from '../table.ts';
 
 /** Where the config file is; `named` when the user said so. */
 export interface ConfigLocation {
@@ -31,8 +32,7 @@ function configLocation(named: string | undefined, { env, cwd }: Pick<World, 'en
   return { path: base ? join(base, 'filings', 'config.json') : undefined, named: false };
 }
 
-function textIn(layers: readonly Layer[], key: string): string | undefined {
+function textIn(layers: readonly Layer[], key: 'config' | 'profile'): string | undefined {
   const given = layers.find((layer) => layer.has(key))?.get(key);
-  if (given?.value === '') throw new FilingsError('usage', `${given.name}: is empty`);
-  return given && String(given.value);
+  return given && readAs(TABLE[key].kind, String(given.value), sourceOf(given));
 }
