@@ -1,8 +1,11 @@
 import { nameFilter } from '../../../batch/glob.ts';
 import { defaultLayout, type Layout, parseLayout } from '../../../batch/layout.ts';
+import { twins } from '../../../disk/file-name.ts';
+import { FilingsError } from '../../../errors.ts';
 import type { AccessionNumber } from '../../../service/accession.ts';
 import type { Parameter } from '../../../service/listing/pages.ts';
 import { readQuery } from '../../../session/list-files.ts';
+import { hintCommand } from '../../../settings/hint-command.ts';
 import type { Flags } from '../../../spec/invocation.ts';
 import type { Values } from '../../../spec/option.ts';
 import { requireOneUser } from '../../../stdio/input.ts';
@@ -10,7 +13,6 @@ import type { IfExists } from '../../../transfer/present.ts';
 import type { World } from '../../../world.ts';
 import type { OPTIONS } from '../spec.ts';
 import { readNames, requireFileNames } from './meant.ts';
-import { requireBatch, requireFiles, requireOneOutput, requireSafeNames } from './rules.ts';
 
 type Options = Values<typeof OPTIONS>;
 
@@ -66,11 +68,11 @@ export function readOrder(
     options,
   };
   requireFiles(order, flags);
-  requireBatch(order);
+  requireFitting(order);
   if (order.output === undefined) {
     requireFileNames(order, argv);
     requireSafeNames(order);
-  } else requireOneOutput(order.output);
+  }
   requireOneUser('stdout', [order.output === '-' && '--output -', order.report === '-' && '--report -']);
   return order;
 }
@@ -84,4 +86,60 @@ function layoutOf(layout: string | undefined, output: string | undefined, severa
 /** Standard output by its other names is standard output. */
 function asStream(path: string | undefined): string | undefined {
   return path !== undefined && STDOUT_NAMES.has(path) ? '-' : path;
+}
+
+/** There is something to download, and what is named is not chosen as well. Throws `usage`. */
+function requireFiles({ accessions: [accession], fileNames, chosen, input }: Order, flags: Flags): void {
+  if (input !== undefined && accession !== undefined) {
+    throw usage('--input cannot be used with ACCESSION', 'put the filing into the input, or omit --input');
+  }
+  if (input !== undefined) return;
+  if (accession === undefined) {
+    throw usage('download: ACCESSION is missing', 'name a filing and its files, or use --input FILE; see --help');
+  }
+  if (fileNames.length > 0 && chosen) {
+    const hint = 'name the files, or choose them from the listing';
+    throw usage('FILE cannot be used with --all, --include or --exclude', hint);
+  }
+  if (fileNames.length > 0 || chosen) return;
+  const list = hintCommand(`filings list ${accession}`, flags);
+  throw usage(
+    `${accession}: no files selected`,
+    `name them, or add --all or --include GLOB; to see the names: ${list}`,
+  );
+}
+
+/** What goes with one file alone, and what with an input alone. Throws `usage`. */
+function requireFitting({ fileNames, input, single, options, output }: Order): void {
+  const { sha256, spool, done } = options;
+  const forOne = output !== undefined ? '--output' : sha256 !== undefined ? '--sha256' : undefined;
+  if (forOne !== undefined && !single) {
+    const message = `${forOne} takes exactly one file: ${fileNames.length} are named`;
+    throw usage(message, 'download them one by one, or several into a directory: --directory DIR');
+  }
+  if (spool && output !== '-') throw usage('--spool: goes with --output -', 'omit it: a file is all or nothing');
+  if (done !== undefined && input === undefined) {
+    throw usage('--done: goes with --input', 'name a file of lines: --input FILE');
+  }
+  if (output?.endsWith('/')) {
+    throw usage('--output: must be a file, and is a directory', 'name a file, or - for stdout; or use --directory');
+  }
+}
+
+/** Names that may touch the disk where the layout puts them, and no two that may be one file. Throws `usage`. */
+function requireSafeNames({ accessions: [accession], fileNames, layout }: Order): void {
+  if (accession === undefined) return;
+  const same = twins(fileNames);
+  for (const name of fileNames) {
+    const { fault } = layout.place(accession, name);
+    if (fault) throw usage(`file name '${name}': ${fault.reason}`, fault.hint);
+    const twin = same.get(name);
+    if (twin === undefined) continue;
+    const message = `file names '${name}' and '${twin}': they may be one file on some disks`;
+    throw usage(message, 'download one of them under another name: -o PATH');
+  }
+}
+
+function usage(message: string, hint: string | undefined): FilingsError {
+  return new FilingsError('usage', message, hint === undefined ? {} : { hint });
 }
