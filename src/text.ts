@@ -47,20 +47,10 @@ export function span(seconds: number, rounded: (amount: number) => number = Math
   return `${rounded(size / unit.seconds)} ${unit.name}`;
 }
 
-/** Milliseconds for people: `0.4 s`, `12 s`, `3 min 5 s`, `2 h 5 min`, `3 d 4 h`. */
+/** Milliseconds for people: `0.4 s`, `94 s`, `3 h`. */
 export function humanDuration(milliseconds: number): string {
   if (milliseconds < 9950) return `${(Math.max(0, milliseconds) / 1000).toFixed(1)} s`;
-  const seconds = Math.round(milliseconds / 1000);
-  if (seconds < 60) return `${seconds} s`;
-  if (seconds < 3600) return pair(seconds, 60, 'min', 's');
-  const minutes = Math.round(seconds / 60);
-  if (minutes < 1440) return pair(minutes, 60, 'h', 'min');
-  return pair(Math.round(minutes / 60), 24, 'd', 'h');
-}
-
-function pair(amount: number, of: number, large: string, small: string): string {
-  const rest = amount % of;
-  return `${Math.floor(amount / of)} ${large}${rest === 0 ? '' : ` ${rest} ${small}`}`;
+  return span(milliseconds / 1000, Math.round);
 }
 
 /** `a, b or c`. */
