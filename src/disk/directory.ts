@@ -4,8 +4,7 @@ import { dirname, resolve } from 'node:path';
 import { errnoOf, FilingsError } from '../errors.ts';
 import { Disk } from './calls.ts';
 import { diskFailure } from './failure.ts';
-import { flushEntries, makeDirectories, makeDirectory } from './make-directories.ts';
-import { SharedFlush } from './shared-flush.ts';
+import { flushEntries, makeDirectories, makeDirectory, SharedFlush } from './make-directories.ts';
 
 /** Every file system has long written what was changed before that. Milliseconds. */
 export const WRITTEN_AFTER_MS = 600_000;

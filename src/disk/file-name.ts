@@ -94,3 +94,8 @@ export function twins(names: Iterable<string>): ReadonlyMap<string, string> {
   }
   return found;
 }
+
+/** Whether a name is of the kind that parts and what is beside them have: no file's final name begins with a dot. */
+export function isPartLike(name: string): boolean {
+  return /^\..+\.(?:part|resume|lock)$/s.test(name);
+}

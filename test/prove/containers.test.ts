@@ -2,7 +2,7 @@ import { utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { Owner } from '../../src/transfer/part/owner.ts';
-import { parsePartName } from '../../src/transfer/part/part-name.ts';
+import { parsePartName } from '../../src/transfer/part/owner.ts';
 import { ACCESSION, serviceAt, until, type Workplace, workplace } from '../cli/program.ts';
 import { head, rangeStart, sendFile } from '../servers/answers.ts';
 import { startScripted } from '../servers/scripted.ts';

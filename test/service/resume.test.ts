@@ -1,8 +1,7 @@
 import { readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { ownerOf } from '../../src/transfer/part/owner.ts';
-import { partName, recordName } from '../../src/transfer/part/part-name.ts';
+import { ownerOf, partName, recordName } from '../../src/transfer/part/owner.ts';
 import { type Fields, framed, head, rangeStart, sendAndEnd, sendFile } from '../servers/answers.ts';
 import { type Script, startScripted } from '../servers/scripted.ts';
 import { content, mortal, type Run, startRun, temporaryDirectory } from './transfer-fixture.ts';

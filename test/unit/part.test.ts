@@ -5,8 +5,19 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { fileNameFault } from '../../src/disk/file-name.ts';
 import { keptMode } from '../../src/transfer/part/commit.ts';
-import { type Owner, ownerOf, ownerText, parseOwner, processesOf, stateOf } from '../../src/transfer/part/owner.ts';
-import { newId, parsePartName, partName, recordName, stemOf } from '../../src/transfer/part/part-name.ts';
+import {
+  newId,
+  type Owner,
+  ownerOf,
+  ownerText,
+  parseOwner,
+  parsePartName,
+  partName,
+  processesOf,
+  recordName,
+  stateOf,
+  stemOf,
+} from '../../src/transfer/part/owner.ts';
 import { parseRecord, type ResumeRecord, recordText } from '../../src/transfer/part/record.ts';
 import { isRunning } from '../service/transfer-fixture.ts';
 

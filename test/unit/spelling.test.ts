@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { Directory } from '../../src/disk/directory.ts';
-import { otherSpelling, spelledOtherwise } from '../../src/disk/spelling.ts';
+import { otherSpelling, spelledOtherwise } from '../../src/transfer/present.ts';
 import { temporaryDirectory } from '../service/transfer-fixture.ts';
 
 describe('how a name is spelled that a disk takes for another', () => {

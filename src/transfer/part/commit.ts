@@ -6,8 +6,7 @@ import { closeFile, openPlain } from '../../disk/plain-file.ts';
 import type { WrittenFile } from '../../disk/written-file.ts';
 import { errnoOf } from '../../errors.ts';
 import type { PartRun } from './leftovers.ts';
-import { stateOf } from './owner.ts';
-import { parsePartName, partName, stemOf } from './part-name.ts';
+import { parsePartName, partName, stateOf, stemOf } from './owner.ts';
 
 /** `link` is not known to FAT and some network disks. */
 const NO_LINKS = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK', 'EXDEV']);

@@ -2,8 +2,16 @@ import { constants } from 'node:fs';
 import type { Sleep } from '../../abort.ts';
 import type { Directory } from '../../disk/directory.ts';
 import { closeFile, openOwn } from '../../disk/plain-file.ts';
-import { type Owner, type ProcessAt, stateOf } from './owner.ts';
-import { type PartName, parsePartName, partName, recordName, stemOf } from './part-name.ts';
+import {
+  type Owner,
+  type PartName,
+  type ProcessAt,
+  parsePartName,
+  partName,
+  recordName,
+  stateOf,
+  stemOf,
+} from './owner.ts';
 import { type Identity, type ResumeRecord, readRecord } from './record.ts';
 
 /** What may still have an owner is removed once it is untouched for so long. Milliseconds. */

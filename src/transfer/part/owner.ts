@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync, readlinkSync } from 'node:fs';
+import { PART_SUFFIX_BYTES } from '../../disk/file-name.ts';
 
 /**
  * The process that a part belongs to, written into the part's name. Undefined is what could not be read: unknown, and
@@ -15,7 +16,7 @@ export interface Owner {
 
 const UNKNOWN = '_';
 /** `MACHINE-PID-STARTED`: 16 hexadecimal digits and two numbers in base 36; an underscore is unknown. */
-export const OWNER_PATTERN = '(?:[0-9a-f]{16}|_)-[0-9a-z]{1,7}-(?:[0-9a-z]{1,16}|_)';
+const OWNER_PATTERN = '(?:[0-9a-f]{16}|_)-[0-9a-z]{1,7}-(?:[0-9a-z]{1,16}|_)';
 
 /** An owner as it is in a part's name. */
 export function ownerText({ machine = UNKNOWN, pid, started = UNKNOWN }: Owner): string {
@@ -92,7 +93,7 @@ function procIsOurs(): boolean {
 }
 
 /** 16 hexadecimal digits (FNV-1a). To load node:crypto takes a twentieth of a small download. */
-export function digest(text: string): string {
+function digest(text: string): string {
   let bits = 0xcbf29ce484222325n;
   for (const byte of Buffer.from(text)) bits = BigInt.asUintN(64, (bits ^ BigInt(byte)) * 0x100000001b3n);
   return bits.toString(16).padStart(16, '0');
@@ -104,4 +105,45 @@ function tryRead(read: () => string): string | undefined {
   } catch {
     return undefined;
   }
+}
+
+const LONGEST_NAME_BYTES = 255;
+const OWNED = new RegExp(`^\\.(.+)\\.(${OWNER_PATTERN})\\.([0-9a-z]{8})\\.(part|lock)$`, 's');
+const RECORD = /^\.(.+)\.([0-9a-z]{8})\.resume$/s;
+
+/** `part`: the bytes; `lock`: somebody is about to put a file under its final name; `resume`: the record beside a part. */
+export type PartName =
+  | { readonly kind: 'part' | 'lock'; readonly stem: string; readonly id: string; readonly owner: Owner }
+  | { readonly kind: 'resume'; readonly stem: string; readonly id: string };
+
+/** What stands for a final name in its parts' names: the name itself, or a digest where `-o` chose a very long one. */
+export function stemOf(final: string): string {
+  const fits = Buffer.byteLength(final) + PART_SUFFIX_BYTES <= LONGEST_NAME_BYTES;
+  return fits ? final : `long-${digest(final)}`;
+}
+
+/** The name of a part, or of the lock that its run lays: taking it over is one rename to another owner's. */
+export function partName(stem: string, owner: Owner, id: string, kind: 'part' | 'lock' = 'part'): string {
+  return `.${stem}.${ownerText(owner)}.${id}.${kind}`;
+}
+
+/** The name of a part's record, which stays whoever takes the part over. */
+export function recordName(stem: string, id: string): string {
+  return `.${stem}.${id}.resume`;
+}
+
+/** A new id, from a random number in [0, 1). */
+export function newId(random: number): string {
+  return Math.floor(random * 36 ** 8)
+    .toString(36)
+    .padStart(8, '0');
+}
+
+/** Reads a name as a part's, a lock's or a record's; undefined for any other file. */
+export function parsePartName(name: string): PartName | undefined {
+  const [, stem, owner, id, kind] = OWNED.exec(name) ?? [];
+  if (stem !== undefined && owner !== undefined && id !== undefined)
+    return { kind: kind === 'lock' ? 'lock' : 'part', stem, id, owner: parseOwner(owner) };
+  const [, ofStem, ofId] = RECORD.exec(name) ?? [];
+  return ofStem !== undefined && ofId !== undefined ? { kind: 'resume', stem: ofStem, id: ofId } : undefined;
 }

@@ -9,7 +9,7 @@ import type { Held, Version } from '../resume.ts';
 import type { Sink } from '../sinks/sink.ts';
 import { hasSameBytes, keptMode, type OwnPart, type Placement, pathOf, place } from './commit.ts';
 import type { Leftovers } from './leftovers.ts';
-import { newId, recordName, stemOf } from './part-name.ts';
+import { newId, recordName, stemOf } from './owner.ts';
 import { type Identity, type ResumeRecord, writeRecord } from './record.ts';
 
 /** Smaller bodies are fetched anew in the time that a record costs. */

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { parsePartName } from '../../../src/transfer/part/part-name.ts';
+import { parsePartName } from '../../../src/transfer/part/owner.ts';
 import { readReport } from '../../program/batch.ts';
 import type { Tree } from './crash-state.ts';
 import { bodyOf } from './service.ts';
