@@ -90,19 +90,17 @@ function lineOf(
 }
 
 /** The command that is named behind a help option, too. Throws `usage` for one that is not there. */
-function commandNamed(
-  place: CommandPlace,
-  command: Command,
-  args: readonly string[],
-): { place: CommandPlace; command: Command } {
-  const { path, spec } = place;
-  const at = args.findIndex((one) => !one.startsWith('-'));
-  const word = args[at];
-  if (word === undefined || spec.children === undefined) return { place, command };
-  const child = spec.children.find(({ name }) => name === word);
-  const below = command.commands.find((one) => one.name() === word);
-  if (child === undefined || below === undefined) throw unknownCommand(path, word, spec.children);
-  return commandNamed({ path: [...path, word], spec: child }, below, args.slice(at + 1));
+function commandNamed(place: CommandPlace, command: Command, args: readonly string[]) {
+  let [at, inner] = [place, command];
+  for (const word of args.filter((one) => !one.startsWith('-'))) {
+    const { path, spec } = at;
+    if (spec.children === undefined) break;
+    const child = spec.children.find(({ name }) => name === word);
+    const below = inner.commands.find((one) => one.name() === word);
+    if (child === undefined || below === undefined) throw unknownCommand(path, word, spec.children);
+    [at, inner] = [{ path: [...path, word], spec: child }, below];
+  }
+  return { place: at, command: inner };
 }
 
 /** An option of the command itself: its value is read as it is parsed. */

@@ -147,7 +147,7 @@ test.each(PATHS)('%s %s -h is one screen, with examples that --help has, too', a
   const lines = brief?.trimEnd().split('\n') ?? [];
   expect(lines.length).toBeLessThanOrEqual(35);
   const examples = brief?.split(/^Examples.*:$/m)[1]?.match(/^ {2}\S.*$/gm) ?? [];
-  expect(examples.length).toBeGreaterThan(2);
+  expect(examples.length).toBeGreaterThan(0);
   for (const example of examples) expect(full).toContain(`${example}\n`);
 });
 
