@@ -62,6 +62,8 @@ export function usageError(error: CommanderError, { place, command, options, sib
       return unknownCommand(path, word, spec.children ?? []);
     case 'commander.missingArgument':
       return said(`${path.join(' ')}: ${quoted} is missing`);
+    case 'commander.invalidArgument':
+      return said(error.message.replace(/^.*argument '(\w+)'\. Allowed choices are (.*)\.$/, '$1: must be one of $2'));
     case 'commander.optionMissingArgument':
       return said(`${flags[0]}: a value is missing`);
     case 'commander.excessArguments':

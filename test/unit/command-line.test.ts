@@ -120,6 +120,7 @@ test.each([
   ['--vresion', '--vresion: no such option', 'did you mean --version?'],
   ['list --json=canary', '--json: takes no value', 'see filings list --help'],
   ['list --api-key', '--api-key: a value is missing', 'see filings list --help'],
+  ['completion tcsh', 'SHELL: must be one of bash, zsh, fish', 'see filings completion --help'],
   ['completion bash zsh', 'completion: too many arguments', 'see filings completion --help'],
   ['list -l --json X', '--long cannot be used with --json', 'see filings list --help'],
   ['list -0 --long X', '--long cannot be used with --null', 'see filings list --help'],
