@@ -249,53 +249,10 @@ describe('a batch', () => {
     return { ...(await place.filings(args, serviceAt(server.url))), names: (await place.names()).sort(), server };
   };
 
-  test('goes on after a file that is not there, and tells it: exit 3', async () => {
-    const { exitCode, stderr, names } = await batch({ b: sends(404, undefined, '{"title":"no b"}') }, ['a', 'b', 'c']);
-    expect([exitCode, names]).toEqual([3, ['a', 'c']]);
-    expect(stderr).toMatch(/b of .*404/);
-    expect(stderr).toMatch(/1 of 3 files failed/);
-  });
-
-  test('of temporary failures only: exit 7', async () => {
-    const { exitCode, names } = await batch({ b: sends(503, undefined, '') }, ['a', 'b', 'c']);
-    expect([exitCode, names]).toEqual([7, ['a', 'c']]);
-  });
-
-  test('of both: exit 3, and both are told', async () => {
-    const { exitCode, stderr } = await batch({ a: sends(404, undefined, ''), b: sends(503, undefined, '') }, [
-      'a',
-      'b',
-      'c',
-    ]);
-    expect(exitCode).toBe(3);
-    expect(stderr).toMatch(/404/);
-    expect(stderr).toMatch(/503/);
-  });
-
-  test('a 403 is one file’s failure, a 401 stops', async () => {
-    const forbidden = await batch({ a: sends(403, undefined, '') }, ['a', 'b', 'c']);
-    expect([forbidden.exitCode, forbidden.names]).toEqual([3, ['b', 'c']]);
-    const stopped = await batch({ b: sends(401, undefined, '') }, ['a', 'b', 'c', 'd']);
-    expect([stopped.exitCode, stopped.names]).toEqual([4, ['a']]);
-    expect(stopped.stderr).toMatch(/2 files not started/);
-    expect(stopped.server.requests).toHaveLength(2);
-  });
-
   test('a wait over the cap stops, and tells when', async () => {
     const wait: Script = (socket) => void socket.write(head(429, { 'Retry-After': 86_400, 'Content-Length': 0 }));
     const { exitCode, server, stderr } = await batch({ b: wait }, ['a', 'b', 'c']);
     expect([exitCode, server.requests.length]).toEqual([7, 2]);
     expect(stderr).toContain('--max-retry-after');
-  });
-
-  test('ten in a row that can’t connect are enough', async () => {
-    const port = await closedPort();
-    const place = await workplace();
-    const many = Array.from({ length: 30 }, (_, index) => `f${index}`);
-    const args = ['download', ACCESSION, ...many, '--retries', '0', '-j', '1'];
-    const { exitCode, stderr } = await place.filings(args, serviceAt(`http://127.0.0.1:${port}`));
-    expect(exitCode).toBe(7);
-    expect(stderr).toMatch(/10 files in a row/);
-    expect(stderr).toMatch(/20 files not started/);
   });
 });
