@@ -1,15 +1,7 @@
 import { promisify } from 'node:util';
 import { expect, onTestFinished, test } from 'vitest';
 import { temporaryFolder } from '../settings-world.ts';
-import { ACCESSION, BIN, NODE, started, workplace } from './program.ts';
-
-test.skipIf(process.platform !== 'linux')('a working directory whose path is not UTF-8 is refused', async () => {
-  const { shell } = await workplace();
-  const { exitCode, stderr, stdout } = await shell(
-    `mkdir $'f\\xe4lle'; cd $'f\\xe4lle'; $FILINGS download ${ACCESSION} primary.htm --sandbox; code=$?; cd ..; find . | wc -l; exit $code`,
-  );
-  expect([exitCode, stdout.toString().trim()], stderr).toEqual([2, '2']);
-});
+import { BIN, NODE, started } from './program.ts';
 
 /** Starts a command that reads a key from stdin, and waits until it does. */
 async function waitingForKey(env: Record<string, string> = {}) {

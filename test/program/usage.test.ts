@@ -143,10 +143,10 @@ describe('a wrong command line', () => {
 });
 
 describe('a variable of the program that nothing reads', () => {
-  const env = { FILINGS_JBOS: '2', FILINGS_MIN_FREE: '', FILINGS_FOO: '1', FILINGS_JOBS: '3' };
+  const env = { FILINGS_JBOS: '2', FILINGS_MIN_FREE: '', FILINGS_ZZZ: '1', FILINGS_JOBS: '3' };
   const [near, far] = [
     'FILINGS_JBOS is not used: did you mean FILINGS_JOBS?',
-    "FILINGS_FOO is not used: see 'filings help environment'",
+    "FILINGS_ZZZ is not used: see 'filings help environment'",
   ];
 
   test('is warned of with the nearest name, and the command runs', async () => {
