@@ -6,7 +6,7 @@ export default defineConfig({
     include: [
       'test/unit/{resume,verdict,stop-rule,framing,retry,redirect,file-name}.test.ts',
       'test/unit/{checksums-line,name-table}.test.ts',
-      'test/unit/jwt-{strict,claims}.test.ts',
+      'test/unit/jwt.test.ts',
     ],
   },
 });

@@ -1,0 +1,94 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { claimFaults } from '../../src/jwt/claims.ts';
+import { inspectToken } from '../../src/jwt/inspect.ts';
+import { decodeBase64url } from '../../src/jwt/strict-token.ts';
+import { NOW, part } from '../service/jwt-forge.ts';
+
+const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
+
+it('canonical base64url is what an encoder writes, and nothing that decodes to the same', () => {
+  fc.assert(
+    fc.property(fc.uint8Array({ minLength: 1, maxLength: 40 }), (bytes) => {
+      const text = Buffer.from(bytes).toString('base64url');
+      expect(decodeBase64url(text)).toEqual(Buffer.from(bytes));
+      for (const foreign of ['=', '\n', ' ', '+', '/', '.', '\0', 'é', '🙂', '\ud800']) {
+        expect(decodeBase64url(text + foreign)).toBeUndefined();
+        expect(decodeBase64url(foreign + text)).toBeUndefined();
+      }
+      const spellings = [...ALPHABET].map((last) => text.slice(0, -1) + last);
+      expect(spellings.filter((spelling) => decodeBase64url(spelling)?.equals(bytes))).toEqual([text]);
+    }),
+  );
+});
+
+it('a token is valid within nbf <= now < exp, give or take the leeway', () => {
+  const near = [-3, -2, -1, 0, 1, 2, 3];
+  const cases = near.flatMap((before) =>
+    near.flatMap((after) =>
+      [0, 1, 2].flatMap((leewaySeconds) => [0, 0.5].map((within) => ({ before, after, leewaySeconds, within }))),
+    ),
+  );
+  const judged = cases.map(({ before, after, leewaySeconds, within }) => {
+    const [nbf, exp, atSeconds] = [NOW + before, NOW + after, NOW + within];
+    const sound = nbf < exp && nbf - leewaySeconds <= atSeconds && atSeconds < exp + leewaySeconds;
+    expect(claimFaults({ nbf, exp }, { atSeconds, leewaySeconds })).toHaveLength(sound ? 0 : 1);
+    return sound;
+  });
+  expect(new Set(judged)).toEqual(new Set([true, false]));
+});
+
+describe('inspectToken', () => {
+  const at = { atSeconds: NOW };
+  const GOOD = { nbf: NOW, exp: NOW + 60 };
+  const token = (header: string | object, claims: string | object, signature = 'AAAA') =>
+    `${part(header)}.${part(claims)}.${signature}`;
+  const inspect = (text: string) => {
+    const inspection = inspectToken(text, at);
+    if ('failedCheck' in inspection) throw new Error(inspection.reason);
+    return inspection;
+  };
+
+  it('shows times in UTC and from now', () => {
+    const claims = { iat: NOW - 7200, nbf: NOW - 94, exp: NOW + 300, sub: 'x' };
+    expect(inspect(token({ alg: 'RS256' }, claims))).toEqual({
+      header: { alg: 'RS256' },
+      claims,
+      times: [
+        { claim: 'iat', utc: '2027-01-15T06:00:00Z', relative: 'issued 2 h ago' },
+        { claim: 'nbf', utc: '2027-01-15T07:58:26Z', relative: 'valid since 94 s ago' },
+        { claim: 'exp', utc: '2027-01-15T08:05:00Z', relative: 'expires in 5 min' },
+      ],
+      objections: [],
+    });
+  });
+
+  it.each<[string, string, RegExp[]]>([
+    ['expired', token({ alg: 'RS256' }, { nbf: NOW - 99_999, exp: NOW - 3 * 3600 }), [/^expired 3 h ago$/]],
+    ['no dates', token({ alg: 'RS256' }, {}), [/nbf is missing/, /exp is missing/]],
+    ['none', token({ alg: 'none' }, GOOD, ''), [/does not take/, /signature is empty/]],
+    ['a member twice', token('{"alg":"RS256","alg":"HS256"}', GOOD), [/header part has the member "alg" twice/]],
+    ['a byte-order mark', token({ alg: 'RS256' }, `\ufeff${JSON.stringify(GOOD)}`), [/claims part begins with a byte/]],
+    ['padding', `${part('{"alg":"RS256"}  ')}=.${part(GOOD)}.AAAA`, [/header part is not canonical/]],
+    ['a signature that is no base64url', token({ alg: 'RS256' }, GOOD, '***'), [/signature part is not canonical/]],
+    ['huge dates', token({ alg: 'RS256' }, '{"nbf":1e400,"exp":1e300,"iat":-5}'), [/nbf/, /exp/, /iat/]],
+  ])('says what the service would object to: %s', (_, text, expected) => {
+    const found = inspect(text).objections.map(({ reason }) => reason);
+    expect(found).toEqual(expected.map((reason) => expect.stringMatching(reason)));
+  });
+
+  it('never throws', () => {
+    const json = fc.oneof(fc.json(), fc.string(), fc.constant('{"exp":1e400,"nbf":-1e400,"iat":1e308}'));
+    fc.assert(
+      fc.property(json, json, fc.string(), (header, claims, signature) => {
+        inspectToken(`${part(header)}.${part(claims)}.${signature}`, at);
+        inspectToken(`${header}.${claims}.${signature}`, at);
+      }),
+    );
+    fc.assert(
+      fc.property(fc.record({ exp: fc.double(), nbf: fc.double(), iat: fc.double() }), (claims) => {
+        inspect(token({ alg: 'RS256' }, claims));
+      }),
+    );
+  });
+});
