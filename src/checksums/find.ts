@@ -3,9 +3,10 @@ import { realpath } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { type ByteText, bytesOf, byteText } from '../disk/byte-text.ts';
 import { readFailure } from '../disk/failure.ts';
+import { isPartLike } from '../disk/file-name.ts';
 import { errnoOf, FilingsError } from '../errors.ts';
 import { SUMS_NAME } from './read.ts';
-import { joined, type SumsDirectory } from './verify.ts';
+import { joined, type SumsDirectory, type Turn, type Unreadable } from './verify.ts';
 
 const ENTRIES_A_READ = 512;
 
@@ -37,25 +38,22 @@ async function realDirectory(shown: string, cwd: string): Promise<string> {
   }
 }
 
-export interface Looking {
-  /** Names that no checksum file is meant to list. */
-  readonly ignores: (name: ByteText) => boolean;
-  /** Told of a directory that can't be read; the others go on. */
-  readonly unreadable: (shown: ByteText, error: unknown) => void;
-  /** Gives signals and progress a turn when it is time. Throws the signal's reason. */
-  readonly turn: () => Promise<void>;
-}
-
 /**
  * The directories from the roots down that have a SHA256SUMS, each once and before those below it; no link is followed.
- * Throws what `turn` throws.
+ * Parts and records are no files of theirs. Throws what `turn` throws.
  */
-export async function* findDirectories(roots: Roots, looking: Looking): AsyncGenerator<SumsDirectory> {
+export async function* findDirectories(roots: Roots, turn: Turn): AsyncGenerator<SumsDirectory | Unreadable> {
   const waiting = [...roots].reverse();
   for (let place = waiting.pop(); place; place = waiting.pop()) {
     const [path, shown] = place;
-    const found = await contentsOf(path, shown, looking);
-    if (!found) continue;
+    const found = await contentsOf(path, turn).catch((error: unknown) => {
+      if (error instanceof FilingsError || errnoOf(error) === undefined) throw error;
+      return { result: 'unreadable', path: shown, error } as const;
+    });
+    if ('error' in found) {
+      yield found;
+      continue;
+    }
     if (found.hasSums) yield { path, shown, names: found.names };
     for (const name of found.below.reverse()) {
       const inner = joined(path, name);
@@ -70,26 +68,21 @@ interface Contents {
   readonly below: ByteText[];
 }
 
-async function contentsOf(path: ByteText, shown: ByteText, looking: Looking): Promise<Contents | undefined> {
+async function contentsOf(path: ByteText, turn: Turn): Promise<Contents> {
   const contents: Contents = { hasSums: false, names: [], below: [] };
+  // Names are bytes, which Node's types do not know here.
+  const options = { encoding: 'buffer' as BufferEncoding, bufferSize: ENTRIES_A_READ };
+  const directory = opendirSync(bytesOf(`${path}/.`), options);
   try {
-    // Names are bytes, which Node's types do not know here.
-    const options = { encoding: 'buffer' as BufferEncoding, bufferSize: ENTRIES_A_READ };
-    const directory = opendirSync(bytesOf(`${path}/.`), options);
-    try {
-      for (let entry = directory.readSync(); entry; entry = directory.readSync()) {
-        const name = (entry.name as unknown as Buffer).toString('latin1');
-        if (entry.isDirectory()) contents.below.push(name);
-        else if (name === SUMS_NAME) contents.hasSums = true;
-        else if (!looking.ignores(name)) contents.names.push(name);
-        await looking.turn();
-      }
-    } finally {
-      directory.closeSync();
+    for (let entry = directory.readSync(); entry; entry = directory.readSync()) {
+      const name = (entry.name as unknown as Buffer).toString('latin1');
+      if (entry.isDirectory()) contents.below.push(name);
+      else if (name === SUMS_NAME) contents.hasSums = true;
+      else if (!isPartLike(name)) contents.names.push(name);
+      await turn();
     }
-    return contents;
-  } catch (error) {
-    if (error instanceof FilingsError || errnoOf(error) === undefined) throw error;
-    return void looking.unreadable(shown, error);
+  } finally {
+    directory.closeSync();
   }
+  return contents;
 }

@@ -22,16 +22,24 @@ export interface FileFinding {
   readonly why?: string;
 }
 
-/** A file that is not as it is listed, or that can't be read. */
-export type Finding = FileFinding | { readonly result: 'unreadable'; readonly path: ByteText; readonly error: unknown };
+export interface Unreadable {
+  readonly result: 'unreadable';
+  readonly path: ByteText;
+  readonly error: unknown;
+}
+
+/** What was found of a file; `path` is for people. */
+export type Finding = FileFinding | Unreadable;
+
+/** Gives signals and progress a turn when it is time. Throws the signal's reason. */
+export type Turn = () => Promise<void>;
 
 export interface Checking {
   /** Told of each file that is as listed. */
   readonly same: () => void;
   /** Told of bytes that were hashed. */
   readonly hashed: (bytes: number) => void;
-  /** Gives signals and progress a turn when it is time. Throws the signal's reason. */
-  readonly turn: () => Promise<void>;
+  readonly turn: Turn;
 }
 
 /** A directory that has a SHA256SUMS. */
@@ -128,7 +136,7 @@ async function checkFile(
   path: Buffer,
   sha256: string,
   hashed: (bytes: number) => void,
-  turn: () => Promise<void>,
+  turn: Turn,
 ): Promise<'same' | 'missing' | 'changed'> {
   let fd: number;
   try {
@@ -161,7 +169,7 @@ function hashSmall(fd: number, size: number, hashed: (bytes: number) => void): s
 }
 
 /** Hashes each block while the next one is read. */
-async function hashLarge(fd: number, hashed: (bytes: number) => void, turn: () => Promise<void>): Promise<string> {
+async function hashLarge(fd: number, hashed: (bytes: number) => void, turn: Turn): Promise<string> {
   const sum = createHash('sha256');
   let [block, next] = [Buffer.allocUnsafe(BLOCK_BYTES), Buffer.allocUnsafe(BLOCK_BYTES)];
   let reading = readAt(fd, block, 0, BLOCK_BYTES, null);

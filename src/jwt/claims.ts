@@ -1,6 +1,6 @@
 import type { JsonObject } from '../json.ts';
 import { span } from '../text.ts';
-import type { Fault } from './strict-token.ts';
+import type { Objection } from './strict-token.ts';
 
 /** The last second of the year 9999: no later one can be written as RFC 3339. */
 export const LATEST_SECOND = 253_402_300_799;
@@ -23,13 +23,13 @@ export interface Clock {
  * Everything wrong with the claims, the worst first (contract part 5, RFC 7519 section 4.1): `nbf` and `exp`
  * there and sound, `iat` sound where it is there, and now within `nbf <= now < exp`, give or take the leeway.
  */
-export function claimFaults(claims: JsonObject, clock: Clock): readonly Fault[] {
+export function claimFaults(claims: JsonObject, clock: Clock): readonly Objection[] {
   const faults = ['nbf', 'exp', 'iat'].flatMap((name) => dateFault(name, claims[name]) ?? []);
   if (faults.length > 0) return faults;
   return timeFaults(Number(claims.nbf), Number(claims.exp), clock);
 }
 
-function dateFault(name: string, value: unknown): Fault | undefined {
+function dateFault(name: string, value: unknown): Objection | undefined {
   if (value === undefined) {
     return name === 'iat' ? undefined : { reason: `${name} is missing, and the service requires it` };
   }
@@ -43,7 +43,7 @@ function dateFault(name: string, value: unknown): Fault | undefined {
   return { reason: `${name} is after the year 9999`, hint: 'tokens count seconds, not milliseconds' };
 }
 
-function timeFaults(nbf: number, exp: number, { atSeconds, leewaySeconds = 0 }: Clock): Fault[] {
+function timeFaults(nbf: number, exp: number, { atSeconds, leewaySeconds = 0 }: Clock): Objection[] {
   if (exp <= nbf) return [{ reason: `exp (${utc(exp)}) is not after nbf (${utc(nbf)}): it is valid at no time` }];
   const now = `the time it is checked against is ${utc(Math.floor(atSeconds))}`;
   if (atSeconds < nbf - leewaySeconds) {

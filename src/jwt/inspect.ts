@@ -3,9 +3,9 @@ import { span } from '../text.ts';
 import { type Clock, claimFaults, utc } from './claims.ts';
 import {
   decodeBase64url,
-  type Fault,
   headerFault,
   NOT_CANONICAL,
+  type Objection,
   type Refusal,
   readJsonObject,
   readJsonObjectLeniently,
@@ -33,7 +33,7 @@ export interface Inspection {
   readonly claims: JsonObject;
   readonly times: readonly TokenTime[];
   /** What the service would object to, short of the signature. */
-  readonly objections: readonly Fault[];
+  readonly objections: readonly Objection[];
 }
 
 /** Reads whatever has a readable header and claims, sloppily encoded or forged too; anything else is refused as `format`. */
@@ -60,7 +60,7 @@ export function inspectToken(token: string, clock: Clock): Inspection | Refusal 
 
 interface ReadPart {
   readonly value: JsonObject;
-  readonly objections: readonly Fault[];
+  readonly objections: readonly Objection[];
 }
 
 function readPart(part: string, name: string): ReadPart | string {

@@ -3,7 +3,7 @@ import { FilingsError } from '../errors.ts';
 import { quoted } from '../text.ts';
 import { ALGORITHMS, type Algorithm, type Family } from './algorithms.ts';
 import { type JwtKey, type Purpose, rsaWeakness } from './keys.ts';
-import type { Fault } from './strict-token.ts';
+import type { Objection } from './strict-token.ts';
 
 /** RFC 7518 section 3.3. */
 const SHORTEST_RSA_BITS = 2048;
@@ -11,7 +11,7 @@ const FAMILIES: Readonly<Record<string, readonly Family[]>> = { rsa: ['RS', 'PS'
 const FAMILY_KEYS = { RS: 'an RSA key', PS: 'an RSA key', ES: 'an EC key', HS: 'a shared secret' } as const;
 
 /** Why a key can't, or may not, be used with an algorithm; undefined when it may. */
-export function keyFault(key: JwtKey, algorithm: Algorithm, purpose: Purpose): Fault | undefined {
+export function keyFault(key: JwtKey, algorithm: Algorithm, purpose: Purpose): Objection | undefined {
   const reason = materialFault(key, algorithm) ?? limitsFault(key, algorithm, purpose);
   return reason === undefined ? undefined : { reason };
 }

@@ -6,12 +6,12 @@ import { type Algorithm, findAlgorithm, NOT_TAKEN } from './algorithms.ts';
 export type Check = 'format' | 'header' | 'key' | 'signature' | 'claims';
 
 /** What is wrong, and what to do about it. */
-export interface Fault {
+export interface Objection {
   readonly reason: string;
   readonly hint?: string;
 }
 
-export interface Refusal extends Fault {
+export interface Refusal extends Objection {
   readonly valid: false;
   readonly failedCheck: Check;
 }
@@ -31,7 +31,7 @@ export const NOT_CANONICAL = 'is not canonical base64url';
 const PART_NAMES = ['header', 'claims', 'signature'] as const;
 
 /** A refusal by one check. */
-export function refuse(failedCheck: Check, { reason, hint }: Fault): Refusal {
+export function refuse(failedCheck: Check, { reason, hint }: Objection): Refusal {
   return { valid: false, failedCheck, reason, ...(hint === undefined ? {} : { hint }) };
 }
 
@@ -76,7 +76,7 @@ export function splitToken(token: string): readonly [string, string, string] | R
 }
 
 /** What is wrong with a header: `alg`, then `crit` and `b64`, then the types of the members that are text. */
-export function headerFault(header: JsonObject): Fault | undefined {
+export function headerFault(header: JsonObject): Objection | undefined {
   const { alg, crit, b64 } = header;
   if (alg === undefined) return { reason: 'the header has no alg' };
   if (typeof alg !== 'string') return { reason: 'alg is not a string' };

@@ -83,13 +83,9 @@ function findingLine({ result, path, why }: FileFinding, json: boolean): string 
 /** What `download --input` takes of a path: the accession number that a directory on it is named by, and the file's name. */
 function wantedAt(path: string): { accession_no?: string | undefined; file_name?: string | undefined } {
   const segments = path.split('/');
-  const at = accessionAt(segments);
-  const [accession] = accessionsIn(segments[at] ?? '');
-  return at >= 0 && at < segments.length - 1 ? { accession_no: accession, file_name: segments.at(-1) } : {};
-}
-
-function accessionAt(segments: readonly string[]): number {
-  return segments.findLastIndex((segment) => /^(?:\d{18}|\d{10}-\d\d-\d{6})$/.test(segment));
+  const file_name = segments.pop();
+  const within = segments.findLast((segment) => /^(?:\d{18}|\d{10}-\d\d-\d{6})$/.test(segment));
+  return within === undefined ? {} : { accession_no: accessionsIn(within)[0], file_name };
 }
 
 /** The last line of `--json`. `ms`: how long it took. */
@@ -145,13 +141,8 @@ export function verifyError(
   });
 }
 
-/** The pipeline that repairs a mirror of the default layout. DIR is what the filings' directories are in. */
-function repair(directories: readonly string[]): string {
-  const [only = '', ...others] = directories;
-  const segments = only.split('/');
-  const at = accessionAt(segments);
-  const above = at < 0 ? only : segments.slice(0, at).join('/') || (at > 0 ? '/' : '.');
-  const verified = directories.map((directory) => shellWord(directory)).join(' ');
-  const into = others.length > 0 ? 'DIR' : shellWord(above);
-  return `download them again: filings verify ${verified} --json | filings download -i - -d ${into} --checksums --if-exists overwrite`;
+/** The pipeline that repairs a mirror of the default layout. */
+function repair([only = '', ...others]: readonly string[]): string {
+  const directory = others.length > 0 ? 'DIR' : shellWord(only);
+  return `download them again: filings verify ${directory} --json | filings download -i - -d ${directory} --checksums --if-exists overwrite`;
 }

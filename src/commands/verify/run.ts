@@ -1,8 +1,6 @@
 import { takeTurn } from '../../abort.ts';
 import { findDirectories, type Roots, rootsOf } from '../../checksums/find.ts';
-import { verifyDirectory } from '../../checksums/verify.ts';
-import type { ByteText } from '../../disk/byte-text.ts';
-import { isPartLike } from '../../disk/file-name.ts';
+import { type Turn, verifyDirectory } from '../../checksums/verify.ts';
 import { FilingsError } from '../../errors.ts';
 import { startDeadline } from '../../session/deadline.ts';
 import { resolveSettings } from '../../settings/resolve.ts';
@@ -77,14 +75,15 @@ async function verifyAll(
 }
 
 /** Throws what `turn` throws. */
-async function verifyRoots(roots: Roots, findings: Findings, turn: () => Promise<void>): Promise<undefined> {
-  const { counts, add, hashed } = findings;
-  const unreadable = (path: ByteText, error: unknown) => add({ result: 'unreadable', path, error });
+async function verifyRoots(roots: Roots, { counts, add, hashed }: Findings, turn: Turn): Promise<undefined> {
   const same = () => {
     counts.same += 1;
   };
-  for await (const directory of findDirectories(roots, { ignores: isPartLike, unreadable, turn })) {
-    counts.directories += 1;
-    for await (const finding of verifyDirectory(directory, { same, hashed, turn })) add(finding);
+  for await (const found of findDirectories(roots, turn)) {
+    if ('error' in found) add(found);
+    else {
+      counts.directories += 1;
+      for await (const finding of verifyDirectory(found, { same, hashed, turn })) add(finding);
+    }
   }
 }
