@@ -33,13 +33,11 @@ export interface Mood {
   cuts: boolean;
   /** Large files come piece by piece, so that a power cut finds them under way. Milliseconds a piece. */
   pieceMs: number;
-  /** The last piece of a large file waits until it is not so any more. */
-  holds: boolean;
 }
 
 /** A service of some filings, the first of which have a large file; it honours ranges. */
 export async function startFilings(filings: number, files: number, large: number) {
-  const mood: Mood = { version: 1, cuts: false, pieceMs: 0, holds: false };
+  const mood: Mood = { version: 1, cuts: false, pieceMs: 0 };
   const names = (at: number) => [
     ...(at < large ? ['large.htm'] : []),
     ...Array.from({ length: files }, (_, n) => `f${n}.htm`),
@@ -67,8 +65,6 @@ export async function startFilings(filings: number, files: number, large: number
     numbers,
     namesOf: (number: string) => names(numbers.indexOf(number)),
     resumed: () => resumed,
-    /** How many requests came so far. */
-    asked: () => archive.requests.length,
   };
 }
 
@@ -84,7 +80,6 @@ function inPieces(socket: Socket, mood: Mood): Socket {
     const send = (from: number) => {
       if (socket.destroyed) return;
       const isLast = from + PIECE >= chunk.length;
-      if (isLast && from > 0 && mood.holds) return void setTimeout(send, mood.pieceMs, from);
       socket.write(chunk.subarray(from, from + PIECE));
       if (!isLast) setTimeout(send, mood.pieceMs, from + PIECE);
     };
