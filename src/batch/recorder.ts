@@ -111,7 +111,7 @@ export class Recorder {
   flush(): Promise<void> {
     const lines = this.#lines;
     this.#lines = '';
-    if (lines !== '') this.#writing = this.#writing.then(() => this.#outputs.report?.write(lines.slice(0, -1)));
+    if (lines !== '') this.#writing = this.#writing.then(() => this.#outputs.report?.write(lines));
     return this.#writing;
   }
 

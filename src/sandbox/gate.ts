@@ -1,7 +1,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { JwtKey } from '../jwt/keys.ts';
 import type { KeyWay } from '../service/credentials.ts';
-import type { PresentedCredentials, PresentedKey } from './request.ts';
+import type { Asked, PresentedKey } from './request.ts';
 
 export interface GateRules {
   readonly apiKey: string;
@@ -19,7 +19,7 @@ export interface Rejection {
 }
 
 /** Takes what a request brings to undefined when it may come in. */
-export type Gate = (credentials: PresentedCredentials) => Promise<Rejection | undefined>;
+export type Gate = (asked: Pick<Asked, 'keys' | 'tokens'>) => Promise<Rejection | undefined>;
 
 /** The fixed word of Basic authentication (contract part 5). */
 const BASIC_USER = 'service';

@@ -6,7 +6,7 @@ import type { Archive } from './archive.ts';
 import { createGate, type GateRules } from './gate.ts';
 import { createRateLimit, type RateLimit } from './rate-limit.ts';
 import { problem, type Reply, send } from './reply.ts';
-import { type PresentedCredentials, parseTarget, readCredentials, type Target } from './request.ts';
+import { type Asked, readRequest } from './request.ts';
 import { requestLine } from './request-log.ts';
 import { route } from './routes.ts';
 
@@ -24,15 +24,6 @@ export interface HandlerOptions extends GateRules {
 /** Answers one request and logs it. Never rejects. */
 export type Handler = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
 
-/** A request as it is taken apart before anything is decided. */
-interface Arrival {
-  readonly request: IncomingMessage;
-  readonly target: Target | undefined;
-  readonly credentials: PresentedCredentials | undefined;
-  /** A name to find its line in the log by. */
-  readonly traceId: string;
-}
-
 /** Makes the handler of every request; `closing` cuts its delays short. */
 export function createHandler(archive: Archive, options: HandlerOptions, closing: AbortSignal): Handler {
   const { now, sleep, latencyMs = 0, log } = options;
@@ -42,34 +33,33 @@ export function createHandler(archive: Archive, options: HandlerOptions, closing
   let count = 0;
   return async (request, response) => {
     const at = now();
-    const target = parseTarget(request.url ?? '');
-    const credentials = target && readCredentials(target, request.headersDistinct);
+    const asked = readRequest(request);
     const traceId = `sandbox-${++count}`;
     if (latencyMs > 0) await sleep(latencyMs, closing).catch(() => {});
-    const reply = await decide({ request, target, credentials, traceId });
+    const reply = await decide(request, asked, traceId);
     const { status, note } = reply;
     const method = request.method ?? '';
     const complete = await send(reply, response, method !== 'HEAD');
-    log?.(requestLine({ at, method, target, credentials, traceId, status, note, complete, ms: now() - at }, secrets));
+    log?.(requestLine({ at, method, asked, traceId, status, note, complete, ms: now() - at }, secrets));
   };
 }
 
-function createDecision(archive: Archive, options: HandlerOptions): (arrival: Arrival) => Promise<Reply> {
+function createDecision(archive: Archive, options: HandlerOptions) {
   const { host, now, rateLimit } = options;
   const gate = createGate(options);
   const takeTurn = rateLimit === undefined ? () => 0 : createRateLimit(rateLimit, now);
-  return async ({ request, target, credentials, traceId }) => {
+  return async (request: IncomingMessage, asked: Asked | undefined, traceId: string): Promise<Reply> => {
     const misdirected = refuseHost(host, request, traceId);
     if (misdirected) return misdirected;
-    if (!target || !credentials) return problem(400, { detail: 'the percent-encoding of the path is broken', traceId });
+    if (!asked) return problem(400, { detail: 'the percent-encoding of the path is broken', traceId });
     try {
-      const rejection = await gate(credentials);
+      const rejection = await gate(asked);
       if (rejection)
         return problem(401, { detail: rejection.detail, traceId }, { 'WWW-Authenticate': rejection.challenge });
       const wait = takeTurn();
       if (wait > 0) return problem(429, { detail: 'too many requests', traceId }, { 'Retry-After': `${wait}` });
       const { method = '', headers } = request;
-      return await route({ method, ...target, headers, traceId }, { archive, now });
+      return await route({ method, ...asked, headers, traceId }, { archive, now });
     } catch (error) {
       // The error's text names a path of this machine: it is for the log alone.
       const reply = problem(500, { detail: 'the archive could not be read', traceId });

@@ -1,13 +1,13 @@
 import type { Secrets } from '../secrets.ts';
 import { printable } from '../terminal/printable.ts';
-import type { PresentedCredentials, Target } from './request.ts';
+import type { Asked } from './request.ts';
 
 export interface Served {
   /** Milliseconds since the epoch. */
   readonly at: number;
   readonly method: string;
-  readonly target: Target | undefined;
-  readonly credentials: PresentedCredentials | undefined;
+  /** Undefined: its target is malformed. */
+  readonly asked: Asked | undefined;
   readonly traceId: string;
   readonly status: number;
   readonly note: string | undefined;
@@ -25,22 +25,22 @@ const LONGEST_VALUE = 300;
 export function requestLine(served: Served, secrets: Secrets): string {
   // Redacted before it is cut: half a secret is one too.
   const show = (text: string) => printable(secrets.redact(text), LONGEST_VALUE);
-  const { target, credentials } = served;
+  const { asked } = served;
   const parts = [new Date(served.at).toISOString(), served.method];
-  parts.push(target ? show(pathOf(target)) : '(a malformed target)');
+  parts.push(asked ? show(pathOf(asked)) : '(a malformed target)');
   for (const name of ['accession_no', 'file_name']) {
-    for (const value of target?.query.getAll(name) ?? []) parts.push(`${name}=${show(value)}`);
+    for (const value of asked?.query.getAll(name) ?? []) parts.push(`${name}=${show(value)}`);
   }
-  const ways = (credentials?.keys ?? []).map((key) => key.way);
+  const ways = (asked?.keys ?? []).map((key) => key.way);
   parts.push(`key=${ways.join('+') || 'none'}`);
-  if (credentials?.tokens.length) parts.push('jwt');
+  if (asked?.tokens.length) parts.push('jwt');
   parts.push(`${served.status}`, `${Math.round(served.ms)}ms`);
   if (served.note !== undefined) parts.push(`${served.traceId}: ${show(served.note)}`);
   if (!served.complete) parts.push('(cut off)');
   return parts.join(' ');
 }
 
-function pathOf(target: Target): string {
+function pathOf({ resource }: Asked): string {
   // A key segment elsewhere than at the end is a mistake, but still a key.
-  return target.resource.replace(/APIKEY-[^/]*/gi, 'APIKEY-[redacted]');
+  return resource.replace(/APIKEY-[^/]*/gi, 'APIKEY-[redacted]');
 }

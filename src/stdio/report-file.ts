@@ -1,16 +1,15 @@
 import { resolve } from 'node:path';
-import type { Sleep } from '../abort.ts';
 import { FilingsError } from '../errors.ts';
 import type { World } from '../world.ts';
-import { type ByteWriter, isStreamPath, lineAppender, pathWriter, stdoutWriter } from './byte-writer.ts';
+import { isStreamPath, lineAppender, pathWriter, stdoutWriter } from './byte-writer.ts';
 
 /** After the signal, a reader has so long to take what was still to be told. */
 const LAST_WORDS_MS = 1000;
 
 /** Takes lines for a program to read. */
 export interface Report {
-  /** Writes a line, without its line break. Throws `local_io`; `interrupted` when stdout's reader went away; the signal's reason. */
-  write(line: string): Promise<void>;
+  /** Writes whole lines. Throws `local_io`; `interrupted` when stdout's reader went away; the signal's reason. */
+  write(lines: string): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -23,23 +22,16 @@ export async function openReport(
   { cwd, stdout, sleep }: Pick<World, 'cwd' | 'stdout' | 'sleep'>,
   signal: AbortSignal,
 ): Promise<Report> {
-  const writer = path === '-' ? stdoutWriter(stdout) : await guarded(() => openAt(resolve(cwd, path), sleep, signal));
-  return {
-    write: (line) => guarded(() => tell(writer, Buffer.from(`${line}\n`), signal)),
-    close: () => writer.end(),
+  const at = resolve(cwd, path);
+  const open = async () => ((await isStreamPath(at)) ? pathWriter(at, sleep, signal) : lineAppender(at));
+  const writer = path === '-' ? stdoutWriter(stdout) : await guarded(open);
+  const write = async (lines: string) => {
+    const until = signal.aborted ? AbortSignal.timeout(LAST_WORDS_MS) : signal;
+    await writer.write([Buffer.from(lines)], until).catch((error) => {
+      if (until === signal || !until.aborted) throw error;
+    });
   };
-}
-
-async function openAt(path: string, sleep: Sleep, signal: AbortSignal): Promise<ByteWriter> {
-  return (await isStreamPath(path)) ? pathWriter(path, sleep, signal) : lineAppender(path);
-}
-
-async function tell(writer: ByteWriter, line: Buffer, signal: AbortSignal): Promise<void> {
-  if (!signal.aborted) return writer.write([line], signal);
-  const patience = AbortSignal.timeout(LAST_WORDS_MS);
-  await writer.write([line], patience).catch((error) => {
-    if (!patience.aborted) throw error;
-  });
+  return { write: (lines) => guarded(() => write(lines)), close: () => writer.end() };
 }
 
 async function guarded<T>(work: () => Promise<T>): Promise<T> {
