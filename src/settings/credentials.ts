@@ -57,7 +57,7 @@ function recipeOf(given: Given): TokenRecipe {
   const source = sourceOf(given);
   if ((keyFile === undefined) === (secretFile === undefined)) {
     const fault =
-      keyFile === undefined ? 'keyFile or secretFile is missing' : 'keyFile and secretFile exclude each other';
+      keyFile === undefined ? 'keyFile or secretFile is missing' : 'keyFile and secretFile cannot be used together';
     throw valueError(source, fault);
   }
   return {

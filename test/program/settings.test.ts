@@ -64,7 +64,7 @@ describe('config set', () => {
     [['base-url', 'http://a.example'], 'first: filings config set allow-http true'],
     [['base-url', 'http://a.example', '--profile', 'p'], 'first: filings config set allow-http true'],
     [['jwt', '{"sub":"a","sub":"b"}'], 'jwt: sub: is set twice'],
-    [['jwt', '{"keyFile":"a","secretFile":"b"}'], 'jwt: keyFile and secretFile exclude each other'],
+    [['jwt', '{"keyFile":"a","secretFile":"b"}'], 'jwt: keyFile and secretFile cannot be used together'],
     [['sandbox', '1'], 'sandbox: cannot be set in the config file'],
     [['jbos', '1'], 'jbos: no such setting'],
     [[`api-key=${CANARY}`], 'api-key: name and value must be two words'],

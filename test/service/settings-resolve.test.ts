@@ -116,7 +116,7 @@ describe('a JWT', () => {
 
   test.each([
     [{}, 'jwt: keyFile or secretFile is missing'],
-    [{ keyFile: 'a', secretFile: 'b' }, 'jwt: keyFile and secretFile exclude each other'],
+    [{ keyFile: 'a', secretFile: 'b' }, 'jwt: keyFile and secretFile cannot be used together'],
     [{ keyFile: 'a', lifetime: '0s' }, 'jwt.lifetime: must be a duration above zero'],
     [{ keyFile: 'a', lifetime: 90 }, 'jwt.lifetime: must be a duration'],
     [{ keyfile: 'a' }, 'jwt.keyfile: no such setting'],
