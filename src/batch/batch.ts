@@ -28,8 +28,8 @@ export interface BatchOptions {
   readonly selection: Omit<SelectionOptions, 'wake'>;
   readonly recorder: Recorder;
   readonly limits: Limits;
-  /** Looks at what has a file's final name, without a promise. */
-  readonly look: (file: FileItem) => Look;
+  /** Looks at what has a file's final name, without a promise where that takes no time. */
+  readonly look: (file: FileItem) => Look | Promise<Look>;
   /** Brings a file to its place; a failure is an outcome. `arrived`: only the disk has still to do. */
   readonly download: (file: FileItem, signal: AbortSignal, arrived: () => void) => Promise<Outcome>;
   /** Told of each thing as it has ended; of a file also whether the service was asked for it. */
@@ -140,6 +140,16 @@ export class Batch {
     if (item.kind !== 'file') return void this.#ended(item);
     this.#options.recorder.taken(item);
     const look = this.#options.look(item);
+    return look instanceof Promise ? this.#lookedLater(item, look) : this.#looked(item, look);
+  }
+
+  async #lookedLater(item: FileItem, looking: Promise<Look>): Promise<void> {
+    const look = await looking;
+    if (this.#isStopped) this.#notStarted += 1;
+    else await this.#looked(item, look);
+  }
+
+  #looked(item: FileItem, look: Look): Promise<void> | undefined {
     if (typeof look === 'object') return void this.#ended(item, look);
     if (look === 'quick-skip') return this.#download(item, () => {});
     return this.#workers.idle > 0 ? void this.#start(item, look) : this.#startLater(item, look);

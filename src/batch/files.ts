@@ -1,4 +1,5 @@
 import { lstatSync, type Stats } from 'node:fs';
+import { lstat } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 import type { ChecksumFiles } from '../checksums/append.ts';
 import { sha256OfFile } from '../disk/sha256.ts';
@@ -35,6 +36,8 @@ export interface Downloading {
   readonly throttle: Throttle | undefined;
   readonly progress: Progress;
   readonly counts: Counts;
+  /** Whether the disk is one of this machine. */
+  readonly isLocal: boolean;
   /** Nothing is downloaded or written. */
   readonly dryRun: boolean;
   /** Whether it is said of each file that it is skipped, or kept in part: otherwise they are counted. */
@@ -53,11 +56,23 @@ function statsAt(path: string): Stats | undefined {
   }
 }
 
-/** Looks at what has a file's final name: how it has ended by that, or what is to be done. */
-export function lookAt(file: FileItem, { targetOf, stream, dryRun, fetching, checksums, runFiles }: Downloading): Look {
+/** Looks at what has a file's final name: without a promise on a local disk, since a network disk may hold whoever asks. */
+export function lookAt(file: FileItem, downloading: Downloading): Look | Promise<Look> {
+  const { targetOf, stream, dryRun, isLocal } = downloading;
   if (stream) return dryRun ? planned(file, null) : 'missing';
   const target = targetOf(file);
-  const stat = statsAt(target.path);
+  if (isLocal) return judgeFile(file, target, statsAt(target.path), downloading);
+  const looking = lstat(target.path).catch(() => undefined);
+  return looking.then((stat) => judgeFile(file, target, stat, downloading));
+}
+
+/** By what has its final name: how a file has ended, or what is to be done. */
+function judgeFile(
+  file: FileItem,
+  target: DiskTarget,
+  stat: Stats | undefined,
+  { dryRun, fetching, checksums, runFiles }: Downloading,
+): Look {
   const own = runFiles.at(target.path, stat);
   if (own !== undefined) return failed(planned(file, target.shown), ownFile(target.shown, own));
   if (!dryRun) {

@@ -1,5 +1,7 @@
-import { join, resolve } from 'node:path';
+import { lstat } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
 import type { FileItem } from '../../batch/item.ts';
+import { Disk } from '../../disk/calls.ts';
 import { descriptorAt, isStreamPath, pathWriter, stdoutWriter } from '../../stdio/byte-writer.ts';
 import type { DiskTarget, StreamTarget } from '../../transfer/download.ts';
 import type { World } from '../../world.ts';
@@ -47,4 +49,11 @@ export async function streamOf({ output, options }: Order, world: World): Promis
     return { open: async () => stdoutWriter(world.stdout), sha256, spoolIn };
   }
   return (await isStreamPath(path)) ? { open: (signal) => pathWriter(path, world.sleep, signal), sha256 } : undefined;
+}
+
+/** Whether a directory is on a disk of this machine, or will be when it is made. */
+export async function isLocal(directory: string, platform: string): Promise<boolean> {
+  const above = dirname(directory);
+  const isMissing = above !== directory && (await lstat(directory).catch(() => undefined)) === undefined;
+  return isMissing ? isLocal(above, platform) : (await Disk.under(directory, platform)).isLocal;
 }

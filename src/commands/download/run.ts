@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import { Batch, type BatchEnd } from '../../batch/batch.ts';
 import type { Counts } from '../../batch/counts.ts';
 import { type Downloading, download, lookAt } from '../../batch/files.ts';
@@ -16,7 +17,7 @@ import type { Progress } from '../../terminal/progress/progress.ts';
 import { Directories } from '../../transfer/directories.ts';
 import { keptLine } from '../../transfer/outcome-line.ts';
 import type { World } from '../../world.ts';
-import { streamOf, targetsOf } from './destination.ts';
+import { isLocal, streamOf, targetsOf } from './destination.ts';
 import { type Lines, openLines } from './lines.ts';
 import { type Order, readOrder } from './order/order.ts';
 import { type RunFiles, requireRunFiles } from './order/run-files.ts';
@@ -178,6 +179,7 @@ async function downloadingOf(
     targetOf: targetsOf(order, world.cwd),
     runFiles,
     stream: await streamOf(order, world),
+    isLocal: await isLocal(resolve(world.cwd, order.directory), world.platform),
     fetching: { client, directories, listedSizes: { ignored: false }, monotonic: world.monotonic },
     checksums,
     limits,
