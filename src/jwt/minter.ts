@@ -25,15 +25,13 @@ export interface Minter {
   readonly warning: string | undefined;
 }
 
-type MinterWorld = Pick<World, 'env' | 'uid' | 'interrupt' | 'secrets' | 'now' | 'sleep'>;
+type MinterWorld = Pick<World, 'env' | 'uid' | 'interrupt' | 'secrets' | 'now'>;
 
 export const DEFAULT_LIFETIME_MS = 300_000;
 export const RECIPE_LIFETIME = "the config file's jwt.lifetime";
 export const RECIPE_ALG = "the config file's jwt.alg";
 /** A token with less left than this, or than half its lifetime, is replaced: a request takes time to arrive. Milliseconds. */
 const MARGIN_MS = 60_000;
-/** One with less left than this could be expired when it arrives. Milliseconds. */
-const MOMENT_MS = 300;
 /** Older ones expired long ago, and are not worth redacting any more. */
 const REMEMBERED_TOKENS = 8;
 
@@ -50,49 +48,31 @@ export async function createMinter(recipe: TokenRecipe, world: MinterWorld): Pro
   const { kid, sub, name } = recipe;
 
   const minted: string[] = [];
-  const remember = (token: string) => {
-    world.secrets.add(token);
-    minted.push(token);
-    if (minted.length > REMEMBERED_TOKENS) world.secrets.forget(minted.shift() ?? '');
-  };
   const mint = async (): Promise<MintedToken> => {
     const issuedAt = Math.floor(world.now() / 1000);
-    const token = await mintToken({ key, algorithm, kid, sub, name, issuedAt, lifetime });
-    remember(token.token);
-    return token;
+    const made = await mintToken({ key, algorithm, kid, sub, name, issuedAt, lifetime });
+    world.secrets.add(made.token);
+    minted.push(made.token);
+    if (minted.length > REMEMBERED_TOKENS) world.secrets.forget(minted.shift() ?? '');
+    return made;
   };
-  const next = async (): Promise<MintedToken> => {
-    const token = await mint();
-    const left = millisecondsLeft(token, world);
-    if (left >= MOMENT_MS) return token;
-    // The shortest lifetime, late in a second: the next second's token lasts longer.
-    await world.sleep(Math.max(left, 0), world.interrupt);
-    return mint();
-  };
-
   const margin = Math.min(MARGIN_MS, lifetime * 500);
-  let current: MintedToken | undefined;
-  let pending: Promise<MintedToken> | undefined;
+  let current: Promise<MintedToken> | undefined;
   return {
     warning: lineBreakWarning(key),
     async token() {
-      if (current !== undefined && isFresh(current, margin, world)) return current.token;
-      pending ??= next().finally(() => {
-        pending = undefined;
-      });
-      current = await pending;
-      return current.token;
+      const last = current;
+      const isOld = last === undefined || !isFresh(await last, margin, world);
+      // All who ask at the same time get the same one.
+      if (isOld && current === last) current = mint();
+      return (await (current as Promise<MintedToken>)).token;
     },
   };
 }
 
 /** A clock that was set back makes a token one of the future: that is replaced as well. */
-function isFresh(minted: MintedToken, margin: number, world: Pick<World, 'now'>): boolean {
-  return millisecondsLeft(minted, world) > margin && (minted.claims.nbf as number) * 1000 <= world.now();
-}
-
-function millisecondsLeft({ claims }: MintedToken, { now }: Pick<World, 'now'>): number {
-  return (claims.exp as number) * 1000 - now();
+function isFresh({ claims }: MintedToken, margin: number, { now }: Pick<World, 'now'>): boolean {
+  return Number(claims.exp) * 1000 - now() > margin && Number(claims.nbf) * 1000 <= now();
 }
 
 /** Milliseconds as whole seconds; `source` says where they are from, `code` whose fault others are. Throws that. */

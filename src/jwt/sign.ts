@@ -3,7 +3,6 @@ import type { JsonObject } from '../json.ts';
 import type { Algorithm } from './algorithms.ts';
 import { LATEST_SECOND } from './claims.ts';
 import type { JwtKey } from './keys.ts';
-import { LONGEST_TOKEN } from './strict-token.ts';
 
 /** A claim beyond the service's own: its name and its value as JSON text, which is signed as it is. */
 export type FurtherClaim = readonly [name: string, json: string];
@@ -32,7 +31,7 @@ export interface MintedToken {
 /**
  * Mints a token with the header and the claims of the contract's part 5: `exp` is `nbf` and the lifetime.
  *
- * @throws FilingsError `usage`: it would expire after the year 9999, or be longer than 64 KiB; `config`: a damaged key
+ * @throws FilingsError `usage`: it would expire after the year 9999; `config`: a damaged key
  */
 export async function mintToken(plan: TokenPlan): Promise<MintedToken> {
   const header = headerOf(plan);
@@ -44,12 +43,6 @@ export async function mintToken(plan: TokenPlan): Promise<MintedToken> {
     // Numbers that node:crypto does without, and jose does not.
     throw new FilingsError('config', `${what}: the key's parts don't belong together`, { cause });
   });
-  if (token.length > LONGEST_TOKEN) {
-    throw new FilingsError(
-      'usage',
-      `the claims: the token would have ${token.length} bytes, and no more than 64 KiB are taken`,
-    );
-  }
   return { token, header, claims: JSON.parse(claims) };
 }
 
