@@ -11,8 +11,8 @@ const { O_NOCTTY, O_NONBLOCK, O_RDONLY } = constants;
 /** What `--input` names, open. */
 export interface Input {
   readonly bytes: AsyncIterable<Uint8Array | string>;
-  /** Of all of it, in bytes; undefined for what has no size of its own: a pipe, a terminal. */
-  readonly size: number | undefined;
+  /** A pipe or a terminal, whose end nobody knows. */
+  readonly isStream: boolean;
   /** Reads no more: an idle stdin would keep the program alive. */
   close(): void;
 }
@@ -35,9 +35,7 @@ export function openInput(
   const stream = path === '-' || fd === undefined ? stdin : streamOf(fd, stats);
   // Errors reach whoever reads; one that comes before anybody does must not end the program.
   stream.on('error', () => {});
-  // Files of /proc and the like say that they are empty, and are not.
-  const size = stats?.isFile() && stats.size > 0 ? stats.size : undefined;
-  return { bytes: stream, size, close: () => stream.destroy() };
+  return { bytes: stream, isStream: stats?.isFile() !== true, close: () => stream.destroy() };
 }
 
 function streamOf(fd: number, stats: Stats | undefined): Readable {

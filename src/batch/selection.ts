@@ -32,16 +32,6 @@ export interface Extent {
   readonly waiting: number | undefined;
 }
 
-/** A filing that waits for its listing, or whose chosen files are handed out. */
-interface Filing {
-  readonly accession: AccessionNumber;
-  files?: readonly NamedFile[];
-  given: number;
-  /** How many files its listing has. */
-  found: number;
-  error?: FilingsError;
-}
-
 /** So many names are matched before others have their turn. */
 const NAMES_A_TURN = 1000;
 /** What ends as a file, well or not. */
@@ -55,9 +45,12 @@ export class Selection {
   readonly #known = new Set<AccessionNumber>();
   readonly #listings = new Set<Promise<void>>();
   readonly #stop = new AbortController();
-  #filings: Filing[] = [];
+  /** What came of listings, and how many of these were handed out. */
+  #listed: (NamedFile | Item)[] = [];
+  #given = 0;
+  /** Lines that were read, and how many of these were taken. */
   #lines: readonly Selected[] = [];
-  #at = 0;
+  #taken = 0;
   #reading: Promise<void> | undefined;
   #isRead = false;
   #files = 0;
@@ -72,31 +65,28 @@ export class Selection {
 
   /** Everything was handed out. */
   get isEnded(): boolean {
-    return this.#isRead && this.#at === this.#lines.length && this.#filings.length === 0;
-  }
-
-  /** What the whole selection is; undefined while lines or listings are missing. */
-  get extent(): Extent | undefined {
-    if (!this.#isRead || this.#at < this.#lines.length || this.#filings.some(({ files }) => !files)) return undefined;
-    const waiting = this.#waiting();
-    const sizes = waiting.reduce<number | undefined>(
-      (sum, { size }) => (sum === undefined || size === undefined ? undefined : sum + size),
-      0,
-    );
-    return { files: this.#files + waiting.length, waiting: sizes };
+    return this.#isRead && this.left === 0;
   }
 
   /** How many were read and not handed out; a filing without its listing is one. */
   get left(): number {
-    const withoutFiles = this.#filings.filter(({ files = [] }) => files.length === 0).length;
-    return this.#lines.length - this.#at + this.#waiting().length + withoutFiles;
+    return this.#lines.length - this.#taken + this.#waiting + this.#listings.size;
+  }
+
+  /** What the whole selection is; undefined while lines or listings are missing. */
+  get extent(): Extent | undefined {
+    if (!this.#isRead || this.left > this.#waiting) return undefined;
+    const waiting = this.#listed.slice(this.#given).reduce<number | undefined>((sum, item) => {
+      const size = 'size' in item ? item.size : undefined;
+      return sum === undefined || size === undefined ? undefined : sum + size;
+    }, 0);
+    return { files: this.#files + this.#waiting, waiting };
   }
 
   /** The next thing; undefined while nothing is there, until `wake`, and at the end. */
   next(): Item | undefined {
     this.#readAhead();
-    const filing = this.#filings.find(({ files }) => files);
-    const item = filing ? this.#ofFiling(filing) : this.#ofLine();
+    const item = this.#waiting > 0 ? this.#ofListing() : this.#ofLine();
     if (item && FILES.has(item.kind)) this.#files += 1;
     return item;
   }
@@ -120,26 +110,21 @@ export class Selection {
     await Promise.all(this.#listings);
   }
 
-  /** Files that could be handed out now. */
-  #waiting(): readonly NamedFile[] {
-    return this.#filings.flatMap(({ files = [], given }) => files.slice(given));
+  get #waiting(): number {
+    return this.#listed.length - this.#given;
   }
 
   /** Asks for the listings of the next filings, and reads on. */
   #readAhead(): void {
     const { jobs, passesOver } = this.#options;
-    for (let line = this.#lines[this.#at]; line && this.#isFiling(line); line = this.#lines[this.#at]) {
-      if (this.#filings.length >= jobs || this.#hasEnough(jobs)) break;
-      this.#at += 1;
+    for (let line = this.#lines[this.#taken]; line && this.#isFiling(line); line = this.#lines[this.#taken]) {
+      if (this.#listings.size >= jobs || this.#waiting >= jobs) break;
+      this.#taken += 1;
       if (this.#known.has(line.accession)) continue;
       this.#known.add(line.accession);
-      if (!passesOver(line.accession)) this.#ask({ accession: line.accession, given: 0, found: 0 });
+      if (!passesOver(line.accession)) this.#ask(line.accession);
     }
-    if (this.#at === this.#lines.length && !this.#isRead) this.#reading ??= this.#read();
-  }
-
-  #hasEnough(jobs: number): boolean {
-    return this.#filings.reduce((sum, { files = [], given }) => sum + files.length - given, 0) >= jobs;
+    if (this.#taken === this.#lines.length && !this.#isRead) this.#reading ??= this.#read();
   }
 
   /** A filing whose files are chosen from its listing. */
@@ -151,7 +136,7 @@ export class Selection {
     try {
       const { value, done } = await this.#input.next();
       if (done) this.#isRead = true;
-      else [this.#lines, this.#at] = [value, 0];
+      else [this.#lines, this.#taken] = [value, 0];
     } catch (error) {
       this.error ??= error;
       this.#isRead = true;
@@ -160,51 +145,44 @@ export class Selection {
     this.#options.wake();
   }
 
-  #ask(filing: Filing): void {
-    this.#filings.push(filing);
-    const listing = this.#list(filing).then(() => {
+  #ask(accession: AccessionNumber): void {
+    const listing: Promise<void> = this.#list(accession).then((items) => {
       this.#listings.delete(listing);
+      this.#listed = [...this.#listed.slice(this.#given), ...items];
+      this.#given = 0;
       this.#options.wake();
     });
     this.#listings.add(listing);
   }
 
-  async #list(filing: Filing): Promise<void> {
+  async #list(accession: AccessionNumber): Promise<readonly (NamedFile | Item)[]> {
     const { list, chosen = () => true } = this.#options;
-    const { accession } = filing;
     try {
       const listed = await list(accession, this.#stop.signal);
       if (listed.length === 0) throw noFiles(accession);
       const files = await chosenOf(listed, chosen);
-      const of = { accession, files: files.length, due: files.length, isWhole: true };
-      filing.found = listed.length;
-      filing.files = files.map((file) => ({
-        accession,
-        fileName: file.file_name,
-        size: listedSize(file),
-        filing: of,
-      }));
+      if (files.length === 0) return [{ kind: 'unmatched', accession, files: listed.length }];
+      const filing = { accession, files: files.length, due: files.length, isWhole: true };
+      return files.map((file) => ({ accession, fileName: file.file_name, size: listedSize(file), filing }));
     } catch (error) {
-      if (this.#stop.signal.aborted) return;
-      if (error instanceof FilingsError) [filing.error, filing.files] = [error, []];
-      else this.error ??= error;
+      if (error instanceof FilingsError) return [{ kind: 'unlisted', accession, error }];
+      // Once it is called off, whatever it throws is due to that.
+      if (!this.#stop.signal.aborted) this.error ??= error;
+      return [];
     }
   }
 
-  #ofFiling(filing: Filing): Item {
-    const { accession, files = [], found, error } = filing;
-    const file = files[filing.given];
-    filing.given += 1;
-    if (filing.given >= files.length) this.#filings = this.#filings.filter((each) => each !== filing);
-    if (file) return this.#check.check(file);
-    return error ? { kind: 'unlisted', accession, error } : { kind: 'unmatched', accession, files: found };
+  #ofListing(): Item | undefined {
+    const item = this.#listed[this.#given];
+    this.#given += 1;
+    return item && !('kind' in item) ? this.#check.check(item) : item;
   }
 
   #ofLine(): Item | undefined {
-    const line = this.#lines[this.#at];
+    const line = this.#lines[this.#taken];
     // The end of what was read, or a filing that has no room yet.
     if (line === undefined || this.#isFiling(line)) return undefined;
-    this.#at += 1;
+    this.#taken += 1;
     if (line.kind === 'bad') return { kind: 'bad', number: line.number, error: line.fault };
     const { accession, file: fileName, number } = line;
     if (fileName === undefined) return { kind: 'bad', number, error: nothingChosen(accession) };

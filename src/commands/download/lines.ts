@@ -16,8 +16,8 @@ export interface Lines {
 export function openLines(order: Order, world: World, note: (text: string) => void): Lines {
   const { input } = order;
   if (input === undefined) return { batches: named(order), isStream: false, close() {} };
-  const { bytes, size, close } = openInput(input, world, note);
-  return { batches: readBatches(bytes, note), isStream: size === undefined, close };
+  const { bytes, isStream, close } = openInput(input, world, note);
+  return { batches: readBatches(bytes, note), isStream, close };
 }
 
 async function* named({ accessions, fileNames, chosen }: Order): AsyncGenerator<readonly Selected[]> {
