@@ -1,7 +1,19 @@
+import type { Socket } from 'node:net';
+import buildConnector, { type Connector } from 'undici/lib/core/connect.js';
 import Client from 'undici/lib/dispatcher/client.js';
-import { type OpenSocket, SocketOpener } from './connect.ts';
+import { childOf, onAbort } from '../abort.ts';
+import { FilingsError } from '../errors.ts';
+import { inSeconds } from '../text.ts';
+import { connectFailure, proxyFailure } from './connect-failure.ts';
+import { Intake } from './intake.ts';
+import { lookUp } from './loopback.ts';
 import { proxyFor } from './proxy.ts';
+import { openTunnel } from './tunnel.ts';
+import { startTimer } from './watchdog.ts';
 
+/** One address of several may take this share of the whole time, so that a dead route leaves time for the next. */
+const ADDRESS_SHARE = 4;
+const LONGEST_ADDRESS_MS = 3000;
 /** Idle connections are dropped before common servers drop theirs. */
 const KEEP_IDLE_MS = 4000;
 /** Bytes of header fields. */
@@ -9,31 +21,48 @@ const LONGEST_HEAD = 16_384;
 
 export interface ConnectionOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Milliseconds. */
+  /** Bounds the name's look-up, all addresses, the proxy's answer and the TLS handshake together. Milliseconds. */
   readonly connectTimeout: number;
   readonly monotonic: () => number;
 }
 
 /** One socket and the undici client that speaks over it. */
-export interface Connection extends OpenSocket {
-  readonly client: InstanceType<typeof Client>;
+export interface Connection {
+  readonly socket: Socket;
+  readonly intake: Intake;
+  /** Node can't tell a closure alert from a cut: over TLS a connection's end proves nothing. */
+  readonly secured: boolean;
   readonly proxy: URL | undefined;
+  readonly client: InstanceType<typeof Client>;
   /** It has carried an answer before, so the server may close it just as a request goes out. */
   reused: boolean;
 }
 
-/** The connections of a run: opened when needed, kept for the next request to the same origin. */
+/** The connections of a run: opened when needed, kept for the next request to the same origin. TLS sessions are resumed. */
 export class Connections {
-  readonly #env: ConnectionOptions['env'];
-  readonly #opener: SocketOpener;
+  readonly #options: ConnectionOptions;
   readonly #idle = new Map<string, Connection[]>();
+  readonly #dialling: object;
+  readonly #connect: Connector;
 
-  constructor({ env, connectTimeout, monotonic }: ConnectionOptions) {
-    this.#env = env;
-    this.#opener = new SocketOpener(connectTimeout, monotonic);
+  constructor(options: ConnectionOptions) {
+    this.#options = options;
+    const addressMs = Math.min(options.connectTimeout / ADDRESS_SHARE, LONGEST_ADDRESS_MS);
+    this.#dialling = {
+      timeout: 0,
+      lookup: lookUp,
+      autoSelectFamily: true,
+      autoSelectFamilyAttemptTimeout: Math.ceil(addressMs),
+      // Said explicitly: NODE_TLS_REJECT_UNAUTHORIZED must not switch it off.
+      rejectUnauthorized: true,
+    };
+    this.#connect = buildConnector(this.#dialling);
   }
 
-  /** An idle connection to the URL's origin, or a new one; `fresh` asks for a new one. */
+  /**
+   * An idle connection to the URL's origin, or a new one; `fresh` asks for a new one. Throws `temporary` with the
+   * cause in plain words; the signal's reason when aborted.
+   */
   async acquire(url: URL, signal: AbortSignal, fresh = false): Promise<Connection> {
     const idle = this.#idle.get(url.origin);
     while (!fresh && idle && idle.length > 0) {
@@ -61,26 +90,79 @@ export class Connections {
 
   /** The proxy that requests to a URL go through, if any. */
   proxyOf(url: URL): URL | undefined {
-    return proxyFor(url, this.#env);
+    return proxyFor(url, this.#options.env);
   }
 
   async #open(url: URL, signal: AbortSignal): Promise<Connection> {
+    signal.throwIfAborted();
+    const { connectTimeout, monotonic } = this.#options;
     const proxy = this.proxyOf(url);
-    const open = await this.#opener.open({ url, proxy }, signal);
-    let used = false;
-    const client = new Client(url.origin, {
-      pipelining: 1,
-      maxHeaderSize: LONGEST_HEAD,
-      headersTimeout: 0,
-      bodyTimeout: 0,
-      keepAliveTimeout: KEEP_IDLE_MS,
-      connect: (_options, done) => {
-        // A client lives and dies with its one socket. In a turn of its own: undici expects an asynchronous answer.
-        const error = used ? Object.assign(new Error('the connection was closed'), { code: 'ECONNRESET' }) : null;
-        used = true;
-        setImmediate(() => (error ? done(error, null) : done(null, open.socket)));
-      },
-    });
-    return { ...open, client, proxy, reused: false };
+    const bounded = childOf(signal);
+    const timeout = Object.assign(new Error(`no connection in ${inSeconds(connectTimeout)}`), { code: 'ETIMEDOUT' });
+    const stop = startTimer(connectTimeout, monotonic, () => bounded.abort(timeout));
+    try {
+      return await this.#dial(url, proxy, bounded.signal);
+    } catch (error) {
+      if (signal.aborted) throw signal.reason;
+      throw error instanceof FilingsError ? error : connectFailure(bounded.signal.reason ?? error, { url, proxy });
+    } finally {
+      stop();
+      bounded.letGo();
+    }
   }
+
+  async #dial(url: URL, proxy: URL | undefined, signal: AbortSignal): Promise<Connection> {
+    const intake = new Intake();
+    const first = proxy ?? url;
+    const tunnel = proxy !== undefined && url.protocol === 'https:';
+    const plain = first.protocol === 'http:' && !tunnel;
+    const connect = plain ? buildConnector({ ...this.#dialling, onread: intake.onread }) : this.#connect;
+    let socket = await connected(connect, first, undefined, signal).catch((error) => {
+      throw proxy ? proxyFailure(error, url, proxy) : error;
+    });
+    if (tunnel) {
+      await openTunnel(socket, url, proxy, signal);
+      socket = await connected(this.#connect, url, socket, signal);
+    }
+    if (plain) intake.attachPlain(socket);
+    else intake.attachTls(socket);
+    return { socket, intake, secured: !plain, proxy, client: clientOver(socket, url.origin), reused: false };
+  }
+}
+
+/** A connection to a URL's origin, TLS over `below` where that is given. */
+function connected(connect: Connector, to: URL, below: Socket | undefined, signal: AbortSignal): Promise<Socket> {
+  return new Promise((resolve, reject) => {
+    const { host, protocol, port } = to;
+    const hostname = to.hostname.replace(/^\[|\]$/g, '');
+    const socket = connect({ host, hostname, protocol, port, ...(below && { httpSocket: below }) }, (error, open) => {
+      forget();
+      if (open) resolve(open);
+      else reject(error);
+    });
+    // The socket must be let go of in the very turn in which the signal aborts.
+    const forget = onAbort(signal, (reason) => {
+      socket.destroy();
+      below?.destroy();
+      reject(reason);
+    });
+  });
+}
+
+/** A client that lives and dies with its one socket. */
+function clientOver(socket: Socket, origin: string): InstanceType<typeof Client> {
+  let used = false;
+  return new Client(origin, {
+    pipelining: 1,
+    maxHeaderSize: LONGEST_HEAD,
+    headersTimeout: 0,
+    bodyTimeout: 0,
+    keepAliveTimeout: KEEP_IDLE_MS,
+    connect: (_options, done) => {
+      const error = used ? Object.assign(new Error('the connection was closed'), { code: 'ECONNRESET' }) : null;
+      used = true;
+      // In a turn of its own: undici expects an asynchronous answer.
+      setImmediate(() => (error ? done(error, null) : done(null, socket)));
+    },
+  });
 }
