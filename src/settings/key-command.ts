@@ -25,31 +25,29 @@ export async function firstLineOf(
   world: Around,
   signal: AbortSignal,
 ): Promise<string> {
-  const name = `${what} of apiKeyCommand: ${argv[0]}`;
+  const wrong = (why: string, cause?: unknown) =>
+    new FilingsError('config', `${what} of apiKeyCommand: ${argv[0]}: ${why}`, { cause });
   const until = AbortSignal.any([signal, AbortSignal.timeout(PATIENCE_MS)]);
   signal.throwIfAborted();
-  const ended = await run(argv, world, until).catch((cause) => {
+  const { output, errors, ended } = await run(argv, world, until).catch((cause) => {
     signal.throwIfAborted();
-    if (until.aborted) throw new FilingsError('config', `${name}: wrote no key within ${inSeconds(PATIENCE_MS)}`);
-    const why = errnoOf(cause) === 'ENOENT' ? 'no such program' : `cannot be run: ${systemReason(cause)}`;
-    throw new FilingsError('config', `${name}: ${why}`, { cause });
+    if (until.aborted) throw wrong(`wrote no key within ${inSeconds(PATIENCE_MS)}`);
+    throw wrong(errnoOf(cause) === 'ENOENT' ? 'no such program' : `cannot be run: ${systemReason(cause)}`, cause);
   });
-  return keyIn(ended, name, world);
+  const line = firstLine(output);
+  // Before anything is told: a program that fails may repeat on stderr the key that it wrote.
+  world.secrets.add(line.trim());
+  if (line.length > LONGEST_OUTPUT) throw wrong('wrote more than a key to its stdout');
+  if (ended !== undefined && output.length <= LONGEST_OUTPUT) {
+    const said = shortened(world.secrets.redact(firstLine(errors.trim())), LONGEST_COMPLAINT);
+    throw wrong(said === '' ? ended : `${ended}: ${said}`);
+  }
+  if (line.trim() === '') throw wrong('wrote no key to its stdout');
+  return line;
 }
 
-/** A program that has ended. */
-interface Ended {
-  readonly output: string;
-  readonly errors: string;
-  readonly status: number | null;
-  readonly signal: string | null;
-}
-
-async function run(
-  [program = '', ...args]: readonly string[],
-  { cwd, env }: Around,
-  signal: AbortSignal,
-): Promise<Ended> {
+/** What a program writes until it has ended; `ended`: how, when it failed. */
+async function run([program = '', ...args]: readonly string[], { cwd, env }: Around, signal: AbortSignal) {
   const child = spawn(program, args, { cwd, env: { ...env }, stdio: ['ignore', 'pipe', 'pipe'], signal });
   let [output, errors] = ['', ''];
   child.stdout.setEncoding('utf8').on('data', (text: string) => {
@@ -65,28 +63,13 @@ async function run(
     const [status, endedBy] = await once(child, 'exit');
     await setImmediate();
     await setImmediate();
-    return { output, errors, status, signal: endedBy };
+    const failure = endedBy === null ? `exited with status ${status}` : `was ended by ${endedBy}`;
+    return { output, errors, ended: status === 0 ? undefined : failure };
   } finally {
     child.stdout.destroy();
     child.stderr.destroy();
     child.unref();
   }
-}
-
-function keyIn({ output, errors, status, signal }: Ended, name: string, { secrets }: Around): string {
-  const line = firstLine(output);
-  // Before anything is told: a program that fails may repeat on stderr the key that it wrote.
-  secrets.add(line.trim());
-  if (line.length > LONGEST_OUTPUT) throw new FilingsError('config', `${name}: wrote more than a key to its stdout`);
-  if (status !== 0 && output.length <= LONGEST_OUTPUT) {
-    const how = signal === null ? `exited with status ${status}` : `was ended by ${signal}`;
-    const said = shortened(secrets.redact(firstLine(errors.trim())), LONGEST_COMPLAINT);
-    throw new FilingsError('config', `${name}: ${how}${said ? `: ${said}` : ''}`, {
-      hint: 'run the command of apiKeyCommand by hand, and fix it',
-    });
-  }
-  if (line.trim() === '') throw new FilingsError('config', `${name}: wrote no key to its stdout`);
-  return line;
 }
 
 function firstLine(text: string): string {

@@ -57,9 +57,12 @@ export async function resolveSettings(flags: Flags, world: World): Promise<Resol
 export async function readLevels(flags: Flags, world: World): Promise<Levels> {
   const ofThisRun = [flagLayer(flags, world.cwd), envLayer(world.env, world.cwd)];
   const sandbox = sandboxIn(ofThisRun);
-  const ignored = new Set(sandbox ? SETTINGS.filter((spec) => spec.service).map((spec) => spec.key) : []);
+  const ignored: ReadonlySet<string> = new Set(
+    sandbox ? SETTINGS.filter((spec) => spec.service).map((spec) => spec.key) : [],
+  );
   const { layers, file } = await fileLayers(flags, world, ignored);
-  return { ofThisRun: ofThisRun.map((layer) => without(layer, ignored)), inFile: layers, file };
+  const used = (layer: Layer): Layer => new Map([...layer].filter(([key]) => !ignored.has(key)));
+  return { ofThisRun: ofThisRun.map(used), inFile: layers.map(used), file };
 }
 
 /** `--sandbox` is needed before the rest: it says what of the rest counts. */
@@ -73,10 +76,6 @@ function sandboxIn(layers: readonly Layer[]): boolean {
     });
   }
   return on;
-}
-
-function without(layer: Layer, ignored: ReadonlySet<string>): Layer {
-  return new Map([...layer].filter(([key]) => !ignored.has(key)));
 }
 
 async function fileLayers(flags: Flags, world: World, ignored: ReadonlySet<string>) {

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { DURATION, type Kind } from '../../spec/kind.ts';
-import { didYouMean } from '../../spec/nearest.ts';
+import { didYouMean, nearest } from '../../spec/nearest.ts';
 import { type NamedSetting, RECIPE_MEMBERS, SETTINGS } from '../table.ts';
 
 export interface ConfigFault {
@@ -43,15 +43,20 @@ function valueSchema({ json, range: [least, most] = [0, Number.MAX_SAFE_INTEGER]
   }
 }
 
-/** The first fault of a config file, in words that never quote a value. */
-export function findConfigFault(config: unknown): ConfigFault | undefined {
-  const [issue] = configSchema().safeParse(config).error?.issues ?? [];
-  if (issue === undefined) return undefined;
-  const path = issue.path.map(String);
-  const unknown = issue.code === 'unrecognized_keys' ? issue.keys[0] : undefined;
-  if (unknown === undefined) return { at: path.join('.') || 'the file', why: `must be ${wantedAt(path)}` };
-  const hint = didYouMean(unknown, knownAt(path));
-  return { at: [...path, unknown].join('.'), why: 'no such setting', ...(hint !== undefined && { hint }) };
+/** The first fault of a config file, in words that never quote a value; none of the ignored settings', even misspelt. */
+export function findConfigFault(config: unknown, ignored: ReadonlySet<string> = new Set()): ConfigFault | undefined {
+  for (const issue of configSchema().safeParse(config).error?.issues ?? []) {
+    const path = issue.path.map(String);
+    const setting = path[0] === 'profiles' ? path[2] : path[0];
+    if (setting !== undefined && ignored.has(setting)) continue;
+    if (issue.code !== 'unrecognized_keys')
+      return { at: path.join('.') || 'the file', why: `must be ${wantedAt(path)}` };
+    const unknown = issue.keys.find((key) => !ignored.has(nearest(key, knownAt(path)) ?? ''));
+    if (unknown === undefined) continue;
+    const hint = didYouMean(unknown, knownAt(path));
+    return { at: [...path, unknown].join('.'), why: 'no such setting', ...(hint !== undefined && { hint }) };
+  }
+  return undefined;
 }
 
 /** The keys of the object at a path. */

@@ -1,7 +1,6 @@
 import { checkAccess, readSmallFile } from '../../disk/secret-file.ts';
 import { errnoOf, FilingsError } from '../../errors.ts';
 import { DEEPEST, findJsonFault, isJsonObject } from '../../json.ts';
-import { nearest } from '../../spec/nearest.ts';
 import { shortened } from '../../text.ts';
 import type { World } from '../../world.ts';
 import { SETTINGS } from '../table.ts';
@@ -39,7 +38,7 @@ export async function readConfigFile(
     throw error;
   });
   if (config === undefined) return undefined;
-  await checkConfig(config, path);
+  await checkConfig(config, path, ignored);
   const { profiles, ...values } = config;
   return { path, values, profiles: (profiles ?? {}) as ConfigFile['profiles'] };
 }
@@ -58,8 +57,8 @@ export async function readConfig(
   const { bytes, stats } = await readSmallFile(path, 'config file', world.interrupt, (found) =>
     checkAccess(found, 'trusted', name, path, world.uid),
   );
-  const config = withoutIgnored(parseConfig(bytes.toString(), name), ignored);
-  if (holdsSecret(config)) checkAccess(stats, 'private', name, path, world.uid);
+  const config = parseConfig(bytes.toString(), name);
+  if (holdsSecret(config, ignored)) checkAccess(stats, 'private', name, path, world.uid);
   return config;
 }
 
@@ -97,31 +96,20 @@ export function readConfigJson(
  * Checks every member against the settings' records.
  * @throws FilingsError `config` with the key's path, and the nearest key for one that is unknown
  */
-export async function checkConfig(config: ConfigValues, path: string): Promise<void> {
+export async function checkConfig(config: ConfigValues, path: string, ignored?: ReadonlySet<string>): Promise<void> {
   // zod is loaded only where there is a file to check.
   const { findConfigFault } = await import('./check.ts');
-  const fault = findConfigFault(config);
+  const fault = findConfigFault(config, ignored);
   if (fault === undefined) return;
   const { at, why, hint } = fault;
   throw new FilingsError('config', `config file ${path}: ${at}: ${why}`, hint === undefined ? {} : { hint });
 }
 
-/** The config without some settings, at its top and in its profiles; one that is misspelt is the one that was meant. */
-function withoutIgnored(config: ConfigValues, ignored: ReadonlySet<string>): ConfigValues {
-  if (ignored.size === 0) return config;
-  const known: readonly string[] = SETTINGS.map(({ key }) => key);
-  const isIgnored = (key: string) => ignored.has(known.includes(key) ? key : (nearest(key, known) ?? key));
-  const kept = (level: ConfigValues) => Object.fromEntries(Object.entries(level).filter(([key]) => !isIgnored(key)));
-  const profiles = isJsonObject(config.profiles) ? Object.entries(config.profiles) : undefined;
-  if (profiles === undefined) return kept(config);
-  const inProfiles = profiles.map(([name, level]) => [name, isJsonObject(level) ? kept(level) : level]);
-  return { ...kept(config), profiles: Object.fromEntries(inProfiles) };
-}
-
-function holdsSecret(config: ConfigValues): boolean {
-  const records = [
+function holdsSecret(config: ConfigValues, ignored: ReadonlySet<string>): boolean {
+  const levels = [
     config,
     ...(isJsonObject(config.profiles) ? Object.values(config.profiles).filter(isJsonObject) : []),
   ];
-  return SETTINGS.some(({ key, secret }) => secret && records.some((record) => Object.hasOwn(record, key)));
+  const secrets = SETTINGS.filter(({ key, secret }) => secret && !ignored.has(key));
+  return secrets.some(({ key }) => levels.some((level) => Object.hasOwn(level, key)));
 }
