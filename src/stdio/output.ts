@@ -1,7 +1,7 @@
 import { fstatSync, writev } from 'node:fs';
 import type { Writable } from 'node:stream';
 import { promisify } from 'node:util';
-import { behind, forOneCall } from '../disk/chunks.ts';
+import { behind } from '../disk/chunks.ts';
 import { systemReason } from '../disk/failure.ts';
 import { errnoOf, FilingsError } from '../errors.ts';
 import type { OutputStream } from '../world.ts';
@@ -59,7 +59,7 @@ export function isPlain(stream: OutputStream): stream is OutputStream & { readon
 export async function writeToDescriptor(fd: number, chunks: readonly Buffer[], signal: AbortSignal): Promise<void> {
   for (let rest = chunks; rest.length > 0; ) {
     signal.throwIfAborted();
-    const { bytesWritten } = await writevTo(fd, forOneCall(rest));
+    const { bytesWritten } = await writevTo(fd, rest);
     rest = behind(rest, bytesWritten);
   }
 }
