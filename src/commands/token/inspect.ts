@@ -29,11 +29,10 @@ export async function run({ args, options, flags }: Invocation<typeof INSPECT_OP
   const token = await readTokenInput(args[0], world);
   const inspection = inspectToken(token, { atSeconds: world.now() / 1000 });
   if ('failedCheck' in inspection) {
-    const { failedCheck, reason, hint } = inspection;
-    const verdict = { verified: false, failed_check: failedCheck, reason, ...(hint !== undefined && { hint }) };
+    const { failedCheck: failed_check, reason } = inspection;
+    const verdict = { verified: false, failed_check, reason };
     if (options.json) await write(world.stdout, `${printableJson(verdict)}\n`, world.interrupt);
-    const details = hint === undefined ? {} : { hint };
-    throw new FilingsError('auth', `the token can't be read (${failedCheck}): ${reason}`, details);
+    throw new FilingsError('auth', `the token can't be read (${failed_check}): ${reason}`);
   }
   if (options.json) await write(world.stdout, `${printableJson(asJson(inspection))}\n`, world.interrupt);
   else await show(inspection, flags, world);
