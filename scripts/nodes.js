@@ -1,5 +1,4 @@
-// Other versions of Node, from the packages that hold Node's binaries, with their licences; each is fetched once, until
-// `npm ci`.
+// Other versions of Node, from the packages that hold Node's binaries; each is fetched once, until `npm ci`.
 import { execFileSync } from 'node:child_process';
 import { chmodSync, copyFileSync, existsSync, mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -18,12 +17,8 @@ const cache = join(import.meta.dirname, '../node_modules/.cache/nodes');
 export function nodeOf(major) {
   if (major === Number(process.versions.node.split('.')[0])) return process.execPath;
   const node = join(cache, `${major}`, 'node');
-  if (!existsSync(node) || !existsSync(licenceOf(node))) fetchTo(node, major);
+  if (!existsSync(node)) fetchTo(node, major);
   return node;
-}
-
-function licenceOf(node) {
-  return join(dirname(node), 'LICENSE');
 }
 
 function fetchTo(node, major) {
@@ -33,7 +28,6 @@ function fetchTo(node, major) {
     const args = ['install', '--prefix', folder, '--no-audit', '--no-fund', '--no-save', `${name}@${major}`];
     execFileSync('npm', args, { cwd: folder, stdio: ['ignore', 'ignore', 'inherit'] });
     mkdirSync(dirname(node), { recursive: true });
-    copyFileSync(join(folder, 'node_modules', name, 'LICENSE'), licenceOf(node));
     // By rename: whoever else wants it finds a whole one, or none.
     copyFileSync(join(folder, 'node_modules', name, 'bin/node'), `${node}.${process.pid}`);
     chmodSync(`${node}.${process.pid}`, 0o755);

@@ -8,7 +8,7 @@ import type { ParsedLine } from './spec/invocation.ts';
 import { guardStream, isBrokenPipe, write } from './stdio/output.ts';
 import { systemWorld, type World } from './world.ts';
 
-export interface Run {
+export interface Started {
   /** The exit status; never rejects. */
   readonly done: Promise<number>;
   /** Tells about an error that nobody caught; gives the exit status. */
@@ -16,7 +16,7 @@ export interface Run {
 }
 
 /** Runs the program, whose folder is `root`, in the real world; the caller owns the process. */
-export function start(root: string): Run {
+export function start(root: string): Started {
   const world = systemWorld(root);
   return { done: main(world), crashed: (error) => reportError(error, world) };
 }
