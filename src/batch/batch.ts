@@ -7,7 +7,7 @@ import type { FileItem, Item } from './item.ts';
 import type { Limits } from './limits.ts';
 import type { Recorder } from './recorder.ts';
 import { type Extent, type Selected, Selection, type SelectionOptions } from './selection.ts';
-import { StopRule } from './stop-rule.ts';
+import { StopRule } from './verdict.ts';
 import { Workers } from './workers.ts';
 
 /** So long works without a promise before signals and timers have their turn. */
@@ -72,7 +72,7 @@ export class Batch {
   constructor(options: BatchOptions) {
     const { selection, recorder, again, input } = options;
     this.#options = options;
-    this.#rule = new StopRule('files', again);
+    this.#rule = new StopRule('file', again);
     this.#workers = new Workers(selection.jobs, (defect) => this.#wake(defect));
     this.selection = new Selection(input, { ...selection, wake: () => this.#wake() });
     recorder.onError = (error) => this.#stopBy(error);

@@ -10,7 +10,7 @@ import { wholeLines } from './input-lines.ts';
 import { type ChosenFiling, type FileItem, fileKey, type Item } from './item.ts';
 
 /** What decides on which files of a filing are chosen, and where they go. */
-export interface Selection {
+interface Selection {
   /** Its base URL, normalised: ends in a slash, not in `/v1/`; or `sandbox`. */
   readonly service: string;
   readonly include: readonly string[];

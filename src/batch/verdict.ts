@@ -1,6 +1,43 @@
 import { FilingsError } from '../errors.ts';
 import { counted } from '../text.ts';
-import type { Things } from './stop-rule.ts';
+
+/** This many in a row that could not even connect: the service is not there. */
+const UNREACHABLE_LIMIT = 10;
+/** This many 403 in a row: not about one file any more. */
+const FORBIDDEN_LIMIT = 20;
+
+/** What a run goes over, one after the other. */
+type Thing = 'file' | 'filing';
+
+/** Tells when a run over several things is not worth continuing: the next would fail, too. */
+export class StopRule {
+  readonly #thing: Thing;
+  readonly #again: (command: string) => string;
+  #unreachable = 0;
+  #forbidden = 0;
+
+  /** `again` words a command of this program so that it asks the same service. */
+  constructor(thing: Thing, again: (command: string) => string) {
+    this.#thing = thing;
+    this.#again = again;
+  }
+
+  /** Takes how the next one ended, and gives what stops the run, if anything does. */
+  after(error: FilingsError | undefined): FilingsError | undefined {
+    this.#unreachable = error?.connected === false ? this.#unreachable + 1 : 0;
+    this.#forbidden = error?.problem?.status === 403 ? this.#forbidden + 1 : 0;
+    if (error === undefined || error.stopsRun) return error;
+    const stop = { cause: error, stopsRun: true };
+    if (this.#forbidden >= FORBIDDEN_LIMIT) {
+      const hint = `some services say "slow down" so: wait, then run it again with --rate 1/s; or the key is not allowed this: ${this.#again('filings config check')}`;
+      return new FilingsError('auth', `403 for ${FORBIDDEN_LIMIT} ${this.#thing}s in a row`, { ...stop, hint });
+    }
+    if (this.#unreachable < UNREACHABLE_LIMIT) return undefined;
+    const { hint = 'run it again later' } = error;
+    const message = `${UNREACHABLE_LIMIT} ${this.#thing}s in a row could not even connect`;
+    return new FilingsError('temporary', message, { ...stop, hint });
+  }
+}
 
 /** How a batch went. */
 export interface BatchResult {
@@ -18,13 +55,12 @@ export interface BatchResult {
  * The error a batch ends with, or undefined (interface page, "A batch of several files"): a signal, then what stopped it;
  * else failures, permanent ones first; else a limit. What happened before is told, too.
  */
-export function batchError(
-  { files, failed, onlyTemporary, stoppedBy, notStarted }: BatchResult,
-  things: Things = 'files',
-): FilingsError | undefined {
+export function batchError(result: BatchResult, thing: Thing = 'file'): FilingsError | undefined {
+  const { files, failed, onlyTemporary, stoppedBy, notStarted } = result;
   if (stoppedBy?.code === 'interrupted') return stoppedBy;
-  const failures = failed > 0 ? `${failed} of ${files} ${things} failed` : undefined;
-  const left = notStarted === 0 ? undefined : `${rest(notStarted, things)} not started`;
+  const failures = failed > 0 ? `${failed} of ${files} ${thing}s failed` : undefined;
+  const rest = notStarted === undefined ? 'the rest' : counted(notStarted, thing);
+  const left = notStarted === 0 ? undefined : `${rest} not started`;
   if (stoppedBy && (stoppedBy.code !== 'limit' || !failures)) {
     // Unless it came from outside, the error that stopped it is one of the failures, and says all where it is the only one.
     const before = failed > (stoppedBy.isTimeUp ? 0 : 1) ? failures : undefined;
@@ -35,8 +71,4 @@ export function batchError(
   const code = onlyTemporary ? 'temporary' : 'partial';
   const hint = onlyTemporary ? 'run it again later' : 'see the errors above';
   return new FilingsError(code, [failures, ...stopped].filter(Boolean).join('; '), { hint });
-}
-
-function rest(notStarted: number | undefined, things: Things): string {
-  return notStarted === undefined ? 'the rest' : counted(notStarted, things === 'files' ? 'file' : 'filing');
 }

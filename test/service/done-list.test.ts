@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { build } from 'esbuild';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { DoneList, type DoneListOptions, type Selection, selectionId } from '../../src/batch/done-list.ts';
+import { DoneList, type DoneListOptions, selectionId } from '../../src/batch/done-list.ts';
 import { parseAccession } from '../../src/service/accession.ts';
 
 const id = '0123456789abcdef';
@@ -49,7 +49,7 @@ async function withLines(text: string): Promise<DoneList> {
 const known = (list: DoneList, ...numbers: number[]) => numbers.filter((n) => list.has(filing(n)));
 
 describe('selectionId', () => {
-  const selection: Selection = {
+  const selection: Parameters<typeof selectionId>[0] = {
     service: 'https://archive.example/',
     include: ['ex*', '*.xml'],
     exclude: [],
@@ -66,7 +66,7 @@ describe('selectionId', () => {
 
   test('the order of globs and one typed twice change nothing, everything else does', () => {
     expect(selectionId({ ...selection, include: ['*.xml', 'ex*', '*.xml'] })).toBe(selectionId(selection));
-    const others: Selection[] = [
+    const others: Parameters<typeof selectionId>[0][] = [
       selection,
       { ...selection, service: 'https://archive.example/x/' },
       { ...selection, include: ['ex*'] },

@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'vitest';
-import type { Things } from '../../src/batch/stop-rule.ts';
 import { type BatchResult, batchError } from '../../src/batch/verdict.ts';
 import { type ErrorCode, FilingsError } from '../../src/errors.ts';
 
@@ -39,7 +38,7 @@ describe('how a batch ends', () => {
   const auth = { failed: 1, onlyTemporary: false, stoppedBy: stop('auth') };
   const deadline = { ...permanent, stoppedBy: stop('temporary', true), notStarted: 3 };
   const files = 'see the errors above';
-  test.each<[string, Partial<BatchResult>, Things | undefined, string, string | undefined]>([
+  test.each<[string, Partial<BatchResult>, 'filing' | undefined, string, string | undefined]>([
     ['failed for good', permanent, undefined, '1 of 5 files failed', files],
     ['temporary', { failed: 2 }, undefined, '2 of 5 files failed', 'run it again later'],
     ['stopped', { ...auth, notStarted: 4 }, undefined, 'auth: the reason; 4 files not started', 'do this'],
@@ -51,7 +50,7 @@ describe('how a batch ends', () => {
       'auth: the reason; the rest not started',
       'do this',
     ],
-    ['filings, stopped', { ...auth, notStarted: 3 }, 'filings', 'auth: the reason; 3 filings not started', 'do this'],
+    ['filings, stopped', { ...auth, notStarted: 3 }, 'filing', 'auth: the reason; 3 filings not started', 'do this'],
     [
       'by a signal, which explains itself',
       { stoppedBy: signal(2), notStarted: 4 },
@@ -73,7 +72,7 @@ describe('how a batch ends', () => {
       '1 of 5 files failed; limit: the reason; 2 files not started',
       files,
     ],
-  ])('in words: %s', (_, more, things, message, hint) => {
-    expect(batchError(result(more), things)).toMatchObject({ message, hint });
+  ])('in words: %s', (_, more, thing, message, hint) => {
+    expect(batchError(result(more), thing)).toMatchObject({ message, hint });
   });
 });

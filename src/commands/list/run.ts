@@ -2,8 +2,7 @@ import { childOf, onAbort } from '../../abort.ts';
 import { type Input, openInput } from '../../batch/input.ts';
 import { readBatches } from '../../batch/input-lines.ts';
 import type { Selected } from '../../batch/selection.ts';
-import { StopRule } from '../../batch/stop-rule.ts';
-import { batchError } from '../../batch/verdict.ts';
+import { batchError, StopRule } from '../../batch/verdict.ts';
 import { FilingsError } from '../../errors.ts';
 import type { ListedFile } from '../../service/listing/listing.ts';
 import { listFiles } from '../../session/list-files.ts';
@@ -33,7 +32,7 @@ export async function run({ args, options, flags }: Invocation<typeof OPTIONS>, 
 async function listAll(request: ListRequest, session: Session, world: World): Promise<void> {
   const { progress, signal } = session;
   const output = new ListOutput(request, session, world);
-  const rule = new StopRule('filings', session.client.again);
+  const rule = new StopRule('filing', session.client.again);
   const input = request.input === undefined ? undefined : openInput(request.input, world, progress.note);
   const forget = onAbort(signal, () => input?.close());
   let [files, failed, onlyTemporary] = [0, 0, true];
@@ -61,7 +60,7 @@ async function listAll(request: ListRequest, session: Session, world: World): Pr
     input?.close();
   }
   const notStarted = input ? undefined : request.accessions.length - files;
-  const error = batchError({ files, failed, onlyTemporary, stoppedBy, notStarted }, 'filings');
+  const error = batchError({ files, failed, onlyTemporary, stoppedBy, notStarted }, 'filing');
   if (error) throw error;
 }
 
