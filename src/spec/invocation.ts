@@ -29,3 +29,6 @@ export type ParsedLine =
       readonly text: (columns: number) => string;
     }
   | { readonly kind: 'version' };
+
+/** Reads a command line. Throws `usage`. */
+export type ParseLine = (argv: readonly string[]) => ParsedLine;

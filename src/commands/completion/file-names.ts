@@ -4,7 +4,7 @@ import { withinDeadline } from '../../session/deadline.ts';
 import { openSession } from '../../session/session.ts';
 import { resolveSettings } from '../../settings/resolve.ts';
 import type { Settings } from '../../settings/settings.ts';
-import type { CommandModule, Flags, ParsedLine } from '../../spec/invocation.ts';
+import type { CommandModule, Flags, ParseLine } from '../../spec/invocation.ts';
 import { write } from '../../stdio/output.ts';
 import { printable } from '../../terminal/printable.ts';
 import { derived, type World } from '../../world.ts';
@@ -14,7 +14,7 @@ const DEADLINE = '2s';
 const MOST_NAMES = 5000;
 
 /** Prints the files of the filing that a `download` line names, one a line. Whatever fails, it says nothing: a person is typing. */
-export function fileNames(parse: (words: readonly string[]) => ParsedLine): CommandModule {
+export function fileNames(parse: ParseLine): CommandModule {
   return {
     async run({ args }, world) {
       const names = await namesFor(args, parse, world).catch(() => []);
@@ -25,11 +25,7 @@ export function fileNames(parse: (words: readonly string[]) => ParsedLine): Comm
 }
 
 /** Each name once, without those on the line, and those that a terminal would act on or that would be options. */
-async function namesFor(
-  words: readonly string[],
-  parse: (words: readonly string[]) => ParsedLine,
-  world: World,
-): Promise<readonly string[]> {
+async function namesFor(words: readonly string[], parse: ParseLine, world: World): Promise<readonly string[]> {
   const line = parse(words);
   if (line.kind !== 'run' || line.command.name !== 'download') return [];
   const { args, options, flags } = line.invocation;

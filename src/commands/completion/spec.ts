@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type CommandSpec, command } from '../../spec/command.ts';
-import type { Invocation, ParsedLine } from '../../spec/invocation.ts';
+import type { Invocation, ParseLine } from '../../spec/invocation.ts';
 import { write } from '../../stdio/output.ts';
 import type { World } from '../../world.ts';
 
@@ -28,7 +28,7 @@ async function run({ args }: Invocation, { root, stdout }: World): Promise<numbe
 }
 
 /** What the completion scripts run at TAB, with the words of the line behind `--`; shown nowhere. */
-export function completeSpec(parse: (words: readonly string[]) => ParsedLine): CommandSpec {
+export function completeSpec(parse: ParseLine): CommandSpec {
   return command({
     name: '__complete',
     summary: 'print the file names that may follow on a line',

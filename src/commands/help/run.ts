@@ -3,12 +3,12 @@ import { helpColumns, stacked } from '../../help/layout.ts';
 import { commandPlaces } from '../../help/program.ts';
 import { TOPICS } from '../../help/topics.ts';
 import type { CommandSpec } from '../../spec/command.ts';
-import type { CommandModule, ParsedLine } from '../../spec/invocation.ts';
+import type { CommandModule, ParseLine } from '../../spec/invocation.ts';
 import { didYouMean } from '../../spec/nearest.ts';
 import { write } from '../../stdio/output.ts';
 
 /** `filings help [COMMAND | options | exit-codes | environment | config]`: of a command, what its `--help` prints. */
-export function help(commands: readonly CommandSpec[], parse: (words: readonly string[]) => ParsedLine): CommandModule {
+export function help(commands: readonly CommandSpec[], parse: ParseLine): CommandModule {
   const known = commandPlaces(commands).map(({ path }) => path.join(' '));
   return {
     async run({ args }, { stdout, env }) {

@@ -1,5 +1,5 @@
 import { type CommandSpec, command } from '../../spec/command.ts';
-import type { ParsedLine } from '../../spec/invocation.ts';
+import type { ParseLine } from '../../spec/invocation.ts';
 
 /** What it tells about besides the commands. */
 const TOPICS = ['options', 'exit-codes', 'environment', 'config'];
@@ -8,7 +8,7 @@ const TOPICS = ['options', 'exit-codes', 'environment', 'config'];
 export function helpSpec(
   others: readonly CommandSpec[],
   commands: () => readonly CommandSpec[],
-  parse: (words: readonly string[]) => ParsedLine,
+  parse: ParseLine,
 ): CommandSpec {
   return command({
     name: 'help',
