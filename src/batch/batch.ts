@@ -12,8 +12,9 @@ import { Workers } from './workers.ts';
 
 /** So long works without a promise before signals and timers have their turn. */
 const TURN_MS = 10;
-/** So long a run that was stopped counts what is left of its input. */
+/** So long a run that was stopped counts what is left of its input; after a signal nobody waits for that. */
 const COUNTING_MS = 2000;
+const COUNTING_AFTER_SIGNAL_MS = 200;
 
 /**
  * What a look at a file's final name says: how it has ended, or what is to be done. A `quick-skip` is waited for: what is
@@ -238,7 +239,8 @@ export class Batch {
   async #leftOver(): Promise<number | undefined> {
     const { signal, isStream } = this.#options;
     const left = this.#notStarted + this.selection.left;
-    const patience = signal.aborted && isStream ? AbortSignal.abort() : AbortSignal.timeout(COUNTING_MS);
+    const ms = !signal.aborted ? COUNTING_MS : isStream ? 0 : COUNTING_AFTER_SIGNAL_MS;
+    const patience = AbortSignal.timeout(ms);
     const unread = await orUndefined(this.selection.unread(patience), patience);
     await this.selection.cancel();
     return unread === undefined ? undefined : left + unread;
