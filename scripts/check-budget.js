@@ -16,25 +16,28 @@ const words = (...pages) => sum(pages.map((page) => text(join(root, page)).split
 const src = files('src', '.ts');
 const pages = readdirSync(join(root, 'docs')).filter((name) => name.endsWith('.md'));
 
-/** What is counted, its bound, and what it comes to. */
+/** What is counted, what it comes to, and its bound; last, where the bound is not reached yet, what it may come to until then. */
 const BUDGET = [
-  ['lines of src', 14_000, lines(src)],
-  ['characters of src', 580_000, sum(src.map((path) => text(path).length))],
-  ['files of src', 200, src.length],
-  ['folders of src', 32, new Set(src.map(dirname)).size],
-  ['files that a download loads', 100, loadedBy(join(root, 'src/commands/download/run.ts')).size],
-  ['lines of bin', 80, lines(files('bin', 'js'))],
-  ['lines of test', 18_000, lines(files('test', ''))],
-  ['lines of scripts and bench', 4200, lines([...files('scripts', 's'), ...files('bench', 's')])],
-  ['words of README.md', 1300, words('README.md')],
-  ['words of ARCHITECTURE.md', 2000, words('ARCHITECTURE.md')],
-  ['words of CONTRIBUTING.md', 900, words('CONTRIBUTING.md')],
-  ['words of docs/', 7000, words(...pages.map((page) => `docs/${page}`))],
+  ['lines of src', lines(src), 14_000, 17_600],
+  ['characters of src', sum(src.map((path) => text(path).length)), 580_000, 750_000],
+  ['files of src', src.length, 200],
+  ['folders of src', new Set(src.map(dirname)).size, 32],
+  ['files that a download loads', loadedBy(join(root, 'src/commands/download/run.ts')).size, 100, 118],
+  ['lines of bin', lines(files('bin', 'js')), 80],
+  ['lines of test', lines(files('test', '')), 18_000, 26_300],
+  ['lines of scripts and bench', lines([...files('scripts', 's'), ...files('bench', 's')]), 4200],
+  ['words of README.md', words('README.md'), 1300],
+  ['words of ARCHITECTURE.md', words('ARCHITECTURE.md'), 2000],
+  ['words of CONTRIBUTING.md', words('CONTRIBUTING.md'), 900],
+  ['words of CHANGELOG.md', words('CHANGELOG.md'), 400],
+  ['words of docs/', words(...pages.map((page) => `docs/${page}`)), 7000],
 ];
 
-for (const [what, bound, count] of BUDGET) {
-  process.stdout.write(`${what.padEnd(30)} ${String(count).padStart(8)} of ${bound}\n`);
-  if (count > bound) fail(`over the budget: ${what}`);
+for (const [what, count, bound, most = bound] of BUDGET) {
+  process.stdout.write(
+    `${what.padEnd(30)} ${String(count).padStart(8)} of ${bound}${count > bound ? ' (over)' : ''}\n`,
+  );
+  if (count > most) fail(`over the budget: ${what}: ${count} of ${most}`);
 }
 for (const name of exportedTwice()) fail(`exported twice: ${name}`);
 

@@ -24,6 +24,28 @@ const FLOORS = [
   ['errors.ts', 'abort.ts', 'json.ts', 'text.ts'],
 ];
 
+/**
+ * The floors inside a folder, from the roof down: what is not named stands on the ground. Files of one floor don't import
+ * each other; types, which load nothing, don't count.
+ */
+const INSIDE = {
+  'batch/': [
+    ['files'],
+    ['batch'],
+    ['recorder', 'selection'],
+    ['done-list', 'name-check', 'narrator', 'summary', 'verdict'],
+  ],
+  'transfer/': [
+    ['download'],
+    ['transfer', 'part/part-file', 'sinks/pipe', 'sinks/spool'],
+    ['sinks/sink'],
+    ['directories', 'part/commit'],
+    ['part/leftovers'],
+    ['outcome-line', 'part/record'],
+  ],
+  'http/': [['request'], ['exchange'], ['connections'], ['tunnel'], ['framing', 'proxy', 'retry']],
+};
+
 /** Each library and who imports it; of Node's own modules all but `process` are free. */
 const LIBRARIES = {
   commander: ['cli/', 'help/layout.ts'],
@@ -40,6 +62,7 @@ const STATIC = /(?:^(?:import|export)(?! type)[^'"]*?from |^import )'([^']+)'/gm
 const EVERY = /(?:^(?:import|export)[^'"]*?from |^import |\bimport\()'([^']+)'/gm;
 
 const faults = sources.flatMap((from) => importsOf(from, EVERY).flatMap((to) => fault(from, to) ?? []));
+faults.push(...Object.keys(INSIDE).flatMap(insideFaults));
 const cycle = findCycle();
 if (cycle) faults.push(`a circle: ${cycle.join(' -> ')}`);
 const drawn = [
@@ -72,6 +95,23 @@ function fault(from, to) {
   if (upper < 0) return `src/${from}: stands on no floor`;
   if (lower > upper || sameHouse(from, to)) return undefined;
   return `src/${from}: imports ${to}, which is not below it`;
+}
+
+/** Imports inside a folder that lead up or stay on their floor, and names in the table that no file has. */
+function insideFaults(folder) {
+  const floors = INSIDE[folder];
+  const inside = sources.filter((name) => name.startsWith(folder));
+  const floorOf = (name) => {
+    const found = floors.findIndex((floor) => floor.includes(name.slice(folder.length, -'.ts'.length)));
+    return found < 0 ? floors.length : found;
+  };
+  const gone = floors.flat().filter((name) => !inside.includes(`${folder}${name}.ts`));
+  const upward = inside.flatMap((from) =>
+    importsOf(from, STATIC)
+      .filter((to) => inside.includes(to) && floorOf(to) <= floorOf(from))
+      .map((to) => `src/${from}: imports ${to}, which is not below it`),
+  );
+  return [...gone.map((name) => `scripts/check-floors.js: src/${folder}${name}.ts is not there`), ...upward];
 }
 
 function floorOf(name) {

@@ -6,7 +6,7 @@ import type { Archive } from './archive.ts';
 import { createGate, type GateRules } from './gate.ts';
 import { createRateLimit, type RateLimit } from './rate-limit.ts';
 import { problem, type Reply, send } from './reply.ts';
-import { type Asked, readRequest } from './request.ts';
+import { type Asked, readAsked } from './request.ts';
 import { requestLine } from './request-log.ts';
 import { route } from './routes.ts';
 
@@ -33,7 +33,7 @@ export function createHandler(archive: Archive, options: HandlerOptions, closing
   let count = 0;
   return async (request, response) => {
     const at = now();
-    const asked = readRequest(request);
+    const asked = readAsked(request);
     const traceId = `sandbox-${++count}`;
     if (latencyMs > 0) await sleep(latencyMs, closing).catch(() => {});
     const reply = await decide(request, asked, traceId);

@@ -20,7 +20,7 @@ export interface Asked {
 const KEY_SEGMENT = 'APIKEY-';
 
 /** Takes a request apart, every key and token of it, whatever carries it; undefined when its percent-encoding is broken. */
-export function readRequest({ url = '', headersDistinct: headers }: IncomingMessage): Asked | undefined {
+export function readAsked({ url = '', headersDistinct: headers }: IncomingMessage): Asked | undefined {
   const [path = '', ...rest] = url.replace(/^https?:\/\/[^/?]*/i, '').split('?');
   const segments = decodeSegments(path);
   if (segments === undefined) return undefined;
