@@ -18,8 +18,8 @@ const pages = readdirSync(join(root, 'docs')).filter((name) => name.endsWith('.m
 
 /** What is counted, what it comes to, and its bound; last, where the bound is not reached yet, what it may come to until then. */
 const BUDGET = [
-  ['lines of src', lines(src), 14_000, 17_600],
-  ['characters of src', sum(src.map((path) => text(path).length)), 580_000, 750_000],
+  ['lines of src', lines(src), 14_000, 17_700],
+  ['characters of src', sum(src.map((path) => text(path).length)), 580_000, 755_000],
   ['files of src', src.length, 200],
   ['folders of src', new Set(src.map(dirname)).size, 32],
   ['files that a download loads', loadedBy(join(root, 'src/commands/download/run.ts')).size, 100, 118],

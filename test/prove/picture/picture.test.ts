@@ -38,16 +38,16 @@ const SECOND_RUN: readonly Step[] = [
 
 const STORY = [
   `$ ${COMMAND}`,
-  `${FILE}: 72 MB kept: the same command goes on`,
+  `${FILE}: stopped at 72 MB; run the same command to resume`,
   'filings: interrupted: SIGINT',
   '$ ls',
   `$ ${COMMAND}`,
-  `${FILE}: 120 MB, resumed: 72 MB were there`,
+  `${FILE}: 120 MB, resumed at 72 MB`,
   '$ ls',
   FILE,
   '$',
 ];
-const TITLE = 'A download that Ctrl-C interrupts leaves no half file, and the same command goes on with it';
+const TITLE = 'A download that Ctrl-C interrupts leaves no half file, and the same command resumes it';
 const SIZE_OF_SCREEN = { columns: 80, rows: STORY.length };
 /** It is the first thing that whoever opens README waits for. */
 const MOST_BYTES = 60_000;

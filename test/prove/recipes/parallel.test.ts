@@ -1,4 +1,4 @@
-import { mkdir, readdir, writeFile } from 'node:fs/promises';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { workplace } from '../../cli/program.ts';
@@ -146,8 +146,10 @@ describe.skipIf(reason !== '')('mirror.sh', () => {
   it('10 is for the next night', async () => {
     const setting = await setUp();
     expect(await setting.lists('--max-requests 4 --jobs 1')).toMatchObject({ exitCode: 10 });
-    expect(setting.archive.asked()).toHaveLength(LISTS * 4);
-    expect(await readdir(join(setting.place.path, 'mirror'))).toHaveLength(LISTS);
+    // A listing that is asked for ahead counts, so that the third file of a filing may wait until then.
+    const files = setting.archive.asked().filter((asked) => asked.includes('/'));
+    expect(files.length).toBeGreaterThanOrEqual(LISTS * 2);
+    expect(files.length).toBeLessThanOrEqual(LISTS * 3);
     expect(await setting.lists()).toMatchObject({ exitCode: 0 });
     await expectRightTree(setting);
   });

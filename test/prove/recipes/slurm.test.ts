@@ -139,10 +139,12 @@ describe.skipIf(reason !== '')('mirror.sbatch', () => {
 
   it("10 is not tried again, and the next night's goes on", async () => {
     const { archive, place, submit } = await setUp();
-    // One filing of the two or more that each task has: a listing and three files.
+    // A listing that is asked for ahead counts, so that the third file of a filing may wait until then.
     const tonight = ['--max-requests', '4', '--jobs', '1'];
     expect(await over(await submit([], tonight))).toEqual(each('FAILED', '10:0'));
-    expect(archive.asked()).toHaveLength(SHARDS * 4);
+    const before = archive.asked().filter((asked) => asked.includes('/')).length;
+    expect(before).toBeGreaterThanOrEqual(SHARDS * 2);
+    expect(before).toBeLessThanOrEqual(SHARDS * 3);
     expect(await over(await submit([], []))).toEqual(each('COMPLETED', '0:0'));
     const files = archive.asked().filter((asked) => asked.includes('/'));
     expect(new Set(files).size).toBe(files.length);
