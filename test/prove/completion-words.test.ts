@@ -12,7 +12,6 @@ const TABLE: readonly (readonly [line: string, words: readonly string[]])[] = [
   ['--col', ['--color']],
   ['config get key', ['key-in', 'key-header']],
   ['config unset allow', ['allow-http']],
-  ['config set jwt.key', ['jwt.key-file']],
   ['config set jobs ', []],
   ['token sign --alg ', ALGORITHMS],
   ['token sign --sub ', []],
