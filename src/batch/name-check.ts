@@ -1,9 +1,12 @@
+import { hash } from 'node:crypto';
 import { twinKey } from '../disk/file-name.ts';
 import { FilingsError } from '../errors.ts';
 import { fileKey, type Item, type NamedFile } from './item.ts';
 import type { Layout } from './layout.ts';
 
 const ASCII = /^[\0-\x7f]*$/;
+/** Characters; capitals are bits of a number. */
+const LONG = 30;
 const TWIN = 'on some disks it would be the same file as another one of this filing (by case or accents)';
 const TWIN_HINT = 'download it by itself, under another name: -o PATH';
 
@@ -23,9 +26,9 @@ export class NameCheck {
     const placed = this.#layout.place(accession, fileName);
     if (placed.fault) return this.#refuse(file, placed.fault.reason, placed.fault.hint);
     const folded = ASCII.test(fileName) ? fileName.toLowerCase() : twinKey(fileName);
-    const key = fileKey(accession, folded);
+    const key = folded.length > LONG ? digest(accession + folded) : fileKey(accession, folded);
     const first = this.#names.get(key);
-    const spelling = spellingOf(fileName);
+    const spelling = folded === fileName ? 0 : spellingOf(fileName);
     if (first !== undefined)
       return first === spelling ? { ...file, kind: 'again' } : this.#refuse(file, TWIN, TWIN_HINT);
     this.#names.set(key, spelling);
@@ -44,10 +47,14 @@ export class NameCheck {
   }
 }
 
+/** For a long text, so that it takes no more room than a short one; two texts never have the same digest. */
+function digest(text: string): string {
+  return hash('sha256', text, 'buffer').toString('latin1', 0, 16);
+}
+
 /** What tells a name from others of the same folded name: of a short one its capitals, a bit each, which take no room. */
 function spellingOf(name: string): number | string {
-  // A copy: a piece of a line would hold the line.
-  if (name.length > 30 || !ASCII.test(name)) return Buffer.from(name).toString();
+  if (name.length > LONG || !ASCII.test(name)) return digest(name);
   let capitals = 0;
   for (let at = 0; at < name.length; at += 1) {
     const code = name.charCodeAt(at);
