@@ -41,7 +41,7 @@ const INSIDE = {
     ['sinks/sink'],
     ['directories', 'part/commit'],
     ['part/leftovers'],
-    ['outcome-line', 'part/record'],
+    ['part/record'],
   ],
   'http/': [['request'], ['exchange'], ['connections'], ['tunnel'], ['framing', 'proxy', 'retry']],
 };

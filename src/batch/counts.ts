@@ -11,20 +11,17 @@ export class Counts {
   retries = 0;
   /** Bytes of the files that would be downloaded, as far as listings say. */
   plannedBytes = 0;
-  /** Bytes moved for files. */
-  moved = 0;
-  /** Bytes that did not have to be moved again. */
-  saved = 0;
+  /** Bytes of the files that were downloaded or resumed. */
+  bytes = 0;
   /** Bytes of unfinished and failed files, from which another run can resume. */
-  kept = 0;
+  resumableBytes = 0;
   /** When the service asked to come back, the latest; milliseconds since the epoch. */
   retryAt: number | undefined;
   readonly #failures = new Map<ErrorCode, number>();
 
   add(outcome: Outcome): void {
     this.files[outcome.result] += 1;
-    this.moved += outcome.moved;
-    this.saved += outcome.saved;
+    if (outcome.result === 'downloaded' || outcome.result === 'resumed') this.bytes += outcome.bytes;
     if (outcome.result === 'planned') this.plannedBytes += outcome.bytes;
     if (outcome.result === 'failed' && outcome.error) this.#note(outcome.error);
   }

@@ -13,8 +13,7 @@ import {
   type StreamTarget,
   whereOf,
 } from '../transfer/download.ts';
-import type { Outcome } from '../transfer/outcome.ts';
-import { outcomeLine, retryWait } from '../transfer/outcome-line.ts';
+import { type Outcome, outcomeLine, retryWait } from '../transfer/outcome.ts';
 import { judge } from '../transfer/present.ts';
 import { requireHash } from '../transfer/proof.ts';
 import type { Watcher } from '../transfer/transfer.ts';
@@ -116,10 +115,9 @@ export async function download(
   const { targetOf, stream, fetching, checksums, limits, throttle, dryRun, progress, counts, tellsAll } = downloading;
   if (dryRun) return prove(file, targetOf(file), signal);
   const shown = progress.start({ name: file.fileName, offset: 0, size: file.size });
-  let kept = 0;
   const watcher: Watcher = {
     total: (bytes, offset) => shown.total(bytes, offset),
-    moved(bytes) {
+    received(bytes) {
       limits.came(bytes);
       shown.advance(bytes);
       return throttle?.moved(bytes, signal);
@@ -129,8 +127,8 @@ export async function download(
       counts.retry();
       shown.wait(retryWait(event));
     },
-    kept(bytes) {
-      kept = bytes;
+    resumable(bytes) {
+      counts.resumableBytes += bytes;
     },
     arrived,
   };
@@ -142,7 +140,6 @@ export async function download(
   // What did not need a request is told by whoever tells of what already exists.
   const isTold = !outcome.error && outcome.attempts > 0 && (outcome.result !== 'skipped' || tellsAll);
   shown.finish(isTold ? outcomeLine(outcome) : undefined);
-  counts.kept += kept;
   return outcome;
 }
 
@@ -198,7 +195,7 @@ async function prove(file: FileItem, target: DiskTarget, signal: AbortSignal): P
 }
 
 function planned({ accession, fileName, size = 0 }: FileItem, path: string | null): Outcome {
-  const nothing = { saved: 0, moved: 0, verifiedLength: true, attempts: 0, ms: 0 };
+  const nothing = { resumedBytes: 0, verifiedLength: true, attempts: 0, ms: 0 };
   return { wanted: { accession, fileName }, result: 'planned', path, bytes: size, ...nothing };
 }
 

@@ -1,7 +1,6 @@
 import { type ErrorCode, FilingsError } from '../errors.ts';
 import type { Progress } from '../terminal/progress/progress.ts';
-import type { Outcome } from '../transfer/outcome.ts';
-import { outcomeLine } from '../transfer/outcome-line.ts';
+import { type Outcome, outcomeLine } from '../transfer/outcome.ts';
 import type { Item } from './item.ts';
 
 export interface NarratorOptions {

@@ -171,6 +171,6 @@ export class Recorder {
 const EXISTS: ReadonlySet<Outcome['result']> = new Set(['downloaded', 'resumed', 'skipped']);
 
 function refusal({ accession, fileName, error }: Extract<Item, { kind: 'refused' }>): Outcome {
-  const nothing = { bytes: 0, saved: 0, moved: 0, verifiedLength: false, attempts: 0, ms: 0 };
+  const nothing = { bytes: 0, resumedBytes: 0, verifiedLength: false, attempts: 0, ms: 0 };
   return { wanted: { accession, fileName }, result: 'failed', path: null, ...nothing, error };
 }

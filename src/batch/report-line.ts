@@ -10,9 +10,8 @@ const PLAIN = /^[\w ./+-]*$/;
 
 /** A report line, version 1 (interface page): one JSON object a file. `time` is RFC 3339, UTC. */
 export function reportLine(outcome: Outcome, time: string, errorOf: ErrorOf): string {
-  const { wanted, path, result, bytes, saved, sha256, etag, verifiedLength, attempts, ms, error } = outcome;
+  const { wanted, path, result, bytes, sha256, etag, verifiedLength, attempts, ms, error } = outcome;
   const rest = [
-    saved > 0 ? `,"saved_bytes":${saved}` : '',
     sha256 === undefined ? '' : `,"sha256":"${sha256}"`,
     etag === undefined ? '' : `,"etag":${printableJson(etag)}`,
     `,"verified_length":${verifiedLength},"attempts":${attempts},"ms":${Math.round(ms)}`,

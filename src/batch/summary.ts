@@ -1,7 +1,7 @@
 import type { FilingsError } from '../errors.ts';
 import { printableJson } from '../terminal/printable.ts';
 import { counted, humanBytes, humanDuration } from '../text.ts';
-import { keptLine } from '../transfer/outcome-line.ts';
+import { resumableLine } from '../transfer/outcome.ts';
 import type { Counts } from './counts.ts';
 
 /** How a batch came out, beside its counts. */
@@ -34,7 +34,7 @@ export function countsText(counts: Counts): string {
 export function batchSummary(counts: Counts, { notStarted, ms, requests }: Summary): string {
   const parts = partsOf(counts);
   if (notStarted !== undefined && notStarted > 0) parts.push(`${notStarted} not started`);
-  if (counts.kept > 0) parts.push(keptLine(counts.kept));
+  if (counts.resumableBytes > 0) parts.push(resumableLine(counts.resumableBytes));
   const retry = counts.retryAt === undefined ? '' : `; not before ${new Date(counts.retryAt).toISOString()}`;
   return `${parts.join(', ')}; ${counted(requests, 'request')}, ${humanDuration(ms)}${retry}`;
 }
@@ -45,8 +45,8 @@ function partsOf(counts: Counts): string[] {
   if (planned > 0) {
     const size = counts.plannedBytes > 0 ? ` (${humanBytes(counts.plannedBytes)} as listed)` : '';
     parts.push(`${planned} would be downloaded${size}, with ${counted(planned, 'request')}`);
-  } else parts.push(`${downloaded + resumed} downloaded (${humanBytes(counts.moved)})`);
-  if (resumed > 0) parts.push(`${resumed} of them resumed (${humanBytes(counts.saved)} saved)`);
+  } else parts.push(`${downloaded + resumed} downloaded (${humanBytes(counts.bytes)})`);
+  if (resumed > 0) parts.push(`${resumed} of them resumed`);
   if (skipped > 0) parts.push(`${skipped} skipped`);
   if (failed > 0) parts.push(`${failed} failed${kindsOf(counts)}`);
   if (unfinished > 0) parts.push(`${unfinished} unfinished`);

@@ -157,7 +157,7 @@ export function fetchToStream(
 
 /** What an outcome tells of a file that came. */
 function cameBy(fetched: Omit<Fetched, 'placed'>): Done {
-  return { ...fetched, result: fetched.saved > 0 ? 'resumed' : 'downloaded' };
+  return { ...fetched, result: fetched.resumedBytes > 0 ? 'resumed' : 'downloaded' };
 }
 
 /** Does the work with the wanted file as its remote, and turns how it ended into an outcome. */
@@ -178,7 +178,7 @@ async function outcomeOf(
     },
     retry: client.retry,
   };
-  const base = { wanted, path, saved: 0, moved: 0, verifiedLength: true };
+  const base = { wanted, path, resumedBytes: 0, verifiedLength: true };
   try {
     const done = await work(remote);
     return { ...base, ...done, attempts, ms: monotonic() - started };

@@ -1,5 +1,8 @@
-import type { FilingsError } from '../errors.ts';
+import { type FilingsError, reasonOf } from '../errors.ts';
+import type { RetryEvent } from '../http/retry.ts';
 import type { AccessionNumber } from '../service/accession.ts';
+import type { Wait } from '../terminal/progress/lines.ts';
+import { humanBytes } from '../text.ts';
 
 /** One file that was asked for. */
 export interface Wanted {
@@ -11,19 +14,46 @@ export interface Wanted {
 export interface Outcome {
   readonly wanted: Wanted;
   readonly result: 'downloaded' | 'resumed' | 'skipped' | 'planned' | 'failed' | 'unfinished';
-  /** Where it stands, as the user would name it; null when it went to no file. */
+  /** As the user would name it; null when it went to no file. */
   readonly path: string | null;
   /** The whole file's size; for a failure, 0. */
   readonly bytes: number;
-  /** Bytes that did not have to be moved again after a break, in this run or from an earlier one. */
-  readonly saved: number;
-  /** Bytes moved in this run. */
-  readonly moved: number;
+  /** Bytes that were there when the last request was made, of this run or an earlier one. */
+  readonly resumedBytes: number;
   readonly sha256?: string | undefined;
   readonly etag?: string | undefined;
+  /** False when only the end of the connection ended the body, and nothing told the file's length. */
   readonly verifiedLength: boolean;
   readonly attempts: number;
   /** Milliseconds. */
   readonly ms: number;
   readonly error?: FilingsError | undefined;
+}
+
+/** What a person reads when a file has ended well. */
+export function outcomeLine({ wanted, path, result, bytes, resumedBytes, verifiedLength }: Outcome): string {
+  const name = path ?? wanted.fileName;
+  const unverified = verifiedLength ? '' : ' (the service gave no length to check)';
+  switch (result) {
+    case 'skipped':
+      return `${name}: already exists, not downloaded (use --if-exists overwrite to replace it)`;
+    case 'planned':
+      return `${name}: would be downloaded${bytes > 0 ? ` (${humanBytes(bytes)})` : ''}`;
+    case 'resumed':
+      return `${name}: ${humanBytes(bytes)}, resumed at ${humanBytes(resumedBytes)}${unverified}`;
+    default:
+      return `${name}: ${humanBytes(bytes)}${unverified}`;
+  }
+}
+
+/** What is left of a file that did not come whole. */
+export function resumableLine(bytes: number): string {
+  return `stopped at ${humanBytes(bytes)}; run the same command to resume`;
+}
+
+/** What a person reads during a wait: why, how long, and which of how many further tries comes next. */
+export function retryWait({ error, waitMs, asked, retry, retries }: RetryEvent): Wait {
+  const seconds = Math.max(1, Math.round(waitMs / 1000));
+  const wait = asked ? `the service asks to wait ${seconds} s` : `trying again in ${seconds} s`;
+  return { reason: reasonOf(error), next: `${wait}, ${retry} of ${retries}` };
 }

@@ -16,10 +16,7 @@ export interface Remote {
 interface Transferred {
   /** The size of the whole file. */
   readonly bytes: number;
-  /** What did not have to be moved again after a break, in this run or from an earlier one. */
-  readonly saved: number;
-  /** What was moved in this run. */
-  readonly moved: number;
+  readonly resumedBytes: number;
   readonly etag: string | undefined;
   /** False when only the end of the connection ended the body, and nothing told the file's length. */
   readonly verifiedLength: boolean;
@@ -31,15 +28,15 @@ export type Fetched = Transferred & { readonly sha256: string | undefined; reado
 /** Told of what happens meanwhile. */
 export interface Watcher {
   total(bytes: number | undefined, offset: number): void;
-  /** What it waits for holds the transfer back. */
-  moved(bytes: number): void | Promise<void>;
+  /** So many bytes of the body came; what it waits for holds the transfer back. */
+  received(bytes: number): void | Promise<void>;
   retry(event: RetryEvent): void;
   /** All bytes are here: what follows concerns the disk alone. */
   arrived?(): void;
   /** Something about the file that a person should know. */
   warn?(text: string): void;
-  /** It has failed, and so many bytes are left for another run to go on with. */
-  kept(bytes: number): void;
+  /** It has failed, and so many bytes are left for another run to resume. */
+  resumable(bytes: number): void;
 }
 
 /**
@@ -61,7 +58,7 @@ export async function fetchInto(
     return { ...transferred, sha256, placed: await sink.finish() };
   } catch (error) {
     const kept = await sink.abandon(error);
-    if (kept > 0) watcher.kept(kept);
+    if (kept > 0) watcher.resumable(kept);
     if (signal.aborted) throw error;
     const told = about(remote.subject, error);
     throw sink.restartable ? told : cutShort(told);
@@ -77,18 +74,13 @@ async function transfer(
   watcher: Watcher,
 ): Promise<Transferred> {
   let farthest = 0;
-  let moved = 0;
-  let saved = 0;
+  let resumedBytes = 0;
   const attempt = async () => {
     farthest = Math.max(farthest, sink.held.bytes);
     const answer = await openForSink(remote, sink, signal);
-    saved = sink.held.bytes;
-    watcher.total(sink.held.total, saved);
-    try {
-      if (answer) await receive(remote, answer, sink, proof, watcher);
-    } finally {
-      moved += sink.held.bytes - saved;
-    }
+    resumedBytes = sink.held.bytes;
+    watcher.total(sink.held.total, resumedBytes);
+    if (answer) await receive(remote, answer, sink, proof, watcher);
     return answer;
   };
   const last = await retry(() => attempt().catch(finalIfStuck(sink)), remote.retry, signal, {
@@ -99,8 +91,7 @@ async function transfer(
   const { validator, bytes } = sink.held;
   return {
     bytes,
-    saved,
-    moved,
+    resumedBytes,
     etag: headerOf(last, 'etag') ?? (validator?.kind === 'etag' ? validator.value : undefined),
     verifiedLength: !last?.untilClose || sink.held.total !== undefined,
   };
@@ -152,7 +143,7 @@ async function receive(
       const size = chunks.reduce((sum, chunk) => sum + chunk.length, 0);
       requireRoom(remote, sink, size);
       await sink.write(chunks);
-      await watcher.moved(size);
+      await watcher.received(size);
     }
     requireWhole(remote, answer, sink.held);
   } catch (error) {

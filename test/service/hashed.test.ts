@@ -57,7 +57,7 @@ describe('asked for, the outcome has the hash of the whole file', () => {
     expect(await broken.save()).toMatchObject({ result: 'failed' });
     await process.die();
     const run = await startRun(url, { hashed: true, directory: broken.directory });
-    expect(await run.save()).toMatchObject({ result: 'resumed', saved: 1_400_000, sha256: sha256(LARGE) });
+    expect(await run.save()).toMatchObject({ result: 'resumed', resumedBytes: 1_400_000, sha256: sha256(LARGE) });
   });
 
   test('a file that was there, and is skipped, is not read for it, but where it must have one', async () => {

@@ -99,7 +99,10 @@ describe('what a process that has ended left', () => {
     const directory = await temporaryDirectory();
     for (let count = 0; count < 3000; count += 1) await writeFile(join(directory, `${'x'.repeat(40)}${count}`), '');
     await plant(directory, server.url, DEAD);
-    expect(await (await startRun(server.url, { directory })).save()).toMatchObject({ result: 'resumed', saved: HELD });
+    expect(await (await startRun(server.url, { directory })).save()).toMatchObject({
+      result: 'resumed',
+      resumedBytes: HELD,
+    });
   });
 
   test.each<[string, (record: string, part: string) => Promise<unknown>]>([
@@ -182,7 +185,7 @@ describe('files beside a file go away while it comes', () => {
     const { run, ended, record } = await nearlyDone(server.url, { retries: 1 });
     await rm(record);
     cut();
-    expect(await ended).toMatchObject({ result: 'downloaded', attempts: 2, saved: 0 });
+    expect(await ended).toMatchObject({ result: 'downloaded', attempts: 2, resumedBytes: 0 });
     expect(await beside(run)).toEqual([]);
   });
 

@@ -64,7 +64,7 @@ describe('the same file: only what is missing is moved', () => {
     const run = await startRun(server.url, { directory });
     expect(await run.names()).toHaveLength(2);
     const outcome = await run.save();
-    expect(outcome).toMatchObject({ result: 'resumed', bytes: OLD.length, saved: HELD, attempts: 1 });
+    expect(outcome).toMatchObject({ result: 'resumed', bytes: OLD.length, resumedBytes: HELD, attempts: 1 });
     expect(server.requests.at(-1)?.headers).toMatchObject({ range: `bytes=${HELD}-`, 'if-range': validator });
     await expectWhole(run, OLD);
   });
@@ -77,7 +77,7 @@ describe('the same file: only what is missing is moved', () => {
       'chunked',
     );
     const run = await startRun(server.url, { directory });
-    expect(await run.save()).toMatchObject({ result: 'resumed', bytes: OLD.length, saved: OLD.length });
+    expect(await run.save()).toMatchObject({ result: 'resumed', bytes: OLD.length, resumedBytes: OLD.length });
     await expectWhole(run, OLD);
   });
 
@@ -91,7 +91,7 @@ describe('the same file: only what is missing is moved', () => {
     const run = await startRun(server.url, { directory });
     const outcome = await run.save();
     expect(outcome).toMatchObject({ result: 'resumed', bytes: OLD.length });
-    expect(outcome.saved).toBeGreaterThan(400_000);
+    expect(outcome.resumedBytes).toBeGreaterThan(400_000);
     await expectWhole(run, OLD);
   });
 });
@@ -116,7 +116,7 @@ describe('anything else: from byte 0, and never a mixture', () => {
     const run = await startRun(server.url, { directory });
     const outcome = await run.save();
     expect(outcome.error).toBeUndefined();
-    expect(outcome).toMatchObject({ result: 'downloaded', saved: 0, bytes: NEW.length });
+    expect(outcome).toMatchObject({ result: 'downloaded', resumedBytes: 0, bytes: NEW.length });
     await expectWhole(run, NEW);
   });
 
@@ -130,7 +130,7 @@ describe('anything else: from byte 0, and never a mixture', () => {
     const { server, directory } = await brokenOff(first, (socket, request) => sendFile(socket, request, NEW, '"v2"'));
     const run = await startRun(server.url, { directory });
     expect(await run.names()).toEqual([]);
-    expect(await run.save()).toMatchObject({ result: 'downloaded', saved: 0 });
+    expect(await run.save()).toMatchObject({ result: 'downloaded', resumedBytes: 0 });
     expect(server.requests.at(-1)?.headers.range).toBeUndefined();
     await expectWhole(run, NEW);
   });
@@ -231,7 +231,7 @@ describe('a range that goes wrong again', () => {
       expect(await run.names()).toHaveLength(2);
     }
     const run = await startRun(server.url, { directory });
-    expect(await run.save()).toMatchObject({ result: 'resumed', saved: 1_300_000 });
+    expect(await run.save()).toMatchObject({ result: 'resumed', resumedBytes: 1_300_000 });
     expect(server.requests.map((request) => rangeStart(request))).toEqual([undefined, 700_000, 1_000_000, 1_300_000]);
     await expectWhole(run, OLD);
   });
@@ -309,7 +309,7 @@ describe('whose part it is', () => {
       expect(mine).toBeDefined();
       await writeFile(record, `${JSON.stringify({ ...others, [member]: value })}\n`);
       const run = await startRun(server.url, { directory });
-      expect(await run.save()).toMatchObject({ result: 'downloaded', saved: 0 });
+      expect(await run.save()).toMatchObject({ result: 'downloaded', resumedBytes: 0 });
       await expectWhole(run, OLD);
     }
   });
@@ -356,7 +356,7 @@ describe('whose part it is', () => {
     const record = await readFile(join(directory, resume ?? ''));
     await writeFile(join(directory, recordName('primary.htm', '7zzzzzzz')), record);
     const run = await startRun(server.url, { directory });
-    expect(await run.save()).toMatchObject({ result: 'resumed', saved: HELD + 1000 });
+    expect(await run.save()).toMatchObject({ result: 'resumed', resumedBytes: HELD + 1000 });
     await expectWhole(run, OLD);
   });
 

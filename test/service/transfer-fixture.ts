@@ -20,7 +20,7 @@ import type { Outcome } from '../../src/transfer/outcome.ts';
 import type { IfExists } from '../../src/transfer/present.ts';
 
 export const ACCESSION = parseAccession('0001234567-24-000001');
-const SILENT = { total() {}, moved() {}, retry() {}, kept() {} };
+const SILENT = { total() {}, received() {}, retry() {}, resumable() {} };
 
 export interface RunOptions {
   readonly retries?: number;

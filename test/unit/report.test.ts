@@ -4,8 +4,7 @@ import { reportLine } from '../../src/batch/report-line.ts';
 import { batchSummary } from '../../src/batch/summary.ts';
 import { errorAbout, FilingsError } from '../../src/errors.ts';
 import { parseAccession } from '../../src/service/accession.ts';
-import type { Outcome } from '../../src/transfer/outcome.ts';
-import { outcomeLine, retryWait } from '../../src/transfer/outcome-line.ts';
+import { type Outcome, outcomeLine, retryWait } from '../../src/transfer/outcome.ts';
 
 const TIME = '2026-04-01T10:00:00.000Z';
 const outcome = (more: Partial<Outcome> = {}): Outcome => ({
@@ -13,8 +12,7 @@ const outcome = (more: Partial<Outcome> = {}): Outcome => ({
   result: 'downloaded',
   path: 'out/primary.htm',
   bytes: 100,
-  saved: 0,
-  moved: 100,
+  resumedBytes: 0,
   verifiedLength: true,
   attempts: 1,
   ms: 12.7,
@@ -44,10 +42,6 @@ describe('a report line', () => {
     });
   });
 
-  test('of a resumed file tells what was saved', () => {
-    expect(read({ result: 'resumed', saved: 60 })).toMatchObject({ result: 'resumed', bytes: 100, saved_bytes: 60 });
-  });
-
   test('of a failed file', () => {
     const error = new FilingsError('temporary', 'x: 429', { retryAt: Date.parse('2025-04-01T10:00:00Z') });
     expect(read({ result: 'failed', error, path: null })).toMatchObject({
@@ -68,7 +62,7 @@ test.each<[Partial<Outcome>, string]>([
   [{}, 'out/primary.htm: 100 B'],
   [{ path: null }, 'primary.htm: 100 B'],
   [{ result: 'skipped' }, 'out/primary.htm: already exists, not downloaded (use --if-exists overwrite to replace it)'],
-  [{ result: 'resumed', saved: 60 }, 'out/primary.htm: 100 B, resumed at 60 B'],
+  [{ result: 'resumed', resumedBytes: 60 }, 'out/primary.htm: 100 B, resumed at 60 B'],
   [{ verifiedLength: false }, 'out/primary.htm: 100 B (the service gave no length to check)'],
 ])('what a person reads of %j', (more, line) => {
   expect(outcomeLine(outcome(more))).toBe(line);
@@ -88,21 +82,21 @@ test('a wait has the reason without what was asked for, whose wish it is, and ho
   });
 });
 
-test('the counts counts each file once, and only bytes that moved', () => {
+test('counts: each file once, and the bytes of those that came', () => {
   const counts = new Counts();
   counts.add(outcome());
-  counts.add(outcome({ result: 'resumed', saved: 60, moved: 40 }));
-  counts.add(outcome({ result: 'skipped', bytes: 500, moved: 0 }));
-  counts.add(outcome({ result: 'failed', bytes: 0, moved: 0, error: new FilingsError('temporary', 'x') }));
+  counts.add(outcome({ result: 'resumed', resumedBytes: 60 }));
+  counts.add(outcome({ result: 'skipped', bytes: 500 }));
+  counts.add(outcome({ result: 'failed', bytes: 0, error: new FilingsError('temporary', 'x') }));
   expect([counts.files.failed, counts.total, counts.onlyTemporary]).toEqual([1, 4, true]);
   const end = { notStarted: 2, stoppedBy: undefined, exitCode: 7, ms: 3200, bytes: 200, requests: 4 };
   expect(batchSummary(counts, end)).toBe(
-    '2 downloaded (140 B), 1 of them resumed (60 B saved), 1 skipped, 1 failed (1 worth a retry), 2 not started; 4 requests, 3.2 s',
+    '2 downloaded (200 B), 1 of them resumed, 1 skipped, 1 failed (1 worth a retry), 2 not started; 4 requests, 3.2 s',
   );
-  counts.kept = 10_000_000;
+  counts.resumableBytes = 10_000_000;
   expect(batchSummary(counts, end)).toContain(
     '2 not started, stopped at 10 MB; run the same command to resume; 4 requests',
   );
-  counts.add(outcome({ result: 'failed', bytes: 0, moved: 0, error: new FilingsError('not_found', 'x') }));
+  counts.add(outcome({ result: 'failed', bytes: 0, error: new FilingsError('not_found', 'x') }));
   expect(counts.onlyTemporary).toBe(false);
 });

@@ -15,7 +15,7 @@ import { resolveSettings } from '../../settings/resolve.ts';
 import type { Invocation } from '../../spec/invocation.ts';
 import type { Progress } from '../../terminal/progress/progress.ts';
 import { Directories } from '../../transfer/directories.ts';
-import { keptLine } from '../../transfer/outcome-line.ts';
+import { resumableLine } from '../../transfer/outcome.ts';
 import type { World } from '../../world.ts';
 import { isLocal, streamOf, targetsOf } from './destination.ts';
 import { type Lines, openLines } from './lines.ts';
@@ -109,7 +109,9 @@ async function work(
   narrator.end(end.stoppedBy);
   const error = verdict(end, counts, narrator.alone);
   if (order.single && !order.options.dryRun) {
-    if (counts.kept > 0) session.progress.note(`${order.fileNames[0]}: ${keptLine(counts.kept)}`);
+    if (counts.resumableBytes > 0) {
+      session.progress.note(`${order.fileNames[0]}: ${resumableLine(counts.resumableBytes)}`);
+    }
     return error;
   }
   const { bytes, requests } = limits;
