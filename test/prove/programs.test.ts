@@ -4,8 +4,8 @@ import { expect, test } from 'vitest';
 
 // What the tests of npm run prove call; .ci/run has the packages.
 const PROGRAMS =
-  'bash curl fsck.exfat fish ip jq logrotate mandoc mkfs.exfat munged nginx openssl parallel prlimit ' +
-  'sha256sum slurmctld slurmd split sqlite3 sshd strace systemd-analyze unshare zsh';
+  'bash curl fsck.exfat fish ip jq mandoc mkfs.exfat munged nginx openssl parallel prlimit ' +
+  'sha256sum slurmctld slurmd split sqlite3 strace systemd-analyze unshare zsh';
 // Debian keeps some where a user's PATH does not look.
 const PATH = `${process.env.PATH}:/usr/sbin:/sbin`;
 

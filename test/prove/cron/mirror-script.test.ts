@@ -1,8 +1,8 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { readCrontab } from '../pages/crontab.ts';
 import { type Home, newHome } from '../pages/home.ts';
+import { cronJobs } from '../pages/page.ts';
 import { recipe } from './recipes.ts';
 
 // docs/recipes/cron/mirror.sh, as cron runs it: what it says is what cron sends by mail.
@@ -19,7 +19,7 @@ async function mirrorHome(input = '0001234567-24-000001\n'): Promise<Home> {
 }
 
 async function mail(home: Home, env: Record<string, string> = {}, command = '~/filings/mirror.sh') {
-  const { exitCode, stdout, stderr } = await home.cron({ env, command, input: '' });
+  const { exitCode, stdout, stderr } = await home.cron(command, env);
   return { exitCode, said: `${stdout}${stderr}` };
 }
 
@@ -42,14 +42,14 @@ test('mirrors, says nothing, and has nothing to do in the next night', async () 
 
 test('the crontab runs it, and looks at every byte', async () => {
   const home = await mirrorHome();
-  const jobs = readCrontab(recipe('crontab'));
-  expect(jobs.map(({ command }) => /mirror\.sh|filings verify/.exec(command)?.[0])).toEqual([
+  const jobs = cronJobs(recipe('crontab'));
+  expect(jobs.map((command) => /mirror\.sh|filings verify/.exec(command)?.[0])).toEqual([
     'mirror.sh',
     'filings verify',
   ]);
-  for (const { env, command } of jobs) expect(await mail(home, env, command)).toEqual({ exitCode: 0, said: '' });
+  for (const command of jobs) expect(await mail(home, {}, command)).toEqual({ exitCode: 0, said: '' });
   await home.file('filings/exhibits/0001234567-24-000001/ex99-1.htm', 'changed');
-  const { exitCode, said } = await mail(home, {}, jobs[1]?.command);
+  const { exitCode, said } = await mail(home, {}, jobs[1]);
   expect(exitCode).toBe(9);
   expect(said).toContain('changed\t');
 });

@@ -1,16 +1,106 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { blocksOf } from './blocks.ts';
-import { CHECKS } from './checks.ts';
-import { ENDS_WITH, NOT_RUN } from './exceptions.ts';
+import { parse } from 'yaml';
 import { type Home, newHome } from './home.ts';
 
+const INSTALLS = 'installs';
+
+/** Blocks that no test runs as they are written, by their first line, and why. */
+const NOT_RUN: Readonly<Record<string, string>> = {
+  'npm ci && node bin/filings.js --sandbox download 0001234567-24-000001 primary.htm': INSTALLS,
+  'npm ci && npm test': INSTALLS,
+  'npm ci && npm pack': INSTALLS,
+  "sbatch docs/recipes/slurm/mirror.sbatch accessions.txt /shared/mirror --include 'ex*' --checksums --rate 2/s":
+    'needs the engine: test/prove/recipes runs the script itself',
+  "parallel -S n1,n2 --pipe -N500 --retries 3 --joblog joblog filings download -i - --include \"'ex*'\" -d /shared/mirror --done '/shared/{#}.done' < accessions.txt":
+    'needs hosts that ssh reaches',
+  'completionMode: Indexed': 'needs a cluster',
+};
+/** Blocks that end with another status than 0, since what they show is a failure. */
+const ENDS_WITH: Readonly<Record<string, number>> = {
+  // Its second command shows the error of a file that is not there.
+  'filings download 0001234567-24-000001 primary.htm --report - --quiet | jq -r \'select(.result == "failed") | .error.code\'': 5,
+};
 /** The filings that the pages speak of, as the input that they name. */
 const ACCESSIONS = '0001234567-24-000001\n0001234567-24-000002\n';
 
+interface Block {
+  readonly line: number;
+  readonly language: string;
+  readonly text: string;
+  readonly firstLine: string;
+}
+
+/** The fenced blocks of a page. */
+export function blocksOf(page: string): readonly Block[] {
+  const text = readFileSync(join(import.meta.dirname, '../../..', page), 'utf8');
+  return [...text.matchAll(/^( *)```(\w+)\n(.*?)^ *```$/gms)].map(
+    ({ index, 1: indent, 2: language = '', 3: inner = '' }) => ({
+      line: text.slice(0, index).split('\n').length + 1,
+      language,
+      text: inner.replaceAll(new RegExp(`^${indent}`, 'gm'), ''),
+      firstLine: inner.trim().split('\n')[0] ?? '',
+    }),
+  );
+}
+
+/** What is done with a block, by the language that its fence names. */
+const CHECKS: Readonly<Record<string, (block: Block, home: Home) => Promise<void>>> = {
+  async sh({ text, firstLine }, home) {
+    const { exitCode, stdout, stderr } = await home.bash(text, ['-euo', 'pipefail']);
+    expect(exitCode, `${stdout}${stderr}`).toBe(ENDS_WITH[firstLine] ?? 0);
+  },
+  // Commands behind `$ `, each with what it says; `...` stands for any lines.
+  async console({ text }, home) {
+    const steps = text
+      .split(/^\$ /m)
+      .slice(1)
+      .map((step) => step.trimEnd().split('\n'));
+    const script = steps.map(([command]) => `{ :\n${command}\n} 2>&1\nprintf '\\x1e'\n`).join('');
+    const said = (await home.bash(script, ['-u'])).stdout.toString().split('\x1e');
+    for (const [index, [command, ...shown]] of steps.entries()) {
+      const lines = shown.map((line) =>
+        line === '...' ? '(.*\\n)*' : `${line.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&')}\\n`,
+      );
+      expect(said[index], command).toMatch(new RegExp(`^${lines.join('')}$`));
+    }
+  },
+  // Two nights: cron would send by mail whatever it heard.
+  async crontab({ text }, home) {
+    for (const job of [...cronJobs(text), ...cronJobs(text)]) {
+      const { exitCode, stdout, stderr } = await home.cron(job);
+      expect([exitCode, `${stdout}${stderr}`], job).toEqual([0, '']);
+    }
+  },
+  // One that names a service is a config file, which the program takes.
+  async json({ text }, home) {
+    if (JSON.parse(text).baseUrl === undefined) return;
+    const { exitCode, stderr } = await home.bash(
+      `filings config list --config '${await home.file('block.json', text)}'`,
+      [],
+    );
+    expect(exitCode, stderr).toBe(0);
+  },
+  yaml: async ({ text }) => void parse(text, { strict: true, uniqueKeys: true }),
+};
+
+/** The commands of a crontab, as cron hands them to the shell (crontab(5)). */
+export function cronJobs(text: string): readonly string[] {
+  const jobs = text
+    .trimEnd()
+    .split('\n')
+    .filter((line) => !/^(#|MAILTO=|$)/.test(line));
+  return jobs.map((line) => {
+    const command = /^(?:[\d*,/-]+\s+){5}(\S.*)$/.exec(line)?.[1];
+    if (command === undefined || /[^\\]%/.test(command)) throw new Error(`not five fields and a command: ${line}`);
+    return command.replaceAll('\\%', '%');
+  });
+}
+
 /** What a page says is done as it is written, from its first block to its last, by one user in one home. */
 export function testPage(page: string): void {
-  const blocks = blocksOf(page);
-  const toDo = blocks.filter(({ firstLine }) => NOT_RUN[page]?.[firstLine] === undefined);
+  const blocks = blocksOf(page).filter(({ firstLine }) => NOT_RUN[firstLine] === undefined);
   let home: Home;
   beforeAll(async () => {
     home = await newHome();
@@ -19,16 +109,18 @@ export function testPage(page: string): void {
   });
   afterAll(() => home.remove());
 
-  test.each(toDo.map((block) => [block.line, block.firstLine, block] as const))('line %i: %s', async (_, __, block) => {
-    const check = CHECKS[block.language];
-    if (!check) throw new Error(`no check for a block of '${block.language}': see CHECKS`);
-    await check(block, home);
-  });
+  test.each(blocks.map((block) => [block.line, block.firstLine, block] as const))(
+    'line %i: %s',
+    async (_, __, block) => {
+      const check = CHECKS[block.language];
+      if (!check) throw new Error(`no check for a block of '${block.language}': see CHECKS`);
+      await check(block, home);
+    },
+  );
+}
 
-  test('no exception is left over', () => {
-    const firstLines = blocks.map(({ firstLine }) => firstLine);
-    for (const exceptions of [NOT_RUN, ENDS_WITH]) {
-      for (const firstLine of Object.keys(exceptions[page] ?? {})) expect(firstLines).toContain(firstLine);
-    }
-  });
+/** The first lines that are exceptions and that no page has. */
+export function unusedExceptions(pages: readonly string[]): readonly string[] {
+  const firstLines = new Set(pages.flatMap((page) => blocksOf(page).map(({ firstLine }) => firstLine)));
+  return [...Object.keys(NOT_RUN), ...Object.keys(ENDS_WITH)].filter((line) => !firstLines.has(line));
 }

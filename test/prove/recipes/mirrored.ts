@@ -1,6 +1,20 @@
 import { chmod, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { BIN, NODE } from '../../cli/program.ts';
+import { accession, type Filings } from '../../servers/archive.ts';
+
+/** The files of each filing. */
+export const FILES = ['ex99.htm', 'form4.xml', 'primary.htm'];
+
+/** Forty filings of three files. */
+export const FILINGS: Filings = Object.fromEntries(
+  Array.from({ length: 40 }, (_, at) => [
+    accession(at),
+    Object.fromEntries(FILES.map((name, n) => [name, Buffer.alloc(3000 * (n + 1) + at, `${at}/${name} `)])),
+  ]),
+);
+
+export const NUMBERS = Object.keys(FILINGS);
 
 /** Puts the built program as `filings` below a home, or a script that stands for it; gives a PATH that leads there. */
 export async function programAt(home: string, script = `exec ${PROGRAM} "$@"`): Promise<string> {

@@ -5,8 +5,7 @@ import { workplace } from '../../cli/program.ts';
 import { startArchive } from '../../servers/archive.ts';
 import { tlsWith } from '../../servers/certificates.ts';
 import { SERVICE_KEY, startProxy } from '../../servers/nginx.ts';
-import { FILINGS, NUMBERS } from './forty-filings.ts';
-import { treeOf } from './mirrored.ts';
+import { FILINGS, NUMBERS, treeOf } from './mirrored.ts';
 
 test('docs/recipes/nginx: two runs at once fetch nothing twice from the service, which sees the proxy’s key alone', async () => {
   const service = await startArchive(FILINGS, { tls: tlsWith('own-name') });
