@@ -16,7 +16,7 @@ const shared = { isolate: false, env: { TZ: 'Pacific/Chatham' } };
 const build = { globalSetup: 'test/cli/build.setup.ts' };
 
 // Those that run more rounds and rows where a test asks for `proving`.
-const ROUNDS = 'disk-faults,failing-calls,kill,no-links,pipes,signals,tls-end,two-runs';
+const ROUNDS = 'disk-faults,kill,pipes,signals,tls-end,two-runs';
 
 /** These take minutes: begun last, each would run on alone while the other workers have nothing left to do. */
 const LONG = /\/prove\/(million|package\/package|power-cut\/trace|recipes\/parallel)\.test\.ts$/;

@@ -1,8 +1,8 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { ACCESSION, proving, serviceAt, workplace } from '../cli/program.ts';
-import { sendFile } from '../servers/answers.ts';
+import { ACCESSION, BIN, NODE, serviceAt, workplace } from '../cli/program.ts';
+import { head, sendFile } from '../servers/answers.ts';
 import { type ScriptedServer, startScripted } from '../servers/scripted.ts';
 import { content } from '../service/transfer-fixture.ts';
 import { oneThread, traced } from './traced.ts';
@@ -19,7 +19,6 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-/** Those that `npm test` runs stand first: one of each call, and of each fault. */
 const FAULTS: [call: string, error: string, when: number, words: RegExp][] = [
   ['pwritev,pwrite64', 'ENOSPC', 2, /full/],
   ['fsync', 'EIO', 1, /disk/],
@@ -30,10 +29,9 @@ const FAULTS: [call: string, error: string, when: number, words: RegExp][] = [
   ['fsync', 'ENOSPC', 1, /full/],
   ['rename', 'EIO', 1, /disk/],
 ];
-const NO_LINKS = ['EPERM', 'EOPNOTSUPP', 'EMLINK'];
 
 describe('a system call that fails (strace)', () => {
-  test.each(proving ? FAULTS : FAULTS.slice(0, 4))(
+  test.each(FAULTS)(
     '%s with %s, the time %i: exit 8, the old file stays, nothing else',
     async (call, error, when, words) => {
       const place = await workplace();
@@ -50,7 +48,7 @@ describe('a system call that fails (strace)', () => {
     },
   );
 
-  test.each(proving ? NO_LINKS : NO_LINKS.slice(0, 1))('link with %s: without links it goes, too', async (error) => {
+  test.each(['EPERM', 'EOPNOTSUPP', 'EMLINK'])('link with %s: without links it goes, too', async (error) => {
     const place = await workplace();
     const options = `-e trace=link -e inject=link:error=${error}`;
     const { exitCode, stderr } = await traced(place, options, GET, serviceAt(server.url));
@@ -58,6 +56,24 @@ describe('a system call that fails (strace)', () => {
     expect((await place.read(NAME)).equals(FILE)).toBe(true);
     expect(await place.names()).toEqual([NAME]);
   });
+});
+
+test('a flush in the background that fails is not forgotten: exit 8, the old file stays', async () => {
+  // The first of them begins after 128 MB.
+  const block = Buffer.alloc(1 << 20, 'x');
+  const large = await startScripted((socket) => {
+    socket.write(head(200, { 'Content-Length': 140 * block.length, ETag: '"v1"' }));
+    for (let sent = 0; sent < 140; sent += 1) socket.write(block);
+  });
+  const place = await workplace();
+  await writeFile(join(place.path, NAME), OLD);
+  const options = '-f -o /dev/null -e trace=fdatasync -e inject=fdatasync:error=EIO';
+  const line = `strace ${options} ${NODE} ${BIN} ${GET.join(' ')} --if-exists overwrite`;
+  const { exitCode, stderr } = await place.shell(line, serviceAt(large.url));
+  await large.close();
+  expect(exitCode, stderr).toBe(8);
+  expect(await place.names()).toEqual([NAME]);
+  expect(await place.read(NAME)).toEqual(OLD);
 });
 
 test('a write that takes less than asked is gone on with', async () => {
