@@ -19,7 +19,7 @@ const build = { globalSetup: 'test/cli/build.setup.ts' };
 const ROUNDS = 'disk-faults,kill,pipes,signals,tls-end,two-runs';
 
 /** These take minutes: begun last, each would run on alone while the other workers have nothing left to do. */
-const LONG = /\/prove\/(million|package\/package|power-cut\/trace|recipes\/parallel)\.test\.ts$/;
+const LONG = /\/prove\/(million|package\/package|power-cut\/trace)\.test\.ts$/;
 
 class LongFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
@@ -46,6 +46,7 @@ export default defineConfig({
         ...build,
         include: [
           'test/prove/**/*.test.ts',
+          'scripts/picture/picture.test.ts',
           `test/cli/{${ROUNDS}}.test.ts`,
           'test/service/{checksums,jwt-keys,jwt-lookalike}.test.ts',
         ],

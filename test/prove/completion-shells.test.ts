@@ -77,17 +77,6 @@ describe.each(SHELLS)('%s', (shell) => {
     }
   });
 
-  test('a failure is silent, and the line can be gone on with', async () => {
-    const server = await startScripted((socket) => void socket.end('HTTP/1.1 401 No\r\nContent-Length: 0\r\n\r\n'));
-    onTestFinished(() => server.close());
-    const terminal = await terminalOf(shell, await shellHome(), serviceAt(server.url));
-    const from = terminal.seen().length;
-    terminal.type(`filings download ${ACCESSION} \tmine.htm\r`);
-    await terminal.shows('GOT<mine.htm>', from);
-    expect(terminal.seen().slice(from)).not.toMatch(/401|hint|error/);
-    expect(server.requests.length).toBeGreaterThan(0);
-  });
-
   test('a service that never answers is given up on, and Ctrl-C gives up at once: without a word', async () => {
     const server = await startScripted(() => {});
     onTestFinished(() => server.close());
@@ -111,17 +100,6 @@ describe.each(SHELLS)('%s', (shell) => {
       .slice(from)
       .replace(/Killed by signal in _filings_names/g, '');
     expect(said).not.toMatch(/[Kk]illed|SIG|Forced|hint|error/);
-  });
-
-  test.each([
-    ['token sign --alg ', ['RS256', 'ES512']],
-    ['download --if-exists ', ['skip', 'overwrite', 'error']],
-    ['--key-in ', ['authorization', 'header', 'query', 'path', 'basic']],
-  ])('offers after %s', async (line, words) => {
-    const terminal = await terminalOf(shell, await shellHome());
-    const from = terminal.seen().length;
-    await terminal.completes(`filings ${line}`, words[0] ?? '');
-    for (const word of words) await terminal.shows(word, from);
   });
 });
 

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
-import { head, rangeStart } from '../../servers/answers.ts';
-import { startArchive } from '../../servers/archive.ts';
+import { head, rangeStart } from '../../test/servers/answers.ts';
+import { startArchive } from '../../test/servers/archive.ts';
 
 const ETAG = '"v1"';
 

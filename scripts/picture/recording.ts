@@ -1,6 +1,6 @@
-import { until } from '../../cli/program.ts';
-import type { Clock } from '../../cli/screen/clock.ts';
-import { CTRL_C, type Screen } from '../../cli/screen/screen.ts';
+import { until } from '../../test/cli/program.ts';
+import type { Clock } from '../../test/cli/screen/clock.ts';
+import { CTRL_C, type Screen } from '../../test/cli/screen/screen.ts';
 import type { Paced } from './paced.ts';
 import { shotOf } from './shot.ts';
 import type { Frame } from './svg.ts';

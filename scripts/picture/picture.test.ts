@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { ACCESSION } from '../../cli/program.ts';
-import { startClock } from '../../cli/screen/clock.ts';
-import { screen } from '../../cli/screen/screen.ts';
+import { ACCESSION } from '../../test/cli/program.ts';
+import { startClock } from '../../test/cli/screen/clock.ts';
+import { screen } from '../../test/cli/screen/screen.ts';
 import { startPaced } from './paced.ts';
 import { Recording, type Step } from './recording.ts';
 import { svgOf } from './svg.ts';
@@ -78,5 +78,5 @@ test('the picture is what a terminal shows of it', async () => {
   expect(at.lines()).toEqual(STORY);
   const svg = svgOf({ title: TITLE, description: STORY.join('\n'), ...SIZE_OF_SCREEN, frames: recording.frames });
   expect(svg.length).toBeLessThan(MOST_BYTES);
-  await expect(svg).toMatchFileSnapshot('../../../docs/picture.svg');
+  await expect(svg).toMatchFileSnapshot('../../docs/picture.svg');
 });
