@@ -52,8 +52,8 @@ const LIBRARIES = {
   undici: ['http/'],
   jose: ['jwt/'],
   zod: ['settings/file/'],
-  chalk: ['terminal/'],
-  'cli-progress': ['terminal/progress/'],
+  chalk: ['terminal/messages.ts'],
+  'cli-progress': ['terminal/bars.ts'],
   'string-width': ['terminal/width.ts'],
 };
 

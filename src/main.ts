@@ -18,7 +18,16 @@ export interface Started {
 /** Runs the program, whose folder is `root`, in the real world; the caller owns the process. */
 export function start(root: string): Started {
   const world = systemWorld(root);
-  return { done: main(world), crashed: (error) => reportError(error, world) };
+  return { done: main(world), crashed: (error) => crashed(error, world) };
+}
+
+/** What moves on a terminal is cleared, and its cursor is back; also what is drawn while the error is told. */
+async function crashed(error: unknown, world: World): Promise<number> {
+  const clear = () => world.stderr.isTTY && world.stderr.write('\x1b[?25h\r\x1b[J');
+  clear();
+  const status = await reportError(error, world);
+  clear();
+  return status;
 }
 
 /** The whole program: a command line and a world to an exit status. Here alone errors end. */

@@ -4,7 +4,7 @@ import { basename, dirname } from 'node:path';
 import type { ChecksumFiles } from '../checksums/append.ts';
 import { sha256OfFile } from '../disk/sha256.ts';
 import { FilingsError } from '../errors.ts';
-import type { Progress } from '../terminal/progress/progress.ts';
+import type { Progress } from '../terminal/progress.ts';
 import {
   type DiskTarget,
   type Fetching,

@@ -1,5 +1,5 @@
 import { type ErrorCode, FilingsError } from '../errors.ts';
-import type { Progress } from '../terminal/progress/progress.ts';
+import type { Progress } from '../terminal/progress.ts';
 import { type Outcome, outcomeLine } from '../transfer/outcome.ts';
 import type { Item } from './item.ts';
 

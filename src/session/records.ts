@@ -1,6 +1,6 @@
 import type { Flags } from '../spec/invocation.ts';
 import { terminalColumns, write } from '../stdio/output.ts';
-import { colors, usesColor } from '../terminal/colors.ts';
+import { colors, usesColor } from '../terminal/messages.ts';
 import type { Column } from '../terminal/table.ts';
 import type { World } from '../world.ts';
 import { presentationOf } from './presentation.ts';

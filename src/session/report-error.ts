@@ -38,15 +38,11 @@ function unloaded(failure: unknown): string {
 }
 
 async function rendered(error: FilingsError, world: World): Promise<string> {
-  const [{ renderError }, { usesColor }, { errorFormat, color, verbose }] = await Promise.all([
-    import('../terminal/render-error.ts'),
-    import('../terminal/colors.ts'),
-    presentationAtHand(world),
-  ]);
+  const { renderError, usesColor } = await import('../terminal/messages.ts');
+  const { color, ...presentation } = await presentationAtHand(world);
   return renderError(error, {
-    format: errorFormat,
+    ...presentation,
     color: usesColor(color, world.stderr, world.env.TERM),
-    verbose,
     secrets: world.secrets,
   });
 }

@@ -8,7 +8,7 @@ import { type Resolved, resolveSettings } from '../settings/resolve.ts';
 import type { Settings } from '../settings/settings.ts';
 import type { Invocation } from '../spec/invocation.ts';
 import { requireOneUser } from '../stdio/input.ts';
-import { createProgress, type Progress } from '../terminal/progress/progress.ts';
+import { createProgress, type Progress } from '../terminal/progress.ts';
 import { derived, type World } from '../world.ts';
 import { openAccess } from './access.ts';
 import { startDeadline } from './deadline.ts';

@@ -13,7 +13,7 @@ export async function warnOfUnknownVariables(world: World): Promise<void> {
     (name) => name.startsWith(PREFIX) && world.env[name] !== '' && !known.includes(name.slice(PREFIX.length)),
   );
   if (unknown.length === 0) return;
-  const { createTeller } = await import('../terminal/teller.ts');
+  const { createTeller } = await import('../terminal/messages.ts');
   const lines: string[] = [];
   const presentation = await presentationAtHand(world);
   const tell = createTeller({ ...presentation, secrets: world.secrets }, (line) => lines.push(line));

@@ -1,3 +1,5 @@
+import { shortened } from '../text.ts';
+
 /**
  * What a terminal would act on, reorder or swallow: C0, C1, DEL, format characters
  * (bidirectional controls, zero-width ones, tags), line and paragraph separators,
@@ -9,18 +11,10 @@ const SHORT: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\t'
 
 /**
  * Foreign text made harmless: one line, every unseen character visible (`\x1b`, `\n`, `\u202e`).
- * With `maxLength` (UTF-16 units of what is shown) longer text is cut and ends in an ellipsis.
+ * Beyond `maxLength` (UTF-16 units of what is shown) it is cut and ends in an ellipsis.
  */
-export function printable(text: string, maxLength?: number): string {
-  if (maxLength === undefined) return text.replace(UNSEEN, escaped);
-  let shown = '';
-  let cut = 0;
-  for (const character of text) {
-    shown += character.replace(UNSEEN, escaped);
-    if (shown.length > maxLength) return `${shown.slice(0, cut)}…`;
-    if (shown.length < maxLength) cut = shown.length;
-  }
-  return shown;
+export function printable(text: string, maxLength = Number.POSITIVE_INFINITY): string {
+  return shortened(text.replace(UNSEEN, escaped), maxLength);
 }
 
 /** One line of JSON in which the unseen characters that JSON lets pass are escaped too: still the same value. */

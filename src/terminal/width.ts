@@ -14,36 +14,34 @@ export function measurable(text: string, columns: number): string {
 
 /** The text, or as much of its beginning as fits into so many columns with an ellipsis; no sign is cut in the middle. */
 export function clipped(text: string, columns: number): string {
-  const beginning = measurable(text, columns);
-  if (beginning === text && displayWidth(text) <= columns) return text;
-  let shown = '';
-  let used = 1;
-  for (const { segment } of signs.segment(beginning)) {
-    used += displayWidth(segment);
-    if (used > columns) break;
-    shown += segment;
-  }
-  return `${shown.trimEnd()}…`;
+  return fitted(text, columns, 0);
 }
 
-/** The text, or its beginning and its end with an ellipsis between, in so many columns; no sign is cut in the middle. */
+/** The text, or its beginning and its end with an ellipsis between. */
 export function elided(text: string, columns: number): string {
+  return fitted(text, columns, Math.floor((columns - 1) / 2));
+}
+
+/** `end`: so many columns are for its end. */
+function fitted(text: string, columns: number, end: number): string {
   if (measurable(text, columns) === text && displayWidth(text) <= columns) return text;
   const most = UNITS_A_COLUMN * columns;
-  const segments = (part: string) => Array.from(signs.segment(part), ({ segment }) => segment);
-  const room = Math.max(0, columns - 1);
-  const end = fitting(segments(text.slice(-most)).reverse(), Math.floor(room / 2))
-    .reverse()
-    .join('');
-  const beginning = fitting(segments(text.slice(0, most)), room - displayWidth(end)).join('');
-  return `${beginning}…${end}`;
+  const last = signsIn(text.slice(-most)).reverse();
+  const tail = last.slice(0, fitting(last, end)).reverse().join('');
+  const first = signsIn(text.slice(0, most));
+  return `${first.slice(0, fitting(first, columns - 1 - displayWidth(tail))).join('')}…${tail}`;
 }
 
-function fitting(segments: readonly string[], columns: number): string[] {
+function signsIn(text: string): string[] {
+  return Array.from(signs.segment(text), ({ segment }) => segment);
+}
+
+/** How many of the signs fit. */
+function fitting(all: readonly string[], columns: number): number {
   let used = 0;
-  const over = segments.findIndex((segment) => {
-    used += displayWidth(segment);
+  const over = all.findIndex((sign) => {
+    used += displayWidth(sign);
     return used > columns;
   });
-  return segments.slice(0, over < 0 ? segments.length : over);
+  return over < 0 ? all.length : over;
 }

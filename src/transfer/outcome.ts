@@ -1,7 +1,7 @@
 import { type FilingsError, reasonOf } from '../errors.ts';
 import type { RetryEvent } from '../http/retry.ts';
 import type { AccessionNumber } from '../service/accession.ts';
-import type { Wait } from '../terminal/progress/lines.ts';
+import type { Wait } from '../terminal/lines.ts';
 import { humanBytes } from '../text.ts';
 
 /** One file that was asked for. */
@@ -51,9 +51,9 @@ export function resumableLine(bytes: number): string {
   return `stopped at ${humanBytes(bytes)}; run the same command to resume`;
 }
 
-/** What a person reads during a wait: why, how long, and which of how many further tries comes next. */
+/** What a person reads during a wait: why, and which of how many further tries comes when. */
 export function retryWait({ error, waitMs, asked, retry, retries }: RetryEvent): Wait {
-  const seconds = Math.max(1, Math.round(waitMs / 1000));
-  const wait = asked ? `the service asks to wait ${seconds} s` : `trying again in ${seconds} s`;
-  return { reason: reasonOf(error), next: `${wait}, ${retry} of ${retries}` };
+  const next = (ms: number) =>
+    `retry ${retry} of ${retries} in ${Math.max(1, Math.ceil(ms / 1000))} s${asked ? ', as the service asks' : ''}`;
+  return { reason: reasonOf(error), ms: waitMs, next };
 }

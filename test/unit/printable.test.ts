@@ -23,7 +23,7 @@ describe('printable', () => {
   it.each([
     ['abcdef', 6, 'abcdef'],
     ['abcdefg', 6, 'abcde…'],
-    ['abcd\x1b', 6, 'abcd…'],
+    ['abcd\x1b', 6, 'abcd\\…'],
     ['abc🙂de', 5, 'abc…'],
     ['🙂🙂', 4, '🙂🙂'],
   ])('%j cut to %i', (text, length, shown) => {

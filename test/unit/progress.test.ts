@@ -2,10 +2,16 @@ import { Writable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import { FilingsError } from '../../src/errors.ts';
 import { Secrets } from '../../src/secrets.ts';
-import { fileLine, overallLine, type Reach, type RunningFile } from '../../src/terminal/progress/lines.ts';
-import { createProgress, type Progress, type ProgressSettings } from '../../src/terminal/progress/progress.ts';
+import { fileLine, overallLine, type Reach, type RunningFile } from '../../src/terminal/lines.ts';
+import { createProgress, type Progress, type ProgressSettings } from '../../src/terminal/progress.ts';
 import { displayWidth } from '../../src/terminal/width.ts';
 import { worldOf } from '../settings-world.ts';
+
+const WAIT = {
+  reason: '127.0.0.1:9: connection refused',
+  ms: 5000,
+  next: (ms: number) => `retry 1 of 5 in ${Math.ceil(ms / 1000)} s`,
+};
 
 describe('the line of a file', () => {
   const file: RunningFile = {
@@ -38,12 +44,12 @@ describe('the line of a file', () => {
   });
 
   it.each([
-    [100, 'primary.htm  127.0.0.1:9: connection refused; trying again in 2 s, 1 of 5'],
-    [40, 'primary.htm  127.0.0.1:9: connection r…'],
-    [20, 'primary.htm  127.0…'],
-  ])('at %d columns a wait is cut behind its reason', (width, shown) => {
-    const waiting = { reason: '127.0.0.1:9: connection refused', next: 'trying again in 2 s, 1 of 5' };
-    expect(lineOf({ waiting }, width)).toBe(shown);
+    [100, 0, 'primary.htm  retry 1 of 5 in 5 s: 127.0.0.1:9: connection refused'],
+    [100, 3001, 'primary.htm  retry 1 of 5 in 2 s: 127.0.0.1:9: connection refused'],
+    [40, 4999, 'primary.htm  retry 1 of 5 in 1 s: 127.…'],
+    [20, 4999, 'primary.htm  retry…'],
+  ])('at %d columns, after %d ms, a wait is counted down', (width, now, shown) => {
+    expect(lineOf({ waiting: WAIT }, width, 'primary.htm', now)).toBe(shown);
   });
 
   it('does not move when the speed is known', () => {
@@ -90,7 +96,7 @@ describe('the line above the running files', () => {
     [50, '3 of 11 files    12 MB of 40 MB  5.0 MB/s'],
     [40, '3 of 11 files    12 MB of 40 MB'],
     [20, '3 of 11 files'],
-    [10, '3 of 11…'],
+    [10, '3 of 11 …'],
   ])('at %d columns no field is cut', (width, shown) => {
     expect(lineOf({}, width)).toBe(shown);
   });
@@ -128,7 +134,7 @@ function aFile(progress: Progress): void {
   const file = progress.start({ name: 'a.htm', offset: 0 });
   file.total(1000);
   file.advance(400);
-  file.wait({ reason: '503 Service Unavailable', next: 'trying again in 2 s, 1 of 5' });
+  file.wait({ ...WAIT, reason: '503 Service Unavailable' });
   file.advance(600);
   file.finish('a.htm: 1.0 kB');
 }
@@ -141,7 +147,7 @@ describe('progress without a terminal', () => {
     aFile(progress);
     progress.start({ name: 'b.htm', offset: 0 }).finish();
     progress.stop();
-    expect(stream.text).toBe('a.htm: 503 Service Unavailable; trying again in 2 s, 1 of 5\na.htm: 1.0 kB\n');
+    expect(stream.text).toBe('a.htm: 503 Service Unavailable; retry 1 of 5 in 5 s\na.htm: 1.0 kB\n');
   });
 
   it('tells the wire when verbose, free of secrets and control characters', async () => {
@@ -149,7 +155,7 @@ describe('progress without a terminal', () => {
     progress.trace('> GET /?apikey=canary-key\x1b');
     aFile(progress);
     expect(stream.text).toBe(
-      '> GET /?apikey=[redacted]\\x1b\na.htm: 503 Service Unavailable; trying again in 2 s, 1 of 5\na.htm: 1.0 kB\n',
+      '> GET /?apikey=[redacted]\\x1b\na.htm: 503 Service Unavailable; retry 1 of 5 in 5 s\na.htm: 1.0 kB\n',
     );
   });
 
@@ -158,7 +164,7 @@ describe('progress without a terminal', () => {
     [{ quiet: true }, 'filings: b.htm: 404 Not Found\n  hint: look at [redacted]\n'],
     [
       { progress: 'bar' },
-      'a.htm: 503 Service Unavailable; trying again in 2 s, 1 of 5\na.htm: 1.0 kB\nnote\nfilings: b.htm: 404 Not Found\n  hint: look at [redacted]\n',
+      'a.htm: 503 Service Unavailable; retry 1 of 5 in 5 s\na.htm: 1.0 kB\nnote\nfilings: b.htm: 404 Not Found\n  hint: look at [redacted]\n',
     ],
   ])('%j', async (more, text) => {
     const { stream, progress } = await setUp(false, more);
@@ -181,7 +187,7 @@ describe('progress without a terminal', () => {
       .split('\n')
       .map((line) => JSON.parse(line));
     expect(lines).toEqual([
-      { note: 'a.htm: 503 Service Unavailable; trying again in 2 s, 1 of 5' },
+      { note: 'a.htm: 503 Service Unavailable; retry 1 of 5 in 5 s' },
       { note: 'a.htm: 1.0 kB' },
       { trace: 't' },
       { error: { code: 'not_found', exit_code: 5, message: 'b.htm: 404 Not Found', hint: 'look at [redacted]' } },
@@ -213,15 +219,15 @@ describe('progress on a terminal', () => {
     await shows(stream, '250 B of 1.0 kB');
     expect(stream.text).toContain('[redacted].htm');
     expect(stream.text).toContain(' 25%');
-    file.wait({ reason: '429: canary-key', next: 'wait 30 s' });
-    await shows(stream, '429: [redacted]; wait 30 s');
+    file.wait({ ...WAIT, reason: '429: canary-key' });
+    await shows(stream, 'retry 1 of 5 in 5 s: 429: [redacted]');
     progress.note('a note');
-    await shows(stream, '\r\x1b[Ja note\n');
+    await shows(stream, '\x1b[J\x1b[?7ha note\n');
     file.finish('done: 1.0 kB');
-    progress.note('another');
+    progress.failure(failure);
     progress.stop();
     expect(stream.text).toContain('done: 1.0 kB');
-    expect(stream.text).toContain('another');
+    expect(stream.text).toContain('filings: b.htm: 404 Not Found');
     expect(stream.text).not.toContain('canary');
     expect(stream.text.lastIndexOf('[?25h')).toBeGreaterThan(stream.text.lastIndexOf('[?25l'));
     const end = stream.text.length;
@@ -229,54 +235,12 @@ describe('progress on a terminal', () => {
     expect(stream.text.slice(end)).toBe('after\n');
   });
 
-  it('keeps what was said just before the end', async () => {
-    const { stream, progress } = await setUp(true);
-    progress.start({ name: 'a.htm', offset: 0 });
-    await shows(stream, 'a.htm');
-    progress.failure(failure);
-    progress.stop();
-    expect(stream.text).toContain('filings: b.htm: 404 Not Found');
-  });
-
-  it('follows a resize', async () => {
-    const { stream, progress } = await setUp(true);
-    progress.start({ name: 'x'.repeat(70), offset: 0 }).total(1000);
-    await shows(stream, `\r${'x'.repeat(8)}…${'x'.repeat(8)}  [`);
-    stream.columns = 30;
-    stream.emit('resize');
-    await shows(stream, `\r${'x'.repeat(6)}…${'x'.repeat(6)}  `);
-    progress.stop();
-  });
-
-  it('has no more lines than the terminal', async () => {
-    const { stream, progress } = await setUp(true);
-    stream.rows = 4;
-    for (let i = 0; i < 10; i++) progress.start({ name: `file-${i}.htm`, offset: 0 });
-    await shows(stream, 'file-0');
-    progress.stop();
-    expect(new Set(stream.text.match(/file-\d/g))).toEqual(new Set(['file-0', 'file-1', 'file-2']));
-  });
-
-  it('draws nothing of what ends at once', async () => {
-    const { stream, progress } = await setUp(true);
-    progress.start({ name: 'a.htm', offset: 0 }).finish('a.htm: 1 B');
-    progress.start({ name: 'b.htm', offset: 0 });
-    progress.stop();
-    // What begins later is on the screen: so would the earlier be.
-    const later = await setUp(true);
-    later.progress.start({ name: 'c.htm', offset: 0 });
-    await shows(later.stream, 'c.htm');
-    later.progress.stop();
-    expect(stream.text).toContain('a.htm: 1 B\n');
-    expect(stream.text.replace('a.htm: 1 B', '')).not.toMatch(/a\.htm|b\.htm/);
-  });
-
   it('is plain when the terminal is dumb, or when told to', async () => {
     for (const more of [{ TERM: 'dumb' }, { progress: 'plain' }] as const) {
       const { stream, progress } = await setUp(true, more);
       aFile(progress);
       progress.stop();
-      expect(stream.text).toBe('a.htm: 503 Service Unavailable; trying again in 2 s, 1 of 5\na.htm: 1.0 kB\n');
+      expect(stream.text).toBe('a.htm: 503 Service Unavailable; retry 1 of 5 in 5 s\na.htm: 1.0 kB\n');
     }
   });
 });

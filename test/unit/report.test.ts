@@ -3,6 +3,7 @@ import { Counts } from '../../src/batch/counts.ts';
 import { reportLine } from '../../src/batch/report-line.ts';
 import { batchSummary } from '../../src/batch/summary.ts';
 import { errorAbout, FilingsError } from '../../src/errors.ts';
+import type { RetryEvent } from '../../src/http/retry.ts';
 import { parseAccession } from '../../src/service/accession.ts';
 import { type Outcome, outcomeLine, retryWait } from '../../src/transfer/outcome.ts';
 
@@ -71,15 +72,21 @@ test.each<[Partial<Outcome>, string]>([
 test('a wait has the reason without what was asked for, whose wish it is, and how many more there may be', () => {
   const subject = { accession: '0001234567-24-000001', fileName: 'a.htm' };
   const error = errorAbout(subject, 'temporary', '429 Too Many Requests', { problem: { status: 429 } });
-  expect(retryWait({ error, waitMs: 30_000, asked: true, retry: 2, retries: 5 })).toEqual({
-    reason: '429 Too Many Requests',
-    next: 'the service asks to wait 30 s, 2 of 5',
-  });
+  const waitOf = (event: RetryEvent) => {
+    const { reason, ms, next } = retryWait(event);
+    return [reason, next(ms), next(0)];
+  };
+  expect(waitOf({ error, waitMs: 30_000, asked: true, retry: 2, retries: 5 })).toEqual([
+    '429 Too Many Requests',
+    'retry 2 of 5 in 30 s, as the service asks',
+    'retry 2 of 5 in 1 s, as the service asks',
+  ]);
   const reset = new FilingsError('temporary', 'h: the connection was reset');
-  expect(retryWait({ error: reset, waitMs: 1400, asked: false, retry: 1, retries: 5 })).toEqual({
-    reason: 'h: the connection was reset',
-    next: 'trying again in 1 s, 1 of 5',
-  });
+  expect(waitOf({ error: reset, waitMs: 1400, asked: false, retry: 1, retries: 5 })).toEqual([
+    'h: the connection was reset',
+    'retry 1 of 5 in 2 s',
+    'retry 1 of 5 in 1 s',
+  ]);
 });
 
 test('counts: each file once, and the bytes of those that came', () => {

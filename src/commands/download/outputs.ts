@@ -8,7 +8,7 @@ import { diskFailure } from '../../disk/failure.ts';
 import { replaceFile } from '../../disk/replace-file.ts';
 import type { Session } from '../../session/session.ts';
 import { openReport, type Report } from '../../stdio/report-file.ts';
-import { errorObject } from '../../terminal/render-error.ts';
+import { errorObject } from '../../terminal/messages.ts';
 import type { World } from '../../world.ts';
 import type { Order } from './order/order.ts';
 

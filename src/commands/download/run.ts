@@ -13,7 +13,7 @@ import { listFiles } from '../../session/list-files.ts';
 import { openSession, type Session } from '../../session/session.ts';
 import { resolveSettings } from '../../settings/resolve.ts';
 import type { Invocation } from '../../spec/invocation.ts';
-import type { Progress } from '../../terminal/progress/progress.ts';
+import type { Progress } from '../../terminal/progress.ts';
 import { Directories } from '../../transfer/directories.ts';
 import { resumableLine } from '../../transfer/outcome.ts';
 import type { World } from '../../world.ts';

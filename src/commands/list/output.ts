@@ -2,7 +2,7 @@ import { FilingsError } from '../../errors.ts';
 import { type ListedFile, listedSize, whyNoMatch } from '../../service/listing/listing.ts';
 import type { Session } from '../../session/session.ts';
 import { terminalColumns, write } from '../../stdio/output.ts';
-import { colors, usesColor } from '../../terminal/colors.ts';
+import { colors, usesColor } from '../../terminal/messages.ts';
 import { printable, printableJson } from '../../terminal/printable.ts';
 import { type Column, table } from '../../terminal/table.ts';
 import { humanBytes } from '../../text.ts';

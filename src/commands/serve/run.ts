@@ -13,7 +13,7 @@ import type { Settings } from '../../settings/settings.ts';
 import type { Invocation } from '../../spec/invocation.ts';
 import { type Values, valueError } from '../../spec/option.ts';
 import { guardStream, isBrokenPipe, write } from '../../stdio/output.ts';
-import { createTeller, type Teller } from '../../terminal/teller.ts';
+import { createTeller, type Teller } from '../../terminal/messages.ts';
 import type { World } from '../../world.ts';
 import type { OPTIONS } from './spec.ts';
 

@@ -7,8 +7,8 @@ import { stdinUsersGiven } from '../../settings/credentials.ts';
 import type { Invocation } from '../../spec/invocation.ts';
 import { invited, readAll, readSome, requireOneUser } from '../../stdio/input.ts';
 import { guardStream } from '../../stdio/output.ts';
+import { createTeller } from '../../terminal/messages.ts';
 import { printableJsonText } from '../../terminal/printable.ts';
-import { createTeller } from '../../terminal/teller.ts';
 import type { World } from '../../world.ts';
 import type { KEY_OPTIONS } from './spec.ts';
 

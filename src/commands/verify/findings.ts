@@ -5,7 +5,7 @@ import { readFailure } from '../../disk/failure.ts';
 import { FilingsError } from '../../errors.ts';
 import { accessionsIn } from '../../service/accession.ts';
 import { printable, printableJson } from '../../terminal/printable.ts';
-import type { FileProgress, Progress } from '../../terminal/progress/progress.ts';
+import type { FileProgress, Progress } from '../../terminal/progress.ts';
 import { counted, humanBytes, shellWord } from '../../text.ts';
 
 /** What was found so far: counted, warned of, and as lines for stdout. */

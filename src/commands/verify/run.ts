@@ -6,7 +6,7 @@ import { startDeadline } from '../../session/deadline.ts';
 import { resolveSettings } from '../../settings/resolve.ts';
 import type { Invocation } from '../../spec/invocation.ts';
 import { isBrokenPipe, write } from '../../stdio/output.ts';
-import { createProgress, type Progress } from '../../terminal/progress/progress.ts';
+import { createProgress, type Progress } from '../../terminal/progress.ts';
 import type { World } from '../../world.ts';
 import { Findings, summaryLine, summaryText, verifyError } from './findings.ts';
 import type { OPTIONS } from './spec.ts';

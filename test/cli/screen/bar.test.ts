@@ -1,4 +1,5 @@
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
+import { temporaryFolder } from '../../settings-world.ts';
 import { ACCESSION } from '../program.ts';
 import { startClock } from './clock.ts';
 import { startHeld } from './held.ts';
@@ -72,6 +73,20 @@ test('Ctrl-Z clears the bar and shows the cursor; the bar comes back with the pr
   service.release('a.htm');
   expect(await at.ended).toBe(0);
   expect(at.lines()).toEqual([expect.stringMatching(/^(\^Z)?a\.htm: 3\.0 MB$/)]);
+});
+
+test('a defect clears the bar and shows the cursor', async () => {
+  const service = await startHeld();
+  const breaking = await temporaryFolder();
+  onTestFinished(breaking.remove);
+  const hook = await breaking.file('hook.cjs', `process.on('SIGUSR2', () => { throw new TypeError('broken'); });`);
+  const env = { ...service.env, NODE_OPTIONS: `--require ${hook}` };
+  const at = await screen(['download', ACCESSION, 'a.htm'], { env });
+  await at.shows(some(isBar));
+  process.kill(at.pid, 'SIGUSR2');
+  expect(await at.ended).toBe(1);
+  expect(at.lines()).toEqual([expect.stringMatching(/^filings: a defect .*broken$/), expect.stringMatching(/hint:/)]);
+  expect(at.bytes().lastIndexOf('\x1b[?25h')).toBeGreaterThan(at.bytes().lastIndexOf('\x1b[?25l'));
 });
 
 // Joined emoji, a flag, ideographs, half-width kana, a letter with a mark of its own.

@@ -23,7 +23,7 @@ test.each<[stage: string, script: Script, shown: RegExp]>([
   [
     'a wait for the next try',
     (socket) => void socket.write(head(503, { 'Retry-After': 60, 'Content-Length': 0 })),
-    /^a\.htm {2}503 .*; the service asks to wait 60 s, 1 of 5$/,
+    /^a\.htm {2}retry 1 of 5 in \d+ s, as the service asks: 503 /,
   ],
   [
     'an error body that does not end',
@@ -133,7 +133,7 @@ test('what is typed as the input is not drawn over, and Ctrl-C ends its line', a
   at.type('nonsense\r');
   await at.shows((lines) => lines.some((line) => line.startsWith('filings: line 1: ')));
   at.type(`${ACCESSION} a.htm\r`);
-  await at.shows((lines) => lines.some((line) => line.includes('the service asks to wait 1 s')));
+  await at.shows((lines) => lines.some((line) => line.includes('retry 1 of 5 in 1 s')));
   at.type('0001234');
   await at.shows((lines) => lines.at(-1) === '0001234');
   // A second has gone by then: what moves would have been drawn.

@@ -1,13 +1,10 @@
-import { onAbort } from '../../abort.ts';
-import { FilingsError } from '../../errors.ts';
-
-import { guardStream } from '../../stdio/output.ts';
-import type { World } from '../../world.ts';
-import { type ColorSetting, usesColor } from '../colors.ts';
-import { printable } from '../printable.ts';
-import { renderError } from '../render-error.ts';
-import { createTeller } from '../teller.ts';
+import { onAbort } from '../abort.ts';
+import { FilingsError } from '../errors.ts';
+import { guardStream } from '../stdio/output.ts';
+import type { World } from '../world.ts';
 import type { Reach, Running, RunningFile, Wait } from './lines.ts';
+import { createTeller, renderError, usesColor } from './messages.ts';
+import { printable } from './printable.ts';
 
 /** 128 and its number. */
 const SIGINT = 130;
@@ -17,7 +14,7 @@ export interface ProgressSettings {
   readonly errorFormat: 'text' | 'json';
   readonly quiet: boolean;
   readonly verbose: boolean;
-  readonly color: ColorSetting;
+  readonly color: 'auto' | 'always' | 'never';
 }
 
 type Around = Pick<World, 'stderr' | 'env' | 'secrets' | 'monotonic' | 'interrupt' | 'onSuspend'>;
@@ -35,7 +32,7 @@ export interface FileProgress {
   advance(bytes: number): void;
   /** The length is known, or known to be unknown; at `offset` it begins or goes on. */
   total(bytes: number | undefined, offset?: number): void;
-  /** Nothing moves for a while: why, without the name, and what comes next. The next byte ends it. */
+  /** Counted down; the next byte ends it. */
   wait(wait: Wait): void;
   /** It has ended; the line says how, and goes without when it is told elsewhere. */
   finish(line?: string): void;
@@ -48,7 +45,7 @@ export interface Progress {
   start(file: StartedFile): FileProgress;
   /** Above the running files: how far a run of several is. */
   overall(reach: () => Reach | undefined): void;
-  /** Whole lines are about to be written to this terminal: nothing that moves stands in their way. */
+  /** Whole lines are about to be written to this terminal: nothing that moves is in their way. */
   makeWay(): void;
   /** A line for a person, left out when quiet. */
   note(text: string): void;
@@ -66,9 +63,8 @@ export interface Progress {
  * failure.
  */
 export async function createProgress(settings: ProgressSettings, around: Around): Promise<Progress> {
-  const { errorFormat, quiet, verbose } = settings;
   const { stderr, env, secrets, monotonic, interrupt } = around;
-  const color = usesColor(settings.color, stderr, env.TERM);
+  const messages = { ...settings, secrets, color: usesColor(settings.color, stderr, env.TERM) };
   const shown = shownAs(settings, around);
   const running: Running = { files: new Set(), bytes: 0, since: monotonic(), reach: undefined };
   const clear = (text: string) => printable(secrets.redact(text));
@@ -77,28 +73,29 @@ export async function createProgress(settings: ProgressSettings, around: Around)
   const forgetSuspend =
     bars &&
     around.onSuspend(
-      () => bars.pause(),
-      () => bars.resume(),
+      () => bars.hide(),
+      () => bars.show(),
     );
   const forgetInterrupt = onAbort(interrupt, (reason) => {
-    if (bars) bars.stop(isFromKeys(reason));
-    // Its echo stands at the end of a line.
-    else if (stderr.isTTY && isFromKeys(reason)) stderr.write('\n');
+    const isFromKeys = reason instanceof FilingsError && reason.exitStatus === SIGINT;
+    if (bars) bars.stop(isFromKeys);
+    // The echo of Ctrl-C is at the end of a line.
+    else if (stderr.isTTY && isFromKeys) stderr.write('\n');
   });
-  const say = (lines: string) => (bars === undefined ? stderr.write(lines) : bars.log(lines));
-  const tell = createTeller({ errorFormat, quiet, secrets }, say);
+  const say = (lines: string) => void (bars === undefined ? stderr.write(lines) : bars.log(lines));
+  const tell = createTeller(messages, say);
   const note = (text: string) => tell('note', text);
   return {
     moves: bars !== undefined,
     note,
     trace: (text) => {
-      if (verbose) tell('trace', text);
+      if (settings.verbose) tell('trace', text);
     },
-    failure: (error) => void say(renderError(error, { format: errorFormat, color, verbose, secrets })),
+    failure: (error) => say(renderError(error, messages)),
     makeWay: () => bars?.makeWay(),
     overall(reach) {
       running.reach = reach;
-      bars?.wake();
+      bars?.show();
     },
     stop() {
       forgetInterrupt();
@@ -116,7 +113,7 @@ export async function createProgress(settings: ProgressSettings, around: Around)
         waiting: undefined,
       };
       running.files.add(file);
-      bars?.wake();
+      bars?.show();
       return {
         advance(bytes) {
           file.bytes = (file.bytes ?? file.from) + bytes;
@@ -126,9 +123,11 @@ export async function createProgress(settings: ProgressSettings, around: Around)
         total(total, at = file.bytes ?? offset) {
           Object.assign(file, { total, bytes: at, from: at, since: monotonic(), waiting: undefined });
         },
-        wait({ reason, next }) {
-          file.waiting = { reason: clear(reason), next };
-          if (shown === 'plain' || (verbose && shown === 'none')) note(`${name}: ${reason}; ${next}`);
+        wait(wait) {
+          const reason = clear(wait.reason);
+          Object.assign(file, { waiting: { ...wait, reason }, since: monotonic() });
+          const isNoted = shown === 'plain' || (settings.verbose && shown === 'none');
+          if (isNoted) note(`${name}: ${wait.reason}; ${wait.next(wait.ms)}`);
         },
         finish(text) {
           running.files.delete(file);
@@ -137,11 +136,6 @@ export async function createProgress(settings: ProgressSettings, around: Around)
       };
     },
   };
-}
-
-/** Whether it was Ctrl-C, most likely. */
-function isFromKeys(reason: unknown): boolean {
-  return reason instanceof FilingsError && reason.exitStatus === SIGINT;
 }
 
 function shownAs(

@@ -1,11 +1,13 @@
-import { grouped, humanBytes, span } from '../../text.ts';
-import { clipped, displayWidth, elided } from '../width.ts';
+import { grouped, humanBytes, span } from '../text.ts';
+import { clipped, displayWidth, elided } from './width.ts';
 
-/** Why nothing moves just now. */
+/** Nothing moves for a while. */
 export interface Wait {
+  /** Printable, without the file's name. */
   readonly reason: string;
-  /** What comes next. */
-  readonly next: string;
+  readonly ms: number;
+  /** What comes when so many milliseconds are over: `retry 1 of 5 in 2 s`. */
+  readonly next: (ms: number) => string;
 }
 
 /** A transfer under way. */
@@ -16,10 +18,9 @@ export interface RunningFile {
   /** Bytes there are, those of an earlier run among them; undefined before an answer has come. */
   bytes: number | undefined;
   total: number | undefined;
-  /** How many there were when it began, and when that was, in milliseconds of a clock that never steps. */
+  /** How many there were when it began, and when that or the wait was, in milliseconds of a clock that never steps. */
   from: number;
   since: number;
-  /** Printable. */
   waiting: Wait | undefined;
 }
 
@@ -45,9 +46,9 @@ export interface Running {
 }
 
 const GAP = '  ';
-/** Columns of the fields, also while they are empty: nothing moves aside when one is known. In the order of their use. */
-const COLUMNS = { percent: 4, speed: 8, left: 12, bar: 12, amount: 16 };
-type Field = keyof typeof COLUMNS;
+/** Columns of the fields, also while they are empty: nothing moves aside when one is known. */
+const [PERCENT, AMOUNT, SPEED, LEFT] = [4, 16, 8, 12];
+const FIRST_DROPPED = ['amount', 'bar', 'left', 'speed', 'percent'] as const;
 const [LEAST_NAME, LONGEST_NAME] = [11, 40];
 /** Too early to tell a speed. */
 const FIRST_MS = 250;
@@ -57,45 +58,37 @@ export function fileLine(file: RunningFile, name: string, now: number, width: nu
   const room = Math.max(1, width - 1);
   const { bytes, total, waiting } = file;
   if (waiting) {
+    const next = waiting.next(waiting.ms - (now - file.since));
     const short = elided(name, Math.max(LEAST_NAME, Math.floor(room / 3)));
-    return clipped(`${short}${GAP}${waiting.reason}; ${waiting.next}`, room);
+    return clipped(`${short}${GAP}${next}: ${waiting.reason}`, room);
   }
-  if (bytes === undefined) return clipped(`${elided(name, Math.max(1, room - 3))}${GAP}…`, room);
+  if (bytes === undefined) return `${elided(name, Math.max(1, room - 3))}${GAP}…`.slice(0, room);
   const rate = rateOf(bytes - file.from, file.since, now);
   if (total === undefined) return lineOf(name, [humanBytes(bytes).padStart(6), speedOf(rate)], room);
   // Never 100 before the last byte.
   const percent = total === 0 ? 100 : Math.min(100, Math.floor((bytes * 100) / total));
-  const shown: Readonly<Record<Field, string>> = {
-    bar: `[${'='.repeat(Math.floor(percent / 10)).padEnd(10)}]`,
-    percent: `${percent}%`.padStart(COLUMNS.percent),
-    amount: `${humanBytes(bytes)} of ${humanBytes(total)}`.padStart(COLUMNS.amount),
-    speed: speedOf(rate),
-    left: timeLeft(total - bytes, rate),
-  };
-  const has = fieldsIn(room);
-  const order: readonly Field[] = ['bar', 'percent', 'amount', 'speed', 'left'];
-  return lineOf(
-    name,
-    order.filter((field) => has.includes(field)).map((field) => shown[field].padEnd(COLUMNS[field])),
-    room,
-  );
+  const fields = new Map([
+    ['bar', `[${'='.repeat(Math.floor(percent / 10)).padEnd(10)}]`],
+    ['percent', `${percent}%`.padStart(PERCENT)],
+    ['amount', `${humanBytes(bytes)} of ${humanBytes(total)}`.padStart(AMOUNT)],
+    ['speed', speedOf(rate)],
+    ['left', timeLeft(total - bytes, rate).padEnd(LEFT)],
+  ]);
+  for (const field of FIRST_DROPPED) {
+    if (LEAST_NAME + widthOf([...fields.values()]) > room) fields.delete(field);
+  }
+  return lineOf(name, [...fields.values()], room);
 }
 
-/** The fields that fit beside the shortest name. */
-function fieldsIn(room: number): readonly Field[] {
-  let used = LEAST_NAME;
-  return (Object.keys(COLUMNS) as Field[]).filter((field) => {
-    used += GAP.length + COLUMNS[field];
-    return used <= room;
-  });
+function widthOf(fields: readonly string[]): number {
+  return fields.reduce((sum, field) => sum + GAP.length + field.length, 0);
 }
 
 function lineOf(name: string, fields: readonly string[], room: number): string {
-  const used = fields.reduce((sum, field) => sum + GAP.length + field.length, 0);
-  const columns = Math.max(1, Math.min(LONGEST_NAME, room - used));
+  const columns = Math.max(1, Math.min(LONGEST_NAME, room - widthOf(fields)));
   const shown = elided(name, columns);
   const blanks = ' '.repeat(Math.max(0, columns - displayWidth(shown)));
-  return clipped([shown + blanks, ...fields].join(GAP).trimEnd(), room);
+  return [shown + blanks, ...fields].join(GAP).trimEnd();
 }
 
 /** Bytes a second; undefined when it is too early to say. */
@@ -104,7 +97,7 @@ function rateOf(bytes: number, since: number, now: number): number | undefined {
 }
 
 function speedOf(rate: number | undefined): string {
-  return (rate === undefined ? '' : `${humanBytes(rate)}/s`).padStart(COLUMNS.speed);
+  return (rate === undefined ? '' : `${humanBytes(rate)}/s`).padStart(SPEED);
 }
 
 function timeLeft(bytes: number, rate: number | undefined): string {
@@ -128,7 +121,7 @@ export function overallLine(running: Running, reach: Reach, now: number, width: 
   const amount = due === undefined ? humanBytes(bytes) : `${humanBytes(bytes)} of ${humanBytes(bytes + due)}`;
   const left = due === undefined ? '' : timeLeft(due, rate);
   let line = clipped(failed > 0 ? `${all}, ${grouped(failed)} failed` : all, width - 1);
-  for (const field of [amount.padStart(COLUMNS.amount), speedOf(rate), left]) {
+  for (const field of [amount.padStart(AMOUNT), speedOf(rate), left]) {
     if (line.length + GAP.length + field.length >= width) break;
     line += GAP + field;
   }

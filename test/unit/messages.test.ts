@@ -1,18 +1,15 @@
 import { describe, expect, it } from 'vitest';
-import { FilingsError } from '../../src/errors.ts';
+import { FilingsError, type Problem } from '../../src/errors.ts';
 import { Secrets } from '../../src/secrets.ts';
-import { errorObject, type RenderOptions, renderError } from '../../src/terminal/render-error.ts';
+import { createTeller, errorObject, type MessageOptions, renderError } from '../../src/terminal/messages.ts';
 
-const plain: RenderOptions = { format: 'text', color: false, verbose: false, secrets: new Secrets() };
+const plain: MessageOptions = { errorFormat: 'text', color: false, verbose: false, secrets: new Secrets() };
+const text = (error: FilingsError, options: Partial<MessageOptions> = {}) =>
+  renderError(error, { ...plain, ...options });
 
-function text(error: FilingsError, options: Partial<RenderOptions> = {}): string {
-  return renderError(error, { ...plain, ...options });
-}
-
-function json(error: FilingsError, options: Partial<RenderOptions> = {}): { error: Record<string, unknown> } {
-  const line = renderError(error, { ...plain, ...options, format: 'json' });
-  expect(line.endsWith('\n')).toBe(true);
-  expect(line.trimEnd()).not.toContain('\n');
+function json(error: FilingsError): { error: Record<string, unknown> } {
+  const line = renderError(error, { ...plain, errorFormat: 'json' });
+  expect(line).toMatch(/^[^\n]+\n$/);
   return JSON.parse(line);
 }
 
@@ -55,18 +52,16 @@ describe('renderError as text', () => {
     );
   });
 
-  it('says nothing twice, and leaves out types that say nothing', () => {
-    const error = new FilingsError('auth', 'a.htm: 401 Unauthorized: Invalid API key', {
-      problem: { status: 401, type: 'about:blank', detail: 'Invalid API key', error: 'Invalid API key' },
-    });
-    expect(text(error)).toBe('filings: a.htm: 401 Unauthorized: Invalid API key\n');
-  });
-
-  it('says no phrase of the status twice', () => {
-    const error = new FilingsError('not_found', 'a.htm: 404 Not Found', {
-      problem: { status: 404, title: 'Not Found', detail: 'Not Found' },
-    });
-    expect(text(error)).toBe('filings: a.htm: 404 Not Found\n');
+  it.each<[message: string, problem: Problem]>([
+    [
+      '401 Unauthorized: Invalid API key',
+      { status: 401, type: 'about:blank', detail: 'Invalid API key', error: 'Invalid API key' },
+    ],
+    ['404 Not Found', { status: 404, title: 'Not Found', detail: 'Not Found' }],
+    ['429 Too Many: slow down; 2 tries', { status: 429, detail: 'slow down', type: 'https://httpstatuses.io/429' }],
+    ['401 No: the key: it is bad', { status: 401, detail: 'the key: it is bad' }],
+  ])('says nothing twice, and leaves out types that say nothing: %s', (message, problem) => {
+    expect(text(new FilingsError('auth', `a.htm: ${message}`, { problem }))).toBe(`filings: a.htm: ${message}\n`);
   });
 
   it('says what the message holds by chance alone, in a number or a word', () => {
@@ -128,8 +123,8 @@ describe('renderError as text', () => {
     const defect = new TypeError('x is undefined');
     defect.cause = defect;
     const error = new FilingsError('internal', 'a defect: x is undefined', { cause: defect });
-    expect(text(error)).not.toContain('render-error.test');
-    expect(text(error, { verbose: true })).toContain('render-error.test');
+    expect(text(error)).not.toContain('messages.test');
+    expect(text(error, { verbose: true })).toContain('messages.test');
   });
 });
 
@@ -146,21 +141,19 @@ describe('renderError as JSON', () => {
     });
   });
 
-  it('leaves out what is not there', () => {
-    expect(json(new FilingsError('usage', 'no ACCESSION'))).toEqual({
-      error: { code: 'usage', exit_code: 2, message: 'no ACCESSION' },
+  it('leaves out what is not there, and tells when to try again as RFC 3339', () => {
+    const error = { code: 'temporary', exit_code: 7, message: 'a: b' };
+    expect(json(new FilingsError('temporary', 'a: b'))).toEqual({ error });
+    expect(json(new FilingsError('temporary', 'a: b', { retryAt: 0 }))).toEqual({
+      error: { ...error, retry_at: '1970-01-01T00:00:00.000Z' },
     });
   });
 
   it('keeps a member called __proto__ as data', () => {
     const problem = JSON.parse('{"status":400,"__proto__":{"polluted":true}}');
-    const shown = renderError(new FilingsError('rejected', 'a', { problem }), { ...plain, format: 'json' });
+    const shown = text(new FilingsError('rejected', 'a', { problem }), { errorFormat: 'json' });
     expect(shown).toContain('"__proto__":{"polluted":true}');
     expect(({} as { polluted?: unknown }).polluted).toBeUndefined();
-  });
-
-  it('tells when to try again, as RFC 3339', () => {
-    expect(json(new FilingsError('temporary', 'a: b', { retryAt: 0 })).error.retry_at).toBe('1970-01-01T00:00:00.000Z');
   });
 });
 
@@ -171,7 +164,7 @@ describe('secrets', () => {
   secrets.add(key);
   secrets.add('12345678');
 
-  it.each(['text', 'json'] as const)('are never in the %s', (format) => {
+  it.each(['text', 'json'] as const)('are never in the %s', (errorFormat) => {
     for (const form of forms) {
       const error = new FilingsError('auth', `x${form}: 401`, {
         hint: `h ${form}`,
@@ -179,7 +172,7 @@ describe('secrets', () => {
         // Where the cut falls within the secret, too.
         problem: { status: 401, detail: 'd'.repeat(990) + form, errors: { [form]: [form] }, echoed: { [form]: form } },
       });
-      const shown = renderError(error, { ...plain, format, secrets, verbose: true });
+      const shown = text(error, { errorFormat, secrets, verbose: true });
       expect(shown).toContain('[redacted]');
       expect(shown).not.toContain(form.slice(0, 6));
       expect(shown).not.toContain(JSON.stringify(form).slice(1, -1));
@@ -196,5 +189,28 @@ describe('secrets', () => {
       message: 'a',
       problem: { status: 401, key: '[redacted]', n: 5 },
     });
+  });
+});
+
+describe('a line besides the errors', () => {
+  const secrets = new Secrets();
+  secrets.add('canary-key-12345');
+  const said = (kind: 'note' | 'warning' | 'trace' | 'log', errorFormat: 'text' | 'json', quiet = false) => {
+    let lines = '';
+    createTeller({ errorFormat, quiet, secrets }, (line) => {
+      lines += line;
+    })(kind, 'a canary-key-12345\x1b');
+    return lines;
+  };
+
+  it.each([
+    ['note', 'a [redacted]\\x1b\n', { note: 'a [redacted]\x1b' }],
+    ['warning', 'filings: warning: a [redacted]\\x1b\n', { note: 'warning: a [redacted]\x1b' }],
+    ['trace', 'a [redacted]\\x1b\n', { trace: 'a [redacted]\x1b' }],
+    ['log', 'a [redacted]\\x1b\n', { log: 'a [redacted]\x1b' }],
+  ] as const)('of kind %s', (kind, line, object) => {
+    expect(said(kind, 'text')).toBe(line);
+    expect(JSON.parse(said(kind, 'json'))).toEqual(object);
+    expect(said(kind, 'json', true)).toBe('');
   });
 });

@@ -1,0 +1,136 @@
+import { Chalk } from 'chalk';
+import { errnoOf, type FilingsError, type Problem } from '../errors.ts';
+import { type Redacted, redacted, type Secrets } from '../secrets.ts';
+import { printable, printableJson } from './printable.ts';
+
+// What is said on stderr: errors, and lines beside them. Free of secrets, foreign text made harmless.
+
+export interface MessageOptions {
+  readonly errorFormat: 'text' | 'json';
+  readonly color: boolean;
+  /** Adds the causes in text, and the stack of an `internal` error. */
+  readonly verbose: boolean;
+  readonly secrets: Secrets;
+}
+
+/** Whether a stream gets colour: `auto` is decided per stream, by whether it is a terminal that can show any. */
+export function usesColor(
+  setting: 'auto' | 'always' | 'never',
+  stream: { readonly isTTY?: boolean },
+  term?: string,
+): boolean {
+  return setting === 'auto' ? stream.isTTY === true && term !== 'dumb' : setting === 'always';
+}
+
+/** The few looks this program has; with colour off, each gives its text back. */
+export function colors(on: boolean) {
+  const chalk = new Chalk({ level: on ? 1 : 0 });
+  return { faint: chalk.dim, bad: chalk.red.bold, hint: chalk.cyan };
+}
+
+/** Says one line besides the errors. Where lines are JSON objects, the member's name is the kind; a warning is a note. */
+export type Teller = (kind: 'note' | 'warning' | 'trace' | 'log', text: string) => void;
+
+/** A teller whose finished lines `put` writes. */
+export function createTeller(
+  { errorFormat, quiet, secrets }: Pick<MessageOptions, 'errorFormat' | 'secrets'> & { readonly quiet: boolean },
+  put: (line: string) => void,
+): Teller {
+  return (kind, text) => {
+    if (quiet) return;
+    const line = `${kind === 'warning' ? 'warning: ' : ''}${secrets.redact(text)}`;
+    if (errorFormat === 'json') put(`${printableJson({ [kind === 'warning' ? 'note' : kind]: line })}\n`);
+    else put(`${kind === 'warning' ? 'filings: ' : ''}${printable(line)}\n`);
+  };
+}
+
+/** The `error` member of `--error-format json` and of report lines. */
+export interface ErrorObject {
+  readonly code: string;
+  readonly exit_code: number;
+  readonly message: string;
+  readonly hint?: string;
+  readonly problem?: Redacted;
+}
+
+export function errorObject(error: FilingsError, secrets: Secrets): ErrorObject {
+  return {
+    code: error.code,
+    exit_code: error.exitStatus,
+    message: secrets.redact(error.message),
+    ...(error.hint !== undefined && { hint: secrets.redact(error.hint) }),
+    ...(error.problem !== undefined && { problem: redacted(error.problem, secrets) }),
+  };
+}
+
+const LONGEST_MESSAGE = 500;
+const LONGEST_DETAIL = 1000;
+const LONGEST_MEMBER = 200;
+const MOST_ENTRIES = 50;
+const MOST_CAUSES = 8;
+
+/** An error as it goes to stderr: lines that end in a line break. */
+export function renderError(error: FilingsError, { errorFormat, color, verbose, secrets }: MessageOptions): string {
+  const retryAt = error.retryAt === undefined ? undefined : rfc3339(error.retryAt);
+  if (errorFormat === 'json') {
+    return `${printableJson({ error: { ...errorObject(error, secrets), retry_at: retryAt } })}\n`;
+  }
+  const paint = colors(color);
+  // Redacted before it is cut: half a secret is one too.
+  const show = (text: string, length = LONGEST_DETAIL) => printable(secrets.redact(text), length);
+  const told = error.problem === undefined ? [] : problemLines(error.problem, error.message);
+  const lines = [
+    `${paint.bad('filings:')} ${show(error.message, LONGEST_MESSAGE)}`,
+    ...told.slice(0, MOST_ENTRIES).map(([indent, text, length]) => indent + show(text, length)),
+    ...(told.length > MOST_ENTRIES ? ['  …'] : []),
+    ...(retryAt === undefined ? [] : [`  retry at: ${retryAt}`]),
+    ...(error.hint === undefined ? [] : [`  ${paint.hint('hint:')} ${show(error.hint)}`]),
+    ...(verbose ? causesOf(error).map((line) => paint.faint(`  ${show(line)}`)) : []),
+  ];
+  return `${lines.join('\n')}\n`;
+}
+
+type ProblemLine = readonly [indent: string, text: string, maxLength?: number];
+
+/** What the service said, without what the message says already. */
+function problemLines(problem: Problem, message: string): ProblemLine[] {
+  const { type = '', title: _, status, detail = '', instance, errors = {}, ...extensions } = problem;
+  const said = `: ${message}: `.replaceAll('; ', ': ');
+  const isNew = (text: string) =>
+    text !== '' && !said.includes(`: ${text}: `) && !said.includes(`: ${status} ${text}: `);
+  // `about:blank` and links to the HTTP documents say no more than the status does.
+  const tells = !/^about:blank$|rfc\d{4}|httpstatus/i.test(type);
+  return [
+    ...(isNew(detail) ? [['  ', detail] as const] : []),
+    ...Object.entries(errors).flatMap(([property, entries]): ProblemLine[] => [
+      ['  ', `${property || '(the request)'}:`, LONGEST_MEMBER],
+      ...entries.map((entry) => ['    ', entry] as const),
+    ]),
+    ...Object.entries({ type: tells ? type : '', instance, ...extensions }).flatMap(([name, value]): ProblemLine[] => {
+      const text = memberText(value);
+      return isNew(text) ? [['  ', `${name}: ${text}`, LONGEST_MEMBER]] : [];
+    }),
+  ];
+}
+
+function memberText(value: unknown): string {
+  if (value === undefined || value === null) return '';
+  if (typeof value !== 'object') return String(value);
+  return Object.keys(value).length === 0 ? '' : JSON.stringify(value);
+}
+
+/** What lies behind an error, outermost first; of a defect of the program its stack. Line by line. */
+function causesOf({ code, cause, stack = '' }: FilingsError): readonly string[] {
+  if (code === 'internal') return (cause instanceof Error ? (cause.stack ?? '') : stack).split('\n');
+  const causes: string[] = [];
+  for (let each = cause; each instanceof Error && causes.length < MOST_CAUSES; each = each.cause) {
+    const errno = errnoOf(each);
+    causes.push(`caused by: ${each.name}: ${each.message}${errno === undefined ? '' : ` (${errno})`}`);
+  }
+  return causes;
+}
+
+function rfc3339(milliseconds: number): string {
+  const date = new Date(milliseconds);
+  return Number.isNaN(date.getTime()) ? 'unknown' : date.toISOString();
+}
