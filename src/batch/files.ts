@@ -114,7 +114,7 @@ export async function download(
 ): Promise<Outcome> {
   const { targetOf, stream, fetching, checksums, limits, throttle, dryRun, progress, counts, tellsAll } = downloading;
   if (dryRun) return prove(file, targetOf(file), signal);
-  const shown = progress.start({ name: file.fileName, offset: 0, size: file.size });
+  const shown = progress.start(file.fileName);
   const watcher: Watcher = {
     total: (bytes, offset) => shown.total(bytes, offset),
     received(bytes) {

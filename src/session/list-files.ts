@@ -23,7 +23,7 @@ export async function listFiles(
   let shown: FileProgress | undefined;
   const wait = (event: RetryEvent) => {
     onRetry?.(event);
-    shown ??= progress.start({ name: accession, offset: 0 });
+    shown ??= progress.start(accession);
     shown.wait(retryWait(event));
   };
   try {

@@ -13,8 +13,6 @@ export interface Wait {
 /** A transfer under way. */
 export interface RunningFile {
   readonly name: string;
-  /** Bytes that it has, where a listing says so. */
-  readonly listed: number | undefined;
   /** Bytes there are, those of an earlier run among them; undefined before an answer has come. */
   bytes: number | undefined;
   total: number | undefined;
@@ -31,8 +29,6 @@ export interface Reach {
   /** How many there are in all. */
   readonly of: number | undefined;
   readonly failed: number;
-  /** Bytes of the files that have not begun. */
-  readonly waiting: number | undefined;
 }
 
 /** All that is running. */
@@ -109,19 +105,12 @@ export function overallLine(running: Running, reach: Reach, now: number, width: 
   const { files, of, failed } = reach;
   const { bytes } = running;
   const rate = rateOf(bytes, running.since, now);
-  let due = reach.waiting;
-  for (const file of running.files) {
-    const total = file.bytes === undefined ? file.listed : file.total;
-    due = due === undefined || total === undefined ? undefined : due + total - (file.bytes ?? file.from);
-  }
   const all =
     of === undefined
       ? `${grouped(files)} ${files === 1 ? 'file' : 'files'} so far`
       : `${grouped(files)} of ${grouped(of)} files`;
-  const amount = due === undefined ? humanBytes(bytes) : `${humanBytes(bytes)} of ${humanBytes(bytes + due)}`;
-  const left = due === undefined ? '' : timeLeft(due, rate);
   let line = clipped(failed > 0 ? `${all}, ${grouped(failed)} failed` : all, width - 1);
-  for (const field of [amount.padStart(AMOUNT), speedOf(rate), left]) {
+  for (const field of [humanBytes(bytes).padStart(AMOUNT), speedOf(rate)]) {
     if (line.length + GAP.length + field.length >= width) break;
     line += GAP + field;
   }

@@ -19,14 +19,6 @@ export interface ProgressSettings {
 
 type Around = Pick<World, 'stderr' | 'env' | 'secrets' | 'monotonic' | 'interrupt' | 'onSuspend'>;
 
-export interface StartedFile {
-  readonly name: string;
-  /** Bytes that are there already. */
-  readonly offset: number;
-  /** Bytes that it has, where a listing says so. */
-  readonly size?: number | undefined;
-}
-
 /** A running transfer. */
 export interface FileProgress {
   advance(bytes: number): void;
@@ -42,7 +34,7 @@ export interface FileProgress {
 export interface Progress {
   /** Whether bars are drawn, as on a terminal. */
   readonly moves: boolean;
-  start(file: StartedFile): FileProgress;
+  start(name: string): FileProgress;
   /** Above the running files: how far a run of several is. */
   overall(reach: () => Reach | undefined): void;
   /** Whole lines are about to be written to this terminal: nothing that moves is in their way. */
@@ -102,13 +94,12 @@ export async function createProgress(settings: ProgressSettings, around: Around)
       forgetSuspend?.();
       bars?.stop();
     },
-    start({ name, offset, size }) {
+    start(name) {
       const file: RunningFile = {
         name,
-        listed: size,
         bytes: undefined,
         total: undefined,
-        from: offset,
+        from: 0,
         since: monotonic(),
         waiting: undefined,
       };
@@ -120,7 +111,7 @@ export async function createProgress(settings: ProgressSettings, around: Around)
           file.waiting = undefined;
           running.bytes += bytes;
         },
-        total(total, at = file.bytes ?? offset) {
+        total(total, at = file.bytes ?? 0) {
           Object.assign(file, { total, bytes: at, from: at, since: monotonic(), waiting: undefined });
         },
         wait(wait) {

@@ -16,7 +16,6 @@ const WAIT = {
 describe('the line of a file', () => {
   const file: RunningFile = {
     name: '',
-    listed: undefined,
     bytes: 45e6,
     total: 100e6,
     from: 0,
@@ -69,36 +68,19 @@ describe('the line of a file', () => {
 });
 
 describe('the line above the running files', () => {
-  const reach: Reach = { files: 3, of: 11, failed: 0, waiting: 20e6 };
-  const one = { name: '', listed: 9e6, bytes: 2e6, total: 10e6, from: 0, since: 0, waiting: undefined };
-  const lineOf = (more: Partial<Reach>, width: number, file: Partial<RunningFile> = {}) => {
-    const files = new Set([{ ...one, ...file }]);
-    return overallLine({ files, bytes: 12e6, since: 0, reach: undefined }, { ...reach, ...more }, 2400, width);
-  };
+  const reach: Reach = { files: 3, of: 11, failed: 0 };
+  const lineOf = (more: Partial<Reach>, width: number) =>
+    overallLine({ files: new Set(), bytes: 12e6, since: 0, reach: undefined }, { ...reach, ...more }, 2400, width);
 
-  it.each<[what: string, more: Partial<Reach>, shown: string, file?: Partial<RunningFile>]>([
-    ['all is known', {}, '3 of 11 files    12 MB of 40 MB  5.0 MB/s  6 s left'],
-    ['one has not begun', {}, '3 of 11 files    12 MB of 41 MB  5.0 MB/s  6 s left', { bytes: undefined }],
-    ['some failed', { failed: 2 }, '3 of 11 files, 2 failed    12 MB of 40 MB  5.0 MB/s  6 s left'],
-    ['not all sizes', { waiting: undefined }, '3 of 11 files             12 MB  5.0 MB/s'],
-    ['a running one without', {}, '3 of 11 files             12 MB  5.0 MB/s', { total: undefined }],
-    [
-      'an end nobody knows',
-      { files: 1, of: undefined, waiting: undefined },
-      '1 file so far             12 MB  5.0 MB/s',
-    ],
-  ])('%s', (_what, more, shown, file) => {
-    expect(lineOf(more, 120, file)).toBe(shown);
-  });
-
-  it.each([
-    [60, '3 of 11 files    12 MB of 40 MB  5.0 MB/s  6 s left'],
-    [50, '3 of 11 files    12 MB of 40 MB  5.0 MB/s'],
-    [40, '3 of 11 files    12 MB of 40 MB'],
-    [20, '3 of 11 files'],
-    [10, '3 of 11 …'],
-  ])('at %d columns no field is cut', (width, shown) => {
-    expect(lineOf({}, width)).toBe(shown);
+  it.each<[more: Partial<Reach>, width: number, shown: string]>([
+    [{}, 120, '3 of 11 files             12 MB  5.0 MB/s'],
+    [{ failed: 2 }, 120, '3 of 11 files, 2 failed             12 MB  5.0 MB/s'],
+    [{ files: 1, of: undefined }, 120, '1 file so far             12 MB  5.0 MB/s'],
+    [{}, 40, '3 of 11 files             12 MB'],
+    [{}, 20, '3 of 11 files'],
+    [{}, 10, '3 of 11 …'],
+  ])('%j at %d columns: no field is cut', (more, width, shown) => {
+    expect(lineOf(more, width)).toBe(shown);
   });
 });
 
@@ -131,7 +113,7 @@ async function setUp(terminal: boolean, more: Partial<ProgressSettings & { TERM:
 
 /** One file with a wait and an end. */
 function aFile(progress: Progress): void {
-  const file = progress.start({ name: 'a.htm', offset: 0 });
+  const file = progress.start('a.htm');
   file.total(1000);
   file.advance(400);
   file.wait({ ...WAIT, reason: '503 Service Unavailable' });
@@ -145,7 +127,7 @@ describe('progress without a terminal', () => {
   it('is a line a finished file, and a line a wait as it begins', async () => {
     const { stream, progress } = await setUp(false);
     aFile(progress);
-    progress.start({ name: 'b.htm', offset: 0 }).finish();
+    progress.start('b.htm').finish();
     progress.stop();
     expect(stream.text).toBe('a.htm: 503 Service Unavailable; retry 1 of 5 in 5 s\na.htm: 1.0 kB\n');
   });
@@ -213,8 +195,8 @@ describe('progress on a terminal', () => {
     const { stream, progress } = await setUp(true);
     // Wide enough for the name beside any speed: how fast it is here is not known.
     stream.columns = 160;
-    const file = progress.start({ name: 'canary-key.htm', offset: 100 });
-    file.total(1000);
+    const file = progress.start('canary-key.htm');
+    file.total(1000, 100);
     file.advance(150);
     await shows(stream, '250 B of 1.0 kB');
     expect(stream.text).toContain('[redacted].htm');

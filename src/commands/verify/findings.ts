@@ -50,7 +50,7 @@ export class Findings {
   readonly hashed = (bytes: number): void => {
     this.counts.bytes += bytes;
     if (this.#shown === undefined) {
-      this.#shown = this.#progress.start({ name: 'verified', offset: 0 });
+      this.#shown = this.#progress.start('verified');
       this.#shown.total(undefined);
     }
     this.#shown.advance(bytes);
