@@ -10,13 +10,20 @@ const dist = join(root, 'dist');
 const target = 'node20.19';
 const small = { minifySyntax: true, minifyWhitespace: true };
 
-/** Commander loads it for commands that are programs of their own, and there are none: a twentieth of a start. */
-const withoutPrograms = {
-  name: 'without-programs',
+/**
+ * What libraries load for what is never asked of them, by the library: programs as subcommands, and HTTP/2. Each costs a
+ * start a twentieth.
+ */
+const UNUSED = { commander: /^node:child_process$/, undici: /^\.\/client-h2\.js$/ };
+
+const withoutUnused = {
+  name: 'without-unused',
   setup({ onResolve, onLoad }) {
-    onResolve({ filter: /^node:child_process$/ }, ({ importer }) =>
-      importer.includes('/node_modules/commander/') ? { path: 'none', namespace: 'none' } : undefined,
-    );
+    for (const [library, unused] of Object.entries(UNUSED)) {
+      onResolve({ filter: unused }, ({ importer }) =>
+        importer.includes(`/node_modules/${library}/`) ? { path: 'none', namespace: 'none' } : undefined,
+      );
+    }
     onLoad({ filter: /.*/, namespace: 'none' }, () => ({ contents: '' }));
   },
 };
@@ -39,7 +46,7 @@ const bundler = await context({
   logLevel: 'warning',
   write: false,
   plugins: [
-    withoutPrograms,
+    withoutUnused,
     { name: 'second-pass', setup: ({ onEnd }) => onEnd(({ outputFiles = [] }) => write(outputFiles)) },
   ],
 });

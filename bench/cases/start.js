@@ -1,4 +1,7 @@
-// What a start takes, beside a Node that does nothing.
+// What a start takes, beside a Node that does nothing, and what it loads.
+import { spawnSync } from 'node:child_process';
+import { statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { commands, overTls } from '../commands.js';
 import { ratio } from '../rows.js';
 
@@ -26,7 +29,26 @@ function small(scheme, needs, at = (context) => context) {
   };
 }
 
+/** Tells each file that was loaded, as the process ends. */
+const LOADED = "process.on('exit', () => console.log(Object.keys(require.cache).slice(1).join('\\n')))";
+
+const closure = {
+  what: 'what a download of one small file loads of the program',
+  measure: async (context) => {
+    const { ours, out, fresh } = commands(context);
+    await fresh();
+    const hook = join(context.folder, 'loaded.cjs');
+    writeFileSync(hook, LOADED);
+    const [node, ...args] = ours('f00000.htm', '-d', out).argv;
+    const { stdout } = spawnSync(node, ['--require', hook, ...args], { encoding: 'utf8' });
+    const files = stdout.trim().split('\n');
+    const bytes = files.reduce((sum, file) => sum + statSync(file).size, 0);
+    return { figure: `${files.length} files, ${(bytes / 1000).toFixed(0)} kB` };
+  },
+};
+
 export const START = [
+  closure,
   startUp(['--version'], 1.5),
   startUp(['--help'], 1.6),
   startUp(['-h'], 1.6),
