@@ -363,7 +363,7 @@ complete -c filings -n '__filings_at \'token verify\'' -s h -l help -d 'show hel
 
 complete -c filings -n '__filings_at \'token keygen\'' -l alg -x -a 'RS256 RS384 RS512 PS256 PS384 PS512 ES256 ES384 ES512 HS256 HS384 HS512' -d 'make a key for this algorithm'
 complete -c filings -n '__filings_at \'token keygen\'' -l out -r -F -d 'write the private key to FILE, which must not exist'
-complete -c filings -n '__filings_at \'token keygen\'' -l public -r -F -d 'write the public key to FILE'
+complete -c filings -n '__filings_at \'token keygen\'' -l public -r -F -d 'write the public key to FILE, not to stdout'
 complete -c filings -n '__filings_at \'token keygen\'' -l format -x -a 'pem jwk' -d 'write the keys in this format (pem or jwk)'
 complete -c filings -n '__filings_at \'token keygen\'' -l kid -x -d 'name the key'
 complete -c filings -n '__filings_at \'token keygen\'' -l config -r -F -d 'use this config file'

@@ -373,7 +373,7 @@ _filings_token_keygen() {
   _arguments -s -S \
     '(--alg)--alg=''[make a key for this algorithm]:ALG:(RS256 RS384 RS512 PS256 PS384 PS512 ES256 ES384 ES512 HS256 HS384 HS512)' \
     '(--out)--out=''[write the private key to FILE, which must not exist]:FILE:_files' \
-    '(--public)--public=''[write the public key to FILE]:FILE:_files' \
+    '(--public)--public=''[write the public key to FILE, not to stdout]:FILE:_files' \
     '(--format)--format=''[write the keys in this format (pem or jwk)]:FORMAT:(pem jwk)' \
     '(--kid)--kid=''[name the key]:ID: ' \
     '(--config)--config=''[use this config file]:FILE:_files' \

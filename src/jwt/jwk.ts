@@ -1,30 +1,11 @@
 import { createPrivateKey, createPublicKey, createSecretKey, type JsonWebKey, type KeyObject } from 'node:crypto';
 import { errnoOf, FilingsError } from '../errors.ts';
 import type { JsonObject } from '../json.ts';
-import { decodeBase64url, readJsonObject } from './strict-token.ts';
+import type { JwtKey } from './keys.ts';
+import { decodeBase64url, NOT_CANONICAL, readJsonObject, textFault } from './token.ts';
 
-/** What a JWK allows itself to be used for (RFC 7517 section 4). */
-export interface KeyLimits {
-  readonly use?: string | undefined;
-  readonly keyOps?: readonly string[] | undefined;
-  readonly alg?: string | undefined;
-}
-
-export interface Jwk {
-  readonly keyObject: KeyObject;
-  readonly kid?: string;
-  readonly limits: KeyLimits;
-}
-
-/** The members that hold numbers or points (RFC 7518 section 6, RFC 8037 section 2); the second ones are private. */
-const BINARY_MEMBERS: Readonly<Record<string, readonly [readonly string[], readonly string[]]>> = {
-  RSA: [
-    ['n', 'e'],
-    ['d', 'p', 'q', 'dp', 'dq', 'qi'],
-  ],
-  EC: [['x', 'y'], ['d']],
-  OKP: [['x'], ['d']],
-};
+/** The members that hold numbers, points or a secret (RFC 7518 section 6, RFC 8037 section 2). */
+const BINARY_MEMBERS = ['n', 'e', 'd', 'p', 'q', 'dp', 'dq', 'qi', 'x', 'y', 'k'];
 /** The longest member of a key on a curve; Node dies of exporting a longer `d`. Bytes. */
 const CURVE_BYTES: Readonly<Record<string, number>> = { 'P-256': 32, 'P-384': 48, 'P-521': 66 };
 /** Of an RSA key of 16,384 bits: with more, signing takes minutes. */
@@ -35,46 +16,40 @@ const LONGEST_BYTES = 2048;
  *
  * @throws FilingsError `config`: not a JWK, or one that node:crypto can't take; never with a word of its text
  */
-export function readJwk(bytes: Buffer, what: string): Jwk {
+export function readJwk(bytes: Buffer, what: string): Pick<JwtKey, 'keyObject' | 'kid' | 'use' | 'keyOps' | 'alg'> {
   const unfit = (why: string) => new FilingsError('config', `${what}: the JWK cannot be used: ${why}`);
   const jwk = readJsonObject(bytes);
   if (typeof jwk === 'string') throw unfit(`it ${jwk}`);
-  const text = (name: string): string | undefined => {
-    const value = jwk[name];
-    if (value === undefined || typeof value === 'string') return value;
-    throw unfit(`its "${name}" is not a string`);
-  };
-  const [kty, use, alg, kid] = [text('kty'), text('use'), text('alg'), text('kid')];
+  const fault = textFault(jwk, ['kty', 'use', 'alg', 'kid']) ?? binaryFault(jwk);
+  if (fault !== undefined) throw unfit(fault);
+  const { kty, use, alg, kid } = jwk as Readonly<Record<string, string | undefined>>;
   const keyOps = jwk.key_ops;
-  if (kty === undefined) throw unfit('its "kty" is missing');
-  if (keyOps !== undefined && !(Array.isArray(keyOps) && keyOps.every((op) => typeof op === 'string'))) {
-    throw unfit('its "key_ops" is not a list of strings');
-  }
-  const keyObject = kty === 'oct' ? createSecretKey(binaryMember(jwk, 'k', unfit)) : asymmetricKey(jwk, kty, unfit);
-  return { keyObject, ...(kid !== undefined && { kid }), limits: { use, alg, keyOps } };
-}
-
-type Unfit = (why: string) => FilingsError;
-
-function asymmetricKey(jwk: JsonObject, kty: string, unfit: Unfit): KeyObject {
-  const isPrivate = Object.hasOwn(jwk, 'd');
-  const [known, secret] = BINARY_MEMBERS[kty] ?? [[], []];
-  const longest = CURVE_BYTES[String(jwk.crv)] ?? LONGEST_BYTES;
-  for (const name of isPrivate ? [...known, ...secret] : known) {
-    if (binaryMember(jwk, name, unfit).length > longest) throw unfit(`its "${name}" is too long`);
-  }
+  if (kty === undefined) throw unfit('kty is missing');
+  if (keyOps !== undefined && !(Array.isArray(keyOps) && keyOps.every((op) => typeof op === 'string')))
+    throw unfit('key_ops is not a list of strings');
   try {
-    const key = { key: jwk as JsonWebKey, format: 'jwk' } as const;
-    return isPrivate ? createPrivateKey(key) : createPublicKey(key);
+    const keyObject = keyObjectOf(jwk);
+    // What may sign may have its signatures verified.
+    const further = keyObject.type === 'private' && keyOps?.includes('sign') ? ['verify'] : [];
+    return { keyObject, kid, use, alg, keyOps: keyOps && [...keyOps, ...further] };
   } catch (cause) {
     // Some of node's messages quote the value at fault, which may be private.
     throw unfit(errnoOf(cause) ?? 'unknown reason');
   }
 }
 
-function binaryMember(jwk: JsonObject, name: string, unfit: Unfit): Buffer {
-  const text = Object.hasOwn(jwk, name) ? jwk[name] : undefined;
-  const bytes = typeof text === 'string' ? decodeBase64url(text) : undefined;
-  if (bytes && bytes.length > 0) return bytes;
-  throw unfit(`its "${name}" is ${text === undefined ? 'missing' : 'not canonical base64url'}`);
+function keyObjectOf(jwk: JsonObject): KeyObject {
+  if (jwk.kty === 'oct') return createSecretKey(String(jwk.k ?? ''), 'base64url');
+  const key = { key: jwk as JsonWebKey, format: 'jwk' } as const;
+  return jwk.d === undefined ? createPublicKey(key) : createPrivateKey(key);
+}
+
+function binaryFault(jwk: JsonObject): string | undefined {
+  const longest = CURVE_BYTES[String(jwk.crv)] ?? LONGEST_BYTES;
+  for (const name of BINARY_MEMBERS.filter((member) => jwk[member] !== undefined)) {
+    const bytes = decodeBase64url(String(jwk[name]));
+    if (bytes === undefined) return `${name} ${NOT_CANONICAL}`;
+    if (jwk.kty !== 'oct' && bytes.length > longest) return `${name} is too long`;
+  }
+  return undefined;
 }

@@ -1,21 +1,17 @@
 import { checkAccess, readSecretFile, readSmallFile, secretProtection } from '../disk/secret-file.ts';
-import { FilingsError } from '../errors.ts';
 import type { World } from '../world.ts';
-import { isPublicMaterial, type JwtKey, loadKey, loadSecret, type Purpose, requireKeySize } from './keys.ts';
+import { type JwtKey, keyFor, loadKey, loadSecret, type Purpose } from './keys.ts';
 
-/** Which file holds the key, by absolute paths; exactly one of the first two. `-` is stdin. */
+/** Which file holds the key, by absolute paths; one of the first two. */
 export interface KeyFiles {
   readonly keyFile?: string | undefined;
   readonly secretFile?: string | undefined;
   readonly passphraseFile?: string | undefined;
-  /** What came from stdin, where one of them is `-`. */
+  /** What came from stdin, in the place of the key file or the secret file. */
   readonly stdin?: Buffer | undefined;
 }
 
 type KeyWorld = Pick<World, 'uid' | 'interrupt' | 'secrets' | 'env'>;
-
-/** Shorter ones, which are good for no HMAC, may be words of a message. Bytes. */
-const SHORTEST_SECRET = 16;
 
 /**
  * Reads a key; a file with nothing but a public one may be readable by all.
@@ -23,39 +19,33 @@ const SHORTEST_SECRET = 16;
  * @throws FilingsError `config`: missing, readable by others, or no key for that purpose
  */
 export async function readJwtKey(files: KeyFiles, purpose: Purpose, world: KeyWorld): Promise<JwtKey> {
-  const { keyFile, secretFile, passphraseFile, stdin } = files;
-  if (secretFile !== undefined)
-    return loadSecret(await readSecret(secretFile, 'secret file', stdin, world), nameOf('secret file', secretFile));
-  if (keyFile === undefined) throw new FilingsError('usage', 'no key: neither a key file nor a secret file is given');
-  const bytes = keyFile === '-' && stdin ? stdin : await readKeyFile(keyFile, world);
-  const passphrase = passphraseFile && (await readSecret(passphraseFile, 'passphrase file', stdin, world)).toString();
-  // One line break at the end is the editor's, not the passphrase's.
-  const key = loadKey(bytes, nameOf('key file', keyFile), purpose, passphrase?.replace(/\r?\n$/, ''));
-  if (key.kind === undefined) remember(key.keyObject.export(), world);
+  const { secretFile, passphraseFile } = files;
+  if (secretFile !== undefined) return readSecret(secretFile, files, world);
+  const passphrase = passphraseFile === undefined ? undefined : await readPassphrase(passphraseFile, world);
+  const key = files.stdin
+    ? loadKey(files.stdin, 'key file (stdin)', passphrase)
+    : await readKeyFile(files.keyFile ?? '', passphrase, world);
+  if (key.kind === 'secret') world.secrets.add(key.keyObject.export().toString('base64url'));
+  return keyFor(purpose, key);
+}
+
+async function readSecret(path: string, { stdin }: KeyFiles, world: KeyWorld): Promise<JwtKey> {
+  const bytes = stdin ?? (await readSecretFile(path, 'secret file', world));
+  const secret = loadSecret(bytes, `secret file ${stdin ? '(stdin)' : path}`);
+  world.secrets.add(bytes.toString().trimEnd());
+  return secret;
+}
+
+async function readKeyFile(path: string, passphrase: string | undefined, world: KeyWorld): Promise<JwtKey> {
+  const { bytes, stats } = await readSmallFile(path, 'key file', world.interrupt);
+  const key = loadKey(bytes, `key file ${path}`, passphrase);
+  if (key.keyObject.type !== 'public') checkAccess(stats, secretProtection(path, world.env), key.what, path, world.uid);
   return key;
 }
 
-async function readKeyFile(path: string, world: KeyWorld): Promise<Buffer> {
-  const { bytes, stats } = await readSmallFile(path, 'key file', world.interrupt);
-  if (isPublicMaterial(bytes)) return bytes;
-  checkAccess(stats, secretProtection(path, world.env), `key file ${path}`, path, world.uid);
-  return bytes;
-}
-
-async function readSecret(path: string, what: string, stdin: Buffer | undefined, world: KeyWorld): Promise<Buffer> {
-  const bytes = path === '-' && stdin ? stdin : await readSecretFile(path, what, world);
-  requireKeySize(bytes, nameOf(what, path));
-  remember(bytes, world);
-  return bytes;
-}
-
-/** In every form that text could show it in. */
-function remember(secret: Buffer, { secrets }: KeyWorld): void {
-  if (secret.length < SHORTEST_SECRET) return;
-  secrets.add(secret.toString('utf8').trimEnd());
-  for (const encoding of ['hex', 'base64', 'base64url'] as const) secrets.add(secret.toString(encoding));
-}
-
-function nameOf(what: string, path: string): string {
-  return path === '-' ? `${what} (stdin)` : `${what} ${path}`;
+async function readPassphrase(path: string, world: KeyWorld): Promise<string> {
+  const text = (await readSecretFile(path, 'passphrase file', world)).toString();
+  world.secrets.add(text.trimEnd());
+  // One line break at the end is the editor's, not the passphrase's.
+  return text.replace(/\r?\n$/, '');
 }

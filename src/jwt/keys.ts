@@ -1,6 +1,6 @@
 import { createPrivateKey, createPublicKey, createSecretKey, type KeyObject, sign, verify } from 'node:crypto';
 import { errnoOf, FilingsError } from '../errors.ts';
-import { type KeyLimits, readJwk } from './jwk.ts';
+import { readJwk } from './jwk.ts';
 
 export type Purpose = 'sign' | 'verify';
 
@@ -8,72 +8,68 @@ export type Purpose = 'sign' | 'verify';
 export interface JwtKey {
   /** Where it is from, for messages. */
   readonly what: string;
-  /** `rsa`, `rsa-pss`, `ec`, `ed25519`, ... as node:crypto names them; undefined for a secret. */
-  readonly kind: string | undefined;
+  /** `rsa`, `rsa-pss`, `ec`, `ed25519`, ... as node:crypto names them; or `secret`. */
+  readonly kind: string;
   /** Of an RSA-PSS key the ordinary RSA key in it, since jose takes no other. */
   readonly keyObject: KeyObject;
   /** What an RSA-PSS key (RFC 8017 appendix C) restricts itself to. */
   readonly pss?: KeyObject['asymmetricKeyDetails'];
-  readonly kid?: string;
-  readonly limits?: KeyLimits;
+  readonly kid?: string | undefined;
+  /** What a JWK allows itself to be used for (RFC 7517 section 4). */
+  readonly use?: string | undefined;
+  readonly keyOps?: readonly string[] | undefined;
+  readonly alg?: string | undefined;
 }
 
-/** To refuse a larger one takes seconds: of a JWK with a huge prime 28. */
+/** To look into a larger one takes seconds: of a JWK with a huge prime 28. */
 const LARGEST_KIB = 16;
 /** OpenSSL verifies with no larger ones, and signing with them takes minutes. Bits. */
 const LONGEST_RSA_BITS = 16_384;
 const PROBE = Buffer.from('probe');
 
 /**
- * A key from the bytes of a PEM or JWK file; to verify with, the public half of a private one.
+ * A key from the bytes of a PEM or JWK file.
  *
  * @param what where the bytes are from, for messages
- * @throws FilingsError `config`: no key, a public one to sign with, encrypted without a passphrase, ...
+ * @throws FilingsError `config`: no key, encrypted without a passphrase, ...; never with a word of the text
  */
-export function loadKey(bytes: Buffer, what: string, purpose: Purpose, passphrase?: string): JwtKey {
-  requireKeySize(bytes, what);
+export function loadKey(bytes: Buffer, what: string, passphrase?: string): JwtKey {
+  requireSize(bytes, what);
   const text = bytes.toString('latin1');
-  const key = text.includes('-----BEGIN ')
-    ? described(pemKey(text, what, passphrase), what)
-    : /^\s*\{/.test(text)
-      ? jwkKey(bytes, what)
-      : undefined;
-  if (key === undefined) {
-    const hint = 'a secret for HS256, HS384 or HS512 is given with --secret-file';
-    throw new FilingsError('config', `${what}: it is neither a PEM key nor a JWK`, { hint });
+  if (text.includes('-----BEGIN ')) return described(pemKey(text, what, passphrase), what);
+  if (/^\s*\{/.test(text)) {
+    const { keyObject, ...limits } = readJwk(bytes, what);
+    return { ...described(keyObject, what), ...limits };
   }
-  if (purpose === 'verify') return publicHalf(key);
-  if (key.keyObject.type !== 'public') return key;
-  const hint = 'sign with the private key that belongs to it';
-  throw new FilingsError('config', `${what}: it is a public key, which can only verify`, { hint });
+  const hint = 'a secret for HS256, HS384 or HS512 is given with --secret-file';
+  throw new FilingsError('config', `${what}: it is neither a PEM key nor a JWK`, { hint });
 }
 
-/** An HMAC secret: the bytes as they are, nothing trimmed. Whether they may serve as one is `keyFault`'s to say. */
+/** An HMAC secret: the bytes as they are, nothing trimmed. Throws `config`. */
 export function loadSecret(bytes: Buffer, what: string): JwtKey {
-  requireKeySize(bytes, what);
-  return { what, kind: undefined, keyObject: createSecretKey(bytes) };
+  requireSize(bytes, what);
+  return described(createSecretKey(bytes), what);
 }
 
-/** Refuses what is too small or too large for a key or a secret, before anything is done with it. Throws `config`. */
-export function requireKeySize({ length }: Buffer, what: string): void {
+function requireSize({ length }: Buffer, what: string): void {
   if (length === 0) throw new FilingsError('config', `${what}: it is empty`);
   if (length <= LARGEST_KIB * 1024) return;
   throw new FilingsError('config', `${what}: larger than ${LARGEST_KIB} KiB, which no key or secret is`);
 }
 
-/** A warning about a secret whose last byte is likely an editor's, not the secret's. */
-export function lineBreakWarning({ what, keyObject }: JwtKey): string | undefined {
-  if (keyObject.type !== 'secret') return undefined;
-  const text = keyObject.export().toString('latin1');
-  if (!/^[\t\x20-\x7e\r\n]*\n$/.test(text)) return undefined;
-  return `${what}: the secret ends in a line break, which is taken as a part of it`;
+/** To sign with, the key itself; to verify with, the public half of a private one. Throws `config`. */
+export function keyFor(purpose: Purpose, key: JwtKey): JwtKey {
+  const { type } = key.keyObject;
+  if (purpose === 'verify' && type === 'private') return { ...key, keyObject: createPublicKey(key.keyObject) };
+  if (purpose === 'verify' || type !== 'public') return key;
+  const hint = 'sign with the private key that belongs to it';
+  throw new FilingsError('config', `${key.what}: it is a public key, which can only verify`, { hint });
 }
 
-/** Whether the bytes are a public key and nothing secret besides, so that anybody may read their file. */
-export function isPublicMaterial(bytes: Buffer): boolean {
-  const text = bytes.toString('latin1');
-  if (text.includes('-----BEGIN ')) return !/PRIVATE|PASSWORD|SECRET/i.test(text);
-  return /^\s*\{/.test(text) && !/"(d|k|p|q|dp|dq|qi|keys)"/.test(text) && !text.includes('\\');
+/** A warning about a secret whose last byte is likely an editor's, not the secret's. */
+export function lineBreakWarning({ what, keyObject }: JwtKey): string | undefined {
+  if (keyObject.type !== 'secret' || !/^[\t\x20-\x7e\r\n]*\n$/.test(keyObject.export().toString('latin1'))) return;
+  return `${what}: the secret ends in a line break, which is taken as a part of it`;
 }
 
 /** Why nobody should trust a signature by an RSA key, as the end of a sentence: with e = 1 a message is its own signature. */
@@ -86,25 +82,12 @@ export function rsaWeakness(key: KeyObject): string | undefined {
   return `its public exponent is ${publicExponent}, with which anybody could sign`;
 }
 
-function publicHalf(key: JwtKey): JwtKey {
-  const { keyObject, limits } = key;
-  if (keyObject.type !== 'private') return key;
-  // What may sign may have its signatures verified.
-  const keyOps = limits?.keyOps?.includes('sign') ? { keyOps: [...limits.keyOps, 'verify'] } : {};
-  return { ...key, keyObject: createPublicKey(keyObject), ...(limits && { limits: { ...limits, ...keyOps } }) };
-}
-
-function jwkKey(bytes: Buffer, what: string): JwtKey {
-  const { keyObject, ...rest } = readJwk(bytes, what);
-  return { ...described(keyObject, what), ...rest };
-}
-
 /** PKCS#8, PKCS#1, SEC1 or SPKI, with whatever text around it. */
 function pemKey(text: string, what: string, passphrase: string | undefined): KeyObject {
   const isEncrypted = /BEGIN ENCRYPTED |^Proc-Type: 4,ENCRYPTED/m.test(text);
   if (isEncrypted && passphrase === undefined) {
     throw new FilingsError('config', `${what}: the key is encrypted, and there is no passphrase`, {
-      hint: 'put the passphrase into a file that only you can read, and name it with --passphrase-file; settings take a key without one',
+      hint: 'name the file that holds it with --passphrase-file; settings take a key without one',
     });
   }
   try {
@@ -119,12 +102,13 @@ function pemKey(text: string, what: string, passphrase: string | undefined): Key
 }
 
 function described(given: KeyObject, what: string): JwtKey {
-  const isPss = given.asymmetricKeyType === 'rsa-pss';
+  const kind = given.asymmetricKeyType ?? 'secret';
+  const isPss = kind === 'rsa-pss';
   const keyObject = isPss ? asRsaKey(given) : given;
   // A weak key is refused for that, when it is to be used.
-  if (keyObject.type === 'private' && /^(rsa|ec)$/.test(keyObject.asymmetricKeyType ?? '') && !rsaWeakness(keyObject))
+  if (keyObject.type === 'private' && /^(rsa|ec)/.test(kind) && !rsaWeakness(keyObject))
     requireSoundPair(keyObject, what);
-  return { what, kind: given.asymmetricKeyType, keyObject, ...(isPss && { pss: given.asymmetricKeyDetails }) };
+  return { what, kind, keyObject, ...(isPss && { pss: given.asymmetricKeyDetails }) };
 }
 
 /** The same numbers as an ordinary RSA key: SPKI and PKCS#8 of an RSA-PSS key end in its PKCS#1. */

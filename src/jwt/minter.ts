@@ -1,10 +1,10 @@
-import { FilingsError } from '../errors.ts';
+import { readAs } from '../spec/option.ts';
 import type { World } from '../world.ts';
-import { requireAlgorithm } from './algorithms.ts';
+import { ALGORITHM, type Algorithm } from './algorithms.ts';
 import { readJwtKey } from './key-file.ts';
 import { requireFit } from './key-fit.ts';
 import { lineBreakWarning } from './keys.ts';
-import { type MintedToken, mintToken } from './sign.ts';
+import { mintToken } from './sign.ts';
 
 /** How tokens are to be made: the config file's `jwt`, its paths absolute. */
 export interface TokenRecipe {
@@ -14,7 +14,7 @@ export interface TokenRecipe {
   readonly kid?: string;
   readonly sub?: string;
   readonly name?: string;
-  /** Milliseconds. */
+  /** Seconds. */
   readonly lifetime?: number;
 }
 
@@ -27,13 +27,17 @@ export interface Minter {
 
 type MinterWorld = Pick<World, 'env' | 'uid' | 'interrupt' | 'secrets' | 'now'>;
 
-export const DEFAULT_LIFETIME_MS = 300_000;
-export const RECIPE_LIFETIME = "the config file's jwt.lifetime";
-export const RECIPE_ALG = "the config file's jwt.alg";
-/** A token with less left than this, or than half its lifetime, is replaced: a request takes time to arrive. Milliseconds. */
-const MARGIN_MS = 60_000;
+/** Seconds. */
+export const DEFAULT_LIFETIME = 300;
+/** A token with less left than this, or than half its lifetime, is replaced: a request takes time to arrive. Seconds. */
+const MARGIN = 60;
 /** Older ones expired long ago, and are not worth redacting any more. */
 const REMEMBERED_TOKENS = 8;
+
+/** @throws FilingsError `config` */
+export function algorithmOf({ alg }: TokenRecipe): Algorithm | undefined {
+  return alg === undefined ? undefined : readAs(ALGORITHM, alg, { name: "the config file's jwt.alg", code: 'config' });
+}
 
 /**
  * Reads the key once, and mints tokens from it for as long as they are asked for. Each token is remembered as a secret.
@@ -41,42 +45,32 @@ const REMEMBERED_TOKENS = 8;
  * @throws FilingsError `config`: the key can't be read, does not fit, or the recipe is not sound
  */
 export async function createMinter(recipe: TokenRecipe, world: MinterWorld): Promise<Minter> {
-  const lifetime = wholeSeconds(recipe.lifetime ?? DEFAULT_LIFETIME_MS, RECIPE_LIFETIME, 'config');
-  const wanted = recipe.alg === undefined ? undefined : requireAlgorithm(recipe.alg, RECIPE_ALG, 'config');
+  const { kid, sub, name, lifetime = DEFAULT_LIFETIME } = recipe;
+  const wanted = algorithmOf(recipe);
   const key = await readJwtKey(recipe, 'sign', world);
   const algorithm = requireFit(key, 'sign', wanted);
-  const { kid, sub, name } = recipe;
-
   const minted: string[] = [];
-  const mint = async (): Promise<MintedToken> => {
-    const issuedAt = Math.floor(world.now() / 1000);
-    const made = await mintToken({ key, algorithm, kid, sub, name, issuedAt, lifetime });
-    world.secrets.add(made.token);
-    minted.push(made.token);
+  const mint = async (): Promise<string> => {
+    const token = await mintToken({ key, algorithm, kid, sub, name, issuedAt, lifetime });
+    world.secrets.add(token);
+    minted.push(token);
     if (minted.length > REMEMBERED_TOKENS) world.secrets.forget(minted.shift() ?? '');
-    return made;
+    return token;
   };
-  const margin = Math.min(MARGIN_MS, lifetime * 500);
-  let current: Promise<MintedToken> | undefined;
+  const margin = Math.min(MARGIN, lifetime / 2);
+  let issuedAt = Number.NEGATIVE_INFINITY;
+  let current: Promise<string>;
   return {
     warning: lineBreakWarning(key),
-    async token() {
-      const last = current;
-      const isOld = last === undefined || !isFresh(await last, margin, world);
-      // All who ask at the same time get the same one.
-      if (isOld && current === last) current = mint();
-      return (await (current as Promise<MintedToken>)).token;
+    // All who ask at the same time get the same one.
+    token() {
+      const now = world.now() / 1000;
+      // A clock that was set back makes a token one of the future.
+      const isFresh = issuedAt <= now && now < issuedAt + lifetime - margin;
+      if (isFresh) return current;
+      issuedAt = Math.floor(now);
+      current = mint();
+      return current;
     },
   };
-}
-
-/** A clock that was set back makes a token one of the future: that is replaced as well. */
-function isFresh({ claims }: MintedToken, margin: number, { now }: Pick<World, 'now'>): boolean {
-  return Number(claims.exp) * 1000 - now() > margin && Number(claims.nbf) * 1000 <= now();
-}
-
-/** Milliseconds as whole seconds; `source` says where they are from, `code` whose fault others are. Throws that. */
-export function wholeSeconds(milliseconds: number, source: string, code: 'usage' | 'config' = 'usage'): number {
-  if (milliseconds >= 1000 && milliseconds % 1000 === 0) return milliseconds / 1000;
-  throw new FilingsError(code, `${source}: must be whole seconds, and at least one`);
 }

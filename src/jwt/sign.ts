@@ -1,11 +1,10 @@
 import { FilingsError } from '../errors.ts';
-import type { JsonObject } from '../json.ts';
 import type { Algorithm } from './algorithms.ts';
 import { LATEST_SECOND } from './claims.ts';
 import type { JwtKey } from './keys.ts';
 
-/** A claim beyond the service's own: its name and its value as JSON text, which is signed as it is. */
-export type FurtherClaim = readonly [name: string, json: string];
+/** A claim's name and its value as JSON text, which is signed as it is. */
+export type Claim = readonly [name: string, json: string];
 
 export interface TokenPlan {
   readonly key: JwtKey;
@@ -19,47 +18,44 @@ export interface TokenPlan {
   readonly notBefore?: number | undefined;
   /** Seconds from `notBefore` on. */
   readonly lifetime: number;
-  readonly further?: readonly FurtherClaim[];
-}
-
-export interface MintedToken {
-  readonly token: string;
-  readonly header: JsonObject;
-  readonly claims: JsonObject;
+  /** Beyond the service's own. */
+  readonly claims?: readonly Claim[];
 }
 
 /**
  * Mints a token with the header and the claims of the contract's part 5: `exp` is `nbf` and the lifetime.
  *
- * @throws FilingsError `usage`: it would expire after the year 9999; `config`: a damaged key
+ * @throws FilingsError `usage`: it would expire after the year 9999, or a claim is set twice; `config`: a damaged key
  */
-export async function mintToken(plan: TokenPlan): Promise<MintedToken> {
-  const header = headerOf(plan);
+export async function mintToken(plan: TokenPlan): Promise<string> {
+  const { key, algorithm, kid = key.kid } = plan;
   const claims = claimsOf(plan);
   const { CompactSign } = await import('jose');
-  const { keyObject, what } = plan.key;
-  const signing = new CompactSign(Buffer.from(claims)).setProtectedHeader(header).sign(keyObject);
-  const token = await signing.catch((cause: unknown) => {
-    // Numbers that node:crypto does without, and jose does not.
-    throw new FilingsError('config', `${what}: the key's parts don't belong together`, { cause });
-  });
-  return { token, header, claims: JSON.parse(claims) };
-}
-
-function headerOf({ algorithm, kid, key }: TokenPlan) {
-  const id = kid ?? key.kid;
-  return { alg: algorithm.name, typ: 'JWT', ...(id === undefined ? {} : { kid: id }) };
+  const header = { alg: algorithm.name, typ: 'JWT', ...(kid !== undefined && { kid }) };
+  return new CompactSign(Buffer.from(claims))
+    .setProtectedHeader(header)
+    .sign(key.keyObject)
+    .catch((cause: unknown) => {
+      // Numbers that node:crypto does without, and jose does not.
+      throw new FilingsError('config', `${key.what}: the key's parts don't belong together`, { cause });
+    });
 }
 
 /** Written by hand, so that a claim's JSON is signed as it was given, and `__proto__` is a claim like another. */
-function claimsOf({ sub, name, issuedAt, notBefore = issuedAt, lifetime, further = [] }: TokenPlan): string {
+function claimsOf({ sub, name, issuedAt, notBefore = issuedAt, lifetime, claims = [] }: TokenPlan): string {
   const exp = notBefore + lifetime;
   if (exp > LATEST_SECOND) throw new FilingsError('usage', 'the lifetime: the token would expire after the year 9999');
-  const known = { sub, name, iat: issuedAt, nbf: notBefore, exp };
-  const members = Object.entries(known).filter(([, value]) => value !== undefined);
-  const all: FurtherClaim[] = [
-    ...members.map(([key, value]): FurtherClaim => [key, JSON.stringify(value)]),
-    ...further,
-  ];
-  return `{${all.map(([key, json]) => `${JSON.stringify(key)}:${json}`).join(',')}}`;
+  const own = Object.entries({ sub, name, iat: issuedAt, nbf: notBefore, exp });
+  const members = new Map(
+    own.flatMap(([claim, value]) => (value === undefined ? [] : [[claim, JSON.stringify(value)]])),
+  );
+  for (const [claim, json] of claims) {
+    if (members.has(claim)) {
+      const hint =
+        '--sub, --name, --not-before and --lifetime set the claims sub, name, nbf and exp; iat is always now';
+      throw new FilingsError('usage', `claim ${claim}: set twice`, { hint });
+    }
+    members.set(claim, json);
+  }
+  return `{${[...members].map(([claim, json]) => `${JSON.stringify(claim)}:${json}`).join(',')}}`;
 }

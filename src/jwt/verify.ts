@@ -1,14 +1,15 @@
 import type { JsonObject } from '../json.ts';
+import type { Algorithm } from './algorithms.ts';
 import { type Clock, claimFaults } from './claims.ts';
 import { keyFault } from './key-fit.ts';
 import type { JwtKey } from './keys.ts';
-import { type Refusal, readJsonObject, readToken, refuse } from './strict-token.ts';
+import { type Refusal, readJsonObject, readToken, refuse } from './token.ts';
 
 export type Verification = { readonly valid: true; readonly header: JsonObject; readonly claims: JsonObject } | Refusal;
 
 export interface VerifyOptions extends Clock {
-  /** Names of the allowed algorithms; those that fit the key by default. */
-  readonly algorithms?: readonly string[];
+  /** Those that are allowed; without any, those that fit the key. */
+  readonly algorithms?: readonly Algorithm[];
 }
 
 /**
@@ -18,35 +19,32 @@ export interface VerifyOptions extends Clock {
 export async function verifyToken(
   token: string,
   keys: readonly JwtKey[],
-  { algorithms, ...clock }: VerifyOptions,
+  { algorithms = [], ...clock }: VerifyOptions,
 ): Promise<Verification> {
   const read = readToken(token);
   if ('failedCheck' in read) return read;
   const { header, algorithm, payload } = read;
-  const { name, family } = algorithm;
-  if (algorithms !== undefined && !algorithms.includes(name)) {
-    return refuse('header', { reason: `alg is ${name}, and only ${algorithms.join(', ')} may be used` });
+  if (algorithms.length > 0 && !algorithms.includes(algorithm)) {
+    const allowed = algorithms.map(({ name }) => name).join(', ');
+    return refuse('header', `alg is ${algorithm.name}, and only ${allowed} may be used`);
   }
   const faults = keys.map((key) => keyFault(key, algorithm, 'verify'));
   const fitting = keys.filter((_, index) => faults[index] === undefined);
-  if (fitting.length === 0) return refuse('key', faults[0] ?? { reason: 'there is no key to check it with' });
-  if (!(await anyConfirms(token, fitting, name))) {
-    const by = family === 'HS' ? 'secret' : 'key';
-    return refuse('signature', {
-      reason: `the signature does not fit: another ${by} made it, or the token was changed`,
-    });
+  if (fitting.length === 0) return refuse('key', faults.join('; '));
+  if (!(await anyConfirms(token, fitting, algorithm))) {
+    return refuse('signature', 'the signature does not fit: another key made it, or the token was changed');
   }
   const claims = readJsonObject(payload);
-  if (typeof claims === 'string') return refuse('claims', { reason: `the payload ${claims}` });
+  if (typeof claims === 'string') return refuse('claims', `the payload ${claims}`);
   const [fault] = claimFaults(claims, clock);
   return fault === undefined ? { valid: true, header, claims } : refuse('claims', fault);
 }
 
-async function anyConfirms(token: string, keys: readonly JwtKey[], algorithm: string): Promise<boolean> {
+async function anyConfirms(token: string, keys: readonly JwtKey[], { name }: Algorithm): Promise<boolean> {
   const { compactVerify, errors } = await import('jose');
   for (const { keyObject } of keys) {
     try {
-      await compactVerify(token, keyObject, { algorithms: [algorithm] });
+      await compactVerify(token, keyObject, { algorithms: [name] });
       return true;
     } catch (error) {
       if (!(error instanceof errors.JWSSignatureVerificationFailed)) throw error;

@@ -1,6 +1,6 @@
 import { isAbsolute, join, resolve } from 'node:path';
 import type { TokenRecipe } from '../jwt/minter.ts';
-import { TIMEOUT } from '../spec/kind.ts';
+import { WHOLE_SECONDS } from '../spec/kind.ts';
 import { readAs, valueError } from '../spec/option.ts';
 import { envLayer, flagLayer, type Given, type Layer, sourceOf, winners } from './layers.ts';
 
@@ -65,7 +65,7 @@ function recipeOf(given: Given): TokenRecipe {
     ...(keyFile !== undefined && { keyFile: absolute(keyFile, given) }),
     ...(secretFile !== undefined && { secretFile: absolute(secretFile, given) }),
     ...(lifetime !== undefined && {
-      lifetime: readAs(TIMEOUT, lifetime, { ...source, name: `${source.name}.lifetime` }),
+      lifetime: readAs(WHOLE_SECONDS, lifetime, { ...source, name: `${source.name}.lifetime` }),
     }),
   };
 }

@@ -1,6 +1,6 @@
 import type { TokenRecipe } from '../jwt/minter.ts';
 import type { KeyWay } from '../service/credentials.ts';
-import { choice, count, DURATION, FILE, type Kind, RATE, SWITCH, TEXT, TIMEOUT } from '../spec/kind.ts';
+import { choice, count, DURATION, FILE, type Kind, RATE, SWITCH, TEXT, TIMEOUT, WHOLE_SECONDS } from '../spec/kind.ts';
 import { flagOf, type NamedOption, type OptionSpec, type ValueOf } from '../spec/option.ts';
 
 /** A setting: an option that may also come from the environment, a profile or the config file. */
@@ -29,7 +29,7 @@ export const RECIPE_MEMBERS = {
   kid: TEXT,
   sub: TEXT,
   name: TEXT,
-  lifetime: TIMEOUT,
+  lifetime: WHOLE_SECONDS,
 } as const satisfies Readonly<Record<keyof TokenRecipe, Kind<unknown>>>;
 
 const WORDS: Kind<readonly string[]> = {

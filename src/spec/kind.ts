@@ -64,6 +64,16 @@ export const TIMEOUT: Kind<number> = {
   wanted: 'a duration above zero, such as 500ms, 30s, 5m, 2h or 1d',
 };
 
+/** Seconds, at least one. */
+export const WHOLE_SECONDS: Kind<number> = {
+  ...DURATION,
+  parse: (text) => {
+    const seconds = (DURATION.parse(text) ?? 0) / 1_000;
+    return seconds >= 1 && Number.isInteger(seconds) ? seconds : undefined;
+  },
+  wanted: 'a duration of whole seconds, such as 90s, 5m or 1h',
+};
+
 const RATE_FORM = /^(\d{1,15}(?:\.\d{1,9})?)\/([sm])$/;
 
 /** How many a second, more than none. */

@@ -87,9 +87,7 @@ describe('token sign', () => {
     ['', 2, 'must be a file'],
     ['.', 8, 'directory'],
     ['ec.pem', 2, 'ec.pem is the file that the key is read from'],
-    ['link-to-ec.pem', 2, 'is the file that the key is read from'],
   ])('does not write to %j', async (out, status, reason) => {
-    await symlink('ec.pem', join(folder, 'link-to-ec.pem')).catch(() => {});
     const { exitCode, stdout, stderr } = await run(['sign', '--key', 'ec.pem', '--out', out]);
     expect([exitCode, stdout, stderr]).toEqual([status, '', expect.stringContaining(reason)]);
   });
@@ -172,7 +170,7 @@ describe('token sign', () => {
     expect(own.claims).not.toHaveProperty('sub');
     expect(await run([...config, '--claim', 'sub=x'])).toMatchObject({
       exitCode: 2,
-      stderr: expect.stringContaining('sets that claim already'),
+      stderr: expect.stringContaining('claim sub: set twice'),
     });
   });
 
@@ -180,7 +178,7 @@ describe('token sign', () => {
     ['no key', 'sign', /no key to sign with[\s\S]*--key FILE or --secret-file FILE, or set 'jwt'/],
     ['a token in the settings', 'sign --jwt-file x', /a token that is ready, not a key/],
     ['a key and a secret', 'sign --key ec.pem --secret-file secret', /--key cannot be used with --secret-file/],
-    ['two users of stdin', 'sign --key - --passphrase-file -', /--key - and --passphrase-file -/],
+    ['two users of stdin', 'sign --key - --api-key-file -', /--key - and --api-key-file -/],
     ['a passphrase for a secret', 'sign --secret-file secret --passphrase-file x', /has no passphrase/],
     ['--header and --json', 'sign --key ec.pem --header --json', /--header cannot be used with --json/],
     ['a missing key', 'sign --key nope', /key file \S+nope: no such file/],
@@ -194,25 +192,25 @@ describe('token sign', () => {
       /megabyte: larger than 16 KiB, which no key or secret is/,
     ],
     ['a secret for RS256', 'sign --secret-file secret --alg RS256', /RS256 wants an RSA key/],
-    ['an algorithm that is not taken', 'sign --key ec.pem --alg EdDSA', /--alg EdDSA: the service does not take/],
-    ['alg none', 'sign --key ec.pem --alg none', /does not take/],
-    ['a lifetime of 0', 'sign --key ec.pem --lifetime 0s', /--lifetime: must be whole seconds, and at least one/],
+    [
+      'an algorithm that is not taken',
+      'sign --key ec.pem --alg EdDSA',
+      /--alg: must be an algorithm that the service takes .* not 'EdDSA'/,
+    ],
+    ['alg none', 'sign --key ec.pem --alg none', /not 'none'/],
+    ['a lifetime of 0', 'sign --key ec.pem --lifetime 0s', /--lifetime: must be a duration of whole seconds/],
     ['a lifetime below 0', 'sign --key ec.pem --lifetime=-5m', /--lifetime: must be a duration/],
     ['a lifetime of nonsense', 'sign --key ec.pem --lifetime soon', /--lifetime: must be a duration/],
     ['a lifetime beyond all dates', 'sign --key ec.pem --lifetime 9000000d', /after the year 9999/],
     ['nonsense for --not-before', 'sign --key ec.pem --not-before tomorrow', /--not-before: must be a duration/],
-    ['a claim twice', 'sign --key ec.pem --claim a=1 --claim a=2', /given twice/],
-    [
-      'a registered claim',
-      'sign --key ec.pem --claim-json exp=1',
-      /--claim-json exp: the program sets it[\s\S]*--lifetime/,
-    ],
-    ['a claim without a value', 'sign --key ec.pem --claim a', /--claim a: it must be NAME=VALUE/],
+    ['a claim twice', 'sign --key ec.pem --claim a=1 --claim a=2', /claim a: set twice/],
+    ['a registered claim', 'sign --key ec.pem --claim-json exp=1', /claim exp: set twice[\s\S]*--lifetime/],
+    ['a claim without a value', 'sign --key ec.pem --claim a', /--claim: must be NAME=VALUE/],
     ['a claim without a name', 'sign --key ec.pem --claim =a', /NAME=VALUE/],
-    ['a claim that is no JSON', 'sign --key ec.pem --claim-json a=x', /the value is not JSON/],
-    ['a member twice', 'sign --key ec.pem --claim-json a={"b":1,"b":2}', /"b" twice/],
-    ['a date', 'sign --key ec.pem --claim nbf=1', /--claim nbf: the program sets it/],
-    ['sub twice', 'sign --key ec.pem --sub a --claim sub=b', /--sub sets that claim already/],
+    ['a claim that is no JSON', 'sign --key ec.pem --claim-json a=x', /must be NAME=JSON/],
+    ['a member twice', 'sign --key ec.pem --claim-json a={"b":1,"b":2}', /without a member twice/],
+    ['a date', 'sign --key ec.pem --claim nbf=1', /claim nbf: set twice/],
+    ['sub twice', 'sign --key ec.pem --sub a --claim sub=b', /claim sub: set twice/],
     ['an argument', 'sign x --key ec.pem', /./],
   ])('refuses %s', async (_, args, reason) => {
     const { exitCode, stdout, stderr } = await run(args);
@@ -278,7 +276,7 @@ describe('token inspect', () => {
   ])('refuses %s as format, exit 4', async (_, args, input, reason) => {
     const { exitCode, stdout, stderr } = await run(args, { input });
     expect({ exitCode, stdout }).toEqual({ exitCode: 4, stdout: '' });
-    expect(stderr).toMatch(/^filings: the token can't be read \(format\): /);
+    expect(stderr).toMatch(/^filings: the token cannot be read \(format\): /);
     expect(stderr).toMatch(reason);
     const json = await run([...wordsOf(args), '--json'], { input });
     expect(JSON.parse(json.stdout)).toMatchObject({ verified: false, failed_check: 'format' });
@@ -410,9 +408,9 @@ describe('token verify', () => {
 
   it.each<[string, string, RegExp]>([
     ['no key', 'verify a.b.c', /no key to check the token with/],
-    ['two users of stdin', 'verify - --key -', /--key - and TOKEN -: stdin has one user/],
-    ['two users of stdin, one unsaid', 'verify --key -', /--key - and no TOKEN/],
-    ['an unknown --alg', 'verify a.b.c --key ec.pub --alg none', /--alg none/],
+    ['two users of stdin', 'verify - --key -', /--key - and TOKEN: stdin has one user/],
+    ['two users of stdin, one unsaid', 'verify --key -', /--key - and TOKEN/],
+    ['an unknown --alg', 'verify a.b.c --key ec.pub --alg none', /--alg: must/],
     ['a bad --leeway', 'verify a.b.c --key ec.pub --leeway 5', /--leeway: must be a duration/],
     ['a bad --at', 'verify a.b.c --key ec.pub --at now', /--at: must be a time/],
     ['a missing key', 'verify a.b.c --key nope', /no such file/],
@@ -428,10 +426,10 @@ describe('token keygen', () => {
     const { exitCode, stdout, stderr } = await run('keygen --alg ES384 --out new.pem --public new.pub --kid k1');
     expect(exitCode).toBe(0);
     const written = createPublicKey(await readFile(join(folder, 'new.pem'), 'utf8'));
-    expect(stdout).toBe(written.export({ format: 'pem', type: 'spki' }));
-    expect(await readFile(join(folder, 'new.pub'), 'utf8')).toBe(stdout);
+    expect(await readFile(join(folder, 'new.pub'), 'utf8')).toBe(written.export({ format: 'pem', type: 'spki' }));
+    expect(stdout).toBe('');
     expect((await stat(join(folder, 'new.pem'))).mode & 0o777).toBe(0o600);
-    expect(stderr).toContain("import the public key above into the service's customer portal");
+    expect(stderr).toContain("import new.pub into the service's customer portal");
     expect(stdout + stderr).not.toContain('PRIVATE KEY');
   });
 
@@ -478,8 +476,8 @@ describe('token keygen', () => {
   it.each<[string, string[], number, RegExp]>([
     ['no --alg', ['--out', 'x'], 2, /--alg ALG is missing/],
     ['no --out', ['--alg', 'ES256'], 2, /--out FILE is missing/],
-    ['an unknown algorithm', ['--alg', 'EdDSA', '--out', 'x'], 2, /--alg EdDSA/],
-    ['stdout for the private key', ['--alg', 'ES256', '--out', '-'], 2, /--out: it must be a file/],
+    ['an unknown algorithm', ['--alg', 'EdDSA', '--out', 'x'], 2, /--alg: must/],
+    ['stdout for the private key', ['--alg', 'ES256', '--out', '-'], 2, /--out: must be a file, not stdout/],
     ['a public part of a secret', ['--alg', 'HS256', '--out', 'x', '--public', 'y'], 2, /no public key/],
     ['an unknown format', ['--alg', 'ES256', '--out', 'x', '--format', 'der'], 2, /--format: must be pem or jwk/],
     ['a folder that is not there', ['--alg', 'ES256', '--out', 'no/x'], 8, /its directory does not exist/],

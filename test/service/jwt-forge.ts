@@ -1,6 +1,6 @@
 import { constants, createHmac, type KeyObject, sign } from 'node:crypto';
-import { findAlgorithm } from '../../src/jwt/algorithms.ts';
-import { loadKey } from '../../src/jwt/keys.ts';
+import { ALGORITHM, type Algorithm } from '../../src/jwt/algorithms.ts';
+import { keyFor, loadKey } from '../../src/jwt/keys.ts';
 import { keyPair, type Pair } from '../key-pairs.ts';
 
 /** When the tokens of these tests are looked at, in seconds since the epoch. */
@@ -32,7 +32,7 @@ export function part(content: string | Buffer | object): string {
 
 /** A JWS signature by node:crypto alone, so that what these tests forge owes nothing to jose. */
 export function signature(alg: string, input: string, key: KeyObject | Buffer, saltLength?: number): Buffer {
-  const { family, hash, hashBytes } = findAlgorithm(alg) as NonNullable<ReturnType<typeof findAlgorithm>>;
+  const { family, hash, hashBytes } = ALGORITHM.parse(alg) as Algorithm;
   const data = Buffer.from(input);
   if (family === 'HS') return createHmac(hash, key).update(data).digest();
   const object = key as KeyObject;
@@ -63,6 +63,6 @@ export function withSignature(token: string, change: (signature: Buffer) => Buff
 }
 
 export const loadSigningKey = (bytes: Buffer, what: string, passphrase?: string) =>
-  loadKey(bytes, what, 'sign', passphrase);
+  keyFor('sign', loadKey(bytes, what, passphrase));
 export const loadVerificationKey = (bytes: Buffer, what: string, passphrase?: string) =>
-  loadKey(bytes, what, 'verify', passphrase);
+  keyFor('verify', loadKey(bytes, what, passphrase));

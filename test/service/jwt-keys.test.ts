@@ -1,9 +1,9 @@
 import { createSecretKey, type KeyObject, randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { FilingsError } from '../../src/errors.ts';
-import { ALGORITHMS, type Algorithm, findAlgorithm } from '../../src/jwt/algorithms.ts';
+import { ALGORITHM, ALGORITHMS, type Algorithm } from '../../src/jwt/algorithms.ts';
 import { requireFit } from '../../src/jwt/key-fit.ts';
-import { isPublicMaterial, lineBreakWarning, loadSecret } from '../../src/jwt/keys.ts';
+import { lineBreakWarning, loadSecret } from '../../src/jwt/keys.ts';
 import { mintToken } from '../../src/jwt/sign.ts';
 import { verifyToken } from '../../src/jwt/verify.ts';
 import { keyPair } from '../key-pairs.ts';
@@ -18,12 +18,12 @@ const pss = keyPair('rsa-pss', { modulusLength: 2048 });
 const secret = randomBytes(64);
 const der = rsa.publicKey.export({ format: 'der', type: 'spki' });
 const pairFor = ({ curve }: Algorithm) =>
-  curve === undefined ? rsa : ({ 'P-256': p256, 'P-384': p384, 'P-521': p521 }[curve.jose] ?? rsa);
+  curve === undefined ? rsa : ({ 'P-256': p256, 'P-384': p384, 'P-521': p521 }[curve as 'P-256'] ?? rsa);
 
 async function roundTrip(algorithm: Algorithm, signing: Buffer | KeyObject, verifying: Buffer, passphrase?: string) {
   const key = Buffer.isBuffer(signing) ? loadSigningKey(signing, 'key', passphrase) : loadSecret(secret, 'secret');
   requireFit(key, 'sign', algorithm);
-  const { token } = await mintToken({ key, algorithm, issuedAt: NOW, lifetime: 60, sub: 'alice' });
+  const token = await mintToken({ key, algorithm, issuedAt: NOW, lifetime: 60, sub: 'alice' });
   const judge = algorithm.family === 'HS' && signing !== verifying && !Buffer.isBuffer(signing);
   const verifier = judge ? loadSecret(verifying, 'secret') : loadVerificationKey(verifying, 'key', passphrase);
   return verifyToken(token, [verifier], { atSeconds: NOW });
@@ -114,7 +114,7 @@ describe('each algorithm, minted and verified', () => {
     ['the private key for both', 'RS256', pem(rsa.privateKey), pem(rsa.privateKey)],
     ['RSA-PSS', 'PS256', pem(pss.privateKey), pem(pss.publicKey)],
   ])('%s', async (_, name, signing, verifying) => {
-    const algorithm = findAlgorithm(name) as Algorithm;
+    const algorithm = ALGORITHM.parse(name) as Algorithm;
     expect(await roundTrip(algorithm, Buffer.from(signing), Buffer.from(verifying))).toMatchObject({ valid: true });
   });
 
@@ -180,8 +180,8 @@ describe('a key that is refused', () => {
     ],
     ['a public key', pem(rsa.publicKey), /a public key, which can only verify/, /private key that belongs to it/],
     ['a public JWK', jwk(rsa.publicKey), /a public key, which can only verify/],
-    ['a JWK Set', JSON.stringify({ keys: [{}] }), /"kty" is missing/],
-    ['JSON', '{"a":1}', /"kty" is missing/],
+    ['a JWK Set', JSON.stringify({ keys: [{}] }), /kty is missing/],
+    ['JSON', '{"a":1}', /kty is missing/],
     ['broken JSON', '{"kty":"RSA",', /it is not JSON/],
     ['a JWK with a member twice', '{"kty":"oct","k":"AAAA","k":"BBBB"}', /"k" twice/],
     ['a JWK of an unknown type', '{"kty":"XYZ"}', /the JWK cannot be used/],
@@ -191,9 +191,9 @@ describe('a key that is refused', () => {
       /cannot be used/,
     ],
     ['an oct JWK in base64', '{"kty":"oct","k":"ab+/"}', /not canonical base64url/],
-    ['a JWK with use of another type', jwk(rsa.privateKey, { use: 1 }), /"use" is not a string/],
-    ['a JWK with key_ops of another type', jwk(rsa.privateKey, { key_ops: 'sign' }), /"key_ops" is not a list/],
-    ['a JWK with kid of another type', jwk(rsa.privateKey, { kid: 7 }), /"kid" is not a string/],
+    ['a JWK with use of another type', jwk(rsa.privateKey, { use: 1 }), /use is not a string/],
+    ['a JWK with key_ops of another type', jwk(rsa.privateKey, { key_ops: 'sign' }), /key_ops is not a list/],
+    ['a JWK with kid of another type', jwk(rsa.privateKey, { kid: 7 }), /kid is not a string/],
     ['RSA of 1024 bits', pem(rsaPair(1024).privateKey), /1024 bits, and fewer than 2048/],
     ['Ed25519', pem(keyPair('ed25519').privateKey), /ed25519 \(EdDSA\), which the service does not take/],
     ['Ed448', pem(keyPair('ed448').privateKey), /ed448 \(EdDSA\)/],
@@ -202,7 +202,7 @@ describe('a key that is refused', () => {
     ['secp256k1', pem(ecPair('secp256k1').privateKey), /wants a key on P-256, and the key is an EC key on secp256k1/],
     ['P-224', pem(ecPair('secp224r1').privateKey), /EC key on secp224r1/],
     ['an oct JWK of 31 bytes', jwk(createSecretKey(secret.subarray(0, 31))), /at least 32 bytes, and this has 31/],
-    ['a JWK for encryption', jwk(rsa.privateKey, { use: 'enc' }), /"use" is "enc"/],
+    ['a JWK for encryption', jwk(rsa.privateKey, { use: 'enc' }), /use is "enc"/],
     ['a JWK for another algorithm', jwk(rsa.privateKey, { alg: 'RSA-OAEP' }), /for "RSA-OAEP" only/],
     ['a JWK that may only verify', jwk(rsa.privateKey, { key_ops: ['verify'] }), /may not be used to sign/],
   ];
@@ -260,7 +260,7 @@ describe('a key that is refused', () => {
   });
 
   it('is of no algorithm that it does not fit', () => {
-    for (const algorithm of ALGORITHMS.filter(({ curve }) => curve?.jose !== 'P-256')) {
+    for (const algorithm of ALGORITHMS.filter(({ curve }) => curve !== 'P-256')) {
       expect(() => requireFit(loadSigningKey(pem(p256.privateKey), 'key'), 'sign', algorithm)).toThrow(
         `${algorithm.name} `,
       );
@@ -275,22 +275,6 @@ describe('secrets', () => {
     ['bytes that end in 0x0a', Buffer.concat([Buffer.alloc(40, 0xfe), Buffer.from('\n')]), false],
   ])('a warning for %s', (_, bytes, warned) => {
     expect(lineBreakWarning(loadSecret(bytes, 's')) !== undefined).toBe(warned);
-  });
-});
-
-describe('what anybody may read', () => {
-  it.each<[string, Buffer, boolean]>([
-    ['a public PEM key', pem(rsa.publicKey), true],
-    ['a private PEM key', pem(rsa.privateKey), false],
-    ['both', Buffer.concat([pem(rsa.publicKey), pem(rsa.privateKey)]), false],
-    ['a public JWK', jwk(rsa.publicKey), true],
-    ['a private JWK', jwk(rsa.privateKey), false],
-    ['an oct JWK', jwk(createSecretKey(secret)), false],
-    ['a private JWK with its name escaped', Buffer.from('{"kty":"EC","\\u0064":"x"}'), false],
-    ['a JWK Set', Buffer.from('{"keys":[]}'), false],
-    ['anything else', secret, false],
-  ])('%s', (_, bytes, isPublic) => {
-    expect(isPublicMaterial(bytes)).toBe(isPublic);
   });
 });
 

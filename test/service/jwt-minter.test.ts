@@ -33,7 +33,7 @@ function judge(token: string, ms: number) {
 
 describe('createMinter', () => {
   it('mints what the recipe says, valid from now on', async () => {
-    const { minter } = await minterOf({ alg: 'HS256', kid: 'k', sub: 's', name: 'n', lifetime: 120_000 });
+    const { minter } = await minterOf({ alg: 'HS256', kid: 'k', sub: 's', name: 'n', lifetime: 120 });
     expect(await judge(await minter.token(), NOW * 1000)).toEqual({
       valid: true,
       header: { alg: 'HS256', typ: 'JWT', kid: 'k' },
@@ -47,7 +47,7 @@ describe('createMinter', () => {
     [5, 2],
     [2, 0],
   ])('a token of %i s is used for %i s, then the next one', async (lifetime, used) => {
-    const { minter, clock } = await minterOf({ lifetime: lifetime * 1000 });
+    const { minter, clock } = await minterOf({ lifetime });
     const first = await minter.token();
     clock.ms += used * 1000;
     expect(await minter.token()).toBe(first);
@@ -57,7 +57,7 @@ describe('createMinter', () => {
 
   it('never hands out one that is about to expire, whatever the second it is asked in', async () => {
     for (const lifetime of [2, 3, 5, 300]) {
-      const { minter, clock } = await minterOf({ lifetime: lifetime * 1000 });
+      const { minter, clock } = await minterOf({ lifetime });
       for (let step = 0; step < 200; step++) {
         clock.ms += 137;
         expect(await judge(await minter.token(), clock.ms + 900)).toMatchObject({ valid: true });
@@ -66,7 +66,7 @@ describe('createMinter', () => {
   });
 
   it("gets a batch of minutes through the sandbox's gate with a lifetime of seconds", async () => {
-    const { minter, clock } = await minterOf({ lifetime: 2000 });
+    const { minter, clock } = await minterOf({ lifetime: 2 });
     const jwtKeys = [loadSecret(SECRET, 's')];
     const gate = createGate({ apiKey: 'key', jwtKeys, now: () => clock.ms });
     const keys = [{ way: 'header', value: Buffer.from('key') }] as const;
@@ -123,11 +123,9 @@ describe('createMinter', () => {
   });
 
   it.each<[string, Omit<TokenRecipe, 'keyFile'>, Buffer, number, RegExp]>([
-    ['an unknown algorithm', { alg: 'EdDSA' }, SECRET, 0o600, /jwt.alg EdDSA: the service does not take/],
+    ['an unknown algorithm', { alg: 'EdDSA' }, SECRET, 0o600, /jwt.alg: must be an algorithm that the service takes/],
     ['an algorithm that does not fit', { alg: 'RS256' }, SECRET, 0o600, /RS256 wants an RSA key/],
     ['a secret too short for it', { alg: 'HS512' }, SECRET, 0o600, /at least 64 bytes, and this has 32/],
-    ['a lifetime below a second', { lifetime: 500 }, SECRET, 0o600, /at least one/],
-    ['a lifetime of parts of a second', { lifetime: 1500 }, SECRET, 0o600, /whole seconds/],
     ['a file that others can read', {}, SECRET, 0o644, /others can read it/],
     ['a private key that others can read', {}, pem(ecPair('prime256v1').privateKey), 0o644, /others can read it/],
     ['an empty secret', {}, Buffer.alloc(0), 0o600, /it is empty/],

@@ -25,7 +25,7 @@ describe('an RSA key that proves nothing', () => {
     ['e = 1', { e: number(1n) }, /its public exponent is 1, with which anybody could sign/],
     ['e = 2', { e: number(2n) }, /its public exponent is 2, with which anybody could sign/],
     ['e = 65536', { e: number(65536n) }, /its public exponent is 65536, with which/],
-    ['17000 bits', { n: number(2n ** 16_999n + 1n) }, /longer than 16384 bits|its "n" is too long/],
+    ['17000 bits', { n: number(2n ** 16_999n + 1n) }, /longer than 16384 bits|n is too long/],
   ])('is refused: %s', async (_, change, reason) => {
     const jwk = { ...shown, ...change };
     const forms = [json(jwk)];
@@ -113,7 +113,7 @@ async function taken(bytes: Buffer): Promise<void> {
   }
   const signing = loadSigningKey(bytes, 'key');
   for (const algorithm of ALGORITHMS.filter((each) => keyFault(signing, each, 'sign') === undefined)) {
-    const { token } = await mintToken({ key: signing, algorithm, issuedAt: NOW, lifetime: 60 });
+    const token = await mintToken({ key: signing, algorithm, issuedAt: NOW, lifetime: 60 });
     // `key_ops` may allow the one and not the other.
     const valid = keyFault(verifying, algorithm, 'verify') === undefined;
     expect(await verifyToken(token, [verifying], { atSeconds: NOW })).toMatchObject({ valid });

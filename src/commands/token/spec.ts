@@ -1,10 +1,39 @@
-import { ALGORITHM_NAMES } from '../../jwt/algorithms.ts';
+import { findJsonFault } from '../../json.ts';
+import { ALGORITHM } from '../../jwt/algorithms.ts';
+import type { Claim } from '../../jwt/sign.ts';
 import { type ArgumentSpec, command } from '../../spec/command.ts';
-import { choice, DURATION, FILE, type Kind, SWITCH, TEXT, TIME } from '../../spec/kind.ts';
+import { choice, DURATION, FILE, type Kind, SWITCH, TEXT, TIME, WHOLE_SECONDS } from '../../spec/kind.ts';
 import { options } from '../../spec/option.ts';
 
-/** Others are refused where the key is known, in words about it. */
-const ALGORITHM: Kind<string> = { ...TEXT, suggests: ALGORITHM_NAMES };
+const NEW_FILE: Kind<string> = {
+  ...FILE,
+  parse: (text) => (text === '-' ? undefined : FILE.parse(text)),
+  wanted: 'a file, not stdout',
+};
+
+/** Takes the time when the token is issued to the time it is meant; both in seconds since the epoch. */
+const WHEN: Kind<(issuedAt: number) => number> = {
+  parse(text) {
+    const [duration, time] = [DURATION.parse(text), TIME.parse(text)];
+    if (duration !== undefined) return (issuedAt) => issuedAt + Math.floor(duration / 1000);
+    return time === undefined || time < 0 ? undefined : () => Math.floor(time / 1000);
+  },
+  wanted: 'a duration, such as 30s, or a time, such as 2025-01-31T12:00:00Z',
+};
+
+/** A claim whose value is made of the text behind the first `=`; undefined where it can't be. */
+const claim = (wanted: string, toJson: (value: string) => string | undefined): Kind<Claim> => ({
+  parse(text) {
+    const [, name, value = ''] = /^([^=]+)=(.*)$/s.exec(text) ?? [];
+    const json = toJson(value);
+    return name === undefined || json === undefined ? undefined : [name, json];
+  },
+  wanted,
+});
+const TEXT_CLAIM = claim('NAME=VALUE, such as role=reader', JSON.stringify);
+const JSON_CLAIM = claim('NAME=JSON without a member twice, such as \'roles=["reader"]\'', (json) =>
+  findJsonFault(json) === undefined ? json.trim() : undefined,
+);
 
 const JSON_OUTPUT = options({ json: { kind: SWITCH, help: 'print JSON' } });
 
@@ -26,19 +55,24 @@ export const SIGN_OPTIONS = options({
   kid: { kind: TEXT, value: 'ID', help: 'name the key in the header' },
   sub: { kind: TEXT, value: 'TEXT', help: 'set the subject claim' },
   name: { kind: TEXT, value: 'TEXT', help: 'set the name claim' },
-  lifetime: { kind: DURATION, value: 'DURATION', otherwise: '5m', help: 'make it valid for this time' },
+  lifetime: { kind: WHOLE_SECONDS, value: 'DURATION', otherwise: '5m', help: 'make it valid for this time' },
   notBefore: {
-    kind: TEXT,
+    kind: WHEN,
     value: 'WHEN',
     otherwise: 'now',
     help: 'make it valid from this time on',
     more: 'A time, such as 2026-01-31T12:00:00Z, or a duration from now, such as 1h.',
   },
-  claim: { kind: TEXT, value: 'NAME=VALUE', repeatable: true, help: 'add a claim, a string' },
-  claimJson: { kind: TEXT, value: 'NAME=JSON', repeatable: true, rare: true, help: 'add a claim, JSON' },
+  claim: { kind: TEXT_CLAIM, value: 'NAME=VALUE', repeatable: true, help: 'add a claim, a string' },
+  claimJson: { kind: JSON_CLAIM, value: 'NAME=JSON', repeatable: true, rare: true, help: 'add a claim, JSON' },
   header: { kind: SWITCH, excludes: ['json', 'out'], help: 'print an Authorization header' },
   ...JSON_OUTPUT,
-  out: { kind: FILE, value: 'FILE', excludes: ['json'], help: 'write the token to FILE (mode 0600), for --jwt-file' },
+  out: {
+    kind: NEW_FILE,
+    value: 'FILE',
+    excludes: ['json'],
+    help: 'write the token to FILE (mode 0600), for --jwt-file',
+  },
 });
 
 export const INSPECT_OPTIONS = JSON_OUTPUT;
@@ -59,8 +93,8 @@ export const VERIFY_OPTIONS = options({
 
 export const KEYGEN_OPTIONS = options({
   alg: { kind: ALGORITHM, value: 'ALG', help: 'make a key for this algorithm' },
-  out: { kind: FILE, value: 'FILE', help: 'write the private key to FILE, which must not exist' },
-  public: { kind: FILE, value: 'FILE', help: 'write the public key to FILE' },
+  out: { kind: NEW_FILE, value: 'FILE', help: 'write the private key to FILE, which must not exist' },
+  public: { kind: NEW_FILE, value: 'FILE', help: 'write the public key to FILE, not to stdout' },
   format: { kind: choice('pem', 'jwk'), value: 'FORMAT', default: 'pem', help: 'write the keys in this format' },
   kid: { kind: TEXT, value: 'ID', help: 'name the key' },
 });

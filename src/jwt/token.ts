@@ -1,0 +1,108 @@
+import { DEEPEST, findJsonFault, isDeeper, isJsonObject, type JsonObject, parseJson } from '../json.ts';
+import { quoted } from '../text.ts';
+import { ALGORITHM, type Algorithm } from './algorithms.ts';
+
+/** The checks of a token in the order in which they run; the first that fails is named. */
+export type Check = 'format' | 'header' | 'key' | 'signature' | 'claims';
+
+export interface Refusal {
+  readonly valid: false;
+  readonly failedCheck: Check;
+  readonly reason: string;
+}
+
+/** A token whose form and header are sound. Nothing of it is verified. */
+export interface SoundToken {
+  readonly header: JsonObject;
+  readonly algorithm: Algorithm;
+  readonly payload: Buffer;
+}
+
+/** The longest token that is looked at, in characters. */
+export const LONGEST_TOKEN = 64 * 1024;
+
+/** Said of a part that is padded, cut, or has white space or other characters inside. */
+export const NOT_CANONICAL = 'is not canonical base64url';
+const PART_NAMES = ['header', 'claims', 'signature'] as const;
+
+export function refuse(failedCheck: Check, reason: string): Refusal {
+  return { valid: false, failedCheck, reason };
+}
+
+/**
+ * The bytes of canonical base64url (RFC 7515 section 2, RFC 4648 section 3.5): no padding, no other
+ * character, no bits left over. Undefined for anything else; nothing is the encoding of no bytes.
+ */
+export function decodeBase64url(text: string): Buffer | undefined {
+  // The decoder skips and repairs; the encoder writes nothing but the canonical text.
+  const bytes = Buffer.from(text, 'base64url');
+  return bytes.toString('base64url') === text ? bytes : undefined;
+}
+
+/** Reads a token (JWS compact serialization, RFC 7515 section 7.1) strictly: the checks `format` and `header`. */
+export function readToken(token: string): SoundToken | Refusal {
+  const parts = splitToken(token);
+  if ('failedCheck' in parts) return parts;
+  const decoded = parts.map(decodeBase64url);
+  const unsound = decoded.indexOf(undefined);
+  if (unsound >= 0) return refuse('format', `the ${PART_NAMES[unsound]} part ${NOT_CANONICAL}`);
+  const [head, payload] = decoded as [Buffer, Buffer];
+  const header = readJsonObject(head);
+  if (typeof header === 'string') return refuse('header', `the header ${header}`);
+  const fault = headerFault(header);
+  if (fault !== undefined) return refuse('header', fault);
+  return { header, algorithm: ALGORITHM.parse(String(header.alg)) as Algorithm, payload };
+}
+
+/** The three parts of a token, undecoded. */
+export function splitToken(token: string): readonly [string, string, string] | Refusal {
+  if (token === '') return refuse('format', 'the token is empty');
+  if (token.length > LONGEST_TOKEN) return refuse('format', `the token is over ${LONGEST_TOKEN / 1024} KiB long`);
+  const parts = token.split('.');
+  if (parts.length !== 3) return refuse('format', `a token has three parts, this has ${parts.length}`);
+  return parts as [string, string, string];
+}
+
+/** What is wrong with a header: `alg`, then `crit` and `b64`, then the types of the members that are text. */
+export function headerFault(header: JsonObject): string | undefined {
+  const { alg, crit, b64 } = header;
+  if (alg === undefined) return 'the header has no alg';
+  if (typeof alg !== 'string') return 'alg is not a string';
+  if (ALGORITHM.parse(alg) === undefined) return `alg is ${quoted(alg)}: the service does not take that algorithm`;
+  // Members named by `crit` must be understood (RFC 7515 section 4.1.11), and none is.
+  if (crit !== undefined) return 'crit asks for what the tokens of the service do not have';
+  if (b64 !== undefined && b64 !== true) return 'b64 other than true is not for tokens (RFC 7797 section 7)';
+  return textFault(header, ['kid', 'typ', 'cty']);
+}
+
+/** Says which of the members is there and no string. */
+export function textFault(object: JsonObject, names: readonly string[]): string | undefined {
+  const name = names.find((each) => object[each] !== undefined && typeof object[each] !== 'string');
+  return name === undefined ? undefined : `${name} is not a string`;
+}
+
+/**
+ * Reads a JSON object as strictly as a signed text deserves: UTF-8 without a byte-order mark, and no
+ * member twice at any depth (RFC 7515 section 4, RFC 7519 section 4), because readers differ in which
+ * one they take. A string is the reason why not, as the end of a sentence; it quotes nothing of the
+ * text but names. `lenient` is for a look at what can't be trusted anyway: the last of two members counts.
+ */
+export function readJsonObject(bytes: Uint8Array, { lenient = false } = {}): JsonObject | string {
+  const text = decodeUtf8(bytes);
+  if (text === undefined) return 'is not UTF-8';
+  if (!lenient && text.startsWith('\ufeff')) return 'begins with a byte-order mark';
+  const fault = lenient ? undefined : findJsonFault(text);
+  if (fault?.kind === 'twice') return `has the member ${quoted(fault.path.at(-1) ?? '')} twice`;
+  const value = parseJson(text.replace(/^\ufeff/, ''));
+  if (value === undefined) return 'is not JSON';
+  if (!isJsonObject(value)) return 'is not a JSON object';
+  return isDeeper(value) ? `is nested more than ${DEEPEST} levels deep` : value;
+}
+
+function decodeUtf8(bytes: Uint8Array): string | undefined {
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    return undefined;
+  }
+}
