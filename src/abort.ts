@@ -35,6 +35,19 @@ export async function sleep(ms: number, signal: AbortSignal): Promise<void> {
   signal.throwIfAborted();
 }
 
+/** So long have readers, after a signal or the deadline, to take what was still to be told. */
+export const LAST_WORDS_MS = 1000;
+
+/** Gives work so many milliseconds: its signal aborts then. */
+export async function within<T>(ms: number, sleep: Sleep, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  const [limit, ended] = [new AbortController(), new AbortController()];
+  sleep(ms, ended.signal).then(
+    () => limit.abort(),
+    () => {},
+  );
+  return work(limit.signal).finally(() => ended.abort());
+}
+
 /** Lets signals, timers and sockets have their turn in the middle of long work; throws the signal's reason if it aborts. */
 export async function takeTurn(signal: AbortSignal): Promise<void> {
   await setImmediate();

@@ -1,3 +1,4 @@
+import { LAST_WORDS_MS, within } from '../abort.ts';
 import { errnoOf, FilingsError } from '../errors.ts';
 import { guardStream, write } from '../stdio/output.ts';
 import type { World } from '../world.ts';
@@ -6,8 +7,6 @@ import type { World } from '../world.ts';
 
 /** 128 and SIGPIPE. */
 const READER_WENT_AWAY = 141;
-/** So long has a reader of stderr, after the deadline, to take what was still to be told. */
-const LAST_WORDS_MS = 1000;
 
 /** How errors are shown, by the command line as it stands. Never throws. */
 export async function presentationAtHand(world: World) {
@@ -23,7 +22,8 @@ export async function reportError(thrown: unknown, world: World): Promise<number
   guardStream(world.stderr);
   try {
     const text = await rendered(error, world).catch(unloaded);
-    await write(world.stderr, text, error.isTimeUp ? AbortSignal.timeout(LAST_WORDS_MS) : undefined);
+    const tell = (signal?: AbortSignal) => write(world.stderr, text, signal);
+    await (error.isTimeUp ? within(LAST_WORDS_MS, world.sleep, tell) : tell());
   } catch {
     // stderr was the last place to say it.
   }

@@ -1,7 +1,7 @@
 import { readSecretFile } from '../disk/secret-file.ts';
 import { FilingsError } from '../errors.ts';
 import { requireSecretSize } from '../secrets.ts';
-import { readAll } from '../stdio/input.ts';
+import { readStdin } from '../stdio/input.ts';
 import type { World } from '../world.ts';
 import type { SecretPlace } from './credentials.ts';
 
@@ -36,7 +36,7 @@ async function textAt(place: SecretPlace, what: string, world: World, signal: Ab
   }
   const { path } = place;
   if (path === '-') {
-    return { name: `${what} from stdin`, text: (await readAll(world.stdin, what, signal)).toString() };
+    return { name: `${what} from stdin`, text: (await readStdin(world.stdin, what, signal)).toString() };
   }
   const bytes = await readSecretFile(path, `${what} file`, { uid: world.uid, env: world.env, interrupt: signal });
   return { name: `${what} file ${path}`, text: bytes.toString() };

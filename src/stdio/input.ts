@@ -1,3 +1,4 @@
+import { onAbort } from '../abort.ts';
 import { systemReason } from '../disk/failure.ts';
 import { FilingsError } from '../errors.ts';
 import type { InputStream, OutputStream } from '../world.ts';
@@ -8,34 +9,39 @@ const LARGEST = 1024 * 1024;
 const LINE_BREAK = 0x0a;
 
 /**
- * All of stdin, 1 MiB at most.
+ * Stdin to its end, 1 MiB at most.
  * @param what what it is, for errors: `API key`
+ * @param enough no more is given but a byte, by which whoever reads it sees that it is longer. Bytes
+ * @param isLine from a terminal it is one line
  * @throws FilingsError `config`; the signal's reason
  */
-export async function readAll(stdin: InputStream, what: string, signal: AbortSignal): Promise<Buffer> {
-  const bytes = await taken(stdin, signal, (length) => length > LARGEST).catch((error) => {
-    if (error === signal.reason) throw error;
-    throw new FilingsError('config', `${what}: stdin cannot be read: ${systemReason(error)}`, {
-      cause: error,
-    });
-  });
-  if (bytes.length > LARGEST) throw new FilingsError('config', `${what} from stdin: larger than 1 MiB`);
-  return bytes;
-}
-
-/**
- * Stdin to its end, or from a terminal to the end of a line; little more than `enough` bytes of it.
- * @throws FilingsError `local_io`; the signal's reason
- */
-export async function readSome(stdin: InputStream, enough: number, signal: AbortSignal): Promise<Buffer> {
-  const isEnough = (length: number, last: Buffer) =>
-    length > enough || (stdin.isTTY === true && last.includes(LINE_BREAK));
-  return taken(stdin, signal, isEnough).catch((error) => {
-    if (error === signal.reason) throw error;
-    throw new FilingsError('local_io', `stdin: cannot be read: ${systemReason(error)}`, {
-      cause: error,
-    });
-  });
+export async function readStdin(
+  stdin: InputStream,
+  what: string,
+  signal: AbortSignal,
+  { enough = LARGEST, isLine = false }: { readonly enough?: number; readonly isLine?: boolean } = {},
+): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  // Destroyed by the signal, and when the loop ends early: an open stdin would keep the program alive.
+  const forget = onAbort(signal, (reason) => stdin.destroy(reason as Error));
+  try {
+    signal.throwIfAborted();
+    for await (const chunk of stdin) {
+      const bytes = Buffer.from(chunk);
+      chunks.push(bytes);
+      length += bytes.length;
+      if (length > enough || (isLine && stdin.isTTY && bytes.includes(LINE_BREAK))) break;
+    }
+  } catch (error) {
+    signal.throwIfAborted();
+    throw new FilingsError('config', `${what}: stdin cannot be read: ${systemReason(error)}`, { cause: error });
+  } finally {
+    forget();
+  }
+  const read = Buffer.concat(chunks).subarray(0, enough + 1);
+  if (read.length > LARGEST) throw new FilingsError('config', `${what} from stdin: larger than 1 MiB`);
+  return read;
 }
 
 /** Says to whoever sits at the terminal what is read from it. Throws what `read` throws. */
@@ -51,33 +57,6 @@ export async function invited(
     await write(stderr, '\n');
     throw error;
   });
-}
-
-/** Stdin until its end or until that is enough. Throws the signal's reason, or the system's own error. */
-async function taken(
-  stdin: InputStream,
-  signal: AbortSignal,
-  isEnough: (length: number, last: Buffer) => boolean,
-): Promise<Buffer> {
-  const chunks: Buffer[] = [];
-  let length = 0;
-  // Destroyed by the signal, and when the loop ends early: an open stdin would keep the program alive.
-  const stop = () => stdin.destroy(signal.reason);
-  signal.addEventListener('abort', stop, { once: true });
-  try {
-    signal.throwIfAborted();
-    for await (const chunk of stdin) {
-      const bytes = Buffer.from(chunk);
-      chunks.push(bytes);
-      length += bytes.length;
-      if (isEnough(length, bytes)) break;
-    }
-  } catch (error) {
-    throw signal.aborted ? signal.reason : error;
-  } finally {
-    signal.removeEventListener('abort', stop);
-  }
-  return Buffer.concat(chunks);
 }
 
 /**

@@ -1,8 +1,9 @@
 import { fstatSync, writev } from 'node:fs';
 import type { Writable } from 'node:stream';
 import { promisify } from 'node:util';
+import { onAbort } from '../abort.ts';
 import { behind } from '../disk/chunks.ts';
-import { systemReason } from '../disk/failure.ts';
+import { diskFailure } from '../disk/failure.ts';
 import { errnoOf, FilingsError } from '../errors.ts';
 import type { OutputStream } from '../world.ts';
 
@@ -21,14 +22,11 @@ export async function write(
   signal: AbortSignal = new AbortController().signal,
 ): Promise<void> {
   signal.throwIfAborted();
-  const chunks = [Buffer.from(data)];
-  try {
-    await (isPlain(stream) ? writeToDescriptor(stream.fd, chunks, signal) : writeToStream(stream, chunks, signal));
-  } catch (error) {
-    if (signal.aborted) throw signal.reason;
+  await writeChunks(stream, [Buffer.from(data)], signal).catch((error) => {
+    signal.throwIfAborted();
     // Where stderr can't be written there is nowhere to say so: no reason to fail.
-    if (stream.fd !== STDERR) throw cannotWrite(error);
-  }
+    if (stream.fd !== STDERR) throw diskFailure(error, 'stdout', 'redirect it elsewhere');
+  });
 }
 
 /** Whether an error says that the reader of stdout went away. */
@@ -36,23 +34,17 @@ export function isBrokenPipe(error: unknown): boolean {
   return error instanceof FilingsError && error.code === 'local_io' && errnoOf(error.cause) === 'EPIPE';
 }
 
-function cannotWrite(cause: unknown): FilingsError {
-  return new FilingsError('local_io', `stdout: cannot be written: ${systemReason(cause)}`, {
-    hint:
-      errnoOf(cause) === 'ENOSPC' ? 'the disk is full: make room and run it again' : 'check where it is redirected to',
-    cause,
-  });
-}
-
 /**
- * Whether a stream is a file, or a device that is no terminal: it is written to by its descriptor, since Node's own
- * stream for files takes a short write, as on a disk that gets full, for a whole one. Everything else is written to by
- * Node's stream: a thread of the pool that writes to a pipe is held, and the process with it, by a reader that never reads.
+ * Writes to a standard stream; throws what the system says, or the signal's reason. A file, or a device that is no
+ * terminal, is written to by its descriptor, since Node's own stream for files takes a short write, as on a disk that gets
+ * full, for a whole one. Everything else is written to by Node's stream: a thread of the pool that writes to a pipe is
+ * held, and the process with it, by a reader that never reads.
  */
-export function isPlain(stream: OutputStream): stream is OutputStream & { readonly fd: number } {
-  if (stream.fd === undefined || stream.isTTY) return false;
+export async function writeChunks(stream: OutputStream, chunks: readonly Buffer[], signal: AbortSignal): Promise<void> {
+  if (stream.fd === undefined || stream.isTTY) return writeToStream(stream, chunks, signal);
   const stats = fstatSync(stream.fd);
-  return stats.isFile() || stats.isCharacterDevice();
+  if (stats.isFile() || stats.isCharacterDevice()) return writeToDescriptor(stream.fd, chunks, signal);
+  return writeToStream(stream, chunks, signal);
 }
 
 /** Writes to a file or a device, for as long as it takes part of it. */
@@ -68,17 +60,15 @@ export async function writeToDescriptor(fd: number, chunks: readonly Buffer[], s
 export function writeToStream(stream: Writable, chunks: readonly Buffer[], signal: AbortSignal): Promise<void> {
   guardStream(stream);
   return new Promise((resolve, reject) => {
-    const onAbort = () => reject(signal.reason);
-    signal.addEventListener('abort', onAbort, { once: true });
+    const forget = onAbort(signal, reject);
     stream.cork();
     for (const chunk of chunks.slice(0, -1)) stream.write(chunk);
     stream.write(chunks.at(-1) ?? '', (error) => {
-      signal.removeEventListener('abort', onAbort);
+      forget();
       if (error) reject(error);
       else resolve();
     });
     stream.uncork();
-    if (signal.aborted) onAbort();
   });
 }
 

@@ -16,7 +16,7 @@ describe('where stdout goes', () => {
     async (args) => {
       const { exitCode, stderr } = await shell(`HOME=/ "$NODE" "$BIN" ${args} > /dev/full`);
       expect(exitCode).toBe(8);
-      expect(stderr).toMatch(/^filings: stdout: cannot be written: no space left on device \(ENOSPC\)\n/);
+      expect(stderr).toMatch(/^filings: stdout: cannot write: the disk is full\n/);
     },
   );
 

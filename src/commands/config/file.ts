@@ -3,7 +3,7 @@ import { editConfigFile, noHome, settingNamed, valueForFile } from '../../settin
 import { locateConfig } from '../../settings/file/location.ts';
 import type { NamedSetting } from '../../settings/table.ts';
 import type { Invocation } from '../../spec/invocation.ts';
-import { readAll } from '../../stdio/input.ts';
+import { readStdin } from '../../stdio/input.ts';
 import { write } from '../../stdio/output.ts';
 import { printable } from '../../terminal/printable.ts';
 import type { World } from '../../world.ts';
@@ -26,7 +26,7 @@ async function askedFor({ key, secret, inFile }: NamedSetting, world: World): Pr
     throw new FilingsError('usage', `config set ${key}: VALUE is missing`, { hint: 'see filings config set --help' });
   }
   if (world.stdin.isTTY) return askHidden(`${key}: `, world, world.interrupt);
-  return (await readAll(world.stdin, key, world.interrupt)).toString().replace(/\r?\n$/, '');
+  return (await readStdin(world.stdin, key, world.interrupt)).toString().replace(/\r?\n$/, '');
 }
 
 /** `filings config unset KEY`: out of the config file, or out of a profile of it with `--profile`. */

@@ -45,8 +45,8 @@ export async function streamOf({ output, options }: Order, world: World): Promis
   const { sha256, spool } = options;
   const spoolIn = spool ? world.env.TMPDIR || '/tmp' : undefined;
   const path = resolve(world.cwd, output);
-  if (output === '-' || (await descriptorAt(path)) === 1) {
-    return { open: async () => stdoutWriter(world.stdout), sha256, spoolIn };
+  if (output === '-' || descriptorAt(path) === 1) {
+    return { open: async () => stdoutWriter(world), sha256, spoolIn };
   }
   return (await isStreamPath(path)) ? { open: (signal) => pathWriter(path, world.sleep, signal), sha256 } : undefined;
 }

@@ -5,7 +5,7 @@ import { LONGEST_TOKEN } from '../../jwt/token.ts';
 import { presentationOf } from '../../session/presentation.ts';
 import { stdinUsersGiven } from '../../settings/credentials.ts';
 import type { Flags, Invocation } from '../../spec/invocation.ts';
-import { invited, readAll, readSome, requireOneUser } from '../../stdio/input.ts';
+import { invited, readStdin, requireOneUser } from '../../stdio/input.ts';
 import { guardStream } from '../../stdio/output.ts';
 import { createTeller } from '../../terminal/messages.ts';
 import { printableJsonText } from '../../terminal/printable.ts';
@@ -29,7 +29,7 @@ export async function keyFilesOf(
   }
   const user = key === '-' ? '--key -' : secretFile === '-' && '--secret-file -';
   requireOneUser('stdin', [user, tokenUser, ...stdinUsersGiven(flags, world.env)]);
-  const read = () => readAll(world.stdin, String(user), world.interrupt);
+  const read = () => readStdin(world.stdin, String(user), world.interrupt);
   const stdin = user ? await invited(world, `paste what ${user} takes, then press Ctrl-D:`, read) : undefined;
   const at = (path: string | undefined) => path && resolve(world.cwd, path);
   return { keyFile: at(key), secretFile: at(secretFile), passphraseFile: at(passphraseFile), stdin };
@@ -44,11 +44,11 @@ export function tokenUserOf(argument: string | undefined): string | false {
  * A token given as an argument, as it is; without one or as `-` from stdin, less one line break at its end.
  * On a terminal it is asked for.
  *
- * @throws FilingsError `local_io`: stdin can't be read; the signal's reason
+ * @throws FilingsError `config`: stdin can't be read; the signal's reason
  */
 export async function readTokenInput(argument: string | undefined, world: World): Promise<string> {
   if (argument !== undefined && argument !== '-') return argument;
-  const read = () => readSome(world.stdin, LONGEST_TOKEN + 2, world.interrupt);
+  const read = () => readStdin(world.stdin, 'token', world.interrupt, { enough: LONGEST_TOKEN + 2, isLine: true });
   const bytes = await invited(world, 'paste the token, then press Enter:', read);
   // Latin-1 keeps every byte that is no base64url visible to the strict reader.
   return bytes.toString('latin1').replace(/\r?\n$/, '');

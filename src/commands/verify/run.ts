@@ -1,19 +1,16 @@
-import { takeTurn } from '../../abort.ts';
+import { LAST_WORDS_MS, takeTurn, within } from '../../abort.ts';
 import { findDirectories, type Roots, rootsOf } from '../../checksums/find.ts';
 import { type Turn, verifyDirectory } from '../../checksums/verify.ts';
 import { FilingsError } from '../../errors.ts';
 import { startDeadline } from '../../session/deadline.ts';
 import { resolveSettings } from '../../settings/resolve.ts';
 import type { Invocation } from '../../spec/invocation.ts';
-import { isBrokenPipe, write } from '../../stdio/output.ts';
+import { stdoutWriter } from '../../stdio/byte-writer.ts';
 import { createProgress, type Progress } from '../../terminal/progress.ts';
 import type { World } from '../../world.ts';
 import { Findings, summaryLine, summaryText, verifyError } from './findings.ts';
 import type { OPTIONS } from './spec.ts';
 
-const SIGPIPE = 13;
-/** After the signal, a reader has so long to take what was still to be told. */
-const LAST_WORDS_MS = 1000;
 /** So long the synchronous work goes on before signals, timers and progress have their turn. */
 const SLICE_MS = 10;
 
@@ -28,10 +25,6 @@ export async function run({ args, options, flags }: Invocation<typeof OPTIONS>, 
     const error = await verifyAll(roots, findings, world, progress, deadline.signal);
     if (error) throw error;
     return 0;
-  } catch (error) {
-    // Unlike a listing, what was not told may be what matters.
-    if (!isBrokenPipe(error)) throw error;
-    throw new FilingsError('interrupted', 'stdout: its reader went away', { signal: SIGPIPE, cause: error });
   } finally {
     progress.stop();
     deadline.stop();
@@ -46,13 +39,15 @@ async function verifyAll(
   progress: Progress,
   signal: AbortSignal,
 ): Promise<FilingsError | undefined> {
-  const { monotonic } = world;
+  const { monotonic, sleep } = world;
+  // Unlike a listing, what was not told may be what matters: a reader that goes away ends it with 141.
+  const stdout = stdoutWriter(world);
   const began = monotonic();
   let sliceBegan = began;
   const tell = async (text: string, until: AbortSignal) => {
     if (text === '') return;
     if (world.stdout.isTTY) progress.makeWay();
-    await write(world.stdout, text, until);
+    await stdout.write([Buffer.from(text)], until);
   };
   const turn = async () => {
     if (monotonic() - sliceBegan < SLICE_MS) return;
@@ -68,7 +63,7 @@ async function verifyAll(
   const { counts } = findings;
   const error = verifyError(counts, roots, stoppedBy);
   const last = findings.take() + (findings.json ? summaryLine(counts, monotonic() - began, error) : '');
-  await tell(last, stoppedBy ? AbortSignal.timeout(LAST_WORDS_MS) : signal);
+  await (stoppedBy ? within(LAST_WORDS_MS, sleep, (until) => tell(last, until)) : tell(last, signal));
   findings.finish();
   progress.note(summaryText(counts));
   return error;
