@@ -43,7 +43,7 @@ const INSIDE = {
     ['part/leftovers'],
     ['part/record'],
   ],
-  'http/': [['request'], ['exchange'], ['connections'], ['tunnel'], ['framing', 'proxy', 'retry']],
+  'http/': [['request'], ['exchange'], ['connections'], ['proxy'], ['retry']],
 };
 
 /** Each library and who imports it; of Node's own modules all but `process` are free. */

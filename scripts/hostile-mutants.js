@@ -3,14 +3,14 @@ import { withChanges } from './changed-sources.js';
 /** Ways to break the program that the comparison with curl must find: a source, what stands there, what is put there. */
 export const MUTANTS = Object.fromEntries(
   Object.entries({
-    'any transfer coding is chunked': ['src/http/framing.ts', "=== 'chunked'", "!== ''"],
-    'a truncated body is whole': [
-      'src/http/exchange.ts',
-      'this.#abandon(this.#head ?',
-      'if (!this.#head) { this.#body.end(); } this.#abandon(this.#head ?',
-    ],
+    'any transfer coding is chunked': ['src/http/head.ts', "=== 'chunked'", "!== ''"],
+    'a truncated body is whole': ['src/http/exchange.ts', 'this.#body.end(error);', 'this.#body.end();'],
     'NUL in the status line': ['src/http/exchange.ts', 'CONTROL.test(phrase)', 'false'],
-    'any beginning will do': ['src/http/framing.ts', '{ fault: faultOf(rest), rest }', '{ final: true, rest }'],
+    'any beginning will do': [
+      'src/http/head.ts',
+      "{ fault: 'it does not begin with HTTP/1.0 or HTTP/1.1 and a status', rest }",
+      '{ final: true, rest }',
+    ],
     'a content coding is taken': ['src/service/refusal.ts', '(identity)?', '(identity|gzip|br|x)?'],
     // For --stories.
     'a part of another start is joined': ['src/transfer/resume.ts', 'if (start !== held.bytes)', 'if (false)'],

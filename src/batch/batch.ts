@@ -182,9 +182,7 @@ export class Batch {
       this.#rule.after(undefined);
       arrived();
     });
-    const { error, attempts } = outcome;
-    // Another file was told to stay away for longer than is waited for.
-    if (error && attempts === 0 && error.retryAt !== undefined && error.stopsRun) return this.#close(error);
+    const { error } = outcome;
     const isBrokenOff = this.#stop.signal.aborted && error === this.#stop.signal.reason;
     if (!isBrokenOff) return this.#ended(file, outcome, hasArrived);
     // By a signal or the deadline it is unfinished; an error of another file is not its own.

@@ -1,66 +1,59 @@
-/** Held back above this: what is gathered while the disk or the reader is busy. */
+import type { Intake } from './intake.ts';
+import type { Watched } from './watchdog.ts';
+
+/** The socket is held back above this: what is gathered while the disk or the reader is busy. */
 const GATHER_BYTES = 1 << 20;
 /** Chunks below this are copied together: a service may send each byte as a chunk, and counting them takes minutes. */
 const SMALL_BYTES = 4096;
 const BLOCK_BYTES = 65_536;
-
-/** What stops and starts the source of a body. */
-interface Source {
-  hold(): void;
-  release(): void;
-  /** These chunks are not read any more. */
-  recycle(chunks: readonly Buffer[]): void;
-}
 
 /**
  * A response body that is gathered while its consumer is busy and taken in one go:
  * large writes on a fast network, prompt ones on a slow network, bounded memory on both.
  */
 export class Body {
-  readonly #source: Source;
+  readonly #intake: Intake;
+  readonly #watched: Watched;
   #chunks: Buffer[] = [];
   #taken: readonly Buffer[] = [];
   /** Holds the last of the chunks, and has room behind it. */
   #block: Buffer | undefined;
   #size = 0;
   #ended = false;
-  #error: Error | undefined;
-  #wake: (() => void) | undefined;
+  #error: unknown;
+  #wake = () => {};
 
-  constructor(source: Source) {
-    this.#source = source;
+  constructor(intake: Intake, watched: Watched) {
+    this.#intake = intake;
+    this.#watched = watched;
   }
 
-  /** From the source: bytes arrived. */
   push(chunk: Buffer): void {
     if (chunk.length >= SMALL_BYTES || !this.#copied(chunk)) {
       this.#block = undefined;
       this.#chunks.push(chunk);
     }
     this.#size += chunk.length;
-    if (this.#size >= GATHER_BYTES) this.#source.hold();
-    this.#wake?.();
+    if (this.#size >= GATHER_BYTES) {
+      this.#intake.hold();
+      this.#watched.pause();
+    }
+    this.#wake();
   }
 
-  /** From the source: the framing says that this was all. */
-  end(): void {
+  /** No more will come: the framing says that this was all, or it failed. What came before can still be taken. */
+  end(error?: unknown): void {
     this.#ended = true;
-    this.#wake?.();
-  }
-
-  /** From the source: no more will come. What arrived before can still be taken. */
-  fail(error: Error): void {
-    if (this.#ended) return;
-    this.#error ??= error;
-    this.#wake?.();
+    this.#error = error;
+    this.#wake();
   }
 
   /**
    * All bytes gathered so far, waiting for at least one; undefined at the end. The chunks are the caller's until the
-   * next call, which reuses their memory. Throws what the source failed with, after every byte that came before it.
+   * next call, which reuses their memory. Throws what it failed with, after every byte that came before it.
    */
   async take(): Promise<Buffer[] | undefined> {
-    this.#source.recycle(this.#taken);
+    this.#intake.recycle(this.#taken);
     this.#taken = [];
     while (this.#chunks.length === 0) {
       if (this.#error) throw this.#error;
@@ -68,13 +61,16 @@ export class Body {
       await new Promise<void>((resolve) => {
         this.#wake = resolve;
       });
-      this.#wake = undefined;
     }
     const chunks = this.#chunks;
     this.#chunks = [];
     this.#size = 0;
     this.#taken = chunks;
-    this.#source.release();
+    // Behind its end the connection may carry another body.
+    if (!this.#ended && this.#intake.held) {
+      this.#watched.restart();
+      this.#intake.release();
+    }
     return chunks;
   }
 

@@ -4,26 +4,25 @@ import Client from 'undici/lib/dispatcher/client.js';
 import { childOf, onAbort } from '../abort.ts';
 import { FilingsError } from '../errors.ts';
 import { inSeconds } from '../text.ts';
-import { connectFailure, proxyFailure } from './connect-failure.ts';
+import type { World } from '../world.ts';
+import { connectFailure } from './failures.ts';
 import { Intake } from './intake.ts';
 import { lookUp } from './loopback.ts';
-import { proxyFor } from './proxy.ts';
-import { openTunnel } from './tunnel.ts';
-import { startTimer } from './watchdog.ts';
+import { openTunnel, proxyFor } from './proxy.ts';
+import { Watchdog } from './watchdog.ts';
 
 /** One address of several may take this share of the whole time, so that a dead route leaves time for the next. */
 const ADDRESS_SHARE = 4;
-const LONGEST_ADDRESS_MS = 3000;
 /** Idle connections are dropped before common servers drop theirs. */
 const KEEP_IDLE_MS = 4000;
 /** Bytes of header fields. */
 const LONGEST_HEAD = 16_384;
 
-export interface ConnectionOptions {
-  readonly env: Readonly<Record<string, string | undefined>>;
-  /** Bounds the name's look-up, all addresses, the proxy's answer and the TLS handshake together. Milliseconds. */
+/** Milliseconds. */
+export interface Timeouts {
+  /** Bounds the name's look-up, all addresses, the proxy's answer and the TLS handshake together. */
   readonly connectTimeout: number;
-  readonly monotonic: () => number;
+  readonly idleTimeout: number;
 }
 
 /** One socket and the undici client that speaks over it. */
@@ -40,19 +39,25 @@ export interface Connection {
 
 /** The connections of a run: opened when needed, kept for the next request to the same origin. TLS sessions are resumed. */
 export class Connections {
-  readonly #options: ConnectionOptions;
+  readonly timeouts: Timeouts;
+  /** Of the exchanges that go on. */
+  readonly watchdog: Watchdog;
+  readonly #connecting: Watchdog;
+  readonly #env: World['env'];
   readonly #idle = new Map<string, Connection[]>();
   readonly #dialling: object;
   readonly #connect: Connector;
 
-  constructor(options: ConnectionOptions) {
-    this.#options = options;
-    const addressMs = Math.min(options.connectTimeout / ADDRESS_SHARE, LONGEST_ADDRESS_MS);
+  constructor(timeouts: Timeouts, world: Pick<World, 'env' | 'monotonic' | 'sleep'>) {
+    this.timeouts = timeouts;
+    this.watchdog = new Watchdog(timeouts.idleTimeout, world);
+    this.#connecting = new Watchdog(timeouts.connectTimeout, world);
+    this.#env = world.env;
     this.#dialling = {
       timeout: 0,
       lookup: lookUp,
       autoSelectFamily: true,
-      autoSelectFamilyAttemptTimeout: Math.ceil(addressMs),
+      autoSelectFamilyAttemptTimeout: Math.ceil(timeouts.connectTimeout / ADDRESS_SHARE),
       // Said explicitly: NODE_TLS_REJECT_UNAUTHORIZED must not switch it off.
       rejectUnauthorized: true,
     };
@@ -64,11 +69,10 @@ export class Connections {
    * cause in plain words; the signal's reason when aborted.
    */
   async acquire(url: URL, signal: AbortSignal, fresh = false): Promise<Connection> {
-    const idle = this.#idle.get(url.origin);
-    while (!fresh && idle && idle.length > 0) {
-      const connection = idle.pop();
-      if (connection && !connection.socket.destroyed && connection.socket.readable) return connection;
-      connection?.socket.destroy();
+    const idle = fresh ? [] : (this.#idle.get(url.origin) ?? []);
+    for (let connection = idle.pop(); connection; connection = idle.pop()) {
+      if (!connection.socket.destroyed && connection.socket.readable) return connection;
+      connection.socket.destroy();
     }
     return this.#open(url, signal);
   }
@@ -84,29 +88,26 @@ export class Connections {
 
   /** Closes the idle connections. */
   close(): void {
+    this.watchdog.close();
+    this.#connecting.close();
     for (const connection of [...this.#idle.values()].flat()) connection.socket.destroy();
     this.#idle.clear();
   }
 
-  /** The proxy that requests to a URL go through, if any. */
-  proxyOf(url: URL): URL | undefined {
-    return proxyFor(url, this.#options.env);
-  }
-
   async #open(url: URL, signal: AbortSignal): Promise<Connection> {
     signal.throwIfAborted();
-    const { connectTimeout, monotonic } = this.#options;
-    const proxy = this.proxyOf(url);
+    const proxy = proxyFor(url, this.#env);
     const bounded = childOf(signal);
-    const timeout = Object.assign(new Error(`no connection in ${inSeconds(connectTimeout)}`), { code: 'ETIMEDOUT' });
-    const stop = startTimer(connectTimeout, monotonic, () => bounded.abort(timeout));
+    const why = `no connection in ${inSeconds(this.timeouts.connectTimeout)}`;
+    const timeout = Object.assign(new Error(why), { code: 'ETIMEDOUT' });
+    const watched = this.#connecting.watch(() => bounded.abort(timeout));
     try {
       return await this.#dial(url, proxy, bounded.signal);
     } catch (error) {
       if (signal.aborted) throw signal.reason;
-      throw error instanceof FilingsError ? error : connectFailure(bounded.signal.reason ?? error, { url, proxy });
+      throw error instanceof FilingsError ? error : connectFailure(bounded.signal.reason ?? error, url, proxy);
     } finally {
-      stop();
+      watched.end();
       bounded.letGo();
     }
   }
@@ -117,9 +118,7 @@ export class Connections {
     const tunnel = proxy !== undefined && url.protocol === 'https:';
     const plain = first.protocol === 'http:' && !tunnel;
     const connect = plain ? buildConnector({ ...this.#dialling, onread: intake.onread }) : this.#connect;
-    let socket = await connected(connect, first, undefined, signal).catch((error) => {
-      throw proxy ? proxyFailure(error, url, proxy) : error;
-    });
+    let socket = await connected(connect, first, undefined, signal);
     if (tunnel) {
       await openTunnel(socket, url, proxy, signal);
       socket = await connected(this.#connect, url, socket, signal);
@@ -151,18 +150,14 @@ function connected(connect: Connector, to: URL, below: Socket | undefined, signa
 
 /** A client that lives and dies with its one socket. */
 function clientOver(socket: Socket, origin: string): InstanceType<typeof Client> {
-  let used = false;
+  const closed = Object.assign(new Error('the connection was closed'), { code: 'ECONNRESET' });
   return new Client(origin, {
     pipelining: 1,
     maxHeaderSize: LONGEST_HEAD,
     headersTimeout: 0,
     bodyTimeout: 0,
     keepAliveTimeout: KEEP_IDLE_MS,
-    connect: (_options, done) => {
-      const error = used ? Object.assign(new Error('the connection was closed'), { code: 'ECONNRESET' }) : null;
-      used = true;
-      // In a turn of its own: undici expects an asynchronous answer.
-      setImmediate(() => (error ? done(error, null) : done(null, socket)));
-    },
+    // In a turn of its own: undici expects an asynchronous answer.
+    connect: (_options, done) => setImmediate(() => (socket.destroyed ? done(closed, null) : done(null, socket))),
   });
 }

@@ -1,21 +1,13 @@
 import { onAbort } from '../abort.ts';
 import { errnoOf, FilingsError } from '../errors.ts';
 import { inSeconds } from '../text.ts';
-import {
-  answerFailure,
-  bodyFailure,
-  isFieldOverflow,
-  notHttp,
-  truncated,
-  type Unfinished,
-  unproved,
-} from './answer-failure.ts';
 import { Body } from './body.ts';
-import type { Connection } from './connections.ts';
-import { type Framing, framingOf, readStart } from './framing.ts';
-import type { Answer, GetRequest, HeaderFields } from './request.ts';
-import { proxyAuthorization } from './tunnel.ts';
-import { Watchdog } from './watchdog.ts';
+import type { Connection, Connections } from './connections.ts';
+import { exchangeFailure, notHttp, truncated, type Unfinished, unproved } from './failures.ts';
+import { type Framing, framingOf, type HeaderFields, readStart } from './head.ts';
+import { proxyFields } from './proxy.ts';
+import type { Answer, GetRequest } from './request.ts';
+import type { Watched } from './watchdog.ts';
 
 /** All but the tab. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for.
@@ -23,11 +15,11 @@ const CONTROL = /[\0-\x08\x0a-\x1f\x7f]/;
 
 /** One request on one connection, from its first line to the last byte of the answer's body. */
 export class Exchange {
+  readonly #connections: Connections;
   readonly #connection: Connection;
   readonly #request: GetRequest;
-  readonly #release: () => void;
+  readonly #watched: Watched;
   readonly #body: Body;
-  readonly #watchdog: Watchdog;
   #head: { resolve: (answer: Answer) => void; reject: (error: unknown) => void } | undefined;
   #framing: Framing = { kind: 'until-close' };
   #start = '';
@@ -36,25 +28,12 @@ export class Exchange {
   #over = false;
   #forget = () => {};
 
-  /** `release` is called when the connection may carry another request. */
-  constructor(connection: Connection, request: GetRequest, release: () => void) {
+  constructor(connections: Connections, connection: Connection, request: GetRequest) {
+    this.#connections = connections;
     this.#connection = connection;
     this.#request = request;
-    this.#release = release;
-    this.#watchdog = new Watchdog(request.idleTimeout, request.monotonic, () => this.#abandon(this.#idleError()));
-    const { intake } = connection;
-    this.#body = new Body({
-      hold: () => {
-        intake.hold();
-        this.#watchdog.pause();
-      },
-      release: () => {
-        if (this.#over || !intake.held) return;
-        this.#watchdog.resume();
-        intake.release();
-      },
-      recycle: (chunks) => intake.recycle(chunks),
-    });
+    this.#watched = connections.watchdog.watch(() => this.#abandon(this.#idleError()));
+    this.#body = new Body(connection.intake, this.#watched);
   }
 
   /** Sends the request; settles with the answer's head. */
@@ -69,28 +48,26 @@ export class Exchange {
       intake.inspect = (bytes) => this.#onFirstBytes(bytes);
       // A proxy for plain http takes the whole URL (RFC 9112 section 3.2.2).
       const forwarded = proxy && url.protocol === 'http:' ? proxy : undefined;
-      const authorization = forwarded && proxyAuthorization(forwarded);
       client.dispatch(
         {
           method: 'GET',
           path: `${forwarded ? url.origin : ''}${url.pathname}${url.search}`,
-          headers: { ...headers, ...(authorization && { 'proxy-authorization': authorization }) },
+          headers: { ...headers, ...(forwarded && proxyFields(forwarded)) },
         },
         {
           onRequestStart: () => {},
           onResponseStart: (_controller, status, fields, phrase = '') => this.#onHead(status, fields, phrase),
           onResponseData: (_controller, chunk) => this.#onData(chunk),
           onResponseEnd: () => this.#onEnd(),
-          onResponseError: (_controller, error) => this.#onError(error),
+          onResponseError: (_controller, error) =>
+            this.#abandon(exchangeFailure(error, url, this.#head ? undefined : this.#unfinished)),
         },
       );
     });
   }
 
-  /** Line breaks may follow the answer before (RFC 9112 section 2.2), and come nowhere else. */
   #onFirstBytes(bytes: Buffer): void {
-    const text = this.#start + bytes.toString('latin1');
-    const { fault, final, rest } = readStart(this.#connection.reused ? text.replace(/^[\r\n]+/, '') : text);
+    const { fault, final, rest } = readStart(this.#start + bytes.toString('latin1'));
     this.#start = rest;
     if (final) this.#connection.intake.inspect = undefined;
     if (fault) this.#abandon(notHttp(this.#request.url, fault));
@@ -99,7 +76,7 @@ export class Exchange {
   #onHead(status: number, headers: HeaderFields, phrase: string): void {
     if (this.#over || status < 200) return;
     // The body has the whole time anew.
-    this.#watchdog.restart();
+    this.#watched.restart();
     this.#framing = framingOf(headers);
     const unsound = this.#framing.kind === 'unsound' ? this.#framing.why : undefined;
     const fault = CONTROL.test(phrase) ? 'a control character in its status line' : unsound;
@@ -110,7 +87,7 @@ export class Exchange {
     this.#head?.resolve({
       status,
       headers,
-      length: this.#length,
+      length: this.#unfinished.expected,
       untilClose: this.#framing.kind === 'until-close',
       body: this.#body,
       discard: () => this.#abandon(new FilingsError('internal', 'the rest of the body was not wanted')),
@@ -121,21 +98,19 @@ export class Exchange {
   #onData(chunk: Buffer): void {
     if (this.#over) return;
     this.#received += chunk.length;
-    this.#watchdog.fed(chunk.length);
+    this.#watched.fed(chunk.length);
     this.#body.push(chunk);
   }
 
   #onEnd(): void {
     if (this.#over) return;
-    // undici's parser goes on to the end of what it was given, though the fields behind a body are too many.
-    const { errored } = this.#connection.socket;
-    const doubt = isFieldOverflow(errored) ? bodyFailure(errored, this.#unfinished) : this.#doubt();
+    const doubt = this.#doubt();
     if (doubt) {
       this.#abandon(doubt);
       return;
     }
     this.#close();
-    this.#release();
+    this.#connections.release(this.#request.url, this.#connection);
     this.#body.end();
   }
 
@@ -153,16 +128,9 @@ export class Exchange {
     return cut.reworded(cut.message, { fault: 'unproved-end' });
   }
 
-  get #length(): number | undefined {
-    return this.#framing.kind === 'length' ? this.#framing.length : undefined;
-  }
-
   get #unfinished(): Unfinished {
-    return { url: this.#request.url, received: this.#received, expected: this.#length };
-  }
-
-  #onError(error: Error): void {
-    this.#abandon(this.#head ? answerFailure(error, this.#request.url) : bodyFailure(error, this.#unfinished));
+    const expected = this.#framing.kind === 'length' ? this.#framing.length : undefined;
+    return { url: this.#request.url, received: this.#received, expected };
   }
 
   readonly #onSocketError = (error: unknown) => {
@@ -175,13 +143,13 @@ export class Exchange {
     this.#close();
     this.#head?.reject(error);
     this.#head = undefined;
-    this.#body.fail(error as Error);
+    this.#body.end(error);
     this.#connection.socket.destroy();
   }
 
   #close(): void {
     this.#over = true;
-    this.#watchdog.pause();
+    this.#watched.end();
     this.#forget();
     const { intake, socket } = this.#connection;
     socket.off('error', this.#onSocketError);
@@ -191,9 +159,9 @@ export class Exchange {
   }
 
   #idleError(): FilingsError {
-    const { url, idleTimeout } = this.#request;
+    const limit = inSeconds(this.#connections.timeouts.idleTimeout);
     const what = this.#head ? 'no answer' : 'fewer than 1,000 new bytes';
-    return new FilingsError('temporary', `${url.host}: timed out: ${what} in ${inSeconds(idleTimeout)}`, {
+    return new FilingsError('temporary', `${this.#request.url.host}: timed out: ${what} in ${limit}`, {
       hint: 'running it again later is enough; --idle-timeout allows more',
       retryable: true,
     });

@@ -18,50 +18,41 @@ export class Intake {
   };
   /** Sees the bytes before the parser does. */
   inspect: ((bytes: Buffer) => void) | undefined;
+  held = false;
   readonly #spare: Buffer[] = [];
   #current: Buffer | null = null;
   #socket: Socket | undefined;
-  #held = false;
-  #release = () => {};
+  #resume = () => {};
 
   /** Takes over a socket that was connected with `onread`, before anybody reads from it. */
   attachPlain(socket: Socket): void {
-    this.#socket = socket;
-    const read = socket.read.bind(socket);
-    // undici reads what has just arrived; Node itself reads nothing, to see the end.
-    socket.read = (size?: number) => (size === 0 ? read(0) : this.#take());
-    // What the parser has not used behind an answer's end is nobody's.
-    socket.unshift = () => {};
-    this.#release = () => void socket.resume();
+    this.#attach(socket, () => {
+      const bytes = this.#current;
+      this.#current = null;
+      return bytes;
+    });
+    this.#resume = () => void socket.resume();
   }
 
   /** Takes over a socket of TLS, before anybody reads from it. */
   attachTls(socket: Socket): void {
-    this.#socket = socket;
-    const read = socket.read.bind(socket);
-    socket.read = (size?: number) => {
-      if (size === 0) return read(0);
-      const bytes = this.#held ? null : read();
+    this.#attach(socket, (read) => {
+      const bytes = this.held ? null : read();
       if (bytes) this.inspect?.(bytes);
       return bytes;
-    };
-    socket.unshift = () => {};
+    });
     // In a turn of its own: the parser may be on the stack right now.
-    this.#release = () => void setImmediate(() => this.#held || socket.destroyed || socket.emit('readable'));
-  }
-
-  get held(): boolean {
-    return this.#held;
+    this.#resume = () => void setImmediate(() => this.held || socket.destroyed || socket.emit('readable'));
   }
 
   hold(): void {
-    this.#held = true;
+    this.held = true;
   }
 
   release(): void {
-    if (!this.#held) return;
-    this.#held = false;
-    this.#release();
+    if (!this.held) return;
+    this.held = false;
+    this.#resume();
   }
 
   /** Gives back the buffers of chunks that nobody reads any more. */
@@ -72,17 +63,20 @@ export class Intake {
     }
   }
 
+  #attach(socket: Socket, take: (read: () => Buffer | null) => Buffer | null): void {
+    this.#socket = socket;
+    const read = socket.read.bind(socket);
+    // undici reads what there is; Node itself reads nothing, to see the end.
+    socket.read = (size?: number) => (size === 0 ? read(0) : take(read));
+    // What the parser has not used behind an answer's end is nobody's.
+    socket.unshift = () => {};
+  }
+
   /** From the socket; false stops its reading until `resume`. */
   #arrived(bytes: Buffer): boolean {
     this.inspect?.(bytes);
     this.#current = bytes;
     this.#socket?.emit('readable');
-    return !this.#held;
-  }
-
-  #take(): Buffer | null {
-    const bytes = this.#current;
-    this.#current = null;
-    return bytes;
+    return !this.held;
   }
 }

@@ -29,11 +29,6 @@ export const lookUp: LookupFunction = (hostname, options, done) => {
   else done(null, '127.0.0.1', 4);
 };
 
-/** What is listened on for a host: one of its addresses where it is known, without looking it up. */
-export function listeningAddress(host: string): string {
-  return isLocalhost(host) ? '127.0.0.1' : host;
-}
-
 function isLocalhost(hostname: string): boolean {
   return hostname.toLowerCase() === 'localhost';
 }

@@ -1,14 +1,16 @@
-import { BlockList, isIP, isIPv6 } from 'node:net';
+import { once } from 'node:events';
+import type { IncomingMessage } from 'node:http';
+import { BlockList, isIP, isIPv6, type Socket } from 'node:net';
 import { FilingsError } from '../errors.ts';
+import type { World } from '../world.ts';
 import { isLoopback } from './loopback.ts';
-
-type Environment = Readonly<Record<string, string | undefined>>;
+import { isRetriedStatus } from './retry.ts';
 
 /**
  * The proxy that the environment names for a URL, or undefined: `HTTPS_PROXY`,
  * `HTTP_PROXY`, `NO_PROXY` in either case, lower case first as in curl. Never for loopback.
  */
-export function proxyFor(url: URL, env: Environment): URL | undefined {
+export function proxyFor(url: URL, env: World['env']): URL | undefined {
   if (isLoopback(url.hostname)) return undefined;
   const name = url.protocol === 'https:' ? 'https_proxy' : 'http_proxy';
   const value = env[name] || env[name.toUpperCase()];
@@ -21,66 +23,76 @@ export function proxyFor(url: URL, env: Environment): URL | undefined {
  * a host name (itself and what is below it, with or without a leading dot), an
  * address, a CIDR range; each may end in `:PORT`.
  */
-export function isExempt(url: URL, noProxy: string): boolean {
+function isExempt(url: URL, noProxy: string): boolean {
   const host = bare(url.hostname);
   const port = url.port || (url.protocol === 'https:' ? '443' : '80');
-  return noProxy
-    .split(/[\s,]+/)
-    .filter(Boolean)
-    .some((entry) => matchesEntry(host, port, entry.toLowerCase()));
+  return noProxy.split(/[\s,]+/).some((entry) => matchesEntry(host, port, entry.toLowerCase()));
 }
 
 function matchesEntry(host: string, port: string, entry: string): boolean {
   if (entry === '*') return true;
-  const { name, entryPort } = splitPort(entry);
-  if (entryPort !== undefined && entryPort !== port) return false;
-  if (isIP(host))
-    return name === host || matchesRange(host, name.includes('/') ? name : `${name}/${isIPv6(name) ? 128 : 32}`);
+  const [, address, name = address ?? entry, entryPort = port] = /^(?:\[(.+)\]|([^:]+)):(\d+)$/.exec(entry) ?? [];
+  if (entryPort !== port) return false;
+  if (isIP(host)) return isInRange(host, bare(name));
   const suffix = bare(name).replace(/^\*?\./, '');
   return suffix !== '' && (host === suffix || host.endsWith(`.${suffix}`));
 }
 
-function splitPort(entry: string): { name: string; entryPort: string | undefined } {
-  const bracketed = /^\[([^\]]+)\](?::(\d+))?$/.exec(entry);
-  if (bracketed) return { name: bracketed[1] ?? '', entryPort: bracketed[2] };
-  const plain = /^([^:]*):(\d+)$/.exec(entry);
-  return plain ? { name: plain[1] ?? '', entryPort: plain[2] } : { name: entry, entryPort: undefined };
-}
-
-function matchesRange(address: string, range: string): boolean {
-  const [net = '', bits = ''] = range.split('/');
-  const kind = isIP(net);
-  const prefix = Number(bits);
-  if (kind === 0 || !/^\d+$/.test(bits) || prefix > (kind === 6 ? 128 : 32)) return false;
+/** An address alone is a range of one. */
+function isInRange(address: string, range: string): boolean {
+  const [net = '', bits] = range.split('/');
+  const longest = isIPv6(net) ? 128 : 32;
+  const prefix = bits === undefined ? longest : Number.parseInt(bits, 10);
+  if (!isIP(net) || !(prefix >= 0 && prefix <= longest)) return false;
   const list = new BlockList();
-  list.addSubnet(net, prefix, kind === 6 ? 'ipv6' : 'ipv4');
+  list.addSubnet(net, prefix, isIPv6(net) ? 'ipv6' : 'ipv4');
   return list.check(address, isIPv6(address) ? 'ipv6' : 'ipv4');
 }
 
 /** A host name without brackets and final dot, in lower case. */
 function bare(hostname: string): string {
-  return hostname
-    .toLowerCase()
-    .replace(/^\[|\]$/g, '')
-    .replace(/\.$/, '');
+  return hostname.toLowerCase().replace(/^\[|\]$|\.$/g, '');
 }
 
 function parseProxy(value: string, name: string): URL {
-  const text = /^[a-z][a-z0-9+.-]*:\/\//i.test(value) ? value : `http://${value}`;
-  const url = URL.canParse(text) ? new URL(text) : undefined;
-  if (url && (url.protocol === 'http:' || url.protocol === 'https:') && isDecodable(url.username + url.password)) {
-    return url;
-  }
+  try {
+    const url = new URL(/^[a-z][a-z0-9+.-]*:\/\//i.test(value) ? value : `http://${value}`);
+    decodeURIComponent(url.username + url.password);
+    if (/^https?:$/.test(url.protocol)) return url;
+  } catch {}
   throw new FilingsError('config', `${name}: not a proxy this program can use`, {
     hint: `set it to http://HOST:PORT or https://HOST:PORT, or name the service's host in NO_PROXY`,
   });
 }
 
-function isDecodable(text: string): boolean {
-  try {
-    decodeURIComponent(text);
-    return true;
-  } catch {
-    return false;
-  }
+/** The field that lets us use a proxy, for a proxy URL with a user in it. */
+export function proxyFields(proxy: URL): Readonly<Record<string, string>> {
+  if (!proxy.username && !proxy.password) return {};
+  const pair = `${decodeURIComponent(proxy.username)}:${decodeURIComponent(proxy.password)}`;
+  return { 'proxy-authorization': `Basic ${Buffer.from(pair).toString('base64')}` };
+}
+
+/** Asks a proxy for a tunnel to a URL's host (CONNECT, RFC 9110 section 9.3.6). Throws `temporary` when it refuses. */
+export async function openTunnel(socket: Socket, url: URL, proxy: URL, signal: AbortSignal): Promise<void> {
+  const { request } = await import('node:http');
+  const target = `${url.hostname}:${url.port || 443}`;
+  const headers = { host: target, ...proxyFields(proxy) };
+  const asked = request({ method: 'CONNECT', path: target, headers, createConnection: () => socket });
+  // Node would say that it closes the connection.
+  asked.removeHeader('connection');
+  asked.on('error', () => socket.destroy()).end();
+  const [answer] = await once(asked, 'connect', { signal }).catch(() => []);
+  const status = (answer as IncomingMessage | undefined)?.statusCode;
+  if (status !== undefined && status >= 200 && status < 300) return;
+  socket.destroy();
+  signal.throwIfAborted();
+  const why = status === undefined ? 'does not answer as a proxy does' : `refused with ${status}`;
+  throw new FilingsError('temporary', `${url.host}: the proxy ${proxy.host} ${why}`, {
+    connected: false,
+    retryable: status === undefined || isRetriedStatus(status),
+    hint:
+      status === 407
+        ? 'the proxy wants a user and a password: put USER:PASSWORD@ before its host in HTTPS_PROXY'
+        : 'check HTTPS_PROXY, or name the host in NO_PROXY to go without a proxy',
+  });
 }

@@ -1,18 +1,13 @@
 import { errnoOf, FilingsError } from '../errors.ts';
 import type { Body } from './body.ts';
-import type { Connection, Connections } from './connections.ts';
+import type { Connections } from './connections.ts';
 import { Exchange } from './exchange.ts';
-
-/** Header fields by lower-case name; a field that came several times is an array. */
-export type HeaderFields = Readonly<Record<string, string | string[] | undefined>>;
+import type { HeaderFields } from './head.ts';
 
 export interface GetRequest {
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>>;
-  /** Milliseconds. */
-  readonly idleTimeout: number;
   readonly signal: AbortSignal;
-  readonly monotonic: () => number;
   /** Waited for before each request goes out; what it throws keeps it from going. */
   readonly beforeSend?: () => Promise<void>;
 }
@@ -37,19 +32,17 @@ export interface Answer {
  */
 export async function get(connections: Connections, request: GetRequest): Promise<Answer> {
   const { url, signal } = request;
-  const on = (connection: Connection) =>
-    new Exchange(connection, request, () => connections.release(url, connection)).begin();
   await request.beforeSend?.();
   const connection = await connections.acquire(url, signal);
   const { reused } = connection;
   try {
-    return await on(connection);
+    return await new Exchange(connections, connection, request).begin();
   } catch (error) {
     // A server may close an idle connection as the request goes out (RFC 9112 section 9.3.1): one new try at once.
     if (!reused || !closedUnanswered(error)) throw error;
     // It may have been heard all the same: it counts.
     await request.beforeSend?.();
-    return on(await connections.acquire(url, signal, true));
+    return new Exchange(connections, await connections.acquire(url, signal, true), request).begin();
   }
 }
 

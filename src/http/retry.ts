@@ -1,6 +1,6 @@
-import type { Sleep } from '../abort.ts';
 import { FilingsError } from '../errors.ts';
-import { httpDate } from './date.ts';
+import type { World } from '../world.ts';
+import { httpDate } from './head.ts';
 
 /** The first wait; doubled for each further one. Milliseconds. */
 const FIRST_WAIT_MS = 1000;
@@ -22,24 +22,20 @@ export function isRetriedStatus(status: number): boolean {
  */
 export class RateLimiter {
   readonly #intervalMs: number;
-  readonly #monotonic: () => number;
-  readonly #sleep: Sleep;
+  readonly #clock: Pick<World, 'monotonic' | 'sleep'>;
   #next = 0;
   #pausedUntil = 0;
-  #stopped: { readonly reason: unknown } | undefined;
 
   /** `ratePerSecond` undefined: no limit. */
-  constructor(ratePerSecond: number | undefined, { monotonic, sleep }: Pick<RetryPolicy, 'monotonic' | 'sleep'>) {
+  constructor(ratePerSecond: number | undefined, clock: Pick<World, 'monotonic' | 'sleep'>) {
     this.#intervalMs = ratePerSecond === undefined ? 0 : 1000 / ratePerSecond;
-    this.#monotonic = monotonic;
-    this.#sleep = sleep;
+    this.#clock = clock;
   }
 
-  /** Waits until this request may go out, in the order of asking. Throws what it was stopped for, the signal's reason. */
+  /** Waits until this request may go out, in the order of asking. Throws the signal's reason. */
   async acquire(signal: AbortSignal): Promise<void> {
     for (let opens = this.#reserve(); ; opens = this.#reserve()) {
-      await this.#sleep(opens - this.#monotonic(), signal);
-      if (this.#stopped) throw this.#stopped.reason;
+      await this.#clock.sleep(opens - this.#clock.monotonic(), signal);
       // A pause that began meanwhile holds for this one too.
       if (this.#pausedUntil <= opens) return;
     }
@@ -47,32 +43,22 @@ export class RateLimiter {
 
   /** No request goes out for the next `ms`. */
   pause(ms: number): void {
-    this.#pausedUntil = Math.max(this.#pausedUntil, this.#monotonic() + ms);
-  }
-
-  /** No request goes out any more: `acquire` throws the reason. */
-  stop(reason: unknown): void {
-    this.#stopped ??= { reason };
+    this.#pausedUntil = Math.max(this.#pausedUntil, this.#clock.monotonic() + ms);
   }
 
   #reserve(): number {
-    const opens = Math.max(this.#monotonic(), this.#pausedUntil, this.#next);
+    const opens = Math.max(this.#clock.monotonic(), this.#pausedUntil, this.#next);
     this.#next = opens + this.#intervalMs;
     return opens;
   }
 }
 
 /** How often to try again, and when. Times in milliseconds. */
-export interface RetryPolicy {
+export interface RetryPolicy extends Pick<World, 'monotonic' | 'now' | 'sleep' | 'random'> {
   /** Tries allowed after the first. */
   readonly retries: number;
   readonly maxRetryAfterMs: number;
   readonly limiter: RateLimiter;
-  readonly monotonic: () => number;
-  readonly now: () => number;
-  readonly sleep: Sleep;
-  /** Uniform in [0, 1). */
-  readonly random: () => number;
 }
 
 /** A try has failed, and another follows after a wait. */
@@ -116,11 +102,7 @@ export async function retry<T>(
       const decision = decideRetry({ ...policy, failures, retryable, askedMs, random: policy.random() });
       if (decision.kind === 'final')
         throw tries > 1 ? error.reworded(`${error.message}; ${tries} tries`, { cause: error.cause }) : error;
-      if (decision.kind === 'too-long') {
-        const stop = tooLong(error, decision.waitMs, policy.maxRetryAfterMs);
-        policy.limiter.stop(stop);
-        throw stop;
-      }
+      if (decision.kind === 'too-long') throw tooLong(error, decision.waitMs, policy.maxRetryAfterMs);
       const { waitMs } = decision;
       onRetry?.({ error, waitMs, asked: askedMs !== undefined, retry: failures, retries: policy.retries });
       // Our own back-off is this file's alone; what the service asks for, every job keeps (RateLimiter).

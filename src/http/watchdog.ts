@@ -1,80 +1,89 @@
-/** Fewer new bytes than this within the idle time count as idle (a drip is a stall). */
+import { takeTurn } from '../abort.ts';
+import type { World } from '../world.ts';
+
+type Clock = Pick<World, 'monotonic' | 'sleep'>;
+
+/** Fewer new bytes than this within the time count as none (a drip is a stall). */
 const LEAST_BYTES = 1000;
-/** A timer that fires this much later than it should: the process was stopped, or the machine slept. */
+/** A wait that ends this much later than it should: the process was stopped, or the machine slept. */
 const STOPPED_MS = 1000;
 
 /**
- * Fires when the peer brings fewer than 1,000 new bytes in `idleMs` while more are
- * due. Time in which we hold the socket back is not the peer's.
+ * Tells those that have shown no sign of life for `ms`: all exchanges of a run, or all connections that are being made.
+ * One wait serves all, since whoever comes later is due later.
  */
 export class Watchdog {
-  readonly #idleMs: number;
+  readonly #ms: number;
+  readonly #clock: Clock;
+  readonly #watched = new Set<Watched>();
+  readonly #closed = new AbortController();
+  #running: Promise<void> | undefined;
+
+  constructor(ms: number, clock: Clock) {
+    this.#ms = ms;
+    this.#clock = clock;
+  }
+
+  /** Watches until `end` is called, as `onIdle` has to. */
+  watch(onIdle: () => void): Watched {
+    const watched = new Watched(this.#clock.monotonic, onIdle, () => this.#watched.delete(watched));
+    this.#watched.add(watched);
+    this.#running ??= this.#run().catch(() => {});
+    return watched;
+  }
+
+  close(): void {
+    this.#closed.abort();
+  }
+
+  async #run(): Promise<void> {
+    const { monotonic, sleep } = this.#clock;
+    for (;;) {
+      const now = monotonic();
+      const due = Math.min(now, ...[...this.#watched].map(({ since }) => since)) + this.#ms;
+      await sleep(due - now, this.#closed.signal);
+      // What had come by then is read before the verdict: after a stop timers have their turn before sockets.
+      await takeTurn(this.#closed.signal);
+      const at = monotonic();
+      // A timer that fires late proves nothing: nobody was awake to wait.
+      const isLate = at - due >= STOPPED_MS;
+      for (const watched of [...this.#watched]) {
+        if (isLate) watched.fed(LEAST_BYTES);
+        else if (at - watched.since >= this.#ms) watched.onIdle();
+      }
+    }
+  }
+}
+
+export class Watched {
+  readonly onIdle: () => void;
+  readonly end: () => void;
+  /** The last sign of life; infinite while it is paused. */
+  since: number;
   readonly #now: () => number;
-  readonly #onIdle: () => void;
-  #stop: (() => void) | undefined;
-  #since = 0;
   #fresh = 0;
 
-  constructor(idleMs: number, now: () => number, onIdle: () => void) {
-    this.#idleMs = idleMs;
+  constructor(now: () => number, onIdle: () => void, end: () => void) {
     this.#now = now;
-    this.#onIdle = onIdle;
-    this.resume();
+    this.onIdle = onIdle;
+    this.end = end;
+    this.since = now();
   }
 
   /** Bytes arrived. */
   fed(bytes: number): void {
     this.#fresh += bytes;
-    if (this.#fresh >= LEAST_BYTES) this.restart();
+    if (this.#fresh >= LEAST_BYTES && this.since < Number.POSITIVE_INFINITY) this.restart();
   }
 
-  /** Something other than bytes shows that the peer is there. */
+  /** From now on it has the whole time anew. */
   restart(): void {
     this.#fresh = 0;
-    this.#since = this.#now();
+    this.since = this.#now();
   }
 
-  /** We stop reading: the clock stands still. */
+  /** We stop reading, until `restart`: that is not the peer's silence. */
   pause(): void {
-    this.#stop?.();
-    this.#stop = undefined;
+    this.since = Number.POSITIVE_INFINITY;
   }
-
-  /** We read again: the peer has the whole time anew. */
-  resume(): void {
-    if (this.#stop) return;
-    this.restart();
-    this.#arm(this.#idleMs);
-  }
-
-  #arm(ms: number): void {
-    this.#stop = startTimer(ms, this.#now, () => {
-      this.#stop = undefined;
-      const left = this.#since + this.#idleMs - this.#now();
-      if (left <= 0) this.#onIdle();
-      else this.#arm(left);
-    });
-  }
-}
-
-/**
- * Calls back after `ms` milliseconds in which this program could have seen something happen; gives what stops it. A
- * timer that fires late proves nothing, since nobody was awake to wait: it begins anew. And what had come by then is
- * read before the verdict: after a stop timers have their turn before sockets.
- */
-export function startTimer(ms: number, now: () => number, onTime: () => void): () => void {
-  let timer: NodeJS.Timeout;
-  let turn: NodeJS.Immediate | undefined;
-  const arm = () => {
-    const due = now() + ms;
-    timer = setTimeout(() => {
-      if (now() - due >= STOPPED_MS) arm();
-      else turn = setImmediate(onTime);
-    }, ms);
-  };
-  arm();
-  return () => {
-    clearTimeout(timer);
-    clearImmediate(turn);
-  };
 }

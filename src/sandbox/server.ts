@@ -2,7 +2,6 @@ import { createServer } from 'node:http';
 import { type AddressInfo, isIPv6, type Server } from 'node:net';
 import { systemReason } from '../disk/failure.ts';
 import { errnoOf, FilingsError } from '../errors.ts';
-import { listeningAddress } from '../http/loopback.ts';
 import { openArchive } from './archive.ts';
 import { createHandler, type HandlerOptions } from './handler.ts';
 
@@ -60,7 +59,7 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
 function listen(server: Server, host: string, port: number): Promise<number> {
   return new Promise((resolve, reject) => {
     server.once('error', (cause) => reject(listenError(authority(host, port), cause)));
-    server.listen({ host: listeningAddress(host), port }, () => {
+    server.listen({ host: host.toLowerCase() === 'localhost' ? '127.0.0.1' : host, port }, () => {
       server.removeAllListeners('error');
       resolve((server.address() as AddressInfo).port);
     });

@@ -29,8 +29,6 @@ export interface ClientOptions {
   readonly connections: Connections;
   readonly retry: RetryPolicy;
   readonly userAgent: string;
-  /** Milliseconds. */
-  readonly idleTimeout: number;
   readonly monotonic: () => number;
   readonly secrets: Secrets;
   /** Told each request and answer, where anybody wants to know. What the service says in it may hold secrets: the teller redacts. */

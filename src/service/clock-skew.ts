@@ -1,4 +1,4 @@
-import { httpDate } from '../http/date.ts';
+import { httpDate } from '../http/head.ts';
 import { span } from '../text.ts';
 
 const TOLERATED_MS = 30_000;

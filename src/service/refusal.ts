@@ -62,11 +62,7 @@ export class Refusals {
 
   /** What is known better than the status alone tells. */
   #hint({ status, address }: ServiceAnswer): string | undefined {
-    const { again, baseUrl, connections, credentials } = this.#options;
-    // Its credentials are not shown.
-    const proxy = status === 407 ? connections.proxyOf(baseUrl)?.host : undefined;
-    if (proxy)
-      return `the proxy ${proxy} wants a user and a password, or others: put USER:PASSWORD@ before its host in HTTP_PROXY`;
+    const { again, baseUrl, credentials } = this.#options;
     if (status !== 401) return undefined;
     const { host, origin } = new URL(address);
     if (origin !== baseUrl.origin) return `${host} says so, where the service has led to: no key is sent there`;
@@ -148,7 +144,7 @@ function hintFor(
     return 'wait, then run it again with fewer requests: --rate 1/s, --jobs 1';
   if (status === 403)
     return 'the key may not be allowed this; some archives answer so for a name that does not exist, too';
-  if (status === 407) return 'the proxy wants credentials: check HTTPS_PROXY and HTTP_PROXY';
+  if (status === 407) return 'the proxy wants a user and a password: put USER:PASSWORD@ before its host in HTTP_PROXY';
   if (code === 'auth') return `check the API key: ${again('filings config check')}`;
   if (code === 'temporary') return 'run it again later';
   if (code === 'rejected') return 'check the accession number and the name against what the service says';

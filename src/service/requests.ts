@@ -1,5 +1,6 @@
 import { FilingsError } from '../errors.ts';
-import { type Answer, get, type HeaderFields } from '../http/request.ts';
+import type { HeaderFields } from '../http/head.ts';
+import { type Answer, get } from '../http/request.ts';
 import { REDACTED } from '../secrets.ts';
 import type { ClientOptions } from './client.ts';
 import { clockAhead } from './clock-skew.ts';
@@ -50,7 +51,7 @@ export class Requests {
   }
 
   async #send(url: URL, credentials: Credentials | undefined, fields: Fields, signal: AbortSignal): Promise<Answer> {
-    const { connections, idleTimeout, monotonic, retry, meter, userAgent, trace = () => {} } = this.#options;
+    const { connections, monotonic, retry, meter, userAgent, trace = () => {} } = this.#options;
     const bare = { url, headers: {} };
     const carried = credentials ? await carry(url, credentials) : { ...bare, shown: bare };
     const own = { 'user-agent': userAgent, accept: '*/*', 'accept-encoding': 'identity', ...fields };
@@ -61,7 +62,7 @@ export class Requests {
       meter?.request();
     };
     const sent = monotonic();
-    const answer = await get(connections, { url: carried.url, headers, idleTimeout, signal, monotonic, beforeSend });
+    const answer = await get(connections, { url: carried.url, headers, signal, beforeSend });
     const received = retry.now();
     // By the clock as it is now: it may have been set since.
     this.#clockAhead = clockAhead(answer.headers.date, { sent: received - (monotonic() - sent), received });

@@ -51,7 +51,7 @@ export async function openSession(
   for (const { error } of foreign) throw error;
   requireOneUser('stdin', [stdinUser, ...stdinUsers(known.given)]);
   const deadline = startDeadline(known, world);
-  const { secrets, monotonic, now, random, env } = world;
+  const { secrets, monotonic, now, random } = world;
   // No bar is drawn over what a person types, nor between the lines of the data.
   const isShared = (stdinUser !== undefined && world.stdin.isTTY) || (writesStdout && world.stdout.isTTY);
   const shown = isShared && settings.progress !== 'none' ? 'plain' : settings.progress;
@@ -62,7 +62,7 @@ export async function openSession(
     deadline.stop();
     throw error;
   });
-  const connections = new Connections({ env, connectTimeout: settings.connectTimeout, monotonic });
+  const connections = new Connections(settings, world);
   const limiter = new RateLimiter(settings.rate, world);
   const client = new ServiceClient({
     ...access,
@@ -77,7 +77,6 @@ export async function openSession(
       sleep: world.sleep,
     },
     userAgent: `filings/${world.version}`,
-    idleTimeout: settings.idleTimeout,
     meter,
     monotonic,
     secrets,

@@ -1,4 +1,4 @@
-import { httpDate } from '../http/date.ts';
+import { httpDate } from '../http/head.ts';
 
 /** A strong validator: two answers that carry it hold the same bytes (RFC 9110 section 8.8). */
 export interface Validator {

@@ -84,18 +84,11 @@ export const STRICTER: readonly Kind[] = [
     of: (sent) => isOddHead(sent.head),
   },
   { name: 'long head', refusal: /not sound HTTP: more than 16 KiB of header/, of: ({ head }) => head.length > 16_000 },
-  { name: 'version', refusal: /not sound HTTP: its version/, of: inHead(/^HTTP\/(?!1\.[01] )/m), firm: true },
-  {
-    name: 'status code',
-    refusal: /not sound HTTP: its status is not a number/,
-    of: inHead(/^HTTP\/1\.[01] (?![1-9]\d\d)/m),
-    firm: true,
-  },
   {
     name: 'beginning',
-    refusal: /not sound HTTP: it does not begin as HTTP/,
-    of: (sent) => /^(?!HTTP\/)|\r\n\r\n(?!HTTP\/|$)/.test(sent.head) || isOddHead(sent.head),
-    firm: inHead(/^(?!HTTP\/)/),
+    refusal: /not sound HTTP: it does not begin with HTTP/,
+    of: (sent) => /(^|\r\n\r\n)(?!HTTP\/1\.[01] [1-9]\d\d|$)/.test(sent.head) || isOddHead(sent.head),
+    firm: inHead(/^(?!HTTP\/)|(^|\n)HTTP\/(?!1\.[01] [1-9]\d\d)/),
   },
   {
     name: 'switch',
@@ -126,7 +119,7 @@ export const STRICTER: readonly Kind[] = [
     of: inFinal(/^content-range:/im),
     firm: true,
   },
-  { name: 'broken body', refusal: /not sound HTTP: (its body is broken|more than 16 KiB of fields)/, of: chunked },
+  { name: 'broken body', refusal: /not sound HTTP: (its body is broken|more than 16 KiB of header)/, of: chunked },
   {
     name: 'status',
     refusal: /^(rejected|integrity): .*: [23]\d\d\b/,

@@ -14,9 +14,9 @@ describe('https through a proxy', () => {
   test.each<[string, string, RegExp]>([
     ['407', 'HTTP/1.1 407 Proxy Authentication Required\r\nContent-Length: 0\r\n\r\n', /refused with 407/],
     ['403', 'HTTP/1.1 403 Forbidden\r\nContent-Length: 2\r\n\r\nno', /refused with 403/],
-    ['no HTTP', 'SSH-2.0-x\r\n\r\n', /not HTTP/],
-    ['nothing', '', /closed the connection/],
-    ['half a head', 'HTTP/1.1 200 OK\r\n', /closed the connection|not HTTP/],
+    ['no HTTP', 'SSH-2.0-x\r\n\r\n', /does not answer as a proxy does/],
+    ['nothing', '', /does not answer as a proxy does/],
+    ['half a head', 'HTTP/1.1 200 OK\r\n', /does not answer as a proxy does/],
   ])('a proxy that answers %s: exit 7, and which proxy', async (_, answer, words) => {
     const { server, proxy } = await through(file, () => answer);
     const env = { HTTPS_PROXY: proxy.url.replace('//', '//user:s3cret-word@') };
@@ -33,7 +33,7 @@ describe('https through a proxy', () => {
     const port = await closedPort();
     const { exitCode, stderr } = await download(HTTPS, { HTTPS_PROXY: `127.0.0.1:${port}` }, ['--retries', '0']);
     expect(exitCode, stderr).toBe(7);
-    expect(stderr).toContain(`service.example: the proxy 127.0.0.1:${port}: connection refused\n`);
+    expect(stderr).toContain(`service.example through the proxy 127.0.0.1:${port}: connection refused\n`);
     expect(stderr).toMatch(/hint: check HTTPS_PROXY/);
   });
 
@@ -43,7 +43,7 @@ describe('https through a proxy', () => {
     const { exitCode, stderr } = await download(url, env, ['--retries', '0', '--connect-timeout', '50s']);
     expect(exitCode, stderr).toBe(7);
     expect(stderr).toMatch(
-      /service\.example: the proxy no-proxy\.invalid:3128: the name .*\n {2}hint: check HTTPS_PROXY/,
+      /service\.example through the proxy no-proxy\.invalid:3128: the name .*\n {2}hint: check HTTPS_PROXY/,
     );
   });
 
@@ -75,11 +75,10 @@ describe('http through a proxy', () => {
   test('a proxy that wants a password: 407 is told as such', async () => {
     const proxy = await started(startScripted((socket) => void socket.write(head(407, { 'Content-Length': 0 }))));
     const { exitCode, stderr } = await download(HTTP, { HTTP_PROXY: proxy.url.replace('//', '//me:pass-word-1@') });
-    expect(stderr).toContain(`hint: the proxy ${new URL(proxy.url).host} wants a user and a password`);
+    expect(stderr).toContain('hint: the proxy wants a user and a password');
     expect(stderr).not.toContain('pass-word-1');
     expect(exitCode).toBeGreaterThan(3);
     expect(stderr).toMatch(/407/);
-    expect(stderr).toMatch(/hint: .*proxy/);
   });
 });
 

@@ -2,30 +2,32 @@ import dns from 'node:dns';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { networkInterfaces } from 'node:os';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setTimeout as wait } from 'node:timers/promises';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { sleep } from '../../src/abort.ts';
 import { Connections } from '../../src/http/connections.ts';
-import type { Answer } from '../../src/http/request.ts';
-import { get } from '../../src/http/request.ts';
+import { type Answer, get } from '../../src/http/request.ts';
+import { heldClock } from '../held-clock.ts';
 import { head } from '../servers/answers.ts';
 import { type Script, startScripted } from '../servers/scripted.ts';
-import { content, startRun } from './transfer-fixture.ts';
+import { content } from './transfer-fixture.ts';
 
-async function talk(script: Script, idleTimeout = 20_000) {
+const IDLE_MS = 20_000;
+
+/** Asks a server of `script`, wherever it listens, by a clock of one's own where that is given. */
+async function talk(
+  script: Script,
+  { host = '127.0.0.1', clock = { monotonic: () => performance.now(), sleep } } = {},
+) {
   const server = await startScripted(script);
-  const connections = new Connections({ env: {}, connectTimeout: 10_000, monotonic: () => performance.now() });
+  const connections = new Connections({ connectTimeout: 10_000, idleTimeout: IDLE_MS }, { env: {}, ...clock });
   onTestFinished(() => {
     connections.close();
     return server.close();
   });
+  const url = server.url.replace('127.0.0.1', host);
   const ask = (path = '/') =>
-    get(connections, {
-      url: new URL(path, server.url),
-      headers: {},
-      idleTimeout,
-      signal: new AbortController().signal,
-      monotonic: () => performance.now(),
-    });
+    get(connections, { url: new URL(path, url), headers: {}, signal: new AbortController().signal });
   return { server, ask };
 }
 
@@ -49,11 +51,11 @@ describe('one connection for many requests', () => {
       const body = Buffer.alloc(Number(path.slice(1)), path);
       socket.write(head(200, { 'Content-Length': body.length }));
       socket.write(body);
-    }, 3000);
+    });
     // Around the size at which a source is held back, so that the end comes together with the hold.
     for (const size of [1 << 20, (1 << 20) + 1, (1 << 20) + 20_000, (1 << 20) - 1]) {
       const answer = await ask(`/${size}`);
-      await sleep(150);
+      await wait(150);
       expect(await read(answer)).toHaveLength(size);
     }
     expect(server.requests).toHaveLength(4);
@@ -103,118 +105,88 @@ describe('one connection for many requests', () => {
   });
 });
 
-const ipv6 = Object.values(networkInterfaces()).some((all) => all?.some(({ address }) => address === '::1'));
-
-describe('addresses', () => {
-  test.skipIf(!ipv6).each(['[::1]', 'localhost'])('a service on ::1 alone, as %s', async (host) => {
-    const server = createServer((socket) => void socket.end(`${head(200, { 'Content-Length': 2 })}ok`));
-    await new Promise<void>((resolve) => server.listen(0, '::1', resolve));
-    const connections = new Connections({ env: {}, connectTimeout: 10_000, monotonic: () => performance.now() });
-    onTestFinished(() => {
-      connections.close();
-      server.close();
-    });
-    const { port } = server.address() as { port: number };
-    const answer = await get(connections, {
-      url: new URL(`http://${host}:${port}/`),
-      headers: {},
-      idleTimeout: 20_000,
-      signal: new AbortController().signal,
-      monotonic: () => performance.now(),
-    });
-    expect(`${await read(answer)}`).toBe('ok');
-  });
-
-  test('a service on 127.0.0.1 alone, as localhost', async () => {
-    const { server } = await talk((socket) => void socket.end(`${head(200, { 'Content-Length': 2 })}ok`));
-    const run = await startRun(server.url.replace('127.0.0.1', 'localhost'));
-    expect(await run.save()).toMatchObject({ result: 'downloaded', bytes: 2 });
-  });
-});
+const OK: Script = (socket) => void socket.end(`${head(200, { 'Content-Length': 2 })}ok`);
 
 test('localhost is dialled, and never looked up', async () => {
-  const { server } = await talk((socket) => void socket.end(`${head(200, { 'Content-Length': 2 })}ok`));
+  const { ask } = await talk(OK, { host: 'localhost' });
   // Node's own resolver, as net calls it.
   const asked = vi.spyOn(dns, 'lookup');
   onTestFinished(() => asked.mockRestore());
-  const run = await startRun(server.url.replace('127.0.0.1', 'localhost'));
-  expect(await run.save()).toMatchObject({ result: 'downloaded' });
+  expect(`${await read(await ask())}`).toBe('ok');
   expect(asked).not.toHaveBeenCalled();
-  await (await startRun(server.url.replace('127.0.0.1', 'name.invalid'))).save();
+  await expect(ask('http://name.invalid/')).rejects.toMatchObject({ connected: false });
   expect(asked).toHaveBeenCalled();
 });
 
+const ipv6 = Object.values(networkInterfaces()).some((all) => all?.some(({ address }) => address === '::1'));
+test.skipIf(!ipv6).each(['[::1]', 'localhost'])('a service on ::1 alone, as %s', async (host) => {
+  const server = createServer((socket) => void socket.end(`${head(200, { 'Content-Length': 2 })}ok`));
+  await new Promise<void>((resolve) => server.listen(0, '::1', resolve));
+  onTestFinished(() => void server.close());
+  const { port } = server.address() as { port: number };
+  const { ask } = await talk(OK);
+  expect(`${await read(await ask(`http://${host}:${port}/`))}`).toBe('ok');
+});
+
 describe('silence', () => {
-  test.each<[string, Script]>([
-    ['no answer at all', () => {}],
-    ['half a head', (socket) => void socket.write('HTTP/1.1 200 OK\r\nContent-')],
-    ['only interim answers', (socket) => void socket.write('HTTP/1.1 103 Early Hints\r\n\r\n')],
-  ])('%s times out', async (_, script) => {
-    const { ask } = await talk(script, 300);
-    await expect(ask()).rejects.toMatchObject({
+  const body = content(3_000_000);
+  /** The script, and `pass` for the time that passes in it. */
+  async function timed(script: Script) {
+    const { pass, ...clock } = heldClock();
+    return { ...(await talk(script, { clock })), pass };
+  }
+
+  test.each<[string, string]>([
+    ['no answer at all', ''],
+    ['half a head', 'HTTP/1.1 200 OK\r\nContent-'],
+    ['only interim answers', 'HTTP/1.1 103 Early Hints\r\n\r\n'],
+  ])('%s times out', async (_, bytes) => {
+    const { server, ask, pass } = await timed((socket) => void socket.write(bytes));
+    const asked = expect(ask()).rejects.toMatchObject({
       exitStatus: 7,
       retryable: true,
       message: expect.stringMatching(/timed out: no answer/),
     });
+    await expect.poll(() => server.requests).toHaveLength(1);
+    await pass(IDLE_MS);
+    await asked;
   });
 
-  test.each<[string, Script]>([
-    ['a body that stops', (socket) => void socket.write(`${head(200, { 'Content-Length': 9000 })}${'x'.repeat(5000)}`)],
-    [
-      'a body that drips',
-      async (socket) => {
-        socket.write(head(200, { 'Content-Length': 9000 }));
-        while (!socket.destroyed) {
-          socket.write('x');
-          await sleep(20);
-        }
-      },
-    ],
-    [
-      'a head that drips',
-      async (socket) => {
-        for (let n = 0; !socket.destroyed; n += 1) {
-          socket.write(n === 0 ? 'HTTP/1.1 200 OK\r\n' : `X-${n}: y\r\n`);
-          await sleep(20);
-        }
-      },
-    ],
-  ])('%s times out', async (_, script) => {
-    const { ask } = await talk(script, 300);
-    await expect(ask().then(read)).rejects.toMatchObject({
+  test.each([5000, 2_500_000])('a body that stops after %i bytes times out, whatever its reader did', async (size) => {
+    const { ask, pass } = await timed((socket) => {
+      socket.write(head(200, { 'Content-Length': body.length }));
+      socket.write(body.subarray(0, size));
+    });
+    const answer = await ask();
+    const first = await answer.body.take();
+    // The reader is busy: what has come by now is gathered, and the socket held back.
+    await wait(100);
+    let received = Buffer.concat(first ?? []).length;
+    const reading = (async () => {
+      for (let taken = await answer.body.take(); taken; taken = await answer.body.take()) {
+        received += Buffer.concat(taken).length;
+      }
+    })();
+    const failed = expect(reading).rejects.toMatchObject({
       exitStatus: 7,
       retryable: true,
-      message: expect.stringMatching(/timed out/),
+      message: expect.stringMatching(/timed out: fewer/),
     });
-  });
-
-  test('behind a reader that is busy, a stalled server is noticed too', async () => {
-    const { ask } = await talk((socket) => {
-      socket.write(head(200, { 'Content-Length': 5_000_000 }));
-      socket.write(Buffer.alloc(2_000_000));
-    }, 2000);
-    const answer = await ask();
-    await sleep(3000);
-    const slowly = async () => {
-      for (let taken = await answer.body.take(); taken; taken = await answer.body.take()) await sleep(50);
-    };
-    await expect(slowly()).rejects.toMatchObject({ exitStatus: 7, message: expect.stringMatching(/timed out/) });
+    await expect.poll(() => received).toBe(size);
+    await pass(IDLE_MS);
+    await pass(IDLE_MS);
+    await failed;
   });
 
   test('a reader that takes its time is not the server’s silence', async () => {
-    const body = content(3_000_000);
-    const { ask } = await talk((socket) => {
+    const { ask, pass } = await timed((socket) => {
       socket.write(head(200, { 'Content-Length': body.length }));
       socket.write(body);
-    }, 2000);
+    });
     const answer = await ask();
-    const chunks: Buffer[] = [];
-    for (let taken = await answer.body.take(); taken; taken = await answer.body.take()) {
-      // The body is larger than what is gathered: the socket is held back meanwhile.
-      if (chunks.length === 0) await sleep(3000);
-      // What was taken stays as it is until the next is taken.
-      chunks.push(Buffer.concat(taken));
-    }
-    expect(Buffer.concat(chunks).equals(body)).toBe(true);
+    // The body is larger than what is gathered: the socket is held back meanwhile.
+    await wait(100);
+    for (let n = 0; n < 5; n += 1) await pass(IDLE_MS);
+    expect((await read(answer)).equals(body)).toBe(true);
   });
 });

@@ -2,6 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import type { Socket } from 'node:net';
 import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { sleep as pause } from '../../src/abort.ts';
 import { FilingsError } from '../../src/errors.ts';
 import { Connections } from '../../src/http/connections.ts';
 import { get } from '../../src/http/request.ts';
@@ -12,6 +13,7 @@ import { type ScriptedServer, startScripted } from '../servers/scripted.ts';
 const FRAMINGS = ['length', 'keep-alive', 'chunked', 'until-close'] as const;
 const SIZES = [3, 40_000, 2_500_000] as const;
 const CRLF = Buffer.from('\r\n');
+const WORLD = { env: {}, monotonic: () => performance.now(), sleep: pause };
 const ROUNDS = Number(process.env.HELD_SOCKET_ROUNDS ?? 4);
 
 const content = randomBytes(Math.max(...SIZES));
@@ -44,15 +46,13 @@ function answer(socket: Socket, framing: string, body: Buffer, cut: boolean, res
 }
 
 async function consume(path: string, pause: () => Promise<unknown>): Promise<{ bytes: Buffer; error: unknown }> {
-  const connections = new Connections({ env: {}, connectTimeout: 10_000, monotonic: () => performance.now() });
+  const connections = new Connections({ connectTimeout: 10_000, idleTimeout: 20_000 }, WORLD);
   const chunks: Buffer[] = [];
   try {
     const answered = await get(connections, {
       url: new URL(path, server.url),
       headers: {},
-      idleTimeout: 20_000,
       signal: new AbortController().signal,
-      monotonic: () => performance.now(),
     });
     for (;;) {
       const taken = await answered.body.take();

@@ -57,8 +57,8 @@ export interface Run {
 export async function startRun(url: string, options: RunOptions = {}): Promise<Run> {
   const directory = options.directory ?? (await temporaryDirectory());
   const monotonic = () => performance.now();
-  const { env = {}, connectTimeout = 10_000 } = options;
-  const connections = new Connections({ env, connectTimeout, monotonic });
+  const { env = {}, connectTimeout = 10_000, idleTimeout = 20_000 } = options;
+  const connections = new Connections({ connectTimeout, idleTimeout }, { env, monotonic, sleep });
   const client = new ServiceClient({
     baseUrl: new URL(url),
     credentials: {
@@ -80,7 +80,6 @@ export async function startRun(url: string, options: RunOptions = {}): Promise<R
       sleep,
     },
     userAgent: 'test',
-    idleTimeout: options.idleTimeout ?? 20_000,
     monotonic,
     secrets: new Secrets(),
     again: (command) => command,

@@ -1,13 +1,20 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { Body } from '../../src/http/body.ts';
+import { Intake } from '../../src/http/intake.ts';
+import { Watchdog } from '../../src/http/watchdog.ts';
+import { heldClock } from '../held-clock.ts';
 
-const UNHELD = { hold() {}, release() {}, recycle() {} };
+const newBody = () =>
+  new Body(
+    new Intake(),
+    new Watchdog(1000, heldClock()).watch(() => {}),
+  );
 
 const takenOf = async (body: Body) => (await body.take()) ?? [];
 
 test('bytes that come one by one are few chunks to whoever takes them', async () => {
-  const body = new Body(UNHELD);
+  const body = newBody();
   const slot = Buffer.from(Array.from({ length: 1 << 18 }, (_, at) => at % 251));
   for (let at = 0; at < slot.length; at++) body.push(slot.subarray(at, at + 1));
   const chunks = await takenOf(body);
@@ -20,7 +27,7 @@ test('chunks of any sizes are taken in their order, and what was taken stays as 
   const sizesOfTakes = fc.array(fc.array(size, { minLength: 1 }), { minLength: 1 });
   await fc.assert(
     fc.asyncProperty(sizesOfTakes, async (takes) => {
-      const body = new Body(UNHELD);
+      const body = newBody();
       let next = 0;
       const held: { chunks: Buffer[]; sent: Buffer }[] = [];
       for (const sizes of takes) {

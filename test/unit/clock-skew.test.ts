@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { httpDate } from '../../src/http/date.ts';
+import { httpDate } from '../../src/http/head.ts';
 import { clockAhead, clockSkew, serviceTime } from '../../src/service/clock-skew.ts';
 
 const NOW = Date.parse('2026-01-02T03:04:05Z');

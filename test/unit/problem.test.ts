@@ -195,7 +195,7 @@ describe('the hint', () => {
     [404, '', { accession: '0001234567-24-000001' }, /accession number/],
     [429, '', subject, /--rate/],
     [503, '', subject, /again later/],
-    [407, '', subject, /HTTPS_PROXY/],
+    [407, '', subject, /HTTP_PROXY/],
   ])('%i', (status, body, asked, hint) => {
     expect(from(status, body, { subject: asked }).hint).toMatch(hint);
   });

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { FilingsError } from '../../src/errors.ts';
-import { isExempt, proxyFor } from '../../src/http/proxy.ts';
-import { proxyAuthorization } from '../../src/http/tunnel.ts';
+import { proxyFields, proxyFor } from '../../src/http/proxy.ts';
+
+const P = 'http://p:1/';
+const proxied = (url: string, env: Readonly<Record<string, string>>) => proxyFor(new URL(url), env)?.href;
 
 describe('NO_PROXY', () => {
   test.each<[noProxy: string, url: string]>([
@@ -29,7 +30,7 @@ describe('NO_PROXY', () => {
     ['[fd12::1]', 'https://[fd12::1]/'],
     ['[fd12::1]:443', 'https://[fd12::1]/'],
   ])('%j exempts %s', (noProxy, url) => {
-    expect(isExempt(new URL(url), noProxy)).toBe(true);
+    expect(proxied(url, { HTTPS_PROXY: P, NO_PROXY: noProxy })).toBeUndefined();
   });
 
   test.each<[noProxy: string, url: string]>([
@@ -51,7 +52,7 @@ describe('NO_PROXY', () => {
     ['fd00::/8', 'https://[fe80::1]/'],
     ['.', 'https://a.example/'],
   ])('%j does not exempt %s', (noProxy, url) => {
-    expect(isExempt(new URL(url), noProxy)).toBe(false);
+    expect(proxied(url, { HTTPS_PROXY: P, NO_PROXY: noProxy })).toBe(P);
   });
 });
 
@@ -78,25 +79,21 @@ describe('proxyFor', () => {
     ['for a name below localhost', 'http://x.localhost/', { HTTP_PROXY: 'http://p:1' }, 'http://p:1/'],
     ['never for ::1', 'http://[::1]/', { HTTP_PROXY: 'http://p:1' }, undefined],
   ])('%s', (_, url, env, expected) => {
-    expect(proxyFor(new URL(url), env)?.href).toBe(expected);
+    expect(proxied(url, env)).toBe(expected);
   });
 
   test.each(['socks5://p:1', 'http://', 'http://a b', 'ftp://p', 'http://p:99999', 'http://u:%zz@p:1'])(
     'refuses %s, without its password',
     (value) => {
-      const attempt = () => {
-        const proxy = proxyFor(new URL(HTTPS), { HTTPS_PROXY: value });
-        return proxy && proxyAuthorization(proxy);
-      };
-      expect(attempt).toThrow(FilingsError);
-      expect(attempt).toThrow(expect.objectContaining({ code: 'config', message: expect.not.stringContaining(value) }));
+      expect(() => proxied(HTTPS, { HTTPS_PROXY: value })).toThrow(
+        expect.objectContaining({ code: 'config', message: expect.not.stringContaining(value) }),
+      );
     },
   );
 
   test('user and password are decoded, then carried', () => {
-    expect(proxyAuthorization(new URL('http://u%40x:p%3Aw@p:1'))).toBe(
-      `Basic ${Buffer.from('u@x:p:w').toString('base64')}`,
-    );
-    expect(proxyAuthorization(new URL('http://p:1'))).toBeUndefined();
+    const pair = Buffer.from('u@x:p:w').toString('base64');
+    expect(proxyFields(new URL('http://u%40x:p%3Aw@p:1'))).toEqual({ 'proxy-authorization': `Basic ${pair}` });
+    expect(proxyFields(new URL(P))).toEqual({});
   });
 });

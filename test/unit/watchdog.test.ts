@@ -1,91 +1,91 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { Watchdog } from '../../src/http/watchdog.ts';
+import { heldClock } from '../held-clock.ts';
 
 const IDLE_MS = 1000;
-/** The faked clock gives a turn of the loop a millisecond; in it what has come meanwhile is read. */
-const TURN_MS = 1;
 
-beforeEach(() => void vi.useFakeTimers());
-afterEach(() => void vi.useRealTimers());
-
-/** A watchdog, and whether it has fired. */
-function watch() {
-  let fired = false;
-  const watchdog = new Watchdog(IDLE_MS, Date.now, () => {
-    fired = true;
+/** A watchdog over one that is watched, and how often that was found idle. */
+function watching() {
+  const { pass, ...clock } = heldClock();
+  const watchdog = new Watchdog(IDLE_MS, clock);
+  onTestFinished(() => watchdog.close());
+  const found = { idle: 0 };
+  const watched = watchdog.watch(() => {
+    found.idle += 1;
+    watched.end();
   });
-  return { watchdog, fired: () => fired };
+  return { pass, watched, found, watchdog };
 }
 
-describe('Watchdog', () => {
-  it('fires after the idle time, not before', () => {
-    const { fired } = watch();
-    vi.advanceTimersByTime(IDLE_MS - 1);
-    expect(fired()).toBe(false);
-    vi.advanceTimersByTime(1 + TURN_MS);
-    expect(fired()).toBe(true);
-  });
+test('tells who is idle after that time, not before, and once', async () => {
+  const { pass, found } = watching();
+  await pass(IDLE_MS - 1);
+  expect(found.idle).toBe(0);
+  for (const ms of [1, IDLE_MS, IDLE_MS]) await pass(ms);
+  expect(found.idle).toBe(1);
+});
 
-  it('does not fire while enough bytes come', () => {
-    const { watchdog, fired } = watch();
-    for (let n = 0; n < 20; n += 1) {
-      vi.advanceTimersByTime(IDLE_MS - 1);
-      watchdog.fed(1000);
-    }
-    expect(fired()).toBe(false);
-    vi.advanceTimersByTime(IDLE_MS + TURN_MS);
-    expect(fired()).toBe(true);
+test('each has its own time', async () => {
+  const { pass, found, watchdog } = watching();
+  await pass(IDLE_MS / 2);
+  let later = 0;
+  const second = watchdog.watch(() => {
+    later += 1;
+    second.end();
   });
+  await pass(IDLE_MS / 2);
+  expect([found.idle, later]).toEqual([1, 0]);
+  await pass(IDLE_MS / 2);
+  expect(later).toBe(1);
+});
 
-  it('takes a drip for a stall', () => {
-    const { watchdog, fired } = watch();
-    for (let n = 0; n < 10; n += 1) {
-      watchdog.fed(99);
-      vi.advanceTimersByTime(IDLE_MS / 10);
-    }
-    vi.advanceTimersByTime(TURN_MS);
-    expect(fired()).toBe(true);
-  });
+test('who has ended is not idle', async () => {
+  const { pass, watched, found } = watching();
+  watched.end();
+  await pass(IDLE_MS);
+  expect(found.idle).toBe(0);
+});
 
-  it('gives the whole time anew at another sign of life', () => {
-    const { watchdog, fired } = watch();
-    vi.advanceTimersByTime(IDLE_MS - 1);
-    watchdog.restart();
-    vi.advanceTimersByTime(IDLE_MS - 1);
-    expect(fired()).toBe(false);
-    vi.advanceTimersByTime(1 + TURN_MS);
-    expect(fired()).toBe(true);
-  });
+test.each([
+  [1000, 0],
+  [99, 1],
+])('%i bytes in each tenth of the time: idle %i times', async (bytes, times) => {
+  const { pass, watched, found } = watching();
+  for (let n = 0; n < 25; n += 1) {
+    watched.fed(bytes);
+    await pass(IDLE_MS / 10);
+  }
+  expect(found.idle).toBe(times);
+});
 
-  it('does not count the time in which we do not read, however often', () => {
-    const { watchdog, fired } = watch();
-    for (let n = 0; n < 5; n += 1) {
-      vi.advanceTimersByTime(IDLE_MS - 1);
-      watchdog.pause();
-      vi.advanceTimersByTime(10 * IDLE_MS);
-      watchdog.resume();
-    }
-    vi.advanceTimersByTime(IDLE_MS - 1);
-    expect(fired()).toBe(false);
-    vi.advanceTimersByTime(1 + TURN_MS);
-    expect(fired()).toBe(true);
-  });
+test('the time in which we do not read does not count, whatever was still to come by then', async () => {
+  const { pass, watched, found } = watching();
+  for (let n = 0; n < 5; n += 1) {
+    await pass(IDLE_MS - 1);
+    watched.pause();
+    watched.fed(1000);
+    for (let m = 0; m < 10; m += 1) await pass(IDLE_MS);
+    watched.restart();
+  }
+  expect(found.idle).toBe(0);
+  await pass(IDLE_MS - 1);
+  await pass(1);
+  expect(found.idle).toBe(1);
+});
 
-  // After a stop, timers have their turn before sockets: what came meanwhile has not been read yet.
-  it('reads what has come before it gives its verdict', () => {
-    const { watchdog, fired } = watch();
-    // Due at the same time, and behind it.
-    setTimeout(() => watchdog.fed(1000), IDLE_MS);
-    vi.advanceTimersByTime(IDLE_MS + TURN_MS);
-    expect(fired()).toBe(false);
-  });
+test('what has come by then is read before the verdict', async () => {
+  const { pass, watched, found } = watching();
+  // After a stop, timers have their turn before sockets.
+  setImmediate(() => watched.fed(1000));
+  await pass(IDLE_MS);
+  expect(found.idle).toBe(0);
+});
 
-  it('takes its own lateness for no silence: the whole time anew', () => {
-    const { fired } = watch();
-    vi.setSystemTime(Date.now() + 3 * IDLE_MS);
-    vi.advanceTimersByTime(2 * IDLE_MS - 1);
-    expect(fired()).toBe(false);
-    vi.advanceTimersByTime(1 + TURN_MS);
-    expect(fired()).toBe(true);
-  });
+test('its own lateness is no silence: the whole time anew', async () => {
+  const { pass, found } = watching();
+  await pass(3 * IDLE_MS);
+  await pass(IDLE_MS - 1);
+  expect(found.idle).toBe(0);
+  await pass(1);
+  expect(found.idle).toBe(1);
 });

@@ -1,4 +1,5 @@
-import type { HeaderFields } from './request.ts';
+/** Header fields by lower-case name; a field that came several times is an array. */
+export type HeaderFields = Readonly<Record<string, string | string[] | undefined>>;
 
 /** How a body's end is told (RFC 9112 section 6.3). */
 export type Framing =
@@ -37,7 +38,7 @@ export function readStart(text: string): { readonly fault?: string; readonly fin
   let rest = text;
   while (rest.length >= START_BYTES) {
     const status = /^HTTP\/1\.[01] ([1-9]\d\d)/.exec(rest)?.[1];
-    if (status === undefined) return { fault: faultOf(rest), rest };
+    if (status === undefined) return { fault: 'it does not begin with HTTP/1.0 or HTTP/1.1 and a status', rest };
     if (status === '101') return { fault: 'it switches to another protocol, which nobody asked for', rest };
     if (!status.startsWith('1')) return { final: true, rest };
     const end = rest.indexOf('\r\n\r\n');
@@ -47,8 +48,13 @@ export function readStart(text: string): { readonly fault?: string; readonly fin
   return { rest };
 }
 
-function faultOf(start: string): string {
-  if (!start.startsWith('HTTP/')) return 'it does not begin as HTTP does';
-  if (!/^HTTP\/1\.[01] /.test(start)) return 'its version is neither HTTP/1.0 nor HTTP/1.1';
-  return 'its status is not a number from 100 to 999';
+/**
+ * The time that a date of HTTP means (RFC 9110 section 5.6.7), in milliseconds since the epoch; undefined for anything
+ * else, since Date.parse takes "-1" for a year. Without a zone it is UTC, not the machine's own.
+ */
+export function httpDate(text: string): number | undefined {
+  const date = text.trim();
+  if (!/^(mon|tue|wed|thu|fri|sat|sun)[a-z]*,? /i.test(date)) return undefined;
+  const time = Date.parse(/ ([a-z]{1,5}|[+-]\d\d:?\d\d)$/i.test(date) ? date : `${date} GMT`);
+  return Number.isNaN(time) ? undefined : time;
 }

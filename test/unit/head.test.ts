@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { type Framing, framingOf, readStart } from '../../src/http/framing.ts';
-import type { HeaderFields } from '../../src/http/request.ts';
+import { type Framing, framingOf, type HeaderFields, readStart } from '../../src/http/head.ts';
 
 test.each<[string, HeaderFields, Framing['kind']]>([
   ['a length', { 'content-length': '10' }, 'length'],
@@ -47,28 +46,32 @@ test.each(['10 ', '10\t', '10 \t '])('blanks behind the length %j are not of it'
   expect(framingOf({ 'content-length': length })).toEqual({ kind: 'length', length: 10 });
 });
 
-test.each<[string, ReturnType<typeof readStart> | RegExp]>([
+test.each<[string, ReturnType<typeof readStart>]>([
   ['HTTP/1.1 200', { final: true, rest: 'HTTP/1.1 200' }],
   ['HTTP/1.0 999 O', { final: true, rest: 'HTTP/1.0 999 O' }],
   ['HTTP/1.1 20', { rest: 'HTTP/1.1 20' }],
   ['HTTP/1.1 103 E\r\n\r\nHTTP/1.1 2', { rest: 'HTTP/1.1 2' }],
   ['HTTP/1.1 103 E\r\n', { rest: 'HTTP/1.1 103 E\r\n' }],
   ['HTTP/1.1 103 E\r\n\r\nHTTP/1.1 102 E\r\nX: y\r\n\r\nHTTP/1.1 200', { final: true, rest: 'HTTP/1.1 200' }],
-  ['HTTP/1.1 103 E\r\n\r\nHTTP/2.0 200', /version/],
-  ['HTTP/1.1 103 E\r\n\r\nHTTP/1.1 099', /status/],
-  ['HTTP/1.1 099', /status/],
-  ['HTTP/1.1  20', /status/],
-  ['HTTP/1.1 OK\r', /status/],
-  ['HTTP/1.1 101 Switch', /another protocol/],
-  ['HTTP/1.2 200', /version/],
-  ['HTTP/2.0 200', /version/],
-  ['HTTP/1.1\t200', /version/],
-  ['HTTP/11 200 ', /version/],
-  ['http/1.1 200', /begin/],
-  ['RTSP/1.0 200', /begin/],
-  ['\r\nHTTP/1.1 2', /begin/],
-  ['<!DOCTYPE ht', /begin/],
 ])('an answer that begins with %j', (text, expected) => {
-  if (expected instanceof RegExp) expect(readStart(text).fault).toMatch(expected);
-  else expect(readStart(text)).toEqual(expected);
+  expect(readStart(text)).toEqual(expected);
+});
+
+test.each([
+  'HTTP/1.1 103 E\r\n\r\nHTTP/2.0 200',
+  'HTTP/1.1 103 E\r\n\r\nHTTP/1.1 099',
+  'HTTP/1.1 099',
+  'HTTP/1.1  20',
+  'HTTP/1.1 OK\r',
+  'HTTP/1.1 101 Switch',
+  'HTTP/1.2 200',
+  'HTTP/2.0 200',
+  'HTTP/1.1\t200',
+  'HTTP/11 200 ',
+  'http/1.1 200',
+  'RTSP/1.0 200',
+  '\r\nHTTP/1.1 2',
+  '<!DOCTYPE ht',
+])('no answer begins with %j', (text) => {
+  expect(readStart(text).fault).toMatch(text.includes('101') ? /another protocol/ : /does not begin with HTTP/);
 });

@@ -1,0 +1,139 @@
+import { errnoOf, FilingsError } from '../errors.ts';
+
+// What Node, undici and OpenSSL say, in plain words; and whether another try may help.
+
+const CHECK_ADDRESS = 'check the base URL and the network, then run it again';
+const UNTRUSTED =
+  'if the authority is your own, name its certificate in NODE_EXTRA_CA_CERTS; checks cannot be switched off';
+
+/** Why a connection could not be made, by errno, OpenSSL or Node code, and what to do. */
+const REASONS: readonly (readonly [code: RegExp, why: string, hint: string])[] = [
+  [/^ENOTFOUND$/, 'the name does not resolve', 'check the spelling of the base URL, and the name server'],
+  [/^EAI_AGAIN$/, 'the name could not be looked up', 'check the network and the name server'],
+  [/^ECONNREFUSED$/, 'connection refused', 'check the address and the port: nothing listens there'],
+  [/^ETIMEDOUT$/, 'connecting timed out', 'check the network, or allow more with --connect-timeout'],
+  [/^E(HOST|NET)UNREACH$/, 'no route to the host', CHECK_ADDRESS],
+  [
+    /^CERT_(HAS_EXPIRED|NOT_YET_VALID)$/,
+    "the server's certificate has expired or is not valid yet",
+    'renew the certificate, or set this clock right',
+  ],
+  [/ALTNAME/, "the server's certificate is for another name", 'check the base URL: the certificate must name its host'],
+  [/CERT|SIGNATURE/, "the server's certificate is not from a trusted authority", UNTRUSTED],
+  [/^(ERR_SSL|EPROTO|ERR_TLS)/, 'the TLS handshake failed', 'check that the base URL is https where https is spoken'],
+];
+
+/** A certificate that is wrong now is wrong in a second too. */
+const CERTIFICATE = /CERT|ALTNAME|SELF_SIGNED|VERIFY/;
+
+/** Why there is no connection: `temporary`, but too many open files; a certificate's fault is final. */
+export function connectFailure(error: unknown, url: URL, proxy: URL | undefined): FilingsError {
+  const causes = innermost(error);
+  const code = causes.map(errnoOf).find((found) => found !== undefined) ?? '';
+  const to = proxy ? `${url.host} through the proxy ${proxy.host}` : url.host;
+  if (code === 'EMFILE' || code === 'ENFILE') {
+    // Not the network's fault, and waiting does not mend it.
+    return new FilingsError('local_io', `${to}: cannot connect: too many open files`, {
+      hint: 'lower --jobs, or raise the limit (ulimit -n)',
+      stopsRun: true,
+      cause: error,
+    });
+  }
+  const said = code || (causes[0] instanceof Error ? causes[0].message : String(causes[0]));
+  const unknown = [CERTIFICATE, `cannot connect (${said})`, CHECK_ADDRESS] as const;
+  const [, why, hint] = REASONS.find(([pattern]) => pattern.test(code)) ?? unknown;
+  const certificate = CERTIFICATE.test(code);
+  const checkProxy = 'check HTTPS_PROXY and HTTP_PROXY, or name the host in NO_PROXY to go without a proxy';
+  return new FilingsError('temporary', `${to}: ${why}`, {
+    hint: proxy && !certificate ? checkProxy : hint,
+    cause: error,
+    connected: false,
+    retryable: !certificate,
+    ...(certificate && { fault: 'certificate' }),
+  });
+}
+
+/** Happy eyeballs give one error an address, gathered in an AggregateError. */
+function innermost(error: unknown): unknown[] {
+  return error instanceof AggregateError ? error.errors.flatMap(innermost) : [error];
+}
+
+/** What is known of a body that did not come to its end. */
+export interface Unfinished {
+  readonly url: URL;
+  readonly received: number;
+  readonly expected: number | undefined;
+}
+
+/**
+ * What ended an exchange, in its head where there is no `body` yet. What is not HTTP is final, and a closed connection
+ * is worth another try; what is no failure of the network is not taken for one.
+ */
+export function exchangeFailure(error: unknown, url: URL, body: Unfinished | undefined): FilingsError {
+  const message = error instanceof Error ? error.message : String(error);
+  const code = errnoOf(error);
+  if (!body && /^bad (response|upgrade)$/.test(message)) return notHttp(url, 'an answer nobody asked for', error);
+  if (code === 'UND_ERR_HEADERS_OVERFLOW') return notHttp(url, 'more than 16 KiB of header fields', error);
+  const isMismatch = code === 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH';
+  // What the parser says; its errors have no code.
+  const words = (error as { name?: unknown } | null)?.name === 'HTTPParserError' && /\(.*\)|$/.exec(message)?.[0];
+  const isCut = isMismatch || words === '(Invalid EOF state)';
+  if (body && (isCut || isConnectionError(error))) return truncated(body, error);
+  if (isMismatch) return notHttp(url, 'its head is broken', error);
+  if (words !== false) return notHttp(url, `its ${body ? 'body' : 'head'} is broken ${words}`.trim(), error);
+  if (!isConnectionError(error)) return ownFailure(error, message, url);
+  return new FilingsError('temporary', `${url.host}: the connection was closed before an answer came`, {
+    hint: 'running it again later is enough',
+    cause: error,
+    retryable: true,
+  });
+}
+
+/** A body that ended before its framing said so. Worth another try. */
+export function truncated({ url, received, expected }: Unfinished, cause?: unknown): FilingsError {
+  const of = expected === undefined ? '' : ` of ${expected}`;
+  return new FilingsError('integrity', `${url.host}: truncated: the connection ended after ${received}${of} bytes`, {
+    hint: 'running it again later may be enough',
+    cause,
+    retryable: true,
+  });
+}
+
+/** A body over TLS that only the connection's end ended: another try would end so, too. */
+export function unproved({ url, received }: Unfinished): FilingsError {
+  const why = `${received} bytes came over TLS without a length, so nothing tells their end from a cut`;
+  return new FilingsError('integrity', `${url.host}: ${why}`, {
+    hint: 'the service should send a length or chunks: tell whoever runs it; --sha256 proves a file all the same',
+    fault: 'unproved-end',
+  });
+}
+
+/** An answer that breaks the rules of HTTP/1; `saw` says how. */
+export function notHttp(url: URL, saw: string, cause?: unknown): FilingsError {
+  return new FilingsError('integrity', `${url.host}: the answer is not sound HTTP: ${saw}`, {
+    hint: 'check the base URL, and what stands between here and the service',
+    cause,
+  });
+}
+
+/** Waiting does not mend what goes wrong inside this program. */
+function ownFailure(cause: unknown, message: string, url: URL): FilingsError {
+  if (cause instanceof RangeError && /memory/i.test(message)) {
+    const hint = 'raise the limit on address space (ulimit -v), which a batch system may set: 4 GB are enough';
+    return new FilingsError('local_io', `${url.host}: no address space left`, { hint, stopsRun: true, cause });
+  }
+  const name = cause instanceof Error ? cause.name : typeof cause;
+  return new FilingsError('internal', `${url.host}: a defect in the program: ${name}: ${message}`, {
+    hint: 'please report it; --verbose shows where it happened',
+    cause,
+  });
+}
+
+/** What the kernel, TLS or the stream says of a connection; undici says itself when the other side has closed it. */
+function isConnectionError(error: unknown): boolean {
+  const code = errnoOf(error) ?? '';
+  const isNamed = /^(UND_ERR_SOCKET|UND_ERR_INFO|ECONNRESET)$|^(ERR_SSL|ERR_TLS|ERR_STREAM|ERR_SOCKET|EPROTO)/.test(
+    code,
+  );
+  return isNamed || (error as { syscall?: unknown } | null)?.syscall !== undefined;
+}

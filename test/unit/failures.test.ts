@@ -1,0 +1,48 @@
+import { expect, test } from 'vitest';
+import { exchangeFailure } from '../../src/http/failures.ts';
+
+const URL_ = new URL('http://service.example/v1/download?apikey=k');
+const BODY = { url: URL_, received: 10, expected: 20 };
+
+const parserError = (words: string) =>
+  Object.assign(new Error(`Response does not match the HTTP/1.1 protocol (${words})`), { name: 'HTTPParserError' });
+const coded = (code: string, message = 'x') => Object.assign(new Error(message), { code });
+const system = Object.assign(new Error('read EHOSTUNREACH'), { code: 'EHOSTUNREACH', errno: -113, syscall: 'read' });
+const noMemory = new RangeError('WebAssembly.Instance(): Out of memory: Cannot allocate Wasm memory');
+
+const AGAIN = { retryable: true };
+const CLOSED = { code: 'temporary', ...AGAIN, message: expect.stringMatching(/closed before an answer/) };
+const CUT = { code: 'integrity', ...AGAIN, message: expect.stringMatching(/truncated.* after 10 of 20/) };
+const DEFECT = { code: 'internal', exitStatus: 1, retryable: false };
+const NO_ROOM = { exitStatus: 8, retryable: false, stopsRun: true, hint: expect.stringMatching(/ulimit -v/) };
+const broken = (words: string) => ({
+  code: 'integrity',
+  retryable: false,
+  message: `service.example: the answer is not sound HTTP: ${words}`,
+});
+
+// Only what the connection says is worth another try.
+test.each<[string, unknown, inHead: object, inBody: object]>([
+  ['a reset', coded('ECONNRESET'), CLOSED, CUT],
+  ['any other error of a system call', system, CLOSED, CUT],
+  ['closed by the other side', coded('UND_ERR_SOCKET', 'other side closed'), CLOSED, CUT],
+  ['TLS below it', coded('ERR_SSL_DECRYPTION_FAILED_OR_BAD_RECORD_MAC'), CLOSED, CUT],
+  ['an end too early', parserError('Invalid EOF state'), broken('its head is broken (Invalid EOF state)'), CUT],
+  ['another length', coded('UND_ERR_RES_CONTENT_LENGTH_MISMATCH'), broken('its head is broken'), CUT],
+  ['the parser', parserError('Odd'), broken('its head is broken (Odd)'), broken('its body is broken (Odd)')],
+  ['an answer nobody asked for', coded('UND_ERR_SOCKET', 'bad response'), broken('an answer nobody asked for'), CUT],
+  [
+    'too many fields',
+    coded('UND_ERR_HEADERS_OVERFLOW'),
+    broken('more than 16 KiB of header fields'),
+    broken('more than 16 KiB of header fields'),
+  ],
+  ['a defect', new TypeError('x is not a function'), DEFECT, DEFECT],
+  ['an assertion of the parser’s', coded('ERR_ASSERTION'), DEFECT, DEFECT],
+  ['a RangeError of another kind', new RangeError('Invalid array length'), DEFECT, DEFECT],
+  ['no error at all', 'thrown', DEFECT, DEFECT],
+  ['no addresses for WebAssembly', noMemory, NO_ROOM, NO_ROOM],
+])('%s', (_, error, inHead, inBody) => {
+  expect(exchangeFailure(error, URL_, undefined)).toMatchObject(inHead);
+  expect(exchangeFailure(error, URL_, BODY)).toMatchObject(inBody);
+});
