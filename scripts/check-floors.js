@@ -37,9 +37,8 @@ const INSIDE = {
   ],
   'transfer/': [
     ['download'],
-    ['transfer', 'part/part-file', 'sinks/pipe', 'sinks/spool'],
-    ['sinks/sink'],
-    ['directories', 'part/commit'],
+    ['transfer', 'directories', 'part/part-file', 'pipe', 'spool'],
+    ['part/commit'],
     ['part/leftovers'],
     ['part/record'],
   ],

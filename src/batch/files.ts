@@ -14,9 +14,8 @@ import {
   whereOf,
 } from '../transfer/download.ts';
 import { type Outcome, outcomeLine, retryWait } from '../transfer/outcome.ts';
-import { judge } from '../transfer/present.ts';
-import { requireHash } from '../transfer/proof.ts';
-import type { Watcher } from '../transfer/transfer.ts';
+import { requirePlace } from '../transfer/present.ts';
+import { requireHash, type Watcher } from '../transfer/transfer.ts';
 import type { Look } from './batch.ts';
 import type { Counts } from './counts.ts';
 import type { FileItem } from './item.ts';
@@ -170,8 +169,8 @@ async function keepChecksum(
 function plan(file: FileItem, target: DiskTarget, stat: Stats | undefined): Outcome {
   const would = planned(file, target.shown);
   try {
-    const isKept = stat && judge(stat, target.ifExists, target.shown).kind === 'keep';
-    return isKept ? { ...would, result: 'skipped', bytes: stat.size } : would;
+    if (stat) requirePlace(stat, target.ifExists, target.shown);
+    return stat && target.ifExists === 'skip' ? { ...would, result: 'skipped', bytes: stat.size } : would;
   } catch (error) {
     if (!(error instanceof FilingsError)) throw error;
     return failed(would, error);
@@ -186,7 +185,7 @@ async function prove(file: FileItem, target: DiskTarget, signal: AbortSignal): P
   if (outcome.result !== 'skipped') return outcome;
   try {
     const found = await sha256OfFile(target.path, target.shown, signal);
-    requireHash(found, { expected: target.sha256 }, target.shown);
+    requireHash(found, target.sha256, target.shown);
     return outcome;
   } catch (error) {
     if (!(error instanceof FilingsError)) throw error;

@@ -40,6 +40,15 @@ export function diskFailure(error: unknown, path: string, elsewhere: string = EL
   });
 }
 
+/** Does work on a path; what the file system says meanwhile is thrown as `diskFailure`. */
+export async function withDiskFailure<T>(path: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    throw diskFailure(error, path);
+  }
+}
+
 /** libuv has no name for a used-up quota, only the system's number. */
 function codeOf(error: unknown): string | undefined {
   const number = (error as { errno?: unknown } | null | undefined)?.errno;

@@ -2,12 +2,12 @@ import { basename, dirname } from 'node:path';
 import { Directory } from '../disk/directory.ts';
 import type { World } from '../world.ts';
 import { Leftovers, type PartRun } from './part/leftovers.ts';
-import { ownerOf, processesOf } from './part/owner.ts';
+import { ownerOf, startsOf } from './part/owner.ts';
 
 /** What the directories of a run need of its world. */
 export type ProcessInfo = Pick<
   World,
-  'hostname' | 'pid' | 'platform' | 'uid' | 'isRunning' | 'now' | 'monotonic' | 'random' | 'sleep'
+  'hostname' | 'pid' | 'platform' | 'uid' | 'isRunning' | 'now' | 'random' | 'sleep'
 >;
 
 /** A directory that is written to, and what earlier runs left in it. */
@@ -28,82 +28,68 @@ export interface Where {
 
 /** So many directories are remembered; one that is forgotten is looked at again. */
 const MOST_REMEMBERED = 1024;
-/** After so long signals, timers and sockets have their turn: on a local disk calls are made at once. Milliseconds. */
-const LONGEST_TURN_MS = 10;
-
-interface Known {
-  readonly opening: Promise<OpenDirectory>;
-  opened?: OpenDirectory;
-}
 
 /** The directories of a run: each is made and looked at once, and its flushes are shared. */
 export class Directories {
   readonly #info: ProcessInfo;
   readonly #run: PartRun;
-  readonly #directories = new Map<string, Known>();
-  #turnedAt: number;
+  readonly #known = new Map<string, OpenDirectory | Promise<OpenDirectory>>();
 
   constructor(info: ProcessInfo) {
-    const { hostname, pid, platform, uid, isRunning, now, random, sleep, monotonic } = info;
-    this.#info = info;
+    const { hostname, pid, platform, uid, isRunning, now, random, sleep } = info;
     const self = ownerOf(pid, hostname, platform);
-    this.#run = { self, uid, now, random, sleep, processAt: processesOf(platform, isRunning) };
-    this.#turnedAt = monotonic();
+    this.#info = info;
+    this.#run = { self, uid, now, random, sleep, startOf: startsOf(platform, isRunning) };
   }
 
   /** Throws `local_io` when there is none, for this one alone when something else has its name. */
   async at(where: Where): Promise<OpenDirectory> {
-    await this.#turn();
-    return this.#openAt(where);
+    const key = keyOf(where);
+    const known = this.#known.get(key);
+    if (known) return known;
+    const opening = this.#open(where);
+    this.#known.set(key, opening);
+    const [oldest = ''] = this.#known.keys();
+    if (this.#known.size > MOST_REMEMBERED) this.#known.delete(oldest);
+    try {
+      const opened = await opening;
+      if (this.#known.get(key) === opening) this.#known.set(key, opened);
+      return opened;
+    } catch (error) {
+      // The next one may try again.
+      this.#known.delete(key);
+      throw error;
+    }
   }
 
   /** A directory that was opened before; undefined: it has to be waited for. */
   opened(where: Where): OpenDirectory | undefined {
-    return this.#directories.get(keyOf(where))?.opened;
+    const known = this.#known.get(keyOf(where));
+    return known instanceof Promise ? undefined : known;
   }
 
   /** One of them was moved away or removed: they are looked at again. */
   forget(): void {
-    this.#directories.clear();
+    this.#known.clear();
   }
 
-  #openAt(where: Where): Promise<OpenDirectory> {
-    const key = keyOf(where);
-    const known = this.#directories.get(key);
-    if (known) return known.opening;
-    const added: Known = { opening: this.#open(where) };
-    this.#directories.set(key, added);
-    added.opening.then(
-      (directory) => {
-        added.opened = directory;
-      },
-      // The next one may try again.
-      () => this.#directories.get(key) === added && this.#directories.delete(key),
-    );
-    const [oldest = ''] = this.#directories.keys();
-    if (this.#directories.size > MOST_REMEMBERED) this.#directories.delete(oldest);
-    return added.opening;
-  }
-
+  /** Below the one that was named step by step, so that no link is followed. */
   async #open({ directory: path, below, make }: Where): Promise<OpenDirectory> {
-    const directory = await (below === ''
-      ? Directory.open(path, make, this.#info)
-      : this.#openBelow(path, below, make));
+    const directory =
+      below === '' ? await Directory.open(path, make, this.#info) : await this.#child(path, below, make);
     return { directory, leftovers: new Leftovers(directory, this.#run) };
   }
 
-  /** Step by step, so that no link is followed. */
-  async #openBelow(path: string, below: string, make: boolean): Promise<Directory> {
-    const parent = dirname(below);
-    const above = await this.#openAt({ directory: path, below: parent === '.' ? '' : parent, make });
+  async #child(path: string, below: string, make: boolean): Promise<Directory> {
+    const above = await this.at({ directory: path, below: folderOf(below), make });
     return above.directory.child(basename(below), make);
   }
+}
 
-  async #turn(): Promise<void> {
-    if (this.#info.monotonic() - this.#turnedAt < LONGEST_TURN_MS) return;
-    await new Promise((resolve) => setImmediate(resolve));
-    this.#turnedAt = this.#info.monotonic();
-  }
+/** The folder of a relative path; empty for that of a bare name. */
+export function folderOf(path: string): string {
+  const folder = dirname(path);
+  return folder === '.' ? '' : folder;
 }
 
 /** No path has a NUL in it. */

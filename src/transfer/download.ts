@@ -1,16 +1,16 @@
 import { basename, dirname } from 'node:path';
+import { withDiskFailure } from '../disk/failure.ts';
 import { sha256OfFile } from '../disk/sha256.ts';
 import { FilingsError } from '../errors.ts';
 import type { ServiceClient } from '../service/client.ts';
 import type { ByteWriter } from '../stdio/byte-writer.ts';
-import type { Directories, Where } from './directories.ts';
+import { type Directories, folderOf, type Where } from './directories.ts';
 import type { Outcome, Wanted } from './outcome.ts';
 import { PartFile } from './part/part-file.ts';
+import { Pipe } from './pipe.ts';
 import { type IfExists, presentAt } from './present.ts';
-import { type Proof, requireHash } from './proof.ts';
-import { Pipe } from './sinks/pipe.ts';
-import { Spool } from './sinks/spool.ts';
-import { type Fetched, fetchInto, type Remote, type Watcher } from './transfer.ts';
+import { Spool } from './spool.ts';
+import { type Fetched, fetchInto, type Remote, requireHash, type Watcher } from './transfer.ts';
 
 /** What every file of a run is fetched with. */
 export interface Fetching {
@@ -25,7 +25,10 @@ export interface Fetching {
 export interface DiskTarget {
   /** Absolute. */
   readonly path: string;
-  /** For a path that the service or an input has a part in: the directory that the user named, and the rest. */
+  /**
+   * For a path that the service or an input has a part in: the directory that the user named, and the rest. What is missing
+   * of it is made; without it, a missing directory is an error, as for the shell's `>`.
+   */
   readonly below?:
     | {
         /** Absolute. */
@@ -36,8 +39,6 @@ export interface DiskTarget {
     | undefined;
   /** The path as the user would name it. */
   readonly shown: string;
-  /** Whether the directory is made if missing; otherwise its absence is an error, as for the shell's `>`. */
-  readonly makeDirectory: boolean;
   readonly ifExists: IfExists;
   /** The size that the listing gave, of a record that names exactly this file. Bytes. */
   readonly listedSize?: number | undefined;
@@ -81,33 +82,29 @@ async function saveOnce(
   signal: AbortSignal,
   watcher: Watcher,
 ): Promise<Done | undefined> {
-  const { path, shown, listedSize } = target;
+  const { path, shown, listedSize, sha256: expected, hashed = false } = target;
   const isAsListed = (bytes: number) => listedSize === undefined || listedSizes.ignored || listedSize === bytes;
   const final = basename(path);
-  const proof: Proof = { expected: target.sha256, isHashed: target.hashed === true || target.sha256 !== undefined };
   const { directory, leftovers } = await directories.at(whereOf(target));
-  const present = await presentAt(directory, final, target.ifExists);
-  const ifExists = present.kind === 'keep' && !isAsListed(present.stats.size) ? 'compare' : target.ifExists;
-  if (present.kind !== 'write') {
+  const present = await withDiskFailure(path, () => presentAt(directory, final, target.ifExists));
+  const ifExists = target.ifExists === 'skip' && present && !isAsListed(present.size) ? 'compare' : target.ifExists;
+  if (present && (ifExists === 'skip' || ifExists === 'compare')) {
     // The right hash proves it as well as a comparison.
-    const sha256 = proof.expected === undefined ? undefined : await sha256OfFile(path, shown, signal);
-    if (sha256 !== undefined) requireHash(sha256, proof, shown);
+    const sha256 = expected === undefined ? undefined : await sha256OfFile(path, shown, signal);
+    if (sha256 !== undefined) requireHash(sha256, expected, shown);
     if (ifExists === 'skip' || sha256 !== undefined) {
       await leftovers.sweep(final);
-      await directory.settle(present.stats.ctimeMs);
-      return { result: 'skipped', bytes: present.stats.size, sha256 };
+      await directory.settle(present.ctimeMs);
+      return { result: 'skipped', bytes: present.size, sha256 };
     }
   }
   const identity = { base_url, accession_no, file_name };
-  const existing = present.stats?.size;
-  const { isHashed } = proof;
-  const sink = await PartFile.open({ directory, leftovers, final, identity, ifExists, existing, isHashed, signal });
-  const { placed, ...fetched } = await fetchInto(remote, sink, proof, signal, watcher);
+  const sink = await PartFile.open({ directory, leftovers, final, identity, ifExists, signal });
+  const { placed, ...fetched } = await fetchInto({ remote, sink, expected, hashed, signal, watcher });
   if (placed === 'lost') {
     directories.forget();
     return undefined;
   }
-  await leftovers.sweep(final);
   if (!isAsListed(fetched.bytes)) {
     const why = `${final}: the listing says ${listedSize} bytes, the file has ${fetched.bytes}`;
     listedSizes.ignored = placed === 'taken';
@@ -121,10 +118,10 @@ async function saveOnce(
 }
 
 /** The directory that a file is written to. */
-export function whereOf({ path, below, makeDirectory: make }: DiskTarget): Where {
-  if (!below) return { directory: dirname(path), below: '', make };
-  const folder = dirname(below.path);
-  return { directory: below.directory, below: folder === '.' ? '' : folder, make };
+export function whereOf({ path, below }: DiskTarget): Where {
+  return below
+    ? { directory: below.directory, below: folderOf(below.path), make: true }
+    : { directory: dirname(path), below: '', make: false };
 }
 
 /** A place that takes bytes for good: a pipe, a device, standard output. */
@@ -139,18 +136,17 @@ export interface StreamTarget {
 /** Fetches a file into a stream. A failure is an outcome, not an exception. */
 export function fetchToStream(
   wanted: Wanted,
-  { open, sha256, spoolIn }: StreamTarget,
+  { open, sha256: expected, spoolIn }: StreamTarget,
   fetching: Fetching,
   signal: AbortSignal,
   watcher: Watcher,
 ): Promise<Outcome> {
-  const proof: Proof = { expected: sha256, isHashed: sha256 !== undefined };
   return outcomeOf(wanted, null, fetching, async (remote) => {
     const sink =
       spoolIn === undefined
-        ? new Pipe(await open(signal), proof.isHashed, signal)
+        ? new Pipe(await open(signal), signal)
         : await Spool.open({ folder: spoolIn, openWriter: open, signal });
-    const { placed: _, ...fetched } = await fetchInto(remote, sink, proof, signal, watcher);
+    const { placed: _, ...fetched } = await fetchInto({ remote, sink, expected, hashed: false, signal, watcher });
     return cameBy(fetched);
   });
 }

@@ -1,10 +1,18 @@
+import type { Hash } from 'node:crypto';
 import { about, errorAbout, FilingsError, type Subject } from '../errors.ts';
 import { type RetryEvent, type RetryPolicy, retry } from '../http/retry.ts';
 import type { ServiceAnswer } from '../service/requests.ts';
 import type { Placement } from './part/commit.ts';
-import { type Proof, requireHash } from './proof.ts';
-import { decide, type Held, knownTotal, rangeRequest, strongValidator } from './resume.ts';
-import type { Sink } from './sinks/sink.ts';
+import {
+  decide,
+  type Held,
+  knownTotal,
+  NO_VERSION,
+  rangeRequest,
+  single,
+  strongValidator,
+  type Version,
+} from './resume.ts';
 
 /** A file of the service, as something to be asked for, whole or from an offset. */
 export interface Remote {
@@ -13,17 +21,27 @@ export interface Remote {
   readonly retry: RetryPolicy;
 }
 
-interface Transferred {
-  /** The size of the whole file. */
+/** Where the bytes of one file go. It ends itself: by `finish` when all have come, or else by `abandon`. */
+export interface Sink {
+  /** How many it has, those that an earlier run has left among them. */
   readonly bytes: number;
-  readonly resumedBytes: number;
-  readonly etag: string | undefined;
-  /** False when only the end of the connection ended the body, and nothing told the file's length. */
-  readonly verifiedLength: boolean;
+  /** What those of an earlier run are of. */
+  readonly version?: Version | undefined;
+  /** Whether it can begin again from byte 0: a pipe can't once a byte is out. */
+  readonly restartable: boolean;
+  /** The whole body is about to come, of this version. */
+  begin(version: Version): Promise<void>;
+  write(chunks: readonly Buffer[]): Promise<void>;
+  /** The SHA-256 of what it has, where an earlier run has left some of it: a hash can't be saved. */
+  sha256?(): Promise<string>;
+  /**
+   * All is there and proved: gives it to whom it is for. Throws `local_io`, `interrupted`, the signal's reason: `abandon`
+   * comes then all the same.
+   */
+  finish(): Promise<Placement>;
+  /** The file did not come, because of `error`: leaves what another run can resume, and gives how many bytes; never throws. */
+  abandon(error: unknown): Promise<number>;
 }
-
-/** A file that came whole, its SHA-256 where it was asked for, and how its sink took it. */
-export type Fetched = Transferred & { readonly sha256: string | undefined; readonly placed: Placement };
 
 /** Told of what happens meanwhile. */
 export interface Watcher {
@@ -39,26 +57,40 @@ export interface Watcher {
   resumable(bytes: number): void;
 }
 
+/** What one file is transferred with. */
+export interface Job {
+  readonly remote: Remote;
+  readonly sink: Sink;
+  /** The SHA-256 that the file must have, in lower-case hexadecimal digits. */
+  readonly expected: string | undefined;
+  /** Whether it is hashed all the same. */
+  readonly hashed: boolean;
+  readonly signal: AbortSignal;
+  readonly watcher: Watcher;
+}
+
+/** A file that came whole, and how its sink took it. */
+export interface Fetched {
+  /** The size of the whole file. */
+  readonly bytes: number;
+  readonly resumedBytes: number;
+  readonly etag: string | undefined;
+  readonly verifiedLength: boolean;
+  readonly sha256: string | undefined;
+  readonly placed: Placement;
+}
+
 /**
  * Fetches one remote file into any sink, which is finished then or, when it throws, abandoned. Throws the last
  * failure, what the sink throws, the signal's reason.
  */
-export async function fetchInto(
-  remote: Remote,
-  sink: Sink,
-  proof: Proof,
-  signal: AbortSignal,
-  watcher: Watcher,
-): Promise<Fetched> {
+export async function fetchInto(job: Job): Promise<Fetched> {
+  const { remote, sink, signal, watcher } = job;
   try {
-    const transferred = await transfer(remote, sink, proof, signal, watcher);
-    watcher.arrived?.();
-    const sha256 = proof.isHashed ? await sink.sha256() : undefined;
-    if (sha256 !== undefined) requireHash(sha256, proof);
-    return { ...transferred, sha256, placed: await sink.finish() };
+    return await new Transfer(job).run();
   } catch (error) {
-    const kept = await sink.abandon(error);
-    if (kept > 0) watcher.resumable(kept);
+    const left = await sink.abandon(error);
+    if (left > 0) watcher.resumable(left);
     if (signal.aborted) throw error;
     const told = about(remote.subject, error);
     throw sink.restartable ? told : cutShort(told);
@@ -66,143 +98,177 @@ export async function fetchInto(
 }
 
 /** As many attempts as it takes, each continuing where the last one stopped when that is provably the same file. */
-async function transfer(
-  remote: Remote,
-  sink: Sink,
-  proof: Proof,
-  signal: AbortSignal,
-  watcher: Watcher,
-): Promise<Transferred> {
-  let farthest = 0;
-  let resumedBytes = 0;
-  const attempt = async () => {
-    farthest = Math.max(farthest, sink.held.bytes);
-    const answer = await openForSink(remote, sink, signal);
-    resumedBytes = sink.held.bytes;
-    watcher.total(sink.held.total, resumedBytes);
-    if (answer) await receive(remote, answer, sink, proof, watcher);
-    return answer;
-  };
-  const last = await retry(() => attempt().catch(finalIfStuck(sink)), remote.retry, signal, {
-    // What is only brought again is no progress: a file that always breaks at the same byte must come to an end.
-    progress: () => sink.held.bytes - farthest,
-    onRetry: (event) => watcher.retry(event),
-  });
-  const { validator, bytes } = sink.held;
-  return {
-    bytes,
-    resumedBytes,
-    etag: headerOf(last, 'etag') ?? (validator?.kind === 'etag' ? validator.value : undefined),
-    verifiedLength: !last?.untilClose || sink.held.total !== undefined,
-  };
-}
+class Transfer {
+  readonly #job: Job;
+  #version: Version;
+  /** Of all bytes; undefined where nobody asks for it, or an earlier run has written some of them. */
+  #hash: Hash | undefined;
+  #farthest = 0;
+  #resumedBytes = 0;
 
-/** Asks for what is missing and prepares the sink; undefined when nothing is missing. Throws what stands in the way. */
-async function openForSink(remote: Remote, sink: Sink, signal: AbortSignal): Promise<ServiceAnswer | undefined> {
-  const { held } = sink;
-  let answer = await remote.open(rangeRequest(held), signal);
-  let decision = decide(held, answer);
-  if (decision.kind === 'ask-anew') {
-    answer.discard();
-    if (!sink.restartable) throw errorAbout(remote.subject, 'integrity', `cannot go on: ${decision.why}`);
-    answer = await remote.open({}, signal);
-    decision = decide({ ...held, bytes: 0 }, answer);
+  constructor(job: Job) {
+    this.#job = job;
+    this.#version = job.sink.version ?? NO_VERSION;
   }
-  try {
-    switch (decision.kind) {
-      case 'append':
-        sink.append(decision.total);
-        return answer;
-      case 'restart': {
-        const length = answer.length ?? knownTotal(held, answer);
-        await sink.begin({ validator: strongValidator(answer.headers), total: length, address: answer.address });
-        return answer;
-      }
-      case 'complete':
-        answer.discard();
-        return undefined;
-      default:
-        throw errorAbout(remote.subject, 'integrity', decision.why);
-    }
-  } catch (error) {
-    answer.discard();
-    throw error;
-  }
-}
 
-/** Moves the body; its end must be where the framing and the range said, or the hash of what came is the file's. */
-async function receive(
-  remote: Remote,
-  answer: ServiceAnswer,
-  sink: Sink,
-  proof: Proof,
-  watcher: Watcher,
-): Promise<void> {
-  try {
-    for (let chunks = await answer.body.take(); chunks; chunks = await answer.body.take()) {
-      const size = chunks.reduce((sum, chunk) => sum + chunk.length, 0);
-      requireRoom(remote, sink, size);
-      await sink.write(chunks);
-      await watcher.received(size);
-    }
-    requireWhole(remote, answer, sink.held);
-  } catch (error) {
-    answer.discard();
-    if (!(await isWholeAllTheSame(error, sink, proof))) throw error;
-  }
-}
-
-/** Not one byte more than the file has: a chunked 206 may bring more than its range says. */
-function requireRoom(remote: Remote, { held: { bytes, total } }: Sink, size: number): void {
-  if (total === undefined || bytes + size <= total) return;
-  throw errorAbout(remote.subject, 'integrity', `more bytes came than the file has (${total})`, {
-    hint: 'the service contradicts itself: tell whoever runs it',
-  });
-}
-
-function requireWhole(remote: Remote, answer: ServiceAnswer, { bytes, total }: Held): void {
-  if (total !== undefined && bytes !== total) {
-    throw errorAbout(remote.subject, 'integrity', `truncated: ${bytes} bytes came of ${total}`, { retryable: true });
-  }
-  if (bytes > 0 || answer.length === 0) return;
-  // Without a length, nothing at all can't be told from a connection that was cut.
-  throw errorAbout(remote.subject, 'integrity', 'the answer is empty, and tells no length: not a file', {
-    retryable: answer.untilClose,
-    fault: 'unproved-end',
-  });
-}
-
-/** A body whose end is in doubt is whole when it has the length that a range told, or hashes to what the file must. */
-async function isWholeAllTheSame(error: unknown, sink: Sink, { expected }: Proof): Promise<boolean> {
-  if (!(error instanceof FilingsError && error.fault === 'unproved-end')) return false;
-  const { bytes, total } = sink.held;
-  return bytes === total || (expected !== undefined && (await sink.sha256()) === expected);
-}
-
-/** A pipe that can't be gone on with has failed for good, whatever the reason: what is out is out. */
-function finalIfStuck(sink: Sink): (error: unknown) => never {
-  return (error) => {
-    const stuck = !sink.restartable && sink.held.validator === undefined;
-    if (!stuck || !(error instanceof FilingsError) || !error.retryable) throw error;
-    throw error.reworded(error.message, {
-      code: 'integrity',
-      retryable: false,
-      hint: 'part of it was written already, and without a strong validator it cannot be continued; --spool writes all or nothing',
+  async run(): Promise<Fetched> {
+    const { remote, sink, expected, hashed, signal, watcher } = this.#job;
+    const last = await retry(() => this.#attempt(), remote.retry, signal, {
+      // What is only brought again is no progress: a file that always breaks at the same byte must come to an end.
+      progress: () => sink.bytes - this.#farthest,
+      onRetry: (event) => watcher.retry(event),
     });
-  };
+    watcher.arrived?.();
+    const sha256 = hashed || expected !== undefined ? await this.#sha256() : undefined;
+    if (sha256 !== undefined) requireHash(sha256, expected);
+    const { bytes, validator, total } = this.#held;
+    return {
+      bytes,
+      resumedBytes: this.#resumedBytes,
+      etag: single(last?.headers.etag) ?? (validator?.kind === 'etag' ? validator.value : undefined),
+      verifiedLength: !last?.untilClose || total !== undefined,
+      sha256,
+      placed: await sink.finish(),
+    };
+  }
+
+  get #held(): Held {
+    return { bytes: this.#job.sink.bytes, ...this.#version };
+  }
+
+  /** Gives the answer, where one was needed. */
+  async #attempt(): Promise<ServiceAnswer | undefined> {
+    const { sink, watcher } = this.#job;
+    this.#farthest = Math.max(this.#farthest, sink.bytes);
+    try {
+      const answer = await this.#open();
+      this.#resumedBytes = sink.bytes;
+      watcher.total(this.#version.total, sink.bytes);
+      if (answer) await this.#receive(answer);
+      return answer;
+    } catch (error) {
+      // A pipe that can't be resumed has failed for good, whatever the reason.
+      const isStuck = !sink.restartable && this.#version.validator === undefined;
+      throw isStuck && error instanceof FilingsError ? error.reworded(error.message, { retryable: false }) : error;
+    }
+  }
+
+  /** Asks for what is missing and prepares the sink; undefined when nothing is missing. Throws what stands in the way. */
+  async #open(): Promise<ServiceAnswer | undefined> {
+    const { remote, signal } = this.#job;
+    const held = this.#held;
+    let answer = await remote.open(rangeRequest(held), signal);
+    let decision = decide(held, answer);
+    if (decision.kind === 'ask-anew') {
+      answer.discard();
+      this.#requireRestartable(decision.why);
+      answer = await remote.open({}, signal);
+      decision = decide({ ...held, bytes: 0 }, answer);
+    }
+    try {
+      switch (decision.kind) {
+        case 'append':
+          this.#version = { ...this.#version, total: decision.total };
+          return answer;
+        case 'restart':
+          await this.#restart(answer);
+          return answer;
+        case 'complete':
+          answer.discard();
+          return undefined;
+        default:
+          throw this.#contradiction(decision.why);
+      }
+    } catch (error) {
+      answer.discard();
+      throw error;
+    }
+  }
+
+  async #restart(answer: ServiceAnswer): Promise<void> {
+    const { sink, expected, hashed } = this.#job;
+    this.#requireRestartable('it has changed, or the service sends no ranges');
+    const total = answer.length ?? knownTotal(this.#held, answer);
+    this.#version = { validator: strongValidator(answer.headers), total, address: answer.address };
+    await sink.begin(this.#version);
+    if (hashed || expected !== undefined) this.#hash = (await import('node:crypto')).createHash('sha256');
+  }
+
+  /** Moves the body; its end must be where the framing and the range said, or the hash of what came is the file's. */
+  async #receive(answer: ServiceAnswer): Promise<void> {
+    const { sink, watcher } = this.#job;
+    try {
+      for (let chunks = await answer.body.take(); chunks; chunks = await answer.body.take()) {
+        const size = chunks.reduce((sum, chunk) => sum + chunk.length, 0);
+        this.#requireRoom(size);
+        await sink.write(chunks);
+        if (this.#hash) for (const chunk of chunks) this.#hash.update(chunk);
+        await watcher.received(size);
+      }
+      this.#requireWhole(answer);
+    } catch (error) {
+      answer.discard();
+      if (!(await this.#isWholeAllTheSame(error))) throw error;
+    }
+  }
+
+  #requireRestartable(why: string): void {
+    if (!this.#job.sink.restartable) throw this.#contradiction(`cannot be resumed: ${why}`);
+  }
+
+  /** Not one byte more than the file has: a chunked 206 may bring more than its range says. */
+  #requireRoom(size: number): void {
+    const { bytes, total } = this.#held;
+    if (total !== undefined && bytes + size > total) {
+      throw this.#contradiction(`more bytes came than the file has (${total})`);
+    }
+  }
+
+  #requireWhole(answer: ServiceAnswer): void {
+    const { bytes, total } = this.#held;
+    const { subject } = this.#job.remote;
+    if (total !== undefined && bytes !== total) {
+      throw errorAbout(subject, 'integrity', `truncated: ${bytes} bytes came of ${total}`, { retryable: true });
+    }
+    if (bytes > 0 || answer.length === 0) return;
+    // Without a length, nothing at all can't be told from a connection that was cut.
+    throw errorAbout(subject, 'integrity', 'the answer is empty, and tells no length: not a file', {
+      retryable: answer.untilClose,
+      fault: 'unproved-end',
+    });
+  }
+
+  /** A body whose end is in doubt is whole when it has the length that a range told, or hashes to what the file must. */
+  async #isWholeAllTheSame(error: unknown): Promise<boolean> {
+    if (!(error instanceof FilingsError && error.fault === 'unproved-end')) return false;
+    const { bytes, total } = this.#held;
+    const { expected } = this.#job;
+    return bytes === total || (expected !== undefined && (await this.#sha256()) === expected);
+  }
+
+  async #sha256(): Promise<string | undefined> {
+    return this.#hash ? this.#hash.copy().digest('hex') : this.#job.sink.sha256?.();
+  }
+
+  #contradiction(why: string): FilingsError {
+    return errorAbout(this.#job.remote.subject, 'integrity', why);
+  }
+}
+
+/** Throws `integrity` for another hash than a file must have; `path` names one that did not come from the service just now. */
+export function requireHash(found: string, expected: string = found, path?: string): void {
+  if (found === expected) return;
+  const why = `wrong hash: its SHA-256 is ${found}, not ${expected}`;
+  throw new FilingsError('integrity', path === undefined ? why : `${path}: ${why}`, {
+    hint: 'it is not the file that --sha256 means: check both',
+  });
 }
 
 /** What is out is out: whatever ended the transfer, the reader has got a part of the file. */
 function cutShort(error: unknown): unknown {
   if (!(error instanceof FilingsError) || error.code === 'interrupted' || error.code === 'local_io') return error;
-  if (error.code === 'integrity') return error;
   return error.reworded(error.message, {
     code: 'integrity',
     hint: 'part of it was written already; --spool writes all or nothing',
   });
-}
-
-function headerOf(answer: ServiceAnswer | undefined, name: string): string | undefined {
-  const value = answer?.headers[name];
-  return typeof value === 'string' ? value : undefined;
 }

@@ -45,13 +45,12 @@ describe('without hard links (strace)', () => {
     },
   );
 
-  // Unlinked are the record, then the lock.
+  // Renamed is the part, to be the lock, and then the file.
   test.each([
-    ['before the name is looked at', 'unlink:signal=KILL:when=1'],
-    ['before the rename', 'rename:error=EIO:signal=KILL:when=1'],
-    ['behind the rename', 'rename:signal=KILL:when=1'],
-    ['before the lock is gone', 'unlink:error=EIO:signal=KILL:when=2'],
-    ['when the lock is gone', 'unlink:signal=KILL:when=2'],
+    ['before it is locked', 'rename:error=EIO:signal=KILL:when=1'],
+    ['before the name is looked at', 'rename:signal=KILL:when=1'],
+    ['before it has its name', 'rename:error=EIO:signal=KILL:when=2'],
+    ['when it has its name', 'rename:signal=KILL:when=2'],
   ])('a kill %s leaves nothing that blocks or fools a later run', async (_, kill) => {
     for (const ifExists of ['skip', 'error']) {
       const place = await workplace();

@@ -25,14 +25,13 @@ const PROGRAM = `
   import { PartFile } from './src/transfer/part/part-file.ts';
   const [directory = '', count = '', jobs = '', final = ''] = process.argv.slice(2);
   const { pid, platform } = process;
-  const monotonic = () => performance.now();
-  const directories = new Directories({ hostname: 'h', pid, platform, uid: process.geteuid?.(), isRunning: () => true, now: Date.now, monotonic, random: Math.random });
+  const directories = new Directories({ hostname: 'h', pid, platform, uid: process.geteuid?.(), isRunning: () => true, now: Date.now, random: Math.random });
   const identity = { base_url: 'http://h/', accession_no: 'a', file_name: final };
   const { signal } = new AbortController();
   const put = async (place) => {
     const there = lstatSync(place.directory.entry(final), { throwIfNoEntry: false });
     if (there) return place.directory.settle(there.ctimeMs);
-    const part = await PartFile.open({ ...place, final, identity, ifExists: 'error', existing: undefined, isHashed: false, signal });
+    const part = await PartFile.open({ ...place, final, identity, ifExists: 'error', signal });
     await part.begin({ validator: undefined, total: 1, address: undefined });
     await part.write([Buffer.from('x')]);
     await part.finish();
@@ -71,18 +70,6 @@ test('one that could not be had is tried again', async () => {
   await expect(directories.at(where)).rejects.toMatchObject({ code: 'local_io' });
   await mkdir(join(directory, 'a', 'b'), { recursive: true });
   expect((await directories.at(where)).directory.path).toBe(join(directory, 'a/b'));
-});
-
-test('signals and sockets have their turn, however many are asked for', async () => {
-  const directory = await temporaryDirectory();
-  const directories = directoriesHere();
-  let turned = false;
-  setImmediate(() => {
-    turned = true;
-  });
-  const until = performance.now() + 1000;
-  while (!turned && performance.now() < until) await directories.at({ directory, below: '', make: false });
-  expect(turned).toBe(true);
 });
 
 describe('what is in the way below the directory that was named', () => {

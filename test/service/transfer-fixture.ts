@@ -96,10 +96,9 @@ export async function startRun(url: string, options: RunOptions = {}): Promise<R
       const { below } = options;
       const path = join(directory, below ?? '', name);
       const target = {
-        makeDirectory: true,
         shown: path,
         path,
-        ...(below === undefined ? {} : { below: { directory, path: join(below, name) } }),
+        below: { directory, path: join(below ?? '', name) },
         ifExists: options.ifExists ?? 'skip',
         listedSize: options.listedSize,
         sha256,
@@ -123,8 +122,7 @@ export async function startRun(url: string, options: RunOptions = {}): Promise<R
 /** What a run’s directories know of its process. */
 export function processInfo({ hostname = 'test', pid = process.pid, now = Date.now }: RunOptions = {}) {
   const { platform, geteuid } = process;
-  const monotonic = () => performance.now();
-  return { hostname, pid, platform, uid: geteuid?.(), isRunning, now, monotonic, random: Math.random, sleep };
+  return { hostname, pid, platform, uid: geteuid?.(), isRunning, now, random: Math.random, sleep };
 }
 
 /** As the world tells it. */

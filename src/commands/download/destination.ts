@@ -14,7 +14,7 @@ export function targetsOf(
 ): (file: Pick<FileItem, 'path' | 'accession' | 'size'>) => DiskTarget {
   const { sha256, checksums: hashed } = options;
   if (output !== undefined) {
-    const target = { path: resolve(cwd, output), shown: output, makeDirectory: false, sha256, hashed };
+    const target = { path: resolve(cwd, output), shown: output, sha256, hashed };
     return () => ({ ...target, ifExists: ifExists ?? 'overwrite' });
   }
   const absolute = resolve(cwd, directory);
@@ -25,7 +25,6 @@ export function targetsOf(
     path: inside + path,
     below: { directory: absolute, path },
     shown: shown + path,
-    makeDirectory: true,
     // Where nothing but this filing's files go, what exists is this file; elsewhere it may be another filing's.
     ifExists: ifExists ?? (isOwn(path, accession) || inDirectory.has(accession) ? 'skip' : 'compare'),
     listedSize: size,

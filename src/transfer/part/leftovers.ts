@@ -2,26 +2,28 @@ import { constants } from 'node:fs';
 import type { Sleep } from '../../abort.ts';
 import type { Directory } from '../../disk/directory.ts';
 import { closeFile, openOwn } from '../../disk/plain-file.ts';
+import type { Version } from '../resume.ts';
 import {
   type Owner,
   type PartName,
-  type ProcessAt,
   parsePartName,
   partName,
   recordName,
+  type StartOf,
   stateOf,
   stemOf,
 } from './owner.ts';
-import { type Identity, type ResumeRecord, readRecord } from './record.ts';
+import { type Identity, readRecord } from './record.ts';
 
 /** What may still have an owner is removed once it is untouched for so long. Milliseconds. */
 const ABANDONED_MS = 86_400_000;
 
 /** What parts need to know of this run. */
 export interface PartRun {
-  readonly self: Owner;
+  /** Undefined: unknown to other runs, and they to this one. */
+  readonly self: Owner | undefined;
   readonly uid: number | undefined;
-  readonly processAt: ProcessAt;
+  readonly startOf: StartOf;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
   /** Uniform in [0, 1). */
@@ -35,15 +37,17 @@ export interface Claimed {
   /** Open for reading and writing. */
   readonly fd: number;
   readonly bytes: number;
-  readonly record: ResumeRecord;
+  readonly version: Version;
 }
+
+type Found = ReadonlyMap<string, readonly PartName[]>;
 
 /** The parts that other runs have in one directory, by the file they are for; read before its first file is dealt with. */
 export class Leftovers {
   readonly run: PartRun;
   readonly #directory: Directory;
-  #reading: Promise<ReadonlyMap<string, readonly PartName[]>> | undefined;
-  #found: ReadonlyMap<string, readonly PartName[]> | undefined;
+  #reading: Promise<Found> | undefined;
+  #found: Found | undefined;
 
   constructor(directory: Directory, run: PartRun) {
     this.#directory = directory;
@@ -53,101 +57,94 @@ export class Leftovers {
   /** The part of a file with most bytes that can be resumed; the others of runs that have ended go. Never throws. */
   async claim(final: string, identity: Identity): Promise<Claimed | undefined> {
     const stem = stemOf(final);
-    let best: Claimed | undefined;
-    for (const id of await this.#takeEnded(stem)) {
-      const found = await this.#open(stem, id, identity);
-      if (found && found.bytes > (best?.bytes ?? 0)) {
-        if (best) await this.#drop(stem, best.id, best.fd);
-        best = found;
-      } else await this.#drop(stem, id, found?.fd);
-    }
+    const ids = await this.#takeEnded(stem);
+    const opened = await Promise.all(ids.map((id) => this.#open(stem, id, identity)));
+    const [best, ...others] = opened.flatMap((claimed) => claimed ?? []).sort((a, b) => b.bytes - a.bytes);
+    for (const { fd } of others) await closeFile(fd);
+    for (const id of ids) if (id !== best?.id) await this.#drop(stem, id);
     return best;
   }
 
   /** Removes the parts of a file of runs that have ended: it is there, so there is nothing to resume. Never throws. */
   async sweep(final: string): Promise<void> {
     const stem = stemOf(final);
-    for (const id of await this.#takeEnded(stem)) await this.#drop(stem, id, undefined);
+    for (const id of await this.#takeEnded(stem)) await this.#drop(stem, id);
   }
 
   /** Whether it is known that there is nothing of a file to sweep. */
   hasNone(final: string): boolean {
-    return this.#found !== undefined && (this.#found.size === 0 || !this.#found.has(stemOf(final)));
+    return this.#found?.has(stemOf(final)) === false;
   }
 
-  /** The parts of runs that have ended become this run's, each by one rename; what is abandoned goes. */
+  /** The parts of runs that have ended become this run's, each by one rename, which one run wins; what is abandoned goes. */
   async #takeEnded(stem: string): Promise<string[]> {
     const names = (await this.#read()).get(stem) ?? [];
-    const parts = new Set(names.flatMap(({ kind, id }) => (kind === 'part' ? [id] : [])));
     const taken: string[] = [];
     for (const name of names) {
-      const state = name.kind === 'resume' ? 'unknown' : stateOf(name.owner, this.run.self, this.run.processAt);
-      if (name.kind === 'part' && state === 'ended') {
-        if (await this.#take(stem, name)) taken.push(name.id);
-      } else if (name.kind === 'lock' && state === 'ended') await this.#remove(nameOf(name));
-      else if (state === 'unknown' && !(name.kind === 'resume' && parts.has(name.id))) await this.#removeIfOld(name);
+      const { self, startOf } = this.run;
+      const state = name.kind === 'resume' ? 'unknown' : stateOf(name.owner, self, startOf);
+      if (state === 'ended' && (await this.#rename(name, partName(stem, self, name.id)))) taken.push(name.id);
+      const isBesidePart = name.kind === 'resume' && names.some(({ kind, id }) => kind !== 'resume' && id === name.id);
+      if (state === 'unknown' && !isBesidePart) await this.#removeIfOld(name);
     }
     return taken;
   }
 
-  /** False when another run was first, or the part is another user's. */
-  async #take(stem: string, name: PartName & { readonly kind: 'part' | 'lock' }): Promise<boolean> {
+  async #rename(name: PartName, to: string): Promise<boolean> {
     const { disk } = this.#directory;
-    const theirs = this.#directory.entry(nameOf(name));
-    try {
-      const stats = await disk.look(theirs);
-      if (stats === undefined || (this.run.uid !== undefined && stats.uid !== this.run.uid)) return false;
-      await disk.rename(theirs, this.#directory.entry(partName(stem, this.run.self, name.id)));
-      return true;
-    } catch {
-      return false;
-    }
+    return disk.rename(this.#entry(name), this.#directory.entry(to)).then(
+      () => true,
+      () => false,
+    );
   }
 
   /** Undefined when it is of no use. */
   async #open(stem: string, id: string, identity: Identity): Promise<Claimed | undefined> {
-    const record = await readRecord(this.#directory.entry(recordName(stem, id)), identity, this.run.uid);
-    const path = this.#directory.entry(partName(stem, this.run.self, id));
-    const opened = record && (await openOwn(path, constants.O_RDWR, this.run.uid));
+    const { self, uid } = this.run;
+    const version = await readRecord(this.#directory.entry(recordName(stem, id)), identity, uid);
+    const path = this.#directory.entry(partName(stem, self, id));
+    const opened = version && (await openOwn(path, constants.O_RDWR, uid));
     if (!opened) return undefined;
-    const { fd, stats } = opened;
+    const bytes = opened.stats.size;
     // A part that is larger than its file is none.
-    if (stats.size > 0 && stats.size <= (record.total ?? stats.size)) return { id, fd, bytes: stats.size, record };
-    await closeFile(fd);
+    if (bytes > 0 && bytes <= (version.total ?? bytes)) return { id, fd: opened.fd, bytes, version };
+    await closeFile(opened.fd);
     return undefined;
   }
 
-  async #drop(stem: string, id: string, fd: number | undefined): Promise<void> {
-    if (fd !== undefined) await closeFile(fd);
-    // The part last: while it is there, the next run removes the record, too.
-    await this.#remove(recordName(stem, id));
-    await this.#remove(partName(stem, this.run.self, id));
+  /** The part last: while it is there, the next run removes the record, too. */
+  async #drop(stem: string, id: string): Promise<void> {
+    await this.#remove(this.#directory.entry(recordName(stem, id)));
+    await this.#remove(this.#directory.entry(partName(stem, this.run.self, id)));
   }
 
   async #removeIfOld(name: PartName): Promise<void> {
-    const stats = await this.#directory.disk.look(this.#directory.entry(nameOf(name))).catch(() => undefined);
+    const stats = await this.#directory.disk.look(this.#entry(name)).catch(() => undefined);
     if (!stats || this.run.now() - stats.mtimeMs < ABANDONED_MS) return;
-    if (name.kind === 'part') await this.#remove(recordName(name.stem, name.id));
-    await this.#remove(nameOf(name));
+    await this.#remove(this.#directory.entry(recordName(name.stem, name.id)));
+    await this.#remove(this.#entry(name));
   }
 
-  async #remove(name: string): Promise<void> {
-    await this.#directory.disk.unlink(this.#directory.entry(name)).catch(() => {});
+  async #remove(path: string): Promise<void> {
+    await this.#directory.disk.unlink(path).catch(() => {});
+  }
+
+  #entry(name: PartName): string {
+    const { kind, stem, id } = name;
+    return this.#directory.entry(kind === 'resume' ? recordName(stem, id) : partName(stem, name.owner, id, kind));
   }
 
   /** Once. What can't be read holds nothing that could be resumed. */
-  #read(): Promise<ReadonlyMap<string, readonly PartName[]>> {
-    this.#reading ??= partsIn(this.#directory)
-      .catch(() => new Map())
-      .then((found) => {
-        this.#found = found;
-        return found;
-      });
-    return this.#reading;
+  #read(): Promise<Found> {
+    this.#reading ??= partsIn(this.#directory).catch(() => new Map());
+    return this.#reading.then((found) => {
+      this.#found = found;
+      return found;
+    });
   }
 }
 
-async function partsIn(directory: Directory): Promise<ReadonlyMap<string, readonly PartName[]>> {
+async function partsIn(directory: Directory): Promise<Found> {
   const byStem = new Map<string, PartName[]>();
   if (directory.isNew) return byStem;
   for await (const name of directory.names()) {
@@ -158,8 +155,4 @@ async function partsIn(directory: Directory): Promise<ReadonlyMap<string, readon
     else byStem.set(found.stem, [found]);
   }
   return byStem;
-}
-
-function nameOf(name: PartName): string {
-  return name.kind === 'resume' ? recordName(name.stem, name.id) : partName(name.stem, name.owner, name.id, name.kind);
 }

@@ -1,16 +1,17 @@
-import type { Hash } from 'node:crypto';
+import type { Stats } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
 import type { Directory } from '../../disk/directory.ts';
-import { diskFailure } from '../../disk/failure.ts';
-import { sha256OfBytes } from '../../disk/sha256.ts';
+import { withDiskFailure } from '../../disk/failure.ts';
+import { sha256OfBytes, sha256OfFile } from '../../disk/sha256.ts';
 import { WrittenFile } from '../../disk/written-file.ts';
 import { FilingsError } from '../../errors.ts';
-import { differs, type IfExists, judge } from '../present.ts';
-import type { Held, Version } from '../resume.ts';
-import type { Sink } from '../sinks/sink.ts';
-import { hasSameBytes, keptMode, type OwnPart, type Placement, pathOf, place } from './commit.ts';
+import { differs, type IfExists, requirePlace } from '../present.ts';
+import type { Version } from '../resume.ts';
+import type { Sink } from '../transfer.ts';
+import { type OwnPart, type Placement, pathOf, place } from './commit.ts';
 import type { Leftovers } from './leftovers.ts';
 import { newId, recordName, stemOf } from './owner.ts';
-import { type Identity, type ResumeRecord, writeRecord } from './record.ts';
+import { type Identity, recordText } from './record.ts';
 
 /** Smaller bodies are fetched anew in the time that a record costs. */
 const RECORDED_FROM_BYTES = 1 << 20;
@@ -22,10 +23,6 @@ export interface PartTarget {
   readonly final: string;
   readonly identity: Identity;
   readonly ifExists: IfExists;
-  /** The size of the file that has the name already. Bytes. */
-  readonly existing: number | undefined;
-  /** Whether its hash will be asked for. */
-  readonly isHashed: boolean;
   readonly signal: AbortSignal;
 }
 
@@ -35,22 +32,20 @@ export interface PartTarget {
  */
 export class PartFile implements Sink {
   readonly restartable = true;
+  /** Of a part that an earlier run has begun. */
+  readonly version: Version | undefined;
   readonly #target: PartTarget;
   readonly #part: OwnPart;
   readonly #file: WrittenFile;
-  #version: Version;
   #hasRecord: boolean;
-  /** Of all bytes; undefined where it is not asked for, or an earlier run has written some of them. */
-  #hash: Hash | undefined;
 
-  private constructor(target: PartTarget, id: string, file: WrittenFile, record?: ResumeRecord) {
+  private constructor(target: PartTarget, id: string, file: WrittenFile, version?: Version) {
     const { directory, final, leftovers } = target;
     this.#target = target;
     this.#part = { directory, final, id, run: leftovers.run };
     this.#file = file;
-    const { validator, total, address } = record ?? {};
-    this.#version = { validator, total: total ?? undefined, address };
-    this.#hasRecord = record !== undefined;
+    this.version = version;
+    this.#hasRecord = version !== undefined;
   }
 
   /** Resumes a part of an earlier run where there is one. Throws `local_io`. */
@@ -58,65 +53,51 @@ export class PartFile implements Sink {
     const { directory, leftovers, final, identity } = target;
     const claimed = await leftovers.claim(final, identity);
     if (claimed) {
-      const file = new WrittenFile(claimed.fd, directory.disk, claimed.bytes);
-      return new PartFile(target, claimed.id, file, claimed.record);
+      const { id, fd, bytes, version } = claimed;
+      return new PartFile(target, id, new WrittenFile(fd, directory.disk, bytes), version);
     }
     const id = newId(leftovers.run.random());
-    try {
-      const fd = await directory.disk.create(pathOf({ directory, final, id, run: leftovers.run }), 0o666);
-      return new PartFile(target, id, new WrittenFile(fd, directory.disk));
-    } catch (error) {
-      throw diskFailure(error, directory.entry(final));
-    }
+    const path = pathOf({ directory, final, id, run: leftovers.run });
+    const fd = await withDiskFailure(directory.entry(final), () => directory.disk.create(path, 0o666));
+    return new PartFile(target, id, new WrittenFile(fd, directory.disk));
   }
 
-  get held(): Held {
-    return { bytes: this.#file.size, ...this.#version };
+  get bytes(): number {
+    return this.#file.size;
   }
 
   begin(version: Version): Promise<void> {
     const { validator, total } = version;
-    const { ifExists, existing } = this.#target;
-    return this.#guarded(async () => {
-      // A file of another length is another file: that need not be fetched.
-      const known = existing !== undefined && total !== undefined;
-      if (known && ifExists === 'compare' && total !== existing) throw differs(this.#final, existing, total);
+    return withDiskFailure(this.#final, async () => {
+      await this.#requireSize(total);
       await this.#forget();
-      if (this.#file.size > 0) await this.#file.restart();
-      if (this.#target.isHashed) this.#hash = (await import('node:crypto')).createHash('sha256');
-      this.#version = version;
+      if (this.bytes > 0) await this.#file.restart();
       if (!validator || (total !== undefined && total <= RECORDED_FROM_BYTES)) return;
       // What a full disk leaves of it is removed, too.
       this.#hasRecord = true;
-      this.#hasRecord = await writeRecord(this.#record, this.#target.identity, version);
+      // It need not be flushed: after a power cut no part is resumed.
+      await writeFile(this.#record, recordText(this.#target.identity, version), { flag: 'wx', mode: 0o600 });
     });
   }
 
-  append(total: number): void {
-    this.#version = { ...this.#version, total };
+  write(chunks: readonly Buffer[]): Promise<void> {
+    return withDiskFailure(this.#final, () => this.#file.write(chunks));
   }
 
-  async write(chunks: readonly Buffer[]): Promise<void> {
-    await this.#guarded(() => this.#file.write(chunks));
-    if (this.#hash) for (const chunk of chunks) this.#hash.update(chunk);
-  }
-
-  /** A part that an earlier run began is read: a hash can't be saved. */
-  async sha256(): Promise<string> {
-    if (this.#hash) return this.#hash.copy().digest('hex');
+  sha256(): Promise<string> {
     return sha256OfBytes(this.#file.read(), this.#final, this.#target.signal);
   }
 
   finish(): Promise<Placement> {
-    return this.#guarded(() => this.#commit());
+    return withDiskFailure(this.#final, () => this.#commit());
   }
 
   /** The part is gone then, whatever it says. */
   async #commit(): Promise<Placement> {
-    const { ifExists, existing, signal } = this.#target;
+    const { ifExists, signal } = this.#target;
     if (ifExists === 'overwrite') await this.#keepMode();
     // Compared before it is flushed: most often it goes again.
-    if (existing !== undefined && ifExists === 'compare' && (await this.#isTaken())) return 'taken';
+    if (ifExists === 'compare' && (await this.#isTaken())) return 'taken';
     await this.#file.flush();
     // Before the name, so that a kill between the two leaves nothing over; what can't be removed costs nothing.
     await this.#forget().catch(() => {});
@@ -131,30 +112,51 @@ export class PartFile implements Sink {
 
   /** Whether a file has the name that may keep it: the part goes then. Throws `local_io` for anything else that has it. */
   async #isTaken(): Promise<boolean> {
-    const { directory, ifExists, signal } = this.#target;
-    const stats = await directory.disk.look(this.#final);
+    const stats = await this.#existing();
     if (!stats) return false;
-    const { kind } = judge(stats, ifExists, this.#final);
-    const same = kind === 'keep' || (await hasSameBytes(this.#file, this.#final, signal));
-    if (!same) throw differs(this.#final, stats.size, this.#file.size);
+    if (this.#target.ifExists !== 'skip' && !(await this.#isSame(stats))) throw this.#differs(stats, this.bytes);
     await this.#discard();
     return true;
   }
 
+  async #isSame({ size }: Stats): Promise<boolean> {
+    if (size !== this.bytes) return false;
+    const there = await sha256OfFile(this.#final, this.#final, this.#target.signal);
+    return there === (await this.sha256());
+  }
+
+  /** A file of another length is another file: it need not be fetched to be compared. */
+  async #requireSize(total: number | undefined): Promise<void> {
+    if (this.#target.ifExists !== 'compare' || total === undefined) return;
+    const stats = await this.#existing();
+    if (stats && stats.size !== total) throw this.#differs(stats, total);
+  }
+
+  /** What has the final name. Throws `local_io` for what may not have it. */
+  async #existing(): Promise<Stats | undefined> {
+    const { directory, ifExists } = this.#target;
+    const stats = await directory.disk.look(this.#final);
+    if (stats) requirePlace(stats, ifExists, this.#final);
+    return stats;
+  }
+
+  #differs({ size }: Stats, fetched: number): FilingsError {
+    return differs(this.#final, size, fetched);
+  }
+
+  /** The permissions of one's own file that is replaced stay, as with the shell's `>`. */
   async #keepMode(): Promise<void> {
-    const stats = await this.#target.directory.disk.look(this.#final);
-    const replaced = stats && judge(stats, 'overwrite', this.#final).stats;
-    const mode = replaced && keptMode(replaced, await this.#file.stat());
-    if (mode !== undefined) await this.#file.setMode(mode);
+    const old = await this.#existing();
+    if (!old?.isFile()) return;
+    const { uid, gid } = await this.#file.stat();
+    if (old.uid === uid && old.gid === gid) await this.#file.setMode(old.mode & 0o777);
   }
 
   async abandon(error: unknown): Promise<number> {
-    const isUseful = this.#hasRecord && this.#file.size > 0;
+    const isUseful = this.#hasRecord && this.bytes > 0;
     await this.#file.close().catch(() => {});
     // What the disk could not take can't be resumed.
-    if (isUseful && !this.#file.hasFailed && (this.#target.signal.aborted || isWorthKeeping(error))) {
-      return this.#file.size;
-    }
+    if (isUseful && !this.#file.hasFailed && (this.#target.signal.aborted || isWorthKeeping(error))) return this.bytes;
     await this.#discard().catch(() => {});
     return 0;
   }
@@ -178,20 +180,11 @@ export class PartFile implements Sink {
   get #record(): string {
     return this.#target.directory.entry(recordName(stemOf(this.#target.final), this.#part.id));
   }
-
-  /** Errors of the disk name the final path. */
-  async #guarded<T>(work: () => Promise<T>): Promise<T> {
-    try {
-      return await work();
-    } catch (error) {
-      throw diskFailure(error, this.#final);
-    }
-  }
 }
 
-/** After a temporary failure, a truncation or a signal another run can resume; after any other the bytes are of no use. */
+/** After a temporary failure or a truncation another run can resume; after any other the bytes are of no use. */
 function isWorthKeeping(error: unknown): boolean {
   if (!(error instanceof FilingsError)) return false;
   const { code, retryable } = error;
-  return code === 'temporary' || code === 'interrupted' || code === 'limit' || (code === 'integrity' && retryable);
+  return code === 'temporary' || (code === 'integrity' && retryable);
 }

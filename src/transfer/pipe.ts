@@ -1,0 +1,39 @@
+import type { ByteWriter } from '../stdio/byte-writer.ts';
+import type { Sink } from './transfer.ts';
+
+/** A pipe as a sink: a byte once written is never written again. */
+export class Pipe implements Sink {
+  readonly #writer: ByteWriter;
+  readonly #signal: AbortSignal;
+  #bytes = 0;
+
+  constructor(writer: ByteWriter, signal: AbortSignal) {
+    this.#writer = writer;
+    this.#signal = signal;
+  }
+
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  get restartable(): boolean {
+    return this.#bytes === 0;
+  }
+
+  async begin(): Promise<void> {}
+
+  async write(chunks: readonly Buffer[]): Promise<void> {
+    await this.#writer.write(chunks, this.#signal);
+    for (const { length } of chunks) this.#bytes += length;
+  }
+
+  async finish(): Promise<'placed'> {
+    await this.#writer.end();
+    return 'placed';
+  }
+
+  /** The writer is not ended: a reader that never reads would hold the program at it. */
+  async abandon(): Promise<number> {
+    return 0;
+  }
+}

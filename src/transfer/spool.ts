@@ -1,0 +1,69 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Disk } from '../disk/calls.ts';
+import { withDiskFailure } from '../disk/failure.ts';
+import { WrittenFile } from '../disk/written-file.ts';
+import type { ByteWriter } from '../stdio/byte-writer.ts';
+import type { Sink } from './transfer.ts';
+
+interface SpoolOptions {
+  /** The folder for temporary files that it is made in. */
+  readonly folder: string;
+  /** Opens what all is written to once it has come. */
+  readonly openWriter: (signal: AbortSignal) => Promise<ByteWriter>;
+  readonly signal: AbortSignal;
+}
+
+/** A temporary file without a name, so that not even a kill leaves it behind: `--spool`. */
+export class Spool implements Sink {
+  readonly restartable = true;
+  readonly #file: WrittenFile;
+  readonly #options: SpoolOptions;
+
+  private constructor(file: WrittenFile, options: SpoolOptions) {
+    this.#file = file;
+    this.#options = options;
+  }
+
+  /** Throws `local_io`. */
+  static async open(options: SpoolOptions): Promise<Spool> {
+    return withDiskFailure(options.folder, async () => {
+      const own = await mkdtemp(join(options.folder, 'filings-'));
+      const disk = new Disk(false);
+      try {
+        return new Spool(new WrittenFile(await disk.create(join(own, 'spool'), 0o600), disk), options);
+      } finally {
+        await rm(own, { recursive: true });
+      }
+    });
+  }
+
+  get bytes(): number {
+    return this.#file.size;
+  }
+
+  async begin(): Promise<void> {
+    if (this.bytes > 0) await withDiskFailure(this.#options.folder, () => this.#file.restart());
+  }
+
+  write(chunks: readonly Buffer[]): Promise<void> {
+    return withDiskFailure(this.#options.folder, () => this.#file.write(chunks));
+  }
+
+  /** Only now is the first byte written. */
+  async finish(): Promise<'placed'> {
+    const { folder, openWriter, signal } = this.#options;
+    const writer = await openWriter(signal);
+    await withDiskFailure(folder, async () => {
+      for await (const chunk of this.#file.read()) await writer.write([chunk], signal);
+    });
+    await writer.end();
+    await this.abandon();
+    return 'placed';
+  }
+
+  async abandon(): Promise<number> {
+    await this.#file.close().catch(() => {});
+    return 0;
+  }
+}
