@@ -57,14 +57,10 @@ function examplesSection(
   return [heading, ...examples.flatMap(([line, what]) => [`  ${line}`, meant(what)]), ''].join('\n');
 }
 
-function whereMoreIs({ path, spec }: CommandPlace, brief: boolean): string {
-  const command = ['filings', ...path].join(' ');
+function whereMoreIs({ path }: CommandPlace, brief: boolean): string {
   if (path.length === 0) {
     return `More: ${brief ? 'filings --help, ' : ''}filings COMMAND -h, filings help options | exit-codes | environment | config`;
   }
-  const rare = named(spec.options).some((option) => option.rare) ? ['all options'] : [];
-  const exits = exitRows(spec).length > 0 ? ['exit status'] : [];
-  const more = [...rare, ...exits].join(', ');
-  const options = 'Options of every command, such as --profile: filings help options';
-  return brief ? `More: ${command} --help${more && ` (${more})`}\n${options}` : options;
+  const more = brief ? `More: ${['filings', ...path].join(' ')} --help\n` : '';
+  return `${more}Options of every command, such as --profile: filings help options`;
 }

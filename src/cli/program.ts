@@ -1,4 +1,4 @@
-import { Argument, Command, type CommanderError, Option } from 'commander';
+import { Argument, Command, Option } from 'commander';
 import { FilingsError } from '../errors.ts';
 import { type CommandPlace, programSpec } from '../help/program.ts';
 import { SHARED_OPTIONS } from '../settings/table.ts';
@@ -11,7 +11,7 @@ import { unknownCommand, usageError } from './usage-error.ts';
 /** What a command line says, filled as commander comes to it. */
 interface Reading {
   readonly argv: readonly string[];
-  line?: ParsedLine | undefined;
+  line?: ParsedLine;
 }
 
 /**
@@ -42,10 +42,22 @@ function commandOf(place: CommandPlace, reading: Reading, siblings?: readonly Co
     .configureOutput({ writeOut: () => {}, writeErr: () => {} })
     .showSuggestionAfterError(false)
     .exitOverride((error) => {
-      reading.line = lineOf(error, place, command, reading.argv);
-      if (reading.line) throw error;
-      throw usageError(error, { place, command, siblings, options: [...own, ...SHARED_OPTIONS] });
+      if (error.code === 'commander.version') reading.line = { kind: 'version' };
+      else if (/^commander\.help(Displayed)?$/.test(error.code)) reading.line = helpLine(error.code);
+      else throw usageError(error, { place, command, siblings, options: [...own, ...SHARED_OPTIONS] });
+      throw error;
     });
+  const helpLine = (code: string): ParsedLine => {
+    const word = command.args.find((one) => !one.startsWith('-'));
+    const isKnown = word === undefined || (spec.children?.some(({ name }) => name === word) ?? true);
+    if (!isKnown) throw unknownCommand(path, word, spec.children ?? []);
+    return {
+      kind: 'help',
+      about: ['filings', ...path].join(' '),
+      missing: code === 'commander.help',
+      text: (columns) => commandHelp(command, place, !reading.argv.includes('--help'), columns),
+    };
+  };
   // Making options is most of the work of starting: a command that the line does not name needs none.
   if (path.length > 0 && siblings === undefined && !reading.argv.includes(spec.name)) return command;
   for (const option of own) command.addOption(ownOption(option));
@@ -67,40 +79,6 @@ function commandOf(place: CommandPlace, reading: Reading, siblings?: readonly Co
     });
   }
   return command;
-}
-
-/** What commander ends with that is no error: the version, and help; undefined for an error. */
-function lineOf(
-  error: CommanderError,
-  place: CommandPlace,
-  command: Command,
-  argv: readonly string[],
-): ParsedLine | undefined {
-  if (error.code === 'commander.version') return { kind: 'version' };
-  // `-hq`, grouped as `-qh` is, which commander knows.
-  const isGrouped = error.code === 'commander.unknownOption' && /'-h[a-zA-Z]/.test(error.message);
-  if (!isGrouped && !/^commander\.help(Displayed)?$/.test(error.code)) return undefined;
-  const about = commandNamed(place, command, command.args);
-  return {
-    kind: 'help',
-    about: ['filings', ...about.place.path].join(' '),
-    missing: error.code === 'commander.help',
-    text: (columns) => commandHelp(about.command, about.place, !argv.includes('--help'), columns),
-  };
-}
-
-/** The command that is named behind a help option, too. Throws `usage` for one that is not there. */
-function commandNamed(place: CommandPlace, command: Command, args: readonly string[]) {
-  let [at, inner] = [place, command];
-  for (const word of args.filter((one) => !one.startsWith('-'))) {
-    const { path, spec } = at;
-    if (spec.children === undefined) break;
-    const child = spec.children.find(({ name }) => name === word);
-    const below = inner.commands.find((one) => one.name() === word);
-    if (child === undefined || below === undefined) throw unknownCommand(path, word, spec.children);
-    [at, inner] = [{ path: [...path, word], spec: child }, below];
-  }
-  return { place: at, command: inner };
 }
 
 /** An option of the command itself: its value is read as it is parsed. */

@@ -10,17 +10,13 @@ const OTHER_OPTIONS: Readonly<Record<string, string>> = {
   O: 'output PATH',
   out: 'output PATH',
   dir: 'directory DIR',
-  'output-dir': 'directory DIR',
   recursive: 'all',
   f: 'if-exists overwrite',
   force: 'if-exists overwrite',
   overwrite: 'if-exists overwrite',
-  'no-clobber': 'if-exists skip',
   dry: 'dry-run',
   parallel: 'jobs N',
-  concurrency: 'jobs N',
   timeout: 'deadline DURATION',
-  'max-time': 'deadline DURATION',
   url: 'base-url URL',
   silent: 'quiet',
   'no-color': 'color never',
@@ -35,7 +31,6 @@ const OTHER_COMMANDS: Readonly<Record<string, string>> = {
   check: 'verify',
   jwt: 'token',
   login: 'config set api-key',
-  man: 'help',
   version: 'filings --version',
 };
 
@@ -48,37 +43,24 @@ interface Position {
   readonly siblings: readonly CommandSpec[] | undefined;
 }
 
-/** Commander's complaint in our words: nothing that may be a value is echoed, since it may be a key. */
+/** Commander's complaint, but that nothing is echoed that may be a value, since it may be a key. */
 export function usageError(error: CommanderError, { place, command, options, siblings }: Position): FilingsError {
   const { path, spec } = place;
   const [word = ''] = command.args;
-  const quoted = /'([^']*)'/.exec(error.message)?.[1] ?? '';
+  if (error.code === 'commander.unknownOption') return unknownOption(error.message, path, options);
+  if (error.code === 'commander.unknownCommand') return unknownCommand(path, word, spec.children ?? []);
+  if (error.code === 'commander.excessArguments' && siblings) return unknownCommand(path.slice(0, -1), word, siblings);
   const flags = error.message.match(/--[\w-]+/g) ?? [];
-  const said = (what: string) => new FilingsError('usage', what, { hint: helpHint(path) });
-  switch (error.code) {
-    case 'commander.unknownOption':
-      return unknownOption(quoted, path, options);
-    case 'commander.unknownCommand':
-      return unknownCommand(path, word, spec.children ?? []);
-    case 'commander.missingArgument':
-      return said(`${path.join(' ')}: ${quoted} is missing`);
-    case 'commander.invalidArgument':
-      return said(error.message.replace(/^.*argument '(\w+)'\. Allowed choices are (.*)\.$/, '$1: must be one of $2'));
-    case 'commander.optionMissingArgument':
-      return said(`${flags[0]}: a value is missing`);
-    case 'commander.excessArguments':
-      return siblings
-        ? unknownCommand(path.slice(0, -1), word, siblings)
-        : said(`${path.join(' ')}: too many arguments`);
-    case 'commander.conflictingOption':
-      return said(flags.join(' cannot be used with '));
-    default:
-      return said(`${path.join(' ') || 'filings'}: ${error.message.replace(/^error: /, '')}`);
-  }
+  const said =
+    error.code === 'commander.conflictingOption'
+      ? flags.join(' cannot be used with ')
+      : `${path.join(' ')}: ${error.message.replace(/^error: /, '')}`;
+  return new FilingsError('usage', said, { hint: helpHint(path) });
 }
 
-function unknownOption(written: string, path: readonly string[], options: readonly NamedOption[]): FilingsError {
-  const flag = written.startsWith('--') ? written.split('=', 1).join() : written.slice(0, 2);
+function unknownOption(message: string, path: readonly string[], options: readonly NamedOption[]): FilingsError {
+  // `--name=value` up to the value, `-xvalue` up to the letter.
+  const flag = /'(--[^=']+|-.)/.exec(message)?.[1] ?? '';
   const word = flag.replace(/^--?/, '');
   const known = [...options.map((option) => option.flag), 'help', ...(path.length === 0 ? ['version'] : [])];
   if (flag.startsWith('--') && known.includes(word)) {

@@ -1,16 +1,17 @@
+import { FilingsError } from '../../errors.ts';
+import { helpColumns, stacked } from '../../help/layout.ts';
+import { commandPlaces } from '../../help/program.ts';
 import { type CommandSpec, command } from '../../spec/command.ts';
 import type { ParseLine } from '../../spec/invocation.ts';
+import { didYouMean } from '../../spec/nearest.ts';
+import { write } from '../../stdio/output.ts';
 
 /** What it tells about besides the commands. */
-const TOPICS = ['options', 'exit-codes', 'environment', 'config'];
+const TOPIC_NAMES = ['options', 'exit-codes', 'environment', 'config'];
 
-/** `others` are the commands that it tells about, `commands` gives these and itself, `parse` reads a command line. */
-export function helpSpec(
-  others: readonly CommandSpec[],
-  commands: () => readonly CommandSpec[],
-  parse: ParseLine,
-): CommandSpec {
-  return command({
+/** `filings help`: of a command, what its `--help` prints. It tells about `others` and itself; `parse` reads a command line. */
+export function helpSpec(others: readonly CommandSpec[], parse: ParseLine): CommandSpec {
+  const spec: CommandSpec = command({
     name: 'help',
     summary: 'show help about a command or a topic',
     forms: ['[COMMAND...]', 'options | exit-codes | environment | config'],
@@ -22,7 +23,7 @@ export function helpSpec(
       {
         name: 'TOPIC',
         variadic: true,
-        suggests: [...new Set([...others.map(({ name }) => name), ...TOPICS])],
+        suggests: [...new Set([...others.map(({ name }) => name), ...TOPIC_NAMES])],
         help: 'a command, options, exit-codes, environment or config',
       },
     ],
@@ -35,6 +36,28 @@ export function helpSpec(
       ['0', 'done, also when the reader of stdout went away'],
       ['2', 'there is no such command or topic'],
     ],
-    load: async () => (await import('./run.ts')).help(commands(), parse),
+    load: async () => ({
+      async run({ args }, { stdout, env }) {
+        await write(stdout, await helpText(args, helpColumns(stdout, env)));
+        return 0;
+      },
+    }),
   });
+
+  async function helpText(args: readonly string[], columns: number): Promise<string> {
+    const { TOPICS } = await import('../../help/topics.ts');
+    const known = commandPlaces([...others, spec]).map(({ path }) => path.join(' '));
+    const name = args.join(' ');
+    const topic = Object.hasOwn(TOPICS, name) ? TOPICS[name] : undefined;
+    const isCommand = args.length === 0 || known.includes(name);
+    if (topic === undefined && !isCommand) {
+      const hint = didYouMean(name, [...known, ...Object.keys(TOPICS)]) ?? 'see filings --help';
+      throw new FilingsError('usage', `help ${name || "''"}: no such command or topic`, { hint });
+    }
+    const line = isCommand ? parse([...args, '--help']) : undefined;
+    // The command of that name comes below its topic.
+    return stacked([topic?.(columns) ?? '', line?.kind === 'help' ? line.text(columns) : '']);
+  }
+
+  return spec;
 }
