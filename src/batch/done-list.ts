@@ -1,10 +1,7 @@
 import { createHash } from 'node:crypto';
-import { constants } from 'node:fs';
-import { type FileHandle, open } from 'node:fs/promises';
-import { Appender } from '../disk/append.ts';
-import { diskFailure, readFailure } from '../disk/failure.ts';
-import { whyNotPlain } from '../disk/plain-file.ts';
-import { errnoOf, FilingsError } from '../errors.ts';
+import { AppendFile } from '../disk/append.ts';
+import { readPlain } from '../disk/plain-file.ts';
+import { FilingsError } from '../errors.ts';
 import type { AccessionNumber } from '../service/accession.ts';
 import { wholeLines } from './input-lines.ts';
 import { type ChosenFiling, type FileItem, fileKey, type Item } from './item.ts';
@@ -40,13 +37,10 @@ const LINE =
   /^([0-9]{10}-[0-9]{2}-[0-9]{6})\t([0-9a-f]{16})\t[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]{8,18}(?:Z|[+-][0-9:]{5})\t[0-9]{1,9}$/;
 /** A line of ours has 66 bytes. */
 const LONGEST_LINE = 200;
-const { O_APPEND, O_CREAT, O_NOCTTY, O_NOFOLLOW, O_NONBLOCK, O_RDONLY, O_RDWR } = constants;
 
 export interface DoneListOptions {
   /** Absolute. */
   readonly path: string;
-  /** As errors call it: `--done FILE`. */
-  readonly shown: string;
   /** See `selectionId`: entries of others are passed over. */
   readonly selection: string;
   /** Milliseconds since the epoch. */
@@ -59,28 +53,23 @@ export interface DoneListOptions {
 export class DoneList {
   readonly #options: DoneListOptions;
   readonly #filings = new Set<AccessionNumber>();
-  #appender: Appender | undefined;
+  #file: AppendFile | undefined;
 
   private constructor(options: DoneListOptions) {
     this.#options = options;
   }
 
-  /** Opens and reads the list; a missing one is made. Throws `usage` for what is no file, `local_io`, the signal's reason. */
+  /** Opens and reads the list; a missing one is made. Throws `local_io`, the signal's reason. */
   static async open(options: DoneListOptions, signal: AbortSignal): Promise<DoneList> {
     const list = new DoneList(options);
-    signal.throwIfAborted();
-    const handle = await openedFile(options);
-    if (handle === undefined) return list;
     try {
-      await list.#read(handle, signal);
+      if (!options.readOnly) list.#file = await AppendFile.open(options.path);
+      await list.#read(signal);
+      return list;
     } catch (error) {
-      await handle.close();
-      signal.throwIfAborted();
-      throw readFailure(error, options.shown);
+      await list.close();
+      throw ofDoneList(error);
     }
-    if (options.readOnly) await handle.close();
-    else list.#appender = new Appender(handle);
-    return list;
   }
 
   has(accession: AccessionNumber): boolean {
@@ -89,54 +78,35 @@ export class DoneList {
 
   /** Remembers filings as complete. Throws `local_io`: then they do not count as done. */
   async add(filings: readonly Pick<ChosenFiling, 'accession' | 'files'>[]): Promise<void> {
-    const { selection, now, shown } = this.#options;
+    const { selection, now } = this.#options;
     const time = new Date(now()).toISOString().replace(/\.\d+/, '');
     const lines = filings.map(({ accession, files }) => `${accession}\t${selection}\t${time}\t${files}\n`);
-    await this.#appender?.append(Buffer.from(lines.join(''))).catch((error) => {
-      throw diskFailure(error, shown, 'choose another file');
+    await this.#file?.write(lines.map((line) => Buffer.from(line))).catch((error) => {
+      throw ofDoneList(error);
     });
     for (const { accession } of filings) this.#filings.add(accession);
   }
 
   async close(): Promise<void> {
-    await this.#appender?.close();
+    await this.#file?.end();
   }
 
-  async #read(handle: FileHandle, signal: AbortSignal): Promise<void> {
-    const stream = handle.createReadStream({ start: 0, autoClose: false });
-    for await (const bytes of wholeLines(stream, LONGEST_LINE)) {
+  async #read(signal: AbortSignal): Promise<void> {
+    const { path, selection } = this.#options;
+    for await (const bytes of wholeLines(readPlain(path, path), LONGEST_LINE)) {
       signal.throwIfAborted();
       for (const line of bytes.toString('latin1').split('\n')) {
-        const [, accession, selection] = LINE.exec(line) ?? [];
+        const [, accession, of] = LINE.exec(line) ?? [];
         // A copy: a piece of a line would hold all that was read with it.
-        if (accession && selection === this.#options.selection) {
-          this.#filings.add(Buffer.from(accession).toString() as AccessionNumber);
-        }
+        if (accession && of === selection) this.#filings.add(Buffer.from(accession).toString() as AccessionNumber);
       }
     }
   }
 }
 
-/** Undefined: it is not there, and not to be made. */
-async function openedFile({ path, shown, readOnly }: DoneListOptions): Promise<FileHandle | undefined> {
-  // Opening a FIFO that nobody writes would hold a thread of the pool.
-  const flags = (readOnly ? O_RDONLY : O_RDWR | O_APPEND | O_CREAT) | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY;
-  try {
-    const handle = await open(path, flags);
-    const why = whyNotPlain(await handle.stat());
-    if (why === undefined) return handle;
-    await handle.close();
-    throw notFile(shown, why);
-  } catch (error) {
-    if (readOnly && errnoOf(error) === 'ENOENT') return undefined;
-    if (errnoOf(error) === 'EISDIR') throw notFile(shown, 'it is a directory', error);
-    if (errnoOf(error) === 'ELOOP') throw notFile(shown, 'it is a symbolic link', error);
-    throw readOnly ? readFailure(error, shown) : diskFailure(error, shown, 'choose another file');
-  }
-}
-
-function notFile(shown: string, why: string, cause?: unknown): FilingsError {
-  return new FilingsError('usage', `${shown}: ${why}`, { hint: 'name a file, or one that is not there yet', cause });
+function ofDoneList(error: unknown): unknown {
+  if (!(error instanceof FilingsError) || error.code !== 'local_io') return error;
+  return error.reworded(`--done ${error.message}`, { hint: 'choose another file with --done' });
 }
 
 /** Finds the filings of which every chosen file exists, those among them that lines name, too. */

@@ -1,140 +1,94 @@
 import { constants, fsync } from 'node:fs';
 import { promisify } from 'node:util';
-import { appendWhole } from '../disk/append.ts';
-import { byteText } from '../disk/byte-text.ts';
-import { WRITTEN_AFTER_MS } from '../disk/directory.ts';
+import { AppendFile } from '../disk/append.ts';
+import { type ByteText, byteText } from '../disk/byte-text.ts';
+import { closeFile } from '../disk/calls.ts';
 import { diskFailure } from '../disk/failure.ts';
 import { flushDirectory } from '../disk/make-directories.ts';
-import { closeFile, type OpenPlain, openPlain } from '../disk/plain-file.ts';
-import { FilingsError } from '../errors.ts';
+import { openPlain } from '../disk/plain-file.ts';
 import { readSums, SUMS_NAME, type SumsEntry, sumsLine } from './read.ts';
 
-const { O_APPEND, O_CREAT, O_RDONLY, O_RDWR } = constants;
+const { O_NOFOLLOW, O_RDONLY } = constants;
 const flushFile = promisify(fsync);
-/** What is remembered of directories; those used longest ago go first. */
+/** The names of so many directories are remembered. */
 const MOST_DIRECTORIES = 256;
-
-export interface ChecksumOptions {
-  /** Milliseconds since the epoch. */
-  readonly now: () => number;
-  /** Whether lines are flushed: a filing in a done list is never looked at again. */
-  readonly flushed: boolean;
-}
-
-interface Directory {
-  /** The names that its SHA256SUMS lists, read when they are first asked for. */
-  listed?: Promise<Set<string>>;
-  /** Who may have written lines that are not on disk yet. */
-  unflushed?: 'us' | 'others' | undefined;
-}
 
 /**
  * The checksum files of a run (`download --checksums`): what they list, and a line for each file that is in place.
- * Directories are absolute paths. Memory does not grow with their number.
+ * Directories are absolute paths.
  */
 export class ChecksumFiles {
-  readonly #options: ChecksumOptions;
-  /** By path, the one that was used last at the end. */
-  readonly #directories = new Map<string, Directory>();
-  #flushing: Promise<unknown> = Promise.resolve();
-  /** A flush that failed is never tried again: the system tells of what is lost once. */
-  #failure: { readonly error: unknown } | undefined;
+  readonly #isFlushed: boolean;
+  /** What a directory's SHA256SUMS lists, by its path, as it was read when it was first asked for. */
+  readonly #listed = new Map<string, Promise<Set<ByteText>>>();
+  /** The directories of lines that may not be on disk yet, this run's and others'. */
+  readonly #unflushed = new Set<string>();
 
-  constructor(options: ChecksumOptions) {
-    this.#options = options;
+  /** `isFlushed`: lines are flushed before a done line, since a filing in a done list is never looked at again. */
+  constructor(isFlushed: boolean) {
+    this.#isFlushed = isFlushed;
   }
 
   /**
-   * Whether a file is listed in its directory's SHA256SUMS, which is read once: what this run appends counts at once,
-   * what others append meanwhile does not. Throws `local_io`.
+   * Whether a file is listed in its directory's SHA256SUMS: what this run appends counts at once, what others append
+   * after it was read does not. Throws `local_io`.
    */
-  async isListed(path: string, name: string): Promise<boolean> {
-    const directory = await this.#at(path);
-    directory.listed ??= readNames(path);
-    const isListed = (await directory.listed).has(byteText(name));
-    if (isListed) directory.unflushed ??= 'others';
+  async isListed(directory: string, name: string): Promise<boolean> {
+    const isListed = (await this.#namesIn(directory)).has(byteText(name));
+    if (isListed) this.#note(directory);
     return isListed;
   }
 
   /** Lists a file that is in place; `sha256` is in lower-case hexadecimal digits. Throws `local_io`: it is not done then. */
-  async add(path: string, name: string, sha256: string): Promise<void> {
-    const directory = await this.#at(path);
+  async add(directory: string, name: string, sha256: string): Promise<void> {
     const entry = { name: byteText(name), sha256 };
-    await appendEntry(path, entry);
-    directory.unflushed = 'us';
-    (await directory.listed)?.add(entry.name);
+    await appendEntry(directory, entry);
+    this.#note(directory);
+    (await this.#listed.get(directory))?.add(entry.name);
   }
 
   /** Resolves when all lines are on disk that say of a file so far that it is listed. Throws `local_io`. */
-  flush(): Promise<void> {
-    return this.#flush([...this.#directories]);
+  async flush(): Promise<void> {
+    const directories = [...this.#unflushed];
+    // What is appended meanwhile is for the next time.
+    this.#unflushed.clear();
+    for (const directory of directories) await flushSums(directory);
   }
 
-  async #at(path: string): Promise<Directory> {
-    const directory = this.#directories.get(path) ?? {};
-    this.#directories.delete(path);
-    this.#directories.set(path, directory);
-    const [oldest] = this.#directories;
-    if (oldest && this.#directories.size > MOST_DIRECTORIES) {
-      this.#directories.delete(oldest[0]);
-      // It fails none of the files at hand: whoever waits for a flush is told.
-      if (this.#options.flushed) await this.#flush([oldest]).catch(() => {});
-    }
-    return directory;
+  #note(directory: string): void {
+    if (this.#isFlushed) this.#unflushed.add(directory);
   }
 
-  /** One after the other: what one has begun with, the next must see at its end. */
-  #flush(directories: readonly (readonly [path: string, directory: Directory])[]): Promise<void> {
-    const flushing = this.#flushing.then(async () => {
-      if (this.#failure) throw this.#failure.error;
-      for (const [path, directory] of directories) {
-        const { unflushed } = directory;
-        // What is appended meanwhile is for the next time.
-        directory.unflushed = undefined;
-        if (unflushed === undefined) continue;
-        await flushSums(path, unflushed === 'us' ? undefined : this.#options.now).catch((error) => {
-          this.#failure = { error };
-          throw error;
-        });
-      }
-    });
-    this.#flushing = flushing.catch(() => {});
-    return flushing;
+  #namesIn(directory: string): Promise<Set<ByteText>> {
+    const known = this.#listed.get(directory);
+    if (known) return known;
+    const [oldest = ''] = this.#listed.keys();
+    if (this.#listed.size >= MOST_DIRECTORIES) this.#listed.delete(oldest);
+    const names = readNames(directory);
+    this.#listed.set(directory, names);
+    return names;
   }
 }
 
-/** Appends a line by one write, behind a line break where the last line is torn. No link is followed. Throws `local_io`. */
+/** Appends a line. No link is followed. Throws `local_io`. */
 export async function appendEntry(directory: string, entry: SumsEntry): Promise<void> {
-  await withSums(directory, O_RDWR | O_APPEND | O_CREAT, ({ fd }) =>
-    appendWhole(fd, Buffer.from(sumsLine(entry), 'latin1')),
-  );
+  const file = await AppendFile.open(`${directory}/${SUMS_NAME}`, O_NOFOLLOW);
+  await file.write([Buffer.from(sumsLine(entry), 'latin1')]).finally(() => file.end());
 }
 
-/** Flushes a directory's SHA256SUMS and its name; with `now`, one that was written long ago is on disk. Throws `local_io`. */
-async function flushSums(directory: string, now: (() => number) | undefined): Promise<void> {
-  await withSums(directory, O_RDONLY, async ({ fd, stats }) => {
-    if (now && now() - stats.mtimeMs >= WRITTEN_AFTER_MS) return;
-    await flushFile(fd);
-    await flushDirectory(directory);
-  });
-}
-
-async function withSums(directory: string, flags: number, work: (file: OpenPlain) => Promise<void>): Promise<void> {
+/** Flushes a directory's SHA256SUMS and its name. Throws `local_io`. */
+async function flushSums(directory: string): Promise<void> {
   const path = `${directory}/${SUMS_NAME}`;
   try {
-    const file = await openPlain(path, flags);
-    if (!file)
-      throw new FilingsError('local_io', `${path}: cannot write: not a regular file`, {
-        hint: 'move it away',
-        stopsRun: true,
-      });
-    await work(file).finally(() => closeFile(file.fd));
+    const { fd } = await openPlain(path, O_RDONLY | O_NOFOLLOW);
+    await flushFile(fd).finally(() => closeFile(fd));
+    await flushDirectory(directory);
   } catch (error) {
     throw diskFailure(error, path);
   }
 }
 
-async function readNames(directory: string): Promise<Set<string>> {
+async function readNames(directory: string): Promise<Set<ByteText>> {
   const names = new Set<string>();
   const path = `${directory}/${SUMS_NAME}`;
   for await (const lines of readSums(path, path)) {

@@ -1,8 +1,6 @@
-import { constants, createReadStream } from 'node:fs';
+import { constants } from 'node:fs';
 import type { ByteText } from '../disk/byte-text.ts';
-import { readFailure } from '../disk/failure.ts';
-import { openPlain } from '../disk/plain-file.ts';
-import { errnoOf, FilingsError } from '../errors.ts';
+import { readPlain } from '../disk/plain-file.ts';
 
 /** The file that lists a directory's files, as `sha256sum` writes it. */
 export const SUMS_NAME = 'SHA256SUMS';
@@ -68,27 +66,14 @@ export function isPlainEntry(name: ByteText): boolean {
  * waited for. `shown` is its path for people. Throws `local_io`.
  */
 export async function* readSums(path: string | Buffer, shown: string): AsyncGenerator<readonly SumsLine[]> {
-  const file = await openPlain(path, constants.O_RDONLY).catch((error) => {
-    if (errnoOf(error) === 'ENOENT') return 'missing' as const;
-    throw readFailure(error, shown);
-  });
-  if (file === 'missing') return;
-  if (!file) throw new FilingsError('local_io', `${shown}: cannot read: not a regular file`, { hint: 'move it away' });
-  try {
-    // It closes the file.
-    yield* linesOf(createReadStream('', { fd: file.fd, encoding: 'latin1' }));
-  } catch (error) {
-    throw readFailure(error, shown);
-  }
+  yield* linesOf(readPlain(path, shown, constants.O_NOFOLLOW));
 }
 
 /** The lines of a text that comes in pieces; no more than one line is held. */
-export async function* linesOf(
-  pieces: AsyncIterable<ByteText> | Iterable<ByteText>,
-): AsyncGenerator<readonly SumsLine[]> {
+export async function* linesOf(pieces: AsyncIterable<Buffer> | Iterable<Buffer>): AsyncGenerator<readonly SumsLine[]> {
   let [rest, number] = ['', 0];
   for await (const piece of pieces) {
-    const texts = piece.split('\n');
+    const texts = piece.toString('latin1').split('\n');
     texts[0] = rest + texts[0];
     rest = texts.pop() ?? '';
     // Whatever follows, this is none.

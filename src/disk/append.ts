@@ -1,53 +1,68 @@
-import { fstat, read, write } from 'node:fs';
-import type { FileHandle } from 'node:fs/promises';
+import { constants, write } from 'node:fs';
 import { promisify } from 'node:util';
+import { closeFile, readAt, statOf } from './calls.ts';
+import { diskFailure } from './failure.ts';
+import { openPlain } from './plain-file.ts';
 
+const { O_APPEND, O_CREAT, O_RDWR } = constants;
 const LINE_FEED = 0x0a;
-const statFd = promisify(fstat);
-const readAt = promisify(read);
 const writeTo = promisify(write);
 
-/** Appends lines to a file of which other processes' lines are kept whole, too: see {@link appendWhole}. */
-export class Appender {
-  readonly #handle: FileHandle;
+/** A file that other processes append lines to as well: each line of theirs and ours stays whole. */
+export class AppendFile {
+  readonly #path: string;
+  readonly #fd: number;
   #before: Promise<unknown> = Promise.resolve();
 
-  /** @param handle open to be read, and to be appended to with O_APPEND */
-  constructor(handle: FileHandle) {
-    this.#handle = handle;
+  private constructor(path: string, fd: number) {
+    this.#path = path;
+    this.#fd = fd;
   }
 
-  /** Appends a line, which ends in its line feed. Throws what the system says: some of it may stand there, and does no harm. */
-  append(line: Buffer): Promise<void> {
+  /** Opens a plain file, which is made when it is missing; `flags` beside those for that. Throws `local_io`. */
+  static async open(path: string, flags = 0): Promise<AppendFile> {
+    try {
+      return new AppendFile(path, (await openPlain(path, O_RDWR | O_APPEND | O_CREAT | flags)).fd);
+    } catch (error) {
+      throw diskFailure(error, path);
+    }
+  }
+
+  /**
+   * Appends lines, each with its line feed, by one write. Throws `local_io`: some of them may be there then, the last one
+   * torn, which does no harm.
+   */
+  write(lines: readonly Buffer[]): Promise<void> {
     // One after the other: a torn line of our own has to be seen by the next.
-    const appending = this.#before.then(() => appendWhole(this.#handle.fd, line));
+    const appending = this.#before.then(() => this.#append(Buffer.concat(lines)));
     this.#before = appending.catch(() => {});
     return appending;
   }
 
   /** After what is being appended. */
-  async close(): Promise<void> {
+  async end(): Promise<void> {
     await this.#before;
-    await this.#handle.close();
+    await closeFile(this.#fd);
   }
-}
 
-/**
- * Appends lines, each with its line feed, by one write, to a file that other processes append to as well; it is open to be
- * read and, with O_APPEND, to be written to. It begins with a line feed behind a line that a full disk or a kill tore.
- * Throws what the system says: some of them may stand there then, the last one torn.
- */
-export async function appendWhole(fd: number, lines: Buffer): Promise<void> {
-  let text = (await endsInLine(fd)) ? lines : afterTornLine(lines);
-  // One write that took less than asked has torn a line: all of it again.
-  while ((await writeTo(fd, text, 0, text.length, null)).bytesWritten < text.length) text = afterTornLine(lines);
-}
+  async #append(lines: Buffer): Promise<void> {
+    try {
+      let text = (await this.#endsInLine()) ? lines : afterTornLine(lines);
+      // One write that took less than asked has torn a line: all of it again.
+      while ((await writeTo(this.#fd, text, 0, text.length, null)).bytesWritten < text.length)
+        text = afterTornLine(lines);
+    } catch (error) {
+      throw diskFailure(error, this.#path);
+    }
+  }
 
-async function endsInLine(fd: number): Promise<boolean> {
-  const { size } = await statFd(fd);
-  if (size === 0) return true;
-  const { bytesRead, buffer } = await readAt(fd, Buffer.alloc(1), 0, 1, size - 1);
-  return bytesRead === 1 && buffer[0] === LINE_FEED;
+  /** False behind a line that a full disk or a kill tore. */
+  async #endsInLine(): Promise<boolean> {
+    const { size } = await statOf(this.#fd);
+    if (size === 0) return true;
+    const { buffer } = await readAt(this.#fd, Buffer.alloc(1), 0, 1, size - 1);
+    return buffer[0] === LINE_FEED;
+  }
 }
 
 function afterTornLine(lines: Buffer): Buffer {

@@ -2,10 +2,12 @@ import {
   close,
   closeSync,
   constants,
+  fstat,
   linkSync,
   lstatSync,
   open,
   openSync,
+  read,
   renameSync,
   type Stats,
   unlinkSync,
@@ -34,56 +36,51 @@ const LOCAL: ReadonlySet<number> = new Set([
   0x794c7630, // overlayfs, in containers
 ]);
 
-const openLater = promisify(open) as (path: string, flags: number, mode: number) => Promise<number>;
-const closeLater = promisify(close);
+// By the pool of threads. Errors of all calls are the system's own.
+export const openFile = promisify(open) as (path: string | Buffer, flags: number, mode?: number) => Promise<number>;
+export const closeFile: (fd: number) => Promise<void> = promisify(close);
+export const readAt = promisify(read);
+export const statOf = promisify<number, Stats>(fstat);
 
-/**
- * System calls on names. To hand one to the pool of threads costs ten times the call itself, so on a local disk they are
- * made at once, and by the pool elsewhere. Errors are the system's own.
- */
-export class Disk {
+/** System calls on names. */
+export interface Disk {
   readonly isLocal: boolean;
-
-  constructor(isLocal: boolean) {
-    this.isLocal = isLocal;
-  }
-
-  /** The disk that a directory is on. Only Linux tells what it is. Never throws. */
-  static async under(directory: string, platform: string): Promise<Disk> {
-    const found = platform === 'linux' ? await statfs(directory).catch(() => undefined) : undefined;
-    return new Disk(found !== undefined && isLocalType(found.type));
-  }
-
   /** Makes a file that must not exist, open for reading and writing; gives its descriptor. */
-  async create(path: string, mode: number): Promise<number> {
-    return this.isLocal ? openSync(path, NEW, mode) : openLater(path, NEW, mode);
-  }
-
-  async close(fd: number): Promise<void> {
-    return this.isLocal ? closeSync(fd) : closeLater(fd);
-  }
-
+  create(path: string, mode: number): Promise<number>;
+  close(fd: number): Promise<void>;
   /** What has a name, no link followed; undefined where nothing does. */
-  async look(path: string): Promise<Stats | undefined> {
-    return this.isLocal ? lstatSync(path, { throwIfNoEntry: false }) : lstat(path).catch(undefinedIfMissing);
-  }
+  look(path: string): Promise<Stats | undefined>;
+  link(from: string, to: string): Promise<void>;
+  rename(from: string, to: string): Promise<void>;
+  /** A name that does not exist is none to remove. */
+  remove(path: string): Promise<void>;
+}
 
-  async link(from: string, to: string): Promise<void> {
-    return this.isLocal ? linkSync(from, to) : link(from, to);
-  }
+/** To hand a call to the pool costs ten times the call itself, so on a local disk it is made at once. */
+export const AT_ONCE: Disk = {
+  isLocal: true,
+  create: async (path, mode) => openSync(path, NEW, mode),
+  close: async (fd) => closeSync(fd),
+  look: async (path) => lstatSync(path, { throwIfNoEntry: false }),
+  link: async (from, to) => linkSync(from, to),
+  rename: async (from, to) => renameSync(from, to),
+  remove: (path) => (async () => unlinkSync(path))().catch(undefinedIfMissing),
+};
 
-  async rename(from: string, to: string): Promise<void> {
-    return this.isLocal ? renameSync(from, to) : rename(from, to);
-  }
+export const BY_POOL: Disk = {
+  isLocal: false,
+  create: (path, mode) => openFile(path, NEW, mode),
+  close: closeFile,
+  look: (path) => lstat(path).catch(undefinedIfMissing),
+  link,
+  rename,
+  remove: (path) => unlink(path).catch(undefinedIfMissing),
+};
 
-  async unlink(path: string): Promise<void> {
-    return this.isLocal ? unlinkSync(path) : unlink(path);
-  }
-
-  /** As `unlink`, but a name that does not exist is none to remove. */
-  async remove(path: string): Promise<void> {
-    await this.unlink(path).catch(undefinedIfMissing);
-  }
+/** The calls for the disk that a directory is on. Only Linux tells what it is. Never throws. */
+export async function diskUnder(directory: string, platform: string): Promise<Disk> {
+  const found = platform === 'linux' ? await statfs(directory).catch(() => undefined) : undefined;
+  return found && isLocalType(found.type) ? AT_ONCE : BY_POOL;
 }
 
 /** Whether a file system of this type (statfs(2), of Linux) is on this machine; some systems give it with a sign. */
@@ -91,6 +88,24 @@ export function isLocalType(type: number): boolean {
   return LOCAL.has(type >>> 0);
 }
 
-function undefinedIfMissing(error: unknown): undefined {
+/** For `catch`: what does not exist is no failure. */
+export function undefinedIfMissing(error: unknown): undefined {
   if (errnoOf(error) !== 'ENOENT') throw error;
+}
+
+/** Writes all of the chunks by as many calls of `write` as it takes: one may stop short before it fails. */
+export async function writeWhole(
+  chunks: readonly Buffer[],
+  write: (rest: readonly Buffer[]) => Promise<number>,
+): Promise<void> {
+  for (let rest = chunks; rest.length > 0; ) rest = behind(rest, await write(rest));
+}
+
+function behind(chunks: readonly Buffer[], written: number): readonly Buffer[] {
+  let skipped = 0;
+  for (const [index, chunk] of chunks.entries()) {
+    if (skipped + chunk.length > written) return [chunk.subarray(written - skipped), ...chunks.slice(index + 1)];
+    skipped += chunk.length;
+  }
+  return [];
 }

@@ -1,19 +1,18 @@
-import { constants, readdirSync, type Stats, statSync } from 'node:fs';
-import { open, opendir, stat } from 'node:fs/promises';
+import { readdirSync, type Stats, statSync } from 'node:fs';
+import { opendir, stat } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { errnoOf, FilingsError } from '../errors.ts';
-import { Disk } from './calls.ts';
+import { type Disk, diskUnder } from './calls.ts';
 import { diskFailure } from './failure.ts';
-import { flushEntries, makeDirectories, makeDirectory, SharedFlush } from './make-directories.ts';
+import { flushDirectory, makeDirectories, makeDirectory } from './make-directories.ts';
 
 /** Every file system has long written what was changed before that. Milliseconds. */
-export const WRITTEN_AFTER_MS = 600_000;
+const WRITTEN_AFTER_MS = 600_000;
 /** File systems' clocks tick coarsely: what was changed this long ago was changed before now. Milliseconds. */
 const SURELY_PAST_MS = 2000;
-/** So many entries are read at once. */
-const ENTRIES_AT_ONCE = 1024;
-/** A directory of this size has some thousand entries on most file systems. */
+/** A directory of this size has some thousand entries on most file systems; of a larger one so many are read at once. */
 const SMALL_BYTES = 64 << 10;
+const ENTRIES_AT_ONCE = 1024;
 
 /** What directories need to know of the run. */
 export interface Surroundings {
@@ -22,42 +21,29 @@ export interface Surroundings {
   readonly now: () => number;
 }
 
-interface Opened {
-  readonly path: string;
-  readonly stats: Stats;
-  readonly disk: Disk;
-  /** Whether this run has made it. */
-  readonly isNew: boolean;
-  /** Resolves when its own entry, and those above it that are new, are on disk. */
-  readonly entryFlushed: Promise<void>;
-}
-
 /** A directory that files are written to: looked at once, its flushes shared by all who wait. */
 export class Directory {
   /** Absolute. */
   readonly path: string;
   readonly disk: Disk;
-  /** Whether this run has made it, so that nobody else's leftovers are in it. */
-  readonly isNew: boolean;
   /** Whether it was seen to take names that differ in case for two. */
   tellsCase = false;
   readonly #surroundings: Surroundings;
   readonly #stats: Stats;
+  /** Resolves when its own entry, and those above it that are new, are on disk. */
   readonly #entryFlushed: Promise<void>;
   #isEntryFlushed = false;
-  readonly #flush = new SharedFlush(() => this.#flushEntries());
+  #lastFlush: Promise<unknown> = Promise.resolve();
+  #nextFlush: Promise<boolean> | undefined;
   /** What has changed before this is on disk, by the file system's clock. */
   #settledBefore = 0;
-  /** When it was last changed, as it was flushed some time after that. */
-  #settledAt: number | undefined;
 
-  private constructor({ path, stats, disk, isNew, entryFlushed }: Opened, surroundings: Surroundings) {
+  private constructor(path: string, stats: Stats, disk: Disk, entryFlushed: Promise<void>, surroundings: Surroundings) {
     this.path = path;
     this.#stats = stats;
     this.disk = disk;
-    this.isNew = isNew;
-    this.#entryFlushed = entryFlushed;
     this.#surroundings = surroundings;
+    this.#entryFlushed = entryFlushed;
     // Whoever reports a file in it waits for that, and hears of a failure.
     entryFlushed.then(
       () => {
@@ -74,11 +60,9 @@ export class Directory {
     try {
       // As a directory, whatever it leads to.
       const stats = await stat(`${absolute}/.`);
-      const disk = await Disk.under(absolute, surroundings.platform);
-      // The working directory is nobody's to make.
-      const mayBeNew = make && absolute !== resolve('.');
-      const entryFlushed = mayBeNew ? settleAbove(absolute, stats.ctimeMs, surroundings) : Promise.resolve();
-      return new Directory({ path: absolute, stats, disk, isNew: false, entryFlushed }, surroundings);
+      const disk = await diskUnder(absolute, surroundings.platform);
+      const entryFlushed = make ? settleAbove(absolute, stats.ctimeMs, surroundings) : Promise.resolve();
+      return new Directory(absolute, stats, disk, entryFlushed, surroundings);
     } catch (error) {
       throw diskFailure(error, absolute);
     }
@@ -94,11 +78,11 @@ export class Directory {
       let stats = await this.disk.look(path);
       const isNew = stats === undefined && make && (await makeDirectory(path));
       stats ??= await this.disk.look(path);
-      if (!stats) throw Object.assign(new Error(path), { code: 'ENOENT' });
+      if (!stats) throw missing(path);
       if (!stats.isDirectory()) throw inTheWay(path, stats);
       const entryFlushed = isNew ? this.flush().then(() => {}) : this.settle(stats.ctimeMs);
-      const disk = stats.dev === this.#stats.dev ? this.disk : await Disk.under(path, this.#surroundings.platform);
-      return new Directory({ path, stats, disk, isNew, entryFlushed }, this.#surroundings);
+      const disk = stats.dev === this.#stats.dev ? this.disk : await diskUnder(path, this.#surroundings.platform);
+      return new Directory(path, stats, disk, entryFlushed, this.#surroundings);
     } catch (error) {
       throw diskFailure(error, path);
     }
@@ -120,9 +104,36 @@ export class Directory {
    * was put into this one is not there. Throws `local_io`.
    */
   async flush(): Promise<boolean> {
-    const isThere = await this.#flush.wait();
+    const isThere = await this.#flush();
     await this.#entryFlushed;
     return isThere;
+  }
+
+  /** What a flush gives that begins after this call, and that all share who come till then. */
+  #flush(): Promise<boolean> {
+    if (!this.#nextFlush) {
+      this.#nextFlush = this.#lastFlush.then(() => {
+        this.#nextFlush = undefined;
+        return this.#flushEntries();
+      });
+      this.#lastFlush = this.#nextFlush.catch(() => {});
+    }
+    return this.#nextFlush;
+  }
+
+  async #flushEntries(): Promise<boolean> {
+    try {
+      const { dev, ino } = await flushDirectory(this.path);
+      return dev === this.#stats.dev && ino === this.#stats.ino;
+    } catch (error) {
+      if (errnoOf(error) === 'ENOENT' || errnoOf(error) === 'ENOTDIR') return false;
+      throw diskFailure(error, this.path);
+    }
+  }
+
+  /** Whether `settle` has nothing to do. */
+  isSettled(changed: number): boolean {
+    return this.#isEntryFlushed && changed < this.#settledBefore;
   }
 
   /**
@@ -131,49 +142,14 @@ export class Directory {
    * Throws `local_io`.
    */
   async settle(changed: number): Promise<void> {
-    if (changed >= this.#settledBefore) await this.#settleEntries();
+    if (changed >= this.#settledBefore) {
+      const now = this.#surroundings.now();
+      const stats = await this.disk.look(this.entry('.'));
+      if (!stats) throw missing(this.path);
+      if (now - stats.mtimeMs < WRITTEN_AFTER_MS) await this.#flush();
+      this.#settledBefore = Math.max(this.#settledBefore, stats.mtimeMs, now - SURELY_PAST_MS);
+    }
     await this.#entryFlushed;
-  }
-
-  /** Whether `settle` would have nothing to do; a look at the disk, where that is a local one. */
-  isSettled(changed: number): boolean {
-    if (!this.#isEntryFlushed || !this.disk.isLocal) return false;
-    if (changed < this.#settledBefore) return true;
-    return this.#settledAt !== undefined && statSync(this.path, { throwIfNoEntry: false })?.mtimeMs === this.#settledAt;
-  }
-
-  async #settleEntries(): Promise<void> {
-    const { mtimeMs } = await this.#statNow();
-    if (mtimeMs === this.#settledAt) return;
-    const age = this.#surroundings.now() - mtimeMs;
-    if (age < WRITTEN_AFTER_MS) await this.#flush.wait();
-    this.#settledBefore = Math.max(this.#settledBefore, mtimeMs);
-    if (age > SURELY_PAST_MS) this.#settledAt = mtimeMs;
-  }
-
-  async #statNow(): Promise<Stats> {
-    try {
-      return this.disk.isLocal ? statSync(this.path) : await stat(this.path);
-    } catch (error) {
-      throw diskFailure(error, this.path);
-    }
-  }
-
-  async #flushEntries(): Promise<boolean> {
-    try {
-      const handle = await open(this.path, constants.O_RDONLY | constants.O_DIRECTORY);
-      try {
-        const { dev, ino } = await handle.stat();
-        if (dev !== this.#stats.dev || ino !== this.#stats.ino) return false;
-        await flushEntries(handle);
-        return true;
-      } finally {
-        await handle.close();
-      }
-    } catch (error) {
-      if (errnoOf(error) === 'ENOENT' || errnoOf(error) === 'ENOTDIR') return false;
-      throw diskFailure(error, this.path);
-    }
   }
 }
 
@@ -183,6 +159,10 @@ async function settleAbove(path: string, changed: number, surroundings: Surround
   await above.settle(changed).catch((error) => {
     if (errnoOf((error as Error).cause) !== 'EACCES') throw error;
   });
+}
+
+function missing(path: string): FilingsError {
+  return diskFailure(Object.assign(new Error(path), { code: 'ENOENT' }), path);
 }
 
 /** An error of that one path. */

@@ -2,42 +2,33 @@ import { constants } from 'node:os';
 import { getSystemErrorMap } from 'node:util';
 import { errnoOf, FilingsError } from '../errors.ts';
 
-/** What a download may do about its place. */
-const ELSEWHERE = 'choose another place with --directory or --output';
+const ELSEWHERE = 'choose another place';
+const PERMISSIONS = `${ELSEWHERE}, or change its permissions`;
+const ROOM = 'free some space, then run it again: complete files are kept';
+const CHECK = 'check the disk and the path';
 
 const REASONS: Readonly<Record<string, readonly [why: string, hint: string]>> = {
-  ENOSPC: ['the disk is full', 'make room, then run it again: what is complete is kept'],
-  EDQUOT: ['the disk quota is used up', 'make room, then run it again: what is complete is kept'],
-  EFBIG: [
-    'the file is larger than may be written here',
-    'raise the limit (ulimit -f), or write to another file system',
-  ],
+  ENOSPC: ['the disk is full', ROOM],
+  EDQUOT: ['the disk quota is used up', ROOM],
+  EFBIG: ['the file is larger than may be written here', `raise the limit (ulimit -f), or ${ELSEWHERE}`],
   EROFS: ['the file system is read-only', ELSEWHERE],
-  EACCES: ['permission denied', `${ELSEWHERE}, or change its permissions`],
-  EPERM: ['not permitted', `${ELSEWHERE}, or change its permissions`],
+  EACCES: ['permission denied', PERMISSIONS],
+  EPERM: ['not permitted', PERMISSIONS],
   EMFILE: ['too many open files', 'lower --jobs, or raise the limit (ulimit -n)'],
-  ENFILE: ['too many open files on this machine', 'lower --jobs'],
-  EIO: ['the disk reported an error', 'check the disk: nothing incomplete was kept under the final name'],
-  ENOENT: ['the directory is not there', 'make it first (mkdir -p), or choose another place'],
+  EIO: ['the disk reported an error', CHECK],
+  ENOENT: ['the directory is not there', `make it first (mkdir -p), or ${ELSEWHERE}`],
   ENOTDIR: ['a part of the path is not a directory', ELSEWHERE],
-  EISDIR: ['it is a directory', 'name a file, or use --directory'],
-  ELOOP: ['a symbolic link is in the way', 'links below the target directory are not followed: remove it'],
-  ENAMETOOLONG: ['the name is too long for the file system', 'choose a shorter one with --output'],
+  EFTYPE: ['it is not a regular file', ELSEWHERE],
+  EISDIR: ['it is a directory', 'name a file'],
+  ELOOP: ['a symbolic link is in the way', `remove it, or ${ELSEWHERE}`],
+  ENAMETOOLONG: ['the name is too long for the file system', ELSEWHERE],
 };
 
-/**
- * Turns what the file system said about a path into `local_io`, with what to do about it; the run stops.
- * `elsewhere` says how to choose another place.
- */
-export function diskFailure(error: unknown, path: string, elsewhere: string = ELSEWHERE): FilingsError {
+/** Turns what the file system said about a path into `local_io`, with what to do about it; the run stops. */
+export function diskFailure(error: unknown, path: string): FilingsError {
   if (error instanceof FilingsError) return error;
-  const code = codeOf(error);
-  const [why, hint] = (code && REASONS[code]) || [systemReason(error), 'check the disk and the path'];
-  return new FilingsError('local_io', `${path}: cannot write: ${why}`, {
-    hint: hint.replace(ELSEWHERE, elsewhere),
-    cause: error,
-    stopsRun: true,
-  });
+  const [why, hint] = reasonOf(error);
+  return new FilingsError('local_io', `${path}: cannot write: ${why}`, { hint, cause: error, stopsRun: true });
 }
 
 /** Does work on a path; what the file system says meanwhile is thrown as `diskFailure`. */
@@ -49,21 +40,17 @@ export async function withDiskFailure<T>(path: string, work: () => Promise<T>): 
   }
 }
 
-/** libuv has no name for a used-up quota, only the system's number. */
-function codeOf(error: unknown): string | undefined {
-  const number = (error as { errno?: unknown } | null | undefined)?.errno;
-  return number === -constants.errno.EDQUOT ? 'EDQUOT' : errnoOf(error);
-}
-
 /** Turns what the file system said when a path was read into `local_io`. */
 export function readFailure(error: unknown, path: string): FilingsError {
   if (error instanceof FilingsError) return error;
-  const code = errnoOf(error);
-  const [why] = (code && REASONS[code]) || [systemReason(error)];
-  return new FilingsError('local_io', `${path}: cannot read: ${why}`, {
-    hint: 'check its permissions, and the disk',
-    cause: error,
-  });
+  const hint = 'check its permissions, and the disk';
+  return new FilingsError('local_io', `${path}: cannot read: ${reasonOf(error)[0]}`, { hint, cause: error });
+}
+
+function reasonOf(error: unknown): readonly [why: string, hint: string] {
+  // libuv has no name for a used-up quota, only the system's number.
+  const isQuota = (error as { errno?: unknown } | undefined)?.errno === -constants.errno.EDQUOT;
+  return REASONS[isQuota ? 'EDQUOT' : (errnoOf(error) ?? '')] ?? [systemReason(error), CHECK];
 }
 
 /** What the system said, in words and with its name: `permission denied (EACCES)`. */

@@ -1,51 +1,72 @@
-import { createHash } from 'node:crypto';
-import { constants, read } from 'node:fs';
-import { promisify } from 'node:util';
-import { FilingsError } from '../errors.ts';
+import { createHash, hash } from 'node:crypto';
+import { constants, readSync } from 'node:fs';
+import { closeFile, readAt } from './calls.ts';
 import { readFailure } from './failure.ts';
-import { closeFile, openPlain } from './plain-file.ts';
+import { openPlain } from './plain-file.ts';
 
-const READ_BYTES = 1 << 20;
-const readAt = promisify(read);
+/** A smaller file is read by one synchronous call: a third of the time that asynchronous reads take. */
+const BLOCK_BYTES = 1 << 20;
 
 /**
  * The SHA-256 of a file as it is on disk, in lower-case hexadecimal digits; `shown` is its path for people. Throws
  * `local_io`, the signal's reason.
  */
 export async function sha256OfFile(path: string, shown: string, signal: AbortSignal): Promise<string> {
-  const opened = await openPlain(path, constants.O_RDONLY).catch((error) => {
-    throw readFailure(error, shown);
-  });
-  if (!opened) throw new FilingsError('local_io', `${shown}: cannot read: it is not a regular file`);
   try {
-    return await sha256OfBytes(chunksOf(opened.fd), shown, signal);
-  } finally {
-    await closeFile(opened.fd).catch(() => {});
-  }
-}
-
-/** The SHA-256 of bytes that come from a file; as above. */
-export async function sha256OfBytes(bytes: AsyncIterable<Buffer>, shown: string, signal: AbortSignal): Promise<string> {
-  const hash = createHash('sha256');
-  try {
-    for await (const chunk of bytes) {
-      signal.throwIfAborted();
-      hash.update(chunk);
-    }
+    const { fd, stats } = await openPlain(path, constants.O_RDONLY | constants.O_NOFOLLOW);
+    return await sha256Of(fd, stats.size, () => signal.throwIfAborted()).finally(() => closeFile(fd));
   } catch (error) {
-    if (signal.aborted) throw signal.reason;
-    throw readFailure(error, shown);
+    throw signal.aborted ? signal.reason : readFailure(error, shown);
   }
-  return hash.digest('hex');
 }
 
-/** The bytes of an open file, front to back, up to `end`; each chunk's memory is used again for the next. */
-export async function* chunksOf(fd: number, end = Number.POSITIVE_INFINITY): AsyncGenerator<Buffer> {
-  const buffer = Buffer.allocUnsafe(READ_BYTES);
-  for (let position = 0; position < end; ) {
-    const { bytesRead } = await readAt(fd, buffer, 0, Math.min(READ_BYTES, end - position), position);
-    if (bytesRead === 0) return;
-    position += bytesRead;
-    yield buffer.subarray(0, bytesRead);
+/**
+ * The same of an open file. One that grows meanwhile is hashed with what came. `hashed` is told of bytes as they have
+ * been hashed, and may wait, or throw to end it. Throws what the system says.
+ */
+export async function sha256Of(
+  fd: number,
+  size: number,
+  hashed: (bytes: number) => Promise<void> | void,
+): Promise<string> {
+  if (size < BLOCK_BYTES) {
+    const bytes = readSmall(fd, size);
+    await hashed(bytes.length);
+    return hash('sha256', bytes);
+  }
+  const sum = createHash('sha256');
+  for await (const block of blocksOf(fd)) {
+    sum.update(block);
+    await hashed(block.length);
+  }
+  return sum.digest('hex');
+}
+
+function readSmall(fd: number, size: number): Buffer {
+  const buffer = Buffer.allocUnsafe(size + 1);
+  let length = 0;
+  for (let bytes = -1; bytes !== 0 && length < buffer.length; length += bytes) {
+    bytes = readSync(fd, buffer, length, buffer.length - length, length);
+  }
+  return buffer.subarray(0, length);
+}
+
+/** The bytes of an open file, front to back: each block is good until the next is asked for, which is read meanwhile. */
+export async function* blocksOf(fd: number): AsyncGenerator<Buffer> {
+  let [block, next] = [Buffer.allocUnsafe(BLOCK_BYTES), Buffer.allocUnsafe(BLOCK_BYTES)];
+  let position = 0;
+  let reading = readAt(fd, block, 0, BLOCK_BYTES, position);
+  try {
+    for (;;) {
+      const { bytesRead } = await reading;
+      if (bytesRead === 0) return;
+      position += bytesRead;
+      reading = readAt(fd, next, 0, BLOCK_BYTES, position);
+      yield block.subarray(0, bytesRead);
+      [block, next] = [next, block];
+    }
+  } finally {
+    // The descriptor is closed next, and its number may be another file's then.
+    await reading.catch(() => {});
   }
 }

@@ -1,8 +1,7 @@
-import { fchmod, fdatasync, fstat, fsync, ftruncate, type Stats, writev, writevSync } from 'node:fs';
+import { fchmod, fdatasync, fsync, ftruncate, type Stats, writev, writevSync } from 'node:fs';
 import { promisify } from 'node:util';
-import type { Disk } from './calls.ts';
-import { behind } from './chunks.ts';
-import { chunksOf } from './sha256.ts';
+import { type Disk, statOf, writeWhole } from './calls.ts';
+import { blocksOf, sha256Of } from './sha256.ts';
 
 /** A flush is started in the background after every so many bytes: the disk works while the network does. */
 const FLUSH_EVERY_BYTES = 128 << 20;
@@ -13,31 +12,30 @@ const writeChunks = promisify(writev);
 const flushAll = promisify(fsync);
 const flushData = promisify(fdatasync);
 const truncateTo = promisify(ftruncate);
-const statOf = promisify<number, Stats>(fstat);
 const changeMode = promisify(fchmod);
 
 /** An open file that is written front to back by one writer at a time, which it closes. Errors are the system's own. */
 export class WrittenFile {
   readonly #fd: number;
   readonly #disk: Disk;
-  #position: number;
+  #size: number;
   #flushed: number;
   #flushing: Promise<void> | undefined;
   /** A flush that failed is never tried again: the system reports what is lost only once. */
   #failure: { readonly error: unknown } | undefined;
   #closed = false;
 
-  /** `position` is where the next bytes go: what an earlier run wrote is in front of it. */
-  constructor(fd: number, disk: Disk, position = 0) {
+  /** `size`: bytes that an earlier run wrote; the next ones go behind them. */
+  constructor(fd: number, disk: Disk, size = 0) {
     this.#fd = fd;
     this.#disk = disk;
-    this.#position = position;
-    this.#flushed = position;
+    this.#size = size;
+    this.#flushed = size;
   }
 
   /** Bytes written so far. */
   get size(): number {
-    return this.#position;
+    return this.#size;
   }
 
   /** Whether a flush in the background has failed: what was written may be lost. */
@@ -48,25 +46,28 @@ export class WrittenFile {
   /** Appends the chunks. */
   async write(chunks: readonly Buffer[]): Promise<void> {
     if (this.#failure) throw this.#failure.error;
-    let rest = chunks;
-    while (rest.length > 0) {
+    await writeWhole(chunks, async (rest) => {
       const written = await this.#write(rest);
-      this.#position += written;
-      // It may stop short before it fails.
-      rest = behind(rest, written);
-    }
-    if (this.#position - this.#flushed >= FLUSH_EVERY_BYTES) this.#flushInBackground();
+      this.#size += written;
+      return written;
+    });
+    if (this.#size - this.#flushed >= FLUSH_EVERY_BYTES) this.#flushInBackground();
   }
 
   async #write(chunks: readonly Buffer[]): Promise<number> {
     const bytes = chunks.reduce((sum, { length }) => sum + length, 0);
-    if (this.#disk.isLocal && bytes <= SMALL_BYTES) return writevSync(this.#fd, chunks, this.#position);
-    return (await writeChunks(this.#fd, chunks, this.#position)).bytesWritten;
+    if (this.#disk.isLocal && bytes <= SMALL_BYTES) return writevSync(this.#fd, chunks, this.#size);
+    return (await writeChunks(this.#fd, chunks, this.#size)).bytesWritten;
   }
 
-  /** All that was written, front to back; each chunk's memory is used again for the next. */
+  /** All that was written: see `blocksOf`. */
   read(): AsyncGenerator<Buffer> {
-    return chunksOf(this.#fd, this.#position);
+    return blocksOf(this.#fd);
+  }
+
+  /** Of all that was written. Throws the signal's reason, too. */
+  sha256(signal: AbortSignal): Promise<string> {
+    return sha256Of(this.#fd, this.#size, () => signal.throwIfAborted());
   }
 
   stat(): Promise<Stats> {
@@ -76,13 +77,13 @@ export class WrittenFile {
   /** Starts anew with an empty file. */
   async restart(): Promise<void> {
     await this.#flushing;
-    this.#position = 0;
+    this.#size = 0;
     this.#flushed = 0;
     await truncateTo(this.#fd, 0);
   }
 
-  async setMode(mode: number): Promise<void> {
-    await changeMode(this.#fd, mode);
+  setMode(mode: number): Promise<void> {
+    return changeMode(this.#fd, mode);
   }
 
   /** All bytes are on disk when this returns. */
@@ -101,17 +102,15 @@ export class WrittenFile {
   }
 
   #flushInBackground(): void {
-    if (this.#flushing || this.#closed) return;
-    const position = this.#position;
+    if (this.#flushing) return;
+    const size = this.#size;
     this.#flushing = flushData(this.#fd)
-      .then(
-        () => {
-          this.#flushed = position;
-        },
-        (error) => {
-          this.#failure = { error };
-        },
-      )
+      .then(() => {
+        this.#flushed = size;
+      })
+      .catch((error) => {
+        this.#failure = { error };
+      })
       .finally(() => {
         this.#flushing = undefined;
       });

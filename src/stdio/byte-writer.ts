@@ -1,15 +1,14 @@
-import { close, constants, fstatSync, open, stat } from 'node:fs';
+import { constants, fstatSync, stat } from 'node:fs';
 import { Socket } from 'node:net';
 import { isatty, WriteStream } from 'node:tty';
 import { promisify } from 'node:util';
 import type { Sleep } from '../abort.ts';
+import { closeFile, openFile } from '../disk/calls.ts';
 import { diskFailure } from '../disk/failure.ts';
 import { errnoOf, FilingsError } from '../errors.ts';
 import type { World } from '../world.ts';
 import { writeChunks, writeToDescriptor, writeToStream } from './output.ts';
 
-const openAt = promisify(open);
-const closeFd = promisify(close);
 const statAt = promisify(stat);
 /** How often a FIFO is asked whether somebody reads by now. */
 const READER_POLL_MS = 50;
@@ -66,7 +65,7 @@ export async function pathWriter(path: string, sleep: Sleep, signal: AbortSignal
   if (isatty(fd)) return pipeWriter(new WriteStream(fd), path);
   return {
     write: (chunks, until) => namingErrors(writeToDescriptor(fd, chunks, until), path, until),
-    end: () => closeFd(fd),
+    end: () => closeFile(fd),
   };
 }
 
@@ -74,7 +73,7 @@ export async function pathWriter(path: string, sleep: Sleep, signal: AbortSignal
 async function openWhenRead(path: string, sleep: Sleep, signal: AbortSignal): Promise<number> {
   for (;;) {
     try {
-      return await openAt(path, constants.O_WRONLY | constants.O_NONBLOCK);
+      return await openFile(path, constants.O_WRONLY | constants.O_NONBLOCK);
     } catch (error) {
       if (errnoOf(error) !== 'ENXIO' || !(await statAt(path)).isFIFO()) throw diskFailure(error, path);
     }

@@ -2,7 +2,7 @@ import { fstatSync, writev } from 'node:fs';
 import type { Writable } from 'node:stream';
 import { promisify } from 'node:util';
 import { onAbort } from '../abort.ts';
-import { behind } from '../disk/chunks.ts';
+import { writeWhole } from '../disk/calls.ts';
 import { diskFailure } from '../disk/failure.ts';
 import { errnoOf, FilingsError } from '../errors.ts';
 import type { OutputStream } from '../world.ts';
@@ -25,7 +25,7 @@ export async function write(
   await writeChunks(stream, [Buffer.from(data)], signal).catch((error) => {
     signal.throwIfAborted();
     // Where stderr can't be written there is nowhere to say so: no reason to fail.
-    if (stream.fd !== STDERR) throw diskFailure(error, 'stdout', 'redirect it elsewhere');
+    if (stream.fd !== STDERR) throw diskFailure(error, 'stdout');
   });
 }
 
@@ -49,11 +49,10 @@ export async function writeChunks(stream: OutputStream, chunks: readonly Buffer[
 
 /** Writes to a file or a device, for as long as it takes part of it. */
 export async function writeToDescriptor(fd: number, chunks: readonly Buffer[], signal: AbortSignal): Promise<void> {
-  for (let rest = chunks; rest.length > 0; ) {
+  await writeWhole(chunks, async (rest) => {
     signal.throwIfAborted();
-    const { bytesWritten } = await writevTo(fd, rest);
-    rest = behind(rest, bytesWritten);
-  }
+    return (await writevTo(fd, rest)).bytesWritten;
+  });
 }
 
 /** Writes to a pipe, a socket or a terminal; a reader that never reads holds nothing beyond the signal. */

@@ -1,11 +1,9 @@
-import { open } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { LAST_WORDS_MS, within } from '../abort.ts';
-import { Appender } from '../disk/append.ts';
-import { diskFailure } from '../disk/failure.ts';
+import { AppendFile } from '../disk/append.ts';
 import { FilingsError } from '../errors.ts';
 import type { World } from '../world.ts';
-import { type ByteWriter, isStreamPath, pathWriter, stdoutWriter } from './byte-writer.ts';
+import { isStreamPath, pathWriter, stdoutWriter } from './byte-writer.ts';
 
 /** Takes lines for a program to read. */
 export interface Report {
@@ -21,7 +19,7 @@ export interface Report {
 export async function openReport(path: string, world: World, signal: AbortSignal): Promise<Report> {
   const { cwd, sleep } = world;
   const at = resolve(cwd, path);
-  const openPath = async () => ((await isStreamPath(at)) ? pathWriter(at, sleep, signal) : lineAppender(at));
+  const openPath = async () => ((await isStreamPath(at)) ? pathWriter(at, sleep, signal) : AppendFile.open(at));
   const writer = path === '-' ? stdoutWriter(world) : await guarded(openPath);
   const write = async (lines: string) => {
     const chunks = [Buffer.from(lines)];
@@ -33,18 +31,6 @@ export async function openReport(path: string, world: World, signal: AbortSignal
     );
   };
   return { write: (lines) => guarded(() => write(lines)), close: () => writer.end() };
-}
-
-/** Appends lines to a plain file, which other processes may append to, too. Throws `local_io`. */
-async function lineAppender(path: string): Promise<ByteWriter> {
-  const failed = (error: unknown) => {
-    throw diskFailure(error, path);
-  };
-  const appender = new Appender(await open(path, 'a+').catch(failed));
-  return {
-    write: (chunks) => appender.append(Buffer.concat(chunks)).catch(failed),
-    end: () => appender.close(),
-  };
 }
 
 async function guarded<T>(work: () => Promise<T>): Promise<T> {

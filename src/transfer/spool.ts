@@ -1,6 +1,6 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { Disk } from '../disk/calls.ts';
+import { BY_POOL } from '../disk/calls.ts';
 import { withDiskFailure } from '../disk/failure.ts';
 import { WrittenFile } from '../disk/written-file.ts';
 import type { ByteWriter } from '../stdio/byte-writer.ts';
@@ -29,9 +29,8 @@ export class Spool implements Sink {
   static async open(options: SpoolOptions): Promise<Spool> {
     return withDiskFailure(options.folder, async () => {
       const own = await mkdtemp(join(options.folder, 'filings-'));
-      const disk = new Disk(false);
       try {
-        return new Spool(new WrittenFile(await disk.create(join(own, 'spool'), 0o600), disk), options);
+        return new Spool(new WrittenFile(await BY_POOL.create(join(own, 'spool'), 0o600), BY_POOL), options);
       } finally {
         await rm(own, { recursive: true });
       }

@@ -480,7 +480,7 @@ describe('token keygen', () => {
     ['stdout for the private key', ['--alg', 'ES256', '--out', '-'], 2, /--out: must be a file, not stdout/],
     ['a public part of a secret', ['--alg', 'HS256', '--out', 'x', '--public', 'y'], 2, /no public key/],
     ['an unknown format', ['--alg', 'ES256', '--out', 'x', '--format', 'der'], 2, /--format: must be pem or jwk/],
-    ['a folder that is not there', ['--alg', 'ES256', '--out', 'no/x'], 8, /its directory does not exist/],
+    ['a folder that is not there', ['--alg', 'ES256', '--out', 'no/x'], 8, /the directory is not there/],
   ])('refuses %s', async (_, args, status, reason) => {
     const { exitCode, stderr } = await run(['keygen', ...args]);
     expect(exitCode).toBe(status);

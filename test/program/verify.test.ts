@@ -190,7 +190,7 @@ describe('a SHA256SUMS', () => {
     const { lines, stderr, exitCode } = await verified('.');
     expect([lines, exitCode]).toEqual([['missing\tb/two'], 9]);
     expect(stderr).toMatch(/c\/SHA256SUMS: cannot read: a symbolic link/);
-    expect(stderr).toMatch(/d\/SHA256SUMS: cannot read: not a regular file/);
+    expect(stderr).toMatch(/d\/SHA256SUMS: cannot read: it is not a regular file/);
   });
 
   test('made by sha256sum over odd names, bytes that are not UTF-8 among them, is understood', async () => {

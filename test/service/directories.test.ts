@@ -123,16 +123,6 @@ describe('making them', () => {
     for (const folder of folders) expect(readdirSync(join(directory, 'year', folder)).sort()).toEqual(['a', 'b', 'c']);
   });
 
-  test('several runs at the same moment: one of them makes it, the others take it as it is', async () => {
-    const directory = await temporaryDirectory();
-    const several = Array.from({ length: 4 }, directoriesHere);
-    for (let index = 0; index < 20; index += 1) {
-      const where = { directory, below: `f${index}`, make: true };
-      const made = several.map(async (directories) => (await directories.at(where)).directory.isNew);
-      expect((await Promise.all(made)).filter((isNew) => isNew)).toHaveLength(1);
-    }
-  });
-
   test.runIf(strace)('the entry of each is flushed before its file is saved, many by one flush (strace)', async () => {
     const directory = await temporaryDirectory();
     const log = join(await temporaryDirectory(), 'log');

@@ -78,7 +78,7 @@ test.each<[string, boolean]>([
 describe('a file in pieces', () => {
   const read = async (text: string, piece: number) => {
     const pieces = Array.from({ length: Math.ceil(text.length / piece) }, (_, at) =>
-      text.slice(at * piece, (at + 1) * piece),
+      Buffer.from(text.slice(at * piece, (at + 1) * piece), 'latin1'),
     );
     const found: string[] = [];
     for await (const lines of linesOf(pieces)) {
@@ -103,7 +103,7 @@ describe('a file in pieces', () => {
 
   test('a line without end is not gathered', async () => {
     const before = process.memoryUsage().heapUsed;
-    const piece = 'x'.repeat(1 << 16);
+    const piece = Buffer.alloc(1 << 16, 'x');
     const endless = {
       *[Symbol.iterator]() {
         for (let count = 0; count < 16_384; count += 1) yield piece;

@@ -1,7 +1,7 @@
 import { lstat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import type { FileItem } from '../../batch/item.ts';
-import { Disk } from '../../disk/calls.ts';
+import { diskUnder } from '../../disk/calls.ts';
 import { descriptorAt, isStreamPath, pathWriter, stdoutWriter } from '../../stdio/byte-writer.ts';
 import type { DiskTarget, StreamTarget } from '../../transfer/download.ts';
 import type { World } from '../../world.ts';
@@ -54,5 +54,5 @@ export async function streamOf({ output, options }: Order, world: World): Promis
 export async function isLocal(directory: string, platform: string): Promise<boolean> {
   const above = dirname(directory);
   const isMissing = above !== directory && (await lstat(directory).catch(() => undefined)) === undefined;
-  return isMissing ? isLocal(above, platform) : (await Disk.under(directory, platform)).isLocal;
+  return isMissing ? isLocal(above, platform) : (await diskUnder(directory, platform)).isLocal;
 }

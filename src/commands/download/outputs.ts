@@ -5,14 +5,12 @@ import { DoneList, selectionId } from '../../batch/done-list.ts';
 import { Recorder } from '../../batch/recorder.ts';
 import type { ChecksumFiles } from '../../checksums/append.ts';
 import { diskFailure } from '../../disk/failure.ts';
-import { replaceFile } from '../../disk/replace-file.ts';
+import { replaceFile } from '../../disk/whole-file.ts';
 import type { Session } from '../../session/session.ts';
 import { openReport, type Report } from '../../stdio/report-file.ts';
 import { errorObject } from '../../terminal/messages.ts';
 import type { World } from '../../world.ts';
 import type { Order } from './order/order.ts';
-
-const ELSEWHERE = 'choose another file';
 
 /** The files that a run writes beside what it downloads, open. */
 export interface RunOutputs {
@@ -63,7 +61,7 @@ export async function openOutputs(
       async close() {
         await closeAll();
         // Only now: it may be the input of this run.
-        if (path !== undefined) await replaceFile(path, recorder.failed, ELSEWHERE, 0o666);
+        if (path !== undefined) await replaceFile(path, recorder.failed, 0o666);
       },
       abandon: () => closeAll().catch(() => {}),
     };
@@ -76,7 +74,7 @@ export async function openOutputs(
 /** Where the failed list will be put. Throws `local_io`. */
 async function requireDirectory(path: string): Promise<void> {
   await access(dirname(path), constants.W_OK).catch((error) => {
-    throw diskFailure(error, `--failed ${path}`, ELSEWHERE);
+    throw diskFailure(error, `--failed ${path}`);
   });
 }
 
@@ -96,5 +94,5 @@ async function openDone(
     query: pageSize === undefined ? order.query : [...order.query, ['page_size', `${pageSize}`]],
   });
   const path = resolve(world.cwd, done);
-  return DoneList.open({ path, shown: `--done ${done}`, selection, now: world.now, readOnly: dryRun }, signal);
+  return DoneList.open({ path, selection, now: world.now, readOnly: dryRun }, signal);
 }

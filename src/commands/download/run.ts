@@ -57,9 +57,7 @@ interface Tools {
 /** Downloads what an order selects. Throws what the run ends with. */
 async function downloadAll(order: Order, tools: Tools): Promise<void> {
   const { session, world } = tools;
-  const checksums = order.options.checksums
-    ? new ChecksumFiles({ now: world.now, flushed: order.options.done !== undefined })
-    : undefined;
+  const checksums = order.options.checksums ? new ChecksumFiles(order.options.done !== undefined) : undefined;
   const outputs = await openOutputs(order, checksums, session, world);
   let error: FilingsError | undefined;
   try {

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { createNewFiles, type NewFile } from '../../disk/new-file.ts';
+import { createNewFiles, type NewFile } from '../../disk/whole-file.ts';
 import { FilingsError } from '../../errors.ts';
 import { generateKey } from '../../jwt/keygen.ts';
 import type { Invocation } from '../../spec/invocation.ts';

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { replaceFile } from '../../disk/replace-file.ts';
+import { replaceFile } from '../../disk/whole-file.ts';
 import { FilingsError } from '../../errors.ts';
 import { readJwtKey } from '../../jwt/key-file.ts';
 import { requireFit } from '../../jwt/key-fit.ts';
@@ -43,7 +43,7 @@ export async function run(invocation: Invocation<typeof SIGN_OPTIONS>, world: Wo
   const text = options.json ? `{"token":"${token}","header":${header},"claims":${claims}}` : token;
   const line = `${options.header ? 'Authorization: Bearer ' : ''}${text}\n`;
   if (out === undefined) await write(world.stdout, line, world.interrupt);
-  else await replaceFile(out, line, 'name another file with --out');
+  else await replaceFile(out, line);
   return 0;
 }
 

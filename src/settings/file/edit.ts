@@ -1,6 +1,6 @@
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { replaceFile } from '../../disk/replace-file.ts';
+import { replaceFile } from '../../disk/whole-file.ts';
 import { errnoOf, FilingsError } from '../../errors.ts';
 import { isJsonObject } from '../../json.ts';
 import { didYouMean } from '../../spec/nearest.ts';
@@ -77,7 +77,7 @@ export async function editConfigFile({ path }: ConfigLocation, edit: Edit, world
   });
   const after = edited(before, edit);
   if (edit.value !== undefined) await checkEdit(before, after, edit, path);
-  await replaceFile(path, `${JSON.stringify(after, undefined, 2)}\n`, 'name another file with --config');
+  await replaceFile(path, `${JSON.stringify(after, undefined, 2)}\n`);
 }
 
 /** Pure: the config with the member set, or taken out; an emptied profile stays. */

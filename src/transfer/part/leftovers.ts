@@ -1,7 +1,8 @@
 import { constants } from 'node:fs';
 import type { Sleep } from '../../abort.ts';
+import { closeFile } from '../../disk/calls.ts';
 import type { Directory } from '../../disk/directory.ts';
-import { closeFile, openOwn } from '../../disk/plain-file.ts';
+import { openOwn } from '../../disk/plain-file.ts';
 import type { Version } from '../resume.ts';
 import {
   type Owner,
@@ -126,7 +127,7 @@ export class Leftovers {
   }
 
   async #remove(path: string): Promise<void> {
-    await this.#directory.disk.unlink(path).catch(() => {});
+    await this.#directory.disk.remove(path).catch(() => {});
   }
 
   #entry(name: PartName): string {
@@ -146,7 +147,6 @@ export class Leftovers {
 
 async function partsIn(directory: Directory): Promise<Found> {
   const byStem = new Map<string, PartName[]>();
-  if (directory.isNew) return byStem;
   for await (const name of directory.names()) {
     const found = name.startsWith('.') ? parsePartName(name) : undefined;
     if (!found) continue;

@@ -2,7 +2,7 @@ import type { Stats } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import type { Directory } from '../../disk/directory.ts';
 import { withDiskFailure } from '../../disk/failure.ts';
-import { sha256OfBytes, sha256OfFile } from '../../disk/sha256.ts';
+import { sha256OfFile } from '../../disk/sha256.ts';
 import { WrittenFile } from '../../disk/written-file.ts';
 import { FilingsError } from '../../errors.ts';
 import { differs, type IfExists, requirePlace } from '../present.ts';
@@ -85,7 +85,7 @@ export class PartFile implements Sink {
   }
 
   sha256(): Promise<string> {
-    return sha256OfBytes(this.#file.read(), this.#final, this.#target.signal);
+    return withDiskFailure(this.#final, () => this.#file.sha256(this.#target.signal));
   }
 
   finish(): Promise<Placement> {

@@ -1,6 +1,7 @@
 import { constants, readFile } from 'node:fs';
 import { promisify } from 'node:util';
-import { closeFile, openOwn } from '../../disk/plain-file.ts';
+import { closeFile } from '../../disk/calls.ts';
+import { openOwn } from '../../disk/plain-file.ts';
 import type { Version } from '../resume.ts';
 
 /** What a part is a part of. */

@@ -1,0 +1,154 @@
+import { lstat, mkdir, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { AppendFile } from '../../src/disk/append.ts';
+import { AT_ONCE, BY_POOL, type Disk, diskUnder, isLocalType } from '../../src/disk/calls.ts';
+import { replaceFile } from '../../src/disk/whole-file.ts';
+import { WrittenFile } from '../../src/disk/written-file.ts';
+import { proving } from '../proving.ts';
+import { bundled, start } from './checksums-processes.ts';
+import { temporaryDirectory } from './transfer-fixture.ts';
+
+let folder: string;
+let file: string;
+beforeEach(async () => {
+  folder = await temporaryDirectory();
+  file = join(folder, 'file');
+});
+
+const text = (path = file) => readFile(path, 'utf8');
+
+/** What can't be opened as a file. */
+async function socketAt(path: string): Promise<void> {
+  const server = createServer().listen(path);
+  await new Promise((resolve) => server.once('listening', resolve));
+  onTestFinished(() => void server.close());
+}
+
+describe.each<[string, Disk]>([
+  ['at once', AT_ONCE],
+  ['by the pool', BY_POOL],
+])('%s', (_, disk) => {
+  test('calls do what they say', async () => {
+    const [part, final, other] = [join(folder, 'part'), join(folder, 'final'), join(folder, 'other')];
+    expect(await disk.look(part)).toBeUndefined();
+    const written = new WrittenFile(await disk.create(part, 0o600), disk);
+    await written.write([Buffer.from('gone')]);
+    await written.restart();
+    await written.write([Buffer.from('one, '), Buffer.from('two')]);
+    await written.write([Buffer.alloc(100_000, 'x')]);
+    await written.flush();
+    await written.setMode(0o640);
+    expect([written.size, (await written.stat()).mode & 0o777]).toEqual([100_008, 0o640]);
+    await written.close();
+    await written.close();
+    await disk.link(part, final);
+    await disk.remove(part);
+    await disk.remove(part);
+    await disk.rename(final, other);
+    expect(await readdir(folder)).toEqual(['other']);
+    expect(await text(other)).toBe(`one, two${'x'.repeat(100_000)}`);
+  });
+
+  test('what fails rejects with what the system says', async () => {
+    await writeFile(file, '');
+    await expect(disk.create(file, 0o600)).rejects.toMatchObject({ code: 'EEXIST' });
+    await expect(disk.link(file, file)).rejects.toMatchObject({ code: 'EEXIST' });
+    await expect(disk.rename(join(folder, 'missing'), file)).rejects.toMatchObject({ code: 'ENOENT' });
+    await expect(disk.remove(join(file, 'below'))).rejects.toMatchObject({ code: 'ENOTDIR' });
+  });
+});
+
+test('a type of a disk of this machine is known, with and without a sign; any other goes by the pool', async () => {
+  for (const type of [0xef53, 0x9123683e, 0x01021994])
+    expect([isLocalType(type | 0), isLocalType(type)]).toEqual([true, true]);
+  for (const type of [0x6969, 0xff534d42, 0x65735546, 0]) expect(isLocalType(type)).toBe(false);
+  expect(await diskUnder(folder, 'plan9')).toBe(BY_POOL);
+  expect(await diskUnder('/no/such/directory', 'linux')).toBe(BY_POOL);
+});
+
+describe('a file that is replaced', () => {
+  test('may be one that a link leads to, also to nothing yet', async () => {
+    for (const link of ['link', 'link']) {
+      if (link) await symlink('file', join(folder, link)).catch(() => {});
+      await replaceFile(join(folder, link), 'new');
+      expect([await text(), (await lstat(join(folder, link))).isSymbolicLink()]).toEqual(['new', true]);
+      await writeFile(file, 'old');
+    }
+    expect(await readdir(folder)).toEqual(['file', 'link']);
+  });
+
+  test.each([
+    ['a device', (path: string) => symlink('/dev/null', path)],
+    ['a socket', socketAt],
+    ['a directory', (path: string) => mkdir(path)],
+  ])('is never %s', async (_, make) => {
+    await make(file);
+    const before = (await stat(file)).mode;
+    await expect(replaceFile(file, 'new')).rejects.toMatchObject({
+      code: 'local_io',
+      message: expect.stringMatching(/it is (no plain file|a directory)$/),
+    });
+    expect([(await stat(file)).mode, await readdir(folder)]).toEqual([before, ['file']]);
+  });
+
+  test.each([
+    [0o600, 0o700],
+    [0o644, 0o755],
+  ])('a directory that is made for a file of %o may be entered by whoever may read that', async (mode, directory) => {
+    await replaceFile(join(folder, 'new/er/file'), 'text', mode);
+    const modes = await Promise.all(['new', 'new/er', 'new/er/file'].map((name) => stat(join(folder, name))));
+    const masked = (full: number) => full & ~process.umask();
+    expect(modes.map((one) => one.mode & 0o777)).toEqual([masked(directory), masked(directory), masked(mode)]);
+  });
+});
+
+describe('lines that are appended', () => {
+  const append = async (...lines: string[]) => {
+    const opened = await AppendFile.open(file);
+    await Promise.all(lines.map((line) => opened.write([Buffer.from(`${line}\n`)])));
+    await opened.end();
+  };
+
+  test('make the file, follow one another, and begin a line after a torn one, their own as well', async () => {
+    await append('a', 'b');
+    expect(await text()).toBe('a\nb\n');
+    for (const torn of ['torn', '\0']) {
+      await writeFile(file, torn, { flag: 'a' });
+      await append('c');
+    }
+    expect(await text()).toBe('a\nb\ntorn\nc\n\0\nc\n');
+  });
+
+  test.each<[string, (path: string) => Promise<unknown>, RegExp]>([
+    ['a directory', (path) => mkdir(path), /it is a directory/],
+    ['a device', (path) => symlink('/dev/null', path), /it is not a regular file/],
+    ['a socket', socketAt, /no such device or address/],
+    ['in a directory that is missing', async (path) => symlink(join(path, 'x/y'), path), /./],
+  ])('are refused: %s', async (_, make, why) => {
+    await make(file);
+    await expect(AppendFile.open(file)).rejects.toMatchObject({
+      code: 'local_io',
+      message: expect.stringMatching(why),
+    });
+  });
+
+  test('by 3 processes at once: of thousands of lines each, none is lost or torn', { timeout: 600_000 }, async () => {
+    const lines = proving ? 20_000 : 1000;
+    const program = await bundled(
+      folder,
+      'appender',
+      `import { AppendFile } from './src/disk/append.ts';
+       const [, , path, who] = process.argv;
+       const file = await AppendFile.open(path);
+       for (let n = 0; n < ${lines}; n += 1) await file.write([Buffer.from(who + n + '\\n')]);`,
+    );
+    await writeFile(file, 'torn');
+    const ended = await Promise.all(['a', 'b', 'c'].map((who) => start(program, [file, who]).ended));
+    expect(ended).toEqual(['0', '0', '0']);
+    const found = (await text()).split('\n');
+    const wanted = ['a', 'b', 'c'].flatMap((who) => Array.from({ length: lines }, (_, n) => `${who}${n}`));
+    expect(found.filter(Boolean).sort()).toEqual(['torn', ...wanted].sort());
+  });
+});
