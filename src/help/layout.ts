@@ -1,24 +1,18 @@
 import { Help } from 'commander';
+import { columnsOf } from '../stdio/output.ts';
+import type { OutputStream } from '../world.ts';
 
 export type Row = readonly [term: string, text: string];
 
-const USUAL_COLUMNS = 80;
 const FEWEST_COLUMNS = 60;
 /** Longer lines are hard to read. */
 const MOST_COLUMNS = 120;
 /** A column of text that would be narrower is not wrapped. */
 const FEWEST_TO_WRAP = 20;
 
-/**
- * How wide help is: as COLUMNS says, which overrides the terminal (POSIX, "Environment Variables"), else as the terminal
- * says, else 80. What is no number in COLUMNS says nothing.
- */
-export function helpColumns(
-  { columns }: { readonly columns?: number },
-  { COLUMNS = '' }: Readonly<Record<string, string | undefined>>,
-): number {
-  const wanted = /^\d{1,6}$/.test(COLUMNS) ? Number(COLUMNS) : 0;
-  return Math.max(FEWEST_COLUMNS, Math.min(wanted || columns || USUAL_COLUMNS, MOST_COLUMNS));
+/** How wide help is on a stream. */
+export function helpColumns(stream: OutputStream, env: Readonly<Record<string, string | undefined>>): number {
+  return Math.max(FEWEST_COLUMNS, Math.min(columnsOf(stream, env), MOST_COLUMNS));
 }
 
 /** Commander's layout of help, so many columns wide. */

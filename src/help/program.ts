@@ -1,10 +1,8 @@
 import type { ArgumentSpec, CommandSpec } from '../spec/command.ts';
 
-/** One line about the program. */
 export const PURPOSE =
   'Lists and downloads the files of company filings, and mints and checks the JWTs their service takes.';
 
-/** The program as a command. */
 export function programSpec(commands: readonly CommandSpec[]): CommandSpec {
   return {
     name: 'filings',
@@ -37,22 +35,15 @@ export function commandPlaces(commands: readonly CommandSpec[], path: readonly s
 
 /** `filings token sign [OPTION...]`, one for each of its forms. */
 export function usagesOf({ path, spec }: CommandPlace): readonly string[] {
-  const { forms = [spec.children === undefined ? argumentsOf(spec) : subcommandOf(spec)] } = spec;
+  const usual = spec.children ? 'COMMAND ...' : (spec.arguments ?? []).map(argumentTerm).join(' ');
+  const { forms = [spec.defaultChild === undefined ? usual : `[${usual}]`] } = spec;
   return forms.map((form) => ['filings', ...path, '[OPTION...]', form].join(' ').trimEnd());
-}
-
-function argumentsOf(spec: CommandSpec): string {
-  return (spec.arguments ?? []).map(argumentTerm).join(' ');
 }
 
 /** `[ACCESSION...]`. */
 export function argumentTerm({ name, variadic, required }: ArgumentSpec): string {
   const words = `${name}${variadic ? '...' : ''}`;
   return required ? words : `[${words}]`;
-}
-
-function subcommandOf({ defaultChild }: CommandSpec): string {
-  return defaultChild === undefined ? 'COMMAND ...' : '[COMMAND ...]';
 }
 
 /** A summary as a sentence. */

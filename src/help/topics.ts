@@ -11,7 +11,7 @@ export const COMMON_VARIABLES: readonly Row[] = [
   ['NO_PROXY', 'hosts to reach without the proxy'],
   ['NODE_EXTRA_CA_CERTS', 'a PEM file of additional certificate authorities'],
   ['XDG_CONFIG_HOME', 'the directory of configuration files [default: ~/.config]'],
-  ['COLUMNS', 'the width of help [default: that of the terminal, else 80]'],
+  ['COLUMNS', 'the width of help and tables, where the terminal does not tell [default: 80]'],
 ];
 
 const PRECEDENCE = 'Flags override the environment, which overrides the profile, the config file and the defaults.';
@@ -34,22 +34,20 @@ export const AFTER_EXITS =
   'a file failed permanently, 3; else if one failed, 7; else if a limit ended it, 10. ' +
   "The codes are the member code of --error-format json. A command for one file exits with that file's own code.";
 
-/** The variables of settings, of all of them unless told. */
+/** The variables of settings. */
 export function environmentRows(settings: readonly NamedSetting[] = SETTINGS): readonly Row[] {
-  return settings.flatMap((spec): Row[] =>
-    spec.env === undefined ? [] : [[spec.env, `${helpLine(spec)}${flagNote(spec)}`]],
-  );
+  return settings.flatMap((spec): Row[] => {
+    const flag = flagOfSetting(spec);
+    return spec.env === undefined ? [] : [[spec.env, `${helpLine(spec)}${flag === undefined ? '' : ` (${flag})`}`]];
+  });
 }
 
-/** What is said about the variables before them. */
 export const BEFORE_VARIABLES = `${PRECEDENCE} A variable set to the empty string counts as unset; a switch takes 1 or true, 0 or false.`;
 
-/** The rows of `filings help config`. */
 export function configRows(): readonly Row[] {
   return SETTINGS.filter((spec) => spec.inFile).map((spec) => [spec.key, `${spec.help}: ${wantedInFile(spec)}`]);
 }
 
-/** What is said about the config file before its keys, a paragraph each. */
 export const CONFIG_PARAGRAPHS: readonly string[] = [
   'The config file is JSON: $XDG_CONFIG_HOME/filings/config.json, else ~/.config/filings/config.json, or the one that --config or FILINGS_CONFIG names.',
   `${PRECEDENCE} Relative paths in it start at its directory. Its member profiles holds named sets of overrides, of which --profile chooses one; its member $schema is for editors.`,
@@ -72,8 +70,3 @@ export const TOPICS: Readonly<Record<string, (columns: number) => string>> = {
       `Example:\n${JSON.stringify(EXAMPLE_CONFIG, undefined, 2).replace(/^/gm, '  ')}\n`,
     ]),
 };
-
-function flagNote(spec: NamedSetting): string {
-  const flag = flagOfSetting(spec);
-  return flag === undefined ? '' : ` (${flag})`;
-}

@@ -9,11 +9,11 @@ export interface CommandSpec<O extends Options = Options> {
   readonly summary: string;
   /** What follows the options in its usage, where that has several forms. */
   readonly forms?: readonly string[];
-  /** More about it, a paragraph each, for `--help` and the man page. */
+  /** Paragraphs, for `--help` and the man page. */
   readonly description?: readonly string[];
   readonly arguments?: readonly ArgumentSpec[];
   readonly options?: O;
-  /** Each works as written; `-h` shows the first three. */
+  /** Each works as written; `-h` shows the first five. */
   readonly examples?: readonly (readonly [command: string, what: string])[];
   /** It asks the service: its examples can be tried with FILINGS_SANDBOX=1. */
   readonly asksService?: true;
@@ -24,7 +24,6 @@ export interface CommandSpec<O extends Options = Options> {
   readonly children?: readonly CommandSpec[];
   /** The child that runs when none is named. */
   readonly defaultChild?: string;
-  /** The module is loaded when the command is chosen. */
   load?(): Promise<CommandModule<O>>;
 }
 

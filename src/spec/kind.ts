@@ -1,23 +1,22 @@
 import { grouped, orList } from '../text.ts';
 
-/** What a text names that no list of words can hold: a path, or a file of the filing before it. */
+/** What the completions look up: a path, or a file of the filing before it. */
 export type Completes = 'file' | 'directory' | 'name';
 
 /** What a text on the command line, in a variable or in the config file can mean, and how it is read. */
 export interface Kind<T> {
-  /** Pure; undefined when the text is not of the form. */
+  /** Undefined when the text is not of the form. */
   readonly parse: (text: string) => T | undefined;
   /** What follows `must be`, an example in it. */
   readonly wanted: string;
   /** All there is to choose from. */
   readonly choices?: readonly string[];
-  /** What the completions offer for it. */
   readonly completes?: Completes;
   /** Words that the completions offer; others are read, too. */
   readonly suggests?: readonly string[];
   /** How it stands in the config file, where that is not a text: a switch as true or false, a count as a number. */
   readonly json?: 'boolean' | 'integer' | 'words' | 'recipe';
-  /** The least and the most that a count may be. */
+  /** Of a count. */
   readonly range?: readonly [least: number, most: number];
   /** What the text of a config file must match; for editors too. */
   readonly form?: RegExp;
@@ -27,16 +26,8 @@ export const TEXT: Kind<string> = { parse: (text) => text, wanted: 'a text in qu
 
 /** An empty path would be the working directory. */
 const parsePath = (text: string) => text || undefined;
-export const FILE: Kind<string> = {
-  parse: parsePath,
-  wanted: 'a file',
-  completes: 'file',
-};
-export const DIRECTORY: Kind<string> = {
-  parse: parsePath,
-  wanted: 'a directory',
-  completes: 'directory',
-};
+export const FILE: Kind<string> = { parse: parsePath, wanted: 'a file', completes: 'file' };
+export const DIRECTORY: Kind<string> = { parse: parsePath, wanted: 'a directory', completes: 'directory' };
 
 const MILLISECONDS = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 /** The largest time that a Date can hold, in milliseconds since the epoch. */

@@ -3,13 +3,12 @@ const FARTHEST = 3;
 
 /** The candidate that was most likely meant, or undefined when none is near. */
 export function nearest(word: string, candidates: Iterable<string>): string | undefined {
-  let best: string | undefined;
-  let least = FARTHEST + 1;
+  let [best, least]: [string | undefined, number] = [undefined, FARTHEST + 1];
   for (const candidate of candidates) {
-    const longest = Math.max(word.length, candidate.length);
     if (Math.abs(word.length - candidate.length) > FARTHEST) continue;
     const distance = editDistance(word.toLowerCase(), candidate.toLowerCase());
-    if (distance < least && distance * 3 <= longest) [best, least] = [candidate, distance];
+    if (distance < least && distance * 3 <= Math.max(word.length, candidate.length))
+      [best, least] = [candidate, distance];
   }
   return best;
 }

@@ -8,7 +8,6 @@ import type { Kind } from './kind.ts';
  */
 export interface OptionSpec<T = unknown> {
   readonly kind: Kind<T>;
-  /** One character. */
   readonly short?: string;
   /** The placeholder of its value; a switch has none. */
   readonly value?: string;
@@ -16,9 +15,9 @@ export interface OptionSpec<T = unknown> {
   readonly default?: string;
   /** Where that depends on other things: what help says of it. */
   readonly otherwise?: string;
-  /** May be given several times: its value is an array. */
+  /** Its value is an array. */
   readonly repeatable?: true;
-  /** The names of the options that it can't stand beside. */
+  /** The names of the options that it cannot be used with. */
   readonly excludes?: readonly string[];
   /** One line, for help. */
   readonly help: string;
@@ -30,7 +29,7 @@ export interface OptionSpec<T = unknown> {
 
 export type Options = Readonly<Record<string, OptionSpec>>;
 
-/** The type of what an option gives: an array when repeatable, undefined when it may be left out and has no default. */
+/** The type of what an option gives. */
 export type ValueOf<O> = O extends { readonly kind: Kind<infer T> }
   ? O extends { readonly repeatable: true }
     ? readonly T[]
@@ -44,7 +43,7 @@ export type ValueOf<O> = O extends { readonly kind: Kind<infer T> }
 /** What a command's `run` gets of its options. */
 export type Values<O> = { readonly [Name in keyof O]: ValueOf<O[Name]> };
 
-/** A record of options, with its names and literal types kept. */
+/** A record of options, its names and literal types kept. */
 export function options<const O extends Options>(record: O): O {
   return record;
 }
@@ -56,12 +55,11 @@ export interface NamedOption extends OptionSpec {
   readonly flag: string;
 }
 
-/** The options of a record, in its order. */
 export function named(record: Options = {}): readonly NamedOption[] {
   return Object.entries(record).map(([name, spec]) => ({ ...spec, name, flag: flagOf(name) }));
 }
 
-/** The flag of an option's name, without dashes: `maxBytes` is `max-bytes`. */
+/** `max-bytes` of `maxBytes`. */
 export function flagOf(name: string): string {
   return name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 }
@@ -76,7 +74,7 @@ export function readAs<T>(kind: Kind<T>, text: string, source: string | ValueSou
   return value;
 }
 
-/** Where a text came from: `--jobs`, `FILINGS_JOBS`, `config.json: profiles.work.jobs`; with the code of its errors. */
+/** `--jobs`, `FILINGS_JOBS`, `config.json: profiles.work.jobs`; with the code of its errors. */
 export interface ValueSource {
   readonly name: string;
   readonly code: 'usage' | 'config';

@@ -76,11 +76,10 @@ export function guardStream(stream: Writable): void {
   if (stream.listenerCount('error') === 0) stream.on('error', () => {});
 }
 
-/** How many columns a terminal has: `COLUMNS`, or 80, where it does not tell itself. Undefined when it is none. */
-export function terminalColumns(
-  { isTTY, columns }: OutputStream,
+/** How many columns there are: as a terminal says, else as COLUMNS says, else 80. */
+export function columnsOf(
+  { columns }: OutputStream,
   { COLUMNS = '' }: Readonly<Record<string, string | undefined>>,
-): number | undefined {
-  if (!isTTY) return undefined;
+): number {
   return columns || (/^[1-9]\d{0,5}$/.test(COLUMNS) ? Number(COLUMNS) : USUAL_COLUMNS);
 }

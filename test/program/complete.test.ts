@@ -53,9 +53,6 @@ describe('nothing is offered, and nobody asked,', () => {
     ['where a token comes from stdin', ['--jwt-file', '-', '--key-in', 'header'], {}],
     ['where a setting is wrong', [], { FILINGS_JOBS: 'many' }],
     ['where a value is still to be typed', ['--include'], {}],
-    ['beside --all', ['--all'], {}],
-    ['beside --include', ['--include', '*'], {}],
-    ['beside --input', ['-i', 'list.txt'], {}],
   ])('%s', async (_, flags, env) => {
     const { names, server } = await place();
     expect(await names([...LINE, ...flags], { ...serviceAt(server.url), ...env })).toBe('');

@@ -1,5 +1,5 @@
-import { describe, expect, it } from 'vitest';
-import { terminalColumns } from '../../src/stdio/output.ts';
+import { describe, expect, it, test } from 'vitest';
+import { columnsOf } from '../../src/stdio/output.ts';
 import { fitted, table as tableOf } from '../../src/terminal/table.ts';
 import { clipped, displayWidth, elided } from '../../src/terminal/width.ts';
 import { humanBytes, humanDuration } from '../../src/text.ts';
@@ -153,13 +153,14 @@ describe('elided', () => {
   });
 });
 
-describe('terminalColumns', () => {
-  const at = (stream: { isTTY?: boolean; columns?: number }, env = {}) => terminalColumns(stream as OutputStream, env);
-  it('is what the terminal says, else COLUMNS, else 80; off a terminal nothing', () => {
-    expect(at({ isTTY: true, columns: 100 }, { COLUMNS: '40' })).toBe(100);
-    expect(at({ isTTY: true, columns: 0 }, { COLUMNS: '40' })).toBe(40);
-    expect(at({ isTTY: true }, { COLUMNS: '0' })).toBe(80);
-    expect(at({ isTTY: true }, { COLUMNS: 'wide' })).toBe(80);
-    expect(at({}, { COLUMNS: '40' })).toBeUndefined();
-  });
+test.each<[stream: { columns?: number }, COLUMNS: string | undefined, columns: number]>([
+  [{ columns: 100 }, '40', 100],
+  [{ columns: 0 }, '40', 40],
+  [{}, '40', 40],
+  [{}, '0', 80],
+  [{}, 'wide', 80],
+  [{}, '-5', 80],
+  [{}, undefined, 80],
+])('%j with COLUMNS=%s has %d columns', (stream, COLUMNS, columns) => {
+  expect(columnsOf(stream as OutputStream, { COLUMNS })).toBe(columns);
 });

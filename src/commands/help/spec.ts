@@ -17,7 +17,7 @@ export function helpSpec(others: readonly CommandSpec[], parse: ParseLine): Comm
     forms: ['[COMMAND...]', 'options | exit-codes | environment | config'],
     description: [
       "'filings help COMMAND' is 'filings COMMAND --help'; 'filings COMMAND -h' fits on one screen.",
-      'Lines are as wide as COLUMNS says, else as the terminal, from 60 to 120 columns; 80 where there is no terminal.',
+      'Lines are as wide as the terminal, else as COLUMNS says, else 80 columns; at least 60 and at most 120.',
     ],
     arguments: [
       {
@@ -31,10 +31,6 @@ export function helpSpec(others: readonly CommandSpec[], parse: ParseLine): Comm
       ['filings help token sign', 'about one command'],
       ['filings help exit-codes', 'all exit statuses'],
       ['filings help config', 'the keys of the config file, with an example'],
-    ],
-    exits: [
-      ['0', 'done, also when the reader of stdout went away'],
-      ['2', 'there is no such command or topic'],
     ],
     load: async () => ({
       async run({ args }, { stdout, env }) {

@@ -1,7 +1,7 @@
 import { FilingsError } from '../../errors.ts';
 import { type ListedFile, listedSize, whyNoMatch } from '../../service/listing/listing.ts';
 import type { Session } from '../../session/session.ts';
-import { terminalColumns, write } from '../../stdio/output.ts';
+import { columnsOf, write } from '../../stdio/output.ts';
 import { colors, usesColor } from '../../terminal/messages.ts';
 import { printable, printableJson } from '../../terminal/printable.ts';
 import { type Column, table } from '../../terminal/table.ts';
@@ -63,7 +63,11 @@ export class ListOutput {
     );
     const rows = files.map((file) => columns.map(({ cell }) => cell(file)));
     const paintHeading = colors(usesColor(settings.color, stdout, env.TERM)).faint;
-    const options = { width: terminalColumns(stdout, env), headings: this.#headings, paintHeading };
+    const options = {
+      width: stdout.isTTY ? columnsOf(stdout, env) : undefined,
+      headings: this.#headings,
+      paintHeading,
+    };
     const lines = await table(columns, rows, options, signal);
     await write(stdout, `${lines.join('\n')}\n`, signal);
     this.#headings = false;
