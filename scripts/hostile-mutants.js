@@ -11,7 +11,7 @@ export const MUTANTS = Object.fromEntries(
       "{ fault: 'it does not begin with HTTP/1.0 or HTTP/1.1 and a status', rest }",
       '{ final: true, rest }',
     ],
-    'a content coding is taken': ['src/service/refusal.ts', '(identity)?', '(identity|gzip|br|x)?'],
+    'a content coding is taken': ['src/service/client.ts', '(identity)?', '(identity|gzip|br|x)?'],
     // For --stories.
     'a part of another start is joined': ['src/transfer/resume.ts', 'if (start !== held.bytes)', 'if (false)'],
     'a part of another file is joined': [

@@ -1,8 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { systemReason } from '../disk/failure.ts';
 import { FilingsError } from '../errors.ts';
-import { type AccessionNumber, accessionIn, parseAccession } from '../service/accession.ts';
-import { pasted } from '../service/pasted-url.ts';
+import { type AccessionNumber, accessionIn, parseAccession, pasted } from '../service/accession.ts';
 import { shortened } from '../text.ts';
 
 /** What a line of `--input` asks for; without a file, what the options choose from the listing. */

@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { errorAbout, FilingsError } from '../errors.ts';
 import type { AccessionNumber } from '../service/accession.ts';
-import { type ListedFile, listedSize } from '../service/listing/listing.ts';
+import { type ListedFile, listedSize } from '../service/listing.ts';
 import type { InputEntry, InputLine } from './input-lines.ts';
 import type { Item, NamedFile } from './item.ts';
 import type { Layout } from './layout.ts';

@@ -5,7 +5,6 @@ import { shortened } from '../text.ts';
 export type AccessionNumber = string & { readonly [brand]: true };
 declare const brand: unique symbol;
 
-const PATTERN = /^[0-9]{10}-[0-9]{2}-[0-9]{6}$/;
 const DIGITS = /^([0-9]{10})(-?)([0-9]{2})\2([0-9]{6})$/;
 /** Longer text is cut in the message: it may be a whole file, given by mistake. */
 const SHOWN = 60;
@@ -14,7 +13,7 @@ const SHOWN = 60;
 export function parseAccession(text: string): AccessionNumber {
   const accession = accessionIn(text);
   if (accession !== undefined) return accession;
-  const meant = nearest(text);
+  const meant = accessionIn(text.slice(0, SHOWN).replace(/\D/g, ''));
   throw new FilingsError('usage', `'${shortened(text, SHOWN)}' is not an accession number`, {
     hint: meant === undefined ? 'it is 10, 2 and 6 digits, such as 0001234567-24-000001' : `did you mean ${meant}?`,
   });
@@ -27,23 +26,41 @@ export function accessionIn(text: string): AccessionNumber | undefined {
   return filer === undefined ? undefined : ([filer, year, sequence].join('-') as AccessionNumber);
 }
 
-/** Whether a text is an accession number as it is written everywhere: with hyphens. */
-export function isAccession(text: string): text is AccessionNumber {
-  return PATTERN.test(text);
-}
-
 /** The accession numbers in a text, with hyphens or without. */
 export function accessionsIn(text: string): readonly AccessionNumber[] {
   const found = text.match(/(?<!\d)(\d{18}|\d{10}-\d{2}-\d{6})(?!\d)/g) ?? [];
   return found.map(parseAccession);
 }
 
-/** What is left when width, dashes, white space and a file extension are put right. */
-function nearest(text: string): AccessionNumber | undefined {
-  const digits = text
-    .slice(0, 100)
-    .normalize('NFKC')
-    .replace(/\.[a-z]+$/i, '')
-    .replace(/[\s\p{Pd}\u2212]/gu, '');
-  return accessionIn(digits);
+/** What was written in the place of an accession number. */
+export interface Pasted {
+  readonly accession: AccessionNumber;
+  /** The file's own name, where it names one; a filing's index is none. */
+  readonly fileName?: string;
+}
+
+/** What a pasted URL, or `ACCESSION/FILE`, names, when it holds one accession number and nothing else could be meant. */
+export function pasted(text: string): Pasted | undefined {
+  if (text.length > 2000) return undefined;
+  const [, number = '', name] = /^([0-9-]{18,20})\/+(.*)$/s.exec(text) ?? [];
+  const accession = accessionIn(number);
+  if (accession !== undefined) return { accession, ...(name && { fileName: name }) };
+  return /^https?:\/\//i.test(text) && URL.canParse(text) ? pastedUrl(new URL(text)) : undefined;
+}
+
+function pastedUrl({ pathname, search, searchParams }: URL): Pasted | undefined {
+  const [accession, ...others] = new Set(accessionsIn(`${pathname}${search}`));
+  if (accession === undefined || others.length > 0) return undefined;
+  const name = decoded(pathname.split('/').at(-1) ?? '');
+  const isFile = /[^.]\.[a-z\d]+$/i.test(name) && !/-index(-headers)?\.html?$/i.test(name);
+  const fileName = searchParams.get('file_name') ?? (isFile ? name : undefined);
+  return { accession, ...(fileName && { fileName }) };
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
 }

@@ -1,14 +1,14 @@
-import { takeTurn } from '../abort.ts';
-import { about, errorAbout, FilingsError, type Subject } from '../errors.ts';
+import { about, errorAbout, type FilingsError, type Subject } from '../errors.ts';
 import type { Connections } from '../http/connections.ts';
-import { type RetryPolicy, type RetryWatcher, retry } from '../http/retry.ts';
+import { isRetriedStatus, type RetryPolicy, type RetryWatcher, retry, retryAfterMs } from '../http/retry.ts';
 import type { Secrets } from '../secrets.ts';
 import type { AccessionNumber } from './accession.ts';
+import { clockSkew, serviceTime } from './clock-skew.ts';
 import type { Credentials } from './credentials.ts';
-import { type ListedFile, type ListingAnswer, type Page, readListing } from './listing/listing.ts';
-import { type Ask, type Parameter, readAllPages } from './listing/pages.ts';
-import { readAtMost } from './read-body.ts';
-import { Refusals } from './refusal.ts';
+import { type ListedFile, type Page, readListing } from './listing.ts';
+import { type Ask, type Parameter, readAllPages } from './listing-pages.ts';
+import { readAtMost, readErrorBytes } from './read-body.ts';
+import { errorFromAnswer } from './refusal.ts';
 import { Requests, type ServiceAnswer } from './requests.ts';
 
 /** A listing is metadata; more than this is something else. Bytes. */
@@ -29,7 +29,6 @@ export interface ClientOptions {
   readonly connections: Connections;
   readonly retry: RetryPolicy;
   readonly userAgent: string;
-  readonly monotonic: () => number;
   readonly secrets: Secrets;
   /** Told each request and answer, where anybody wants to know. What the service says in it may hold secrets: the teller redacts. */
   readonly trace: ((line: string) => void) | undefined;
@@ -38,33 +37,23 @@ export interface ClientOptions {
   readonly again: (command: string) => string;
 }
 
-/** What is asked for beside the accession number. */
-export interface ListingParameters {
-  readonly query: readonly Parameter[];
-  /** Records of a page; undefined: as many as the service gives. */
-  readonly pageSize: number | undefined;
-}
-
 /** The two endpoints of the service (contract part 4). */
 export class ServiceClient {
+  /** How often whatever is asked of the service is tried again. */
+  readonly retry: RetryPolicy;
+  readonly again: ClientOptions['again'];
   readonly #options: ClientOptions;
   readonly #requests: Requests;
-  readonly #refusals: Refusals;
 
   constructor(options: ClientOptions) {
+    this.retry = options.retry;
+    this.again = options.again;
     this.#options = options;
     this.#requests = new Requests(options);
-    this.#refusals = new Refusals(options, () => this.#requests.clockAhead);
   }
 
-  /** The service's address: part of what a file is identified by. */
   get baseUrl(): string {
     return this.#options.baseUrl.href;
-  }
-
-  /** A command of this program as a hint shows it: so that it asks the same service. */
-  get again(): ClientOptions['again'] {
-    return this.#options.again;
   }
 
   /** The JWT that is sent, where one is. */
@@ -77,15 +66,9 @@ export class ServiceClient {
     return this.#requests.clockAhead;
   }
 
-  /** How often whatever is asked of the service is tried again. */
-  get retry(): RetryPolicy {
-    return this.#options.retry;
-  }
-
   /**
-   * One GET of a file, redirects followed; `range` holds Range and If-Range or
-   * nothing. The answer is one that can be a file: 200, or with a range also 206 and
-   * 416. Throws what any other answer means (`retryable`, `retryAt` and `retryDue` set).
+   * One GET of a file, redirects followed; `range` holds Range and If-Range or nothing. The answer is one that can be a
+   * file: 200, or with a range also 206 and 416. Throws what any other answer means.
    */
   async openFile(
     accession: AccessionNumber,
@@ -99,19 +82,17 @@ export class ServiceClient {
     ]);
     const answer = await this.#requests.follow(url, range, signal);
     const welcome = answer.status === 200 || ('range' in range && (answer.status === 206 || answer.status === 416));
-    const subject = { accession, fileName };
-    if (!welcome) throw await this.#refusals.errorFrom(answer, subject, signal);
-    if (answer.status !== 416) await this.#refusals.refuseDisguise(answer, subject, signal);
+    if (!welcome || answer.status !== 416) await this.#refuseUnless(welcome, answer, { accession, fileName }, signal);
     return answer;
   }
 
   /**
-   * All files of a filing, each request tried again as a download is. Throws `integrity` for an answer that is no listing,
-   * and for a listing that is a part.
+   * All files of a filing, each request tried again as a download is. Without a page size, a page is what the service
+   * makes of it. Throws `integrity` for an answer that is no listing, and for a listing that is a part.
    */
   async listFiles(
     accession: AccessionNumber,
-    { query, pageSize }: ListingParameters,
+    { query, pageSize }: { readonly query: readonly Parameter[]; readonly pageSize: number | undefined },
     signal: AbortSignal,
     onRetry?: RetryWatcher['onRetry'],
   ): Promise<readonly ListedFile[]> {
@@ -127,39 +108,83 @@ export class ServiceClient {
     { page, onRetry }: { readonly page?: number | undefined; readonly onRetry?: RetryWatcher['onRetry'] } = {},
   ): Promise<Page> {
     const url = this.#resource('filings', [['accession_no', accession], ...query]);
-    const subject = { accession };
     const attempt = () =>
-      this.#fetchListing(url, subject, signal).catch((error) => {
-        throw about(subject, error);
+      this.#fetchListing(url, { accession }, signal).catch((error) => {
+        throw about({ accession }, error);
       });
-    const answer = await retry(attempt, this.retry, signal, { onRetry });
-    try {
-      return readListing({ ...answer, page }, accession);
-    } catch (error) {
-      // Reading may take its time: a signal that came meanwhile is why it ends.
-      await takeTurn(signal);
-      if (!(error instanceof FilingsError && error.hint)) throw error;
-      const hint = error.hint.replace(/filings config (list|check)/, (command) => this.again(command));
-      throw error.reworded(error.message, { hint });
-    }
+    const { text, link } = await retry(attempt, this.retry, signal, { onRetry });
+    return readListing(text, accession, link, page);
   }
 
-  async #fetchListing(url: URL, subject: Subject, signal: AbortSignal): Promise<Omit<ListingAnswer, 'page'>> {
+  async #fetchListing(url: URL, subject: Subject, signal: AbortSignal) {
     const answer = await this.#requests.follow(url, {}, signal);
-    if (answer.status !== 200) throw await this.#refusals.errorFrom(answer, subject, signal);
-    await this.#refusals.refuseDisguise(answer, subject, signal);
+    await this.#refuseUnless(answer.status === 200, answer, subject, signal);
     if (answer.headers['content-range'] !== undefined) {
       answer.discard();
       throw errorAbout(subject, 'integrity', 'a part of it came (200 with Content-Range)');
     }
     const body = await readAtMost(answer, LARGEST_LISTING, subject);
     this.#options.meter?.came(body.length);
-    return { body, link: answer.headers.link };
+    return { text: new TextDecoder().decode(body), link: answer.headers.link };
   }
 
   #resource(name: 'download' | 'filings', query: readonly (readonly [string, string])[]): URL {
     const url = new URL(`v1/${name}`, this.#options.baseUrl);
     url.search = query.map(([key, value]) => `${encodeURIComponent(key)}=${encodeURIComponent(value)}`).join('&');
     return url;
+  }
+
+  /** Throws what an unwelcome answer means, `integrity` for a coded one; problem details are an error under any status. */
+  async #refuseUnless(welcome: boolean, answer: ServiceAnswer, subject: Subject, signal: AbortSignal): Promise<void> {
+    const { headers } = answer;
+    const isProblem = /^application\/problem\+json\b/i.test(String(headers['content-type'] ?? ''));
+    if (!welcome || isProblem) throw await this.#errorFrom(answer, subject, signal);
+    const codings = String(headers['content-encoding'] ?? '');
+    if (codings.split(',').every((one) => /^(identity)?$/i.test(one.trim()))) return;
+    answer.discard();
+    throw errorAbout(
+      subject,
+      'integrity',
+      `the answer came with the content coding ${codings}, which was not asked for`,
+    );
+  }
+
+  async #errorFrom(answer: ServiceAnswer, subject: Subject, signal: AbortSignal): Promise<FilingsError> {
+    const { meter, again, retry, secrets } = this.#options;
+    const { status, headers } = answer;
+    const asked = this.#askedToWait(answer);
+    const { body, truncated } = await readErrorBytes(answer, retry.sleep, signal);
+    meter?.came(body.length);
+    const hint = this.#hint(answer);
+    return errorFromAnswer({ status, headers, body, truncated, subject, hint, again, ...asked }, secrets);
+  }
+
+  /**
+   * Until when the service asks not to be asked. It holds for all jobs from now on: the body may be long in coming, and
+   * nobody may try this one again.
+   */
+  #askedToWait({ status, headers }: ServiceAnswer) {
+    if (!isRetriedStatus(status)) return undefined;
+    const { now, monotonic, limiter, maxRetryAfterMs } = this.retry;
+    const after = retryAfterMs(headers['retry-after'], serviceTime(now(), this.clockAhead));
+    if (after === undefined) return undefined;
+    if (after <= maxRetryAfterMs) limiter.pause(after);
+    return { retryAt: now() + after, retryDue: monotonic() + after };
+  }
+
+  /** What is known better than the status alone tells. */
+  #hint({ status, address }: ServiceAnswer): string | undefined {
+    const { again, baseUrl, credentials } = this.#options;
+    if (status !== 401) return undefined;
+    const { host, origin } = new URL(address);
+    if (origin !== baseUrl.origin) return `the service redirects to ${host}, where no key is sent`;
+    const { source, token } = credentials;
+    if (token === undefined)
+      return `check the API key from ${source}, how it is sent (--key-in), and whether it wants a JWT too: ${again('filings config check')}`;
+    // It may be the key, the token, or the time that the token is checked against.
+    return (
+      clockSkew(this.clockAhead, true) ??
+      `check ${source}: filings token inspect shows the JWT; is its public key imported for this API key?`
+    );
   }
 }

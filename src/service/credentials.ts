@@ -1,5 +1,3 @@
-import { REDACTED } from '../secrets.ts';
-
 /** The ways to carry a key (contract part 5). */
 export type KeyWay = 'authorization' | 'header' | 'query' | 'path' | 'basic';
 
@@ -21,40 +19,28 @@ interface Carriers {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-export interface Credentialed extends Carriers {
-  /** The same as it may be shown, with a mark in the place of each credential. */
-  readonly shown: Carriers;
-}
-
 const QUERY_PARAMETER = 'apikey';
 const PATH_PREFIX = 'APIKEY-';
 
 /** Puts the credentials on a request. */
-export async function carry(url: URL, credentials: Credentials): Promise<Credentialed> {
-  const token = await credentials.token?.();
-  const masked = { ...credentials, key: REDACTED };
-  return { ...carriers(url, credentials, token), shown: carriers(url, masked, token && REDACTED) };
-}
-
-function carriers(url: URL, { key, keyIn, keyHeader, basicUser }: Credentials, token: string | undefined): Carriers {
+export async function carry(url: URL, credentials: Credentials): Promise<Carriers> {
+  const { key, keyIn, keyHeader, basicUser } = credentials;
   const carried = new URL(url);
-  const inUrl = key === REDACTED ? key : encodeURIComponent(key);
-  const bearer = token === undefined ? {} : { authorization: `Bearer ${token}` };
+  const token = await credentials.token?.();
+  const bearer: Carriers['headers'] = token === undefined ? {} : { authorization: `Bearer ${token}` };
   switch (keyIn) {
     case 'authorization':
       return { url, headers: { authorization: key } };
-    case 'basic': {
+    case 'basic':
       // User and key (RFC 7617).
-      const pair = key === REDACTED ? key : Buffer.from(`${basicUser}:${key}`).toString('base64');
-      return { url, headers: { authorization: `Basic ${pair}` } };
-    }
+      return { url, headers: { authorization: `Basic ${Buffer.from(`${basicUser}:${key}`).toString('base64')}` } };
     case 'header':
       return { url, headers: { [keyHeader]: key, ...bearer } };
     case 'query':
-      carried.search += `${carried.search ? '&' : '?'}${QUERY_PARAMETER}=${inUrl}`;
+      carried.search += `${carried.search ? '&' : '?'}${QUERY_PARAMETER}=${encodeURIComponent(key)}`;
       return { url: carried, headers: bearer };
     case 'path':
-      carried.pathname = `${carried.pathname.replace(/\/$/, '')}/${PATH_PREFIX}${inUrl}`;
+      carried.pathname = `${carried.pathname.replace(/\/$/, '')}/${PATH_PREFIX}${encodeURIComponent(key)}`;
       return { url: carried, headers: bearer };
   }
 }

@@ -6,21 +6,16 @@ import type { Answer } from '../http/request.ts';
 const ERROR_BODY_MS = 5000;
 const LARGEST_ERROR = 1 << 20;
 
-/** A whole body of at most `limit` bytes; throws `integrity` for a larger one, saying how large. */
+/** A whole body of at most `limit` bytes; throws `integrity` for a larger one. */
 export async function readAtMost(answer: Answer, limit: number, subject: Subject): Promise<Buffer> {
   const pieces: Buffer[] = [];
   if ((answer.length ?? 0) <= limit && (await gather(answer, limit, pieces))) return Buffer.concat(pieces);
   answer.discard();
-  const size = answer.length ?? `more than ${limit}`;
-  throw errorAbout(subject, 'integrity', `the answer has ${size} bytes, and ${limit} are the most that is read`);
+  throw errorAbout(subject, 'integrity', `larger than ${limit} bytes, the most that is read`);
 }
 
 /** What can be had of an error's body: at most 1 MiB, at most for some seconds; whatever ends it early only shortens it. */
-export async function readErrorBytes(
-  answer: Answer,
-  sleep: Sleep,
-  signal: AbortSignal,
-): Promise<{ readonly body: Buffer; readonly truncated: boolean }> {
+export async function readErrorBytes(answer: Answer, sleep: Sleep, signal: AbortSignal) {
   const pieces: Buffer[] = [];
   const enough = new AbortController();
   const timeUp = sleep(ERROR_BODY_MS, enough.signal).then(() => false);

@@ -1,8 +1,8 @@
 import { FilingsError } from '../errors.ts';
 import type { RetryEvent } from '../http/retry.ts';
 import type { AccessionNumber } from '../service/accession.ts';
-import type { ListedFile } from '../service/listing/listing.ts';
-import type { Parameter } from '../service/listing/pages.ts';
+import type { ListedFile } from '../service/listing.ts';
+import type { Parameter } from '../service/listing-pages.ts';
 import type { FileProgress } from '../terminal/progress.ts';
 import { retryWait } from '../transfer/outcome.ts';
 import type { Session } from './session.ts';

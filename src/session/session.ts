@@ -78,7 +78,6 @@ export async function openSession(
     },
     userAgent: `filings/${world.version}`,
     meter,
-    monotonic,
     secrets,
     trace: settings.verbose ? (line) => progress.trace(line) : undefined,
     again: (command) => hintCommand(command, { ...flags, sandbox: settings.sandbox }),

@@ -58,15 +58,6 @@ describe('the command that was meant', () => {
     expect(stderr).not.toMatch(/filings (download|list)/);
   });
 
-  test('a pattern where a name is meant', async () => {
-    const place = await workplace();
-    const { exitCode, stderr } = await place.filings(['download', ACCESSION, 'prim*', '--sandbox']);
-    expect(exitCode).toBe(5);
-    expect(commandIn(stderr)).toBe(`filings download ${ACCESSION} --include 'prim*' --sandbox`);
-    expect((await place.filings(pasted(commandIn(stderr)))).exitCode).toBe(0);
-    expect(await place.names()).toEqual([ACCESSION]);
-  });
-
   test.each([
     [['list', ACCESSION, '--base-url', 'api.example.com'], 'write it like https://api.example.com'],
     [['list', ACCESSION, '--base-url', 'me:pass@api.example.com'], 'write it like https://api.example.com'],

@@ -63,7 +63,7 @@ test('a 401 of where a redirect has led says that no key is sent there', async (
   const first = await scripted((socket) => void socket.write(to(`${other.url}/file`)));
   const { exitCode, stderr } = await download(first.url);
   expect(exitCode).toBe(4);
-  expect(stderr).toMatch(/hint: 127\.0\.0\.1:\d+ says so, where the service has led to: no key is sent there/);
+  expect(stderr).toMatch(/hint: the service redirects to 127\.0\.0\.1:\d+, where no key is sent/);
 });
 
 describe.each(WAYS)('credentials by %j', (env) => {

@@ -12,7 +12,7 @@ import { RateLimiter } from '../../src/http/retry.ts';
 import { Secrets } from '../../src/secrets.ts';
 import { parseAccession } from '../../src/service/accession.ts';
 import { ServiceClient } from '../../src/service/client.ts';
-import type { ListedFile } from '../../src/service/listing/listing.ts';
+import type { ListedFile } from '../../src/service/listing.ts';
 import type { ByteWriter } from '../../src/stdio/byte-writer.ts';
 import { Directories } from '../../src/transfer/directories.ts';
 import { fetchToDisk, fetchToStream } from '../../src/transfer/download.ts';
@@ -80,7 +80,6 @@ export async function startRun(url: string, options: RunOptions = {}): Promise<R
       sleep,
     },
     userAgent: 'test',
-    monotonic,
     secrets: new Secrets(),
     again: (command) => command,
     trace: () => {},

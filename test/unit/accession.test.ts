@@ -1,54 +1,55 @@
-import { describe, expect, it } from 'vitest';
-import { FilingsError } from '../../src/errors.ts';
-import { accessionsIn, parseAccession } from '../../src/service/accession.ts';
+import { expect, it } from 'vitest';
+import { accessionsIn, parseAccession, pasted } from '../../src/service/accession.ts';
 
-function faultOf(text: string): FilingsError {
-  try {
-    parseAccession(text);
-  } catch (error) {
-    if (error instanceof FilingsError) return error;
-  }
-  throw new Error(`${JSON.stringify(text)} was taken`);
-}
+const A = '0001234567-24-000001';
 
-describe('parseAccession', () => {
-  it.each(['0001234567-24-000001', '0000000000-00-000000', '9999999999-99-999999'])('takes %s', (text) => {
-    expect(parseAccession(text)).toBe(text);
-    expect(parseAccession(text.replaceAll('-', ''))).toBe(text);
-  });
+it.each([A, '0000000000-00-000000', '9999999999-99-999999'])('takes %s, with hyphens and without', (text) => {
+  expect(parseAccession(text)).toBe(text);
+  expect(parseAccession(text.replaceAll('-', ''))).toBe(text);
+});
 
-  it.each<[text: string, hint: RegExp]>([
-    ['', /such as 0001234567-24-000001/],
-    ['0001234567-24-00000', /such as/],
-    ['001234567-24-000001', /such as/],
-    ['0001234567-24000001', /did you mean 0001234567-24-000001\?/],
-    ['000123456724-000001', /did you mean/],
-    ['0001234567-24-000001-', /did you mean/],
-    ['0001234567', /such as/],
-    ['0001234567-24-00000a', /such as/],
-    ['CIK0001234567-24-000001', /such as/],
-    ['0001234567-24-000001.txt', /did you mean 0001234567-24-000001/],
-    ['０００１２３４５６７-24-000001', /did you mean 0001234567-24-000001/],
-    ['0001234567–24–000001', /did you mean 0001234567-24-000001/],
-    [' 0001234567-24-000001', /did you mean 0001234567-24-000001/],
-    ['0001234567-24-000001\n', /did you mean/],
-    ['0001234567/24/000001', /such as/],
-    ['-', /such as/],
-  ])('refuses %j', (text, hint) => {
-    const error = faultOf(text);
-    expect(error.code).toBe('usage');
-    expect(error.message).toBe(`'${text}' is not an accession number`);
-    expect(error.hint).toMatch(hint);
-  });
+const MEANT = ['0001234567-24000001', '000123456724-000001', `${A}-`, `CIK${A}`, `${A}.txt`, ` ${A}`, `${A}\n`];
+it.each<[text: string, hint: string]>([
+  ...MEANT.map((text): [string, string] => [text, `did you mean ${A}?`]),
+  ...[
+    '',
+    '0001234567-24-00000',
+    '001234567-24-000001',
+    '0001234567-24-00000a',
+    '０００１２３４５６７-24-000001',
+    '-',
+  ].map((text): [string, string] => [text, `such as ${A}`]),
+])('refuses %j', (text, hint) => {
+  expect(() => parseAccession(text)).toThrow(
+    expect.objectContaining({
+      code: 'usage',
+      message: `'${text}' is not an accession number`,
+      hint: expect.stringContaining(hint),
+    }),
+  );
+});
 
-  it('cuts a long text', () => {
-    expect(faultOf('x'.repeat(100_000)).message.length).toBeLessThan(200);
-  });
+it('cuts a long text', () => {
+  expect(() => parseAccession('x'.repeat(100_000))).toThrow(/^.{60,99}$/);
 });
 
 it('finds the numbers in a text', () => {
-  expect(accessionsIn('a/000123456724000001/0001234567-24-000002-index.htm?x=0001234567890123456')).toEqual([
-    '0001234567-24-000001',
-    '0001234567-24-000002',
-  ]);
+  const text = 'a/000123456724000001/0001234567-24-000002-index.htm?x=0001234567890123456';
+  expect(accessionsIn(text)).toEqual([A, '0001234567-24-000002']);
 });
+
+const FOLDER = 'https://www.example.com/Archives/data/1234567/000123456724000001';
+it.each<[text: string, fileName: string | undefined]>([
+  [`${A}/primary.htm`, 'primary.htm'],
+  [`${FOLDER}/a%20b.htm`, 'a b.htm'],
+  [`${FOLDER}/`, undefined],
+  [`${FOLDER}/${A}-index.htm`, undefined],
+  [`https://api.example/v1/download?accession_no=${A}&file_name=x`, 'x'],
+])('%s is a filing or its file', (text, fileName) => {
+  expect(pasted(text)).toEqual({ accession: A, ...(fileName && { fileName }) });
+});
+
+it.each([A, 'primary.htm', `${FOLDER}/0001234567-24-000002.txt`, 'https://example.com/a.htm', 'https://[/x'])(
+  '%s is none',
+  (text) => expect(pasted(text)).toBeUndefined(),
+);

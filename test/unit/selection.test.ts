@@ -4,7 +4,7 @@ import { defaultLayout } from '../../src/batch/layout.ts';
 import { type Selected, Selection, type SelectionOptions } from '../../src/batch/selection.ts';
 import { FilingsError } from '../../src/errors.ts';
 import { parseAccession } from '../../src/service/accession.ts';
-import type { ListedFile } from '../../src/service/listing/listing.ts';
+import type { ListedFile } from '../../src/service/listing.ts';
 
 const filing = (n: number) => parseAccession(`0001234567-24-${String(n).padStart(6, '0')}`);
 const alone = (n: number): Selected => ({ kind: 'entry', accession: filing(n) });

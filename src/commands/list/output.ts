@@ -1,5 +1,5 @@
 import { FilingsError } from '../../errors.ts';
-import { type ListedFile, listedSize, whyNoMatch } from '../../service/listing/listing.ts';
+import { type ListedFile, listedSize } from '../../service/listing.ts';
 import type { Session } from '../../session/session.ts';
 import { columnsOf, write } from '../../stdio/output.ts';
 import { colors, usesColor } from '../../terminal/messages.ts';
@@ -7,7 +7,16 @@ import { printable, printableJson } from '../../terminal/printable.ts';
 import { type Column, table } from '../../terminal/table.ts';
 import { humanBytes } from '../../text.ts';
 import type { World } from '../../world.ts';
-import type { ListRequest } from './request.ts';
+
+/** What is shown of filings, and how. */
+export interface Shown {
+  /** More than one filing may be asked for: each line names its own, and one without a match is no failure. */
+  readonly several: boolean;
+  readonly chosen: (name: string) => boolean;
+  readonly json: boolean;
+  readonly long: boolean;
+  readonly nul: boolean;
+}
 
 /** A table is aligned over so many rows. */
 const ROWS_A_TABLE = 10_000;
@@ -28,7 +37,7 @@ const COLUMNS: readonly FileColumn[] = [
 
 /** Writes the chosen files of filings to stdout. What a service lists is data, and exact: no secret is looked for in it. */
 export class ListOutput {
-  readonly #request: ListRequest;
+  readonly #shown: Shown;
   readonly #session: Session;
   readonly #world: World;
   readonly #isTable: boolean;
@@ -36,19 +45,19 @@ export class ListOutput {
   #rows: ListedFile[] = [];
   #headings = true;
 
-  constructor(request: ListRequest, session: Session, world: World) {
-    [this.#request, this.#session, this.#world] = [request, session, world];
-    this.#isTable =
-      request.output === 'long' || (request.output === 'names' && world.stdout.isTTY === true && !request.nul);
+  constructor(shown: Shown, session: Session, world: World) {
+    [this.#shown, this.#session, this.#world] = [shown, session, world];
+    this.#isTable = shown.long || (world.stdout.isTTY === true && !shown.json && !shown.nul);
   }
 
   /** Shows a filing's files; gives back what is wrong with them. Throws what writing throws. */
   async show(accession: string, files: readonly ListedFile[]): Promise<FilingsError | undefined> {
-    const chosen = files.filter((file) => this.#request.chosen(file.file_name));
-    if (chosen.length === 0) return this.#noMatch(accession, files.length);
-    if (!this.#isTable) return this.#records(accession, chosen);
-    for (const file of chosen) this.#rows.push(file);
-    if (!this.#request.several || this.#rows.length >= ROWS_A_TABLE) await this.flush();
+    const { chosen, several } = this.#shown;
+    const kept = files.filter((file) => chosen(file.file_name));
+    if (kept.length === 0) return this.#noMatch(accession, files.length);
+    if (this.#isTable) for (const file of kept) this.#rows.push(file);
+    else await write(this.#world.stdout, kept.map((file) => this.#record(file)).join(''), this.#session.signal);
+    if (!several || this.#rows.length >= ROWS_A_TABLE) await this.flush();
     return undefined;
   }
 
@@ -58,7 +67,7 @@ export class ListOutput {
     const { stdout, env } = this.#world;
     const files = this.#rows.splice(0);
     if (files.length === 0) return;
-    const columns = [...(this.#request.several ? [ACCESSION] : []), ...COLUMNS].filter(
+    const columns = [...(this.#shown.several ? [ACCESSION] : []), ...COLUMNS].filter(
       ({ name, cell }) => name || files.some((file) => cell(file) !== ''),
     );
     const rows = files.map((file) => columns.map(({ cell }) => cell(file)));
@@ -73,29 +82,24 @@ export class ListOutput {
     this.#headings = false;
   }
 
-  async #records(accession: string, files: readonly ListedFile[]): Promise<FilingsError | undefined> {
-    const { output, nul, several } = this.#request;
-    const { stdout } = this.#world;
-    const isRaw = output === 'names' && nul && !stdout.isTTY;
-    // Of a name with a NUL inside, a program that splits at NUL would make two; half a character would become another one.
-    const fit = isRaw ? files.filter((file) => !/[\0\p{Cs}]/u.test(file.file_name)) : files;
-    const records = fit.map((file) => {
-      if (output === 'json') return printableJson(file);
-      const name = isRaw ? file.file_name : printable(file.file_name);
-      return several ? `${accession}\t${name}` : name;
-    });
-    await write(stdout, records.map((record) => record + (nul ? '\0' : '\n')).join(''), this.#session.signal);
-    if (fit.length === files.length) return undefined;
-    return new FilingsError('integrity', `${accession}: -0 cannot list a name with a NUL or half a character inside`, {
-      hint: 'list it with --json',
-    });
+  #record(file: ListedFile): string {
+    const { json, nul, several } = this.#shown;
+    const end = nul ? '\0' : '\n';
+    if (json) return printableJson(file) + end;
+    // Of a name with a NUL inside, a program that splits at NUL would make two.
+    const isExact = nul && !this.#world.stdout.isTTY && !file.file_name.includes('\0');
+    const name = isExact ? file.file_name : printable(file.file_name);
+    return `${several ? `${file.accession_no}\t` : ''}${name}${end}`;
   }
 
   /** No files at all are a failure, as a wrong number has none; of several filings one without a match is not. */
   #noMatch(accession: string, files: number): FilingsError | undefined {
-    const message = `${accession}: ${whyNoMatch(files)}`;
+    const none = files === 1 ? 'its one file does not match' : `none of its ${files} files matches`;
+    const why =
+      files === 0 ? 'the service lists no files' : `${none} --include and --exclude (matching is case-sensitive)`;
+    const message = `${accession}: ${why}`;
     if (files === 0) return new FilingsError('not_found', message, { hint: 'check the accession number' });
-    if (!this.#request.several) return new FilingsError('not_found', message);
+    if (!this.#shown.several) return new FilingsError('not_found', message);
     this.#session.progress.note(message);
     return undefined;
   }

@@ -1,47 +1,82 @@
 import { childOf, onAbort } from '../../abort.ts';
+import { nameFilter } from '../../batch/glob.ts';
 import { type Input, openInput } from '../../batch/input.ts';
 import { readBatches } from '../../batch/input-lines.ts';
 import type { Selected } from '../../batch/selection.ts';
 import { batchError, StopRule } from '../../batch/verdict.ts';
 import { FilingsError } from '../../errors.ts';
-import type { ListedFile } from '../../service/listing/listing.ts';
-import { listFiles } from '../../session/list-files.ts';
+import { type AccessionNumber, parseAccession, pasted } from '../../service/accession.ts';
+import type { ListedFile } from '../../service/listing.ts';
+import type { Parameter } from '../../service/listing-pages.ts';
+import { listFiles, readQuery } from '../../session/list-files.ts';
 import { openSession, type Session } from '../../session/session.ts';
+import { retyped } from '../../settings/hint-command.ts';
 import type { Invocation } from '../../spec/invocation.ts';
 import type { World } from '../../world.ts';
 import { ListOutput } from './output.ts';
-import { type ListRequest, readRequest } from './request.ts';
 import type { OPTIONS } from './spec.ts';
 
 /** `filings list`: the names of each filing's files, on stdout as the listings arrive. */
 export async function run({ args, options, flags }: Invocation<typeof OPTIONS>, world: World): Promise<number> {
-  const request = readRequest(args, options, world.argv);
-  const session = await openSession(flags, world, {
-    stdinUser: request.input === '-' ? '--input -' : undefined,
-    writesStdout: true,
-  });
+  const { input, json, long, null: nul } = options;
+  if (args.length === 0 && input === undefined) {
+    throw new FilingsError('usage', 'list: no ACCESSION', {
+      hint: 'name a filing: filings list 0001234567-24-000001; or take them from a file: --input FILE',
+    });
+  }
+  const accessions = args.map((text) => accessionOf(text, world.argv));
+  const several = args.length > 1 || input !== undefined;
+  const shown = { several, chosen: nameFilter(options.include, options.exclude), json, long, nul };
+  const query = readQuery(options.query);
+  const stdinUser = input === '-' ? '--input -' : undefined;
+  const session = await openSession(flags, world, { stdinUser, writesStdout: true });
   try {
-    await listAll(request, session, world);
+    const opened = input === undefined ? undefined : openInput(input, world, session.progress.note);
+    const endings = endingsOf(linesOf(accessions, opened, session.progress.note), query, session);
+    const output = new ListOutput(shown, session, world);
+    const count = opened ? undefined : accessions.length;
+    await showAll(endings, output, session, { several, count }, () => opened?.close());
     return 0;
   } finally {
     await session.close();
   }
 }
 
-/** Lists filings, some at a time, and shows them in their order. Continues after a failed one, but not after what would fail all the rest. */
-async function listAll(request: ListRequest, session: Session, world: World): Promise<void> {
-  const { progress, signal } = session;
-  const output = new ListOutput(request, session, world);
-  const rule = new StopRule('filing', session.client.again);
-  const input = request.input === undefined ? undefined : openInput(request.input, world, progress.note);
-  const forget = onAbort(signal, () => input?.close());
+/** @throws FilingsError `usage`, for a pasted URL with the command that was meant */
+function accessionOf(text: string, argv: readonly string[]): AccessionNumber {
+  const meant = pasted(text);
+  if (meant === undefined) return parseAccession(text);
+  throw new FilingsError('usage', 'ACCESSION is not an accession number', {
+    hint: `name the filing: ${retyped(argv, new Map([[text, [meant.accession]]]))}`,
+  });
+}
+
+/** How the listing of a line ended. */
+interface Ending {
+  readonly accession: string;
+  readonly found: readonly ListedFile[] | FilingsError;
+}
+
+/**
+ * Shows filings in their order. Continues after a failed one, but not after what would fail all the rest.
+ * @param count how many there are, where that is known
+ */
+async function showAll(
+  endings: AsyncIterable<Ending>,
+  output: ListOutput,
+  { client, progress, signal }: Session,
+  { several, count }: { readonly several: boolean; readonly count: number | undefined },
+  close: () => void,
+): Promise<void> {
+  const rule = new StopRule('filing', client.again);
+  const forget = onAbort(signal, close);
   let [files, failed, onlyTemporary] = [0, 0, true];
   let stoppedBy: FilingsError | undefined;
   try {
-    for await (const { accession, found } of endingsOf(linesOf(request, input, progress.note), request, session)) {
+    for await (const { accession, found } of endings) {
       const error = found instanceof FilingsError ? found : await output.show(accession, found);
       signal.throwIfAborted();
-      if (error && !request.several) throw error;
+      if (error && !several) throw error;
       files += 1;
       if (error) failed += 1;
       onlyTemporary &&= !error || error.code === 'temporary';
@@ -57,22 +92,17 @@ async function listAll(request: ListRequest, session: Session, world: World): Pr
     stoppedBy = signal.reason;
   } finally {
     forget();
-    input?.close();
+    close();
   }
-  const notStarted = input ? undefined : request.accessions.length - files;
+  const notStarted = count && count - files;
   const error = batchError({ files, failed, onlyTemporary, stoppedBy, notStarted }, 'filing');
   if (error) throw error;
-}
-
-interface Ending {
-  readonly accession: string;
-  readonly found: readonly ListedFile[] | FilingsError;
 }
 
 /** The listings of a few lines are asked for at the same time, and given in their order. */
 async function* endingsOf(
   lines: AsyncIterable<readonly Selected[]>,
-  { query }: ListRequest,
+  query: readonly Parameter[],
   session: Session,
 ): AsyncGenerator<Ending> {
   const stop = childOf(session.signal);
@@ -105,7 +135,7 @@ async function* endingsOf(
 
 /** The arguments, then the input; a filing that several lines in a row name is asked for once. */
 async function* linesOf(
-  { accessions }: ListRequest,
+  accessions: readonly AccessionNumber[],
   input: Input | undefined,
   note: (message: string) => void,
 ): AsyncGenerator<readonly Selected[]> {

@@ -1,6 +1,5 @@
 import { FilingsError } from '../../../errors.ts';
-import { type AccessionNumber, accessionIn, parseAccession } from '../../../service/accession.ts';
-import { pasted } from '../../../service/pasted-url.ts';
+import { type AccessionNumber, accessionIn, parseAccession, pasted } from '../../../service/accession.ts';
 import { retyped } from '../../../settings/hint-command.ts';
 
 /** What the arguments name; each once. */

@@ -3,7 +3,7 @@ import { defaultLayout, type Layout, parseLayout } from '../../../batch/layout.t
 import { twins } from '../../../disk/file-name.ts';
 import { FilingsError } from '../../../errors.ts';
 import type { AccessionNumber } from '../../../service/accession.ts';
-import type { Parameter } from '../../../service/listing/pages.ts';
+import type { Parameter } from '../../../service/listing-pages.ts';
 import { readQuery } from '../../../session/list-files.ts';
 import { hintCommand } from '../../../settings/hint-command.ts';
 import type { Flags } from '../../../spec/invocation.ts';

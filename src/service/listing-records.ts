@@ -1,0 +1,129 @@
+import { isJsonObject, type JsonObject } from '../json.ts';
+import type { AccessionNumber } from './accession.ts';
+
+/** A record of a listing. */
+export interface Found {
+  /** Undefined: a document without a name. */
+  readonly name: string | undefined;
+  /** What else is said of it. */
+  readonly record: JsonObject;
+  /** It says that it belongs to another filing. */
+  readonly isOther: boolean;
+}
+
+/** Members that name a file and nothing else, in order of preference. */
+const FILE_NAMES = ['file_name', 'fileName', 'filename'];
+/** Members that name a file, but may be those of a filing that has more of them. */
+const DOCUMENTS = ['document', 'primary_document'];
+/** A `name` may also be a filing's or a company's. */
+const NAMES = [...FILE_NAMES, 'name', ...DOCUMENTS];
+const ACCESSIONS = ['accession_no', 'accession_number', 'accessionNo', 'accessionNumber', 'accession'];
+/** Members that hold files, also in a record with a name of its own. */
+const FILE_LISTS = ['files', 'file_names', 'fileNames', 'filenames', 'documents', 'attachments'];
+/** Members that may hold anything; files, where no other member does. */
+const CONTAINERS = ['filings', 'filing', 'data', 'results', 'records', 'value'];
+/** Never looked into: their texts are messages. */
+const MESSAGES = ['error', 'errors', 'warnings', 'messages'];
+const EXTENSION = /\.[A-Za-z][A-Za-z0-9]{0,4}$/;
+
+/** Where a value is. */
+interface Place {
+  /** The member that holds it; undefined for the whole answer. */
+  readonly member: string | undefined;
+  readonly isOther: boolean;
+}
+
+/**
+ * The records of files in an answer, of all the lists that it has; undefined when it is nothing like a listing. Each value
+ * is visited once.
+ */
+export function findRecords(json: unknown, accession: AccessionNumber): readonly Found[] | undefined {
+  const search = new Search(accession);
+  search.value(json, { member: undefined, isOther: false });
+  const found = search.sure.length > 0 ? search.sure : search.likely;
+  return found.length > 0 || search.isListing ? found : undefined;
+}
+
+class Search {
+  /** What is sure to be a file; only where there is none, what is likely to be one. */
+  readonly sure: Found[] = [];
+  readonly likely: Found[] = [];
+  /** It has come upon what a listing without files looks like. */
+  isListing = false;
+  readonly #accession: AccessionNumber;
+
+  constructor(accession: AccessionNumber) {
+    this.#accession = accession;
+  }
+
+  value(value: unknown, place: Place): void {
+    if (Array.isArray(value)) this.#list(value, place);
+    else if (isJsonObject(value)) this.#object(value, place, undefined);
+    // Some services write an empty list as null.
+    else if (value === null && FILE_LISTS.includes(place.member ?? '')) this.isListing = true;
+  }
+
+  #list(items: readonly unknown[], place: Place): void {
+    const { member = 'files', isOther } = place;
+    const isSure = FILE_LISTS.includes(member) || items.some((item) => isJsonObject(item) && hasAny(item, FILE_NAMES));
+    const isKnown = isSure || CONTAINERS.includes(member);
+    if (items.length === 0 && (isKnown || member === 'items')) this.isListing = true;
+    const isOfNames = isKnown || items.some((item) => typeof item === 'string' && EXTENSION.test(item));
+    const list = isSure ? this.sure : this.likely;
+    for (const item of items) {
+      if (isJsonObject(item)) this.#object(item, place, list);
+      else if (typeof item === 'string' && isOfNames) list.push({ name: item || undefined, record: {}, isOther });
+    }
+  }
+
+  /** @param list where the items go of the list that it is in; undefined for an object that is in none */
+  #object(record: JsonObject, place: Place, list: Found[] | undefined): void {
+    const isOther = place.isOther || isOfAnother(record, this.#accession);
+    this.isListing ||= isOther;
+    const isFile = nameOf(record, FILE_NAMES) !== undefined;
+    const [sure, likely] = [this.sure.length, this.likely.length];
+    for (const [member, value] of Object.entries(record)) {
+      // What is in a file's record tells of that file, unless it is a list of files.
+      if (isFile ? FILE_LISTS.includes(member) : !MESSAGES.includes(member)) this.value(value, { member, isOther });
+    }
+    const inside = this.sure.slice(sure);
+    const into = isFile || inside.length > 0 ? this.sure : (list ?? this.likely);
+    const before = into === this.sure ? sure : likely;
+    const document = nameOf(record, [...FILE_NAMES, ...DOCUMENTS]);
+    // A single object's name may be a filing's or a company's.
+    const name = list ? nameOf(record, NAMES) : (document ?? (place.member ? undefined : nameOf(record, NAMES)));
+    if (into.length === before) {
+      // A document without a name is a record all the same, and so is a filing of somebody else's.
+      if (name !== undefined || (list && (isOther || hasAny(record, NAMES)))) into.push({ name, record, isOther });
+      return;
+    }
+    // A record of several files does not say which of them its size is of.
+    const isNew = document !== undefined && !into.slice(before).some((found) => found.name === document);
+    if (isNew) into.splice(before, 0, { name: document, record: {}, isOther });
+  }
+}
+
+function hasAny(record: JsonObject, members: readonly string[]): boolean {
+  return members.some((member) => Object.hasOwn(record, member));
+}
+
+function nameOf(record: JsonObject, members: readonly string[]): string | undefined {
+  const names = members.map((member) => (Object.hasOwn(record, member) ? record[member] : undefined));
+  return names.find((name) => typeof name === 'string' && name !== '') as string | undefined;
+}
+
+/** Whether a record says that it belongs to another filing, with or without the hyphens. */
+function isOfAnother(record: JsonObject, accession: AccessionNumber): boolean {
+  const { filing } = record;
+  if (isJsonObject(filing) && isOfAnother(filing, accession)) return true;
+  return ACCESSIONS.some((member) => {
+    const text = accessionText(Object.hasOwn(record, member) ? record[member] : undefined);
+    return text !== '' && text.replaceAll('-', '') !== accession.replaceAll('-', '');
+  });
+}
+
+/** What a member says of the accession number; a number has lost its leading zeros. */
+function accessionText(value: unknown): string {
+  if (typeof value === 'string') return value.trim();
+  return typeof value === 'number' ? String(value).padStart(18, '0') : '';
+}
