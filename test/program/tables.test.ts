@@ -54,7 +54,7 @@ describe('list on a terminal', () => {
     expect(linesOf((await list([], { columns: 30 })).stdout)).toEqual([
       'NAME',
       'primary.htm',
-      'a-name-that-is-longer-than-a-…',
+      'a-name-that-is-…-日本語-🇩🇪.htm',
     ]);
   });
 
