@@ -48,7 +48,7 @@ export default defineConfig({
           'test/prove/**/*.test.ts',
           'scripts/picture/picture.test.ts',
           `test/cli/{${ROUNDS}}.test.ts`,
-          'test/service/{checksums,jwt-keys,jwt-lookalike}.test.ts',
+          'test/service/{checksums,jwt-keys}.test.ts',
         ],
         env: { FILINGS_PROVE: '1' },
         testTimeout: 600_000,

@@ -1,4 +1,6 @@
 import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 
 export interface Pair {
   readonly privateKey: KeyObject;
@@ -18,4 +20,17 @@ export function keyPair(type: string, options: object = {}): Pair {
   const generate = generateKeyPairSync as (type: string, options: object) => Record<keyof Pair, string>;
   const { privateKey, publicKey } = generate(type, { ...options, ...encodings });
   return { privateKey: createPrivateKey(privateKey), publicKey: createPublicKey(publicKey) };
+}
+
+export function ecPair(namedCurve: string): Pair {
+  return keyPair('ec', { namedCurve });
+}
+
+/** RSA keys in PKCS#8, made once: to find their primes takes long. */
+const RSA_KEYS = JSON.parse(readFileSync(join(import.meta.dirname, 'rsa-keys.json'), 'utf8'));
+
+/** Of 2048 bits: `rsa`, `other`, and for RSA-PSS `pss` and with limits `pss256`, `pss512`; `weak` has 1024, `long` 3072. */
+export function rsaPair(name: string): Pair {
+  const privateKey = createPrivateKey({ key: Buffer.from(RSA_KEYS[name], 'base64'), format: 'der', type: 'pkcs8' });
+  return { privateKey, publicKey: createPublicKey(privateKey) };
 }

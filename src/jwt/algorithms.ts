@@ -7,9 +7,7 @@ export type Family = 'RS' | 'PS' | 'ES' | 'HS';
 export interface Algorithm {
   readonly name: string;
   readonly family: Family;
-  /** As node:crypto names it. */
-  readonly hash: string;
-  /** The shortest HMAC secret (RFC 7518 section 3.2) and the salt of PSS (section 3.5), in bytes. */
+  /** Of SHA-256, -384 or -512: the shortest HMAC secret (RFC 7518 section 3.2) and the salt of PSS (section 3.5), in bytes. */
   readonly hashBytes: number;
   /** ECDSA: the one curve that goes with it (section 3.4). */
   readonly curve?: string;
@@ -22,7 +20,6 @@ export const ALGORITHMS: readonly Algorithm[] = (['RS', 'PS', 'ES', 'HS'] as con
   ([256, 384, 512] as const).map((bits) => ({
     name: `${family}${bits}`,
     family,
-    hash: `sha${bits}`,
     hashBytes: bits / 8,
     ...(family === 'ES' && { curve: CURVES[bits] }),
   })),

@@ -1,15 +1,7 @@
 import type { JsonObject } from '../json.ts';
 import { span } from '../text.ts';
-import { type Clock, claimFaults, utc } from './claims.ts';
-import {
-  decodeBase64url,
-  headerFault,
-  NOT_CANONICAL,
-  type Refusal,
-  readJsonObject,
-  refuse,
-  splitToken,
-} from './token.ts';
+import { type Clock, claimFaults, LATEST_SECOND } from './claims.ts';
+import { NOT_CANONICAL, type Refusal, readJsonObject, readToken, refuse, splitToken } from './token.ts';
 
 /** What is said of a date to come, and of one that is over. */
 const RELATIVE: Readonly<Record<string, readonly [string, string]>> = {
@@ -18,18 +10,12 @@ const RELATIVE: Readonly<Record<string, readonly [string, string]>> = {
   exp: ['expires in #', 'expired # ago'],
 };
 
-/** A date as RFC 3339, and from now: `expired 3 h ago`. */
-export interface TokenTime {
-  readonly utc: string;
-  readonly relative: string;
-}
-
 /** What a token says of itself. Nothing of it is verified. */
 export interface Inspection {
   readonly header: JsonObject;
   readonly claims: JsonObject;
-  /** By the claim's name. */
-  readonly times: Readonly<Record<string, TokenTime>>;
+  /** By the claim's name its date as RFC 3339, and from now: `expired 3 h ago`. */
+  readonly times: Readonly<Record<string, { readonly utc: string; readonly relative: string }>>;
   /** What the service would object to, short of the signature. */
   readonly objections: readonly string[];
 }
@@ -41,38 +27,33 @@ export function inspectToken(token: string, clock: Clock): Inspection | Refusal 
   const [header, claims] = [readPart(parts[0]), readPart(parts[1])];
   if (typeof header === 'string') return refuse('format', `the header part ${header}`);
   if (typeof claims === 'string') return refuse('format', `the claims part ${claims}`);
+  const strict = readToken(token);
+  const payload = readJsonObject(Buffer.from(parts[1], 'base64url'));
   return {
-    header: header.value,
-    claims: claims.value,
-    times: timesOf(claims.value, Math.floor(clock.atSeconds)),
+    header,
+    claims,
+    times: timesOf(claims, Math.floor(clock.atSeconds)),
     objections: [
-      ...header.faults.map((fault) => `the header part ${fault}`),
-      ...[headerFault(header.value) ?? []].flat(),
-      ...claims.faults.map((fault) => `the claims part ${fault}`),
-      ...claimFaults(claims.value, clock),
+      ...('failedCheck' in strict ? [strict.reason] : []),
+      ...(typeof payload === 'string' ? [`the payload ${payload}`] : []),
+      ...claimFaults(claims, clock),
       ...(parts[2] === '' ? ['the signature is empty'] : []),
-      ...(decodeBase64url(parts[2]) === undefined ? [`the signature part ${NOT_CANONICAL}`] : []),
     ],
   };
 }
 
-/** A part that can be read somehow, with what a strict reader objects to; otherwise why not. */
-function readPart(part: string): { readonly value: JsonObject; readonly faults: readonly string[] } | string {
+function readPart(part: string): JsonObject | string {
   if (!/^[\w+/-]*=*$/.test(part)) return NOT_CANONICAL;
-  const bytes = Buffer.from(part, 'base64url');
-  const value = readJsonObject(bytes, { lenient: true });
-  if (typeof value === 'string') return value;
-  const strict = readJsonObject(bytes);
-  const encoding = decodeBase64url(part) === undefined ? [NOT_CANONICAL] : [];
-  return { value, faults: typeof strict === 'string' ? [...encoding, strict] : encoding };
+  return readJsonObject(Buffer.from(part, 'base64url'), { lenient: true });
 }
 
 function timesOf(claims: JsonObject, now: number): Inspection['times'] {
-  const times: Record<string, TokenTime> = {};
+  const times: Record<string, Inspection['times'][string]> = {};
   for (const [name, [before, after]] of Object.entries(RELATIVE)) {
-    const [text, ahead] = [utc(claims[name]), Number(claims[name]) - now];
-    if (text !== undefined)
-      times[name] = { utc: text, relative: (ahead > 0 ? before : after).replace('#', span(ahead)) };
+    const seconds = claims[name];
+    if (typeof seconds !== 'number' || !(seconds >= 0 && seconds <= LATEST_SECOND)) continue;
+    const utc = new Date(seconds * 1000).toISOString().replace(/\.000Z$/, 'Z');
+    times[name] = { utc, relative: (seconds > now ? before : after).replace('#', span(seconds - now)) };
   }
   return times;
 }

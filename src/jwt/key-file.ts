@@ -2,7 +2,7 @@ import { checkAccess, readSecretFile, readSmallFile, secretProtection } from '..
 import type { World } from '../world.ts';
 import { type JwtKey, keyFor, loadKey, loadSecret, type Purpose } from './keys.ts';
 
-/** Which file holds the key, by absolute paths; one of the first two. */
+/** Where the key is, by absolute paths: one of the first two. */
 export interface KeyFiles {
   readonly keyFile?: string | undefined;
   readonly secretFile?: string | undefined;
@@ -13,11 +13,7 @@ export interface KeyFiles {
 
 type KeyWorld = Pick<World, 'uid' | 'interrupt' | 'secrets' | 'env'>;
 
-/**
- * Reads a key; a file with nothing but a public one may be readable by all.
- *
- * @throws FilingsError `config`: missing, readable by others, or no key for that purpose
- */
+/** Reads a key; all may read the file of a public one. Throws `config`: missing, readable by others, no key for that. */
 export async function readJwtKey(files: KeyFiles, purpose: Purpose, world: KeyWorld): Promise<JwtKey> {
   const { secretFile, passphraseFile } = files;
   if (secretFile !== undefined) return readSecret(secretFile, files, world);

@@ -1,6 +1,15 @@
-import { createPrivateKey, createPublicKey, createSecretKey, type KeyObject, sign, verify } from 'node:crypto';
+import {
+  createPrivateKey,
+  createPublicKey,
+  createSecretKey,
+  type JsonWebKey,
+  type KeyObject,
+  sign,
+  verify,
+} from 'node:crypto';
 import { errnoOf, FilingsError } from '../errors.ts';
-import { readJwk } from './jwk.ts';
+import type { JsonObject } from '../json.ts';
+import { decodeBase64url, NOT_CANONICAL, readJsonObject, textFault } from './token.ts';
 
 export type Purpose = 'sign' | 'verify';
 
@@ -21,28 +30,19 @@ export interface JwtKey {
   readonly alg?: string | undefined;
 }
 
-/** To look into a larger one takes seconds: of a JWK with a huge prime 28. */
+/** To look into a larger one takes long: 28 s with a prime of 30 kB. */
 const LARGEST_KIB = 16;
-/** OpenSSL verifies with no larger ones, and signing with them takes minutes. Bits. */
-const LONGEST_RSA_BITS = 16_384;
+/** The members that hold numbers, points or a secret (RFC 7518 section 6, RFC 8037 section 2). */
+const BINARY_MEMBERS = ['n', 'e', 'd', 'p', 'q', 'dp', 'dq', 'qi', 'x', 'y', 'k'];
 const PROBE = Buffer.from('probe');
 
-/**
- * A key from the bytes of a PEM or JWK file.
- *
- * @param what where the bytes are from, for messages
- * @throws FilingsError `config`: no key, encrypted without a passphrase, ...; never with a word of the text
- */
+/** A key from the bytes of a PEM or JWK file. Throws `config`, never with a word of the text. */
 export function loadKey(bytes: Buffer, what: string, passphrase?: string): JwtKey {
   requireSize(bytes, what);
   const text = bytes.toString('latin1');
   if (text.includes('-----BEGIN ')) return described(pemKey(text, what, passphrase), what);
-  if (/^\s*\{/.test(text)) {
-    const { keyObject, ...limits } = readJwk(bytes, what);
-    return { ...described(keyObject, what), ...limits };
-  }
-  const hint = 'a secret for HS256, HS384 or HS512 is given with --secret-file';
-  throw new FilingsError('config', `${what}: it is neither a PEM key nor a JWK`, { hint });
+  if (/^\s*\{/.test(text)) return jwkKey(bytes, what);
+  throw unfit(what, 'neither a PEM key nor a JWK (a secret is given with --secret-file)');
 }
 
 /** An HMAC secret: the bytes as they are, nothing trimmed. Throws `config`. */
@@ -52,18 +52,16 @@ export function loadSecret(bytes: Buffer, what: string): JwtKey {
 }
 
 function requireSize({ length }: Buffer, what: string): void {
-  if (length === 0) throw new FilingsError('config', `${what}: it is empty`);
-  if (length <= LARGEST_KIB * 1024) return;
-  throw new FilingsError('config', `${what}: larger than ${LARGEST_KIB} KiB, which no key or secret is`);
+  if (length === 0) throw unfit(what, 'it is empty');
+  if (length > LARGEST_KIB * 1024) throw unfit(what, `larger than ${LARGEST_KIB} KiB`);
 }
 
 /** To sign with, the key itself; to verify with, the public half of a private one. Throws `config`. */
 export function keyFor(purpose: Purpose, key: JwtKey): JwtKey {
   const { type } = key.keyObject;
   if (purpose === 'verify' && type === 'private') return { ...key, keyObject: createPublicKey(key.keyObject) };
-  if (purpose === 'verify' || type !== 'public') return key;
-  const hint = 'sign with the private key that belongs to it';
-  throw new FilingsError('config', `${key.what}: it is a public key, which can only verify`, { hint });
+  if (purpose === 'sign' && type === 'public') throw unfit(key.what, 'it is a public key, which can only verify');
+  return key;
 }
 
 /** A warning about a secret whose last byte is likely an editor's, not the secret's. */
@@ -72,32 +70,52 @@ export function lineBreakWarning({ what, keyObject }: JwtKey): string | undefine
   return `${what}: the secret ends in a line break, which is taken as a part of it`;
 }
 
-/** Why nobody should trust a signature by an RSA key, as the end of a sentence: with e = 1 a message is its own signature. */
-export function rsaWeakness(key: KeyObject): string | undefined {
-  // Node dies of looking into broken keys of other kinds.
-  if (key.asymmetricKeyType !== 'rsa') return undefined;
-  const { modulusLength = 0, publicExponent = 0n } = key.asymmetricKeyDetails ?? {};
-  if (modulusLength > LONGEST_RSA_BITS) return `its modulus is longer than ${LONGEST_RSA_BITS} bits`;
-  if (publicExponent >= 3n && publicExponent % 2n === 1n) return undefined;
-  return `its public exponent is ${publicExponent}, with which anybody could sign`;
+function unfit(what: string, why: string, cause?: unknown): FilingsError {
+  return new FilingsError('config', `${what}: ${why}`, { cause });
 }
 
 /** PKCS#8, PKCS#1, SEC1 or SPKI, with whatever text around it. */
 function pemKey(text: string, what: string, passphrase: string | undefined): KeyObject {
-  const isEncrypted = /BEGIN ENCRYPTED |^Proc-Type: 4,ENCRYPTED/m.test(text);
-  if (isEncrypted && passphrase === undefined) {
-    throw new FilingsError('config', `${what}: the key is encrypted, and there is no passphrase`, {
-      hint: 'name the file that holds it with --passphrase-file; settings take a key without one',
-    });
-  }
   try {
     if (!text.includes('PRIVATE KEY-----')) return createPublicKey(text);
-    return createPrivateKey({ key: text, ...(isEncrypted && { passphrase }) });
+    return createPrivateKey({ key: text, ...(passphrase !== undefined && { passphrase }) });
   } catch (cause) {
-    const why = isEncrypted
-      ? `the key cannot be decrypted: the passphrase is wrong, or its cipher is unknown (${errnoOf(cause)})`
-      : 'the PEM text does not hold a sound key';
-    throw new FilingsError('config', `${what}: ${why}`, { cause });
+    if (!text.includes('ENCRYPTED')) throw unfit(what, 'the PEM text does not hold a sound key', cause);
+    if (passphrase !== undefined) throw unfit(what, 'the passphrase is wrong, or the key is damaged', cause);
+    throw unfit(what, 'the key is encrypted: name the file of its passphrase with --passphrase-file', cause);
+  }
+}
+
+/** RSA, EC, OKP (to say that the service does not take it) or `oct`. */
+function jwkKey(bytes: Buffer, what: string): JwtKey {
+  const jwk = readJsonObject(bytes);
+  if (typeof jwk === 'string') throw unfit(what, `the JWK ${jwk}`);
+  const fault = memberFault(jwk);
+  if (fault !== undefined) throw unfit(what, `the JWK cannot be used: ${fault}`);
+  const { use, alg, kid, key_ops: keyOps } = jwk as Pick<JwtKey, 'use' | 'alg' | 'kid'> & { key_ops?: string[] };
+  const key = described(jwkObject(jwk, what), what);
+  // What may sign may have its signatures verified.
+  const further = key.keyObject.type === 'private' && keyOps?.includes('sign') ? ['verify'] : [];
+  return { ...key, use, alg, kid, keyOps: keyOps && [...keyOps, ...further] };
+}
+
+/** What is wrong with the members that node:crypto does not look at, or repairs. */
+function memberFault(jwk: JsonObject): string | undefined {
+  const { key_ops: ops = [] } = jwk;
+  if (!Array.isArray(ops) || ops.some((op) => typeof op !== 'string')) return 'key_ops is not a list of strings';
+  const unsound = BINARY_MEMBERS.find((name) => decodeBase64url(String(jwk[name] ?? '')) === undefined);
+  if (unsound !== undefined) return `${unsound} ${NOT_CANONICAL}`;
+  return jwk.kty === undefined ? 'kty is missing' : textFault(jwk, ['kty', 'use', 'alg', 'kid']);
+}
+
+function jwkObject(jwk: JsonObject, what: string): KeyObject {
+  const key = { key: jwk as JsonWebKey, format: 'jwk' } as const;
+  try {
+    if (jwk.kty === 'oct') return createSecretKey(String(jwk.k ?? ''), 'base64url');
+    return jwk.d === undefined ? createPublicKey(key) : createPrivateKey(key);
+  } catch (error) {
+    // Some of node's messages quote the value at fault, which may be private.
+    throw unfit(what, `the JWK cannot be used: ${errnoOf(error)}`);
   }
 }
 
@@ -105,9 +123,7 @@ function described(given: KeyObject, what: string): JwtKey {
   const kind = given.asymmetricKeyType ?? 'secret';
   const isPss = kind === 'rsa-pss';
   const keyObject = isPss ? asRsaKey(given) : given;
-  // A weak key is refused for that, when it is to be used.
-  if (keyObject.type === 'private' && /^(rsa|ec)/.test(kind) && !rsaWeakness(keyObject))
-    requireSoundPair(keyObject, what);
+  if (keyObject.type === 'private' && /^(rsa|ec)/.test(kind)) requireSoundPair(keyObject, what);
   return { what, kind, keyObject, ...(isPss && { pss: given.asymmetricKeyDetails }) };
 }
 
@@ -115,20 +131,17 @@ function described(given: KeyObject, what: string): JwtKey {
 function asRsaKey(key: KeyObject): KeyObject {
   const isPrivate = key.type === 'private';
   const der = isPrivate ? key.export({ format: 'der', type: 'pkcs8' }) : key.export({ format: 'der', type: 'spki' });
-  // The next long sequence within the outer one.
+  // The first long sequence within the outer one.
   const inner = { key: der.subarray(der.indexOf(Buffer.of(0x30, 0x82), 1)), format: 'der', type: 'pkcs1' } as const;
   return isPrivate ? createPrivateKey(inner) : createPublicKey(inner);
 }
 
-/**
- * Refuses a private key whose parts don't belong together: what it signs, its own public half would not verify, and
- * Node dies of exporting some of them. Throws `config`.
- */
+/** Refuses a private key whose public half would not verify what it signs; Node dies of a look into some. Throws `config`. */
 function requireSoundPair(keyObject: KeyObject, what: string): void {
   try {
     if (verify('sha256', PROBE, createPublicKey(keyObject), sign('sha256', PROBE, keyObject))) return;
   } catch {
-    // As below.
+    // Refused below.
   }
-  throw new FilingsError('config', `${what}: the key's parts don't belong together`);
+  throw unfit(what, "the key's parts don't belong together");
 }

@@ -19,7 +19,7 @@ export interface TokenRecipe {
 }
 
 export interface Minter {
-  /** A token that is valid now and stays so for a while: the last one, or the next. */
+  /** A token that stays valid for a while: the last one, or the next. */
   readonly token: () => Promise<string>;
   /** What a person should know about the key. */
   readonly warning: string | undefined;
@@ -31,19 +31,15 @@ type MinterWorld = Pick<World, 'env' | 'uid' | 'interrupt' | 'secrets' | 'now'>;
 export const DEFAULT_LIFETIME = 300;
 /** A token with less left than this, or than half its lifetime, is replaced: a request takes time to arrive. Seconds. */
 const MARGIN = 60;
-/** Older ones expired long ago, and are not worth redacting any more. */
+/** Older ones expired long ago, and need not be redacted. */
 const REMEMBERED_TOKENS = 8;
 
-/** @throws FilingsError `config` */
+/** Throws `config`. */
 export function algorithmOf({ alg }: TokenRecipe): Algorithm | undefined {
   return alg === undefined ? undefined : readAs(ALGORITHM, alg, { name: "the config file's jwt.alg", code: 'config' });
 }
 
-/**
- * Reads the key once, and mints tokens from it for as long as they are asked for. Each token is remembered as a secret.
- *
- * @throws FilingsError `config`: the key can't be read, does not fit, or the recipe is not sound
- */
+/** Reads the key once, and mints tokens from it, each remembered as a secret. Throws `config`. */
 export async function createMinter(recipe: TokenRecipe, world: MinterWorld): Promise<Minter> {
   const { kid, sub, name, lifetime = DEFAULT_LIFETIME } = recipe;
   const wanted = algorithmOf(recipe);
@@ -62,12 +58,10 @@ export async function createMinter(recipe: TokenRecipe, world: MinterWorld): Pro
   let current: Promise<string>;
   return {
     warning: lineBreakWarning(key),
-    // All who ask at the same time get the same one.
-    token() {
+    async token() {
       const now = world.now() / 1000;
       // A clock that was set back makes a token one of the future.
-      const isFresh = issuedAt <= now && now < issuedAt + lifetime - margin;
-      if (isFresh) return current;
+      if (issuedAt <= now && now < issuedAt + lifetime - margin) return current;
       issuedAt = Math.floor(now);
       current = mint();
       return current;

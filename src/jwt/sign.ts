@@ -22,11 +22,7 @@ export interface TokenPlan {
   readonly claims?: readonly Claim[];
 }
 
-/**
- * Mints a token with the header and the claims of the contract's part 5: `exp` is `nbf` and the lifetime.
- *
- * @throws FilingsError `usage`: it would expire after the year 9999, or a claim is set twice; `config`: a damaged key
- */
+/** Mints a token as the contract's part 5 has it. Throws `usage`: too late a date, a claim set twice; `config`: a damaged key. */
 export async function mintToken(plan: TokenPlan): Promise<string> {
   const { key, algorithm, kid = key.kid } = plan;
   const claims = claimsOf(plan);

@@ -11,13 +11,6 @@ export interface Refusal {
   readonly reason: string;
 }
 
-/** A token whose form and header are sound. Nothing of it is verified. */
-export interface SoundToken {
-  readonly header: JsonObject;
-  readonly algorithm: Algorithm;
-  readonly payload: Buffer;
-}
-
 /** The longest token that is looked at, in characters. */
 export const LONGEST_TOKEN = 64 * 1024;
 
@@ -30,8 +23,8 @@ export function refuse(failedCheck: Check, reason: string): Refusal {
 }
 
 /**
- * The bytes of canonical base64url (RFC 7515 section 2, RFC 4648 section 3.5): no padding, no other
- * character, no bits left over. Undefined for anything else; nothing is the encoding of no bytes.
+ * The bytes of canonical base64url (RFC 7515 section 2, RFC 4648 section 3.5): no padding, no other character, no bits
+ * left over; otherwise undefined.
  */
 export function decodeBase64url(text: string): Buffer | undefined {
   // The decoder skips and repairs; the encoder writes nothing but the canonical text.
@@ -40,7 +33,7 @@ export function decodeBase64url(text: string): Buffer | undefined {
 }
 
 /** Reads a token (JWS compact serialization, RFC 7515 section 7.1) strictly: the checks `format` and `header`. */
-export function readToken(token: string): SoundToken | Refusal {
+export function readToken(token: string): { header: JsonObject; algorithm: Algorithm; payload: Buffer } | Refusal {
   const parts = splitToken(token);
   if ('failedCheck' in parts) return parts;
   const decoded = parts.map(decodeBase64url);
@@ -64,7 +57,7 @@ export function splitToken(token: string): readonly [string, string, string] | R
 }
 
 /** What is wrong with a header: `alg`, then `crit` and `b64`, then the types of the members that are text. */
-export function headerFault(header: JsonObject): string | undefined {
+function headerFault(header: JsonObject): string | undefined {
   const { alg, crit, b64 } = header;
   if (alg === undefined) return 'the header has no alg';
   if (typeof alg !== 'string') return 'alg is not a string';
@@ -75,17 +68,15 @@ export function headerFault(header: JsonObject): string | undefined {
   return textFault(header, ['kid', 'typ', 'cty']);
 }
 
-/** Says which of the members is there and no string. */
 export function textFault(object: JsonObject, names: readonly string[]): string | undefined {
   const name = names.find((each) => object[each] !== undefined && typeof object[each] !== 'string');
   return name === undefined ? undefined : `${name} is not a string`;
 }
 
 /**
- * Reads a JSON object as strictly as a signed text deserves: UTF-8 without a byte-order mark, and no
- * member twice at any depth (RFC 7515 section 4, RFC 7519 section 4), because readers differ in which
- * one they take. A string is the reason why not, as the end of a sentence; it quotes nothing of the
- * text but names. `lenient` is for a look at what can't be trusted anyway: the last of two members counts.
+ * Reads a JSON object as strictly as a signed text deserves: UTF-8 without a byte-order mark, and no member twice at
+ * any depth (RFC 7515 section 4), because readers differ in which one they take. A string says why not, as the end of
+ * a sentence; it quotes nothing but names. `lenient` is for a look at what can't be trusted anyway.
  */
 export function readJsonObject(bytes: Uint8Array, { lenient = false } = {}): JsonObject | string {
   const text = decodeUtf8(bytes);

@@ -13,8 +13,8 @@ export interface VerifyOptions extends Clock {
 }
 
 /**
- * Checks a token as the contract's part 5 says, and strictly: `format`, `header`, `key`, `signature`, `claims`,
- * in that order. The first check that fails is named. Any one of the keys may confirm it.
+ * Checks a token as the contract's part 5 says, and strictly: `format`, `header`, `key`, `signature`, `claims`. The first
+ * check that fails is named. Any one of the keys may confirm it.
  */
 export async function verifyToken(
   token: string,

@@ -184,14 +184,10 @@ describe('token sign', () => {
     ['a missing key', 'sign --key nope', /key file \S+nope: no such file/],
     ['a folder', 'sign --key .', /not a regular file/],
     ['a public key', 'sign --key ec.pub', /a public key, which can only verify/],
-    ['a key of another curve', 'sign --key ec.pem --alg ES384', /wants a key on P-384/],
-    ['a key of another family', 'sign --key ec.pem --alg HS256', /HS256 wants a shared secret/],
-    [
-      'a megabyte as a secret',
-      'sign --secret-file megabyte',
-      /megabyte: larger than 16 KiB, which no key or secret is/,
-    ],
-    ['a secret for RS256', 'sign --secret-file secret --alg RS256', /RS256 wants an RSA key/],
+    ['a key of another curve', 'sign --key ec.pem --alg ES384', /EC key on P-256, which is not for ES384/],
+    ['a key of another family', 'sign --key ec.pem --alg HS256', /which is not for HS256/],
+    ['a megabyte as a secret', 'sign --secret-file megabyte', /megabyte: larger than 16 KiB/],
+    ['a secret for RS256', 'sign --secret-file secret --alg RS256', /which is not for RS256/],
     [
       'an algorithm that is not taken',
       'sign --key ec.pem --alg EdDSA',
@@ -327,7 +323,7 @@ describe('token verify', () => {
       4,
       false,
       'key',
-      expect.stringMatching(/^ES256 wants an EC key/),
+      expect.stringMatching(/which is not for ES256/),
     ]);
     expect(await judge('--secret-file', 'secret')).toMatchObject([
       4,
@@ -386,7 +382,7 @@ describe('token verify', () => {
     expect(JSON.parse(stdout)).toMatchObject({
       valid: false,
       failed_check: 'key',
-      reason: expect.stringContaining('exponent is 1'),
+      reason: expect.stringContaining('exponent of 1'),
     });
   });
 

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { SignJWT } from 'jose';
 import { describe, expect, it } from 'vitest';
 import { loadSecret } from '../../src/jwt/keys.ts';
-import { keyPair } from '../key-pairs.ts';
+import { ecPair, rsaPair } from '../key-pairs.ts';
 import { loadVerificationKey } from './jwt-forge.ts';
 import { download, json, KEY, type Running, sandbox } from './sandbox-fixture.ts';
 
@@ -10,8 +10,8 @@ const FILES = { '0001234567-24-000001/a.txt': 'alpha' };
 const AT = 1_700_000_000;
 const now = () => AT * 1000;
 
-const rsa = keyPair('rsa', { modulusLength: 2048 });
-const ec = keyPair('ec', { namedCurve: 'P-256' });
+const rsa = rsaPair('rsa');
+const ec = ecPair('P-256');
 const secret = randomBytes(32);
 const pem = (key: { export(o: { type: 'spki'; format: 'pem' }): string | Buffer }) =>
   Buffer.from(key.export({ type: 'spki', format: 'pem' }));
@@ -141,7 +141,7 @@ describe('key and JWT', () => {
 
   it("refuses another key's token, a changed one, none and nonsense", async () => {
     const running = await sandbox(FILES, { now, jwtKeys });
-    const stranger = keyPair('rsa', { modulusLength: 2048 }).privateKey;
+    const stranger = rsaPair('other').privateKey;
     const strange = await new SignJWT({ nbf: AT, exp: AT + 60 }).setProtectedHeader({ alg: 'RS256' }).sign(stranger);
     const [header, payload] = (await token('RS256')).split('.');
     const none = `${Buffer.from('{"alg":"none"}').toString('base64url')}.${payload}.`;
