@@ -50,7 +50,7 @@ const LIBRARIES = {
   commander: ['cli/', 'help/layout.ts'],
   undici: ['http/'],
   jose: ['jwt/'],
-  zod: ['settings/file/'],
+  zod: ['settings/config-check.ts'],
   chalk: ['terminal/messages.ts'],
   'cli-progress': ['terminal/bars.ts'],
   'string-width': ['terminal/width.ts'],

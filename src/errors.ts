@@ -81,7 +81,7 @@ export interface Subject {
 
 export interface FilingsErrorDetails {
   /** What to do next, in one sentence. */
-  readonly hint?: string;
+  readonly hint?: string | undefined;
   readonly problem?: Problem;
   /** When it may be tried again, in milliseconds since the epoch. */
   readonly retryAt?: number;

@@ -1,8 +1,8 @@
 import { parsed } from './cli/catalogue.ts';
 import { FilingsError } from './errors.ts';
 import { helpColumns } from './help/layout.ts';
-import { presentationAtHand, reportError } from './session/report-error.ts';
-import { warnOfUnknownVariables } from './session/unknown-variables.ts';
+import { withinDeadline } from './session/deadline.ts';
+import { reportError } from './session/report-error.ts';
 import { rememberEnvironment, rememberSettings } from './settings/known-secrets.ts';
 import type { ParsedLine } from './spec/invocation.ts';
 import { guardStream, isBrokenPipe, write } from './stdio/output.ts';
@@ -53,11 +53,7 @@ async function answer(request: ParsedLine, world: World): Promise<number> {
       const { run } = await load(request.command);
       guardStream(world.stdout);
       guardStream(world.stderr);
-      const { flags } = request.invocation;
-      if (request.command.name !== '__complete') await warnOfUnknownVariables(world);
-      if (flags.deadline === undefined && !world.env.FILINGS_DEADLINE) return run(request.invocation, world);
-      const { withinDeadline } = await import('./session/deadline.ts');
-      return withinDeadline(flags, world, (bounded) => run(request.invocation, bounded));
+      return withinDeadline(request.invocation.flags, world, (bounded) => run(request.invocation, bounded));
     }
   }
 }
@@ -71,7 +67,8 @@ async function showHelp(
   { about, missing, text }: Extract<ParsedLine, { kind: 'help' }>,
   world: World,
 ): Promise<number> {
-  if (missing && (await presentationAtHand(world)).errorFormat === 'json') {
+  const { presentationOf } = await import('./session/presentation.ts');
+  if (missing && (await presentationOf(world)).errorFormat === 'json') {
     throw new FilingsError('usage', `${about}: a command is missing`, { hint: `see ${about} --help` });
   }
   const stream = missing ? world.stderr : world.stdout;

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
-import { configSchema, wantedInFile } from '../../src/settings/file/check.ts';
-import { type NamedSetting, SETTINGS } from '../../src/settings/table.ts';
+import { configSchema } from '../../src/settings/config-check.ts';
+import { type NamedSetting, SETTINGS, wantedInFile } from '../../src/settings/table.ts';
 
 /** The JSON Schema of the config file, for editors. */
 export function configJsonSchema(): string {

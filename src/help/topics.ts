@@ -1,5 +1,4 @@
-import { wantedInFile } from '../settings/file/check.ts';
-import { flagOfSetting, type NamedSetting, SETTINGS } from '../settings/table.ts';
+import { type NamedSetting, SETTINGS, wantedInFile } from '../settings/table.ts';
 import { paragraph, type Row, section, stacked } from './layout.ts';
 import { EVERY_EXIT, helpLine, sharedRows } from './rows.ts';
 
@@ -37,8 +36,8 @@ export const AFTER_EXITS =
 /** The variables of settings. */
 export function environmentRows(settings: readonly NamedSetting[] = SETTINGS): readonly Row[] {
   return settings.flatMap((spec): Row[] => {
-    const flag = flagOfSetting(spec);
-    return spec.env === undefined ? [] : [[spec.env, `${helpLine(spec)}${flag === undefined ? '' : ` (${flag})`}`]];
+    const { env, option } = spec;
+    return env === undefined ? [] : [[env, `${helpLine(spec)}${option === undefined ? '' : ` (${option})`}`]];
   });
 }
 

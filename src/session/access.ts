@@ -1,10 +1,10 @@
 import { join } from 'node:path';
 import { FilingsError } from '../errors.ts';
 import type { Credentials } from '../service/credentials.ts';
-import { requireBaseUrl } from '../settings/base-url.ts';
-import type { TokenSource } from '../settings/credentials.ts';
+import { configCommand } from '../settings/hint-command.ts';
 import { readSecret } from '../settings/read-secret.ts';
 import type { Settings } from '../settings/settings.ts';
+import type { Flags } from '../spec/invocation.ts';
 import type { World } from '../world.ts';
 
 /** Where the service is and how to be let in. */
@@ -16,38 +16,50 @@ export interface Access {
   close(): Promise<void>;
 }
 
-/** How what a person should know is said. */
-export interface Told {
-  readonly warn: (text: string) => void;
-  /** A command that changes the config file, as a hint shows it: so that it changes this run's. */
-  readonly again: (command: string) => string;
-}
-
-/** Where the service is, and the secrets that let us in; with `sandbox` the stand-in. Throws `config`, `auth`. */
-export async function openAccess(settings: Settings, world: World, { warn, again }: Told): Promise<Access> {
+/**
+ * Where the service is, and the secrets that let us in; with `sandbox` the stand-in.
+ * @param flags for commands in hints
+ * @throws FilingsError `config`, `auth`
+ */
+export async function openAccess(
+  settings: Settings,
+  flags: Flags,
+  world: World,
+  warn: (text: string) => void,
+): Promise<Access> {
   if (settings.sandbox) return openSandbox(world);
-  const baseUrl = requireBaseUrl(settings, again);
-  if (!settings.key) throw missingKey(again);
-  const { keyHeader, basicUser } = settings;
-  const key = await readSecret(settings.key, 'API key', world);
+  const { baseUrl, key: keySource, token: tokenSource, keyHeader, basicUser } = settings;
+  if (!baseUrl) {
+    const set = configCommand('filings config set base-url URL', flags);
+    throw new FilingsError('config', "no base URL: the service's address is not set", {
+      hint: `set --base-url URL or FILINGS_BASE_URL, or keep it as baseUrl in the config file: ${set}; or try it with --sandbox`,
+    });
+  }
+  if (!keySource) {
+    const set = configCommand('filings config set api-key', flags);
+    throw new FilingsError('auth', 'no API key: the service requires one', {
+      hint: `set FILINGS_API_KEY or --api-key-file FILE, or keep it as apiKey in the config file: ${set} asks for it; or try it with --sandbox`,
+    });
+  }
+  const key = await readSecret(keySource, 'API key', world);
   // What Basic carries is the key in another form.
   world.secrets.add(`${basicUser}:${key}`);
-  const token = settings.token && (await tokenOf(settings.token, world, warn));
+  const token = tokenSource && (await tokenOf(tokenSource, world, warn));
   // A JWT takes Authorization (contract part 5, rule 1).
   const keyIn = settings.keyIn ?? (token ? 'header' : 'authorization');
-  const source = [settings.key, settings.token].flatMap((one) => one?.source ?? []).join(' and ');
+  const source = [keySource.source, ...(tokenSource ? [tokenSource.source] : [])].join(' and ');
   const credentials = { source, key, keyIn, keyHeader, basicUser, token };
   return { baseUrl, identity: baseUrl.href, credentials, async close() {} };
 }
 
 /** What gives the JWT of each request: the one that was given, or a minter. */
-async function tokenOf(token: TokenSource, world: World, warn: Told['warn']): Promise<() => Promise<string>> {
-  if (token.kind !== 'recipe') {
-    const given = await readSecret(token, 'JWT', world);
+async function tokenOf(source: NonNullable<Settings['token']>, world: World, warn: (text: string) => void) {
+  if (source.kind !== 'recipe') {
+    const given = await readSecret(source, 'JWT', world);
     return async () => given;
   }
   const { createMinter } = await import('../jwt/minter.ts');
-  const minter = await createMinter(token.recipe, world);
+  const minter = await createMinter(source.recipe, world);
   if (minter.warning !== undefined) warn(minter.warning);
   return minter.token;
 }
@@ -56,7 +68,7 @@ async function openSandbox(world: World): Promise<Access> {
   const { startSandbox } = await import('../sandbox/server.ts');
   const key = 'sandbox-key';
   world.secrets.add(key);
-  const sandbox = await startSandbox({
+  const { url, close } = await startSandbox({
     directory: join(world.root, 'samples'),
     host: '127.0.0.1',
     port: 0,
@@ -66,19 +78,6 @@ async function openSandbox(world: World): Promise<Access> {
     sleep: world.sleep,
     background: true,
   });
-  const credentials = {
-    source: 'the sandbox',
-    key,
-    keyIn: 'authorization',
-    keyHeader: '',
-    basicUser: '',
-    token: undefined,
-  } as const;
-  return { baseUrl: new URL(sandbox.url), identity: 'sandbox', credentials, close: () => sandbox.close() };
-}
-
-function missingKey(again: Told['again']): FilingsError {
-  return new FilingsError('auth', 'no API key: the service requires one', {
-    hint: `set FILINGS_API_KEY or --api-key-file FILE, or keep it as apiKey in the config file: ${again('filings config set api-key')} asks for it; or try it with --sandbox`,
-  });
+  const carried = { keyIn: 'authorization', keyHeader: '', basicUser: '', token: undefined } as const;
+  return { baseUrl: new URL(url), identity: 'sandbox', credentials: { source: 'the sandbox', key, ...carried }, close };
 }

@@ -1,6 +1,6 @@
 import { childOf } from '../abort.ts';
 import { FilingsError } from '../errors.ts';
-import { envLayer, flagLayer } from '../settings/layers.ts';
+import { envLayer, firstOf, flagLayer } from '../settings/layers.ts';
 import type { Resolved } from '../settings/resolve.ts';
 import { TABLE } from '../settings/table.ts';
 import type { Flags } from '../spec/invocation.ts';
@@ -12,8 +12,7 @@ import { derived, type World } from '../world.ts';
  * token may come out of a pipe that says nothing. One that the config file sets counts once that is read.
  */
 export async function withinDeadline<T>(flags: Flags, world: World, work: (bounded: World) => Promise<T>): Promise<T> {
-  // No path is among these: the working directory does not matter.
-  const [given] = [flagLayer(flags, '/'), envLayer(world.env, '/')].flatMap((layer) => layer.get('deadline') ?? []);
+  const given = firstOf([flagLayer(flags), envLayer(world.env)], 'deadline');
   const deadline = arm(given && TABLE.deadline.kind.parse(String(given.value)), world);
   try {
     return await work(derived(world, { interrupt: deadline.signal }));

@@ -1,8 +1,13 @@
 import { statSync } from 'node:fs';
-import { locateConfig } from '../settings/file/location.ts';
+import { parseArgs } from 'node:util';
+import { locateConfig } from '../settings/config-file.ts';
 import { defaultLayer, envLayer, flagLayer, type Layer } from '../settings/layers.ts';
 import { readLevels } from '../settings/resolve.ts';
 import { SHARED_OPTIONS, TABLE } from '../settings/table.ts';
+import type { Flags } from '../spec/invocation.ts';
+import { columnsOf, write } from '../stdio/output.ts';
+import { colors, usesColor } from '../terminal/messages.ts';
+import type { Column } from '../terminal/table.ts';
 import type { World } from '../world.ts';
 
 /** How errors, and what is said beside them, are shown. */
@@ -15,17 +20,32 @@ export interface Presentation {
   readonly quiet: boolean;
 }
 
-type Flags = Readonly<Record<string, string | boolean | undefined>>;
-
 const SHOWING = ['errorFormat', 'color', 'verbose', 'quiet'] as const;
 const WANTED: readonly string[] = ['config', 'profile', 'sandbox', ...SHOWING];
 
-/** How to show an error or a note: where the config file cannot be read, as flags and environment say. Never throws. */
-export async function presentationOf(flags: Flags, world: World): Promise<Presentation> {
-  const relevant = Object.fromEntries(Object.entries(flags).filter(([key]) => WANTED.includes(key)));
-  // No path is among these: the working directory, which may be what is wrong, does not matter.
-  const ofThisRun = [flagLayer(relevant, '/'), envLayer(world.env, '/')];
-  return presentationIn([...ofThisRun, ...(await levelsInFile(relevant, world)), defaultLayer('/')]);
+/**
+ * How to show an error or a note: of each the first value that can be read, whatever is wrong with the command line or
+ * with the rest of the settings. Never throws.
+ */
+export async function presentationOf(world: World): Promise<Presentation> {
+  const flags = flagsIn(world.argv);
+  const layers = [flagLayer(flags), envLayer(world.env), ...(await levelsInFile(flags, world)), defaultLayer()];
+  const first = (key: keyof Presentation): unknown => {
+    const values = layers.map((layer) => TABLE[key].kind.parse(String(layer.get(key)?.value)));
+    return values.find((value) => value !== undefined);
+  };
+  return Object.fromEntries(SHOWING.map((key) => [key, first(key)])) as unknown as Presentation;
+}
+
+/** The flags that matter here, from a command line that may be wrong. */
+function flagsIn(argv: readonly string[]): Flags {
+  const wanted = SHARED_OPTIONS.filter(({ key }) => WANTED.includes(key));
+  const options = wanted.map(({ flag, short, value }) => {
+    const type = value === undefined ? ('boolean' as const) : ('string' as const);
+    return [flag, short === undefined ? { type } : { type, short }] as const;
+  });
+  const { values } = parseArgs({ args: [...argv], strict: false, options: Object.fromEntries(options) });
+  return Object.fromEntries(wanted.map(({ key, flag }) => [key, values[flag] as string | boolean | undefined]));
 }
 
 async function levelsInFile(flags: Flags, world: World): Promise<readonly Layer[]> {
@@ -39,27 +59,23 @@ async function levelsInFile(flags: Flags, world: World): Promise<readonly Layer[
   }
 }
 
-/** Of each the first value that can be read, whatever is wrong with the rest of the settings. */
-function presentationIn(layers: readonly Layer[]): Presentation {
-  const first = (key: keyof Presentation): unknown => {
-    const values = layers.map((layer) => TABLE[key].kind.parse(String(layer.get(key)?.value)));
-    return values.find((value) => value !== undefined);
-  };
-  return Object.fromEntries(SHOWING.map((key) => [key, first(key)])) as unknown as Presentation;
+interface Records {
+  readonly columns: readonly Column[];
+  /** Cells that are printable already. */
+  readonly rows: readonly (readonly string[])[];
 }
 
-/** The flags that matter here, from a command line that could not be parsed. */
-export function scanFlags(argv: readonly string[]): Flags {
-  const end = argv.indexOf('--');
-  const words = end < 0 ? argv : argv.slice(0, end);
-  const flags: Record<string, string | boolean | undefined> = {};
-  for (const { key, flag, value } of SHARED_OPTIONS) {
-    if (!WANTED.includes(key)) continue;
-    const given = words.findLastIndex((word) => word === `--${flag}` || word.startsWith(`--${flag}=`));
-    const word = words[given];
-    if (value === undefined) flags[key] = word !== undefined || undefined;
-    else flags[key] = word?.includes('=') ? word.slice(word.indexOf('=') + 1) : words[given + 1 || words.length];
+/** Writes records to stdout: on a terminal a table that fits it, otherwise a line each, TAB between. */
+export async function writeRecords({ columns, rows }: Records, world: World): Promise<void> {
+  const { stdout, env, interrupt } = world;
+  let lines = rows.map((cells) => cells.join('\t').trimEnd());
+  if (stdout.isTTY) {
+    const { table } = await import('../terminal/table.ts');
+    const { faint } = colors(usesColor((await presentationOf(world)).color, stdout, env.TERM));
+    const filled = columns.map((_, index) => rows.some((cells) => cells[index]));
+    const shown = <T>(cells: readonly T[]) => cells.filter((_, index) => filled[index]);
+    const look = { width: columnsOf(stdout, env), headings: true, paintHeading: faint };
+    lines = await table(shown(columns), rows.map(shown), look, interrupt);
   }
-  if (words.some((word) => /^-[a-z0]*v/i.test(word) && !word.startsWith('--'))) flags.verbose = true;
-  return flags;
+  await write(stdout, lines.map((line) => `${line}\n`).join(''), interrupt);
 }

@@ -2,10 +2,9 @@ import { Connections } from '../http/connections.ts';
 import { RateLimiter } from '../http/retry.ts';
 import type { Meter } from '../service/client.ts';
 import { ServiceClient } from '../service/client.ts';
-import { stdinUsers } from '../settings/credentials.ts';
-import { configCommand, hintCommand } from '../settings/hint-command.ts';
+import { hintCommand } from '../settings/hint-command.ts';
 import { type Resolved, resolveSettings } from '../settings/resolve.ts';
-import type { Settings } from '../settings/settings.ts';
+import { type Settings, stdinUsers } from '../settings/settings.ts';
 import type { Invocation } from '../spec/invocation.ts';
 import { requireOneUser } from '../stdio/input.ts';
 import { createProgress, type Progress } from '../terminal/progress.ts';
@@ -56,8 +55,8 @@ export async function openSession(
   const isShared = (stdinUser !== undefined && world.stdin.isTTY) || (writesStdout && world.stdout.isTTY);
   const shown = isShared && settings.progress !== 'none' ? 'plain' : settings.progress;
   const progress = await createProgress({ ...settings, progress: shown }, world);
-  const told = { warn: (text: string) => progress.note(text), again: (text: string) => configCommand(text, flags) };
-  const access = await openAccess(settings, derived(world, { interrupt: deadline.signal }), told).catch((error) => {
+  const bounded = derived(world, { interrupt: deadline.signal });
+  const access = await openAccess(settings, flags, bounded, progress.note).catch((error) => {
     progress.stop();
     deadline.stop();
     throw error;

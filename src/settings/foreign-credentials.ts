@@ -1,6 +1,6 @@
 import { FilingsError } from '../errors.ts';
 import { configCommand } from './hint-command.ts';
-import type { Given, Layer } from './layers.ts';
+import { firstOf, type Given, type Layer } from './layers.ts';
 import { SETTINGS } from './table.ts';
 
 /** A credential of the config file that belongs to another origin than the one that this run asks. */
@@ -25,23 +25,23 @@ const WORDS = {
 export function foreignCredentials(
   given: Layer,
   inFile: readonly Layer[],
-  flags: Readonly<Record<string, unknown>>,
+  { config }: Readonly<Record<string, unknown>>,
 ): readonly ForeignCredential[] {
   const baseUrl = given.get('baseUrl');
   const asked = originOf(baseUrl);
   if (baseUrl === undefined || asked === undefined) return [];
   return SETTINGS.flatMap(({ key, group }) => {
     const credential = group && given.get(key);
-    if (!group || !credential || !(credential.level === 'profile' || credential.level === 'file')) return [];
-    const levels = credential.level === 'profile' ? inFile : inFile.slice(-1);
-    const own = originOf(levels.find((level) => level.has('baseUrl'))?.get('baseUrl'));
+    // What has no directory is not from a file.
+    if (!group || !credential?.directory) return [];
+    const own = originOf(firstOf(credential.profile === undefined ? inFile.slice(-1) : inFile, 'baseUrl'));
     if (own === asked) return [];
     const { name, forRun, set } = WORDS[group];
-    const why = own === undefined ? `no baseUrl is set beside it` : `the ${name} is for ${own}`;
-    const hint =
-      own === undefined
-        ? `if it is for this host: ${configCommand(`filings config set base-url ${asked}`, inProfile(credential, flags))}`
-        : `for this host use ${forRun}${baseUrl.profile === undefined ? '' : `, or ${configCommand(set, inProfile(baseUrl, flags))}`}`;
+    const inProfile = ({ profile }: Given) => ({ config, profile });
+    const why = own === undefined ? 'no baseUrl is set beside it' : `the ${name} is for ${own}`;
+    const setUrl = configCommand(`filings config set base-url ${asked}`, inProfile(credential));
+    const setHere = baseUrl.profile === undefined ? '' : `, or ${configCommand(set, inProfile(baseUrl))}`;
+    const hint = own === undefined ? `if it is for this host: ${setUrl}` : `for this host use ${forRun}${setHere}`;
     return [
       { what: group, error: new FilingsError('config', `${credential.name}: ${why}; not sent to ${asked}`, { hint }) },
     ];
@@ -51,8 +51,4 @@ export function foreignCredentials(
 function originOf(baseUrl: Given | undefined): string | undefined {
   const text = String(baseUrl?.value);
   return URL.canParse(text) ? new URL(text).origin : undefined;
-}
-
-function inProfile({ profile }: Given, { config }: Readonly<Record<string, unknown>>) {
-  return { config, profile };
 }

@@ -1,6 +1,8 @@
 import { shellWord } from '../text.ts';
 import { SHARED_OPTIONS } from './table.ts';
 
+type Flags = Readonly<Record<string, unknown>>;
+
 /** What chooses the service and its credentials beside the settings that say so themselves. */
 const CHOOSING = ['config', 'profile', 'sandbox'];
 
@@ -8,38 +10,27 @@ const CHOOSING = ['config', 'profile', 'sandbox'];
  * A command of this program as a hint shows it: with those flags of this run that choose the service, so that it works
  * when it is pasted. No secret is among them, nor what was read from stdin.
  */
-export function hintCommand(command: string, flags: Readonly<Record<string, unknown>>): string {
+export function hintCommand(command: string, flags: Flags): string {
   const words = SHARED_OPTIONS.flatMap(({ key, flag, service, secret }) => {
     const value = flags[key];
     if (secret || !(service || CHOOSING.includes(key)) || value === '-') return [];
     if (value === true) return [`--${flag}`];
-    return typeof value === 'string' ? [flagWith(flag, value)] : [];
+    return typeof value === 'string' ? [`--${flag}${value.startsWith('-') ? '=' : ' '}${shellWord(value)}`] : [];
   });
   return [command, ...words].join(' ');
 }
 
 /** As {@link hintCommand}, for a command that changes the config file: where it is, and which profile of it. */
-export function configCommand(command: string, { config, profile }: Readonly<Record<string, unknown>>): string {
+export function configCommand(command: string, { config, profile }: Flags): string {
   return hintCommand(command, { config, profile });
 }
 
 /**
- * This run's own command line with some of its words replaced, as it can be pasted; a key or a password that was typed is left out.
+ * This run's own command line with some of its words replaced, as it can be pasted; a key that was typed is left out.
  * @param replaced by word: what stands there instead, which may be nothing
  */
 export function retyped(argv: readonly string[], replaced: ReadonlyMap<string, readonly string[]>): string {
   const isSecret = (word = '') => SHARED_OPTIONS.some(({ flag, secret }) => secret && word === `--${flag}`);
-  const isPassword = (word = '') => /:\/\/[^/]*@/.test(word);
-  const words = argv.filter(
-    (word, index) =>
-      !isSecret(word.split('=', 1)[0]) &&
-      !isSecret(argv[index - 1]) &&
-      !isPassword(word) &&
-      !(word === '--base-url' && isPassword(argv[index + 1])),
-  );
+  const words = argv.filter((word, index) => !isSecret(word.split('=', 1)[0]) && !isSecret(argv[index - 1]));
   return ['filings', ...words.flatMap((word) => replaced.get(word) ?? [word])].map(shellWord).join(' ');
-}
-
-function flagWith(flag: string, value: string): string {
-  return value.startsWith('-') ? `--${flag}=${shellWord(value)}` : `--${flag} ${shellWord(value)}`;
 }

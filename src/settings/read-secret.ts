@@ -1,45 +1,94 @@
+import { promisify } from 'node:util';
+import { childOf } from '../abort.ts';
+import { systemReason } from '../disk/failure.ts';
 import { readSecretFile } from '../disk/secret-file.ts';
 import { FilingsError } from '../errors.ts';
 import { requireSecretSize } from '../secrets.ts';
 import { readStdin } from '../stdio/input.ts';
+import { inSeconds, shortened } from '../text.ts';
 import type { World } from '../world.ts';
-import type { SecretPlace } from './credentials.ts';
+
+/** Where a secret is. */
+export type SecretPlace =
+  | { readonly kind: 'value'; readonly value: string }
+  | { readonly kind: 'file'; readonly path: string }
+  | { readonly kind: 'command'; readonly argv: readonly string[] };
+
+/** A program that asks a person for a password may take this long. */
+const PATIENCE_MS = 30_000;
+/** More than is written beside a key. Bytes. */
+const LARGEST_OUTPUT = 1024 * 1024;
+/** As much of stderr as is told, after it was redacted. UTF-16 units. */
+const LONGEST_COMPLAINT = 500;
 
 /**
  * A secret from where the settings say it is, less one line break at its end. Remembered as one.
- * @throws FilingsError `config` without a byte of the secret
+ * @throws FilingsError `config` without a byte of the secret; the signal's reason
  */
-export async function readSecret(
-  place: SecretPlace,
-  what: 'API key' | 'JWT',
-  world: World,
-  signal: AbortSignal = world.interrupt,
-): Promise<string> {
-  const { name, text } = await textAt(place, what, world, signal);
+export async function readSecret(place: SecretPlace, what: 'API key' | 'JWT', world: World): Promise<string> {
+  const { name, text } = await textAt(place, what, world);
   const secret = text.replace(/\r?\n$/, '');
   requireSecretSize(secret, name);
   world.secrets.add(secret);
-  // What `token sign --header` prints would be sent as `Bearer Bearer ...`.
-  const isHeader = what === 'JWT' && /^(?:authorization\s*:|bearer\s)/i.test(secret);
-  const fault = faultOf(secret) ?? (isHeader ? 'is a header, not a token alone' : undefined);
+  const fault = faultOf(secret);
   if (fault === undefined) return secret;
   throw new FilingsError('config', `${name}: ${fault}`, {
     hint: `it must be one line, and nothing but the ${what} itself`,
   });
 }
 
-async function textAt(place: SecretPlace, what: string, world: World, signal: AbortSignal) {
+async function textAt(place: SecretPlace, what: string, world: World) {
   if (place.kind === 'value') return { name: what, text: place.value };
   if (place.kind === 'command') {
-    const { firstLineOf } = await import('./key-command.ts');
-    return { name: `${what} of apiKeyCommand`, text: await firstLineOf(place.argv, what, world, signal) };
+    const name = `${what} of apiKeyCommand: ${place.argv[0]}`;
+    return { name, text: await firstLineOf(place.argv, name, world) };
   }
-  const { path } = place;
-  if (path === '-') {
-    return { name: `${what} from stdin`, text: (await readStdin(world.stdin, what, signal)).toString() };
+  if (place.path === '-') {
+    return { name: `${what} from stdin`, text: (await readStdin(world.stdin, what, world.interrupt)).toString() };
   }
-  const bytes = await readSecretFile(path, `${what} file`, { uid: world.uid, env: world.env, interrupt: signal });
-  return { name: `${what} file ${path}`, text: bytes.toString() };
+  const bytes = await readSecretFile(place.path, `${what} file`, world);
+  return { name: `${what} file ${place.path}`, text: bytes.toString() };
+}
+
+/** Runs a program without a shell, to its end; the first line of its stdout. */
+async function firstLineOf([program = '', ...args]: readonly string[], name: string, world: World): Promise<string> {
+  const { execFile } = await import('node:child_process');
+  const wrong = (why: string, cause?: unknown) => new FilingsError('config', `${name}: ${why}`, { cause });
+  const { signal, abort, letGo } = childOf(world.interrupt);
+  const late = () => abort(wrong(`wrote no key within ${inSeconds(PATIENCE_MS)}`));
+  world.sleep(PATIENCE_MS, signal).then(late, () => {});
+  try {
+    signal.throwIfAborted();
+    const { cwd, env } = world;
+    const running = promisify(execFile)(program, args, { cwd, env: { ...env }, signal, maxBuffer: LARGEST_OUTPUT });
+    running.child.stdin?.end();
+    return firstLine((await running).stdout);
+  } catch (error) {
+    signal.throwIfAborted();
+    const { stdout = '', stderr = '', code, signal: endedBy } = error as Partial<ChildFailure>;
+    // Before anything is told: a program that fails may repeat on stderr the key that it wrote.
+    world.secrets.add(firstLine(stdout).trim());
+    if (code === 'ENOENT') throw wrong('no such program', error);
+    if (typeof code === 'string') throw wrong(`cannot be run: ${systemReason(error)}`, error);
+    const said = shortened(world.secrets.redact(firstLine(stderr.trim())), LONGEST_COMPLAINT);
+    const ended = endedBy ? `was ended by ${endedBy}` : `exited with status ${code}`;
+    throw wrong(said === '' ? ended : `${ended}: ${said}`);
+  } finally {
+    abort(undefined);
+    letGo();
+  }
+}
+
+/** What `execFile` throws: `code` is the exit status, or what the system or Node said. */
+interface ChildFailure {
+  readonly stdout: string;
+  readonly stderr: string;
+  readonly code: number | string;
+  readonly signal: string | null;
+}
+
+function firstLine(text: string): string {
+  return (text.split('\n', 1)[0] ?? '').replace(/\r$/, '');
 }
 
 /** Why a text can't be a credential in a header (RFC 9110 section 5.5), or undefined. */

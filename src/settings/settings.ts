@@ -1,73 +1,118 @@
+import { isAbsolute, join, resolve } from 'node:path';
 import { FilingsError } from '../errors.ts';
-import { readAs } from '../spec/option.ts';
-import { checkBaseUrl, parseBaseUrl } from './base-url.ts';
-import { basicUserOf, type KeySource, keyHeaderOf, keyOf, type TokenSource, tokenOf } from './credentials.ts';
-import { type Given, type Layer, sourceOf } from './layers.ts';
+import type { TokenRecipe } from '../jwt/minter.ts';
+import { FILE, WHOLE_SECONDS } from '../spec/kind.ts';
+import { readAs, valueError } from '../spec/option.ts';
+import type { World } from '../world.ts';
+import { requireEncryption } from './base-url.ts';
+import { envLayer, flagLayer, type Given, type Layer, sourceOf, winners } from './layers.ts';
+import type { SecretPlace } from './read-secret.ts';
 import { KEY_WAYS, type NamedSetting, SETTINGS, type SettingValues } from './table.ts';
 
-/** What says where the file is, and the sources of the key and of the JWT, which become one setting each. */
-type Gone = 'config' | 'profile' | 'apiKey' | 'apiKeyFile' | 'apiKeyCommand' | 'jwtFile' | 'jwtToken' | 'jwt';
+/** The sources of the key and of the JWT, which become one setting each. */
+type Credential = 'apiKey' | 'apiKeyFile' | 'apiKeyCommand' | 'jwtFile' | 'jwtToken' | 'jwt';
 
 /**
- * The resolved settings: frozen, each of the type that its record in the table has; durations in milliseconds, paths
- * absolute (`-` stays). `keyIn` undefined: not said, so the default that suits the credentials.
+ * The settings, each of the type that its record in the table has; durations in milliseconds. `keyIn` undefined: not
+ * given, so the default that suits the credentials.
  */
-export interface Settings extends Omit<SettingValues, Gone | 'baseUrl'> {
-  /** Ends in a slash and not in `/v1/`, so that `new URL('v1/download', baseUrl)` is an endpoint. */
-  readonly baseUrl: URL | undefined;
-  readonly key: KeySource | undefined;
-  readonly token: TokenSource | undefined;
+export interface Settings extends Omit<SettingValues, Credential> {
+  readonly key: (SecretPlace & Sourced) | undefined;
+  readonly token: ((SecretPlace | { readonly kind: 'recipe'; readonly recipe: TokenRecipe }) & Sourced) | undefined;
 }
+
+/** Where it was given: `FILINGS_API_KEY`, `--api-key-file`, `/home/me/.config/filings/config.json: apiKey`. */
+interface Sourced {
+  readonly source: string;
+}
+
+/** What a path on the command line and in the config file is relative to. */
+type Place = Pick<World, 'cwd' | 'env'>;
 
 /**
  * The values that won, read and checked.
  * @throws FilingsError `usage` or `config`, naming the source of what is wrong
  */
-export function readSettings(given: Layer): Settings {
-  const values = Object.fromEntries(
-    SETTINGS.map((spec) => [spec.key, readGiven(spec, given.get(spec.key))]),
-  ) as unknown as SettingValues;
-  const { config: _, profile: __, apiKey, apiKeyFile, apiKeyCommand, jwtFile, jwtToken, jwt, ...others } = values;
-  const settings: Settings = Object.freeze({
-    ...others,
-    baseUrl: baseUrlOf(given),
-    keyHeader: keyHeaderOf(given),
-    basicUser: basicUserOf(given),
-    key: keyOf(given),
-    token: tokenOf(given),
-  });
+export function readSettings(given: Layer, place: Place): Settings {
+  const alone = SETTINGS.filter(({ group }) => group === undefined);
+  const values = Object.fromEntries(alone.map((spec) => [spec.key, readGiven(spec, given.get(spec.key))]));
+  const settings = { ...values, key: keyOf(given, place), token: tokenOf(given, place) } as unknown as Settings;
   checkTogether(settings, given);
   return settings;
 }
 
-/** What a setting was given as, as its kind reads it; what is no text in the config file was checked there. */
 function readGiven({ kind }: NamedSetting, given: Given | undefined): unknown {
   if (given === undefined) return kind.json === 'boolean' ? false : undefined;
-  const isData = kind.json === 'words' || kind.json === 'recipe';
-  return isData ? given.value : readAs(kind, String(given.value), sourceOf(given));
+  return readAs(kind, String(given.value), sourceOf(given));
 }
 
 /** Rules about more than one setting. */
-function checkTogether(settings: Settings, given: Layer): void {
-  if (settings.quiet && settings.verbose) {
-    throw new FilingsError('usage', '--quiet cannot be used with --verbose');
-  }
-  if (settings.baseUrl !== undefined) checkBaseUrl(settings.baseUrl, settings.allowHttp);
-  const { keyIn, token } = settings;
-  if (token === undefined || (keyIn !== 'authorization' && keyIn !== 'basic')) return;
+function checkTogether({ quiet, verbose, baseUrl, allowHttp, keyIn, token }: Settings, given: Layer): void {
+  if (quiet && verbose) throw new FilingsError('usage', '--quiet cannot be used with --verbose');
+  if (baseUrl !== undefined) requireEncryption(baseUrl, allowHttp);
+  const ways = given.get('keyIn');
+  if (token === undefined || ways === undefined || (keyIn !== 'authorization' && keyIn !== 'basic')) return;
   // Contract part 5, rule 1.
   const allowed = KEY_WAYS.filter((way) => way !== 'authorization' && way !== 'basic');
-  const source = sourceOf(given.get('keyIn'));
-  throw new FilingsError(
-    source.code,
-    `${source.name}: ${keyIn} cannot be used with a JWT, which is sent in Authorization`,
-    {
-      hint: `send the key another way: --key-in ${allowed.join(', --key-in ')}`,
-    },
-  );
+  const { name, code } = sourceOf(ways);
+  throw new FilingsError(code, `${name}: ${keyIn} cannot be used with a JWT, which is sent in Authorization`, {
+    hint: `send the key another way: --key-in ${allowed.join(', --key-in ')}`,
+  });
 }
 
-function baseUrlOf(given: Layer): URL | undefined {
-  const one = given.get('baseUrl');
-  return one && parseBaseUrl(String(one.value), sourceOf(one));
+function keyOf(given: Layer, place: Place): Settings['key'] {
+  const [value, file, command] = [given.get('apiKey'), given.get('apiKeyFile'), given.get('apiKeyCommand')];
+  if (value) return { kind: 'value', value: String(value.value), source: value.name };
+  if (file) return { kind: 'file', path: pathOf(file, place), source: file.name };
+  if (!command) return undefined;
+  const [program = '', ...args] = command.value as readonly string[];
+  // A program with a slash in its name is a path like every other; others are looked up in PATH.
+  const found = program.includes('/') ? absolute(program, command, place) : program;
+  return { kind: 'command', argv: [found, ...args], source: command.name };
+}
+
+function tokenOf(given: Layer, place: Place): Settings['token'] {
+  const [value, file, recipe] = [given.get('jwtToken'), given.get('jwtFile'), given.get('jwt')];
+  if (value) return { kind: 'value', value: String(value.value), source: value.name };
+  if (file) return { kind: 'file', path: pathOf(file, place), source: file.name };
+  return recipe && { kind: 'recipe', recipe: recipeOf(recipe, place), source: recipe.name };
+}
+
+function recipeOf(given: Given, place: Place): TokenRecipe {
+  const { keyFile, secretFile, lifetime, ...rest } = given.value as Readonly<Record<string, string>>;
+  const source = sourceOf(given);
+  if ((keyFile === undefined) === (secretFile === undefined)) {
+    throw valueError(source, 'must have either keyFile or secretFile');
+  }
+  const time = { ...source, name: `${source.name}.lifetime` };
+  return {
+    ...rest,
+    ...(keyFile !== undefined && { keyFile: absolute(keyFile, given, place) }),
+    ...(secretFile !== undefined && { secretFile: absolute(secretFile, given, place) }),
+    ...(lifetime !== undefined && { lifetime: readAs(WHOLE_SECONDS, lifetime, time) }),
+  };
+}
+
+/** `-` stays: it is stdin. */
+function pathOf(given: Given, place: Place): string {
+  const path = readAs(FILE, String(given.value), sourceOf(given));
+  return path === '-' ? path : absolute(path, given, place);
+}
+
+/** A path as its source means it: no shell expands `~/` in a file. */
+function absolute(path: string, { directory }: Given, place: Place): string {
+  if (isAbsolute(path)) return path;
+  const { HOME } = place.env;
+  return directory && HOME && path.startsWith('~/') ? join(HOME, path.slice(2)) : resolve(directory ?? place.cwd, path);
+}
+
+/** Who reads stdin, from flags and environment alone, for commands that resolve no settings. Throws `usage`: two of one secret. */
+export function stdinUsersGiven(flags: Readonly<Record<string, unknown>>, env: World['env']): readonly string[] {
+  return stdinUsers(winners([flagLayer(flags), envLayer(env)]));
+}
+
+/** Who among what was given reads stdin, as a person would write it. */
+export function stdinUsers(given: Layer): readonly string[] {
+  const users = { apiKeyFile: '--api-key-file -', jwtFile: '--jwt-file -' };
+  return Object.entries(users).flatMap(([key, user]) => (given.get(key)?.value === '-' ? [user] : []));
 }

@@ -2,6 +2,7 @@ import type { TokenRecipe } from '../jwt/minter.ts';
 import type { KeyWay } from '../service/credentials.ts';
 import { choice, count, DURATION, FILE, type Kind, RATE, SWITCH, TEXT, TIMEOUT, WHOLE_SECONDS } from '../spec/kind.ts';
 import { flagOf, type NamedOption, type OptionSpec, type ValueOf } from '../spec/option.ts';
+import { BASE_URL } from './base-url.ts';
 
 /** A setting: an option that may also come from the environment, a profile or the config file. */
 export interface SettingSpec<T = unknown> extends OptionSpec<T> {
@@ -18,6 +19,12 @@ export interface SettingSpec<T = unknown> extends OptionSpec<T> {
   /** Says which service, and with which credentials: with `--sandbox` it is not used. */
   readonly service?: true;
 }
+
+/** RFC 9110 section 5.1. */
+const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
+/** Those the request needs for itself. */
+const TAKEN_HEADERS =
+  /^(accept-encoding|authorization|connection|content-length|cookie|expect|host|if-range|keep-alive|range|te|trailer|transfer-encoding|upgrade|user-agent|proxy-.*)$/i;
 
 export const KEY_WAYS = ['authorization', 'header', 'query', 'path', 'basic'] as const satisfies readonly KeyWay[];
 
@@ -43,12 +50,19 @@ const RECIPE: Kind<Readonly<Record<string, string>>> = {
   json: 'recipe',
 };
 
-function settings<const S extends Readonly<Record<string, SettingSpec>>>(record: S): S {
-  return record;
-}
+const FREE_HEADER: Kind<string> = {
+  parse: (text) => (HEADER_NAME.test(text) && !TAKEN_HEADERS.test(text) ? text : undefined),
+  wanted: 'the name of a header that may carry a key, such as X-Service-Key',
+};
+
+/** RFC 7617 section 2: no colon in it. */
+const USER_NAME: Kind<string> = {
+  parse: (text) => (/^[ -9;-~]+$/.test(text) ? text : undefined),
+  wanted: 'a user name of plain letters without a colon, such as service',
+};
 
 /** Every setting of the interface page, once, in the order in which help shows them. */
-export const TABLE = settings({
+export const TABLE = {
   config: {
     noFile: true,
     kind: FILE,
@@ -56,13 +70,9 @@ export const TABLE = settings({
     otherwise: '~/.config/filings/config.json',
     help: 'use this config file',
   },
-  profile: {
-    kind: TEXT,
-    value: 'NAME',
-    help: 'use this profile of the config file',
-  },
+  profile: { kind: TEXT, value: 'NAME', help: 'use this profile of the config file' },
   baseUrl: {
-    kind: TEXT,
+    kind: BASE_URL,
     value: 'URL',
     service: true,
     help: 'use the service at this URL, with or without its /v1',
@@ -98,26 +108,20 @@ export const TABLE = settings({
     help: 'send the key this way',
   },
   keyHeader: {
-    kind: TEXT,
+    kind: FREE_HEADER,
     value: 'NAME',
     service: true,
     default: 'X-Service-Key',
     help: 'send the key in this header (with --key-in header)',
   },
   basicUser: {
-    kind: TEXT,
+    kind: USER_NAME,
     value: 'NAME',
     service: true,
     default: 'service',
     help: 'send this user name (with --key-in basic)',
   },
-  jwtFile: {
-    kind: FILE,
-    value: 'FILE',
-    service: true,
-    group: 'jwt',
-    help: 'send the JWT in FILE; - is stdin',
-  },
+  jwtFile: { kind: FILE, value: 'FILE', service: true, group: 'jwt', help: 'send the JWT in FILE; - is stdin' },
   jwtToken: {
     noFile: true,
     kind: TEXT,
@@ -148,23 +152,14 @@ export const TABLE = settings({
     default: 'false',
     help: 'allow plain http to other machines (the key is readable)',
   },
-  connectTimeout: {
-    kind: TIMEOUT,
-    value: 'DURATION',
-    default: '10s',
-    help: 'give up connecting after this time',
-  },
+  connectTimeout: { kind: TIMEOUT, value: 'DURATION', default: '10s', help: 'give up connecting after this time' },
   idleTimeout: {
     kind: TIMEOUT,
     value: 'DURATION',
     default: '60s',
     help: 'give up when under 1,000 bytes arrive in this time',
   },
-  deadline: {
-    kind: TIMEOUT,
-    value: 'DURATION',
-    help: 'stop the whole command after this time',
-  },
+  deadline: { kind: TIMEOUT, value: 'DURATION', help: 'stop the whole command after this time' },
   retries: {
     kind: count(0, 1_000_000, 5),
     value: 'N',
@@ -178,23 +173,9 @@ export const TABLE = settings({
     default: '5m',
     help: 'stop the run when the service asks for a longer wait',
   },
-  jobs: {
-    kind: count(1, 256, 4),
-    short: 'j',
-    value: 'N',
-    default: '4',
-    help: 'download N files at the same time',
-  },
-  rate: {
-    kind: RATE,
-    value: 'N/s|N/m',
-    help: 'limit requests a second or a minute, over all jobs',
-  },
-  pageSize: {
-    kind: count(1, 100_000, 100),
-    value: 'N',
-    help: 'read listings page by page, N records each',
-  },
+  jobs: { kind: count(1, 256, 4), short: 'j', value: 'N', default: '4', help: 'download N files at the same time' },
+  rate: { kind: RATE, value: 'N/s|N/m', help: 'limit requests a second or a minute, over all jobs' },
+  pageSize: { kind: count(1, 100_000, 100), value: 'N', help: 'read listings page by page, N records each' },
   color: {
     kind: choice('auto', 'always', 'never'),
     value: 'WHEN',
@@ -222,9 +203,8 @@ export const TABLE = settings({
     default: 'false',
     help: 'print requests, answers and waits, secrets redacted',
   },
-});
+} as const satisfies Readonly<Record<string, SettingSpec>>;
 
-/** A key of the resolved record, of the flags and, with `inFile`, of the config file. */
 export type SettingKey = keyof typeof TABLE;
 
 /** What the settings' texts mean by their kinds alone. */
@@ -232,6 +212,8 @@ export type SettingValues = { readonly [Key in SettingKey]: ValueOf<(typeof TABL
 
 export interface NamedSetting extends Omit<SettingSpec, 'env'> {
   readonly key: SettingKey;
+  /** With its dashes. */
+  readonly option: string | undefined;
   /** Its environment variable. */
   readonly env: string | undefined;
   /** Whether its key may be in the config file. */
@@ -242,16 +224,18 @@ export interface NamedSetting extends Omit<SettingSpec, 'env'> {
 export const SETTINGS: readonly NamedSetting[] = Object.entries<SettingSpec>(TABLE).map(([key, spec]) => ({
   ...spec,
   key: key as SettingKey,
+  option: spec.noFlag ? undefined : `--${flagOf(key)}`,
   env: spec.noEnv ? undefined : (spec.env ?? `FILINGS_${flagOf(key).toUpperCase().replaceAll('-', '_')}`),
   inFile: !spec.noFile,
 }));
-
-/** The setting's flag with its dashes; undefined for one that has none. */
-export function flagOfSetting({ key, noFlag }: NamedSetting): string | undefined {
-  return noFlag ? undefined : `--${flagOf(key)}`;
-}
 
 /** The options that every command has: the settings' flags. */
 export const SHARED_OPTIONS: readonly (NamedSetting & NamedOption)[] = SETTINGS.flatMap((spec) =>
   spec.noFlag ? [] : [{ ...spec, name: spec.key, flag: flagOf(spec.key) }],
 );
+
+/** What a setting must be in the config file. */
+export function wantedInFile({ kind }: NamedSetting): string {
+  if (kind.completes === 'file') return 'a path in quotes';
+  return kind.json === 'boolean' ? 'true or false' : kind.wanted;
+}

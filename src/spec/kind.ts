@@ -20,6 +20,8 @@ export interface Kind<T> {
   readonly range?: readonly [least: number, most: number];
   /** What the text of a config file must match; for editors too. */
   readonly form?: RegExp;
+  /** A text that cannot be read may hold a password: no error shows it. */
+  readonly hidden?: true;
 }
 
 export const TEXT: Kind<string> = { parse: (text) => text, wanted: 'a text in quotes' };

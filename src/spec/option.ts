@@ -70,7 +70,7 @@ export function flagOf(name: string): string {
  */
 export function readAs<T>(kind: Kind<T>, text: string, source: string | ValueSource): T {
   const value = kind.parse(text);
-  if (value === undefined) throw valueError(source, `must be ${kind.wanted}`, text);
+  if (value === undefined) throw valueError(source, `must be ${kind.wanted}`, kind.hidden ? undefined : text);
   return value;
 }
 

@@ -9,11 +9,8 @@ it('says so when it has too few descriptors to load its own code', async () => {
     const { exitCode, killedBy, stderr } = await shell(line);
     // With still fewer Node can't begin, and may crash.
     if (killedBy !== undefined || stderr.startsWith('node:')) continue;
-    if (exitCode !== 0)
-      expect([limit, stderr]).toEqual([limit, expect.stringMatching(/^filings: [\s\S]*\n {2}hint: /)]);
+    if (exitCode !== 0) expect([limit, stderr]).toEqual([limit, expect.stringMatching(/^filings: /)]);
     if (exitCode === 8) told.push(stderr);
   }
-  expect(told).toContain(
-    'filings: too many open files: the program could not load all of itself\n  hint: raise the limit (ulimit -n), or lower --jobs\n',
-  );
+  expect(told).toContain('filings: too many open files: raise the limit (ulimit -n), or lower --jobs\n');
 });

@@ -53,7 +53,7 @@ test('a FIFO whose writer comes late is read whole', async () => {
 test('a working directory that was removed is said plainly', async () => {
   const place = await workplace();
   const { stdout } = await place.shell(
-    `mkdir gone && cd gone && rmdir ../gone && $FILINGS --sandbox list ${ACCESSION} 2>&1; echo "exit $?"`,
+    `mkdir gone && cd gone && rmdir ../gone && $FILINGS --sandbox download ${ACCESSION} --all 2>&1; echo "exit $?"`,
   );
   expect(stdout.toString()).toMatch(/^filings: the working directory is not there any more\n {2}hint: .*\nexit 8\n$/);
 });

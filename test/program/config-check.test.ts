@@ -7,6 +7,20 @@ import { workplace } from './run.ts';
 
 const check = async (url: string, env: Record<string, string> = {}) => verdictsIn(await workplace(), url, env);
 
+test('config check of the sandbox finds all well', async () => {
+  const { stdout, stderr, exitCode } = await (await workplace()).filings(['config', 'check', '--sandbox', '--json']);
+  expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
+  expect(stdout.toString()).toMatch(
+    /^{"check":"address","verdict":"ok","detail":"the sandbox"}\n.*\n{"check":"key","verdict":"ok"}\n/,
+  );
+});
+
+test('config check of an address where nobody is says nothing of the key', async () => {
+  const { exitCode, stderr, verdicts } = await check('http://127.0.0.1:1');
+  expect(verdicts).toMatchObject({ address: 'wrong', key: 'unknown', clock: 'unknown' });
+  expect([exitCode, stderr]).toEqual([7, expect.stringMatching(/^filings: config check: /)]);
+});
+
 test.each([403, 407, 503])(
   'config check says nothing of the certificate, when a proxy refuses with %s',
   async (status) => {

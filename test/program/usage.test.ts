@@ -141,39 +141,3 @@ describe('a wrong command line', () => {
     expect(String(stderr).includes('\x1b[')).toBe(coloured);
   });
 });
-
-describe('a variable of the program that nothing reads', () => {
-  const env = { FILINGS_JBOS: '2', FILINGS_MIN_FREE: '', FILINGS_ZZZ: '1', FILINGS_JOBS: '3' };
-  const [near, far] = [
-    'FILINGS_JBOS is not used: did you mean FILINGS_JOBS?',
-    "FILINGS_ZZZ is not used: see 'filings help environment'",
-  ];
-
-  test('is warned of with the nearest name, and the command runs', async () => {
-    expect(await filings(['config', 'get', 'jobs'], { env })).toMatchObject({
-      exitCode: 0,
-      stdout: '3\n',
-      stderr: `filings: warning: ${near}\nfilings: warning: ${far}\n`,
-    });
-  });
-
-  test('is told as JSON where errors are', async () => {
-    const { stderr } = await filings(['config', 'get', 'jobs', '--error-format', 'json'], { env });
-    expect(
-      stderr
-        .trim()
-        .split('\n')
-        .map((line) => JSON.parse(line)),
-    ).toEqual([{ note: `warning: ${near}` }, { note: `warning: ${far}` }]);
-  });
-
-  test.each([
-    ['--help'],
-    ['--version'],
-    ['list', '-h'],
-    ['config', 'get', 'jobs', '--quiet'],
-    ['__complete', '--', 'x'],
-  ])('%s %s %s %s: no word of it', async (...args) =>
-    expect(await filings(args, { env })).toMatchObject({ exitCode: 0, stderr: '' }),
-  );
-});

@@ -1,8 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { defaultLayer, envLayer, fileLayer, flagLayer, winners } from '../../src/settings/layers.ts';
 
-const place = { prefix: 'c.json: ', directory: '/etc' };
-
 function won(given: {
   flags?: Record<string, unknown>;
   env?: Record<string, string>;
@@ -10,11 +8,11 @@ function won(given: {
   file?: Record<string, unknown>;
 }) {
   return winners([
-    flagLayer(given.flags ?? {}, '/'),
-    envLayer(given.env ?? {}, '/'),
-    fileLayer('profile', given.profile ?? {}, place),
-    fileLayer('file', given.file ?? {}, place),
-    defaultLayer('/'),
+    flagLayer(given.flags ?? {}),
+    envLayer(given.env ?? {}),
+    fileLayer('c.json', given.profile ?? {}, 'p'),
+    fileLayer('c.json', given.file ?? {}),
+    defaultLayer(),
   ]);
 }
 
@@ -24,7 +22,7 @@ describe('precedence', () => {
   test.each([
     [all, '1', '--jobs'],
     [{ ...all, flags: {} }, '2', 'FILINGS_JOBS'],
-    [{ ...all, flags: {}, env: { FILINGS_JOBS: '' } }, 3, 'c.json: jobs'],
+    [{ ...all, flags: {}, env: { FILINGS_JOBS: '' } }, 3, 'c.json: profiles.p.jobs'],
     [{ file: all.file }, 4, 'c.json: jobs'],
     [{}, '4', 'default'],
   ])('%j gives %s', (given, value, name) => {

@@ -37,7 +37,7 @@ export const CONFIG = command({
         ['filings config list --profile test', 'with a profile of the config file'],
         ['filings config list --json', 'for programs'],
       ],
-      load: () => import('./list.ts'),
+      load: async () => ({ run: (await import('./show.ts')).list }),
     }),
     command({
       name: 'get',
@@ -54,7 +54,7 @@ export const CONFIG = command({
         ['2', 'there is no such setting, or the configuration is wrong'],
         ['5', 'it is not set'],
       ],
-      load: () => import('./get.ts'),
+      load: async () => ({ run: (await import('./show.ts')).get }),
     }),
     command({
       name: 'set',
@@ -74,7 +74,7 @@ export const CONFIG = command({
         ['filings config set api-key', 'asks for the key without showing it'],
         ['filings config set base-url https://test.example.com --profile test', 'only for --profile test'],
       ],
-      load: async () => ({ run: (await import('./file.ts')).set }),
+      load: async () => ({ run: (await import('./edit.ts')).set }),
     }),
     command({
       name: 'unset',
@@ -85,7 +85,7 @@ export const CONFIG = command({
         ['filings config unset api-key', 'remove the key from the file'],
         ['filings config unset base-url --profile test', 'back to the value of the file'],
       ],
-      load: async () => ({ run: (await import('./file.ts')).unset }),
+      load: async () => ({ run: (await import('./edit.ts')).unset }),
     }),
     command({
       name: 'path',
@@ -95,7 +95,7 @@ export const CONFIG = command({
         ['ls -l "$(filings config path)"', 'who may read it'],
         ['FILINGS_CONFIG=other.json filings config path', 'where another would be'],
       ],
-      load: async () => ({ run: (await import('./file.ts')).path }),
+      load: async () => ({ run: (await import('./edit.ts')).path }),
     }),
     command({
       name: 'check',

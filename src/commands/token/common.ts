@@ -3,8 +3,8 @@ import { FilingsError } from '../../errors.ts';
 import type { KeyFiles } from '../../jwt/key-file.ts';
 import { LONGEST_TOKEN } from '../../jwt/token.ts';
 import { presentationOf } from '../../session/presentation.ts';
-import { stdinUsersGiven } from '../../settings/credentials.ts';
-import type { Flags, Invocation } from '../../spec/invocation.ts';
+import { stdinUsersGiven } from '../../settings/settings.ts';
+import type { Invocation } from '../../spec/invocation.ts';
 import { invited, readStdin, requireOneUser } from '../../stdio/input.ts';
 import { guardStream } from '../../stdio/output.ts';
 import { createTeller } from '../../terminal/messages.ts';
@@ -61,10 +61,10 @@ export function signedTexts(token: string): { readonly header: string; readonly 
 }
 
 /** Says on stderr what a person should know, or mind. */
-export async function tell(kind: 'note' | 'warning', text: string | undefined, flags: Flags, world: World) {
+export async function tell(kind: 'note' | 'warning', text: string | undefined, world: World) {
   if (text === undefined) return;
   const { stderr, secrets } = world;
   guardStream(stderr);
-  const presentation = await presentationOf(flags, world);
+  const presentation = await presentationOf(world);
   createTeller({ ...presentation, secrets }, (line) => stderr.write(line))(kind, text);
 }

@@ -1,8 +1,8 @@
 import { FilingsError } from '../../errors.ts';
 import type { JsonObject } from '../../json.ts';
 import { type Inspection, inspectToken } from '../../jwt/inspect.ts';
-import { writeRecords } from '../../session/records.ts';
-import { stdinUsersGiven } from '../../settings/credentials.ts';
+import { writeRecords } from '../../session/presentation.ts';
+import { stdinUsersGiven } from '../../settings/settings.ts';
 import type { Invocation } from '../../spec/invocation.ts';
 import { requireOneUser } from '../../stdio/input.ts';
 import { write } from '../../stdio/output.ts';
@@ -32,7 +32,7 @@ export async function run({ args, options, flags }: Invocation<typeof INSPECT_OP
     throw new FilingsError('auth', `the token cannot be read (${failed_check}): ${reason}`);
   }
   if (options.json) await writeJson(inspection);
-  else await writeRecords({ columns: COLUMNS, rows: rowsOf(inspection) }, flags, world);
+  else await writeRecords({ columns: COLUMNS, rows: rowsOf(inspection) }, world);
   return 0;
 }
 

@@ -9,7 +9,7 @@ import { tell } from './common.ts';
 import type { KEYGEN_OPTIONS } from './spec.ts';
 
 /** Makes a key: the private part into a file that is nobody else's, the public part into another, or to stdout. */
-export async function run({ options, flags }: Invocation<typeof KEYGEN_OPTIONS>, world: World): Promise<number> {
+export async function run({ options }: Invocation<typeof KEYGEN_OPTIONS>, world: World): Promise<number> {
   const { alg, out, public: publicFile, format, kid } = options;
   if (alg === undefined) throw new FilingsError('usage', 'token keygen: --alg ALG is missing');
   if (out === undefined) throw new FilingsError('usage', 'token keygen: --out FILE is missing');
@@ -27,7 +27,7 @@ export async function run({ options, flags }: Invocation<typeof KEYGEN_OPTIONS>,
     publicPart === undefined
       ? 'the service must know the same secret: hand it over in a safe way'
       : `import ${publicFile ?? 'the public key above'} into the service's customer portal, for your API key`;
-  await tell('note', `only you can read ${out}: keep it secret`, flags, world);
-  await tell('note', next, flags, world);
+  await tell('note', `only you can read ${out}: keep it secret`, world);
+  await tell('note', next, world);
   return 0;
 }

@@ -11,7 +11,7 @@ import type { VERIFY_OPTIONS } from './spec.ts';
 
 /** Checks one token; valid: prints its claims. */
 export async function run(invocation: Invocation<typeof VERIFY_OPTIONS>, world: World): Promise<number> {
-  const { args, options, flags } = invocation;
+  const { args, options } = invocation;
   const { alg: algorithms, leeway, at, json } = options;
   if (options.key === undefined && options.secretFile === undefined) {
     throw new FilingsError(
@@ -24,7 +24,7 @@ export async function run(invocation: Invocation<typeof VERIFY_OPTIONS>, world: 
   // Now is when the token has come: a pipe may have taken its time.
   const clock = { atSeconds: (at ?? world.now()) / 1000, leewaySeconds: leeway / 1000 };
   const verdict = await verifyToken(token, [key], { algorithms, ...clock });
-  await tell('warning', lineBreakWarning(key), flags, world);
+  await tell('warning', lineBreakWarning(key), world);
   if (!verdict.valid) {
     const { valid, failedCheck: failed_check, reason } = verdict;
     if (json) await write(world.stdout, `${printableJson({ valid, failed_check, reason })}\n`, world.interrupt);

@@ -1,0 +1,80 @@
+import { createInterface } from 'node:readline/promises';
+import { Writable } from 'node:stream';
+import { childOf } from '../../abort.ts';
+import { FilingsError } from '../../errors.ts';
+import { editConfigFile, noHome, settingNamed, valueForFile } from '../../settings/config-edit.ts';
+import { locateConfig } from '../../settings/config-file.ts';
+import type { NamedSetting } from '../../settings/table.ts';
+import type { Invocation } from '../../spec/invocation.ts';
+import { readStdin } from '../../stdio/input.ts';
+import { write } from '../../stdio/output.ts';
+import { printable } from '../../terminal/printable.ts';
+import { interruptedBy, type World } from '../../world.ts';
+
+/** `filings config set KEY [VALUE]`: into the config file, or into a profile of it with `--profile`. */
+export async function set({ args, flags }: Invocation, world: World): Promise<number> {
+  const [name = '', given] = args;
+  const spec = settingNamed(name);
+  const text = given ?? (await askedFor(spec, world));
+  if (spec.secret) world.secrets.add(text);
+  const { location, profile } = locateConfig(flags, world);
+  await editConfigFile(location, { key: spec.key, profile, value: valueForFile(spec, text, world.cwd) }, world);
+  return 0;
+}
+
+/** `filings config unset KEY`: out of the config file, or out of a profile of it with `--profile`. */
+export async function unset({ args, flags }: Invocation, world: World): Promise<number> {
+  const { key } = settingNamed(args[0] ?? '');
+  const { location, profile } = locateConfig(flags, world);
+  await editConfigFile(location, { key, profile, value: undefined }, world);
+  return 0;
+}
+
+/** `filings config path`: where the config file is, or would be. */
+export async function path({ flags }: Invocation, world: World): Promise<number> {
+  const { path: file } = locateConfig(flags, world).location;
+  if (file === undefined) throw noHome();
+  await write(world.stdout, `${printable(file)}\n`, world.interrupt);
+  return 0;
+}
+
+/** A secret need not be typed on the command line. */
+async function askedFor({ key, secret, inFile }: NamedSetting, world: World): Promise<string> {
+  if (!secret || !inFile) {
+    throw new FilingsError('usage', `config set ${key}: VALUE is missing`, { hint: 'see filings config set --help' });
+  }
+  if (world.stdin.isTTY) return askHidden(`${key}: `, world);
+  return (await readStdin(world.stdin, key, world.interrupt)).toString().replace(/\r?\n$/, '');
+}
+
+/**
+ * Asks for one line on the terminal, without showing what is typed.
+ * @throws FilingsError `interrupted` by Ctrl-C; the signal's reason
+ */
+export async function askHidden(
+  question: string,
+  { stdin, stderr, interrupt }: Pick<World, 'stdin' | 'stderr' | 'interrupt'>,
+): Promise<string> {
+  const { signal, abort, letGo } = childOf(interrupt);
+  const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() });
+  const terminal = createInterface({ input: stdin, output: nowhere, terminal: true, historySize: 0 });
+  // The terminal gives Ctrl-C and Ctrl-D to us.
+  terminal.on('SIGINT', () => abort(interruptedBy('SIGINT')));
+  terminal.on('close', () => abort(new FilingsError('usage', `${question}nothing was entered`)));
+  try {
+    signal.throwIfAborted();
+    const answer = terminal.question('', { signal });
+    // Its failure is thrown where it is awaited.
+    answer.catch(() => {});
+    // Asked when nothing is shown any more: an answer may come at once.
+    await write(stderr, question);
+    return await answer;
+  } catch (error) {
+    throw signal.aborted ? signal.reason : error;
+  } finally {
+    terminal.close();
+    letGo();
+    stdin.destroy();
+    await write(stderr, '\n');
+  }
+}

@@ -1,0 +1,102 @@
+import { join, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { replaceFile } from '../disk/whole-file.ts';
+import { errnoOf, FilingsError } from '../errors.ts';
+import { findJsonFault, isJsonObject } from '../json.ts';
+import { didYouMean } from '../spec/nearest.ts';
+import { readAs, valueError } from '../spec/option.ts';
+import type { World } from '../world.ts';
+import { type ConfigLocation, type ConfigValues, checkConfig, readConfig } from './config-file.ts';
+import { defaultLayer, fileLayer, winners } from './layers.ts';
+import { faultOf } from './read-secret.ts';
+import { readSettings } from './settings.ts';
+import { type NamedSetting, SETTINGS } from './table.ts';
+
+/** Where in the config file: at its top, or in a profile. */
+export interface Edit {
+  readonly profile: string | undefined;
+  readonly key: string;
+  /** Undefined takes it out. */
+  readonly value: unknown;
+}
+
+/**
+ * The setting of a name, written as in the config file or as a flag: `apiKey`, `api-key`.
+ * @throws FilingsError `usage` with the nearest name
+ */
+export function settingNamed(text: string): NamedSetting {
+  const written = text.replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase());
+  const found = SETTINGS.find(({ key }) => key === written);
+  if (found !== undefined) return found;
+  // What follows may be a key.
+  const [shown = ''] = text.split('=', 1);
+  if (shown !== text) throw new FilingsError('usage', `${shown}: name and value must be two words`);
+  const hint =
+    didYouMean(
+      written,
+      SETTINGS.map(({ key }) => key),
+    ) ?? "see 'filings help config'";
+  throw new FilingsError('usage', `${text || "''"}: no such setting`, { hint });
+}
+
+/**
+ * What a text on the command line means in the config file.
+ * @throws FilingsError `usage`; nothing of a secret is echoed
+ */
+export function valueForFile({ key, kind, secret, inFile }: NamedSetting, text: string, cwd: string): unknown {
+  if (!inFile) throw new FilingsError('usage', `${key}: cannot be set in the config file`);
+  const path = (written: string) => (written === '-' || written.startsWith('~/') ? written : resolve(cwd, written));
+  if (kind.json === 'words' || kind.json === 'recipe') {
+    if (findJsonFault(text) !== undefined) throw valueError(key, `must be ${kind.wanted}`);
+    return JSON.parse(text, (name, member) =>
+      name.endsWith('File') && typeof member === 'string' ? path(member) : member,
+    );
+  }
+  const value = readAs(kind, text, key);
+  const fault = secret ? faultOf(text) : undefined;
+  if (fault !== undefined) throw new FilingsError('usage', `${key}: ${fault}`);
+  if (kind.json !== undefined) return value;
+  return kind.completes === 'file' ? path(text) : text;
+}
+
+/**
+ * Changes one member of the config file, which is made when it is missing; whole or not at all.
+ * @throws FilingsError `usage`, `config` when the file would be wrong, `local_io`
+ */
+export async function editConfigFile({ path }: ConfigLocation, edit: Edit, world: World): Promise<void> {
+  if (path === undefined) throw noHome();
+  const before: ConfigValues = await readConfig(path, world).catch((error: FilingsError) => {
+    if (errnoOf(error.cause) !== 'ENOENT') throw error;
+    // Editors look there for what may follow.
+    return { $schema: pathToFileURL(join(world.root, 'schema/config.schema.json')).href };
+  });
+  const after = edited(before, edit);
+  // What is taken out can make nothing worse.
+  if (edit.value !== undefined) await checkEdited(after, edit.profile, path, world);
+  await replaceFile(path, `${JSON.stringify(after, undefined, 2)}\n`);
+}
+
+/** Pure: the config with the member set, or as undefined, which JSON leaves out; an emptied profile stays. */
+function edited(config: ConfigValues, { profile, key, value }: Edit): ConfigValues {
+  if (profile === undefined) return { ...config, [key]: value };
+  const level = levelOf(config, profile);
+  if (level === undefined && value === undefined) return config;
+  return { ...config, profiles: { ...(config.profiles as object), [profile]: { ...level, [key]: value } } };
+}
+
+function levelOf({ profiles }: ConfigValues, profile: string): ConfigValues | undefined {
+  return isJsonObject(profiles) && Object.hasOwn(profiles, profile) ? (profiles[profile] as ConfigValues) : undefined;
+}
+
+/** Each member by itself, and whether what the file and the profile say goes together. */
+async function checkEdited(config: ConfigValues, profile: string | undefined, path: string, world: World) {
+  await checkConfig(config, path);
+  const inProfile = profile === undefined ? [] : [fileLayer(path, levelOf(config, profile) ?? {}, profile)];
+  readSettings(winners([...inProfile, fileLayer(path, config), defaultLayer()]), world);
+}
+
+export function noHome(): FilingsError {
+  return new FilingsError('config', 'no place for a config file', {
+    hint: 'name one with --config FILE, or set HOME',
+  });
+}

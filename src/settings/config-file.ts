@@ -1,0 +1,128 @@
+import { isAbsolute, join, resolve } from 'node:path';
+import { checkAccess, readSmallFile } from '../disk/secret-file.ts';
+import { errnoOf, FilingsError } from '../errors.ts';
+import { findJsonFault, isJsonObject } from '../json.ts';
+import { nearest } from '../spec/nearest.ts';
+import { readAs } from '../spec/option.ts';
+import type { World } from '../world.ts';
+import { envLayer, firstOf, flagLayer, sourceOf } from './layers.ts';
+import { SETTINGS, TABLE } from './table.ts';
+
+/** Where the config file is; `named` when the user said so. */
+export interface ConfigLocation {
+  /** Absolute; undefined when there is no home either. */
+  readonly path: string | undefined;
+  readonly named: boolean;
+}
+
+export type ConfigValues = Readonly<Record<string, unknown>>;
+
+/** A config file, read and checked. */
+export interface ConfigFile {
+  /** Absolute. */
+  readonly path: string;
+  readonly values: ConfigValues;
+  readonly profiles: Readonly<Record<string, ConfigValues>>;
+}
+
+/**
+ * The config file and the profile that a command line or the environment names, nothing read; without a name the file
+ * is where the XDG Base Directory Specification has it.
+ * @throws FilingsError `usage` for an empty name
+ */
+export function locateConfig(flags: ConfigValues, world: Pick<World, 'env' | 'cwd'>) {
+  const layers = [flagLayer(flags), envLayer(world.env)];
+  const [named, profile] = (['config', 'profile'] as const).map((key) => {
+    const given = firstOf(layers, key);
+    return given && readAs(TABLE[key].kind, String(given.value), sourceOf(given));
+  });
+  const { XDG_CONFIG_HOME: xdg, HOME } = world.env;
+  const base = xdg && isAbsolute(xdg) ? xdg : HOME && join(HOME, '.config');
+  const standard = base ? join(base, 'filings', 'config.json') : undefined;
+  // As everywhere: a file in which nothing is.
+  const path = named === '/dev/null' ? undefined : named === undefined ? standard : resolve(world.cwd, named);
+  const location: ConfigLocation = { path, named: named !== undefined };
+  return { location, profile };
+}
+
+/**
+ * Reads and checks the config file; undefined when none was named and none is there.
+ * @param sandbox what is of the service is left out, and not checked
+ * @throws FilingsError `config` with the key's path; nothing of the file is echoed but names of keys
+ */
+export async function readConfigFile(
+  { path, named }: ConfigLocation,
+  world: Pick<World, 'uid' | 'interrupt'>,
+  sandbox: boolean,
+): Promise<ConfigFile | undefined> {
+  if (path === undefined) return undefined;
+  const config = await readConfig(path, world, sandbox).catch((error: FilingsError) => {
+    if (!named && ['ENOENT', 'ENOTDIR'].includes(errnoOf(error.cause) ?? '')) return undefined;
+    throw error;
+  });
+  if (config === undefined) return undefined;
+  await checkConfig(config, path);
+  const { profiles = {}, ...values } = config;
+  return { path, values, profiles: profiles as ConfigFile['profiles'] };
+}
+
+/**
+ * What a config file holds: a JSON object that nobody else has a hand in, its members not yet checked.
+ * What says where a key goes is as trusted as the key, whether it holds one or not.
+ * @throws FilingsError `config`
+ */
+export async function readConfig(
+  path: string,
+  world: Pick<World, 'uid' | 'interrupt'>,
+  sandbox = false,
+): Promise<ConfigValues> {
+  const name = `config file ${path}`;
+  const { bytes, stats } = await readSmallFile(path, 'config file', world.interrupt, (found) =>
+    checkAccess(found, 'trusted', name, path, world.uid),
+  );
+  const text = bytes.toString();
+  // An empty file says nothing.
+  const config = text.trim() === '' ? {} : readConfigJson(text, name);
+  if (!isJsonObject(config)) throw new FilingsError('config', `${name}: must hold a JSON object`);
+  const levels = [
+    config,
+    ...(isJsonObject(config.profiles) ? Object.values(config.profiles).filter(isJsonObject) : []),
+  ];
+  if (sandbox) levels.forEach(dropService);
+  const holdsSecret = SETTINGS.some(({ key, secret }) => secret && levels.some((level) => Object.hasOwn(level, key)));
+  if (holdsSecret) checkAccess(stats, 'private', name, path, world.uid);
+  return config;
+}
+
+/** Takes out the settings of the service, even misspelt. */
+function dropService(level: ConfigValues): void {
+  const keys = SETTINGS.map(({ key }) => key);
+  const ofService = SETTINGS.filter(({ service }) => service).map(({ key }): string => key);
+  for (const key of Object.keys(level)) {
+    if (ofService.includes(nearest(key, keys) ?? '')) Reflect.deleteProperty(level, key);
+  }
+}
+
+/** A duplicate member is an error, since only one of them would count. */
+function readConfigJson(text: string, name: string): unknown {
+  const fault = findJsonFault(text);
+  if (fault === undefined) return JSON.parse(text);
+  const lines = text.slice(0, fault.at).split('\n');
+  const where = `at line ${lines.length}, column ${(lines.at(-1) ?? '').length + 1}`;
+  if (fault.kind === 'twice') {
+    throw new FilingsError('config', `${name}: ${fault.path.join('.')}: is set twice, again ${where}`);
+  }
+  const why = fault.kind === 'syntax' ? 'not valid JSON' : 'nested too deep';
+  throw new FilingsError('config', `${name}: ${why} ${where}`);
+}
+
+/**
+ * Checks every member against the settings' records.
+ * @throws FilingsError `config` with the key's path, and the nearest key for one that is unknown
+ */
+export async function checkConfig(config: ConfigValues, path: string): Promise<void> {
+  // zod is loaded only where there is a file to check.
+  const { findConfigFault } = await import('./config-check.ts');
+  const fault = findConfigFault(config);
+  if (fault) throw new FilingsError('config', `config file ${path}: ${fault.message}`, { hint: fault.hint });
+}
