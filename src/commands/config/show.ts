@@ -19,7 +19,7 @@ const COLUMNS: readonly Column[] = [
 ];
 
 /** `filings config list [--json]`: every setting, with where its value came from. */
-export async function list({ options, flags }: Invocation<typeof LIST_OPTIONS>, world: World): Promise<number> {
+export async function showAll({ options, flags }: Invocation<typeof LIST_OPTIONS>, world: World): Promise<number> {
   const { given, settings } = await resolveSettings(flags, world, true);
   // With --sandbox those of the service say nothing.
   const rows = SETTINGS.filter(({ key, service }) => given.has(key) || !(service && settings.sandbox)).map((spec) => {
@@ -59,7 +59,7 @@ function asText(value: unknown): string {
 }
 
 /** `filings config get KEY`: the value that counts, wherever it came from. A secret is not shown. */
-export async function get({ args, flags }: Invocation, world: World): Promise<number> {
+export async function showOne({ args, flags }: Invocation, world: World): Promise<number> {
   const { key, secret } = settingNamed(args[0] ?? '');
   const value = (await resolveSettings(flags, world, true)).given.get(key)?.value;
   if (value === undefined) {

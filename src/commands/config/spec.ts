@@ -37,7 +37,7 @@ export const CONFIG = command({
         ['filings config list --profile test', 'with a profile of the config file'],
         ['filings config list --json', 'for programs'],
       ],
-      load: async () => ({ run: (await import('./show.ts')).list }),
+      load: async () => ({ run: (await import('./show.ts')).showAll }),
     }),
     command({
       name: 'get',
@@ -54,7 +54,7 @@ export const CONFIG = command({
         ['2', 'there is no such setting, or the configuration is wrong'],
         ['5', 'it is not set'],
       ],
-      load: async () => ({ run: (await import('./show.ts')).get }),
+      load: async () => ({ run: (await import('./show.ts')).showOne }),
     }),
     command({
       name: 'set',
