@@ -76,13 +76,13 @@ export function fetchToDisk(
 /** Undefined when the part or its directory was taken away meanwhile. */
 async function saveOnce(
   remote: Remote,
-  { accession: accession_no, fileName: file_name }: Wanted,
+  { accession, fileName }: Wanted,
   target: DiskTarget,
-  { client: { baseUrl: base_url }, directories, listedSizes }: Fetching,
+  { client, directories, listedSizes }: Fetching,
   signal: AbortSignal,
   watcher: Watcher,
 ): Promise<Done | undefined> {
-  const { path, shown, listedSize, sha256: expected, hashed = false } = target;
+  const { path, shown, listedSize, sha256: expected } = target;
   const isAsListed = (bytes: number) => listedSize === undefined || listedSizes.ignored || listedSize === bytes;
   const final = basename(path);
   const { directory, leftovers } = await directories.at(whereOf(target));
@@ -98,8 +98,9 @@ async function saveOnce(
       return { result: 'skipped', bytes: present.size, sha256 };
     }
   }
-  const identity = { base_url, accession_no, file_name };
-  const sink = await PartFile.open({ directory, leftovers, final, identity, ifExists, signal });
+  const request = `${client.baseUrl} ${accession} ${fileName}`;
+  const sink = await PartFile.open({ directory, leftovers, final, request, ifExists, signal });
+  const hashed = expected !== undefined || target.hashed === true;
   const { placed, ...fetched } = await fetchInto({ remote, sink, expected, hashed, signal, watcher });
   if (placed === 'lost') {
     directories.forget();
@@ -146,7 +147,8 @@ export function fetchToStream(
       spoolIn === undefined
         ? new Pipe(await open(signal), signal)
         : await Spool.open({ folder: spoolIn, openWriter: open, signal });
-    const { placed: _, ...fetched } = await fetchInto({ remote, sink, expected, hashed: false, signal, watcher });
+    const hashed = expected !== undefined;
+    const { placed: _, ...fetched } = await fetchInto({ remote, sink, expected, hashed, signal, watcher });
     return cameBy(fetched);
   });
 }

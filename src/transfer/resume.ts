@@ -42,7 +42,7 @@ export type Decision =
   /** What is held is the whole file. */
   | { readonly kind: 'complete' }
   /** The range can't be used: ask again, without one. */
-  | { readonly kind: 'ask-anew'; readonly why: string }
+  | { readonly kind: 'ask-anew' }
   /** Not a file at all. */
   | { readonly kind: 'refuse'; readonly why: string };
 
@@ -71,23 +71,14 @@ export function rangeRequest(held: Held): Record<string, string> {
 }
 
 /**
- * What to do with an answer, given what is held: the one table of resuming.
- * Bytes of two answers are joined only from the same address under the same strong validator, at
- * exactly the offset, up to exactly the total (RFC 9110 sections 13.1.5, 14.4, 15.3.7).
+ * What to do with an answer that is welcome (200; to a range also 206 and 416), given what is held: the one table of
+ * resuming. Bytes of two answers are joined only from the same address under the same strong validator, at exactly the
+ * offset, up to exactly the total (RFC 9110 sections 13.1.5, 14.4, 15.3.7).
  */
 export function decide(held: Held, came: CameBack): Decision {
-  const asked = Object.keys(rangeRequest(held)).length > 0;
-  if (came.status === 200) return decideWhole(held, came);
-  if (came.status === 206)
-    return asked
-      ? decidePartial(held, came)
-      : { kind: 'refuse', why: 'a part (206) came where the whole was asked for' };
-  if (came.status === 416 && asked) return decideUnsatisfied(held, came);
-  return { kind: 'refuse', why: `status ${came.status} is no answer to a download` };
-}
-
-/** A 200 may lie: one that names a range is a part, and so is one of another length under the same strong ETag. */
-function decideWhole(held: Held, came: CameBack): Decision {
+  if (came.status === 206) return decidePartial(held, came);
+  if (came.status === 416) return decideUnsatisfied(held, came);
+  // A 200 may lie: one that names a range is a part, and so is one of another length under the same strong ETag.
   if (came.headers['content-range'] !== undefined)
     return { kind: 'refuse', why: 'a part came under a status that means the whole (200 with Content-Range)' };
   const total = knownTotal(held, came);
@@ -104,28 +95,24 @@ export function knownTotal(held: Held, came: CameBack): number | undefined {
 
 function decidePartial(held: Held, came: CameBack): Decision {
   const range = /^bytes (\d{1,15})-(\d{1,15})\/(\d{1,15})$/.exec(single(came.headers['content-range']) ?? '');
-  if (!range) return { kind: 'ask-anew', why: 'the range that came says nothing exact' };
-  const [start, last, total] = range.slice(1).map(Number) as [number, number, number];
-  // No range is empty (RFC 9110 section 14.4).
-  if (last < start) return { kind: 'ask-anew', why: 'the range that came is none' };
-  if (held.address !== came.address) return { kind: 'ask-anew', why: 'it comes from another address now' };
-  if (!isSame(held, came)) return { kind: 'ask-anew', why: 'the file has changed since' };
-  if (start !== held.bytes)
-    return { kind: 'ask-anew', why: `the range that came starts at ${start}, not at ${held.bytes}` };
-  if (last !== total - 1) return { kind: 'ask-anew', why: 'the range that came stops short of the end' };
-  if (held.total !== undefined && total !== held.total)
-    return { kind: 'ask-anew', why: 'the whole length has changed since' };
+  const [start, last, total] = (range ?? []).slice(1).map(Number) as [number, number, number];
   const length = single(came.headers['content-length']);
-  if (length !== undefined && Number(length) !== total - start)
-    return { kind: 'ask-anew', why: 'the range and the length that came disagree' };
-  return { kind: 'append', total };
+  const isExact =
+    isSame(held, came) &&
+    start === held.bytes &&
+    last === total - 1 &&
+    // No range is empty (RFC 9110 section 14.4).
+    start <= last &&
+    (held.total === undefined || total === held.total) &&
+    (length === undefined || Number(length) === total - start);
+  return isExact ? { kind: 'append', total } : { kind: 'ask-anew' };
 }
 
 /** 416 means "you have it all" only when the total is known, equals what is held, and it is the same file. */
 function decideUnsatisfied(held: Held, came: CameBack): Decision {
   const total = /^bytes \*\/(\d{1,15})$/.exec(single(came.headers['content-range']) ?? '')?.[1];
-  const whole = total !== undefined && Number(total) === held.bytes && (held.total ?? held.bytes) === held.bytes;
-  return whole && isSame(held, came) ? { kind: 'complete' } : { kind: 'ask-anew', why: 'the range was refused (416)' };
+  const isWhole = total !== undefined && Number(total) === held.bytes && (held.total ?? held.bytes) === held.bytes;
+  return { kind: isWhole && isSame(held, came) ? 'complete' : 'ask-anew' };
 }
 
 /** A validator belongs to one resource: from another address the same one is another file's. */

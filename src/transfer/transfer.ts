@@ -1,5 +1,5 @@
 import type { Hash } from 'node:crypto';
-import { about, errorAbout, FilingsError, type Subject } from '../errors.ts';
+import { about, FilingsError, type Subject } from '../errors.ts';
 import { type RetryEvent, type RetryPolicy, retry } from '../http/retry.ts';
 import type { ServiceAnswer } from '../service/requests.ts';
 import type { Placement } from './part/commit.ts';
@@ -63,7 +63,7 @@ export interface Job {
   readonly sink: Sink;
   /** The SHA-256 that the file must have, in lower-case hexadecimal digits. */
   readonly expected: string | undefined;
-  /** Whether it is hashed all the same. */
+  /** Whether it is hashed, as it is where one is expected. */
   readonly hashed: boolean;
   readonly signal: AbortSignal;
   readonly watcher: Watcher;
@@ -119,7 +119,7 @@ class Transfer {
       onRetry: (event) => watcher.retry(event),
     });
     watcher.arrived?.();
-    const sha256 = hashed || expected !== undefined ? await this.#sha256() : undefined;
+    const sha256 = hashed ? await this.#sha256() : undefined;
     if (sha256 !== undefined) requireHash(sha256, expected);
     const { bytes, validator, total } = this.#held;
     return {
@@ -156,42 +156,31 @@ class Transfer {
   /** Asks for what is missing and prepares the sink; undefined when nothing is missing. Throws what stands in the way. */
   async #open(): Promise<ServiceAnswer | undefined> {
     const { remote, signal } = this.#job;
-    const held = this.#held;
-    let answer = await remote.open(rangeRequest(held), signal);
-    let decision = decide(held, answer);
-    if (decision.kind === 'ask-anew') {
+    for (let held = this.#held; ; held = { ...held, bytes: 0 }) {
+      const answer = await remote.open(rangeRequest(held), signal);
+      const decision = decide(held, answer);
+      if (decision.kind === 'restart') await this.#restart(answer);
+      if (decision.kind === 'append') this.#version = { ...this.#version, total: decision.total };
+      if (decision.kind === 'restart' || decision.kind === 'append') return answer;
       answer.discard();
-      this.#requireRestartable(decision.why);
-      answer = await remote.open({}, signal);
-      decision = decide({ ...held, bytes: 0 }, answer);
-    }
-    try {
-      switch (decision.kind) {
-        case 'append':
-          this.#version = { ...this.#version, total: decision.total };
-          return answer;
-        case 'restart':
-          await this.#restart(answer);
-          return answer;
-        case 'complete':
-          answer.discard();
-          return undefined;
-        default:
-          throw this.#contradiction(decision.why);
-      }
-    } catch (error) {
-      answer.discard();
-      throw error;
+      if (decision.kind === 'complete') return undefined;
+      if (decision.kind === 'refuse') throw new FilingsError('integrity', decision.why);
+      this.#requireRestartable();
     }
   }
 
   async #restart(answer: ServiceAnswer): Promise<void> {
-    const { sink, expected, hashed } = this.#job;
-    this.#requireRestartable('it has changed, or the service sends no ranges');
+    const { sink, hashed } = this.#job;
     const total = answer.length ?? knownTotal(this.#held, answer);
-    this.#version = { validator: strongValidator(answer.headers), total, address: answer.address };
-    await sink.begin(this.#version);
-    if (hashed || expected !== undefined) this.#hash = (await import('node:crypto')).createHash('sha256');
+    try {
+      this.#requireRestartable();
+      this.#version = { validator: strongValidator(answer.headers), total, address: answer.address };
+      await sink.begin(this.#version);
+      if (hashed) this.#hash = (await import('node:crypto')).createHash('sha256');
+    } catch (error) {
+      answer.discard();
+      throw error;
+    }
   }
 
   /** Moves the body; its end must be where the framing and the range said, or the hash of what came is the file's. */
@@ -212,27 +201,27 @@ class Transfer {
     }
   }
 
-  #requireRestartable(why: string): void {
-    if (!this.#job.sink.restartable) throw this.#contradiction(`cannot be resumed: ${why}`);
+  #requireRestartable(): void {
+    if (this.#job.sink.restartable) return;
+    throw new FilingsError('integrity', 'cannot be resumed: it has changed, or the service sends no ranges');
   }
 
   /** Not one byte more than the file has: a chunked 206 may bring more than its range says. */
   #requireRoom(size: number): void {
     const { bytes, total } = this.#held;
     if (total !== undefined && bytes + size > total) {
-      throw this.#contradiction(`more bytes came than the file has (${total})`);
+      throw new FilingsError('integrity', `more bytes came than the file has (${total})`);
     }
   }
 
   #requireWhole(answer: ServiceAnswer): void {
     const { bytes, total } = this.#held;
-    const { subject } = this.#job.remote;
     if (total !== undefined && bytes !== total) {
-      throw errorAbout(subject, 'integrity', `truncated: ${bytes} bytes came of ${total}`, { retryable: true });
+      throw new FilingsError('integrity', `truncated: ${bytes} bytes came of ${total}`, { retryable: true });
     }
     if (bytes > 0 || answer.length === 0) return;
     // Without a length, nothing at all can't be told from a connection that was cut.
-    throw errorAbout(subject, 'integrity', 'the answer is empty, and tells no length: not a file', {
+    throw new FilingsError('integrity', 'the answer is empty, and tells no length: not a file', {
       retryable: answer.untilClose,
       fault: 'unproved-end',
     });
@@ -248,10 +237,6 @@ class Transfer {
 
   async #sha256(): Promise<string | undefined> {
     return this.#hash ? this.#hash.copy().digest('hex') : this.#job.sink.sha256?.();
-  }
-
-  #contradiction(why: string): FilingsError {
-    return errorAbout(this.#job.remote.subject, 'integrity', why);
   }
 }
 

@@ -35,10 +35,10 @@ async function plant(
   const names = [partName(NAME, owner, 'a1b2c3d4'), recordName(NAME, 'a1b2c3d4')];
   const [part = '', record = ''] = names.map((name) => join(directory, name));
   await writeFile(part, bytes);
-  const identity = { base_url: new URL(url).href, accession_no: ACCESSION, file_name: NAME };
+  const request = `${new URL(url).href} ${ACCESSION} ${NAME}`;
   const validator = { kind: 'etag', value: '"v1"' } as const;
   const address = `${new URL(url).origin}/v1/download`;
-  await writeFile(record, recordText(identity, { address, validator, total: FILE.length }));
+  await writeFile(record, recordText(request, { address, validator, total: FILE.length }));
   const time = new Date(Date.now() - hours * HOUR);
   for (const path of [part, record]) await utimes(path, time, time);
   return { part, record, names };

@@ -297,17 +297,17 @@ describe('whose part it is', () => {
   const later: Script = (socket, request) => sendFile(socket, request, OLD, '"v1"');
 
   test('another service’s, filing’s or file’s part is not this file’s', async () => {
-    for (const [member, value] of [
-      ['base_url', 'https://elsewhere.example/'],
-      ['accession_no', '0001234567-24-000009'],
-      ['file_name', 'secondary.htm'],
+    for (const [mine, other] of [
+      ['http://127', 'http://128'],
+      ['-000001', '-000009'],
+      ['primary', 'secondary'],
     ] as const) {
       const { server, directory } = await brokenOff(V1, later);
       const names = await (await startRun(server.url, { directory })).names();
       const record = join(directory, names.find((name) => name.endsWith('.resume')) ?? '');
-      const { [member]: mine, ...others } = JSON.parse(await readFile(record, 'utf8'));
-      expect(mine).toBeDefined();
-      await writeFile(record, `${JSON.stringify({ ...others, [member]: value })}\n`);
+      const { request, ...others } = JSON.parse(await readFile(record, 'utf8'));
+      expect(request).toContain(mine);
+      await writeFile(record, `${JSON.stringify({ v: 1, request: request.replace(mine, other), ...others })}\n`);
       const run = await startRun(server.url, { directory });
       expect(await run.save()).toMatchObject({ result: 'downloaded', resumedBytes: 0 });
       await expectWhole(run, OLD);

@@ -107,10 +107,10 @@ describe('names', () => {
 });
 
 describe('a record', () => {
-  const identity = { base_url: 'https://h.example/', accession_no: '0001234567-24-000001', file_name: 'primary.htm' };
+  const request = 'https://h.example/ 0001234567-24-000001 primary.htm';
   const etag = (value: string) => ({ kind: 'etag', value }) as const;
   const version: Version = { address: 'https://h.example/f', validator: etag('"v1"'), total: 2_000_000 };
-  const text = recordText(identity, version);
+  const text = recordText(request, version);
   const json = (changes: object) => `${JSON.stringify({ ...JSON.parse(text), ...changes })}\n`;
 
   test.each<[string, Partial<Version>]>([
@@ -119,7 +119,7 @@ describe('a record', () => {
     ['of unknown length', { total: undefined }],
     ['with an ETag beyond ASCII', { validator: etag('"\xe9\xff\\"') }],
   ])('%s is read back', (_, changes) => {
-    expect(parseRecord(recordText(identity, { ...version, ...changes }), identity)).toEqual({ ...version, ...changes });
+    expect(parseRecord(recordText(request, { ...version, ...changes }), request)).toEqual({ ...version, ...changes });
   });
 
   test.each<[string, string]>([
@@ -135,13 +135,11 @@ describe('a record', () => {
     ['with a total that is no whole number', json({ total: 1.5 })],
     ['with a total beyond all numbers', text.replace('2000000', '9007199254740993')],
     ['without an address', json({ address: undefined })],
-    ['of another service', json({ base_url: 'https://elsewhere.example/' })],
-    ['of another filing', json({ accession_no: '0001234567-24-000009' })],
-    ['of another file', json({ file_name: 'secondary.htm' })],
+    ['of another request', json({ request: `${request}l` })],
     ['with a validator of another kind', json({ validator: { kind: 'md5', value: '"v1"' } })],
     ['with a validator without a value', json({ validator: { kind: 'etag' } })],
     ['without a validator', json({ validator: null })],
   ])('%s is none', (_, other) => {
-    expect(parseRecord(other, identity)).toBeUndefined();
+    expect(parseRecord(other, request)).toBeUndefined();
   });
 });

@@ -14,7 +14,7 @@ import {
   stateOf,
   stemOf,
 } from './owner.ts';
-import { type Identity, readRecord } from './record.ts';
+import { readRecord } from './record.ts';
 
 /** What may still have an owner is removed once it is untouched for so long. Milliseconds. */
 const ABANDONED_MS = 86_400_000;
@@ -56,10 +56,10 @@ export class Leftovers {
   }
 
   /** The part of a file with most bytes that can be resumed; the others of runs that have ended go. Never throws. */
-  async claim(final: string, identity: Identity): Promise<Claimed | undefined> {
+  async claim(final: string, request: string): Promise<Claimed | undefined> {
     const stem = stemOf(final);
     const ids = await this.#takeEnded(stem);
-    const opened = await Promise.all(ids.map((id) => this.#open(stem, id, identity)));
+    const opened = await Promise.all(ids.map((id) => this.#open(stem, id, request)));
     const [best, ...others] = opened.flatMap((claimed) => claimed ?? []).sort((a, b) => b.bytes - a.bytes);
     for (const { fd } of others) await closeFile(fd);
     for (const id of ids) if (id !== best?.id) await this.#drop(stem, id);
@@ -100,9 +100,9 @@ export class Leftovers {
   }
 
   /** Undefined when it is of no use. */
-  async #open(stem: string, id: string, identity: Identity): Promise<Claimed | undefined> {
+  async #open(stem: string, id: string, request: string): Promise<Claimed | undefined> {
     const { self, uid } = this.run;
-    const version = await readRecord(this.#directory.entry(recordName(stem, id)), identity, uid);
+    const version = await readRecord(this.#directory.entry(recordName(stem, id)), request, uid);
     const path = this.#directory.entry(partName(stem, self, id));
     const opened = version && (await openOwn(path, constants.O_RDWR, uid));
     if (!opened) return undefined;

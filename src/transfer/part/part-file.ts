@@ -11,7 +11,7 @@ import type { Sink } from '../transfer.ts';
 import { type OwnPart, type Placement, pathOf, place } from './commit.ts';
 import type { Leftovers } from './leftovers.ts';
 import { newId, recordName, stemOf } from './owner.ts';
-import { type Identity, recordText } from './record.ts';
+import { recordText } from './record.ts';
 
 /** Smaller bodies are fetched anew in the time that a record costs. */
 const RECORDED_FROM_BYTES = 1 << 20;
@@ -21,7 +21,8 @@ export interface PartTarget {
   readonly directory: Directory;
   readonly leftovers: Leftovers;
   readonly final: string;
-  readonly identity: Identity;
+  /** What it is a part of, as its record says. */
+  readonly request: string;
   readonly ifExists: IfExists;
   readonly signal: AbortSignal;
 }
@@ -50,8 +51,8 @@ export class PartFile implements Sink {
 
   /** Resumes a part of an earlier run where there is one. Throws `local_io`. */
   static async open(target: PartTarget): Promise<PartFile> {
-    const { directory, leftovers, final, identity } = target;
-    const claimed = await leftovers.claim(final, identity);
+    const { directory, leftovers, final, request } = target;
+    const claimed = await leftovers.claim(final, request);
     if (claimed) {
       const { id, fd, bytes, version } = claimed;
       return new PartFile(target, id, new WrittenFile(fd, directory.disk, bytes), version);
@@ -76,7 +77,7 @@ export class PartFile implements Sink {
       // What a full disk leaves of it is removed, too.
       this.#hasRecord = true;
       // It need not be flushed: after a power cut no part is resumed.
-      await writeFile(this.#record, recordText(this.#target.identity, version), { flag: 'wx', mode: 0o600 });
+      await writeFile(this.#record, recordText(this.#target.request, version), { flag: 'wx', mode: 0o600 });
     });
   }
 

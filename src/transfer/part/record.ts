@@ -4,47 +4,35 @@ import { closeFile } from '../../disk/calls.ts';
 import { openOwn } from '../../disk/plain-file.ts';
 import type { Version } from '../resume.ts';
 
-/** What a part is a part of. */
-export interface Identity {
-  readonly base_url: string;
-  readonly accession_no: string;
-  readonly file_name: string;
-}
-
 /** Nothing larger is a record. Bytes. */
 const MOST_BYTES = 1 << 16;
 const readAll = promisify(readFile) as (fd: number) => Promise<Buffer>;
 
 /** The record beside a part: enough for another run to resume it. */
-export function recordText({ base_url, accession_no, file_name }: Identity, version: Version): string {
-  const { address, validator, total } = version;
-  return `${JSON.stringify({ v: 1, base_url, accession_no, file_name, address, validator, total })}\n`;
+export function recordText(request: string, { address, validator, total }: Version): string {
+  return `${JSON.stringify({ v: 1, request, address, validator, total })}\n`;
 }
 
-/** Strict: anything but what is written for this file is none. */
-export function parseRecord(text: string, identity: Identity): Version | undefined {
+/** Strict: anything but what is written for this request is none. */
+export function parseRecord(text: string, request: string): Version | undefined {
   try {
     const { address, validator, total } = JSON.parse(text);
     const isValidator = /^(etag|last-modified)$/.test(validator.kind) && typeof validator.value === 'string';
     const isTotal = total === undefined || (Number.isSafeInteger(total) && total >= 0);
     if (!isValidator || !isTotal || typeof address !== 'string') return undefined;
     const version = { address, validator, total };
-    return recordText(identity, version) === text ? version : undefined;
+    return recordText(request, version) === text ? version : undefined;
   } catch {
     return undefined;
   }
 }
 
-/** The record of a file; undefined when there is none, or not this user's, or it is of another file. Never throws. */
-export async function readRecord(
-  path: string,
-  identity: Identity,
-  uid: number | undefined,
-): Promise<Version | undefined> {
+/** The version in a record; undefined when there is none, or not this user's, or of another request. Never throws. */
+export async function readRecord(path: string, request: string, uid: number | undefined): Promise<Version | undefined> {
   const opened = await openOwn(path, constants.O_RDONLY, uid);
   if (!opened) return undefined;
   const { fd, stats } = opened;
   const bytes = stats.size > MOST_BYTES ? undefined : await readAll(fd).catch(() => undefined);
   await closeFile(fd);
-  return bytes && parseRecord(bytes.toString(), identity);
+  return bytes && parseRecord(bytes.toString(), request);
 }
