@@ -1,10 +1,10 @@
-import { type BigIntStats, constants } from 'node:fs';
-import { type FileHandle, lstat, open, readdir, realpath, stat } from 'node:fs/promises';
+import { constants } from 'node:fs';
+import { type FileHandle, open, readdir, realpath, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { systemReason } from '../disk/failure.ts';
 import { errnoOf, FilingsError } from '../errors.ts';
 
-/** Files laid out as DIRECTORY/ACCESSION/FILE. Links below DIRECTORY are not followed, hidden files not served. */
+/** Files laid out as DIRECTORY/ACCESSION/FILE. Hidden files, such as the parts of a download, are not served. */
 export interface Archive {
   /** The files of a filing and their sizes in bytes, sorted by name; empty without such a filing. Rejects when it can't be read. */
   list(accession: string): Promise<readonly { readonly name: string; readonly size: number }[]>;
@@ -12,15 +12,12 @@ export interface Archive {
   open(accession: string, name: string): Promise<ServedFile | undefined>;
 }
 
-/** A file held open: what is sent of it is one state of it, or is cut off. */
 export interface ServedFile {
   /** Bytes. */
   readonly size: number;
   /** Strong: the time of change can't be set by hand, and a replaced file has another inode. */
   readonly etag: string;
-  /** Milliseconds since the epoch. */
-  readonly modifiedAt: number;
-  /** Reads `length` bytes from an offset, in chunks. Throws before the last one when the file was written to meanwhile. */
+  /** Reads `length` bytes from an offset, in chunks. Throws when the file ends before. */
   read(offset: number, length: number): AsyncIterable<Buffer>;
   close(): Promise<void>;
 }
@@ -28,8 +25,6 @@ export interface ServedFile {
 /** What means "not there" to a client; anything else means "can't be read". */
 const ABSENT = ['ENOENT', 'ENOTDIR', 'ELOOP', 'ENAMETOOLONG'];
 const CHUNK_BYTES = 256 * 1024;
-// Without O_NONBLOCK, opening a FIFO waits for its writer.
-const READ_ONLY = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
 /** Whether a name can be that of a file within a filing: one step of a path. */
 export function isFileName(name: string): boolean {
@@ -45,84 +40,65 @@ export async function openArchive(directory: string): Promise<Archive> {
   return {
     async list(accession) {
       const filing = join(root, accession);
-      if (!(await isRealDirectory(filing))) return [];
-      const entries = (await readdir(filing))
-        .filter(isServed)
-        .sort()
-        .map(async (name) => {
-          const stats = await orAbsent(lstat(join(filing, name)));
-          return stats?.isFile() ? [{ name, size: stats.size }] : [];
-        });
-      return (await Promise.all(entries)).flat();
+      const names = (await orAbsent(readdir(filing))) ?? [];
+      const files = names.filter(isServed).map(async (name) => {
+        const stats = await orAbsent(stat(join(filing, name)));
+        return stats?.isFile() ? [{ name, size: stats.size }] : [];
+      });
+      return (await Promise.all(files)).flat().sort((a, b) => (a.name < b.name ? -1 : 1));
     },
     async open(accession, name) {
-      const filing = join(root, accession);
-      if (!isServed(name) || !(await isRealDirectory(filing))) return undefined;
-      const handle = await orAbsent(open(join(filing, name), READ_ONLY));
+      if (!isServed(name)) return undefined;
+      // Without O_NONBLOCK, opening a FIFO waits for its writer.
+      const flags = constants.O_RDONLY | constants.O_NONBLOCK;
+      const handle = await orAbsent(open(join(root, accession, name), flags));
       return handle && servedFile(handle);
     },
   };
 }
 
 async function rootOf(directory: string): Promise<string> {
-  try {
-    const root = await realpath(directory);
-    if ((await stat(root)).isDirectory()) return root;
-  } catch (cause) {
-    if (ABSENT.includes(errnoOf(cause) ?? '')) throw notServable(directory, 'there is no such directory', cause);
-    throw new FilingsError('local_io', `cannot serve ${directory}: ${systemReason(cause)}`, { cause });
-  }
-  throw notServable(directory, 'it is not a directory');
-}
-
-function notServable(directory: string, why: string, cause?: unknown): FilingsError {
-  const hint = 'name a folder laid out as DIRECTORY/ACCESSION/FILE, or none for the sample filings';
-  return new FilingsError('usage', `cannot serve ${directory}: ${why}`, { hint, cause });
+  const isDirectory = await stat(directory).then(
+    (stats) => stats.isDirectory(),
+    (cause) => {
+      if (ABSENT.includes(errnoOf(cause) ?? '')) return false;
+      throw new FilingsError('local_io', `cannot serve ${directory}: ${systemReason(cause)}`, { cause });
+    },
+  );
+  if (isDirectory) return realpath(directory);
+  throw new FilingsError('usage', `cannot serve ${directory}: not a directory`, {
+    hint: 'name a folder laid out as DIRECTORY/ACCESSION/FILE, or none for the sample filings',
+  });
 }
 
 function isServed(name: string): boolean {
   return isFileName(name) && !name.startsWith('.');
 }
 
-async function isRealDirectory(path: string): Promise<boolean> {
-  return (await orAbsent(lstat(path)))?.isDirectory() ?? false;
-}
-
 /** Takes over the handle; throws when it is of no regular file. */
 async function servedFile(handle: FileHandle): Promise<ServedFile> {
-  try {
-    const stats = await handle.stat({ bigint: true });
-    if (!stats.isFile()) throw new Error('it is not a regular file');
-    const { ino, size, mtimeNs, ctimeNs } = stats;
-    return {
-      size: Number(size),
-      etag: `"${[ino, size, mtimeNs, ctimeNs].map((part) => part.toString(36)).join('-')}"`,
-      modifiedAt: Number(stats.mtimeMs),
-      read: (offset, length) => chunksOf(handle, stats, offset, length),
-      close: () => handle.close(),
-    };
-  } catch (error) {
+  const stats = await handle.stat({ bigint: true });
+  if (!stats.isFile()) {
     await handle.close();
-    throw error;
+    throw new Error('it is not a regular file');
   }
+  const { ino, size, mtimeNs, ctimeNs } = stats;
+  return {
+    size: Number(size),
+    etag: `"${[ino, size, mtimeNs, ctimeNs].map((part) => part.toString(36)).join('-')}"`,
+    read: (offset, length) => chunksOf(handle, offset, offset + length),
+    close: () => handle.close(),
+  };
 }
 
-async function* chunksOf(handle: FileHandle, stats: BigIntStats, offset: number, length: number) {
-  const end = offset + length;
+async function* chunksOf(handle: FileHandle, offset: number, end: number): AsyncGenerator<Buffer> {
   for (let position = offset; position < end; ) {
     const chunk = Buffer.allocUnsafe(Math.min(CHUNK_BYTES, end - position));
     const { bytesRead } = await handle.read(chunk, 0, chunk.length, position);
+    if (bytesRead === 0) throw new Error('the file became shorter while it was being sent');
     position += bytesRead;
-    if (bytesRead === 0 || (position === end && (await wasWritten(handle, stats)))) {
-      throw new Error('the file changed while it was being sent');
-    }
     yield chunk.subarray(0, bytesRead);
   }
-}
-
-async function wasWritten(handle: FileHandle, { size, mtimeNs }: BigIntStats): Promise<boolean> {
-  const now = await handle.stat({ bigint: true });
-  return now.size !== size || now.mtimeNs !== mtimeNs;
 }
 
 async function orAbsent<T>(result: Promise<T>): Promise<T | undefined> {

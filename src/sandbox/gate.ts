@@ -18,56 +18,61 @@ export interface Rejection {
   readonly challenge: string;
 }
 
-/** Takes what a request brings to undefined when it may come in. */
-export type Gate = (asked: Pick<Asked, 'keys' | 'tokens'>) => Promise<Rejection | undefined>;
-
 /** The fixed word of Basic authentication (contract part 5). */
-const BASIC_USER = 'service';
+const BASIC_USER = Buffer.from('service');
 const BASIC = 'Basic realm="filings", charset="UTF-8"';
 const BEARER = 'Bearer realm="filings"';
 const IN_AUTHORIZATION: readonly KeyWay[] = ['authorization', 'basic'];
 
-/** The contract's rules of who may come in. Where a key is given in several ways, each must be right. */
-export function createGate(rules: GateRules): Gate {
+/** The contract's rules of who may come in; undefined lets in. Where a key is given in several ways, each must be right. */
+export async function rejectionOf({ keys, tokens }: Asked, rules: GateRules): Promise<Rejection | undefined> {
   const wantsToken = rules.jwtKeys.length > 0;
   const reject = (detail: string, challenge = wantsToken ? BEARER : BASIC): Rejection => ({ detail, challenge });
-  const isRight = keyCheck(rules.apiKey);
-  return async ({ keys, tokens }) => {
-    if (keys.length === 0) return reject('no API key was given');
-    if (keys.map(isRight).includes(false)) return reject('the API key is not valid');
-    if (!wantsToken) return undefined;
-    if (keys.some((key) => IN_AUTHORIZATION.includes(key.way))) {
-      return reject('this key wants a JWT in Authorization: pass the key in X-Service-Key, apikey or the path');
-    }
-    const [token] = tokens;
-    if (token === undefined || tokens.length > 1) return reject('this key wants one JWT: Authorization: Bearer <JWT>');
-    const objection = await tokenObjection(token, rules);
-    return objection === undefined
-      ? undefined
-      : reject(`the JWT is not valid: ${objection}`, `${BEARER}, error="invalid_token"`);
-  };
-}
-
-async function tokenObjection(token: string, { jwtKeys, now }: GateRules): Promise<string | undefined> {
+  if (keys.length === 0) return reject('no API key was given');
+  if (!keys.every((key) => isRight(key, rules.apiKey))) return reject('the API key is not valid');
+  if (!wantsToken) return undefined;
+  if (keys.some((key) => IN_AUTHORIZATION.includes(key.way))) {
+    return reject('this key wants a JWT in Authorization: pass the key in X-Service-Key, apikey or the path');
+  }
+  const [token] = tokens;
+  if (token === undefined || tokens.length > 1) return reject('this key wants one JWT: Authorization: Bearer <JWT>');
   const { verifyToken } = await import('../jwt/verify.ts');
-  const verdict = await verifyToken(token, jwtKeys, { atSeconds: Math.floor(now() / 1000) });
-  return verdict.valid ? undefined : verdict.reason;
+  const verdict = await verifyToken(token, rules.jwtKeys, { atSeconds: Math.floor(rules.now() / 1000) });
+  if (verdict.valid) return undefined;
+  return reject(`the JWT is not valid: ${verdict.reason}`, `${BEARER}, error="invalid_token"`);
 }
 
-/** Compares digests, so that time tells neither the key nor its length. */
-function keyCheck(apiKey: string): (presented: PresentedKey) => boolean {
-  const accepted = [digest(Buffer.from(apiKey))];
-  // A header may hold a key of Latin-1 characters as such.
-  if (Buffer.from(apiKey, 'latin1').toString('latin1') === apiKey) accepted.push(digest(Buffer.from(apiKey, 'latin1')));
-  const user = digest(Buffer.from(BASIC_USER));
-  return (presented) => {
-    const given = digest(presented.value);
-    const keyFits = accepted.map((right) => timingSafeEqual(given, right)).includes(true);
-    const userFits = timingSafeEqual(digest(presented.user ?? Buffer.from(BASIC_USER)), user);
-    return keyFits && userFits;
-  };
+function isRight({ value, user = BASIC_USER }: PresentedKey, apiKey: string): boolean {
+  return timingSafeEqual(digest(value), digest(Buffer.from(apiKey))) && user.equals(BASIC_USER);
 }
 
+/** Compared instead of the key, so that time tells neither the key nor its length. */
 function digest(bytes: Buffer): Buffer {
   return createHash('sha256').update(bytes).digest();
+}
+
+export interface RateLimit {
+  /** So many requests ... */
+  readonly requests: number;
+  /** ... in so many milliseconds. */
+  readonly perMs: number;
+}
+
+/**
+ * Gives 0 when a request may go on, else the whole seconds after which it may come again. A bucket that holds `requests`
+ * turns and refills evenly. `now`: milliseconds since the epoch.
+ */
+export function createRateLimit({ requests, perMs }: RateLimit, now: () => number): () => number {
+  const capacity = Math.max(1, Math.floor(requests));
+  const refill = requests / perMs;
+  let turns = capacity;
+  let filledAt = now();
+  return () => {
+    const at = now();
+    turns = Math.min(capacity, turns + Math.max(0, at - filledAt) * refill);
+    filledAt = at;
+    if (turns < 1) return Math.max(1, Math.ceil((1 - turns) / refill / 1000));
+    turns -= 1;
+    return 0;
+  };
 }

@@ -3,11 +3,9 @@ import type { Sleep } from '../abort.ts';
 import { isLoopback } from '../http/loopback.ts';
 import { Secrets } from '../secrets.ts';
 import type { Archive } from './archive.ts';
-import { createGate, type GateRules } from './gate.ts';
-import { createRateLimit, type RateLimit } from './rate-limit.ts';
+import { createRateLimit, type GateRules, type RateLimit, rejectionOf } from './gate.ts';
 import { problem, type Reply, send } from './reply.ts';
-import { type Asked, readAsked } from './request.ts';
-import { requestLine } from './request-log.ts';
+import { type Asked, readAsked, shown, shownRequest } from './request.ts';
 import { route } from './routes.ts';
 
 export interface HandlerOptions extends GateRules {
@@ -15,8 +13,8 @@ export interface HandlerOptions extends GateRules {
   readonly host: string;
   readonly sleep: Sleep;
   /** Delays each reply, in milliseconds. */
-  readonly latencyMs?: number;
-  readonly rateLimit?: RateLimit;
+  readonly latencyMs?: number | undefined;
+  readonly rateLimit?: RateLimit | undefined;
   /** Takes the line of each request, without a line break, printable and without secrets. */
   readonly log?: (line: string) => void;
 }
@@ -26,46 +24,39 @@ export type Handler = (request: IncomingMessage, response: ServerResponse) => Pr
 
 /** Makes the handler of every request; `closing` cuts its delays short. */
 export function createHandler(archive: Archive, options: HandlerOptions, closing: AbortSignal): Handler {
-  const { now, sleep, latencyMs = 0, log } = options;
-  const decide = createDecision(archive, options);
+  const { now, sleep, latencyMs = 0, rateLimit, log } = options;
+  const takeTurn = rateLimit ? createRateLimit(rateLimit, now) : () => 0;
   const secrets = new Secrets();
   secrets.add(options.apiKey);
   let count = 0;
   return async (request, response) => {
     const at = now();
-    const asked = readAsked(request);
-    const traceId = `sandbox-${++count}`;
+    const asked = readAsked(request, `sandbox-${++count}`);
     if (latencyMs > 0) await sleep(latencyMs, closing).catch(() => {});
-    const reply = await decide(request, asked, traceId);
-    const { status, note } = reply;
-    const method = request.method ?? '';
-    const complete = await send(reply, response, method !== 'HEAD');
-    log?.(requestLine({ at, method, asked, traceId, status, note, complete, ms: now() - at }, secrets));
+    const reply = refuseHost(options.host, request, asked.traceId) ?? (await decide(asked, archive, options, takeTurn));
+    const complete = await send(reply, response, asked.method !== 'HEAD');
+    const words = [new Date(at).toISOString(), ...shownRequest(asked, secrets), reply.status, `${now() - at}ms`];
+    if (reply.note !== undefined) words.push(`${asked.traceId}: ${shown(reply.note, secrets)}`);
+    if (!complete) words.push('(cut off)');
+    log?.(words.join(' '));
   };
 }
 
-function createDecision(archive: Archive, options: HandlerOptions) {
-  const { host, now, rateLimit } = options;
-  const gate = createGate(options);
-  const takeTurn = rateLimit === undefined ? () => 0 : createRateLimit(rateLimit, now);
-  return async (request: IncomingMessage, asked: Asked | undefined, traceId: string): Promise<Reply> => {
-    const misdirected = refuseHost(host, request, traceId);
-    if (misdirected) return misdirected;
-    if (!asked) return problem(400, { detail: 'the percent-encoding of the path is broken', traceId });
-    try {
-      const rejection = await gate(asked);
-      if (rejection)
-        return problem(401, { detail: rejection.detail, traceId }, { 'WWW-Authenticate': rejection.challenge });
-      const wait = takeTurn();
-      if (wait > 0) return problem(429, { detail: 'too many requests', traceId }, { 'Retry-After': `${wait}` });
-      const { method = '', headers } = request;
-      return await route({ method, ...asked, headers, traceId }, { archive, now });
-    } catch (error) {
-      // The error's text names a path of this machine: it is for the log alone.
-      const reply = problem(500, { detail: 'the archive could not be read', traceId });
-      return { ...reply, note: (error as Error).message };
+async function decide(asked: Asked, archive: Archive, rules: GateRules, takeTurn: () => number): Promise<Reply> {
+  const { traceId } = asked;
+  try {
+    const rejection = await rejectionOf(asked, rules);
+    if (rejection) {
+      return problem(401, { detail: rejection.detail, traceId }, { 'WWW-Authenticate': rejection.challenge });
     }
-  };
+    const wait = takeTurn();
+    if (wait > 0) return problem(429, { detail: 'too many requests', traceId }, { 'Retry-After': `${wait}` });
+    return await route(asked, archive);
+  } catch (error) {
+    // The error's text names a path of this machine: it is for the log alone.
+    const reply = problem(500, { detail: 'the archive could not be read', traceId });
+    return { ...reply, note: (error as Error).message };
+  }
 }
 
 /**
@@ -73,17 +64,12 @@ function createDecision(archive: Archive, options: HandlerOptions) {
  * that is for another name: a web page can let its own name lead here, but not change what `Host` tells.
  * Any port will do, since a forwarded one is another than ours.
  */
-function refuseHost(listening: string, { headersDistinct, url = '' }: IncomingMessage, traceId: string) {
+function refuseHost(listening: string, { headersDistinct }: IncomingMessage, traceId: string): Reply | undefined {
   const [host, ...more] = headersDistinct.host ?? [];
   if (!host || more.length > 0) {
     return problem(400, { detail: `the Host header is ${host ? 'there more than once' : 'missing'}`, traceId });
   }
-  // A target in absolute form outweighs `Host` (RFC 9112 section 3.2.2).
-  const named = [host, /^https?:\/\/([^/?]*)/i.exec(url)?.[1] ?? host];
-  if (!isLoopback(listening) || named.every(isForLoopback)) return undefined;
+  const name = /^(\[[^\]]*\]|[^:]*)(?::\d*)?$/.exec(host)?.[1] ?? '';
+  if (!isLoopback(listening) || isLoopback(name)) return undefined;
   return problem(421, { detail: 'Host must be a loopback name, such as localhost or 127.0.0.1', traceId });
-}
-
-function isForLoopback(authority: string): boolean {
-  return isLoopback(/^(\[[^\]]*\]|[^:]*)(?::\d*)?$/.exec(authority)?.[1] ?? '');
 }

@@ -1,6 +1,7 @@
 import { type ServerResponse, STATUS_CODES } from 'node:http';
 import { finished, pipeline } from 'node:stream/promises';
 import type { ServedFile } from './archive.ts';
+import type { Asked } from './request.ts';
 
 export interface Reply {
   readonly status: number;
@@ -20,29 +21,67 @@ export interface ProblemDetails {
   readonly traceId?: string;
 }
 
-const RFC = 'https://www.rfc-editor.org/rfc/rfc9110#section-';
-const SECTIONS: Readonly<Record<number, string>> = {
-  400: '15.5.1',
-  401: '15.5.2',
-  404: '15.5.5',
-  405: '15.5.6',
-  416: '15.5.17',
-  421: '15.5.20',
-  500: '15.6.1',
-};
-
 /** An answer in problem details (RFC 9457). */
 export function problem(status: number, details: ProblemDetails, headers: Reply['headers'] = {}): Reply {
-  const section = SECTIONS[status];
-  const type = section === undefined ? 'about:blank' : `${RFC}${section}`;
   const title = details.errors === undefined ? STATUS_CODES[status] : 'One or more validation errors occurred.';
   const told = { 'Content-Type': 'application/problem+json', 'Cache-Control': 'no-store', ...headers };
-  return { ...jsonReply(status, { type, title, status, ...details }, told), note: details.detail };
+  return { ...jsonReply(status, { type: 'about:blank', title, status, ...details }, told), note: details.detail };
 }
 
 export function jsonReply(status: number, value: unknown, headers: Reply['headers']): Reply {
   const body = Buffer.from(JSON.stringify(value));
   return { status, headers: { ...headers, 'Content-Length': `${body.length}` }, body };
+}
+
+/** The answer to a download: 200, 206 or 416. Closes the file unless the answer's body holds it. */
+export async function fileReply(
+  file: ServedFile,
+  mediaType: string,
+  { method, headers, traceId }: Pick<Asked, 'method' | 'headers' | 'traceId'>,
+): Promise<Reply> {
+  const { size, etag } = file;
+  const common = { 'Accept-Ranges': 'bytes', ETag: etag };
+  // Strong comparison (RFC 9110 section 13.1.5): no date is sent, so none can be held against it.
+  const isAsked = method === 'GET' && (headers['if-range'] ?? etag) === etag;
+  const range = readRange(isAsked ? headers.range : undefined, size);
+  if (range === 'unsatisfiable') {
+    await file.close();
+    const detail = `the file has ${size} bytes`;
+    return problem(416, { detail, traceId }, { ...common, 'Content-Range': `bytes */${size}` });
+  }
+  const { first, last } = range ?? { first: 0, last: size - 1 };
+  const length = last - first + 1;
+  return {
+    status: range ? 206 : 200,
+    headers: {
+      ...common,
+      'Content-Type': mediaType,
+      'Content-Length': `${length}`,
+      ...(range && { 'Content-Range': `bytes ${first}-${last}/${size}` }),
+    },
+    body: { file, offset: first, length },
+  };
+}
+
+/** Offsets of bytes, both inclusive. */
+interface ByteRange {
+  readonly first: number;
+  readonly last: number;
+}
+
+/**
+ * Reads `bytes=a-b`, `bytes=a-` or `bytes=-n` for a file of `size` bytes (RFC 9110 section 14.1.2).
+ * Anything else, several ranges among it, is ignored: the whole file is sent, as the RFC allows.
+ */
+export function readRange(header: string | undefined, size: number): ByteRange | 'unsatisfiable' | undefined {
+  const [, from = '', to = ''] = /^bytes=[ \t]*(\d*)-(\d*)[ \t]*$/i.exec(header ?? '') ?? [];
+  if (from === '' && to === '') return undefined;
+  // The last `to` bytes; an empty file has none that Content-Range could name.
+  if (from === '' && size === 0) return Number(to) === 0 ? 'unsatisfiable' : undefined;
+  const first = from === '' ? Math.max(0, size - Number(to)) : Number(from);
+  const last = from === '' || to === '' ? size - 1 : Math.min(Number(to), size - 1);
+  if (first >= size) return 'unsatisfiable';
+  return last < first ? undefined : { first, last };
 }
 
 /** Sends a reply; true when the client was there to the end. Never throws. */

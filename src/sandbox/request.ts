@@ -1,5 +1,7 @@
-import type { IncomingMessage } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import type { Secrets } from '../secrets.ts';
 import type { KeyWay } from '../service/credentials.ts';
+import { printable } from '../terminal/printable.ts';
 
 export interface PresentedKey {
   readonly way: KeyWay;
@@ -10,38 +12,45 @@ export interface PresentedKey {
 
 /** What a request asks for, and what it brings to be let in; nothing of it is checked yet. */
 export interface Asked {
-  /** The decoded path without a key segment: what routing sees. */
-  readonly resource: string;
+  readonly method: string;
+  /** The decoded path without a key segment: what routing sees; undefined when its percent-encoding is broken. */
+  readonly resource: string | undefined;
   readonly query: URLSearchParams;
+  readonly headers: IncomingHttpHeaders;
   readonly keys: readonly PresentedKey[];
   readonly tokens: readonly string[];
+  readonly traceId: string;
 }
 
 const KEY_SEGMENT = 'APIKEY-';
+const LONGEST_VALUE = 300;
 
-/** Takes a request apart, every key and token of it, whatever carries it; undefined when its percent-encoding is broken. */
-export function readAsked({ url = '', headersDistinct: headers }: IncomingMessage): Asked | undefined {
-  const [path = '', ...rest] = url.replace(/^https?:\/\/[^/?]*/i, '').split('?');
+/** Takes a request apart, every key and token of it, whatever carries it. */
+export function readAsked(
+  { method = '', url = '', headers, headersDistinct }: IncomingMessage,
+  traceId: string,
+): Asked {
+  const [path = '', ...rest] = url.split('?');
   const segments = decodeSegments(path);
-  if (segments === undefined) return undefined;
   // A slash at the end means the same as none.
-  while (segments.at(-1) === '') segments.pop();
+  while (segments?.at(-1) === '') segments.pop();
   const query = new URLSearchParams(rest.join('?'));
   const keys: PresentedKey[] = [];
   const tokens: string[] = [];
-  for (const value of headers.authorization ?? []) {
+  for (const value of headersDistinct.authorization ?? []) {
     const [, scheme, given = ''] = /^(basic|bearer) +(.*)$/i.exec(value) ?? [];
     if (scheme === undefined) keys.push({ way: 'authorization', value: headerBytes(value) });
     else if (scheme.toLowerCase() === 'basic') keys.push(basicKey(given));
     else tokens.push(given);
   }
-  for (const value of headers['x-service-key'] ?? []) keys.push({ way: 'header', value: headerBytes(value) });
+  for (const value of headersDistinct['x-service-key'] ?? []) keys.push({ way: 'header', value: headerBytes(value) });
   for (const value of query.getAll('apikey')) keys.push({ way: 'query', value: Buffer.from(value) });
-  if (segments.at(-1)?.startsWith(KEY_SEGMENT)) {
+  if (segments?.at(-1)?.startsWith(KEY_SEGMENT)) {
     keys.push({ way: 'path', value: Buffer.from(segments.pop()?.slice(KEY_SEGMENT.length) ?? '') });
   }
   // A decoded slash must not make two segments of one.
-  return { resource: `/${segments.map((segment) => segment.replaceAll('/', '%2F')).join('/')}`, query, keys, tokens };
+  const resource = segments && `/${segments.map((segment) => segment.replaceAll('/', '%2F')).join('/')}`;
+  return { method, resource, query, headers, keys, tokens, traceId };
 }
 
 function decodeSegments(path: string): string[] | undefined {
@@ -63,4 +72,23 @@ function basicKey(base64: string): PresentedKey {
   const colon = pair.indexOf(':');
   if (colon < 0) return { way: 'basic', value: Buffer.alloc(0), user: pair };
   return { way: 'basic', value: pair.subarray(colon + 1), user: pair.subarray(0, colon) };
+}
+
+/**
+ * A request as the words of a log line. Only what is known to be harmless is shown: the path without a key segment,
+ * the two parameters of the contract, and by which way a key came, but nothing of its value.
+ */
+export function shownRequest({ method, resource, query, keys, tokens }: Asked, secrets: Secrets): string[] {
+  // A key segment elsewhere than at the end is a mistake, but still a key.
+  const path = resource?.replace(/APIKEY-[^/]*/gi, 'APIKEY-[redacted]') ?? '(a malformed target)';
+  const parameters = ['accession_no', 'file_name'].flatMap((name) =>
+    query.getAll(name).map((value) => `${name}=${shown(value, secrets)}`),
+  );
+  const ways = keys.map((key) => key.way).join('+') || 'none';
+  return [method, shown(path, secrets), ...parameters, `key=${ways}`, ...(tokens.length > 0 ? ['jwt'] : [])];
+}
+
+/** Redacted before it is cut: half a secret is one too. */
+export function shown(text: string, secrets: Secrets): string {
+  return printable(secrets.redact(text), LONGEST_VALUE);
 }

@@ -1,25 +1,9 @@
-import type { IncomingHttpHeaders } from 'node:http';
 import { extname } from 'node:path';
 import { type Archive, isFileName } from './archive.ts';
-import { fileReply } from './file-reply.ts';
-import { jsonReply, problem, type Reply } from './reply.ts';
+import { fileReply, jsonReply, problem, type Reply } from './reply.ts';
+import type { Asked } from './request.ts';
 
-/** A request that was let in. */
-export interface Admitted {
-  readonly method: string;
-  readonly resource: string;
-  readonly query: URLSearchParams;
-  readonly headers: IncomingHttpHeaders;
-  readonly traceId: string;
-}
-
-export interface RouteContext {
-  readonly archive: Archive;
-  /** Milliseconds since the epoch. */
-  readonly now: () => number;
-}
-
-type Route = (request: Admitted, context: RouteContext) => Promise<Reply>;
+type Route = (asked: Asked, archive: Archive) => Promise<Reply>;
 type Errors = Record<string, string[]>;
 
 const ROUTES: ReadonlyMap<string, Route> = new Map([
@@ -48,32 +32,32 @@ const DESCRIPTIONS: readonly (readonly [pattern: RegExp, text: string])[] = [
 ];
 
 /** The answer to a request that was let in (contract part 4). Rejects when the archive can't be read. */
-export async function route(request: Admitted, context: RouteContext): Promise<Reply> {
-  const { method, resource: instance, traceId } = request;
+export async function route(asked: Asked, archive: Archive): Promise<Reply> {
+  const { method, resource: instance, traceId } = asked;
+  if (instance === undefined) return problem(400, { detail: 'the percent-encoding of the path is broken', traceId });
   const handler = ROUTES.get(instance);
   if (handler === undefined) return problem(404, { detail: 'there is no such resource', instance, traceId });
   if (method !== 'GET' && method !== 'HEAD') {
     return problem(405, { detail: 'only GET is allowed', instance, traceId }, { Allow: 'GET, HEAD' });
   }
-  return handler(request, context);
+  return handler(asked, archive);
 }
 
-async function download(request: Admitted, { archive, now }: RouteContext): Promise<Reply> {
-  const { query, method, headers, traceId } = request;
+async function download(asked: Asked, archive: Archive): Promise<Reply> {
   const errors: Errors = {};
-  const accession = accessionOf(request, errors);
-  const name = single(query, 'file_name', errors);
+  const accession = accessionOf(asked, errors);
+  const name = single(asked, 'file_name', errors);
   if (name !== undefined && !isFileName(name)) errors.file_name = ['The field file_name must be the name of one file.'];
-  if (accession === undefined || name === undefined || errors.file_name) return invalid(request, errors);
+  if (accession === undefined || name === undefined || errors.file_name) return invalid(asked, errors);
   const file = await archive.open(accession, name);
-  if (file === undefined) return problem(404, { detail: 'the filing has no file of that name', traceId });
-  return fileReply(file, { method, headers, mediaType: mediaType(name), now: now(), traceId });
+  if (file) return fileReply(file, mediaType(name), asked);
+  return problem(404, { detail: 'the filing has no file of that name', traceId: asked.traceId });
 }
 
-async function filings(request: Admitted, { archive }: RouteContext): Promise<Reply> {
+async function filings(asked: Asked, archive: Archive): Promise<Reply> {
   const errors: Errors = {};
-  const accession = accessionOf(request, errors);
-  if (accession === undefined) return invalid(request, errors);
+  const accession = accessionOf(asked, errors);
+  if (accession === undefined) return invalid(asked, errors);
   const records = (await archive.list(accession)).map(({ name, size }) => ({
     accession_no: accession,
     file_name: name,
@@ -94,20 +78,20 @@ function describe(fileName: string): string | undefined {
   return pattern && text && fileName.replace(pattern, text);
 }
 
-function accessionOf({ query }: Admitted, errors: Errors): string | undefined {
-  const accession = single(query, 'accession_no', errors);
+function accessionOf(asked: Asked, errors: Errors): string | undefined {
+  const accession = single(asked, 'accession_no', errors);
   if (accession === undefined || ACCESSION.test(accession)) return accession;
   errors.accession_no = ['The field accession_no must be 10 digits, a dash, 2 digits, a dash, 6 digits.'];
   return undefined;
 }
 
-function single(query: URLSearchParams, name: string, errors: Errors): string | undefined {
+function single({ query }: Asked, name: string, errors: Errors): string | undefined {
   const [value, ...more] = query.getAll(name);
   if (value && more.length === 0) return value;
   errors[name] = [value ? `The field ${name} was given more than once.` : `The field ${name} is required.`];
   return undefined;
 }
 
-function invalid({ resource: instance, traceId }: Admitted, errors: Errors): Reply {
+function invalid({ resource: instance = '/', traceId }: Asked, errors: Errors): Reply {
   return problem(400, { detail: 'the query is not valid', instance, errors, traceId });
 }

@@ -10,8 +10,6 @@ export interface SandboxOptions extends HandlerOptions {
   readonly directory: string;
   /** 0 takes a free one. */
   readonly port: number;
-  /** The process may end while nothing but the idle server is left. */
-  readonly background?: boolean;
 }
 
 export interface Sandbox {
@@ -24,6 +22,7 @@ export interface Sandbox {
 
 /** Longer than clients keep an idle connection, so that it is not closed as a request goes out. */
 const KEEP_ALIVE_MS = 65_000;
+const NOT_HERE = 'it is not an address of this machine';
 
 /**
  * Starts the contract's service over a directory of filings.
@@ -41,7 +40,6 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   });
   const port = await listen(server, options.host, options.port);
   server.on('error', (error) => options.log?.(`cannot accept a connection: ${error.message}`));
-  if (options.background) server.unref();
   return {
     url: `http://${authority(options.host, port)}`,
     port,
@@ -55,35 +53,30 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   };
 }
 
+/** Why there is no listening, and what to do; where the address is wrong it is `usage`. */
+const LISTEN_FAULTS: Readonly<Record<string, readonly [code: 'usage' | 'local_io', why: string, hint?: string]>> = {
+  EADDRINUSE: ['local_io', 'the port is in use', 'choose another port with --port, or 0 for a free one'],
+  EACCES: ['local_io', 'no permission', 'choose a port above 1023 with --port, or 0 for a free one'],
+  EADDRNOTAVAIL: ['usage', NOT_HERE],
+  ENOTFOUND: ['usage', NOT_HERE],
+  EAI_AGAIN: ['usage', NOT_HERE],
+  EINVAL: ['usage', NOT_HERE],
+};
+
 /** Resolves with the port, which was free when 0 was asked for. */
 function listen(server: Server, host: string, port: number): Promise<number> {
   return new Promise((resolve, reject) => {
-    server.once('error', (cause) => reject(listenError(authority(host, port), cause)));
+    server.once('error', (cause) => {
+      const [code, why, hint] = LISTEN_FAULTS[errnoOf(cause) ?? ''] ?? ['local_io', systemReason(cause)];
+      const message = `cannot listen on ${authority(host, port)}: ${why}`;
+      reject(new FilingsError(code, message, { ...(hint && { hint }), cause }));
+    });
+    // Localhost is known, without looking it up.
     server.listen({ host: host.toLowerCase() === 'localhost' ? '127.0.0.1' : host, port }, () => {
       server.removeAllListeners('error');
       resolve((server.address() as AddressInfo).port);
     });
   });
-}
-
-function listenError(address: string, cause: Error): FilingsError {
-  switch (errnoOf(cause)) {
-    case 'EADDRINUSE': {
-      const hint = 'choose another port with --port, or 0 for a free one';
-      return new FilingsError('local_io', `cannot listen on ${address}: the port is in use`, { hint, cause });
-    }
-    case 'EACCES': {
-      const hint = 'choose a port above 1023 with --port, or 0 for a free one';
-      return new FilingsError('local_io', `cannot listen on ${address}: no permission`, { hint, cause });
-    }
-    case 'EADDRNOTAVAIL':
-    case 'ENOTFOUND':
-    case 'EAI_AGAIN':
-    case 'EINVAL':
-      return new FilingsError('usage', `cannot listen on ${address}: it is not an address of this machine`, { cause });
-    default:
-      return new FilingsError('local_io', `cannot listen on ${address}: ${systemReason(cause)}`, { cause });
-  }
 }
 
 /** The authority of a URL: an IPv6 address stands in brackets, its zone after `%25` (RFC 3986 section 3.2.2, RFC 6874). */

@@ -76,7 +76,6 @@ async function openSandbox(world: World): Promise<Access> {
     jwtKeys: [],
     now: world.now,
     sleep: world.sleep,
-    background: true,
   });
   const carried = { keyIn: 'authorization', keyHeader: '', basicUser: '', token: undefined } as const;
   return { baseUrl: new URL(url), identity: 'sandbox', credentials: { source: 'the sandbox', key, ...carried }, close };

@@ -130,8 +130,8 @@ describe('filings serve', () => {
   });
 
   it.each<[string, string[], number, string]>([
-    ['a missing directory', ['/nonexistent/filings'], 2, 'there is no such directory'],
-    ['a file', [PROGRAM], 2, 'it is not a directory'],
+    ['a missing directory', ['/nonexistent/filings'], 2, 'not a directory'],
+    ['a file', [PROGRAM], 2, 'not a directory'],
     ['an empty name', [''], 2, 'DIRECTORY: '],
     ['a port too high', ['--port', '65536'], 2, '--port: '],
     ['no port', ['--port', 'http'], 2, '--port: '],
@@ -142,14 +142,19 @@ describe('filings serve', () => {
       2,
       'cannot listen on 192.0.2.1:0',
     ],
-    ['other machines without a key', ['--host', '0.0.0.0', '--port', '0'], 2, '--host 0.0.0.0: the default key is not'],
+    [
+      'other machines without a key',
+      ['--host', '0.0.0.0', '--port', '0'],
+      2,
+      '--host 0.0.0.0: other machines may reach it',
+    ],
     [
       'other machines with the default key',
       ['--host', '::', '--api-key', 'sandbox-key'],
       2,
-      '--host ::: the default key is',
+      '--host ::: other machines',
     ],
-    ['what is looked up like other machines', ['--host', 'x.localhost'], 2, '--host x.localhost: the default key'],
+    ['what is looked up like other machines', ['--host', 'x.localhost'], 2, '--host x.localhost: other machines'],
     ['a bad latency', ['--latency', '-1'], 2, '--latency'],
     ['a latency without a unit', ['--latency', '200'], 2, '--latency'],
     ['a bad rate', ['--rate-limit', 'fast'], 2, '--rate-limit: '],

@@ -1,8 +1,8 @@
-import { execFile } from 'node:child_process';
-import { mkdir, open, rename, symlink, utimes, writeFile } from 'node:fs/promises';
+import { once } from 'node:events';
+import { mkdir, symlink, truncate } from 'node:fs/promises';
 import { get } from 'node:http';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
+import { buffer } from 'node:stream/consumers';
 import { describe, expect, it } from 'vitest';
 import { ACCESSION, download, json, KEY, put, sandbox } from './sandbox-fixture.ts';
 
@@ -38,7 +38,6 @@ describe('download', () => {
     expect(headers['content-type']).toBe(type);
     expect(headers).toMatchObject({ 'content-length': '1', 'accept-ranges': 'bytes' });
     expect(headers.etag).toMatch(/^"[\w-]+"$/);
-    expect(new Date(headers['last-modified'] ?? '').toUTCString()).toBe(headers['last-modified']);
   });
 
   it('sends an empty file, and answers HEAD without a body', async () => {
@@ -66,16 +65,11 @@ describe('download', () => {
 
   it('honours If-Range', async () => {
     const running = await sandbox({ [at('a.txt')]: 'alpha' });
-    const old = new Date('2024-03-01T12:00:00Z');
-    await utimes(join(running.directory, at('a.txt')), old, old);
-    const { etag = '', 'last-modified': date = '' } = (await running.get(download('a.txt'))).headers;
-    expect(date).toBe('Fri, 01 Mar 2024 12:00:00 GMT');
-    const status = async (headers: Record<string, string>) =>
-      (await running.get(download('a.txt'), { ...key, ...headers })).status;
-    const range = { Range: 'bytes=1-' };
-    expect(await status({ ...range, 'If-Range': etag })).toBe(206);
-    expect(await status({ ...range, 'If-Range': date })).toBe(206);
-    expect(await status({ ...range, 'If-Range': '"other"' })).toBe(200);
+    const { etag = '' } = (await running.get(download('a.txt'))).headers;
+    const status = async (condition: string) =>
+      (await running.get(download('a.txt'), { ...key, Range: 'bytes=1-', 'If-Range': condition })).status;
+    expect(await status(etag)).toBe(206);
+    for (const other of ['"other"', `W/${etag}`, new Date().toUTCString()]) expect(await status(other)).toBe(200);
   });
 
   it('gives every state of a file its own strong ETag, of the same size, too', async () => {
@@ -91,77 +85,23 @@ describe('download', () => {
     }
     expect(seen.size).toBe(3);
   });
-
-  it('tells no Last-Modified of the future', async () => {
-    const running = await sandbox({ [at('a.txt')]: 'alpha' });
-    const future = new Date(Date.now() + 3_600_000);
-    await utimes(join(running.directory, at('a.txt')), future, future);
-    expect((await running.get(download('a.txt'))).headers['last-modified']).toBeUndefined();
-  });
 });
 
-describe('a file that changes while it is sent', () => {
+it('a file that becomes shorter while it is sent is cut off', async () => {
   const BIG = 32 * 1024 * 1024;
-
-  /** Starts a download, waits for its head, does something, then reads the rest. */
-  async function midway(
-    change: (path: string) => Promise<void>,
-  ): Promise<{ bytes: number; letters: Set<number>; cut: boolean }> {
-    const running = await sandbox({ [at('big.txt')]: Buffer.alloc(BIG, 'a') });
-    const response = await new Promise<import('node:http').IncomingMessage>((resolve, reject) => {
-      get(`${running.url}${download('big.txt')}`, { headers: key }, resolve).on('error', reject);
-    });
-    await change(join(running.directory, at('big.txt')));
-    const seen = { bytes: 0, letters: new Set<number>(), cut: false };
-    try {
-      for await (const chunk of response) {
-        seen.bytes += chunk.length;
-        seen.letters.add(chunk[0]).add(chunk.at(-1));
-      }
-    } catch {
-      seen.cut = true;
-    }
-    return seen;
-  }
-
-  it('is sent as it was when it is replaced', async () => {
-    const seen = await midway(async (path) => {
-      await writeFile(`${path}.new`, Buffer.alloc(BIG, 'b'));
-      await rename(`${path}.new`, path);
-    });
-    expect(seen).toEqual({ bytes: BIG, letters: new Set([97]), cut: false });
-  });
-
-  it.each<[string, (path: string) => Promise<void>]>([
-    ['overwritten', (path) => writeFile(path, Buffer.alloc(BIG, 'b'), { flag: 'r+' })],
-    [
-      'cut short',
-      async (path) => {
-        const handle = await open(path, 'r+');
-        await handle.truncate(BIG / 2);
-        await handle.close();
-      },
-    ],
-  ])('is never whole when it is %s', async (_, change) => {
-    const seen = await midway(change);
-    expect(seen.cut).toBe(true);
-    expect(seen.bytes).toBeLessThan(BIG);
-  });
+  const running = await sandbox({ [at('big.txt')]: Buffer.alloc(BIG, 'a') });
+  const [response] = await once(get(`${running.url}${download('big.txt')}`, { headers: key }), 'response');
+  await truncate(join(running.directory, at('big.txt')), BIG / 2);
+  await expect(buffer(response)).rejects.toThrow();
 });
 
 describe('what is not served', () => {
-  it('never leaves the directory', async () => {
-    const running = await sandbox({ [at('a.txt')]: 'alpha', 'secret.txt': 'outside' });
-    const filing = join(running.directory, ACCESSION);
-    await symlink('../secret.txt', join(filing, 'link.txt'));
-    await symlink('a.txt', join(filing, 'inner.txt'));
-    await symlink('nowhere', join(filing, 'dangling.txt'));
-    await symlink(running.directory, join(running.directory, '0001234567-24-000009'));
-    await put(running.directory, at('.hidden'), 'hidden');
-    for (const name of ['link.txt', 'inner.txt', 'dangling.txt', '.hidden', 'A.txt ', 'n'.repeat(300)]) {
+  it('is hidden, or outside the filing', async () => {
+    const running = await sandbox({ [at('a.txt')]: 'alpha', [at('.hidden')]: 'hidden', 'secret.txt': 'outside' });
+    await symlink('nowhere', join(running.directory, at('dangling.txt')));
+    for (const name of ['dangling.txt', '.hidden', 'A.txt ', 'n'.repeat(300)]) {
       expect((await running.get(download(name))).status).toBe(404);
     }
-    expect((await running.get(download('secret.txt', '0001234567-24-000009'))).status).toBe(404);
     for (const name of [
       '../secret.txt',
       '..',
@@ -176,22 +116,17 @@ describe('what is not served', () => {
       expect([name, reply.status]).toEqual([name, 400]);
       expect(json(reply).errors).toHaveProperty('file_name');
     }
-    expect(json(await running.get(listing()))).toMatchObject([{ file_name: 'a.txt' }]);
-    expect(json(await running.get(listing()))).toHaveLength(1);
-    expect(json(await running.get(listing('0001234567-24-000009')))).toEqual([]);
+    expect(json(await running.get(listing()))).toEqual([expect.objectContaining({ file_name: 'a.txt' })]);
   });
 
   it('answers 500 for what is there and cannot be read', async () => {
     const running = await sandbox({ [at('a.txt')]: 'alpha' });
     await mkdir(join(running.directory, at('folder.htm')));
-    await promisify(execFile)('mkfifo', [join(running.directory, at('pipe.htm'))]);
-    for (const name of ['folder.htm', 'pipe.htm']) {
-      const reply = await running.get(download(name));
-      expect(reply.status).toBe(500);
-      expect(json(reply)).toMatchObject({ status: 500, title: 'Internal Server Error', traceId: expect.any(String) });
-      expect(json(reply)).not.toHaveProperty('errors');
-      expect(reply.body.toString()).not.toContain(running.directory);
-    }
+    const reply = await running.get(download('folder.htm'));
+    expect(reply.status).toBe(500);
+    expect(json(reply)).toMatchObject({ status: 500, title: 'Internal Server Error', traceId: expect.any(String) });
+    expect(json(reply)).not.toHaveProperty('errors');
+    expect(reply.body.toString()).not.toContain(running.directory);
   });
 });
 

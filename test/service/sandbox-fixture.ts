@@ -6,7 +6,7 @@ import { onTestFinished } from 'vitest';
 import { sleep } from '../../src/abort.ts';
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/server.ts';
 
-export const KEY = 'kä y/+%?&=1';
+export const KEY = 'k y/+%?&=1';
 export const ACCESSION = '0001234567-24-000001';
 
 export interface Reply {

@@ -44,13 +44,6 @@ describe('on loopback', () => {
     }
     expect(running.lines[0]).toMatch(/ 421 .*Host must be a loopback name/);
   });
-
-  test('nor does another name in the target itself', async () => {
-    const running = await start();
-    const host = `Host: 127.0.0.1:${running.port}`;
-    expect(await ask(running, [host], `http://evil.example${TARGET}`)).toMatch(/^HTTP\/1\.1 421 /);
-    expect(await ask(running, [host], `http://localhost:1${TARGET}`)).toMatch(/^HTTP\/1\.1 200 /);
-  });
 });
 
 test.each<[string, string[]]>([

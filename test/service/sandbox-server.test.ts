@@ -186,7 +186,7 @@ describe('start', () => {
     const running = await sandbox(FILES);
     await writeFile(join(running.directory, 'file'), '');
     for (const [name, why] of [
-      ['absent', 'no such directory'],
+      ['absent', 'not a directory'],
       ['file', 'not a directory'],
     ] as const) {
       await expect(startSandbox({ ...options, directory: join(running.directory, name) })).rejects.toMatchObject({

@@ -6,7 +6,7 @@ import { type KeyFiles, readJwtKey } from '../../jwt/key-file.ts';
 import { requireFit } from '../../jwt/key-fit.ts';
 import type { JwtKey } from '../../jwt/keys.ts';
 import { startSandbox } from '../../sandbox/server.ts';
-import type { Given, Level } from '../../settings/layers.ts';
+import type { Given } from '../../settings/layers.ts';
 import { readSecret } from '../../settings/read-secret.ts';
 import { resolveSettings } from '../../settings/resolve.ts';
 import type { Settings } from '../../settings/settings.ts';
@@ -19,27 +19,25 @@ import type { OPTIONS } from './spec.ts';
 
 const DEFAULT_KEY = 'sandbox-key';
 const EXAMPLE = '0001234567-24-000001';
-const OF_THIS_RUN: readonly Level[] = ['flag', 'env'];
-/** Log lines are dropped while a reader of stderr leaves more than this unread, in bytes. */
-const LOG_BACKLOG = 1024 * 1024;
 
 /** Serves until the first signal, which is how it is meant to end: exit 0. */
 export async function run({ args, options, flags }: Invocation<typeof OPTIONS>, world: World): Promise<number> {
   // It is a stand-in itself: `--sandbox` would only hide the key that the settings name.
   const { settings, given } = await resolveSettings({ ...flags, sandbox: false }, world);
-  const tell = teller(settings, world);
+  guardStream(world.stderr);
+  const { quiet, errorFormat } = settings;
+  const tell = createTeller({ quiet, errorFormat, secrets: world.secrets }, (line) => world.stderr.write(line));
   const host = hostOf(options.host);
-  const { port, latency: latencyMs = 0, rateLimit } = options;
   // The config file's key is for the real service.
-  const keyFrom = [given.get('apiKey'), given.get('apiKeyFile')].find((one) => one && OF_THIS_RUN.includes(one.level));
+  const keyFrom = [given.get('apiKey'), given.get('apiKeyFile')].find((one) => one && /^(flag|env)$/.test(one.level));
   const sandbox = await startSandbox({
     directory: directoryOf(args[0], world),
     host,
-    port,
+    port: options.port,
     apiKey: await keyFor(host, keyFrom && settings.key, world),
     jwtKeys: await jwtKeysOf(options, world),
-    latencyMs,
-    ...(rateLimit && { rateLimit }),
+    latencyMs: options.latency,
+    rateLimit: options.rateLimit,
     now: world.now,
     sleep: world.sleep,
     log: (line) => tell('log', line),
@@ -47,7 +45,10 @@ export async function run({ args, options, flags }: Invocation<typeof OPTIONS>, 
   try {
     // Before the URL: whoever waits for that on stdout finds all of this on stderr, and the request log behind it.
     introduce(sandbox.url, host, keyFrom, tell);
-    await printUrl(sandbox.url, world);
+    await write(world.stdout, `${sandbox.url}\n`, world.interrupt).catch((error) => {
+      // Nobody may be reading: the service is there all the same.
+      if (!isBrokenPipe(error) && !world.interrupt.aborted) throw error;
+    });
     await new Promise((resolve) => onAbort(world.interrupt, resolve));
   } finally {
     await sandbox.close();
@@ -55,27 +56,16 @@ export async function run({ args, options, flags }: Invocation<typeof OPTIONS>, 
   return 0;
 }
 
-function teller({ quiet, errorFormat }: Settings, { stderr, secrets }: World): Teller {
-  guardStream(stderr);
-  return createTeller({ quiet, errorFormat, secrets }, (line) => {
-    if (stderr.writableLength <= LOG_BACKLOG) stderr.write(line);
-  });
-}
-
 /**
  * Beyond loopback the default key, which every copy of the program knows, would let in whoever comes.
  * @throws FilingsError `usage`, and what reading the key throws
  */
-async function keyFor(host: string, key: Settings['key'], world: World): Promise<string> {
-  const given = key && (await readSecret(key, 'API key', world));
-  if (isLoopback(host) || (given !== undefined && given !== DEFAULT_KEY)) return given ?? DEFAULT_KEY;
-  throw new FilingsError(
-    'usage',
-    `--host ${host}: the default key is not for an address that other machines may reach`,
-    {
-      hint: 'give it a key of its own: --api-key-file FILE or FILINGS_API_KEY',
-    },
-  );
+async function keyFor(host: string, source: Settings['key'], world: World): Promise<string> {
+  const key = source ? await readSecret(source, 'API key', world) : DEFAULT_KEY;
+  if (isLoopback(host) || key !== DEFAULT_KEY) return key;
+  throw new FilingsError('usage', `--host ${host}: other machines may reach it, and the default key is public`, {
+    hint: 'give it a key of its own: --api-key-file FILE or FILINGS_API_KEY',
+  });
 }
 
 /** What a person should know before the first request; nothing of it is a secret. */
@@ -85,15 +75,6 @@ function introduce(url: string, host: string, key: Given | undefined, tell: Tell
   const allow = isLoopback(host) ? '' : ' --allow-http';
   const withKey = key?.level === 'env' ? '' : ` --api-key ${key === undefined ? DEFAULT_KEY : 'KEY'}`;
   tell('note', `try it: filings list ${EXAMPLE} --base-url ${url}${allow}${withKey}`);
-}
-
-/** Nobody may be reading: the service is there all the same. */
-async function printUrl(url: string, { stdout, interrupt }: World): Promise<void> {
-  try {
-    await write(stdout, `${url}\n`, interrupt);
-  } catch (error) {
-    if (!isBrokenPipe(error) && !interrupt.aborted) throw error;
-  }
 }
 
 function directoryOf(argument: string | undefined, { cwd, root }: World): string {
@@ -112,11 +93,11 @@ function hostOf(option: string): string {
 async function jwtKeysOf({ jwtKey, jwtSecret }: Values<typeof OPTIONS>, world: World): Promise<JwtKey[]> {
   const files: KeyFiles[] = jwtKey.map((path) => ({ keyFile: resolve(world.cwd, path) }));
   if (jwtSecret !== undefined) files.push({ secretFile: resolve(world.cwd, jwtSecret) });
-  const keys: JwtKey[] = [];
-  for (const file of files) {
-    const key = await readJwtKey(file, 'verify', world);
-    requireFit(key, 'verify');
-    keys.push(key);
-  }
-  return keys;
+  return Promise.all(
+    files.map(async (file) => {
+      const key = await readJwtKey(file, 'verify', world);
+      requireFit(key, 'verify');
+      return key;
+    }),
+  );
 }
