@@ -1,12 +1,11 @@
 import { constants, fsync } from 'node:fs';
 import { promisify } from 'node:util';
 import { AppendFile } from '../disk/append.ts';
-import { type ByteText, byteText } from '../disk/byte-text.ts';
 import { closeFile } from '../disk/calls.ts';
-import { diskFailure } from '../disk/failure.ts';
+import { withDiskFailure } from '../disk/failure.ts';
 import { flushDirectory } from '../disk/make-directories.ts';
 import { openPlain } from '../disk/plain-file.ts';
-import { readSums, SUMS_NAME, type SumsEntry, sumsLine } from './read.ts';
+import { type ByteText, byteText, readSums, SUMS_NAME, type SumsEntry, sumsLine } from './read.ts';
 
 const { O_NOFOLLOW, O_RDONLY } = constants;
 const flushFile = promisify(fsync);
@@ -64,7 +63,9 @@ export class ChecksumFiles {
     if (known) return known;
     const [oldest = ''] = this.#listed.keys();
     if (this.#listed.size >= MOST_DIRECTORIES) this.#listed.delete(oldest);
-    const names = readNames(directory);
+    const path = `${directory}/${SUMS_NAME}`;
+    // A last line that no line break ends may be torn: that file is listed once more.
+    const names = readSums(path, path).then(({ entries }) => new Set(entries.keys()));
     this.#listed.set(directory, names);
     return names;
   }
@@ -79,21 +80,9 @@ export async function appendEntry(directory: string, entry: SumsEntry): Promise<
 /** Flushes a directory's SHA256SUMS and its name. Throws `local_io`. */
 async function flushSums(directory: string): Promise<void> {
   const path = `${directory}/${SUMS_NAME}`;
-  try {
+  await withDiskFailure(path, async () => {
     const { fd } = await openPlain(path, O_RDONLY | O_NOFOLLOW);
     await flushFile(fd).finally(() => closeFile(fd));
     await flushDirectory(directory);
-  } catch (error) {
-    throw diskFailure(error, path);
-  }
-}
-
-async function readNames(directory: string): Promise<Set<ByteText>> {
-  const names = new Set<string>();
-  const path = `${directory}/${SUMS_NAME}`;
-  for await (const lines of readSums(path, path)) {
-    // A line that no line break ends may be torn: that file is listed once more.
-    for (const { entry, ended } of lines) if (entry && ended) names.add(entry.name);
-  }
-  return names;
+  });
 }

@@ -1,5 +1,5 @@
+import { isUtf8 } from 'node:buffer';
 import { constants } from 'node:fs';
-import type { ByteText } from '../disk/byte-text.ts';
 import { readPlain } from '../disk/plain-file.ts';
 
 /** The file that lists a directory's files, as `sha256sum` writes it. */
@@ -13,6 +13,29 @@ const LINE = /^(\\?)([\da-f]{64}) [ *]([^\0]+)$/i;
 const ESCAPED: Readonly<Record<string, string>> = { '\\': '\\\\', '\n': '\\n', '\r': '\\r' };
 const MEANT: Readonly<Record<string, string>> = { '\\\\': '\\', '\\n': '\n', '\\r': '\r' };
 
+/** Bytes as text of one character a byte: names on disk need not be UTF-8, and nothing of them is lost so. */
+export type ByteText = string;
+
+/** A name or path of the program's own, as the bytes that stand on disk. */
+export function byteText(text: string): ByteText {
+  return Buffer.from(text).toString('latin1');
+}
+
+/** What system calls take. */
+export function bytesOf(text: ByteText): Buffer {
+  return Buffer.from(text, 'latin1');
+}
+
+/** A path as text for people: in names that are not UTF-8 each byte beyond ASCII as `\xe9`. */
+export function readable(path: ByteText): string {
+  const names = path.split('/').map((name) => {
+    const bytes = bytesOf(name);
+    if (isUtf8(bytes)) return bytes.toString();
+    return name.replace(/[\x80-\xff]/g, (byte) => `\\x${byte.charCodeAt(0).toString(16)}`);
+  });
+  return names.join('/');
+}
+
 /** A line of a checksum file: a name of its directory, and what the file must hash to. */
 export interface SumsEntry {
   readonly name: ByteText;
@@ -20,13 +43,14 @@ export interface SumsEntry {
   readonly sha256: string;
 }
 
-/** A line that is not blank and no comment; without an entry it is unreadable. */
-export interface SumsLine {
-  /** From 1. */
-  readonly number: number;
-  readonly entry: SumsEntry | undefined;
-  /** False for a last line that no line break ends, so that it may be torn. */
-  readonly ended: boolean;
+/** What a checksum file says. */
+export interface Sums {
+  /** What each name must hash to: the last entry of a name counts. */
+  readonly entries: Map<ByteText, string>;
+  /** The numbers of lines that can't be read, from 1. */
+  readonly unreadable: readonly number[];
+  /** A last line that no line break ends: an entry, or the beginning of one, which is undefined where it can't be read. */
+  readonly last: { readonly entry: SumsEntry | undefined } | undefined;
 }
 
 /**
@@ -37,14 +61,9 @@ export interface SumsLine {
 export function parseSumsLine(line: ByteText): SumsEntry | undefined {
   const [, escaped, hex = '', written = ''] = LINE.exec(line) ?? [];
   if (escaped === undefined) return undefined;
-  const name = escaped === '' ? written : unescaped(written);
-  return name === undefined ? undefined : { name, sha256: hex.toLowerCase() };
-}
-
-/** Undefined where a backslash begins no escape. */
-function unescaped(written: ByteText): ByteText | undefined {
-  const meant = written.replace(/\\.?/gs, (pair) => MEANT[pair] ?? '\0');
-  return meant.includes('\0') ? undefined : meant;
+  // What is no escape makes it unreadable, as a NUL does.
+  const name = escaped === '' ? written : written.replace(/\\.?/gs, (pair) => MEANT[pair] ?? '\0');
+  return name.includes('\0') ? undefined : { name, sha256: hex.toLowerCase() };
 }
 
 /** The line of an entry, its line break included. */
@@ -62,38 +81,37 @@ export function isPlainEntry(name: ByteText): boolean {
 }
 
 /**
- * The lines of a checksum file, some at a time; nothing of a file that does not exist. No link is followed, no FIFO
- * waited for. `shown` is its path for people. Throws `local_io`.
+ * Reads a checksum file; one that does not exist says nothing. No link is followed, no FIFO waited for. `shown` is its
+ * path for people. Throws `local_io`.
  */
-export async function* readSums(path: string | Buffer, shown: string): AsyncGenerator<readonly SumsLine[]> {
-  yield* linesOf(readPlain(path, shown, constants.O_NOFOLLOW));
+export function readSums(path: string | Buffer, shown: string): Promise<Sums> {
+  return sumsIn(readPlain(path, shown, constants.O_NOFOLLOW));
 }
 
-/** The lines of a text that comes in pieces; no more than one line is held. */
-export async function* linesOf(pieces: AsyncIterable<Buffer> | Iterable<Buffer>): AsyncGenerator<readonly SumsLine[]> {
+/** What a text says that comes in pieces. Blank lines come of appends after a torn line, comments of people. */
+export async function sumsIn(pieces: AsyncIterable<Buffer> | Iterable<Buffer>): Promise<Sums> {
+  const entries = new Map<ByteText, string>();
+  const unreadable: number[] = [];
   let [rest, number] = ['', 0];
   for await (const piece of pieces) {
-    const texts = piece.toString('latin1').split('\n');
-    texts[0] = rest + texts[0];
-    rest = texts.pop() ?? '';
-    // Whatever follows, this is none.
-    if (rest.length > LONGEST_LINE) rest = rest.slice(0, LONGEST_LINE + 1);
-    const lines: SumsLine[] = [];
-    for (const text of texts) {
+    const lines = (rest + piece.toString('latin1')).split('\n');
+    // Whatever follows one that is too long, it is no entry.
+    rest = (lines.pop() ?? '').slice(0, LONGEST_LINE + 1);
+    for (const line of lines) {
       number += 1;
-      if (!isBlank(text))
-        lines.push({ number, entry: entryOf(text.endsWith('\r') ? text.slice(0, -1) : text), ended: true });
+      if (isBlank(line)) continue;
+      const entry = entryOf(line.endsWith('\r') ? line.slice(0, -1) : line);
+      if (entry) entries.set(entry.name, entry.sha256);
+      else unreadable.push(number);
     }
-    yield lines;
   }
-  if (!isBlank(rest)) yield [{ number: number + 1, entry: entryOf(rest), ended: false }];
+  return { entries, unreadable, last: isBlank(rest) ? undefined : { entry: entryOf(rest) } };
 }
 
-/** Empty lines come of appends after a torn line, comments of people; neither is a fault. */
-function isBlank(text: ByteText): boolean {
-  return text === '' || text === '\r' || text.startsWith('#');
+function isBlank(line: ByteText): boolean {
+  return line === '' || line === '\r' || line.startsWith('#');
 }
 
-function entryOf(text: ByteText): SumsEntry | undefined {
-  return text.length <= LONGEST_LINE ? parseSumsLine(text) : undefined;
+function entryOf(line: ByteText): SumsEntry | undefined {
+  return line.length <= LONGEST_LINE ? parseSumsLine(line) : undefined;
 }

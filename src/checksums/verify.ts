@@ -1,46 +1,28 @@
-import { createHash, hash } from 'node:crypto';
-import { closeSync, constants, existsSync, fstatSync, openSync, read, readSync } from 'node:fs';
-import { promisify } from 'node:util';
-import { type ByteText, bytesOf, readable } from '../disk/byte-text.ts';
+import { closeSync, constants, existsSync, fstatSync, openSync } from 'node:fs';
+import { sha256Of } from '../disk/sha256.ts';
 import { errnoOf, FilingsError } from '../errors.ts';
-import { isPlainEntry, readSums, SUMS_NAME, type SumsEntry } from './read.ts';
+import { type ByteText, bytesOf, isPlainEntry, readable, readSums, SUMS_NAME, type Sums } from './read.ts';
 
-const readAt = promisify(read);
-const { O_NOCTTY, O_NOFOLLOW, O_NONBLOCK, O_RDONLY, S_IFMT, S_IFREG } = constants;
+const { O_NOCTTY, O_NOFOLLOW, O_NONBLOCK, O_RDONLY } = constants;
 /** No link is followed, and nothing waited for: whatever stands there instead of the file is not it. */
 const READING = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY;
 /** What open(2) says of links, and of sockets. */
-const NO_FILE = new Set(['ELOOP', 'EMLINK', 'ENXIO', 'EOPNOTSUPP']);
-/** A file up to this size is read by one synchronous call: a third of the time that asynchronous reads take. */
-const BLOCK_BYTES = 1 << 20;
+const NO_FILE = new Set(['ELOOP', 'ENXIO', 'EOPNOTSUPP']);
 
-export interface FileFinding {
+/** What was found of a file, or of a directory that can't be read. */
+export interface Finding {
   /** `damaged` and `torn` are of a SHA256SUMS itself. */
-  readonly result: 'missing' | 'changed' | 'unlisted' | 'damaged' | 'torn';
+  readonly result: 'same' | 'missing' | 'changed' | 'unlisted' | 'damaged' | 'torn' | 'unreadable';
+  /** For people. */
   readonly path: ByteText;
   /** What is wrong, where the result does not say it. */
   readonly why?: string;
+  /** What the system says of what is unreadable. */
+  readonly error?: unknown;
 }
 
-export interface Unreadable {
-  readonly result: 'unreadable';
-  readonly path: ByteText;
-  readonly error: unknown;
-}
-
-/** What was found of a file; `path` is for people. */
-export type Finding = FileFinding | Unreadable;
-
-/** Gives signals and progress a turn when it is time. Throws the signal's reason. */
-export type Turn = () => Promise<void>;
-
-export interface Checking {
-  /** Told of each file that is as listed. */
-  readonly same: () => void;
-  /** Told of bytes that were hashed. */
-  readonly hashed: (bytes: number) => void;
-  readonly turn: Turn;
-}
+/** Told of bytes that were hashed; gives signals and progress a turn when it is time. Throws the signal's reason. */
+export type Turn = (hashed?: number) => Promise<void>;
 
 /** A directory that has a SHA256SUMS. */
 export interface SumsDirectory {
@@ -52,140 +34,64 @@ export interface SumsDirectory {
   readonly names: readonly ByteText[];
 }
 
-/** What a SHA256SUMS says. */
-interface Sums {
-  /** What each name must hash to: the last entry of a name counts. */
-  readonly entries: Map<ByteText, string>;
-  /** How many lines are unreadable, and the first of them. */
-  readonly unreadable: { readonly count: number; readonly first: number };
-  /** A last line that no line break ends; it may be an entry, or the beginning of one. */
-  readonly last: SumsEntry | 'unreadable' | undefined;
-}
-
-/** Hashes what a directory's SHA256SUMS lists, and tells what is not as listed. Throws what `turn` throws. */
-export async function* verifyDirectory(directory: SumsDirectory, checking: Checking): AsyncGenerator<Finding> {
+/** Hashes what a directory's SHA256SUMS lists, and tells what it finds. Throws what `turn` throws. */
+export async function* verifyDirectory(directory: SumsDirectory, turn: Turn): AsyncGenerator<Finding> {
   const path = joined(directory.shown, SUMS_NAME);
-  const sums = await sumsOf(directory).catch((error: unknown) => ({ error }));
+  const sums = await readSums(bytesOf(joined(directory.path, SUMS_NAME)), readable(path)).catch((error) => ({ error }));
   if ('error' in sums) return yield { result: 'unreadable', path, error: sums.error };
   const { entries, unreadable, last } = sums;
-  if (unreadable.count > 0) {
-    const others = unreadable.count > 1 ? ` and ${unreadable.count - 1} more are unreadable` : ' is unreadable';
-    yield { result: 'damaged', path, why: `line ${unreadable.first}${others}` };
+  if (unreadable.length > 0) {
+    const others = unreadable.length > 1 ? ` and ${unreadable.length - 1} more are unreadable` : ' is unreadable';
+    yield { result: 'damaged', path, why: `line ${unreadable[0]}${others}` };
   }
-  if (isWhole(last, entries, directory)) entries.set(last.name, last.sha256);
-  else if (last !== undefined && entries.size > 0) yield { result: 'torn', path, why: 'the last line is incomplete' };
-  if (entries.size === 0 && unreadable.count === 0) yield { result: 'damaged', path, why: 'it has no entries' };
+  if (last?.entry && isWhole(last.entry.name, sums, directory)) entries.set(last.entry.name, last.entry.sha256);
+  else if (last && entries.size > 0) yield { result: 'torn', path, why: 'the last line is incomplete' };
+  if (entries.size === 0 && unreadable.length === 0) yield { result: 'damaged', path, why: 'it has no entries' };
   for (const [name, sha256] of entries) {
-    const finding = await findingOf(name, sha256, directory, checking);
-    if (finding) yield finding;
-    else checking.same();
-    await checking.turn();
+    yield await findingOf(name, sha256, directory, turn);
+    await turn();
   }
   for (const name of directory.names) {
     if (entries.has(name)) continue;
     yield { result: 'unlisted', path: joined(directory.shown, name) };
-    await checking.turn();
+    await turn();
   }
-}
-
-async function sumsOf({ path, shown }: SumsDirectory): Promise<Sums> {
-  const entries = new Map<ByteText, string>();
-  let [count, first] = [0, 0];
-  let last: Sums['last'];
-  for await (const lines of readSums(bytesOf(joined(path, SUMS_NAME)), readable(joined(shown, SUMS_NAME)))) {
-    for (const { number, entry, ended } of lines) {
-      if (!ended) last = entry ?? 'unreadable';
-      else if (entry) entries.set(entry.name, entry.sha256);
-      else if (++count === 1) first = number;
-    }
-  }
-  return { entries, unreadable: { count, first }, last };
 }
 
 /** Whether a last line lacks its line break alone: a torn one may hold half a name, of no file or of one that is listed. */
-function isWhole(last: Sums['last'], entries: Sums['entries'], directory: SumsDirectory): last is SumsEntry {
-  if (last === undefined || last === 'unreadable' || entries.has(last.name) || !isPlainEntry(last.name)) return false;
-  return existsSync(bytesOf(joined(directory.path, last.name)));
+function isWhole(name: ByteText, { entries }: Sums, directory: SumsDirectory): boolean {
+  return !entries.has(name) && isPlainEntry(name) && existsSync(bytesOf(joined(directory.path, name)));
 }
 
-/** Undefined: the file is as listed. An entry that is no name in its directory is never opened: no file can be what is listed. */
-async function findingOf(
-  name: ByteText,
-  sha256: string,
-  directory: SumsDirectory,
-  { hashed, turn }: Checking,
-): Promise<Finding | undefined> {
-  if (!isPlainEntry(name)) {
-    return {
-      result: 'missing',
-      path: `${directory.shown}/${name}`,
-      why: 'not a file name in this directory: not opened',
-    };
-  }
+/** An entry that is no name in its directory is never opened: no file can be what is listed. */
+async function findingOf(name: ByteText, sha256: string, directory: SumsDirectory, turn: Turn): Promise<Finding> {
   const path = joined(directory.shown, name);
+  if (!isPlainEntry(name)) {
+    return { result: 'missing', path, why: 'not a file name in this directory: not opened' };
+  }
   try {
-    const result = await checkFile(bytesOf(joined(directory.path, name)), sha256, hashed, turn);
-    return result === 'same' ? undefined : { result, path };
+    return { result: await checkFile(bytesOf(joined(directory.path, name)), sha256, turn), path };
   } catch (error) {
     if (error instanceof FilingsError || errnoOf(error) === undefined) throw error;
     return { result: 'unreadable', path, error };
   }
 }
 
-async function checkFile(
-  path: Buffer,
-  sha256: string,
-  hashed: (bytes: number) => void,
-  turn: Turn,
-): Promise<'same' | 'missing' | 'changed'> {
+async function checkFile(path: Buffer, sha256: string, turn: Turn): Promise<'same' | 'missing' | 'changed'> {
   let fd: number;
   try {
     fd = openSync(path, READING);
   } catch (error) {
     const errno = errnoOf(error) ?? '';
-    if (errno === 'ENOENT' || errno === 'ENAMETOOLONG') return 'missing';
+    if (errno === 'ENOENT') return 'missing';
     if (NO_FILE.has(errno)) return 'changed';
     throw error;
   }
   try {
-    const { size, mode } = fstatSync(fd);
-    if ((mode & S_IFMT) !== S_IFREG) return 'changed';
-    const found = size < BLOCK_BYTES ? hashSmall(fd, size, hashed) : await hashLarge(fd, hashed, turn);
-    return found === sha256 ? 'same' : 'changed';
+    const stats = fstatSync(fd);
+    return stats.isFile() && (await sha256Of(fd, stats.size, turn)) === sha256 ? 'same' : 'changed';
   } finally {
     closeSync(fd);
-  }
-}
-
-/** One that grows meanwhile is hashed with what came: it is not what was listed. */
-function hashSmall(fd: number, size: number, hashed: (bytes: number) => void): string {
-  const buffer = Buffer.allocUnsafe(size + 1);
-  let length = 0;
-  for (let bytes = -1; bytes !== 0 && length < buffer.length; length += bytes) {
-    bytes = readSync(fd, buffer, length, buffer.length - length, null);
-  }
-  hashed(length);
-  return hash('sha256', buffer.subarray(0, length));
-}
-
-/** Hashes each block while the next one is read. */
-async function hashLarge(fd: number, hashed: (bytes: number) => void, turn: Turn): Promise<string> {
-  const sum = createHash('sha256');
-  let [block, next] = [Buffer.allocUnsafe(BLOCK_BYTES), Buffer.allocUnsafe(BLOCK_BYTES)];
-  let reading = readAt(fd, block, 0, BLOCK_BYTES, null);
-  try {
-    for (;;) {
-      const { bytesRead } = await reading;
-      if (bytesRead === 0) return sum.digest('hex');
-      reading = readAt(fd, next, 0, BLOCK_BYTES, null);
-      sum.update(block.subarray(0, bytesRead));
-      hashed(bytesRead);
-      [block, next] = [next, block];
-      await turn();
-    }
-  } finally {
-    // The descriptor is closed next, and its number may be another file's then.
-    await reading.catch(() => {});
   }
 }
 

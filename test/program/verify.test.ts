@@ -1,21 +1,21 @@
-import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { mkdir, rename, symlink, unlink, writeFile } from 'node:fs/promises';
+import { link, mkdir, rename, rm, symlink, truncate, unlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { ACCESSION, type Workplace, workplace } from './run.ts';
 
 const sha256 = (bytes: string | Buffer) => createHash('sha256').update(bytes).digest('hex');
-const linesOf = (text: Buffer) => text.toString('latin1').split('\n').filter(Boolean).sort();
+const linesOf = (text: Buffer) => text.toString().split('\n').filter(Boolean).sort();
 
 let place: Workplace;
 beforeEach(async () => {
   place = await workplace();
 });
+const at = (path: string) => join(place.path, path);
 
 /** Files of a directory, and a SHA256SUMS that lists them. */
 async function listed(directory: string, files: Record<string, string | Buffer>): Promise<string> {
-  const path = join(place.path, directory);
+  const path = at(directory);
   await mkdir(path, { recursive: true });
   for (const [name, bytes] of Object.entries(files)) await writeFile(join(path, name), bytes);
   const lines = Object.entries(files).map(([name, bytes]) => `${sha256(bytes)}  ${name}\n`);
@@ -35,21 +35,16 @@ async function inJson(...args: string[]) {
   return { lines: lines.map((line) => JSON.parse(line)), exitCode };
 }
 
-const shell = (script: string) => execFileSync('bash', ['-c', script], { cwd: place.path });
-
 describe('a tree', () => {
   test('that is as listed: nothing on stdout, exit 0', async () => {
     await listed('a', { one: '1', two: '' });
     await listed('a/b', { three: Buffer.alloc(3 << 20, 7) });
-    expect(await verified('a')).toEqual({
-      lines: [],
-      stderr: '3 of 3 files are as listed, in 2 directories (3.1 MB)\n',
-      exitCode: 0,
-    });
+    const told = '3 of 3 files are as listed, in 2 directories (3.1 MB)\n';
+    expect(await verified('a')).toEqual({ lines: [], stderr: told, exitCode: 0 });
     expect(await verified('a', '-q')).toEqual({ lines: [], stderr: '', exitCode: 0 });
   });
 
-  test('with a flipped bit, a missing and an unlisted file: as sha256sum -c says', async () => {
+  test('with a flipped bit, a missing and an unlisted file', async () => {
     const large = Buffer.alloc(5 << 20, 1);
     const path = await listed('a', { good: 'g', bad: 'b', gone: 'x', large, 'b c': 'name' });
     large[4_000_000] = 3;
@@ -61,18 +56,12 @@ describe('a tree', () => {
     expect(lines).toEqual(['changed\ta/bad', 'changed\ta/large', 'missing\ta/gone', 'unlisted\ta/new']);
     expect(exitCode).toBe(9);
     expect(stderr).toMatch(/^2 of 5 files are as listed.*, 1 missing, 2 changed, 1 unlisted\nfilings: verify: .*\n/);
-    const checked = shell('cd a; sha256sum -c SHA256SUMS 2>/dev/null; true');
-    expect(linesOf(checked).filter((line) => line.includes('FAILED'))).toEqual([
-      'bad: FAILED',
-      'gone: FAILED open or read',
-      'large: FAILED',
-    ]);
   });
 
   test('unlisted alone is no failure; parts, records and checksum files are not unlisted', async () => {
     const path = await listed('a', { one: '1' });
-    const owner = '0123abcd-89ef0123-00000000-zz-zz';
-    const parts = [`.one.${owner}.1.part`, `.one.${owner}.1.resume`, '.one.of-another-version.part'];
+    const owner = '0123abcd89ef0123-zz-zz';
+    const parts = [`.one.${owner}.1.part`, '.one.1.resume', '.one.of-another-version.part'];
     for (const name of [...parts, '.hidden', 'b']) await writeFile(join(path, name), '');
     await mkdir(join(path, 'directory'));
     const { lines, exitCode } = await verified('a');
@@ -80,26 +69,26 @@ describe('a tree', () => {
   });
 
   test('without checksum files: exit 2, and nothing is unlisted', async () => {
-    await mkdir(join(place.path, 'a'));
-    await writeFile(join(place.path, 'a/b'), '');
+    await mkdir(at('a'));
+    await writeFile(at('a/b'), '');
     const { lines, stderr, exitCode } = await verified('a');
     expect([lines, exitCode, stderr.includes('no SHA256SUMS in these directories')]).toEqual([[], 2, true]);
   });
 
   test.each([
-    ['nope', 'there is no such directory'],
-    ['file', 'it is not a directory'],
-    ['', 'is empty'],
+    ['nope', 'no such file or directory'],
+    ['file', 'not a directory'],
+    ['', 'no such file or directory'],
   ])('%j is no directory: exit 2', async (argument, told) => {
     await listed('a', { one: '1' });
-    await writeFile(join(place.path, 'file'), '');
+    await writeFile(at('file'), '');
     const { stderr, exitCode } = await verified('a', argument);
     expect([exitCode, stderr.includes(told)]).toEqual([2, true]);
   });
 
   test('named by overlapping arguments is looked through once', async () => {
     await unlink(join(await listed('a/b', { one: '1' }), 'one'));
-    await symlink('a', join(place.path, 'link'));
+    await symlink('a', at('link'));
     for (const args of [
       ['a/b', 'a', './a/', 'link'],
       ['.', 'a'],
@@ -111,35 +100,52 @@ describe('a tree', () => {
     expect((await verified('link')).lines).toEqual(['missing\tlink/b/one']);
   });
 
-  test('is stopped by the deadline in the middle of a large file: exit 7', async () => {
-    await mkdir(join(place.path, 'a'));
+  test('is stopped by the deadline in the middle of a large file: what was found is told, exit 7', async () => {
+    await writeFile(join(await listed('a', { one: '1', two: '2', zero: '' }), 'two'), 'x');
     // 1 TiB of nothing.
-    shell('truncate -s 1T a/large');
-    await writeFile(join(place.path, 'a/SHA256SUMS'), `${sha256('x')}  large\n`);
-    const { stderr, exitCode } = await verified('a', '--deadline', '300ms');
-    expect([exitCode, stderr.includes('the deadline of 0.3 s has passed')]).toEqual([7, true]);
+    await truncate(at('a/zero'), 2 ** 40);
+    const { lines, exitCode } = await inJson('a', '--deadline', '300ms');
+    expect([exitCode, lines]).toMatchObject([
+      7,
+      [{ path: 'a/two', result: 'changed' }, { summary: { same: 1, changed: 1, exit_code: 7 } }],
+    ]);
   });
 });
 
 test('among many files that are looked at without a promise, signals and deadlines have their turn', async () => {
-  await mkdir(join(place.path, 'a'));
+  await mkdir(at('a'));
   const names = Array.from({ length: 200_000 }, (_, index) => `${sha256('x')}  f${index}\n`);
-  await writeFile(join(place.path, 'a/SHA256SUMS'), names.join(''));
+  await writeFile(at('a/SHA256SUMS'), names.join(''));
   const { lines, exitCode } = await verified('a', '--deadline', '200ms');
   expect(exitCode).toBe(7);
   expect(lines.length).toBeGreaterThan(0);
   expect(lines.length).toBeLessThan(200_000);
 });
 
-test.each<[string, string]>([
-  ['a link to the very file', 'mv a/one a/there; ln -s there a/one'],
-  ['a FIFO', 'rm a/one; mkfifo a/one'],
-  ['a directory', 'rm a/one; mkdir a/one'],
-])('%s in the place of a listed file is a change, and holds nothing', async (_, planted) => {
-  await listed('a', { one: '1' });
-  shell(planted);
+test.each<[string, (path: string) => Promise<unknown>]>([
+  [
+    'a link to the very file',
+    (path) =>
+      link(path, `${path}2`)
+        .then(() => rm(path))
+        .then(() => symlink('one2', path)),
+  ],
+  ['a directory', (path) => rm(path).then(() => mkdir(path))],
+])('%s in the place of a listed file is a change', async (_, plant) => {
+  await plant(join(await listed('a', { one: '1' }), 'one'));
   const { lines, exitCode } = await verified('a');
   expect([lines.filter((line) => !line.startsWith('unlisted')), exitCode]).toEqual([['changed\ta/one'], 9]);
+});
+
+test('an entry that is no name in its directory is reported, and never opened', async () => {
+  const path = await listed('a', { one: '1' });
+  // Each has the hash that is listed.
+  await writeFile(at('outside'), 'o');
+  const names = ['../outside', at('outside'), '.', '..', 'b/../one'];
+  await writeFile(join(path, 'SHA256SUMS'), names.map((name) => `${sha256('o')}  ${name}\n`).join(''), { flag: 'a' });
+  const { lines, stderr, exitCode } = await verified('a');
+  expect([lines, exitCode]).toEqual([names.map((name) => `missing\ta/${name}`).sort(), 9]);
+  for (const name of names) expect(stderr).toContain(`a/${name}: not a file name in this directory: not opened`);
 });
 
 describe('a SHA256SUMS', () => {
@@ -176,35 +182,33 @@ describe('a SHA256SUMS', () => {
     await writeFile(join(await listed('a', { one: '1' }), 'SHA256SUMS'), `${ONE}<p>\n</p>\n`);
     expect((await verified('a')).stderr).toBe(
       'warning: a/SHA256SUMS: line 2 and 1 more are unreadable\n' +
-        '1 of 1 files are as listed, in 1 directory (1 B), 1 SHA256SUMS damaged\n' +
-        'filings: verify: 1 damaged SHA256SUMS\n' +
+        '1 of 1 files are as listed, in 1 directory (1 B), 1 damaged\n' +
+        'filings: verify: 1 SHA256SUMS damaged\n' +
         '  hint: delete the unreadable lines; the same download with --checksums lists files again that have no entry\n',
     );
   });
 
-  test('that is a link, or a FIFO, is not read: reported, exit 8, and the others go on', async () => {
+  test('that is a link is not read: reported, exit 8, and the others go on', async () => {
     await listed('a', { one: '1' });
-    await unlink(join(await listed('b', { two: '2' }), 'two'));
-    shell('mkdir c d; ln -s ../a/SHA256SUMS c/SHA256SUMS; mkfifo d/SHA256SUMS');
-    expect((await verified('c', 'd', 'a')).exitCode).toBe(8);
-    const { lines, stderr, exitCode } = await verified('.');
-    expect([lines, exitCode]).toEqual([['missing\tb/two'], 9]);
+    await mkdir(at('c'));
+    await symlink('../a/SHA256SUMS', at('c/SHA256SUMS'));
+    const { lines, stderr, exitCode } = await verified('c', 'a');
+    expect([lines, exitCode, stderr.includes('1 of 1 files are as listed')]).toEqual([[], 8, true]);
     expect(stderr).toMatch(/c\/SHA256SUMS: cannot read: a symbolic link/);
-    expect(stderr).toMatch(/d\/SHA256SUMS: cannot read: it is not a regular file/);
+    await unlink(join(await listed('b', { two: '2' }), 'two'));
+    expect(await verified('.')).toMatchObject({ lines: ['missing\tb/two'], exitCode: 9 });
   });
 
-  test('made by sha256sum over odd names, bytes that are not UTF-8 among them, is understood', async () => {
-    shell(`mkdir a; cd a; for name in $'new\\nline' $'car\\rriage' 'back\\slash' $'latin\\xe9' 'ümlaut' ' space ' '-dash' '*star' '.dot' $'esc\\x1b[31m'; do
-      printf %s "$name" > "./$name"; done; sha256sum -- * .dot > ../sums; mv ../sums SHA256SUMS`);
-    expect(await verified('a')).toMatchObject({ lines: [], exitCode: 0 });
-    shell(`cd a; for name in *; do [ "$name" = SHA256SUMS ] || echo x > "./$name"; done; touch $'un\\xe8' $'t\\tab'`);
-    const { stdout } = await place.filings(['verify', 'a']);
-    expect(stdout.toString().split('\n').filter(Boolean).sort()).toEqual(
-      ['new\\nline', 'car\\rriage', 'back\\slash', 'latin\\xe9', 'ümlaut', ' space ', '-dash', '*star', 'esc\\x1b[31m']
-        .map((name) => `changed\ta/${name}`)
-        .concat(['unlisted\ta/un\\xe8', 'unlisted\ta/t\\tab'])
-        .sort(),
-    );
+  test('with odd names, bytes that are not UTF-8 among them, is understood', async () => {
+    const bytes = (latin1: string) => Buffer.from(latin1, 'latin1');
+    await mkdir(at('a'));
+    for (const name of ['esc\x1b[31m', 'new\nline', 'latin\xe9', 'un\xe8', 't\tab']) {
+      await writeFile(bytes(`${at('a')}/${name}`), 'x');
+    }
+    const [escaped, plain] = ['\\', ''].map((mark) => `${mark}${sha256('1')}  `);
+    await writeFile(at('a/SHA256SUMS'), bytes(`${escaped}new\\nline\n${plain}latin\xe9\n${plain}esc\x1b[31m\n`));
+    const changed = ['esc\\x1b[31m', 'latin\\xe9', 'new\\nline'].map((name) => `changed\ta/${name}`);
+    expect((await verified('a')).lines).toEqual([...changed, 'unlisted\ta/t\\tab', 'unlisted\ta/un\\xe8']);
     const { lines } = await inJson('a');
     expect(lines).toContainEqual({ v: 1, path: 'a/latin\\xe9', result: 'changed' });
     expect(lines).toContainEqual({ v: 1, path: 'a/new\nline', result: 'changed' });
@@ -220,13 +224,13 @@ describe('in JSON', () => {
     await unlink(join(await listed('mirror/other', { four: '4' }), 'four'));
     const { lines, exitCode } = await inJson('mirror');
     const of = (name: string) => ({ accession_no: ACCESSION, file_name: name });
-    const at = (name: string) => ({ v: 1, path: `mirror/${ACCESSION}/${name}` });
+    const found = (name: string) => ({ v: 1, path: `mirror/${ACCESSION}/${name}` });
     const findings = lines.slice(0, -1);
-    expect(findings.filter(({ path }) => path.includes(ACCESSION))).toEqual([
-      { ...at('one'), result: 'missing', ...of('one') },
-      { ...at('two'), result: 'changed', ...of('two') },
-      { ...at('../up'), result: 'missing' },
-      { ...at('three'), result: 'unlisted', ...of('three') },
+    expect(findings.filter((line) => line.path.includes(ACCESSION))).toEqual([
+      { ...found('one'), result: 'missing', ...of('one') },
+      { ...found('two'), result: 'changed', ...of('two') },
+      { ...found('../up'), result: 'missing' },
+      { ...found('three'), result: 'unlisted', ...of('three') },
     ]);
     expect(findings).toContainEqual({ v: 1, path: 'mirror/other/four', result: 'missing' });
     expect(lines.at(-1)).toMatchObject({

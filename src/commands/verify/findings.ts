@@ -1,6 +1,5 @@
-import type { Roots } from '../../checksums/find.ts';
-import type { FileFinding, Finding } from '../../checksums/verify.ts';
-import { readable } from '../../disk/byte-text.ts';
+import { readable } from '../../checksums/read.ts';
+import type { Finding } from '../../checksums/verify.ts';
 import { readFailure } from '../../disk/failure.ts';
 import { FilingsError } from '../../errors.ts';
 import { accessionsIn } from '../../service/accession.ts';
@@ -26,35 +25,41 @@ export class Findings {
     /** Hashed. */
     bytes: 0,
   };
-  readonly json: boolean;
   readonly #progress: Progress;
+  readonly #json: boolean;
   #untold = '';
   #shown: FileProgress | undefined;
 
   constructor(progress: Progress, json: boolean) {
     this.#progress = progress;
-    this.json = json;
+    this.#json = json;
   }
 
-  readonly add = (finding: Finding): void => {
-    this.counts[finding.result] += 1;
-    const shown = readable(finding.path);
-    if (finding.result === 'unreadable') {
-      this.#progress.failure(readFailure(finding.error, shown));
+  add({ result, path, why, error }: Finding): void {
+    this.counts[result] += 1;
+    if (result === 'same') return;
+    const shown = readable(path);
+    if (result === 'unreadable') {
+      this.#progress.failure(readFailure(error, shown));
       return;
     }
-    if (finding.why !== undefined) this.#progress.note(`warning: ${shown}: ${finding.why}`);
-    this.#untold += findingLine(finding, this.json);
-  };
+    if (why !== undefined) this.#progress.note(`warning: ${shown}: ${why}`);
+    // What is no file name is none that can be asked for.
+    const wanted = result === 'missing' && why ? {} : wantedAt(shown);
+    const line = this.#json
+      ? printableJson({ v: 1, path: shown, result, ...wanted })
+      : `${result}\t${printable(shown)}`;
+    this.#untold += `${line}\n`;
+  }
 
-  readonly hashed = (bytes: number): void => {
+  hashed(bytes: number): void {
     this.counts.bytes += bytes;
     if (this.#shown === undefined) {
       this.#shown = this.#progress.start('verified');
       this.#shown.total(undefined);
     }
     this.#shown.advance(bytes);
-  };
+  }
 
   /** The lines that were not taken yet. */
   take(): string {
@@ -63,22 +68,16 @@ export class Findings {
     return lines;
   }
 
-  /** Nothing more comes. */
-  finish(): void {
+  /** Nothing more comes but the last lines. `ms`: how long it took. */
+  finish(ms: number, error: FilingsError | undefined): string {
     this.#shown?.finish();
+    const { counts } = this;
+    const summary = { ...counts, files: filesIn(counts), ms: Math.round(ms), exit_code: error?.exitStatus ?? 0 };
+    return this.take() + (this.#json ? `${printableJson({ v: 1, summary })}\n` : '');
   }
 }
 
-export type VerifyCounts = Findings['counts'];
-
-/** A finding as a line for stdout: `missing<TAB>PATH`, or a JSON object. */
-function findingLine({ result, path, why }: FileFinding, json: boolean): string {
-  const shown = readable(path);
-  if (!json) return `${result}\t${printable(shown)}\n`;
-  // What is no file name is none that can be asked for.
-  const wanted = result === 'missing' && why ? {} : wantedAt(shown);
-  return `${printableJson({ v: 1, path: shown, result, ...wanted })}\n`;
-}
+type Counts = Findings['counts'];
 
 /** What `download --input` takes of a path: the accession number that a directory on it is named by, and the file's name. */
 function wantedAt(path: string): { accession_no?: string | undefined; file_name?: string | undefined } {
@@ -88,54 +87,35 @@ function wantedAt(path: string): { accession_no?: string | undefined; file_name?
   return within === undefined ? {} : { accession_no: accessionsIn(within)[0], file_name };
 }
 
-/** The last line of `--json`. `ms`: how long it took. */
-export function summaryLine(counts: VerifyCounts, ms: number, error: FilingsError | undefined): string {
-  const summary = { ...counts, files: filesIn(counts), ms: Math.round(ms), exit_code: error?.exitStatus ?? 0 };
-  return `${printableJson({ v: 1, summary })}\n`;
-}
-
-function filesIn({ same, missing, changed }: VerifyCounts): number {
+function filesIn({ same, missing, changed }: Counts): number {
   return same + missing + changed;
 }
 
 /** The sum of it for a person. */
-export function summaryText(counts: VerifyCounts): string {
-  const { same, directories, unreadable, bytes } = counts;
+export function summaryText(counts: Counts): string {
+  const { same, directories, bytes } = counts;
   const places = `in ${counted(directories, 'directory', 'directories')}`;
   const parts = [`${same} of ${filesIn(counts)} files are as listed, ${places} (${humanBytes(bytes)})`];
-  for (const result of ['missing', 'changed', 'unlisted'] as const) {
+  for (const result of ['missing', 'changed', 'unlisted', 'damaged', 'unreadable'] as const) {
     if (counts[result] > 0) parts.push(`${counts[result]} ${result}`);
   }
-  if (counts.damaged > 0) parts.push(`${counts.damaged} SHA256SUMS damaged`);
-  if (unreadable > 0) parts.push(`${unreadable} cannot be read`);
   return parts.join(', ');
 }
 
-/** What verifying ends with; undefined: all is right. What stopped it wins, then what was found. */
-export function verifyError(
-  counts: VerifyCounts,
-  roots: Roots,
-  stoppedBy: FilingsError | undefined,
-): FilingsError | undefined {
-  const { missing, changed, damaged, unreadable } = counts;
-  if (stoppedBy !== undefined) return stoppedBy;
+/** What was found that is wrong; undefined: nothing. */
+export function verifyError(counts: Counts, roots: readonly string[]): FilingsError | undefined {
+  const { missing, changed, damaged, unreadable, directories } = counts;
   if (missing + changed > 0) {
     const files = `${missing} of ${filesIn(counts)} files missing, ${changed} changed`;
-    return new FilingsError('integrity', `verify: ${files}`, { hint: repair([...roots.values()].map(readable)) });
+    return new FilingsError('integrity', `verify: ${files}`, { hint: repair(roots) });
   }
   if (damaged > 0) {
-    return new FilingsError('integrity', `verify: ${counted(damaged, 'damaged SHA256SUMS', 'damaged SHA256SUMS')}`, {
+    return new FilingsError('integrity', `verify: ${damaged} SHA256SUMS damaged`, {
       hint: 'delete the unreadable lines; the same download with --checksums lists files again that have no entry',
     });
   }
-  if (unreadable > 0) {
-    return new FilingsError(
-      'local_io',
-      `verify: ${counted(unreadable, 'file or directory', 'files or directories')} cannot be read`,
-      { hint: 'check their permissions, and the disk' },
-    );
-  }
-  if (counts.directories > 0) return undefined;
+  if (unreadable > 0) return new FilingsError('local_io', `verify: ${unreadable} files or directories cannot be read`);
+  if (directories > 0) return undefined;
   return new FilingsError('usage', 'verify: no SHA256SUMS in these directories, nor below', {
     hint: 'download --checksums keeps one in each directory; sha256sum makes one, too',
   });
