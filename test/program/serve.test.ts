@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { SignJWT } from 'jose';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { keyPair } from '../key-pairs.ts';
+import { ecPair } from '../key-pairs.ts';
 import { ACCESSION, filings, serve } from './run.ts';
 
 const PROGRAM = join(import.meta.dirname, '../../bin/filings.js');
@@ -71,7 +71,7 @@ describe('filings serve', () => {
   });
 
   it('wants key and token with --jwt-key and --jwt-secret', async () => {
-    const { privateKey, publicKey } = keyPair('ec', { namedCurve: 'P-256' });
+    const { privateKey, publicKey } = ecPair('P-256');
     const pem = join(folder, 'public.pem');
     const secret = join(folder, 'secret');
     await writeFile(pem, publicKey.export({ type: 'spki', format: 'pem' }), { mode: 0o644 });

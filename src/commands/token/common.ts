@@ -1,5 +1,4 @@
 import { resolve } from 'node:path';
-import { FilingsError } from '../../errors.ts';
 import type { KeyFiles } from '../../jwt/key-file.ts';
 import { LONGEST_TOKEN } from '../../jwt/token.ts';
 import { presentationOf } from '../../session/presentation.ts';
@@ -12,21 +11,13 @@ import { printableJsonText } from '../../terminal/printable.ts';
 import type { World } from '../../world.ts';
 import type { KEY_OPTIONS } from './spec.ts';
 
-/**
- * The files that `--key`, `--secret-file` and `--passphrase-file` name, stdin read where one of the first two is `-`.
- *
- * @param tokenUser who reads a token from stdin
- * @throws FilingsError `usage`: a passphrase for a secret, or two users of stdin
- */
+/** The files that the options name, stdin read where one is `-`. Throws `usage`: `tokenUser` or a setting reads it, too. */
 export async function keyFilesOf(
   { options, flags }: Pick<Invocation<typeof KEY_OPTIONS>, 'options' | 'flags'>,
   world: World,
   tokenUser?: string | false,
 ): Promise<KeyFiles> {
   const { key, secretFile, passphraseFile } = options;
-  if (secretFile !== undefined && passphraseFile !== undefined) {
-    throw new FilingsError('usage', '--passphrase-file: a secret file has no passphrase');
-  }
   const user = key === '-' ? '--key -' : secretFile === '-' && '--secret-file -';
   requireOneUser('stdin', [user, tokenUser, ...stdinUsersGiven(flags, world.env)]);
   const read = () => readStdin(world.stdin, String(user), world.interrupt);

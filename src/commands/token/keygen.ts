@@ -11,8 +11,8 @@ import type { KEYGEN_OPTIONS } from './spec.ts';
 /** Makes a key: the private part into a file that is nobody else's, the public part into another, or to stdout. */
 export async function run({ options }: Invocation<typeof KEYGEN_OPTIONS>, world: World): Promise<number> {
   const { alg, out, public: publicFile, format, kid } = options;
-  if (alg === undefined) throw new FilingsError('usage', 'token keygen: --alg ALG is missing');
-  if (out === undefined) throw new FilingsError('usage', 'token keygen: --out FILE is missing');
+  if (alg === undefined || out === undefined)
+    throw new FilingsError('usage', 'token keygen: give both --alg ALG and --out FILE');
   const { privatePart, publicPart } = await generateKey(alg, format, kid);
   if (publicPart === undefined && publicFile !== undefined) {
     throw new FilingsError('usage', `--public: ${alg.name} has a shared secret, and no public key`);
@@ -23,11 +23,8 @@ export async function run({ options }: Invocation<typeof KEYGEN_OPTIONS>, world:
   await createNewFiles(files);
   if (publicPart !== undefined && publicFile === undefined) await write(world.stdout, publicPart, world.interrupt);
   // Contract part 5, "Enabling JWT for an API key".
-  const next =
-    publicPart === undefined
-      ? 'the service must know the same secret: hand it over in a safe way'
-      : `import ${publicFile ?? 'the public key above'} into the service's customer portal, for your API key`;
-  await tell('note', `only you can read ${out}: keep it secret`, world);
-  await tell('note', next, world);
+  const shared = publicPart === undefined ? 'the same secret' : (publicFile ?? 'the public key above');
+  const next = `import ${shared} into the service's customer portal, for your API key`;
+  await tell('note', `${out} is secret, and only you can read it; ${next}`, world);
   return 0;
 }
