@@ -1,56 +1,27 @@
-/** What can go wrong, as the words a script may match on; the interface's table of exit codes. */
-export type ErrorCode =
-  | 'internal'
-  | 'usage'
-  | 'config'
-  | 'partial'
-  | 'auth'
-  | 'not_found'
-  | 'rejected'
-  | 'temporary'
-  | 'local_io'
-  | 'integrity'
-  | 'limit'
-  | 'interrupted';
+/** The one table of exit statuses; `interrupted` adds the number of the signal to its own. */
+const EXITS = [
+  [1, ['internal'], 'a defect in the program'],
+  [2, ['usage', 'config'], 'the command line or the configuration is wrong'],
+  [3, ['partial'], 'a batch ended, and at least one file failed permanently'],
+  [4, ['auth'], 'no key, 401, 403, a bad or expired JWT'],
+  [5, ['not_found'], '404, 410, nothing matched'],
+  [6, ['rejected'], 'another 4xx, a validation problem among them'],
+  [7, ['temporary'], 'network, TLS, timeout, deadline, 408, 425, 429, 5xx: run it again later'],
+  [8, ['local_io'], 'disk full, no permission, cannot write stdout'],
+  [9, ['integrity'], 'truncated, wrong hash, changed while resuming, an answer that is not what the contract says'],
+  [10, ['limit'], 'a limit (--max-bytes, --max-requests, --stop-after) ended the batch, and nothing failed'],
+  [128, ['interrupted'], 'ended by signal n; 141: the reader of `download -o -` went away'],
+] as const;
 
-/** The one table from code to exit status; `interrupted` adds the number of the signal to its base. */
-const EXIT_STATUS: Readonly<Record<ErrorCode, number>> = {
-  internal: 1,
-  usage: 2,
-  config: 2,
-  partial: 3,
-  auth: 4,
-  not_found: 5,
-  rejected: 6,
-  temporary: 7,
-  local_io: 8,
-  integrity: 9,
-  limit: 10,
-  interrupted: 128,
-};
+/** What can go wrong, as the words a script may match on. */
+export type ErrorCode = (typeof EXITS)[number][1][number];
 
 /** What `filings help exit-codes` prints: exit status, codes, meaning. */
 export const EXIT_CODE_ROWS: readonly (readonly [exit: string, codes: string, meaning: string])[] = [
   ['0', '', 'done, also when all was skipped'],
-  [`${EXIT_STATUS.internal}`, 'internal', 'a defect in the program'],
-  [`${EXIT_STATUS.usage}`, 'usage, config', 'the command line or the configuration is wrong'],
-  [`${EXIT_STATUS.partial}`, 'partial', 'a batch ended, and at least one file failed permanently'],
-  [`${EXIT_STATUS.auth}`, 'auth', 'no key, 401, 403, a bad or expired JWT'],
-  [`${EXIT_STATUS.not_found}`, 'not_found', '404, 410, nothing matched'],
-  [`${EXIT_STATUS.rejected}`, 'rejected', 'another 4xx, a validation problem among them'],
-  [`${EXIT_STATUS.temporary}`, 'temporary', 'network, TLS, timeout, deadline, 408, 425, 429, 5xx: run it again later'],
-  [`${EXIT_STATUS.local_io}`, 'local_io', 'disk full, no permission, cannot write stdout'],
-  [
-    `${EXIT_STATUS.integrity}`,
-    'integrity',
-    'truncated, wrong hash, changed while resuming, an answer that is not what the contract says',
-  ],
-  [
-    `${EXIT_STATUS.limit}`,
-    'limit',
-    'a limit (--max-bytes, --max-requests, --stop-after) ended the batch, and nothing failed',
-  ],
-  [`${EXIT_STATUS.interrupted}+n`, 'interrupted', 'ended by signal n; 141: the reader of `download -o -` went away'],
+  ...EXITS.map(
+    ([status, codes, meaning]) => [`${status}${status === 128 ? '+n' : ''}`, codes.join(', '), meaning] as const,
+  ),
 ];
 
 /** The service's problem details (contract part 2, RFC 9457), as far as they could be read. */
@@ -82,20 +53,20 @@ export interface Subject {
 export interface FilingsErrorDetails {
   /** What to do next, in one sentence. */
   readonly hint?: string | undefined;
-  readonly problem?: Problem;
+  readonly problem?: Problem | undefined;
   /** When it may be tried again, in milliseconds since the epoch. */
-  readonly retryAt?: number;
+  readonly retryAt?: number | undefined;
   /** The same by a clock that never steps: milliseconds, of which only differences mean something. */
-  readonly retryDue?: number;
+  readonly retryDue?: number | undefined;
   /** The signal's number, for `interrupted`. */
-  readonly signal?: number;
+  readonly signal?: number | undefined;
   /** Whether another try may go better. */
   readonly retryable?: boolean;
   /** False when not even a connection could be made. */
   readonly connected?: boolean;
-  readonly fault?: Fault;
+  readonly fault?: Fault | undefined;
   /** What was asked for, where it was that which failed; `errorAbout` puts it in front of the message, too. */
-  readonly subject?: Subject;
+  readonly subject?: Subject | undefined;
   readonly cause?: unknown;
   /** It would fail every other file of a batch too; a wrong configuration does, unless this says otherwise. */
   readonly stopsRun?: boolean;
@@ -107,21 +78,20 @@ export interface FilingsErrorDetails {
  * The one error class. `message` reads `WHAT: WHY`, without the program's name;
  * foreign text in it is made printable by the renderer, not here.
  */
-export class FilingsError extends Error {
+export class FilingsError extends Error implements FilingsErrorDetails {
   override readonly name = 'FilingsError';
   readonly code: ErrorCode;
   readonly hint: string | undefined;
   readonly problem: Problem | undefined;
   readonly retryAt: number | undefined;
   readonly retryDue: number | undefined;
+  readonly signal: number | undefined;
   readonly retryable: boolean;
   readonly connected: boolean;
   readonly fault: Fault | undefined;
   readonly subject: Subject | undefined;
   readonly stopsRun: boolean;
   readonly isTimeUp: boolean;
-  readonly exitStatus: number;
-  readonly #details: FilingsErrorDetails;
 
   constructor(code: ErrorCode, message: string, details: FilingsErrorDetails = {}) {
     super(message, details.cause === undefined ? undefined : { cause: details.cause });
@@ -130,20 +100,23 @@ export class FilingsError extends Error {
     this.problem = details.problem;
     this.retryAt = details.retryAt;
     this.retryDue = details.retryDue;
+    this.signal = details.signal;
     this.retryable = details.retryable ?? false;
     this.connected = details.connected ?? true;
     this.fault = details.fault;
     this.subject = details.subject;
     this.stopsRun = details.stopsRun ?? code === 'config';
     this.isTimeUp = details.isTimeUp ?? false;
-    this.exitStatus = EXIT_STATUS[code] + (details.signal ?? 0);
-    this.#details = details;
+  }
+
+  get exitStatus(): number {
+    const [status] = EXITS.find(([, codes]) => (codes as readonly ErrorCode[]).includes(this.code)) ?? EXITS[0];
+    return status + (this.signal ?? 0);
   }
 
   /** The same error said otherwise; what `changes` does not name stays. */
   reworded(message: string, changes: FilingsErrorDetails & { readonly code?: ErrorCode } = {}): FilingsError {
-    const { code = this.code, ...details } = changes;
-    return new FilingsError(code, message, { cause: this, ...this.#details, ...details });
+    return new FilingsError(changes.code ?? this.code, message, { ...this, cause: this.cause ?? this, ...changes });
   }
 }
 

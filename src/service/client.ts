@@ -39,26 +39,12 @@ export interface ClientOptions {
 
 /** The two endpoints of the service (contract part 4). */
 export class ServiceClient {
-  /** How often whatever is asked of the service is tried again. */
-  readonly retry: RetryPolicy;
-  readonly again: ClientOptions['again'];
-  readonly #options: ClientOptions;
+  readonly options: ClientOptions;
   readonly #requests: Requests;
 
   constructor(options: ClientOptions) {
-    this.retry = options.retry;
-    this.again = options.again;
-    this.#options = options;
+    this.options = options;
     this.#requests = new Requests(options);
-  }
-
-  get baseUrl(): string {
-    return this.#options.baseUrl.href;
-  }
-
-  /** The JWT that is sent, where one is. */
-  async token(): Promise<string | undefined> {
-    return this.#options.credentials.token?.();
   }
 
   /** How far the local clock is ahead of the last answer's, in milliseconds; undefined when none told its date. */
@@ -86,10 +72,7 @@ export class ServiceClient {
     return answer;
   }
 
-  /**
-   * All files of a filing, each request tried again as a download is. Without a page size, a page is what the service
-   * makes of it. Throws `integrity` for an answer that is no listing, and for a listing that is a part.
-   */
+  /** All files of a filing. Throws `integrity` for an answer that is no listing, and for a listing that is a part. */
   async listFiles(
     accession: AccessionNumber,
     { query, pageSize }: { readonly query: readonly Parameter[]; readonly pageSize: number | undefined },
@@ -100,7 +83,7 @@ export class ServiceClient {
     return readAllPages(ask, pageSize, accession);
   }
 
-  /** What one request brings of a listing, which may be a part. Throws as `listFiles`. */
+  /** What one request, tried again as a download is, brings of a listing. Throws as `listFiles`. */
   async listPage(
     accession: AccessionNumber,
     query: readonly Parameter[],
@@ -108,28 +91,25 @@ export class ServiceClient {
     { page, onRetry }: { readonly page?: number | undefined; readonly onRetry?: RetryWatcher['onRetry'] } = {},
   ): Promise<Page> {
     const url = this.#resource('filings', [['accession_no', accession], ...query]);
-    const attempt = () =>
-      this.#fetchListing(url, { accession }, signal).catch((error) => {
-        throw about({ accession }, error);
-      });
-    const { text, link } = await retry(attempt, this.retry, signal, { onRetry });
+    const subject = { accession };
+    const attempt = async () => {
+      const answer = await this.#requests.follow(url, {}, signal);
+      await this.#refuseUnless(answer.status === 200, answer, subject, signal);
+      if (answer.headers['content-range'] !== undefined) {
+        answer.discard();
+        throw errorAbout(subject, 'integrity', 'a part of it came (200 with Content-Range)');
+      }
+      const body = await readAtMost(answer, LARGEST_LISTING, subject);
+      this.options.meter?.came(body.length);
+      return { text: new TextDecoder().decode(body), link: answer.headers.link };
+    };
+    const telling = (error: unknown) => Promise.reject(about(subject, error));
+    const { text, link } = await retry(() => attempt().catch(telling), this.options.retry, signal, { onRetry });
     return readListing(text, accession, link, page);
   }
 
-  async #fetchListing(url: URL, subject: Subject, signal: AbortSignal) {
-    const answer = await this.#requests.follow(url, {}, signal);
-    await this.#refuseUnless(answer.status === 200, answer, subject, signal);
-    if (answer.headers['content-range'] !== undefined) {
-      answer.discard();
-      throw errorAbout(subject, 'integrity', 'a part of it came (200 with Content-Range)');
-    }
-    const body = await readAtMost(answer, LARGEST_LISTING, subject);
-    this.#options.meter?.came(body.length);
-    return { text: new TextDecoder().decode(body), link: answer.headers.link };
-  }
-
   #resource(name: 'download' | 'filings', query: readonly (readonly [string, string])[]): URL {
-    const url = new URL(`v1/${name}`, this.#options.baseUrl);
+    const url = new URL(`v1/${name}`, this.options.baseUrl);
     url.search = query.map(([key, value]) => `${encodeURIComponent(key)}=${encodeURIComponent(value)}`).join('&');
     return url;
   }
@@ -150,7 +130,7 @@ export class ServiceClient {
   }
 
   async #errorFrom(answer: ServiceAnswer, subject: Subject, signal: AbortSignal): Promise<FilingsError> {
-    const { meter, again, retry, secrets } = this.#options;
+    const { meter, again, retry, secrets } = this.options;
     const { status, headers } = answer;
     const asked = this.#askedToWait(answer);
     const { body, truncated } = await readErrorBytes(answer, retry.sleep, signal);
@@ -165,7 +145,7 @@ export class ServiceClient {
    */
   #askedToWait({ status, headers }: ServiceAnswer) {
     if (!isRetriedStatus(status)) return undefined;
-    const { now, monotonic, limiter, maxRetryAfterMs } = this.retry;
+    const { now, monotonic, limiter, maxRetryAfterMs } = this.options.retry;
     const after = retryAfterMs(headers['retry-after'], serviceTime(now(), this.clockAhead));
     if (after === undefined) return undefined;
     if (after <= maxRetryAfterMs) limiter.pause(after);
@@ -174,7 +154,7 @@ export class ServiceClient {
 
   /** What is known better than the status alone tells. */
   #hint({ status, address }: ServiceAnswer): string | undefined {
-    const { again, baseUrl, credentials } = this.#options;
+    const { again, baseUrl, credentials } = this.options;
     if (status !== 401) return undefined;
     const { host, origin } = new URL(address);
     if (origin !== baseUrl.origin) return `the service redirects to ${host}, where no key is sent`;

@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject } from '../json.ts';
-import type { AccessionNumber } from './accession.ts';
+import { type AccessionNumber, accessionIn } from './accession.ts';
 
 /** A record of a listing. */
 export interface Found {
@@ -117,13 +117,7 @@ function isOfAnother(record: JsonObject, accession: AccessionNumber): boolean {
   const { filing } = record;
   if (isJsonObject(filing) && isOfAnother(filing, accession)) return true;
   return ACCESSIONS.some((member) => {
-    const text = accessionText(Object.hasOwn(record, member) ? record[member] : undefined);
-    return text !== '' && text.replaceAll('-', '') !== accession.replaceAll('-', '');
+    const text = Object.hasOwn(record, member) ? record[member] : undefined;
+    return typeof text === 'string' && text.trim() !== '' && accessionIn(text.trim()) !== accession;
   });
-}
-
-/** What a member says of the accession number; a number has lost its leading zeros. */
-function accessionText(value: unknown): string {
-  if (typeof value === 'string') return value.trim();
-  return typeof value === 'number' ? String(value).padStart(18, '0') : '';
 }

@@ -18,11 +18,9 @@ export async function readAtMost(answer: Answer, limit: number, subject: Subject
 export async function readErrorBytes(answer: Answer, sleep: Sleep, signal: AbortSignal) {
   const pieces: Buffer[] = [];
   const enough = new AbortController();
-  const timeUp = sleep(ERROR_BODY_MS, enough.signal).then(() => false);
-  // An abort ends the body, and with it the wait.
-  const whole = await Promise.race([gather(answer, LARGEST_ERROR, pieces), timeUp]).catch(() => false);
+  sleep(ERROR_BODY_MS, enough.signal).then(answer.discard, () => {});
+  const whole = await gather(answer, LARGEST_ERROR, pieces).catch(() => false);
   enough.abort();
-  timeUp.catch(() => {});
   answer.discard();
   signal.throwIfAborted();
   return { body: Buffer.concat(pieces).subarray(0, LARGEST_ERROR), truncated: !whole };

@@ -98,7 +98,7 @@ async function saveOnce(
       return { result: 'skipped', bytes: present.size, sha256 };
     }
   }
-  const request = `${client.baseUrl} ${accession} ${fileName}`;
+  const request = `${client.options.baseUrl.href} ${accession} ${fileName}`;
   const sink = await PartFile.open({ directory, leftovers, final, request, ifExists, signal });
   const hashed = expected !== undefined || target.hashed === true;
   const { placed, ...fetched } = await fetchInto({ remote, sink, expected, hashed, signal, watcher });
@@ -174,7 +174,7 @@ async function outcomeOf(
       attempts += 1;
       return client.openFile(accession, fileName, range, signal);
     },
-    retry: client.retry,
+    retry: client.options.retry,
   };
   const base = { wanted, path, resumedBytes: 0, verifiedLength: true };
   try {

@@ -74,7 +74,7 @@ async function ask({ client, signal }: Session, accession: AccessionNumber): Pro
     if (!isNothing(error) || error.fault !== 'foreign') return error;
     return error.reworded(`${error.message}, without the problem details that the service sends`, {
       code: 'integrity',
-      hint: `is the base URL the right one? See: ${client.again('filings config list')}`,
+      hint: `is the base URL the right one? See: ${client.options.again('filings config list')}`,
     });
   }
 }
@@ -96,11 +96,11 @@ async function findings(
   const certificate = error?.fault === 'certificate';
   const refused = error?.code === 'auth';
   const verdict = error === undefined || isNothing(error) ? 'ok' : refused ? 'wrong' : 'unknown';
-  const token = await client.token();
+  const token = await client.options.credentials.token?.();
   const skew = clockSkew(client.clockAhead, token !== undefined);
   const expired = token && (await expiry(token, serviceTime(world.now(), client.clockAhead) / 1000));
-  const address = `${show(client.baseUrl)}${isForeign ? ', where something else answers' : ''}`;
-  const isPlain = client.baseUrl.startsWith('http:');
+  const address = `${show(client.options.baseUrl.href)}${isForeign ? ', where something else answers' : ''}`;
+  const isPlain = client.options.baseUrl.protocol === 'http:';
   return [
     ['address', (reached || certificate) && !isForeign ? 'ok' : 'wrong', settings.sandbox ? 'the sandbox' : address],
     certificate

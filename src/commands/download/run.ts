@@ -161,7 +161,7 @@ function batchOf(
     look: (file) => lookAt(file, downloading),
     download: (file, signal, arrived) => download(file, downloading, signal, arrived),
     onEnd: (item, outcome) => narrator.ended(item, outcome),
-    again: session.client.again,
+    again: session.client.options.again,
     signal: session.signal,
     monotonic: world.monotonic,
   });

@@ -68,7 +68,7 @@ async function showAll(
   { several, count }: { readonly several: boolean; readonly count: number | undefined },
   close: () => void,
 ): Promise<void> {
-  const rule = new StopRule('filing', client.again);
+  const rule = new StopRule('filing', client.options.again);
   const forget = onAbort(signal, close);
   let [files, failed, onlyTemporary] = [0, 0, true];
   let stoppedBy: FilingsError | undefined;
