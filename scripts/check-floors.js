@@ -42,7 +42,7 @@ const INSIDE = {
     ['part/leftovers'],
     ['part/record'],
   ],
-  'http/': [['request'], ['exchange'], ['connections'], ['proxy'], ['retry']],
+  'http/': [['request'], ['connections'], ['proxy'], ['retry']],
 };
 
 /** Each library and who imports it; of Node's own modules all but `process` are free. */

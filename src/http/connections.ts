@@ -31,6 +31,7 @@ export interface Connection {
   readonly intake: Intake;
   /** Node can't tell a closure alert from a cut: over TLS a connection's end proves nothing. */
   readonly secured: boolean;
+  /** It leads to a proxy, which is asked in the service's place; none is where there is a tunnel through it. */
   readonly proxy: URL | undefined;
   readonly client: InstanceType<typeof Client>;
   /** It has carried an answer before, so the server may close it just as a request goes out. */
@@ -125,7 +126,8 @@ export class Connections {
     }
     if (plain) intake.attachPlain(socket);
     else intake.attachTls(socket);
-    return { socket, intake, secured: !plain, proxy, client: clientOver(socket, url.origin), reused: false };
+    const client = clientOver(socket, url.origin);
+    return { socket, intake, secured: !plain, proxy: tunnel ? undefined : proxy, client, reused: false };
   }
 }
 

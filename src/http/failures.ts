@@ -8,8 +8,7 @@ const UNTRUSTED =
 
 /** Why a connection could not be made, by errno, OpenSSL or Node code, and what to do. */
 const REASONS: readonly (readonly [code: RegExp, why: string, hint: string])[] = [
-  [/^ENOTFOUND$/, 'the name does not resolve', 'check the spelling of the base URL, and the name server'],
-  [/^EAI_AGAIN$/, 'the name could not be looked up', 'check the network and the name server'],
+  [/^(ENOTFOUND|EAI_AGAIN)$/, 'the name does not resolve', 'check the base URL, the network and the name server'],
   [/^ECONNREFUSED$/, 'connection refused', 'check the address and the port: nothing listens there'],
   [/^ETIMEDOUT$/, 'connecting timed out', 'check the network, or allow more with --connect-timeout'],
   [/^E(HOST|NET)UNREACH$/, 'no route to the host', CHECK_ADDRESS],
@@ -28,7 +27,8 @@ const CERTIFICATE = /CERT|ALTNAME|SELF_SIGNED|VERIFY/;
 
 /** Why there is no connection: `temporary`, but too many open files; a certificate's fault is final. */
 export function connectFailure(error: unknown, url: URL, proxy: URL | undefined): FilingsError {
-  const causes = innermost(error);
+  // Happy eyeballs give one error an address.
+  const causes: unknown[] = error instanceof AggregateError ? error.errors : [error];
   const code = causes.map(errnoOf).find((found) => found !== undefined) ?? '';
   const to = proxy ? `${url.host} through the proxy ${proxy.host}` : url.host;
   if (code === 'EMFILE' || code === 'ENFILE') {
@@ -39,8 +39,7 @@ export function connectFailure(error: unknown, url: URL, proxy: URL | undefined)
       cause: error,
     });
   }
-  const said = code || (causes[0] instanceof Error ? causes[0].message : String(causes[0]));
-  const unknown = [CERTIFICATE, `cannot connect (${said})`, CHECK_ADDRESS] as const;
+  const unknown = [CERTIFICATE, `cannot connect (${code || error})`, CHECK_ADDRESS] as const;
   const [, why, hint] = REASONS.find(([pattern]) => pattern.test(code)) ?? unknown;
   const certificate = CERTIFICATE.test(code);
   const checkProxy = 'check HTTPS_PROXY and HTTP_PROXY, or name the host in NO_PROXY to go without a proxy';
@@ -51,11 +50,6 @@ export function connectFailure(error: unknown, url: URL, proxy: URL | undefined)
     retryable: !certificate,
     ...(certificate && { fault: 'certificate' }),
   });
-}
-
-/** Happy eyeballs give one error an address, gathered in an AggregateError. */
-function innermost(error: unknown): unknown[] {
-  return error instanceof AggregateError ? error.errors.flatMap(innermost) : [error];
 }
 
 /** What is known of a body that did not come to its end. */

@@ -1,9 +1,5 @@
 import dns from 'node:dns';
-import { BlockList, isIP, type LookupFunction } from 'node:net';
-
-const LOOPBACK = new BlockList();
-LOOPBACK.addSubnet('127.0.0.0', 8);
-LOOPBACK.addAddress('::1', 'ipv6');
+import type { LookupFunction } from 'node:net';
 
 /** The addresses that `localhost` stands for (RFC 6761 section 6.3), in the order in which they are tried. */
 const LOCALHOST = [
@@ -16,10 +12,7 @@ const LOCALHOST = [
  * `x.localhost` and `localhost.` are names like any other: a resolver may send them anywhere.
  */
 export function isLoopback(hostname: string): boolean {
-  if (isLocalhost(hostname)) return true;
-  const address = hostname.replace(/^\[(.*)\]$/, '$1');
-  const family = isIP(address);
-  return family !== 0 && LOOPBACK.check(address, family === 6 ? 'ipv6' : 'ipv4');
+  return isLocalhost(hostname) || /^(127(\.\d{1,3}){3}|::1|\[::1\])$/.test(hostname);
 }
 
 /** Finds the addresses of a host: `localhost` is known, everything else is looked up. */

@@ -1,8 +1,16 @@
+import { onAbort } from '../abort.ts';
 import { errnoOf, FilingsError } from '../errors.ts';
-import type { Body } from './body.ts';
-import type { Connections } from './connections.ts';
-import { Exchange } from './exchange.ts';
-import type { HeaderFields } from './head.ts';
+import { inSeconds } from '../text.ts';
+import { Body } from './body.ts';
+import type { Connection, Connections } from './connections.ts';
+import { exchangeFailure, notHttp, truncated, type Unfinished, unproved } from './failures.ts';
+import { type Framing, framingOf, type HeaderFields, readStart } from './head.ts';
+import { proxyFields } from './proxy.ts';
+import type { Watched } from './watchdog.ts';
+
+/** All but the tab. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for.
+const CONTROL = /[\0-\x08\x0a-\x1f\x7f]/;
 
 export interface GetRequest {
   readonly url: URL;
@@ -49,4 +57,158 @@ export async function get(connections: Connections, request: GetRequest): Promis
 function closedUnanswered(error: unknown): boolean {
   const code = error instanceof FilingsError ? errnoOf(error.cause) : undefined;
   return code === 'UND_ERR_SOCKET' || code === 'ECONNRESET' || code === 'EPIPE';
+}
+
+/** One request on one connection, from its first line to the last byte of the answer's body. */
+class Exchange {
+  readonly #connections: Connections;
+  readonly #connection: Connection;
+  readonly #request: GetRequest;
+  readonly #watched: Watched;
+  readonly #body: Body;
+  #head: { resolve: (answer: Answer) => void; reject: (error: unknown) => void } | undefined;
+  #framing: Framing = { kind: 'until-close' };
+  #start = '';
+  #received = 0;
+  #reset = false;
+  #over = false;
+  #forget = () => {};
+
+  constructor(connections: Connections, connection: Connection, request: GetRequest) {
+    this.#connections = connections;
+    this.#connection = connection;
+    this.#request = request;
+    this.#watched = connections.watchdog.watch(() => this.#abandon(this.#idleError()));
+    this.#body = new Body(connection.intake, this.#watched);
+  }
+
+  /** Sends the request; settles with the answer's head. */
+  begin(): Promise<Answer> {
+    const { signal, url, headers } = this.#request;
+    const { client, intake, proxy, socket } = this.#connection;
+    return new Promise((resolve, reject) => {
+      this.#head = { resolve, reject };
+      this.#forget = onAbort(signal, (reason) => this.#abandon(reason));
+      if (this.#over) return;
+      socket.prependListener('error', this.#onSocketError);
+      intake.inspect = (bytes) => this.#onFirstBytes(bytes);
+      client.dispatch(
+        {
+          method: 'GET',
+          // A proxy for plain http takes the whole URL (RFC 9112 section 3.2.2).
+          path: `${proxy ? url.origin : ''}${url.pathname}${url.search}`,
+          headers: { ...headers, ...(proxy && proxyFields(proxy)) },
+        },
+        {
+          onRequestStart: () => {},
+          onResponseStart: (_controller, status, fields, phrase = '') => this.#onHead(status, fields, phrase),
+          onResponseData: (_controller, chunk) => this.#onData(chunk),
+          onResponseEnd: () => this.#onEnd(),
+          onResponseError: (_controller, error) =>
+            this.#abandon(exchangeFailure(error, url, this.#head ? undefined : this.#unfinished)),
+        },
+      );
+    });
+  }
+
+  #onFirstBytes(bytes: Buffer): void {
+    const { fault, final, rest } = readStart(this.#start + bytes.toString('latin1'));
+    this.#start = rest;
+    if (final) this.#connection.intake.inspect = undefined;
+    if (fault) this.#abandon(notHttp(this.#request.url, fault));
+  }
+
+  #onHead(status: number, headers: HeaderFields, phrase: string): void {
+    if (this.#over || status < 200) return;
+    // The body has the whole time anew.
+    this.#watched.restart();
+    this.#framing = framingOf(headers);
+    const unsound = this.#framing.kind === 'unsound' ? this.#framing.why : undefined;
+    const fault = CONTROL.test(phrase) ? 'a control character in its status line' : unsound;
+    if (fault !== undefined) {
+      this.#abandon(notHttp(this.#request.url, fault));
+      return;
+    }
+    this.#head?.resolve({
+      status,
+      headers,
+      length: this.#unfinished.expected,
+      untilClose: this.#framing.kind === 'until-close',
+      body: this.#body,
+      discard: () => this.#abandon(new FilingsError('internal', 'the rest of the body was not wanted')),
+    });
+    this.#head = undefined;
+  }
+
+  #onData(chunk: Buffer): void {
+    if (this.#over) return;
+    this.#received += chunk.length;
+    this.#watched.fed(chunk.length);
+    this.#body.push(chunk);
+  }
+
+  #onEnd(): void {
+    if (this.#over) return;
+    const doubt = this.#doubt();
+    if (doubt) {
+      this.#abandon(doubt);
+      return;
+    }
+    this.#close();
+    this.#connections.release(this.#request.url, this.#connection);
+    this.#body.end();
+  }
+
+  /**
+   * What makes the end of a body doubtful that only the connection ended (RFC 9112 section 9.8). A reset right behind
+   * the last bytes reaches us as an ordinary end; but then the peer's address is gone, while after FIN it is still
+   * there. Node caches the address, so nothing may have read it before.
+   */
+  #doubt(): FilingsError | undefined {
+    const { secured, socket } = this.#connection;
+    if (this.#framing.kind !== 'until-close') return undefined;
+    if (secured) return unproved(this.#unfinished);
+    if (!this.#reset && socket.remoteAddress !== undefined) return undefined;
+    const cut = truncated(this.#unfinished);
+    return cut.reworded(cut.message, { fault: 'unproved-end' });
+  }
+
+  get #unfinished(): Unfinished {
+    const expected = this.#framing.kind === 'length' ? this.#framing.length : undefined;
+    return { url: this.#request.url, received: this.#received, expected };
+  }
+
+  readonly #onSocketError = (error: unknown) => {
+    this.#reset ||= errnoOf(error) === 'ECONNRESET';
+  };
+
+  /** Gives up: the connection is of no more use. */
+  #abandon(error: unknown): void {
+    if (this.#over) return;
+    this.#close();
+    this.#head?.reject(error);
+    this.#head = undefined;
+    this.#body.end(error);
+    this.#connection.socket.destroy();
+  }
+
+  #close(): void {
+    this.#over = true;
+    this.#watched.end();
+    this.#forget();
+    const { intake, socket } = this.#connection;
+    socket.off('error', this.#onSocketError);
+    intake.inspect = undefined;
+    // What is left to take no longer holds the connection back: it may carry the next request.
+    intake.release();
+  }
+
+  #idleError(): FilingsError {
+    const limit = inSeconds(this.#connections.timeouts.idleTimeout);
+    const what = this.#head ? 'no answer' : 'fewer than 1,000 new bytes';
+    return new FilingsError('temporary', `${this.#request.url.host}: timed out: ${what} in ${limit}`, {
+      hint: 'running it again later is enough; --idle-timeout allows more',
+      retryable: true,
+    });
+  }
 }

@@ -99,11 +99,13 @@ export async function retry<T>(
       // From now on, whatever the machine's clock was set to meanwhile.
       const askedMs = error.retryDue === undefined ? undefined : Math.max(0, error.retryDue - policy.monotonic());
       const { retryable } = error;
-      const decision = decideRetry({ ...policy, failures, retryable, askedMs, random: policy.random() });
-      if (decision.kind === 'final')
+      const waitMs = waitBeforeRetry({ ...policy, failures, retryable, askedMs, random: policy.random() });
+      if (waitMs === undefined) {
         throw tries > 1 ? error.reworded(`${error.message}; ${tries} tries`, { cause: error.cause }) : error;
-      if (decision.kind === 'too-long') throw tooLong(error, decision.waitMs, policy.maxRetryAfterMs);
-      const { waitMs } = decision;
+      }
+      if (waitMs > policy.maxRetryAfterMs && askedMs !== undefined) {
+        throw tooLong(error, waitMs, policy.maxRetryAfterMs);
+      }
       onRetry?.({ error, waitMs, asked: askedMs !== undefined, retry: failures, retries: policy.retries });
       // Our own back-off is this file's alone; what the service asks for, every job keeps (RateLimiter).
       await policy.sleep(waitMs, signal);
@@ -123,20 +125,15 @@ export interface FailedTry {
   readonly random: number;
 }
 
-export type RetryDecision =
-  | { readonly kind: 'again'; readonly waitMs: number }
-  | { readonly kind: 'final' }
-  /** The service asks for a longer wait than we would wait. */
-  | { readonly kind: 'too-long'; readonly waitMs: number };
-
-/** Whether a failed try is followed by another, and after how long a wait. */
-export function decideRetry({ failures, retries, retryable, askedMs, ...failed }: FailedTry): RetryDecision {
-  if (!retryable) return { kind: 'final' };
-  if (askedMs !== undefined && askedMs > failed.maxRetryAfterMs) return { kind: 'too-long', waitMs: askedMs };
-  if (failures > retries) return { kind: 'final' };
+/**
+ * How long to wait before another try; undefined: none follows. A wait that the service asks for may be longer than
+ * `maxRetryAfterMs`, which ends the run, even where no try is left.
+ */
+export function waitBeforeRetry({ failures, retries, retryable, askedMs, ...failed }: FailedTry): number | undefined {
+  if (!retryable || (failures > retries && (askedMs ?? 0) <= failed.maxRetryAfterMs)) return undefined;
   // With up to half as much again at random, so that many clients don't come back together.
   const backoff = Math.min(FIRST_WAIT_MS * 2 ** (failures - 1), LONGEST_BACKOFF_MS) * (1 + failed.random / 2);
-  return { kind: 'again', waitMs: askedMs ?? Math.round(backoff) };
+  return askedMs ?? Math.round(backoff);
 }
 
 /**

@@ -1,11 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import {
-  decideRetry,
-  type FailedTry,
-  isRetriedStatus,
-  type RetryDecision,
-  retryAfterMs,
-} from '../../src/http/retry.ts';
+import { type FailedTry, isRetriedStatus, retryAfterMs, waitBeforeRetry } from '../../src/http/retry.ts';
 
 test.each([408, 425, 429, 500, 502, 503, 504])('%i is tried again', (status) => {
   expect(isRetriedStatus(status)).toBe(true);
@@ -17,7 +11,7 @@ test.each([
   expect(isRetriedStatus(status)).toBe(false);
 });
 
-describe('decideRetry', () => {
+describe('waitBeforeRetry', () => {
   const failed = (more: Partial<FailedTry> = {}): FailedTry => ({
     failures: 1,
     retries: 5,
@@ -27,33 +21,25 @@ describe('decideRetry', () => {
     random: 0,
     ...more,
   });
-  test.each<[string, Partial<FailedTry>, RetryDecision]>([
-    ['the first failure', {}, { kind: 'again', waitMs: 1000 }],
-    ['the second', { failures: 2 }, { kind: 'again', waitMs: 2000 }],
-    ['the fifth', { failures: 5 }, { kind: 'again', waitMs: 16_000 }],
-    ['one more than allowed', { failures: 6 }, { kind: 'final' }],
-    ['no retries', { retries: 0 }, { kind: 'final' }],
-    ['a far one is capped', { failures: 40, retries: 100 }, { kind: 'again', waitMs: 60_000 }],
-    ['jitter adds up to a half', { random: 0.999_999 }, { kind: 'again', waitMs: 1500 }],
-    ['not worth it', { retryable: false }, { kind: 'final' }],
-    ['not worth it, though asked to wait', { retryable: false, askedMs: 1000 }, { kind: 'final' }],
-    ['asked to wait', { askedMs: 7000 }, { kind: 'again', waitMs: 7000 }],
-    [
-      'asked to wait longer than the back-off, no jitter',
-      { askedMs: 7000, random: 0.9 },
-      { kind: 'again', waitMs: 7000 },
-    ],
-    ['asked to come at once', { askedMs: 0 }, { kind: 'again', waitMs: 0 }],
-    ['asked to wait just as long as allowed', { askedMs: 300_000 }, { kind: 'again', waitMs: 300_000 }],
-    ['asked to wait longer', { askedMs: 300_001 }, { kind: 'too-long', waitMs: 300_001 }],
-    [
-      'asked to wait longer, and no tries left',
-      { askedMs: 300_001, retries: 0 },
-      { kind: 'too-long', waitMs: 300_001 },
-    ],
-    ['asked to wait, no tries left', { askedMs: 1000, retries: 0 }, { kind: 'final' }],
-  ])('%s', (_, more, verdict) => {
-    expect(decideRetry(failed(more))).toEqual(verdict);
+  test.each<[string, Partial<FailedTry>, number | undefined]>([
+    ['the first failure', {}, 1000],
+    ['the second', { failures: 2 }, 2000],
+    ['the fifth', { failures: 5 }, 16_000],
+    ['one more than allowed', { failures: 6 }, undefined],
+    ['no retries', { retries: 0 }, undefined],
+    ['a far one is capped', { failures: 40, retries: 100 }, 60_000],
+    ['jitter adds up to a half', { random: 0.999_999 }, 1500],
+    ['not worth it', { retryable: false }, undefined],
+    ['not worth it, though asked to wait', { retryable: false, askedMs: 1000 }, undefined],
+    ['asked to wait', { askedMs: 7000 }, 7000],
+    ['asked to wait longer than the back-off, no jitter', { askedMs: 7000, random: 0.9 }, 7000],
+    ['asked to come at once', { askedMs: 0 }, 0],
+    ['asked to wait just as long as allowed', { askedMs: 300_000 }, 300_000],
+    ['asked to wait longer', { askedMs: 300_001 }, 300_001],
+    ['asked to wait longer, and no tries left', { askedMs: 300_001, retries: 0 }, 300_001],
+    ['asked to wait, no tries left', { askedMs: 1000, retries: 0 }, undefined],
+  ])('%s', (_, more, waitMs) => {
+    expect(waitBeforeRetry(failed(more))).toBe(waitMs);
   });
 });
 
