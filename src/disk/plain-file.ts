@@ -2,7 +2,7 @@ import { constants, createReadStream, type Stats } from 'node:fs';
 import { closeFile, openFile, statOf, undefinedIfMissing } from './calls.ts';
 import { readFailure } from './failure.ts';
 
-const { O_NOCTTY, O_NOFOLLOW, O_NONBLOCK, O_RDONLY } = constants;
+const { O_NOCTTY, O_NONBLOCK, O_RDONLY } = constants;
 
 /** A regular file that is open; whoever has it closes it. */
 export interface OpenPlain {
@@ -36,15 +36,6 @@ export async function* readPlain(path: string | Buffer, shown: string, flags = 0
   } catch (error) {
     throw readFailure(error, shown);
   }
-}
-
-/** Opens a file of our own: regular, this user's, with no second name. Undefined when it is missing, or another's. Never throws. */
-export async function openOwn(path: string, flags: number, uid: number | undefined): Promise<OpenPlain | undefined> {
-  const opened = await openPlain(path, flags | O_NOFOLLOW).catch(() => undefined);
-  if (!opened) return undefined;
-  if (opened.stats.nlink === 1 && (uid === undefined || opened.stats.uid === uid)) return opened;
-  await closeFile(opened.fd);
-  return undefined;
 }
 
 /** Why something is no regular file; undefined when it is one. */

@@ -5,10 +5,7 @@ import { Leftovers, type PartRun } from './part/leftovers.ts';
 import { ownerOf, startsOf } from './part/owner.ts';
 
 /** What the directories of a run need of its world. */
-export type ProcessInfo = Pick<
-  World,
-  'hostname' | 'pid' | 'platform' | 'uid' | 'isRunning' | 'now' | 'random' | 'sleep'
->;
+export type ProcessInfo = Pick<World, 'hostname' | 'pid' | 'platform' | 'isRunning' | 'now' | 'random' | 'sleep'>;
 
 /** A directory that is written to, and what earlier runs left in it. */
 export interface OpenDirectory {
@@ -36,10 +33,10 @@ export class Directories {
   readonly #known = new Map<string, OpenDirectory | Promise<OpenDirectory>>();
 
   constructor(info: ProcessInfo) {
-    const { hostname, pid, platform, uid, isRunning, now, random, sleep } = info;
+    const { hostname, pid, platform, isRunning, now, random, sleep } = info;
     const self = ownerOf(pid, hostname, platform);
     this.#info = info;
-    this.#run = { self, uid, now, random, sleep, startOf: startsOf(platform, isRunning) };
+    this.#run = { self, now, random, sleep, startOf: startsOf(platform, isRunning) };
   }
 
   /** Throws `local_io` when there is none, for this one alone when something else has its name. */

@@ -120,8 +120,8 @@ export async function startRun(url: string, options: RunOptions = {}): Promise<R
 
 /** What a run’s directories know of its process. */
 export function processInfo({ hostname = 'test', pid = process.pid, now = Date.now }: RunOptions = {}) {
-  const { platform, geteuid } = process;
-  return { hostname, pid, platform, uid: geteuid?.(), isRunning, now, random: Math.random, sleep };
+  const { platform } = process;
+  return { hostname, pid, platform, isRunning, now, random: Math.random, sleep };
 }
 
 /** As the world tells it. */

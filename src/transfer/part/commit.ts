@@ -88,7 +88,7 @@ async function hasRival({ directory, run, final, id }: OwnPart): Promise<boolean
   const key = twinKey(stemOf(final));
   for await (const name of directory.names()) {
     const found = name.endsWith('.lock') ? parsePartName(name) : undefined;
-    if (found?.kind !== 'lock' || found.id === id || twinKey(found.stem) !== key) continue;
+    if (!found || found.id === id || twinKey(found.stem) !== key) continue;
     if (stateOf(found.owner, run.self, run.startOf) === 'ended') continue;
     const stats = await directory.disk.look(directory.entry(name));
     if (stats && run.now() - stats.mtimeMs < LOCK_ABANDONED_MS) return true;

@@ -1,8 +1,8 @@
 import { constants } from 'node:fs';
 import type { Sleep } from '../../abort.ts';
-import { closeFile } from '../../disk/calls.ts';
 import type { Directory } from '../../disk/directory.ts';
-import { openOwn } from '../../disk/plain-file.ts';
+import { openPlain } from '../../disk/plain-file.ts';
+import { WrittenFile } from '../../disk/written-file.ts';
 import type { Version } from '../resume.ts';
 import {
   type Owner,
@@ -23,7 +23,6 @@ const ABANDONED_MS = 86_400_000;
 export interface PartRun {
   /** Undefined: unknown to other runs, and they to this one. */
   readonly self: Owner | undefined;
-  readonly uid: number | undefined;
   readonly startOf: StartOf;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
@@ -32,23 +31,19 @@ export interface PartRun {
   readonly sleep: Sleep;
 }
 
-/** A part of a run that has ended, which is this run's by now. */
-export interface Claimed {
+/** A part of this run; of one that an earlier run has begun, its version. */
+export interface Part {
   readonly id: string;
-  /** Open for reading and writing. */
-  readonly fd: number;
-  readonly bytes: number;
-  readonly version: Version;
+  readonly file: WrittenFile;
+  readonly version?: Version;
 }
-
-type Found = ReadonlyMap<string, readonly PartName[]>;
 
 /** The parts that other runs have in one directory, by the file they are for; read before its first file is dealt with. */
 export class Leftovers {
   readonly run: PartRun;
   readonly #directory: Directory;
-  #reading: Promise<Found> | undefined;
-  #found: Found | undefined;
+  #reading: Promise<void> | undefined;
+  #found: ReadonlyMap<string, readonly PartName[]> | undefined;
 
   constructor(directory: Directory, run: PartRun) {
     this.#directory = directory;
@@ -56,12 +51,12 @@ export class Leftovers {
   }
 
   /** The part of a file with most bytes that can be resumed; the others of runs that have ended go. Never throws. */
-  async claim(final: string, request: string): Promise<Claimed | undefined> {
+  async claim(final: string, request: string): Promise<Part | undefined> {
     const stem = stemOf(final);
     const ids = await this.#takeEnded(stem);
     const opened = await Promise.all(ids.map((id) => this.#open(stem, id, request)));
-    const [best, ...others] = opened.flatMap((claimed) => claimed ?? []).sort((a, b) => b.bytes - a.bytes);
-    for (const { fd } of others) await closeFile(fd);
+    const [best, ...others] = opened.flatMap((part) => part ?? []).sort((a, b) => b.file.size - a.file.size);
+    for (const { file } of others) await file.close();
     for (const id of ids) if (id !== best?.id) await this.#drop(stem, id);
     return best;
   }
@@ -79,80 +74,69 @@ export class Leftovers {
 
   /** The parts of runs that have ended become this run's, each by one rename, which one run wins; what is abandoned goes. */
   async #takeEnded(stem: string): Promise<string[]> {
-    const names = (await this.#read()).get(stem) ?? [];
+    this.#reading ??= this.#read();
+    await this.#reading;
+    const found = this.#found?.get(stem) ?? [];
+    const { self, startOf } = this.run;
     const taken: string[] = [];
-    for (const name of names) {
-      const { self, startOf } = this.run;
-      const state = name.kind === 'resume' ? 'unknown' : stateOf(name.owner, self, startOf);
-      if (state === 'ended' && (await this.#rename(name, partName(stem, self, name.id)))) taken.push(name.id);
-      const isBesidePart = name.kind === 'resume' && names.some(({ kind, id }) => kind !== 'resume' && id === name.id);
-      if (state === 'unknown' && !isBesidePart) await this.#removeIfOld(name);
+    for (const { name, kind, id, owner } of found) {
+      const state = stateOf(owner, self, startOf);
+      if (state === 'ended' && (await this.#rename(name, partName(stem, self, id)))) taken.push(id);
+      const isBesidePart = kind === 'resume' && found.some((other) => other.id === id && other.kind !== 'resume');
+      if (state !== 'unknown' || isBesidePart || !(await this.#isOld(name))) continue;
+      await this.#remove(recordName(stem, id));
+      await this.#remove(name);
     }
     return taken;
   }
 
-  async #rename(name: PartName, to: string): Promise<boolean> {
-    const { disk } = this.#directory;
-    return disk.rename(this.#entry(name), this.#directory.entry(to)).then(
-      () => true,
-      () => false,
-    );
-  }
-
-  /** Undefined when it is of no use. */
-  async #open(stem: string, id: string, request: string): Promise<Claimed | undefined> {
-    const { self, uid } = this.run;
-    const version = await readRecord(this.#directory.entry(recordName(stem, id)), request, uid);
-    const path = this.#directory.entry(partName(stem, self, id));
-    const opened = version && (await openOwn(path, constants.O_RDWR, uid));
+  /** Undefined when it is of no use: without a record, empty, or larger than its file. */
+  async #open(stem: string, id: string, request: string): Promise<Part | undefined> {
+    const version = await readRecord(this.#directory.entry(recordName(stem, id)), request);
+    const path = this.#directory.entry(partName(stem, this.run.self, id));
+    const { O_RDWR, O_NOFOLLOW } = constants;
+    const opened = version && (await openPlain(path, O_RDWR | O_NOFOLLOW).catch(() => undefined));
     if (!opened) return undefined;
-    const bytes = opened.stats.size;
-    // A part that is larger than its file is none.
-    if (bytes > 0 && bytes <= (version.total ?? bytes)) return { id, fd: opened.fd, bytes, version };
-    await closeFile(opened.fd);
+    const { size } = opened.stats;
+    const file = new WrittenFile(opened.fd, this.#directory.disk, size);
+    if (size > 0 && size <= (version.total ?? size)) return { id, file, version };
+    await file.close();
     return undefined;
   }
 
   /** The part last: while it is there, the next run removes the record, too. */
   async #drop(stem: string, id: string): Promise<void> {
-    await this.#remove(this.#directory.entry(recordName(stem, id)));
-    await this.#remove(this.#directory.entry(partName(stem, this.run.self, id)));
+    await this.#remove(recordName(stem, id));
+    await this.#remove(partName(stem, this.run.self, id));
   }
 
-  async #removeIfOld(name: PartName): Promise<void> {
-    const stats = await this.#directory.disk.look(this.#entry(name)).catch(() => undefined);
-    if (!stats || this.run.now() - stats.mtimeMs < ABANDONED_MS) return;
-    await this.#remove(this.#directory.entry(recordName(name.stem, name.id)));
-    await this.#remove(this.#entry(name));
+  async #isOld(name: string): Promise<boolean> {
+    const stats = await this.#directory.disk.look(this.#directory.entry(name)).catch(() => undefined);
+    return stats !== undefined && this.run.now() - stats.mtimeMs >= ABANDONED_MS;
   }
 
-  async #remove(path: string): Promise<void> {
-    await this.#directory.disk.remove(path).catch(() => {});
+  /** False when another run was first, or it is not ours to rename. */
+  #rename(name: string, to: string): Promise<boolean> {
+    const renamed = this.#directory.disk.rename(this.#directory.entry(name), this.#directory.entry(to));
+    return renamed.then(
+      () => true,
+      () => false,
+    );
   }
 
-  #entry(name: PartName): string {
-    const { kind, stem, id } = name;
-    return this.#directory.entry(kind === 'resume' ? recordName(stem, id) : partName(stem, name.owner, id, kind));
+  async #remove(name: string): Promise<void> {
+    await this.#directory.disk.remove(this.#directory.entry(name)).catch(() => {});
   }
 
-  /** Once. What can't be read holds nothing that could be resumed. */
-  #read(): Promise<Found> {
-    this.#reading ??= partsIn(this.#directory).catch(() => new Map());
-    return this.#reading.then((found) => {
-      this.#found = found;
-      return found;
-    });
+  /** What can't be read holds nothing that could be resumed. */
+  async #read(): Promise<void> {
+    const byStem = new Map<string, PartName[]>();
+    try {
+      for await (const name of this.#directory.names()) {
+        const found = name.startsWith('.') ? parsePartName(name) : undefined;
+        if (found) byStem.set(found.stem, [...(byStem.get(found.stem) ?? []), found]);
+      }
+    } catch {}
+    this.#found = byStem;
   }
-}
-
-async function partsIn(directory: Directory): Promise<Found> {
-  const byStem = new Map<string, PartName[]>();
-  for await (const name of directory.names()) {
-    const found = name.startsWith('.') ? parsePartName(name) : undefined;
-    if (!found) continue;
-    const ofStem = byStem.get(found.stem);
-    if (ofStem) ofStem.push(found);
-    else byStem.set(found.stem, [found]);
-  }
-  return byStem;
 }

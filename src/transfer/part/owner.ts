@@ -1,4 +1,5 @@
 import { execFileSync } from 'node:child_process';
+import { hash } from 'node:crypto';
 import { readFileSync, readlinkSync } from 'node:fs';
 import { PART_SUFFIX_BYTES } from '../../disk/file-name.ts';
 
@@ -70,11 +71,8 @@ function statusOf(pid: number, platform: string): { started: string; hasEnded: b
   return { started: Number(start).toString(36), hasEnded: /^[ZX]/.test(state) && Number(threads) <= 1 };
 }
 
-/** 16 hexadecimal digits (FNV-1a). To load node:crypto takes a twentieth of a small download. */
 function digest(text: string): string {
-  let bits = 0xcbf29ce484222325n;
-  for (const byte of Buffer.from(text)) bits = BigInt.asUintN(64, (bits ^ BigInt(byte)) * 0x100000001b3n);
-  return bits.toString(16).padStart(16, '0');
+  return hash('sha256', text).slice(0, 16);
 }
 
 function tryRead<T>(read: () => T): T | undefined {
@@ -85,15 +83,20 @@ function tryRead<T>(read: () => T): T | undefined {
   }
 }
 
+/** `part`: the bytes; `lock`: a part that is about to get its final name; `resume`: the record beside a part. */
+export interface PartName {
+  readonly name: string;
+  readonly kind: 'part' | 'lock' | 'resume';
+  readonly stem: string;
+  readonly id: string;
+  /** Of a record nobody, so that it stays whoever takes the part over. */
+  readonly owner: Owner | undefined;
+}
+
 const LONGEST_NAME_BYTES = 255;
 /** An owner is `MACHINE-PID-STARTED`: 16 hexadecimal digits and two numbers in base 36; an underscore is unknown. */
 const OWNED = /^\.(.+)\.(?:([0-9a-f]{16})-([0-9a-z]{1,7})-([0-9a-z]{1,16}|_)|_)\.([0-9a-z]{8})\.(part|lock)$/s;
 const RECORD = /^\.(.+)\.([0-9a-z]{8})\.resume$/s;
-
-/** `part`: the bytes; `lock`: a part that is about to get its final name; `resume`: the record beside a part. */
-export type PartName =
-  | { readonly kind: 'part' | 'lock'; readonly stem: string; readonly id: string; readonly owner: Owner | undefined }
-  | { readonly kind: 'resume'; readonly stem: string; readonly id: string };
 
 /** What stands for a final name in its parts' names: the name itself, or a digest where `-o` chose a very long one. */
 export function stemOf(final: string): string {
@@ -103,11 +106,10 @@ export function stemOf(final: string): string {
 
 /** The name of a part: to take it over is one rename to another owner's. */
 export function partName(stem: string, owner: Owner | undefined, id: string, kind: 'part' | 'lock' = 'part'): string {
-  const text = owner ? `${owner.machine}-${owner.pid.toString(36)}-${owner.started}` : '_';
+  const text = owner ? `${owner.machine}-${owner.pid.toString(36)}-${owner.started}` : UNKNOWN;
   return `.${stem}.${text}.${id}.${kind}`;
 }
 
-/** The name of a part's record, which stays whoever takes the part over. */
 export function recordName(stem: string, id: string): string {
   return `.${stem}.${id}.resume`;
 }
@@ -124,8 +126,9 @@ export function parsePartName(name: string): PartName | undefined {
   const [, stem, machine, pid = '', started = '', id, kind] = OWNED.exec(name) ?? [];
   if (stem !== undefined && id !== undefined) {
     const owner = machine === undefined ? undefined : { machine, pid: Number.parseInt(pid, 36), started };
-    return { kind: kind === 'lock' ? 'lock' : 'part', stem, id, owner };
+    return { name, kind: kind === 'lock' ? 'lock' : 'part', stem, id, owner };
   }
   const [, ofStem, ofId] = RECORD.exec(name) ?? [];
-  return ofStem !== undefined && ofId !== undefined ? { kind: 'resume', stem: ofStem, id: ofId } : undefined;
+  if (ofStem === undefined || ofId === undefined) return undefined;
+  return { name, kind: 'resume', stem: ofStem, id: ofId, owner: undefined };
 }

@@ -9,7 +9,7 @@ import { differs, type IfExists, requirePlace } from '../present.ts';
 import type { Version } from '../resume.ts';
 import type { Sink } from '../transfer.ts';
 import { type OwnPart, type Placement, pathOf, place } from './commit.ts';
-import type { Leftovers } from './leftovers.ts';
+import type { Leftovers, Part } from './leftovers.ts';
 import { newId, recordName, stemOf } from './owner.ts';
 import { recordText } from './record.ts';
 
@@ -40,7 +40,7 @@ export class PartFile implements Sink {
   readonly #file: WrittenFile;
   #hasRecord: boolean;
 
-  private constructor(target: PartTarget, id: string, file: WrittenFile, version?: Version) {
+  private constructor(target: PartTarget, { id, file, version }: Part) {
     const { directory, final, leftovers } = target;
     this.#target = target;
     this.#part = { directory, final, id, run: leftovers.run };
@@ -53,14 +53,12 @@ export class PartFile implements Sink {
   static async open(target: PartTarget): Promise<PartFile> {
     const { directory, leftovers, final, request } = target;
     const claimed = await leftovers.claim(final, request);
-    if (claimed) {
-      const { id, fd, bytes, version } = claimed;
-      return new PartFile(target, id, new WrittenFile(fd, directory.disk, bytes), version);
-    }
-    const id = newId(leftovers.run.random());
-    const path = pathOf({ directory, final, id, run: leftovers.run });
+    if (claimed) return new PartFile(target, claimed);
+    const { run } = leftovers;
+    const id = newId(run.random());
+    const path = pathOf({ directory, final, id, run });
     const fd = await withDiskFailure(directory.entry(final), () => directory.disk.create(path, 0o666));
-    return new PartFile(target, id, new WrittenFile(fd, directory.disk));
+    return new PartFile(target, { id, file: new WrittenFile(fd, directory.disk) });
   }
 
   get bytes(): number {

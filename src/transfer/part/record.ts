@@ -1,7 +1,7 @@
 import { constants, readFile } from 'node:fs';
 import { promisify } from 'node:util';
 import { closeFile } from '../../disk/calls.ts';
-import { openOwn } from '../../disk/plain-file.ts';
+import { openPlain } from '../../disk/plain-file.ts';
 import type { Version } from '../resume.ts';
 
 /** Nothing larger is a record. Bytes. */
@@ -13,26 +13,23 @@ export function recordText(request: string, { address, validator, total }: Versi
   return `${JSON.stringify({ v: 1, request, address, validator, total })}\n`;
 }
 
-/** Strict: anything but what is written for this request is none. */
+/** Strict: anything but what is written for this request is none. Throws what keeps a text from being read. */
 export function parseRecord(text: string, request: string): Version | undefined {
+  const { address, validator, total } = JSON.parse(text);
+  const isValidator = /^(etag|last-modified)$/.test(validator.kind) && typeof validator.value === 'string';
+  const isTotal = total === undefined || (Number.isSafeInteger(total) && total >= 0);
+  if (!isValidator || !isTotal || typeof address !== 'string') return undefined;
+  const version = { address, validator, total };
+  return recordText(request, version) === text ? version : undefined;
+}
+
+/** The version in a record; undefined when there is none, or of another request. Never throws. */
+export async function readRecord(path: string, request: string): Promise<Version | undefined> {
   try {
-    const { address, validator, total } = JSON.parse(text);
-    const isValidator = /^(etag|last-modified)$/.test(validator.kind) && typeof validator.value === 'string';
-    const isTotal = total === undefined || (Number.isSafeInteger(total) && total >= 0);
-    if (!isValidator || !isTotal || typeof address !== 'string') return undefined;
-    const version = { address, validator, total };
-    return recordText(request, version) === text ? version : undefined;
+    const { fd, stats } = await openPlain(path, constants.O_RDONLY | constants.O_NOFOLLOW);
+    const reading = stats.size > MOST_BYTES ? Promise.resolve('') : readAll(fd);
+    return parseRecord(String(await reading.finally(() => closeFile(fd))), request);
   } catch {
     return undefined;
   }
-}
-
-/** The version in a record; undefined when there is none, or not this user's, or of another request. Never throws. */
-export async function readRecord(path: string, request: string, uid: number | undefined): Promise<Version | undefined> {
-  const opened = await openOwn(path, constants.O_RDONLY, uid);
-  if (!opened) return undefined;
-  const { fd, stats } = opened;
-  const bytes = stats.size > MOST_BYTES ? undefined : await readAll(fd).catch(() => undefined);
-  await closeFile(fd);
-  return bytes && parseRecord(bytes.toString(), request);
 }
