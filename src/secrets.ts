@@ -1,15 +1,11 @@
-import { FilingsError } from './errors.ts';
-
 /** What is shown in the place of a secret. */
 export const REDACTED = '[redacted]';
 /** A shorter secret is found by its place alone: by its value it would black out ordinary words. */
 const SHORTEST = 8;
-/** Every form of a secret is looked for in whatever is said. */
-const LARGEST_KIB = 64;
 /** Of a secret that a cut has left the beginning of, so many characters are telling. */
 const TELLING = 4;
-/** Bounds the work; of our own there is one at the end. */
-const MOST_CUTS = 100;
+/** Bounds the work; of our own cuts there is one at the end. */
+const MOST_CUTS = 20;
 
 /** Where the service takes a key in a URL (contract part 5), and where any URL has a user and a password. */
 const PLACES = [
@@ -67,34 +63,16 @@ export class Secrets {
   }
 }
 
-/** Refuses what is too large for a secret, before anything is done with it. Throws `config`. */
-export function requireSecretSize({ length }: { readonly length: number }, name: string): void {
-  if (length > LARGEST_KIB * 1024) {
-    throw new FilingsError('config', `${name}: larger than ${LARGEST_KIB} KiB, which no secret is`);
-  }
-}
-
 function formsOf(secret: string): readonly Form[] {
-  const forms = partsOf(secret).flatMap((part) => [...plainForms(part), ...base64Forms(Buffer.from(part))]);
+  // As it is, in quotes, and as percent-decoding gives its UTF-8.
+  const plain = new Set([secret, JSON.stringify(secret).slice(1, -1), Buffer.from(secret).toString('latin1')]);
+  const forms = [...[...plain].map((text) => ({ text, before: 0, after: 0 }) as const), ...base64Forms(secret)];
   return forms.filter(({ text }) => text.length >= SHORTEST);
 }
 
-/** Of a JWT, what can't be guessed is a secret by itself; its header can (RFC 7515 section 3.1). */
-function partsOf(secret: string): readonly string[] {
-  const [, payload, signature] = /^[\w-]+\.([\w-]+)\.([\w-]+)$/.exec(secret) ?? [];
-  return payload === undefined || signature === undefined ? [secret] : [secret, payload, signature];
-}
-
-/** As it is; in quotes; as a form's field; its UTF-8 as percent-decoding gives it. */
-function plainForms(secret: string): Form[] {
-  const asField = secret.replaceAll(' ', '+');
-  const decoded = [secret, asField].map((text) => Buffer.from(text).toString('latin1'));
-  const texts = new Set([secret, JSON.stringify(secret).slice(1, -1), asField, ...decoded]);
-  return [...texts].map((text) => ({ text, before: 0, after: 0 }));
-}
-
 /** Wherever in a longer text it begins, the characters that depend on it alone; in both alphabets (RFC 4648). */
-function base64Forms(bytes: Buffer): Form[] {
+function base64Forms(secret: string): Form[] {
+  const bytes = Buffer.from(secret);
   return [0, 1, 2].flatMap((offset) => {
     const [before, after] = [offset === 0 ? 0 : 1, (offset + bytes.length) % 3 === 0 ? 0 : 1] as const;
     const coded = Buffer.concat([Buffer.alloc(offset), bytes]).toString('base64url');
@@ -118,13 +96,12 @@ function percentDecoded(text: string): { readonly text: string; readonly at: rea
 
 function spansOf(forms: readonly Form[], text: string): Span[] {
   const cuts = [...text.matchAll(/(?:%[\da-f]?)?…/gi)].map(({ index }) => index).slice(-MOST_CUTS);
+  const places = PLACES.flatMap((place) => [...text.matchAll(place)]);
   return [
-    ...PLACES.flatMap((place) => [...text.matchAll(place)]).map(
-      ({ 0: { length }, index }): Span => [index, index + length],
-    ),
+    ...places.map(({ 0: { length }, index }): Span => [index, index + length]),
     ...forms.flatMap((form) => [...wholeIn(text, form)]),
-    ...forms.flatMap((form) => cuts.flatMap((cut) => beginningAt(cut, text, form) ?? [])),
-  ];
+    ...forms.flatMap((form) => cuts.map((cut) => beginningAt(cut, text, form.text))),
+  ].filter((span) => span !== undefined);
 }
 
 function* wholeIn(text: string, form: Form): Generator<Span> {
@@ -136,13 +113,9 @@ function* wholeIn(text: string, form: Form): Generator<Span> {
 }
 
 /** What a cut has left of a form that began before it. */
-function beginningAt(cut: number, text: string, { text: form }: Form): [Span] | undefined {
-  const last = text.slice(Math.max(0, cut - TELLING), cut);
-  if (last.length < TELLING) return undefined;
-  // The longest first. (At 0, lastIndexOf would find it once more.)
-  for (let at = form.lastIndexOf(last); at >= 0; at = at === 0 ? -1 : form.lastIndexOf(last, at - 1)) {
-    const start = cut - TELLING - at;
-    if (start >= 0 && text.startsWith(form.slice(0, at), start)) return [[start, cut]];
+function beginningAt(cut: number, text: string, form: string): Span | undefined {
+  for (let length = Math.min(form.length, cut); length >= TELLING; length -= 1) {
+    if (text.startsWith(form.slice(0, length), cut - length)) return [cut - length, cut];
   }
   return undefined;
 }
@@ -159,26 +132,14 @@ function masked(text: string, spans: readonly Span[]): string {
   return shown + text.slice(done);
 }
 
-/** JSON that has been through {@link redacted}. */
-export type Redacted = string | number | boolean | null | readonly Redacted[] | { readonly [name: string]: Redacted };
-
-/** A copy of JSON data in which no string, number or member name holds a secret; what JSON can't hold becomes null. */
-export function redacted(value: unknown, secrets: Secrets): Redacted {
+/** A copy of JSON data in which no string, number or member name holds a secret. */
+export function redacted(value: unknown, secrets: Secrets): unknown {
   if (typeof value === 'string') return secrets.redact(value);
-  if (typeof value === 'number') return redactedNumber(value, secrets);
-  if (typeof value === 'boolean') return value;
-  if (typeof value !== 'object' || value === null) return null;
+  if (typeof value === 'number') return secrets.holds(`${value}`) ? REDACTED : value;
+  if (typeof value !== 'object' || value === null) return value;
   if (Array.isArray(value)) return value.map((item) => redacted(item, secrets));
   // fromEntries makes own members: one called `__proto__` stays data.
   return Object.fromEntries(
-    Object.entries(value)
-      .filter(([, member]) => member !== undefined)
-      .map(([name, member]) => [secrets.redact(name), redacted(member, secrets)]),
+    Object.entries(value).map(([name, member]) => [secrets.redact(name), redacted(member, secrets)]),
   );
-}
-
-function redactedNumber(value: number, secrets: Secrets): Redacted {
-  const text = String(value);
-  const clear = secrets.redact(text);
-  return clear === text ? value : clear;
 }

@@ -28,15 +28,11 @@ export function settingNamed(text: string): NamedSetting {
   const written = text.replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase());
   const found = SETTINGS.find(({ key }) => key === written);
   if (found !== undefined) return found;
-  // What follows may be a key.
-  const [shown = ''] = text.split('=', 1);
-  if (shown !== text) throw new FilingsError('usage', `${shown}: name and value must be two words`);
-  const hint =
-    didYouMean(
-      written,
-      SETTINGS.map(({ key }) => key),
-    ) ?? "see 'filings help config'";
-  throw new FilingsError('usage', `${text || "''"}: no such setting`, { hint });
+  // What follows = may be a key.
+  const [name = ''] = written.split('=', 1);
+  const known = SETTINGS.map(({ key }) => key);
+  const hint = didYouMean(name, known) ?? "see 'filings help config'";
+  throw new FilingsError('usage', `${name || "''"}: no such setting`, { hint });
 }
 
 /**

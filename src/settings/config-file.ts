@@ -3,10 +3,9 @@ import { checkAccess, readSmallFile } from '../disk/secret-file.ts';
 import { errnoOf, FilingsError } from '../errors.ts';
 import { findJsonFault, isJsonObject } from '../json.ts';
 import { nearest } from '../spec/nearest.ts';
-import { readAs } from '../spec/option.ts';
 import type { World } from '../world.ts';
-import { envLayer, firstOf, flagLayer, sourceOf } from './layers.ts';
-import { SETTINGS, TABLE } from './table.ts';
+import { envLayer, firstOf, flagLayer } from './layers.ts';
+import { SETTINGS } from './table.ts';
 
 /** Where the config file is; `named` when the user said so. */
 export interface ConfigLocation {
@@ -28,14 +27,12 @@ export interface ConfigFile {
 /**
  * The config file and the profile that a command line or the environment names, nothing read; without a name the file
  * is where the XDG Base Directory Specification has it.
- * @throws FilingsError `usage` for an empty name
  */
 export function locateConfig(flags: ConfigValues, world: Pick<World, 'env' | 'cwd'>) {
   const layers = [flagLayer(flags), envLayer(world.env)];
-  const [named, profile] = (['config', 'profile'] as const).map((key) => {
-    const given = firstOf(layers, key);
-    return given && readAs(TABLE[key].kind, String(given.value), sourceOf(given));
-  });
+  const [named, profile] = [firstOf(layers, 'config'), firstOf(layers, 'profile')].map(
+    (given) => given && String(given.value),
+  );
   const { XDG_CONFIG_HOME: xdg, HOME } = world.env;
   const base = xdg && isAbsolute(xdg) ? xdg : HOME && join(HOME, '.config');
   const standard = base ? join(base, 'filings', 'config.json') : undefined;

@@ -5,14 +5,14 @@ import { SETTINGS } from './table.ts';
 
 /** A credential of the config file that belongs to another origin than the one that this run asks. */
 export interface ForeignCredential {
-  readonly what: 'key' | 'jwt';
+  readonly what: 'key' | 'token';
   /** `config`: whose it is, and how to give one for this host. */
   readonly error: FilingsError;
 }
 
 const WORDS = {
   key: { name: 'API key', forRun: '--api-key-file FILE or FILINGS_API_KEY', set: 'filings config set api-key' },
-  jwt: { name: 'JWT', forRun: '--jwt-file FILE or FILINGS_JWT', set: 'filings config set jwt-file FILE' },
+  token: { name: 'JWT', forRun: '--jwt-file FILE or FILINGS_JWT', set: 'filings config set jwt-file FILE' },
 } as const;
 
 /**

@@ -3,7 +3,6 @@ import { childOf } from '../abort.ts';
 import { systemReason } from '../disk/failure.ts';
 import { readSecretFile } from '../disk/secret-file.ts';
 import { FilingsError } from '../errors.ts';
-import { requireSecretSize } from '../secrets.ts';
 import { readStdin } from '../stdio/input.ts';
 import { inSeconds, shortened } from '../text.ts';
 import type { World } from '../world.ts';
@@ -16,6 +15,8 @@ export type SecretPlace =
 
 /** A program that asks a person for a password may take this long. */
 const PATIENCE_MS = 30_000;
+/** More than any key or token has. */
+const LARGEST_KIB = 64;
 /** More than is written beside a key. Bytes. */
 const LARGEST_OUTPUT = 1024 * 1024;
 /** As much of stderr as is told, after it was redacted. UTF-16 units. */
@@ -28,7 +29,8 @@ const LONGEST_COMPLAINT = 500;
 export async function readSecret(place: SecretPlace, what: 'API key' | 'JWT', world: World): Promise<string> {
   const { name, text } = await textAt(place, what, world);
   const secret = text.replace(/\r?\n$/, '');
-  requireSecretSize(secret, name);
+  // Every form of a secret is looked for in whatever is said.
+  if (secret.length > LARGEST_KIB * 1024) throw new FilingsError('config', `${name}: larger than ${LARGEST_KIB} KiB`);
   world.secrets.add(secret);
   const fault = faultOf(secret);
   if (fault === undefined) return secret;

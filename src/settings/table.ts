@@ -15,7 +15,7 @@ export interface SettingSpec<T = unknown> extends OptionSpec<T> {
   /** Never shown. */
   readonly secret?: true;
   /** Settings of one group are sources of the same thing: two at one level are an error, a higher level replaces a lower. */
-  readonly group?: 'key' | 'jwt';
+  readonly group?: 'key' | 'token';
   /** Says which service, and with which credentials: with `--sandbox` it is not used. */
   readonly service?: true;
 }
@@ -121,7 +121,7 @@ export const TABLE = {
     default: 'service',
     help: 'send this user name (with --key-in basic)',
   },
-  jwtFile: { kind: FILE, value: 'FILE', service: true, group: 'jwt', help: 'send the JWT in FILE; - is stdin' },
+  jwtFile: { kind: FILE, value: 'FILE', service: true, group: 'token', help: 'send the JWT in FILE; - is stdin' },
   jwtToken: {
     noFile: true,
     kind: TEXT,
@@ -129,7 +129,7 @@ export const TABLE = {
     env: 'FILINGS_JWT',
     service: true,
     secret: true,
-    group: 'jwt',
+    group: 'token',
     help: 'send this JWT',
   },
   jwt: {
@@ -137,7 +137,7 @@ export const TABLE = {
     kind: RECIPE,
     noFlag: true,
     service: true,
-    group: 'jwt',
+    group: 'token',
     help: 'mint JWTs with this key, a new one before the old one expires',
   },
   sandbox: {

@@ -1,6 +1,6 @@
 import { Chalk } from 'chalk';
 import { errnoOf, type FilingsError, type Problem } from '../errors.ts';
-import { type Redacted, redacted, type Secrets } from '../secrets.ts';
+import { redacted, type Secrets } from '../secrets.ts';
 import { printable, printableJson } from './printable.ts';
 
 // What is said on stderr: errors, and lines beside them. Free of secrets, foreign text made harmless.
@@ -50,7 +50,7 @@ export interface ErrorObject {
   readonly exit_code: number;
   readonly message: string;
   readonly hint?: string;
-  readonly problem?: Redacted;
+  readonly problem?: unknown;
 }
 
 export function errorObject(error: FilingsError, secrets: Secrets): ErrorObject {

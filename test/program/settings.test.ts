@@ -72,7 +72,7 @@ describe('config set', () => {
     [['jwt', '{"keyFile":"a","secretFile":"b"}'], 'jwt: must have either keyFile or secretFile'],
     [['sandbox', '1'], 'sandbox: cannot be set in the config file'],
     [['jbos', '1'], 'jbos: no such setting\n  hint: did you mean jobs?'],
-    [[`api-key=${CANARY}`], 'api-key: name and value must be two words'],
+    [[`api-key=${CANARY}`], 'apiKey: no such setting'],
     [['api-key', `${CANARY}\nx`], 'apiKey: has a line break inside'],
     [['api-key', ''], 'apiKey: is empty'],
   ])('%j is refused, and nothing written', async (args, message) => {

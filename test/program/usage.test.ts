@@ -27,7 +27,6 @@ describe('a wrong command line', () => {
     [['token', 'verify', 'a.b.c', '--secret-file='], '--secret-file: must be a file'],
     [['token', 'keygen', '--alg=ES256', '--out='], '--out: must be a file'],
     [['serve', '--jwt-secret='], '--jwt-secret: must be a file'],
-    [['list', ACCESSION, '--config='], '--config: '],
   ])('%j: an empty path is not the working directory', async (args, told) => {
     const { stdout, stderr, exitCode } = await filings(args);
     expect({ stdout, exitCode }, String(stderr)).toEqual({ stdout: '', exitCode: 2 });

@@ -18,7 +18,6 @@ const FORMS: readonly [string, (secret: string) => string][] = [
   ['percent-encoded', encodeURIComponent],
   ['percent-encoded in small letters', (key) => encodeURIComponent(key).replace(/%../g, (hex) => hex.toLowerCase())],
   ['as a URL keeps it in its query', inQuery],
-  ['as a form', (key) => new URLSearchParams({ k: key }).toString().slice(2)],
   ['percent-encoded byte by byte', percent],
   ['percent-encoded in part', (key) => percent(key.slice(0, 5)) + key.slice(5)],
   ['base64', base64],
@@ -67,13 +66,6 @@ describe.each([
 });
 
 describe('redact', () => {
-  test('each part of a token that can’t be guessed', () => {
-    const secrets = new Secrets();
-    secrets.add(TOKEN);
-    const [header = '', payload = '', signature = ''] = TOKEN.split('.');
-    expect(secrets.redact(`${header} ${payload} ${signature}`)).toBe(`${header} [redacted] [redacted]`);
-  });
-
   test('a part of a longer word too', () => {
     const secrets = new Secrets();
     secrets.add('abcdefgh');

@@ -32,11 +32,7 @@ export const CONFIG = command({
       name: 'list',
       summary: 'show every setting and where it comes from',
       options: LIST_OPTIONS,
-      examples: [
-        ['filings config list', 'every setting, with its source'],
-        ['filings config list --profile test', 'with a profile of the config file'],
-        ['filings config list --json', 'for programs'],
-      ],
+      examples: [['filings config list --profile test', 'with a profile of the config file']],
       load: async () => ({ run: (await import('./show.ts')).showAll }),
     }),
     command({
@@ -44,14 +40,9 @@ export const CONFIG = command({
       summary: 'show one setting',
       arguments: [SETTING],
       description: ['A secret is not shown.'],
-      examples: [
-        ['filings config get base-url', 'where the service is'],
-        ['filings config get base-url --profile test', 'with a profile of the config file'],
-        ['FILINGS_JOBS=8 filings config get jobs', 'from the environment'],
-      ],
+      examples: [['filings config get base-url --profile test', 'with a profile of the config file']],
       exits: [
         ['0', 'it is set, or has a default'],
-        ['2', 'there is no such setting, or the configuration is wrong'],
         ['5', 'it is not set'],
       ],
       load: async () => ({ run: (await import('./show.ts')).showOne }),
@@ -61,16 +52,12 @@ export const CONFIG = command({
       summary: 'set a setting in the config file, or in a profile of it (--profile)',
       arguments: [
         SETTING,
-        {
-          name: 'VALUE',
-          help: 'the value; for a secret omit it: it is asked for, or read from stdin',
-        },
+        { name: 'VALUE', help: 'the value; for a secret omit it: it is asked for, or read from stdin' },
       ],
       description: [
         'The file is created with mode 0600 if it is missing, and replaced atomically. Relative paths are stored as absolute ones.',
       ],
       examples: [
-        ['filings config set base-url https://api.example.com', 'where the service is'],
         ['filings config set api-key', 'asks for the key without showing it'],
         ['filings config set base-url https://test.example.com --profile test', 'only for --profile test'],
       ],
@@ -80,21 +67,13 @@ export const CONFIG = command({
       name: 'unset',
       summary: 'remove a setting from the config file, or from a profile of it (--profile)',
       arguments: [SETTING],
-      examples: [
-        ['filings config unset jobs', 'back to the default'],
-        ['filings config unset api-key', 'remove the key from the file'],
-        ['filings config unset base-url --profile test', 'back to the value of the file'],
-      ],
+      examples: [['filings config unset base-url --profile test', 'back to the value of the file']],
       load: async () => ({ run: (await import('./edit.ts')).unset }),
     }),
     command({
       name: 'path',
       summary: 'print where the config file is',
-      examples: [
-        ['filings config path', 'where it is, or would be'],
-        ['ls -l "$(filings config path)"', 'who may read it'],
-        ['FILINGS_CONFIG=other.json filings config path', 'where another would be'],
-      ],
+      examples: [['ls -l "$(filings config path)"', 'who may read it']],
       load: async () => ({ run: (await import('./edit.ts')).path }),
     }),
     command({
@@ -103,7 +82,6 @@ export const CONFIG = command({
       options: CHECK_OPTIONS,
       arguments: [{ name: 'ACCESSION', help: 'the filing to list [default: one that does not exist]' }],
       examples: [
-        ['filings config check', 'with one cheap request'],
         ['filings config check 0001234567-24-000001', 'with the listing of a filing that you know'],
         ['filings config check --verbose', 'and show the request and the answer'],
       ],
