@@ -30,10 +30,10 @@ const FLOORS = [
  */
 const INSIDE = {
   'batch/': [
-    ['files'],
     ['batch'],
     ['recorder', 'selection'],
-    ['done-list', 'name-check', 'narrator', 'summary', 'verdict'],
+    ['done-list'],
+    ['name-check'],
   ],
   'transfer/': [
     ['download'],

@@ -3,8 +3,9 @@ import { AppendFile } from '../disk/append.ts';
 import { readPlain } from '../disk/plain-file.ts';
 import { FilingsError } from '../errors.ts';
 import type { AccessionNumber } from '../service/accession.ts';
-import { wholeLines } from './input-lines.ts';
-import { type ChosenFiling, type FileItem, fileKey, type Item } from './item.ts';
+import { wholeLines } from './input.ts';
+import type { ChosenFiling, FileItem, Item } from './item.ts';
+import { fileKey } from './name-check.ts';
 
 /** What decides on which files of a filing are chosen, and where they go. */
 interface Selection {
@@ -33,8 +34,7 @@ function sorted(globs: readonly string[]): string[] {
 }
 
 /** `ACCESSION<TAB>SELECTION<TAB>TIME<TAB>FILES`. */
-const LINE =
-  /^([0-9]{10}-[0-9]{2}-[0-9]{6})\t([0-9a-f]{16})\t[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]{8,18}(?:Z|[+-][0-9:]{5})\t[0-9]{1,9}$/;
+const LINE = /^([0-9]{10}-[0-9]{2}-[0-9]{6})\t([0-9a-f]{16})\t[0-9T:.Z+-]+\t[0-9]+$/;
 /** A line of ours has 66 bytes. */
 const LONGEST_LINE = 200;
 
@@ -111,12 +111,14 @@ function ofDoneList(error: unknown): unknown {
 
 /** Finds the filings of which every chosen file exists, those among them that lines name, too. */
 export class CompleteFilings {
-  /** Files that lines name: the filings that wait for one that has not ended, or that it failed. */
-  readonly #named = new Map<string, ChosenFiling[] | 'failed'>();
+  /** Files that lines name and that do not exist, as far as is known. */
+  readonly #missing = new Set<string>();
+  /** Chosen files that lines name as well and that had not ended by then. */
+  readonly #waiting: (readonly [key: string, filing: ChosenFiling])[] = [];
 
   /** To be told of each file as it is handed out. */
   taken({ accession, fileName, filing }: FileItem): void {
-    if (!filing) this.#named.set(fileKey(accession, fileName), []);
+    if (!filing) this.#missing.add(fileKey(accession, fileName));
   }
 
   /** To be told of each item as it has ended, and of a file whether it exists then. Gives the filings that are complete now. */
@@ -124,20 +126,24 @@ export class CompleteFilings {
     if (item.kind !== 'file' && item.kind !== 'refused' && item.kind !== 'again') return [];
     const { filing } = item;
     const key = fileKey(item.accession, item.fileName);
-    const named = this.#named.get(key);
-    if (item.kind === 'again') {
-      if (Array.isArray(named) && filing) named.push(filing);
-      return Array.isArray(named) ? [] : settled(filing, named === undefined);
+    if (!filing) {
+      if (exists) this.#missing.delete(key);
+      else if (item.kind === 'refused') this.#missing.add(key);
+      return [];
     }
-    if (filing) return settled(filing, exists);
-    if (exists) this.#named.delete(key);
-    else this.#named.set(key, 'failed');
-    return Array.isArray(named) ? named.flatMap((waiting) => settled(waiting, exists)) : [];
+    if (item.kind !== 'again') return settled(filing, exists);
+    if (!this.#missing.has(key)) return settled(filing, true);
+    this.#waiting.push([key, filing]);
+    return [];
+  }
+
+  /** Nothing more ends. Gives the filings that are complete beside those that were given. */
+  finish(): readonly ChosenFiling[] {
+    return this.#waiting.splice(0).flatMap(([key, filing]) => settled(filing, !this.#missing.has(key)));
   }
 }
 
-function settled(filing: ChosenFiling | undefined, exists: boolean): readonly ChosenFiling[] {
-  if (filing === undefined) return [];
+function settled(filing: ChosenFiling, exists: boolean): readonly ChosenFiling[] {
   filing.due -= 1;
   filing.isWhole &&= exists;
   return filing.due === 0 && filing.isWhole ? [filing] : [];

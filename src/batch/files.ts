@@ -10,19 +10,19 @@ import {
   type Fetching,
   fetchToDisk,
   fetchToStream,
+  isAsListed,
   type StreamTarget,
   whereOf,
 } from '../transfer/download.ts';
 import { type Outcome, outcomeLine, retryWait } from '../transfer/outcome.ts';
 import { requirePlace } from '../transfer/present.ts';
-import { requireHash, type Watcher } from '../transfer/transfer.ts';
-import type { Look } from './batch.ts';
-import type { Counts } from './counts.ts';
+import { requireHash } from '../transfer/transfer.ts';
 import type { FileItem } from './item.ts';
 import type { Limits, Throttle } from './limits.ts';
+import type { Counts } from './report.ts';
 
 /** What the files of a run are downloaded with, and where they go. */
-export interface Downloading {
+export interface FilesOptions {
   readonly targetOf: (file: FileItem) => DiskTarget;
   /** What must not be replaced; gives which of the run's own files has a name. */
   readonly runFiles: { at(path: string, stats: Stats | undefined): string | undefined };
@@ -38,12 +38,91 @@ export interface Downloading {
   readonly isLocal: boolean;
   /** Nothing is downloaded or written. */
   readonly dryRun: boolean;
-  /** Whether it is said of each file that it is skipped, or kept in part: otherwise they are counted. */
-  readonly tellsAll: boolean;
 }
+
+/**
+ * What is to be done about a file, or how it has ended. It is downloaded where it is `missing`; the download that `compare`
+ * and `skip` ask for may find the same bytes, or all in order.
+ */
+export type Look = Outcome | 'missing' | 'compare' | 'skip';
 
 /** Of such a name a directory that tells case has no other spelling. */
 const ASCII = /^[\0-\x7f]*$/;
+
+/** The files of a run, one after the other: a look at the final name, then the download. */
+export class Files {
+  readonly #options: FilesOptions;
+
+  constructor(options: FilesOptions) {
+    this.#options = options;
+  }
+
+  /** Looks at what has a file's final name: without a promise on a local disk, since a network disk may hold whoever asks. */
+  look(file: FileItem, signal: AbortSignal): Look | Promise<Look> {
+    const { targetOf, stream, dryRun, isLocal } = this.#options;
+    if (stream) return dryRun ? planned(file, null) : 'missing';
+    const target = targetOf(file);
+    if (isLocal) return this.#judged(file, target, statsAt(target.path), signal);
+    const looking = lstat(target.path).catch(() => undefined);
+    return looking.then((stats) => this.#judged(file, target, stats, signal));
+  }
+
+  /** Brings a file to where it goes. A failure is an outcome, not an exception. */
+  async download(file: FileItem, signal: AbortSignal): Promise<Outcome> {
+    const { targetOf, stream, fetching, checksums, limits, throttle, progress, counts } = this.#options;
+    const shown = progress.start(file.fileName);
+    const watcher = {
+      total: shown.total,
+      received(bytes: number) {
+        limits.bytes += bytes;
+        shown.advance(bytes);
+        return throttle?.moved(bytes, signal);
+      },
+      warn: progress.note,
+      retry(event: Parameters<typeof retryWait>[0]) {
+        counts.retries += 1;
+        shown.wait(retryWait(event));
+      },
+      resumable(bytes: number) {
+        counts.resumableBytes += bytes;
+      },
+    };
+    if (stream) return told(file, await fetchToStream(file, stream, fetching, signal, watcher), shown);
+    const target = targetOf(file);
+    const fetched = await fetchToDisk(file, target, fetching, signal, watcher);
+    return told(file, checksums ? await listed(fetched, target, checksums, signal) : fetched, shown);
+  }
+
+  /** What becomes of a file by what has its final name. */
+  #judged(file: FileItem, target: DiskTarget, stats: Stats | undefined, signal: AbortSignal): Look | Promise<Look> {
+    const { runFiles, fetching, dryRun, checksums } = this.#options;
+    const { shown, ifExists, sha256 } = target;
+    const would = planned(file, shown);
+    const own = runFiles.at(target.path, stats);
+    if (own !== undefined) return failed(would, ownFile(shown, own));
+    if (!stats) return dryRun ? would : 'missing';
+    try {
+      requirePlace(stats, ifExists, shown);
+      if (ifExists === 'overwrite') return dryRun ? would : 'missing';
+      const skipped: Outcome = { ...would, result: 'skipped', bytes: stats.size };
+      if (sha256 !== undefined) return dryRun ? proved(skipped, target, signal) : 'skip';
+      if (ifExists === 'compare' || !isAsListed(target, fetching, stats.size)) return dryRun ? would : 'compare';
+      if (dryRun || (!checksums && this.#isSettled(target, stats))) return skipped;
+      // In turn: what is learned of its directory then does for the next files.
+      return checksums ? 'skip' : this.download(file, signal);
+    } catch (error) {
+      return failed(would, error);
+    }
+  }
+
+  /** Whether a file is known to be on disk, with nothing to be removed beside it. */
+  #isSettled(target: DiskTarget, { ctimeMs }: Stats): boolean {
+    const name = basename(target.path);
+    const place = this.#options.fetching.directories.opened(whereOf(target));
+    if (!place?.directory.tellsCase || !ASCII.test(name)) return false;
+    return place.leftovers.hasNone(name) && place.directory.isSettled(ctimeMs);
+  }
+}
 
 /** What has a path. Where that can't be told, there is nothing yet: whoever writes there hears why. */
 function statsAt(path: string): Stats | undefined {
@@ -54,99 +133,18 @@ function statsAt(path: string): Stats | undefined {
   }
 }
 
-/** Looks at what has a file's final name: without a promise on a local disk, since a network disk may hold whoever asks. */
-export function lookAt(file: FileItem, downloading: Downloading): Look | Promise<Look> {
-  const { targetOf, stream, dryRun, isLocal } = downloading;
-  if (stream) return dryRun ? planned(file, null) : 'missing';
-  const target = targetOf(file);
-  if (isLocal) return judgeFile(file, target, statsAt(target.path), downloading);
-  const looking = lstat(target.path).catch(() => undefined);
-  return looking.then((stat) => judgeFile(file, target, stat, downloading));
-}
-
-/** By what has its final name: how a file has ended, or what is to be done. */
-function judgeFile(
-  file: FileItem,
-  target: DiskTarget,
-  stat: Stats | undefined,
-  { dryRun, fetching, checksums, runFiles }: Downloading,
-): Look {
-  const own = runFiles.at(target.path, stat);
-  if (own !== undefined) return failed(planned(file, target.shown), ownFile(target.shown, own));
-  if (!dryRun) {
-    const look = stat?.isFile() ? whatExists(stat, target, fetching.listedSizes.ignored) : 'missing';
-    if (look !== 'skip' || checksums !== undefined || target.sha256 !== undefined) return look;
-    return skipNow(file, stat as Stats, target, fetching);
-  }
-  return stat && target.sha256 !== undefined ? 'skip' : plan(file, target, stat);
-}
-
-/** Skips a file that is known to be on disk, with nothing to be removed beside it. */
-function skipNow(file: FileItem, stat: Stats, target: DiskTarget, { directories }: Fetching): Look {
-  const where = whereOf(target);
-  const place = directories.opened(where);
-  const name = basename(target.path);
-  if (place?.directory.tellsCase && ASCII.test(name) && place.leftovers.hasNone(name)) {
-    const isSettled = place.directory.isSettled(stat.ctimeMs);
-    if (isSettled) return { ...planned(file, target.shown), result: 'skipped', bytes: stat.size };
-  }
-  const above = directories.opened({ ...where, below: '' });
-  return above?.directory.disk.isLocal ? 'quick-skip' : 'skip';
-}
-
-/** What is to be done about a file that exists. */
-function whatExists(
-  { size }: Stats,
-  { ifExists, listedSize }: DiskTarget,
-  sizesIgnored: boolean,
-): Exclude<Look, Outcome> {
-  if (ifExists !== 'skip') return ifExists === 'compare' ? 'compare' : 'missing';
-  return listedSize === undefined || sizesIgnored || listedSize === size ? 'skip' : 'compare';
-}
-
-/** Brings a file to where it goes. A failure is an outcome, not an exception. */
-export async function download(
-  file: FileItem,
-  downloading: Downloading,
-  signal: AbortSignal,
-  arrived: () => void,
-): Promise<Outcome> {
-  const { targetOf, stream, fetching, checksums, limits, throttle, dryRun, progress, counts, tellsAll } = downloading;
-  if (dryRun) return prove(file, targetOf(file), signal);
-  const shown = progress.start(file.fileName);
-  const watcher: Watcher = {
-    total: (bytes, offset) => shown.total(bytes, offset),
-    received(bytes) {
-      limits.came(bytes);
-      shown.advance(bytes);
-      return throttle?.moved(bytes, signal);
-    },
-    warn: (text) => progress.note(text),
-    retry(event) {
-      counts.retry();
-      shown.wait(retryWait(event));
-    },
-    resumable(bytes) {
-      counts.resumableBytes += bytes;
-    },
-    arrived,
-  };
-  const target = stream ? undefined : targetOf(file);
-  const fetched = target
-    ? await fetchToDisk(file, target, fetching, signal, watcher)
-    : await fetchToStream(file, stream as StreamTarget, fetching, signal, watcher);
-  const outcome = checksums && target ? await keepChecksum(fetched, target, checksums, signal) : fetched;
-  // What did not need a request is told by whoever tells of what already exists.
-  const isTold = !outcome.error && outcome.attempts > 0 && (outcome.result !== 'skipped' || tellsAll);
-  shown.finish(isTold ? outcomeLine(outcome) : undefined);
+/** What a person reads of a file that came is where its bar was. */
+function told({ fileName }: FileItem, outcome: Outcome, shown: { readonly finish: (line?: string) => void }): Outcome {
+  const came = outcome.result === 'downloaded' || outcome.result === 'resumed';
+  shown.finish(came ? outcomeLine(fileName, outcome) : undefined);
   return outcome;
 }
 
 /**
- * Lists a file that stands in its directory's SHA256SUMS; one that was there already is hashed when it is not listed. A file
- * that can't be listed has failed.
+ * Lists a file in its directory's SHA256SUMS; one that exists is hashed when it is not listed. A file that can't be listed
+ * has failed.
  */
-async function keepChecksum(
+async function listed(
   outcome: Outcome,
   { path, shown }: DiskTarget,
   sums: ChecksumFiles,
@@ -160,45 +158,27 @@ async function keepChecksum(
     await sums.add(directory, name, sha256);
     return { ...outcome, sha256 };
   } catch (error) {
-    if (!(error instanceof FilingsError)) throw error;
     return failed(outcome, error);
   }
 }
 
-/** What would become of a file, by what has its final name. */
-function plan(file: FileItem, target: DiskTarget, stat: Stats | undefined): Outcome {
-  const would = planned(file, target.shown);
+/** A file that exists and must have one hash. */
+async function proved(skipped: Outcome, { path, shown, sha256 }: DiskTarget, signal: AbortSignal): Promise<Outcome> {
   try {
-    if (stat) requirePlace(stat, target.ifExists, target.shown);
-    return stat && target.ifExists === 'skip' ? { ...would, result: 'skipped', bytes: stat.size } : would;
+    requireHash(await sha256OfFile(path, shown, signal), sha256, shown);
+    return skipped;
   } catch (error) {
-    if (!(error instanceof FilingsError)) throw error;
-    return failed(would, error);
+    return failed(skipped, error);
   }
 }
 
-/** As `plan`, for a file that is there and must have one hash. */
-async function prove(file: FileItem, target: DiskTarget, signal: AbortSignal): Promise<Outcome> {
-  // What has the right hash is skipped, whether it would be compared or not.
-  const ifExists = target.ifExists === 'compare' ? 'skip' : target.ifExists;
-  const outcome = plan(file, { ...target, ifExists }, statsAt(target.path));
-  if (outcome.result !== 'skipped') return outcome;
-  try {
-    const found = await sha256OfFile(target.path, target.shown, signal);
-    requireHash(found, target.sha256, target.shown);
-    return outcome;
-  } catch (error) {
-    if (!(error instanceof FilingsError)) throw error;
-    return failed(outcome, error);
-  }
+function planned({ size = 0 }: FileItem, path: string | null): Outcome {
+  return { result: 'planned', path, bytes: size, resumedBytes: 0, verifiedLength: true, attempts: 0, ms: 0 };
 }
 
-function planned({ accession, fileName, size = 0 }: FileItem, path: string | null): Outcome {
-  const nothing = { resumedBytes: 0, verifiedLength: true, attempts: 0, ms: 0 };
-  return { wanted: { accession, fileName }, result: 'planned', path, bytes: size, ...nothing };
-}
-
-function failed(outcome: Outcome, error: FilingsError): Outcome {
+/** Throws what is no failure of the file. */
+function failed(outcome: Outcome, error: unknown): Outcome {
+  if (!(error instanceof FilingsError)) throw error;
   return { ...outcome, result: 'failed', bytes: 0, verifiedLength: false, error };
 }
 

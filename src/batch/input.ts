@@ -1,21 +1,45 @@
-import { constants, createReadStream, fstatSync, openSync, type Stats } from 'node:fs';
+import { isUtf8 } from 'node:buffer';
+import { constants, createReadStream, fstatSync, openSync } from 'node:fs';
 import { Socket } from 'node:net';
 import { resolve } from 'node:path';
 import type { Readable } from 'node:stream';
 import { systemReason } from '../disk/failure.ts';
 import { FilingsError } from '../errors.ts';
+import { type AccessionNumber, parseAccession } from '../service/accession.ts';
 import type { World } from '../world.ts';
 
-const { O_NOCTTY, O_NONBLOCK, O_RDONLY } = constants;
+/** A filing, or a file of it: a line of `--input`, or what an argument names. */
+export interface Entry {
+  readonly kind: 'entry';
+  readonly accession: AccessionNumber;
+  /** Undefined: what the options choose from the listing. */
+  readonly file?: string | undefined;
+  /** Of the line, from 1, blank lines counted. */
+  readonly number?: number;
+}
+
+/** A line that can't be used. */
+export interface BadLine {
+  readonly kind: 'bad';
+  readonly error: FilingsError;
+  readonly number: number;
+}
+
+export type Line = Entry | BadLine;
 
 /** What `--input` names, open. */
 export interface Input {
   readonly bytes: AsyncIterable<Uint8Array | string>;
-  /** A pipe or a terminal, whose end nobody knows. */
-  readonly isStream: boolean;
   /** Reads no more: an idle stdin would keep the program alive. */
   close(): void;
 }
+
+const { O_NOCTTY, O_NONBLOCK, O_RDONLY } = constants;
+const LINE_FEED = 0x0a;
+/** Bytes of a line; a longer one is bad, and passed over without being kept. */
+const LONGEST_LINE = 65_536;
+/** What `verify --json` says of things that no download repairs. */
+const NOT_TO_FETCH = ['unlisted', 'damaged', 'torn'];
 
 /**
  * Opens what `--input` names, to be read as a stream; `-` is stdin, and a person at a terminal is told so. Throws `usage`
@@ -27,32 +51,133 @@ export function openInput(
   note: (message: string) => void,
 ): Input {
   if (path === '-' && stdin.isTTY) note('reading accession numbers from stdin; end with Ctrl-D');
-  // Opening or reading a FIFO that nobody writes would hold a thread of the pool, which nothing can call back.
-  const flags = O_RDONLY | O_NONBLOCK | O_NOCTTY;
-  const fd = path === '-' ? stdin.fd : within(path, () => openSync(resolve(cwd, path), flags));
-  const stats = fd === undefined ? undefined : within(path, () => fstatSync(fd));
-  if (stats?.isDirectory()) throw unreadable(path, 'it is a directory');
-  const stream = path === '-' || fd === undefined ? stdin : streamOf(fd, stats);
+  const stream = path === '-' ? stdin : streamOf(path, resolve(cwd, path));
   // Errors reach whoever reads; one that comes before anybody does must not end the program.
   stream.on('error', () => {});
-  return { bytes: stream, isStream: stats?.isFile() !== true, close: () => stream.destroy() };
+  return { bytes: stream, close: () => stream.destroy() };
 }
 
-function streamOf(fd: number, stats: Stats | undefined): Readable {
-  return stats?.isFIFO() ? new Socket({ fd, readable: true, writable: false }) : createReadStream('', { fd });
-}
-
-function within<T>(path: string, work: () => T): T {
+function streamOf(path: string, absolute: string): Readable {
   try {
-    return work();
+    // Opening or reading a FIFO that nobody writes would hold a thread of the pool, which nothing can call back.
+    const fd = openSync(absolute, O_RDONLY | O_NONBLOCK | O_NOCTTY);
+    const stats = fstatSync(fd);
+    if (stats.isDirectory()) throw Object.assign(new Error(path), { code: 'EISDIR' });
+    return stats.isFIFO() ? new Socket({ fd, readable: true, writable: false }) : createReadStream('', { fd });
   } catch (cause) {
-    throw unreadable(path, systemReason(cause), cause);
+    throw new FilingsError('usage', `--input ${path}: ${systemReason(cause)}`, {
+      hint: 'name a file with a line for each filing, or - for stdin',
+      cause,
+    });
   }
 }
 
-function unreadable(path: string, why: string, cause?: unknown): FilingsError {
-  return new FilingsError('usage', `--input ${path}: ${why}`, {
-    hint: 'name a file with a line for each filing, or - for stdin',
+/**
+ * The lines of an `--input`, those of a chunk at a time: memory does not grow with the input. Bad ones are among them, and
+ * so is a last one that no line feed ends; `warn` is told of the first record of a kind that is ignored. Throws `local_io`
+ * when the stream can't be read.
+ */
+export async function* readLines(
+  stream: AsyncIterable<Uint8Array | string>,
+  warn: (message: string) => void,
+): AsyncGenerator<readonly Line[]> {
+  const warned = new Set<string>();
+  let number = 0;
+  try {
+    for await (const bytes of wholeLines(stream, LONGEST_LINE)) {
+      const lines: Line[] = [];
+      for (const text of textsOf(bytes)) {
+        number += 1;
+        const line = parseLine(text, number);
+        if (typeof line === 'object') lines.push(line);
+        else if (line !== undefined && !warned.has(line)) {
+          warned.add(line);
+          warn(`--input: line ${number} and others like it are ignored: the result is '${line}'`);
+        }
+      }
+      if (lines.length > 0) yield lines;
+    }
+  } catch (cause) {
+    if (cause instanceof FilingsError) throw cause;
+    throw new FilingsError('local_io', `the input: cannot be read: ${systemReason(cause)}`, { cause });
+  }
+}
+
+/** A stream cut behind its line feeds, these left out; of a line that is too long no more than shows that is kept. */
+export async function* wholeLines(stream: AsyncIterable<Uint8Array | string>, longest: number) {
+  let rest = Buffer.alloc(0);
+  for await (const bytes of stream) {
+    const chunk = Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes as Uint8Array);
+    const last = chunk.lastIndexOf(LINE_FEED);
+    if (last >= 0) {
+      yield Buffer.concat([rest, chunk.subarray(0, last)]);
+      rest = Buffer.alloc(0);
+    }
+    // A copy: the rest would hold all of the chunk, and may be overwritten by the next one.
+    if (rest.length <= longest) rest = Buffer.concat([rest, chunk.subarray(last + 1)]).subarray(0, longest + 1);
+  }
+  if (rest.length > 0) yield rest;
+}
+
+/** The lines as texts; a line that is none as its bytes. */
+function textsOf(bytes: Buffer): readonly (string | Buffer)[] {
+  if (isUtf8(bytes)) return bytes.toString().split('\n');
+  // Each byte a character, so that each line's bytes are known.
+  const lines = bytes.toString('latin1').split('\n');
+  return lines.map((text) => Buffer.from(text, 'latin1')).map((line) => (isUtf8(line) ? line.toString() : line));
+}
+
+/**
+ * Reads a line without its line feed: `ACCESSION`, or `ACCESSION` white space `FILE`, or a JSON object as `list --json`
+ * and `verify --json` print it. FILE is the rest of the line after the first run of white space, a carriage return at the
+ * end dropped, no quoting. A byte-order mark counts as white space. Undefined: a blank line, a comment, a summary; a text:
+ * the result of a record that asks for nothing.
+ */
+function parseLine(text: string | Buffer, number: number): Line | string | undefined {
+  try {
+    // A UTF-16 unit takes at most three bytes.
+    if (text.length * 3 > LONGEST_LINE && Buffer.byteLength(text) > LONGEST_LINE) {
+      throw invalid(`longer than ${LONGEST_LINE} bytes`);
+    }
+    if (typeof text !== 'string') throw invalid('not UTF-8');
+    const line = text.replace(/\r$/, '').trimStart();
+    if (line === '' || line.startsWith('#')) return undefined;
+    return line.startsWith('{') ? fromJson(line, number) : fromText(line, number);
+  } catch (error) {
+    if (!(error instanceof FilingsError)) throw error;
+    return { kind: 'bad', error: error.reworded(`line ${number}: ${error.message}`), number };
+  }
+}
+
+function fromText(line: string, number: number): Line {
+  const [, first = '', file = ''] = /^(\S+)\s*(.*)$/s.exec(line) ?? [];
+  return entry(parseAccession(first), file, number);
+}
+
+function fromJson(line: string, number: number): Line | string | undefined {
+  const { accession_no: accession, file_name: file, result, summary } = parsedObject(line);
+  if (typeof result === 'string' && NOT_TO_FETCH.includes(result)) return result;
+  if (typeof summary === 'object' && accession === undefined) return undefined;
+  if (typeof accession !== 'string') throw invalid('accession_no is not a string');
+  if (file !== undefined && file !== null && typeof file !== 'string') throw invalid('file_name is not a string');
+  return entry(parseAccession(accession), file ?? '', number);
+}
+
+function entry(accession: AccessionNumber, file: string, number: number): Entry {
+  return { kind: 'entry', accession, file: file === '' ? undefined : file, number };
+}
+
+function parsedObject(line: string): Readonly<Record<string, unknown>> {
+  try {
+    return JSON.parse(line);
+  } catch (cause) {
+    throw invalid('broken JSON', cause);
+  }
+}
+
+function invalid(reason: string, cause?: unknown): FilingsError {
+  return new FilingsError('usage', reason, {
+    hint: "a line is ACCESSION, or ACCESSION and FILE, or an object as 'filings list --json' prints it",
     cause,
   });
 }

@@ -42,8 +42,3 @@ export type Item =
   | { readonly kind: 'unlisted'; readonly accession: AccessionNumber; readonly error: FilingsError }
   /** A line of the input that can't be used. */
   | { readonly kind: 'bad'; readonly number: number | undefined; readonly error: FilingsError };
-
-/** Joined, not concatenated: as one flat text it takes half the memory, and there may be a million. */
-export function fileKey(accession: string, name: string): string {
-  return [accession, name].join(' ');
-}

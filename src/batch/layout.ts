@@ -8,13 +8,13 @@ const PLACEHOLDER = /(\{accession_no\}|\{file_name\})/;
 const LONGEST = 1000;
 
 /** Where a file goes below the directory, or why its name can't be used there. */
-export type Placed = { readonly path: string; readonly fault?: never } | { readonly fault: FileNameFault };
+export type Placed =
+  | { readonly path: string; readonly fault?: never }
+  | { readonly path?: never; readonly fault: FileNameFault };
 
 /** `--layout`, read and checked. */
 export interface Layout {
   readonly template: string;
-  /** Whether each filing has paths of its own. */
-  readonly holdsAccession: boolean;
   /** A relative path with slashes, each segment of which may touch the disk. */
   place(accession: string, fileName: string): Placed;
 }
@@ -41,7 +41,6 @@ export function parseLayout(template: string): Layout {
   const isPlain = template.split('/').every((segment) => segment === FILE_NAME || !segment.includes(FILE_NAME));
   return {
     template,
-    holdsAccession: template.includes(ACCESSION),
     place(accession, fileName) {
       const fault = fileNameFault(fileName);
       if (fault !== undefined) return { fault };

@@ -1,28 +1,29 @@
 import { FilingsError } from '../errors.ts';
+import type { Meter } from '../service/client.ts';
 import { grouped } from '../text.ts';
 import type { World } from '../world.ts';
 
-/** The limits that a user sets for a run; what is undefined has none. */
+/** The limits that a user sets for a run. */
 export interface LimitOptions {
   /** Body bytes received, listings and repeats included. */
   readonly maxBytes?: number | undefined;
   /** Every request counts: listings, tries and redirects too. */
   readonly maxRequests?: number | undefined;
   /** Milliseconds after which no new download starts. */
-  readonly stopAfterMs?: number | undefined;
+  readonly stopAfter?: number | undefined;
 }
 
 /**
  * What a run has used of its limits. They are asked before a download starts, and never end one that is under way. Until
  * one download of a missing file has started none is reached, so that every run makes progress.
  */
-export class Limits {
+export class Limits implements Meter {
+  bytes = 0;
+  requests = 0;
+  hasStarted = false;
   readonly #options: LimitOptions;
   readonly #monotonic: () => number;
   readonly #began: number;
-  #bytes = 0;
-  #requests = 0;
-  #hasStarted = false;
 
   /** `monotonic`: milliseconds of a clock that never steps. */
   constructor(options: LimitOptions, monotonic: () => number) {
@@ -31,48 +32,18 @@ export class Limits {
     this.#began = monotonic();
   }
 
-  get bytes(): number {
-    return this.#bytes;
-  }
-
-  get requests(): number {
-    return this.#requests;
-  }
-
-  /** A request is about to go out. */
-  request(): void {
-    this.#requests += 1;
-  }
-
-  /** So many body bytes came. */
-  came(bytes: number): void {
-    this.#bytes += bytes;
-  }
-
-  /** The download of a file that was missing starts. */
-  started(): void {
-    this.#hasStarted = true;
-  }
-
   /** What keeps a new download from starting, if anything does. */
   reached(): FilingsError | undefined {
-    const { maxBytes, maxRequests, stopAfterMs } = this.#options;
-    if (!this.#hasStarted) return undefined;
-    if (stopAfterMs !== undefined && this.#monotonic() - this.#began >= stopAfterMs) {
-      return limitReached(`time limit (${stopAfterMs / 1000} s) reached`);
-    }
-    if (maxRequests !== undefined && this.#requests >= maxRequests) {
-      return limitReached(`request limit (${grouped(maxRequests)}) reached`);
-    }
-    if (maxBytes !== undefined && this.#bytes >= maxBytes) {
-      return limitReached(`download limit (${grouped(maxBytes)} bytes) reached`);
-    }
-    return undefined;
+    const { maxBytes = Infinity, maxRequests = Infinity, stopAfter = Infinity } = this.#options;
+    if (!this.hasStarted) return undefined;
+    if (this.#monotonic() - this.#began >= stopAfter) return limitReached(`time limit (${stopAfter / 1000} s)`);
+    if (this.requests >= maxRequests) return limitReached(`request limit (${grouped(maxRequests)})`);
+    return this.bytes >= maxBytes ? limitReached(`download limit (${grouped(maxBytes)} bytes)`) : undefined;
   }
 }
 
-function limitReached(message: string): FilingsError {
-  return new FilingsError('limit', message, { hint: 'run again to continue', stopsRun: true });
+function limitReached(limit: string): FilingsError {
+  return new FilingsError('limit', `${limit} reached`, { hint: 'run again to continue', stopsRun: true });
 }
 
 /** So much may go at once after a pause: a quarter of a second's worth. */

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { twinKey } from '../disk/file-name.ts';
 import { FilingsError } from '../errors.ts';
-import { fileKey, type Item, type NamedFile } from './item.ts';
+import type { Item, NamedFile } from './item.ts';
 import type { Layout } from './layout.ts';
 
 const ASCII = /^[\0-\x7f]*$/;
@@ -61,4 +61,9 @@ function spellingOf(name: string): number | string {
     if (code >= 0x41 && code <= 0x5a) capitals |= 1 << at;
   }
   return capitals;
+}
+
+/** Joined, not concatenated: as one flat text it takes half the memory, and there may be a million. */
+export function fileKey(accession: string, name: string): string {
+  return [accession, name].join(' ');
 }

@@ -1,46 +1,46 @@
-import type { Sleep } from '../abort.ts';
-import type { FilingsError } from '../errors.ts';
+import { FilingsError } from '../errors.ts';
 import type { Report } from '../stdio/report-file.ts';
+import { errorObject } from '../terminal/messages.ts';
 import { printable } from '../terminal/printable.ts';
-import type { Outcome } from '../transfer/outcome.ts';
-import { Counts } from './counts.ts';
+import type { Progress } from '../terminal/progress.ts';
+import { type Outcome, outcomeLine } from '../transfer/outcome.ts';
+import type { World } from '../world.ts';
 import { CompleteFilings, type DoneList } from './done-list.ts';
 import type { ChosenFiling, FileItem, Item } from './item.ts';
-import { type ErrorOf, failedLine, failureLine, reportLine } from './report-line.ts';
+import { Counts, failedLine, reportLine } from './report.ts';
 
-/** A line stands in the report at the latest so long after its file has ended. */
+/** A line is in the report at the latest so long after its file has ended. */
 const APPENDED_WITHIN_MS = 100;
 /** So many characters wait at most before the run waits for its report. */
 const MOST_WAITING = 1 << 16;
 
-/** The files that a run writes beside what it downloads. */
-export interface Outputs {
-  readonly report: Report | undefined;
-  /** Whether what failed is listed. */
-  readonly failed: boolean;
-  readonly done: DoneList | undefined;
-}
-
 export interface RecorderOptions {
-  /** Milliseconds since the epoch. */
-  readonly now: () => number;
-  readonly sleep: Sleep;
-  /** Free of secrets, as are `redact`'s texts. */
-  readonly errorOf: ErrorOf;
-  readonly redact: (text: string) => string;
+  readonly report: Report | undefined;
+  readonly done: DoneList | undefined;
+  /** Whether what failed is listed. */
+  readonly keepsFailed: boolean;
   /** Resolves when the checksums of what has ended are on disk. Throws `local_io`. */
   readonly beforeDone: () => Promise<void>;
+  readonly progress: Progress;
+  /** Whether each file that is skipped is reported to a person: otherwise they are counted. */
+  readonly tellsSkipped: boolean;
+  /** A run of one file, or of one filing, ends with that error itself. */
+  readonly alone: 'file' | 'filing' | undefined;
+  readonly world: Pick<World, 'now' | 'sleep' | 'secrets'>;
 }
 
 /**
- * Records how each thing of a run has ended: counts, report, failed list, done list. Report lines are appended a few at a
- * time; a filing is in the done list only after its files' lines.
+ * Records how each thing of a run has ended: on stderr, in the counts, the report, the failed list and the done list.
+ * Report lines are appended a few at a time; a filing is in the done list only after its files' lines.
  */
 export class Recorder {
   readonly counts = new Counts();
   /** What failed, as lines that `--input` takes; lines of the input that can't be used are comments. */
   failed = '';
-  readonly #outputs: Outputs;
+  /** The error of the one file, or of the one filing. */
+  alone: FilingsError | undefined;
+  /** Called with what a report or done list that takes no more throws. */
+  onError: (error: unknown) => void = () => {};
   readonly #options: RecorderOptions;
   readonly #filings: CompleteFilings | undefined;
   #lines = '';
@@ -50,13 +50,10 @@ export class Recorder {
   #complete: ChosenFiling[] = [];
   #remembering: Promise<void> | undefined;
   #time = { at: 0, text: '' };
-  /** Called with what a report or done list that takes no more throws. */
-  onError: (error: unknown) => void = () => {};
 
-  constructor(outputs: Outputs, options: RecorderOptions) {
-    this.#outputs = outputs;
+  constructor(options: RecorderOptions) {
     this.#options = options;
-    if (outputs.done) this.#filings = new CompleteFilings();
+    if (options.done) this.#filings = new CompleteFilings();
   }
 
   /** To be told of each file as it is handed out. */
@@ -64,37 +61,18 @@ export class Recorder {
     this.#filings?.taken(file);
   }
 
-  /** A thing has ended; a file with its outcome. */
-  ended(item: Item, outcome?: Outcome): void {
-    switch (item.kind) {
-      case 'file':
-        if (outcome) this.file(outcome);
-        break;
-      case 'refused':
-        this.file(refusal(item));
-        break;
-      case 'unlisted':
-        this.counts.fail(item.error);
-        this.#fail(item.accession);
-        this.#write((time, errorOf) => failureLine(item, item.error, time, errorOf));
-        break;
-      case 'bad':
-        this.#bad(item.number ?? 0, item.error);
-        break;
-      case 'unmatched':
-        this.counts.unmatched += 1;
-        break;
+  /** A thing has ended, a file with its outcome; `isTold`: whatever ends the run tells its error. */
+  ended(item: Item, outcome: Outcome | undefined = failureOf(item), isTold = false): void {
+    const { secrets } = this.#options.world;
+    if (outcome) {
+      this.counts.add(outcome);
+      if (outcome.error && this.#options.keepsFailed) this.failed += `${this.#failedLine(item)}\n`;
+      this.#write((time) => reportLine(item, outcome, time, (error) => errorObject(error, secrets)));
     }
+    if (item.kind === 'unmatched') this.counts.unmatched += 1;
+    this.#tell(item, outcome, isTold);
     const exists = outcome !== undefined && EXISTS.has(outcome.result);
     for (const filing of this.#filings?.ended(item, exists) ?? []) this.#remember(filing);
-  }
-
-  /** A file that is part of no filing's listing here: it is counted and reported. */
-  file(outcome: Outcome): void {
-    const { wanted, error } = outcome;
-    this.counts.add(outcome);
-    if (error) this.#fail(failedLine(wanted));
-    this.#write((time, errorOf) => reportLine(outcome, time, errorOf));
   }
 
   /** The last line: what the run came to. */
@@ -111,33 +89,47 @@ export class Recorder {
   flush(): Promise<void> {
     const lines = this.#lines;
     this.#lines = '';
-    if (lines !== '') this.#writing = this.#writing.then(() => this.#outputs.report?.write(lines));
+    if (lines !== '') this.#writing = this.#writing.then(() => this.#options.report?.write(lines));
     return this.#writing;
   }
 
   /** All is written. Throws what keeps it from that. */
   async finish(): Promise<void> {
     this.#noMoreTimers.abort();
+    for (const filing of this.#filings?.finish() ?? []) this.#remember(filing);
     await this.#remembering;
     await this.flush();
   }
 
-  #bad(number: number, error: FilingsError): void {
-    this.counts.fail(error);
-    this.#fail(`# line ${number}: ${printable(this.#options.redact(error.message))}`);
-    this.#write((time, errorOf) => failureLine({ line: number }, error, time, errorOf));
+  /** Each once: by then its number may be another file's. */
+  async close(): Promise<void> {
+    const { report, done } = this.#options;
+    await Promise.all([report?.close(), done?.close()]);
   }
 
-  #fail(line: string): void {
-    if (this.#outputs.failed) this.failed += `${line}\n`;
+  /** A file that was downloaded has told so itself, where its bar was. */
+  #tell(item: Item, outcome: Outcome | undefined, isTold: boolean): void {
+    const { alone, tellsSkipped, progress } = this.#options;
+    const error = item.kind === 'unmatched' ? noMatch(item) : outcome?.error;
+    if (error && (alone === 'file' || (alone === 'filing' && !('fileName' in item)))) this.alone ??= error;
+    else if (item.kind === 'unmatched') progress.note(noMatch(item).message);
+    else if (error && !isTold) progress.failure(error);
+    else if (outcome?.result === 'planned' || (outcome?.result === 'skipped' && tellsSkipped)) {
+      progress.note(outcomeLine('fileName' in item ? item.fileName : '', outcome));
+    }
   }
 
-  #write(line: (time: string, errorOf: ErrorOf) => string): void {
-    if (!this.#outputs.report) return;
-    this.#lines += `${line(this.#now(), this.#options.errorOf)}\n`;
+  #failedLine(item: Item): string {
+    if (item.kind === 'bad') return `# ${printable(this.#options.world.secrets.redact(item.error.message))}`;
+    return failedLine(item.accession, 'fileName' in item ? item.fileName : undefined);
+  }
+
+  #write(line: (time: string) => string): void {
+    if (!this.#options.report) return;
+    this.#lines += `${line(this.#now())}\n`;
     if (this.#isTimed) return;
     this.#isTimed = true;
-    const late = this.#options.sleep(APPENDED_WITHIN_MS, this.#noMoreTimers.signal).then(() => {
+    const late = this.#options.world.sleep(APPENDED_WITHIN_MS, this.#noMoreTimers.signal).then(() => {
       this.#isTimed = false;
       return this.flush();
     });
@@ -156,13 +148,13 @@ export class Recorder {
       this.#complete = [];
       await this.flush();
       await this.#options.beforeDone();
-      await this.#outputs.done?.add(filings);
+      await this.#options.done?.add(filings);
     }
     this.#remembering = undefined;
   }
 
   #now(): string {
-    const at = this.#options.now();
+    const at = this.#options.world.now();
     if (at !== this.#time.at) this.#time = { at, text: new Date(at).toISOString() };
     return this.#time.text;
   }
@@ -170,7 +162,16 @@ export class Recorder {
 
 const EXISTS: ReadonlySet<Outcome['result']> = new Set(['downloaded', 'resumed', 'skipped']);
 
-function refusal({ accession, fileName, error }: Extract<Item, { kind: 'refused' }>): Outcome {
-  const nothing = { bytes: 0, resumedBytes: 0, verifiedLength: false, attempts: 0, ms: 0 };
-  return { wanted: { accession, fileName }, result: 'failed', path: null, ...nothing, error };
+/** How a thing has ended that was never begun. */
+function failureOf(item: Item): Outcome | undefined {
+  const nothing = { path: null, bytes: 0, resumedBytes: 0, verifiedLength: false, attempts: 0, ms: 0 };
+  return 'error' in item ? { ...nothing, result: 'failed', error: item.error } : undefined;
+}
+
+/** What a run of one filing ends with, of whose listing nothing is chosen. */
+function noMatch({ accession, files }: Extract<Item, { kind: 'unmatched' }>): FilingsError {
+  const none = files === 1 ? 'its one file does not match' : `none of its ${files} files matches`;
+  return new FilingsError('not_found', `${accession}: ${none} --include and --exclude (matching is case-sensitive)`, {
+    hint: 'see what there is with filings list',
+  });
 }

@@ -1,21 +1,16 @@
-import { setImmediate } from 'node:timers/promises';
+import { takeTurn } from '../abort.ts';
 import { errorAbout, FilingsError } from '../errors.ts';
 import type { AccessionNumber } from '../service/accession.ts';
 import { type ListedFile, listedSize } from '../service/listing.ts';
-import type { InputEntry, InputLine } from './input-lines.ts';
+import type { Entry, Line } from './input.ts';
 import type { Item, NamedFile } from './item.ts';
 import type { Layout } from './layout.ts';
 import { NameCheck } from './name-check.ts';
 
-/** A line of the input, or what an argument names. */
-export type Selected = Exclude<InputLine, { kind: 'ignored' }> & {
-  readonly number?: number;
-};
-
 export interface SelectionOptions {
   readonly list: (accession: AccessionNumber, signal: AbortSignal) => Promise<readonly ListedFile[]>;
   readonly layout: Layout;
-  /** Undefined: nothing says what to take of a filing that stands alone, which is a usage error. */
+  /** Undefined: nothing says what to take of a filing that comes alone, which is a usage error. */
   readonly chosen: ((name: string) => boolean) | undefined;
   /** Whether a filing is passed over, since the done list has it. Asked once of each. */
   readonly passesOver: (accession: AccessionNumber) => boolean;
@@ -25,13 +20,6 @@ export interface SelectionOptions {
   readonly wake: () => void;
 }
 
-/** A selection of which all is known. */
-export interface Extent {
-  readonly files: number;
-  /** Bytes of those that were not handed out; undefined where nobody has told the size of one. */
-  readonly waiting: number | undefined;
-}
-
 /** So many names are matched before others have their turn. */
 const NAMES_A_TURN = 1000;
 /** What ends as a file, well or not. */
@@ -39,7 +27,7 @@ const FILES: ReadonlySet<Item['kind']> = new Set(['file', 'refused', 'unlisted',
 
 /** From lines to the files of a run, in the order of the input as far as no file waits for another filing's listing. */
 export class Selection {
-  readonly #input: AsyncIterator<readonly Selected[]>;
+  readonly #input: AsyncIterator<readonly Line[]>;
   readonly #options: SelectionOptions;
   readonly #check: NameCheck;
   readonly #known = new Set<AccessionNumber>();
@@ -49,7 +37,7 @@ export class Selection {
   #listed: (NamedFile | Item)[] = [];
   #given = 0;
   /** Lines that were read, and how many of these were taken. */
-  #lines: readonly Selected[] = [];
+  #lines: readonly Line[] = [];
   #taken = 0;
   #reading: Promise<void> | undefined;
   #isRead = false;
@@ -57,7 +45,7 @@ export class Selection {
   /** What the input, or a defect in listing, ended it with. */
   error: unknown;
 
-  constructor(input: AsyncIterable<readonly Selected[]>, options: SelectionOptions) {
+  constructor(input: AsyncIterable<readonly Line[]>, options: SelectionOptions) {
     this.#input = input[Symbol.asyncIterator]();
     this.#options = options;
     this.#check = new NameCheck(options.layout);
@@ -73,14 +61,9 @@ export class Selection {
     return this.#lines.length - this.#taken + this.#waiting + this.#listings.size;
   }
 
-  /** What the whole selection is; undefined while lines or listings are missing. */
-  get extent(): Extent | undefined {
-    if (!this.#isRead || this.left > this.#waiting) return undefined;
-    const waiting = this.#listed.slice(this.#given).reduce<number | undefined>((sum, item) => {
-      const size = 'size' in item ? item.size : undefined;
-      return sum === undefined || size === undefined ? undefined : sum + size;
-    }, 0);
-    return { files: this.#files + this.#waiting, waiting };
+  /** How many files there are in all; undefined while lines or listings are missing. */
+  get files(): number | undefined {
+    return this.#isRead && this.left === this.#waiting ? this.#files + this.#waiting : undefined;
   }
 
   /** The next thing; undefined while nothing is there, until `wake`, and at the end. */
@@ -94,14 +77,13 @@ export class Selection {
   /** How many lines nobody has read, unless counting them is called off. */
   async unread(signal: AbortSignal): Promise<number | undefined> {
     await this.#reading;
-    if (this.error) return undefined;
-    for (let count = 0; ; ) {
+    for (let count = 0; !this.error && !signal.aborted; ) {
       if (this.#isRead) return count;
-      if (signal.aborted) return undefined;
       const { value, done } = await this.#input.next();
       if (done) return count;
       count += value.length;
     }
+    return undefined;
   }
 
   /** Calls off what is under way. */
@@ -128,7 +110,7 @@ export class Selection {
   }
 
   /** A filing whose files are chosen from its listing. */
-  #isFiling(line: Selected): line is Selected & InputEntry {
+  #isFiling(line: Line): line is Entry {
     return line.kind === 'entry' && line.file === undefined && this.#options.chosen !== undefined;
   }
 
@@ -156,11 +138,10 @@ export class Selection {
   }
 
   async #list(accession: AccessionNumber): Promise<readonly (NamedFile | Item)[]> {
-    const { list, chosen = () => true } = this.#options;
     try {
-      const listed = await list(accession, this.#stop.signal);
+      const listed = await this.#options.list(accession, this.#stop.signal);
       if (listed.length === 0) throw noFiles(accession);
-      const files = await chosenOf(listed, chosen);
+      const files = await this.#chosenOf(listed);
       if (files.length === 0) return [{ kind: 'unmatched', accession, files: listed.length }];
       const filing = { accession, files: files.length, due: files.length, isWhole: true };
       return files.map((file) => ({ accession, fileName: file.file_name, size: listedSize(file), filing }));
@@ -170,6 +151,16 @@ export class Selection {
       if (!this.#stop.signal.aborted) this.error ??= error;
       return [];
     }
+  }
+
+  async #chosenOf(files: readonly ListedFile[]): Promise<readonly ListedFile[]> {
+    const { chosen = () => true } = this.#options;
+    const kept: ListedFile[] = [];
+    for (const [index, file] of files.entries()) {
+      if (index % NAMES_A_TURN === NAMES_A_TURN - 1) await takeTurn(this.#stop.signal);
+      if (chosen(file.file_name)) kept.push(file);
+    }
+    return kept;
   }
 
   #ofListing(): Item | undefined {
@@ -183,23 +174,11 @@ export class Selection {
     // The end of what was read, or a filing that has no room yet.
     if (line === undefined || this.#isFiling(line)) return undefined;
     this.#taken += 1;
-    if (line.kind === 'bad') return { kind: 'bad', number: line.number, error: line.fault };
+    if (line.kind === 'bad') return line;
     const { accession, file: fileName, number } = line;
     if (fileName === undefined) return { kind: 'bad', number, error: nothingChosen(accession) };
     return this.#check.check({ accession, fileName, size: undefined, filing: undefined });
   }
-}
-
-async function chosenOf(
-  files: readonly ListedFile[],
-  chosen: (name: string) => boolean,
-): Promise<readonly ListedFile[]> {
-  const kept: ListedFile[] = [];
-  for (const [index, file] of files.entries()) {
-    if (index % NAMES_A_TURN === NAMES_A_TURN - 1) await setImmediate();
-    if (chosen(file.file_name)) kept.push(file);
-  }
-  return kept;
 }
 
 function noFiles(accession: AccessionNumber): FilingsError {

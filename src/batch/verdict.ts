@@ -39,16 +39,21 @@ export class StopRule {
   }
 }
 
+/** How a batch came to its end. */
+export interface BatchEnd {
+  /** What stopped it before, if anything did. */
+  readonly stoppedBy: FilingsError | undefined;
+  /** How many files (or filings) were not started, or called off; undefined: the input was not read to its end. */
+  readonly notStarted: number | undefined;
+}
+
 /** How a batch went. */
-export interface BatchResult {
+export interface BatchResult extends BatchEnd {
   /** How many files (or filings) have ended. */
   readonly files: number;
   readonly failed: number;
   /** Every failure was temporary. */
   readonly onlyTemporary: boolean;
-  readonly stoppedBy: FilingsError | undefined;
-  /** How many were not started; undefined when nobody knows: the input was not read to its end. */
-  readonly notStarted: number | undefined;
 }
 
 /**

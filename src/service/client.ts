@@ -16,10 +16,10 @@ const LARGEST_LISTING = 16 << 20;
 
 /** Counts what goes over the wire. */
 export interface Meter {
-  /** A request is about to go out: a listing, a file, a further try, a redirect. */
-  request(): void;
-  /** So many bytes of a listing or an error came. */
-  came(bytes: number): void;
+  /** Sent: listings, files, further tries, redirects. */
+  requests: number;
+  /** Body bytes of listings and errors; whoever takes a file counts its own. */
+  bytes: number;
 }
 
 export interface ClientOptions {
@@ -100,7 +100,7 @@ export class ServiceClient {
         throw errorAbout(subject, 'integrity', 'a part of it came (200 with Content-Range)');
       }
       const body = await readAtMost(answer, LARGEST_LISTING, subject);
-      this.options.meter?.came(body.length);
+      if (this.options.meter) this.options.meter.bytes += body.length;
       return { text: new TextDecoder().decode(body), link: answer.headers.link };
     };
     const telling = (error: unknown) => Promise.reject(about(subject, error));
@@ -134,7 +134,7 @@ export class ServiceClient {
     const { status, headers } = answer;
     const asked = this.#askedToWait(answer);
     const { body, truncated } = await readErrorBytes(answer, retry.sleep, signal);
-    meter?.came(body.length);
+    if (meter) meter.bytes += body.length;
     const hint = this.#hint(answer);
     return errorFromAnswer({ status, headers, body, truncated, subject, hint, again, ...asked }, secrets);
   }

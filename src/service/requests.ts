@@ -72,7 +72,7 @@ export class Requests {
     traceFields('>', headers);
     const beforeSend = async () => {
       await retry.limiter.acquire(signal);
-      meter?.request();
+      if (meter) meter.requests += 1;
     };
     const sent = retry.monotonic();
     const answer = await get(connections, { url: carried.url, headers, signal, beforeSend });

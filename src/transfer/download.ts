@@ -78,16 +78,17 @@ async function saveOnce(
   remote: Remote,
   { accession, fileName }: Wanted,
   target: DiskTarget,
-  { client, directories, listedSizes }: Fetching,
+  fetching: Fetching,
   signal: AbortSignal,
   watcher: Watcher,
 ): Promise<Done | undefined> {
-  const { path, shown, listedSize, sha256: expected } = target;
-  const isAsListed = (bytes: number) => listedSize === undefined || listedSizes.ignored || listedSize === bytes;
+  const { path, shown, sha256: expected } = target;
+  const { client, directories, listedSizes } = fetching;
   const final = basename(path);
   const { directory, leftovers } = await directories.at(whereOf(target));
   const present = await withDiskFailure(path, () => presentAt(directory, final, target.ifExists));
-  const ifExists = target.ifExists === 'skip' && present && !isAsListed(present.size) ? 'compare' : target.ifExists;
+  const ifExists =
+    target.ifExists === 'skip' && present && !isAsListed(target, fetching, present.size) ? 'compare' : target.ifExists;
   if (present && (ifExists === 'skip' || ifExists === 'compare')) {
     // The right hash proves it as well as a comparison.
     const sha256 = expected === undefined ? undefined : await sha256OfFile(path, shown, signal);
@@ -106,8 +107,8 @@ async function saveOnce(
     directories.forget();
     return undefined;
   }
-  if (!isAsListed(fetched.bytes)) {
-    const why = `${final}: the listing says ${listedSize} bytes, the file has ${fetched.bytes}`;
+  if (!isAsListed(target, fetching, fetched.bytes)) {
+    const why = `${final}: the listing says ${target.listedSize} bytes, the file has ${fetched.bytes}`;
     listedSizes.ignored = placed === 'taken';
     watcher.warn?.(placed === 'placed' ? why : `${why}, as the one that exists: the sizes of listings are now ignored`);
   }
@@ -116,6 +117,11 @@ async function saveOnce(
   // Whoever put it there may have been killed before its name was flushed.
   await directory.settle(stats?.ctimeMs ?? Number.POSITIVE_INFINITY);
   return { ...fetched, result: 'skipped', bytes: stats?.size ?? fetched.bytes };
+}
+
+/** Whether a file has the size that its listing gave, as far as listings are believed. */
+export function isAsListed({ listedSize }: DiskTarget, { listedSizes }: Fetching, bytes: number): boolean {
+  return listedSize === undefined || listedSizes.ignored || listedSize === bytes;
 }
 
 /** The directory that a file is written to. */
@@ -176,7 +182,7 @@ async function outcomeOf(
     },
     retry: client.options.retry,
   };
-  const base = { wanted, path, resumedBytes: 0, verifiedLength: true };
+  const base = { path, resumedBytes: 0, verifiedLength: true };
   try {
     const done = await work(remote);
     return { ...base, ...done, attempts, ms: monotonic() - started };

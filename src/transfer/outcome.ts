@@ -12,7 +12,6 @@ export interface Wanted {
 
 /** What became of it. */
 export interface Outcome {
-  readonly wanted: Wanted;
   readonly result: 'downloaded' | 'resumed' | 'skipped' | 'planned' | 'failed' | 'unfinished';
   /** As the user would name it; null when it went to no file. */
   readonly path: string | null;
@@ -31,8 +30,8 @@ export interface Outcome {
 }
 
 /** What a person reads when a file has ended well. */
-export function outcomeLine({ wanted, path, result, bytes, resumedBytes, verifiedLength }: Outcome): string {
-  const name = path ?? wanted.fileName;
+export function outcomeLine(fileName: string, { path, result, bytes, resumedBytes, verifiedLength }: Outcome): string {
+  const name = path ?? fileName;
   const unverified = verifiedLength ? '' : ' (the service gave no length to check)';
   switch (result) {
     case 'skipped':

@@ -49,8 +49,6 @@ export interface Watcher {
   /** So many bytes of the body came; what it waits for holds the transfer back. */
   received(bytes: number): void | Promise<void>;
   retry(event: RetryEvent): void;
-  /** All bytes are here: what follows concerns the disk alone. */
-  arrived?(): void;
   /** Something about the file that a person should know. */
   warn?(text: string): void;
   /** It has failed, and so many bytes are left for another run to resume. */
@@ -118,7 +116,6 @@ class Transfer {
       progress: () => sink.bytes - this.#farthest,
       onRetry: (event) => watcher.retry(event),
     });
-    watcher.arrived?.();
     const sha256 = hashed ? await this.#sha256() : undefined;
     if (sha256 !== undefined) requireHash(sha256, expected);
     const { bytes, validator, total } = this.#held;

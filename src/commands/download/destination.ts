@@ -5,7 +5,7 @@ import { diskUnder } from '../../disk/calls.ts';
 import { descriptorAt, isStreamPath, pathWriter, stdoutWriter } from '../../stdio/byte-writer.ts';
 import type { DiskTarget, StreamTarget } from '../../transfer/download.ts';
 import type { World } from '../../world.ts';
-import type { Order } from './order/order.ts';
+import type { Order } from './order.ts';
 
 /** Where files go that the layout gives a path below DIR; `--output` alone names its place itself. */
 export function targetsOf(

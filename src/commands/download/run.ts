@@ -1,204 +1,196 @@
 import { resolve } from 'node:path';
-import { Batch, type BatchEnd } from '../../batch/batch.ts';
-import type { Counts } from '../../batch/counts.ts';
-import { type Downloading, download, lookAt } from '../../batch/files.ts';
+import { Batch, type BatchOptions } from '../../batch/batch.ts';
+import type { DoneList } from '../../batch/done-list.ts';
+import { Files } from '../../batch/files.ts';
+import { type Line, openInput, readLines } from '../../batch/input.ts';
 import { Limits, Throttle } from '../../batch/limits.ts';
-import { Narrator } from '../../batch/narrator.ts';
-import type { Recorder } from '../../batch/recorder.ts';
-import { batchSummary, countsText, reportSummary, type Summary } from '../../batch/summary.ts';
-import { batchError } from '../../batch/verdict.ts';
+import { Recorder } from '../../batch/recorder.ts';
+import { batchSummary, batchSummaryLine, type Counts, countsText, type Summary } from '../../batch/report.ts';
+import { type BatchEnd, batchError } from '../../batch/verdict.ts';
 import { ChecksumFiles } from '../../checksums/append.ts';
+import { replaceFile } from '../../disk/whole-file.ts';
 import { FilingsError } from '../../errors.ts';
 import { listFiles } from '../../session/list-files.ts';
 import { openSession, type Session } from '../../session/session.ts';
 import { resolveSettings } from '../../settings/resolve.ts';
 import type { Invocation } from '../../spec/invocation.ts';
-import type { Progress } from '../../terminal/progress.ts';
 import { Directories } from '../../transfer/directories.ts';
 import { resumableLine } from '../../transfer/outcome.ts';
 import type { World } from '../../world.ts';
 import { isLocal, streamOf, targetsOf } from './destination.ts';
-import { type Lines, openLines } from './lines.ts';
-import { type Order, readOrder } from './order/order.ts';
-import { type RunFiles, requireRunFiles } from './order/run-files.ts';
-import { openOutputs, type RunOutputs } from './outputs.ts';
+import { type Order, readOrder } from './order.ts';
+import { openOutputs } from './outputs.ts';
+import { type RunFiles, requireRunFiles } from './run-files.ts';
 import type { OPTIONS } from './spec.ts';
 
 /** So often a batch without bars says how far it is. */
 const EVERY_MS = 60_000;
+
+/** What a run works with. */
+interface Run {
+  readonly order: Order;
+  readonly session: Session;
+  readonly limits: Limits;
+  readonly runFiles: RunFiles;
+  readonly checksums: ChecksumFiles | undefined;
+  readonly world: World;
+}
 
 /** `filings download`: files of filings, to disk or to stdout. */
 export async function run({ args, options, flags }: Invocation<typeof OPTIONS>, world: World): Promise<number> {
   const order = readOrder(args, options, flags, world);
   const resolved = await resolveSettings(flags, world);
   const runFiles = await requireRunFiles(order, resolved.configPath, world);
-  const { maxBytes, maxRequests, stopAfter: stopAfterMs } = options;
-  const limits = new Limits({ maxBytes, maxRequests, stopAfterMs }, world.monotonic);
+  const limits = new Limits(options, world.monotonic);
   const stdinUser = order.input === '-' ? '--input -' : undefined;
-  const writesStdout = [order.output, order.report].some((path) => path === '-' || path === '/dev/stdout');
+  const writesStdout = order.output === '-' || order.report === '-';
   const session = await openSession(flags, world, { stdinUser, writesStdout, meter: limits, resolved });
-  const directories = new Directories(world);
+  const checksums = options.checksums ? new ChecksumFiles(options.done !== undefined) : undefined;
   try {
-    await downloadAll(order, { session, directories, limits, runFiles, world });
+    const error = await downloadAll({ order, session, limits, runFiles, checksums, world });
+    if (error) throw error;
     return 0;
   } finally {
     await session.close();
   }
 }
 
-interface Tools {
-  readonly session: Session;
-  readonly directories: Directories;
-  readonly limits: Limits;
-  readonly runFiles: RunFiles;
-  readonly world: World;
-}
-
-/** Downloads what an order selects. Throws what the run ends with. */
-async function downloadAll(order: Order, tools: Tools): Promise<void> {
-  const { session, world } = tools;
-  const checksums = order.options.checksums ? new ChecksumFiles(order.options.done !== undefined) : undefined;
-  const outputs = await openOutputs(order, checksums, session, world);
-  let error: FilingsError | undefined;
-  try {
-    const lines = openLines(order, world, session.progress.note);
-    try {
-      error = await work(order, lines, checksums, outputs, tools);
-    } finally {
-      lines.close();
-    }
-  } catch (thrown) {
-    await outputs.abandon();
+/** Downloads what an order selects, and writes its outputs; gives what the run ends with. */
+async function downloadAll(run: Run): Promise<FilingsError | undefined> {
+  const { order, session, world, checksums } = run;
+  const { failed, dryRun, verbose } = { ...order.options, ...session.settings };
+  const { report, done } = await openOutputs(order, session, world);
+  const keepsFailed = failed !== undefined && !dryRun;
+  const recorder = new Recorder({
+    report,
+    done: dryRun ? undefined : done,
+    keepsFailed,
+    beforeDone: async () => checksums?.flush(),
+    progress: session.progress,
+    tellsSkipped: order.single || verbose,
+    alone: order.single ? 'file' : order.accessions.length === 1 ? 'filing' : undefined,
+    world,
+  });
+  const error = await work(run, recorder, done).catch(async (thrown) => {
+    await recorder.close().catch(() => {});
     throw thrown;
-  }
-  await closeAfter(error, outputs);
-  if (error) throw error;
-}
-
-/** Closes the outputs; that one can't be put in its place does not hide what the run ended with. Throws `FilingsError`. */
-async function closeAfter(error: FilingsError | undefined, outputs: RunOutputs): Promise<void> {
+  });
   try {
-    await outputs.close();
+    await recorder.close();
+    // Only now: it may be the input of this run.
+    if (keepsFailed) await replaceFile(resolve(world.cwd, failed), recorder.failed, 0o666);
+    return error;
   } catch (thrown) {
-    await outputs.abandon();
+    // That one can't be put in its place does not hide what the run ended with.
     if (error === undefined || !(thrown instanceof FilingsError)) throw thrown;
-    throw error.reworded(`${error.message}; then ${thrown.message}`);
+    return error.reworded(`${error.message}; then ${thrown.message}`);
   }
 }
 
 /** Works through the lines; gives what the run ends with. */
-async function work(
-  order: Order,
-  lines: Lines,
-  checksums: ChecksumFiles | undefined,
-  outputs: RunOutputs,
-  tools: Tools,
-): Promise<FilingsError | undefined> {
-  const { session, limits, world } = tools;
-  const { counts } = outputs.recorder;
+async function work(run: Run, recorder: Recorder, done: DoneList | undefined): Promise<FilingsError | undefined> {
+  const { order, session, limits, world } = run;
+  const { counts } = recorder;
+  const { progress } = session;
   const began = world.monotonic();
-  const ms = () => world.monotonic() - began;
-  const downloading = await downloadingOf(order, checksums, outputs, tools);
-  const alone = order.single ? 'file' : order.accessions.length === 1 ? 'filing' : undefined;
-  const narrator = new Narrator(session.progress, { tellsAll: downloading.tellsAll, alone });
-  const batch = batchOf(order, lines, downloading, narrator, outputs, tools);
-  const stopShowing = order.single ? () => {} : showReach(batch, counts, session.progress);
-  const end = await batch.run().finally(stopShowing);
-  narrator.end(end.stoppedBy);
-  const error = verdict(end, counts, narrator.alone);
+  const { lines, close } = linesOf(order, world, progress.note);
+  let end: BatchEnd;
+  try {
+    const batch = await batchOf(run, lines, recorder, done);
+    const stopShowing = order.single ? () => {} : showReach(batch, counts, run);
+    end = await batch.run().finally(stopShowing);
+  } finally {
+    close();
+  }
+  const error = verdict(end, recorder);
   if (order.single && !order.options.dryRun) {
-    if (counts.resumableBytes > 0) {
-      session.progress.note(`${order.fileNames[0]}: ${resumableLine(counts.resumableBytes)}`);
-    }
+    if (counts.resumableBytes > 0) progress.note(`${order.fileNames[0]}: ${resumableLine(counts.resumableBytes)}`);
     return error;
   }
   const { bytes, requests } = limits;
-  const summary = { ...end, exitCode: error?.exitStatus ?? 0, ms: ms(), bytes, requests };
-  return sumUp(summary, outputs.recorder, session, error);
+  const exitCode = error?.exitStatus ?? 0;
+  return sumUp({ ...end, exitCode, ms: world.monotonic() - began, bytes, requests }, recorder, session, error);
 }
 
-/** Shows how far a batch is, above its bars or by a line each minute, until it is told to stop. Holds no process. */
-function showReach(batch: Batch, counts: Counts, progress: Progress): () => void {
-  progress.overall(() => {
-    const { files: of, waiting } = batch.extent ?? {};
-    // None for a batch that turns out to be of one file.
-    return of === 1 ? undefined : { files: counts.total, of, failed: counts.files.failed, waiting };
-  });
-  const tell = () => progress.note(`so far ${countsText(counts)}`);
-  const timer = progress.moves ? undefined : setInterval(tell, EVERY_MS).unref();
-  return () => clearInterval(timer);
+/** What is asked for, a few lines at a time: the arguments, or the input. Throws `usage` for one that can't be opened. */
+function linesOf({ input, accessions, fileNames, chosen }: Order, world: World, note: (text: string) => void) {
+  async function* named(): AsyncGenerator<readonly Line[]> {
+    const [first] = accessions;
+    if (chosen) yield accessions.map((accession) => ({ kind: 'entry', accession }));
+    else if (first) yield fileNames.map((file) => ({ kind: 'entry', accession: first, file }));
+  }
+  if (input === undefined) return { lines: named(), close() {} };
+  const { bytes, close } = openInput(input, world, note);
+  return { lines: readLines(bytes, note), close };
 }
 
-function batchOf(
-  { chosen, layout, query }: Order,
-  { batches, isStream }: Lines,
-  downloading: Downloading,
-  narrator: Narrator,
-  { recorder, done }: RunOutputs,
-  { session, limits, world }: Tools,
-): Batch {
+async function batchOf(
+  { order, session, limits, runFiles, checksums, world }: Run,
+  input: AsyncIterable<readonly Line[]>,
+  recorder: Recorder,
+  done: DoneList | undefined,
+): Promise<Batch> {
+  const { chosen, layout, query, options } = order;
+  const { client, progress, settings, signal } = session;
   const { counts } = recorder;
-  return new Batch({
-    input: batches,
-    isStream,
-    selection: {
-      chosen,
-      layout,
-      jobs: session.settings.jobs,
-      async list(accession, signal) {
-        const limit = limits.reached();
-        if (limit) throw limit;
-        return listFiles(session, accession, { query, signal, onRetry: () => counts.retry() });
-      },
-      passesOver(accession) {
-        if (!done?.has(accession)) return false;
-        counts.done += 1;
-        return true;
-      },
-    },
-    recorder,
-    limits,
-    look: (file) => lookAt(file, downloading),
-    download: (file, signal, arrived) => download(file, downloading, signal, arrived),
-    onEnd: (item, outcome) => narrator.ended(item, outcome),
-    again: session.client.options.again,
-    signal: session.signal,
-    monotonic: world.monotonic,
-  });
-}
-
-async function downloadingOf(
-  order: Order,
-  checksums: ChecksumFiles | undefined,
-  { recorder: { counts } }: RunOutputs,
-  { session, directories, limits, runFiles, world }: Tools,
-): Promise<Downloading> {
-  const { dryRun, limitRate } = order.options;
-  const { client, progress, settings } = session;
-  return {
+  const { monotonic } = world;
+  const files = new Files({
     targetOf: targetsOf(order, world.cwd),
     runFiles,
     stream: await streamOf(order, world),
     isLocal: await isLocal(resolve(world.cwd, order.directory), world.platform),
-    fetching: { client, directories, listedSizes: { ignored: false }, monotonic: world.monotonic },
+    fetching: { client, directories: new Directories(world), listedSizes: { ignored: false }, monotonic },
     checksums,
     limits,
-    throttle: limitRate === undefined ? undefined : new Throttle(limitRate, world),
+    throttle: options.limitRate === undefined ? undefined : new Throttle(options.limitRate, world),
     progress,
     counts,
-    dryRun,
-    tellsAll: order.single || settings.verbose,
+    dryRun: options.dryRun,
+  });
+  const selection: BatchOptions['selection'] = {
+    chosen,
+    layout,
+    jobs: settings.jobs,
+    async list(accession, stop) {
+      const limit = limits.reached();
+      if (limit) throw limit;
+      const onRetry = () => {
+        counts.retries += 1;
+      };
+      return listFiles(session, accession, { query, signal: stop, onRetry });
+    },
+    passesOver(accession) {
+      if (!done?.has(accession)) return false;
+      counts.done += 1;
+      return true;
+    },
   };
+  return new Batch({ input, selection, files, recorder, limits, again: client.options.again, signal, world });
+}
+
+/** Shows how far a batch is, above its bars or by a line each minute, until it is told to stop. */
+function showReach({ selection }: Batch, counts: Counts, { session: { progress }, world }: Run): () => void {
+  progress.overall(() => {
+    const of = selection.files;
+    // None for a batch that turns out to be of one file.
+    return of === 1 ? undefined : { files: counts.total, of, failed: counts.files.failed };
+  });
+  const stop = new AbortController();
+  const eachMinute = async () => {
+    while (!progress.moves) {
+      await world.sleep(EVERY_MS, stop.signal);
+      progress.note(`so far ${countsText(counts)}`);
+    }
+  };
+  eachMinute().catch(() => {});
+  return () => stop.abort();
 }
 
 /** What the run ends with: the one file's own error, unless a signal or the deadline came first. */
-function verdict(
-  { stoppedBy, notStarted }: BatchEnd,
-  { total, files: { failed }, onlyTemporary }: Counts,
-  alone: FilingsError | undefined,
-): FilingsError | undefined {
-  if (alone && stoppedBy?.isTimeUp !== true) return alone;
-  return batchError({ files: total, failed, onlyTemporary, stoppedBy, notStarted });
+function verdict(end: BatchEnd, { alone, counts }: Recorder): FilingsError | undefined {
+  if (alone && end.stoppedBy?.isTimeUp !== true) return alone;
+  const onlyTemporary = [...counts.failures.keys()].every((code) => code === 'temporary');
+  return batchError({ ...end, files: counts.total, failed: counts.files.failed, onlyTemporary });
 }
 
 /** Writes the summary; what keeps a report from its end is told, unless something graver stopped the batch before. */
@@ -208,7 +200,7 @@ async function sumUp(
   { progress }: Session,
   error: FilingsError | undefined,
 ): Promise<FilingsError | undefined> {
-  recorder.summary((time) => reportSummary(recorder.counts, summary, time));
+  recorder.summary((time) => batchSummaryLine(recorder.counts, summary, time));
   const untold: unknown = await recorder.finish().catch((thrown) => thrown);
   progress.note(batchSummary(recorder.counts, summary));
   if (untold !== undefined && !(untold instanceof FilingsError)) throw untold;

@@ -1,8 +1,6 @@
 import { childOf, onAbort } from '../../abort.ts';
 import { nameFilter } from '../../batch/glob.ts';
-import { type Input, openInput } from '../../batch/input.ts';
-import { readBatches } from '../../batch/input-lines.ts';
-import type { Selected } from '../../batch/selection.ts';
+import { type Input, type Line, openInput, readLines } from '../../batch/input.ts';
 import { batchError, StopRule } from '../../batch/verdict.ts';
 import { FilingsError } from '../../errors.ts';
 import { type AccessionNumber, parseAccession, pasted } from '../../service/accession.ts';
@@ -101,13 +99,13 @@ async function showAll(
 
 /** The listings of a few lines are asked for at the same time, and given in their order. */
 async function* endingsOf(
-  lines: AsyncIterable<readonly Selected[]>,
+  lines: AsyncIterable<readonly Line[]>,
   query: readonly Parameter[],
   session: Session,
 ): AsyncGenerator<Ending> {
   const stop = childOf(session.signal);
-  const find = async (line: Selected): Promise<Ending> => {
-    if (line.kind === 'bad') return { accession: '', found: line.fault };
+  const find = async (line: Line): Promise<Ending> => {
+    if (line.kind === 'bad') return { accession: '', found: line.error };
     const { accession } = line;
     const found = await listFiles(session, accession, { query, signal: stop.signal }).catch((error) => {
       if (error instanceof FilingsError) return error;
@@ -138,16 +136,15 @@ async function* linesOf(
   accessions: readonly AccessionNumber[],
   input: Input | undefined,
   note: (message: string) => void,
-): AsyncGenerator<readonly Selected[]> {
+): AsyncGenerator<readonly Line[]> {
   yield accessions.map((accession) => ({ kind: 'entry', accession }));
   if (input === undefined) return;
   let last: string | undefined;
-  for await (const batch of readBatches(input.bytes, note)) {
-    yield batch.flatMap((line): Selected[] => {
+  for await (const batch of readLines(input.bytes, note)) {
+    yield batch.filter((line) => {
       const before = last;
       last = line.kind === 'entry' ? line.accession : undefined;
-      if (line.kind === 'entry') return line.accession === before ? [] : [line];
-      return [{ ...line, fault: line.fault.reworded(`line ${line.number}: ${line.fault.message}`) }];
+      return last === undefined || last !== before;
     });
   }
 }

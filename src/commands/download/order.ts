@@ -1,29 +1,32 @@
-import { nameFilter } from '../../../batch/glob.ts';
-import { defaultLayout, type Layout, parseLayout } from '../../../batch/layout.ts';
-import { twins } from '../../../disk/file-name.ts';
-import { FilingsError } from '../../../errors.ts';
-import type { AccessionNumber } from '../../../service/accession.ts';
-import type { Parameter } from '../../../service/listing-pages.ts';
-import { readQuery } from '../../../session/list-files.ts';
-import { hintCommand } from '../../../settings/hint-command.ts';
-import type { Flags } from '../../../spec/invocation.ts';
-import type { Values } from '../../../spec/option.ts';
-import { requireOneUser } from '../../../stdio/input.ts';
-import type { IfExists } from '../../../transfer/present.ts';
-import type { World } from '../../../world.ts';
-import type { OPTIONS } from '../spec.ts';
-import { readNames, requireFileNames } from './meant.ts';
+import { nameFilter } from '../../batch/glob.ts';
+import { defaultLayout, type Layout, parseLayout } from '../../batch/layout.ts';
+import { twins } from '../../disk/file-name.ts';
+import { FilingsError } from '../../errors.ts';
+import { type AccessionNumber, accessionIn, parseAccession, pasted } from '../../service/accession.ts';
+import type { Parameter } from '../../service/listing-pages.ts';
+import { readQuery } from '../../session/list-files.ts';
+import { hintCommand, retyped } from '../../settings/hint-command.ts';
+import type { Flags } from '../../spec/invocation.ts';
+import type { Values } from '../../spec/option.ts';
+import { requireOneUser } from '../../stdio/input.ts';
+import { shortened } from '../../text.ts';
+import type { IfExists } from '../../transfer/present.ts';
+import type { World } from '../../world.ts';
+import type { OPTIONS } from './spec.ts';
 
 type Options = Values<typeof OPTIONS>;
 
 const STDOUT_NAMES = new Set(['/dev/stdout', '/dev/fd/1', '/proc/self/fd/1']);
 
-/** What the command line of `download` asks for. */
-export interface Order {
-  /** Of the arguments, each once: one where files are named; none where the input names them all. */
+/** What the arguments name; each once. */
+interface Named {
+  /** One where files are named; none where the input names them all. */
   readonly accessions: readonly AccessionNumber[];
-  /** Named files of it, each once. */
   readonly fileNames: readonly string[];
+}
+
+/** What the command line of `download` asks for. */
+export interface Order extends Named {
   /** What of a listing is chosen; undefined where nothing says so. */
   readonly chosen: ((name: string) => boolean) | undefined;
   /** Further parameters of a listing's request. */
@@ -51,12 +54,12 @@ export function readOrder(
 ): Order {
   const { all, include, exclude, input, output, layout, directory = '.' } = options;
   const choosing = all || include.length > 0 || exclude.length > 0;
-  const filter = nameFilter(include, exclude);
+  const filter = nameFilter(all ? [] : include, exclude);
   const { accessions, fileNames } = readNames(args, choosing, argv);
   const order: Order = {
     accessions,
     fileNames,
-    chosen: choosing ? (all ? nameFilter([], exclude) : filter) : undefined,
+    chosen: choosing ? filter : undefined,
     input,
     query: readQuery(options.query),
     output: asStream(output),
@@ -69,17 +72,35 @@ export function readOrder(
   };
   requireFiles(order, flags);
   requireFitting(order);
-  if (order.output === undefined) {
-    requireFileNames(order, argv);
-    requireSafeNames(order);
-  }
+  // With --output the name is only sent.
+  if (output === undefined) requireSafeNames(order, argv);
   requireOneUser('stdout', [order.output === '-' && '--output -', order.report === '-' && '--report -']);
   return order;
 }
 
+/**
+ * Filings alone where their files are chosen from the listings, otherwise a filing and its files. Throws `usage`, for an
+ * archive's URL and for `ACCESSION/FILE` with the command that was meant.
+ */
+function readNames([first, ...names]: readonly string[], choosing: boolean, argv: readonly string[]): Named {
+  if (first === undefined) return { accessions: [], fileNames: [] };
+  const found = pasted(first);
+  if (found !== undefined) {
+    const file = choosing || names.length > 0 ? [] : [found.fileName ?? '--all'];
+    const meant = retyped(argv, new Map([[first, [found.accession, ...file]]]));
+    throw usage(`'${shortened(first, 60)}' is not an accession number`, `did you mean: ${meant}`);
+  }
+  const accession = parseAccession(first);
+  const others = names.flatMap((name) => accessionIn(name) ?? []);
+  if (choosing && others.length === names.length) {
+    return { accessions: [...new Set([accession, ...others])], fileNames: [] };
+  }
+  return { accessions: [accession], fileNames: [...new Set(names)] };
+}
+
 /** Files of several filings go to a directory for each; with `--output` the name is only sent. Throws `usage`. */
 function layoutOf(layout: string | undefined, output: string | undefined, several: boolean): Layout {
-  if (output !== undefined) return { template: '', holdsAccession: false, place: (_, path) => ({ path }) };
+  if (output !== undefined) return { template: '', place: (_, path) => ({ path }) };
   return layout === undefined ? defaultLayout(several) : parseLayout(layout);
 }
 
@@ -121,17 +142,18 @@ function requireFitting({ fileNames, input, single, options, output }: Order): v
   if (done !== undefined && input === undefined) {
     throw usage('--done: goes with --input', 'name a file of lines: --input FILE');
   }
-  if (output?.endsWith('/')) {
-    throw usage('--output: must be a file, and is a directory', 'name a file, or - for stdout; or use --directory');
-  }
+  if (output?.endsWith('/')) throw usage('--output must be a file, and is a directory', 'name a file');
 }
 
-/** Names that may touch the disk where the layout puts them, and no two that may be one file. Throws `usage`. */
-function requireSafeNames({ accessions: [accession], fileNames, layout }: Order): void {
-  if (accession === undefined) return;
+/** Names that are no filing, that may touch the disk where the layout puts them, and no two that may be one file. Throws `usage`. */
+function requireSafeNames({ accessions, fileNames, layout }: Order, argv: readonly string[]): void {
   const same = twins(fileNames);
   for (const name of fileNames) {
-    const { fault } = layout.place(accession, name);
+    if (accessionIn(name)) {
+      const all = retyped([...argv, '--all'], new Map());
+      throw usage(`FILE: ${name} is an accession number`, `to download all files of both: ${all}`);
+    }
+    const { fault } = layout.place(accessions.join(), name);
     if (fault) throw usage(`file name '${name}': ${fault.reason}`, fault.hint);
     const twin = same.get(name);
     if (twin === undefined) continue;

@@ -1,0 +1,137 @@
+import type { ErrorCode, FilingsError } from '../errors.ts';
+import { printableJson } from '../terminal/printable.ts';
+import { counted, humanBytes, humanDuration } from '../text.ts';
+import { type Outcome, resumableLine } from '../transfer/outcome.ts';
+import type { BatchEnd } from './verdict.ts';
+
+/** What an outcome is of: a file, a filing's listing, a line of the input. */
+export interface Reported {
+  readonly accession?: string;
+  readonly fileName?: string;
+  readonly number?: number | undefined;
+}
+
+/** The counts of a run. */
+export class Counts {
+  readonly files = { downloaded: 0, resumed: 0, skipped: 0, planned: 0, failed: 0, unfinished: 0 };
+  /** Filings that the done list had. */
+  done = 0;
+  /** Filings of whose listing nothing was chosen. */
+  unmatched = 0;
+  retries = 0;
+  /** Bytes of the files that were downloaded or resumed, or would be, as far as listings say. */
+  bytes = 0;
+  /** Bytes of unfinished and failed files, from which another run can resume. */
+  resumableBytes = 0;
+  /** When the service asked to come back, the latest; milliseconds since the epoch. */
+  retryAt: number | undefined;
+  readonly failures = new Map<ErrorCode, number>();
+
+  add({ result, bytes, error }: Outcome): void {
+    this.files[result] += 1;
+    if (result !== 'skipped') this.bytes += bytes;
+    if (result !== 'failed' || error === undefined) return;
+    this.failures.set(error.code, (this.failures.get(error.code) ?? 0) + 1);
+    if (error.retryAt !== undefined) this.retryAt = Math.max(this.retryAt ?? 0, error.retryAt);
+  }
+
+  get total(): number {
+    return Object.values(this.files).reduce((sum, count) => sum + count, 0);
+  }
+}
+
+/** What most names and paths are: JSON takes them as they are. */
+const PLAIN = /^[\w ./+-]*$/;
+
+/** A report line, version 1 (interface page). `time` is RFC 3339, UTC; `errorOf` shows an error without a secret. */
+export function reportLine(
+  { accession, fileName, number }: Reported,
+  outcome: Outcome,
+  time: string,
+  errorOf: (error: FilingsError) => object,
+): string {
+  const { path, result, bytes, sha256, etag, verifiedLength, attempts, ms, error } = outcome;
+  const rest = [
+    number === undefined ? '' : `,"line":${number}`,
+    sha256 === undefined ? '' : `,"sha256":"${sha256}"`,
+    etag === undefined ? '' : `,"etag":${json(etag)}`,
+    error?.retryAt === undefined ? '' : `,"retry_at":"${new Date(error.retryAt).toISOString()}"`,
+    error === undefined ? '' : `,"error":${printableJson(errorOf(error))}`,
+  ].join('');
+  const what = `"accession_no":${json(accession)},"file_name":${json(fileName)},"path":${json(path)}`;
+  const how = `"result":"${result}","bytes":${bytes},"verified_length":${verifiedLength},"attempts":${attempts}`;
+  return `{"v":1,"time":"${time}",${what},${how},"ms":${Math.round(ms)}${rest}}`;
+}
+
+function json(text: string | null = null): string {
+  return text !== null && PLAIN.test(text) ? `"${text}"` : printableJson(text);
+}
+
+/** A line of `--failed`, as `--input` takes it: as text where the name comes back as it is, otherwise as an object. */
+export function failedLine(accession: string, fileName: string | undefined): string {
+  if (fileName === undefined) return accession;
+  const plain = /^[^\s\p{Cc}\p{Cs}](?:[^\p{Cc}\p{Cs}\u2028\u2029]*[^\s\p{Cc}\p{Cs}])?$/u.test(fileName);
+  return plain ? `${accession} ${fileName}` : JSON.stringify({ accession_no: accession, file_name: fileName });
+}
+
+/** How a batch came out, beside its counts. */
+export interface Summary extends BatchEnd {
+  readonly exitCode: number;
+  /** Milliseconds. */
+  readonly ms: number;
+  /** Body bytes received and requests sent, listings among them. */
+  readonly bytes: number;
+  readonly requests: number;
+}
+
+/** A batch's last report line (interface page, `--report`). */
+export function batchSummaryLine(counts: Counts, summary: Summary, time: string): string {
+  const { notStarted, exitCode, ms, bytes, requests, stoppedBy } = summary;
+  const { files, done, unmatched, retries } = counts;
+  const retryAt = stoppedBy?.retryAt ?? counts.retryAt;
+  const told = {
+    ...{ ...files, done, unmatched, not_started: notStarted ?? null },
+    ...{ bytes, requests, retries, ms: Math.round(ms), exit_code: exitCode },
+    ...(stoppedBy && { stopped_by: stoppedBy.code }),
+    ...(retryAt !== undefined && { retry_at: new Date(retryAt).toISOString() }),
+  };
+  return printableJson({ v: 1, time, summary: told });
+}
+
+/** One line for a person: `3 downloaded (1.2 MB), 1 skipped, 2 failed (1 not found, 1 worth a retry); 9 requests, 12 s`. */
+export function batchSummary(counts: Counts, { notStarted, ms, requests }: Summary): string {
+  const parts = [countsText(counts)];
+  if (notStarted) parts.push(`${notStarted} not started`);
+  if (counts.resumableBytes > 0) parts.push(resumableLine(counts.resumableBytes));
+  const retry = counts.retryAt === undefined ? '' : `; not before ${new Date(counts.retryAt).toISOString()}`;
+  return `${parts.join(', ')}; ${counted(requests, 'request')}, ${humanDuration(ms)}${retry}`;
+}
+
+const KINDS: Readonly<Record<string, string>> = {
+  not_found: 'not found',
+  local_io: 'not written',
+  temporary: 'worth a retry',
+  integrity: 'not intact',
+  auth: 'not allowed',
+  usage: 'invalid lines',
+};
+
+/** How far a run is. */
+export function countsText({ files, bytes, failures, done, unmatched }: Counts): string {
+  const { downloaded, resumed, skipped, planned, failed, unfinished } = files;
+  const parts: string[] = [];
+  if (planned > 0) {
+    const size = bytes > 0 ? ` (${humanBytes(bytes)} as listed)` : '';
+    parts.push(`${planned} would be downloaded${size}, with ${counted(planned, 'request')}`);
+  } else parts.push(`${downloaded + resumed} downloaded${bytes > 0 ? ` (${humanBytes(bytes)})` : ''}`);
+  if (resumed > 0) parts.push(`${resumed} of them resumed`);
+  if (skipped > 0) parts.push(`${skipped} skipped`);
+  if (failed > 0) {
+    const kinds = [...failures].sort(([, a], [, b]) => b - a).map(([code, count]) => `${count} ${KINDS[code] ?? code}`);
+    parts.push(`${failed} failed (${kinds.join(', ')})`);
+  }
+  if (unfinished > 0) parts.push(`${unfinished} unfinished`);
+  if (done > 0) parts.push(`${counted(done, 'filing')} done before`);
+  if (unmatched > 0) parts.push(`${unmatched} without a match`);
+  return parts.join(', ');
+}

@@ -1,0 +1,98 @@
+import { fstatSync, type Stats } from 'node:fs';
+import { realpath, stat } from 'node:fs/promises';
+import { basename, dirname, join, resolve } from 'node:path';
+import { FilingsError } from '../../errors.ts';
+import type { World } from '../../world.ts';
+import type { Order } from './order.ts';
+
+/** The files that a run reads or writes beside its downloads: by where they are, and by what they are. */
+export interface RunFiles {
+  /** Which of them a file would replace, as it is typed; `stats` of what has its final name. */
+  at(path: string, stats: Stats | undefined): string | undefined;
+}
+
+type Around = Pick<World, 'cwd' | 'stdin' | 'stdout'>;
+
+/** What is used, as it is typed, and its path or the descriptor of a standard stream. */
+type Used = readonly [name: string, place: string | number | undefined];
+
+/**
+ * The files of a run are different ones, by whatever path each is named, and none is a file that the command line says to
+ * download. Throws `usage`.
+ */
+export async function requireRunFiles(order: Order, config: string | undefined, around: Around): Promise<RunFiles> {
+  const { cwd } = around;
+  const seen = new Map<string, string>();
+  const checked = async ([name, place]: Used) => {
+    const identities = await identitiesOf(name, place);
+    const other = identities.map((identity) => seen.get(identity)).find(Boolean);
+    if (other) throw sameFile(other, name);
+    return identities;
+  };
+  for (const used of usedFiles(order, config, around)) {
+    for (const identity of await checked(used)) seen.set(identity, used[0]);
+  }
+  for (const target of namedTargets(order, cwd)) await checked(target);
+  // What is made from now on has no other name yet; nor is there any of them in a directory that is made later.
+  const directory = resolve(cwd, order.directory);
+  const real = await realpath(directory).catch(() => directory);
+  return {
+    at(path, stats) {
+      const found = stats && seen.get(`${stats.dev}:${stats.ino}`);
+      return found ?? seen.get(real === directory ? path : join(real, path.slice(directory.length)));
+    },
+  };
+}
+
+/** What the run reads and writes beside its downloads. Throws `usage`. */
+function usedFiles(
+  { input, output, report, options: { failed, done } }: Order,
+  config: string | undefined,
+  { cwd, stdin, stdout }: Around,
+): readonly Used[] {
+  for (const [name, path] of Object.entries({ failed, done })) {
+    if (path === '-') throw new FilingsError('usage', `--${name} must be a file, not -`, { hint: 'name a file' });
+  }
+  const streams: Readonly<Record<string, number | undefined>> = {
+    input: stdin.fd,
+    output: stdout.fd,
+    report: stdout.fd,
+  };
+  const used = Object.entries({ input, output: output === '-' ? '-' : undefined, report, failed, done });
+  const typed = used.flatMap(([name, path]): Used[] => {
+    if (path === undefined) return [];
+    return path === '-' ? [[`--${name} -`, streams[name]]] : [[`--${name}`, resolve(cwd, path)]];
+  });
+  return config === undefined ? typed : [...typed, ['the config file', resolve(cwd, config)]];
+}
+
+/** The files that the command line says to download. */
+function namedTargets({ output, accessions, fileNames, directory, layout }: Order, cwd: string): readonly Used[] {
+  if (output !== undefined) return output === '-' ? [] : [['--output', resolve(cwd, output)]];
+  return fileNames.flatMap((name): Used[] => {
+    const { path } = layout.place(accessions.join(), name);
+    return path === undefined ? [] : [[`the file '${name}'`, resolve(cwd, directory, path)]];
+  });
+}
+
+/** What a file is known by: where it is, and what has that name, which may have a second one. Throws `usage`. */
+async function identitiesOf(name: string, place: Used[1]): Promise<readonly string[]> {
+  if (place === undefined) return [];
+  const isPath = typeof place === 'string';
+  const stats = isPath ? await stat(place).catch(() => undefined) : fstatSync(place);
+  if (name === '--output' && stats?.isDirectory()) throw notFile(name, 'is a directory');
+  // It is put in its place as a whole: a device or a FIFO would be gone for everybody.
+  if (name === '--failed' && stats?.isFile() === false) throw notFile(name, 'is none');
+  // A terminal or a null device may well be named twice; what two write to a file or a pipe is mixed.
+  if (stats && !stats.isFile() && !stats.isFIFO()) return [];
+  const places = isPath ? [join(await realpath(dirname(place)).catch(() => dirname(place)), basename(place))] : [];
+  return stats ? [...places, `${stats.dev}:${stats.ino}`] : places;
+}
+
+function notFile(name: string, why: string): FilingsError {
+  return new FilingsError('usage', `${name} must be a file, and ${why}`, { hint: 'name a file' });
+}
+
+function sameFile(other: string, one: string): FilingsError {
+  return new FilingsError('usage', `${other} and ${one} are the same file`, { hint: 'give each a file of its own' });
+}
