@@ -141,7 +141,7 @@ export class Batch {
     const wasAsked = item.kind === 'unlisted' || (outcome !== undefined && outcome.attempts > 0);
     // How a file ended that was not asked for says nothing of whether the service is there.
     const stopping = wasAsked || error?.stopsRun ? this.#rule.after(error) : undefined;
-    recorder.ended(item, outcome, stopping !== undefined);
+    recorder.ended(item, outcome, stopping !== undefined && stopping === error);
     if (stopping) this.#stopBy(stopping);
   }
 

@@ -62,7 +62,7 @@ function streamOf(path: string, absolute: string): Readable {
     // Opening or reading a FIFO that nobody writes would hold a thread of the pool, which nothing can call back.
     const fd = openSync(absolute, O_RDONLY | O_NONBLOCK | O_NOCTTY);
     const stats = fstatSync(fd);
-    if (stats.isDirectory()) throw Object.assign(new Error(path), { code: 'EISDIR' });
+    if (stats.isDirectory()) throw new Error('it is a directory');
     return stats.isFIFO() ? new Socket({ fd, readable: true, writable: false }) : createReadStream('', { fd });
   } catch (cause) {
     throw new FilingsError('usage', `--input ${path}: ${systemReason(cause)}`, {

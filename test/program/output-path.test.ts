@@ -40,8 +40,6 @@ test.skipIf(process.geteuid?.() !== 0)(
 
 test.each<[string, string, number, RegExp]>([
   ['a directory that is missing is not made', 'no/such/file', 8, /no\/such: cannot write: the directory is not there/],
-  ['a directory is an error', 'folder', 8, /folder: cannot write: a directory is in the way/],
-  ['a slash at the end means a directory', 'new/', 2, /--output: must be a file, and is a directory/],
 ])('-o: %s', async (_, output, exit, told) => {
   const place = await workplace();
   await mkdir(join(place.path, 'folder'));

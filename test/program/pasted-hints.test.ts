@@ -12,11 +12,14 @@ const URL_OF_FILE = 'https://www.example.com/Archives/data/1234567/0001234567240
 
 describe('the command that was meant', () => {
   test.each<[string, readonly string[], readonly string[]]>([
-    ['swapped arguments', ['primary.htm', ACCESSION], ['primary.htm']],
-    ['a name before the number and one behind', ['primary.htm', ACCESSION, 'R1.htm'], ['R1.htm', 'primary.htm']],
     ['a pasted URL', [URL_OF_FILE], ['primary.htm']],
-    ['a URL with dashes in its number', [URL_OF_FILE.replace('000123456724000001', ACCESSION)], ['primary.htm']],
-    ['a URL as the file', [ACCESSION, URL_OF_FILE], ['primary.htm']],
+    [
+      'a URL with dashes in its number, and a file',
+      [URL_OF_FILE.replace('000123456724000001', ACCESSION), 'R1.htm'],
+      ['R1.htm'],
+    ],
+    ['a path', [`${ACCESSION}/primary.htm`], ['primary.htm']],
+    ['two filings', [ACCESSION, '0001234567-24-000002'], [`${ACCESSION}/primary.htm`]],
   ])('%s', async (_, args, files) => {
     const place = await workplace();
     const first = await place.filings([
@@ -68,7 +71,7 @@ test('what was typed is said again without a password that stands in it', async 
     '--api-key',
     'typed-key-2',
   ];
-  const { stderr } = await filings(['download', 'primary.htm', ACCESSION, ...flags, '-d', 'x']);
+  const { stderr } = await filings(['download', `${ACCESSION}/primary.htm`, ...flags, '-d', 'x']);
   expect(commandIn(stderr)).toBe(
     `filings download ${ACCESSION} primary.htm --base-url https://[redacted]@api.example.com -d x`,
   );

@@ -111,7 +111,6 @@ describe('reading', () => {
     ` ${whole}`,
     whole.replace(id, id.toUpperCase()),
     whole.replace(id, id.slice(1)),
-    whole.replace('Z', ''),
     whole.replaceAll('\t', ' '),
     whole.replace('\t3', '\t-1'),
     whole.replace('0001234567', '000123456'),

@@ -45,6 +45,7 @@ test('a filing is complete once, when all its chosen files exist, named or not',
       for (const each of chosen) take(each, filing);
       for (const each of after) take(each, undefined);
       for (const item of running) end(item);
+      complete.push(...filings.finish());
       const isComplete = chosen.every((each) => existing.has(each));
       expect(complete).toEqual(isComplete ? [filing] : []);
       reached[isComplete ? 'complete' : 'incomplete'] += 1;

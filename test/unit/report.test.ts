@@ -1,15 +1,12 @@
 import { describe, expect, test } from 'vitest';
-import { Counts } from '../../src/batch/counts.ts';
-import { reportLine } from '../../src/batch/report-line.ts';
-import { batchSummary } from '../../src/batch/summary.ts';
+import { batchSummary, Counts, reportLine } from '../../src/batch/report.ts';
 import { errorAbout, FilingsError } from '../../src/errors.ts';
 import type { RetryEvent } from '../../src/http/retry.ts';
-import { parseAccession } from '../../src/service/accession.ts';
 import { type Outcome, outcomeLine, retryWait } from '../../src/transfer/outcome.ts';
 
 const TIME = '2026-04-01T10:00:00.000Z';
+const FILE = { accession: '0001234567-24-000001', fileName: 'primary.htm' };
 const outcome = (more: Partial<Outcome> = {}): Outcome => ({
-  wanted: { accession: parseAccession('0001234567-24-000001'), fileName: 'primary.htm' },
   result: 'downloaded',
   path: 'out/primary.htm',
   bytes: 100,
@@ -21,41 +18,27 @@ const outcome = (more: Partial<Outcome> = {}): Outcome => ({
 });
 
 describe('a report line', () => {
-  const read = (more: Partial<Outcome>) =>
-    JSON.parse(
-      reportLine(outcome(more), TIME, ({ code, exitStatus, message }) => ({ code, exit_code: exitStatus, message })),
-    );
+  const error = new FilingsError('temporary', 'x: 429', { retryAt: Date.parse('2025-04-01T10:00:00Z') });
+  const failed = { retry_at: '2025-04-01T10:00:00.000Z', error: { code: 'temporary', message: 'x: 429' } };
+  const file = { v: 1, time: TIME, accession_no: FILE.accession, file_name: FILE.fileName, path: 'out/primary.htm' };
+  const how = { result: 'downloaded', bytes: 100, verified_length: true, attempts: 1, ms: 13 };
+  const odd = { ...FILE, fileName: 'a\n"b\u2028c' };
 
-  test('of a downloaded file', () => {
-    expect(read({ etag: '"v1"', sha256: 'ab' })).toEqual({
-      v: 1,
-      time: TIME,
-      accession_no: '0001234567-24-000001',
-      file_name: 'primary.htm',
-      path: 'out/primary.htm',
-      result: 'downloaded',
-      bytes: 100,
-      sha256: 'ab',
-      etag: '"v1"',
-      verified_length: true,
-      attempts: 1,
-      ms: 13,
-    });
-  });
-
-  test('of a failed file', () => {
-    const error = new FilingsError('temporary', 'x: 429', { retryAt: Date.parse('2025-04-01T10:00:00Z') });
-    expect(read({ result: 'failed', error, path: null })).toMatchObject({
-      path: null,
-      retry_at: '2025-04-01T10:00:00.000Z',
-      error: { code: 'temporary', exit_code: 7, message: 'x: 429' },
-    });
-  });
-
-  test('is one line, whatever the names', () => {
-    const line = reportLine(outcome({ path: 'a\n"b\u2028c' }), TIME, () => ({}));
+  test.each<[string, Parameters<typeof reportLine>[0], Partial<Outcome>, object]>([
+    ['a downloaded file', FILE, { etag: '"v1"', sha256: 'ab' }, { ...file, ...how, etag: '"v1"', sha256: 'ab' }],
+    ['a failed file', FILE, { result: 'failed', error }, { ...file, ...how, result: 'failed', ...failed }],
+    ['an odd name', odd, { path: odd.fileName }, { ...file, ...how, file_name: odd.fileName, path: odd.fileName }],
+    ['a listing', { accession: FILE.accession }, { path: null }, { ...file, ...how, file_name: null, path: null }],
+    [
+      'a line of the input',
+      { number: 9 },
+      { path: null },
+      { ...file, ...how, accession_no: null, file_name: null, path: null, line: 9 },
+    ],
+  ])('of %s is one line', (_, of, more, expected) => {
+    const line = reportLine(of, outcome(more), TIME, ({ code, message }) => ({ code, message }));
     expect(line.split(/[\n\u2028]/)).toHaveLength(1);
-    expect(JSON.parse(line).path).toBe('a\n"b\u2028c');
+    expect(JSON.parse(line)).toEqual(expected);
   });
 });
 
@@ -66,7 +49,7 @@ test.each<[Partial<Outcome>, string]>([
   [{ result: 'resumed', resumedBytes: 60 }, 'out/primary.htm: 100 B, resumed at 60 B'],
   [{ verifiedLength: false }, 'out/primary.htm: 100 B (the service gave no length to check)'],
 ])('what a person reads of %j', (more, line) => {
-  expect(outcomeLine(outcome(more))).toBe(line);
+  expect(outcomeLine('primary.htm', outcome(more))).toBe(line);
 });
 
 test('a wait has the reason without what was asked for, whose wish it is, and how many more there may be', () => {
@@ -89,21 +72,17 @@ test('a wait has the reason without what was asked for, whose wish it is, and ho
   ]);
 });
 
-test('counts: each file once, and the bytes of those that came', () => {
+test('the summary counts each file once, and the bytes of what came', () => {
   const counts = new Counts();
+  const end = { notStarted: 2, stoppedBy: undefined, exitCode: 7, ms: 3200, bytes: 200, requests: 4 };
+  counts.add(outcome({ result: 'skipped', bytes: 500 }));
+  expect(batchSummary(counts, { ...end, notStarted: 0 })).toBe('0 downloaded, 1 skipped; 4 requests, 3.2 s');
   counts.add(outcome());
   counts.add(outcome({ result: 'resumed', resumedBytes: 60 }));
-  counts.add(outcome({ result: 'skipped', bytes: 500 }));
   counts.add(outcome({ result: 'failed', bytes: 0, error: new FilingsError('temporary', 'x') }));
-  expect([counts.files.failed, counts.total, counts.onlyTemporary]).toEqual([1, 4, true]);
-  const end = { notStarted: 2, stoppedBy: undefined, exitCode: 7, ms: 3200, bytes: 200, requests: 4 };
-  expect(batchSummary(counts, end)).toBe(
-    '2 downloaded (200 B), 1 of them resumed, 1 skipped, 1 failed (1 worth a retry), 2 not started; 4 requests, 3.2 s',
-  );
   counts.resumableBytes = 10_000_000;
-  expect(batchSummary(counts, end)).toContain(
-    '2 not started, stopped at 10 MB; run the same command to resume; 4 requests',
+  expect(batchSummary(counts, end)).toBe(
+    '2 downloaded (200 B), 1 of them resumed, 1 skipped, 1 failed (1 worth a retry), 2 not started, stopped at 10 MB; run the same command to resume; 4 requests, 3.2 s',
   );
-  counts.add(outcome({ result: 'failed', bytes: 0, error: new FilingsError('not_found', 'x') }));
-  expect(counts.onlyTemporary).toBe(false);
+  expect([counts.total, [...counts.failures]]).toEqual([4, [['temporary', 1]]]);
 });

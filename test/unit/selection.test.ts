@@ -1,14 +1,15 @@
 import { describe, expect, test } from 'vitest';
+import type { Line } from '../../src/batch/input.ts';
 import type { Item } from '../../src/batch/item.ts';
 import { defaultLayout } from '../../src/batch/layout.ts';
-import { type Selected, Selection, type SelectionOptions } from '../../src/batch/selection.ts';
+import { Selection, type SelectionOptions } from '../../src/batch/selection.ts';
 import { FilingsError } from '../../src/errors.ts';
 import { parseAccession } from '../../src/service/accession.ts';
 import type { ListedFile } from '../../src/service/listing.ts';
 
 const filing = (n: number) => parseAccession(`0001234567-24-${String(n).padStart(6, '0')}`);
-const alone = (n: number): Selected => ({ kind: 'entry', accession: filing(n) });
-const named = (n: number, file: string): Selected => ({ kind: 'entry', accession: filing(n), file });
+const alone = (n: number): Line => ({ kind: 'entry', accession: filing(n) });
+const named = (n: number, file: string): Line => ({ kind: 'entry', accession: filing(n), file });
 const turns = async (count = 20) => {
   for (let left = count; left > 0; left -= 1) await new Promise((resolve) => setImmediate(resolve));
 };
@@ -30,7 +31,7 @@ function desk(listings: Listings, held: ReadonlySet<number> = new Set()) {
   return { asked, list, letGo: (n: number) => waiting.get(n)?.() };
 }
 
-function select(selected: readonly Selected[], list: SelectionOptions['list'], more: Partial<SelectionOptions> = {}) {
+function select(selected: readonly Line[], list: SelectionOptions['list'], more: Partial<SelectionOptions> = {}) {
   async function* batches() {
     for (let at = 0; at < selected.length; at += 3) yield selected.slice(at, at + 3);
   }
@@ -74,15 +75,13 @@ describe('what comes out', () => {
   test('no match, no files, a listing that fails, one that is done, a bad line', async () => {
     const fault = new FilingsError('usage', 'what?');
     const { list, asked } = desk({ 1: ['no'], 2: [], 3: new FilingsError('auth', 'no'), 4: ['a'] });
-    const lines: Selected[] = [alone(1), alone(2), alone(3), alone(4), { kind: 'bad', fault, number: 9 }];
+    const lines: Line[] = [alone(1), alone(2), alone(3), alone(4), { kind: 'bad', error: fault, number: 9 }];
     const items = await all(select(lines, list, { passesOver: (accession) => accession === filing(4) }));
     expect(items.sort()).toEqual(['1 unmatched', '2 unlisted', '3 unlisted', 'bad 9: what?']);
     expect(asked).toEqual([1, 2, 3]);
   });
 
   test('a filing alone, when nothing chooses, is a usage error that stops the run', async () => {
-    const selection = select([{ ...alone(1), number: 3 }], desk({}).list, { chosen: undefined });
-    await all(selection);
     const [item] = await all(select([{ ...alone(1), number: 3 }], desk({}).list, { chosen: undefined }));
     expect(item).toMatch(/^bad 3: .*no files selected/);
   });
@@ -128,8 +127,8 @@ describe('how far it goes ahead', () => {
 
   test('all is known once all is read and listed', async () => {
     const selection = select([alone(1), named(2, 'n')], desk({ 1: ['aa', 'b'] }).list);
-    expect(selection.extent).toBeUndefined();
+    expect(selection.files).toBeUndefined();
     await all(selection);
-    expect(selection.extent).toEqual({ files: 3, waiting: 0 });
+    expect(selection.files).toBe(3);
   });
 });

@@ -54,12 +54,12 @@ export function readOrder(
 ): Order {
   const { all, include, exclude, input, output, layout, directory = '.' } = options;
   const choosing = all || include.length > 0 || exclude.length > 0;
-  const filter = nameFilter(all ? [] : include, exclude);
+  const filter = nameFilter(include, exclude);
   const { accessions, fileNames } = readNames(args, choosing, argv);
   const order: Order = {
     accessions,
     fileNames,
-    chosen: choosing ? filter : undefined,
+    chosen: all ? nameFilter([], exclude) : choosing ? filter : undefined,
     input,
     query: readQuery(options.query),
     output: asStream(output),
@@ -142,7 +142,7 @@ function requireFitting({ fileNames, input, single, options, output }: Order): v
   if (done !== undefined && input === undefined) {
     throw usage('--done: goes with --input', 'name a file of lines: --input FILE');
   }
-  if (output?.endsWith('/')) throw usage('--output must be a file, and is a directory', 'name a file');
+  if (output?.endsWith('/')) throw usage('--output must be a file', 'name a file, or use --directory');
 }
 
 /** Names that are no filing, that may touch the disk where the layout puts them, and no two that may be one file. Throws `usage`. */

@@ -51,7 +51,7 @@ function usedFiles(
   { cwd, stdin, stdout }: Around,
 ): readonly Used[] {
   for (const [name, path] of Object.entries({ failed, done })) {
-    if (path === '-') throw new FilingsError('usage', `--${name} must be a file, not -`, { hint: 'name a file' });
+    if (path === '-') throw notFile(`--${name}`);
   }
   const streams: Readonly<Record<string, number | undefined>> = {
     input: stdin.fd,
@@ -80,17 +80,17 @@ async function identitiesOf(name: string, place: Used[1]): Promise<readonly stri
   if (place === undefined) return [];
   const isPath = typeof place === 'string';
   const stats = isPath ? await stat(place).catch(() => undefined) : fstatSync(place);
-  if (name === '--output' && stats?.isDirectory()) throw notFile(name, 'is a directory');
+  if (name === '--output' && stats?.isDirectory()) throw notFile(name);
   // It is put in its place as a whole: a device or a FIFO would be gone for everybody.
-  if (name === '--failed' && stats?.isFile() === false) throw notFile(name, 'is none');
+  if (name === '--failed' && stats?.isFile() === false) throw notFile(name);
   // A terminal or a null device may well be named twice; what two write to a file or a pipe is mixed.
   if (stats && !stats.isFile() && !stats.isFIFO()) return [];
   const places = isPath ? [join(await realpath(dirname(place)).catch(() => dirname(place)), basename(place))] : [];
   return stats ? [...places, `${stats.dev}:${stats.ino}`] : places;
 }
 
-function notFile(name: string, why: string): FilingsError {
-  return new FilingsError('usage', `${name} must be a file, and ${why}`, { hint: 'name a file' });
+function notFile(name: string): FilingsError {
+  return new FilingsError('usage', `${name} must be a file`, { hint: 'name a file' });
 }
 
 function sameFile(other: string, one: string): FilingsError {

@@ -27,7 +27,7 @@ export const MUTANTS: Readonly<Record<string, Edit>> = {
   'the done line before the files': [
     'src/batch/recorder.ts',
     'this.#filings?.taken(file);',
-    'this.#filings?.taken(file);\n    if (file.filing) void this.#outputs.done?.add([file.filing]);',
+    'this.#filings?.taken(file);\n    if (file.filing) void this.#options.done?.add([file.filing]);',
   ],
   'what a killed run left is not flushed': [
     'src/disk/directory.ts',

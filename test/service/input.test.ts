@@ -1,0 +1,172 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtemp, open, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { PassThrough } from 'node:stream';
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
+import { type Line, openInput, readLines } from '../../src/batch/input.ts';
+import { FilingsError } from '../../src/errors.ts';
+
+const asked = '0001234567-24-000001';
+type Chunks = Iterable<Uint8Array | string> | AsyncIterable<Uint8Array | string>;
+
+async function read(chunks: Chunks, warn: (message: string) => void = () => {}): Promise<Line[]> {
+  async function* stream() {
+    yield* chunks;
+  }
+  const lines: Line[] = [];
+  for await (const batch of readLines(stream(), warn)) lines.push(...batch);
+  return lines;
+}
+
+/** What lines say: `[number, accession, file]`, or `[number, why]`. */
+const told = (lines: readonly Line[]) =>
+  lines.map((line) =>
+    line.kind === 'bad' ? [line.number, line.error.message] : [line.number, line.accession, line.file],
+  );
+
+describe('a line', () => {
+  it.each<[line: string, file: string | undefined]>([
+    [asked, undefined],
+    [`${asked}\r`, undefined],
+    [`  ${asked}  `, undefined],
+    [`\ufeff${asked}`, undefined],
+    [`${asked}\ta.htm`, 'a.htm'],
+    [`${asked} \t  a b.htm`, 'a b.htm'],
+    [`${asked} a.htm\r`, 'a.htm'],
+    [`${asked} a.htm `, 'a.htm '],
+    [`${asked} "a.htm"`, '"a.htm"'],
+    [`${asked} # no comment`, '# no comment'],
+    [`${asked} ../a`, '../a'],
+    [`${asked.replaceAll('-', '')} a.htm`, 'a.htm'],
+    [JSON.stringify({ v: 1, path: 'x', result: 'missing', accession_no: asked, file_name: 'a' }), 'a'],
+    [JSON.stringify({ accession_no: asked, file_name: 'a\nb', size: 3 }), 'a\nb'],
+    [JSON.stringify({ accession_no: asked, file_name: null }), undefined],
+    [`${JSON.stringify({ accession_no: asked })}\r`, undefined],
+  ])('%j', async (line, file) => {
+    expect(told(await read([line]))).toEqual([[1, asked, file]]);
+  });
+
+  it('blank or a comment is passed over', async () => {
+    expect(await read(['\n \n\t\n\r\n# comment\n  # comment'])).toEqual([]);
+  });
+
+  it.each<[line: string | Uint8Array, why: RegExp]>([
+    ['nonsense', /^line 1: 'nonsense' is not an accession number/],
+    [`"${asked}"`, /is not an accession number/],
+    ['{"accession_no":', /broken JSON/],
+    ['{}', /accession_no is not a string/],
+    ['{"accession_no":5}', /accession_no is not a string/],
+    [`{"accession_no":"${asked}","file_name":5}`, /file_name is not a string/],
+    ['{"accession_no":"x"}', /'x' is not an accession number/],
+    [`["${asked}"]`, /'\["0001234567-24-000001"\]' is not/],
+    [Buffer.from([0x30, 0xff]), /not UTF-8/],
+    ['y'.repeat(200_000), /longer than 65536 bytes/],
+  ])('bad: %.40j', async (line, why) => {
+    const lines = await read([line, `\n${asked}`]);
+    expect(told(lines)).toEqual([
+      [1, expect.stringMatching(why)],
+      [2, asked, undefined],
+    ]);
+    expect(lines[0]).toMatchObject({ error: { code: 'usage' } });
+  });
+
+  it('of 65,536 bytes is read, and none of one more', async () => {
+    const longest = `${asked} ${'x'.repeat(65_536 - asked.length - 1)}`;
+    const lines = await read([longest.slice(0, 70), longest.slice(70), `\n${longest}x\n`, `${longest}\n`]);
+    expect(lines.map(({ kind }) => kind)).toEqual(['entry', 'bad', 'entry']);
+  });
+});
+
+describe('an input', () => {
+  function* inOneBuffer(chunks: readonly Uint8Array[]) {
+    const buffer = Buffer.alloc(1000);
+    for (const chunk of chunks) {
+      buffer.fill('#').set(chunk);
+      yield buffer.subarray(0, chunk.length);
+    }
+  }
+
+  it('reads the same however its bytes are cut, blank lines counted, with or without a last line feed', async () => {
+    const bytes = Buffer.from(`\ufeff# head\n\n${asked} ñ日本🙂.htm\r\nbad\n${asked}\n# x\n${asked} b.htm`);
+    const whole = told(await read([bytes]));
+    expect(whole.map(([number]) => number)).toEqual([3, 4, 5, 7]);
+    expect(told(await read([bytes, '\n']))).toEqual(whole);
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.integer({ min: 0, max: bytes.length }), { maxLength: 6 }), async (cuts) => {
+        const edges = [0, ...cuts.sort((a, b) => a - b), bytes.length];
+        const chunks = edges.slice(1).map((end, i) => bytes.subarray(edges[i], end));
+        expect(told(await read(chunks))).toEqual(whole);
+        // A stream may use its buffer again.
+        expect(told(await read(inOneBuffer(chunks)))).toEqual(whole);
+      }),
+    );
+  });
+
+  it('that can not be read is local_io; a signal stays one', async () => {
+    async function* broken(error: Error) {
+      yield `${asked}\n`;
+      throw error;
+    }
+    const reading = read(broken(Object.assign(new Error('x'), { code: 'EIO' })));
+    await expect(reading).rejects.toMatchObject({ code: 'local_io', message: expect.stringContaining('EIO') });
+    await expect(read(broken(new FilingsError('interrupted', 'x')))).rejects.toMatchObject({ code: 'interrupted' });
+  });
+
+  it('passes over records that ask for nothing, and warns of the first of a kind', async () => {
+    const record = (result: string) => JSON.stringify({ v: 1, path: 'x', result, accession_no: asked, file_name: 'a' });
+    const warnings: string[] = [];
+    const records = ['unlisted', 'missing', 'unlisted', 'damaged', 'torn'].map(record).join('\n');
+    const lines = await read([`${records}\n{"v":1,"summary":{}}\n`], (message) => warnings.push(message));
+    expect(told(lines)).toEqual([[2, asked, 'a']]);
+    expect(warnings).toEqual([
+      expect.stringMatching(/line 1 .*'unlisted'/),
+      expect.stringMatching(/line 4 .*'damaged'/),
+      expect.stringMatching(/line 5 .*'torn'/),
+    ]);
+  });
+});
+
+describe('openInput', () => {
+  let place: string;
+  beforeAll(async () => {
+    place = await mkdtemp(join(tmpdir(), 'filings-input-'));
+    await writeFile(join(place, 'plain'), asked);
+    execFileSync('mkfifo', [join(place, 'fifo'), join(place, 'idle')]);
+  });
+  afterAll(() => rm(place, { recursive: true }));
+  const from = (path: string) => openInput(path, { stdin: new PassThrough(), cwd: place }, () => {});
+
+  test('a file, a FIFO', async () => {
+    expect(await read(from('plain').bytes)).toHaveLength(1);
+    const { bytes } = from('fifo');
+    const writer = await open(join(place, 'fifo'), 'w');
+    await writer.write(`${asked}\n`);
+    await writer.close();
+    expect(await read(bytes)).toHaveLength(1);
+  });
+
+  test.each([
+    ['missing', 'missing: no such file or directory (ENOENT)'],
+    ['plain/below', 'plain/below: not a directory (ENOTDIR)'],
+    ['.', '.: it is a directory'],
+  ])('%s is a usage error', async (path, message) => {
+    expect(() => from(path)).toThrow(expect.objectContaining({ code: 'usage', message: `--input ${message}` }));
+  });
+
+  test('closing it ends the reading of an idle pipe', async () => {
+    const { bytes, close } = from('idle');
+    const reading = read(bytes);
+    setImmediate(close);
+    await expect(reading).rejects.toThrow();
+  });
+
+  test('a person at a terminal is told that stdin is read', () => {
+    const notes: string[] = [];
+    const stdin = Object.assign(new PassThrough(), { isTTY: true });
+    openInput('-', { stdin, cwd: place }, (text) => notes.push(text)).close();
+    expect(notes).toEqual([expect.stringMatching(/stdin.*Ctrl-D/)]);
+    expect(stdin.destroyed).toBe(true);
+  });
+});
