@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { Body } from '../../src/http/body.ts';
-import { Intake } from '../../src/http/intake.ts';
+import { Body, Intake } from '../../src/http/body.ts';
 import { Watchdog } from '../../src/http/watchdog.ts';
 import { heldClock } from '../held-clock.ts';
 

@@ -27,11 +27,14 @@ export async function run({ args, options, flags }: Invocation<typeof OPTIONS>, 
   guardStream(world.stderr);
   const { quiet, errorFormat } = settings;
   const tell = createTeller({ quiet, errorFormat, secrets: world.secrets }, (line) => world.stderr.write(line));
-  const host = hostOf(options.host);
+  const { host } = options;
+  if (args[0] === '') throw new FilingsError('usage', 'DIRECTORY: must be a folder, and is empty');
+  // An empty one would listen on every address.
+  if (!/^[\w.:%-]+$/.test(host)) throw valueError('--host', 'must be an address or a name of this machine', host);
   // The config file's key is for the real service.
   const keyFrom = [given.get('apiKey'), given.get('apiKeyFile')].find((one) => one && /^(flag|env)$/.test(one.level));
   const sandbox = await startSandbox({
-    directory: directoryOf(args[0], world),
+    directory: args[0] === undefined ? join(world.root, 'samples') : resolve(world.cwd, args[0]),
     host,
     port: options.port,
     apiKey: await keyFor(host, keyFrom && settings.key, world),
@@ -75,19 +78,6 @@ function introduce(url: string, host: string, key: Given | undefined, tell: Tell
   const allow = isLoopback(host) ? '' : ' --allow-http';
   const withKey = key?.level === 'env' ? '' : ` --api-key ${key === undefined ? DEFAULT_KEY : 'KEY'}`;
   tell('note', `try it: filings list ${EXAMPLE} --base-url ${url}${allow}${withKey}`);
-}
-
-function directoryOf(argument: string | undefined, { cwd, root }: World): string {
-  if (argument === '') throw new FilingsError('usage', 'DIRECTORY: must be a folder, and is empty');
-  return argument === undefined ? join(root, 'samples') : resolve(cwd, argument);
-}
-
-/** The URL's brackets around an IPv6 address are taken too. */
-function hostOf(option: string): string {
-  const host = option.replace(/^\[(.*)\]$/, '$1');
-  // An empty one would listen on every address.
-  if (!/^[\w.:%-]+$/.test(host)) throw valueError('--host', 'must be an address or a name of this machine', host);
-  return host;
 }
 
 async function jwtKeysOf({ jwtKey, jwtSecret }: Values<typeof OPTIONS>, world: World): Promise<JwtKey[]> {

@@ -44,13 +44,12 @@ export const SERVE = command({
   options: OPTIONS,
   description: [
     'Answers as the service does: every way of passing the key, JWTs, errors, strong validators and ranges. The first line of stdout is its base URL. Requests are logged on stderr, without secrets. Ctrl-C ends it.',
-    'Takes the key from --api-key, --api-key-file or their environment variables (default: sandbox-key), never from the config file. With --jwt-key or --jwt-secret it requires key and JWT.',
+    'Takes the key from --api-key, --api-key-file or their environment variables (default: sandbox-key), never from the config file.',
   ],
   examples: [
     ['filings serve --port 0', 'the sample filings on a free port'],
     ['filings serve mirror --port 0', 'your own, laid out as mirror/ACCESSION/FILE'],
     ['filings serve --port 0 --latency 200ms --rate-limit 10/s', 'a slow service that answers 429'],
-    ['filings serve --port 0 --jwt-key public.pem', 'requires a JWT, too'],
   ],
   exits: [
     ['0', 'ended by Ctrl-C or SIGTERM'],
