@@ -123,7 +123,7 @@ export function countsText({ files, bytes, failures, done, unmatched }: Counts):
   if (planned > 0) {
     const size = bytes > 0 ? ` (${humanBytes(bytes)} as listed)` : '';
     parts.push(`${planned} would be downloaded${size}, with ${counted(planned, 'request')}`);
-  } else parts.push(`${downloaded + resumed} downloaded${bytes > 0 ? ` (${humanBytes(bytes)})` : ''}`);
+  } else if (downloaded + resumed > 0) parts.push(`${downloaded + resumed} downloaded (${humanBytes(bytes)})`);
   if (resumed > 0) parts.push(`${resumed} of them resumed`);
   if (skipped > 0) parts.push(`${skipped} skipped`);
   if (failed > 0) {
@@ -133,5 +133,5 @@ export function countsText({ files, bytes, failures, done, unmatched }: Counts):
   if (unfinished > 0) parts.push(`${unfinished} unfinished`);
   if (done > 0) parts.push(`${counted(done, 'filing')} done before`);
   if (unmatched > 0) parts.push(`${unmatched} without a match`);
-  return parts.join(', ');
+  return parts.join(', ') || 'nothing downloaded';
 }

@@ -100,7 +100,7 @@ function timeLeft(bytes: number, rate: number | undefined): string {
   return rate === undefined || rate < 1 ? '' : `${span(Math.max(0, bytes) / rate, Math.ceil)} left`;
 }
 
-/** The line above those of the running files, narrower than `width` columns: the later fields are dropped first. */
+/** The line above those of the running files, narrower than `width` columns: the speed is dropped first. */
 export function overallLine(running: Running, reach: Reach, now: number, width: number): string {
   const { files, of, failed } = reach;
   const { bytes } = running;
@@ -110,7 +110,7 @@ export function overallLine(running: Running, reach: Reach, now: number, width: 
       ? `${grouped(files)} ${files === 1 ? 'file' : 'files'} so far`
       : `${grouped(files)} of ${grouped(of)} files`;
   let line = clipped(failed > 0 ? `${all}, ${grouped(failed)} failed` : all, width - 1);
-  for (const field of [humanBytes(bytes).padStart(AMOUNT), speedOf(rate)]) {
+  for (const field of [humanBytes(bytes).padStart(6), speedOf(rate)]) {
     if (line.length + GAP.length + field.length >= width) break;
     line += GAP + field;
   }

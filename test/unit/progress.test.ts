@@ -73,10 +73,10 @@ describe('the line above the running files', () => {
     overallLine({ files: new Set(), bytes: 12e6, since: 0, reach: undefined }, { ...reach, ...more }, 2400, width);
 
   it.each<[more: Partial<Reach>, width: number, shown: string]>([
-    [{}, 120, '3 of 11 files             12 MB  5.0 MB/s'],
-    [{ failed: 2 }, 120, '3 of 11 files, 2 failed             12 MB  5.0 MB/s'],
-    [{ files: 1, of: undefined }, 120, '1 file so far             12 MB  5.0 MB/s'],
-    [{}, 40, '3 of 11 files             12 MB'],
+    [{}, 120, '3 of 11 files   12 MB  5.0 MB/s'],
+    [{ failed: 2 }, 120, '3 of 11 files, 2 failed   12 MB  5.0 MB/s'],
+    [{ files: 1, of: undefined }, 120, '1 file so far   12 MB  5.0 MB/s'],
+    [{}, 30, '3 of 11 files   12 MB'],
     [{}, 20, '3 of 11 files'],
     [{}, 10, '3 of 11 …'],
   ])('%j at %d columns: no field is cut', (more, width, shown) => {

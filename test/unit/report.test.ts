@@ -76,7 +76,7 @@ test('the summary counts each file once, and the bytes of what came', () => {
   const counts = new Counts();
   const end = { notStarted: 2, stoppedBy: undefined, exitCode: 7, ms: 3200, bytes: 200, requests: 4 };
   counts.add(outcome({ result: 'skipped', bytes: 500 }));
-  expect(batchSummary(counts, { ...end, notStarted: 0 })).toBe('0 downloaded, 1 skipped; 4 requests, 3.2 s');
+  expect(batchSummary(counts, { ...end, notStarted: 0 })).toBe('1 skipped; 4 requests, 3.2 s');
   counts.add(outcome());
   counts.add(outcome({ result: 'resumed', resumedBytes: 60 }));
   counts.add(outcome({ result: 'failed', bytes: 0, error: new FilingsError('temporary', 'x') }));

@@ -77,7 +77,7 @@ test('Ctrl-C of several files: one line for what was kept of all', async () => {
   expect(await at.ended).toBe(130);
   expect(at.lines()).toEqual([
     expect.stringMatching(
-      /^0 downloaded .*, 3 unfinished, 1 not started, stopped at 6\.0 MB; run the same command to resume; 4 requests, /,
+      /^3 unfinished, 1 not started, stopped at 6\.0 MB; run the same command to resume; 4 requests, /,
     ),
     INTERRUPTED,
   ]);
