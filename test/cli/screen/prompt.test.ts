@@ -9,7 +9,7 @@ const andEcho = (command: string) => `$FILINGS ${command}; echo "ended with $?";
 test.each([
   ['Ctrl-C', CTRL_C, ['apiKey:', 'filings: interrupted: SIGINT', 'ended with 130', 'echo']],
   ['Enter', `${KEY}\r`, ['apiKey:', 'ended with 0', 'echo']],
-  ['Ctrl-D', `${KEY}${CTRL_D}`, ['apiKey:', 'ended with 0', 'echo']],
+  ['Ctrl-D', CTRL_D, ['apiKey:', 'filings: apiKey: nothing was entered', 'ended with 2', 'echo']],
 ])('a hidden prompt ends its line with %s, and the terminal echoes as before', async (_name, keys, lines) => {
   const at = await screen([], { script: andEcho(HIDDEN) });
   await at.shows((now) => now.includes('apiKey:'));
