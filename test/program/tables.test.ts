@@ -168,12 +168,4 @@ describe('config check speaks of the settings', () => {
     expect(address).toMatchObject({ check: 'address', verdict });
     expect(key).toEqual({ check: 'key', verdict: { 0: 'ok', 4: 'wrong' }[exit] ?? 'unknown' });
   });
-
-  test('an accession number that was named is told', async () => {
-    const server = await startScripted((socket) => void socket.write('HTTP/1.1 503 No\r\nContent-Length: 0\r\n\r\n'));
-    onTestFinished(() => server.close());
-    const place = await workplace();
-    const { stderr } = await place.filings(['config', 'check', ACCESSION], serviceAt(server.url));
-    expect(stderr).toContain(`the listing of ${ACCESSION}: 503`);
-  });
 });
