@@ -1,7 +1,7 @@
 import { constants, write } from 'node:fs';
 import { promisify } from 'node:util';
 import { closeFile, readAt, statOf } from './calls.ts';
-import { diskFailure } from './failure.ts';
+import { withDiskFailure } from './failure.ts';
 import { openPlain } from './plain-file.ts';
 
 const { O_APPEND, O_CREAT, O_RDWR } = constants;
@@ -21,11 +21,8 @@ export class AppendFile {
 
   /** Opens a plain file, which is made when it is missing; `flags` beside those for that. Throws `local_io`. */
   static async open(path: string, flags = 0): Promise<AppendFile> {
-    try {
-      return new AppendFile(path, (await openPlain(path, O_RDWR | O_APPEND | O_CREAT | flags)).fd);
-    } catch (error) {
-      throw diskFailure(error, path);
-    }
+    const { fd } = await withDiskFailure(path, () => openPlain(path, O_RDWR | O_APPEND | O_CREAT | flags));
+    return new AppendFile(path, fd);
   }
 
   /**
@@ -34,7 +31,7 @@ export class AppendFile {
    */
   write(lines: readonly Buffer[]): Promise<void> {
     // One after the other: a torn line of our own has to be seen by the next.
-    const appending = this.#before.then(() => this.#append(Buffer.concat(lines)));
+    const appending = this.#before.then(() => withDiskFailure(this.#path, () => this.#append(Buffer.concat(lines))));
     this.#before = appending.catch(() => {});
     return appending;
   }
@@ -46,14 +43,10 @@ export class AppendFile {
   }
 
   async #append(lines: Buffer): Promise<void> {
-    try {
-      let text = (await this.#endsInLine()) ? lines : afterTornLine(lines);
-      // One write that took less than asked has torn a line: all of it again.
-      while ((await writeTo(this.#fd, text, 0, text.length, null)).bytesWritten < text.length)
-        text = afterTornLine(lines);
-    } catch (error) {
-      throw diskFailure(error, this.#path);
-    }
+    let text = (await this.#endsInLine()) ? lines : afterTornLine(lines);
+    // One write that took less than asked has torn a line: all of it again.
+    while ((await writeTo(this.#fd, text, 0, text.length, null)).bytesWritten < text.length)
+      text = afterTornLine(lines);
   }
 
   /** False behind a line that a full disk or a kill tore. */

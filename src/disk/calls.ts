@@ -80,12 +80,8 @@ export const BY_POOL: Disk = {
 /** The calls for the disk that a directory is on. Only Linux tells what it is. Never throws. */
 export async function diskUnder(directory: string, platform: string): Promise<Disk> {
   const found = platform === 'linux' ? await statfs(directory).catch(() => undefined) : undefined;
-  return found && isLocalType(found.type) ? AT_ONCE : BY_POOL;
-}
-
-/** Whether a file system of this type (statfs(2), of Linux) is on this machine; some systems give it with a sign. */
-export function isLocalType(type: number): boolean {
-  return LOCAL.has(type >>> 0);
+  // Some systems give the type with a sign.
+  return found && LOCAL.has(found.type >>> 0) ? AT_ONCE : BY_POOL;
 }
 
 /** For `catch`: what does not exist is no failure. */

@@ -2,6 +2,7 @@ import { readdirSync, type Stats, statSync } from 'node:fs';
 import { opendir, stat } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { errnoOf, FilingsError } from '../errors.ts';
+import type { World } from '../world.ts';
 import { type Disk, diskUnder } from './calls.ts';
 import { diskFailure } from './failure.ts';
 import { flushDirectory, makeDirectories, makeDirectory } from './make-directories.ts';
@@ -15,11 +16,7 @@ const SMALL_BYTES = 64 << 10;
 const ENTRIES_AT_ONCE = 1024;
 
 /** What directories need to know of the run. */
-export interface Surroundings {
-  readonly platform: string;
-  /** Milliseconds since the epoch. */
-  readonly now: () => number;
-}
+export type Surroundings = Pick<World, 'platform' | 'now'>;
 
 /** A directory that files are written to: looked at once, its flushes shared by all who wait. */
 export class Directory {
@@ -30,27 +27,24 @@ export class Directory {
   tellsCase = false;
   readonly #surroundings: Surroundings;
   readonly #stats: Stats;
-  /** Resolves when its own entry, and those above it that are new, are on disk. */
-  readonly #entryFlushed: Promise<void>;
-  #isEntryFlushed = false;
+  /** Resolves when its own entry, and those above it that are new, are on disk; undefined since then. */
+  #entryFlush: Promise<void> | undefined;
   #lastFlush: Promise<unknown> = Promise.resolve();
   #nextFlush: Promise<boolean> | undefined;
   /** What has changed before this is on disk, by the file system's clock. */
   #settledBefore = 0;
 
-  private constructor(path: string, stats: Stats, disk: Disk, entryFlushed: Promise<void>, surroundings: Surroundings) {
+  private constructor(path: string, stats: Stats, disk: Disk, entryFlush: Promise<void>, surroundings: Surroundings) {
     this.path = path;
     this.#stats = stats;
     this.disk = disk;
     this.#surroundings = surroundings;
-    this.#entryFlushed = entryFlushed;
+    this.#entryFlush = entryFlush;
     // Whoever reports a file in it waits for that, and hears of a failure.
-    entryFlushed.then(
-      () => {
-        this.#isEntryFlushed = true;
-      },
-      () => {},
-    );
+    const done = () => {
+      this.#entryFlush = undefined;
+    };
+    entryFlush.then(done, () => {});
   }
 
   /** A directory that the user named (links on the way to it are the user's own); `make`: made when it is missing. Throws `local_io`. */
@@ -61,28 +55,24 @@ export class Directory {
       // As a directory, whatever it leads to.
       const stats = await stat(`${absolute}/.`);
       const disk = await diskUnder(absolute, surroundings.platform);
-      const entryFlushed = make ? settleAbove(absolute, stats.ctimeMs, surroundings) : Promise.resolve();
-      return new Directory(absolute, stats, disk, entryFlushed, surroundings);
+      const entryFlush = make ? settleAbove(absolute, stats.ctimeMs, surroundings) : Promise.resolve();
+      return new Directory(absolute, stats, disk, entryFlush, surroundings);
     } catch (error) {
       throw diskFailure(error, absolute);
     }
   }
 
-  /**
-   * The directory of that name in this one; `make`: made when it is missing. No link is followed. Throws `local_io`: for
-   * this name alone when something else has it.
-   */
-  async child(name: string, make: boolean): Promise<Directory> {
+  /** The directory of that name in this one, made when it is missing. No link is followed. Throws `local_io`: for this name alone when something else has it. */
+  async child(name: string): Promise<Directory> {
     const path = this.entry(name);
     try {
-      let stats = await this.disk.look(path);
-      const isNew = stats === undefined && make && (await makeDirectory(path));
-      stats ??= await this.disk.look(path);
-      if (!stats) throw missing(path);
-      if (!stats.isDirectory()) throw inTheWay(path, stats);
-      const entryFlushed = isNew ? this.flush().then(() => {}) : this.settle(stats.ctimeMs);
+      const before = await this.disk.look(path);
+      const isNew = before === undefined && (await makeDirectory(path));
+      const stats = before ?? (await this.disk.look(path));
+      if (!stats?.isDirectory()) throw inTheWay(path, stats);
+      const entryFlush = isNew ? this.flush().then(() => {}) : this.settle(stats.ctimeMs);
       const disk = stats.dev === this.#stats.dev ? this.disk : await diskUnder(path, this.#surroundings.platform);
-      return new Directory(path, stats, disk, entryFlushed, this.#surroundings);
+      return new Directory(path, stats, disk, entryFlush, this.#surroundings);
     } catch (error) {
       throw diskFailure(error, path);
     }
@@ -105,7 +95,7 @@ export class Directory {
    */
   async flush(): Promise<boolean> {
     const isThere = await this.#flush();
-    await this.#entryFlushed;
+    await this.#entryFlush;
     return isThere;
   }
 
@@ -133,7 +123,7 @@ export class Directory {
 
   /** Whether `settle` has nothing to do. */
   isSettled(changed: number): boolean {
-    return this.#isEntryFlushed && changed < this.#settledBefore;
+    return this.#entryFlush === undefined && changed < this.#settledBefore;
   }
 
   /**
@@ -144,12 +134,11 @@ export class Directory {
   async settle(changed: number): Promise<void> {
     if (changed >= this.#settledBefore) {
       const now = this.#surroundings.now();
-      const stats = await this.disk.look(this.entry('.'));
-      if (!stats) throw missing(this.path);
-      if (now - stats.mtimeMs < WRITTEN_AFTER_MS) await this.#flush();
-      this.#settledBefore = Math.max(this.#settledBefore, stats.mtimeMs, now - SURELY_PAST_MS);
+      const { mtimeMs = now } = (await this.disk.look(this.entry('.'))) ?? {};
+      if (now - mtimeMs < WRITTEN_AFTER_MS) await this.#flush();
+      this.#settledBefore = Math.max(this.#settledBefore, mtimeMs, now - SURELY_PAST_MS);
     }
-    await this.#entryFlushed;
+    await this.#entryFlush;
   }
 }
 
@@ -161,16 +150,10 @@ async function settleAbove(path: string, changed: number, surroundings: Surround
   });
 }
 
-function missing(path: string): FilingsError {
-  return diskFailure(Object.assign(new Error(path), { code: 'ENOENT' }), path);
-}
-
 /** An error of that one path. */
-function inTheWay(path: string, stats: Stats): FilingsError {
-  const link = stats.isSymbolicLink();
-  return new FilingsError('local_io', `${path}: cannot write there: ${link ? 'it is a link' : 'it is no directory'}`, {
-    hint: link
-      ? 'links below the target directory are not followed: remove it, or choose another directory'
-      : 'move it away, or choose another directory with --directory',
+function inTheWay(path: string, stats: Stats | undefined): FilingsError {
+  const what = stats?.isSymbolicLink() ? 'a link' : 'no directory';
+  return new FilingsError('local_io', `${path}: cannot write there: it is ${what}`, {
+    hint: 'remove it, or choose another directory with --directory',
   });
 }

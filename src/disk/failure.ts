@@ -3,25 +3,20 @@ import { getSystemErrorMap } from 'node:util';
 import { errnoOf, FilingsError } from '../errors.ts';
 
 const ELSEWHERE = 'choose another place';
-const PERMISSIONS = `${ELSEWHERE}, or change its permissions`;
 const ROOM = 'free some space, then run it again: complete files are kept';
-const CHECK = 'check the disk and the path';
+const CHECK = `check the disk and the path, or ${ELSEWHERE}`;
 
 const REASONS: Readonly<Record<string, readonly [why: string, hint: string]>> = {
   ENOSPC: ['the disk is full', ROOM],
   EDQUOT: ['the disk quota is used up', ROOM],
   EFBIG: ['the file is larger than may be written here', `raise the limit (ulimit -f), or ${ELSEWHERE}`],
-  EROFS: ['the file system is read-only', ELSEWHERE],
-  EACCES: ['permission denied', PERMISSIONS],
-  EPERM: ['not permitted', PERMISSIONS],
+  EACCES: ['permission denied', `${ELSEWHERE}, or change its permissions`],
   EMFILE: ['too many open files', 'lower --jobs, or raise the limit (ulimit -n)'],
   EIO: ['the disk reported an error', CHECK],
   ENOENT: ['the directory is not there', `make it first (mkdir -p), or ${ELSEWHERE}`],
-  ENOTDIR: ['a part of the path is not a directory', ELSEWHERE],
   EFTYPE: ['it is not a regular file', ELSEWHERE],
   EISDIR: ['it is a directory', 'name a file'],
   ELOOP: ['a symbolic link is in the way', `remove it, or ${ELSEWHERE}`],
-  ENAMETOOLONG: ['the name is too long for the file system', ELSEWHERE],
 };
 
 /** Turns what the file system said about a path into `local_io`, with what to do about it; the run stops. */

@@ -3,9 +3,9 @@ import { lstat, open, readlink, realpath, rename, unlink } from 'node:fs/promise
 import { dirname, resolve } from 'node:path';
 import { errnoOf, FilingsError } from '../errors.ts';
 import { undefinedIfMissing } from './calls.ts';
-import { diskFailure } from './failure.ts';
+import { diskFailure, withDiskFailure } from './failure.ts';
 import { flushDirectory, makeDirectories } from './make-directories.ts';
-import { whyNotPlain } from './plain-file.ts';
+import { requirePlain } from './plain-file.ts';
 
 export interface NewFile {
   readonly path: string;
@@ -38,58 +38,43 @@ export async function createNewFiles(files: readonly NewFile[]): Promise<void> {
 /**
  * Puts text in the place of a file, whole or not at all, readable by its owner alone from the first byte on unless `mode`
  * says otherwise. A link is followed: what it points to is replaced, or made. Missing directories are made, for those who
- * may read the file.
- *
- * @throws FilingsError `local_io`
+ * may read the file. Throws `local_io`.
  */
-export async function replaceFile(path: string, text: string, mode = 0o600): Promise<void> {
-  try {
+export function replaceFile(path: string, text: string, mode = 0o600): Promise<void> {
+  return withDiskFailure(path, async () => {
     const target = await targetOf(path);
-    await requireReplaceable(target);
+    const stats = await lstat(target).catch(undefinedIfMissing);
+    // A rename would take a device or a FIFO away from everybody.
+    if (stats) requirePlain(stats);
     // Who may read it may enter.
     await makeDirectories(dirname(target), mode | ((mode & 0o444) >> 2));
     const temporary = `${target}.${randomBytes(6).toString('hex')}.tmp`;
     await create({ path: temporary, bytes: text, mode });
-    await rename(temporary, target).catch((error) => removeAfter(error, temporary));
+    await removingOnFailure(temporary, () => rename(temporary, target));
     await flushDirectory(dirname(target));
-  } catch (error) {
-    throw diskFailure(error, path);
-  }
+  });
 }
 
 /** Where a link leads, also when nothing is there. */
 async function targetOf(path: string): Promise<string> {
-  try {
-    return await realpath(path);
-  } catch (error) {
-    undefinedIfMissing(error);
-    const link = await readlink(path).catch(() => undefined);
-    return link === undefined ? path : targetOf(resolve(await realpath(dirname(path)), link));
-  }
-}
-
-/** A rename would take a device or a FIFO away from everybody. */
-async function requireReplaceable(path: string): Promise<void> {
-  const stats = await lstat(path).catch(undefinedIfMissing);
-  const why = stats && whyNotPlain(stats);
-  if (why === undefined) return;
-  throw new FilingsError('local_io', `${path}: cannot write: ${why}`, { hint: 'name a file' });
+  const real = await realpath(path).catch(undefinedIfMissing);
+  if (real !== undefined) return real;
+  const link = await readlink(path).catch(() => undefined);
+  return link === undefined ? path : targetOf(resolve(await realpath(dirname(path)), link));
 }
 
 /** The bytes are on disk when this returns, and nothing stays when it fails. Throws what the system says. */
 async function create({ path, bytes, mode }: NewFile): Promise<void> {
   const handle = await open(path, 'wx', mode);
-  try {
+  await removingOnFailure(path, async () => {
     await handle.writeFile(bytes);
     await handle.sync();
-  } catch (error) {
-    await removeAfter(error, path);
-  } finally {
-    await handle.close();
-  }
+  }).finally(() => handle.close());
 }
 
-async function removeAfter(error: unknown, path: string): Promise<never> {
-  await unlink(path).catch(() => {});
-  throw error;
+async function removingOnFailure(path: string, work: () => Promise<void>): Promise<void> {
+  await work().catch(async (error) => {
+    await unlink(path).catch(() => {});
+    throw error;
+  });
 }

@@ -22,7 +22,7 @@ export class WrittenFile {
   #flushed: number;
   #flushing: Promise<void> | undefined;
   /** A flush that failed is never tried again: the system reports what is lost only once. */
-  #failure: { readonly error: unknown } | undefined;
+  #failure: unknown;
   #closed = false;
 
   /** `size`: bytes that an earlier run wrote; the next ones go behind them. */
@@ -45,7 +45,7 @@ export class WrittenFile {
 
   /** Appends the chunks. */
   async write(chunks: readonly Buffer[]): Promise<void> {
-    if (this.#failure) throw this.#failure.error;
+    if (this.#failure) throw this.#failure;
     await writeWhole(chunks, async (rest) => {
       const written = await this.#write(rest);
       this.#size += written;
@@ -89,7 +89,7 @@ export class WrittenFile {
   /** All bytes are on disk when this returns. */
   async flush(): Promise<void> {
     await this.#flushing;
-    if (this.#failure) throw this.#failure.error;
+    if (this.#failure) throw this.#failure;
     await flushAll(this.#fd);
   }
 
@@ -109,7 +109,7 @@ export class WrittenFile {
         this.#flushed = size;
       })
       .catch((error) => {
-        this.#failure = { error };
+        this.#failure = error;
       })
       .finally(() => {
         this.#flushing = undefined;

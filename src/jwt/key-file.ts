@@ -1,4 +1,4 @@
-import { checkAccess, readSecretFile, readSmallFile, secretProtection } from '../disk/secret-file.ts';
+import { checkAccess, readSecretFile, readSmallFile } from '../disk/secret-file.ts';
 import type { World } from '../world.ts';
 import { type JwtKey, keyFor, loadKey, loadSecret, type Purpose } from './keys.ts';
 
@@ -33,9 +33,9 @@ async function readSecret(path: string, { stdin }: KeyFiles, world: KeyWorld): P
 }
 
 async function readKeyFile(path: string, passphrase: string | undefined, world: KeyWorld): Promise<JwtKey> {
-  const { bytes, stats } = await readSmallFile(path, 'key file', world.interrupt);
+  const { bytes, stats } = await readSmallFile(path, 'key file', world);
   const key = loadKey(bytes, `key file ${path}`, passphrase);
-  if (key.keyObject.type !== 'public') checkAccess(stats, secretProtection(path, world.env), key.what, path, world.uid);
+  if (key.keyObject.type !== 'public') checkAccess(stats, 'private', 'key file', path, world);
   return key;
 }
 

@@ -49,7 +49,7 @@ export function locateConfig(flags: ConfigValues, world: Pick<World, 'env' | 'cw
  */
 export async function readConfigFile(
   { path, named }: ConfigLocation,
-  world: Pick<World, 'uid' | 'interrupt'>,
+  world: Pick<World, 'uid' | 'env' | 'interrupt'>,
   sandbox: boolean,
 ): Promise<ConfigFile | undefined> {
   if (path === undefined) return undefined;
@@ -70,13 +70,11 @@ export async function readConfigFile(
  */
 export async function readConfig(
   path: string,
-  world: Pick<World, 'uid' | 'interrupt'>,
+  world: Pick<World, 'uid' | 'env' | 'interrupt'>,
   sandbox = false,
 ): Promise<ConfigValues> {
   const name = `config file ${path}`;
-  const { bytes, stats } = await readSmallFile(path, 'config file', world.interrupt, (found) =>
-    checkAccess(found, 'trusted', name, path, world.uid),
-  );
+  const { bytes, stats } = await readSmallFile(path, 'config file', world, 'trusted');
   const text = bytes.toString();
   // An empty file says nothing.
   const config = text.trim() === '' ? {} : readConfigJson(text, name);
@@ -87,7 +85,7 @@ export async function readConfig(
   ];
   if (sandbox) levels.forEach(dropService);
   const holdsSecret = SETTINGS.some(({ key, secret }) => secret && levels.some((level) => Object.hasOwn(level, key)));
-  if (holdsSecret) checkAccess(stats, 'private', name, path, world.uid);
+  if (holdsSecret) checkAccess(stats, 'private', 'config file', path, world);
   return config;
 }
 

@@ -79,7 +79,7 @@ export class Directories {
 
   async #child(path: string, below: string, make: boolean): Promise<Directory> {
     const above = await this.at({ directory: path, below: folderOf(below), make });
-    return above.directory.child(basename(below), make);
+    return above.directory.child(basename(below));
   }
 }
 

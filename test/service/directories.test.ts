@@ -1,5 +1,5 @@
 import { readdirSync } from 'node:fs';
-import { mkdir, rename, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { Directories } from '../../src/transfer/directories.ts';
@@ -11,9 +11,10 @@ const directoriesHere = () => new Directories(processInfo());
 test('one that could not be had is tried again', async () => {
   const directory = await temporaryDirectory();
   const directories = directoriesHere();
-  const where = { directory, below: 'a/b', make: false };
+  const where = { directory, below: 'a/b', make: true };
+  await writeFile(join(directory, 'a'), '');
   await expect(directories.at(where)).rejects.toMatchObject({ code: 'local_io' });
-  await mkdir(join(directory, 'a', 'b'), { recursive: true });
+  await rm(join(directory, 'a'));
   expect((await directories.at(where)).directory.path).toBe(join(directory, 'a/b'));
 });
 

@@ -3,7 +3,7 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { AppendFile } from '../../src/disk/append.ts';
-import { AT_ONCE, BY_POOL, type Disk, diskUnder, isLocalType } from '../../src/disk/calls.ts';
+import { AT_ONCE, BY_POOL, type Disk, diskUnder } from '../../src/disk/calls.ts';
 import { replaceFile } from '../../src/disk/whole-file.ts';
 import { WrittenFile } from '../../src/disk/written-file.ts';
 import { proving } from '../proving.ts';
@@ -60,12 +60,11 @@ describe.each<[string, Disk]>([
   });
 });
 
-test('a type of a disk of this machine is known, with and without a sign; any other goes by the pool', async () => {
-  for (const type of [0xef53, 0x9123683e, 0x01021994])
-    expect([isLocalType(type | 0), isLocalType(type)]).toEqual([true, true]);
-  for (const type of [0x6969, 0xff534d42, 0x65735546, 0]) expect(isLocalType(type)).toBe(false);
+test('where it is not known what a disk is, its calls go by the pool', async () => {
   expect(await diskUnder(folder, 'plan9')).toBe(BY_POOL);
   expect(await diskUnder('/no/such/directory', 'linux')).toBe(BY_POOL);
+  if (process.platform === 'linux') expect(await diskUnder('/proc', 'linux')).toBe(BY_POOL);
+  if (process.platform === 'linux') expect(await diskUnder('/dev/shm', 'linux')).toBe(AT_ONCE);
 });
 
 describe('a file that is replaced', () => {
@@ -88,7 +87,7 @@ describe('a file that is replaced', () => {
     const before = (await stat(file)).mode;
     await expect(replaceFile(file, 'new')).rejects.toMatchObject({
       code: 'local_io',
-      message: expect.stringMatching(/it is (no plain file|a directory)$/),
+      message: expect.stringMatching(/it is (not a regular file|a directory)$/),
     });
     expect([(await stat(file)).mode, await readdir(folder)]).toEqual([before, ['file']]);
   });

@@ -80,15 +80,17 @@ describe('a key file', () => {
   });
 
   test.each([
-    ['private', 0, 0o400, ''],
-    ['private', 0, 0o440, 'read'],
-    ['credential', 0, 0o440, ''],
-    ['credential', 0, 0o444, 'read'],
-    ['credential', 0, 0o460, 'write'],
-    ['credential', 12345, 0o440, 'read'],
-    ['trusted', 12345, 0o644, ''],
-  ] as const)('%s, of user %i, mode %o', (protection, uid, mode, others) => {
-    const check = () => checkAccess({ uid, mode }, protection, 'key', '/key', 12345);
+    ['private', '/key', 0, 0o400, ''],
+    ['private', '/key', 0, 0o440, 'read'],
+    ['private', '/run/given/key', 0, 0o440, ''],
+    ['private', '/run/given/key', 0, 0o444, 'read'],
+    ['private', '/run/given/key', 0, 0o460, 'write'],
+    ['private', '/run/given/key', 12345, 0o440, 'read'],
+    ['trusted', '/key', 12345, 0o644, ''],
+    ['trusted', '/key', 0, 0o664, 'write'],
+  ] as const)('%s, at %s, of user %i, mode %o', (protection, path, uid, mode, others) => {
+    const world = worldOf({ uid: 12345, env: { CREDENTIALS_DIRECTORY: '/run/given' } });
+    const check = () => checkAccess({ uid, mode }, protection, 'key', path, world);
     if (others === '') check();
     else expect(check).toThrow(`others can ${others} it`);
   });

@@ -1,6 +1,6 @@
 import { nameFilter } from '../../batch/glob.ts';
 import { defaultLayout, type Layout, parseLayout } from '../../batch/layout.ts';
-import { twins } from '../../disk/file-name.ts';
+import { twinKey } from '../../disk/file-name.ts';
 import { FilingsError } from '../../errors.ts';
 import { type AccessionNumber, accessionIn, parseAccession, pasted } from '../../service/accession.ts';
 import type { Parameter } from '../../service/listing-pages.ts';
@@ -147,7 +147,7 @@ function requireFitting({ fileNames, input, single, options, output }: Order): v
 
 /** Names that are no filing, that may touch the disk where the layout puts them, and no two that may be one file. Throws `usage`. */
 function requireSafeNames({ accessions, fileNames, layout }: Order, argv: readonly string[]): void {
-  const same = twins(fileNames);
+  const spelled = new Map<string, string>();
   for (const name of fileNames) {
     if (accessionIn(name)) {
       const all = retyped([...argv, '--all'], new Map());
@@ -155,10 +155,12 @@ function requireSafeNames({ accessions, fileNames, layout }: Order, argv: readon
     }
     const { fault } = layout.place(accessions.join(), name);
     if (fault) throw usage(`file name '${name}': ${fault.reason}`, fault.hint);
-    const twin = same.get(name);
-    if (twin === undefined) continue;
-    const message = `file names '${name}' and '${twin}': they may be one file on some disks`;
-    throw usage(message, 'download one of them under another name: -o PATH');
+    const twin = spelled.get(twinKey(name)) ?? name;
+    if (twin !== name) {
+      const message = `file names '${twin}' and '${name}': they may be one file on some disks`;
+      throw usage(message, 'download one of them under another name: -o PATH');
+    }
+    spelled.set(twinKey(name), name);
   }
 }
 

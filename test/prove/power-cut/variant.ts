@@ -31,7 +31,7 @@ export const MUTANTS: Readonly<Record<string, Edit>> = {
   ],
   'what a killed run left is not flushed': [
     'src/disk/directory.ts',
-    'if (now - stats.mtimeMs < WRITTEN_AFTER_MS) await this.#flush();',
+    'if (now - mtimeMs < WRITTEN_AFTER_MS) await this.#flush();',
     '',
   ],
   'checksums are not flushed before the done line': ['src/batch/recorder.ts', 'await this.#options.beforeDone();', ''],
