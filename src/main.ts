@@ -4,6 +4,7 @@ import { helpColumns } from './help/layout.ts';
 import { withinDeadline } from './session/deadline.ts';
 import { reportError } from './session/report-error.ts';
 import { rememberEnvironment, rememberSettings } from './settings/known-secrets.ts';
+import { unknownVariables } from './settings/layers.ts';
 import type { ParsedLine } from './spec/invocation.ts';
 import { guardStream, isBrokenPipe, write } from './stdio/output.ts';
 import { systemWorld, type World } from './world.ts';
@@ -53,6 +54,8 @@ async function answer(request: ParsedLine, world: World): Promise<number> {
       const { run } = await load(request.command);
       guardStream(world.stdout);
       guardStream(world.stderr);
+      const unknown = request.command.name === '__complete' ? [] : unknownVariables(world.env);
+      for (const text of unknown) await (await import('./session/presentation.ts')).tell('warning', text, world);
       return withinDeadline(request.invocation.flags, world, (bounded) => run(request.invocation, bounded));
     }
   }
@@ -67,9 +70,11 @@ async function showHelp(
   { about, missing, text }: Extract<ParsedLine, { kind: 'help' }>,
   world: World,
 ): Promise<number> {
-  const { presentationOf } = await import('./session/presentation.ts');
-  if (missing && (await presentationOf(world)).errorFormat === 'json') {
-    throw new FilingsError('usage', `${about}: a command is missing`, { hint: `see ${about} --help` });
+  if (missing) {
+    const { presentationOf } = await import('./session/presentation.ts');
+    const { errorFormat } = await presentationOf(world);
+    const hint = `see ${about} --help`;
+    if (errorFormat === 'json') throw new FilingsError('usage', `${about}: a command is missing`, { hint });
   }
   const stream = missing ? world.stderr : world.stdout;
   await write(stream, text(helpColumns(stream, world.env)));

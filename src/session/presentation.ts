@@ -6,7 +6,7 @@ import { readLevels } from '../settings/resolve.ts';
 import { SHARED_OPTIONS, TABLE } from '../settings/table.ts';
 import type { Flags } from '../spec/invocation.ts';
 import { columnsOf, write } from '../stdio/output.ts';
-import { colors, usesColor } from '../terminal/messages.ts';
+import { colors, createTeller, usesColor } from '../terminal/messages.ts';
 import type { Column } from '../terminal/table.ts';
 import type { World } from '../world.ts';
 
@@ -57,6 +57,13 @@ async function levelsInFile(flags: Flags, world: World): Promise<readonly Layer[
   } catch {
     return [];
   }
+}
+
+/** Says on stderr what a person should know, or mind. */
+export async function tell(kind: 'note' | 'warning', text: string | undefined, world: World): Promise<void> {
+  if (text === undefined) return;
+  const presentation = await presentationOf(world);
+  createTeller({ ...presentation, secrets: world.secrets }, (line) => world.stderr.write(line))(kind, text);
 }
 
 interface Records {

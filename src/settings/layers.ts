@@ -1,5 +1,6 @@
 import { dirname } from 'node:path';
 import { FilingsError } from '../errors.ts';
+import { nearest } from '../spec/nearest.ts';
 import type { ValueSource } from '../spec/option.ts';
 import { type NamedSetting, SETTINGS, type SettingKey } from './table.ts';
 
@@ -48,6 +49,18 @@ export function fileLayer(path: string, values: Readonly<Record<string, unknown>
 
 export function defaultLayer(): Layer {
   return layer(({ default: value }) => ({ level: 'default', name: 'default', value }));
+}
+
+/** What to say of variables that begin as the program's and that nothing reads: a misspelt one would silently not count. */
+export function unknownVariables(env: Environment): readonly string[] {
+  const prefix = 'FILINGS_';
+  const known = SETTINGS.flatMap((spec) => spec.env?.slice(prefix.length) ?? []);
+  return Object.keys(env).flatMap((variable) => {
+    const name = variable.slice(prefix.length);
+    if (!variable.startsWith(prefix) || !env[variable] || known.includes(name)) return [];
+    const meant = nearest(name, known);
+    return `${variable} is not used: ${meant ? `did you mean ${prefix}${meant}?` : "see 'filings help environment'"}`;
+  });
 }
 
 function layer(give: (spec: NamedSetting) => Given | undefined | '' | false): Layer {

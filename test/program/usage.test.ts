@@ -140,3 +140,25 @@ describe('a wrong command line', () => {
     expect(String(stderr).includes('\x1b[')).toBe(coloured);
   });
 });
+
+describe('a variable of the program that nothing reads', () => {
+  const env = { FILINGS_JBOS: '2', FILINGS_MIN_FREE: '', FILINGS_ZZZ: '1', FILINGS_JOBS: '3' };
+  const [near, far] = [
+    'FILINGS_JBOS is not used: did you mean FILINGS_JOBS?',
+    "FILINGS_ZZZ is not used: see 'filings help environment'",
+  ];
+
+  test.each<[string[], string]>([
+    [['config', 'get', 'jobs'], `filings: warning: ${near}\nfilings: warning: ${far}\n`],
+    [
+      ['config', 'get', 'jobs', '--error-format', 'json'],
+      [near, far].map((text) => `${JSON.stringify({ note: `warning: ${text}` })}\n`).join(''),
+    ],
+    [['config', 'get', 'jobs', '--quiet'], ''],
+    [['list', '--help'], ''],
+    [['--version'], ''],
+    [['__complete', '--', 'x'], ''],
+  ])('is warned of with the nearest name, and the command runs: %j', async (args, stderr) => {
+    expect(await filings(args, { env })).toMatchObject({ exitCode: 0, stderr });
+  });
+});

@@ -1,12 +1,9 @@
 import { resolve } from 'node:path';
 import type { KeyFiles } from '../../jwt/key-file.ts';
 import { LONGEST_TOKEN } from '../../jwt/token.ts';
-import { presentationOf } from '../../session/presentation.ts';
 import { stdinUsersGiven } from '../../settings/settings.ts';
 import type { Invocation } from '../../spec/invocation.ts';
 import { invited, readStdin, requireOneUser } from '../../stdio/input.ts';
-import { guardStream } from '../../stdio/output.ts';
-import { createTeller } from '../../terminal/messages.ts';
 import { printableJsonText } from '../../terminal/printable.ts';
 import type { World } from '../../world.ts';
 import type { KEY_OPTIONS } from './spec.ts';
@@ -49,13 +46,4 @@ export async function readTokenInput(argument: string | undefined, world: World)
 export function signedTexts(token: string): { readonly header: string; readonly claims: string } {
   const [header = '', claims = ''] = token.split('.').map((part) => Buffer.from(part, 'base64url').toString());
   return { header: printableJsonText(header), claims: printableJsonText(claims) };
-}
-
-/** Says on stderr what a person should know, or mind. */
-export async function tell(kind: 'note' | 'warning', text: string | undefined, world: World) {
-  if (text === undefined) return;
-  const { stderr, secrets } = world;
-  guardStream(stderr);
-  const presentation = await presentationOf(world);
-  createTeller({ ...presentation, secrets }, (line) => stderr.write(line))(kind, text);
 }

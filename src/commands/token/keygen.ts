@@ -2,10 +2,10 @@ import { resolve } from 'node:path';
 import { createNewFiles, type NewFile } from '../../disk/whole-file.ts';
 import { FilingsError } from '../../errors.ts';
 import { generateKey } from '../../jwt/keygen.ts';
+import { tell } from '../../session/presentation.ts';
 import type { Invocation } from '../../spec/invocation.ts';
 import { write } from '../../stdio/output.ts';
 import type { World } from '../../world.ts';
-import { tell } from './common.ts';
 import type { KEYGEN_OPTIONS } from './spec.ts';
 
 /** Makes a key: the private part into a file that is nobody else's, the public part into another, or to stdout. */

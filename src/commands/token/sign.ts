@@ -6,12 +6,13 @@ import { requireFit } from '../../jwt/key-fit.ts';
 import { lineBreakWarning } from '../../jwt/keys.ts';
 import { algorithmOf, DEFAULT_LIFETIME, type TokenRecipe } from '../../jwt/minter.ts';
 import { mintToken } from '../../jwt/sign.ts';
+import { tell } from '../../session/presentation.ts';
 import { configCommand } from '../../settings/hint-command.ts';
 import { resolveSettings } from '../../settings/resolve.ts';
 import type { Flags, Invocation } from '../../spec/invocation.ts';
 import { write } from '../../stdio/output.ts';
 import type { World } from '../../world.ts';
-import { keyFilesOf, signedTexts, tell } from './common.ts';
+import { keyFilesOf, signedTexts } from './common.ts';
 import type { SIGN_OPTIONS } from './spec.ts';
 
 /** Mints one token with what the flags say, over what the config file's `jwt` says where no key is named. */

@@ -2,11 +2,12 @@ import { FilingsError } from '../../errors.ts';
 import { readJwtKey } from '../../jwt/key-file.ts';
 import { lineBreakWarning } from '../../jwt/keys.ts';
 import { verifyToken } from '../../jwt/verify.ts';
+import { tell } from '../../session/presentation.ts';
 import type { Invocation } from '../../spec/invocation.ts';
 import { write } from '../../stdio/output.ts';
 import { printableJson } from '../../terminal/printable.ts';
 import type { World } from '../../world.ts';
-import { keyFilesOf, readTokenInput, signedTexts, tell, tokenUserOf } from './common.ts';
+import { keyFilesOf, readTokenInput, signedTexts, tokenUserOf } from './common.ts';
 import type { VERIFY_OPTIONS } from './spec.ts';
 
 /** Checks one token; valid: prints its claims. */
