@@ -2,16 +2,16 @@ import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { type Ending, FRAMINGS, type Framing, framed, rangeStart, sendAndEnd, sendFile } from '../servers/answers.ts';
-import { startScripted } from '../servers/scripted.ts';
-import { content, memoryWriter, startRun } from './transfer-fixture.ts';
+import { content, memoryWriter, serve, startRun } from './transfer-fixture.ts';
 
 // Proof 1 of a transfer that never lies: wherever an answer is cut, there are the right bytes or no file.
 const FILE = content(3000);
+const V1 = { ETag: '"v1"' };
 const ENDINGS: readonly Ending[] = ['FIN', 'RST'];
 
 /** Every telling place of an answer: name, and how many of its bytes are sent. */
 function cutsOf(framing: Framing): [string, number][] {
-  const { headBytes, pieces, bytes } = framed(FILE, framing);
+  const { headBytes, pieces, bytes } = framed(FILE, framing, V1);
   const cuts: [string, number][] = [
     ['before everything', 0],
     ['in the status line', 7],
@@ -42,7 +42,7 @@ function cutsOf(framing: Framing): [string, number][] {
 
 /** What must come of a cut: without a length a FIN can't be told from the end, so what came is taken, and said to be unverified. */
 function outcomeOf(framing: Framing, ending: Ending, sent: number): 'exit 7' | 'exit 9' | 'taken' {
-  const { headBytes } = framed(FILE, framing);
+  const { headBytes } = framed(FILE, framing, V1);
   if (sent < headBytes) return 'exit 7';
   return framing === 'until-close' && ending === 'FIN' && sent > headBytes ? 'taken' : 'exit 9';
 }
@@ -53,12 +53,12 @@ const table = FRAMINGS.flatMap((framing) =>
   ),
 );
 
-describe('cut once and for all', () => {
+describe('cut', () => {
   test.each(table)('%s, %s, by %s: %s', async (framing, _, ending, must, sent) => {
-    const { bytes, headBytes } = framed(FILE, framing);
-    const server = await startScripted((socket) => sendAndEnd(socket, bytes.subarray(0, sent), ending));
-    onTestFinished(() => server.close());
-    const run = await startRun(server.url);
+    const { bytes, headBytes } = framed(FILE, framing, V1);
+    const cut = bytes.subarray(0, sent);
+    const always = await serve((socket) => sendAndEnd(socket, cut, ending));
+    const run = await startRun(always.url);
     const outcome = await run.save();
     if (must === 'taken') {
       expect(outcome).toMatchObject({ result: 'downloaded', verifiedLength: false });
@@ -66,143 +66,96 @@ describe('cut once and for all', () => {
       return;
     }
     expect([outcome.result, `exit ${outcome.error?.exitStatus}`]).toEqual(['failed', must]);
-    expect(await run.names()).toEqual([]);
-  });
-});
+    expect(await run.names()).not.toContain('primary.htm');
 
-describe('whole', () => {
-  test.each(FRAMINGS)('%s, ended by FIN right behind the last byte', async (framing) => {
-    const server = await startScripted((socket) => sendAndEnd(socket, framed(FILE, framing).bytes, 'FIN'));
-    const run = await startRun(server.url);
-    const outcome = await run.save();
-    expect(outcome).toMatchObject({ result: 'downloaded', verifiedLength: framing !== 'until-close' });
-    expect(await readFile(`${run.directory}/primary.htm`)).toEqual(FILE);
-    expect(await run.names()).toEqual(['primary.htm']);
-    await server.close();
+    // Cut once, then answered well: on disk and in a pipe.
+    for (const into of ['disk', 'pipe']) {
+      const once = await serve((socket, request) => {
+        if (request.index === 0) sendAndEnd(socket, cut, ending);
+        else sendFile(socket, request, FILE, V1.ETag);
+      });
+      const next = await startRun(once.url, { retries: 1 });
+      const writer = memoryWriter();
+      expect((await (into === 'pipe' ? next.pipe(writer) : next.save())).error).toBeUndefined();
+      const came = into === 'pipe' ? writer.bytes() : await readFile(`${next.directory}/primary.htm`);
+      expect(came.equals(FILE)).toBe(true);
+      expect(await next.names()).toEqual(into === 'pipe' ? [] : ['primary.htm']);
+    }
   });
 
   // Right behind the bytes a reset looks like an end: the reader must look closer.
-  test.each([0, 5])('until-close, ended by RST after %i ms: not to be told from a cut, so no file', async (ms) => {
-    const server = await startScripted((socket) => {
-      socket.write(framed(FILE, 'until-close').bytes, () => {
-        if (ms === 0) socket.resetAndDestroy();
-        else setTimeout(() => socket.resetAndDestroy(), ms);
-      });
-    });
-    const run = await startRun(server.url);
-    expect((await run.save()).error).toMatchObject({ exitStatus: 9, retryable: true });
-    expect(await run.names()).toEqual([]);
-    await server.close();
-  });
-});
-
-// The wait between tries is a second: all at once, they wait together.
-describe('cut once, then answered well', () => {
-  // What is taken for the end asks for nothing more.
-  const told = table.filter(([, , , must]) => must !== 'taken');
-
-  test('every cut ends in the right bytes, on disk and in a pipe', async () => {
-    const etag = '"v1"';
-    await Promise.all(
-      told.map(async ([framing, where, ending, , sent]) => {
-        const { bytes } = framed(FILE, framing, { ETag: etag });
-        // The head is longer by the ETag.
-        const cut = sent <= 20 ? sent : Math.max(0, bytes.length - (framed(FILE, framing).bytes.length - sent));
-        const first = new Set<string>();
-        const server = await startScripted((socket, request) => {
-          const whose = request.headers.authorization ?? '';
-          if (first.has(whose)) sendFile(socket, request, FILE, etag);
-          else {
-            first.add(whose);
-            sendAndEnd(socket, bytes.subarray(0, cut), ending);
-          }
+  test.each([0, 5])(
+    'until-close, ended by RST %i ms behind all of it: not to be told from a cut, so no file',
+    async (ms) => {
+      const server = await serve((socket) => {
+        socket.write(framed(FILE, 'until-close').bytes, () => {
+          if (ms === 0) socket.resetAndDestroy();
+          else setTimeout(() => socket.resetAndDestroy(), ms);
         });
-        try {
-          const run = await startRun(server.url, { retries: 2 });
-          const saved = await run.save();
-          expect([where, ending, saved.error, saved.bytes]).toEqual([where, ending, undefined, FILE.length]);
-          expect(await readFile(`${run.directory}/primary.htm`)).toEqual(FILE);
-          expect(await run.names()).toEqual(['primary.htm']);
-          first.clear();
-          const writer = memoryWriter();
-          const piped = await (await startRun(server.url, { retries: 2 })).pipe(writer);
-          expect([where, ending, piped.error]).toEqual([where, ending, undefined]);
-          expect(writer.bytes().equals(FILE)).toBe(true);
-        } finally {
-          await server.close();
-        }
-      }),
-    );
-  });
+      });
+      const run = await startRun(server.url);
+      expect((await run.save()).error).toMatchObject({ exitStatus: 9, retryable: true });
+      expect(await run.names()).toEqual([]);
+    },
+  );
 
   test('without a validator a pipe ends with 9 once a byte is out, and holds only a beginning', async () => {
     const { bytes, headBytes } = framed(FILE, 'length');
-    const server = await startScripted((socket, { index }) => {
-      sendAndEnd(socket, index === 0 ? bytes.subarray(0, headBytes + 1000) : bytes, 'FIN');
-    });
+    const server = await serve((socket) => sendAndEnd(socket, bytes.subarray(0, headBytes + 1000), 'FIN'));
     const writer = memoryWriter();
     const outcome = await (await startRun(server.url, { retries: 3 })).pipe(writer);
     expect(outcome.error).toMatchObject({ exitStatus: 9, hint: expect.stringContaining('--spool') });
     expect(writer.bytes().equals(FILE.subarray(0, 1000))).toBe(true);
     expect(server.requests).toHaveLength(1);
-    await server.close();
   });
+});
+
+test.each(FRAMINGS)('%s, whole, ended by FIN right behind the last byte', async (framing) => {
+  const server = await serve((socket) => sendAndEnd(socket, framed(FILE, framing).bytes, 'FIN'));
+  const run = await startRun(server.url);
+  expect(await run.save()).toMatchObject({ result: 'downloaded', verifiedLength: framing !== 'until-close' });
+  expect(await readFile(`${run.directory}/primary.htm`)).toEqual(FILE);
+  expect(await run.names()).toEqual(['primary.htm']);
 });
 
 // A 206 that only the connection ends has the total of its range to be checked against.
-describe('the rest of a file, until the connection ends', () => {
-  const etag = { ETag: '"v1"' };
+test.each(ENDINGS)('the rest of a file until the connection ends, by %s: its total proves it', async (ending) => {
   const file = content(1_400_000);
-  const broken = framed(file, 'length', etag).bytes.subarray(0, 1_200_000);
-  /** The first answer breaks off; then ranges are answered without a length, ended so many bytes before the file's end. */
-  const against = async (ending: Ending, missing: number) => {
-    const server = await startScripted((socket, request) => {
+  for (const missing of [0, 1]) {
+    const server = await serve((socket, request) => {
       const start = rangeStart(request);
-      if (start === undefined) {
-        socket.end(broken);
-        return;
-      }
-      const fields = { ...etag, 'Content-Range': `bytes ${start}-${file.length - 1}/${file.length}` };
+      if (start === undefined) return void socket.end(framed(file, 'length', V1).bytes.subarray(0, 1_200_000));
+      const fields = { ...V1, 'Content-Range': `bytes ${start}-${file.length - 1}/${file.length}` };
       const rest = file.subarray(start, file.length - missing);
       sendAndEnd(socket, framed(rest, 'until-close', fields, 206).bytes, ending);
     });
-    onTestFinished(() => server.close());
-    return { server, run: await startRun(server.url, { retries: 1 }) };
-  };
-
-  test.each(ENDINGS)('whole, by %s: the file, its length verified', async (ending) => {
-    const { run } = await against(ending, 0);
-    expect(await run.save()).toMatchObject({ result: 'resumed', bytes: file.length, verifiedLength: true });
-    expect((await readFile(`${run.directory}/primary.htm`)).equals(file)).toBe(true);
-  });
-
-  test.each(ENDINGS)('cut, by %s: exit 9, and what came is kept for the next run', async (ending) => {
-    const { server, run } = await against(ending, 1);
-    expect((await run.save()).error).toMatchObject({
-      exitStatus: 9,
-      retryable: true,
-      message: expect.stringMatching(/truncated/),
-    });
+    const run = await startRun(server.url, { retries: 1 });
+    const outcome = await run.save();
+    const kinds = (await run.names()).map((name) => name.replace(/.*\./, '')).sort();
     expect(server.requests).toHaveLength(2);
-    expect((await run.names()).map((name) => name.replace(/.*\./, '')).sort()).toEqual(['part', 'resume']);
-  });
+    if (missing === 0) {
+      expect(outcome).toMatchObject({ result: 'resumed', bytes: file.length, verifiedLength: true });
+      expect((await readFile(`${run.directory}/primary.htm`)).equals(file)).toBe(true);
+    } else {
+      const message = expect.stringMatching(/truncated/);
+      expect(outcome.error).toMatchObject({ exitStatus: 9, retryable: true, message });
+      expect(kinds).toEqual(['part', 'resume']);
+    }
+  }
 });
 
-describe('closed before there is anything to answer', () => {
-  test.each<Ending>(['FIN', 'RST'])('by %s as the connection is made', async (ending) => {
-    const server = createServer((socket) => {
-      socket.on('error', () => {}).resume();
-      if (ending === 'FIN') socket.end();
-      else socket.resetAndDestroy();
-    });
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    const { port } = server.address() as { port: number };
-    for (let round = 0; round < 20; round += 1) {
-      const run = await startRun(`http://127.0.0.1:${port}`);
-      const outcome = await run.save();
-      expect(outcome.error).toMatchObject({ exitStatus: 7, retryable: true });
-      expect(await run.names()).toEqual([]);
-    }
-    await new Promise((resolve) => server.close(resolve));
+test.each(ENDINGS)('closed by %s as the connection is made', async (ending) => {
+  const server = createServer((socket) => {
+    socket.on('error', () => {}).resume();
+    if (ending === 'FIN') socket.end();
+    else socket.resetAndDestroy();
   });
+  onTestFinished(() => void server.close());
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as { port: number };
+  for (let round = 0; round < 10; round += 1) {
+    const run = await startRun(`http://127.0.0.1:${port}`);
+    expect((await run.save()).error).toMatchObject({ exitStatus: 7, retryable: true });
+    expect(await run.names()).toEqual([]);
+  }
 });

@@ -1,6 +1,4 @@
-import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { once } from 'node:events';
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -18,6 +16,7 @@ import { Directories } from '../../src/transfer/directories.ts';
 import { fetchToDisk, fetchToStream } from '../../src/transfer/download.ts';
 import type { Outcome } from '../../src/transfer/outcome.ts';
 import type { IfExists } from '../../src/transfer/present.ts';
+import { type Script, type ScriptedServer, startScripted } from '../servers/scripted.ts';
 
 export const ACCESSION = parseAccession('0001234567-24-000001');
 const SILENT = { total() {}, received() {}, retry() {}, resumable() {} };
@@ -77,7 +76,8 @@ export async function startRun(url: string, options: RunOptions = {}): Promise<R
       monotonic,
       now: Date.now,
       random: () => 0,
-      sleep,
+      // What the service asks for is waited for by the limiter.
+      sleep: async (_, aborted) => aborted.throwIfAborted(),
     },
     userAgent: 'test',
     secrets: new Secrets(),
@@ -120,8 +120,8 @@ export async function startRun(url: string, options: RunOptions = {}): Promise<R
 
 /** What a run’s directories know of its process. */
 export function processInfo({ hostname = 'test', pid = process.pid, now = Date.now }: RunOptions = {}) {
-  const { platform } = process;
-  return { hostname, pid, platform, isRunning, now, random: Math.random, sleep };
+  const isHere = (other: number) => mortals.has(other) || isRunning(other);
+  return { hostname, pid, platform: process.platform, isRunning: isHere, now, random: Math.random, sleep };
 }
 
 /** As the world tells it. */
@@ -131,6 +131,25 @@ export function isRunning(pid: number): boolean {
   } catch (error) {
     return errnoOf(error) !== 'ESRCH';
   }
+}
+
+/** Numbers beyond those of all real processes. */
+const mortals = new Set<number>();
+let lastPid = 1_000_000_000;
+
+/** A process to pass off as a run's own: once it has died, the run's parts are an ended process's. */
+export function mortal(): { readonly pid: number; die(): void } {
+  lastPid += 1;
+  const pid = lastPid;
+  mortals.add(pid);
+  return { pid, die: () => void mortals.delete(pid) };
+}
+
+/** A server that answers by a script until the test has ended. */
+export async function serve(script: Script): Promise<ScriptedServer> {
+  const server = await startScripted(script);
+  onTestFinished(() => server.close());
+  return server;
 }
 
 export async function temporaryDirectory(): Promise<string> {
@@ -153,16 +172,3 @@ export function memoryWriter(): ByteWriter & { bytes(): Buffer } {
 
 /** Bytes that look like nothing else, so that a shifted or repeated piece shows. */
 export const content = (size: number): Buffer => randomBytes(size);
-
-/** A process to pass off as a run's own: once it has ended, the run's parts are a dead process's. */
-export function mortal(): { pid: number; die(): Promise<void> } {
-  const child = spawn('sleep', ['60'], { stdio: 'ignore' });
-  onTestFinished(() => void child.kill('SIGKILL'));
-  return {
-    pid: child.pid ?? 0,
-    async die() {
-      child.kill('SIGKILL');
-      await once(child, 'exit');
-    },
-  };
-}
