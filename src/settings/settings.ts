@@ -1,10 +1,10 @@
 import { isAbsolute, join, resolve } from 'node:path';
 import { FilingsError } from '../errors.ts';
+import { isLoopback } from '../http/loopback.ts';
 import type { TokenRecipe } from '../jwt/minter.ts';
 import { FILE, WHOLE_SECONDS } from '../spec/kind.ts';
 import { readAs, valueError } from '../spec/option.ts';
 import type { World } from '../world.ts';
-import { requireEncryption } from './base-url.ts';
 import { envLayer, flagLayer, type Given, type Layer, sourceOf, winners } from './layers.ts';
 import type { SecretPlace } from './read-secret.ts';
 import { KEY_WAYS, type NamedSetting, SETTINGS, type SettingValues } from './table.ts';
@@ -57,6 +57,17 @@ function checkTogether({ quiet, verbose, baseUrl, allowHttp, keyIn, token }: Set
   const { name, code } = sourceOf(ways);
   throw new FilingsError(code, `${name}: ${keyIn} cannot be used with a JWT, which is sent in Authorization`, {
     hint: `send the key another way: --key-in ${allowed.join(', --key-in ')}`,
+  });
+}
+
+/**
+ * Plain http would show the key to everybody on the way: only loopback is near enough.
+ * @throws FilingsError `config`
+ */
+export function requireEncryption(url: URL, allowHttp: boolean): void {
+  if (url.protocol === 'https:' || allowHttp || isLoopback(url.hostname)) return;
+  throw new FilingsError('config', `${url.origin}: plain http would send the key unencrypted`, {
+    hint: 'use https, or allow it with --allow-http (FILINGS_ALLOW_HTTP, allowHttp)',
   });
 }
 

@@ -2,7 +2,6 @@ import type { TokenRecipe } from '../jwt/minter.ts';
 import type { KeyWay } from '../service/credentials.ts';
 import { choice, count, DURATION, FILE, type Kind, RATE, SWITCH, TEXT, TIMEOUT, WHOLE_SECONDS } from '../spec/kind.ts';
 import { flagOf, type NamedOption, type OptionSpec, type ValueOf } from '../spec/option.ts';
-import { BASE_URL } from './base-url.ts';
 
 /** A setting: an option that may also come from the environment, a profile or the config file. */
 export interface SettingSpec<T = unknown> extends OptionSpec<T> {
@@ -19,6 +18,24 @@ export interface SettingSpec<T = unknown> extends OptionSpec<T> {
   /** Says which service, and with which credentials: with `--sandbox` it is not used. */
   readonly service?: true;
 }
+
+/**
+ * Where the service is, with or without its version prefix (contract part 9) and final slashes. The URL has neither
+ * prefix, and ends in one slash: `new URL('v1/download', baseUrl)` is an endpoint.
+ */
+export const BASE_URL: Kind<URL> = {
+  parse(text) {
+    // WHATWG parsing drops line breaks and takes backslashes for slashes: what would be asked is not what was written.
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is refused
+    if (!/^https?:\/\/[^\s\\?#\u0000-\u001f\u007f]+$/i.test(text) || !URL.canParse(text)) return undefined;
+    const url = new URL(text);
+    if (url.username !== '' || url.password !== '') return undefined;
+    url.pathname = `${url.pathname.replace(/\/+(?:v1\/*)?$/, '')}/`;
+    return url;
+  },
+  wanted: 'an http or https URL without user, query and fragment, such as https://api.example.com',
+  hidden: true,
+};
 
 /** RFC 9110 section 5.1. */
 const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;

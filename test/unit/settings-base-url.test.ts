@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { BASE_URL, requireEncryption } from '../../src/settings/base-url.ts';
+import { requireEncryption } from '../../src/settings/settings.ts';
+import { BASE_URL } from '../../src/settings/table.ts';
 import { readAs } from '../../src/spec/option.ts';
 
 test.each([
