@@ -51,38 +51,4 @@ describe('time limits', () => {
     expect(stderr).toMatch(/timed out/);
     expect(names).toHaveLength(2);
   });
-
-  test('the idle timeout: a byte each 100 ms is a stall, too', async () => {
-    const drip: Script = (socket) => {
-      socket.write(head(200, { 'Content-Length': 10_000 }));
-      const timer = setInterval(() => socket.write('x'), 100);
-      socket.on('close', () => clearInterval(timer));
-    };
-    const { exitCode, stderr } = await limited(drip, '--idle-timeout', '1s');
-    expect(exitCode, stderr).toBe(7);
-  });
-
-  test('the idle timeout behind a reader that is slow', async () => {
-    const server = await scripted(partly);
-    const place = await workplace();
-    const { exitCode, stderr } = await place.shell(
-      `$FILINGS download ${ACCESSION} a.htm -o - --retries 0 --idle-timeout 1s | (sleep 2; cat > out); exit \${PIPESTATUS[0]}`,
-      serviceAt(server.url),
-    );
-    // A beginning is out: exit 9 says so.
-    expect(exitCode, stderr).toBe(9);
-    const out = await place.read('out');
-    expect(out.equals(FILE.subarray(0, out.length))).toBe(true);
-  });
-
-  test('the connect timeout covers the TLS handshake', async () => {
-    const server = await scripted(() => {});
-    const place = await workplace();
-    const { exitCode, stderr } = await place.filings(
-      ['download', ACCESSION, 'a.htm', '--retries', '0', '--connect-timeout', '500ms'],
-      serviceAt(server.url.replace('http:', 'https:')),
-    );
-    expect(exitCode, stderr).toBe(7);
-    expect(stderr).toMatch(/timed out/);
-  });
 });

@@ -1,6 +1,6 @@
 import { type AddressInfo, connect, createServer } from 'node:net';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { FRAMINGS, framed, head, sendAndEnd, sendFile } from '../servers/answers.ts';
+import { FRAMINGS, framed, sendAndEnd, sendFile } from '../servers/answers.ts';
 import { type Certificate, certificatePath, tlsWith } from '../servers/certificates.ts';
 import { type Script, type ScriptedServer, startScripted } from '../servers/scripted.ts';
 import { content } from '../service/transfer-fixture.ts';
@@ -99,8 +99,6 @@ describe('exit 7 at the first try, one plain line and a hint', () => {
   });
 
   test('TLS to a server that speaks plain HTTP', async () => {
-    const server = await startScripted(() => {});
-    onTestFinished(() => server.close());
     const plain = createServer((socket) => void socket.on('error', () => {}).end('HTTP/1.1 400 Bad Request\r\n\r\n'));
     await new Promise<void>((resolve) => plain.listen(0, '127.0.0.1', resolve));
     onTestFinished(() => void plain.close());
@@ -109,26 +107,4 @@ describe('exit 7 at the first try, one plain line and a hint', () => {
     expect(exitCode, stderr).toBe(7);
     expect(stderr).toMatch(/TLS/);
   });
-});
-
-test('https to http is not followed', async () => {
-  const plain = await startScripted(file);
-  onTestFinished(() => plain.close());
-  const server = await secure((socket) => {
-    socket.write(head(302, { Location: `${plain.url}/file`, 'Content-Length': 0 }));
-  });
-  const { exitCode, stderr, names } = await download(server.url, TRUSTED);
-  expect([exitCode, names], stderr).toEqual([9, []]);
-  expect(plain.requests).toEqual([]);
-});
-
-test('http to https is followed, without the key', async () => {
-  const server = await secure(file);
-  const plain = await startScripted((socket) => {
-    socket.write(head(302, { Location: `${server.url}/file`, 'Content-Length': 0 }));
-  });
-  onTestFinished(() => plain.close());
-  const { exitCode, stderr } = await download(plain.url, TRUSTED);
-  expect(exitCode, stderr).toBe(0);
-  expect(server.requests[0]?.headers.authorization).toBeUndefined();
 });

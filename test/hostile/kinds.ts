@@ -83,6 +83,11 @@ export const STRICTER: readonly Kind[] = [
     refusal: /not sound HTTP: (its head is broken|a control character in its status line)/,
     of: (sent) => isOddHead(sent.head),
   },
+  {
+    name: 'end announced before the answer',
+    refusal: /its head is broken \(Data after `Connection: close`\)/,
+    of: inHead(/^HTTP\/1\.[01] 1\d\d[\s\S]*?^(proxy-)?connection:.*close/im),
+  },
   { name: 'long head', refusal: /not sound HTTP: more than 16 KiB of header/, of: ({ head }) => head.length > 16_000 },
   {
     name: 'beginning',

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { createServer, request } from 'node:http';
+import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -53,21 +53,6 @@ describe('filings serve', () => {
     const running = await served(['--config', config]);
     expect(await running.status(LISTING, { 'X-Service-Key': 'key-of-the-service' })).toBe(401);
     expect(await running.status(LISTING, { 'X-Service-Key': 'sandbox-key' })).toBe(200);
-  });
-
-  it('answers loopback names in Host alone', async () => {
-    const { url } = await served([]);
-    const { host, port } = new URL(url);
-    // fetch lets nobody set Host.
-    const status = (name: string) =>
-      new Promise((resolve, reject) => {
-        const headers = { Host: name, Authorization: 'sandbox-key' };
-        request(`${url}${LISTING}`, { headers }, (answer) => resolve(answer.resume().statusCode))
-          .on('error', reject)
-          .end();
-      });
-    expect(await status(host)).toBe(200);
-    expect(await status(`rebound.example:${port}`)).toBe(421);
   });
 
   it('wants key and token with --jwt-key and --jwt-secret', async () => {

@@ -13,6 +13,7 @@ import { type Script, startScripted } from '../servers/scripted.ts';
 import { content } from './transfer-fixture.ts';
 
 const IDLE_MS = 20_000;
+const CONNECT_MS = 10_000;
 
 /** Asks a server of `script`, wherever it listens, by a clock of one's own where that is given. */
 async function talk(
@@ -20,7 +21,7 @@ async function talk(
   { host = '127.0.0.1', clock = { monotonic: () => performance.now(), sleep } } = {},
 ) {
   const server = await startScripted(script);
-  const connections = new Connections({ connectTimeout: 10_000, idleTimeout: IDLE_MS }, { env: {}, ...clock });
+  const connections = new Connections({ connectTimeout: CONNECT_MS, idleTimeout: IDLE_MS }, { env: {}, ...clock });
   onTestFinished(() => {
     connections.close();
     return server.close();
@@ -176,6 +177,43 @@ describe('silence', () => {
     await pass(IDLE_MS);
     await pass(IDLE_MS);
     await failed;
+  });
+
+  test.each([
+    [99, /timed out: fewer/],
+    [1000, 'whole'],
+  ])('%i bytes in each tenth of the time', async (bytes, ending) => {
+    const parts = 25;
+    let next = () => {};
+    const { ask, pass } = await timed((socket) => {
+      socket.write(head(200, { 'Content-Length': parts * bytes }));
+      next = () => socket.write(body.subarray(0, bytes));
+    });
+    const { body: came } = await ask();
+    const reading = (async () => {
+      for (let left = parts * bytes; left > 0; ) {
+        next();
+        for (let part = bytes; part > 0; ) part -= Buffer.concat((await came.take()) ?? []).length;
+        left -= bytes;
+        await pass(IDLE_MS / 10);
+      }
+      return 'whole';
+    })();
+    expect(await reading.catch((error) => error.message)).toEqual(
+      ending === 'whole' ? ending : expect.stringMatching(ending),
+    );
+  });
+
+  test('of a server that never ends the TLS handshake: connecting times out', async () => {
+    const { server, ask, pass } = await timed(() => {});
+    const asked = expect(ask(server.url.replace('http:', 'https:'))).rejects.toMatchObject({
+      exitStatus: 7,
+      connected: false,
+      message: expect.stringMatching(/connecting timed out/),
+    });
+    await expect.poll(() => server.connections()).toBe(1);
+    await pass(CONNECT_MS);
+    await asked;
   });
 
   test('a reader that takes its time is not the server’s silence', async () => {

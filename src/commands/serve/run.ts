@@ -12,7 +12,7 @@ import { resolveSettings } from '../../settings/resolve.ts';
 import type { Settings } from '../../settings/settings.ts';
 import type { Invocation } from '../../spec/invocation.ts';
 import { type Values, valueError } from '../../spec/option.ts';
-import { guardStream, isBrokenPipe, write } from '../../stdio/output.ts';
+import { guardStream, write } from '../../stdio/output.ts';
 import { createTeller, type Teller } from '../../terminal/messages.ts';
 import type { World } from '../../world.ts';
 import type { OPTIONS } from './spec.ts';
@@ -48,10 +48,7 @@ export async function run({ args, options, flags }: Invocation<typeof OPTIONS>, 
   try {
     // Before the URL: whoever waits for that on stdout finds all of this on stderr, and the request log behind it.
     introduce(sandbox.url, host, keyFrom, tell);
-    await write(world.stdout, `${sandbox.url}\n`, world.interrupt).catch((error) => {
-      // Nobody may be reading: the service is there all the same.
-      if (!isBrokenPipe(error) && !world.interrupt.aborted) throw error;
-    });
+    await write(world.stdout, `${sandbox.url}\n`);
     await new Promise((resolve) => onAbort(world.interrupt, resolve));
   } finally {
     await sandbox.close();
