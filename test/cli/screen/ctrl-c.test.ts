@@ -1,13 +1,9 @@
-import { execFile } from 'node:child_process';
-import { mkdir, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { expect, onTestFinished, test } from 'vitest';
 import { head } from '../../servers/answers.ts';
 import { type Script, startScripted } from '../../servers/scripted.ts';
 import { ACCESSION, serviceAt, until } from '../program.ts';
-import { startHeld } from './held.ts';
-import { CTRL_C, screen } from './screen.ts';
+import { longToHash, startHeld } from './held.ts';
+import { CTRL_C, CTRL_D, screen } from './screen.ts';
 
 const INTERRUPTED = 'filings: interrupted: SIGINT';
 const isBar = (line: string) => line.includes('66%');
@@ -18,25 +14,27 @@ async function scripted(script: Script) {
   return server;
 }
 
-test.each<[stage: string, script: Script, shown: RegExp]>([
-  ['no answer yet', () => {}, /^a\.htm {2}…$/],
+test.each<[stage: string, script: Script, scheme: string, shown: RegExp]>([
+  // TLS never begins: nobody says anything.
+  ['a connection that is made', () => {}, 'https:', /^a\.htm {2}…$/],
+  ['no answer yet', () => {}, 'http:', /^a\.htm {2}…$/],
   [
     'a wait for the next try',
     (socket) => void socket.write(head(503, { 'Retry-After': 60, 'Content-Length': 0 })),
-    /^a\.htm {2}retry 1 of 5 in \d+ s, as the service asks: 503 /,
+    'http:',
+    /^a\.htm {2}retry 1 of 5 in 5\d s, as the service asks: 503 /,
   ],
   [
     'an error body that does not end',
     (socket) => void socket.write(`${head(404, { 'Content-Length': 100 })}{`),
+    'http:',
     /^a\.htm {2}…$/,
   ],
-])('Ctrl-C at %s leaves the error and nothing else', async (_stage, script, shown) => {
+])('Ctrl-C at %s leaves the error and nothing else', async (_stage, script, scheme, shown) => {
   const server = await scripted(script);
-  const at = await screen(['download', ACCESSION, 'a.htm'], {
-    env: serviceAt(server.url),
-    size: { columns: 120, rows: 9 },
-  });
-  await until(() => server.requests.length > 0);
+  const env = serviceAt(server.url.replace('http:', scheme));
+  const at = await screen(['download', ACCESSION, 'a.htm'], { env, size: { columns: 120, rows: 9 } });
+  await until(() => server.connections() > 0);
   await at.shows((lines) => lines.some((line) => shown.test(line)));
   at.type(CTRL_C);
   expect(await at.ended).toBe(130);
@@ -44,24 +42,13 @@ test.each<[stage: string, script: Script, shown: RegExp]>([
   expect(at.lines()).toEqual([INTERRUPTED]);
 });
 
-test('Ctrl-C while a connection is made', async () => {
-  // TLS never begins: nobody says anything.
-  const server = await scripted(() => {});
-  const at = await screen(['download', ACCESSION, 'a.htm'], { env: serviceAt(server.url.replace('http:', 'https:')) });
-  await until(() => server.connections() > 0);
-  await at.shows((lines) => lines.some((line) => line.startsWith('a.htm')));
-  at.type(CTRL_C);
-  expect(await at.ended).toBe(130);
-  expect(at.lines()).toEqual([INTERRUPTED]);
-});
-
-test.each([80, 20])('Ctrl-C at the bar, %d columns: what was kept is told', async (columns) => {
+test('Ctrl-C at a narrow bar: what was kept is told', async () => {
   const service = await startHeld();
-  const at = await screen(['download', ACCESSION, 'a.htm'], { env: service.env, size: { columns, rows: 9 } });
+  const at = await screen(['download', ACCESSION, 'a.htm'], { env: service.env, size: { columns: 20, rows: 9 } });
   await at.shows((lines) => lines.some(isBar));
   at.type(CTRL_C);
   expect(await at.ended).toBe(130);
-  // Where it is narrow, a blank may stand at the end of a line.
+  // A blank may stand at the end of a line.
   const words = at.lines().join('').replaceAll(' ', '');
   expect(words).toBe(`a.htm: stopped at 2.0 MB; run the same command to resume${INTERRUPTED}`.replaceAll(' ', ''));
 });
@@ -92,37 +79,16 @@ test('Ctrl-C while a text without an end of its own stands on the screen', async
   expect(at.lines()).toEqual(['begun^C', INTERRUPTED]);
 });
 
-/** A directory with a file that takes long to hash, and costs no room on the disk. */
-async function large(path: string): Promise<void> {
-  await mkdir(path);
-  await promisify(execFile)('truncate', ['-s', '200G', join(path, 'a.htm')]);
-  await writeFile(join(path, 'SHA256SUMS'), `${'0'.repeat(64)}  a.htm\n`);
-}
-
-test('Ctrl-C while what is there is hashed', async () => {
-  const service = await startHeld();
-  const script = `while ! [ -e ready ]; do sleep 0.01; done; exec $FILINGS download ${ACCESSION} a.htm -d there --sha256 ${'0'.repeat(64)}`;
-  const at = await screen([], { env: service.env, script });
-  await large(join(at.path, 'there'));
-  await writeFile(join(at.path, 'ready'), '');
-  await at.shows((lines) => lines.some((line) => line.startsWith('a.htm')));
+test.each<[args: string, shown: RegExp, left: readonly RegExp[]]>([
+  [`download ${ACCESSION} a.htm -d there --sha256 ${'0'.repeat(64)} --api-key k`, /^a\.htm/, []],
+  ['verify there', /^verified +[\d.]+ \w+ +[\d.]+ \w?B\/s$/, [/^0 of 0 files are as listed/]],
+])('Ctrl-C while files are hashed: %s', async (args, shown, left) => {
+  const env = { FILINGS_BASE_URL: 'http://127.0.0.1:9' };
+  const at = await screen(args.split(' '), { env, prepare: longToHash });
+  await at.shows((lines) => lines.some((line) => shown.test(line)));
   at.type(CTRL_C);
   expect(await at.ended).toBe(130);
-  expect(service.requests).toEqual([]);
-  expect(at.lines()).toEqual([INTERRUPTED]);
-});
-
-test('Ctrl-C at the bar of verify', async () => {
-  const at = await screen([], { script: 'while ! [ -e ready ]; do sleep 0.01; done; exec $FILINGS verify there' });
-  await large(join(at.path, 'there'));
-  await writeFile(join(at.path, 'ready'), '');
-  await at.shows((lines) => lines.some((line) => /^verified +[\d.]+ \w+ +[\d.]+ \w?B\/s$/.test(line)));
-  at.type(CTRL_C);
-  expect(await at.ended).toBe(130);
-  expect(at.lines()).toEqual([
-    expect.stringMatching(/^0 of 0 files are as listed/),
-    expect.stringMatching(/interrupted: SIGINT/),
-  ]);
+  expect(at.lines()).toEqual([...left, /^filings: .*interrupted: SIGINT$/].map((line) => expect.stringMatching(line)));
 });
 
 test('what is typed as the input is not drawn over, and Ctrl-C ends its line', async () => {
@@ -144,4 +110,35 @@ test('what is typed as the input is not drawn over, and Ctrl-C ends its line', a
   expect(at.lines()).toContain(`${ACCESSION} a.htm`);
   expect(at.lines().join('\n')).not.toMatch(/files so far/);
   expect(at.lines().at(-1)).toBe(INTERRUPTED);
+});
+
+const KEY = 'a-canary-key-of-this-test';
+
+test.each([
+  ['Ctrl-C', CTRL_C, [INTERRUPTED, 'ended with 130']],
+  ['Enter', `${KEY}\r`, ['ended with 0']],
+  ['Ctrl-D', CTRL_D, ['filings: apiKey: nothing was entered', 'ended with 2']],
+])('a hidden prompt ends its line with %s, and the terminal echoes as before', async (_name, keys, lines) => {
+  const at = await screen([], { script: '$FILINGS config set api-key; echo "ended with $?"; read' });
+  await at.shows((now) => now.includes('apiKey:'));
+  at.type(keys);
+  expect(await at.shows((now) => now.includes(lines.at(-1) ?? ''))).toEqual(['apiKey:', ...lines]);
+  at.type('seen');
+  await at.shows((now) => now.at(-1) === 'seen');
+  expect(at.bytes()).not.toContain('canary');
+});
+
+test.each([
+  ['token inspect', 'Ctrl-C', CTRL_C, ['^C', INTERRUPTED]],
+  ['token inspect', 'Ctrl-D', CTRL_D, []],
+  ['token inspect', 'Enter', 'e30.e30.AA\r', ['e30.e30.AA']],
+  ['token sign --key -', 'Ctrl-C', CTRL_C, ['^C', INTERRUPTED]],
+  ['token sign --key -', 'Ctrl-D', CTRL_D, []],
+])('%s: what %s leaves on the screen has a line of its own', async (command, _name, keys, lines) => {
+  const at = await screen(command.split(' '));
+  await at.shows((now) => now.some((line) => /then press (Enter|Ctrl-D):$/.test(line)));
+  at.type(keys);
+  await at.ended;
+  expect(at.lines().slice(1, 1 + lines.length)).toEqual(lines);
+  expect(at.lines()[1 + lines.length] ?? 'filings:').toMatch(/^( {2}hint:|filings:|PART |$)/);
 });

@@ -1,11 +1,9 @@
-import { mkdir, truncate, writeFile } from 'node:fs/promises';
 import type { Socket } from 'node:net';
-import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { head } from '../../servers/answers.ts';
 import { startArchive } from '../../servers/archive.ts';
 import { ACCESSION, until } from '../program.ts';
-import { startHeld } from './held.ts';
+import { longToHash, startHeld } from './held.ts';
 import { screen } from './screen.ts';
 
 const OTHER = '0001234567-24-000002';
@@ -45,8 +43,7 @@ test('nor where a text goes to the screen: no byte of it is drawn over', async (
   socket?.write('ond line\nthe last');
   expect(await at.ended).toBe(0);
   expect(at.bytes()).not.toContain('\x1b');
-  expect(at.lines().slice(0, 2)).toEqual(['the first line', 'the second line']);
-  expect(at.lines()[2]).toMatch(/^the last/);
+  expect(at.lines()).toEqual(['the first line', 'the second line', 'the last', 'a.txt: 39 B']);
 });
 
 test('list writes a line for a wait, and one table', async () => {
@@ -69,17 +66,9 @@ test('list writes a line for a wait, and one table', async () => {
   ]);
 });
 
-test('what verify finds stands above its bar', async () => {
-  const script = 'while ! [ -e ready ]; do sleep 0.01; done; exec $FILINGS verify there';
-  const at = await screen([], { script });
-  const there = join(at.path, 'there');
-  await mkdir(there);
-  const names = ['a.htm', 'b.htm', 'c.htm'];
-  for (const name of names) await writeFile(join(there, name), 'changed');
-  // Takes long to hash, and no room on the disk.
-  await truncate(join(there, 'c.htm'), 200e9);
-  await writeFile(join(there, 'SHA256SUMS'), names.map((name) => `${'0'.repeat(64)}  ${name}\n`).join(''));
-  await writeFile(join(at.path, 'ready'), '');
+test('what verify finds is above its bar', async () => {
+  const prepare = (path: string) => longToHash(path, ['a.htm', 'b.htm', 'c.htm']);
+  const at = await screen(['verify', 'there'], { prepare });
   const isBar = (line: string) => /^verified +[\d.]+ \w+ +[\d.]+ \w?B\/s$/.test(line);
   const lines = await at.shows((now) => now.length === 3 && now.some(isBar));
   expect(lines.slice(0, 2).sort()).toEqual([

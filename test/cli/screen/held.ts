@@ -1,4 +1,6 @@
+import { mkdir, truncate, writeFile } from 'node:fs/promises';
 import type { Socket } from 'node:net';
+import { join } from 'node:path';
 import { head } from '../../servers/answers.ts';
 import { type Archive, startArchive } from '../../servers/archive.ts';
 import { content } from '../../service/transfer-fixture.ts';
@@ -29,4 +31,13 @@ export async function startHeld(listed: readonly string[] = []): Promise<Held> {
     },
   );
   return { ...archive, release: (name) => void sockets.get(name)?.write(BODY.subarray(2_000_000)) };
+}
+
+/** Makes `there`: files that are not as its SHA256SUMS says, the last of which takes long to hash, and no room on the disk. */
+export async function longToHash(path: string, names = ['a.htm']): Promise<void> {
+  const there = join(path, 'there');
+  await mkdir(there);
+  for (const name of names) await writeFile(join(there, name), 'changed');
+  await truncate(join(there, names.at(-1) ?? ''), 200e9);
+  await writeFile(join(there, 'SHA256SUMS'), names.map((name) => `${'0'.repeat(64)}  ${name}\n`).join(''));
 }

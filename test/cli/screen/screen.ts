@@ -34,15 +34,21 @@ interface Started {
   readonly size?: Size;
   /** Run by bash in the place of the program, whose command line is `$FILINGS`. */
   readonly script?: string;
+  /** Puts files where the program will run. */
+  readonly prepare?: (path: string) => Promise<void>;
 }
 
 export const CTRL_C = '\x03';
 export const CTRL_D = '\x04';
 
 /** Starts the built program on a terminal of its own, stdin, stdout and stderr alike, until the test has ended. */
-export async function screen(args: readonly string[], { env = {}, size, script }: Started = {}): Promise<Screen> {
+export async function screen(
+  args: readonly string[],
+  { env = {}, size, script, prepare }: Started = {},
+): Promise<Screen> {
   const { columns, rows } = size ?? { columns: 80, rows: 24 };
   const { path, home } = await workplace();
+  await prepare?.(path);
   const shown = new xterm.Terminal({ cols: columns, rows, scrollback: 5000, allowProposedApi: true });
   const [file = '', ...rest] = script === undefined ? [NODE, BIN, ...args] : ['bash', '-c', script];
   const child = spawn(file, rest, {
