@@ -60,7 +60,7 @@ export class Batch {
     const forget = onAbort(signal, (reason) => this.#stopBy(reason));
     await this.#work().catch((error) => this.#stopBy(error));
     await Promise.all(this.#running);
-    await recorder.finish().catch((error) => this.#stopBy(error));
+    await recorder.finish(!this.#isStopped).catch((error) => this.#stopBy(error));
     forget();
     if (this.#defect !== undefined) throw this.#defect;
     const stoppedBy: FilingsError | undefined = this.#stop.signal.reason ?? this.#closedBy;
@@ -92,7 +92,6 @@ export class Batch {
   /** Without a promise, unless it has to wait. */
   #take(item: Item): Promise<void> | undefined {
     if (item.kind !== 'file') return void this.#ended(item);
-    this.#options.recorder.taken(item);
     const look = this.#options.files.look(item, this.#stop.signal);
     return look instanceof Promise ? look.then((known) => this.#looked(item, known)) : this.#looked(item, look);
   }

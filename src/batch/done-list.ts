@@ -4,7 +4,7 @@ import { readPlain } from '../disk/plain-file.ts';
 import { FilingsError } from '../errors.ts';
 import type { AccessionNumber } from '../service/accession.ts';
 import { wholeLines } from './input.ts';
-import type { ChosenFiling, FileItem, Item } from './item.ts';
+import type { ChosenFiling, Item } from './item.ts';
 import { fileKey } from './name-check.ts';
 
 /** What decides on which files of a filing are chosen, and where they go. */
@@ -111,35 +111,24 @@ function ofDoneList(error: unknown): unknown {
 
 /** Finds the filings of which every chosen file exists, those among them that lines name, too. */
 export class CompleteFilings {
-  /** Files that lines name and that do not exist, as far as is known. */
-  readonly #missing = new Set<string>();
-  /** Chosen files that lines name as well and that had not ended by then. */
-  readonly #waiting: (readonly [key: string, filing: ChosenFiling])[] = [];
+  /** Files that lines name and that have failed. */
+  readonly #failed = new Set<string>();
+  /** Chosen files that were named or chosen before. */
+  readonly #again: (readonly [key: string, filing: ChosenFiling])[] = [];
 
-  /** To be told of each file as it is handed out. */
-  taken({ accession, fileName, filing }: FileItem): void {
-    if (!filing) this.#missing.add(fileKey(accession, fileName));
-  }
-
-  /** To be told of each item as it has ended, and of a file whether it exists then. Gives the filings that are complete now. */
+  /** To be told of each item as it has ended, and of a file whether it exists then. Gives the filing that is complete now. */
   ended(item: Item, exists: boolean): readonly ChosenFiling[] {
-    if (item.kind !== 'file' && item.kind !== 'refused' && item.kind !== 'again') return [];
-    const { filing } = item;
-    const key = fileKey(item.accession, item.fileName);
-    if (!filing) {
-      if (exists) this.#missing.delete(key);
-      else if (item.kind === 'refused') this.#missing.add(key);
-      return [];
-    }
-    if (item.kind !== 'again') return settled(filing, exists);
-    if (!this.#missing.has(key)) return settled(filing, true);
-    this.#waiting.push([key, filing]);
+    if (!('fileName' in item)) return [];
+    const { filing, accession, fileName, kind } = item;
+    if (filing && kind !== 'again') return settled(filing, exists);
+    if (filing) this.#again.push([fileKey(accession, fileName), filing]);
+    else if (!exists && kind !== 'again') this.#failed.add(fileKey(accession, fileName));
     return [];
   }
 
-  /** Nothing more ends. Gives the filings that are complete beside those that were given. */
+  /** All items have ended: gives the filings that are complete beside those that were given. */
   finish(): readonly ChosenFiling[] {
-    return this.#waiting.splice(0).flatMap(([key, filing]) => settled(filing, !this.#missing.has(key)));
+    return this.#again.flatMap(([key, filing]) => settled(filing, !this.#failed.has(key)));
   }
 }
 

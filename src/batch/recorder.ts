@@ -6,7 +6,7 @@ import type { Progress } from '../terminal/progress.ts';
 import { type Outcome, outcomeLine } from '../transfer/outcome.ts';
 import type { World } from '../world.ts';
 import { CompleteFilings, type DoneList } from './done-list.ts';
-import type { ChosenFiling, FileItem, Item } from './item.ts';
+import type { ChosenFiling, Item } from './item.ts';
 import { Counts, failedLine, reportLine } from './report.ts';
 
 /** A line is in the report at the latest so long after its file has ended. */
@@ -56,11 +56,6 @@ export class Recorder {
     if (options.done) this.#filings = new CompleteFilings();
   }
 
-  /** To be told of each file as it is handed out. */
-  taken(file: FileItem): void {
-    this.#filings?.taken(file);
-  }
-
   /** A thing has ended, a file with its outcome; `isTold`: whatever ends the run tells its error. */
   ended(item: Item, outcome: Outcome | undefined = failureOf(item), isTold = false): void {
     const { secrets } = this.#options.world;
@@ -93,18 +88,18 @@ export class Recorder {
     return this.#writing;
   }
 
-  /** All is written. Throws what keeps it from that. */
-  async finish(): Promise<void> {
-    this.#noMoreTimers.abort();
-    for (const filing of this.#filings?.finish() ?? []) this.#remember(filing);
+  /** Nothing more ends. Throws what keeps what did from being written; `isAll`: nothing was left out. */
+  async finish(isAll: boolean): Promise<void> {
+    for (const filing of (isAll && this.#filings?.finish()) || []) this.#remember(filing);
     await this.#remembering;
     await this.flush();
   }
 
-  /** Each once: by then its number may be another file's. */
+  /** Ends what it writes to. Throws as `flush`. */
   async close(): Promise<void> {
     const { report, done } = this.#options;
-    await Promise.all([report?.close(), done?.close()]);
+    this.#noMoreTimers.abort();
+    await this.flush().finally(() => Promise.all([report?.close(), done?.close()]));
   }
 
   /** A file that was downloaded has told so itself, where its bar was. */

@@ -5,7 +5,7 @@ import { Files } from '../../batch/files.ts';
 import { type Line, openInput, readLines } from '../../batch/input.ts';
 import { Limits, Throttle } from '../../batch/limits.ts';
 import { Recorder } from '../../batch/recorder.ts';
-import { batchSummary, batchSummaryLine, type Counts, countsText, type Summary } from '../../batch/report.ts';
+import { batchSummary, batchSummaryLine, type Counts, countsText } from '../../batch/report.ts';
 import { type BatchEnd, batchError } from '../../batch/verdict.ts';
 import { ChecksumFiles } from '../../checksums/append.ts';
 import { replaceFile } from '../../disk/whole-file.ts';
@@ -17,9 +17,8 @@ import type { Invocation } from '../../spec/invocation.ts';
 import { Directories } from '../../transfer/directories.ts';
 import { resumableLine } from '../../transfer/outcome.ts';
 import type { World } from '../../world.ts';
-import { isLocal, streamOf, targetsOf } from './destination.ts';
 import { type Order, readOrder } from './order.ts';
-import { openOutputs } from './outputs.ts';
+import { isLocal, openOutputs, streamOf, targetsOf } from './places.ts';
 import { type RunFiles, requireRunFiles } from './run-files.ts';
 import type { OPTIONS } from './spec.ts';
 
@@ -57,8 +56,8 @@ export async function run({ args, options, flags }: Invocation<typeof OPTIONS>, 
 
 /** Downloads what an order selects, and writes its outputs; gives what the run ends with. */
 async function downloadAll(run: Run): Promise<FilingsError | undefined> {
-  const { order, session, world, checksums } = run;
-  const { failed, dryRun, verbose } = { ...order.options, ...session.settings };
+  const { order, session, checksums, world } = run;
+  const { failed, dryRun } = order.options;
   const { report, done } = await openOutputs(order, session, world);
   const keepsFailed = failed !== undefined && !dryRun;
   const recorder = new Recorder({
@@ -67,7 +66,7 @@ async function downloadAll(run: Run): Promise<FilingsError | undefined> {
     keepsFailed,
     beforeDone: async () => checksums?.flush(),
     progress: session.progress,
-    tellsSkipped: order.single || verbose,
+    tellsSkipped: order.single || session.settings.verbose,
     alone: order.single ? 'file' : order.accessions.length === 1 ? 'filing' : undefined,
     world,
   });
@@ -81,17 +80,17 @@ async function downloadAll(run: Run): Promise<FilingsError | undefined> {
     if (keepsFailed) await replaceFile(resolve(world.cwd, failed), recorder.failed, 0o666);
     return error;
   } catch (thrown) {
-    // That one can't be put in its place does not hide what the run ended with.
+    // What can't be written at the end does not hide what the run ended with, which may have been that already.
     if (error === undefined || !(thrown instanceof FilingsError)) throw thrown;
-    return error.reworded(`${error.message}; then ${thrown.message}`);
+    return error.code === thrown.code ? error : error.reworded(`${error.message}; then ${thrown.message}`);
   }
 }
 
-/** Works through the lines; gives what the run ends with. */
+/** Works through the lines, and sums up; gives what the run ends with. */
 async function work(run: Run, recorder: Recorder, done: DoneList | undefined): Promise<FilingsError | undefined> {
-  const { order, session, limits, world } = run;
+  const { order, limits, world } = run;
+  const { progress } = run.session;
   const { counts } = recorder;
-  const { progress } = session;
   const began = world.monotonic();
   const { lines, close } = linesOf(order, world, progress.note);
   let end: BatchEnd;
@@ -108,16 +107,17 @@ async function work(run: Run, recorder: Recorder, done: DoneList | undefined): P
     return error;
   }
   const { bytes, requests } = limits;
-  const exitCode = error?.exitStatus ?? 0;
-  return sumUp({ ...end, exitCode, ms: world.monotonic() - began, bytes, requests }, recorder, session, error);
+  const summary = { ...end, exitCode: error?.exitStatus ?? 0, ms: world.monotonic() - began, bytes, requests };
+  recorder.summary((time) => batchSummaryLine(counts, summary, time));
+  progress.note(batchSummary(counts, summary));
+  return error;
 }
 
 /** What is asked for, a few lines at a time: the arguments, or the input. Throws `usage` for one that can't be opened. */
 function linesOf({ input, accessions, fileNames, chosen }: Order, world: World, note: (text: string) => void) {
   async function* named(): AsyncGenerator<readonly Line[]> {
-    const [first] = accessions;
-    if (chosen) yield accessions.map((accession) => ({ kind: 'entry', accession }));
-    else if (first) yield fileNames.map((file) => ({ kind: 'entry', accession: first, file }));
+    const files = chosen ? [undefined] : fileNames;
+    yield accessions.flatMap((accession) => files.map((file) => ({ kind: 'entry', accession, file })));
   }
   if (input === undefined) return { lines: named(), close() {} };
   const { bytes, close } = openInput(input, world, note);
@@ -130,15 +130,15 @@ async function batchOf(
   recorder: Recorder,
   done: DoneList | undefined,
 ): Promise<Batch> {
-  const { chosen, layout, query, options } = order;
+  const { chosen, layout, query, directory, options } = order;
   const { client, progress, settings, signal } = session;
   const { counts } = recorder;
-  const { monotonic } = world;
+  const { monotonic, cwd, platform } = world;
   const files = new Files({
-    targetOf: targetsOf(order, world.cwd),
+    targetOf: targetsOf(order, cwd),
     runFiles,
     stream: await streamOf(order, world),
-    isLocal: await isLocal(resolve(world.cwd, order.directory), world.platform),
+    isLocal: await isLocal(resolve(cwd, directory), platform),
     fetching: { client, directories: new Directories(world), listedSizes: { ignored: false }, monotonic },
     checksums,
     limits,
@@ -147,6 +147,9 @@ async function batchOf(
     counts,
     dryRun: options.dryRun,
   });
+  const onRetry = () => {
+    counts.retries += 1;
+  };
   const selection: BatchOptions['selection'] = {
     chosen,
     layout,
@@ -154,9 +157,6 @@ async function batchOf(
     async list(accession, stop) {
       const limit = limits.reached();
       if (limit) throw limit;
-      const onRetry = () => {
-        counts.retries += 1;
-      };
       return listFiles(session, accession, { query, signal: stop, onRetry });
     },
     passesOver(accession) {
@@ -191,18 +191,4 @@ function verdict(end: BatchEnd, { alone, counts }: Recorder): FilingsError | und
   if (alone && end.stoppedBy?.isTimeUp !== true) return alone;
   const onlyTemporary = [...counts.failures.keys()].every((code) => code === 'temporary');
   return batchError({ ...end, files: counts.total, failed: counts.files.failed, onlyTemporary });
-}
-
-/** Writes the summary; what keeps a report from its end is told, unless something graver stopped the batch before. */
-async function sumUp(
-  summary: Summary,
-  recorder: Recorder,
-  { progress }: Session,
-  error: FilingsError | undefined,
-): Promise<FilingsError | undefined> {
-  recorder.summary((time) => batchSummaryLine(recorder.counts, summary, time));
-  const untold: unknown = await recorder.finish().catch((thrown) => thrown);
-  progress.note(batchSummary(recorder.counts, summary));
-  if (untold !== undefined && !(untold instanceof FilingsError)) throw untold;
-  return summary.stoppedBy ? error : (untold ?? error);
 }

@@ -1,8 +1,13 @@
-import { lstat } from 'node:fs/promises';
+import { constants } from 'node:fs';
+import { access, lstat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
+import { DoneList, selectionId } from '../../batch/done-list.ts';
 import type { FileItem } from '../../batch/item.ts';
 import { diskUnder } from '../../disk/calls.ts';
+import { diskFailure } from '../../disk/failure.ts';
+import type { Session } from '../../session/session.ts';
 import { descriptorAt, isStreamPath, pathWriter, stdoutWriter } from '../../stdio/byte-writer.ts';
+import { openReport } from '../../stdio/report-file.ts';
 import type { DiskTarget, StreamTarget } from '../../transfer/download.ts';
 import type { World } from '../../world.ts';
 import type { Order } from './order.ts';
@@ -55,4 +60,40 @@ export async function isLocal(directory: string, platform: string): Promise<bool
   const above = dirname(directory);
   const isMissing = above !== directory && (await lstat(directory).catch(() => undefined)) === undefined;
   return isMissing ? isLocal(above, platform) : (await diskUnder(directory, platform)).isLocal;
+}
+
+/** Opens what the options name, all or none. Throws `local_io`. */
+export async function openOutputs(order: Order, session: Session, world: World) {
+  const { failed, dryRun } = order.options;
+  if (failed !== undefined && !dryRun) {
+    await access(dirname(resolve(world.cwd, failed)), constants.W_OK).catch((error) => {
+      throw diskFailure(error, `--failed ${failed}`);
+    });
+  }
+  const report = order.report === undefined ? undefined : await openReport(order.report, world, session.signal);
+  try {
+    return { report, done: await openDone(order, session, world) };
+  } catch (error) {
+    await report?.close();
+    throw error;
+  }
+}
+
+async function openDone(
+  { options, layout, directory, query }: Order,
+  { identity, settings: { pageSize }, signal }: Session,
+  world: World,
+): Promise<DoneList | undefined> {
+  const { done, include, exclude, all, dryRun } = options;
+  if (done === undefined) return undefined;
+  const selection = selectionId({
+    service: identity,
+    include: all ? [] : include,
+    exclude,
+    layout: layout.template,
+    directory: resolve(world.cwd, directory),
+    query: pageSize === undefined ? query : [...query, ['page_size', `${pageSize}`]],
+  });
+  const path = resolve(world.cwd, done);
+  return DoneList.open({ path, selection, now: world.now, readOnly: dryRun }, signal);
 }
