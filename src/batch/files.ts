@@ -12,7 +12,6 @@ import {
   fetchToStream,
   isAsListed,
   type StreamTarget,
-  whereOf,
 } from '../transfer/download.ts';
 import { type Outcome, outcomeLine, retryWait } from '../transfer/outcome.ts';
 import { requirePlace } from '../transfer/present.ts';
@@ -45,9 +44,6 @@ export interface FilesOptions {
  * and `skip` ask for may find the same bytes, or all in order.
  */
 export type Look = Outcome | 'missing' | 'compare' | 'skip';
-
-/** Of such a name a directory that tells case has no other spelling. */
-const ASCII = /^[\0-\x7f]*$/;
 
 /** The files of a run, one after the other: a look at the final name, then the download. */
 export class Files {
@@ -118,9 +114,8 @@ export class Files {
   /** Whether a file is known to be on disk, with nothing to be removed beside it. */
   #isSettled(target: DiskTarget, { ctimeMs }: Stats): boolean {
     const name = basename(target.path);
-    const place = this.#options.fetching.directories.opened(whereOf(target));
-    if (!place?.directory.tellsCase || !ASCII.test(name)) return false;
-    return place.leftovers.hasNone(name) && place.directory.isSettled(ctimeMs);
+    const place = this.#options.fetching.directories.opened(target.where);
+    return place?.directory.tellsCase === true && place.leftovers.hasNone(name) && place.directory.isSettled(ctimeMs);
   }
 }
 

@@ -17,10 +17,11 @@ export interface OpenDirectory {
 export interface Where {
   /** Absolute. Links on the way to it, or in its place, are the user's own. */
   readonly directory: string;
-  /** A relative path below it, with slashes; no link on it is followed. Empty: the directory itself. */
-  readonly below: string;
-  /** Whether what is missing is made. */
-  readonly make: boolean;
+  /**
+   * A relative path, each segment a safe name; no link on it is followed, and what is missing is made. Undefined: the
+   * directory itself, whose absence is an error, as for the shell's `>`.
+   */
+  readonly below: string | undefined;
 }
 
 /** So many directories are remembered; one that is forgotten is looked at again. */
@@ -70,26 +71,20 @@ export class Directories {
     this.#known.clear();
   }
 
-  /** Below the one that was named step by step, so that no link is followed. */
-  async #open({ directory: path, below, make }: Where): Promise<OpenDirectory> {
-    const directory =
-      below === '' ? await Directory.open(path, make, this.#info) : await this.#child(path, below, make);
+  async #open(where: Where): Promise<OpenDirectory> {
+    const directory = await this.#directory(where);
     return { directory, leftovers: new Leftovers(directory, this.#run) };
   }
 
-  async #child(path: string, below: string, make: boolean): Promise<Directory> {
-    const above = await this.at({ directory: path, below: folderOf(below), make });
+  /** Below the one that was named step by step, so that no link is followed. */
+  async #directory({ directory: path, below }: Where): Promise<Directory> {
+    if (below === undefined || below === '.') return Directory.open(path, below !== undefined, this.#info);
+    const above = await this.at({ directory: path, below: dirname(below) });
     return above.directory.child(basename(below));
   }
 }
 
-/** The folder of a relative path; empty for that of a bare name. */
-export function folderOf(path: string): string {
-  const folder = dirname(path);
-  return folder === '.' ? '' : folder;
-}
-
 /** No path has a NUL in it. */
-function keyOf({ directory, below }: Where): string {
-  return below === '' ? directory : `${directory}\0${below}`;
+function keyOf({ directory, below = '' }: Where): string {
+  return `${directory}\0${below}`;
 }

@@ -1,10 +1,10 @@
-import { basename, dirname } from 'node:path';
+import { basename } from 'node:path';
 import { withDiskFailure } from '../disk/failure.ts';
 import { sha256OfFile } from '../disk/sha256.ts';
 import { FilingsError } from '../errors.ts';
 import type { ServiceClient } from '../service/client.ts';
 import type { ByteWriter } from '../stdio/byte-writer.ts';
-import { type Directories, folderOf, type Where } from './directories.ts';
+import type { Directories, Where } from './directories.ts';
 import type { Outcome, Wanted } from './outcome.ts';
 import { PartFile } from './part/part-file.ts';
 import { Pipe } from './pipe.ts';
@@ -25,20 +25,10 @@ export interface Fetching {
 export interface DiskTarget {
   /** Absolute. */
   readonly path: string;
-  /**
-   * For a path that the service or an input has a part in: the directory that the user named, and the rest. What is missing
-   * of it is made; without it, a missing directory is an error, as for the shell's `>`.
-   */
-  readonly below?:
-    | {
-        /** Absolute. */
-        readonly directory: string;
-        /** Relative, with slashes, each segment a safe name: no link on it is followed. */
-        readonly path: string;
-      }
-    | undefined;
   /** The path as the user would name it. */
   readonly shown: string;
+  /** The directory that it is in. */
+  readonly where: Where;
   readonly ifExists: IfExists;
   /** The size that the listing gave, of a record that names exactly this file. Bytes. */
   readonly listedSize?: number | undefined;
@@ -85,7 +75,7 @@ async function saveOnce(
   const { path, shown, sha256: expected } = target;
   const { client, directories, listedSizes } = fetching;
   const final = basename(path);
-  const { directory, leftovers } = await directories.at(whereOf(target));
+  const { directory, leftovers } = await directories.at(target.where);
   const present = await withDiskFailure(path, () => presentAt(directory, final, target.ifExists));
   const ifExists =
     target.ifExists === 'skip' && present && !isAsListed(target, fetching, present.size) ? 'compare' : target.ifExists;
@@ -122,13 +112,6 @@ async function saveOnce(
 /** Whether a file has the size that its listing gave, as far as listings are believed. */
 export function isAsListed({ listedSize }: DiskTarget, { listedSizes }: Fetching, bytes: number): boolean {
   return listedSize === undefined || listedSizes.ignored || listedSize === bytes;
-}
-
-/** The directory that a file is written to. */
-export function whereOf({ path, below }: DiskTarget): Where {
-  return below
-    ? { directory: below.directory, below: folderOf(below.path), make: true }
-    : { directory: dirname(path), below: '', make: false };
 }
 
 /** A place that takes bytes for good: a pipe, a device, standard output. */

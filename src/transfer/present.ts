@@ -46,19 +46,17 @@ export function differs(path: string, existing: number, fetched: number): Filing
 }
 
 /**
- * How an entry is really spelled that a look-up of `name` finds: some disks take several names for one, by case or
- * by Unicode form. Undefined: exactly so. Throws what the system says.
+ * How an entry is really spelled that a look-up of `name` finds: some disks take several names for one. Undefined: exactly
+ * so. Throws what the system says.
  */
 async function otherSpelling(directory: Directory, name: string): Promise<string | undefined> {
-  // A disk that folds any case folds that of ASCII: the first name that it tells apart speaks for all.
-  const isAscii = /^[\0-\x7f]*$/.test(name);
-  if (isAscii && directory.tellsCase) return undefined;
-  const spellings = [name.toUpperCase(), name.toLowerCase(), name.normalize('NFC'), name.normalize('NFD')];
-  const variants = spellings.filter((spelling) => spelling !== name);
+  if (directory.tellsCase) return undefined;
+  const variants = [name.toUpperCase(), name.toLowerCase()].filter((variant) => variant !== name);
   for (const variant of variants) {
     if (await directory.disk.look(directory.entry(variant))) return spelledOtherwise(directory.names(), name);
   }
-  if (isAscii && variants.length > 0) directory.tellsCase = true;
+  // A disk that folds any case folds that of ASCII: the first such name that it tells apart speaks for all.
+  directory.tellsCase = variants.length > 0 && /^[\0-\x7f]*$/.test(name);
   return undefined;
 }
 

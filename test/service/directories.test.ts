@@ -11,7 +11,7 @@ const directoriesHere = () => new Directories(processInfo());
 test('one that could not be had is tried again', async () => {
   const directory = await temporaryDirectory();
   const directories = directoriesHere();
-  const where = { directory, below: 'a/b', make: true };
+  const where = { directory, below: 'a/b' };
   await writeFile(join(directory, 'a'), '');
   await expect(directories.at(where)).rejects.toMatchObject({ code: 'local_io' });
   await rm(join(directory, 'a'));
@@ -28,18 +28,18 @@ describe('what is in the way below the directory that was named', () => {
     const [directory, elsewhere] = [await temporaryDirectory(), await temporaryDirectory()];
     await plant(join(directory, 'acc'), elsewhere);
     const directories = directoriesHere();
-    const refused = await directories.at({ directory, below, make: true }).catch((error) => error);
+    const refused = await directories.at({ directory, below }).catch((error) => error);
     expect(refused).toMatchObject({ code: 'local_io', stopsRun: false });
     expect(refused.message).toMatch(/^\/.*\/acc: cannot write there: it is (a link|no directory)$/);
     expect(readdirSync(elsewhere)).toEqual([]);
-    await directories.at({ directory, below: 'other', make: true });
+    await directories.at({ directory, below: 'other' });
   });
 
   test('links to the directory that was named are the user’s own', async () => {
     const [directory, folder] = [await temporaryDirectory(), await temporaryDirectory()];
     const named = join(folder, 'link');
     await symlink(directory, named);
-    await directoriesHere().at({ directory: named, below: 'a', make: true });
+    await directoriesHere().at({ directory: named, below: 'a' });
     expect(readdirSync(directory)).toEqual(['a']);
   });
 });
@@ -49,7 +49,7 @@ test('several runs at the same moment: one of them makes it, the others take it 
   const several = Array.from({ length: 4 }, directoriesHere);
   for (let index = 0; index < 20; index += 1) {
     const below = `a${index}/b`;
-    const opened = await Promise.all(several.map((directories) => directories.at({ directory, below, make: true })));
+    const opened = await Promise.all(several.map((directories) => directories.at({ directory, below })));
     expect(new Set(opened.map((one) => one.directory.path))).toEqual(new Set([join(directory, below)]));
     expect(await Promise.all(opened.map((one) => one.directory.flush()))).toEqual([true, true, true, true]);
   }
@@ -57,7 +57,7 @@ test('several runs at the same moment: one of them makes it, the others take it 
 
 test('one that was moved away is known not to be there, whatever has its name by now', async () => {
   const directory = await temporaryDirectory();
-  const { directory: opened } = await directoriesHere().at({ directory, below: 'a', make: true });
+  const { directory: opened } = await directoriesHere().at({ directory, below: 'a' });
   const flushes = [opened.flush()];
   await rename(join(directory, 'a'), join(directory, 'b'));
   flushes.push(opened.flush());

@@ -97,7 +97,7 @@ export async function startRun(url: string, options: RunOptions = {}): Promise<R
       const target = {
         shown: path,
         path,
-        below: { directory, path: join(below ?? '', name) },
+        where: { directory, below: below ?? '.' },
         ifExists: options.ifExists ?? 'skip',
         listedSize: options.listedSize,
         sha256,

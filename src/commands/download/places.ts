@@ -19,7 +19,9 @@ export function targetsOf(
 ): (file: Pick<FileItem, 'path' | 'accession' | 'size'>) => DiskTarget {
   const { sha256, checksums: hashed } = options;
   if (output !== undefined) {
-    const target = { path: resolve(cwd, output), shown: output, sha256, hashed };
+    const path = resolve(cwd, output);
+    const where = { directory: dirname(path), below: undefined };
+    const target = { path, shown: output, where, sha256, hashed };
     return () => ({ ...target, ifExists: ifExists ?? 'overwrite' });
   }
   const absolute = resolve(cwd, directory);
@@ -28,8 +30,8 @@ export function targetsOf(
   const inDirectory = new Set(absolute.split('/'));
   return ({ path, accession, size }) => ({
     path: inside + path,
-    below: { directory: absolute, path },
     shown: shown + path,
+    where: { directory: absolute, below: dirname(path) },
     // Where nothing but this filing's files go, what exists is this file; elsewhere it may be another filing's.
     ifExists: ifExists ?? (isOwn(path, accession) || inDirectory.has(accession) ? 'skip' : 'compare'),
     listedSize: size,
