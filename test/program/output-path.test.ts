@@ -1,7 +1,10 @@
-import { chmod, chown, mkdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { chmod, chown, lstat, mkdir, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
-import { ACCESSION, workplace } from './run.ts';
+import { expect, onTestFinished, test } from 'vitest';
+import { head } from '../servers/answers.ts';
+import { startScripted } from '../servers/scripted.ts';
+import { ACCESSION, serviceAt, workplace } from './run.ts';
 
 const SAMPLE = join(import.meta.dirname, '../../samples', ACCESSION, 'primary.htm');
 const DOWNLOAD = ['--sandbox', 'download', ACCESSION, 'primary.htm'] as const;
@@ -16,38 +19,64 @@ test('a file that is replaced keeps its permissions', async () => {
   expect((await stat(join(place.path, 'mine'))).mode & 0o777).toBe(0o640);
 });
 
-test.skipIf(process.geteuid?.() !== 0)(
-  'over another user’s file, permissions are those of a new file: only root can make one to try',
-  async () => {
+test.skipIf(process.geteuid?.() !== 0)('another user’s leaves none behind: only root can make one to try', async () => {
+  const place = await workplace();
+  const path = join(place.path, 'theirs');
+  await writeFile(path, 'old');
+  await chmod(path, 0o666);
+  await chown(path, 12345, 12345);
+  expect((await place.filings([...DOWNLOAD, '-o', 'theirs'])).exitCode).toBe(0);
+  const { mode, uid } = await stat(path);
+  expect([mode & 0o777, uid]).toEqual([0o666 & ~process.umask(), 0]);
+});
+
+test.each<[string[], RegExp]>([
+  [['-o', 'no/such/file'], /no\/such: cannot write: the directory is not there/],
+  [['-o', '/proc/nope/file'], /\/proc\/nope/],
+  [['-d', '/proc/nope'], /\/proc\/nope/],
+  [['-d', '/proc/nope/deeper'], /\/proc\/nope/],
+  [['-d', '/dev/null'], /\/dev\/null/],
+  [['-d', '/dev/null/deeper'], /\/dev\/null/],
+  [['-o', 'x'.repeat(300)], /too long/],
+])('where nothing can be written: %s', async (where, told) => {
+  const place = await workplace();
+  const { exitCode, stderr } = await place.filings([...DOWNLOAD, ...where]);
+  expect(exitCode, stderr).toBe(8);
+  expect(stderr).toMatch(told);
+  expect(stderr).toContain('hint:');
+  expect(await place.names()).toEqual([]);
+});
+
+test.each([['--if-exists=overwrite'], ['--output=primary.htm']])(
+  'a link under the final name is replaced, never followed (%s)',
+  async (how) => {
     const place = await workplace();
-    const path = join(place.path, 'theirs');
-    await writeFile(path, 'old');
-    await chmod(path, 0o666);
-    await chown(path, 12345, 12345);
-    const { exitCode, stderr } = await place.filings([
-      'download',
-      ACCESSION,
-      'primary.htm',
-      '-o',
-      'theirs',
-      '--sandbox',
-    ]);
-    expect(exitCode, stderr).toBe(0);
-    const { mode, uid } = await stat(path);
-    expect([mode & 0o777, uid]).toEqual([0o666 & ~process.umask(), 0]);
+    await writeFile(join(place.home, 'precious'), 'old');
+    await symlink('../precious', join(place.path, 'primary.htm'));
+    expect((await place.filings([...DOWNLOAD, how])).exitCode).toBe(0);
+    expect((await lstat(join(place.path, 'primary.htm'))).isFile()).toBe(true);
+    expect(await place.read('primary.htm')).toEqual(await readFile(SAMPLE));
+    expect(await readFile(join(place.home, 'precious'), 'utf8')).toBe('old');
   },
 );
 
-test.each<[string, string, number, RegExp]>([
-  ['a directory that is missing is not made', 'no/such/file', 8, /no\/such: cannot write: the directory is not there/],
-])('-o: %s', async (_, output, exit, told) => {
+test('a directory that is removed while the file comes', async () => {
   const place = await workplace();
-  await mkdir(join(place.path, 'folder'));
-  const { exitCode, stderr } = await place.filings([...DOWNLOAD, `--output=${output}`]);
-  expect(exitCode, stderr).toBe(exit);
-  expect(stderr).toMatch(told);
-  expect(stderr).toContain('hint:');
-  expect(await place.names()).toEqual(['folder']);
+  const gone = join(place.path, 'gone');
+  await mkdir(gone);
+  const file = Buffer.alloc(3_000_000);
+  const server = await startScripted(async (socket) => {
+    socket.write(head(200, { 'Content-Length': file.length, ETag: '"v1"' }));
+    socket.write(file.subarray(0, -1));
+    const hasPart = () => readdir(gone).then(({ length }) => length > 1);
+    while (existsSync(gone) && !(await hasPart())) await new Promise((resolve) => setTimeout(resolve, 5));
+    await rm(gone, { recursive: true, force: true });
+    socket.write(file.subarray(-1));
+  });
+  onTestFinished(() => server.close());
+  const { exitCode, stderr } = await place.filings(['download', ACCESSION, 'a', '-o', 'gone/a'], serviceAt(server.url));
+  expect(exitCode, stderr).toBe(8);
+  expect(stderr).toMatch(/directory is not there/);
 });
 
 test('-d: what is missing is made', async () => {
