@@ -3,24 +3,16 @@ import { parseArgs } from 'node:util';
 import { locateConfig } from '../settings/config-file.ts';
 import { defaultLayer, envLayer, flagLayer, type Layer } from '../settings/layers.ts';
 import { readLevels } from '../settings/resolve.ts';
-import { SHARED_OPTIONS, TABLE } from '../settings/table.ts';
+import { type SettingValues, SHARED_OPTIONS, TABLE } from '../settings/table.ts';
 import type { Flags } from '../spec/invocation.ts';
 import { columnsOf, write } from '../stdio/output.ts';
 import { colors, createTeller, usesColor } from '../terminal/messages.ts';
 import type { Column } from '../terminal/table.ts';
 import type { World } from '../world.ts';
 
-/** How errors, and what is said beside them, are shown. */
-export interface Presentation {
-  readonly errorFormat: 'text' | 'json';
-  readonly color: 'auto' | 'always' | 'never';
-  /** Adds causes, and the stack of a defect. */
-  readonly verbose: boolean;
-  /** Only errors. */
-  readonly quiet: boolean;
-}
-
 const SHOWING = ['errorFormat', 'color', 'verbose', 'quiet'] as const;
+/** How errors, and what is said beside them, are shown. */
+type Presentation = Pick<SettingValues, (typeof SHOWING)[number]>;
 const WANTED: readonly string[] = ['config', 'profile', 'sandbox', ...SHOWING];
 
 /**
@@ -50,7 +42,7 @@ function flagsIn(argv: readonly string[]): Flags {
 
 async function levelsInFile(flags: Flags, world: World): Promise<readonly Layer[]> {
   try {
-    const { path } = locateConfig(flags, world).location;
+    const { path } = locateConfig(flags, world);
     // A pipe can be read but once: that is the command's.
     if (path === undefined || !statSync(path).isFile()) return [];
     return (await readLevels(flags, world)).inFile;
@@ -66,14 +58,12 @@ export async function tell(kind: 'note' | 'warning', text: string | undefined, w
   createTeller({ ...presentation, secrets: world.secrets }, (line) => world.stderr.write(line))(kind, text);
 }
 
-interface Records {
-  readonly columns: readonly Column[];
-  /** Cells that are printable already. */
-  readonly rows: readonly (readonly string[])[];
-}
-
-/** Writes records to stdout: on a terminal a table that fits it, otherwise a line each, TAB between. */
-export async function writeRecords({ columns, rows }: Records, world: World): Promise<void> {
+/** Writes rows of printable cells to stdout: on a terminal a table that fits it, otherwise a line each, TAB between. */
+export async function writeRecords(
+  columns: readonly Column[],
+  rows: readonly (readonly string[])[],
+  world: World,
+): Promise<void> {
   const { stdout, env, interrupt } = world;
   let lines = rows.map((cells) => cells.join('\t').trimEnd());
   if (stdout.isTTY) {

@@ -12,14 +12,6 @@ import { faultOf } from './read-secret.ts';
 import { readSettings } from './settings.ts';
 import { type NamedSetting, SETTINGS } from './table.ts';
 
-/** Where in the config file: at its top, or in a profile. */
-export interface Edit {
-  readonly profile: string | undefined;
-  readonly key: string;
-  /** Undefined takes it out. */
-  readonly value: unknown;
-}
-
 /**
  * The setting of a name, written as in the config file or as a flag: `apiKey`, `api-key`.
  * @throws FilingsError `usage` with the nearest name
@@ -56,24 +48,30 @@ export function valueForFile({ key, kind, secret, inFile }: NamedSetting, text: 
 }
 
 /**
- * Changes one member of the config file, which is made when it is missing; whole or not at all.
+ * Changes one member of the config file, at its top or in a profile; the file is made when it is missing.
+ * @param value undefined takes the member out
  * @throws FilingsError `usage`, `config` when the file would be wrong, `local_io`
  */
-export async function editConfigFile({ path }: ConfigLocation, edit: Edit, world: World): Promise<void> {
+export async function editConfigFile(
+  { path, profile }: ConfigLocation,
+  key: string,
+  value: unknown,
+  world: World,
+): Promise<void> {
   if (path === undefined) throw noHome();
   const before: ConfigValues = await readConfig(path, world).catch((error: FilingsError) => {
     if (errnoOf(error.cause) !== 'ENOENT') throw error;
     // Editors look there for what may follow.
     return { $schema: pathToFileURL(join(world.root, 'schema/config.schema.json')).href };
   });
-  const after = edited(before, edit);
+  const after = edited(before, profile, key, value);
   // What is taken out can make nothing worse.
-  if (edit.value !== undefined) await checkEdited(after, edit.profile, path, world);
+  if (value !== undefined) await checkEdited(after, profile, path, world);
   await replaceFile(path, `${JSON.stringify(after, undefined, 2)}\n`);
 }
 
 /** Pure: the config with the member set, or as undefined, which JSON leaves out; an emptied profile stays. */
-function edited(config: ConfigValues, { profile, key, value }: Edit): ConfigValues {
+function edited(config: ConfigValues, profile: string | undefined, key: string, value: unknown): ConfigValues {
   if (profile === undefined) return { ...config, [key]: value };
   const level = levelOf(config, profile);
   if (level === undefined && value === undefined) return config;

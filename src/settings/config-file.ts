@@ -7,18 +7,17 @@ import type { World } from '../world.ts';
 import { envLayer, firstOf, flagLayer } from './layers.ts';
 import { SETTINGS } from './table.ts';
 
-/** Where the config file is; `named` when the user said so. */
 export interface ConfigLocation {
   /** Absolute; undefined when there is no home either. */
   readonly path: string | undefined;
+  /** Whether the user named it. */
   readonly named: boolean;
+  readonly profile: string | undefined;
 }
 
 export type ConfigValues = Readonly<Record<string, unknown>>;
 
-/** A config file, read and checked. */
 export interface ConfigFile {
-  /** Absolute. */
   readonly path: string;
   readonly values: ConfigValues;
   readonly profiles: Readonly<Record<string, ConfigValues>>;
@@ -28,7 +27,7 @@ export interface ConfigFile {
  * The config file and the profile that a command line or the environment names, nothing read; without a name the file
  * is where the XDG Base Directory Specification has it.
  */
-export function locateConfig(flags: ConfigValues, world: Pick<World, 'env' | 'cwd'>) {
+export function locateConfig(flags: ConfigValues, world: Pick<World, 'env' | 'cwd'>): ConfigLocation {
   const layers = [flagLayer(flags), envLayer(world.env)];
   const [named, profile] = [firstOf(layers, 'config'), firstOf(layers, 'profile')].map(
     (given) => given && String(given.value),
@@ -38,8 +37,7 @@ export function locateConfig(flags: ConfigValues, world: Pick<World, 'env' | 'cw
   const standard = base ? join(base, 'filings', 'config.json') : undefined;
   // As everywhere: a file in which nothing is.
   const path = named === '/dev/null' ? undefined : named === undefined ? standard : resolve(world.cwd, named);
-  const location: ConfigLocation = { path, named: named !== undefined };
-  return { location, profile };
+  return { path, named: named !== undefined, profile };
 }
 
 /**

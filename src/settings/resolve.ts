@@ -1,4 +1,5 @@
 import { FilingsError } from '../errors.ts';
+import type { Flags } from '../spec/invocation.ts';
 import { SWITCH } from '../spec/kind.ts';
 import { didYouMean } from '../spec/nearest.ts';
 import { readAs } from '../spec/option.ts';
@@ -21,8 +22,6 @@ export interface Resolved {
   /** Credentials that are not to be sent to the service that was asked for. */
   readonly foreign: readonly ForeignCredential[];
 }
-
-type Flags = Readonly<Record<string, string | boolean | undefined>>;
 
 /** What each level says, before any of it is read as a value. */
 interface Levels {
@@ -56,10 +55,10 @@ export async function readLevels(flags: Flags, world: World, repairing = false):
   const sandbox = isSandbox(all);
   const unused = SETTINGS.filter(({ service }) => sandbox && service).map(({ key }): string => key);
   const ofThisRun = all.map((layer) => new Map([...layer].filter(([key]) => !unused.includes(key))));
-  const { location, profile: named } = locateConfig(flags, world);
+  const location = locateConfig(flags, world);
   const file = await readConfigFile(location, world, sandbox);
   for (const level of file ? [file.values, ...Object.values(file.profiles)] : []) rememberSettings(level, world);
-  const profile = profileOf(named, file, flags, repairing);
+  const profile = profileOf(location.profile, file, flags, repairing);
   const inFile = file ? [...profile, fileLayer(file.path, file.values)] : [];
   return { ofThisRun, inFile, configPath: file?.path };
 }
@@ -70,9 +69,7 @@ function isSandbox(layers: readonly Layer[]): boolean {
   if (given === undefined) return false;
   const on = given.value === true || readAs(SWITCH, String(given.value), given.name);
   if (on && firstOf(layers, 'baseUrl')?.level === 'flag') {
-    throw new FilingsError('usage', `--base-url and ${given.name}: cannot be used together`, {
-      hint: given.level === 'env' ? `omit --base-url, or unset ${given.name}` : 'remove one of them',
-    });
+    throw new FilingsError('usage', `--base-url and ${given.name}: cannot be used together`);
   }
   return on;
 }
@@ -88,8 +85,8 @@ function profileOf(named: string | undefined, file: ConfigFile | undefined, { co
   if (named === undefined && repairing) return [];
   const known = Object.keys(profiles);
   const where = file === undefined ? 'there is no config file' : `${file.path} has ${known.join(', ') || 'none'}`;
-  const fix = configCommand('filings config unset profile', { config });
+  const fix = named === undefined ? configCommand('filings config unset profile', { config }) : undefined;
   throw new FilingsError('config', `profile ${name}: no such profile: ${where}`, {
-    hint: didYouMean(name, known) ?? (named === undefined ? fix : "'filings help config' shows how to write a profile"),
+    hint: didYouMean(name, known) ?? fix,
   });
 }

@@ -46,7 +46,7 @@ async function writeFindings(findings: Findings, json: boolean, world: World): P
   if (json) return write(world.stdout, rows.map((row) => `${printableJson(row)}\n`).join(''), world.interrupt);
   const columns = [{ heading: 'CHECKED' }, { heading: 'VERDICT' }, { heading: 'DETAIL', least: 12 }];
   const cells = rows.map(({ check, verdict, detail = '' }) => [check, verdict, detail]);
-  return writeRecords({ columns, rows: cells }, world);
+  return writeRecords(columns, cells, world);
 }
 
 function unasked(foreign: readonly ForeignCredential[]): Findings {

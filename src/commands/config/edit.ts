@@ -17,22 +17,20 @@ export async function set({ args, flags }: Invocation, world: World): Promise<nu
   const spec = settingNamed(name);
   const text = given ?? (await askedFor(spec, world));
   if (spec.secret) world.secrets.add(text);
-  const { location, profile } = locateConfig(flags, world);
-  await editConfigFile(location, { key: spec.key, profile, value: valueForFile(spec, text, world.cwd) }, world);
+  await editConfigFile(locateConfig(flags, world), spec.key, valueForFile(spec, text, world.cwd), world);
   return 0;
 }
 
 /** `filings config unset KEY`: out of the config file, or out of a profile of it with `--profile`. */
 export async function unset({ args, flags }: Invocation, world: World): Promise<number> {
   const { key } = settingNamed(args[0] ?? '');
-  const { location, profile } = locateConfig(flags, world);
-  await editConfigFile(location, { key, profile, value: undefined }, world);
+  await editConfigFile(locateConfig(flags, world), key, undefined, world);
   return 0;
 }
 
 /** `filings config path`: where the config file is, or would be. */
 export async function path({ flags }: Invocation, world: World): Promise<number> {
-  const { path: file } = locateConfig(flags, world).location;
+  const { path: file } = locateConfig(flags, world);
   if (file === undefined) throw noHome();
   await write(world.stdout, `${printable(file)}\n`, world.interrupt);
   return 0;

@@ -38,7 +38,7 @@ export async function showAll({ options, flags }: Invocation<typeof LIST_OPTIONS
   const cells = rows.map(({ key, value, origin }) =>
     [key, asText(value ?? ''), origin ?? 'not set'].map((text) => printable(text)),
   );
-  await writeRecords({ columns: COLUMNS, rows: cells }, world);
+  await writeRecords(COLUMNS, cells, world);
   return 0;
 }
 

@@ -32,7 +32,7 @@ export async function run({ args, options, flags }: Invocation<typeof INSPECT_OP
     throw new FilingsError('auth', `the token cannot be read (${failed_check}): ${reason}`);
   }
   if (options.json) await writeJson(inspection);
-  else await writeRecords({ columns: COLUMNS, rows: rowsOf(inspection) }, world);
+  else await writeRecords(COLUMNS, rowsOf(inspection), world);
   return 0;
 }
 
