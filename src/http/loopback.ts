@@ -1,4 +1,3 @@
-import dns from 'node:dns';
 import type { LookupFunction } from 'node:net';
 
 /** The addresses that `localhost` stands for (RFC 6761 section 6.3), in the order in which they are tried. */
@@ -17,7 +16,8 @@ export function isLoopback(hostname: string): boolean {
 
 /** Finds the addresses of a host: `localhost` is known, everything else is looked up. */
 export const lookUp: LookupFunction = (hostname, options, done) => {
-  if (!isLocalhost(hostname)) dns.lookup(hostname, options, done);
+  // Loaded here: settings look at the names of hosts, too.
+  if (!isLocalhost(hostname)) import('node:dns').then(({ default: dns }) => dns.lookup(hostname, options, done));
   else if (options.all) done(null, [...LOCALHOST]);
   else done(null, '127.0.0.1', 4);
 };

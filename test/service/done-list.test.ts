@@ -1,4 +1,5 @@
-import { execFile, execFileSync } from 'node:child_process';
+import { execFile } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { appendFile, mkdir, mkdtemp, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -58,10 +59,9 @@ describe('selectionId', () => {
     query: [],
   };
 
-  test('is what a shell computes', () => {
+  test('is 16 hex digits of SHA-256', () => {
     const json = '["https://archive.example/",["*.xml","ex*"],[],"{accession_no}/{file_name}","/data/exhibits",[]]';
-    const sum = execFileSync('sh', ['-c', 'printf %s "$1" | sha256sum | cut -c1-16', 'sh', json], { encoding: 'utf8' });
-    expect(selectionId(selection)).toBe(sum.trim());
+    expect(selectionId(selection)).toBe(createHash('sha256').update(json).digest('hex').slice(0, 16));
   });
 
   test('the order of globs and one typed twice change nothing, everything else does', () => {

@@ -1,0 +1,15 @@
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { execa } from 'execa';
+import { expect, test } from 'vitest';
+
+const MAN = join(import.meta.dirname, '../../man');
+
+test.each(readdirSync(MAN))('mandoc has nothing to warn of in %s', async (page) => {
+  const { all, exitCode } = await execa('mandoc', ['-Tlint', '-Wwarning', page], {
+    cwd: MAN,
+    all: true,
+    reject: false,
+  });
+  expect([exitCode, all]).toEqual([0, '']);
+});
