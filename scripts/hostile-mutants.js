@@ -5,7 +5,7 @@ export const MUTANTS = Object.fromEntries(
   Object.entries({
     'any transfer coding is chunked': ['src/http/head.ts', "=== 'chunked'", "!== ''"],
     'a truncated body is whole': ['src/http/request.ts', 'this.#body.end(error);', 'this.#body.end();'],
-    'NUL in the status line': ['src/http/request.ts', 'CONTROL.test(phrase)', 'false'],
+    'NUL in the status line': ['src/http/head.ts', 'Math.max(lineEnd, 0)', '0'],
     'any beginning will do': [
       'src/http/head.ts',
       "{ fault: 'it does not begin with HTTP/1.0 or HTTP/1.1 and a status', rest }",

@@ -26,13 +26,18 @@ export function framingOf(headers: HeaderFields): Framing {
   return { kind: 'unsound', why: `the length ${JSON.stringify(String(length))} is not a number` };
 }
 
-/** What decides on an answer's beginning: `HTTP/1.1 200`. */
+/** Enough to see what is no HTTP: `HTTP/1.1 200`. */
 const START_BYTES = 12;
+/** A status line that is longer has no end. */
+const LONGEST_START = 65_536;
+/** All but the tab. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for.
+const CONTROL = /[\0-\x08\x0a-\x1f\x7f]/;
 
 /**
- * What is wrong with the beginning of an answer, interim ones before it passed over: undici's parser takes RTSP and
- * HTTP/2.0 for HTTP/1, and dies of a status below 100. `final` is undefined while more must come to tell; `rest` goes
- * in front of it then.
+ * What is wrong with the status line of an answer, interim ones before it passed over: undici's parser takes RTSP and
+ * HTTP/2.0 for HTTP/1, dies of a status below 100, and of a phrase that came in pieces tells the last one. `final` is
+ * undefined while more must come to tell; `rest` goes in front of it then.
  */
 export function readStart(text: string): { readonly fault?: string; readonly final?: true; readonly rest: string } {
   let rest = text;
@@ -40,12 +45,16 @@ export function readStart(text: string): { readonly fault?: string; readonly fin
     const status = /^HTTP\/1\.[01] ([1-9]\d\d)/.exec(rest)?.[1];
     if (status === undefined) return { fault: 'it does not begin with HTTP/1.0 or HTTP/1.1 and a status', rest };
     if (status === '101') return { fault: 'it switches to another protocol, which nobody asked for', rest };
-    if (!status.startsWith('1')) return { final: true, rest };
+    const lineEnd = rest.indexOf('\r\n');
+    if (CONTROL.test(rest.slice(0, Math.max(lineEnd, 0)))) {
+      return { fault: 'a control character in its status line', rest };
+    }
+    if (lineEnd >= 0 && !status.startsWith('1')) return { final: true, rest };
     const end = rest.indexOf('\r\n\r\n');
-    if (end < 0) break;
+    if (lineEnd < 0 || end < 0) break;
     rest = rest.slice(end + 4);
   }
-  return { rest };
+  return rest.length > LONGEST_START ? { fault: 'its status line does not end', rest } : { rest };
 }
 
 /**

@@ -8,10 +8,6 @@ import { type Framing, framingOf, type HeaderFields, readStart } from './head.ts
 import { proxyFields } from './proxy.ts';
 import type { Watched } from './watchdog.ts';
 
-/** All but the tab. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for.
-const CONTROL = /[\0-\x08\x0a-\x1f\x7f]/;
-
 export interface GetRequest {
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>>;
@@ -101,7 +97,7 @@ class Exchange {
         },
         {
           onRequestStart: () => {},
-          onResponseStart: (_controller, status, fields, phrase = '') => this.#onHead(status, fields, phrase),
+          onResponseStart: (_controller, status, fields) => this.#onHead(status, fields),
           onResponseData: (_controller, chunk) => this.#onData(chunk),
           onResponseEnd: () => this.#onEnd(),
           onResponseError: (_controller, error) =>
@@ -118,15 +114,13 @@ class Exchange {
     if (fault) this.#abandon(notHttp(this.#request.url, fault));
   }
 
-  #onHead(status: number, headers: HeaderFields, phrase: string): void {
+  #onHead(status: number, headers: HeaderFields): void {
     if (this.#over || status < 200) return;
     // The body has the whole time anew.
     this.#watched.restart();
     this.#framing = framingOf(headers);
-    const unsound = this.#framing.kind === 'unsound' ? this.#framing.why : undefined;
-    const fault = CONTROL.test(phrase) ? 'a control character in its status line' : unsound;
-    if (fault !== undefined) {
-      this.#abandon(notHttp(this.#request.url, fault));
+    if (this.#framing.kind === 'unsound') {
+      this.#abandon(notHttp(this.#request.url, this.#framing.why));
       return;
     }
     this.#head?.resolve({

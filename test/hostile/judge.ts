@@ -14,12 +14,6 @@ export function nameOf(judgement: Judgement): string {
   return 'name' in judgement ? `${judgement.kind}: ${judgement.name}` : judgement.kind;
 }
 
-/** Whether we take it; undefined where it breaks the rule. */
-export function outcomeOf({ kind }: Judgement): 'taken' | 'refused' | undefined {
-  if (kind === 'fault') return undefined;
-  return kind === 'same' || kind === 'laxer' ? 'taken' : 'refused';
-}
-
 /** The codes that a refused answer may have: it is the answer's fault, or the connection's, never the program's. */
 const CODES = ['integrity', 'temporary', 'rejected', 'not_found', 'auth'];
 

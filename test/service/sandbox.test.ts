@@ -1,0 +1,340 @@
+import { EventEmitter, once } from 'node:events';
+import { mkdir, symlink, truncate, writeFile } from 'node:fs/promises';
+import { get } from 'node:http';
+import { connect } from 'node:net';
+import { networkInterfaces } from 'node:os';
+import { join } from 'node:path';
+import { buffer, text } from 'node:stream/consumers';
+import { describe, expect, it, test } from 'vitest';
+import { sleep } from '../../src/abort.ts';
+import { startSandbox } from '../../src/sandbox/server.ts';
+import { ACCESSION, download, json, KEY, put, type Running, sandbox } from './sandbox-fixture.ts';
+
+const BIG = 32 * 1024 * 1024;
+const listing = (accession = ACCESSION) => `/v1/filings?accession_no=${accession}`;
+const at = (name: string) => `${ACCESSION}/${name}`;
+const key = { 'X-Service-Key': KEY };
+const ALPHA = { [at('a.txt')]: 'alpha' };
+
+describe('a file', () => {
+  it.each(['primary.htm', '100% owned.htm', 'R&D.htm', 'a+b.txt', 'übersicht.htm', '#1?.txt', 'q\'"<>|*.x'])(
+    'named %s',
+    async (name) => {
+      const running = await sandbox({ [at(name)]: `content of ${name}` });
+      const reply = await running.get(download(name));
+      expect([reply.status, reply.body.toString()]).toEqual([200, `content of ${name}`]);
+    },
+  );
+
+  it.each([
+    ['a.htm', 'text/html'],
+    ['a.XSD', 'application/xml'],
+    ['a', 'application/octet-stream'],
+  ])('%s is %s', async (name, type) => {
+    const running = await sandbox({ [at(name)]: 'x' });
+    const { headers } = await running.get(download(name));
+    expect(headers).toMatchObject({ 'content-type': type, 'content-length': '1', 'accept-ranges': 'bytes' });
+    expect(headers.etag).toMatch(/^"[\w-]+"$/);
+  });
+
+  it.each<[string, string, Record<string, string>, number, string]>([
+    ['a.txt', 'HEAD', { Range: 'bytes=1-1' }, 200, ''],
+    ['empty.txt', 'GET', {}, 200, ''],
+    ['empty.txt', 'GET', { Range: 'bytes=0-' }, 416, 'bytes */0'],
+    ['a.txt', 'GET', { Range: 'bytes=1-3' }, 206, 'bytes 1-3/5'],
+    ['a.txt', 'GET', { Range: 'bytes=2-99' }, 206, 'bytes 2-4/5'],
+    ['a.txt', 'GET', { Range: 'bytes=5-' }, 416, 'bytes */5'],
+    ['a.txt', 'GET', { Range: 'bytes=0-0,2-2' }, 200, ''],
+    ['a.txt', 'GET', { Range: 'bytes=1-', 'If-Range': '"other"' }, 200, ''],
+    ['a.txt', 'GET', { Range: 'bytes=1-', 'If-Range': new Date().toUTCString() }, 200, ''],
+  ])('%s, %s %j: %i', async (name, method, fields, status, range) => {
+    const running = await sandbox({ ...ALPHA, [at('empty.txt')]: '' });
+    const reply = await running.get(download(name), { ...key, ...fields }, method);
+    expect([reply.status, reply.headers['content-range'] ?? '']).toEqual([status, range]);
+    expect(reply.headers.etag).toBeDefined();
+    if (status === 416) return expect(json(reply)).toMatchObject({ status: 416 });
+    const [, first, last] = /bytes (\d)-(\d)/.exec(range) ?? [];
+    const whole = name === 'a.txt' ? 'alpha' : '';
+    const body = first ? whole.slice(Number(first), Number(last) + 1) : whole;
+    expect(reply.headers['content-length']).toBe(`${body.length}`);
+    expect(reply.body.toString()).toBe(method === 'HEAD' ? '' : body);
+  });
+
+  it('has a strong ETag for each of its states, of the same size, too, which allows a range', async () => {
+    const running = await sandbox();
+    const seen = new Set<string>();
+    for (let state = 0; state < 3; state++) {
+      await put(running.directory, at('a.txt'), `state ${state}`);
+      const { etag = '' } = (await running.get(download('a.txt'))).headers;
+      seen.add(etag);
+      const range = { ...key, Range: 'bytes=1-' };
+      expect((await running.get(download('a.txt'), { ...range, 'If-Range': etag })).status).toBe(206);
+      expect((await running.get(download('a.txt'), { ...range, 'If-Range': `W/${etag}` })).status).toBe(200);
+      // Longer than a tick of the file system's clock.
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+    expect(seen.size).toBe(3);
+  });
+
+  it('that becomes shorter while it is sent is cut off, and so it says in the log', async () => {
+    const running = await sandbox({ [at('big.txt')]: Buffer.alloc(BIG, 'a') });
+    const [response] = await once(get(`${running.url}${download('big.txt')}`, { headers: key }), 'response');
+    await truncate(join(running.directory, at('big.txt')), BIG / 2);
+    await expect(buffer(response)).rejects.toThrow();
+    await expect.poll(() => running.lines).toEqual([expect.stringMatching(/ 200 \d+ms \(cut off\)$/)]);
+  });
+
+  it('that is hidden, or outside the filing, is not served', async () => {
+    const running = await sandbox({ ...ALPHA, [at('.hidden')]: 'hidden', 'secret.txt': 'outside' });
+    await symlink('nowhere', join(running.directory, at('dangling.txt')));
+    for (const name of ['dangling.txt', '.hidden', 'A.txt ', 'n'.repeat(300)]) {
+      expect((await running.get(download(name))).status).toBe(404);
+    }
+    for (const name of [
+      '../secret.txt',
+      '..',
+      '.',
+      '/etc/passwd',
+      'x/../a.txt',
+      '..\\secret.txt',
+      'a.txt\0',
+      './a.txt',
+    ]) {
+      const reply = await running.get(download(name));
+      expect([name, reply.status]).toEqual([name, 400]);
+      expect(json(reply).errors).toHaveProperty('file_name');
+    }
+    expect(json(await running.get(listing()))).toEqual([expect.objectContaining({ file_name: 'a.txt' })]);
+  });
+
+  it('that cannot be read: 500, which tells no path', async () => {
+    const running = await sandbox(ALPHA);
+    await mkdir(join(running.directory, at('folder.htm')));
+    const reply = await running.get(download('folder.htm'));
+    expect(json(reply)).toMatchObject({ status: 500, title: 'Internal Server Error', traceId: expect.any(String) });
+    expect([reply.status, 'errors' in json(reply)]).toEqual([500, false]);
+    expect(reply.body.toString()).not.toContain(running.directory);
+  });
+});
+
+describe('a listing', () => {
+  it('says what is there, sorted', async () => {
+    const names = ['b.txt', 'R1.htm', 'ex31-1.htm', 'übersicht.htm'];
+    const running = await sandbox(Object.fromEntries(names.map((name) => [at(name), 'x'])));
+    const reply = await running.get(listing());
+    expect(reply.headers['content-type']).toBe('application/json');
+    const record = { accession_no: ACCESSION, size: 1, type: 'text/html' };
+    expect(json(reply)).toEqual([
+      { ...record, file_name: 'R1.htm', description: 'XBRL report 1' },
+      { ...record, file_name: 'b.txt', type: 'text/plain' },
+      { ...record, file_name: 'ex31-1.htm', description: 'Exhibit 31.1' },
+      { ...record, file_name: 'übersicht.htm' },
+    ]);
+  });
+
+  it('is empty for a filing that is not there', async () => {
+    const running = await sandbox({ '0001234567-24-000002': 'a file, no folder' });
+    for (const accession of [ACCESSION, '0001234567-24-000002']) {
+      const reply = await running.get(listing(accession));
+      expect([reply.status, json(reply)]).toEqual([200, []]);
+      expect((await running.get(download('a.txt', accession))).status).toBe(404);
+    }
+  });
+});
+
+describe('problems', () => {
+  it.each<[string, string[]]>([
+    ['/v1/download', ['accession_no', 'file_name']],
+    ['/v1/filings', ['accession_no']],
+    ['/v1/download?accession_no=1234&file_name=a.txt', ['accession_no']],
+    [`/v1/download?accession_no=${ACCESSION}&file_name=`, ['file_name']],
+    [`/v1/download?accession_no=${ACCESSION}%0A&file_name=a.txt`, ['accession_no']],
+    [`/v1/download?accession_no=${ACCESSION}&accession_no=${ACCESSION}&file_name=a.txt`, ['accession_no']],
+    ['/v1/filings?accession_no=../..', ['accession_no']],
+  ])('400 with errors: %s', async (target, properties) => {
+    const reply = await (await sandbox(ALPHA)).get(target);
+    expect([reply.status, reply.headers['content-type']]).toEqual([400, 'application/problem+json']);
+    const { errors, instance } = json(reply) as { errors: Record<string, string[]>; instance: string };
+    expect(Object.keys(errors).sort()).toEqual(properties);
+    for (const messages of Object.values(errors)) expect(messages).toEqual([expect.any(String)]);
+    expect(target.startsWith(instance)).toBe(true);
+  });
+
+  it.each<[number, string, string]>([
+    [200, 'GET', '/v1/download/'],
+    ...['/', '/v1/', '/v2/download', '/v1/download/extra', '/v1%2Fdownload', '/V1/download', '//v1/download'].map(
+      (path): [number, string, string] => [404, 'GET', path],
+    ),
+    [400, 'GET', '/v1/%zz'],
+    [405, 'POST', '/v1/download'],
+    [405, 'DELETE', '/v1/download'],
+  ])('%i: %s %s', async (status, method, path) => {
+    const target = download('a.txt').replace('/v1/download', path);
+    const reply = await (await sandbox(ALPHA)).get(target, { ...key, 'Content-Length': '0' }, method);
+    expect(reply.status).toBe(status);
+    if (status !== 200) expect(json(reply)).toEqual(expect.not.objectContaining({ errors: expect.anything() }));
+    expect(reply.headers.allow).toBe(status === 405 ? 'GET, HEAD' : undefined);
+  });
+
+  it('429 with Retry-After above the rate, and none below it', async () => {
+    let now = 1_700_000_000_000;
+    const running = await sandbox(ALPHA, { now: () => now, rateLimit: { requests: 3, perMs: 60_000 } });
+    const status = async () => (await running.get(download('a.txt'))).status;
+    expect([await status(), await status(), await status()]).toEqual([200, 200, 200]);
+    const refused = await running.get(download('a.txt'));
+    expect([refused.status, refused.headers['retry-after'], json(refused).status]).toEqual([429, '20', 429]);
+    now += 19_999;
+    expect((await running.get(download('a.txt'))).headers['retry-after']).toBe('1');
+    now += 1;
+    expect([await status(), await status()]).toEqual([200, 429]);
+  });
+});
+
+describe('Host', () => {
+  const TARGET = `${download('a.txt')}&apikey=plain`;
+  const start = (host: string) => sandbox(ALPHA, { apiKey: 'plain', host });
+  /** One request as a browser or an attacker would write it. */
+  async function ask({ port }: Running, fields: readonly string[]): Promise<string> {
+    const socket = connect(port, '127.0.0.1');
+    socket.write([`GET ${TARGET} HTTP/1.1`, ...fields, 'Connection: close', '', ''].join('\r\n'));
+    return text(socket);
+  }
+
+  test('on loopback, a loopback name with any port comes in, since ports are forwarded', async () => {
+    const running = await start('127.0.0.1');
+    for (const name of [
+      '127.0.0.1',
+      '127.1.2.3',
+      'localhost',
+      'LOCALHOST',
+      '[::1]',
+      `localhost:${running.port}`,
+      '[::1]:9',
+    ]) {
+      expect(await ask(running, [`Host: ${name}`])).toMatch(/^HTTP\/1\.1 200 .*alpha$/s);
+    }
+  });
+
+  test.each([
+    ...['evil.example', 'x.localhost', 'localhost.', '127.0.0.1.evil.example', 'localhost@evil.example', '192.0.2.1'],
+    ...['[::]', '[::1]x', '127.0.0.1:8787:1', '0'],
+  ])('on loopback, %s does not', async (host) => {
+    const running = await start('127.0.0.1');
+    for (const field of [host, `${host}:${running.port}`]) {
+      const answer = await ask(running, [`Host: ${field}`]);
+      expect(answer).toMatch(/^HTTP\/1\.1 421 .*application\/problem\+json.*"status":421/s);
+      expect(answer).not.toContain('alpha');
+    }
+    expect(running.lines[0]).toMatch(/ 421 .*Host must be a loopback name/);
+  });
+
+  test('beyond loopback every name comes in: whoever gave it one knows it', async () => {
+    expect(await ask(await start('0.0.0.0'), ['Host: stand-in.example'])).toMatch(/^HTTP\/1\.1 200 /);
+  });
+
+  test.each([[[]], [['Host:']], [['Host: localhost', 'Host: evil.example']], [['Host: localhost', 'host: localhost']]])(
+    '%j is a mistake wherever it listens',
+    async (fields: string[]) => {
+      for (const listening of ['127.0.0.1', '0.0.0.0']) {
+        const answer = await ask(await start(listening), fields);
+        expect(answer).toMatch(/^HTTP\/1\.1 400 .*application\/problem\+json.*"status":400/s);
+      }
+    },
+  );
+
+  const ipv6 = Object.values(networkInterfaces()).some((all) => all?.some(({ address }) => address === '::1'));
+  test.each(['localhost', ...(ipv6 ? ['::1'] : [])])('listening on %s is loopback, too', async (listening) => {
+    const running = await start(listening);
+    expect(running.url).toBe(`http://${listening === '::1' ? '[::1]' : listening}:${running.port}`);
+    expect((await fetch(`${running.url}${TARGET}`)).status).toBe(200);
+  });
+});
+
+describe('the log', () => {
+  it('has a line a request and never a key', async () => {
+    const running = await sandbox(ALPHA, { apiKey: 'canary-0123456789' });
+    const keys = ['canary-0123456789', 'another-key-98765'];
+    for (const one of keys) {
+      for (const target of [
+        `${download('a.txt')}&apikey=${one}`,
+        download('a.txt').replace('?', `/APIKEY-${one}?`),
+        `/APIKEY-${one}/v1/download`,
+        `/v1/x%2FAPIKEY-${one}/y`,
+        `/v1/%zz/APIKEY-${one}`,
+        `${download('a.txt')}&apikey=%63${one.slice(1)}`,
+      ]) {
+        await running.get(target, {});
+      }
+      await running.get(download('a.txt'), { Authorization: `Basic ${btoa(`service:${one}`)}` });
+      await running.get(download('a.txt'), { 'X-Service-Key': one, Authorization: `Bearer ${one}` });
+      for (const length of [270, 290]) {
+        await running.get(download(`${'x'.repeat(length)}${keys[0]}`), { Authorization: one });
+      }
+    }
+    expect(running.lines).toHaveLength(20);
+    for (const one of keys) {
+      for (const form of [one, one.slice(1), one.slice(0, 8), btoa(one), btoa(`service:${one}`)]) {
+        expect(running.lines.join('\n')).not.toContain(form);
+      }
+    }
+    expect(running.lines[0]).toMatch(
+      /^\d{4}-\S+Z GET \/v1\/download accession_no=0001234567-24-000001 file_name=a\.txt key=query 200 \d+ms$/,
+    );
+  });
+
+  it('makes foreign text harmless', async () => {
+    const running = await sandbox(ALPHA);
+    await running.get(download('a\n\x1b[31m\u202e'));
+    expect(running.lines).toEqual([expect.stringContaining('file_name=a\\n\\x1b[31m\\u202e ')]);
+  });
+});
+
+describe('close', () => {
+  it('ends at once, whatever is open', async () => {
+    const running = await sandbox({ [at('big.bin')]: Buffer.alloc(BIG) });
+    const silent = connect(running.port, '127.0.0.1').on('error', () => {});
+    await once(silent, 'connect');
+    const stalled = get(`${running.url}${download('big.bin')}`, { headers: key }).on('error', () => {});
+    const [response] = await once(stalled, 'response');
+    const cut = once(response, 'error');
+    await running.close();
+    response.resume();
+    await cut;
+    if (!silent.closed) await once(silent, 'close');
+    expect(running.lines.at(-1)).toMatch(/\(cut off\)$/);
+  });
+
+  it('does not wait for delayed answers', async () => {
+    const arrivals = new EventEmitter();
+    const arrived = once(arrivals, 'request');
+    // The clock is looked at when a request arrives.
+    const now = () => {
+      arrivals.emit('request');
+      return Date.now();
+    };
+    const running = await sandbox(ALPHA, { latencyMs: 600_000, now });
+    const failed = once(get(`${running.url}${download('a.txt')}`, { headers: key }), 'error');
+    await arrived;
+    await running.close();
+    expect(await failed).toEqual([expect.objectContaining({ code: 'ECONNRESET' })]);
+  });
+});
+
+test('start refuses what is no directory, and a port in use', async () => {
+  const running = await sandbox(ALPHA);
+  await writeFile(join(running.directory, 'file'), '');
+  const start = (more: object) =>
+    startSandbox({
+      ...{ host: '127.0.0.1', port: 0, apiKey: KEY, jwtKeys: [], now: Date.now, sleep },
+      ...{ directory: running.directory, ...more },
+    });
+  const usage = (words: string) => ({ code: 'usage', message: expect.stringContaining(words) });
+  for (const name of ['absent', 'file']) {
+    await expect(start({ directory: join(running.directory, name) })).rejects.toMatchObject(usage('not a directory'));
+  }
+  await expect(start({ host: '192.0.2.1' })).rejects.toMatchObject(usage('not an address of this machine'));
+  await expect(start({ port: running.port })).rejects.toMatchObject({
+    code: 'local_io',
+    message: `cannot listen on 127.0.0.1:${running.port}: the port is in use`,
+  });
+});
