@@ -1,4 +1,4 @@
-import { writeFile } from 'node:fs/promises';
+import { utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { BIN, type Ended, NODE, type Workplace } from '../cli/program.ts';
 
@@ -7,10 +7,14 @@ const UNKNOWN_DISK = `const disk = require('node:fs/promises');
 const { statfs } = disk;
 disk.statfs = async (...args) => ({ ...(await statfs(...args)), type: 0 });`;
 
-/** An environment in which one thread makes all calls for a file: faults are counted by thread. */
+/**
+ * An environment in which one thread makes all calls for a file: faults are counted by thread. What the workplace is in was
+ * last changed long ago: the flushes are those of the file and its directory.
+ */
 export async function oneThread({ home }: Workplace): Promise<Record<string, string>> {
   const hook = join(home, 'unknown-disk.cjs');
   await writeFile(hook, UNKNOWN_DISK);
+  await utimes(home, 0, 0);
   return { UV_THREADPOOL_SIZE: '1', NODE_OPTIONS: `--require ${hook}` };
 }
 
