@@ -1,4 +1,4 @@
-import { type Ended, workplace } from './run.ts';
+import { type Ended, type Given, workplace } from './run.ts';
 
 /** What a report holds: a line a file, and its runs' summaries. */
 export interface ReportLine {
@@ -50,7 +50,7 @@ export interface BatchRun extends Ended {
 }
 
 /** A place in which batches run in this process, with lines for their input and a report that is read back. */
-export async function batchPlace(env: Readonly<Record<string, string>>) {
+export async function batchPlace(env: Readonly<Record<string, string>>, given: Omit<Given, 'env'> = {}) {
   const place = await workplace();
   return {
     ...place,
@@ -58,7 +58,7 @@ export async function batchPlace(env: Readonly<Record<string, string>>) {
     async batch(lines: readonly string[] | string | undefined, args: readonly string[] = []): Promise<BatchRun> {
       const input = typeof lines === 'object' ? lines.map((line) => `${line}\n`).join('') : lines;
       const line = ['download', ...(lines === undefined ? [] : ['--input', '-']), '--report', 'report', ...args];
-      const ended = await place.filings(line, env, input === undefined ? {} : { input });
+      const ended = await place.filings(line, env, { ...given, ...(input !== undefined && { input }) });
       return { ...ended, report: readReport(await place.read('report').catch(() => '')) };
     },
   };
