@@ -1,10 +1,9 @@
-import { mkdir, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { startProxy } from '../servers/proxy.ts';
 import { startScripted } from '../servers/scripted.ts';
 import { commandIn, pasted } from './pasted.ts';
-import { ACCESSION, serve, serviceAt, workplace } from './run.ts';
+import { ACCESSION, serve, workplace } from './run.ts';
 
 // Every command that a hint names is run as it is printed, split by a real shell.
 
@@ -48,17 +47,6 @@ describe('the command that was meant', () => {
     const listed = await place.filings(['list', page, '--sandbox']);
     expect(listed.exitCode).toBe(2);
     expect((await place.filings(pasted(commandIn(listed.stderr)))).stdout.toString()).toContain('primary.htm\n');
-  });
-
-  test.each([
-    `${URL_OF_FILE}?other=0009999999-24-000009`,
-    'https://www.example.com/primary.htm',
-    'https://www.example.com/Archives/data/10001234567240000011/primary.htm',
-  ])('%s leaves a doubt: nothing is guessed', async (url) => {
-    const { filings } = await workplace();
-    const { exitCode, stderr } = await filings(['download', url, '--sandbox']);
-    expect(exitCode).toBe(2);
-    expect(stderr).not.toMatch(/filings (download|list)/);
   });
 });
 
@@ -133,25 +121,6 @@ describe('what mends the settings', () => {
       expect((await place.filings(pasted(command), key)).exitCode).toBe(4);
     }
   });
-});
-
-test('a proxy that refuses is named, without its password', async () => {
-  const proxy = await startProxy(1, () => 'HTTP/1.1 407 No\r\n\r\n');
-  onTestFinished(() => proxy.close());
-  const { host } = new URL(proxy.url);
-  const env = { ...serviceAt('https://service.example'), HTTPS_PROXY: `http://me:pass-word-1@${host}` };
-  const { filings } = await workplace();
-  const { stderr } = await filings(['list', ACCESSION, '--retries', '0'], env);
-  expect(stderr).toContain(`the proxy ${host} refused with 407`);
-  expect(stderr).not.toContain('pass-word-1');
-});
-
-test('what the system says is told in words', async () => {
-  const place = await workplace();
-  await mkdir(join(place.path, 'dir'));
-  const { exitCode, stderr } = await place.filings(['token', 'sign', '--key', '/proc/self/mem']);
-  expect(exitCode).toBe(2);
-  expect(stderr).toMatch(/: cannot be read: [a-z/ ]+ \(E[A-Z]+\)\n/);
 });
 
 describe('serve introduces itself', () => {
