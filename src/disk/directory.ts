@@ -4,7 +4,7 @@ import { dirname, resolve } from 'node:path';
 import { errnoOf, FilingsError } from '../errors.ts';
 import type { World } from '../world.ts';
 import { type Disk, diskUnder } from './calls.ts';
-import { diskFailure } from './failure.ts';
+import { diskFailure, withDiskFailure } from './failure.ts';
 import { flushDirectory, makeDirectories, makeDirectory } from './make-directories.ts';
 
 /** Every file system has long written what was changed before that. Milliseconds. */
@@ -47,35 +47,33 @@ export class Directory {
     entryFlush.then(done, () => {});
   }
 
-  /** A directory that the user named (links on the way to it are the user's own); `make`: made when it is missing. Throws `local_io`. */
-  static async open(path: string, make: boolean, surroundings: Surroundings): Promise<Directory> {
+  /** A directory that the user named; links on the way to it are the user's own. `make`: made when it is missing. Throws `local_io`. */
+  static open(path: string, make: boolean, surroundings: Surroundings): Promise<Directory> {
     const absolute = resolve(path);
-    if (make) await makeDirectories(absolute);
-    try {
+    return withDiskFailure(absolute, async () => {
+      if (make) await makeDirectories(absolute);
       // As a directory, whatever it leads to.
       const stats = await stat(`${absolute}/.`);
       const disk = await diskUnder(absolute, surroundings.platform);
-      const entryFlush = make ? settleAbove(absolute, stats.ctimeMs, surroundings) : Promise.resolve();
+      // The working directory is nobody's to make.
+      const mayBeNew = make && absolute !== resolve('.');
+      const entryFlush = mayBeNew ? settleAbove(absolute, stats.ctimeMs, surroundings) : Promise.resolve();
       return new Directory(absolute, stats, disk, entryFlush, surroundings);
-    } catch (error) {
-      throw diskFailure(error, absolute);
-    }
+    });
   }
 
-  /** The directory of that name in this one, made when it is missing. No link is followed. Throws `local_io`: for this name alone when something else has it. */
-  async child(name: string): Promise<Directory> {
+  /** One in this one, made when it is missing; no link is followed. Throws `local_io`: for it alone when something else has its name. */
+  child(name: string): Promise<Directory> {
     const path = this.entry(name);
-    try {
+    return withDiskFailure(path, async () => {
       const before = await this.disk.look(path);
       const isNew = before === undefined && (await makeDirectory(path));
       const stats = before ?? (await this.disk.look(path));
       if (!stats?.isDirectory()) throw inTheWay(path, stats);
-      const entryFlush = isNew ? this.flush().then(() => {}) : this.settle(stats.ctimeMs);
       const disk = stats.dev === this.#stats.dev ? this.disk : await diskUnder(path, this.#surroundings.platform);
+      const entryFlush = isNew ? this.flush().then(() => {}) : this.settle(stats.ctimeMs);
       return new Directory(path, stats, disk, entryFlush, this.#surroundings);
-    } catch (error) {
-      throw diskFailure(error, path);
-    }
+    });
   }
 
   /** The path of an entry. */
@@ -134,7 +132,8 @@ export class Directory {
   async settle(changed: number): Promise<void> {
     if (changed >= this.#settledBefore) {
       const now = this.#surroundings.now();
-      const { mtimeMs = now } = (await this.disk.look(this.entry('.'))) ?? {};
+      const look = () => this.disk.look(this.entry('.'));
+      const { mtimeMs = now } = (await withDiskFailure(this.path, look)) ?? {};
       if (now - mtimeMs < WRITTEN_AFTER_MS) await this.#flush();
       this.#settledBefore = Math.max(this.#settledBefore, mtimeMs, now - SURELY_PAST_MS);
     }

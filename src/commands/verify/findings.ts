@@ -9,29 +9,27 @@ import { counted, humanBytes, shellWord } from '../../text.ts';
 
 /** What was found so far: counted, warned of, and as lines for stdout. */
 export class Findings {
+  /** Directories that have a SHA256SUMS, bytes that were hashed, and findings. */
   readonly counts = {
-    /** Directories that have a SHA256SUMS. */
     directories: 0,
+    bytes: 0,
     same: 0,
     missing: 0,
     changed: 0,
     unlisted: 0,
-    /** Checksum files with a line that can't be read, or without an entry. */
     damaged: 0,
-    /** Checksum files whose last line is incomplete. */
     torn: 0,
-    /** Files and directories that could not be read. */
     unreadable: 0,
-    /** Hashed. */
-    bytes: 0,
   };
   readonly #progress: Progress;
+  readonly #hashing: FileProgress;
   readonly #json: boolean;
   #untold = '';
-  #shown: FileProgress | undefined;
 
   constructor(progress: Progress, json: boolean) {
     this.#progress = progress;
+    this.#hashing = progress.start('verified');
+    this.#hashing.total(undefined);
     this.#json = json;
   }
 
@@ -54,11 +52,7 @@ export class Findings {
 
   hashed(bytes: number): void {
     this.counts.bytes += bytes;
-    if (this.#shown === undefined) {
-      this.#shown = this.#progress.start('verified');
-      this.#shown.total(undefined);
-    }
-    this.#shown.advance(bytes);
+    this.#hashing.advance(bytes);
   }
 
   /** The lines that were not taken yet. */
@@ -70,7 +64,7 @@ export class Findings {
 
   /** Nothing more comes but the last lines. `ms`: how long it took. */
   finish(ms: number, error: FilingsError | undefined): string {
-    this.#shown?.finish();
+    this.#hashing.finish();
     const { counts } = this;
     const summary = { ...counts, files: filesIn(counts), ms: Math.round(ms), exit_code: error?.exitStatus ?? 0 };
     return this.take() + (this.#json ? `${printableJson({ v: 1, summary })}\n` : '');

@@ -23,7 +23,6 @@ export const VERIFY = command({
       'filings verify mirror --json | filings download -i - -d mirror --checksums --if-exists overwrite',
       'repair a mirror',
     ],
-    ['filings verify exhibits mirror | cut -f 2', 'the paths alone of what is missing, changed or unlisted'],
   ],
   exits: [
     ['0', 'all is as listed, also beside files that are not listed'],

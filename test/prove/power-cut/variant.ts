@@ -25,9 +25,9 @@ export const MUTANTS: Readonly<Record<string, Edit>> = {
     'isNew ? Promise.resolve()',
   ],
   'the done line before the files': [
-    'src/batch/recorder.ts',
-    'this.#filings?.taken(file);',
-    'this.#filings?.taken(file);\n    if (file.filing) void this.#options.done?.add([file.filing]);',
+    'src/batch/done-list.ts',
+    'return filing.due === 0 && filing.isWhole',
+    'return filing.isWhole',
   ],
   'what a killed run left is not flushed': [
     'src/disk/directory.ts',
