@@ -1,7 +1,38 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { ACCESSION, workplace } from './program.ts';
+import { ACCESSION, BIN, workplace } from './program.ts';
 
 const DOWNLOAD = ['--sandbox', 'download', ACCESSION] as const;
+
+test.each(['--help', 'download -h', 'help config'])('%s into a closed pipe: all is well', async (args) => {
+  const { shell } = await workplace();
+  const { stdout, stderr } = await shell(`$FILINGS ${args} | true; echo "\${PIPESTATUS[0]}"`);
+  expect([stdout.toString(), stderr]).toEqual(['0\n', '']);
+});
+
+test.each(['--help', '--version', 'help exit-codes', 'completion bash', 'config path'])(
+  '%s on a full disk is an error',
+  async (args) => {
+    const { shell } = await workplace();
+    const { exitCode, stderr } = await shell(`$FILINGS ${args} > /dev/full`);
+    expect(exitCode).toBe(8);
+    expect(stderr).toMatch(/^filings: stdout: cannot write: the disk is full\n/);
+  },
+);
+
+test('a long text into a slow pipe comes whole', async () => {
+  const { shell } = await workplace();
+  const { stdout } = await shell('$FILINGS completion zsh | { sleep 0.3; cat; }');
+  expect(stdout).toEqual(await readFile(join(BIN, '../../completions/filings.zsh')));
+});
+
+test('a broken stderr changes no exit status', async () => {
+  const { shell } = await workplace();
+  expect((await shell('exec $FILINGS nonsense 2> /dev/full')).exitCode).toBe(2);
+  const { stdout } = await shell('{ { $FILINGS nonsense; echo $? >&3; } 2>&1 >/dev/null | :; } 3>&1');
+  expect(stdout.toString()).toBe('2\n');
+});
 
 test('a report whose reader went away ends the run with 141, quietly: files may be missing', async () => {
   const place = await workplace();
@@ -15,9 +46,7 @@ test.each([
   ['--report', 'a FIFO that nobody reads', [...DOWNLOAD, 'primary.htm', '--report', 'fifo']],
   ['--input', 'a FIFO that nobody writes', ['--sandbox', 'list', '--input', 'fifo']],
   ['--config', 'a FIFO that nobody writes', ['--config', 'fifo', 'list', ACCESSION]],
-  ['config set', 'a FIFO that nobody writes', ['--config', 'fifo', 'config', 'set', 'jobs', '3']],
   ['--key', 'a FIFO that nobody writes', ['token', 'sign', '--key', 'fifo']],
-  ['--secret-file', 'a FIFO that nobody writes', ['token', 'verify', 'a.b.c', '--secret-file', 'fifo']],
 ])('%s on %s holds nothing beyond the deadline', async (_flag, _what, args) => {
   const place = await workplace();
   const { stdout } = await place.shell(
