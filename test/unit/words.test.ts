@@ -4,30 +4,15 @@ import { expect, test } from 'vitest';
 
 const SRC = join(import.meta.dirname, '../../src');
 
-/** Phrases that a reader has to decode, and what says the same. */
-const DECODED: Readonly<Record<string, string>> = {
-  'unless told': 'default:',
-  'gone on with': 'resumed',
-  'leave it away': 'omit it',
-  'leave it out': 'omit it',
-  'leave one of them out': 'remove one of them',
-  borne: 'tolerated',
-  'left undone': 'not started',
-  'broken off': 'unfinished',
-  'there already': 'already exists',
-  'exclude each other': 'cannot be used together',
-  'for good': 'permanently',
-  'is wanted': 'is missing',
-  'stands twice': 'is given twice',
-  'cannot stand in': 'cannot be set in',
-  'passed over': 'ignored',
-};
+/** Phrases that a reader has to decode. */
+const DECODED =
+  /unless told|gone on with|leave it (away|out)|leave one of them out|\bborne\b|left undone|broken off|there already|exclude each other|for good|is wanted|stands twice|cannot stand in|passed over/;
 
-test.each(Object.entries(DECODED))('no text of the program says "%s", but "%s"', (phrase) => {
+test('no text of the program has to be decoded', () => {
   const files = readdirSync(SRC, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.ts'));
-  const found = files.filter((name) => {
+  const found = files.flatMap((name) => {
     const code = readFileSync(join(SRC, name), 'utf8').replace(/^\s*(\/\*\*|\*|\/\/).*$/gm, '');
-    return code.includes(phrase);
+    return code.split('\n').filter((line) => DECODED.test(line));
   });
   expect(found).toEqual([]);
 });
