@@ -64,7 +64,6 @@ describe('a wrong command line', () => {
   const URL_OF = 'https://archive.example/data/1/000123456724000001';
   test.each([
     [[ACCESSION, OTHER], `to download all files of both: filings download ${ACCESSION} ${OTHER} --all`],
-    [['primary.htm', ACCESSION, '-n'], `did you mean: filings download ${ACCESSION} primary.htm -n`],
     [[`${ACCESSION}/primary.htm`], `did you mean: filings download ${ACCESSION} primary.htm`],
     [['000123456724000001/primary.htm'], `did you mean: filings download ${ACCESSION} primary.htm`],
     [[ACCESSION, `${ACCESSION}/primary.htm`], `did you mean: filings download ${ACCESSION} primary.htm`],

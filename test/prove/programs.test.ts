@@ -1,5 +1,4 @@
-import { execFileSync } from 'node:child_process';
-import { accessSync, constants, readdirSync } from 'node:fs';
+import { accessSync, constants } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 
@@ -20,9 +19,4 @@ test.each(PROGRAMS.split(' '))('%s is installed', (program) => {
     }
   });
   expect(isThere, `${program} is missing: npm run prove needs it`).toBe(true);
-});
-
-const MAN = join(import.meta.dirname, '../../man');
-test.each(readdirSync(MAN))('mandoc has nothing to warn of in %s', (page) => {
-  expect(execFileSync('mandoc', ['-Tlint', '-Wwarning', join(MAN, page)], { encoding: 'utf8' })).toBe('');
 });

@@ -84,11 +84,14 @@ export function readOrder(
  */
 function readNames([first, ...names]: readonly string[], choosing: boolean, argv: readonly string[]): Named {
   if (first === undefined) return { accessions: [], fileNames: [] };
-  const found = pasted(first);
+  const typed = [first, ...names].find((name) => pasted(name) !== undefined) ?? '';
+  const found = pasted(typed);
   if (found !== undefined) {
-    const file = choosing || names.length > 0 ? [] : [found.fileName ?? '--all'];
-    const meant = retyped(argv, new Map([[first, [found.accession, ...file]]]));
-    throw usage(`'${shortened(first, 60)}' is not an accession number`, `did you mean: ${meant}`);
+    const isFirst = typed === first;
+    const file = choosing || (isFirst && names.length > 0) ? [] : [found.fileName ?? '--all'];
+    const meant = retyped(argv, new Map([[typed, [...(isFirst || choosing ? [found.accession] : []), ...file]]]));
+    const wanted = isFirst || choosing ? 'an accession number' : 'a file name';
+    throw usage(`'${shortened(typed, 60)}' is not ${wanted}`, `did you mean: ${meant}`);
   }
   const accession = parseAccession(first);
   const others = names.flatMap((name) => accessionIn(name) ?? []);
