@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { head } from '../servers/answers.ts';
 import { startProxy } from '../servers/proxy.ts';
-import { startScripted } from '../servers/scripted.ts';
+import { scripted } from '../servers/scripted.ts';
 import { verdictsIn } from './config-verdicts.ts';
 import { workplace } from './run.ts';
 
@@ -45,8 +45,7 @@ test.each<[string, number, string, Record<string, string>]>([
   ['a token without exp', 401, jwt(undefined), { key: 'wrong', token: 'wrong' }],
   ['what is no token', 401, 'no-token-at-all', { key: 'wrong', token: 'wrong' }],
 ])('%s, answered by %i', async (_, status, token, expected) => {
-  const server = await startScripted((socket) => void socket.end(`${head(status, { 'Content-Length': 2 })}[]`));
-  onTestFinished(() => server.close());
+  const server = await scripted((socket) => void socket.end(`${head(status, { 'Content-Length': 2 })}[]`));
   const { exitCode, verdicts } = await check(server.url, { FILINGS_JWT: token });
   expect(verdicts).toMatchObject(expected);
   expect(exitCode).toBe(status === 401 ? 4 : 0);

@@ -1,8 +1,8 @@
-import { readFile, writeFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { head, sendAndEnd } from '../servers/answers.ts';
-import { type Script, type SeenRequest, startScripted } from '../servers/scripted.ts';
+import { type SeenRequest, scripted } from '../servers/scripted.ts';
 import { expectClear } from './clear.ts';
 import { ACCESSION, serve, workplace } from './run.ts';
 
@@ -20,12 +20,6 @@ const env = (url: string, way: Way, withToken = false): Record<string, string> =
   FILINGS_KEY_IN: way,
   ...(withToken ? { FILINGS_JWT: TOKEN } : {}),
 });
-
-async function scripted(script: Script) {
-  const server = await startScripted(script);
-  onTestFinished(() => server.close());
-  return server;
-}
 
 const CASES: [Way, boolean][] = [
   ...WAYS.map((way) => [way, false] as [Way, boolean]),
@@ -111,33 +105,5 @@ describe('against filings serve in another process', () => {
     clear(got.stderr, service.log());
     const listed = await place.filings(['list', ACCESSION], env(service.url, way));
     expect(listed.stdout.toString()).toContain('primary.htm\n');
-  });
-
-  test('a wrong key is 401: exit 4, once, with what to do', async () => {
-    const service = await serve([], { FILINGS_API_KEY: KEY });
-    const place = await workplace();
-    const { exitCode, stderr } = await place.filings(['download', ACCESSION, 'primary.htm', '-v'], {
-      FILINGS_BASE_URL: service.url,
-      FILINGS_API_KEY: 'wrong-key-4711',
-    });
-    expect(exitCode).toBe(4);
-    expect(stderr).toMatch(/401/);
-    expect(stderr).toMatch(/hint: .*key/);
-    expect(stderr.match(/> GET/g)).toHaveLength(1);
-    expect(stderr).not.toContain('wrong-key-4711');
-  });
-});
-
-describe('a key that no header may hold', () => {
-  test.each([
-    ['a line break inside', 'first-half\nsecond-half'],
-    ['a control character', 'first-half\x07second-half'],
-  ])('%s is refused without an echo', async (_, key) => {
-    const place = await workplace();
-    await writeFile(join(place.home, 'key'), key, { mode: 0o600 });
-    const given = { FILINGS_BASE_URL: 'http://127.0.0.1:1', FILINGS_API_KEY_FILE: join(place.home, 'key') };
-    const { exitCode, stderr } = await place.filings(['download', ACCESSION, 'a.htm', '-v'], given);
-    expect(exitCode).toBe(2);
-    expect(stderr).not.toMatch(/first-half|second-half/);
   });
 });

@@ -1,7 +1,7 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { head } from '../servers/answers.ts';
 import { startProxy } from '../servers/proxy.ts';
-import { type Script, startScripted } from '../servers/scripted.ts';
+import { scripted } from '../servers/scripted.ts';
 import { base64, expectClear, formsOf, percent } from './clear.ts';
 import { ACCESSION, serve, type Workplace, workplace } from './run.ts';
 
@@ -14,12 +14,6 @@ const WAYS = ['authorization', 'header', 'query', 'path', 'basic'] as const;
 
 /** Everything a service could say of a secret, in pieces that no cut should bring out again. */
 const echoOf = (secret: string) => formsOf(secret).join(' | ');
-
-async function scripted(script: Script) {
-  const server = await startScripted(script);
-  onTestFinished(() => server.close());
-  return server;
-}
 
 const answer = (status: number, body: string, fields: Record<string, string> = {}) =>
   head(status, { 'Content-Length': Buffer.byteLength(body), Connection: 'close', ...fields }) + body;

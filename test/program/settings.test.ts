@@ -2,6 +2,7 @@ import { chmod, lstat, mkdir, readFile, stat, symlink, writeFile } from 'node:fs
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { sleep as realSleep } from '../../src/abort.ts';
 import { temporaryFolder } from '../settings-world.ts';
 import { filings } from './run.ts';
 
@@ -182,12 +183,9 @@ describe('config list and get', () => {
   test('list is JSON Lines for programs', async () => {
     const { stdout } = await run(['config', 'list', '--json'], { FILINGS_JOBS: '3' });
     const rows = stdout.trimEnd().split('\n');
-    expect(rows.map((line) => JSON.parse(line))).toEqual(
-      expect.arrayContaining([
-        { key: 'jobs', value: 3, level: 'env', origin: 'FILINGS_JOBS' },
-        { key: 'deadline', value: null, level: null, origin: null },
-      ]),
-    );
+    const [jobs, deadline] = ['jobs', 'deadline'].map((key) => rows.find((line) => line.includes(`"key":"${key}"`)));
+    expect(jobs).toBe('{"key":"jobs","value":3,"level":"env","origin":"FILINGS_JOBS"}');
+    expect(deadline).toBe('{"key":"deadline","value":null,"level":null,"origin":null}');
   });
 
   test('never show a secret', async () => {
@@ -251,4 +249,17 @@ test.each([
     expect(stderr).toBe(`filings: config file ${config}: others can ${verb} it\n  hint: chmod 600 ${config}\n`);
   }
   expect((await run(['config', 'path'])).stdout).toBe(`${config}\n`);
+});
+
+test.each<[from: string, config: object, args: string[], env: Record<string, string>]>([
+  ['a flag', {}, ['--deadline', '1h'], {}],
+  ['the environment', { deadline: '2h' }, [], { FILINGS_DEADLINE: '1h' }],
+  ['the config file', { deadline: '1h' }, [], {}],
+  ['a profile', { deadline: '2h', profiles: { p: { deadline: '1h' } } }, ['--profile', 'p'], {}],
+])('the deadline of %s ends the program that is asked for the key', async (_, more, args, env) => {
+  await writeConfig({ baseUrl: 'http://127.0.0.1:1', apiKeyCommand: ['sleep', '600'], ...more });
+  const sleep: typeof realSleep = (ms, signal) => (ms === 3_600_000 ? Promise.resolve() : realSleep(ms, signal));
+  const given = { env: { HOME: home, PATH: process.env.PATH ?? '', ...env }, sleep };
+  const { exitCode, stderr } = await filings(['list', '0001234567-24-000001', ...args], given);
+  expect([exitCode, stderr]).toEqual([7, expect.stringContaining('the deadline of 3600 s has passed')]);
 });

@@ -84,22 +84,6 @@ describe('records', () => {
     return { ...place, config };
   }
 
-  test('config list shows every setting and its origin', async () => {
-    const { filings, config } = await configured();
-    const { stdout, stderr } = await filings(['config', 'list', '--profile', 'work'], { FILINGS_RATE: '2/s' });
-    const lines = linesOf(stdout);
-    expect(lines).toContain(`jobs\t8\t${config}: jobs`);
-    expect(lines).toContain('rate\t2/s\tFILINGS_RATE');
-    expect(lines).toContain('color\tauto\tdefault');
-    expect(lines).toContain('deadline\t\tnot set');
-    expect(lines).toContain(`apiKey\t[redacted]\t${config}: profiles.work.apiKey`);
-    expect(`${stdout}${stderr}`).not.toContain('canary-key');
-    const json = await filings(['config', 'list', '--json']);
-    const rows = linesOf(json.stdout).map((line) => JSON.parse(line));
-    expect(rows).toContainEqual({ key: 'jobs', value: 8, level: 'file', origin: `${config}: jobs` });
-    expect(rows).toContainEqual({ key: 'deadline', value: null, level: null, origin: null });
-  });
-
   test.each<[string, readonly string[], RegExp, string]>([
     ['config list', ['config', 'list'], /^KEY +VALUE +ORIGIN/, 'jobs'],
     ['config check', ['config', 'check', '--sandbox'], /^CHECKED +VERDICT +DETAIL/, 'certificate'],

@@ -2,6 +2,7 @@ import { randomInt } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { createServer as createTlsServer, type TlsOptions } from 'node:tls';
+import { onTestFinished } from 'vitest';
 
 /** One request as the scripted server saw it. */
 export interface SeenRequest {
@@ -24,6 +25,13 @@ export interface ScriptedServer {
   /** What is below a connection's TLS; in plain, the connection itself. */
   readonly below: (socket: Socket) => Socket;
   close(): Promise<void>;
+}
+
+/** As {@link startScripted}, until the test has ended. */
+export async function scripted(script: Script, tls?: TlsOptions): Promise<ScriptedServer> {
+  const server = await startScripted(script, tls);
+  onTestFinished(() => server.close());
+  return server;
 }
 
 /** A raw-socket server that answers each request with whatever bytes the script writes; over TLS when it is given a key. */
