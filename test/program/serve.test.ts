@@ -1,11 +1,8 @@
-import { once } from 'node:events';
-import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { SignJWT } from 'jose';
-import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { ecPair } from '../key-pairs.ts';
 import { ACCESSION, filings, serve } from './run.ts';
 
@@ -103,22 +100,10 @@ describe('filings serve', () => {
     expect(quiet.log()).toBe('');
   });
 
-  it('names a port in use', async () => {
-    const server = createServer().listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    onTestFinished(() => void server.close());
-    const { port } = server.address() as AddressInfo;
-    const { exitCode, stderr, stdout } = await fails(['--port', `${port}`]);
-    expect([exitCode, stdout]).toEqual([8, '']);
-    expect(stderr).toContain(`filings: cannot listen on 127.0.0.1:${port}: the port is in use`);
-    expect(stderr).toContain('hint:');
-  });
-
   it.each<[string, string[], number, string]>([
     ['a missing directory', ['/nonexistent/filings'], 2, 'not a directory'],
     ['a file', [PROGRAM], 2, 'not a directory'],
     ['an empty name', [''], 2, 'DIRECTORY: '],
-    ['a port too high', ['--port', '65536'], 2, '--port: '],
     ['no port', ['--port', 'http'], 2, '--port: '],
     ['an empty host', ['--host', ''], 2, '--host: '],
     [
@@ -141,28 +126,12 @@ describe('filings serve', () => {
     ],
     ['what is looked up like other machines', ['--host', 'x.localhost'], 2, '--host x.localhost: other machines'],
     ['a bad latency', ['--latency', '-1'], 2, '--latency'],
-    ['a latency without a unit', ['--latency', '200'], 2, '--latency'],
     ['a bad rate', ['--rate-limit', 'fast'], 2, '--rate-limit: '],
-    ['no rate', ['--rate-limit', '0/s'], 2, '--rate-limit: '],
     ['a missing JWT key', ['--jwt-key', '/nonexistent/key.pem'], 2, 'no such file'],
-    ['two directories', ['a', 'b'], 2, ''],
   ])('refuses %s', async (_, args, status, why) => {
     const { exitCode, stderr, stdout } = await fails(args);
     expect([exitCode, stdout]).toEqual([status, '']);
     expect(stderr).toMatch(/^filings: /);
     expect(stderr).toContain(why);
-  });
-
-  it('refuses secrets that others can read or that are too short', async () => {
-    const readable = join(folder, 'open-secret');
-    await writeFile(readable, 's'.repeat(32));
-    await chmod(readable, 0o644);
-    const short = join(folder, 'short-secret');
-    await writeFile(short, 's'.repeat(31), { mode: 0o600 });
-    for (const path of [readable, short]) {
-      const { exitCode, stderr } = await fails(['--port', '0', '--jwt-secret', path]);
-      expect(exitCode).toBe(2);
-      expect(stderr).toContain(path);
-    }
   });
 });

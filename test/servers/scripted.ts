@@ -1,5 +1,4 @@
 import { randomInt } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { createServer as createTlsServer, type TlsOptions } from 'node:tls';
 import { onTestFinished } from 'vitest';
@@ -88,20 +87,10 @@ function parse(head: string, index: number): SeenRequest {
   return { line, path: line.split(' ')[1] ?? '', headers, index };
 }
 
-/** The first port that the system gives to those who ask for any; it is the same on most machines. */
-function firstOfAny(): number {
-  try {
-    const first = Number.parseInt(readFileSync('/proc/sys/net/ipv4/ip_local_port_range', 'latin1'), 10);
-    return first > 20_000 ? first : 32_768;
-  } catch {
-    return 32_768;
-  }
-}
-
-/** A port on which nothing listens. Nor will anything by chance: it is below those for servers and connections of all who ask for any. */
+/** A port on which nothing listens. Nor will anything by chance: it is below those that systems give to who asks for any. */
 export async function closedPort(): Promise<number> {
   for (;;) {
-    const port = randomInt(10_000, firstOfAny());
+    const port = randomInt(10_000, 32_000);
     if (await isFree(port)) return port;
   }
 }
