@@ -10,10 +10,10 @@ export function programSpec(commands: readonly CommandSpec[]): CommandSpec {
     description: ['Data goes to stdout; everything meant for a person goes to stderr.'],
     children: commands,
     examples: [
-      ['filings list 0001234567-24-000001 --sandbox', 'try it with sample filings, without an account'],
+      ['filings list 0001234567-24-000001 --sandbox', 'the sample filings, without an account'],
       ['filings download 0001234567-24-000001 primary.htm --sandbox', 'one file, into the working directory'],
-      ['filings config set base-url https://api.example.com', 'to begin with a service: where it is'],
-      ['filings config set api-key', 'its key, which is asked for and not shown'],
+      ['filings config set base-url https://api.example.com', 'set the address of the service'],
+      ['filings config set api-key', 'set its key: it is asked for, and not shown'],
     ],
     files: [['~/.config/filings/config.json', 'the config file: filings-config(5)']],
   };

@@ -29,9 +29,9 @@ const BEFORE_OPTIONS =
 
 /** What decides between several exit statuses. */
 export const AFTER_EXITS =
-  'A batch of several files: what stopped it (2, 4 or 8; the deadline 7; 20 answers of 403 in a row 4); else if ' +
-  'a file failed permanently, 3; else if one failed, 7; else if a limit ended it, 10. ' +
-  "The codes are the member code of --error-format json. A command for one file exits with that file's own code.";
+  'A batch of several files ends with the first that applies: a signal (128+n), what stopped it (2, 4, 7 or 8), a file ' +
+  'that failed permanently (3), a file that failed otherwise (7), a limit (10). A command for one file ends with the ' +
+  'code of that file. --error-format json has the word as its member code.';
 
 /** The variables of settings. */
 export function environmentRows(settings: readonly NamedSetting[] = SETTINGS): readonly Row[] {

@@ -9,10 +9,10 @@ export const COMPLETION = command({
   name: 'completion',
   summary: "print a shell's completion script",
   description: [
-    'Save what it prints as a file, as in the examples: the shell loads it when it is needed. For zsh the directory must be in fpath before compinit runs.',
-    'After download ACCESSION, file names come from the service: one request of at most 2 s with the settings of the line, and nothing is shown when it fails. It never runs apiKeyCommand and never asks for a key.',
+    'Save the script as in the examples: the shell loads it when it is needed. For zsh the directory must be in fpath before compinit runs.',
+    'After download ACCESSION, file names come from the service: one request of at most 2 s. It never runs apiKeyCommand and never asks for a key.',
   ],
-  arguments: [{ name: 'SHELL', required: true, choices: ['bash', 'zsh', 'fish'], help: 'bash, zsh or fish' }],
+  arguments: [{ name: 'SHELL', required: true, choices: ['bash', 'zsh', 'fish'], help: 'your shell' }],
   examples: [
     ['filings completion bash > ~/.local/share/bash-completion/completions/filings', 'for bash with bash-completion'],
     ['filings completion zsh > ~/.zfunc/_filings', 'for zsh, with fpath+=(~/.zfunc) in ~/.zshrc'],
@@ -31,7 +31,7 @@ async function run({ args }: Invocation, { root, stdout }: World): Promise<numbe
 export function completeSpec(parse: ParseLine): CommandSpec {
   return command({
     name: '__complete',
-    summary: 'print the file names that may follow on a line',
+    summary: 'print the file names that may follow',
     arguments: [{ name: 'WORD', variadic: true, help: 'the words before the cursor' }],
     load: async () => (await import('./file-names.ts')).fileNames(parse),
   });

@@ -40,8 +40,8 @@ export const LIST = command({
   examples: [
     ['filings list 0001234567-24-000001', 'one name a line; on a terminal a table'],
     ["filings list 0001234567-24-000001 --include 'ex*' --json", 'the exhibits, as JSON Lines'],
-    ['filings list --input accessions.txt > names.tsv', 'of many filings: accession number, tab, name'],
-    ['filings list 0001234567-24-000001 -0 | xargs -0 -n 1 echo', 'whatever is in the names'],
+    ['filings list --input accessions.txt > names.tsv', 'many filings: accession number, tab, name'],
+    ['filings list 0001234567-24-000001 -0 | xargs -0 -n 1 echo', 'safe for any file name'],
     ['filings list 0001234567-24-000001 --json | filings download -i - -d filing', 'what is listed, downloaded'],
   ],
   asksService: true,

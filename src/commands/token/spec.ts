@@ -107,7 +107,7 @@ const SIGN = command({
   summary: 'mint a JWT and print it',
   options: SIGN_OPTIONS,
   description: [
-    'Without --key and --secret-file, jwt of the config file says how; options override it. iat, nbf and exp are always set.',
+    'Without --key or --secret-file, the jwt of the config file is used; options override it. iat, nbf and exp are always set.',
   ],
   examples: [
     ['filings token sign --key private.pem --lifetime 1h --claim role=reader', 'for an hour, with a role'],

@@ -13,11 +13,17 @@ export const VERIFY = command({
     "Finds every SHA256SUMS in and below DIRECTORY, hashes the files that they list, and prints 'missing', 'changed' or 'unlisted', a tab and the path of each file that is not as listed. A SHA256SUMS with an unreadable line or without entries is 'damaged'; one whose last line is incomplete is 'torn', which is no failure.",
   ],
   arguments: [
-    { name: 'DIRECTORY', required: true, variadic: true, completes: 'directory', help: 'what was downloaded to' },
+    {
+      name: 'DIRECTORY',
+      required: true,
+      variadic: true,
+      completes: 'directory',
+      help: 'a directory of downloaded files',
+    },
   ],
   options: OPTIONS,
   examples: [
-    ['filings verify exhibits', 'whether all files are there, and unchanged'],
+    ['filings verify exhibits', 'check that all files are there and unchanged'],
     ['filings verify mirror --json > findings.jsonl', 'for a program'],
     [
       'filings verify mirror --json | filings download -i - -d mirror --checksums --if-exists overwrite',
