@@ -5,12 +5,13 @@ import { FilingsError } from '../errors.ts';
 import type { ServiceClient } from '../service/client.ts';
 import type { ByteWriter } from '../stdio/byte-writer.ts';
 import type { Directories, Where } from './directories.ts';
+import type { Job, Watcher } from './job.ts';
 import type { Outcome, Wanted } from './outcome.ts';
 import { PartFile } from './part/part-file.ts';
 import { Pipe } from './pipe.ts';
 import { type IfExists, presentAt } from './present.ts';
 import { Spool } from './spool.ts';
-import { type Fetched, fetchInto, type Remote, requireHash, type Watcher } from './transfer.ts';
+import { type Fetched, fetchInto, requireHash } from './transfer.ts';
 
 /** What every file of a run is fetched with. */
 export interface Fetching {
@@ -52,10 +53,10 @@ export function fetchToDisk(
   signal: AbortSignal,
   watcher: Watcher,
 ): Promise<Outcome> {
-  return outcomeOf(wanted, target.shown, fetching, async (remote) => {
-    const attempt = () => saveOnce(remote, wanted, target, fetching, signal, watcher);
+  const job = { client: fetching.client, wanted, signal, watcher, attempts: 0 };
+  return outcomeOf(job, target.shown, fetching, async () => {
     // What was removed while it came is downloaded again, or exists by now.
-    const done = (await attempt()) ?? (await attempt());
+    const done = (await saveOnce(job, target, fetching)) ?? (await saveOnce(job, target, fetching));
     if (done) return done;
     throw new FilingsError('local_io', `${target.path}: its part was removed, twice`, {
       hint: 'something else writes to that directory: see what removes files there',
@@ -64,21 +65,14 @@ export function fetchToDisk(
 }
 
 /** Undefined when the part or its directory was taken away meanwhile. */
-async function saveOnce(
-  remote: Remote,
-  { accession, fileName }: Wanted,
-  target: DiskTarget,
-  fetching: Fetching,
-  signal: AbortSignal,
-  watcher: Watcher,
-): Promise<Done | undefined> {
+async function saveOnce(job: Job, target: DiskTarget, fetching: Fetching): Promise<Done | undefined> {
+  const { client, wanted, signal, watcher } = job;
   const { path, shown, sha256: expected } = target;
-  const { client, directories, listedSizes } = fetching;
   const final = basename(path);
-  const { directory, leftovers } = await directories.at(target.where);
+  const { directory, leftovers } = await fetching.directories.at(target.where);
   const present = await withDiskFailure(path, () => presentAt(directory, final, target.ifExists));
-  const ifExists =
-    target.ifExists === 'skip' && present && !isAsListed(target, fetching, present.size) ? 'compare' : target.ifExists;
+  const isDoubtful = target.ifExists === 'skip' && present && !isAsListed(target, fetching, present.size);
+  const ifExists = isDoubtful ? 'compare' : target.ifExists;
   if (present && (ifExists === 'skip' || ifExists === 'compare')) {
     // The right hash proves it as well as a comparison.
     const sha256 = expected === undefined ? undefined : await sha256OfFile(path, shown, signal);
@@ -89,17 +83,17 @@ async function saveOnce(
       return { result: 'skipped', bytes: present.size, sha256 };
     }
   }
-  const request = `${client.options.baseUrl.href} ${accession} ${fileName}`;
+  const request = `${client.options.baseUrl.href} ${wanted.accession} ${wanted.fileName}`;
   const sink = await PartFile.open({ directory, leftovers, final, request, ifExists, signal });
-  const hashed = expected !== undefined || target.hashed === true;
-  const { placed, ...fetched } = await fetchInto({ remote, sink, expected, hashed, signal, watcher });
+  const isHashed = expected !== undefined || target.hashed === true;
+  const { placed, ...fetched } = await fetchInto(job, sink, { expected, isHashed });
   if (placed === 'lost') {
-    directories.forget();
+    fetching.directories.forget();
     return undefined;
   }
   if (!isAsListed(target, fetching, fetched.bytes)) {
     const why = `${final}: the listing says ${target.listedSize} bytes, the file has ${fetched.bytes}`;
-    listedSizes.ignored = placed === 'taken';
+    fetching.listedSizes.ignored = placed === 'taken';
     watcher.warn?.(placed === 'placed' ? why : `${why}, as the one that exists: the sizes of listings are now ignored`);
   }
   if (placed === 'placed') return cameBy(fetched);
@@ -131,13 +125,13 @@ export function fetchToStream(
   signal: AbortSignal,
   watcher: Watcher,
 ): Promise<Outcome> {
-  return outcomeOf(wanted, null, fetching, async (remote) => {
+  const job = { client: fetching.client, wanted, signal, watcher, attempts: 0 };
+  return outcomeOf(job, null, fetching, async () => {
     const sink =
       spoolIn === undefined
         ? new Pipe(await open(signal), signal)
         : await Spool.open({ folder: spoolIn, openWriter: open, signal });
-    const hashed = expected !== undefined;
-    const { placed: _, ...fetched } = await fetchInto({ remote, sink, expected, hashed, signal, watcher });
+    const { placed: _, ...fetched } = await fetchInto(job, sink, { expected, isHashed: expected !== undefined });
     return cameBy(fetched);
   });
 }
@@ -147,30 +141,21 @@ function cameBy(fetched: Omit<Fetched, 'placed'>): Done {
   return { ...fetched, result: fetched.resumedBytes > 0 ? 'resumed' : 'downloaded' };
 }
 
-/** Does the work with the wanted file as its remote, and turns how it ended into an outcome. */
+/** Turns how a job ended into an outcome. */
 async function outcomeOf(
-  wanted: Wanted,
+  job: Job,
   path: string | null,
-  { client, monotonic }: Fetching,
-  work: (remote: Remote) => Promise<Done>,
+  { monotonic }: Fetching,
+  work: () => Promise<Done>,
 ): Promise<Outcome> {
-  const { accession, fileName } = wanted;
   const started = monotonic();
-  let attempts = 0;
-  const remote: Remote = {
-    subject: { accession, fileName },
-    open(range, signal) {
-      attempts += 1;
-      return client.openFile(accession, fileName, range, signal);
-    },
-    retry: client.options.retry,
-  };
   const base = { path, resumedBytes: 0, verifiedLength: true };
   try {
-    const done = await work(remote);
-    return { ...base, ...done, attempts, ms: monotonic() - started };
+    const done = await work();
+    return { ...base, ...done, attempts: job.attempts, ms: monotonic() - started };
   } catch (error) {
     if (!(error instanceof FilingsError)) throw error;
-    return { ...base, result: 'failed', bytes: 0, verifiedLength: false, attempts, ms: monotonic() - started, error };
+    const failed = { result: 'failed', bytes: 0, verifiedLength: false, error } as const;
+    return { ...base, ...failed, attempts: job.attempts, ms: monotonic() - started };
   }
 }

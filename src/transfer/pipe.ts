@@ -1,5 +1,5 @@
 import type { ByteWriter } from '../stdio/byte-writer.ts';
-import type { Sink } from './transfer.ts';
+import type { Sink } from './job.ts';
 
 /** A pipe as a sink: a byte once written is never written again. */
 export class Pipe implements Sink {

@@ -11,15 +11,12 @@ type Fields = Readonly<Record<string, string | string[] | undefined>>;
 
 /** Which bytes an answer brings, as far as it says. */
 export interface Version {
-  readonly validator: Validator | undefined;
+  readonly validator?: Validator | undefined;
   /** The whole length, where an answer has told it. */
-  readonly total: number | undefined;
+  readonly total?: number | undefined;
   /** Where it came from in the end, redirects followed, without the query. */
-  readonly address: string | undefined;
+  readonly address?: string;
 }
-
-/** Of a file that nothing is known of yet. */
-export const NO_VERSION: Version = { validator: undefined, total: undefined, address: undefined };
 
 /** What is held of a file from an earlier try. */
 export interface Held extends Version {

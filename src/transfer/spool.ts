@@ -4,7 +4,7 @@ import { BY_POOL } from '../disk/calls.ts';
 import { withDiskFailure } from '../disk/failure.ts';
 import { WrittenFile } from '../disk/written-file.ts';
 import type { ByteWriter } from '../stdio/byte-writer.ts';
-import type { Sink } from './transfer.ts';
+import type { Sink } from './job.ts';
 
 interface SpoolOptions {
   /** The folder for temporary files that it is made in. */

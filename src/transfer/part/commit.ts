@@ -1,6 +1,7 @@
 import type { Directory } from '../../disk/directory.ts';
 import { twinKey } from '../../disk/file-name.ts';
 import { errnoOf } from '../../errors.ts';
+import type { Placement } from '../job.ts';
 import type { PartRun } from './leftovers.ts';
 import { parsePartName, partName, stateOf, stemOf } from './owner.ts';
 
@@ -18,9 +19,6 @@ export interface OwnPart {
   readonly final: string;
   readonly id: string;
 }
-
-/** `taken`: something had the name already; `lost`: the part's name, or its directory, is not there any more. */
-export type Placement = 'placed' | 'taken' | 'lost';
 
 /**
  * Gives a part its final name in one step, and flushes the directory; `exclusive`: nothing may have the name yet. Throws
