@@ -10,8 +10,6 @@ import type { World } from '../world.ts';
 /** Where the service is and how to be let in. */
 export interface Access {
   readonly baseUrl: URL;
-  /** What files that outlive this run know the service by: its base URL; the sandbox has another port in every run. */
-  readonly identity: string;
   readonly credentials: Credentials;
   close(): Promise<void>;
 }
@@ -49,7 +47,7 @@ export async function openAccess(
   const keyIn = settings.keyIn ?? (token ? 'header' : 'authorization');
   const source = [keySource.source, ...(tokenSource ? [tokenSource.source] : [])].join(' and ');
   const credentials = { source, key, keyIn, keyHeader, basicUser, token };
-  return { baseUrl, identity: baseUrl.href, credentials, async close() {} };
+  return { baseUrl, credentials, async close() {} };
 }
 
 /** What gives the JWT of each request: the one that was given, or a minter. */
@@ -78,5 +76,5 @@ async function openSandbox(world: World): Promise<Access> {
     sleep: world.sleep,
   });
   const carried = { keyIn: 'authorization', keyHeader: '', basicUser: '', token: undefined } as const;
-  return { baseUrl: new URL(url), identity: 'sandbox', credentials: { source: 'the sandbox', key, ...carried }, close };
+  return { baseUrl: new URL(url), credentials: { source: 'the sandbox', key, ...carried }, close };
 }

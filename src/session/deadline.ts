@@ -38,25 +38,17 @@ interface Deadline {
 
 function arm(ms: number | undefined, { interrupt, sleep }: World): Deadline {
   if (ms === undefined) return { signal: interrupt, stop() {} };
-  const child = childOf(interrupt);
+  const { signal, abort, letGo } = childOf(interrupt);
   const stopped = new AbortController();
-  sleep(ms, stopped.signal).then(
-    () => child.abort(deadlinePassed(ms)),
-    () => {},
-  );
+  const hint = 'run it again to resume, or allow more with --deadline';
+  const why = { hint, stopsRun: true, isTimeUp: true };
+  const pass = () => abort(new FilingsError('temporary', `the deadline of ${inSeconds(ms)} has passed`, why));
+  sleep(ms, stopped.signal).then(pass, () => {});
   return {
-    signal: child.signal,
+    signal,
     stop() {
       stopped.abort();
-      child.letGo();
+      letGo();
     },
   };
-}
-
-function deadlinePassed(ms: number): FilingsError {
-  return new FilingsError('temporary', `the deadline of ${inSeconds(ms)} has passed`, {
-    hint: 'run it again to resume, or allow more with --deadline',
-    stopsRun: true,
-    isTimeUp: true,
-  });
 }

@@ -8,7 +8,6 @@ import { retryWait } from '../transfer/outcome.ts';
 import type { Session } from './session.ts';
 
 export interface Listing {
-  /** Further parameters of the request. */
   readonly query: readonly Parameter[];
   readonly signal: AbortSignal;
   readonly onRetry?: (event: RetryEvent) => void;

@@ -29,7 +29,7 @@ export async function presentationOf(world: World): Promise<Presentation> {
   return Object.fromEntries(SHOWING.map((key) => [key, first(key)])) as unknown as Presentation;
 }
 
-/** The flags that matter here, from a command line that may be wrong. */
+/** From a command line that may be wrong. */
 function flagsIn(argv: readonly string[]): Flags {
   const wanted = SHARED_OPTIONS.filter(({ key }) => WANTED.includes(key));
   const options = wanted.map(({ flag, short, value }) => {

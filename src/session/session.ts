@@ -1,11 +1,10 @@
 import { Connections } from '../http/connections.ts';
 import { RateLimiter } from '../http/retry.ts';
-import type { Meter } from '../service/client.ts';
-import { ServiceClient } from '../service/client.ts';
+import { type Meter, ServiceClient } from '../service/client.ts';
 import { hintCommand } from '../settings/hint-command.ts';
 import { type Resolved, resolveSettings } from '../settings/resolve.ts';
 import { type Settings, stdinUsers } from '../settings/settings.ts';
-import type { Invocation } from '../spec/invocation.ts';
+import type { Flags } from '../spec/invocation.ts';
 import { requireOneUser } from '../stdio/input.ts';
 import { createProgress, type Progress } from '../terminal/progress.ts';
 import { derived, type World } from '../world.ts';
@@ -16,7 +15,7 @@ import { startDeadline } from './deadline.ts';
 export interface Session {
   readonly settings: Settings;
   readonly client: ServiceClient;
-  /** See `Access`. */
+  /** What files that outlive this run know the service by; the sandbox has another port in every run. */
   readonly identity: string;
   /** Aborted by a signal of the system or by the deadline. */
   readonly signal: AbortSignal;
@@ -25,23 +24,22 @@ export interface Session {
   close(): Promise<void>;
 }
 
-/** What a command wants of its session. */
-export interface SessionOptions {
+interface SessionOptions {
   /** What of the command reads stdin, as a person would write it. */
   readonly stdinUser?: string | undefined;
   /** Data goes to stdout, which may be the terminal that shows the progress. */
   readonly writesStdout?: boolean;
   readonly meter?: Meter;
-  /** What the flags come to, where it is known already: a config file that is a pipe is read once. */
+  /** What the flags come to, where that is known: a config file that is a pipe is read once. */
   readonly resolved?: Resolved;
 }
 
 /**
- * Opens the service that the command line and its settings describe: the real one,
- * or with `--sandbox` a stand-in inside the process. Throws `usage`, `config`, `auth`, `local_io`.
+ * Opens the service that the settings describe: the real one, or with `--sandbox` a stand-in inside the process.
+ * @throws FilingsError `usage`, `config`, `auth`, `local_io`
  */
 export async function openSession(
-  flags: Invocation['flags'],
+  flags: Flags,
   world: World,
   { stdinUser, writesStdout, meter, resolved }: SessionOptions = {},
 ): Promise<Session> {
@@ -50,31 +48,27 @@ export async function openSession(
   for (const { error } of foreign) throw error;
   requireOneUser('stdin', [stdinUser, ...stdinUsers(known.given)]);
   const deadline = startDeadline(known, world);
-  const { secrets, monotonic, now, random } = world;
+  const { secrets, monotonic, now, random, sleep } = world;
   // No bar is drawn over what a person types, nor between the lines of the data.
   const isShared = (stdinUser !== undefined && world.stdin.isTTY) || (writesStdout && world.stdout.isTTY);
   const shown = isShared && settings.progress !== 'none' ? 'plain' : settings.progress;
   const progress = await createProgress({ ...settings, progress: shown }, world);
   const bounded = derived(world, { interrupt: deadline.signal });
-  const access = await openAccess(settings, flags, bounded, progress.note).catch((error) => {
-    progress.stop();
+  const stop = () => {
     deadline.stop();
+    progress.stop();
+  };
+  const access = await openAccess(settings, flags, bounded, progress.note).catch((error) => {
+    stop();
     throw error;
   });
   const connections = new Connections(settings, world);
   const limiter = new RateLimiter(settings.rate, world);
+  const { retries, maxRetryAfter: maxRetryAfterMs } = settings;
   const client = new ServiceClient({
     ...access,
     connections,
-    retry: {
-      retries: settings.retries,
-      maxRetryAfterMs: settings.maxRetryAfter,
-      limiter,
-      monotonic,
-      now,
-      random,
-      sleep: world.sleep,
-    },
+    retry: { retries, maxRetryAfterMs, limiter, monotonic, now, random, sleep },
     userAgent: `filings/${world.version}`,
     meter,
     secrets,
@@ -84,12 +78,11 @@ export async function openSession(
   return {
     settings,
     client,
-    identity: access.identity,
+    identity: settings.sandbox ? 'sandbox' : access.baseUrl.href,
     signal: deadline.signal,
     progress,
     async close() {
-      deadline.stop();
-      progress.stop();
+      stop();
       connections.close();
       await access.close();
     },

@@ -41,7 +41,7 @@ export function locateConfig(flags: ConfigValues, world: Pick<World, 'env' | 'cw
 }
 
 /**
- * Reads and checks the config file; undefined when none was named and none is there.
+ * Undefined when none was named and none is there.
  * @param sandbox what is of the service is left out, and not checked
  * @throws FilingsError `config` with the key's path; nothing of the file is echoed but names of keys
  */
@@ -105,14 +105,10 @@ function readConfigJson(text: string, name: string): unknown {
   if (fault.kind === 'twice') {
     throw new FilingsError('config', `${name}: ${fault.path.join('.')}: is set twice, again ${where}`);
   }
-  const why = fault.kind === 'syntax' ? 'not valid JSON' : 'nested too deep';
-  throw new FilingsError('config', `${name}: ${why} ${where}`);
+  throw new FilingsError('config', `${name}: not valid JSON ${where}`);
 }
 
-/**
- * Checks every member against the settings' records.
- * @throws FilingsError `config` with the key's path, and the nearest key for one that is unknown
- */
+/** Throws `config` with the key's path, and the nearest key for one that is unknown. */
 export async function checkConfig(config: ConfigValues, path: string): Promise<void> {
   // zod is loaded only where there is a file to check.
   const { findConfigFault } = await import('./config-check.ts');

@@ -1,6 +1,7 @@
 import { FilingsError } from '../errors.ts';
+import type { Flags } from '../spec/invocation.ts';
 import { configCommand } from './hint-command.ts';
-import { firstOf, type Given, type Layer } from './layers.ts';
+import { firstOf, type Layer } from './layers.ts';
 import { SETTINGS } from './table.ts';
 
 /** A credential of the config file that belongs to another origin than the one that this run asks. */
@@ -11,8 +12,8 @@ export interface ForeignCredential {
 }
 
 const WORDS = {
-  key: { name: 'API key', forRun: '--api-key-file FILE or FILINGS_API_KEY', set: 'filings config set api-key' },
-  token: { name: 'JWT', forRun: '--jwt-file FILE or FILINGS_JWT', set: 'filings config set jwt-file FILE' },
+  key: { name: 'API key', forRun: '--api-key-file FILE or FILINGS_API_KEY' },
+  token: { name: 'JWT', forRun: '--jwt-file FILE or FILINGS_JWT' },
 } as const;
 
 /**
@@ -25,30 +26,21 @@ const WORDS = {
 export function foreignCredentials(
   given: Layer,
   inFile: readonly Layer[],
-  { config }: Readonly<Record<string, unknown>>,
+  asked: string,
+  { config }: Flags,
 ): readonly ForeignCredential[] {
-  const baseUrl = given.get('baseUrl');
-  const asked = originOf(baseUrl);
-  if (baseUrl === undefined || asked === undefined) return [];
   return SETTINGS.flatMap(({ key, group }) => {
     const credential = group && given.get(key);
     // What has no directory is not from a file.
     if (!group || !credential?.directory) return [];
-    const own = originOf(firstOf(credential.profile === undefined ? inFile.slice(-1) : inFile, 'baseUrl'));
-    if (own === asked) return [];
-    const { name, forRun, set } = WORDS[group];
-    const inProfile = ({ profile }: Given) => ({ config, profile });
-    const why = own === undefined ? 'no baseUrl is set beside it' : `the ${name} is for ${own}`;
-    const setUrl = configCommand(`filings config set base-url ${asked}`, inProfile(credential));
-    const setHere = baseUrl.profile === undefined ? '' : `, or ${configCommand(set, inProfile(baseUrl))}`;
-    const hint = own === undefined ? `if it is for this host: ${setUrl}` : `for this host use ${forRun}${setHere}`;
-    return [
-      { what: group, error: new FilingsError('config', `${credential.name}: ${why}; not sent to ${asked}`, { hint }) },
-    ];
+    const { profile, name: source } = credential;
+    const own = String(firstOf(profile === undefined ? inFile.slice(-1) : inFile, 'baseUrl')?.value);
+    const origin = URL.canParse(own) ? new URL(own).origin : undefined;
+    if (origin === asked) return [];
+    const { name, forRun } = WORDS[group];
+    const why = origin === undefined ? 'no baseUrl is set beside it' : `the ${name} is for ${origin}`;
+    const setUrl = configCommand(`filings config set base-url ${asked}`, { config, profile });
+    const hint = origin === undefined ? `if it is for this host: ${setUrl}` : `for this host use ${forRun}`;
+    return [{ what: group, error: new FilingsError('config', `${source}: ${why}; not sent to ${asked}`, { hint }) }];
   });
-}
-
-function originOf(baseUrl: Given | undefined): string | undefined {
-  const text = String(baseUrl?.value);
-  return URL.canParse(text) ? new URL(text).origin : undefined;
 }

@@ -51,7 +51,7 @@ export function defaultLayer(): Layer {
   return layer(({ default: value }) => ({ level: 'default', name: 'default', value }));
 }
 
-/** What to say of variables that begin as the program's and that nothing reads: a misspelt one would silently not count. */
+/** What to say of variables that nothing reads: a misspelt one would silently not count. */
 export function unknownVariables(env: Environment): readonly string[] {
   const prefix = 'FILINGS_';
   const known = SETTINGS.flatMap((spec) => spec.env?.slice(prefix.length) ?? []);
@@ -80,14 +80,12 @@ function colorFromEnvironment({ NO_COLOR, FORCE_COLOR, CLICOLOR_FORCE }: Environ
   return CLICOLOR_FORCE && CLICOLOR_FORCE !== '0' ? { level, name: 'CLICOLOR_FORCE', value: 'always' } : undefined;
 }
 
-/** What the first layer that has it says. */
 export function firstOf(layers: readonly Layer[], key: SettingKey): Given | undefined {
   return layers.find((one) => one.has(key))?.get(key);
 }
 
 /**
- * For each setting the first layer that has it. Settings of a group are one: the first layer
- * that has any of them decides for all.
+ * For each setting the first layer that has it; the first that has any of a group decides for all of it.
  * @throws FilingsError `usage` or `config` when that layer has two of a group
  */
 export function winners(layers: readonly Layer[]): Layer {
@@ -108,7 +106,6 @@ export function winners(layers: readonly Layer[]): Layer {
   return won;
 }
 
-/** The source of a value, for messages about it. */
 export function sourceOf({ name, level }: Given): ValueSource {
   return { name, code: level === 'flag' || level === 'env' ? 'usage' : 'config' };
 }

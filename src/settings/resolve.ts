@@ -23,17 +23,9 @@ export interface Resolved {
   readonly foreign: readonly ForeignCredential[];
 }
 
-/** What each level says, before any of it is read as a value. */
-interface Levels {
-  /** Flags, then the environment; with `--sandbox` without what says which service. */
-  readonly ofThisRun: readonly Layer[];
-  /** The profile, then the top; none without a config file. */
-  readonly inFile: readonly Layer[];
-  readonly configPath: string | undefined;
-}
-
 /**
  * Flag > environment > profile > config file > default. Reads the config file, and no secret.
+ * @param repairing a profile that the file itself names need not be there: whoever mends it wants to see the rest
  * @throws FilingsError `usage` or `config`, naming the source of what is wrong
  */
 export async function resolveSettings(flags: Flags, world: World, repairing = false): Promise<Resolved> {
@@ -41,16 +33,16 @@ export async function resolveSettings(flags: Flags, world: World, repairing = fa
   const given = winners([...ofThisRun, ...inFile, defaultLayer()]);
   const settings = readSettings(given, world);
   requireOneUser('stdin', stdinUsers(given));
-  const foreign = settings.sandbox ? [] : foreignCredentials(given, inFile, flags);
+  const foreign = settings.baseUrl ? foreignCredentials(given, inFile, settings.baseUrl.origin, flags) : [];
   return { settings, given, configPath, foreign };
 }
 
 /**
- * As {@link resolveSettings}, no further than what each level says.
- * @param repairing a profile that the file itself names need not be there: whoever mends it wants to see the rest
+ * What each level says, before any of it is read as a value: flags and environment, with `--sandbox` without what says
+ * which service; the profile and the top of the config file.
  * @throws FilingsError `usage` or `config`: the config file cannot be read, or has not what was named
  */
-export async function readLevels(flags: Flags, world: World, repairing = false): Promise<Levels> {
+export async function readLevels(flags: Flags, world: World, repairing = false) {
   const all = [flagLayer(flags), envLayer(world.env)];
   const sandbox = isSandbox(all);
   const unused = SETTINGS.filter(({ service }) => sandbox && service).map(({ key }): string => key);
@@ -74,7 +66,6 @@ function isSandbox(layers: readonly Layer[]): boolean {
   return on;
 }
 
-/** What the profile says that was chosen. */
 function profileOf(named: string | undefined, file: ConfigFile | undefined, { config }: Flags, repairing: boolean) {
   const profile = named ?? file?.values.profile;
   if (profile === undefined) return [];

@@ -26,13 +26,10 @@ interface Sourced {
   readonly source: string;
 }
 
-/** What a path on the command line and in the config file is relative to. */
+/** What paths are relative to. */
 type Place = Pick<World, 'cwd' | 'env'>;
 
-/**
- * The values that won, read and checked.
- * @throws FilingsError `usage` or `config`, naming the source of what is wrong
- */
+/** Throws `usage` or `config`, naming the source of what is wrong. */
 export function readSettings(given: Layer, place: Place): Settings {
   const alone = SETTINGS.filter(({ group }) => group === undefined);
   const values = Object.fromEntries(alone.map((spec) => [spec.key, readGiven(spec, given.get(spec.key))]));
@@ -46,7 +43,6 @@ function readGiven({ kind }: NamedSetting, given: Given | undefined): unknown {
   return readAs(kind, String(given.value), sourceOf(given));
 }
 
-/** Rules about more than one setting. */
 function checkTogether({ quiet, verbose, baseUrl, allowHttp, keyIn, token }: Settings, given: Layer): void {
   if (quiet && verbose) throw new FilingsError('usage', '--quiet cannot be used with --verbose');
   if (baseUrl !== undefined) requireEncryption(baseUrl, allowHttp);
@@ -60,10 +56,7 @@ function checkTogether({ quiet, verbose, baseUrl, allowHttp, keyIn, token }: Set
   });
 }
 
-/**
- * Plain http would show the key to everybody on the way: only loopback is near enough.
- * @throws FilingsError `config`
- */
+/** Plain http would show the key to everybody on the way: only loopback is near enough. */
 export function requireEncryption(url: URL, allowHttp: boolean): void {
   if (url.protocol === 'https:' || allowHttp || isLoopback(url.hostname)) return;
   throw new FilingsError('config', `${url.origin}: plain http would send the key unencrypted`, {
@@ -117,7 +110,7 @@ function absolute(path: string, { directory }: Given, place: Place): string {
   return directory && HOME && path.startsWith('~/') ? join(HOME, path.slice(2)) : resolve(directory ?? place.cwd, path);
 }
 
-/** Who reads stdin, from flags and environment alone, for commands that resolve no settings. Throws `usage`: two of one secret. */
+/** For commands that resolve no settings: from flags and environment alone. Throws `usage`: two of one secret. */
 export function stdinUsersGiven(flags: Readonly<Record<string, unknown>>, env: World['env']): readonly string[] {
   return stdinUsers(winners([flagLayer(flags), envLayer(env)]));
 }

@@ -5,7 +5,7 @@ import { flagOf, type NamedOption, type OptionSpec, type ValueOf } from '../spec
 
 /** A setting: an option that may also come from the environment, a profile or the config file. */
 export interface SettingSpec<T = unknown> extends OptionSpec<T> {
-  /** Where it can't be given; each of the others names it as its key does: `--base-url`, `FILINGS_BASE_URL`, `baseUrl`. */
+  /** Where it can't be given; elsewhere it is `--base-url`, `FILINGS_BASE_URL`, `baseUrl`. */
   readonly noFlag?: true;
   readonly noEnv?: true;
   readonly noFile?: true;
@@ -13,7 +13,7 @@ export interface SettingSpec<T = unknown> extends OptionSpec<T> {
   readonly env?: string;
   /** Never shown. */
   readonly secret?: true;
-  /** Settings of one group are sources of the same thing: two at one level are an error, a higher level replaces a lower. */
+  /** Settings of one group are sources of the same thing. */
   readonly group?: 'key' | 'token';
   /** Says which service, and with which credentials: with `--sandbox` it is not used. */
   readonly service?: true;
@@ -45,7 +45,7 @@ const TAKEN_HEADERS =
 
 export const KEY_WAYS = ['authorization', 'header', 'query', 'path', 'basic'] as const satisfies readonly KeyWay[];
 
-/** The members of the config file's `jwt`, and what each is. */
+/** The members of the config file's `jwt`. */
 export const RECIPE_MEMBERS = {
   keyFile: FILE,
   secretFile: FILE,
@@ -224,20 +224,16 @@ export const TABLE = {
 
 export type SettingKey = keyof typeof TABLE;
 
-/** What the settings' texts mean by their kinds alone. */
 export type SettingValues = { readonly [Key in SettingKey]: ValueOf<(typeof TABLE)[Key]> };
 
 export interface NamedSetting extends Omit<SettingSpec, 'env'> {
   readonly key: SettingKey;
   /** With its dashes. */
   readonly option: string | undefined;
-  /** Its environment variable. */
   readonly env: string | undefined;
-  /** Whether its key may be in the config file. */
   readonly inFile: boolean;
 }
 
-/** The same as a list. */
 export const SETTINGS: readonly NamedSetting[] = Object.entries<SettingSpec>(TABLE).map(([key, spec]) => ({
   ...spec,
   key: key as SettingKey,

@@ -94,7 +94,7 @@ describe('and to no other', () => {
       (baseUrl) => ({ baseUrl: OTHER, apiKey: 'own-key', profiles: { 'the p': { baseUrl } } }),
       () => ({ args: ['--profile', 'the p'] }),
       /config\.json: apiKey: the API key is for https:\/\/other\.example; not sent/,
-      /FILINGS_API_KEY, or filings config set api-key --profile 'the p'$/m,
+      /for this host use --api-key-file FILE or FILINGS_API_KEY$/m,
     ],
     [
       'another port',

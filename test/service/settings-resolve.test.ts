@@ -119,7 +119,7 @@ describe('the config file', () => {
     ['{"jobs": 3,\n  "apiKey": canary}', 'not valid JSON at line 2, column 13', undefined],
     ['{"jobs": 3,\n  "jobs": 4}', ': jobs: is set twice, again at line 2, column 3', undefined],
     ['{"profiles":{"a":{"apiKey":"canary","api\\u004bey":"canary"}}}', ': profiles.a.apiKey: is set twice', undefined],
-    [`{"jobs":${'['.repeat(101)}`, 'nested too deep at line 1, column', undefined],
+    [`{"jobs":${'['.repeat(101)}`, 'not valid JSON at line 1, column', undefined],
   ])('%j is refused', async (config, message, hint) => {
     const error = await resolved(config).catch((thrown) => thrown);
     expect(error).toMatchObject({ code: 'config', message: expect.stringContaining(message), hint });
