@@ -41,7 +41,7 @@ export default defineConfig({
       floor('unit', shared),
       floor('service', shared),
       floor('program', shared),
-      floor('cli', build),
+      floor('cli', { ...build, isolate: false }),
       floor('prove', {
         ...build,
         include: [
