@@ -5,6 +5,8 @@ import { execa } from 'execa';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { COMMANDS } from '../../src/cli/catalogue.ts';
 import { commandPlaces, programSpec } from '../../src/help/program.ts';
+import { pasted } from '../program/pasted.ts';
+import { filings } from '../program/run.ts';
 import { ACCESSION, BIN, NODE, started, until } from './program.ts';
 
 // Every example of every help runs here as it stands, in a folder that has what examples speak of.
@@ -14,15 +16,22 @@ const CONFIG = {
   jobs: 2,
   profiles: { test: { baseUrl: 'https://test.example.com' } },
 };
-const PREPARE = `
-  filings token keygen --alg ES256 --out private.pem --public public.pem
-  filings token keygen --alg HS256 --out secret
-  filings token sign --key private.pem > token.txt
-  printf '%s\\n' ${ACCESSION} 0001234567-24-000002 > accessions.txt
-  filings download --sandbox -q ${ACCESSION} --all --checksums -d exhibits
-  filings download --sandbox -q -i accessions.txt --all --checksums -d mirror
-  mkdir -p ~/.local/share/bash-completion/completions ~/.zfunc ~/.config/fish/completions
-  for editor in vi nano; do printf '#!/bin/sh\\n' > bin/$editor; chmod +x bin/$editor; done`;
+const PREPARE = [
+  'filings token keygen --alg ES256 --out private.pem --public public.pem',
+  'filings token keygen --alg HS256 --out secret',
+  'filings token sign --key private.pem --out token.txt',
+  `filings download --sandbox -q ${ACCESSION} --all --checksums -d exhibits`,
+  'filings download --sandbox -q -i accessions.txt --all --checksums -d mirror',
+];
+const FOLDERS = [
+  'bin',
+  '.config/filings',
+  '.config/fish/completions',
+  '.zfunc',
+  '.local/share/bash-completion/completions',
+];
+/** A command of the program and nothing of the shell's but quotes: it runs in this process. */
+const PLAIN = /^filings [^|<>&;$`~]*$/;
 
 let root = '';
 let prepared = '';
@@ -31,25 +40,27 @@ const environment = (home: string, env: Record<string, string> = {}) => ({
   HOME: home,
   ...env,
 });
-const bash = (script: string, home: string, env?: Record<string, string>) =>
-  execa('bash', ['--norc', '-euo', 'pipefail', '-c', script], {
-    cwd: home,
-    env: environment(home, env),
-    extendEnv: false,
-    // What a question is answered with.
-    input: 'a-key-from-stdin\n',
-    reject: false,
-  });
+// What a question is answered with.
+const input = 'a-key-from-stdin\n';
+
+function run(line: string, home: string, more?: Record<string, string>) {
+  const env = environment(home, more);
+  if (PLAIN.test(line)) return filings(pasted(line), { cwd: home, env, input });
+  const script = ['--norc', '-euo', 'pipefail', '-c', line];
+  return execa('bash', script, { cwd: home, env, extendEnv: false, input, reject: false });
+}
 
 beforeAll(async () => {
   root = await mkdtemp(join(tmpdir(), 'filings-examples-'));
   prepared = join(root, 'prepared');
-  await mkdir(join(prepared, 'bin'), { recursive: true });
-  await mkdir(join(prepared, '.config/filings'), { recursive: true });
+  for (const folder of FOLDERS) await mkdir(join(prepared, folder), { recursive: true });
   await writeFile(join(prepared, 'bin/filings'), `#!/bin/sh\nexec '${NODE}' '${BIN}' "$@"\n`, { mode: 0o755 });
   await writeFile(join(prepared, '.config/filings/config.json'), JSON.stringify(CONFIG), { mode: 0o600 });
-  const { exitCode, stderr } = await bash(PREPARE, prepared);
-  expect(exitCode, stderr).toBe(0);
+  await writeFile(join(prepared, 'accessions.txt'), `${ACCESSION}\n0001234567-24-000002\n`);
+  for (const line of PREPARE) {
+    const { exitCode, stderr } = await run(line, prepared);
+    expect(exitCode, stderr).toBe(0);
+  }
 });
 afterAll(() => rm(root, { recursive: true, force: true }));
 
@@ -71,7 +82,7 @@ describe('an example works as it is written', () => {
     const home = await place();
     // A key pair is not made over one that is there.
     for (const [, made = ''] of line.matchAll(/--(?:out|public) (\S+)/g)) await rm(join(home, made), { force: true });
-    const { exitCode, stderr } = await bash(line, home, env);
+    const { exitCode, stderr } = await run(line, home, env);
     expect(exitCode, stderr).toBe(0);
   });
 
