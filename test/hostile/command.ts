@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 import { type Counts, type Found, replay, search, shrunk } from './search.ts';
-import { searchStories } from './stories/search.ts';
+import { searchStories } from './stories.ts';
 
 /** What scripts/hostile-answers.js runs: gives the exit status. */
 export async function command(args: readonly string[], say: (text: string) => void): Promise<number> {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { replay, search } from '../hostile/search.ts';
-import { searchStories } from '../hostile/stories/search.ts';
+import { searchStories } from '../hostile/stories.ts';
 
 // The same each time, so that a change is judged by itself; scripts/hostile-answers.js takes a fresh one, for the long runs of
 // docs/guarantees.md. A failure prints the command that has it again.

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
-import { head } from '../../servers/answers.ts';
-import type { Ending } from '../raw-answer.ts';
+import { head } from '../servers/answers.ts';
+import type { Ending } from './raw-answer.ts';
 
 /** Bytes of a representation of the file; `A` and `B` differ everywhere, and may differ in length. */
 export type Which = 'A' | 'B';

@@ -2,13 +2,37 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { rangeStart } from '../../servers/answers.ts';
-import { startScripted } from '../../servers/scripted.ts';
-import { byFilings } from '../by-filings.ts';
-import { partBytes, representation, type Story, soundBytes } from './story.ts';
+import fc from 'fast-check';
+import { rangeStart } from '../servers/answers.ts';
+import { startScripted } from '../servers/scripted.ts';
+import { byFilings } from './by-filings.ts';
+import { partBytes, representation, STORY, type Story, soundBytes } from './story.ts';
+
+/** Tells stories until one breaks the rule, which is then shrunk; `path` is that of a failure, to have it again. */
+export async function searchStories(seed: number, { numRuns, path }: { numRuns: number; path?: string | undefined }) {
+  const counts = { stories: 0, requests: 0, ranged: 0, runs: 0 };
+  let why = '';
+  const obeys = async (story: Story) => {
+    const { fault, requests, ranged, runs } = await retell(story);
+    counts.stories += 1;
+    counts.requests += requests;
+    counts.ranged += ranged;
+    counts.runs += runs;
+    if (fault) why = fault;
+    return fault === undefined;
+  };
+  const checked = await fc.check(fc.asyncProperty(STORY, obeys), {
+    seed,
+    numRuns,
+    ...(path === undefined ? {} : { path }),
+  });
+  if (!checked.failed) return { counts, found: undefined };
+  const again = `node scripts/hostile-answers.js --stories --seed ${seed} --path ${checked.counterexamplePath}`;
+  return { counts, found: `${why}\n${JSON.stringify(checked.counterexample?.[0])}\n${again}` };
+}
 
 /** What became of a story: how it broke the rule, if it did, and what it went through. */
-export interface Told {
+interface Told {
   readonly fault: string | undefined;
   readonly requests: number;
   /** Requests for a part of the file. */
@@ -20,7 +44,7 @@ export interface Told {
  * Runs the program against a story's service until it succeeds. The rule: what then stands there is one representation,
  * never a mixture; nothing stands there before; and it does succeed once the service answers well.
  */
-export async function retell(story: Story): Promise<Told> {
+async function retell(story: Story): Promise<Told> {
   const directory = await mkdtemp(join(tmpdir(), 'filings-story-'));
   const server = await startScripted(async (socket, request) => {
     const part = story.parts[request.index];
