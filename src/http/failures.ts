@@ -67,7 +67,7 @@ export function exchangeFailure(error: unknown, url: URL, body: Unfinished | und
   const message = error instanceof Error ? error.message : String(error);
   const code = errnoOf(error);
   if (!body && /^bad (response|upgrade)$/.test(message)) return notHttp(url, 'an answer nobody asked for', error);
-  if (code === 'UND_ERR_HEADERS_OVERFLOW') return notHttp(url, 'more than 16 KiB of header fields', error);
+  if (isFieldOverflow(error)) return notHttp(url, 'more than 16 KiB of header fields', error);
   const isMismatch = code === 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH';
   // What the parser says; its errors have no code.
   const words = (error as { name?: unknown } | null)?.name === 'HTTPParserError' && /\(.*\)|$/.exec(message)?.[0];
@@ -81,6 +81,11 @@ export function exchangeFailure(error: unknown, url: URL, body: Unfinished | und
     cause: error,
     retryable: true,
   });
+}
+
+/** undici has more of a head, or of the fields behind a body, than it takes. */
+export function isFieldOverflow(error: unknown): boolean {
+  return errnoOf(error) === 'UND_ERR_HEADERS_OVERFLOW';
 }
 
 /** A body that ended before its framing said so. Worth another try. */

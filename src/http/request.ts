@@ -3,7 +3,7 @@ import { errnoOf, FilingsError } from '../errors.ts';
 import { inSeconds } from '../text.ts';
 import { Body } from './body.ts';
 import type { Connection, Connections } from './connections.ts';
-import { exchangeFailure, notHttp, truncated, type Unfinished, unproved } from './failures.ts';
+import { exchangeFailure, isFieldOverflow, notHttp, truncated, type Unfinished, unproved } from './failures.ts';
 import { type Framing, framingOf, type HeaderFields, readStart } from './head.ts';
 import { proxyFields } from './proxy.ts';
 import type { Watched } from './watchdog.ts';
@@ -143,13 +143,16 @@ class Exchange {
 
   #onEnd(): void {
     if (this.#over) return;
-    const doubt = this.#doubt();
+    const { url } = this.#request;
+    const { errored } = this.#connection.socket;
+    // undici's parser goes on to the end of what it was given, though the fields behind a body are too many.
+    const doubt = isFieldOverflow(errored) ? exchangeFailure(errored, url, this.#unfinished) : this.#doubt();
     if (doubt) {
       this.#abandon(doubt);
       return;
     }
     this.#close();
-    this.#connections.release(this.#request.url, this.#connection);
+    this.#connections.release(url, this.#connection);
     this.#body.end();
   }
 
