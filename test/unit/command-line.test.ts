@@ -105,7 +105,6 @@ test.each(['--version', '-V', '--version list', '-qV'])('%j asks for the version
 test.each([
   ['lst', 'lst: no such command', 'did you mean list?'],
   ['token sing', 'token sing: no such command', 'did you mean sign?'],
-  ['confg list', 'confg: no such command', 'did you mean config?'],
   ['eyJhbGciOi.canary', 'the first argument: no such command', 'see filings --help'],
   ['token eyJhbGciOi.canary', 'token: no such command', 'see filings token --help'],
   ['list --jsn X', '--jsn: no such option', 'did you mean --json?'],

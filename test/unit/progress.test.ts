@@ -99,130 +99,99 @@ class Sink extends Writable {
   }
 }
 
-async function setUp(terminal: boolean, more: Partial<ProgressSettings & { TERM: string }> = {}) {
+async function setUp(terminal: boolean, more: Partial<ProgressSettings> = {}, TERM = 'xterm') {
   const stderr = new Sink(terminal);
   const secrets = new Secrets();
   secrets.add('canary-key');
-  const interrupt = new AbortController();
   const settings = { progress: 'auto', errorFormat: 'text', quiet: false, verbose: false, color: 'never' } as const;
-  const { TERM = 'xterm' } = more;
-  const world = worldOf({ stderr, secrets, interrupt: interrupt.signal, env: { TERM } });
-  const progress = await createProgress({ ...settings, ...more }, world);
-  return { stream: stderr, progress, interrupt };
+  const world = worldOf({ stderr, secrets, env: { TERM } });
+  return { stream: stderr, progress: await createProgress({ ...settings, ...more }, world) };
 }
 
-/** One file with a wait and an end. */
-function aFile(progress: Progress): void {
+const failure = new FilingsError('not_found', 'b.htm: 404 Not Found', { hint: 'look at canary-key' });
+
+const [WAITS, ENDS] = ['a.htm: 503 Service Unavailable; retry 1 of 5 in 5 s\n', 'a.htm: 1.0 kB\n'];
+const [TRACE, NOTE] = ['> GET /?apikey=[redacted]\\x1b\n', 'note\n'];
+const FAILS = 'filings: b.htm: 404 Not Found\n  hint: look at [redacted]\n';
+
+it.each<[how: string, terminal: boolean, settings: Partial<ProgressSettings>, text: string, term?: string]>([
+  ['no terminal', false, {}, WAITS + ENDS + NOTE + FAILS],
+  ['no terminal, verbose', false, { verbose: true }, WAITS + ENDS + NOTE + TRACE + FAILS],
+  ['no terminal, a bar', false, { progress: 'bar' }, WAITS + ENDS + NOTE + FAILS],
+  ['a terminal, plain', true, { progress: 'plain' }, WAITS + ENDS + NOTE + FAILS],
+  ['a dumb terminal', true, {}, WAITS + ENDS + NOTE + FAILS, 'dumb'],
+  ['none', true, { progress: 'none' }, NOTE + FAILS],
+  ['quiet', true, { quiet: true }, FAILS],
+])(
+  'progress without bars, %s: lines, free of secrets and control characters',
+  async (_, terminal, more, text, term) => {
+    const { stream, progress } = await setUp(terminal, more, term);
+    said(progress);
+    expect(stream.text).toBe(text);
+  },
+);
+
+it('where errors are JSON, it is JSON lines and nothing else, on a terminal too', async () => {
+  const { stream, progress } = await setUp(true, { errorFormat: 'json', progress: 'bar', verbose: true });
+  said(progress);
+  const lines = stream.text.trimEnd().split('\n');
+  expect(lines.map((line) => JSON.parse(line))).toEqual([
+    { note: WAITS.trimEnd() },
+    { note: ENDS.trimEnd() },
+    { note: 'note' },
+    { trace: '> GET /?apikey=[redacted]\x1b' },
+    { error: { code: 'not_found', exit_code: 5, message: 'b.htm: 404 Not Found', hint: 'look at [redacted]' } },
+  ]);
+});
+
+/** A file with a wait and an end, one that ends without a word, and what is said besides. */
+function said(progress: Progress): void {
   const file = progress.start('a.htm');
   file.total(1000);
   file.advance(400);
   file.wait({ ...WAIT, reason: '503 Service Unavailable' });
   file.advance(600);
   file.finish('a.htm: 1.0 kB');
+  progress.start('b.htm').finish();
+  progress.note('note');
+  progress.trace('> GET /?apikey=canary-key\x1b');
+  progress.failure(failure);
+  progress.stop();
 }
 
-const failure = new FilingsError('not_found', 'b.htm: 404 Not Found', { hint: 'look at canary-key' });
-
-describe('progress without a terminal', () => {
-  it('is a line a finished file, and a line a wait as it begins', async () => {
-    const { stream, progress } = await setUp(false);
-    aFile(progress);
-    progress.start('b.htm').finish();
-    progress.stop();
-    expect(stream.text).toBe('a.htm: 503 Service Unavailable; retry 1 of 5 in 5 s\na.htm: 1.0 kB\n');
-  });
-
-  it('tells the wire when verbose, free of secrets and control characters', async () => {
-    const { stream, progress } = await setUp(false, { verbose: true });
-    progress.trace('> GET /?apikey=canary-key\x1b');
-    aFile(progress);
-    expect(stream.text).toBe(
-      '> GET /?apikey=[redacted]\\x1b\na.htm: 503 Service Unavailable; retry 1 of 5 in 5 s\na.htm: 1.0 kB\n',
-    );
-  });
-
-  it.each<[Partial<ProgressSettings>, string]>([
-    [{ progress: 'none' }, 'note\nfilings: b.htm: 404 Not Found\n  hint: look at [redacted]\n'],
-    [{ quiet: true }, 'filings: b.htm: 404 Not Found\n  hint: look at [redacted]\n'],
-    [
-      { progress: 'bar' },
-      'a.htm: 503 Service Unavailable; retry 1 of 5 in 5 s\na.htm: 1.0 kB\nnote\nfilings: b.htm: 404 Not Found\n  hint: look at [redacted]\n',
-    ],
-  ])('%j', async (more, text) => {
-    const { stream, progress } = await setUp(false, more);
-    aFile(progress);
-    progress.note('note');
-    progress.trace('trace');
-    progress.failure(failure);
-    progress.stop();
-    expect(stream.text).toBe(text);
-  });
-
-  it('is JSON lines and nothing else when errors are, on a terminal too', async () => {
-    const { stream, progress } = await setUp(true, { errorFormat: 'json', progress: 'bar', verbose: true });
-    aFile(progress);
-    progress.trace('t');
-    progress.failure(failure);
-    progress.stop();
-    const lines = stream.text
-      .trimEnd()
-      .split('\n')
-      .map((line) => JSON.parse(line));
-    expect(lines).toEqual([
-      { note: 'a.htm: 503 Service Unavailable; retry 1 of 5 in 5 s' },
-      { note: 'a.htm: 1.0 kB' },
-      { trace: 't' },
-      { error: { code: 'not_found', exit_code: 5, message: 'b.htm: 404 Not Found', hint: 'look at [redacted]' } },
-    ]);
-  });
-
-  it('outlives a broken stderr', async () => {
-    const { stream, progress } = await setUp(false);
-    stream.destroy(new Error('EPIPE'));
-    progress.note('x');
-    progress.stop();
-    await new Promise((resolve) => setImmediate(resolve));
-  });
+it('outlives a broken stderr', async () => {
+  const { stream, progress } = await setUp(false);
+  stream.destroy(new Error('EPIPE'));
+  progress.note('x');
+  progress.stop();
+  await new Promise((resolve) => setImmediate(resolve));
 });
 
-describe('progress on a terminal', () => {
-  /** Waits for the screen to say so. */
-  async function shows(stream: Sink, text: string): Promise<void> {
+it('on a terminal it moves a line, says the rest above it, and clears it in the end', async () => {
+  const { stream, progress } = await setUp(true);
+  const shows = async (text: string) => {
     while (!stream.text.includes(text)) await new Promise((resolve) => setTimeout(resolve, 5));
-  }
-
-  it('moves a line, says the rest above it, and clears it in the end', async () => {
-    const { stream, progress } = await setUp(true);
-    // Wide enough for the name beside any speed: how fast it is here is not known.
-    stream.columns = 160;
-    const file = progress.start('canary-key.htm');
-    file.total(1000, 100);
-    file.advance(150);
-    await shows(stream, '250 B of 1.0 kB');
-    expect(stream.text).toContain('[redacted].htm');
-    expect(stream.text).toContain(' 25%');
-    file.wait({ ...WAIT, reason: '429: canary-key' });
-    await shows(stream, 'retry 1 of 5 in 5 s: 429: [redacted]');
-    progress.note('a note');
-    await shows(stream, '\x1b[J\x1b[?7ha note\n');
-    file.finish('done: 1.0 kB');
-    progress.failure(failure);
-    progress.stop();
-    expect(stream.text).toContain('done: 1.0 kB');
-    expect(stream.text).toContain('filings: b.htm: 404 Not Found');
-    expect(stream.text).not.toContain('canary');
-    expect(stream.text.lastIndexOf('[?25h')).toBeGreaterThan(stream.text.lastIndexOf('[?25l'));
-    const end = stream.text.length;
-    progress.note('after');
-    expect(stream.text.slice(end)).toBe('after\n');
-  });
-
-  it('is plain when the terminal is dumb, or when told to', async () => {
-    for (const more of [{ TERM: 'dumb' }, { progress: 'plain' }] as const) {
-      const { stream, progress } = await setUp(true, more);
-      aFile(progress);
-      progress.stop();
-      expect(stream.text).toBe('a.htm: 503 Service Unavailable; retry 1 of 5 in 5 s\na.htm: 1.0 kB\n');
-    }
-  });
+  };
+  // Wide enough for the name beside any speed: how fast it is here is not known.
+  stream.columns = 160;
+  const file = progress.start('canary-key.htm');
+  file.total(1000, 100);
+  file.advance(150);
+  await shows('250 B of 1.0 kB');
+  expect(stream.text).toContain('[redacted].htm');
+  expect(stream.text).toContain(' 25%');
+  file.wait({ ...WAIT, reason: '429: canary-key' });
+  await shows('retry 1 of 5 in 5 s: 429: [redacted]');
+  progress.note('a note');
+  await shows('\x1b[J\x1b[?7ha note\n');
+  file.finish('done: 1.0 kB');
+  progress.failure(failure);
+  progress.stop();
+  expect(stream.text).toContain('done: 1.0 kB');
+  expect(stream.text).toContain('filings: b.htm: 404 Not Found');
+  expect(stream.text).not.toContain('canary');
+  expect(stream.text.lastIndexOf('[?25h')).toBeGreaterThan(stream.text.lastIndexOf('[?25l'));
+  const end = stream.text.length;
+  progress.note('after');
+  expect(stream.text.slice(end)).toBe('after\n');
 });
