@@ -27,7 +27,6 @@ const TABLE: readonly (readonly [line: string, words: readonly string[]])[] = [
   ['--profile download se', ['serve']],
   [`--sandbox download ${ACCESSION} pr`, ['primary.htm']],
   [`--sandbox download ${ACCESSION} primary.htm --jobs 3 nwl-20231231.xml nwl`, ['nwl-20231231.xsd']],
-  [`--sandbox download ${ACCESSION} --all `, []],
   [`list --sandbox ${ACCESSION} `, []],
 ];
 
