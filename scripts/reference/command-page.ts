@@ -19,7 +19,7 @@ export function commandPage(command: CommandPlace, release: Release): string {
     ['EXAMPLES', examples(unlike([spec, ...all].flatMap((one) => one.examples ?? [])))],
     ['EXIT STATUS', [...leaves.flatMap((leaf) => exitsOf(leaf, leaf !== command)), ...paragraphs([OTHER_EXITS])]],
     ['ENVIRONMENT', [...tagged(variables(command, leaves)), ...paragraphs([OTHER_VARIABLES])]],
-    ['FILES', tagged([...all.flatMap(({ files = [] }) => files), CONFIG_FILE])],
+    ['FILES', tagged([CONFIG_FILE])],
     ['SEE ALSO', [seeAlso(['filings(1)', 'filings-config(5)'])]],
   ]);
 }
@@ -27,7 +27,7 @@ export function commandPage(command: CommandPlace, release: Release): string {
 const OTHER_OPTIONS = 'The options of every command are in filings(1).';
 const OTHER_EXITS = 'The others, and the codes of errors, are in filings(1).';
 const OTHER_VARIABLES = 'Those of the other options are in filings(1).';
-const CONFIG_FILE: Row = ['~/.config/filings/config.json', 'the config file: filings-config(5)'];
+export const CONFIG_FILE: Row = ['~/.config/filings/config.json', 'the config file: filings-config(5)'];
 
 /** `filings(1), filings-list(1)`, each once. */
 export function seeAlso(pages: readonly string[]): string {

@@ -3,7 +3,7 @@ import { PURPOSE, programSpec } from '../../src/help/program.ts';
 import { EVERY_EXIT, optionTerm, optionText, sharedRows, VERSION_OPTION } from '../../src/help/rows.ts';
 import { AFTER_EXITS, BEFORE_VARIABLES, COMMON_VARIABLES, environmentRows } from '../../src/help/topics.ts';
 import type { CommandSpec } from '../../src/spec/command.ts';
-import { seeAlso } from './command-page.ts';
+import { CONFIG_FILE, seeAlso } from './command-page.ts';
 import { bold, escaped, examples, page, paragraphs, type Release, tagged } from './roff.ts';
 
 /** `filings(1)`: the program, and what all its commands share. */
@@ -31,7 +31,7 @@ export function programPage(commands: readonly CommandSpec[], release: Release):
       ],
     ],
     ['ENVIRONMENT', [...paragraphs([BEFORE_VARIABLES]), ...tagged([...environmentRows(), ...COMMON_VARIABLES])]],
-    ['FILES', tagged(spec.files ?? [])],
+    ['FILES', tagged([CONFIG_FILE])],
     ['SEE ALSO', [seeAlso([...pages, 'filings-config(5)'])]],
   ]);
 }

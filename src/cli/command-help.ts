@@ -30,12 +30,7 @@ export function commandHelp(command: Command, place: CommandPlace, brief: boolea
   const examples = (spec.examples ?? []).slice(0, brief ? BRIEF_EXAMPLES : undefined);
   return stacked([
     help.formatHelp(command, help),
-    ...(brief
-      ? []
-      : [
-          section('Exit status', isProgram ? EVERY_EXIT : exitRows(spec), columns),
-          section('Files', spec.files ?? [], columns),
-        ]),
+    brief ? '' : section('Exit status', isProgram ? EVERY_EXIT : exitRows(spec), columns),
     examplesSection(examples, spec.asksService === true, help),
     paragraph(whereMoreIs(place, brief), columns),
   ]);

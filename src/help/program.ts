@@ -15,7 +15,6 @@ export function programSpec(commands: readonly CommandSpec[]): CommandSpec {
       ['filings config set base-url https://api.example.com', 'set the address of the service'],
       ['filings config set api-key', 'set its key: it is asked for, and not shown'],
     ],
-    files: [['~/.config/filings/config.json', 'the config file: filings-config(5)']],
   };
 }
 

@@ -19,8 +19,6 @@ export interface CommandSpec<O extends Options = Options> {
   readonly asksService?: true;
   /** What its exit statuses mean, where it is not the same for every command. */
   readonly exits?: readonly (readonly [status: string, meaning: string])[];
-  /** Files that it reads or writes beside those on its command line. */
-  readonly files?: readonly (readonly [path: string, what: string])[];
   readonly children?: readonly CommandSpec[];
   /** The child that runs when none is named. */
   readonly defaultChild?: string;

@@ -5,9 +5,9 @@ export interface Column {
   readonly heading: string;
   /** Numbers are set to the right. */
   readonly right?: boolean;
-  /** It may be cut down to so many columns of the terminal; left out, it is whole or not there. */
+  /** It may be cut down to so many columns of the terminal; otherwise it is whole or not there. */
   readonly least?: number;
-  /** What a row is known by: it gives way last, and never altogether. Names are cut in the middle, as they share beginnings. */
+  /** What a row is known by: cut as far as it must be, in the middle, since names share beginnings. */
   readonly name?: boolean;
 }
 
@@ -42,12 +42,11 @@ export async function table(
   const all = [...(headings ? [columns.map(({ heading }) => heading)] : []), ...rows];
   await inTurns(all, measure, signal);
   const widths = fitted(columns, wanted, width);
-  const line = (cells: readonly string[]) => {
-    const shown = columns.flatMap((column, index) =>
-      widths[index] ? padded(cells[index] ?? '', widths[index], column) : [],
-    );
-    return clipped(shown.join(GAP).trimEnd(), width);
-  };
+  const line = (cells: readonly string[]) =>
+    columns
+      .flatMap((column, index) => (widths[index] ? padded(cells[index] ?? '', widths[index], column) : []))
+      .join(GAP)
+      .trimEnd();
   const lines = await inTurns(all, line, signal);
   return headings ? [paintHeading(lines[0] ?? ''), ...lines.slice(1)] : lines;
 }
@@ -61,23 +60,16 @@ async function inTurns<From, To>(all: readonly From[], make: (one: From) => To, 
   return made;
 }
 
-/** How wide each column gets; 0 for one that is not shown. From the last to the first, names last, a column shrinks, then goes. */
+/** How wide each column gets; 0 for one that is not shown. A name is cut, anything else is cut to its least or left out. */
 export function fitted(columns: readonly Column[], wanted: readonly number[], width: number): readonly number[] {
-  const widths = [...wanted];
-  const places = columns.map((column, index) => ({ ...column, index })).reverse();
-  for (const { index, name, least = name ? 0 : Number.POSITIVE_INFINITY } of [
-    ...places.filter((place) => !place.name),
-    ...places.filter((place) => place.name),
-  ]) {
-    const shown = widths.filter((one) => one > 0);
-    const over = shown.reduce((sum, one) => sum + one + GAP.length, -GAP.length) - width;
-    const [before = 0] = widths.slice(index);
-    if (over <= 0 || before === 0) continue;
-    const lowest = Math.min(least, before);
-    if (name) widths[index] = Math.max(before - over, lowest, 1);
-    else widths[index] = before - over < lowest ? 0 : before - over;
-  }
-  return widths;
+  let room = width;
+  return columns.map(({ name, least = Number.POSITIVE_INFINITY }, index) => {
+    const whole = wanted[index] ?? 0;
+    const cut = name || room >= least ? Math.max(room, 0) : 0;
+    const shown = whole <= room ? whole : cut;
+    if (shown > 0) room -= shown + GAP.length;
+    return shown;
+  });
 }
 
 function padded(text: string, width: number, { right, name }: Column): string {

@@ -46,7 +46,7 @@ const table = (
 
 describe('table', () => {
   const columns = [
-    { heading: 'NAME', name: true, least: 12 },
+    { heading: 'NAME', name: true },
     { heading: 'SIZE', right: true },
     { heading: 'WHAT', least: 12 },
   ];
@@ -91,12 +91,12 @@ describe('table', () => {
     }
   });
 
-  it('keeps a number that cannot be cut before a name as long as the name has room', async () => {
+  it('cuts names, leaves out what cannot be cut', () => {
     const two = [{ heading: 'ACCESSION', name: true }, ...columns];
     expect(fitted(two, [20, 30, 6, 40], 80)).toEqual([20, 30, 6, 18]);
     expect(fitted(two, [20, 30, 6, 40], 52)).toEqual([20, 30, 0, 0]);
     expect(fitted(two, [20, 30, 6, 40], 40)).toEqual([20, 18, 0, 0]);
-    expect(fitted(two, [20, 30, 6, 40], 33)).toEqual([19, 12, 0, 0]);
+    expect(fitted(two, [20, 30, 6, 40], 10)).toEqual([10, 0, 0, 0]);
   });
 
   it('takes no time over what is far too long', async () => {

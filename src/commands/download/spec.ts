@@ -148,9 +148,5 @@ export const DOWNLOAD = command({
     ['130', 'interrupted by Ctrl-C; 143 by SIGTERM, 129 by SIGHUP'],
     ['141', 'the reader of -o - went away'],
   ],
-  files: [
-    ['.NAME.*.part', 'an incomplete file, beside its final name'],
-    ['SHA256SUMS', 'with --checksums, in each directory'],
-  ],
   load: () => import('./run.ts'),
 });

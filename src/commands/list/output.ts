@@ -29,7 +29,7 @@ interface FileColumn extends Column {
 
 const ACCESSION: FileColumn = { heading: 'ACCESSION', cell: (file) => file.accession_no, name: true };
 const COLUMNS: readonly FileColumn[] = [
-  { heading: 'NAME', cell: (file) => printable(file.file_name), name: true, least: 12 },
+  { heading: 'NAME', cell: (file) => printable(file.file_name), name: true },
   { heading: 'SIZE', cell: sizeCell, right: true },
   { heading: 'TYPE', cell: (file) => textCell(file, TYPES, 30), least: 8 },
   { heading: 'DESCRIPTION', cell: (file) => textCell(file, DESCRIPTIONS, 300), least: 12 },

@@ -14,8 +14,8 @@ import type { INSPECT_OPTIONS } from './spec.ts';
 
 const COLUMNS: readonly Column[] = [
   { heading: 'PART', name: true },
-  { heading: 'NAME', name: true, least: 8 },
-  { heading: 'VALUE', name: true, least: 12 },
+  { heading: 'NAME', name: true },
+  { heading: 'VALUE', name: true },
   { heading: 'MEANING', least: 12 },
 ];
 

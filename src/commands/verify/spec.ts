@@ -36,6 +36,5 @@ export const VERIFY = command({
     ['8', 'something cannot be read'],
     ['9', 'a file is missing or changed, or a SHA256SUMS is damaged'],
   ],
-  files: [['SHA256SUMS', "as sha256sum writes it, and 'filings download --checksums' keeps it"]],
   load: () => import('./run.ts'),
 });
