@@ -1,4 +1,5 @@
-import { FilingsError } from '../errors.ts';
+import type { FilingsError } from '../errors.ts';
+import { noMatch } from '../service/listing.ts';
 import type { Report } from '../stdio/report-file.ts';
 import { errorObject } from '../terminal/messages.ts';
 import { printable } from '../terminal/printable.ts';
@@ -105,9 +106,9 @@ export class Recorder {
   /** A file that was downloaded has told so itself, where its bar was. */
   #tell(item: Item, outcome: Outcome | undefined, isTold: boolean): void {
     const { alone, tellsSkipped, progress } = this.#options;
-    const error = item.kind === 'unmatched' ? noMatch(item) : outcome?.error;
+    const error = item.kind === 'unmatched' ? noMatch(item.accession, item.files) : outcome?.error;
     if (error && (alone === 'file' || (alone === 'filing' && !('fileName' in item)))) this.alone ??= error;
-    else if (item.kind === 'unmatched') progress.note(noMatch(item).message);
+    else if (item.kind === 'unmatched') progress.note(noMatch(item.accession, item.files).message);
     else if (error && !isTold) progress.failure(error);
     else if (outcome?.result === 'planned' || (outcome?.result === 'skipped' && tellsSkipped)) {
       progress.note(outcomeLine('fileName' in item ? item.fileName : '', outcome));
@@ -161,12 +162,4 @@ const EXISTS: ReadonlySet<Outcome['result']> = new Set(['downloaded', 'resumed',
 function failureOf(item: Item): Outcome | undefined {
   const nothing = { path: null, bytes: 0, resumedBytes: 0, verifiedLength: false, attempts: 0, ms: 0 };
   return 'error' in item ? { ...nothing, result: 'failed', error: item.error } : undefined;
-}
-
-/** What a run of one filing ends with, of whose listing nothing is chosen. */
-function noMatch({ accession, files }: Extract<Item, { kind: 'unmatched' }>): FilingsError {
-  const none = files === 1 ? 'its one file does not match' : `none of its ${files} files matches`;
-  return new FilingsError('not_found', `${accession}: ${none} --include and --exclude (matching is case-sensitive)`, {
-    hint: 'see what there is with filings list',
-  });
 }

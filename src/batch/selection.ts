@@ -1,5 +1,5 @@
 import { takeTurn } from '../abort.ts';
-import { errorAbout, FilingsError } from '../errors.ts';
+import { FilingsError } from '../errors.ts';
 import type { AccessionNumber } from '../service/accession.ts';
 import { type ListedFile, listedSize } from '../service/listing.ts';
 import type { Entry, Line } from './input.ts';
@@ -140,7 +140,6 @@ export class Selection {
   async #list(accession: AccessionNumber): Promise<readonly (NamedFile | Item)[]> {
     try {
       const listed = await this.#options.list(accession, this.#stop.signal);
-      if (listed.length === 0) throw noFiles(accession);
       const files = await this.#chosenOf(listed);
       if (files.length === 0) return [{ kind: 'unmatched', accession, files: listed.length }];
       const filing = { accession, files: files.length, due: files.length, isWhole: true };
@@ -179,10 +178,6 @@ export class Selection {
     if (fileName === undefined) return { kind: 'bad', number, error: nothingChosen(accession) };
     return this.#check.check({ accession, fileName, size: undefined, filing: undefined });
   }
-}
-
-function noFiles(accession: AccessionNumber): FilingsError {
-  return errorAbout({ accession }, 'not_found', 'the service lists no files', { hint: 'check the accession number' });
 }
 
 function nothingChosen(accession: AccessionNumber): FilingsError {

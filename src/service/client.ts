@@ -30,10 +30,10 @@ export interface ClientOptions {
   readonly retry: RetryPolicy;
   readonly userAgent: string;
   readonly secrets: Secrets;
-  /** Told each request and answer, where anybody wants to know. What the service says in it may hold secrets: the teller redacts. */
+  /** Told each request and answer; redacts what it shows. */
   readonly trace: ((line: string) => void) | undefined;
   readonly meter?: Meter | undefined;
-  /** A command of this program as a hint shows it: so that it asks the same service as this run. */
+  /** A command of this program as a hint shows it: it asks the same service. */
   readonly again: (command: string) => string;
 }
 
@@ -53,8 +53,8 @@ export class ServiceClient {
   }
 
   /**
-   * One GET of a file, redirects followed; `range` holds Range and If-Range or nothing. The answer is one that can be a
-   * file: 200, or with a range also 206 and 416. Throws what any other answer means.
+   * One GET of a file; `range` holds Range and If-Range or nothing. The answer is one that can be a file: 200, or with a
+   * range also 206 and 416. Throws what any other answer means.
    */
   async openFile(
     accession: AccessionNumber,
@@ -72,7 +72,7 @@ export class ServiceClient {
     return answer;
   }
 
-  /** All files of a filing. Throws `integrity` for an answer that is no listing, and for a listing that is a part. */
+  /** All files of a filing, at least one. Throws `integrity` for an answer that is no listing or a part of one. */
   async listFiles(
     accession: AccessionNumber,
     { query, pageSize }: { readonly query: readonly Parameter[]; readonly pageSize: number | undefined },
@@ -80,7 +80,10 @@ export class ServiceClient {
     onRetry?: RetryWatcher['onRetry'],
   ): Promise<readonly ListedFile[]> {
     const ask: Ask = (paging, page) => this.listPage(accession, [...query, ...paging], signal, { page, onRetry });
-    return readAllPages(ask, pageSize, accession);
+    const files = await readAllPages(ask, pageSize, accession);
+    if (files.length > 0) return files;
+    // So does a service answer for a number that it does not know.
+    throw errorAbout({ accession }, 'not_found', 'the service lists no files', { hint: 'check the accession number' });
   }
 
   /** What one request, tried again as a download is, brings of a listing. Throws as `listFiles`. */
@@ -122,11 +125,7 @@ export class ServiceClient {
     const codings = String(headers['content-encoding'] ?? '');
     if (codings.split(',').every((one) => /^(identity)?$/i.test(one.trim()))) return;
     answer.discard();
-    throw errorAbout(
-      subject,
-      'integrity',
-      `the answer came with the content coding ${codings}, which was not asked for`,
-    );
+    throw errorAbout(subject, 'integrity', `it came in the content coding ${codings}, which was not asked for`);
   }
 
   async #errorFrom(answer: ServiceAnswer, subject: Subject, signal: AbortSignal): Promise<FilingsError> {
@@ -139,10 +138,7 @@ export class ServiceClient {
     return errorFromAnswer({ status, headers, body, truncated, subject, hint, again, ...asked }, secrets);
   }
 
-  /**
-   * Until when the service asks not to be asked. It holds for all jobs from now on: the body may be long in coming, and
-   * nobody may try this one again.
-   */
+  /** Until when the service asks not to be asked. It holds for all jobs at once, since the body may be long in coming. */
   #askedToWait({ status, headers }: ServiceAnswer) {
     if (!isRetriedStatus(status)) return undefined;
     const { now, monotonic, limiter, maxRetryAfterMs } = this.options.retry;

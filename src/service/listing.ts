@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { errorAbout } from '../errors.ts';
+import { errorAbout, FilingsError } from '../errors.ts';
 import { DEEPEST, isDeeper, isJsonObject, type JsonObject, parseJson } from '../json.ts';
 import { counted, shortened } from '../text.ts';
 import type { AccessionNumber } from './accession.ts';
@@ -66,7 +66,7 @@ export function readListing(
     const seen = tooDeep ? `JSON nested more than ${DEEPEST} levels deep` : whatIsSeen(text, json, signs.isFailure);
     throw errorAbout({ accession }, 'integrity', `cannot be read: it is ${seen}`, {
       hint: 'check the base URL and the API key',
-      ...(json === undefined && { fault: 'foreign' as const }),
+      fault: json === undefined ? 'foreign' : undefined,
     });
   }
   const files = new Map<string, ListedFile>();
@@ -97,23 +97,30 @@ function isSet(value: unknown): boolean {
   return typeof value === 'string' ? !/^(|false|0)$/i.test(value.trim()) : Boolean(value);
 }
 
-/** What an answer that is no listing looks like; `json` is undefined when it is not JSON. An ellipsis tells `redact` of a cut. */
+/** What an answer that is no listing looks like; `json` is undefined when it is not JSON. */
 function whatIsSeen(text: string, json: unknown, isFailure: boolean): string {
   if (text.trim() === '') return 'an empty answer';
   if (json === undefined) {
     const isPage = /^\s*<(!doctype html|html|head|body)/i.test(text.slice(0, 1000));
     return `${isPage ? 'an HTML page' : 'not JSON'}: ${shortened(sayingOf(text) ?? '', 200)}`;
   }
-  const members = isJsonObject(json) ? `with the members ${Object.keys(json).join(', ')}` : undefined;
-  const items = Array.isArray(json) ? counted(json.length, 'item') : String(json);
-  const seen = (isJsonObject(json) && saidByJson(json)) || members || items;
-  return `JSON ${isFailure ? 'that reports an error' : 'without file names'}: ${shortened(seen, 200)}`;
+  const what = isFailure ? 'JSON that reports an error' : 'JSON without file names';
+  const members = isJsonObject(json) && (saidByJson(json) ?? `with the members ${Object.keys(json).join(', ')}`);
+  return `${what}: ${shortened(members || (Array.isArray(json) ? counted(json.length, 'item') : String(json)), 200)}`;
 }
 
 /** By names alone: a record may have a time or a signed address in it that is another one each time. */
 function keyOf(found: readonly Found[]): string {
   const names = found.map(({ name = '', isOther }) => JSON.stringify([name, isOther]));
   return hash('sha256', names.sort().join());
+}
+
+/** Of so many files of a filing none is chosen. */
+export function noMatch(accession: string, files: number): FilingsError {
+  const none = files === 1 ? 'its one file does not match' : `none of its ${files} files matches`;
+  return new FilingsError('not_found', `${accession}: ${none} --include and --exclude (matching is case-sensitive)`, {
+    hint: 'see what there is with filings list',
+  });
 }
 
 /** A file's size in bytes, where its record says one that can be one. */

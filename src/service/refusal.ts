@@ -15,12 +15,11 @@ export interface RefusedAnswer {
   readonly truncated: boolean;
   /** What was asked for. */
   readonly subject: Subject;
-  /** When the service said that it may be tried again: see `FilingsErrorDetails`. */
+  /** See `FilingsErrorDetails`. */
   readonly retryAt?: number;
   readonly retryDue?: number;
   /** Where the status alone does not tell what to do next. */
   readonly hint?: string | undefined;
-  /** A command of this program as this run would give it. */
   readonly again: (command: string) => string;
 }
 
@@ -40,15 +39,16 @@ export function errorFromAnswer(answer: RefusedAnswer, secrets: Secrets): Filing
   const phrase = STATUS_CODES[status];
   const shown = phrase === undefined ? `${status}` : `${status} ${phrase}`;
   const parts = [status < 300 ? `${shown} is not the answer that was asked for` : shown];
-  if (why && lettersOf(why) !== lettersOf(phrase ?? '')) parts.push(why);
+  if (why && why.toLowerCase() !== phrase?.toLowerCase()) parts.push(why);
   return errorAbout(subject, code, parts.join(': '), {
     hint: answer.hint ?? hintFor(answer, code),
     problem: { ...problem, status },
     retryable: isRetriedStatus(status),
     // A wrong key is wrong for every file, and so is a proxy that refuses; a 403 may be about one.
     stopsRun: status === 401 || status === 407,
-    ...(foreign && { fault: 'foreign' as const }),
-    ...(retryAt !== undefined && retryDue !== undefined && { retryAt, retryDue }),
+    fault: foreign ? 'foreign' : undefined,
+    retryAt,
+    retryDue,
   });
 }
 
@@ -56,8 +56,7 @@ export function errorFromAnswer(answer: RefusedAnswer, secrets: Secrets): Filing
 function codeOf(status: number): ErrorCode {
   if (status === 401 || status === 403) return 'auth';
   if (status === 404 || status === 410) return 'not_found';
-  if (status === 408 || status === 425 || status === 429) return 'temporary';
-  if (status >= 500 && status <= 599) return 'temporary';
+  if ([408, 425, 429].includes(status) || (status >= 500 && status <= 599)) return 'temporary';
   if (status >= 400 && status <= 499) return 'rejected';
   return 'integrity';
 }
@@ -72,9 +71,4 @@ function hintFor({ status, subject, again }: RefusedAnswer, code: ErrorCode): st
   if (code === 'not_found' && subject.fileName !== undefined)
     return `see which files there are: ${again(`filings list ${subject.accession}`)}`;
   return subject.fileName === undefined ? 'check the accession number' : 'check the accession number and the file name';
-}
-
-/** For telling whether two phrases say the same. */
-function lettersOf(text: string): string {
-  return text.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, '');
 }

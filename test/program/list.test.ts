@@ -85,7 +85,7 @@ describe('the output of filings list', () => {
     const { list } = await service(by({ [A]: ['a.htm'], [B]: [], [C]: ['c.htm'] }));
     expect(await list([A, B, C])).toMatchObject({
       stdout: `${A}\ta.htm\n${C}\tc.htm\n`,
-      stderr: expect.stringMatching(/^filings: 0001234567-24-000002: the service lists no files\n/),
+      stderr: expect.stringMatching(/^filings: the listing of 0001234567-24-000002: the service lists no files\n/),
       exitCode: 3,
     });
     expect(await list([A, C, '--include', 'a*'])).toMatchObject({
@@ -270,7 +270,7 @@ describe('errors', () => {
     const { stderr, exitCode } = await list([A, B, C, '--error-format', 'json']);
     expect(linesOf(stderr).map((line) => JSON.parse(line))).toMatchObject([
       { error: { code: 'not_found', exit_code: 5, problem: { status: 404, title: `No ${A}` } } },
-      { error: { code: 'not_found', message: `${B}: the service lists no files` } },
+      { error: { code: 'not_found', message: `the listing of ${B}: the service lists no files` } },
       { error: { code: 'partial', exit_code: 3 } },
     ]);
     expect(exitCode).toBe(3);

@@ -116,7 +116,6 @@ describe('what can not be read', () => {
     ['a.htm\nb.htm', 'not JSON: a.htm'],
     ['["a.htm", "b', 'not JSON: ["a.htm", "b'],
     ['5', 'JSON without file names: 5'],
-    ['null', 'JSON without file names: null'],
     ['"a.htm"', 'JSON without file names: a.htm'],
     ['{}', 'JSON without file names: with the members '],
     ['{"message":"quota spent"}', 'JSON without file names: quota spent'],

@@ -72,12 +72,12 @@ describe('what comes out', () => {
     expect(asked).toEqual([1]);
   });
 
-  test('no match, no files, a listing that fails, one that is done, a bad line', async () => {
+  test('no match, a listing that fails, one that is done, a bad line', async () => {
     const fault = new FilingsError('usage', 'what?');
-    const { list, asked } = desk({ 1: ['no'], 2: [], 3: new FilingsError('auth', 'no'), 4: ['a'] });
-    const lines: Line[] = [alone(1), alone(2), alone(3), alone(4), { kind: 'bad', error: fault, number: 9 }];
-    const items = await all(select(lines, list, { passesOver: (accession) => accession === filing(4) }));
-    expect(items.sort()).toEqual(['1 unmatched', '2 unlisted', '3 unlisted', 'bad 9: what?']);
+    const { list, asked } = desk({ 1: ['no'], 2: new FilingsError('auth', 'no'), 3: ['a'] });
+    const lines: Line[] = [alone(1), alone(2), alone(3), { kind: 'bad', error: fault, number: 9 }];
+    const items = await all(select(lines, list, { passesOver: (accession) => accession === filing(3) }));
+    expect(items.sort()).toEqual(['1 unmatched', '2 unlisted', 'bad 9: what?']);
     expect(asked).toEqual([1, 2, 3]);
   });
 
@@ -116,7 +116,7 @@ describe('how far it goes ahead', () => {
     expect([await all(selection), asked]).toEqual([[], [0, 1, 2]]);
     letGo(0);
     await turns();
-    expect([told(selection.next() as Item), selection.next(), asked]).toEqual(['0 unlisted', undefined, [0, 1, 2, 3]]);
+    expect([told(selection.next() as Item), selection.next(), asked]).toEqual(['0 unmatched', undefined, [0, 1, 2, 3]]);
     letGo(1);
     letGo(2);
     await turns();

@@ -1,5 +1,5 @@
-import { FilingsError } from '../../errors.ts';
-import { type ListedFile, listedSize } from '../../service/listing.ts';
+import type { FilingsError } from '../../errors.ts';
+import { type ListedFile, listedSize, noMatch } from '../../service/listing.ts';
 import type { Session } from '../../session/session.ts';
 import { columnsOf, write } from '../../stdio/output.ts';
 import { colors, usesColor } from '../../terminal/messages.ts';
@@ -8,8 +8,8 @@ import { type Column, table } from '../../terminal/table.ts';
 import { humanBytes } from '../../text.ts';
 import type { World } from '../../world.ts';
 
-/** What is shown of filings, and how. */
-export interface Shown {
+/** How filings are listed. */
+export interface Look {
   /** More than one filing may be asked for: each line names its own, and one without a match is no failure. */
   readonly several: boolean;
   readonly chosen: (name: string) => boolean;
@@ -18,8 +18,6 @@ export interface Shown {
   readonly nul: boolean;
 }
 
-/** A table is aligned over so many rows. */
-const ROWS_A_TABLE = 10_000;
 const TYPES = ['type', 'document_type', 'documentType', 'form', 'form_type', 'content_type', 'mime_type'];
 const DESCRIPTIONS = ['description', 'document_description', 'primary_doc_description', 'title'];
 
@@ -37,71 +35,54 @@ const COLUMNS: readonly FileColumn[] = [
 
 /** Writes the chosen files of filings to stdout. What a service lists is data, and exact: no secret is looked for in it. */
 export class ListOutput {
-  readonly #shown: Shown;
+  readonly #look: Look;
   readonly #session: Session;
   readonly #world: World;
-  readonly #isTable: boolean;
-  /** Rows of a table, which has one set of columns for several filings. */
-  #rows: ListedFile[] = [];
-  #headings = true;
+  /** The table's, whose columns depend on all of them; undefined where none is shown. */
+  readonly #rows: ListedFile[] | undefined;
 
-  constructor(shown: Shown, session: Session, world: World) {
-    [this.#shown, this.#session, this.#world] = [shown, session, world];
-    this.#isTable = shown.long || (world.stdout.isTTY === true && !shown.json && !shown.nul);
+  constructor(look: Look, session: Session, world: World) {
+    [this.#look, this.#session, this.#world] = [look, session, world];
+    this.#rows = look.long || (world.stdout.isTTY && !look.json && !look.nul) ? [] : undefined;
   }
 
   /** Shows a filing's files; gives back what is wrong with them. Throws what writing throws. */
   async show(accession: string, files: readonly ListedFile[]): Promise<FilingsError | undefined> {
-    const { chosen, several } = this.#shown;
-    const kept = files.filter((file) => chosen(file.file_name));
-    if (kept.length === 0) return this.#noMatch(accession, files.length);
-    if (this.#isTable) for (const file of kept) this.#rows.push(file);
-    else await write(this.#world.stdout, kept.map((file) => this.#record(file)).join(''), this.#session.signal);
-    if (!several || this.#rows.length >= ROWS_A_TABLE) await this.flush();
+    const chosen = files.filter((file) => this.#look.chosen(file.file_name));
+    if (chosen.length === 0) {
+      const error = noMatch(accession, files.length);
+      if (!this.#look.several) return error;
+      this.#session.progress.note(error.message);
+    }
+    if (this.#rows) for (const file of chosen) this.#rows.push(file);
+    else await write(this.#world.stdout, chosen.map((file) => this.#record(file)).join(''), this.#session.signal);
     return undefined;
   }
 
-  /** Writes what has waited for the rest of its table. */
-  async flush(): Promise<void> {
+  /** Writes the table. */
+  async end(): Promise<void> {
     const { settings, signal } = this.#session;
     const { stdout, env } = this.#world;
-    const files = this.#rows.splice(0);
+    const files = this.#rows ?? [];
     if (files.length === 0) return;
-    const columns = [...(this.#shown.several ? [ACCESSION] : []), ...COLUMNS].filter(
+    const columns = [...(this.#look.several ? [ACCESSION] : []), ...COLUMNS].filter(
       ({ name, cell }) => name || files.some((file) => cell(file) !== ''),
     );
     const rows = files.map((file) => columns.map(({ cell }) => cell(file)));
     const paintHeading = colors(usesColor(settings.color, stdout, env.TERM)).faint;
-    const options = {
-      width: stdout.isTTY ? columnsOf(stdout, env) : undefined,
-      headings: this.#headings,
-      paintHeading,
-    };
-    const lines = await table(columns, rows, options, signal);
+    const width = stdout.isTTY ? columnsOf(stdout, env) : undefined;
+    const lines = await table(columns, rows, { width, headings: true, paintHeading }, signal);
     await write(stdout, `${lines.join('\n')}\n`, signal);
-    this.#headings = false;
   }
 
   #record(file: ListedFile): string {
-    const { json, nul, several } = this.#shown;
+    const { json, nul, several } = this.#look;
     const end = nul ? '\0' : '\n';
     if (json) return printableJson(file) + end;
     // Of a name with a NUL inside, a program that splits at NUL would make two.
     const isExact = nul && !this.#world.stdout.isTTY && !file.file_name.includes('\0');
     const name = isExact ? file.file_name : printable(file.file_name);
     return `${several ? `${file.accession_no}\t` : ''}${name}${end}`;
-  }
-
-  /** No files at all are a failure, as a wrong number has none; of several filings one without a match is not. */
-  #noMatch(accession: string, files: number): FilingsError | undefined {
-    const none = files === 1 ? 'its one file does not match' : `none of its ${files} files matches`;
-    const why =
-      files === 0 ? 'the service lists no files' : `${none} --include and --exclude (matching is case-sensitive)`;
-    const message = `${accession}: ${why}`;
-    if (files === 0) return new FilingsError('not_found', message, { hint: 'check the accession number' });
-    if (!this.#shown.several) return new FilingsError('not_found', message);
-    this.#session.progress.note(message);
-    return undefined;
   }
 }
 

@@ -24,14 +24,14 @@ export async function run({ args, options, flags }: Invocation<typeof OPTIONS>, 
   }
   const accessions = args.map((text) => accessionOf(text, world.argv));
   const several = args.length > 1 || input !== undefined;
-  const shown = { several, chosen: nameFilter(options.include, options.exclude), json, long, nul };
+  const look = { several, chosen: nameFilter(options.include, options.exclude), json, long, nul };
   const query = readQuery(options.query);
   const stdinUser = input === '-' ? '--input -' : undefined;
   const session = await openSession(flags, world, { stdinUser, writesStdout: true });
   try {
     const opened = input === undefined ? undefined : openInput(input, world, session.progress.note);
     const endings = endingsOf(linesOf(accessions, opened, session.progress.note), query, session);
-    const output = new ListOutput(shown, session, world);
+    const output = new ListOutput(look, session, world);
     const count = opened ? undefined : accessions.length;
     await showAll(endings, output, session, { several, count }, () => opened?.close());
     return 0;
@@ -83,7 +83,7 @@ async function showAll(
       if (error && error !== stoppedBy) progress.failure(error);
       if (stoppedBy) break;
     }
-    await output.flush();
+    await output.end();
   } catch (error) {
     // Closing the input fails whoever reads it.
     if (!signal.aborted) throw error;
