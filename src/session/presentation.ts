@@ -71,7 +71,7 @@ export async function writeRecords(
     const { faint } = colors(usesColor((await presentationOf(world)).color, stdout, env.TERM));
     const filled = columns.map((_, index) => rows.some((cells) => cells[index]));
     const shown = <T>(cells: readonly T[]) => cells.filter((_, index) => filled[index]);
-    const look = { width: columnsOf(stdout, env), headings: true, paintHeading: faint };
+    const look = { width: columnsOf(stdout, env), paintHeading: faint };
     lines = await table(shown(columns), rows.map(shown), look, interrupt);
   }
   await write(stdout, lines.map((line) => `${line}\n`).join(''), interrupt);

@@ -14,7 +14,6 @@ export interface Column {
 export interface TableOptions {
   /** Columns of the terminal. Undefined: nothing is cut. */
   readonly width?: number | undefined;
-  readonly headings: boolean;
   readonly paintHeading: (text: string) => string;
 }
 
@@ -30,7 +29,7 @@ const ROWS_A_TURN = 20;
 export async function table(
   columns: readonly Column[],
   rows: readonly (readonly string[])[],
-  { width = Number.POSITIVE_INFINITY, headings, paintHeading }: TableOptions,
+  { width = Number.POSITIVE_INFINITY, paintHeading }: TableOptions,
   signal: AbortSignal,
 ): Promise<string[]> {
   const wanted = columns.map(() => 0);
@@ -39,7 +38,7 @@ export async function table(
       wanted[index] = Math.max(wanted[index] ?? 0, displayWidth(measurable(cell, width)));
     }
   };
-  const all = [...(headings ? [columns.map(({ heading }) => heading)] : []), ...rows];
+  const all = [columns.map(({ heading }) => heading), ...rows];
   await inTurns(all, measure, signal);
   const widths = fitted(columns, wanted, width);
   const line = (cells: readonly string[]) =>
@@ -47,8 +46,8 @@ export async function table(
       .flatMap((column, index) => (widths[index] ? padded(cells[index] ?? '', widths[index], column) : []))
       .join(GAP)
       .trimEnd();
-  const lines = await inTurns(all, line, signal);
-  return headings ? [paintHeading(lines[0] ?? ''), ...lines.slice(1)] : lines;
+  const [head = '', ...lines] = await inTurns(all, line, signal);
+  return [paintHeading(head), ...lines];
 }
 
 async function inTurns<From, To>(all: readonly From[], make: (one: From) => To, signal: AbortSignal): Promise<To[]> {

@@ -9,7 +9,7 @@ import { humanBytes } from '../../text.ts';
 import type { World } from '../../world.ts';
 
 /** How filings are listed. */
-export interface Look {
+interface Look {
   /** More than one filing may be asked for: each line names its own, and one without a match is no failure. */
   readonly several: boolean;
   readonly chosen: (name: string) => boolean;
@@ -71,7 +71,7 @@ export class ListOutput {
     const rows = files.map((file) => columns.map(({ cell }) => cell(file)));
     const paintHeading = colors(usesColor(settings.color, stdout, env.TERM)).faint;
     const width = stdout.isTTY ? columnsOf(stdout, env) : undefined;
-    const lines = await table(columns, rows, { width, headings: true, paintHeading }, signal);
+    const lines = await table(columns, rows, { width, paintHeading }, signal);
     await write(stdout, `${lines.join('\n')}\n`, signal);
   }
 
