@@ -55,7 +55,11 @@ export async function batchPlace(env: Readonly<Record<string, string>>, given: O
   return {
     ...place,
     /** `download --input -` of these lines, with `--report report`; without lines the arguments name what is to be fetched. */
-    async batch(lines: readonly string[] | string | undefined, args: readonly string[] = []): Promise<BatchRun> {
+    async batch(
+      lines: readonly string[] | string | undefined,
+      args: readonly string[] = [],
+      given: Given = {},
+    ): Promise<BatchRun> {
       const input = typeof lines === 'object' ? lines.map((line) => `${line}\n`).join('') : lines;
       const line = ['download', ...(lines === undefined ? [] : ['--input', '-']), '--report', 'report', ...args];
       const ended = await place.filings(line, env, { ...given, ...(input !== undefined && { input }) });

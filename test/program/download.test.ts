@@ -58,18 +58,6 @@ describe('every sample, from filings serve in another process', () => {
     expect([exitCode, stdout.length]).toEqual([0, 0]);
     expect(await place.read('primary.htm')).toEqual(await readFile(join(SAMPLES, ACCESSION, 'primary.htm')));
   });
-
-  test('--sandbox knows what an earlier run has done, although its port is another', async () => {
-    const place = await workplace();
-    await writeFile(join(place.path, 'filings'), ACCESSION);
-    const all = ['--sandbox', 'download', '-i', 'filings', '--all', '--done', 'done', '--report', '-'];
-    const summary = async () => {
-      const { stdout, stderr } = await place.filings(all);
-      return JSON.parse(`${stdout}`.trimEnd().split('\n').at(-1) || `"${stderr}"`);
-    };
-    expect(await summary()).toMatchObject({ summary: { downloaded: 11, done: 0 } });
-    expect(await summary()).toMatchObject({ summary: { downloaded: 0, done: 1, requests: 0 } });
-  });
 });
 
 describe('what is asked for', () => {
@@ -109,33 +97,6 @@ describe('what is asked for', () => {
     expect(stdout.toString().trimEnd().split('\n')).toHaveLength(3);
   });
 
-  test.each<[string, string[]]>([
-    ['a malformed accession number', ['0001234567-24-1', 'a']],
-    ['no file', [ACCESSION]],
-    ['a name with a slash', [ACCESSION, 'a/b']],
-    ['a name that climbs', [ACCESSION, '../a']],
-    ['an absolute name', [ACCESSION, '/etc/passwd']],
-    ['a name with a control character', [ACCESSION, 'a\x1bb']],
-    ['a device of Windows', [ACCESSION, 'CON.htm']],
-    ['a hidden name', [ACCESSION, '.profile']],
-    ['a style-sheet folder', [ACCESSION, 'xslF345X05/form4.xml']],
-    ['names that are one on some disks', [ACCESSION, 'A.htm', 'a.htm']],
-    ['-o for two files', [ACCESSION, 'a', 'b', '-o', 'c']],
-    ['-o and -d', [ACCESSION, 'a', '-o', 'c', '-d', 'd']],
-    ['-o - and --report -', [ACCESSION, 'a', '-o', '-', '--report', '-']],
-    ['an empty -o', [ACCESSION, 'a', '-o', '']],
-    ['a hash that is none', [ACCESSION, 'a', '--sha256', 'abc']],
-  ])('%s is refused before any request: exit 2', async (_, args) => {
-    const server = await scripted();
-    const place = await workplace();
-    const { exitCode, stderr } = await place.filings(['download', ...args], serviceAt(server.url));
-    expect([exitCode, server.requests.length], stderr).toEqual([2, 0]);
-    expect(stderr).toMatch(/^filings: .+\n/);
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: it must not be there
-    expect(stderr).not.toMatch(/\x1b/);
-    expect(await place.names()).toEqual([]);
-  });
-
   test('with -o the name is only sent, and may be anything', async () => {
     const server = await scripted();
     const place = await workplace();
@@ -159,13 +120,8 @@ describe('what is said', () => {
     expect([exitCode, stdout.length]).toEqual([0, 0]);
     expect(stderr).toMatch(/new\/dir\/a: 4\.0 kB\n/);
     expect(stderr).toMatch(/2 downloaded \(8\.0 kB\)/);
-  });
-
-  test('quiet: nothing', async () => {
-    const server = await scripted();
-    const place = await workplace();
-    const { exitCode, stdout, stderr } = await place.filings(['download', ACCESSION, 'a', '-q'], serviceAt(server.url));
-    expect([exitCode, stdout.toString(), stderr]).toEqual([0, '', '']);
+    const quiet = await place.filings(['download', ACCESSION, 'c', '-q'], serviceAt(server.url));
+    expect([quiet.exitCode, quiet.stdout.toString(), quiet.stderr]).toEqual([0, '', '']);
   });
 
   test('the report: a line a file, as it ends', async () => {
@@ -213,40 +169,23 @@ describe('what is said', () => {
 });
 
 describe('--sha256', () => {
-  const withHash = async (sha256: string, more: string[] = [], before: string[] = []) => {
-    const server = await scripted();
-    const place = await workplace();
-    if (before.length > 0) await place.filings(['download', ACCESSION, 'a', ...before], serviceAt(server.url));
-    const args = ['download', ACCESSION, 'a', '--sha256', sha256, ...more];
-    return { ...(await place.filings(args, serviceAt(server.url))), names: await place.names(), server };
-  };
   const WRONG = SHA256.replace(/^./, (digit) => (digit === '0' ? '1' : '0'));
 
-  test.each([SHA256, SHA256.toUpperCase()])('the right one', async (sha256) => {
-    const { exitCode, stdout, names } = await withHash(sha256, ['--report', '-']);
-    expect([exitCode, names]).toEqual([0, ['a']]);
-    expect(JSON.parse(stdout.toString()).sha256).toBe(SHA256);
-  });
-
-  test('a wrong one: exit 9, no file', async () => {
-    const { exitCode, stderr, names } = await withHash(WRONG);
-    expect([exitCode, names], stderr).toEqual([9, []]);
-    expect(stderr).toContain(SHA256);
-  });
-
-  test('a wrong one through the spool: exit 9, not a byte', async () => {
-    const { exitCode, stdout } = await withHash(WRONG, ['-o', '-', '--spool']);
-    expect([exitCode, stdout.length]).toEqual([9, 0]);
-  });
-
-  test('what is there is hashed: right', async () => {
-    const { exitCode, server } = await withHash(SHA256, [], ['-q']);
-    expect([exitCode, server.requests.length]).toEqual([0, 1]);
-  });
-
-  test('what is there is hashed: wrong, exit 9, and it stays', async () => {
-    const { exitCode, names, server } = await withHash(WRONG, [], ['-q']);
-    expect([exitCode, names, server.requests.length]).toEqual([9, ['a'], 1]);
+  test.each<[string, string, string[], boolean, number, { names: string[]; requests: number }]>([
+    ['the right one', SHA256, [], false, 0, { names: ['a'], requests: 1 }],
+    ['in capitals', SHA256.toUpperCase(), [], false, 0, { names: ['a'], requests: 1 }],
+    ['a wrong one', WRONG, [], false, 9, { names: [], requests: 1 }],
+    ['a wrong one through the spool', WRONG, ['-o', '-', '--spool'], false, 9, { names: [], requests: 1 }],
+    ['of what exists: right', SHA256, [], true, 0, { names: ['a'], requests: 0 }],
+    ['of what exists: wrong', WRONG, [], true, 9, { names: ['a'], requests: 0 }],
+  ])('%s', async (_, sha256, more, exists, exit, { names, requests }) => {
+    const server = await scripted();
+    const place = await workplace();
+    if (exists) await writeFile(join(place.path, 'a'), FILE);
+    const args = ['download', ACCESSION, 'a', '--sha256', sha256, ...more];
+    const { exitCode, stdout, stderr } = await place.filings(args, serviceAt(server.url));
+    expect([exitCode, stdout.length, await place.names(), server.requests.length]).toEqual([exit, 0, names, requests]);
+    if (exit === 9) expect(stderr).toContain(SHA256);
   });
 
   test('of a file that was resumed', async () => {

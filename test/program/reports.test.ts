@@ -1,7 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { longEnough } from '../patience.ts';
 import { head, sendFile } from '../servers/answers.ts';
 import { startScripted } from '../servers/scripted.ts';
 import { content } from '../service/transfer-fixture.ts';
@@ -36,29 +35,6 @@ test('a report that cannot be written stops the run, and leaves no litter of the
   const { exitCode, stderr } = await place.filings(args, serviceAt(server.url));
   expect(exitCode, stderr).toBe(8);
   expect(await place.names()).toEqual(['small']);
-});
-
-test('what a deadline broke off is in the report', async () => {
-  const { place, exitCode } = await longEnough(
-    async (seconds) => {
-      const server = await startScripted((socket) => void socket.write(head(200, { 'Content-Length': 10 })));
-      onTestFinished(() => server.close());
-      const place = await workplace();
-      const args = ['download', ACCESSION, 'a', 'b', '--deadline', `${seconds}s`, '--report', 'report.jsonl'];
-      return { place, server, ...(await place.filings(args, serviceAt(server.url))) };
-    },
-    ({ server }) => server.requests.length === 2,
-  );
-  expect(exitCode).toBe(7);
-  const lines = (await place.read('report.jsonl')).toString().trimEnd().split('\n');
-  const summary = JSON.parse(lines.pop() ?? '').summary;
-  // As many as the lines before it say.
-  expect(summary).toMatchObject({ failed: 0, unfinished: 2, not_started: 0, exit_code: 7, stopped_by: 'temporary' });
-  const reported = lines.map((line) => JSON.parse(line) as { file_name: string; result: string });
-  expect(reported.map(({ file_name, result }) => `${file_name} ${result}`).sort()).toEqual([
-    'a unfinished',
-    'b unfinished',
-  ]);
 });
 
 test('a body that always breaks at the same byte comes to an end', async () => {

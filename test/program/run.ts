@@ -33,6 +33,7 @@ export interface Given {
   readonly ahead?: number | (() => number);
   readonly hostname?: string;
   readonly sleep?: Sleep;
+  readonly monotonic?: () => number;
 }
 
 const { version } = JSON.parse(readFileSync(join(import.meta.dirname, '../../package.json'), 'utf8'));
@@ -107,13 +108,14 @@ async function runInto(
     ahead = 0,
     hostname = 'test',
     sleep = realSleep,
+    monotonic = () => performance.now(),
   }: Given,
 ): Promise<number> {
   lastPid += 1;
   const pid = lastPid;
   running.add(pid);
   const stdin = Readable.from(input.length > 0 ? [Buffer.from(input)] : []);
-  const own = { pid, isRunning: (other: number) => running.has(other), version, interrupt, hostname, sleep };
+  const own = { pid, isRunning: (other: number) => running.has(other), version, interrupt, hostname, sleep, monotonic };
   const now = () => Date.now() + (typeof ahead === 'number' ? ahead : ahead());
   const status = await main(worldOf({ ...streams, ...own, now, argv: args, env, cwd, stdin }));
   running.delete(pid);

@@ -1,0 +1,132 @@
+import { execFileSync } from 'node:child_process';
+import { link, mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { accession, startArchive } from '../servers/archive.ts';
+import { batchPlace } from './batch.ts';
+
+const A = accession(1);
+const FILES = { 'run.jsonl': 'a file', done: 'a file', 'failed.txt': 'a file', in: 'a file', 'c.json': '{}' };
+const HASH = 'a'.repeat(64);
+
+/** A place with an input, a config file, and other names for files and for the place itself. */
+async function setUp() {
+  const archive = await startArchive({ [A]: { ...FILES, 'x.htm': 'x' } });
+  const place = await batchPlace(archive.env);
+  const at = (name: string) => join(place.path, name);
+  await writeFile(at('in'), `${A}\n`);
+  await writeFile(at('c.json'), '{}', { mode: 0o600 });
+  await writeFile(at('report'), '');
+  await link(at('report'), at('hard'));
+  await symlink('in', at('link'));
+  await symlink('.', at('here'));
+  await mkdir(at('out'));
+  execFileSync('mkfifo', [at('fifo')]);
+  return { archive, place };
+}
+
+const IN = ['-i', 'in', '--all'];
+const ONE = [A, 'x.htm'];
+
+describe('a command line that is wrong: 2, and nothing is asked or written', () => {
+  it.each<[args: readonly string[], says: RegExp]>([
+    // What to download.
+    [[], /ACCESSION is missing/],
+    [['0001234567-24-1', 'a'], /is not an accession number/],
+    [[A, '--sandbox'], /no files selected[\s\S]*filings list [\d-]+ --sandbox/],
+    [[...ONE, '--all'], /FILE cannot be used with --all/],
+    [[...ONE, '--include', '*'], /FILE cannot be used with/],
+    [[...ONE, '--exclude', '*'], /FILE cannot be used with/],
+    [[A, ...IN], /--input cannot be used with ACCESSION/],
+    [['-i', 'missing', '--all'], /--input missing: no such file/],
+    [['-i', '.', '--all'], /--input \.: it is a directory/],
+    // What is for one file, or for an input.
+    [[A, '--all', '-o', 'x'], /--output/],
+    [['-i', 'in', '-o', 'x'], /--output/],
+    [[A, 'a', 'b', '-o', 'x'], /--output takes exactly one/],
+    [[...ONE, '-o', 'x', '-d', 'out'], /--output/],
+    [[...ONE, '-o', ''], /--output/],
+    [[...ONE, '-o', 'here'], /--output must be a file/],
+    [[...ONE, '-o', 'new/'], /--output must be a file/],
+    [[A, '--all', '--sha256', HASH], /--sha256/],
+    [['-i', 'in', '--sha256', HASH], /--sha256/],
+    [[A, 'a', 'b', '--sha256', HASH], /--sha256/],
+    [[...ONE, '--sha256', 'abc'], /--sha256/],
+    [[A, '--all', '--spool'], /--spool/],
+    [['-i', 'in', '--spool'], /--spool/],
+    [[A, '--all', '--done', 'd'], /--done: goes with --input/],
+    // Globs and layouts; their own tests have more of them.
+    [[A, '--include', '['], /--include.*\[/],
+    [[A, '--all', '--exclude', '{a'], /--exclude.*\{a/],
+    [[A, '--all', '--include', '['], /--include.*\[/],
+    [[A, '--all', '--layout', '{accession_no}'], /--layout.*file_name/],
+    // Names.
+    [[A, 'a/b'], /file name/],
+    [[A, '../x'], /file name/],
+    [[A, 'a\x1bb'], /file name 'a\\x1bb'/],
+    [[A, 'xslF345X05/form4.xml'], /-o/],
+    [[A, 'R2.htm', 'r2.htm'], /R2\.htm/],
+    // One user a stream, one use a file.
+    [['-i', '-', '--all', '--api-key-file', '-'], /stdin/],
+    [[...ONE, '-o', '-', '--report', '-'], /stdout/],
+    [[...ONE, '-o', '-', '--report', '/dev/stdout'], /stdout/],
+    [[...ONE, '-o', '/proc/self/fd/1', '--report', '-'], /stdout/],
+    [[...IN, '--failed', '-'], /--failed must be a file/],
+    [[...IN, '--done', '-'], /--done must be a file/],
+    [[...IN, '--failed', '.'], /--failed must be a file/],
+    [[...IN, '--failed', 'fifo'], /--failed must be a file/],
+    [[...IN, '--failed', '/dev/null'], /--failed must be a file/],
+    [[...IN, '--failed', 'in'], /same file/],
+    [[...IN, '--done', './in'], /same file/],
+    [[...IN, '--report', 'link'], /same file/],
+    [[...IN, '--failed', 'here/in'], /same file/],
+    [[...IN, '--report', 'x', '--failed', 'here/x'], /same file/],
+    [[...IN, '--report', 'x', '--done', 'x'], /same file/],
+    [[...IN, '--report', 'report', '--failed', 'hard'], /same file/],
+    [[...IN, '--report', 'fifo', '--done', 'fifo'], /same file/],
+    [[...IN, '--done', 'c.json', '--config', 'c.json'], /same file/],
+    [[...ONE, '-o', 'x', '--failed', 'x'], /same file/],
+    [[...ONE, '-o', 'here/x', '--report', 'x'], /same file/],
+    [[...ONE, '-o', 'hard', '--report', 'report'], /same file/],
+    [[...ONE, '-o', 'fifo', '--report', 'fifo'], /same file/],
+    [[...ONE, '-o', 'c.json', '--config', 'c.json'], /same file/],
+    [[...ONE, '--report', 'x.htm'], /same file/],
+    [[...ONE, '-d', 'here', '--report', 'x.htm'], /same file/],
+    [[...ONE, '-d', 'out', '--failed', 'out/x.htm'], /same file/],
+  ])('%j', async (args, says) => {
+    const { archive, place } = await setUp();
+    const before = (await place.names()).sort();
+    const { exitCode, stderr, stdout } = await place.filings(['download', ...args], archive.env);
+    expect([exitCode, stdout.toString()], stderr).toEqual([2, '']);
+    expect(stderr).toMatch(says);
+    expect(stderr).not.toContain('\x1b');
+    expect(archive.asked()).toEqual([]);
+    expect((await place.names()).sort()).toEqual(before);
+    expect((await place.read('in')).toString()).toBe(`${A}\n`);
+  });
+});
+
+it.each([[['-d', '.']], [['-d', 'here']], [['-d', '.', '--if-exists', 'overwrite']]])(
+  'a file of a listing that would replace one of the run is refused alone: 9 (%j)',
+  async (args) => {
+    const { archive, place } = await setUp();
+    const own = ['--report', 'run.jsonl', '--done', 'done', '--failed', 'failed.txt', '--config', 'c.json'];
+    const line = ['download', ...IN, '--layout', '{file_name}', ...own, ...args, '-j', '1'];
+    const ended = await place.filings(line, archive.env);
+    expect(ended.exitCode, ended.stderr).toBe(3);
+    const lines = (await place.read('run.jsonl')).toString().trim().split('\n');
+    const told = lines.map((each) => JSON.parse(each)).filter(({ result }) => result);
+    const refused = Object.keys(FILES).map((name) => `${name} 9`);
+    expect(told.map(({ file_name, error }) => `${file_name} ${error?.exit_code ?? 'came'}`).sort()).toEqual(
+      [...refused, 'x.htm came'].sort(),
+    );
+    expect(await readFile(join(place.path, 'in'), 'utf8')).toBe(`${A}\n`);
+    expect((await place.read('failed.txt')).toString().trim().split('\n')).toHaveLength(refused.length);
+  },
+);
+
+it('a null device may be named twice', async () => {
+  const { archive, place } = await setUp();
+  const twice = ['download', ...ONE, '-o', '/dev/null', '--report', '/dev/null'];
+  expect((await place.filings(twice, archive.env)).exitCode).toBe(0);
+});
