@@ -38,7 +38,7 @@ describe('how a batch ends', () => {
   const auth = { failed: 1, onlyTemporary: false, stoppedBy: stop('auth') };
   const deadline = { ...permanent, stoppedBy: stop('temporary', true), notStarted: 3 };
   const limited = { ...permanent, stoppedBy: stop('limit'), notStarted: 2 };
-  test.each<[Partial<BatchResult>, string, hint?: string]>([
+  test.each<[Partial<BatchResult>, string, hint: string | undefined]>([
     [permanent, '1 of 5 files failed', 'see the errors above'],
     [{ failed: 2 }, '2 of 5 files failed', 'run it again later'],
     [{ ...auth, notStarted: 4 }, 'auth: the reason; 4 files not started', 'do this'],
