@@ -50,7 +50,7 @@ export interface BatchRun extends Ended {
 }
 
 /** A place in which batches run in this process, with lines for their input and a report that is read back. */
-export async function batchPlace(env: Readonly<Record<string, string>>, given: Omit<Given, 'env'> = {}) {
+export async function batchPlace(env: Readonly<Record<string, string>>, common: Given = {}) {
   const place = await workplace();
   return {
     ...place,
@@ -62,7 +62,7 @@ export async function batchPlace(env: Readonly<Record<string, string>>, given: O
     ): Promise<BatchRun> {
       const input = typeof lines === 'object' ? lines.map((line) => `${line}\n`).join('') : lines;
       const line = ['download', ...(lines === undefined ? [] : ['--input', '-']), '--report', 'report', ...args];
-      const ended = await place.filings(line, env, { ...given, ...(input !== undefined && { input }) });
+      const ended = await place.filings(line, env, { ...common, ...given, ...(input !== undefined && { input }) });
       return { ...ended, report: readReport(await place.read('report').catch(() => '')) };
     },
   };
