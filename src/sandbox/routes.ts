@@ -22,14 +22,6 @@ const MEDIA_TYPES: Readonly<Record<string, string>> = {
   '.xsd': 'application/xml',
   '.zip': 'application/zip',
 };
-/** What the archive's naming habits tell of a file. */
-const DESCRIPTIONS: readonly (readonly [pattern: RegExp, text: string])[] = [
-  [/^primary\.html?$/i, 'Primary document'],
-  [/^FilingSummary\.xml$/i, 'XBRL filing summary'],
-  [/^ex(\d{1,2})-(\d{1,2})\..*$/i, 'Exhibit $1.$2'],
-  [/^R(\d+)\.html?$/, 'XBRL report $1'],
-  [/^.*\.xsd$/i, 'XBRL taxonomy schema'],
-];
 
 /** The answer to a request that was let in (contract part 4). Rejects when the archive can't be read. */
 export async function route(asked: Asked, archive: Archive): Promise<Reply> {
@@ -63,7 +55,6 @@ async function filings(asked: Asked, archive: Archive): Promise<Reply> {
     file_name: name,
     size,
     type: mediaType(name),
-    description: describe(name),
   }));
   return jsonReply(200, records, { 'Content-Type': 'application/json' });
 }
@@ -71,11 +62,6 @@ async function filings(asked: Asked, archive: Archive): Promise<Reply> {
 /** By the extension; without a charset, since the archive knows none. */
 function mediaType(fileName: string): string {
   return MEDIA_TYPES[extname(fileName).toLowerCase()] ?? 'application/octet-stream';
-}
-
-function describe(fileName: string): string | undefined {
-  const [pattern, text] = DESCRIPTIONS.find(([one]) => one.test(fileName)) ?? [];
-  return pattern && text && fileName.replace(pattern, text);
 }
 
 function accessionOf(asked: Asked, errors: Errors): string | undefined {

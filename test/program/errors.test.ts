@@ -139,7 +139,7 @@ async function plainServer(): Promise<string> {
 describe('no connection', () => {
   test.each<[string, () => Promise<string> | string, RegExp]>([
     ['refused', async () => `http://127.0.0.1:${await closedPort()}`, /connection refused/],
-    ['a name that does not resolve', () => 'https://does-not-exist.invalid', /does not resolve|could not be looked up/],
+    ['a name that does not resolve', () => 'https://does-not-exist.invalid', /does not resolve/],
     ['closed at once', () => scripted((socket) => void socket.destroy()), /closed before an answer/],
     ['TLS expected, HTTP spoken', plainServer, /127\.0\.0\.1/],
   ])('%s: exit 7, one plain line and a hint', async (_, where, words) => {

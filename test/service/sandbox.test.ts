@@ -125,9 +125,9 @@ describe('a listing', () => {
     expect(reply.headers['content-type']).toBe('application/json');
     const record = { accession_no: ACCESSION, size: 1, type: 'text/html' };
     expect(json(reply)).toEqual([
-      { ...record, file_name: 'R1.htm', description: 'XBRL report 1' },
+      { ...record, file_name: 'R1.htm' },
       { ...record, file_name: 'b.txt', type: 'text/plain' },
-      { ...record, file_name: 'ex31-1.htm', description: 'Exhibit 31.1' },
+      { ...record, file_name: 'ex31-1.htm' },
       { ...record, file_name: 'übersicht.htm' },
     ]);
   });
