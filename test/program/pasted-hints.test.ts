@@ -102,6 +102,23 @@ describe('what mends the settings', () => {
     expect((await place.filings(['token', 'sign', '--config', config])).exitCode).toBe(0);
   });
 
+  test.each<[string, (url: string, config: string) => string[]]>([
+    ['--sandbox', () => ['--sandbox']],
+    ['--profile', (_, config) => ['--profile', "it's", '--config', config]],
+    ['--base-url', (url) => ['--base-url', url]],
+  ])('a 404: the listing, at the same service by %s', async (_, flagsFor) => {
+    const { url } = await serve(['--api-key', 'a-key-1234']);
+    const place = await workplace();
+    const config = join(place.path, 'my config.json');
+    await writeFile(config, JSON.stringify({ profiles: { "it's": { baseUrl: url } } }), { mode: 0o600 });
+    const env = { FILINGS_API_KEY: 'a-key-1234' };
+    const { exitCode, stderr } = await place.filings(['download', ACCESSION, 'no.htm', ...flagsFor(url, config)], env);
+    expect(exitCode, stderr).toBe(5);
+    expect(stderr).not.toContain('a-key-1234');
+    const { stdout } = await place.filings(pasted(commandIn(stderr)), env);
+    expect(stdout.toString()).toContain('primary.htm\n');
+  });
+
   test('a 401 and 20 answers of 403: config check, at the same service', async () => {
     const server = await startScripted((socket, { index }) => {
       socket.write(`HTTP/1.1 ${index === 0 ? '401 No' : '403 No'}\r\nContent-Length: 0\r\n\r\n`);

@@ -64,11 +64,8 @@ describe('a wrong command line', () => {
   const URL_OF = 'https://archive.example/data/1/000123456724000001';
   test.each([
     [[ACCESSION, OTHER], `to download all files of both: filings download ${ACCESSION} ${OTHER} --all`],
-    [[`${ACCESSION}/primary.htm`], `did you mean: filings download ${ACCESSION} primary.htm`],
-    [['000123456724000001/primary.htm'], `did you mean: filings download ${ACCESSION} primary.htm`],
     [[ACCESSION, `${ACCESSION}/primary.htm`], `did you mean: filings download ${ACCESSION} primary.htm`],
     [[`${ACCESSION}/`, '-n'], `did you mean: filings download ${ACCESSION} --all -n`],
-    [[`${URL_OF}/primary.htm`], `did you mean: filings download ${ACCESSION} primary.htm`],
     [[`${URL_OF}/${ACCESSION}-index.htm`], `did you mean: filings download ${ACCESSION} --all`],
     [[`${URL_OF}/primary.htm`, '--all'], `did you mean: filings download ${ACCESSION} --all`],
     [[ACCESSION, `${URL_OF}/primary.htm`], `did you mean: filings download ${ACCESSION} primary.htm`],

@@ -13,8 +13,8 @@ import type { World } from '../../world.ts';
 import type { LIST_OPTIONS } from './spec.ts';
 
 const COLUMNS: readonly Column[] = [
-  { heading: 'KEY', name: true, least: 12 },
-  { heading: 'VALUE', name: true, least: 12 },
+  { heading: 'KEY', name: true },
+  { heading: 'VALUE', name: true },
   { heading: 'ORIGIN', least: 12 },
 ];
 
