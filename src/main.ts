@@ -51,19 +51,14 @@ async function answer(request: ParsedLine, world: World): Promise<number> {
       return showHelp(request, world);
     case 'run': {
       rememberSettings(request.invocation.flags, world);
-      const { run } = await load(request.command);
+      const { run } = await request.load();
       guardStream(world.stdout);
       guardStream(world.stderr);
-      const unknown = request.command.name === '__complete' ? [] : unknownVariables(world.env);
+      const unknown = request.name === '__complete' ? [] : unknownVariables(world.env);
       for (const text of unknown) await (await import('./session/presentation.ts')).tell('warning', text, world);
       return withinDeadline(request.invocation.flags, world, (bounded) => run(request.invocation, bounded));
     }
   }
-}
-
-function load(command: Extract<ParsedLine, { kind: 'run' }>['command']) {
-  if (command.load === undefined) throw new FilingsError('internal', `${command.name}: nothing to run`);
-  return command.load();
 }
 
 async function showHelp(

@@ -73,9 +73,10 @@ function commandOf(place: CommandPlace, reading: Reading, siblings?: readonly Co
     const inner = commandOf(below, reading, isDefault ? spec.children : undefined);
     command.addCommand(inner, { isDefault, hidden: child.name.startsWith('__') });
   }
-  if (spec.load !== undefined) {
+  const { name, load } = spec;
+  if (load !== undefined) {
     command.action(() => {
-      reading.line = { kind: 'run', command: spec, invocation: invocationOf(own, command) };
+      reading.line = { kind: 'run', name, load, invocation: invocationOf(own, command) };
     });
   }
   return command;

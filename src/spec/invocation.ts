@@ -1,5 +1,4 @@
 import type { World } from '../world.ts';
-import type { CommandSpec } from './command.ts';
 import type { Options, Values } from './option.ts';
 
 /** The settings given as flags, by their keys: raw, since other sources may say the same. */
@@ -19,7 +18,13 @@ export interface CommandModule<O extends Options = Options> {
 
 /** What a command line asks for. Nothing is read or resolved yet. */
 export type ParsedLine =
-  | { readonly kind: 'run'; readonly command: CommandSpec; readonly invocation: Invocation }
+  | {
+      readonly kind: 'run';
+      /** The command's own name: `sign`. */
+      readonly name: string;
+      readonly load: () => Promise<CommandModule>;
+      readonly invocation: Invocation;
+    }
   | {
       readonly kind: 'help';
       /** `filings token`. */

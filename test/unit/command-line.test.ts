@@ -8,7 +8,7 @@ const parse = (line: string) => parseCommandLine(line === '' ? [] : line.split('
 function ran(line: string) {
   const request = parse(line);
   if (request.kind !== 'run') throw new Error(`${line} does not run`);
-  return { name: request.command.name, ...request.invocation };
+  return { name: request.name, ...request.invocation };
 }
 
 describe('shared options', () => {

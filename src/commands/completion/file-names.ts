@@ -22,7 +22,7 @@ export function fileNames(parse: ParseLine): CommandModule {
 /** Each name once, without those on the line, and those that a terminal would act on or that would be options. */
 async function namesFor(words: readonly string[], parse: ParseLine, world: World): Promise<readonly string[]> {
   const line = parse(words);
-  if (line.kind !== 'run' || line.command.name !== 'download') return [];
+  if (line.kind !== 'run' || line.name !== 'download') return [];
   const [accession, ...typed] = line.invocation.args;
   if (accession === undefined) return [];
   const flags = { ...line.invocation.flags, retries: '0', progress: 'none', deadline: '2s' };
