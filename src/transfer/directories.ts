@@ -4,10 +4,8 @@ import type { World } from '../world.ts';
 import { Leftovers, type PartRun } from './part/leftovers.ts';
 import { ownerOf, startsOf } from './part/owner.ts';
 
-/** What the directories of a run need of its world. */
 export type ProcessInfo = Pick<World, 'hostname' | 'pid' | 'platform' | 'isRunning' | 'now' | 'random' | 'sleep'>;
 
-/** A directory that is written to, and what earlier runs left in it. */
 export interface OpenDirectory {
   readonly directory: Directory;
   readonly leftovers: Leftovers;
@@ -60,7 +58,7 @@ export class Directories {
     }
   }
 
-  /** A directory that was opened before; undefined: it has to be waited for. */
+  /** Undefined: it has to be waited for. */
   opened(where: Where): OpenDirectory | undefined {
     const known = this.#known.get(keyOf(where));
     return known instanceof Promise ? undefined : known;

@@ -13,7 +13,6 @@ import { type IfExists, presentAt } from './present.ts';
 import { Spool } from './spool.ts';
 import { type Fetched, fetchInto, requireHash } from './transfer.ts';
 
-/** What every file of a run is fetched with. */
 export interface Fetching {
   readonly client: ServiceClient;
   readonly directories: Directories;
@@ -35,11 +34,10 @@ export interface DiskTarget {
   readonly listedSize?: number | undefined;
   /** What the file must hash to. */
   readonly sha256?: string | undefined;
-  /** The outcome is to have the SHA-256 of a file that came; one that is skipped is read only where a hash is required. */
+  /** Whether the outcome tells the SHA-256 of a file that came. */
   readonly hashed?: boolean | undefined;
 }
 
-/** How a download ended, if not by an exception. */
 type Done = Partial<Outcome> & Pick<Outcome, 'result' | 'bytes'>;
 
 /**
@@ -136,12 +134,10 @@ export function fetchToStream(
   });
 }
 
-/** What an outcome tells of a file that came. */
 function cameBy(fetched: Omit<Fetched, 'placed'>): Done {
   return { ...fetched, result: fetched.resumedBytes > 0 ? 'resumed' : 'downloaded' };
 }
 
-/** Turns how a job ended into an outcome. */
 async function outcomeOf(
   job: Job,
   path: string | null,

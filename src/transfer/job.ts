@@ -25,13 +25,12 @@ export interface Sink {
   abandon(error: unknown): Promise<number>;
 }
 
-/** Told of what happens meanwhile. */
 export interface Watcher {
   total(bytes: number | undefined, offset: number): void;
   /** So many bytes of the body came; what it waits for holds the transfer back. */
   received(bytes: number): void | Promise<void>;
   retry(event: RetryEvent): void;
-  /** Something about the file that a person should know. */
+  /** Something that a person should know. */
   warn?(text: string): void;
   /** It has failed, and so many bytes are left for another run to resume. */
   resumable(bytes: number): void;

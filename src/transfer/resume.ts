@@ -18,12 +18,10 @@ export interface Version {
   readonly address?: string;
 }
 
-/** What is held of a file from an earlier try. */
 export interface Held extends Version {
   readonly bytes: number;
 }
 
-/** What came back, as far as it decides about resuming. */
 export interface CameBack {
   readonly status: number;
   readonly headers: Fields;
@@ -46,7 +44,7 @@ export type Decision =
 /** `Last-Modified` is strong when the answer was dated at least a second later (RFC 9110 section 8.8.2.2). */
 const STRONG_AFTER_MS = 1000;
 
-/** The strong validator of an answer, or undefined: a strong ETag, else a Last-Modified that counts as strong. */
+/** A strong ETag, else a Last-Modified that counts as strong. */
 export function strongValidator(headers: Fields): Validator | undefined {
   const etag = headers.etag;
   if (etag !== undefined) {
@@ -61,7 +59,7 @@ export function strongValidator(headers: Fields): Validator | undefined {
   return age >= STRONG_AFTER_MS ? { kind: 'last-modified', value: modified } : undefined;
 }
 
-/** The header fields that ask for the rest of what is held; none when it can't be resumed. */
+/** The fields that ask for the rest of what is held; none when it can't be resumed. */
 export function rangeRequest(held: Held): Record<string, string> {
   if (held.bytes === 0 || held.validator === undefined) return {};
   return { range: `bytes=${held.bytes}-`, 'if-range': held.validator.value };

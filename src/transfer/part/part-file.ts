@@ -6,7 +6,7 @@ import { sha256OfFile } from '../../disk/sha256.ts';
 import { WrittenFile } from '../../disk/written-file.ts';
 import { FilingsError } from '../../errors.ts';
 import type { Placement, Sink } from '../job.ts';
-import { differs, type IfExists, requirePlace } from '../present.ts';
+import { differs, type IfExists, presentAt } from '../present.ts';
 import type { Version } from '../resume.ts';
 import { type OwnPart, pathOf, place } from './commit.ts';
 import type { Leftovers, Part } from './leftovers.ts';
@@ -111,41 +111,32 @@ export class PartFile implements Sink {
 
   /** Whether a file has the name that may keep it: the part goes then. Throws `local_io` for anything else that has it. */
   async #isTaken(): Promise<boolean> {
-    const stats = await this.#existing();
+    const { ifExists, signal } = this.#target;
+    const stats = await this.#present();
     if (!stats) return false;
-    if (this.#target.ifExists !== 'skip' && !(await this.#isSame(stats))) throw this.#differs(stats, this.bytes);
+    const isSame = async () => (await sha256OfFile(this.#final, this.#final, signal)) === (await this.sha256());
+    if (ifExists === 'compare' && (stats.size !== this.bytes || !(await isSame()))) {
+      throw differs(this.#final, stats.size, this.bytes);
+    }
     await this.#discard();
     return true;
-  }
-
-  async #isSame({ size }: Stats): Promise<boolean> {
-    if (size !== this.bytes) return false;
-    const there = await sha256OfFile(this.#final, this.#final, this.#target.signal);
-    return there === (await this.sha256());
   }
 
   /** A file of another length is another file: it need not be fetched to be compared. */
   async #requireSize(total: number | undefined): Promise<void> {
     if (this.#target.ifExists !== 'compare' || total === undefined) return;
-    const stats = await this.#existing();
-    if (stats && stats.size !== total) throw this.#differs(stats, total);
+    const stats = await this.#present();
+    if (stats && stats.size !== total) throw differs(this.#final, stats.size, total);
   }
 
-  /** What has the final name. Throws `local_io` for what may not have it. */
-  async #existing(): Promise<Stats | undefined> {
-    const { directory, ifExists } = this.#target;
-    const stats = await directory.disk.look(this.#final);
-    if (stats) requirePlace(stats, ifExists, this.#final);
-    return stats;
-  }
-
-  #differs({ size }: Stats, fetched: number): FilingsError {
-    return differs(this.#final, size, fetched);
+  #present(): Promise<Stats | undefined> {
+    const { directory, final, ifExists } = this.#target;
+    return presentAt(directory, final, ifExists);
   }
 
   /** The permissions of one's own file that is replaced stay, as with the shell's `>`. */
   async #keepMode(): Promise<void> {
-    const old = await this.#existing();
+    const old = await this.#present();
     if (!old?.isFile()) return;
     const { uid, gid } = await this.#file.stat();
     if (old.uid === uid && old.gid === gid) await this.#file.setMode(old.mode & 0o777);
