@@ -1,7 +1,9 @@
+import { once } from 'node:events';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { Agent, type IncomingHttpHeaders, request } from 'node:http';
+import { type IncomingHttpHeaders, type IncomingMessage, request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { buffer } from 'node:stream/consumers';
 import { onTestFinished } from 'vitest';
 import { sleep } from '../../src/abort.ts';
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/server.ts';
@@ -34,14 +36,11 @@ export async function sandbox(files: Files = {}, options: Partial<SandboxOptions
   const defaults = { directory, host: '127.0.0.1', port: 0, apiKey: KEY, jwtKeys: [], now: Date.now, sleep, log };
   const running = await startSandbox({ ...defaults, ...options });
   onTestFinished(() => running.close());
-  const agent = new Agent({ keepAlive: true });
-  onTestFinished(() => agent.destroy());
   return {
     ...running,
     directory,
     lines,
-    get: (target, headers = { 'X-Service-Key': KEY }, method = 'GET') =>
-      exchange(running, agent, target, headers, method),
+    get: (target, headers = { 'X-Service-Key': KEY }, method = 'GET') => exchange(running, target, headers, method),
   };
 }
 
@@ -59,23 +58,14 @@ export function json(reply: Reply): Record<string, unknown> {
   return JSON.parse(reply.body.toString());
 }
 
-function exchange(
+async function exchange(
   { port }: Sandbox,
-  agent: Agent,
   path: string,
   headers: Record<string, string | string[]>,
   method: string,
 ): Promise<Reply> {
-  return new Promise((resolve, reject) => {
-    const outgoing = request({ host: '127.0.0.1', port, path, headers, method, agent }, async (response) => {
-      try {
-        const chunks: Buffer[] = [];
-        for await (const chunk of response) chunks.push(chunk);
-        resolve({ status: response.statusCode ?? 0, headers: response.headers, body: Buffer.concat(chunks) });
-      } catch (error) {
-        reject(error);
-      }
-    });
-    outgoing.on('error', reject).end();
-  });
+  const asked = request({ host: '127.0.0.1', port, path, headers, method, agent: false }).end();
+  const [response]: IncomingMessage[] = await once(asked, 'response');
+  if (!response) throw new Error('no answer');
+  return { status: response.statusCode ?? 0, headers: response.headers, body: await buffer(response) };
 }
