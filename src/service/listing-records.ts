@@ -9,14 +9,16 @@ export interface Found {
   readonly record: JsonObject;
   /** It says that it belongs to another filing. */
   readonly isOther: boolean;
+  /** It is an item of a list; a filing's document may be named beside a list that has it, too. */
+  readonly isListed: boolean;
 }
 
 /** Members that name a file and nothing else, in order of preference. */
 const FILE_NAMES = ['file_name', 'fileName', 'filename'];
-/** Members that name a file, but may be those of a filing that has more of them. */
+/** A filing has its document in these. */
 const DOCUMENTS = ['document', 'primary_document'];
-/** A `name` may also be a filing's or a company's. */
-const NAMES = [...FILE_NAMES, 'name', ...DOCUMENTS];
+/** A name may be a filing's or a company's. */
+const NAMES = ['name', ...DOCUMENTS];
 const ACCESSIONS = ['accession_no', 'accession_number', 'accessionNo', 'accessionNumber', 'accession'];
 /** Members that hold files, also in a record with a name of its own. */
 const FILE_LISTS = ['files', 'file_names', 'fileNames', 'filenames', 'documents', 'attachments'];
@@ -41,7 +43,9 @@ export function findRecords(json: unknown, accession: AccessionNumber): readonly
   const search = new Search(accession);
   search.value(json, { member: undefined, isOther: false });
   const found = search.sure.length > 0 ? search.sure : search.likely;
-  return found.length > 0 || search.isListing ? found : undefined;
+  if (found.length === 0 && !search.isListing) return undefined;
+  const listed = new Set(found.flatMap(({ name, isListed }) => (isListed ? [name] : [])));
+  return found.filter(({ name, isListed }) => isListed || !listed.has(name));
 }
 
 class Search {
@@ -65,14 +69,14 @@ class Search {
 
   #list(items: readonly unknown[], place: Place): void {
     const { member = 'files', isOther } = place;
-    const isSure = FILE_LISTS.includes(member) || items.some((item) => isJsonObject(item) && hasAny(item, FILE_NAMES));
+    const isSure = FILE_LISTS.includes(member) || items.some(isLikeFile);
     const isKnown = isSure || CONTAINERS.includes(member);
     if (items.length === 0 && (isKnown || member === 'items')) this.isListing = true;
-    const isOfNames = isKnown || items.some((item) => typeof item === 'string' && EXTENSION.test(item));
     const list = isSure ? this.sure : this.likely;
     for (const item of items) {
       if (isJsonObject(item)) this.#object(item, place, list);
-      else if (typeof item === 'string' && isOfNames) list.push({ name: item || undefined, record: {}, isOther });
+      else if (typeof item === 'string' && isKnown)
+        list.push({ name: item || undefined, record: {}, isOther, isListed: true });
     }
   }
 
@@ -80,36 +84,42 @@ class Search {
   #object(record: JsonObject, place: Place, list: Found[] | undefined): void {
     const isOther = place.isOther || isOfAnother(record, this.#accession);
     this.isListing ||= isOther;
-    const isFile = nameOf(record, FILE_NAMES) !== undefined;
+    const fileName = nameOf(record, FILE_NAMES);
+    const isFile = fileName !== undefined;
     const [sure, likely] = [this.sure.length, this.likely.length];
     for (const [member, value] of Object.entries(record)) {
       // What is in a file's record tells of that file, unless it is a list of files.
       if (isFile ? FILE_LISTS.includes(member) : !MESSAGES.includes(member)) this.value(value, { member, isOther });
     }
-    const inside = this.sure.slice(sure);
-    const into = isFile || inside.length > 0 ? this.sure : (list ?? this.likely);
-    const before = into === this.sure ? sure : likely;
-    const document = nameOf(record, [...FILE_NAMES, ...DOCUMENTS]);
-    // A single object's name may be a filing's or a company's.
-    const name = list ? nameOf(record, NAMES) : (document ?? (place.member ? undefined : nameOf(record, NAMES)));
-    if (into.length === before) {
-      // A document without a name is a record all the same, and so is a filing of somebody else's.
-      if (name !== undefined || (list && (isOther || hasAny(record, NAMES)))) into.push({ name, record, isOther });
-      return;
-    }
+    const document = fileName ?? nameOf(record, DOCUMENTS);
+    const name = list || place.member === undefined ? (fileName ?? nameOf(record, NAMES)) : document;
+    const isSure = isFile || this.sure.length > sure || list === this.sure || (!list && isLikeFile(document));
+    const into = isSure ? this.sure : this.likely;
+    const before = isSure ? sure : likely;
+    const isAlone = into.length === before;
+    // A document without a name is a record all the same, and so is a filing of somebody else's.
+    const isRecord = name !== undefined || (list && (isOther || hasAny(record, [...FILE_NAMES, ...NAMES])));
     // A record of several files does not say which of them its size is of.
-    const isNew = document !== undefined && !into.slice(before).some((found) => found.name === document);
-    if (isNew) into.splice(before, 0, { name: document, record: {}, isOther });
+    if (isAlone && isRecord) into.push({ name, record, isOther, isListed: list !== undefined });
+    else if (!isAlone && document) into.splice(before, 0, { name: document, record: {}, isOther, isListed: false });
   }
+}
+
+/** Whether something is sure to be a file, wherever it is: by what names it, or its name has an extension and is no address. */
+function isLikeFile(value: unknown): boolean {
+  if (isJsonObject(value)) return hasAny(value, FILE_NAMES) || isLikeFile(nameOf(value, NAMES));
+  return typeof value === 'string' && EXTENSION.test(value) && !value.includes('://');
 }
 
 function hasAny(record: JsonObject, members: readonly string[]): boolean {
   return members.some((member) => Object.hasOwn(record, member));
 }
 
+/** The first that looks like a file's, else the first. */
 function nameOf(record: JsonObject, members: readonly string[]): string | undefined {
-  const names = members.map((member) => (Object.hasOwn(record, member) ? record[member] : undefined));
-  return names.find((name) => typeof name === 'string' && name !== '') as string | undefined;
+  const values = members.map((member) => (Object.hasOwn(record, member) ? record[member] : undefined));
+  const names = values.filter((value) => typeof value === 'string' && value !== '') as string[];
+  return names.find(isLikeFile) ?? names[0];
 }
 
 /** Whether a record says that it belongs to another filing, with or without the hyphens. */
