@@ -1,11 +1,33 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { head } from '../servers/answers.ts';
+import { type Certificate, tlsWith } from '../servers/certificates.ts';
 import { startProxy } from '../servers/proxy.ts';
 import { scripted } from '../servers/scripted.ts';
-import { verdictsIn } from './config-verdicts.ts';
-import { workplace } from './run.ts';
+import { serviceAt, workplace } from './run.ts';
 
-const check = async (url: string, env: Record<string, string> = {}) => verdictsIn(await workplace(), url, env);
+/** What `config check` says of each part. */
+async function check(url: string, env: Record<string, string> = {}) {
+  const place = await workplace();
+  const { exitCode, stdout, stderr } = await place.filings(['config', 'check'], { ...serviceAt(url), ...env });
+  const lines = stdout.toString().trimEnd().split('\n');
+  const verdicts = Object.fromEntries(lines.map((line) => line.split('\t').slice(0, 2)));
+  return { exitCode, stderr, verdicts };
+}
+
+test.each<[string, Certificate, string]>([
+  ['a right one', 'own-name', 'ok'],
+  ['an untrusted one', 'api-example', 'wrong'],
+  ['an expired one', 'expired', 'wrong'],
+  ['one for another name', 'other-name', 'wrong'],
+])('config check tells of the certificate: %s', async (_, certificate, verdict) => {
+  const server = await scripted((socket) => {
+    socket.write('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n[]');
+  }, tlsWith(certificate));
+  const { exitCode, verdicts } = await check(server.url);
+  const isRight = verdict === 'ok';
+  expect(verdicts).toMatchObject({ address: 'ok', certificate: verdict, key: isRight ? 'ok' : 'unknown' });
+  expect(exitCode).toBe(isRight ? 0 : 7);
+});
 
 test('config check of the sandbox finds all well', async () => {
   const { stdout, stderr, exitCode } = await (await workplace()).filings(['config', 'check', '--sandbox', '--json']);

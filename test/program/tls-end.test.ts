@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import { expect, onTestFinished, test } from 'vitest';
 import { framed, head, rangeStart, sendAndEnd } from '../servers/answers.ts';
-import { certificatePath, tlsWith } from '../servers/certificates.ts';
+import { tlsWith } from '../servers/certificates.ts';
 import { type Script, startScripted } from '../servers/scripted.ts';
 import { content } from '../service/transfer-fixture.ts';
-import { ACCESSION, serviceAt, workplace } from './program.ts';
+import { ACCESSION, serviceAt, workplace } from './run.ts';
 
 // A body without a length, over TLS: nothing tells its end from a cut (RFC 9112 section 9.8).
 const FILE = content(1_000_000);
@@ -18,8 +18,7 @@ async function download(script: Script, ...args: string[]) {
   onTestFinished(() => server.close());
   const place = await workplace();
   const all = ['download', ACCESSION, 'a.htm', '--report', 'report', ...args];
-  const env = { ...serviceAt(server.url), NODE_EXTRA_CA_CERTS: certificatePath('own-name') };
-  const ended = await place.filings(all, env);
+  const ended = await place.filings(all, serviceAt(server.url));
   const report = JSON.parse(`${await place.read('report')}`.split('\n', 1)[0] ?? '');
   const names = (await place.names()).filter((name) => name !== 'report');
   return { ...ended, place, names, report, requests: server.requests.length };
@@ -34,8 +33,7 @@ test('is refused, and not asked for again', async () => {
 test('a listing, too', async () => {
   const server = await startScripted((socket) => void socket.end(`${head(200)}["a.htm"]`), tlsWith('own-name'));
   onTestFinished(() => server.close());
-  const env = { ...serviceAt(server.url), NODE_EXTRA_CA_CERTS: certificatePath('own-name') };
-  const { exitCode, stdout } = await (await workplace()).filings(['list', ACCESSION], env);
+  const { exitCode, stdout } = await (await workplace()).filings(['list', ACCESSION], serviceAt(server.url));
   expect([exitCode, `${stdout}`]).toEqual([9, '']);
 });
 
