@@ -1,4 +1,3 @@
-import { spawnSync } from 'node:child_process';
 import { chmod, copyFile, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { spawn } from '@lydell/node-pty';
@@ -7,7 +6,7 @@ import { onTestFinished } from 'vitest';
 import { BIN, NODE, until } from '../cli/program.ts';
 import { emptyPlace } from '../program/place.ts';
 
-export type Shell = 'bash' | 'zsh' | 'fish';
+type Shell = 'bash' | 'zsh' | 'fish';
 
 const COMPLETIONS = join(import.meta.dirname, '../../completions');
 /** Where each shell looks for the completions of a program, in a home of its own. */
@@ -26,8 +25,6 @@ const START: Readonly<Record<Shell, string>> = {
     unsetopt AUTO_MENU; LISTMAX=10000; zle_bracketed_paste=(); PROMPT_SP=''`,
   fish: 'fish_add_path -g ~/bin; function fish_prompt; echo "READY> "; end; function fish_greeting; end',
 };
-
-export const isThere = (shell: Shell) => spawnSync(shell, ['--version']).status === 0;
 
 /** Answers the shell as the program does; of every other line it tells the last argument as it came. */
 const PROGRAM = `#!/bin/sh

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { Secrets } from '../../src/secrets.ts';
-import { counted, inSeconds, quoted, shellWord, shortened } from '../../src/text.ts';
+import { counted, humanBytes, humanDuration, inSeconds, quoted, shellWord, shortened } from '../../src/text.ts';
 
 describe('shortened', () => {
   test.each([
@@ -36,3 +36,23 @@ test.each([
   ['', "''"],
   ["it's", "'it'\\''s'"],
 ])('%j as a word of a shell', (text, word) => expect(shellWord(text)).toBe(word));
+
+test.each([
+  [0, '0 B'],
+  [999, '999 B'],
+  [1000, '1.0 kB'],
+  [9949, '9.9 kB'],
+  [9950, '10 kB'],
+  [999_499, '999 kB'],
+  [999_500, '1.0 MB'],
+  [2.5e18, '2500 PB'],
+])('%i bytes: %s', (bytes, shown) => expect(humanBytes(bytes)).toBe(shown));
+
+test.each([
+  [-5, '0.0 s'],
+  [440, '0.4 s'],
+  [9949, '9.9 s'],
+  [9950, '10 s'],
+  [185_000, '3 min'],
+  [7_500_000, '2 h'],
+])('%i ms: %s', (milliseconds, shown) => expect(humanDuration(milliseconds)).toBe(shown));
