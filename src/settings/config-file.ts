@@ -7,6 +7,8 @@ import type { World } from '../world.ts';
 import { envLayer, firstOf, flagLayer } from './layers.ts';
 import { SETTINGS } from './table.ts';
 
+const LARGEST_KIB = 128;
+
 export interface ConfigLocation {
   /** Absolute; undefined when there is no home either. */
   readonly path: string | undefined;
@@ -73,6 +75,8 @@ export async function readConfig(
 ): Promise<ConfigValues> {
   const name = `config file ${path}`;
   const { bytes, stats } = await readSmallFile(path, 'config file', world, 'trusted');
+  // What zod can check.
+  if (bytes.length > LARGEST_KIB * 1024) throw new FilingsError('config', `${name}: larger than ${LARGEST_KIB} KiB`);
   const text = bytes.toString();
   // An empty file says nothing.
   const config = text.trim() === '' ? {} : readConfigJson(text, name);

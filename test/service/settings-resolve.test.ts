@@ -118,6 +118,7 @@ describe('the config file', () => {
     [[], 'must hold a JSON object', undefined],
     ['{"jobs": 3,\n  "apiKey": canary}', 'not valid JSON at line 2, column 13', undefined],
     ['{"jobs": 3,\n  "jobs": 4}', ': jobs: is set twice, again at line 2, column 3', undefined],
+    [{ apiKeyCommand: Array(70_000).fill(0) }, 'larger than 128 KiB', undefined],
     ['{"profiles":{"a":{"apiKey":"canary","api\\u004bey":"canary"}}}', ': profiles.a.apiKey: is set twice', undefined],
     [`{"jobs":${'['.repeat(101)}`, 'not valid JSON at line 1, column', undefined],
   ])('%j is refused', async (config, message, hint) => {
