@@ -40,8 +40,6 @@ export async function openAccess(
     });
   }
   const key = await readSecret(keySource, 'API key', world);
-  // What Basic carries is the key in another form.
-  world.secrets.add(`${basicUser}:${key}`);
   const token = tokenSource && (await tokenOf(tokenSource, world, warn));
   // A JWT takes Authorization (contract part 5, rule 1).
   const keyIn = settings.keyIn ?? (token ? 'header' : 'authorization');
