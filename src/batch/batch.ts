@@ -165,13 +165,10 @@ export class Batch {
   }
 
   async #leftOver(): Promise<number | undefined> {
-    const { selection } = this;
     const enough = new AbortController();
-    const late = this.#options.world.sleep(COUNTING_MS, enough.signal).catch(() => undefined);
-    const left = this.#notStarted + selection.left;
-    const unread = await Promise.race([selection.unread(enough.signal).catch(() => undefined), late]);
+    const late = this.#options.world.sleep(COUNTING_MS, enough.signal).catch(() => {});
+    const left = await Promise.race([this.selection.cancel(enough.signal).catch(() => {}), late]);
     enough.abort();
-    await selection.cancel();
-    return typeof unread === 'number' ? left + unread : undefined;
+    return typeof left === 'number' ? left + this.#notStarted : undefined;
   }
 }

@@ -4,12 +4,11 @@ import { readPlain } from '../disk/plain-file.ts';
 import { FilingsError } from '../errors.ts';
 import type { AccessionNumber } from '../service/accession.ts';
 import { wholeLines } from './input.ts';
-import type { ChosenFiling, Item } from './item.ts';
-import { fileKey } from './name-check.ts';
+import type { ChosenFiling } from './item.ts';
 
 /** What decides on which files of a filing are chosen, and where they go. */
 interface Selection {
-  /** Its base URL, normalised: ends in a slash, not in `/v1/`; or `sandbox`. */
+  /** Its normalised base URL, or `sandbox`. */
   readonly service: string;
   readonly include: readonly string[];
   readonly exclude: readonly string[];
@@ -39,13 +38,11 @@ const LINE = /^([0-9]{10}-[0-9]{2}-[0-9]{6})\t([0-9a-f]{16})\t[0-9T:.Z+-]+\t[0-9
 const LONGEST_LINE = 200;
 
 export interface DoneListOptions {
-  /** Absolute. */
   readonly path: string;
   /** See `selectionId`: entries of others are passed over. */
   readonly selection: string;
-  /** Milliseconds since the epoch. */
   readonly now: () => number;
-  /** Nothing is made or written: for `--dry-run`. */
+  /** Nothing is made or written. */
   readonly readOnly: boolean;
 }
 
@@ -107,33 +104,4 @@ export class DoneList {
 function ofDoneList(error: unknown): unknown {
   if (!(error instanceof FilingsError) || error.code !== 'local_io') return error;
   return error.reworded(`--done ${error.message}`, { hint: 'choose another file with --done' });
-}
-
-/** Finds the filings of which every chosen file exists, those among them that lines name, too. */
-export class CompleteFilings {
-  /** Files that lines name and that have failed. */
-  readonly #failed = new Set<string>();
-  /** Chosen files that were named or chosen before. */
-  readonly #again: (readonly [key: string, filing: ChosenFiling])[] = [];
-
-  /** To be told of each item as it has ended, and of a file whether it exists then. Gives the filing that is complete now. */
-  ended(item: Item, exists: boolean): readonly ChosenFiling[] {
-    if (!('fileName' in item)) return [];
-    const { filing, accession, fileName, kind } = item;
-    if (filing && kind !== 'again') return settled(filing, exists);
-    if (filing) this.#again.push([fileKey(accession, fileName), filing]);
-    else if (!exists && kind !== 'again') this.#failed.add(fileKey(accession, fileName));
-    return [];
-  }
-
-  /** All items have ended: gives the filings that are complete beside those that were given. */
-  finish(): readonly ChosenFiling[] {
-    return this.#again.flatMap(([key, filing]) => settled(filing, !this.#failed.has(key)));
-  }
-}
-
-function settled(filing: ChosenFiling, exists: boolean): readonly ChosenFiling[] {
-  filing.due -= 1;
-  filing.isWhole &&= exists;
-  return filing.due === 0 && filing.isWhole ? [filing] : [];
 }

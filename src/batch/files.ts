@@ -23,7 +23,7 @@ import type { Counts } from './report.ts';
 /** What the files of a run are downloaded with, and where they go. */
 export interface FilesOptions {
   readonly targetOf: (file: FileItem) => DiskTarget;
-  /** What must not be replaced; gives which of the run's own files has a name. */
+  /** Gives which of the run's own files has a name. */
   readonly runFiles: { at(path: string, stats: Stats | undefined): string | undefined };
   /** Where the one file goes that is written to no disk. */
   readonly stream: StreamTarget | undefined;
@@ -35,7 +35,6 @@ export interface FilesOptions {
   readonly counts: Counts;
   /** Whether the disk is one of this machine. */
   readonly isLocal: boolean;
-  /** Nothing is downloaded or written. */
   readonly dryRun: boolean;
 }
 
@@ -72,7 +71,7 @@ export class Files {
       received(bytes: number) {
         limits.bytes += bytes;
         shown.advance(bytes);
-        return throttle?.moved(bytes, signal);
+        return throttle?.received(bytes, signal);
       },
       warn: progress.note,
       retry(event: Parameters<typeof retryWait>[0]) {
@@ -95,7 +94,10 @@ export class Files {
     const { shown, ifExists, sha256 } = target;
     const would = planned(file, shown);
     const own = runFiles.at(target.path, stats);
-    if (own !== undefined) return failed(would, ownFile(shown, own));
+    if (own !== undefined) {
+      const hint = 'choose another directory with --directory';
+      return failed(would, new FilingsError('integrity', `${shown}: would replace the file of ${own}`, { hint }));
+    }
     if (!stats) return dryRun ? would : 'missing';
     try {
       requirePlace(stats, ifExists, shown);
@@ -135,10 +137,7 @@ function told({ fileName }: FileItem, outcome: Outcome, shown: { readonly finish
   return outcome;
 }
 
-/**
- * Lists a file in its directory's SHA256SUMS; one that exists is hashed when it is not listed. A file that can't be listed
- * has failed.
- */
+/** Lists a file in its directory's SHA256SUMS; one that was there is hashed when it is not listed. */
 async function listed(
   outcome: Outcome,
   { path, shown }: DiskTarget,
@@ -175,10 +174,4 @@ function planned({ size = 0 }: FileItem, path: string | null): Outcome {
 function failed(outcome: Outcome, error: unknown): Outcome {
   if (!(error instanceof FilingsError)) throw error;
   return { ...outcome, result: 'failed', bytes: 0, verifiedLength: false, error };
-}
-
-function ownFile(path: string, own: string): FilingsError {
-  return new FilingsError('integrity', `${path}: would replace the file of ${own}`, {
-    hint: 'choose another directory with --directory',
-  });
 }

@@ -27,13 +27,6 @@ export interface BadLine {
 
 export type Line = Entry | BadLine;
 
-/** What `--input` names, open. */
-export interface Input {
-  readonly bytes: AsyncIterable<Uint8Array | string>;
-  /** Reads no more: an idle stdin would keep the program alive. */
-  close(): void;
-}
-
 const { O_NOCTTY, O_NONBLOCK, O_RDONLY } = constants;
 const LINE_FEED = 0x0a;
 /** Bytes of a line; a longer one is bad, and passed over without being kept. */
@@ -42,19 +35,19 @@ const LONGEST_LINE = 65_536;
 const NOT_TO_FETCH = ['unlisted', 'damaged', 'torn'];
 
 /**
- * Opens what `--input` names, to be read as a stream; `-` is stdin, and a person at a terminal is told so. Throws `usage`
- * for what can't be opened.
+ * Opens what `--input` names; `-` is stdin, and a person at a terminal is told so. Whoever reads destroys it: an idle stdin
+ * would keep the program alive. Throws `usage` for what can't be opened.
  */
 export function openInput(
   path: string,
   { stdin, cwd }: Pick<World, 'stdin' | 'cwd'>,
   note: (message: string) => void,
-): Input {
+): Readable {
   if (path === '-' && stdin.isTTY) note('reading accession numbers from stdin; end with Ctrl-D');
   const stream = path === '-' ? stdin : streamOf(path, resolve(cwd, path));
   // Errors reach whoever reads; one that comes before anybody does must not end the program.
   stream.on('error', () => {});
-  return { bytes: stream, close: () => stream.destroy() };
+  return stream;
 }
 
 function streamOf(path: string, absolute: string): Readable {
@@ -73,9 +66,8 @@ function streamOf(path: string, absolute: string): Readable {
 }
 
 /**
- * The lines of an `--input`, those of a chunk at a time: memory does not grow with the input. Bad ones are among them, and
- * so is a last one that no line feed ends; `warn` is told of the first record of a kind that is ignored. Throws `local_io`
- * when the stream can't be read.
+ * The lines of an `--input`, bad ones among them, those of a chunk at a time: memory does not grow with the input. `warn` is
+ * told of the first record of a kind that is ignored. Throws `local_io` when the stream can't be read.
  */
 export async function* readLines(
   stream: AsyncIterable<Uint8Array | string>,
@@ -128,10 +120,8 @@ function textsOf(bytes: Buffer): readonly (string | Buffer)[] {
 }
 
 /**
- * Reads a line without its line feed: `ACCESSION`, or `ACCESSION` white space `FILE`, or a JSON object as `list --json`
- * and `verify --json` print it. FILE is the rest of the line after the first run of white space, a carriage return at the
- * end dropped, no quoting. A byte-order mark counts as white space. Undefined: a blank line, a comment, a summary; a text:
- * the result of a record that asks for nothing.
+ * Reads a line without its line feed (interface page, `--input`). A byte-order mark counts as white space. Undefined: a blank
+ * line, a comment, a summary; a text: the result of a record that asks for nothing.
  */
 function parseLine(text: string | Buffer, number: number): Line | string | undefined {
   try {

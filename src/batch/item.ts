@@ -6,10 +6,8 @@ export interface ChosenFiling {
   readonly accession: AccessionNumber;
   /** How many files are chosen. */
   readonly files: number;
-  /** How many of them have not ended. */
-  due: number;
-  /** All that have ended exist. */
-  isWhole: boolean;
+  /** How many of them are not known to exist. */
+  missing: number;
 }
 
 /** A file by its name, from a line or from its filing's listing. */

@@ -3,13 +3,10 @@ import type { Meter } from '../service/client.ts';
 import { grouped } from '../text.ts';
 import type { World } from '../world.ts';
 
-/** The limits that a user sets for a run. */
-export interface LimitOptions {
-  /** Body bytes received, listings and repeats included. */
+interface LimitOptions {
   readonly maxBytes?: number | undefined;
-  /** Every request counts: listings, tries and redirects too. */
   readonly maxRequests?: number | undefined;
-  /** Milliseconds after which no new download starts. */
+  /** Milliseconds. */
   readonly stopAfter?: number | undefined;
 }
 
@@ -25,7 +22,6 @@ export class Limits implements Meter {
   readonly #monotonic: () => number;
   readonly #began: number;
 
-  /** `monotonic`: milliseconds of a clock that never steps. */
   constructor(options: LimitOptions, monotonic: () => number) {
     this.#options = options;
     this.#monotonic = monotonic;
@@ -49,11 +45,11 @@ function limitReached(limit: string): FilingsError {
 /** So much may go at once after a pause: a quarter of a second's worth. */
 const BURST_SECONDS = 0.25;
 
-/** One bandwidth for all jobs together: `--limit-rate`. Whoever has moved bytes waits until they were due. */
+/** One bandwidth for all jobs together. Whoever has received bytes waits until they were due. */
 export class Throttle {
   readonly #bytesPerMs: number;
   readonly #clock: Pick<World, 'monotonic' | 'sleep'>;
-  /** Until when the bytes that were moved use up the bandwidth. */
+  /** Until when what was received uses up the bandwidth. */
   #usedUntil = Number.NEGATIVE_INFINITY;
 
   constructor(bytesPerSecond: number, clock: Pick<World, 'monotonic' | 'sleep'>) {
@@ -61,8 +57,7 @@ export class Throttle {
     this.#clock = clock;
   }
 
-  /** Waits as long as these bytes take at the rate, behind those of other jobs. Throws the signal's reason. */
-  async moved(bytes: number, signal: AbortSignal): Promise<void> {
+  async received(bytes: number, signal: AbortSignal): Promise<void> {
     const now = this.#clock.monotonic();
     const from = Math.max(this.#usedUntil, now - BURST_SECONDS * 1000);
     this.#usedUntil = from + bytes / this.#bytesPerMs;

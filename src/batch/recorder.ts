@@ -6,8 +6,9 @@ import { printable } from '../terminal/printable.ts';
 import type { Progress } from '../terminal/progress.ts';
 import { type Outcome, outcomeLine } from '../transfer/outcome.ts';
 import type { World } from '../world.ts';
-import { CompleteFilings, type DoneList } from './done-list.ts';
+import type { DoneList } from './done-list.ts';
 import type { ChosenFiling, Item } from './item.ts';
+import { fileKey } from './name-check.ts';
 import { Counts, failedLine, reportLine } from './report.ts';
 
 /** A line is in the report at the latest so long after its file has ended. */
@@ -20,10 +21,10 @@ export interface RecorderOptions {
   readonly done: DoneList | undefined;
   /** Whether what failed is listed. */
   readonly keepsFailed: boolean;
-  /** Resolves when the checksums of what has ended are on disk. Throws `local_io`. */
+  /** Resolves when the checksums of what has ended are on disk. */
   readonly beforeDone: () => Promise<void>;
   readonly progress: Progress;
-  /** Whether each file that is skipped is reported to a person: otherwise they are counted. */
+  /** Whether each skipped file gets a line on stderr. */
   readonly tellsSkipped: boolean;
   /** A run of one file, or of one filing, ends with that error itself. */
   readonly alone: 'file' | 'filing' | undefined;
@@ -43,18 +44,21 @@ export class Recorder {
   /** Called with what a report or done list that takes no more throws. */
   onError: (error: unknown) => void = () => {};
   readonly #options: RecorderOptions;
-  readonly #filings: CompleteFilings | undefined;
   #lines = '';
   #writing: Promise<void> = Promise.resolve();
   #isTimed = false;
   readonly #noMoreTimers = new AbortController();
+  /** Files that lines name and that have failed. */
+  readonly #failedNames = new Set<string>();
+  /** Chosen files that were named or chosen before. */
+  readonly #again: (readonly [key: string, filing: ChosenFiling])[] = [];
+  /** Filings of which every chosen file exists, and that wait for their done line. */
   #complete: ChosenFiling[] = [];
   #remembering: Promise<void> | undefined;
   #time = { at: 0, text: '' };
 
   constructor(options: RecorderOptions) {
     this.#options = options;
-    if (options.done) this.#filings = new CompleteFilings();
   }
 
   /** A thing has ended, a file with its outcome; `isTold`: whatever ends the run tells its error. */
@@ -67,8 +71,7 @@ export class Recorder {
     }
     if (item.kind === 'unmatched') this.counts.unmatched += 1;
     this.#tell(item, outcome, isTold);
-    const exists = outcome !== undefined && EXISTS.has(outcome.result);
-    for (const filing of this.#filings?.ended(item, exists) ?? []) this.#remember(filing);
+    if (this.#options.done) this.#note(item, outcome !== undefined && EXISTS.has(outcome.result));
   }
 
   /** The last line: what the run came to. */
@@ -91,7 +94,7 @@ export class Recorder {
 
   /** Nothing more ends. Throws what keeps what did from being written; `isAll`: nothing was left out. */
   async finish(isAll: boolean): Promise<void> {
-    for (const filing of (isAll && this.#filings?.finish()) || []) this.#remember(filing);
+    for (const [key, filing] of isAll ? this.#again : []) if (!this.#failedNames.has(key)) this.#exists(filing);
     await this.#remembering;
     await this.flush();
   }
@@ -106,12 +109,14 @@ export class Recorder {
   /** A file that was downloaded has told so itself, where its bar was. */
   #tell(item: Item, outcome: Outcome | undefined, isTold: boolean): void {
     const { alone, tellsSkipped, progress } = this.#options;
-    const error = item.kind === 'unmatched' ? noMatch(item.accession, item.files) : outcome?.error;
+    const unmatched = item.kind === 'unmatched' ? noMatch(item.accession, item.files) : undefined;
+    const error = unmatched ?? outcome?.error;
     if (error && (alone === 'file' || (alone === 'filing' && !('fileName' in item)))) this.alone ??= error;
-    else if (item.kind === 'unmatched') progress.note(noMatch(item.accession, item.files).message);
+    else if (unmatched) progress.note(unmatched.message);
     else if (error && !isTold) progress.failure(error);
+    else if (item.kind !== 'file') return;
     else if (outcome?.result === 'planned' || (outcome?.result === 'skipped' && tellsSkipped)) {
-      progress.note(outcomeLine('fileName' in item ? item.fileName : '', outcome));
+      progress.note(outcomeLine(item.fileName, outcome));
     }
   }
 
@@ -132,8 +137,20 @@ export class Recorder {
     late.catch((error) => this.#noMoreTimers.signal.aborted || this.onError(error));
   }
 
-  /** Filings that come meanwhile are remembered together. */
-  #remember(filing: ChosenFiling): void {
+  /** Whether a filing is complete is known with its last file; where lines name a file of it, too, when all has ended. */
+  #note(item: Item, exists: boolean): void {
+    if (!('fileName' in item)) return;
+    const { accession, fileName, filing, kind } = item;
+    if (filing && kind !== 'again') {
+      if (exists) this.#exists(filing);
+    } else if (filing) this.#again.push([fileKey(accession, fileName), filing]);
+    else if (kind !== 'again' && !exists) this.#failedNames.add(fileKey(accession, fileName));
+  }
+
+  /** Filings that are complete meanwhile are remembered together. */
+  #exists(filing: ChosenFiling): void {
+    filing.missing -= 1;
+    if (filing.missing > 0) return;
     this.#complete.push(filing);
     this.#remembering ??= this.#rememberAll().catch((error) => this.onError(error));
   }

@@ -74,22 +74,19 @@ export class Selection {
     return item;
   }
 
-  /** How many lines nobody has read, unless counting them is called off. */
-  async unread(signal: AbortSignal): Promise<number | undefined> {
-    await this.#reading;
-    for (let count = 0; !this.error && !signal.aborted; ) {
-      if (this.#isRead) return count;
-      const { value, done } = await this.#input.next();
-      if (done) return count;
-      count += value.length;
-    }
-    return undefined;
-  }
-
-  /** Calls off what is under way. */
-  async cancel(): Promise<void> {
+  /** Calls off what is under way, and counts what was not handed out, to the end of the input; undefined when `signal` aborts before. */
+  async cancel(signal: AbortSignal): Promise<number | undefined> {
+    let { left } = this;
     this.#stop.abort();
     await Promise.all(this.#listings);
+    // What is being read is read since all lines were taken.
+    if (this.#reading) await this.#reading.then(() => (left += this.#lines.length - this.#taken));
+    while (!this.#isRead && !signal.aborted) {
+      const { value, done } = await this.#input.next();
+      if (done) this.#isRead = true;
+      else left += value.length;
+    }
+    return this.#isRead && !this.error ? left : undefined;
   }
 
   get #waiting(): number {
@@ -142,7 +139,7 @@ export class Selection {
       const listed = await this.#options.list(accession, this.#stop.signal);
       const files = await this.#chosenOf(listed);
       if (files.length === 0) return [{ kind: 'unmatched', accession, files: listed.length }];
-      const filing = { accession, files: files.length, due: files.length, isWhole: true };
+      const filing = { accession, files: files.length, missing: files.length };
       return files.map((file) => ({ accession, fileName: file.file_name, size: listedSize(file), filing }));
     } catch (error) {
       if (error instanceof FilingsError) return [{ kind: 'unlisted', accession, error }];

@@ -120,8 +120,8 @@ function linesOf({ input, accessions, fileNames, chosen }: Order, world: World, 
     yield accessions.flatMap((accession) => files.map((file) => ({ kind: 'entry', accession, file })));
   }
   if (input === undefined) return { lines: named(), close() {} };
-  const { bytes, close } = openInput(input, world, note);
-  return { lines: readLines(bytes, note), close };
+  const stream = openInput(input, world, note);
+  return { lines: readLines(stream, note), close: () => void stream.destroy() };
 }
 
 async function batchOf(

@@ -1,6 +1,7 @@
+import type { Readable } from 'node:stream';
 import { childOf, onAbort } from '../../abort.ts';
 import { nameFilter } from '../../batch/glob.ts';
-import { type Input, type Line, openInput, readLines } from '../../batch/input.ts';
+import { type Line, openInput, readLines } from '../../batch/input.ts';
 import { batchError, StopRule } from '../../batch/verdict.ts';
 import { FilingsError } from '../../errors.ts';
 import { type AccessionNumber, parseAccession, pasted } from '../../service/accession.ts';
@@ -33,7 +34,7 @@ export async function run({ args, options, flags }: Invocation<typeof OPTIONS>, 
     const endings = endingsOf(linesOf(accessions, opened, session.progress.note), query, session);
     const output = new ListOutput(look, session, world);
     const count = opened ? undefined : accessions.length;
-    await showAll(endings, output, session, { several, count }, () => opened?.close());
+    await showAll(endings, output, session, { several, count }, () => opened?.destroy());
     return 0;
   } finally {
     await session.close();
@@ -134,13 +135,13 @@ async function* endingsOf(
 /** The arguments, then the input; a filing that several lines in a row name is asked for once. */
 async function* linesOf(
   accessions: readonly AccessionNumber[],
-  input: Input | undefined,
+  input: Readable | undefined,
   note: (message: string) => void,
 ): AsyncGenerator<readonly Line[]> {
   yield accessions.map((accession) => ({ kind: 'entry', accession }));
   if (input === undefined) return;
   let last: string | undefined;
-  for await (const batch of readLines(input.bytes, note)) {
+  for await (const batch of readLines(input, note)) {
     yield batch.filter((line) => {
       const before = last;
       last = line.kind === 'entry' ? line.accession : undefined;

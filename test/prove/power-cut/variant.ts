@@ -25,9 +25,9 @@ export const MUTANTS: Readonly<Record<string, Edit>> = {
     'isNew ? Promise.resolve()',
   ],
   'the done line before the files': [
-    'src/batch/done-list.ts',
-    'return filing.due === 0 && filing.isWhole',
-    'return filing.isWhole',
+    'src/batch/recorder.ts',
+    'if (filing.missing > 0) return;',
+    '',
   ],
   'what a killed run left is not flushed': [
     'src/disk/directory.ts',
