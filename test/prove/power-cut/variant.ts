@@ -24,11 +24,7 @@ export const MUTANTS: Readonly<Record<string, Edit>> = {
     'isNew ? this.flush().then(() => {})',
     'isNew ? Promise.resolve()',
   ],
-  'the done line before the files': [
-    'src/batch/recorder.ts',
-    'if (filing.missing > 0) return;',
-    '',
-  ],
+  'the done line before the files': ['src/batch/recorder.ts', 'if (filing.missing > 0) return;', ''],
   'what a killed run left is not flushed': [
     'src/disk/directory.ts',
     'if (now - mtimeMs < WRITTEN_AFTER_MS) await this.#flush();',
