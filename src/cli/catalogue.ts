@@ -12,13 +12,10 @@ import { parseCommandLine } from './program.ts';
 
 const OTHERS: readonly CommandSpec[] = [LIST, DOWNLOAD, VERIFY, TOKEN, SERVE, CONFIG, COMPLETION];
 
-/** Every command, in the order in which help shows them. */
+/** In the order in which help shows them. */
 export const COMMANDS: readonly CommandSpec[] = [...OTHERS, helpSpec(OTHERS, parsed)];
 
-/**
- * Parses a command line.
- * @throws FilingsError `usage`
- */
+/** Throws `usage`. */
 export function parsed(argv: readonly string[]): ParsedLine {
   return parseCommandLine(argv, [...COMMANDS, completeSpec(parsed)]);
 }

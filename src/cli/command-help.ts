@@ -5,7 +5,6 @@ import { EVERY_EXIT, exitRows, fullText, HELP_OPTION, optionTerm, optionText, VE
 import { SHARED_OPTIONS } from '../settings/table.ts';
 import { type NamedOption, named } from '../spec/option.ts';
 
-/** How many examples `-h` has room for. */
 const BRIEF_EXAMPLES = 5;
 
 /** What `-h` (brief: one screen) or `--help` prints about a command, by commander's own Help. */

@@ -14,10 +14,7 @@ interface Reading {
   line?: ParsedLine;
 }
 
-/**
- * Parses a command line.
- * @throws FilingsError `usage`, which never holds a setting's value
- */
+/** Throws `usage`, which never holds a setting's value. */
 export function parseCommandLine(argv: readonly string[], commands: readonly CommandSpec[]): ParsedLine {
   const reading: Reading = { argv };
   const program = commandOf({ path: [], spec: programSpec(commands) }, reading).version('', '-V, --version');

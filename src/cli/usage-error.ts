@@ -34,7 +34,6 @@ const OTHER_COMMANDS: Readonly<Record<string, string>> = {
   version: 'filings --version',
 };
 
-/** Where on the command line it went wrong. */
 interface Position {
   readonly place: CommandPlace;
   readonly command: Command;

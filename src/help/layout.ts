@@ -10,17 +10,14 @@ const MOST_COLUMNS = 120;
 /** A column of text that would be narrower is not wrapped. */
 const FEWEST_TO_WRAP = 20;
 
-/** How wide help is on a stream. */
 export function helpColumns(stream: OutputStream, env: Readonly<Record<string, string | undefined>>): number {
   return Math.max(FEWEST_COLUMNS, Math.min(columnsOf(stream, env), MOST_COLUMNS));
 }
 
-/** Commander's layout of help, so many columns wide. */
 export function layoutOf(columns: number): Help {
   return Object.assign(new Help(), { helpWidth: columns, minWidthToWrap: FEWEST_TO_WRAP });
 }
 
-/** A paragraph, with its line break. */
 export function paragraph(text: string, columns: number): string {
   return `${layoutOf(columns).boxWrap(text, columns)}\n`;
 }

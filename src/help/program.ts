@@ -24,7 +24,6 @@ export interface CommandPlace {
   readonly spec: CommandSpec;
 }
 
-/** Every command, groups before their children. */
 export function commandPlaces(commands: readonly CommandSpec[], path: readonly string[] = []): readonly CommandPlace[] {
   return commands.flatMap((spec) => {
     const own = [...path, spec.name];
@@ -45,7 +44,6 @@ export function argumentTerm({ name, variadic, required }: ArgumentSpec): string
   return required ? words : `[${words}]`;
 }
 
-/** A summary as a sentence. */
 export function sentence(text: string): string {
   return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
 }

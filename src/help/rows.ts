@@ -34,7 +34,7 @@ export function helpLine({ help, kind: { choices }, repeatable }: OptionSpec): s
   return `${help}${unnamed ? ` (${orList(choices)})` : ''}${repeatable ? ' (repeatable)' : ''}`;
 }
 
-/** The same with what it is otherwise, and for a setting its variable, in brackets. */
+/** With its default, and the variable of a setting, in brackets. */
 export function optionText(spec: OptionSpec & Pick<SettingSpec, 'env'>): string {
   const { value, default: text, otherwise = text, env } = spec;
   const notes = [
@@ -44,17 +44,14 @@ export function optionText(spec: OptionSpec & Pick<SettingSpec, 'env'>): string 
   return [helpLine(spec), ...notes].join(' ');
 }
 
-/** All that is to be said about an option. */
 export function fullText(option: OptionSpec): string {
   return [optionText(option), option.more].filter(Boolean).join('\n');
 }
 
-/** The options of every command. */
 export function sharedRows(): readonly Row[] {
   return [...SHARED_OPTIONS, HELP_OPTION].map((spec) => [optionTerm(spec), optionText(spec)]);
 }
 
-/** Every exit status, with its codes. */
 export const EVERY_EXIT: readonly Row[] = EXIT_CODE_ROWS.map(([status, codes, text]) => [
   `${status.padEnd(7)}${codes}`.trimEnd(),
   text,

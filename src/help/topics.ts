@@ -27,13 +27,11 @@ export const EXAMPLE_CONFIG = {
 const BEFORE_OPTIONS =
   'They may be given before or after the command. Their keys in the config file: filings help config';
 
-/** What decides between several exit statuses. */
 export const AFTER_EXITS =
   'A batch of several files ends with the first that applies: a signal (128+n), what stopped it (2, 4, 7 or 8), a file ' +
   'that failed permanently (3), a file that failed otherwise (7), a limit (10). A command for one file ends with the ' +
   'code of that file. --error-format json has the word as its member code.';
 
-/** The variables of settings. */
 export function environmentRows(settings: readonly NamedSetting[] = SETTINGS): readonly Row[] {
   return settings.flatMap((spec): Row[] => {
     const { env, option } = spec;

@@ -20,7 +20,6 @@ export interface CommandSpec<O extends Options = Options> {
   /** What its exit statuses mean, where it is not the same for every command. */
   readonly exits?: readonly (readonly [status: string, meaning: string])[];
   readonly children?: readonly CommandSpec[];
-  /** The child that runs when none is named. */
   readonly defaultChild?: string;
   load?(): Promise<CommandModule<O>>;
 }

@@ -16,7 +16,6 @@ export interface CommandModule<O extends Options = Options> {
   run(invocation: Invocation<O>, world: World): Promise<number>;
 }
 
-/** What a command line asks for. Nothing is read or resolved yet. */
 export type ParsedLine =
   | {
       readonly kind: 'run';
@@ -27,7 +26,6 @@ export type ParsedLine =
     }
   | {
       readonly kind: 'help';
-      /** `filings token`. */
       readonly about: string;
       /** No command was named where one is needed. */
       readonly missing: boolean;

@@ -16,7 +16,6 @@ export interface Kind<T> {
   readonly suggests?: readonly string[];
   /** How it stands in the config file, where that is not a text: a switch as true or false, a count as a number. */
   readonly json?: 'boolean' | 'integer' | 'words' | 'recipe';
-  /** Of a count. */
   readonly range?: readonly [least: number, most: number];
   /** What the text of a config file must match; for editors too. */
   readonly form?: RegExp;
@@ -122,7 +121,6 @@ export const SWITCH: Kind<boolean> = {
   json: 'boolean',
 };
 
-/** A whole number within bounds. */
 export function count(least: number, most: number, example: number): Kind<number> {
   return {
     parse(text) {
@@ -135,7 +133,6 @@ export function count(least: number, most: number, example: number): Kind<number
   };
 }
 
-/** One of a few words. */
 export function choice<const T extends string>(...choices: readonly T[]): Kind<T> {
   return { parse: (text) => choices.find((one) => one === text), wanted: orList(choices), choices };
 }

@@ -13,7 +13,6 @@ export function nearest(word: string, candidates: Iterable<string>): string | un
   return best;
 }
 
-/** `did you mean X?`, or undefined. */
 export function didYouMean(word: string, candidates: Iterable<string>): string | undefined {
   const candidate = nearest(word, candidates);
   return candidate === undefined ? undefined : `did you mean ${candidate}?`;

@@ -29,7 +29,6 @@ export interface OptionSpec<T = unknown> {
 
 export type Options = Readonly<Record<string, OptionSpec>>;
 
-/** The type of what an option gives. */
 export type ValueOf<O> = O extends { readonly kind: Kind<infer T> }
   ? O extends { readonly repeatable: true }
     ? readonly T[]
@@ -51,7 +50,6 @@ export function options<const O extends Options>(record: O): O {
 /** An option with its name in the record and its flag. */
 export interface NamedOption extends OptionSpec {
   readonly name: string;
-  /** Without dashes. */
   readonly flag: string;
 }
 

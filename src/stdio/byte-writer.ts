@@ -23,7 +23,6 @@ export interface ByteWriter {
   end(): Promise<void>;
 }
 
-/** A writer for standard output, whatever that is. */
 export function stdoutWriter({ stdout, stderr }: Pick<World, 'stdout' | 'stderr'>): ByteWriter {
   let last: number | undefined = LINE_FEED;
   return {

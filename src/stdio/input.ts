@@ -59,11 +59,7 @@ export async function invited(
   });
 }
 
-/**
- * Standard streams have one user each. Whoever does not ask for it may be given as false or undefined:
- * `requireOneUser('stdin', [...stdinUsers(settings), input === '-' && '--input -'])`.
- * @throws FilingsError `usage`
- */
+/** Standard streams have one user each; who does not ask for it may be given as false or undefined. Throws `usage`. */
 export function requireOneUser(stream: 'stdin' | 'stdout', users: readonly (string | false | undefined)[]): void {
   const [first, second] = users.filter((user) => typeof user === 'string');
   if (second === undefined) return;

@@ -29,7 +29,6 @@ export async function write(
   });
 }
 
-/** Whether an error says that the reader of stdout went away. */
 export function isBrokenPipe(error: unknown): boolean {
   return error instanceof FilingsError && error.code === 'local_io' && errnoOf(error.cause) === 'EPIPE';
 }

@@ -5,7 +5,6 @@ import { FilingsError } from '../errors.ts';
 import type { World } from '../world.ts';
 import { isStreamPath, pathWriter, stdoutWriter } from './byte-writer.ts';
 
-/** Takes lines for a program to read. */
 export interface Report {
   /** Writes whole lines. Throws `local_io`; `interrupted` when stdout's reader went away; the signal's reason. */
   write(lines: string): Promise<void>;

@@ -37,7 +37,6 @@ export class Bars {
   #isOver = false;
   readonly #redraw = () => this.#drawn?.update();
 
-  /** `clear` makes a text printable, without a secret. */
   constructor(stream: Stream, running: Running, clear: (text: string) => string, monotonic: () => number) {
     this.#stream = stream;
     this.#running = running;

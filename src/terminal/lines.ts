@@ -1,7 +1,6 @@
 import { grouped, humanBytes, span } from '../text.ts';
 import { clipped, displayWidth, elided } from './width.ts';
 
-/** Nothing moves for a while. */
 export interface Wait {
   /** Printable, without the file's name. */
   readonly reason: string;
@@ -10,7 +9,6 @@ export interface Wait {
   readonly next: (ms: number) => string;
 }
 
-/** A transfer under way. */
 export interface RunningFile {
   readonly name: string;
   /** Bytes there are, those of an earlier run among them; undefined before an answer has come. */
@@ -26,12 +24,10 @@ export interface RunningFile {
 export interface Reach {
   /** Files that have ended. */
   readonly files: number;
-  /** How many there are in all. */
   readonly of: number | undefined;
   readonly failed: number;
 }
 
-/** All that is running. */
 export interface Running {
   readonly files: Set<RunningFile>;
   /** Bytes of this run, and when it began. */

@@ -31,7 +31,6 @@ export function colors(on: boolean) {
 /** Says one line besides the errors. Where lines are JSON objects, the member's name is the kind; a warning is a note. */
 export type Teller = (kind: 'note' | 'warning' | 'trace' | 'log', text: string) => void;
 
-/** A teller whose finished lines `put` writes. */
 export function createTeller(
   { errorFormat, quiet, secrets }: Pick<MessageOptions, 'errorFormat' | 'secrets'> & { readonly quiet: boolean },
   put: (line: string) => void,

@@ -19,7 +19,6 @@ export interface ProgressSettings {
 
 type Around = Pick<World, 'stderr' | 'env' | 'secrets' | 'monotonic' | 'interrupt' | 'onSuspend'>;
 
-/** A running transfer. */
 export interface FileProgress {
   advance(bytes: number): void;
   /** The length is known, or known to be unknown; at `offset` it begins or goes on. */
@@ -43,7 +42,6 @@ export interface Progress {
   note(text: string): void;
   /** What goes over the wire, told when verbose. */
   trace(text: string): void;
-  /** A failure after which the run goes on. */
   failure(error: FilingsError): void;
   /** Clears what moves. Anything said later is plain lines. */
   stop(): void;

@@ -36,7 +36,6 @@ function signsIn(text: string): string[] {
   return Array.from(signs.segment(text), ({ segment }) => segment);
 }
 
-/** How many of the signs fit. */
 function fitting(all: readonly string[], columns: number): number {
   let used = 0;
   const over = all.findIndex((sign) => {

@@ -6,7 +6,6 @@ import type { ParseLine } from '../../spec/invocation.ts';
 import { didYouMean } from '../../spec/nearest.ts';
 import { write } from '../../stdio/output.ts';
 
-/** What it tells about besides the commands. */
 const TOPIC_NAMES = ['options', 'exit-codes', 'environment', 'config'];
 
 /** `filings help`: of a command, what its `--help` prints. It tells about `others` and itself; `parse` reads a command line. */
