@@ -39,7 +39,7 @@ export function errorFromAnswer(answer: RefusedAnswer, secrets: Secrets): Filing
   const phrase = STATUS_CODES[status];
   const shown = phrase === undefined ? `${status}` : `${status} ${phrase}`;
   const parts = [status < 300 ? `${shown} is not the answer that was asked for` : shown];
-  if (why && why.toLowerCase() !== phrase?.toLowerCase()) parts.push(why);
+  if (why && why.replace(/\.$/, '').toLowerCase() !== phrase?.toLowerCase()) parts.push(why);
   return errorAbout(subject, code, parts.join(': '), {
     hint: answer.hint ?? hintFor(answer, code),
     problem: { ...problem, status },

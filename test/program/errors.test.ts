@@ -2,16 +2,10 @@ import { type AddressInfo, createServer } from 'node:net';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { sleep } from '../../src/abort.ts';
 import { head, sendAndEnd } from '../servers/answers.ts';
-import { closedPort, type Script, startScripted } from '../servers/scripted.ts';
+import { closedPort, type Script, scripted } from '../servers/scripted.ts';
 import { ACCESSION, type Given, serviceAt, workplace } from './run.ts';
 
-async function scripted(script: Script) {
-  const server = await startScripted(script);
-  onTestFinished(() => server.close());
-  return server.url;
-}
-
-async function download(url: string, more: string[] = [], given: Given = {}) {
+async function download({ url }: { readonly url: string }, more: string[] = [], given: Given = {}) {
   const place = await workplace();
   const args = ['download', ACCESSION, 'a.htm', '--retries', '0', ...more];
   const ended = await place.filings(args, serviceAt(url), given);
@@ -88,29 +82,31 @@ describe('an error body', () => {
   });
 
   test('that never ends does not hold the program', async () => {
-    const url = await scripted((socket) => {
+    const server = await scripted((socket) => {
       socket.write(head(500, { 'Transfer-Encoding': 'chunked' }));
       const more = () =>
         !socket.destroyed && socket.write(`10000\r\n${'x'.repeat(65_536)}\r\n`, () => setImmediate(more));
       more();
     });
-    const { exitCode, stderr } = await download(url);
+    const { exitCode, stderr } = await download(server);
     expect(exitCode).toBe(7);
     expect(stderr.length).toBeLessThan(5000);
   });
 
   test('that drips is waited for 5 s', async () => {
-    const url = await scripted((socket) => void socket.write(`${head(404, { 'Content-Length': 100_000 })}{"title":`));
+    const server = await scripted(
+      (socket) => void socket.write(`${head(404, { 'Content-Length': 100_000 })}{"title":`),
+    );
     // Any other wait is none of this time.
-    const { exitCode } = await download(url, [], { sleep: (ms, signal) => sleep(ms === 5000 ? 50 : ms, signal) });
+    const { exitCode } = await download(server, [], { sleep: (ms, signal) => sleep(ms === 5000 ? 50 : ms, signal) });
     expect(exitCode).toBe(5);
   });
 });
 
 test('with --error-format json stderr holds JSON lines only, the error last', async () => {
   const body = { title: 'bad', detail: 'worse', errors: { a: ['b'] }, traceId: 't' };
-  const url = await scripted(sends(400, 'application/problem+json', JSON.stringify(body)));
-  const { stderr } = await download(url, ['--error-format', 'json', '-v']);
+  const server = await scripted(sends(400, 'application/problem+json', JSON.stringify(body)));
+  const { stderr } = await download(server, ['--error-format', 'json', '-v']);
   const lines = stderr
     .trimEnd()
     .split('\n')
@@ -127,19 +123,19 @@ test('with --error-format json stderr holds JSON lines only, the error last', as
 });
 
 /** It answers whatever comes as a server of plain HTTP does. */
-async function plainServer(): Promise<string> {
+async function plainServer() {
   const server = createServer((socket) => {
     socket.on('error', () => {}).once('data', () => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n'));
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   onTestFinished(() => void server.close());
-  return `https://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return { url: `https://127.0.0.1:${(server.address() as AddressInfo).port}` };
 }
 
 describe('no connection', () => {
-  test.each<[string, () => Promise<string> | string, RegExp]>([
-    ['refused', async () => `http://127.0.0.1:${await closedPort()}`, /connection refused/],
-    ['a name that does not resolve', () => 'https://does-not-exist.invalid', /does not resolve/],
+  test.each<[string, () => Promise<{ url: string }> | { url: string }, RegExp]>([
+    ['refused', async () => ({ url: `http://127.0.0.1:${await closedPort()}` }), /connection refused/],
+    ['a name that does not resolve', () => ({ url: 'https://does-not-exist.invalid' }), /does not resolve/],
     ['closed at once', () => scripted((socket) => void socket.destroy()), /closed before an answer/],
     ['TLS expected, HTTP spoken', plainServer, /127\.0\.0\.1/],
   ])('%s: exit 7, one plain line and a hint', async (_, where, words) => {
@@ -153,10 +149,9 @@ describe('no connection', () => {
 });
 
 test('a wait over the cap stops a batch, and tells which option allows more', async () => {
-  const server = await startScripted((socket, { path }) => {
+  const server = await scripted((socket, { path }) => {
     socket.write(head(path.endsWith('=b') ? 429 : 200, { 'Retry-After': 86_400, 'Content-Length': 0 }));
   });
-  onTestFinished(() => server.close());
   const { filings } = await workplace();
   const args = ['download', ACCESSION, 'a', 'b', 'c', '--retries', '0', '-j', '1'];
   const { exitCode, stderr } = await filings(args, serviceAt(server.url));

@@ -2,10 +2,10 @@ import { execFile } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { sleep } from '../../src/abort.ts';
 import { head } from '../servers/answers.ts';
-import { startScripted } from '../servers/scripted.ts';
+import { scripted } from '../servers/scripted.ts';
 import { type Given, serviceAt, workplace } from './run.ts';
 
 const KEY = 'canary-8f3a11';
@@ -15,13 +15,12 @@ type Answer = (accession: string, parameters: Readonly<Record<string, string>>) 
 
 /** A service that answers each listing with what is given for it: a body, a head and a body, a promise of one. */
 async function service(answer: Answer) {
-  const server = await startScripted(async (socket, { path }) => {
+  const server = await scripted(async (socket, { path }) => {
     const { accession_no = '', ...parameters } = Object.fromEntries(new URL(path, 'http://s').searchParams);
     const body = await answer(accession_no, parameters);
     if (typeof body === 'string' && body.startsWith('HTTP/')) socket.write(body);
     else socket.write(ok(body));
   });
-  onTestFinished(() => server.close());
   const place = await workplace();
   const env = serviceAt(server.url, KEY);
   return {

@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describe, expect, onTestFinished, test } from 'vitest';
-import { startScripted } from '../servers/scripted.ts';
+import { describe, expect, test } from 'vitest';
+import { scripted } from '../servers/scripted.ts';
 import { commandIn, pasted } from './pasted.ts';
 import { ACCESSION, serve, workplace } from './run.ts';
 
@@ -120,10 +120,9 @@ describe('what mends the settings', () => {
   });
 
   test('a 401 and 20 answers of 403: config check, at the same service', async () => {
-    const server = await startScripted((socket, { index }) => {
+    const server = await scripted((socket, { index }) => {
       socket.write(`HTTP/1.1 ${index === 0 ? '401 No' : '403 No'}\r\nContent-Length: 0\r\n\r\n`);
     });
-    onTestFinished(() => server.close());
     const place = await workplace();
     const key = { FILINGS_API_KEY: 'a-key-1234' };
     const lines = Array.from({ length: 30 }, (_, n) => `0001234567-24-${String(n).padStart(6, '0')}\n`).join('');

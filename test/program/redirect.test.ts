@@ -1,17 +1,11 @@
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { head } from '../servers/answers.ts';
-import { type Script, type SeenRequest, startScripted } from '../servers/scripted.ts';
+import { type Script, type SeenRequest, scripted } from '../servers/scripted.ts';
 import { ACCESSION, workplace } from './run.ts';
 
 const KEY = 'canary/key+1';
 const TOKEN = 'eyJhbGciOiJIUzI1NiJ9.eyJhIjoxfQ.c2lnbmF0dXJl';
 const ENCODED = encodeURIComponent(KEY);
-
-async function scripted(script: Script) {
-  const server = await startScripted(script);
-  onTestFinished(() => server.close());
-  return server;
-}
 
 const ok: Script = (socket) => void socket.write(`${head(200, { 'Content-Length': 4 })}file`);
 const to = (location: string, status = 302) => head(status, { Location: location, 'Content-Length': 0 });

@@ -1,8 +1,8 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { displayWidth } from '../../src/terminal/width.ts';
-import { startScripted } from '../servers/scripted.ts';
+import { scripted } from '../servers/scripted.ts';
 import { ACCESSION, type Given, serviceAt, workplace } from './run.ts';
 
 const env = { NO_COLOR: '1' };
@@ -19,10 +19,9 @@ const FILES = [
 
 async function listing(body: unknown = FILES) {
   const text = JSON.stringify(body);
-  const server = await startScripted((socket) => {
+  const server = await scripted((socket) => {
     socket.write(`HTTP/1.1 200 OK\r\nContent-Length: ${Buffer.byteLength(text)}\r\n\r\n${text}`);
   });
-  onTestFinished(() => server.close());
   const place = await workplace();
   return (args: readonly string[], given: Omit<Given, 'env'> = {}, more: Record<string, string> = {}) =>
     place.filings(['list', ACCESSION, ...args], { ...serviceAt(server.url), ...env, ...more }, given);
@@ -140,8 +139,7 @@ describe('config check speaks of the settings', () => {
   ];
 
   test.each(answers)('%s', async (_, answer, exit, verdict) => {
-    const server = await startScripted((socket) => void socket.write(answer));
-    onTestFinished(() => server.close());
+    const server = await scripted((socket) => void socket.write(answer));
     const place = await workplace();
     const { exitCode, stdout, stderr } = await place.filings(['config', 'check', '--json'], serviceAt(server.url));
     expect(exitCode, stderr).toBe(exit);

@@ -1,7 +1,7 @@
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { sleep } from '../../src/abort.ts';
 import { head, sendFile } from '../servers/answers.ts';
-import { startScripted } from '../servers/scripted.ts';
+import { scripted } from '../servers/scripted.ts';
 import { readReport } from './batch.ts';
 import { ACCESSION, serviceAt, workplace } from './run.ts';
 
@@ -9,13 +9,12 @@ const HOUR = 3_600_000;
 
 /** A service whose clock is right, and which asks for a wait until some milliseconds later; `asked` is called then. */
 async function busy(ms: number, asked = () => {}) {
-  const server = await startScripted((socket, request) => {
+  const server = await scripted((socket, request) => {
     if (request.index > 0) return sendFile(socket, request, Buffer.from('it'), '"v1"');
     asked();
     const [date = '', later = ''] = [Date.now(), Date.now() + ms].map((time) => new Date(time).toUTCString());
     socket.write(head(503, { Date: date, 'Retry-After': later, 'Content-Length': 0 }));
   });
-  onTestFinished(() => server.close());
   return { env: serviceAt(server.url), place: await workplace() };
 }
 
