@@ -23,9 +23,7 @@ export async function rootsOf(directories: readonly string[], cwd: string): Prom
         cause,
       });
     });
-    // Without `./` before it and slashes behind it.
-    const plain = shown.replace(/^(?:\.\/+)+(?=.)/, '').replace(/(?<=.)\/+$/, '');
-    if (!roots.has(byteText(real))) roots.set(byteText(real), byteText(plain));
+    if (!roots.has(byteText(real))) roots.set(byteText(real), byteText(shown));
   }
   return roots;
 }

@@ -15,7 +15,7 @@ const REASONS: Readonly<Record<string, readonly [why: string, hint: string]>> = 
   EIO: ['the disk reported an error', CHECK],
   ENOENT: ['the directory is not there', `make it first (mkdir -p), or ${ELSEWHERE}`],
   EFTYPE: ['it is not a regular file', ELSEWHERE],
-  EISDIR: ['it is a directory', 'name a file'],
+  EISDIR: ['it is a directory', 'name a file, or move it away'],
   ELOOP: ['a symbolic link is in the way', `remove it, or ${ELSEWHERE}`],
 };
 
