@@ -8,14 +8,14 @@ import { mintToken } from './sign.ts';
 
 /** How tokens are to be made: the config file's `jwt`, its paths absolute. */
 export interface TokenRecipe {
-  readonly keyFile?: string;
-  readonly secretFile?: string;
+  readonly keyFile?: string | undefined;
+  readonly secretFile?: string | undefined;
   readonly alg?: string;
   readonly kid?: string;
   readonly sub?: string;
   readonly name?: string;
   /** Seconds. */
-  readonly lifetime?: number;
+  readonly lifetime?: number | undefined;
 }
 
 export interface Minter {

@@ -65,10 +65,8 @@ export function requireEncryption(url: URL, allowHttp: boolean): void {
 }
 
 function keyOf(given: Layer, place: Place): Settings['key'] {
-  const [value, file, command] = [given.get('apiKey'), given.get('apiKeyFile'), given.get('apiKeyCommand')];
-  if (value) return { kind: 'value', value: String(value.value), source: value.name };
-  if (file) return { kind: 'file', path: pathOf(file, place), source: file.name };
-  if (!command) return undefined;
+  const command = given.get('apiKeyCommand');
+  if (!command) return placed(given.get('apiKey'), given.get('apiKeyFile'), place);
   const [program = '', ...args] = command.value as readonly string[];
   // A program with a slash in its name is a path like every other; others are looked up in PATH.
   const found = program.includes('/') ? absolute(program, command, place) : program;
@@ -76,10 +74,17 @@ function keyOf(given: Layer, place: Place): Settings['key'] {
 }
 
 function tokenOf(given: Layer, place: Place): Settings['token'] {
-  const [value, file, recipe] = [given.get('jwtToken'), given.get('jwtFile'), given.get('jwt')];
-  if (value) return { kind: 'value', value: String(value.value), source: value.name };
-  if (file) return { kind: 'file', path: pathOf(file, place), source: file.name };
-  return recipe && { kind: 'recipe', recipe: recipeOf(recipe, place), source: recipe.name };
+  const recipe = given.get('jwt');
+  if (!recipe) return placed(given.get('jwtToken'), given.get('jwtFile'), place);
+  return { kind: 'recipe', recipe: recipeOf(recipe, place), source: recipe.name };
+}
+
+function placed(value: Given | undefined, file: Given | undefined, place: Place) {
+  if (value) return { kind: 'value', value: String(value.value), source: value.name } as const;
+  if (!file) return undefined;
+  const path = readAs(FILE, String(file.value), sourceOf(file));
+  // `-` is stdin.
+  return { kind: 'file', path: path === '-' ? path : absolute(path, file, place), source: file.name } as const;
 }
 
 function recipeOf(given: Given, place: Place): TokenRecipe {
@@ -88,19 +93,15 @@ function recipeOf(given: Given, place: Place): TokenRecipe {
   if ((keyFile === undefined) === (secretFile === undefined)) {
     throw valueError(source, 'must have either keyFile or secretFile');
   }
-  const time = { ...source, name: `${source.name}.lifetime` };
   return {
     ...rest,
-    ...(keyFile !== undefined && { keyFile: absolute(keyFile, given, place) }),
-    ...(secretFile !== undefined && { secretFile: absolute(secretFile, given, place) }),
-    ...(lifetime !== undefined && { lifetime: readAs(WHOLE_SECONDS, lifetime, time) }),
+    keyFile: keyFile && absolute(keyFile, given, place),
+    secretFile: secretFile && absolute(secretFile, given, place),
+    lifetime:
+      lifetime === undefined
+        ? undefined
+        : readAs(WHOLE_SECONDS, lifetime, { ...source, name: `${source.name}.lifetime` }),
   };
-}
-
-/** `-` stays: it is stdin. */
-function pathOf(given: Given, place: Place): string {
-  const path = readAs(FILE, String(given.value), sourceOf(given));
-  return path === '-' ? path : absolute(path, given, place);
 }
 
 /** A path as its source means it: no shell expands `~/` in a file. */
