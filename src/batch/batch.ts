@@ -39,7 +39,6 @@ export class Batch {
   readonly #running = new Set<Promise<void>>();
   readonly #stop = new AbortController();
   readonly #rule: StopRule;
-  /** How far it is. */
   readonly selection: Selection;
   /** Why nothing more starts, while what is under way ends well. */
   #closedBy: FilingsError | undefined;
@@ -89,7 +88,6 @@ export class Batch {
     return this.#stop.signal.aborted || this.#closedBy !== undefined;
   }
 
-  /** Without a promise, unless it has to wait. */
   #take(item: Item): Promise<void> | undefined {
     if (item.kind !== 'file') return void this.#ended(item);
     const look = this.#options.files.look(item, this.#stop.signal);
@@ -144,7 +142,6 @@ export class Batch {
     if (stopping) this.#stopBy(stopping);
   }
 
-  /** Nothing more starts. */
   #close(reason: FilingsError): void {
     this.#closedBy ??= reason;
     this.#wake();

@@ -7,15 +7,13 @@ import { wholeLines } from './input.ts';
 import type { ChosenFiling } from './item.ts';
 
 /** What decides on which files of a filing are chosen, and where they go. */
-interface Selection {
+interface Choice {
   /** Its normalised base URL, or `sandbox`. */
   readonly service: string;
   readonly include: readonly string[];
   readonly exclude: readonly string[];
   readonly layout: string;
-  /** Absolute. */
   readonly directory: string;
-  /** Further parameters of the listing's request, the page size among them. */
   readonly query: readonly (readonly [name: string, value: string])[];
 }
 
@@ -23,7 +21,7 @@ interface Selection {
  * 16 hex digits of SHA-256 over the JSON array of service, include globs, exclude globs, layout, directory and query: one
  * list serves several selections. The order of globs, and one given twice, change nothing.
  */
-export function selectionId({ service, include, exclude, layout, directory, query }: Selection): string {
+export function selectionId({ service, include, exclude, layout, directory, query }: Choice): string {
   const text = JSON.stringify([service, sorted(include), sorted(exclude), layout, directory, query]);
   return createHash('sha256').update(text).digest('hex').slice(0, 16);
 }

@@ -20,7 +20,6 @@ import type { FileItem } from './item.ts';
 import type { Limits, Throttle } from './limits.ts';
 import type { Counts } from './report.ts';
 
-/** What the files of a run are downloaded with, and where they go. */
 export interface FilesOptions {
   readonly targetOf: (file: FileItem) => DiskTarget;
   /** Gives which of the run's own files has a name. */
@@ -88,7 +87,6 @@ export class Files {
     return told(file, checksums ? await listed(fetched, target, checksums, signal) : fetched, shown);
   }
 
-  /** What becomes of a file by what has its final name. */
   #judged(file: FileItem, target: DiskTarget, stats: Stats | undefined, signal: AbortSignal): Look | Promise<Look> {
     const { runFiles, fetching, dryRun, checksums } = this.#options;
     const { shown, ifExists, sha256 } = target;
@@ -156,7 +154,6 @@ async function listed(
   }
 }
 
-/** A file that exists and must have one hash. */
 async function proved(skipped: Outcome, { path, shown, sha256 }: DiskTarget, signal: AbortSignal): Promise<Outcome> {
   try {
     requireHash(await sha256OfFile(path, shown, signal), sha256, shown);
@@ -170,7 +167,6 @@ function planned({ size = 0 }: FileItem, path: string | null): Outcome {
   return { result: 'planned', path, bytes: size, resumedBytes: 0, verifiedLength: true, attempts: 0, ms: 0 };
 }
 
-/** Throws what is no failure of the file. */
 function failed(outcome: Outcome, error: unknown): Outcome {
   if (!(error instanceof FilingsError)) throw error;
   return { ...outcome, result: 'failed', bytes: 0, verifiedLength: false, error };

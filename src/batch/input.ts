@@ -18,7 +18,6 @@ export interface Entry {
   readonly number?: number;
 }
 
-/** A line that can't be used. */
 export interface BadLine {
   readonly kind: 'bad';
   readonly error: FilingsError;

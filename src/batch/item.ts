@@ -4,7 +4,6 @@ import type { AccessionNumber } from '../service/accession.ts';
 /** A filing whose files are chosen from its listing. */
 export interface ChosenFiling {
   readonly accession: AccessionNumber;
-  /** How many files are chosen. */
   readonly files: number;
   /** How many of them are not known to exist. */
   missing: number;
@@ -36,7 +35,6 @@ export type Item =
   | (NamedFile & { readonly kind: 'refused'; readonly error: FilingsError })
   /** None of the listing's files is chosen. */
   | { readonly kind: 'unmatched'; readonly accession: AccessionNumber; readonly files: number }
-  /** The listing failed, or has no files. */
   | { readonly kind: 'unlisted'; readonly accession: AccessionNumber; readonly error: FilingsError }
   /** A line of the input that can't be used. */
   | { readonly kind: 'bad'; readonly number: number | undefined; readonly error: FilingsError };

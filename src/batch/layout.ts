@@ -11,14 +11,12 @@ export type Placed =
   | { readonly path: string; readonly fault?: never }
   | { readonly path?: never; readonly fault: FileNameFault };
 
-/** `--layout`, read and checked. */
 export interface Layout {
   readonly template: string;
   /** A relative path with slashes, each segment of which may touch the disk. */
   place(accession: string, fileName: string): Placed;
 }
 
-/** The layout when none is given. */
 export function defaultLayout(withInput: boolean): Layout {
   return parseLayout(withInput ? `${ACCESSION}/${FILE_NAME}` : FILE_NAME);
 }

@@ -19,7 +19,6 @@ const MOST_WAITING = 1 << 16;
 export interface RecorderOptions {
   readonly report: Report | undefined;
   readonly done: DoneList | undefined;
-  /** Whether what failed is listed. */
   readonly keepsFailed: boolean;
   /** Resolves when the checksums of what has ended are on disk. */
   readonly beforeDone: () => Promise<void>;
@@ -74,7 +73,6 @@ export class Recorder {
     if (this.#options.done) this.#note(item, outcome !== undefined && EXISTS.has(outcome.result));
   }
 
-  /** The last line: what the run came to. */
   summary(text: (time: string) => string): void {
     this.#write(text);
   }
@@ -99,7 +97,6 @@ export class Recorder {
     await this.flush();
   }
 
-  /** Ends what it writes to. Throws as `flush`. */
   async close(): Promise<void> {
     const { report, done } = this.#options;
     this.#noMoreTimers.abort();
@@ -175,7 +172,6 @@ export class Recorder {
 
 const EXISTS: ReadonlySet<Outcome['result']> = new Set(['downloaded', 'resumed', 'skipped']);
 
-/** How a thing has ended that was never begun. */
 function failureOf(item: Item): Outcome | undefined {
   const nothing = { path: null, bytes: 0, resumedBytes: 0, verifiedLength: false, attempts: 0, ms: 0 };
   return 'error' in item ? { ...nothing, result: 'failed', error: item.error } : undefined;

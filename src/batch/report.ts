@@ -11,7 +11,6 @@ export interface Reported {
   readonly number?: number | undefined;
 }
 
-/** The counts of a run. */
 export class Counts {
   readonly files = { downloaded: 0, resumed: 0, skipped: 0, planned: 0, failed: 0, unfinished: 0 };
   /** Filings that the done list had. */
@@ -74,7 +73,6 @@ export function failedLine(accession: string, fileName: string | undefined): str
   return plain ? `${accession} ${fileName}` : JSON.stringify({ accession_no: accession, file_name: fileName });
 }
 
-/** How a batch came out, beside its counts. */
 export interface Summary extends BatchEnd {
   readonly exitCode: number;
   /** Milliseconds. */
@@ -116,7 +114,6 @@ const KINDS: Readonly<Record<string, string>> = {
   usage: 'invalid lines',
 };
 
-/** How far a run is. */
 export function countsText({ files, bytes, failures, done, unmatched }: Counts): string {
   const { downloaded, resumed, skipped, planned, failed, unfinished } = files;
   const parts: string[] = [];

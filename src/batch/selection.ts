@@ -20,7 +20,6 @@ export interface SelectionOptions {
   readonly wake: () => void;
 }
 
-/** So many names are matched before others have their turn. */
 const NAMES_A_TURN = 1000;
 /** What ends as a file, well or not. */
 const FILES: ReadonlySet<Item['kind']> = new Set(['file', 'refused', 'unlisted', 'bad']);
@@ -51,7 +50,6 @@ export class Selection {
     this.#check = new NameCheck(options.layout);
   }
 
-  /** Everything was handed out. */
   get isEnded(): boolean {
     return this.#isRead && this.left === 0;
   }

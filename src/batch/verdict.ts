@@ -6,7 +6,6 @@ const UNREACHABLE_LIMIT = 10;
 /** This many 403 in a row: not about one file any more. */
 const FORBIDDEN_LIMIT = 20;
 
-/** What a run goes over, one after the other. */
 type Thing = 'file' | 'filing';
 
 /** Tells when a run over several things is not worth continuing: the next would fail, too. */
@@ -47,12 +46,9 @@ export interface BatchEnd {
   readonly notStarted: number | undefined;
 }
 
-/** How a batch went. */
 export interface BatchResult extends BatchEnd {
-  /** How many files (or filings) have ended. */
   readonly files: number;
   readonly failed: number;
-  /** Every failure was temporary. */
   readonly onlyTemporary: boolean;
 }
 

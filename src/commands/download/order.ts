@@ -10,7 +10,6 @@ import type { Flags } from '../../spec/invocation.ts';
 import type { Values } from '../../spec/option.ts';
 import { requireOneUser } from '../../stdio/input.ts';
 import { shortened } from '../../text.ts';
-import type { IfExists } from '../../transfer/present.ts';
 import type { World } from '../../world.ts';
 import type { OPTIONS } from './spec.ts';
 
@@ -29,16 +28,11 @@ interface Named {
 export interface Order extends Named {
   /** What of a listing is chosen; undefined where nothing says so. */
   readonly chosen: ((name: string) => boolean) | undefined;
-  /** Further parameters of a listing's request. */
   readonly query: readonly Parameter[];
-  /** Where lines come from; `-` is stdin. */
   readonly input: string | undefined;
-  /** Of exactly one file; `-` is stdout. */
   readonly output: string | undefined;
   readonly directory: string;
   readonly layout: Layout;
-  readonly ifExists: IfExists | undefined;
-  /** Where report lines go; `-` is stdout. */
   readonly report: string | undefined;
   /** Exactly one named file: its own error is the error of the run. */
   readonly single: boolean;
@@ -65,14 +59,12 @@ export function readOrder(
     output: asStream(output),
     directory,
     layout: layoutOf(layout, output, choosing || input !== undefined),
-    ifExists: options.ifExists,
     report: asStream(options.report),
     single: input === undefined && fileNames.length === 1,
     options,
   };
   requireFiles(order, flags);
   requireFitting(order);
-  // With --output the name is only sent.
   if (output === undefined) requireSafeNames(order, argv);
   requireOneUser('stdout', [order.output === '-' && '--output -', order.report === '-' && '--report -']);
   return order;
@@ -107,7 +99,6 @@ function layoutOf(layout: string | undefined, output: string | undefined, severa
   return layout === undefined ? defaultLayout(several) : parseLayout(layout);
 }
 
-/** Standard output by its other names is standard output. */
 function asStream(path: string | undefined): string | undefined {
   return path !== undefined && STDOUT_NAMES.has(path) ? '-' : path;
 }

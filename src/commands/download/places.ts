@@ -14,10 +14,10 @@ import type { Order } from './order.ts';
 
 /** Where files go that the layout gives a path below DIR; `--output` alone names its place itself. */
 export function targetsOf(
-  { output, directory, ifExists, options }: Order,
+  { output, directory, options }: Order,
   cwd: string,
 ): (file: Pick<FileItem, 'path' | 'accession' | 'size'>) => DiskTarget {
-  const { sha256, checksums: hashed } = options;
+  const { ifExists, sha256, checksums: hashed } = options;
   if (output !== undefined) {
     const path = resolve(cwd, output);
     const where = { directory: dirname(path), below: undefined };
@@ -27,22 +27,16 @@ export function targetsOf(
   const absolute = resolve(cwd, directory);
   const inside = join(absolute, '/');
   const shown = join(directory, '/').replace(/^\.\//, '');
-  const inDirectory = new Set(absolute.split('/'));
   return ({ path, accession, size }) => ({
     path: inside + path,
     shown: shown + path,
     where: { directory: absolute, below: dirname(path) },
     // Where nothing but this filing's files go, what exists is this file; elsewhere it may be another filing's.
-    ifExists: ifExists ?? (isOwn(path, accession) || inDirectory.has(accession) ? 'skip' : 'compare'),
+    ifExists: ifExists ?? (`${inside}${path}`.includes(`/${accession}/`) ? 'skip' : 'compare'),
     listedSize: size,
     sha256,
     hashed,
   });
-}
-
-/** Whether the accession number is a whole segment of a path, but its last. */
-function isOwn(path: string, accession: string): boolean {
-  return path.startsWith(`${accession}/`) || path.includes(`/${accession}/`);
 }
 
 /** The stream that `--output` names: stdout, a device, a FIFO; undefined for a plain file. */
@@ -51,9 +45,7 @@ export async function streamOf({ output, options }: Order, world: World): Promis
   const { sha256, spool } = options;
   const spoolIn = spool ? world.env.TMPDIR || '/tmp' : undefined;
   const path = resolve(world.cwd, output);
-  if (output === '-' || descriptorAt(path) === 1) {
-    return { open: async () => stdoutWriter(world), sha256, spoolIn };
-  }
+  if (output === '-' || descriptorAt(path) === 1) return { open: async () => stdoutWriter(world), sha256, spoolIn };
   return (await isStreamPath(path)) ? { open: (signal) => pathWriter(path, world.sleep, signal), sha256 } : undefined;
 }
 

@@ -44,7 +44,6 @@ export async function requireRunFiles(order: Order, config: string | undefined, 
   };
 }
 
-/** What the run reads and writes beside its downloads. Throws `usage`. */
 function usedFiles(
   { input, output, report, options: { failed, done } }: Order,
   config: string | undefined,
@@ -66,7 +65,6 @@ function usedFiles(
   return config === undefined ? typed : [...typed, ['the config file', resolve(cwd, config)]];
 }
 
-/** The files that the command line says to download. */
 function namedTargets({ output, accessions, fileNames, directory, layout }: Order, cwd: string): readonly Used[] {
   if (output !== undefined) return output === '-' ? [] : [['--output', resolve(cwd, output)]];
   return fileNames.flatMap((name): Used[] => {

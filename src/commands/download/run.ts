@@ -25,7 +25,6 @@ import type { OPTIONS } from './spec.ts';
 /** So often a batch without bars says how far it is. */
 const EVERY_MS = 60_000;
 
-/** What a run works with. */
 interface Run {
   readonly order: Order;
   readonly session: Session;
