@@ -75,17 +75,21 @@ function basicKey(base64: string): PresentedKey {
 }
 
 /**
- * A request as the words of a log line. Only what is known to be harmless is shown: the path without a key segment,
- * the two parameters of the contract, and by which way a key came, but nothing of its value.
+ * A request as the words of a log line. Only what is known to be harmless is shown: the path without a key
+ * segment, the two parameters of the contract, and by which way a key came.
  */
 export function shownRequest({ method, resource, query, keys, tokens }: Asked, secrets: Secrets): string[] {
-  // A key segment elsewhere than at the end is a mistake, but still a key.
-  const path = resource?.replace(/APIKEY-[^/]*/gi, 'APIKEY-[redacted]') ?? '(a malformed target)';
   const parameters = ['accession_no', 'file_name'].flatMap((name) =>
     query.getAll(name).map((value) => `${name}=${shown(value, secrets)}`),
   );
   const ways = keys.map((key) => key.way).join('+') || 'none';
-  return [method, shown(path, secrets), ...parameters, `key=${ways}`, ...(tokens.length > 0 ? ['jwt'] : [])];
+  return [
+    method,
+    shown(resource ?? '(a malformed target)', secrets),
+    ...parameters,
+    `key=${ways}`,
+    ...(tokens.length > 0 ? ['jwt'] : []),
+  ];
 }
 
 /** Redacted before it is cut: half a secret is one too. */

@@ -16,7 +16,7 @@ export interface Sandbox {
   /** The base URL, without a slash at the end. */
   readonly url: string;
   readonly port: number;
-  /** Ends at once: cuts off what is being answered, and resolves when every file is closed. */
+  /** Ends at once: cuts off what is being answered. */
   close(): Promise<void>;
 }
 
@@ -32,12 +32,8 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   const closing = new AbortController();
   const archive = await openArchive(options.directory);
   const handle = createHandler(archive, options, closing.signal);
-  const pending = new Set<Promise<void>>();
   // A missing Host is answered as other mistakes are, not with Node's empty 400.
-  const server = createServer({ keepAliveTimeout: KEEP_ALIVE_MS, requireHostHeader: false }, (request, response) => {
-    const handled = handle(request, response).finally(() => pending.delete(handled));
-    pending.add(handled);
-  });
+  const server = createServer({ keepAliveTimeout: KEEP_ALIVE_MS, requireHostHeader: false }, handle);
   const port = await listen(server, options.host, options.port);
   server.on('error', (error) => options.log?.(`cannot accept a connection: ${error.message}`));
   return {
@@ -48,7 +44,6 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
       server.closeAllConnections();
       await closed;
-      await Promise.all(pending);
     },
   };
 }

@@ -80,7 +80,7 @@ export const STRICTER: readonly Kind[] = [
   { name: 'empty', refusal: /^integrity: .*empty, and tells no length/, of: ({ bytes }) => bytes === '' },
   {
     name: 'broken head',
-    refusal: /not sound HTTP: (its head is broken|a control character in its status line)/,
+    refusal: /not sound HTTP: (its head is broken|a control character in its status line|its status line does not end)/,
     of: (sent) => isOddHead(sent.head),
   },
   {

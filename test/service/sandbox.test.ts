@@ -301,7 +301,7 @@ describe('close', () => {
     response.resume();
     await cut;
     if (!silent.closed) await once(silent, 'close');
-    expect(running.lines.at(-1)).toMatch(/\(cut off\)$/);
+    await expect.poll(() => running.lines.at(-1)).toMatch(/\(cut off\)$/);
   });
 
   it('does not wait for delayed answers', async () => {
@@ -313,7 +313,9 @@ describe('close', () => {
       return Date.now();
     };
     const running = await sandbox(ALPHA, { latencyMs: 600_000, now });
-    const failed = once(get(`${running.url}${download('a.txt')}`, { headers: key }), 'error');
+    const request = get(`${running.url}${download('a.txt')}`, { headers: key });
+    request.on('response', () => request.destroy(new Error('it was answered')));
+    const failed = once(request, 'error');
     await arrived;
     await running.close();
     expect(await failed).toEqual([expect.objectContaining({ code: 'ECONNRESET' })]);

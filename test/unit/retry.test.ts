@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { type FailedTry, isRetriedStatus, retryAfterMs, waitBeforeRetry } from '../../src/http/retry.ts';
+import { type FailedTry, isRetriedStatus, RateLimiter, retryAfterMs, waitBeforeRetry } from '../../src/http/retry.ts';
+import { heldClock } from '../held-clock.ts';
 
 test.each([408, 425, 429, 500, 502, 503, 504])('%i is tried again', (status) => {
   expect(isRetriedStatus(status)).toBe(true);
@@ -9,6 +10,26 @@ test.each([
   200, 204, 206, 301, 304, 400, 401, 403, 404, 405, 407, 409, 410, 416, 418, 422, 451, 501, 505, 507, 511, 550,
 ])('%i is final', (status) => {
   expect(isRetriedStatus(status)).toBe(false);
+});
+
+test('a pause that the service asks for holds for those, too, that wait for their turn already', async () => {
+  const { pass, ...clock } = heldClock();
+  const limiter = new RateLimiter(1, clock);
+  const sent: string[] = [];
+  const ask = (name: string) => limiter.acquire(new AbortController().signal).then(() => sent.push(name));
+  const all = ['a', 'b', 'c'].map(ask);
+  await pass(0);
+  limiter.pause(5000);
+  for (const [ms, names] of [
+    [1000, 'a'],
+    [3999, 'a'],
+    [1, 'ab'],
+    [1000, 'abc'],
+  ] as const) {
+    await pass(ms);
+    expect(sent.join('')).toBe(names);
+  }
+  await Promise.all(all);
 });
 
 describe('waitBeforeRetry', () => {
