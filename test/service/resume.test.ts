@@ -106,6 +106,13 @@ describe('the same file: only what is missing is asked for', () => {
   });
 });
 
+test('a part stays after a temporary failure, too', async () => {
+  const { server, directory } = await brokenOff(V1, reply(answer(503, {})));
+  const run = await startRun(server.url, { directory });
+  expect((await run.save()).error?.exitStatus).toBe(7);
+  expect(await run.names()).toHaveLength(2);
+});
+
 // Which answer is of which use is decided in resume.ts, whose own table is longer.
 describe('anything else: from byte 0, and never a mixture', () => {
   test.each<[string, string | Buffer]>([
