@@ -4,7 +4,7 @@ import { quoted } from '../text.ts';
 import { ALGORITHMS, type Algorithm, type Family } from './algorithms.ts';
 import type { JwtKey, Purpose } from './keys.ts';
 
-/** At least what RFC 7518 section 3.3 asks for; OpenSSL verifies with no more. */
+/** RFC 7518 section 3.3 asks for the one; OpenSSL verifies with no more than the other. */
 const RSA_BITS = { least: 2048, most: 16_384 };
 const FAMILIES: Readonly<Record<string, readonly Family[]>> = {
   rsa: ['RS', 'PS'],

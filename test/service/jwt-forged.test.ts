@@ -1,4 +1,6 @@
-import { constants, createSecretKey, randomBytes, sign } from 'node:crypto';
+import { constants, createSecretKey, type KeyObject, randomBytes, sign } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { ALGORITHMS } from '../../src/jwt/algorithms.ts';
 import { type JwtKey, loadSecret } from '../../src/jwt/keys.ts';
@@ -32,8 +34,9 @@ const rs = (header: string | Buffer | object, payload: string | Buffer | object 
 const claims = (payload: string | Buffer | object) => rs({ alg: 'RS256' }, payload);
 const dates = (nbf: string, exp: string) => claims(`{"nbf":${nbf},"exp":${exp}}`);
 const hs = (bytes: Buffer, alg = 'HS256') => forge(alg, bytes);
-const rsaJwk = (more: object) => loadVerificationKey(jwk(rsa.publicKey, more), 'rsa.jwk');
-const octJwk = (bytes: Buffer, more: object = {}) => loadVerificationKey(jwk(createSecretKey(bytes), more), 'oct.jwk');
+const loadJwk = (key: KeyObject, more: object = {}) => loadVerificationKey(jwk(key, more), 'key.jwk');
+const rsaJwk = (more: object) => loadJwk(rsa.publicKey, more);
+const octJwk = (bytes: Buffer, more: object = {}) => loadJwk(createSecretKey(bytes), more);
 /** The order of P-256. */
 const ORDER = 'ffffffff00000000ffffffffffffffffbce6faada7179e84f3b9cac2fc632551';
 /** A character that stands for the same bytes, with bits left over. */
@@ -57,11 +60,7 @@ const FORMAT: readonly Row[] = [
   ['a NUL', `${head}.${body}.AAA\0`, /not canonical/],
   ['letters that look alike', `${head}.${body}.АААА`, /not canonical/],
   ['bits left over in the signature', nextCharacter(good), /signature part is not canonical/],
-  [
-    'bits left over in the header',
-    `${nextCharacter(part('{"alg":"RS256"} '))}.${body}.${tail}`,
-    /header part is not canonical/,
-  ],
+  ['bits left over in the header', `${nextCharacter(part('{"alg":"RS256"} '))}.${body}.${tail}`, /header part is not/],
   ['a length that no base64url has', `${head}.${body}.${tail.slice(0, 341)}`, /not canonical/],
   ['65 KiB', `${head}.${'A'.repeat(65 * 1024)}.${tail}`, /over 64 KiB/],
   ['a whole header', `Authorization: Bearer ${good}`, /header part is not canonical/],
@@ -94,13 +93,7 @@ const HEADER: readonly Row[] = [
   ...['EdDSA', 'ES256K', 'RSA-OAEP', 'A256GCM', 'dir', 'HS1', 'constructor'].map(
     (alg): Row => [`alg ${alg}`, rs({ alg }), /does not take that algorithm/],
   ),
-  [
-    'an alg that is not allowed',
-    good,
-    /only PS256, ES256 may be used/,
-    RSA,
-    { algorithms: algorithms('PS256', 'ES256') },
-  ],
+  ['one not allowed', good, /only PS256, ES256 may be used/, RSA, { algorithms: algorithms('PS256', 'ES256') }],
   ['crit, unknown', rs({ alg: 'RS256', crit: ['exp'], exp: 1 }), /crit asks for what/],
   ['crit, absent', rs({ alg: 'RS256', crit: ['x'] }), /crit asks for what/],
   ['crit, empty', rs({ alg: 'RS256', crit: [] }), /crit asks for what/],
@@ -158,12 +151,7 @@ const SIGNATURE: readonly Row[] = [
   ['PS with a longer salt', ps('PS256', 64), /does not fit/],
   ['PS with the hash of another', psOfHash('sha384'), /does not fit/],
   ['an HMAC without the line break of the file', hs(secret.subarray(0, 40)), /does not fit/, withLineBreak()],
-  [
-    'the wrong key, named',
-    rs({ alg: 'RS256', kid: 'a' }),
-    /does not fit/,
-    loadVerificationKey(jwk(other.publicKey, { kid: 'b' }), 'x'),
-  ],
+  ['the wrong key, named', rs({ alg: 'RS256', kid: 'a' }), /does not fit/, loadJwk(other.publicKey, { kid: 'b' })],
 ];
 
 const CLAIM: readonly Row[] = [
@@ -231,11 +219,7 @@ describe('a sound token', () => {
     ['members that only look alike', claims({ ...CLAIMS, Exp: 1, a: { exp: 1 }, b: { exp: 2 } }), RSA],
     ['b64 true, which changes nothing', rs({ alg: 'RS256', b64: true }), RSA],
     ['a JWK that may verify', good, rsaJwk({ use: 'sig', key_ops: ['verify'], alg: 'RS256' })],
-    [
-      'the public half of a private key that may sign',
-      good,
-      loadVerificationKey(jwk(rsa.privateKey, { key_ops: ['sign'] }), 'x'),
-    ],
+    ['the public half of a private key that may sign', good, loadJwk(rsa.privateKey, { key_ops: ['sign'] })],
   ])('%s', async (_, token, key, options = {}) => {
     expect(await verifyToken(token, [key], { atSeconds: NOW, ...options })).toMatchObject({ valid: true });
   });
@@ -248,68 +232,24 @@ describe('a sound token', () => {
   });
 });
 
-/** The examples of RFC 7515 appendix A and of RFC 7520 section 4: key, token, and what is left to object to. */
-describe.each<[name: string, key: string, token: string, reason: RegExp]>([
-  [
-    'RFC 7515 A.1, HS256',
-    '{"kty":"oct","k":"AyM1SysPpbyDfgZld3umj1qzKObwVMkoqQ-EstJQLr_T-1qS0gZH75aKtMN3Yj0iPS4hcgUuTwjAzZr1Z9CAow"}',
-    'eyJ0eXAiOiJKV1QiLA0KICJhbGciOiJIUzI1NiJ9.eyJpc3MiOiJqb2UiLA0KICJleHAiOjEzMDA4MTkzODAsDQogImh0dHA6Ly9leGFtcGxlLmNvbS9pc19yb290Ijp0cnVlfQ.dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk',
-    /nbf is missing/,
-  ],
-  [
-    'RFC 7515 A.2, RS256',
-    '{"kty":"RSA","n":"ofgWCuLjybRlzo0tZWJjNiuSfb4p4fAkd_wWJcyQoTbji9k0l8W26mPddxHmfHQp-Vaw-4qPCJrcS2mJPMEzP1Pt0Bm4d4QlL-yRT-SFd2lZS-pCgNMsD1W_YpRPEwOWvG6b32690r2jZ47soMZo9wGzjb_7OMg0LOL-bSf63kpaSHSXndS5z5rexMdbBYUsLA9e-KXBdQOS-UTo7WTBEMa2R2CapHg665xsmtdVMTBQY4uDZlxvb3qCo5ZwKh9kG4LT6_I5IhlJH7aGhyxXFvUK-DWNmoudF8NAco9_h9iaGNj8q2ethFkMLs91kzk2PAcDTW9gb54h4FRWyuXpoQ","e":"AQAB"}',
-    'eyJhbGciOiJSUzI1NiJ9.eyJpc3MiOiJqb2UiLA0KICJleHAiOjEzMDA4MTkzODAsDQogImh0dHA6Ly9leGFtcGxlLmNvbS9pc19yb290Ijp0cnVlfQ.cC4hiUPoj9Eetdgtv3hF80EGrhuB__dzERat0XF9g2VtQgr9PJbu3XOiZj5RZmh7AAuHIm4Bh-0Qc_lF5YKt_O8W2Fp5jujGbds9uJdbF9CUAr7t1dnZcAcQjbKBYNX4BAynRFdiuB--f_nZLgrnbyTyWzO75vRK5h6xBArLIARNPvkSjtQBMHlb1L07Qe7K0GarZRmB_eSN9383LcOLn6_dO--xi12jzDwusC-eOkHWEsqtFZESc6BfI7noOPqvhJ1phCnvWh6IeYI2w9QOYEUipUTI8np6LbgGY9Fs98rqVt5AXLIhWkWywlVmtVrBp0igcN_IoypGlUPQGe77Rw',
-    /nbf is missing/,
-  ],
-  [
-    'RFC 7515 A.3, ES256',
-    '{"kty":"EC","crv":"P-256","x":"f83OJ3D2xF1Bg8vub9tLe1gHMzV76e8Tus9uPHvRVEU","y":"x_FEzRu9m36HLN_tue659LNpXW6pCyStikYjKIWI5a0"}',
-    'eyJhbGciOiJFUzI1NiJ9.eyJpc3MiOiJqb2UiLA0KICJleHAiOjEzMDA4MTkzODAsDQogImh0dHA6Ly9leGFtcGxlLmNvbS9pc19yb290Ijp0cnVlfQ.DtEhU3ljbEg8L38VWAfUAqOyKAM6-Xx-F4GawxaepmXFCgfTjDxw5djxLa8ISlSApmWQxfKTUJqPP3-Kg6NU1Q',
-    /nbf is missing/,
-  ],
-  [
-    'RFC 7515 A.4, ES512',
-    '{"kty":"EC","crv":"P-521","x":"AekpBQ8ST8a8VcfVOTNl353vSrDCLLJXmPk06wTjxrrjcBpXp5EOnYG_NjFZ6OvLFV1jSfS9tsz4qUxcWceqwQGk","y":"ADSmRA43Z1DSNx_RvcLI87cdL07l6jQyyBXMoxVg_l2Th-x3S1WDhjDly79ajL4Kkd0AZMaZmh9ubmf63e3kyMj2"}',
-    'eyJhbGciOiJFUzUxMiJ9.UGF5bG9hZA.AdwMgeerwtHoh-l192l60hp9wAHZFVJbLfD_UxMi70cwnZOYaRI1bKPWROc-mZZqwqT2SI-KGDKB34XO0aw_7XdtAG8GaSwFKdCAPZgoXD2YBJZCPEX3xKpRwcdOO8KpEHwJjyqOgzDO7iKvU8vcnwNrmxYbSW9ERBXukOXolLzeO_Jn',
-    /payload is not JSON/,
-  ],
-  [
-    'RFC 7520 4.1, RS256',
-    '{"kty":"RSA","kid":"bilbo.baggins@hobbiton.example","use":"sig","n":"n4EPtAOCc9AlkeQHPzHStgAbgs7bTZLwUBZdR8_KuKPEHLd4rHVTeT-O-XV2jRojdNhxJWTDvNd7nqQ0VEiZQHz_AJmSCpMaJMRBSFKrKb2wqVwGU_NsYOYL-QtiWN2lbzcEe6XC0dApr5ydQLrHqkHHig3RBordaZ6Aj-oBHqFEHYpPe7Tpe-OfVfHd1E6cS6M1FZcD1NNLYD5lFHpPI9bTwJlsde3uhGqC0ZCuEHg8lhzwOHrtIQbS0FVbb9k3-tVTU4fg_3L_vniUFAKwuCLqKnS2BYwdq_mzSnbLY7h_qixoR7jig3__kRhuaxwUkRz5iaiQkqgc5gHdrNP5zw","e":"AQAB"}',
-    'eyJhbGciOiJSUzI1NiIsImtpZCI6ImJpbGJvLmJhZ2dpbnNAaG9iYml0b24uZXhhbXBsZSJ9.SXTigJlzIGEgZGFuZ2Vyb3VzIGJ1c2luZXNzLCBGcm9kbywgZ29pbmcgb3V0IHlvdXIgZG9vci4gWW91IHN0ZXAgb250byB0aGUgcm9hZCwgYW5kIGlmIHlvdSBkb24ndCBrZWVwIHlvdXIgZmVldCwgdGhlcmXigJlzIG5vIGtub3dpbmcgd2hlcmUgeW91IG1pZ2h0IGJlIHN3ZXB0IG9mZiB0by4.MRjdkly7_-oTPTS3AXP41iQIGKa80A0ZmTuV5MEaHoxnW2e5CZ5NlKtainoFmKZopdHM1O2U4mwzJdQx996ivp83xuglII7PNDi84wnB-BDkoBwA78185hX-Es4JIwmDLJK3lfWRa-XtL0RnltuYv746iYTh_qHRD68BNt1uSNCrUCTJDt5aAE6x8wW1Kt9eRo4QPocSadnHXFxnt8Is9UzpERV0ePPQdLuW3IS_de3xyIrDaLGdjluPxUAhb6L2aXic1U12podGU0KLUQSE_oI-ZnmKJ3F4uOZDnd6QZWJushZ41Axf_fcIe8u9ipH84ogoree7vjbU5y18kDquDg',
-    /payload is not JSON/,
-  ],
-  [
-    'RFC 7520 4.2, PS384',
-    '{"kty":"RSA","kid":"bilbo.baggins@hobbiton.example","use":"sig","n":"n4EPtAOCc9AlkeQHPzHStgAbgs7bTZLwUBZdR8_KuKPEHLd4rHVTeT-O-XV2jRojdNhxJWTDvNd7nqQ0VEiZQHz_AJmSCpMaJMRBSFKrKb2wqVwGU_NsYOYL-QtiWN2lbzcEe6XC0dApr5ydQLrHqkHHig3RBordaZ6Aj-oBHqFEHYpPe7Tpe-OfVfHd1E6cS6M1FZcD1NNLYD5lFHpPI9bTwJlsde3uhGqC0ZCuEHg8lhzwOHrtIQbS0FVbb9k3-tVTU4fg_3L_vniUFAKwuCLqKnS2BYwdq_mzSnbLY7h_qixoR7jig3__kRhuaxwUkRz5iaiQkqgc5gHdrNP5zw","e":"AQAB"}',
-    'eyJhbGciOiJQUzM4NCIsImtpZCI6ImJpbGJvLmJhZ2dpbnNAaG9iYml0b24uZXhhbXBsZSJ9.SXTigJlzIGEgZGFuZ2Vyb3VzIGJ1c2luZXNzLCBGcm9kbywgZ29pbmcgb3V0IHlvdXIgZG9vci4gWW91IHN0ZXAgb250byB0aGUgcm9hZCwgYW5kIGlmIHlvdSBkb24ndCBrZWVwIHlvdXIgZmVldCwgdGhlcmXigJlzIG5vIGtub3dpbmcgd2hlcmUgeW91IG1pZ2h0IGJlIHN3ZXB0IG9mZiB0by4.cu22eBqkYDKgIlTpzDXGvaFfz6WGoz7fUDcfT0kkOy42miAh2qyBzk1xEsnk2IpN6-tPid6VrklHkqsGqDqHCdP6O8TTB5dDDItllVo6_1OLPpcbUrhiUSMxbbXUvdvWXzg-UD8biiReQFlfz28zGWVsdiNAUf8ZnyPEgVFn442ZdNqiVJRmBqrYRXe8P_ijQ7p8Vdz0TTrxUeT3lm8d9shnr2lfJT8ImUjvAA2Xez2Mlp8cBE5awDzT0qI0n6uiP1aCN_2_jLAeQTlqRHtfa64QQSUmFAAjVKPbByi7xho0uTOcbH510a6GYmJUAfmWjwZ6oD4ifKo8DYM-X72Eaw',
-    /payload is not JSON/,
-  ],
-  [
-    'RFC 7520 4.3, ES512',
-    '{"kty":"EC","kid":"bilbo.baggins@hobbiton.example","use":"sig","crv":"P-521","x":"AHKZLLOsCOzz5cY97ewNUajB957y-C-U88c3v13nmGZx6sYl_oJXu9A5RkTKqjqvjyekWF-7ytDyRXYgCF5cj0Kt","y":"AdymlHvOiLxXkEhayXQnNCvDX4h9htZaCJN34kfmC6pV5OhQHiraVySsUdaQkAgDPrwQrJmbnX9cwlGfP-HqHZR1"}',
-    'eyJhbGciOiJFUzUxMiIsImtpZCI6ImJpbGJvLmJhZ2dpbnNAaG9iYml0b24uZXhhbXBsZSJ9.SXTigJlzIGEgZGFuZ2Vyb3VzIGJ1c2luZXNzLCBGcm9kbywgZ29pbmcgb3V0IHlvdXIgZG9vci4gWW91IHN0ZXAgb250byB0aGUgcm9hZCwgYW5kIGlmIHlvdSBkb24ndCBrZWVwIHlvdXIgZmVldCwgdGhlcmXigJlzIG5vIGtub3dpbmcgd2hlcmUgeW91IG1pZ2h0IGJlIHN3ZXB0IG9mZiB0by4.AE_R_YZCChjn4791jSQCrdPZCNYqHXCTZH0-JZGYNlaAjP2kqaluUIIUnC9qvbu9Plon7KRTzoNEuT4Va2cmL1eJAQy3mtPBu_u_sDDyYjnAMDxXPn7XrT0lw-kvAD890jl8e2puQens_IEKBpHABlsbEPX6sFY8OcGDqoRuBomu9xQ2',
-    /payload is not JSON/,
-  ],
-  [
-    'RFC 7520 4.4, HS256',
-    '{"kty":"oct","kid":"018c0ae5-4d9b-471b-bfd6-eef314bc7037","use":"sig","alg":"HS256","k":"hJtXIZ2uSN5kbQfbtTNWbpdmhkV8FJG-Onbc6mxCcYg"}',
-    'eyJhbGciOiJIUzI1NiIsImtpZCI6IjAxOGMwYWU1LTRkOWItNDcxYi1iZmQ2LWVlZjMxNGJjNzAzNyJ9.SXTigJlzIGEgZGFuZ2Vyb3VzIGJ1c2luZXNzLCBGcm9kbywgZ29pbmcgb3V0IHlvdXIgZG9vci4gWW91IHN0ZXAgb250byB0aGUgcm9hZCwgYW5kIGlmIHlvdSBkb24ndCBrZWVwIHlvdXIgZmVldCwgdGhlcmXigJlzIG5vIGtub3dpbmcgd2hlcmUgeW91IG1pZ2h0IGJlIHN3ZXB0IG9mZiB0by4.s0h6KThzkfBBBkLspW1h84VsJZFTsPPqMDA7g1Md7p0',
-    /payload is not JSON/,
-  ],
-])('%s', (_, key, token, reason) => {
-  const judge = (text: string) =>
-    verifyToken(text, [loadVerificationKey(Buffer.from(key), 'the example')], { atSeconds: 1_300_819_379 });
+/** The examples of RFC 7515 appendix A and of RFC 7520 section 4: name, key, token, and what is left to object to. */
+const EXAMPLES = readFileSync(join(import.meta.dirname, '../fixtures/rfc-tokens.tsv'), 'utf8')
+  .trimEnd()
+  .split('\n');
 
-  it('has a right signature, and claims that the service does not take', async () => {
-    expect(await judge(token)).toMatchObject({ failedCheck: 'claims', reason: expect.stringMatching(reason) });
-  });
-
-  it('has a wrong signature over anything else', async () => {
+it.each(EXAMPLES.map((line) => line.split('\t') as [string, string, string, string]))(
+  '%s has a right signature, claims that the service does not take, and a wrong signature over others',
+  async (_, key, token, reason) => {
+    const keys = [loadVerificationKey(Buffer.from(key), 'the example')];
+    const judge = (text: string) => verifyToken(text, keys, { atSeconds: 1_300_819_379 });
+    expect(await judge(token)).toEqual({
+      valid: false,
+      failedCheck: 'claims',
+      reason: expect.stringContaining(reason),
+    });
     expect(await judge(token.replace(/\..+\./, '.e30.'))).toMatchObject({ valid: false, failedCheck: 'signature' });
-  });
-});
+  },
+);
 
 function loaded({ publicKey }: { publicKey: Parameters<typeof pem>[0] }): JwtKey {
   return loadVerificationKey(pem(publicKey), 'key.pem');
