@@ -33,7 +33,6 @@ export class WrittenFile {
     this.#flushed = size;
   }
 
-  /** Bytes written so far. */
   get size(): number {
     return this.#size;
   }
@@ -43,7 +42,6 @@ export class WrittenFile {
     return this.#failure !== undefined;
   }
 
-  /** Appends the chunks. */
   async write(chunks: readonly Buffer[]): Promise<void> {
     if (this.#failure) throw this.#failure;
     await writeWhole(chunks, async (rest) => {
@@ -74,7 +72,6 @@ export class WrittenFile {
     return statOf(this.#fd);
   }
 
-  /** Starts anew with an empty file. */
   async restart(): Promise<void> {
     await this.#flushing;
     this.#size = 0;
