@@ -5,17 +5,14 @@ import { closeFile } from '../disk/calls.ts';
 import { withDiskFailure } from '../disk/failure.ts';
 import { flushDirectory } from '../disk/make-directories.ts';
 import { openPlain } from '../disk/plain-file.ts';
-import { type ByteText, byteText, readSums, SUMS_NAME, type SumsEntry, sumsLine } from './read.ts';
+import { type ByteText, byteText, readSums, SUMS_NAME, sumsLine } from './read.ts';
 
 const { O_NOFOLLOW, O_RDONLY } = constants;
 const flushFile = promisify(fsync);
 /** The names of so many directories are remembered. */
 const MOST_DIRECTORIES = 256;
 
-/**
- * The checksum files of a run (`download --checksums`): what they list, and a line for each file that is in place.
- * Directories are absolute paths.
- */
+/** The checksum files of a run (`download --checksums`), by the absolute paths of their directories. */
 export class ChecksumFiles {
   readonly #isFlushed: boolean;
   /** What a directory's SHA256SUMS lists, by its path, as it was read when it was first asked for. */
@@ -41,7 +38,8 @@ export class ChecksumFiles {
   /** Lists a file that is in place; `sha256` is in lower-case hexadecimal digits. Throws `local_io`: it is not done then. */
   async add(directory: string, name: string, sha256: string): Promise<void> {
     const entry = { name: byteText(name), sha256 };
-    await appendEntry(directory, entry);
+    const file = await AppendFile.open(`${directory}/${SUMS_NAME}`, O_NOFOLLOW);
+    await file.write([Buffer.from(sumsLine(entry), 'latin1')]).finally(() => file.end());
     this.#note(directory);
     (await this.#listed.get(directory))?.add(entry.name);
   }
@@ -69,12 +67,6 @@ export class ChecksumFiles {
     this.#listed.set(directory, names);
     return names;
   }
-}
-
-/** Appends a line. No link is followed. Throws `local_io`. */
-export async function appendEntry(directory: string, entry: SumsEntry): Promise<void> {
-  const file = await AppendFile.open(`${directory}/${SUMS_NAME}`, O_NOFOLLOW);
-  await file.write([Buffer.from(sumsLine(entry), 'latin1')]).finally(() => file.end());
 }
 
 /** Flushes a directory's SHA256SUMS and its name. Throws `local_io`. */

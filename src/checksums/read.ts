@@ -73,16 +73,16 @@ export function sumsLine({ name, sha256 }: SumsEntry): ByteText {
 }
 
 /**
- * Whether an entry names a file of its own directory, so that it may be opened there: no separator, not `.` or `..`,
- * not too long for any file system. What `download` refuses beyond that may stand there by `-o`, or be a user's own.
+ * Whether an entry names a file of its own directory, so that it may be opened there. What `download` refuses beyond that
+ * may be there by `-o`, or be a user's own.
  */
 export function isPlainEntry(name: ByteText): boolean {
   return name !== '.' && name !== '..' && name !== '' && name.length <= 255 && !/[/\0]/.test(name);
 }
 
 /**
- * Reads a checksum file; one that does not exist says nothing. No link is followed, no FIFO waited for. `shown` is its
- * path for people. Throws `local_io`.
+ * Reads a checksum file; one that does not exist says nothing. No link is followed. `shown` is its path for people.
+ * Throws `local_io`.
  */
 export function readSums(path: string | Buffer, shown: string): Promise<Sums> {
   return sumsIn(readPlain(path, shown, constants.O_NOFOLLOW));
