@@ -95,20 +95,3 @@ test('one that runs keeps the next one from beginning', async () => {
   expect(await mail(home, {}, held)).toEqual({ exitCode: 0, said: '' });
   expect(await reported(home)).toEqual([]);
 });
-
-test('where there is no flock, somebody is told, and nothing is run', async () => {
-  const home = await mirrorHome();
-  await home.file('few/dirname', '#!/bin/sh\nexec /usr/bin/dirname "$@"\n', 0o755);
-  const { exitCode, said } = await mail(home, { PATH: join(home.path, 'few') });
-  expect(exitCode).toBe(1);
-  expect(said).toMatch(/flock.*not found/);
-  expect(await reported(home)).toEqual([]);
-});
-
-test('without the link beside the program cron finds no Node, and says so', async () => {
-  const home = await newHome();
-  onTestFinished(() => home.remove());
-  const { exitCode, said } = await mail(home, {}, '~/.local/bin/filings --version');
-  expect(exitCode).toBe(127);
-  expect(said).toMatch(/env: .*node.*No such file or directory/);
-});

@@ -27,24 +27,11 @@ test('systemd takes service and timer', async () => {
   expect(await verify(units)).toEqual({ exitCode: 0, said: '' });
 });
 
-test('but not a oneshot that is started again by its status, nor a name that it does not know', async () => {
-  const oneshot = await verify({ 'filings-mirror.service': SERVICE.replace('Type=exec', 'Type=oneshot') });
-  expect(oneshot.exitCode).not.toBe(0);
-  expect(oneshot.said).toMatch(/RestartForceExitStatus=.*oneshot/);
-  const misspelt = await verify({ 'filings-mirror.service': SERVICE.replace('SuccessExitStatus', 'SuccessStatus') });
-  expect(misspelt.said).toMatch(/'SuccessStatus'/);
-});
-
 /** All values of a setting, lines that end in a backslash joined. */
 function valuesOf(name: string): readonly string[] {
   const lines = SERVICE.replace(/\\\n\s*/g, ' ').split('\n');
   return lines.filter((line) => line.startsWith(`${name}=`)).map((line) => line.slice(name.length + 1));
 }
-
-test('which statuses are tried again, and which are no failures', () => {
-  expect(valuesOf('RestartForceExitStatus')).toEqual(['7']);
-  expect(valuesOf('SuccessExitStatus')).toEqual(['10 143']);
-});
 
 test('the command of the service mirrors, with the key that systemd hands over', async () => {
   const home = await newHome();
