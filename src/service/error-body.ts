@@ -16,8 +16,8 @@ const LOOKED_AT = 16_384;
 const LONGEST_MEMBER = 2000;
 const LONGEST_SAYING = 300;
 const LONGEST_NAME = 200;
-/** Properties, messages of one, and extensions. */
-const MOST_ENTRIES = 20;
+/** Members, properties, messages of one. */
+const MOST_ENTRIES = 25;
 
 const STRING_MEMBERS = ['type', 'title', 'detail', 'instance'];
 /** A status alone is in the errors of many web servers. */
@@ -70,32 +70,34 @@ export function sayingOf(text: string): string | undefined {
  * The body's `status` gives way to HTTP's.
  */
 function readProblem(body: JsonObject, secrets: Secrets): ErrorBody['problem'] {
-  const { errors, status: _, ...others } = body;
-  const entries = Object.entries(others);
-  const isStandard = ([name]: [string, unknown]) => STRING_MEMBERS.includes(name);
-  const strings = entries.filter((entry) => isStandard(entry) && typeof entry[1] === 'string' && entry[1] !== '');
-  const extensions = entries.filter((entry) => !isStandard(entry) && entry[1] !== null);
-  const validation = readErrors(errors, secrets);
-  const told = [...strings, ...extensions.slice(0, MOST_ENTRIES)].map(([name, value]) => {
-    const text = textOf(value);
-    const isWhole = typeof value !== 'string' && text.length <= LONGEST_MEMBER;
-    return [
-      brief(name, LONGEST_NAME, secrets),
-      isWhole ? redacted(value, secrets) : brief(text, LONGEST_MEMBER, secrets),
-    ];
-  });
+  const members = Object.entries(body)
+    .slice(0, MOST_ENTRIES)
+    .flatMap(([name, value]) => {
+      const isMissing =
+        value === null || (STRING_MEMBERS.includes(name) && (typeof value !== 'string' || value === ''));
+      if (isMissing || name === 'status') return [];
+      if (name === 'errors') return [[name, readErrors(value, secrets)]];
+      const text = textOf(value);
+      const isWhole = typeof value !== 'string' && text.length <= LONGEST_MEMBER;
+      return [
+        [brief(name, LONGEST_NAME, secrets), isWhole ? redacted(value, secrets) : brief(text, LONGEST_MEMBER, secrets)],
+      ];
+    });
   // fromEntries makes own members: one called `__proto__` stays data.
-  return Object.fromEntries([...told, ...(validation.length > 0 ? [['errors', Object.fromEntries(validation)]] : [])]);
+  return Object.fromEntries(members);
 }
 
 /** Of each property its messages: one, or a list of them; what is no text is shown as JSON. */
-function readErrors(errors: unknown, secrets: Secrets): readonly (readonly [string, readonly string[]])[] {
+function readErrors(errors: unknown, secrets: Secrets): NonNullable<Problem['errors']> {
   const byProperty = isJsonObject(errors) ? Object.entries(errors) : [['', errors] as const];
-  return byProperty.slice(0, MOST_ENTRIES).flatMap(([property, value]) => {
-    const messages = (Array.isArray(value) ? value : [value]).filter((each) => each !== null && each !== undefined);
-    const told = messages.slice(0, MOST_ENTRIES).map((each) => brief(textOf(each), LONGEST_SAYING, secrets));
-    return told.length > 0 ? [[brief(property, LONGEST_NAME, secrets), told] as const] : [];
+  const told = byProperty.slice(0, MOST_ENTRIES).map(([property, value]) => {
+    const messages = (Array.isArray(value) ? value : [value]).filter((each) => each !== null).slice(0, MOST_ENTRIES);
+    return [
+      brief(property, LONGEST_NAME, secrets),
+      messages.map((each) => brief(textOf(each), LONGEST_SAYING, secrets)),
+    ] as const;
   });
+  return Object.fromEntries(told.filter(([, messages]) => messages.length > 0));
 }
 
 function textOf(value: unknown): string {
