@@ -99,16 +99,14 @@ export function summaryText(counts: Counts): string {
 /** What was found that is wrong; undefined: nothing. */
 export function verifyError(counts: Counts, roots: readonly string[]): FilingsError | undefined {
   const { missing, changed, damaged, unreadable, directories } = counts;
-  if (missing + changed > 0) {
-    const files = `${missing} of ${filesIn(counts)} files missing, ${changed} changed`;
-    return new FilingsError('integrity', `verify: ${files}`, { hint: repair(roots) });
-  }
+  const wrong = (code: 'integrity' | 'local_io', hint?: string) =>
+    new FilingsError(code, `verify: ${summaryText(counts)}`, hint === undefined ? {} : { hint });
+  if (missing + changed > 0) return wrong('integrity', repair(roots));
   if (damaged > 0) {
-    return new FilingsError('integrity', `verify: ${damaged} SHA256SUMS damaged`, {
-      hint: 'delete the unreadable lines; the same download with --checksums lists files again that have no entry',
-    });
+    const hint = 'delete the unreadable lines; the same download with --checksums lists files again that have no entry';
+    return wrong('integrity', hint);
   }
-  if (unreadable > 0) return new FilingsError('local_io', `verify: ${unreadable} files or directories cannot be read`);
+  if (unreadable > 0) return wrong('local_io');
   if (directories > 0) return undefined;
   return new FilingsError('usage', 'verify: no SHA256SUMS in these directories, nor below', {
     hint: 'download --checksums keeps one in each directory; sha256sum makes one, too',

@@ -45,10 +45,12 @@ export async function run({ args, options, flags }: Invocation<typeof OPTIONS>, 
       throw error;
     });
     // What was found is told, also when something stops it.
-    const error = stoppedBy ?? verifyError(findings.counts, args);
+    const wrong = stoppedBy ? undefined : verifyError(findings.counts, args);
+    const error = stoppedBy ?? wrong;
     const last = findings.finish(monotonic() - began, error);
     await (stoppedBy ? within(LAST_WORDS_MS, sleep, (until) => tell(last, until)) : tell(last, signal));
-    progress.note(summaryText(findings.counts));
+    // The error about it sums it up, too.
+    if (!wrong) progress.note(summaryText(findings.counts));
     if (error) throw error;
     return 0;
   } finally {
