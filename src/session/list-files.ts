@@ -1,4 +1,3 @@
-import { FilingsError } from '../errors.ts';
 import type { RetryEvent } from '../http/retry.ts';
 import type { AccessionNumber } from '../service/accession.ts';
 import type { ListedFile } from '../service/listing.ts';
@@ -30,19 +29,4 @@ export async function listFiles(
   } finally {
     shown?.finish();
   }
-}
-
-/** The values of `--query`. Throws `usage`. */
-export function readQuery(texts: readonly string[]): readonly Parameter[] {
-  return texts.map((text) => {
-    const [, name, value] = /^([^=]+)=(.*)$/s.exec(text) ?? [];
-    if (name === undefined || value === undefined) {
-      throw new FilingsError('usage', '--query: the value is not NAME=VALUE', { hint: 'such as --query form=10-K' });
-    }
-    if (/^(accession_no|page_size|page_number)$/.test(name)) {
-      const hint = 'name filings as arguments; --page-size N reads all pages';
-      throw new FilingsError('usage', `--query cannot set ${name}`, { hint });
-    }
-    return [name, value];
-  });
 }

@@ -136,3 +136,13 @@ export function count(least: number, most: number, example: number): Kind<number
 export function choice<const T extends string>(...choices: readonly T[]): Kind<T> {
   return { parse: (text) => choices.find((one) => one === text), wanted: orList(choices), choices };
 }
+
+/** A parameter of a listing's request. */
+export const QUERY: Kind<readonly [name: string, value: string]> = {
+  parse(text) {
+    const [, name = '', value = ''] = /^([^=]+)=(.*)$/s.exec(text) ?? [];
+    return name === '' || /^(accession_no|page_size|page_number)$/.test(name) ? undefined : [name, value];
+  },
+  wanted: 'NAME=VALUE, such as form=10-K; for page_size and page_number use --page-size N',
+  hidden: true,
+};

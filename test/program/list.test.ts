@@ -238,10 +238,10 @@ describe('the exit status', () => {
   it.each<[message: RegExp, args: string[]]>([
     [/no ACCESSION/, []],
     [/is not an accession number\n {2}hint: did you mean 0001234567-24-000001\?/, ['0001234567-24000001']],
-    [/--query: the value is not NAME=VALUE/, [A, '--query', '=x']],
-    [/--query cannot set accession_no\n {2}hint: name filings as arguments/, [A, '--query', 'accession_no=x']],
-    [/--query cannot set page_size\n {2}hint: .*--page-size N/, [A, '--query', 'page_size=5']],
-    [/--query cannot set page_number/, [A, '--query', 'page_number=5']],
+    ...['=x', 'accession_no=x', 'page_size=5', 'page_number=5'].map((query): [RegExp, string[]] => [
+      /--query: must be NAME=VALUE, such as form=10-K; for page_size and page_number use --page-size N\n/,
+      [A, '--query', query],
+    ]),
     [/--page-size/, [A, '--page-size', '0']],
     [/--long cannot be used with --json/, [A, '-l', '--json']],
     [/--include '': it is empty/, [A, '--include', '']],

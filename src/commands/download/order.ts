@@ -4,7 +4,6 @@ import { twinKey } from '../../disk/file-name.ts';
 import { FilingsError } from '../../errors.ts';
 import { type AccessionNumber, accessionIn, parseAccession, pasted } from '../../service/accession.ts';
 import type { Parameter } from '../../service/listing-pages.ts';
-import { readQuery } from '../../session/list-files.ts';
 import { hintCommand, retyped } from '../../settings/hint-command.ts';
 import type { Flags } from '../../spec/invocation.ts';
 import type { Values } from '../../spec/option.ts';
@@ -55,7 +54,7 @@ export function readOrder(
     fileNames,
     chosen: all ? nameFilter([], exclude) : choosing ? filter : undefined,
     input,
-    query: readQuery(options.query),
+    query: options.query,
     output: asStream(output),
     directory,
     layout: layoutOf(layout, output, choosing || input !== undefined),

@@ -1,5 +1,17 @@
 import { command } from '../../spec/command.ts';
-import { BANDWIDTH, choice, count, DIRECTORY, DURATION, FILE, type Kind, SIZE, SWITCH, TEXT } from '../../spec/kind.ts';
+import {
+  BANDWIDTH,
+  choice,
+  count,
+  DIRECTORY,
+  DURATION,
+  FILE,
+  type Kind,
+  QUERY,
+  SIZE,
+  SWITCH,
+  TEXT,
+} from '../../spec/kind.ts';
 import { options } from '../../spec/option.ts';
 
 /** As `sha256sum` prints it, in either case. */
@@ -52,7 +64,7 @@ export const OPTIONS = options({
     more: "A line is ACCESSION, ACCESSION FILE, or an object as 'filings list --json' prints it; empty lines and lines that begin with # are ignored. An invalid line counts as a failed file.",
   },
   query: {
-    kind: TEXT,
+    kind: QUERY,
     value: 'NAME=VALUE',
     repeatable: true,
     rare: true,

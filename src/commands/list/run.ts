@@ -7,7 +7,7 @@ import { FilingsError } from '../../errors.ts';
 import { type AccessionNumber, parseAccession, pasted } from '../../service/accession.ts';
 import type { ListedFile } from '../../service/listing.ts';
 import type { Parameter } from '../../service/listing-pages.ts';
-import { listFiles, readQuery } from '../../session/list-files.ts';
+import { listFiles } from '../../session/list-files.ts';
 import { openSession, type Session } from '../../session/session.ts';
 import { retyped } from '../../settings/hint-command.ts';
 import type { Invocation } from '../../spec/invocation.ts';
@@ -26,7 +26,7 @@ export async function run({ args, options, flags }: Invocation<typeof OPTIONS>, 
   const accessions = args.map((text) => accessionOf(text, world.argv));
   const several = args.length > 1 || input !== undefined;
   const look = { several, chosen: nameFilter(options.include, options.exclude), json, long, nul };
-  const query = readQuery(options.query);
+  const { query } = options;
   const stdinUser = input === '-' ? '--input -' : undefined;
   const session = await openSession(flags, world, { stdinUser, writesStdout: true });
   try {

@@ -1,5 +1,5 @@
 import { command } from '../../spec/command.ts';
-import { FILE, SWITCH, TEXT } from '../../spec/kind.ts';
+import { FILE, QUERY, SWITCH, TEXT } from '../../spec/kind.ts';
 import { options } from '../../spec/option.ts';
 
 export const OPTIONS = options({
@@ -25,7 +25,7 @@ export const OPTIONS = options({
     help: 'end each record with NUL instead of a line break',
     more: 'Names are exact, for xargs -0; without it, control characters are printed as \\x1b or \\n.',
   },
-  query: { kind: TEXT, value: 'NAME=VALUE', repeatable: true, help: 'add a parameter to the request' },
+  query: { kind: QUERY, value: 'NAME=VALUE', repeatable: true, help: 'add a parameter to the request' },
 });
 
 export const LIST = command({
