@@ -1,12 +1,16 @@
 import { Connections } from '../http/connections.ts';
-import { RateLimiter } from '../http/retry.ts';
+import { RateLimiter, type RetryEvent } from '../http/retry.ts';
+import type { AccessionNumber } from '../service/accession.ts';
 import { type Meter, ServiceClient } from '../service/client.ts';
+import type { ListedFile } from '../service/listing.ts';
+import type { Parameter } from '../service/listing-pages.ts';
 import { hintCommand } from '../settings/hint-command.ts';
 import { type Resolved, resolveSettings } from '../settings/resolve.ts';
 import { type Settings, stdinUsers } from '../settings/settings.ts';
 import type { Flags } from '../spec/invocation.ts';
 import { requireOneUser } from '../stdio/input.ts';
-import { createProgress, type Progress } from '../terminal/progress.ts';
+import { createProgress, type FileProgress, type Progress } from '../terminal/progress.ts';
+import { retryWait } from '../transfer/outcome.ts';
 import { derived, type World } from '../world.ts';
 import { openAccess } from './access.ts';
 import { startDeadline } from './deadline.ts';
@@ -87,4 +91,29 @@ export async function openSession(
       await access.close();
     },
   };
+}
+
+interface Listing {
+  readonly query: readonly Parameter[];
+  readonly signal: AbortSignal;
+  readonly onRetry?: (event: RetryEvent) => void;
+}
+
+/** All files of a filing; each wait for them is shown. Throws as `ServiceClient.listFiles`. */
+export async function listFiles(
+  { client, progress, settings }: Pick<Session, 'client' | 'progress' | 'settings'>,
+  accession: AccessionNumber,
+  { query, signal, onRetry }: Listing,
+): Promise<readonly ListedFile[]> {
+  let shown: FileProgress | undefined;
+  const wait = (event: RetryEvent) => {
+    onRetry?.(event);
+    shown ??= progress.start(accession);
+    shown.wait(retryWait(event));
+  };
+  try {
+    return await client.listFiles(accession, { query, pageSize: settings.pageSize }, signal, wait);
+  } finally {
+    shown?.finish();
+  }
 }
