@@ -89,15 +89,8 @@ export function undefinedIfMissing(error: unknown): undefined {
   if (errnoOf(error) !== 'ENOENT') throw error;
 }
 
-/** Writes all of the chunks by as many calls of `write` as it takes: one may stop short before it fails. */
-export async function writeWhole(
-  chunks: readonly Buffer[],
-  write: (rest: readonly Buffer[]) => Promise<number>,
-): Promise<void> {
-  for (let rest = chunks; rest.length > 0; ) rest = behind(rest, await write(rest));
-}
-
-function behind(chunks: readonly Buffer[], written: number): readonly Buffer[] {
+/** What is left of chunks behind the first `written` bytes: a write may stop short before it fails. */
+export function behind(chunks: readonly Buffer[], written: number): readonly Buffer[] {
   let skipped = 0;
   for (const [index, chunk] of chunks.entries()) {
     if (skipped + chunk.length > written) return [chunk.subarray(written - skipped), ...chunks.slice(index + 1)];

@@ -1,6 +1,6 @@
 import { fchmod, fdatasync, fsync, ftruncate, type Stats, writev, writevSync } from 'node:fs';
 import { promisify } from 'node:util';
-import { type Disk, statOf, writeWhole } from './calls.ts';
+import { behind, type Disk, statOf } from './calls.ts';
 import { blocksOf, sha256Of } from './sha256.ts';
 
 /** A flush is started in the background after every so many bytes: the disk works while the network does. */
@@ -44,11 +44,11 @@ export class WrittenFile {
 
   async write(chunks: readonly Buffer[]): Promise<void> {
     if (this.#failure) throw this.#failure;
-    await writeWhole(chunks, async (rest) => {
+    for (let rest = chunks; rest.length > 0; ) {
       const written = await this.#write(rest);
       this.#size += written;
-      return written;
-    });
+      rest = behind(rest, written);
+    }
     if (this.#size - this.#flushed >= FLUSH_EVERY_BYTES) this.#flushInBackground();
   }
 

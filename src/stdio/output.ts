@@ -2,7 +2,7 @@ import { fstatSync, writev } from 'node:fs';
 import type { Writable } from 'node:stream';
 import { promisify } from 'node:util';
 import { onAbort } from '../abort.ts';
-import { writeWhole } from '../disk/calls.ts';
+import { behind } from '../disk/calls.ts';
 import { diskFailure } from '../disk/failure.ts';
 import { errnoOf, FilingsError } from '../errors.ts';
 import type { OutputStream } from '../world.ts';
@@ -48,10 +48,10 @@ export async function writeChunks(stream: OutputStream, chunks: readonly Buffer[
 
 /** Writes to a file or a device, for as long as it takes part of it. */
 export async function writeToDescriptor(fd: number, chunks: readonly Buffer[], signal: AbortSignal): Promise<void> {
-  await writeWhole(chunks, async (rest) => {
+  for (let rest = chunks; rest.length > 0; ) {
     signal.throwIfAborted();
-    return (await writevTo(fd, rest)).bytesWritten;
-  });
+    rest = behind(rest, (await writevTo(fd, rest)).bytesWritten);
+  }
 }
 
 /** Writes to a pipe, a socket or a terminal; a reader that never reads holds nothing beyond the signal. */
