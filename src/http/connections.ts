@@ -19,7 +19,7 @@ const KEEP_IDLE_MS = 4000;
 const LONGEST_HEAD = 16_384;
 
 /** Milliseconds. */
-export interface Timeouts {
+interface Timeouts {
   /** Bounds the name's look-up, all addresses, the proxy's answer and the TLS handshake together. */
   readonly connectTimeout: number;
   readonly idleTimeout: number;
@@ -66,11 +66,11 @@ export class Connections {
   }
 
   /**
-   * An idle connection to the URL's origin, or a new one; `fresh` asks for a new one. Throws `temporary` with the
-   * cause in plain words; the signal's reason when aborted.
+   * An idle connection to the URL's origin, or a new one. Throws `temporary` with the cause in plain words; the signal's
+   * reason when aborted.
    */
-  async acquire(url: URL, signal: AbortSignal, fresh = false): Promise<Connection> {
-    const idle = fresh ? [] : (this.#idle.get(url.origin) ?? []);
+  async acquire(url: URL, signal: AbortSignal): Promise<Connection> {
+    const idle = this.#idle.get(url.origin) ?? [];
     for (let connection = idle.pop(); connection; connection = idle.pop()) {
       if (!connection.socket.destroyed && connection.socket.readable) return connection;
       connection.socket.destroy();
@@ -82,9 +82,7 @@ export class Connections {
   release(url: URL, connection: Connection): void {
     if (connection.socket.destroyed) return;
     connection.reused = true;
-    const idle = this.#idle.get(url.origin);
-    if (idle) idle.push(connection);
-    else this.#idle.set(url.origin, [connection]);
+    this.#idle.set(url.origin, [...(this.#idle.get(url.origin) ?? []), connection]);
   }
 
   /** Closes the idle connections. */

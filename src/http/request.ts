@@ -8,7 +8,7 @@ import { type Framing, framingOf, type HeaderFields, readStart } from './head.ts
 import { proxyFields } from './proxy.ts';
 import type { Watched } from './watchdog.ts';
 
-export interface GetRequest {
+interface GetRequest {
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>>;
   readonly signal: AbortSignal;
@@ -35,18 +35,17 @@ export interface Answer {
  * signal's reason when aborted. The body fails with "truncated" when it ends early.
  */
 export async function get(connections: Connections, request: GetRequest): Promise<Answer> {
-  const { url, signal } = request;
-  await request.beforeSend?.();
-  const connection = await connections.acquire(url, signal);
-  const { reused } = connection;
-  try {
-    return await new Exchange(connections, connection, request).begin();
-  } catch (error) {
-    // A server may close an idle connection as the request goes out (RFC 9112 section 9.3.1): one new try at once.
-    if (!reused || !closedUnanswered(error)) throw error;
-    // It may have been heard all the same: it counts.
+  for (;;) {
     await request.beforeSend?.();
-    return new Exchange(connections, await connections.acquire(url, signal, true), request).begin();
+    const connection = await connections.acquire(request.url, request.signal);
+    const { reused } = connection;
+    try {
+      return await new Exchange(connections, connection, request).begin();
+    } catch (error) {
+      // A server may close an idle connection as the request goes out (RFC 9112 section 9.3.1): another one, at once. The
+      // request counts, since it may have been heard.
+      if (!reused || !closedUnanswered(error)) throw error;
+    }
   }
 }
 

@@ -1,5 +1,5 @@
 import { constants } from 'node:fs';
-import { type FileHandle, open, readdir, realpath, stat } from 'node:fs/promises';
+import { type FileHandle, open, readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { systemReason } from '../disk/failure.ts';
 import { errnoOf, FilingsError } from '../errors.ts';
@@ -35,8 +35,8 @@ export function isFileName(name: string): boolean {
  * Opens the archive at an absolute path.
  * Throws a FilingsError `usage` when it is no directory, `local_io` when it can't be looked at.
  */
-export async function openArchive(directory: string): Promise<Archive> {
-  const root = await rootOf(directory);
+export async function openArchive(root: string): Promise<Archive> {
+  await requireDirectory(root);
   return {
     async list(accession) {
       const filing = join(root, accession);
@@ -57,7 +57,7 @@ export async function openArchive(directory: string): Promise<Archive> {
   };
 }
 
-async function rootOf(directory: string): Promise<string> {
+async function requireDirectory(directory: string): Promise<void> {
   const isDirectory = await stat(directory).then(
     (stats) => stats.isDirectory(),
     (cause) => {
@@ -65,7 +65,7 @@ async function rootOf(directory: string): Promise<string> {
       throw new FilingsError('local_io', `cannot serve ${directory}: ${systemReason(cause)}`, { cause });
     },
   );
-  if (isDirectory) return realpath(directory);
+  if (isDirectory) return;
   throw new FilingsError('usage', `cannot serve ${directory}: not a directory`, {
     hint: 'name a folder laid out as DIRECTORY/ACCESSION/FILE, or none for the sample filings',
   });

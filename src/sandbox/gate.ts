@@ -12,7 +12,7 @@ export interface GateRules {
 }
 
 /** Why a request is not let in, in words that hold no secret. */
-export interface Rejection {
+interface Rejection {
   readonly detail: string;
   /** The value of WWW-Authenticate (RFC 9110 section 11.6.1). */
   readonly challenge: string;

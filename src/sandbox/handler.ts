@@ -20,7 +20,7 @@ export interface HandlerOptions extends GateRules {
 }
 
 /** Answers one request and logs it. Never rejects. */
-export type Handler = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
+type Handler = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
 
 /** Makes the handler of every request; `closing` cuts its delays short. */
 export function createHandler(archive: Archive, options: HandlerOptions, closing: AbortSignal): Handler {

@@ -13,7 +13,7 @@ export interface Reply {
 }
 
 /** The three variants of contract part 2: `errors` makes the first, `traceId` tells the others apart in a log. */
-export interface ProblemDetails {
+interface ProblemDetails {
   readonly detail: string;
   /** The path asked for, never the query: a key may ride there. */
   readonly instance?: string;
