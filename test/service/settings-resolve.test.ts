@@ -1,7 +1,6 @@
 import { chmod, chown } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { presentationOf } from '../../src/session/presentation.ts';
 import { resolveSettings } from '../../src/settings/resolve.ts';
 import { temporaryFolder, worldOf } from '../settings-world.ts';
 
@@ -267,31 +266,5 @@ describe('with --sandbox', () => {
     await expect(resolveSettings({ baseUrl: '::' }, worldOf({ env: { FILINGS_SANDBOX: '0' } }))).rejects.toThrow(
       '--base-url',
     );
-  });
-});
-
-describe('how an error is shown', () => {
-  const shown = (argv: readonly string[], env = {}) => presentationOf(worldOf({ argv, env }));
-
-  test('follows the config file where it can be read', async () => {
-    const config = await folder.file('shown.json', { errorFormat: 'json' });
-    expect(await shown(['--config', config])).toMatchObject({ errorFormat: 'json' });
-  });
-
-  test.each<[readonly string[], Record<string, string>, object]>([
-    [[], {}, { errorFormat: 'text', color: 'auto', verbose: false, quiet: false }],
-    [
-      ['-v'],
-      { FILINGS_ERROR_FORMAT: 'json', FILINGS_JOBS: 'x', NO_COLOR: '1' },
-      { errorFormat: 'json', color: 'never' },
-    ],
-    [['list', '--nonsense', '--error-format', 'json', 'x'], {}, { errorFormat: 'json' }],
-    [['--error-format=json', '--error-format=text'], {}, { errorFormat: 'text' }],
-    [['--error-format', 'xml'], {}, { errorFormat: 'text' }],
-    [['--error-format'], {}, { errorFormat: 'text' }],
-    [['list', '--', '--error-format=json'], {}, { errorFormat: 'text' }],
-    [['list', '-qv'], {}, { verbose: true, quiet: true }],
-  ])('%j with %j, whatever else is wrong', async (argv, env, expected) => {
-    expect(await shown(argv, env)).toMatchObject(expected);
   });
 });

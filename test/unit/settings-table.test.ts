@@ -29,32 +29,19 @@ describe('the settings', () => {
   });
 });
 
-describe.each(commandPlaces(COMMANDS).map(({ path, spec }) => ({ name: path.join(' '), spec })))(
-  '$name',
+test.each(commandPlaces(COMMANDS).map(({ path, spec }) => ({ name: path.join(' '), spec })))(
+  '$name has options, texts and defaults that fit together',
   ({ spec }) => {
     const options = [...named(spec.options), ...SHARED_OPTIONS];
-
-    test('has no option twice', () => {
-      expect(repeated([...options.map(({ flag }) => flag), 'help', 'version'])).toEqual([]);
-      expect(repeated([...options.map(({ short }) => short), 'h', 'V'])).toEqual([]);
-    });
-
-    test('has a summary, and its options their text and placeholder', () => {
-      expect(spec.summary).toMatch(/^[a-z].*[^.]$/);
-      expect(options.filter(({ help }) => help === '')).toEqual([]);
-      expect(options.filter(({ value }) => value === '')).toEqual([]);
-      expect(options.filter(({ kind, value }) => kind.choices !== undefined && value === undefined)).toEqual([]);
-    });
-
-    test('has defaults that their kinds can read, and excludes what there is', () => {
-      for (const { kind, default: text, excludes = [] } of named(spec.options)) {
-        if (text !== undefined) expect(kind.parse(text)).toBeDefined();
-        expect(excludes.filter((name) => !Object.hasOwn(spec.options ?? {}, name))).toEqual([]);
-      }
-    });
-
-    test('either runs or has children', () => {
-      expect(spec.load === undefined).toBe(spec.children !== undefined);
-    });
+    expect(repeated([...options.map(({ flag }) => flag), 'help', 'version'])).toEqual([]);
+    expect(repeated([...options.map(({ short }) => short), 'h', 'V'])).toEqual([]);
+    expect(spec.summary).toMatch(/^[a-z].*[^.]$/);
+    expect(options.filter(({ help, value }) => help === '' || value === '')).toEqual([]);
+    expect(options.filter(({ kind, value }) => kind.choices !== undefined && value === undefined)).toEqual([]);
+    for (const { kind, default: text, excludes = [] } of named(spec.options)) {
+      if (text !== undefined) expect(kind.parse(text)).toBeDefined();
+      expect(excludes.filter((name) => !Object.hasOwn(spec.options ?? {}, name))).toEqual([]);
+    }
+    expect(spec.load === undefined).toBe(spec.children !== undefined);
   },
 );
