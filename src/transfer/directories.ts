@@ -2,7 +2,7 @@ import { basename, dirname } from 'node:path';
 import { Directory } from '../disk/directory.ts';
 import type { World } from '../world.ts';
 import { Leftovers, type PartRun } from './part/leftovers.ts';
-import { ownerOf, startsOf } from './part/owner.ts';
+import { ownerOf, startsOf, stateOf } from './part/owner.ts';
 
 export type ProcessInfo = Pick<World, 'hostname' | 'pid' | 'platform' | 'isRunning' | 'now' | 'random' | 'sleep'>;
 
@@ -35,7 +35,8 @@ export class Directories {
     const { hostname, pid, platform, isRunning, now, random, sleep } = info;
     const self = ownerOf(pid, hostname, platform);
     this.#info = info;
-    this.#run = { self, now, random, sleep, startOf: startsOf(platform, isRunning) };
+    const startOf = startsOf(platform, isRunning);
+    this.#run = { self, now, random, sleep, stateOf: (owner) => stateOf(owner, self, startOf) };
   }
 
   /** Throws `local_io` when there is none, for this one alone when something else has its name. */

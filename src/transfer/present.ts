@@ -37,7 +37,7 @@ export function requirePlace(stats: Stats, ifExists: IfExists, path: string): vo
   });
 }
 
-/** A file that has the name and is not the one that came. Sizes in bytes. */
+/** Sizes in bytes. */
 export function differs(path: string, existing: number, fetched: number): FilingsError {
   const sizes = existing === fetched ? `both have ${existing} bytes` : `it has ${existing} bytes, this one ${fetched}`;
   return new FilingsError('local_io', `${path}: a different file already exists: ${sizes}`, {

@@ -115,7 +115,6 @@ function isSame({ validator, address }: Held, came: CameBack): boolean {
   return validator !== undefined && address === came.address && came.headers[validator.kind] === validator.value;
 }
 
-/** A field that was sent once. */
 export function single(value: string | string[] | undefined): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }

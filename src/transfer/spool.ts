@@ -7,9 +7,8 @@ import type { ByteWriter } from '../stdio/byte-writer.ts';
 import type { Sink } from './job.ts';
 
 interface SpoolOptions {
-  /** The folder for temporary files that it is made in. */
+  /** For temporary files. */
   readonly folder: string;
-  /** Opens what all is written to once it has come. */
   readonly openWriter: (signal: AbortSignal) => Promise<ByteWriter>;
   readonly signal: AbortSignal;
 }

@@ -3,7 +3,7 @@ import { twinKey } from '../../disk/file-name.ts';
 import { errnoOf } from '../../errors.ts';
 import type { Placement } from '../job.ts';
 import type { PartRun } from './leftovers.ts';
-import { parsePartName, partName, stateOf, stemOf } from './owner.ts';
+import { parsePartName, partName, stemOf } from './owner.ts';
 
 /** `link` is not known to FAT and some network disks. */
 const NO_LINKS = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK', 'EXDEV']);
@@ -36,7 +36,6 @@ export async function place(part: OwnPart, exclusive: boolean, signal: AbortSign
   return (await directory.flush()) ? 'placed' : 'lost';
 }
 
-/** The path of a part. */
 export function pathOf({ directory, run, final, id }: OwnPart, kind?: 'lock'): string {
   return directory.entry(partName(stemOf(final), run.self, id, kind));
 }
@@ -87,7 +86,7 @@ async function hasRival({ directory, run, final, id }: OwnPart): Promise<boolean
   for await (const name of directory.names()) {
     const found = name.endsWith('.lock') ? parsePartName(name) : undefined;
     if (!found || found.id === id || twinKey(found.stem) !== key) continue;
-    if (stateOf(found.owner, run.self, run.startOf) === 'ended') continue;
+    if (run.stateOf(found.owner) === 'ended') continue;
     const stats = await directory.disk.look(directory.entry(name));
     if (stats && run.now() - stats.mtimeMs < LOCK_ABANDONED_MS) return true;
   }

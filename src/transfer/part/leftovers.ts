@@ -4,26 +4,16 @@ import type { Directory } from '../../disk/directory.ts';
 import { openPlain } from '../../disk/plain-file.ts';
 import { WrittenFile } from '../../disk/written-file.ts';
 import type { Version } from '../resume.ts';
-import {
-  type Owner,
-  type PartName,
-  parsePartName,
-  partName,
-  recordName,
-  type StartOf,
-  stateOf,
-  stemOf,
-} from './owner.ts';
+import { type Owner, type OwnerState, type PartName, parsePartName, partName, recordName, stemOf } from './owner.ts';
 import { readRecord } from './record.ts';
 
 /** What may still have an owner is removed once it is untouched for so long. Milliseconds. */
 const ABANDONED_MS = 86_400_000;
 
-/** What parts need to know of this run. */
 export interface PartRun {
   /** Undefined: unknown to other runs, and they to this one. */
   readonly self: Owner | undefined;
-  readonly startOf: StartOf;
+  readonly stateOf: (owner: Owner | undefined) => OwnerState;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
   /** Uniform in [0, 1). */
@@ -72,16 +62,15 @@ export class Leftovers {
     return this.#found?.has(stemOf(final)) === false;
   }
 
-  /** The parts of runs that have ended become this run's, each by one rename, which one run wins; what is abandoned goes. */
+  /** Parts of runs that have ended become this run's, each by one rename, which one run wins; what is abandoned goes. */
   async #takeEnded(stem: string): Promise<string[]> {
     this.#reading ??= this.#read();
     await this.#reading;
     const found = this.#found?.get(stem) ?? [];
-    const { self, startOf } = this.run;
     const taken: string[] = [];
     for (const { name, kind, id, owner } of found) {
-      const state = stateOf(owner, self, startOf);
-      if (state === 'ended' && (await this.#rename(name, partName(stem, self, id)))) taken.push(id);
+      const state = this.run.stateOf(owner);
+      if (state === 'ended' && (await this.#rename(name, partName(stem, this.run.self, id)))) taken.push(id);
       const isBesidePart = kind === 'resume' && found.some((other) => other.id === id && other.kind !== 'resume');
       if (state !== 'unknown' || isBesidePart || !(await this.#isOld(name))) continue;
       await this.#remove(recordName(stem, id));
@@ -128,7 +117,6 @@ export class Leftovers {
     await this.#directory.disk.remove(this.#directory.entry(name)).catch(() => {});
   }
 
-  /** What can't be read holds nothing that could be resumed. */
   async #read(): Promise<void> {
     const byStem = new Map<string, PartName[]>();
     try {
@@ -136,7 +124,9 @@ export class Leftovers {
         const found = name.startsWith('.') ? parsePartName(name) : undefined;
         if (found) byStem.set(found.stem, [...(byStem.get(found.stem) ?? []), found]);
       }
-    } catch {}
+    } catch {
+      // What can't be read holds nothing that could be resumed.
+    }
     this.#found = byStem;
   }
 }

@@ -3,9 +3,9 @@ import { hash } from 'node:crypto';
 import { readFileSync, readlinkSync } from 'node:fs';
 import { PART_SUFFIX_BYTES } from '../../disk/file-name.ts';
 
-/** The process that a part belongs to, written into the part's name. */
+/** The process that a part belongs to, as the part's name says. */
 export interface Owner {
-  /** A digest of host, boot and process namespace: two of the same are on one machine that has run on since. */
+  /** A digest of host, boot and process namespace. */
   readonly machine: string;
   readonly pid: number;
   /** When it started, in units of the platform's own, since numbers of processes come again; or `UNKNOWN`. */
@@ -17,15 +17,13 @@ const UNKNOWN = '_';
 /** When the process of a number in this run's own namespace started, or `UNKNOWN`; undefined: there is none. */
 export type StartOf = (pid: number) => string | undefined;
 
+export type OwnerState = 'alive' | 'ended' | 'unknown';
+
 /**
  * What is known of an owner; undefined is one that could not be read, and never taken for the same nor for another. A
  * number alone says nothing: only another start proves that it is another process.
  */
-export function stateOf(
-  owner: Owner | undefined,
-  self: Owner | undefined,
-  startOf: StartOf,
-): 'alive' | 'ended' | 'unknown' {
+export function stateOf(owner: Owner | undefined, self: Owner | undefined, startOf: StartOf): OwnerState {
   if (owner === undefined || owner.machine !== self?.machine) return 'unknown';
   const started = startOf(owner.pid);
   if (started === undefined) return 'ended';
@@ -38,7 +36,7 @@ export function ownerOf(pid: number, hostname: string, platform: string): Owner 
   return machine === undefined ? undefined : { machine, pid, started: statusOf(pid, platform)?.started ?? UNKNOWN };
 }
 
-/** Looks processes up; `isRunning` tells whether there is one of a number, true when that can't be told. */
+/** `isRunning` is true, too, when that can't be told. */
 export function startsOf(platform: string, isRunning: (pid: number) => boolean): StartOf {
   return (pid) => {
     const { started = UNKNOWN, hasEnded = false } = statusOf(pid, platform) ?? {};
@@ -50,20 +48,20 @@ function machineOf(hostname: string, platform: string): string | undefined {
   if (platform === 'darwin') {
     return digest(`${hostname}\n${execFileSync('sysctl', ['-n', 'kern.bootsessionuuid'], { encoding: 'utf8' })}`);
   }
-  // /proc may be that of another process namespace, with other processes under our numbers: it tells one number a namespace.
+  // /proc may be another process namespace's, with other processes under our numbers: it tells one number a namespace.
   if (!/^NSpid:\s*\d+$/m.test(readFileSync('/proc/self/status', 'utf8'))) return undefined;
   const boot = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8');
   return digest(`${hostname}\n${boot}${readlinkSync('/proc/self/ns/pid')}`);
 }
 
-/** What the system says of a process, which has ended, too, when it only waits for its parent to look. */
+/** A process has ended, too, when it only waits for its parent to look. */
 function statusOf(pid: number, platform: string): { started: string; hasEnded: boolean } | undefined {
   if (platform === 'darwin') {
     const started = tryRead(() => execFileSync('ps', ['-o', 'lstart=', '-p', `${pid}`], { encoding: 'utf8' }));
     return started?.trim() ? { started: digest(started), hasEnded: false } : undefined;
   }
   const stat = tryRead(() => readFileSync(`/proc/${pid}/stat`, 'utf8'));
-  // Counted from behind the command's name, which may hold anything: the state, field 20, the threads, and 22, the start.
+  // Behind the command's name, which may hold anything: the state, the threads (field 20), the start (22).
   const fields = stat?.slice(stat.lastIndexOf(')') + 2).split(' ') ?? [];
   const [state = '', threads, start] = [fields[0], fields[17], fields[19]];
   if (start === undefined) return undefined;
@@ -104,7 +102,7 @@ export function stemOf(final: string): string {
   return fits ? final : `long-${digest(final)}`;
 }
 
-/** The name of a part: to take it over is one rename to another owner's. */
+/** To take a part over is one rename to another owner's name. */
 export function partName(stem: string, owner: Owner | undefined, id: string, kind: 'part' | 'lock' = 'part'): string {
   const text = owner ? `${owner.machine}-${owner.pid.toString(36)}-${owner.started}` : UNKNOWN;
   return `.${stem}.${text}.${id}.${kind}`;
@@ -114,11 +112,9 @@ export function recordName(stem: string, id: string): string {
   return `.${stem}.${id}.resume`;
 }
 
-/** A new id, from a random number in [0, 1). */
+/** From a random number in [0, 1). */
 export function newId(random: number): string {
-  return Math.floor(random * 36 ** 8)
-    .toString(36)
-    .padStart(8, '0');
+  return random.toString(36).slice(2, 10).padEnd(8, '0');
 }
 
 /** Undefined for any other file's name. */

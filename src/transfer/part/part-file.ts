@@ -16,12 +16,11 @@ import { recordText } from './record.ts';
 /** Smaller bodies are fetched anew in the time that a record costs. */
 const RECORDED_FROM_BYTES = 1 << 20;
 
-/** A file that is to get a name in a directory. */
 export interface PartTarget {
   readonly directory: Directory;
   readonly leftovers: Leftovers;
   readonly final: string;
-  /** What it is a part of, as its record says. */
+  /** What is asked for, as its record says. */
   readonly request: string;
   readonly ifExists: IfExists;
   readonly signal: AbortSignal;
