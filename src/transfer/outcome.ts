@@ -52,7 +52,6 @@ export function resumableLine(bytes: number): string {
 
 /** What a person reads during a wait: why, and which of how many further tries comes when. */
 export function retryWait({ error, waitMs, asked, retry, retries }: RetryEvent): Wait {
-  const next = (ms: number) =>
-    `retry ${retry} of ${retries} in ${Math.max(1, Math.ceil(ms / 1000))} s${asked ? ', as the service asks' : ''}`;
-  return { reason: reasonOf(error), ms: waitMs, next };
+  const next = (ms: number) => `retry ${retry} of ${retries} in ${Math.max(1, Math.ceil(ms / 1000))} s`;
+  return { reason: `${reasonOf(error)}${asked ? ' (the service asks to wait)' : ''}`, ms: waitMs, next };
 }

@@ -60,9 +60,9 @@ test('a wait has the reason without what was asked for, whose wish it is, and ho
     return [reason, next(ms), next(0)];
   };
   expect(waitOf({ error, waitMs: 30_000, asked: true, retry: 2, retries: 5 })).toEqual([
-    '429 Too Many Requests',
-    'retry 2 of 5 in 30 s, as the service asks',
-    'retry 2 of 5 in 1 s, as the service asks',
+    '429 Too Many Requests (the service asks to wait)',
+    'retry 2 of 5 in 30 s',
+    'retry 2 of 5 in 1 s',
   ]);
   const reset = new FilingsError('temporary', 'h: the connection was reset');
   expect(waitOf({ error: reset, waitMs: 1400, asked: false, retry: 1, retries: 5 })).toEqual([

@@ -22,7 +22,7 @@ test.each<[stage: string, script: Script, scheme: string, shown: RegExp]>([
     'a wait for the next try',
     (socket) => void socket.write(head(503, { 'Retry-After': 60, 'Content-Length': 0 })),
     'http:',
-    /^a\.htm {2}retry 1 of 5 in 5\d s, as the service asks: 503 /,
+    /^a\.htm {2}retry 1 of 5 in 5\d s: 503 /,
   ],
   [
     'an error body that does not end',

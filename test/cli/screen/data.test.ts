@@ -60,7 +60,7 @@ test('list writes a line for a wait, and one table', async () => {
   const at = await screen(['list', ACCESSION, OTHER], { env: service.env, size: { columns: 200, rows: 20 } });
   expect(await at.ended).toBe(0);
   expect(at.lines().filter((line) => !/^(ACCESSION|FILING)/i.test(line))).toEqual([
-    expect.stringMatching(/: 503 Service Unavailable; retry 1 of 5 in 1 s, as the service asks$/),
+    expect.stringMatching(/: 503 Service Unavailable \(the service asks to wait\); retry 1 of 5 in 1 s$/),
     expect.stringMatching(/a\.htm/),
     expect.stringMatching(/b\.htm/),
   ]);
