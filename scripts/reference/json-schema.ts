@@ -20,7 +20,7 @@ function isRecipeMember(path: readonly (string | number)[]): boolean {
 }
 
 function descriptionOf(spec: NamedSetting): string {
-  return `${spec.help}: ${wantedInFile(spec)}`;
+  return `${spec.help}: ${wantedInFile(spec.kind)}`;
 }
 
 function defaultOf({ kind, default: text }: NamedSetting): unknown {

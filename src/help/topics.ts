@@ -42,7 +42,7 @@ export function environmentRows(settings: readonly NamedSetting[] = SETTINGS): r
 export const BEFORE_VARIABLES = `${PRECEDENCE} A variable set to the empty string counts as unset; a switch takes 1 or true, 0 or false.`;
 
 export function configRows(): readonly Row[] {
-  return SETTINGS.filter((spec) => spec.inFile).map((spec) => [spec.key, `${spec.help}: ${wantedInFile(spec)}`]);
+  return SETTINGS.filter((spec) => spec.inFile).map((spec) => [spec.key, `${spec.help}: ${wantedInFile(spec.kind)}`]);
 }
 
 export const CONFIG_PARAGRAPHS: readonly string[] = [

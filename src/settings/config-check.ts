@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { DURATION, type Kind } from '../spec/kind.ts';
+import { type Kind, TEXT } from '../spec/kind.ts';
 import { didYouMean } from '../spec/nearest.ts';
 import { RECIPE_MEMBERS, SETTINGS, wantedInFile } from './table.ts';
 
@@ -8,33 +8,33 @@ const inFile = SETTINGS.filter((spec) => spec.inFile);
 /** The config file as a zod schema, made from the settings' records; JSON Schema is made from this one. */
 export function configSchema() {
   const members = inFile.map(({ key, kind }) => [key, memberSchema(kind)] as const);
-  const inProfile = members.filter(([key]) => key !== 'profile');
+  const profile = z.strictObject(Object.fromEntries(members.filter(([key]) => key !== 'profile')), 'must be an object');
   return z.strictObject({
-    $schema: z.optional(z.string()),
+    $schema: memberSchema(TEXT),
     ...Object.fromEntries(members),
-    profiles: z.optional(z.record(z.string(), z.strictObject(Object.fromEntries(inProfile)))),
+    profiles: z.optional(z.record(z.string(), profile, 'must be an object')),
   });
 }
 
 function memberSchema(kind: Kind<unknown>): z.ZodMiniType {
-  return z.optional(valueSchema(kind));
+  return z.optional(valueSchema(kind, `must be ${wantedInFile(kind)}`));
 }
 
-function valueSchema({ json, range: [least, most] = [0, Number.MAX_SAFE_INTEGER], form, choices }: Kind<unknown>) {
+function valueSchema({ json, range, form, choices }: Kind<unknown>, fault: string) {
   switch (json) {
     case 'boolean':
-      return z.boolean();
+      return z.boolean(fault);
     case 'integer':
-      return z.int().check(z.minimum(least), z.maximum(most));
+      return z.int(fault).check(z.minimum(range?.[0] ?? 0, fault), z.maximum(range?.[1] ?? Infinity, fault));
     case 'words':
-      return z.array(z.string()).check(z.minLength(1));
+      return z.array(z.string(fault), fault).check(z.minLength(1, fault));
     case 'recipe': {
       const members = Object.entries(RECIPE_MEMBERS).map(([name, kind]) => [name, memberSchema(kind)] as const);
-      return z.strictObject(Object.fromEntries(members));
+      return z.strictObject(Object.fromEntries(members), fault);
     }
     default:
-      if (choices !== undefined) return z.enum(choices);
-      return form === undefined ? z.string() : z.string().check(z.regex(form));
+      if (choices !== undefined) return z.enum(choices, fault);
+      return form === undefined ? z.string(fault) : z.string(fault).check(z.regex(form, fault));
   }
 }
 
@@ -43,7 +43,7 @@ export function findConfigFault(config: unknown) {
   const issue = configSchema().safeParse(config).error?.issues[0];
   if (issue === undefined) return undefined;
   const path = issue.path.map(String);
-  if (issue.code !== 'unrecognized_keys') return { message: `${path.join('.')}: must be ${wantedAt(path)}` };
+  if (issue.code !== 'unrecognized_keys') return { message: `${path.join('.')}: ${issue.message}` };
   const [unknown = ''] = issue.keys;
   return { message: `${[...path, unknown].join('.')}: no such setting`, hint: didYouMean(unknown, knownAt(path)) };
 }
@@ -53,12 +53,4 @@ function knownAt(path: readonly string[]): readonly string[] {
   if (path.at(-1) === 'jwt') return Object.keys(RECIPE_MEMBERS);
   const keys = inFile.map(({ key }) => key);
   return path.length === 0 ? [...keys, '$schema', 'profiles'] : keys.filter((key) => key !== 'profile');
-}
-
-function wantedAt(path: readonly string[]): string {
-  const [key, member] = path[0] === 'profiles' ? path.slice(2) : path;
-  if (key === undefined) return 'an object';
-  if (member !== undefined && key === 'jwt') return member === 'lifetime' ? DURATION.wanted : 'a text in quotes';
-  const spec = SETTINGS.find((setting) => setting.key === key);
-  return spec === undefined ? 'a text in quotes' : wantedInFile(spec);
 }

@@ -247,8 +247,8 @@ export const SHARED_OPTIONS: readonly (NamedSetting & NamedOption)[] = SETTINGS.
   spec.noFlag ? [] : [{ ...spec, name: spec.key, flag: flagOf(spec.key) }],
 );
 
-/** What a setting must be in the config file. */
-export function wantedInFile({ kind }: NamedSetting): string {
+/** What a value must be in the config file. */
+export function wantedInFile(kind: Kind<unknown>): string {
   if (kind.completes === 'file') return 'a path in quotes';
   return kind.json === 'boolean' ? 'true or false' : kind.wanted;
 }
