@@ -19,26 +19,18 @@ import type { IfExists } from '../../src/transfer/present.ts';
 import { type Script, type ScriptedServer, startScripted } from '../servers/scripted.ts';
 
 export const ACCESSION = parseAccession('0001234567-24-000001');
-const SILENT = { total() {}, received() {}, retry() {}, resumable() {} };
 
 export interface RunOptions {
   readonly retries?: number;
-  readonly idleTimeout?: number;
-  readonly connectTimeout?: number;
   readonly maxRetryAfterMs?: number;
-  readonly env?: Readonly<Record<string, string>>;
   readonly ifExists?: IfExists;
   readonly hashed?: boolean;
-  readonly signal?: AbortSignal;
   readonly directory?: string;
   /** A path below that directory, in which no link is followed. */
   readonly below?: string;
   readonly pid?: number;
-  readonly hostname?: string;
   /** The size that the listing gave. */
   readonly listedSize?: number;
-  /** Milliseconds since the epoch. */
-  readonly now?: () => number;
   /** Told of warnings. */
   readonly warn?: (text: string) => void;
 }
@@ -54,20 +46,14 @@ export interface Run {
 
 /** A run against a server, which ends with the test. */
 export async function startRun(url: string, options: RunOptions = {}): Promise<Run> {
-  const directory = options.directory ?? (await temporaryDirectory());
+  const { directory = await temporaryDirectory(), ifExists = 'skip', below = '.', listedSize, hashed } = options;
   const monotonic = () => performance.now();
-  const { env = {}, connectTimeout = 10_000, idleTimeout = 20_000 } = options;
-  const connections = new Connections({ connectTimeout, idleTimeout }, { env, monotonic, sleep });
+  const connections = new Connections({ connectTimeout: 10_000, idleTimeout: 20_000 }, { env: {}, monotonic, sleep });
+  onTestFinished(() => connections.close());
+  const credentials = { source: 'test', key: 'a-key', keyHeader: '', basicUser: '', token: undefined };
   const client = new ServiceClient({
     baseUrl: new URL(url),
-    credentials: {
-      source: 'test',
-      key: 'a-key',
-      keyIn: 'authorization',
-      keyHeader: '',
-      basicUser: '',
-      token: undefined,
-    },
+    credentials: { ...credentials, keyIn: 'authorization' },
     connections,
     retry: {
       retries: options.retries ?? 0,
@@ -84,44 +70,29 @@ export async function startRun(url: string, options: RunOptions = {}): Promise<R
     again: (command) => command,
     trace: () => {},
   });
-  const directories = new Directories(processInfo(options));
-  onTestFinished(() => connections.close());
+  const directories = new Directories(processInfo(options.pid));
   const fetching = { client, directories, listedSizes: { ignored: false }, monotonic };
-  const watcher = { ...SILENT, warn: options.warn ?? (() => {}) };
-  const signal = options.signal ?? new AbortController().signal;
+  const { signal } = new AbortController();
+  const watcher = { total() {}, received() {}, retry() {}, resumable() {}, warn: options.warn ?? (() => {}) };
+  const wanted = (fileName: string) => ({ accession: ACCESSION, fileName });
   return {
     directory,
-    save: (name = 'primary.htm', sha256) => {
-      const { below } = options;
-      const path = join(directory, below ?? '', name);
-      const target = {
-        shown: path,
-        path,
-        where: { directory, below: below ?? '.' },
-        ifExists: options.ifExists ?? 'skip',
-        listedSize: options.listedSize,
-        sha256,
-        hashed: options.hashed,
-      };
-      return fetchToDisk({ accession: ACCESSION, fileName: name }, target, fetching, signal, watcher);
+    save(name = 'primary.htm', sha256) {
+      const path = join(directory, below, name);
+      const target = { path, shown: path, where: { directory, below }, ifExists, listedSize, sha256, hashed };
+      return fetchToDisk(wanted(name), target, fetching, signal, watcher);
     },
-    pipe: (writer) =>
-      fetchToStream(
-        { accession: ACCESSION, fileName: 'primary.htm' },
-        { open: async () => writer },
-        fetching,
-        signal,
-        SILENT,
-      ),
+    pipe: (writer) => fetchToStream(wanted('primary.htm'), { open: async () => writer }, fetching, signal, watcher),
     list: () => client.listFiles(ACCESSION, { query: [], pageSize: undefined }, signal),
     names: () => readdir(directory),
   };
 }
 
 /** What a run’s directories know of its process. */
-export function processInfo({ hostname = 'test', pid = process.pid, now = Date.now }: RunOptions = {}) {
+export function processInfo(pid = process.pid) {
   const isHere = (other: number) => mortals.has(other) || isRunning(other);
-  return { hostname, pid, platform: process.platform, isRunning: isHere, now, random: Math.random, sleep };
+  const { platform } = process;
+  return { hostname: 'test', pid, platform, isRunning: isHere, now: Date.now, random: Math.random, sleep };
 }
 
 /** As the world tells it. */
