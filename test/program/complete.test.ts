@@ -1,6 +1,7 @@
 import { chmod, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { sleep } from '../../src/abort.ts';
 import { type Script, startScripted } from '../servers/scripted.ts';
 import { ACCESSION, serviceAt, workplace } from './run.ts';
 
@@ -23,7 +24,8 @@ async function place(script: Script = answer(['a.htm', 'b.htm'])) {
     server,
     /** What is offered behind a line; it says nothing else, and never fails. */
     async names(words: readonly string[], env: Record<string, string> = serviceAt(server.url)): Promise<string> {
-      const ended = await here.filings(['__complete', '--', ...words], env, { input: 'stdin-key\n' });
+      const given = { input: 'stdin-key\n', sleep: (ms: number, signal: AbortSignal) => sleep(ms / 10, signal) };
+      const ended = await here.filings(['__complete', '--', ...words], env, given);
       expect({ exitCode: ended.exitCode, stderr: ended.stderr }).toEqual({ exitCode: 0, stderr: '' });
       return ended.stdout.toString();
     },
@@ -48,26 +50,20 @@ test('names are listed with the settings of environment, line and config file, a
 });
 
 describe('nothing is offered, and nobody asked,', () => {
-  test.each([
-    ['where the key comes from stdin', ['--api-key-file', '-'], { FILINGS_API_KEY: '' }],
-    ['where a token comes from stdin', ['--jwt-file', '-', '--key-in', 'header'], {}],
-    ['where a setting is wrong', [], { FILINGS_JOBS: 'many' }],
-    ['where a value is still to be typed', ['--include'], {}],
-  ])('%s', async (_, flags, env) => {
-    const { names, server } = await place();
-    expect(await names([...LINE, ...flags], { ...serviceAt(server.url), ...env })).toBe('');
-    expect(server.requests.length).toBe(0);
-  });
-
-  test.each([
+  test.each<[readonly string[], Record<string, string>?]>([
+    // Stdin, a wrong setting, a value that is still to be typed.
+    [[...LINE, '--api-key-file', '-'], { FILINGS_API_KEY: '' }],
+    [[...LINE, '--jwt-file', '-', '--key-in', 'header']],
+    [LINE, { FILINGS_JOBS: 'many' }],
+    [[...LINE, '--include']],
     [['list', ACCESSION]],
     [['download']],
     [['download', 'x']],
     [['download', '--help']],
     [['nope', ACCESSION]],
-  ])('behind %j', async (words) => {
+  ])('behind %j, %j', async (words, env = {}) => {
     const { names, server } = await place();
-    expect(await names(words)).toBe('');
+    expect(await names(words, { ...serviceAt(server.url), ...env })).toBe('');
     expect(server.requests.length).toBe(0);
   });
 
@@ -108,8 +104,7 @@ test.each(['bash', 'zsh', 'fish'])(
     const { filings } = await place();
     const { stdout, exitCode } = await filings(['completion', shell], { FILINGS_CONFIG: '/nowhere/config.json' });
     expect(exitCode).toBe(0);
-    expect(stdout.toString()).toBe(
-      await readFile(join(import.meta.dirname, `../../completions/filings.${shell}`), 'utf8'),
-    );
+    const script = join(import.meta.dirname, `../../completions/filings.${shell}`);
+    expect(stdout.toString()).toBe(await readFile(script, 'utf8'));
   },
 );
