@@ -78,7 +78,10 @@ describe.skipIf(!exfat)('on exFAT, which knows no links and takes cases for one'
       await writeFile(join(place.path, 'disk', NAME), 'another file');
       const { exitCode, stderr } = await run(place, download(ifExists, 'PRIMARY.htm'));
       expect(exitCode, stderr).toBe(8);
-      expect(stderr).toMatch(/PRIMARY\.htm: 'primary\.htm' exists, and this disk takes both names for one/);
+      // What must not exist is not looked at any closer.
+      const why =
+        ifExists === 'error' ? 'it already exists' : "'primary.htm' exists, and this disk takes both names for one";
+      expect(stderr).toContain(`PRIMARY.htm: ${why}`);
       expect((await place.read(`disk/${NAME}`)).toString()).toBe('another file');
       expect((await run(place, download('skip'))).stderr).toMatch(/already exists/);
       expect((await run(place, download('overwrite'))).exitCode).toBe(0);
