@@ -25,18 +25,13 @@ export async function withinDeadline<T>(flags: Flags, world: World, work: (bound
 }
 
 /** Starts the deadline that the config file sets; another one runs already, and the world's `interrupt` tells of it. */
-export function startDeadline({ settings, given }: Resolved, world: World): Deadline {
+export function startDeadline({ settings, given }: Resolved, world: World) {
   const level = given.get('deadline')?.level;
   return arm(level === 'profile' || level === 'file' ? settings.deadline : undefined, world);
 }
 
-interface Deadline {
-  /** Aborts as `interrupt` does, and when the time has passed. */
-  readonly signal: AbortSignal;
-  stop(): void;
-}
-
-function arm(ms: number | undefined, { interrupt, sleep }: World): Deadline {
+/** Its signal aborts as `interrupt` does, and when the time has passed. */
+function arm(ms: number | undefined, { interrupt, sleep }: World) {
   if (ms === undefined) return { signal: interrupt, stop() {} };
   const { signal, abort, letGo } = childOf(interrupt);
   const stopped = new AbortController();

@@ -2,10 +2,11 @@ import { dirname } from 'node:path';
 import { FilingsError } from '../errors.ts';
 import { nearest } from '../spec/nearest.ts';
 import type { ValueSource } from '../spec/option.ts';
+import type { World } from '../world.ts';
 import { type NamedSetting, SETTINGS, type SettingKey } from './table.ts';
 
 /** From the one that wins to the one that gives way. */
-export type Level = 'flag' | 'env' | 'profile' | 'file' | 'default';
+type Level = 'flag' | 'env' | 'profile' | 'file' | 'default';
 
 /** A value as it was given: text, `true` for a switch's flag, JSON from the config file. */
 export interface Given {
@@ -22,14 +23,12 @@ export interface Given {
 /** What one level says, by the settings' keys. */
 export type Layer = ReadonlyMap<string, Given>;
 
-type Environment = Readonly<Record<string, string | undefined>>;
-
 export function flagLayer(flags: Readonly<Record<string, unknown>>): Layer {
   return layer(({ key, option }) => option && { level: 'flag', name: option, value: flags[key] });
 }
 
 /** A variable set to the empty string counts as unset. */
-export function envLayer(env: Environment): Layer {
+export function envLayer(env: World['env']): Layer {
   return layer(({ key, env: name }) => {
     if (name && env[name]) return { level: 'env', name, value: env[name] };
     return key === 'color' && colorFromEnvironment(env);
@@ -52,7 +51,7 @@ export function defaultLayer(): Layer {
 }
 
 /** What to say of variables that nothing reads: a misspelt one would silently not count. */
-export function unknownVariables(env: Environment): readonly string[] {
+export function unknownVariables(env: World['env']): readonly string[] {
   const prefix = 'FILINGS_';
   const known = SETTINGS.flatMap((spec) => spec.env?.slice(prefix.length) ?? []);
   return Object.keys(env).flatMap((variable) => {
@@ -73,7 +72,7 @@ function layer(give: (spec: NamedSetting) => Given | undefined | '' | false): La
 }
 
 /** The conventions of no-color.org and of bixense.com/clicolors, strongest first. */
-function colorFromEnvironment({ NO_COLOR, FORCE_COLOR, CLICOLOR_FORCE }: Environment): Given | undefined {
+function colorFromEnvironment({ NO_COLOR, FORCE_COLOR, CLICOLOR_FORCE }: World['env']): Given | undefined {
   const level = 'env';
   if (NO_COLOR) return { level, name: 'NO_COLOR', value: 'never' };
   if (FORCE_COLOR) return { level, name: 'FORCE_COLOR', value: /^(0|false)$/.test(FORCE_COLOR) ? 'never' : 'always' };

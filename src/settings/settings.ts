@@ -21,11 +21,8 @@ export interface Settings extends Omit<SettingValues, Credential> {
   readonly token: ((SecretPlace | { readonly kind: 'recipe'; readonly recipe: TokenRecipe }) & Sourced) | undefined;
 }
 
-/** Where it was given: `FILINGS_API_KEY`, `--api-key-file`, `/home/me/.config/filings/config.json: apiKey`. */
-interface Sourced {
-  readonly source: string;
-}
-
+/** `FILINGS_API_KEY`, `--api-key-file`, `/home/me/.config/filings/config.json: apiKey`. */
+type Sourced = { readonly source: string };
 /** What paths are relative to. */
 type Place = Pick<World, 'cwd' | 'env'>;
 
