@@ -1,7 +1,7 @@
 import type { Stats } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import type { Directory } from '../../disk/directory.ts';
-import { withDiskFailure } from '../../disk/failure.ts';
+import { diskFailure, withDiskFailure } from '../../disk/failure.ts';
 import { sha256OfFile } from '../../disk/sha256.ts';
 import { WrittenFile } from '../../disk/written-file.ts';
 import { FilingsError } from '../../errors.ts';
@@ -78,8 +78,10 @@ export class PartFile implements Sink {
     });
   }
 
-  write(chunks: readonly Buffer[]): Promise<void> {
-    return withDiskFailure(this.#final, () => this.#file.write(chunks));
+  async write(chunks: readonly Buffer[]): Promise<void> {
+    await this.#file.write(chunks).catch((error) => {
+      throw diskFailure(error, this.#final);
+    });
   }
 
   sha256(): Promise<string> {
