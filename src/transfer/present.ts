@@ -41,7 +41,7 @@ export function requirePlace(stats: Stats, ifExists: IfExists, path: string): vo
 export function differs(path: string, existing: number, fetched: number): FilingsError {
   const sizes = existing === fetched ? `both have ${existing} bytes` : `it has ${existing} bytes, this one ${fetched}`;
   return new FilingsError('local_io', `${path}: a different file already exists: ${sizes}`, {
-    hint: 'choose another place with --layout or -d, or replace it with --if-exists overwrite',
+    hint: 'choose another place with -o, --layout or -d, or replace it with --if-exists overwrite',
   });
 }
 
