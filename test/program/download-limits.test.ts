@@ -53,12 +53,13 @@ describe('--max-bytes', () => {
 });
 
 describe('--max-requests', () => {
-  it('passes over filings that are there until one file was missing', async () => {
+  it.each(['skip', 'compare'])('passes over files that are there until one was missing: %s', async (ifExists) => {
     const numbers = [1, 2, 3, 4, 5].map(accession);
     const archive = await startArchive(Object.fromEntries(numbers.map((number) => [number, filing(1)])));
     const place = await batchPlace(archive.env);
     await place.batch(numbers.slice(0, 3), ['--all']);
-    const { exitCode, report } = await place.batch(numbers, ['--all', '--max-requests', '1', '-j', '1']);
+    const args = ['--all', '--max-requests', '1', '-j', '1', '--if-exists', ifExists];
+    const { exitCode, report } = await place.batch(numbers, args);
     expect(exitCode).toBe(10);
     expect(report.summaries.at(-1)).toMatchObject({ downloaded: 1, skipped: 3, stopped_by: 'limit' });
   });

@@ -42,16 +42,6 @@ describe('every sample, from filings serve in another process', () => {
     }
   });
 
-  test.each(['', '/', '/v1', '/v1/', '//'])('the base URL may end in %j', async (end) => {
-    const service = await serve();
-    const place = await workplace();
-    const { exitCode, stderr } = await place.filings(
-      ['download', ACCESSION, 'primary.htm'],
-      serviceAt(service.url + end, 'sandbox-key'),
-    );
-    expect(exitCode, stderr).toBe(0);
-  });
-
   test('without any service: --sandbox', async () => {
     const place = await workplace();
     const { exitCode, stdout } = await place.filings(['--sandbox', 'download', ACCESSION, 'primary.htm']);
@@ -84,17 +74,6 @@ describe('what is asked for', () => {
       ['file_name', name],
     ]);
     expect(line).toMatch(/^GET \S+ HTTP\/1\.1$/);
-  });
-
-  test('a file named twice is asked for once', async () => {
-    const server = await scripted();
-    const place = await workplace();
-    const args = ['download', ACCESSION, 'a', 'a', 'b', 'a', '--report', '-'];
-    const { exitCode, stdout } = await place.filings(args, serviceAt(server.url));
-    expect(exitCode).toBe(0);
-    expect(server.requests).toHaveLength(2);
-    // One more sums the batch up.
-    expect(stdout.toString().trimEnd().split('\n')).toHaveLength(3);
   });
 
   test('with -o the name is only sent, and may be anything', async () => {

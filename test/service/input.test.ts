@@ -29,16 +29,11 @@ const told = (lines: readonly Line[]) =>
 describe('a line', () => {
   it.each<[line: string, file: string | undefined]>([
     [asked, undefined],
-    [`${asked}\r`, undefined],
-    [`  ${asked}  `, undefined],
     [`\ufeff${asked}`, undefined],
     [`${asked}\ta.htm`, 'a.htm'],
     [`${asked} \t  a b.htm`, 'a b.htm'],
-    [`${asked} a.htm\r`, 'a.htm'],
     [`${asked} a.htm `, 'a.htm '],
-    [`${asked} "a.htm"`, '"a.htm"'],
     [`${asked} # no comment`, '# no comment'],
-    [`${asked} ../a`, '../a'],
     [`${asked.replaceAll('-', '')} a.htm`, 'a.htm'],
     [JSON.stringify({ v: 1, path: 'x', result: 'missing', accession_no: asked, file_name: 'a' }), 'a'],
     [JSON.stringify({ accession_no: asked, file_name: 'a\nb', size: 3 }), 'a\nb'],
@@ -54,9 +49,7 @@ describe('a line', () => {
 
   it.each<[line: string | Uint8Array, why: RegExp]>([
     ['nonsense', /^line 1: 'nonsense' is not an accession number/],
-    [`"${asked}"`, /is not an accession number/],
     ['{"accession_no":', /broken JSON/],
-    ['{}', /accession_no is not a string/],
     ['{"accession_no":5}', /accession_no is not a string/],
     [`{"accession_no":"${asked}","file_name":5}`, /file_name is not a string/],
     ['{"accession_no":"x"}', /'x' is not an accession number/],

@@ -6,17 +6,12 @@ describe('nameFilter', () => {
   it.each<[include: string[], exclude: string[], chosen: string[], left: string[]]>([
     [[], [], ['a.htm', '.b', 'x/y.xml'], []],
     [['*.htm'], [], ['a.htm', '.htm', '.a.htm', 'x/y.htm'], ['a.html', 'a.HTM', 'a.htm2']],
-    [['*.xml', '*.xsd'], [], ['a.xml', 'a.xsd'], ['a.htm']],
     [['*.{xml,xsd}'], [], ['a.xml', 'a.xsd'], ['a.htm']],
     [[], ['*_lab.xml'], ['a.xml'], ['a_lab.xml']],
     [['ex*'], ['*.jpg'], ['ex99.htm'], ['ex99.jpg', 'a.htm']],
-    [['R?.htm'], [], ['R1.htm'], ['R10.htm', 'R.htm']],
     [['R[0-9].htm'], [], ['R1.htm'], ['Rx.htm']],
     [['*'], [], ['a', '.a', 'x/y', '...'], []],
-    [['**'], [], ['a', '.a', 'x/y'], []],
     [['xsl*/*.xml'], [], ['xslF345X05/form4.xml'], ['form4.xml']],
-    [['a(1).htm'], [], ['a(1).htm'], ['b.htm']],
-    [['a.b'], [], ['a.b'], ['axb']],
     [['a+b^$.htm'], [], ['a+b^$.htm'], ['aab.htm']],
     [['*(1).htm', '+(2)', '?(3)'], [], ['a (1).htm', '+(2)', 'x(3)'], ['1.htm', '2', '3']],
     [['[!a-c]x', '[^d]y'], [], ['dx', '!x', 'ay', '/y'], ['ax', 'cx', 'x', 'dy']],
@@ -25,27 +20,14 @@ describe('nameFilter', () => {
     [['[[*?{]'], [], ['[', '*', '?', '{'], ['a']],
     [['{a,b{1,2,},}.htm'], [], ['a.htm', 'b1.htm', 'b2.htm', 'b.htm', '.htm'], ['c.htm', 'b12.htm']],
     [['{*.xml,R?.htm}'], [], ['a.xml', 'R1.htm'], ['R10.htm', 'a.htm']],
-    [['*.{xml}'], [], ['a.xml'], ['a.xsd']],
     [['a]b}c,d'], [], ['a]b}c,d'], []],
     [['a[1].htm'], [], ['a[1].htm', 'a1.htm'], ['a2.htm']],
     [['\\*\\[\\{\\\\'], [], ['*[{\\'], ['a[{\\']],
-    [['\\!a'], [], ['!a'], ['a']],
     [['?'], [], ['🙂', 'ñ', '日'], ['ab', 'n\u0303']],
     [['[😀-🙏]*'], [], ['🙂.htm'], ['a.htm']],
   ])('include %j, exclude %j', (include, exclude, chosen, left) => {
     const matches = nameFilter(include, exclude);
     expect([...chosen, ...left].filter(matches)).toEqual(chosen);
-  });
-
-  it('matches each name by its literal pattern, and only whole names', () => {
-    fc.assert(
-      fc.property(fc.string({ unit: 'grapheme', minLength: 1, maxLength: 20 }), (name) => {
-        const literal = name.replace(/[\\*?[{!@]/g, '\\$&');
-        expect(nameFilter([literal], [])(name)).toBe(true);
-        expect(nameFilter([literal], [])(`${name}x`)).toBe(false);
-        expect(nameFilter(['q.htm'], [])(`${name}q.htm`)).toBe(false);
-      }),
-    );
   });
 
   it('takes or refuses any pattern, and one that is taken matches the name that it is', () => {
@@ -75,13 +57,9 @@ describe('nameFilter', () => {
     ['', /--include '': it is empty/],
     ['x'.repeat(1001), /--include 'x+…': it is longer than 1000 characters/],
     ['[', /: a '\[' is not closed/],
-    ['a[]', /: a '\[' is not closed/],
-    ['a[!]', /: a '\[' is not closed/],
     ['é[a', /: a '\[' is not closed/],
-    ['[a-', /: a '\[' is not closed/],
     ['[\\', /: a '\[' is not closed/],
     ['a{b', /: a '\{' is not closed/],
-    ['{a,{b}', /: a '\{' is not closed/],
     ['[az-a]', /range/i],
     ['a\\', /: nothing follows the '\\' at its end/],
     ['[[:digit:]]', /: \[\[:digit:\] is not supported/],

@@ -72,20 +72,6 @@ describe('what comes out', () => {
     expect(asked).toEqual([1]);
   });
 
-  test('no match, a listing that fails, one that is done, a bad line', async () => {
-    const fault = new FilingsError('usage', 'what?');
-    const { list, asked } = desk({ 1: ['no'], 2: new FilingsError('auth', 'no'), 3: ['a'] });
-    const lines: Line[] = [alone(1), alone(2), alone(3), { kind: 'bad', error: fault, number: 9 }];
-    const items = await all(select(lines, list, { passesOver: (accession) => accession === filing(3) }));
-    expect(items.sort()).toEqual(['1 unmatched', '2 unlisted', 'bad 9: what?']);
-    expect(asked).toEqual([1, 2]);
-  });
-
-  test('a filing alone, when nothing chooses, is a usage error that stops the run', async () => {
-    const [item] = await all(select([{ ...alone(1), number: 3 }], desk({}).list, { chosen: undefined }));
-    expect(item).toMatch(/^bad 3: .*no files selected/);
-  });
-
   test('behind all that came before it, what the input ends with', async () => {
     const error = new FilingsError('local_io', 'cannot be read');
     async function* broken() {
@@ -123,6 +109,16 @@ describe('how far it goes ahead', () => {
     expect([told(selection.next() as Item), selection.next(), selection.next()].length).toBe(3);
     await turns();
     expect([asked, selection.left]).toEqual([[0, 1, 2, 3], 2 + 1 + 1 + 2]);
+  });
+
+  test('what is left is counted to the end of the input, what is being read just then, too', async () => {
+    const lines = [1, 2, 3, 4, 5, 6, 7].map((n) => named(n, 'a'));
+    const selection = select([...lines, alone(8)], desk({}).list);
+    selection.next();
+    await turns();
+    expect([1, 2, 3, 4].map(() => selection.next()?.kind)).toEqual(['file', 'file', 'file', undefined]);
+    expect(await selection.cancel(new AbortController().signal)).toBe(5);
+    expect(await select(lines, desk({}).list).cancel(AbortSignal.abort())).toBeUndefined();
   });
 
   test('all is known once all is read and listed', async () => {
