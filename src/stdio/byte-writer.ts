@@ -58,14 +58,20 @@ export async function isStreamPath(path: string): Promise<boolean> {
 
 /** A writer for a device or a FIFO; waits for a FIFO's reader. */
 export async function pathWriter(path: string, sleep: Sleep, signal: AbortSignal): Promise<ByteWriter> {
+  const own = descriptorAt(path);
+  // Opened by its path, a file would be written from its beginning.
+  if (own !== undefined && (await statAt(path).catch(() => undefined))?.isFile()) {
+    return descriptorWriter(own, path, async () => {});
+  }
   const fd = await openWhenRead(path, sleep, signal);
   if (fstatSync(fd).isFIFO()) return pipeWriter(new Socket({ fd, readable: false, writable: true }), path);
   // Opened not to block, a terminal may be slower than we are.
   if (isatty(fd)) return pipeWriter(new WriteStream(fd), path);
-  return {
-    write: (chunks, until) => namingErrors(writeToDescriptor(fd, chunks, until), path, until),
-    end: () => closeFile(fd),
-  };
+  return descriptorWriter(fd, path, () => closeFile(fd));
+}
+
+function descriptorWriter(fd: number, name: string, end: () => Promise<void>): ByteWriter {
+  return { write: (chunks, signal) => namingErrors(writeToDescriptor(fd, chunks, signal), name, signal), end };
 }
 
 /** Opening a FIFO that nobody reads would hold a thread of the pool: it is tried without waiting, again and again. */

@@ -43,7 +43,10 @@ const WAYS: [string, string][] = [
   ['into a file by the shell', `${get('a')} > out; cat out`],
   ['behind what a file holds', `: > out; ${get('a')} >> out; cat out`],
   ['into stdout by another name', `${get('a', '-o /dev/stdout')} | cat`],
-  ['into another descriptor, a file', `${get('a', '-o /dev/fd/3')} 3> out; cat out`],
+  [
+    'into another descriptor, a file with a byte',
+    `printf x > out; ${get('a', '-o /dev/fd/3')} 3>> out; { read -N1; cat; } < out`,
+  ],
   ['through the spool', `${get('a', '-o - --spool')} | cat`],
   [
     'into a FIFO, whose reader comes late',
