@@ -1,4 +1,5 @@
 import { FilingsError } from '../errors.ts';
+import { inSeconds } from '../text.ts';
 import type { World } from '../world.ts';
 import { httpDate } from './head.ts';
 
@@ -104,7 +105,11 @@ export async function retry<T>(
         throw tries > 1 ? error.reworded(`${error.message}; ${tries} tries`, { cause: error.cause }) : error;
       }
       if (waitMs > policy.maxRetryAfterMs && askedMs !== undefined) {
-        throw tooLong(error, waitMs, policy.maxRetryAfterMs);
+        throw error.reworded(`${error.message}: the service asks to wait ${Math.ceil(waitMs / 1000)} s`, {
+          code: 'temporary',
+          hint: `more than --max-retry-after allows (${inSeconds(policy.maxRetryAfterMs)}): run it again after that time, or allow more`,
+          stopsRun: true,
+        });
       }
       onRetry?.({ error, waitMs, asked: askedMs !== undefined, retry: failures, retries: policy.retries });
       // Our own back-off is this file's alone; what the service asks for, every job keeps (RateLimiter).
@@ -113,15 +118,13 @@ export async function retry<T>(
   }
 }
 
-/** What is known when a try has failed. Times in milliseconds. */
-export interface FailedTry {
+/** What is known when a try has failed. */
+export interface FailedTry extends Pick<RetryPolicy, 'retries' | 'maxRetryAfterMs'> {
   /** Tries that failed since the count last began anew, this one included. */
   readonly failures: number;
-  readonly retries: number;
   readonly retryable: boolean;
-  /** The wait that the service asks for. */
+  /** The wait that the service asks for, in milliseconds. */
   readonly askedMs: number | undefined;
-  readonly maxRetryAfterMs: number;
   readonly random: number;
 }
 
@@ -146,13 +149,4 @@ export function retryAfterMs(value: string | string[] | undefined, now: number):
   if (/^\d+$/.test(text)) return Math.min(Number(text) * 1000, LONGEST_ASKED_MS);
   const date = httpDate(text);
   return date === undefined ? undefined : Math.min(Math.max(0, date - now), LONGEST_ASKED_MS);
-}
-
-function tooLong(error: FilingsError, askedMs: number, maxMs: number): FilingsError {
-  const asked = Math.ceil(askedMs / 1000);
-  return error.reworded(`${error.message}: the service asks to wait ${asked} s`, {
-    code: 'temporary',
-    hint: `more than --max-retry-after allows (${maxMs / 1000} s): run it again after that time, or allow more`,
-    stopsRun: true,
-  });
 }

@@ -22,7 +22,8 @@ export interface Sandbox {
 
 /** Longer than clients keep an idle connection, so that it is not closed as a request goes out. */
 const KEEP_ALIVE_MS = 65_000;
-const NOT_HERE = 'it is not an address of this machine';
+/** What the system says of an address that is not this machine's. */
+const NOT_HERE = ['EADDRNOTAVAIL', 'ENOTFOUND', 'EAI_AGAIN', 'EINVAL'];
 
 /**
  * Starts the contract's service over a directory of filings.
@@ -48,23 +49,15 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   };
 }
 
-/** Why there is no listening, and what to do; where the address is wrong it is `usage`. */
-const LISTEN_FAULTS: Readonly<Record<string, readonly [code: 'usage' | 'local_io', why: string, hint?: string]>> = {
-  EADDRINUSE: ['local_io', 'the port is in use', 'choose another port with --port, or 0 for a free one'],
-  EACCES: ['local_io', 'no permission', 'choose a port above 1023 with --port, or 0 for a free one'],
-  EADDRNOTAVAIL: ['usage', NOT_HERE],
-  ENOTFOUND: ['usage', NOT_HERE],
-  EAI_AGAIN: ['usage', NOT_HERE],
-  EINVAL: ['usage', NOT_HERE],
-};
-
 /** Resolves with the port, which was free when 0 was asked for. */
 function listen(server: Server, host: string, port: number): Promise<number> {
   return new Promise((resolve, reject) => {
     server.once('error', (cause) => {
-      const [code, why, hint] = LISTEN_FAULTS[errnoOf(cause) ?? ''] ?? ['local_io', systemReason(cause)];
+      const isElsewhere = NOT_HERE.includes(errnoOf(cause) ?? '');
+      const why = isElsewhere ? 'it is not an address of this machine' : systemReason(cause);
+      const hint = isElsewhere ? {} : { hint: 'choose another port with --port, or 0 for a free one' };
       const message = `cannot listen on ${authority(host, port)}: ${why}`;
-      reject(new FilingsError(code, message, { ...(hint && { hint }), cause }));
+      reject(new FilingsError(isElsewhere ? 'usage' : 'local_io', message, { ...hint, cause }));
     });
     // Localhost is known, without looking it up.
     server.listen({ host: host.toLowerCase() === 'localhost' ? '127.0.0.1' : host, port }, () => {

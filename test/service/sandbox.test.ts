@@ -337,6 +337,6 @@ test('start refuses what is no directory, and a port in use', async () => {
   await expect(start({ host: '192.0.2.1' })).rejects.toMatchObject(usage('not an address of this machine'));
   await expect(start({ port: running.port })).rejects.toMatchObject({
     code: 'local_io',
-    message: `cannot listen on 127.0.0.1:${running.port}: the port is in use`,
+    message: `cannot listen on 127.0.0.1:${running.port}: address already in use (EADDRINUSE)`,
   });
 });
