@@ -52,13 +52,14 @@ export function fetchToDisk(
   watcher: Watcher,
 ): Promise<Outcome> {
   const job = { client: fetching.client, wanted, signal, watcher, attempts: 0 };
-  return outcomeOf(job, target.shown, fetching, async () => {
-    // What was removed while it came is downloaded again, or exists by now.
-    const done = (await saveOnce(job, target, fetching)) ?? (await saveOnce(job, target, fetching));
-    if (done) return done;
-    throw new FilingsError('local_io', `${target.path}: its part was removed, twice`, {
-      hint: 'something else writes to that directory: see what removes files there',
-    });
+  // What was removed while it came is downloaded again, or exists by now.
+  const once = () => saveOnce(job, target, fetching);
+  return outcomeOf(job, target.shown, fetching, async () => (await once()) ?? (await once()) ?? lostTwice(target));
+}
+
+function lostTwice({ path }: DiskTarget): never {
+  throw new FilingsError('local_io', `${path}: its part was removed, twice`, {
+    hint: 'something else writes to that directory: see what removes files there',
   });
 }
 

@@ -1,4 +1,5 @@
 import { httpDate } from '../http/head.ts';
+import type { ServiceAnswer } from '../service/requests.ts';
 
 /** A strong validator: two answers that carry it hold the same bytes (RFC 9110 section 8.8). */
 export interface Validator {
@@ -7,14 +8,12 @@ export interface Validator {
   readonly value: string;
 }
 
-type Fields = Readonly<Record<string, string | string[] | undefined>>;
-
 /** Which bytes an answer brings, as far as it says. */
 export interface Version {
   readonly validator?: Validator | undefined;
   /** The whole length, where an answer has told it. */
   readonly total?: number | undefined;
-  /** Where it came from in the end, redirects followed, without the query. */
+  /** Where it came from in the end, redirects followed, without the query: signed addresses change theirs. */
   readonly address?: string;
 }
 
@@ -22,12 +21,7 @@ export interface Held extends Version {
   readonly bytes: number;
 }
 
-export interface CameBack {
-  readonly status: number;
-  readonly headers: Fields;
-  /** Without the query, since signed addresses change theirs. */
-  readonly address: string;
-}
+export type CameBack = Pick<ServiceAnswer, 'status' | 'headers' | 'address'>;
 
 export type Decision =
   /** The body continues at what is held. */
@@ -45,7 +39,7 @@ export type Decision =
 const STRONG_AFTER_MS = 1000;
 
 /** A strong ETag, else a Last-Modified that counts as strong. */
-export function strongValidator(headers: Fields): Validator | undefined {
+export function strongValidator(headers: CameBack['headers']): Validator | undefined {
   const etag = headers.etag;
   if (etag !== undefined) {
     return typeof etag === 'string' && /^"[\x21\x23-\x7e\x80-\xff]*"$/.test(etag)
