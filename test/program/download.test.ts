@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { framed, sendAndEnd, sendFile } from '../servers/answers.ts';
 import { type Script, startScripted } from '../servers/scripted.ts';
@@ -144,6 +144,28 @@ describe('what is said', () => {
     expect([exitCode, server.requests.length]).toEqual([0, 1]);
     expect(stderr).toMatch(/a: already exists, not downloaded/);
     expect(JSON.parse(stdout.toString())).toMatchObject({ result: 'skipped', bytes: 4000 });
+  });
+});
+
+describe('a file that exists, when nothing says what to do', () => {
+  const layout = (template: string) => ['--layout', template];
+  test.each<[args: string[], path: string, exists: Buffer, exit: number, requests: number]>([
+    [[], 'a', Buffer.from('of another filing'), 8, 1],
+    [[], 'a', FILE, 0, 1],
+    [layout('{accession_no}-{file_name}'), `${ACCESSION}-a`, Buffer.from('another'), 8, 1],
+    [layout('{accession_no}/{file_name}'), `${ACCESSION}/a`, Buffer.from('ours'), 0, 0],
+    [['-d', `x/${ACCESSION}/y`], `x/${ACCESSION}/y/a`, Buffer.from('ours'), 0, 0],
+    [['-o', 'a'], 'a', Buffer.from('old'), 0, 1],
+  ])('%j: %s', async (args, path, exists, exit, requests) => {
+    const server = await scripted();
+    const place = await workplace();
+    await mkdir(dirname(join(place.path, path)), { recursive: true });
+    await writeFile(join(place.path, path), exists);
+    const { exitCode, stderr } = await place.filings(['download', ACCESSION, 'a', ...args], serviceAt(server.url));
+    expect([exitCode, server.requests.length], stderr).toEqual([exit, requests]);
+    expect(await place.read(path)).toEqual(args[0] === '-o' ? FILE : exists);
+    if (exit === 8)
+      expect(stderr).toMatch(/it has \d+ bytes, this one 4000\n {2}hint: .*--layout or -d.*--if-exists overwrite/);
   });
 });
 
