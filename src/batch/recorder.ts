@@ -66,15 +66,11 @@ export class Recorder {
     if (outcome) {
       this.counts.add(outcome);
       if (outcome.error && this.#options.keepsFailed) this.failed += `${this.#failedLine(item)}\n`;
-      this.#write((time) => reportLine(item, outcome, time, (error) => errorObject(error, secrets)));
+      this.write((time) => reportLine(item, outcome, time, (error) => errorObject(error, secrets)));
     }
     if (item.kind === 'unmatched') this.counts.unmatched += 1;
     this.#tell(item, outcome, isTold);
     if (this.#options.done) this.#note(item, outcome !== undefined && EXISTS.has(outcome.result));
-  }
-
-  summary(text: (time: string) => string): void {
-    this.#write(text);
   }
 
   /** Whether it is so far behind that the run should wait for `flush`. */
@@ -122,7 +118,7 @@ export class Recorder {
     return failedLine(item.accession, 'fileName' in item ? item.fileName : undefined);
   }
 
-  #write(line: (time: string) => string): void {
+  write(line: (time: string) => string): void {
     if (!this.#options.report) return;
     this.#lines += `${line(this.#now())}\n`;
     if (this.#isTimed) return;

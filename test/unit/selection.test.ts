@@ -72,6 +72,17 @@ describe('what comes out', () => {
     expect(asked).toEqual([1]);
   });
 
+  test('no match, a listing that fails, one that is done, bad lines', async () => {
+    const error = new FilingsError('usage', 'what?');
+    const { list, asked } = desk({ 1: ['no'], 2: new FilingsError('auth', 'no'), 3: ['a'] });
+    const lines: Line[] = [alone(1), alone(2), alone(3), { kind: 'bad', error, number: 9 }];
+    const items = await all(select(lines, list, { passesOver: (accession) => accession === filing(3) }));
+    expect(items.sort()).toEqual(['1 unmatched', '2 unlisted', 'bad 9: what?']);
+    expect(asked).toEqual([1, 2]);
+    const [item] = await all(select([{ ...alone(1), number: 3 }], list, { chosen: undefined }));
+    expect(item).toMatch(/^bad 3: .*no files selected/);
+  });
+
   test('behind all that came before it, what the input ends with', async () => {
     const error = new FilingsError('local_io', 'cannot be read');
     async function* broken() {

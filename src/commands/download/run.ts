@@ -106,7 +106,7 @@ async function work(run: Run, recorder: Recorder, done: DoneList | undefined): P
   }
   const { bytes, requests } = limits;
   const summary = { ...end, exitCode: error?.exitStatus ?? 0, ms: world.monotonic() - began, bytes, requests };
-  recorder.summary((time) => batchSummaryLine(counts, summary, time));
+  recorder.write((time) => batchSummaryLine(counts, summary, time));
   progress.note(batchSummary(counts, summary));
   return error;
 }
