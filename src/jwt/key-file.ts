@@ -11,10 +11,8 @@ export interface KeyFiles {
   readonly stdin?: Buffer | undefined;
 }
 
-type KeyWorld = Pick<World, 'uid' | 'interrupt' | 'secrets' | 'env'>;
-
 /** Reads a key; all may read the file of a public one. Throws `config`: missing, readable by others, no key for that. */
-export async function readJwtKey(files: KeyFiles, purpose: Purpose, world: KeyWorld): Promise<JwtKey> {
+export async function readJwtKey(files: KeyFiles, purpose: Purpose, world: World): Promise<JwtKey> {
   const { secretFile, passphraseFile } = files;
   if (secretFile !== undefined) return readSecret(secretFile, files, world);
   const passphrase = passphraseFile === undefined ? undefined : await readPassphrase(passphraseFile, world);
@@ -25,21 +23,21 @@ export async function readJwtKey(files: KeyFiles, purpose: Purpose, world: KeyWo
   return keyFor(purpose, key);
 }
 
-async function readSecret(path: string, { stdin }: KeyFiles, world: KeyWorld): Promise<JwtKey> {
+async function readSecret(path: string, { stdin }: KeyFiles, world: World): Promise<JwtKey> {
   const bytes = stdin ?? (await readSecretFile(path, 'secret file', world));
   const secret = loadSecret(bytes, `secret file ${stdin ? '(stdin)' : path}`);
   world.secrets.add(bytes.toString().trimEnd());
   return secret;
 }
 
-async function readKeyFile(path: string, passphrase: string | undefined, world: KeyWorld): Promise<JwtKey> {
+async function readKeyFile(path: string, passphrase: string | undefined, world: World): Promise<JwtKey> {
   const { bytes, stats } = await readSmallFile(path, 'key file', world);
   const key = loadKey(bytes, `key file ${path}`, passphrase);
   if (key.keyObject.type !== 'public') checkAccess(stats, 'private', 'key file', path, world);
   return key;
 }
 
-async function readPassphrase(path: string, world: KeyWorld): Promise<string> {
+async function readPassphrase(path: string, world: World): Promise<string> {
   const text = (await readSecretFile(path, 'passphrase file', world)).toString();
   world.secrets.add(text.trimEnd());
   // One line break at the end is the editor's, not the passphrase's.

@@ -25,13 +25,11 @@ export interface Minter {
   readonly warning: string | undefined;
 }
 
-type MinterWorld = Pick<World, 'env' | 'uid' | 'interrupt' | 'secrets' | 'now'>;
-
 /** Seconds. */
 export const DEFAULT_LIFETIME = 300;
 /** A token with less left than this, or than half its lifetime, is replaced: a request takes time to arrive. Seconds. */
 const MARGIN = 60;
-/** Older ones expired long ago, and need not be redacted. */
+/** Older ones have expired. */
 const REMEMBERED_TOKENS = 8;
 
 /** Throws `config`. */
@@ -40,7 +38,7 @@ export function algorithmOf({ alg }: TokenRecipe): Algorithm | undefined {
 }
 
 /** Reads the key once, and mints tokens from it, each remembered as a secret. Throws `config`. */
-export async function createMinter(recipe: TokenRecipe, world: MinterWorld): Promise<Minter> {
+export async function createMinter(recipe: TokenRecipe, world: World): Promise<Minter> {
   const { kid, sub, name, lifetime = DEFAULT_LIFETIME } = recipe;
   const wanted = algorithmOf(recipe);
   const key = await readJwtKey(recipe, 'sign', world);

@@ -47,8 +47,7 @@ function claimsOf({ sub, name, issuedAt, notBefore = issuedAt, lifetime, claims 
   );
   for (const [claim, json] of claims) {
     if (members.has(claim)) {
-      const hint =
-        '--sub, --name, --not-before and --lifetime set the claims sub, name, nbf and exp; iat is always now';
+      const hint = 'iat, nbf and exp are always set: see --not-before and --lifetime';
       throw new FilingsError('usage', `claim ${claim}: set twice`, { hint });
     }
     members.set(claim, json);

@@ -7,6 +7,7 @@ import { createMinter, type TokenRecipe } from '../../src/jwt/minter.ts';
 import { verifyToken } from '../../src/jwt/verify.ts';
 import { Secrets } from '../../src/secrets.ts';
 import { ecPair } from '../key-pairs.ts';
+import { worldOf } from '../settings-world.ts';
 import { NOW, pem } from './jwt-forge.ts';
 
 const SECRET = Buffer.alloc(32, 7);
@@ -21,7 +22,7 @@ async function minterOf(recipe: Omit<TokenRecipe, 'keyFile' | 'secretFile'>, byt
   const clock = { ms: NOW * 1000 };
   const secrets = new Secrets();
   const interrupt = new AbortController();
-  const world = { env: {}, uid: process.geteuid?.(), interrupt: interrupt.signal, secrets, now: () => clock.ms };
+  const world = worldOf({ interrupt: interrupt.signal, secrets, now: () => clock.ms });
   const source = bytes.includes('BEGIN') ? { keyFile: file } : { secretFile: file };
   const minter = await createMinter({ ...recipe, ...source }, world);
   return { minter, clock, secrets, file, interrupt };

@@ -28,12 +28,7 @@ export function tokenUserOf(argument: string | undefined): string | false {
   return (argument === undefined || argument === '-') && 'TOKEN';
 }
 
-/**
- * A token given as an argument, as it is; without one or as `-` from stdin, less one line break at its end.
- * On a terminal it is asked for.
- *
- * @throws FilingsError `config`: stdin can't be read; the signal's reason
- */
+/** A token given as an argument, as it is; otherwise from stdin, less one line break at its end. Throws `config`. */
 export async function readTokenInput(argument: string | undefined, world: World): Promise<string> {
   if (argument !== undefined && argument !== '-') return argument;
   const read = () => readStdin(world.stdin, 'token', world.interrupt, { enough: LONGEST_TOKEN + 2, isLine: true });

@@ -37,16 +37,13 @@ export async function run({ args, options, flags }: Invocation<typeof INSPECT_OP
 }
 
 function rowsOf({ header, claims, times, objections }: Inspection): string[][] {
-  const reasons = objections.map((reason) => `the service would object: ${printable(reason)}`);
+  const verdicts = objections.map((reason) => `the service would object: ${printable(reason)}`);
+  if (verdicts.length === 0) verdicts.push('no problem found (signature not checked)');
   return [
     ['NOT VERIFIED', '', 'this is what the token says, whoever made it'],
     ...memberRows('header', header, {}),
     ...memberRows('claims', claims, times),
-    ...(reasons.length > 0 ? reasons : ['no problem found (signature not checked)']).map((text) => [
-      'service',
-      '',
-      text,
-    ]),
+    ...verdicts.map((text) => ['service', '', text]),
   ];
 }
 
