@@ -13,6 +13,7 @@ import {
   isAsListed,
   type StreamTarget,
 } from '../transfer/download.ts';
+import type { Watcher } from '../transfer/job.ts';
 import { type Outcome, outcomeLine, retryWait } from '../transfer/outcome.ts';
 import { requirePlace } from '../transfer/present.ts';
 import { requireHash } from '../transfer/transfer.ts';
@@ -65,26 +66,31 @@ export class Files {
   async download(file: FileItem, signal: AbortSignal): Promise<Outcome> {
     const { targetOf, stream, fetching, checksums, limits, throttle, progress, counts } = this.#options;
     const shown = progress.start(file.fileName);
-    const watcher = {
+    const watcher: Watcher = {
       total: shown.total,
-      received(bytes: number) {
+      received(bytes) {
         limits.bytes += bytes;
         shown.advance(bytes);
         return throttle?.received(bytes, signal);
       },
       warn: progress.note,
-      retry(event: Parameters<typeof retryWait>[0]) {
+      retry(event) {
         counts.retries += 1;
         shown.wait(retryWait(event));
       },
-      resumable(bytes: number) {
+      resumable(bytes) {
         counts.resumableBytes += bytes;
       },
     };
-    if (stream) return told(file, await fetchToStream(file, stream, fetching, signal, watcher), shown);
-    const target = targetOf(file);
-    const fetched = await fetchToDisk(file, target, fetching, signal, watcher);
-    return told(file, checksums ? await listed(fetched, target, checksums, signal) : fetched, shown);
+    const target = stream ? undefined : targetOf(file);
+    const fetched = target
+      ? await fetchToDisk(file, target, fetching, signal, watcher)
+      : await fetchToStream(file, stream as StreamTarget, fetching, signal, watcher);
+    const outcome = target && checksums ? await listed(fetched, target, checksums, signal) : fetched;
+    const came = outcome.result === 'downloaded' || outcome.result === 'resumed';
+    // What a person reads of a file that came is where its bar was.
+    shown.finish(came ? outcomeLine(file.fileName, outcome) : undefined);
+    return outcome;
   }
 
   #judged(file: FileItem, target: DiskTarget, stats: Stats | undefined, signal: AbortSignal): Look | Promise<Look> {
@@ -126,13 +132,6 @@ function statsAt(path: string): Stats | undefined {
   } catch {
     return undefined;
   }
-}
-
-/** What a person reads of a file that came is where its bar was. */
-function told({ fileName }: FileItem, outcome: Outcome, shown: { readonly finish: (line?: string) => void }): Outcome {
-  const came = outcome.result === 'downloaded' || outcome.result === 'resumed';
-  shown.finish(came ? outcomeLine(fileName, outcome) : undefined);
-  return outcome;
 }
 
 /** Lists a file in its directory's SHA256SUMS; one that was there is hashed when it is not listed. */
