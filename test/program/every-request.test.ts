@@ -1,6 +1,4 @@
-import { readdir, readlink } from 'node:fs/promises';
 import type { Socket } from 'node:net';
-import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { type Sleep, sleep } from '../../src/abort.ts';
 import { head } from '../servers/answers.ts';
@@ -99,13 +97,4 @@ test('a wait over the cap that the next listing is told keeps the files before i
   expect(exitCode).toBe(7);
   expect(archive.asked().filter((asked) => asked === `${A}/f0.htm`)).toHaveLength(1);
   expect(report.summaries).toMatchObject([{ stopped_by: 'temporary', retry_at: expect.any(String) }]);
-});
-
-test.runIf(process.platform === 'linux')('a report is closed when the books beside it cannot be opened', async () => {
-  const { place } = await setUp(() => false);
-  const { exitCode } = await place.batch(LINES, ['--failed', 'no/such/list']);
-  expect(exitCode).toBe(8);
-  const numbers = await readdir('/proc/self/fd');
-  const open = await Promise.all(numbers.map((fd) => readlink(`/proc/self/fd/${fd}`).catch(() => '')));
-  expect(open).not.toContain(join(place.path, 'report'));
 });

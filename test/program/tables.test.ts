@@ -47,13 +47,6 @@ describe('list on a terminal', () => {
     expect(lines[2]).toBe(last);
   });
 
-  test('takes COLUMNS where the terminal does not tell, and 80 without', async () => {
-    const list = await listing();
-    expect(widest((await list([], { columns: 0 }, { COLUMNS: '50' })).stdout)).toBeLessThanOrEqual(50);
-    const usual = widest((await list([], { columns: 0 })).stdout);
-    expect([usual <= 80, usual > 60]).toEqual([true, true]);
-  });
-
   test('is exact off a terminal, whatever COLUMNS says', async () => {
     const list = await listing();
     const narrow = { COLUMNS: '20' };

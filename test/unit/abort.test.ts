@@ -6,20 +6,17 @@ const REASON = new Error('the reason');
 const listeners = ({ signal }: AbortController) => getEventListeners(signal, 'abort').length;
 
 describe('onAbort', () => {
-  test('acts once, with the reason', () => {
+  test('acts once, with the reason; at once when it is too late to wait', () => {
     const parent = new AbortController();
     const seen: unknown[] = [];
-    onAbort(parent.signal, (reason) => seen.push(reason));
+    const act = (reason: unknown) => seen.push(reason);
+    onAbort(parent.signal, act);
     expect(seen).toEqual([]);
     parent.abort(REASON);
     parent.abort(new Error('another'));
     expect(seen).toEqual([REASON]);
-  });
-
-  test('acts at once when it is too late to wait', () => {
-    const seen: unknown[] = [];
-    onAbort(AbortSignal.abort(REASON), (reason) => seen.push(reason));
-    expect(seen).toEqual([REASON]);
+    onAbort(parent.signal, act);
+    expect(seen).toEqual([REASON, REASON]);
   });
 
   test('called off, it does nothing and holds nothing', () => {
@@ -33,51 +30,33 @@ describe('onAbort', () => {
 });
 
 describe('childOf', () => {
-  test('aborts with its parent, for its reason', () => {
+  test('aborts with its parent, for its reason, also when that is over', () => {
     const parent = new AbortController();
     const { signal } = childOf(parent.signal);
     expect(signal.aborted).toBe(false);
     parent.abort(REASON);
-    expect(signal.reason).toBe(REASON);
+    expect([signal.reason, childOf(parent.signal).signal.reason]).toEqual([REASON, REASON]);
   });
 
-  test('is born aborted of an aborted one', () => {
-    expect(childOf(AbortSignal.abort(REASON)).signal.reason).toBe(REASON);
-  });
-
-  test('aborts without its parent', () => {
+  test('aborts without its parent; let go, it stays as it is', () => {
     const parent = new AbortController();
-    const child = childOf(parent.signal);
+    const [child, free] = [childOf(parent.signal), childOf(parent.signal)];
     child.abort(REASON);
     expect([child.signal.reason, parent.signal.aborted]).toEqual([REASON, false]);
-  });
-
-  test('let go, it stays as it is', () => {
-    const parent = new AbortController();
-    const child = childOf(parent.signal);
     child.letGo();
+    free.letGo();
     expect(listeners(parent)).toBe(0);
     parent.abort(REASON);
-    expect(child.signal.aborted).toBe(false);
+    expect(free.signal.aborted).toBe(false);
   });
 });
 
-describe('sleep', () => {
-  test('ends with the reason, and leaves no listener', async () => {
-    const parent = new AbortController();
-    const slept = sleep(2 ** 40, parent.signal);
-    parent.abort(REASON);
-    await expect(slept).rejects.toBe(REASON);
-    expect(listeners(parent)).toBe(0);
-  });
-
-  test.each([0, -5, 1])('of %i ms is over', async (ms) => {
-    const parent = new AbortController();
-    await sleep(ms, parent.signal);
-    expect(listeners(parent)).toBe(0);
-  });
-
-  test('of an aborted one fails, however short', async () => {
-    await expect(sleep(0, AbortSignal.abort(REASON))).rejects.toBe(REASON);
-  });
+test('sleep ends with the reason, and leaves no listener', async () => {
+  const parent = new AbortController();
+  for (const ms of [0, -5, 1]) await sleep(ms, parent.signal);
+  const slept = sleep(2 ** 40, parent.signal);
+  parent.abort(REASON);
+  await expect(slept).rejects.toBe(REASON);
+  expect(listeners(parent)).toBe(0);
+  await expect(sleep(0, parent.signal)).rejects.toBe(REASON);
 });
