@@ -83,7 +83,6 @@ class Search {
   /** @param list where the items go of the list that it is in; undefined for an object that is in none */
   #object(record: JsonObject, place: Place, list: Found[] | undefined): void {
     const isOther = place.isOther || isOfAnother(record, this.#accession);
-    this.isListing ||= isOther;
     const fileName = nameOf(record, FILE_NAMES);
     const isFile = fileName !== undefined;
     const [sure, likely] = [this.sure.length, this.likely.length];

@@ -34,6 +34,7 @@ describe('the names of a listing', () => {
     ['a.htm', 'any member', { whatever: [{ document: 'a.htm' }] }],
     ['a.htm README', 'odd names in any member', { x: [{ name: 'a.htm' }, { name: 'README' }] }],
     ['a.htm README', 'odd strings in any member', { x: ['a.htm', 'README'] }],
+    ['a.htm', 'files beside addresses', { files: ['a.htm'], links: ['https://x/y.htm'] }],
     ['a.htm', 'strings in any member', { links: ['self'], whatever: ['a.htm'] }],
     ['', 'an empty array in an object', { data: [], meta: { name: 'listing service' } }],
     ['', 'null for an empty list', { files: null }],
