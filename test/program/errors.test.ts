@@ -1,6 +1,6 @@
 import { type AddressInfo, createServer } from 'node:net';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { sleep } from '../../src/abort.ts';
+import { type Sleep, sleep } from '../../src/abort.ts';
 import { head, sendAndEnd } from '../servers/answers.ts';
 import { closedPort, type Script, scripted } from '../servers/scripted.ts';
 import { ACCESSION, type Given, serviceAt, workplace } from './run.ts';
@@ -81,25 +81,29 @@ describe('an error body', () => {
     expect(stderr).toContain('owned');
   });
 
-  test('that never ends does not hold the program', async () => {
+  test('that never ends is read up to 1 MiB', async () => {
     const server = await scripted((socket) => {
       socket.write(head(500, { 'Transfer-Encoding': 'chunked' }));
       const more = () =>
         !socket.destroyed && socket.write(`10000\r\n${'x'.repeat(65_536)}\r\n`, () => setImmediate(more));
       more();
     });
-    const { exitCode, stderr } = await download(server);
+    // The time for it is never up.
+    const endless: Sleep = (ms, signal) => sleep(ms === 5000 ? 1e9 : ms, signal);
+    const { exitCode, stderr } = await download(server, [], { sleep: endless });
     expect(exitCode).toBe(7);
     expect(stderr.length).toBeLessThan(5000);
   });
 
   test('that drips is waited for 5 s', async () => {
-    const server = await scripted(
-      (socket) => void socket.write(`${head(404, { 'Content-Length': 100_000 })}{"title":`),
-    );
-    // Any other wait is none of this time.
-    const { exitCode } = await download(server, [], { sleep: (ms, signal) => sleep(ms === 5000 ? 50 : ms, signal) });
-    expect(exitCode).toBe(5);
+    const head404 = head(404, { 'Content-Length': 100_000 });
+    const server = await scripted((socket) => void socket.write(`${head404}{"title":`));
+    let waited = false;
+    const quick: Sleep = (ms, signal) => {
+      waited ||= ms === 5000;
+      return sleep(ms === 5000 ? 50 : ms, signal);
+    };
+    expect([(await download(server, [], { sleep: quick })).exitCode, waited]).toEqual([5, true]);
   });
 });
 
