@@ -47,7 +47,7 @@ export class ServiceClient {
     this.#requests = new Requests(options);
   }
 
-  /** How far the local clock is ahead of the last answer's, in milliseconds; undefined when none told its date. */
+  /** See `Requests`. */
   get clockAhead(): number | undefined {
     return this.#requests.clockAhead;
   }
@@ -82,7 +82,6 @@ export class ServiceClient {
     const ask: Ask = (paging, page) => this.listPage(accession, [...query, ...paging], signal, { page, onRetry });
     const files = await readAllPages(ask, pageSize, accession);
     if (files.length > 0) return files;
-    // So does a service answer for a number that it does not know.
     throw errorAbout({ accession }, 'not_found', 'the service lists no files', { hint: 'check the accession number' });
   }
 
