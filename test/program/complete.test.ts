@@ -22,10 +22,17 @@ async function place(script: Script = answer(['a.htm', 'b.htm'])) {
   return {
     ...here,
     server,
-    /** What is offered behind a line; it says nothing else, and never fails. */
-    async names(words: readonly string[], env: Record<string, string> = serviceAt(server.url)): Promise<string> {
-      const given = { input: 'stdin-key\n', sleep: (ms: number, signal: AbortSignal) => sleep(ms / 10, signal) };
-      const ended = await here.filings(['__complete', '--', ...words], env, given);
+    /**
+     * What is offered behind a line; it says nothing else, and never fails. Its patience has no end, or ends soon after
+     * the service is asked.
+     */
+    async names(words: readonly string[], env = serviceAt(server.url), isImpatient = false): Promise<string> {
+      const wait = async (ms: number, signal: AbortSignal) => {
+        if (ms < 1000) return sleep(ms, signal);
+        while (isImpatient && server.requests.length === 0) await sleep(5, signal);
+        return sleep(isImpatient ? 50 : ms * 100, signal);
+      };
+      const ended = await here.filings(['__complete', '--', ...words], env, { input: 'stdin-key\n', sleep: wait });
       expect({ exitCode: ended.exitCode, stderr: ended.stderr }).toEqual({ exitCode: 0, stderr: '' });
       return ended.stdout.toString();
     },
@@ -87,7 +94,7 @@ test.each<[string, Script]>([
   ['no listing', (socket) => void socket.end('HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\n\u001b]0;x\u0007')],
 ])('%s: nothing is offered, and nothing said', async (_, script) => {
   const { names, server } = await place(script);
-  expect(await names(LINE)).toBe('');
+  expect(await names(LINE, undefined, true)).toBe('');
   expect(server.requests.length).toBe(1);
 });
 
