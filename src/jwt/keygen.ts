@@ -13,7 +13,7 @@ export interface GeneratedKey {
 const RSA_BITS = 3072;
 const generate = promisify(generateKeyPair);
 
-/** A new key for an algorithm; for HMAC a random secret of the hash's length (RFC 7518 section 3.2). */
+/** For HMAC a random secret of the hash's length (RFC 7518 section 3.2). */
 export async function generateKey(algorithm: Algorithm, format: 'pem' | 'jwk', kid?: string): Promise<GeneratedKey> {
   const { name: alg, family, curve, hashBytes } = algorithm;
   const jwk = (key: object) => `${JSON.stringify({ ...key, use: 'sig', alg, kid }, null, 2)}\n`;

@@ -32,12 +32,11 @@ const MARGIN = 60;
 /** Older ones have expired. */
 const REMEMBERED_TOKENS = 8;
 
-/** Throws `config`. */
 export function algorithmOf({ alg }: TokenRecipe): Algorithm | undefined {
   return alg === undefined ? undefined : readAs(ALGORITHM, alg, { name: "the config file's jwt.alg", code: 'config' });
 }
 
-/** Reads the key once, and mints tokens from it, each remembered as a secret. Throws `config`. */
+/** Reads the key once, and mints tokens from it. Throws `config`. */
 export async function createMinter(recipe: TokenRecipe, world: World): Promise<Minter> {
   const { kid, sub, name, lifetime = DEFAULT_LIFETIME } = recipe;
   const wanted = algorithmOf(recipe);
