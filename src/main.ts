@@ -5,7 +5,7 @@ import { withinDeadline } from './session/deadline.ts';
 import { reportError } from './session/report-error.ts';
 import { rememberEnvironment, rememberSettings } from './settings/known-secrets.ts';
 import { unknownVariables } from './settings/layers.ts';
-import type { ParsedLine } from './spec/invocation.ts';
+import type { ParsedLine } from './spec/command.ts';
 import { guardStream, isBrokenPipe, write } from './stdio/output.ts';
 import { systemWorld, type World } from './world.ts';
 

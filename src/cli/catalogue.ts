@@ -6,8 +6,7 @@ import { LIST } from '../commands/list/spec.ts';
 import { SERVE } from '../commands/serve/spec.ts';
 import { TOKEN } from '../commands/token/spec.ts';
 import { VERIFY } from '../commands/verify/spec.ts';
-import type { CommandSpec } from '../spec/command.ts';
-import type { ParsedLine } from '../spec/invocation.ts';
+import type { CommandSpec, ParsedLine } from '../spec/command.ts';
 import { parseCommandLine } from './program.ts';
 
 const OTHERS: readonly CommandSpec[] = [LIST, DOWNLOAD, VERIFY, TOKEN, SERVE, CONFIG, COMPLETION];

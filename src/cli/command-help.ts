@@ -3,9 +3,8 @@ import { layoutOf, paragraph, section, stacked } from '../help/layout.ts';
 import { type CommandPlace, PURPOSE, sentence, usagesOf } from '../help/program.ts';
 import { EVERY_EXIT, exitRows, fullText, HELP_OPTION, optionTerm, optionText, VERSION_OPTION } from '../help/rows.ts';
 import { SHARED_OPTIONS } from '../settings/table.ts';
+import type { CommandSpec } from '../spec/command.ts';
 import { type NamedOption, named } from '../spec/option.ts';
-
-const BRIEF_EXAMPLES = 5;
 
 /** What `-h` (brief: one screen) or `--help` prints about a command, by commander's own Help. */
 export function commandHelp(command: Command, place: CommandPlace, brief: boolean, columns: number): string {
@@ -26,11 +25,10 @@ export function commandHelp(command: Command, place: CommandPlace, brief: boolea
     subcommandDescription: (child: Command) =>
       `${child.summary()}${child.name() === spec.defaultChild ? ' (when none is named)' : ''}`,
   });
-  const examples = (spec.examples ?? []).slice(0, brief ? BRIEF_EXAMPLES : undefined);
   return stacked([
     help.formatHelp(command, help),
     brief ? '' : section('Exit status', isProgram ? EVERY_EXIT : exitRows(spec), columns),
-    examplesSection(examples, spec.asksService === true, help),
+    examplesSection(spec, help),
     paragraph(whereMoreIs(place, brief), columns),
   ]);
 }
@@ -40,11 +38,7 @@ function shownOptions({ path, spec }: CommandPlace, brief: boolean): readonly Na
   return named(spec.options).filter(({ rare }) => !(brief && rare));
 }
 
-function examplesSection(
-  examples: readonly (readonly [line: string, what: string])[],
-  asksService: boolean,
-  help: Help,
-): string {
+function examplesSection({ examples = [], asksService }: CommandSpec, help: Help): string {
   if (examples.length === 0) return '';
   const heading = asksService ? 'Examples (with FILINGS_SANDBOX=1 they need no account):' : 'Examples:';
   const meant = (what: string) => help.boxWrap(what, (help.helpWidth ?? 80) - 6).replace(/^/gm, '      ');

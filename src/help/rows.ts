@@ -57,13 +57,10 @@ export const EVERY_EXIT: readonly Row[] = EXIT_CODE_ROWS.map(([status, codes, te
   text,
 ]);
 
-/** Of a command that has nothing of its own to say. */
-const USUAL_EXITS: readonly Row[] = [
-  ['0', 'done'],
-  ['2', 'the command line or the configuration is wrong'],
-];
-
-/** The exit statuses that matter for a command, with what they mean there. A group has none of its own. */
-export function exitRows({ exits, children }: CommandSpec): readonly Row[] {
-  return exits ?? (children === undefined ? USUAL_EXITS : []);
+/** With what a command ends when it fails. A group has none of its own. */
+export function exitRows({ exits = [], children }: CommandSpec): readonly Row[] {
+  if (children) return [];
+  return EXIT_CODE_ROWS.flatMap(([status, , text]): Row[] =>
+    status === '2' || exits.includes(status) ? [[status, text]] : [],
+  );
 }

@@ -4,7 +4,7 @@ import type { Credentials } from '../service/credentials.ts';
 import { configCommand } from '../settings/hint-command.ts';
 import { readSecret } from '../settings/read-secret.ts';
 import type { Settings } from '../settings/settings.ts';
-import type { Flags } from '../spec/invocation.ts';
+import type { Flags } from '../spec/command.ts';
 import type { World } from '../world.ts';
 
 /** Where the service is and how to be let in. */

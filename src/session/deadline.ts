@@ -3,7 +3,7 @@ import { FilingsError } from '../errors.ts';
 import { envLayer, firstOf, flagLayer } from '../settings/layers.ts';
 import type { Resolved } from '../settings/resolve.ts';
 import { TABLE } from '../settings/table.ts';
-import type { Flags } from '../spec/invocation.ts';
+import type { Flags } from '../spec/command.ts';
 import { inSeconds } from '../text.ts';
 import { derived, type World } from '../world.ts';
 

@@ -4,7 +4,7 @@ import { locateConfig } from '../settings/config-file.ts';
 import { defaultLayer, envLayer, flagLayer, type Layer } from '../settings/layers.ts';
 import { readLevels } from '../settings/resolve.ts';
 import { type SettingValues, SHARED_OPTIONS, TABLE } from '../settings/table.ts';
-import type { Flags } from '../spec/invocation.ts';
+import type { Flags } from '../spec/command.ts';
 import { columnsOf, write } from '../stdio/output.ts';
 import { colors, createTeller, usesColor } from '../terminal/messages.ts';
 import type { Column } from '../terminal/table.ts';

@@ -7,7 +7,7 @@ import type { Parameter } from '../service/listing-pages.ts';
 import { hintCommand } from '../settings/hint-command.ts';
 import { type Resolved, resolveSettings } from '../settings/resolve.ts';
 import { type Settings, stdinUsers } from '../settings/settings.ts';
-import type { Flags } from '../spec/invocation.ts';
+import type { Flags } from '../spec/command.ts';
 import { requireOneUser } from '../stdio/input.ts';
 import { createProgress, type FileProgress, type Progress } from '../terminal/progress.ts';
 import { retryWait } from '../transfer/outcome.ts';

@@ -1,5 +1,5 @@
 import { FilingsError } from '../errors.ts';
-import type { Flags } from '../spec/invocation.ts';
+import type { Flags } from '../spec/command.ts';
 import { configCommand } from './hint-command.ts';
 import { firstOf, type Layer } from './layers.ts';
 import { SETTINGS } from './table.ts';

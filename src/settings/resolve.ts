@@ -1,5 +1,5 @@
 import { FilingsError } from '../errors.ts';
-import type { Flags } from '../spec/invocation.ts';
+import type { Flags } from '../spec/command.ts';
 import { SWITCH } from '../spec/kind.ts';
 import { didYouMean } from '../spec/nearest.ts';
 import { readAs } from '../spec/option.ts';

@@ -1,6 +1,6 @@
-import type { CommandModule } from './invocation.ts';
+import type { World } from '../world.ts';
 import type { Completes } from './kind.ts';
-import type { Options } from './option.ts';
+import type { Options, Values } from './option.ts';
 
 /** A command as data: its parser, help, man page and completions are made from it. */
 export interface CommandSpec<O extends Options = Options> {
@@ -13,12 +13,12 @@ export interface CommandSpec<O extends Options = Options> {
   readonly description?: readonly string[];
   readonly arguments?: readonly ArgumentSpec[];
   readonly options?: O;
-  /** Each works as written; `-h` shows the first five. */
+  /** Each works as written. */
   readonly examples?: readonly (readonly [command: string, what: string])[];
   /** It asks the service: its examples can be tried with FILINGS_SANDBOX=1. */
   readonly asksService?: true;
-  /** What its exit statuses mean, where it is not the same for every command. */
-  readonly exits?: readonly (readonly [status: string, meaning: string])[];
+  /** Its exit statuses beside 0, 1 and 2, as the table of all has them: `7`, `128+n`. */
+  readonly exits?: readonly string[];
   readonly children?: readonly CommandSpec[];
   readonly defaultChild?: string;
   load?(): Promise<CommandModule<O>>;
@@ -39,3 +39,38 @@ export interface ArgumentSpec {
 export function command<O extends Options>(spec: CommandSpec<O>): CommandSpec {
   return spec;
 }
+
+/** The settings given as flags, by their keys: raw, since other sources may say the same. */
+export type Flags = Readonly<Record<string, string | boolean | undefined>>;
+
+/** A parsed command line. The command's own options are read; of the settings nothing is resolved yet. */
+export interface Invocation<O extends Options = Options> {
+  readonly args: readonly string[];
+  readonly options: Values<O>;
+  readonly flags: Flags;
+}
+
+export interface CommandModule<O extends Options = Options> {
+  /** Gives the exit status. Throws FilingsError. */
+  run(invocation: Invocation<O>, world: World): Promise<number>;
+}
+
+export type ParsedLine =
+  | {
+      readonly kind: 'run';
+      /** The command's own name: `sign`. */
+      readonly name: string;
+      readonly load: () => Promise<CommandModule>;
+      readonly invocation: Invocation;
+    }
+  | {
+      readonly kind: 'help';
+      readonly about: string;
+      /** No command was named where one is needed. */
+      readonly missing: boolean;
+      readonly text: (columns: number) => string;
+    }
+  | { readonly kind: 'version' };
+
+/** Throws `usage`. */
+export type ParseLine = (argv: readonly string[]) => ParsedLine;

@@ -81,8 +81,8 @@ export interface ValueSource {
 const LONGEST_SHOWN = 40;
 
 /** The error about a value; `text` is shown, shortened: leave it out where it may be a secret. */
-export function valueError(source: string | ValueSource, fault: string, text?: string, hint?: string): FilingsError {
+export function valueError(source: string | ValueSource, fault: string, text?: string): FilingsError {
   const { name, code } = typeof source === 'string' ? { name: source, code: 'usage' as const } : source;
   const seen = text === undefined ? '' : text === '' ? ', and is empty' : `, not '${shortened(text, LONGEST_SHOWN)}'`;
-  return new FilingsError(code, `${name}: ${fault}${seen}`, hint === undefined ? {} : { hint });
+  return new FilingsError(code, `${name}: ${fault}${seen}`);
 }

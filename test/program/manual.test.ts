@@ -23,7 +23,7 @@ test('a page has all options and examples of its command and of those below it',
     const page = pageOf(`filings-${path[0]}.1`);
     for (const { flag } of named(spec.options)) expect(page).toContain(roff(`--${flag}`));
     for (const [line] of spec.examples ?? []) expect(page, line).toContain(roff(line));
-    for (const [status] of spec.exits ?? []) expect(page).toContain(`\\fB${status}\\fR`);
+    for (const status of spec.exits ?? []) expect(page).toContain(`\\fB${status}\\fR`);
   }
 });
 

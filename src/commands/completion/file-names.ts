@@ -3,7 +3,7 @@ import { parseAccession } from '../../service/accession.ts';
 import { withinDeadline } from '../../session/deadline.ts';
 import { openSession } from '../../session/session.ts';
 import { resolveSettings } from '../../settings/resolve.ts';
-import type { CommandModule, Flags, ParseLine } from '../../spec/invocation.ts';
+import type { CommandModule, Flags, ParseLine } from '../../spec/command.ts';
 import { write } from '../../stdio/output.ts';
 import { printable } from '../../terminal/printable.ts';
 import { derived, type World } from '../../world.ts';

@@ -1,7 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type CommandSpec, command } from '../../spec/command.ts';
-import type { Invocation, ParseLine } from '../../spec/invocation.ts';
+import { type CommandSpec, command, type Invocation, type ParseLine } from '../../spec/command.ts';
 import { write } from '../../stdio/output.ts';
 import type { World } from '../../world.ts';
 

@@ -5,7 +5,7 @@ import { writeRecords } from '../../session/presentation.ts';
 import { openSession, type Session } from '../../session/session.ts';
 import type { ForeignCredential } from '../../settings/foreign-credentials.ts';
 import { resolveSettings } from '../../settings/resolve.ts';
-import type { Invocation } from '../../spec/invocation.ts';
+import type { Invocation } from '../../spec/command.ts';
 import { write } from '../../stdio/output.ts';
 import { printable, printableJson } from '../../terminal/printable.ts';
 import type { World } from '../../world.ts';

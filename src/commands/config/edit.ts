@@ -5,7 +5,7 @@ import { FilingsError } from '../../errors.ts';
 import { editConfigFile, noHome, settingNamed, valueForFile } from '../../settings/config-edit.ts';
 import { locateConfig } from '../../settings/config-file.ts';
 import type { NamedSetting } from '../../settings/table.ts';
-import type { Invocation } from '../../spec/invocation.ts';
+import type { Invocation } from '../../spec/command.ts';
 import { readStdin } from '../../stdio/input.ts';
 import { write } from '../../stdio/output.ts';
 import { printable } from '../../terminal/printable.ts';

@@ -5,7 +5,7 @@ import { settingNamed } from '../../settings/config-edit.ts';
 import { configCommand } from '../../settings/hint-command.ts';
 import { resolveSettings } from '../../settings/resolve.ts';
 import { type NamedSetting, SETTINGS } from '../../settings/table.ts';
-import type { Invocation } from '../../spec/invocation.ts';
+import type { Invocation } from '../../spec/command.ts';
 import { write } from '../../stdio/output.ts';
 import { printable, printableJson } from '../../terminal/printable.ts';
 import type { Column } from '../../terminal/table.ts';

@@ -5,7 +5,7 @@ import { FilingsError } from '../../errors.ts';
 import { type AccessionNumber, accessionIn, parseAccession, pasted } from '../../service/accession.ts';
 import type { Parameter } from '../../service/listing-pages.ts';
 import { hintCommand, retyped } from '../../settings/hint-command.ts';
-import type { Flags } from '../../spec/invocation.ts';
+import type { Flags } from '../../spec/command.ts';
 import type { Values } from '../../spec/option.ts';
 import { requireOneUser } from '../../stdio/input.ts';
 import { shortened } from '../../text.ts';

@@ -12,7 +12,7 @@ import { replaceFile } from '../../disk/whole-file.ts';
 import { FilingsError } from '../../errors.ts';
 import { listFiles, openSession, type Session } from '../../session/session.ts';
 import { resolveSettings } from '../../settings/resolve.ts';
-import type { Invocation } from '../../spec/invocation.ts';
+import type { Invocation } from '../../spec/command.ts';
 import { Directories } from '../../transfer/directories.ts';
 import { resumableLine } from '../../transfer/outcome.ts';
 import type { World } from '../../world.ts';

@@ -1,8 +1,7 @@
 import { FilingsError } from '../../errors.ts';
 import { helpColumns, stacked } from '../../help/layout.ts';
 import { commandPlaces } from '../../help/program.ts';
-import { type CommandSpec, command } from '../../spec/command.ts';
-import type { ParseLine } from '../../spec/invocation.ts';
+import { type CommandSpec, command, type ParseLine } from '../../spec/command.ts';
 import { didYouMean } from '../../spec/nearest.ts';
 import { write } from '../../stdio/output.ts';
 

@@ -9,7 +9,7 @@ import type { ListedFile } from '../../service/listing.ts';
 import type { Parameter } from '../../service/listing-pages.ts';
 import { listFiles, openSession, type Session } from '../../session/session.ts';
 import { retyped } from '../../settings/hint-command.ts';
-import type { Invocation } from '../../spec/invocation.ts';
+import type { Invocation } from '../../spec/command.ts';
 import type { World } from '../../world.ts';
 import { ListOutput } from './output.ts';
 import type { OPTIONS } from './spec.ts';

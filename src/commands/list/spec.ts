@@ -45,14 +45,6 @@ export const LIST = command({
     ['filings list 0001234567-24-000001 --json | filings download -i - -d filing', 'what is listed, downloaded'],
   ],
   asksService: true,
-  exits: [
-    ['0', 'listed, also when the reader of stdout went away'],
-    ['2', 'the command line or the configuration is wrong'],
-    ['3', 'some of several filings could not be listed'],
-    ['4', 'the service refuses the key or the token'],
-    ['5', 'no such filing, or no name that matches'],
-    ['7', 'temporary: run it again later'],
-    ['9', 'the answer is not a listing'],
-  ],
+  exits: ['3', '4', '5', '7', '9'],
   load: () => import('./run.ts'),
 });

@@ -10,7 +10,7 @@ import type { Given } from '../../settings/layers.ts';
 import { readSecret } from '../../settings/read-secret.ts';
 import { resolveSettings } from '../../settings/resolve.ts';
 import type { Settings } from '../../settings/settings.ts';
-import type { Invocation } from '../../spec/invocation.ts';
+import type { Invocation } from '../../spec/command.ts';
 import { type Values, valueError } from '../../spec/option.ts';
 import { guardStream, write } from '../../stdio/output.ts';
 import { createTeller, type Teller } from '../../terminal/messages.ts';

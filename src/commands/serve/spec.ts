@@ -51,10 +51,6 @@ export const SERVE = command({
     ['filings serve mirror --port 0', 'your own, laid out as mirror/ACCESSION/FILE'],
     ['filings serve --port 0 --latency 200ms --rate-limit 10/s', 'a slow service that answers 429'],
   ],
-  exits: [
-    ['0', 'ended by Ctrl-C or SIGTERM'],
-    ['2', 'the command line or the configuration is wrong'],
-    ['8', 'the port is in use, or needs more permissions'],
-  ],
+  exits: ['8'],
   load: () => import('./run.ts'),
 });

@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import type { KeyFiles } from '../../jwt/key-file.ts';
 import { LONGEST_TOKEN } from '../../jwt/token.ts';
 import { stdinUsersGiven } from '../../settings/settings.ts';
-import type { Invocation } from '../../spec/invocation.ts';
+import type { Invocation } from '../../spec/command.ts';
 import { invited, readStdin, requireOneUser } from '../../stdio/input.ts';
 import { printableJsonText } from '../../terminal/printable.ts';
 import type { World } from '../../world.ts';

@@ -3,7 +3,7 @@ import type { JsonObject } from '../../json.ts';
 import { type Inspection, inspectToken } from '../../jwt/inspect.ts';
 import { writeRecords } from '../../session/presentation.ts';
 import { stdinUsersGiven } from '../../settings/settings.ts';
-import type { Invocation } from '../../spec/invocation.ts';
+import type { Invocation } from '../../spec/command.ts';
 import { requireOneUser } from '../../stdio/input.ts';
 import { write } from '../../stdio/output.ts';
 import { printable, printableJson } from '../../terminal/printable.ts';

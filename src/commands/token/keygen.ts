@@ -3,7 +3,7 @@ import { createNewFiles, type NewFile } from '../../disk/whole-file.ts';
 import { FilingsError } from '../../errors.ts';
 import { generateKey } from '../../jwt/keygen.ts';
 import { tell } from '../../session/presentation.ts';
-import type { Invocation } from '../../spec/invocation.ts';
+import type { Invocation } from '../../spec/command.ts';
 import { write } from '../../stdio/output.ts';
 import type { World } from '../../world.ts';
 import type { KEYGEN_OPTIONS } from './spec.ts';

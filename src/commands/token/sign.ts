@@ -9,7 +9,7 @@ import { mintToken } from '../../jwt/sign.ts';
 import { tell } from '../../session/presentation.ts';
 import { configCommand } from '../../settings/hint-command.ts';
 import { resolveSettings } from '../../settings/resolve.ts';
-import type { Flags, Invocation } from '../../spec/invocation.ts';
+import type { Flags, Invocation } from '../../spec/command.ts';
 import { write } from '../../stdio/output.ts';
 import type { World } from '../../world.ts';
 import { keyFilesOf, signedTexts } from './common.ts';

@@ -3,7 +3,7 @@ import { readJwtKey } from '../../jwt/key-file.ts';
 import { lineBreakWarning } from '../../jwt/keys.ts';
 import { verifyToken } from '../../jwt/verify.ts';
 import { tell } from '../../session/presentation.ts';
-import type { Invocation } from '../../spec/invocation.ts';
+import type { Invocation } from '../../spec/command.ts';
 import { write } from '../../stdio/output.ts';
 import { printableJson } from '../../terminal/printable.ts';
 import type { World } from '../../world.ts';

@@ -4,7 +4,7 @@ import { type Turn, verifyDirectory } from '../../checksums/verify.ts';
 import { FilingsError } from '../../errors.ts';
 import { startDeadline } from '../../session/deadline.ts';
 import { resolveSettings } from '../../settings/resolve.ts';
-import type { Invocation } from '../../spec/invocation.ts';
+import type { Invocation } from '../../spec/command.ts';
 import { stdoutWriter } from '../../stdio/byte-writer.ts';
 import { createProgress } from '../../terminal/progress.ts';
 import type { World } from '../../world.ts';
