@@ -96,23 +96,11 @@ describe('a 401', () => {
       expect(checked.stdout.toString()).toMatch(told);
     }
   });
-
-  test('of several files is told once, with how many had it', async () => {
-    const server = await scripted(unauthorized(0));
-    const place = await workplace();
-    const { exitCode, stderr } = await place.filings(['download', ACCESSION, 'a', 'b', 'c'], serviceAt(server.url));
-    expect(exitCode).toBe(4);
-    expect(stderr.match(/^filings: .*401/gm)).toHaveLength(1);
-    // The first stops the others, whether or not their answers have come.
-    const [failed, undone] = [/(\d) failed/, /(\d) not started;/].map((count) => Number(count.exec(stderr)?.[1] ?? 0));
-    expect((failed ?? 0) + (undone ?? 0), stderr).toBe(3);
-  });
 });
 
 test.each([
   ['--api-key-file', '-', 'token', 'sign', '--key', '-'],
   ['--jwt-file', '-', 'token', 'inspect'],
-  ['--jwt-file', '-', 'token', 'verify', '--key', 'public.pem'],
 ])('stdin has one user: %s %s %s %s', async (...args) => {
   const place = await workplace();
   const { exitCode, stderr } = await place.filings(args);

@@ -1,10 +1,8 @@
-import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { head, sendAndEnd } from '../servers/answers.ts';
 import { type SeenRequest, scripted } from '../servers/scripted.ts';
 import { expectClear } from './clear.ts';
-import { ACCESSION, serve, workplace } from './run.ts';
+import { ACCESSION, workplace } from './run.ts';
 
 // A key with all that encoders treat differently, and a token: neither may come out anywhere.
 const KEY = `c4nary'k/y+%?&=~(1)*"!`;
@@ -92,18 +90,4 @@ test.each<Way>(['authorization', 'basic'])('%s together with a token is refused 
   expect([exitCode, server.requests.length]).toEqual([2, 0]);
   expect(stderr).toMatch(/header.*query.*path/);
   clear(stderr);
-});
-
-describe('against filings serve in another process', () => {
-  test.each(WAYS)('the key by %s lets in, and is in neither’s log', async (way) => {
-    const service = await serve([], { FILINGS_API_KEY: KEY });
-    const place = await workplace();
-    const got = await place.filings(['download', ACCESSION, 'primary.htm', '-v'], env(service.url, way));
-    expect(got.exitCode, got.stderr).toBe(0);
-    const sample = await readFile(join(import.meta.dirname, '../../samples', ACCESSION, 'primary.htm'));
-    expect((await place.read('primary.htm')).equals(sample)).toBe(true);
-    clear(got.stderr, service.log());
-    const listed = await place.filings(['list', ACCESSION], env(service.url, way));
-    expect(listed.stdout.toString()).toContain('primary.htm\n');
-  });
 });

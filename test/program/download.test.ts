@@ -1,13 +1,12 @@
 import { createHash } from 'node:crypto';
-import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { framed, sendAndEnd, sendFile } from '../servers/answers.ts';
 import { type Script, startScripted } from '../servers/scripted.ts';
 import { content } from '../service/transfer-fixture.ts';
-import { ACCESSION, serve, serviceAt, workplace } from './run.ts';
+import { ACCESSION, serviceAt, workplace } from './run.ts';
 
-const SAMPLES = join(import.meta.dirname, '../../samples');
 const FILE = content(4000);
 const SHA256 = createHash('sha256').update(FILE).digest('hex');
 
@@ -16,39 +15,6 @@ async function scripted(script: Script = (socket, request) => sendFile(socket, r
   onTestFinished(() => server.close());
   return server;
 }
-
-describe('every sample, from filings serve in another process', () => {
-  let filings: Map<string, string[]>;
-  beforeAll(async () => {
-    const accessions = (await readdir(SAMPLES)).filter((name) => /^\d/.test(name));
-    const named = accessions.map(async (one) => [one, await readdir(join(SAMPLES, one))] as const);
-    filings = new Map(await Promise.all(named));
-  });
-
-  test('byte for byte, under its name, listed as it is', async () => {
-    const service = await serve();
-    const env = serviceAt(service.url, 'sandbox-key');
-    expect([...filings.values()].flat().length).toBeGreaterThan(15);
-    for (const [accession, names] of filings) {
-      const place = await workplace();
-      const got = await place.filings(['download', accession, ...names], env);
-      expect(got.exitCode, got.stderr).toBe(0);
-      expect((await place.names()).sort()).toEqual([...names].sort());
-      for (const name of names) {
-        expect((await place.read(name)).equals(await readFile(join(SAMPLES, accession, name))), name).toBe(true);
-      }
-      const listed = await place.filings(['list', accession], env);
-      expect(listed.stdout.toString().trimEnd().split('\n').sort()).toEqual([...names].sort());
-    }
-  });
-
-  test('without any service: --sandbox', async () => {
-    const place = await workplace();
-    const { exitCode, stdout } = await place.filings(['--sandbox', 'download', ACCESSION, 'primary.htm']);
-    expect([exitCode, stdout.length]).toEqual([0, 0]);
-    expect(await place.read('primary.htm')).toEqual(await readFile(join(SAMPLES, ACCESSION, 'primary.htm')));
-  });
-});
 
 describe('what is asked for', () => {
   test.each([
@@ -134,17 +100,6 @@ describe('what is said', () => {
       },
     ]);
   });
-
-  test('a skip is told, and asks for nothing', async () => {
-    const server = await scripted();
-    const place = await workplace();
-    const args = ['download', ACCESSION, 'a', '-d', ACCESSION, '--report', '-'];
-    await place.filings(args, serviceAt(server.url));
-    const { exitCode, stdout, stderr } = await place.filings(args, serviceAt(server.url));
-    expect([exitCode, server.requests.length]).toEqual([0, 1]);
-    expect(stderr).toMatch(/a: already exists, not downloaded/);
-    expect(JSON.parse(stdout.toString())).toMatchObject({ result: 'skipped', bytes: 4000 });
-  });
 });
 
 describe('a file that exists, when nothing says what to do', () => {
@@ -173,11 +128,9 @@ describe('--sha256', () => {
   const WRONG = SHA256.replace(/^./, (digit) => (digit === '0' ? '1' : '0'));
 
   test.each<[string, string, string[], boolean, number, { names: string[]; requests: number }]>([
-    ['the right one', SHA256, [], false, 0, { names: ['a'], requests: 1 }],
     ['in capitals', SHA256.toUpperCase(), [], false, 0, { names: ['a'], requests: 1 }],
     ['a wrong one', WRONG, [], false, 9, { names: [], requests: 1 }],
     ['a wrong one through the spool', WRONG, ['-o', '-', '--spool'], false, 9, { names: [], requests: 1 }],
-    ['of what exists: right', SHA256, [], true, 0, { names: ['a'], requests: 0 }],
     ['of what exists: wrong', WRONG, [], true, 9, { names: ['a'], requests: 0 }],
   ])('%s', async (_, sha256, more, exists, exit, { names, requests }) => {
     const server = await scripted();
@@ -187,21 +140,5 @@ describe('--sha256', () => {
     const { exitCode, stdout, stderr } = await place.filings(args, serviceAt(server.url));
     expect([exitCode, stdout.length, await place.names(), server.requests.length]).toEqual([exit, 0, names, requests]);
     if (exit === 9) expect(stderr).toContain(SHA256);
-  });
-
-  test('of a file that was resumed', async () => {
-    const large = content(1_500_000);
-    const server = await scripted((socket, request) => {
-      const { bytes } = framed(large, 'length', { ETag: '"v1"' });
-      if (request.index === 0) sendAndEnd(socket, bytes.subarray(0, 900_000), 'FIN');
-      else sendFile(socket, request, large, '"v1"');
-    });
-    const place = await workplace();
-    const sha256 = createHash('sha256').update(large).digest('hex');
-    const args = ['download', ACCESSION, 'a', '--sha256', sha256, '--retries', '0', '--report', '-'];
-    expect((await place.filings(args, serviceAt(server.url))).exitCode).toBe(9);
-    const { exitCode, stdout } = await place.filings(args, serviceAt(server.url));
-    expect(exitCode).toBe(0);
-    expect(JSON.parse(stdout.toString())).toMatchObject({ result: 'resumed', sha256, bytes: large.length });
   });
 });

@@ -1,5 +1,3 @@
-import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { COMMANDS } from '../../src/cli/catalogue.ts';
 import { EXIT_CODE_ROWS } from '../../src/errors.ts';
@@ -21,12 +19,6 @@ test.each(['--help', '-h', 'help'])('%s shows the commands, and needs no setting
   const { stdout, stderr, exitCode } = await filings([word], { env: BROKEN_CONFIG });
   expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
   for (const { name, summary } of COMMANDS) expect(unwrapped(stdout)).toContain(` ${name} ${summary}`);
-});
-
-test('the version is that of the package', async () => {
-  const { version } = JSON.parse(await readFile(join(import.meta.dirname, '../../package.json'), 'utf8'));
-  const ended = await filings(['-V'], { env: BROKEN_CONFIG });
-  expect(ended).toMatchObject({ stdout: `filings ${version}\n`, exitCode: 0 });
 });
 
 test.each(['--help', 'help', 'help options'])('%s shows what all commands take', async (line) => {
@@ -114,11 +106,3 @@ test.each([
   expect(text).toBe(await textOf('list --help', columns));
   expect(Math.max(...text.split('\n').map((line) => line.length))).toBeGreaterThan(columns - 12);
 });
-
-test.each([...SHARED_OPTIONS, ...PLACES.flatMap(({ spec }) => named(spec.options))])(
-  '--$flag says what it does in one short line, in the imperative',
-  ({ help }) => {
-    expect(help).toMatch(/^[a-z].{0,59}$/);
-    expect(help).not.toMatch(/^(a|an|the|what|where|how|whether|if|for|with) /);
-  },
-);

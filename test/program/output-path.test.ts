@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { chmod, chown, lstat, mkdir, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { chmod, chown, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { head } from '../servers/answers.ts';
@@ -47,19 +47,6 @@ test.each<[string[], RegExp]>([
   expect(await place.names()).toEqual([]);
 });
 
-test.each([['--if-exists=overwrite'], ['--output=primary.htm']])(
-  'a link under the final name is replaced, never followed (%s)',
-  async (how) => {
-    const place = await workplace();
-    await writeFile(join(place.home, 'precious'), 'old');
-    await symlink('../precious', join(place.path, 'primary.htm'));
-    expect((await place.filings([...DOWNLOAD, how])).exitCode).toBe(0);
-    expect((await lstat(join(place.path, 'primary.htm'))).isFile()).toBe(true);
-    expect(await place.read('primary.htm')).toEqual(await readFile(SAMPLE));
-    expect(await readFile(join(place.home, 'precious'), 'utf8')).toBe('old');
-  },
-);
-
 test('a directory that is removed while the file comes', async () => {
   const place = await workplace();
   const gone = join(place.path, 'gone');
@@ -77,17 +64,4 @@ test('a directory that is removed while the file comes', async () => {
   const { exitCode, stderr } = await place.filings(['download', ACCESSION, 'a', '-o', 'gone/a'], serviceAt(server.url));
   expect(exitCode, stderr).toBe(8);
   expect(stderr).toMatch(/directory is not there/);
-});
-
-test('-d: what is missing is made', async () => {
-  const place = await workplace();
-  expect((await place.filings([...DOWNLOAD, '-d', 'a/b/c'])).exitCode).toBe(0);
-  expect(await place.read('a/b/c/primary.htm')).toEqual(await readFile(SAMPLE));
-});
-
-test.each(['-', '/dev/stdout', '/dev/fd/1'])('stdout has one user, by whatever name: -o %s', async (output) => {
-  const place = await workplace();
-  const { exitCode, stdout, stderr } = await place.filings([...DOWNLOAD, '-o', output, '--report', '-']);
-  expect([exitCode, stdout.length]).toEqual([2, 0]);
-  expect(stderr).toContain('stdout has one user');
 });

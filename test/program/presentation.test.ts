@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { describe, expect, test } from 'vitest';
 import { main } from '../../src/main.ts';
-import { presentationOf } from '../../src/session/presentation.ts';
 import { worldOf } from '../settings-world.ts';
 import { type Workplace, workplace } from './run.ts';
 
@@ -52,23 +51,6 @@ describe('how an error is shown', () => {
     const { stderr } = await place.filings(['token', 'sign', '--secret-file', secret]);
     expect(stderr).not.toBe('');
     for (const line of stderr.trim().split('\n')) expect(JSON.parse(line)).toHaveProperty('note', expect.any(String));
-  });
-
-  test.each<[readonly string[], Record<string, string>, object]>([
-    [[], {}, { errorFormat: 'text', color: 'auto', verbose: false, quiet: false }],
-    [
-      ['-v'],
-      { FILINGS_ERROR_FORMAT: 'json', FILINGS_JOBS: 'x', NO_COLOR: '1' },
-      { errorFormat: 'json', color: 'never' },
-    ],
-    [['list', '--nonsense', '--error-format', 'json', 'x'], {}, { errorFormat: 'json' }],
-    [['--error-format=json', '--error-format=text'], {}, { errorFormat: 'text' }],
-    [['--error-format', 'xml'], {}, { errorFormat: 'text' }],
-    [['--error-format'], {}, { errorFormat: 'text' }],
-    [['list', '--', '--error-format=json'], {}, { errorFormat: 'text' }],
-    [['list', '-qv'], {}, { verbose: true, quiet: true }],
-  ])('%j with %j, whatever else is wrong', async (argv, env, expected) => {
-    expect(await presentationOf(worldOf({ argv, env }))).toMatchObject(expected);
   });
 
   test.each([

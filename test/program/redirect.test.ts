@@ -127,12 +127,6 @@ test.each<[number, number]>([
   expect(server.requests).toHaveLength(6);
 });
 
-test('one that leads nowhere ends it: exit 9, no file', async () => {
-  const server = await scripted((socket) => void socket.write(head(302, { 'Content-Length': 0 })));
-  const { exitCode, names } = await download(server.url);
-  expect([exitCode, names]).toEqual([9, []]);
-});
-
 test('a range goes along a redirect', async () => {
   const server = await scripted((socket, request) => {
     if (!request.path.startsWith('/there')) socket.write(to('/there'));
