@@ -49,14 +49,6 @@ describe.each<[string, Disk]>([
     expect(await readdir(folder)).toEqual(['other']);
     expect(await text(other)).toBe(`one, two${'x'.repeat(100_000)}`);
   });
-
-  test('what fails rejects with what the system says', async () => {
-    await writeFile(file, '');
-    await expect(disk.create(file, 0o600)).rejects.toMatchObject({ code: 'EEXIST' });
-    await expect(disk.link(file, file)).rejects.toMatchObject({ code: 'EEXIST' });
-    await expect(disk.rename(join(folder, 'missing'), file)).rejects.toMatchObject({ code: 'ENOENT' });
-    await expect(disk.remove(join(file, 'below'))).rejects.toMatchObject({ code: 'ENOTDIR' });
-  });
 });
 
 test('where it is not known what a disk is, its calls go by the pool', async () => {

@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import type { Socket } from 'node:net';
 import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises';
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { sleep as pause } from '../../src/abort.ts';
 import { Connections } from '../../src/http/connections.ts';
 import { get } from '../../src/http/request.ts';
@@ -11,7 +11,6 @@ import { type ScriptedServer, startScripted } from '../servers/scripted.ts';
 // consumer stops after every chunk, and the connection ends in every way it can.
 const FRAMINGS = ['length', 'keep-alive', 'chunked', 'until-close'] as const;
 const SIZES = [3, 40_000, 2_500_000] as const;
-const CRLF = Buffer.from('\r\n');
 const WORLD = { env: {}, monotonic: () => performance.now(), sleep: pause };
 
 const content = randomBytes(Math.max(...SIZES));
@@ -88,24 +87,4 @@ test.each(cases)('%s, %s, ended by %s behind a consumer that stops', async (fram
       else expect([bytes.length, part]).toEqual([size, 'whole']);
     }
   }
-});
-
-// What was read goes back to be read into again: no piece of it twice, or two reads would share it.
-test('large chunks and small ones, in turn: every byte in its place', async () => {
-  const sizes = [20_000, 1, 2, 5000, 700, 30_000, 3, 1];
-  const pieces: Buffer[] = [];
-  for (let at = 0; at < content.length; ) {
-    const size = Math.min(sizes[pieces.length % sizes.length] ?? 1, content.length - at);
-    pieces.push(content.subarray(at, at + size));
-    at += size;
-  }
-  const chunked = pieces.map((piece) => Buffer.concat([Buffer.from(`${piece.length.toString(16)}\r\n`), piece, CRLF]));
-  const service = await startScripted((socket) => {
-    socket.write('HTTP/1.1 200 OK\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n');
-    socket.end(Buffer.concat([...chunked, Buffer.from('0\r\n\r\n')]));
-  });
-  onTestFinished(() => service.close());
-  const { bytes, error } = await consume(service.url, () => sleep(5));
-  expect(error).toBeUndefined();
-  expect(bytes.equals(content)).toBe(true);
 });
