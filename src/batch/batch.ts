@@ -12,9 +12,9 @@ import type { Recorder } from './recorder.ts';
 import { Selection, type SelectionOptions } from './selection.ts';
 import { type BatchEnd, StopRule } from './verdict.ts';
 
-/** So long works without a promise before signals and timers have their turn. */
+/** How long it works before signals and timers have their turn. */
 const TURN_MS = 10;
-/** So long a run that was stopped counts what is left of its input. */
+/** How long a stopped run counts what is left of its input. */
 const COUNTING_MS = 500;
 
 export interface BatchOptions {
@@ -23,17 +23,14 @@ export interface BatchOptions {
   readonly files: Files;
   readonly recorder: Recorder;
   readonly limits: Limits;
-  /** Words a command of this program so that it asks the same service. */
+  /** Words a command so that it asks the same service. */
   readonly again: (command: string) => string;
-  /** Aborted by a signal of the system or the deadline. */
+  /** Of the system's signals and the deadline. */
   readonly signal: AbortSignal;
   readonly world: Pick<World, 'monotonic' | 'sleep'>;
 }
 
-/**
- * Works through a selection, some files at a time. Continues after a failed one, but not after what would fail all the
- * rest. Throws defects alone.
- */
+/** Continues after a failed file, but not after what would fail all the rest. Throws defects alone. */
 export class Batch {
   readonly #options: BatchOptions;
   readonly #running = new Set<Promise<void>>();
@@ -136,7 +133,7 @@ export class Batch {
       return;
     }
     const wasAsked = item.kind === 'unlisted' || (outcome !== undefined && outcome.attempts > 0);
-    // How a file ended that was not asked for says nothing of whether the service is there.
+    // A file that was not asked for says nothing of whether the service is there.
     const stopping = wasAsked || error?.stopsRun ? this.#rule.after(error) : undefined;
     recorder.ended(item, outcome, stopping !== undefined && stopping === error);
     if (stopping) this.#stopBy(stopping);
@@ -147,14 +144,14 @@ export class Batch {
     this.#wake();
   }
 
-  /** What is under way is called off, for what would fail all the rest; the first reason counts. */
+  /** What is under way is called off; the first reason counts. */
   #stopBy(error: unknown): void {
     if (!(error instanceof FilingsError)) this.#defect ??= error;
     this.#stop.abort(error);
     this.#wake();
   }
 
-  /** Nothing is awaited between what is looked at and this, so that no wake is missed. */
+  /** Nothing is awaited between the look and this, so that no wake is missed. */
   #woken(): Promise<void> {
     return new Promise((resolve) => {
       this.#wake = resolve;

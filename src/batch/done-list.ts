@@ -6,9 +6,8 @@ import type { AccessionNumber } from '../service/accession.ts';
 import { wholeLines } from './input.ts';
 import type { ChosenFiling } from './item.ts';
 
-/** What decides on which files of a filing are chosen, and where they go. */
 interface Choice {
-  /** Its normalised base URL, or `sandbox`. */
+  /** Normalised base URL, or `sandbox`. */
   readonly service: string;
   readonly include: readonly string[];
   readonly exclude: readonly string[];
@@ -18,8 +17,8 @@ interface Choice {
 }
 
 /**
- * 16 hex digits of SHA-256 over the JSON array of service, include globs, exclude globs, layout, directory and query: one
- * list serves several selections. The order of globs, and one given twice, change nothing.
+ * 16 hex digits of SHA-256 over the JSON array of service, include globs, exclude globs, layout, directory and query.
+ * The order of globs, and one given twice, change nothing.
  */
 export function selectionId({ service, include, exclude, layout, directory, query }: Choice): string {
   const text = JSON.stringify([service, sorted(include), sorted(exclude), layout, directory, query]);
@@ -37,14 +36,14 @@ const LONGEST_LINE = 200;
 
 export interface DoneListOptions {
   readonly path: string;
-  /** See `selectionId`: entries of others are passed over. */
+  /** Entries of others are passed over. */
   readonly selection: string;
   readonly now: () => number;
   /** Nothing is made or written. */
   readonly readOnly: boolean;
 }
 
-/** `--done`: which filings are complete, from earlier runs and this one. */
+/** `--done`. */
 export class DoneList {
   readonly #options: DoneListOptions;
   readonly #filings = new Set<AccessionNumber>();
@@ -54,7 +53,7 @@ export class DoneList {
     this.#options = options;
   }
 
-  /** Opens and reads the list; a missing one is made. Throws `local_io`, the signal's reason. */
+  /** A missing list is made. Throws `local_io`, the signal's reason. */
   static async open(options: DoneListOptions, signal: AbortSignal): Promise<DoneList> {
     const list = new DoneList(options);
     try {
@@ -71,7 +70,7 @@ export class DoneList {
     return this.#filings.has(accession);
   }
 
-  /** Remembers filings as complete. Throws `local_io`: then they do not count as done. */
+  /** Throws `local_io`: then they do not count as done. */
   async add(filings: readonly Pick<ChosenFiling, 'accession' | 'files'>[]): Promise<void> {
     const { selection, now } = this.#options;
     const time = new Date(now()).toISOString().replace(/\.\d+/, '');
@@ -92,7 +91,7 @@ export class DoneList {
       signal.throwIfAborted();
       for (const line of bytes.toString('latin1').split('\n')) {
         const [, accession, of] = LINE.exec(line) ?? [];
-        // A copy: a piece of a line would hold all that was read with it.
+        // A copy, since a piece would hold the whole text.
         if (accession && of === selection) this.#filings.add(Buffer.from(accession).toString() as AccessionNumber);
       }
     }

@@ -23,9 +23,9 @@ import type { Counts } from './report.ts';
 
 export interface FilesOptions {
   readonly targetOf: (file: FileItem) => DiskTarget;
-  /** Gives which of the run's own files has a name. */
+  /** Which of the run's own files has a name. */
   readonly runFiles: { at(path: string, stats: Stats | undefined): string | undefined };
-  /** Where the one file goes that is written to no disk. */
+  /** For the one file that is written to no disk. */
   readonly stream: StreamTarget | undefined;
   readonly fetching: Fetching;
   readonly checksums: ChecksumFiles | undefined;
@@ -33,18 +33,17 @@ export interface FilesOptions {
   readonly throttle: Throttle | undefined;
   readonly progress: Progress;
   readonly counts: Counts;
-  /** Whether the disk is one of this machine. */
+  /** The disk is one of this machine. */
   readonly isLocal: boolean;
   readonly dryRun: boolean;
 }
 
 /**
- * What is to be done about a file, or how it has ended. It is downloaded where it is `missing`; the download that `compare`
- * and `skip` ask for may find the same bytes, or all in order.
+ * What is to be done about a file, or how it has ended. The download that `compare` and `skip` ask for may find the
+ * same bytes, or all in order.
  */
 export type Look = Outcome | 'missing' | 'compare' | 'skip';
 
-/** The files of a run, one after the other: a look at the final name, then the download. */
 export class Files {
   readonly #options: FilesOptions;
 
@@ -52,7 +51,7 @@ export class Files {
     this.#options = options;
   }
 
-  /** Looks at what has a file's final name: without a promise on a local disk, since a network disk may hold whoever asks. */
+  /** Without a promise on a local disk, since a network disk may hold whoever asks. */
   look(file: FileItem, signal: AbortSignal): Look | Promise<Look> {
     const { targetOf, stream, dryRun, isLocal } = this.#options;
     if (stream) return dryRun ? planned(file, null) : 'missing';
@@ -62,7 +61,7 @@ export class Files {
     return looking.then((stats) => this.#judged(file, target, stats, signal));
   }
 
-  /** Brings a file to where it goes. A failure is an outcome, not an exception. */
+  /** A failure is an outcome, not an exception. */
   async download(file: FileItem, signal: AbortSignal): Promise<Outcome> {
     const { targetOf, stream, fetching, checksums, limits, throttle, progress, counts } = this.#options;
     const shown = progress.start(file.fileName);
@@ -88,7 +87,7 @@ export class Files {
       : await fetchToStream(file, stream as StreamTarget, fetching, signal, watcher);
     const outcome = target && checksums ? await listed(fetched, target, checksums, signal) : fetched;
     const came = outcome.result === 'downloaded' || outcome.result === 'resumed';
-    // What a person reads of a file that came is where its bar was.
+    // In the place of its bar.
     shown.finish(came ? outcomeLine(file.fileName, outcome) : undefined);
     return outcome;
   }
@@ -110,14 +109,14 @@ export class Files {
       if (sha256 !== undefined) return dryRun ? proved(skipped, target, signal) : 'skip';
       if (ifExists === 'compare' || !isAsListed(target, fetching, stats.size)) return dryRun ? would : 'compare';
       if (dryRun || (!checksums && this.#isSettled(target, stats))) return skipped;
-      // In turn: what is learned of its directory then does for the next files.
+      // In turn, so that what is learned of its directory does for the next files.
       return checksums ? 'skip' : this.download(file, signal);
     } catch (error) {
       return failed(would, error);
     }
   }
 
-  /** Whether a file is known to be on disk, with nothing to be removed beside it. */
+  /** Known to be on disk, with nothing to be removed beside it. */
   #isSettled(target: DiskTarget, { ctimeMs }: Stats): boolean {
     const name = basename(target.path);
     const place = this.#options.fetching.directories.opened(target.where);
@@ -125,7 +124,7 @@ export class Files {
   }
 }
 
-/** What has a path. Where that can't be told, there is nothing yet: whoever writes there hears why. */
+/** Where that can't be told, there is nothing yet: whoever writes there hears why. */
 function statsAt(path: string): Stats | undefined {
   try {
     return lstatSync(path, { throwIfNoEntry: false });
@@ -134,7 +133,7 @@ function statsAt(path: string): Stats | undefined {
   }
 }
 
-/** Lists a file in its directory's SHA256SUMS; one that was there is hashed when it is not listed. */
+/** A file that was there is hashed when it is not listed. */
 async function listed(
   outcome: Outcome,
   { path, shown }: DiskTarget,

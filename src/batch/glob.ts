@@ -2,9 +2,8 @@ import { FilingsError } from '../errors.ts';
 import { shortened } from '../text.ts';
 
 /**
- * Which names of a listing are chosen: those that any `include` matches (all, when there is none) and no `exclude`
- * does. Globs match whole names and are case-sensitive; `*` also matches slashes and a dot at the beginning, since a
- * name is no path. Throws `usage` for a glob that cannot be read.
+ * Chooses what any `include` matches (all, when there is none) and no `exclude` does. Globs match whole names and are
+ * case-sensitive; `*` also matches slashes and a dot at the beginning, since a name is no path. Throws `usage`.
  */
 export function nameFilter(include: readonly string[], exclude: readonly string[]): (name: string) => boolean {
   const included = include.map((glob) => matcher('--include', glob));
@@ -13,7 +12,7 @@ export function nameFilter(include: readonly string[], exclude: readonly string[
   return (name) => isIncluded(name) && !excluded.some((matches) => matches(name));
 }
 
-/** What one character of a name must be; `*` is any number of any. */
+/** One character of a name; `*` is any number of any. */
 type Token = '*' | ((character: string) => boolean);
 
 const LONGEST = 1000;
@@ -25,7 +24,7 @@ function matcher(flag: string, glob: string): (name: string) => boolean {
     if (glob === '') throw new SyntaxError('it is empty');
     if (glob.length > LONGEST) throw new SyntaxError(`it is longer than ${LONGEST} characters`);
     const choices = withoutBraces(glob.match(WORDS) ?? []).map((words) => words.map(tokenOf));
-    // The name itself always matches, whatever its brackets would mean.
+    // A name matches itself, whatever its brackets would mean.
     return (name) => name === glob || choices.some((tokens) => matchesAll(tokens, [...name]));
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
@@ -35,7 +34,7 @@ function matcher(flag: string, glob: string): (name: string) => boolean {
   }
 }
 
-/** The glob's words with its braces written out, from the innermost ones: a name matches one of the choices. */
+/** With its braces written out, from the innermost: a name matches one of the choices. */
 function withoutBraces(words: readonly string[]): (readonly string[])[] {
   const start = words.lastIndexOf('{');
   if (start === -1) return [words];
@@ -61,7 +60,7 @@ function tokenOf(word: string): Token {
   return (character) => character === literal;
 }
 
-/** `[abc]`, `[a-z]`, `[!a]`; a `]` at the beginning and a dash at either end mean themselves. */
+/** A `]` at the beginning and a dash at either end mean themselves. */
 function characterClass(word: string): Token {
   const [, negation = '', members = ''] = /^\[([!^]?)(.*)\]$/su.exec(word) ?? [];
   if (members === '') throw new SyntaxError("a '[' is not closed");
@@ -73,7 +72,7 @@ function characterClass(word: string): Token {
   return (character) => one.test(character);
 }
 
-/** In a time of at most the name's length times the glob's: only the last `*` ever takes one character more. */
+/** Takes at most the name's length times the glob's: only the last `*` ever takes one character more. */
 function matchesAll(tokens: readonly Token[], name: readonly string[]): boolean {
   let [at, token] = [0, 0];
   let star = { token: -1, at: 0 };

@@ -8,13 +8,13 @@ import { FilingsError } from '../errors.ts';
 import { type AccessionNumber, parseAccession } from '../service/accession.ts';
 import type { World } from '../world.ts';
 
-/** A filing, or a file of it: a line of `--input`, or what an argument names. */
+/** A line of `--input`, or what an argument names. */
 export interface Entry {
   readonly kind: 'entry';
   readonly accession: AccessionNumber;
   /** Undefined: what the options choose from the listing. */
   readonly file?: string | undefined;
-  /** Of the line, from 1, blank lines counted. */
+  /** From 1, blank lines counted. */
   readonly number?: number;
 }
 
@@ -28,17 +28,13 @@ export type Line = Entry | BadLine;
 
 const { O_NOCTTY, O_NONBLOCK, O_RDONLY } = constants;
 const LINE_FEED = 0x0a;
-/** So few lines at once are garbage before V8 takes them for old: a million lines take 50 MB less. */
+/** So few lines are garbage before V8 takes them for old: a million lines take 50 MB less. */
 const BYTES_AT_ONCE = 16_384;
-/** Bytes of a line; a longer one is bad, and passed over without being kept. */
+/** A longer line is bad, and passed over without being kept. */
 const LONGEST_LINE = 65_536;
-/** What `verify --json` says of things that no download repairs. */
 const NOT_TO_FETCH = ['unlisted', 'damaged', 'torn'];
 
-/**
- * Opens what `--input` names; `-` is stdin, and a person at a terminal is told so. Whoever reads destroys it: an idle stdin
- * would keep the program alive. Throws `usage` for what can't be opened.
- */
+/** Whoever reads destroys it: an idle stdin would keep the program alive. Throws `usage`. */
 export function openInput(
   path: string,
   { stdin, cwd }: Pick<World, 'stdin' | 'cwd'>,
@@ -46,14 +42,14 @@ export function openInput(
 ): Readable {
   if (path === '-' && stdin.isTTY) note('reading accession numbers from stdin; end with Ctrl-D');
   const stream = path === '-' ? stdin : streamOf(path, resolve(cwd, path));
-  // Errors reach whoever reads; one that comes before anybody does must not end the program.
+  // An error that comes before anybody reads must not end the program.
   stream.on('error', () => {});
   return stream;
 }
 
 function streamOf(path: string, absolute: string): Readable {
   try {
-    // Opening or reading a FIFO that nobody writes would hold a thread of the pool, which nothing can call back.
+    // A FIFO that nobody writes would hold a thread of the pool, which nothing can call back.
     const fd = openSync(absolute, O_RDONLY | O_NONBLOCK | O_NOCTTY);
     const stats = fstatSync(fd);
     if (stats.isDirectory()) throw new Error('it is a directory');
@@ -69,8 +65,8 @@ function streamOf(path: string, absolute: string): Readable {
 }
 
 /**
- * The lines of an `--input`, bad ones among them, those of a chunk at a time: memory does not grow with the input. `warn` is
- * told of the first record of a kind that is ignored. Throws `local_io` when the stream can't be read.
+ * The lines of a chunk at a time: memory does not grow with the input. `warn` is told of the first record of a kind
+ * that is ignored. Throws `local_io`.
  */
 export async function* readLines(
   stream: AsyncIterable<Uint8Array | string>,
@@ -98,7 +94,7 @@ export async function* readLines(
   }
 }
 
-/** A stream cut behind its line feeds, these left out; of a line that is too long no more than shows that is kept. */
+/** Cuts a stream behind its line feeds, these left out; of a line that is too long no more than shows that is kept. */
 export async function* wholeLines(stream: AsyncIterable<Uint8Array | string>, longest: number) {
   let rest = Buffer.alloc(0);
   for await (const bytes of stream) {
@@ -108,23 +104,22 @@ export async function* wholeLines(stream: AsyncIterable<Uint8Array | string>, lo
       yield Buffer.concat([rest, chunk.subarray(0, last)]);
       rest = Buffer.alloc(0);
     }
-    // A copy: the rest would hold all of the chunk, and may be overwritten by the next one.
+    // The rest would hold all of the chunk, and may be overwritten by the next one.
     if (rest.length <= longest) rest = Buffer.concat([rest, chunk.subarray(last + 1)]).subarray(0, longest + 1);
   }
   if (rest.length > 0) yield rest;
 }
 
-/** The lines as texts; a line that is none as its bytes. */
+/** What is not UTF-8 stays bytes. */
 function textsOf(bytes: Buffer): readonly (string | Buffer)[] {
   if (isUtf8(bytes)) return bytes.toString().split('\n');
-  // Each byte a character, so that each line's bytes are known.
   const lines = bytes.toString('latin1').split('\n');
   return lines.map((text) => Buffer.from(text, 'latin1')).map((line) => (isUtf8(line) ? line.toString() : line));
 }
 
 /**
- * Reads a line without its line feed (interface page, `--input`). A byte-order mark counts as white space. Undefined: a blank
- * line, a comment, a summary; a text: the result of a record that asks for nothing.
+ * A byte-order mark counts as white space. Undefined: a blank line, a comment, a summary; a text: the result of a
+ * record that asks for nothing.
  */
 function parseLine(text: string | Buffer, number: number): Line | string | undefined {
   try {

@@ -6,14 +6,13 @@ const ACCESSION = '{accession_no}';
 const FILE_NAME = '{file_name}';
 const PLACEHOLDER = /(\{accession_no\}|\{file_name\})/;
 
-/** Where a file goes below the directory, or why its name can't be used there. */
 export type Placed =
   | { readonly path: string; readonly fault?: never }
   | { readonly path?: never; readonly fault: FileNameFault };
 
 export interface Layout {
   readonly template: string;
-  /** A relative path with slashes, each segment of which may touch the disk. */
+  /** With slashes; each segment may touch the disk. */
   place(accession: string, fileName: string): Placed;
 }
 
@@ -21,13 +20,10 @@ export function defaultLayout(withInput: boolean): Layout {
   return parseLayout(withInput ? `${ACCESSION}/${FILE_NAME}` : FILE_NAME);
 }
 
-/**
- * Reads a template: a relative path of `{accession_no}` and `{file_name}`, with text around them, whose segments are names
- * that every disk takes. Throws `usage`.
- */
+/** A relative path, each segment a name that every disk takes. Throws `usage`. */
 export function parseLayout(template: string): Layout {
   const parts = template.split(PLACEHOLDER);
-  // All at once: a name may hold what looks like a placeholder.
+  // A name may hold what looks like a placeholder.
   const filled = (accession: string, fileName: string) =>
     parts.map((part) => (part === ACCESSION ? accession : part === FILE_NAME ? fileName : part)).join('');
   const why = templateFault(template, filled('0001234567-24-000001', 'a'));
@@ -48,7 +44,7 @@ export function parseLayout(template: string): Layout {
   };
 }
 
-/** `path`: what it makes of a name that every disk takes. */
+/** `path`: of a name that every disk takes. */
 function templateFault(template: string, path: string): string | undefined {
   if (/[{}]/.test(path)) return `only ${ACCESSION} and ${FILE_NAME} may be in braces`;
   if (!template.includes(FILE_NAME)) return `${FILE_NAME} is missing: all files of a filing would have one path`;
@@ -56,7 +52,6 @@ function templateFault(template: string, path: string): string | undefined {
   return brokenSegment(path)?.reason;
 }
 
-/** The fault is worded as one of the layout. */
 function brokenSegment(path: string): FileNameFault | undefined {
   for (const segment of path.split('/')) {
     const fault = fileNameFault(segment);

@@ -11,8 +11,8 @@ interface LimitOptions {
 }
 
 /**
- * What a run has used of its limits. They are asked before a download starts, and never end one that is under way. Until
- * one download of a missing file has started none is reached, so that every run makes progress.
+ * Never ends a download that is under way. Until one of a missing file has started no limit is reached, so that every
+ * run makes progress.
  */
 export class Limits implements Meter {
   bytes = 0;
@@ -28,7 +28,6 @@ export class Limits implements Meter {
     this.#began = monotonic();
   }
 
-  /** What keeps a new download from starting, if anything does. */
   reached(): FilingsError | undefined {
     const { maxBytes = Infinity, maxRequests = Infinity, stopAfter = Infinity } = this.#options;
     if (!this.hasStarted) return undefined;
@@ -42,14 +41,14 @@ function limitReached(limit: string): FilingsError {
   return new FilingsError('limit', `${limit} reached`, { hint: 'run again to continue', stopsRun: true });
 }
 
-/** So much may go at once after a pause: a quarter of a second's worth. */
+/** Goes at once after a pause. */
 const BURST_SECONDS = 0.25;
 
-/** One bandwidth for all jobs together. Whoever has received bytes waits until they were due. */
+/** Shared by all jobs: whoever has received bytes waits until they were due. */
 export class Throttle {
   readonly #bytesPerMs: number;
   readonly #clock: Pick<World, 'monotonic' | 'sleep'>;
-  /** Until when what was received uses up the bandwidth. */
+  /** Until then the bandwidth is used up. */
   #usedUntil = Number.NEGATIVE_INFINITY;
 
   constructor(bytesPerSecond: number, clock: Pick<World, 'monotonic' | 'sleep'>) {

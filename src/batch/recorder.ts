@@ -11,47 +11,45 @@ import type { ChosenFiling, Item } from './item.ts';
 import { fileKey } from './name-check.ts';
 import { Counts, failedLine, reportLine } from './report.ts';
 
-/** A line is in the report at the latest so long after its file has ended. */
+/** From a file's end to its line in the report. */
 const APPENDED_WITHIN_MS = 100;
-/** So many characters wait at most before the run waits for its report. */
+/** So many characters wait before the run waits for its report. */
 const MOST_WAITING = 1 << 16;
 
 export interface RecorderOptions {
   readonly report: Report | undefined;
   readonly done: DoneList | undefined;
   readonly keepsFailed: boolean;
-  /** Resolves when the checksums of what has ended are on disk. */
+  /** Until the checksums of what has ended are on disk. */
   readonly beforeDone: () => Promise<void>;
   readonly progress: Progress;
-  /** Whether each skipped file gets a line on stderr. */
   readonly tellsSkipped: boolean;
-  /** A run of one file, or of one filing, ends with that error itself. */
+  /** Such a run ends with the error itself. */
   readonly alone: 'file' | 'filing' | undefined;
   readonly world: Pick<World, 'now' | 'sleep' | 'secrets'>;
 }
 
 /**
- * Records how each thing of a run has ended: on stderr, in the counts, the report, the failed list and the done list.
- * Report lines are appended a few at a time; a filing is in the done list only after its files' lines.
+ * Tells how each thing ended: on stderr, in the counts, the report, the failed list and the done list. Report lines are
+ * appended a few at a time; a filing is in the done list only after its files' lines.
  */
 export class Recorder {
   readonly counts = new Counts();
-  /** What failed, as lines that `--input` takes; lines of the input that can't be used are comments. */
+  /** Lines that `--input` takes; its bad lines are comments. */
   failed = '';
-  /** The error of the one file, or of the one filing. */
   alone: FilingsError | undefined;
-  /** Called with what a report or done list that takes no more throws. */
+  /** A report or done list takes no more. */
   onError: (error: unknown) => void = () => {};
   readonly #options: RecorderOptions;
   #lines = '';
   #writing: Promise<void> = Promise.resolve();
   #isTimed = false;
   readonly #noMoreTimers = new AbortController();
-  /** Files that lines name and that have failed. */
+  /** Of files that lines name. */
   readonly #failedNames = new Set<string>();
-  /** Chosen files that were named or chosen before. */
+  /** Named or chosen before. */
   readonly #again: (readonly [key: string, filing: ChosenFiling])[] = [];
-  /** Filings of which every chosen file exists, and that wait for their done line. */
+  /** They wait for their done line. */
   #complete: ChosenFiling[] = [];
   #remembering: Promise<void> | undefined;
   #time = { at: 0, text: '' };
@@ -60,7 +58,7 @@ export class Recorder {
     this.#options = options;
   }
 
-  /** A thing has ended, a file with its outcome; `isTold`: whatever ends the run tells its error. */
+  /** `isTold`: whatever ends the run tells the error. */
   ended(item: Item, outcome: Outcome | undefined = failureOf(item), isTold = false): void {
     const { secrets } = this.#options.world;
     if (outcome) {
@@ -73,12 +71,11 @@ export class Recorder {
     if (this.#options.done) this.#note(item, outcome !== undefined && EXISTS.has(outcome.result));
   }
 
-  /** Whether it is so far behind that the run should wait for `flush`. */
   get isBehind(): boolean {
     return this.#lines.length > MOST_WAITING;
   }
 
-  /** Appends what is still to be told. Throws what keeps it from that, then and ever after. */
+  /** Throws what keeps lines from being written, then and ever after. */
   flush(): Promise<void> {
     const lines = this.#lines;
     this.#lines = '';
@@ -86,7 +83,7 @@ export class Recorder {
     return this.#writing;
   }
 
-  /** Nothing more ends. Throws what keeps what did from being written; `isAll`: nothing was left out. */
+  /** Throws as `flush`; `isAll`: nothing was left out. */
   async finish(isAll: boolean): Promise<void> {
     for (const [key, filing] of isAll ? this.#again : []) if (!this.#failedNames.has(key)) this.#exists(filing);
     await this.#remembering;
@@ -99,7 +96,7 @@ export class Recorder {
     await this.flush().finally(() => Promise.all([report?.close(), done?.close()]));
   }
 
-  /** A file that was downloaded has told so itself, where its bar was. */
+  /** A file that was downloaded has told so in the place of its bar. */
   #tell(item: Item, outcome: Outcome | undefined, isTold: boolean): void {
     const { alone, tellsSkipped, progress } = this.#options;
     const unmatched = item.kind === 'unmatched' ? noMatch(item.accession, item.files) : undefined;
@@ -130,7 +127,7 @@ export class Recorder {
     late.catch((error) => this.#noMoreTimers.signal.aborted || this.onError(error));
   }
 
-  /** Whether a filing is complete is known with its last file; where lines name a file of it, too, when all has ended. */
+  /** A filing is known to be complete with its last file; where lines name a file of it, too, when all has ended. */
   #note(item: Item, exists: boolean): void {
     if (!('fileName' in item)) return;
     const { accession, fileName, filing, kind } = item;
@@ -140,7 +137,7 @@ export class Recorder {
     else if (kind !== 'again' && !exists) this.#failedNames.add(fileKey(accession, fileName));
   }
 
-  /** Filings that are complete meanwhile are remembered together. */
+  /** Those that are complete meanwhile are remembered together. */
   #exists(filing: ChosenFiling): void {
     filing.missing -= 1;
     if (filing.missing > 0) return;

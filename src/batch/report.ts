@@ -4,7 +4,7 @@ import { counted, humanBytes, humanDuration } from '../text.ts';
 import { type Outcome, resumableLine } from '../transfer/outcome.ts';
 import type { BatchEnd } from './verdict.ts';
 
-/** What an outcome is of: a file, a filing's listing, a line of the input. */
+/** A file, a filing's listing, a line of the input. */
 export interface Reported {
   readonly accession?: string;
   readonly fileName?: string;
@@ -13,16 +13,14 @@ export interface Reported {
 
 export class Counts {
   readonly files = { downloaded: 0, resumed: 0, skipped: 0, planned: 0, failed: 0, unfinished: 0 };
-  /** Filings that the done list had. */
   done = 0;
-  /** Filings of whose listing nothing was chosen. */
   unmatched = 0;
   retries = 0;
-  /** Bytes of the files that were downloaded or resumed, or would be, as far as listings say. */
+  /** Downloaded, or to be downloaded as far as listings say. */
   bytes = 0;
-  /** Bytes of unfinished and failed files, from which another run can resume. */
+  /** Of unfinished and failed files. */
   resumableBytes = 0;
-  /** When the service asked to come back, the latest; milliseconds since the epoch. */
+  /** The latest that the service asked for; milliseconds since the epoch. */
   retryAt: number | undefined;
   readonly failures = new Map<ErrorCode, number>();
 
@@ -39,10 +37,10 @@ export class Counts {
   }
 }
 
-/** What most names and paths are: JSON takes them as they are. */
+/** Most names and paths: JSON takes them as they are. */
 const PLAIN = /^[\w ./+-]*$/;
 
-/** A report line, version 1 (interface page). `time` is RFC 3339, UTC; `errorOf` shows an error without a secret. */
+/** Version 1 (interface page). `time` is RFC 3339, UTC; `errorOf` shows an error without a secret. */
 export function reportLine(
   { accession, fileName, number }: Reported,
   outcome: Outcome,
@@ -66,7 +64,7 @@ function json(text: string | null = null): string {
   return text !== null && PLAIN.test(text) ? `"${text}"` : printableJson(text);
 }
 
-/** A line of `--failed`, as `--input` takes it: as text where the name comes back as it is, otherwise as an object. */
+/** As `--input` takes it: as text where the name comes back as it is, otherwise as an object. */
 export function failedLine(accession: string, fileName: string | undefined): string {
   if (fileName === undefined) return accession;
   const plain = /^[^\s\p{Cc}\p{Cs}](?:[^\p{Cc}\p{Cs}\u2028\u2029]*[^\s\p{Cc}\p{Cs}])?$/u.test(fileName);
@@ -77,12 +75,12 @@ export interface Summary extends BatchEnd {
   readonly exitCode: number;
   /** Milliseconds. */
   readonly ms: number;
-  /** Body bytes received and requests sent, listings among them. */
+  /** Listings among them. */
   readonly bytes: number;
   readonly requests: number;
 }
 
-/** A batch's last report line (interface page, `--report`). */
+/** Interface page, `--report`. */
 export function batchSummaryLine(counts: Counts, summary: Summary, time: string): string {
   const { notStarted, exitCode, ms, bytes, requests, stoppedBy } = summary;
   const { files, done, unmatched, retries } = counts;
@@ -96,7 +94,7 @@ export function batchSummaryLine(counts: Counts, summary: Summary, time: string)
   return printableJson({ v: 1, time, summary: told });
 }
 
-/** One line for a person: `3 downloaded (1.2 MB), 1 skipped, 2 failed (1 not found, 1 worth a retry); 9 requests, 12 s`. */
+/** `3 downloaded (1.2 MB), 1 skipped, 2 failed (1 not found, 1 worth a retry); 9 requests, 12 s`. */
 export function batchSummary(counts: Counts, { notStarted, ms, requests }: Summary): string {
   const parts = [countsText(counts)];
   if (notStarted) parts.push(`${notStarted} not started`);

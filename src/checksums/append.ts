@@ -9,15 +9,14 @@ import { type ByteText, byteText, readSums, SUMS_NAME, sumsLine } from './read.t
 
 const { O_NOFOLLOW, O_RDONLY } = constants;
 const flushFile = promisify(fsync);
-/** The names of so many directories are remembered. */
 const MOST_DIRECTORIES = 256;
 
-/** The checksum files of a run (`download --checksums`), by the absolute paths of their directories. */
+/** Directories are absolute paths. */
 export class ChecksumFiles {
   readonly #isFlushed: boolean;
-  /** What a directory's SHA256SUMS lists, by its path, as it was read when it was first asked for. */
+  /** By directory, as read when first asked for. */
   readonly #listed = new Map<string, Promise<Set<ByteText>>>();
-  /** The directories of lines that may not be on disk yet, this run's and others'. */
+  /** Those of lines that may not be on disk yet, this run's and others'. */
   readonly #unflushed = new Set<string>();
 
   /** `isFlushed`: lines are flushed before a done line, since a filing in a done list is never looked at again. */
@@ -25,17 +24,14 @@ export class ChecksumFiles {
     this.#isFlushed = isFlushed;
   }
 
-  /**
-   * Whether a file is listed in its directory's SHA256SUMS: what this run appends counts at once, what others append
-   * after it was read does not. Throws `local_io`.
-   */
+  /** What this run appends counts at once, what others append after it was read does not. Throws `local_io`. */
   async isListed(directory: string, name: string): Promise<boolean> {
     const isListed = (await this.#namesIn(directory)).has(byteText(name));
     if (isListed) this.#note(directory);
     return isListed;
   }
 
-  /** Lists a file that is in place; `sha256` is in lower-case hexadecimal digits. Throws `local_io`: it is not done then. */
+  /** `sha256` is in lower-case hexadecimal digits. Throws `local_io`: the file is not done then. */
   async add(directory: string, name: string, sha256: string): Promise<void> {
     const entry = { name: byteText(name), sha256 };
     const file = await AppendFile.open(`${directory}/${SUMS_NAME}`, O_NOFOLLOW);
@@ -44,10 +40,9 @@ export class ChecksumFiles {
     (await this.#listed.get(directory))?.add(entry.name);
   }
 
-  /** Resolves when all lines are on disk that say of a file so far that it is listed. Throws `local_io`. */
+  /** Until all lines are on disk that say of a file that it is listed. Throws `local_io`. */
   async flush(): Promise<void> {
     const directories = [...this.#unflushed];
-    // What is appended meanwhile is for the next time.
     this.#unflushed.clear();
     for (const directory of directories) await flushSums(directory);
   }
@@ -62,14 +57,13 @@ export class ChecksumFiles {
     const [oldest = ''] = this.#listed.keys();
     if (this.#listed.size >= MOST_DIRECTORIES) this.#listed.delete(oldest);
     const path = `${directory}/${SUMS_NAME}`;
-    // A last line that no line break ends may be torn: that file is listed once more.
+    // A last line without a line break may be torn: that file is listed once more.
     const names = readSums(path, path).then(({ entries }) => new Set(entries.keys()));
     this.#listed.set(directory, names);
     return names;
   }
 }
 
-/** Flushes a directory's SHA256SUMS and its name. Throws `local_io`. */
 async function flushSums(directory: string): Promise<void> {
   const path = `${directory}/${SUMS_NAME}`;
   await withDiskFailure(path, async () => {

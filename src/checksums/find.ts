@@ -9,10 +9,10 @@ import { type Finding, joined, type SumsDirectory, type Turn } from './verify.ts
 
 const ENTRIES_A_READ = 512;
 
-/** The directories to look through, absolute and without links, each with its name for people. */
+/** Absolute and without links, each with its name for people. */
 export type Roots = ReadonlyMap<ByteText, ByteText>;
 
-/** The directories that were named, each once. Throws `usage`. */
+/** The named directories, each once. Throws `usage`. */
 export async function rootsOf(directories: readonly string[], cwd: string): Promise<Roots> {
   const roots = new Map<ByteText, ByteText>();
   for (const shown of directories) {
@@ -28,10 +28,7 @@ export async function rootsOf(directories: readonly string[], cwd: string): Prom
   return roots;
 }
 
-/**
- * The directories from the roots down that have a SHA256SUMS, each once and before those below it; no link is followed.
- * Parts and records are no files of theirs. Throws what `turn` throws.
- */
+/** Those with a SHA256SUMS, each once and before those below it; no link is followed. Throws what `turn` throws. */
 export async function* findDirectories(roots: Roots, turn: Turn): AsyncGenerator<SumsDirectory | Finding> {
   const waiting = [...roots].reverse();
   for (let place = waiting.pop(); place; place = waiting.pop()) {

@@ -9,7 +9,6 @@ const READING = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY;
 /** What open(2) says of links, and of sockets. */
 const NO_FILE = new Set(['ELOOP', 'ENXIO', 'EOPNOTSUPP']);
 
-/** What was found of a file, or of a directory that can't be read. */
 export interface Finding {
   /** `damaged` and `torn` are of a SHA256SUMS itself. */
   readonly result: 'same' | 'missing' | 'changed' | 'unlisted' | 'damaged' | 'torn' | 'unreadable';
@@ -17,24 +16,22 @@ export interface Finding {
   readonly path: ByteText;
   /** What is wrong, where the result does not say it. */
   readonly why?: string;
-  /** What the system says of what is unreadable. */
   readonly error?: unknown;
 }
 
-/** Told of bytes that were hashed; gives signals and progress a turn when it is time. Throws the signal's reason. */
+/** Told of bytes that were hashed; gives signals and progress a turn. Throws the signal's reason. */
 export type Turn = (hashed?: number) => Promise<void>;
 
-/** A directory that has a SHA256SUMS. */
 export interface SumsDirectory {
   /** For system calls. */
   readonly path: ByteText;
   /** For people. */
   readonly shown: ByteText;
-  /** The files in it that a checksum file is meant to list. */
+  /** Those that a checksum file is meant to list. */
   readonly names: readonly ByteText[];
 }
 
-/** Hashes what a directory's SHA256SUMS lists, and tells what it finds. Throws what `turn` throws. */
+/** Throws what `turn` throws. */
 export async function* verifyDirectory(directory: SumsDirectory, turn: Turn): AsyncGenerator<Finding> {
   const path = joined(directory.shown, SUMS_NAME);
   const sums = await readSums(bytesOf(joined(directory.path, SUMS_NAME)), readable(path)).catch((error) => ({ error }));
@@ -58,12 +55,12 @@ export async function* verifyDirectory(directory: SumsDirectory, turn: Turn): As
   }
 }
 
-/** Whether a last line lacks its line break alone: a torn one may hold half a name, of no file or of one that is listed. */
+/** Whether it lacks its line break alone: a torn line may hold half a name, of no file or of one that is listed. */
 function isWhole(name: ByteText, { entries }: Sums, directory: SumsDirectory): boolean {
   return !entries.has(name) && isPlainEntry(name) && existsSync(bytesOf(joined(directory.path, name)));
 }
 
-/** An entry that is no name in its directory is never opened: no file can be what is listed. */
+/** An entry that is no name in its directory is never opened. */
 async function findingOf(name: ByteText, sha256: string, directory: SumsDirectory, turn: Turn): Promise<Finding> {
   const path = joined(directory.shown, name);
   if (!isPlainEntry(name)) {
@@ -95,7 +92,7 @@ async function checkFile(path: Buffer, sha256: string, turn: Turn): Promise<'sam
   }
 }
 
-/** A name below a path, for people: without `./` in front. */
+/** For people: without `./` in front. */
 export function joined(path: ByteText, name: ByteText): ByteText {
   if (path === '.') return name;
   return path.endsWith('/') ? path + name : `${path}/${name}`;

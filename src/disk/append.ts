@@ -8,7 +8,7 @@ const { O_APPEND, O_CREAT, O_RDWR } = constants;
 const LINE_FEED = 0x0a;
 const writeTo = promisify(write);
 
-/** A file that other processes append lines to as well: each line of theirs and ours stays whole. */
+/** Other processes may append to it as well: each line of theirs and ours stays whole. */
 export class AppendFile {
   readonly #path: string;
   readonly #fd: number;
@@ -19,24 +19,23 @@ export class AppendFile {
     this.#fd = fd;
   }
 
-  /** Opens a plain file, which is made when it is missing; `flags` beside those for that. Throws `local_io`. */
+  /** A plain file, made when it is missing, with further `flags`. Throws `local_io`. */
   static async open(path: string, flags = 0): Promise<AppendFile> {
     const { fd } = await withDiskFailure(path, () => openPlain(path, O_RDWR | O_APPEND | O_CREAT | flags));
     return new AppendFile(path, fd);
   }
 
   /**
-   * Appends lines, each with its line feed, by one write. Throws `local_io`: some of them may be there then, the last one
-   * torn, which does no harm.
+   * By one write, each line with its line feed. Throws `local_io`: some may be there then, the last one torn, which
+   * does no harm.
    */
   write(lines: readonly Buffer[]): Promise<void> {
-    // One after the other: a torn line of our own has to be seen by the next.
+    // A torn line of our own has to be seen by the next.
     const appending = this.#before.then(() => withDiskFailure(this.#path, () => this.#append(Buffer.concat(lines))));
     this.#before = appending.catch(() => {});
     return appending;
   }
 
-  /** After what is being appended. */
   async end(): Promise<void> {
     await this.#before;
     await closeFile(this.#fd);

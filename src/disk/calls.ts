@@ -17,12 +17,11 @@ import { promisify } from 'node:util';
 import { errnoOf } from '../errors.ts';
 
 const { O_CREAT, O_EXCL, O_NOFOLLOW, O_RDWR } = constants;
-/** A file that nobody else has, nor had. */
 const NEW = O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW;
 
 /**
- * File systems on a disk of this machine, or in its memory, by the number that Linux gives them (statfs(2),
- * linux/magic.h). Where one of these hangs, a thread of the pool hangs in the kernel just as well.
+ * File systems on this machine, by Linux's numbers (statfs(2), linux/magic.h). Where one of these hangs, a thread of
+ * the pool hangs in the kernel just as well.
  */
 const LOCAL: ReadonlySet<number> = new Set([
   0xef53, // ext2, ext3, ext4
@@ -45,14 +44,13 @@ export const statOf = promisify<number, Stats>(fstat);
 /** System calls on names. */
 export interface Disk {
   readonly isLocal: boolean;
-  /** Makes a file that must not exist, open for reading and writing; gives its descriptor. */
+  /** Makes a file that must not exist, open for reading and writing. */
   create(path: string, mode: number): Promise<number>;
   close(fd: number): Promise<void>;
-  /** What has a name, no link followed; undefined where nothing does. */
+  /** No link is followed. */
   look(path: string): Promise<Stats | undefined>;
   link(from: string, to: string): Promise<void>;
   rename(from: string, to: string): Promise<void>;
-  /** A name that does not exist is none to remove. */
   remove(path: string): Promise<void>;
 }
 
@@ -77,7 +75,7 @@ export const BY_POOL: Disk = {
   remove: (path) => unlink(path).catch(undefinedIfMissing),
 };
 
-/** The calls for the disk that a directory is on. Only Linux tells what it is. Never throws. */
+/** Only Linux tells what disk it is. Never throws. */
 export async function diskUnder(directory: string, platform: string): Promise<Disk> {
   const found = platform === 'linux' ? await statfs(directory).catch(() => undefined) : undefined;
   // Some systems give the type with a sign.
@@ -89,7 +87,7 @@ export function undefinedIfMissing(error: unknown): undefined {
   if (errnoOf(error) !== 'ENOENT') throw error;
 }
 
-/** What is left of chunks behind the first `written` bytes: a write may stop short before it fails. */
+/** A write may stop short before it fails. */
 export function behind(chunks: readonly Buffer[], written: number): readonly Buffer[] {
   let skipped = 0;
   for (const [index, chunk] of chunks.entries()) {

@@ -7,18 +7,17 @@ import { type Disk, diskUnder } from './calls.ts';
 import { diskFailure, withDiskFailure } from './failure.ts';
 import { flushDirectory, makeDirectories, makeDirectory } from './make-directories.ts';
 
-/** Every file system has long written what was changed before that. Milliseconds. */
+/** File systems have long written what was changed before that. Milliseconds. */
 const WRITTEN_AFTER_MS = 600_000;
-/** File systems' clocks tick coarsely: what was changed this long ago was changed before now. Milliseconds. */
+/** File systems' clocks tick coarsely: what changed this long ago changed before now. Milliseconds. */
 const SURELY_PAST_MS = 2000;
-/** A directory of this size has some thousand entries on most file systems; of a larger one so many are read at once. */
+/** Some thousand entries on most file systems; of a larger directory so many are read at once. */
 const SMALL_BYTES = 64 << 10;
 const ENTRIES_AT_ONCE = 1024;
 
-/** What directories need to know of the run. */
 export type Surroundings = Pick<World, 'platform' | 'now'>;
 
-/** A directory that files are written to: looked at once, its flushes shared by all who wait. */
+/** Looked at once, its flushes shared by all who wait. */
 export class Directory {
   /** Absolute. */
   readonly path: string;
@@ -27,11 +26,11 @@ export class Directory {
   tellsCase = false;
   readonly #surroundings: Surroundings;
   readonly #stats: Stats;
-  /** Resolves when its own entry, and those above it that are new, are on disk; undefined since then. */
+  /** Until its own entry, and those above it that are new, are on disk; undefined since then. */
   #entryFlush: Promise<void> | undefined;
   #lastFlush: Promise<unknown> = Promise.resolve();
   #nextFlush: Promise<boolean> | undefined;
-  /** What has changed before this is on disk, by the file system's clock. */
+  /** By the file system's clock. */
   #settledBefore = 0;
 
   private constructor(path: string, stats: Stats, disk: Disk, entryFlush: Promise<void>, surroundings: Surroundings) {
@@ -47,7 +46,7 @@ export class Directory {
     entryFlush.then(done, () => {});
   }
 
-  /** A directory that the user named; links on the way to it are the user's own. `make`: made when it is missing. Throws `local_io`. */
+  /** One that the user named: links on the way are the user's own. Throws `local_io`. */
   static open(path: string, make: boolean, surroundings: Surroundings): Promise<Directory> {
     const absolute = resolve(path);
     return withDiskFailure(absolute, async () => {
@@ -62,7 +61,7 @@ export class Directory {
     });
   }
 
-  /** One in this one, made when it is missing; no link is followed. Throws `local_io`: for it alone when something else has its name. */
+  /** Made when it is missing; no link is followed. Throws `local_io`: for it alone when something else has its name. */
   child(name: string): Promise<Directory> {
     const path = this.entry(name);
     return withDiskFailure(path, async () => {
@@ -76,20 +75,19 @@ export class Directory {
     });
   }
 
-  /** The path of an entry. */
   entry(name: string): string {
     return `${this.path}/${name}`;
   }
 
-  /** The names of its entries, never all of a large one in memory. Throws what the system says. */
+  /** Never all of a large directory in memory. Throws what the system says. */
   async *names(): AsyncGenerator<string> {
     if (this.disk.isLocal && statSync(this.path).size <= SMALL_BYTES) yield* readdirSync(this.path);
     else for await (const { name } of await opendir(this.path, { bufferSize: ENTRIES_AT_ONCE })) yield name;
   }
 
   /**
-   * Until its entries are on disk, and its own. False when its path leads to another directory by now, or to none: what
-   * was put into this one is not there. Throws `local_io`.
+   * Until its entries are on disk, and its own. False when its path leads to another directory by now, or to none.
+   * Throws `local_io`.
    */
   async flush(): Promise<boolean> {
     const isThere = await this.#flush();
@@ -97,7 +95,7 @@ export class Directory {
     return isThere;
   }
 
-  /** What a flush gives that begins after this call, and that all share who come till then. */
+  /** Of a flush that begins after this call, shared by all who come till then. */
   #flush(): Promise<boolean> {
     if (!this.#nextFlush) {
       this.#nextFlush = this.#lastFlush.then(() => {
@@ -119,15 +117,13 @@ export class Directory {
     }
   }
 
-  /** Whether `settle` has nothing to do. */
   isSettled(changed: number): boolean {
     return this.#entryFlush === undefined && changed < this.#settledBefore;
   }
 
   /**
-   * Until an entry that another run may have made is on disk, and the directory's own; `changed` is the ctime of what it
-   * leads to, in milliseconds. Old ones are taken for written, so passing over a million files costs next to nothing.
-   * Throws `local_io`.
+   * Until an entry that another run may have made is on disk, and the directory's own. Old ones are taken for written,
+   * so passing over a million files costs next to nothing. `changed` is a ctime in milliseconds. Throws `local_io`.
    */
   async settle(changed: number): Promise<void> {
     if (changed >= this.#settledBefore) {
@@ -141,7 +137,7 @@ export class Directory {
   }
 }
 
-/** As `settle`, of a directory's own entry; what may not be read is not ours to flush. Throws `local_io`. */
+/** As `settle`, of its own entry; what may not be read is not ours to flush. Throws `local_io`. */
 async function settleAbove(path: string, changed: number, surroundings: Surroundings): Promise<void> {
   const above = await Directory.open(dirname(path), false, surroundings);
   await above.settle(changed).catch((error) => {
@@ -149,7 +145,6 @@ async function settleAbove(path: string, changed: number, surroundings: Surround
   });
 }
 
-/** An error of that one path. */
 function inTheWay(path: string, stats: Stats | undefined): FilingsError {
   const what = stats?.isSymbolicLink() ? 'a link' : 'no directory';
   return new FilingsError('local_io', `${path}: cannot write there: it is ${what}`, {

@@ -19,14 +19,14 @@ const REASONS: Readonly<Record<string, readonly [why: string, hint: string]>> = 
   ELOOP: ['a symbolic link is in the way', `remove it, or ${ELSEWHERE}`],
 };
 
-/** Turns what the file system said about a path into `local_io`, with what to do about it; the run stops. */
+/** What the file system said about a path, as `local_io` that stops the run. */
 export function diskFailure(error: unknown, path: string): FilingsError {
   if (error instanceof FilingsError) return error;
   const [why, hint] = reasonOf(error);
   return new FilingsError('local_io', `${path}: cannot write: ${why}`, { hint, cause: error, stopsRun: true });
 }
 
-/** Does work on a path; what the file system says meanwhile is thrown as `diskFailure`. */
+/** What the file system says meanwhile is thrown as `diskFailure`. */
 export async function withDiskFailure<T>(path: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
@@ -35,7 +35,6 @@ export async function withDiskFailure<T>(path: string, work: () => Promise<T>): 
   }
 }
 
-/** Turns what the file system said when a path was read into `local_io`. */
 export function readFailure(error: unknown, path: string): FilingsError {
   if (error instanceof FilingsError) return error;
   const hint = 'check its permissions, and the disk';
@@ -43,12 +42,12 @@ export function readFailure(error: unknown, path: string): FilingsError {
 }
 
 function reasonOf(error: unknown): readonly [why: string, hint: string] {
-  // libuv has no name for a used-up quota, only the system's number.
+  // libuv has no name for a used-up quota.
   const isQuota = (error as { errno?: unknown } | undefined)?.errno === -constants.errno.EDQUOT;
   return REASONS[isQuota ? 'EDQUOT' : (errnoOf(error) ?? '')] ?? [systemReason(error), CHECK];
 }
 
-/** What the system said, in words and with its name: `permission denied (EACCES)`. */
+/** In words and with its name: `permission denied (EACCES)`. */
 export function systemReason(error: unknown): string {
   const code = errnoOf(error);
   if (code === undefined) return error instanceof Error ? error.message : String(error);

@@ -6,8 +6,8 @@ import { undefinedIfMissing } from './calls.ts';
 import { diskFailure } from './failure.ts';
 
 /**
- * Makes a directory, and those above it that are missing; each new entry is flushed.
- * Step by step: Node's recursive mkdir never returns on a path such as /proc/nope. Throws `local_io`.
+ * Each new entry is flushed. Step by step: Node's recursive mkdir never returns on a path such as /proc/nope. Throws
+ * `local_io`.
  */
 export async function makeDirectories(absolute: string, mode?: number): Promise<void> {
   const missing: string[] = [];
@@ -20,7 +20,7 @@ export async function makeDirectories(absolute: string, mode?: number): Promise<
   }
 }
 
-/** Makes one directory, whose entry is not flushed. False when something has its name already. Throws what the system says. */
+/** Its entry is not flushed. False when something has its name already. Throws what the system says. */
 export async function makeDirectory(path: string, mode?: number): Promise<boolean> {
   try {
     await mkdir(path, mode);
@@ -31,11 +31,11 @@ export async function makeDirectory(path: string, mode?: number): Promise<boolea
   }
 }
 
-/** Flushes a directory's entries; gives what directory that was. Throws what the system says. */
+/** Gives what directory that was. Throws what the system says. */
 export async function flushDirectory(path: string): Promise<Stats> {
   const handle = await open(path, constants.O_RDONLY | constants.O_DIRECTORY);
   try {
-    // Some file systems know no flush of a directory; then there is none to wait for.
+    // Some file systems know no flush of a directory.
     await handle.sync().catch((error) => {
       if (!['EINVAL', 'ENOTSUP', 'EBADF'].includes(errnoOf(error) ?? '')) throw error;
     });

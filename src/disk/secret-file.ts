@@ -6,7 +6,7 @@ import { shellWord } from '../text.ts';
 import type { World } from '../world.ts';
 import { systemReason } from './failure.ts';
 
-/** Nothing that is read whole is larger. Bytes. */
+/** Bytes. */
 const LARGEST = 1024 * 1024;
 const WRITTEN_BY_OTHERS = 0o022;
 
@@ -14,23 +14,21 @@ type FileWorld = Pick<World, 'uid' | 'env' | 'interrupt'>;
 
 export interface OpenedFile {
   readonly bytes: Buffer;
-  /** Of the open file, not of what stands under its name by now. */
   readonly stats: Stats;
 }
 
-/** Who may have a file open: `trusted`: nobody else may change it; `private`: nor read it. */
+/** `trusted`: nobody else may change a file; `private`: nor read it. */
 export type Protection = 'private' | 'trusted';
 
-/** The bytes of a file that holds a secret; as `readSmallFile`. */
+/** As `readSmallFile`. */
 export async function readSecretFile(path: string, what: string, world: FileWorld): Promise<Buffer> {
   return (await readSmallFile(path, what, world, 'private')).bytes;
 }
 
 /**
- * A whole file, 1 MiB at most. A pipe is read to its end, as `<(command)` makes one. What `protection` refuses is not
- * read: another user's pipe may never say a word.
- * @param what what the file is, for errors: `API key file`
- * @throws FilingsError `config`, with the system's error as its cause; the interrupt's reason
+ * 1 MiB at most. A pipe is read to its end, as `<(command)` makes one. What `protection` refuses is not read: another
+ * user's pipe may never say a word. The stats are of the open file; `what` is for errors: `API key file`. Throws
+ * `config`, with the system's error as its cause; the interrupt's reason.
  */
 export async function readSmallFile(
   path: string,
@@ -77,7 +75,7 @@ function tooLarge(name: string): FilingsError {
   return new FilingsError('config', `${name}: larger than 1 MiB`);
 }
 
-/** Refuses a file that somebody else may have a hand in. Throws `config`, whose hint is the command that fixes it. */
+/** Throws `config`, whose hint is the command that fixes it. */
 export function checkAccess(
   { mode, uid }: Pick<Stats, 'mode' | 'uid'>,
   protection: Protection,
@@ -101,8 +99,8 @@ export function checkAccess(
 }
 
 /**
- * In the directory that systemd made for a service's credentials (`LoadCredential=`) a file is root's with an access
- * list for the service's user, whose mask shows as the group's permission: 0440.
+ * In systemd's directory of credentials (`LoadCredential=`) a file is root's with an access list for the service's
+ * user, whose mask shows as the group's permission: 0440.
  */
 function isCredential(path: string, uid: number, { env }: Pick<World, 'env'>): boolean {
   return uid === 0 && env.CREDENTIALS_DIRECTORY !== undefined && dirname(path) === env.CREDENTIALS_DIRECTORY;

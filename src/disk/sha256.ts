@@ -4,13 +4,10 @@ import { closeFile, readAt } from './calls.ts';
 import { readFailure } from './failure.ts';
 import { openPlain } from './plain-file.ts';
 
-/** A smaller file is read by one synchronous call: a third of the time that asynchronous reads take. */
+/** A smaller file is read by one synchronous call: in a third of the time. */
 const BLOCK_BYTES = 1 << 20;
 
-/**
- * The SHA-256 of a file as it is on disk, in lower-case hexadecimal digits; `shown` is its path for people. Throws
- * `local_io`, the signal's reason.
- */
+/** In lower-case hexadecimal digits; `shown` is the path for people. Throws `local_io`, the signal's reason. */
 export async function sha256OfFile(path: string, shown: string, signal: AbortSignal): Promise<string> {
   try {
     const { fd, stats } = await openPlain(path, constants.O_RDONLY | constants.O_NOFOLLOW);
@@ -21,8 +18,8 @@ export async function sha256OfFile(path: string, shown: string, signal: AbortSig
 }
 
 /**
- * The same of an open file. One that grows meanwhile is hashed with what came. `hashed` is told of bytes as they have
- * been hashed, and may wait, or throw to end it. Throws what the system says.
+ * A file that grows meanwhile is hashed with what came. `hashed` may wait, or throw to end it. Throws what the system
+ * says.
  */
 export async function sha256Of(
   fd: number,
@@ -51,7 +48,7 @@ function readSmall(fd: number, size: number): Buffer {
   return buffer.subarray(0, length);
 }
 
-/** The bytes of an open file, front to back: each block is good until the next is asked for, which is read meanwhile. */
+/** Each block is good until the next is asked for, which is read meanwhile. */
 export async function* blocksOf(fd: number): AsyncGenerator<Buffer> {
   let [block, next] = [Buffer.allocUnsafe(BLOCK_BYTES), Buffer.allocUnsafe(BLOCK_BYTES)];
   let position = 0;

@@ -10,15 +10,11 @@ import { requirePlain } from './plain-file.ts';
 export interface NewFile {
   readonly path: string;
   readonly bytes: Uint8Array | string;
-  /** The permissions that it has from before its first byte. */
+  /** It has these permissions from before its first byte. */
   readonly mode: number;
 }
 
-/**
- * Makes files that must not exist, all or none, and flushes them and their entries. A link counts as a file.
- *
- * @throws FilingsError `usage`: one exists already; `local_io`
- */
+/** All or none, their entries flushed. A link counts as a file. Throws `usage`: one exists already; `local_io`. */
 export async function createNewFiles(files: readonly NewFile[]): Promise<void> {
   const created: string[] = [];
   for (const file of files) {
@@ -36,9 +32,9 @@ export async function createNewFiles(files: readonly NewFile[]): Promise<void> {
 }
 
 /**
- * Puts text in the place of a file, whole or not at all, readable by its owner alone from the first byte on unless `mode`
- * says otherwise. A link is followed: what it points to is replaced, or made. Missing directories are made, for those who
- * may read the file. Throws `local_io`.
+ * Whole or not at all, readable by its owner alone from the first byte on unless `mode` says otherwise. A link is
+ * followed: what it points to is replaced, or made. Missing directories are made, for those who may read the file.
+ * Throws `local_io`.
  */
 export function replaceFile(path: string, text: string, mode = 0o600): Promise<void> {
   return withDiskFailure(path, async () => {
@@ -46,7 +42,6 @@ export function replaceFile(path: string, text: string, mode = 0o600): Promise<v
     const stats = await lstat(target).catch(undefinedIfMissing);
     // A rename would take a device or a FIFO away from everybody.
     if (stats) requirePlain(stats);
-    // Who may read it may enter.
     await makeDirectories(dirname(target), mode | ((mode & 0o444) >> 2));
     const temporary = `${target}.${randomBytes(6).toString('hex')}.tmp`;
     await create({ path: temporary, bytes: text, mode });
@@ -55,7 +50,6 @@ export function replaceFile(path: string, text: string, mode = 0o600): Promise<v
   });
 }
 
-/** Where a link leads, also when nothing is there. */
 async function targetOf(path: string): Promise<string> {
   const real = await realpath(path).catch(undefinedIfMissing);
   if (real !== undefined) return real;
@@ -63,7 +57,7 @@ async function targetOf(path: string): Promise<string> {
   return link === undefined ? path : targetOf(resolve(await realpath(dirname(path)), link));
 }
 
-/** The bytes are on disk when this returns, and nothing stays when it fails. Throws what the system says. */
+/** On disk when this returns; nothing stays when it fails. Throws what the system says. */
 async function create({ path, bytes, mode }: NewFile): Promise<void> {
   const handle = await open(path, 'wx', mode);
   await removingOnFailure(path, async () => {

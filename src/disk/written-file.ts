@@ -3,9 +3,9 @@ import { promisify } from 'node:util';
 import { behind, type Disk, statOf } from './calls.ts';
 import { blocksOf, sha256Of } from './sha256.ts';
 
-/** A flush is started in the background after every so many bytes: the disk works while the network does. */
+/** A flush starts in the background: the disk works while the network does. */
 const FLUSH_EVERY_BYTES = 128 << 20;
-/** A copy of so many bytes is soon made; more may have to wait until the disk has room for it. */
+/** A larger copy may have to wait until the disk has room for it. */
 const SMALL_BYTES = 64 << 10;
 
 const writeChunks = promisify(writev);
@@ -14,18 +14,18 @@ const flushData = promisify(fdatasync);
 const truncateTo = promisify(ftruncate);
 const changeMode = promisify(fchmod);
 
-/** An open file that is written front to back by one writer at a time, which it closes. Errors are the system's own. */
+/** Written front to back by one writer at a time, which closes it. Errors are the system's own. */
 export class WrittenFile {
   readonly #fd: number;
   readonly #disk: Disk;
   #size: number;
   #flushed: number;
   #flushing: Promise<void> | undefined;
-  /** A flush that failed is never tried again: the system reports what is lost only once. */
+  /** A failed flush is never tried again: the system reports what is lost only once. */
   #failure: unknown;
   #closed = false;
 
-  /** `size`: bytes that an earlier run wrote; the next ones go behind them. */
+  /** `size`: bytes that an earlier run wrote. */
   constructor(fd: number, disk: Disk, size = 0) {
     this.#fd = fd;
     this.#disk = disk;
@@ -37,7 +37,7 @@ export class WrittenFile {
     return this.#size;
   }
 
-  /** Whether a flush in the background has failed: what was written may be lost. */
+  /** What was written may be lost. */
   get hasFailed(): boolean {
     return this.#failure !== undefined;
   }
@@ -58,12 +58,11 @@ export class WrittenFile {
     return (await writeChunks(this.#fd, chunks, this.#size)).bytesWritten;
   }
 
-  /** All that was written: see `blocksOf`. */
   read(): AsyncGenerator<Buffer> {
     return blocksOf(this.#fd);
   }
 
-  /** Of all that was written. Throws the signal's reason, too. */
+  /** Throws the signal's reason, too. */
   sha256(signal: AbortSignal): Promise<string> {
     return sha256Of(this.#fd, this.#size, () => signal.throwIfAborted());
   }
@@ -83,14 +82,13 @@ export class WrittenFile {
     return changeMode(this.#fd, mode);
   }
 
-  /** All bytes are on disk when this returns. */
   async flush(): Promise<void> {
     await this.#flushing;
     if (this.#failure) throw this.#failure;
     await flushAll(this.#fd);
   }
 
-  /** Closes once, after a flush in the background: the descriptor's number may be another file's then. */
+  /** After a flush in the background: the descriptor's number may be another file's then. */
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;

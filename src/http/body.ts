@@ -1,21 +1,21 @@
 import type { OnReadOpts, Socket } from 'node:net';
 import type { Watched } from './watchdog.ts';
 
-/** What one read of a socket may bring: each costs a way through the parser. */
+/** Each read of a socket costs a way through the parser. */
 const BUFFER_BYTES = 262_144;
-/** Kept for reuse: somewhat more than a body gathers. */
+/** Somewhat more than a body gathers. */
 const MOST_SPARE = 10;
 
-/** The socket is held back above this: what is gathered while the disk or the reader is busy. */
+/** Gathered while the disk or the reader is busy; then the socket is held back. */
 const GATHER_BYTES = 1 << 20;
-/** Chunks below this are copied together: a service may send each byte as a chunk, and counting them takes minutes. */
+/** Copied together: a service may send each byte as a chunk, and counting them takes minutes. */
 const SMALL_BYTES = 4096;
 const BLOCK_BYTES = 65_536;
 
 /**
- * The reading side of a socket. Bytes go to undici's parser as they arrive, or are held back; the parser itself is
- * never paused, since it dies when a connection ends meanwhile (`assert(!this.paused)`). Read buffers are used again,
- * so that a large body leaves no garbage.
+ * Bytes go to undici's parser as they arrive, or are held back; the parser itself is never paused, since it dies when a
+ * connection ends meanwhile (`assert(!this.paused)`). Read buffers are used again, so that a large body leaves no
+ * garbage.
  */
 export class Intake {
   /** For `connect` over plain TCP; over TLS it costs half again. */
@@ -31,7 +31,7 @@ export class Intake {
   #socket: Socket | undefined;
   #resume = () => {};
 
-  /** Takes over a socket that was connected with `onread`, before anybody reads from it. */
+  /** For a socket that was connected with `onread`, before anybody reads. */
   attachPlain(socket: Socket): void {
     this.#attach(socket, () => {
       const bytes = this.#current;
@@ -41,14 +41,14 @@ export class Intake {
     this.#resume = () => void socket.resume();
   }
 
-  /** Takes over a socket of TLS, before anybody reads from it. */
+  /** Before anybody reads. */
   attachTls(socket: Socket): void {
     this.#attach(socket, (read) => {
       const bytes = this.held ? null : read();
       if (bytes) this.inspect?.(bytes);
       return bytes;
     });
-    // In a turn of its own: the parser may be on the stack right now.
+    // The parser may be on the stack right now.
     this.#resume = () => void setImmediate(() => this.held || socket.destroyed || socket.emit('readable'));
   }
 
@@ -62,9 +62,9 @@ export class Intake {
     this.#resume();
   }
 
-  /** Gives back the buffers of chunks that nobody reads any more. */
+  /** Of chunks that nobody reads any more. */
   recycle(chunks: readonly Buffer[]): void {
-    // A buffer may have held several chunks, with others between them; given back twice, two reads would share it.
+    // A buffer may have held several chunks; given back twice, two reads would share it.
     for (const buffer of new Set(chunks.map((chunk) => chunk.buffer))) {
       if (buffer.byteLength === BUFFER_BYTES && this.#spare.length < MOST_SPARE) this.#spare.push(Buffer.from(buffer));
     }
@@ -73,13 +73,13 @@ export class Intake {
   #attach(socket: Socket, take: (read: () => Buffer | null) => Buffer | null): void {
     this.#socket = socket;
     const read = socket.read.bind(socket);
-    // undici reads what there is; Node itself reads nothing, to see the end.
+    // Node itself reads nothing, to see the end.
     socket.read = (size?: number) => (size === 0 ? read(0) : take(read));
     // What the parser has not used behind an answer's end is nobody's.
     socket.unshift = () => {};
   }
 
-  /** From the socket; false stops its reading until `resume`. */
+  /** False stops reading until `resume`. */
   #arrived(bytes: Buffer): boolean {
     this.inspect?.(bytes);
     this.#current = bytes;
@@ -89,15 +89,15 @@ export class Intake {
 }
 
 /**
- * A response body that is gathered while its consumer is busy and taken in one go:
- * large writes on a fast network, prompt ones on a slow network, bounded memory on both.
+ * Gathered while its consumer is busy and taken in one go: large writes on a fast network, prompt ones on a slow
+ * network, bounded memory on both.
  */
 export class Body {
   readonly #intake: Intake;
   readonly #watched: Watched;
   #chunks: Buffer[] = [];
   #taken: readonly Buffer[] = [];
-  /** Holds the last of the chunks, and has room behind it. */
+  /** The last of the chunks, with room behind it. */
   #block: Buffer | undefined;
   #size = 0;
   #ended = false;
@@ -122,7 +122,7 @@ export class Body {
     this.#wake();
   }
 
-  /** No more will come: the framing says that this was all, or it failed. What came before can still be taken. */
+  /** By its framing, or by a failure. What came before can still be taken. */
   end(error?: unknown): void {
     this.#ended = true;
     this.#error = error;
@@ -130,8 +130,8 @@ export class Body {
   }
 
   /**
-   * All bytes gathered so far, waiting for at least one; undefined at the end. The chunks are the caller's until the
-   * next call, which reuses their memory. Throws what it failed with, after every byte that came before it.
+   * Waits for at least one byte; undefined at the end. The chunks are the caller's until the next call, which reuses
+   * their memory. Throws what the body failed with, after every byte that came before it.
    */
   async take(): Promise<Buffer[] | undefined> {
     this.#intake.recycle(this.#taken);
@@ -155,7 +155,7 @@ export class Body {
     return chunks;
   }
 
-  /** Puts a small chunk together with a small one before it, where there is one, and room. */
+  /** Onto a small chunk before it, where there is one, and room. */
   #copied(chunk: Buffer): boolean {
     const last = this.#chunks.at(-1);
     if (!last || (!this.#block && last.length >= SMALL_BYTES)) return false;

@@ -11,37 +11,35 @@ import { lookUp } from './loopback.ts';
 import { openTunnel, proxyFor } from './proxy.ts';
 import { Watchdog } from './watchdog.ts';
 
-/** One address of several may take this share of the whole time, so that a dead route leaves time for the next. */
+/** Of the whole time, for one address of several: a dead route leaves time for the next. */
 const ADDRESS_SHARE = 4;
-/** Idle connections are dropped before common servers drop theirs. */
+/** Before common servers drop theirs. */
 const KEEP_IDLE_MS = 4000;
 /** Bytes of header fields. */
 const LONGEST_HEAD = 16_384;
 
 /** Milliseconds. */
 interface Timeouts {
-  /** Bounds the name's look-up, all addresses, the proxy's answer and the TLS handshake together. */
+  /** Look-up, all addresses, the proxy's answer and the TLS handshake together. */
   readonly connectTimeout: number;
   readonly idleTimeout: number;
 }
 
-/** One socket and the undici client that speaks over it. */
 export interface Connection {
   readonly socket: Socket;
   readonly intake: Intake;
   /** Node can't tell a closure alert from a cut: over TLS a connection's end proves nothing. */
   readonly secured: boolean;
-  /** It leads to a proxy, which is asked in the service's place; none is where there is a tunnel through it. */
+  /** Asked in the service's place; none where there is a tunnel through it. */
   readonly proxy: URL | undefined;
   readonly client: InstanceType<typeof Client>;
-  /** It has carried an answer before, so the server may close it just as a request goes out. */
+  /** The server may close it just as a request goes out. */
   reused: boolean;
 }
 
-/** The connections of a run: opened when needed, kept for the next request to the same origin. TLS sessions are resumed. */
+/** Kept for the next request to the same origin. TLS sessions are resumed. */
 export class Connections {
   readonly timeouts: Timeouts;
-  /** Of the exchanges that go on. */
   readonly watchdog: Watchdog;
   readonly #connecting: Watchdog;
   readonly #env: World['env'];
@@ -59,16 +57,13 @@ export class Connections {
       lookup: lookUp,
       autoSelectFamily: true,
       autoSelectFamilyAttemptTimeout: Math.ceil(timeouts.connectTimeout / ADDRESS_SHARE),
-      // Said explicitly: NODE_TLS_REJECT_UNAUTHORIZED must not switch it off.
+      // NODE_TLS_REJECT_UNAUTHORIZED must not switch it off.
       rejectUnauthorized: true,
     };
     this.#connect = buildConnector(this.#dialling);
   }
 
-  /**
-   * An idle connection to the URL's origin, or a new one. Throws `temporary` with the cause in plain words; the signal's
-   * reason when aborted.
-   */
+  /** Throws `temporary` with the cause in plain words; the signal's reason. */
   async acquire(url: URL, signal: AbortSignal): Promise<Connection> {
     const idle = this.#idle.get(url.origin) ?? [];
     for (let connection = idle.pop(); connection; connection = idle.pop()) {
@@ -78,14 +73,13 @@ export class Connections {
     return this.#open(url, signal);
   }
 
-  /** Takes back a connection whose answer was read to its end. */
+  /** Its answer was read to its end. */
   release(url: URL, connection: Connection): void {
     if (connection.socket.destroyed) return;
     connection.reused = true;
     this.#idle.set(url.origin, [...(this.#idle.get(url.origin) ?? []), connection]);
   }
 
-  /** Closes the idle connections. */
   close(): void {
     this.watchdog.close();
     this.#connecting.close();
@@ -129,7 +123,7 @@ export class Connections {
   }
 }
 
-/** A connection to a URL's origin, TLS over `below` where that is given. */
+/** With TLS over `below` where that is given. */
 function connected(connect: Connector, to: URL, below: Socket | undefined, signal: AbortSignal): Promise<Socket> {
   return new Promise((resolve, reject) => {
     const { host, protocol, port } = to;
@@ -139,7 +133,7 @@ function connected(connect: Connector, to: URL, below: Socket | undefined, signa
       if (open) resolve(open);
       else reject(error);
     });
-    // The socket must be let go of in the very turn in which the signal aborts.
+    // In the very turn in which the signal aborts.
     const forget = onAbort(signal, (reason) => {
       socket.destroy();
       below?.destroy();
@@ -148,7 +142,7 @@ function connected(connect: Connector, to: URL, below: Socket | undefined, signa
   });
 }
 
-/** A client that lives and dies with its one socket. */
+/** Lives and dies with its one socket. */
 function clientOver(socket: Socket, origin: string): InstanceType<typeof Client> {
   const closed = Object.assign(new Error('the connection was closed'), { code: 'ECONNRESET' });
   return new Client(origin, {
@@ -157,7 +151,7 @@ function clientOver(socket: Socket, origin: string): InstanceType<typeof Client>
     headersTimeout: 0,
     bodyTimeout: 0,
     keepAliveTimeout: KEEP_IDLE_MS,
-    // In a turn of its own: undici expects an asynchronous answer.
+    // undici expects an asynchronous answer.
     connect: (_options, done) => setImmediate(() => (socket.destroyed ? done(closed, null) : done(null, socket))),
   });
 }

@@ -1,12 +1,10 @@
 import { errnoOf, FilingsError } from '../errors.ts';
 
-// What Node, undici and OpenSSL say, in plain words; and whether another try may help.
-
 const CHECK_ADDRESS = 'check the base URL and the network, then run it again';
 const UNTRUSTED =
   'if the authority is your own, name its certificate in NODE_EXTRA_CA_CERTS; checks cannot be switched off';
 
-/** Why a connection could not be made, by errno, OpenSSL or Node code, and what to do. */
+/** By errno, OpenSSL or Node code. */
 const REASONS: readonly (readonly [code: RegExp, why: string, hint: string])[] = [
   [/^(ENOTFOUND|EAI_AGAIN)$/, 'the name does not resolve', 'check the base URL, the network and the name server'],
   [/^ECONNREFUSED$/, 'connection refused', 'check the address and the port: nothing listens there'],
@@ -22,17 +20,15 @@ const REASONS: readonly (readonly [code: RegExp, why: string, hint: string])[] =
   [/^(ERR_SSL|EPROTO|ERR_TLS)/, 'the TLS handshake failed', 'check that the base URL is https where https is spoken'],
 ];
 
-/** A certificate that is wrong now is wrong in a second too. */
 const CERTIFICATE = /CERT|ALTNAME|SELF_SIGNED|VERIFY/;
 
-/** Why there is no connection: `temporary`, but too many open files; a certificate's fault is final. */
+/** `temporary`, but too many open files; a certificate's fault is final. */
 export function connectFailure(error: unknown, url: URL, proxy: URL | undefined): FilingsError {
   // Happy eyeballs give one error an address.
   const causes: unknown[] = error instanceof AggregateError ? error.errors : [error];
   const code = causes.map(errnoOf).find((found) => found !== undefined) ?? '';
   const to = proxy ? `${url.host} through the proxy ${proxy.host}` : url.host;
   if (code === 'EMFILE' || code === 'ENFILE') {
-    // Not the network's fault, and waiting does not mend it.
     return new FilingsError('local_io', `${to}: cannot connect: too many open files`, {
       hint: 'lower --jobs, or raise the limit (ulimit -n)',
       stopsRun: true,
@@ -52,7 +48,6 @@ export function connectFailure(error: unknown, url: URL, proxy: URL | undefined)
   });
 }
 
-/** What is known of a body that did not come to its end. */
 export interface Unfinished {
   readonly url: URL;
   readonly received: number;
@@ -60,8 +55,8 @@ export interface Unfinished {
 }
 
 /**
- * What ended an exchange, in its head where there is no `body` yet. What is not HTTP is final, and a closed connection
- * is worth another try; what is no failure of the network is not taken for one.
+ * In its head where there is no `body` yet. What is not HTTP is final, and a closed connection is worth another try;
+ * what is no failure of the network is not taken for one.
  */
 export function exchangeFailure(error: unknown, url: URL, body: Unfinished | undefined): FilingsError {
   const message = error instanceof Error ? error.message : String(error);
@@ -69,7 +64,7 @@ export function exchangeFailure(error: unknown, url: URL, body: Unfinished | und
   if (!body && /^bad (response|upgrade)$/.test(message)) return notHttp(url, 'an answer nobody asked for', error);
   if (isFieldOverflow(error)) return notHttp(url, 'more than 16 KiB of header fields', error);
   const isMismatch = code === 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH';
-  // What the parser says; its errors have no code.
+  // The parser's errors have no code.
   const words = (error as { name?: unknown } | null)?.name === 'HTTPParserError' && /\(.*\)|$/.exec(message)?.[0];
   const isCut = isMismatch || words === '(Invalid EOF state)';
   if (body && (isCut || isConnectionError(error))) return truncated(body, error);
@@ -83,12 +78,12 @@ export function exchangeFailure(error: unknown, url: URL, body: Unfinished | und
   });
 }
 
-/** undici has more of a head, or of the fields behind a body, than it takes. */
+/** Of a head, or behind a body. */
 export function isFieldOverflow(error: unknown): boolean {
   return errnoOf(error) === 'UND_ERR_HEADERS_OVERFLOW';
 }
 
-/** A body that ended before its framing said so. Worth another try. */
+/** Worth another try. */
 export function truncated({ url, received, expected }: Unfinished, cause?: unknown): FilingsError {
   const of = expected === undefined ? '' : ` of ${expected}`;
   return new FilingsError('integrity', `${url.host}: truncated: the connection ended after ${received}${of} bytes`, {
@@ -98,7 +93,7 @@ export function truncated({ url, received, expected }: Unfinished, cause?: unkno
   });
 }
 
-/** A body over TLS that only the connection's end ended: another try would end so, too. */
+/** Another try would end so, too. */
 export function unproved({ url, received }: Unfinished): FilingsError {
   const why = `${received} bytes came over TLS without a length, so nothing tells their end from a cut`;
   return new FilingsError('integrity', `${url.host}: ${why}`, {
@@ -107,7 +102,6 @@ export function unproved({ url, received }: Unfinished): FilingsError {
   });
 }
 
-/** An answer that breaks the rules of HTTP/1; `saw` says how. */
 export function notHttp(url: URL, saw: string, cause?: unknown): FilingsError {
   return new FilingsError('integrity', `${url.host}: the answer is not sound HTTP: ${saw}`, {
     hint: 'check the base URL, and what stands between here and the service',
@@ -115,7 +109,7 @@ export function notHttp(url: URL, saw: string, cause?: unknown): FilingsError {
   });
 }
 
-/** Waiting does not mend what goes wrong inside this program. */
+/** Waiting does not mend it. */
 function ownFailure(cause: unknown, message: string, url: URL): FilingsError {
   if (cause instanceof RangeError && /memory/i.test(message)) {
     const hint = 'raise the limit on address space (ulimit -v), which a batch system may set: 4 GB are enough';
@@ -128,7 +122,7 @@ function ownFailure(cause: unknown, message: string, url: URL): FilingsError {
   });
 }
 
-/** What the kernel, TLS or the stream says of a connection; undici says itself when the other side has closed it. */
+/** undici says itself when the other side has closed a connection. */
 function isConnectionError(error: unknown): boolean {
   const code = errnoOf(error) ?? '';
   const isNamed = /^(UND_ERR_SOCKET|UND_ERR_INFO|ECONNRESET)$|^(ERR_SSL|ERR_TLS|ERR_STREAM|ERR_SOCKET|EPROTO)/.test(

@@ -1,7 +1,7 @@
-/** Header fields by lower-case name; a field that came several times is an array. */
+/** By lower-case name; a field that came several times is an array. */
 export type HeaderFields = Readonly<Record<string, string | string[] | undefined>>;
 
-/** How a body's end is told (RFC 9112 section 6.3). */
+/** RFC 9112 section 6.3. */
 export type Framing =
   | { readonly kind: 'length'; readonly length: number }
   | { readonly kind: 'chunked' }
@@ -9,8 +9,8 @@ export type Framing =
   | { readonly kind: 'unsound'; readonly why: string };
 
 /**
- * Reads the framing from a head. undici lets an unknown transfer coding pass and
- * hands its raw framing over as the body, so anything but exactly `chunked` is unsound.
+ * undici lets an unknown transfer coding pass and hands its raw framing over as the body, so anything but exactly
+ * `chunked` is unsound.
  */
 export function framingOf(headers: HeaderFields): Framing {
   const coding = headers['transfer-encoding'];
@@ -28,16 +28,16 @@ export function framingOf(headers: HeaderFields): Framing {
 
 /** Enough to see what is no HTTP: `HTTP/1.1 200`. */
 const START_BYTES = 12;
-/** A status line that is longer has no end. */
+/** A longer status line has no end. */
 const LONGEST_START = 65_536;
 /** All but the tab. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for.
 const CONTROL = /[\0-\x08\x0a-\x1f\x7f]/;
 
 /**
- * What is wrong with the status line of an answer, interim ones before it passed over: undici's parser takes RTSP and
- * HTTP/2.0 for HTTP/1, dies of a status below 100, and of a phrase that came in pieces tells the last one. `final` is
- * undefined while more must come to tell; `rest` goes in front of it then.
+ * What is wrong with the status line, interim ones passed over: undici's parser takes RTSP and HTTP/2.0 for HTTP/1,
+ * dies of a status below 100, and of a phrase that came in pieces tells the last one. Without `final` more must come
+ * behind `rest`.
  */
 export function readStart(text: string): { readonly fault?: string; readonly final?: true; readonly rest: string } {
   let rest = text;
@@ -58,8 +58,8 @@ export function readStart(text: string): { readonly fault?: string; readonly fin
 }
 
 /**
- * The time that a date of HTTP means (RFC 9110 section 5.6.7), in milliseconds since the epoch; undefined for anything
- * else, since Date.parse takes "-1" for a year. Without a zone it is UTC, not the machine's own.
+ * RFC 9110 section 5.6.7, in milliseconds since the epoch; undefined for anything else, since Date.parse takes "-1" for
+ * a year. Without a zone it is UTC, not the machine's own.
  */
 export function httpDate(text: string): number | undefined {
   const date = text.trim();

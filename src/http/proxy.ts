@@ -6,10 +6,7 @@ import type { World } from '../world.ts';
 import { isLoopback } from './loopback.ts';
 import { isRetriedStatus } from './retry.ts';
 
-/**
- * The proxy that the environment names for a URL, or undefined: `HTTPS_PROXY`,
- * `HTTP_PROXY`, `NO_PROXY` in either case, lower case first as in curl. Never for loopback.
- */
+/** `HTTPS_PROXY`, `HTTP_PROXY`, `NO_PROXY` in either case, lower case first as in curl. Never for loopback. */
 export function proxyFor(url: URL, env: World['env']): URL | undefined {
   if (isLoopback(url.hostname)) return undefined;
   const name = url.protocol === 'https:' ? 'https_proxy' : 'http_proxy';
@@ -19,9 +16,8 @@ export function proxyFor(url: URL, env: World['env']): URL | undefined {
 }
 
 /**
- * Whether NO_PROXY exempts a URL. Entries are separated by commas or spaces: `*`,
- * a host name (itself and what is below it, with or without a leading dot), an
- * address, a CIDR range; each may end in `:PORT`.
+ * NO_PROXY's entries are separated by commas or spaces: `*`, a host name (itself and what is below it, with or without
+ * a leading dot), an address, a CIDR range; each may end in `:PORT`.
  */
 function isExempt(url: URL, noProxy: string): boolean {
   const host = bare(url.hostname);
@@ -49,7 +45,7 @@ function isInRange(address: string, range: string): boolean {
   return list.check(address, isIPv6(address) ? 'ipv6' : 'ipv4');
 }
 
-/** A host name without brackets and final dot, in lower case. */
+/** Without brackets and final dot. */
 function bare(hostname: string): string {
   return hostname.toLowerCase().replace(/^\[|\]$|\.$/g, '');
 }
@@ -65,14 +61,13 @@ function parseProxy(value: string, name: string): URL {
   });
 }
 
-/** The field that lets us use a proxy, for a proxy URL with a user in it. */
 export function proxyFields(proxy: URL): Readonly<Record<string, string>> {
   if (!proxy.username && !proxy.password) return {};
   const pair = `${decodeURIComponent(proxy.username)}:${decodeURIComponent(proxy.password)}`;
   return { 'proxy-authorization': `Basic ${Buffer.from(pair).toString('base64')}` };
 }
 
-/** Asks a proxy for a tunnel to a URL's host (CONNECT, RFC 9110 section 9.3.6). Throws `temporary` when it refuses. */
+/** CONNECT, RFC 9110 section 9.3.6. Throws `temporary` when the proxy refuses. */
 export async function openTunnel(socket: Socket, url: URL, proxy: URL, signal: AbortSignal): Promise<void> {
   const { request } = await import('node:http');
   const target = `${url.hostname}:${url.port || 443}`;

@@ -12,17 +12,16 @@ interface GetRequest {
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>>;
   readonly signal: AbortSignal;
-  /** Waited for before each request goes out; what it throws keeps it from going. */
+  /** Before each request goes out; what it throws keeps it from going. */
   readonly beforeSend?: () => Promise<void>;
 }
 
-/** The head of an answer, with its body still to be taken. */
 export interface Answer {
   readonly status: number;
   readonly headers: HeaderFields;
-  /** What Content-Length declares; undefined when the body is chunked or ends with the connection. */
+  /** Of Content-Length; undefined when the body is chunked or ends with the connection. */
   readonly length: number | undefined;
-  /** Neither a length nor chunked: only the end of the connection ends the body. */
+  /** Only the end of the connection ends the body. */
   readonly untilClose: boolean;
   readonly body: Body;
   /** Drops the connection when the body was not taken to its end. */
@@ -30,9 +29,8 @@ export interface Answer {
 }
 
 /**
- * One GET: no redirect, no retry, its framing checked (RFC 9112 section 6). Throws
- * `temporary` when no answer comes, `integrity` for one that is not sound HTTP, the
- * signal's reason when aborted. The body fails with "truncated" when it ends early.
+ * No redirect, no retry, its framing checked (RFC 9112 section 6). Throws `temporary` when no answer comes, `integrity`
+ * for one that is not sound HTTP, the signal's reason. The body fails with "truncated" when it ends early.
  */
 export async function get(connections: Connections, request: GetRequest): Promise<Answer> {
   for (;;) {
@@ -42,8 +40,8 @@ export async function get(connections: Connections, request: GetRequest): Promis
     try {
       return await new Exchange(connections, connection, request).begin();
     } catch (error) {
-      // A server may close an idle connection as the request goes out (RFC 9112 section 9.3.1): another one, at once. The
-      // request counts, since it may have been heard.
+      // A server may close an idle connection as the request goes out (RFC 9112 section 9.3.1). The request counts,
+      // since it may have been heard.
       if (!reused || !closedUnanswered(error)) throw error;
     }
   }
@@ -54,7 +52,7 @@ function closedUnanswered(error: unknown): boolean {
   return code === 'UND_ERR_SOCKET' || code === 'ECONNRESET' || code === 'EPIPE';
 }
 
-/** One request on one connection, from its first line to the last byte of the answer's body. */
+/** From the request's first line to the last byte of the answer's body. */
 class Exchange {
   readonly #connections: Connections;
   readonly #connection: Connection;
@@ -77,7 +75,7 @@ class Exchange {
     this.#body = new Body(connection.intake, this.#watched);
   }
 
-  /** Sends the request; settles with the answer's head. */
+  /** Settles with the answer's head. */
   begin(): Promise<Answer> {
     const { signal, url, headers } = this.#request;
     const { client, intake, proxy, socket } = this.#connection;
@@ -144,7 +142,7 @@ class Exchange {
     if (this.#over) return;
     const { url } = this.#request;
     const { errored } = this.#connection.socket;
-    // undici's parser goes on to the end of what it was given, though the fields behind a body are too many.
+    // The parser goes on to the end of what it was given, though the fields behind a body are too many.
     const doubt = isFieldOverflow(errored) ? exchangeFailure(errored, url, this.#unfinished) : this.#doubt();
     if (doubt) {
       this.#abandon(doubt);
@@ -156,9 +154,9 @@ class Exchange {
   }
 
   /**
-   * What makes the end of a body doubtful that only the connection ended (RFC 9112 section 9.8). A reset right behind
-   * the last bytes reaches us as an ordinary end; but then the peer's address is gone, while after FIN it is still
-   * there. Node caches the address, so nothing may have read it before.
+   * Of a body that only the connection ended (RFC 9112 section 9.8). A reset right behind the last bytes reaches us as
+   * an ordinary end; but then the peer's address is gone, while after FIN it is still there. Node caches the address,
+   * so nothing may have read it before.
    */
   #doubt(): FilingsError | undefined {
     const { secured, socket } = this.#connection;
@@ -178,7 +176,7 @@ class Exchange {
     this.#reset ||= errnoOf(error) === 'ECONNRESET';
   };
 
-  /** Gives up: the connection is of no more use. */
+  /** The connection is of no more use. */
   #abandon(error: unknown): void {
     if (this.#over) return;
     this.#close();
@@ -195,7 +193,7 @@ class Exchange {
     const { intake, socket } = this.#connection;
     socket.off('error', this.#onSocketError);
     intake.inspect = undefined;
-    // What is left to take no longer holds the connection back: it may carry the next request.
+    // The connection may carry the next request.
     intake.release();
   }
 

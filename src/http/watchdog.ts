@@ -3,14 +3,13 @@ import type { World } from '../world.ts';
 
 type Clock = Pick<World, 'monotonic' | 'sleep'>;
 
-/** Fewer new bytes than this within the time count as none (a drip is a stall). */
+/** Fewer new bytes within the time are a drip, and count as none. */
 const LEAST_BYTES = 1000;
-/** A wait that ends this much later than it should: the process was stopped, or the machine slept. */
+/** A wait that ends so late: the process was stopped, or the machine slept. */
 const STOPPED_MS = 1000;
 
 /**
- * Tells those that have shown no sign of life for `ms`: all exchanges of a run, or all connections that are being made.
- * One wait serves all, since whoever comes later is due later.
+ * Tells those that have shown no sign of life for `ms`. One wait serves all, since whoever comes later is due later.
  */
 export class Watchdog {
   readonly #ms: number;
@@ -24,7 +23,7 @@ export class Watchdog {
     this.#clock = clock;
   }
 
-  /** Watches until `end` is called, as `onIdle` has to. */
+  /** Until `end` is called, as `onIdle` has to. */
   watch(onIdle: () => void): Watched {
     const watched = new Watched(this.#clock.monotonic, onIdle, () => this.#watched.delete(watched));
     this.#watched.add(watched);
@@ -42,7 +41,7 @@ export class Watchdog {
       const now = monotonic();
       const due = Math.min(now, ...[...this.#watched].map(({ since }) => since)) + this.#ms;
       await sleep(due - now, this.#closed.signal);
-      // What had come by then is read before the verdict: after a stop timers have their turn before sockets.
+      // What had come by then is read first: after a stop timers have their turn before sockets.
       await takeTurn(this.#closed.signal);
       const at = monotonic();
       // A timer that fires late proves nothing: nobody was awake to wait.
@@ -58,7 +57,7 @@ export class Watchdog {
 export class Watched {
   readonly onIdle: () => void;
   readonly end: () => void;
-  /** The last sign of life; infinite while it is paused. */
+  /** Infinite while it is paused. */
   since: number;
   readonly #now: () => number;
   #fresh = 0;
@@ -70,19 +69,17 @@ export class Watched {
     this.since = now();
   }
 
-  /** Bytes arrived. */
   fed(bytes: number): void {
     this.#fresh += bytes;
     if (this.#fresh >= LEAST_BYTES && this.since < Number.POSITIVE_INFINITY) this.restart();
   }
 
-  /** From now on it has the whole time anew. */
   restart(): void {
     this.#fresh = 0;
     this.since = this.#now();
   }
 
-  /** We stop reading, until `restart`: that is not the peer's silence. */
+  /** We stop reading, until `restart`. */
   pause(): void {
     this.since = Number.POSITIVE_INFINITY;
   }

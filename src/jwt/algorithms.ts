@@ -1,21 +1,21 @@
 import type { Kind } from '../spec/kind.ts';
 
-/** The signature families of the contract, part 5: RSASSA-PKCS1-v1_5, RSASSA-PSS, ECDSA, HMAC. */
+/** Contract part 5: RSASSA-PKCS1-v1_5, RSASSA-PSS, ECDSA, HMAC. */
 export type Family = 'RS' | 'PS' | 'ES' | 'HS';
 
-/** A JWS algorithm (RFC 7518 section 3) that the service takes. */
+/** RFC 7518 section 3. */
 export interface Algorithm {
   readonly name: string;
   readonly family: Family;
-  /** Of SHA-256, -384 or -512: the shortest HMAC secret (RFC 7518 section 3.2) and the salt of PSS (section 3.5), in bytes. */
+  /** The shortest HMAC secret (RFC 7518 section 3.2) and the salt of PSS (section 3.5). */
   readonly hashBytes: number;
-  /** ECDSA: the one curve that goes with it (section 3.4). */
+  /** For ECDSA (section 3.4). */
   readonly curve?: string;
 }
 
 const CURVES = { 256: 'P-256', 384: 'P-384', 512: 'P-521' } as const;
 
-/** The 12 algorithms, in the order of preference where a key fits several. */
+/** In the order of preference where a key fits several. */
 export const ALGORITHMS: readonly Algorithm[] = (['RS', 'PS', 'ES', 'HS'] as const).flatMap((family) =>
   ([256, 384, 512] as const).map((bits) => ({
     name: `${family}${bits}`,
@@ -27,7 +27,7 @@ export const ALGORITHMS: readonly Algorithm[] = (['RS', 'PS', 'ES', 'HS'] as con
 
 const NAMES = ALGORITHMS.map(({ name }) => name);
 
-/** An algorithm by its exact name: names are case-sensitive (RFC 7515 section 4.1.1). */
+/** Names are case-sensitive (RFC 7515 section 4.1.1). */
 export const ALGORITHM: Kind<Algorithm> = {
   parse: (text) => ALGORITHMS.find(({ name }) => name === text),
   wanted: `an algorithm that the service takes (${NAMES.join(', ')})`,

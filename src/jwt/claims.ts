@@ -1,20 +1,18 @@
 import type { JsonObject } from '../json.ts';
 import { span } from '../text.ts';
 
-/** The last second of the year 9999: no later one can be written as RFC 3339. */
+/** No later second can be written as RFC 3339. */
 export const LATEST_SECOND = 253_402_300_799;
 
-/** When a token is looked at. */
 export interface Clock {
   /** Seconds since the epoch. */
   readonly atSeconds: number;
-  /** How far clocks may differ, in seconds. */
   readonly leewaySeconds?: number;
 }
 
 /**
- * Everything wrong with the claims, the worst first (contract part 5, RFC 7519 section 4.1): `nbf` and `exp`
- * there and sound, `iat` sound where it is there, and now within `nbf <= now < exp`, give or take the leeway.
+ * The worst first (contract part 5, RFC 7519 section 4.1): `nbf` and `exp` there and sound, `iat` sound where it is
+ * there, and now within `nbf <= now < exp`, give or take the leeway.
  */
 export function claimFaults(claims: JsonObject, clock: Clock): readonly string[] {
   const faults = ['nbf', 'exp', 'iat'].flatMap((name) => dateFault(name, claims[name]) ?? []);

@@ -3,24 +3,24 @@ import { span } from '../text.ts';
 import { type Clock, claimFaults, LATEST_SECOND } from './claims.ts';
 import { NOT_CANONICAL, type Refusal, readJsonObject, readToken, refuse, splitToken } from './token.ts';
 
-/** What is said of a date to come, and of one that is over. */
+/** Of a date to come, and of one that is over. */
 const RELATIVE: Readonly<Record<string, readonly [string, string]>> = {
   iat: ['issued in #: in the future', 'issued # ago'],
   nbf: ['not valid for another #', 'valid since # ago'],
   exp: ['expires in #', 'expired # ago'],
 };
 
-/** What a token says of itself. Nothing of it is verified. */
+/** Nothing of it is verified. */
 export interface Inspection {
   readonly header: JsonObject;
   readonly claims: JsonObject;
-  /** By the claim's name its date as RFC 3339, and from now: `expired 3 h ago`. */
+  /** As RFC 3339, and from now: `expired 3 h ago`. */
   readonly times: Readonly<Record<string, { readonly utc: string; readonly relative: string }>>;
-  /** What the service would object to, short of the signature. */
+  /** Short of the signature. */
   readonly objections: readonly string[];
 }
 
-/** Reads whatever has a readable header and claims, sloppily encoded or forged too; anything else is refused as `format`. */
+/** Sloppily encoded or forged, too; what is not readable is refused as `format`. */
 export function inspectToken(token: string, clock: Clock): Inspection | Refusal {
   const parts = splitToken(token);
   if ('failedCheck' in parts) return parts;

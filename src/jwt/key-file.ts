@@ -2,16 +2,16 @@ import { checkAccess, readSecretFile, readSmallFile } from '../disk/secret-file.
 import type { World } from '../world.ts';
 import { type JwtKey, keyFor, loadKey, loadSecret, type Purpose } from './keys.ts';
 
-/** Where the key is, by absolute paths: one of the first two. */
+/** Absolute paths: one of the first two. */
 export interface KeyFiles {
   readonly keyFile?: string | undefined;
   readonly secretFile?: string | undefined;
   readonly passphraseFile?: string | undefined;
-  /** What came from stdin, in the place of the key file or the secret file. */
+  /** In the place of the key file or the secret file. */
   readonly stdin?: Buffer | undefined;
 }
 
-/** Reads a key; all may read the file of a public one. Throws `config`: missing, readable by others, no key for that. */
+/** All may read the file of a public key. Throws `config`. */
 export async function readJwtKey(files: KeyFiles, purpose: Purpose, world: World): Promise<JwtKey> {
   const { secretFile, passphraseFile } = files;
   if (secretFile !== undefined) return readSecret(secretFile, files, world);
@@ -40,6 +40,6 @@ async function readKeyFile(path: string, passphrase: string | undefined, world: 
 async function readPassphrase(path: string, world: World): Promise<string> {
   const text = (await readSecretFile(path, 'passphrase file', world)).toString();
   world.secrets.add(text.trimEnd());
-  // One line break at the end is the editor's, not the passphrase's.
+  // The editor's, not the passphrase's.
   return text.replace(/\r?\n$/, '');
 }

@@ -4,7 +4,7 @@ import { quoted } from '../text.ts';
 import { ALGORITHMS, type Algorithm, type Family } from './algorithms.ts';
 import type { JwtKey, Purpose } from './keys.ts';
 
-/** RFC 7518 section 3.3 asks for the one; OpenSSL verifies with no more than the other. */
+/** RFC 7518 section 3.3; OpenSSL verifies with no more than `most`. */
 const RSA_BITS = { least: 2048, most: 16_384 };
 const FAMILIES: Readonly<Record<string, readonly Family[]>> = {
   rsa: ['RS', 'PS'],
@@ -15,16 +15,11 @@ const FAMILIES: Readonly<Record<string, readonly Family[]>> = {
 /** By OpenSSL's names. */
 const CURVES: Readonly<Record<string, string>> = { prime256v1: 'P-256', secp384r1: 'P-384', secp521r1: 'P-521' };
 
-/** Why a key can't, or may not, be used with an algorithm; undefined when it may. */
 export function keyFault(key: JwtKey, algorithm: Algorithm, purpose: Purpose): string | undefined {
   return materialFault(key, algorithm) ?? limitsFault(key, algorithm, purpose);
 }
 
-/**
- * Checks that a key fits an algorithm, or any at all; answers with the one to use.
- *
- * @throws FilingsError `config`: with the reason that tells most
- */
+/** The algorithm to use. Throws `config` with the reason that tells most. */
 export function requireFit(key: JwtKey, purpose: Purpose, wanted?: Algorithm): Algorithm {
   const candidates = wanted === undefined ? ALGORITHMS : [wanted];
   const fitting = candidates.find((algorithm) => keyFault(key, algorithm, purpose) === undefined);
@@ -48,7 +43,7 @@ function materialFault(key: JwtKey, algorithm: Algorithm): string | undefined {
   return rsaFault(key, is) ?? pssFault(key, algorithm);
 }
 
-/** What a key is, with its article: `an RSA key of 2048 bits`. */
+/** With the article: `an RSA key of 2048 bits`. */
 function described({ kind, keyObject }: JwtKey): string {
   if (kind === 'secret') return `a secret of ${keyObject.symmetricKeySize} bytes`;
   if (kind === 'ec') return `an EC key on ${curveOf(keyObject)}`;
@@ -85,7 +80,7 @@ function secretFault(secret: Buffer, { name, hashBytes }: Algorithm): string | u
   return `${name} wants a secret of at least ${hashBytes} bytes, and this has ${secret.length}`;
 }
 
-/** Whether others may know a would-be secret (RFC 8725 section 2.1): PEM, JWK, SSH, DER, or hex or base64 of these. */
+/** Others may know PEM, JWK, SSH, DER, or hex or base64 of these (RFC 8725 section 2.1). */
 function isKey(secret: Buffer): boolean {
   const bare = secret.toString('latin1').replace(/\s/g, '');
   return [secret, Buffer.from(bare, 'base64'), Buffer.from(bare, 'hex')].some((bytes) => {

@@ -3,7 +3,7 @@ import { promisify } from 'node:util';
 import type { Algorithm } from './algorithms.ts';
 
 export interface GeneratedKey {
-  /** What the file holds: PEM (PKCS#8), a JWK, or a secret's raw bytes. */
+  /** PEM (PKCS#8), a JWK, or a secret's raw bytes. */
   readonly privatePart: Buffer | string;
   /** PEM (SPKI) or a JWK; a secret has none. */
   readonly publicPart?: string;
@@ -13,7 +13,7 @@ export interface GeneratedKey {
 const RSA_BITS = 3072;
 const generate = promisify(generateKeyPair);
 
-/** For HMAC a random secret of the hash's length (RFC 7518 section 3.2). */
+/** A secret has the hash's length (RFC 7518 section 3.2). */
 export async function generateKey(algorithm: Algorithm, format: 'pem' | 'jwk', kid?: string): Promise<GeneratedKey> {
   const { name: alg, family, curve, hashBytes } = algorithm;
   const jwk = (key: object) => `${JSON.stringify({ ...key, use: 'sig', alg, kid }, null, 2)}\n`;

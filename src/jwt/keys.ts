@@ -13,30 +13,30 @@ import { decodeBase64url, NOT_CANONICAL, readJsonObject, textFault } from './tok
 
 export type Purpose = 'sign' | 'verify';
 
-/** A key or a secret that could be read; what it may be used for is `keyFault`'s to say. */
+/** What it may be used for is `keyFault`'s to say. */
 export interface JwtKey {
-  /** Where it is from, for messages. */
+  /** For messages. */
   readonly what: string;
   /** `rsa`, `rsa-pss`, `ec`, `ed25519`, ... as node:crypto names them; or `secret`. */
   readonly kind: string;
-  /** Of an RSA-PSS key the ordinary RSA key in it, since jose takes no other. */
+  /** Of RSA-PSS the ordinary RSA key in it, since jose takes no other. */
   readonly keyObject: KeyObject;
-  /** What an RSA-PSS key (RFC 8017 appendix C) restricts itself to. */
+  /** RFC 8017 appendix C. */
   readonly pss?: KeyObject['asymmetricKeyDetails'];
   readonly kid?: string | undefined;
-  /** What a JWK allows itself to be used for (RFC 7517 section 4). */
+  /** RFC 7517 section 4. */
   readonly use?: string | undefined;
   readonly keyOps?: readonly string[] | undefined;
   readonly alg?: string | undefined;
 }
 
-/** To look into a larger one takes long: 28 s with a prime of 30 kB. */
+/** A larger key takes long: 28 s with a prime of 30 kB. */
 const LARGEST_KIB = 16;
-/** The members that hold numbers, points or a secret (RFC 7518 section 6, RFC 8037 section 2). */
+/** RFC 7518 section 6, RFC 8037 section 2. */
 const BINARY_MEMBERS = ['n', 'e', 'd', 'p', 'q', 'dp', 'dq', 'qi', 'x', 'y', 'k'];
 const PROBE = Buffer.from('probe');
 
-/** A key from the bytes of a PEM or JWK file. Throws `config`, never with a word of the text. */
+/** PEM or JWK. Throws `config`, never with a word of the text. */
 export function loadKey(bytes: Buffer, what: string, passphrase?: string): JwtKey {
   requireSize(bytes, what);
   const text = bytes.toString('latin1');
@@ -45,7 +45,7 @@ export function loadKey(bytes: Buffer, what: string, passphrase?: string): JwtKe
   throw unfit(what, 'neither a PEM key nor a JWK (a secret is given with --secret-file)');
 }
 
-/** An HMAC secret: the bytes as they are, nothing trimmed. Throws `config`. */
+/** Nothing is trimmed. Throws `config`. */
 export function loadSecret(bytes: Buffer, what: string): JwtKey {
   requireSize(bytes, what);
   return described(createSecretKey(bytes), what);
@@ -56,7 +56,7 @@ function requireSize({ length }: Buffer, what: string): void {
   if (length > LARGEST_KIB * 1024) throw unfit(what, `larger than ${LARGEST_KIB} KiB`);
 }
 
-/** To sign with, the key itself; to verify with, the public half of a private one. Throws `config`. */
+/** To verify with, the public half of a private key. Throws `config`. */
 export function keyFor(purpose: Purpose, key: JwtKey): JwtKey {
   const { type } = key.keyObject;
   if (purpose === 'verify' && type === 'private') return { ...key, keyObject: createPublicKey(key.keyObject) };
@@ -64,7 +64,7 @@ export function keyFor(purpose: Purpose, key: JwtKey): JwtKey {
   return key;
 }
 
-/** A warning about a secret whose last byte is likely an editor's, not the secret's. */
+/** The last byte is likely an editor's, not the secret's. */
 export function lineBreakWarning({ what, keyObject }: JwtKey): string | undefined {
   if (keyObject.type !== 'secret' || !/^[\t\x20-\x7e\r\n]*\n$/.test(keyObject.export().toString('latin1'))) return;
   return `${what}: the secret ends in a line break, which is taken as a part of it`;
@@ -74,7 +74,7 @@ function unfit(what: string, why: string, cause?: unknown): FilingsError {
   return new FilingsError('config', `${what}: ${why}`, { cause });
 }
 
-/** PKCS#8, PKCS#1, SEC1 or SPKI, with whatever text around it. */
+/** PKCS#8, PKCS#1, SEC1 or SPKI. */
 function pemKey(text: string, what: string, passphrase: string | undefined): KeyObject {
   try {
     if (!text.includes('PRIVATE KEY-----')) return createPublicKey(text);
@@ -99,7 +99,7 @@ function jwkKey(bytes: Buffer, what: string): JwtKey {
   return { ...key, use, alg, kid, keyOps: keyOps && [...keyOps, ...further] };
 }
 
-/** What is wrong with the members that node:crypto does not look at, or repairs. */
+/** That node:crypto does not look at, or repairs. */
 function memberFault(jwk: JsonObject): string | undefined {
   const { key_ops: ops = [] } = jwk;
   if (!Array.isArray(ops) || ops.some((op) => typeof op !== 'string')) return 'key_ops is not a list of strings';
@@ -127,7 +127,7 @@ function described(given: KeyObject, what: string): JwtKey {
   return { what, kind, keyObject, ...(isPss && { pss: given.asymmetricKeyDetails }) };
 }
 
-/** The same numbers as an ordinary RSA key: SPKI and PKCS#8 of an RSA-PSS key end in its PKCS#1. */
+/** SPKI and PKCS#8 of an RSA-PSS key end in its PKCS#1. */
 function asRsaKey(key: KeyObject): KeyObject {
   const isPrivate = key.type === 'private';
   const der = isPrivate ? key.export({ format: 'der', type: 'pkcs8' }) : key.export({ format: 'der', type: 'spki' });
@@ -136,7 +136,7 @@ function asRsaKey(key: KeyObject): KeyObject {
   return isPrivate ? createPrivateKey(inner) : createPublicKey(inner);
 }
 
-/** Refuses a private key whose public half would not verify what it signs; Node dies of a look into some. Throws `config`. */
+/** Its public half must verify what it signs; Node dies of a look into some. Throws `config`. */
 function requireSoundPair(keyObject: KeyObject, what: string): void {
   try {
     if (verify('sha256', PROBE, createPublicKey(keyObject), sign('sha256', PROBE, keyObject))) return;

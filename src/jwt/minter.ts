@@ -6,7 +6,7 @@ import { requireFit } from './key-fit.ts';
 import { lineBreakWarning } from './keys.ts';
 import { mintToken } from './sign.ts';
 
-/** How tokens are to be made: the config file's `jwt`, its paths absolute. */
+/** The config file's `jwt`, its paths absolute. */
 export interface TokenRecipe {
   readonly keyFile?: string | undefined;
   readonly secretFile?: string | undefined;
@@ -19,15 +19,15 @@ export interface TokenRecipe {
 }
 
 export interface Minter {
-  /** A token that stays valid for a while: the last one, or the next. */
+  /** Valid for a while: the last token, or the next. */
   readonly token: () => Promise<string>;
-  /** What a person should know about the key. */
+  /** For a person. */
   readonly warning: string | undefined;
 }
 
 /** Seconds. */
 export const DEFAULT_LIFETIME = 300;
-/** A token with less left than this, or than half its lifetime, is replaced: a request takes time to arrive. Seconds. */
+/** Replaced with less left than this, or than half its lifetime: a request takes time to arrive. Seconds. */
 const MARGIN = 60;
 /** Older ones have expired. */
 const REMEMBERED_TOKENS = 8;
@@ -36,7 +36,7 @@ export function algorithmOf({ alg }: TokenRecipe): Algorithm | undefined {
   return alg === undefined ? undefined : readAs(ALGORITHM, alg, { name: "the config file's jwt.alg", code: 'config' });
 }
 
-/** Reads the key once, and mints tokens from it. Throws `config`. */
+/** Reads the key once. Throws `config`. */
 export async function createMinter(recipe: TokenRecipe, world: World): Promise<Minter> {
   const { kid, sub, name, lifetime = DEFAULT_LIFETIME } = recipe;
   const wanted = algorithmOf(recipe);
@@ -57,7 +57,7 @@ export async function createMinter(recipe: TokenRecipe, world: World): Promise<M
     warning: lineBreakWarning(key),
     async token() {
       const now = world.now() / 1000;
-      // A clock that was set back makes a token one of the future.
+      // After a clock was set back the token would be one of the future.
       if (issuedAt <= now && now < issuedAt + lifetime - margin) return current;
       issuedAt = Math.floor(now);
       current = mint();

@@ -3,7 +3,7 @@ import type { Algorithm } from './algorithms.ts';
 import { LATEST_SECOND } from './claims.ts';
 import type { JwtKey } from './keys.ts';
 
-/** A claim's name and its value as JSON text, which is signed as it is. */
+/** The JSON text is signed as it is. */
 export type Claim = readonly [name: string, json: string];
 
 export interface TokenPlan {
@@ -14,15 +14,14 @@ export interface TokenPlan {
   readonly name?: string | undefined;
   /** Seconds since the epoch. */
   readonly issuedAt: number;
-  /** Seconds since the epoch; when it is issued by default. */
+  /** By default `issuedAt`. */
   readonly notBefore?: number | undefined;
   /** Seconds from `notBefore` on. */
   readonly lifetime: number;
-  /** Beyond the service's own. */
   readonly claims?: readonly Claim[];
 }
 
-/** Mints a token as the contract's part 5 has it. Throws `usage`: too late a date, a claim set twice; `config`: a damaged key. */
+/** Throws `usage`: too late a date, a claim set twice; `config`: a damaged key. */
 export async function mintToken(plan: TokenPlan): Promise<string> {
   const { key, algorithm, kid = key.kid } = plan;
   const claims = claimsOf(plan);
@@ -37,7 +36,7 @@ export async function mintToken(plan: TokenPlan): Promise<string> {
     });
 }
 
-/** Written by hand, so that a claim's JSON is signed as it was given, and `__proto__` is a claim like another. */
+/** A claim's JSON is signed as it was given, and `__proto__` is a claim like another. */
 function claimsOf({ sub, name, issuedAt, notBefore = issuedAt, lifetime, claims = [] }: TokenPlan): string {
   const exp = notBefore + lifetime;
   if (exp > LATEST_SECOND) throw new FilingsError('usage', 'the lifetime: the token would expire after the year 9999');

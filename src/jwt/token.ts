@@ -2,7 +2,7 @@ import { DEEPEST, findJsonFault, isDeeper, isJsonObject, type JsonObject, parseJ
 import { quoted } from '../text.ts';
 import { ALGORITHM, type Algorithm } from './algorithms.ts';
 
-/** The checks of a token in the order in which they run; the first that fails is named. */
+/** In the order in which they run. */
 export type Check = 'format' | 'header' | 'key' | 'signature' | 'claims';
 
 export interface Refusal {
@@ -11,10 +11,10 @@ export interface Refusal {
   readonly reason: string;
 }
 
-/** The longest token that is looked at, in characters. */
+/** Characters. */
 export const LONGEST_TOKEN = 64 * 1024;
 
-/** Said of a part that is padded, cut, or has white space or other characters inside. */
+/** Padded, cut, or with other characters inside. */
 export const NOT_CANONICAL = 'is not canonical base64url';
 const PART_NAMES = ['header', 'claims', 'signature'] as const;
 
@@ -22,17 +22,14 @@ export function refuse(failedCheck: Check, reason: string): Refusal {
   return { valid: false, failedCheck, reason };
 }
 
-/**
- * The bytes of canonical base64url (RFC 7515 section 2, RFC 4648 section 3.5): no padding, no other character, no bits
- * left over; otherwise undefined.
- */
+/** Canonical (RFC 7515 section 2, RFC 4648 section 3.5): no padding, no other character, no bits left over. */
 export function decodeBase64url(text: string): Buffer | undefined {
   // The decoder skips and repairs; the encoder writes nothing but the canonical text.
   const bytes = Buffer.from(text, 'base64url');
   return bytes.toString('base64url') === text ? bytes : undefined;
 }
 
-/** Reads a token (JWS compact serialization, RFC 7515 section 7.1) strictly: the checks `format` and `header`. */
+/** JWS compact serialization (RFC 7515 section 7.1): the checks `format` and `header`. */
 export function readToken(token: string): { header: JsonObject; algorithm: Algorithm; payload: Buffer } | Refusal {
   const parts = splitToken(token);
   if ('failedCheck' in parts) return parts;
@@ -47,7 +44,7 @@ export function readToken(token: string): { header: JsonObject; algorithm: Algor
   return { header, algorithm: ALGORITHM.parse(String(header.alg)) as Algorithm, payload };
 }
 
-/** The three parts of a token, undecoded. */
+/** Undecoded. */
 export function splitToken(token: string): readonly [string, string, string] | Refusal {
   if (token === '') return refuse('format', 'the token is empty');
   if (token.length > LONGEST_TOKEN) return refuse('format', `the token is over ${LONGEST_TOKEN / 1024} KiB long`);
@@ -56,7 +53,7 @@ export function splitToken(token: string): readonly [string, string, string] | R
   return parts as [string, string, string];
 }
 
-/** What is wrong with a header: `alg`, then `crit` and `b64`, then the types of the members that are text. */
+/** `alg`, then `crit` and `b64`, then the types of the members that are text. */
 function headerFault(header: JsonObject): string | undefined {
   const { alg, crit, b64 } = header;
   if (alg === undefined) return 'the header has no alg';
@@ -74,9 +71,9 @@ export function textFault(object: JsonObject, names: readonly string[]): string 
 }
 
 /**
- * Reads a JSON object as strictly as a signed text deserves: UTF-8 without a byte-order mark, and no member twice at
- * any depth (RFC 7515 section 4), because readers differ in which one they take. A string says why not, as the end of
- * a sentence; it quotes nothing but names. `lenient` is for a look at what can't be trusted anyway.
+ * UTF-8 without a byte-order mark, and no member twice at any depth (RFC 7515 section 4), because readers differ in
+ * which one they take. A string says why not, as the end of a sentence; it quotes nothing but names. `lenient` is for a
+ * look at what can't be trusted anyway.
  */
 export function readJsonObject(bytes: Uint8Array, { lenient = false } = {}): JsonObject | string {
   const text = decodeUtf8(bytes);

@@ -8,14 +8,11 @@ import { type Refusal, readJsonObject, readToken, refuse } from './token.ts';
 export type Verification = { readonly valid: true; readonly header: JsonObject; readonly claims: JsonObject } | Refusal;
 
 export interface VerifyOptions extends Clock {
-  /** Those that are allowed; without any, those that fit the key. */
+  /** Without any, those that fit the key. */
   readonly algorithms?: readonly Algorithm[];
 }
 
-/**
- * Checks a token as the contract's part 5 says, and strictly: `format`, `header`, `key`, `signature`, `claims`. The first
- * check that fails is named. Any one of the keys may confirm it.
- */
+/** In the order of `Check`, strictly. Any one of the keys may confirm it. */
 export async function verifyToken(
   token: string,
   keys: readonly JwtKey[],

@@ -4,11 +4,11 @@ import { join } from 'node:path';
 import { systemReason } from '../disk/failure.ts';
 import { errnoOf, FilingsError } from '../errors.ts';
 
-/** Files laid out as DIRECTORY/ACCESSION/FILE. Hidden files, such as the parts of a download, are not served. */
+/** Laid out as DIRECTORY/ACCESSION/FILE. Hidden files, such as the parts of a download, are not served. */
 export interface Archive {
-  /** The files of a filing and their sizes in bytes, sorted by name; empty without such a filing. Rejects when it can't be read. */
+  /** Sorted by name; empty without such a filing. Rejects when it can't be read. */
   list(accession: string): Promise<readonly { readonly name: string; readonly size: number }[]>;
-  /** An open file, to be closed by the caller; undefined without such a file. Rejects when it can't be read. */
+  /** To be closed by the caller; undefined without such a file. Rejects when it can't be read. */
   open(accession: string, name: string): Promise<ServedFile | undefined>;
 }
 
@@ -17,24 +17,21 @@ export interface ServedFile {
   readonly size: number;
   /** Strong: the time of change can't be set by hand, and a replaced file has another inode. */
   readonly etag: string;
-  /** Reads `length` bytes from an offset, in chunks. Throws when the file ends before. */
+  /** Throws when the file ends before. */
   read(offset: number, length: number): AsyncIterable<Buffer>;
   close(): Promise<void>;
 }
 
-/** What means "not there" to a client; anything else means "can't be read". */
+/** Not there for a client; anything else can't be read. */
 const ABSENT = ['ENOENT', 'ENOTDIR', 'ELOOP', 'ENAMETOOLONG'];
 const CHUNK_BYTES = 256 * 1024;
 
-/** Whether a name can be that of a file within a filing: one step of a path. */
+/** One step of a path. */
 export function isFileName(name: string): boolean {
   return name !== '' && name !== '.' && name !== '..' && !/[/\\\0]/.test(name);
 }
 
-/**
- * Opens the archive at an absolute path.
- * Throws a FilingsError `usage` when it is no directory, `local_io` when it can't be looked at.
- */
+/** Throws `usage` when it is no directory, `local_io` when it can't be looked at. */
 export async function openArchive(root: string): Promise<Archive> {
   await requireDirectory(root);
   return {
@@ -75,7 +72,7 @@ function isServed(name: string): boolean {
   return isFileName(name) && !name.startsWith('.');
 }
 
-/** Takes over the handle; throws when it is of no regular file. */
+/** Throws when it is of no regular file. */
 async function servedFile(handle: FileHandle): Promise<ServedFile> {
   const stats = await handle.stat({ bigint: true });
   if (!stats.isFile()) {

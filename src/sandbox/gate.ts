@@ -11,7 +11,7 @@ export interface GateRules {
   readonly now: () => number;
 }
 
-/** Why a request is not let in, in words that hold no secret. */
+/** In words that hold no secret. */
 interface Rejection {
   readonly detail: string;
   /** The value of WWW-Authenticate (RFC 9110 section 11.6.1). */
@@ -24,7 +24,7 @@ const BASIC = 'Basic realm="filings", charset="UTF-8"';
 const BEARER = 'Bearer realm="filings"';
 const IN_AUTHORIZATION: readonly KeyWay[] = ['authorization', 'basic'];
 
-/** The contract's rules of who may come in; undefined lets in. Where a key is given in several ways, each must be right. */
+/** Undefined lets in. Where a key is given in several ways, each must be right. */
 export async function rejectionOf({ keys, tokens }: Asked, rules: GateRules): Promise<Rejection | undefined> {
   const wantsToken = rules.jwtKeys.length > 0;
   const reject = (detail: string, challenge = wantsToken ? BEARER : BASIC): Rejection => ({ detail, challenge });
@@ -46,21 +46,19 @@ function isRight({ value, user = BASIC_USER }: PresentedKey, apiKey: string): bo
   return timingSafeEqual(digest(value), digest(Buffer.from(apiKey))) && user.equals(BASIC_USER);
 }
 
-/** Compared instead of the key, so that time tells neither the key nor its length. */
+/** So that time tells neither the key nor its length. */
 function digest(bytes: Buffer): Buffer {
   return createHash('sha256').update(bytes).digest();
 }
 
 export interface RateLimit {
-  /** So many requests ... */
   readonly requests: number;
-  /** ... in so many milliseconds. */
   readonly perMs: number;
 }
 
 /**
- * Gives 0 when a request may go on, else the whole seconds after which it may come again. A bucket that holds `requests`
- * turns and refills evenly. `now`: milliseconds since the epoch.
+ * 0 when a request may go on, else the whole seconds after which it may come again. A bucket that holds `requests`
+ * turns and refills evenly.
  */
 export function createRateLimit({ requests, perMs }: RateLimit, now: () => number): () => number {
   const capacity = Math.max(1, Math.floor(requests));

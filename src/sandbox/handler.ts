@@ -9,20 +9,19 @@ import { type Asked, readAsked, shown, shownRequest } from './request.ts';
 import { route } from './routes.ts';
 
 export interface HandlerOptions extends GateRules {
-  /** The address or name that is listened on. */
   readonly host: string;
   readonly sleep: Sleep;
-  /** Delays each reply, in milliseconds. */
+  /** Milliseconds. */
   readonly latencyMs?: number | undefined;
   readonly rateLimit?: RateLimit | undefined;
-  /** Takes the line of each request, without a line break, printable and without secrets. */
+  /** Takes a printable line without secrets. */
   readonly log?: (line: string) => void;
 }
 
-/** Answers one request and logs it. Never rejects. */
+/** Never rejects. */
 type Handler = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
 
-/** Makes the handler of every request; `closing` cuts its delays short. */
+/** `closing` cuts delays short. */
 export function createHandler(archive: Archive, options: HandlerOptions, closing: AbortSignal): Handler {
   const { now, sleep, latencyMs = 0, rateLimit, log } = options;
   const takeTurn = rateLimit ? createRateLimit(rateLimit, now) : () => 0;
@@ -53,16 +52,16 @@ async function decide(asked: Asked, archive: Archive, rules: GateRules, takeTurn
     if (wait > 0) return problem(429, { detail: 'too many requests', traceId }, { 'Retry-After': `${wait}` });
     return await route(asked, archive);
   } catch (error) {
-    // The error's text names a path of this machine: it is for the log alone.
+    // The error's text names a path of this machine.
     const reply = problem(500, { detail: 'the archive could not be read', traceId });
     return { ...reply, note: (error as Error).message };
   }
 }
 
 /**
- * Refuses a request that says not, or twice, whom it is for (RFC 9112 section 3.2), and on loopback one
- * that is for another name: a web page can let its own name lead here, but not change what `Host` tells.
- * Any port will do, since a forwarded one is another than ours.
+ * Refuses a request that says not, or twice, whom it is for (RFC 9112 section 3.2), and on loopback one for another
+ * name: a web page can let its own name lead here, but not change what `Host` tells. Any port will do, since a
+ * forwarded one is another than ours.
  */
 function refuseHost(listening: string, { headersDistinct }: IncomingMessage, traceId: string): Reply | undefined {
   const [host, ...more] = headersDistinct.host ?? [];

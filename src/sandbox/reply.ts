@@ -6,22 +6,22 @@ import type { Asked } from './request.ts';
 export interface Reply {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
-  /** Bytes, or a part of an open file, which is closed when it is sent. */
+  /** A file is closed when it is sent. */
   readonly body: Buffer | { readonly file: ServedFile; readonly offset: number; readonly length: number };
-  /** A few words for the log: why it was refused. */
+  /** For the log. */
   readonly note?: string;
 }
 
-/** The three variants of contract part 2: `errors` makes the first, `traceId` tells the others apart in a log. */
+/** Contract part 2: `errors` makes the first variant, `traceId` tells the others apart in a log. */
 interface ProblemDetails {
   readonly detail: string;
-  /** The path asked for, never the query: a key may ride there. */
+  /** Never the query: a key may ride there. */
   readonly instance?: string;
   readonly errors?: Readonly<Record<string, readonly string[]>>;
   readonly traceId?: string;
 }
 
-/** An answer in problem details (RFC 9457). */
+/** RFC 9457. */
 export function problem(status: number, details: ProblemDetails, headers: Reply['headers'] = {}): Reply {
   const title = details.errors === undefined ? STATUS_CODES[status] : 'One or more validation errors occurred.';
   const told = { 'Content-Type': 'application/problem+json', 'Cache-Control': 'no-store', ...headers };
@@ -33,7 +33,7 @@ export function jsonReply(status: number, value: unknown, headers: Reply['header
   return { status, headers: { ...headers, 'Content-Length': `${body.length}` }, body };
 }
 
-/** The answer to a download: 200, 206 or 416. Closes the file unless the answer's body holds it. */
+/** 200, 206 or 416. Closes the file unless the answer's body holds it. */
 export async function fileReply(
   file: ServedFile,
   mediaType: string,
@@ -63,20 +63,20 @@ export async function fileReply(
   };
 }
 
-/** Offsets of bytes, both inclusive. */
+/** Both inclusive. */
 interface ByteRange {
   readonly first: number;
   readonly last: number;
 }
 
 /**
- * Reads `bytes=a-b`, `bytes=a-` or `bytes=-n` for a file of `size` bytes (RFC 9110 section 14.1.2).
- * Anything else, several ranges among it, is ignored: the whole file is sent, as the RFC allows.
+ * `bytes=a-b`, `bytes=a-` or `bytes=-n` (RFC 9110 section 14.1.2). Anything else, several ranges among it, is ignored:
+ * the whole file is sent.
  */
 export function readRange(header: string | undefined, size: number): ByteRange | 'unsatisfiable' | undefined {
   const [, from = '', to = ''] = /^bytes=[ \t]*(\d*)-(\d*)[ \t]*$/i.exec(header ?? '') ?? [];
   if (from === '' && to === '') return undefined;
-  // The last `to` bytes; an empty file has none that Content-Range could name.
+  // An empty file has no last bytes that Content-Range could name.
   if (from === '' && size === 0) return Number(to) === 0 ? 'unsatisfiable' : undefined;
   const first = from === '' ? Math.max(0, size - Number(to)) : Number(from);
   const last = from === '' || to === '' ? size - 1 : Math.min(Number(to), size - 1);
@@ -84,7 +84,7 @@ export function readRange(header: string | undefined, size: number): ByteRange |
   return last < first ? undefined : { first, last };
 }
 
-/** Sends a reply; true when the client was there to the end. Never throws. */
+/** True when the client was there to the end. Never throws. */
 export async function send(reply: Reply, response: ServerResponse, withBody: boolean): Promise<boolean> {
   const { status, headers, body } = reply;
   try {
@@ -97,7 +97,7 @@ export async function send(reply: Reply, response: ServerResponse, withBody: boo
     }
     return true;
   } catch {
-    // The head is out: all that is left is to cut the connection, so that nobody takes a part for the whole.
+    // The head is out: a cut connection keeps anybody from taking a part for the whole.
     response.destroy();
     return false;
   } finally {

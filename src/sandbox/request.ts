@@ -6,14 +6,14 @@ import { printable } from '../terminal/printable.ts';
 export interface PresentedKey {
   readonly way: KeyWay;
   readonly value: Buffer;
-  /** With Basic: the user name. */
+  /** With Basic. */
   readonly user?: Buffer;
 }
 
-/** What a request asks for, and what it brings to be let in; nothing of it is checked yet. */
+/** Nothing of it is checked yet. */
 export interface Asked {
   readonly method: string;
-  /** The decoded path without a key segment: what routing sees; undefined when its percent-encoding is broken. */
+  /** Decoded, without a key segment; undefined when its percent-encoding is broken. */
   readonly resource: string | undefined;
   readonly query: URLSearchParams;
   readonly headers: IncomingHttpHeaders;
@@ -25,14 +25,12 @@ export interface Asked {
 const KEY_SEGMENT = 'APIKEY-';
 const LONGEST_VALUE = 300;
 
-/** Takes a request apart, every key and token of it, whatever carries it. */
 export function readAsked(
   { method = '', url = '', headers, headersDistinct }: IncomingMessage,
   traceId: string,
 ): Asked {
   const [path = '', ...rest] = url.split('?');
   const segments = decodeSegments(path);
-  // A slash at the end means the same as none.
   while (segments?.at(-1) === '') segments.pop();
   const query = new URLSearchParams(rest.join('?'));
   const keys: PresentedKey[] = [];
@@ -66,7 +64,7 @@ function headerBytes(value: string): Buffer {
   return Buffer.from(value, 'latin1');
 }
 
-/** RFC 7617: base64 of `user:password`; without a colon there is no key. */
+/** RFC 7617; without a colon there is no key. */
 function basicKey(base64: string): PresentedKey {
   const pair = Buffer.from(base64, 'base64');
   const colon = pair.indexOf(':');
@@ -75,8 +73,8 @@ function basicKey(base64: string): PresentedKey {
 }
 
 /**
- * A request as the words of a log line. Only what is known to be harmless is shown: the path without a key
- * segment, the two parameters of the contract, and by which way a key came.
+ * For a log line, only what is known to be harmless: the path without a key segment, the two parameters of the
+ * contract, and by which way a key came.
  */
 export function shownRequest({ method, resource, query, keys, tokens }: Asked, secrets: Secrets): string[] {
   const parameters = ['accession_no', 'file_name'].flatMap((name) =>

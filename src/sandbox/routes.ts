@@ -23,7 +23,7 @@ const MEDIA_TYPES: Readonly<Record<string, string>> = {
   '.zip': 'application/zip',
 };
 
-/** The answer to a request that was let in (contract part 4). Rejects when the archive can't be read. */
+/** Contract part 4. Rejects when the archive can't be read. */
 export async function route(asked: Asked, archive: Archive): Promise<Reply> {
   const { method, resource: instance, traceId } = asked;
   if (instance === undefined) return problem(400, { detail: 'the percent-encoding of the path is broken', traceId });
@@ -59,7 +59,7 @@ async function filings(asked: Asked, archive: Archive): Promise<Reply> {
   return jsonReply(200, records, { 'Content-Type': 'application/json' });
 }
 
-/** By the extension; without a charset, since the archive knows none. */
+/** Without a charset, since the archive knows none. */
 function mediaType(fileName: string): string {
   return MEDIA_TYPES[extname(fileName).toLowerCase()] ?? 'application/octet-stream';
 }

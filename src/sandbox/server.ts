@@ -6,34 +6,31 @@ import { openArchive } from './archive.ts';
 import { createHandler, type HandlerOptions } from './handler.ts';
 
 export interface SandboxOptions extends HandlerOptions {
-  /** Absolute; laid out as DIRECTORY/ACCESSION/FILE. */
+  /** Absolute. */
   readonly directory: string;
   /** 0 takes a free one. */
   readonly port: number;
 }
 
 export interface Sandbox {
-  /** The base URL, without a slash at the end. */
+  /** Without a slash at the end. */
   readonly url: string;
   readonly port: number;
-  /** Ends at once: cuts off what is being answered. */
+  /** Cuts off what is being answered. */
   close(): Promise<void>;
 }
 
-/** Longer than clients keep an idle connection, so that it is not closed as a request goes out. */
+/** Clients drop an idle connection first: it is not closed as a request goes out. */
 const KEEP_ALIVE_MS = 65_000;
-/** What the system says of an address that is not this machine's. */
+/** Not an address of this machine. */
 const NOT_HERE = ['EADDRNOTAVAIL', 'ENOTFOUND', 'EAI_AGAIN', 'EINVAL'];
 
-/**
- * Starts the contract's service over a directory of filings.
- * Throws a FilingsError: `usage` when there is no such directory or address, `local_io` when it can't be had.
- */
+/** Throws `usage` when there is no such directory or address, `local_io` when it can't be had. */
 export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   const closing = new AbortController();
   const archive = await openArchive(options.directory);
   const handle = createHandler(archive, options, closing.signal);
-  // A missing Host is answered as other mistakes are, not with Node's empty 400.
+  // A missing Host is answered as other mistakes are.
   const server = createServer({ keepAliveTimeout: KEEP_ALIVE_MS, requireHostHeader: false }, handle);
   const port = await listen(server, options.host, options.port);
   server.on('error', (error) => options.log?.(`cannot accept a connection: ${error.message}`));
@@ -49,7 +46,6 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   };
 }
 
-/** Resolves with the port, which was free when 0 was asked for. */
 function listen(server: Server, host: string, port: number): Promise<number> {
   return new Promise((resolve, reject) => {
     server.once('error', (cause) => {
@@ -59,7 +55,6 @@ function listen(server: Server, host: string, port: number): Promise<number> {
       const message = `cannot listen on ${authority(host, port)}: ${why}`;
       reject(new FilingsError(isElsewhere ? 'usage' : 'local_io', message, { ...hint, cause }));
     });
-    // Localhost is known, without looking it up.
     server.listen({ host: host.toLowerCase() === 'localhost' ? '127.0.0.1' : host, port }, () => {
       server.removeAllListeners('error');
       resolve((server.address() as AddressInfo).port);
@@ -67,7 +62,7 @@ function listen(server: Server, host: string, port: number): Promise<number> {
   });
 }
 
-/** The authority of a URL: an IPv6 address stands in brackets, its zone after `%25` (RFC 3986 section 3.2.2, RFC 6874). */
+/** An IPv6 address stands in brackets, its zone after `%25` (RFC 3986 section 3.2.2, RFC 6874). */
 function authority(host: string, port: number): string {
   return `${isIPv6(host) ? `[${host.replace('%', '%25')}]` : host}:${port}`;
 }

@@ -11,10 +11,9 @@ import { readAtMost, readErrorBytes } from './read-body.ts';
 import { errorFromAnswer } from './refusal.ts';
 import { Requests, type ServiceAnswer } from './requests.ts';
 
-/** A listing is metadata; more than this is something else. Bytes. */
+/** More than metadata needs. Bytes. */
 const LARGEST_LISTING = 16 << 20;
 
-/** Counts what goes over the wire. */
 export interface Meter {
   /** Sent: listings, files, further tries, redirects. */
   requests: number;
@@ -30,10 +29,10 @@ export interface ClientOptions {
   readonly retry: RetryPolicy;
   readonly userAgent: string;
   readonly secrets: Secrets;
-  /** Told each request and answer; redacts what it shows. */
+  /** Redacts what it shows. */
   readonly trace: ((line: string) => void) | undefined;
   readonly meter?: Meter | undefined;
-  /** A command of this program as a hint shows it: it asks the same service. */
+  /** Words a command so that it asks the same service. */
   readonly again: (command: string) => string;
 }
 
@@ -47,14 +46,13 @@ export class ServiceClient {
     this.#requests = new Requests(options);
   }
 
-  /** See `Requests`. */
   get clockAhead(): number | undefined {
     return this.#requests.clockAhead;
   }
 
   /**
-   * One GET of a file; `range` holds Range and If-Range or nothing. The answer is one that can be a file: 200, or with a
-   * range also 206 and 416. Throws what any other answer means.
+   * `range` holds Range and If-Range or nothing. The answer can be a file: 200, or with a range also 206 and 416.
+   * Throws what any other answer means.
    */
   async openFile(
     accession: AccessionNumber,
@@ -72,7 +70,7 @@ export class ServiceClient {
     return answer;
   }
 
-  /** All files of a filing, at least one. Throws `integrity` for an answer that is no listing or a part of one. */
+  /** At least one. Throws `integrity` for an answer that is no listing or a part of one. */
   async listFiles(
     accession: AccessionNumber,
     { query, pageSize }: { readonly query: readonly Parameter[]; readonly pageSize: number | undefined },
@@ -85,7 +83,7 @@ export class ServiceClient {
     throw errorAbout({ accession }, 'not_found', 'the service lists no files', { hint: 'check the accession number' });
   }
 
-  /** What one request, tried again as a download is, brings of a listing. Throws as `listFiles`. */
+  /** Tried again as a download is. Throws as `listFiles`. */
   async listPage(
     accession: AccessionNumber,
     query: readonly Parameter[],
@@ -116,7 +114,7 @@ export class ServiceClient {
     return url;
   }
 
-  /** Throws what an unwelcome answer means, `integrity` for a coded one; problem details are an error under any status. */
+  /** Throws `integrity` for a coded answer; problem details are an error under any status. */
   async #refuseUnless(welcome: boolean, answer: ServiceAnswer, subject: Subject, signal: AbortSignal): Promise<void> {
     const { headers } = answer;
     const isProblem = /^application\/problem\+json\b/i.test(String(headers['content-type'] ?? ''));
@@ -137,7 +135,7 @@ export class ServiceClient {
     return errorFromAnswer({ status, headers, body, truncated, subject, hint, again, ...asked }, secrets);
   }
 
-  /** Until when the service asks not to be asked. It holds for all jobs at once, since the body may be long in coming. */
+  /** Holds for all jobs at once, since the body may be long in coming. */
   #askedToWait({ status, headers }: ServiceAnswer) {
     if (!isRetriedStatus(status)) return undefined;
     const { now, monotonic, limiter, maxRetryAfterMs } = this.options.retry;
@@ -147,7 +145,7 @@ export class ServiceClient {
     return { retryAt: now() + after, retryDue: monotonic() + after };
   }
 
-  /** What is known better than the status alone tells. */
+  /** Better than the status alone tells. */
   #hint({ status, address }: ServiceAnswer): string | undefined {
     const { again, baseUrl, credentials } = this.options;
     if (status !== 401) return undefined;
@@ -156,7 +154,7 @@ export class ServiceClient {
     const { source, token } = credentials;
     if (token === undefined)
       return `check the API key from ${source}, how it is sent (--key-in), and whether it wants a JWT too: ${again('filings config check')}`;
-    // It may be the key, the token, or the time that the token is checked against.
+    // The key, the token, or the time that the token is checked against.
     return (
       clockSkew(this.clockAhead, true) ??
       `check ${source}: filings token inspect shows the JWT; is its public key imported for this API key?`

@@ -1,19 +1,17 @@
-/** The ways to carry a key (contract part 5). */
+/** Contract part 5. */
 export type KeyWay = 'authorization' | 'header' | 'query' | 'path' | 'basic';
 
-/** What authenticates a request, and how it travels. */
 export interface Credentials {
-  /** Where key and token were given, for whoever says that they are refused. */
+  /** For whoever says that they are refused. */
   readonly source: string;
   readonly key: string;
   readonly keyIn: KeyWay;
   readonly keyHeader: string;
   readonly basicUser: string;
-  /** A JWT that is valid now; undefined when none is sent. */
+  /** Valid now; undefined when none is sent. */
   readonly token: (() => Promise<string>) | undefined;
 }
 
-/** A URL and the header fields that carry credentials. */
 interface Carriers {
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>>;
@@ -22,7 +20,6 @@ interface Carriers {
 const QUERY_PARAMETER = 'apikey';
 const PATH_PREFIX = 'APIKEY-';
 
-/** Puts the credentials on a request. */
 export async function carry(url: URL, credentials: Credentials): Promise<Carriers> {
   const { key, keyIn, keyHeader, basicUser } = credentials;
   const carried = new URL(url);
@@ -32,7 +29,7 @@ export async function carry(url: URL, credentials: Credentials): Promise<Carrier
     case 'authorization':
       return { url, headers: { authorization: key } };
     case 'basic':
-      // User and key (RFC 7617).
+      // RFC 7617.
       return { url, headers: { authorization: `Basic ${Buffer.from(`${basicUser}:${key}`).toString('base64')}` } };
     case 'header':
       return { url, headers: { [keyHeader]: key, ...bearer } };
@@ -45,7 +42,7 @@ export async function carry(url: URL, credentials: Credentials): Promise<Carrier
   }
 }
 
-/** A URL without the carriers of this key, wherever a redirect may have copied them to; other keys are not ours to touch. */
+/** Wherever a redirect may have copied this key to; other keys are not ours to touch. */
 export function withoutCredentials(url: URL, key: string): URL {
   const clean = new URL(url);
   for (const [name, value] of [...clean.searchParams]) {

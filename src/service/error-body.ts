@@ -3,15 +3,15 @@ import { isDeeper, isJsonObject, type JsonObject, parseJson } from '../json.ts';
 import { redacted, type Secrets } from '../secrets.ts';
 import { shortened } from '../text.ts';
 
-/** What an error body tells: one line, if any, and the members of RFC 9457 with their extensions. */
+/** At most one line, and the members of RFC 9457 with their extensions. */
 export interface ErrorBody {
   readonly said: string | undefined;
   readonly problem: Omit<Problem, 'status'>;
-  /** It has none of the members that the contract names (part 2), not even as null. */
+  /** None of the members that the contract names (part 2), not even as null. */
   readonly foreign: boolean;
 }
 
-// Enough to tell what happened, too little to flood a log or a report; in UTF-16 units.
+// Too little to flood a log or a report; in UTF-16 units.
 const LOOKED_AT = 16_384;
 const LONGEST_MEMBER = 2000;
 const LONGEST_SAYING = 300;
@@ -24,11 +24,11 @@ const STRING_MEMBERS = ['type', 'title', 'detail', 'instance'];
 const TELLTALE = [...STRING_MEMBERS, 'errors'];
 const ENTITIES: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'", nbsp: ' ' };
 
-/** Reads any error body: by what it holds, never by its media type. What is told is clear of secrets. */
+/** By what it holds, never by its media type. Clear of secrets. */
 export function readErrorBody(text: string, secrets: Secrets): ErrorBody {
   const json = parseJson(text);
   const object = isJsonObject(json) && !isDeeper(json) ? json : undefined;
-  // Redacted before tags are taken out of it, too; the ellipsis tells where half a secret may stand.
+  // Before tags are taken out of it, too; the ellipsis tells where half a secret may stand.
   const said = object ? saidByJson(object) : sayingOf(secrets.redact(shortened(text, LOOKED_AT)));
   return {
     said: said && brief(said.trim().replace(/\s+/g, ' '), LONGEST_SAYING, secrets),
@@ -37,7 +37,7 @@ export function readErrorBody(text: string, secrets: Secrets): ErrorBody {
   };
 }
 
-/** The member that sums it up: a string, or an object (`{"error":{"message"}}`) that has one. */
+/** A string, or an object (`{"error":{"message"}}`) that has one. */
 export function saidByJson(body: JsonObject): string | undefined {
   for (const name of ['title', 'error', 'message']) {
     const value = Object.hasOwn(body, name) ? body[name] : undefined;
@@ -48,12 +48,12 @@ export function saidByJson(body: JsonObject): string | undefined {
   return undefined;
 }
 
-/** The line that tells most of a text: HTML, XML or plain. */
+/** The line that tells most of HTML, XML or plain text. */
 export function sayingOf(text: string): string | undefined {
   const start = shortened(text.trim(), LOOKED_AT);
   if (!start.startsWith('<')) return start.split(/[\r\n]/, 1)[0] || undefined;
   const [, told, end] = /<(?:title|message|h1)\b[^<>]*>\s*([^<\s][^<]*)(<\/)?/i.exec(start) ?? [];
-  // What holds more is cut there, perhaps in the middle of a secret.
+  // Perhaps cut in the middle of a secret.
   const bare = told
     ? told + (end ? '' : '…')
     : start.replace(/<(script|style)\b[\s\S]*?(<\/\1>|$)/gi, ' ').replace(/<[^<>]*>/g, ' ');
@@ -66,8 +66,8 @@ export function sayingOf(text: string): string | undefined {
 }
 
 /**
- * RFC 9457, section 3.1: a member of the wrong type is as absent; so is a null here. Extensions are kept, within bounds.
- * The body's `status` gives way to HTTP's.
+ * RFC 9457, section 3.1: a member of the wrong type is as absent; so is a null here. Extensions are kept, within
+ * bounds. The body's `status` gives way to HTTP's.
  */
 function readProblem(body: JsonObject, secrets: Secrets): ErrorBody['problem'] {
   const members = Object.entries(body)
@@ -83,11 +83,11 @@ function readProblem(body: JsonObject, secrets: Secrets): ErrorBody['problem'] {
         [brief(name, LONGEST_NAME, secrets), isWhole ? redacted(value, secrets) : brief(text, LONGEST_MEMBER, secrets)],
       ];
     });
-  // fromEntries makes own members: one called `__proto__` stays data.
+  // A member called `__proto__` stays data.
   return Object.fromEntries(members);
 }
 
-/** Of each property its messages: one, or a list of them; what is no text is shown as JSON. */
+/** One message, or a list of them; what is no text is shown as JSON. */
 function readErrors(errors: unknown, secrets: Secrets): NonNullable<Problem['errors']> {
   const byProperty = isJsonObject(errors) ? Object.entries(errors) : [['', errors] as const];
   const told = byProperty.slice(0, MOST_ENTRIES).map(([property, value]) => {
@@ -105,8 +105,8 @@ function textOf(value: unknown): string {
 }
 
 /**
- * Text from outside as it may be said, `length` UTF-16 units at most. First it is clear of secrets, then it is cut:
- * half a secret is one too. Where more came than is read, the ellipsis tells {@link Secrets.redact}.
+ * First it is clear of secrets, then it is cut: half a secret is one too. Where more came than is read, the ellipsis
+ * tells {@link Secrets.redact}.
  */
 function brief(text: string, length: number, secrets: Secrets): string {
   return shortened(secrets.redact(shortened(text, LOOKED_AT)), length);

@@ -6,7 +6,7 @@ import type { Answer } from '../http/request.ts';
 const ERROR_BODY_MS = 5000;
 const LARGEST_ERROR = 1 << 20;
 
-/** A whole body of at most `limit` bytes; throws `integrity` for a larger one. */
+/** Throws `integrity` for a larger body. */
 export async function readAtMost(answer: Answer, limit: number, subject: Subject): Promise<Buffer> {
   const pieces: Buffer[] = [];
   if ((answer.length ?? 0) <= limit && (await gather(answer, limit, pieces))) return Buffer.concat(pieces);
@@ -14,7 +14,7 @@ export async function readAtMost(answer: Answer, limit: number, subject: Subject
   throw errorAbout(subject, 'integrity', `larger than ${limit} bytes, the most that is read`);
 }
 
-/** What can be had of an error's body: at most 1 MiB, at most for some seconds; whatever ends it early only shortens it. */
+/** For some seconds; whatever ends it early only shortens it. */
 export async function readErrorBytes(answer: Answer, sleep: Sleep, signal: AbortSignal) {
   const pieces: Buffer[] = [];
   const enough = new AbortController();
@@ -26,7 +26,7 @@ export async function readErrorBytes(answer: Answer, sleep: Sleep, signal: Abort
   return { body: Buffer.concat(pieces).subarray(0, LARGEST_ERROR), truncated: !whole };
 }
 
-/** Adds a body to the pieces; false as soon as it is over the limit. The memory of what is taken is used again. */
+/** False as soon as it is over the limit. The memory of what is taken is used again. */
 async function gather({ body }: Answer, limit: number, pieces: Buffer[]): Promise<boolean> {
   let size = 0;
   for (let taken = await body.take(); taken; taken = await body.take()) {

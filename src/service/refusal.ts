@@ -5,32 +5,28 @@ import { isRetriedStatus } from '../http/retry.ts';
 import type { Secrets } from '../secrets.ts';
 import { readErrorBody } from './error-body.ts';
 
-/** An answer that is not the one wanted. */
 export interface RefusedAnswer {
   readonly status: number;
   readonly headers: HeaderFields;
-  /** The beginning of it. */
   readonly body: Buffer;
-  /** The body went on after that, or was not read to its end. */
+  /** The body went on, or was not read to its end. */
   readonly truncated: boolean;
-  /** What was asked for. */
   readonly subject: Subject;
   /** See `FilingsErrorDetails`. */
   readonly retryAt?: number;
   readonly retryDue?: number;
-  /** Where the status alone does not tell what to do next. */
   readonly hint?: string | undefined;
   readonly again: (command: string) => string;
 }
 
 /**
- * The error for an answer that is no file and no listing. The HTTP status alone decides on the code (RFC 9457, section
- * 3.1.2: the body's own `status` is advisory); the body is read for whatever it can tell. Throws nothing.
+ * The HTTP status alone decides on the code (RFC 9457, section 3.1.2: the body's own `status` is advisory); the body is
+ * read for whatever it can tell.
  */
 export function errorFromAnswer(answer: RefusedAnswer, secrets: Secrets): FilingsError {
   const { status, headers, body, truncated, subject, retryAt, retryDue } = answer;
   const code = codeOf(status);
-  // The body of a success that is refused for another reason is content, and tells nothing about the error.
+  // The body of a success that is refused is content, and tells nothing about the error.
   const isContent = status < 300 && !/json/i.test(String(headers['content-type']));
   const text = isContent ? '' : new TextDecoder().decode(body);
   const { said, problem, foreign } = readErrorBody(truncated ? `${text}…` : text, secrets);
@@ -44,7 +40,7 @@ export function errorFromAnswer(answer: RefusedAnswer, secrets: Secrets): Filing
     hint: answer.hint ?? hintFor(answer, code),
     problem: { ...problem, status },
     retryable: isRetriedStatus(status),
-    // A wrong key is wrong for every file, and so is a proxy that refuses; a 403 may be about one.
+    // Wrong for every file; a 403 may be about one.
     stopsRun: status === 401 || status === 407,
     fault: foreign ? 'foreign' : undefined,
     retryAt,
@@ -52,7 +48,7 @@ export function errorFromAnswer(answer: RefusedAnswer, secrets: Secrets): Filing
   });
 }
 
-/** The interface's table of exit codes, by HTTP status. */
+/** Interface page, exit codes. */
 function codeOf(status: number): ErrorCode {
   if (status === 401 || status === 403) return 'auth';
   if (status === 404 || status === 410) return 'not_found';

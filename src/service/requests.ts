@@ -8,19 +8,17 @@ import { carry, withoutCredentials } from './credentials.ts';
 
 const MOST_REDIRECTS = 5;
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
-/** Fields that hold credentials, whoever sends them; masked by name, since a short key is found no other way. */
+/** Masked by name, since a short key is found no other way. */
 const SECRET_FIELDS = ['authorization', 'proxy-authorization', 'cookie', 'set-cookie'];
 
-/** An answer of the service, or of where it has led us. */
 export interface ServiceAnswer extends Answer {
-  /** Where it came from in the end, without credentials and query. */
+  /** In the end, without credentials and query. */
   readonly address: string;
 }
 
-/** Sends requests: one for a resource, and one more for each redirect. */
 export class Requests {
   readonly #options: ClientOptions;
-  /** How far the local clock is ahead of the last answer's, in milliseconds; undefined when none told its date. */
+  /** By the last answer, in milliseconds; undefined when none told its date. */
   clockAhead: number | undefined;
 
   constructor(options: ClientOptions) {
@@ -28,8 +26,8 @@ export class Requests {
   }
 
   /**
-   * One GET, redirects followed by hand: once another origin is entered, no credential goes along any more. Throws what
-   * keeps an answer from coming, `integrity` for a redirect that is not followed, the signal's reason.
+   * Once another origin is entered, no credential goes along any more. Throws what keeps an answer from coming,
+   * `integrity` for a redirect that is not followed, the signal's reason.
    */
   async follow(resource: URL, fields: Readonly<Record<string, string>>, signal: AbortSignal): Promise<ServiceAnswer> {
     let url = resource;
@@ -77,21 +75,21 @@ export class Requests {
     const sent = retry.monotonic();
     const answer = await get(connections, { url: carried.url, headers, signal, beforeSend });
     const received = retry.now();
-    // By the clock as it is now: it may have been set since.
+    // The clock may have been set since.
     this.clockAhead = clockAhead(answer.headers.date, received - (retry.monotonic() - sent), received);
     trace(`< ${answer.status}`);
     traceFields('<', answer.headers);
     return { ...answer, headers: this.#withoutTellingValidators(answer.headers) };
   }
 
-  /** A service may copy our key into its Location; it is put on anew where it may go. */
+  /** A service may copy our key into its Location. */
   #withoutSecrets(to: URL): URL {
     const clean = withoutCredentials(to, this.#options.credentials.key);
     if (!this.#options.secrets.holds(clean.href)) return clean;
     throw new FilingsError('integrity', `${to.host}: a redirect that carries our credential is not followed`);
   }
 
-  /** A validator that a service made of our key would go into the report, the resume record and If-Range: there is none. */
+  /** A validator made of our key would go into the report, the resume record and If-Range. */
   #withoutTellingValidators(headers: HeaderFields): HeaderFields {
     const isTelling = ([name, value]: [string, unknown]) =>
       /^(etag|last-modified)$/.test(name) && this.#options.secrets.holds(String(value));
@@ -100,14 +98,14 @@ export class Requests {
 }
 
 /**
- * Where a redirect leads (RFC 9110 section 15.4); `hop` counts from 1. Throws
- * `integrity` for no or a broken Location, a sixth hop, and a step from https to http.
+ * RFC 9110 section 15.4; `hop` counts from 1. Throws `integrity` for no or a broken Location, a sixth hop, and a step
+ * from https to http.
  */
 export function nextHop(from: URL, location: string | string[] | undefined, hop: number): URL {
   const refused = (why: string) =>
     new FilingsError('integrity', `${from.host}: ${why} is not followed`, { hint: 'check the base URL' });
   if (hop > MOST_REDIRECTS) throw refused(`more than ${MOST_REDIRECTS} redirects`);
-  // An empty one leads back to where it came from, over and over.
+  // An empty one leads back over and over.
   if (typeof location !== 'string' || location === '' || !URL.canParse(location, from.href))
     throw refused('a redirect that leads nowhere');
   const to = new URL(location, from);

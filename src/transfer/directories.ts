@@ -11,7 +11,6 @@ export interface OpenDirectory {
   readonly leftovers: Leftovers;
 }
 
-/** A directory: one that the user named, or one below it. */
 export interface Where {
   /** Absolute. Links on the way to it, or in its place, are the user's own. */
   readonly directory: string;
@@ -22,7 +21,7 @@ export interface Where {
   readonly below: string | undefined;
 }
 
-/** So many directories are remembered; one that is forgotten is looked at again. */
+/** A forgotten one is looked at again. */
 const MOST_REMEMBERED = 1024;
 
 /** The directories of a run: each is made and looked at once, and its flushes are shared. */
@@ -53,7 +52,6 @@ export class Directories {
       if (this.#known.get(key) === opening) this.#known.set(key, opened);
       return opened;
     } catch (error) {
-      // The next one may try again.
       this.#known.delete(key);
       throw error;
     }
@@ -65,7 +63,7 @@ export class Directories {
     return known instanceof Promise ? undefined : known;
   }
 
-  /** One of them was moved away or removed: they are looked at again. */
+  /** One of them was moved away or removed. */
   forget(): void {
     this.#known.clear();
   }
@@ -75,7 +73,7 @@ export class Directories {
     return { directory, leftovers: new Leftovers(directory, this.#run) };
   }
 
-  /** Below the one that was named step by step, so that no link is followed. */
+  /** No link below the named one is followed. */
   async #directory({ directory: path, below }: Where): Promise<Directory> {
     if (below === undefined || below === '.') return Directory.open(path, below !== undefined, this.#info);
     const above = await this.at({ directory: path, below: dirname(below) });

@@ -21,29 +21,24 @@ export interface Fetching {
   readonly monotonic: () => number;
 }
 
-/** Where one file goes on disk. */
 export interface DiskTarget {
   /** Absolute. */
   readonly path: string;
-  /** The path as the user would name it. */
+  /** As the user would name it. */
   readonly shown: string;
-  /** The directory that it is in. */
   readonly where: Where;
   readonly ifExists: IfExists;
   /** The size that the listing gave, of a record that names exactly this file. Bytes. */
   readonly listedSize?: number | undefined;
   /** What the file must hash to. */
   readonly sha256?: string | undefined;
-  /** Whether the outcome tells the SHA-256 of a file that came. */
+  /** Whether the outcome has the SHA-256 of a file that came. */
   readonly hashed?: boolean | undefined;
 }
 
 type Done = Partial<Outcome> & Pick<Outcome, 'result' | 'bytes'>;
 
-/**
- * Brings a file to disk, whole or not at all: into a part, flushed, named, the directory flushed. A failure is an outcome,
- * not an exception; the part then stays only if it can be resumed.
- */
+/** Whole or not at all. A failure is an outcome, not an exception; the part then stays only if it can be resumed. */
 export function fetchToDisk(
   wanted: Wanted,
   target: DiskTarget,
@@ -102,7 +97,7 @@ async function saveOnce(job: Job, target: DiskTarget, fetching: Fetching): Promi
   return { ...fetched, result: 'skipped', bytes: stats?.size ?? fetched.bytes };
 }
 
-/** Whether a file has the size that its listing gave, as far as listings are believed. */
+/** Whether a file has its listed size, as far as listings are believed. */
 export function isAsListed({ listedSize }: DiskTarget, { listedSizes }: Fetching, bytes: number): boolean {
   return listedSize === undefined || listedSizes.ignored || listedSize === bytes;
 }
@@ -110,13 +105,12 @@ export function isAsListed({ listedSize }: DiskTarget, { listedSizes }: Fetching
 /** A place that takes bytes for good: a pipe, a device, standard output. */
 export interface StreamTarget {
   readonly open: (signal: AbortSignal) => Promise<ByteWriter>;
-  /** What the file must hash to. */
   readonly sha256?: string | undefined;
-  /** A folder for a temporary file: all is fetched and checked before the first byte is written. */
+  /** For a temporary file: all is fetched and checked before the first byte is written. */
   readonly spoolIn?: string | undefined;
 }
 
-/** Fetches a file into a stream. A failure is an outcome, not an exception. */
+/** A failure is an outcome, not an exception. */
 export function fetchToStream(
   wanted: Wanted,
   { open, sha256: expected, spoolIn }: StreamTarget,

@@ -4,24 +4,22 @@ import type { AccessionNumber } from '../service/accession.ts';
 import type { Wait } from '../terminal/lines.ts';
 import { humanBytes } from '../text.ts';
 
-/** One file that was asked for. */
 export interface Wanted {
   readonly accession: AccessionNumber;
   readonly fileName: string;
 }
 
-/** What became of it. */
 export interface Outcome {
   readonly result: 'downloaded' | 'resumed' | 'skipped' | 'planned' | 'failed' | 'unfinished';
-  /** As the user would name it; null when it went to no file. */
+  /** As the user would name it; null for a stream. */
   readonly path: string | null;
   /** The whole file's size; for a failure, 0. */
   readonly bytes: number;
-  /** Bytes that were there when the last request was made, of this run or an earlier one. */
+  /** Bytes, of this run or an earlier one, that were there when the last request was made. */
   readonly resumedBytes: number;
   readonly sha256?: string | undefined;
   readonly etag?: string | undefined;
-  /** False when only the end of the connection ended the body, and nothing told the file's length. */
+  /** False when only the connection's end ended the body, and nothing told the file's length. */
   readonly verifiedLength: boolean;
   readonly attempts: number;
   /** Milliseconds. */
@@ -45,12 +43,10 @@ export function outcomeLine(fileName: string, { path, result, bytes, resumedByte
   }
 }
 
-/** What is left of a file that did not come whole. */
 export function resumableLine(bytes: number): string {
   return `stopped at ${humanBytes(bytes)}; run the same command to resume`;
 }
 
-/** What a person reads during a wait: why, and which of how many further tries comes when. */
 export function retryWait({ error, waitMs, asked, retry, retries }: RetryEvent): Wait {
   const next = (ms: number) => `retry ${retry} of ${retries} in ${Math.max(1, Math.ceil(ms / 1000))} s`;
   return { reason: `${reasonOf(error)}${asked ? ' (the service asks to wait)' : ''}`, ms: waitMs, next };

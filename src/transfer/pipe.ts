@@ -1,7 +1,7 @@
 import type { ByteWriter } from '../stdio/byte-writer.ts';
 import type { Sink } from './job.ts';
 
-/** A pipe as a sink: a byte once written is never written again. */
+/** A byte once written is never written again. */
 export class Pipe implements Sink {
   readonly #writer: ByteWriter;
   readonly #signal: AbortSignal;

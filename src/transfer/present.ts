@@ -6,8 +6,8 @@ import { FilingsError } from '../errors.ts';
 export type IfExists = 'skip' | 'compare' | 'overwrite' | 'error';
 
 /**
- * What has a final name, as `requirePlace` allows it; undefined: nothing. Another spelling of the name is refused. Throws
- * `local_io`, what the system says.
+ * What has a final name, as `requirePlace` allows it. Another spelling of the name is refused. Throws `local_io`, what
+ * the system says.
  */
 export async function presentAt(directory: Directory, final: string, ifExists: IfExists): Promise<Stats | undefined> {
   const path = directory.entry(final);
@@ -23,7 +23,7 @@ export async function presentAt(directory: Directory, final: string, ifExists: I
   return stats;
 }
 
-/** What may have a final name: a regular file, or a link that `overwrite` replaces. Throws `local_io`. */
+/** Allows a regular file, or a link that `overwrite` replaces. Throws `local_io`. */
 export function requirePlace(stats: Stats, ifExists: IfExists, path: string): void {
   if (ifExists === 'error') {
     throw new FilingsError('local_io', `${path}: it already exists`, {
@@ -45,10 +45,7 @@ export function differs(path: string, existing: number, fetched: number): Filing
   });
 }
 
-/**
- * How an entry is really spelled that a look-up of `name` finds: some disks take several names for one. Undefined: exactly
- * so. Throws what the system says.
- */
+/** Some disks take several names for one. Undefined: spelled exactly so. Throws what the system says. */
 async function otherSpelling(directory: Directory, name: string): Promise<string | undefined> {
   if (directory.tellsCase) return undefined;
   const variants = [name.toUpperCase(), name.toLowerCase()].filter((variant) => variant !== name);
@@ -60,7 +57,7 @@ async function otherSpelling(directory: Directory, name: string): Promise<string
   return undefined;
 }
 
-/** The entry that a folding disk takes for `name`; undefined when `name` itself is among them, or none is. */
+/** The entry that a folding disk takes for `name`; undefined when `name` itself is there, or none is. */
 export async function spelledOtherwise(
   names: Iterable<string> | AsyncIterable<string>,
   name: string,

@@ -7,7 +7,6 @@ import type { ByteWriter } from '../stdio/byte-writer.ts';
 import type { Sink } from './job.ts';
 
 interface SpoolOptions {
-  /** For temporary files. */
   readonly folder: string;
   readonly openWriter: (signal: AbortSignal) => Promise<ByteWriter>;
   readonly signal: AbortSignal;

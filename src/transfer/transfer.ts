@@ -5,9 +5,7 @@ import type { ServiceAnswer } from '../service/requests.ts';
 import type { Hashing, Job, Placement, Sink } from './job.ts';
 import { decide, type Held, knownTotal, rangeRequest, single, strongValidator, type Version } from './resume.ts';
 
-/** A file that came whole, and how its sink took it. */
 export interface Fetched {
-  /** The size of the whole file. */
   readonly bytes: number;
   readonly resumedBytes: number;
   readonly etag: string | undefined;
@@ -17,8 +15,8 @@ export interface Fetched {
 }
 
 /**
- * Fetches one file into any sink, which is finished then or, when it throws, abandoned. Throws the last failure, what the
- * sink throws, the signal's reason.
+ * The sink is finished then or, when this throws, abandoned. Throws the last failure, what the sink throws, the
+ * signal's reason.
  */
 export async function fetchInto(job: Job, sink: Sink, hashing: Hashing): Promise<Fetched> {
   const { wanted, signal, watcher } = job;
@@ -33,13 +31,13 @@ export async function fetchInto(job: Job, sink: Sink, hashing: Hashing): Promise
   }
 }
 
-/** As many attempts as it takes, each continuing where the last one stopped when that is provably the same file. */
+/** Each attempt continues where the last one stopped when that is provably the same file. */
 class Transfer {
   readonly #job: Job;
   readonly #sink: Sink;
   readonly #hashing: Hashing;
   #version: Version;
-  /** Of all bytes; undefined where nobody asks for it, or an earlier run has written some of them. */
+  /** Of all bytes; undefined where nobody asks for it, or an earlier run has written some. */
   #hash: Hash | undefined;
   #farthest = 0;
   #resumedBytes = 0;
@@ -54,7 +52,7 @@ class Transfer {
   async run(): Promise<Fetched> {
     const { client, signal, watcher } = this.#job;
     const last = await retry(() => this.#attempt(), client.options.retry, signal, {
-      // What is only brought again is no progress: a file that always breaks at the same byte must come to an end.
+      // A file that always breaks at the same byte must come to an end.
       progress: () => this.#sink.bytes - this.#farthest,
       onRetry: (event) => watcher.retry(event),
     });
@@ -75,7 +73,6 @@ class Transfer {
     return { bytes: this.#sink.bytes, ...this.#version };
   }
 
-  /** Gives the answer, where one was needed. */
   async #attempt(): Promise<ServiceAnswer | undefined> {
     const sink = this.#sink;
     this.#farthest = Math.max(this.#farthest, sink.bytes);
@@ -92,7 +89,7 @@ class Transfer {
     }
   }
 
-  /** Asks for what is missing and prepares the sink; undefined when nothing is missing. Throws what stands in the way. */
+  /** Prepares the sink; undefined when nothing is missing. Throws what stands in the way. */
   async #open(): Promise<ServiceAnswer | undefined> {
     const { client, wanted, signal } = this.#job;
     for (let held = this.#held; ; held = { ...held, bytes: 0 }) {
@@ -127,7 +124,7 @@ class Transfer {
     throw new FilingsError('integrity', 'cannot be resumed: it has changed, or the service sends no ranges');
   }
 
-  /** Moves the body; its end must be where the framing and the range said, or the hash of what came is the file's. */
+  /** The end must be where the framing and the range said, or the hash of what came is the file's. */
   async #receive(answer: ServiceAnswer): Promise<void> {
     try {
       for (let chunks = await answer.body.take(); chunks; chunks = await answer.body.take()) {
@@ -144,7 +141,7 @@ class Transfer {
     }
   }
 
-  /** Not one byte more than the file has: a chunked 206 may bring more than its range says. */
+  /** A chunked 206 may bring more than its range says. */
   #requireRoom(size: number): void {
     const { bytes, total } = this.#held;
     if (total === undefined || bytes + size <= total) return;
@@ -164,7 +161,7 @@ class Transfer {
     });
   }
 
-  /** A body whose end is in doubt is whole when it has the length that a range told, or hashes to what the file must. */
+  /** A body whose end is in doubt is whole with the length that a range told, or the expected hash. */
   async #isWholeAllTheSame(error: unknown): Promise<boolean> {
     if (!(error instanceof FilingsError && error.fault === 'unproved-end')) return false;
     const { bytes, total } = this.#held;
@@ -177,7 +174,7 @@ class Transfer {
   }
 }
 
-/** Throws `integrity` for another hash than a file must have; `path` names one that did not come from the service just now. */
+/** Throws `integrity`; `path` names a file that did not come from the service just now. */
 export function requireHash(found: string, expected: string = found, path?: string): void {
   if (found === expected) return;
   const why = `wrong hash: its SHA-256 is ${found}, not ${expected}`;
@@ -186,7 +183,7 @@ export function requireHash(found: string, expected: string = found, path?: stri
   });
 }
 
-/** What is out is out: whatever ended the transfer, the reader has got a part of the file. */
+/** The reader has got a part of the file. */
 function cutShort(error: unknown): unknown {
   if (!(error instanceof FilingsError) || error.code === 'interrupted' || error.code === 'local_io') return error;
   return error.reworded(error.message, {

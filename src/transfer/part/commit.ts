@@ -9,10 +9,9 @@ import { parsePartName, partName, stemOf } from './owner.ts';
 const NO_LINKS = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK', 'EXDEV']);
 /** A lock is held for a look and a rename. */
 const POLL_MS = 20;
-/** One that may still have an owner is taken for abandoned when its part is untouched for so long. Milliseconds. */
+/** A lock that may still have an owner is abandoned when untouched for so long. Milliseconds. */
 const LOCK_ABANDONED_MS = 600_000;
 
-/** A part of this run, and the name that it is to get. */
 export interface OwnPart {
   readonly directory: Directory;
   readonly run: PartRun;
@@ -21,8 +20,8 @@ export interface OwnPart {
 }
 
 /**
- * Gives a part its final name in one step, and flushes the directory; `exclusive`: nothing may have the name yet. Throws
- * what the system says, `local_io`, the signal's reason.
+ * In one step; then the directory is flushed; `exclusive`: nothing may have the name yet. Throws what the system says,
+ * `local_io`, the signal's reason.
  */
 export async function place(part: OwnPart, exclusive: boolean, signal: AbortSignal): Promise<Placement> {
   const { directory, final } = part;
@@ -40,7 +39,6 @@ export function pathOf({ directory, run, final, id }: OwnPart, kind?: 'lock'): s
   return directory.entry(partName(stemOf(final), run.self, id, kind));
 }
 
-/** False when something has the name. */
 async function placeNew(part: OwnPart, signal: AbortSignal): Promise<boolean> {
   const { directory, final } = part;
   try {
@@ -56,8 +54,8 @@ async function placeNew(part: OwnPart, signal: AbortSignal): Promise<boolean> {
 }
 
 /**
- * Where the disk has no hard links: the part's own name becomes a lock, under which it looks and renames. Of two that lock
- * at once one at least sees the other, and withdraws.
+ * Where the disk has no hard links: the part's own name becomes a lock, under which it looks and renames. Of two that
+ * lock at once one at least sees the other, and withdraws.
  */
 async function placeUnderLock(part: OwnPart, signal: AbortSignal): Promise<boolean> {
   const { directory, run } = part;
@@ -79,7 +77,6 @@ async function placeUnderLock(part: OwnPart, signal: AbortSignal): Promise<boole
   }
 }
 
-/** Whether another run is about to put a file there; one that has ended is not. */
 async function hasRival({ directory, run, final, id }: OwnPart): Promise<boolean> {
   // The name of another file may be this one's in another spelling.
   const key = twinKey(stemOf(final));

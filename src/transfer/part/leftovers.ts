@@ -7,7 +7,7 @@ import type { Version } from '../resume.ts';
 import { type Owner, type OwnerState, type PartName, parsePartName, partName, recordName, stemOf } from './owner.ts';
 import { readRecord } from './record.ts';
 
-/** What may still have an owner is removed once it is untouched for so long. Milliseconds. */
+/** What may still have an owner is removed when untouched for so long. Milliseconds. */
 const ABANDONED_MS = 86_400_000;
 
 export interface PartRun {
@@ -21,14 +21,14 @@ export interface PartRun {
   readonly sleep: Sleep;
 }
 
-/** A part of this run; of one that an earlier run has begun, its version. */
+/** `version`: of one that an earlier run has begun. */
 export interface Part {
   readonly id: string;
   readonly file: WrittenFile;
   readonly version?: Version;
 }
 
-/** The parts that other runs have in one directory, by the file they are for; read before its first file is dealt with. */
+/** The parts that other runs have in one directory; read before its first file is dealt with. */
 export class Leftovers {
   readonly run: PartRun;
   readonly #directory: Directory;
@@ -40,7 +40,7 @@ export class Leftovers {
     this.run = run;
   }
 
-  /** The part of a file with most bytes that can be resumed; the others of runs that have ended go. Never throws. */
+  /** The part with most bytes that can be resumed; the others of runs that have ended go. Never throws. */
   async claim(final: string, request: string): Promise<Part | undefined> {
     const stem = stemOf(final);
     const ids = await this.#takeEnded(stem);
@@ -51,18 +51,17 @@ export class Leftovers {
     return best;
   }
 
-  /** Removes the parts of a file of runs that have ended: it is there, so there is nothing to resume. Never throws. */
+  /** Removes parts of runs that have ended: the file is there. Never throws. */
   async sweep(final: string): Promise<void> {
     const stem = stemOf(final);
     for (const id of await this.#takeEnded(stem)) await this.#drop(stem, id);
   }
 
-  /** Whether it is known that there is nothing of a file to sweep. */
   hasNone(final: string): boolean {
     return this.#found?.has(stemOf(final)) === false;
   }
 
-  /** Parts of runs that have ended become this run's, each by one rename, which one run wins; what is abandoned goes. */
+  /** Takes parts over, each by one rename, which one run wins; removes what is abandoned. */
   async #takeEnded(stem: string): Promise<string[]> {
     this.#reading ??= this.#read();
     await this.#reading;
@@ -79,7 +78,7 @@ export class Leftovers {
     return taken;
   }
 
-  /** Undefined when it is of no use: without a record, empty, or larger than its file. */
+  /** Undefined: without a record, empty, or larger than its file. */
   async #open(stem: string, id: string, request: string): Promise<Part | undefined> {
     const version = await readRecord(this.#directory.entry(recordName(stem, id)), request);
     const path = this.#directory.entry(partName(stem, this.run.self, id));
@@ -124,9 +123,7 @@ export class Leftovers {
         const found = name.startsWith('.') ? parsePartName(name) : undefined;
         if (found) byStem.set(found.stem, [...(byStem.get(found.stem) ?? []), found]);
       }
-    } catch {
-      // What can't be read holds nothing that could be resumed.
-    }
+    } catch {}
     this.#found = byStem;
   }
 }

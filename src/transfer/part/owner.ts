@@ -3,25 +3,25 @@ import { hash } from 'node:crypto';
 import { readFileSync, readlinkSync } from 'node:fs';
 import { PART_SUFFIX_BYTES } from '../../disk/file-name.ts';
 
-/** The process that a part belongs to, as the part's name says. */
+/** As a part's name says. */
 export interface Owner {
   /** A digest of host, boot and process namespace. */
   readonly machine: string;
   readonly pid: number;
-  /** When it started, in units of the platform's own, since numbers of processes come again; or `UNKNOWN`. */
+  /** In units of the platform's own, since numbers of processes come again; or `UNKNOWN`. */
   readonly started: string;
 }
 
 const UNKNOWN = '_';
 
-/** When the process of a number in this run's own namespace started, or `UNKNOWN`; undefined: there is none. */
+/** When a process of this run's own namespace started, or `UNKNOWN`; undefined: there is none. */
 export type StartOf = (pid: number) => string | undefined;
 
 export type OwnerState = 'alive' | 'ended' | 'unknown';
 
 /**
- * What is known of an owner; undefined is one that could not be read, and never taken for the same nor for another. A
- * number alone says nothing: only another start proves that it is another process.
+ * An undefined owner could not be read, and is never taken for the same nor for another. Only another start proves that
+ * it is another process.
  */
 export function stateOf(owner: Owner | undefined, self: Owner | undefined, startOf: StartOf): OwnerState {
   if (owner === undefined || owner.machine !== self?.machine) return 'unknown';
@@ -30,7 +30,7 @@ export function stateOf(owner: Owner | undefined, self: Owner | undefined, start
   return started === owner.started || [started, owner.started].includes(UNKNOWN) ? 'alive' : 'ended';
 }
 
-/** A process as an owner; undefined where that can't be read: without /proc, or with a part of it. */
+/** Undefined without /proc, or with a part of it. */
 export function ownerOf(pid: number, hostname: string, platform: string): Owner | undefined {
   const machine = tryRead(() => machineOf(hostname, platform));
   return machine === undefined ? undefined : { machine, pid, started: statusOf(pid, platform)?.started ?? UNKNOWN };
@@ -96,7 +96,7 @@ const LONGEST_NAME_BYTES = 255;
 const OWNED = /^\.(.+)\.(?:([0-9a-f]{16})-([0-9a-z]{1,7})-([0-9a-z]{1,16}|_)|_)\.([0-9a-z]{8})\.(part|lock)$/s;
 const RECORD = /^\.(.+)\.([0-9a-z]{8})\.resume$/s;
 
-/** What stands for a final name in its parts' names: the name itself, or a digest where `-o` chose a very long one. */
+/** The name itself in its parts' names, or a digest where `-o` chose a very long one. */
 export function stemOf(final: string): string {
   const fits = Buffer.byteLength(final) + PART_SUFFIX_BYTES <= LONGEST_NAME_BYTES;
   return fits ? final : `long-${digest(final)}`;
@@ -112,12 +112,11 @@ export function recordName(stem: string, id: string): string {
   return `.${stem}.${id}.resume`;
 }
 
-/** From a random number in [0, 1). */
+/** `random` is in [0, 1). */
 export function newId(random: number): string {
   return random.toString(36).slice(2, 10).padEnd(8, '0');
 }
 
-/** Undefined for any other file's name. */
 export function parsePartName(name: string): PartName | undefined {
   const [, stem, machine, pid = '', started = '', id, kind] = OWNED.exec(name) ?? [];
   if (stem !== undefined && id !== undefined) {

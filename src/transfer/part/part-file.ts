@@ -20,19 +20,17 @@ export interface PartTarget {
   readonly directory: Directory;
   readonly leftovers: Leftovers;
   readonly final: string;
-  /** What is asked for, as its record says. */
   readonly request: string;
   readonly ifExists: IfExists;
   readonly signal: AbortSignal;
 }
 
 /**
- * A file on disk as a sink: its bytes go into a part beside its final name, exclusive, with a record for large bodies.
- * Complete and proved, it is flushed, named, and the directory flushed.
+ * A part beside the final name, exclusive, with a record for large bodies. Complete and proved, it is flushed, named,
+ * and the directory flushed.
  */
 export class PartFile implements Sink {
   readonly restartable = true;
-  /** Of a part that an earlier run has begun. */
   readonly version: Version | undefined;
   readonly #target: PartTarget;
   readonly #part: OwnPart;
@@ -48,7 +46,7 @@ export class PartFile implements Sink {
     this.#hasRecord = version !== undefined;
   }
 
-  /** Resumes a part of an earlier run where there is one. Throws `local_io`. */
+  /** Resumes a part of an earlier run, if there is one. Throws `local_io`. */
   static async open(target: PartTarget): Promise<PartFile> {
     const { directory, leftovers, final, request } = target;
     const claimed = await leftovers.claim(final, request);
@@ -110,7 +108,7 @@ export class PartFile implements Sink {
     }
   }
 
-  /** Whether a file has the name that may keep it: the part goes then. Throws `local_io` for anything else that has it. */
+  /** Whether the file that has the name may keep it; the part goes then. Throws `local_io` for anything else. */
   async #isTaken(): Promise<boolean> {
     const { ifExists, signal } = this.#target;
     const stats = await this.#present();
@@ -123,7 +121,7 @@ export class PartFile implements Sink {
     return true;
   }
 
-  /** A file of another length is another file: it need not be fetched to be compared. */
+  /** A file of another length need not be fetched to be compared. */
   async #requireSize(total: number | undefined): Promise<void> {
     if (this.#target.ifExists !== 'compare' || total === undefined) return;
     const stats = await this.#present();
@@ -173,7 +171,7 @@ export class PartFile implements Sink {
   }
 }
 
-/** After a temporary failure or a truncation another run can resume; after any other the bytes are of no use. */
+/** Another run can resume after a temporary failure or a truncation alone. */
 function isWorthKeeping(error: unknown): boolean {
   if (!(error instanceof FilingsError)) return false;
   const { code, retryable } = error;

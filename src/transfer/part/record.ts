@@ -8,12 +8,12 @@ import type { Version } from '../resume.ts';
 const MOST_BYTES = 1 << 16;
 const readAll = promisify(readFile) as (fd: number) => Promise<Buffer>;
 
-/** The record beside a part: enough for another run to resume it. */
+/** Enough for another run to resume the part beside it. */
 export function recordText(request: string, { address, validator, total }: Version): string {
   return `${JSON.stringify({ v: 1, request, address, validator, total })}\n`;
 }
 
-/** Strict: anything but what is written for this request is none. Throws what keeps a text from being read. */
+/** Strict: anything but what is written for this request is none. Throws what JSON does. */
 export function parseRecord(text: string, request: string): Version | undefined {
   const { address, validator, total } = JSON.parse(text);
   const isValidator = /^(etag|last-modified)$/.test(validator.kind) && typeof validator.value === 'string';
@@ -23,7 +23,7 @@ export function parseRecord(text: string, request: string): Version | undefined 
   return recordText(request, version) === text ? version : undefined;
 }
 
-/** The version in a record; undefined when there is none, or of another request. Never throws. */
+/** Undefined when there is none, or of another request. Never throws. */
 export async function readRecord(path: string, request: string): Promise<Version | undefined> {
   try {
     const { fd, stats } = await openPlain(path, constants.O_RDONLY | constants.O_NOFOLLOW);
