@@ -8,17 +8,13 @@ import type { Flags } from '../spec/command.ts';
 import type { World } from '../world.ts';
 
 /** Where the service is and how to be let in. */
-export interface Access {
+interface Access {
   readonly baseUrl: URL;
   readonly credentials: Credentials;
   close(): Promise<void>;
 }
 
-/**
- * Where the service is, and the secrets that let us in; with `sandbox` the stand-in.
- * @param flags for commands in hints
- * @throws FilingsError `config`, `auth`
- */
+/** With `sandbox` to the stand-in. Throws `config`, `auth`. */
 export async function openAccess(
   settings: Settings,
   flags: Flags,
@@ -48,7 +44,6 @@ export async function openAccess(
   return { baseUrl, credentials, async close() {} };
 }
 
-/** What gives the JWT of each request: the one that was given, or a minter. */
 async function tokenOf(source: NonNullable<Settings['token']>, world: World, warn: (text: string) => void) {
   if (source.kind !== 'recipe') {
     const given = await readSecret(source, 'JWT', world);

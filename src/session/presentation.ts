@@ -29,7 +29,7 @@ export async function presentationOf(world: World): Promise<Presentation> {
   return Object.fromEntries(SHOWING.map((key) => [key, first(key)])) as unknown as Presentation;
 }
 
-/** From a command line that may be wrong. */
+/** The command line may be wrong. */
 function flagsIn(argv: readonly string[]): Flags {
   const wanted = SHARED_OPTIONS.filter(({ key }) => WANTED.includes(key));
   const options = wanted.map(({ flag, short, value }) => {
@@ -51,11 +51,10 @@ async function levelsInFile(flags: Flags, world: World): Promise<readonly Layer[
   }
 }
 
-/** Says on stderr what a person should know, or mind. */
 export async function tell(kind: 'note' | 'warning', text: string | undefined, world: World): Promise<void> {
   if (text === undefined) return;
   const presentation = await presentationOf(world);
-  createTeller({ ...presentation, secrets: world.secrets }, (line) => world.stderr.write(line))(kind, text);
+  createTeller(presentation, world.secrets, (line) => world.stderr.write(line))(kind, text);
 }
 
 /** Writes rows of printable cells to stdout: on a terminal a table that fits it, otherwise a line each, TAB between. */

@@ -15,7 +15,6 @@ import { derived, type World } from '../world.ts';
 import { openAccess } from './access.ts';
 import { startDeadline } from './deadline.ts';
 
-/** What a command that asks the service works with. */
 export interface Session {
   readonly settings: Settings;
   readonly client: ServiceClient;
@@ -23,13 +22,12 @@ export interface Session {
   readonly identity: string;
   /** Aborted by a signal of the system or by the deadline. */
   readonly signal: AbortSignal;
-  /** All that is said on stderr meanwhile. */
   readonly progress: Progress;
   close(): Promise<void>;
 }
 
 interface SessionOptions {
-  /** What of the command reads stdin, as a person would write it. */
+  /** Who reads stdin, as a person would write it. */
   readonly stdinUser?: string | undefined;
   /** Data goes to stdout, which may be the terminal that shows the progress. */
   readonly writesStdout?: boolean;
@@ -38,10 +36,7 @@ interface SessionOptions {
   readonly resolved?: Resolved;
 }
 
-/**
- * Opens the service that the settings describe: the real one, or with `--sandbox` a stand-in inside the process.
- * @throws FilingsError `usage`, `config`, `auth`, `local_io`
- */
+/** Throws `usage`, `config`, `auth`, `local_io`. */
 export async function openSession(
   flags: Flags,
   world: World,
@@ -93,21 +88,17 @@ export async function openSession(
   };
 }
 
-interface Listing {
-  readonly query: readonly Parameter[];
-  readonly signal: AbortSignal;
-  readonly onRetry?: (event: RetryEvent) => void;
-}
-
-/** All files of a filing; each wait for them is shown. Throws as `ServiceClient.listFiles`. */
+/** All files of a filing; each wait for them is shown. */
 export async function listFiles(
   { client, progress, settings }: Pick<Session, 'client' | 'progress' | 'settings'>,
   accession: AccessionNumber,
-  { query, signal, onRetry }: Listing,
+  query: readonly Parameter[],
+  signal: AbortSignal,
+  onRetry?: () => void,
 ): Promise<readonly ListedFile[]> {
   let shown: FileProgress | undefined;
   const wait = (event: RetryEvent) => {
-    onRetry?.(event);
+    onRetry?.();
     shown ??= progress.start(accession);
     shown.wait(retryWait(event));
   };

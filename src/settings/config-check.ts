@@ -5,7 +5,7 @@ import { RECIPE_MEMBERS, SETTINGS, wantedInFile } from './table.ts';
 
 const inFile = SETTINGS.filter((spec) => spec.inFile);
 
-/** The config file as a zod schema, made from the settings' records; JSON Schema is made from this one. */
+/** JSON Schema is made from it, too. */
 export function configSchema() {
   const members = inFile.map(({ key, kind }) => [key, memberSchema(kind)] as const);
   const profile = z.strictObject(Object.fromEntries(members.filter(([key]) => key !== 'profile')), 'must be an object');
@@ -48,7 +48,6 @@ export function findConfigFault(config: unknown) {
   return { message: `${[...path, unknown].join('.')}: no such setting`, hint: didYouMean(unknown, knownAt(path)) };
 }
 
-/** The keys of the object at a path. */
 function knownAt(path: readonly string[]): readonly string[] {
   if (path.at(-1) === 'jwt') return Object.keys(RECIPE_MEMBERS);
   const keys = inFile.map(({ key }) => key);

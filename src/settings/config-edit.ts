@@ -12,10 +12,7 @@ import { faultOf } from './read-secret.ts';
 import { readSettings } from './settings.ts';
 import { type NamedSetting, SETTINGS } from './table.ts';
 
-/**
- * The setting of a name, written as in the config file or as a flag: `apiKey`, `api-key`.
- * @throws FilingsError `usage` with the nearest name
- */
+/** By its name in the config file or as a flag: `apiKey`, `api-key`. */
 export function settingNamed(text: string): NamedSetting {
   const written = text.replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase());
   const found = SETTINGS.find(({ key }) => key === written);
@@ -27,10 +24,7 @@ export function settingNamed(text: string): NamedSetting {
   throw new FilingsError('usage', `${name || "''"}: no such setting`, { hint });
 }
 
-/**
- * What a text on the command line means in the config file.
- * @throws FilingsError `usage`; nothing of a secret is echoed
- */
+/** What a text on the command line means in the config file. Nothing of a secret is echoed. */
 export function valueForFile({ key, kind, secret, inFile }: NamedSetting, text: string, cwd: string): unknown {
   if (!inFile) throw new FilingsError('usage', `${key}: cannot be set in the config file`);
   const path = (written: string) => (written === '-' || written.startsWith('~/') ? written : resolve(cwd, written));
@@ -50,14 +44,8 @@ export function valueForFile({ key, kind, secret, inFile }: NamedSetting, text: 
 /**
  * Changes one member of the config file, at its top or in a profile; the file is made when it is missing.
  * @param value undefined takes the member out
- * @throws FilingsError `usage`, `config` when the file would be wrong, `local_io`
  */
-export async function editConfigFile(
-  { path, profile }: ConfigLocation,
-  key: string,
-  value: unknown,
-  world: World,
-): Promise<void> {
+export async function editConfigFile({ path, profile }: ConfigLocation, key: string, value: unknown, world: World) {
   if (path === undefined) throw noHome();
   const before: ConfigValues = await readConfig(path, world).catch((error: FilingsError) => {
     if (errnoOf(error.cause) !== 'ENOENT') throw error;
@@ -70,7 +58,7 @@ export async function editConfigFile(
   await replaceFile(path, `${JSON.stringify(after, undefined, 2)}\n`);
 }
 
-/** Pure: the config with the member set, or as undefined, which JSON leaves out; an emptied profile stays. */
+/** With the member set, or as undefined, which JSON leaves out; an emptied profile stays. */
 function edited(config: ConfigValues, profile: string | undefined, key: string, value: unknown): ConfigValues {
   if (profile === undefined) return { ...config, [key]: value };
   const level = levelOf(config, profile);

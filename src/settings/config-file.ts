@@ -10,9 +10,8 @@ import { SETTINGS } from './table.ts';
 const LARGEST_KIB = 128;
 
 export interface ConfigLocation {
-  /** Absolute; undefined when there is no home either. */
+  /** Absolute; undefined where there is no place for one. */
   readonly path: string | undefined;
-  /** Whether the user named it. */
   readonly named: boolean;
   readonly profile: string | undefined;
 }
@@ -25,10 +24,7 @@ export interface ConfigFile {
   readonly profiles: Readonly<Record<string, ConfigValues>>;
 }
 
-/**
- * The config file and the profile that a command line or the environment names, nothing read; without a name the file
- * is where the XDG Base Directory Specification has it.
- */
+/** Nothing is read. Without a name the file is where the XDG Base Directory Specification has it. */
 export function locateConfig(flags: ConfigValues, world: Pick<World, 'env' | 'cwd'>): ConfigLocation {
   const layers = [flagLayer(flags), envLayer(world.env)];
   const [named, profile] = [firstOf(layers, 'config'), firstOf(layers, 'profile')].map(
@@ -43,9 +39,8 @@ export function locateConfig(flags: ConfigValues, world: Pick<World, 'env' | 'cw
 }
 
 /**
- * Undefined when none was named and none is there.
+ * Undefined when none was named and none is there. Of the file nothing is echoed but names of keys.
  * @param sandbox what is of the service is left out, and not checked
- * @throws FilingsError `config` with the key's path; nothing of the file is echoed but names of keys
  */
 export async function readConfigFile(
   { path, named }: ConfigLocation,
@@ -66,7 +61,6 @@ export async function readConfigFile(
 /**
  * What a config file holds: a JSON object that nobody else has a hand in, its members not yet checked.
  * What says where a key goes is as trusted as the key, whether it holds one or not.
- * @throws FilingsError `config`
  */
 export async function readConfig(
   path: string,
@@ -81,10 +75,8 @@ export async function readConfig(
   // An empty file says nothing.
   const config = text.trim() === '' ? {} : readConfigJson(text, name);
   if (!isJsonObject(config)) throw new FilingsError('config', `${name}: must hold a JSON object`);
-  const levels = [
-    config,
-    ...(isJsonObject(config.profiles) ? Object.values(config.profiles).filter(isJsonObject) : []),
-  ];
+  const profiles = isJsonObject(config.profiles) ? Object.values(config.profiles) : [];
+  const levels = [config, ...profiles.filter(isJsonObject)];
   if (sandbox) levels.forEach(dropService);
   const holdsSecret = SETTINGS.some(({ key, secret }) => secret && levels.some((level) => Object.hasOwn(level, key)));
   if (holdsSecret) checkAccess(stats, 'private', 'config file', path, world);
@@ -112,7 +104,6 @@ function readConfigJson(text: string, name: string): unknown {
   throw new FilingsError('config', `${name}: not valid JSON ${where}`);
 }
 
-/** Throws `config` with the key's path, and the nearest key for one that is unknown. */
 export async function checkConfig(config: ConfigValues, path: string): Promise<void> {
   // zod is loaded only where there is a file to check.
   const { findConfigFault } = await import('./config-check.ts');

@@ -7,7 +7,6 @@ import { SETTINGS } from './table.ts';
 /** A credential of the config file that belongs to another origin than the one that this run asks. */
 export interface ForeignCredential {
   readonly what: 'key' | 'token';
-  /** `config`: whose it is, and how to give one for this host. */
   readonly error: FilingsError;
 }
 
@@ -21,7 +20,6 @@ const WORDS = {
  * origin of its level's base URL, a profile inheriting the one at the top; what flags and environment give, goes where
  * the run goes.
  * @param inFile the config file's layers, a profile's first
- * @param flags for commands in hints
  */
 export function foreignCredentials(
   given: Layer,

@@ -1,9 +1,8 @@
+import type { Flags } from '../spec/command.ts';
 import { shellWord } from '../text.ts';
 import { SHARED_OPTIONS } from './table.ts';
 
-type Flags = Readonly<Record<string, unknown>>;
-
-/** What chooses the service and its credentials beside the settings that say so themselves. */
+/** They choose the service and its credentials, beside the settings that say so themselves. */
 const CHOOSING = ['config', 'profile', 'sandbox'];
 
 /**

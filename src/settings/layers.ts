@@ -5,7 +5,6 @@ import type { ValueSource } from '../spec/option.ts';
 import type { World } from '../world.ts';
 import { type NamedSetting, SETTINGS, type SettingKey } from './table.ts';
 
-/** From the one that wins to the one that gives way. */
 type Level = 'flag' | 'env' | 'profile' | 'file' | 'default';
 
 /** A value as it was given: text, `true` for a switch's flag, JSON from the config file. */
@@ -14,13 +13,12 @@ export interface Given {
   readonly level: Level;
   /** Where it came from: `--jobs`, `FILINGS_JOBS`, `/home/me/c.json: profiles.work.jobs`, `default`. */
   readonly name: string;
-  /** The config file's directory, at which its relative paths begin. */
+  /** Of the config file: its relative paths begin there. */
   readonly directory?: string;
-  /** The profile that says it. */
   readonly profile?: string | undefined;
 }
 
-/** What one level says, by the settings' keys. */
+/** What one level says, by the keys of settings. */
 export type Layer = ReadonlyMap<string, Given>;
 
 export function flagLayer(flags: Readonly<Record<string, unknown>>): Layer {
@@ -35,7 +33,6 @@ export function envLayer(env: World['env']): Layer {
   });
 }
 
-/** Members of the config file at a path, or of one of its profiles. */
 export function fileLayer(path: string, values: Readonly<Record<string, unknown>>, profile?: string): Layer {
   const prefix = profile === undefined ? '' : `profiles.${profile}.`;
   const level = profile === undefined ? 'file' : 'profile';
@@ -84,8 +81,8 @@ export function firstOf(layers: readonly Layer[], key: SettingKey): Given | unde
 }
 
 /**
- * For each setting the first layer that has it; the first that has any of a group decides for all of it.
- * @throws FilingsError `usage` or `config` when that layer has two of a group
+ * For each setting the first layer that has it; the first that has any of a group decides for all of it, and an error
+ * when it has two.
  */
 export function winners(layers: readonly Layer[]): Layer {
   const won = new Map<string, Given>();

@@ -1,3 +1,4 @@
+import type { ExecFileException } from 'node:child_process';
 import { promisify } from 'node:util';
 import { childOf } from '../abort.ts';
 import { systemReason } from '../disk/failure.ts';
@@ -7,7 +8,6 @@ import { readStdin } from '../stdio/input.ts';
 import { inSeconds, shortened } from '../text.ts';
 import type { World } from '../world.ts';
 
-/** Where a secret is. */
 export type SecretPlace =
   | { readonly kind: 'value'; readonly value: string }
   | { readonly kind: 'file'; readonly path: string }
@@ -15,11 +15,10 @@ export type SecretPlace =
 
 /** A program that asks a person for a password may take this long. */
 const PATIENCE_MS = 30_000;
-/** More than any key or token has. */
 const LARGEST_KIB = 64;
-/** More than is written beside a key. Bytes. */
+/** Bytes. */
 const LARGEST_OUTPUT = 1024 * 1024;
-/** As much of stderr as is told, after it was redacted. UTF-16 units. */
+/** Of stderr, after it was redacted. UTF-16 units. */
 const LONGEST_COMPLAINT = 500;
 
 /**
@@ -67,7 +66,7 @@ async function firstLineOf([program = '', ...args]: readonly string[], name: str
     return firstLine((await running).stdout);
   } catch (error) {
     signal.throwIfAborted();
-    const { stdout = '', stderr = '', code, signal: endedBy } = error as Partial<ChildFailure>;
+    const { stdout = '', stderr = '', code, signal: endedBy } = error as Partial<ExecFileException>;
     // Before anything is told: a program that fails may repeat on stderr the key that it wrote.
     world.secrets.add(firstLine(stdout).trim());
     if (code === 'ENOENT') throw wrong('no such program', error);
@@ -79,14 +78,6 @@ async function firstLineOf([program = '', ...args]: readonly string[], name: str
     abort(undefined);
     letGo();
   }
-}
-
-/** What `execFile` throws: `code` is the exit status, or what the system or Node said. */
-interface ChildFailure {
-  readonly stdout: string;
-  readonly stderr: string;
-  readonly code: number | string;
-  readonly signal: string | null;
 }
 
 function firstLine(text: string): string {

@@ -15,18 +15,15 @@ import { SETTINGS } from './table.ts';
 
 export interface Resolved {
   readonly settings: Settings;
-  /** What each of them was given as, and where it came from; secrets among them. */
+  /** Secrets are among them. */
   readonly given: Layer;
-  /** Undefined when there is none. */
   readonly configPath: string | undefined;
-  /** Credentials that are not to be sent to the service that was asked for. */
   readonly foreign: readonly ForeignCredential[];
 }
 
 /**
  * Flag > environment > profile > config file > default. Reads the config file, and no secret.
  * @param repairing a profile that the file itself names need not be there: whoever mends it wants to see the rest
- * @throws FilingsError `usage` or `config`, naming the source of what is wrong
  */
 export async function resolveSettings(flags: Flags, world: World, repairing = false): Promise<Resolved> {
   const { ofThisRun, inFile, configPath } = await readLevels(flags, world, repairing);
@@ -40,7 +37,6 @@ export async function resolveSettings(flags: Flags, world: World, repairing = fa
 /**
  * What each level says, before any of it is read as a value: flags and environment, with `--sandbox` without what says
  * which service; the profile and the top of the config file.
- * @throws FilingsError `usage` or `config`: the config file cannot be read, or has not what was named
  */
 export async function readLevels(flags: Flags, world: World, repairing = false) {
   const all = [flagLayer(flags), envLayer(world.env)];

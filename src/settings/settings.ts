@@ -9,13 +9,10 @@ import { envLayer, flagLayer, type Given, type Layer, sourceOf, winners } from '
 import type { SecretPlace } from './read-secret.ts';
 import { KEY_WAYS, type NamedSetting, SETTINGS, type SettingValues } from './table.ts';
 
-/** The sources of the key and of the JWT, which become one setting each. */
+/** They become one setting each for the key and for the JWT. */
 type Credential = 'apiKey' | 'apiKeyFile' | 'apiKeyCommand' | 'jwtFile' | 'jwtToken' | 'jwt';
 
-/**
- * The settings, each of the type that its record in the table has; durations in milliseconds. `keyIn` undefined: not
- * given, so the default that suits the credentials.
- */
+/** Durations in milliseconds. `keyIn` undefined: not given, so the default that suits the credentials. */
 export interface Settings extends Omit<SettingValues, Credential> {
   readonly key: (SecretPlace & Sourced) | undefined;
   readonly token: ((SecretPlace | { readonly kind: 'recipe'; readonly recipe: TokenRecipe }) & Sourced) | undefined;
@@ -23,7 +20,6 @@ export interface Settings extends Omit<SettingValues, Credential> {
 
 /** `FILINGS_API_KEY`, `--api-key-file`, `/home/me/.config/filings/config.json: apiKey`. */
 type Sourced = { readonly source: string };
-/** What paths are relative to. */
 type Place = Pick<World, 'cwd' | 'env'>;
 
 /** Throws `usage` or `config`, naming the source of what is wrong. */

@@ -11,7 +11,6 @@ export interface SettingSpec<T = unknown> extends OptionSpec<T> {
   readonly noFile?: true;
   /** Its variable, where that has another name. */
   readonly env?: string;
-  /** Never shown. */
   readonly secret?: true;
   /** Settings of one group are sources of the same thing. */
   readonly group?: 'key' | 'token';
@@ -45,7 +44,7 @@ const TAKEN_HEADERS =
 
 export const KEY_WAYS = ['authorization', 'header', 'query', 'path', 'basic'] as const satisfies readonly KeyWay[];
 
-/** The members of the config file's `jwt`. */
+/** Of the config file's `jwt`. */
 export const RECIPE_MEMBERS = {
   keyFile: FILE,
   secretFile: FILE,
@@ -228,7 +227,6 @@ export type SettingValues = { readonly [Key in SettingKey]: ValueOf<(typeof TABL
 
 export interface NamedSetting extends Omit<SettingSpec, 'env'> {
   readonly key: SettingKey;
-  /** With its dashes. */
   readonly option: string | undefined;
   readonly env: string | undefined;
   readonly inFile: boolean;
@@ -242,12 +240,11 @@ export const SETTINGS: readonly NamedSetting[] = Object.entries<SettingSpec>(TAB
   inFile: !spec.noFile,
 }));
 
-/** The options that every command has: the settings' flags. */
+/** The options that every command has. */
 export const SHARED_OPTIONS: readonly (NamedSetting & NamedOption)[] = SETTINGS.flatMap((spec) =>
   spec.noFlag ? [] : [{ ...spec, name: spec.key, flag: flagOf(spec.key) }],
 );
 
-/** What a value must be in the config file. */
 export function wantedInFile(kind: Kind<unknown>): string {
   if (kind.completes === 'file') return 'a path in quotes';
   return kind.json === 'boolean' ? 'true or false' : kind.wanted;

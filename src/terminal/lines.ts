@@ -12,17 +12,16 @@ export interface Wait {
 export interface RunningFile {
   readonly name: string;
   /** Bytes there are, those of an earlier run among them; undefined before an answer has come. */
-  bytes: number | undefined;
-  total: number | undefined;
+  bytes?: number | undefined;
+  total?: number | undefined;
   /** How many there were when it began, and when that or the wait was, in milliseconds of a clock that never steps. */
   from: number;
   since: number;
-  waiting: Wait | undefined;
+  waiting?: Wait | undefined;
 }
 
-/** How far a run of several files is, as far as that is known. */
+/** How far a run of several files is: those that have ended, of how many where that is known. */
 export interface Reach {
-  /** Files that have ended. */
   readonly files: number;
   readonly of: number | undefined;
   readonly failed: number;

@@ -13,7 +13,6 @@ export interface MessageOptions {
   readonly secrets: Secrets;
 }
 
-/** Whether a stream gets colour: `auto` is decided per stream, by whether it is a terminal that can show any. */
 export function usesColor(
   setting: 'auto' | 'always' | 'never',
   stream: { readonly isTTY?: boolean },
@@ -31,8 +30,14 @@ export function colors(on: boolean) {
 /** Says one line besides the errors. Where lines are JSON objects, the member's name is the kind; a warning is a note. */
 export type Teller = (kind: 'note' | 'warning' | 'trace' | 'log', text: string) => void;
 
+export interface TellerSettings {
+  readonly errorFormat: 'text' | 'json';
+  readonly quiet: boolean;
+}
+
 export function createTeller(
-  { errorFormat, quiet, secrets }: Pick<MessageOptions, 'errorFormat' | 'secrets'> & { readonly quiet: boolean },
+  { errorFormat, quiet }: TellerSettings,
+  secrets: Secrets,
   put: (line: string) => void,
 ): Teller {
   return (kind, text) => {
@@ -91,7 +96,7 @@ export function renderError(error: FilingsError, { errorFormat, color, verbose, 
 
 type ProblemLine = readonly [indent: string, text: string, maxLength?: number];
 
-/** What the service said, without what the message says already. */
+/** Without what the message says already. */
 function problemLines(problem: Problem, message: string): ProblemLine[] {
   const { type = '', title: _, status, detail = '', instance, errors = {}, ...extensions } = problem;
   const said = `: ${message}: `.replaceAll('; ', ': ');

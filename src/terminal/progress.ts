@@ -3,16 +3,13 @@ import { FilingsError } from '../errors.ts';
 import { guardStream } from '../stdio/output.ts';
 import type { World } from '../world.ts';
 import type { Reach, Running, RunningFile, Wait } from './lines.ts';
-import { createTeller, renderError, usesColor } from './messages.ts';
+import { createTeller, renderError, type TellerSettings, usesColor } from './messages.ts';
 import { printable } from './printable.ts';
 
-/** 128 and its number. */
-const SIGINT = 130;
+const CTRL_C_STATUS = 130;
 
-export interface ProgressSettings {
+export interface ProgressSettings extends TellerSettings {
   readonly progress: 'auto' | 'bar' | 'plain' | 'none';
-  readonly errorFormat: 'text' | 'json';
-  readonly quiet: boolean;
   readonly verbose: boolean;
   readonly color: 'auto' | 'always' | 'never';
 }
@@ -25,22 +22,20 @@ export interface FileProgress {
   total(bytes: number | undefined, offset?: number): void;
   /** Counted down; the next byte ends it. */
   wait(wait: Wait): void;
-  /** It has ended; the line says how, and goes without when it is told elsewhere. */
+  /** The line says how it has ended, where nobody else tells. */
   finish(line?: string): void;
 }
 
-/** All that is said on stderr during a run, apart from the error that ends it. Free of secrets. */
+/** All that is said on stderr during a run, apart from the error that ends it. */
 export interface Progress {
-  /** Whether bars are drawn, as on a terminal. */
+  /** Whether bars are drawn. */
   readonly moves: boolean;
   start(name: string): FileProgress;
-  /** Above the running files: how far a run of several is. */
   overall(reach: () => Reach | undefined): void;
-  /** Whole lines are about to be written to this terminal: nothing that moves is in their way. */
+  /** Whole lines are about to be written to this terminal. */
   makeWay(): void;
-  /** A line for a person, left out when quiet. */
   note(text: string): void;
-  /** What goes over the wire, told when verbose. */
+  /** What goes over the wire. */
   trace(text: string): void;
   failure(error: FilingsError): void;
   /** Clears what moves. Anything said later is plain lines. */
@@ -59,21 +54,16 @@ export async function createProgress(settings: ProgressSettings, around: Around)
   const running: Running = { files: new Set(), bytes: 0, since: monotonic(), reach: undefined };
   const clear = (text: string) => printable(secrets.redact(text));
   guardStream(stderr);
-  const bars = shown === 'bar' ? new (await import('./bars.ts')).Bars(stderr, running, clear, monotonic) : undefined;
-  const forgetSuspend =
-    bars &&
-    around.onSuspend(
-      () => bars.hide(),
-      () => bars.show(),
-    );
+  const bars = shown === 'bar' ? (await import('./bars.ts')).createBars(stderr, running, clear, monotonic) : undefined;
+  const forgetSuspend = bars && around.onSuspend(bars.hide, bars.show);
   const forgetInterrupt = onAbort(interrupt, (reason) => {
-    const isFromKeys = reason instanceof FilingsError && reason.exitStatus === SIGINT;
+    const isFromKeys = reason instanceof FilingsError && reason.exitStatus === CTRL_C_STATUS;
     if (bars) bars.stop(isFromKeys);
     // The echo of Ctrl-C is at the end of a line.
     else if (stderr.isTTY && isFromKeys) stderr.write('\n');
   });
   const say = (lines: string) => void (bars === undefined ? stderr.write(lines) : bars.log(lines));
-  const tell = createTeller(messages, say);
+  const tell = createTeller(messages, secrets, say);
   const note = (text: string) => tell('note', text);
   return {
     moves: bars !== undefined,
@@ -93,14 +83,7 @@ export async function createProgress(settings: ProgressSettings, around: Around)
       bars?.stop();
     },
     start(name) {
-      const file: RunningFile = {
-        name,
-        bytes: undefined,
-        total: undefined,
-        from: 0,
-        since: monotonic(),
-        waiting: undefined,
-      };
+      const file: RunningFile = { name, from: 0, since: monotonic() };
       running.files.add(file);
       bars?.show();
       return {
@@ -127,10 +110,7 @@ export async function createProgress(settings: ProgressSettings, around: Around)
   };
 }
 
-function shownAs(
-  { progress, quiet, errorFormat }: ProgressSettings,
-  { stderr, env }: Around,
-): 'bar' | 'plain' | 'none' {
+function shownAs({ progress, quiet, errorFormat }: ProgressSettings, { stderr, env }: Around) {
   if (quiet || progress === 'none') return 'none';
   const canMove = stderr.isTTY === true && env.TERM !== 'dumb' && errorFormat === 'text';
   return canMove && progress !== 'plain' ? 'bar' : 'plain';

@@ -197,7 +197,7 @@ describe('a line besides the errors', () => {
   secrets.add('canary-key-12345');
   const said = (kind: 'note' | 'warning' | 'trace' | 'log', errorFormat: 'text' | 'json', quiet = false) => {
     let lines = '';
-    createTeller({ errorFormat, quiet, secrets }, (line) => {
+    createTeller({ errorFormat, quiet }, secrets, (line) => {
       lines += line;
     })(kind, 'a canary-key-12345\x1b');
     return lines;

@@ -9,22 +9,17 @@ import type { Flags } from '../../spec/command.ts';
 import type { Values } from '../../spec/option.ts';
 import { requireOneUser } from '../../stdio/input.ts';
 import { shortened } from '../../text.ts';
-import type { World } from '../../world.ts';
 import type { OPTIONS } from './spec.ts';
 
 type Options = Values<typeof OPTIONS>;
 
 const STDOUT_NAMES = new Set(['/dev/stdout', '/dev/fd/1', '/proc/self/fd/1']);
 
-/** What the arguments name; each once. */
-interface Named {
-  /** One where files are named; none where the input names them all. */
+/** What the command line of `download` asks for. */
+export interface Order {
+  /** Each once. One where files are named; none where the input names them all. */
   readonly accessions: readonly AccessionNumber[];
   readonly fileNames: readonly string[];
-}
-
-/** What the command line of `download` asks for. */
-export interface Order extends Named {
   /** What of a listing is chosen; undefined where nothing says so. */
   readonly chosen: ((name: string) => boolean) | undefined;
   readonly query: readonly Parameter[];
@@ -39,12 +34,7 @@ export interface Order extends Named {
 }
 
 /** Reads the arguments; no effect. Throws `usage`. */
-export function readOrder(
-  args: readonly string[],
-  options: Options,
-  flags: Flags,
-  { argv }: Pick<World, 'argv'>,
-): Order {
+export function readOrder(args: readonly string[], options: Options, flags: Flags, argv: readonly string[]): Order {
   const { all, include, exclude, input, output, layout, directory = '.' } = options;
   const choosing = all || include.length > 0 || exclude.length > 0;
   const filter = nameFilter(include, exclude);
@@ -70,10 +60,14 @@ export function readOrder(
 }
 
 /**
- * Filings alone where their files are chosen from the listings, otherwise a filing and its files. Throws `usage`, for an
- * archive's URL and for `ACCESSION/FILE` with the command that was meant.
+ * Filings alone where their files are chosen from the listings, otherwise a filing and its files. For an archive's URL
+ * and for `ACCESSION/FILE` the error has the command that was meant.
  */
-function readNames([first, ...names]: readonly string[], choosing: boolean, argv: readonly string[]): Named {
+function readNames(
+  [first, ...names]: readonly string[],
+  choosing: boolean,
+  argv: readonly string[],
+): Pick<Order, 'accessions' | 'fileNames'> {
   if (first === undefined) return { accessions: [], fileNames: [] };
   const typed = [first, ...names].find((name) => pasted(name) !== undefined) ?? '';
   const found = pasted(typed);
@@ -92,7 +86,7 @@ function readNames([first, ...names]: readonly string[], choosing: boolean, argv
   return { accessions: [accession], fileNames: [...new Set(names)] };
 }
 
-/** Files of several filings go to a directory for each; with `--output` the name is only sent. Throws `usage`. */
+/** Files of several filings go to a directory for each; with `--output` the name is only sent. */
 function layoutOf(layout: string | undefined, output: string | undefined, several: boolean): Layout {
   if (output !== undefined) return { template: '', place: (_, path) => ({ path }) };
   return layout === undefined ? defaultLayout(several) : parseLayout(layout);
@@ -102,7 +96,7 @@ function asStream(path: string | undefined): string | undefined {
   return path !== undefined && STDOUT_NAMES.has(path) ? '-' : path;
 }
 
-/** There is something to download, and what is named is not chosen as well. Throws `usage`. */
+/** There is something to download, and what is named is not chosen as well. */
 function requireFiles({ accessions: [accession], fileNames, chosen, input }: Order, flags: Flags): void {
   if (input !== undefined && accession !== undefined) {
     throw usage('--input cannot be used with ACCESSION', 'put the filing into the input, or omit --input');
@@ -123,7 +117,7 @@ function requireFiles({ accessions: [accession], fileNames, chosen, input }: Ord
   );
 }
 
-/** What goes with one file alone, and what with an input alone. Throws `usage`. */
+/** What goes with one file alone, and what with an input alone. */
 function requireFitting({ fileNames, input, single, options, output }: Order): void {
   const { sha256, spool, done } = options;
   const forOne = output !== undefined ? '--output' : sha256 !== undefined ? '--sha256' : undefined;
@@ -138,7 +132,7 @@ function requireFitting({ fileNames, input, single, options, output }: Order): v
   if (output?.endsWith('/')) throw usage('--output must be a file', 'name a file, or use --directory');
 }
 
-/** Names that are no filing, that may touch the disk where the layout puts them, and no two that may be one file. Throws `usage`. */
+/** Names that are no filing, that may touch the disk where the layout puts them, and no two that may be one file. */
 function requireSafeNames({ accessions, fileNames, layout }: Order, argv: readonly string[]): void {
   const spelled = new Map<string, string>();
   for (const name of fileNames) {
@@ -158,5 +152,5 @@ function requireSafeNames({ accessions, fileNames, layout }: Order, argv: readon
 }
 
 function usage(message: string, hint: string | undefined): FilingsError {
-  return new FilingsError('usage', message, hint === undefined ? {} : { hint });
+  return new FilingsError('usage', message, { hint });
 }

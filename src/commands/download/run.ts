@@ -35,7 +35,7 @@ interface Run {
 
 /** `filings download`: files of filings, to disk or to stdout. */
 export async function run({ args, options, flags }: Invocation<typeof OPTIONS>, world: World): Promise<number> {
-  const order = readOrder(args, options, flags, world);
+  const order = readOrder(args, options, flags, world.argv);
   const resolved = await resolveSettings(flags, world);
   const runFiles = await requireRunFiles(order, resolved.configPath, world);
   const limits = new Limits(options, world.monotonic);
@@ -155,7 +155,7 @@ async function batchOf(
     async list(accession, stop) {
       const limit = limits.reached();
       if (limit) throw limit;
-      return listFiles(session, accession, { query, signal: stop, onRetry });
+      return listFiles(session, accession, query, stop, onRetry);
     },
     passesOver(accession) {
       if (!done?.has(accession)) return false;

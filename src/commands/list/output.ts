@@ -8,7 +8,6 @@ import { type Column, table } from '../../terminal/table.ts';
 import { humanBytes } from '../../text.ts';
 import type { World } from '../../world.ts';
 
-/** How filings are listed. */
 interface Look {
   /** More than one filing may be asked for: each line names its own, and one without a match is no failure. */
   readonly several: boolean;
@@ -34,56 +33,49 @@ const COLUMNS: readonly FileColumn[] = [
 ];
 
 /** Writes the chosen files of filings to stdout. What a service lists is data, and exact: no secret is looked for in it. */
-export class ListOutput {
-  readonly #look: Look;
-  readonly #session: Session;
-  readonly #world: World;
-  /** The table's, whose columns depend on all of them; undefined where none is shown. */
-  readonly #rows: ListedFile[] | undefined;
+export function listOutput({ several, chosen, json, long, nul }: Look, session: Session, world: World) {
+  const { stdout, env } = world;
+  const { settings, signal, progress } = session;
+  const inTable = long || (stdout.isTTY && !json && !nul);
+  // The columns depend on all rows.
+  const listed: ListedFile[] = [];
 
-  constructor(look: Look, session: Session, world: World) {
-    [this.#look, this.#session, this.#world] = [look, session, world];
-    this.#rows = look.long || (world.stdout.isTTY && !look.json && !look.nul) ? [] : undefined;
-  }
-
-  /** Shows a filing's files; gives back what is wrong with them. Throws what writing throws. */
-  async show(accession: string, files: readonly ListedFile[]): Promise<FilingsError | undefined> {
-    const chosen = files.filter((file) => this.#look.chosen(file.file_name));
-    if (chosen.length === 0) {
-      const error = noMatch(accession, files.length);
-      if (!this.#look.several) return error;
-      this.#session.progress.note(error.message);
-    }
-    if (this.#rows) for (const file of chosen) this.#rows.push(file);
-    else await write(this.#world.stdout, chosen.map((file) => this.#record(file)).join(''), this.#session.signal);
-    return undefined;
-  }
-
-  /** Writes the table. */
-  async end(): Promise<void> {
-    const { settings, signal } = this.#session;
-    const { stdout, env } = this.#world;
-    const files = this.#rows ?? [];
-    if (files.length === 0) return;
-    const columns = [...(this.#look.several ? [ACCESSION] : []), ...COLUMNS].filter(
-      ({ name, cell }) => name || files.some((file) => cell(file) !== ''),
-    );
-    const rows = files.map((file) => columns.map(({ cell }) => cell(file)));
-    const paintHeading = colors(usesColor(settings.color, stdout, env.TERM)).faint;
-    const width = stdout.isTTY ? columnsOf(stdout, env) : undefined;
-    const lines = await table(columns, rows, { width, paintHeading }, signal);
-    await write(stdout, `${lines.join('\n')}\n`, signal);
-  }
-
-  #record(file: ListedFile): string {
-    const { json, nul, several } = this.#look;
+  const record = (file: ListedFile): string => {
     const end = nul ? '\0' : '\n';
     if (json) return printableJson(file) + end;
     // Of a name with a NUL inside, a program that splits at NUL would make two.
-    const isExact = nul && !this.#world.stdout.isTTY && !file.file_name.includes('\0');
+    const isExact = nul && !stdout.isTTY && !file.file_name.includes('\0');
     const name = isExact ? file.file_name : printable(file.file_name);
     return `${several ? `${file.accession_no}\t` : ''}${name}${end}`;
-  }
+  };
+
+  return {
+    /** Shows a filing's files; gives back what is wrong with them. */
+    async show(accession: string, files: readonly ListedFile[]): Promise<FilingsError | undefined> {
+      const shown = files.filter((file) => chosen(file.file_name));
+      if (shown.length === 0) {
+        const error = noMatch(accession, files.length);
+        if (!several) return error;
+        progress.note(error.message);
+      }
+      if (inTable) for (const file of shown) listed.push(file);
+      else await write(stdout, shown.map(record).join(''), signal);
+      return undefined;
+    },
+
+    /** Writes the table. */
+    async end(): Promise<void> {
+      if (listed.length === 0) return;
+      const columns = [...(several ? [ACCESSION] : []), ...COLUMNS].filter(
+        ({ name, cell }) => name || listed.some((file) => cell(file) !== ''),
+      );
+      const rows = listed.map((file) => columns.map(({ cell }) => cell(file)));
+      const paintHeading = colors(usesColor(settings.color, stdout, env.TERM)).faint;
+      const width = stdout.isTTY ? columnsOf(stdout, env) : undefined;
+      const lines = await table(columns, rows, { width, paintHeading }, signal);
+      await write(stdout, `${lines.join('\n')}\n`, signal);
+    },
+  };
 }
 
 function sizeCell(file: ListedFile): string {

@@ -11,7 +11,7 @@ import { listFiles, openSession, type Session } from '../../session/session.ts';
 import { retyped } from '../../settings/hint-command.ts';
 import type { Invocation } from '../../spec/command.ts';
 import type { World } from '../../world.ts';
-import { ListOutput } from './output.ts';
+import { listOutput } from './output.ts';
 import type { OPTIONS } from './spec.ts';
 
 /** `filings list`: the names of each filing's files, on stdout as the listings arrive. */
@@ -25,13 +25,12 @@ export async function run({ args, options, flags }: Invocation<typeof OPTIONS>, 
   const accessions = args.map((text) => accessionOf(text, world.argv));
   const several = args.length > 1 || input !== undefined;
   const look = { several, chosen: nameFilter(options.include, options.exclude), json, long, nul };
-  const { query } = options;
   const stdinUser = input === '-' ? '--input -' : undefined;
   const session = await openSession(flags, world, { stdinUser, writesStdout: true });
   try {
     const opened = input === undefined ? undefined : openInput(input, world, session.progress.note);
-    const endings = endingsOf(linesOf(accessions, opened, session.progress.note), query, session);
-    const output = new ListOutput(look, session, world);
+    const endings = endingsOf(linesOf(accessions, opened, session.progress.note), options.query, session);
+    const output = listOutput(look, session, world);
     const count = opened ? undefined : accessions.length;
     await showAll(endings, output, session, { several, count }, () => opened?.destroy());
     return 0;
@@ -49,7 +48,6 @@ function accessionOf(text: string, argv: readonly string[]): AccessionNumber {
   });
 }
 
-/** How the listing of a line ended. */
 interface Ending {
   readonly accession: string;
   readonly found: readonly ListedFile[] | FilingsError;
@@ -61,7 +59,7 @@ interface Ending {
  */
 async function showAll(
   endings: AsyncIterable<Ending>,
-  output: ListOutput,
+  output: ReturnType<typeof listOutput>,
   { client, progress, signal }: Session,
   { several, count }: { readonly several: boolean; readonly count: number | undefined },
   close: () => void,
@@ -107,7 +105,7 @@ async function* endingsOf(
   const find = async (line: Line): Promise<Ending> => {
     if (line.kind === 'bad') return { accession: '', found: line.error };
     const { accession } = line;
-    const found = await listFiles(session, accession, { query, signal: stop.signal }).catch((error) => {
+    const found = await listFiles(session, accession, query, stop.signal).catch((error) => {
       if (error instanceof FilingsError) return error;
       throw error;
     });

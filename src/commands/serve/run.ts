@@ -25,8 +25,7 @@ export async function run({ args, options, flags }: Invocation<typeof OPTIONS>, 
   // It is a stand-in itself: `--sandbox` would only hide the key that the settings name.
   const { settings, given } = await resolveSettings({ ...flags, sandbox: false }, world);
   guardStream(world.stderr);
-  const { quiet, errorFormat } = settings;
-  const tell = createTeller({ quiet, errorFormat, secrets: world.secrets }, (line) => world.stderr.write(line));
+  const tell = createTeller(settings, world.secrets, (line) => world.stderr.write(line));
   const { host } = options;
   if (args[0] === '') throw new FilingsError('usage', 'DIRECTORY: must be a folder, and is empty');
   // An empty one would listen on every address.

@@ -7,9 +7,7 @@ import { printable, printableJson } from '../../terminal/printable.ts';
 import type { FileProgress, Progress } from '../../terminal/progress.ts';
 import { counted, humanBytes, shellWord } from '../../text.ts';
 
-/** What was found so far: counted, warned of, and as lines for stdout. */
 export class Findings {
-  /** Directories that have a SHA256SUMS, bytes that were hashed, and findings. */
   readonly counts = {
     directories: 0,
     bytes: 0,
@@ -62,7 +60,7 @@ export class Findings {
     return lines;
   }
 
-  /** Nothing more comes but the last lines. `ms`: how long it took. */
+  /** The last lines. `ms`: how long it took. */
   finish(ms: number, error: FilingsError | undefined): string {
     this.#hashing.finish();
     const { counts } = this;
@@ -85,7 +83,6 @@ function filesIn({ same, missing, changed }: Counts): number {
   return same + missing + changed;
 }
 
-/** The sum of it for a person. */
 export function summaryText(counts: Counts): string {
   const { same, directories, bytes } = counts;
   const places = `in ${counted(directories, 'directory', 'directories')}`;
@@ -96,11 +93,10 @@ export function summaryText(counts: Counts): string {
   return parts.join(', ');
 }
 
-/** What was found that is wrong; undefined: nothing. */
 export function verifyError(counts: Counts, roots: readonly string[]): FilingsError | undefined {
   const { missing, changed, damaged, unreadable, directories } = counts;
   const wrong = (code: 'integrity' | 'local_io', hint?: string) =>
-    new FilingsError(code, `verify: ${summaryText(counts)}`, hint === undefined ? {} : { hint });
+    new FilingsError(code, `verify: ${summaryText(counts)}`, { hint });
   if (missing + changed > 0) return wrong('integrity', repair(roots));
   if (damaged > 0) {
     const hint = 'delete the unreadable lines; the same download with --checksums lists files again that have no entry';
