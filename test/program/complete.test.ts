@@ -63,11 +63,8 @@ describe('nothing is offered, and nobody asked,', () => {
     [[...LINE, '--jwt-file', '-', '--key-in', 'header']],
     [LINE, { FILINGS_JOBS: 'many' }],
     [[...LINE, '--include']],
-    [['list', ACCESSION]],
     [['download']],
-    [['download', 'x']],
     [['download', '--help']],
-    [['nope', ACCESSION]],
   ])('behind %j, %j', async (words, env = {}) => {
     const { names, server } = await place();
     expect(await names(words, { ...serviceAt(server.url), ...env })).toBe('');
@@ -90,7 +87,6 @@ test.each<[string, Script]>([
   ['a service that never answers', () => {}],
   ['one that answers without end', (socket) => void socket.write('HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n[')],
   ['a 401', (socket) => void socket.end('HTTP/1.1 401 No\r\nContent-Length: 0\r\n\r\n')],
-  ['a 503, once', (socket) => void socket.end('HTTP/1.1 503 No\r\nContent-Length: 0\r\n\r\n')],
   ['no listing', (socket) => void socket.end('HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\n\u001b]0;x\u0007')],
 ])('%s: nothing is offered, and nothing said', async (_, script) => {
   const { names, server } = await place(script);

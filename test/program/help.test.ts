@@ -76,7 +76,6 @@ test('exit-codes, environment and config tell all', async () => {
 });
 
 test.each([
-  ['nope --help', 'nope: no such command', 'see filings --help'],
   ['token nope -h', 'token nope: no such command', 'see filings token --help'],
   ['help exit-code', 'help exit-code: no such command or topic', 'did you mean exit-codes?'],
 ])('%s is about what is not there', async (line, message, hint) => {

@@ -18,7 +18,6 @@ describe('the command that was meant', () => {
       ['R1.htm'],
     ],
     ['a path', [`${ACCESSION}/primary.htm`], ['primary.htm']],
-    ['two filings', [ACCESSION, '0001234567-24-000002'], [`${ACCESSION}/primary.htm`]],
   ])('%s', async (_, args, files) => {
     const place = await workplace();
     const first = await place.filings([

@@ -80,7 +80,6 @@ describe('a tree', () => {
   test.each([
     ['nope', 'no such file or directory'],
     ['file', 'not a directory'],
-    ['', 'no such file or directory'],
   ])('%j is no directory: exit 2', async (argument, told) => {
     await listed('a', { one: '1' });
     await writeFile(at('file'), '');
@@ -156,20 +155,13 @@ describe('a SHA256SUMS', () => {
 
   test.each<[string, string, string[], number]>([
     ['whose last entry of a name counts', `${sha256('x')}  one\r\n${BOTH}`, [], 0],
-    ['with a binary mark, blank lines, a comment', `\n# mine\n${sha256('1')} *one\n\r\n${TWO}`, [], 0],
-    ['whose last line lacks its break alone', BOTH.slice(0, -1), [], 0],
     ['whose last line lacks its break, of a file that is changed', `${ONE}${sha256('x')}  two`, ['changed two'], 9],
     ['whose last name is half there', `${BOTH.slice(0, -2)}`, ['torn', 'unlisted two'], 0],
-    ['whose last name is half there, and another entry’s', `${BOTH}${sha256('x')}  one`, ['torn'], 0],
     ['whose last hash is half there', `${ONE}${TWO.slice(0, 30)}`, ['torn', 'unlisted two'], 0],
     ['whose last line has no bytes on disk', `${ONE}${'\0'.repeat(70)}`, ['torn', 'unlisted two'], 0],
     ['that was emptied', '', ['damaged', 'unlisted one', 'unlisted two'], 9],
-    ['of comments and blank lines', '# mine\n\n', ['damaged', 'unlisted one', 'unlisted two'], 9],
     ['that was zeroed', '\0'.repeat(140), ['damaged', 'unlisted one', 'unlisted two'], 9],
-    ['that was zeroed up to its end', `${'\0'.repeat(139)}\n`, ['damaged', 'unlisted one', 'unlisted two'], 9],
-    ['of one torn line', ONE.slice(0, 20), ['damaged', 'unlisted one', 'unlisted two'], 9],
     ['damaged in a digit', `x${BOTH.slice(1)}`, ['damaged', 'unlisted one'], 9],
-    ['damaged to another digit', BOTH.replace('6b', '7b'), ['changed one'], 9],
     ['with a byte-order mark', `\ufeff${BOTH}`, ['damaged', 'unlisted one'], 9],
     ['with garbage between', `${ONE}<html>\n${TWO}`, ['damaged'], 9],
   ])('%s', async (_, text, expected, status) => {

@@ -39,24 +39,6 @@ test.each([['--quiet'], ['--progress=none']])(
   },
 );
 
-test('a single try is not counted', async () => {
-  const { filings } = await workplace();
-  const { stderr } = await filings(['download', ACCESSION, 'a.htm', '--retries', '0'], await busy(9));
-  expect(stderr).not.toContain('tries');
-});
-
-test('where errors are JSON, a wait is a note', async () => {
-  const { filings } = await workplace();
-  const args = ['download', ACCESSION, 'a.htm', '--retries', '1', '--error-format', 'json'];
-  const { stderr } = await filings(args, await busy(9));
-  const [wait, error] = stderr
-    .trimEnd()
-    .split('\n')
-    .map((line) => JSON.parse(line));
-  expect(wait).toEqual({ note: expect.stringMatching(WAIT) });
-  expect(error.error).toMatchObject({ code: 'temporary', message: expect.stringMatching(/; 2 tries$/) });
-});
-
 test('a batch tells the waits for its listings, too', async () => {
   const { filings } = await workplace();
   const args = ['download', ACCESSION, '--all', '--retries', '1'];

@@ -90,24 +90,10 @@ describe('and to no other', () => {
       /for this host use --api-key-file FILE or FILINGS_API_KEY$/m,
     ],
     [
-      'the profile’s',
-      (baseUrl) => ({ baseUrl: OTHER, apiKey: 'own-key', profiles: { 'the p': { baseUrl } } }),
-      () => ({ args: ['--profile', 'the p'] }),
-      /config\.json: apiKey: the API key is for https:\/\/other\.example; not sent/,
-      /for this host use --api-key-file FILE or FILINGS_API_KEY$/m,
-    ],
-    [
       'another port',
       (url) => ({ baseUrl: url.replace(/\d+$/, '1'), apiKey: 'own-key' }),
       (url) => ({ args: ['--base-url', url] }),
       /apiKey: the API key is for http:\/\/127\.0\.0\.1:1; not sent/,
-      /--api-key-file/,
-    ],
-    [
-      'another scheme',
-      (url) => ({ baseUrl: url.replace('http:', 'https:'), apiKey: 'own-key' }),
-      (url) => ({ args: ['--base-url', url] }),
-      /apiKey: the API key is for https:\/\/127\.0\.0\.1:\d+; not sent/,
       /--api-key-file/,
     ],
     [
@@ -178,8 +164,6 @@ test.each([
 
 describe('a 401 says where the refused key came from', () => {
   test.each<[from: string, config: Config, run: Run]>([
-    ['--api-key,', () => ({}), (url) => ({ args: ['--base-url', url, '--api-key', 'bad-key-1'] })],
-    ['FILINGS_API_KEY,', () => ({}), (url) => ({ env: { FILINGS_BASE_URL: url, FILINGS_API_KEY: 'bad-key-1' } })],
     ['--api-key-file,', () => ({}), (url) => ({ args: ['--base-url', url, '--api-key-file', 'file.key'] })],
     ['.config/filings/config.json: apiKey,', (baseUrl) => ({ baseUrl, apiKey: 'bad-key-1' }), asIs],
     [
