@@ -166,6 +166,21 @@ describe('silence', () => {
     await failed;
   });
 
+  test('a body that comes slowly is no silence', async () => {
+    let next = () => {};
+    const { ask, pass } = await timed((socket) => {
+      socket.write(head(200, { 'Content-Length': 25_000 }));
+      next = () => socket.write(body.subarray(0, 1000));
+    });
+    const { body: came } = await ask();
+    for (let n = 0; n < 25; n += 1) {
+      next();
+      for (let left = 1000; left > 0; ) left -= Buffer.concat((await came.take()) ?? []).length;
+      await pass(IDLE_MS / 10);
+    }
+    expect(await came.take()).toBeUndefined();
+  });
+
   test('of a server that never ends the TLS handshake: connecting times out', async () => {
     const { server, ask, pass } = await timed(() => {});
     const asked = expect(ask(server.url.replace('http:', 'https:'))).rejects.toMatchObject({

@@ -1,33 +1,9 @@
 import { getEventListeners } from 'node:events';
 import { describe, expect, test } from 'vitest';
-import { childOf, onAbort, sleep } from '../../src/abort.ts';
+import { childOf, sleep } from '../../src/abort.ts';
 
 const REASON = new Error('the reason');
 const listeners = ({ signal }: AbortController) => getEventListeners(signal, 'abort').length;
-
-describe('onAbort', () => {
-  test('acts once, with the reason; at once when it is too late to wait', () => {
-    const parent = new AbortController();
-    const seen: unknown[] = [];
-    const act = (reason: unknown) => seen.push(reason);
-    onAbort(parent.signal, act);
-    expect(seen).toEqual([]);
-    parent.abort(REASON);
-    parent.abort(new Error('another'));
-    expect(seen).toEqual([REASON]);
-    onAbort(parent.signal, act);
-    expect(seen).toEqual([REASON, REASON]);
-  });
-
-  test('called off, it does nothing and holds nothing', () => {
-    const parent = new AbortController();
-    const seen: unknown[] = [];
-    onAbort(parent.signal, (reason) => seen.push(reason))();
-    expect(listeners(parent)).toBe(0);
-    parent.abort(REASON);
-    expect(seen).toEqual([]);
-  });
-});
 
 describe('childOf', () => {
   test('aborts with its parent, for its reason, also when that is over', () => {

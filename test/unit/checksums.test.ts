@@ -7,10 +7,8 @@ const HEX = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855';
 describe('a line', () => {
   test.each<[string, string, string]>([
     ['of text', `${HEX}  primary.htm`, 'primary.htm'],
-    ['of a binary file', `${HEX} *primary.htm`, 'primary.htm'],
     ['with capital digits', `${HEX.toUpperCase()}  a`, 'a'],
     ['whose name has spaces around it', `${HEX}   a b `, ' a b '],
-    ['whose name has a star in front', `${HEX}  *a`, '*a'],
     ['with escapes', `\\${HEX}  a\\\\b\\nc\\rd`, 'a\\b\nc\rd'],
     ['with a backslash that is none', `${HEX}  a\\nb`, 'a\\nb'],
     ['in bytes that are not UTF-8', `${HEX}  \xe9`, '\xe9'],
@@ -22,12 +20,9 @@ describe('a line', () => {
     ['one space', `${HEX} a`],
     ['no name', `${HEX}  `],
     ['a digit too few', `${HEX.slice(1)}  a`],
-    ['a digit too many', `0${HEX}  a`],
-    ['something in front', ` ${HEX}  a`],
     ['an unknown escape', `\\${HEX}  a\\t`],
     ['half an escape', `\\${HEX}  a\\`],
     ['another form (--tag)', `SHA256 (a) = ${HEX}`],
-    ['a hash alone', HEX],
     ['a name that a power cut left half of', `${HEX}  prim\0\0\0\0`],
     ['nothing', ''],
   ])('%s is none', (_, line) => {
@@ -56,19 +51,13 @@ describe('a line', () => {
 
 test.each<[string, boolean]>([
   ['primary.htm', true],
-  ['.hidden', true],
-  ['-rf', true],
-  ['a\\b', true],
-  ['\xe9', true],
   ['..a', true],
   ['', false],
   ['.', false],
   ['..', false],
   ['../a', false],
   ['a/b', false],
-  ['/etc/passwd', false],
   ['a\0b', false],
-  ['a'.repeat(255), true],
   ['a'.repeat(256), false],
 ])('an entry %j may be opened: %s', (name, plain) => {
   expect(isPlainEntry(name)).toBe(plain);
@@ -87,7 +76,6 @@ describe('a file in pieces', () => {
     ['lines', `${HEX}  a\n${HEX} *b\n`, 'a b', [], undefined],
     ['Windows line breaks', `${HEX}  a\r\n${HEX}  b\r\n`, 'a b', [], undefined],
     ['garbage between', `${HEX}  a\n\0\0\0\n<html>\n${HEX}  b\n`, 'a b', [2, 3], undefined],
-    ['empty lines and comments', `\n# made by hand\n${HEX}  a\nx\n\n`, 'a', [4], undefined],
     ['a last line without its break', `${HEX}  a\n${HEX}  b`, 'a', [], 'b'],
     ['a torn last line', `${HEX}  a\n${HEX.slice(0, 40)}`, 'a', [], 'unreadable'],
     ['a line without end, then another', `${'x'.repeat(5000)}\n${HEX}  a\n`, 'a', [1], undefined],
@@ -108,9 +96,7 @@ test.each([
   ['é', 'c3a9'],
   ['\\xe9', 'e9'],
   ['a\\xc3b', '61c362'],
-  ['é/\\xe9', 'c3a92fe9'],
   ['\\xed\\xa0\\x80', 'eda080'],
-  ['\\xc0\\xaf', 'c0af'],
   ['😀', 'f09f9880'],
 ])('bytes for people: %s', (shown, hex) => {
   expect(readable(Buffer.from(hex, 'hex').toString('latin1'))).toBe(shown);

@@ -6,18 +6,14 @@ const NOW = Date.parse('2026-01-02T03:04:05Z');
 const at = (offsetMs: number) => new Date(NOW + offsetMs).toUTCString();
 
 test.each<[date: unknown, withToken: boolean, told: string | undefined]>([
-  [at(0), false, undefined],
   [at(-30_000), false, undefined],
   [at(-31_000), false, '31 s ahead of'],
   [at(31_000), false, '31 s behind'],
   [at(3 * 3_600_000), false, '3 h behind'],
   [undefined, false, undefined],
-  ['yesterday', false, undefined],
   [[at(-99_000), at(-99_000)], false, undefined],
   [at(-1000), true, undefined],
   [at(-2000), true, '2 s ahead of'],
-  [at(29_000), true, undefined],
-  [at(31_000), true, '31 s behind'],
 ])('a date of %j, with a token %j: %j', (date, withToken, told) => {
   const skew = clockSkew(clockAhead(date, NOW, NOW), withToken);
   if (told === undefined) expect(skew).toBeUndefined();
@@ -27,7 +23,6 @@ test.each<[date: unknown, withToken: boolean, told: string | undefined]>([
 test.each<[string, sent: number, date: number, received: number, ahead: number]>([
   ['dated when it was asked', NOW, 0, NOW + 9000, 1000],
   ['dated when it was answered', NOW, 9000, NOW + 9000, 0],
-  ['within a second', NOW, 0, NOW + 900, 900],
   ['fast by 5 s, on a long way', NOW + 5000, 0, NOW + 14_000, 6000],
   ['slow by 60 s, on a long way', NOW, 65_000, NOW + 5000, -60_000],
 ])('the way of an answer is no skew: %s', (_, sent, date, received, ahead) => {
@@ -42,8 +37,6 @@ test.each([
   ['Monday, 06-Nov-30 08:49:37 GMT', '2030-11-06T08:49:37Z'],
   ['Monday, 06-Nov-77 08:49:37 GMT', '1977-11-06T08:49:37Z'],
   ['-1', undefined],
-  ['1767322000', undefined],
-  ['2026-01-02T03:04:05Z', undefined],
   ['06 Nov 1994 08:49:37 GMT', undefined],
   ['Sun, 00 Nov 1994 08:49:37 GMT', undefined],
 ])('the date %j', (text, time) => {

@@ -38,9 +38,6 @@ test.each<[string, unknown, inHead: object, inBody: object]>([
     broken('more than 16 KiB of header fields'),
   ],
   ['a defect', new TypeError('x is not a function'), DEFECT, DEFECT],
-  ['an assertion of the parser’s', coded('ERR_ASSERTION'), DEFECT, DEFECT],
-  ['a RangeError of another kind', new RangeError('Invalid array length'), DEFECT, DEFECT],
-  ['no error at all', 'thrown', DEFECT, DEFECT],
   ['no addresses for WebAssembly', noMemory, NO_ROOM, NO_ROOM],
 ])('%s', (_, error, inHead, inBody) => {
   expect(exchangeFailure(error, URL_, undefined)).toMatchObject(inHead);

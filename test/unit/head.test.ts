@@ -39,8 +39,6 @@ test('a coding and a length are unsound', () => {
 test.each<[text: string, rest: string, final?: true]>([
   ['HTTP/1.1 200 OK\r\nX', 'HTTP/1.1 200 OK\r\nX', true],
   ['HTTP/1.1 200\r\n', 'HTTP/1.1 200\r\n', true],
-  ['HTTP/1.0 999 O\tK\xe4\r\n', 'HTTP/1.0 999 O\tK\xe4\r\n', true],
-  ['HTTP/1.1 20', 'HTTP/1.1 20'],
   ['HTTP/1.1 200 O\r', 'HTTP/1.1 200 O\r'],
   ['HTTP/1.1 103 E\r\n\r\nHTTP/1.1 2', 'HTTP/1.1 2'],
   ['HTTP/1.1 103 E\r\nX: y\r\n', 'HTTP/1.1 103 E\r\nX: y\r\n'],
@@ -53,17 +51,8 @@ const INTERIM = 'HTTP/1.1 103 E\r\n\r\n';
 test.each([
   [
     /does not begin with HTTP/,
-    [
-      'HTTP/1.1 099',
-      'HTTP/1.1  20',
-      'HTTP/1.1 OK\r',
-      'HTTP/1.2 200',
-      'HTTP/2.0 200',
-      'HTTP/1.1\t200',
-      'HTTP/11 200 ',
-    ].concat([
+    ['HTTP/1.1 099', 'HTTP/1.1 OK\r', 'HTTP/2.0 200', 'HTTP/11 200 '].concat([
       'http/1.1 200',
-      'RTSP/1.0 200',
       '\r\nHTTP/1.1 2',
       '<!DOCTYPE ht',
       `${INTERIM}HTTP/2.0 200`,

@@ -67,9 +67,6 @@ describe('inspectToken', () => {
     ['expired', token({ alg: 'RS256' }, { nbf: NOW - 99_999, exp: NOW - 3 * 3600 }), [/^expired 3 h ago$/]],
     ['no dates', token({ alg: 'RS256' }, {}), [/nbf is missing/, /exp is missing/]],
     ['none', token({ alg: 'none' }, GOOD, ''), [/does not take/, /signature is empty/]],
-    ['a member twice', token('{"alg":"RS256","alg":"HS256"}', GOOD), [/header has the member "alg" twice/]],
-    ['a byte-order mark', token({ alg: 'RS256' }, `\ufeff${JSON.stringify(GOOD)}`), [/payload begins with a byte/]],
-    ['padding', `${part('{"alg":"RS256"}  ')}=.${part(GOOD)}.AAAA`, [/header part is not canonical/]],
     ['a signature that is no base64url', token({ alg: 'RS256' }, GOOD, '***'), [/signature part is not canonical/]],
     ['huge dates', token({ alg: 'RS256' }, '{"nbf":1e400,"exp":1e300,"iat":-5}'), [/nbf/, /exp/, /iat/]],
   ])('says what the service would object to: %s', (_, text, expected) => {

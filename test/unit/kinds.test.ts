@@ -72,14 +72,9 @@ test('an error names the source and an example, and shortens what it shows', () 
 
 test.each([
   ['baseURL', 'baseUrl'],
-  ['base_url', 'baseUrl'],
   ['apikey', 'apiKey'],
-  ['job', 'jobs'],
   ['jbos', 'jobs'],
-  ['retrys', 'retries'],
   ['profile', undefined],
-  ['colour', undefined],
-  ['x', undefined],
   ['', undefined],
 ])('%j was meant to be %s', (word, meant) =>
   expect(nearest(word, ['baseUrl', 'apiKey', 'apiKeyFile', 'jobs', 'rate', 'retries'])).toBe(meant),

@@ -27,22 +27,14 @@ describe('what is known of an owner', () => {
   // This run’s own owner; when the process started that has the number now.
   test.each<[string, Owner | undefined, Owner | undefined, string | undefined, string]>([
     ['no such process', OWNER, OWNER, undefined, 'ended'],
-    ['no such process, its start unknown', { ...OWNER, started: '_' }, OWNER, undefined, 'ended'],
     ['its process', OWNER, OWNER, '1', 'alive'],
     ['another process with its number', OWNER, OWNER, '2', 'ended'],
     ['a process whose start is unknown', OWNER, OWNER, '_', 'alive'],
-    ['a process, its start unknown', { ...OWNER, started: '_' }, OWNER, '1', 'alive'],
     ['another machine, boot or namespace', ELSEWHERE, OWNER, undefined, 'unknown'],
     ['it is unknown', undefined, OWNER, undefined, 'unknown'],
     ['ours is unknown', OWNER, undefined, undefined, 'unknown'],
-    ['both are unknown', undefined, undefined, undefined, 'unknown'],
   ])('%s', (_, owner, self, started, state) => {
     expect(stateOf(owner, self, () => started)).toBe(state);
-  });
-
-  test('it is told apart by host, process and start', () => {
-    expect(ownerOf(process.pid, 'other', process.platform)?.machine).not.toBe(SELF?.machine);
-    expect(ownerOf(process.ppid, 'host', process.platform)?.started).not.toBe(SELF?.started);
   });
 
   test('a process that runs; that has ended, and whose parent has not looked; whose parent has looked', async () => {
@@ -95,11 +87,8 @@ describe('names', () => {
 
   test.each([
     'primary.htm',
-    '.primary.htm.part',
     '.x.0123456789abcdef-1-1.part',
-    '.x.0123456789abcdef-1-1.a1b2c3d4.parts',
     '.x.0123456789abcdeg-1-1.a1b2c3d4.part',
-    '.x.0123456789abcdef-1.a1b2c3d4.part',
     'x.0123456789abcdef-1-1.a1b2c3d4.part',
     '.x.resume',
   ])('%s is not one', (name) => {
@@ -126,20 +115,14 @@ describe('a record', () => {
   test.each<[string, string]>([
     ['empty', ''],
     ['torn', text.slice(0, -1)],
-    ['null', 'null\n'],
     ['of another version', json({ v: 2 })],
     ['with one member more', json({ more: 1 })],
     ['with a member twice', text.replace('{"v":1', '{"v":1,"v":1')],
-    ['with a line more', `${text}\n`],
-    ['with a total that is text', json({ total: '5' })],
-    ['with a negative total', json({ total: -1 })],
     ['with a total that is no whole number', json({ total: 1.5 })],
     ['with a total beyond all numbers', text.replace('2000000', '9007199254740993')],
     ['without an address', json({ address: undefined })],
     ['of another request', json({ request: `${request}l` })],
     ['with a validator of another kind', json({ validator: { kind: 'md5', value: '"v1"' } })],
-    ['with a validator without a value', json({ validator: { kind: 'etag' } })],
-    ['without a validator', json({ validator: null })],
   ])('%s is none', (_, other) => {
     let read: Version | undefined;
     try {

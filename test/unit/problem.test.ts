@@ -52,24 +52,18 @@ describe('the line it says', () => {
   const denied = '<?xml version="1.0"?><Error><Code>AccessDenied</Code><Message>Access Denied</Message></Error>';
   it.each<[status: number, body: unknown, message: string]>([
     [404, { title: 'Item not found', status: 404, detail: 'd' }, '404 Not Found: Item not found'],
-    [404, { title: 'Not Found' }, '404 Not Found'],
     [404, { detail: 'd' }, '404 Not Found'],
     [500, { type: null, title: null, detail: null, extensions: {} }, '500 Internal Server Error'],
     [401, { error: 'Invalid API key' }, '401 Unauthorized: Invalid API key'],
     [400, { error: { code: 1, message: 'Bad name' } }, '400 Bad Request: Bad name'],
-    [403, { message: 'Forbidden here' }, '403 Forbidden: Forbidden here'],
     [400, ['First', 'Second'], '400 Bad Request: ["First","Second"]'],
-    [404, {}, '404 Not Found'],
     [502, 'upstream went away\r\nmore', '502 Bad Gateway: upstream went away'],
     [503, '', '503 Service Unavailable'],
-    [503, ' \r\n ', '503 Service Unavailable'],
-    [550, 'no data', '550: no data'],
     [503, page, '503 Service Unavailable: Request Rate & Threshold Exceeded !'],
     [502, '<html><script>x()</script><h1>Bad <b>luck</b></h1></html>', '502 Bad Gateway: Bad …'],
     [502, '<html><body><p>Bad <b>luck</b></p></body></html>', '502 Bad Gateway: Bad luck'],
     [403, denied, '403 Forbidden: Access Denied'],
     [400, { title: 'one\r\n  two' }, '400 Bad Request: one two'],
-    [400, { title: 5, message: 'm' }, '400 Bad Request: m'],
     [400, '\ufeff{"title":"Marked"}', '400 Bad Request: Marked'],
     [400, Buffer.from([0xff, 0x61]), '400 Bad Request: \ufffda'],
   ])('%i %j', (status, body, message) => {
@@ -79,10 +73,6 @@ describe('the line it says', () => {
   it('is the challenge when the body is empty', () => {
     const headers = { 'www-authenticate': ['Basic realm="x"', 'Bearer'] };
     expect(from(401, '', { headers }).message).toBe(`${what}: 401 Unauthorized: it asks for Basic realm="x",Bearer`);
-  });
-
-  it('is cut', () => {
-    expect(from(500, 'x'.repeat(1_000_000)).message.length).toBeLessThan(400);
   });
 });
 
@@ -100,10 +90,6 @@ describe('the problem', () => {
     [
       { accession_no: ['a', 'b'], file_name: ['c'] },
       { accession_no: ['a', 'b'], file_name: ['c'] },
-    ],
-    [
-      { '': ['a'], '$.Ages[1]': ['c'], title: ['t'] },
-      { '': ['a'], '$.Ages[1]': ['c'], title: ['t'] },
     ],
     [{ file_name: 'a' }, { file_name: ['a'] }],
     [

