@@ -95,15 +95,13 @@ export async function retry<T>(
       return await attempt();
     } catch (error) {
       if (signal.aborted) throw signal.reason;
-      if (!(error instanceof FilingsError) || error.stopsRun) throw error;
+      if (!(error instanceof FilingsError)) throw error;
       failures = (progress?.() ?? 0) >= FRESH_START_BYTES ? 1 : failures + 1;
       // From now on, whatever the machine's clock was set to meanwhile.
       const askedMs = error.retryDue === undefined ? undefined : Math.max(0, error.retryDue - policy.monotonic());
       const { retryable } = error;
       const waitMs = waitBeforeRetry({ ...policy, failures, retryable, askedMs, random: policy.random() });
-      if (waitMs === undefined) {
-        throw tries > 1 ? error.reworded(`${error.message}; ${tries} tries`, { cause: error.cause }) : error;
-      }
+      if (waitMs === undefined) throw tries > 1 ? error.reworded(`${error.message}; ${tries} tries`) : error;
       if (waitMs > policy.maxRetryAfterMs && askedMs !== undefined) {
         throw error.reworded(`${error.message}: the service asks to wait ${Math.ceil(waitMs / 1000)} s`, {
           code: 'temporary',

@@ -13,7 +13,7 @@ const SHOWN = 60;
 export function parseAccession(text: string): AccessionNumber {
   const accession = accessionIn(text);
   if (accession !== undefined) return accession;
-  const meant = accessionIn(text.slice(0, SHOWN).replace(/\D/g, ''));
+  const meant = accessionIn(text.replace(/\D/g, ''));
   throw new FilingsError('usage', `'${shortened(text, SHOWN)}' is not an accession number`, {
     hint: meant === undefined ? 'it is 10, 2 and 6 digits, such as 0001234567-24-000001' : `did you mean ${meant}?`,
   });
@@ -21,9 +21,9 @@ export function parseAccession(text: string): AccessionNumber {
 
 /** The accession number that a text is, in either form. */
 export function accessionIn(text: string): AccessionNumber | undefined {
-  const [, filer, , year, sequence] = DIGITS.exec(text) ?? [];
+  const found = DIGITS.exec(text);
   // Joined: a piece of a line would hold the line, and there may be a million.
-  return filer === undefined ? undefined : ([filer, year, sequence].join('-') as AccessionNumber);
+  return found ? ([found[1], found[3], found[4]].join('-') as AccessionNumber) : undefined;
 }
 
 /** The accession numbers in a text, with hyphens or without. */
@@ -41,18 +41,18 @@ export interface Pasted {
 
 /** What a pasted URL, or `ACCESSION/FILE`, names, when it holds one accession number and nothing else could be meant. */
 export function pasted(text: string): Pasted | undefined {
-  if (text.length > 2000) return undefined;
-  const [, number = '', name] = /^([0-9-]{18,20})\/+(.*)$/s.exec(text) ?? [];
+  const [number = '', ...path] = text.split('/');
   const accession = accessionIn(number);
-  if (accession !== undefined) return { accession, ...(name && { fileName: name }) };
-  return /^https?:\/\//i.test(text) && URL.canParse(text) ? pastedUrl(new URL(text)) : undefined;
+  const fileName = path.join('/');
+  if (accession !== undefined && path.length > 0) return { accession, ...(fileName && { fileName }) };
+  return URL.canParse(text) ? pastedUrl(new URL(text)) : undefined;
 }
 
 function pastedUrl({ pathname, search, searchParams }: URL): Pasted | undefined {
   const [accession, ...others] = new Set(accessionsIn(`${pathname}${search}`));
   if (accession === undefined || others.length > 0) return undefined;
   const name = decoded(pathname.split('/').at(-1) ?? '');
-  const isFile = /[^.]\.[a-z\d]+$/i.test(name) && !/-index(-headers)?\.html?$/i.test(name);
+  const isFile = name.includes('.') && !/-index(-headers)?\.htm/i.test(name);
   const fileName = searchParams.get('file_name') ?? (isFile ? name : undefined);
   return { accession, ...(fileName && { fileName }) };
 }

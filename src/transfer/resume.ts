@@ -91,7 +91,7 @@ function decidePartial(held: Held, came: CameBack): Decision {
     start === held.bytes &&
     last === total - 1 &&
     // No range is empty (RFC 9110 section 14.4).
-    start <= last &&
+    start < total &&
     (held.total === undefined || total === held.total) &&
     (length === undefined || Number(length) === total - start);
   return isExact ? { kind: 'append', total } : { kind: 'ask-anew' };
@@ -100,7 +100,7 @@ function decidePartial(held: Held, came: CameBack): Decision {
 /** 416 means "you have it all" only when the total is known, equals what is held, and it is the same file. */
 function decideUnsatisfied(held: Held, came: CameBack): Decision {
   const total = /^bytes \*\/(\d{1,15})$/.exec(single(came.headers['content-range']) ?? '')?.[1];
-  const isWhole = total !== undefined && Number(total) === held.bytes && (held.total ?? held.bytes) === held.bytes;
+  const isWhole = Number(total) === held.bytes && (held.total ?? held.bytes) === held.bytes;
   return { kind: isWhole && isSame(held, came) ? 'complete' : 'ask-anew' };
 }
 

@@ -42,6 +42,7 @@ const FOLDER = 'https://www.example.com/Archives/data/1234567/000123456724000001
 it.each<[text: string, fileName: string | undefined]>([
   [`${A}/primary.htm`, 'primary.htm'],
   [`${FOLDER}/a%20b.htm`, 'a b.htm'],
+  [`${FOLDER}/a%zz.htm`, 'a%zz.htm'],
   [`${FOLDER}/`, undefined],
   [`${FOLDER}/${A}-index.htm`, undefined],
   [`https://api.example/v1/download?accession_no=${A}&file_name=x`, 'x'],

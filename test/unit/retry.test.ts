@@ -1,5 +1,14 @@
 import { describe, expect, test } from 'vitest';
-import { type FailedTry, isRetriedStatus, RateLimiter, retryAfterMs, waitBeforeRetry } from '../../src/http/retry.ts';
+import { FilingsError } from '../../src/errors.ts';
+import {
+  type FailedTry,
+  isRetriedStatus,
+  RateLimiter,
+  type RetryWatcher,
+  retry,
+  retryAfterMs,
+  waitBeforeRetry,
+} from '../../src/http/retry.ts';
 import { heldClock } from '../held-clock.ts';
 
 test.each([408, 425, 429, 500, 502, 503, 504])('%i is tried again', (status) => {
@@ -14,7 +23,7 @@ test.each([
 
 test('a pause that the service asks for holds for those, too, that wait for their turn already', async () => {
   const { pass, ...clock } = heldClock();
-  const limiter = new RateLimiter(1, clock);
+  const limiter = new RateLimiter(2, clock);
   const sent: string[] = [];
   const ask = (name: string) => limiter.acquire(new AbortController().signal).then(() => sent.push(name));
   const all = ['a', 'b', 'c'].map(ask);
@@ -24,7 +33,7 @@ test('a pause that the service asks for holds for those, too, that wait for thei
     [1000, 'a'],
     [3999, 'a'],
     [1, 'ab'],
-    [1000, 'abc'],
+    [500, 'abc'],
   ] as const) {
     await pass(ms);
     expect(sent.join('')).toBe(names);
@@ -58,10 +67,55 @@ describe('waitBeforeRetry', () => {
     ['asked to wait just as long as allowed', { askedMs: 300_000 }, 300_000],
     ['asked to wait longer', { askedMs: 300_001 }, 300_001],
     ['asked to wait longer, and no tries left', { askedMs: 300_001, retries: 0 }, 300_001],
-    ['asked to wait, no tries left', { askedMs: 1000, retries: 0 }, undefined],
+    ['asked to wait just as long as allowed, no tries left', { askedMs: 300_000, retries: 0 }, undefined],
   ])('%s', (_, more, waitMs) => {
     expect(waitBeforeRetry(failed(more))).toBe(waitMs);
   });
+});
+
+const busy = (more: object = {}) => new FilingsError('temporary', 'busy', { retryable: true, ...more });
+test.each<
+  [what: string, thrown: Error[], waits: string[], error?: object | undefined, settings?: Record<string, number>]
+>([
+  ['better at the third try', [busy(), busy()], ['1000', '2000']],
+  ['never better', [busy(), busy(), busy()], ['1000', '2000'], { message: 'busy; 3 tries' }],
+  ['no retries', [busy()], [], { message: 'busy' }, { retries: 0 }],
+  ['asked to wait as long as allowed', [busy({ retryDue: 9007 })], ['9000 asked']],
+  ['asked to come at once', [busy({ retryDue: 3 })], ['0 asked']],
+  [
+    'asked to wait longer',
+    [busy({ retryDue: 9008 })],
+    [],
+    { message: 'busy: the service asks to wait 10 s', stopsRun: true },
+  ],
+  ['a back-off over the cap', [busy()], ['1000'], undefined, { maxRetryAfterMs: 500 }],
+  ['1 MiB with each try', [busy(), busy(), busy()], ['1000', '1000', '1000'], undefined, { brought: 1 << 20 }],
+  ['less with each', [busy(), busy(), busy()], ['1000', '2000'], { message: 'busy; 3 tries' }, { brought: 1e6 }],
+  ['a defect after a try', [busy(), new TypeError('x')], ['1000'], { message: 'x' }],
+  ['a signal after a try', [busy(), busy()], ['1000'], { message: 'signal' }, { stopAfter: 2 }],
+])('retry: %s', async (_, thrown, expected, error, { stopAfter, brought, ...settings } = {}) => {
+  const waits: string[] = [];
+  const stop = new AbortController();
+  const clock = { monotonic: () => 7, now: () => 0, random: () => 0, sleep: async () => {} };
+  const policy = {
+    retries: 2,
+    maxRetryAfterMs: 9000,
+    limiter: new RateLimiter(undefined, clock),
+    ...clock,
+    ...settings,
+  };
+  let tries = 0;
+  const attempt = async () => {
+    tries += 1;
+    if (tries === stopAfter) stop.abort(error);
+    for (const failure of thrown.splice(0, 1)) throw failure;
+  };
+  const onRetry: RetryWatcher['onRetry'] = ({ waitMs, asked }) => waits.push(`${waitMs}${asked ? ' asked' : ''}`);
+  const ended = await retry(attempt, policy, stop.signal, {
+    onRetry,
+    progress: brought ? () => brought : undefined,
+  }).catch((thrown) => thrown);
+  expect([ended, waits]).toEqual([error && expect.objectContaining(error), expected]);
 });
 
 describe('Retry-After', () => {
