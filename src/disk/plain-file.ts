@@ -4,16 +4,11 @@ import { readFailure } from './failure.ts';
 
 const { O_NOCTTY, O_NOFOLLOW, O_NONBLOCK, O_RDONLY } = constants;
 
-export interface OpenPlain {
-  readonly fd: number;
-  readonly stats: Stats;
-}
-
 /**
  * A FIFO holds nobody, and a link is followed unless `flags` say otherwise. The stats are of the open file. Throws what
  * the system says.
  */
-export async function openPlain(path: string | Buffer, flags: number): Promise<OpenPlain> {
+export async function openPlain(path: string | Buffer, flags: number) {
   const fd = await openFile(path, flags | O_NONBLOCK | O_NOCTTY);
   try {
     const stats = await statOf(fd);
@@ -25,14 +20,14 @@ export async function openPlain(path: string | Buffer, flags: number): Promise<O
   }
 }
 
-/** Throws, as some systems do. */
+/** Throws as some systems do for what is no regular file. */
 export function requirePlain(stats: Stats): void {
   if (stats.isFile()) return;
   throw Object.assign(new Error('not a regular file'), { code: stats.isDirectory() ? 'EISDIR' : 'EFTYPE' });
 }
 
 /** Of our own: regular, this user's, with no second name. Undefined when it is missing, or another's. Never throws. */
-export async function openOwn(path: string, flags: number, uid: number | undefined): Promise<OpenPlain | undefined> {
+export async function openOwn(path: string, flags: number, uid: number | undefined) {
   const opened = await openPlain(path, flags | O_NOFOLLOW).catch(() => undefined);
   if (!opened) return undefined;
   if (opened.stats.nlink === 1 && (uid === undefined || opened.stats.uid === uid)) return opened;

@@ -12,11 +12,6 @@ const WRITTEN_BY_OTHERS = 0o022;
 
 type FileWorld = Pick<World, 'uid' | 'env' | 'interrupt'>;
 
-export interface OpenedFile {
-  readonly bytes: Buffer;
-  readonly stats: Stats;
-}
-
 /** `trusted`: nobody else may change a file; `private`: nor read it. */
 export type Protection = 'private' | 'trusted';
 
@@ -30,12 +25,7 @@ export async function readSecretFile(path: string, what: string, world: FileWorl
  * user's pipe may never say a word. The stats are of the open file; `what` is for errors: `API key file`. Throws
  * `config`, with the system's error as its cause; the interrupt's reason.
  */
-export async function readSmallFile(
-  path: string,
-  what: string,
-  world: FileWorld,
-  protection?: Protection,
-): Promise<OpenedFile> {
+export async function readSmallFile(path: string, what: string, world: FileWorld, protection?: Protection) {
   const name = `${what} ${path}`;
   try {
     const fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY);

@@ -133,7 +133,7 @@ function connected(connect: Connector, to: URL, below: Socket | undefined, signa
       if (open) resolve(open);
       else reject(error);
     });
-    // In the very turn in which the signal aborts.
+    // It is let go of in the very turn in which the signal aborts.
     const forget = onAbort(signal, (reason) => {
       socket.destroy();
       below?.destroy();

@@ -55,8 +55,8 @@ export interface Unfinished {
 }
 
 /**
- * In its head where there is no `body` yet. What is not HTTP is final, and a closed connection is worth another try;
- * what is no failure of the network is not taken for one.
+ * What ended an exchange, in the head where there is no `body`. What is not HTTP is final, and a closed connection is
+ * worth another try; what is no failure of the network is not taken for one.
  */
 export function exchangeFailure(error: unknown, url: URL, body: Unfinished | undefined): FilingsError {
   const message = error instanceof Error ? error.message : String(error);

@@ -99,7 +99,7 @@ function jwkKey(bytes: Buffer, what: string): JwtKey {
   return { ...key, use, alg, kid, keyOps: keyOps && [...keyOps, ...further] };
 }
 
-/** That node:crypto does not look at, or repairs. */
+/** Finds what node:crypto does not look at, or repairs. */
 function memberFault(jwk: JsonObject): string | undefined {
   const { key_ops: ops = [] } = jwk;
   if (!Array.isArray(ops) || ops.some((op) => typeof op !== 'string')) return 'key_ops is not a list of strings';

@@ -18,16 +18,9 @@ export interface TokenRecipe {
   readonly lifetime?: number | undefined;
 }
 
-export interface Minter {
-  /** Valid for a while: the last token, or the next. */
-  readonly token: () => Promise<string>;
-  /** For a person. */
-  readonly warning: string | undefined;
-}
-
 /** Seconds. */
 export const DEFAULT_LIFETIME = 300;
-/** Replaced with less left than this, or than half its lifetime: a request takes time to arrive. Seconds. */
+/** A token with less left than this, or than half its lifetime, is replaced: a request takes time to arrive. Seconds. */
 const MARGIN = 60;
 /** Older ones have expired. */
 const REMEMBERED_TOKENS = 8;
@@ -37,7 +30,7 @@ export function algorithmOf({ alg }: TokenRecipe): Algorithm | undefined {
 }
 
 /** Reads the key once. Throws `config`. */
-export async function createMinter(recipe: TokenRecipe, world: World): Promise<Minter> {
+export async function createMinter(recipe: TokenRecipe, world: World) {
   const { kid, sub, name, lifetime = DEFAULT_LIFETIME } = recipe;
   const wanted = algorithmOf(recipe);
   const key = await readJwtKey(recipe, 'sign', world);
@@ -55,6 +48,7 @@ export async function createMinter(recipe: TokenRecipe, world: World): Promise<M
   let current: Promise<string>;
   return {
     warning: lineBreakWarning(key),
+    /** Valid for a while: the last token, or the next. */
     async token() {
       const now = world.now() / 1000;
       // After a clock was set back the token would be one of the future.

@@ -4,23 +4,8 @@ import { join } from 'node:path';
 import { systemReason } from '../disk/failure.ts';
 import { errnoOf, FilingsError } from '../errors.ts';
 
-/** Laid out as DIRECTORY/ACCESSION/FILE. Hidden files, such as the parts of a download, are not served. */
-export interface Archive {
-  /** Sorted by name; empty without such a filing. Rejects when it can't be read. */
-  list(accession: string): Promise<readonly { readonly name: string; readonly size: number }[]>;
-  /** To be closed by the caller; undefined without such a file. Rejects when it can't be read. */
-  open(accession: string, name: string): Promise<ServedFile | undefined>;
-}
-
-export interface ServedFile {
-  /** Bytes. */
-  readonly size: number;
-  /** Strong: the time of change can't be set by hand, and a replaced file has another inode. */
-  readonly etag: string;
-  /** Throws when the file ends before. */
-  read(offset: number, length: number): AsyncIterable<Buffer>;
-  close(): Promise<void>;
-}
+export type Archive = Awaited<ReturnType<typeof openArchive>>;
+export type ServedFile = Awaited<ReturnType<typeof servedFile>>;
 
 /** Not there for a client; anything else can't be read. */
 const ABSENT = ['ENOENT', 'ENOTDIR', 'ELOOP', 'ENAMETOOLONG'];
@@ -31,11 +16,15 @@ export function isFileName(name: string): boolean {
   return name !== '' && name !== '.' && name !== '..' && !/[/\\\0]/.test(name);
 }
 
-/** Throws `usage` when it is no directory, `local_io` when it can't be looked at. */
-export async function openArchive(root: string): Promise<Archive> {
+/**
+ * Laid out as DIRECTORY/ACCESSION/FILE. Hidden files, such as the parts of a download, are not served. Throws `usage`
+ * when it is no directory, `local_io` when it can't be looked at.
+ */
+export async function openArchive(root: string) {
   await requireDirectory(root);
   return {
-    async list(accession) {
+    /** Sorted by name; empty without such a filing. Rejects when it can't be read. */
+    async list(accession: string) {
       const filing = join(root, accession);
       const names = (await orAbsent(readdir(filing))) ?? [];
       const files = names.filter(isServed).map(async (name) => {
@@ -44,7 +33,8 @@ export async function openArchive(root: string): Promise<Archive> {
       });
       return (await Promise.all(files)).flat().sort((a, b) => (a.name < b.name ? -1 : 1));
     },
-    async open(accession, name) {
+    /** To be closed by the caller; undefined without such a file. Rejects when it can't be read. */
+    async open(accession: string, name: string) {
       if (!isServed(name)) return undefined;
       // Without O_NONBLOCK, opening a FIFO waits for its writer.
       const flags = constants.O_RDONLY | constants.O_NONBLOCK;
@@ -73,7 +63,7 @@ function isServed(name: string): boolean {
 }
 
 /** Throws when it is of no regular file. */
-async function servedFile(handle: FileHandle): Promise<ServedFile> {
+async function servedFile(handle: FileHandle) {
   const stats = await handle.stat({ bigint: true });
   if (!stats.isFile()) {
     await handle.close();
@@ -82,12 +72,14 @@ async function servedFile(handle: FileHandle): Promise<ServedFile> {
   const { ino, size, mtimeNs, ctimeNs } = stats;
   return {
     size: Number(size),
+    /** Strong: the time of change can't be set by hand, and a replaced file has another inode. */
     etag: `"${[ino, size, mtimeNs, ctimeNs].map((part) => part.toString(36)).join('-')}"`,
-    read: (offset, length) => chunksOf(handle, offset, offset + length),
+    read: (offset: number, length: number) => chunksOf(handle, offset, offset + length),
     close: () => handle.close(),
   };
 }
 
+/** Throws when the file ends before. */
 async function* chunksOf(handle: FileHandle, offset: number, end: number): AsyncGenerator<Buffer> {
   for (let position = offset; position < end; ) {
     const chunk = Buffer.allocUnsafe(Math.min(CHUNK_BYTES, end - position));

@@ -11,23 +11,19 @@ export interface GateRules {
   readonly now: () => number;
 }
 
-/** In words that hold no secret. */
-interface Rejection {
-  readonly detail: string;
-  /** The value of WWW-Authenticate (RFC 9110 section 11.6.1). */
-  readonly challenge: string;
-}
-
 /** The fixed word of Basic authentication (contract part 5). */
 const BASIC_USER = Buffer.from('service');
 const BASIC = 'Basic realm="filings", charset="UTF-8"';
 const BEARER = 'Bearer realm="filings"';
 const IN_AUTHORIZATION: readonly KeyWay[] = ['authorization', 'basic'];
 
-/** Undefined lets in. Where a key is given in several ways, each must be right. */
-export async function rejectionOf({ keys, tokens }: Asked, rules: GateRules): Promise<Rejection | undefined> {
+/**
+ * Undefined lets in; `detail` holds no secret, and `challenge` is for WWW-Authenticate (RFC 9110 section 11.6.1). Where
+ * a key is given in several ways, each must be right.
+ */
+export async function rejectionOf({ keys, tokens }: Asked, rules: GateRules) {
   const wantsToken = rules.jwtKeys.length > 0;
-  const reject = (detail: string, challenge = wantsToken ? BEARER : BASIC): Rejection => ({ detail, challenge });
+  const reject = (detail: string, challenge = wantsToken ? BEARER : BASIC) => ({ detail, challenge });
   if (keys.length === 0) return reject('no API key was given');
   if (!keys.every((key) => isRight(key, rules.apiKey))) return reject('the API key is not valid');
   if (!wantsToken) return undefined;

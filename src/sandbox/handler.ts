@@ -18,17 +18,14 @@ export interface HandlerOptions extends GateRules {
   readonly log?: (line: string) => void;
 }
 
-/** Never rejects. */
-type Handler = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
-
-/** `closing` cuts delays short. */
-export function createHandler(archive: Archive, options: HandlerOptions, closing: AbortSignal): Handler {
+/** `closing` cuts delays short. What it gives never rejects. */
+export function createHandler(archive: Archive, options: HandlerOptions, closing: AbortSignal) {
   const { now, sleep, latencyMs = 0, rateLimit, log } = options;
   const takeTurn = rateLimit ? createRateLimit(rateLimit, now) : () => 0;
   const secrets = new Secrets();
   secrets.add(options.apiKey);
   let count = 0;
-  return async (request, response) => {
+  return async (request: IncomingMessage, response: ServerResponse) => {
     const at = now();
     const asked = readAsked(request, `sandbox-${++count}`);
     if (latencyMs > 0) await sleep(latencyMs, closing).catch(() => {});

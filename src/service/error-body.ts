@@ -28,7 +28,7 @@ const ENTITIES: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>',
 export function readErrorBody(text: string, secrets: Secrets): ErrorBody {
   const json = parseJson(text);
   const object = isJsonObject(json) && !isDeeper(json) ? json : undefined;
-  // Before tags are taken out of it, too; the ellipsis tells where half a secret may stand.
+  // Redacted before tags are taken out of it, too; the ellipsis tells where half a secret may stand.
   const said = object ? saidByJson(object) : sayingOf(secrets.redact(shortened(text, LOOKED_AT)));
   return {
     said: said && brief(said.trim().replace(/\s+/g, ' '), LONGEST_SAYING, secrets),

@@ -14,7 +14,7 @@ export async function readAtMost(answer: Answer, limit: number, subject: Subject
   throw errorAbout(subject, 'integrity', `larger than ${limit} bytes, the most that is read`);
 }
 
-/** For some seconds; whatever ends it early only shortens it. */
+/** At most for some seconds; whatever ends it early only shortens the body. */
 export async function readErrorBytes(answer: Answer, sleep: Sleep, signal: AbortSignal) {
   const pieces: Buffer[] = [];
   const enough = new AbortController();

@@ -21,7 +21,7 @@ export interface Where {
   readonly below: string | undefined;
 }
 
-/** A forgotten one is looked at again. */
+/** A forgotten directory is looked at again. */
 const MOST_REMEMBERED = 1024;
 
 /** The directories of a run: each is made and looked at once, and its flushes are shared. */

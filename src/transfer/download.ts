@@ -49,12 +49,12 @@ export function fetchToDisk(
   const job = { client: fetching.client, wanted, signal, watcher, attempts: 0 };
   // What was removed while it came is downloaded again, or exists by now.
   const once = () => saveOnce(job, target, fetching);
-  return outcomeOf(job, target.shown, fetching, async () => (await once()) ?? (await once()) ?? lostTwice(target));
-}
-
-function lostTwice({ path }: DiskTarget): never {
-  throw new FilingsError('local_io', `${path}: its part was removed, twice`, {
-    hint: 'something else writes to that directory: see what removes files there',
+  return outcomeOf(job, target.shown, fetching, async () => {
+    const done = (await once()) ?? (await once());
+    if (done) return done;
+    throw new FilingsError('local_io', `${target.path}: its part was removed, twice`, {
+      hint: 'something else writes to that directory: see what removes files there',
+    });
   });
 }
 

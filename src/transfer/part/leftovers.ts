@@ -123,7 +123,9 @@ export class Leftovers {
         const found = name.startsWith('.') ? parsePartName(name) : undefined;
         if (found) byStem.set(found.stem, [...(byStem.get(found.stem) ?? []), found]);
       }
-    } catch {}
+    } catch {
+      // What can't be read holds nothing that could be resumed.
+    }
     this.#found = byStem;
   }
 }
