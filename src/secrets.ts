@@ -1,4 +1,3 @@
-/** What is shown in the place of a secret. */
 export const REDACTED = '[redacted]';
 /** A shorter secret is found by its place alone: by its value it would black out ordinary words. */
 const SHORTEST = 8;
@@ -33,12 +32,11 @@ type Span = readonly [start: number, end: number];
 export class Secrets {
   readonly #forms = new Map<string, readonly Form[]>();
 
-  /** Remembers a secret; every text redacted from now on is clear of it. */
   add(secret: string): void {
     if (secret.length >= SHORTEST && !this.#forms.has(secret)) this.#forms.set(secret, formsOf(secret));
   }
 
-  /** Forgets a secret that is of no use any more, such as a token long expired: a run of hours mints many. */
+  /** For a token long expired: a run of hours mints many. */
   forget(secret: string): void {
     this.#forms.delete(secret);
   }
@@ -120,7 +118,6 @@ function beginningAt(cut: number, text: string, form: string): Span | undefined 
   return undefined;
 }
 
-/** The text with a mark in the place of each run of spans. */
 function masked(text: string, spans: readonly Span[]): string {
   let shown = '';
   let done = 0;

@@ -14,7 +14,6 @@ const OTHERS: readonly CommandSpec[] = [LIST, DOWNLOAD, VERIFY, TOKEN, SERVE, CO
 /** In the order in which help shows them. */
 export const COMMANDS: readonly CommandSpec[] = [...OTHERS, helpSpec(OTHERS, parsed)];
 
-/** Throws `usage`. */
 export function parsed(argv: readonly string[]): ParsedLine {
   return parseCommandLine(argv, [...COMMANDS, completeSpec(parsed)]);
 }

@@ -7,7 +7,7 @@ import { type NamedOption, named, readAs } from '../spec/option.ts';
 import { commandHelp } from './command-help.ts';
 import { unknownCommand, usageError } from './usage-error.ts';
 
-/** What a command line says, filled as commander comes to it. */
+/** Filled as commander comes to it. */
 interface Reading {
   readonly argv: readonly string[];
   line?: ParsedLine;
@@ -40,7 +40,7 @@ function commandOf(place: CommandPlace, reading: Reading, siblings?: readonly Co
     .exitOverride((error) => {
       if (error.code === 'commander.version') reading.line = { kind: 'version' };
       else if (/^commander\.help(Displayed)?$/.test(error.code)) reading.line = helpLine(error.code);
-      else throw usageError(error, { place, command, siblings, options: [...own, ...SHARED_OPTIONS] });
+      else throw usageError(error, { path, spec, command, siblings, options: [...own, ...SHARED_OPTIONS] });
       throw error;
     });
   const helpLine = (code: string): ParsedLine => {
@@ -78,7 +78,7 @@ function commandOf(place: CommandPlace, reading: Reading, siblings?: readonly Co
   return command;
 }
 
-/** An option of the command itself: its value is read as it is parsed. */
+/** Its value is read as it is parsed. */
 function ownOption(spec: NamedOption): Option {
   const { kind, excludes = [], repeatable, flag, value, default: text } = spec;
   const option = optionOf(spec).conflicts([...excludes]);

@@ -5,7 +5,7 @@ import type { CommandSpec } from '../spec/command.ts';
 import { nearest } from '../spec/nearest.ts';
 import type { NamedOption } from '../spec/option.ts';
 
-/** What other programs call an option, and what it is here. */
+/** What other programs call an option or a command, and what it is here. */
 const OTHER_OPTIONS: Readonly<Record<string, string>> = {
   O: 'output PATH',
   out: 'output PATH',
@@ -23,7 +23,6 @@ const OTHER_OPTIONS: Readonly<Record<string, string>> = {
   'no-progress': 'progress none',
 };
 
-/** What other programs call a command, and what it is here. */
 const OTHER_COMMANDS: Readonly<Record<string, string>> = {
   ls: 'list',
   get: 'download',
@@ -34,8 +33,7 @@ const OTHER_COMMANDS: Readonly<Record<string, string>> = {
   version: 'filings --version',
 };
 
-interface Position {
-  readonly place: CommandPlace;
+interface Position extends CommandPlace {
   readonly command: Command;
   readonly options: readonly NamedOption[];
   /** For a command that runs when none is named: those that could have been. */
@@ -43,8 +41,7 @@ interface Position {
 }
 
 /** Commander's complaint, but that nothing is echoed that may be a value, since it may be a key. */
-export function usageError(error: CommanderError, { place, command, options, siblings }: Position): FilingsError {
-  const { path, spec } = place;
+export function usageError(error: CommanderError, { path, spec, command, options, siblings }: Position): FilingsError {
   const [word = ''] = command.args;
   if (error.code === 'commander.unknownOption') return unknownOption(error.message, path, options);
   if (error.code === 'commander.unknownCommand') return unknownCommand(path, word, spec.children ?? []);

@@ -22,7 +22,6 @@ export function paragraph(text: string, columns: number): string {
   return `${layoutOf(columns).boxWrap(text, columns)}\n`;
 }
 
-/** A heading with a table of two columns below it; nothing where there are no rows. */
 export function section(heading: string, rows: readonly Row[], columns: number): string {
   if (rows.length === 0) return '';
   const help = layoutOf(columns);
@@ -30,7 +29,6 @@ export function section(heading: string, rows: readonly Row[], columns: number):
   return `${heading}:\n${rows.map(([term, text]) => `${help.formatItem(term, width, text, help)}\n`).join('')}`;
 }
 
-/** Parts with an empty line between them. */
 export function stacked(parts: readonly string[]): string {
   return parts.filter((part) => part !== '').join('\n');
 }

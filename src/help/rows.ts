@@ -28,7 +28,6 @@ export function optionTerm({ short, flag, value }: NamedOption): string {
   return `${short === undefined ? '    ' : `-${short}, `}--${flag}${value === undefined ? '' : ` ${value}`}`;
 }
 
-/** What an option does, with its choices where the text does not name them. */
 export function helpLine({ help, kind: { choices }, repeatable }: OptionSpec): string {
   const unnamed = choices !== undefined && !choices.every((choice) => help.includes(choice));
   return `${help}${unnamed ? ` (${orList(choices)})` : ''}${repeatable ? ' (repeatable)' : ''}`;

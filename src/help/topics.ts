@@ -51,7 +51,6 @@ export const CONFIG_PARAGRAPHS: readonly string[] = [
   'Its keys and tokens are sent to the host of the baseUrl beside them and to no other. A file that holds one must be readable by you alone: chmod 600.',
 ];
 
-/** What `filings help TOPIC` prints, by topic. */
 export const TOPICS: Readonly<Record<string, (columns: number) => string>> = {
   options: (columns) => stacked([paragraph(BEFORE_OPTIONS, columns), section('Options', sharedRows(), columns)]),
   'exit-codes': (columns) => stacked([section('Exit codes', EVERY_EXIT, columns), paragraph(AFTER_EXITS, columns)]),

@@ -51,7 +51,6 @@ export interface Invocation<O extends Options = Options> {
 }
 
 export interface CommandModule<O extends Options = Options> {
-  /** Gives the exit status. Throws FilingsError. */
   run(invocation: Invocation<O>, world: World): Promise<number>;
 }
 
@@ -72,5 +71,4 @@ export type ParsedLine =
     }
   | { readonly kind: 'version' };
 
-/** Throws `usage`. */
 export type ParseLine = (argv: readonly string[]) => ParsedLine;

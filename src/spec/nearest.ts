@@ -1,11 +1,9 @@
-/** How many edits a suggestion may be away. */
-const FARTHEST = 3;
+const MOST_EDITS = 3;
 
-/** The candidate that was most likely meant, or undefined when none is near. */
 export function nearest(word: string, candidates: Iterable<string>): string | undefined {
-  let [best, least]: [string | undefined, number] = [undefined, FARTHEST + 1];
+  let [best, least]: [string | undefined, number] = [undefined, MOST_EDITS + 1];
   for (const candidate of candidates) {
-    if (Math.abs(word.length - candidate.length) > FARTHEST) continue;
+    if (Math.abs(word.length - candidate.length) > MOST_EDITS) continue;
     const distance = editDistance(word.toLowerCase(), candidate.toLowerCase());
     if (distance < least && distance * 3 <= Math.max(word.length, candidate.length))
       [best, least] = [candidate, distance];

@@ -19,7 +19,7 @@ const LINE_FEED = 0x0a;
 export interface ByteWriter {
   /** Resolves when the bytes are out of our hands; throws `local_io`, `interrupted` when the reader went away, the signal's reason. */
   write(chunks: readonly Buffer[], signal: AbortSignal): Promise<void>;
-  /** All is written; standard output stays open. */
+  /** Standard output stays open. */
   end(): Promise<void>;
 }
 
@@ -43,7 +43,7 @@ const DESCRIPTORS = new Map([
   ['/dev/stderr', 2],
 ]);
 
-/** The number of our own open descriptor that an absolute path names, whatever it is open to: `/dev/stdout`, `/dev/fd/1`. */
+/** Of our own descriptors the one that an absolute path names, whatever it is open to: `/dev/fd/1`. */
 export function descriptorAt(path: string): number | undefined {
   const [, number] = /^\/(?:dev|proc\/self)\/fd\/(\d+)$/.exec(path) ?? [];
   return number === undefined ? DESCRIPTORS.get(path) : Number(number);
@@ -56,7 +56,7 @@ export async function isStreamPath(path: string): Promise<boolean> {
   return stats !== undefined && (stats.isFIFO() || stats.isCharacterDevice() || stats.isBlockDevice());
 }
 
-/** A writer for a device or a FIFO; waits for a FIFO's reader. */
+/** For a device or a FIFO; waits for a FIFO's reader. */
 export async function pathWriter(path: string, sleep: Sleep, signal: AbortSignal): Promise<ByteWriter> {
   const own = descriptorAt(path);
   // Opened by its path, a file would be written from its beginning.

@@ -9,11 +9,10 @@ const LARGEST = 1024 * 1024;
 const LINE_BREAK = 0x0a;
 
 /**
- * Stdin to its end, 1 MiB at most.
- * @param what what it is, for errors: `API key`
- * @param enough no more is given but a byte, by which whoever reads it sees that it is longer. Bytes
+ * Stdin to its end.
+ * @param what for errors: `API key`
+ * @param enough bytes; one more is given, by which whoever reads it sees that it is longer
  * @param isLine from a terminal it is one line
- * @throws FilingsError `config`; the signal's reason
  */
 export async function readStdin(
   stdin: InputStream,
@@ -44,7 +43,7 @@ export async function readStdin(
   return read;
 }
 
-/** Says to whoever sits at the terminal what is read from it. Throws what `read` throws. */
+/** Says to whoever sits at the terminal what is read from it. */
 export async function invited(
   { stdin, stderr }: { readonly stdin: InputStream; readonly stderr: OutputStream },
   text: string,
@@ -59,7 +58,6 @@ export async function invited(
   });
 }
 
-/** Standard streams have one user each; who does not ask for it may be given as false or undefined. Throws `usage`. */
 export function requireOneUser(stream: 'stdin' | 'stdout', users: readonly (string | false | undefined)[]): void {
   const [first, second] = users.filter((user) => typeof user === 'string');
   if (second === undefined) return;

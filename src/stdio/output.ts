@@ -12,7 +12,7 @@ const USUAL_COLUMNS = 80;
 const writevTo = promisify(writev);
 
 /**
- * Writes text or bytes to a standard stream; resolves when they are written, or taken by the reader's pipe.
+ * Resolves when the data is written, or taken by the reader's pipe.
  * @param signal gives up waiting for a reader that does not read
  * @throws FilingsError `local_io` with the system's error as its cause, for stdout; the signal's reason
  */
@@ -34,10 +34,10 @@ export function isBrokenPipe(error: unknown): boolean {
 }
 
 /**
- * Writes to a standard stream; throws what the system says, or the signal's reason. A file, or a device that is no
- * terminal, is written to by its descriptor, since Node's own stream for files takes a short write, as on a disk that gets
- * full, for a whole one. Everything else is written to by Node's stream: a thread of the pool that writes to a pipe is
- * held, and the process with it, by a reader that never reads.
+ * Throws what the system says, or the signal's reason. A file, or a device that is no terminal, is written to by its
+ * descriptor, since Node's own stream for files takes a short write, as on a disk that gets full, for a whole one.
+ * Everything else is written to by Node's stream: a thread of the pool that writes to a pipe is held, and the process with
+ * it, by a reader that never reads.
  */
 export async function writeChunks(stream: OutputStream, chunks: readonly Buffer[], signal: AbortSignal): Promise<void> {
   if (stream.fd === undefined || stream.isTTY) return writeToStream(stream, chunks, signal);
@@ -46,7 +46,7 @@ export async function writeChunks(stream: OutputStream, chunks: readonly Buffer[
   return writeToStream(stream, chunks, signal);
 }
 
-/** Writes to a file or a device, for as long as it takes part of it. */
+/** For as long as part of it is taken. */
 export async function writeToDescriptor(fd: number, chunks: readonly Buffer[], signal: AbortSignal): Promise<void> {
   for (let rest = chunks; rest.length > 0; ) {
     signal.throwIfAborted();
@@ -54,7 +54,7 @@ export async function writeToDescriptor(fd: number, chunks: readonly Buffer[], s
   }
 }
 
-/** Writes to a pipe, a socket or a terminal; a reader that never reads holds nothing beyond the signal. */
+/** A reader that never reads holds nothing beyond the signal. */
 export function writeToStream(stream: Writable, chunks: readonly Buffer[], signal: AbortSignal): Promise<void> {
   guardStream(stream);
   return new Promise((resolve, reject) => {
@@ -75,7 +75,6 @@ export function guardStream(stream: Writable): void {
   if (stream.listenerCount('error') === 0) stream.on('error', () => {});
 }
 
-/** How many columns there are: as a terminal says, else as COLUMNS says, else 80. */
 export function columnsOf(
   { columns }: OutputStream,
   { COLUMNS = '' }: Readonly<Record<string, string | undefined>>,

@@ -11,10 +11,7 @@ export interface Report {
   close(): Promise<void>;
 }
 
-/**
- * Opens `--report`: a file, appended to; a FIFO or a device; `-` for stdout. A reader
- * that does not read holds nothing beyond the signal, but for a moment that its last lines have.
- */
+/** A reader that does not read holds nothing beyond the signal, but for a moment that its last lines have. */
 export async function openReport(path: string, world: World, signal: AbortSignal): Promise<Report> {
   const { cwd, sleep } = world;
   const at = resolve(cwd, path);

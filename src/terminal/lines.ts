@@ -41,10 +41,10 @@ const GAP = '  ';
 const [PERCENT, AMOUNT, SPEED, LEFT] = [4, 16, 8, 12];
 const FIRST_DROPPED = ['amount', 'bar', 'left', 'speed', 'percent'] as const;
 const [LEAST_NAME, LONGEST_NAME] = [11, 40];
-/** Too early to tell a speed. */
+/** Before that it is too early to tell a speed. */
 const FIRST_MS = 250;
 
-/** The line of a running transfer, narrower than `width` columns: the fields that there is room for, each whole. */
+/** Narrower than `width` columns: the fields that there is room for, each whole. */
 export function fileLine(file: RunningFile, name: string, now: number, width: number): string {
   const room = Math.max(1, width - 1);
   const { bytes, total, waiting } = file;
@@ -82,7 +82,7 @@ function lineOf(name: string, fields: readonly string[], room: number): string {
   return [shown + blanks, ...fields].join(GAP).trimEnd();
 }
 
-/** Bytes a second; undefined when it is too early to say. */
+/** Bytes a second. */
 function rateOf(bytes: number, since: number, now: number): number | undefined {
   return now - since < FIRST_MS ? undefined : (bytes * 1000) / (now - since);
 }
@@ -95,7 +95,7 @@ function timeLeft(bytes: number, rate: number | undefined): string {
   return rate === undefined || rate < 1 ? '' : `${span(Math.max(0, bytes) / rate, Math.ceil)} left`;
 }
 
-/** The line above those of the running files, narrower than `width` columns: the speed is dropped first. */
+/** Narrower than `width` columns: the speed is dropped first. */
 export function overallLine(running: Running, reach: Reach, now: number, width: number): string {
   const { files, of, failed } = reach;
   const { bytes } = running;

@@ -21,7 +21,6 @@ export function usesColor(
   return setting === 'auto' ? stream.isTTY === true && term !== 'dumb' : setting === 'always';
 }
 
-/** The few looks this program has; with colour off, each gives its text back. */
 export function colors(on: boolean) {
   const chalk = new Chalk({ level: on ? 1 : 0 });
   return { faint: chalk.dim, bad: chalk.red.bold, hint: chalk.cyan };
@@ -48,7 +47,7 @@ export function createTeller(
   };
 }
 
-/** The `error` member of `--error-format json` and of report lines. */
+/** Of `--error-format json` and of report lines. */
 export interface ErrorObject {
   readonly code: string;
   readonly exit_code: number;
@@ -73,7 +72,6 @@ const LONGEST_MEMBER = 200;
 const MOST_ENTRIES = 50;
 const MOST_CAUSES = 8;
 
-/** An error as it goes to stderr: lines that end in a line break. */
 export function renderError(error: FilingsError, { errorFormat, color, verbose, secrets }: MessageOptions): string {
   const retryAt = error.retryAt === undefined ? undefined : rfc3339(error.retryAt);
   if (errorFormat === 'json') {

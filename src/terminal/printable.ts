@@ -1,17 +1,16 @@
 import { shortened } from '../text.ts';
 
 /**
- * What a terminal would act on, reorder or swallow: C0, C1, DEL, format characters
- * (bidirectional controls, zero-width ones, tags), line and paragraph separators,
- * lone surrogates, fillers that show as nothing.
+ * What a terminal would act on, reorder or swallow: C0, C1, DEL, format characters (bidirectional controls, zero-width
+ * ones, tags), line and paragraph separators, lone surrogates, fillers that show as nothing.
  */
 const UNSEEN = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\u115f\u1160\u3164\uffa0]|\u034f/gu;
 
 const SHORT: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\t': '\\t' };
 
 /**
- * Foreign text made harmless: one line, every unseen character visible (`\x1b`, `\n`, `\u202e`).
- * Beyond `maxLength` (UTF-16 units of what is shown) it is cut and ends in an ellipsis.
+ * Foreign text on one line, every unseen character visible (`\x1b`, `\n`, `\u202e`).
+ * @param maxLength of what is shown, in UTF-16 units
  */
 export function printable(text: string, maxLength = Number.POSITIVE_INFINITY): string {
   return shortened(text.replace(UNSEEN, escaped), maxLength);

@@ -28,7 +28,7 @@ export interface FileProgress {
 
 /** All that is said on stderr during a run, apart from the error that ends it. */
 export interface Progress {
-  /** Whether bars are drawn. */
+  /** Bars are drawn. */
   readonly moves: boolean;
   start(name: string): FileProgress;
   overall(reach: () => Reach | undefined): void;
@@ -38,14 +38,13 @@ export interface Progress {
   /** What goes over the wire. */
   trace(text: string): void;
   failure(error: FilingsError): void;
-  /** Clears what moves. Anything said later is plain lines. */
+  /** Anything said later is plain lines. */
   stop(): void;
 }
 
 /**
- * Shows how a run gets on: bars on a terminal, otherwise one line a finished file and one a wait. With `errorFormat`
- * `json` all that is said are JSON lines (`{"note"}`, `{"trace"}`, `{"error"}`), so nothing moves. A broken stderr is no
- * failure.
+ * Bars on a terminal, otherwise one line a finished file and one a wait. With `errorFormat` `json` all that is said are
+ * JSON lines, so nothing moves. A broken stderr is no failure.
  */
 export async function createProgress(settings: ProgressSettings, around: Around): Promise<Progress> {
   const { stderr, env, secrets, monotonic, interrupt } = around;

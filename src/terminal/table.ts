@@ -12,7 +12,7 @@ export interface Column {
 }
 
 export interface TableOptions {
-  /** Columns of the terminal. Undefined: nothing is cut. */
+  /** Undefined: nothing is cut. */
   readonly width?: number | undefined;
   readonly paintHeading: (text: string) => string;
 }
@@ -23,8 +23,8 @@ const GAP = '  ';
 const ROWS_A_TURN = 20;
 
 /**
- * Rows of cells, already printable, as aligned lines without trailing blanks, none wider than the terminal.
- * Signals have their turn meanwhile. Throws the signal's reason.
+ * Aligned lines of printable cells, without trailing blanks, none wider than the terminal. Signals have their turn
+ * meanwhile.
  */
 export async function table(
   columns: readonly Column[],

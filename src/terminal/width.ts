@@ -1,6 +1,6 @@
 import stringWidth from 'string-width';
 
-/** Columns that a printable text takes on a terminal: joined emoji and flags are one sign, marks take none (UAX 11, 29, UTS 51). */
+/** Of a printable text in columns: joined emoji and flags are one sign, marks take none (UAX 11, 29, UTS 51). */
 export const displayWidth = (text: string): number => stringWidth(text, { countAnsiEscapeCodes: true });
 
 /** More than this for each column no sign takes but those made to cost time. UTF-16 units. */
@@ -12,22 +12,21 @@ export function measurable(text: string, columns: number): string {
   return text.slice(0, UNITS_A_COLUMN * (columns + 1));
 }
 
-/** The text, or as much of its beginning as fits into so many columns with an ellipsis; no sign is cut in the middle. */
+/** As much of its beginning as fits into so many columns with an ellipsis; no sign is cut in the middle. */
 export function clipped(text: string, columns: number): string {
   return fitted(text, columns, 0);
 }
 
-/** The text, or its beginning and its end with an ellipsis between. */
+/** Its beginning and its end, with an ellipsis between. */
 export function elided(text: string, columns: number): string {
   return fitted(text, columns, Math.floor((columns - 1) / 2));
 }
 
-/** `end`: so many columns are for its end. */
-function fitted(text: string, columns: number, end: number): string {
+function fitted(text: string, columns: number, columnsOfEnd: number): string {
   if (measurable(text, columns) === text && displayWidth(text) <= columns) return text;
   const most = UNITS_A_COLUMN * columns;
   const last = signsIn(text.slice(-most)).reverse();
-  const tail = last.slice(0, fitting(last, end)).reverse().join('');
+  const tail = last.slice(0, fitting(last, columnsOfEnd)).reverse().join('');
   const first = signsIn(text.slice(0, most));
   return `${first.slice(0, fitting(first, columns - 1 - displayWidth(tail))).join('')}…${tail}`;
 }

@@ -277,7 +277,7 @@ describe('token verify', () => {
   });
 
   it.each<[string, RegExp]>([
-    ['verify a.b.c', /no key to check the token with/],
+    ['verify a.b.c', /token verify: no key/],
     ['verify - --key -', /--key - and TOKEN: stdin has one user/],
     ['verify a.b.c --key ec.pub --alg none', /--alg: must/],
     ['verify a.b.c --key ec.pub --leeway 5', /--leeway: must be a duration/],

@@ -8,7 +8,7 @@ import { write } from '../../stdio/output.ts';
 import { printable } from '../../terminal/printable.ts';
 import { derived, type World } from '../../world.ts';
 
-/** Prints the files of the filing that a `download` line names, one a line. Whatever fails, it says nothing: a person is typing. */
+/** Of the filing that a `download` line names. Whatever fails, it says nothing: a person is typing. */
 export function fileNames(parse: ParseLine): CommandModule {
   return {
     async run({ args }, world) {
@@ -19,7 +19,7 @@ export function fileNames(parse: ParseLine): CommandModule {
   };
 }
 
-/** Each name once, without those on the line, and those that a terminal would act on or that would be options. */
+/** Without those on the line, and those that a terminal would act on or that would be options. */
 async function namesFor(words: readonly string[], parse: ParseLine, world: World): Promise<readonly string[]> {
   const line = parse(words);
   if (line.kind !== 'run' || line.name !== 'download') return [];

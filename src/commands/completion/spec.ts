@@ -20,13 +20,13 @@ export const COMPLETION = command({
   load: async () => ({ run }),
 });
 
-/** `filings completion bash|zsh|fish`: the script that was generated from the specs. */
+/** Prints the script that was generated from the specs. */
 async function run({ args }: Invocation, { root, stdout }: World): Promise<number> {
   await write(stdout, await readFile(join(root, `completions/filings.${args[0]}`)));
   return 0;
 }
 
-/** What the completion scripts run at TAB, with the words of the line behind `--`; shown nowhere. */
+/** The completion scripts run it at TAB, with the words of the line behind `--`. */
 export function completeSpec(parse: ParseLine): CommandSpec {
   return command({
     name: '__complete',

@@ -17,10 +17,7 @@ const NO_FILING = '0000000000-00-000000';
 type Finding = readonly [verdict: 'ok' | 'wrong' | 'unknown' | 'not used', detail?: string | undefined];
 type Findings = Readonly<Record<'address' | 'certificate' | 'key' | 'token' | 'clock', Finding>>;
 
-/**
- * `filings config check [ACCESSION] [--json]`: one listing tells whether address, certificate, key, token and clock are right.
- * What is wrong is also the error that it ends with.
- */
+/** One listing tells all. What is wrong is also the error that it ends with. */
 export async function run({ args, options, flags }: Invocation<typeof CHECK_OPTIONS>, world: World): Promise<number> {
   const accession = parseAccession(args[0] ?? NO_FILING);
   const tell = (findings: Findings) => writeFindings(findings, options.json, world);
@@ -112,7 +109,7 @@ async function findings(
   };
 }
 
-/** How long ago the token's own `exp` was; undefined while it is valid. */
+/** How long ago it was; undefined while the token is valid. */
 async function expiry(token: string, atSeconds: number): Promise<string | undefined> {
   const { inspectToken } = await import('../../jwt/inspect.ts');
   const seen = inspectToken(token, { atSeconds });

@@ -11,7 +11,6 @@ import { write } from '../../stdio/output.ts';
 import { printable } from '../../terminal/printable.ts';
 import { interruptedBy, type World } from '../../world.ts';
 
-/** `filings config set KEY [VALUE]`: into the config file, or into a profile of it with `--profile`. */
 export async function set({ args, flags }: Invocation, world: World): Promise<number> {
   const [name = '', given] = args;
   const spec = settingNamed(name);
@@ -21,14 +20,12 @@ export async function set({ args, flags }: Invocation, world: World): Promise<nu
   return 0;
 }
 
-/** `filings config unset KEY`: out of the config file, or out of a profile of it with `--profile`. */
 export async function unset({ args, flags }: Invocation, world: World): Promise<number> {
   const { key } = settingNamed(args[0] ?? '');
   await editConfigFile(locateConfig(flags, world), key, undefined, world);
   return 0;
 }
 
-/** `filings config path`: where the config file is, or would be. */
 export async function path({ flags }: Invocation, world: World): Promise<number> {
   const { path: file } = locateConfig(flags, world);
   if (file === undefined) throw noHome();
@@ -45,10 +42,7 @@ async function askedFor({ key, secret, inFile }: NamedSetting, world: World): Pr
   return (await readStdin(world.stdin, key, world.interrupt)).toString().replace(/\r?\n$/, '');
 }
 
-/**
- * Asks for one line on the terminal, without showing what is typed.
- * @throws FilingsError `interrupted` by Ctrl-C; the signal's reason
- */
+/** Does not show what is typed. */
 export async function askHidden(
   question: string,
   { stdin, stderr, interrupt }: Pick<World, 'stdin' | 'stderr' | 'interrupt'>,

@@ -18,7 +18,6 @@ const COLUMNS: readonly Column[] = [
   { heading: 'ORIGIN', least: 12 },
 ];
 
-/** `filings config list [--json]`: every setting, with where its value came from. */
 export async function showAll({ options, flags }: Invocation<typeof LIST_OPTIONS>, world: World): Promise<number> {
   const { given, settings } = await resolveSettings(flags, world, true);
   // With --sandbox those of the service say nothing.
@@ -58,7 +57,6 @@ function asText(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
-/** `filings config get KEY`: the value that counts, wherever it came from. A secret is not shown. */
 export async function showOne({ args, flags }: Invocation, world: World): Promise<number> {
   const { key, secret } = settingNamed(args[0] ?? '');
   const value = (await resolveSettings(flags, world, true)).given.get(key)?.value;

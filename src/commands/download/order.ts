@@ -15,7 +15,6 @@ type Options = Values<typeof OPTIONS>;
 
 const STDOUT_NAMES = new Set(['/dev/stdout', '/dev/fd/1', '/proc/self/fd/1']);
 
-/** What the command line of `download` asks for. */
 export interface Order {
   /** Each once. One where files are named; none where the input names them all. */
   readonly accessions: readonly AccessionNumber[];
@@ -33,7 +32,7 @@ export interface Order {
   readonly options: Options;
 }
 
-/** Reads the arguments; no effect. Throws `usage`. */
+/** No effect. Throws `usage`. */
 export function readOrder(args: readonly string[], options: Options, flags: Flags, argv: readonly string[]): Order {
   const { all, include, exclude, input, output, layout, directory = '.' } = options;
   const choosing = all || include.length > 0 || exclude.length > 0;

@@ -39,7 +39,7 @@ export function targetsOf(
   });
 }
 
-/** The stream that `--output` names: stdout, a device, a FIFO; undefined for a plain file. */
+/** Stdout, a device, a FIFO; undefined for a plain file. */
 export async function streamOf({ output, options }: Order, world: World): Promise<StreamTarget | undefined> {
   if (output === undefined) return undefined;
   const { sha256, spool } = options;
@@ -56,7 +56,7 @@ export async function isLocal(directory: string, platform: string): Promise<bool
   return isMissing ? isLocal(above, platform) : (await diskUnder(directory, platform)).isLocal;
 }
 
-/** Opens what the options name, all or none. Throws `local_io`. */
+/** All that the options name, or none. */
 export async function openOutputs(order: Order, session: Session, world: World) {
   const { failed, dryRun } = order.options;
   if (failed !== undefined && !dryRun) {

@@ -5,7 +5,7 @@ import { FilingsError } from '../../errors.ts';
 import type { World } from '../../world.ts';
 import type { Order } from './order.ts';
 
-/** The files that a run reads or writes beside its downloads: by where they are, and by what they are. */
+/** What a run reads or writes beside its downloads. */
 export interface RunFiles {
   /** Which of them a file would replace, as it is typed; `stats` of what has its final name. */
   at(path: string, stats: Stats | undefined): string | undefined;
@@ -13,7 +13,7 @@ export interface RunFiles {
 
 type Around = Pick<World, 'cwd' | 'stdin' | 'stdout'>;
 
-/** What is used, as it is typed, and its path or the descriptor of a standard stream. */
+/** As it is typed, and its path or the descriptor of a standard stream. */
 type Used = readonly [name: string, place: string | number | undefined];
 
 /**
@@ -73,7 +73,7 @@ function namedTargets({ output, accessions, fileNames, directory, layout }: Orde
   });
 }
 
-/** What a file is known by: where it is, and what has that name, which may have a second one. Throws `usage`. */
+/** What a file is known by: where it is, and what has that name, which may have a second one. */
 async function identitiesOf(name: string, place: Used[1]): Promise<readonly string[]> {
   if (place === undefined) return [];
   const isPath = typeof place === 'string';

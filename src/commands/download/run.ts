@@ -33,7 +33,6 @@ interface Run {
   readonly world: World;
 }
 
-/** `filings download`: files of filings, to disk or to stdout. */
 export async function run({ args, options, flags }: Invocation<typeof OPTIONS>, world: World): Promise<number> {
   const order = readOrder(args, options, flags, world.argv);
   const resolved = await resolveSettings(flags, world);
@@ -52,7 +51,7 @@ export async function run({ args, options, flags }: Invocation<typeof OPTIONS>, 
   }
 }
 
-/** Downloads what an order selects, and writes its outputs; gives what the run ends with. */
+/** Gives what the run ends with. */
 async function downloadAll(run: Run): Promise<FilingsError | undefined> {
   const { order, session, checksums, world } = run;
   const { failed, dryRun } = order.options;
@@ -84,7 +83,7 @@ async function downloadAll(run: Run): Promise<FilingsError | undefined> {
   }
 }
 
-/** Works through the lines, and sums up; gives what the run ends with. */
+/** Works through the lines, and sums up. */
 async function work(run: Run, recorder: Recorder, done: DoneList | undefined): Promise<FilingsError | undefined> {
   const { order, limits, world } = run;
   const { progress } = run.session;
@@ -111,7 +110,7 @@ async function work(run: Run, recorder: Recorder, done: DoneList | undefined): P
   return error;
 }
 
-/** What is asked for, a few lines at a time: the arguments, or the input. Throws `usage` for one that can't be opened. */
+/** The arguments, or the input, a few lines at a time. */
 function linesOf({ input, accessions, fileNames, chosen }: Order, world: World, note: (text: string) => void) {
   async function* named(): AsyncGenerator<readonly Line[]> {
     const files = chosen ? [undefined] : fileNames;
@@ -184,7 +183,7 @@ function showReach({ selection }: Batch, counts: Counts, { session: { progress }
   return () => stop.abort();
 }
 
-/** What the run ends with: the one file's own error, unless a signal or the deadline came first. */
+/** The one file's own error, unless a signal or the deadline came first. */
 function verdict(end: BatchEnd, { alone, counts }: Recorder): FilingsError | undefined {
   if (alone && end.stoppedBy?.isTimeUp !== true) return alone;
   const onlyTemporary = [...counts.failures.keys()].every((code) => code === 'temporary');

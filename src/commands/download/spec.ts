@@ -14,13 +14,12 @@ import {
 } from '../../spec/kind.ts';
 import { options } from '../../spec/option.ts';
 
-/** As `sha256sum` prints it, in either case. */
 const SHA256: Kind<string> = {
   parse: (text) => /^[0-9a-f]{64}$/.exec(text.trim().toLowerCase())?.[0],
   wanted: '64 hexadecimal digits, as sha256sum prints them',
 };
 
-/** What is of use for one file alone. */
+/** They may choose several files. */
 const FOR_ONE = ['all', 'include', 'exclude', 'input'] as const;
 
 export const OPTIONS = options({

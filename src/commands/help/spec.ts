@@ -7,7 +7,7 @@ import { write } from '../../stdio/output.ts';
 
 const TOPIC_NAMES = ['options', 'exit-codes', 'environment', 'config'];
 
-/** `filings help`: of a command, what its `--help` prints. It tells about `others` and itself; `parse` reads a command line. */
+/** It tells about `others` and itself. */
 export function helpSpec(others: readonly CommandSpec[], parse: ParseLine): CommandSpec {
   const spec: CommandSpec = command({
     name: 'help',

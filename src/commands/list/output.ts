@@ -50,7 +50,7 @@ export function listOutput({ several, chosen, json, long, nul }: Look, session: 
   };
 
   return {
-    /** Shows a filing's files; gives back what is wrong with them. */
+    /** Gives back what is wrong with the files of a filing. */
     async show(accession: string, files: readonly ListedFile[]): Promise<FilingsError | undefined> {
       const shown = files.filter((file) => chosen(file.file_name));
       if (shown.length === 0) {
@@ -63,7 +63,6 @@ export function listOutput({ several, chosen, json, long, nul }: Look, session: 
       return undefined;
     },
 
-    /** Writes the table. */
     async end(): Promise<void> {
       if (listed.length === 0) return;
       const columns = [...(several ? [ACCESSION] : []), ...COLUMNS].filter(

@@ -14,7 +14,6 @@ import type { World } from '../../world.ts';
 import { listOutput } from './output.ts';
 import type { OPTIONS } from './spec.ts';
 
-/** `filings list`: the names of each filing's files, on stdout as the listings arrive. */
 export async function run({ args, options, flags }: Invocation<typeof OPTIONS>, world: World): Promise<number> {
   const { input, json, long, null: nul } = options;
   if (args.length === 0 && input === undefined) {
@@ -32,14 +31,14 @@ export async function run({ args, options, flags }: Invocation<typeof OPTIONS>, 
     const endings = endingsOf(linesOf(accessions, opened, session.progress.note), options.query, session);
     const output = listOutput(look, session, world);
     const count = opened ? undefined : accessions.length;
-    await showAll(endings, output, session, { several, count }, () => opened?.destroy());
+    await showAll(endings, output, session, count, () => opened?.destroy());
     return 0;
   } finally {
     await session.close();
   }
 }
 
-/** @throws FilingsError `usage`, for a pasted URL with the command that was meant */
+/** The error about a pasted URL has the command that was meant. */
 function accessionOf(text: string, argv: readonly string[]): AccessionNumber {
   const meant = pasted(text);
   if (meant === undefined) return parseAccession(text);
@@ -54,14 +53,14 @@ interface Ending {
 }
 
 /**
- * Shows filings in their order. Continues after a failed one, but not after what would fail all the rest.
- * @param count how many there are, where that is known
+ * Continues after a failed filing, but not after what would fail all the rest.
+ * @param count of the filings; undefined where they are read
  */
 async function showAll(
   endings: AsyncIterable<Ending>,
   output: ReturnType<typeof listOutput>,
   { client, progress, signal }: Session,
-  { several, count }: { readonly several: boolean; readonly count: number | undefined },
+  count: number | undefined,
   close: () => void,
 ): Promise<void> {
   const rule = new StopRule('filing', client.options.again);
@@ -72,7 +71,7 @@ async function showAll(
     for await (const { accession, found } of endings) {
       const error = found instanceof FilingsError ? found : await output.show(accession, found);
       signal.throwIfAborted();
-      if (error && !several) throw error;
+      if (error && count === 1) throw error;
       files += 1;
       if (error) failed += 1;
       onlyTemporary &&= !error || error.code === 'temporary';

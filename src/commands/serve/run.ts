@@ -55,10 +55,7 @@ export async function run({ args, options, flags }: Invocation<typeof OPTIONS>, 
   return 0;
 }
 
-/**
- * Beyond loopback the default key, which every copy of the program knows, would let in whoever comes.
- * @throws FilingsError `usage`, and what reading the key throws
- */
+/** Beyond loopback the default key, which every copy of the program knows, would let in whoever comes. */
 async function keyFor(host: string, source: Settings['key'], world: World): Promise<string> {
   const key = source ? await readSecret(source, 'API key', world) : DEFAULT_KEY;
   if (isLoopback(host) || key !== DEFAULT_KEY) return key;
@@ -67,7 +64,7 @@ async function keyFor(host: string, source: Settings['key'], world: World): Prom
   });
 }
 
-/** What a person should know before the first request; nothing of it is a secret. */
+/** Nothing of it is a secret. */
 function introduce(url: string, host: string, key: Given | undefined, tell: Teller): void {
   if (!isLoopback(host)) tell('warning', `${host} may be reached by other machines, and keys travel readable`);
   tell('note', key === undefined ? `the key is ${DEFAULT_KEY}` : `the key is the one of ${key.name}`);

@@ -8,7 +8,7 @@ import { printableJsonText } from '../../terminal/printable.ts';
 import type { World } from '../../world.ts';
 import type { KEY_OPTIONS } from './spec.ts';
 
-/** The files that the options name, stdin read where one is `-`. Throws `usage`: `tokenUser` or a setting reads it, too. */
+/** Stdin is read where one is `-`. Throws `usage`: `tokenUser` or a setting reads it, too. */
 export async function keyFilesOf(
   { options, flags }: Pick<Invocation<typeof KEY_OPTIONS>, 'options' | 'flags'>,
   world: World,
@@ -28,7 +28,7 @@ export function tokenUserOf(argument: string | undefined): string | false {
   return (argument === undefined || argument === '-') && 'TOKEN';
 }
 
-/** A token given as an argument, as it is; otherwise from stdin, less one line break at its end. Throws `config`. */
+/** An argument as it is; otherwise stdin, less one line break at its end. */
 export async function readTokenInput(argument: string | undefined, world: World): Promise<string> {
   if (argument !== undefined && argument !== '-') return argument;
   const read = () => readStdin(world.stdin, 'token', world.interrupt, { enough: LONGEST_TOKEN + 2, isLine: true });

@@ -19,7 +19,6 @@ const COLUMNS: readonly Column[] = [
   { heading: 'MEANING', least: 12 },
 ];
 
-/** Shows what a token says, and what the service would object to. */
 export async function run({ args, options, flags }: Invocation<typeof INSPECT_OPTIONS>, world: World): Promise<number> {
   requireOneUser('stdin', [tokenUserOf(args[0]), ...stdinUsersGiven(flags, world.env)]);
   const token = await readTokenInput(args[0], world);

@@ -8,7 +8,6 @@ import { write } from '../../stdio/output.ts';
 import type { World } from '../../world.ts';
 import type { KEYGEN_OPTIONS } from './spec.ts';
 
-/** Makes a key: the private part into a file that is nobody else's, the public part into another, or to stdout. */
 export async function run({ options }: Invocation<typeof KEYGEN_OPTIONS>, world: World): Promise<number> {
   const { alg, out, public: publicFile, format, kid } = options;
   if (alg === undefined || out === undefined)

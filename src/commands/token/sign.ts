@@ -15,7 +15,7 @@ import type { World } from '../../world.ts';
 import { keyFilesOf, signedTexts } from './common.ts';
 import type { SIGN_OPTIONS } from './spec.ts';
 
-/** Mints one token with what the flags say, over what the config file's `jwt` says where no key is named. */
+/** The flags say more than the config file's `jwt`, which is used where no key is named. */
 export async function run(invocation: Invocation<typeof SIGN_OPTIONS>, world: World): Promise<number> {
   const { options, flags } = invocation;
   const named = await keyFilesOf(invocation, world);
@@ -48,7 +48,6 @@ export async function run(invocation: Invocation<typeof SIGN_OPTIONS>, world: Wo
   return 0;
 }
 
-/** @throws FilingsError `usage`, naming both ways */
 async function configuredRecipe(flags: Flags, world: World): Promise<TokenRecipe> {
   const { token } = (await resolveSettings(flags, world)).settings;
   if (token?.kind === 'recipe') return token.recipe;

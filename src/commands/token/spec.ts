@@ -21,7 +21,6 @@ const WHEN: Kind<(issuedAt: number) => number> = {
   wanted: 'a duration, such as 30s, or a time, such as 2025-01-31T12:00:00Z',
 };
 
-/** Splits a claim at its first `=`. */
 function claim(wanted: string, toJson: (value: string) => string | undefined): Kind<Claim> {
   const parse = (text: string): Claim | undefined => {
     const [, name, value = ''] = /^([^=]+)=(.*)$/s.exec(text) ?? [];
@@ -37,7 +36,6 @@ const JSON_CLAIM = claim('NAME=JSON without a member twice, such as \'roles=["re
 
 const JSON_OUTPUT = options({ json: { kind: SWITCH, help: 'print JSON' } });
 
-/** What `sign` and `verify` take for a key. */
 export const KEY_OPTIONS = options({
   key: { kind: FILE, value: 'FILE', excludes: ['secretFile'], help: 'read a PEM or JWK key from FILE; - is stdin' },
   secretFile: {

@@ -10,15 +10,11 @@ import type { World } from '../../world.ts';
 import { keyFilesOf, readTokenInput, signedTexts, tokenUserOf } from './common.ts';
 import type { VERIFY_OPTIONS } from './spec.ts';
 
-/** Checks one token; valid: prints its claims. */
 export async function run(invocation: Invocation<typeof VERIFY_OPTIONS>, world: World): Promise<number> {
   const { args, options } = invocation;
   const { alg: algorithms, leeway, at, json } = options;
   if (options.key === undefined && options.secretFile === undefined) {
-    throw new FilingsError(
-      'usage',
-      'token verify: no key to check the token with: give --key FILE or --secret-file FILE',
-    );
+    throw new FilingsError('usage', 'token verify: no key: give --key FILE or --secret-file FILE');
   }
   const key = await readJwtKey(await keyFilesOf(invocation, world, tokenUserOf(args[0])), 'verify', world);
   const token = await readTokenInput(args[0], world);

@@ -53,7 +53,6 @@ export class Findings {
     this.#hashing.advance(bytes);
   }
 
-  /** The lines that were not taken yet. */
   take(): string {
     const lines = this.#untold;
     this.#untold = '';
@@ -71,7 +70,7 @@ export class Findings {
 
 type Counts = Findings['counts'];
 
-/** What `download --input` takes of a path: the accession number that a directory on it is named by, and the file's name. */
+/** What `download --input` takes of a path. */
 function wantedAt(path: string): { accession_no?: string | undefined; file_name?: string | undefined } {
   const segments = path.split('/');
   const file_name = segments.pop();

@@ -14,7 +14,6 @@ import type { OPTIONS } from './spec.ts';
 /** So long the synchronous work goes on before signals, timers and progress have their turn. */
 const SLICE_MS = 10;
 
-/** `filings verify`: whether what was downloaded is still what it was, without asking the service. */
 export async function run({ args, options, flags }: Invocation<typeof OPTIONS>, world: World): Promise<number> {
   const { monotonic, sleep } = world;
   const resolved = await resolveSettings(flags, world);
@@ -59,7 +58,6 @@ export async function run({ args, options, flags }: Invocation<typeof OPTIONS>, 
   }
 }
 
-/** Throws what `turn` throws. */
 async function verifyAll(roots: Roots, findings: Findings, turn: Turn): Promise<undefined> {
   for await (const found of findDirectories(roots, turn)) {
     if ('result' in found) findings.add(found);
