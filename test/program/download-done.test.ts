@@ -32,7 +32,6 @@ describe('--done', () => {
 
   it.each([
     ['other globs', ['--include', 'ex*']],
-    ['an exclusion', ['--all', '--exclude', 'ex*']],
     ['another directory', ['--all', '-d', 'other']],
     ['another layout', ['--all', '--layout', '{accession_no}-{file_name}']],
   ])('another selection is not done: %s', async (_what, selection) => {

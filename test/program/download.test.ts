@@ -17,16 +17,7 @@ async function scripted(script: Script = (socket, request) => sendFile(socket, r
 }
 
 describe('what is asked for', () => {
-  test.each([
-    '100% owned.htm',
-    'R&D.htm',
-    'a+b.txt',
-    'exhibit 10 1.htm',
-    'übersicht.htm',
-    '#1?.htm',
-    "it's=(fine)!.htm",
-    '文.htm',
-  ])('a file named %s', async (name) => {
+  test.each(['100% owned.htm', 'a+b.txt', 'übersicht.htm', '#1?.htm'])('a file named %s', async (name) => {
     const server = await scripted();
     const place = await workplace();
     const { exitCode, stderr } = await place.filings(['download', ACCESSION, name], serviceAt(`${server.url}/api/v1/`));

@@ -96,12 +96,3 @@ describe.each([60, 80, 120])('on %d columns no line is wider', (columns) => {
     expect(text.split('\n').filter((row) => row.length > columns && /\S\s+\S/.test(row))).toEqual([]);
   });
 });
-
-test.each([
-  [10, 60],
-  [100_000, 120],
-])('COLUMNS=%d is as %d columns', async (given, columns) => {
-  const text = await textOf('list --help', given);
-  expect(text).toBe(await textOf('list --help', columns));
-  expect(Math.max(...text.split('\n').map((line) => line.length))).toBeGreaterThan(columns - 12);
-});

@@ -14,10 +14,6 @@ const PAGES = Object.entries(manPages(COMMANDS, { version: '1.2.3', date: '2026-
 const roff = (text: string) => text.replaceAll('-', '\\-').replaceAll("'", '\\(aq').replaceAll('~', '\\(ti');
 const pageOf = (name: string) => PAGES.find(([path]) => path === `man/${name}`)?.[1] ?? '';
 
-test.each(PAGES)('%s has no empty section', (_, text) => {
-  expect(text).not.toMatch(/^\.S[HS] .*\n(\.SH|$(?![\s\S]))/m);
-});
-
 test('a page has all options and examples of its command and of those below it', () => {
   for (const { path, spec } of commandPlaces(COMMANDS)) {
     const page = pageOf(`filings-${path[0]}.1`);

@@ -1,7 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { scripted } from '../servers/scripted.ts';
 import { commandIn, pasted } from './pasted.ts';
 import { ACCESSION, serve, workplace } from './run.ts';
 
@@ -86,55 +85,20 @@ describe('what mends the settings', () => {
     expect(exitCode, stderr).toBe(0);
   });
 
-  test('a setting that is not set, a key to sign with, a profile that is gone', async () => {
-    const place = await workplace();
-    const config = join(place.path, 'my config.json');
-    await writeFile(config, '{"profile": "gone"}', { mode: 0o600 });
-    const gone = await place.filings(['list', ACCESSION, '--config', config]);
-    expect((await place.filings(pasted(commandIn(gone.stderr)))).exitCode).toBe(0);
-    const unset = await place.filings(['config', 'get', 'deadline', '--config', config]);
-    expect((await place.filings(pasted(commandIn(unset.stderr).replace('VALUE', '3m')))).exitCode).toBe(0);
-    expect((await place.filings(['config', 'get', 'deadline', '--config', config])).stdout.toString()).toBe('3m\n');
-    await place.filings(['token', 'keygen', '--alg', 'ES256', '--out', join(place.path, 'my key.pem')]);
-    const unsigned = await place.filings(['token', 'sign', '--config', config]);
-    expect((await place.filings(pasted(commandIn(unsigned.stderr).replace('FILE', 'my key.pem')))).exitCode).toBe(0);
-    expect((await place.filings(['token', 'sign', '--config', config])).exitCode).toBe(0);
-  });
-
-  test.each<[string, (url: string, config: string) => string[]]>([
-    ['--sandbox', () => ['--sandbox']],
-    ['--profile', (_, config) => ['--profile', "it's", '--config', config]],
-    ['--base-url', (url) => ['--base-url', url]],
-  ])('a 404: the listing, at the same service by %s', async (_, flagsFor) => {
+  test('a 404: the listing, at the same service', async () => {
     const { url } = await serve(['--api-key', 'a-key-1234']);
     const place = await workplace();
     const config = join(place.path, 'my config.json');
     await writeFile(config, JSON.stringify({ profiles: { "it's": { baseUrl: url } } }), { mode: 0o600 });
     const env = { FILINGS_API_KEY: 'a-key-1234' };
-    const { exitCode, stderr } = await place.filings(['download', ACCESSION, 'no.htm', ...flagsFor(url, config)], env);
+    const { exitCode, stderr } = await place.filings(
+      ['download', ACCESSION, 'no.htm', '--profile', "it's", '--config', config],
+      env,
+    );
     expect(exitCode, stderr).toBe(5);
     expect(stderr).not.toContain('a-key-1234');
     const { stdout } = await place.filings(pasted(commandIn(stderr)), env);
     expect(stdout.toString()).toContain('primary.htm\n');
-  });
-
-  test('a 401 and 20 answers of 403: config check, at the same service', async () => {
-    const server = await scripted((socket, { index }) => {
-      socket.write(`HTTP/1.1 ${index === 0 ? '401 No' : '403 No'}\r\nContent-Length: 0\r\n\r\n`);
-    });
-    const place = await workplace();
-    const key = { FILINGS_API_KEY: 'a-key-1234' };
-    const lines = Array.from({ length: 30 }, (_, n) => `0001234567-24-${String(n).padStart(6, '0')}\n`).join('');
-    for (const args of [
-      ['list', ACCESSION],
-      ['list', '--input', '-'],
-      ['download', '--all', '--input', '-'],
-    ]) {
-      const { stderr } = await place.filings([...args, '--base-url', server.url], key, { input: lines });
-      const command = /filings config check.*/.exec(stderr)?.[0] ?? '';
-      expect(command, stderr).toBe(`filings config check --base-url ${server.url}`);
-      expect((await place.filings(pasted(command), key)).exitCode).toBe(4);
-    }
   });
 });
 
@@ -147,16 +111,5 @@ describe('serve introduces itself', () => {
     const place = await workplace();
     const { exitCode, stdout } = await place.filings(pasted(commandIn(log())));
     expect([exitCode, stdout.toString()]).toEqual([0, expect.stringContaining('primary.htm\n')]);
-  });
-
-  test('where one’s own comes from, and not the key', async () => {
-    const place = await workplace();
-    const env = { FILINGS_API_KEY: 'own-key-1234' };
-    const byVariable = await serve([], env);
-    expect(byVariable.log()).toContain('the key is the one of FILINGS_API_KEY\n');
-    expect((await place.filings(pasted(commandIn(byVariable.log())), env)).exitCode).toBe(0);
-    const typed = await serve(['--api-key', 'own-key-1234']);
-    expect(typed.log()).toMatch(/the key is the one of --api-key\ntry it: .* --api-key KEY\n/);
-    for (const { log } of [byVariable, typed]) expect(log()).not.toContain('own-key-1234');
   });
 });

@@ -69,11 +69,3 @@ test('the total of a range proves the rest of a file', async () => {
   expect(report).toMatchObject({ result: 'resumed', verified_length: true });
   expect(requests).toBe(2);
 });
-
-test.each(['length', 'chunked'] as const)('framed by %s it needs no proof', async (framing) => {
-  const { exitCode, stderr, report } = await download((socket) => {
-    sendAndEnd(socket, framed(FILE, framing).bytes, 'FIN');
-  });
-  expect(exitCode, stderr).toBe(0);
-  expect(report).toMatchObject({ verified_length: true });
-});

@@ -61,17 +61,6 @@ test('a defect clears the bar and shows the cursor', async () => {
   cursorIsShown(at);
 });
 
-// Ideographs, flags, half-width kana, a letter with a mark of its own.
-test('wide names take one line each, and no column twice', async () => {
-  const names = ['日本語の年次報告書.htm', '🇩🇪🇩🇪🇩🇪🇩🇪🇩🇪🇩🇪🇩🇪🇩🇪.htm', 'ﾊﾝｶｸ-report.htm', 'u\u0308bersicht.htm'];
-  const service = await startHeld(names);
-  const size = { columns: 34, rows: 10 };
-  const at = await screen(['download', ACCESSION, '--all'], { env: service.env, size });
-  const isWhole = (line: string) => / {2}66% +[\d.]+ \w?B\/s$/.test(line);
-  const lines = await at.shows((now) => now.filter(isWhole).length === names.length);
-  expect(lines).toHaveLength(names.length + 1);
-});
-
 test('above the running files is how far all of them are; no more lines than the terminal has, and nothing scrolls', async () => {
   const names = Array.from({ length: 11 }, (_, index) => `f${index}.htm`);
   const service = await startHeld(names);
@@ -82,13 +71,4 @@ test('above the running files is how far all of them are; no more lines than the
   for (const name of names.slice(0, 3)) service.release(name);
   await at.shows((now) => now.some((line) => /^3 of 11 files +25 MB/.test(line)));
   expect(at.lines().slice(0, 3).sort()).toEqual([0, 1, 2].map((index) => `${ACCESSION}/f${index}.htm: 3.0 MB`));
-});
-
-test('of an input whose end nobody knows, what is known is told', async () => {
-  const service = await startHeld();
-  const script = `{ printf '${ACCESSION} %s\\n' a.htm b.htm; read; } | exec $FILINGS download --input - -j 2`;
-  const at = await screen([], { env: service.env, script, size: { columns: 90, rows: 24 } });
-  await at.shows((lines) => bars(lines) === 2);
-  service.release('a.htm');
-  await at.shows((lines) => lines.some((line) => /^1 files? so far +5\.0 MB +[\d.]+ \w?B\/s$/.test(line)));
 });

@@ -17,7 +17,6 @@ async function scripted(script: Script) {
 test.each<[stage: string, script: Script, scheme: string, shown: RegExp]>([
   // TLS never begins: nobody says anything.
   ['a connection that is made', () => {}, 'https:', /^a\.htm {2}…$/],
-  ['no answer yet', () => {}, 'http:', /^a\.htm {2}…$/],
   [
     'a wait for the next try',
     (socket) => void socket.write(head(503, { 'Retry-After': 60, 'Content-Length': 0 })),
@@ -130,10 +129,7 @@ test.each([
 
 test.each([
   ['token inspect', 'Ctrl-C', CTRL_C, ['^C', INTERRUPTED]],
-  ['token inspect', 'Ctrl-D', CTRL_D, []],
   ['token inspect', 'Enter', 'e30.e30.AA\r', ['e30.e30.AA']],
-  ['token sign --key -', 'Ctrl-C', CTRL_C, ['^C', INTERRUPTED]],
-  ['token sign --key -', 'Ctrl-D', CTRL_D, []],
 ])('%s: what %s leaves on the screen has a line of its own', async (command, _name, keys, lines) => {
   const at = await screen(command.split(' '));
   await at.shows((now) => now.some((line) => /then press (Enter|Ctrl-D):$/.test(line)));

@@ -6,8 +6,6 @@ import { ACCESSION, until } from '../program.ts';
 import { longToHash, startHeld } from './held.ts';
 import { screen } from './screen.ts';
 
-const OTHER = '0001234567-24-000002';
-
 test('no bar is drawn between the lines of --report -', async () => {
   const service = await startHeld();
   const args = ['download', ACCESSION, 'a.htm', 'b.htm', 'c.htm', '--report', '-'];
@@ -44,26 +42,6 @@ test('nor where a text goes to the screen: no byte of it is drawn over', async (
   expect(await at.ended).toBe(0);
   expect(at.bytes()).not.toContain('\x1b');
   expect(at.lines()).toEqual(['the first line', 'the second line', 'the last', 'a.txt: 39 B']);
-});
-
-test('list writes a line for a wait, and one table', async () => {
-  const service = await startArchive(
-    { [ACCESSION]: { 'a.htm': 'a' }, [OTHER]: { 'b.htm': 'b' } },
-    {
-      instead(socket, { accession, before }) {
-        if (accession !== OTHER || before > 0) return false;
-        socket.write(head(503, { 'Retry-After': '1', 'Content-Length': 0 }));
-        return true;
-      },
-    },
-  );
-  const at = await screen(['list', ACCESSION, OTHER], { env: service.env, size: { columns: 200, rows: 20 } });
-  expect(await at.ended).toBe(0);
-  expect(at.lines().filter((line) => !/^(ACCESSION|FILING)/i.test(line))).toEqual([
-    expect.stringMatching(/: 503 Service Unavailable \(the service asks to wait\); retry 1 of 5 in 1 s$/),
-    expect.stringMatching(/a\.htm/),
-    expect.stringMatching(/b\.htm/),
-  ]);
 });
 
 test('what verify finds is above its bar', async () => {
