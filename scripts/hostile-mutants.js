@@ -12,6 +12,16 @@ export const MUTANTS = Object.fromEntries(
       '{ final: true, rest }',
     ],
     'a content coding is taken': ['src/service/client.ts', '(identity)?', '(identity|gzip|br|x)?'],
+    // For --stories.
+    'a part of another start is joined': ['src/transfer/resume.ts', 'start === held.bytes &&', ''],
+    'a part of another file is joined': [
+      'src/transfer/resume.ts',
+      'came.headers[validator.kind] === validator.value',
+      'true',
+    ],
+    'a weak validator is strong': ['src/transfer/resume.ts', '/^"[', '/^(?:W\\/)?"['],
+    'a date just now is strong': ['src/transfer/resume.ts', 'age >= STRONG_AFTER_MS', 'age >= 0'],
+    // For both.
     'an error is a file': [
       'src/service/client.ts',
       'const welcome = answer.status === 200 ||',

@@ -64,7 +64,7 @@ const ANSWER: fc.Arbitrary<RawAnswer> = fc.record({
   ending: fc.oneof(
     CROSS,
     { weight: 6, arbitrary: fc.constant<Ending>('FIN') },
-    { weight: 4, arbitrary: fc.constantFrom<Ending>('RST', 'late FIN') },
+    { weight: 4, arbitrary: fc.constantFrom<Ending>('RST', 'late FIN', 'cut', 'cut') },
   ),
 });
 

@@ -22,6 +22,7 @@ const OPTIONS = [
   'max-redirs = 5',
   'http1.1',
   'proto = "=http,https"',
+  'insecure',
   'max-time = 30',
   'globoff',
 ];
@@ -39,9 +40,9 @@ export async function byCurl(stage: Stage, names: readonly string[], directory: 
 }
 
 /** Each over a connection of its own: each has a host of its own, and all are led to the stage. */
-function configFor({ port }: Stage, names: readonly string[], directory: string): string {
+function configFor({ port, url }: Stage, names: readonly string[], directory: string): string {
   const transfers = names.flatMap((name) => [
-    `url = "http://${name}.test:${port}/v1/download?file_name=${name}"`,
+    `url = "${url.split(':', 1)[0]}://${name}.test:${port}/v1/download?file_name=${name}"`,
     `output = "${join(directory, name)}"`,
   ]);
   const told = 'write-out = "%{exitcode} %{http_code} %{errormsg}\\n"';

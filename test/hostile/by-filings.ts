@@ -1,6 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable, Writable } from 'node:stream';
+import { sleep } from '../../src/abort.ts';
 import { main } from '../../src/main.ts';
 import { worldOf } from '../settings-world.ts';
 
@@ -20,13 +21,13 @@ const DEADLINE = '30s';
 const running = new Set<number>();
 let lastPid = 2 ** 22;
 
-/** Fetches a file into a directory by the whole program, in this process. */
-export async function byFilings(url: string, name: string, directory: string): Promise<OurVerdict> {
+/** Fetches a file into a directory by the whole program, in this process; with `retries`, without waiting between tries. */
+export async function byFilings(url: string, name: string, directory: string, retries = 0): Promise<OurVerdict> {
   lastPid += 1;
   const pid = lastPid;
   running.add(pid);
   const stderr: string[] = [];
-  const flags = ['--error-format', 'json', '--quiet', '--retries', '0', '--deadline', DEADLINE];
+  const flags = ['--error-format', 'json', '--quiet', '--retries', `${retries}`, '--deadline', DEADLINE];
   const exit = await main(
     worldOf({
       argv: [...flags, 'download', '0001234567-24-000001', name],
@@ -42,6 +43,8 @@ export async function byFilings(url: string, name: string, directory: string): P
           done();
         },
       }),
+      // A try follows the one before at once; deadlines and the patience for an error's body stay.
+      sleep: (ms, signal) => sleep(ms === 5000 || ms > 29_000 ? ms : 0, signal),
     }),
   );
   running.delete(pid);

@@ -32,6 +32,11 @@ const inFinal = (pattern: RegExp) => (sent: Sent) => pattern.test(sent.final);
 const lengths = ({ final }: Pick<Sent, 'final'>) =>
   [...final.matchAll(/^content-length:(.*)/gim)].map(([, value = '']) => value.trim());
 
+/** Nothing but the connection's end ends it. */
+function endsWithTls({ final }: Sent): boolean {
+  return !/^(content-length|transfer-encoding):/im.test(final);
+}
+
 /** A head that is not lines of `name: value` between CRLFs, or tells its length twice, with a coding, or as no number. */
 function isOddHead(head: string): boolean {
   return head.split('\r\n\r\n').some((one) => one !== '' && isOdd(one.split('\r\n')));
@@ -60,6 +65,11 @@ export const STRICTER: readonly Kind[] = [
     name: 'last chunk cut off',
     refusal: /^integrity: .*truncated: the connection ended after \d+ bytes/,
     of: (sent) => chunked(sent) && !/\r\n\r\n$/.test(sent.text),
+  },
+  {
+    name: 'no length over TLS',
+    refusal: /^integrity: .*came over TLS without a length/,
+    of: endsWithTls,
   },
   {
     name: 'reset',

@@ -20,8 +20,8 @@ export interface RawFraming {
   readonly last?: string;
 }
 
-/** How a connection ends: at once, or when the other side has had its time to end it. */
-export type Ending = 'FIN' | 'RST' | 'late FIN';
+/** How a connection ends: at once, or when the other side has had its time to end it; `cut` over TLS without the alert that closes it. */
+export type Ending = 'FIN' | 'RST' | 'late FIN' | 'cut';
 
 /** One answer, as data; texts are latin1, a character a byte. `{self}` is the path that was asked for. */
 export interface RawAnswer {

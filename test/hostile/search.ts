@@ -1,13 +1,15 @@
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { SecureVersion } from 'node:tls';
 import fc from 'fast-check';
 import { EXCHANGE } from './arbitrary.ts';
 import { byCurl } from './by-curl.ts';
 import { byFilings, type OurVerdict } from './by-filings.ts';
 import { type Judgement, judge, nameOf } from './judge.ts';
-import type { Exchange } from './raw-answer.ts';
+import type { Exchange, RawAnswer } from './raw-answer.ts';
 import { type Stage, startStage } from './stage.ts';
+import { trusted } from './trusted.ts';
 
 /** Answers for which one directory, and one process of curl, is enough. */
 const BATCH = 200;
@@ -35,7 +37,7 @@ export async function search(seed: number, answers: number, onBatch?: (counts: C
     // Each batch has a seed of its own, so that none needs those before it.
     const batch = { seed: seed + done / BATCH, numRuns: Math.min(BATCH, answers - done) };
     const exchanges = fc.sample(EXCHANGE, batch);
-    const judgements = await judged(exchanges);
+    const judgements = await judged(exchanges, wayOf(batch.seed));
     for (const [index, judgement] of judgements.entries()) {
       if (judgement.kind === 'fault') {
         const once = { seed: batch.seed, path: `${index}`, why: `${judgement.why} (once, and not again)` };
@@ -54,7 +56,7 @@ export async function search(seed: number, answers: number, onBatch?: (counts: C
 export async function shrunk(seed: number, path: string): Promise<Found | undefined> {
   let why = '';
   const obeys = async (exchange: Exchange) => {
-    const [judgement] = await judged([exchange]);
+    const [judgement] = await judged([exchange], wayOf(seed));
     if (judgement?.kind === 'fault') why = judgement.why;
     return judgement?.kind !== 'fault';
   };
@@ -63,9 +65,18 @@ export async function shrunk(seed: number, path: string): Promise<Found | undefi
   return { seed, path: checked.counterexamplePath ?? path, why, exchange: checked.counterexample?.[0] ?? [] };
 }
 
+/** How exchanges are asked for. */
+export type Way = 'plain' | SecureVersion;
+
+/** A batch in three goes over TLS, of either version; by its seed, so that it can be had again. */
+function wayOf(seed: number): Way {
+  return (['plain', 'TLSv1.3', 'plain', 'plain', 'TLSv1.2', 'plain'] as const)[seed % 6] ?? 'plain';
+}
+
 /** Lets curl and us fetch the same exchanges, each as a file of its own. */
-export async function judged(exchanges: readonly Exchange[]): Promise<Judgement[]> {
-  const stage = await startStage();
+export async function judged(wanted: readonly Exchange[], way: Way): Promise<Judgement[]> {
+  const exchanges = way === 'plain' ? wanted.map((exchange) => exchange.map(withoutTls)) : wanted;
+  const stage = await startStage(way === 'plain' ? undefined : trusted(way));
   const directory = await mkdtemp(join(tmpdir(), 'filings-hostile-'));
   try {
     const names = exchanges.map((exchange, index) => {
@@ -80,6 +91,11 @@ export async function judged(exchanges: readonly Exchange[]): Promise<Judgement[
     await stage.close();
     await rm(directory, { recursive: true, force: true });
   }
+}
+
+/** In plain no end is less than another. */
+function withoutTls(answer: RawAnswer): RawAnswer {
+  return answer.ending === 'cut' ? { ...answer, ending: 'FIN' } : answer;
 }
 
 async function byUs(stage: Stage, names: readonly string[], directory: string): Promise<OurVerdict[]> {

@@ -1,12 +1,19 @@
 import type { Socket } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
-import { type SeenRequest, startScripted } from '../servers/scripted.ts';
+import type { TlsOptions } from 'node:tls';
+import { type ScriptedServer, type SeenRequest, startScripted } from '../servers/scripted.ts';
 import { type Exchange, type RawAnswer, segments } from './raw-answer.ts';
 
 /** Between segments, so that each may be a read of its own; nothing depends on it. */
 const BETWEEN_MS = 2;
 /** For whoever knows the end without the connection's. */
 const LATE_MS = 40;
+
+/** A connection, and what is below its TLS. */
+interface Line {
+  readonly socket: Socket;
+  readonly below: Socket;
+}
 
 /** A server that answers the requests for each file with that file's exchange, whoever asks. */
 export interface Stage {
@@ -18,9 +25,9 @@ export interface Stage {
   close(): Promise<void>;
 }
 
-export async function startStage(): Promise<Stage> {
+export async function startStage(tls?: TlsOptions): Promise<Stage> {
   const exchanges = new Map<string, { exchange: Exchange; asked: Map<string, number> }>();
-  const server = await startScripted(async (socket, request) => {
+  const server: ScriptedServer = await startScripted(async (socket, request) => {
     // Sent before the end of the connection was seen: it will be asked again over another one.
     if (socket.writableEnded) return;
     const staged = exchanges.get(nameIn(request));
@@ -28,9 +35,9 @@ export async function startStage(): Promise<Stage> {
     const index = staged?.asked.get(client) ?? 0;
     staged?.asked.set(client, index + 1);
     const answer = staged?.exchange[index];
-    if (answer) await play(socket, answer, request.path);
+    if (answer) await play({ socket, below: server.below(socket) }, answer, request.path);
     else socket.destroy();
-  });
+  }, tls);
   return {
     port: server.port,
     url: server.url,
@@ -44,7 +51,7 @@ function nameIn({ path }: SeenRequest): string {
   return /file_name=([\w.-]+)/.exec(path)?.[1] ?? '';
 }
 
-async function play(socket: Socket, answer: RawAnswer, self: string): Promise<void> {
+async function play({ socket, below }: Line, answer: RawAnswer, self: string): Promise<void> {
   const parts = segments(answer, self);
   for (const [index, part] of parts.entries()) {
     if (index > 0) await wait(BETWEEN_MS);
@@ -53,6 +60,7 @@ async function play(socket: Socket, answer: RawAnswer, self: string): Promise<vo
   if (answer.ending === 'late FIN') await wait(LATE_MS);
   if (answer.ending === 'RST') {
     await wait(BETWEEN_MS);
-    socket.resetAndDestroy();
-  } else socket.end();
+    below.resetAndDestroy();
+  } else if (answer.ending === 'cut') below.end();
+  else socket.end();
 }

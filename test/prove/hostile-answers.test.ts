@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { replay, search } from '../hostile/search.ts';
+import { searchStories } from '../hostile/stories.ts';
 
 // The same each time, so that a change is judged by itself; scripts/hostile-answers.js takes a fresh one, for the long runs of
 // docs/guarantees.md. A failure prints the command that has it again.
@@ -13,4 +14,10 @@ test('hostile answers: what curl refuses is never taken, what is taken has curlâ
   expect(counts.get('same')).toBeGreaterThan(60);
   expect(counts.get('both refuse')).toBeGreaterThan(60);
   expect(kinds.length).toBeGreaterThan(10);
+});
+
+test('several answers to one file: one representation, never a mixture, and success in the end', async () => {
+  const { counts, found } = await searchStories(seed, { numRuns: 100 });
+  expect(found).toBeUndefined();
+  expect(counts.ranged).toBeGreaterThan(10);
 });

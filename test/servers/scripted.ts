@@ -21,6 +21,8 @@ export interface ScriptedServer {
   readonly port: number;
   readonly requests: readonly SeenRequest[];
   readonly connections: () => number;
+  /** What is below a connection's TLS; in plain, the connection itself. */
+  readonly below: (socket: Socket) => Socket;
   close(): Promise<void>;
 }
 
@@ -51,8 +53,13 @@ export async function startScripted(script: Script, tls?: TlsOptions): Promise<S
       }
     });
   };
+  const raw = new Map<number | undefined, Socket>();
+  const below = new WeakMap<Socket, Socket | undefined>();
   const server: Server = tls
-    ? createTlsServer(tls, onConnection).on('tlsClientError', () => {})
+    ? createTlsServer(tls, onConnection)
+        .on('connection', (each) => raw.set(each.remotePort, each))
+        .on('secureConnection', (secured) => below.set(secured, raw.get(secured.remotePort)))
+        .on('tlsClientError', () => {})
     : createServer({ noDelay: true }, onConnection);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as { port: number };
@@ -61,6 +68,7 @@ export async function startScripted(script: Script, tls?: TlsOptions): Promise<S
     port,
     requests,
     connections: () => connections,
+    below: (socket) => below.get(socket) ?? socket,
     close: () =>
       new Promise((resolve) => {
         for (const socket of sockets) socket.destroy();
