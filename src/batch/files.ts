@@ -21,7 +21,7 @@ import type { FileItem } from './item.ts';
 import type { Limits, Throttle } from './limits.ts';
 import type { Counts } from './report.ts';
 
-export interface FilesOptions {
+interface FilesOptions {
   readonly targetOf: (file: FileItem) => DiskTarget;
   /** Which of the run's own files has a name. */
   readonly runFiles: { at(path: string, stats: Stats | undefined): string | undefined };

@@ -18,7 +18,7 @@ export interface Entry {
   readonly number?: number;
 }
 
-export interface BadLine {
+interface BadLine {
   readonly kind: 'bad';
   readonly error: FilingsError;
   readonly number: number;

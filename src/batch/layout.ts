@@ -6,7 +6,7 @@ const ACCESSION = '{accession_no}';
 const FILE_NAME = '{file_name}';
 const PLACEHOLDER = /(\{accession_no\}|\{file_name\})/;
 
-export type Placed =
+type Placed =
   | { readonly path: string; readonly fault?: never }
   | { readonly path?: never; readonly fault: FileNameFault };
 

@@ -16,7 +16,7 @@ const APPENDED_WITHIN_MS = 100;
 /** So many characters wait before the run waits for its report. */
 const MOST_WAITING = 1 << 16;
 
-export interface RecorderOptions {
+interface RecorderOptions {
   readonly report: Report | undefined;
   readonly done: DoneList | undefined;
   readonly keepsFailed: boolean;

@@ -5,7 +5,7 @@ import { type Outcome, resumableLine } from '../transfer/outcome.ts';
 import type { BatchEnd } from './verdict.ts';
 
 /** A file, a filing's listing, a line of the input. */
-export interface Reported {
+interface Reported {
   readonly accession?: string;
   readonly fileName?: string;
   readonly number?: number | undefined;
@@ -71,7 +71,7 @@ export function failedLine(accession: string, fileName: string | undefined): str
   return plain ? `${accession} ${fileName}` : JSON.stringify({ accession_no: accession, file_name: fileName });
 }
 
-export interface Summary extends BatchEnd {
+interface Summary extends BatchEnd {
   readonly exitCode: number;
   /** Milliseconds. */
   readonly ms: number;

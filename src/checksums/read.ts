@@ -34,7 +34,7 @@ export function readable(path: ByteText): string {
   return names.join('/');
 }
 
-export interface SumsEntry {
+interface SumsEntry {
   readonly name: ByteText;
   /** 64 lower-case hexadecimal digits. */
   readonly sha256: string;

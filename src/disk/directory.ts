@@ -15,7 +15,7 @@ const SURELY_PAST_MS = 2000;
 const SMALL_BYTES = 64 << 10;
 const ENTRIES_AT_ONCE = 1024;
 
-export type Surroundings = Pick<World, 'platform' | 'now'>;
+type Surroundings = Pick<World, 'platform' | 'now'>;
 
 /** Looked at once, its flushes shared by all who wait. */
 export class Directory {

@@ -2,7 +2,7 @@ import { constants, createReadStream, type Stats } from 'node:fs';
 import { closeFile, openFile, statOf, undefinedIfMissing } from './calls.ts';
 import { readFailure } from './failure.ts';
 
-const { O_NOCTTY, O_NOFOLLOW, O_NONBLOCK, O_RDONLY } = constants;
+const { O_NOCTTY, O_NONBLOCK, O_RDONLY } = constants;
 
 /**
  * A FIFO holds nobody, and a link is followed unless `flags` say otherwise. The stats are of the open file. Throws what
@@ -24,15 +24,6 @@ export async function openPlain(path: string | Buffer, flags: number) {
 export function requirePlain(stats: Stats): void {
   if (stats.isFile()) return;
   throw Object.assign(new Error('not a regular file'), { code: stats.isDirectory() ? 'EISDIR' : 'EFTYPE' });
-}
-
-/** Of our own: regular, this user's, with no second name. Undefined when it is missing, or another's. Never throws. */
-export async function openOwn(path: string, flags: number, uid: number | undefined) {
-  const opened = await openPlain(path, flags | O_NOFOLLOW).catch(() => undefined);
-  if (!opened) return undefined;
-  if (opened.stats.nlink === 1 && (uid === undefined || opened.stats.uid === uid)) return opened;
-  await closeFile(opened.fd);
-  return undefined;
 }
 
 /** Nothing of a file that does not exist. `shown` is its path for people. Throws `local_io`. */

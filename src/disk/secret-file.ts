@@ -13,7 +13,7 @@ const WRITTEN_BY_OTHERS = 0o022;
 type FileWorld = Pick<World, 'uid' | 'env' | 'interrupt'>;
 
 /** `trusted`: nobody else may change a file; `private`: nor read it. */
-export type Protection = 'private' | 'trusted';
+type Protection = 'private' | 'trusted';
 
 /** As `readSmallFile`. */
 export async function readSecretFile(path: string, what: string, world: FileWorld): Promise<Buffer> {

@@ -2,7 +2,7 @@ import { generateKeyPair, randomBytes } from 'node:crypto';
 import { promisify } from 'node:util';
 import type { Algorithm } from './algorithms.ts';
 
-export interface GeneratedKey {
+interface GeneratedKey {
   /** PEM (PKCS#8), a JWK, or a secret's raw bytes. */
   readonly privatePart: Buffer | string;
   /** PEM (SPKI) or a JWK; a secret has none. */

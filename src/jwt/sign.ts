@@ -6,7 +6,7 @@ import type { JwtKey } from './keys.ts';
 /** The JSON text is signed as it is. */
 export type Claim = readonly [name: string, json: string];
 
-export interface TokenPlan {
+interface TokenPlan {
   readonly key: JwtKey;
   readonly algorithm: Algorithm;
   readonly kid?: string | undefined;

@@ -5,7 +5,7 @@ import { keyFault } from './key-fit.ts';
 import type { JwtKey } from './keys.ts';
 import { type Refusal, readJsonObject, readToken, refuse } from './token.ts';
 
-export type Verification = { readonly valid: true; readonly header: JsonObject; readonly claims: JsonObject } | Refusal;
+type Verification = { readonly valid: true; readonly header: JsonObject; readonly claims: JsonObject } | Refusal;
 
 export interface VerifyOptions extends Clock {
   /** Without any, those that fit the key. */

@@ -4,7 +4,7 @@ import { redacted, type Secrets } from '../secrets.ts';
 import { shortened } from '../text.ts';
 
 /** At most one line, and the members of RFC 9457 with their extensions. */
-export interface ErrorBody {
+interface ErrorBody {
   readonly said: string | undefined;
   readonly problem: Omit<Problem, 'status'>;
   /** None of the members that the contract names (part 2), not even as null. */

@@ -4,9 +4,9 @@ import type { World } from '../world.ts';
 import { Leftovers, type PartRun } from './part/leftovers.ts';
 import { ownerOf, startsOf, stateOf } from './part/owner.ts';
 
-export type ProcessInfo = Pick<World, 'hostname' | 'pid' | 'platform' | 'isRunning' | 'now' | 'random' | 'sleep'>;
+type ProcessInfo = Pick<World, 'hostname' | 'pid' | 'platform' | 'isRunning' | 'now' | 'random' | 'sleep'>;
 
-export interface OpenDirectory {
+interface OpenDirectory {
   readonly directory: Directory;
   readonly leftovers: Leftovers;
 }

@@ -15,7 +15,7 @@ export interface Owner {
 const UNKNOWN = '_';
 
 /** When a process of this run's own namespace started, or `UNKNOWN`; undefined: there is none. */
-export type StartOf = (pid: number) => string | undefined;
+type StartOf = (pid: number) => string | undefined;
 
 export type OwnerState = 'alive' | 'ended' | 'unknown';
 

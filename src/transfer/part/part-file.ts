@@ -16,7 +16,7 @@ import { recordText } from './record.ts';
 /** Smaller bodies are fetched anew in the time that a record costs. */
 const RECORDED_FROM_BYTES = 1 << 20;
 
-export interface PartTarget {
+interface PartTarget {
   readonly directory: Directory;
   readonly leftovers: Leftovers;
   readonly final: string;
