@@ -4,9 +4,8 @@ import { FilingsError } from '../errors.ts';
 import type { Item, NamedFile } from './item.ts';
 import type { Layout } from './layout.ts';
 
-const ASCII = /^[\0-\x7f]*$/;
-/** Characters; capitals are bits of a number. */
-const LONG = 30;
+/** Its capitals are bits of a number, and it takes no more room than a digest. */
+const SHORT = /^[\0-\x7f]{0,30}$/;
 const TWIN = 'on some disks it would be the same file as another one of this filing (by case or accents)';
 const TWIN_HINT = 'download it by itself, under another name: -o PATH';
 
@@ -25,8 +24,8 @@ export class NameCheck {
     const { accession, fileName, size, filing } = file;
     const placed = this.#layout.place(accession, fileName);
     if (placed.fault) return this.#refuse(file, placed.fault.reason, placed.fault.hint);
-    const folded = ASCII.test(fileName) ? fileName.toLowerCase() : twinKey(fileName);
-    const key = folded.length > LONG ? digest(accession + folded) : fileKey(accession, folded);
+    const folded = twinKey(fileName);
+    const key = SHORT.test(folded) ? fileKey(accession, folded) : digest(accession + folded);
     const first = this.#names.get(key);
     const spelling = folded === fileName ? 0 : spellingOf(fileName);
     if (first !== undefined)
@@ -40,9 +39,7 @@ export class NameCheck {
     const key = fileKey(accession, fileName);
     if (this.#refused.has(key)) return { ...file, kind: 'again' };
     this.#refused.add(key);
-    const error = new FilingsError('integrity', `file name '${fileName}' of ${accession}: ${reason}`, {
-      ...(hint === undefined ? {} : { hint }),
-    });
+    const error = new FilingsError('integrity', `file name '${fileName}' of ${accession}: ${reason}`, { hint });
     return { ...file, kind: 'refused', error };
   }
 }
@@ -54,12 +51,9 @@ function digest(text: string): string {
 
 /** What tells a name from others of the same folded name: of a short one its capitals, a bit each, which take no room. */
 function spellingOf(name: string): number | string {
-  if (name.length > LONG || !ASCII.test(name)) return digest(name);
+  if (!SHORT.test(name)) return digest(name);
   let capitals = 0;
-  for (let at = 0; at < name.length; at += 1) {
-    const code = name.charCodeAt(at);
-    if (code >= 0x41 && code <= 0x5a) capitals |= 1 << at;
-  }
+  for (const { index } of name.matchAll(/[A-Z]/g)) capitals |= 1 << index;
   return capitals;
 }
 

@@ -148,11 +148,10 @@ export class Selection {
   }
 
   async #chosenOf(files: readonly ListedFile[]): Promise<readonly ListedFile[]> {
-    const { chosen = () => true } = this.#options;
     const kept: ListedFile[] = [];
     for (const [index, file] of files.entries()) {
       if (index % NAMES_A_TURN === NAMES_A_TURN - 1) await takeTurn(this.#stop.signal);
-      if (chosen(file.file_name)) kept.push(file);
+      if (this.#options.chosen?.(file.file_name)) kept.push(file);
     }
     return kept;
   }

@@ -5,8 +5,8 @@ import { REDACTED } from '../secrets.ts';
 import type { ClientOptions } from './client.ts';
 import { clockAhead } from './clock-skew.ts';
 import { carry, withoutCredentials } from './credentials.ts';
+import { nextHop } from './redirect.ts';
 
-const MOST_REDIRECTS = 5;
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
 /** Masked by name, since a short key is found no other way. */
 const SECRET_FIELDS = ['authorization', 'proxy-authorization', 'cookie', 'set-cookie'];
@@ -95,24 +95,4 @@ export class Requests {
       /^(etag|last-modified)$/.test(name) && this.#options.secrets.holds(String(value));
     return Object.fromEntries(Object.entries(headers).filter((field) => !isTelling(field)));
   }
-}
-
-/**
- * RFC 9110 section 15.4; `hop` counts from 1. Throws `integrity` for no or a broken Location, a sixth hop, and a step
- * from https to http.
- */
-export function nextHop(from: URL, location: string | string[] | undefined, hop: number): URL {
-  const refused = (why: string) =>
-    new FilingsError('integrity', `${from.host}: ${why} is not followed`, { hint: 'check the base URL' });
-  if (hop > MOST_REDIRECTS) throw refused(`more than ${MOST_REDIRECTS} redirects`);
-  // An empty one leads back over and over.
-  if (typeof location !== 'string' || location === '' || !URL.canParse(location, from.href))
-    throw refused('a redirect that leads nowhere');
-  const to = new URL(location, from);
-  if (to.protocol !== 'https:' && to.protocol !== 'http:') throw refused(`a redirect to ${to.protocol}`);
-  if (from.protocol === 'https:' && to.protocol === 'http:') throw refused('a redirect from https to http');
-  to.hash = '';
-  to.username = '';
-  to.password = '';
-  return to;
 }

@@ -72,7 +72,8 @@ function layer(give: (spec: NamedSetting) => Given | undefined | '' | false): La
 function colorFromEnvironment({ NO_COLOR, FORCE_COLOR, CLICOLOR_FORCE }: World['env']): Given | undefined {
   const level = 'env';
   if (NO_COLOR) return { level, name: 'NO_COLOR', value: 'never' };
-  if (FORCE_COLOR) return { level, name: 'FORCE_COLOR', value: /^(0|false)$/.test(FORCE_COLOR) ? 'never' : 'always' };
+  if (FORCE_COLOR)
+    return { level, name: 'FORCE_COLOR', value: ['0', 'false'].includes(FORCE_COLOR) ? 'never' : 'always' };
   return CLICOLOR_FORCE && CLICOLOR_FORCE !== '0' ? { level, name: 'CLICOLOR_FORCE', value: 'always' } : undefined;
 }
 

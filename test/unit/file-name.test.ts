@@ -1,7 +1,7 @@
 import { posix, win32 } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { fileNameFault, twinKey } from '../../src/disk/file-name.ts';
+import { fileNameFault, isPartLike, twinKey } from '../../src/disk/file-name.ts';
 
 describe('fileNameFault', () => {
   it.each([
@@ -115,4 +115,9 @@ describe('two names that may be one file', () => {
       }
     }
   });
+});
+
+it('parts and what is beside them are told by their names', () => {
+  const names = ['.a.x.part', '.a\n.resume', '.a.lock', 'a.part', 'a.b.part', '.part', '.a.part.txt'];
+  expect(names.filter(isPartLike)).toEqual(names.slice(0, 3));
 });

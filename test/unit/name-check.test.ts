@@ -23,6 +23,7 @@ test.each<[names: string[], last: string]>([
   [['a', 'A', 'a'], 'again'],
   [[`${LONG}B`, `${LONG}B`], 'again'],
   [[`${LONG}B`, `${LONG}b`], 'refused'],
+  [[`A${LONG.slice(0, 32)}`, `${LONG.slice(0, 32)}A`], 'refused'],
   [['../a', '../a'], 'again'],
   [['b\u200b', 'b'], 'file'],
 ])('%j', (names, last) => {
@@ -37,6 +38,8 @@ test('the same name in another filing is another file', () => {
     'again',
     'file',
   ]);
+  const hint = expect.stringContaining('-o PATH');
+  expect(names.check({ ...file, fileName: 'A.HTM' })).toMatchObject({ error: { hint } });
 });
 
 test('tells what twinKey tells', () => {

@@ -93,6 +93,9 @@ describe('what comes out', () => {
     const selection = new Selection(broken(), { ...common, list: desk({}).list, chosen: undefined });
     expect(await all(selection)).toEqual(['1 a named']);
     expect([selection.isEnded, selection.error]).toEqual([true, error]);
+    const defect = new TypeError('x');
+    const failing = select([alone(1)], () => Promise.reject(defect));
+    expect([await all(failing), failing.isEnded, failing.error]).toEqual([[], true, defect]);
   });
 });
 
@@ -133,9 +136,12 @@ describe('how far it goes ahead', () => {
   });
 
   test('all is known once all is read and listed', async () => {
-    const selection = select([alone(1), named(2, 'n')], desk({ 1: ['aa', 'b'] }).list);
-    expect(selection.files).toBeUndefined();
-    await all(selection);
+    const { list, letGo } = desk({ 1: ['aa', 'b'] }, new Set([1]));
+    const selection = select([alone(1), named(2, 'n')], list);
+    expect([await all(selection), selection.files]).toEqual([['2 n named'], undefined]);
+    letGo(1);
+    await turns();
     expect(selection.files).toBe(3);
+    expect(selection.next()).toMatchObject({ filing: { accession: filing(1), files: 2, missing: 2 } });
   });
 });

@@ -1,5 +1,13 @@
 import { describe, expect, test } from 'vitest';
-import { defaultLayer, envLayer, fileLayer, flagLayer, winners } from '../../src/settings/layers.ts';
+import {
+  defaultLayer,
+  envLayer,
+  fileLayer,
+  firstOf,
+  flagLayer,
+  unknownVariables,
+  winners,
+} from '../../src/settings/layers.ts';
 
 function won(given: {
   flags?: Record<string, unknown>;
@@ -20,14 +28,28 @@ describe('precedence', () => {
   const all = { flags: { jobs: '1' }, env: { FILINGS_JOBS: '2' }, profile: { jobs: 3 }, file: { jobs: 4 } };
 
   test.each([
-    [all, '1', '--jobs'],
-    [{ ...all, flags: {} }, '2', 'FILINGS_JOBS'],
-    [{ ...all, flags: {}, env: { FILINGS_JOBS: '' } }, 3, 'c.json: profiles.p.jobs'],
-    [{ file: all.file }, 4, 'c.json: jobs'],
-    [{}, '4', 'default'],
-  ])('%j gives %s', (given, value, name) => {
-    expect(won(given).get('jobs')).toMatchObject({ value, name });
+    [all, '1', '--jobs', 'flag'],
+    [{ ...all, flags: {} }, '2', 'FILINGS_JOBS', 'env'],
+    [{ ...all, flags: {}, env: { FILINGS_JOBS: '' } }, 3, 'c.json: profiles.p.jobs', 'profile'],
+    [{ file: all.file }, 4, 'c.json: jobs', 'file'],
+    [{}, '4', 'default', 'default'],
+  ])('%j gives %s', (given, value, name, level) => {
+    expect(won(given).get('jobs')).toMatchObject({ value, name, level });
   });
+});
+
+test('of one setting alone', () => {
+  const layers = [flagLayer({}), envLayer({ FILINGS_JOBS: '2' }), fileLayer('c.json', { jobs: 4 })];
+  expect([firstOf(layers, 'jobs')?.value, firstOf(layers, 'rate')]).toEqual(['2', undefined]);
+});
+
+test('variables that nothing reads', () => {
+  const env = { FILINGS_JBOS: '2', FILINGS_MIN_FREE: '', FILINGS_ZZZ: '1', FILINGS_JOBS: '3', LONGNAME_JOBS: '4' };
+  const said = [
+    expect.stringMatching(/^FILINGS_JBOS .* FILINGS_JOBS\?$/),
+    expect.stringMatching(/^FILINGS_ZZZ .*help/),
+  ];
+  expect(unknownVariables(env)).toEqual(said);
 });
 
 describe('sources of the same thing', () => {
@@ -44,7 +66,9 @@ describe('sources of the same thing', () => {
     [{ env: { FILINGS_JWT: 'j', FILINGS_JWT_FILE: 'f' } }, 'FILINGS_JWT_FILE and FILINGS_JWT: two sources of the JWT'],
     [{ file: { jwtFile: 'f', jwt: {} } }, 'c.json: jwtFile and c.json: jwt: two sources of the JWT'],
   ])('%j is refused', (given, message) => {
-    expect(() => won(given)).toThrow(message);
+    const code = message.startsWith('c.json') ? 'config' : 'usage';
+    const hint = 'remove one of them';
+    expect(() => won(given)).toThrow(expect.objectContaining({ message, code, hint }));
   });
 
   test('a higher level replaces all of a lower one', () => {

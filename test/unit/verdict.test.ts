@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { type BatchResult, batchError } from '../../src/batch/verdict.ts';
+import { type BatchResult, batchError, StopRule } from '../../src/batch/verdict.ts';
 import { type ErrorCode, FilingsError } from '../../src/errors.ts';
 
 const result = (more: Partial<BatchResult> = {}): BatchResult => ({
@@ -46,6 +46,7 @@ describe('how a batch ends', () => {
     [{ ...auth, notStarted: undefined }, 'auth: the reason; the rest not started', 'do this'],
     [{ stoppedBy: signal(2), notStarted: 4 }, 'interrupted', undefined],
     [deadline, 'temporary: the reason; 1 of 5 files failed; 3 files not started', 'do this'],
+    [{ ...limited, notStarted: 0 }, '1 of 5 files failed; limit: the reason', 'see the errors above'],
     [limited, '1 of 5 files failed; limit: the reason; 2 files not started', 'see the errors above'],
   ])('%j in words', (more, message, hint) => {
     expect(batchError(result(more))).toMatchObject({ message, hint });
@@ -54,4 +55,25 @@ describe('how a batch ends', () => {
   test('filings are filings', () => {
     expect(batchError(result({ ...auth, notStarted: 3 }), 'filing')?.message).toMatch(/; 3 filings not started$/);
   });
+});
+
+const apart = new FilingsError('temporary', 'no', { connected: false });
+const forbidden = new FilingsError('auth', 'no', { problem: { status: 403 } as FilingsError['problem'] });
+const missing = new FilingsError('not_found', 'no');
+const times = (count: number, error: FilingsError | undefined) => Array.from({ length: count }, () => error);
+test.each<[string, (FilingsError | undefined)[], message?: string, code?: ErrorCode, hint?: string]>([
+  ['9 that could not connect', times(9, apart)],
+  ['10', times(10, apart), '10 files in a row could not even connect', 'temporary', 'later'],
+  ['10, not in a row', [...times(9, apart), missing, undefined, ...times(9, apart)]],
+  ['many well, and others missing', [...times(20, undefined), ...times(20, missing)]],
+  ['19 forbidden', times(19, forbidden)],
+  ['20', times(20, forbidden), '403 for 20 files in a row', 'auth', 'filings config check'],
+  ['20, not in a row', [...times(19, forbidden), missing, forbidden]],
+  ['a full disk', [stop('local_io')], 'local_io: the reason', 'local_io', 'do this'],
+])('whether a run stops after %s', (_, ends, message, code, hint) => {
+  const rule = new StopRule('file', (command) => command);
+  const stops = ends.map((error) => rule.after(error));
+  const last = message && { message, code, stopsRun: true, hint: expect.stringContaining(hint ?? '') };
+  expect(stops).toEqual([...times(ends.length - 1, undefined), last && expect.objectContaining(last)]);
+  expect(stops.at(-1)?.cause).toBe(ends.at(-1)?.stopsRun || !message ? undefined : ends.at(-1));
 });
