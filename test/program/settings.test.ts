@@ -1,4 +1,4 @@
-import { chmod, lstat, mkdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
@@ -104,17 +104,6 @@ describe('config set', () => {
     expect(exitCode, stderr).toBe(refused === undefined ? 0 : 2);
     expect(stderr).toContain(refused ?? '');
     if (refused !== undefined) expect(await written()).toEqual(before);
-  });
-
-  test('follows a link, and leaves it, also one that leads nowhere yet', async () => {
-    const link = join(home, 'link.json');
-    await symlink('later/real.json', link);
-    for (const jobs of [2, 3]) {
-      const { exitCode, stderr } = await run(['config', 'set', 'jobs', `${jobs}`, '--config', link]);
-      expect(exitCode, stderr).toBe(0);
-      expect((await lstat(link)).isSymbolicLink()).toBe(true);
-      expect(JSON.parse(await readFile(join(home, 'later/real.json'), 'utf8'))).toEqual({ $schema: SCHEMA, jobs });
-    }
   });
 
   test('tells what it may do where it cannot be written', async () => {
