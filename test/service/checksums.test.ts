@@ -28,17 +28,6 @@ test('what is listed is read once, and kept right by what is added', async () =>
   expect(await text()).toBe(`${HEX}  a\n\\${HEX}  b\\nc\n${HEX}  torn\n${added}${HEX}  later\n`);
 });
 
-test('of more directories than are remembered it is right, too', async () => {
-  const files = new ChecksumFiles(true);
-  const places = Array.from({ length: 600 }, (_, index) => join(folder, `${index}`));
-  for (const path of places) await mkdir(path);
-  for (const path of places) expect(await files.isListed(path, 'a')).toBe(false);
-  for (const path of places) await files.add(path, 'a', HEX);
-  for (const path of places)
-    expect([await files.isListed(path, 'a'), await files.isListed(path, 'b')]).toEqual([true, false]);
-  await files.flush();
-});
-
 test('a link is neither read nor appended to, and nothing is listed then', async () => {
   const elsewhere = join(folder, 'elsewhere');
   await writeFile(elsewhere, 'untouched');

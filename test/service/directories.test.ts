@@ -34,14 +34,6 @@ describe('what is in the way below the directory that was named', () => {
     expect(readdirSync(elsewhere)).toEqual([]);
     await directories.at({ directory, below: 'other' });
   });
-
-  test('links to the directory that was named are the user’s own', async () => {
-    const [directory, folder] = [await temporaryDirectory(), await temporaryDirectory()];
-    const named = join(folder, 'link');
-    await symlink(directory, named);
-    await directoriesHere().at({ directory: named, below: 'a' });
-    expect(readdirSync(directory)).toEqual(['a']);
-  });
 });
 
 test('several runs at the same moment: one of them makes it, the others take it as it is', async () => {

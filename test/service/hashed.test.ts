@@ -32,9 +32,7 @@ const cutAt =
 
 describe('asked for, the outcome has the hash of the whole file', () => {
   test.each<[string, Script, Buffer]>([
-    ['an empty file', whole(Buffer.alloc(0)), Buffer.alloc(0)],
     ['a large file without a length', chunked(LARGE), LARGE],
-    ['a small file, resumed', cutAt(100_000, SMALL, whole(SMALL)), SMALL],
     ['a large file, resumed late', cutAt(4 << 20, LARGE, whole(LARGE)), LARGE],
     ['a small file after much of a large one', cutAt(4 << 20, LARGE, other(SMALL)), SMALL],
     ['a large file after some of a small one', cutAt(100_000, SMALL, other(LARGE)), LARGE],

@@ -154,11 +154,4 @@ describe('openInput', () => {
     setImmediate(() => idle.destroy());
     await expect(reading).rejects.toThrow();
   });
-
-  test('a person at a terminal is told that stdin is read', () => {
-    const notes: string[] = [];
-    const stdin = Object.assign(new PassThrough(), { isTTY: true });
-    openInput('-', { stdin, cwd: place }, (text) => notes.push(text));
-    expect(notes).toEqual([expect.stringMatching(/stdin.*Ctrl-D/)]);
-  });
 });

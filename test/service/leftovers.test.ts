@@ -186,21 +186,6 @@ describe('files beside a file go away while it comes', () => {
     expect(await run.names()).toEqual([NAME]);
   });
 
-  test('its record, and the service has another version: that one is fetched', async () => {
-    let cut = () => {};
-    const server = await serve((socket, request) => {
-      if (request.index > 0) return whole(socket, request);
-      socket.write(head(200, { ETag: '"v0"', 'Content-Length': FILE.length }));
-      socket.write(content(FILE.length - 1));
-      cut = () => socket.destroy();
-    });
-    const { run, ended, record } = await nearlyDone(server.url, { retries: 1 });
-    await rm(record);
-    cut();
-    expect(await ended).toMatchObject({ result: 'downloaded', attempts: 2, resumedBytes: 0 });
-    expect(await beside(run)).toEqual([]);
-  });
-
   test.each([undefined, createHash('sha256').update(FILE).digest('hex')])(
     'its part: it is downloaded again (hash: %s)',
     async (sha256) => {

@@ -46,7 +46,6 @@ test.each<[exit: number, what: string, bytes: string]>([
   [9, 'an empty chunked body', `${head(200, { 'Transfer-Encoding': 'chunked' })}0\r\n\r\n`],
   [9, 'problem details under 200', said('{"title":"x"}', { 'Content-Type': 'application/problem+json' })],
   [9, 'a coding nobody asked for', said('abc', { 'Content-Encoding': 'gzip' })],
-  [9, 'brotli', said('abc', { 'Content-Encoding': 'br' })],
 ])('exit %i after one request: %s', async (exit, _, bytes) => {
   const { server, run } = await against((socket) => void socket.write(bytes));
   expect((await run.save()).error?.exitStatus).toBe(exit);
@@ -61,22 +60,6 @@ test.each<[string, string]>([
 ])('a file: %s', async (_, bytes) => {
   const { run } = await against((socket) => void socket.write(bytes));
   expect(await run.save()).toMatchObject({ result: 'downloaded' });
-});
-
-test('a wait that the service asks for holds for every file of the run', async () => {
-  const times: number[] = [];
-  const { server, run } = await against((socket, request) => {
-    times.push(performance.now());
-    if (request.index > 0) sendFile(socket, request, FILE, '"v1"');
-    else socket.write(says(429, { 'Retry-After': 1 }));
-  });
-  const first = run.save('a');
-  await expect.poll(() => server.requests.length).toBe(1);
-  await new Promise((resolve) => setTimeout(resolve, 100));
-  const others = await Promise.all([first, run.save('b'), run.save('c')]);
-  expect(others.map(({ result }) => result)).toEqual(['downloaded', 'downloaded', 'downloaded']);
-  // Not before the wait was over, whichever came first.
-  expect((times[1] ?? 0) - (times[0] ?? 0)).toBeGreaterThan(950);
 });
 
 test('tries are counted anew when one has brought 1 MiB, and each asks for the rest alone', async () => {

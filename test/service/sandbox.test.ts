@@ -1,10 +1,10 @@
 import { EventEmitter, once } from 'node:events';
-import { mkdir, symlink, truncate, writeFile } from 'node:fs/promises';
+import { mkdir, symlink } from 'node:fs/promises';
 import { get } from 'node:http';
 import { connect } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { join } from 'node:path';
-import { buffer, text } from 'node:stream/consumers';
+import { text } from 'node:stream/consumers';
 import { describe, expect, it, test } from 'vitest';
 import { sleep } from '../../src/abort.ts';
 import { startSandbox } from '../../src/sandbox/server.ts';
@@ -26,25 +26,11 @@ describe('a file', () => {
     },
   );
 
-  it.each([
-    ['a.htm', 'text/html'],
-    ['a.XSD', 'application/xml'],
-    ['a', 'application/octet-stream'],
-  ])('%s is %s', async (name, type) => {
-    const running = await sandbox({ [at(name)]: 'x' });
-    const { headers } = await running.get(download(name));
-    expect(headers).toMatchObject({ 'content-type': type, 'content-length': '1', 'accept-ranges': 'bytes' });
-    expect(headers.etag).toMatch(/^"[\w-]+"$/);
-  });
-
   it.each<[string, string, Record<string, string>, number, string]>([
     ['a.txt', 'HEAD', { Range: 'bytes=1-1' }, 200, ''],
     ['empty.txt', 'GET', {}, 200, ''],
     ['empty.txt', 'GET', { Range: 'bytes=0-' }, 416, 'bytes */0'],
     ['a.txt', 'GET', { Range: 'bytes=1-3' }, 206, 'bytes 1-3/5'],
-    ['a.txt', 'GET', { Range: 'bytes=2-99' }, 206, 'bytes 2-4/5'],
-    ['a.txt', 'GET', { Range: 'bytes=5-' }, 416, 'bytes */5'],
-    ['a.txt', 'GET', { Range: 'bytes=0-0,2-2' }, 200, ''],
     ['a.txt', 'GET', { Range: 'bytes=1-', 'If-Range': '"other"' }, 200, ''],
     ['a.txt', 'GET', { Range: 'bytes=1-', 'If-Range': new Date().toUTCString() }, 200, ''],
   ])('%s, %s %j: %i', async (name, method, fields, status, range) => {
@@ -74,14 +60,6 @@ describe('a file', () => {
       await new Promise((resolve) => setTimeout(resolve, 20));
     }
     expect(seen.size).toBe(3);
-  });
-
-  it('that becomes shorter while it is sent is cut off, and so it says in the log', async () => {
-    const running = await sandbox({ [at('big.txt')]: Buffer.alloc(BIG, 'a') });
-    const [response] = await once(get(`${running.url}${download('big.txt')}`, { headers: key }), 'response');
-    await truncate(join(running.directory, at('big.txt')), BIG / 2);
-    await expect(buffer(response)).rejects.toThrow();
-    await expect.poll(() => running.lines).toEqual([expect.stringMatching(/ 200 \d+ms \(cut off\)$/)]);
   });
 
   it('that is hidden, or outside the filing, is not served', async () => {
@@ -232,16 +210,6 @@ describe('Host', () => {
     expect(await ask(await start('0.0.0.0'), ['Host: stand-in.example'])).toMatch(/^HTTP\/1\.1 200 /);
   });
 
-  test.each([[[]], [['Host:']], [['Host: localhost', 'Host: evil.example']], [['Host: localhost', 'host: localhost']]])(
-    '%j is a mistake wherever it listens',
-    async (fields: string[]) => {
-      for (const listening of ['127.0.0.1', '0.0.0.0']) {
-        const answer = await ask(await start(listening), fields);
-        expect(answer).toMatch(/^HTTP\/1\.1 400 .*application\/problem\+json.*"status":400/s);
-      }
-    },
-  );
-
   const ipv6 = Object.values(networkInterfaces()).some((all) => all?.some(({ address }) => address === '::1'));
   test.each(['localhost', ...(ipv6 ? ['::1'] : [])])('listening on %s is loopback, too', async (listening) => {
     const running = await start(listening);
@@ -322,21 +290,11 @@ describe('close', () => {
   });
 });
 
-test('start refuses what is no directory, and a port in use', async () => {
-  const running = await sandbox(ALPHA);
-  await writeFile(join(running.directory, 'file'), '');
-  const start = (more: object) =>
-    startSandbox({
-      ...{ host: '127.0.0.1', port: 0, apiKey: KEY, jwtKeys: [], now: Date.now, sleep },
-      ...{ directory: running.directory, ...more },
-    });
-  const usage = (words: string) => ({ code: 'usage', message: expect.stringContaining(words) });
-  for (const name of ['absent', 'file']) {
-    await expect(start({ directory: join(running.directory, name) })).rejects.toMatchObject(usage('not a directory'));
-  }
-  await expect(start({ host: '192.0.2.1' })).rejects.toMatchObject(usage('not an address of this machine'));
-  await expect(start({ port: running.port })).rejects.toMatchObject({
+test('start refuses a port in use', async () => {
+  const { port, directory } = await sandbox(ALPHA);
+  const options = { directory, host: '127.0.0.1', port, apiKey: KEY, jwtKeys: [], now: Date.now, sleep };
+  await expect(startSandbox(options)).rejects.toMatchObject({
     code: 'local_io',
-    message: `cannot listen on 127.0.0.1:${running.port}: address already in use (EADDRINUSE)`,
+    message: `cannot listen on 127.0.0.1:${port}: address already in use (EADDRINUSE)`,
   });
 });

@@ -69,14 +69,6 @@ describe('values', () => {
 });
 
 describe('a JWT', () => {
-  test('is minted as the config file says', async () => {
-    const { settings } = await resolved({ jwt: { keyFile: 'key.pem', sub: 'me', lifetime: '90s' } });
-    expect(settings.token).toMatchObject({
-      kind: 'recipe',
-      recipe: { keyFile: join(folder.path, 'key.pem'), sub: 'me', lifetime: 90 },
-    });
-  });
-
   test.each([
     [{}, 'jwt: must have either keyFile or secretFile'],
     [{ keyFile: 'a', secretFile: 'b' }, 'jwt: must have either keyFile or secretFile'],

@@ -132,11 +132,8 @@ describe('from a command', () => {
     [['sh', '-c', 'echo nothing there >&2; exit 3'], 'sh: exited with status 3: nothing there'],
     [['sh', '-c', `echo ${CANARY}; echo "not ${CANARY}" >&2; exit 3`], 'sh: exited with status 3: not [redacted]'],
     [['sh', '-c', 'kill -9 $$'], 'sh: was ended by SIGKILL'],
-    [['true'], 'true: is empty'],
     [['no-such-program-here'], 'no-such-program-here: no such program'],
-    [['/'], '/: cannot be run: permission denied (EACCES)'],
     [['head', '-c', '2000000', '/dev/zero'], 'head: cannot be run'],
-    [['echo', 'a\0b'], 'echo: cannot be run'],
   ])('%j is told about', async (argv, message) => {
     await expect(run(argv)).rejects.toMatchObject({ code: 'config', message: expect.stringContaining(message) });
   });

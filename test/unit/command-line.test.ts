@@ -39,17 +39,6 @@ describe('shared options', () => {
       },
     });
   });
-
-  test('those of the command arrive read, with their defaults', () => {
-    expect(ran('serve --latency 20ms --rate-limit 90/m').options).toEqual({
-      host: '127.0.0.1',
-      port: 8787,
-      jwtKey: [],
-      jwtSecret: undefined,
-      latency: 20,
-      rateLimit: { requests: 90, perMs: 60_000 },
-    });
-  });
 });
 
 test.each([

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
-import { BANDWIDTH, choice, count, DURATION, RATE, SIZE, SWITCH, TIME, TIMEOUT } from '../../src/spec/kind.ts';
+import { BANDWIDTH, count, DURATION, RATE, SIZE, SWITCH, TIME, TIMEOUT } from '../../src/spec/kind.ts';
 import { nearest } from '../../src/spec/nearest.ts';
-import { readAs } from '../../src/spec/option.ts';
 
 const KINDS = { DURATION, TIMEOUT, RATE, SIZE, BANDWIDTH, TIME, SWITCH, count: count(0, 1e6, 4) } as const;
 
@@ -49,25 +48,6 @@ const NONE: Readonly<Record<keyof typeof KINDS, string>> = {
 };
 test.each(Object.entries(NONE))('%s is none of %s', (kind, texts) => {
   for (const text of texts.split('|')) expect(KINDS[kind as keyof typeof KINDS].parse(text), text).toBeUndefined();
-});
-
-test('an error names the source and an example, and shortens what it shows', () => {
-  expect(() => readAs(DURATION, '10', '--deadline')).toThrow(
-    expect.objectContaining({
-      code: 'usage',
-      message: "--deadline: must be a duration, such as 500ms, 30s, 5m, 2h or 1d, not '10'",
-    }),
-  );
-  expect(() => readAs(KINDS.count, '', { name: '/c.json: jobs', code: 'config' })).toThrow(
-    expect.objectContaining({
-      code: 'config',
-      message: '/c.json: jobs: must be a whole number from 0 to 1,000,000, such as 4, and is empty',
-    }),
-  );
-  expect(() => readAs(choice('auto', 'always', 'never'), 'on', 'FILINGS_COLOR')).toThrow(
-    "FILINGS_COLOR: must be auto, always or never, not 'on'",
-  );
-  expect(() => readAs(KINDS.count, 'x'.repeat(500), '--jobs')).toThrow(/^.{0,120}$/);
 });
 
 test.each([

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { FilingsError, type Problem } from '../../src/errors.ts';
 import { Secrets } from '../../src/secrets.ts';
-import { createTeller, errorObject, type MessageOptions, renderError } from '../../src/terminal/messages.ts';
+import { errorObject, type MessageOptions, renderError } from '../../src/terminal/messages.ts';
 
 const plain: MessageOptions = { errorFormat: 'text', color: false, verbose: false, secrets: new Secrets() };
 const text = (error: FilingsError, options: Partial<MessageOptions> = {}) =>
@@ -160,28 +160,5 @@ describe('secrets', () => {
       message: 'a',
       problem: { status: 401, key: '[redacted]', n: 5 },
     });
-  });
-});
-
-describe('a line besides the errors', () => {
-  const secrets = new Secrets();
-  secrets.add('canary-key-12345');
-  const said = (kind: 'note' | 'warning' | 'trace' | 'log', errorFormat: 'text' | 'json', quiet = false) => {
-    let lines = '';
-    createTeller({ errorFormat, quiet }, secrets, (line) => {
-      lines += line;
-    })(kind, 'a canary-key-12345\x1b');
-    return lines;
-  };
-
-  it.each([
-    ['note', 'a [redacted]\\x1b\n', { note: 'a [redacted]\x1b' }],
-    ['warning', 'filings: warning: a [redacted]\\x1b\n', { note: 'warning: a [redacted]\x1b' }],
-    ['trace', 'a [redacted]\\x1b\n', { trace: 'a [redacted]\x1b' }],
-    ['log', 'a [redacted]\\x1b\n', { log: 'a [redacted]\x1b' }],
-  ] as const)('of kind %s', (kind, line, object) => {
-    expect(said(kind, 'text')).toBe(line);
-    expect(JSON.parse(said(kind, 'json'))).toEqual(object);
-    expect(said(kind, 'json', true)).toBe('');
   });
 });

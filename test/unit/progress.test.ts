@@ -47,13 +47,6 @@ describe('the line of a file', () => {
     expect(lineOf({ waiting: WAIT }, width, 'primary.htm', now)).toBe(shown);
   });
 
-  it('does not move when the speed is known', () => {
-    for (let width = 20; width < 200; width++) {
-      const before = lineOf({}, width, 'primary.htm', 100);
-      expect(lineOf({}, width).startsWith(before), String(width)).toBe(true);
-    }
-  });
-
   it('never reaches the last column, however narrow the terminal or long the name', () => {
     for (let width = 4; width < 200; width++) {
       for (const name of ['a', 'primary.htm', '日本'.repeat(60), 'x'.repeat(190)]) {

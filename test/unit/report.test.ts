@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { batchSummary, Counts, reportLine } from '../../src/batch/report.ts';
-import { errorAbout, FilingsError } from '../../src/errors.ts';
-import type { RetryEvent } from '../../src/http/retry.ts';
-import { type Outcome, outcomeLine, retryWait } from '../../src/transfer/outcome.ts';
+import { FilingsError } from '../../src/errors.ts';
+import { type Outcome, outcomeLine } from '../../src/transfer/outcome.ts';
 
 const TIME = '2026-04-01T10:00:00.000Z';
 const FILE = { accession: '0001234567-24-000001', fileName: 'primary.htm' };
@@ -50,26 +49,6 @@ test.each<[Partial<Outcome>, string]>([
   [{ verifiedLength: false }, 'out/primary.htm: 100 B (the service gave no length to check)'],
 ])('what a person reads of %j', (more, line) => {
   expect(outcomeLine('primary.htm', outcome(more))).toBe(line);
-});
-
-test('a wait has the reason without what was asked for, whose wish it is, and how many more there may be', () => {
-  const subject = { accession: '0001234567-24-000001', fileName: 'a.htm' };
-  const error = errorAbout(subject, 'temporary', '429 Too Many Requests', { problem: { status: 429 } });
-  const waitOf = (event: RetryEvent) => {
-    const { reason, ms, next } = retryWait(event);
-    return [reason, next(ms), next(0)];
-  };
-  expect(waitOf({ error, waitMs: 30_000, asked: true, retry: 2, retries: 5 })).toEqual([
-    '429 Too Many Requests (the service asks to wait)',
-    'retry 2 of 5 in 30 s',
-    'retry 2 of 5 in 1 s',
-  ]);
-  const reset = new FilingsError('temporary', 'h: the connection was reset');
-  expect(waitOf({ error: reset, waitMs: 1400, asked: false, retry: 1, retries: 5 })).toEqual([
-    'h: the connection was reset',
-    'retry 1 of 5 in 2 s',
-    'retry 1 of 5 in 1 s',
-  ]);
 });
 
 test('the summary counts each file once, and the bytes of what came', () => {

@@ -36,12 +36,6 @@ test.each([
   expect(lines).toEqual([first, second ?? expect.stringMatching(/^quite-a-long-name\.htm {4}12 B/)]);
 });
 
-test('of two names the first has its room first', async () => {
-  const two = [{ heading: 'ACCESSION', name: true }, ...COLUMNS];
-  const row = [['0001234567-24-000001', 'quite-a-long-name.htm', '12 B', '']];
-  expect((await linesOf(row, 34, two))[1]).toBe('0001234567-24-000001  quite-…e.htm');
-});
-
 test('it is never wider than the terminal, whatever the names are, and however long', async () => {
   const names = ['👩‍👩‍👧‍👦.htm', '🇩🇪🇫🇷.xml', 'ｶﾞﾊﾟ　.txt', 'e\u0301'.repeat(50), '한국어 파일.htm', '字'.repeat(200_000)];
   const rows = names.map((name) => [name, '1.2 kB', name.slice(0, 90)]);

