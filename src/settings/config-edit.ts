@@ -2,11 +2,11 @@ import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { replaceFile } from '../disk/whole-file.ts';
 import { errnoOf, FilingsError } from '../errors.ts';
-import { findJsonFault, isJsonObject } from '../json.ts';
+import { findJsonFault, isJsonObject, type JsonObject } from '../json.ts';
 import { didYouMean } from '../spec/nearest.ts';
 import { readAs, valueError } from '../spec/option.ts';
 import type { World } from '../world.ts';
-import { type ConfigLocation, type ConfigValues, checkConfig, readConfig } from './config-file.ts';
+import { type ConfigLocation, checkConfig, readConfig } from './config-file.ts';
 import { defaultLayer, fileLayer, winners } from './layers.ts';
 import { faultOf } from './read-secret.ts';
 import { readSettings } from './settings.ts';
@@ -47,7 +47,7 @@ export function valueForFile({ key, kind, secret, inFile }: NamedSetting, text: 
  */
 export async function editConfigFile({ path, profile }: ConfigLocation, key: string, value: unknown, world: World) {
   if (path === undefined) throw noHome();
-  const before: ConfigValues = await readConfig(path, world).catch((error: FilingsError) => {
+  const before: JsonObject = await readConfig(path, world).catch((error: FilingsError) => {
     if (errnoOf(error.cause) !== 'ENOENT') throw error;
     // Editors look there for what may follow.
     return { $schema: pathToFileURL(join(world.root, 'schema/config.schema.json')).href };
@@ -59,19 +59,19 @@ export async function editConfigFile({ path, profile }: ConfigLocation, key: str
 }
 
 /** With the member set, or as undefined, which JSON leaves out; an emptied profile stays. */
-function edited(config: ConfigValues, profile: string | undefined, key: string, value: unknown): ConfigValues {
+function edited(config: JsonObject, profile: string | undefined, key: string, value: unknown): JsonObject {
   if (profile === undefined) return { ...config, [key]: value };
   const level = levelOf(config, profile);
   if (level === undefined && value === undefined) return config;
   return { ...config, profiles: { ...(config.profiles as object), [profile]: { ...level, [key]: value } } };
 }
 
-function levelOf({ profiles }: ConfigValues, profile: string): ConfigValues | undefined {
-  return isJsonObject(profiles) && Object.hasOwn(profiles, profile) ? (profiles[profile] as ConfigValues) : undefined;
+function levelOf({ profiles }: JsonObject, profile: string): JsonObject | undefined {
+  return isJsonObject(profiles) && Object.hasOwn(profiles, profile) ? (profiles[profile] as JsonObject) : undefined;
 }
 
 /** Each member by itself, and whether what the file and the profile say goes together. */
-async function checkEdited(config: ConfigValues, profile: string | undefined, path: string, world: World) {
+async function checkEdited(config: JsonObject, profile: string | undefined, path: string, world: World) {
   await checkConfig(config, path);
   const inProfile = profile === undefined ? [] : [fileLayer(path, levelOf(config, profile) ?? {}, profile)];
   readSettings(winners([...inProfile, fileLayer(path, config), defaultLayer()]), world);

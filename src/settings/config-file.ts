@@ -1,7 +1,8 @@
 import { isAbsolute, join, resolve } from 'node:path';
 import { checkAccess, readSmallFile } from '../disk/secret-file.ts';
 import { errnoOf, FilingsError } from '../errors.ts';
-import { findJsonFault, isJsonObject } from '../json.ts';
+import { findJsonFault, isJsonObject, type JsonObject } from '../json.ts';
+import type { Flags } from '../spec/command.ts';
 import { nearest } from '../spec/nearest.ts';
 import type { World } from '../world.ts';
 import { envLayer, firstOf, flagLayer } from './layers.ts';
@@ -16,16 +17,14 @@ export interface ConfigLocation {
   readonly profile: string | undefined;
 }
 
-export type ConfigValues = Readonly<Record<string, unknown>>;
-
 export interface ConfigFile {
   readonly path: string;
-  readonly values: ConfigValues;
-  readonly profiles: Readonly<Record<string, ConfigValues>>;
+  readonly values: JsonObject;
+  readonly profiles: Readonly<Record<string, JsonObject>>;
 }
 
 /** Nothing is read. Without a name the file is where the XDG Base Directory Specification has it. */
-export function locateConfig(flags: ConfigValues, world: Pick<World, 'env' | 'cwd'>): ConfigLocation {
+export function locateConfig(flags: Flags, world: World): ConfigLocation {
   const layers = [flagLayer(flags), envLayer(world.env)];
   const [named, profile] = [firstOf(layers, 'config'), firstOf(layers, 'profile')].map(
     (given) => given && String(given.value),
@@ -44,7 +43,7 @@ export function locateConfig(flags: ConfigValues, world: Pick<World, 'env' | 'cw
  */
 export async function readConfigFile(
   { path, named }: ConfigLocation,
-  world: Pick<World, 'uid' | 'env' | 'interrupt'>,
+  world: World,
   sandbox: boolean,
 ): Promise<ConfigFile | undefined> {
   if (path === undefined) return undefined;
@@ -62,11 +61,7 @@ export async function readConfigFile(
  * What a config file holds: a JSON object that nobody else has a hand in, its members not yet checked.
  * What says where a key goes is as trusted as the key, whether it holds one or not.
  */
-export async function readConfig(
-  path: string,
-  world: Pick<World, 'uid' | 'env' | 'interrupt'>,
-  sandbox = false,
-): Promise<ConfigValues> {
+export async function readConfig(path: string, world: World, sandbox = false): Promise<JsonObject> {
   const name = `config file ${path}`;
   const { bytes, stats } = await readSmallFile(path, 'config file', world, 'trusted');
   // What zod can check.
@@ -84,7 +79,7 @@ export async function readConfig(
 }
 
 /** Takes out the settings of the service, even misspelt. */
-function dropService(level: ConfigValues): void {
+function dropService(level: JsonObject): void {
   const keys = SETTINGS.map(({ key }) => key);
   const ofService = SETTINGS.filter(({ service }) => service).map(({ key }): string => key);
   for (const key of Object.keys(level)) {
@@ -104,7 +99,7 @@ function readConfigJson(text: string, name: string): unknown {
   throw new FilingsError('config', `${name}: not valid JSON ${where}`);
 }
 
-export async function checkConfig(config: ConfigValues, path: string): Promise<void> {
+export async function checkConfig(config: JsonObject, path: string): Promise<void> {
   // zod is loaded only where there is a file to check.
   const { findConfigFault } = await import('./config-check.ts');
   const fault = findConfigFault(config);

@@ -1,4 +1,5 @@
 import querystring from 'node:querystring';
+import type { JsonObject } from '../json.ts';
 import type { World } from '../world.ts';
 import { SETTINGS } from './table.ts';
 
@@ -18,7 +19,7 @@ export function rememberEnvironment({ env, secrets }: World): void {
 }
 
 /** The secrets among flags, or in the config file: by their keys in the table of settings. */
-export function rememberSettings(values: Readonly<Record<string, unknown>>, { secrets }: World): void {
+export function rememberSettings(values: JsonObject, { secrets }: World): void {
   for (const { key, secret } of SETTINGS) {
     const value = secret && values[key];
     if (typeof value === 'string') secrets.add(value.trim());

@@ -1,5 +1,6 @@
 import { dirname } from 'node:path';
 import { FilingsError } from '../errors.ts';
+import type { JsonObject } from '../json.ts';
 import { nearest } from '../spec/nearest.ts';
 import type { ValueSource } from '../spec/option.ts';
 import type { World } from '../world.ts';
@@ -21,7 +22,7 @@ export interface Given {
 /** What one level says, by the keys of settings. */
 export type Layer = ReadonlyMap<string, Given>;
 
-export function flagLayer(flags: Readonly<Record<string, unknown>>): Layer {
+export function flagLayer(flags: JsonObject): Layer {
   return layer(({ key, option }) => option && { level: 'flag', name: option, value: flags[key] });
 }
 
@@ -33,7 +34,7 @@ export function envLayer(env: World['env']): Layer {
   });
 }
 
-export function fileLayer(path: string, values: Readonly<Record<string, unknown>>, profile?: string): Layer {
+export function fileLayer(path: string, values: JsonObject, profile?: string): Layer {
   const prefix = profile === undefined ? '' : `profiles.${profile}.`;
   const level = profile === undefined ? 'file' : 'profile';
   const value = (key: string) => (Object.hasOwn(values, key) ? values[key] : undefined);
@@ -93,9 +94,7 @@ export function winners(layers: readonly Layer[]): Layer {
     const [first, second] = rivals.flatMap((rival) => deciding?.get(rival.key) ?? []);
     if (first && second) {
       const what = group === 'key' ? 'the API key' : 'the JWT';
-      throw new FilingsError(sourceOf(first).code, `${first.name} and ${second.name}: two sources of ${what}`, {
-        hint: 'remove one of them',
-      });
+      throw new FilingsError(sourceOf(first).code, `${first.name} and ${second.name}: two sources of ${what}`);
     }
     const given = deciding?.get(key);
     if (given) won.set(key, given);

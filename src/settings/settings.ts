@@ -2,6 +2,7 @@ import { isAbsolute, join, resolve } from 'node:path';
 import { FilingsError } from '../errors.ts';
 import { isLoopback } from '../http/loopback.ts';
 import type { TokenRecipe } from '../jwt/minter.ts';
+import type { Flags } from '../spec/command.ts';
 import { FILE, WHOLE_SECONDS } from '../spec/kind.ts';
 import { readAs, valueError } from '../spec/option.ts';
 import type { World } from '../world.ts';
@@ -105,7 +106,7 @@ function absolute(path: string, { directory }: Given, place: Place): string {
 }
 
 /** For commands that resolve no settings: from flags and environment alone. Throws `usage`: two of one secret. */
-export function stdinUsersGiven(flags: Readonly<Record<string, unknown>>, env: World['env']): readonly string[] {
+export function stdinUsersGiven(flags: Flags, env: World['env']): readonly string[] {
   return stdinUsers(winners([flagLayer(flags), envLayer(env)]));
 }
 

@@ -19,9 +19,7 @@ const SETTING: ArgumentSpec = {
 export const CONFIG = command({
   name: 'config',
   summary: 'show and change settings',
-  description: [
-    "Flags override the environment, which overrides the profile, the config file and the defaults. 'filings help config' lists the keys.",
-  ],
+  description: ["'filings help config' lists the keys, and says which value counts."],
   examples: [
     ['filings config set base-url https://api.example.com', 'where the service is'],
     ['filings config set api-key', 'asks for the key without showing it'],

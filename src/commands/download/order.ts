@@ -98,15 +98,14 @@ function asStream(path: string | undefined): string | undefined {
 /** There is something to download, and what is named is not chosen as well. */
 function requireFiles({ accessions: [accession], fileNames, chosen, input }: Order, flags: Flags): void {
   if (input !== undefined && accession !== undefined) {
-    throw usage('--input cannot be used with ACCESSION', 'put the filing into the input, or omit --input');
+    throw usage('--input cannot be used with ACCESSION');
   }
   if (input !== undefined) return;
   if (accession === undefined) {
     throw usage('download: ACCESSION is missing', 'name a filing and its files, or use --input FILE; see --help');
   }
   if (fileNames.length > 0 && chosen) {
-    const hint = 'name the files, or choose them from the listing';
-    throw usage('FILE cannot be used with --all, --include or --exclude', hint);
+    throw usage('FILE cannot be used with --all, --include or --exclude');
   }
   if (fileNames.length > 0 || chosen) return;
   const list = hintCommand(`filings list ${accession}`, flags);
@@ -124,11 +123,9 @@ function requireFitting({ fileNames, input, single, options, output }: Order): v
     const message = `${forOne} takes exactly one file: ${fileNames.length} are named`;
     throw usage(message, 'download them one by one, or several into a directory: --directory DIR');
   }
-  if (spool && output !== '-') throw usage('--spool: goes with --output -', 'omit it: a file is all or nothing');
-  if (done !== undefined && input === undefined) {
-    throw usage('--done: goes with --input', 'name a file of lines: --input FILE');
-  }
-  if (output?.endsWith('/')) throw usage('--output must be a file', 'name a file, or use --directory');
+  if (spool && output !== '-') throw usage('--spool: goes with --output -');
+  if (done !== undefined && input === undefined) throw usage('--done: goes with --input');
+  if (output?.endsWith('/')) throw usage('--output must be a file', 'for a directory use --directory');
 }
 
 /** Names that are no filing, that may touch the disk where the layout puts them, and no two that may be one file. */
@@ -150,6 +147,6 @@ function requireSafeNames({ accessions, fileNames, layout }: Order, argv: readon
   }
 }
 
-function usage(message: string, hint: string | undefined): FilingsError {
+function usage(message: string, hint?: string): FilingsError {
   return new FilingsError('usage', message, { hint });
 }

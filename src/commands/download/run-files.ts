@@ -26,7 +26,7 @@ export async function requireRunFiles(order: Order, config: string | undefined, 
   const checked = async ([name, place]: Used) => {
     const identities = await identitiesOf(name, place);
     const other = identities.map((identity) => seen.get(identity)).find(Boolean);
-    if (other) throw sameFile(other, name);
+    if (other) throw new FilingsError('usage', `${other} and ${name} are the same file`);
     return identities;
   };
   for (const used of usedFiles(order, config, around)) {
@@ -52,15 +52,11 @@ function usedFiles(
   for (const [name, path] of Object.entries({ failed, done })) {
     if (path === '-') throw notFile(`--${name}`);
   }
-  const streams: Readonly<Record<string, number | undefined>> = {
-    input: stdin.fd,
-    output: stdout.fd,
-    report: stdout.fd,
-  };
   const used = Object.entries({ input, output: output === '-' ? '-' : undefined, report, failed, done });
   const typed = used.flatMap(([name, path]): Used[] => {
     if (path === undefined) return [];
-    return path === '-' ? [[`--${name} -`, streams[name]]] : [[`--${name}`, resolve(cwd, path)]];
+    if (path === '-') return [[`--${name} -`, name === 'input' ? stdin.fd : stdout.fd]];
+    return [[`--${name}`, resolve(cwd, path)]];
   });
   return config === undefined ? typed : [...typed, ['the config file', resolve(cwd, config)]];
 }
@@ -88,9 +84,5 @@ async function identitiesOf(name: string, place: Used[1]): Promise<readonly stri
 }
 
 function notFile(name: string): FilingsError {
-  return new FilingsError('usage', `${name} must be a file`, { hint: 'name a file' });
-}
-
-function sameFile(other: string, one: string): FilingsError {
-  return new FilingsError('usage', `${other} and ${one} are the same file`, { hint: 'give each a file of its own' });
+  return new FilingsError('usage', `${name} must be a file`);
 }

@@ -4,11 +4,13 @@ import { readFailure } from '../../disk/failure.ts';
 import { FilingsError } from '../../errors.ts';
 import { accessionsIn } from '../../service/accession.ts';
 import { printable, printableJson } from '../../terminal/printable.ts';
-import type { FileProgress, Progress } from '../../terminal/progress.ts';
+import type { Progress } from '../../terminal/progress.ts';
 import { counted, humanBytes, shellWord } from '../../text.ts';
 
-export class Findings {
-  readonly counts = {
+export type Findings = ReturnType<typeof collectFindings>;
+
+export function collectFindings(progress: Progress, json: boolean) {
+  const counts = {
     directories: 0,
     bytes: 0,
     same: 0,
@@ -19,59 +21,53 @@ export class Findings {
     torn: 0,
     unreadable: 0,
   };
-  readonly #progress: Progress;
-  readonly #hashing: FileProgress;
-  readonly #json: boolean;
-  #untold = '';
+  const hashing = progress.start('verified');
+  hashing.total(undefined);
+  let untold = '';
 
-  constructor(progress: Progress, json: boolean) {
-    this.#progress = progress;
-    this.#hashing = progress.start('verified');
-    this.#hashing.total(undefined);
-    this.#json = json;
-  }
-
-  add({ result, path, why, error }: Finding): void {
-    this.counts[result] += 1;
-    if (result === 'same') return;
-    const shown = readable(path);
-    if (result === 'unreadable') {
-      this.#progress.failure(readFailure(error, shown));
-      return;
-    }
-    if (why !== undefined) this.#progress.note(`warning: ${shown}: ${why}`);
-    // What is no file name is none that can be asked for.
-    const wanted = result === 'missing' && why ? {} : wantedAt(shown);
-    const line = this.#json
-      ? printableJson({ v: 1, path: shown, result, ...wanted })
-      : `${result}\t${printable(shown)}`;
-    this.#untold += `${line}\n`;
-  }
-
-  hashed(bytes: number): void {
-    this.counts.bytes += bytes;
-    this.#hashing.advance(bytes);
-  }
-
-  take(): string {
-    const lines = this.#untold;
-    this.#untold = '';
+  const take = (): string => {
+    const lines = untold;
+    untold = '';
     return lines;
-  }
+  };
 
-  /** The last lines. `ms`: how long it took. */
-  finish(ms: number, error: FilingsError | undefined): string {
-    this.#hashing.finish();
-    const { counts } = this;
-    const summary = { ...counts, files: filesIn(counts), ms: Math.round(ms), exit_code: error?.exitStatus ?? 0 };
-    return this.take() + (this.#json ? `${printableJson({ v: 1, summary })}\n` : '');
-  }
+  return {
+    counts,
+    take,
+
+    add({ result, path, why, error }: Finding): void {
+      counts[result] += 1;
+      if (result === 'same') return;
+      const shown = readable(path);
+      if (result === 'unreadable') {
+        progress.failure(readFailure(error, shown));
+        return;
+      }
+      if (why !== undefined) progress.note(`warning: ${shown}: ${why}`);
+      // What is no file name is none that can be asked for.
+      const wanted = result === 'missing' && why ? {} : wantedAt(shown);
+      const line = json ? printableJson({ v: 1, path: shown, result, ...wanted }) : `${result}\t${printable(shown)}`;
+      untold += `${line}\n`;
+    },
+
+    hashed(bytes: number): void {
+      counts.bytes += bytes;
+      hashing.advance(bytes);
+    },
+
+    /** The last lines. `ms`: how long it took. */
+    finish(ms: number, error: FilingsError | undefined): string {
+      hashing.finish();
+      const summary = { ...counts, files: filesIn(counts), ms: Math.round(ms), exit_code: error?.exitStatus ?? 0 };
+      return take() + (json ? `${printableJson({ v: 1, summary })}\n` : '');
+    },
+  };
 }
 
 type Counts = Findings['counts'];
 
 /** What `download --input` takes of a path. */
-function wantedAt(path: string): { accession_no?: string | undefined; file_name?: string | undefined } {
+function wantedAt(path: string) {
   const segments = path.split('/');
   const file_name = segments.pop();
   const within = segments.findLast((segment) => /^(?:\d{18}|\d{10}-\d\d-\d{6})$/.test(segment));

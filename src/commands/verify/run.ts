@@ -8,7 +8,7 @@ import type { Invocation } from '../../spec/command.ts';
 import { stdoutWriter } from '../../stdio/byte-writer.ts';
 import { createProgress } from '../../terminal/progress.ts';
 import type { World } from '../../world.ts';
-import { Findings, summaryText, verifyError } from './findings.ts';
+import { collectFindings, type Findings, summaryText, verifyError } from './findings.ts';
 import type { OPTIONS } from './spec.ts';
 
 /** So long the synchronous work goes on before signals, timers and progress have their turn. */
@@ -26,7 +26,7 @@ export async function run({ args, options, flags }: Invocation<typeof OPTIONS>, 
     if (world.stdout.isTTY) progress.makeWay();
     await stdout.write([Buffer.from(text)], until);
   };
-  const findings = new Findings(progress, options.json);
+  const findings = collectFindings(progress, options.json);
   const began = monotonic();
   let sliceBegan = began;
   const turn = async (hashed = 0) => {
