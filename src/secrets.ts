@@ -13,7 +13,6 @@ const PLACES = [
   /(?<=:\/\/)[^/?#\s"'<>\p{Cc}@]+(?=@)/gu,
 ];
 
-/** How a secret may appear in a text. */
 interface Form {
   readonly text: string;
   /** Characters on either side that hold some bits of it, too, as base64 has them. */
@@ -47,10 +46,7 @@ export class Secrets {
     return [...this.#forms.values()].flat().some((form) => texts.some((each) => each.includes(form.text)));
   }
 
-  /**
-   * The text with every form of every secret replaced. What precedes an ellipsis was cut, perhaps in the middle of a
-   * secret: its beginning goes, too.
-   */
+  /** What precedes an ellipsis was cut, perhaps in the middle of a secret: its beginning goes, too. */
   redact(text: string): string {
     const forms = [...this.#forms.values()].flat();
     const { text: decoded, at } = percentDecoded(text);

@@ -7,9 +7,7 @@ import type { NamedOption } from '../spec/option.ts';
 
 /** What other programs call an option or a command, and what it is here. */
 const OTHER_OPTIONS: Readonly<Record<string, string>> = {
-  O: 'output PATH',
   out: 'output PATH',
-  dir: 'directory DIR',
   recursive: 'all',
   f: 'if-exists overwrite',
   force: 'if-exists overwrite',
@@ -18,9 +16,7 @@ const OTHER_OPTIONS: Readonly<Record<string, string>> = {
   parallel: 'jobs N',
   timeout: 'deadline DURATION',
   url: 'base-url URL',
-  silent: 'quiet',
   'no-color': 'color never',
-  'no-progress': 'progress none',
 };
 
 const OTHER_COMMANDS: Readonly<Record<string, string>> = {

@@ -7,7 +7,6 @@ import type { Settings } from '../settings/settings.ts';
 import type { Flags } from '../spec/command.ts';
 import type { World } from '../world.ts';
 
-/** Where the service is and how to be let in. */
 interface Access {
   readonly baseUrl: URL;
   readonly credentials: Credentials;

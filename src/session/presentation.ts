@@ -11,7 +11,6 @@ import type { Column } from '../terminal/table.ts';
 import type { World } from '../world.ts';
 
 const SHOWING = ['errorFormat', 'color', 'verbose', 'quiet'] as const;
-/** How errors, and what is said beside them, are shown. */
 type Presentation = Pick<SettingValues, (typeof SHOWING)[number]>;
 const WANTED: readonly string[] = ['config', 'profile', 'sandbox', ...SHOWING];
 

@@ -6,7 +6,7 @@ import type { World } from '../world.ts';
 /** 128 and SIGPIPE. */
 const READER_WENT_AWAY = 141;
 
-/** Tells about an error on stderr, as far as that can be written; gives its exit status. */
+/** On stderr, as far as that can be written; gives the exit status. */
 export async function reportError(thrown: unknown, world: World): Promise<number> {
   const error = asFilingsError(thrown, world.interrupt);
   // Whoever closes a pipe early has seen enough, and is told nothing.

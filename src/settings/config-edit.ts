@@ -42,7 +42,7 @@ export function valueForFile({ key, kind, secret, inFile }: NamedSetting, text: 
 }
 
 /**
- * Changes one member of the config file, at its top or in a profile; the file is made when it is missing.
+ * Changes one member, at the top or in a profile; the file is made when it is missing.
  * @param value undefined takes the member out
  */
 export async function editConfigFile({ path, profile }: ConfigLocation, key: string, value: unknown, world: World) {

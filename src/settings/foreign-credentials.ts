@@ -4,7 +4,6 @@ import { configCommand } from './hint-command.ts';
 import { firstOf, type Layer } from './layers.ts';
 import { SETTINGS } from './table.ts';
 
-/** A credential of the config file that belongs to another origin than the one that this run asks. */
 export interface ForeignCredential {
   readonly what: 'key' | 'token';
   readonly error: FilingsError;

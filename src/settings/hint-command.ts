@@ -6,8 +6,8 @@ import { SHARED_OPTIONS } from './table.ts';
 const CHOOSING = ['config', 'profile', 'sandbox'];
 
 /**
- * A command of this program as a hint shows it: with those flags of this run that choose the service, so that it works
- * when it is pasted. No secret is among them, nor what was read from stdin.
+ * A command with those flags of this run that choose the service, so that it works when it is pasted. No secret is among
+ * them, nor what was read from stdin.
  */
 export function hintCommand(command: string, flags: Flags): string {
   const words = SHARED_OPTIONS.flatMap(({ key, flag, service, secret }) => {

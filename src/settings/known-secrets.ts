@@ -7,7 +7,7 @@ import { SETTINGS } from './table.ts';
 
 const PROXIES = ['https_proxy', 'HTTPS_PROXY', 'http_proxy', 'HTTP_PROXY'];
 
-/** The secrets that the environment holds, user and password of a proxy's URL among them. */
+/** User and password of a proxy's URL are among them. */
 export function rememberEnvironment({ env, secrets }: World): void {
   for (const spec of SETTINGS) if (spec.secret && spec.env) secrets.add((env[spec.env] ?? '').trim());
   for (const name of PROXIES) {
@@ -18,7 +18,6 @@ export function rememberEnvironment({ env, secrets }: World): void {
   }
 }
 
-/** The secrets among flags, or in the config file: by their keys in the table of settings. */
 export function rememberSettings(values: JsonObject, { secrets }: World): void {
   for (const { key, secret } of SETTINGS) {
     const value = secret && values[key];

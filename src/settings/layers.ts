@@ -19,7 +19,7 @@ export interface Given {
   readonly profile?: string | undefined;
 }
 
-/** What one level says, by the keys of settings. */
+/** By the keys of settings. */
 export type Layer = ReadonlyMap<string, Given>;
 
 export function flagLayer(flags: JsonObject): Layer {

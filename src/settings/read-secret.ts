@@ -22,7 +22,7 @@ const LARGEST_OUTPUT = 1024 * 1024;
 const LONGEST_COMPLAINT = 500;
 
 /**
- * A secret from where the settings say it is, less one line break at its end. Remembered as one.
+ * Less one line break at its end; it is remembered as a secret.
  * @throws FilingsError `config` without a byte of the secret; the signal's reason
  */
 export async function readSecret(place: SecretPlace, what: 'API key' | 'JWT', world: World): Promise<string> {
@@ -84,7 +84,7 @@ function firstLine(text: string): string {
   return (text.split('\n', 1)[0] ?? '').replace(/\r$/, '');
 }
 
-/** Why a text can't be a credential in a header (RFC 9110 section 5.5), or undefined. */
+/** Why a text can't be a credential in a header (RFC 9110 section 5.5). */
 export function faultOf(secret: string): string | undefined {
   if (secret === '') return 'is empty';
   if (/[\r\n]/.test(secret)) return 'has a line break inside';

@@ -12,7 +12,7 @@ export interface SettingSpec<T = unknown> extends OptionSpec<T> {
   /** Its variable, where that has another name. */
   readonly env?: string;
   readonly secret?: true;
-  /** Settings of one group are sources of the same thing. */
+  /** They are sources of the same thing. */
   readonly group?: 'key' | 'token';
   /** Says which service, and with which credentials: with `--sandbox` it is not used. */
   readonly service?: true;
@@ -77,7 +77,7 @@ const USER_NAME: Kind<string> = {
   wanted: 'a user name of plain letters without a colon, such as service',
 };
 
-/** Every setting of the interface page, once, in the order in which help shows them. */
+/** Every setting, once, in the order in which help shows them. */
 export const TABLE = {
   config: {
     noFile: true,

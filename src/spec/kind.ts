@@ -3,18 +3,17 @@ import { grouped, orList } from '../text.ts';
 /** What the completions look up: a path, or a file of the filing before it. */
 export type Completes = 'file' | 'directory' | 'name';
 
-/** What a text on the command line, in a variable or in the config file can mean, and how it is read. */
+/** How a text on the command line, in a variable or in the config file is read. */
 export interface Kind<T> {
   /** Undefined when the text is not of the form. */
   readonly parse: (text: string) => T | undefined;
   /** What follows `must be`, an example in it. */
   readonly wanted: string;
-  /** All there is to choose from. */
   readonly choices?: readonly string[];
   readonly completes?: Completes;
   /** Words that the completions offer; others are read, too. */
   readonly suggests?: readonly string[];
-  /** How it stands in the config file, where that is not a text: a switch as true or false, a count as a number. */
+  /** How it stands in the config file, where that is not a text. */
   readonly json?: 'boolean' | 'integer' | 'words' | 'recipe';
   readonly range?: readonly [least: number, most: number];
   /** What the text of a config file must match; for editors too. */
@@ -137,7 +136,6 @@ export function choice<const T extends string>(...choices: readonly T[]): Kind<T
   return { parse: (text) => choices.find((one) => one === text), wanted: orList(choices), choices };
 }
 
-/** A parameter of a listing's request. */
 export const QUERY: Kind<readonly [name: string, value: string]> = {
   parse(text) {
     const [, name = '', value = ''] = /^([^=]+)=(.*)$/s.exec(text) ?? [];

@@ -15,13 +15,11 @@ export interface OptionSpec<T = unknown> {
   readonly default?: string;
   /** Where that depends on other things: what help says of it. */
   readonly otherwise?: string;
-  /** Its value is an array. */
   readonly repeatable?: true;
-  /** The names of the options that it cannot be used with. */
+  /** By their names in the record. */
   readonly excludes?: readonly string[];
-  /** One line, for help. */
   readonly help: string;
-  /** More about it, whole sentences, for `--help` and the manual. */
+  /** Whole sentences, for `--help` and the manual. */
   readonly more?: string;
   /** `-h` names it alone. */
   readonly rare?: true;
@@ -39,7 +37,6 @@ export type ValueOf<O> = O extends { readonly kind: Kind<infer T> }
         : T | undefined
   : never;
 
-/** What a command's `run` gets of its options. */
 export type Values<O> = { readonly [Name in keyof O]: ValueOf<O[Name]> };
 
 /** A record of options, its names and literal types kept. */
@@ -47,7 +44,6 @@ export function options<const O extends Options>(record: O): O {
   return record;
 }
 
-/** An option with its name in the record and its flag. */
 export interface NamedOption extends OptionSpec {
   readonly name: string;
   readonly flag: string;
@@ -63,7 +59,7 @@ export function flagOf(name: string): string {
 }
 
 /**
- * Reads a text as its kind. A plain string as the source is a flag's name.
+ * A plain string as the source is a flag's name.
  * @throws FilingsError `usage` or `config`, with the source and an example
  */
 export function readAs<T>(kind: Kind<T>, text: string, source: string | ValueSource): T {

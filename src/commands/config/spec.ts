@@ -23,7 +23,6 @@ export const CONFIG = command({
   examples: [
     ['filings config set base-url https://api.example.com', 'where the service is'],
     ['filings config set api-key', 'asks for the key without showing it'],
-    ['filings config list', 'each setting with where it comes from'],
   ],
   children: [
     command({

@@ -13,10 +13,7 @@ export function helpSpec(others: readonly CommandSpec[], parse: ParseLine): Comm
     name: 'help',
     summary: 'show help about a command or a topic',
     forms: ['[COMMAND...]', 'options | exit-codes | environment | config'],
-    description: [
-      "'filings help COMMAND' is 'filings COMMAND --help'; 'filings COMMAND -h' fits on one screen.",
-      'Lines are as wide as the terminal, else as COLUMNS says, else 80 columns; at least 60 and at most 120.',
-    ],
+    description: ["'filings help COMMAND' is 'filings COMMAND --help'; 'filings COMMAND -h' fits on one screen."],
     arguments: [
       {
         name: 'TOPIC',

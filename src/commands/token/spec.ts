@@ -160,7 +160,6 @@ export const TOKEN = command({
   examples: [
     ['filings token keygen --alg ES256 --out private.pem --public public.pem', 'a key pair, once'],
     ['filings token sign --key private.pem --sub alice > token.txt', 'a token for five minutes'],
-    ['filings token verify --key public.pem < token.txt', 'whether it is valid, and what it says'],
   ],
   children: [SIGN, INSPECT, VERIFY, KEYGEN],
 });
