@@ -7,6 +7,7 @@ import type { NamedOption } from '../spec/option.ts';
 
 /** What other programs call an option or a command, and what it is here. */
 const OTHER_OPTIONS: Readonly<Record<string, string>> = {
+  O: 'output PATH',
   out: 'output PATH',
   recursive: 'all',
   f: 'if-exists overwrite',
