@@ -1,5 +1,5 @@
 import { setMaxListeners } from 'node:events';
-import { readFileSync } from 'node:fs';
+import { createReadStream, fstatSync, readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
@@ -86,7 +86,8 @@ export function systemWorld(root: string): World {
     uid: process.geteuid?.(),
     // Getters: opening a stream loads modules that `--version` has no use for.
     get stdin() {
-      return process.stdin;
+      // Node takes a directory for an empty stdin; read, it is an error.
+      return fstatSync(0).isDirectory() ? createReadStream('', { fd: 0 }) : process.stdin;
     },
     get stdout() {
       return process.stdout;

@@ -44,9 +44,13 @@ function commandOf(place: CommandPlace, reading: Reading, siblings?: readonly Co
       throw error;
     });
   const helpLine = (code: string): ParsedLine => {
-    const word = command.args.find((one) => !one.startsWith('-'));
-    const isKnown = word === undefined || (spec.children?.some(({ name }) => name === word) ?? true);
-    if (!isKnown) throw unknownCommand(path, word, spec.children ?? []);
+    const [word, ...words] = command.args.filter((one) => !one.startsWith('-'));
+    if (word !== undefined && spec.children) {
+      const inner = command.commands.find((child) => child.name() === word);
+      // `-h` before a command is about that command.
+      if (inner) inner.parse([...words, '--help'], { from: 'user' });
+      else throw unknownCommand(path, word, spec.children);
+    }
     return {
       kind: 'help',
       about: ['filings', ...path].join(' '),

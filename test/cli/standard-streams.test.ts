@@ -65,6 +65,15 @@ test.each([
   expect(stdout.toString()).toMatch(/the deadline of 1 s has passed.*\n.*\nexit 7\n$/);
 });
 
+test.each(['--sandbox list -i -', 'token inspect'])(
+  '%s: a directory as stdin is an error, not an empty text',
+  async (line) => {
+    const { shell } = await workplace();
+    const { stdout } = await shell(`$FILINGS ${line} < . 2>&1; test $? -ne 0 && echo refused`);
+    expect(stdout.toString()).toMatch(/^filings: .*cannot be read: .*EISDIR.*\nrefused\n$/);
+  },
+);
+
 test('a usage error does not wait for a config file that says nothing', async () => {
   const place = await workplace();
   const script = 'mkfifo -m 600 fifo; $FILINGS --config fifo list --bogus 2>&1; echo "exit $?"';

@@ -43,7 +43,7 @@ describe('the command that was meant', () => {
     expect(commandIn(stderr)).toBe(`filings download ${ACCESSION} --all --sandbox`);
     expect((await place.filings(pasted(commandIn(stderr)))).exitCode).toBe(0);
     const listed = await place.filings(['list', page, '--sandbox']);
-    expect(listed.exitCode).toBe(2);
+    expect([listed.exitCode, listed.stderr]).toEqual([2, expect.stringMatching(/^filings: 'https:.* is not an acc/)]);
     expect((await place.filings(pasted(commandIn(listed.stderr)))).stdout.toString()).toContain('primary.htm\n');
   });
 });

@@ -57,6 +57,8 @@ test.each([
   ['--help', 'filings', false],
   ['-h', 'filings', true],
   ['list --help', 'filings list', false],
+  ['-qh list', 'filings list', true],
+  ['--help token --sub sign', 'filings token sign', false],
   ['--profile work list -h', 'filings list', true],
   ['token sign -h', 'filings token sign', true],
   ['download --help --nonsense', 'filings download', false],

@@ -28,11 +28,16 @@ export async function run({ args, options, flags }: Invocation<typeof CHECK_OPTI
   const session = await openSession(once, world, { resolved });
   try {
     const error = await ask(session, accession);
-    await tell(await findings(session, error, world));
-    if (error === undefined || isNothing(error)) return 0;
-    // Whoever checks need not be told to check.
-    const hint = error.hint?.replace(/: filings config check\b.*$/, '');
-    throw error.reworded(`config check: ${reasonOf(error)}`, { hint });
+    const found = await findings(session, error, world);
+    await tell(found);
+    if (error !== undefined && !isNothing(error)) {
+      // Whoever checks need not be told to check.
+      const hint = error.hint?.replace(/: filings config check\b.*$/, '');
+      throw error.reworded(`config check: ${reasonOf(error)}`, { hint });
+    }
+    const [token, why] = found.token;
+    if (token === 'wrong') throw new FilingsError('auth', `config check: the JWT: ${why}`);
+    return 0;
   } finally {
     await session.close();
   }
@@ -100,10 +105,9 @@ async function findings(
       ? ['wrong', show(error.message)]
       : [url.protocol === 'http:' ? 'not used' : reached ? 'ok' : 'unknown'],
     // Whoever sends an expired token learns nothing about the key.
-    key:
-      refused && expired
-        ? ['unknown', 'the token has expired']
-        : [verdict, refused && token ? 'the key or the token' : undefined],
+    key: expired
+      ? ['unknown', 'the token has expired']
+      : [verdict, refused && token ? 'the key or the token' : undefined],
     token: expired ? ['wrong', expired] : [token === undefined ? 'not used' : verdict],
     clock: client.clockAhead === undefined ? ['unknown', 'no answer told the time'] : skew ? ['wrong', skew] : ['ok'],
   };

@@ -10,6 +10,7 @@ import type { Parameter } from '../../service/listing-pages.ts';
 import { listFiles, openSession, type Session } from '../../session/session.ts';
 import { retyped } from '../../settings/hint-command.ts';
 import type { Invocation } from '../../spec/command.ts';
+import { shortened } from '../../text.ts';
 import type { World } from '../../world.ts';
 import { listOutput } from './output.ts';
 import type { OPTIONS } from './spec.ts';
@@ -42,8 +43,8 @@ export async function run({ args, options, flags }: Invocation<typeof OPTIONS>, 
 function accessionOf(text: string, argv: readonly string[]): AccessionNumber {
   const meant = pasted(text);
   if (meant === undefined) return parseAccession(text);
-  throw new FilingsError('usage', 'ACCESSION is not an accession number', {
-    hint: `name the filing: ${retyped(argv, new Map([[text, [meant.accession]]]))}`,
+  throw new FilingsError('usage', `'${shortened(text, 60)}' is not an accession number`, {
+    hint: `did you mean: ${retyped(argv, new Map([[text, [meant.accession]]]))}`,
   });
 }
 
