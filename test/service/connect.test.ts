@@ -1,5 +1,5 @@
 import dns from 'node:dns';
-import { createServer } from 'node:net';
+import { createServer, type Socket } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { setTimeout as wait } from 'node:timers/promises';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
@@ -179,6 +179,19 @@ describe('silence', () => {
       await pass(IDLE_MS / 10);
     }
     expect(await came.take()).toBeUndefined();
+  });
+
+  test('before the head is not the body’s', async () => {
+    const sockets: Socket[] = [];
+    const { ask, pass } = await timed((socket) => void sockets.push(socket));
+    const asked = ask();
+    await expect.poll(() => sockets).toHaveLength(1);
+    await pass(IDLE_MS - 1);
+    sockets[0]?.write(head(200, { 'Content-Length': 2 }));
+    const answer = await asked;
+    await pass(IDLE_MS - 1);
+    sockets[0]?.write('ok');
+    expect(`${await read(answer)}`).toBe('ok');
   });
 
   test('of a server that never ends the TLS handshake: connecting times out', async () => {
