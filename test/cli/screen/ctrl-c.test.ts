@@ -95,6 +95,7 @@ test('what is typed as the input is not drawn over, and Ctrl-C ends its line', a
     if (request.index === 0) socket.write(head(503, { 'Retry-After': 1, 'Content-Length': 0 }));
   });
   const at = await screen(['download', '-i', '-'], { env: serviceAt(server.url) });
+  await at.shows((lines) => lines.some((line) => /stdin.*Ctrl-D/.test(line)));
   at.type('nonsense\r');
   await at.shows((lines) => lines.some((line) => line.startsWith('filings: line 1: ')));
   at.type(`${ACCESSION} a.htm\r`);
