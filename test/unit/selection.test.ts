@@ -79,8 +79,15 @@ describe('what comes out', () => {
     const items = await all(select(lines, list, { passesOver: (accession) => accession === filing(3) }));
     expect(items.sort()).toEqual(['1 unmatched', '2 unlisted', 'bad 9: what?']);
     expect(asked).toEqual([1, 2]);
-    const [item] = await all(select([{ ...alone(1), number: 3 }], list, { chosen: undefined }));
-    expect(item).toMatch(/^bad 3: .*no files selected/);
+    const unchosen = select([{ ...alone(1), number: 3 }], list, { chosen: undefined });
+    unchosen.next();
+    await turns();
+    const stopping = {
+      message: expect.stringContaining('no files selected'),
+      stopsRun: true,
+      hint: expect.stringContaining('--all'),
+    };
+    expect(unchosen.next()).toMatchObject({ kind: 'bad', number: 3, error: stopping });
   });
 
   test('behind all that came before it, what the input ends with', async () => {
