@@ -1,4 +1,5 @@
 import dns from 'node:dns';
+import { once } from 'node:events';
 import { createServer, type Socket } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -91,6 +92,18 @@ describe('one connection for many requests', () => {
     await expect(ask()).rejects.toMatchObject({ code: 'temporary', retryable: true });
     expect(server.requests).toHaveLength(1);
   });
+
+  test('an idle one that the server has closed meanwhile is not used', async () => {
+    let gone: Promise<unknown> | undefined;
+    const { server, ask } = await talk((socket, { index }) => {
+      socket.write(`${head(200, { 'Content-Length': 2 })}ok`);
+      if (index === 0) gone = once(socket.end(), 'close');
+    });
+    await read(await ask());
+    await gone;
+    expect(`${await read(await ask())}`).toBe('ok');
+    expect(server.requests).toHaveLength(2);
+  });
 });
 
 const OK: Script = (socket) => void socket.end(`${head(200, { 'Content-Length': 2 })}ok`);
@@ -166,19 +179,29 @@ describe('silence', () => {
     await failed;
   });
 
-  test('a body that comes slowly is no silence', async () => {
+  test.each([
+    [99, /timed out: fewer/],
+    [1000, 'whole'],
+  ])('%i bytes in each tenth of the time', async (bytes, ending) => {
+    const parts = 25;
     let next = () => {};
     const { ask, pass } = await timed((socket) => {
-      socket.write(head(200, { 'Content-Length': 25_000 }));
-      next = () => socket.write(body.subarray(0, 1000));
+      socket.write(head(200, { 'Content-Length': parts * bytes }));
+      next = () => socket.write(body.subarray(0, bytes));
     });
     const { body: came } = await ask();
-    for (let n = 0; n < 25; n += 1) {
-      next();
-      for (let left = 1000; left > 0; ) left -= Buffer.concat((await came.take()) ?? []).length;
-      await pass(IDLE_MS / 10);
-    }
-    expect(await came.take()).toBeUndefined();
+    const reading = (async () => {
+      for (let left = parts * bytes; left > 0; ) {
+        next();
+        for (let part = bytes; part > 0; ) part -= Buffer.concat((await came.take()) ?? []).length;
+        left -= bytes;
+        await pass(IDLE_MS / 10);
+      }
+      return 'whole';
+    })();
+    expect(await reading.catch((error) => error.message)).toEqual(
+      ending === 'whole' ? ending : expect.stringMatching(ending),
+    );
   });
 
   test('before the head is not the body’s', async () => {

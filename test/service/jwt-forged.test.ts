@@ -1,4 +1,4 @@
-import { type KeyObject, randomBytes, sign } from 'node:crypto';
+import { constants, createSecretKey, type KeyObject, randomBytes, sign } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -6,7 +6,7 @@ import { ALGORITHMS } from '../../src/jwt/algorithms.ts';
 import { type JwtKey, loadSecret } from '../../src/jwt/keys.ts';
 import type { Check } from '../../src/jwt/token.ts';
 import { type VerifyOptions, verifyToken } from '../../src/jwt/verify.ts';
-import { ecPair, rsaPair } from '../key-pairs.ts';
+import { ecPair, keyPair, rsaPair } from '../key-pairs.ts';
 import { CLAIMS, forge, jwk, loadVerificationKey, NOW, part, pem, signature, withSignature } from './jwt-forge.ts';
 
 const rsa = rsaPair('rsa');
@@ -14,6 +14,8 @@ const other = rsaPair('other');
 const p256 = ecPair('prime256v1');
 const p384 = ecPair('secp384r1');
 const weak = rsaPair('weak');
+const k1 = ecPair('secp256k1');
+const ed25519 = keyPair('ed25519');
 const pss = rsaPair('pss');
 const pss256 = rsaPair('pss256');
 const pss512 = rsaPair('pss512');
@@ -34,6 +36,9 @@ const dates = (nbf: string, exp: string) => claims(`{"nbf":${nbf},"exp":${exp}}`
 const hs = (bytes: Buffer, alg = 'HS256') => forge(alg, bytes);
 const loadJwk = (key: KeyObject, more: object = {}) => loadVerificationKey(jwk(key, more), 'key.jwk');
 const rsaJwk = (more: object) => loadJwk(rsa.publicKey, more);
+const octJwk = (bytes: Buffer, more: object = {}) => loadJwk(createSecretKey(bytes), more);
+/** The order of P-256. */
+const ORDER = 'ffffffff00000000ffffffffffffffffbce6faada7179e84f3b9cac2fc632551';
 /** A character that stands for the same bytes, with bits left over. */
 const nextCharacter = (text: string) => text.slice(0, -1) + String.fromCharCode(text.charCodeAt(text.length - 1) + 1);
 const oneByte = (at: number) => (bytes: Buffer) => Buffer.from(bytes.map((byte, i) => (i === at ? byte ^ 1 : byte)));
@@ -43,11 +48,23 @@ type Row = readonly [name: string, token: string, reason: RegExp, key?: JwtKey, 
 const FORMAT: readonly Row[] = [
   ['nothing', '', /empty/],
   ['one part', head, /three parts, this has 1/],
+  ['two parts', `${head}.${body}`, /has 2/],
   ['four parts', `${good}.${tail}`, /has 4/],
+  ['five parts', `${good}.a.b`, /has 5/],
   ['a line break at the end', `${good}\n`, /signature part is not canonical/],
   ['a line break inside', `${head}.${body.slice(0, 9)}\r\n${body.slice(9)}.${tail}`, /claims part is not canonical/],
+  ['a blank before it', ` ${good}`, /header part is not canonical/],
+  ['padding', `${head}.${body}=.${tail}`, /not canonical/],
+  ['the alphabet of base64', `${head}.${body}.a+/a`, /not canonical/],
+  ['other characters', `${head}.${body}.%%%%`, /not canonical/],
+  ['a NUL', `${head}.${body}.AAA\0`, /not canonical/],
+  ['letters that look alike', `${head}.${body}.АААА`, /not canonical/],
+  ['bits left over in the signature', nextCharacter(good), /signature part is not canonical/],
   ['bits left over in the header', `${nextCharacter(part('{"alg":"RS256"} '))}.${body}.${tail}`, /header part is not/],
+  ['a length that no base64url has', `${head}.${body}.${tail.slice(0, 341)}`, /not canonical/],
   ['65 KiB', `${head}.${'A'.repeat(65 * 1024)}.${tail}`, /over 64 KiB/],
+  ['a whole header', `Authorization: Bearer ${good}`, /header part is not canonical/],
+  ['the JSON serialization', JSON.stringify({ payload: body, protected: head, signature: tail }), /three parts/],
 ];
 
 const HEADER: readonly Row[] = [
@@ -56,76 +73,120 @@ const HEADER: readonly Row[] = [
   ['a header that is a list', rs('["RS256"]'), /not a JSON object/],
   ['a header that is null', rs('null'), /not a JSON object/],
   ['two algs', rs('{"alg":"none","alg":"RS256"}'), /member "alg" twice/],
+  ['two algs, one escaped', rs('{"alg":"RS256","\\u0061lg":"RS256"}'), /member "alg" twice/],
+  ['a member twice, deep down', rs('{"alg":"RS256","x":[{"y":{"z":1,"z":2}}]}'), /"z" twice/],
   ['a byte-order mark', rs('\ufeff{"alg":"RS256"}'), /byte-order mark/],
+  ['text after the object', rs('{"alg":"RS256"}{}'), /not JSON/],
   ['a header that is not UTF-8', rs(Buffer.from('{"alg":"RS256","x":"\xff"}', 'latin1')), /not UTF-8/],
+  ['a header in UTF-16', rs(Buffer.from('{"alg":"RS256"}', 'utf16le')), /not JSON/],
   ['no alg', rs({ typ: 'JWT' }), /no alg/],
   ['alg null', rs({ alg: null }), /alg is not a string/],
+  ['alg a list', rs({ alg: ['RS256'] }), /alg is not a string/],
   ['alg empty', rs({ alg: '' }), /does not take/],
-  ['alg none, stripped', `${part({ alg: 'none' })}.${body}.`, /does not take/],
-  ['alg nOnE', rs({ alg: 'nOnE' }), /does not take/],
+  ...['none', 'None', 'NONE', 'nOnE'].flatMap((alg): Row[] => [
+    [`alg ${alg}`, rs({ alg }), /does not take/],
+    [`alg ${alg}, stripped`, `${part({ alg })}.${body}.`, /does not take/],
+  ]),
   ['alg rs256', rs({ alg: 'rs256' }), /does not take/],
+  ['alg with a blank', rs({ alg: 'RS256 ' }), /does not take/],
+  ['alg with a NUL', rs({ alg: 'RS256\0' }), /does not take/],
   ...['EdDSA', 'ES256K', 'RSA-OAEP', 'A256GCM', 'dir', 'HS1', 'constructor'].map(
     (alg): Row => [`alg ${alg}`, rs({ alg }), /does not take that algorithm/],
   ),
   ['one not allowed', good, /only PS256, ES256 may be used/, RSA, { algorithms: algorithms('PS256', 'ES256') }],
   ['crit, unknown', rs({ alg: 'RS256', crit: ['exp'], exp: 1 }), /crit asks for what/],
+  ['crit, absent', rs({ alg: 'RS256', crit: ['x'] }), /crit asks for what/],
   ['crit, empty', rs({ alg: 'RS256', crit: [] }), /crit asks for what/],
   ['crit, no list', rs({ alg: 'RS256', crit: 'b64' }), /crit asks for what/],
   ['crit of b64', rs({ alg: 'RS256', crit: ['b64'], b64: false }), /crit asks for what/],
   ['b64 false without crit', rs({ alg: 'RS256', b64: false }), /b64/],
   ['b64 of another type', rs({ alg: 'RS256', b64: 'false' }), /b64/],
   ['kid a number', rs({ alg: 'RS256', kid: 1 }), /kid is not a string/],
+  ['kid an object', rs({ alg: 'RS256', kid: { $ne: '' } }), /kid is not a string/],
   ['nested too deep', rs(`{"alg":"RS256","x":${'['.repeat(200)}${']'.repeat(200)}}`), /levels deep/],
 ];
 
 const KEY: readonly Row[] = [
   ['RS to HS: the PEM as the secret', hs(pem(rsa.publicKey)), /which is not for HS256/],
   ['RS to HS, by mistake on both sides', hs(pem(rsa.publicKey)), /public part could sign/, RSA_PEM],
+  ['ES to HS', hs(pem(p256.publicKey)), /which is not for HS256/, EC],
+  ['a DER key as the secret', hs(der()), /public part could sign/, loadSecret(der(), 'der')],
+  ['an oct JWK that holds a PEM key', hs(pem(rsa.publicKey)), /public part/, octJwk(pem(rsa.publicKey))],
   ['RS for an EC key', good, /the key is an EC key on P-256, which is not for RS256/, EC],
+  ['ES for an RSA key', goodEc, /which is not for ES256/],
   ['ES for a secret', goodEc, /the key is a secret of 64 bytes, which is not for ES256/, SECRET],
   ['a wrong curve', forge('ES256', p384.privateKey), /EC key on P-384, which is not for ES256/, loaded(p384)],
+  ['secp256k1', forge('ES256', k1.privateKey), /secp256k1/, loaded(k1)],
+  ['Ed25519', good, /ed25519 \(EdDSA\), which the service does not take/, loaded(ed25519)],
   ['RSA of 1024 bits', forge('RS256', weak.privateKey), /1024 bits, and fewer than 2048/, loaded(weak)],
+  ['a secret of 31 bytes', hs(secret.subarray(0, 31)), /at least 32 bytes, and this has 31/, short(31)],
   ['HS512 with 63 bytes', hs(secret.subarray(0, 63), 'HS512'), /at least 64 bytes, and this has 63/, short(63)],
   ['a JWK for encryption', good, /use is "enc"/, rsaJwk({ use: 'enc' })],
   ['a JWK that may only sign', good, /may not be used to verify/, rsaJwk({ key_ops: ['sign'] })],
   ['a JWK of another alg', good, /for "PS256" only/, rsaJwk({ alg: 'PS256' })],
+  ['an oct JWK of another alg', hs(secret), /for "HS512" only/, octJwk(secret, { alg: 'HS512' })],
   ['an RSA-PSS key for RS', good, /RSA-PSS key of 2048 bits, which is not for RS256/, loaded(pss256)],
   ['an RSA-PSS key of another hash', ps('PS256'), /restricts itself to sha512/, loaded(pss512)],
 ];
 
 const SIGNATURE: readonly Row[] = [
   ['a stripped signature', `${head}.${body}.`, /does not fit/],
+  ['a stripped HMAC', withSignature(goodHs, () => ''), /does not fit/, SECRET],
   ['another key', forge('RS256', other.privateKey), /does not fit/],
+  ['another secret', hs(randomBytes(64)), /does not fit/, SECRET],
   ['the claims of another token', `${head}.${part({ ...CLAIMS, sub: 'bob' })}.${tail}`, /does not fit/],
+  ['the header of another token', `${part({ alg: 'RS256', kid: 'x' })}.${body}.${tail}`, /does not fit/],
+  ['another hash of the family', `${part({ alg: 'RS512' })}.${body}.${tail}`, /does not fit/],
   ['RS passed for PS', `${part({ alg: 'PS256' })}.${body}.${tail}`, /does not fit/],
   ['one bit', withSignature(good, oneByte(0)), /does not fit/],
+  ['one bit of an HMAC', withSignature(goodHs, oneByte(31)), /does not fit/, SECRET],
   ['a shortened HMAC', withSignature(goodHs, (s) => s.subarray(0, 16)), /does not fit/, SECRET],
   ['a byte after the signature', withSignature(good, (s) => Buffer.concat([s, s.subarray(0, 1)])), /does not fit/],
+  ['a signature of a larger key', forge('RS256', rsaPair('long').privateKey), /does not fit/],
   ['ES of zeros', withSignature(goodEc, (s) => Buffer.alloc(s.length)), /does not fit/, EC],
+  ['ES of r = s = order', withSignature(goodEc, () => Buffer.from(ORDER + ORDER, 'hex')), /does not fit/, EC],
+  ['ES with r and s swapped', withSignature(goodEc, swapped), /does not fit/, EC],
   ['ES in DER', withSignature(goodEc, derSignature), /does not fit/, EC],
   ['PS with no salt', ps('PS256', 0), /does not fit/],
   ['PS with a longer salt', ps('PS256', 64), /does not fit/],
+  ['PS with the hash of another', psOfHash('sha384'), /does not fit/],
   ['an HMAC without the line break of the file', hs(secret.subarray(0, 40)), /does not fit/, withLineBreak()],
+  ['the wrong key, named', rs({ alg: 'RS256', kid: 'a' }), /does not fit/, loadJwk(other.publicKey, { kid: 'b' })],
 ];
 
 const CLAIM: readonly Row[] = [
   ['no payload', `${head}..${signature('RS256', `${head}.`, rsa.privateKey).toString('base64url')}`, /not JSON/],
   ['a payload that is text', claims('hello'), /not JSON/],
   ['a payload that is a list', claims('[1]'), /not a JSON object/],
+  ['a payload that is a string', claims('"x"'), /not a JSON object/],
+  ['a byte-order mark', claims(`\ufeff${JSON.stringify(CLAIMS)}`), /byte-order mark/],
+  ['not UTF-8', claims(Buffer.from('{"nbf":1,"exp":2,"x":"\xe9"}', 'latin1')), /not UTF-8/],
   ['exp twice', claims(`{"nbf":${NOW},"exp":1,"exp":${NOW + 9}}`), /"exp" twice/],
+  ['a member twice in a list', claims(`{"nbf":${NOW},"exp":${NOW + 9},"a":[{"b":1,"b":1}]}`), /"b" twice/],
   ['no nbf', claims({ exp: NOW + 9 }), /nbf is missing/],
   ['no exp', claims({ nbf: NOW }), /exp is missing/],
   ['exp null', dates(`${NOW}`, 'null'), /exp is not a whole number/],
   ['exp a string', dates(`${NOW}`, `"${NOW + 9}"`), /exp is not a whole number/],
+  ['exp a list', dates(`${NOW}`, `[${NOW + 9}]`), /exp is not a whole number/],
+  ['exp true', dates(`${NOW}`, 'true'), /exp is not a whole number/],
   ['exp 1e400', dates(`${NOW}`, '1e400'), /exp is not a whole number/],
+  ['exp -1e400', dates(`${NOW}`, '-1e400'), /exp is not a whole number/],
   ['exp a fraction', dates(`${NOW}`, `${NOW + 9}.5`), /exp is not a whole number/],
+  ['nbf a fraction', dates(`${NOW}.000001`, `${NOW + 9}`), /nbf is not a whole number/],
   ['exp after the year 9999', dates(`${NOW}`, '253402300800'), /exp is before 1970 or after 9999/],
   ['exp in milliseconds', dates(`${NOW}`, `${NOW}000`), /exp is before 1970 or after 9999/],
+  ['exp 1e300', dates(`${NOW}`, '1e300'), /exp is before 1970 or after 9999/],
   ['nbf before 1970', dates('-1', `${NOW + 9}`), /nbf is before 1970/],
   ['iat a string', claims({ ...CLAIMS, iat: 'now' }), /iat is not a whole number/],
+  ['iat 1e400', claims(`{"nbf":${NOW},"exp":${NOW + 9},"iat":1e400}`), /iat is not a whole number/],
   ['never valid', dates(`${NOW}`, `${NOW}`), /at no time/],
   ['expiring this second', dates(`${NOW - 9}`, `${NOW}`), /expired 0 s ago/],
+  ['expired', dates(`${NOW - 9}`, `${NOW - 1}`), /expired 1 s ago/],
+  ['expired long ago', dates(`${NOW - 99_999}`, `${NOW - 3 * 3600}`), /expired 3 h ago/],
+  ['a second too early', dates(`${NOW + 1}`, `${NOW + 9}`), /nbf is 1 s in the future: is a clock wrong\?/],
   ['94 s too early', dates(`${NOW + 94}`, `${NOW + 99}`), /nbf is 94 s in the future: is a clock wrong\?/],
+  ['expired beyond the leeway', dates(`${NOW - 99}`, `${NOW - 30}`), /expired 30 s ago/, RSA, { leewaySeconds: 30 }],
+  ['early beyond the leeway', dates(`${NOW + 31}`, `${NOW + 99}`), /31 s in the future/, RSA, { leewaySeconds: 30 }],
 ];
 
 describe.each<[Check, readonly Row[]]>([
@@ -150,7 +211,10 @@ describe('a sound token', () => {
     ['PS256 of an RSA-PSS key without limits', forge('PS256', pss.privateKey), loaded(pss)],
     ['PS256 of an RSA-PSS key for it', forge('PS256', pss256.privateKey), loaded(pss256)],
     ['one of the allowed algorithms', good, RSA, { algorithms: algorithms('ES256', 'RS256') }],
+    ['the first second', dates(`${NOW}`, `${NOW + 1}`), RSA],
+    ['the last second', dates(`${NOW - 9}`, `${NOW + 1}`), RSA, { atSeconds: NOW + 0.999 }],
     ['expired within the leeway', dates(`${NOW - 99}`, `${NOW - 29}`), RSA, { leewaySeconds: 30 }],
+    ['early within the leeway', dates(`${NOW + 30}`, `${NOW + 99}`), RSA, { leewaySeconds: 30 }],
     ['whole seconds in other clothes', dates('1.8e9', `${NOW + 1}.0`), RSA],
     ['members that only look alike', claims({ ...CLAIMS, Exp: 1, a: { exp: 1 }, b: { exp: 2 } }), RSA],
     ['b64 true, which changes nothing', rs({ alg: 'RS256', b64: true }), RSA],
@@ -158,6 +222,13 @@ describe('a sound token', () => {
     ['the public half of a private key that may sign', good, loadJwk(rsa.privateKey, { key_ops: ['sign'] })],
   ])('%s', async (_, token, key, options = {}) => {
     expect(await verifyToken(token, [key], { atSeconds: NOW, ...options })).toMatchObject({ valid: true });
+  });
+
+  it('is found among several keys', async () => {
+    expect(await verifyToken(goodHs, [RSA, EC, SECRET], { atSeconds: NOW })).toMatchObject({ valid: true });
+    expect(
+      await verifyToken(good, [loadVerificationKey(pem(other.publicKey), 'x'), RSA], { atSeconds: NOW }),
+    ).toMatchObject({ valid: true });
   });
 });
 
@@ -184,6 +255,10 @@ function loaded({ publicKey }: { publicKey: Parameters<typeof pem>[0] }): JwtKey
   return loadVerificationKey(pem(publicKey), 'key.pem');
 }
 
+function der(): Buffer {
+  return rsa.publicKey.export({ format: 'der', type: 'spki' });
+}
+
 function short(length: number): JwtKey {
   return loadSecret(secret.subarray(0, length), 'secret');
 }
@@ -195,6 +270,16 @@ function withLineBreak(): JwtKey {
 function ps(alg: string, saltLength?: number): string {
   const input = `${part({ alg })}.${part(CLAIMS)}`;
   return `${input}.${signature(alg, input, rsa.privateKey, saltLength).toString('base64url')}`;
+}
+
+function psOfHash(hash: string): string {
+  const input = `${part({ alg: 'PS256' })}.${part(CLAIMS)}`;
+  const padding = constants.RSA_PKCS1_PSS_PADDING;
+  return `${input}.${sign(hash, Buffer.from(input), { key: rsa.privateKey, padding, saltLength: 32 }).toString('base64url')}`;
+}
+
+function swapped(bytes: Buffer): Buffer {
+  return Buffer.concat([bytes.subarray(32), bytes.subarray(0, 32)]);
 }
 
 function derSignature(): Buffer {
