@@ -41,6 +41,7 @@ const run = async (script: string, env: Record<string, string> = {}) => {
 const WAYS: [string, string][] = [
   ['into a slow reader', `${get('a')} | (sleep 0.5; cat)`],
   ['into a file by the shell', `${get('a')} > out; cat out`],
+  ['behind what a file holds', `: > out; ${get('a')} >> out; cat out`],
   ['into stdout by another name', `${get('a', '-o /dev/stdout')} | cat`],
   [
     'into another descriptor, a file with a byte',
@@ -57,7 +58,7 @@ const WAYS: [string, string][] = [
 ];
 
 describe('the whole file', () => {
-  test.each(proving ? WAYS : WAYS.slice(0, 6))('%s', async (_, script) => {
+  test.each(proving ? WAYS : WAYS.slice(0, 7))('%s', async (_, script) => {
     const { place, exitCode, stdout, stderr } = await run(`set -o pipefail; ${script}`);
     expect([exitCode, stdout.equals(FILE)], stderr).toEqual([0, true]);
     expect((await place.names()).filter((name) => name !== 'out')).toEqual([]);
@@ -79,6 +80,7 @@ describe('the whole file', () => {
 describe('a reader that goes away: exit 141, and not a word', () => {
   test.each([
     ['-o -', `${get('a')} | head -c1; exit \${PIPESTATUS[0]}`, 1],
+    ['-o /dev/stdout', `${get('a', '-o /dev/stdout')} | head -c1; exit \${PIPESTATUS[0]}`, 1],
     ['--spool', `${get('a', '-o - --spool')} | head -c1; exit \${PIPESTATUS[0]}`, 1],
     ['from a FIFO', `mkfifo fifo; ${get('a', '-o fifo')} & head -c1 fifo; wait $!`, 1],
     ['before anything is written', `${get('a')} | true; exit \${PIPESTATUS[0]}`, 0],
@@ -102,6 +104,7 @@ test('a listing whose reader goes away is no failure: exit 0, and not a word', a
 describe('a stdout that can’t be written', () => {
   test.each<[string, string]>([
     ['a full device', `${get('a')} > /dev/full`],
+    ['a full device by name', get('a', '-o /dev/full')],
     ['a full device through the spool', `${get('a', '-o - --spool')} > /dev/full`],
     ['a file that grows too large', `ulimit -f 100; trap '' XFSZ; ${get('a')} > out`],
   ])('%s: exit 8, and the reason', async (_, script) => {
@@ -112,6 +115,18 @@ describe('a stdout that can’t be written', () => {
 });
 
 describe('cut in the middle', () => {
+  test.each(proving ? ['cut-once-FIN', 'cut-once-RST'] : ['cut-once-RST'])(
+    'with a validator: continued at the exact offset (%s)',
+    async (name) => {
+      const { exitCode, stdout, stderr } = await run(`set -o pipefail; ${get(name)} | cat`);
+      expect([exitCode, stdout.equals(FILE)], stderr).toEqual([0, true]);
+      expect(server.requests.filter(({ path }) => path.includes(name)).at(-1)?.headers).toMatchObject({
+        range: expect.stringMatching(/^bytes=[1-9]\d*-$/),
+        'if-range': ETAG,
+      });
+    },
+  );
+
   test.each<[string, string]>([
     ['without a validator', 'cut-unvalidated-FIN'],
     ['and the file changed', 'cut-changed-FIN'],

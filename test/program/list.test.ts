@@ -1,3 +1,7 @@
+import { execFile } from 'node:child_process';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { sleep } from '../../src/abort.ts';
 import { head } from '../servers/answers.ts';
@@ -5,7 +9,7 @@ import { scripted } from '../servers/scripted.ts';
 import { type Given, serviceAt, workplace } from './run.ts';
 
 const KEY = 'canary-8f3a11';
-const [A, B, C] = [1, 2, 3].map((n) => `0001234567-24-00000${n}`) as [string, string, string];
+const [A, B, C, D] = [1, 2, 3, 4].map((n) => `0001234567-24-00000${n}`) as [string, string, string, string];
 
 type Answer = (accession: string, parameters: Readonly<Record<string, string>>) => unknown;
 
@@ -104,6 +108,12 @@ describe('the output of filings list', () => {
     expect(stdout).toBe('a.htm\nb.htm\n');
     expect(asked()).toEqual([`/v1/filings?accession_no=${A}&form=8-K&q=a%3Db%26c`]);
   });
+
+  it('comes from the sandbox too', async () => {
+    const { filings } = await workplace();
+    const { stdout, exitCode } = await filings(['list', '--sandbox', A, '--include', '*.htm']);
+    expect([exitCode, linesOf(`${stdout}`)]).toEqual([0, expect.arrayContaining(['primary.htm'])]);
+  });
 });
 
 describe('--input', () => {
@@ -116,6 +126,16 @@ describe('--input', () => {
       /^filings: line 5: 'nonsense' is not an accession number\n {2}hint: .*\nfilings: 1 of 3 filings failed/,
     );
     expect([exitCode, asked().length]).toEqual([3, 2]);
+  });
+
+  it('may be stdin beside a config file that can be read only once', async () => {
+    const { list, place } = await service(by({ [A]: ['a.htm'] }));
+    const fifo = join(place.path, 'config');
+    await promisify(execFile)('mkfifo', ['-m', '600', fifo]);
+    const written = writeFile(fifo, '{"retries":3}');
+    const ended = await list(['-i', '-', '--config', fifo], { input: A });
+    expect(ended).toMatchObject({ stdout: `${A}\ta.htm\n`, exitCode: 0 });
+    await written;
   });
 });
 
@@ -155,9 +175,12 @@ describe('a listing of several pages', () => {
 describe('the exit status', () => {
   it.each<[exit: number, message: string, body: unknown, args?: string[]]>([
     [5, `${A}: the service lists no files`, []],
+    [5, 'lists no files', [{ accession_no: B, name: 'b' }]],
     [5, `${A}: its one file does not match --include`, ['a.htm'], ['--include', '*.xml']],
     [5, `the listing of ${A}: 404 Not Found: No ${A}`, 404],
     [4, '401 Unauthorized', 401],
+    [4, '403 Forbidden', 403],
+    [6, '400 Bad Request', 400],
     [9, 'cannot be read: it is an HTML page: Sign in', '<!doctype html><title>Sign in</title>'],
     [9, 'cannot be read: it is JSON without file names', { ok: true }],
   ])('is %i: %s', async (exit, message, body, args = []) => {
@@ -170,7 +193,9 @@ describe('the exit status', () => {
 
   it.each<[what: string, bodies: Record<string, unknown>, exit: number, asked: number]>([
     ['one that failed for good', { [A]: ['a'], [B]: 404, [C]: ['c'] }, 3, 3],
+    ['a 403, which may be about one', { [A]: ['a'], [B]: 403, [C]: ['c'] }, 3, 3],
     ['temporary failures', { [A]: 503, [B]: ['b'], [C]: 501 }, 7, 3],
+    ['both', { [A]: 503, [B]: 404, [C]: ['c'] }, 3, 3],
     ['a 401, which ends the run', { [A]: ['a'], [B]: 401, [C]: ['c'] }, 4, 2],
     ['a 401 after one that failed for good', { [A]: 404, [B]: 401, [C]: ['c'] }, 4, 2],
   ])('of several with %s', async (_what, bodies, exit, requests) => {
@@ -179,7 +204,10 @@ describe('the exit status', () => {
     expect([exitCode, asked().length]).toEqual([exit, requests]);
   });
 
-  it('of a run that the deadline ends is 7, though one failed; what was left is told', async () => {
+  it.each<[what: string, args: string[], rest: string]>([
+    ['the arguments', [A, B, C], '2 filings'],
+    ['the input', ['-i', '-'], 'the rest'],
+  ])('of a run that the deadline ends is 7, though one failed; what was left of %s is told', async (_, args, rest) => {
     let passed = () => {};
     const deadline = new Promise<void>((resolve) => {
       passed = resolve;
@@ -189,12 +217,22 @@ describe('the exit status', () => {
       setTimeout(passed, 20);
       return new Promise(() => {});
     });
-    const { stderr, exitCode } = await list([A, B, C, '--deadline', '1h', '--jobs', '1'], {
+    const { stderr, exitCode } = await list([...args, '--deadline', '1h', '--jobs', '1'], {
+      input: `${A}\n${B}\n${C}\n`,
       sleep: (ms, signal) => (ms === 3_600_000 ? deadline : sleep(ms, signal)),
     });
     expect(exitCode, stderr).toBe(7);
     expect(stderr).toMatch(/^filings: the listing of 0001234567-24-000001: 404 /);
-    expect(stderr).toMatch(/deadline of 3600 s .*; 2 filings not started\n/);
+    expect(stderr).toMatch(new RegExp(`deadline of 3600 s .*; ${rest} not started\n`));
+  });
+
+  it('of a service that is not there, after ten in a row', async () => {
+    const { filings } = await workplace();
+    const input = Array.from({ length: 15 }, (_, i) => `0001234567-24-0000${10 + i}`).join('\n');
+    const args = ['list', '-i', '-', '--retries', '0'];
+    const { stderr, exitCode } = await filings(args, serviceAt('http://127.0.0.1:1'), { input });
+    expect(exitCode).toBe(7);
+    expect(stderr.match(/^filings: the listing of|^filings: .*127/gm)).toHaveLength(10);
   });
 
   it.each<[message: RegExp, args: string[]]>([
@@ -204,6 +242,7 @@ describe('the exit status', () => {
       /--query: must be NAME=VALUE, such as form=10-K; for page_size and page_number use --page-size N\n/,
       [A, '--query', query],
     ]),
+    [/--page-size/, [A, '--page-size', '0']],
     [/--long cannot be used with --json/, [A, '-l', '--json']],
     [/--include '': it is empty/, [A, '--include', '']],
     [/--input \/nonexistent\/input: no such file/, [A, '-i', '/nonexistent/input']],
@@ -215,6 +254,42 @@ describe('the exit status', () => {
     expect(stderr).toMatch(message);
     expect([exitCode, asked()]).toEqual([2, []]);
   });
+});
+
+it.each([['--quiet'], ['--progress=none']])('a wait is not reported with %s', async (option) => {
+  const { list, asked } = await service(() =>
+    asked().length === 1 ? head(503, { 'Retry-After': 0, 'Content-Length': 0 }) : ['a.htm'],
+  );
+  expect(await list([A, option])).toEqual({ stdout: 'a.htm\n', stderr: '', exitCode: 0 });
+});
+
+describe('errors', () => {
+  it('are JSON lines when asked for, the last being the one that ends it', async () => {
+    const { list } = await service(by({ [A]: 404, [B]: [], [C]: ['c'] }));
+    const { stderr, exitCode } = await list([A, B, C, '--error-format', 'json']);
+    expect(linesOf(stderr).map((line) => JSON.parse(line))).toMatchObject([
+      { error: { code: 'not_found', exit_code: 5, problem: { status: 404, title: `No ${A}` } } },
+      { error: { code: 'not_found', message: `the listing of ${B}: the service lists no files` } },
+      { error: { code: 'partial', exit_code: 3 } },
+    ]);
+    expect(exitCode).toBe(3);
+  });
+
+  it.each([[], ['-0'], ['-l'], ['--json', '-v'], ['--error-format', 'json', '-v']].map((form) => [form]))(
+    'hold no secret; a listing is data, and exact: %j',
+    async (form) => {
+      const problem = JSON.stringify({ title: KEY, [KEY]: encodeURIComponent(KEY) });
+      const { list } = await service((accession) =>
+        accession === D
+          ? head(400, { 'Content-Length': problem.length }) + problem
+          : [{ name: `${KEY}.htm`, description: `of ${KEY}`, [KEY]: 1 }],
+      );
+      const { stdout, stderr } = await list([A, D, ...form]);
+      expect(stdout).toContain(`${KEY}.htm`);
+      if (form.includes('--json')) expect(stdout).toContain(`"description":"of ${KEY}","${KEY}":1`);
+      for (const secret of [KEY, Buffer.from(KEY).toString('base64')]) expect(stderr).not.toContain(secret);
+    },
+  );
 });
 
 it('asks for as many listings at a time as there are jobs, and shows them in their order', async () => {

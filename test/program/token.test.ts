@@ -19,7 +19,6 @@ beforeAll(async () => {
   await file('rsa.pub', pem(rsa.publicKey), 0o644);
   await filings('keygen', '--alg', 'HS512', '--out', 'secret');
   await file('megabyte', '-----BEGIN '.repeat(80_000));
-  await file('open.pem', pem(rsa.privateKey), 0o640);
   return () => rm(folder, { recursive: true, force: true });
 });
 
@@ -106,6 +105,15 @@ describe('token sign', () => {
     expect(claims).toMatchObject(expected(claims.iat));
   });
 
+  it('warns of a line break in the secret', async () => {
+    await file('text-secret', `${'s'.repeat(64)}\n`);
+    const signed = await run('sign --secret-file text-secret');
+    expect(signed).toMatchObject({ exitCode: 0, stderr: expect.stringContaining('ends in a line break') });
+    expect((await run('sign --secret-file text-secret -q')).stderr).toBe('');
+    const json = await run('sign --secret-file text-secret --error-format json');
+    expect(JSON.parse(json.stderr)).toHaveProperty('note');
+  });
+
   it('reads the key from stdin, and the passphrase from a file', async () => {
     const pem = await readFile(join(folder, 'rsa.pem'), 'utf8');
     expect((await run('sign --key -', { input: pem })).exitCode).toBe(0);
@@ -117,8 +125,17 @@ describe('token sign', () => {
     });
     await file('encrypted.pem', encrypted as string);
     await file('passphrase', 'geheim!\n');
+    await file('wrong', 'wrong');
     const token = await filings('sign', '--key', 'encrypted.pem', '--passphrase-file', 'passphrase');
     expect(await filings('verify', token, '--key', 'rsa.pub')).toContain('"exp"');
+    expect(await run('sign --key encrypted.pem')).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringContaining('--passphrase-file'),
+    });
+    expect(await run('sign --key encrypted.pem --passphrase-file wrong')).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringContaining('the passphrase is wrong'),
+    });
   });
 
   it("does what the config file's jwt says, and flags on top of it", async () => {
@@ -149,21 +166,45 @@ describe('token sign', () => {
     ['sign --key - --api-key-file -', /--key - and --api-key-file -/],
     ['sign --secret-file secret --passphrase-file x', /--secret-file cannot be used with --passphrase-file/],
     ['sign --key ec.pem --header --json', /--header cannot be used with --json/],
-    ['sign --key open.pem', /others can read it\n.*chmod 600 \S+\/open.pem/],
+    ['sign --key nope', /key file \S+nope: no such file/],
+    ['sign --key .', /not a regular file/],
+    ['sign --key ec.pub', /a public key, which can only verify/],
+    ['sign --key ec.pem --alg ES384', /EC key on P-256, which is not for ES384/],
     ['sign --key megabyte', /megabyte: larger than 16 KiB/],
+    ['sign --secret-file megabyte', /megabyte: larger than 16 KiB/],
     ['sign --key ec.pem --alg EdDSA', /--alg: must be an algorithm that the service takes .* not 'EdDSA'/],
+    ['sign --key ec.pem --alg none', /--alg: must .* not 'none'/],
+    ['sign --key ec.pem --lifetime 0s', /--lifetime: must be a duration of whole seconds/],
     ['sign --key ec.pem --lifetime 1500ms', /--lifetime: must be a duration of whole seconds/],
+    ['sign --key ec.pem --lifetime soon', /--lifetime: must be a duration/],
     ['sign --key ec.pem --lifetime 9000000d', /after the year 9999/],
     ['sign --key ec.pem --not-before tomorrow', /--not-before: must be a duration, such as 30s, or a time/],
     ['sign --key ec.pem --claim a=1 --claim a=2', /claim a: set twice/],
     ['sign --key ec.pem --claim-json exp=1', /claim exp: set twice[\s\S]*--lifetime/],
+    ['sign --key ec.pem --sub a --claim sub=b', /claim sub: set twice/],
     ['sign --key ec.pem --claim a', /--claim: must be NAME=VALUE/],
+    ['sign --key ec.pem --claim =a', /--claim: must be NAME=VALUE/],
     ['sign --key ec.pem --claim-json a=x', /--claim-json: must be NAME=JSON/],
     ['sign --key ec.pem --claim-json a={"b":1,"b":2}', /without a member twice/],
+    ['sign x --key ec.pem', /no such command/],
   ])('refuses %s', async (args, reason) => {
     const { exitCode, stdout, stderr } = await run(args);
     expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });
     expect(stderr).toMatch(reason);
+  });
+
+  it('refuses a key and a secret that others can read, with the chmod that mends it', async () => {
+    await file('open.pem', await readFile(join(folder, 'ec.pem')), 0o640);
+    await file('open-secret', Buffer.alloc(32), 0o604);
+    expect(await run('sign --key open.pem')).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringMatching(/others can read it\n.*chmod 600 \S+\/open.pem/),
+    });
+    expect(await run('sign --secret-file open-secret')).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringMatching(/chmod 600 \S+\/open-secret/),
+    });
+    expect(await run('verify a.b.c --key open.pem')).toMatchObject({ exitCode: 2 });
   });
 });
 
@@ -201,8 +242,11 @@ describe('token inspect', () => {
 
   it.each<[string, string, string, RegExp]>([
     ['an empty stdin', 'inspect', '', /token is empty/],
+    ['an empty argument', 'inspect ', '', /token is empty/],
     ['two parts', 'inspect a.b', '', /three parts, this has 2/],
+    ['four parts', 'inspect -', 'a.b.c.d\n', /this has 4/],
     ['a token of 1 MB', 'inspect', 'A'.repeat(1_000_000), /over 64 KiB/],
+    ['a token of 2 MB', 'inspect', 'A'.repeat(2_000_000), /over 64 KiB/],
     ['text', 'inspect a.b.c', '', /header part/],
   ])('refuses %s as format, exit 4', async (_, args, input, reason) => {
     const { exitCode, stdout, stderr } = await run(args, { input });
@@ -277,12 +321,12 @@ describe('token verify', () => {
   });
 
   it.each<[string, RegExp]>([
-    ['verify a.b.c', /token verify: no key/],
+    ['verify a.b.c', /no key: give --key FILE/],
     ['verify - --key -', /--key - and TOKEN: stdin has one user/],
+    ['verify --key -', /--key - and TOKEN/],
     ['verify a.b.c --key ec.pub --alg none', /--alg: must/],
     ['verify a.b.c --key ec.pub --leeway 5', /--leeway: must be a duration/],
     ['verify a.b.c --key ec.pub --at now', /--at: must be a time/],
-    ['verify a.b.c --key open.pem', /others can read it/],
     ['verify a.b.c --key nope', /no such file/],
   ])('refuses %s', async (args, reason) => {
     const { exitCode, stderr } = await run(args);
@@ -345,6 +389,7 @@ describe('token keygen', () => {
 
   it.each<[string, number, RegExp]>([
     ['--out x', 2, /give both --alg ALG and --out FILE/],
+    ['--alg ES256', 2, /give both --alg ALG and --out FILE/],
     ['--alg EdDSA --out x', 2, /--alg: must/],
     ['--alg ES256 --out -', 2, /--out: must be a file, not stdout/],
     ['--alg HS256 --out x --public y', 2, /no public key/],
@@ -354,5 +399,34 @@ describe('token keygen', () => {
     const { exitCode, stderr } = await run(['keygen', ...wordsOf(args)]);
     expect(exitCode).toBe(status);
     expect(stderr).toMatch(reason);
+  });
+});
+
+describe('private keys and secrets', () => {
+  it('appear in no output, however loud and wrong', async () => {
+    const pem = await readFile(join(folder, 'rsa.pem'), 'utf8');
+    const lines = pem.split('\n').filter((line) => line.length > 40);
+    await file('canary-secret', `canary-secret-${'x'.repeat(30)}`);
+    await file('short-secret', 'canary-secret-short');
+    await file('broken.jwk', '{"kty":"oct","k":"canary-secret-in-broken-json",}');
+    await file('cut.pem', pem.slice(0, 900));
+    await file('two.pem', pem + pem);
+    const outputs = await Promise.all([
+      run('sign --key rsa.pem -v'),
+      run('sign --key rsa.pem --alg ES256 -v'),
+      run('sign --secret-file rsa.pem -v'),
+      run('sign --secret-file short-secret -v'),
+      run('sign --secret-file canary-secret -v'),
+      run('sign --key canary-secret -v'),
+      run('sign --key broken.jwk -v --error-format json'),
+      run('sign --key cut.pem -v'),
+      run('sign --key two.pem -v'),
+      run('sign --key - -v', { input: pem.replaceAll('A', 'B') }),
+      run('verify a.b.c --key rsa.pem -v'),
+    ]);
+    for (const { stdout, stderr } of outputs) {
+      expect(stdout + stderr).not.toContain('canary-secret-');
+      for (const line of lines) expect(stdout + stderr).not.toContain(line.slice(0, 24));
+    }
   });
 });
