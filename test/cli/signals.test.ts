@@ -48,6 +48,7 @@ const isHalf = (size: number | undefined) => size === 2_000_000;
 
 const MOMENTS: readonly [string, Script][] = [
   ['no answer', () => {}],
+  ['half a head', (socket) => void socket.write('HTTP/1.1 200 OK\r\n')],
   ['a small body', (socket) => void socket.write(`${head(200, { 'Content-Length': 100, ETag: '"v1"' })}begin`)],
   [
     'a body without a validator',
@@ -57,6 +58,10 @@ const MOMENTS: readonly [string, Script][] = [
       ),
   ],
   ['an error body that does not end', (socket) => void socket.write(`${head(404, { 'Content-Length': 100 })}{`)],
+  [
+    'a wait that the service asked for',
+    (socket) => void socket.write(head(429, { 'Retry-After': 60, 'Content-Length': 0 })),
+  ],
   ['a wait of our own', (socket) => void socket.end()],
 ];
 
@@ -132,6 +137,16 @@ test.runIf(process.platform === 'linux')('SIGUSR1 opens no debugger, and the run
 });
 
 describe('SIGTERM', () => {
+  test('during a TLS handshake', async () => {
+    const server = await scripted(() => {});
+    const place = await workplace();
+    const running = place.start(['download', ACCESSION, 'a.htm'], serviceAt(server.url.replace('http:', 'https:')));
+    await until(() => server.connections() > 0);
+    running.kill('SIGTERM');
+    expect((await running.ended).exitCode).toBe(143);
+    expect(await place.names()).toEqual([]);
+  });
+
   test('while a FIFO has no reader', async () => {
     const server = await scripted((socket, request) => sendFile(socket, request, FILE, '"v1"'));
     const place = await workplace();

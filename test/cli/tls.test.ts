@@ -64,6 +64,16 @@ describe('a trusted server', () => {
     const { exitCode, stderr, names } = await download(await cutBelow(server), TRUSTED, ['--retries', '0']);
     expect([exitCode, names], stderr).toEqual([9, []]);
   });
+
+  test('several files over its connections', async () => {
+    const server = await secure(file);
+    const place = await workplace();
+    const args = ['download', ACCESSION, 'a', 'b', 'c', 'd', 'e', '-j', '2'];
+    const { exitCode, stderr } = await place.filings(args, { ...serviceAt(server.url), ...TRUSTED });
+    expect(exitCode, stderr).toBe(0);
+    for (const name of ['a', 'b', 'c', 'd', 'e']) expect((await place.read(name)).equals(FILE)).toBe(true);
+    expect(server.connections()).toBeLessThanOrEqual(2);
+  });
 });
 
 describe('exit 7 at the first try, one plain line and a hint', () => {
@@ -86,5 +96,15 @@ describe('exit 7 at the first try, one plain line and a hint', () => {
     expect(stderr).toMatch(/\n +hint: /);
     expect(names).toEqual([]);
     expect(server.requests).toEqual([]);
+  });
+
+  test('TLS to a server that speaks plain HTTP', async () => {
+    const plain = createServer((socket) => void socket.on('error', () => {}).end('HTTP/1.1 400 Bad Request\r\n\r\n'));
+    await new Promise<void>((resolve) => plain.listen(0, '127.0.0.1', resolve));
+    onTestFinished(() => void plain.close());
+    const { port } = plain.address() as { port: number };
+    const { exitCode, stderr } = await download(`https://127.0.0.1:${port}`, {}, ['--retries', '0']);
+    expect(exitCode, stderr).toBe(7);
+    expect(stderr).toMatch(/TLS/);
   });
 });

@@ -28,7 +28,11 @@ const VALIDATION = {
   traceId: '00-abc-01',
   errors: { accession_no: ['is bad', 'is short'], '$.date': ['no date'], '$.Ages[1]': ['too old'], '': ['empty name'] },
 };
+const NULLS = { type: null, title: null, status: null, detail: null, instance: null, errors: null, extensions: {} };
+const ODD = { title: 7, detail: [1], instance: {}, errors: 'none', status: {} };
 const NOT_FOUND = '{"title":"Item not found","status":200,"detail":"no such file"}';
+const PAGE = '<html><head><title>Request Rate Threshold Exceeded</title></head><body><h1>no</h1></body></html>';
+const XML = '<?xml version="1.0"?><Error><Code>AccessDenied</Code><Message>Access Denied</Message></Error>';
 const CHUNKED = `${head(404, { 'Transfer-Encoding': 'chunked' })}3f\r\n${NOT_FOUND}\r\n0\r\n\r\n`;
 
 describe('an error body', () => {
@@ -45,8 +49,20 @@ describe('an error body', () => {
       ['400', 'accession_no', 'is bad', 'is short', '$.date', 'too old', 'empty name', '00-abc-01'],
       sends(400, 'application/problem+json', JSON.stringify(VALIDATION)),
     ],
+    [7, 'every member null', ['500'], sends(500, 'application/json', JSON.stringify(NULLS))],
+    [6, 'members of the wrong types', ['400'], sends(400, 'application/json', JSON.stringify(ODD))],
+    [4, 'error', ['401', 'Invalid API key'], sends(401, 'application/json', '{"error":"Invalid API key"}')],
+    [7, 'a line of text', ['503', 'over capacity'], sends(503, 'text/plain', 'over capacity\n')],
+    [4, 'a challenge', ['401', 'Bearer realm'], sends(401, undefined, '', { 'WWW-Authenticate': 'Bearer realm="x"' })],
+    [4, 'a page', ['403', 'Request Rate Threshold Exceeded'], sends(403, 'text/html', PAGE)],
+    [4, 'XML', ['403', 'Access Denied'], sends(403, 'application/xml', XML)],
     [7, 'a long trace', ['boom'], sends(500, 'x/y', JSON.stringify({ title: 'boom', at: 'at x\n'.repeat(20_000) }))],
+    [5, 'octet-stream', ['404', 'Item not found'], sends(404, 'application/octet-stream', NOT_FOUND)],
+    [5, 'no type', ['404', 'Item not found'], sends(404, undefined, NOT_FOUND)],
+    [5, 'empty JSON', ['404'], sends(404, 'application/json', '')],
     [5, 'torn JSON', ['404'], sends(404, 'application/json', '{"title":"Item')],
+    [7, 'binary', ['500'], sends(500, 'application/octet-stream', '\0\x01\x02\xff')],
+    [7, 'a gateway’s own status', ['550'], sends(550, 'text/plain', 'no data')],
     [5, 'cut', ['404'], (socket) => sendAndEnd(socket, `${head(404, { 'Content-Length': 100 })}{"title":"x"`, 'FIN')],
   ])('exit %i for %s: %j', async (exit, _, words, script) => {
     const { exitCode, stderr, names } = await download(await scripted(script));
@@ -55,6 +71,14 @@ describe('an error body', () => {
     expect(stderr).toMatch(/\n +hint: /);
     for (const word of words) expect(stderr).toContain(word);
     expect(stderr.length).toBeLessThan(5000);
+  });
+
+  test('is shown with its control characters made visible', async () => {
+    const body = JSON.stringify({ title: 'a\x1b]0;owned\x07b\u202ec', detail: 'd\r\ne\x9bf' });
+    const { stderr } = await download(await scripted(sends(400, 'application/json', body)));
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what must not be there
+    expect(stderr).not.toMatch(/[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]/);
+    expect(stderr).toContain('owned');
   });
 
   test('that never ends is read up to 1 MiB', async () => {
@@ -116,7 +140,8 @@ describe('no connection', () => {
   test.each<[string, () => Promise<{ url: string }> | { url: string }, RegExp]>([
     ['refused', async () => ({ url: `http://127.0.0.1:${await closedPort()}` }), /connection refused/],
     ['a name that does not resolve', () => ({ url: 'https://does-not-exist.invalid' }), /does not resolve/],
-    ['TLS expected, HTTP spoken', plainServer, /TLS/],
+    ['closed at once', () => scripted((socket) => void socket.destroy()), /closed before an answer/],
+    ['TLS expected, HTTP spoken', plainServer, /127\.0\.0\.1/],
   ])('%s: exit 7, one plain line and a hint', async (_, where, words) => {
     // A resolver may take its time over a name that nobody has.
     const { exitCode, stderr } = await download(await where(), ['--connect-timeout', '50s', '--idle-timeout', '50s']);
@@ -125,4 +150,15 @@ describe('no connection', () => {
     expect(stderr.trimEnd().split('\n')).toHaveLength(2);
     expect(stderr).not.toMatch(/\bat .*:\d+:\d+/);
   });
+});
+
+test('a wait over the cap stops a batch, and tells which option allows more', async () => {
+  const server = await scripted((socket, { path }) => {
+    socket.write(head(path.endsWith('=b') ? 429 : 200, { 'Retry-After': 86_400, 'Content-Length': 0 }));
+  });
+  const { filings } = await workplace();
+  const args = ['download', ACCESSION, 'a', 'b', 'c', '--retries', '0', '-j', '1'];
+  const { exitCode, stderr } = await filings(args, serviceAt(server.url));
+  expect([exitCode, server.requests.length]).toEqual([7, 2]);
+  expect(stderr).toContain('--max-retry-after');
 });

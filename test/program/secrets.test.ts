@@ -39,6 +39,20 @@ describe('a service that says all it was sent', () => {
     'Set-Cookie': `k=${encodeURIComponent(KEY)}`,
     'X-Echo': base64(KEY),
   };
+  // Where the program cuts: the beginning of the echo is moved over each cut.
+  const around = (cut: number) => [cut - 12, cut - 8, cut - 4].map((length) => 'x '.repeat(length / 2) + echo);
+  const at = (cut: number): [string, number, string] => {
+    const [title = '', detail = '', other = ''] = around(cut);
+    const body = {
+      title,
+      detail,
+      other,
+      [title]: title,
+      [detail]: detail,
+      errors: { [other]: [title, detail, other] },
+    };
+    return [`details over the cut at ${cut}`, 422, JSON.stringify(body)];
+  };
   const bodies: [string, number, string][] = [
     [
       'problem details',
@@ -47,6 +61,7 @@ describe('a service that says all it was sent', () => {
     ],
     ['HTML', 500, `<html><title>${echo}</title><body>${echo}</body></html>`],
     ['text', 403, echo],
+    ...[200, 300, 500, 1000, 4096, 16_384].map(at),
     ['an endless body, cut at 1 MiB', 500, `${'x'.repeat((1 << 20) - 5)}${KEY}${'y'.repeat(100)}`],
   ];
 
@@ -72,7 +87,14 @@ describe('a service that says all it was sent', () => {
   test.each<[string, string]>([
     ['HTML', `<title>${echo}</title>`],
     ['text', echo],
+    ['a scalar', JSON.stringify(echo)],
     ['members', JSON.stringify({ [echo]: 1, x: 2 })],
+    ...around(120).map((text, index): [string, string] => [`text over the cut, ${index}`, text]),
+    ...around(120).map((text, index): [string, string] => [
+      `members over the cut, ${index}`,
+      JSON.stringify({ [text]: 1 }),
+    ]),
+    ['text at the end of what is looked at', `${' '.repeat(16_378)}${KEY}`],
   ])('in a listing that can’t be read: %s', async (_, body) => {
     const server = await scripted((socket) => void socket.write(answer(200, body)));
     const place = await workplace();

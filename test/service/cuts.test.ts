@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
-import { describe, expect, test } from 'vitest';
+import { createServer } from 'node:net';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { type Ending, FRAMINGS, type Framing, framed, rangeStart, sendAndEnd, sendFile } from '../servers/answers.ts';
 import { content, memoryWriter, serve, startRun } from './transfer-fixture.ts';
 
@@ -14,8 +15,11 @@ function cutsOf(framing: Framing): [string, number][] {
   const cuts: [string, number][] = [
     ['before everything', 0],
     ['in the status line', 7],
+    ['after the status line', bytes.indexOf('\r\n') + 2],
+    ['within the head', Math.floor(headBytes / 2)],
     ['before the empty line', headBytes - 2],
     ['after the head', headBytes],
+    ['after one byte of body', headBytes + 1],
     ['in the middle', headBytes + Math.floor((bytes.length - headBytes) / 3)],
     ['before the last byte', bytes.length - 1],
   ];
@@ -23,10 +27,12 @@ function cutsOf(framing: Framing): [string, number][] {
   const first = headBytes + (pieces[0]?.length ?? 0);
   return [
     ...cuts,
+    ['in the first chunk size', headBytes + 2],
     ['after the first chunk size', bytes.indexOf('\r\n', headBytes) + 2],
     ['before the CRLF of a chunk', first - 2],
     ['within the CRLF of a chunk', first - 1],
     ['between the chunks', first],
+    ['within the next chunk size', first + 1],
     ['before the last chunk', bytes.length - 5],
     ['after the 0', bytes.length - 4],
     ['within the CRLF of the last chunk', bytes.length - 3],
@@ -135,5 +141,21 @@ test.each(ENDINGS)('the rest of a file until the connection ends, by %s: its tot
       expect(outcome.error).toMatchObject({ exitStatus: 9, retryable: true, message });
       expect(kinds).toEqual(['part', 'resume']);
     }
+  }
+});
+
+test.each(ENDINGS)('closed by %s as the connection is made', async (ending) => {
+  const server = createServer((socket) => {
+    socket.on('error', () => {}).resume();
+    if (ending === 'FIN') socket.end();
+    else socket.resetAndDestroy();
+  });
+  onTestFinished(() => void server.close());
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as { port: number };
+  for (let round = 0; round < 10; round += 1) {
+    const run = await startRun(`http://127.0.0.1:${port}`);
+    expect((await run.save()).error).toMatchObject({ exitStatus: 7, retryable: true });
+    expect(await run.names()).toEqual([]);
   }
 });

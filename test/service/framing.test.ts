@@ -19,13 +19,16 @@ const answer = (fields: string, body = 'hello') => `HTTP/1.1 200 OK\r\nConnectio
 describe('sound', () => {
   test.each<[string, string]>([
     ['a length', answer('Content-Length: 5')],
+    ['a length in odd spelling', answer('cOnTeNt-LeNgTh:5   ')],
     ['chunked', answer('Transfer-Encoding: chunked', '2\r\nhe\r\n3\r\nllo\r\n0\r\n\r\n')],
+    ['chunked in capitals', answer('Transfer-Encoding: CHUNKED', '5\r\nhello\r\n0\r\n\r\n')],
     [
       'chunks with extensions and trailers',
       answer('Transfer-Encoding: chunked', '5;a=b\r\nhello\r\n0\r\nX-Sum: 1\r\n\r\n'),
     ],
     ['chunk sizes with zeros and capitals', answer('Transfer-Encoding: chunked', '005\r\nhello\r\n000\r\n\r\n')],
     ['until the end', answer('X: y')],
+    ['an older HTTP', 'HTTP/1.0 200 OK\r\n\r\nhello'],
     [
       'after interim answers',
       `HTTP/1.1 102 Processing\r\n\r\nHTTP/1.1 103 Early\r\nLink: x\r\n\r\n${answer('Content-Length: 5')}`,
@@ -41,17 +44,35 @@ describe('unsound', () => {
   test.each<[string, string]>([
     ['a 100 that nobody asked for', `HTTP/1.1 100 Continue\r\n\r\n${answer('Content-Length: 5')}`],
     ['xchunked', answer('Transfer-Encoding: xchunked', '5\r\nhello\r\n0\r\n\r\n')],
+    ['chunked and a blank', answer('Transfer-Encoding: chunked ', '5\r\nhello\r\n0\r\n\r\n')],
+    [
+      'two Transfer-Encodings',
+      answer('Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked', '5\r\nhello\r\n0\r\n\r\n'),
+    ],
     ['chunked and a length', answer('Transfer-Encoding: chunked\r\nContent-Length: 5', '5\r\nhello\r\n0\r\n\r\n')],
     ['two lengths that differ', answer('Content-Length: 5\r\nContent-Length: 6')],
+    ['two lengths that agree', answer('Content-Length: 5\r\nContent-Length: 5')],
+    ['an empty length', answer('Content-Length: ')],
+    ['an absurd length', answer('Content-Length: 99999999999999999999')],
+    ['HTTP/2.0 in the words of HTTP/1', 'HTTP/2.0 200 OK\r\nContent-Length: 5\r\n\r\nhello'],
+    ['status 099', 'HTTP/1.1 099 OK\r\nContent-Length: 5\r\n\r\nhello'],
     ['a page without HTTP', '<html><body>hello</body></html>'],
     ['a header of 20 kB', answer(`X: ${'y'.repeat(20_000)}`)],
+    ['20 kB of headers', answer(`${`X: ${'y'.repeat(500)}\r\n`.repeat(40)}Content-Length: 5`)],
     ['a header name with a blank', answer('Content Length: 5')],
     ['a header with NUL', answer('X: a\0b\r\nContent-Length: 5')],
+    ['a header without a colon', answer('Nonsense\r\nContent-Length: 5')],
     ['a folded header line', answer('Content-Length: 5\r\nX: y\r\n z')],
+    ['a folded line of nothing but a blank, the last of the head', answer('X: y\r\n ')],
     ['bare line feeds', 'HTTP/1.1 200 OK\nContent-Length: 5\n\nhello'],
     ['an upgrade to nothing', 'HTTP/1.1 101 Switching Protocols\r\nContent-Length: 5\r\n\r\nhello'],
+    ['line breaks before it', `\r\n${answer('Content-Length: 5')}`],
     ['a line break behind an interim answer', `HTTP/1.1 100 Continue\r\n\r\n\r\n${answer('Content-Length: 5')}`],
     ['a status line with NUL', 'HTTP/1.1 200 O\0K\r\nContent-Length: 5\r\n\r\nhello'],
+    [
+      'an upgrade nobody asked for',
+      'HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\nhello',
+    ],
   ])('%s', async (_, bytes) => {
     const { error, attempts } = await saved(bytes, 2);
     expect([error?.exitStatus, attempts], error?.message).toEqual([9, 1]);
@@ -60,10 +81,14 @@ describe('unsound', () => {
 
 describe('broken chunks are told as such, at the first try', () => {
   test.each<[string, string]>([
+    ['a size that is none', 'hello\r\n'],
+    ['a negative size', '-5\r\nhello\r\n0\r\n\r\n'],
+    ['a size beyond any', 'ffffffffffffffffffff\r\nhello\r\n'],
     ['a bare line feed behind the size', '5\nhello\r\n0\r\n\r\n'],
     ['a chunk longer than its size', '4\r\nhello\r\n0\r\n\r\n'],
     ['in the second chunk', '5\r\nhello\r\nzz\r\n'],
     ['a length behind them', '5\r\nhello\r\n0\r\nContent-Length: 5\r\n\r\n'],
+    ['a field of 17 kB behind them', `5\r\nhello\r\n0\r\nX: ${'y'.repeat(17_000)}\r\n\r\n`],
     ['a folded field behind them', '5\r\nhello\r\n0\r\nX: y\r\n z\r\n\r\n'],
   ])('%s', async (_, chunks) => {
     for (const connection of ['close', 'keep-alive']) {

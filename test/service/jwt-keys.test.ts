@@ -1,4 +1,11 @@
-import { createPublicKey, createSecretKey, type JsonWebKey, type KeyObject, randomBytes } from 'node:crypto';
+import {
+  createHash,
+  createPublicKey,
+  createSecretKey,
+  type JsonWebKey,
+  type KeyObject,
+  randomBytes,
+} from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { FilingsError } from '../../src/errors.ts';
@@ -23,6 +30,7 @@ const [ownRsa, ownEc] = [rsa, p256].map(({ privateKey }) => privateKey.export({ 
 const publicRsa = rsa.publicKey.export({ format: 'jwk' });
 const der = (key: KeyObject) => key.export({ format: 'der', type: 'spki' });
 const json = (value: object) => Buffer.from(JSON.stringify(value));
+const [head, foot] = ['-----BEGIN PRIVATE KEY-----\n', '-----END PRIVATE KEY-----\n'];
 
 /** A token that is minted with one form of a key and verified with another. */
 async function roundTrip(algorithm: Algorithm, signing: Buffer, verifying: Buffer, passphrase?: string) {
@@ -40,6 +48,16 @@ describe('each algorithm, minted and verified', () => {
     const about = { alg: algorithm.name, use: 'sig', kid: 'k' };
     const withJwk = await roundTrip(algorithm, jwk(privateKey, about), jwk(publicKey, about));
     expect(withJwk).toMatchObject({ ...sound, header: { kid: 'k' } });
+  });
+
+  it.each(ALGORITHMS.filter(({ family }) => family === 'HS'))('$name with a secret and a JWK', async (algorithm) => {
+    const key = loadSecret(secret, 'secret');
+    const token = await mintToken({ key, algorithm, issuedAt: NOW, lifetime: 60 });
+    const asJwk = jwk(createSecretKey(secret));
+    const keys = [key, loadVerificationKey(asJwk, 'jwk')];
+    for (const each of keys)
+      expect(await verifyToken(token, [each], { atSeconds: NOW })).toMatchObject({ valid: true });
+    expect(await roundTrip(algorithm, asJwk, asJwk)).toMatchObject({ valid: true });
   });
 
   const parameters = '-----BEGIN EC PARAMETERS-----\nBggqhkjOPQMBBw==\n-----END EC PARAMETERS-----\n';
@@ -87,14 +105,19 @@ describe('each algorithm, minted and verified', () => {
 
 describe('a key that is refused', () => {
   const certificate = '-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n';
+  const openSsh = '-----BEGIN OPENSSH PRIVATE KEY-----\nb3Blb\n-----END OPENSSH PRIVATE KEY-----\n';
   const unsound = /does not hold a sound key/;
   it.each<[name: string, content: string | Buffer, reason: RegExp]>([
     ['nothing', '', /it is empty/],
     ['garbage', 'hello', /neither a PEM key nor a JWK .*--secret-file/],
     ['DER', rsa.privateKey.export({ format: 'der', type: 'pkcs8' }), /neither a PEM key nor a JWK/],
     ['a certificate', certificate, unsound],
+    ['a certificate request', certificate.replaceAll('CERTIFICATE', 'CERTIFICATE REQUEST'), unsound],
+    ['an SSH private key', openSsh, unsound],
     ['a key cut off', pem(rsa.privateKey).subarray(0, 900), unsound],
+    ['a key with garbage inside', `${head}AAAA\n${foot}`, unsound],
     ['a public key', pem(rsa.publicKey), /a public key, which can only verify/],
+    ['a public JWK', jwk(rsa.publicKey), /a public key, which can only verify/],
     ['a JWK Set', JSON.stringify({ keys: [{}] }), /kty is missing/],
     ['broken JSON', '{"kty":"RSA",', /the JWK is not JSON/],
     ['a JWK with a member twice', '{"kty":"oct","k":"AAAA","k":"BBBB"}', /"k" twice/],
@@ -107,9 +130,11 @@ describe('a key that is refused', () => {
     ['a JWK with kid of another type', jwk(rsa.privateKey, { kid: 7 }), /kid is not a string/],
     ['RSA of 1024 bits', pem(weak.privateKey), /1024 bits, and fewer than 2048/],
     ['Ed25519', pem(keyPair('ed25519').privateKey), /ed25519 \(EdDSA\), which the service does not take/],
+    ['Ed448', pem(keyPair('ed448').privateKey), /ed448 \(EdDSA\)/],
     ['X25519', pem(keyPair('x25519').privateKey), /x25519, which the service does not take/],
     ['an OKP JWK', jwk(keyPair('ed25519').privateKey), /EdDSA/],
     ['secp256k1', pem(ecPair('secp256k1').privateKey), /EC key on secp256k1, which is not for ES256/],
+    ['P-224', pem(ecPair('secp224r1').privateKey), /EC key on secp224r1/],
     ['an oct JWK of 31 bytes', jwk(createSecretKey(secret.subarray(0, 31))), /at least 32 bytes, and this has 31/],
     ['a JWK for encryption', jwk(rsa.privateKey, { use: 'enc' }), /use is "enc"/],
     ['a JWK for another algorithm', jwk(rsa.privateKey, { alg: 'RSA-OAEP' }), /for "RSA-OAEP" only/],
@@ -120,11 +145,15 @@ describe('a key that is refused', () => {
   });
 
   const known = /public part could sign/;
-  const spki = der(rsa.publicKey);
+  const [spki, point] = [der(rsa.publicKey), der(p256.publicKey)];
   it.each<[string, string | Buffer, RegExp]>([
     ['PEM text', pem(rsa.publicKey), known],
+    ['PEM text with more around it', `x\n${pem(rsa.publicKey)}`, known],
+    ['a private key', pem(rsa.privateKey), known],
+    ['a JWK', jwk(rsa.publicKey), known],
     ['a DER key', spki, known],
     ['the base64 of a DER key in lines', spki.toString('base64').replace(/(.{64})/g, '$1\r\n'), known],
+    ['the base64 of an EC key', point.toString('base64'), known],
     ['the hex of a DER key', spki.toString('hex'), known],
     ['PKCS#1', rsa.publicKey.export({ format: 'der', type: 'pkcs1' }), known],
     ['the base64 of PEM', pem(rsa.publicKey).toString('base64'), known],
@@ -144,6 +173,20 @@ describe('a key that is refused', () => {
       if (round % 4 === 0) bytes[1] = bytes.length - 2 < 0x80 ? bytes.length - 2 : 0x81;
       const codings = (['hex', 'base64', 'base64url'] as const).map((coding) => Buffer.from(bytes.toString(coding)));
       for (const coded of [bytes, ...codings]) expect(requireFit(loadSecret(coded, 's'), 'sign').name).toBe('HS256');
+    }
+  });
+
+  it('for an algorithm that it does not fit', () => {
+    const key = loadSigningKey(pem(p256.privateKey), 'key');
+    for (const algorithm of ALGORITHMS.filter(({ curve }) => curve !== 'P-256')) {
+      expect(() => requireFit(key, 'sign', algorithm)).toThrow(`EC key on P-256, which is not for ${algorithm.name}`);
+    }
+  });
+
+  it('for its size, before it is looked at', () => {
+    for (const text of ['-----BEGIN PUBLIC KEY-----\n', '-----BEGIN A-----', '{"kty":"RSA"']) {
+      for (const load of [loadVerificationKey, loadSecret])
+        expect(() => load(Buffer.from(text.repeat(2000)), 'key')).toThrow('key: larger than 16 KiB');
     }
   });
 });
@@ -194,6 +237,19 @@ describe('an RSA key that proves nothing', () => {
     } catch {}
     for (const form of forms) expect(() => requireFit(loadVerificationKey(form, 'key'), 'verify')).toThrow(reason);
     expect(() => requireFit(loadSigningKey(json({ ...ownRsa, ...change }), 'key'), 'sign')).toThrow(FilingsError);
+  });
+
+  it('so that nobody forges with e = 1', async () => {
+    const input = `${part({ alg: 'RS256' })}.${part(CLAIMS)}`;
+    const identifier = Buffer.from('3031300d060960864801650304020105000420', 'hex');
+    const digest = Buffer.concat([identifier, createHash('sha256').update(input).digest()]);
+    // EMSA-PKCS1-v1_5 (RFC 8017 section 9.2); raised to the first power it stays what it is.
+    const padding = Buffer.alloc(256 - digest.length, 0xff);
+    padding.set([0, 1]);
+    padding[padding.length - 1] = 0;
+    const token = `${input}.${Buffer.concat([padding, digest]).toString('base64url')}`;
+    const key = loadVerificationKey(json({ ...publicRsa, e: number(1n) }), 'key');
+    expect(await verifyToken(token, [key], { atSeconds: NOW })).toMatchObject({ valid: false, failedCheck: 'key' });
   });
 });
 

@@ -6,8 +6,9 @@ import { loadSecret } from '../../src/jwt/keys.ts';
 import { createMinter, type TokenRecipe } from '../../src/jwt/minter.ts';
 import { verifyToken } from '../../src/jwt/verify.ts';
 import { Secrets } from '../../src/secrets.ts';
+import { ecPair } from '../key-pairs.ts';
 import { worldOf } from '../settings-world.ts';
-import { NOW } from './jwt-forge.ts';
+import { NOW, pem } from './jwt-forge.ts';
 
 const SECRET = Buffer.alloc(32, 7);
 
@@ -22,7 +23,8 @@ async function minterOf(recipe: Omit<TokenRecipe, 'keyFile' | 'secretFile'>, byt
   const secrets = new Secrets();
   const interrupt = new AbortController();
   const world = worldOf({ interrupt: interrupt.signal, secrets, now: () => clock.ms });
-  const minter = await createMinter({ ...recipe, secretFile: file }, world);
+  const source = bytes.includes('BEGIN') ? { keyFile: file } : { secretFile: file };
+  const minter = await createMinter({ ...recipe, ...source }, world);
   return { minter, clock, secrets, file, interrupt };
 }
 
@@ -79,6 +81,14 @@ describe('createMinter', () => {
     expect(await judge(second, clock.ms)).toMatchObject({ valid: true });
   });
 
+  it('reads the key once', async () => {
+    const { minter, clock, file } = await minterOf({});
+    await minter.token();
+    await rm(file);
+    clock.ms += 3_600_000;
+    expect(await judge(await minter.token(), clock.ms)).toMatchObject({ valid: true });
+  });
+
   it('remembers tokens and secret, so that no text holds them', async () => {
     const { minter, secrets } = await minterOf({}, Buffer.from('correct horse battery staple wins'));
     const token = await minter.token();
@@ -96,7 +106,11 @@ describe('createMinter', () => {
   it.each<[string, Omit<TokenRecipe, 'keyFile'>, Buffer, number, RegExp]>([
     ['an unknown algorithm', { alg: 'EdDSA' }, SECRET, 0o600, /jwt.alg: must be an algorithm that the service takes/],
     ['an algorithm that does not fit', { alg: 'RS256' }, SECRET, 0o600, /which is not for RS256/],
+    ['a secret too short for it', { alg: 'HS512' }, SECRET, 0o600, /at least 64 bytes, and this has 32/],
     ['a file that others can read', {}, SECRET, 0o644, /others can read it/],
+    ['a private key that others can read', {}, pem(ecPair('prime256v1').privateKey), 0o644, /others can read it/],
+    ['an empty secret', {}, Buffer.alloc(0), 0o600, /it is empty/],
+    ['a public key', {}, pem(ecPair('prime256v1').publicKey), 0o600, /a public key, which can only verify/],
   ])('refuses %s', async (_, recipe, bytes, mode, reason) => {
     await expect(minterOf(recipe, bytes, mode)).rejects.toMatchObject({
       code: 'config',

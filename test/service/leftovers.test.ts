@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { mkdir, readdir, readFile, rename, rm, stat, symlink, utimes, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { type Owner, ownerOf, partName, recordName } from '../../src/transfer/part/owner.ts';
 import { recordText } from '../../src/transfer/part/record.ts';
 import { head, sendFile } from '../servers/answers.ts';
@@ -103,12 +104,13 @@ describe('what a process that has ended left', () => {
 
   test.each<[string, (record: string, part: string) => Promise<unknown>]>([
     ['the record is a link', async (record) => rename(record, `${record}x`).then(() => symlink(`${record}x`, record))],
+    ['the record is a socket', async (record) => rm(record).then(() => listenAt(record))],
     ['the record has 98 MB', (record) => writeFile(record, Buffer.alloc(98_000_000, '\n'), { flag: 'a' })],
     ['the record is no record', (record) => writeFile(record, '{}')],
     ['there is no record', (record) => rm(record)],
     ['the part is larger than its file', (_, part) => writeFile(part, Buffer.concat([FILE, Buffer.from('x')]))],
-    ['the part is a link', (_, part) => rename(part, `${part}x`).then(() => symlink(`${part}x`, part))],
     ['the part is empty', (_, part) => writeFile(part, '')],
+    ['the part is a link', (_, part) => rename(part, `${part}x`).then(() => symlink(`${part}x`, part))],
   ])('%s: it is of no use, and goes', async (_, change) => {
     const { url, directory, ranges, run } = await place();
     const { part, record, names } = await plant(directory, url, DEAD);
@@ -145,6 +147,12 @@ describe('what a process that has ended left', () => {
     expect(await beside(await run())).toEqual([]);
   });
 });
+
+function listenAt(path: string): Promise<void> {
+  const server = createServer();
+  onTestFinished(() => void server.close());
+  return new Promise((resolve) => server.listen(path, resolve));
+}
 
 /** A server that sends all but the last byte of the first answer, and that when it is told. */
 async function paused() {
@@ -186,6 +194,21 @@ describe('files beside a file go away while it comes', () => {
     expect(await run.names()).toEqual([NAME]);
   });
 
+  test('its record, and the service has another version: that one is fetched', async () => {
+    let cut = () => {};
+    const server = await serve((socket, request) => {
+      if (request.index > 0) return whole(socket, request);
+      socket.write(head(200, { ETag: '"v0"', 'Content-Length': FILE.length }));
+      socket.write(content(FILE.length - 1));
+      cut = () => socket.destroy();
+    });
+    const { run, ended, record } = await nearlyDone(server.url, { retries: 1 });
+    await rm(record);
+    cut();
+    expect(await ended).toMatchObject({ result: 'downloaded', attempts: 2, resumedBytes: 0 });
+    expect(await beside(run)).toEqual([]);
+  });
+
   test.each([undefined, createHash('sha256').update(FILE).digest('hex')])(
     'its part: it is downloaded again (hash: %s)',
     async (sha256) => {
@@ -197,6 +220,15 @@ describe('files beside a file go away while it comes', () => {
       expect(await beside(run)).toEqual([]);
     },
   );
+
+  test('its part, and the file exists by now: it is skipped', async () => {
+    const { server, finish } = await paused();
+    const { run, ended, part } = await nearlyDone(server.url);
+    await rm(part);
+    await writeFile(join(run.directory, NAME), FILE);
+    finish();
+    expect(await ended).toMatchObject({ result: 'skipped', attempts: 1 });
+  });
 
   test.each<[string, (folder: string) => Promise<unknown>]>([
     ['is renamed', (folder) => rename(folder, `${folder}.moved`)],

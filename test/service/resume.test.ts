@@ -75,6 +75,35 @@ describe('the same file: only what is missing is asked for', () => {
     expect(await run.save()).toMatchObject({ result: 'resumed', bytes: OLD.length, resumedBytes: OLD.length });
     await expectWhole(run, OLD);
   });
+
+  test('of unknown length: the rest tells it', async () => {
+    const { server, directory } = await brokenOff(V1, whole(OLD, '"v1"'), 500_000, 'chunked');
+    const run = await startRun(server.url, { directory });
+    const outcome = await run.save();
+    expect(outcome).toMatchObject({ result: 'resumed', bytes: OLD.length });
+    expect(outcome.resumedBytes).toBeGreaterThan(400_000);
+    await expectWhole(run, OLD);
+  });
+
+  test('a range that breaks off is resumed by the next run, and the next', async () => {
+    const { server, directory } = await brokenOff(V1, (socket, request) => {
+      const start = rangeStart(request) ?? 0;
+      if (start > 1_200_000) return sendFile(socket, request, OLD, '"v1"');
+      const fields = { ...V1, ...range(start, OLD.length - 1, OLD.length), 'Content-Length': OLD.length - start };
+      sendAndEnd(socket, Buffer.concat([Buffer.from(head(206, fields)), rest(OLD, start, start + 300_000)]), 'FIN');
+    });
+    for (let round = 0; round < 2; round += 1) {
+      const process = mortal();
+      const run = await startRun(server.url, { directory, pid: process.pid });
+      expect((await run.save()).error?.exitStatus).toBe(9);
+      process.die();
+      expect(await run.names()).toHaveLength(2);
+    }
+    const run = await startRun(server.url, { directory });
+    expect(await run.save()).toMatchObject({ result: 'resumed', resumedBytes: 1_300_000 });
+    expect(server.requests.map((request) => rangeStart(request))).toEqual([undefined, 700_000, 1_000_000, 1_300_000]);
+    await expectWhole(run, OLD);
+  });
 });
 
 test('a part stays after a temporary failure, too', async () => {
@@ -94,6 +123,8 @@ describe('anything else: from byte 0, and never a mixture', () => {
       answer(206, { ...V1, ...range(HELD - 1, OLD.length - 1, OLD.length) }, rest(OLD, HELD - 1)),
     ],
     ['206 shorter than its range', answer(206, { ...V1, ...EXACT }, rest(OLD, HELD, OLD.length - 1))],
+    ['206 in several parts', answer(206, { ...V1, 'Content-Type': 'multipart/byteranges; boundary=b' }, '--b--')],
+    ['416 that says nothing', answer(416, {})],
   ])('%s', async (_, second) => {
     const { server, directory } = await brokenOff(V1, onRange(second));
     const run = await startRun(server.url, { directory });
@@ -174,6 +205,7 @@ describe('an answer that is no file', () => {
     ['a coding that nobody asked for', answer(206, { ...V1, ...EXACT, 'Content-Encoding': 'gzip' }, rest(OLD)), 9],
     ['204', 'HTTP/1.1 204 No Content\r\n\r\n', 9],
     ['404', answer(404, {}, '{"title":"gone"}'), 5],
+    ['401', answer(401, {}), 4],
   ])('%s, to a range: it is not tried again', async (_, second, exit) => {
     const { server, directory } = await brokenOff(V1, reply(second));
     const run = await startRun(server.url, { directory, retries: 2 });

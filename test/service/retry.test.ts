@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { type Fields, head, rangeStart, sendAndEnd, sendFile } from '../servers/answers.ts';
 import { type Script, startScripted } from '../servers/scripted.ts';
 import { content, memoryWriter, type RunOptions, startRun } from './transfer-fixture.ts';
@@ -26,6 +26,14 @@ test.each([408, 425, 429, 500, 502, 503, 504])('%i is asked again until it is be
   expect(server.requests[0]?.headers).toMatchObject({ 'accept-encoding': 'identity', 'user-agent': 'test' });
 });
 
+test.each([0, 3])('with %i retries it is asked no more often, and then tells itself', async (retries) => {
+  const { server, run } = await against((socket) => void socket.write(says(503, AT_ONCE)), { retries });
+  const error = { exitStatus: 7, problem: { status: 503 } };
+  expect(await run.save()).toMatchObject({ result: 'failed', attempts: retries + 1, error });
+  expect(server.requests).toHaveLength(retries + 1);
+  expect(await run.names()).toEqual([]);
+});
+
 test.each<[exit: number, what: string, bytes: string]>([
   ...(
     [
@@ -46,6 +54,7 @@ test.each<[exit: number, what: string, bytes: string]>([
   [9, 'an empty chunked body', `${head(200, { 'Transfer-Encoding': 'chunked' })}0\r\n\r\n`],
   [9, 'problem details under 200', said('{"title":"x"}', { 'Content-Type': 'application/problem+json' })],
   [9, 'a coding nobody asked for', said('abc', { 'Content-Encoding': 'gzip' })],
+  [9, 'brotli', said('abc', { 'Content-Encoding': 'br' })],
 ])('exit %i after one request: %s', async (exit, _, bytes) => {
   const { server, run } = await against((socket) => void socket.write(bytes));
   expect((await run.save()).error?.exitStatus).toBe(exit);
@@ -60,6 +69,38 @@ test.each<[string, string]>([
 ])('a file: %s', async (_, bytes) => {
   const { run } = await against((socket) => void socket.write(bytes));
   expect(await run.save()).toMatchObject({ result: 'downloaded' });
+});
+
+describe('a wait that the service asks for', () => {
+  test.each([
+    ['a year', 31_536_000],
+    ['a date', new Date(Date.now() + 3_600_000).toUTCString()],
+    ['a number that leads beyond every date', '99999999999999999999'],
+  ])('over the cap, %s: stops the run and tells when', async (_, value) => {
+    const { server, run } = await against((socket) => void socket.write(says(429, { 'Retry-After': value })), {
+      maxRetryAfterMs: 60_000,
+    });
+    const { error } = await run.save();
+    expect(error).toMatchObject({ exitStatus: 7, stopsRun: true, hint: expect.stringContaining('--max-retry-after') });
+    expect(error?.retryAt).toBeGreaterThan(Date.now() + 3_000_000);
+    expect(server.requests).toHaveLength(1);
+  });
+
+  test('holds for every file of the run', async () => {
+    const times: number[] = [];
+    const { server, run } = await against((socket, request) => {
+      times.push(performance.now());
+      if (request.index > 0) sendFile(socket, request, FILE, '"v1"');
+      else socket.write(says(429, { 'Retry-After': 1 }));
+    });
+    const first = run.save('a');
+    await expect.poll(() => server.requests.length).toBe(1);
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    const others = await Promise.all([first, run.save('b'), run.save('c')]);
+    expect(others.map(({ result }) => result)).toEqual(['downloaded', 'downloaded', 'downloaded']);
+    // Not before the wait was over, whichever came first.
+    expect((times[1] ?? 0) - (times[0] ?? 0)).toBeGreaterThan(950);
+  });
 });
 
 test('tries are counted anew when one has brought 1 MiB, and each asks for the rest alone', async () => {

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
-import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { chown, readFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -12,6 +12,7 @@ import { temporaryFolder, worldOf } from '../settings-world.ts';
 const CANARY = 'canary-0123456789';
 
 const readKey = (place: SecretPlace, world = worldOf()) => readSecret(place, 'API key', world);
+const asRoot = test.skipIf(process.geteuid?.() !== 0);
 
 let folder: Awaited<ReturnType<typeof temporaryFolder>>;
 beforeAll(async () => {
@@ -24,6 +25,7 @@ describe('a key', () => {
     [CANARY, CANARY],
     [`${CANARY}\n`, CANARY],
     [`${CANARY}\r\n`, CANARY],
+    ['two words', 'two words'],
   ])('%j is read', async (content, key) => {
     const world = worldOf();
     const path = await folder.file('key', content);
@@ -36,7 +38,9 @@ describe('a key', () => {
     ['\n', 'is empty'],
     [`${CANARY}\n\n`, 'has a line break inside'],
     [`${CANARY}\nX-Evil: 1`, 'has a line break inside'],
+    [`${CANARY}\rx`, 'has a line break inside'],
     [`${CANARY}\0`, 'has a character that no header may hold'],
+    [`${CANARY}\x7f`, 'has a character that no header may hold'],
     [`${CANARY}é`, 'has a character that no header may hold'],
     [` ${CANARY}`, 'begins or ends with a blank'],
   ])('%j is refused without an echo', async (content, why) => {
@@ -59,21 +63,36 @@ describe('a key file', () => {
     });
   });
 
+  asRoot('of another user is refused', async () => {
+    const path = await folder.file('foreign', CANARY);
+    await chown(path, 12345, 12345);
+    await expect(readKey({ kind: 'file', path })).rejects.toThrow('another user owns it');
+  });
+
+  // As systemd 254 and later hand over what LoadCredential= names: root's, with an access list for the service's user.
+  asRoot("of root's, in the directory of a service's credentials, is read", async () => {
+    const path = await folder.file('credentials/key', CANARY, 0o440);
+    const world = (given: string) => worldOf({ uid: 12345, env: { CREDENTIALS_DIRECTORY: given } });
+    expect(await readKey({ kind: 'file', path }, world(dirname(path)))).toBe(CANARY);
+    for (const elsewhere of ['', folder.path, join(dirname(path), 'key')]) {
+      await expect(readKey({ kind: 'file', path }, world(elsewhere))).rejects.toThrow('others can read it');
+    }
+  });
+
   test.each([
     ['private', '/key', 0, 0o400, ''],
-    ['private', '/key', 0, 0o440, 'others can read it'],
+    ['private', '/key', 0, 0o440, 'read'],
     ['private', '/run/given/key', 0, 0o440, ''],
-    ['private', '/run/given/key', 0, 0o444, 'others can read it'],
-    ['private', '/run/given/key', 0, 0o460, 'others can write it'],
-    ['private', '/run/given/key', 12345, 0o440, 'others can read it'],
-    ['private', '/key', 54321, 0o600, 'another user owns it'],
+    ['private', '/run/given/key', 0, 0o444, 'read'],
+    ['private', '/run/given/key', 0, 0o460, 'write'],
+    ['private', '/run/given/key', 12345, 0o440, 'read'],
     ['trusted', '/key', 12345, 0o644, ''],
-    ['trusted', '/key', 0, 0o664, 'others can write it'],
-  ] as const)('%s, at %s, of user %i, mode %o', (protection, path, uid, mode, why) => {
+    ['trusted', '/key', 0, 0o664, 'write'],
+  ] as const)('%s, at %s, of user %i, mode %o', (protection, path, uid, mode, others) => {
     const world = worldOf({ uid: 12345, env: { CREDENTIALS_DIRECTORY: '/run/given' } });
     const check = () => checkAccess({ uid, mode }, protection, 'key', path, world);
-    if (why === '') check();
-    else expect(check).toThrow(why);
+    if (others === '') check();
+    else expect(check).toThrow(`others can ${others} it`);
   });
 
   test('that is no file is refused', async () => {
@@ -132,8 +151,11 @@ describe('from a command', () => {
     [['sh', '-c', 'echo nothing there >&2; exit 3'], 'sh: exited with status 3: nothing there'],
     [['sh', '-c', `echo ${CANARY}; echo "not ${CANARY}" >&2; exit 3`], 'sh: exited with status 3: not [redacted]'],
     [['sh', '-c', 'kill -9 $$'], 'sh: was ended by SIGKILL'],
+    [['true'], 'true: is empty'],
     [['no-such-program-here'], 'no-such-program-here: no such program'],
+    [['/'], '/: cannot be run: permission denied (EACCES)'],
     [['head', '-c', '2000000', '/dev/zero'], 'head: cannot be run'],
+    [['echo', 'a\0b'], 'echo: cannot be run'],
   ])('%j is told about', async (argv, message) => {
     await expect(run(argv)).rejects.toMatchObject({ code: 'config', message: expect.stringContaining(message) });
   });
