@@ -169,13 +169,13 @@ export class Selection {
     this.#taken += 1;
     if (line.kind === 'bad') return line;
     const { accession, file: fileName, number } = line;
-    if (fileName === undefined) return { kind: 'bad', number, error: nothingChosen(accession) };
+    if (fileName === undefined) return { kind: 'bad', number, error: nothingChosen(accession, number) };
     return this.#check.check({ accession, fileName, size: undefined, filing: undefined });
   }
 }
 
-function nothingChosen(accession: AccessionNumber): FilingsError {
-  return new FilingsError('usage', `${accession}: no files selected`, {
+function nothingChosen(accession: AccessionNumber, number: number): FilingsError {
+  return new FilingsError('usage', `line ${number}: ${accession}: no files selected`, {
     hint: 'name files after it, or add --all or --include GLOB',
     stopsRun: true,
   });

@@ -105,7 +105,8 @@ function whatIsSeen(text: string, json: unknown, isFailure: boolean): string {
     return `${isPage ? 'an HTML page' : 'not JSON'}: ${shortened(sayingOf(text) ?? '', 200)}`;
   }
   const what = isFailure ? 'JSON that reports an error' : 'JSON without file names';
-  const members = isJsonObject(json) && (saidByJson(json) ?? `with the members ${Object.keys(json).join(', ')}`);
+  const members =
+    isJsonObject(json) && (saidByJson(json) ?? `with the members ${Object.keys(json).join(', ') || '(none)'}`);
   return `${what}: ${shortened(members || (Array.isArray(json) ? counted(json.length, 'item') : String(json)), 200)}`;
 }
 

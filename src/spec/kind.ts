@@ -141,6 +141,6 @@ export const QUERY: Kind<readonly [name: string, value: string]> = {
     const [, name = '', value = ''] = /^([^=]+)=(.*)$/s.exec(text) ?? [];
     return name === '' || /^(accession_no|page_size|page_number)$/.test(name) ? undefined : [name, value];
   },
-  wanted: 'NAME=VALUE, such as form=10-K; for page_size and page_number use --page-size N',
+  wanted: 'NAME=VALUE, such as form=10-K; accession_no is always sent, and page_size and page_number by --page-size N',
   hidden: true,
 };

@@ -129,7 +129,7 @@ describe('what can not be read', () => {
     ['["a.htm", "b', 'not JSON: ["a.htm", "b'],
     ['5', 'JSON without file names: 5'],
     ['"a.htm"', 'JSON without file names: a.htm'],
-    ['{}', 'JSON without file names: with the members '],
+    ['{}', 'JSON without file names: with the members (none)'],
     ['{"message":"quota spent"}', 'JSON without file names: quota spent'],
     ['{"messages":["a.htm"],"x":1}', 'JSON without file names: with the members messages, x'],
     ['[{"size":1}]', 'JSON without file names: 1 item'],

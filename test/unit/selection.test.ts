@@ -83,7 +83,7 @@ describe('what comes out', () => {
     unchosen.next();
     await turns();
     const stopping = {
-      message: expect.stringContaining('no files selected'),
+      message: expect.stringMatching(/^line 3: .*no files selected/),
       stopsRun: true,
       hint: expect.stringContaining('--all'),
     };
