@@ -130,7 +130,7 @@ export function errorAbout(
   return new FilingsError(code, `${wordsOf(subject)}: ${why}`, { ...details, subject });
 }
 
-/** An error of the network or of an answer as one about what was asked for; any other, and one that says it already, stays. */
+/** An error of the network or of an answer says what was asked for; any other stays. */
 export function about(subject: Subject, error: unknown): unknown {
   if (!(error instanceof FilingsError) || error.subject) return error;
   if (error.code !== 'temporary' && error.code !== 'integrity') return error;

@@ -49,7 +49,7 @@ function digest(text: string): string {
   return hash('sha256', text, 'buffer').toString('latin1', 0, 16);
 }
 
-/** What tells a name from others of the same folded name: of a short one its capitals, a bit each, which take no room. */
+/** Of a short name its capitals, a bit each, which take no room. */
 function spellingOf(name: string): number | string {
   if (!SHORT.test(name)) return digest(name);
   let capitals = 0;

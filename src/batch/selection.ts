@@ -24,7 +24,7 @@ const NAMES_A_TURN = 1000;
 /** What ends as a file, well or not. */
 const FILES: ReadonlySet<Item['kind']> = new Set(['file', 'refused', 'unlisted', 'bad']);
 
-/** From lines to the files of a run, in the order of the input as far as no file waits for another filing's listing. */
+/** In the order of the input, as far as no file waits for another filing's listing. */
 export class Selection {
   readonly #input: AsyncIterator<readonly Line[]>;
   readonly #options: SelectionOptions;
@@ -72,7 +72,7 @@ export class Selection {
     return item;
   }
 
-  /** Calls off what is under way, and counts what was not handed out, to the end of the input; undefined when `signal` aborts before. */
+  /** Calls off what is under way, and counts the rest of the input; undefined when `signal` aborts before. */
   async cancel(signal: AbortSignal): Promise<number | undefined> {
     let { left } = this;
     this.#stop.abort();

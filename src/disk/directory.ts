@@ -61,7 +61,7 @@ export class Directory {
     });
   }
 
-  /** Made when it is missing; no link is followed. Throws `local_io`: for it alone when something else has its name. */
+  /** Made when missing; no link is followed. Throws `local_io`: for it alone when something else has its name. */
   child(name: string): Promise<Directory> {
     const path = this.entry(name);
     return withDiskFailure(path, async () => {

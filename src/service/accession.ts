@@ -39,7 +39,7 @@ export interface Pasted {
   readonly fileName?: string;
 }
 
-/** What a pasted URL, or `ACCESSION/FILE`, names, when it holds one accession number and nothing else could be meant. */
+/** What a URL or `ACCESSION/FILE` names, when nothing else could be meant. */
 export function pasted(text: string): Pasted | undefined {
   const [number = '', ...path] = text.split('/');
   const accession = accessionIn(number);

@@ -104,7 +104,7 @@ class Search {
   }
 }
 
-/** Whether something is sure to be a file, wherever it is: by what names it, or its name has an extension and is no address. */
+/** Sure to be a file, wherever it is: by what names it, or by an extension. */
 function isLikeFile(value: unknown): boolean {
   if (isJsonObject(value)) return hasAny(value, FILE_NAMES) || isLikeFile(nameOf(value, NAMES));
   return typeof value === 'string' && EXTENSION.test(value) && !value.includes('://');

@@ -56,7 +56,7 @@ export async function tell(kind: 'note' | 'warning', text: string | undefined, w
   createTeller(presentation, world.secrets, (line) => world.stderr.write(line))(kind, text);
 }
 
-/** Writes rows of printable cells to stdout: on a terminal a table that fits it, otherwise a line each, TAB between. */
+/** On a terminal a table that fits it, otherwise a line each, TAB between. */
 export async function writeRecords(
   columns: readonly Column[],
   rows: readonly (readonly string[])[],

@@ -38,7 +38,7 @@ function valueSchema({ json, range, form, choices }: Kind<unknown>, fault: strin
   }
 }
 
-/** The first fault of a config file: the key's path, `profiles.work.jobs`, and why, in words that never quote a value. */
+/** The first fault: the key's path, `profiles.work.jobs`, and why, in words that never quote a value. */
 export function findConfigFault(config: unknown) {
   const issue = configSchema().safeParse(config).error?.issues[0];
   if (issue === undefined) return undefined;

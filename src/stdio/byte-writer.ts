@@ -17,7 +17,7 @@ const LINE_FEED = 0x0a;
 
 /** Takes bytes in order; nothing written can be taken back. */
 export interface ByteWriter {
-  /** Resolves when the bytes are out of our hands; throws `local_io`, `interrupted` when the reader went away, the signal's reason. */
+  /** Throws `local_io`, `interrupted` when the reader went away, the signal's reason. */
   write(chunks: readonly Buffer[], signal: AbortSignal): Promise<void>;
   /** Standard output stays open. */
   end(): Promise<void>;
@@ -74,7 +74,7 @@ function descriptorWriter(fd: number, name: string, end: () => Promise<void>): B
   return { write: (chunks, signal) => namingErrors(writeToDescriptor(fd, chunks, signal), name, signal), end };
 }
 
-/** Opening a FIFO that nobody reads would hold a thread of the pool: it is tried without waiting, again and again. */
+/** Opening a FIFO that nobody reads would hold a thread of the pool: it is tried again and again. */
 async function openWhenRead(path: string, sleep: Sleep, signal: AbortSignal): Promise<number> {
   for (;;) {
     try {

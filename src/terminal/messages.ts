@@ -26,7 +26,7 @@ export function colors(on: boolean) {
   return { faint: chalk.dim, bad: chalk.red.bold, hint: chalk.cyan };
 }
 
-/** Says one line besides the errors. Where lines are JSON objects, the member's name is the kind; a warning is a note. */
+/** Where lines are JSON objects, the member's name is the kind; a warning is a note. */
 export type Teller = (kind: 'note' | 'warning' | 'trace' | 'log', text: string) => void;
 
 export interface TellerSettings {

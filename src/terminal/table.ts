@@ -59,7 +59,7 @@ async function inTurns<From, To>(all: readonly From[], make: (one: From) => To, 
   return made;
 }
 
-/** How wide each column gets; 0 for one that is not shown. A name is cut, anything else is cut to its least or left out. */
+/** 0: not shown. A name is cut, anything else is cut to its least or left out. */
 function fitted(columns: readonly Column[], wanted: readonly number[], width: number): readonly number[] {
   let room = width;
   return columns.map(({ name, least = Number.POSITIVE_INFINITY }, index) => {

@@ -128,7 +128,7 @@ function requireFitting({ fileNames, input, single, options, output }: Order): v
   if (output?.endsWith('/')) throw usage('--output must be a file', 'for a directory use --directory');
 }
 
-/** Names that are no filing, that may touch the disk where the layout puts them, and no two that may be one file. */
+/** No filings; each may touch the disk where the layout puts it; no two may be one file. */
 function requireSafeNames({ accessions, fileNames, layout }: Order, argv: readonly string[]): void {
   const spelled = new Map<string, string>();
   for (const name of fileNames) {

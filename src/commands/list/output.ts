@@ -32,7 +32,7 @@ const COLUMNS: readonly FileColumn[] = [
   { heading: 'DESCRIPTION', cell: (file) => textCell(file, DESCRIPTIONS, 300), least: 12 },
 ];
 
-/** Writes the chosen files of filings to stdout. What a service lists is data, and exact: no secret is looked for in it. */
+/** What a service lists is data, and exact: no secret is looked for in it. */
 export function listOutput({ several, chosen, json, long, nul }: Look, session: Session, world: World) {
   const { stdout, env } = world;
   const { settings, signal, progress } = session;

@@ -92,7 +92,7 @@ export interface PartName {
 }
 
 const LONGEST_NAME_BYTES = 255;
-/** An owner is `MACHINE-PID-STARTED`: 16 hexadecimal digits and two numbers in base 36; an underscore is unknown. */
+/** `MACHINE-PID-STARTED`: 16 hexadecimal digits, two numbers in base 36; an underscore is unknown. */
 const OWNED = /^\.(.+)\.(?:([0-9a-f]{16})-([0-9a-z]{1,7})-([0-9a-z]{1,16}|_)|_)\.([0-9a-z]{8})\.(part|lock)$/s;
 const RECORD = /^\.(.+)\.([0-9a-z]{8})\.resume$/s;
 

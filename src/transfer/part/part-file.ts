@@ -108,7 +108,7 @@ export class PartFile implements Sink {
     }
   }
 
-  /** Whether the file that has the name may keep it; the part goes then. Throws `local_io` for anything else. */
+  /** The part goes when the file that has the name may keep it. Throws `local_io`. */
   async #isTaken(): Promise<boolean> {
     const { ifExists, signal } = this.#target;
     const stats = await this.#present();
