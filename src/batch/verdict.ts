@@ -63,7 +63,7 @@ export function batchError(result: BatchResult, thing: Thing = 'file'): FilingsE
   const rest = notStarted === undefined ? 'the rest' : counted(notStarted, thing);
   const left = notStarted === 0 ? undefined : `${rest} not started`;
   if (stoppedBy && (stoppedBy.code !== 'limit' || !failures)) {
-    // Unless it came from outside, the error that stopped it is one of the failures, and says all where it is the only one.
+    // Unless it came from outside, what stopped it is one of the failures, and says all where it is the only one.
     const before = failed > (stoppedBy.isTimeUp ? 0 : 1) ? failures : undefined;
     return stoppedBy.reworded([stoppedBy.message, before, left].filter(Boolean).join('; '));
   }

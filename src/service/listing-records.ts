@@ -35,10 +35,7 @@ interface Place {
   readonly isOther: boolean;
 }
 
-/**
- * The records of files in an answer, of all the lists that it has; undefined when it is nothing like a listing. Each value
- * is visited once.
- */
+/** Of all the lists that an answer has; undefined when it is nothing like a listing. Each value is visited once. */
 export function findRecords(json: unknown, accession: AccessionNumber): readonly Found[] | undefined {
   const search = new Search(accession);
   search.value(json, { member: undefined, isOther: false });

@@ -24,7 +24,7 @@ export async function withinDeadline<T>(flags: Flags, world: World, work: (bound
   }
 }
 
-/** Starts the deadline that the config file sets; another one runs already, and the world's `interrupt` tells of it. */
+/** The config file's; any other runs already, and the world's `interrupt` tells of it. */
 export function startDeadline({ settings, given }: Resolved, world: World) {
   const level = given.get('deadline')?.level;
   return arm(level === 'profile' || level === 'file' ? settings.deadline : undefined, world);

@@ -15,9 +15,8 @@ const WORDS = {
 } as const;
 
 /**
- * The credentials among those that won which are not to be sent. What the config file holds or names belongs to the
- * origin of its level's base URL, a profile inheriting the one at the top; what flags and environment give, goes where
- * the run goes.
+ * Those that won and are not to be sent. What the config file holds or names belongs to the origin of its level's base
+ * URL, a profile inheriting the one at the top; what flags and environment give, goes where the run goes.
  * @param inFile the config file's layers, a profile's first
  */
 export function foreignCredentials(

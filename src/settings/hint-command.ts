@@ -6,7 +6,7 @@ import { SHARED_OPTIONS } from './table.ts';
 const CHOOSING = ['config', 'profile', 'sandbox'];
 
 /**
- * A command with those flags of this run that choose the service, so that it works when it is pasted. No secret is among
+ * With the flags that choose the service, so that it works when it is pasted. No secret is among
  * them, nor what was read from stdin.
  */
 export function hintCommand(command: string, flags: Flags): string {

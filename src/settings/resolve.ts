@@ -35,8 +35,8 @@ export async function resolveSettings(flags: Flags, world: World, repairing = fa
 }
 
 /**
- * What each level says, before any of it is read as a value: flags and environment, with `--sandbox` without what says
- * which service; the profile and the top of the config file.
+ * Each level before any of it is read as a value: flags and environment, with `--sandbox` without what says which
+ * service; the profile and the top of the config file.
  */
 export async function readLevels(flags: Flags, world: World, repairing = false) {
   const all = [flagLayer(flags), envLayer(world.env)];

@@ -38,7 +38,7 @@ export interface DiskTarget {
 
 type Done = Partial<Outcome> & Pick<Outcome, 'result' | 'bytes'>;
 
-/** Whole or not at all. A failure is an outcome, not an exception; the part then stays only if it can be resumed. */
+/** A failure is an outcome, not an exception; the part then stays only if it can be resumed. */
 export function fetchToDisk(
   wanted: Wanted,
   target: DiskTarget,

@@ -60,7 +60,7 @@ function unasked(foreign: readonly ForeignCredential[]): Findings {
   return { address: unknown, certificate: unknown, key: about('key'), token: about('token'), clock: unknown };
 }
 
-/** What the service objects to. Any web server says 404 to a path that it does not know, and has not looked at the key. */
+/** Any web server says 404 to a path that it does not know, and has not looked at the key. */
 async function ask({ client, signal }: Session, accession: AccessionNumber): Promise<FilingsError | undefined> {
   try {
     await client.listPage(accession, [], signal);

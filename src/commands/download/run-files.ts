@@ -16,10 +16,7 @@ type Around = Pick<World, 'cwd' | 'stdin' | 'stdout'>;
 /** As it is typed, and its path or the descriptor of a standard stream. */
 type Used = readonly [name: string, place: string | number | undefined];
 
-/**
- * The files of a run are different ones, by whatever path each is named, and none is a file that the command line says to
- * download. Throws `usage`.
- */
+/** They are different ones, by whatever path each is named, and none is downloaded by its name. Throws `usage`. */
 export async function requireRunFiles(order: Order, config: string | undefined, around: Around): Promise<RunFiles> {
   const { cwd } = around;
   const seen = new Map<string, string>();

@@ -20,7 +20,7 @@ export interface OwnPart {
 }
 
 /**
- * In one step, then the directory is flushed. `exclusive`: nothing may have the name yet. Throws what the system says,
+ * `exclusive`: nothing may have the name yet. Throws what the system says,
  * `local_io`, the signal's reason.
  */
 export async function place(part: OwnPart, exclusive: boolean, signal: AbortSignal): Promise<Placement> {
