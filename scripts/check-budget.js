@@ -18,13 +18,13 @@ const pages = readdirSync(join(root, 'docs')).filter((name) => name.endsWith('.m
 
 /** What is counted, what it comes to, and its bound; last, where the bound is not reached yet, what it may come to until then. */
 const BUDGET = [
-  ['lines of src', lines(src), 14_000, 17_700],
-  ['characters of src', sum(src.map((path) => text(path).length)), 580_000, 755_000],
+  ['lines of src', lines(src), 14_000],
+  ['characters of src', sum(src.map((path) => text(path).length)), 580_000],
   ['files of src', src.length, 200],
   ['folders of src', new Set(src.map(dirname)).size, 32],
-  ['files that a download loads', loadedBy(join(root, 'src/commands/download/run.ts')).size, 100, 118],
+  ['files that a download loads', loadedBy(join(root, 'src/commands/download/run.ts')).size, 100],
   ['lines of bin', lines(files('bin', 'js')), 80],
-  ['lines of test', lines(files('test', '')), 18_000, 26_300],
+  ['lines of test', lines(files('test', '')), 18_000, 19_700],
   ['lines of scripts and bench', lines([...files('scripts', 's'), ...files('bench', 's')]), 4200],
   ['words of README.md', words('README.md'), 1300],
   ['words of ARCHITECTURE.md', words('ARCHITECTURE.md'), 2000],

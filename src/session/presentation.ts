@@ -15,8 +15,8 @@ type Presentation = Pick<SettingValues, (typeof SHOWING)[number]>;
 const WANTED: readonly string[] = ['config', 'profile', 'sandbox', ...SHOWING];
 
 /**
- * How to show an error or a note: of each the first value that can be read, whatever is wrong with the command line or
- * with the rest of the settings. Never throws.
+ * Of each the first value that can be read, whatever is wrong with the command line or the rest of the settings. Never
+ * throws.
  */
 export async function presentationOf(world: World): Promise<Presentation> {
   const flags = flagsIn(world.argv);

@@ -22,8 +22,8 @@ const OPTIONS = {
 };
 
 /**
- * What moves on a terminal: a row for each running file, no more than there is room for, and above them one for the whole
- * run. To cli-progress all of it is one bar. Between frames the cursor rests at the beginning of the first row: what the
+ * A row for each running file, no more than there is room for, and above them one for the whole run. To cli-progress all
+ * of it is one bar. Between frames the cursor rests at the beginning of the first row: what the
  * terminal echoes there, such as `^C`, is drawn over or cleared with the rest.
  */
 export function createBars(

@@ -43,8 +43,8 @@ export interface Progress {
 }
 
 /**
- * Bars on a terminal, otherwise one line a finished file and one a wait. With `errorFormat` `json` all that is said are
- * JSON lines, so nothing moves. A broken stderr is no failure.
+ * Bars on a terminal, otherwise one line a finished file and one a wait. With `errorFormat` `json` nothing
+ * moves. A broken stderr is no failure.
  */
 export async function createProgress(settings: ProgressSettings, around: Around): Promise<Progress> {
   const { stderr, env, secrets, monotonic, interrupt } = around;
