@@ -43,7 +43,6 @@ type Expected = 'value' | 'first value' | 'name' | 'first name' | 'colon' | 'com
 
 interface Container {
   readonly close: ']' | '}';
-  /** Of the member or the item that is being read. */
   name: string | number;
   readonly names: Set<string>;
 }

@@ -20,7 +20,6 @@ export type InputStream = Readable & { readonly fd?: number; readonly isTTY?: bo
  * `systemWorld()` name `process`.
  */
 export interface World {
-  /** The arguments after the program's name. */
   readonly argv: readonly string[];
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Absolute. Throws `local_io` when it was removed. */

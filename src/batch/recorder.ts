@@ -38,7 +38,6 @@ export class Recorder {
   /** Lines that `--input` takes; its bad lines are comments. */
   failed = '';
   alone: FilingsError | undefined;
-  /** A report or done list takes no more. */
   onError: (error: unknown) => void = () => {};
   readonly #options: RecorderOptions;
   #lines = '';

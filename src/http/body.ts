@@ -97,7 +97,6 @@ export class Body {
   readonly #watched: Watched;
   #chunks: Buffer[] = [];
   #taken: readonly Buffer[] = [];
-  /** The last of the chunks, with room behind it. */
   #block: Buffer | undefined;
   #size = 0;
   #ended = false;

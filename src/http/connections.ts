@@ -142,7 +142,6 @@ function connected(connect: Connector, to: URL, below: Socket | undefined, signa
   });
 }
 
-/** Lives and dies with its one socket. */
 function clientOver(socket: Socket, origin: string): InstanceType<typeof Client> {
   const closed = Object.assign(new Error('the connection was closed'), { code: 'ECONNRESET' });
   return new Client(origin, {

@@ -56,13 +56,11 @@ export class RateLimiter {
 
 /** How often to try again, and when. Times in milliseconds. */
 export interface RetryPolicy extends Pick<World, 'monotonic' | 'now' | 'sleep' | 'random'> {
-  /** Tries allowed after the first. */
   readonly retries: number;
   readonly maxRetryAfterMs: number;
   readonly limiter: RateLimiter;
 }
 
-/** A try has failed, and another follows after a wait. */
 export interface RetryEvent {
   readonly error: FilingsError;
   readonly waitMs: number;

@@ -10,7 +10,6 @@ export interface PresentedKey {
   readonly user?: Buffer;
 }
 
-/** Nothing of it is checked yet. */
 export interface Asked {
   readonly method: string;
   /** Decoded, without a key segment; undefined when its percent-encoding is broken. */

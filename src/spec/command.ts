@@ -65,7 +65,6 @@ export type ParsedLine =
   | {
       readonly kind: 'help';
       readonly about: string;
-      /** No command was named where one is needed. */
       readonly missing: boolean;
       readonly text: (columns: number) => string;
     }

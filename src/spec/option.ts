@@ -39,7 +39,6 @@ export type ValueOf<O> = O extends { readonly kind: Kind<infer T> }
 
 export type Values<O> = { readonly [Name in keyof O]: ValueOf<O[Name]> };
 
-/** A record of options, its names and literal types kept. */
 export function options<const O extends Options>(record: O): O {
   return record;
 }
