@@ -70,13 +70,15 @@ test('the picture is what a terminal shows of it', async () => {
   await recording.recalls(COMMAND, 2);
   recording.enters();
   await recording.transfers(60, SECOND_RUN);
+  const resting = recording.frames.length - 1;
   await recording.completes();
   await recording.types('ls');
   recording.enters();
   await recording.ends();
 
   expect(at.lines()).toEqual(STORY);
-  const svg = svgOf({ title: TITLE, description: STORY.join('\n'), ...SIZE_OF_SCREEN, frames: recording.frames });
+  const { frames } = recording;
+  const svg = svgOf({ title: TITLE, description: STORY.join('\n'), ...SIZE_OF_SCREEN, frames, resting });
   expect(svg.length).toBeLessThan(MOST_BYTES);
   await expect(svg).toMatchFileSnapshot('../../docs/picture.svg');
 });

@@ -15,6 +15,8 @@ export interface Film {
   readonly columns: number;
   readonly rows: number;
   readonly frames: readonly Frame[];
+  /** The frame that stands where nothing moves. */
+  readonly resting: number;
 }
 
 /** Of a cell, in the picture's units; a column is as wide as most monospaced letters of this size. */
@@ -48,10 +50,9 @@ text{fill:#d9dde3}
 `;
 
 /**
- * An animated SVG: a strip of frames that jumps from one to the next behind a window. Without animation it stands at the
- * last one.
+ * An animated SVG: a strip of frames that jumps from one to the next behind a window.
  */
-export function svgOf({ title, description, columns, rows, frames }: Film): string {
+export function svgOf({ title, description, columns, rows, frames, resting }: Film): string {
   const [width, height] = [columns * COLUMN, rows * ROW];
   const [outerWidth, outerHeight] = [width + 2 * MARGIN, height + BAR + MARGIN];
   const strip = frames.map(
@@ -65,7 +66,7 @@ export function svgOf({ title, description, columns, rows, frames }: Film): stri
     `<rect class="w" x=".5" y=".5" width="${round(outerWidth - 1)}" height="${outerHeight - 1}" rx="8"/>`,
     ...[0, 1, 2].map((dot) => `<circle class="d" cx="${MARGIN + 2 + dot * 16}" cy="17" r="5"/>`),
     `<svg x="${MARGIN}" y="${BAR}" width="${round(width)}" height="${height}" overflow="hidden">`,
-    `<g class="f" transform="translate(0 ${-(frames.length - 1) * height})">`,
+    `<g class="f" transform="translate(0 ${-resting * height})">`,
     ...strip,
     '</g>',
     '</svg>',

@@ -10,7 +10,7 @@ const [{ files, size }] = JSON.parse(stdout) as [{ files: { path: string }[]; si
 const paths = files.map(({ path }) => path);
 
 test('the package is small, and holds what the program and its pages need', () => {
-  expect(size).toBeLessThan(1_500_000);
+  expect(size).toBeLessThan(600_000);
   for (const path of ['bin/filings.js', 'dist/main.js', 'docs/cron.md', 'docs/recipes/cron/mirror.sh', 'LICENSE']) {
     expect(paths).toContain(path);
   }
