@@ -109,7 +109,6 @@ const KINDS: Readonly<Record<string, string>> = {
   temporary: 'worth a retry',
   integrity: 'not intact',
   auth: 'not allowed',
-  usage: 'invalid lines',
 };
 
 export function countsText({ files, bytes, failures, done, unmatched }: Counts): string {
@@ -122,7 +121,9 @@ export function countsText({ files, bytes, failures, done, unmatched }: Counts):
   if (resumed > 0) parts.push(`${resumed} of them resumed`);
   if (skipped > 0) parts.push(`${skipped} skipped`);
   if (failed > 0) {
-    const kinds = [...failures].sort(([, a], [, b]) => b - a).map(([code, count]) => `${count} ${KINDS[code] ?? code}`);
+    const kinds = [...failures]
+      .sort(([, a], [, b]) => b - a)
+      .map(([code, count]) => (code === 'usage' ? counted(count, 'invalid line') : `${count} ${KINDS[code] ?? code}`));
     parts.push(`${failed} failed (${kinds.join(', ')})`);
   }
   if (unfinished > 0) parts.push(`${unfinished} unfinished`);
