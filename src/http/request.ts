@@ -12,8 +12,6 @@ interface GetRequest {
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>>;
   readonly signal: AbortSignal;
-  /** Before each request goes out; what it throws keeps it from going. */
-  readonly beforeSend?: () => Promise<void>;
 }
 
 export interface Answer {
@@ -29,12 +27,13 @@ export interface Answer {
 }
 
 /**
- * No redirect, no retry, its framing checked (RFC 9112 section 6). Throws `temporary` when no answer comes, `integrity`
- * for one that is not sound HTTP, the signal's reason. The body fails with "truncated" when it ends early.
+ * No redirect, no retry, its framing checked (RFC 9112 section 6). `prepare` gives each request just before it goes out.
+ * Throws `temporary` when no answer comes, `integrity` for one that is not sound HTTP, the signal's reason, what
+ * `prepare` does. The body fails with "truncated" when it ends early.
  */
-export async function get(connections: Connections, request: GetRequest): Promise<Answer> {
+export async function get(connections: Connections, prepare: () => Promise<GetRequest>): Promise<Answer> {
   for (;;) {
-    await request.beforeSend?.();
+    const request = await prepare();
     const connection = await connections.acquire(request.url, request.signal);
     const { reused } = connection;
     try {

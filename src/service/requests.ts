@@ -11,6 +11,8 @@ const REDIRECTS = new Set([301, 302, 303, 307, 308]);
 /** Masked by name, since a short key is found no other way. */
 const SECRET_FIELDS = ['authorization', 'proxy-authorization', 'cookie', 'set-cookie'];
 
+const lowerCase = (text: string) => text.toLowerCase();
+
 export interface ServiceAnswer extends Answer {
   /** In the end, without credentials and query. */
   readonly address: string;
@@ -49,31 +51,28 @@ export class Requests {
     signal: AbortSignal,
   ): Promise<Answer> {
     const { connections, credentials, retry, meter, userAgent, trace = () => {} } = this.#options;
-    const carried = trusted ? await carry(url, credentials) : { url, headers: {} };
-    const secretNames = [...SECRET_FIELDS, ...Object.keys(carried.headers).map((name) => name.toLowerCase())];
-    const secretValues = Object.values(carried.headers);
+    let carried: Awaited<ReturnType<typeof carry>> = { url, headers: {} };
     // A service may send back what it was sent.
     const isSecret = (name: string, value: unknown) =>
-      secretNames.includes(name.toLowerCase()) || secretValues.includes(String(value));
+      [...SECRET_FIELDS, ...Object.keys(carried.headers).map(lowerCase)].includes(lowerCase(name)) ||
+      Object.values(carried.headers).includes(String(value));
     const traceFields = (direction: string, fields: HeaderFields) => {
       for (const [name, value] of Object.entries(fields))
         trace(`${direction}   ${name}: ${isSecret(name, value) ? REDACTED : value}`);
     };
-    const headers = {
-      'user-agent': userAgent,
-      accept: '*/*',
-      'accept-encoding': 'identity',
-      ...fields,
-      ...carried.headers,
-    };
-    trace(`> GET ${carried.url.href}`);
-    traceFields('>', headers);
-    const beforeSend = async () => {
+    let sent = 0;
+    const answer = await get(connections, async () => {
       await retry.limiter.acquire(signal);
       if (meter) meter.requests += 1;
-    };
-    const sent = retry.monotonic();
-    const answer = await get(connections, { url: carried.url, headers, signal, beforeSend });
+      // Not before the wait: a token may expire in it.
+      if (trusted) carried = await carry(url, credentials);
+      const identity = { 'user-agent': userAgent, accept: '*/*', 'accept-encoding': 'identity' };
+      const headers = { ...identity, ...fields, ...carried.headers };
+      trace(`> GET ${carried.url.href}`);
+      traceFields('>', headers);
+      sent = retry.monotonic();
+      return { url: carried.url, headers, signal };
+    });
     const received = retry.now();
     // The clock may have been set since.
     this.clockAhead = clockAhead(answer.headers.date, received - (retry.monotonic() - sent), received);

@@ -1,6 +1,8 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import type { Sleep } from '../../src/abort.ts';
+import { heldClock } from '../held-clock.ts';
 import { keyPair } from '../key-pairs.ts';
 import { head, sendFile } from '../servers/answers.ts';
 import { type Script, scripted } from '../servers/scripted.ts';
@@ -60,6 +62,24 @@ describe('with jwt in the config file', () => {
     const issued = server.requests.map(({ headers }) => Number(claimsOf(headers.authorization).iat));
     expect(issued).toHaveLength(7);
     expect(new Set(issued).size).toBe(4);
+  });
+
+  test('one that waits for its turn is minted behind the wait', async () => {
+    const start = Date.now();
+    const { monotonic, pass, ...clock } = heldClock();
+    const left: number[] = [];
+    const server = await scripted((socket, request) => {
+      left.push(Number(claimsOf(request.headers.authorization).exp) - (start + monotonic()) / 1000);
+      sendFile(socket, request, FILE, '"v1"');
+      return pass(60_000);
+    });
+    const place = await mintingPlace();
+    await place.asks(server.url);
+    const args = ['download', ACCESSION, 'a.htm', 'b.htm', 'c.htm', '--rate', '1/m', '--idle-timeout', '1d'];
+    const sleep: Sleep = async (ms, signal) => (ms > 0 ? clock.sleep(ms, signal) : undefined);
+    const given = { ahead: monotonic, monotonic, sleep };
+    const { exitCode, stderr } = await place.filings([...args, '--connect-timeout', '1d'], KEY, given);
+    expect([exitCode, left.length, Math.min(...left) > 30], stderr).toEqual([0, 3, true]);
   });
 });
 

@@ -28,7 +28,7 @@ async function talk(
   });
   const url = server.url.replace('127.0.0.1', host);
   const ask = (path = '/') =>
-    get(connections, { url: new URL(path, url), headers: {}, signal: new AbortController().signal });
+    get(connections, async () => ({ url: new URL(path, url), headers: {}, signal: new AbortController().signal }));
   return { server, ask };
 }
 

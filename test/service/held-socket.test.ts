@@ -46,11 +46,11 @@ async function consume(path: string, pause: () => Promise<unknown>): Promise<{ b
   const connections = new Connections({ connectTimeout: 10_000, idleTimeout: 20_000 }, WORLD);
   const chunks: Buffer[] = [];
   try {
-    const answered = await get(connections, {
+    const answered = await get(connections, async () => ({
       url: new URL(path, server.url),
       headers: {},
       signal: new AbortController().signal,
-    });
+    }));
     for (;;) {
       const taken = await answered.body.take();
       if (!taken) return { bytes: Buffer.concat(chunks), error: undefined };
