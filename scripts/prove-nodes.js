@@ -3,7 +3,7 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { areThere, MAJORS, nodeOf } from './nodes.js';
 
-const TESTS = ['commands', 'defect', 'pipes', 'proxy', 'signals', 'tls', 'usage'];
+const TESTS = ['commands', 'pipes', 'proxy', 'signals', 'tls', 'usage'];
 
 const root = join(import.meta.dirname, '..');
 

@@ -1,18 +1,12 @@
-import { writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { head, nothingLeft, rangeStart } from '../servers/answers.ts';
 import { type ScriptedServer, startScripted } from '../servers/scripted.ts';
-import { content } from '../service/transfer-fixture.ts';
-import { ACCESSION, proving, serviceAt, type Workplace, workplace } from './program.ts';
+import { argumentsFor, expectSoundThenComplete, FILE, placeOf } from './killed-download.ts';
+import { proving, serviceAt } from './program.ts';
 
 // Proof 3 of a transfer that never lies: after a kill the final name is absent, old, or whole; a rerun completes.
 const ROUNDS = proving ? 25 : 3;
-// Each write takes 1 MiB at the most, and some more: there are at least four.
-const FILE = content(4_500_000);
-const OLD = Buffer.from('the old file');
-const NAME = 'primary.htm';
 const PIECE = 500_000;
 const PIECES = FILE.length / PIECE;
 let server: ScriptedServer;
@@ -40,20 +34,6 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-const arguments_ = (old: boolean) => ['download', ACCESSION, NAME, ...(old ? ['--if-exists', 'overwrite'] : [])];
-
-async function expectSoundThenComplete(place: Workplace, old: boolean): Promise<void> {
-  const names = await place.names();
-  if (names.includes(NAME)) {
-    const found = await place.read(NAME);
-    expect(found.equals(FILE) || (old && found.equals(OLD))).toBe(true);
-  } else expect(old).toBe(false);
-  const { exitCode, stderr } = await place.filings(arguments_(old), serviceAt(server.url));
-  expect(exitCode, stderr).toBe(0);
-  expect((await place.read(NAME)).equals(FILE)).toBe(true);
-  expect(await place.names()).toEqual([NAME]);
-}
-
 /** Settles when the server has sent so many pieces of an answer; it may hold the rest back until it is told. */
 function sent(pieces: number, holdBack: boolean): { moment: Promise<void>; goOn: () => void } {
   let goOn = () => {};
@@ -72,15 +52,14 @@ function sent(pieces: number, holdBack: boolean): { moment: Promise<void>; goOn:
 test(`SIGKILL at ${ROUNDS} random moments`, { timeout: 180_000 + ROUNDS * 10_000 }, async () => {
   let [broken, certain] = [0, 0];
   for (let round = 0; round < ROUNDS; round += 1) {
-    const place = await workplace();
     const old = round % 2 === 1;
-    if (old) await writeFile(join(place.path, NAME), OLD);
+    const place = await placeOf(old);
     // From the head to behind the last piece, however slow the machine is: before it nothing is at stake.
     const pieces = round % (PIECES + 1);
     // Every third one can't be faster than the kill.
     const holdBack = round % 3 === 0 && pieces < PIECES;
     const { moment, goOn } = sent(pieces, holdBack);
-    const running = place.start(arguments_(old), serviceAt(server.url));
+    const running = place.start(argumentsFor(old), serviceAt(server.url));
     await Promise.race([moment, running.ended]);
     await sleep(Math.random() * 20);
     running.kill('SIGKILL');
@@ -89,7 +68,7 @@ test(`SIGKILL at ${ROUNDS} random moments`, { timeout: 180_000 + ROUNDS * 10_000
     goOn();
     if (holdBack) certain += 1;
     if (killedBy === 'SIGKILL' && (await place.names()).some((name) => name.endsWith('.part'))) broken += 1;
-    await expectSoundThenComplete(place, old);
+    await expectSoundThenComplete(place, old, serviceAt(server.url));
   }
   expect(broken).toBeGreaterThanOrEqual(Math.max(1, certain));
 });

@@ -1,32 +1,67 @@
-import { readFile, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { ACCESSION, BIN, NODE, serviceAt, type Workplace, workplace } from '../cli/program.ts';
+import { argumentsFor, expectSoundThenComplete, FILE, NAME, OLD, placeOf } from '../cli/killed-download.ts';
+import { serviceAt, type Workplace, workplace } from '../cli/program.ts';
 import { head, sendFile } from '../servers/answers.ts';
-import { type ScriptedServer, startScripted } from '../servers/scripted.ts';
-import { content } from '../service/transfer-fixture.ts';
-import { oneThread, traced } from './traced.ts';
+import { type ScriptedServer, scripted, startScripted } from '../servers/scripted.ts';
+import { traced } from './traced.ts';
 
-// A system call fails, or the program is killed at it (strace): the final name is absent, old, or whole.
-// Each write takes 1 MiB at the most, and some more: there are at least four.
-const FILE = content(4_500_000);
-const OLD = Buffer.from('the old file');
-const NAME = 'primary.htm';
-const GET = ['download', ACCESSION, NAME];
+// A disk says no, a system call fails, or the program is killed at it (strace): the final name is absent, old, or whole.
+const GET = argumentsFor(false);
+const OVER = argumentsFor(true);
 let server: ScriptedServer;
+let env: Record<string, string>;
 
 beforeAll(async () => {
   server = await startScripted((socket, request) => sendFile(socket, request, FILE, '"v1"'));
+  env = serviceAt(server.url);
 });
 afterAll(() => server.close());
 
-const arguments_ = (old: boolean) => (old ? [...GET, '--if-exists', 'overwrite'] : GET);
-
-async function placeOf(old: boolean): Promise<Workplace> {
+test.each([
+  ['full', 'mount -t tmpfs -o size=1m none disk', /the disk is full/],
+  ['read-only', 'mount --bind disk disk && mount -o remount,bind,ro disk', /read-only/],
+])('a disk that is %s, in a namespace of our own: exit 8, the old file stays', async (_, mount, told) => {
   const place = await workplace();
-  if (old) await writeFile(join(place.path, NAME), OLD);
-  return place;
-}
+  await mkdir(join(place.path, 'disk'));
+  await writeFile(
+    join(place.path, 'inside.sh'),
+    `printf old > disk/${NAME}; ${mount} || exit 99; [ -e disk/${NAME} ] || printf old > disk/${NAME}
+     $FILINGS ${OVER.join(' ')} -d disk; code=$?; ls -A disk; cat disk/${NAME}; exit $code`,
+  );
+  const { exitCode, stderr, stdout } = await place.shell('FILINGS="$FILINGS" unshare -Urm bash inside.sh', env);
+  expect(exitCode, stderr).toBe(8);
+  expect(stderr).toMatch(told);
+  expect(stdout.toString()).toBe(`${NAME}\nold`);
+});
+
+test.each(['locked', 'locked/deeper/still'])('a directory that may not be written: %s', async (directory) => {
+  const place = await workplace();
+  await mkdir(join(place.path, 'locked'));
+  await chmod(join(place.path, 'locked'), 0o555);
+  await chmod(place.home, 0o755);
+  const as = process.geteuid?.() === 0 ? 'setpriv --reuid=65534 --clear-groups' : '';
+  const line = `${as} $FILINGS ${OVER.join(' ')} -d ${directory}`;
+  const { exitCode, stderr } = await place.shell(line, { ...env, HOME: '/nonexistent' });
+  expect(exitCode, stderr).toBe(8);
+  expect(stderr).toMatch(/locked.*permission denied/);
+});
+
+test('too few open files', async () => {
+  const place = await placeOf(true);
+  const seen = new Set<number>();
+  // Below some limit Node itself can't start; from some other on it is enough.
+  for (let limit = 20; limit < 64 && !seen.has(0); limit += 1) {
+    const { exitCode, stderr } = await place.shell(`ulimit -n ${limit}; $FILINGS ${OVER.join(' ')}`, env);
+    seen.add(exitCode);
+    if (exitCode === 0) continue;
+    if (stderr.startsWith('filings:')) expect(exitCode, stderr).toBe(8);
+    expect([await place.names(), await place.read(NAME)]).toEqual([[NAME], OLD]);
+  }
+  // At one limit at least it was the program that ran out.
+  expect([...seen]).toEqual(expect.arrayContaining([8, 0]));
+});
 
 test.each<[call: string, error: string, when: number, words: RegExp]>([
   ['pwritev,pwrite64', 'ENOSPC', 2, /full/],
@@ -39,8 +74,7 @@ test.each<[call: string, error: string, when: number, words: RegExp]>([
   ['rename', 'EIO', 1, /disk/],
 ])('%s fails with %s, the time %i: exit 8, the old file stays, nothing else', async (call, error, when, words) => {
   const place = await placeOf(true);
-  const options = `-e trace=${call} -e inject=${call}:error=${error}:when=${when}`;
-  const { exitCode, stderr } = await traced(place, options, arguments_(true), serviceAt(server.url));
+  const { exitCode, stderr } = await traced(place, failing(call, `error=${error}:when=${when}`), OVER, env);
   expect(exitCode, stderr).toBe(8);
   expect(stderr).toMatch(words);
   expect(await place.names()).toEqual([NAME]);
@@ -51,8 +85,7 @@ test.each<[call: string, error: string, when: number, words: RegExp]>([
 
 test.each(['EPERM', 'EOPNOTSUPP', 'EMLINK'])('link fails with %s: without links it is named, too', async (error) => {
   const place = await workplace();
-  const options = `-e trace=link -e inject=link:error=${error}`;
-  const { exitCode, stderr } = await traced(place, options, GET, serviceAt(server.url));
+  const { exitCode, stderr } = await traced(place, failing('link', `error=${error}`), GET, env);
   expect(exitCode, stderr).toBe(0);
   expect((await place.read(NAME)).equals(FILE)).toBe(true);
   expect(await place.names()).toEqual([NAME]);
@@ -61,50 +94,26 @@ test.each(['EPERM', 'EOPNOTSUPP', 'EMLINK'])('link fails with %s: without links 
 test('a flush in the background that fails is not forgotten: exit 8, the old file stays', async () => {
   // The first of them begins after 128 MB.
   const block = Buffer.alloc(1 << 20, 'x');
-  const large = await startScripted((socket) => {
+  const large = await scripted((socket) => {
     socket.write(head(200, { 'Content-Length': 140 * block.length, ETag: '"v1"' }));
     for (let sent = 0; sent < 140; sent += 1) socket.write(block);
   });
   const place = await placeOf(true);
-  const options = '-f -o /dev/null -e trace=fdatasync -e inject=fdatasync:error=EIO';
-  const line = `strace ${options} ${NODE} ${BIN} ${arguments_(true).join(' ')}`;
-  const { exitCode, stderr } = await place.shell(line, serviceAt(large.url));
-  await large.close();
+  const { exitCode, stderr } = await traced(place, failing('fdatasync', 'error=EIO'), OVER, serviceAt(large.url));
   expect(exitCode, stderr).toBe(8);
-  expect(await place.names()).toEqual([NAME]);
-  expect(await place.read(NAME)).toEqual(OLD);
+  expect([await place.names(), await place.read(NAME)]).toEqual([[NAME], OLD]);
 });
-
-test('a write that takes less than asked is completed by another', async () => {
-  // retval= would lie about what was written: a limit on the file's size makes real short writes.
-  const place = await workplace();
-  const line = `trap '' XFSZ; ulimit -f 1000; exec $FILINGS ${GET.join(' ')}`;
-  const { exitCode, stderr } = await place.shell(line, { ...serviceAt(server.url), ...(await oneThread(place)) });
-  expect([exitCode, await place.names()], stderr).toEqual([8, []]);
-});
-
-/** Before a call takes effect, and behind it. */
-const [BEFORE, BEHIND] = ['error=EIO:signal=KILL', 'signal=KILL'];
-
-async function kill(place: Workplace, call: string, moment: string, when: number, old: boolean): Promise<void> {
-  const options = `-e trace=${call} -e inject=${call}:${moment}:when=${when}`;
-  // strace ends as the program did.
-  const { killedBy, stderr } = await traced(place, options, arguments_(old), serviceAt(server.url));
-  expect(killedBy, stderr).toBe('SIGKILL');
-}
-
-async function expectSoundThenComplete(place: Workplace, old: boolean): Promise<void> {
-  if ((await place.names()).includes(NAME)) {
-    const found = await place.read(NAME);
-    expect(found.equals(FILE) || (old && found.equals(OLD))).toBe(true);
-  } else expect(old).toBe(false);
-  const { exitCode, stderr } = await place.filings(arguments_(old), serviceAt(server.url));
-  expect(exitCode, stderr).toBe(0);
-  expect((await place.read(NAME)).equals(FILE)).toBe(true);
-  expect(await place.names()).toEqual([NAME]);
-}
 
 describe('SIGKILL', () => {
+  /** Before a call takes effect, and behind it. */
+  const [BEFORE, BEHIND] = ['error=EIO:signal=KILL', 'signal=KILL'];
+
+  async function kill(place: Workplace, call: string, moment: string, when: number, old: boolean): Promise<void> {
+    // strace ends as the program did.
+    const { killedBy, stderr } = await traced(place, failing(call, `${moment}:when=${when}`), argumentsFor(old), env);
+    expect(killedBy, stderr).toBe('SIGKILL');
+  }
+
   // Flushed are the file, the directory. The record goes before the file is placed, the part's own name after it.
   test.each<[call: string, when: number, old: boolean]>([
     ['pwritev,pwrite64', 1, false],
@@ -123,7 +132,7 @@ describe('SIGKILL', () => {
     for (const moment of [BEFORE, BEHIND]) {
       const place = await placeOf(old);
       await kill(place, call, moment, when, old);
-      await expectSoundThenComplete(place, old);
+      await expectSoundThenComplete(place, old, env);
     }
   });
 
@@ -131,41 +140,79 @@ describe('SIGKILL', () => {
     const place = await workplace();
     await kill(place, 'pwritev,pwrite64', BEHIND, 3, false);
     await kill(place, 'rename', moment, 1, false);
-    await expectSoundThenComplete(place, false);
+    await expectSoundThenComplete(place, false, env);
   });
 });
 
+/** What strace is told to do to calls. */
+function failing(calls: string, how: string): string {
+  return `-e trace=${calls} -e inject=${calls}:${how}`;
+}
+
+/** Runs the program, and gives a log of its calls beside what came of it. */
+async function logged(place: Workplace, options: string, args: readonly string[]) {
+  const log = join(place.home, 'calls');
+  const ended = await traced(place, `-y -s 200 ${options}`, args, env, log);
+  return { ...ended, calls: (await readFile(log, 'utf8')).split('\n').map((line) => line.replace(/^\d+ +/, '')) };
+}
+
 test.each([false, true])('record, bytes, flush, name, flush of the directory, report; an old file: %s', async (old) => {
   const place = await placeOf(old);
-  const log = join(place.home, 'calls');
-  const calls = 'trace=pwritev,pwrite64,write,writev,fsync,link,rename,unlink';
-  const line = `strace -f -y -s 200 -o ${log} -e ${calls} ${NODE} ${BIN} ${arguments_(old).join(' ')}`;
-  const { exitCode, stderr } = await place.shell(line, { ...serviceAt(server.url), ...(await oneThread(place)) });
+  const meanings: readonly [call: RegExp, meaning: string][] = [
+    [new RegExp(`^writev?\\(2<.*${NAME}: `), 'tell'],
+    [/^p?write(v|64)?\([^,]*\.part>/, 'write part'],
+    [/^p?write(v|64)?\([^,]*\.resume>/, 'write record'],
+    [/^fsync\([^,]*\.part>/, 'flush part'],
+    [new RegExp(`^fsync\\(\\d+<${place.path}>`), 'flush directory'],
+    [/^unlink\(.*\.resume"/, 'drop record'],
+    [/^unlink\(/, 'drop part'],
+    [/^(link|rename)\(/, 'place'],
+  ];
+  const options = '-e trace=pwritev,pwrite64,write,writev,fsync,link,rename,unlink';
+  const { exitCode, stderr, calls } = await logged(place, options, argumentsFor(old));
   expect(exitCode, stderr).toBe(0);
-  const steps = (await readFile(log, 'utf8')).split('\n').flatMap((call) => step(call, place.path));
+  const steps = calls.flatMap((call) => meanings.find(([pattern]) => pattern.test(call))?.[1] ?? []);
   const placed = old ? ['place'] : ['place', 'drop part'];
   expect(steps.filter((name, at) => name !== steps[at - 1])).toEqual([
-    'write record',
-    'write part',
-    'flush part',
-    'drop record',
+    ...['write record', 'write part', 'flush part', 'drop record'],
     ...placed,
-    'flush directory',
-    'tell',
+    ...['flush directory', 'tell'],
   ]);
 });
 
-/** What a line of strace means for the file, if anything. */
-function step(call: string, directory: string): string[] {
-  const [, name = '', rest = ''] = /^\d+ +(\w+)\((.*)/.exec(call) ?? [];
-  if (/^p?writev?(64)?$/.test(name)) {
-    if (rest.startsWith('2<')) return rest.includes(`${NAME}: `) ? ['tell'] : [];
-    return rest.includes('.part>') ? ['write part'] : rest.includes('.resume>') ? ['write record'] : [];
+describe('small files are flushed', () => {
+  async function flushing(line: string, inject?: string) {
+    const place = await workplace();
+    const options = inject === undefined ? '-e trace=fsync' : failing('fsync', inject);
+    const { calls, ...ended } = await logged(place, options, line.split(' '));
+    const flushed = calls.flatMap((call) => /^fsync\(\d+<([^>]*)>/.exec(call)?.[1] ?? []);
+    return { ...ended, place, flushed };
   }
-  if (name === 'fsync') {
-    if (rest.includes('.part>')) return ['flush part'];
-    return rest.includes(`<${directory}>`) ? ['flush directory'] : [];
-  }
-  if (name === 'unlink') return [rest.includes('.resume"') ? 'drop record' : 'drop part'];
-  return name === 'link' || name === 'rename' ? ['place'] : [];
-}
+
+  test('a config file, its entry, and those of the folders that are made', async () => {
+    const { exitCode, stderr, place, flushed } = await flushing('config set jobs 2 --config a/b/config.json');
+    expect(exitCode, stderr).toBe(0);
+    const [above, a, file, b] = flushed;
+    expect([above, a, b]).toEqual([place.path, join(place.path, 'a'), join(place.path, 'a/b')]);
+    expect(file).toMatch(/config\.json\.\w+\.tmp$/);
+  });
+
+  test('where a directory knows no flush, the config file is written all the same', async () => {
+    const { exitCode, stderr, place } = await flushing('config set jobs 2 --config c.json', 'error=EINVAL:when=2+');
+    expect(exitCode, stderr).toBe(0);
+    expect(JSON.parse((await place.read('c.json')).toString())).toMatchObject({ jobs: 2 });
+  });
+
+  test('keys, and their entries', async () => {
+    const { exitCode, stderr, place, flushed } = await flushing('token keygen --alg ES256 --out key.pem');
+    expect(exitCode, stderr).toBe(0);
+    expect(flushed).toContain(join(place.path, 'key.pem'));
+    expect(flushed.at(-1)).toBe(place.path);
+  });
+
+  test('a key whose entry cannot be flushed is not kept: exit 8', async () => {
+    const { exitCode, stderr, place } = await flushing('token keygen --alg HS256 --out key', 'error=EIO:when=2');
+    expect(exitCode, stderr).toBe(8);
+    expect(await place.names()).toEqual([]);
+  });
+});

@@ -18,13 +18,14 @@ export async function oneThread({ home }: Workplace): Promise<Record<string, str
   return { UV_THREADPOOL_SIZE: '1', NODE_OPTIONS: `--require ${hook}` };
 }
 
-/** Runs the program with one thread for its files under strace, which is told by `options` what to do to its calls. */
+/** Runs the program with one thread for its files under strace, which is told by `options` what to do to its calls; its log, if there is to be one. */
 export async function traced(
   place: Workplace,
   options: string,
   args: readonly string[],
-  env: Record<string, string>,
+  env: Record<string, string> = {},
+  log = '/dev/null',
 ): Promise<Ended> {
-  const line = `strace -f -o /dev/null ${options} ${NODE} ${BIN} ${args.join(' ')}`;
+  const line = `strace -f -o ${log} ${options} ${NODE} ${BIN} ${args.join(' ')}`;
   return place.shell(line, { ...env, ...(await oneThread(place)) });
 }

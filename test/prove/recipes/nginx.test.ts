@@ -1,16 +1,67 @@
-import { writeFile } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
-import { workplace } from '../../cli/program.ts';
+import { expect, onTestFinished, test } from 'vitest';
+import { started, until, workplace } from '../../cli/program.ts';
 import { startArchive } from '../../servers/archive.ts';
-import { tlsWith } from '../../servers/certificates.ts';
-import { SERVICE_KEY, startProxy } from '../../servers/nginx.ts';
+import { certificatePath, tlsWith } from '../../servers/certificates.ts';
+import { closedPort, listens } from '../../servers/scripted.ts';
 import { FILINGS, NUMBERS, treeOf } from './mirrored.ts';
+
+// As on a machine of its own: neither the flushes of the runs that it serves nor their work hold it up.
+const MEMORY = '/dev/shm';
+const RECIPE = join(import.meta.dirname, '../../../docs/recipes/nginx/nginx.conf');
+/** What the proxy adds, and nobody else has. */
+const SERVICE_KEY = 'the-key-of-the-proxy-alone';
+
+/**
+ * nginx with the recipe's configuration, word by word but for paths, addresses, names and the budget. `port` is the
+ * service's, on this machine, over TLS. Gives a machine's environment, as the recipe tells it: there is no key in it.
+ */
+async function startProxy(port: number) {
+  const place = await mkdtemp(join(existsSync(MEMORY) ? MEMORY : tmpdir(), 'filings-nginx-'));
+  onTestFinished(() => rm(place, { recursive: true, force: true, maxRetries: 5 }));
+  for (const name of ['etc', 'run', 'log', 'cache']) await mkdir(join(place, name));
+  await writeFile(join(place, 'etc/key.conf'), `proxy_set_header Authorization "${SERVICE_KEY}";\n`, { mode: 0o600 });
+  const own = await closedPort();
+  const changes = [
+    // A worker of another user could not enter the test's folder.
+    ['user www-data;', process.geteuid?.() === 0 ? 'user root;' : ''],
+    ['/etc/filings-proxy', join(place, 'etc')],
+    ['/run/filings-proxy', join(place, 'run')],
+    ['/var/log/filings-proxy', join(place, 'log')],
+    ['/var/cache/filings-proxy', join(place, 'cache')],
+    ['127.0.0.1:8780', `127.0.0.1:${own}`],
+    ['api.example.com:443', `127.0.0.1:${port}`],
+    ['api.example.com', 'service.example'],
+    ['/etc/ssl/certs/ca-certificates.crt', certificatePath('own-name')],
+    // It is for the service's sake: here it would only take time.
+    ['rate=570r/m', 'rate=100r/s'],
+  ] as const;
+  let text = await readFile(RECIPE, 'utf8');
+  for (const [from, to] of changes) {
+    expect(text).toContain(from);
+    text = text.replaceAll(from, to);
+  }
+  const conf = join(place, 'etc/nginx.conf');
+  await writeFile(conf, text);
+  const line = ['nice', '-n', '-20', 'nginx', '-c', conf, '-e', join(place, 'log/error.log'), '-g', 'daemon off;'];
+  // Debian keeps it where a user's PATH does not look.
+  const { ended, kill } = started(line, { env: { PATH: `${process.env.PATH}:/usr/sbin` } });
+  onTestFinished(async () => {
+    kill('SIGTERM');
+    await ended;
+  });
+  const over = ended.then(({ stderr }) => Promise.reject(new Error(`nginx ended: ${stderr}`)));
+  over.catch(() => {});
+  await Promise.race([over, until(() => listens(own))]);
+  return { FILINGS_BASE_URL: `http://127.0.0.1:${own}`, FILINGS_API_KEY: 'added-by-the-proxy' };
+}
 
 test('docs/recipes/nginx: two runs at once fetch nothing twice from the service, which sees the proxy’s key alone', async () => {
   const service = await startArchive(FILINGS, { tls: tlsWith('own-name') });
-  // The budget is for the service's sake: here it would only take time.
-  const { env } = await startProxy(service.port, [['rate=570r/m', 'rate=100r/s']]);
+  const env = await startProxy(service.port);
   const place = await workplace();
   await writeFile(join(place.path, 'in'), NUMBERS.join('\n'));
   const line = ['download', '-i', 'in', '--all', '--quiet'];
