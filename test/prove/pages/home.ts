@@ -8,36 +8,21 @@ import { dirname, join } from 'node:path';
 import { sleep } from '../../../src/abort.ts';
 import { openArchive } from '../../../src/sandbox/archive.ts';
 import { createHandler } from '../../../src/sandbox/handler.ts';
-import { startSandbox } from '../../../src/sandbox/server.ts';
-import { BIN, type Ended, NODE, run } from '../../cli/program.ts';
+import { BIN, NODE, run } from '../../cli/program.ts';
 import { certificatePath, tlsWith } from '../../servers/certificates.ts';
 import { startProxy } from '../../servers/proxy.ts';
 
-const KEY = 'key-of-the-page';
-const samples = join(BIN, '../../samples');
+/** Of the service that pages call https://api.example.com. */
+export const KEY = 'key-of-the-page';
 
-/** The home of somebody who does what a page says, in its order: the program installed in it, a service that it knows. */
-export interface Home {
-  readonly path: string;
-  /** Of a service over the sample filings; the config file of this home names it, until a page says another. */
-  readonly serviceUrl: string;
-  readonly key: string;
-  /** Runs bash in it. */
-  bash(script: string, args: readonly string[], env?: Readonly<Record<string, string>>): Promise<Ended>;
-  /** Runs what a line of its crontab says, as cron does. */
-  cron(command: string, env?: Readonly<Record<string, string>>): Promise<Ended>;
-  /** Links Node beside the program, as docs/cron.md says. */
-  linkNode(): Promise<void>;
-  /** Writes a file, and gives its path. */
-  file(name: string, text: string, mode?: number): Promise<string>;
-  remove(): Promise<void>;
-}
+export type Home = Awaited<ReturnType<typeof newHome>>;
 
-export async function newHome(): Promise<Home> {
+/** The home of somebody who does what a page says, in its order: the program installed in it, a service that its config file names. */
+export async function newHome() {
   const place = await mkdtemp(join(tmpdir(), 'filings-page-'));
   const [path, programs] = [join(place, 'home'), join(place, 'programs')];
   const service = await startService();
-  const example = await startExampleService();
+  /** Writes a file, and gives its path. */
   const file = async (name: string, text: string, mode = 0o600) => {
     const at = join(path, name);
     await mkdir(dirname(at), { recursive: true });
@@ -50,48 +35,44 @@ export async function newHome(): Promise<Home> {
   await symlink(join(BIN, '../../docs'), join(path, 'docs'));
   // As an installation for one user does it; npm makes a link there.
   await file('.local/bin/filings', `#!/usr/bin/env node\nrequire(${JSON.stringify(BIN)});\n`, 0o755);
-  await file('.config/filings/config.json', JSON.stringify({ baseUrl: service.url, apiKey: KEY }));
+  await file('.config/filings/config.json', JSON.stringify({ baseUrl: 'https://api.example.com', apiKey: KEY }));
   const PATH = `${join(path, '.local/bin')}:${dirname(NODE)}:${process.env.PATH}`;
-  // What crond(8) sets, and nothing else; the way to the service stands for the world's names and certificates.
-  const ofCron = { HOME: path, LOGNAME: 'me', SHELL: '/bin/sh', PATH: programs, ...example.env };
   return {
     path,
-    serviceUrl: service.url,
-    key: KEY,
-    bash(script, args, env) {
-      const environment = { HOME: path, PATH, ...example.env, ...env };
-      // Where they are asked for something, it is the key.
-      return run('bash', ['--norc', ...args, '-c', script], { cwd: path, env: environment, input: `${KEY}\n` });
-    },
-    async cron(command, env) {
-      if (!existsSync(programs)) await linkPrograms(programs);
-      return run('/bin/sh', ['-c', command], { cwd: path, env: { ...ofCron, ...env } });
-    },
-    linkNode: () => symlink(NODE, join(path, '.local/bin/node')),
     file,
+    /** The way to the service, which stands for the world's names and certificates. */
+    env: service.env,
+    /** Runs bash in it. */
+    bash(script: string, args: readonly string[]) {
+      // Where they are asked for something, it is the key.
+      const options = { cwd: path, env: { HOME: path, PATH, ...service.env }, input: `${KEY}\n` };
+      return run('bash', ['--norc', ...args, '-c', script], options);
+    },
+    /** Runs what a line of its crontab says, as cron does: with what crond(8) sets, and nothing else. */
+    async cron(command: string, env: Readonly<Record<string, string>> = {}) {
+      if (!existsSync(programs)) await linkPrograms(programs);
+      const ofCron = { HOME: path, LOGNAME: 'me', SHELL: '/bin/sh', PATH: programs };
+      return run('/bin/sh', ['-c', command], { cwd: path, env: { ...ofCron, ...service.env, ...env } });
+    },
+    /** Links Node beside the program, as docs/cron.md says. */
+    linkNode: () => symlink(NODE, join(path, '.local/bin/node')),
     async remove() {
-      await Promise.all([service.close(), example.close()]);
+      await service.close();
       await rm(place, { recursive: true, force: true, maxRetries: 5 });
     },
   };
 }
 
-function startService() {
-  const options = { directory: samples, host: '127.0.0.1', port: 0, apiKey: KEY, jwtKeys: [] };
-  return startSandbox({ ...options, now: Date.now, sleep, log: () => {} });
-}
-
 /**
- * The service that pages call https://api.example.com: the way to it is a proxy that leads there, whatever it is asked for,
- * and an authority that vouches for it.
+ * The service over the sample filings: the way to it is a proxy that leads there, whatever it is asked for, and an
+ * authority that vouches for it.
  */
-async function startExampleService() {
+async function startService() {
   const closing = new AbortController();
   const options = { host: 'api.example.com', apiKey: KEY, jwtKeys: [], now: Date.now, sleep };
-  const handle = createHandler(await openArchive(samples), options, closing.signal);
+  const handle = createHandler(await openArchive(join(BIN, '../../samples')), options, closing.signal);
   const server = createServer(tlsWith('api-example'), (request, response) => void handle(request, response));
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
+  await once(server.listen(0, '127.0.0.1'), 'listening');
   const proxy = await startProxy((server.address() as AddressInfo).port);
   return {
     env: { HTTPS_PROXY: proxy.url, NODE_EXTRA_CA_CERTS: certificatePath('api-example') },

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { type Home, newHome } from './home.ts';
+import { type Home, KEY, newHome } from './home.ts';
 
 const INSTALLS = 'installs';
 
@@ -105,7 +105,7 @@ export function testPage(page: string): void {
   beforeAll(async () => {
     home = await newHome();
     await home.file('accessions.txt', ACCESSIONS);
-    await home.file('.filings-key', home.key);
+    await home.file('.filings-key', KEY);
   });
   afterAll(() => home.remove());
 

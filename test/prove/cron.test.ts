@@ -1,15 +1,18 @@
-import { readdir, readFile } from 'node:fs/promises';
+import { readFileSync } from 'node:fs';
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { execa } from 'execa';
 import { expect, onTestFinished, test } from 'vitest';
-import { type Home, newHome } from '../pages/home.ts';
-import { cronJobs } from '../pages/page.ts';
-import { recipe } from './recipes.ts';
+import { run } from '../cli/program.ts';
+import { emptyPlace } from '../program/place.ts';
+import { type Home, KEY, newHome } from './pages/home.ts';
+import { cronJobs } from './pages/page.ts';
 
-// docs/recipes/cron/mirror.sh, as cron runs it: what it says is what cron sends by mail.
+// What docs/cron.md gives to copy. What a script says, cron sends by mail.
+const recipe = (name: string) => readFileSync(join(import.meta.dirname, '../../docs/recipes/cron', name), 'utf8');
+const ONE = '0001234567-24-000001\n';
 
-const EXHIBITS = ['ex31-1.htm', 'ex99-1.htm', 'ex99-2.pdf'];
-
-async function mirrorHome(input = '0001234567-24-000001\n'): Promise<Home> {
+async function mirrorHome(input = ONE): Promise<Home> {
   const home = await newHome();
   onTestFinished(() => home.remove());
   await home.file('filings/mirror.sh', recipe('mirror.sh'), 0o755);
@@ -32,10 +35,11 @@ async function reported(home: Home): Promise<{ file_name?: string; summary?: { e
   return lines.map((line) => JSON.parse(line));
 }
 
-test('mirrors, says nothing, and has nothing to do in the next night', async () => {
+test('mirror.sh mirrors, says nothing, and has nothing to do in the next night', async () => {
   const home = await mirrorHome();
   expect(await mail(home)).toEqual({ exitCode: 0, said: '' });
-  expect((await reported(home)).flatMap(({ file_name }) => file_name ?? []).sort()).toEqual(EXHIBITS);
+  const names = (await reported(home)).flatMap(({ file_name }) => file_name ?? []).sort();
+  expect(names).toEqual(['ex31-1.htm', 'ex99-1.htm', 'ex99-2.pdf']);
   expect(await mail(home)).toEqual({ exitCode: 0, said: '' });
   expect((await reported(home)).at(-1)).toMatchObject({ summary: { done: 1, requests: 0 } });
 });
@@ -43,15 +47,12 @@ test('mirrors, says nothing, and has nothing to do in the next night', async () 
 test('the crontab runs it, and looks at every byte', async () => {
   const home = await mirrorHome();
   const jobs = cronJobs(recipe('crontab'));
-  expect(jobs.map((command) => /mirror\.sh|filings verify/.exec(command)?.[0])).toEqual([
-    'mirror.sh',
-    'filings verify',
-  ]);
+  const commands = jobs.map((command) => /mirror\.sh|filings verify/.exec(command)?.[0]);
+  expect(commands).toEqual(['mirror.sh', 'filings verify']);
   for (const command of jobs) expect(await mail(home, {}, command)).toEqual({ exitCode: 0, said: '' });
   await home.file('filings/exhibits/0001234567-24-000001/ex99-1.htm', 'changed');
   const { exitCode, said } = await mail(home, {}, jobs[1]);
-  expect(exitCode).toBe(9);
-  expect(said).toContain('changed\t');
+  expect([exitCode, said]).toEqual([9, expect.stringContaining('changed\t')]);
 });
 
 test('a budget that is spent is silence', async () => {
@@ -65,12 +66,8 @@ test('a budget that is spent is silence', async () => {
 
 test('a service that is not there is asked four times, then somebody is told', async () => {
   const home = await mirrorHome();
-  const { exitCode, said } = await mail(home, {
-    FILINGS_BASE_URL: 'http://127.0.0.1:1',
-    FILINGS_API_KEY: 'a-key-for-this-host',
-    FILINGS_RETRIES: '0',
-    MIRROR_PAUSE: '0',
-  });
+  const service = { FILINGS_BASE_URL: 'http://127.0.0.1:1', FILINGS_API_KEY: 'a-key-for-this-host' };
+  const { exitCode, said } = await mail(home, { ...service, FILINGS_RETRIES: '0', MIRROR_PAUSE: '0' });
   expect(exitCode).toBe(7);
   expect(said).toMatch(/^filings: exit status 7\nfilings: .*127\.0\.0\.1:1/);
   const summaries = (await reported(home)).flatMap(({ summary }) => summary?.exit_code ?? []);
@@ -78,9 +75,9 @@ test('a service that is not there is asked four times, then somebody is told', a
 });
 
 test.each([
-  ['a key that is refused', 4, { FILINGS_API_KEY: 'wrong' }, '0001234567-24-000001\n', 'filings config check'],
+  ['a key that is refused', 4, { FILINGS_API_KEY: 'wrong' }, ONE, 'filings config check'],
   ['a file that is not there', 3, {}, '0001234567-24-000001 nope.htm\n', 'nope.htm of 0001234567-24-000001: 404'],
-  ['a wrong setting', 2, { FILINGS_JOBS: 'many' }, '0001234567-24-000001\n', 'FILINGS_JOBS'],
+  ['a wrong setting', 2, { FILINGS_JOBS: 'many' }, ONE, 'FILINGS_JOBS'],
 ])('%s is told at once, with status %i', async (_, status, env, input, words) => {
   const home = await mirrorHome(input);
   const { exitCode, said } = await mail(home, { ...env, MIRROR_PAUSE: 'no time at all' });
@@ -94,4 +91,42 @@ test('one that runs keeps the next one from beginning', async () => {
   const held = 'cd ~/filings && exec 8>lock && flock 8 && ./mirror.sh';
   expect(await mail(home, {}, held)).toEqual({ exitCode: 0, said: '' });
   expect(await reported(home)).toEqual([]);
+});
+
+test('systemd takes service and timer', async () => {
+  const { path } = await emptyPlace();
+  const units = ['service', 'timer'].map((kind) => `filings-mirror.${kind}`);
+  for (const name of units) await writeFile(join(path, name), recipe(name));
+  const { exitCode, all } = await execa('systemd-analyze', ['verify', ...units.map((name) => join(path, name))], {
+    all: true,
+    reject: false,
+  });
+  expect([exitCode, all]).toEqual([0, '']);
+});
+
+test('the command of the service mirrors, with the key that systemd hands over', async () => {
+  // Lines that end in a backslash are joined.
+  const lines = recipe('filings-mirror.service')
+    .replace(/\\\n\s*/g, ' ')
+    .split('\n');
+  const valuesOf = (name: string) =>
+    lines.filter((line) => line.startsWith(`${name}=`)).map((line) => line.slice(name.length + 1));
+  const home = await mirrorHome();
+  const state = join(home.path, 'state');
+  await mkdir(state);
+  await writeFile(join(state, 'accessions.txt'), ONE);
+  const credential = await home.file(`credentials/${valuesOf('LoadCredential')[0]?.split(':')[0]}`, KEY, 0o400);
+  const unitsOwn = Object.fromEntries(valuesOf('Environment').map((pair) => pair.split(/=(.*)/s)));
+  expect(Object.keys(unitsOwn).sort()).toEqual(['FILINGS_BASE_URL', 'PATH']);
+  const env = {
+    ...home.env,
+    ...unitsOwn,
+    PATH: `${join(home.path, '.local/bin')}:${unitsOwn.PATH}`,
+    CREDENTIALS_DIRECTORY: join(credential, '..'),
+  };
+  // As systemd, which expands no globs; these words need no quoting.
+  const { exitCode, stdout, stderr } = await run('sh', ['-fc', valuesOf('ExecStart')[0] ?? ''], { cwd: state, env });
+  expect([exitCode, `${stdout}${stderr}`]).toEqual([0, '']);
+  const made = ['accessions.txt', 'exhibits', 'exhibits.done', 'failed.txt', 'report.jsonl'];
+  expect((await readdir(state)).sort()).toEqual(made);
 });
