@@ -1,4 +1,4 @@
-import { EventEmitter, once } from 'node:events';
+import { once } from 'node:events';
 import { mkdir, symlink } from 'node:fs/promises';
 import { get } from 'node:http';
 import { connect } from 'node:net';
@@ -7,7 +7,6 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { describe, expect, it, test } from 'vitest';
 import { sleep } from '../../src/abort.ts';
-import { startSandbox } from '../../src/sandbox/server.ts';
 import { ACCESSION, download, json, KEY, put, type Running, sandbox } from './sandbox-fixture.ts';
 
 const BIG = 32 * 1024 * 1024;
@@ -17,21 +16,11 @@ const key = { 'X-Service-Key': KEY };
 const ALPHA = { [at('a.txt')]: 'alpha' };
 
 describe('a file', () => {
-  it.each(['primary.htm', '100% owned.htm', 'R&D.htm', 'a+b.txt', 'übersicht.htm', '#1?.txt', 'q\'"<>|*.x'])(
-    'named %s',
-    async (name) => {
-      const running = await sandbox({ [at(name)]: `content of ${name}` });
-      const reply = await running.get(download(name));
-      expect([reply.status, reply.body.toString()]).toEqual([200, `content of ${name}`]);
-    },
-  );
-
   it.each<[string, string, Record<string, string>, number, string]>([
     ['a.txt', 'HEAD', { Range: 'bytes=1-1' }, 200, ''],
     ['empty.txt', 'GET', {}, 200, ''],
     ['empty.txt', 'GET', { Range: 'bytes=0-' }, 416, 'bytes */0'],
     ['a.txt', 'GET', { Range: 'bytes=1-3' }, 206, 'bytes 1-3/5'],
-    ['a.txt', 'GET', { Range: 'bytes=1-', 'If-Range': '"other"' }, 200, ''],
     ['a.txt', 'GET', { Range: 'bytes=1-', 'If-Range': new Date().toUTCString() }, 200, ''],
   ])('%s, %s %j: %i', async (name, method, fields, status, range) => {
     const running = await sandbox({ ...ALPHA, [at('empty.txt')]: '' });
@@ -39,9 +28,7 @@ describe('a file', () => {
     expect([reply.status, reply.headers['content-range'] ?? '']).toEqual([status, range]);
     expect(reply.headers.etag).toBeDefined();
     if (status === 416) return expect(json(reply)).toMatchObject({ status: 416 });
-    const [, first, last] = /bytes (\d)-(\d)/.exec(range) ?? [];
-    const whole = name === 'a.txt' ? 'alpha' : '';
-    const body = first ? whole.slice(Number(first), Number(last) + 1) : whole;
+    const body = status === 206 ? 'lph' : name === 'a.txt' ? 'alpha' : '';
     expect(reply.headers['content-length']).toBe(`${body.length}`);
     expect(reply.body.toString()).toBe(method === 'HEAD' ? '' : body);
   });
@@ -68,16 +55,8 @@ describe('a file', () => {
     for (const name of ['dangling.txt', '.hidden', 'A.txt ', 'n'.repeat(300)]) {
       expect((await running.get(download(name))).status).toBe(404);
     }
-    for (const name of [
-      '../secret.txt',
-      '..',
-      '.',
-      '/etc/passwd',
-      'x/../a.txt',
-      '..\\secret.txt',
-      'a.txt\0',
-      './a.txt',
-    ]) {
+    const outside = ['../secret.txt', '..', '.', '/etc/passwd', 'x/../a.txt', '..\\secret.txt', 'a.txt\0', './a.txt'];
+    for (const name of outside) {
       const reply = await running.get(download(name));
       expect([name, reply.status]).toEqual([name, 400]);
       expect(json(reply).errors).toHaveProperty('file_name');
@@ -96,18 +75,14 @@ describe('a file', () => {
 });
 
 describe('a listing', () => {
-  it('says what is there, sorted', async () => {
-    const names = ['b.txt', 'R1.htm', 'ex31-1.htm', 'übersicht.htm'];
-    const running = await sandbox(Object.fromEntries(names.map((name) => [at(name), 'x'])));
+  it('says what is there, sorted, and each name in it can be asked for', async () => {
+    const names = ['#1?.txt', '100% owned.htm', 'R&D.xml', 'R1.htm', 'a+b.txt', 'q\'"<>|*.x', 'übersicht.htm'];
+    const running = await sandbox(Object.fromEntries(names.toReversed().map((name) => [at(name), name])));
     const reply = await running.get(listing());
     expect(reply.headers['content-type']).toBe('application/json');
-    const record = { accession_no: ACCESSION, size: 1, type: 'text/html' };
-    expect(json(reply)).toEqual([
-      { ...record, file_name: 'R1.htm' },
-      { ...record, file_name: 'b.txt', type: 'text/plain' },
-      { ...record, file_name: 'ex31-1.htm' },
-      { ...record, file_name: 'übersicht.htm' },
-    ]);
+    expect(json(reply)).toMatchObject(names.map((file_name) => ({ accession_no: ACCESSION, file_name })));
+    expect(json(reply)).toMatchObject({ 3: { size: 6, type: 'text/html' }, 4: { size: 7, type: 'text/plain' } });
+    for (const name of names) expect((await running.get(download(name))).body.toString()).toBe(name);
   });
 
   it('is empty for a filing that is not there', async () => {
@@ -180,15 +155,8 @@ describe('Host', () => {
 
   test('on loopback, a loopback name with any port comes in, since ports are forwarded', async () => {
     const running = await start('127.0.0.1');
-    for (const name of [
-      '127.0.0.1',
-      '127.1.2.3',
-      'localhost',
-      'LOCALHOST',
-      '[::1]',
-      `localhost:${running.port}`,
-      '[::1]:9',
-    ]) {
+    const names = ['127.0.0.1', '127.1.2.3', 'localhost', 'LOCALHOST', '[::1]', `localhost:${running.port}`, '[::1]:9'];
+    for (const name of names) {
       expect(await ask(running, [`Host: ${name}`])).toMatch(/^HTTP\/1\.1 200 .*alpha$/s);
     }
   });
@@ -273,27 +241,22 @@ describe('close', () => {
   });
 
   it('does not wait for delayed answers', async () => {
-    const arrivals = new EventEmitter();
-    const arrived = once(arrivals, 'request');
-    // The clock is looked at when a request arrives.
-    const now = () => {
-      arrivals.emit('request');
-      return Date.now();
+    let delayed = 0;
+    const delay: typeof sleep = (ms, signal) => {
+      delayed = ms;
+      return sleep(ms, signal);
     };
-    const running = await sandbox(ALPHA, { latencyMs: 600_000, now });
-    const request = get(`${running.url}${download('a.txt')}`, { headers: key });
-    request.on('response', () => request.destroy(new Error('it was answered')));
-    const failed = once(request, 'error');
-    await arrived;
+    const running = await sandbox(ALPHA, { latencyMs: 600_000, sleep: delay });
+    const failed = once(get(`${running.url}${download('a.txt')}`, { headers: key }), 'error');
+    await expect.poll(() => delayed).toBe(600_000);
     await running.close();
     expect(await failed).toEqual([expect.objectContaining({ code: 'ECONNRESET' })]);
   });
 });
 
 test('start refuses a port in use', async () => {
-  const { port, directory } = await sandbox(ALPHA);
-  const options = { directory, host: '127.0.0.1', port, apiKey: KEY, jwtKeys: [], now: Date.now, sleep };
-  await expect(startSandbox(options)).rejects.toMatchObject({
+  const { port } = await sandbox();
+  await expect(sandbox({}, { port })).rejects.toMatchObject({
     code: 'local_io',
     message: `cannot listen on 127.0.0.1:${port}: address already in use (EADDRINUSE)`,
   });

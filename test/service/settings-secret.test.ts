@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { chown, readFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -8,7 +8,9 @@ import { checkAccess } from '../../src/disk/secret-file.ts';
 import { FilingsError } from '../../src/errors.ts';
 import { readSecret, type SecretPlace } from '../../src/settings/read-secret.ts';
 import { temporaryFolder, worldOf } from '../settings-world.ts';
+import { isRunning } from './transfer-fixture.ts';
 
+const execute = promisify(execFile);
 const CANARY = 'canary-0123456789';
 
 const readKey = (place: SecretPlace, world = worldOf()) => readSecret(place, 'API key', world);
@@ -72,11 +74,11 @@ describe('a key file', () => {
   // As systemd 254 and later hand over what LoadCredential= names: root's, with an access list for the service's user.
   asRoot("of root's, in the directory of a service's credentials, is read", async () => {
     const path = await folder.file('credentials/key', CANARY, 0o440);
-    const world = (given: string) => worldOf({ uid: 12345, env: { CREDENTIALS_DIRECTORY: given } });
-    expect(await readKey({ kind: 'file', path }, world(dirname(path)))).toBe(CANARY);
-    for (const elsewhere of ['', folder.path, join(dirname(path), 'key')]) {
-      await expect(readKey({ kind: 'file', path }, world(elsewhere))).rejects.toThrow('others can read it');
-    }
+    const read = (given: string) =>
+      readKey({ kind: 'file', path }, worldOf({ uid: 12345, env: { CREDENTIALS_DIRECTORY: given } }));
+    expect(await read(dirname(path))).toBe(CANARY);
+    for (const elsewhere of ['', folder.path, path])
+      await expect(read(elsewhere)).rejects.toThrow('others can read it');
   });
 
   test.each([
@@ -95,22 +97,25 @@ describe('a key file', () => {
     else expect(check).toThrow(`others can ${others} it`);
   });
 
-  test('that is no file is refused', async () => {
-    const read = (path: string) => readKey({ kind: 'file', path });
-    await expect(read(join(folder.path, 'none'))).rejects.toMatchObject({
+  test.each([
+    ['none', 'no such file'],
+    ['.', 'not a regular file'],
+    ['/dev/zero', 'not a regular file'],
+    ['large', 'larger than 1 MiB'],
+    ['no-key', 'larger than 64 KiB'],
+  ])('that is no key file is refused: %s', async (name, message) => {
+    await folder.file('large', 'x'.repeat(1024 * 1024 + 1));
+    await folder.file('no-key', 'x'.repeat(64 * 1024 + 1));
+    await expect(readKey({ kind: 'file', path: resolve(folder.path, name) })).rejects.toMatchObject({
       code: 'config',
-      message: expect.stringContaining('no such file'),
+      message: expect.stringContaining(message),
     });
-    await expect(read(folder.path)).rejects.toThrow('not a regular file');
-    await expect(read('/dev/zero')).rejects.toThrow('not a regular file');
-    await expect(read(await folder.file('large', 'x'.repeat(1024 * 1024 + 1)))).rejects.toThrow('larger than 1 MiB');
-    await expect(read(await folder.file('no-key', 'x'.repeat(64 * 1024 + 1)))).rejects.toThrow('larger than 64 KiB');
   });
 
   test('may be a pipe, which is waited for', async () => {
     const path = join(folder.path, 'pipe');
-    await promisify(execFile)('mkfifo', ['-m', '600', path]);
-    const writing = promisify(execFile)('sh', ['-c', `exec > "$0"; sleep 0.1; echo ${CANARY}`, path]);
+    await execute('mkfifo', ['-m', '600', path]);
+    const writing = execute('sh', ['-c', `exec > "$0"; sleep 0.1; echo ${CANARY}`, path]);
     // The writer's opening waits for a reader, and a reader without a writer finds the end at once.
     await expect.poll(() => readKey({ kind: 'file', path }).catch(() => ''), { timeout: 60_000 }).toBe(CANARY);
     await writing;
@@ -119,8 +124,7 @@ describe('a key file', () => {
 
 describe('from stdin', () => {
   test('all of it is the key', async () => {
-    const stdin = new PassThrough();
-    stdin.end(`${CANARY}\n`);
+    const stdin = new PassThrough().end(`${CANARY}\n`);
     expect(await readKey({ kind: 'file', path: '-' }, worldOf({ stdin }))).toBe(CANARY);
   });
 
@@ -137,11 +141,8 @@ describe('from a command', () => {
   const run = (argv: readonly string[], given: Parameters<typeof worldOf>[0] = {}) =>
     readKey({ kind: 'command', argv }, worldOf({ env: process.env, ...given }));
 
-  test('the first line of its stdout is the key', async () => {
+  test('the first line of its stdout is the key; there is no shell, and nobody to ask at its stdin', async () => {
     expect(await run(['printf', `${CANARY}\nuser: me\n`])).toBe(CANARY);
-  });
-
-  test('there is no shell, and nobody to ask at its stdin', async () => {
     expect(await run(['echo', '$HOME;', 'exit'])).toBe('$HOME; exit');
     expect(await run(['sh', '-c', `cat; echo ${CANARY}`])).toBe(CANARY);
   });
@@ -163,10 +164,8 @@ describe('from a command', () => {
   test('too long a silence is given up', async () => {
     const waits: number[] = [];
     const sleep = async (ms: number) => void waits.push(ms);
-    await expect(run(['sleep', '600'], { sleep })).rejects.toMatchObject({
-      code: 'config',
-      message: 'API key of apiKeyCommand: sleep: wrote no key within 30 s',
-    });
+    const message = 'API key of apiKeyCommand: sleep: wrote no key within 30 s';
+    await expect(run(['sleep', '600'], { sleep })).rejects.toMatchObject({ code: 'config', message });
     expect(waits).toEqual([30_000]);
   });
 
@@ -182,11 +181,3 @@ describe('from a command', () => {
     await expect.poll(() => isRunning(child), { timeout: 60_000 }).toBe(false);
   });
 });
-
-function isRunning(pid: number): boolean {
-  try {
-    return process.kill(pid, 0);
-  } catch {
-    return false;
-  }
-}
