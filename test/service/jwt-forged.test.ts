@@ -7,7 +7,7 @@ import { type JwtKey, loadSecret } from '../../src/jwt/keys.ts';
 import type { Check } from '../../src/jwt/token.ts';
 import { type VerifyOptions, verifyToken } from '../../src/jwt/verify.ts';
 import { ecPair, keyPair, rsaPair } from '../key-pairs.ts';
-import { CLAIMS, forge, jwk, loadVerificationKey, NOW, part, pem, signature, withSignature } from './jwt-forge.ts';
+import { CLAIMS, forge, jwk, loadVerificationKey, NOW, part, pem, withSignature } from './jwt-forge.ts';
 
 const rsa = rsaPair('rsa');
 const other = rsaPair('other');
@@ -37,6 +37,18 @@ const hs = (bytes: Buffer, alg = 'HS256') => forge(alg, bytes);
 const loadJwk = (key: KeyObject, more: object = {}) => loadVerificationKey(jwk(key, more), 'key.jwk');
 const rsaJwk = (more: object) => loadJwk(rsa.publicKey, more);
 const octJwk = (bytes: Buffer, more: object = {}) => loadJwk(createSecretKey(bytes), more);
+const DER = rsa.publicKey.export({ format: 'der', type: 'spki' });
+const loaded = ({ publicKey }: { publicKey: KeyObject }) => loadVerificationKey(pem(publicKey), 'key.pem');
+const short = (length: number) => loadSecret(secret.subarray(0, length), 'secret');
+const algorithms = (...names: string[]) => ALGORITHMS.filter(({ name }) => names.includes(name));
+/** PS256 with another salt, hash or both than it says. */
+const ps = (saltLength: number, hash = 'sha256') => {
+  const input = `${part({ alg: 'PS256' })}.${part(CLAIMS)}`;
+  const padding = constants.RSA_PKCS1_PSS_PADDING;
+  return `${input}.${sign(hash, Buffer.from(input), { key: rsa.privateKey, padding, saltLength }).toString('base64url')}`;
+};
+const derSignature = sign('sha256', Buffer.from(goodEc.slice(0, goodEc.lastIndexOf('.'))), p256.privateKey);
+const withLineBreak = loadSecret(Buffer.concat([secret.subarray(0, 40), Buffer.from('\n')]), 'secret');
 /** The order of P-256. */
 const ORDER = 'ffffffff00000000ffffffffffffffffbce6faada7179e84f3b9cac2fc632551';
 /** A character that stands for the same bytes, with bits left over. */
@@ -110,7 +122,7 @@ const KEY: readonly Row[] = [
   ['RS to HS: the PEM as the secret', hs(pem(rsa.publicKey)), /which is not for HS256/],
   ['RS to HS, by mistake on both sides', hs(pem(rsa.publicKey)), /public part could sign/, RSA_PEM],
   ['ES to HS', hs(pem(p256.publicKey)), /which is not for HS256/, EC],
-  ['a DER key as the secret', hs(der()), /public part could sign/, loadSecret(der(), 'der')],
+  ['a DER key as the secret', hs(DER), /public part could sign/, loadSecret(DER, 'der')],
   ['an oct JWK that holds a PEM key', hs(pem(rsa.publicKey)), /public part/, octJwk(pem(rsa.publicKey))],
   ['RS for an EC key', good, /the key is an EC key on P-256, which is not for RS256/, EC],
   ['ES for an RSA key', goodEc, /which is not for ES256/],
@@ -126,7 +138,7 @@ const KEY: readonly Row[] = [
   ['a JWK of another alg', good, /for "PS256" only/, rsaJwk({ alg: 'PS256' })],
   ['an oct JWK of another alg', hs(secret), /for "HS512" only/, octJwk(secret, { alg: 'HS512' })],
   ['an RSA-PSS key for RS', good, /RSA-PSS key of 2048 bits, which is not for RS256/, loaded(pss256)],
-  ['an RSA-PSS key of another hash', ps('PS256'), /restricts itself to sha512/, loaded(pss512)],
+  ['an RSA-PSS key of another hash', ps(32), /restricts itself to sha512/, loaded(pss512)],
 ];
 
 const SIGNATURE: readonly Row[] = [
@@ -145,17 +157,22 @@ const SIGNATURE: readonly Row[] = [
   ['a signature of a larger key', forge('RS256', rsaPair('long').privateKey), /does not fit/],
   ['ES of zeros', withSignature(goodEc, (s) => Buffer.alloc(s.length)), /does not fit/, EC],
   ['ES of r = s = order', withSignature(goodEc, () => Buffer.from(ORDER + ORDER, 'hex')), /does not fit/, EC],
-  ['ES with r and s swapped', withSignature(goodEc, swapped), /does not fit/, EC],
-  ['ES in DER', withSignature(goodEc, derSignature), /does not fit/, EC],
-  ['PS with no salt', ps('PS256', 0), /does not fit/],
-  ['PS with a longer salt', ps('PS256', 64), /does not fit/],
-  ['PS with the hash of another', psOfHash('sha384'), /does not fit/],
-  ['an HMAC without the line break of the file', hs(secret.subarray(0, 40)), /does not fit/, withLineBreak()],
+  [
+    'ES with r and s swapped',
+    withSignature(goodEc, (s) => Buffer.concat([s.subarray(32), s.subarray(0, 32)])),
+    /does not fit/,
+    EC,
+  ],
+  ['ES in DER', withSignature(goodEc, () => derSignature), /does not fit/, EC],
+  ['PS with no salt', ps(0), /does not fit/],
+  ['PS with a longer salt', ps(64), /does not fit/],
+  ['PS with the hash of another', ps(32, 'sha384'), /does not fit/],
+  ['an HMAC without the line break of the file', hs(secret.subarray(0, 40)), /does not fit/, withLineBreak],
   ['the wrong key, named', rs({ alg: 'RS256', kid: 'a' }), /does not fit/, loadJwk(other.publicKey, { kid: 'b' })],
 ];
 
 const CLAIM: readonly Row[] = [
-  ['no payload', `${head}..${signature('RS256', `${head}.`, rsa.privateKey).toString('base64url')}`, /not JSON/],
+  ['no payload', claims(''), /not JSON/],
   ['a payload that is text', claims('hello'), /not JSON/],
   ['a payload that is a list', claims('[1]'), /not a JSON object/],
   ['a payload that is a string', claims('"x"'), /not a JSON object/],
@@ -211,10 +228,7 @@ describe('a sound token', () => {
     ['PS256 of an RSA-PSS key without limits', forge('PS256', pss.privateKey), loaded(pss)],
     ['PS256 of an RSA-PSS key for it', forge('PS256', pss256.privateKey), loaded(pss256)],
     ['one of the allowed algorithms', good, RSA, { algorithms: algorithms('ES256', 'RS256') }],
-    ['the first second', dates(`${NOW}`, `${NOW + 1}`), RSA],
-    ['the last second', dates(`${NOW - 9}`, `${NOW + 1}`), RSA, { atSeconds: NOW + 0.999 }],
     ['expired within the leeway', dates(`${NOW - 99}`, `${NOW - 29}`), RSA, { leewaySeconds: 30 }],
-    ['early within the leeway', dates(`${NOW + 30}`, `${NOW + 99}`), RSA, { leewaySeconds: 30 }],
     ['whole seconds in other clothes', dates('1.8e9', `${NOW + 1}.0`), RSA],
     ['members that only look alike', claims({ ...CLAIMS, Exp: 1, a: { exp: 1 }, b: { exp: 2 } }), RSA],
     ['b64 true, which changes nothing', rs({ alg: 'RS256', b64: true }), RSA],
@@ -225,10 +239,10 @@ describe('a sound token', () => {
   });
 
   it('is found among several keys', async () => {
-    expect(await verifyToken(goodHs, [RSA, EC, SECRET], { atSeconds: NOW })).toMatchObject({ valid: true });
-    expect(
-      await verifyToken(good, [loadVerificationKey(pem(other.publicKey), 'x'), RSA], { atSeconds: NOW }),
-    ).toMatchObject({ valid: true });
+    const keys = [loaded(other), RSA, EC, SECRET];
+    for (const token of [goodHs, good]) {
+      expect(await verifyToken(token, keys, { atSeconds: NOW })).toMatchObject({ valid: true });
+    }
   });
 });
 
@@ -242,50 +256,8 @@ it.each(EXAMPLES.map((line) => line.split('\t') as [string, string, string, stri
   async (_, key, token, reason) => {
     const keys = [loadVerificationKey(Buffer.from(key), 'the example')];
     const judge = (text: string) => verifyToken(text, keys, { atSeconds: 1_300_819_379 });
-    expect(await judge(token)).toEqual({
-      valid: false,
-      failedCheck: 'claims',
-      reason: expect.stringContaining(reason),
-    });
+    const left = expect.stringContaining(reason);
+    expect(await judge(token)).toEqual({ valid: false, failedCheck: 'claims', reason: left });
     expect(await judge(token.replace(/\..+\./, '.e30.'))).toMatchObject({ valid: false, failedCheck: 'signature' });
   },
 );
-
-function loaded({ publicKey }: { publicKey: Parameters<typeof pem>[0] }): JwtKey {
-  return loadVerificationKey(pem(publicKey), 'key.pem');
-}
-
-function der(): Buffer {
-  return rsa.publicKey.export({ format: 'der', type: 'spki' });
-}
-
-function short(length: number): JwtKey {
-  return loadSecret(secret.subarray(0, length), 'secret');
-}
-
-function withLineBreak(): JwtKey {
-  return loadSecret(Buffer.concat([secret.subarray(0, 40), Buffer.from('\n')]), 'secret');
-}
-
-function ps(alg: string, saltLength?: number): string {
-  const input = `${part({ alg })}.${part(CLAIMS)}`;
-  return `${input}.${signature(alg, input, rsa.privateKey, saltLength).toString('base64url')}`;
-}
-
-function psOfHash(hash: string): string {
-  const input = `${part({ alg: 'PS256' })}.${part(CLAIMS)}`;
-  const padding = constants.RSA_PKCS1_PSS_PADDING;
-  return `${input}.${sign(hash, Buffer.from(input), { key: rsa.privateKey, padding, saltLength: 32 }).toString('base64url')}`;
-}
-
-function swapped(bytes: Buffer): Buffer {
-  return Buffer.concat([bytes.subarray(32), bytes.subarray(0, 32)]);
-}
-
-function derSignature(): Buffer {
-  return sign('sha256', Buffer.from(goodEc.slice(0, goodEc.lastIndexOf('.'))), p256.privateKey);
-}
-
-function algorithms(...names: string[]) {
-  return ALGORITHMS.filter(({ name }) => names.includes(name));
-}

@@ -1,11 +1,4 @@
-import {
-  createHash,
-  createPublicKey,
-  createSecretKey,
-  type JsonWebKey,
-  type KeyObject,
-  randomBytes,
-} from 'node:crypto';
+import { createSecretKey, type JsonWebKey, type KeyObject, randomBytes } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { FilingsError } from '../../src/errors.ts';
@@ -28,7 +21,6 @@ const [ownRsa, ownEc] = [rsa, p256].map(({ privateKey }) => privateKey.export({ 
   JsonWebKey,
 ];
 const publicRsa = rsa.publicKey.export({ format: 'jwk' });
-const der = (key: KeyObject) => key.export({ format: 'der', type: 'spki' });
 const json = (value: object) => Buffer.from(JSON.stringify(value));
 const [head, foot] = ['-----BEGIN PRIVATE KEY-----\n', '-----END PRIVATE KEY-----\n'];
 
@@ -51,13 +43,10 @@ describe('each algorithm, minted and verified', () => {
   });
 
   it.each(ALGORITHMS.filter(({ family }) => family === 'HS'))('$name with a secret and a JWK', async (algorithm) => {
-    const key = loadSecret(secret, 'secret');
-    const token = await mintToken({ key, algorithm, issuedAt: NOW, lifetime: 60 });
+    const token = await mintToken({ key: loadSecret(secret, 'secret'), algorithm, issuedAt: NOW, lifetime: 60 });
     const asJwk = jwk(createSecretKey(secret));
-    const keys = [key, loadVerificationKey(asJwk, 'jwk')];
-    for (const each of keys)
-      expect(await verifyToken(token, [each], { atSeconds: NOW })).toMatchObject({ valid: true });
-    expect(await roundTrip(algorithm, asJwk, asJwk)).toMatchObject({ valid: true });
+    const verdict = await verifyToken(token, [loadVerificationKey(asJwk, 'jwk')], { atSeconds: NOW });
+    expect([verdict, await roundTrip(algorithm, asJwk, asJwk)]).toMatchObject([{ valid: true }, { valid: true }]);
   });
 
   const parameters = '-----BEGIN EC PARAMETERS-----\nBggqhkjOPQMBBw==\n-----END EC PARAMETERS-----\n';
@@ -93,7 +82,7 @@ describe('each algorithm, minted and verified', () => {
   it.each([
     ['RSA', pem(rsa.privateKey), 'RS256'],
     ...Object.entries(curves).map(
-      ([curve, pair], index) => [curve, pem(pair.privateKey), ['ES256', 'ES384', 'ES512'][index]] as const,
+      ([curve, pair], at) => [curve, pem(pair.privateKey), `ES${[256, 384, 512][at]}`] as const,
     ),
     ['RSA-PSS', pem(pss.privateKey), 'PS256'],
     ['a JWK with alg', jwk(rsa.privateKey, { alg: 'PS512' }), 'PS512'],
@@ -112,7 +101,6 @@ describe('a key that is refused', () => {
     ['garbage', 'hello', /neither a PEM key nor a JWK .*--secret-file/],
     ['DER', rsa.privateKey.export({ format: 'der', type: 'pkcs8' }), /neither a PEM key nor a JWK/],
     ['a certificate', certificate, unsound],
-    ['a certificate request', certificate.replaceAll('CERTIFICATE', 'CERTIFICATE REQUEST'), unsound],
     ['an SSH private key', openSsh, unsound],
     ['a key cut off', pem(rsa.privateKey).subarray(0, 900), unsound],
     ['a key with garbage inside', `${head}AAAA\n${foot}`, unsound],
@@ -130,13 +118,10 @@ describe('a key that is refused', () => {
     ['a JWK with kid of another type', jwk(rsa.privateKey, { kid: 7 }), /kid is not a string/],
     ['RSA of 1024 bits', pem(weak.privateKey), /1024 bits, and fewer than 2048/],
     ['Ed25519', pem(keyPair('ed25519').privateKey), /ed25519 \(EdDSA\), which the service does not take/],
-    ['Ed448', pem(keyPair('ed448').privateKey), /ed448 \(EdDSA\)/],
     ['X25519', pem(keyPair('x25519').privateKey), /x25519, which the service does not take/],
     ['an OKP JWK', jwk(keyPair('ed25519').privateKey), /EdDSA/],
     ['secp256k1', pem(ecPair('secp256k1').privateKey), /EC key on secp256k1, which is not for ES256/],
-    ['P-224', pem(ecPair('secp224r1').privateKey), /EC key on secp224r1/],
     ['an oct JWK of 31 bytes', jwk(createSecretKey(secret.subarray(0, 31))), /at least 32 bytes, and this has 31/],
-    ['a JWK for encryption', jwk(rsa.privateKey, { use: 'enc' }), /use is "enc"/],
     ['a JWK for another algorithm', jwk(rsa.privateKey, { alg: 'RSA-OAEP' }), /for "RSA-OAEP" only/],
     ['a JWK that may only verify', jwk(rsa.privateKey, { key_ops: ['verify'] }), /may not be used to sign/],
   ])('%s', (_, content, reason) => {
@@ -145,7 +130,7 @@ describe('a key that is refused', () => {
   });
 
   const known = /public part could sign/;
-  const [spki, point] = [der(rsa.publicKey), der(p256.publicKey)];
+  const spki = rsa.publicKey.export({ format: 'der', type: 'spki' });
   it.each<[string, string | Buffer, RegExp]>([
     ['PEM text', pem(rsa.publicKey), known],
     ['PEM text with more around it', `x\n${pem(rsa.publicKey)}`, known],
@@ -153,7 +138,6 @@ describe('a key that is refused', () => {
     ['a JWK', jwk(rsa.publicKey), known],
     ['a DER key', spki, known],
     ['the base64 of a DER key in lines', spki.toString('base64').replace(/(.{64})/g, '$1\r\n'), known],
-    ['the base64 of an EC key', point.toString('base64'), known],
     ['the hex of a DER key', spki.toString('hex'), known],
     ['PKCS#1', rsa.publicKey.export({ format: 'der', type: 'pkcs1' }), known],
     ['the base64 of PEM', pem(rsa.publicKey).toString('base64'), known],
@@ -193,9 +177,6 @@ describe('a key that is refused', () => {
 
 describe('a key that was put together from two', () => {
   const [foreignEc, foreignRsa] = [otherEc, otherRsa].map(({ privateKey }) => privateKey.export({ format: 'jwk' }));
-  const short = Buffer.from(ownEc.d ?? '', 'base64url')
-    .subarray(0, 20)
-    .toString('base64url');
   const sec1 = p256.privateKey.export({ format: 'der', type: 'sec1' });
   // The public point is what a SEC1 key ends in (RFC 5915 section 3).
   otherEc.privateKey.export({ format: 'der', type: 'sec1' }).copy(sec1, sec1.length - 65, sec1.length - 65);
@@ -206,7 +187,7 @@ describe('a key that was put together from two', () => {
 
   it.each<[string, string | Buffer]>([
     ["another key's d", json({ ...ownEc, d: foreignEc?.d })],
-    ['a d cut short', json({ ...ownEc, d: short })],
+    ['a d cut short', json({ ...ownEc, d: ownEc.d?.slice(0, 28) })],
     ['a d beyond its curve', json({ ...ownEc, d: `_${ownEc.d}` })],
     ["another key's n", json({ ...ownRsa, n: foreignRsa?.n })],
     ["another key's public point", armoured(sec1)],
@@ -228,28 +209,9 @@ describe('an RSA key that proves nothing', () => {
     ['e = 2', { e: number(2n) }, /its public exponent of 2 anybody could sign/],
     ['e = 65536', { e: number(65536n) }, /its public exponent of 65536 anybody could sign/],
     ['17000 bits', { n: number(2n ** 16_999n + 1n) }, /17000 bits, and more than 16384 cannot be used/],
-  ])('is refused: %s', async (_, change, reason) => {
-    const changed = { ...publicRsa, ...change };
-    const forms: Buffer[] = [json(changed)];
-    // OpenSSL takes some of them into PEM as well.
-    try {
-      forms.push(pem(createPublicKey({ key: changed, format: 'jwk' })));
-    } catch {}
-    for (const form of forms) expect(() => requireFit(loadVerificationKey(form, 'key'), 'verify')).toThrow(reason);
+  ])('is refused: %s', (_, change, reason) => {
+    expect(() => requireFit(loadVerificationKey(json({ ...publicRsa, ...change }), 'key'), 'verify')).toThrow(reason);
     expect(() => requireFit(loadSigningKey(json({ ...ownRsa, ...change }), 'key'), 'sign')).toThrow(FilingsError);
-  });
-
-  it('so that nobody forges with e = 1', async () => {
-    const input = `${part({ alg: 'RS256' })}.${part(CLAIMS)}`;
-    const identifier = Buffer.from('3031300d060960864801650304020105000420', 'hex');
-    const digest = Buffer.concat([identifier, createHash('sha256').update(input).digest()]);
-    // EMSA-PKCS1-v1_5 (RFC 8017 section 9.2); raised to the first power it stays what it is.
-    const padding = Buffer.alloc(256 - digest.length, 0xff);
-    padding.set([0, 1]);
-    padding[padding.length - 1] = 0;
-    const token = `${input}.${Buffer.concat([padding, digest]).toString('base64url')}`;
-    const key = loadVerificationKey(json({ ...publicRsa, e: number(1n) }), 'key');
-    expect(await verifyToken(token, [key], { atSeconds: NOW })).toMatchObject({ valid: false, failedCheck: 'key' });
   });
 });
 
