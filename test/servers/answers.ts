@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net';
-import type { SeenRequest } from './scripted.ts';
+import type { Script, SeenRequest } from './scripted.ts';
 
 export const FRAMINGS = ['length', 'chunked', 'until-close'] as const;
 export type Framing = (typeof FRAMINGS)[number];
@@ -16,16 +16,18 @@ export function head(status: number, fields: Fields = {}): string {
 /** A whole answer as bytes, with the places in it at which cutting is telling. */
 export function framed(body: Buffer, framing: Framing, fields: Fields = {}, status = 200) {
   const connection = { Connection: 'close', ...fields };
-  if (framing === 'length') return whole(head(status, { ...connection, 'Content-Length': body.length }), [body]);
-  if (framing === 'until-close') return whole(head(status, connection), [body]);
+  if (framing !== 'chunked') {
+    const length = framing === 'length' ? { 'Content-Length': body.length } : {};
+    return joined(head(status, { ...connection, ...length }), [body]);
+  }
   const middle = Math.floor(body.length / 2);
   const pieces = [body.subarray(0, middle), body.subarray(middle)].map((piece) =>
     Buffer.concat([Buffer.from(`${piece.length.toString(16)}\r\n`), piece, Buffer.from('\r\n')]),
   );
-  return whole(head(status, { ...connection, 'Transfer-Encoding': 'chunked' }), [...pieces, Buffer.from('0\r\n\r\n')]);
+  return joined(head(status, { ...connection, 'Transfer-Encoding': 'chunked' }), [...pieces, Buffer.from('0\r\n\r\n')]);
 }
 
-function whole(start: string, pieces: readonly Buffer[]) {
+function joined(start: string, pieces: readonly Buffer[]) {
   return { headBytes: Buffer.byteLength(start), pieces, bytes: Buffer.concat([Buffer.from(start), ...pieces]) };
 }
 
@@ -56,6 +58,18 @@ export function sendFile(socket: Socket, request: SeenRequest, body: Buffer, eta
     socket.write(body.subarray(start));
   }
 }
+
+/** Always this file, as {@link sendFile} does. */
+export const whole =
+  (body: Buffer, etag = '"v1"'): Script =>
+  (socket, request) =>
+    sendFile(socket, request, body, etag);
+
+/** The first answer ends behind so many bytes of its body; the next ones are another script's. */
+export const firstCut =
+  ({ bytes, headBytes }: ReturnType<typeof framed>, bodyBytes: number, then: Script): Script =>
+  (socket, request) =>
+    request.index > 0 ? then(socket, request) : sendAndEnd(socket, bytes.subarray(0, headBytes + bodyBytes), 'FIN');
 
 /** The answer to a range that begins where the file ends. */
 export function nothingLeft(body: Buffer, etag: string): string {

@@ -1,8 +1,17 @@
-import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { type Ending, FRAMINGS, type Framing, framed, rangeStart, sendAndEnd, sendFile } from '../servers/answers.ts';
-import { content, memoryWriter, serve, startRun } from './transfer-fixture.ts';
+import {
+  type Ending,
+  FRAMINGS,
+  type Framing,
+  firstCut,
+  framed,
+  rangeStart,
+  sendAndEnd,
+  sendFile,
+} from '../servers/answers.ts';
+import { scripted } from '../servers/scripted.ts';
+import { content, memoryWriter, runAgainst, startRun } from './transfer-fixture.ts';
 
 // Proof 1 of a transfer that never lies: wherever an answer is cut, there are the right bytes or no file.
 const FILE = content(3000);
@@ -57,12 +66,11 @@ describe('cut', () => {
   test.each(table)('%s, %s, by %s: %s', async (framing, _, ending, must, sent) => {
     const { bytes, headBytes } = framed(FILE, framing, V1);
     const cut = bytes.subarray(0, sent);
-    const always = await serve((socket) => sendAndEnd(socket, cut, ending));
-    const run = await startRun(always.url);
+    const { run } = await runAgainst((socket) => sendAndEnd(socket, cut, ending));
     const outcome = await run.save();
     if (must === 'taken') {
       expect(outcome).toMatchObject({ result: 'downloaded', verifiedLength: false });
-      expect(await readFile(`${run.directory}/primary.htm`)).toEqual(bytes.subarray(headBytes, sent));
+      expect(await run.read()).toEqual(bytes.subarray(headBytes, sent));
       return;
     }
     expect([outcome.result, `exit ${outcome.error?.exitStatus}`]).toEqual(['failed', must]);
@@ -70,14 +78,16 @@ describe('cut', () => {
 
     // Cut once, then answered well: on disk and in a pipe.
     for (const into of ['disk', 'pipe']) {
-      const once = await serve((socket, request) => {
-        if (request.index === 0) sendAndEnd(socket, cut, ending);
-        else sendFile(socket, request, FILE, V1.ETag);
-      });
-      const next = await startRun(once.url, { retries: 1 });
+      const { run: next } = await runAgainst(
+        (socket, request) => {
+          if (request.index === 0) sendAndEnd(socket, cut, ending);
+          else sendFile(socket, request, FILE, V1.ETag);
+        },
+        { retries: 1 },
+      );
       const writer = memoryWriter();
       expect((await (into === 'pipe' ? next.pipe(writer) : next.save())).error).toBeUndefined();
-      const came = into === 'pipe' ? writer.bytes() : await readFile(`${next.directory}/primary.htm`);
+      const came = into === 'pipe' ? writer.bytes() : await next.read();
       expect(came.equals(FILE)).toBe(true);
       expect(await next.names()).toEqual(into === 'pipe' ? [] : ['primary.htm']);
     }
@@ -87,23 +97,24 @@ describe('cut', () => {
   test.each([0, 5])(
     'until-close, ended by RST %i ms behind all of it: not to be told from a cut, so no file',
     async (ms) => {
-      const server = await serve((socket) => {
+      const { run } = await runAgainst((socket) => {
         socket.write(framed(FILE, 'until-close').bytes, () => {
           if (ms === 0) socket.resetAndDestroy();
           else setTimeout(() => socket.resetAndDestroy(), ms);
         });
       });
-      const run = await startRun(server.url);
       expect((await run.save()).error).toMatchObject({ exitStatus: 9, retryable: true });
       expect(await run.names()).toEqual([]);
     },
   );
 
   test('without a validator a pipe ends with 9 once a byte is out, and holds only a beginning', async () => {
-    const { bytes, headBytes } = framed(FILE, 'length');
-    const server = await serve((socket) => sendAndEnd(socket, bytes.subarray(0, headBytes + 1000), 'FIN'));
+    const { server, run } = await runAgainst(
+      firstCut(framed(FILE, 'length'), 1000, () => {}),
+      { retries: 3 },
+    );
     const writer = memoryWriter();
-    const outcome = await (await startRun(server.url, { retries: 3 })).pipe(writer);
+    const outcome = await run.pipe(writer);
     expect(outcome.error).toMatchObject({ exitStatus: 9, hint: expect.stringContaining('--spool') });
     expect(writer.bytes().equals(FILE.subarray(0, 1000))).toBe(true);
     expect(server.requests).toHaveLength(1);
@@ -111,10 +122,9 @@ describe('cut', () => {
 });
 
 test.each(FRAMINGS)('%s, whole, ended by FIN right behind the last byte', async (framing) => {
-  const server = await serve((socket) => sendAndEnd(socket, framed(FILE, framing).bytes, 'FIN'));
-  const run = await startRun(server.url);
+  const { run } = await runAgainst((socket) => sendAndEnd(socket, framed(FILE, framing).bytes, 'FIN'));
   expect(await run.save()).toMatchObject({ result: 'downloaded', verifiedLength: framing !== 'until-close' });
-  expect(await readFile(`${run.directory}/primary.htm`)).toEqual(FILE);
+  expect(await run.read()).toEqual(FILE);
   expect(await run.names()).toEqual(['primary.htm']);
 });
 
@@ -122,7 +132,7 @@ test.each(FRAMINGS)('%s, whole, ended by FIN right behind the last byte', async 
 test.each(ENDINGS)('the rest of a file until the connection ends, by %s: its total proves it', async (ending) => {
   const file = content(1_400_000);
   for (const missing of [0, 1]) {
-    const server = await serve((socket, request) => {
+    const server = await scripted((socket, request) => {
       const start = rangeStart(request);
       if (start === undefined) return void socket.end(framed(file, 'length', V1).bytes.subarray(0, 1_200_000));
       const fields = { ...V1, 'Content-Range': `bytes ${start}-${file.length - 1}/${file.length}` };
@@ -135,7 +145,7 @@ test.each(ENDINGS)('the rest of a file until the connection ends, by %s: its tot
     const kinds = (await run.names()).map((name) => name.replace(/.*\./, '')).sort();
     if (missing === 0) {
       expect(outcome).toMatchObject({ result: 'resumed', bytes: file.length, verifiedLength: true });
-      expect((await readFile(`${run.directory}/primary.htm`)).equals(file)).toBe(true);
+      expect((await run.read()).equals(file)).toBe(true);
     } else {
       const message = expect.stringMatching(/truncated/);
       expect(outcome.error).toMatchObject({ exitStatus: 9, retryable: true, message });

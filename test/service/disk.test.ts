@@ -1,13 +1,12 @@
 import { lstat, mkdir, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
-import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { AppendFile } from '../../src/disk/append.ts';
 import { AT_ONCE, BY_POOL, type Disk, diskUnder } from '../../src/disk/calls.ts';
 import { replaceFile } from '../../src/disk/whole-file.ts';
 import { WrittenFile } from '../../src/disk/written-file.ts';
 import { proving } from '../proving.ts';
-import { temporaryDirectory } from './transfer-fixture.ts';
+import { socketAt, temporaryDirectory } from './transfer-fixture.ts';
 
 let folder: string;
 let file: string;
@@ -17,13 +16,6 @@ beforeEach(async () => {
 });
 
 const text = (path = file) => readFile(path, 'utf8');
-
-/** What can't be opened as a file. */
-async function socketAt(path: string): Promise<void> {
-  const server = createServer().listen(path);
-  await new Promise((resolve) => server.once('listening', resolve));
-  onTestFinished(() => void server.close());
-}
 
 describe.each<[string, Disk]>([
   ['at once', AT_ONCE],
@@ -60,11 +52,11 @@ test('where it is not known what a disk is, its calls go by the pool', async () 
 
 describe('a file that is replaced', () => {
   test('may be one that a link leads to, also to nothing yet', async () => {
-    for (const link of ['link', 'link']) {
-      if (link) await symlink('file', join(folder, link)).catch(() => {});
-      await replaceFile(join(folder, link), 'new');
-      expect([await text(), (await lstat(join(folder, link))).isSymbolicLink()]).toEqual(['new', true]);
-      await writeFile(file, 'old');
+    const link = join(folder, 'link');
+    await symlink('file', link);
+    for (const content of ['made', 'replaced']) {
+      await replaceFile(link, content);
+      expect([await text(), (await lstat(link)).isSymbolicLink()]).toEqual([content, true]);
     }
     expect(await readdir(folder)).toEqual(['file', 'link']);
   });

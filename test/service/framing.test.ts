@@ -1,17 +1,11 @@
-import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
-import { describe, expect, onTestFinished, test } from 'vitest';
-import { startScripted } from '../servers/scripted.ts';
-import { startRun } from './transfer-fixture.ts';
+import { describe, expect, test } from 'vitest';
+import { runAgainst } from './transfer-fixture.ts';
 
 async function saved(bytes: string | Buffer, retries = 0) {
-  const server = await startScripted((socket) => void socket.end(bytes));
-  onTestFinished(() => server.close());
-  const run = await startRun(server.url, { retries });
+  const { run } = await runAgainst((socket) => void socket.end(bytes), { retries });
   const outcome = await run.save();
-  const names = await run.names();
-  expect(names).toEqual(outcome.error ? [] : ['primary.htm']);
-  return { ...outcome, file: outcome.error ? undefined : `${await readFile(join(run.directory, 'primary.htm'))}` };
+  expect(await run.names()).toEqual(outcome.error ? [] : ['primary.htm']);
+  return { ...outcome, file: outcome.error ? undefined : `${await run.read()}` };
 }
 
 const answer = (fields: string, body = 'hello') => `HTTP/1.1 200 OK\r\nConnection: close\r\n${fields}\r\n\r\n${body}`;

@@ -1,58 +1,44 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { framed, sendAndEnd, sendFile } from '../servers/answers.ts';
+import { firstCut, framed, whole } from '../servers/answers.ts';
 import type { Script } from '../servers/scripted.ts';
-import { content, mortal, serve, startRun } from './transfer-fixture.ts';
+import { content, mortal, runAgainst, startRun } from './transfer-fixture.ts';
 
 // The SHA-256 that an outcome tells: of the whole file, however it came to be there.
 const SMALL = content(300_000);
 const LARGE = content((4 << 20) + 12_345);
 const sha256 = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex');
-const whole =
-  (file: Buffer): Script =>
-  (socket, request) =>
-    sendFile(socket, request, file, '"v1"');
-const chunked =
-  (file: Buffer): Script =>
-  (socket) =>
-    void socket.end(framed(file, 'chunked', { ETag: '"v1"' }).bytes);
 /** Answers a range, too, with the whole of another version. */
 const other =
   (file: Buffer): Script =>
   (socket) =>
     void socket.write(framed(file, 'length', { ETag: '"v2"' }).bytes);
-/** Cuts the first answer, and gives each further one to another script. */
-const cutAt =
-  (bytes: number, first: Buffer, then: Script): Script =>
-  (socket, request) => {
-    if (request.index > 0) return then(socket, request);
-    const answer = framed(first, 'length', { ETag: '"v1"' });
-    sendAndEnd(socket, answer.bytes.subarray(0, answer.headBytes + bytes), 'FIN');
-  };
+const cutAt = (bytes: number, file: Buffer, then: Script) =>
+  firstCut(framed(file, 'length', { ETag: '"v1"' }), bytes, then);
 
 describe('asked for, the outcome has the hash of the whole file', () => {
   test.each<[string, Script, Buffer]>([
-    ['a large file without a length', chunked(LARGE), LARGE],
+    ['a large file without a length', (socket) => void socket.end(framed(LARGE, 'chunked').bytes), LARGE],
     ['a large file, resumed late', cutAt(4 << 20, LARGE, whole(LARGE)), LARGE],
     ['a small file after much of a large one', cutAt(4 << 20, LARGE, other(SMALL)), SMALL],
     ['a large file after some of a small one', cutAt(100_000, SMALL, other(LARGE)), LARGE],
   ])('%s', async (_, script, file) => {
-    const run = await startRun((await serve(script)).url, { hashed: true, retries: 1 });
+    const { run } = await runAgainst(script, { hashed: true, retries: 1 });
     expect(await run.save()).toMatchObject({ bytes: file.length, sha256: sha256(file) });
   });
 
   test('a file that an earlier run began', async () => {
-    const { url } = await serve(cutAt(1_400_000, LARGE, whole(LARGE)));
     const process = mortal();
-    const broken = await startRun(url, { hashed: true, pid: process.pid });
+    const first = cutAt(1_400_000, LARGE, whole(LARGE));
+    const { server, run: broken } = await runAgainst(first, { hashed: true, pid: process.pid });
     expect(await broken.save()).toMatchObject({ result: 'failed' });
     process.die();
-    const run = await startRun(url, { hashed: true, directory: broken.directory });
+    const run = await startRun(server.url, { hashed: true, directory: broken.directory });
     expect(await run.save()).toMatchObject({ result: 'resumed', resumedBytes: 1_400_000, sha256: sha256(LARGE) });
   });
 });
 
 test('not asked for, it is not told', async () => {
-  const run = await startRun((await serve(whole(SMALL))).url);
+  const { run } = await runAgainst(whole(SMALL));
   expect((await run.save()).sha256).toBeUndefined();
 });

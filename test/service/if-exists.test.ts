@@ -1,12 +1,11 @@
 import { createHash } from 'node:crypto';
-import { mkdir, readFile, readlink, symlink, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
+import { mkdir, readlink, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { IfExists } from '../../src/transfer/present.ts';
-import { framed, head, sendFile } from '../servers/answers.ts';
-import type { Script } from '../servers/scripted.ts';
-import { content, type RunOptions, serve, startRun, temporaryDirectory } from './transfer-fixture.ts';
+import { firstCut, framed, whole } from '../servers/answers.ts';
+import { type Script, scripted } from '../servers/scripted.ts';
+import { content, type RunOptions, socketAt, startRun, temporaryDirectory } from './transfer-fixture.ts';
 
 // What becomes of a final name that something has already, or gets while the file comes.
 const NAME = 'primary.htm';
@@ -21,10 +20,10 @@ async function over(
   options: RunOptions,
   more: { readonly script?: Script; readonly meanwhile?: (path: string) => Promise<unknown> } = {},
 ) {
-  const { script = (socket, request) => sendFile(socket, request, FILE, '"v1"'), meanwhile = async () => {} } = more;
+  const { script = whole(FILE), meanwhile = async () => {} } = more;
   const directory = await temporaryDirectory();
   const path = join(directory, NAME);
-  const server = await serve(async (socket, request) => {
+  const server = await scripted(async (socket, request) => {
     await meanwhile(path);
     await script(socket, request);
   });
@@ -50,7 +49,7 @@ describe('a file that exists', () => {
     ['the same', FILE, 'error', /already exists/, 0],
   ])('%s (%j), with %s', async (_, exists, ifExists, expected, requests) => {
     for (const script of [undefined, chunked]) {
-      const { run, path, server } = await over(exists, { ifExists }, script && { script });
+      const { run, server } = await over(exists, { ifExists }, script && { script });
       const outcome = await run.save();
       if (typeof expected === 'string') {
         const bytes = expected === 'skipped' ? exists.length : FILE.length;
@@ -60,7 +59,7 @@ describe('a file that exists', () => {
         expect(outcome.error?.message).toMatch(expected);
         if (ifExists === 'compare') expect(outcome.error?.hint).toMatch(/--layout or -d.*--if-exists overwrite/);
       }
-      expect((await readFile(path)).equals(expected === 'downloaded' ? FILE : exists)).toBe(true);
+      expect((await run.read()).equals(expected === 'downloaded' ? FILE : exists)).toBe(true);
       expect([await run.names(), server.requests.length]).toEqual([[NAME], requests]);
     }
   });
@@ -89,9 +88,9 @@ describe('the size that the listing gave', () => {
   });
 
   test('is another, and what exists is another file: refused', async () => {
-    const { run, path } = await over(half, { listedSize: FILE.length });
+    const { run } = await over(half, { listedSize: FILE.length });
     expect((await run.save()).error?.message).toMatch(/it has 700000 bytes, this one 1500000/);
-    expect((await readFile(path)).equals(half)).toBe(true);
+    expect((await run.read()).equals(half)).toBe(true);
   });
 
   test('is another, and what exists is the same: ignored from then on, with one warning', async () => {
@@ -118,7 +117,7 @@ describe('what is no regular file', () => {
     ['a link to a file', async (path) => writeFile(`${path}.x`, FILE).then(() => symlink(`${path}.x`, path))],
     ['a link that leads nowhere', (path) => symlink('nowhere', path)],
     ['a directory', (path) => mkdir(path)],
-    ['a socket', listenAt],
+    ['a socket', socketAt],
   ];
   test.each(PLANTS)(
     '%s: an error, there already or appearing meanwhile; a link is replaced, never followed',
@@ -130,7 +129,7 @@ describe('what is no regular file', () => {
           const { result, error } = await run.save();
           if (ifExists === 'overwrite') await expect(readlink(path)).rejects.toMatchObject({ code: 'EINVAL' });
           if (ifExists === 'overwrite' && what.startsWith('a link')) {
-            expect([result, (await readFile(path)).equals(FILE)]).toEqual(['downloaded', true]);
+            expect([result, (await run.read()).equals(FILE)]).toEqual(['downloaded', true]);
           } else expect([result, error?.code, error?.exitStatus]).toEqual(['failed', 'local_io', 8]);
           expect((await run.names()).filter((name) => name.startsWith('.'))).toEqual([]);
         }
@@ -138,12 +137,6 @@ describe('what is no regular file', () => {
     },
   );
 });
-
-function listenAt(path: string): Promise<void> {
-  const server = createServer();
-  onTestFinished(() => void server.close());
-  return new Promise((resolve) => server.listen(path, resolve));
-}
 
 describe('a file that appears while it comes', () => {
   test.each<[IfExists, Buffer, 'skipped' | 'downloaded' | 'failed']>([
@@ -153,20 +146,16 @@ describe('a file that appears while it comes', () => {
     ['error', FILE, 'failed'],
     ['overwrite', SAME_SIZE, 'downloaded'],
   ])('%s', async (ifExists, appears, result) => {
-    const { run, path } = await over(undefined, { ifExists }, { meanwhile: (final) => writeFile(final, appears) });
+    const { run } = await over(undefined, { ifExists }, { meanwhile: (final) => writeFile(final, appears) });
     expect(await run.save()).toMatchObject({ result });
-    expect((await readFile(path)).equals(result === 'downloaded' ? FILE : appears)).toBe(true);
+    expect((await run.read()).equals(result === 'downloaded' ? FILE : appears)).toBe(true);
     expect(await run.names()).toEqual([NAME]);
   });
 });
 
 test('what is compared is fetched in parts, too, and resumed', async () => {
-  const cut: Script = (socket, request) => {
-    if (request.index > 0) return sendFile(socket, request, FILE, '"v1"');
-    socket.write(head(200, { ETag: '"v1"', 'Content-Length': FILE.length }));
-    socket.write(FILE.subarray(0, 1_200_000), () => socket.destroy());
-  };
-  const { run, server } = await over(FILE, { ifExists: 'compare', retries: 1 }, { script: cut });
+  const script = firstCut(framed(FILE, 'length', { ETag: '"v1"' }), 1_200_000, whole(FILE));
+  const { run, server } = await over(FILE, { ifExists: 'compare', retries: 1 }, { script });
   expect(await run.save()).toMatchObject({ result: 'skipped', attempts: 2 });
   expect(server.requests.map(({ headers }) => headers.range)).toEqual([undefined, 'bytes=1200000-']);
 });

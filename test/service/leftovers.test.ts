@@ -1,14 +1,13 @@
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { mkdir, readdir, readFile, rename, rm, stat, symlink, utimes, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { type Owner, ownerOf, partName, recordName } from '../../src/transfer/part/owner.ts';
 import { recordText } from '../../src/transfer/part/record.ts';
-import { head, sendFile } from '../servers/answers.ts';
-import type { Script } from '../servers/scripted.ts';
-import { ACCESSION, content, mortal, type Run, serve, startRun, temporaryDirectory } from './transfer-fixture.ts';
+import { head, whole } from '../servers/answers.ts';
+import { scripted } from '../servers/scripted.ts';
+import { ACCESSION, content, mortal, type Run, socketAt, startRun, temporaryDirectory } from './transfer-fixture.ts';
 
 // Whose part it is: what is known to be dead is resumed or removed, what may have an owner is left alone for a day.
 const NAME = 'primary.htm';
@@ -18,7 +17,7 @@ const HOUR = 3_600_000;
 const HERE = ownerOf(process.pid, 'test', process.platform) as Owner;
 const ELSEWHERE: Owner = { machine: '1111111111111111', pid: 7, started: '1' };
 const DEAD = { ...HERE, pid: 0x7ffffff };
-const whole: Script = (socket, request) => sendFile(socket, request, FILE, '"v1"');
+const good = whole(FILE);
 
 /** Puts a part of another run and its record into a directory, last touched some hours ago. */
 async function plant(
@@ -40,7 +39,7 @@ async function plant(
 
 /** A service, a directory, and a run there. */
 async function place() {
-  const server = await serve(whole);
+  const server = await scripted(good);
   const directory = await temporaryDirectory();
   const ranges = () => server.requests.map(({ headers }) => headers.range);
   return { url: server.url, directory, ranges, run: (options = {}) => startRun(server.url, { directory, ...options }) };
@@ -49,7 +48,7 @@ async function place() {
 /** What a run makes of what was planted, whose file is whole then; gives what is beside that. */
 async function beside(run: Run): Promise<string[]> {
   expect((await run.save()).error).toBeUndefined();
-  expect((await readFile(join(run.directory, NAME))).equals(FILE)).toBe(true);
+  expect((await run.read()).equals(FILE)).toBe(true);
   return (await run.names()).filter((name) => name !== NAME).sort();
 }
 
@@ -104,7 +103,7 @@ describe('what a process that has ended left', () => {
 
   test.each<[string, (record: string, part: string) => Promise<unknown>]>([
     ['the record is a link', async (record) => rename(record, `${record}x`).then(() => symlink(`${record}x`, record))],
-    ['the record is a socket', async (record) => rm(record).then(() => listenAt(record))],
+    ['the record is a socket', async (record) => rm(record).then(() => socketAt(record))],
     ['the record has 98 MB', (record) => writeFile(record, Buffer.alloc(98_000_000, '\n'), { flag: 'a' })],
     ['the record is no record', (record) => writeFile(record, '{}')],
     ['there is no record', (record) => rm(record)],
@@ -148,20 +147,14 @@ describe('what a process that has ended left', () => {
   });
 });
 
-function listenAt(path: string): Promise<void> {
-  const server = createServer();
-  onTestFinished(() => void server.close());
-  return new Promise((resolve) => server.listen(path, resolve));
-}
-
 /** A server that sends all but the last byte of the first answer, and that when it is told. */
 async function paused() {
   let finish = () => {};
   const released = new Promise<void>((resolve) => {
     finish = resolve;
   });
-  const server = await serve(async (socket, request) => {
-    if (request.index > 0) return whole(socket, request);
+  const server = await scripted(async (socket, request) => {
+    if (request.index > 0) return good(socket, request);
     socket.write(head(200, { ETag: '"v1"', 'Content-Length': FILE.length }));
     socket.write(FILE.subarray(0, -1));
     await released;
@@ -196,8 +189,8 @@ describe('files beside a file go away while it comes', () => {
 
   test('its record, and the service has another version: that one is fetched', async () => {
     let cut = () => {};
-    const server = await serve((socket, request) => {
-      if (request.index > 0) return whole(socket, request);
+    const server = await scripted((socket, request) => {
+      if (request.index > 0) return good(socket, request);
       socket.write(head(200, { ETag: '"v0"', 'Content-Length': FILE.length }));
       socket.write(content(FILE.length - 1));
       cut = () => socket.destroy();

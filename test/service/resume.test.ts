@@ -1,9 +1,7 @@
-import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { type Fields, framed, head, rangeStart, sendAndEnd, sendFile } from '../servers/answers.ts';
-import type { Script } from '../servers/scripted.ts';
-import { content, mortal, type Run, serve, startRun } from './transfer-fixture.ts';
+import { type Fields, firstCut, framed, head, rangeStart, sendAndEnd, sendFile, whole } from '../servers/answers.ts';
+import { type Script, scripted } from '../servers/scripted.ts';
+import { content, mortal, type Run, runAgainst, startRun } from './transfer-fixture.ts';
 
 // Proof 2 of a transfer that never lies: what is resumed is the same file, or it is fetched anew.
 const OLD = content(1_400_000);
@@ -16,13 +14,9 @@ const JUST_NOW = { ...MODIFIED, Date: 'Tue, 01 Apr 2025 10:00:00 GMT' };
 
 /** A server whose first answer is the old file, cut; and the run that it breaks off, whose process is dead by now. */
 async function brokenOff(first: Fields, then: Script, cut = HELD, framing: 'length' | 'chunked' = 'length') {
-  const server = await serve((socket, request) => {
-    if (request.index > 0) return then(socket, request);
-    const { bytes, headBytes } = framed(OLD, framing, first);
-    sendAndEnd(socket, bytes.subarray(0, headBytes + cut), 'FIN');
-  });
   const process = mortal();
-  const run = await startRun(server.url, { pid: process.pid });
+  const script = firstCut(framed(OLD, framing, first), cut, then);
+  const { server, run } = await runAgainst(script, { pid: process.pid });
   expect((await run.save()).error).toMatchObject({ exitStatus: 9, retryable: true });
   process.die();
   return { server, directory: run.directory };
@@ -34,10 +28,6 @@ const reply =
   (bytes: string | Buffer): Script =>
   (socket) =>
     void socket.write(bytes);
-const whole =
-  (file: Buffer, etag: string): Script =>
-  (socket, request) =>
-    sendFile(socket, request, file, etag);
 /** Answers the range with something, and the whole with the new file. */
 const onRange =
   (bytes: string | Buffer): Script =>
@@ -50,7 +40,7 @@ const range = (from: number, last: number, total: number | string) => ({
 const EXACT = range(HELD, OLD.length - 1, OLD.length);
 
 async function expectWhole(run: Run, file: Buffer): Promise<void> {
-  expect((await readFile(join(run.directory, 'primary.htm'))).equals(file)).toBe(true);
+  expect((await run.read()).equals(file)).toBe(true);
   expect(await run.names()).toEqual(['primary.htm']);
 }
 
@@ -70,14 +60,14 @@ describe('the same file: only what is missing is asked for', () => {
 
   test('all of it was there already: 416 with the same total', async () => {
     const { bytes, headBytes } = framed(OLD, 'chunked', V1);
-    const { server, directory } = await brokenOff(V1, whole(OLD, '"v1"'), bytes.length - headBytes - 5, 'chunked');
+    const { server, directory } = await brokenOff(V1, whole(OLD), bytes.length - headBytes - 5, 'chunked');
     const run = await startRun(server.url, { directory });
     expect(await run.save()).toMatchObject({ result: 'resumed', bytes: OLD.length, resumedBytes: OLD.length });
     await expectWhole(run, OLD);
   });
 
   test('of unknown length: the rest tells it', async () => {
-    const { server, directory } = await brokenOff(V1, whole(OLD, '"v1"'), 500_000, 'chunked');
+    const { server, directory } = await brokenOff(V1, whole(OLD), 500_000, 'chunked');
     const run = await startRun(server.url, { directory });
     const outcome = await run.save();
     expect(outcome).toMatchObject({ result: 'resumed', bytes: OLD.length });
@@ -146,9 +136,7 @@ describe('anything else: from byte 0, and never a mixture', () => {
   });
 
   test('of a body of up to 1 MiB nothing is left', async () => {
-    const { bytes } = framed(OLD.subarray(0, 1 << 20), 'length', V1);
-    const server = await serve((socket) => sendAndEnd(socket, bytes.subarray(0, 900_000), 'FIN'));
-    const run = await startRun(server.url);
+    const { run } = await runAgainst(firstCut(framed(OLD.subarray(0, 1 << 20), 'length', V1), 900_000, whole(NEW)));
     expect((await run.save()).error).toBeDefined();
     expect(await run.names()).toEqual([]);
   });
@@ -159,7 +147,7 @@ describe.each([0, 2])('a redirect that leads elsewhere the second time, with %i 
   const cut = framed(OLD, 'length', V1).bytes.subarray(0, HELD);
   /** Where each request is sent on to; the first file breaks off. Gives how it ends, in this run or by the next. */
   async function ends(paths: readonly string[]) {
-    const server = await serve((socket, request) => {
+    const server = await scripted((socket, request) => {
       const nth = request.index >> 1;
       if (request.path.startsWith('/v1/')) {
         socket.write(head(302, { Location: `${paths[nth] ?? paths.at(-1)}?sign=${nth}`, 'Content-Length': 0 }));
@@ -192,8 +180,7 @@ describe('an answer that is no file', () => {
     ['200 with Content-Range', range(0, HELD - 1, OLD.length), OLD.subarray(0, HELD), 200],
     ['206 unasked', range(0, 9, 10), OLD.subarray(0, 10), 206],
   ])('%s: exit 9, one request', async (_, fields, body, status) => {
-    const server = await serve(reply(answer(status, { ...V1, ...fields }, body)));
-    const run = await startRun(server.url, { retries: 2 });
+    const { server, run } = await runAgainst(reply(answer(status, { ...V1, ...fields }, body)), { retries: 2 });
     expect((await run.save()).error?.exitStatus).toBe(9);
     expect([server.requests.length, await run.names()]).toEqual([1, []]);
   });

@@ -1,9 +1,7 @@
-import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { type Fields, head, rangeStart, sendAndEnd, sendFile } from '../servers/answers.ts';
-import { type Script, startScripted } from '../servers/scripted.ts';
-import { content, memoryWriter, type RunOptions, startRun } from './transfer-fixture.ts';
+import type { Script } from '../servers/scripted.ts';
+import { content, memoryWriter, type RunOptions, runAgainst } from './transfer-fixture.ts';
 
 const FILE = content(5000);
 const AT_ONCE = { 'Retry-After': 0 };
@@ -11,11 +9,7 @@ const AT_ONCE = { 'Retry-After': 0 };
 const says = (status: number, fields: Fields = {}) => head(status, { 'Content-Length': 0, ...fields });
 const said = (body: string, fields: Fields) => head(200, { 'Content-Length': body.length, ...fields }) + body;
 
-async function against(script: Script, options: RunOptions = {}) {
-  const server = await startScripted(script);
-  onTestFinished(() => server.close());
-  return { server, run: await startRun(server.url, { retries: 5, ...options }) };
-}
+const against = (script: Script, options: RunOptions = {}) => runAgainst(script, { retries: 5, ...options });
 
 test.each([408, 425, 429, 500, 502, 503, 504])('%i is asked again until it is better', async (status) => {
   const { server, run } = await against((socket, request) => {
@@ -34,23 +28,12 @@ test.each([0, 3])('with %i retries it is asked no more often, and then tells its
   expect(await run.names()).toEqual([]);
 });
 
+const FINAL = { 401: 4, 404: 5, 416: 6, 501: 7, 204: 9, 206: 9, 304: 9, 599: 7 };
+
 test.each<[exit: number, what: string, bytes: string]>([
-  ...(
-    [
-      [401, 4],
-      [404, 5],
-      [416, 6],
-      [501, 7],
-      [204, 9],
-      [206, 9],
-      [304, 9],
-      [599, 7],
-    ] as const
-  ).map(([status, exit]): [number, string, string] => [
-    exit,
-    `${status}`,
-    says(status, { ...AT_ONCE, Connection: 'close' }),
-  ]),
+  ...Object.entries(FINAL).map(([status, exit]): [number, string, string] => {
+    return [exit, status, says(Number(status), { ...AT_ONCE, Connection: 'close' })];
+  }),
   [9, 'an empty chunked body', `${head(200, { 'Transfer-Encoding': 'chunked' })}0\r\n\r\n`],
   [9, 'problem details under 200', said('{"title":"x"}', { 'Content-Type': 'application/problem+json' })],
   [9, 'a coding nobody asked for', said('abc', { 'Content-Encoding': 'gzip' })],
@@ -125,7 +108,7 @@ test.each(['close', 'keep-alive'])('a length of 0 is an empty file, on a connect
     (socket) => void socket.write(head(200, { 'Content-Length': 0, Connection: connection })),
   );
   expect(await run.save()).toMatchObject({ result: 'downloaded', bytes: 0, verifiedLength: true });
-  expect(await readFile(join(run.directory, 'primary.htm'))).toHaveLength(0);
+  expect(await run.read()).toHaveLength(0);
   const writer = memoryWriter();
   expect(await run.pipe(writer)).toMatchObject({ result: 'downloaded', bytes: 0 });
   expect(writer.bytes()).toHaveLength(0);

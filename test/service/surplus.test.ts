@@ -1,22 +1,18 @@
-import { readFile } from 'node:fs/promises';
 import type { Socket } from 'node:net';
-import { join } from 'node:path';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { until } from '../cli/program.ts';
 import { framed, head, sendFile } from '../servers/answers.ts';
-import { type Script, startScripted } from '../servers/scripted.ts';
-import { content, startRun } from './transfer-fixture.ts';
+import type { Script } from '../servers/scripted.ts';
+import { content, runAgainst } from './transfer-fixture.ts';
 
 // Bytes behind an answer's end are nobody's: passed over as curl does, and never part of this file or the next.
 const FILE = content(1000);
 const SMUGGLED = 'HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nwrong';
 
 async function against(script: Script) {
-  const server = await startScripted(script);
-  onTestFinished(() => server.close());
-  const run = await startRun(server.url, { retries: 2 });
+  const { server, run } = await runAgainst(script, { retries: 2 });
   const expectBoth = async () => {
-    for (const name of ['a', 'b']) expect((await readFile(join(run.directory, name))).equals(FILE)).toBe(true);
+    for (const name of ['a', 'b']) expect((await run.read(name)).equals(FILE)).toBe(true);
   };
   return { server, run, expectBoth };
 }

@@ -1,5 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { once } from 'node:events';
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
@@ -10,13 +12,11 @@ import { RateLimiter } from '../../src/http/retry.ts';
 import { Secrets } from '../../src/secrets.ts';
 import { parseAccession } from '../../src/service/accession.ts';
 import { ServiceClient } from '../../src/service/client.ts';
-import type { ListedFile } from '../../src/service/listing.ts';
 import type { ByteWriter } from '../../src/stdio/byte-writer.ts';
 import { Directories } from '../../src/transfer/directories.ts';
 import { fetchToDisk, fetchToStream } from '../../src/transfer/download.ts';
-import type { Outcome } from '../../src/transfer/outcome.ts';
 import type { IfExists } from '../../src/transfer/present.ts';
-import { type Script, type ScriptedServer, startScripted } from '../servers/scripted.ts';
+import { type Script, scripted } from '../servers/scripted.ts';
 
 export const ACCESSION = parseAccession('0001234567-24-000001');
 
@@ -35,17 +35,13 @@ export interface RunOptions {
   readonly warn?: (text: string) => void;
 }
 
-/** What the program does between the command line and the exit status, inside this process: connections, client, directories. */
-export interface Run {
-  readonly directory: string;
-  save(name?: string, sha256?: string): Promise<Outcome>;
-  pipe(writer: ByteWriter): Promise<Outcome>;
-  list(): Promise<readonly ListedFile[]>;
-  names(): Promise<string[]>;
-}
+export type Run = Awaited<ReturnType<typeof startRun>>;
 
-/** A run against a server, which ends with the test. */
-export async function startRun(url: string, options: RunOptions = {}): Promise<Run> {
+/**
+ * What the program does between the command line and the exit status, inside this process: connections, client,
+ * directories. Ends with the test.
+ */
+export async function startRun(url: string, options: RunOptions = {}) {
   const { directory = await temporaryDirectory(), ifExists = 'skip', below = '.', listedSize, hashed } = options;
   const monotonic = () => performance.now();
   const connections = new Connections({ connectTimeout: 10_000, idleTimeout: 20_000 }, { env: {}, monotonic, sleep });
@@ -77,14 +73,15 @@ export async function startRun(url: string, options: RunOptions = {}): Promise<R
   const wanted = (fileName: string) => ({ accession: ACCESSION, fileName });
   return {
     directory,
-    save(name = 'primary.htm', sha256) {
+    save(name = 'primary.htm', sha256?: string) {
       const path = join(directory, below, name);
       const target = { path, shown: path, where: { directory, below }, ifExists, listedSize, sha256, hashed };
       return fetchToDisk(wanted(name), target, fetching, signal, watcher);
     },
-    pipe: (writer) => fetchToStream(wanted('primary.htm'), { open: async () => writer }, fetching, signal, watcher),
-    list: () => client.listFiles(ACCESSION, { query: [], pageSize: undefined }, signal),
+    pipe: (writer: ByteWriter) =>
+      fetchToStream(wanted('primary.htm'), { open: async () => writer }, fetching, signal, watcher),
     names: () => readdir(directory),
+    read: (name = 'primary.htm') => readFile(join(directory, below, name)),
   };
 }
 
@@ -116,17 +113,23 @@ export function mortal(): { readonly pid: number; die(): void } {
   return { pid, die: () => void mortals.delete(pid) };
 }
 
-/** A server that answers by a script until the test has ended. */
-export async function serve(script: Script): Promise<ScriptedServer> {
-  const server = await startScripted(script);
-  onTestFinished(() => server.close());
-  return server;
+/** A run against a server that answers by a script. */
+export async function runAgainst(script: Script, options?: RunOptions) {
+  const server = await scripted(script);
+  return { server, run: await startRun(server.url, options) };
 }
 
 export async function temporaryDirectory(): Promise<string> {
   const directory = await mkdtemp(join(tmpdir(), 'filings-transfer-'));
   onTestFinished(() => rm(directory, { recursive: true, force: true, maxRetries: 5 }));
   return directory;
+}
+
+/** What has a name, and is no file. */
+export async function socketAt(path: string): Promise<void> {
+  const server = createServer().listen(path);
+  onTestFinished(() => void server.close());
+  await once(server, 'listening');
 }
 
 /** A writer that keeps what it is given. */
