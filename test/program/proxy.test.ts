@@ -1,17 +1,74 @@
-import { describe, expect, test } from 'vitest';
-import { head } from '../servers/answers.ts';
-import { closedPort, startScripted } from '../servers/scripted.ts';
-import { downloadInto, FILE, file, HTTPS, started, through } from './behind-proxy.ts';
-import { ACCESSION, workplace } from './run.ts';
+import { connect } from 'node:net';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { head, sendFile } from '../servers/answers.ts';
+import { tlsWith } from '../servers/certificates.ts';
+import { startProxy } from '../servers/proxy.ts';
+import { closedPort, type Script, startScripted } from '../servers/scripted.ts';
+import { content } from '../service/transfer-fixture.ts';
+import { ACCESSION, serviceAt, workplace } from './run.ts';
 
+// Loopback is never proxied: the service has a name that only the proxy knows.
+const HTTPS = 'https://service.example';
 const HTTP = 'http://service.example';
+const FILE = content(1_500_000);
+const KEY = 'canary-key-for-the-service';
 const ONCE = ['--retries', '0'];
+const file: Script = (socket, request) => sendFile(socket, request, FILE, '"v1"');
+
+/** Until the test has ended. */
+async function started<T extends { close(): Promise<void> }>(server: Promise<T>): Promise<T> {
+  const running = await server;
+  onTestFinished(() => running.close());
+  return running;
+}
+
+/** A service that speaks TLS, and a proxy that leads to it. */
+async function through(script: Script, refuse?: Parameters<typeof startProxy>[1]) {
+  const server = await started(startScripted(script, tlsWith('own-name')));
+  return { server, proxy: await started(startProxy(server.port, refuse)) };
+}
 
 async function download(url: string, env: Record<string, string>, more: string[] = []) {
-  return downloadInto(await workplace(), url, env, more);
+  const place = await workplace();
+  const all = { ...serviceAt(url, KEY), FILINGS_ALLOW_HTTP: '1', ...env };
+  const ended = await place.filings(['download', ACCESSION, 'a.htm', '-v', ...more], all);
+  expect(ended.stderr).not.toContain(KEY);
+  return { ...ended, place };
 }
 
 describe('https through a proxy', () => {
+  test('a tunnel, in which alone the key goes', async () => {
+    const { server, proxy } = await through(file);
+    const auth = proxy.url.replace('http://', 'http://user:s%40cret@');
+    const { exitCode, stderr, place } = await download(HTTPS, { HTTPS_PROXY: auth });
+    expect(exitCode, stderr).toBe(0);
+    expect((await place.read('a.htm')).equals(FILE)).toBe(true);
+    expect(proxy.requests.map(({ line }) => line)).toEqual(['CONNECT service.example:443 HTTP/1.1']);
+    expect(proxy.requests[0]?.headers).toEqual({
+      host: 'service.example:443',
+      'proxy-authorization': `Basic ${Buffer.from('user:s@cret').toString('base64')}`,
+    });
+    expect(proxy.seen().includes(KEY)).toBe(false);
+    expect(server.requests[0]?.headers).toMatchObject({ host: 'service.example', authorization: KEY });
+    expect(server.requests[0]?.headers['proxy-authorization']).toBeUndefined();
+    expect(stderr).not.toMatch(/s@cret|s%40cret/);
+  });
+
+  test('a proxy over TLS itself', async () => {
+    const server = await started(startScripted(file, tlsWith('own-name')));
+    const outer = await started(
+      startScripted((socket) => {
+        const upstream = connect(server.port, '127.0.0.1').on('error', () => {});
+        socket.removeAllListeners('data');
+        socket.write('HTTP/1.1 200 OK\r\n\r\n');
+        socket.pipe(upstream).pipe(socket);
+      }, tlsWith('own-name')),
+    );
+    const { exitCode, stderr, place } = await download(HTTPS, { HTTPS_PROXY: outer.url });
+    expect(exitCode, stderr).toBe(0);
+    expect((await place.read('a.htm')).equals(FILE)).toBe(true);
+  });
+
   test.each<[string, string, RegExp]>([
     ['407', 'HTTP/1.1 407 Proxy Authentication Required\r\nContent-Length: 0\r\n\r\n', /refused with 407/],
     ['no HTTP', 'SSH-2.0-x\r\n\r\n', /does not answer as a proxy does/],
