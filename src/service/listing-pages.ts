@@ -55,7 +55,7 @@ async function readPages(
     if (!isEnd) {
       keys.add(page.key);
       records += page.records;
-      for (const file of page.files) if (!files.has(file.file_name)) files.set(file.file_name, file);
+      for (const file of page.files) files.set(file.file_name, file);
     }
     if (isEnd || page.records < last) {
       const sign = signOfMore(page?.records ? page : undefined, total, records);

@@ -41,7 +41,7 @@ export function findRecords(json: unknown, accession: AccessionNumber): readonly
   search.value(json, { member: undefined, isOther: false });
   const found = search.sure.length > 0 ? search.sure : search.likely;
   if (found.length === 0 && !search.isListing) return undefined;
-  const listed = new Set(found.flatMap(({ name, isListed }) => (isListed ? [name] : [])));
+  const listed = new Set(found.filter(({ isListed }) => isListed).map(({ name }) => name));
   return found.filter(({ name, isListed }) => isListed || !listed.has(name));
 }
 

@@ -53,7 +53,7 @@ const SIZES = ['size', 'file_size', 'fileSize', 'size_bytes', 'bytes', 'length',
 export function readListing(
   text: string,
   accession: AccessionNumber,
-  link: string | readonly string[] = [],
+  link?: string | readonly string[],
   number = 1,
 ): Page {
   const json = parseJson(text);
@@ -101,7 +101,7 @@ function isSet(value: unknown): boolean {
 function whatIsSeen(text: string, json: unknown, isFailure: boolean): string {
   if (text.trim() === '') return 'an empty answer';
   if (json === undefined) {
-    const isPage = /^\s*<(!doctype html|html|head|body)/i.test(text.slice(0, 1000));
+    const isPage = /^\s*<(!doctype html|html|head|body)/i.test(text);
     return `${isPage ? 'an HTML page' : 'not JSON'}: ${shortened(sayingOf(text) ?? '', 200)}`;
   }
   const what = isFailure ? 'JSON that reports an error' : 'JSON without file names';

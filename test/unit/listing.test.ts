@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { FilingsError } from '../../src/errors.ts';
 import { parseAccession } from '../../src/service/accession.ts';
-import { readListing } from '../../src/service/listing.ts';
+import { listedSize, noMatch, readListing } from '../../src/service/listing.ts';
 import { findRecords } from '../../src/service/listing-records.ts';
 
 const asked = '0001234567-24-000001';
@@ -57,6 +57,10 @@ describe('the names of a listing', () => {
       'a name beside links',
       { x: [{ name: 'a.htm', links: [{ name: 'self' }, { href: 'https://x/y.htm' }] }] },
     ],
+    ['a.htm', 'what a record of a file has', [{ file_name: 'a.htm', related: [{ file_name: 'b.htm' }] }]],
+    ['README', 'a file beside texts', { filing: { file_name: 'README' }, data: ['10-K'] }],
+    ['README b.htm', 'an odd document and attachments', { primary_document: 'README', attachments: ['b.htm'] }],
+    ['Report 10-K', 'an odd document beside texts', { filing: { document: 'Report' }, data: ['10-K'] }],
     ['a.htm', "a company's name", { name: 'Company.com', filings: [{ ...mine, files: ['a.htm'] }] }],
     ['a.htm c.htm', 'filings', [{ ...mine, files: ['a.htm'] }, { ...theirs, files: ['b.htm'] }, { files: ['c.htm'] }]],
     ['a.htm b.htm', 'duplicates', ['a.htm', 'b.htm', 'a.htm', { name: 'b.htm' }]],
@@ -81,9 +85,9 @@ describe('records of another filing', () => {
   it.each(['accession_no', 'accession_number', 'accessionNo', 'accessionNumber', 'accession'])(
     'are told by %s',
     (member) => {
-      const numbers = [other, asked, asked.replaceAll('-', ''), other.replaceAll('-', ''), null];
+      const numbers = [other, asked, asked.replaceAll('-', ''), other.replaceAll('-', ''), null, ' ', ` ${asked} `];
       const records = numbers.map((value, index) => ({ [member]: value, name: `${index}` }));
-      expect(names(records)).toBe('1 2 4');
+      expect(names(records)).toBe('1 2 4 5 6');
     },
   );
 
@@ -112,6 +116,20 @@ describe('what the service said of a file', () => {
     ]);
   });
 
+  it.each<[size: number | undefined, said: object]>([
+    ...['size', 'file_size', 'fileSize', 'size_bytes', 'bytes', 'length', 'content_length'].map(
+      (member): [number, object] => [12, { [member]: '12' }],
+    ),
+    [0, { size: 0, bytes: 9 }],
+    [9, { size: null, bytes: 9 }],
+    ...[-1, 1.5, 2 ** 53, '', 'x12', '12x', '-12', '1.5', [12], true].map((size): [undefined, object] => [
+      undefined,
+      { size },
+    ]),
+  ])('gives a size of %j: %j', (size, said) => {
+    expect(listedSize({ ...mine, file_name: 'a.htm', ...said })).toBe(size);
+  });
+
   it('can not reach a prototype', () => {
     const [file] = read('[{"file_name":"a.htm","__proto__":{"polluted":true,"file_name":"b"}}]').files;
     expect(file?.file_name).toBe('a.htm');
@@ -124,6 +142,8 @@ describe('what can not be read', () => {
   it.each<[body: string, saw: string]>([
     [' \n', 'an empty answer'],
     ['<!DOCTYPE html><html><title>Sign in</title></html>', 'an HTML page: Sign in'],
+    [' \n<Body>Sign in', 'an HTML page: Sign in'],
+    ['a <html>', 'not JSON: a <html>'],
     ['<?xml version="1.0"?><files><file>a</file></files>', 'not JSON: a'],
     ['a.htm\nb.htm', 'not JSON: a.htm'],
     ['["a.htm", "b', 'not JSON: ["a.htm", "b'],
@@ -131,11 +151,16 @@ describe('what can not be read', () => {
     ['"a.htm"', 'JSON without file names: a.htm'],
     ['{}', 'JSON without file names: with the members (none)'],
     ['{"message":"quota spent"}', 'JSON without file names: quota spent'],
+    ['{"files":5}', 'JSON without file names: with the members files'],
+    ['{"tags":["10-K"]}', 'JSON without file names: with the members tags'],
+    ['{"tags":[]}', 'JSON without file names: with the members tags'],
+    ['{"x":[["a.htm"],"y"]}', 'JSON without file names: with the members x'],
     ['{"messages":["a.htm"],"x":1}', 'JSON without file names: with the members messages, x'],
     ['[{"size":1}]', 'JSON without file names: 1 item'],
     ['{"title":"No","status":404,"errors":{"a":["b"]}}', 'JSON that reports an error: No'],
     ['{"error":"Quota exceeded","data":[]}', 'JSON that reports an error: Quota exceeded'],
     ['{"errors":[{"code":5}],"files":["a"]}', 'JSON that reports an error: with the members errors, files'],
+    ['{"status":"Fail","files":[]}', 'JSON that reports an error: with the members status, files'],
     ['{"status":"failed","files":[]}', 'JSON that reports an error: with the members status, files'],
     ['{"data":{"success":false,"files":[]}}', 'JSON that reports an error: with the members data'],
     ['['.repeat(100_000) + ']'.repeat(100_000), 'JSON nested more than 100 levels deep'],
@@ -145,13 +170,32 @@ describe('what can not be read', () => {
         code: 'integrity',
         message: `the listing of ${asked}: cannot be read: it is ${saw}`,
         hint: expect.stringContaining('base URL'),
+        fault: saw.includes('JSON ') ? undefined : 'foreign',
       }),
     );
   });
 });
 
+const files = ['a.htm', 'b.htm'];
+
+it.each([
+  { default: 1, terror: 1, error_count: 1, errors_fixed: 1 },
+  { book: false, okay: false, success: 'false' },
+  { status: 'no error', title: 'error' },
+  { status: 'failed over' },
+])('no failure: %j', (members) => {
+  expect(names({ files, ...members })).toBe('a.htm b.htm');
+});
+
+it.each([
+  [1, 'its one file does not match'],
+  [3, 'none of its 3 files matches'],
+])('of %i files none is chosen', (count, why) => {
+  const hint = expect.stringContaining('filings list');
+  expect(noMatch(asked, count)).toMatchObject({ code: 'not_found', message: expect.stringContaining(why), hint });
+});
+
 describe('a part of a listing', () => {
-  const files = ['a.htm', 'b.htm'];
   it.each<[more: string | undefined, members: object]>([
     ['has_more', { has_more: true }],
     ['hasMore', { hasMore: 'true' }],
@@ -162,6 +206,8 @@ describe('a part of a listing', () => {
     ['next', { _links: { next: { href: '/2' } } }],
     ['@odata.nextLink', { '@odata.nextLink': '/2' }],
     ['total_pages', { page: 1, total_pages: 2 }],
+    [undefined, { has_more: 'false', truncated: ' 0 ', next: ' ' }],
+    [undefined, { subtotal_pages: 2, last_page_size: 2 }],
     [undefined, { documents: [{ name: 'a.htm', next: 'b.htm' }] }],
   ])('is told by %j in %j', (more, members) => {
     expect(read({ files, ...members }).more).toBe(more);
@@ -175,6 +221,7 @@ describe('a part of a listing', () => {
     ['<https://x/?p=2>; rel="next"', true],
     ['</1>; rel=prev, </3>; rel=next', true],
     ['</3>; title="x"; rel="last next"', true],
+    ['</3>; rel = next', true],
     ['</next>; rel="prev"', false],
   ])('Link: %s', (link, more) => {
     expect(read(files, link).more).toBe(more ? 'Link: rel="next"' : undefined);
@@ -183,7 +230,7 @@ describe('a part of a listing', () => {
   it.each<[total: number, members: object]>([
     [3, { total: 3 }],
     [3, { pagination: { total_count: '3' } }],
-    [0, { total: 'many' }],
+    [0, { total: 'many', year: 2024 }],
   ])('a total of %i: %j', (total, members) => {
     expect(read({ files, ...members }).total).toBe(total);
   });

@@ -53,8 +53,10 @@ describe('with a page size', () => {
     ['over 10,000 pages', (page) => [`f${page}.htm`]],
     ['cannot be read', (page) => (page === 1 ? names(2) : { error: 'x' })],
   ])('a part of it is an error: %s', async (message, answer) => {
-    const error = { code: 'integrity', message: expect.stringContaining(message) };
+    const error = { code: 'integrity', message: expect.stringMatching(`^the listing of ${accession}: .*${message}`) };
     await expect(read(answer, 2)).rejects.toMatchObject(error);
+    const hint = { hint: expect.stringContaining('--query') };
+    if (message.endsWith('says')) await expect(read(answer, 2)).rejects.toMatchObject(hint);
   });
 
   it('the first page must be there', async () => {
@@ -79,6 +81,7 @@ describe('without a page size', () => {
   it.each([10, 20, 25, 50, 100, 200, 250, 500, 1000])('%i records may be a first page', async (count) => {
     expect((await read(paged(names(count), count))).asked).toBe(`- 2:${count}`);
     expect((await read(() => names(count))).asked).toBe(`- 2:${count}`);
+    expect((await read((page) => (page === 0 ? names(count) : undefined))).asked).toBe(`- 2:${count}`);
     const more = await read(paged(names(count + 1), count));
     expect(more).toEqual({ files: expect.objectContaining({ length: count + 1 }), asked: `- 2:${count} 1:${count}` });
   });
