@@ -28,7 +28,9 @@ export function framed(body: Buffer, framing: Framing, fields: Fields = {}, stat
 }
 
 function joined(start: string, pieces: readonly Buffer[]) {
-  return { headBytes: Buffer.byteLength(start), pieces, bytes: Buffer.concat([Buffer.from(start), ...pieces]) };
+  const bytes = Buffer.concat([Buffer.from(start), ...pieces]);
+  const headBytes = Buffer.byteLength(start);
+  return { headBytes, pieces, bytes, upTo: (bodyBytes: number) => bytes.subarray(0, headBytes + bodyBytes) };
 }
 
 /** Sends bytes and ends the connection behind them. A reset waits until they are on the wire, which the reader may still not have read. */
@@ -65,11 +67,11 @@ export const whole =
   (socket, request) =>
     sendFile(socket, request, body, etag);
 
-/** The first answer ends behind so many bytes of its body; the next ones are another script's. */
-export const firstCut =
-  ({ bytes, headBytes }: ReturnType<typeof framed>, bodyBytes: number, then: Script): Script =>
+/** The connection ends behind the first answer; the next ones are another script's. */
+export const first =
+  (bytes: Buffer, then: Script, ending: Ending = 'FIN'): Script =>
   (socket, request) =>
-    request.index > 0 ? then(socket, request) : sendAndEnd(socket, bytes.subarray(0, headBytes + bodyBytes), 'FIN');
+    request.index > 0 ? then(socket, request) : sendAndEnd(socket, bytes, ending);
 
 /** The answer to a range that begins where the file ends. */
 export function nothingLeft(body: Buffer, etag: string): string {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { firstCut, framed, whole } from '../servers/answers.ts';
+import { first, framed, whole } from '../servers/answers.ts';
 import type { Script } from '../servers/scripted.ts';
 import { content, mortal, runAgainst, startRun } from './transfer-fixture.ts';
 
@@ -14,7 +14,7 @@ const other =
   (socket) =>
     void socket.write(framed(file, 'length', { ETag: '"v2"' }).bytes);
 const cutAt = (bytes: number, file: Buffer, then: Script) =>
-  firstCut(framed(file, 'length', { ETag: '"v1"' }), bytes, then);
+  first(framed(file, 'length', { ETag: '"v1"' }).upTo(bytes), then);
 
 describe('asked for, the outcome has the hash of the whole file', () => {
   test.each<[string, Script, Buffer]>([
@@ -29,8 +29,8 @@ describe('asked for, the outcome has the hash of the whole file', () => {
 
   test('a file that an earlier run began', async () => {
     const process = mortal();
-    const first = cutAt(1_400_000, LARGE, whole(LARGE));
-    const { server, run: broken } = await runAgainst(first, { hashed: true, pid: process.pid });
+    const script = cutAt(1_400_000, LARGE, whole(LARGE));
+    const { server, run: broken } = await runAgainst(script, { hashed: true, pid: process.pid });
     expect(await broken.save()).toMatchObject({ result: 'failed' });
     process.die();
     const run = await startRun(server.url, { hashed: true, directory: broken.directory });

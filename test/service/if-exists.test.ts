@@ -3,7 +3,7 @@ import { mkdir, readlink, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { IfExists } from '../../src/transfer/present.ts';
-import { firstCut, framed, whole } from '../servers/answers.ts';
+import { first, framed, whole } from '../servers/answers.ts';
 import { type Script, scripted } from '../servers/scripted.ts';
 import { content, type RunOptions, socketAt, startRun, temporaryDirectory } from './transfer-fixture.ts';
 
@@ -154,7 +154,7 @@ describe('a file that appears while it comes', () => {
 });
 
 test('what is compared is fetched in parts, too, and resumed', async () => {
-  const script = firstCut(framed(FILE, 'length', { ETag: '"v1"' }), 1_200_000, whole(FILE));
+  const script = first(framed(FILE, 'length', { ETag: '"v1"' }).upTo(1_200_000), whole(FILE));
   const { run, server } = await over(FILE, { ifExists: 'compare', retries: 1 }, { script });
   expect(await run.save()).toMatchObject({ result: 'skipped', attempts: 2 });
   expect(server.requests.map(({ headers }) => headers.range)).toEqual([undefined, 'bytes=1200000-']);

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { type Fields, firstCut, framed, head, rangeStart, sendAndEnd, sendFile, whole } from '../servers/answers.ts';
+import { type Fields, first, framed, head, rangeStart, sendAndEnd, sendFile, whole } from '../servers/answers.ts';
 import { type Script, scripted } from '../servers/scripted.ts';
 import { content, mortal, type Run, runAgainst, startRun } from './transfer-fixture.ts';
 
@@ -13,9 +13,9 @@ const LONG_AGO = { ...MODIFIED, Date: 'Wed, 02 Apr 2025 10:00:00 GMT' };
 const JUST_NOW = { ...MODIFIED, Date: 'Tue, 01 Apr 2025 10:00:00 GMT' };
 
 /** A server whose first answer is the old file, cut; and the run that it breaks off, whose process is dead by now. */
-async function brokenOff(first: Fields, then: Script, cut = HELD, framing: 'length' | 'chunked' = 'length') {
+async function brokenOff(fields: Fields, then: Script, cut = HELD, framing: 'length' | 'chunked' = 'length') {
   const process = mortal();
-  const script = firstCut(framed(OLD, framing, first), cut, then);
+  const script = first(framed(OLD, framing, fields).upTo(cut), then);
   const { server, run } = await runAgainst(script, { pid: process.pid });
   expect((await run.save()).error).toMatchObject({ exitStatus: 9, retryable: true });
   process.die();
@@ -126,8 +126,8 @@ describe('anything else: from byte 0, and never a mixture', () => {
     ['no validator', {}],
     ['a weak ETag beside a strong date', { ETag: 'W/"v1"', ...LONG_AGO }],
     ['a date that is not strong', JUST_NOW],
-  ])('%s: nothing is left, no range is asked for', async (_, first) => {
-    const { server, directory } = await brokenOff(first, whole(NEW, '"v2"'));
+  ])('%s: nothing is left, no range is asked for', async (_, fields) => {
+    const { server, directory } = await brokenOff(fields, whole(NEW, '"v2"'));
     const run = await startRun(server.url, { directory });
     expect(await run.names()).toEqual([]);
     expect(await run.save()).toMatchObject({ result: 'downloaded', resumedBytes: 0 });
@@ -136,7 +136,7 @@ describe('anything else: from byte 0, and never a mixture', () => {
   });
 
   test('of a body of up to 1 MiB nothing is left', async () => {
-    const { run } = await runAgainst(firstCut(framed(OLD.subarray(0, 1 << 20), 'length', V1), 900_000, whole(NEW)));
+    const { run } = await runAgainst(first(framed(OLD.subarray(0, 1 << 20), 'length', V1).upTo(900_000), whole(NEW)));
     expect((await run.save()).error).toBeDefined();
     expect(await run.names()).toEqual([]);
   });
@@ -154,10 +154,10 @@ describe.each([0, 2])('a redirect that leads elsewhere the second time, with %i 
       } else if (request.index === 1) sendAndEnd(socket, cut, 'FIN');
       else sendFile(socket, request, request.path.startsWith('/old') ? OLD : NEW, '"v1"');
     });
-    const first = mortal();
-    const run = await startRun(server.url, { retries, pid: first.pid });
+    const process = mortal();
+    const run = await startRun(server.url, { retries, pid: process.pid });
     const outcome = await run.save();
-    first.die();
+    process.die();
     const next = await startRun(server.url, { directory: run.directory });
     return { run, outcome: retries > 0 ? outcome : await next.save() };
   }
