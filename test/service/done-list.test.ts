@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
-import { mkdir, mkdtemp, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { DoneList, type DoneListOptions, selectionId } from '../../src/batch/done-list.ts';
 import { parseAccession } from '../../src/service/accession.ts';
+import { temporaryDirectory } from './transfer-fixture.ts';
 
 const id = '0123456789abcdef';
 const never = new AbortController().signal;
@@ -12,17 +12,7 @@ const filing = (n: number) => parseAccession(`0001234567-24-${String(n).padStart
 const entry = (n: number, selection = id) => `${filing(n)}\t${selection}\t2024-05-01T00:00:00Z\t3\n`;
 const three = (...numbers: number[]) => numbers.map((n) => ({ accession: filing(n), files: 3 }));
 
-let place: string;
-let serial = 0;
-beforeAll(async () => {
-  place = await mkdtemp(join(tmpdir(), 'filings-done-'));
-});
-afterAll(() => rm(place, { recursive: true }));
-
-function newPath(): string {
-  serial += 1;
-  return join(place, `list-${serial}`);
-}
+const newPath = async () => join(await temporaryDirectory(), 'list');
 
 function opened(path: string, more: Partial<DoneListOptions> = {}, signal = never): Promise<DoneList> {
   const now = () => Date.UTC(2024, 4, 1);
@@ -31,7 +21,7 @@ function opened(path: string, more: Partial<DoneListOptions> = {}, signal = neve
 
 /** Those of some filings that a list of this text has. */
 async function known(text: string, ...numbers: number[]): Promise<number[]> {
-  const path = newPath();
+  const path = await newPath();
   await writeFile(path, text);
   const list = await opened(path);
   await list.close();
@@ -48,23 +38,21 @@ describe('selectionId', () => {
     query: [],
   };
 
-  test('is 16 digits of the hash of a JSON array', () => {
+  test('is 16 digits of the hash of a JSON array; the order of globs and one typed twice change nothing', () => {
     const json = '["https://archive.example/",["*.xml","ex*"],[],"{accession_no}/{file_name}","/data/exhibits",[]]';
-    expect(selectionId(selection)).toBe(createHash('sha256').update(json).digest('hex').slice(0, 16));
-  });
-
-  test('the order of globs and one typed twice change nothing, everything else does', () => {
-    expect(selectionId({ ...selection, include: ['*.xml', 'ex*', '*.xml'] })).toBe(selectionId(selection));
-    const others: Parameters<typeof selectionId>[0][] = [
-      selection,
-      { ...selection, service: 'https://archive.example/x/' },
-      { ...selection, include: ['ex*'] },
-      { ...selection, include: [], exclude: ['ex*', '*.xml'] },
-      { ...selection, layout: '{accession_no}-{file_name}' },
-      { ...selection, directory: '/data/exhibits2' },
-      { ...selection, query: [['page_size', '200']] },
+    const id = createHash('sha256').update(json).digest('hex').slice(0, 16);
+    expect(selectionId(selection)).toBe(id);
+    expect(selectionId({ ...selection, include: ['*.xml', 'ex*', '*.xml'] })).toBe(id);
+    const others: Partial<typeof selection>[] = [
+      { service: 'https://archive.example/x/' },
+      { include: ['ex*'] },
+      { include: [], exclude: ['ex*', '*.xml'] },
+      { layout: '{accession_no}-{file_name}' },
+      { directory: '/data/exhibits2' },
+      { query: [['page_size', '200']] },
     ];
-    expect(new Set(others.map(selectionId)).size).toBe(others.length);
+    const ids = others.map((other) => selectionId({ ...selection, ...other }));
+    expect(new Set([id, ...ids]).size).toBe(others.length + 1);
   });
 });
 
@@ -87,7 +75,7 @@ test('entries of other selections, garbage and torn lines are ignored; a line br
 });
 
 test('what was added is known, behind torn lines too; read only, nothing is made or written', async () => {
-  const path = newPath();
+  const path = await newPath();
   const missing = await opened(path, { readOnly: true });
   await missing.add(three(1));
   await missing.close();
@@ -104,7 +92,7 @@ test('what was added is known, behind torn lines too; read only, nothing is made
 
 test('a signal ends it with its reason', async () => {
   const reason = new Error('enough');
-  const path = newPath();
+  const path = await newPath();
   await writeFile(path, entry(1));
   await expect(opened(path, {}, AbortSignal.abort(reason))).rejects.toBe(reason);
 });
@@ -114,7 +102,7 @@ test.each<[what: string, make: (path: string) => Promise<unknown>, why: string]>
   ['a link to a device', (path) => symlink('/dev/null', path), 'it is not a regular file'],
 ])('%s is refused', async (_what, make, why) => {
   for (const readOnly of [false, true]) {
-    const path = newPath();
+    const path = await newPath();
     await make(path);
     const message = `--done ${path}: cannot ${readOnly ? 'read' : 'write'}: ${why}`;
     await expect(opened(path, { readOnly })).rejects.toMatchObject({ code: 'local_io', message });

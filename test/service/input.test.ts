@@ -1,12 +1,12 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtemp, open, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
+import { describe, expect, it, test } from 'vitest';
 import { type Line, openInput, readLines } from '../../src/batch/input.ts';
 import { FilingsError } from '../../src/errors.ts';
+import { temporaryDirectory } from './transfer-fixture.ts';
 
 const asked = '0001234567-24-000001';
 type Chunks = Iterable<Uint8Array | string> | AsyncIterable<Uint8Array | string>;
@@ -122,34 +122,31 @@ describe('an input', () => {
 });
 
 describe('openInput', () => {
-  let place: string;
-  beforeAll(async () => {
-    place = await mkdtemp(join(tmpdir(), 'filings-input-'));
-    await writeFile(join(place, 'plain'), asked);
-    execFileSync('mkfifo', [join(place, 'fifo'), join(place, 'idle')]);
-  });
-  afterAll(() => rm(place, { recursive: true }));
-  const from = (path: string) => openInput(path, { stdin: new PassThrough(), cwd: place }, () => {});
+  async function opened(make: (path: string) => unknown, name = 'input') {
+    const cwd = await temporaryDirectory();
+    await make(join(cwd, 'input'));
+    return { bytes: openInput(name, { stdin: new PassThrough(), cwd }, () => {}), path: join(cwd, 'input') };
+  }
+  const plain = (path: string) => writeFile(path, asked);
+  const fifo = (path: string) => execFileSync('mkfifo', [path]);
 
   test('a file, a FIFO', async () => {
-    expect(await read(from('plain'))).toHaveLength(1);
-    const bytes = from('fifo');
-    const writer = await open(join(place, 'fifo'), 'w');
-    await writer.write(`${asked}\n`);
-    await writer.close();
+    expect(await read((await opened(plain)).bytes)).toHaveLength(1);
+    const { bytes, path } = await opened(fifo);
+    await writeFile(path, `${asked}\n`);
     expect(await read(bytes)).toHaveLength(1);
   });
 
   test.each([
     ['missing', 'missing: no such file or directory (ENOENT)'],
-    ['plain/below', 'plain/below: not a directory (ENOTDIR)'],
+    ['input/below', 'input/below: not a directory (ENOTDIR)'],
     ['.', '.: it is a directory'],
   ])('%s is a usage error', async (path, message) => {
-    expect(() => from(path)).toThrow(expect.objectContaining({ code: 'usage', message: `--input ${message}` }));
+    await expect(opened(plain, path)).rejects.toMatchObject({ code: 'usage', message: `--input ${message}` });
   });
 
   test('closing it ends the reading of an idle pipe', async () => {
-    const idle = from('idle');
+    const { bytes: idle } = await opened(fifo);
     const reading = read(idle);
     setImmediate(() => idle.destroy());
     await expect(reading).rejects.toThrow();
