@@ -1,13 +1,23 @@
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { mkdir, readdir, readFile, rename, rm, stat, symlink, utimes, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, rename, rm, stat, symlink, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { type Owner, ownerOf, partName, recordName } from '../../src/transfer/part/owner.ts';
 import { recordText } from '../../src/transfer/part/record.ts';
 import { head, whole } from '../servers/answers.ts';
 import { scripted } from '../servers/scripted.ts';
-import { ACCESSION, content, mortal, type Run, socketAt, startRun, temporaryDirectory } from './transfer-fixture.ts';
+import {
+  ACCESSION,
+  content,
+  mortal,
+  type Run,
+  type RunOptions,
+  runAgainst,
+  socketAt,
+  startRun,
+  temporaryDirectory,
+} from './transfer-fixture.ts';
 
 // Whose part it is: what is known to be dead is resumed or removed, what may have an owner is left alone for a day.
 const NAME = 'primary.htm';
@@ -147,40 +157,33 @@ describe('what a process that has ended left', () => {
   });
 });
 
-/** A server that sends all but the last byte of the first answer, and that when it is told. */
-async function paused() {
-  let finish = () => {};
-  const released = new Promise<void>((resolve) => {
-    finish = resolve;
-  });
-  const server = await scripted(async (socket, request) => {
+/**
+ * A run that has got all but the last byte of its first answer, and the paths of its part and record. `finish` has that
+ * byte sent; `cut` ends the connection instead.
+ */
+async function nearlyDone(options: RunOptions = {}, { sha256 = '', body = FILE, etag = '"v1"' } = {}) {
+  let [finish, cut] = [() => {}, () => {}];
+  const { run } = await runAgainst((socket, request) => {
     if (request.index > 0) return good(socket, request);
-    socket.write(head(200, { ETag: '"v1"', 'Content-Length': FILE.length }));
-    socket.write(FILE.subarray(0, -1));
-    await released;
-    socket.write(FILE.subarray(-1));
-  });
-  return { server, finish };
-}
-
-/** A run that has got all but the last byte, and the paths of its part and record. */
-async function nearlyDone(url: string, options: Parameters<typeof startRun>[1] = {}, sha256?: string) {
-  const run = await startRun(url, options);
-  const ended = run.save(NAME, sha256);
+    socket.write(head(200, { ETag: etag, 'Content-Length': body.length }));
+    socket.write(body.subarray(0, -1));
+    finish = () => socket.write(body.subarray(-1));
+    cut = () => socket.destroy();
+  }, options);
+  const ended = run.save(NAME, sha256 || undefined);
   const folder = join(run.directory, options.below ?? '');
   const path = async (kind: string) => {
     const names = await readdir(folder).catch(() => []);
     return join(folder, names.find((name) => name.endsWith(kind)) ?? 'none');
   };
   const size = async () => (await stat(await path('.part')).catch(() => undefined))?.size;
-  while ((await size()) !== FILE.length - 1) await new Promise((resolve) => setTimeout(resolve, 5));
-  return { run, ended, part: await path('.part'), record: await path('.resume') };
+  while ((await size()) !== body.length - 1) await new Promise((resolve) => setTimeout(resolve, 5));
+  return { run, ended, folder, part: await path('.part'), record: await path('.resume'), finish, cut };
 }
 
 describe('files beside a file go away while it comes', () => {
   test('its record: that costs nothing', async () => {
-    const { server, finish } = await paused();
-    const { run, ended, record } = await nearlyDone(server.url);
+    const { run, ended, record, finish } = await nearlyDone();
     await rm(record);
     finish();
     expect(await ended).toMatchObject({ result: 'downloaded', attempts: 1, bytes: FILE.length });
@@ -188,25 +191,18 @@ describe('files beside a file go away while it comes', () => {
   });
 
   test('its record, and the service has another version: that one is fetched', async () => {
-    let cut = () => {};
-    const server = await scripted((socket, request) => {
-      if (request.index > 0) return good(socket, request);
-      socket.write(head(200, { ETag: '"v0"', 'Content-Length': FILE.length }));
-      socket.write(content(FILE.length - 1));
-      cut = () => socket.destroy();
-    });
-    const { run, ended, record } = await nearlyDone(server.url, { retries: 1 });
+    const old = { body: content(FILE.length), etag: '"v0"' };
+    const { run, ended, record, cut } = await nearlyDone({ retries: 1 }, old);
     await rm(record);
     cut();
     expect(await ended).toMatchObject({ result: 'downloaded', attempts: 2, resumedBytes: 0 });
     expect(await beside(run)).toEqual([]);
   });
 
-  test.each([undefined, createHash('sha256').update(FILE).digest('hex')])(
+  test.each(['', createHash('sha256').update(FILE).digest('hex')])(
     'its part: it is downloaded again (hash: %s)',
     async (sha256) => {
-      const { server, finish } = await paused();
-      const { run, ended, part } = await nearlyDone(server.url, {}, sha256);
+      const { run, ended, part, finish } = await nearlyDone({}, { sha256 });
       await rm(part);
       finish();
       expect(await ended).toMatchObject({ result: 'downloaded', attempts: 2, bytes: FILE.length });
@@ -215,8 +211,7 @@ describe('files beside a file go away while it comes', () => {
   );
 
   test('its part, and the file exists by now: it is skipped', async () => {
-    const { server, finish } = await paused();
-    const { run, ended, part } = await nearlyDone(server.url);
+    const { run, ended, part, finish } = await nearlyDone();
     await rm(part);
     await writeFile(join(run.directory, NAME), FILE);
     finish();
@@ -229,14 +224,12 @@ describe('files beside a file go away while it comes', () => {
     ['is another one', (folder) => rename(folder, `${folder}.moved`).then(() => mkdir(folder))],
   ])('its directory %s: it is downloaded again, to where it is said to be', async (_, change) => {
     for (const ifExists of ['skip', 'overwrite'] as const) {
-      const { server, finish } = await paused();
-      const { run, ended } = await nearlyDone(server.url, { below: 'a/b', ifExists });
-      const folder = join(run.directory, 'a/b');
+      const { run, ended, folder, finish } = await nearlyDone({ below: 'a/b', ifExists });
       await change(folder);
       finish();
       expect(await ended).toMatchObject({ result: 'downloaded', attempts: 2, path: join(folder, NAME) });
       expect(await readdir(folder)).toEqual([NAME]);
-      expect((await readFile(join(folder, NAME))).equals(FILE)).toBe(true);
+      expect((await run.read()).equals(FILE)).toBe(true);
       expect(existsSync(join(run.directory, 'a/b.moved', NAME))).toBe(false);
     }
   });
