@@ -1,6 +1,5 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { claimFaults } from '../../src/jwt/claims.ts';
 import { inspectToken } from '../../src/jwt/inspect.ts';
 import { decodeBase64url } from '../../src/jwt/token.ts';
 import { NOW, part } from '../service/jwt-forge.ts';
@@ -20,22 +19,6 @@ it('canonical base64url is what an encoder writes, and nothing that decodes to t
       expect(spellings.filter((spelling) => decodeBase64url(spelling)?.equals(bytes))).toEqual([text]);
     }),
   );
-});
-
-it('a token is valid within nbf <= now < exp, give or take the leeway', () => {
-  const near = [-3, -2, -1, 0, 1, 2, 3];
-  const cases = near.flatMap((before) =>
-    near.flatMap((after) =>
-      [0, 1, 2].flatMap((leewaySeconds) => [0, 0.5].map((within) => ({ before, after, leewaySeconds, within }))),
-    ),
-  );
-  const judged = cases.map(({ before, after, leewaySeconds, within }) => {
-    const [nbf, exp, atSeconds] = [NOW + before, NOW + after, NOW + within];
-    const sound = nbf < exp && nbf - leewaySeconds <= atSeconds && atSeconds < exp + leewaySeconds;
-    expect(claimFaults({ nbf, exp }, { atSeconds, leewaySeconds })).toHaveLength(sound ? 0 : 1);
-    return sound;
-  });
-  expect(new Set(judged)).toEqual(new Set([true, false]));
 });
 
 describe('inspectToken', () => {
@@ -76,15 +59,12 @@ describe('inspectToken', () => {
 
   it('never throws', () => {
     const json = fc.oneof(fc.json(), fc.string(), fc.constant('{"exp":1e400,"nbf":-1e400,"iat":1e308}'));
+    const dates = fc.record({ exp: fc.double(), nbf: fc.double(), iat: fc.double() });
     fc.assert(
-      fc.property(json, json, fc.string(), (header, claims, signature) => {
-        inspectToken(`${part(header)}.${part(claims)}.${signature}`, at);
+      fc.property(json, json, fc.string(), dates, (header, claims, signature, times) => {
+        inspectToken(token(header, claims, signature), at);
         inspectToken(`${header}.${claims}.${signature}`, at);
-      }),
-    );
-    fc.assert(
-      fc.property(fc.record({ exp: fc.double(), nbf: fc.double(), iat: fc.double() }), (claims) => {
-        inspect(token({ alg: 'RS256' }, claims));
+        inspect(token({ alg: 'RS256' }, times));
       }),
     );
   });

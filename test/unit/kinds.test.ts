@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
 import { BANDWIDTH, count, DURATION, RATE, SIZE, SWITCH, TIME, TIMEOUT } from '../../src/spec/kind.ts';
-import { nearest } from '../../src/spec/nearest.ts';
 
 const KINDS = { DURATION, TIMEOUT, RATE, SIZE, BANDWIDTH, TIME, SWITCH, count: count(0, 1e6, 4) } as const;
 
@@ -49,13 +48,3 @@ const NONE: Readonly<Record<keyof typeof KINDS, string>> = {
 test.each(Object.entries(NONE))('%s is none of %s', (kind, texts) => {
   for (const text of texts.split('|')) expect(KINDS[kind as keyof typeof KINDS].parse(text), text).toBeUndefined();
 });
-
-test.each([
-  ['baseURL', 'baseUrl'],
-  ['apikey', 'apiKey'],
-  ['jbos', 'jobs'],
-  ['profile', undefined],
-  ['', undefined],
-])('%j was meant to be %s', (word, meant) =>
-  expect(nearest(word, ['baseUrl', 'apiKey', 'apiKeyFile', 'jobs', 'rate', 'retries'])).toBe(meant),
-);

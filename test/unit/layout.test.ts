@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { defaultLayout, parseLayout } from '../../src/batch/layout.ts';
+import { parseLayout } from '../../src/batch/layout.ts';
 
 const asked = '0001234567-24-000001';
 const BRACES = 'only {accession_no} and {file_name} may be in braces';
@@ -34,11 +34,6 @@ describe('parseLayout', () => {
     expect(() => parseLayout(template)).toThrow(
       expect.objectContaining({ code: 'usage', message: expect.stringContaining(why), hint: expect.any(String) }),
     );
-  });
-
-  test('the default is by filing with an input, and flat without', () => {
-    expect(defaultLayout(true).place(asked, 'a')).toEqual({ path: `${asked}/a` });
-    expect(defaultLayout(false).place(asked, 'a')).toEqual({ path: 'a' });
   });
 });
 

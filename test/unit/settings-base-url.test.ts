@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest';
-import { requireEncryption } from '../../src/settings/settings.ts';
 import { BASE_URL } from '../../src/settings/table.ts';
 import { readAs } from '../../src/spec/option.ts';
 
@@ -30,19 +29,4 @@ test.each([
         '--base-url: must be an http or https URL without user, query and fragment, such as https://api.example.com',
     }),
   );
-});
-
-test.each([
-  ['http://127.0.0.1:1', true],
-  ['http://[::1]', true],
-  ['https://far.example', true],
-  ['http://far.example', false],
-  ['http://x.localhost', false],
-  ['http://0.0.0.0', false],
-])('%s may be used: %s', (text, fine) => {
-  const check = (allowHttp: boolean) => () => requireEncryption(new URL(text), allowHttp);
-  const refusal = expect.objectContaining({ code: 'config', hint: expect.stringContaining('--allow-http') });
-  if (fine) expect(check(false)).not.toThrow();
-  else expect(check(false)).toThrow(refusal);
-  expect(check(true)).not.toThrow();
 });

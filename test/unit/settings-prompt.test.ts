@@ -24,12 +24,3 @@ test.each([
   expect(modes).toEqual([true, false]);
   expect(shown()).toBe('apiKey: \n');
 });
-
-test.each([
-  ['Ctrl-C interrupts', 'sec\x03', 130],
-  ['Ctrl-D enters nothing', '\x04', 2],
-])('%s, and leaves the terminal as it was', async (_, keys, exitStatus) => {
-  const { answer, modes } = typing(keys);
-  await expect(answer).rejects.toMatchObject({ exitStatus });
-  expect(modes).toEqual([true, false]);
-});
