@@ -1,30 +1,19 @@
 import { getEventListeners } from 'node:events';
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { childOf, sleep } from '../../src/abort.ts';
 
 const REASON = new Error('the reason');
 const listeners = ({ signal }: AbortController) => getEventListeners(signal, 'abort').length;
 
-describe('childOf', () => {
-  test('aborts with its parent, for its reason, also when that is over', () => {
-    const parent = new AbortController();
-    const { signal } = childOf(parent.signal);
-    expect(signal.aborted).toBe(false);
-    parent.abort(REASON);
-    expect([signal.reason, childOf(parent.signal).signal.reason]).toEqual([REASON, REASON]);
-  });
-
-  test('aborts without its parent; let go, it stays as it is', () => {
-    const parent = new AbortController();
-    const [child, free] = [childOf(parent.signal), childOf(parent.signal)];
-    child.abort(REASON);
-    expect([child.signal.reason, parent.signal.aborted]).toEqual([REASON, false]);
-    child.letGo();
-    free.letGo();
-    expect(listeners(parent)).toBe(0);
-    parent.abort(REASON);
-    expect(free.signal.aborted).toBe(false);
-  });
+test('a child aborts with its parent, for its reason, also when that is over; or without it; let go, no more', () => {
+  const parent = new AbortController();
+  const [child, alone, free] = [childOf(parent.signal), childOf(parent.signal), childOf(parent.signal)];
+  alone.abort('own');
+  free.letGo();
+  expect([parent.signal.aborted, child.signal.aborted, listeners(parent)]).toEqual([false, false, 2]);
+  parent.abort(REASON);
+  const reasons = [child, alone, childOf(parent.signal)].map(({ signal }) => signal.reason);
+  expect([reasons, free.signal.aborted]).toEqual([[REASON, 'own', REASON], false]);
 });
 
 test('sleep ends with the reason, and leaves no listener', async () => {

@@ -30,14 +30,10 @@ test.each<[string, sent: number, date: number, received: number, ahead: number]>
 });
 
 test.each([
-  ['Sun, 06 Nov 1994 08:49:37 GMT', '1994-11-06T08:49:37Z'],
-  ['Sunday, 06-Nov-94 08:49:37 GMT', '1994-11-06T08:49:37Z'],
-  ['Sun Nov  6 08:49:37 1994', '1994-11-06T08:49:37Z'],
   [' Sun, 06 Nov 1994 08:49:37 GMT ', '1994-11-06T08:49:37Z'],
   ['Monday, 06-Nov-30 08:49:37 GMT', '2030-11-06T08:49:37Z'],
   ['Monday, 06-Nov-77 08:49:37 GMT', '1977-11-06T08:49:37Z'],
   ['-1', undefined],
-  ['06 Nov 1994 08:49:37 GMT', undefined],
   ['Sun, 00 Nov 1994 08:49:37 GMT', undefined],
 ])('the date %j', (text, time) => {
   expect(httpDate(text)).toBe(time && Date.parse(time));

@@ -27,13 +27,6 @@ describe('a report line', () => {
     ['a downloaded file', FILE, { etag: '"v1"', sha256: 'ab' }, { ...file, ...how, etag: '"v1"', sha256: 'ab' }],
     ['a failed file', FILE, { result: 'failed', error }, { ...file, ...how, result: 'failed', ...failed }],
     ['an odd name', odd, { path: odd.fileName }, { ...file, ...how, file_name: odd.fileName, path: odd.fileName }],
-    ['a listing', { accession: FILE.accession }, { path: null }, { ...file, ...how, file_name: null, path: null }],
-    [
-      'a line of the input',
-      { number: 9 },
-      { path: null },
-      { ...file, ...how, accession_no: null, file_name: null, path: null, line: 9 },
-    ],
   ])('of %s is one line', (_, of, more, expected) => {
     const line = reportLine(of, outcome(more), TIME, ({ code, message }) => ({ code, message }));
     expect(line.split(/[\n\u2028]/)).toHaveLength(1);

@@ -11,14 +11,9 @@ import {
 } from '../../src/http/retry.ts';
 import { heldClock } from '../held-clock.ts';
 
-test.each([408, 425, 429, 500, 502, 503, 504])('%i is tried again', (status) => {
-  expect(isRetriedStatus(status)).toBe(true);
-});
-
-test.each([
-  200, 204, 206, 301, 304, 400, 401, 403, 404, 405, 407, 409, 410, 416, 418, 422, 451, 501, 505, 507, 511, 550,
-])('%i is final', (status) => {
-  expect(isRetriedStatus(status)).toBe(false);
+test('these are tried again, every other status is final', () => {
+  const statuses = Array.from({ length: 600 }, (_, status) => status);
+  expect(statuses.filter(isRetriedStatus)).toEqual([408, 425, 429, 500, 502, 503, 504]);
 });
 
 test('a pause that the service asks for holds for those, too, that wait for their turn already', async () => {
