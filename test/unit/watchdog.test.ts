@@ -25,6 +25,7 @@ test.each<[what: string, idle: number, steps: Step[]]>([
   ['after its end', 0, [end, 1000]],
   ['1000 bytes in each tenth of the time', 0, times(25, fed(1000), 100)],
   ['99 bytes in each tenth', 1, times(25, fed(99), 100)],
+  ['99 bytes in each tenth, after many', 1, [fed(1000), ...times(25, fed(99), 100)]],
   ['while we do not read, whatever was still to come by then', 0, notReading],
   ['after that, a moment less than the time', 0, [...notReading, 999]],
   ['after that, the time', 1, [...notReading, 999, 1]],
