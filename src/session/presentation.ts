@@ -5,9 +5,8 @@ import { defaultLayer, envLayer, flagLayer, type Layer } from '../settings/layer
 import { readLevels } from '../settings/resolve.ts';
 import { type SettingValues, SHARED_OPTIONS, TABLE } from '../settings/table.ts';
 import type { Flags } from '../spec/command.ts';
-import { columnsOf, write } from '../stdio/output.ts';
+import { write } from '../stdio/output.ts';
 import { colors, createTeller, usesColor } from '../terminal/messages.ts';
-import type { Column } from '../terminal/table.ts';
 import type { World } from '../world.ts';
 
 const SHOWING = ['errorFormat', 'color', 'verbose', 'quiet'] as const;
@@ -56,21 +55,20 @@ export async function tell(kind: 'note' | 'warning', text: string | undefined, w
   createTeller(presentation, world.secrets, (line) => world.stderr.write(line))(kind, text);
 }
 
-/** On a terminal a table that fits it, otherwise a line each, TAB between. */
+/** On a terminal aligned below headings, with nothing cut; otherwise a line each, TAB between. */
 export async function writeRecords(
-  columns: readonly Column[],
+  headings: readonly string[],
   rows: readonly (readonly string[])[],
   world: World,
 ): Promise<void> {
   const { stdout, env, interrupt } = world;
   let lines = rows.map((cells) => cells.join('\t').trimEnd());
   if (stdout.isTTY) {
-    const { table } = await import('../terminal/table.ts');
+    const { aligned } = await import('../terminal/table.ts');
     const { faint } = colors(usesColor((await presentationOf(world)).color, stdout, env.TERM));
-    const filled = columns.map((_, index) => rows.some((cells) => cells[index]));
-    const shown = <T>(cells: readonly T[]) => cells.filter((_, index) => filled[index]);
-    const look = { width: columnsOf(stdout, env), paintHeading: faint };
-    lines = await table(shown(columns), rows.map(shown), look, interrupt);
+    const filled = headings.map((heading, index) => (rows.some((cells) => cells[index]) ? heading : ''));
+    const [head = '', ...records] = aligned([filled, ...rows]);
+    lines = [faint(head), ...records];
   }
   await write(stdout, lines.map((line) => `${line}\n`).join(''), interrupt);
 }

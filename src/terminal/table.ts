@@ -18,6 +18,7 @@ export interface TableOptions {
 }
 
 const GAP = '  ';
+const MOST_ALIGNED = 30;
 
 /** Measuring so many takes some milliseconds, were each as costly as a service can make it. */
 const ROWS_A_TURN = 20;
@@ -48,6 +49,16 @@ export async function table(
       .trimEnd();
   const [head = '', ...lines] = await inTurns(all, line, signal);
   return [paintHeading(head), ...lines];
+}
+
+/** Nothing is cut: what a column is wide goes by the cells that others follow, and a longer one moves these. */
+export function aligned(rows: readonly (readonly string[])[]): string[] {
+  const wide = (cells: readonly string[], index: number) =>
+    cells.slice(index + 1).some(Boolean) ? displayWidth(cells[index] ?? '') : 0;
+  const widths = rows[0]?.map((_, index) => Math.min(MOST_ALIGNED, Math.max(...rows.map((row) => wide(row, index)))));
+  const line = (cells: readonly string[]) =>
+    cells.map((cell, index) => cell + ' '.repeat(Math.max(0, (widths?.[index] ?? 0) - displayWidth(cell)))).join(GAP);
+  return rows.map((cells) => line(cells).trimEnd());
 }
 
 async function inTurns<From, To>(all: readonly From[], make: (one: From) => To, signal: AbortSignal): Promise<To[]> {

@@ -46,9 +46,8 @@ export async function run({ args, options, flags }: Invocation<typeof CHECK_OPTI
 async function writeFindings(findings: Findings, json: boolean, world: World): Promise<void> {
   const rows = Object.entries(findings).map(([check, [verdict, detail]]) => ({ check, verdict, detail }));
   if (json) return write(world.stdout, rows.map((row) => `${printableJson(row)}\n`).join(''), world.interrupt);
-  const columns = [{ heading: 'CHECKED' }, { heading: 'VERDICT' }, { heading: 'DETAIL', least: 12 }];
   const cells = rows.map(({ check, verdict, detail = '' }) => [check, verdict, detail]);
-  return writeRecords(columns, cells, world);
+  return writeRecords(['CHECKED', 'VERDICT', 'DETAIL'], cells, world);
 }
 
 function unasked(foreign: readonly ForeignCredential[]): Findings {

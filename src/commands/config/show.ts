@@ -8,15 +8,8 @@ import { type NamedSetting, SETTINGS } from '../../settings/table.ts';
 import type { Invocation } from '../../spec/command.ts';
 import { write } from '../../stdio/output.ts';
 import { printable, printableJson } from '../../terminal/printable.ts';
-import type { Column } from '../../terminal/table.ts';
 import type { World } from '../../world.ts';
 import type { LIST_OPTIONS } from './spec.ts';
-
-const COLUMNS: readonly Column[] = [
-  { heading: 'KEY', name: true },
-  { heading: 'VALUE', name: true },
-  { heading: 'ORIGIN', least: 12 },
-];
 
 export async function showAll({ options, flags }: Invocation<typeof LIST_OPTIONS>, world: World): Promise<number> {
   const { given, settings } = await resolveSettings(flags, world, true);
@@ -37,7 +30,7 @@ export async function showAll({ options, flags }: Invocation<typeof LIST_OPTIONS
   const cells = rows.map(({ key, value, origin }) =>
     [key, asText(value ?? ''), origin ?? 'not set'].map((text) => printable(text)),
   );
-  await writeRecords(COLUMNS, cells, world);
+  await writeRecords(['KEY', 'VALUE', 'ORIGIN'], cells, world);
   return 0;
 }
 

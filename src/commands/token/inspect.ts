@@ -7,17 +7,11 @@ import type { Invocation } from '../../spec/command.ts';
 import { requireOneUser } from '../../stdio/input.ts';
 import { write } from '../../stdio/output.ts';
 import { printable, printableJson } from '../../terminal/printable.ts';
-import type { Column } from '../../terminal/table.ts';
 import type { World } from '../../world.ts';
 import { readTokenInput, tokenUserOf } from './common.ts';
 import type { INSPECT_OPTIONS } from './spec.ts';
 
-const COLUMNS: readonly Column[] = [
-  { heading: 'PART', name: true },
-  { heading: 'NAME', name: true },
-  { heading: 'VALUE', name: true },
-  { heading: 'MEANING', least: 12 },
-];
+const HEADINGS = ['PART', 'NAME', 'VALUE', 'MEANING'];
 
 export async function run({ args, options, flags }: Invocation<typeof INSPECT_OPTIONS>, world: World): Promise<number> {
   requireOneUser('stdin', [tokenUserOf(args[0]), ...stdinUsersGiven(flags, world.env)]);
@@ -31,7 +25,7 @@ export async function run({ args, options, flags }: Invocation<typeof INSPECT_OP
     throw new FilingsError('auth', `the token cannot be read (${failed_check}): ${reason}`);
   }
   if (options.json) await writeJson(inspection);
-  else await writeRecords(COLUMNS, rowsOf(inspection), world);
+  else await writeRecords(HEADINGS, rowsOf(inspection), world);
   return 0;
 }
 
