@@ -31,8 +31,11 @@ type Span = readonly [start: number, end: number];
 export class Secrets {
   readonly #forms = new Map<string, readonly Form[]>();
 
-  add(secret: string): void {
-    if (secret.length >= SHORTEST && !this.#forms.has(secret)) this.#forms.set(secret, formsOf(secret));
+  /** Bytes need not be text. */
+  add(secret: string | Buffer): void {
+    const text = secret.toString();
+    const bytes = Buffer.from(secret as string);
+    if (text.length >= SHORTEST && !this.#forms.has(text)) this.#forms.set(text, formsOf(text, bytes));
   }
 
   /** For a token long expired: a run of hours mints many. */
@@ -57,16 +60,15 @@ export class Secrets {
   }
 }
 
-function formsOf(secret: string): readonly Form[] {
-  // As it is, in quotes, and as percent-decoding gives its UTF-8.
-  const plain = new Set([secret, JSON.stringify(secret).slice(1, -1), Buffer.from(secret).toString('latin1')]);
-  const forms = [...[...plain].map((text) => ({ text, before: 0, after: 0 }) as const), ...base64Forms(secret)];
+function formsOf(secret: string, bytes: Buffer): readonly Form[] {
+  // As it is, in quotes, and as percent-decoding gives its bytes.
+  const plain = new Set([secret, JSON.stringify(secret).slice(1, -1), bytes.toString('latin1')]);
+  const forms = [...[...plain].map((text) => ({ text, before: 0, after: 0 }) as const), ...base64Forms(bytes)];
   return forms.filter(({ text }) => text.length >= SHORTEST);
 }
 
 /** Wherever in a longer text it begins, the characters that depend on it alone; in both alphabets (RFC 4648). */
-function base64Forms(secret: string): Form[] {
-  const bytes = Buffer.from(secret);
+function base64Forms(bytes: Buffer): Form[] {
   return [0, 1, 2].flatMap((offset) => {
     const [before, after] = [offset === 0 ? 0 : 1, (offset + bytes.length) % 3 === 0 ? 0 : 1] as const;
     const coded = Buffer.concat([Buffer.alloc(offset), bytes]).toString('base64url');

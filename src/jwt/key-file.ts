@@ -19,14 +19,15 @@ export async function readJwtKey(files: KeyFiles, purpose: Purpose, world: World
   const key = files.stdin
     ? loadKey(files.stdin, 'key file (stdin)', passphrase)
     : await readKeyFile(files.keyFile ?? '', passphrase, world);
-  if (key.kind === 'secret') world.secrets.add(key.keyObject.export().toString('base64url'));
+  if (key.kind === 'secret') world.secrets.add(key.keyObject.export() as Buffer);
   return keyFor(purpose, key);
 }
 
 async function readSecret(path: string, { stdin }: KeyFiles, world: World): Promise<JwtKey> {
   const bytes = stdin ?? (await readSecretFile(path, 'secret file', world));
   const secret = loadSecret(bytes, `secret file ${stdin ? '(stdin)' : path}`);
-  world.secrets.add(bytes.toString().trimEnd());
+  // An echo may leave out a line break.
+  world.secrets.add(Buffer.from(bytes.toString('latin1').replace(/[\r\n]+$/, ''), 'latin1'));
   return secret;
 }
 

@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { Secrets } from '../../src/secrets.ts';
 
-const percent = (text: string) =>
-  [...Buffer.from(text)].map((byte) => `%${byte.toString(16).padStart(2, '0')}`).join('');
+const percentBytes = (bytes: Buffer) => [...bytes].map((byte) => `%${byte.toString(16).padStart(2, '0')}`).join('');
+const percent = (text: string) => percentBytes(Buffer.from(text));
 const base64 = (text: string) => Buffer.from(text).toString('base64');
 const inQuery = (text: string) => {
   const url = new URL('http://h/');
@@ -66,6 +66,14 @@ describe.each([
 });
 
 describe('redact', () => {
+  test('bytes that are no text', () => {
+    const bytes = Buffer.from(Array.from({ length: 32 }, (_, index) => 255 - 7 * index));
+    const secrets = new Secrets();
+    secrets.add(bytes);
+    const forms = [bytes.toString('base64'), bytes.toString('base64url'), percentBytes(bytes)];
+    for (const form of forms) expect(secrets.redact(`${form} after`)).toBe('[redacted] after');
+  });
+
   test('one secret inside another, and two that overlap: as one', () => {
     const secrets = new Secrets();
     secrets.add('abcdefgh');
