@@ -36,8 +36,9 @@ interface Signs {
 
 // Names of members, in lower case and without anything but letters.
 const MORE =
-  /^((has|is)?(more|truncated|incomplete)|hasnext(page)?|moreavailable|(odata)?next(page|pagenumber|pagetoken|token|cursor|link|url|href|offset)?)$/;
-const TOTAL = /^(count|recordcount|recordstotal|total(count|records|results|items|elements|files|documents|hits)?)$/;
+  /^((has|is)?(more|truncated|incomplete)(results)?|hasnext(page)?|moreavailable|(next)?continuationtoken|(odata)?next(page)?(number|token|cursor|link|url|href|offset|marker)?)$/;
+const TOTAL =
+  /^((odata)?count|recordcount|recordstotal|total(count|records|results|items|elements|files|documents|hits)?)$/;
 const PAGES = /^(totalpages|pagestotal|pagecount|numpages|lastpage)$/;
 const FAILURE = /^(error|errors|fault|exception)$/;
 const SUCCESS = /^(success|ok)$/;
@@ -79,7 +80,7 @@ export function readListing(
   return { files: [...files.values()], records: found.length, key: keyOf(found), more, total };
 }
 
-/** Adds the signs of an object and the objects in it, not of lists: there they are of a file. */
+/** Adds the signs of an object and the objects in it; of a list only a link's, since others are of a file. */
 function readSigns(object: JsonObject, number: number, signs: Signs): void {
   for (const [member, value] of Object.entries(object)) {
     const name = member.toLowerCase().replace(/[^a-z]/g, '');
@@ -88,6 +89,7 @@ function readSigns(object: JsonObject, number: number, signs: Signs): void {
     const isFailed = name === 'status' && /^(error|fail(ed|ure)?)$/i.test(String(value));
     signs.isFailure ||= isFailed || (FAILURE.test(name) && isSet(value)) || (SUCCESS.test(name) && value === false);
     if (isJsonObject(value)) readSigns(value, number, signs);
+    if (Array.isArray(value) && value.some((item) => item?.rel === 'next')) signs.more ??= member;
   }
 }
 

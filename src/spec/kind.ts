@@ -139,7 +139,7 @@ export function choice<const T extends string>(...choices: readonly T[]): Kind<T
 export const QUERY: Kind<readonly [name: string, value: string]> = {
   parse(text) {
     const [, name = '', value = ''] = /^([^=]+)=(.*)$/s.exec(text) ?? [];
-    return name === '' || /^(accession_no|page_size|page_number)$/.test(name) ? undefined : [name, value];
+    return name === '' || /^(accession_no|page_size|page_number)$/i.test(name) ? undefined : [name, value];
   },
   wanted: 'NAME=VALUE, such as form=10-K; accession_no is always sent, and page_size and page_number by --page-size N',
   hidden: true,

@@ -238,7 +238,7 @@ describe('the exit status', () => {
   it.each<[message: RegExp, args: string[]]>([
     [/no ACCESSION/, []],
     [/is not an accession number\n {2}hint: did you mean 0001234567-24-000001\?/, ['0001234567-24000001']],
-    ...['=x', 'accession_no=x', 'page_size=5', 'page_number=5'].map((query): [RegExp, string[]] => [
+    ...['=x', 'accession_no=x', 'page_size=5', 'Page_Number=5'].map((query): [RegExp, string[]] => [
       /--query: must be NAME=VALUE, such as form=10-K; .*page_size and page_number by --page-size N\n/,
       [A, '--query', query],
     ]),

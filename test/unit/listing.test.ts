@@ -208,6 +208,9 @@ describe('a part of a listing', () => {
     ['total_pages', { page: 1, total_pages: 2 }],
     [undefined, { has_more: 'false', truncated: ' 0 ', next: ' ' }],
     [undefined, { subtotal_pages: 2, last_page_size: 2 }],
+    ['incomplete_results', { incomplete_results: true }],
+    ['NextMarker', { NextMarker: 'x' }],
+    ['links', { links: [{ rel: 'self' }, null, { rel: 'next', href: '/2' }] }],
     [undefined, { documents: [{ name: 'a.htm', next: 'b.htm' }] }],
   ])('is told by %j in %j', (more, members) => {
     expect(read({ files, ...members }).more).toBe(more);
@@ -231,6 +234,7 @@ describe('a part of a listing', () => {
     [3, { total: 3 }],
     [3, { pagination: { total_count: '3' } }],
     [0, { total: 'many', year: 2024 }],
+    [3, { '@odata.count': 3 }],
   ])('a total of %i: %j', (total, members) => {
     expect(read({ files, ...members }).total).toBe(total);
   });
