@@ -1,3 +1,4 @@
+import { type ArchiveOptions, accession, type Filings, startArchive } from '../servers/archive.ts';
 import { type Ended, type Given, workplace } from './run.ts';
 
 /** What a report holds: a line a file, and its runs' summaries. */
@@ -26,11 +27,7 @@ export interface ReportRead {
 
 /** Reads a report; a line that is no JSON is passed over, as of a run that was killed while it wrote. */
 export function readReport(text: string | Buffer): ReportRead {
-  const lines = text
-    .toString()
-    .split('\n')
-    .filter((line) => line !== '');
-  const read = lines.flatMap((line) => {
+  const read = `${text}`.split('\n').flatMap((line) => {
     try {
       return [JSON.parse(line) as ReportLine | { readonly summary: Summary }];
     } catch {
@@ -67,3 +64,20 @@ export async function batchPlace(env: Readonly<Record<string, string>>, common: 
     },
   };
 }
+
+/** A place beside a service with these filings, which its batches ask. */
+export async function archivePlace(filings: Filings, options: ArchiveOptions = {}, common: Given = {}) {
+  const archive = await startArchive(filings, options);
+  return { archive, ...(await batchPlace({ ...archive.env, ...common.env }, common)) };
+}
+
+/** Names of files, and lines of an input that ask for them, of the filing that {@link numbered} has them in. */
+export const names = (count: number) => Array.from({ length: count }, (_, at) => `f${String(at).padStart(3, '0')}.htm`);
+export const lines = (count: number) => names(count).map((name) => `${accession(1)} ${name}`);
+
+/** A place beside a service with one filing of so many files. */
+export const numbered = (count: number, options: ArchiveOptions = {}, size = 20) =>
+  archivePlace(
+    { [accession(1)]: Object.fromEntries(names(count).map((name) => [name, Buffer.alloc(size, name)])) },
+    options,
+  );

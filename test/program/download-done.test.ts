@@ -1,32 +1,30 @@
 import { createHash } from 'node:crypto';
-import { appendFile, mkdir, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { appendFile, mkdir } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 import { head } from '../servers/answers.ts';
-import { accession, type Instead, startArchive } from '../servers/archive.ts';
-import { batchPlace } from './batch.ts';
+import { accession, type Filings, type Instead } from '../servers/archive.ts';
+import { archivePlace } from './batch.ts';
+import { linesOf } from './run.ts';
 
 const [A, B] = [accession(1), accession(2)];
-const FILINGS = {
+const FILINGS: Filings = {
   [A]: { 'a.htm': 'a', 'ex1.htm': 'ex' },
   [B]: { 'b c.htm': 'b', 'ex.xml': 'ex', 'per%cent #1': 'x' },
 };
 const DONE = ['--all', '--done', 'done'];
 
-async function setUp(instead?: Instead) {
-  const archive = await startArchive(FILINGS, instead ? { instead } : {});
-  return { archive, place: await batchPlace(archive.env) };
-}
+const setUp = (instead: Instead = () => false) => archivePlace(FILINGS, { instead });
+const notFound = head(404, { 'Content-Length': 0 });
 
 describe('--done', () => {
   it('a second run asks for nothing, touches no report line, and counts filings', async () => {
-    const { archive, place } = await setUp();
+    const place = await setUp();
     expect((await place.batch([A, B], DONE)).exitCode).toBe(0);
-    const before = archive.asked().length;
+    const before = place.archive.asked().length;
     const entry = `(${A}|${B})\\t[0-9a-f]{16}\\t[0-9T:.Z-]+\\t[23]\\n`;
-    expect((await place.read('done')).toString()).toMatch(new RegExp(`^${entry}${entry}$`));
+    expect(`${await place.read('done')}`).toMatch(new RegExp(`^${entry}${entry}$`));
     const again = await place.batch([A, B, A], DONE);
-    expect([again.exitCode, archive.asked().length, again.report.files.length]).toEqual([0, before, 5]);
+    expect([again.exitCode, place.archive.asked().length, again.report.files.length]).toEqual([0, before, 5]);
     expect(again.report.summaries.at(-1)).toMatchObject({ done: 2, downloaded: 0, skipped: 0, requests: 0 });
   });
 
@@ -35,25 +33,25 @@ describe('--done', () => {
     ['another directory', ['--all', '-d', 'other']],
     ['another layout', ['--all', '--layout', '{accession_no}-{file_name}']],
   ])('another selection is not done: %s', async (_what, selection) => {
-    const { archive, place } = await setUp();
+    const place = await setUp();
     await place.batch([A], DONE);
-    const before = archive.asked().length;
+    const before = place.archive.asked().length;
     await place.batch([A], [...selection, '--done', 'done']);
-    expect(archive.asked().length).toBeGreaterThan(before);
-    const once = archive.asked().length;
+    expect(place.archive.asked().length).toBeGreaterThan(before);
+    const once = place.archive.asked().length;
     const { report } = await place.batch([A], [...selection, '--done', 'done']);
-    expect(archive.asked()).toHaveLength(once);
+    expect(place.archive.asked()).toHaveLength(once);
     expect(report.summaries.at(-1)).toMatchObject({ done: 1 });
   });
 
   it('never holds a failed, an unmatched, an unlisted filing, nor one of named lines', async () => {
-    const { place } = await setUp((socket, { accession: asked, name }) => {
-      if (name !== 'ex1.htm' && asked !== accession(9)) return false;
-      socket.write(head(404, { 'Content-Length': 0 }));
-      return true;
+    const place = await setUp((socket, { accession: asked, name }) => {
+      const isMissing = name === 'ex1.htm' || asked === accession(9);
+      if (isMissing) socket.write(notFound);
+      return isMissing;
     });
     expect((await place.batch([A, accession(8), accession(9), `${B} ex.xml`], DONE)).exitCode).toBe(3);
-    expect((await place.read('done')).toString()).toBe('');
+    expect(`${await place.read('done')}`).toBe('');
   });
 
   it.each([
@@ -61,20 +59,20 @@ describe('--done', () => {
     ['after it', [B, `${B} ex.xml`]],
   ])('holds a filing of which a line names a file %s, once that exists', async (_, lines) => {
     let isBroken = true;
-    const { place } = await setUp((socket, { name }) => {
-      if (!isBroken || name !== 'ex.xml') return false;
-      socket.write(head(404, { 'Content-Length': 0 }));
-      return true;
+    const place = await setUp((socket, { name }) => {
+      const isMissing = isBroken && name === 'ex.xml';
+      if (isMissing) socket.write(notFound);
+      return isMissing;
     });
     expect((await place.batch(lines, DONE)).exitCode).toBe(3);
-    expect((await place.read('done')).toString()).toBe('');
+    expect(`${await place.read('done')}`).toBe('');
     isBroken = false;
     expect((await place.batch(lines, DONE)).exitCode).toBe(0);
-    expect((await place.read('done')).toString()).toMatch(new RegExp(`^${B}\\t`));
+    expect(`${await place.read('done')}`).toMatch(new RegExp(`^${B}\\t`));
   });
 
   it('is remembered by the sandbox, whatever its port', async () => {
-    const { place } = await setUp();
+    const place = await setUp();
     const line = ['--sandbox', 'download', '-i', '-', '--report', 'report', ...DONE];
     for (const _ of [1, 2]) await place.filings(line, {}, { input: `${A}\n` });
     const { report } = await place.batch([], []);
@@ -83,56 +81,52 @@ describe('--done', () => {
 });
 
 describe('--checksums', () => {
-  const line = (name: string, text: string) => `${createHash('sha256').update(text).digest('hex')}  ${name}`;
-  const SUMS = Object.fromEntries(
-    Object.entries(FILINGS).map(([number, files]) => [
-      number,
-      Object.entries(files).map(([name, text]) => line(name, text)),
-    ]),
-  );
+  const line = (name: string, text: string | Buffer) => `${createHash('sha256').update(text).digest('hex')}  ${name}`;
+  const sumsOf = (number: string) =>
+    Object.entries(FILINGS[number] ?? {})
+      .map(([name, text]) => line(name, text))
+      .sort();
 
   it('lists each file once, as sha256sum does; a second run appends nothing', async () => {
-    const { archive, place } = await setUp();
+    const place = await setUp();
     for (const _ of [1, 2]) {
       expect((await place.batch([A, B], ['--all', '--checksums'])).exitCode).toBe(0);
       for (const number of [A, B]) {
-        const lines = (await place.read(`${number}/SHA256SUMS`)).toString().trimEnd().split('\n');
-        expect(lines.sort()).toEqual([...(SUMS[number] ?? [])].sort());
+        expect(linesOf(await place.read(`${number}/SHA256SUMS`)).sort()).toEqual(sumsOf(number));
       }
     }
-    expect((await place.filings(['verify', '.'], archive.env)).exitCode).toBe(0);
+    expect((await place.filings(['verify', '.'])).exitCode).toBe(0);
   });
 
   it('what is there and not listed is hashed and listed, not fetched again, behind a torn line too', async () => {
-    const { archive, place } = await setUp();
+    const place = await setUp();
     await place.batch([A], ['--all']);
-    const before = archive.asked().length;
-    await appendFile(join(place.path, A, 'SHA256SUMS'), 'deadbeef');
+    const before = place.archive.asked().length;
+    await appendFile(place.at(`${A}/SHA256SUMS`), 'deadbeef');
     const { report } = await place.batch([A], ['--all', '--checksums', '-j', '1']);
-    expect(archive.asked()).toHaveLength(before + 1);
-    const [torn, ...lines] = (await place.read(`${A}/SHA256SUMS`)).toString().trimEnd().split('\n');
-    expect([torn, lines.sort()]).toEqual(['deadbeef', [...(SUMS[A] ?? [])].sort()]);
+    expect(place.archive.asked()).toHaveLength(before + 1);
+    const [torn, ...lines] = linesOf(await place.read(`${A}/SHA256SUMS`));
+    expect([torn, lines.sort()]).toEqual(['deadbeef', sumsOf(A)]);
     const hash = createHash('sha256').update('ex').digest('hex');
     expect(report.files.filter(({ result, sha256 }) => result === 'skipped' && sha256 === hash)).toHaveLength(1);
   });
 
   it('one named file, and the last entry of a name counts', async () => {
-    const { archive, place } = await setUp();
+    const place = await setUp();
     const wrong = `${'0'.repeat(64)}  a.htm`;
-    await writeFile(join(place.path, 'SHA256SUMS'), `${wrong}\n`);
-    expect((await place.filings(['download', A, 'a.htm', '--checksums'], archive.env)).exitCode).toBe(0);
-    expect((await place.filings(['verify', '.'], archive.env)).exitCode).toBe(0);
-    expect((await place.read('SHA256SUMS')).toString()).toBe(`${wrong}\n${line('a.htm', 'a')}\n`);
+    await place.write('SHA256SUMS', `${wrong}\n`);
+    expect((await place.batch(undefined, [A, 'a.htm', '--checksums'])).exitCode).toBe(0);
+    expect((await place.filings(['verify', '.'])).exitCode).toBe(0);
+    expect(`${await place.read('SHA256SUMS')}`).toBe(`${wrong}\n${line('a.htm', 'a')}\n`);
   });
 
   it('a file that can not be listed has failed, and its filing is not done', async () => {
-    const { place } = await setUp();
+    const place = await setUp();
     await place.batch([`${A} a.htm`], []);
-    await mkdir(join(place.path, A, 'SHA256SUMS'));
+    await mkdir(place.at(`${A}/SHA256SUMS`));
     const { exitCode, report } = await place.batch([A], ['--checksums', ...DONE]);
-    expect(exitCode).toBe(8);
-    expect(report.endsSummed).toBe(true);
+    expect([exitCode, report.endsSummed]).toEqual([8, true]);
     expect(report.files.at(-1)).toMatchObject({ result: 'failed', bytes: 0 });
-    expect((await place.read('done')).toString()).toBe('');
+    expect(`${await place.read('done')}`).toBe('');
   });
 });

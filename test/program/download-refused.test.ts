@@ -1,9 +1,9 @@
 import { execFileSync } from 'node:child_process';
-import { link, mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { link, mkdir, symlink } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
-import { accession, startArchive } from '../servers/archive.ts';
-import { batchPlace } from './batch.ts';
+import { accession } from '../servers/archive.ts';
+import { archivePlace, readReport } from './batch.ts';
+import { linesOf } from './run.ts';
 
 const A = accession(1);
 const FILES = { 'run.jsonl': 'a file', done: 'a file', 'failed.txt': 'a file', in: 'a file', 'c.json': '{}' };
@@ -11,18 +11,18 @@ const HASH = 'a'.repeat(64);
 
 /** A place with an input, a config file, and other names for files and for the place itself. */
 async function setUp() {
-  const archive = await startArchive({ [A]: { ...FILES, 'x.htm': 'x' } });
-  const place = await batchPlace(archive.env);
-  const at = (name: string) => join(place.path, name);
-  await writeFile(at('in'), `${A}\n`);
-  await writeFile(at('c.json'), '{}', { mode: 0o600 });
-  await writeFile(at('report'), '');
+  const place = await archivePlace({ [A]: { ...FILES, 'x.htm': 'x' } });
+  const { at, write } = place;
+  await write('in', `${A}\n`);
+  await write('c.json', '{}');
+  await write('report', '');
   await link(at('report'), at('hard'));
   await symlink('in', at('link'));
   await symlink('.', at('here'));
   await mkdir(at('out'));
   execFileSync('mkfifo', [at('fifo')]);
-  return { archive, place };
+  const download = (...args: string[]) => place.filings(['download', ...args], place.archive.env);
+  return { ...place, download };
 }
 
 const IN = ['-i', 'in', '--all'];
@@ -81,39 +81,36 @@ describe('a command line that is wrong: 2, and nothing is asked or written', () 
     [[...ONE, '--report', 'x.htm'], /same file/],
     [[...ONE, '-d', 'out', '--failed', 'out/x.htm'], /same file/],
   ])('%j', async (args, says) => {
-    const { archive, place } = await setUp();
-    const before = (await place.names()).sort();
-    const { exitCode, stderr, stdout } = await place.filings(['download', ...args], archive.env);
+    const { archive, download, names, read } = await setUp();
+    const before = (await names()).sort();
+    const { exitCode, stderr, stdout } = await download(...args);
     expect([exitCode, stdout.toString()], stderr).toEqual([2, '']);
     expect(stderr).toMatch(says);
     expect(stderr).not.toContain('\x1b');
     expect(archive.asked()).toEqual([]);
-    expect((await place.names()).sort()).toEqual(before);
-    expect((await place.read('in')).toString()).toBe(`${A}\n`);
+    expect((await names()).sort()).toEqual(before);
+    expect(`${await read('in')}`).toBe(`${A}\n`);
   });
 });
 
 it.each([[['-d', '.']], [['-d', 'here']], [['-d', '.', '--if-exists', 'overwrite']]])(
   'a file of a listing that would replace one of the run is refused alone: 9 (%j)',
   async (args) => {
-    const { archive, place } = await setUp();
+    const { download, read } = await setUp();
     const own = ['--report', 'run.jsonl', '--done', 'done', '--failed', 'failed.txt', '--config', 'c.json'];
-    const line = ['download', ...IN, '--layout', '{file_name}', ...own, ...args, '-j', '1'];
-    const ended = await place.filings(line, archive.env);
-    expect(ended.exitCode, ended.stderr).toBe(3);
-    const lines = (await place.read('run.jsonl')).toString().trim().split('\n');
-    const told = lines.map((each) => JSON.parse(each)).filter(({ result }) => result);
+    const { exitCode, stderr } = await download(...IN, '--layout', '{file_name}', ...own, ...args, '-j', '1');
+    expect(exitCode, stderr).toBe(3);
+    const told = readReport(await read('run.jsonl')).files;
     const refused = Object.keys(FILES).map((name) => `${name} 9`);
     expect(told.map(({ file_name, error }) => `${file_name} ${error?.exit_code ?? 'came'}`).sort()).toEqual(
       [...refused, 'x.htm came'].sort(),
     );
-    expect(await readFile(join(place.path, 'in'), 'utf8')).toBe(`${A}\n`);
-    expect((await place.read('failed.txt')).toString().trim().split('\n')).toHaveLength(refused.length);
+    expect(`${await read('in')}`).toBe(`${A}\n`);
+    expect(linesOf(await read('failed.txt'))).toHaveLength(refused.length);
   },
 );
 
 it('a null device may be named twice', async () => {
-  const { archive, place } = await setUp();
-  const twice = ['download', ...ONE, '-o', '/dev/null', '--report', '/dev/null'];
-  expect((await place.filings(twice, archive.env)).exitCode).toBe(0);
+  const { download } = await setUp();
+  expect((await download(...ONE, '-o', '/dev/null', '--report', '/dev/null')).exitCode).toBe(0);
 });

@@ -2,8 +2,8 @@ import type { Socket } from 'node:net';
 import { expect, test } from 'vitest';
 import { type Sleep, sleep } from '../../src/abort.ts';
 import { head } from '../servers/answers.ts';
-import { accession, type Instead, startArchive } from '../servers/archive.ts';
-import { batchPlace } from './batch.ts';
+import { accession, type Instead } from '../servers/archive.ts';
+import { archivePlace } from './batch.ts';
 
 // Every request counts, has its turn, and comes no sooner than the service allows.
 
@@ -13,7 +13,6 @@ const LINES = Object.keys(FILES).map((name) => `${A} ${name}`);
 
 /** A turn, an asked wait and a back-off take no time here; of the first two `waits` has the seconds. */
 async function setUp(instead: Instead) {
-  const archive = await startArchive({ [A]: FILES, [B]: FILES }, { instead });
   const waits: number[] = [];
   const noTime: Sleep = (ms, signal) => {
     // The progress tells every minute how far it is.
@@ -22,54 +21,51 @@ async function setUp(instead: Instead) {
     const isBackoff = ms > 1000 && ms < 1600;
     return sleep(isTurn || isBackoff ? 0 : ms, signal);
   };
-  return {
-    archive,
-    waits,
-    place: await batchPlace({ ...archive.env, FILINGS_IDLE_TIMEOUT: '40s' }, { sleep: noTime }),
-  };
+  const given = { env: { FILINGS_IDLE_TIMEOUT: '40s' }, sleep: noTime };
+  return { waits, ...(await archivePlace({ [A]: FILES, [B]: FILES }, { instead }, given)) };
 }
 
 test('--rate: a redirect is a request, and has its turn', async () => {
-  const { place, waits } = await setUp((socket, { request, before }) => {
+  const { batch, waits } = await setUp((socket, { request, before }) => {
     if (before > 0) return false;
     socket.write(head(302, { 'Content-Length': 0, Location: `${request.path}&again` }));
     return true;
   });
-  expect((await place.batch(LINES, ['--rate', '1/m'])).exitCode).toBe(0);
+  expect((await batch(LINES, ['--rate', '1/m'])).exitCode).toBe(0);
   expect(waits).toEqual([60, 120, 180, 240, 300]);
 });
 
 test('--rate: what is asked for anew, since a range can not be used, has its turn', async () => {
-  const { place, waits } = await setUp((socket, { name, before }) => {
+  const { batch, waits } = await setUp((socket, { name, before }) => {
     if (name !== 'f0.htm' || before > 1) return false;
     if (before === 0) socket.end(`${head(200, { ETag: '"a"', 'Content-Length': 4 })}ze`);
     else socket.write(`${head(206, { ETag: '"b"', 'Content-Length': 2, 'Content-Range': 'bytes 2-3/4' })}XX`);
     return true;
   });
-  const { exitCode, stderr } = await place.batch([`${A} f0.htm`], ['--rate', '1/m']);
+  const { exitCode, stderr } = await batch([`${A} f0.htm`], ['--rate', '1/m']);
   expect(exitCode, stderr).toBe(0);
   expect(waits).toEqual([60, 120]);
 });
 
 test('one that the service dropped on a connection that was kept counts, and so does the same again', async () => {
-  const { archive, place } = await setUp((socket, { name }) => {
+  const { archive, batch } = await setUp((socket, { name }) => {
     if (name === undefined) return false;
     socket.destroy();
     return true;
   });
-  const { exitCode, report } = await place.batch([A], ['--include', 'f0*', '-j', '1', '--retries', '0']);
+  const { exitCode, report } = await batch([A], ['--include', 'f0*', '-j', '1', '--retries', '0']);
   expect(exitCode).toBe(7);
   expect(archive.asked()).toEqual([A, `${A}/f0.htm`, `${A}/f0.htm`]);
   expect(report.summaries).toMatchObject([{ requests: 3, failed: 1 }]);
 });
 
 test('Retry-After holds for the other files, also when this one is not tried again', async () => {
-  const { place, waits } = await setUp((socket, { name }) => {
+  const { batch, waits } = await setUp((socket, { name }) => {
     if (name !== 'f0.htm') return false;
     socket.write(head(429, { 'Content-Length': 0, 'Retry-After': 200 }));
     return true;
   });
-  const { exitCode, report } = await place.batch(LINES, ['--retries', '0', '-j', '1']);
+  const { exitCode, report } = await batch(LINES, ['--retries', '0', '-j', '1']);
   expect(exitCode).toBe(7);
   expect(report.summaries).toMatchObject([{ downloaded: 2, failed: 1 }]);
   expect(waits).toEqual([200, 200]);
@@ -80,7 +76,7 @@ test('a wait over the cap that the next listing is told keeps the files before i
   const first = new Promise<Socket>((resolve) => {
     begin = resolve;
   });
-  const { archive, place } = await setUp((socket, { accession: filing, name, before }) => {
+  const { archive, batch } = await setUp((socket, { accession: filing, name, before }) => {
     if (filing === A && name === undefined) return false;
     if (name === 'f0.htm' && before === 0) begin(socket);
     // The listing behind them is told to wait while they are in flight; then one of them is told to come again.
@@ -93,7 +89,7 @@ test('a wait over the cap that the next listing is told keeps the files before i
     }
     return true;
   });
-  const { exitCode, report } = await place.batch([A, B], ['--all', '-j', '3']);
+  const { exitCode, report } = await batch([A, B], ['--all', '-j', '3']);
   expect(exitCode).toBe(7);
   expect(archive.asked().filter((asked) => asked === `${A}/f0.htm`)).toHaveLength(1);
   expect(report.summaries).toMatchObject([{ stopped_by: 'temporary', retry_at: expect.any(String) }]);

@@ -1,20 +1,18 @@
 import { mkdir, readdir, symlink } from 'node:fs/promises';
-import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { accession, startArchive } from '../servers/archive.ts';
-import { batchPlace } from './batch.ts';
+import { accession } from '../servers/archive.ts';
+import { archivePlace } from './batch.ts';
 
 const [A, B] = [accession(1), accession(2)];
 
 /** Filings of which the first has a link where its directory is to be, and a way to the directory that is a link, too. */
 async function setUp() {
-  const archive = await startArchive({ [A]: { 'a.htm': 'a' }, [B]: { 'b.htm': 'b' } });
-  const place = await batchPlace(archive.env);
-  const at = (name: string) => join(place.path, name);
+  const place = await archivePlace({ [A]: { 'a.htm': 'a' }, [B]: { 'b.htm': 'b' } });
+  const { at } = place;
   for (const name of ['real', 'elsewhere']) await mkdir(at(name));
   await symlink('real', at('mirror'));
   await symlink('../elsewhere', at(`real/${A}`));
-  return { ...place, env: archive.env, elsewhere: () => readdir(at('elsewhere')) };
+  return { ...place, env: place.archive.env, elsewhere: () => readdir(at('elsewhere')) };
 }
 
 it.each([[[]], [['--checksums']]])(

@@ -1,6 +1,6 @@
-import { mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { onTestFinished } from 'vitest';
 
 /** A filing of the samples. */
@@ -13,19 +13,32 @@ export const serviceAt = (url: string, key = 'a-key'): Record<string, string> =>
 });
 
 /** A user's place: an empty home and an empty working directory, gone when the test has ended. */
-export interface Place {
-  readonly home: string;
-  /** The working directory. */
-  readonly path: string;
-  names(): Promise<string[]>;
-  read(name: string): Promise<Buffer>;
-}
-
-export async function emptyPlace(): Promise<Place> {
+export async function emptyPlace() {
   const home = await mkdtemp(join(tmpdir(), 'filings-home-'));
   // A shell that was started here may have a child that still writes.
   onTestFinished(() => rm(home, { recursive: true, force: true, maxRetries: 5 }));
   const path = join(home, 'work');
   await mkdir(path);
-  return { home, path, names: () => readdir(path), read: (name) => readFile(join(path, name)) };
+  const at = (name: string) => resolve(path, name);
+  /** Writes a file, with the directories above it, and gives its path. */
+  async function write(name: string, content: string | Uint8Array, mode = 0o600): Promise<string> {
+    await mkdir(dirname(at(name)), { recursive: true });
+    await writeFile(at(name), content);
+    await chmod(at(name), mode);
+    return at(name);
+  }
+  return {
+    home,
+    /** The working directory, in which names are meant. */
+    path,
+    at,
+    write,
+    /** Writes the config file. */
+    config: (content: object | string, mode?: number) =>
+      write('../.config/filings/config.json', typeof content === 'string' ? content : JSON.stringify(content), mode),
+    names: () => readdir(path),
+    read: (name: string) => readFile(at(name)),
+  };
 }
+
+export type Place = Awaited<ReturnType<typeof emptyPlace>>;

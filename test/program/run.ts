@@ -2,12 +2,14 @@ import { readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable, Writable } from 'node:stream';
+import type { TlsOptions } from 'node:tls';
 import { onTestFinished } from 'vitest';
 import { sleep as realSleep, type Sleep } from '../../src/abort.ts';
 import { FilingsError } from '../../src/errors.ts';
 import { main } from '../../src/main.ts';
+import { type Script, scripted } from '../servers/scripted.ts';
 import { worldOf } from '../settings-world.ts';
-import { emptyPlace, type Place } from './place.ts';
+import { emptyPlace, type Place, serviceAt } from './place.ts';
 
 export { ACCESSION, serviceAt } from './place.ts';
 
@@ -70,6 +72,17 @@ export async function workplace(): Promise<Workplace> {
     filings: (args, env, given) => run(args, { cwd: place.path, ...given, env: { ...homeOf(place.home), ...env } }),
   };
 }
+
+/** A workplace beside a service that answers by a script and that its commands ask, with a key. */
+export async function asking(script: Script, tls?: TlsOptions) {
+  const [server, place] = [await scripted(script, tls), await workplace()];
+  const service = serviceAt(server.url);
+  const filings: Workplace['filings'] = (args, env, given) => place.filings(args, { ...service, ...env }, given);
+  return { ...server, ...place, filings };
+}
+
+export const linesOf = (text: Buffer | string) => text.toString().trimEnd().split('\n');
+export const jsonOf = (text: Buffer | string) => linesOf(text).map((line) => JSON.parse(line));
 
 /** Runs `filings serve` in this process, until the test has ended. */
 export async function serve(args: readonly string[] = [], env: Environment = {}) {

@@ -1,188 +1,163 @@
-import { mkdir, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { head } from '../servers/answers.ts';
-import { scripted } from '../servers/scripted.ts';
-import { ACCESSION, workplace } from './run.ts';
+import { ACCESSION, asking } from './run.ts';
 
 const OTHER = 'https://other.example';
 const TOKEN = 'eyJhbGciOiJIUzI1NiJ9.eyJuYmYiOjB9.c2lnbmF0dXJlLWNhbmFyeQ';
 
-/** A service, and a place whose config file is made for it. */
-async function setUp(config: (url: string, place: string) => object, status = 200) {
-  const server = await scripted((socket) => {
-    socket.end(`${head(status, { 'Content-Length': 9, Connection: 'close' })}["a.htm"]`);
-  });
-  const place = await workplace();
-  const path = join(place.home, '.config/filings/config.json');
-  await mkdir(dirname(path), { recursive: true });
-  await writeFile(path, JSON.stringify(config(server.url, place.path)), { mode: 0o600 });
+/** A place beside a service at `URL`, with a config file; `run` is what a shell would run there, variables first. */
+async function setUp(config: object, status = 200) {
+  const answer = `${head(status, { 'Content-Length': 9, Connection: 'close' })}["a.htm"]`;
+  const { filings, ...place } = await asking((socket) => void socket.end(answer));
+  const here = (text: string) => text.replaceAll(/\bURL\b/g, place.url);
+  await place.config(here(JSON.stringify(config)));
   for (const [name, text] of Object.entries({ 'file.key': 'file-key', 'file.jwt': TOKEN, secret: 's'.repeat(40) })) {
-    await writeFile(join(place.path, name), text, { mode: 0o600 });
+    await place.write(`../.config/filings/${name}`, text);
   }
-  const keysSent = () =>
-    server.requests.map(({ headers }) => headers['x-service-key'] ?? headers.authorization ?? 'none');
-  return { ...place, url: server.url, path, keysSent, requests: server.requests };
+  return {
+    ...place,
+    run(command: string, line = '') {
+      const words = here(line).split(' ').filter(Boolean);
+      const given = words.filter((word) => word.startsWith('FILINGS_')).map((word) => word.split('='));
+      const nothing = { FILINGS_BASE_URL: '', FILINGS_API_KEY: '' };
+      const args = words.filter((word) => !word.startsWith('FILINGS_'));
+      return filings([...command.split(' '), ...args], { ...nothing, ...Object.fromEntries(given) });
+    },
+    keysSent: () => place.requests.map(({ headers }) => headers['x-service-key'] ?? headers.authorization ?? 'none'),
+  };
 }
 
-type Config = Parameters<typeof setUp>[0];
-type Run = (url: string) => { readonly args?: string[]; readonly env?: Record<string, string> };
-
-const asIs: Run = () => ({});
+const LIST = `list ${ACCESSION}`;
+const OWN = { baseUrl: 'URL', apiKey: 'own-key' };
+const TOP = { baseUrl: OTHER, apiKey: 'top-key' };
+const FOREIGN = { baseUrl: OTHER, apiKey: 'own-key' };
 
 describe('a credential of the config file goes to the origin of its level’s base URL', () => {
-  test.each<[what: string, config: Config, run: Run, sent: string]>([
-    ['beside its base URL', (baseUrl) => ({ baseUrl, apiKey: 'own-key' }), asIs, 'own-key'],
-    [
-      'which a flag says with another path',
-      (baseUrl) => ({ baseUrl, apiKey: 'own-key' }),
-      (url) => ({ args: ['--base-url', `${url}/elsewhere`] }),
-      'own-key',
-    ],
-    ['a file', (baseUrl, place) => ({ baseUrl, apiKeyFile: join(place, 'file.key') }), asIs, 'file-key'],
-    ['a command', (baseUrl) => ({ baseUrl, apiKeyCommand: ['echo', 'told-key'] }), asIs, 'told-key'],
-    [
-      'a profile’s',
-      (baseUrl) => ({ baseUrl: OTHER, apiKey: 'top-key', profiles: { p: { baseUrl, apiKey: 'own-key' } } }),
-      () => ({ args: ['--profile', 'p'] }),
-      'own-key',
-    ],
+  test.each<[what: string, config: object, line: string, sent: string]>([
+    ['beside its base URL', OWN, '', 'own-key'],
+    ['which a flag says with another path', OWN, '--base-url URL/elsewhere', 'own-key'],
+    ['a file', { baseUrl: 'URL', apiKeyFile: 'file.key' }, '', 'file-key'],
+    ['a command', { baseUrl: 'URL', apiKeyCommand: ['echo', 'told-key'] }, '', 'told-key'],
+    ['a profile’s', { ...TOP, profiles: { p: OWN } }, '--profile p', 'own-key'],
     [
       'a profile’s that inherits the base URL',
-      (baseUrl) => ({ baseUrl, apiKey: 'top-key', profiles: { p: { apiKey: 'own-key' } } }),
-      () => ({ args: ['--profile', 'p'] }),
+      { ...TOP, baseUrl: 'URL', profiles: { p: { apiKey: 'own-key' } } },
+      '--profile p',
       'own-key',
     ],
     [
       'the top’s, with a profile of the same origin',
-      (baseUrl) => ({ baseUrl, apiKey: 'top-key', profiles: { p: { baseUrl: `${baseUrl}/p` } } }),
-      () => ({ args: ['--profile', 'p'] }),
+      { ...TOP, baseUrl: 'URL', profiles: { p: { baseUrl: 'URL/p' } } },
+      '--profile p',
       'top-key',
     ],
     [
       'a key of the environment beside a profile',
-      (baseUrl) => ({ baseUrl: OTHER, apiKey: 'top-key', profiles: { p: { baseUrl } } }),
-      () => ({ env: { FILINGS_API_KEY: 'env-key', FILINGS_PROFILE: 'p' } }),
+      { ...TOP, profiles: { p: { baseUrl: 'URL' } } },
+      'FILINGS_API_KEY=env-key FILINGS_PROFILE=p',
       'env-key',
     ],
     [
       'a flag’s in the place of a lower level’s other source',
-      () => ({ baseUrl: OTHER, apiKey: 'top-key' }),
-      (url) => ({ args: ['--base-url', url, '--api-key-file', 'file.key'] }),
+      TOP,
+      '--base-url URL --api-key-file ../.config/filings/file.key',
       'file-key',
     ],
-  ])('%s', async (_, config, run, sent) => {
-    const place = await setUp(config);
-    const { args = [], env = {} } = run(place.url);
-    const { exitCode, stderr } = await place.filings(['list', ACCESSION, ...args], env);
-    expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
-    expect(place.keysSent()).toEqual([sent]);
+  ])('%s', async (_, config, line, sent) => {
+    const { run, keysSent } = await setUp(config);
+    expect(await run(LIST, line)).toMatchObject({ exitCode: 0, stderr: '' });
+    expect(keysSent()).toEqual([sent]);
   });
 });
 
 describe('and to no other', () => {
-  test.each<[what: string, config: Config, run: Run, says: RegExp, hint: RegExp]>([
+  test.each<[what: string, config: object, line: string, says: RegExp, hint: RegExp]>([
     [
       'the run’s base URL is a flag’s',
-      () => ({ baseUrl: OTHER, apiKey: 'own-key' }),
-      (url) => ({ args: ['--base-url', url] }),
+      FOREIGN,
+      '--base-url URL',
       /config\.json: apiKey: the API key is for https:\/\/other\.example; not sent to http:\/\/127/,
       /for this host use --api-key-file FILE or FILINGS_API_KEY$/m,
     ],
     [
       'another port',
-      (url) => ({ baseUrl: url.replace(/\d+$/, '1'), apiKey: 'own-key' }),
-      (url) => ({ args: ['--base-url', url] }),
+      { baseUrl: 'http://127.0.0.1:1', apiKey: 'own-key' },
+      '--base-url URL',
       /apiKey: the API key is for http:\/\/127\.0\.0\.1:1; not sent/,
       /--api-key-file/,
     ],
     [
       'no base URL is beside it',
-      () => ({ apiKey: 'own-key' }),
-      (url) => ({ args: ['--base-url', url] }),
+      { apiKey: 'own-key' },
+      '--base-url URL',
       /config\.json: apiKey: no baseUrl is set beside it; not sent to http:\/\/127/,
       /if it is for this host: filings config set base-url http:\/\/127\.0\.0\.1:\d+$/m,
     ],
     [
       'a profile’s belongs to the top’s base URL, not to the flag’s',
-      () => ({ baseUrl: OTHER, profiles: { p: { apiKey: 'own-key' } } }),
-      (url) => ({ args: ['--profile', 'p', '--base-url', url] }),
+      { baseUrl: OTHER, profiles: { p: { apiKey: 'own-key' } } },
+      '--profile p --base-url URL',
       /profiles\.p\.apiKey: the API key is for https:\/\/other\.example/,
       /--api-key-file/,
     ],
     [
       'a JWT',
-      (_, place) => ({ baseUrl: OTHER, jwtFile: join(place, 'file.jwt') }),
-      (url) => ({ args: ['--base-url', url], env: { FILINGS_API_KEY: 'env-key' } }),
+      { baseUrl: OTHER, jwtFile: 'file.jwt' },
+      '--base-url URL FILINGS_API_KEY=env-key',
       /config\.json: jwtFile: the JWT is for https:\/\/other\.example; not sent/,
       /for this host use --jwt-file FILE or FILINGS_JWT$/m,
     ],
     [
       'what mints JWTs',
-      (_, place) => ({ jwt: { secretFile: join(place, 'secret') } }),
-      (url) => ({ env: { FILINGS_BASE_URL: url, FILINGS_API_KEY: 'env-key' } }),
+      { jwt: { secretFile: 'secret' } },
+      'FILINGS_BASE_URL=URL FILINGS_API_KEY=env-key',
       /config\.json: jwt: no baseUrl is set beside it; not sent/,
       /filings config set base-url/,
     ],
-  ])('%s', async (_, config, run, says, hint) => {
-    const place = await setUp(config);
-    const { args = [], env = {} } = run(place.url);
-    for (const command of [
-      ['list', ACCESSION],
-      ['download', ACCESSION, 'a.htm'],
-      ['config', 'check'],
-    ]) {
-      const { exitCode, stderr, stdout } = await place.filings([...command, ...args], env);
+  ])('%s', async (_, config, line, says, hint) => {
+    const { run, requests } = await setUp(config);
+    for (const command of [LIST, `download ${ACCESSION} a.htm`, 'config check']) {
+      const { exitCode, stderr, stdout } = await run(command, line);
       expect(exitCode, stderr).toBe(2);
       expect(stderr).toMatch(says);
       expect(stderr).toMatch(hint);
       expect(stderr + stdout).not.toContain('own-key');
-      if (command[0] === 'config') expect(stdout.toString()).toMatch(/^(key|token)\twrong\t.*; not sent to http/m);
+      if (command === 'config check') expect(`${stdout}`).toMatch(/^(key|token)\twrong\t.*; not sent to http/m);
     }
-    expect(place.requests).toHaveLength(0);
+    expect(requests).toHaveLength(0);
   });
 
   test('the command of the hint puts it right', async () => {
-    const place = await setUp(() => ({ apiKey: 'own-key' }));
-    const env = { FILINGS_BASE_URL: place.url };
-    const { stderr } = await place.filings(['list', ACCESSION], env);
+    const { run, keysSent } = await setUp({ apiKey: 'own-key' });
+    const { stderr } = await run(LIST, 'FILINGS_BASE_URL=URL');
     const [, command = ''] = /: filings (config set .*)$/m.exec(stderr) ?? [];
-    expect((await place.filings(command.split(' '), env)).exitCode).toBe(0);
-    expect((await place.filings(['list', ACCESSION], env)).exitCode).toBe(0);
-    expect(place.keysSent()).toEqual(['own-key']);
+    for (const each of [command, LIST]) expect((await run(each, 'FILINGS_BASE_URL=URL')).exitCode).toBe(0);
+    expect(keysSent()).toEqual(['own-key']);
   });
 });
 
-test.each([
-  { baseUrl: OTHER, apiKey: 'own-key' },
-  { apiKey: 'own-key', apiKeyFile: 'missing' },
-])('the sandbox reads no credential of the config file: %j', async (config) => {
-  const place = await setUp(() => config);
-  const { exitCode, stderr } = await place.filings(['list', ACCESSION, '--sandbox']);
-  expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
-});
+test.each([FOREIGN, { apiKey: 'own-key', apiKeyFile: 'missing' }])(
+  'the sandbox reads no credential of the config file: %j',
+  async (config) => {
+    const { run } = await setUp(config);
+    expect(await run(LIST, '--sandbox')).toMatchObject({ exitCode: 0, stderr: '' });
+  },
+);
 
-describe('a 401 says where the refused key came from', () => {
-  test.each<[from: string, config: Config, run: Run]>([
-    ['--api-key-file,', () => ({}), (url) => ({ args: ['--base-url', url, '--api-key-file', 'file.key'] })],
-    ['.config/filings/config.json: apiKey,', (baseUrl) => ({ baseUrl, apiKey: 'bad-key-1' }), asIs],
-    [
-      'config.json: profiles.p.apiKeyCommand,',
-      (baseUrl) => ({ profiles: { p: { baseUrl, apiKeyCommand: ['echo', 'bad-key-1'] } } }),
-      () => ({ args: ['--profile', 'p'] }),
-    ],
-    [
-      'FILINGS_API_KEY and FILINGS_JWT:',
-      () => ({}),
-      (url) => ({ env: { FILINGS_BASE_URL: url, FILINGS_API_KEY: 'bad-key-1', FILINGS_JWT: TOKEN } }),
-    ],
-  ])('%s', async (from, config, run) => {
-    const place = await setUp(config, 401);
-    const { args = [], env = {} } = run(place.url);
-    const { exitCode, stderr } = await place.filings(['list', ACCESSION, ...args], env);
-    expect(exitCode).toBe(4);
-    expect(stderr).toMatch(/hint: check /);
-    expect(stderr).toContain(from);
-    expect(stderr).not.toMatch(/bad-key-1|file-key/);
-  });
+test.each<[from: string, config: object, line: string]>([
+  ['--api-key-file,', {}, '--base-url URL --api-key-file ../.config/filings/file.key'],
+  ['.config/filings/config.json: apiKey,', { baseUrl: 'URL', apiKey: 'bad-key-1' }, ''],
+  [
+    'config.json: profiles.p.apiKeyCommand,',
+    { profiles: { p: { baseUrl: 'URL', apiKeyCommand: ['echo', 'bad-key-1'] } } },
+    '--profile p',
+  ],
+  ['FILINGS_API_KEY and FILINGS_JWT:', {}, `FILINGS_BASE_URL=URL FILINGS_API_KEY=bad-key-1 FILINGS_JWT=${TOKEN}`],
+])('a 401 says where the refused key came from: %s', async (from, config, line) => {
+  const { run } = await setUp(config, 401);
+  const { exitCode, stderr } = await run(LIST, line);
+  expect(exitCode).toBe(4);
+  expect(stderr).toMatch(/hint: check /);
+  expect(stderr).toContain(from);
+  expect(stderr).not.toMatch(/bad-key-1|file-key/);
 });
