@@ -1,24 +1,22 @@
-import { chmod, readdir, readFile, writeFile } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { sleep } from '../../src/abort.ts';
-import { type Script, startScripted } from '../servers/scripted.ts';
+import { head } from '../servers/answers.ts';
+import { type Script, scripted } from '../servers/scripted.ts';
 import { ACCESSION, serviceAt, workplace } from './run.ts';
 
 const answer =
   (names: readonly string[]): Script =>
   (socket) => {
     const body = JSON.stringify(names);
-    const head = `HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}`;
-    socket.write(`${head}\r\n\r\n${body}`);
+    socket.write(head(200, { 'Content-Length': Buffer.byteLength(body) }) + body);
   };
 const OFFERED = 'a.htm\nb.htm\n';
 const LINE = ['download', ACCESSION];
 
 async function place(script: Script = answer(['a.htm', 'b.htm'])) {
-  const server = await startScripted(script);
-  onTestFinished(() => server.close());
-  const here = await workplace();
+  const [server, here] = [await scripted(script), await workplace()];
   return {
     ...here,
     server,
@@ -34,14 +32,9 @@ async function place(script: Script = answer(['a.htm', 'b.htm'])) {
       };
       const ended = await here.filings(['__complete', '--', ...words], env, { input: 'stdin-key\n', sleep: wait });
       expect({ exitCode: ended.exitCode, stderr: ended.stderr }).toEqual({ exitCode: 0, stderr: '' });
-      return ended.stdout.toString();
+      return `${ended.stdout}`;
     },
-    config: async (config: object, mode = 0o600) => {
-      const path = join(here.home, 'config.json');
-      await writeFile(path, JSON.stringify(config));
-      await chmod(path, mode);
-      return path;
-    },
+    config: (config: object, mode?: number) => here.write('../config.json', JSON.stringify(config), mode),
   };
 }
 
@@ -85,9 +78,9 @@ describe('nothing is offered, and nobody asked,', () => {
 
 test.each<[string, Script]>([
   ['a service that never answers', () => {}],
-  ['one that answers without end', (socket) => void socket.write('HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n[')],
-  ['a 401', (socket) => void socket.end('HTTP/1.1 401 No\r\nContent-Length: 0\r\n\r\n')],
-  ['no listing', (socket) => void socket.end('HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\n\u001b]0;x\u0007')],
+  ['one that answers without end', (socket) => void socket.write(`${head(200, { 'Content-Length': 9 })}[`)],
+  ['a 401', (socket) => void socket.end(head(401, { 'Content-Length': 0 }))],
+  ['no listing', (socket) => void socket.end(`${head(200, { 'Content-Length': 6 })}\u001b]0;x\u0007`)],
 ])('%s: nothing is offered, and nothing said', async (_, script) => {
   const { names, server } = await place(script);
   expect(await names(LINE, undefined, true)).toBe('');
@@ -95,19 +88,17 @@ test.each<[string, Script]>([
 });
 
 test('names that a terminal would act on, or that would be options, are left out', async () => {
-  const { names } = await place(
-    answer(['x\u001b[31m.htm', 'y\n.htm', '\u202ez.htm', '-dash.htm', 'good.htm', 'good.htm']),
-  );
+  const odd = ['x\u001b[31m.htm', 'y\n.htm', '\u202ez.htm', '-dash.htm', 'good.htm', 'good.htm'];
+  const { names } = await place(answer(odd));
   expect(await names(LINE)).toBe('good.htm\n');
 });
 
 test.each(['bash', 'zsh', 'fish'])(
-  'completion %s prints the script of the package, and needs no settings',
+  'completion %s prints the package’s script, and needs no settings',
   async (shell) => {
-    const { filings } = await place();
+    const { filings } = await workplace();
     const { stdout, exitCode } = await filings(['completion', shell], { FILINGS_CONFIG: '/nowhere/config.json' });
-    expect(exitCode).toBe(0);
-    const script = join(import.meta.dirname, `../../completions/filings.${shell}`);
-    expect(stdout.toString()).toBe(await readFile(script, 'utf8'));
+    const script = await readFile(join(import.meta.dirname, `../../completions/filings.${shell}`), 'utf8');
+    expect([exitCode, `${stdout}`]).toEqual([0, script]);
   },
 );

@@ -1,89 +1,69 @@
 import { createHash } from 'node:crypto';
-import { mkdir, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
-import { describe, expect, onTestFinished, test } from 'vitest';
-import { framed, sendAndEnd, sendFile } from '../servers/answers.ts';
-import { type Script, startScripted } from '../servers/scripted.ts';
+import { mkdir } from 'node:fs/promises';
+import { describe, expect, test } from 'vitest';
+import { framed, head, sendAndEnd, sendFile } from '../servers/answers.ts';
+import type { Script } from '../servers/scripted.ts';
 import { content } from '../service/transfer-fixture.ts';
-import { ACCESSION, serviceAt, workplace } from './run.ts';
+import { ACCESSION, asking, jsonOf } from './run.ts';
 
 const FILE = content(4000);
 const SHA256 = createHash('sha256').update(FILE).digest('hex');
 
-async function scripted(script: Script = (socket, request) => sendFile(socket, request, FILE, '"v1"')) {
-  const server = await startScripted(script);
-  onTestFinished(() => server.close());
-  return server;
+async function setUp(script: Script = (socket, request) => sendFile(socket, request, FILE, '"v1"')) {
+  const { filings, ...place } = await asking(script);
+  return {
+    ...place,
+    download: (args: string[], env = {}) => filings(['download', ACCESSION, ...args], env),
+    /** The URL that was asked for first. */
+    asked: () => new URL(place.requests[0]?.path ?? '', place.url),
+  };
 }
 
 describe('what is asked for', () => {
   test.each(['100% owned.htm', 'a+b.txt', 'übersicht.htm', '#1?.htm'])('a file named %s', async (name) => {
-    const server = await scripted();
-    const place = await workplace();
-    const { exitCode, stderr } = await place.filings(['download', ACCESSION, name], serviceAt(`${server.url}/api/v1/`));
+    const { download, asked, names, requests, url } = await setUp();
+    const { exitCode, stderr } = await download([name], { FILINGS_BASE_URL: `${url}/api/v1/` });
     expect(exitCode, stderr).toBe(0);
-    expect(await place.names()).toEqual([name]);
-    const { path, line } = server.requests[0] ?? { path: '', line: '' };
-    const url = new URL(path, server.url);
-    expect(url.pathname).toBe('/api/v1/download');
-    expect([...url.searchParams]).toEqual([
-      ['accession_no', ACCESSION],
-      ['file_name', name],
-    ]);
-    expect(line).toMatch(/^GET \S+ HTTP\/1\.1$/);
+    expect(await names()).toEqual([name]);
+    expect(asked().pathname).toBe('/api/v1/download');
+    expect(Object.fromEntries(asked().searchParams)).toEqual({ accession_no: ACCESSION, file_name: name });
+    expect(requests[0]?.line).toMatch(/^GET \S+ HTTP\/1\.1$/);
   });
 
   test('with -o the name is only sent, and may be anything', async () => {
-    const server = await scripted();
-    const place = await workplace();
-    await mkdir(join(place.path, 'deep/er'), { recursive: true });
-    const args = ['download', ACCESSION, 'xslF345X05/form4.xml', '-o', 'deep/er/form4.xml'];
-    const { exitCode, stderr } = await place.filings(args, serviceAt(server.url));
+    const { at, download, asked, read } = await setUp();
+    await mkdir(at('deep/er'), { recursive: true });
+    const { exitCode, stderr } = await download(['xslF345X05/form4.xml', '-o', 'deep/er/form4.xml']);
     expect(exitCode, stderr).toBe(0);
-    expect(await place.read('deep/er/form4.xml')).toEqual(FILE);
-    expect(new URL(server.requests[0]?.path ?? '', server.url).searchParams.get('file_name')).toBe(
-      'xslF345X05/form4.xml',
-    );
+    expect(await read('deep/er/form4.xml')).toEqual(FILE);
+    expect(asked().searchParams.get('file_name')).toBe('xslF345X05/form4.xml');
   });
 });
 
 describe('what is said', () => {
   test('a line per file on stderr, nothing on stdout', async () => {
-    const server = await scripted();
-    const place = await workplace();
-    const args = ['download', ACCESSION, 'a', 'b', '-d', 'new/dir'];
-    const { exitCode, stdout, stderr } = await place.filings(args, serviceAt(server.url));
-    expect([exitCode, stdout.length]).toEqual([0, 0]);
+    const { download } = await setUp();
+    const { exitCode, stdout, stderr } = await download(['a', 'b', '-d', 'new/dir']);
+    expect([exitCode, `${stdout}`]).toEqual([0, '']);
     expect(stderr).toMatch(/new\/dir\/a: 4\.0 kB\n/);
     expect(stderr).toMatch(/2 downloaded \(8\.0 kB\)/);
-    const quiet = await place.filings(['download', ACCESSION, 'c', '-q'], serviceAt(server.url));
-    expect([quiet.exitCode, quiet.stdout.toString(), quiet.stderr]).toEqual([0, '', '']);
+    const quiet = await download(['c', '-q']);
+    expect([quiet.exitCode, `${quiet.stdout}`, quiet.stderr]).toEqual([0, '', '']);
   });
 
   test('the report: a line a file, as it ends', async () => {
-    const server = await scripted((socket, request) => {
+    const { download, read } = await setUp((socket, request) => {
       if (request.path.includes('until')) sendAndEnd(socket, framed(FILE, 'until-close').bytes, 'FIN');
-      else if (request.path.includes('missing')) socket.write('HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n');
+      else if (request.path.includes('missing')) socket.write(head(404, { 'Content-Length': 0 }));
       else sendFile(socket, request, FILE, '"v1"');
     });
-    const place = await workplace();
-    const args = ['download', ACCESSION, 'a', 'until', 'missing', '--report', 'out.jsonl', '-j', '1'];
-    expect((await place.filings(args, serviceAt(server.url))).exitCode).toBe(3);
-    const lines = (await place.read('out.jsonl'))
-      .toString()
-      .trimEnd()
-      .split('\n')
-      .map((line) => JSON.parse(line));
+    expect((await download(['a', 'until', 'missing', '--report', 'out.jsonl', '-j', '1'])).exitCode).toBe(3);
     const base = { v: 1, accession_no: ACCESSION, attempts: 1, ms: expect.any(Number) };
-    expect(lines).toMatchObject([
+    const error = { code: 'not_found', exit_code: 5, problem: { status: 404 } };
+    expect(jsonOf(await read('out.jsonl'))).toMatchObject([
       { ...base, file_name: 'a', path: 'a', result: 'downloaded', bytes: 4000, etag: '"v1"', verified_length: true },
       { ...base, file_name: 'until', result: 'downloaded', bytes: 4000, verified_length: false },
-      {
-        ...base,
-        file_name: 'missing',
-        result: 'failed',
-        error: { code: 'not_found', exit_code: 5, problem: { status: 404 } },
-      },
+      { ...base, file_name: 'missing', result: 'failed', error },
       {
         v: 1,
         time: expect.stringMatching(/^\d{4}-.*Z$/),
@@ -93,43 +73,33 @@ describe('what is said', () => {
   });
 });
 
-describe('a file that exists, when nothing says what to do', () => {
-  const layout = (template: string) => ['--layout', template];
-  test.each<[args: string[], path: string, exists: Buffer, exit: number, requests: number]>([
-    [[], 'a', Buffer.from('of another filing'), 8, 1],
-    [[], 'a', FILE, 0, 1],
-    [layout('{accession_no}-{file_name}'), `${ACCESSION}-a`, Buffer.from('another'), 8, 1],
-    [layout('{accession_no}/{file_name}'), `${ACCESSION}/a`, Buffer.from('ours'), 0, 0],
-    [['-d', `x/${ACCESSION}/y`], `x/${ACCESSION}/y/a`, Buffer.from('ours'), 0, 0],
-    [['-o', 'a'], 'a', Buffer.from('old'), 0, 1],
-  ])('%j: %s', async (args, path, exists, exit, requests) => {
-    const server = await scripted();
-    const place = await workplace();
-    await mkdir(dirname(join(place.path, path)), { recursive: true });
-    await writeFile(join(place.path, path), exists);
-    const { exitCode, stderr } = await place.filings(['download', ACCESSION, 'a', ...args], serviceAt(server.url));
-    expect([exitCode, server.requests.length], stderr).toEqual([exit, requests]);
-    expect(await place.read(path)).toEqual(args[0] === '-o' ? FILE : exists);
-    if (exit === 8)
-      expect(stderr).toMatch(/it has \d+ bytes, this one 4000\n {2}hint: .*--layout or -d.*--if-exists overwrite/);
-  });
+test.each<[args: string[], path: string, exists: Buffer | string, exit: number, requests: number]>([
+  [[], 'a', 'of another filing', 8, 1],
+  [[], 'a', FILE, 0, 1],
+  [['--layout', '{accession_no}-{file_name}'], `${ACCESSION}-a`, 'another', 8, 1],
+  [['--layout', '{accession_no}/{file_name}'], `${ACCESSION}/a`, 'ours', 0, 0],
+  [['-d', `x/${ACCESSION}/y`], `x/${ACCESSION}/y/a`, 'ours', 0, 0],
+  [['-o', 'a'], 'a', 'old', 0, 1],
+])('a file that exists, when nothing says what to do: %j: %s', async (args, path, exists, exit, asked) => {
+  const { download, read, requests, write } = await setUp();
+  await write(path, exists);
+  const { exitCode, stderr } = await download(['a', ...args]);
+  expect([exitCode, requests.length], stderr).toEqual([exit, asked]);
+  expect(await read(path)).toEqual(args[0] === '-o' ? FILE : Buffer.from(exists));
+  if (exit === 8)
+    expect(stderr).toMatch(/it has \d+ bytes, this one 4000\n {2}hint: .*--layout or -d.*--if-exists overwrite/);
 });
 
-describe('--sha256', () => {
-  const WRONG = SHA256.replace(/^./, (digit) => (digit === '0' ? '1' : '0'));
-
-  test.each<[string, string, string[], boolean, number, { names: string[]; requests: number }]>([
-    ['in capitals', SHA256.toUpperCase(), [], false, 0, { names: ['a'], requests: 1 }],
-    ['a wrong one', WRONG, [], false, 9, { names: [], requests: 1 }],
-    ['a wrong one through the spool', WRONG, ['-o', '-', '--spool'], false, 9, { names: [], requests: 1 }],
-    ['of what exists: wrong', WRONG, [], true, 9, { names: ['a'], requests: 0 }],
-  ])('%s', async (_, sha256, more, exists, exit, { names, requests }) => {
-    const server = await scripted();
-    const place = await workplace();
-    if (exists) await writeFile(join(place.path, 'a'), FILE);
-    const args = ['download', ACCESSION, 'a', '--sha256', sha256, ...more];
-    const { exitCode, stdout, stderr } = await place.filings(args, serviceAt(server.url));
-    expect([exitCode, stdout.length, await place.names(), server.requests.length]).toEqual([exit, 0, names, requests]);
-    if (exit === 9) expect(stderr).toContain(SHA256);
-  });
+const WRONG = SHA256.replace(/^./, (digit) => (digit === '0' ? '1' : '0'));
+test.each<[string, string, string[], boolean, number, string[], requests: number]>([
+  ['in capitals', SHA256.toUpperCase(), [], false, 0, ['a'], 1],
+  ['a wrong one', WRONG, [], false, 9, [], 1],
+  ['a wrong one through the spool', WRONG, ['-o', '-', '--spool'], false, 9, [], 1],
+  ['of what exists: wrong', WRONG, [], true, 9, ['a'], 0],
+])('--sha256: %s', async (_, sha256, more, exists, exit, left, asked) => {
+  const { download, names, requests, write } = await setUp();
+  if (exists) await write('a', FILE);
+  const { exitCode, stdout, stderr } = await download(['a', '--sha256', sha256, ...more]);
+  expect([exitCode, stdout.length, await names(), requests.length]).toEqual([exit, 0, left, asked]);
+  if (exit === 9) expect(stderr).toContain(SHA256);
 });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { head } from '../servers/answers.ts';
-import { type Script, type SeenRequest, scripted } from '../servers/scripted.ts';
-import { ACCESSION, workplace } from './run.ts';
+import { type Script, type ScriptedServer, type SeenRequest, scripted } from '../servers/scripted.ts';
+import { ACCESSION, serviceAt, workplace } from './run.ts';
 
 const KEY = 'canary/key+1';
 const TOKEN = 'eyJhbGciOiJIUzI1NiJ9.eyJhIjoxfQ.c2lnbmF0dXJl';
@@ -10,10 +10,16 @@ const ENCODED = encodeURIComponent(KEY);
 const ok: Script = (socket) => void socket.write(`${head(200, { 'Content-Length': 4 })}file`);
 const to = (location: string, status = 302) => head(status, { Location: location, 'Content-Length': 0 });
 
+/** Leads the first requests elsewhere, and answers the others with the file. */
+const leading = (location: (request: SeenRequest) => string, times = 1, status?: number) =>
+  scripted((socket, request) => {
+    if (request.index < times) socket.write(to(location(request), status));
+    else ok(socket, request);
+  });
+
 async function download(url: string, env: Record<string, string> = {}) {
   const place = await workplace();
-  const settings = { FILINGS_BASE_URL: url, FILINGS_API_KEY: KEY, ...env };
-  const ended = await place.filings(['download', ACCESSION, 'a.htm', '-v'], settings);
+  const ended = await place.filings(['download', ACCESSION, 'a.htm', '-v'], { ...serviceAt(url, KEY), ...env });
   expect(ended.stderr).not.toContain(KEY);
   expect(ended.stderr).not.toContain(ENCODED);
   return { ...ended, names: await place.names() };
@@ -25,16 +31,11 @@ function carriers({ line, headers }: SeenRequest): string[] {
   return all.filter((text) => [KEY, ENCODED, 'APIKEY-', 'apikey=', base64, TOKEN].some((form) => text.includes(form)));
 }
 
+const KEY_WAYS = ['authorization', 'basic', 'header', 'query', 'path'].map((way) => ({ FILINGS_KEY_IN: way }));
 const WAYS: Record<string, string>[] = [
-  { FILINGS_KEY_IN: 'authorization' },
-  { FILINGS_KEY_IN: 'basic' },
-  { FILINGS_KEY_IN: 'header' },
-  { FILINGS_KEY_IN: 'query' },
-  { FILINGS_KEY_IN: 'path' },
+  ...KEY_WAYS,
   { FILINGS_KEY_IN: 'header', FILINGS_KEY_HEADER: 'X-Own' },
-  { FILINGS_KEY_IN: 'header', FILINGS_JWT: TOKEN },
-  { FILINGS_KEY_IN: 'query', FILINGS_JWT: TOKEN },
-  { FILINGS_KEY_IN: 'path', FILINGS_JWT: TOKEN },
+  ...KEY_WAYS.slice(2).map((way) => ({ ...way, FILINGS_JWT: TOKEN })),
 ];
 
 // What others have in the place of a key is theirs, and goes where they send us.
@@ -44,7 +45,7 @@ test.each([
   '/file?next=https://user:pass@host.example/',
 ])('foreign credentials in a Location are followed, and not shown: %s', async (path) => {
   const other = await scripted(ok);
-  const first = await scripted((socket) => void socket.write(to(`${other.url}${path}`)));
+  const first = await leading(() => `${other.url}${path}`);
   const { exitCode, stderr, names } = await download(first.url);
   expect([exitCode, names], stderr).toEqual([0, ['a.htm']]);
   expect(other.requests[0]?.path).toBe(path);
@@ -54,7 +55,7 @@ test.each([
 
 test('a 401 of where a redirect has led says that no key is sent there', async () => {
   const other = await scripted((socket) => void socket.write(head(401, { 'Content-Length': 0 })));
-  const first = await scripted((socket) => void socket.write(to(`${other.url}/file`)));
+  const first = await leading(() => `${other.url}/file`);
   const { exitCode, stderr } = await download(first.url);
   expect(exitCode).toBe(4);
   expect(stderr).toMatch(/hint: the service redirects to 127\.0\.0\.1:\d+, where no key is sent/);
@@ -73,7 +74,7 @@ describe.each(WAYS)('credentials by %j', (env) => {
     ['the host by another name', 0, (_, other) => `${other.replace('127.0.0.1', 'localhost')}/file`],
   ])('never go to another origin: %s, exit %i', async (_, must, location) => {
     const other = await scripted(ok);
-    const first = await scripted((socket, request) => void socket.write(to(location(request, other.url))));
+    const first = await leading((request) => location(request, other.url));
     const { exitCode, stderr, names } = await download(first.url, env);
     expect(carriers(first.requests[0] as SeenRequest)).not.toEqual([]);
     expect([exitCode, names], stderr).toEqual([must, must === 0 ? ['a.htm'] : []]);
@@ -82,10 +83,7 @@ describe.each(WAYS)('credentials by %j', (env) => {
   });
 
   test('go along within the origin, once', async () => {
-    const server = await scripted((socket, request) => {
-      if (request.index === 0) socket.write(to(`/elsewhere?${request.path.split('?')[1]}`));
-      else ok(socket, request);
-    });
+    const server = await leading(({ path }) => `/elsewhere?${path.split('?')[1]}`);
     expect((await download(server.url, env)).exitCode).toBe(0);
     const [first, second] = server.requests as [SeenRequest, SeenRequest];
     expect(second.path).toMatch(/^\/elsewhere/);
@@ -95,21 +93,15 @@ describe.each(WAYS)('credentials by %j', (env) => {
 });
 
 test('once away, the credentials stay away on the way back', async () => {
-  const other = await scripted((socket) => void socket.write(to(`${first.url}/back`)));
-  const first = await scripted((socket, request) => {
-    if (request.index === 0) socket.write(to(`${other.url}/file`));
-    else ok(socket, request);
-  });
+  const other: ScriptedServer = await scripted((socket) => void socket.write(to(`${first.url}/back`)));
+  const first = await leading(() => `${other.url}/file`);
   expect((await download(first.url)).exitCode).toBe(0);
   expect(first.requests[1]?.path).toBe('/back');
   expect(carriers(first.requests[1] as SeenRequest)).toEqual([]);
 });
 
 test.each([301, 302, 303, 307, 308])('%i is followed with a GET', async (status) => {
-  const server = await scripted((socket, request) => {
-    if (request.index === 0) socket.write(to('/there', status));
-    else ok(socket, request);
-  });
+  const server = await leading(() => '/there', 1, status);
   expect((await download(server.url)).exitCode).toBe(0);
   expect(server.requests[1]?.line).toBe('GET /there HTTP/1.1');
 });
@@ -118,10 +110,7 @@ test.each<[number, number]>([
   [5, 0],
   [6, 9],
 ])('%i redirects: exit %i', async (hops, exit) => {
-  const server = await scripted((socket, request) => {
-    if (request.index < hops) socket.write(to(`/${request.index + 1}`));
-    else ok(socket, request);
-  });
+  const server = await leading(({ index }) => `/${index + 1}`, hops);
   const { exitCode, names } = await download(server.url);
   expect([exitCode, names]).toEqual([exit, exit === 0 ? ['a.htm'] : []]);
   expect(server.requests).toHaveLength(6);
