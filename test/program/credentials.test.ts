@@ -1,42 +1,43 @@
 import { describe, expect, test } from 'vitest';
 import { head, sendAndEnd } from '../servers/answers.ts';
-import { type SeenRequest, scripted } from '../servers/scripted.ts';
+import type { Script } from '../servers/scripted.ts';
 import { expectClear } from './clear.ts';
-import { ACCESSION, workplace } from './run.ts';
+import { ACCESSION, asking } from './run.ts';
 
 // A key with all that encoders treat differently, and a token: neither may come out anywhere.
 const KEY = `c4nary'k/y+%?&=~(1)*"!`;
 const TOKEN = 'eyJhbGciOiJIUzI1NiJ9.eyJjYW5hcnkiOiJ0b2tlbi1jYW5hcnkifQ.c2lnbmF0dXJlLWNhbmFyeQ';
-const WAYS = ['authorization', 'header', 'query', 'path', 'basic'] as const;
-type Way = (typeof WAYS)[number];
+const BASIC = `service:${KEY}`;
 
-const clear = (...texts: (string | Buffer)[]) => expectClear([KEY, `service:${KEY}`, TOKEN], ...texts);
+const file: Script = (socket) => void socket.end(`${head(200, { 'Content-Length': 2 })}ok`);
+const clear = (...texts: (string | Buffer)[]) => expectClear([KEY, BASIC, TOKEN], ...texts);
 
-const env = (url: string, way: Way, withToken = false): Record<string, string> => ({
-  FILINGS_BASE_URL: url,
-  FILINGS_API_KEY: KEY,
-  FILINGS_KEY_IN: way,
-  ...(withToken ? { FILINGS_JWT: TOKEN } : {}),
-});
+/** Downloads with a key that goes some way, with a token or without. */
+async function setUp(script: Script, way = '', token = '') {
+  const { filings, ...place } = await asking(script);
+  const env = { FILINGS_API_KEY: KEY, FILINGS_KEY_IN: way, FILINGS_JWT: token };
+  const download = (args: string[] = [], more = {}) =>
+    filings(['download', ACCESSION, 'a.htm', ...args], { ...env, ...more });
+  return { ...place, download };
+}
 
-const CASES: [Way, boolean][] = [
-  ...WAYS.map((way) => [way, false] as [Way, boolean]),
-  ['header', true],
-  ['query', true],
-  ['path', true],
-];
-
-describe.each(CASES)('the key by %s, with a token: %s', (way, withToken) => {
+describe.each([
+  ['authorization', ''],
+  ['basic', ''],
+  ...['header', 'query', 'path'].flatMap((way) => [
+    [way, ''],
+    [way, TOKEN],
+  ]),
+])('the key by %s, with a token: %s', (way, token) => {
   test('arrives as the contract says', async () => {
-    const server = await scripted((socket) => void socket.end(`${head(200, { 'Content-Length': 2 })}ok`));
-    const place = await workplace();
-    const { exitCode, stderr } = await place.filings(['download', ACCESSION, 'a.htm'], env(server.url, way, withToken));
+    const { download, requests, url: base } = await setUp(file, way, token);
+    const { exitCode, stderr } = await download();
     expect(exitCode, stderr).toBe(0);
-    const { path, headers } = server.requests[0] as SeenRequest;
-    const url = new URL(path, server.url);
-    const bearer = withToken ? `Bearer ${TOKEN}` : undefined;
-    const basic = `Basic ${Buffer.from(`service:${KEY}`).toString('base64')}`;
-    expect(headers.authorization).toBe(way === 'authorization' ? KEY : way === 'basic' ? basic : bearer);
+    const { path = '', headers = {} } = requests[0] ?? {};
+    const url = new URL(path, base);
+    const basic = `Basic ${Buffer.from(BASIC).toString('base64')}`;
+    const own = { authorization: KEY, basic }[way] ?? (token ? `Bearer ${TOKEN}` : undefined);
+    expect(headers.authorization).toBe(own);
     expect(headers['x-service-key']).toBe(way === 'header' ? KEY : undefined);
     expect(url.searchParams.get('apikey')).toBe(way === 'query' ? KEY : null);
     expect(decodeURIComponent(url.pathname)).toBe(way === 'path' ? `/v1/download/APIKEY-${KEY}` : '/v1/download');
@@ -44,50 +45,44 @@ describe.each(CASES)('the key by %s, with a token: %s', (way, withToken) => {
   });
 
   test('is in no file and no line of a download that is cut, waited for and resumed', async () => {
-    const file = Buffer.alloc(1_200_000, 'x');
-    const server = await scripted((socket, request) => {
-      if (request.index === 0) socket.write(head(503, { 'Content-Length': 0, 'Retry-After': 0 }));
-      else {
-        const bytes = Buffer.concat([Buffer.from(head(200, { 'Content-Length': file.length, ETag: '"v1"' })), file]);
-        sendAndEnd(socket, bytes.subarray(0, 900_000), 'FIN');
-      }
-    });
-    const place = await workplace();
-    const args = ['download', ACCESSION, 'a.htm', '--retries', '1', '-v'];
-    const { exitCode, stderr } = await place.filings(args, env(server.url, way, withToken));
+    const whole = head(200, { 'Content-Length': 1_200_000, ETag: '"v1"' }) + 'x'.repeat(900_000);
+    const { download, names, read } = await setUp(
+      (socket, request) => {
+        if (request.index === 0) socket.write(head(503, { 'Content-Length': 0, 'Retry-After': 0 }));
+        else sendAndEnd(socket, whole, 'FIN');
+      },
+      way,
+      token,
+    );
+    const { exitCode, stderr } = await download(['--retries', '1', '-v']);
     expect(exitCode, stderr).toBe(9);
-    const names = await place.names();
-    expect(names).toHaveLength(2);
-    clear(stderr, ...names, ...(await Promise.all(names.map((name) => place.read(name)))));
+    const left = await names();
+    expect(left).toHaveLength(2);
+    clear(stderr, ...left, ...(await Promise.all(left.map((name) => read(name)))));
   });
 
   test('is not in what is told about a connection that fails', async () => {
-    const place = await workplace();
-    const args = ['download', ACCESSION, 'a.htm', '--retries', '0', '-v'];
-    const { exitCode, stderr } = await place.filings(args, env('http://127.0.0.1:1', way, withToken));
+    const { download } = await setUp(file, way, token);
+    const { exitCode, stderr } = await download(['--retries', '0', '-v'], { FILINGS_BASE_URL: 'http://127.0.0.1:1' });
     expect(exitCode).toBe(7);
     clear(stderr);
   });
 });
 
 test('no way named: the key goes in Authorization, and makes room for a token', async () => {
-  const server = await scripted((socket) => void socket.end(`${head(200, { 'Content-Length': 2 })}ok`));
-  const place = await workplace();
-  for (const more of [{}, { FILINGS_JWT: TOKEN }]) {
-    const given = { FILINGS_BASE_URL: server.url, FILINGS_API_KEY: KEY, ...more };
-    const { exitCode, stderr } = await place.filings(['download', ACCESSION, 'a.htm', '-o', '-'], given);
-    expect(exitCode, stderr).toBe(0);
-  }
-  const [alone, beside] = server.requests.map(({ headers }) => [headers.authorization, headers['x-service-key']]);
-  expect(alone).toEqual([KEY, undefined]);
-  expect(beside).toEqual([`Bearer ${TOKEN}`, KEY]);
+  const { download, requests } = await setUp(file);
+  for (const token of ['', TOKEN])
+    expect(await download(['-o', '-'], { FILINGS_JWT: token })).toMatchObject({ exitCode: 0 });
+  expect(requests.map(({ headers }) => [headers.authorization, headers['x-service-key']])).toEqual([
+    [KEY, undefined],
+    [`Bearer ${TOKEN}`, KEY],
+  ]);
 });
 
-test.each<Way>(['authorization', 'basic'])('%s together with a token is refused before any request', async (way) => {
-  const server = await scripted(() => {});
-  const place = await workplace();
-  const { exitCode, stderr } = await place.filings(['download', ACCESSION, 'a.htm'], env(server.url, way, true));
-  expect([exitCode, server.requests.length]).toEqual([2, 0]);
+test.each(['authorization', 'basic'])('%s together with a token is refused before any request', async (way) => {
+  const { download, requests } = await setUp(file, way, TOKEN);
+  const { exitCode, stderr } = await download();
+  expect([exitCode, requests.length]).toEqual([2, 0]);
   expect(stderr).toMatch(/header.*query.*path/);
   clear(stderr);
 });
