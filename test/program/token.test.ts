@@ -1,23 +1,31 @@
-import { createPrivateKey, createPublicKey } from 'node:crypto';
+import { createPublicKey } from 'node:crypto';
 import { chmod, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { rsaPair } from '../key-pairs.ts';
-import { pem } from '../service/jwt-forge.ts';
+import { part, pem } from '../service/jwt-forge.ts';
 import * as program from './run.ts';
 
 // One with RSA: to find its primes takes long.
 const ALGORITHMS = ['PS256', 'ES256', 'ES384', 'ES512', 'HS256', 'HS384', 'HS512'];
 
+const RSA = rsaPair('rsa');
+const PEM = `${pem(RSA.privateKey)}`;
+
 let folder: string;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'filings-token-'));
-  await filings('keygen', '--alg', 'ES256', '--out', 'ec.pem', '--public', 'ec.pub');
-  const rsa = rsaPair('rsa');
-  await file('rsa.pem', pem(rsa.privateKey));
-  await file('rsa.pub', pem(rsa.publicKey), 0o644);
-  await filings('keygen', '--alg', 'HS512', '--out', 'secret');
+  await filings('keygen --alg ES256 --out ec.pem --public ec.pub');
+  await filings('keygen --alg HS512 --out secret');
+  await file('rsa.pem', PEM);
+  await file('rsa.pub', pem(RSA.publicKey), 0o644);
+  await file('open.pem', PEM, 0o640);
+  await file('open-secret', Buffer.alloc(32), 0o604);
+  await file('text-secret', `${'s'.repeat(64)}\n`);
+  const encrypted = { format: 'pem', type: 'pkcs8', cipher: 'aes-256-cbc', passphrase: 'geheim!' } as const;
+  await file('encrypted.pem', RSA.privateKey.export(encrypted));
+  await file('passphrase', 'geheim!\n');
   await file('megabyte', '-----BEGIN '.repeat(80_000));
   return () => rm(folder, { recursive: true, force: true });
 });
@@ -29,9 +37,9 @@ const run = (args: string | readonly string[], { input = '' } = {}) =>
   program.filings(['token', ...wordsOf(args)], { cwd: folder, env: { HOME: folder }, input });
 
 /** As {@link run}, and it must succeed; its stdout without the last line break. */
-async function filings(...args: string[]): Promise<string> {
+async function filings(args: string | readonly string[]): Promise<string> {
   const { exitCode, stdout, stderr } = await run(args);
-  if (exitCode !== 0) throw new Error(`filings token ${args.join(' ')}: ${exitCode}: ${stderr}`);
+  expect(exitCode, stderr).toBe(0);
   return stdout.replace(/\n$/, '');
 }
 
@@ -41,13 +49,11 @@ async function file(name: string, content: string | Buffer, mode = 0o600): Promi
   return name;
 }
 
-function decoded(token: string) {
-  const [header = '', claims = ''] = token.split('.');
-  return { header: JSON.parse(text(header)), claims: JSON.parse(text(claims)) };
-}
+const text = (part = '') => Buffer.from(part, 'base64url').toString();
 
-function text(part: string): string {
-  return Buffer.from(part, 'base64url').toString();
+function decoded(token: string) {
+  const [header, claims] = token.split('.').map(text);
+  return { header: JSON.parse(header ?? ''), claims: JSON.parse(claims ?? '') };
 }
 
 describe('token sign', () => {
@@ -64,10 +70,8 @@ describe('token sign', () => {
   });
 
   it('composes as a header, and as JSON', async () => {
-    expect(await filings('sign', '--key', 'ec.pem', '--header')).toMatch(
-      /^Authorization: Bearer [\w-]+\.[\w-]+\.[\w-]+$/,
-    );
-    const { token, header, claims } = JSON.parse(await filings('--key', 'ec.pem', '--json'));
+    expect(await filings('sign --key ec.pem --header')).toMatch(/^Authorization: Bearer [\w-]+\.[\w-]+\.[\w-]+$/);
+    const { token, header, claims } = JSON.parse(await filings('--key ec.pem --json'));
     expect(decoded(token)).toEqual({ header, claims });
   });
 
@@ -76,24 +80,10 @@ describe('token sign', () => {
     const { exitCode, stdout, stderr } = await run('sign --key ec.pem --out token.jwt');
     expect([exitCode, stdout, stderr]).toEqual([0, '', '']);
     expect((await stat(join(folder, 'token.jwt'))).mode & 0o777).toBe(0o600);
-    const token = await readFile(join(folder, 'token.jwt'), 'utf8');
-    expect(decoded(token).claims).toHaveProperty('exp');
-    const list = ['list', '0001234567-24-000001', '--base-url', 'http://127.0.0.1:1', '--api-key', 'a-key-for-tests'];
-    const asked = await program.filings([...list, '--jwt-file', 'token.jwt', '--retries', '0'], {
-      cwd: folder,
-      env: { HOME: folder },
-    });
+    expect(decoded(await readFile(join(folder, 'token.jwt'), 'utf8')).claims).toHaveProperty('exp');
+    const list = ['list', program.ACCESSION, '--jwt-file', 'token.jwt', '--retries', '0'];
+    const asked = await program.filings(list, { cwd: folder, env: program.serviceAt('http://127.0.0.1:1') });
     expect(asked).toMatchObject({ exitCode: 7, stderr: expect.stringContaining('connection refused') });
-  });
-
-  it.each([
-    ['-', 2, 'must be a file'],
-    ['', 2, 'must be a file'],
-    ['.', 8, 'directory'],
-    ['ec.pem', 2, 'ec.pem is the file that the key is read from'],
-  ])('does not write to %j', async (out, status, reason) => {
-    const { exitCode, stdout, stderr } = await run(['sign', '--key', 'ec.pem', '--out', out]);
-    expect([exitCode, stdout, stderr]).toEqual([status, '', expect.stringContaining(reason)]);
   });
 
   it.each<[string, (iat: number) => object]>([
@@ -101,12 +91,11 @@ describe('token sign', () => {
     ['--not-before 2030-01-02T03:04:05Z', () => ({ nbf: 1_893_553_445, exp: 1_893_553_745 })],
     ['--not-before 1893553445 --lifetime 1d', () => ({ nbf: 1_893_553_445, exp: 1_893_639_845 })],
   ])('begins later: %s', async (args, expected) => {
-    const { claims } = decoded(await filings('sign', '--key', 'ec.pem', ...wordsOf(args)));
+    const { claims } = decoded(await filings(`sign --key ec.pem ${args}`));
     expect(claims).toMatchObject(expected(claims.iat));
   });
 
   it('warns of a line break in the secret', async () => {
-    await file('text-secret', `${'s'.repeat(64)}\n`);
     const signed = await run('sign --secret-file text-secret');
     expect(signed).toMatchObject({ exitCode: 0, stderr: expect.stringContaining('ends in a line break') });
     expect((await run('sign --secret-file text-secret -q')).stderr).toBe('');
@@ -115,51 +104,28 @@ describe('token sign', () => {
   });
 
   it('reads the key from stdin, and the passphrase from a file', async () => {
-    const pem = await readFile(join(folder, 'rsa.pem'), 'utf8');
-    expect((await run('sign --key -', { input: pem })).exitCode).toBe(0);
-    const encrypted = createPrivateKey(pem).export({
-      format: 'pem',
-      type: 'pkcs8',
-      cipher: 'aes-256-cbc',
-      passphrase: 'geheim!',
-    });
-    await file('encrypted.pem', encrypted as string);
-    await file('passphrase', 'geheim!\n');
-    await file('wrong', 'wrong');
-    const token = await filings('sign', '--key', 'encrypted.pem', '--passphrase-file', 'passphrase');
-    expect(await filings('verify', token, '--key', 'rsa.pub')).toContain('"exp"');
-    expect(await run('sign --key encrypted.pem')).toMatchObject({
-      exitCode: 2,
-      stderr: expect.stringContaining('--passphrase-file'),
-    });
-    expect(await run('sign --key encrypted.pem --passphrase-file wrong')).toMatchObject({
-      exitCode: 2,
-      stderr: expect.stringContaining('the passphrase is wrong'),
-    });
+    expect((await run('sign --key -', { input: PEM })).exitCode).toBe(0);
+    const token = await filings('sign --key encrypted.pem --passphrase-file passphrase');
+    expect(await filings(`verify ${token} --key rsa.pub`)).toContain('"exp"');
   });
 
   it("does what the config file's jwt says, and flags on top of it", async () => {
     const jwt = { keyFile: 'rsa.pem', alg: 'PS384', kid: 'from-config', sub: 'me', name: 'Me', lifetime: '90s' };
     await file('config.json', JSON.stringify({ jwt }));
-    const config = ['--config', 'config.json'];
-    const { header, claims } = decoded(await filings(...config));
+    const { header, claims } = decoded(await filings('--config config.json'));
     expect(header).toEqual({ alg: 'PS384', typ: 'JWT', kid: 'from-config' });
     expect(claims).toMatchObject({ sub: 'me', name: 'Me', exp: claims.nbf + 90 });
-    const changed = decoded(await filings('sign', ...config, '--sub', 'you', '--lifetime', '5s', '--alg', 'RS256'));
-    expect(changed).toMatchObject({
-      header: { alg: 'RS256' },
-      claims: { sub: 'you', name: 'Me', exp: changed.claims.nbf + 5 },
-    });
-    const own = decoded(await filings('sign', ...config, '--key', 'ec.pem'));
+    const changed = decoded(await filings('sign --config config.json --sub you --lifetime 5s --alg RS256'));
+    expect(changed.header.alg).toBe('RS256');
+    expect(changed.claims).toMatchObject({ sub: 'you', name: 'Me', exp: changed.claims.nbf + 5 });
+    const own = decoded(await filings('sign --config config.json --key ec.pem'));
     expect(own.header).toEqual({ alg: 'ES256', typ: 'JWT' });
     expect(own.claims).not.toHaveProperty('sub');
-    expect(await run([...config, '--claim', 'sub=x'])).toMatchObject({
-      exitCode: 2,
-      stderr: expect.stringContaining('claim sub: set twice'),
-    });
+    const twice = { exitCode: 2, stderr: expect.stringContaining('claim sub: set twice') };
+    expect(await run('--config config.json --claim sub=x')).toMatchObject(twice);
   });
 
-  it.each<[string, RegExp]>([
+  it.each<[line: string, reason: RegExp, status?: number]>([
     ['sign', /no key to sign with[\s\S]*--key FILE or --secret-file FILE, or set 'jwt'/],
     ['sign --jwt-file x', /a token that is ready, not a key/],
     ['sign --key ec.pem --secret-file secret', /--key cannot be used with --secret-file/],
@@ -187,57 +153,59 @@ describe('token sign', () => {
     ['sign --key ec.pem --claim-json a=x', /--claim-json: must be NAME=JSON/],
     ['sign --key ec.pem --claim-json a={"b":1,"b":2}', /without a member twice/],
     ['sign x --key ec.pem', /no such command/],
-  ])('refuses %s', async (args, reason) => {
+    ['sign --key open.pem', /others can read it\n.*chmod 600 \S+\/open.pem/],
+    ['sign --secret-file open-secret', /others can read it\n.*chmod 600 \S+\/open-secret/],
+    ['sign --key encrypted.pem', /--passphrase-file/],
+    ['sign --key encrypted.pem --passphrase-file text-secret', /the passphrase is wrong/],
+    ['verify a.b.c', /no key: give --key FILE/],
+    ['verify - --key -', /--key - and TOKEN: stdin has one user/],
+    ['verify --key -', /--key - and TOKEN/],
+    ['verify a.b.c --key open.pem', /others can read it/],
+    ['verify a.b.c --key ec.pub --alg none', /--alg: must/],
+    ['verify a.b.c --key ec.pub --leeway 5', /--leeway: must be a duration/],
+    ['verify a.b.c --key ec.pub --at now', /--at: must be a time/],
+    ['verify a.b.c --key nope', /no such file/],
+    ['keygen --out x', /give both --alg ALG and --out FILE/],
+    ['keygen --alg ES256', /give both --alg ALG and --out FILE/],
+    ['keygen --alg EdDSA --out x', /--alg: must/],
+    ['keygen --alg ES256 --out -', /--out: must be a file, not stdout/],
+    ['keygen --alg HS256 --out x --public y', /no public key/],
+    ['keygen --alg ES256 --out x --format der', /--format: must be pem or jwk/],
+    ['keygen --alg ES256 --out no/x', /the directory is not there/, 8],
+    ['sign --key ec.pem --out -', /--out: must be a file/],
+    ['sign --key ec.pem --out=', /--out: must be a file/],
+    ['sign --key ec.pem --out .', /directory/, 8],
+    ['sign --key ec.pem --out ec.pem', /ec.pem is the file that the key is read from/],
+  ])('refuses %s', async (args, reason, status = 2) => {
     const { exitCode, stdout, stderr } = await run(args);
-    expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });
+    expect({ exitCode, stdout }).toEqual({ exitCode: status, stdout: '' });
     expect(stderr).toMatch(reason);
-  });
-
-  it('refuses a key and a secret that others can read, with the chmod that mends it', async () => {
-    await file('open.pem', await readFile(join(folder, 'ec.pem')), 0o640);
-    await file('open-secret', Buffer.alloc(32), 0o604);
-    expect(await run('sign --key open.pem')).toMatchObject({
-      exitCode: 2,
-      stderr: expect.stringMatching(/others can read it\n.*chmod 600 \S+\/open.pem/),
-    });
-    expect(await run('sign --secret-file open-secret')).toMatchObject({
-      exitCode: 2,
-      stderr: expect.stringMatching(/chmod 600 \S+\/open-secret/),
-    });
-    expect(await run('verify a.b.c --key open.pem')).toMatchObject({ exitCode: 2 });
   });
 });
 
 describe('token inspect', () => {
   it('shows all, marked as not verified', async () => {
-    const token = await filings('sign', '--key', 'ec.pem', '--sub', 'alice', '--not-before', '2020-01-01T00:00:00Z');
-    const shown = await filings('inspect', token);
-    expect(shown).toMatch(/^NOT VERIFIED/);
-    expect(shown).toContain('header\talg\t"ES256"\n');
-    expect(shown).toContain('claims\tsub\t"alice"\n');
-    expect(shown).toMatch(/claims\texp\t1577837100\t2020-01-01T00:05:00Z, expired \d+ d ago/);
-    expect(shown).toMatch(/service\t\tthe service would object: expired \d+ d ago/);
+    const token = await filings('sign --key ec.pem --sub alice --not-before 2020-01-01T00:00:00Z');
+    const shown = await filings(`inspect ${token}`);
+    for (const line of [
+      /^NOT VERIFIED/,
+      /^header\talg\t"ES256"$/m,
+      /^claims\tsub\t"alice"$/m,
+      /claims\texp\t1577837100\t2020-01-01T00:05:00Z, expired \d+ d ago/,
+      /service\t\tthe service would object: expired \d+ d ago/,
+    ])
+      expect(shown).toMatch(line);
     const json = JSON.parse((await run('inspect --json', { input: `${token}\n` })).stdout);
-    expect(json).toMatchObject({
-      verified: false,
-      header: { alg: 'ES256' },
-      claims: { sub: 'alice' },
-      objections: [/expired/].map((r) => expect.stringMatching(r)),
-    });
+    const objections = [expect.stringMatching(/expired/)];
+    expect(json).toMatchObject({ verified: false, header: { alg: 'ES256' }, claims: { sub: 'alice' }, objections });
   });
 
   it('shows hostile text harmlessly', async () => {
     const hostile = '\x1b[2J\u202e\x9b\u2028\n';
-    const header = Buffer.from('{"alg":"RS256"}').toString('base64url');
-    const claims = Buffer.from(JSON.stringify({ [hostile]: hostile })).toString('base64url');
-    for (const args of [[], ['--json']]) {
-      const { exitCode, stdout } = await run(['inspect', `${header}.${claims}.AAAA`, ...args]);
-      expect(exitCode).toBe(0);
-      for (const unseen of ['\x1b', '\u202e', '\x9b', '\u2028']) expect(stdout).not.toContain(unseen);
-    }
-    expect(JSON.parse((await run(['inspect', `${header}.${claims}.AAAA`, '--json'])).stdout).claims).toEqual({
-      [hostile]: hostile,
-    });
+    const inspect = `inspect ${part({ alg: 'RS256' })}.${part({ [hostile]: hostile })}.AAAA`;
+    const [shown, json] = [await filings(inspect), await filings(`${inspect} --json`)];
+    for (const unseen of ['\x1b', '\u202e', '\x9b', '\u2028']) expect(shown + json).not.toContain(unseen);
+    expect(JSON.parse(json).claims).toEqual({ [hostile]: hostile });
   });
 
   it.each<[string, string, string, RegExp]>([
@@ -262,15 +230,15 @@ describe('token verify', () => {
   it.each(ALGORITHMS)('%s, from keygen to verify', async (alg) => {
     const isSecret = alg.startsWith('HS');
     const [flag, verifying] = isSecret ? ['--secret-file', `${alg}.key`] : ['--key', `${alg}.pub`];
-    await filings('keygen', '--alg', alg, '--out', `${alg}.key`, ...(isSecret ? [] : ['--public', `${alg}.pub`]));
-    const token = await filings('sign', '--alg', alg, flag as string, `${alg}.key`, '--sub', 'x');
-    const json = JSON.parse(await filings('verify', token, flag as string, verifying as string, '--json'));
+    await filings(`keygen --alg ${alg} --out ${alg}.key${isSecret ? '' : ` --public ${alg}.pub`}`);
+    const token = await filings(`sign --alg ${alg} ${flag} ${alg}.key --sub x`);
+    const json = JSON.parse(await filings(`verify ${token} ${flag} ${verifying} --json`));
     expect(json).toEqual({ valid: true, ...decoded(token) });
     expect(json.header.alg).toBe(alg);
   });
 
   it('takes one line break after a token from stdin, and none in an argument', async () => {
-    const token = await filings('sign', '--key', 'ec.pem');
+    const token = await filings('sign --key ec.pem');
     for (const end of ['', '\n', '\r\n']) {
       expect((await run('verify --key ec.pub', { input: token + end })).exitCode).toBe(0);
     }
@@ -286,25 +254,23 @@ describe('token verify', () => {
   });
 
   it('explains what is wrong, and by how much', async () => {
-    const token = await filings('sign', '--key', 'ec.pem', '--not-before', '1800000094');
-    await filings('keygen', '--alg', 'ES256', '--out', 'other.pem', '--public', 'other.pub');
+    const token = await filings('sign --key ec.pem --not-before 1800000094');
+    await filings('keygen --alg ES256 --out other.pem --public other.pub');
     const early = 'nbf is 94 s in the future: is a clock wrong?';
     for (const [args, check, why] of [
       ['--key ec.pub --at 1800000000', 'claims', early],
-      ['--key ec.pub --at 2027-01-15T08:00:00Z', 'claims', early],
-      ['--key ec.pub --at 1800000000 --leeway 93s', 'claims', early],
+      ['--key ec.pub --at 2027-01-15T08:00:00Z --leeway 93s', 'claims', early],
       ['--key ec.pub --at 1800011194', 'claims', 'expired 3 h ago'],
-      ['--key rsa.pub', 'key', 'the key is an RSA key of 2048 bits, which is not for ES256'],
       ['--secret-file secret', 'key', 'the key is a secret of 64 bytes, which is not for ES256'],
       ['--key ec.pub --alg RS256 --alg ES384', 'header', 'alg is ES256, and only RS256, ES384 may be used'],
       ['--key other.pub', 'signature', expect.stringContaining('another key')],
     ] as const) {
-      const { exitCode, stdout, stderr } = await run(['verify', token, ...wordsOf(args), '--json']);
+      const { exitCode, stdout, stderr } = await run(`verify ${token} ${args} --json`);
       const verdict = JSON.parse(stdout);
       expect({ exitCode, ...verdict }).toEqual({ exitCode: 4, valid: false, failed_check: check, reason: why });
       expect(stderr).toContain(`(${check}): ${verdict.reason}`);
     }
-    expect((await run(['verify', token, '--key', 'ec.pub', '--at', '1800000000', '--leeway', '94s'])).exitCode).toBe(0);
+    await filings(`verify ${token} --key ec.pub --at 1800000000 --leeway 94s`);
   });
 
   it('prints the claims exactly as they were signed, in one line, hostile ones harmlessly', async () => {
@@ -312,26 +278,12 @@ describe('token verify', () => {
     const claims = Object.entries(given).flatMap(([name, json]) => ['--claim-json', `${name}=${json}`]);
     const spread = '{ "a b" : [ "\\" \\n", "\u202e" ],\n "c": 1E-400 }';
     const more = ['--claim', 'a=b=c', '--claim', '__proto__=x', '--claim-json', `x=${spread}`];
-    const token = await filings('sign', '--key', 'ec.pem', ...claims, ...more);
+    const token = await filings(['sign', '--key', 'ec.pem', ...claims, ...more]);
     const first = ',"a":"b=c","__proto__":"x","1":[-0,1e400],"2":1.0,"big":9007199254740993,"__proto":{}';
-    expect(text(token.split('.')[1] ?? '')).toContain(`${first},"x":${spread}}`);
+    expect(text(token.split('.')[1])).toContain(`${first},"x":${spread}}`);
     const shown = `${first},"x":{"a b":["\\" \\n","\\u202e"],"c":1E-400}}`;
-    expect(await filings('verify', token, '--key', 'ec.pub')).toContain(shown);
-    expect(await filings('verify', token, '--key', 'ec.pem', '--json')).toContain(`${shown}}`);
-  });
-
-  it.each<[string, RegExp]>([
-    ['verify a.b.c', /no key: give --key FILE/],
-    ['verify - --key -', /--key - and TOKEN: stdin has one user/],
-    ['verify --key -', /--key - and TOKEN/],
-    ['verify a.b.c --key ec.pub --alg none', /--alg: must/],
-    ['verify a.b.c --key ec.pub --leeway 5', /--leeway: must be a duration/],
-    ['verify a.b.c --key ec.pub --at now', /--at: must be a time/],
-    ['verify a.b.c --key nope', /no such file/],
-  ])('refuses %s', async (args, reason) => {
-    const { exitCode, stderr } = await run(args);
-    expect(exitCode).toBe(2);
-    expect(stderr).toMatch(reason);
+    expect(await filings(`verify ${token} --key ec.pub`)).toContain(shown);
+    expect(await filings(`verify ${token} --key ec.pem --json`)).toContain(`${shown}}`);
   });
 });
 
@@ -348,14 +300,12 @@ describe('token keygen', () => {
   });
 
   it('writes JWKs', async () => {
-    const out = JSON.parse(
-      await filings('keygen', '--alg', 'ES512', '--format', 'jwk', '--out', 'k.jwk', '--kid', 'k'),
-    );
+    const out = JSON.parse(await filings('keygen --alg ES512 --format jwk --out k.jwk --kid k'));
     expect(out).toMatchObject({ kty: 'EC', crv: 'P-521', use: 'sig', alg: 'ES512', kid: 'k' });
     expect(out).not.toHaveProperty('d');
-    expect(decoded(await filings('sign', '--key', 'k.jwk')).header).toEqual({ alg: 'ES512', typ: 'JWT', kid: 'k' });
-    await filings('keygen', '--alg', 'HS256', '--format', 'jwk', '--out', 'oct.jwk');
-    expect(await filings('verify', await filings('sign', '--key', 'oct.jwk'), '--key', 'oct.jwk')).toContain('"exp"');
+    expect(decoded(await filings('sign --key k.jwk')).header).toEqual({ alg: 'ES512', typ: 'JWT', kid: 'k' });
+    await filings('keygen --alg HS256 --format jwk --out oct.jwk');
+    expect(await filings(`verify ${await filings('sign --key oct.jwk')} --key oct.jwk`)).toContain('"exp"');
   });
 
   it('writes a secret of the length of the hash, and says nothing of it', async () => {
@@ -371,62 +321,37 @@ describe('token keygen', () => {
   it('overwrites nothing, follows no link, and leaves nothing half done', async () => {
     await file('there', 'mine');
     await symlink('nowhere', join(folder, 'link'));
-    for (const args of [
-      ['--out', 'there'],
-      ['--out', 'link'],
-      ['--out', 'fresh', '--public', 'there'],
-      ['--out', 'fresh', '--public', 'fresh'],
-    ]) {
-      const { exitCode, stdout, stderr } = await run(['keygen', '--alg', 'ES256', ...args]);
+    for (const files of ['there', 'link', 'fresh --public there', 'fresh --public fresh']) {
+      const { exitCode, stdout, stderr } = await run(`keygen --alg ES256 --out ${files}`);
       expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });
       expect(stderr).toContain('already exists, and is not overwritten');
     }
     expect(await readFile(join(folder, 'there'), 'utf8')).toBe('mine');
-    const names = await readdir(folder);
-    expect(names).not.toContain('fresh');
-    expect(names).not.toContain('nowhere');
-  });
-
-  it.each<[string, number, RegExp]>([
-    ['--out x', 2, /give both --alg ALG and --out FILE/],
-    ['--alg ES256', 2, /give both --alg ALG and --out FILE/],
-    ['--alg EdDSA --out x', 2, /--alg: must/],
-    ['--alg ES256 --out -', 2, /--out: must be a file, not stdout/],
-    ['--alg HS256 --out x --public y', 2, /no public key/],
-    ['--alg ES256 --out x --format der', 2, /--format: must be pem or jwk/],
-    ['--alg ES256 --out no/x', 8, /the directory is not there/],
-  ])('refuses %s', async (args, status, reason) => {
-    const { exitCode, stderr } = await run(['keygen', ...wordsOf(args)]);
-    expect(exitCode).toBe(status);
-    expect(stderr).toMatch(reason);
+    expect((await readdir(folder)).filter((name) => name === 'fresh' || name === 'nowhere')).toEqual([]);
   });
 });
 
-describe('private keys and secrets', () => {
-  it('appear in no output, however loud and wrong', async () => {
-    const pem = await readFile(join(folder, 'rsa.pem'), 'utf8');
-    const lines = pem.split('\n').filter((line) => line.length > 40);
-    await file('canary-secret', `canary-secret-${'x'.repeat(30)}`);
-    await file('short-secret', 'canary-secret-short');
-    await file('broken.jwk', '{"kty":"oct","k":"canary-secret-in-broken-json",}');
-    await file('cut.pem', pem.slice(0, 900));
-    await file('two.pem', pem + pem);
-    const outputs = await Promise.all([
-      run('sign --key rsa.pem -v'),
-      run('sign --key rsa.pem --alg ES256 -v'),
-      run('sign --secret-file rsa.pem -v'),
-      run('sign --secret-file short-secret -v'),
-      run('sign --secret-file canary-secret -v'),
-      run('sign --key canary-secret -v'),
-      run('sign --key broken.jwk -v --error-format json'),
-      run('sign --key cut.pem -v'),
-      run('sign --key two.pem -v'),
-      run('sign --key - -v', { input: pem.replaceAll('A', 'B') }),
-      run('verify a.b.c --key rsa.pem -v'),
-    ]);
-    for (const { stdout, stderr } of outputs) {
-      expect(stdout + stderr).not.toContain('canary-secret-');
-      for (const line of lines) expect(stdout + stderr).not.toContain(line.slice(0, 24));
-    }
-  });
+it('private keys and secrets appear in no output, however loud and wrong', async () => {
+  await file('canary-secret', `canary-secret-${'x'.repeat(30)}`);
+  await file('short-secret', 'canary-secret-short');
+  await file('broken.jwk', '{"kty":"oct","k":"canary-secret-in-broken-json",}');
+  await file('cut.pem', PEM.slice(0, 900));
+  await file('two.pem', PEM + PEM);
+  for (const line of [
+    'sign --key rsa.pem',
+    'sign --key rsa.pem --alg ES256',
+    'sign --secret-file rsa.pem',
+    'sign --secret-file short-secret',
+    'sign --secret-file canary-secret',
+    'sign --key canary-secret',
+    'sign --key broken.jwk --error-format json',
+    'sign --key cut.pem',
+    'sign --key two.pem',
+    'sign --key -',
+    'verify a.b.c --key rsa.pem',
+  ]) {
+    const { stdout, stderr } = await run(`${line} -v`, { input: PEM.replaceAll('A', 'B') });
+    for (const each of ['canary-secret-', ...PEM.split('\n').filter((text) => text.length > 40)])
+      expect(stdout + stderr).not.toContain(each.slice(0, 24));
+  }
 });
