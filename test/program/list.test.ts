@@ -1,39 +1,32 @@
 import { execFile } from 'node:child_process';
-import { writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { sleep } from '../../src/abort.ts';
-import { head } from '../servers/answers.ts';
-import { scripted } from '../servers/scripted.ts';
-import { type Given, serviceAt, workplace } from './run.ts';
+import { type Fields, head } from '../servers/answers.ts';
+import { asking, type Given, jsonOf, linesOf, serviceAt, workplace } from './run.ts';
 
-const KEY = 'canary-8f3a11';
-const [A, B, C, D] = [1, 2, 3, 4].map((n) => `0001234567-24-00000${n}`) as [string, string, string, string];
+const [A, B, C] = [1, 2, 3].map((n) => `0001234567-24-00000${n}`) as [string, string, string];
 
 type Answer = (accession: string, parameters: Readonly<Record<string, string>>) => unknown;
 
 /** A service that answers each listing with what is given for it: a body, a head and a body, a promise of one. */
 async function service(answer: Answer) {
-  const server = await scripted(async (socket, { path }) => {
+  const { filings, ...place } = await asking(async (socket, { path }) => {
     const { accession_no = '', ...parameters } = Object.fromEntries(new URL(path, 'http://s').searchParams);
     const body = await answer(accession_no, parameters);
-    if (typeof body === 'string' && body.startsWith('HTTP/')) socket.write(body);
-    else socket.write(ok(body));
+    socket.write(typeof body === 'string' && body.startsWith('HTTP/') ? body : ok(body));
   });
-  const place = await workplace();
-  const env = serviceAt(server.url, KEY);
   return {
-    place,
-    asked: () => server.requests.map(({ path }) => path),
+    ...place,
+    asked: () => place.requests.map(({ path }) => path),
     async list(args: string[], given: Omit<Given, 'env'> = {}) {
-      const ended = await place.filings(['list', ...args], env, given);
-      return { ...ended, stdout: ended.stdout.toString() };
+      const { exitCode, stdout, stderr } = await filings(['list', ...args], {}, given);
+      return { exitCode, stdout: `${stdout}`, stderr };
     },
   };
 }
 
-function ok(body: unknown, fields = {}): string {
+function ok(body: unknown, fields: Fields = {}): string {
   const text = typeof body === 'string' ? body : JSON.stringify(body);
   return head(200, { 'Content-Length': Buffer.byteLength(text), ...fields }) + text;
 }
@@ -53,8 +46,6 @@ const FILES = [
   { accession_no: A, file_name: 'ex99.htm', size: 99 },
 ];
 
-const linesOf = (text: string) => text.trimEnd().split('\n');
-
 describe('the output of filings list', () => {
   it.each<[what: string, args: string[], stdout: string, bodies: Record<string, unknown>]>([
     ['one name a line', [A], 'a.htm\nex99.htm\n', { [A]: FILES }],
@@ -63,13 +54,7 @@ describe('the output of filings list', () => {
     ['names as they are, with -0', [A, '-0'], 'a\x1b.htm\0b\n.htm\0', { [A]: ['a\x1b.htm', 'b\n.htm'] }],
     ['a name that -0 would make two of', [A, '-0'], 'a.htm\0b\\x00c.htm\0', { [A]: ['a.htm', 'b\0c.htm'] }],
     [
-      'a table with -l',
-      [A, '-l'],
-      'NAME        SIZE  TYPE       DESCRIPTION\na.htm     1.2 kB  text/html  The report\nex99.htm    99 B\n',
-      { [A]: FILES },
-    ],
-    [
-      'one table of several filings',
+      'one table of several filings, with -l',
       [B, A, '-l', '--include', 'a*'],
       `ACCESSION             NAME            SIZE  TYPE       DESCRIPTION\n${B}  a-longer.htm\n${A}  a.htm         1.2 kB  text/html  The report\n`,
       { [A]: FILES, [B]: ['a-longer.htm'] },
@@ -97,7 +82,7 @@ describe('the output of filings list', () => {
   it('is JSON Lines with all that the service said, which --input takes back', async () => {
     const { list } = await service(by({ [A]: FILES }));
     const { stdout } = await list([A, '--json']);
-    expect(linesOf(stdout).map((line) => JSON.parse(line))).toEqual([FILES[0], FILES[2]]);
+    expect(jsonOf(stdout)).toEqual([FILES[0], FILES[2]]);
     expect((await list(['-i', '-'], { input: stdout })).stdout).toBe(`${A}\ta.htm\n${A}\tex99.htm\n`);
   });
 
@@ -109,10 +94,12 @@ describe('the output of filings list', () => {
     expect(asked()).toEqual([`/v1/filings?accession_no=${A}&form=8-K&q=a%3Db%26c`]);
   });
 
-  it('comes from the sandbox too', async () => {
-    const { filings } = await workplace();
-    const { stdout, exitCode } = await filings(['list', '--sandbox', A, '--include', '*.htm']);
-    expect([exitCode, linesOf(`${stdout}`)]).toEqual([0, expect.arrayContaining(['primary.htm'])]);
+  it.each(['--json', '-l', '-0'])('is whole where there are very many files: %s', async (form) => {
+    const names = Array.from({ length: 300_000 }, (_, i) => `f${i}.htm`);
+    const { list } = await service(() => names);
+    const { exitCode, stdout, stderr } = await list([A, form]);
+    expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
+    expect(stdout.match(/\bf\d+\.htm\b/g)).toEqual(names);
   });
 });
 
@@ -121,19 +108,17 @@ describe('--input', () => {
     const { list, asked } = await service(by({ [A]: ['a.htm'], [B]: ['b.htm'] }));
     const input = `# both\r\n\r\n${A}\r\n${A}\tother.htm\nnonsense\n{"accession_no":"${B}","file_name":null}`;
     const { stdout, stderr, exitCode } = await list(['--input', '-'], { input });
-    expect(stdout).toBe(`${A}\ta.htm\n${B}\tb.htm\n`);
+    expect([exitCode, stdout, asked().length]).toEqual([3, `${A}\ta.htm\n${B}\tb.htm\n`, 2]);
     expect(stderr).toMatch(
       /^filings: line 5: 'nonsense' is not an accession number\n {2}hint: .*\nfilings: 1 of 3 filings failed/,
     );
-    expect([exitCode, asked().length]).toEqual([3, 2]);
   });
 
   it('may be stdin beside a config file that can be read only once', async () => {
-    const { list, place } = await service(by({ [A]: ['a.htm'] }));
-    const fifo = join(place.path, 'config');
-    await promisify(execFile)('mkfifo', ['-m', '600', fifo]);
-    const written = writeFile(fifo, '{"retries":3}');
-    const ended = await list(['-i', '-', '--config', fifo], { input: A });
+    const { at, list } = await service(by({ [A]: ['a.htm'] }));
+    await promisify(execFile)('mkfifo', ['-m', '600', at('config')]);
+    const written = promisify(execFile)('sh', ['-c', `echo '{"retries":3}' > "$0"`, at('config')]);
+    const ended = await list(['-i', '-', '--config', 'config'], { input: A });
     expect(ended).toMatchObject({ stdout: `${A}\ta.htm\n`, exitCode: 0 });
     await written;
   });
@@ -164,15 +149,10 @@ describe('a listing of several pages', () => {
     const whole = await list([B, '--page-size', '10']);
     expect([linesOf(whole.stdout).length, whole.exitCode]).toEqual([23, 0]);
   });
-
-  it('Link: rel="next" is a sign, too', async () => {
-    const { list } = await service(() => ok('["a.htm"]', { Link: '</2>; rel="next"' }));
-    const { stderr, exitCode } = await list([A]);
-    expect([stderr, exitCode]).toEqual([expect.stringContaining('Link: rel="next" says that there is more'), 9]);
-  });
 });
 
 describe('the exit status', () => {
+  const deep = (levels: number) => '['.repeat(levels) + ']'.repeat(levels);
   it.each<[exit: number, message: string, body: unknown, args?: string[]]>([
     [5, `${A}: the service lists no files`, []],
     [5, 'lists no files', [{ accession_no: B, name: 'b' }]],
@@ -182,7 +162,15 @@ describe('the exit status', () => {
     [4, '403 Forbidden', 403],
     [6, '400 Bad Request', 400],
     [9, 'cannot be read: it is an HTML page: Sign in', '<!doctype html><title>Sign in</title>'],
-    [9, 'cannot be read: it is JSON without file names', { ok: true }],
+    [9, 'Link: rel="next" says that there is more', ok('["a.htm"]', { Link: '</2>; rel="next"' })],
+    [9, 'a part of it came (200 with Content-Range)\n', ok('["a.htm"]', { 'Content-Range': 'bytes 0-8/100' })],
+    [9, 'larger than 16777216 bytes, the most that is read\n', ok('[', { 'Content-Length': 60_000_000 })],
+    [9, 'it is JSON nested more than 100 levels deep\n', `[{"name":"a.htm","deep":${deep(100_000)}}]`],
+    [
+      9,
+      'it is JSON without file names: with the members data\n',
+      `${'{"data":'.repeat(10)}[${'{},'.repeat(20_000)}{}]${'}'.repeat(10)}`,
+    ],
   ])('is %i: %s', async (exit, message, body, args = []) => {
     const { list } = await service(by({ [A]: body }));
     const { stdout, stderr, exitCode } = await list([A, ...args]);
@@ -231,8 +219,7 @@ describe('the exit status', () => {
     const input = Array.from({ length: 15 }, (_, i) => `0001234567-24-0000${10 + i}`).join('\n');
     const args = ['list', '-i', '-', '--retries', '0'];
     const { stderr, exitCode } = await filings(args, serviceAt('http://127.0.0.1:1'), { input });
-    expect(exitCode).toBe(7);
-    expect(stderr.match(/^filings: the listing of|^filings: .*127/gm)).toHaveLength(10);
+    expect([exitCode, stderr.match(/^filings: the listing of|^filings: .*127/gm)?.length]).toEqual([7, 10]);
   });
 
   it.each<[message: RegExp, args: string[]]>([
@@ -243,10 +230,8 @@ describe('the exit status', () => {
       [A, '--query', query],
     ]),
     [/--page-size/, [A, '--page-size', '0']],
-    [/--long cannot be used with --json/, [A, '-l', '--json']],
     [/--include '': it is empty/, [A, '--include', '']],
     [/--input \/nonexistent\/input: no such file/, [A, '-i', '/nonexistent/input']],
-    [/--input \/: it is a directory/, [A, '-i', '/']],
     [/stdin has one user/, [A, '-i', '-', '--api-key-file', '-']],
   ])('is 2: %s', async (message, args) => {
     const { list, asked } = await service(by({}));
@@ -256,40 +241,15 @@ describe('the exit status', () => {
   });
 });
 
-it.each([['--quiet'], ['--progress=none']])('a wait is not reported with %s', async (option) => {
-  const { list, asked } = await service(() =>
-    asked().length === 1 ? head(503, { 'Retry-After': 0, 'Content-Length': 0 }) : ['a.htm'],
-  );
-  expect(await list([A, option])).toEqual({ stdout: 'a.htm\n', stderr: '', exitCode: 0 });
-});
-
-describe('errors', () => {
-  it('are JSON lines when asked for, the last being the one that ends it', async () => {
-    const { list } = await service(by({ [A]: 404, [B]: [], [C]: ['c'] }));
-    const { stderr, exitCode } = await list([A, B, C, '--error-format', 'json']);
-    expect(linesOf(stderr).map((line) => JSON.parse(line))).toMatchObject([
-      { error: { code: 'not_found', exit_code: 5, problem: { status: 404, title: `No ${A}` } } },
-      { error: { code: 'not_found', message: `the listing of ${B}: the service lists no files` } },
-      { error: { code: 'partial', exit_code: 3 } },
-    ]);
-    expect(exitCode).toBe(3);
-  });
-
-  it.each([[], ['-0'], ['-l'], ['--json', '-v'], ['--error-format', 'json', '-v']].map((form) => [form]))(
-    'hold no secret; a listing is data, and exact: %j',
-    async (form) => {
-      const problem = JSON.stringify({ title: KEY, [KEY]: encodeURIComponent(KEY) });
-      const { list } = await service((accession) =>
-        accession === D
-          ? head(400, { 'Content-Length': problem.length }) + problem
-          : [{ name: `${KEY}.htm`, description: `of ${KEY}`, [KEY]: 1 }],
-      );
-      const { stdout, stderr } = await list([A, D, ...form]);
-      expect(stdout).toContain(`${KEY}.htm`);
-      if (form.includes('--json')) expect(stdout).toContain(`"description":"of ${KEY}","${KEY}":1`);
-      for (const secret of [KEY, Buffer.from(KEY).toString('base64')]) expect(stderr).not.toContain(secret);
-    },
-  );
+it('errors are JSON lines when asked for, the last being the one that ends it', async () => {
+  const { list } = await service(by({ [A]: 404, [B]: [], [C]: ['c'] }));
+  const { stderr, exitCode } = await list([A, B, C, '--error-format', 'json']);
+  expect(exitCode).toBe(3);
+  expect(jsonOf(stderr)).toMatchObject([
+    { error: { code: 'not_found', exit_code: 5, problem: { status: 404, title: `No ${A}` } } },
+    { error: { code: 'not_found', message: `the listing of ${B}: the service lists no files` } },
+    { error: { code: 'partial', exit_code: 3 } },
+  ]);
 });
 
 it('asks for as many listings at a time as there are jobs, and shows them in their order', async () => {
