@@ -22,7 +22,7 @@ const build = { globalSetup: 'test/cli/build.setup.ts' };
 const ROUNDS = 'disk-faults,kill,pipes,signals,two-runs';
 
 /** These take minutes: begun last, each would run on alone while the other workers have nothing left to do. */
-const LONG = /\/prove\/(million|package\/package|power-cut\/trace)\.test\.ts$/;
+const LONG = /\/prove\/(million|package|power-cut\/trace)\.test\.ts$/;
 
 class LongFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {

@@ -1,0 +1,97 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { rootCertificates } from 'node:tls';
+import { execa } from 'execa';
+import { afterAll, describe, expect, test } from 'vitest';
+import { run, started, until } from '../cli/program.ts';
+import { ACCESSION, emptyPlace } from '../program/place.ts';
+
+const ROOT = join(import.meta.dirname, '../..');
+/** The versions of Node that there are for this machine. */
+const { MAJORS, areThere, nodeOf } = (await import(join(ROOT, 'scripts/nodes.js'))) as {
+  readonly MAJORS: readonly number[];
+  readonly areThere: boolean;
+  nodeOf(major: number): string;
+};
+const majors = areThere ? MAJORS : [Number(process.versions.node.split('.')[0])];
+
+// What somebody gets who has nothing of the project: packed as it is built, installed offline with nothing in npm's cache.
+const below = await mkdtemp(join(tmpdir(), 'filings-package-'));
+afterAll(() => rm(below, { recursive: true, force: true }));
+const prefix = join(below, 'prefix');
+const packing = ['pack', '--json', '--ignore-scripts', '--pack-destination', below];
+const [{ filename }] = JSON.parse((await execa('npm', packing, { cwd: ROOT })).stdout) as [{ filename: string }];
+const installing = ['install', '--global', '--offline', '--prefix', prefix, '--cache', join(below, 'cache')];
+const env = { PATH: process.env.PATH ?? '', HOME: below };
+await execa('npm', [...installing, join(below, filename)], { cwd: below, extendEnv: false, env });
+
+/** A user with an empty home and an empty folder, and PATH and HOME in the environment, who has the package on a Node. */
+async function userOf(node: string) {
+  const place = await emptyPlace();
+  const file = join(prefix, 'bin/filings');
+  const options = { cwd: place.path, env: { PATH: `${dirname(node)}:/usr/bin:/bin`, HOME: place.home } };
+  /** The stdout of what succeeds. */
+  const said = async (args: readonly string[], more: Record<string, string> = {}): Promise<string> => {
+    const { exitCode, stdout, stderr } = await run(file, args, { ...options, env: { ...options.env, ...more } });
+    expect([exitCode, args.includes('--quiet') ? stderr : ''], stderr).toEqual([0, '']);
+    return stdout.toString();
+  };
+  return { ...place, said, start: (...args: readonly string[]) => started([file, ...args], options) };
+}
+
+test('npm puts the program and all pages of the manual where shells and man look', async () => {
+  expect(await readdir(join(prefix, 'bin'))).toEqual(['filings']);
+  for (const section of ['1', '5']) {
+    const shipped = (await readdir(join(ROOT, 'man'))).filter((name) => name.endsWith(section));
+    expect((await readdir(join(prefix, `share/man/man${section}`))).sort()).toEqual(shipped.sort());
+  }
+});
+
+describe.each(majors)('the package on Node %i', (major) => {
+  const user = () => userOf(nodeOf(major));
+
+  test('says its version, has its completions, makes a key and signs, and leaves nothing behind', async () => {
+    const { said, home } = await user();
+    const { version } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8'));
+    expect(await said(['--version'])).toBe(`filings ${version}\n`);
+    expect(await said(['completion', 'bash'])).toBe(await readFile(join(ROOT, 'completions/filings.bash'), 'utf8'));
+    await said('token keygen --alg ES256 --out private.pem --public public.pem --quiet'.split(' '));
+    const token = (await said('token sign --key private.pem --sub alice'.split(' '))).trim();
+    expect(await said(['token', 'verify', token, '--key', 'public.pem'])).toContain('alice');
+    expect((await readdir(home)).filter((entry) => entry !== 'work')).toEqual([]);
+  });
+
+  test('downloads the samples from its sandbox, with its config file, and says no more under Node’s own settings', async () => {
+    const { said, path, read, home } = await user();
+    await said(['config', 'set', 'base-url', 'https://api.example.com']);
+    const samples = join(ROOT, 'samples');
+    await writeFile(join(path, 'ca.pem'), rootCertificates[0] ?? '');
+    const own = { NODE_OPTIONS: '--max-old-space-size=500', NODE_EXTRA_CA_CERTS: 'ca.pem' };
+    for (const accession of await readdir(samples)) {
+      await said(['--sandbox', '--quiet', 'download', accession, '--all'], own);
+      for (const file of await readdir(join(samples, accession))) {
+        expect(await read(join(accession, file))).toEqual(await readFile(join(samples, accession, file)));
+      }
+    }
+    const { $schema } = JSON.parse(await readFile(join(home, '.config/filings/config.json'), 'utf8'));
+    expect((await stat(new URL($schema))).isFile()).toBe(true);
+  });
+
+  test('serves a large file, hashes it as it comes, verifies it', async () => {
+    const { said, start, path, read } = await user();
+    await mkdir(join(path, 'archive', ACCESSION), { recursive: true });
+    const bytes = randomBytes(20_000_000);
+    await writeFile(join(path, 'archive', ACCESSION, 'large.bin'), bytes);
+    const { stdout, kill, ended } = start('serve', 'archive', '--port', '0');
+    await Promise.race([ended, until(() => stdout().includes('\n'))]);
+    const sha256 = createHash('sha256').update(bytes).digest('hex');
+    const service = ['--base-url', stdout().trim(), '--api-key', 'sandbox-key'];
+    await said(['download', ACCESSION, 'large.bin', '--sha256', sha256, '--checksums', '-d', 'got', ...service]);
+    expect((await read('got/large.bin')).equals(bytes)).toBe(true);
+    await said(['verify', 'got']);
+    kill('SIGTERM');
+    expect((await ended).exitCode).toBe(0);
+  });
+});
