@@ -9,40 +9,60 @@ import { promisify } from 'node:util';
 import { until } from '../../cli/program.ts';
 import { closedPort, listens } from '../../servers/scripted.ts';
 
-const call = promisify(execFile);
-/** Daemons are where a user's PATH need not lead. */
-const PATHS = { PATH: `${process.env.PATH ?? ''}:/usr/sbin:/sbin` };
-
 /** A cluster of two nodes on this machine: daemons on loopback, all their files in one directory. */
-export interface SlurmCluster {
-  /** Runs one of Slurm's commands; its stdout. */
-  run(command: readonly string[], options?: { env?: Record<string, string>; cwd?: string }): Promise<string>;
-  stop(): Promise<void>;
-}
+export type SlurmCluster = Awaited<ReturnType<typeof startCluster>>;
 
 /** Starts the cluster, and waits until both nodes are idle. */
-export async function startCluster(): Promise<SlurmCluster> {
+export async function startCluster() {
   const base = await mkdtemp(join(tmpdir(), 'filings-slurm-'));
+  // Daemons are where a user's PATH need not lead.
+  const env = { PATH: `${process.env.PATH ?? ''}:/usr/sbin:/sbin`, SLURM_CONF: join(base, 'slurm.conf') };
   const daemons: ChildProcess[] = [];
+  const hasEnded = ({ exitCode, signalCode }: ChildProcess) => exitCode !== null || signalCode !== null;
   const stop = async () => {
-    for (const daemon of daemons.reverse()) await stopped(daemon);
+    for (const daemon of daemons.reverse()) {
+      if (hasEnded(daemon)) continue;
+      daemon.kill('SIGTERM');
+      await once(daemon, 'exit');
+    }
     await rm(base, { recursive: true, force: true, maxRetries: 5 });
   };
-  const env = { ...PATHS, SLURM_CONF: join(base, 'slurm.conf') };
-  const run: SlurmCluster['run'] = async ([file = '', ...args], options = {}) =>
-    (await call(file, args, { cwd: options.cwd ?? base, env: { ...env, ...options.env } })).stdout;
+  /** Starts a daemon in the foreground, and waits until it is ready; throws what it said when it ends before. */
+  const start = async ([file = '', ...args]: readonly string[], isReady: () => boolean | Promise<boolean>) => {
+    const daemon = spawn(file, args, { env, stdio: ['ignore', 'pipe', 'pipe'] });
+    daemons.push(daemon);
+    const said: Buffer[] = [];
+    for (const stream of [daemon.stdout, daemon.stderr]) stream.on('data', (chunk) => said.push(chunk));
+    await until(async () => {
+      if (hasEnded(daemon)) throw new Error(`${file} ended: ${Buffer.concat(said)}`);
+      return isReady();
+    });
+  };
+  /** Runs one of Slurm's commands; its stdout. */
+  const run = async ([file = '', ...args]: readonly string[], options: { env?: object; cwd?: string } = {}) => {
+    const { stdout } = await promisify(execFile)(file, args, {
+      cwd: base,
+      ...options,
+      env: { ...env, ...options.env },
+    });
+    return stdout.trim();
+  };
   try {
-    const ports = [await closedPort(), await closedPort(), await closedPort()];
+    const ports = await Promise.all([closedPort(), closedPort(), closedPort()]);
     await writeFile(env.SLURM_CONF, slurmConf(base, ports));
     for (const folder of ['state', 'spool-n1', 'spool-n2']) await mkdir(join(base, folder));
-    daemons.push(await startMunge(base));
-    daemons.push(await startDaemon(['slurmctld', '-D'], env, () => listens(ports[0] ?? 0)));
-    for (const [at, node] of ['n1', 'n2'].entries()) {
-      daemons.push(await startDaemon(['slurmd', '-D', '-N', node], env, () => listens(ports[at + 1] ?? 0)));
-    }
-    while ((await run(['sinfo', '-h', '-t', 'idle', '-o', '%D'])).trim() !== '2') {
-      await new Promise((resolve) => setTimeout(resolve, 50));
-    }
+    // Slurm's messages are signed by munge, with a key of this cluster's own. munged wants directories that nobody else can
+    // write, and a socket that everybody can reach.
+    await chmod(base, 0o755);
+    await writeFile(join(base, 'munge.key'), randomBytes(128), { mode: 0o600 });
+    const files = ['key', 'socket', 'pid', 'log', 'seed'].map(
+      (file) => `--${file}${file === 'socket' ? '' : '-file'}=${join(base, `munge.${file}`)}`,
+    );
+    await start(['munged', '--foreground', ...files], () => existsSync(join(base, 'munge.socket')));
+    await start(['slurmctld', '-D'], () => listens(ports[0]));
+    await start(['slurmd', '-D', '-N', 'n1'], () => listens(ports[1]));
+    await start(['slurmd', '-D', '-N', 'n2'], () => listens(ports[2]));
+    await until(async () => (await run(['sinfo', '-h', '-t', 'idle', '-o', '%D'])) === '2');
     return { run, stop };
   } catch (error) {
     await stop();
@@ -50,58 +70,9 @@ export async function startCluster(): Promise<SlurmCluster> {
   }
 }
 
-/** Slurm's messages are signed by munge, with a key of this cluster's own. */
-async function startMunge(base: string): Promise<ChildProcess> {
-  // munged wants directories that nobody else can write, and a socket that everybody can reach.
-  await chmod(base, 0o755);
-  await writeFile(join(base, 'munge.key'), randomBytes(128), { mode: 0o600 });
-  const files = ['key-file', 'socket', 'pid-file', 'log-file', 'seed-file'].map(
-    (file) => `--${file}=${join(base, `munge.${file.split('-')[0]}`)}`,
-  );
-  return startDaemon(['munged', '--foreground', ...files], {}, () => existsSync(join(base, 'munge.socket')));
-}
-
-/** Starts a daemon in the foreground, and waits until it is ready; throws what it said when it ends before. */
-export async function startDaemon(
-  [file = '', ...args]: readonly string[],
-  env: Readonly<Record<string, string>>,
-  ready: () => boolean | Promise<boolean>,
-): Promise<ChildProcess> {
-  const child = spawn(file, args, { env: { ...PATHS, ...env }, stdio: ['ignore', 'pipe', 'pipe'] });
-  let said = '';
-  for (const stream of [child.stdout, child.stderr]) {
-    stream.on('data', (chunk) => {
-      said += chunk;
-    });
-  }
-  while (!(await ready())) {
-    if (hasEnded(child)) throw new Error(`${file} ended with ${child.exitCode ?? child.signalCode}: ${said}`);
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
-  return child;
-}
-
-const hasEnded = ({ exitCode, signalCode }: ChildProcess) => exitCode !== null || signalCode !== null;
-
-async function stopped(child: ChildProcess): Promise<void> {
-  if (hasEnded(child)) return;
-  const ended = once(child, 'exit');
-  child.kill('SIGTERM');
-  await ended;
-}
-
-/** What Slurm knows of a task. */
-export interface Task {
-  readonly index: string;
-  readonly state: string;
-  /** `STATUS:SIGNAL`. */
-  readonly exitCode: string;
-  readonly restarts: number;
-}
-
 /** Waits until nothing of a job runs or waits any more; gives its tasks. Those that never began are one. */
-export async function jobOver(cluster: SlurmCluster, job: string): Promise<Task[]> {
-  await until(async () => (await cluster.run(['squeue', '--noheader', '--jobs', job])).trim() === '');
+export async function jobOver(cluster: SlurmCluster, job: string) {
+  await until(async () => (await cluster.run(['squeue', '--noheader', '--jobs', job])) === '');
   return tasks(cluster, job);
 }
 
@@ -110,17 +81,17 @@ export async function jobOver(cluster: SlurmCluster, job: string): Promise<Task[
  * no task again whose credential is of the second in which it gave the task up.
  */
 export async function taskAgain(cluster: SlurmCluster, task: string): Promise<void> {
-  const isBack = ({ state, restarts }: Task) => state === 'PENDING' && restarts === 1;
-  await until(async () => (await tasks(cluster, task)).some(isBack));
+  await until(async () =>
+    (await tasks(cluster, task)).some(({ state, restarts }) => state === 'PENDING' && restarts === 1),
+  );
   await cluster.run(['scontrol', 'update', `JobId=${task}`, 'StartTime=now+2']);
 }
 
-async function tasks(cluster: SlurmCluster, job: string): Promise<Task[]> {
-  const text = await cluster.run(['scontrol', '--oneliner', 'show', 'job', job]);
+/** What Slurm knows of a job's tasks; an exit code is `STATUS:SIGNAL`. */
+async function tasks(cluster: SlurmCluster, job: string) {
+  const lines = (await cluster.run(['scontrol', '--oneliner', 'show', 'job', job])).split('\n').filter(Boolean);
   const field = (line: string, name: string) => new RegExp(`(?:^| )${name}=(\\S*)`).exec(line)?.[1] ?? '';
-  return text
-    .split('\n')
-    .filter((line) => line !== '')
+  return lines
     .map((line) => ({
       index: field(line, 'ArrayTaskId'),
       state: field(line, 'JobState'),
@@ -130,7 +101,7 @@ async function tasks(cluster: SlurmCluster, job: string): Promise<Task[]> {
     .sort((a, b) => Number.parseInt(a.index, 10) - Number.parseInt(b.index, 10));
 }
 
-const slurmConf = (base: string, [controller, first, second]: readonly (number | undefined)[]) => `
+const slurmConf = (base: string, [controller, first, second]: readonly [number, number, number]) => `
 ClusterName=local
 SlurmctldHost=${hostname()}(127.0.0.1)
 SlurmctldPort=${controller}

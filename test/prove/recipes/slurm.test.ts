@@ -25,13 +25,9 @@ describe.runIf(process.getuid?.() === 0)('mirror.sbatch', () => {
     const place = await workplace();
     await writeFile(join(place.path, 'accessions.txt'), NUMBERS.map((number) => `${number}\n`).join(''));
     const env = { ...archive.env, HOME: place.home, PATH: await programAt(place.home) };
-    const submit = async (
-      array: readonly string[],
-      more: readonly string[] = [],
-      extra: Record<string, string> = {},
-    ) => {
+    const submit = (array: readonly string[], more: readonly string[] = [], extra: Record<string, string> = {}) => {
       const line = ['sbatch', '--parsable', ...array, SCRIPT, 'accessions.txt', 'mirror', '--all', ...more];
-      return (await cluster.run(line, { env: { ...env, ...extra }, cwd: place.path })).trim();
+      return cluster.run(line, { env: { ...env, ...extra }, cwd: place.path });
     };
     const own = async (task: number, kind: string) =>
       (await place.read(`mirror.tasks/${task}-of-${SHARDS}.${kind}`)).toString();
