@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { type Counts, type Found, replay, search, shrunk } from './search.ts';
+import { search, shrunk } from './search.ts';
 import { searchStories } from './stories.ts';
 
 /** What scripts/hostile-answers.js runs: gives the exit status. */
@@ -13,41 +13,27 @@ export async function command(args: readonly string[], say: (text: string) => vo
       stories: { type: 'boolean', default: false },
     },
   });
-  const seed = Number(values.seed);
-  if (values.stories) {
-    return tellStories(
+  const [seed, answers, { path }] = [Number(values.seed), Number(values.answers), values];
+  const found = await (values.stories ? stories() : path === undefined ? exchanges() : shrunk(seed, path));
+  say(`${found ?? 'no answer breaks the rule'}\n`);
+  return found ? 1 : 0;
+
+  async function stories() {
+    const { found, counts } = await searchStories(
       seed,
-      { path: values.path, numRuns: values.path === undefined ? Number(values.answers) : 1 },
-      say,
+      path === undefined ? { numRuns: answers } : { numRuns: 1, path },
     );
+    say(`${JSON.stringify(counts)}\n`);
+    return found;
   }
-  if (values.path !== undefined) return tell(await shrunk(seed, values.path), say);
-  const started = performance.now();
-  const { counts, found, answers } = await search(seed, Number(values.answers), (soFar) => {
-    const seconds = (performance.now() - started) / 1000;
-    say(`seed ${seed}: ${sum(soFar)} answers in ${seconds.toFixed(0)} s\n`);
-  });
-  for (const [name, count] of [...counts].sort(([a], [b]) => a.localeCompare(b))) say(`${count}\t${name}\n`);
-  say(`${answers} answers\n`);
-  return tell(found, say);
-}
 
-async function tellStories(
-  seed: number,
-  run: { path: string | undefined; numRuns: number },
-  say: (text: string) => void,
-) {
-  const { found, counts } = await searchStories(seed, run);
-  say(`${JSON.stringify(counts)}\n`);
-  if (found) say(`${found}\n`);
-  return found ? 1 : 0;
-}
-
-function tell(found: Found | undefined, say: (text: string) => void): number {
-  say(found ? `${found.why}\n${JSON.stringify(found.exchange)}\n${replay(found)}\n` : 'no answer breaks the rule\n');
-  return found ? 1 : 0;
-}
-
-function sum(counts: Counts): number {
-  return [...counts.values()].reduce((all, count) => all + count, 0);
+  async function exchanges() {
+    const started = performance.now();
+    const { counts, found } = await search(seed, answers, (soFar) => {
+      const sum = [...soFar.values()].reduce((all, count) => all + count, 0);
+      say(`seed ${seed}: ${sum} answers in ${((performance.now() - started) / 1000).toFixed(0)} s\n`);
+    });
+    for (const [name, count] of [...counts].sort(([a], [b]) => a.localeCompare(b))) say(`${count}\t${name}\n`);
+    return found;
+  }
 }

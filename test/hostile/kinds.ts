@@ -188,7 +188,7 @@ export const ourRefusal = ({ code, words }: OurVerdict) => `${code}: ${words}`;
 export const curlRefusal = ({ exit, status, words }: CurlVerdict) => `${exit} at ${status}: ${words}`;
 
 function sent(answer: RawAnswer, bytes: Buffer | undefined): Sent {
-  const { text: all } = wholeText(answer, '/path');
+  const all = wholeText(answer, '/path');
   const text = all.slice(0, Math.max(0, all.length - answer.cut));
   // The final one's begins where the interim ones end; a fault may be in any.
   const begin = text.startsWith(answer.interim.join('')) ? answer.interim.join('').length : 0;

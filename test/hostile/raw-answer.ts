@@ -45,8 +45,8 @@ export interface RawAnswer {
 /** The answers to a file's requests, one after the other. */
 export type Exchange = readonly RawAnswer[];
 
-/** All that an answer would be without its cut, and where what is behind it begins. */
-export function wholeText(answer: RawAnswer, self: string): { readonly text: string; readonly end: number } {
+/** All that an answer would be without its cut. */
+export function wholeText(answer: RawAnswer, self: string): string {
   const { framing, lineEnd } = answer;
   const lines = [
     answer.start,
@@ -56,13 +56,13 @@ export function wholeText(answer: RawAnswer, self: string): { readonly text: str
     '',
     '',
   ];
-  const text = `${answer.interim.join('')}${lines.join(lineEnd)}${framedBody(answer)}`.replaceAll('{self}', self);
-  return { text: text + answer.behind, end: text.length };
+  const text = `${answer.interim.join('')}${lines.join(lineEnd)}${framedBody(answer)}`;
+  return text.replaceAll('{self}', self) + answer.behind;
 }
 
 /** The bytes of an answer, in the segments in which they are sent. */
 export function segments(answer: RawAnswer, self: string): Buffer[] {
-  const { text } = wholeText(answer, self);
+  const text = wholeText(answer, self);
   const bytes = Buffer.from(text, 'latin1').subarray(0, Math.max(0, text.length - answer.cut));
   const inner = answer.splits.map((part) => Math.floor((bytes.length * part) / 1000)).sort((a, b) => a - b);
   const places = [0, ...inner, bytes.length];

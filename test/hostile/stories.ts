@@ -9,7 +9,7 @@ import { byFilings } from './by-filings.ts';
 import { partBytes, representation, STORY, type Story, soundBytes } from './story.ts';
 
 /** Tells stories until one breaks the rule, which is then shrunk; `path` is that of a failure, to have it again. */
-export async function searchStories(seed: number, { numRuns, path }: { numRuns: number; path?: string | undefined }) {
+export async function searchStories(seed: number, run: { numRuns: number; path?: string }) {
   const counts = { stories: 0, requests: 0, ranged: 0, runs: 0 };
   let why = '';
   const obeys = async (story: Story) => {
@@ -21,30 +21,17 @@ export async function searchStories(seed: number, { numRuns, path }: { numRuns: 
     if (fault) why = fault;
     return fault === undefined;
   };
-  const checked = await fc.check(fc.asyncProperty(STORY, obeys), {
-    seed,
-    numRuns,
-    ...(path === undefined ? {} : { path }),
-  });
+  const checked = await fc.check(fc.asyncProperty(STORY, obeys), { seed, ...run });
   if (!checked.failed) return { counts, found: undefined };
   const again = `node scripts/hostile-answers.js --stories --seed ${seed} --path ${checked.counterexamplePath}`;
   return { counts, found: `${why}\n${JSON.stringify(checked.counterexample?.[0])}\n${again}` };
-}
-
-/** What became of a story: how it broke the rule, if it did, and what it went through. */
-interface Told {
-  readonly fault: string | undefined;
-  readonly requests: number;
-  /** Requests for a part of the file. */
-  readonly ranged: number;
-  readonly runs: number;
 }
 
 /**
  * Runs the program against a story's service until it succeeds. The rule: what then stands there is one representation,
  * never a mixture; nothing stands there before; and it does succeed once the service answers well.
  */
-async function retell(story: Story): Promise<Told> {
+async function retell(story: Story) {
   const directory = await mkdtemp(join(tmpdir(), 'filings-story-'));
   const server = await startScripted(async (socket, request) => {
     const part = story.parts[request.index];

@@ -13,16 +13,13 @@ let isTrusted = false;
 
 /** What a server of that version of TLS is made of; from now on this process trusts it. */
 export function trusted(version: SecureVersion): TlsOptions {
-  if (!isTrusted) trust();
-  return { ...tlsWith('own-name'), minVersion: version, maxVersion: version };
-}
-
-function trust(): void {
-  isTrusted = true;
   const { createSecureContext } = tls;
-  tls.createSecureContext = (options) => {
-    const made = createSecureContext(options);
-    made.context.addCACert(authority);
-    return made;
-  };
+  if (!isTrusted)
+    tls.createSecureContext = (options) => {
+      const made = createSecureContext(options);
+      made.context.addCACert(authority);
+      return made;
+    };
+  isTrusted = true;
+  return { ...tlsWith('own-name'), minVersion: version, maxVersion: version };
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { replay, search } from '../hostile/search.ts';
+import { search } from '../hostile/search.ts';
 import { searchStories } from '../hostile/stories.ts';
 
 // The same each time, so that a change is judged by itself; scripts/hostile-answers.js takes a fresh one, for the long runs of
@@ -8,7 +8,7 @@ const seed = Number(process.env.FILINGS_SEED ?? 6000);
 
 test('hostile answers: what curl refuses is never taken, what is taken has curl’s bytes, refusals have a name', async () => {
   const { counts, found } = await search(seed, 600);
-  expect(found && `${found.why}\n${JSON.stringify(found.exchange)}\n${replay(found)}`).toBeUndefined();
+  expect(found).toBeUndefined();
   // It is worth something only where many are taken, and many refused.
   const kinds = [...counts.keys()].filter((name) => name.startsWith('stricter'));
   expect(counts.get('same')).toBeGreaterThan(60);

@@ -1,4 +1,5 @@
-import { changeEntries, contentAfter, type FileNode, type FolderNode, type Node, sizesAfter } from './disk.ts';
+import { createHash } from 'node:crypto';
+import { changeEntries, contentAfter, type FileNode, type FolderNode, sizesAfter } from './disk.ts';
 
 /** Plain files by their path below the root. */
 export type Tree = ReadonlyMap<string, Buffer>;
@@ -13,14 +14,12 @@ export interface Fate {
 /** A number of 0 to `below - 1`. */
 export type Dice = (below: number) => number;
 
-/** Dice that fall the same way again for a seed (mulberry32). */
+/** Dice that fall the same way again for a seed. */
 export function dice(seed: number): Dice {
-  let state = seed >>> 0;
+  let rolled = 0;
   return (below) => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) % below;
+    rolled += 1;
+    return createHash('sha1').update(`${seed} ${rolled}`).digest().readUInt32BE() % below;
   };
 }
 
@@ -29,7 +28,10 @@ export function crashTree(root: FolderNode, fate: Fate): Tree {
   const tree = new Map<string, Buffer>();
   const contents = new Map<FileNode, Buffer>();
   const visit = (folder: FolderNode, path: string) => {
-    for (const [name, node] of entriesOf(folder, fate)) {
+    const entries = new Map(folder.durable);
+    const there = fate.entries(folder.pending.length);
+    for (const [at, change] of folder.pending.entries()) if (there[at]) changeEntries(entries, change);
+    for (const [name, node] of entries) {
       if (node.kind === 'folder') visit(node, `${path}${name}/`);
       else {
         const content = contents.get(node) ?? fate.content(node);
@@ -40,13 +42,6 @@ export function crashTree(root: FolderNode, fate: Fate): Tree {
   };
   visit(root, '');
   return tree;
-}
-
-function entriesOf(folder: FolderNode, fate: Fate): Map<string, Node> {
-  const entries = new Map(folder.durable);
-  const there = fate.entries(folder.pending.length);
-  for (const [at, change] of folder.pending.entries()) if (there[at]) changeEntries(entries, change);
-  return entries;
 }
 
 /** All was written back, though nobody asked for it. */

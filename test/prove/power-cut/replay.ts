@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import type { Tree } from './crash-state.ts';
+import { ALL, crashTree, type Tree } from './crash-state.ts';
 import {
   type Covered,
   coveredBy,
@@ -84,9 +84,11 @@ export class Replay {
   /** True when it has changed anything. */
   #end(call: Call, flushes: Map<Call, Covered>): boolean {
     if (call.result === undefined || call.result < 0) return false;
-    if (isFlush(call)) return this.#flushed(call, flushes);
     if (isWrite(call)) return this.#write(call, call.result);
     switch (call.name) {
+      case 'fsync':
+      case 'fdatasync':
+        return this.#flushed(call, flushes);
       case 'open':
       case 'openat':
         return this.#opened(call, call.result);
@@ -204,6 +206,32 @@ function isFlush({ name }: Call): boolean {
   return name === 'fsync' || name === 'fdatasync';
 }
 
-export function isWrite({ name }: Call): boolean {
+function isWrite({ name }: Call): boolean {
   return /^p?write(v|64|v2)?$/.test(name);
+}
+
+/** More than these are hardly under way at once when a process is killed, but for flushes. */
+const MOST_LOST = 6;
+/** A number that no other open file has. */
+const DESCRIPTOR = 1_000_000;
+const CHANGING = ['open', 'openat', 'ftruncate', 'mkdir', 'unlink', 'rmdir', 'link', 'rename'];
+
+/**
+ * What may stand behind runs: a call that never returned, since its process was killed in it, has had its effect or has
+ * not. That none has is first.
+ */
+export function* possibleEnds(path: string, old: Tree, runs: readonly (readonly Call[])[]): Generator<Tree> {
+  const isLost = (call: Call) => call.result === undefined && (isWrite(call) || CHANGING.includes(call.name));
+  const effectOf = (call: Call) =>
+    isWrite(call) ? Buffer.concat(textsOf(call)).length : call.name.startsWith('open') ? DESCRIPTOR : 0;
+  const lost = runs.flat().filter(isLost).slice(0, MOST_LOST);
+  for (let choice = 0; choice < 2 ** lost.length; choice += 1) {
+    const done = new Set(lost.filter((_, at) => choice & (1 << at)));
+    const replay = new Replay(path, old);
+    for (const calls of runs) {
+      const ended = calls.map((call) => (done.has(call) ? { ...call, result: effectOf(call) } : call));
+      replay.run(ended, () => {});
+    }
+    yield crashTree(replay.root, ALL);
+  }
 }

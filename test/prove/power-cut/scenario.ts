@@ -12,8 +12,8 @@ export interface Act {
   readonly args: readonly string[];
   readonly mood?: Partial<Mood>;
   readonly killed?: Killed;
-  /** Another run at the same time. */
-  readonly beside?: Beside;
+  /** The same again at the same time, begun before; killed at the appearance of a file, if one is named. */
+  readonly beside?: { readonly killedBehind?: string };
 }
 
 /** Where a run is killed. */
@@ -22,13 +22,6 @@ export interface Killed {
   readonly at: readonly [call: string, time: number];
   /** What was named last by then, and its path below the place. */
   readonly named: readonly [call: string, path: RegExp];
-}
-
-/** A run that begins before another one. */
-export interface Beside {
-  readonly args: readonly string[];
-  /** The file at whose appearance it is killed, by whichever of the two it was made. */
-  readonly killedBehind?: string;
 }
 
 /** Runs that follow each other on one disk, which the power may leave at any moment. */
@@ -65,20 +58,18 @@ export async function trace(
   const calls = readCalls(await readFile(log, 'latin1'));
   const wrong = act.killed ? ended.killedBy !== 'SIGKILL' : !act.mood?.cuts && ended.exitCode !== 0;
   if (wrong) throw new Error(`${act.args.join(' ')}: ${ended.killedBy ?? ended.exitCode} ${ended.stderr}`);
-  return act.killed && !lastNamed(act.killed, calls) ? undefined : calls;
-}
-
-function lastNamed({ named: [name, path] }: Killed, calls: readonly Call[]): boolean {
+  if (!act.killed) return calls;
+  const [name, path] = act.killed.named;
   const last = calls.filter((call) => ['mkdir', 'link', 'rename'].includes(call.name) && call.result === 0).at(-1);
-  return last?.name === name && path.test(textsOf(last).at(-1)?.toString() ?? '');
+  return last?.name === name && path.test(textsOf(last).at(-1)?.toString() ?? '') ? calls : undefined;
 }
 
 function lineOf({ args, beside }: Act, bin: string): string[] {
   if (!beside) return [NODE, bin, ...args];
-  const start = (words: readonly string[]) => `${[NODE, bin, ...words].join(' ')} &`;
+  const start = `${[NODE, bin, ...args].join(' ')} &`;
   const { killedBehind } = beside;
   const kill = killedBehind ? `until [ -e ${killedBehind} ]; do sleep 0.01; done; kill -KILL $one` : '';
-  return ['bash', '-c', `${start(beside.args)} one=$!\n${start(args)}\n${kill}\nwait $!`];
+  return ['bash', '-c', `${start} one=$!\n${start}\n${kill}\nwait $!`];
 }
 
 export function environment({ home }: Workplace, env: Record<string, string>) {
@@ -93,23 +84,18 @@ export async function treeAt(path: string): Promise<Tree> {
   return new Map(await Promise.all(read));
 }
 
-/** Nothing but a tree stands at a path then, and it is days old. */
+/** Nothing but a tree stands at a path then, days old: older than the machine’s start, as after a reboot. */
 export async function rebuild(path: string, tree: Tree): Promise<void> {
   for (const name of await readdir(path)) await rm(join(path, name), { recursive: true });
+  const then = Date.now() / 1000 - DAYS;
   for (const [name, content] of tree) {
     await mkdir(dirname(join(path, name)), { recursive: true });
     await writeFile(join(path, name), content);
+    await utimes(join(path, name), then, then);
   }
-  await age(path);
 }
 
 const DAYS = 10 * 86_400;
-
-/** Older than the machine’s start, as after a reboot. */
-export async function age(path: string): Promise<void> {
-  const then = Date.now() / 1000 - DAYS;
-  for (const name of (await treeAt(path)).keys()) await utimes(join(path, name), then, then);
-}
 
 /** Another boot's id than that of the machine. */
 const BOOT = '11111111-2222-4333-8444-555555555555\n';

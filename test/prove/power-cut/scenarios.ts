@@ -82,10 +82,10 @@ export const SCENARIOS: readonly Scenario[] = [
     old: BESIDE,
     files: [LARGE, ...BESIDE.keys()],
   },
-  { name: 'two batches at once', acts: [{ args: FILED, beside: { args: FILED } }], sweeps: LISTED_ANEW },
+  { name: 'two batches at once', acts: [{ args: FILED, beside: {} }], sweeps: LISTED_ANEW },
   {
     name: 'two batches at once, the first of which is killed',
-    acts: [{ args: FILED, beside: { args: FILED, killedBehind: FILE } }],
+    acts: [{ args: FILED, beside: { killedBehind: FILE } }],
     sweeps: LISTED_ANEW,
   },
 ];

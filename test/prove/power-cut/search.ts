@@ -16,8 +16,7 @@ import {
   type Tree,
 } from './crash-state.ts';
 import { type Expectation, faultsOf } from './invariants.ts';
-import { possibleEnds } from './possible-ends.ts';
-import { Replay } from './replay.ts';
+import { possibleEnds, Replay } from './replay.ts';
 import { type Act, rebuild, type Scenario, trace, treeAt } from './scenario.ts';
 import type { startFilings } from './service.ts';
 import type { Call } from './strace-log.ts';
@@ -32,10 +31,9 @@ export interface Stage {
   readonly service: Awaited<ReturnType<typeof startFilings>>;
 }
 
-/** A state that the power could leave. */
+/** A state that the power could leave, and how it came about. */
 export interface State {
   readonly tree: Tree;
-  /** How it came about. */
   readonly how: string;
 }
 
@@ -47,24 +45,31 @@ export interface Reach {
   readonly again: number;
 }
 
-export interface Found {
-  /** Told apart by what is in them. */
-  readonly states: number;
-  readonly faults: readonly string[];
-  readonly again: readonly State[];
-}
-
-/** Plays a scenario, and looks at what the power could leave at each of its moments. */
-export async function search(scenario: Scenario, stage: Stage, roll: Dice, reach: Reach): Promise<Found> {
+/** Plays a scenario, and looks at what the power could leave at each of its moments, at each state once. */
+export async function search(scenario: Scenario, stage: Stage, roll: Dice, reach: Reach) {
   const { place, service } = stage;
-  const input = service.numbers.map((number) => `${number}\n`).join('');
-  const old = new Map([...(scenario.old ?? []), ['in', Buffer.from(input)]]);
+  const old = new Map([...(scenario.old ?? []), ['in', Buffer.from(service.numbers.join('\n'))]]);
   await rebuild(place.path, old);
   const replay = new Replay(place.path, old);
   const runs: (readonly Call[])[] = [];
-  const seen = new Seen(expectationOf(scenario, stage), roll, reach.again);
-  const look = (fate: Fate, how: string) => seen.add({ tree: crashTree(replay.root, fate), how }, replay.told);
-  Object.assign(service.mood, { version: 1, cuts: false, pieceMs: 5 });
+  const expectation = expectationOf(scenario);
+  const digests = new Set<string>();
+  const faults: string[] = [];
+  const [some, withPart] = [sample(reach.again, roll), sample(reach.again, roll)];
+  const look = (fate: Fate, how: string) => {
+    const tree = crashTree(replay.root, fate);
+    const digest =
+      [...tree]
+        .map(([name, content]) => `${name} ${hashOf(content)}`)
+        .sort()
+        .join() + replay.told;
+    if (digests.has(digest)) return;
+    digests.add(digest);
+    faults.push(...faultsOf(tree, replay.told, expectation).map((fault) => `${how}: ${fault}`));
+    const hasPart = [...tree].some(([path, content]) => path.endsWith('.part') && content.length > 0);
+    (hasPart ? withPart : some).add({ tree, how });
+  };
+  Object.assign(service.mood, { version: 1, cuts: false });
   for (const [at, act] of scenario.acts.entries()) {
     Object.assign(service.mood, act.mood);
     // A kill goes by the number of a call.
@@ -82,7 +87,7 @@ export async function search(scenario: Scenario, stage: Stage, roll: Dice, reach
     });
   }
   requireSame(possibleEnds(place.path, old, runs), await treeAt(place.path));
-  return seen.found();
+  return { states: digests.size, faults, again: [...some.kept, ...withPart.kept] };
 }
 
 /** A run is killed at the moment that its scenario is about, or it is begun anew; what is killed comes first in its scenario. */
@@ -105,61 +110,20 @@ function requireSame(modelled: Iterable<Tree>, real: Tree): void {
   expect(ends[0]).toEqual(linesAndHashes(real));
 }
 
-export function expectationOf({ acts, old = new Map() }: Scenario, { service }: Stage): Expectation {
-  const { env, numbers, namesOf } = service;
-  const versions = acts.some(({ mood }) => mood?.version === 2) ? [1, 2] : [1];
-  return { baseUrl: new URL(env.FILINGS_BASE_URL ?? '').href, numbers, namesOf, versions, old };
-}
-
-/** Looks at each state once; of all it keeps a few. */
-class Seen {
-  readonly #expectation: Expectation;
-  readonly #roll: Dice;
-  readonly #digests = new Set<string>();
-  readonly #faults: string[] = [];
-  readonly #some: Sample;
-  readonly #withPart: Sample;
-
-  constructor(expectation: Expectation, roll: Dice, again: number) {
-    this.#expectation = expectation;
-    this.#roll = roll;
-    this.#some = new Sample(again);
-    this.#withPart = new Sample(again);
-  }
-
-  add(state: State, told: string): void {
-    const digest = digestOf(state.tree, told);
-    if (this.#digests.has(digest)) return;
-    this.#digests.add(digest);
-    this.#faults.push(...faultsOf(state.tree, told, this.#expectation).map((fault) => `${state.how}: ${fault}`));
-    (hasPart(state) ? this.#withPart : this.#some).add(state, this.#roll);
-  }
-
-  found(): Found {
-    const again = [...this.#some.kept, ...this.#withPart.kept];
-    return { states: this.#digests.size, faults: this.#faults, again };
-  }
+export function expectationOf({ acts, old = new Map() }: Scenario): Expectation {
+  return { versions: acts.some(({ mood }) => mood?.version === 2) ? [1, 2] : [1], old };
 }
 
 /** Some of many, each as likely as any other. */
-class Sample {
-  readonly kept: State[] = [];
-  readonly #size: number;
-  #seen = 0;
-
-  constructor(size: number) {
-    this.#size = size;
-  }
-
-  add(state: State, roll: Dice): void {
-    this.#seen += 1;
-    const place = this.kept.length < this.#size ? this.kept.length : roll(this.#seen);
-    if (place < this.#size) this.kept[place] = state;
-  }
-}
-
-function hasPart({ tree }: State): boolean {
-  return [...tree].some(([path, content]) => path.endsWith('.part') && content.length > 0);
+function sample(size: number, roll: Dice) {
+  const kept: State[] = [];
+  let seen = 0;
+  const add = (state: State) => {
+    seen += 1;
+    const place = kept.length < size ? kept.length : roll(seen);
+    if (place < size) kept[place] = state;
+  };
+  return { kept, add };
 }
 
 const hashes = new WeakMap<Buffer, string>();
@@ -168,11 +132,6 @@ function hashOf(content: Buffer): string {
   const hash = hashes.get(content) ?? createHash('sha1').update(content).digest('hex');
   hashes.set(content, hash);
   return hash;
-}
-
-function digestOf(tree: Tree, told: string): string {
-  const files = [...tree].map(([name, content]) => `${name}\t${hashOf(content)}\n`);
-  return createHash('sha1').update(files.sort().join('')).update(told).digest('hex');
 }
 
 /** Which of two appends at the same moment came first is the kernel's secret. */

@@ -2,28 +2,33 @@ import type { Socket } from 'node:net';
 import { rangeStart, sendFile } from '../../servers/answers.ts';
 import { type Asked, accession, startArchive } from '../../servers/archive.ts';
 
-/** Larger than what is fetched anew rather than resumed. */
+/** More than what is fetched anew rather than resumed. */
 const LARGE_BYTES = 1_400_000;
+/** Of a large file that is cut. */
+const SENT_BYTES = 800_000;
+const PIECE_BYTES = 100_000;
+const PIECE_MS = 5;
+
+const NAMES = ['f0.htm', 'f1.htm'];
+const NUMBERS = [accession(0), accession(1), accession(2)];
+
+/** The files of a filing: the first has a large one. */
+export const namesOf = (number: string) => (number === NUMBERS[0] ? ['large.htm', ...NAMES] : NAMES);
 
 const bodies = new Map<string, Buffer>();
 
 /** A file of one version of the filings: no two places of any two are alike. */
 export function bodyOf(number: string, name: string, version: number): Buffer {
   const start = `${number}/${name} v${version} `;
-  const body = bodies.get(start) ?? madeOf(start, sizeOf(number, name, version));
-  bodies.set(start, body);
-  return body;
-}
-
-function madeOf(start: string, size: number): Buffer {
+  let body = bodies.get(start);
+  if (body) return body;
+  const isLarge = name.startsWith('large');
+  const size = isLarge ? LARGE_BYTES + version : 700 + ((number.charCodeAt(19) + name.charCodeAt(1)) % 9) * 611;
   const lines: string[] = [];
   for (let bytes = 0; bytes < size; bytes += lines.at(-1)?.length ?? 0) lines.push(`${start}${bytes}\n`);
-  return Buffer.from(lines.join('')).subarray(0, size);
-}
-
-function sizeOf(number: string, name: string, version: number): number {
-  if (name.startsWith('large')) return LARGE_BYTES + version;
-  return 700 + ((number.charCodeAt(19) + name.charCodeAt(1)) % 9) * 611;
+  body = Buffer.from(lines.join('')).subarray(0, size);
+  bodies.set(start, body);
+  return body;
 }
 
 /** How the service is at the moment. */
@@ -31,65 +36,38 @@ export interface Mood {
   version: number;
   /** Bodies of large files end in their middle. */
   cuts: boolean;
-  /** Large files come piece by piece, so that a power cut finds them under way. Milliseconds a piece. */
-  pieceMs: number;
 }
 
-/** A service of some filings, the first of which have a large file; it honours ranges. */
-export async function startFilings(filings: number, files: number, large: number) {
-  const mood: Mood = { version: 1, cuts: false, pieceMs: 0 };
-  const names = (at: number) => [
-    ...(at < large ? ['large.htm'] : []),
-    ...Array.from({ length: files }, (_, n) => `f${n}.htm`),
-  ];
-  const numbers = Array.from({ length: filings }, (_, at) => accession(at));
-  const listed = Object.fromEntries(
-    numbers.map((number, at) => [number, Object.fromEntries(names(at).map((name) => [name, bodyOf(number, name, 1)]))]),
-  );
+/** A service of some filings, which honours ranges. */
+export async function startFilings() {
+  const mood: Mood = { version: 1, cuts: false };
   let resumed = 0;
   const instead = (socket: Socket, { accession: number, name, request }: Asked) => {
     if (name === undefined) return false;
-    const body = bodyOf(number, name, mood.version);
-    const etag = `"${number}-${name}-v${mood.version}"`;
     const isLarge = name.startsWith('large');
+    const etag = `"${number}-${name}-v${mood.version}"`;
     if (isLarge && rangeStart(request) !== undefined && request.headers['if-range'] === etag) resumed += 1;
-    if (isLarge && mood.cuts) sendFile(cutAt(socket, 800_000), request, body, etag);
-    else if (isLarge && mood.pieceMs > 0) sendFile(inPieces(socket, mood), request, body, etag);
-    else sendFile(socket, request, body, etag);
+    sendFile(isLarge ? slowed(socket, mood.cuts) : socket, request, bodyOf(number, name, mood.version), etag);
     return true;
   };
-  const archive = await startArchive(listed, { instead, sizes: false });
-  return {
-    env: archive.env,
-    mood,
-    numbers,
-    namesOf: (number: string) => names(numbers.indexOf(number)),
-    resumed: () => resumed,
-  };
+  const listed = NUMBERS.map((number) => [number, Object.fromEntries(namesOf(number).map((name) => [name, '']))]);
+  const { env } = await startArchive(Object.fromEntries(listed), { instead, sizes: false });
+  return { env, mood, numbers: NUMBERS, resumed: () => resumed };
 }
 
-/** A socket that ends behind so many bytes of a body. */
-function cutAt(socket: Socket, bytes: number): Socket {
-  return writingOf((chunk) => (chunk.length < bytes ? socket.write(chunk) : socket.end(chunk.subarray(0, bytes))));
-}
-
-const PIECE = 100_000;
-
-function inPieces(socket: Socket, mood: Mood): Socket {
-  return writingOf((chunk) => {
+/** A socket that sends piece by piece, so that a power cut finds a file under way; it may end in the file's middle. */
+function slowed(socket: Socket, cuts: boolean): Socket {
+  const write = (text: Buffer | string) => {
+    const bytes = Buffer.from(text);
+    const end = cuts ? Math.min(bytes.length, SENT_BYTES) : bytes.length;
     const send = (from: number) => {
       if (socket.destroyed) return;
-      const isLast = from + PIECE >= chunk.length;
-      socket.write(chunk.subarray(from, from + PIECE));
-      if (!isLast) setTimeout(send, mood.pieceMs, from + PIECE);
+      const to = Math.min(from + PIECE_BYTES, end);
+      socket.write(bytes.subarray(from, to));
+      if (to < end) setTimeout(send, PIECE_MS, to);
+      else if (end < bytes.length) socket.end();
     };
     send(0);
-  });
-}
-
-function writingOf(take: (chunk: Buffer) => unknown): Socket {
-  const write = (chunk: Buffer | string) => {
-    take(Buffer.from(chunk));
     return true;
   };
   return { write } as unknown as Socket;

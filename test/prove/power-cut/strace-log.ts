@@ -12,11 +12,8 @@ export interface Call {
   readonly end: number;
 }
 
-const WHOLE = /^(\d+) +(\w+)\((.*)\) += (-?\d+|\?)/s;
-const BEGUN = /^(\d+) +(\w+)\((.*) <unfinished \.\.\.>$/s;
-const RESUMED = /^(\d+) +<\.\.\. (\w+) resumed>(.*)\) += (-?\d+|\?)/s;
-
-type ThreadCall = Omit<Call, 'process'> & { readonly thread: string };
+/** A whole call, the begin of one, or the rest of one that began in another line. */
+const LINE = /^(\d+) +(?:<\.\.\. \w+ resumed>|(\w+)\()(.*?)(?: <unfinished \.\.\.>|\) += (-?\d+|\?).*)$/;
 
 /**
  * Reads a log; calls of several threads and processes overlap in it. In the order in which they returned; those that did
@@ -24,47 +21,30 @@ type ThreadCall = Omit<Call, 'process'> & { readonly thread: string };
  * an order that was: a call has its effect between its lines.
  */
 export function readCalls(log: string): Call[] {
-  const calls = readThreads(log);
-  const processOf = processesIn(calls);
-  return calls.map(({ thread, ...call }) => ({ ...call, process: processOf(Number(thread)) }));
-}
-
-/** Tells the process of a thread: the first thread of those that share their descriptors. */
-function processesIn(calls: readonly ThreadCall[]): (thread: number) => number {
-  const above = new Map<number, number>();
-  for (const { name, args, result = 0, thread } of calls) {
-    if (/^clone3?$/.test(name) && args.includes('CLONE_FILES') && result > 0) above.set(result, Number(thread));
-  }
-  return (thread) => {
-    let first = thread;
-    for (let next = above.get(first); next !== undefined; next = above.get(first)) first = next;
-    return first;
-  };
-}
-
-function readThreads(log: string): ThreadCall[] {
-  const calls: ThreadCall[] = [];
-  const open = new Map<string, Omit<ThreadCall, 'result' | 'end'>>();
+  const calls: Call[] = [];
+  const open = new Map<string, Omit<Call, 'result' | 'end'>>();
   for (const [at, line] of log.split('\n').entries()) {
-    const [, caller = '', name, args, result] = WHOLE.exec(line) ?? [];
-    if (name !== undefined) {
-      calls.push({ name, thread: caller, args: args ?? '', result: returned(result), begin: at, end: at });
-      continue;
+    const [, thread = '', name, rest = '', result] = LINE.exec(line) ?? [];
+    const begun = name === undefined ? open.get(thread) : { name, process: Number(thread), args: '', begin: at };
+    if (!begun) continue;
+    const call = { ...begun, args: begun.args + rest };
+    if (result === undefined) open.set(thread, call);
+    else {
+      open.delete(thread);
+      calls.push({ ...call, result: result === '?' ? undefined : Number(result), end: at });
     }
-    const [, thread = '', begun, first] = BEGUN.exec(line) ?? [];
-    if (begun !== undefined) open.set(thread, { name: begun, thread, args: first ?? '', begin: at });
-    const [, same = '', resumed, rest, ended] = RESUMED.exec(line) ?? [];
-    const before = resumed === undefined ? undefined : open.get(same);
-    if (!before) continue;
-    open.delete(same);
-    calls.push({ ...before, args: before.args + rest, result: returned(ended), end: at });
   }
-  const lost = [...open.values()].map((call) => ({ ...call, result: undefined, end: Number.POSITIVE_INFINITY }));
-  return [...calls, ...lost];
-}
-
-function returned(text: string | undefined): number | undefined {
-  return text === undefined || text === '?' ? undefined : Number(text);
+  for (const call of open.values()) calls.push({ ...call, result: undefined, end: Number.POSITIVE_INFINITY });
+  // The process of a thread is the first of those that share their descriptors.
+  const above = new Map<number, number>();
+  for (const { name, args, result = 0, process } of calls) {
+    if (/^clone3?$/.test(name) && args.includes('CLONE_FILES') && result > 0) above.set(result, process);
+  }
+  const first = (thread: number): number => {
+    const parent = above.get(thread);
+    return parent === undefined ? thread : first(parent);
+  };
+  return calls.map((call) => ({ ...call, process: first(call.process) }));
 }
 
 /** The texts among a call's arguments. */

@@ -7,7 +7,7 @@ import { faultsOf, isSound } from './invariants.ts';
 import { environment, rebooted, rebuild, type Scenario, treeAt } from './scenario.ts';
 import { BATCH_ALONE, KILLED, SCENARIOS } from './scenarios.ts';
 import { expectationOf, type Stage, type State, search } from './search.ts';
-import { startFilings } from './service.ts';
+import { namesOf, startFilings } from './service.ts';
 import { MUTANTS, OFTEN, variant } from './variant.ts';
 
 // scripts/power-cut.js sets these for a long run.
@@ -31,7 +31,7 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
 async function stageFor(program: string): Promise<Stage> {
-  const service = await startFilings(3, 2, 1);
+  const service = await startFilings();
   return { place: await workplace(), bin: join(program, 'bin/filings.js'), service };
 }
 
@@ -51,9 +51,8 @@ async function rerun(state: State, scenario: Scenario, { place, bin, service }: 
     if (!isSound(exitCode, stdout.toString())) faults.push(`verify: ${exitCode} ${stdout}${stderr}`);
   }
   const tree = await treeAt(place.path);
-  const expectation = expectationOf(scenario, { place, bin, service });
-  faults.push(...faultsOf(tree, '', expectation));
-  const all = service.numbers.flatMap((number) => service.namesOf(number).map((name) => `out/${number}/${name}`));
+  faults.push(...faultsOf(tree, '', expectationOf(scenario)));
+  const all = service.numbers.flatMap((number) => namesOf(number).map((name) => `out/${number}/${name}`));
   const want = [...(scenario.files ?? all)].sort();
   const got = [...tree.keys()].filter((path) => path.startsWith('out/') && !path.endsWith('/SHA256SUMS')).sort();
   if (got.join() !== want.join()) faults.push(`the rerun left ${got.join(' ')}`);

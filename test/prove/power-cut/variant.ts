@@ -5,8 +5,12 @@ import { join } from 'node:path';
 
 const ROOT = join(import.meta.dirname, '../../..');
 
+const { changed } = (await import(join(ROOT, 'scripts/changed-sources.js'))) as {
+  changed(source: string, edit: { file: string; from: string; to: string }): string;
+};
+
 /** A text of a source that is replaced by another one. */
-export type Edit = readonly [file: string, text: string, instead: string];
+export type Edit = readonly [file: string, from: string, to: string];
 
 /** A flush in the background begins after 256 kB instead of 128 MiB: what takes a gigabyte so is seen in a file of 1.4 MB. */
 export const OFTEN: Edit = ['src/disk/written-file.ts', '128 << 20', '256 << 10'];
@@ -39,13 +43,9 @@ export async function variant(edits: readonly Edit[]): Promise<string> {
   for (const name of ['bin', 'src', 'scripts', 'samples', 'package.json'])
     await cp(join(ROOT, name), join(folder, name), { recursive: true });
   await symlink(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
-  for (const [file, text, instead] of edits) {
-    const source = await readFile(join(folder, file), 'utf8');
-    if (source.split(text).length !== 2) throw new Error(`${file}: ${JSON.stringify(text)} does not stand there once`);
-    await writeFile(
-      join(folder, file),
-      source.replace(text, () => instead),
-    );
+  for (const [file, from, to] of edits) {
+    const path = join(folder, file);
+    await writeFile(path, changed(await readFile(path, 'utf8'), { file, from, to }));
   }
   execFileSync(process.execPath, [join(folder, 'scripts/build.js')], { stdio: 'inherit' });
   return folder;
