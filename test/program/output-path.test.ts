@@ -1,9 +1,10 @@
 import { existsSync } from 'node:fs';
 import { chmod, chown, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
-import { head } from '../servers/answers.ts';
-import { startScripted } from '../servers/scripted.ts';
+import { expect, test } from 'vitest';
+import { sleep } from '../../src/abort.ts';
+import { first, framed, head, whole } from '../servers/answers.ts';
+import { scripted } from '../servers/scripted.ts';
 import { ACCESSION, serviceAt, workplace } from './run.ts';
 
 const SAMPLE = join(import.meta.dirname, '../../samples', ACCESSION, 'primary.htm');
@@ -52,7 +53,7 @@ test('a directory that is removed while the file comes', async () => {
   const gone = join(place.path, 'gone');
   await mkdir(gone);
   const file = Buffer.alloc(3_000_000);
-  const server = await startScripted(async (socket) => {
+  const server = await scripted(async (socket) => {
     socket.write(head(200, { 'Content-Length': file.length, ETag: '"v1"' }));
     socket.write(file.subarray(0, -1));
     const hasPart = () => readdir(gone).then(({ length }) => length > 1);
@@ -60,8 +61,21 @@ test('a directory that is removed while the file comes', async () => {
     await rm(gone, { recursive: true, force: true });
     socket.write(file.subarray(-1));
   });
-  onTestFinished(() => server.close());
   const { exitCode, stderr } = await place.filings(['download', ACCESSION, 'a', '-o', 'gone/a'], serviceAt(server.url));
   expect(exitCode, stderr).toBe(8);
   expect(stderr).toMatch(/directory is not there/);
+});
+
+test.each<[then: string, args: string[], status: number, out: Buffer]>([
+  ['it is another file by now: that one is out', [], 0, Buffer.alloc(2000, 'new')],
+  ['there is no other try: nothing is out', ['--retries', '0'], 9, Buffer.alloc(0)],
+])('through the spool, cut in the middle, and %s', async (_, args, status, out) => {
+  const cut = first(framed(Buffer.alloc(3000, 'old'), 'length', { ETag: '"v1"' }).upTo(1500), whole(out, '"v2"'));
+  const { url } = await scripted(cut);
+  const { filings } = await workplace();
+  // Whatever is tried again is tried at once.
+  const given = { sleep: (ms: number, signal: AbortSignal) => sleep(ms < 3000 ? 0 : ms, signal) };
+  const command = ['download', ACCESSION, 'a', '-o', '-', '--spool', ...args];
+  const { exitCode, stdout, stderr } = await filings(command, serviceAt(url), given);
+  expect([exitCode, stdout], stderr).toEqual([status, out]);
 });

@@ -96,16 +96,17 @@ describe('cut', () => {
     expect(await run.names()).toEqual([]);
   });
 
-  test('without a validator a pipe ends with 9 once a byte is out, and holds only a beginning', async () => {
-    const { server, run } = await runAgainst(
-      first(framed(FILE, 'length').upTo(1000), () => {}),
-      { retries: 3 },
-    );
+  test.each([
+    ['without a validator', {}, 1],
+    ['of a file that has changed', V1, 2],
+  ])('a pipe %s ends with 9 once a byte is out, and holds only a beginning', async (_, fields, requests) => {
+    const script = first(framed(FILE, 'length', fields).upTo(1000), whole(content(3000), '"v2"'));
+    const { server, run } = await runAgainst(script, { retries: 3 });
     const writer = memoryWriter();
     const outcome = await run.pipe(writer);
     expect(outcome.error).toMatchObject({ exitStatus: 9, hint: expect.stringContaining('--spool') });
     expect(writer.bytes().equals(FILE.subarray(0, 1000))).toBe(true);
-    expect(server.requests).toHaveLength(1);
+    expect(server.requests).toHaveLength(requests);
   });
 });
 

@@ -1,0 +1,30 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect, test } from 'vitest';
+import { interruptedBy } from '../../src/world.ts';
+import { head } from '../servers/answers.ts';
+import { type Script, scripted } from '../servers/scripted.ts';
+import { ACCESSION, serviceAt, workplace } from './run.ts';
+
+const HALF = 'x'.repeat(2_000_000);
+
+// Of what can't be resumed nothing stays.
+test.each<[moment: string, Script]>([
+  ['no answer', () => {}],
+  ['half a head', (socket) => void socket.write('HTTP/1.1 200 OK\r\n')],
+  ['a small body', (socket) => void socket.write(`${head(200, { 'Content-Length': 100, ETag: '"v1"' })}begin`)],
+  ['a body without a validator', (socket) => void socket.write(head(200, { 'Content-Length': 3_000_000 }) + HALF)],
+  ['an error body that does not end', (socket) => void socket.write(`${head(404, { 'Content-Length': 100 })}{`)],
+  ['a wait of the service', (socket) => void socket.write(head(429, { 'Retry-After': 60, 'Content-Length': 0 }))],
+  ['a wait of our own', (socket) => void socket.end()],
+])('a signal at %s: nothing stays', async (_, script) => {
+  const interrupt = new AbortController();
+  const server = await scripted(async (socket, request) => {
+    await script(socket, request);
+    await sleep(50);
+    interrupt.abort(interruptedBy('SIGTERM'));
+  });
+  const place = await workplace();
+  const args = ['download', ACCESSION, 'a.htm'];
+  const { exitCode, stderr } = await place.filings(args, serviceAt(server.url), { interrupt: interrupt.signal });
+  expect([exitCode, await place.names()], stderr).toEqual([143, []]);
+});
