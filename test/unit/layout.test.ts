@@ -25,11 +25,7 @@ describe('parseLayout', () => {
     ['C:{file_name}', 'it is an absolute path'],
     ['a/../{file_name}', "as '..' of the layout, it begins with a dot"],
     ['a//{file_name}', "as '' of the layout, it is empty"],
-    ['a\\{file_name}', 'it has a path separator in it'],
-    ['\u202e/{file_name}', 'it has control or invisible characters in it'],
-    ['a /{file_name}', 'it begins or ends with a space'],
     ['con/{file_name}', "as 'con' of the layout, it is the name of a device on Windows"],
-    [`${'x'.repeat(192)}/{file_name}`, 'it is longer than 191 bytes'],
   ])('refuses %j', (template, why) => {
     expect(() => parseLayout(template)).toThrow(
       expect.objectContaining({ code: 'usage', message: expect.stringContaining(why), hint: expect.any(String) }),

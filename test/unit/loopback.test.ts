@@ -16,12 +16,6 @@ test.each([
 });
 
 // Addresses to listen on, and what a Host header may hold, come without a URL's brackets or its reading of numbers.
-test.each([
-  ['::1', true],
-  ['127.1', false],
-  ['127.0.0.1.', false],
-  ['', false],
-  ['[]', false],
-])('%j as it is: %s', (host, loopback) => {
-  expect(isLoopback(host)).toBe(loopback);
+test('of hosts as they are', () => {
+  expect(['::1', '127.1', '127.0.0.1.', '', '[]'].filter(isLoopback)).toEqual(['::1']);
 });

@@ -14,14 +14,7 @@ const WAIT = {
 };
 
 describe('the line of a file', () => {
-  const file: RunningFile = {
-    name: '',
-    bytes: 45e6,
-    total: 100e6,
-    from: 0,
-    since: 0,
-    waiting: undefined,
-  };
+  const file: RunningFile = { name: '', bytes: 45e6, total: 100e6, from: 0, since: 0, waiting: undefined };
   /** So that the speed is 5 MB/s. */
   const NOW = 9000;
   const lineOf = (more: Partial<RunningFile>, width: number, name = 'primary.htm', now = NOW) =>

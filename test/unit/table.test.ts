@@ -46,13 +46,6 @@ test('it is never wider than the terminal, whatever the names are, and however l
 });
 
 test.each([
-  ['e\u0301', 1],
-  ['日本', 4],
-  ['👩‍👩‍👧‍👦', 2],
-  ['🇩🇪🇫🇷', 4],
-])('%s takes %i columns', (text, width) => expect(displayWidth(text)).toBe(width));
-
-test.each([
   ['primary.htm', 11, 'primary.htm', 'primary.htm'],
   ['primary.htm', 10, 'primary.h…', 'prima….htm'],
   ['primary.htm', 1, '…', '…'],
