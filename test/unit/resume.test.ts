@@ -64,6 +64,8 @@ test.each<[string, Held, Record<string, string>]>([
   expect(rangeRequest(what)).toEqual(expected);
 });
 
+const BY_DATE = held({ validator: DATED });
+const ALL = held({ bytes: 100 });
 const SHORTER = { etag: '"v1"', 'content-length': '90' };
 
 test.each<[string, Held, CameBack, Decision['kind']]>([
@@ -76,12 +78,7 @@ test.each<[string, Held, CameBack, Decision['kind']]>([
   ['before a byte of it came', held({ bytes: 0 }), whole(SHORTER), 'refuse'],
   ['200 of another length, another ETag', held(), whole({ ...SHORTER, etag: '"v2"' }), 'restart'],
   ['200 of another length, no ETag', held(), whole({ 'content-length': '90' }), 'restart'],
-  [
-    '200 of another length, same date',
-    held({ validator: DATED }),
-    whole({ 'last-modified': MODIFIED, 'content-length': '90' }),
-    'restart',
-  ],
+  ['200, shorter, same date', BY_DATE, whole({ 'last-modified': MODIFIED, 'content-length': '90' }), 'restart'],
   ['200 of another length, another address', held(), { ...whole(SHORTER), address: `${HERE}/v2` }, 'restart'],
   ['200 of the same length, same ETag', held(), whole({ etag: '"v1"', 'content-length': '100' }), 'restart'],
   ['200 whose length was not known', held({ total: undefined }), whole(SHORTER), 'restart'],
@@ -90,9 +87,9 @@ test.each<[string, Held, CameBack, Decision['kind']]>([
   ['an exact 206, total not known before', held({ total: undefined }), part(), 'append'],
   ['a chunked 206', held(), part({ 'content-length': undefined }), 'append'],
   ['a 206 from another address', held(), { ...part(), address: `${HERE}/v2` }, 'ask-anew'],
-  ['by date', held({ validator: DATED }), part({ etag: undefined, 'last-modified': MODIFIED }), 'append'],
-  ['by date, changed', held({ validator: DATED }), part({ etag: undefined, 'last-modified': LATER }), 'ask-anew'],
-  ['by date, none came', held({ validator: DATED }), part({ etag: undefined }), 'ask-anew'],
+  ['by date', BY_DATE, part({ etag: undefined, 'last-modified': MODIFIED }), 'append'],
+  ['by date, changed', BY_DATE, part({ etag: undefined, 'last-modified': LATER }), 'ask-anew'],
+  ['by date, none came', BY_DATE, part({ etag: undefined }), 'ask-anew'],
   ['without a validator', held({ validator: undefined }), part(), 'ask-anew'],
   ['206 without an ETag', held(), part({ etag: undefined }), 'ask-anew'],
   ['206 with a weak ETag', held(), part({ etag: 'W/"v1"' }), 'ask-anew'],
@@ -100,25 +97,15 @@ test.each<[string, Held, CameBack, Decision['kind']]>([
   ['206 with two ETags', held(), part({ etag: ['"v1"', '"v1"'] }), 'ask-anew'],
   ['206 from the start', held(), part({ 'content-range': 'bytes 0-99/100', 'content-length': '100' }), 'ask-anew'],
   ['206 beyond its total', held(), part({ 'content-range': 'bytes 40-100/100', 'content-length': '61' }), 'ask-anew'],
-  [
-    '206 of an empty range, all held',
-    held({ bytes: 100 }),
-    part({ 'content-range': 'bytes 100-99/100', 'content-length': '0' }),
-    'ask-anew',
-  ],
-  ['416, all held, same file', held({ bytes: 100 }), unsatisfied(), 'complete'],
+  ['206 of an empty range', ALL, part({ 'content-range': 'bytes 100-99/100', 'content-length': '0' }), 'ask-anew'],
+  ['416, all held, same file', ALL, unsatisfied(), 'complete'],
   ['416, all held, total not known before', held({ bytes: 100, total: undefined }), unsatisfied(), 'complete'],
-  ['416, all held, no validator came', held({ bytes: 100 }), unsatisfied({ etag: undefined }), 'ask-anew'],
-  ['416, all held, changed', held({ bytes: 100 }), unsatisfied({ etag: '"v2"' }), 'ask-anew'],
-  ['416, other total', held({ bytes: 100 }), unsatisfied({ 'content-range': 'bytes */99' }), 'ask-anew'],
+  ['416, all held, no validator came', ALL, unsatisfied({ etag: undefined }), 'ask-anew'],
+  ['416, all held, changed', ALL, unsatisfied({ etag: '"v2"' }), 'ask-anew'],
+  ['416, other total', ALL, unsatisfied({ 'content-range': 'bytes */99' }), 'ask-anew'],
   ['416, some missing', held(), unsatisfied(), 'ask-anew'],
-  [
-    '416, held equals its total, but another was told before',
-    held({ total: 120 }),
-    unsatisfied({ 'content-range': 'bytes */40' }),
-    'ask-anew',
-  ],
-  ['416 without a range', held({ bytes: 100 }), unsatisfied({ 'content-range': undefined }), 'ask-anew'],
+  ['416, another total before', held({ total: 120 }), unsatisfied({ 'content-range': 'bytes */40' }), 'ask-anew'],
+  ['416 without a range', ALL, unsatisfied({ 'content-range': undefined }), 'ask-anew'],
 ])('%s', (_, what, came, kind) => {
   expect(decide(what, came).kind).toBe(kind);
 });

@@ -12,15 +12,7 @@ test.each([
 ])('%s means %s', (text, href) => expect(BASE_URL.parse(text)?.href).toBe(href));
 
 const NONE = ['', 'api.example.com', 'ftp://x', 'https://', 'https:\\\\x', 'https://x\n'];
-test.each([...NONE, 'https://me:hidden@x', 'https://x?hidden', 'https://x#'])(
-  '%j is refused without an echo',
-  (text) => {
-    expect(() => readAs(BASE_URL, text, '--base-url')).toThrow(
-      expect.objectContaining({
-        code: 'usage',
-        message:
-          '--base-url: must be an http or https URL without user, query and fragment, such as https://api.example.com',
-      }),
-    );
-  },
-);
+test.each([...NONE, 'https://me:hidden@x', 'https://x?hidden', 'https://x#'])('%j is refused, unseen', (text) => {
+  const refused = expect.objectContaining({ code: 'usage', message: `--base-url: must be ${BASE_URL.wanted}` });
+  expect(() => readAs(BASE_URL, text, '--base-url')).toThrow(refused);
+});

@@ -43,7 +43,7 @@ async function askedFor({ key, secret, inFile }: NamedSetting, world: World): Pr
 }
 
 /** Does not show what is typed. */
-export async function askHidden(
+async function askHidden(
   question: string,
   { stdin, stderr, interrupt }: Pick<World, 'stdin' | 'stderr' | 'interrupt'>,
 ): Promise<string> {
