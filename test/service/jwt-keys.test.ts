@@ -96,6 +96,16 @@ describe('a key that is refused', () => {
   const certificate = '-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n';
   const openSsh = '-----BEGIN OPENSSH PRIVATE KEY-----\nb3Blb\n-----END OPENSSH PRIVATE KEY-----\n';
   const unsound = /does not hold a sound key/;
+  // Keys that were put together from two.
+  const mixed = /the key's parts don't belong together/;
+  const [foreignEc, foreignRsa] = [otherEc, otherRsa].map(({ privateKey }) => privateKey.export({ format: 'jwk' }));
+  const sec1 = p256.privateKey.export({ format: 'der', type: 'sec1' });
+  // The public point is what a SEC1 key ends in (RFC 5915 section 3).
+  otherEc.privateKey.export({ format: 'der', type: 'sec1' }).copy(sec1, sec1.length - 65, sec1.length - 65);
+  // Its number is a byte longer than the curve's: Node dies of a look at such a key's details.
+  const longer = Buffer.concat([Buffer.of(0x30, sec1.length - 1, 2, 1, 1, 4, 33, 1), sec1.subarray(7)]);
+  const armoured = (bytes: Buffer) =>
+    `-----BEGIN EC PRIVATE KEY-----\n${bytes.toString('base64').replace(/(.{64})/g, '$1\n')}\n-----END EC PRIVATE KEY-----\n`;
   it.each<[name: string, content: string | Buffer, reason: RegExp]>([
     ['nothing', '', /it is empty/],
     ['garbage', 'hello', /neither a PEM key nor a JWK .*--secret-file/],
@@ -123,10 +133,16 @@ describe('a key that is refused', () => {
     ['secp256k1', pem(ecPair('secp256k1').privateKey), /EC key on secp256k1, which is not for ES256/],
     ['an oct JWK of 31 bytes', jwk(createSecretKey(secret.subarray(0, 31))), /at least 32 bytes, and this has 31/],
     ['a JWK for another algorithm', jwk(rsa.privateKey, { alg: 'RSA-OAEP' }), /for "RSA-OAEP" only/],
+    ["another key's d", json({ ...ownEc, d: foreignEc?.d }), mixed],
+    ['a d cut short', json({ ...ownEc, d: ownEc.d?.slice(0, 28) }), mixed],
+    ['a d beyond its curve', json({ ...ownEc, d: `_${ownEc.d}` }), mixed],
+    ["another key's n", json({ ...ownRsa, n: foreignRsa?.n }), mixed],
+    ["another key's public point", armoured(sec1), mixed],
+    ['a number beyond its curve', armoured(longer), mixed],
     ['a JWK that may only verify', jwk(rsa.privateKey, { key_ops: ['verify'] }), /may not be used to sign/],
-  ])('%s', (_, content, reason) => {
+  ])('%s', async (_, content, reason) => {
     const bytes = Buffer.from(content as string);
-    expectRefused(() => requireFit(loadSigningKey(bytes, 'key file k'), 'sign'), bytes, reason);
+    await expectRefused(() => requireFit(loadSigningKey(bytes, 'key file k'), 'sign'), bytes, reason);
   });
 
   const known = /public part could sign/;
@@ -144,9 +160,9 @@ describe('a key that is refused', () => {
     ['a certificate', certificate, known],
     ['an SSH key', 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIAAAAAAAAAAAAAAA me\n', known],
     ['31 bytes', secret.subarray(0, 31), /at least 32 bytes, and this has 31/],
-  ])('%s as a secret', (_, content, reason) => {
+  ])('%s as a secret', async (_, content, reason) => {
     const bytes = Buffer.from(content as string);
-    expectRefused(() => requireFit(loadSecret(bytes, 'secret file s'), 'sign'), bytes, reason);
+    await expectRefused(() => requireFit(loadSecret(bytes, 'secret file s'), 'sign'), bytes, reason);
   });
 
   it('but no secret of random bytes, as it is and in the usual codings', () => {
@@ -160,13 +176,6 @@ describe('a key that is refused', () => {
     }
   });
 
-  it('for an algorithm that it does not fit', () => {
-    const key = loadSigningKey(pem(p256.privateKey), 'key');
-    for (const algorithm of ALGORITHMS.filter(({ curve }) => curve !== 'P-256')) {
-      expect(() => requireFit(key, 'sign', algorithm)).toThrow(`EC key on P-256, which is not for ${algorithm.name}`);
-    }
-  });
-
   it('for its size, before it is looked at', () => {
     for (const text of ['-----BEGIN PUBLIC KEY-----\n', '-----BEGIN A-----', '{"kty":"RSA"']) {
       for (const load of [loadVerificationKey, loadSecret])
@@ -175,44 +184,14 @@ describe('a key that is refused', () => {
   });
 });
 
-describe('a key that was put together from two', () => {
-  const [foreignEc, foreignRsa] = [otherEc, otherRsa].map(({ privateKey }) => privateKey.export({ format: 'jwk' }));
-  const sec1 = p256.privateKey.export({ format: 'der', type: 'sec1' });
-  // The public point is what a SEC1 key ends in (RFC 5915 section 3).
-  otherEc.privateKey.export({ format: 'der', type: 'sec1' }).copy(sec1, sec1.length - 65, sec1.length - 65);
-  // Its number is a byte longer than the curve's: Node dies of a look at such a key's details.
-  const longer = Buffer.concat([Buffer.of(0x30, sec1.length - 1, 2, 1, 1, 4, 33, 1), sec1.subarray(7)]);
-  const armoured = (bytes: Buffer) =>
-    `-----BEGIN EC PRIVATE KEY-----\n${bytes.toString('base64').replace(/(.{64})/g, '$1\n')}\n-----END EC PRIVATE KEY-----\n`;
-
-  it.each<[string, string | Buffer]>([
-    ["another key's d", json({ ...ownEc, d: foreignEc?.d })],
-    ['a d cut short', json({ ...ownEc, d: ownEc.d?.slice(0, 28) })],
-    ['a d beyond its curve', json({ ...ownEc, d: `_${ownEc.d}` })],
-    ["another key's n", json({ ...ownRsa, n: foreignRsa?.n })],
-    ["another key's public point", armoured(sec1)],
-    ['a number beyond its curve', armoured(longer)],
-  ])('is refused: %s', (_, text) => {
-    expect(() => loadSigningKey(Buffer.from(text as string), 'key')).toThrow(
-      "key: the key's parts don't belong together",
-    );
-  });
-});
-
-describe('an RSA key that proves nothing', () => {
-  const number = (value: bigint) => {
-    const hex = value.toString(16);
-    return Buffer.from(hex.padStart(hex.length + (hex.length % 2), '0'), 'hex').toString('base64url');
-  };
-  it.each<[what: string, change: JsonWebKey, reason: RegExp]>([
-    ['e = 1', { e: number(1n) }, /its public exponent of 1 anybody could sign/],
-    ['e = 2', { e: number(2n) }, /its public exponent of 2 anybody could sign/],
-    ['e = 65536', { e: number(65536n) }, /its public exponent of 65536 anybody could sign/],
-    ['17000 bits', { n: number(2n ** 16_999n + 1n) }, /17000 bits, and more than 16384 cannot be used/],
-  ])('is refused: %s', (_, change, reason) => {
-    expect(() => requireFit(loadVerificationKey(json({ ...publicRsa, ...change }), 'key'), 'verify')).toThrow(reason);
-    expect(() => requireFit(loadSigningKey(json({ ...ownRsa, ...change }), 'key'), 'sign')).toThrow(FilingsError);
-  });
+it.each<[what: string, change: JsonWebKey, reason: RegExp]>([
+  ['e = 1', { e: 'AQ' }, /its public exponent of 1 anybody could sign/],
+  ['e = 2', { e: 'Ag' }, /its public exponent of 2 anybody could sign/],
+  ['e = 65536', { e: 'AQAA' }, /its public exponent of 65536 anybody could sign/],
+  ['17000 bits', { n: `g${'A'.repeat(2832)}Q` }, /17000 bits, and more than 16384 cannot be used/],
+])('an RSA key that proves nothing is refused: %s', (_, change, reason) => {
+  expect(() => requireFit(loadVerificationKey(json({ ...publicRsa, ...change }), 'key'), 'verify')).toThrow(reason);
+  expect(() => requireFit(loadSigningKey(json({ ...ownRsa, ...change }), 'key'), 'sign')).toThrow(FilingsError);
 });
 
 it('any JWK at all is a key or refused, and never a defect', async () => {
@@ -243,10 +222,8 @@ it('any JWK at all is a key or refused, and never a defect', async () => {
 async function taken(bytes: Buffer): Promise<void> {
   const verifying = loadVerificationKey(bytes, 'key');
   for (const { name } of ALGORITHMS.filter((each) => keyFault(verifying, each, 'verify') === undefined)) {
-    for (const length of [32, 64, 256]) {
-      const token = `${part({ alg: name })}.${part(CLAIMS)}.${Buffer.alloc(length, 1).toString('base64url')}`;
-      expect(await verifyToken(token, [verifying], { atSeconds: NOW })).toMatchObject({ valid: false });
-    }
+    const token = `${part({ alg: name })}.${part(CLAIMS)}.${part(Buffer.alloc(name.startsWith('ES') ? 64 : 256, 1))}`;
+    expect(await verifyToken(token, [verifying], { atSeconds: NOW })).toMatchObject({ valid: false });
   }
   const signing = loadSigningKey(bytes, 'key');
   for (const algorithm of ALGORITHMS.filter((each) => keyFault(signing, each, 'sign') === undefined)) {
@@ -258,15 +235,10 @@ async function taken(bytes: Buffer): Promise<void> {
 }
 
 /** No message, hint or cause may hold a word of a key file. */
-function expectRefused(work: () => unknown, bytes: Buffer, reason: RegExp): void {
-  let error: unknown;
-  try {
-    work();
-  } catch (thrown) {
-    error = thrown;
-  }
+async function expectRefused(work: () => unknown, bytes: Buffer, reason: RegExp): Promise<void> {
+  const error = (await (async () => work())().catch((thrown) => thrown)) as FilingsError;
   expect(error).toMatchObject({ code: 'config', message: expect.stringMatching(/^(key file k|secret file s): /) });
-  const { message, hint, cause, stack } = error as FilingsError;
+  const { message, hint, cause, stack } = error;
   expect(message).toMatch(reason);
   const told = JSON.stringify([message, hint, String(cause), stack]);
   for (const word of bytes.toString('latin1').match(/[\w+/-]{24,}/g) ?? [])
