@@ -81,16 +81,16 @@ describe('a file that exists', () => {
 
 describe('the size that the listing gave', () => {
   const half = FILE.subarray(0, 700_000);
-  test('is the one of what exists: it is skipped unseen', async () => {
-    const { run, server, warnings } = await over(half, { listedSize: half.length });
-    expect(await run.save()).toMatchObject({ result: 'skipped' });
-    expect([server.requests.length, warnings]).toEqual([0, []]);
-  });
-
-  test('is another, and what exists is another file: refused', async () => {
-    const { run } = await over(half, { listedSize: FILE.length });
-    expect((await run.save()).error?.message).toMatch(/it has 700000 bytes, this one 1500000/);
-    expect((await run.read()).equals(half)).toBe(true);
+  const NOT_LISTED = 'primary.htm: the listing says 9 bytes, the file has 1500000';
+  test.each<[what: string, Buffer | undefined, listedSize: number, outcome: object, requests: number, string[]]>([
+    ['is the one of what exists: it is skipped unseen', half, half.length, { result: 'skipped' }, 0, []],
+    ['is another, as is what exists: refused', half, FILE.length, { error: { code: 'local_io' } }, 1, []],
+    ['is not that of the file that came: a warning', undefined, 9, { result: 'downloaded' }, 1, [NOT_LISTED]],
+  ])('%s', async (_, exists, listedSize, outcome, requests, warned) => {
+    const { run, server, warnings } = await over(exists, { listedSize });
+    expect(await run.save()).toMatchObject(outcome);
+    expect([server.requests.length, warnings]).toEqual([requests, warned]);
+    expect((await run.read()).equals(exists ?? FILE)).toBe(true);
   });
 
   test('is another, and what exists is the same: ignored from then on, with one warning', async () => {
@@ -100,15 +100,7 @@ describe('the size that the listing gave', () => {
     expect(await run.save('second.htm')).toMatchObject({ result: 'skipped', bytes: 15 });
     expect(await run.save('third.htm')).toMatchObject({ result: 'downloaded' });
     expect(server.requests).toHaveLength(2);
-    expect(warnings).toEqual([
-      'primary.htm: the listing says 9 bytes, the file has 1500000, as the one that exists: the sizes of listings are now ignored',
-    ]);
-  });
-
-  test('is not that of the file that came: a warning', async () => {
-    const { run, warnings } = await over(undefined, { listedSize: 9 });
-    expect(await run.save()).toMatchObject({ result: 'downloaded' });
-    expect(warnings).toEqual(['primary.htm: the listing says 9 bytes, the file has 1500000']);
+    expect(warnings).toEqual([`${NOT_LISTED}, as the one that exists: the sizes of listings are now ignored`]);
   });
 });
 

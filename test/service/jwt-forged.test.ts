@@ -9,16 +9,9 @@ import { type VerifyOptions, verifyToken } from '../../src/jwt/verify.ts';
 import { ecPair, keyPair, rsaPair } from '../key-pairs.ts';
 import { CLAIMS, forge, jwk, loadVerificationKey, NOW, part, pem, withSignature } from './jwt-forge.ts';
 
-const rsa = rsaPair('rsa');
-const other = rsaPair('other');
-const p256 = ecPair('prime256v1');
-const p384 = ecPair('secp384r1');
-const weak = rsaPair('weak');
-const k1 = ecPair('secp256k1');
-const ed25519 = keyPair('ed25519');
-const pss = rsaPair('pss');
-const pss256 = rsaPair('pss256');
-const pss512 = rsaPair('pss512');
+const [rsa, other, weak] = [rsaPair('rsa'), rsaPair('other'), rsaPair('weak')];
+const [pss, pss256, pss512] = [rsaPair('pss'), rsaPair('pss256'), rsaPair('pss512')];
+const [p256, p384, k1] = [ecPair('prime256v1'), ecPair('secp384r1'), ecPair('secp256k1')];
 const secret = randomBytes(64);
 const RSA = loadVerificationKey(pem(rsa.publicKey), 'rsa.pem');
 const EC = loadVerificationKey(pem(p256.publicKey), 'ec.pem');
@@ -129,7 +122,7 @@ const KEY: readonly Row[] = [
   ['ES for a secret', goodEc, /the key is a secret of 64 bytes, which is not for ES256/, SECRET],
   ['a wrong curve', forge('ES256', p384.privateKey), /EC key on P-384, which is not for ES256/, loaded(p384)],
   ['secp256k1', forge('ES256', k1.privateKey), /secp256k1/, loaded(k1)],
-  ['Ed25519', good, /ed25519 \(EdDSA\), which the service does not take/, loaded(ed25519)],
+  ['Ed25519', good, /ed25519 \(EdDSA\), which the service does not take/, loaded(keyPair('ed25519'))],
   ['RSA of 1024 bits', forge('RS256', weak.privateKey), /1024 bits, and fewer than 2048/, loaded(weak)],
   ['a secret of 31 bytes', hs(secret.subarray(0, 31)), /at least 32 bytes, and this has 31/, short(31)],
   ['HS512 with 63 bytes', hs(secret.subarray(0, 63), 'HS512'), /at least 64 bytes, and this has 63/, short(63)],
