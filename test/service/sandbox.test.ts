@@ -9,7 +9,6 @@ import { describe, expect, it, test } from 'vitest';
 import { sleep } from '../../src/abort.ts';
 import { ACCESSION, download, json, KEY, put, type Running, sandbox } from './sandbox-fixture.ts';
 
-const BIG = 32 * 1024 * 1024;
 const listing = (accession = ACCESSION) => `/v1/filings?accession_no=${accession}`;
 const at = (name: string) => `${ACCESSION}/${name}`;
 const key = { 'X-Service-Key': KEY };
@@ -96,36 +95,36 @@ describe('a listing', () => {
 });
 
 describe('problems', () => {
+  const ONE = `accession_no=${ACCESSION}`;
   it.each<[string, string[]]>([
     ['/v1/download', ['accession_no', 'file_name']],
     ['/v1/filings', ['accession_no']],
     ['/v1/download?accession_no=1234&file_name=a.txt', ['accession_no']],
-    [`/v1/download?accession_no=${ACCESSION}&file_name=`, ['file_name']],
-    [`/v1/download?accession_no=${ACCESSION}%0A&file_name=a.txt`, ['accession_no']],
-    [`/v1/download?accession_no=${ACCESSION}&accession_no=${ACCESSION}&file_name=a.txt`, ['accession_no']],
+    [`/v1/download?${ONE}&file_name=`, ['file_name']],
+    [`/v1/download?${ONE}%0A&file_name=a.txt`, ['accession_no']],
+    [`/v1/download?${ONE}&${ONE}&file_name=a.txt`, ['accession_no']],
     ['/v1/filings?accession_no=../..', ['accession_no']],
   ])('400 with errors: %s', async (target, properties) => {
     const reply = await (await sandbox(ALPHA)).get(target);
     expect([reply.status, reply.headers['content-type']]).toEqual([400, 'application/problem+json']);
-    const { errors, instance } = json(reply) as { errors: Record<string, string[]>; instance: string };
-    expect(Object.keys(errors).sort()).toEqual(properties);
-    for (const messages of Object.values(errors)) expect(messages).toEqual([expect.any(String)]);
-    expect(target.startsWith(instance)).toBe(true);
+    const errors = Object.fromEntries(properties.map((name) => [name, [expect.any(String)]]));
+    expect(json(reply)).toMatchObject({ errors, instance: target.replace(/\?.*/, '') });
+    expect(Object.keys(json(reply).errors as object)).toHaveLength(properties.length);
   });
 
-  it.each<[number, string, string]>([
+  it.each([
     [200, 'GET', '/v1/download/'],
     ...['/', '/v1/', '/v2/download', '/v1/download/extra', '/v1%2Fdownload', '/V1/download', '//v1/download'].map(
-      (path): [number, string, string] => [404, 'GET', path],
+      (path) => [404, 'GET', path] as const,
     ),
     [400, 'GET', '/v1/%zz'],
     [405, 'POST', '/v1/download'],
     [405, 'DELETE', '/v1/download'],
-  ])('%i: %s %s', async (status, method, path) => {
+  ] as const)('%i: %s %s', async (status, method, path) => {
     const target = download('a.txt').replace('/v1/download', path);
     const reply = await (await sandbox(ALPHA)).get(target, { ...key, 'Content-Length': '0' }, method);
     expect(reply.status).toBe(status);
-    if (status !== 200) expect(json(reply)).toEqual(expect.not.objectContaining({ errors: expect.anything() }));
+    if (status !== 200) expect(json(reply)).not.toHaveProperty('errors');
     expect(reply.headers.allow).toBe(status === 405 ? 'GET, HEAD' : undefined);
   });
 
@@ -191,16 +190,15 @@ describe('the log', () => {
     const running = await sandbox(ALPHA, { apiKey: 'canary-0123456789' });
     const keys = ['canary-0123456789', 'another-key-98765'];
     for (const one of keys) {
-      for (const target of [
+      const inTarget = [
         `${download('a.txt')}&apikey=${one}`,
         download('a.txt').replace('?', `/APIKEY-${one}?`),
         `/APIKEY-${one}/v1/download`,
         `/v1/x%2FAPIKEY-${one}/y`,
         `/v1/%zz/APIKEY-${one}`,
         `${download('a.txt')}&apikey=%63${one.slice(1)}`,
-      ]) {
-        await running.get(target, {});
-      }
+      ];
+      for (const target of inTarget) await running.get(target, {});
       await running.get(download('a.txt'), { Authorization: `Basic ${btoa(`service:${one}`)}` });
       await running.get(download('a.txt'), { 'X-Service-Key': one, Authorization: `Bearer ${one}` });
       for (const length of [270, 290]) {
@@ -227,7 +225,7 @@ describe('the log', () => {
 
 describe('close', () => {
   it('ends at once, whatever is open', async () => {
-    const running = await sandbox({ [at('big.bin')]: Buffer.alloc(BIG) });
+    const running = await sandbox({ [at('big.bin')]: Buffer.alloc(32 << 20) });
     const silent = connect(running.port, '127.0.0.1').on('error', () => {});
     await once(silent, 'connect');
     const stalled = get(`${running.url}${download('big.bin')}`, { headers: key }).on('error', () => {});
