@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { first, framed, whole } from '../servers/answers.ts';
 import type { Script } from '../servers/scripted.ts';
-import { content, mortal, runAgainst, startRun } from './transfer-fixture.ts';
+import { content, runAgainst, startRun } from './transfer-fixture.ts';
 
 // The SHA-256 that an outcome tells: of the whole file, however it came to be there.
 const SMALL = content(300_000);
@@ -28,11 +28,10 @@ describe('asked for, the outcome has the hash of the whole file', () => {
   });
 
   test('a file that an earlier run began', async () => {
-    const process = mortal();
     const script = cutAt(1_400_000, LARGE, whole(LARGE));
-    const { server, run: broken } = await runAgainst(script, { hashed: true, pid: process.pid });
+    const { server, run: broken } = await runAgainst(script, { hashed: true });
     expect(await broken.save()).toMatchObject({ result: 'failed' });
-    process.die();
+    broken.die();
     const run = await startRun(server.url, { hashed: true, directory: broken.directory });
     expect(await run.save()).toMatchObject({ result: 'resumed', resumedBytes: 1_400_000, sha256: sha256(LARGE) });
   });

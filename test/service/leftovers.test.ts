@@ -10,7 +10,6 @@ import { scripted } from '../servers/scripted.ts';
 import {
   ACCESSION,
   content,
-  mortal,
   type Run,
   type RunOptions,
   runAgainst,
@@ -149,7 +148,7 @@ describe('what a process that has ended left', () => {
   test('two runs that reach for it at once: one of them gets it at most, both are right', async () => {
     const { url, directory, run } = await place();
     await plant(directory, url, DEAD);
-    const runs = await Promise.all([run({ ifExists: 'overwrite' }), run({ ifExists: 'overwrite', pid: mortal().pid })]);
+    const runs = await Promise.all([run({ ifExists: 'overwrite' }), run({ ifExists: 'overwrite' })]);
     const outcomes = await Promise.all(runs.map((each) => each.save()));
     expect(outcomes.map(({ error }) => error)).toEqual([undefined, undefined]);
     expect(outcomes.filter(({ result }) => result === 'resumed').length).toBeLessThan(2);

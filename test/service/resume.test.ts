@@ -1,7 +1,17 @@
 import { describe, expect, test } from 'vitest';
-import { type Fields, first, framed, head, rangeStart, sendAndEnd, sendFile, whole } from '../servers/answers.ts';
+import {
+  type Fields,
+  type Framing,
+  first,
+  framed,
+  head,
+  rangeStart,
+  sendAndEnd,
+  sendFile,
+  whole,
+} from '../servers/answers.ts';
 import { type Script, scripted } from '../servers/scripted.ts';
-import { content, mortal, type Run, runAgainst, startRun } from './transfer-fixture.ts';
+import { content, type Run, runAgainst, startRun } from './transfer-fixture.ts';
 
 // Proof 2 of a transfer that never lies: what is resumed is the same file, or it is fetched anew.
 const OLD = content(1_400_000);
@@ -12,14 +22,16 @@ const MODIFIED = { 'Last-Modified': 'Tue, 01 Apr 2025 10:00:00 GMT' };
 const LONG_AGO = { ...MODIFIED, Date: 'Wed, 02 Apr 2025 10:00:00 GMT' };
 const JUST_NOW = { ...MODIFIED, Date: 'Tue, 01 Apr 2025 10:00:00 GMT' };
 
-/** A server whose first answer is the old file, cut; and the run that it breaks off, whose process is dead by now. */
-async function brokenOff(fields: Fields, then: Script, cut = HELD, framing: 'length' | 'chunked' = 'length') {
-  const process = mortal();
-  const script = first(framed(OLD, framing, fields).upTo(cut), then);
-  const { server, run } = await runAgainst(script, { pid: process.pid });
+/** A server whose first answer is the old file, cut; and the run behind the one that it broke off, whose process is dead by now. */
+async function brokenOff(
+  fields: Fields,
+  then: Script,
+  { cut = HELD, framing = 'length', retries = 0 }: { cut?: number; framing?: Framing; retries?: number } = {},
+) {
+  const { server, run } = await runAgainst(first(framed(OLD, framing, fields).upTo(cut), then));
   expect((await run.save()).error).toMatchObject({ exitStatus: 9, retryable: true });
-  process.die();
-  return { server, directory: run.directory };
+  run.die();
+  return { server, run: await startRun(server.url, { directory: run.directory, retries }) };
 }
 
 const answer = (status: number, fields: Fields, body: Buffer | string = ''): string | Buffer =>
@@ -49,8 +61,7 @@ describe('the same file: only what is missing is asked for', () => {
     ['by its ETag', V1, '"v1"'],
     ['by a date that is strong', LONG_AGO, MODIFIED['Last-Modified']],
   ])('%s', async (_, fields, validator) => {
-    const { server, directory } = await brokenOff(fields, reply(answer(206, { ...fields, ...EXACT }, rest(OLD))));
-    const run = await startRun(server.url, { directory });
+    const { server, run } = await brokenOff(fields, reply(answer(206, { ...fields, ...EXACT }, rest(OLD))));
     expect(await run.names()).toHaveLength(2);
     const outcome = await run.save();
     expect(outcome).toMatchObject({ result: 'resumed', bytes: OLD.length, resumedBytes: HELD, attempts: 1 });
@@ -60,15 +71,13 @@ describe('the same file: only what is missing is asked for', () => {
 
   test('all of it was there already: 416 with the same total', async () => {
     const { bytes, headBytes } = framed(OLD, 'chunked', V1);
-    const { server, directory } = await brokenOff(V1, whole(OLD), bytes.length - headBytes - 5, 'chunked');
-    const run = await startRun(server.url, { directory });
+    const { run } = await brokenOff(V1, whole(OLD), { cut: bytes.length - headBytes - 5, framing: 'chunked' });
     expect(await run.save()).toMatchObject({ result: 'resumed', bytes: OLD.length, resumedBytes: OLD.length });
     await expectWhole(run, OLD);
   });
 
   test('of unknown length: the rest tells it', async () => {
-    const { server, directory } = await brokenOff(V1, whole(OLD), 500_000, 'chunked');
-    const run = await startRun(server.url, { directory });
+    const { run } = await brokenOff(V1, whole(OLD), { cut: 500_000, framing: 'chunked' });
     const outcome = await run.save();
     expect(outcome).toMatchObject({ result: 'resumed', bytes: OLD.length });
     expect(outcome.resumedBytes).toBeGreaterThan(400_000);
@@ -76,20 +85,19 @@ describe('the same file: only what is missing is asked for', () => {
   });
 
   test('a range that breaks off is resumed by the next run, and the next', async () => {
-    const { server, directory } = await brokenOff(V1, (socket, request) => {
+    const { server, run: second } = await brokenOff(V1, (socket, request) => {
       const start = rangeStart(request) ?? 0;
       if (start > 1_200_000) return sendFile(socket, request, OLD, '"v1"');
       const fields = { ...V1, ...range(start, OLD.length - 1, OLD.length), 'Content-Length': OLD.length - start };
       sendAndEnd(socket, Buffer.concat([Buffer.from(head(206, fields)), rest(OLD, start, start + 300_000)]), 'FIN');
     });
-    for (let round = 0; round < 2; round += 1) {
-      const process = mortal();
-      const run = await startRun(server.url, { directory, pid: process.pid });
+    const third = await startRun(server.url, { directory: second.directory });
+    for (const run of [second, third]) {
       expect((await run.save()).error?.exitStatus).toBe(9);
-      process.die();
+      run.die();
       expect(await run.names()).toHaveLength(2);
     }
-    const run = await startRun(server.url, { directory });
+    const run = await startRun(server.url, { directory: second.directory });
     expect(await run.save()).toMatchObject({ result: 'resumed', resumedBytes: 1_300_000 });
     expect(server.requests.map((request) => rangeStart(request))).toEqual([undefined, 700_000, 1_000_000, 1_300_000]);
     await expectWhole(run, OLD);
@@ -97,8 +105,7 @@ describe('the same file: only what is missing is asked for', () => {
 });
 
 test('a part stays after a temporary failure, too', async () => {
-  const { server, directory } = await brokenOff(V1, reply(answer(503, {})));
-  const run = await startRun(server.url, { directory });
+  const { run } = await brokenOff(V1, reply(answer(503, {})));
   expect((await run.save()).error?.exitStatus).toBe(7);
   expect(await run.names()).toHaveLength(2);
 });
@@ -116,8 +123,7 @@ describe('anything else: from byte 0, and never a mixture', () => {
     ['206 in several parts', answer(206, { ...V1, 'Content-Type': 'multipart/byteranges; boundary=b' }, '--b--')],
     ['416 that says nothing', answer(416, {})],
   ])('%s', async (_, second) => {
-    const { server, directory } = await brokenOff(V1, onRange(second));
-    const run = await startRun(server.url, { directory });
+    const { run } = await brokenOff(V1, onRange(second));
     expect(await run.save()).toMatchObject({ result: 'downloaded', resumedBytes: 0, bytes: NEW.length });
     await expectWhole(run, NEW);
   });
@@ -127,8 +133,7 @@ describe('anything else: from byte 0, and never a mixture', () => {
     ['a weak ETag beside a strong date', { ETag: 'W/"v1"', ...LONG_AGO }],
     ['a date that is not strong', JUST_NOW],
   ])('%s: nothing is left, no range is asked for', async (_, fields) => {
-    const { server, directory } = await brokenOff(fields, whole(NEW, '"v2"'));
-    const run = await startRun(server.url, { directory });
+    const { server, run } = await brokenOff(fields, whole(NEW, '"v2"'));
     expect(await run.names()).toEqual([]);
     expect(await run.save()).toMatchObject({ result: 'downloaded', resumedBytes: 0 });
     expect(server.requests.at(-1)?.headers.range).toBeUndefined();
@@ -154,10 +159,9 @@ describe.each([0, 2])('a redirect that leads elsewhere the second time, with %i 
       } else if (request.index === 1) sendAndEnd(socket, cut, 'FIN');
       else sendFile(socket, request, request.path.startsWith('/old') ? OLD : NEW, '"v1"');
     });
-    const process = mortal();
-    const run = await startRun(server.url, { retries, pid: process.pid });
+    const run = await startRun(server.url, { retries });
     const outcome = await run.save();
-    process.die();
+    run.die();
     const next = await startRun(server.url, { directory: run.directory });
     return { run, outcome: retries > 0 ? outcome : await next.save() };
   }
@@ -194,8 +198,7 @@ describe('an answer that is no file', () => {
     ['404', answer(404, {}, '{"title":"gone"}'), 5],
     ['401', answer(401, {}), 4],
   ])('%s, to a range: it is not tried again', async (_, second, exit) => {
-    const { server, directory } = await brokenOff(V1, reply(second));
-    const run = await startRun(server.url, { directory, retries: 2 });
+    const { server, run } = await brokenOff(V1, reply(second), { retries: 2 });
     expect((await run.save()).error).toMatchObject({ exitStatus: exit, retryable: false });
     expect([server.requests.length, await run.names()]).toEqual([2, []]);
   });
@@ -205,8 +208,7 @@ describe('an answer that is no file', () => {
     ['a 206', framed(rest(OLD, HELD, OLD.length - 9), 'chunked', { ...V1, ...EXACT }, 206).bytes],
     ['a 200 under the same strong ETag', framed(NEW, 'chunked', V1).bytes],
   ])('%s in chunks that is too short: no file', async (_, short) => {
-    const { server, directory } = await brokenOff(V1, reply(short));
-    const run = await startRun(server.url, { directory });
+    const { run } = await brokenOff(V1, reply(short));
     expect((await run.save()).error?.exitStatus).toBe(9);
     expect(await run.names()).not.toContain('primary.htm');
   });

@@ -28,18 +28,21 @@ export interface RunOptions {
   readonly directory?: string;
   /** A path below that directory, in which no link is followed. */
   readonly below?: string;
-  readonly pid?: number;
   /** The size that the listing gave. */
   readonly listedSize?: number;
   /** Told of warnings. */
   readonly warn?: (text: string) => void;
 }
 
+/** Numbers beyond those of all real processes. */
+const living = new Set<number>();
+let lastPid = 1_000_000_000;
+
 export type Run = Awaited<ReturnType<typeof startRun>>;
 
 /**
  * What the program does between the command line and the exit status, inside this process: connections, client,
- * directories. Ends with the test.
+ * directories. Ends with the test. Each is a process to the others; what it leaves is an ended one's once it has died.
  */
 export async function startRun(url: string, options: RunOptions = {}) {
   const { directory = await temporaryDirectory(), ifExists = 'skip', below = '.', listedSize, hashed } = options;
@@ -66,7 +69,10 @@ export async function startRun(url: string, options: RunOptions = {}) {
     again: (command) => command,
     trace: () => {},
   });
-  const directories = new Directories(processInfo(options.pid));
+  lastPid += 1;
+  const pid = lastPid;
+  living.add(pid);
+  const directories = new Directories(processInfo(pid));
   const fetching = { client, directories, listedSizes: { ignored: false }, monotonic };
   const { signal } = new AbortController();
   const watcher = { total() {}, received() {}, retry() {}, resumable() {}, warn: options.warn ?? (() => {}) };
@@ -80,6 +86,7 @@ export async function startRun(url: string, options: RunOptions = {}) {
     },
     pipe: (writer: ByteWriter) =>
       fetchToStream(wanted('primary.htm'), { open: async () => writer }, fetching, signal, watcher),
+    die: () => void living.delete(pid),
     names: () => readdir(directory),
     read: (name = 'primary.htm') => readFile(join(directory, below, name)),
   };
@@ -87,7 +94,7 @@ export async function startRun(url: string, options: RunOptions = {}) {
 
 /** What a run’s directories know of its process. */
 export function processInfo(pid = process.pid) {
-  const isHere = (other: number) => mortals.has(other) || isRunning(other);
+  const isHere = (other: number) => living.has(other) || isRunning(other);
   const { platform } = process;
   return { hostname: 'test', pid, platform, isRunning: isHere, now: Date.now, random: Math.random, sleep };
 }
@@ -99,18 +106,6 @@ export function isRunning(pid: number): boolean {
   } catch (error) {
     return errnoOf(error) !== 'ESRCH';
   }
-}
-
-/** Numbers beyond those of all real processes. */
-const mortals = new Set<number>();
-let lastPid = 1_000_000_000;
-
-/** A process to pass off as a run's own: once it has died, the run's parts are an ended process's. */
-export function mortal(): { readonly pid: number; die(): void } {
-  lastPid += 1;
-  const pid = lastPid;
-  mortals.add(pid);
-  return { pid, die: () => void mortals.delete(pid) };
 }
 
 /** A run against a server that answers by a script. */
