@@ -1,17 +1,20 @@
-import { expect, onTestFinished, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { head } from '../servers/answers.ts';
 import { type Certificate, tlsWith } from '../servers/certificates.ts';
-import { startProxy } from '../servers/proxy.ts';
-import { scripted } from '../servers/scripted.ts';
-import { serviceAt, workplace } from './run.ts';
+import { proxying } from '../servers/proxy.ts';
+import { asking, jsonOf, workplace } from './run.ts';
+
+const answering = (status: number, body: string, tls?: Parameters<typeof asking>[1]) =>
+  asking((socket) => void socket.end(head(status, { 'Content-Length': Buffer.byteLength(body) }) + body), tls);
 
 /** What `config check` says of each part. */
-async function check(url: string, env: Record<string, string> = {}) {
-  const place = await workplace();
-  const { exitCode, stdout, stderr } = await place.filings(['config', 'check'], { ...serviceAt(url), ...env });
-  const lines = stdout.toString().trimEnd().split('\n');
-  const verdicts = Object.fromEntries(lines.map((line) => line.split('\t').slice(0, 2)));
-  return { exitCode, stderr, verdicts };
+async function check(
+  { filings }: Pick<Awaited<ReturnType<typeof asking>>, 'filings'>,
+  env: Record<string, string> = {},
+) {
+  const { exitCode, stdout, stderr } = await filings(['config', 'check', '--json'], env);
+  const verdicts = Object.fromEntries(jsonOf(stdout).map((line) => [line.check, line.verdict]));
+  return { exitCode, stdout: `${stdout}`, stderr, verdicts };
 }
 
 test.each<[string, Certificate, string]>([
@@ -20,10 +23,7 @@ test.each<[string, Certificate, string]>([
   ['an expired one', 'expired', 'wrong'],
   ['one for another name', 'other-name', 'wrong'],
 ])('config check tells of the certificate: %s', async (_, certificate, verdict) => {
-  const server = await scripted((socket) => {
-    socket.write('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n[]');
-  }, tlsWith(certificate));
-  const { exitCode, verdicts } = await check(server.url);
+  const { exitCode, verdicts } = await check(await answering(200, '[]', tlsWith(certificate)));
   const isRight = verdict === 'ok';
   expect(verdicts).toMatchObject({ address: 'ok', certificate: verdict, key: isRight ? 'ok' : 'unknown' });
   expect(exitCode).toBe(isRight ? 0 : 7);
@@ -32,43 +32,61 @@ test.each<[string, Certificate, string]>([
 test('config check of the sandbox finds all well', async () => {
   const { stdout, stderr, exitCode } = await (await workplace()).filings(['config', 'check', '--sandbox', '--json']);
   expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
-  expect(stdout.toString()).toMatch(
+  expect(`${stdout}`).toMatch(
     /^{"check":"address","verdict":"ok","detail":"the sandbox"}\n.*\n{"check":"key","verdict":"ok"}\n/,
   );
 });
 
 test('config check of an address where nobody is says nothing of the key', async () => {
-  const { exitCode, stderr, verdicts } = await check('http://127.0.0.1:1');
+  const { exitCode, stderr, verdicts } = await check(await workplace(), {
+    FILINGS_BASE_URL: 'http://127.0.0.1:1',
+    FILINGS_API_KEY: 'k',
+  });
   expect(verdicts).toMatchObject({ address: 'wrong', key: 'unknown', clock: 'unknown' });
   expect([exitCode, stderr]).toEqual([7, expect.stringMatching(/^filings: config check: /)]);
 });
 
-test.each([403, 407, 503])(
-  'config check says nothing of the certificate, when a proxy refuses with %s',
-  async (status) => {
-    const proxy = await startProxy(1, () => `HTTP/1.1 ${status} No\r\n\r\n`);
-    onTestFinished(() => proxy.close());
-    const { exitCode, stderr, verdicts } = await check('https://service.example', { HTTPS_PROXY: proxy.url });
-    expect(verdicts).toMatchObject({ address: 'wrong', certificate: 'unknown', key: 'unknown' });
-    expect(stderr).toContain(`refused with ${status}`);
-    expect(exitCode).toBe(7);
-  },
-);
+test.each([403, 407, 503])('it says nothing of the certificate, when a proxy refuses with %s', async (status) => {
+  const proxy = await proxying(1, () => `HTTP/1.1 ${status} No\r\n\r\n`);
+  const env = { FILINGS_BASE_URL: 'https://service.example', FILINGS_API_KEY: 'k', HTTPS_PROXY: proxy.url };
+  const { exitCode, stderr, verdicts } = await check(await workplace(), env);
+  expect(verdicts).toMatchObject({ address: 'wrong', certificate: 'unknown', key: 'unknown' });
+  expect([exitCode, stderr]).toEqual([7, expect.stringContaining(`refused with ${status}`)]);
+});
+
+describe('what the service answers says of the settings', () => {
+  test.each<[string, status: number, body: string, exit: number, address: 'ok' | 'wrong']>([
+    ['a 404', 404, '{"title":"Item not found","status":404}', 0, 'ok'],
+    ['a 404 whose members are null', 404, '{"type":null,"detail":null,"extensions":{}}', 0, 'ok'],
+    ["a web server's 404", 404, '<html><title>404 Not Found</title></html>', 9, 'wrong'],
+    ["another program's 404", 404, '{"status":404,"error":"Not Found","path":"/v1/filings"}', 9, 'wrong'],
+    ['JSON that is no listing', 200, '{"listing":"no"}', 9, 'ok'],
+    ['an empty listing', 200, '[]', 0, 'ok'],
+    ['a 401', 401, '', 4, 'ok'],
+    ['a 503', 503, '', 7, 'ok'],
+  ])('%s', async (_, status, body, exit, address) => {
+    const { exitCode, stdout, stderr, verdicts } = await check(await answering(status, body));
+    expect(exitCode, stderr).toBe(exit);
+    expect(`${stdout}${stderr}`).not.toContain('0000000000-00-000000');
+    expect(stderr).not.toContain('filings config check');
+    if (exit > 0) expect(stderr).toMatch(/^filings: config check: .+\n(?: {2}.*\n)* {2}hint: ./);
+    expect(verdicts).toMatchObject({ address, key: { 0: 'ok', 4: 'wrong' }[exit] ?? 'unknown' });
+  });
+});
 
 const claims = (exp: unknown) => Buffer.from(JSON.stringify({ nbf: 0, exp })).toString('base64url');
 const jwt = (exp: unknown) => `eyJhbGciOiJIUzI1NiJ9.${claims(exp)}.c2lnbmF0dXJl`;
 const hoursAgo = (hours: number) => Math.floor(Date.now() / 1000) - hours * 3600;
 
-test.each<[string, number, string, Record<string, string>]>([
-  ['an expired token', 401, jwt(hoursAgo(3)), { key: 'unknown', token: 'wrong' }],
-  ['an expired token that is taken all the same', 200, jwt(hoursAgo(3)), { key: 'unknown', token: 'wrong' }],
-  ['a valid token', 401, jwt(hoursAgo(-3)), { key: 'wrong', token: 'wrong' }],
-  ['a valid token that is taken', 200, jwt(hoursAgo(-3)), { key: 'ok', token: 'ok' }],
-  ['a token without exp', 401, jwt(undefined), { key: 'wrong', token: 'wrong' }],
-  ['what is no token', 401, 'no-token-at-all', { key: 'wrong', token: 'wrong' }],
-])('%s, answered by %i', async (_, status, token, expected) => {
-  const server = await scripted((socket) => void socket.end(`${head(status, { 'Content-Length': 2 })}[]`));
-  const { exitCode, verdicts } = await check(server.url, { FILINGS_JWT: token });
-  expect(verdicts).toMatchObject(expected);
-  expect(exitCode).toBe(expected.token === 'wrong' ? 4 : 0);
+test.each<[string, number, string, key: string, token: string]>([
+  ['an expired token', 401, jwt(hoursAgo(3)), 'unknown', 'wrong'],
+  ['an expired token that is taken all the same', 200, jwt(hoursAgo(3)), 'unknown', 'wrong'],
+  ['a valid token', 401, jwt(hoursAgo(-3)), 'wrong', 'wrong'],
+  ['a valid token that is taken', 200, jwt(hoursAgo(-3)), 'ok', 'ok'],
+  ['a token without exp', 401, jwt(undefined), 'wrong', 'wrong'],
+  ['what is no token', 401, 'no-token-at-all', 'wrong', 'wrong'],
+])('%s, answered by %i', async (_, status, sent, key, token) => {
+  const { exitCode, verdicts } = await check(await answering(status, '[]'), { FILINGS_JWT: sent });
+  expect(verdicts).toMatchObject({ key, token });
+  expect(exitCode).toBe(token === 'wrong' ? 4 : 0);
 });

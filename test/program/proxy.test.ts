@@ -1,9 +1,9 @@
 import { connect } from 'node:net';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { head, sendFile } from '../servers/answers.ts';
 import { tlsWith } from '../servers/certificates.ts';
-import { startProxy } from '../servers/proxy.ts';
-import { closedPort, type Script, startScripted } from '../servers/scripted.ts';
+import { proxying } from '../servers/proxy.ts';
+import { closedPort, type Script, scripted } from '../servers/scripted.ts';
 import { content } from '../service/transfer-fixture.ts';
 import { ACCESSION, serviceAt, workplace } from './run.ts';
 
@@ -15,17 +15,10 @@ const KEY = 'canary-key-for-the-service';
 const ONCE = ['--retries', '0'];
 const file: Script = (socket, request) => sendFile(socket, request, FILE, '"v1"');
 
-/** Until the test has ended. */
-async function started<T extends { close(): Promise<void> }>(server: Promise<T>): Promise<T> {
-  const running = await server;
-  onTestFinished(() => running.close());
-  return running;
-}
-
 /** A service that speaks TLS, and a proxy that leads to it. */
-async function through(script: Script, refuse?: Parameters<typeof startProxy>[1]) {
-  const server = await started(startScripted(script, tlsWith('own-name')));
-  return { server, proxy: await started(startProxy(server.port, refuse)) };
+async function through(script: Script, refuse?: Parameters<typeof proxying>[1]) {
+  const server = await scripted(script, tlsWith('own-name'));
+  return { server, proxy: await proxying(server.port, refuse) };
 }
 
 async function download(url: string, env: Record<string, string>, more: string[] = []) {
@@ -55,15 +48,13 @@ describe('https through a proxy', () => {
   });
 
   test('a proxy over TLS itself', async () => {
-    const server = await started(startScripted(file, tlsWith('own-name')));
-    const outer = await started(
-      startScripted((socket) => {
-        const upstream = connect(server.port, '127.0.0.1').on('error', () => {});
-        socket.removeAllListeners('data');
-        socket.write('HTTP/1.1 200 OK\r\n\r\n');
-        socket.pipe(upstream).pipe(socket);
-      }, tlsWith('own-name')),
-    );
+    const server = await scripted(file, tlsWith('own-name'));
+    const outer = await scripted((socket) => {
+      const upstream = connect(server.port, '127.0.0.1').on('error', () => {});
+      socket.removeAllListeners('data');
+      socket.write('HTTP/1.1 200 OK\r\n\r\n');
+      socket.pipe(upstream).pipe(socket);
+    }, tlsWith('own-name'));
     const { exitCode, stderr, place } = await download(HTTPS, { HTTPS_PROXY: outer.url });
     expect(exitCode, stderr).toBe(0);
     expect((await place.read('a.htm')).equals(FILE)).toBe(true);
@@ -87,7 +78,7 @@ describe('https through a proxy', () => {
 
   test.each<[string, () => Promise<number>, RegExp]>([
     ['is not there', closedPort, /: connection refused/],
-    ['says nothing', async () => (await started(startScripted(() => {}))).port, /: connecting timed out/],
+    ['says nothing', async () => (await scripted(() => {})).port, /: connecting timed out/],
   ])('a proxy that %s: exit 7, and which proxy', async (_, listening, why) => {
     const proxy = `127.0.0.1:${await listening()}`;
     const { exitCode, stderr } = await download(HTTPS, { HTTPS_PROXY: proxy }, [...ONCE, '--connect-timeout', '500ms']);
@@ -105,7 +96,7 @@ describe('https through a proxy', () => {
 
 describe('http through a proxy', () => {
   test('the whole URL is asked for', async () => {
-    const proxy = await started(startScripted(file));
+    const proxy = await scripted(file);
     const { exitCode, stderr, place } = await download(HTTP, { HTTP_PROXY: proxy.url.replace('//', '//u:p@') });
     expect(exitCode, stderr).toBe(0);
     expect((await place.read('a.htm')).equals(FILE)).toBe(true);
@@ -119,7 +110,7 @@ describe('http through a proxy', () => {
   });
 
   test('a proxy that wants a password: 407 is told as such', async () => {
-    const proxy = await started(startScripted((socket) => void socket.write(head(407, { 'Content-Length': 0 }))));
+    const proxy = await scripted((socket) => void socket.write(head(407, { 'Content-Length': 0 })));
     const { exitCode, stderr } = await download(HTTP, { HTTP_PROXY: proxy.url.replace('//', '//me:pass-word-1@') });
     expect(exitCode).toBe(6);
     expect(stderr).toMatch(/407[\s\S]*hint: the proxy wants a user and a password/);
@@ -128,17 +119,16 @@ describe('http through a proxy', () => {
 });
 
 describe('no proxy', () => {
-  test.each(['http_proxy', 'HTTP_PROXY', 'ALL_PROXY'])('for loopback, whatever %s says', async (name) => {
-    const server = await started(startScripted(file));
+  test.each(['http_proxy', 'HTTP_PROXY', 'ALL_PROXY'])('for loopback and sandbox, whatever %s says', async (name) => {
+    const server = await scripted(file);
     const proxy = { [name]: `http://127.0.0.1:${await closedPort()}` };
-    const { exitCode, stderr } = await download(server.url, proxy);
+    const { exitCode, stderr, place } = await download(server.url, proxy);
     expect(exitCode, stderr).toBe(0);
-    const { filings } = await workplace();
-    expect(await filings(['--sandbox', 'download', ACCESSION, 'primary.htm'], proxy)).toMatchObject({ exitCode: 0 });
+    expect(await place.filings(['--sandbox', 'list', ACCESSION], proxy)).toMatchObject({ exitCode: 0 });
   });
 
   test('for what NO_PROXY names', async () => {
-    const proxy = await started(startScripted(file));
+    const proxy = await scripted(file);
     const env = { HTTPS_PROXY: proxy.url, NO_PROXY: 'foo, .example' };
     const { exitCode, stderr } = await download(HTTPS, env, ONCE);
     expect(exitCode, stderr).toBe(7);

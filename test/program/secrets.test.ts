@@ -1,6 +1,6 @@
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { type Fields, head } from '../servers/answers.ts';
-import { startProxy } from '../servers/proxy.ts';
+import { proxying } from '../servers/proxy.ts';
 import { type Script, scripted } from '../servers/scripted.ts';
 import { base64, expectClear, formsOf, percent } from './clear.ts';
 import { ACCESSION, jsonOf, linesOf, serve, workplace } from './run.ts';
@@ -191,11 +191,10 @@ describe('data is exact, whatever the key', () => {
 
 test('user and password of a proxy are told nowhere, as written, decoded or in Basic', async () => {
   const pair = `us3r:${PROXY_PASSWORD}`;
-  const proxy = await startProxy(1, ({ headers }) => {
+  const proxy = await proxying(1, ({ headers }) => {
     const body = [headers['proxy-authorization'], echoOf(pair), echoOf(PROXY_PASSWORD)].join(' ');
     return answer(407, body, { 'X-Echo': encodeURIComponent(body), 'Proxy-Authorization': 'Basic abc' });
   });
-  onTestFinished(() => proxy.close());
   const url = proxy.url.replace('//', `//us3r:${encodeURIComponent(PROXY_PASSWORD)}@`);
   for (const base of ['https://service.example', 'http://service.example']) {
     const { filings } = await asked(base, KEY, { HTTPS_PROXY: url, HTTP_PROXY: url, FILINGS_ALLOW_HTTP: '1' });

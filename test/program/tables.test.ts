@@ -95,31 +95,3 @@ describe('records', () => {
     expect(shown.exitCode).toBe(piped.exitCode);
   });
 });
-
-describe('config check speaks of the settings', () => {
-  const saying = (status: number, body: string) =>
-    `HTTP/1.1 ${status} So\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
-  const answers: readonly (readonly [string, string, number, 'ok' | 'wrong'])[] = [
-    ['a 404', saying(404, '{"title":"Item not found","status":404}'), 0, 'ok'],
-    ['a 404 whose members are null', saying(404, '{"type":null,"detail":null,"extensions":{}}'), 0, 'ok'],
-    ["a web server's 404", saying(404, '<html><title>404 Not Found</title></html>'), 9, 'wrong'],
-    ["another program's 404", saying(404, '{"status":404,"error":"Not Found","path":"/v1/filings"}'), 9, 'wrong'],
-    ['JSON that is no listing', saying(200, '{"listing":"no"}'), 9, 'ok'],
-    ['an empty listing', 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n[]', 0, 'ok'],
-    ['a 401', 'HTTP/1.1 401 Unauthorized\r\nContent-Length: 0\r\n\r\n', 4, 'ok'],
-    ['a 503', 'HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\n\r\n', 7, 'ok'],
-  ];
-
-  test.each(answers)('%s', async (_, answer, exit, verdict) => {
-    const server = await scripted((socket) => void socket.write(answer));
-    const place = await workplace();
-    const { exitCode, stdout, stderr } = await place.filings(['config', 'check', '--json'], serviceAt(server.url));
-    expect(exitCode, stderr).toBe(exit);
-    expect(`${stdout}${stderr}`).not.toContain('0000000000-00-000000');
-    expect(stderr).not.toContain('filings config check');
-    if (exit > 0) expect(stderr).toMatch(/^filings: config check: .+\n(?: {2}.*\n)* {2}hint: ./);
-    const [address, , key] = linesOf(stdout).map((line) => JSON.parse(line));
-    expect(address).toMatchObject({ check: 'address', verdict });
-    expect(key).toEqual({ check: 'key', verdict: { 0: 'ok', 4: 'wrong' }[exit] ?? 'unknown' });
-  });
-});

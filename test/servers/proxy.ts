@@ -1,4 +1,5 @@
 import { connect } from 'node:net';
+import { onTestFinished } from 'vitest';
 import type { SeenRequest } from './scripted.ts';
 import { type ScriptedServer, startScripted } from './scripted.ts';
 
@@ -31,4 +32,11 @@ export async function startProxy(port: number, refuse?: (request: SeenRequest) =
     });
   });
   return { ...server, seen: () => Buffer.concat(seen) };
+}
+
+/** As {@link startProxy}, until the test has ended. */
+export async function proxying(...given: Parameters<typeof startProxy>): Promise<Proxy> {
+  const proxy = await startProxy(...given);
+  onTestFinished(() => proxy.close());
+  return proxy;
 }
