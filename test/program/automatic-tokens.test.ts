@@ -1,46 +1,41 @@
-import { mkdir, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { Sleep } from '../../src/abort.ts';
 import { heldClock } from '../held-clock.ts';
-import { keyPair } from '../key-pairs.ts';
+import { ecPair } from '../key-pairs.ts';
 import { head, sendFile } from '../servers/answers.ts';
 import { type Script, scripted } from '../servers/scripted.ts';
+import { pem } from '../service/jwt-forge.ts';
 import { content } from '../service/transfer-fixture.ts';
-import { ACCESSION, serve, serviceAt, type Workplace, workplace } from './run.ts';
+import { ACCESSION, type Given, serve, workplace } from './run.ts';
 
 const FILE = content(500);
-
-/** A workplace whose config file says how to mint tokens for the service at a URL; the keys are beside it. */
-async function mintingPlace(): Promise<Workplace & { readonly asks: (baseUrl: string) => Promise<void> }> {
-  const place = await workplace();
-  const folder = join(place.home, '.config/filings');
-  await mkdir(folder, { recursive: true });
-  const { privateKey, publicKey } = keyPair('ec', { namedCurve: 'P-256' });
-  await writeFile(join(folder, 'key.pem'), privateKey.export({ format: 'pem', type: 'pkcs8' }), { mode: 0o600 });
-  await writeFile(join(place.path, 'public.pem'), publicKey.export({ format: 'pem', type: 'spki' }));
-  const asks = async (baseUrl: string) => {
-    // The path is relative to the config file.
-    const config = { baseUrl, jwt: { keyFile: 'key.pem', sub: 'alice', lifetime: '1m' } };
-    await writeFile(join(folder, 'config.json'), JSON.stringify(config), { mode: 0o600 });
-  };
-  return { ...place, asks };
-}
-
 const KEY = { FILINGS_API_KEY: 'a-key' };
+
+/** A place whose config file says how to mint tokens for the service at a URL; the keys are beside it. */
+async function mintingPlace() {
+  const { config, filings, ...place } = await workplace();
+  const { privateKey, publicKey } = ecPair('P-256');
+  await place.write('../.config/filings/key.pem', pem(privateKey));
+  const publicPem = await place.write('public.pem', pem(publicKey));
+  return {
+    publicPem,
+    // The path is relative to the config file.
+    asks: (baseUrl: string) => config({ baseUrl, jwt: { keyFile: 'key.pem', sub: 'alice', lifetime: '1m' } }),
+    filings: (args: string[], given?: Omit<Given, 'env'>) => filings(args, KEY, given),
+  };
+}
 
 const claimsOf = (authorization = '') =>
   JSON.parse(Buffer.from(authorization.split('.')[1] ?? '', 'base64url').toString()) as Record<string, unknown>;
 
 describe('with jwt in the config file', () => {
   test.each(['header', 'query', 'path'])('the service lets list and download in, the key by %s', async (way) => {
-    const place = await mintingPlace();
-    const service = await serve(['--api-key', 'a-key', '--jwt-key', join(place.path, 'public.pem')]);
-    await place.asks(service.url);
-    const listed = await place.filings(['list', ACCESSION, '--key-in', way], KEY);
-    expect(listed.exitCode, listed.stderr).toBe(0);
-    const got = await place.filings(['download', ACCESSION, 'primary.htm', '--key-in', way], KEY);
-    expect(got.exitCode, got.stderr).toBe(0);
+    const { asks, filings, publicPem } = await mintingPlace();
+    await asks((await serve(['--api-key', 'a-key', '--jwt-key', publicPem])).url);
+    for (const command of [['list'], ['download', '--all']]) {
+      const { exitCode, stderr } = await filings([...command, ACCESSION, '--key-in', way]);
+      expect(exitCode, stderr).toBe(0);
+    }
   });
 
   test('each token is valid when it is sent, and there are as many as it takes', async () => {
@@ -53,15 +48,13 @@ describe('with jwt in the config file', () => {
       ahead += 20_000;
       sendFile(socket, request, FILE, '"v1"');
     });
-    const place = await mintingPlace();
-    await place.asks(server.url);
+    const { asks, filings } = await mintingPlace();
+    await asks(server.url);
     const names = Array.from({ length: 7 }, (_, index) => `f${index}.htm`);
-    const args = ['download', ACCESSION, ...names, '-j', '1'];
-    const { exitCode, stderr } = await place.filings(args, KEY, { ahead: () => ahead });
+    const { exitCode, stderr } = await filings(['download', ACCESSION, ...names, '-j', '1'], { ahead: () => ahead });
     expect(exitCode, stderr).toBe(0);
     const issued = server.requests.map(({ headers }) => Number(claimsOf(headers.authorization).iat));
-    expect(issued).toHaveLength(7);
-    expect(new Set(issued).size).toBe(4);
+    expect([issued.length, new Set(issued).size]).toEqual([7, 4]);
   });
 
   test('one that waits for its turn is minted behind the wait', async () => {
@@ -73,46 +66,42 @@ describe('with jwt in the config file', () => {
       sendFile(socket, request, FILE, '"v1"');
       return pass(60_000);
     });
-    const place = await mintingPlace();
-    await place.asks(server.url);
+    const { asks, filings } = await mintingPlace();
+    await asks(server.url);
     const args = ['download', ACCESSION, 'a.htm', 'b.htm', 'c.htm', '--rate', '1/m', '--idle-timeout', '1d'];
     const sleep: Sleep = async (ms, signal) => (ms > 0 ? clock.sleep(ms, signal) : undefined);
     const given = { ahead: monotonic, monotonic, sleep };
-    const { exitCode, stderr } = await place.filings([...args, '--connect-timeout', '1d'], KEY, given);
+    const { exitCode, stderr } = await filings([...args, '--connect-timeout', '1d'], given);
     expect([exitCode, left.length, Math.min(...left) > 30], stderr).toEqual([0, 3, true]);
   });
 });
 
-describe('a 401', () => {
+test('a 401 tells how far the clock is off: ten seconds only where a token is sent, a date only where it is one', async () => {
   const unauthorized =
-    (offsetMs: number): Script =>
+    (date: () => string): Script =>
     (socket) =>
-      void socket.write(head(401, { Date: new Date(Date.now() + offsetMs).toUTCString(), 'Content-Length': 0 }));
-  test('tells how far the clock is off: ten seconds only where a token is sent, a date only where it is one', async () => {
-    const place = await mintingPlace();
-    const ahead = await scripted(unauthorized(-10_000));
-    const odd = await scripted((socket) => void socket.write(head(401, { Date: '-1', 'Content-Length': 0 })));
-    await place.asks(ahead.url);
-    const told = expect.stringMatching(/this clock is \d+ s ahead of the service's: set it right/);
-    expect(await place.filings(['list', ACCESSION], KEY)).toMatchObject({ exitCode: 4, stderr: told });
-    const without = await (await workplace()).filings(['list', ACCESSION], serviceAt(ahead.url));
-    expect(without).toMatchObject({ exitCode: 4, stderr: expect.not.stringContaining('clock') });
-    for (const [{ url }, told] of [
-      [ahead, /^clock\twrong\tthis clock is \d+ s ahead/m],
-      [odd, /^clock\tunknown\t/m],
-    ] as const) {
-      await place.asks(url);
-      const checked = await place.filings(['config', 'check'], KEY);
-      expect(checked.stdout.toString()).toMatch(told);
-    }
-  });
+      void socket.write(head(401, { Date: date(), 'Content-Length': 0 }));
+  const ahead = await scripted(unauthorized(() => new Date(Date.now() - 10_000).toUTCString()));
+  const odd = await scripted(unauthorized(() => '-1'));
+  const { asks, filings } = await mintingPlace();
+  await asks(ahead.url);
+  const told = expect.stringMatching(/this clock is \d+ s ahead of the service's: set it right/);
+  expect(await filings(['list', ACCESSION])).toMatchObject({ exitCode: 4, stderr: told });
+  const without = await (await workplace()).filings(['list', ACCESSION, '--base-url', ahead.url], KEY);
+  expect(without).toMatchObject({ exitCode: 4, stderr: expect.not.stringContaining('clock') });
+  for (const [{ url }, clock] of [
+    [ahead, /^clock\twrong\tthis clock is \d+ s ahead/m],
+    [odd, /^clock\tunknown\t/m],
+  ] as const) {
+    await asks(url);
+    expect(`${(await filings(['config', 'check'])).stdout}`).toMatch(clock);
+  }
 });
 
-test.each([
-  ['--api-key-file', '-', 'token', 'sign', '--key', '-'],
-  ['--jwt-file', '-', 'token', 'inspect'],
-])('stdin has one user: %s %s %s %s', async (...args) => {
-  const place = await workplace();
-  const { exitCode, stderr } = await place.filings(args);
-  expect([exitCode, stderr]).toEqual([2, expect.stringContaining('stdin has one user')]);
-});
+test.each(['--api-key-file - token sign --key -', '--jwt-file - token inspect'])(
+  'stdin has one user: %s',
+  async (line) => {
+    const { exitCode, stderr } = await (await workplace()).filings(line.split(' '));
+    expect([exitCode, stderr]).toEqual([2, expect.stringContaining('stdin has one user')]);
+  },
+);

@@ -112,3 +112,16 @@ test.each<[string, () => Promise<string> | string, RegExp]>([
   expect(stderr).toMatch(/^.+\n +hint: .+\n$/);
   expect(stderr).not.toMatch(/\bat .*:\d+:\d+/);
 });
+
+test('a body that always breaks at the same byte comes to an end', async () => {
+  // No validator: each try begins anew, and brings more than resets the count of tries.
+  const cut = head(200, { 'Content-Length': 2_500_000 }) + 'x'.repeat(1_500_000);
+  let tries = 0;
+  const count: Script = (socket) => {
+    tries += 1;
+    socket.end(cut);
+  };
+  const { exitCode, stderr } = await download(count, ['--retries', '1']);
+  expect(exitCode, stderr).toBe(9);
+  expect(tries).toBeLessThanOrEqual(3);
+});
