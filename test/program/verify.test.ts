@@ -1,38 +1,34 @@
 import { createHash } from 'node:crypto';
-import { link, mkdir, rename, rm, symlink, truncate, unlink, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { appendFile, mkdir, rename, symlink, truncate, writeFile } from 'node:fs/promises';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { ACCESSION, type Workplace, workplace } from './run.ts';
+import { ACCESSION, jsonOf, type Workplace, workplace } from './run.ts';
 
 const sha256 = (bytes: string | Buffer) => createHash('sha256').update(bytes).digest('hex');
-const linesOf = (text: Buffer) => text.toString().split('\n').filter(Boolean).sort();
 
 let place: Workplace;
+let at: Workplace['at'];
+let write: Workplace['write'];
 beforeEach(async () => {
   place = await workplace();
+  ({ at, write } = place);
 });
-const at = (path: string) => join(place.path, path);
 
-/** Files of a directory, and a SHA256SUMS that lists them. */
-async function listed(directory: string, files: Record<string, string | Buffer>): Promise<string> {
-  const path = at(directory);
-  await mkdir(path, { recursive: true });
-  for (const [name, bytes] of Object.entries(files)) await writeFile(join(path, name), bytes);
-  const lines = Object.entries(files).map(([name, bytes]) => `${sha256(bytes)}  ${name}\n`);
-  await writeFile(join(path, 'SHA256SUMS'), lines.join(''));
-  return path;
+/** Files of a directory, and a SHA256SUMS that lists them; of them `gone` are not there. */
+async function listed(directory: string, files: Record<string, string | Buffer>, gone: string[] = []): Promise<void> {
+  const entries = Object.entries(files);
+  for (const [name, bytes] of entries) if (!gone.includes(name)) await write(`${directory}/${name}`, bytes);
+  await write(`${directory}/SHA256SUMS`, entries.map(([name, bytes]) => `${sha256(bytes)}  ${name}\n`).join(''));
 }
 
 /** What `verify` prints, sorted, and its status. */
 async function verified(...args: string[]) {
   const { stdout, stderr, exitCode } = await place.filings(['verify', ...args]);
-  return { lines: linesOf(stdout), stderr, exitCode };
+  return { lines: `${stdout}`.split('\n').filter(Boolean).sort(), stderr, exitCode };
 }
 
 async function inJson(...args: string[]) {
   const { stdout, exitCode } = await place.filings(['verify', '--json', ...args]);
-  const lines = stdout.toString().trimEnd().split('\n');
-  return { lines: lines.map((line) => JSON.parse(line)), exitCode };
+  return { lines: jsonOf(stdout), exitCode };
 }
 
 describe('a tree', () => {
@@ -46,33 +42,28 @@ describe('a tree', () => {
 
   test('with a flipped bit, a missing and an unlisted file', async () => {
     const large = Buffer.alloc(5 << 20, 1);
-    const path = await listed('a', { good: 'g', bad: 'b', gone: 'x', large, 'b c': 'name' });
+    await listed('a', { good: 'g', bad: 'b', gone: 'x', large, 'b c': 'name' }, ['gone']);
     large[4_000_000] = 3;
-    await writeFile(join(path, 'large'), large);
-    await writeFile(join(path, 'bad'), 'c');
-    await unlink(join(path, 'gone'));
-    await writeFile(join(path, 'new'), '');
+    for (const [name, bytes] of Object.entries({ large, bad: 'c', new: '' })) await write(`a/${name}`, bytes);
     const { lines, stderr, exitCode } = await verified('a');
-    expect(lines).toEqual(['changed\ta/bad', 'changed\ta/large', 'missing\ta/gone', 'unlisted\ta/new']);
-    expect(exitCode).toBe(9);
+    const found = ['changed\ta/bad', 'changed\ta/large', 'missing\ta/gone', 'unlisted\ta/new'];
+    expect([lines, exitCode]).toEqual([found, 9]);
     expect(stderr).toMatch(
       /^filings: verify: 2 of 5 files are as listed.*, 1 missing, 2 changed, 1 unlisted\n {2}hint: /,
     );
   });
 
   test('unlisted alone is no failure; parts, records and checksum files are not unlisted', async () => {
-    const path = await listed('a', { one: '1' });
-    const owner = '0123abcd89ef0123-zz-zz';
-    const parts = [`.one.${owner}.1.part`, '.one.1.resume', '.one.of-another-version.part'];
-    for (const name of [...parts, '.hidden', 'b']) await writeFile(join(path, name), '');
-    await mkdir(join(path, 'directory'));
+    await listed('a', { one: '1' });
+    const parts = ['.one.0123abcd89ef0123-zz-zz.1.part', '.one.1.resume', '.one.of-another-version.part'];
+    for (const name of [...parts, '.hidden', 'b']) await write(`a/${name}`, '');
+    await mkdir(at('a/directory'));
     const { lines, exitCode } = await verified('a');
     expect([lines, exitCode]).toEqual([['unlisted\ta/.hidden', 'unlisted\ta/b'], 0]);
   });
 
   test('without checksum files: exit 2, and nothing is unlisted', async () => {
-    await mkdir(at('a'));
-    await writeFile(at('a/b'), '');
+    await write('a/b', '');
     const { lines, stderr, exitCode } = await verified('a');
     expect([lines, exitCode, stderr.includes('no SHA256SUMS in these directories')]).toEqual([[], 2, true]);
   });
@@ -82,27 +73,24 @@ describe('a tree', () => {
     ['file', 'not a directory'],
   ])('%j is no directory: exit 2', async (argument, told) => {
     await listed('a', { one: '1' });
-    await writeFile(at('file'), '');
+    await write('file', '');
     const { stderr, exitCode } = await verified('a', argument);
     expect([exitCode, stderr.includes(told)]).toEqual([2, true]);
   });
 
   test('named by overlapping arguments is looked through once', async () => {
-    await unlink(join(await listed('a/b', { one: '1' }), 'one'));
+    await listed('a/b', { one: '1' }, ['one']);
     await symlink('a', at('link'));
-    for (const args of [
-      ['a/b', 'a', './a/', 'link'],
-      ['.', 'a'],
-      ['a', 'a'],
-    ]) {
-      expect((await verified(...args)).lines).toEqual(['missing\ta/b/one']);
+    for (const names of ['a/b a ./a/ link', '. a', 'a a']) {
+      expect((await verified(...names.split(' '))).lines).toEqual(['missing\ta/b/one']);
     }
     // A link that is named is followed, one that is found is not.
     expect((await verified('link')).lines).toEqual(['missing\tlink/b/one']);
   });
 
   test('is stopped by the deadline in the middle of a large file: what was found is told, exit 7', async () => {
-    await writeFile(join(await listed('a', { one: '1', two: '2', zero: '' }), 'two'), 'x');
+    await listed('a', { one: '1', two: '2', zero: '' });
+    await write('a/two', 'x');
     // 1 TiB of nothing.
     await truncate(at('a/zero'), 2 ** 40);
     const { lines, exitCode } = await inJson('a', '--deadline', '300ms');
@@ -114,36 +102,30 @@ describe('a tree', () => {
 });
 
 test('among many files that are looked at without a promise, signals and deadlines have their turn', async () => {
-  await mkdir(at('a'));
-  const names = Array.from({ length: 200_000 }, (_, index) => `${sha256('x')}  f${index}\n`);
-  await writeFile(at('a/SHA256SUMS'), names.join(''));
+  const names = Array.from({ length: 200_000 }, (_, index) => `${'0'.repeat(64)}  f${index}\n`);
+  await write('a/SHA256SUMS', names.join(''));
   const { lines, exitCode } = await verified('a', '--deadline', '200ms');
   expect(exitCode).toBe(7);
   expect(lines.length).toBeGreaterThan(0);
   expect(lines.length).toBeLessThan(200_000);
 });
 
-test.each<[string, (path: string) => Promise<unknown>]>([
-  [
-    'a link to the very file',
-    (path) =>
-      link(path, `${path}2`)
-        .then(() => rm(path))
-        .then(() => symlink('one2', path)),
-  ],
-  ['a directory', (path) => rm(path).then(() => mkdir(path))],
+test.each<[string, () => Promise<unknown>]>([
+  ['a link to the very file', () => symlink('two', at('a/one'))],
+  ['a directory', () => mkdir(at('a/one'))],
 ])('%s in the place of a listed file is a change', async (_, plant) => {
-  await plant(join(await listed('a', { one: '1' }), 'one'));
+  await listed('a', { one: '1' });
+  await rename(at('a/one'), at('a/two'));
+  await plant();
   const { lines, exitCode } = await verified('a');
   expect([lines.filter((line) => !line.startsWith('unlisted')), exitCode]).toEqual([['changed\ta/one'], 9]);
 });
 
 test('an entry that is no name in its directory is reported, and never opened', async () => {
-  const path = await listed('a', { one: '1' });
+  await listed('a', { one: '1' });
   // Each has the hash that is listed.
-  await writeFile(at('outside'), 'o');
-  const names = ['../outside', at('outside'), '.', '..', 'b/../one'];
-  await writeFile(join(path, 'SHA256SUMS'), names.map((name) => `${sha256('o')}  ${name}\n`).join(''), { flag: 'a' });
+  const names = ['../outside', await write('outside', 'o'), '.', '..', 'b/../one'];
+  await appendFile(at('a/SHA256SUMS'), names.map((name) => `${sha256('o')}  ${name}\n`).join(''));
   const { lines, stderr, exitCode } = await verified('a');
   expect([lines, exitCode]).toEqual([names.map((name) => `missing\ta/${name}`).sort(), 9]);
   for (const name of names) expect(stderr).toContain(`a/${name}: not a file name in this directory: not opened`);
@@ -165,15 +147,16 @@ describe('a SHA256SUMS', () => {
     ['with a byte-order mark', `\ufeff${BOTH}`, ['damaged', 'unlisted one'], 9],
     ['with garbage between', `${ONE}<html>\n${TWO}`, ['damaged'], 9],
   ])('%s', async (_, text, expected, status) => {
-    const path = await listed('a', { one: '1', two: '2' });
-    await writeFile(join(path, 'SHA256SUMS'), text);
+    await listed('a', { one: '1', two: '2' });
+    await write('a/SHA256SUMS', text);
     const { lines, exitCode } = await verified('a');
     const shown = (line: string) => line.replace('\ta/SHA256SUMS', '').replace('\ta/', ' ');
     expect([lines.map(shown), exitCode]).toEqual([expected, status]);
   });
 
   test('that is damaged is named with its lines, and with what to do', async () => {
-    await writeFile(join(await listed('a', { one: '1' }), 'SHA256SUMS'), `${ONE}<p>\n</p>\n`);
+    await listed('a', { one: '1' });
+    await appendFile(at('a/SHA256SUMS'), '<p>\n</p>\n');
     expect((await verified('a')).stderr).toBe(
       'warning: a/SHA256SUMS: line 2 and 1 more are unreadable\n' +
         'filings: verify: 1 of 1 files are as listed, in 1 directory (1 B), 1 damaged\n' +
@@ -188,7 +171,7 @@ describe('a SHA256SUMS', () => {
     const { lines, stderr, exitCode } = await verified('c', 'a');
     expect([lines, exitCode, stderr.includes('1 of 1 files are as listed')]).toEqual([[], 8, true]);
     expect(stderr).toMatch(/c\/SHA256SUMS: cannot read: a symbolic link/);
-    await unlink(join(await listed('b', { two: '2' }), 'two'));
+    await listed('b', { two: '2' }, ['two']);
     expect(await verified('.')).toMatchObject({ lines: ['missing\tb/two'], exitCode: 9 });
   });
 
@@ -210,14 +193,15 @@ describe('a SHA256SUMS', () => {
 
 describe('in JSON', () => {
   test('an object a file, with what downloads it again where its path has the filing; then the summary', async () => {
-    const path = await listed(`mirror/${ACCESSION}`, { one: '1', two: '2' });
-    await writeFile(join(path, 'two'), 'x');
-    await writeFile(join(path, 'SHA256SUMS'), `${sha256('x')}  ../up\n`, { flag: 'a' });
-    await rename(join(path, 'one'), join(path, 'three'));
-    await unlink(join(await listed('mirror/other', { four: '4' }), 'four'));
+    const filing = `mirror/${ACCESSION}`;
+    await listed(filing, { one: '1', two: '2' }, ['one']);
+    for (const name of ['two', 'three']) await write(`${filing}/${name}`, 'x');
+    await appendFile(at(`${filing}/SHA256SUMS`), `${sha256('x')}  ../up\n`);
+    await listed('mirror/other', { four: '4' }, ['four']);
     const { lines, exitCode } = await inJson('mirror');
+    expect(exitCode).toBe(9);
     const of = (name: string) => ({ accession_no: ACCESSION, file_name: name });
-    const found = (name: string) => ({ v: 1, path: `mirror/${ACCESSION}/${name}` });
+    const found = (name: string) => ({ v: 1, path: `${filing}/${name}` });
     const findings = lines.slice(0, -1);
     expect(findings.filter((line) => line.path.includes(ACCESSION))).toEqual([
       { ...found('one'), result: 'missing', ...of('one') },
@@ -230,25 +214,23 @@ describe('in JSON', () => {
       v: 1,
       summary: { files: 4, same: 0, changed: 1, missing: 3, unlisted: 1, damaged: 0, torn: 0, bytes: 1, exit_code: 9 },
     });
-    expect(exitCode).toBe(9);
   });
 
   test('18 digits are the same filing; a file that is named like one is none', async () => {
     const digits = ACCESSION.replaceAll('-', '');
-    await unlink(join(await listed(digits, { one: '1' }), 'one'));
-    await unlink(join(await listed('b', { [ACCESSION]: '1' }), ACCESSION));
+    await listed(digits, { one: '1' }, ['one']);
+    await listed('b', { [ACCESSION]: '1' }, [ACCESSION]);
     const { lines } = await inJson('.');
-    expect(lines.slice(0, -1).sort((a, b) => (a.path < b.path ? -1 : 1))).toEqual([
-      { v: 1, path: `${digits}/one`, result: 'missing', accession_no: ACCESSION, file_name: 'one' },
-      { v: 1, path: `b/${ACCESSION}`, result: 'missing' },
-    ]);
+    const one = { v: 1, path: `${digits}/one`, result: 'missing', accession_no: ACCESSION, file_name: 'one' };
+    expect(lines).toHaveLength(3);
+    for (const line of [one, { v: 1, path: `b/${ACCESSION}`, result: 'missing' }]) expect(lines).toContainEqual(line);
   });
 
   test.each([
     [['mirror dir'], `verify 'mirror dir' --json | filings download -i - -d 'mirror dir' --checksums`],
     [['mirror dir', 'b'], 'verify DIR --json | filings download -i - -d DIR --checksums'],
   ])('%j: the hint is the pipeline that repairs it', async (args, hint) => {
-    await unlink(join(await listed(`mirror dir/${ACCESSION}`, { one: '1' }), 'one'));
+    await listed(`mirror dir/${ACCESSION}`, { one: '1' }, ['one']);
     await listed('b', { one: '1' });
     expect((await verified(...args)).stderr).toContain(`${hint} --if-exists overwrite\n`);
   });
