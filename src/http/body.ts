@@ -23,8 +23,8 @@ export class Intake {
     buffer: () => this.#spare.pop() ?? Buffer.allocUnsafeSlow(BUFFER_BYTES),
     callback: (bytes, buffer) => this.#arrived(Buffer.from(buffer.buffer as ArrayBuffer, buffer.byteOffset, bytes)),
   };
-  /** Sees the bytes before the parser does. */
-  inspect: ((bytes: Buffer) => void) | undefined;
+  /** Sees the bytes before the parser does, and gives what is for it. */
+  inspect: ((bytes: Buffer) => Buffer | null) | undefined;
   held = false;
   readonly #spare: Buffer[] = [];
   #current: Buffer | null = null;
@@ -45,8 +45,7 @@ export class Intake {
   attachTls(socket: Socket): void {
     this.#attach(socket, (read) => {
       const bytes = this.held ? null : read();
-      if (bytes) this.inspect?.(bytes);
-      return bytes;
+      return bytes && this.inspect ? this.inspect(bytes) : bytes;
     });
     // The parser may be on the stack right now.
     this.#resume = () => void setImmediate(() => this.held || socket.destroyed || socket.emit('readable'));
@@ -81,8 +80,7 @@ export class Intake {
 
   /** False stops reading until `resume`. */
   #arrived(bytes: Buffer): boolean {
-    this.inspect?.(bytes);
-    this.#current = bytes;
+    this.#current = this.inspect ? this.inspect(bytes) : bytes;
     this.#socket?.emit('readable');
     return !this.held;
   }

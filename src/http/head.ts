@@ -28,6 +28,7 @@ export function framingOf(headers: HeaderFields): Framing {
 
 /** Enough to see what is no HTTP: `HTTP/1.1 200`. */
 const START_BYTES = 12;
+const NO_HTTP = 'it does not begin with HTTP/1.0 or HTTP/1.1 and a status';
 /** A longer status line has no end. */
 const LONGEST_START = 65_536;
 /** All but the tab. */
@@ -35,18 +36,18 @@ const LONGEST_START = 65_536;
 const CONTROL = /[\0-\x08\x0a-\x1f\x7f]/;
 
 /**
- * What is wrong with the status line, interim ones passed over: undici's parser takes RTSP and HTTP/2.0 for HTTP/1,
- * dies of a status below 100, and of a phrase that came in pieces tells the last one. Without `final` more must come
- * behind `rest`.
+ * What is wrong with the status line, interim answers left out of `rest`: undici's parser takes RTSP and HTTP/2.0 for
+ * HTTP/1, dies of a status below 100, and of a phrase that came in pieces tells the last one. Without `final` more must
+ * come behind `rest`.
  */
 export function readStart(text: string): { readonly fault?: string; readonly final?: true; readonly rest: string } {
   let rest = text;
   while (rest.length >= START_BYTES) {
     const status = /^HTTP\/1\.[01] ([1-9]\d\d)/.exec(rest)?.[1];
-    if (status === undefined) return { fault: 'it does not begin with HTTP/1.0 or HTTP/1.1 and a status', rest };
+    if (status === undefined) return { fault: NO_HTTP, rest };
     if (status === '101') return { fault: 'it switches to another protocol, which nobody asked for', rest };
     const lineEnd = rest.indexOf('\r\n');
-    if (CONTROL.test(rest.slice(0, Math.max(lineEnd, 0)))) {
+    if (CONTROL.test(lineEnd < 0 ? rest.replace(/\r$/, '') : rest.slice(0, lineEnd))) {
       return { fault: 'a control character in its status line', rest };
     }
     if (lineEnd >= 0 && !status.startsWith('1')) return { final: true, rest };
@@ -54,6 +55,7 @@ export function readStart(text: string): { readonly fault?: string; readonly fin
     if (lineEnd < 0 || end < 0) break;
     rest = rest.slice(end + 4);
   }
+  if (!'HTTP/1.'.startsWith(rest.slice(0, 7))) return { fault: NO_HTTP, rest };
   return rest.length > LONGEST_START ? { fault: 'its status line does not end', rest } : { rest };
 }
 

@@ -103,15 +103,18 @@ class Exchange {
     });
   }
 
-  #onFirstBytes(bytes: Buffer): void {
+  /** Interim answers are not for the parser, which fails at a 100 that nobody asked for (RFC 9110 section 15.2). */
+  #onFirstBytes(bytes: Buffer): Buffer | null {
     const { fault, final, rest } = readStart(this.#start + bytes.toString('latin1'));
     this.#start = rest;
-    if (final) this.#connection.intake.inspect = undefined;
     if (fault) this.#abandon(notHttp(this.#request.url, fault));
+    if (!final) return null;
+    this.#connection.intake.inspect = undefined;
+    return Buffer.from(rest, 'latin1');
   }
 
   #onHead(status: number, headers: HeaderFields): void {
-    if (this.#over || status < 200) return;
+    if (this.#over) return;
     // The body has the whole time anew.
     this.#watched.restart();
     this.#framing = framingOf(headers);

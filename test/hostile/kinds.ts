@@ -83,11 +83,6 @@ export const STRICTER: readonly Kind[] = [
     refusal: /not sound HTTP: (its head is broken|a control character in its status line|its status line does not end)/,
     of: (sent) => isOddHead(sent.head),
   },
-  {
-    name: 'end announced before the answer',
-    refusal: /its head is broken \(Data after `Connection: close`\)/,
-    of: inHead(/^HTTP\/1\.[01] 1\d\d[\s\S]*?^(proxy-)?connection:.*close/im),
-  },
   { name: 'long head', refusal: /not sound HTTP: more than 16 KiB of header/, of: ({ head }) => head.length > 16_000 },
   {
     name: 'beginning',
@@ -99,12 +94,6 @@ export const STRICTER: readonly Kind[] = [
     name: 'switch',
     refusal: /not sound HTTP: it switches to another protocol/,
     of: inHead(/^HTTP\/1\.[01] 101/m),
-    firm: true,
-  },
-  {
-    name: 'continue',
-    refusal: /not sound HTTP: an answer nobody asked for/,
-    of: inHead(/^HTTP\/1\.[01] 100/m),
     firm: true,
   },
   {

@@ -40,6 +40,7 @@ test.each<[text: string, rest: string, final?: true]>([
   ['HTTP/1.1 200 OK\r\nX', 'HTTP/1.1 200 OK\r\nX', true],
   ['HTTP/1.1 200\r\n', 'HTTP/1.1 200\r\n', true],
   ['HTTP/1.1 200 O\r', 'HTTP/1.1 200 O\r'],
+  ['HTTP/1', 'HTTP/1'],
   ['HTTP/1.1 103 E\r\n\r\nHTTP/1.1 2', 'HTTP/1.1 2'],
   ['HTTP/1.1 103 E\r\nX: y\r\n', 'HTTP/1.1 103 E\r\nX: y\r\n'],
   ['HTTP/1.1 103 E\r\n\r\nHTTP/1.1 102 E\r\nX: y\r\n\r\nHTTP/1.1 200 \r\n', 'HTTP/1.1 200 \r\n', true],
@@ -53,6 +54,7 @@ test.each([
     /does not begin with HTTP/,
     ['HTTP/1.1 099', 'HTTP/1.1 OK\r', 'HTTP/2.0 200', 'HTTP/11 200 '].concat([
       'http/1.1 200',
+      'SSH-2.0\r\n',
       '\r\nHTTP/1.1 2',
       '<!DOCTYPE ht',
       `${INTERIM}HTTP/2.0 200`,
@@ -60,7 +62,7 @@ test.each([
     ]),
   ],
   [/another protocol/, ['HTTP/1.1 101 Switch']],
-  [/control character/, ['HTTP/1.1 200 O\0K\r\n', 'HTTP/1.1 200 O\nK\r\n', 'HTTP/1.1 103 \x7f\r\n']],
+  [/control character/, ['HTTP/1.1 200 O\0K\r\n', 'HTTP/1.1 200 OK\nX', 'HTTP/1.1 103 \x7f\r\n']],
   [/does not end/, [`HTTP/1.1 200 ${'y'.repeat(70_000)}`]],
 ])('an answer whose beginning is at fault: %s', (fault, texts) => {
   expect(texts.filter((text) => !fault.test(readStart(text).fault ?? ''))).toEqual([]);
