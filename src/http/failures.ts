@@ -61,7 +61,6 @@ export interface Unfinished {
 export function exchangeFailure(error: unknown, url: URL, body: Unfinished | undefined): FilingsError {
   const message = error instanceof Error ? error.message : String(error);
   const code = errnoOf(error);
-  if (!body && /^bad (response|upgrade)$/.test(message)) return notHttp(url, 'an answer nobody asked for', error);
   if (isFieldOverflow(error)) return notHttp(url, 'more than 16 KiB of header fields', error);
   const isMismatch = code === 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH';
   // The parser's errors have no code.

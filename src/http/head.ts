@@ -36,9 +36,8 @@ const LONGEST_START = 65_536;
 const CONTROL = /[\0-\x08\x0a-\x1f\x7f]/;
 
 /**
- * What is wrong with the status line, interim answers left out of `rest`: undici's parser takes RTSP and HTTP/2.0 for
- * HTTP/1, dies of a status below 100, and of a phrase that came in pieces tells the last one. Without `final` more must
- * come behind `rest`.
+ * What is wrong with the status line: undici's parser takes RTSP and HTTP/2.0 for HTTP/1, and dies of a status below
+ * 100. Interim answers are not in `rest`; without `final` more must come behind it.
  */
 export function readStart(text: string): { readonly fault?: string; readonly final?: true; readonly rest: string } {
   let rest = text;

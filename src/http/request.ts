@@ -39,8 +39,7 @@ export async function get(connections: Connections, prepare: () => Promise<GetRe
     try {
       return await new Exchange(connections, connection, request).begin();
     } catch (error) {
-      // A server may close an idle connection as the request goes out (RFC 9112 section 9.3.1). The request counts,
-      // since it may have been heard.
+      // A server may close an idle connection as the request goes out (RFC 9112 section 9.3.1).
       if (!reused || !closedUnanswered(error)) throw error;
     }
   }

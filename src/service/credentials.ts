@@ -12,7 +12,7 @@ export interface Credentials {
   readonly token: (() => Promise<string>) | undefined;
 }
 
-interface Carriers {
+export interface Carriers {
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>>;
 }

@@ -4,14 +4,12 @@ import { type Answer, get } from '../http/request.ts';
 import { REDACTED } from '../secrets.ts';
 import type { ClientOptions } from './client.ts';
 import { clockAhead } from './clock-skew.ts';
-import { carry, withoutCredentials } from './credentials.ts';
+import { type Carriers, carry, withoutCredentials } from './credentials.ts';
 import { nextHop } from './redirect.ts';
 
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
 /** Masked by name, since a short key is found no other way. */
-const SECRET_FIELDS = ['authorization', 'proxy-authorization', 'cookie', 'set-cookie'];
-
-const lowerCase = (text: string) => text.toLowerCase();
+const SECRET_FIELDS = ['authorization', 'proxy-authorization', 'set-cookie'];
 
 export interface ServiceAnswer extends Answer {
   /** In the end, without credentials and query. */
@@ -51,11 +49,11 @@ export class Requests {
     signal: AbortSignal,
   ): Promise<Answer> {
     const { connections, credentials, retry, meter, userAgent, trace = () => {} } = this.#options;
-    let carried: Awaited<ReturnType<typeof carry>> = { url, headers: {} };
+    let carried: Carriers = { url, headers: {} };
     // A service may send back what it was sent.
-    const isSecret = (name: string, value: unknown) =>
-      [...SECRET_FIELDS, ...Object.keys(carried.headers).map(lowerCase)].includes(lowerCase(name)) ||
-      Object.values(carried.headers).includes(String(value));
+    const isSecret = (field: string, text: unknown) =>
+      SECRET_FIELDS.includes(field) ||
+      Object.entries(carried.headers).some(([name, value]) => name.toLowerCase() === field || value === String(text));
     const traceFields = (direction: string, fields: HeaderFields) => {
       for (const [name, value] of Object.entries(fields))
         trace(`${direction}   ${name}: ${isSecret(name, value) ? REDACTED : value}`);

@@ -31,7 +31,6 @@ test.each<[string, unknown, inHead: object, inBody: object]>([
   ['an end too early', parserError('Invalid EOF state'), broken('its head is broken (Invalid EOF state)'), CUT],
   ['another length', coded('UND_ERR_RES_CONTENT_LENGTH_MISMATCH'), broken('its head is broken'), CUT],
   ['the parser', parserError('Odd'), broken('its head is broken (Odd)'), broken('its body is broken (Odd)')],
-  ['an answer nobody asked for', coded('UND_ERR_SOCKET', 'bad response'), broken('an answer nobody asked for'), CUT],
   ['too many fields', coded('UND_ERR_HEADERS_OVERFLOW'), TOO_MANY, TOO_MANY],
   ['a defect', new TypeError('x is not a function'), DEFECT, DEFECT],
   ['no addresses for WebAssembly', noMemory, NO_ROOM, NO_ROOM],

@@ -7,13 +7,12 @@ import type { Parameter } from '../../service/listing-pages.ts';
 import { hintCommand, retyped } from '../../settings/hint-command.ts';
 import type { Flags } from '../../spec/command.ts';
 import type { Values } from '../../spec/option.ts';
+import { descriptorAt } from '../../stdio/byte-writer.ts';
 import { requireOneUser } from '../../stdio/input.ts';
 import { shortened } from '../../text.ts';
 import type { OPTIONS } from './spec.ts';
 
 type Options = Values<typeof OPTIONS>;
-
-const STDOUT_NAMES = new Set(['/dev/stdout', '/dev/fd/1', '/proc/self/fd/1']);
 
 export interface Order {
   /** Each once. One where files are named; none where the input names them all. */
@@ -92,7 +91,7 @@ function layoutOf(layout: string | undefined, output: string | undefined, severa
 }
 
 function asStream(path: string | undefined): string | undefined {
-  return path !== undefined && STDOUT_NAMES.has(path) ? '-' : path;
+  return path !== undefined && descriptorAt(path) === 1 ? '-' : path;
 }
 
 /** There is something to download, and what is named is not chosen as well. */
