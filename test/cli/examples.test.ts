@@ -73,9 +73,11 @@ async function place(): Promise<string> {
 /** As the heading of their examples says. */
 const SANDBOX = { FILINGS_SANDBOX: '1' };
 const all = [{ path: [] as readonly string[], spec: programSpec(COMMANDS) }, ...commandPlaces(COMMANDS)];
-const rows = all.flatMap(({ path, spec: { examples = [], asksService } }) =>
+const found = all.flatMap(({ path, spec: { examples = [], asksService } }) =>
   examples.map(([line]) => ({ help: ['filings', ...path].join(' '), line, env: asksService ? SANDBOX : {} })),
 );
+/** Each line once, of the last help that has it. */
+const rows = [...new Map(found.map((row) => [row.line, row])).values()];
 
 describe('an example works as it is written', () => {
   test.concurrent.each(rows.filter(({ help }) => help !== 'filings serve'))('$help: $line', async ({ line, env }) => {

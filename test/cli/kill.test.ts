@@ -6,7 +6,7 @@ import { argumentsFor, expectSoundThenComplete, FILE, placeOf } from './killed-d
 import { proving, serviceAt } from './program.ts';
 
 // Proof 3 of a transfer that never lies: after a kill the final name is absent, old, or whole; a rerun completes.
-const ROUNDS = proving ? 25 : 3;
+const ROUNDS = proving ? 25 : 1;
 const PIECE = 500_000;
 const PIECES = FILE.length / PIECE;
 let server: ScriptedServer;
@@ -51,7 +51,8 @@ function sent(pieces: number, holdBack: boolean): { moment: Promise<void>; goOn:
 
 test(`SIGKILL at ${ROUNDS} random moments`, { timeout: 180_000 + ROUNDS * 10_000 }, async () => {
   let [broken, certain] = [0, 0];
-  for (let round = 0; round < ROUNDS; round += 1) {
+  // The first one is held back, in the middle of a file that replaces another.
+  for (let round = 3; round < 3 + ROUNDS; round += 1) {
     const old = round % 2 === 1;
     const place = await placeOf(old);
     // From the head to behind the last piece, however slow the machine is: before it nothing is at stake.

@@ -1,23 +1,31 @@
-import { readFile } from 'node:fs/promises';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { ACCESSION, BIN, workplace } from './program.ts';
+import { ACCESSION, BIN, type Workplace, workplace } from './program.ts';
 
-const DOWNLOAD = ['--sandbox', 'download', ACCESSION] as const;
+const DOWNLOAD = `--sandbox download ${ACCESSION}`;
 
-test.each(['--help', 'download -h', 'help config'])('%s into a closed pipe: all is well', async (args) => {
+/** Makes `all`, of which all is missing, more than a pipe takes in. */
+async function manyMissing(place: Workplace): Promise<void> {
+  await mkdir(join(place.path, 'all'));
+  const lines = Array.from({ length: 6000 }, (_, index) => `${'0'.repeat(64)}  f${index}\n`);
+  await writeFile(join(place.path, 'all/SHA256SUMS'), lines.join(''));
+}
+
+test.each(['--help', 'help config'])('%s into a closed pipe: all is well', async (args) => {
   const { shell } = await workplace();
   const { stdout, stderr } = await shell(`$FILINGS ${args} | true; echo "\${PIPESTATUS[0]}"`);
   expect([stdout.toString(), stderr]).toEqual(['0\n', '']);
 });
 
-test.each(['--help', '--version', 'help exit-codes', 'completion bash', 'config path'])(
+test.each(['--version', 'completion bash', 'config path', 'serve --port 0', 'verify all -q'])(
   '%s on a full disk is an error',
   async (args) => {
-    const { shell } = await workplace();
-    const { exitCode, stderr } = await shell(`$FILINGS ${args} > /dev/full`);
+    const place = await workplace();
+    await manyMissing(place);
+    const { exitCode, stderr } = await place.shell(`exec $FILINGS ${args} > /dev/full`);
     expect(exitCode).toBe(8);
-    expect(stderr).toMatch(/^filings: stdout: cannot write: the disk is full\n/);
+    expect(stderr).toMatch(/^filings: stdout: cannot write: the disk is full\n/m);
   },
 );
 
@@ -34,34 +42,28 @@ test('a broken stderr changes no exit status', async () => {
   expect(stdout.toString()).toBe('2\n');
 });
 
-test('a report whose reader went away ends the run with 141, quietly: files may be missing', async () => {
+test.each([
+  ['a report', `${DOWNLOAD} primary.htm R1.htm ex99-1.htm -j 1 -q --report - | true`],
+  ['what verify finds', 'verify all -q | head -c1'],
+])('%s whose reader went away ends the run with 141, quietly: files may be missing', async (_, line) => {
   const place = await workplace();
-  const { stdout, stderr } = await place.shell(
-    `$FILINGS ${DOWNLOAD.join(' ')} primary.htm R1.htm ex99-1.htm -j 1 -q --report - | true; echo "\${PIPESTATUS[0]}"`,
-  );
-  expect([stdout.toString(), stderr]).toEqual(['141\n', '']);
+  await manyMissing(place);
+  const { stdout, stderr } = await place.shell(`$FILINGS ${line} >&2; echo "\${PIPESTATUS[0]}"`);
+  expect([stdout.toString(), stderr]).toEqual(['141\n', line.startsWith('verify') ? 'm' : '']);
 });
 
-test.each([
-  ['--report', 'a FIFO that nobody reads', [...DOWNLOAD, 'primary.htm', '--report', 'fifo']],
-  ['--input', 'a FIFO that nobody writes', ['--sandbox', 'list', '--input', 'fifo']],
-  ['--config', 'a FIFO that nobody writes', ['--config', 'fifo', 'list', ACCESSION]],
-  ['--key', 'a FIFO that nobody writes', ['token', 'sign', '--key', 'fifo']],
-])('%s on %s holds nothing beyond the deadline', async (_flag, _what, args) => {
+const LATE = '--deadline 1s';
+test.each<[what: string, line: string, env?: Record<string, string>]>([
+  ['a report that nobody reads', `${DOWNLOAD} primary.htm ${LATE} --report fifo`],
+  ['an input that nobody writes', `--sandbox list ${LATE} --input fifo`],
+  ['a config file that nobody writes', `--config fifo list ${LATE} ${ACCESSION}`],
+  ['a key that nobody writes', `token sign ${LATE} --key fifo`],
+  ['stdin that says nothing', `token inspect ${LATE} <&9`],
+  ['a prompt that nobody answers', 'config set api-key <&9', { FILINGS_CONFIG: 'config.json', FILINGS_DEADLINE: '1s' }],
+])('%s holds nothing beyond the deadline', async (_, line, env) => {
   const place = await workplace();
-  const { stdout } = await place.shell(
-    `mkfifo -m 600 fifo; $FILINGS --deadline 1s ${args.join(' ')} 2>&1; echo "exit $?"`,
-  );
-  expect(stdout.toString()).toMatch(/the deadline of 1 s has passed.*\n.*\nexit 7\n$/);
-});
-
-test.each([
-  ['token inspect', {}],
-  ['config set api-key', { FILINGS_CONFIG: 'config.json' }],
-])('%s holds nothing beyond the deadline that the environment sets, where stdin says nothing', async (command, env) => {
-  const place = await workplace();
-  const script = `mkfifo fifo; exec 9<> fifo; $FILINGS ${command} <&9 2>&1; echo "exit $?"`;
-  const { stdout } = await place.shell(script, { ...env, FILINGS_DEADLINE: '1s' });
+  const open = line.endsWith('<&9') ? 'exec 9<> fifo;' : '';
+  const { stdout } = await place.shell(`mkfifo -m 600 fifo; ${open} $FILINGS ${line} 2>&1; echo "exit $?"`, env);
   expect(stdout.toString()).toMatch(/the deadline of 1 s has passed.*\n.*\nexit 7\n$/);
 });
 
@@ -91,7 +93,7 @@ test('a FIFO whose writer comes late is read whole', async () => {
 test('a working directory that was removed is said plainly', async () => {
   const place = await workplace();
   const { stdout } = await place.shell(
-    `mkdir gone && cd gone && rmdir ../gone && $FILINGS --sandbox download ${ACCESSION} --all 2>&1; echo "exit $?"`,
+    `mkdir gone && cd gone && rmdir ../gone && $FILINGS ${DOWNLOAD} --all 2>&1; echo "exit $?"`,
   );
   expect(stdout.toString()).toMatch(/^filings: the working directory is not there any more\n {2}hint: .*\nexit 8\n$/);
 });

@@ -6,7 +6,7 @@ import { workplace } from './program.ts';
 /** Tells, when a process ends, which of Node's own modules it loaded. */
 const TELLS_LOADED = `process.on('exit', () => process._rawDebug(process.moduleLoadList.join('\\n')));`;
 
-test.each(['--version', '-V', '--help', '-h', 'download --help', 'completion bash'])(
+test.each(['--version', '--help', 'download --help', 'completion bash'])(
   'filings %s opens no config file, and loads neither HTTP nor cryptography',
   async (line) => {
     const place = await workplace();

@@ -1,18 +1,14 @@
-import { expect, onTestFinished, test } from 'vitest';
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
 import { head } from '../../servers/answers.ts';
-import { type Script, startScripted } from '../../servers/scripted.ts';
+import { type Script, scripted } from '../../servers/scripted.ts';
 import { ACCESSION, serviceAt, until } from '../program.ts';
 import { longToHash, startHeld } from './held.ts';
 import { CTRL_C, CTRL_D, screen } from './screen.ts';
 
 const INTERRUPTED = 'filings: interrupted: SIGINT';
 const isBar = (line: string) => line.includes('66%');
-
-async function scripted(script: Script) {
-  const server = await startScripted(script);
-  onTestFinished(() => server.close());
-  return server;
-}
 
 test.each<[stage: string, script: Script, scheme: string, shown: RegExp]>([
   // TLS never begins: nobody says anything.
@@ -22,12 +18,6 @@ test.each<[stage: string, script: Script, scheme: string, shown: RegExp]>([
     (socket) => void socket.write(head(503, { 'Retry-After': 60, 'Content-Length': 0 })),
     'http:',
     /^a\.htm {2}retry 1 of 5 in 5\d s: 503 /,
-  ],
-  [
-    'an error body that does not end',
-    (socket) => void socket.write(`${head(404, { 'Content-Length': 100 })}{`),
-    'http:',
-    /^a\.htm {2}…$/,
   ],
 ])('Ctrl-C at %s leaves the error and nothing else', async (_stage, script, scheme, shown) => {
   const server = await scripted(script);
@@ -67,6 +57,8 @@ test('Ctrl-C of several files: one line for what was kept of all', async () => {
     ),
     INTERRUPTED,
   ]);
+  const kinds = (await readdir(join(at.path, ACCESSION))).map((name) => name.replace(/.*\./, ''));
+  expect(kinds.sort()).toEqual([...Array(3).fill('part'), ...Array(3).fill('resume')]);
 });
 
 test('Ctrl-C while a text without an end of its own stands on the screen', async () => {
