@@ -1,68 +1,66 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { nameFilter } from '../../src/batch/glob.ts';
 
-describe('nameFilter', () => {
-  it.each<[include: string[], exclude: string[], chosen: string[], left: string[]]>([
-    [[], [], ['a.htm', '.b', 'x/y.xml'], []],
-    [['*.htm'], [], ['a.htm', '.htm', '.a.htm', 'x/y.htm'], ['a.html', 'a.HTM', 'a.htm2']],
-    [['*.{xml,xsd}'], [], ['a.xml', 'a.xsd'], ['a.htm']],
-    [[], ['*_lab.xml'], ['a.xml'], ['a_lab.xml']],
-    [['ex*'], ['*.jpg'], ['ex99.htm'], ['ex99.jpg', 'a.htm']],
-    [['R[0-9].htm'], [], ['R1.htm'], ['Rx.htm']],
-    [['xsl*/*.xml'], [], ['xslF345X05/form4.xml'], ['form4.xml']],
-    [['*(1).htm', '+(2)', '?(3)'], [], ['a (1).htm', '+(2)', 'x(3)'], ['1.htm', '2', '3']],
-    [['[!a-c]x', '[^d]y'], [], ['dx', '!x', 'ay', '/y'], ['ax', 'cx', 'x', 'dy']],
-    [['[]x]', '[a-]', '[\\]z]'], [], [']', 'x', '-', 'a', 'z'], ['[', '\\]']],
-    [['[!]a]'], [], ['b', '['], [']', 'a']],
-    [['{a,b{1,2,},}.htm'], [], ['a.htm', 'b1.htm', 'b2.htm', 'b.htm', '.htm'], ['c.htm', 'b12.htm']],
-    [['{*.xml,R?.htm}'], [], ['a.xml', 'R1.htm'], ['R10.htm', 'a.htm']],
-    [['a]b}c,d'], [], ['a]b}c,d'], []],
-    [['a[1].htm'], [], ['a[1].htm', 'a1.htm'], ['a2.htm']],
-    [['\\*\\[\\{\\\\'], [], ['*[{\\'], ['a[{\\']],
-    [['?'], [], ['🙂', 'ñ', '日'], ['ab', 'n\u0303']],
-    [['[😀-🙏]*'], [], ['🙂.htm'], ['a.htm']],
-  ])('include %j, exclude %j', (include, exclude, chosen, left) => {
-    const matches = nameFilter(include, exclude);
-    expect([...chosen, ...left].filter(matches)).toEqual(chosen);
-  });
+it.each<[include: string[], exclude: string[], chosen: string[], left: string[]]>([
+  [[], [], ['a.htm', '.b', 'x/y.xml'], []],
+  [['*.htm'], [], ['a.htm', '.htm', '.a.htm', 'x/y.htm'], ['a.html', 'a.HTM', 'a.htm2']],
+  [['*.{xml,xsd}'], [], ['a.xml', 'a.xsd'], ['a.htm']],
+  [[], ['*_lab.xml'], ['a.xml'], ['a_lab.xml']],
+  [['ex*'], ['*.jpg'], ['ex99.htm'], ['ex99.jpg', 'a.htm']],
+  [['R[0-9].htm'], [], ['R1.htm'], ['Rx.htm']],
+  [['xsl*/*.xml'], [], ['xslF345X05/form4.xml'], ['form4.xml']],
+  [['*(1).htm', '+(2)', '?(3)'], [], ['a (1).htm', '+(2)', 'x(3)'], ['1.htm', '2', '3']],
+  [['[!a-c]x', '[^d]y'], [], ['dx', '!x', 'ay', '/y'], ['ax', 'cx', 'x', 'dy']],
+  [['[]x]', '[a-]', '[\\]z]'], [], [']', 'x', '-', 'a', 'z'], ['[', '\\]']],
+  [['[!]a]'], [], ['b', '['], [']', 'a']],
+  [['{a,b{1,2,},}.htm'], [], ['a.htm', 'b1.htm', 'b2.htm', 'b.htm', '.htm'], ['c.htm', 'b12.htm']],
+  [['{*.xml,R?.htm}'], [], ['a.xml', 'R1.htm'], ['R10.htm', 'a.htm']],
+  [['a]b}c,d'], [], ['a]b}c,d'], []],
+  [['a[1].htm'], [], ['a[1].htm', 'a1.htm'], ['a2.htm']],
+  [['\\*\\[\\{\\\\'], [], ['*[{\\'], ['a[{\\']],
+  [['?'], [], ['🙂', 'ñ', '日'], ['ab', 'n\u0303']],
+  [['[😀-🙏]*'], [], ['🙂.htm'], ['a.htm']],
+])('include %j, exclude %j', (include, exclude, chosen, left) => {
+  const matches = nameFilter(include, exclude);
+  expect([...chosen, ...left].filter(matches)).toEqual(chosen);
+});
 
-  it('takes or refuses any pattern, and one that is taken matches the name that it is', () => {
-    fc.assert(
-      fc.property(fc.string({ unit: fc.constantFrom(...'*?[]{},\\!^-ab./@(:'), maxLength: 12 }), (glob) => {
-        try {
-          expect(nameFilter([glob], [])(glob)).toBe(true);
-        } catch (error) {
-          expect(error).toMatchObject({ code: 'usage', hint: expect.any(String) });
-        }
-      }),
-      { numRuns: 2000 },
-    );
-  });
+it('takes or refuses any pattern, and one that is taken matches the name that it is', () => {
+  fc.assert(
+    fc.property(fc.string({ unit: fc.constantFrom(...'*?[]{},\\!^-ab./@(:'), maxLength: 12 }), (glob) => {
+      try {
+        expect(nameFilter([glob], [])(glob)).toBe(true);
+      } catch (error) {
+        expect(error).toMatchObject({ code: 'usage', hint: expect.any(String) });
+      }
+    }),
+    { numRuns: 2000 },
+  );
+});
 
-  // Whoever goes back and tries again, or writes every choice out, does not come to an end with these.
-  it.each<[glob: string, name: string, matches: boolean]>([
-    [`${'*a'.repeat(400)}b`, 'a'.repeat(1000), false],
-    [`${'*a'.repeat(400)}*`, 'a'.repeat(1000), true],
-    [`${'{'.repeat(499)}a${'}'.repeat(499)}`, 'a', true],
-    ['*'.repeat(1000), 'a'.repeat(1000), true],
-  ])('has an end: %s', (glob, name, matches) => {
-    expect(nameFilter([glob], [])(name)).toBe(matches);
-  });
+// Whoever goes back and tries again, or writes every choice out, does not come to an end with these.
+it.each<[glob: string, name: string, matches: boolean]>([
+  [`${'*a'.repeat(400)}b`, 'a'.repeat(1000), false],
+  [`${'*a'.repeat(400)}*`, 'a'.repeat(1000), true],
+  [`${'{'.repeat(499)}a${'}'.repeat(499)}`, 'a', true],
+  ['*'.repeat(1000), 'a'.repeat(1000), true],
+])('has an end: %s', (glob, name, matches) => {
+  expect(nameFilter([glob], [])(name)).toBe(matches);
+});
 
-  it.each([
-    ['', /--include '': it is empty/],
-    ['x'.repeat(1001), /--include 'x+…': it is longer than 1000 characters/],
-    ['[', /: a '\[' is not closed/],
-    ['é[a', /: a '\[' is not closed/],
-    ['a{b', /: a '\{' is not closed/],
-    ['[az-a]', /range/i],
-    ['a\\', /: nothing follows the '\\' at its end/],
-    ['[[:digit:]]', /: \[\[:digit:\] is not supported/],
-    ['R{1..9}.htm', /: the range \{1\.\.9\} is not supported/],
-    ['{a,b}'.repeat(10), /: its braces make more than 1000 patterns/],
-  ])('refuses %j', (glob, message) => {
-    expect(() => nameFilter([glob], [])).toThrow(message);
-    expect(() => nameFilter([], [glob])).toThrow(/--exclude/);
-  });
+it.each([
+  ['', /--include '': it is empty/],
+  ['x'.repeat(1001), /--include 'x+…': it is longer than 1000 characters/],
+  ['[', /: a '\[' is not closed/],
+  ['é[a', /: a '\[' is not closed/],
+  ['a{b', /: a '\{' is not closed/],
+  ['[az-a]', /range/i],
+  ['a\\', /: nothing follows the '\\' at its end/],
+  ['[[:digit:]]', /: \[\[:digit:\] is not supported/],
+  ['R{1..9}.htm', /: the range \{1\.\.9\} is not supported/],
+  ['{a,b}'.repeat(10), /: its braces make more than 1000 patterns/],
+])('refuses %j', (glob, message) => {
+  expect(() => nameFilter([glob], [])).toThrow(message);
+  expect(() => nameFilter([], [glob])).toThrow(/--exclude/);
 });

@@ -1,47 +1,45 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { DEEPEST, findJsonFault, parseJson } from '../../src/json.ts';
 
 const nested = (levels: number) => '['.repeat(levels) + ']'.repeat(levels);
 
-describe('findJsonFault', () => {
-  it('agrees with JSON.parse on what is JSON and what is not', () => {
-    const pieces = fc.constantFrom(...'{}[],:"\\ -0123.eE+u\n\0tnxa', 'true', 'null', '"a"', '"b":', '\\u00e9', '\\"');
-    const anything = fc.array(pieces, { maxLength: 12 }).map((parts) => parts.join(''));
-    const written = fc
-      .tuple(fc.jsonValue({ maxDepth: 5 }), fc.constantFrom(0, 1, 4))
-      .map(([value, indent]) => JSON.stringify(value, undefined, indent));
-    fc.assert(
-      fc.property(fc.oneof({ weight: 9, arbitrary: anything }, written), (text) => {
-        const fault = findJsonFault(text);
-        if (fault?.kind !== 'twice') expect(fault === undefined).toBe(parseJson(text) !== undefined);
-      }),
-      { numRuns: 5000 },
-    );
-  });
+it('agrees with JSON.parse on what is JSON and what is not', () => {
+  const pieces = fc.constantFrom(...'{}[],:"\\ -0123.eE+u\n\0tnxa', 'true', 'null', '"a"', '"b":', '\\u00e9', '\\"');
+  const anything = fc.array(pieces, { maxLength: 12 }).map((parts) => parts.join(''));
+  const written = fc
+    .tuple(fc.jsonValue({ maxDepth: 5 }), fc.constantFrom(0, 1, 4))
+    .map(([value, indent]) => JSON.stringify(value, undefined, indent));
+  fc.assert(
+    fc.property(fc.oneof({ weight: 9, arbitrary: anything }, written), (text) => {
+      const fault = findJsonFault(text);
+      if (fault?.kind !== 'twice') expect(fault === undefined).toBe(parseJson(text) !== undefined);
+    }),
+    { numRuns: 5000 },
+  );
+});
 
-  it.each<[text: string, at: number]>([
-    ['[1,]', 3],
-    ['{"a" 1}', 5],
-    ['{} x', 3],
-    ['["a', 1],
-    ['[1', 2],
-  ])('says where %j is no JSON', (text, at) => {
-    expect(findJsonFault(text)).toMatchObject({ kind: 'syntax', at });
-  });
+it.each<[text: string, at: number]>([
+  ['[1,]', 3],
+  ['{"a" 1}', 5],
+  ['{} x', 3],
+  ['["a', 1],
+  ['[1', 2],
+])('says where %j is no JSON', (text, at) => {
+  expect(findJsonFault(text)).toMatchObject({ kind: 'syntax', at });
+});
 
-  it.each<[text: string, path: string[]]>([
-    ['{"a":1,"\\u0061":2}', ['a']],
-    ['{"p":[0,{"x":{"b":1,"c":2,"b":3}}]}', ['p', '1', 'x', 'b']],
-    ['{"__proto__":1,"__proto__":2}', ['__proto__']],
-  ])('names the member that stands twice in %s', (text, path) => {
-    expect(findJsonFault(text)).toMatchObject({ kind: 'twice', path });
-  });
+it.each<[text: string, path: string[]]>([
+  ['{"a":1,"\\u0061":2}', ['a']],
+  ['{"p":[0,{"x":{"b":1,"c":2,"b":3}}]}', ['p', '1', 'x', 'b']],
+  ['{"__proto__":1,"__proto__":2}', ['__proto__']],
+])('names the member that stands twice in %s', (text, path) => {
+  expect(findJsonFault(text)).toMatchObject({ kind: 'twice', path });
+});
 
-  it('keeps to its depth, and no length overflows the stack', () => {
-    expect(findJsonFault(nested(DEEPEST))).toBeUndefined();
-    expect(findJsonFault(nested(DEEPEST + 1))).toMatchObject({ kind: 'too deep', at: DEEPEST });
-    expect(findJsonFault(nested(200_000))).toMatchObject({ kind: 'too deep' });
-    expect(findJsonFault(JSON.stringify('\\"x'.repeat(1_000_000)))).toBeUndefined();
-  });
+it('keeps to its depth, and no length overflows the stack', () => {
+  expect(findJsonFault(nested(DEEPEST))).toBeUndefined();
+  expect(findJsonFault(nested(DEEPEST + 1))).toMatchObject({ kind: 'too deep', at: DEEPEST });
+  expect(findJsonFault(nested(200_000))).toMatchObject({ kind: 'too deep' });
+  expect(findJsonFault(JSON.stringify('\\"x'.repeat(1_000_000)))).toBeUndefined();
 });

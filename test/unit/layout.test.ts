@@ -1,36 +1,34 @@
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { parseLayout } from '../../src/batch/layout.ts';
 
 const asked = '0001234567-24-000001';
 const BRACES = 'only {accession_no} and {file_name} may be in braces';
 
-describe('parseLayout', () => {
-  test.each<[template: string, path: string]>([
-    ['{file_name}', 'a b.htm'],
-    ['{accession_no}/{file_name}', `${asked}/a b.htm`],
-    ['x {accession_no}/y/z-{file_name}.bak', `x ${asked}/y/z-a b.htm.bak`],
-    ['{file_name}{file_name}', 'a b.htma b.htm'],
-    ['100% $& #/日本-{file_name}', '100% $& #/日本-a b.htm'],
-  ])('%s', (template, path) => {
-    const layout = parseLayout(template);
-    expect([layout.template, layout.place(asked, 'a b.htm')]).toEqual([template, { path }]);
-  });
+test.each<[template: string, path: string]>([
+  ['{file_name}', 'a b.htm'],
+  ['{accession_no}/{file_name}', `${asked}/a b.htm`],
+  ['x {accession_no}/y/z-{file_name}.bak', `x ${asked}/y/z-a b.htm.bak`],
+  ['{file_name}{file_name}', 'a b.htma b.htm'],
+  ['100% $& #/日本-{file_name}', '100% $& #/日本-a b.htm'],
+])('a layout %s', (template, path) => {
+  const layout = parseLayout(template);
+  expect([layout.template, layout.place(asked, 'a b.htm')]).toEqual([template, { path }]);
+});
 
-  test.each<[template: string, why: string]>([
-    ['', '{file_name} is missing'],
-    ['{accession_no}', '{file_name} is missing'],
-    ['{FILE_NAME}', BRACES],
-    ['{year}/{file_name}', BRACES],
-    ['/{file_name}', 'it is an absolute path'],
-    ['C:{file_name}', 'it is an absolute path'],
-    ['a/../{file_name}', "as '..' of the layout, it begins with a dot"],
-    ['a//{file_name}', "as '' of the layout, it is empty"],
-    ['con/{file_name}', "as 'con' of the layout, it is the name of a device on Windows"],
-  ])('refuses %j', (template, why) => {
-    expect(() => parseLayout(template)).toThrow(
-      expect.objectContaining({ code: 'usage', message: expect.stringContaining(why), hint: expect.any(String) }),
-    );
-  });
+test.each<[template: string, why: string]>([
+  ['', '{file_name} is missing'],
+  ['{accession_no}', '{file_name} is missing'],
+  ['{FILE_NAME}', BRACES],
+  ['{year}/{file_name}', BRACES],
+  ['/{file_name}', 'it is an absolute path'],
+  ['C:{file_name}', 'it is an absolute path'],
+  ['a/../{file_name}', "as '..' of the layout, it begins with a dot"],
+  ['a//{file_name}', "as '' of the layout, it is empty"],
+  ['con/{file_name}', "as 'con' of the layout, it is the name of a device on Windows"],
+])('refuses the layout %j', (template, why) => {
+  expect(() => parseLayout(template)).toThrow(
+    expect.objectContaining({ code: 'usage', message: expect.stringContaining(why), hint: expect.any(String) }),
+  );
 });
 
 test.each<[template: string, name: string, reason: RegExp]>([

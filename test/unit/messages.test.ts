@@ -91,14 +91,12 @@ describe('renderError as text', () => {
   });
 });
 
-describe('renderError as JSON', () => {
-  it('is one line with the members of the contract, as far as they are there', () => {
-    const { message, hint, problem } = validation;
-    const more = { hint, problem, retry_at: '2026-01-02T00:00:00.000Z' };
-    expect(json(validation)).toEqual({ error: { code: 'rejected', exit_code: 6, message, ...more } });
-    const error = { code: 'temporary', exit_code: 7, message: 'a: b' };
-    expect(json(new FilingsError('temporary', 'a: b'))).toEqual({ error });
-  });
+it('JSON is one line with the members of the contract, as far as they are there', () => {
+  const { message, hint, problem } = validation;
+  const more = { hint, problem, retry_at: '2026-01-02T00:00:00.000Z' };
+  expect(json(validation)).toEqual({ error: { code: 'rejected', exit_code: 6, message, ...more } });
+  const error = { code: 'temporary', exit_code: 7, message: 'a: b' };
+  expect(json(new FilingsError('temporary', 'a: b'))).toEqual({ error });
 });
 
 describe('secrets', () => {

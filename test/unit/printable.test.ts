@@ -1,45 +1,41 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { printable, printableJson } from '../../src/terminal/printable.ts';
 
-describe('printable', () => {
-  it.each([
-    ['Jahresabschluß ñ 日本 🙂', 'Jahresabschluß ñ 日本 🙂'],
-    ['a\nb\r\tc', 'a\\nb\\r\\tc'],
-    ['\x1b[31mred', '\\x1b[31mred'],
-    ['\0\x7f\x80\x9b', '\\x00\\x7f\\x80\\x9b'],
-    ['a\u202egpj.exe', 'a\\u202egpj.exe'],
-    ['\u2066\u2069\u061c\u200b\u200d\ufeff\u00ad', '\\u2066\\u2069\\u061c\\u200b\\u200d\\ufeff\\xad'],
-    ['\ud800x\udc00', '\\ud800x\\udc00'],
-    ['\u{e0041}', '\\u{e0041}'],
-  ])('%j', (text, shown) => {
-    expect(printable(text)).toBe(shown);
-  });
-
-  it.each([
-    ['abcdefg', 6, 'abcde…'],
-    ['abcd\x1b', 6, 'abcd\\…'],
-    ['abc🙂de', 5, 'abc…'],
-  ])('%j cut to %i', (text, length, shown) => {
-    expect(printable(text, length)).toBe(shown);
-  });
-
-  it('leaves nothing unseen, whatever the text, and keeps to the length', () => {
-    fc.assert(
-      fc.property(fc.string({ unit: 'binary', maxLength: 60 }), fc.integer({ min: 1, max: 40 }), (text, length) => {
-        expect(printable(text)).not.toMatch(/[\p{Cc}\p{Cf}\p{Cs}\u2028\u2029]/u);
-        expect(printable(text, length).length).toBeLessThanOrEqual(length);
-      }),
-    );
-  });
+it.each([
+  ['Jahresabschluß ñ 日本 🙂', 'Jahresabschluß ñ 日本 🙂'],
+  ['a\nb\r\tc', 'a\\nb\\r\\tc'],
+  ['\x1b[31mred', '\\x1b[31mred'],
+  ['\0\x7f\x80\x9b', '\\x00\\x7f\\x80\\x9b'],
+  ['a\u202egpj.exe', 'a\\u202egpj.exe'],
+  ['\u2066\u2069\u061c\u200b\u200d\ufeff\u00ad', '\\u2066\\u2069\\u061c\\u200b\\u200d\\ufeff\\xad'],
+  ['\ud800x\udc00', '\\ud800x\\udc00'],
+  ['\u{e0041}', '\\u{e0041}'],
+])('%j is shown', (text, shown) => {
+  expect(printable(text)).toBe(shown);
 });
 
-describe('printableJson', () => {
-  it('is one line of plain JSON of the same value', () => {
-    const value = { 'a\u202e': ['\x9b', '\n', '\x7f', '\u2028', '\u{e0041}', '\ud800', 'ß'] };
-    const json = printableJson(value);
-    expect(json).not.toMatch(/[\p{Cc}\p{Cf}\p{Cs}\u2028\u2029]/u);
-    expect(json).toContain('ß');
-    expect(JSON.parse(json)).toEqual(value);
-  });
+it.each([
+  ['abcdefg', 6, 'abcde…'],
+  ['abcd\x1b', 6, 'abcd\\…'],
+  ['abc🙂de', 5, 'abc…'],
+])('%j cut to %i', (text, length, shown) => {
+  expect(printable(text, length)).toBe(shown);
+});
+
+it('leaves nothing unseen, whatever the text, and keeps to the length', () => {
+  fc.assert(
+    fc.property(fc.string({ unit: 'binary', maxLength: 60 }), fc.integer({ min: 1, max: 40 }), (text, length) => {
+      expect(printable(text)).not.toMatch(/[\p{Cc}\p{Cf}\p{Cs}\u2028\u2029]/u);
+      expect(printable(text, length).length).toBeLessThanOrEqual(length);
+    }),
+  );
+});
+
+it('JSON is one line of plain JSON of the same value', () => {
+  const value = { 'a\u202e': ['\x9b', '\n', '\x7f', '\u2028', '\u{e0041}', '\ud800', 'ß'] };
+  const json = printableJson(value);
+  expect(json).not.toMatch(/[\p{Cc}\p{Cf}\p{Cs}\u2028\u2029]/u);
+  expect(json).toContain('ß');
+  expect(JSON.parse(json)).toEqual(value);
 });

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { proxyFields, proxyFor } from '../../src/http/proxy.ts';
 
 const P = 'http://p:1/';
@@ -30,40 +30,38 @@ test.each<[url: string, exempting: string[], others: string[]]>([
   expect(others.filter(isExempt)).toEqual([]);
 });
 
-describe('proxyFor', () => {
-  const HTTPS = 'https://a.example/';
-  const HTTP = 'http://a.example/';
-  test.each<[string, string, Record<string, string>, string | undefined]>([
-    ['for https', HTTPS, { HTTPS_PROXY: 'http://p:1' }, 'http://p:1/'],
-    ['for http', HTTP, { HTTP_PROXY: 'http://p:1' }, 'http://p:1/'],
-    ['the one for http is not for https', HTTPS, { HTTP_PROXY: 'http://p:1' }, undefined],
-    ['the one for https is not for http', HTTP, { HTTPS_PROXY: 'http://p:1' }, undefined],
-    ['lower case first', HTTPS, { https_proxy: 'http://low:1', HTTPS_PROXY: 'http://up:1' }, 'http://low:1/'],
-    ['empty is unset', HTTPS, { https_proxy: '', HTTPS_PROXY: 'http://up:1' }, 'http://up:1/'],
-    ['without a scheme', HTTPS, { HTTPS_PROXY: 'p.example:3128' }, 'http://p.example:3128/'],
-    ['over https', HTTPS, { HTTPS_PROXY: 'https://p:1' }, 'https://p:1/'],
-    ['with a user', HTTPS, { HTTPS_PROXY: 'u:s@p:1' }, 'http://u:s@p:1/'],
-    ['exempt', HTTPS, { HTTPS_PROXY: 'http://p:1', NO_PROXY: 'a.example' }, undefined],
-    ['exempt, lower case', HTTPS, { HTTPS_PROXY: 'http://p:1', no_proxy: 'a.example' }, undefined],
-    ['never for loopback', 'https://127.1.2.3/', { HTTPS_PROXY: 'http://p:1' }, undefined],
-    ['never for localhost', 'http://LOCALHOST/', { HTTP_PROXY: 'http://p:1' }, undefined],
-    ['for a name below localhost', 'http://x.localhost/', { HTTP_PROXY: 'http://p:1' }, 'http://p:1/'],
-  ])('%s', (_, url, env, expected) => {
-    expect(proxied(url, env)).toBe(expected);
-  });
+const HTTPS = 'https://a.example/';
+const HTTP = 'http://a.example/';
+test.each<[string, string, Record<string, string>, string | undefined]>([
+  ['for https', HTTPS, { HTTPS_PROXY: 'http://p:1' }, 'http://p:1/'],
+  ['for http', HTTP, { HTTP_PROXY: 'http://p:1' }, 'http://p:1/'],
+  ['the one for http is not for https', HTTPS, { HTTP_PROXY: 'http://p:1' }, undefined],
+  ['the one for https is not for http', HTTP, { HTTPS_PROXY: 'http://p:1' }, undefined],
+  ['lower case first', HTTPS, { https_proxy: 'http://low:1', HTTPS_PROXY: 'http://up:1' }, 'http://low:1/'],
+  ['empty is unset', HTTPS, { https_proxy: '', HTTPS_PROXY: 'http://up:1' }, 'http://up:1/'],
+  ['without a scheme', HTTPS, { HTTPS_PROXY: 'p.example:3128' }, 'http://p.example:3128/'],
+  ['over https', HTTPS, { HTTPS_PROXY: 'https://p:1' }, 'https://p:1/'],
+  ['with a user', HTTPS, { HTTPS_PROXY: 'u:s@p:1' }, 'http://u:s@p:1/'],
+  ['exempt', HTTPS, { HTTPS_PROXY: 'http://p:1', NO_PROXY: 'a.example' }, undefined],
+  ['exempt, lower case', HTTPS, { HTTPS_PROXY: 'http://p:1', no_proxy: 'a.example' }, undefined],
+  ['never for loopback', 'https://127.1.2.3/', { HTTPS_PROXY: 'http://p:1' }, undefined],
+  ['never for localhost', 'http://LOCALHOST/', { HTTP_PROXY: 'http://p:1' }, undefined],
+  ['for a name below localhost', 'http://x.localhost/', { HTTP_PROXY: 'http://p:1' }, 'http://p:1/'],
+])('a proxy %s', (_, url, env, expected) => {
+  expect(proxied(url, env)).toBe(expected);
+});
 
-  test.each(['socks5://p:1', 'http://', 'http://a b', 'ftp://p', 'http://p:99999', 'http://u:%zz@p:1'])(
-    'refuses %s, without its password',
-    (value) => {
-      expect(() => proxied(HTTPS, { HTTPS_PROXY: value })).toThrow(
-        expect.objectContaining({ code: 'config', message: expect.not.stringContaining(value) }),
-      );
-    },
-  );
+test.each(['socks5://p:1', 'http://', 'http://a b', 'ftp://p', 'http://p:99999', 'http://u:%zz@p:1'])(
+  'refuses the proxy %s, without its password',
+  (value) => {
+    expect(() => proxied(HTTPS, { HTTPS_PROXY: value })).toThrow(
+      expect.objectContaining({ code: 'config', message: expect.not.stringContaining(value) }),
+    );
+  },
+);
 
-  test('user and password are decoded, then carried', () => {
-    const pair = Buffer.from('u@x:p:w').toString('base64');
-    expect(proxyFields(new URL('http://u%40x:p%3Aw@p:1'))).toEqual({ 'proxy-authorization': `Basic ${pair}` });
-    expect(proxyFields(new URL(P))).toEqual({});
-  });
+test('user and password are decoded, then carried', () => {
+  const pair = Buffer.from('u@x:p:w').toString('base64');
+  expect(proxyFields(new URL('http://u%40x:p%3Aw@p:1'))).toEqual({ 'proxy-authorization': `Basic ${pair}` });
+  expect(proxyFields(new URL(P))).toEqual({});
 });

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { batchSummary, Counts, reportLine } from '../../src/batch/report.ts';
 import { FilingsError } from '../../src/errors.ts';
 import { type Outcome, outcomeLine } from '../../src/transfer/outcome.ts';
@@ -16,22 +16,20 @@ const outcome = (more: Partial<Outcome> = {}): Outcome => ({
   ...more,
 });
 
-describe('a report line', () => {
-  const error = new FilingsError('temporary', 'x: 429', { retryAt: Date.parse('2025-04-01T10:00:00Z') });
-  const failed = { retry_at: '2025-04-01T10:00:00.000Z', error: { code: 'temporary', message: 'x: 429' } };
-  const file = { v: 1, time: TIME, accession_no: FILE.accession, file_name: FILE.fileName, path: 'out/primary.htm' };
-  const how = { result: 'downloaded', bytes: 100, verified_length: true, attempts: 1, ms: 13 };
-  const odd = { ...FILE, fileName: 'a\n"b\u2028c' };
+const error = new FilingsError('temporary', 'x: 429', { retryAt: Date.parse('2025-04-01T10:00:00Z') });
+const failed = { retry_at: '2025-04-01T10:00:00.000Z', error: { code: 'temporary', message: 'x: 429' } };
+const file = { v: 1, time: TIME, accession_no: FILE.accession, file_name: FILE.fileName, path: 'out/primary.htm' };
+const how = { result: 'downloaded', bytes: 100, verified_length: true, attempts: 1, ms: 13 };
+const odd = { ...FILE, fileName: 'a\n"b\u2028c' };
 
-  test.each<[string, Parameters<typeof reportLine>[0], Partial<Outcome>, object]>([
-    ['a downloaded file', FILE, { etag: '"v1"', sha256: 'ab' }, { ...file, ...how, etag: '"v1"', sha256: 'ab' }],
-    ['a failed file', FILE, { result: 'failed', error }, { ...file, ...how, result: 'failed', ...failed }],
-    ['an odd name', odd, { path: odd.fileName }, { ...file, ...how, file_name: odd.fileName, path: odd.fileName }],
-  ])('of %s is one line', (_, of, more, expected) => {
-    const line = reportLine(of, outcome(more), TIME, ({ code, message }) => ({ code, message }));
-    expect(line.split(/[\n\u2028]/)).toHaveLength(1);
-    expect(JSON.parse(line)).toEqual(expected);
-  });
+test.each<[string, Parameters<typeof reportLine>[0], Partial<Outcome>, object]>([
+  ['a downloaded file', FILE, { etag: '"v1"', sha256: 'ab' }, { ...file, ...how, etag: '"v1"', sha256: 'ab' }],
+  ['a failed file', FILE, { result: 'failed', error }, { ...file, ...how, result: 'failed', ...failed }],
+  ['an odd name', odd, { path: odd.fileName }, { ...file, ...how, file_name: odd.fileName, path: odd.fileName }],
+])('the report line of %s is one line', (_, of, more, expected) => {
+  const line = reportLine(of, outcome(more), TIME, ({ code, message }) => ({ code, message }));
+  expect(line.split(/[\n\u2028]/)).toHaveLength(1);
+  expect(JSON.parse(line)).toEqual(expected);
 });
 
 test.each<[Partial<Outcome>, string]>([
