@@ -30,7 +30,6 @@ describe('a line', () => {
   });
 
   test('is written as sha256sum does', () => {
-    expect(sumsLine({ name: 'a b', sha256: HEX })).toBe(`${HEX}  a b\n`);
     expect(sumsLine({ name: 'a\\b\nc\rd', sha256: HEX })).toBe(`\\${HEX}  a\\\\b\\nc\\rd\n`);
   });
 

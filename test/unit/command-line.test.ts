@@ -42,7 +42,7 @@ test.each([
   ['token inspect X', 'inspect'],
 ])('%j runs %s', (line, name) => expect(ran(line).name).toBe(name));
 
-test.each([
+test.each<[line: string, about: string, brief: boolean, missing?: boolean]>([
   ['--help', 'filings', false],
   ['-h', 'filings', true],
   ['list --help', 'filings list', false],
@@ -51,22 +51,14 @@ test.each([
   ['--profile work list -h', 'filings list', true],
   ['token sign -h', 'filings token sign', true],
   ['download --help --nonsense', 'filings download', false],
-])('%j asks for help', (line, about, brief) => expect(helped(line)).toEqual([about, brief, false]));
-
-test.each([
-  ['', 'filings'],
-  ['-v', 'filings'],
-  ['config', 'filings config'],
-])('%j is short help that was not asked for: a command is missing', (line, about) =>
-  expect(helped(line)).toEqual([about, true, true]),
-);
-
-/** About what help is, whether it is the short one, and whether a command is missing. */
-function helped(line: string) {
+  ['', 'filings', true, true],
+  ['-v', 'filings', true, true],
+  ['config', 'filings config', true, true],
+])('%j is help about %s, short: %j, since a command is missing: %j', (line, about, brief, missing = false) => {
   const request = parse(line);
-  if (request.kind !== 'help') throw new Error(`${line} asks for no help`);
-  return [request.about, /^More: .*--help/m.test(request.text(80)), request.missing];
-}
+  expect(request).toMatchObject({ kind: 'help', about, missing });
+  expect(request.kind === 'help' && /^More: .*--help/m.test(request.text(80))).toBe(brief);
+});
 
 test.each(['--version', '-V', '--version list', '-qV'])('%j asks for the version', (line) =>
   expect(parse(line)).toEqual({ kind: 'version' }),

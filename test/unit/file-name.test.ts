@@ -3,78 +3,76 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { fileNameFault, isPartLike, twinKey } from '../../src/disk/file-name.ts';
 
-describe('fileNameFault', () => {
-  it.each([
-    'primary.htm',
-    '0001213900-24-004875-index-headers.html',
-    'a..b',
-    'a b.htm',
-    'a?*<>|"#%&+.htm',
-    "it's (1) [2] {3}~$@!,;=.htm",
-    'Jahresabschluß ñ 日本 🙂.pdf',
-    'console.log',
-    'falcon.txt',
-    'a nul.b',
-    'com10.txt',
-    'nulls',
-    'x'.repeat(191),
-    '_a',
-    '%2e%2e%2fa',
-  ])('takes %j', (name) => {
-    expect(fileNameFault(name)).toBeUndefined();
-  });
+it.each([
+  'primary.htm',
+  '0001213900-24-004875-index-headers.html',
+  'a..b',
+  'a b.htm',
+  'a?*<>|"#%&+.htm',
+  "it's (1) [2] {3}~$@!,;=.htm",
+  'Jahresabschluß ñ 日本 🙂.pdf',
+  'console.log',
+  'falcon.txt',
+  'a nul.b',
+  'com10.txt',
+  'nulls',
+  'x'.repeat(191),
+  '_a',
+  '%2e%2e%2fa',
+])('takes %j', (name) => {
+  expect(fileNameFault(name)).toBeUndefined();
+});
 
-  it.each<[reason: RegExp, names: string[]]>([
-    [/empty/, ['']],
-    [/separator/, ['../a', 'a/../b', 'a/', 'a\\b', '..\\a', '/etc/passwd', '\\\\host\\share', 'C:\\a']],
-    [/colon/, ['c:a', 'ab:stream']],
-    [/a dot or a dash/, ['.', '..', '.bashrc', '...', '-rf']],
-    [/a space, or ends with a dot/, [' a', 'a.', 'a ']],
-    [/device/, ['CON', 'con.txt', 'Nul.tar.gz', 'aux .txt', 'COM1', 'lpt9.htm', 'COM¹', 'LPT³.htm', 'CLOCK$']],
-    [/device/, ['CONIN$', 'conout$.x', 'prn']],
-    [/control/, ['a\0b', 'a\nb', 'a\x1b[31m', 'a\x7f', 'a\x85', 'a\u202egpj.exe', 'a\u200bb', 'a\u2028b', '\ufeffa']],
-    [/control/, ['a\ud800', '\udc00a', 'a\u3164']],
-    [/longer than 191 bytes/, ['x'.repeat(192), 'ß'.repeat(96)]],
-    [/list of checksums/, ['SHA256SUMS', 'sha256sums', '\uff33HA256SUMS']],
-  ])('refuses, %s: %j', (reason, names) => {
-    for (const name of names) {
-      expect(fileNameFault(name)?.reason, JSON.stringify(name)).toMatch(reason);
-      expect(fileNameFault(name)?.hint).toContain('-o');
-    }
-  });
+it.each<[reason: RegExp, names: string[]]>([
+  [/empty/, ['']],
+  [/separator/, ['../a', 'a/../b', 'a/', 'a\\b', '..\\a', '/etc/passwd', '\\\\host\\share', 'C:\\a']],
+  [/colon/, ['c:a', 'ab:stream']],
+  [/a dot or a dash/, ['.', '..', '.bashrc', '...', '-rf']],
+  [/a space, or ends with a dot/, [' a', 'a.', 'a ']],
+  [/device/, ['CON', 'con.txt', 'Nul.tar.gz', 'aux .txt', 'COM1', 'lpt9.htm', 'COM¹', 'LPT³.htm', 'CLOCK$']],
+  [/device/, ['CONIN$', 'conout$.x', 'prn']],
+  [/control/, ['a\0b', 'a\nb', 'a\x1b[31m', 'a\x7f', 'a\x85', 'a\u202egpj.exe', 'a\u200bb', 'a\u2028b', '\ufeffa']],
+  [/control/, ['a\ud800', '\udc00a', 'a\u3164']],
+  [/longer than 191 bytes/, ['x'.repeat(192), 'ß'.repeat(96)]],
+  [/list of checksums/, ['SHA256SUMS', 'sha256sums', '\uff33HA256SUMS']],
+])('refuses, %s: %j', (reason, names) => {
+  for (const name of names) {
+    expect(fileNameFault(name)?.reason, JSON.stringify(name)).toMatch(reason);
+    expect(fileNameFault(name)?.hint).toContain('-o');
+  }
+});
 
-  it('says so of a style-sheet folder, and names -o', () => {
-    expect(fileNameFault('xslF345X05/form4.xml')).toEqual({
-      reason: expect.stringContaining('style-sheet folder'),
-      hint: expect.stringContaining('-o form4.xml'),
-    });
-    for (const name of ['xslF345X05/../a', 'xslF345X05/..', 'a/xslF345X05/form4.xml', 'xslF345X05/form4.xml/a'])
-      expect(fileNameFault(name)?.reason).toMatch(/separator/);
+it('says so of a style-sheet folder, and names -o', () => {
+  expect(fileNameFault('xslF345X05/form4.xml')).toEqual({
+    reason: expect.stringContaining('style-sheet folder'),
+    hint: expect.stringContaining('-o form4.xml'),
   });
+  for (const name of ['xslF345X05/../a', 'xslF345X05/..', 'a/xslF345X05/form4.xml', 'xslF345X05/form4.xml/a'])
+    expect(fileNameFault(name)?.reason).toMatch(/separator/);
+});
 
-  // Made of what matters, for among random characters there is hardly ever a separator, a device or a blank at an end.
-  it('takes nothing that could leave its directory', () => {
-    const bad = ['.', '..', '/', '\\', ':', '-', ' ', '\0', '\n', '\u202e', '\ud800', 'con', 'con.x', 'nul.x'];
-    const pieces = ['a', 'R1.htm', '日本', ...bad];
-    const names = fc
-      .array(fc.oneof({ weight: 2, arbitrary: fc.constant('b') }, fc.constantFrom(...pieces)), { maxLength: 5 })
-      .map((parts) => parts.join(''));
-    const reached: Record<string, number> = {};
-    fc.assert(
-      fc.property(names, (name) => {
-        const reason = fileNameFault(name)?.reason ?? 'none';
-        reached[reason] = (reached[reason] ?? 0) + 1;
-        if (reason !== 'none') return;
-        expect(posix.resolve('/directory', name)).toBe(`/directory/${name}`);
-        expect(win32.resolve('C:\\directory', name)).toBe(`C:\\directory\\${name}`);
-        expect(name).not.toMatch(/^[.\- ]|[. ]$|:|[\p{Cc}\p{Cf}\p{Cs}]|^(con|nul)( *\.|$)/u);
-      }),
-      { numRuns: 3000 },
-    );
-    expect(reached.none).toBeGreaterThan(100);
-    // Every rule, but those of the length and the checksums.
-    expect(Object.keys(reached)).toHaveLength(8);
-  });
+// Made of what matters, for among random characters there is hardly ever a separator, a device or a blank at an end.
+it('takes nothing that could leave its directory', () => {
+  const bad = ['.', '..', '/', '\\', ':', '-', ' ', '\0', '\n', '\u202e', '\ud800', 'con', 'con.x', 'nul.x'];
+  const pieces = ['a', 'R1.htm', '日本', ...bad];
+  const names = fc
+    .array(fc.oneof({ weight: 2, arbitrary: fc.constant('b') }, fc.constantFrom(...pieces)), { maxLength: 5 })
+    .map((parts) => parts.join(''));
+  const reached: Record<string, number> = {};
+  fc.assert(
+    fc.property(names, (name) => {
+      const reason = fileNameFault(name)?.reason ?? 'none';
+      reached[reason] = (reached[reason] ?? 0) + 1;
+      if (reason !== 'none') return;
+      expect(posix.resolve('/directory', name)).toBe(`/directory/${name}`);
+      expect(win32.resolve('C:\\directory', name)).toBe(`C:\\directory\\${name}`);
+      expect(name).not.toMatch(/^[.\- ]|[. ]$|:|[\p{Cc}\p{Cf}\p{Cs}]|^(con|nul)( *\.|$)/u);
+    }),
+    { numRuns: 3000 },
+  );
+  expect(reached.none).toBeGreaterThan(100);
+  // Every rule, but those of the length and the checksums.
+  expect(Object.keys(reached)).toHaveLength(8);
 });
 
 describe('two names that may be one file', () => {

@@ -17,8 +17,9 @@ describe('the line of a file', () => {
   const file: RunningFile = { name: '', bytes: 45e6, total: 100e6, from: 0, since: 0, waiting: undefined };
   /** So that the speed is 5 MB/s. */
   const NOW = 9000;
-  const lineOf = (more: Partial<RunningFile>, width: number, name = 'primary.htm', now = NOW) =>
-    fileLine({ ...file, ...more }, name, now, width);
+  const lineOf = (more: Partial<RunningFile>, width: number, name = 'primary.htm') =>
+    fileLine({ ...file, ...more }, name, NOW, width);
+  const waiting = (ms: number) => ({ waiting: WAIT, since: NOW - ms });
 
   it.each<[what: string, more: Partial<RunningFile>, width: number, shown: string]>([
     ['everything', {}, 100, `${'primary.htm'.padEnd(37)}  [====      ]   45%   45 MB of 100 MB  5.0 MB/s  11 s left`],
@@ -28,16 +29,11 @@ describe('the line of a file', () => {
     ['not quite done', { bytes: 99_999_999 }, 20, 'primary.htm     99%'],
     ['resumed', { from: 36e6 }, 40, `${'primary.htm'.padEnd(23)}   45%  1.0 MB/s`],
     ['no answer yet', { bytes: undefined }, 40, 'primary.htm  …'],
+    ['a wait', waiting(0), 100, 'primary.htm  retry 1 of 5 in 5 s: 127.0.0.1:9: connection refused'],
+    ['counted down', waiting(3001), 100, 'primary.htm  retry 1 of 5 in 2 s: 127.0.0.1:9: connection refused'],
+    ['in few columns', waiting(4999), 40, 'primary.htm  retry 1 of 5 in 1 s: 127.…'],
   ])('%s', (_what, more, width, shown) => {
     expect(lineOf(more, width)).toBe(shown);
-  });
-
-  it.each([
-    [100, 0, 'primary.htm  retry 1 of 5 in 5 s: 127.0.0.1:9: connection refused'],
-    [100, 3001, 'primary.htm  retry 1 of 5 in 2 s: 127.0.0.1:9: connection refused'],
-    [40, 4999, 'primary.htm  retry 1 of 5 in 1 s: 127.…'],
-  ])('at %d columns, after %d ms, a wait is counted down', (width, now, shown) => {
-    expect(lineOf({ waiting: WAIT }, width, 'primary.htm', now)).toBe(shown);
   });
 
   it('never reaches the last column, however narrow the terminal or long the name', () => {

@@ -36,36 +36,34 @@ test('a pause that the service asks for holds for those, too, that wait for thei
   await Promise.all(all);
 });
 
-describe('waitBeforeRetry', () => {
-  const failed = (more: Partial<FailedTry> = {}): FailedTry => ({
-    failures: 1,
-    retries: 5,
-    retryable: true,
-    askedMs: undefined,
-    maxRetryAfterMs: 300_000,
-    random: 0,
-    ...more,
-  });
-  test.each<[string, Partial<FailedTry>, number | undefined]>([
-    ['the first failure', {}, 1000],
-    ['the second', { failures: 2 }, 2000],
-    ['the fifth', { failures: 5 }, 16_000],
-    ['one more than allowed', { failures: 6 }, undefined],
-    ['no retries', { retries: 0 }, undefined],
-    ['a far one is capped', { failures: 40, retries: 100 }, 60_000],
-    ['jitter adds up to a half', { random: 0.999_999 }, 1500],
-    ['not worth it', { retryable: false }, undefined],
-    ['not worth it, though asked to wait', { retryable: false, askedMs: 1000 }, undefined],
-    ['asked to wait', { askedMs: 7000 }, 7000],
-    ['asked to wait longer than the back-off, no jitter', { askedMs: 7000, random: 0.9 }, 7000],
-    ['asked to come at once', { askedMs: 0 }, 0],
-    ['asked to wait just as long as allowed', { askedMs: 300_000 }, 300_000],
-    ['asked to wait longer', { askedMs: 300_001 }, 300_001],
-    ['asked to wait longer, and no tries left', { askedMs: 300_001, retries: 0 }, 300_001],
-    ['asked to wait just as long as allowed, no tries left', { askedMs: 300_000, retries: 0 }, undefined],
-  ])('%s', (_, more, waitMs) => {
-    expect(waitBeforeRetry(failed(more))).toBe(waitMs);
-  });
+const failed = (more: Partial<FailedTry> = {}): FailedTry => ({
+  failures: 1,
+  retries: 5,
+  retryable: true,
+  askedMs: undefined,
+  maxRetryAfterMs: 300_000,
+  random: 0,
+  ...more,
+});
+test.each<[string, Partial<FailedTry>, number | undefined]>([
+  ['the first failure', {}, 1000],
+  ['the second', { failures: 2 }, 2000],
+  ['the fifth', { failures: 5 }, 16_000],
+  ['one more than allowed', { failures: 6 }, undefined],
+  ['no retries', { retries: 0 }, undefined],
+  ['a far one is capped', { failures: 40, retries: 100 }, 60_000],
+  ['jitter adds up to a half', { random: 0.999_999 }, 1500],
+  ['not worth it', { retryable: false }, undefined],
+  ['not worth it, though asked to wait', { retryable: false, askedMs: 1000 }, undefined],
+  ['asked to wait', { askedMs: 7000 }, 7000],
+  ['asked to wait longer than the back-off, no jitter', { askedMs: 7000, random: 0.9 }, 7000],
+  ['asked to come at once', { askedMs: 0 }, 0],
+  ['asked to wait just as long as allowed', { askedMs: 300_000 }, 300_000],
+  ['asked to wait longer', { askedMs: 300_001 }, 300_001],
+  ['asked to wait longer, and no tries left', { askedMs: 300_001, retries: 0 }, 300_001],
+  ['asked to wait just as long as allowed, no tries left', { askedMs: 300_000, retries: 0 }, undefined],
+])('the wait before a retry: %s', (_, more, waitMs) => {
+  expect(waitBeforeRetry(failed(more))).toBe(waitMs);
 });
 
 const busy = (more: object = {}) => new FilingsError('temporary', 'busy', { retryable: true, ...more });

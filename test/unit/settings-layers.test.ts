@@ -24,18 +24,16 @@ function won(given: {
   ]);
 }
 
-describe('precedence', () => {
-  const all = { flags: { jobs: '1' }, env: { FILINGS_JOBS: '2' }, profile: { jobs: 3 }, file: { jobs: 4 } };
+const all = { flags: { jobs: '1' }, env: { FILINGS_JOBS: '2' }, profile: { jobs: 3 }, file: { jobs: 4 } };
 
-  test.each([
-    [all, '1', '--jobs', 'flag'],
-    [{ ...all, flags: {} }, '2', 'FILINGS_JOBS', 'env'],
-    [{ ...all, flags: {}, env: { FILINGS_JOBS: '' } }, 3, 'c.json: profiles.p.jobs', 'profile'],
-    [{ file: all.file }, 4, 'c.json: jobs', 'file'],
-    [{}, '4', 'default', 'default'],
-  ])('%j gives %s', (given, value, name, level) => {
-    expect(won(given).get('jobs')).toMatchObject({ value, name, level });
-  });
+test.each([
+  [all, '1', '--jobs', 'flag'],
+  [{ ...all, flags: {} }, '2', 'FILINGS_JOBS', 'env'],
+  [{ ...all, flags: {}, env: { FILINGS_JOBS: '' } }, 3, 'c.json: profiles.p.jobs', 'profile'],
+  [{ file: all.file }, 4, 'c.json: jobs', 'file'],
+  [{}, '4', 'default', 'default'],
+])('%j gives %s', (given, value, name, level) => {
+  expect(won(given).get('jobs')).toMatchObject({ value, name, level });
 });
 
 test('of one setting alone', () => {

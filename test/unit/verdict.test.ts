@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { type BatchResult, batchError, StopRule } from '../../src/batch/verdict.ts';
 import { type ErrorCode, FilingsError } from '../../src/errors.ts';
 
@@ -16,45 +16,43 @@ const signal = (number: number) => new FilingsError('interrupted', 'interrupted'
 const permanent = { failed: 1, onlyTemporary: false };
 
 // The interface page: a signal; then what stopped it; else a permanent failure 3, a temporary one 7, a limit 10.
-describe('how a batch ends', () => {
-  test.each<[string, Partial<BatchResult>, number | undefined]>([
-    ['all well', {}, undefined],
-    ['one failed for good', permanent, 3],
-    ['only temporary failures', { failed: 2 }, 7],
-    ['a 401 stops it', { ...permanent, stoppedBy: stop('auth'), notStarted: 4 }, 4],
-    ['a full disk stops it', { ...permanent, stoppedBy: stop('local_io'), notStarted: 4 }, 8],
-    ['a wrong configuration stops it', { stoppedBy: stop('config'), notStarted: 5 }, 2],
-    ['a wait over the cap stops it', { failed: 1, stoppedBy: stop('temporary'), notStarted: 4 }, 7],
-    ['a wait over the cap, after one failed for good', { ...permanent, failed: 2, stoppedBy: stop('temporary') }, 7],
-    ['a deadline, though a file failed for good', { ...permanent, stoppedBy: stop('temporary', true) }, 7],
-    ['a signal, after one failed for good', { ...permanent, stoppedBy: signal(15), notStarted: 4 }, 143],
-    ['a limit', { stoppedBy: stop('limit'), notStarted: 4 }, 10],
-    ['a limit, after a temporary failure', { failed: 1, stoppedBy: stop('limit'), notStarted: 4 }, 7],
-    ['a limit, after one failed for good', { ...permanent, stoppedBy: stop('limit'), notStarted: 4 }, 3],
-  ])('%s', (_, more, exit) => {
-    expect(batchError(result(more))?.exitStatus).toBe(exit);
-  });
+test.each<[string, Partial<BatchResult>, number | undefined]>([
+  ['all well', {}, undefined],
+  ['one failed for good', permanent, 3],
+  ['only temporary failures', { failed: 2 }, 7],
+  ['a 401 stops it', { ...permanent, stoppedBy: stop('auth'), notStarted: 4 }, 4],
+  ['a full disk stops it', { ...permanent, stoppedBy: stop('local_io'), notStarted: 4 }, 8],
+  ['a wrong configuration stops it', { stoppedBy: stop('config'), notStarted: 5 }, 2],
+  ['a wait over the cap stops it', { failed: 1, stoppedBy: stop('temporary'), notStarted: 4 }, 7],
+  ['a wait over the cap, after one failed for good', { ...permanent, failed: 2, stoppedBy: stop('temporary') }, 7],
+  ['a deadline, though a file failed for good', { ...permanent, stoppedBy: stop('temporary', true) }, 7],
+  ['a signal, after one failed for good', { ...permanent, stoppedBy: signal(15), notStarted: 4 }, 143],
+  ['a limit', { stoppedBy: stop('limit'), notStarted: 4 }, 10],
+  ['a limit, after a temporary failure', { failed: 1, stoppedBy: stop('limit'), notStarted: 4 }, 7],
+  ['a limit, after one failed for good', { ...permanent, stoppedBy: stop('limit'), notStarted: 4 }, 3],
+])('how a batch ends: %s', (_, more, exit) => {
+  expect(batchError(result(more))?.exitStatus).toBe(exit);
+});
 
-  const auth = { failed: 1, onlyTemporary: false, stoppedBy: stop('auth') };
-  const deadline = { ...permanent, stoppedBy: stop('temporary', true), notStarted: 3 };
-  const limited = { ...permanent, stoppedBy: stop('limit'), notStarted: 2 };
-  test.each<[Partial<BatchResult>, string, hint: string | undefined]>([
-    [permanent, '1 of 5 files failed', 'see the errors above'],
-    [{ failed: 2 }, '2 of 5 files failed', 'run it again later'],
-    [{ ...auth, notStarted: 4 }, 'auth: the reason; 4 files not started', 'do this'],
-    [auth, 'auth: the reason', 'do this'],
-    [{ ...auth, notStarted: undefined }, 'auth: the reason; the rest not started', 'do this'],
-    [{ stoppedBy: signal(2), notStarted: 4 }, 'interrupted', undefined],
-    [deadline, 'temporary: the reason; 1 of 5 files failed; 3 files not started', 'do this'],
-    [{ ...limited, notStarted: 0 }, '1 of 5 files failed; limit: the reason', 'see the errors above'],
-    [limited, '1 of 5 files failed; limit: the reason; 2 files not started', 'see the errors above'],
-  ])('%j in words', (more, message, hint) => {
-    expect(batchError(result(more))).toMatchObject({ message, hint });
-  });
+const auth = { failed: 1, onlyTemporary: false, stoppedBy: stop('auth') };
+const deadline = { ...permanent, stoppedBy: stop('temporary', true), notStarted: 3 };
+const limited = { ...permanent, stoppedBy: stop('limit'), notStarted: 2 };
+test.each<[Partial<BatchResult>, string, hint: string | undefined]>([
+  [permanent, '1 of 5 files failed', 'see the errors above'],
+  [{ failed: 2 }, '2 of 5 files failed', 'run it again later'],
+  [{ ...auth, notStarted: 4 }, 'auth: the reason; 4 files not started', 'do this'],
+  [auth, 'auth: the reason', 'do this'],
+  [{ ...auth, notStarted: undefined }, 'auth: the reason; the rest not started', 'do this'],
+  [{ stoppedBy: signal(2), notStarted: 4 }, 'interrupted', undefined],
+  [deadline, 'temporary: the reason; 1 of 5 files failed; 3 files not started', 'do this'],
+  [{ ...limited, notStarted: 0 }, '1 of 5 files failed; limit: the reason', 'see the errors above'],
+  [limited, '1 of 5 files failed; limit: the reason; 2 files not started', 'see the errors above'],
+])('%j in words', (more, message, hint) => {
+  expect(batchError(result(more))).toMatchObject({ message, hint });
+});
 
-  test('filings are filings', () => {
-    expect(batchError(result({ ...auth, notStarted: 3 }), 'filing')?.message).toMatch(/; 3 filings not started$/);
-  });
+test('what a batch of filings did not start is filings', () => {
+  expect(batchError(result({ ...auth, notStarted: 3 }), 'filing')?.message).toMatch(/; 3 filings not started$/);
 });
 
 const apart = new FilingsError('temporary', 'no', { connected: false });
