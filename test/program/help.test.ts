@@ -75,14 +75,6 @@ test('exit-codes, environment and config tell all', async () => {
   }
 });
 
-test.each([
-  ['token nope -h', 'token nope: no such command', 'see filings token --help'],
-  ['help exit-code', 'help exit-code: no such command or topic', 'did you mean exit-codes?'],
-])('%s is about what is not there', async (line, message, hint) => {
-  const stderr = `filings: ${message}\n  hint: ${hint}\n`;
-  expect(await filings(words(line))).toEqual({ exitCode: 2, stdout: '', stderr });
-});
-
 describe.each([60, 80, 120])('on %d columns no line is wider', (columns) => {
   test.each([
     ...PATHS.flatMap((path) => [`${path} -h`, `${path} --help`]),

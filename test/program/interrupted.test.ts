@@ -2,8 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { interruptedBy } from '../../src/world.ts';
 import { head } from '../servers/answers.ts';
-import { type Script, scripted } from '../servers/scripted.ts';
-import { ACCESSION, serviceAt, workplace } from './run.ts';
+import type { Script } from '../servers/scripted.ts';
+import { ACCESSION, asking } from './run.ts';
 
 const HALF = 'x'.repeat(2_000_000);
 
@@ -18,13 +18,12 @@ test.each<[moment: string, Script]>([
   ['a wait of our own', (socket) => void socket.end()],
 ])('a signal at %s: nothing stays', async (_, script) => {
   const interrupt = new AbortController();
-  const server = await scripted(async (socket, request) => {
+  const { filings, names } = await asking(async (socket, request) => {
     await script(socket, request);
     await sleep(50);
     interrupt.abort(interruptedBy('SIGTERM'));
   });
-  const place = await workplace();
-  const args = ['download', ACCESSION, 'a.htm'];
-  const { exitCode, stderr } = await place.filings(args, serviceAt(server.url), { interrupt: interrupt.signal });
-  expect([exitCode, await place.names()], stderr).toEqual([143, []]);
+  const given = { interrupt: interrupt.signal };
+  const { exitCode, stderr } = await filings(['download', ACCESSION, 'a.htm'], {}, given);
+  expect([exitCode, await names()], stderr).toEqual([143, []]);
 });

@@ -2,8 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { heldClock } from '../held-clock.ts';
 import { head } from '../servers/answers.ts';
-import { type Script, scripted } from '../servers/scripted.ts';
-import { ACCESSION, serviceAt, workplace } from './run.ts';
+import type { Script } from '../servers/scripted.ts';
+import { ACCESSION, asking } from './run.ts';
 
 const partly: Script = (socket) => {
   socket.write(head(200, { 'Content-Length': 3_000_000, ETag: '"v1"' }));
@@ -16,11 +16,9 @@ test.each<[what: string, script: Script, options: string, words: RegExp, left: n
   ['a body that stops: a resumable part stays', partly, '--idle-timeout 1h --retries 0', /timed out/, 2],
   ['the deadline in a wait', wait, '--deadline 200s', /deadline/, 0],
 ])('%s, exit 7', async (_, script, options, words, left) => {
-  const server = await scripted(script);
-  const place = await workplace();
+  const { filings, ...place } = await asking(script);
   const clock = heldClock();
-  const args = ['download', ACCESSION, 'a.htm', ...options.split(' ')];
-  const run = place.filings(args, serviceAt(server.url), clock);
+  const run = filings(['download', ACCESSION, 'a.htm', ...options.split(' ')], {}, clock);
   // What waits for a moment alone, such as a turn for signals, goes on meanwhile.
   let each = 1;
   const passing = setInterval(() => clock.pass(each), 5);
@@ -28,7 +26,7 @@ test.each<[what: string, script: Script, options: string, words: RegExp, left: n
     const part = (await place.names()).find((name) => name.endsWith('.part'));
     return left === 0 || (part !== undefined && (await place.read(part)).length > 1_000_000);
   };
-  while (server.requests.length === 0 || !(await hasCome())) await sleep(5);
+  while (place.requests.length === 0 || !(await hasCome())) await sleep(5);
   each = 100_000;
   const { exitCode, stderr } = await run.finally(() => clearInterval(passing));
   expect(exitCode, stderr).toBe(7);
