@@ -151,4 +151,25 @@ describe('how far it goes ahead', () => {
     expect(selection.files).toBe(3);
     expect(selection.next()).toMatchObject({ filing: { accession: filing(1), files: 2, missing: 2 } });
   });
+
+  test('choosing among many names stops every thousand of them to see whether it is called off', async () => {
+    const names = Array.from({ length: 3000 }, (_, index) => `${index}`);
+    let seen = 0;
+    const chosen = () => {
+      seen += 1;
+      if (seen === 1) setImmediate(() => selection.cancel(AbortSignal.abort()));
+      return true;
+    };
+    const selection = select([alone(1)], desk({ 1: names }).list, { chosen });
+    expect(await all(selection)).toEqual([]);
+    expect([seen, selection.error]).toEqual([999, undefined]);
+  });
+
+  test('nothing is left where the end of the input is being read, all else being taken', async () => {
+    const selection = select([named(1, 'a')], desk({}).list);
+    expect(selection.next()).toBeUndefined();
+    await turns();
+    expect([selection.next()?.kind, selection.next()]).toEqual(['file', undefined]);
+    expect(await selection.cancel(new AbortController().signal)).toBe(0);
+  });
 });
