@@ -122,7 +122,7 @@ describe('what the service said of a file', () => {
     ),
     [0, { size: 0, bytes: 9 }],
     [9, { size: null, bytes: 9 }],
-    ...[-1, 1.5, 2 ** 53, '', 'x12', '12x', '-12', '1.5', [12], true].map((size): [undefined, object] => [
+    ...[-1, 1.5, 2 ** 53, '', ' 12', '12 ', '-12', '1.5', [12], true].map((size): [undefined, object] => [
       undefined,
       { size },
     ]),
@@ -153,6 +153,7 @@ describe('what can not be read', () => {
     ['{"message":"quota spent"}', 'JSON without file names: quota spent'],
     ['{"files":5}', 'JSON without file names: with the members files'],
     ['{"tags":["10-K"]}', 'JSON without file names: with the members tags'],
+    ['{"x":["see a.htm there"]}', 'JSON without file names: with the members x'],
     ['{"tags":[]}', 'JSON without file names: with the members tags'],
     ['{"x":[["a.htm"],"y"]}', 'JSON without file names: with the members x'],
     ['{"messages":["a.htm"],"x":1}', 'JSON without file names: with the members messages, x'],
@@ -207,7 +208,9 @@ describe('a part of a listing', () => {
     ['@odata.nextLink', { '@odata.nextLink': '/2' }],
     ['total_pages', { page: 1, total_pages: 2 }],
     [undefined, { has_more: 'false', truncated: ' 0 ', next: ' ' }],
-    [undefined, { subtotal_pages: 2, last_page_size: 2 }],
+    [undefined, { subtotal_pages: 2, last_page_size: 2, evermore: 1, more_about: 'x' }],
+    ['has_next', { has_next: true }],
+    ['continuationToken', { continuationToken: 'x' }],
     ['incomplete_results', { incomplete_results: true }],
     ['NextMarker', { NextMarker: 'x' }],
     ['links', { links: [{ rel: 'self' }, null, { rel: 'next', href: '/2' }] }],
@@ -225,6 +228,7 @@ describe('a part of a listing', () => {
     ['</1>; rel=prev, </3>; rel=next', true],
     ['</3>; title="x"; rel="last next"', true],
     ['</3>; rel = next', true],
+    ['</3>; rel="next last"', true],
     ['</next>; rel="prev"', false],
   ])('Link: %s', (link, more) => {
     expect(read(files, link).more).toBe(more ? 'Link: rel="next"' : undefined);
@@ -233,7 +237,8 @@ describe('a part of a listing', () => {
   it.each<[total: number, members: object]>([
     [3, { total: 3 }],
     [3, { pagination: { total_count: '3' } }],
-    [0, { total: 'many', year: 2024 }],
+    [3, { count: 3 }],
+    [0, { total: 'many', year: 2024, discount: 3, total_size: 3 }],
     [3, { '@odata.count': 3 }],
   ])('a total of %i: %j', (total, members) => {
     expect(read({ files, ...members }).total).toBe(total);

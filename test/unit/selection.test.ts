@@ -34,6 +34,7 @@ function desk(listings: Listings, held: ReadonlySet<number> = new Set()) {
 function select(selected: readonly Line[], list: SelectionOptions['list'], more: Partial<SelectionOptions> = {}) {
   async function* batches() {
     for (let at = 0; at < selected.length; at += 3) yield selected.slice(at, at + 3);
+    await turns(1);
   }
   const common = { layout: defaultLayout(true), jobs: 4, passesOver: () => false, wake: () => {} };
   return new Selection(batches(), { ...common, list, chosen: (name) => !name.startsWith('no'), ...more });
