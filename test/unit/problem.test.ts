@@ -64,11 +64,6 @@ describe('the line it says', () => {
   ])('%i %j', (status, body, message) => {
     expect(from(status, body).message).toBe(`${what}: ${message}`);
   });
-
-  it('is the challenge when the body is empty', () => {
-    const headers = { 'www-authenticate': ['Basic realm="x"', 'Bearer'] };
-    expect(from(401, '', { headers }).message).toBe(`${what}: 401 Unauthorized: it asks for Basic realm="x",Bearer`);
-  });
 });
 
 describe('the problem', () => {
