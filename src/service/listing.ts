@@ -36,7 +36,7 @@ interface Signs {
 
 // Names of members, in lower case and without anything but letters.
 const MORE =
-  /^((has|is)?(more|truncated|incomplete)(results)?|hasnext(page)?|moreavailable|(next)?continuationtoken|(odata)?next(page)?(number|token|cursor|link|url|href|offset|marker)?)$/;
+  /^((has|is)?(more|truncated|incomplete)(results|available)?|hasnext(page)?|(next)?continuationtoken|(odata)?next(page)?(number|token|cursor|link|url|href|offset|marker)?)$/;
 const TOTAL =
   /^((odata)?count|recordcount|recordstotal|total(count|records|results|items|elements|files|documents|hits)?)$/;
 const PAGES = /^(totalpages|pagestotal|pagecount|numpages|lastpage)$/;

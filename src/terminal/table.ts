@@ -51,7 +51,7 @@ export async function table(
   return [paintHeading(head), ...lines];
 }
 
-/** Nothing is cut: what a column is wide goes by the cells that others follow, and a longer one moves these. */
+/** Nothing is cut: a cell that is longer than its column moves those behind it. */
 export function aligned(rows: readonly (readonly string[])[]): string[] {
   const wide = (cells: readonly string[], index: number) =>
     cells.slice(index + 1).some(Boolean) ? displayWidth(cells[index] ?? '') : 0;

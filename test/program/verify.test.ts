@@ -228,6 +228,7 @@ describe('in JSON', () => {
 
   test.each([
     [['mirror dir'], `verify 'mirror dir' --json | filings download -i - -d 'mirror dir' --checksums`],
+    [[`mirror dir/${ACCESSION}`], `-d 'mirror dir/${ACCESSION}' --layout '{file_name}' --checksums`],
     [['mirror dir', 'b'], 'verify DIR --json | filings download -i - -d DIR --checksums'],
   ])('%j: the hint is the pipeline that repairs it', async (args, hint) => {
     await listed(`mirror dir/${ACCESSION}`, { one: '1' }, ['one']);

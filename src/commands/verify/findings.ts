@@ -1,8 +1,9 @@
+import { basename } from 'node:path';
 import { readable } from '../../checksums/read.ts';
 import type { Finding } from '../../checksums/verify.ts';
 import { readFailure } from '../../disk/failure.ts';
 import { FilingsError } from '../../errors.ts';
-import { accessionsIn } from '../../service/accession.ts';
+import { accessionIn } from '../../service/accession.ts';
 import { printable, printableJson } from '../../terminal/printable.ts';
 import type { Progress } from '../../terminal/progress.ts';
 import { counted, humanBytes, shellWord } from '../../text.ts';
@@ -70,13 +71,11 @@ type Counts = Findings['counts'];
 function wantedAt(path: string) {
   const segments = path.split('/');
   const file_name = segments.pop();
-  const within = segments.findLast((segment) => /^(?:\d{18}|\d{10}-\d\d-\d{6})$/.test(segment));
-  return within === undefined ? {} : { accession_no: accessionsIn(within)[0], file_name };
+  const accession_no = segments.map(accessionIn).findLast(Boolean);
+  return accession_no && { accession_no, file_name };
 }
 
-function filesIn({ same, missing, changed }: Counts): number {
-  return same + missing + changed;
-}
+const filesIn = ({ same, missing, changed }: Counts) => same + missing + changed;
 
 export function summaryText(counts: Counts): string {
   const { same, directories, bytes } = counts;
@@ -104,8 +103,9 @@ export function verifyError(counts: Counts, roots: readonly string[]): FilingsEr
   });
 }
 
-/** The pipeline that repairs a mirror of the default layout. */
+/** The pipeline that repairs a mirror of the default layout, or one filing of it. */
 function repair([only = '', ...others]: readonly string[]): string {
   const directory = others.length > 0 ? 'DIR' : shellWord(only);
-  return `download them again: filings verify ${directory} --json | filings download -i - -d ${directory} --checksums --if-exists overwrite`;
+  const layout = accessionIn(basename(only)) ? " --layout '{file_name}'" : '';
+  return `download them again: filings verify ${directory} --json | filings download -i - -d ${directory}${layout} --checksums --if-exists overwrite`;
 }
