@@ -23,7 +23,7 @@ export interface ConfigFile {
   readonly profiles: Readonly<Record<string, JsonObject>>;
 }
 
-/** Nothing is read. Without a name the file is where the XDG Base Directory Specification has it. */
+/** Nothing is read. Without a name: where the XDG Base Directory Specification has it. */
 export function locateConfig(flags: Flags, world: World): ConfigLocation {
   const layers = [flagLayer(flags), envLayer(world.env)];
   const [named, profile] = [firstOf(layers, 'config'), firstOf(layers, 'profile')].map(

@@ -3,8 +3,6 @@ import type { JsonObject } from '../json.ts';
 import type { World } from '../world.ts';
 import { SETTINGS } from './table.ts';
 
-// Whatever goes wrong from here on, these are not in the text about it.
-
 const PROXIES = ['https_proxy', 'HTTPS_PROXY', 'http_proxy', 'HTTP_PROXY'];
 
 /** User and password of a proxy's URL are among them. */

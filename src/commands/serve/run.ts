@@ -64,7 +64,6 @@ async function keyFor(host: string, source: Settings['key'], world: World): Prom
   });
 }
 
-/** Nothing of it is a secret. */
 function introduce(url: string, host: string, key: Given | undefined, tell: Teller): void {
   if (!isLoopback(host)) tell('warning', `${host} may be reached by other machines, and keys travel readable`);
   tell('note', key === undefined ? `the key is ${DEFAULT_KEY}` : `the key is the one of ${key.name}`);
