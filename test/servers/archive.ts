@@ -1,9 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { Socket } from 'node:net';
 import type { TlsOptions } from 'node:tls';
-import { onTestFinished } from 'vitest';
 import { type Fields, head } from './answers.ts';
-import { type ScriptedServer, type SeenRequest, startScripted } from './scripted.ts';
+import { type SeenRequest, scripted } from './scripted.ts';
 
 /** Filings by accession number, files by name. */
 export type Filings = Readonly<Record<string, Readonly<Record<string, string | Buffer>>>>;
@@ -28,19 +27,10 @@ export interface ArchiveOptions {
   readonly tls?: TlsOptions;
 }
 
-export interface Archive extends ScriptedServer {
-  /** What was asked for, as `ACCESSION` or `ACCESSION/NAME`, in order. */
-  asked(): string[];
-  /** Body bytes that were sent. */
-  sent(): number;
-  readonly env: Readonly<Record<string, string>>;
-}
+export type Archive = Awaited<ReturnType<typeof startArchive>>;
 
 /** A service with filings of one's own, which misbehaves as it is told; stops when the test has ended. */
-export async function startArchive(
-  filings: Filings,
-  { instead, sizes = true, tls }: ArchiveOptions = {},
-): Promise<Archive> {
+export async function startArchive(filings: Filings, { instead, sizes = true, tls }: ArchiveOptions = {}) {
   const asked: string[] = [];
   const times = new Map<string, number>();
   let sent = 0;
@@ -49,7 +39,7 @@ export async function startArchive(
     sent += bytes.length;
     socket.write(Buffer.concat([Buffer.from(head(status, { ...fields, 'Content-Length': bytes.length })), bytes]));
   };
-  const server = await startScripted((socket, request) => {
+  const server = await scripted((socket, request) => {
     const { searchParams } = new URL(request.path, 'http://service');
     const accession = searchParams.get('accession_no') ?? '';
     const name = searchParams.get('file_name') ?? undefined;
@@ -64,9 +54,15 @@ export async function startArchive(
     if (body === undefined) return reply(socket, 404, '{"title":"Not Found"}');
     reply(socket, 200, body, { ETag: `"${digest(body)}"` });
   }, tls);
-  onTestFinished(() => server.close());
   const env = { FILINGS_BASE_URL: server.url, FILINGS_API_KEY: 'a-key' };
-  return { ...server, asked: () => asked, sent: () => sent, env };
+  return {
+    ...server,
+    /** What was asked for, as `ACCESSION` or `ACCESSION/NAME`, in order. */
+    asked: () => asked,
+    /** Body bytes that were sent. */
+    sent: () => sent,
+    env,
+  };
 }
 
 function listing(accession: string, files: Filings[string], sizes: boolean): string {

@@ -1,15 +1,12 @@
-import { connect } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import { onTestFinished } from 'vitest';
-import type { SeenRequest } from './scripted.ts';
-import { type ScriptedServer, startScripted } from './scripted.ts';
+import { type SeenRequest, startScripted } from './scripted.ts';
 
-export interface Proxy extends ScriptedServer {
-  /** All bytes that went through its tunnels, in both directions. */
-  seen(): Buffer;
-}
-
-/** A proxy for CONNECT, whose tunnels all lead to one port; `refuse` answers instead of opening one. */
-export async function startProxy(port: number, refuse?: (request: SeenRequest) => string | undefined): Promise<Proxy> {
+/**
+ * A proxy for CONNECT, whose tunnels all lead to one port; `refuse` answers instead of opening one. `seen` gives all bytes
+ * that went through them, in both directions.
+ */
+export async function startProxy(port: number, refuse?: (request: SeenRequest) => string | undefined) {
   const seen: Buffer[] = [];
   const server = await startScripted((socket, request) => {
     const refusal = refuse?.(request);
@@ -22,20 +19,19 @@ export async function startProxy(port: number, refuse?: (request: SeenRequest) =
     socket.on('close', () => upstream.destroy());
     socket.removeAllListeners('data');
     socket.write('HTTP/1.1 200 Connection established\r\nVia: test\r\n\r\n');
-    socket.on('data', (data) => {
-      seen.push(data);
-      upstream.write(data);
-    });
-    upstream.on('data', (data) => {
-      seen.push(data);
-      socket.write(data);
-    });
+    const pass = (from: Socket, to: Socket) =>
+      from.on('data', (data) => {
+        seen.push(data);
+        to.write(data);
+      });
+    pass(socket, upstream);
+    pass(upstream, socket);
   });
   return { ...server, seen: () => Buffer.concat(seen) };
 }
 
 /** As {@link startProxy}, until the test has ended. */
-export async function proxying(...given: Parameters<typeof startProxy>): Promise<Proxy> {
+export async function proxying(...given: Parameters<typeof startProxy>) {
   const proxy = await startProxy(...given);
   onTestFinished(() => proxy.close());
   return proxy;

@@ -1,14 +1,11 @@
 import { chmod, chown } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { resolveSettings } from '../../src/settings/resolve.ts';
 import { temporaryFolder, worldOf } from '../settings-world.ts';
 
-let folder: Awaited<ReturnType<typeof temporaryFolder>>;
-beforeAll(async () => {
-  folder = await temporaryFolder();
-});
-afterAll(() => folder.remove());
+const folder = await temporaryFolder();
+afterAll(folder.remove);
 
 /** Resolves with a config file of that content. */
 async function resolved(config: string | object, flags: Record<string, string | boolean> = {}, env = {}, mode = 0o600) {

@@ -3,7 +3,7 @@ import { chown, readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { checkAccess } from '../../src/disk/secret-file.ts';
 import { FilingsError } from '../../src/errors.ts';
 import { readSecret, type SecretPlace } from '../../src/settings/read-secret.ts';
@@ -16,11 +16,8 @@ const CANARY = 'canary-0123456789';
 const readKey = (place: SecretPlace, world = worldOf()) => readSecret(place, 'API key', world);
 const asRoot = test.skipIf(process.geteuid?.() !== 0);
 
-let folder: Awaited<ReturnType<typeof temporaryFolder>>;
-beforeAll(async () => {
-  folder = await temporaryFolder();
-});
-afterAll(() => folder.remove());
+const folder = await temporaryFolder();
+afterAll(folder.remove);
 
 describe('a key', () => {
   test.each([
