@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { mkdir, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { Directories } from '../../src/transfer/directories.ts';
 import { processInfo, temporaryDirectory } from './transfer-fixture.ts';
 
@@ -18,22 +18,20 @@ test('one that could not be had is tried again', async () => {
   expect((await directories.at(where)).directory.path).toBe(join(directory, 'a/b'));
 });
 
-describe('what is in the way below the directory that was named', () => {
-  test.each<[string, string, (path: string, elsewhere: string) => Promise<unknown>]>([
-    ['a link in the place of a directory', 'acc', (path, elsewhere) => symlink(elsewhere, path)],
-    ['a link on the way to it', 'acc/deep', (path, elsewhere) => symlink(elsewhere, path)],
-    ['a link that leads nowhere', 'acc', (path) => symlink('nowhere', path)],
-    ['a file', 'acc', (path) => writeFile(path, '')],
-  ])('%s: refused, for that one alone', async (_, below, plant) => {
-    const [directory, elsewhere] = [await temporaryDirectory(), await temporaryDirectory()];
-    await plant(join(directory, 'acc'), elsewhere);
-    const directories = directoriesHere();
-    const refused = await directories.at({ directory, below }).catch((error) => error);
-    expect(refused).toMatchObject({ code: 'local_io', stopsRun: false });
-    expect(refused.message).toMatch(/^\/.*\/acc: cannot write there: it is (a link|no directory)$/);
-    expect(readdirSync(elsewhere)).toEqual([]);
-    await directories.at({ directory, below: 'other' });
-  });
+test.each<[string, string, (path: string, elsewhere: string) => Promise<unknown>]>([
+  ['a link in the place of a directory', 'acc', (path, elsewhere) => symlink(elsewhere, path)],
+  ['a link on the way to it', 'acc/deep', (path, elsewhere) => symlink(elsewhere, path)],
+  ['a link that leads nowhere', 'acc', (path) => symlink('nowhere', path)],
+  ['a file', 'acc', (path) => writeFile(path, '')],
+])('below the directory that was named, %s: refused, for that one alone', async (_, below, plant) => {
+  const [directory, elsewhere] = [await temporaryDirectory(), await temporaryDirectory()];
+  await plant(join(directory, 'acc'), elsewhere);
+  const directories = directoriesHere();
+  const refused = await directories.at({ directory, below }).catch((error) => error);
+  expect(refused).toMatchObject({ code: 'local_io', stopsRun: false });
+  expect(refused.message).toMatch(/^\/.*\/acc: cannot write there: it is (a link|no directory)$/);
+  expect(readdirSync(elsewhere)).toEqual([]);
+  await directories.at({ directory, below: 'other' });
 });
 
 test('several runs at the same moment: one of them makes it, the others take it as it is', async () => {

@@ -104,45 +104,37 @@ describe('the size that the listing gave', () => {
   });
 });
 
-describe('what is no regular file', () => {
-  const PLANTS: [string, (path: string) => Promise<unknown>][] = [
-    ['a link to a file', async (path) => writeFile(`${path}.x`, FILE).then(() => symlink(`${path}.x`, path))],
-    ['a link that leads nowhere', (path) => symlink('nowhere', path)],
-    ['a directory', (path) => mkdir(path)],
-    ['a socket', socketAt],
-  ];
-  test.each(PLANTS)(
-    '%s: an error, there already or appearing meanwhile; a link is replaced, never followed',
-    async (what, plant) => {
-      for (const ifExists of ['skip', 'compare', 'error', 'overwrite'] as const) {
-        for (const before of [true, false]) {
-          const { run, path } = await over(undefined, { ifExists }, before ? {} : { meanwhile: plant });
-          if (before) await plant(path);
-          const { result, error } = await run.save();
-          if (ifExists === 'overwrite') await expect(readlink(path)).rejects.toMatchObject({ code: 'EINVAL' });
-          if (ifExists === 'overwrite' && what.startsWith('a link')) {
-            expect([result, (await run.read()).equals(FILE)]).toEqual(['downloaded', true]);
-          } else expect([result, error?.code, error?.exitStatus]).toEqual(['failed', 'local_io', 8]);
-          expect((await run.names()).filter((name) => name.startsWith('.'))).toEqual([]);
-        }
-      }
-    },
-  );
+test.each<[string, (path: string) => Promise<unknown>]>([
+  ['a link to a file', async (path) => writeFile(`${path}.x`, FILE).then(() => symlink(`${path}.x`, path))],
+  ['a link that leads nowhere', (path) => symlink('nowhere', path)],
+  ['a directory', (path) => mkdir(path)],
+  ['a socket', socketAt],
+])('%s: an error, there already or appearing meanwhile; a link is replaced, never followed', async (what, plant) => {
+  for (const ifExists of ['skip', 'compare', 'error', 'overwrite'] as const) {
+    for (const before of [true, false]) {
+      const { run, path } = await over(undefined, { ifExists }, before ? {} : { meanwhile: plant });
+      if (before) await plant(path);
+      const { result, error } = await run.save();
+      if (ifExists === 'overwrite') await expect(readlink(path)).rejects.toMatchObject({ code: 'EINVAL' });
+      if (ifExists === 'overwrite' && what.startsWith('a link')) {
+        expect([result, (await run.read()).equals(FILE)]).toEqual(['downloaded', true]);
+      } else expect([result, error?.code, error?.exitStatus]).toEqual(['failed', 'local_io', 8]);
+      expect((await run.names()).filter((name) => name.startsWith('.'))).toEqual([]);
+    }
+  }
 });
 
-describe('a file that appears while it comes', () => {
-  test.each<[IfExists, Buffer, 'skipped' | 'downloaded' | 'failed']>([
-    ['skip', FILE, 'skipped'],
-    ['compare', FILE, 'skipped'],
-    ['compare', SAME_SIZE, 'failed'],
-    ['error', FILE, 'failed'],
-    ['overwrite', SAME_SIZE, 'downloaded'],
-  ])('%s', async (ifExists, appears, result) => {
-    const { run } = await over(undefined, { ifExists }, { meanwhile: (final) => writeFile(final, appears) });
-    expect(await run.save()).toMatchObject({ result });
-    expect((await run.read()).equals(result === 'downloaded' ? FILE : appears)).toBe(true);
-    expect(await run.names()).toEqual([NAME]);
-  });
+test.each<[IfExists, Buffer, 'skipped' | 'downloaded' | 'failed']>([
+  ['skip', FILE, 'skipped'],
+  ['compare', FILE, 'skipped'],
+  ['compare', SAME_SIZE, 'failed'],
+  ['error', FILE, 'failed'],
+  ['overwrite', SAME_SIZE, 'downloaded'],
+])('a file that appears while it comes: %s', async (ifExists, appears, result) => {
+  const { run } = await over(undefined, { ifExists }, { meanwhile: (final) => writeFile(final, appears) });
+  expect(await run.save()).toMatchObject({ result });
+  expect((await run.read()).equals(result === 'downloaded' ? FILE : appears)).toBe(true);
+  expect(await run.names()).toEqual([NAME]);
 });
 
 test('what is compared is fetched in parts, too, and resumed', async () => {
