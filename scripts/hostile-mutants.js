@@ -5,11 +5,11 @@ export const MUTANTS = Object.fromEntries(
   Object.entries({
     'any transfer coding is chunked': ['src/http/head.ts', "=== 'chunked'", "!== ''"],
     'a truncated body is whole': ['src/http/request.ts', 'this.#body.end(error);', 'this.#body.end();'],
-    'NUL in the status line': ['src/http/head.ts', 'Math.max(lineEnd, 0)', '0'],
+    'NUL in the status line': ['src/http/head.ts', 'if (CONTROL.test(', 'if (/^$/.test('],
     'any beginning will do': [
       'src/http/head.ts',
-      "{ fault: 'it does not begin with HTTP/1.0 or HTTP/1.1 and a status', rest }",
-      '{ final: true, rest }',
+      'if (status === undefined) return { fault: NO_HTTP, rest }',
+      'if (status === undefined) return { final: true, rest }',
     ],
     'a content coding is taken': ['src/service/client.ts', '(identity)?', '(identity|gzip|br|x)?'],
     // For --stories.
