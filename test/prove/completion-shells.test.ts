@@ -1,8 +1,9 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { ACCESSION, serviceAt, until } from '../cli/program.ts';
-import { startScripted } from '../servers/scripted.ts';
+import { accession, startArchive } from '../servers/archive.ts';
+import { scripted } from '../servers/scripted.ts';
 import { offered, shellHome, terminalOf } from './shells.ts';
 
 /** What a shell may not take for its own: one filing each, of which it is the only file. */
@@ -15,25 +16,22 @@ const NAMES = [
   '#lead=c:d@e.htm',
   '~root dé ünï.htm',
 ];
-const accessionOf = (index: number) => `0001234567-24-${String(index).padStart(6, '0')}`;
 
-async function listings(namesOf: (accession: string) => readonly string[]) {
-  const server = await startScripted((socket, { path }) => {
-    const body = JSON.stringify(namesOf(new URL(path, 'http://x').searchParams.get('accession_no') ?? ''));
-    const length = Buffer.byteLength(body);
-    socket.write(`HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: ${length}\r\n\r\n${body}`);
-  });
-  onTestFinished(() => server.close());
-  return server;
-}
+/** A service whose filings have these files. */
+const listings = (filings: Readonly<Record<string, readonly string[]>>) =>
+  startArchive(
+    Object.fromEntries(
+      Object.entries(filings).map(([number, names]) => [number, Object.fromEntries(names.map((name) => [name, '']))]),
+    ),
+  );
 
 describe.each(['bash', 'zsh', 'fish'] as const)('%s', (shell) => {
   test('completes the names of a filing from the service, each as one word that means it', async () => {
-    const server = await listings((accession) => [NAMES[Number(accession.slice(-6))] ?? '']);
+    const server = await listings(Object.fromEntries(NAMES.map((name, at) => [accession(at), [name]])));
     const terminal = await terminalOf(shell, await shellHome(), serviceAt(server.url));
     for (const [index, name] of NAMES.entries()) {
       const from = terminal.seen().length;
-      await terminal.completes(`filings download ${accessionOf(index)} `, '.htm');
+      await terminal.completes(`filings download ${accession(index)} `, '.htm');
       terminal.type('\r');
       await terminal.shows(`GOT<${name}>`, from);
     }
@@ -48,7 +46,7 @@ describe.each(['bash', 'zsh', 'fish'] as const)('%s', (shell) => {
     ["'a ", '.htm', 'a b.htm'],
     ['"p', 'ice', 'p$r`ice.htm'],
   ])('goes on with a name that begins %s', async (begin, rest, name) => {
-    const server = await listings(() => ['a b.htm', 'a=b.htm', 'c:d.htm', 'p$r`ice.htm', 'z.htm']);
+    const server = await listings({ [ACCESSION]: ['a b.htm', 'a=b.htm', 'c:d.htm', 'p$r`ice.htm', 'z.htm'] });
     const terminal = await terminalOf(shell, await shellHome(), serviceAt(server.url));
     const from = terminal.seen().length;
     await terminal.completes(`filings download ${ACCESSION} ${begin}`, rest);
@@ -64,7 +62,7 @@ describe.each(['bash', 'zsh', 'fish'] as const)('%s', (shell) => {
       'bidi\u202e.htm',
       '\u009b31m.htm',
     ];
-    const server = await listings(() => [...hostile, 'good.htm', 'taken.htm', '-dash.htm']);
+    const server = await listings({ [ACCESSION]: [...hostile, 'good.htm', 'taken.htm', '-dash.htm'] });
     const terminal = await terminalOf(shell, await shellHome(), serviceAt(server.url));
     const from = terminal.seen().length;
     await terminal.completes(`filings download ${ACCESSION} taken.htm `, 'good.htm');
@@ -76,8 +74,7 @@ describe.each(['bash', 'zsh', 'fish'] as const)('%s', (shell) => {
   });
 
   test('a service that never answers is given up on, and Ctrl-C gives up at once: without a word', async () => {
-    const server = await startScripted(() => {});
-    onTestFinished(() => server.close());
+    const server = await scripted(() => {});
     const terminal = await terminalOf(shell, await shellHome(), serviceAt(server.url));
     const from = terminal.seen().length;
     terminal.type(`filings download ${ACCESSION} \t`);

@@ -1,10 +1,10 @@
 import { utimes } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { parsePartName } from '../../src/transfer/part/owner.ts';
 import { ACCESSION, serviceAt, until, type Workplace, workplace } from '../cli/program.ts';
 import { head, rangeStart, sendFile } from '../servers/answers.ts';
-import { startScripted } from '../servers/scripted.ts';
+import { scripted } from '../servers/scripted.ts';
 import { content } from '../service/transfer-fixture.ts';
 import { container } from './container.ts';
 
@@ -35,14 +35,13 @@ async function paused() {
   const released = new Promise<void>((resolve) => {
     goOn = resolve;
   });
-  const server = await startScripted(async (socket, request) => {
+  const server = await scripted(async (socket, request) => {
     if (request.index > 0) return sendFile(socket, request, FILE, '"v1"');
     socket.write(head(200, { ETag: '"v1"', 'Content-Length': FILE.length }));
     socket.write(FILE.subarray(0, HELD_BACK));
     await released;
     socket.write(FILE.subarray(HELD_BACK));
   });
-  onTestFinished(() => server.close());
   return { server, goOn };
 }
 
