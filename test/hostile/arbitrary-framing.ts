@@ -55,55 +55,26 @@ const CHUNK: fc.Arbitrary<RawChunk> = fc.record({
   data: TEXT,
   end: mostly('\r\n', ['', '\n', '\r', '\r\r\n', ' \r\n', 'x\r\n', '\r\n\r\n', '\n\r'], 24),
 });
-const CHUNKS = fc.array(CHUNK, { maxLength: 4 });
-const LAST = mostly('0\r\n\r\n', LASTS, 9);
-const NONE: readonly never[] = [];
+const CHUNKED = {
+  chunks: fc.array(CHUNK, { maxLength: 4 }),
+  last: mostly('0\r\n\r\n', LASTS, 9),
+};
+const NONE = fc.constant<readonly never[]>([]);
+const lengths = (least: number, most: number) => fc.array(size(LENGTH_FORMS), { minLength: least, maxLength: most });
+const ODD_CODING = mostly('chunked', CODINGS, 1);
+const weighted = (weight: number, parts: { [Part in keyof RawFraming]: fc.Arbitrary<RawFraming[Part]> }) => ({
+  weight,
+  arbitrary: fc.record(parts) as fc.Arbitrary<RawFraming>,
+});
 
-/** A length, chunks, neither, or what can't be: both, either twice. */
+/** A length, chunks, neither, or what can't be: both, either twice, a coding that is said and not done, or done and not said. */
 export const FRAMING: fc.Arbitrary<RawFraming> = fc.oneof(
   CROSS,
-  { weight: 8, arbitrary: fc.record({ lengths: fc.tuple(size(LENGTH_FORMS, 9)), codings: fc.constant(NONE) }) },
-  {
-    weight: 8,
-    arbitrary: fc.record({
-      lengths: fc.constant(NONE),
-      codings: fc.tuple(mostly('chunked', CODINGS)),
-      chunks: CHUNKS,
-      last: LAST,
-    }),
-  },
-  { weight: 3, arbitrary: fc.constant({ lengths: NONE, codings: NONE }) },
-  {
-    weight: 1,
-    arbitrary: fc.record({
-      lengths: fc.array(size(LENGTH_FORMS), { minLength: 2, maxLength: 3 }),
-      codings: fc.constant(NONE),
-    }),
-  },
-  {
-    weight: 2,
-    arbitrary: fc.record({
-      lengths: fc.array(size(LENGTH_FORMS), { maxLength: 1 }),
-      codings: fc.array(mostly('chunked', CODINGS, 1), { minLength: 1, maxLength: 2 }),
-      chunks: CHUNKS,
-      last: LAST,
-    }),
-  },
-  // A coding that is said and not done, or done and not said.
-  {
-    weight: 1,
-    arbitrary: fc.record({
-      lengths: fc.array(size(LENGTH_FORMS), { maxLength: 1 }),
-      codings: fc.tuple(mostly('chunked', CODINGS, 1)),
-    }),
-  },
-  {
-    weight: 1,
-    arbitrary: fc.record({
-      lengths: fc.array(size(LENGTH_FORMS), { maxLength: 1 }),
-      codings: fc.constant(NONE),
-      chunks: CHUNKS,
-      last: LAST,
-    }),
-  },
+  weighted(8, { lengths: fc.tuple(size(LENGTH_FORMS, 9)), codings: NONE }),
+  weighted(8, { lengths: NONE, codings: fc.tuple(mostly('chunked', CODINGS)), ...CHUNKED }),
+  weighted(3, { lengths: NONE, codings: NONE }),
+  weighted(1, { lengths: lengths(2, 3), codings: NONE }),
+  weighted(2, { lengths: lengths(0, 1), codings: fc.array(ODD_CODING, { minLength: 1, maxLength: 2 }), ...CHUNKED }),
+  weighted(1, { lengths: lengths(0, 1), codings: fc.tuple(ODD_CODING) }),
+  weighted(1, { lengths: lengths(0, 1), codings: NONE, ...CHUNKED }),
 );

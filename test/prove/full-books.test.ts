@@ -9,20 +9,24 @@ const [A, B] = [accession(1), accession(2)];
 const FILINGS = { [A]: { 'a.htm': 'a', 'ex1.htm': 'ex' }, [B]: { 'b.htm': 'b' } };
 /** As long as a file may be here, in bytes. */
 const MOST = 4096;
-const FULL = `${'#'.repeat(MOST - 1)}\n`;
+const LIMITED = `ulimit -f ${MOST / 1024}; exec`;
+const DONE = /^\d{10}-/gm;
 
-/** Batches under a limit of file sizes, where one of their books is full already. */
-async function setUp(book: string) {
+/** A batch, one of whose books holds something already; a run of it behind the words of a shell. */
+async function setUp(book: string, content = `${'#'.repeat(MOST - 1)}\n`) {
   const archive = await startArchive(FILINGS);
   const place = await workplace();
   await writeFile(join(place.path, 'in'), `${A}\n${B}\n`);
   await mkdir(join(place.path, 'out', A), { recursive: true });
-  await writeFile(join(place.path, book), FULL);
+  await writeFile(join(place.path, book), content);
   const line = 'download -i in --all -d out --checksums --done done --report report --failed failed -j 1';
   return {
-    place,
-    limited: () => place.shell(`ulimit -f ${MOST / 1024}; exec $FILINGS ${line}`, archive.env),
-    unlimited: () => place.shell(`exec $FILINGS ${line}`, archive.env),
+    run: async (words: string) => {
+      const { exitCode, stderr } = await place.shell(`${words} $FILINGS ${line}`, archive.env);
+      return { exitCode, stderr };
+    },
+    done: async () => (await place.read('done').catch(() => '')).toString().match(DONE)?.length ?? 0,
+    report: async () => readReport(await place.read('report')),
   };
 }
 
@@ -30,42 +34,31 @@ it.each([
   ['the done list', 'done', /--done \S*\/done: cannot write/],
   ['a checksum file', `out/${A}/SHA256SUMS`, /SHA256SUMS: cannot write/],
 ])('%s that is full: 8, summed up, nothing is done; the next run does it', async (_what, book, says) => {
-  const { place, limited, unlimited } = await setUp(book);
-  const { exitCode, stderr } = await limited();
-  expect({ exitCode, stderr }).toMatchObject({ exitCode: 8, stderr: expect.stringMatching(says) });
-  const { summaries, endsSummed } = readReport(await place.read('report'));
+  const { run, done, report } = await setUp(book);
+  expect(await run(LIMITED)).toEqual({ exitCode: 8, stderr: expect.stringMatching(says) });
+  const { summaries, endsSummed } = await report();
   expect(summaries).toMatchObject([{ exit_code: 8, stopped_by: 'local_io', done: 0 }]);
-  expect(endsSummed).toBe(true);
-  expect((await place.read('done').catch(() => Buffer.from(''))).toString()).not.toMatch(/^\d{10}-/m);
-  expect((await unlimited()).exitCode).toBe(0);
-  expect(readReport(await place.read('report')).summaries[1]).toMatchObject({ done: 0, failed: 0, exit_code: 0 });
-  expect((await place.read('done')).toString().match(/^\d{10}-/gm)).toHaveLength(2);
+  expect([endsSummed, await done()]).toEqual([true, 0]);
+  expect(await run('exec')).toMatchObject({ exitCode: 0 });
+  expect((await report()).summaries[1]).toMatchObject({ done: 0, failed: 0, exit_code: 0 });
+  expect(await done()).toBe(2);
 });
 
 it('a report that is full: 8, and nothing is done that is not reported', async () => {
-  const { place, limited, unlimited } = await setUp('report');
-  const { exitCode, stderr } = await limited();
-  expect({ exitCode, stderr }).toMatchObject({ exitCode: 8, stderr: expect.stringMatching(/--report.*cannot write/) });
-  expect((await place.read('done')).toString()).toBe('');
-  expect((await unlimited()).exitCode).toBe(0);
-  expect(readReport(await place.read('report')).files).toHaveLength(3);
+  const { run, done, report } = await setUp('report');
+  expect(await run(LIMITED)).toEqual({ exitCode: 8, stderr: expect.stringMatching(/--report.*cannot write/) });
+  expect(await done()).toBe(0);
+  expect(await run('exec')).toMatchObject({ exitCode: 0 });
+  expect((await report()).files).toHaveLength(3);
 });
 
 it('checksums that can’t be flushed (strace): 8, the filing is not done; the next run does it', async () => {
-  const archive = await startArchive(FILINGS);
-  const place = await workplace();
-  await writeFile(join(place.path, 'in'), `${A}\n`);
-  await mkdir(join(place.path, 'out', A), { recursive: true });
-  const sums = join(place.path, 'out', A, 'SHA256SUMS');
-  await writeFile(sums, '');
-  const line = 'download -i in --all -d out --checksums --done done';
-  const fault = `strace -f -o /dev/null -P '${sums}' -e trace=fsync -e inject=fsync:error=EIO`;
-  const { exitCode, stderr } = await place.shell(`exec ${fault} $FILINGS ${line}`, archive.env);
-  expect({ exitCode, stderr }).toMatchObject({
-    exitCode: 8,
-    stderr: expect.stringMatching(/SHA256SUMS: cannot write: the disk reported an error/),
-  });
-  expect((await place.read('done')).toString()).toBe('');
-  expect((await place.shell(`exec $FILINGS ${line}`, archive.env)).exitCode).toBe(0);
-  expect((await place.read('done')).toString()).toMatch(`${A}\t`);
+  const sums = `out/${A}/SHA256SUMS`;
+  const { run, done } = await setUp(sums, '');
+  const faulty = `exec strace -f -o /dev/null -P "$PWD/${sums}" -e trace=fsync -e inject=fsync:error=EIO`;
+  const stderr = expect.stringMatching(/SHA256SUMS: cannot write: the disk reported an error/);
+  expect(await run(faulty)).toEqual({ exitCode: 8, stderr });
+  expect(await done()).toBe(0);
+  expect(await run('exec')).toMatchObject({ exitCode: 0 });
+  expect(await done()).toBe(2);
 });
