@@ -13,8 +13,6 @@ beforeEach(async () => {
   sums = join(folder, 'SHA256SUMS');
 });
 
-const text = () => readFile(sums, 'latin1');
-
 test('what is listed is read once, and kept right by what is added', async () => {
   await writeFile(sums, `${HEX}  a\n\\${HEX}  b\\nc\n${HEX}  torn`);
   const files = new ChecksumFiles(true);
@@ -25,7 +23,7 @@ test('what is listed is read once, and kept right by what is added', async () =>
   await appendFile(sums, `${HEX}  later\n`);
   expect(await listed('é.htm', 'later')).toEqual([true, false]);
   const added = Buffer.from(`${HEX}  é.htm\n`).toString('latin1');
-  expect(await text()).toBe(`${HEX}  a\n\\${HEX}  b\\nc\n${HEX}  torn\n${added}${HEX}  later\n`);
+  expect(await readFile(sums, 'latin1')).toBe(`${HEX}  a\n\\${HEX}  b\\nc\n${HEX}  torn\n${added}${HEX}  later\n`);
 });
 
 test('a link is neither read nor appended to, and nothing is listed then', async () => {
