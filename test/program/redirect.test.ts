@@ -115,16 +115,3 @@ test.each<[number, number]>([
   expect([exitCode, names]).toEqual([exit, exit === 0 ? ['a.htm'] : []]);
   expect(server.requests).toHaveLength(6);
 });
-
-test('a range goes along a redirect', async () => {
-  const server = await scripted((socket, request) => {
-    if (!request.path.startsWith('/there')) socket.write(to('/there'));
-    else if (request.headers.range === undefined) {
-      socket.end(`${head(200, { 'Content-Length': 8, ETag: '"v1"', Connection: 'close' })}four`);
-    } else {
-      socket.write(`${head(206, { 'Content-Length': 4, ETag: '"v1"', 'Content-Range': 'bytes 4-7/8' })}more`);
-    }
-  });
-  expect((await download(server.url)).exitCode).toBe(0);
-  expect(server.requests.map(({ headers }) => headers.range)).toEqual([undefined, undefined, 'bytes=4-', 'bytes=4-']);
-});
