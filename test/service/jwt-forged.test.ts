@@ -221,6 +221,8 @@ describe('a sound token', () => {
     ['PS256 of an RSA-PSS key without limits', forge('PS256', pss.privateKey), loaded(pss)],
     ['PS256 of an RSA-PSS key for it', forge('PS256', pss256.privateKey), loaded(pss256)],
     ['one of the allowed algorithms', good, RSA, { algorithms: algorithms('ES256', 'RS256') }],
+    ['the last second', dates(`${NOW - 9}`, `${NOW + 1}`), RSA, { atSeconds: NOW + 0.999 }],
+    ['early within the leeway', dates(`${NOW + 30}`, `${NOW + 99}`), RSA, { leewaySeconds: 30 }],
     ['expired within the leeway', dates(`${NOW - 99}`, `${NOW - 29}`), RSA, { leewaySeconds: 30 }],
     ['whole seconds in other clothes', dates('1.8e9', `${NOW + 1}.0`), RSA],
     ['members that only look alike', claims({ ...CLAIMS, Exp: 1, a: { exp: 1 }, b: { exp: 2 } }), RSA],
