@@ -125,7 +125,7 @@ export class Files {
 }
 
 /** Where that can't be told, there is nothing yet: whoever writes there hears why. */
-function statsAt(path: string): Stats | undefined {
+export function statsAt(path: string): Stats | undefined {
   try {
     return lstatSync(path, { throwIfNoEntry: false });
   } catch {

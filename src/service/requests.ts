@@ -10,6 +10,7 @@ import { nextHop } from './redirect.ts';
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
 /** Masked by name, since a short key is found no other way. */
 const SECRET_FIELDS = ['authorization', 'proxy-authorization', 'set-cookie'];
+const VALIDATORS = ['etag', 'last-modified'];
 
 export interface ServiceAnswer extends Answer {
   /** In the end, without credentials and query. */
@@ -48,13 +49,15 @@ export class Requests {
     fields: Readonly<Record<string, string>>,
     signal: AbortSignal,
   ): Promise<Answer> {
-    const { connections, credentials, retry, meter, userAgent, trace = () => {} } = this.#options;
+    const { connections, credentials, retry, meter, userAgent, trace } = this.#options;
     let carried: Carriers = { url, headers: {} };
     // A service may send back what it was sent.
     const isSecret = (field: string, text: unknown) =>
       SECRET_FIELDS.includes(field) ||
       Object.entries(carried.headers).some(([name, value]) => name.toLowerCase() === field || value === String(text));
-    const traceFields = (direction: string, fields: HeaderFields) => {
+    const show = (direction: string, start: string, fields: HeaderFields) => {
+      if (!trace) return;
+      trace(`${direction} ${start}`);
       for (const [name, value] of Object.entries(fields))
         trace(`${direction}   ${name}: ${isSecret(name, value) ? REDACTED : value}`);
     };
@@ -66,16 +69,14 @@ export class Requests {
       if (trusted) carried = await carry(url, credentials);
       const identity = { 'user-agent': userAgent, accept: '*/*', 'accept-encoding': 'identity' };
       const headers = { ...identity, ...fields, ...carried.headers };
-      trace(`> GET ${carried.url.href}`);
-      traceFields('>', headers);
+      show('>', `GET ${carried.url.href}`, headers);
       sent = retry.monotonic();
       return { url: carried.url, headers, signal };
     });
     const received = retry.now();
     // The clock may have been set since.
     this.clockAhead = clockAhead(answer.headers.date, received - (retry.monotonic() - sent), received);
-    trace(`< ${answer.status}`);
-    traceFields('<', answer.headers);
+    show('<', `${answer.status}`, answer.headers);
     return { ...answer, headers: this.#withoutTellingValidators(answer.headers) };
   }
 
@@ -88,8 +89,7 @@ export class Requests {
 
   /** A validator made of our key would go into the report, the resume record and If-Range. */
   #withoutTellingValidators(headers: HeaderFields): HeaderFields {
-    const isTelling = ([name, value]: [string, unknown]) =>
-      /^(etag|last-modified)$/.test(name) && this.#options.secrets.holds(String(value));
-    return Object.fromEntries(Object.entries(headers).filter((field) => !isTelling(field)));
+    const telling = VALIDATORS.filter((name) => this.#options.secrets.holds(String(headers[name] ?? '')));
+    return { ...headers, ...Object.fromEntries(telling.map((name) => [name, undefined])) };
   }
 }

@@ -1,6 +1,7 @@
 import { fstatSync, type Stats } from 'node:fs';
 import { realpath, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
+import { statsAt } from '../../batch/files.ts';
 import { FilingsError } from '../../errors.ts';
 import type { World } from '../../world.ts';
 import type { Order } from './order.ts';
@@ -22,48 +23,48 @@ export async function requireRunFiles(order: Order, config: string | undefined, 
   const seen = new Map<string, string>();
   const checked = async ([name, place]: Used) => {
     const identities = await identitiesOf(name, place);
-    const other = identities.map((identity) => seen.get(identity)).find(Boolean);
-    if (other) throw new FilingsError('usage', `${other} and ${name} are the same file`);
+    for (const identity of identities) refuseSame(seen.get(identity), name);
     return identities;
   };
   for (const used of usedFiles(order, config, around)) {
     for (const identity of await checked(used)) seen.set(identity, used[0]);
   }
-  for (const target of namedTargets(order, cwd)) await checked(target);
+  if (order.output !== undefined && order.output !== '-') await checked(['--output', resolve(cwd, order.output)]);
   // What is made from now on has no other name yet; nor is there any of them in a directory that is made later.
   const directory = resolve(cwd, order.directory);
   const real = await realpath(directory).catch(() => directory);
-  return {
-    at(path, stats) {
-      const found = stats && seen.get(`${stats.dev}:${stats.ino}`);
-      return found ?? seen.get(real === directory ? path : join(real, path.slice(directory.length)));
-    },
+  const at = (path: string, stats: Stats | undefined) => {
+    const found = stats && seen.get(`${stats.dev}:${stats.ino}`);
+    return found ?? seen.get(real === directory ? path : join(real, path.slice(directory.length)));
   };
+  for (const name of order.output === undefined ? order.fileNames : []) {
+    const { path = '' } = order.layout.place(order.accessions.join(), name);
+    const target = resolve(directory, path);
+    refuseSame(at(target, statsAt(target)), `the file '${name}'`);
+  }
+  return { at };
+}
+
+function refuseSame(other: string | undefined, name: string): void {
+  if (other) throw new FilingsError('usage', `${other} and ${name} are the same file`);
 }
 
 function usedFiles(
   { input, output, report, options: { failed, done } }: Order,
   config: string | undefined,
-  { cwd, stdin, stdout }: Around,
+  around: Around,
 ): readonly Used[] {
+  const { cwd } = around;
   for (const [name, path] of Object.entries({ failed, done })) {
     if (path === '-') throw notFile(`--${name}`);
   }
   const used = Object.entries({ input, output: output === '-' ? '-' : undefined, report, failed, done });
   const typed = used.flatMap(([name, path]): Used[] => {
     if (path === undefined) return [];
-    if (path === '-') return [[`--${name} -`, name === 'input' ? stdin.fd : stdout.fd]];
+    if (path === '-') return [[`--${name} -`, name === 'input' ? around.stdin.fd : around.stdout.fd]];
     return [[`--${name}`, resolve(cwd, path)]];
   });
   return config === undefined ? typed : [...typed, ['the config file', resolve(cwd, config)]];
-}
-
-function namedTargets({ output, accessions, fileNames, directory, layout }: Order, cwd: string): readonly Used[] {
-  if (output !== undefined) return output === '-' ? [] : [['--output', resolve(cwd, output)]];
-  return fileNames.flatMap((name): Used[] => {
-    const { path } = layout.place(accessions.join(), name);
-    return path === undefined ? [] : [[`the file '${name}'`, resolve(cwd, directory, path)]];
-  });
 }
 
 /** What a file is known by: where it is, and what has that name, which may have a second one. */
