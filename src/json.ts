@@ -2,7 +2,7 @@
 
 export type JsonObject = Readonly<Record<string, unknown>>;
 
-export interface JsonFault {
+interface JsonFault {
   readonly kind: 'syntax' | 'too deep' | 'twice';
   /** UTF-16 units before it. */
   readonly at: number;

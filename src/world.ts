@@ -120,8 +120,8 @@ function workingDirectory(): string {
   try {
     return process.cwd();
   } catch (cause) {
-    throw new FilingsError('local_io', 'the working directory is not there any more', {
-      hint: 'change to one that is, and run it again',
+    throw new FilingsError('local_io', 'the working directory no longer exists', {
+      hint: 'change to another directory',
       cause,
     });
   }

@@ -61,7 +61,6 @@ export class Files {
     return looking.then((stats) => this.#judged(file, target, stats, signal));
   }
 
-  /** A failure is an outcome, not an exception. */
   async download(file: FileItem, signal: AbortSignal): Promise<Outcome> {
     const { targetOf, stream, fetching, checksums, limits, throttle, progress, counts } = this.#options;
     const shown = progress.start(file.fileName);

@@ -28,7 +28,7 @@ export class StopRule {
     if (error === undefined || error.stopsRun) return error;
     const stop = { cause: error, stopsRun: true };
     if (this.#forbidden >= FORBIDDEN_LIMIT) {
-      const hint = `some services say "slow down" so: wait, then run it again with --rate 1/s; or the key is not allowed this: ${this.#again('filings config check')}`;
+      const hint = `some services say "slow down" so: wait, and add --rate 1/s; or check the key: ${this.#again('filings config check')}`;
       return new FilingsError('auth', `403 for ${FORBIDDEN_LIMIT} ${this.#thing}s in a row`, { ...stop, hint });
     }
     if (this.#unreachable < UNREACHABLE_LIMIT) return undefined;

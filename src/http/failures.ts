@@ -71,7 +71,7 @@ export function exchangeFailure(error: unknown, url: URL, body: Unfinished | und
   if (words !== false) return notHttp(url, `its ${body ? 'body' : 'head'} is broken ${words}`.trim(), error);
   if (!isConnectionError(error)) return ownFailure(error, message, url);
   return new FilingsError('temporary', `${url.host}: the connection was closed before an answer came`, {
-    hint: 'running it again later is enough',
+    hint: 'run it again later',
     cause: error,
     retryable: true,
   });

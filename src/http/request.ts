@@ -214,7 +214,7 @@ class Exchange {
     const limit = inSeconds(this.#connections.timeouts.idleTimeout);
     const what = this.#head ? 'no answer' : 'fewer than 1,000 new bytes';
     return new FilingsError('temporary', `${this.#request.url.host}: timed out: ${what} in ${limit}`, {
-      hint: 'running it again later is enough; --idle-timeout allows more',
+      hint: 'run it again later, or allow more with --idle-timeout',
       retryable: true,
     });
   }

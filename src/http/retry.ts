@@ -103,7 +103,7 @@ export async function retry<T>(
       if (waitMs > policy.maxRetryAfterMs && askedMs !== undefined) {
         throw error.reworded(`${error.message}: the service asks to wait ${Math.ceil(waitMs / 1000)} s`, {
           code: 'temporary',
-          hint: `more than --max-retry-after allows (${inSeconds(policy.maxRetryAfterMs)}): run it again after that time, or allow more`,
+          hint: `longer than --max-retry-after (${inSeconds(policy.maxRetryAfterMs)}): run it again after that time`,
           stopsRun: true,
         });
       }

@@ -12,7 +12,7 @@ export interface SandboxOptions extends HandlerOptions {
   readonly port: number;
 }
 
-export interface Sandbox {
+interface Sandbox {
   /** Without a slash at the end. */
   readonly url: string;
   readonly port: number;

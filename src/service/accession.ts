@@ -33,7 +33,7 @@ export function accessionsIn(text: string): readonly AccessionNumber[] {
 }
 
 /** What was written in the place of an accession number. */
-export interface Pasted {
+interface Pasted {
   readonly accession: AccessionNumber;
   /** The file's own name, where it names one; a filing's index is none. */
   readonly fileName?: string;

@@ -145,7 +145,6 @@ export class ServiceClient {
     return { retryAt: now() + after, retryDue: monotonic() + after };
   }
 
-  /** Better than the status alone tells. */
   #hint({ status, address }: ServiceAnswer): string | undefined {
     const { again, baseUrl, credentials } = this.options;
     if (status !== 401) return undefined;

@@ -29,5 +29,5 @@ export function clockSkew(aheadMs: number | undefined, withToken: boolean): stri
   const tolerated = withToken && aheadMs > 0 ? TOLERATED_WITH_TOKEN_MS : TOLERATED_MS;
   if (Math.abs(aheadMs) <= tolerated) return undefined;
   const direction = aheadMs > 0 ? 'ahead of' : 'behind';
-  return `this clock is ${span(aheadMs / 1000, Math.round)} ${direction} the service's: set it right, JWTs are checked against the time`;
+  return `this clock is ${span(aheadMs / 1000, Math.round)} ${direction} the service's: set it right, JWTs depend on it`;
 }

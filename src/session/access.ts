@@ -25,13 +25,13 @@ export async function openAccess(
   if (!baseUrl) {
     const set = configCommand('filings config set base-url URL', flags);
     throw new FilingsError('config', "no base URL: the service's address is not set", {
-      hint: `set --base-url URL or FILINGS_BASE_URL, or keep it as baseUrl in the config file: ${set}; or try it with --sandbox`,
+      hint: `set --base-url URL, FILINGS_BASE_URL, or baseUrl in the config file: ${set}; or try --sandbox`,
     });
   }
   if (!keySource) {
     const set = configCommand('filings config set api-key', flags);
     throw new FilingsError('auth', 'no API key: the service requires one', {
-      hint: `set FILINGS_API_KEY or --api-key-file FILE, or keep it as apiKey in the config file: ${set} asks for it; or try it with --sandbox`,
+      hint: `set FILINGS_API_KEY, --api-key-file FILE, or apiKey in the config file: ${set}; or try --sandbox`,
     });
   }
   const key = await readSecret(keySource, 'API key', world);

@@ -71,7 +71,7 @@ export async function openSession(
     userAgent: `filings/${world.version}`,
     meter,
     secrets,
-    trace: settings.verbose ? (line) => progress.trace(line) : undefined,
+    trace: settings.verbose ? progress.trace : undefined,
     again: (command) => hintCommand(command, { ...flags, sandbox: settings.sandbox }),
   });
   return {

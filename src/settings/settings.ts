@@ -51,7 +51,7 @@ function checkTogether({ quiet, verbose, baseUrl, allowHttp, keyIn, token }: Set
 }
 
 /** Plain http would show the key to everybody on the way: only loopback is near enough. */
-export function requireEncryption(url: URL, allowHttp: boolean): void {
+function requireEncryption(url: URL, allowHttp: boolean): void {
   if (url.protocol === 'https:' || allowHttp || isLoopback(url.hostname)) return;
   throw new FilingsError('config', `${url.origin}: plain http would send the key unencrypted`, {
     hint: 'use https, or allow it with --allow-http (FILINGS_ALLOW_HTTP, allowHttp)',

@@ -48,7 +48,7 @@ export function createTeller(
 }
 
 /** Of `--error-format json` and of report lines. */
-export interface ErrorObject {
+interface ErrorObject {
   readonly code: string;
   readonly exit_code: number;
   readonly message: string;

@@ -67,9 +67,7 @@ export async function createProgress(settings: ProgressSettings, around: Around)
   return {
     moves: bars !== undefined,
     note,
-    trace: (text) => {
-      if (settings.verbose) tell('trace', text);
-    },
+    trace: (text) => tell('trace', text),
     failure: (error) => say(renderError(error, messages)),
     makeWay: () => bars?.makeWay(),
     overall(reach) {

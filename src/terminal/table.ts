@@ -11,7 +11,7 @@ export interface Column {
   readonly name?: boolean;
 }
 
-export interface TableOptions {
+interface TableOptions {
   /** Undefined: nothing is cut. */
   readonly width?: number | undefined;
   readonly paintHeading: (text: string) => string;

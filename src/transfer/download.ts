@@ -53,7 +53,7 @@ export function fetchToDisk(
     const done = (await once()) ?? (await once());
     if (done) return done;
     throw new FilingsError('local_io', `${target.path}: its part was removed, twice`, {
-      hint: 'something else writes to that directory: see what removes files there',
+      hint: 'see what removes files in that directory',
     });
   });
 }
@@ -110,7 +110,6 @@ export interface StreamTarget {
   readonly spoolIn?: string | undefined;
 }
 
-/** A failure is an outcome, not an exception. */
 export function fetchToStream(
   wanted: Wanted,
   { open, sha256: expected, spoolIn }: StreamTarget,

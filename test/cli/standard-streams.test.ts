@@ -95,5 +95,5 @@ test('a working directory that was removed is said plainly', async () => {
   const { stdout } = await place.shell(
     `mkdir gone && cd gone && rmdir ../gone && $FILINGS ${DOWNLOAD} --all 2>&1; echo "exit $?"`,
   );
-  expect(stdout.toString()).toMatch(/^filings: the working directory is not there any more\n {2}hint: .*\nexit 8\n$/);
+  expect(stdout.toString()).toMatch(/^filings: the working directory no longer exists\n {2}hint: .*\nexit 8\n$/);
 });

@@ -69,7 +69,7 @@ describe('what mends the settings', () => {
     expect((await filings(setUrl)).exitCode).toBe(0);
     const noKey = await list();
     expect(noKey.exitCode).toBe(4);
-    const setKey = pasted(commandIn(noKey.stderr, / asks for it/));
+    const setKey = pasted(commandIn(noKey.stderr, /; or try/));
     expect((await filings(setKey, {}, { input: 'a-key-1234\n' })).exitCode).toBe(0);
     expect(await list()).toMatchObject({ exitCode: 0 });
   });

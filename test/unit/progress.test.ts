@@ -90,12 +90,11 @@ const JSON_LINES = [
 ];
 
 it.each<[how: string, terminal: boolean, settings: Partial<ProgressSettings>, text: string, term?: string]>([
-  ['no terminal', false, {}, WAITS + ENDS + NOTE + FAILS],
-  ['no terminal, verbose', false, { verbose: true }, WAITS + ENDS + NOTE + TRACE + FAILS],
-  ['no terminal, a bar', false, { progress: 'bar' }, WAITS + ENDS + NOTE + FAILS],
-  ['a terminal, plain', true, { progress: 'plain' }, WAITS + ENDS + NOTE + FAILS],
-  ['a dumb terminal', true, {}, WAITS + ENDS + NOTE + FAILS, 'dumb'],
-  ['none', true, { progress: 'none' }, NOTE + FAILS],
+  ['no terminal', false, {}, WAITS + ENDS + NOTE + TRACE + FAILS],
+  ['no terminal, a bar', false, { progress: 'bar' }, WAITS + ENDS + NOTE + TRACE + FAILS],
+  ['a terminal, plain', true, { progress: 'plain' }, WAITS + ENDS + NOTE + TRACE + FAILS],
+  ['a dumb terminal', true, {}, WAITS + ENDS + NOTE + TRACE + FAILS, 'dumb'],
+  ['none', true, { progress: 'none' }, NOTE + TRACE + FAILS],
   ['quiet', true, { quiet: true }, FAILS],
   ['errors in JSON', true, { errorFormat: 'json', progress: 'bar', verbose: true }, JSON_LINES.map(jsonLine).join('')],
 ])(

@@ -8,7 +8,7 @@ export const COMPLETION = command({
   name: 'completion',
   summary: "print a shell's completion script",
   description: [
-    'Save the script as in the examples: the shell loads it when it is needed. For zsh the directory must be in fpath before compinit runs.',
+    'Save the script as in the examples. For zsh the directory must be in fpath before compinit runs.',
     'After download ACCESSION, file names come from the service: one request of at most 2 s. It never runs apiKeyCommand and never asks for a key.',
   ],
   arguments: [{ name: 'SHELL', required: true, choices: ['bash', 'zsh', 'fish'], help: 'your shell' }],

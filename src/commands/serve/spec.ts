@@ -43,7 +43,7 @@ export const SERVE = command({
   ],
   options: OPTIONS,
   description: [
-    'Answers as the service does: every way of passing the key, JWTs, errors, strong validators and ranges. The first line of stdout is its base URL. Requests are logged on stderr, without secrets. Ctrl-C ends it.',
+    'Answers as the service does: every way of passing the key, JWTs, errors, strong validators and ranges. The first line of stdout is its base URL. Requests are logged on stderr, without secrets.',
     'Takes the key from --api-key, --api-key-file or their environment variables (default: sandbox-key), never from the config file.',
   ],
   examples: [
