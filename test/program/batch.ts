@@ -1,8 +1,8 @@
 import { type ArchiveOptions, accession, type Filings, startArchive } from '../servers/archive.ts';
-import { type Ended, type Given, workplace } from './run.ts';
+import { type Given, workplace } from './run.ts';
 
 /** What a report holds: a line a file, and its runs' summaries. */
-export interface ReportLine {
+interface ReportLine {
   readonly accession_no: string | null;
   readonly file_name: string | null;
   readonly path: string | null;
@@ -14,19 +14,10 @@ export interface ReportLine {
   readonly error?: { readonly code: string; readonly exit_code: number; readonly message: string };
 }
 
-export interface Summary {
-  readonly [count: string]: number | string | null | undefined;
-}
-
-export interface ReportRead {
-  readonly files: readonly ReportLine[];
-  readonly summaries: readonly Summary[];
-  /** The last line is a summary. */
-  readonly endsSummed: boolean;
-}
+type Summary = Readonly<Record<string, number | string | null | undefined>>;
 
 /** Reads a report; a line that is no JSON is passed over, as of a run that was killed while it wrote. */
-export function readReport(text: string | Buffer): ReportRead {
+export function readReport(text: string | Buffer) {
   const read = `${text}`.split('\n').flatMap((line) => {
     try {
       return [JSON.parse(line) as ReportLine | { readonly summary: Summary }];
@@ -38,12 +29,9 @@ export function readReport(text: string | Buffer): ReportRead {
   return {
     files: read.filter((line): line is ReportLine => 'result' in line),
     summaries: read.flatMap((line) => ('summary' in line ? [line.summary] : [])),
+    /** The last line is a summary. */
     endsSummed: last !== undefined && 'summary' in last,
   };
-}
-
-export interface BatchRun extends Ended {
-  readonly report: ReportRead;
 }
 
 /** A place in which batches run in this process, with lines for their input and a report that is read back. */
@@ -52,11 +40,7 @@ export async function batchPlace(env: Readonly<Record<string, string>>, common: 
   return {
     ...place,
     /** `download --input -` of these lines, with `--report report`; without lines the arguments name what is to be fetched. */
-    async batch(
-      lines: readonly string[] | string | undefined,
-      args: readonly string[] = [],
-      given: Given = {},
-    ): Promise<BatchRun> {
+    async batch(lines: readonly string[] | string | undefined, args: readonly string[] = [], given: Given = {}) {
       const input = typeof lines === 'object' ? lines.map((line) => `${line}\n`).join('') : lines;
       const line = ['download', ...(lines === undefined ? [] : ['--input', '-']), '--report', 'report', ...args];
       const ended = await place.filings(line, env, { ...common, ...given, ...(input !== undefined && { input }) });

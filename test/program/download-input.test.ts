@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { accession } from '../servers/archive.ts';
-import { archivePlace, lines, numbered, type ReportRead } from './batch.ts';
+import { archivePlace, lines, numbered, type readReport } from './batch.ts';
 
 const [A, B, C] = [accession(1), accession(2), accession(3)];
 const FILINGS = {
@@ -10,7 +10,7 @@ const FILINGS = {
 };
 
 /** `ACCESSION/NAME result` of each report line, or `LINE result`, sorted. */
-const told = ({ files }: ReportRead) =>
+const told = ({ files }: ReturnType<typeof readReport>) =>
   files
     .map(({ accession_no, file_name, result, line }) => `${line ?? `${accession_no}/${file_name}`} ${result}`)
     .sort();

@@ -4,12 +4,12 @@ import { join } from 'node:path';
 import { Readable, Writable } from 'node:stream';
 import type { TlsOptions } from 'node:tls';
 import { onTestFinished } from 'vitest';
-import { sleep as realSleep, type Sleep } from '../../src/abort.ts';
+import type { Sleep } from '../../src/abort.ts';
 import { FilingsError } from '../../src/errors.ts';
 import { main } from '../../src/main.ts';
 import { type Script, scripted } from '../servers/scripted.ts';
 import { worldOf } from '../settings-world.ts';
-import { emptyPlace, type Place, serviceAt } from './place.ts';
+import { emptyPlace, serviceAt } from './place.ts';
 
 export { ACCESSION, serviceAt } from './place.ts';
 
@@ -33,7 +33,6 @@ export interface Given {
   readonly interrupt?: AbortSignal;
   /** How far this machine's clock is ahead, in milliseconds. */
   readonly ahead?: number | (() => number);
-  readonly hostname?: string;
   readonly sleep?: Sleep;
   readonly monotonic?: () => number;
 }
@@ -47,7 +46,7 @@ let lastPid = 2 ** 22;
  * Runs the whole program inside this process: a command line and a world to an exit status, as `bin` does. Sockets,
  * files and children are real; the standard streams are memory, and the environment holds what is given alone.
  */
-export async function run(args: readonly string[], given: Given = {}): Promise<Ended> {
+async function run(args: readonly string[], given: Given = {}): Promise<Ended> {
   const [stdout, stderr] = [memory(), memory()];
   if (given.columns !== undefined) Object.assign(stdout.stream, { isTTY: true, columns: given.columns });
   const exitCode = await runInto({ stdout: stdout.stream, stderr: stderr.stream }, args, given);
@@ -60,18 +59,15 @@ export async function filings(args: readonly string[], given: Given = {}) {
   return { ...ended, stdout: ended.stdout.toString() };
 }
 
-export interface Workplace extends Place {
-  /** Runs the program here, with nothing in its environment but what is given, PATH and HOME. */
-  filings(args: readonly string[], env?: Environment, given?: Omit<Given, 'env'>): Promise<Ended>;
+/** A place in which the program runs, with nothing in its environment but what is given, PATH and HOME. */
+export async function workplace() {
+  const place = await emptyPlace();
+  const filings = (args: readonly string[], env?: Environment, given?: Omit<Given, 'env'>) =>
+    run(args, { cwd: place.path, ...given, env: { ...homeOf(place.home), ...env } });
+  return { ...place, filings };
 }
 
-export async function workplace(): Promise<Workplace> {
-  const place = await emptyPlace();
-  return {
-    ...place,
-    filings: (args, env, given) => run(args, { cwd: place.path, ...given, env: { ...homeOf(place.home), ...env } }),
-  };
-}
+export type Workplace = Awaited<ReturnType<typeof workplace>>;
 
 /** A workplace beside a service that answers by a script and that its commands ask, with a key. */
 export async function asking(script: Script, tls?: TlsOptions) {
@@ -113,24 +109,15 @@ const homeOf = (home: string) => ({ PATH: process.env.PATH ?? '', HOME: home });
 async function runInto(
   streams: { readonly stdout: Writable; readonly stderr: Writable },
   args: readonly string[],
-  {
-    env = {},
-    cwd = tmpdir(),
-    input = '',
-    interrupt = new AbortController().signal,
-    ahead = 0,
-    hostname = 'test',
-    sleep = realSleep,
-    monotonic = () => performance.now(),
-  }: Given,
+  { env = {}, cwd = tmpdir(), input = '', ahead = 0, columns: _, ...given }: Given,
 ): Promise<number> {
   lastPid += 1;
   const pid = lastPid;
   running.add(pid);
   const stdin = Readable.from(input.length > 0 ? [Buffer.from(input)] : []);
-  const own = { pid, isRunning: (other: number) => running.has(other), version, interrupt, hostname, sleep, monotonic };
   const now = () => Date.now() + (typeof ahead === 'number' ? ahead : ahead());
-  const status = await main(worldOf({ ...streams, ...own, now, argv: args, env, cwd, stdin }));
+  const own = { pid, isRunning: (other: number) => running.has(other), version, now, argv: args, env, cwd, stdin };
+  const status = await main(worldOf({ ...given, ...streams, ...own }));
   running.delete(pid);
   return status;
 }
