@@ -74,10 +74,10 @@ it('an accession alone, with nothing that says what to take: exit 2', async () =
   expect(report.summaries).toMatchObject([{ exit_code: 2, stopped_by: 'usage' }]);
 });
 
-it('named twice, a thousand lines apart: fetched once and reported once', async () => {
-  const { archive, batch } = await numbered(990);
-  const { exitCode, report } = await batch([...lines(990), A, ...lines(990)], ['-q', '--all']);
-  expect([exitCode, report.files.length, archive.asked().length]).toEqual([0, 990, 991]);
+it('named twice, hundreds of lines apart: fetched once and reported once', async () => {
+  const { archive, batch } = await numbered(240);
+  const { exitCode, report } = await batch([...lines(240), A, ...lines(240)], ['-q', '--all']);
+  expect([exitCode, report.files.length, archive.asked().length]).toEqual([0, 240, 241]);
 });
 
 it('names that two platforms confuse, from a listing: that file alone has failed', async () => {

@@ -95,11 +95,12 @@ describe('the output of filings list', () => {
   });
 
   it.each(['--json', '-l', '-0'])('is whole where there are very many files: %s', async (form) => {
-    const names = Array.from({ length: 300_000 }, (_, i) => `f${i}.htm`);
+    // More than one call takes as arguments.
+    const names = Array.from({ length: 150_000 }, (_, i) => `f${i}.htm`);
     const { list } = await service(() => names);
     const { exitCode, stdout, stderr } = await list([A, form]);
     expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
-    expect(stdout.match(/\bf\d+\.htm\b/g)).toEqual(names);
+    expect(stdout.match(/\bf\d+\.htm\b/g)?.join() === names.join()).toBe(true);
   });
 });
 
