@@ -46,7 +46,7 @@ function claimsOf({ sub, name, issuedAt, notBefore = issuedAt, lifetime, claims 
   );
   for (const [claim, json] of claims) {
     if (members.has(claim)) {
-      const hint = 'iat, nbf and exp are always set: see --not-before and --lifetime';
+      const hint = 'see --sub, --name, --not-before and --lifetime; iat is always set';
       throw new FilingsError('usage', `claim ${claim}: set twice`, { hint });
     }
     members.set(claim, json);
