@@ -55,8 +55,8 @@ export interface Unfinished {
 }
 
 /**
- * What ended an exchange, in the head where there is no `body`. What is not HTTP is final, and a closed connection is
- * worth another try; what is no failure of the network is not taken for one.
+ * What ended an exchange, in the head where there is no `body`. What is not HTTP is final, a closed connection is
+ * worth another try, and a defect is told as one.
  */
 export function exchangeFailure(error: unknown, url: URL, body: Unfinished | undefined): FilingsError {
   const message = error instanceof Error ? error.message : String(error);
@@ -86,7 +86,7 @@ export function isFieldOverflow(error: unknown): boolean {
 export function truncated({ url, received, expected }: Unfinished, cause?: unknown): FilingsError {
   const of = expected === undefined ? '' : ` of ${expected}`;
   return new FilingsError('integrity', `${url.host}: truncated: the connection ended after ${received}${of} bytes`, {
-    hint: 'running it again later may be enough',
+    hint: 'run it again later',
     cause,
     retryable: true,
   });
@@ -96,7 +96,7 @@ export function truncated({ url, received, expected }: Unfinished, cause?: unkno
 export function unproved({ url, received }: Unfinished): FilingsError {
   const why = `${received} bytes came over TLS without a length, so nothing tells their end from a cut`;
   return new FilingsError('integrity', `${url.host}: ${why}`, {
-    hint: 'the service should send a length or chunks: tell whoever runs it; --sha256 proves a file all the same',
+    hint: 'the service should send a length or chunks: tell whoever runs it; --sha256 proves a file',
     fault: 'unproved-end',
   });
 }

@@ -105,7 +105,7 @@ class Exchange {
     });
   }
 
-  /** Interim answers are not for the parser, which fails at a 100 that nobody asked for (RFC 9110 section 15.2). */
+  /** Interim answers are not for the parser: it fails at a 100 (RFC 9110 section 15.2). */
   #onFirstBytes(bytes: Buffer): Buffer | null {
     // A body behind the head is not made a text.
     for (let at = 0; at < bytes.length; ) {

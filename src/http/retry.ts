@@ -10,6 +10,8 @@ const LONGEST_BACKOFF_MS = 60_000;
 const LONGEST_ASKED_MS = 100 * 365 * 86_400_000;
 /** A try that brought this much starts the count anew: the service works, the line is bad. */
 const FRESH_START_BYTES = 1 << 20;
+/** The first behind a pause may bring the next. */
+const BEHIND_PAUSE_MS = 50;
 /** Statuses worth another try; every other one is final (interface page, "A retry"). */
 const RETRIED = new Set([408, 425, 429, 500, 502, 503, 504]);
 
@@ -48,8 +50,9 @@ export class RateLimiter {
   }
 
   #reserve(): number {
-    const opens = Math.max(this.#clock.monotonic(), this.#pausedUntil, this.#next);
-    this.#next = opens + this.#intervalMs;
+    const now = this.#clock.monotonic();
+    const opens = Math.max(now, this.#pausedUntil, this.#next);
+    this.#next = opens + Math.max(this.#intervalMs, this.#pausedUntil > now ? BEHIND_PAUSE_MS : 0);
     return opens;
   }
 }
@@ -108,8 +111,8 @@ export async function retry<T>(
         });
       }
       onRetry?.({ error, waitMs, asked: askedMs !== undefined, retry: failures, retries: policy.retries });
-      // Our own back-off is this file's alone; what the service asks for, every job keeps (RateLimiter).
-      await policy.sleep(waitMs, signal);
+      // What the service asks for, all jobs keep, in the order of asking (RateLimiter).
+      if (askedMs === undefined) await policy.sleep(waitMs, signal);
     }
   }
 }

@@ -111,6 +111,32 @@ test.each<
   expect([ended, waits]).toEqual([error && expect.objectContaining(error), expected]);
 });
 
+test('where the service takes one request a second, each job has its turn before its tries are used up', async () => {
+  const { pass, ...clock } = heldClock();
+  const { signal } = new AbortController();
+  const limiter = new RateLimiter(undefined, clock);
+  const policy = { retries: 2, maxRetryAfterMs: 9000, limiter, ...clock, now: () => 0, random: () => 0 };
+  let free = 0;
+  const attempt = async () => {
+    await limiter.acquire(signal);
+    const now = clock.monotonic();
+    if (now < free) {
+      limiter.pause(1000);
+      throw new FilingsError('temporary', 'busy', { retryable: true, retryDue: now + 1000 });
+    }
+    free = now + 1000;
+  };
+  const job = async () => {
+    for (let file = 0; file < 3; file += 1) await retry(attempt, policy, signal);
+  };
+  let ended = false;
+  const all = Promise.all(['a', 'b', 'c', 'd', 'e', 'f'].map(job)).finally(() => {
+    ended = true;
+  });
+  while (!ended) await pass(50);
+  await all;
+});
+
 describe('Retry-After', () => {
   const NOW = Date.parse('Tue, 01 Apr 2025 10:00:00 GMT');
   test.each<[string, string | string[] | undefined, number | undefined]>([

@@ -6,7 +6,7 @@ import type { FileItem } from '../../batch/item.ts';
 import { diskUnder } from '../../disk/calls.ts';
 import { diskFailure } from '../../disk/failure.ts';
 import type { Session } from '../../session/session.ts';
-import { descriptorAt, isStreamPath, pathWriter, stdoutWriter } from '../../stdio/byte-writer.ts';
+import { isStreamPath, pathWriter, stdoutWriter } from '../../stdio/byte-writer.ts';
 import { openReport } from '../../stdio/report-file.ts';
 import type { DiskTarget, StreamTarget } from '../../transfer/download.ts';
 import type { World } from '../../world.ts';
@@ -45,7 +45,7 @@ export async function streamOf({ output, options }: Order, world: World): Promis
   const { sha256, spool } = options;
   const spoolIn = spool ? world.env.TMPDIR || '/tmp' : undefined;
   const path = resolve(world.cwd, output);
-  if (output === '-' || descriptorAt(path) === 1) return { open: async () => stdoutWriter(world), sha256, spoolIn };
+  if (output === '-') return { open: async () => stdoutWriter(world), sha256, spoolIn };
   return (await isStreamPath(path)) ? { open: (signal) => pathWriter(path, world.sleep, signal), sha256 } : undefined;
 }
 
