@@ -7,7 +7,7 @@ import {
   sign,
   verify,
 } from 'node:crypto';
-import { errnoOf, FilingsError } from '../errors.ts';
+import { FilingsError } from '../errors.ts';
 import type { JsonObject } from '../json.ts';
 import { decodeBase64url, NOT_CANONICAL, readJsonObject, textFault } from './token.ts';
 
@@ -113,9 +113,9 @@ function jwkObject(jwk: JsonObject, what: string): KeyObject {
   try {
     if (jwk.kty === 'oct') return createSecretKey(String(jwk.k ?? ''), 'base64url');
     return jwk.d === undefined ? createPublicKey(key) : createPrivateKey(key);
-  } catch (error) {
+  } catch {
     // Some of node's messages quote the value at fault, which may be private.
-    throw unfit(what, `the JWK cannot be used: ${errnoOf(error)}`);
+    throw unfit(what, 'the JWK cannot be used: a member is missing, or not what its kty wants');
   }
 }
 
