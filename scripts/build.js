@@ -1,8 +1,8 @@
 // Bundles src/ to dist/: one chunk a command, shared chunks between them, everything CommonJS.
 // esbuild splits ES modules only, and Node 20 starts CommonJS faster: hence the second pass.
 // --watch builds anew whenever a file of src/ has changed.
-import { mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises';
-import { basename, join } from 'node:path';
+import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
 import { context, transform } from 'esbuild';
 
 const root = join(import.meta.dirname, '..');
@@ -28,6 +28,27 @@ const withoutUnused = {
   },
 };
 
+/**
+ * What is imported later comes behind the main module. As its importer it leaves all that the main module loads in one
+ * chunk, instead of one for each set of commands that shares some of it: a start reads two files instead of twenty.
+ */
+const behindMain = {
+  name: 'behind-main',
+  async setup({ onLoad }) {
+    const main = join(root, 'src/main.ts');
+    const later = new Set();
+    for (const name of await readdir(dirname(main), { recursive: true })) {
+      const path = join(dirname(main), name);
+      const text = path.endsWith('.ts') ? await readFile(path, 'utf8') : '';
+      for (const [, target] of text.matchAll(/\bimport\('(\.[^']+)'\)/g)) later.add(join(dirname(path), target));
+    }
+    onLoad({ filter: /\.ts$/ }, async ({ path }) => {
+      if (!later.has(path)) return undefined;
+      return { contents: `${await readFile(path, 'utf8')}\nimport ${JSON.stringify(main)};`, loader: 'ts' };
+    });
+  },
+};
+
 const bundler = await context({
   absWorkingDir: root,
   entryPoints: {
@@ -47,6 +68,7 @@ const bundler = await context({
   write: false,
   plugins: [
     withoutUnused,
+    behindMain,
     { name: 'second-pass', setup: ({ onEnd }) => onEnd(({ outputFiles = [] }) => write(outputFiles)) },
   ],
 });

@@ -3,16 +3,20 @@ import {
   closeSync,
   constants,
   fstat,
+  link,
   linkSync,
+  lstat,
   lstatSync,
   open,
   openSync,
   read,
+  rename,
   renameSync,
   type Stats,
+  statfs,
+  unlink,
   unlinkSync,
 } from 'node:fs';
-import { link, lstat, rename, statfs, unlink } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { errnoOf } from '../errors.ts';
 
@@ -40,6 +44,9 @@ export const openFile = promisify(open) as (path: string | Buffer, flags: number
 export const closeFile: (fd: number) => Promise<void> = promisify(close);
 export const readAt = promisify(read);
 export const statOf = promisify<number, Stats>(fstat);
+const lookAt = promisify<string, Stats>(lstat);
+const removeAt = promisify(unlink);
+const diskAt = promisify(statfs);
 
 /** System calls on names. */
 export interface Disk {
@@ -69,15 +76,15 @@ export const BY_POOL: Disk = {
   isLocal: false,
   create: (path, mode) => openFile(path, NEW, mode),
   close: closeFile,
-  look: (path) => lstat(path).catch(undefinedIfMissing),
-  link,
-  rename,
-  remove: (path) => unlink(path).catch(undefinedIfMissing),
+  look: (path) => lookAt(path).catch(undefinedIfMissing),
+  link: promisify(link),
+  rename: promisify(rename),
+  remove: (path) => removeAt(path).catch(undefinedIfMissing),
 };
 
 /** Only Linux tells what disk it is. Never throws. */
 export async function diskUnder(directory: string, platform: string): Promise<Disk> {
-  const found = platform === 'linux' ? await statfs(directory).catch(() => undefined) : undefined;
+  const found = platform === 'linux' ? await diskAt(directory).catch(() => undefined) : undefined;
   // Some systems give the type with a sign.
   return found && LOCAL.has(found.type >>> 0) ? AT_ONCE : BY_POOL;
 }

@@ -35,7 +35,6 @@ export interface Progress {
   /** Whole lines are about to be written to this terminal. */
   makeWay(): void;
   note(text: string): void;
-  /** What goes over the wire. */
   trace(text: string): void;
   failure(error: FilingsError): void;
   /** Anything said later is plain lines. */

@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type CommandSpec, command, type Invocation, type ParseLine } from '../../spec/command.ts';
 import { write } from '../../stdio/output.ts';
@@ -22,7 +22,7 @@ export const COMPLETION = command({
 
 /** Prints the script that was generated from the specs. */
 async function run({ args }: Invocation, { root, stdout }: World): Promise<number> {
-  await write(stdout, await readFile(join(root, `completions/filings.${args[0]}`)));
+  await write(stdout, readFileSync(join(root, `completions/filings.${args[0]}`)));
   return 0;
 }
 
