@@ -53,7 +53,6 @@ function closedUnanswered(error: unknown): boolean {
   return code === 'UND_ERR_SOCKET' || code === 'ECONNRESET' || code === 'EPIPE';
 }
 
-/** From the request's first line to the last byte of the answer's body. */
 class Exchange {
   readonly #connections: Connections;
   readonly #connection: Connection;
@@ -189,7 +188,6 @@ class Exchange {
     this.#reset ||= errnoOf(error) === 'ECONNRESET';
   };
 
-  /** The connection is of no more use. */
   #abandon(error: unknown): void {
     if (this.#over) return;
     this.#close();

@@ -153,7 +153,6 @@ export class ServiceClient {
     const { source, token } = credentials;
     if (token === undefined)
       return `check the API key from ${source}, how it is sent (--key-in), and whether it wants a JWT too: ${again('filings config check')}`;
-    // The key, the token, or the time that the token is checked against.
     return (
       clockSkew(this.clockAhead, true) ??
       `check ${source}: filings token inspect shows the JWT; is its public key imported for this API key?`
