@@ -31,7 +31,6 @@ type Span = readonly [start: number, end: number];
 export class Secrets {
   readonly #forms = new Map<string, readonly Form[]>();
 
-  /** Bytes need not be text. */
   add(secret: string | Buffer): void {
     const text = secret.toString();
     const bytes = Buffer.from(secret as string);

@@ -80,7 +80,7 @@ export function readListing(
   return { files: [...files.values()], records: found.length, key: keyOf(found), more, total };
 }
 
-/** Adds the signs of an object and the objects in it; of a list only a link's, since others are of a file. */
+/** Adds the signs of an object and the objects in it; of a list only a link's: others are of a file. */
 function readSigns(object: JsonObject, number: number, signs: Signs): void {
   for (const [member, value] of Object.entries(object)) {
     const name = member.toLowerCase().replace(/[^a-z]/g, '');

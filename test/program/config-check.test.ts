@@ -13,6 +13,8 @@ async function check(
   env: Record<string, string> = {},
 ) {
   const { exitCode, stdout, stderr } = await filings(['config', 'check', '--json'], env);
+  // What is wrong says why.
+  expect(jsonOf(stdout).filter(({ verdict, detail }) => verdict === 'wrong' && !detail)).toEqual([]);
   const verdicts = Object.fromEntries(jsonOf(stdout).map((line) => [line.check, line.verdict]));
   return { exitCode, stdout: `${stdout}`, stderr, verdicts };
 }

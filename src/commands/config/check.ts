@@ -23,7 +23,7 @@ export async function run({ args, options, flags }: Invocation<typeof CHECK_OPTI
   const tell = (findings: Findings) => writeFindings(findings, options.json, world);
   const once = { ...flags, retries: '0' };
   const resolved = await resolveSettings(once, world);
-  // Nothing is asked with a credential that belongs to another host: opening the session says so.
+  // A credential of another host is not sent: opening the session says so.
   if (resolved.foreign.length > 0) await tell(unasked(resolved.foreign));
   const session = await openSession(once, world, { resolved });
   try {
@@ -59,7 +59,7 @@ function unasked(foreign: readonly ForeignCredential[]): Findings {
   return { address: unknown, certificate: unknown, key: about('key'), token: about('token'), clock: unknown };
 }
 
-/** Any web server says 404 to a path that it does not know, and has not looked at the key. */
+/** Any web server says 404 to an unknown path, and has not looked at the key. */
 async function ask({ client, signal }: Session, accession: AccessionNumber): Promise<FilingsError | undefined> {
   try {
     await client.listPage(accession, [], signal);
@@ -84,7 +84,7 @@ async function findings(
   error: FilingsError | undefined,
   world: World,
 ): Promise<Findings> {
-  // Only what comes from outside is redacted: the program's own words stay whatever the key is.
+  // The program's own words stay, whatever the key is.
   const show = (text: string) => printable(world.secrets.redact(text));
   const reached = error === undefined || error.connected !== false;
   const isForeign = error?.fault === 'foreign' && error.code === 'integrity';
@@ -96,18 +96,18 @@ async function findings(
   const expired = token && (await expiry(token, serviceTime(world.now(), client.clockAhead) / 1000));
   const skew = clockSkew(client.clockAhead, token !== undefined);
   const baseUrl = settings.sandbox ? 'the sandbox' : show(url.href);
+  const why = error && show(reasonOf(error));
+  const given: Finding = [verdict, refused ? `${token ? 'the key or the token: ' : ''}${why}` : undefined];
   return {
     address: isForeign
       ? ['wrong', `${baseUrl}, where something else answers`]
-      : [reached || badCertificate ? 'ok' : 'wrong', baseUrl],
-    certificate: badCertificate
-      ? ['wrong', show(error.message)]
-      : [url.protocol === 'http:' ? 'not used' : reached ? 'ok' : 'unknown'],
+      : reached || badCertificate
+        ? ['ok', baseUrl]
+        : ['wrong', `${baseUrl}: ${why}`],
+    certificate: badCertificate ? ['wrong', why] : [url.protocol === 'http:' ? 'not used' : reached ? 'ok' : 'unknown'],
     // Whoever sends an expired token learns nothing about the key.
-    key: expired
-      ? ['unknown', 'the token has expired']
-      : [verdict, refused && token ? 'the key or the token' : undefined],
-    token: expired ? ['wrong', expired] : [token === undefined ? 'not used' : verdict],
+    key: expired ? ['unknown', 'the token has expired'] : given,
+    token: expired ? ['wrong', expired] : token === undefined ? ['not used'] : given,
     clock: client.clockAhead === undefined ? ['unknown', 'no answer told the time'] : skew ? ['wrong', skew] : ['ok'],
   };
 }
