@@ -85,7 +85,7 @@ function readSigns(object: JsonObject, number: number, signs: Signs): void {
   for (const [member, value] of Object.entries(object)) {
     const name = member.toLowerCase().replace(/[^a-z]/g, '');
     if ((MORE.test(name) && isSet(value)) || (PAGES.test(name) && Number(value) > number)) signs.more ??= member;
-    if (TOTAL.test(name)) signs.total = Math.max(signs.total, Number(value) || 0);
+    if (TOTAL.test(name)) signs.total = Math.max(signs.total, Number(isJsonObject(value) ? value.value : value) || 0);
     const isFailed = name === 'status' && /^(error|fail(ed|ure)?)$/i.test(String(value));
     signs.isFailure ||= isFailed || (FAILURE.test(name) && isSet(value)) || (SUCCESS.test(name) && value === false);
     if (isJsonObject(value)) readSigns(value, number, signs);

@@ -240,6 +240,7 @@ describe('a part of a listing', () => {
     [3, { count: 3 }],
     [0, { total: 'many', year: 2024, discount: 3, total_size: 3 }],
     [3, { '@odata.count': 3 }],
+    [3, { hits: { total: { value: 3 } } }],
   ])('a total of %i: %j', (total, members) => {
     expect(read({ files, ...members }).total).toBe(total);
   });
