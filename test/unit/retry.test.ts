@@ -36,6 +36,13 @@ test('a pause that the service asks for holds for those, too, that wait for thei
   await Promise.all(all);
 });
 
+test('without a rate and a pause none waits for another', async () => {
+  const slept: number[] = [];
+  const limiter = new RateLimiter(undefined, { monotonic: () => 0, sleep: async (ms) => void slept.push(ms) });
+  for (let asked = 0; asked < 3; asked += 1) await limiter.acquire(new AbortController().signal);
+  expect(slept).toEqual([0, 0, 0]);
+});
+
 const failed = (more: Partial<FailedTry> = {}): FailedTry => ({
   failures: 1,
   retries: 5,
@@ -88,8 +95,10 @@ test.each<
   ['a signal after a try', [busy(), busy()], ['1000'], { message: 'signal' }, { stopAfter: 2 }],
 ])('retry: %s', async (_, thrown, expected, error, { stopAfter, brought, ...settings } = {}) => {
   const waits: string[] = [];
+  const slept: string[] = [];
   const stop = new AbortController();
-  const clock = { monotonic: () => 7, now: () => 0, random: () => 0, sleep: async () => {} };
+  const sleep = async (ms: number) => void slept.push(`${ms}`);
+  const clock = { monotonic: () => 7, now: () => 0, random: () => 0, sleep };
   const policy = {
     retries: 2,
     maxRetryAfterMs: 9000,
@@ -108,7 +117,8 @@ test.each<
     onRetry,
     progress: brought ? () => brought : undefined,
   }).catch((thrown) => thrown);
-  expect([ended, waits]).toEqual([error && expect.objectContaining(error), expected]);
+  const own = expected.filter((wait) => !wait.endsWith('asked'));
+  expect([ended, waits, slept]).toEqual([error && expect.objectContaining(error), expected, own]);
 });
 
 test('where the service takes one request a second, each job has its turn before its tries are used up', async () => {
