@@ -18,9 +18,13 @@ export function settingNamed(text: string): NamedSetting {
   const found = SETTINGS.find(({ key }) => key === written);
   if (found !== undefined) return found;
   // What follows = may be a key.
-  const [name = ''] = written.split('=', 1);
-  const known = SETTINGS.map(({ key }) => key);
-  const hint = didYouMean(name, known) ?? "see 'filings help config'";
+  const [name = '', value] = written.split('=', 2);
+  const near =
+    didYouMean(
+      name,
+      SETTINGS.map(({ key }) => key),
+    ) ?? "see 'filings help config'";
+  const hint = value === undefined ? near : 'put a space between name and value';
   throw new FilingsError('usage', `${name || "''"}: no such setting`, { hint });
 }
 

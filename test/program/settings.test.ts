@@ -63,7 +63,7 @@ describe('config set', () => {
     [['base-url', 'http://a.example', '--profile', 'p'], 'plain http would send the key unencrypted'],
     [['sandbox', '1'], 'sandbox: cannot be set in the config file'],
     [['jbos', '1'], 'jbos: no such setting\n  hint: did you mean jobs?'],
-    [[`api-key=${CANARY}`], 'apiKey: no such setting'],
+    [[`api-key=${CANARY}`], 'apiKey: no such setting\n  hint: put a space'],
     [['api-key', `${CANARY}\nx`], 'apiKey: has a line break inside'],
   ])('%j is refused, and nothing written', async (args, message) => {
     const { exitCode, stderr } = await run(['set', ...args]);
