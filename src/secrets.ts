@@ -1,9 +1,9 @@
 export const REDACTED = '[redacted]';
 /** A shorter secret is found by its place alone: by its value it would black out ordinary words. */
 const SHORTEST = 8;
-/** Of a secret that a cut has left the beginning of, so many characters are telling. */
+/** Of a beginning that a cut has left, so many characters are telling. */
 const TELLING = 4;
-/** Bounds the work; of our own cuts there is one at the end. */
+/** Bounds the work. */
 const MOST_CUTS = 20;
 
 /** Where the service takes a key in a URL (contract part 5), and where any URL has a user and a password. */
@@ -29,32 +29,35 @@ type Span = readonly [start: number, end: number];
  * redacted.
  */
 export class Secrets {
-  readonly #forms = new Map<string, readonly Form[]>();
+  readonly #known = new Map<string, readonly Form[]>();
+  #forms: readonly Form[] = [];
 
   add(secret: string | Buffer): void {
     const text = secret.toString();
     const bytes = Buffer.from(secret as string);
-    if (text.length >= SHORTEST && !this.#forms.has(text)) this.#forms.set(text, formsOf(text, bytes));
+    if (text.length < SHORTEST || this.#known.has(text)) return;
+    this.#known.set(text, formsOf(text, bytes));
+    this.#forms = [...this.#known.values()].flat();
   }
 
-  /** For a token long expired: a run of hours mints many. */
+  /** A run of hours mints many tokens. */
   forget(secret: string): void {
-    this.#forms.delete(secret);
+    this.#known.delete(secret);
+    this.#forms = [...this.#known.values()].flat();
   }
 
   /** Whether a secret is in the text by its value; what others have in the place of one is not ours. */
   holds(text: string): boolean {
     const texts = [text, percentDecoded(text).text];
-    return [...this.#forms.values()].flat().some((form) => texts.some((each) => each.includes(form.text)));
+    return this.#forms.some((form) => texts.some((each) => each.includes(form.text)));
   }
 
   /** What precedes an ellipsis was cut, perhaps in the middle of a secret: its beginning goes, too. */
   redact(text: string): string {
-    const forms = [...this.#forms.values()].flat();
     const { text: decoded, at } = percentDecoded(text);
-    const spans = spansOf(forms, text);
+    const spans = spansOf(this.#forms, text);
     if (decoded !== text)
-      for (const [start, end] of spansOf(forms, decoded)) spans.push([at[start] ?? 0, at[end] ?? 0]);
+      for (const [start, end] of spansOf(this.#forms, decoded)) spans.push([at[start] ?? 0, at[end] ?? 0]);
     return masked(text, spans);
   }
 }
