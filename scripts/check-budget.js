@@ -16,7 +16,7 @@ const words = (...pages) => sum(pages.map((page) => text(join(root, page)).split
 const src = files('src', '.ts');
 const pages = readdirSync(join(root, 'docs')).filter((name) => name.endsWith('.md'));
 
-/** What is counted, what it comes to, and its bound; last, where the bound is not reached yet, what it may come to until then. */
+/** What is counted, what it comes to, and its bound. */
 const BUDGET = [
   ['lines of src', lines(src), 14_000],
   ['characters of src', sum(src.map((path) => text(path).length)), 580_000],
@@ -24,7 +24,7 @@ const BUDGET = [
   ['folders of src', new Set(src.map(dirname)).size, 32],
   ['files that a download loads', loadedBy(join(root, 'src/commands/download/run.ts')).size, 100],
   ['lines of bin', lines(files('bin', 'js')), 80],
-  ['lines of test', lines(files('test', '')), 18_000, 19_700],
+  ['lines of test', lines(files('test', '')), 18_000],
   ['lines of scripts and bench', lines([...files('scripts', 's'), ...files('bench', 's')]), 4200],
   ['words of README.md', words('README.md'), 1300],
   ['words of ARCHITECTURE.md', words('ARCHITECTURE.md'), 2000],
@@ -33,11 +33,9 @@ const BUDGET = [
   ['words of docs/', words(...pages.map((page) => `docs/${page}`)), 7000],
 ];
 
-for (const [what, count, bound, most = bound] of BUDGET) {
-  process.stdout.write(
-    `${what.padEnd(30)} ${String(count).padStart(8)} of ${bound}${count > bound ? ' (over)' : ''}\n`,
-  );
-  if (count > most) fail(`over the budget: ${what}: ${count} of ${most}`);
+for (const [what, count, bound] of BUDGET) {
+  process.stdout.write(`${what.padEnd(30)} ${String(count).padStart(8)} of ${bound}\n`);
+  if (count > bound) fail(`over the budget: ${what}: ${count} of ${bound}`);
 }
 for (const name of exportedTwice()) fail(`exported twice: ${name}`);
 
