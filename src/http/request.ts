@@ -9,7 +9,7 @@ import { proxyFields } from './proxy.ts';
 import type { Watched } from './watchdog.ts';
 
 /** Status lines are shorter. */
-const START_BYTES = 256;
+const PIECE_BYTES = 256;
 
 interface GetRequest {
   readonly url: URL;
@@ -108,8 +108,8 @@ class Exchange {
   #onFirstBytes(bytes: Buffer): Buffer | null {
     // A body behind the head is not made a text.
     for (let at = 0; at < bytes.length; ) {
-      const { fault, final, rest } = readStart(this.#start + bytes.toString('latin1', at, at + START_BYTES));
-      at = Math.min(at + START_BYTES, bytes.length);
+      const { fault, final, rest } = readStart(this.#start + bytes.toString('latin1', at, at + PIECE_BYTES));
+      at = Math.min(at + PIECE_BYTES, bytes.length);
       this.#start = rest;
       if (fault) {
         this.#abandon(notHttp(this.#request.url, fault));

@@ -19,11 +19,8 @@ export function settingNamed(text: string): NamedSetting {
   if (found !== undefined) return found;
   // What follows = may be a key.
   const [name = '', value] = written.split('=', 2);
-  const near =
-    didYouMean(
-      name,
-      SETTINGS.map(({ key }) => key),
-    ) ?? "see 'filings help config'";
+  const known = SETTINGS.map(({ key }) => key);
+  const near = didYouMean(name, known) ?? "see 'filings help config'";
   const hint = value === undefined ? near : 'put a space between name and value';
   throw new FilingsError('usage', `${name || "''"}: no such setting`, { hint });
 }
