@@ -1,5 +1,6 @@
-// Holds the sums against the budget: one file is easily kept small, and the whole grows all the same. Also: no name is
-// exported twice, so that a name means one thing.
+// Checks the size of the whole repository against its budget, because a tree of small files can still grow too large.
+// Comments are free: a budget that counted them would make them shorter instead of clearer. Also checks that no name is
+// exported by two files, so that each name has one meaning.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
@@ -11,26 +12,31 @@ const files = (folder, ending) =>
 const text = (path) => readFileSync(path, 'utf8');
 const sum = (numbers) => numbers.reduce((total, number) => total + number, 0);
 const lines = (paths) => sum(paths.map((path) => text(path).split('\n').length - 1));
+/** The lines of the files that are neither blank nor only a comment. */
+const codeLines = (paths) =>
+  paths.flatMap((path) => text(path).split('\n')).filter((line) => !/^\s*(\/\/|\/?\*|$)/.test(line));
 const words = (...pages) => sum(pages.map((page) => text(join(root, page)).split(/\s+/).filter(Boolean).length));
 
 const src = files('src', '.ts');
 const pages = readdirSync(join(root, 'docs')).filter((name) => name.endsWith('.md'));
 
-/** What is counted, what it comes to, and its bound. */
+const code = codeLines(src);
+
+/** What is counted, its count, and its bound. */
 const BUDGET = [
-  ['lines of src', lines(src), 14_000],
-  ['characters of src', sum(src.map((path) => text(path).length)), 580_000],
-  ['files of src', src.length, 200],
-  ['folders of src', new Set(src.map(dirname)).size, 32],
+  ['code lines of src', code.length, 11_400],
+  ['mean length of a code line', Math.round(sum(code.map((line) => line.length)) / code.length), 46],
+  ['files of src', src.length, 180],
+  ['folders of src', new Set(src.map(dirname)).size, 30],
   ['files that a download loads', loadedBy(join(root, 'src/commands/download/run.ts')).size, 100],
   ['lines of bin', lines(files('bin', 'js')), 80],
-  ['lines of test', lines(files('test', '')), 18_000],
-  ['lines of scripts and bench', lines([...files('scripts', 's'), ...files('bench', 's')]), 4200],
+  ['code lines of test', codeLines(files('test', '.ts')).length, 16_500],
+  ['lines of scripts and bench', lines([...files('scripts', 's'), ...files('bench', 's')]), 4000],
   ['words of README.md', words('README.md'), 1300],
   ['words of ARCHITECTURE.md', words('ARCHITECTURE.md'), 2000],
-  ['words of CONTRIBUTING.md', words('CONTRIBUTING.md'), 900],
+  ['words of CONTRIBUTING.md', words('CONTRIBUTING.md'), 1000],
   ['words of CHANGELOG.md', words('CHANGELOG.md'), 400],
-  ['words of docs/', words(...pages.map((page) => `docs/${page}`)), 7000],
+  ['words of docs/', words(...pages.map((page) => `docs/${page}`)), 8500],
 ];
 
 for (const [what, count, bound] of BUDGET) {
