@@ -409,6 +409,7 @@ _filings_serve() {
     '(--port)--port=''[listen on this port; 0 takes a free one]:PORT: ' \
     '*--jwt-key=''[also require a JWT that this public key verifies (repeatable)]:PUBLIC:_files' \
     '(--jwt-secret)--jwt-secret=''[also require a JWT that this HMAC secret verifies]:FILE:_files' \
+    '(--pages)--pages=''[send listings in pages of N records, counted from 1 or from 0]:N\[,0|1\]: ' \
     '(--latency)--latency=''[delay each answer]:DURATION: ' \
     '(--rate-limit)--rate-limit=''[answer 429 above this rate]:N/s|N/m: ' \
     '(--config)--config=''[use this config file]:FILE:_files' \
@@ -550,7 +551,7 @@ _filings_config_get() {
     '(-q --quiet)'{-q,--quiet}'[print errors only]' \
     '(-v --verbose)'{-v,--verbose}'[print requests, answers and waits, secrets redacted]' \
     '(-h --help)'{-h,--help}'[show help\: -h on one screen, --help all of it]' \
-    '1:KEY:(profile base-url api-key api-key-file api-key-command key-in key-header basic-user jwt-file jwt allow-http connect-timeout idle-timeout deadline retries max-retry-after jobs rate page-size color progress error-format)'
+    '1:KEY:(profile base-url api-key api-key-file api-key-command key-in key-header basic-user jwt-file jwt allow-http connect-timeout idle-timeout deadline retries max-retry-after jobs rate page-size listing color progress error-format)'
 }
 
 _filings_config_set() {
@@ -580,7 +581,7 @@ _filings_config_set() {
     '(-q --quiet)'{-q,--quiet}'[print errors only]' \
     '(-v --verbose)'{-v,--verbose}'[print requests, answers and waits, secrets redacted]' \
     '(-h --help)'{-h,--help}'[show help\: -h on one screen, --help all of it]' \
-    '1:KEY:(profile base-url api-key api-key-file api-key-command key-in key-header basic-user jwt-file jwt allow-http connect-timeout idle-timeout deadline retries max-retry-after jobs rate page-size color progress error-format)' \
+    '1:KEY:(profile base-url api-key api-key-file api-key-command key-in key-header basic-user jwt-file jwt allow-http connect-timeout idle-timeout deadline retries max-retry-after jobs rate page-size listing color progress error-format)' \
     '2:VALUE: '
 }
 
@@ -611,7 +612,7 @@ _filings_config_unset() {
     '(-q --quiet)'{-q,--quiet}'[print errors only]' \
     '(-v --verbose)'{-v,--verbose}'[print requests, answers and waits, secrets redacted]' \
     '(-h --help)'{-h,--help}'[show help\: -h on one screen, --help all of it]' \
-    '1:KEY:(profile base-url api-key api-key-file api-key-command key-in key-header basic-user jwt-file jwt allow-http connect-timeout idle-timeout deadline retries max-retry-after jobs rate page-size color progress error-format)'
+    '1:KEY:(profile base-url api-key api-key-file api-key-command key-in key-header basic-user jwt-file jwt allow-http connect-timeout idle-timeout deadline retries max-retry-after jobs rate page-size listing color progress error-format)'
 }
 
 _filings_config_path() {

@@ -45,6 +45,7 @@ const LIBRARIES = {
   commander: ['cli/', 'help/layout.ts'],
   undici: ['http/'],
   jose: ['jwt/'],
+  '@jmespath-community': ['service/described-listing.ts'],
   zod: ['settings/config-check.ts'],
   chalk: ['terminal/messages.ts'],
   'cli-progress': ['terminal/bars.ts'],

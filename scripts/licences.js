@@ -7,6 +7,8 @@ const LICENCE = /^(licen[cs]e|copying|notice)([.-].*)?$/i;
 
 /** Others' work inside a package that brings no licence of it along. */
 const WITHIN = {
+  '@jmespath-community/jmespath':
+    'Its source is at https://github.com/jmespath-community/typescript-jmespath, and dist/ holds it unchanged but bundled.\n',
   undici:
     'In it, compiled to WebAssembly: llhttp, Copyright Fedor Indutny, 2018, under the terms of the MIT License too.\n',
 };

@@ -6,7 +6,7 @@ import type { Archive } from './archive.ts';
 import { createRateLimit, type GateRules, type RateLimit, rejectionOf } from './gate.ts';
 import { problem, type Reply, send } from './reply.ts';
 import { type Asked, readAsked, shown, shownRequest } from './request.ts';
-import { route } from './routes.ts';
+import { type Pages, route } from './routes.ts';
 
 export interface HandlerOptions extends GateRules {
   readonly host: string;
@@ -14,6 +14,8 @@ export interface HandlerOptions extends GateRules {
   /** Milliseconds. */
   readonly latencyMs?: number | undefined;
   readonly rateLimit?: RateLimit | undefined;
+  /** Sends listings in pages. */
+  readonly pages?: Pages | undefined;
   /** Takes a printable line without secrets. */
   readonly log?: (line: string) => void;
 }
@@ -38,7 +40,7 @@ export function createHandler(archive: Archive, options: HandlerOptions, closing
   };
 }
 
-async function decide(asked: Asked, archive: Archive, rules: GateRules, takeTurn: () => number): Promise<Reply> {
+async function decide(asked: Asked, archive: Archive, rules: HandlerOptions, takeTurn: () => number): Promise<Reply> {
   const { traceId } = asked;
   try {
     const rejection = await rejectionOf(asked, rules);
@@ -47,7 +49,7 @@ async function decide(asked: Asked, archive: Archive, rules: GateRules, takeTurn
     }
     const wait = takeTurn();
     if (wait > 0) return problem(429, { detail: 'too many requests', traceId }, { 'Retry-After': `${wait}` });
-    return await route(asked, archive);
+    return await route(asked, archive, rules.pages);
   } catch (error) {
     // The error's text names a path of this machine.
     const reply = problem(500, { detail: 'the archive could not be read', traceId });

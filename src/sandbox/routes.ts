@@ -3,7 +3,15 @@ import { type Archive, isFileName } from './archive.ts';
 import { fileReply, jsonReply, problem, type Reply } from './reply.ts';
 import type { Asked } from './request.ts';
 
-type Route = (asked: Asked, archive: Archive) => Promise<Reply>;
+/** How listings are cut into pages. */
+export interface Pages {
+  /** The most records of a page. */
+  readonly size: number;
+  /** The number of the first page, 0 or 1. */
+  readonly first: number;
+}
+
+type Route = (asked: Asked, archive: Archive, pages: Pages | undefined) => Promise<Reply>;
 type Errors = Record<string, string[]>;
 
 const ROUTES: ReadonlyMap<string, Route> = new Map([
@@ -24,7 +32,7 @@ const MEDIA_TYPES: Readonly<Record<string, string>> = {
 };
 
 /** Contract part 4. Rejects when the archive can't be read. */
-export async function route(asked: Asked, archive: Archive): Promise<Reply> {
+export async function route(asked: Asked, archive: Archive, pages?: Pages): Promise<Reply> {
   const { method, resource: instance, traceId } = asked;
   if (instance === undefined) return problem(400, { detail: 'the percent-encoding of the path is broken', traceId });
   const handler = ROUTES.get(instance);
@@ -32,7 +40,7 @@ export async function route(asked: Asked, archive: Archive): Promise<Reply> {
   if (method !== 'GET' && method !== 'HEAD') {
     return problem(405, { detail: 'only GET is allowed', instance, traceId }, { Allow: 'GET, HEAD' });
   }
-  return handler(asked, archive);
+  return handler(asked, archive, pages);
 }
 
 async function download(asked: Asked, archive: Archive): Promise<Reply> {
@@ -46,17 +54,31 @@ async function download(asked: Asked, archive: Archive): Promise<Reply> {
   return problem(404, { detail: 'the filing has no file of that name', traceId: asked.traceId });
 }
 
-async function filings(asked: Asked, archive: Archive): Promise<Reply> {
+async function filings(asked: Asked, archive: Archive, pages: Pages | undefined): Promise<Reply> {
   const errors: Errors = {};
   const accession = accessionOf(asked, errors);
-  if (accession === undefined) return invalid(asked, errors);
+  const page = pages && pageOf(asked, pages, errors);
+  if (accession === undefined || Object.keys(errors).length > 0) return invalid(asked, errors);
   const records = (await archive.list(accession)).map(({ name, size }) => ({
     accession_no: accession,
     file_name: name,
     size,
     type: mediaType(name),
   }));
-  return jsonReply(200, records, { 'Content-Type': 'application/json' });
+  const sent = page ? records.slice(page.start, page.start + page.size) : records;
+  return jsonReply(200, sent, { 'Content-Type': 'application/json' });
+}
+
+/** The records that a request asks for: the first page, unless `page_size` and `page_number` say otherwise. */
+function pageOf({ query }: Asked, pages: Pages, errors: Errors): { readonly start: number; readonly size: number } {
+  const read = (name: string, least: number, absent: number) => {
+    const text = query.get(name);
+    const isNumber = text === null || (/^\d{1,6}$/.test(text) && Number(text) >= least);
+    if (!isNumber) errors[name] = [`The field ${name} must be a whole number from ${least}.`];
+    return text === null ? absent : Number(text);
+  };
+  const size = Math.min(read('page_size', 1, pages.size), pages.size);
+  return { start: (read('page_number', pages.first, pages.first) - pages.first) * size, size };
 }
 
 /** Without a charset, since the archive knows none. */

@@ -5,8 +5,8 @@ import type { Secrets } from '../secrets.ts';
 import type { AccessionNumber } from './accession.ts';
 import { clockSkew, serviceTime } from './clock-skew.ts';
 import type { Credentials } from './credentials.ts';
-import { type ListedFile, type Page, readListing } from './listing.ts';
-import { type Ask, type Parameter, readAllPages } from './listing-pages.ts';
+import { type ListingDescription, type Page, readListing } from './listing.ts';
+import { type Listing, type PagingMemory, type Parameter, readAllPages } from './listing-pages.ts';
 import { readAtMost, readErrorBytes } from './read-body.ts';
 import { errorFromAnswer } from './refusal.ts';
 import { Requests, type ServiceAnswer } from './requests.ts';
@@ -32,6 +32,9 @@ export interface ClientOptions {
   /** Redacts what it shows. */
   readonly trace: ((line: string) => void) | undefined;
   readonly meter?: Meter | undefined;
+  /** How the service's listing is to be read, if the user has described it. */
+  readonly listing?: ListingDescription | undefined;
+  readonly warn: (text: string) => void;
   /** Words a command so that it asks the same service. */
   readonly again: (command: string) => string;
 }
@@ -40,6 +43,7 @@ export interface ClientOptions {
 export class ServiceClient {
   readonly options: ClientOptions;
   readonly #requests: Requests;
+  readonly #paging: PagingMemory = {};
 
   constructor(options: ClientOptions) {
     this.options = options;
@@ -70,25 +74,29 @@ export class ServiceClient {
     return answer;
   }
 
-  /** At least one. Throws `integrity` for an answer that is no listing or a part of one. */
+  /**
+   * Returns all files of a filing, at least one. Throws `integrity` for a response that is no listing or a part of one,
+   * `not_found` if the filing has no files.
+   */
   async listFiles(
     accession: AccessionNumber,
     { query, pageSize }: { readonly query: readonly Parameter[]; readonly pageSize: number | undefined },
     signal: AbortSignal,
     onRetry?: RetryWatcher['onRetry'],
-  ): Promise<readonly ListedFile[]> {
-    const ask: Ask = (paging, page) => this.listPage(accession, [...query, ...paging], signal, { page, onRetry });
-    const files = await readAllPages(ask, pageSize, accession);
-    if (files.length > 0) return files;
+  ): Promise<Listing> {
+    const { listing: description, warn } = this.options;
+    const ask = (paging: readonly Parameter[]) => this.listPage(accession, [...query, ...paging], signal, onRetry);
+    const listing = await readAllPages({ accession, pageSize, description, memory: this.#paging, ask, warn });
+    if (listing.files.length > 0) return listing;
     throw errorAbout({ accession }, 'not_found', 'the service lists no files', { hint: 'check the accession number' });
   }
 
-  /** Tried again as a download is. Throws as `listFiles`. */
+  /** Requests and reads one response of the listing. Retried as a download is. Throws as `listFiles`. */
   async listPage(
     accession: AccessionNumber,
     query: readonly Parameter[],
     signal: AbortSignal,
-    { page, onRetry }: { readonly page?: number | undefined; readonly onRetry?: RetryWatcher['onRetry'] } = {},
+    onRetry?: RetryWatcher['onRetry'],
   ): Promise<Page> {
     const url = this.#resource('filings', [['accession_no', accession], ...query]);
     const subject = { accession };
@@ -97,15 +105,18 @@ export class ServiceClient {
       await this.#refuseUnless(answer.status === 200, answer, subject, signal);
       if (answer.headers['content-range'] !== undefined) {
         answer.discard();
-        throw errorAbout(subject, 'integrity', 'a part of it came (200 with Content-Range)');
+        throw errorAbout(subject, 'integrity', 'the response is only a part of it (200 with Content-Range)');
       }
       const body = await readAtMost(answer, LARGEST_LISTING, subject);
       if (this.options.meter) this.options.meter.bytes += body.length;
-      return { text: new TextDecoder().decode(body), link: answer.headers.link };
+      return { body, link: answer.headers.link };
     };
     const telling = (error: unknown) => Promise.reject(about(subject, error));
-    const { text, link } = await retry(() => attempt().catch(telling), this.options.retry, signal, { onRetry });
-    return readListing(text, accession, link, page);
+    const response = await retry(() => attempt().catch(telling), this.options.retry, signal, { onRetry });
+    const { listing } = this.options;
+    if (listing === undefined) return readListing(response, accession);
+    const { readDescribedListing } = await import('./described-listing.ts');
+    return readDescribedListing(response, accession, listing);
   }
 
   #resource(name: 'download' | 'filings', query: readonly (readonly [string, string])[]): URL {

@@ -29,7 +29,7 @@ export function readErrorBody(text: string, secrets: Secrets): ErrorBody {
   const json = parseJson(text);
   const object = isJsonObject(json) && !isDeeper(json) ? json : undefined;
   // Redacted before tags are taken out of it, too; the ellipsis tells where half a secret may stand.
-  const said = object ? saidByJson(object) : sayingOf(secrets.redact(shortened(text, LOOKED_AT)));
+  const said = object ? summaryFromJson(object) : summaryFromText(secrets.redact(shortened(text, LOOKED_AT)));
   return {
     said: said && brief(said.trim().replace(/\s+/g, ' '), LONGEST_SAYING, secrets),
     problem: object ? readProblem(object, secrets) : {},
@@ -38,18 +38,18 @@ export function readErrorBody(text: string, secrets: Secrets): ErrorBody {
 }
 
 /** A string, or an object (`{"error":{"message"}}`) that has one. */
-export function saidByJson(body: JsonObject): string | undefined {
+export function summaryFromJson(body: JsonObject): string | undefined {
   for (const name of ['title', 'error', 'message']) {
     const value = Object.hasOwn(body, name) ? body[name] : undefined;
     if (typeof value === 'string' && value.trim() !== '') return value;
-    const nested = isJsonObject(value) ? saidByJson(value) : undefined;
+    const nested = isJsonObject(value) ? summaryFromJson(value) : undefined;
     if (nested !== undefined) return nested;
   }
   return undefined;
 }
 
 /** The line that tells most of HTML, XML or plain text. */
-export function sayingOf(text: string): string | undefined {
+export function summaryFromText(text: string): string | undefined {
   const start = shortened(text.trim(), LOOKED_AT);
   if (!start.startsWith('<')) return start.split(/[\r\n]/, 1)[0] || undefined;
   const [, told, end] = /<(?:title|message|h1)\b[^<>]*>\s*([^<\s][^<]*)(<\/)?/i.exec(start) ?? [];

@@ -1,124 +1,163 @@
+// Turns one response of `GET /v1/filings` into the files that it lists. The contract does not show its shape, so it is
+// read only if its meaning is certain: files that are missed once would be missed for ever.
+import { isUtf8 } from 'node:buffer';
 import { hash } from 'node:crypto';
 import { errorAbout, FilingsError } from '../errors.ts';
-import { DEEPEST, isDeeper, isJsonObject, type JsonObject, parseJson } from '../json.ts';
+import { DEEPEST, findJsonFault, isJsonObject, parseJson } from '../json.ts';
 import { counted, shortened } from '../text.ts';
 import type { AccessionNumber } from './accession.ts';
-import { saidByJson, sayingOf } from './error-body.ts';
-import { type Found, findRecords } from './listing-records.ts';
+import { summaryFromJson, summaryFromText } from './error-body.ts';
+import { hasNextLink, type ResponseMarkers } from './listing-markers.ts';
+import { findRecords, type ListingRecord, type StatedTotal } from './listing-records.ts';
 
-/** A file of a filing: its number, its name, and whatever else the service said of it. */
+/** A file of a filing: its number, its name, and all other members that the service sent for it. */
 export interface ListedFile {
   readonly accession_no: string;
   readonly file_name: string;
   readonly [member: string]: unknown;
 }
 
-/** One answer, which may be a part of a listing. */
+/** One response, which may be a part of a listing. */
 export interface Page {
   /** Each name once, without records of other filings and documents without a name. */
   readonly files: readonly ListedFile[];
-  /** How many records it has, of whatever filing. */
+  /** The number of records in all lists, also those of other filings and without a name. */
   readonly records: number;
-  /** The same for pages of the same records. */
+  /** The number of records in each list. */
+  readonly listSizes: readonly number[];
+  /** Equal for pages with the same records in the same order. */
   readonly key: string;
-  /** What says that there is more, as the answer writes it. */
+  /** What says that there is more, as the response writes it. */
   readonly more: string | undefined;
-  /** How many records there are in all, as far as it says. */
-  readonly total: number;
+  /** The number of pages, as far as the response says; otherwise 0. */
+  readonly pageCount: number;
+  readonly totals: readonly StatedTotal[];
+  /** Whether the only names are those of primary documents: a filing usually has more files. */
+  readonly isPrimaryOnly: boolean;
 }
 
-/** What an answer says of itself beside its records. */
-interface Signs {
-  more?: string;
-  total: number;
-  isFailure: boolean;
+/** The parts of a response of the listing endpoint that matter here. */
+export interface ListingResponse {
+  readonly body: Buffer;
+  /** Its `Link` field. */
+  readonly link?: string | readonly string[] | undefined;
 }
 
-// Names of members, in lower case and without anything but letters.
-const MORE =
-  /^((has|is)?(more|truncated|incomplete)(results|available)?|hasnext(page)?|(next)?continuationtoken|(odata)?next(page)?(number|token|cursor|link|url|href|offset|marker)?)$/;
-const TOTAL =
-  /^((odata)?count|recordcount|recordstotal|total(count|records|results|items|elements|files|documents|hits)?)$/;
-const PAGES = /^(totalpages|pagestotal|pagecount|numpages|lastpage)$/;
-const FAILURE = /^(error|errors|fault|exception)$/;
-const SUCCESS = /^(success|ok)$/;
+/** How a user describes the service's listing in the config file: JMESPath expressions and names of parameters. */
+export interface ListingDescription {
+  readonly files?: string;
+  readonly name?: string;
+  readonly total?: string;
+  readonly more?: string;
+  readonly pageSize?: string;
+  readonly pageNumber?: string;
+  readonly firstPage?: number;
+}
 
-/** Members in which services say how large a file is. */
+/** Members in which services send the size of a file. */
 const SIZES = ['size', 'file_size', 'fileSize', 'size_bytes', 'bytes', 'length', 'content_length'];
+const DESCRIBE = 'describe the response with "listing" in the config file: filings help config';
+const MAX_SEEN = 200;
 
-/**
- * Reads an answer of `GET /v1/filings` tolerantly: the contract does not show its shape (part 4, "Other endpoints").
- * `link` is its `Link` field, `number` that of the page that was asked for. Throws `integrity` for what can't be read as
- * a listing, saying what it saw.
- */
-export function readListing(
-  text: string,
-  accession: AccessionNumber,
-  link?: string | readonly string[],
-  number = 1,
-): Page {
+/** Reads a response. Throws `integrity` if it is not certain to be a listing, with what was seen. */
+export function readListing(response: ListingResponse, accession: AccessionNumber): Page {
+  const json = jsonOf(response, accession);
+  const found = findRecords(json, accession);
+  const error = found && errorIn(found.markers, found.records.length === 0);
+  if (found === undefined || error !== undefined) throw unreadable(accession, seenIn(json, error));
+  if (found.doubt !== undefined) throw uncertain(accession, found.doubt);
+  return pageOf({ ...found, more: found.markers.more ?? linkOf(response) }, found.markers.pageCount, accession);
+}
+
+/** The member that makes a response an error. An empty list is one beside anything that explains it. */
+export function errorIn({ error, explanation }: ResponseMarkers, isEmpty: boolean): string | undefined {
+  return error ?? (isEmpty ? explanation : undefined);
+}
+
+/** The sign of more that is in the header fields. */
+export function linkOf({ link }: ListingResponse): string | undefined {
+  return hasNextLink(link) ? 'Link: rel="next"' : undefined;
+}
+
+/** The JSON of a response. Throws `integrity` for anything else, and where readers of JSON differ. */
+export function jsonOf({ body }: ListingResponse, accession: AccessionNumber): unknown {
+  const text = body.toString();
   const json = parseJson(text);
-  const signs: Signs = { total: 0, isFailure: false };
-  const tooDeep = isDeeper(json);
-  if (isJsonObject(json) && !tooDeep) readSigns(json, number, signs);
-  if (/\brel\s*=\s*(?:"[^"]*\bnext\b[^"]*"|next\b)/i.test(String(link))) signs.more ??= 'Link: rel="next"';
-  const found = tooDeep || signs.isFailure ? undefined : findRecords(json, accession);
-  if (found === undefined) {
-    const seen = tooDeep ? `JSON nested more than ${DEEPEST} levels deep` : whatIsSeen(text, json, signs.isFailure);
-    throw errorAbout({ accession }, 'integrity', `cannot be read: it is ${seen}`, {
-      hint: 'check the base URL and the API key',
-      fault: json === undefined ? 'foreign' : undefined,
-    });
-  }
+  if (json === undefined) throw unreadable(accession, seenInText(text), 'foreign');
+  if (!isUtf8(body)) throw uncertain(accession, 'it is not valid UTF-8');
+  const fault = findJsonFault(text);
+  if (fault?.kind === 'too deep') throw unreadable(accession, `JSON nested more than ${DEEPEST} levels deep`);
+  if (fault !== undefined) throw uncertain(accession, `it has the member '${fault.path.join('.')}' twice`);
+  return json;
+}
+
+interface PageParts extends Pick<Page, 'listSizes' | 'totals' | 'more'> {
+  readonly records: readonly ListingRecord[];
+}
+
+/** Puts a page together, without the records of other filings. */
+export function pageOf(
+  { records, listSizes, totals, more }: PageParts,
+  pageCount: number,
+  accession: AccessionNumber,
+): Page {
   const files = new Map<string, ListedFile>();
-  for (const { name, record, isOther } of found) {
-    if (name === undefined || isOther || files.has(name)) continue;
+  const ours = records.filter((each) => each.accession === undefined || each.accession === accession);
+  for (const { name, record } of ours) {
+    if (name === undefined || files.has(name)) continue;
     const { accession_no: _, file_name: __, ...others } = record;
     files.set(name, { accession_no: accession, file_name: name, ...others });
   }
-  const { more, total } = signs;
-  return { files: [...files.values()], records: found.length, key: keyOf(found), more, total };
+  const isPrimaryOnly = ours.every(({ name, isPrimary }) => name === undefined || isPrimary === true);
+  const size = listSizes.reduce((sum, each) => sum + each, 0);
+  return {
+    files: [...files.values()],
+    records: size,
+    listSizes,
+    key: keyOf(records),
+    more,
+    pageCount,
+    totals,
+    isPrimaryOnly,
+  };
 }
 
-/** Adds the signs of an object and the objects in it; of a list only a link's: others are of a file. */
-function readSigns(object: JsonObject, number: number, signs: Signs): void {
-  for (const [member, value] of Object.entries(object)) {
-    const name = member.toLowerCase().replace(/[^a-z]/g, '');
-    if ((MORE.test(name) && isSet(value)) || (PAGES.test(name) && Number(value) > number)) signs.more ??= member;
-    if (TOTAL.test(name)) signs.total = Math.max(signs.total, Number(isJsonObject(value) ? value.value : value) || 0);
-    const isFailed = name === 'status' && /^(error|fail(ed|ure)?)$/i.test(String(value));
-    signs.isFailure ||= isFailed || (FAILURE.test(name) && isSet(value)) || (SUCCESS.test(name) && value === false);
-    if (isJsonObject(value)) readSigns(value, number, signs);
-    if (Array.isArray(value) && value.some((item) => item?.rel === 'next')) signs.more ??= member;
+/** By accession number and name alone: a record may hold a time or a signed address that changes with each request. */
+function keyOf(records: readonly ListingRecord[]): string {
+  const sum = records.map(({ accession = null, name = null }) => JSON.stringify([accession, name]));
+  return hash('sha256', sum.join('\n'));
+}
+
+/** An error about a response that may be a listing, but not one whose meaning is certain. */
+export function uncertain(accession: AccessionNumber, why: string): FilingsError {
+  return errorAbout({ accession }, 'integrity', `is not certain to be complete: ${shortened(why, MAX_SEEN)}`, {
+    hint: DESCRIBE,
+  });
+}
+
+/** An error about a response that is no listing. */
+export function unreadable(accession: AccessionNumber, seen: string, fault?: 'foreign'): FilingsError {
+  const hint = fault ? 'check the base URL and the API key' : `check the base URL and the API key, or ${DESCRIBE}`;
+  return errorAbout({ accession }, 'integrity', `cannot be read: it is ${seen}`, { hint, fault });
+}
+
+function seenInText(text: string): string {
+  if (text.trim() === '') return 'an empty response';
+  const isPage = /^\s*<(!doctype html|html|head|body)/i.test(text);
+  return `${isPage ? 'an HTML page' : 'not JSON'}: ${shortened(summaryFromText(text) ?? '', MAX_SEEN)}`;
+}
+
+/** Describes JSON that is no listing. `error` is the member that says so. */
+export function seenIn(json: unknown, error?: string): string {
+  const kind = error === undefined ? 'JSON without a list of file names' : `JSON that reports an error in '${error}'`;
+  if (!isJsonObject(json)) {
+    return `${kind}: ${shortened(Array.isArray(json) ? counted(json.length, 'item') : String(json), MAX_SEEN)}`;
   }
+  const summary = summaryFromJson(json) ?? `its members are ${Object.keys(json).join(', ') || '(none)'}`;
+  return `${kind}: ${shortened(summary, MAX_SEEN)}`;
 }
 
-/** Anything but what stands for nothing; an object counts by its members. */
-function isSet(value: unknown): boolean {
-  if (typeof value === 'object' && value !== null) return Object.values(value).some(isSet);
-  return typeof value === 'string' ? !/^(|false|0)$/i.test(value.trim()) : Boolean(value);
-}
-
-/** What an answer that is no listing looks like; `json` is undefined when it is not JSON. */
-function whatIsSeen(text: string, json: unknown, isFailure: boolean): string {
-  if (text.trim() === '') return 'an empty answer';
-  if (json === undefined) {
-    const isPage = /^\s*<(!doctype html|html|head|body)/i.test(text);
-    return `${isPage ? 'an HTML page' : 'not JSON'}: ${shortened(sayingOf(text) ?? '', 200)}`;
-  }
-  const what = isFailure ? 'JSON that reports an error' : 'JSON without file names';
-  const members =
-    isJsonObject(json) && (saidByJson(json) ?? `with the members ${Object.keys(json).join(', ') || '(none)'}`);
-  return `${what}: ${shortened(members || (Array.isArray(json) ? counted(json.length, 'item') : String(json)), 200)}`;
-}
-
-/** By names alone: a record may have a time or a signed address in it that is another one each time. */
-function keyOf(found: readonly Found[]): string {
-  const names = found.map(({ name = '', isOther }) => JSON.stringify([name, isOther]));
-  return hash('sha256', names.sort().join());
-}
-
-/** Of so many files of a filing none is chosen. */
+/** The error if no file of a filing is chosen. */
 export function noMatch(accession: string, files: number): FilingsError {
   const none = files === 1 ? 'its one file does not match' : `none of its ${files} files matches`;
   return new FilingsError('not_found', `${accession}: ${none} --include and --exclude (matching is case-sensitive)`, {
@@ -126,7 +165,7 @@ export function noMatch(accession: string, files: number): FilingsError {
   });
 }
 
-/** A file's size in bytes, where its record says one that can be one. */
+/** Returns a file's size in bytes, or undefined if its record has none. */
 export function listedSize(file: ListedFile): number | undefined {
   for (const member of SIZES) {
     const value = Object.hasOwn(file, member) ? file[member] : undefined;

@@ -2,8 +2,7 @@ import { Connections } from '../http/connections.ts';
 import { RateLimiter, type RetryEvent } from '../http/retry.ts';
 import type { AccessionNumber } from '../service/accession.ts';
 import { type Meter, ServiceClient } from '../service/client.ts';
-import type { ListedFile } from '../service/listing.ts';
-import type { Parameter } from '../service/listing-pages.ts';
+import type { Listing, Parameter } from '../service/listing-pages.ts';
 import { hintCommand } from '../settings/hint-command.ts';
 import { type Resolved, resolveSettings } from '../settings/resolve.ts';
 import { type Settings, stdinUsers } from '../settings/settings.ts';
@@ -71,6 +70,8 @@ export async function openSession(
     userAgent: `filings/${world.version}`,
     meter,
     secrets,
+    listing: settings.sandbox ? undefined : settings.listing,
+    warn: progress.note,
     trace: settings.verbose ? progress.trace : undefined,
     again: (command) => hintCommand(command, { ...flags, sandbox: settings.sandbox }),
   });
@@ -95,7 +96,7 @@ export async function listFiles(
   query: readonly Parameter[],
   signal: AbortSignal,
   onRetry?: () => void,
-): Promise<readonly ListedFile[]> {
+): Promise<Listing> {
   let shown: FileProgress | undefined;
   const wait = (event: RetryEvent) => {
     onRetry?.();

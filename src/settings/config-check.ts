@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import { type Kind, TEXT } from '../spec/kind.ts';
 import { didYouMean } from '../spec/nearest.ts';
-import { RECIPE_MEMBERS, SETTINGS, wantedInFile } from './table.ts';
+import { SETTINGS, wantedInFile } from './table.ts';
 
 const inFile = SETTINGS.filter((spec) => spec.inFile);
 
@@ -20,7 +20,7 @@ function memberSchema(kind: Kind<unknown>): z.ZodMiniType {
   return z.optional(valueSchema(kind, `must be ${wantedInFile(kind)}`));
 }
 
-function valueSchema({ json, range, form, choices }: Kind<unknown>, fault: string) {
+function valueSchema({ json, range, form, choices, members = {} }: Kind<unknown>, fault: string): z.ZodMiniType {
   switch (json) {
     case 'boolean':
       return z.boolean(fault);
@@ -28,9 +28,9 @@ function valueSchema({ json, range, form, choices }: Kind<unknown>, fault: strin
       return z.int(fault).check(z.minimum(range?.[0] ?? 0, fault), z.maximum(range?.[1] ?? Infinity, fault));
     case 'words':
       return z.array(z.string(fault), fault).check(z.minLength(1, fault));
-    case 'recipe': {
-      const members = Object.entries(RECIPE_MEMBERS).map(([name, kind]) => [name, memberSchema(kind)] as const);
-      return z.strictObject(Object.fromEntries(members), fault);
+    case 'object': {
+      const schemas = Object.entries(members).map(([name, kind]) => [name, memberSchema(kind)] as const);
+      return z.strictObject(Object.fromEntries(schemas), fault);
     }
     default:
       if (choices !== undefined) return z.enum(choices, fault);
@@ -49,7 +49,8 @@ export function findConfigFault(config: unknown) {
 }
 
 function knownAt(path: readonly string[]): readonly string[] {
-  if (path.at(-1) === 'jwt') return Object.keys(RECIPE_MEMBERS);
+  const around = inFile.find(({ key }) => key === path.at(-1));
+  if (around?.kind.members) return Object.keys(around.kind.members);
   const keys = inFile.map(({ key }) => key);
   return path.length === 0 ? [...keys, '$schema', 'profiles'] : keys.filter((key) => key !== 'profile');
 }

@@ -29,7 +29,7 @@ export function settingNamed(text: string): NamedSetting {
 export function valueForFile({ key, kind, secret, inFile }: NamedSetting, text: string, cwd: string): unknown {
   if (!inFile) throw new FilingsError('usage', `${key}: cannot be set in the config file`);
   const path = (written: string) => (written === '-' || written.startsWith('~/') ? written : resolve(cwd, written));
-  if (kind.json === 'words' || kind.json === 'recipe') {
+  if (kind.json === 'words' || kind.json === 'object') {
     if (findJsonFault(text) !== undefined) throw valueError(key, `must be ${kind.wanted}`);
     return JSON.parse(text, (name, member) =>
       name.endsWith('File') && typeof member === 'string' ? path(member) : member,

@@ -2,6 +2,7 @@ import { isAbsolute, join, resolve } from 'node:path';
 import { checkAccess, readSmallFile } from '../disk/secret-file.ts';
 import { errnoOf, FilingsError } from '../errors.ts';
 import { findJsonFault, isJsonObject, type JsonObject } from '../json.ts';
+import type { ListingDescription } from '../service/listing.ts';
 import type { Flags } from '../spec/command.ts';
 import { nearest } from '../spec/nearest.ts';
 import type { World } from '../world.ts';
@@ -104,4 +105,23 @@ export async function checkConfig(config: JsonObject, path: string): Promise<voi
   const { findConfigFault } = await import('./config-check.ts');
   const fault = findConfigFault(config);
   if (fault) throw new FilingsError('config', `config file ${path}: ${fault.message}`, { hint: fault.hint });
+  const { profiles = {}, listing } = config as { profiles?: Record<string, JsonObject>; listing?: ListingDescription };
+  await checkExpressions(listing, `config file ${path}: listing`);
+  for (const [name, profile] of Object.entries(profiles)) {
+    await checkExpressions(profile.listing as typeof listing, `config file ${path}: profiles.${name}.listing`);
+  }
+}
+
+/** Throws `config` for a JMESPath expression that cannot be evaluated. The library is loaded only if there is one. */
+async function checkExpressions(listing: ListingDescription | undefined | null, where: string): Promise<void> {
+  for (const member of ['files', 'name', 'total', 'more'] as const) {
+    const expression = listing?.[member];
+    if (expression === undefined) continue;
+    const { expressionFault } = await import('../service/described-listing.ts');
+    const fault = expressionFault(expression);
+    if (fault === undefined) continue;
+    throw new FilingsError('config', `${where}.${member}: invalid JMESPath expression: ${fault}`, {
+      hint: 'the syntax is described at https://jmespath.org',
+    });
+  }
 }

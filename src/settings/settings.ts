@@ -34,6 +34,8 @@ export function readSettings(given: Layer, place: Place): Settings {
 
 function readGiven({ kind }: NamedSetting, given: Given | undefined): unknown {
   if (given === undefined) return kind.json === 'boolean' ? false : undefined;
+  // The config file's schema has checked its members.
+  if (kind.json === 'object') return given.value;
   return readAs(kind, String(given.value), sourceOf(given));
 }
 

@@ -1,5 +1,6 @@
 import type { TokenRecipe } from '../jwt/minter.ts';
 import type { KeyWay } from '../service/credentials.ts';
+import type { ListingDescription } from '../service/listing.ts';
 import { choice, count, DURATION, FILE, type Kind, RATE, SWITCH, TEXT, TIMEOUT, WHOLE_SECONDS } from '../spec/kind.ts';
 import { flagOf, type NamedOption, type OptionSpec, type ValueOf } from '../spec/option.ts';
 
@@ -60,11 +61,22 @@ const WORDS: Kind<readonly string[]> = {
   wanted: 'an array of a program and its arguments, such as ["pass", "filings"]',
   json: 'words',
 };
-const RECIPE: Kind<Readonly<Record<string, string>>> = {
-  parse: () => undefined,
-  wanted: `an object of ${Object.keys(RECIPE_MEMBERS).join(', ')}`,
-  json: 'recipe',
-};
+
+/** The members of the config file's `listing`. */
+export const LISTING_MEMBERS = {
+  files: TEXT,
+  name: TEXT,
+  total: TEXT,
+  more: TEXT,
+  pageSize: TEXT,
+  pageNumber: TEXT,
+  firstPage: count(0, 1, 0),
+} as const satisfies Readonly<Record<keyof ListingDescription, Kind<unknown>>>;
+
+/** A value of the config file that is an object. It has no form on the command line. */
+function object<T>(members: Readonly<Record<keyof T, Kind<unknown>>>): Kind<T> {
+  return { parse: () => undefined, wanted: `an object of ${Object.keys(members).join(', ')}`, json: 'object', members };
+}
 
 const FREE_HEADER: Kind<string> = {
   parse: (text) => (HEADER_NAME.test(text) && !TAKEN_HEADERS.test(text) ? text : undefined),
@@ -150,7 +162,7 @@ export const TABLE = {
   },
   jwt: {
     noEnv: true,
-    kind: RECIPE,
+    kind: object<Partial<Record<keyof TokenRecipe, string>>>(RECIPE_MEMBERS),
     noFlag: true,
     service: true,
     group: 'token',
@@ -192,6 +204,13 @@ export const TABLE = {
   jobs: { kind: count(1, 256, 4), short: 'j', value: 'N', default: '4', help: 'download N files at the same time' },
   rate: { kind: RATE, value: 'N/s|N/m', help: 'limit requests a second or a minute, over all jobs' },
   pageSize: { kind: count(1, 100_000, 100), value: 'N', help: 'read listings page by page, N records each' },
+  listing: {
+    noEnv: true,
+    kind: object<ListingDescription>(LISTING_MEMBERS),
+    noFlag: true,
+    service: true,
+    help: "describe the service's listing by JMESPath expressions",
+  },
   color: {
     kind: choice('auto', 'always', 'never'),
     value: 'WHEN',

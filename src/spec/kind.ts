@@ -13,8 +13,10 @@ export interface Kind<T> {
   readonly completes?: Completes;
   /** Words that the completions offer; others are read, too. */
   readonly suggests?: readonly string[];
-  /** How it stands in the config file, where that is not a text. */
-  readonly json?: 'boolean' | 'integer' | 'words' | 'recipe';
+  /** Its type in the config file, if that is not a text. */
+  readonly json?: 'boolean' | 'integer' | 'words' | 'object';
+  /** The members of an object. */
+  readonly members?: Readonly<Record<string, Kind<unknown>>>;
   readonly range?: readonly [least: number, most: number];
   /** What the text of a config file must match; for editors too. */
   readonly form?: RegExp;

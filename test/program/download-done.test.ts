@@ -32,8 +32,10 @@ describe('--done', () => {
     ['other globs', ['--include', 'ex*']],
     ['another directory', ['--all', '-d', 'other']],
     ['another layout', ['--all', '--layout', '{accession_no}-{file_name}']],
+    ['a described listing', ['--all', '--config', 'config-listing']],
   ])('another selection is not done: %s', async (_what, selection) => {
     const place = await setUp();
+    await place.write('config-listing', JSON.stringify({ listing: { name: 'file_name' } }));
     await place.batch([A], DONE);
     const before = place.archive.asked().length;
     await place.batch([A], [...selection, '--done', 'done']);

@@ -132,23 +132,53 @@ describe('a listing of several pages', () => {
     return { data: all.slice(end - Number(size), end), ...(accession === B && { has_more: end < 23 }) };
   };
 
-  it('is followed up where it may be a first page', async () => {
+  it('is read page by page if it may be a first page', async () => {
     const { list, asked } = await service(paged);
     const { stdout, exitCode } = await list([A, '--query', 'x=y']);
     expect([linesOf(stdout).length, exitCode]).toEqual([23, 0]);
     const first = `/v1/filings?accession_no=${A}&x=y`;
-    expect(asked()).toEqual([first, `${first}&page_size=20&page_number=2`, `${first}&page_size=20&page_number=1`]);
+    const pages = [2, 1, 0, 3].map((number) => `${first}&page_size=20&page_number=${number}`);
+    expect(asked()).toEqual([first, ...pages]);
   });
 
-  it('is an error where it says so, which --page-size mends', async () => {
+  it('is an error if it says that there is more, and is read with --page-size', async () => {
     const { list } = await service(paged);
     const part = await list([B]);
     expect([part.stdout, part.exitCode]).toEqual(['', 9]);
     expect(part.stderr).toMatch(
-      /incomplete: 20 records came, and has_more says that there is more\n {2}hint: .*--page-size 100/,
+      /incomplete: 20 records came, but 'has_more' says that there is more\n {2}hint: .*--page-size 100/,
     );
     const whole = await list([B, '--page-size', '10']);
     expect([linesOf(whole.stdout).length, whole.exitCode]).toEqual([23, 0]);
+  });
+
+  it('is read as the config file describes it', async () => {
+    const all = Array.from({ length: 23 }, (_, i) => ({ doc: { title: `f${i}.htm` }, kind: 'x' }));
+    const { list, config, asked } = await service((_accession, { limit = '20', offset = '0' }) => ({
+      body: { rows: all.slice(Number(offset) * Number(limit)).slice(0, Number(limit)), all: all.length },
+    }));
+    const path = await config({
+      listing: {
+        files: 'body.rows',
+        name: 'doc.title',
+        total: 'body.all',
+        pageSize: 'limit',
+        pageNumber: 'offset',
+        firstPage: 0,
+      },
+    });
+    const part = await list([A, '--config', path]);
+    expect([part.stdout, part.exitCode]).toEqual(['', 9]);
+    expect(part.stderr).toContain('incomplete: 20 records came, but a total of 23 says otherwise\n  hint: ');
+    const whole = await list([A, '--config', path, '--page-size', '10', '--json']);
+    expect([linesOf(whole.stdout).length, whole.exitCode]).toEqual([23, 0]);
+    expect(jsonOf(whole.stdout)[22]).toEqual({
+      accession_no: A,
+      file_name: 'f22.htm',
+      doc: { title: 'f22.htm' },
+      kind: 'x',
+    });
+    expect(asked().slice(1)).toEqual([0, 1, 2].map((page) => `/v1/filings?accession_no=${A}&limit=10&offset=${page}`));
   });
 });
 
@@ -163,13 +193,17 @@ describe('the exit status', () => {
     [4, '403 Forbidden', 403],
     [6, '400 Bad Request', 400],
     [9, 'cannot be read: it is an HTML page: Sign in', '<!doctype html><title>Sign in</title>'],
-    [9, 'Link: rel="next" says that there is more', ok('["a.htm"]', { Link: '</2>; rel="next"' })],
-    [9, 'a part of it came (200 with Content-Range)\n', ok('["a.htm"]', { 'Content-Range': 'bytes 0-8/100' })],
+    [9, `'Link: rel="next"' says that there is more`, ok('["a.htm"]', { Link: '</2>; rel="next"' })],
+    [
+      9,
+      'the response is only a part of it (200 with Content-Range)\n',
+      ok('["a.htm"]', { 'Content-Range': 'bytes 0-8/100' }),
+    ],
     [9, 'larger than 16777216 bytes, the most that is read\n', ok('[', { 'Content-Length': 60_000_000 })],
     [9, 'it is JSON nested more than 100 levels deep\n', `[{"name":"a.htm","deep":${deep(100_000)}}]`],
     [
       9,
-      'it is JSON without file names: with the members data\n',
+      "is not certain to be complete: 'data.data.data.data.data.data.data.data.data.data' has 20001 records and no file name\n",
       `${'{"data":'.repeat(10)}[${'{},'.repeat(20_000)}{}]${'}'.repeat(10)}`,
     ],
   ])('is %i: %s', async (exit, message, body, args = []) => {

@@ -48,6 +48,42 @@ describe('filings serve', () => {
     expect(await status(withKey('sandbox-key'))).toBe(401);
   });
 
+  it.each<[pages: string, sizes: readonly number[]]>([
+    ['3', [3, 3, 0, 3, 2]],
+    ['3,0', [3, 3, 3, 3, 2]],
+  ])('sends listings in pages with --pages %s', async (pages, sizes) => {
+    const { url } = await serve(['--pages', pages]);
+    const sizeOf = async (query: string) => {
+      const response = await fetch(`${url}/v1/filings?accession_no=${ACCESSION}${query}`, {
+        headers: withKey('sandbox-key'),
+      });
+      return response.status === 200 ? ((await response.json()) as unknown[]).length : 0;
+    };
+    const queries = ['', '&page_size=9', '&page_number=0', '&page_number=1', '&page_size=2&page_number=1'];
+    expect(await Promise.all(queries.map(sizeOf))).toEqual(sizes);
+  });
+
+  it.each(['0', 'x', '3,2', '3,'])('refuses --pages %s', async (pages) => {
+    const { exitCode, stderr } = await filings(['serve', '--port', '0', '--pages', pages]);
+    expect([exitCode, stderr]).toEqual([2, expect.stringContaining('--pages: must be a number of records')]);
+  });
+
+  it.each(['3', '3,0'])(
+    'lists the same files with --pages %s as without, with and without --page-size',
+    async (pages) => {
+      const list = async (args: string[], more: string[] = []) => {
+        const { url, stop } = await serve(args);
+        const { stdout } = await filings(['list', ACCESSION, '--base-url', url, '--api-key', 'sandbox-key', ...more]);
+        await stop();
+        return `${stdout}`;
+      };
+      const whole = await list([]);
+      expect(whole.split('\n').length).toBeGreaterThan(3);
+      expect(await list(['--pages', pages], ['--page-size', '3'])).toBe(whole);
+      expect(await list(['--pages', pages], ['--page-size', '2'])).toBe(whole);
+    },
+  );
+
   it('limits the rate', async () => {
     const { status } = await served(['--rate-limit', '2/m']);
     const ask = () => status({ Authorization: 'sandbox-key' });

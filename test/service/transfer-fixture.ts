@@ -53,6 +53,7 @@ export async function startRun(url: string, options: RunOptions = {}) {
   const client = new ServiceClient({
     baseUrl: new URL(url),
     credentials: { ...credentials, keyIn: 'authorization' },
+    warn: () => {},
     connections,
     retry: {
       retries: options.retries ?? 0,

@@ -11,8 +11,9 @@ const accession = parseAccession(asked);
 const mine = { accession_no: asked };
 const theirs = { accession_no: other };
 
-function read(body: unknown, link?: string, number?: number) {
-  return readListing(typeof body === 'string' ? body : JSON.stringify(body), accession, link, number);
+function read(body: unknown, link?: string) {
+  const text = typeof body === 'string' ? body : JSON.stringify(body);
+  return readListing({ body: Buffer.from(text), link }, accession);
 }
 
 function names(body: unknown): string {
@@ -21,69 +22,154 @@ function names(body: unknown): string {
     .join(' ');
 }
 
-describe('the names of a listing', () => {
-  const namings = ['file_name', 'fileName', 'filename', 'name', 'document', 'primary_document'];
-  it.each<[expected: string, what: string, body: unknown]>([
-    ['a.htm b.xml', 'an array of strings', ['a.htm', 'b.xml']],
-    ['0 1 2 3 4 5', 'each naming', namings.map((member, index) => ({ [member]: `${index}` }))],
-    ['0', 'the preferred one', [Object.fromEntries(namings.map((member, index) => [member, `${index}`]).reverse())]],
-    ['a.htm', 'a name that is null', [{ file_name: null, name: 'a.htm' }]],
-    ['', 'nothing', []],
-    ['a.htm', 'an array in an object', { files: ['a.htm'] }],
-    ['a.htm b.htm', 'objects in an object', { total: 2, items: [{ name: 'a.htm' }, { name: 'b.htm' }] }],
-    ['a.htm', 'any member', { whatever: [{ document: 'a.htm' }] }],
-    ['a.htm README', 'odd names in any member', { x: [{ name: 'a.htm' }, { name: 'README' }] }],
-    ['a.htm README', 'odd strings in any member', { x: ['a.htm', 'README'] }],
-    ['a.htm', 'files beside addresses', { files: ['a.htm'], links: ['https://x/y.htm'] }],
-    ['a.htm', 'strings in any member', { links: ['self'], whatever: ['a.htm'] }],
-    ['', 'an empty array in an object', { data: [], meta: { name: 'listing service' } }],
-    ['', 'null for an empty list', { files: null }],
-    ['', 'empty items', { items: [], total: 0 }],
-    ['a.htm', 'an empty list before a full one', { items: [], documents: ['a.htm'] }],
-    ['a.htm', 'nested deeper', { data: { filing: { ...mine, files: [{ file_name: 'a.htm' }] } } }],
-    ['a.htm', 'a single object', { ...mine, file_name: 'a.htm', size: 3 }],
-    ['a', 'a single object by its name', { name: 'a' }],
-    ['a.htm', 'a filing', { ...mine, form: '8-K', items: ['2.02'], primary_document: 'a.htm' }],
-    ['a.htm b.htm', 'a filing with both', { ...mine, primary_document: 'a.htm', documents: ['a.htm', 'b.htm'] }],
-    ['a.htm b.htm', 'a document and attachments', { primary_document: 'a.htm', attachments: ['b.htm'] }],
-    ['a.htm', 'a document beside links', { primary_document: 'a.htm', links: [{ name: 'self' }] }],
-    ['a.htm b.htm', 'a known list and another', { documents: ['a.htm'], exhibits: [{ name: 'b.htm' }] }],
-    ['a.htm b.htm', 'a known list and another of names', { exhibits: ['a.htm'], documents: [{ name: 'b.htm' }] }],
-    ['a', 'a name beside a kind of document', [{ name: 'a', document: 'Annual report' }]],
-    ['x/4.xml', 'filings of a company', [{ ...mine, name: 'Acme', primary_document: 'x/4.xml' }]],
-    ['a.htm', 'a document beside a company', [{ primary_document: 'a.htm', filer: { name: 'Company' } }]],
+const hit = (source: object) => ({ _index: 'files', _id: '1', _score: 1, _source: source });
+const hits = (list: readonly object[], more = {}) => ({
+  ...{ took: 5, timed_out: false, _shards: { total: 5, successful: 5, skipped: 0, failed: 0 } },
+  ...{ hits: { total: { value: list.length, relation: 'eq' }, max_score: 1, hits: list } },
+  ...more,
+});
+const edges = (list: readonly unknown[], pageInfo: object) => ({
+  data: { filing: { files: { edges: list.map((node, index) => ({ cursor: `c${index}`, node })), pageInfo } } },
+});
+
+describe('reads the names of', () => {
+  const namings = ['file_name', 'fileName', 'FILE-NAME', 'name', 'document', 'primary_document'];
+  it.each<[what: string, expected: string, body: unknown]>([
+    ['an array of strings', 'a.htm b.xml', ['a.htm', 'b.xml']],
+    ['an array of strings without extensions', 'README x', ['README', 'x']],
+    ['objects with each member that names a file', '0 1 2 3 4 5', namings.map((name, i) => ({ [name]: `${i}` }))],
+    ['records whose file_name is null', 'a.htm', [{ file_name: null, name: 'a.htm' }]],
+    ['an empty array', '', []],
+    ['an empty array in a container', '', { data: [], meta: { name: 'listing service' } }],
+    ['null instead of an empty array', '', { files: null }],
+    ['an array in an object', 'a.htm', { files: ['a.htm'] }],
     [
-      'a.htm',
-      'a name beside links',
-      { x: [{ name: 'a.htm', links: [{ name: 'self' }, { href: 'https://x/y.htm' }] }] },
-    ],
-    ['a.htm', 'what a record of a file has', [{ file_name: 'a.htm', related: [{ file_name: 'b.htm' }] }]],
-    ['README', 'a file beside texts', { filing: { file_name: 'README' }, data: ['10-K'] }],
-    ['README b.htm', 'an odd document and attachments', { primary_document: 'README', attachments: ['b.htm'] }],
-    ['Report 10-K', 'an odd document beside texts', { filing: { document: 'Report' }, data: ['10-K'] }],
-    ['a.htm', "a company's name", { name: 'Company.com', filings: [{ ...mine, files: ['a.htm'] }] }],
-    ['a.htm c.htm', 'filings', [{ ...mine, files: ['a.htm'] }, { ...theirs, files: ['b.htm'] }, { files: ['c.htm'] }]],
-    ['a.htm b.htm', 'duplicates', ['a.htm', 'b.htm', 'a.htm', { name: 'b.htm' }]],
-    ['a.htm', 'documents without a name', [{ name: '' }, { name: null, size: 3 }, '', { name: 'a.htm' }]],
-    ['', 'only documents without a name', [{ file_name: null }]],
-    ['a.htm', 'odd entries', [null, 5, true, [], 'a.htm', {}]],
-    ['a.htm b.htm', 'two lists', { documents: ['a.htm'], attachments: [{ name: 'b.htm' }] }],
-    [
+      'OData',
       'a.htm b.htm',
-      'lists of any names',
-      { main: [{ file_name: 'a.htm' }], x: [{ filename: 'b.htm' }], tags: ['10-K'] },
+      { '@odata.context': 'x', '@odata.count': 2, value: [{ name: 'a.htm' }, { name: 'b.htm' }] },
     ],
-    ['a.htm b.htm', 'a file in a file', { file_name: 'a.htm', attachments: ['b.htm'], links: [{ name: 'self' }] }],
-    ['a.htm', 'an error that is none', { error: null, errors: [], status: 'ok', data: ['a.htm'] }],
-    ['../x a\nb constructor __proto__', 'odd names', ['../x', 'a\nb', 'constructor', '__proto__']],
-  ])('%j from %s', (expected, _what, body) => {
+    [
+      'HAL',
+      'a.htm b.htm',
+      {
+        _links: { self: { href: '/1' }, next: null },
+        _embedded: { filingFiles: [{ name: 'a.htm' }, { name: 'b.htm' }] },
+        page: { size: 20, totalElements: 2, totalPages: 1, number: 0 },
+      },
+    ],
+    [
+      'JSON:API',
+      'a.htm',
+      {
+        data: [{ type: 'files', id: '1', attributes: { file_name: 'a.htm', size: 3 }, links: { self: '/1' } }],
+        ...{ meta: { total: 1 }, links: { self: '/', next: null } },
+      },
+    ],
+    [
+      'a JSON:API filing',
+      'a.htm',
+      { data: { type: 'filings', id: asked, attributes: { form: '8-K', files: ['a.htm'] } } },
+    ],
+    [
+      'Spring',
+      'a.htm',
+      {
+        ...{
+          content: [{ name: 'a.htm' }],
+          pageable: { sort: { empty: true }, offset: 0, pageNumber: 0, pageSize: 20 },
+        },
+        ...{
+          totalPages: 1,
+          totalElements: 1,
+          last: true,
+          first: true,
+          size: 20,
+          number: 0,
+          numberOfElements: 1,
+          empty: false,
+        },
+      },
+    ],
+    ['Django REST', 'a.htm', { count: 1, next: null, previous: null, results: [{ file_name: 'a.htm' }] }],
+    ['GraphQL', 'a.htm b.htm', edges([{ name: 'a.htm' }, { name: 'b.htm' }], { hasNextPage: false, endCursor: 'c1' })],
+    ['Elasticsearch', 'a.htm', hits([hit({ file_name: 'a.htm' })])],
+    [
+      'Solr',
+      'a.htm',
+      { responseHeader: { status: 0 }, response: { numFound: 1, start: 0, docs: [{ name: 'a.htm' }] } },
+    ],
+    [
+      'a directory index',
+      'a.htm b.txt',
+      {
+        directory: {
+          item: [
+            { name: 'a.htm', size: '1' },
+            { name: 'b.txt', size: '' },
+          ],
+          name: '/data/1',
+        },
+      },
+    ],
+    [
+      'Laravel',
+      'a.htm',
+      {
+        ...{ current_page: 1, data: [{ name: 'a.htm' }], last_page: 1, next_page_url: null, per_page: 15, total: 1 },
+        ...{ links: [{ url: null, label: 'Next', active: false }] },
+      },
+    ],
+    ['a single file', 'a.htm', { ...mine, file_name: 'a.htm', size: 3 }],
+    ['a single file by a name with an extension', 'a.htm', { name: 'a.htm', pages: 12 }],
+    [
+      'a filing with its primary document',
+      'a.htm',
+      { ...mine, form: '8-K', items: ['2.02'], primary_document: 'a.htm' },
+    ],
+    ['filings of a company', 'x/4.xml', [{ ...mine, name: 'Acme', primary_document: 'x/4.xml' }]],
+    ['a filing around its files', 'a.htm', { data: { filing: { ...mine, files: [{ file_name: 'a.htm' }] } } }],
+    ['a filing under any member', 'a.htm', { submission: { ...mine, files: ['a.htm'] } }],
+    ['filings under any member', 'a.htm', { submissions: [{ ...mine, files: ['a.htm'] }] }],
+    ['a document beside the list', 'a.htm b.htm', { primary_document: 'a.htm', attachments: ['b.htm'] }],
+    [
+      'a document beside a list that has it',
+      'a.htm b.htm',
+      { primary_document: 'a.htm', documents: ['a.htm', 'b.htm'] },
+    ],
+    [
+      'a document of a filing beside the list',
+      'a.htm b.htm',
+      { filing: { document: 'a.htm' }, files: ['a.htm', 'b.htm'] },
+    ],
+    ['a document in a list with files of its own', 'a.htm b.jpg', [{ file_name: 'a.htm', graphics: ['b.jpg'] }]],
+    ['several lists that name files', 'a.htm README', { documents: ['a.htm'], exhibits: [{ name: 'README' }] }],
+    ['a list that names files around another object', 'a.htm', { files: { file: [{ name: 'a.htm' }], total: 1 } }],
+    ['a list whose member is written otherwise', 'a.htm', { 'File-Names': ['a.htm'] }],
+    ['files beside metadata', 'a.htm', { files: ['a.htm'], companies: [{ name: 'Acme' }], tickers: ['BRK.B'] }],
+    ['files beside lists that cannot be files', 'a.htm', { files: ['a.htm'], dates: [{ at: 1 }], kinds: ['10-K'] }],
+    ['files beside texts in a container', 'a.htm', { files: ['a.htm'], items: ['2.02', '9.01'] }],
+    ['a filing with the name of a company', 'a.htm', { name: 'Company.com', filings: [{ ...mine, files: ['a.htm'] }] }],
+    ['a name beside a kind of document', 'a', [{ name: 'a', document: 'Annual report' }]],
+    ['a file whose record has other files', 'a.htm', [{ file_name: 'a.htm', related: [{ file_name: 'b.htm' }] }]],
+    ['a file whose record reports something', 'a.htm', [{ file_name: 'a.htm', error: 'x', next: 'b.htm', total: 9 }]],
+    ['files twice', 'a.htm b.htm', ['a.htm', 'b.htm', 'a.htm']],
+    [
+      'files and documents without a name',
+      'a.htm',
+      [{ name: '' }, null, { file_name: null, pages: 3 }, { name: 'a.htm' }],
+    ],
+    ['odd files', '../x a\nb constructor __proto__ b.htm', ['../x', 'a\nb', 'constructor', '__proto__', 'b.htm']],
+    ['files beside members that report nothing', 'a.htm', { error: null, errors: [], status: 'ok', files: ['a.htm'] }],
+    ['files beside a default and a count of 0 errors', 'a.htm', { default: true, error_count: 0, files: ['a.htm'] }],
+    ['files beside a quota', 'a.htm', { quota: { remaining: 5 }, rate_limit: { total: 90 }, files: ['a.htm'] }],
+  ])('%s', (_what, expected, body) => {
     expect(names(body)).toBe(expected);
   });
 });
 
 describe('records of another filing', () => {
-  it.each(['accession_no', 'accession_number', 'accessionNo', 'accessionNumber', 'accession'])(
-    'are told by %s',
+  it.each(['accession_no', 'accession_number', 'accessionNo', 'AccessionNumber', 'accession'])(
+    'are dropped by %s, in either form',
     (member) => {
       const numbers = [other, asked, asked.replaceAll('-', ''), other.replaceAll('-', ''), null, ' ', ` ${asked} `];
       const records = numbers.map((value, index) => ({ [member]: value, name: `${index}` }));
@@ -91,32 +177,47 @@ describe('records of another filing', () => {
     },
   );
 
+  it.each<[what: string, expected: string, body: unknown]>([
+    ['a single one', '', { ...theirs, file_name: 'b.htm' }],
+    ['one with files', '', { ...theirs, files: ['b.htm'] }],
+    ['one around its files', '', { data: { ...theirs, files: [{ name: 'b.htm' }] } }],
+    ['one beside its files', '', { filing: theirs, files: ['b.htm'] }],
+    [
+      'a number',
+      'a.htm',
+      [
+        { accession_no: 123456724000001, name: 'a.htm' },
+        { accession_no: 123456724000002, name: 'b' },
+      ],
+    ],
+  ])('are dropped: %s', (_what, expected, body) => {
+    expect(names(body)).toBe(expected);
+  });
+
   it.each<[what: string, body: unknown]>([
-    ['a single one', { ...theirs, file_name: 'b.htm' }],
-    ['one with files', { ...theirs, files: ['b.htm'] }],
-    ['one around its files', { data: { ...theirs, files: [{ name: 'b.htm' }] } }],
-    ['one beside its files', { filing: theirs, files: ['b.htm'] }],
-    ['two numbers, one of them ours', [{ ...mine, accession_number: other, name: 'b.htm' }]],
-  ])('are dropped: %s', (_what, body) => {
-    expect(names(body)).toBe('');
+    ['names both numbers', [{ ...mine, accession_number: other, name: 'a.htm' }]],
+    ['has a number that is not an accession number', [{ accession: 5, name: 'a.htm' }]],
+    ['is inside another filing', { ...theirs, files: [{ ...mine, name: 'a.htm' }] }],
+  ])('do not include a record of this filing that %s', (_what, body) => {
+    expect(names(body)).toBe('a.htm');
   });
 });
 
-describe('what the service said of a file', () => {
-  it('stays with it, after the two members that are always there', () => {
+describe('the members of a record', () => {
+  it('stay with the file, after the two members that are always there', () => {
     const { files } = read([{ size: 3, accessionNo: asked, name: 'a.htm', nested: { a: [1] } }]);
-    const said = { ...mine, file_name: 'a.htm', size: 3, accessionNo: asked, name: 'a.htm', nested: { a: [1] } };
-    expect(JSON.stringify(files)).toBe(JSON.stringify([said]));
+    const kept = { ...mine, file_name: 'a.htm', size: 3, accessionNo: asked, name: 'a.htm', nested: { a: [1] } };
+    expect(JSON.stringify(files)).toBe(JSON.stringify([kept]));
   });
 
-  it('is nothing where it may be of several files', () => {
+  it('do not stay if the record is about several files', () => {
     expect(read({ file_name: 'a.htm', size: 9, attachments: [{ name: 'b.htm', size: 3 }] }).files).toEqual([
       { ...mine, file_name: 'a.htm' },
       { ...mine, file_name: 'b.htm', name: 'b.htm', size: 3 },
     ]);
   });
 
-  it.each<[size: number | undefined, said: object]>([
+  it.each<[size: number | undefined, record: object]>([
     ...['size', 'file_size', 'fileSize', 'size_bytes', 'bytes', 'length', 'content_length'].map(
       (member): [number, object] => [12, { [member]: '12' }],
     ),
@@ -126,11 +227,11 @@ describe('what the service said of a file', () => {
       undefined,
       { size },
     ]),
-  ])('gives a size of %j: %j', (size, said) => {
-    expect(listedSize({ ...mine, file_name: 'a.htm', ...said })).toBe(size);
+  ])('give a size of %j: %j', (size, record) => {
+    expect(listedSize({ ...mine, file_name: 'a.htm', ...record })).toBe(size);
   });
 
-  it('can not reach a prototype', () => {
+  it('cannot reach a prototype', () => {
     const [file] = read('[{"file_name":"a.htm","__proto__":{"polluted":true,"file_name":"b"}}]').files;
     expect(file?.file_name).toBe('a.htm');
     expect(JSON.stringify(file)).toContain('"__proto__":{"polluted":true');
@@ -138,89 +239,148 @@ describe('what the service said of a file', () => {
   });
 });
 
-describe('what can not be read', () => {
-  it.each<[body: string, saw: string]>([
-    [' \n', 'an empty answer'],
-    ['<!DOCTYPE html><html><title>Sign in</title></html>', 'an HTML page: Sign in'],
-    [' \n<Body>Sign in', 'an HTML page: Sign in'],
-    ['a <html>', 'not JSON: a <html>'],
-    ['<?xml version="1.0"?><files><file>a</file></files>', 'not JSON: a'],
-    ['a.htm\nb.htm', 'not JSON: a.htm'],
-    ['["a.htm", "b', 'not JSON: ["a.htm", "b'],
-    ['5', 'JSON without file names: 5'],
-    ['"a.htm"', 'JSON without file names: a.htm'],
-    ['{}', 'JSON without file names: with the members (none)'],
-    ['{"message":"quota spent"}', 'JSON without file names: quota spent'],
-    ['{"files":5}', 'JSON without file names: with the members files'],
-    ['{"tags":["10-K"]}', 'JSON without file names: with the members tags'],
-    ['{"x":["see a.htm there"]}', 'JSON without file names: with the members x'],
-    ['{"tags":[]}', 'JSON without file names: with the members tags'],
-    ['{"x":[["a.htm"],"y"]}', 'JSON without file names: with the members x'],
-    ['{"messages":["a.htm"],"x":1}', 'JSON without file names: with the members messages, x'],
-    ['[{"size":1}]', 'JSON without file names: 1 item'],
-    ['{"title":"No","status":404,"errors":{"a":["b"]}}', 'JSON that reports an error: No'],
-    ['{"error":"Quota exceeded","data":[]}', 'JSON that reports an error: Quota exceeded'],
-    ['{"errors":[{"code":5}],"files":["a"]}', 'JSON that reports an error: with the members errors, files'],
-    ['{"status":"Fail","files":[]}', 'JSON that reports an error: with the members status, files'],
-    ['{"status":"failed","files":[]}', 'JSON that reports an error: with the members status, files'],
-    ['{"data":{"success":false,"files":[]}}', 'JSON that reports an error: with the members data'],
-    ['['.repeat(100_000) + ']'.repeat(100_000), 'JSON nested more than 100 levels deep'],
-  ])('%.60s', (body, saw) => {
-    expect(() => read(body)).toThrow(
-      expect.objectContaining({
-        code: 'integrity',
-        message: `the listing of ${asked}: cannot be read: it is ${saw}`,
-        hint: expect.stringContaining('base URL'),
-        fault: saw.includes('JSON ') ? undefined : 'foreign',
-      }),
-    );
-  });
+it.each<[what: string, seen: string, body: string]>([
+  ['an empty response', 'an empty response', ' \n'],
+  ['a page', 'an HTML page: Sign in', '<!DOCTYPE html><html><title>Sign in</title></html>'],
+  ['a page without a head', 'an HTML page: Sign in', ' \n<Body>Sign in'],
+  ['text', 'not JSON: a.htm', 'a.htm\nb.htm'],
+  ['XML', 'not JSON: a', '<?xml version="1.0"?><files><file>a</file></files>'],
+  ['JSON that was cut', 'not JSON: ["a.htm", "b', '["a.htm", "b'],
+  ['a number', 'JSON without a list of file names: 5', '5'],
+  ['a string', 'JSON without a list of file names: a.htm', '"a.htm"'],
+  ['no members', 'JSON without a list of file names: its members are (none)', '{}'],
+  ['a message', 'JSON without a list of file names: quota spent', '{"message":"quota spent"}'],
+  ['null in a container', 'JSON without a list of file names: its members are data', '{"data":null}'],
+  ['metadata', 'JSON without a list of file names: its members are tags', '{"tags":["10-K"]}'],
+  ['a name of something', 'JSON without a list of file names: its members are name', '{"name":"Acme"}'],
+  ['too deep', 'JSON nested more than 100 levels deep', '['.repeat(1000) + ']'.repeat(1000)],
+])('refuses what is no listing: %s', (_what, seen, body) => {
+  const message = `the listing of ${asked}: cannot be read: it is ${seen}`;
+  const fault = seen.includes('JSON ') ? undefined : 'foreign';
+  const hint = expect.stringContaining(fault ? 'base URL' : '"listing" in the config file');
+  expect(() => read(body)).toThrow(expect.objectContaining({ code: 'integrity', message, hint, fault }));
 });
 
-const files = ['a.htm', 'b.htm'];
+it.each<[member: string, body: unknown]>([
+  ['status', { title: 'No', status: 404, errors: { a: ['b'] } }],
+  ['error', { error: 'Quota exceeded', data: [] }],
+  ['errors', { errors: [{ code: 5 }], files: ['a.htm'] }],
+  ['errorMessage', { errorMessage: 'x', files: ['a.htm'] }],
+  ['last_error', { last_error: 'x', files: ['a.htm'] }],
+  ['fault', { fault: { code: 5 }, files: ['a.htm'] }],
+  ['status', { status: 'Fail', files: [] }],
+  ['status', { status: 'failed', files: ['a.htm'] }],
+  ['status', { status: '503', files: ['a.htm'] }],
+  ['code', { meta: { code: 429 }, files: ['a.htm'] }],
+  ['success', { data: { success: false, files: ['a.htm'] } }],
+  ['ok', { ok: 'false', files: ['a.htm'] }],
+  ['timed_out', hits([hit({ name: 'a.htm' })], { timed_out: true })],
+  ['failed', hits([hit({ name: 'a.htm' })], { _shards: { total: 2, failed: 1 } })],
+  ['title', { type: 'about:blank', title: 'Bad', detail: 'x', files: ['a.htm'] }],
+  ['error', { files: [{ name: 'a.htm' }, { error: 'no access' }] }],
+  ['error', { data: { files: { edges: [{ node: { name: 'a.htm' }, error: 'x' }] } } }],
+  ['message', { files: [], message: 'no access' }],
+  ['detail', { files: null, detail: 'no access' }],
+  ['status', { files: [], status: 'pending' }],
+])('refuses a response with an error in %s: %j', (member, body) => {
+  const message = expect.stringContaining(`cannot be read: it is JSON that reports an error in '${member}'`);
+  expect(() => read(body)).toThrow(expect.objectContaining({ code: 'integrity', message }));
+});
 
-it.each([
-  { default: 1, terror: 1, error_count: 1, errors_fixed: 1 },
-  { book: false, okay: false, success: 'false' },
-  { status: 'no error', title: 'error' },
-  { status: 'failed over' },
-])('no failure: %j', (members) => {
-  expect(names({ files, ...members })).toBe('a.htm b.htm');
+it.each([{ status: 'ok' }, { status: 200 }, { message: '' }, { total: 0 }, { status: null }])(
+  'reads an empty list beside %j',
+  (members) => {
+    expect(names({ files: [], ...members })).toBe('');
+  },
+);
+
+it.each<[why: string, body: unknown]>([
+  ["'[1]' has no file name, but holds 'b.htm'", [{ name: 'a.htm' }, { path: 'b.htm' }]],
+  ["'[1]' has no file name, but holds 'b.htm'", [{ name: 'a.htm' }, { type: 'x', file: { id: 'b.htm' } }]],
+  ["'[0]' has no file name, but holds 'https://x/y/b.htm?v=1'", [{ url: 'https://x/y/b.htm?v=1' }, { name: 'a.htm' }]],
+  ["'data[0]' has no file name, but holds 'b.htm'", { data: [{ id: 'b.htm', attributes: { size: 3 } }] }],
+  ['the list has 2 records and no file name', [{ size: 1 }, null]],
+  ["'data' has 1 record and no file name", { data: [{ size: 1 }] }],
+  ['the list holds other items than file names or records', ['a.htm', { name: 'b.htm' }]],
+  ['the list holds other items than file names or records', ['a.htm', 5]],
+  ["'files' holds other items than file names or records", { files: [['a.htm']] }],
+  ["the file name of '[1]' is not a text", [{ name: 'a.htm' }, { file_name: 5 }]],
+  ["a record has two file names, 'a.htm' and 'b.htm'", [{ file_name: 'a.htm', fileName: 'b.htm' }]],
+  ["'files' names files, but holds no list", { files: 5 }],
+  ["'files' names files, but holds no list", { files: { count: 5 } }],
+  ["'[0].documents' names files, but holds no list", [{ primary_document: 'a.htm', documents: 5 }]],
+  ["'images' may be a list of files, too", { files: ['a.htm'], images: [{ name: 'b.jpg' }] }],
+  ["'images' may be a list of files, too", { files: ['a.htm'], images: ['b.jpg'] }],
+  [
+    "'included' may be a list of files, too",
+    { data: [{ name: 'a' }], included: [{ id: 1, attributes: { name: 'b' } }] },
+  ],
+  ["'main' may be a file, too", { files: ['a.htm'], main: { file_name: 'b.htm' } }],
+  ["'data' may be a file, too", { files: ['a.htm'], data: { name: 'b.htm' } }],
+  ["it has the member 'files' twice", '{"files":["a.htm"],"files":["b.htm"]}'],
+  ["it has the member '0.name' twice", '[{"name":"a.htm","size":1,"name":"b.htm"}]'],
+])('refuses a doubt: %s', (why, body) => {
+  const message = `the listing of ${asked}: is not certain to be complete: ${why}`;
+  const hint = expect.stringContaining('"listing" in the config file');
+  expect(() => read(body)).toThrow(expect.objectContaining({ code: 'integrity', message, hint }));
+});
+
+it('refuses bytes that are not UTF-8', () => {
+  const body = Buffer.from('["\u00fc.htm"]', 'latin1');
+  const message = expect.stringContaining('it is not valid UTF-8');
+  expect(() => readListing({ body }, accession)).toThrow(expect.objectContaining({ code: 'integrity', message }));
 });
 
 it.each([
   [1, 'its one file does not match'],
   [3, 'none of its 3 files matches'],
-])('of %i files none is chosen', (count, why) => {
+])('says so if none of %i files is chosen', (count, why) => {
   const hint = expect.stringContaining('filings list');
   expect(noMatch(asked, count)).toMatchObject({ code: 'not_found', message: expect.stringContaining(why), hint });
 });
 
-describe('a part of a listing', () => {
-  it.each<[more: string | undefined, members: object]>([
+const files = ['a.htm', 'b.htm'];
+
+describe('a sign of more', () => {
+  it.each<[more: string, members: object]>([
     ['has_more', { has_more: true }],
     ['hasMore', { hasMore: 'true' }],
-    [undefined, { has_more: false, truncated: 0, next: null, nextPage: '', links: { next: { href: null } } }],
     ['truncated', { truncated: true }],
+    ['isPartial', { isPartial: true }],
     ['next', { next: 'https://x/?page=2' }],
     ['next_page_token', { meta: { next_page_token: 'x' } }],
-    ['next', { _links: { next: { href: '/2' } } }],
+    ['nextRecordsUrl', { done: true, nextRecordsUrl: '/2' }],
+    ['done', { done: false }],
+    ['last', { last: false }],
+    ['is_last_page', { is_last_page: 'false' }],
+    ['_links', { _links: { next: { href: '/2' } } }],
+    ['links', { links: { next: '/2' } }],
+    ['links', { links: [{ rel: 'self' }, null, { rel: 'next', href: '/2' }] }],
+    ['link', { link: [{ relation: 'next', url: '/2' }] }],
     ['@odata.nextLink', { '@odata.nextLink': '/2' }],
-    ['total_pages', { page: 1, total_pages: 2 }],
-    [undefined, { has_more: 'false', truncated: ' 0 ', next: ' ' }],
-    [undefined, { subtotal_pages: 2, last_page_size: 2, evermore: 1, more_about: 'x' }],
     ['has_next', { has_next: true }],
     ['continuationToken', { continuationToken: 'x' }],
+    ['cursor', { cursor: 'x' }],
+    ['endCursor', { pageInfo: { endCursor: 'x' } }],
+    ['LastEvaluatedKey', { LastEvaluatedKey: { id: 1 } }],
     ['incomplete_results', { incomplete_results: true }],
     ['NextMarker', { NextMarker: 'x' }],
-    ['links', { links: [{ rel: 'self' }, null, { rel: 'next', href: '/2' }] }],
-    [undefined, { documents: [{ name: 'a.htm', next: 'b.htm' }] }],
-  ])('is told by %j in %j', (more, members) => {
+    ['remaining', { remaining: 3 }],
+    ['has_more', { documents: [{ name: 'a.htm' }, { has_more: true }] }],
+  ])('is %s in %j', (more, members) => {
     expect(read({ files, ...members }).more).toBe(more);
   });
 
-  it('is no part where it is the last page', () => {
-    expect(read({ files, total_pages: 2 }, undefined, 2).more).toBeUndefined();
+  it.each<[members: object]>([
+    [{ has_more: false, truncated: 0, next: null, nextPage: '', links: { next: { href: null } } }],
+    [{ has_more: 'false', truncated: ' 0 ', next: ' ', remaining: 0 }],
+    [{ done: true, last: true, complete: 'true' }],
+    [{ pageInfo: { hasNextPage: false, endCursor: 'x' } }],
+    [{ has_more: false, cursor: 'x' }],
+    [{ subtotal_pages: 2, evermore: 1, more_about: 'x', next_filing_date: '2025-01-01' }],
+    [{ documents: [{ name: 'a.htm', next: 'b.htm' }] }],
+  ])('is not in %j', (members) => {
+    expect(read({ files, ...members }).more).toBeUndefined();
   });
 
   it.each<[link: string, more: boolean]>([
@@ -230,35 +390,83 @@ describe('a part of a listing', () => {
     ['</3>; rel = next', true],
     ['</3>; rel="next last"', true],
     ['</next>; rel="prev"', false],
-  ])('Link: %s', (link, more) => {
+  ])('is looked for in Link: %s', (link, more) => {
     expect(read(files, link).more).toBe(more ? 'Link: rel="next"' : undefined);
+  });
+
+  it.each<[pageCount: number, members: object]>([
+    [2, { page: 1, total_pages: 2 }],
+    [3, { meta: { pages: '3' } }],
+    [4, { last_page: 4 }],
+    [0, { page: 2, page_size: 20 }],
+  ])('is a count of %i pages: %j', (pageCount, members) => {
+    expect(read({ files, ...members }).pageCount).toBe(pageCount);
   });
 
   it.each<[total: number, members: object]>([
     [3, { total: 3 }],
     [3, { pagination: { total_count: '3' } }],
     [3, { count: 3 }],
-    [0, { total: 'many', year: 2024, discount: 3, total_size: 3 }],
+    [3, { file_count: 3 }],
+    [3, { numFound: 3 }],
+    [1234, { total: '1,234' }],
     [3, { '@odata.count': 3 }],
-    [3, { hits: { total: { value: 3 } } }],
-  ])('a total of %i: %j', (total, members) => {
-    expect(read({ files, ...members }).total).toBe(total);
+    [3, { meta: { total: { value: 3 } } }],
+    [4, { meta: { total: { value: 3, relation: 'gte' } } }],
+  ])('is a total of %i: %j', (total, members) => {
+    expect(read({ files, ...members }).totals).toEqual([{ path: '', total, records: 2 }]);
   });
 
+  it.each([
+    { total: 'many', year: 2024, discount: 3, total_size: 3 },
+    { file_number: 5, number: 7, account: 3 },
+  ])('is not in the numbers of %j', (members) => {
+    expect(read({ files, ...members }).totals).toEqual([]);
+  });
+
+  it('is compared with the lists of the same object', () => {
+    const body = { htm: { total: 3, files: ['a.htm', 'b.htm'] }, xml: { total: 1, files: ['c.xml', 'd.xml'] } };
+    expect(read(body).totals).toEqual([
+      { path: 'htm', total: 3, records: 2 },
+      { path: 'xml', total: 1, records: 2 },
+    ]);
+  });
+});
+
+describe('the number of records', () => {
   it.each<[records: number, body: unknown]>([
-    [2, { filing: { name: 'Company', primary_document: 'a.htm' }, documents: files }],
+    [2, { filing: { name: 'Company', primary_document: 'c.htm' }, documents: files }],
     [2, { primary_document: 'a.htm', documents: files }],
-    [2, { filing: { primary_document: 'a.htm' }, whatever: [{ file_name: 'a.htm' }, { file_name: 'b.htm' }] }],
     [1, { primary_document: 'a.htm', items: ['2.02', '9.01'] }],
-    [4, [{ name: 'a.htm' }, { ...theirs, name: 'b.htm' }, { name: null }, 'c.htm']],
-  ])('has %i records, of whatever filing: %j', (records, body) => {
+    [4, [{ name: 'a.htm' }, { ...theirs, name: 'b.htm' }, { name: null }, null]],
+    [3, ['a.htm', 'a.htm', 'a.htm']],
+  ])('is %i, of all filings, with and without a name: %j', (records, body) => {
     expect(read(body).records).toBe(records);
   });
 
-  it('has one key for the same names, whatever their order', () => {
-    expect(read(['a', 'b']).key).toBe(read([{ name: 'b' }, { name: 'a', at: 5 }]).key);
+  it('does not change the key of the same records in the same order', () => {
+    expect(read(['a', 'b']).key).toBe(read([{ name: 'a', at: 5 }, { name: 'b' }]).key);
+    expect(read(['a', 'b']).key).not.toBe(read(['b', 'a']).key);
     expect(read(['a', 'b']).key).not.toBe(read(['a,b']).key);
+    expect(read([{ name: 'a' }]).key).not.toBe(read([{ ...theirs, name: 'a' }]).key);
   });
+});
+
+it.each<[isPrimaryOnly: boolean, body: unknown]>([
+  [true, { ...mine, primary_document: 'a.htm' }],
+  [
+    true,
+    [
+      { ...mine, primary_document: 'a.htm' },
+      { ...theirs, name: 'b.htm' },
+    ],
+  ],
+  [true, { primary_document: 'a.htm', files: [] }],
+  [false, { primary_document: 'a.htm', files: ['b.htm'] }],
+  [false, [{ primary_document: 'a.htm', name: 'b.htm' }]],
+  [false, { file_name: 'a.htm' }],
+])('tells whether only primary documents are named: %j, %j', (isPrimaryOnly, body) => {
+  expect(read(body).isPrimaryOnly).toBe(isPrimaryOnly);
 });
 
 /** JSON data that counts how often a value is taken out of it. */
@@ -286,6 +494,7 @@ it.each<[shape: string, make: (items: readonly object[]) => object]>([
   ['many members', (items) => around(10, 'results', Object.fromEntries(items.map((item, i) => [`m${i}`, item])))],
   ['many nests in a list', (items) => items.map(() => around(10, 'data', {}))],
   ['names with lists beside them', (items) => ({ name: 'Company', ...items.map(() => [{}, 'x']) })],
+  ['nameless records in a nest of data', (items) => ({ files: items.map(() => around(20, 'data', { type: 'x' })) })],
 ])('the work grows no faster than the data: %s', (_shape, make) => {
   const reads = (count: number) => {
     const data = counted(make(Array.from({ length: count }, () => ({}))));
@@ -295,7 +504,7 @@ it.each<[shape: string, make: (items: readonly object[]) => object]>([
   expect(reads(600)).toBeLessThan(12 * reads(60));
 });
 
-it('reads any JSON to named files or an integrity error', () => {
+it('reads any JSON either to named files or to an integrity error', () => {
   const keys = fc.constantFrom('files', 'data', 'name', 'file_name', 'accession_no', 'items', 'x', '__proto__');
   const { value } = fc.letrec((tie) => ({
     value: fc.oneof(
@@ -320,7 +529,7 @@ it('reads any JSON to named files or an integrity error', () => {
         reached.error += 1;
       }
     }),
-    { numRuns: 300 },
+    { numRuns: 3000 },
   );
   // Both cases come up by the dozen.
   expect(reached.files).toBeGreaterThan(10);

@@ -1,103 +1,227 @@
 import { describe, expect, it } from 'vitest';
 import { FilingsError } from '../../src/errors.ts';
 import { parseAccession } from '../../src/service/accession.ts';
-import { readListing } from '../../src/service/listing.ts';
-import { type Ask, readAllPages } from '../../src/service/listing-pages.ts';
+import { type ListingDescription, readListing } from '../../src/service/listing.ts';
+import { type PagingMemory, readAllPages } from '../../src/service/listing-pages.ts';
 
 const accession = parseAccession('0001234567-24-000001');
 const names = (count: number, from = 0) => Array.from({ length: count }, (_, i) => `f${from + i}.htm`);
 const other = (name: string) => ({ accession_no: '0001234567-24-000002', name });
 
-type Service = (page: number, size: number) => unknown;
-
-/** A service by what it answers to a page number (0: none was asked for) and a page size; undefined is a 404. */
-async function read(answer: Service, pageSize?: number) {
-  const asked: string[] = [];
-  const ask: Ask = async (query, page) => {
-    const { page_number = '0', page_size = '0' } = Object.fromEntries(query);
-    asked.push(page === undefined ? '-' : `${page_number}:${page_size}`);
-    const body = answer(Number(page_number), Number(page_size));
-    if (body === undefined) throw new FilingsError('not_found', 'no such page');
-    return readListing(JSON.stringify(body), accession, undefined, page);
-  };
-  const files = await readAllPages(ask, pageSize, accession);
-  return { files: files.map((file) => file.file_name), asked: asked.join(' ') };
+/** An HTTP error, as the client throws it. */
+function httpError(status: number, members: object = { title: 'No' }) {
+  const code = status === 404 ? 'not_found' : status === 503 || status === 429 ? 'temporary' : 'rejected';
+  return new FilingsError(code, `${status}`, { problem: { ...members, status }, retryable: code === 'temporary' });
 }
 
+/** A service: its response to a page number (undefined: none was requested) and a page size, or the error it throws. */
+type Service = (page: number | undefined, size: number) => unknown;
+
+interface Options {
+  readonly pageSize?: number;
+  readonly description?: ListingDescription;
+  readonly memory?: PagingMemory;
+}
+
+async function read(service: Service, { pageSize, description, memory = {} }: Options = {}) {
+  const asked: string[] = [];
+  const warnings: string[] = [];
+  const listing = await readAllPages({
+    ...{ accession, pageSize, description, memory },
+    async ask(query) {
+      const [size, number] = query.map(([, value]) => Number(value));
+      asked.push(number === undefined ? '-' : `${number}:${size}`);
+      const body = service(number, size ?? 0);
+      if (body instanceof Error) throw body;
+      return readListing({ body: Buffer.from(JSON.stringify(body)) }, accession);
+    },
+    warn: (text) => warnings.push(text),
+  });
+  return { files: listing.files.map((file) => file.file_name), asked: asked.join(' '), warnings, memory };
+}
+
+/** A service with pages of at most `cap` records. */
 const paged =
-  (all: readonly unknown[], cap = 1000): Service =>
-  (page, size) =>
-    page === 0 ? all.slice(0, cap) : all.slice((page - 1) * Math.min(size, cap), page * Math.min(size, cap));
+  (all: readonly unknown[], { first = 1, cap = 1000 } = {}): Service =>
+  (page, asked) => {
+    const size = Math.min(asked || cap, cap);
+    const number = (page ?? first) - first;
+    return number < 0 ? httpError(400) : all.slice(number * size, (number + 1) * size);
+  };
 
-describe('with a page size', () => {
-  const signed: Service = (page) => ({ files: names(2, page * 2 - 2), has_more: page < 2 });
-  it.each<[what: string, pages: string, files: string[], answer: Service]>([
-    ['until a page has fewer records', '1:2 2:2 3:2', names(5), paged(names(5))],
-    ['until a page is empty', '1:2 2:2 3:2', names(4), paged(names(4))],
-    ['until a page is not found', '1:2 2:2 3:2', names(4), (page) => (page < 3 ? names(2, page * 2 - 2) : undefined)],
-    ['until a page repeats', '1:2 2:2 3:2 4:2', names(6), (page) => names(2, Math.min(page, 3) * 2 - 2)],
-    ['from a service without pages', '1:2 2:2', names(5), () => names(5)],
-    ['from a service with smaller pages', '1:2 2:2 3:2 4:2', names(3), paged(names(3), 1)],
-    ['an empty listing', '1:2', [], () => []],
-    ['a page of other filings', '1:2 2:2 3:2', names(2), (page) => [[other('x'), other('y')], names(2), []][page - 1]],
-    ['that changes', '1:2 2:2 3:2', names(4), (page) => [names(2), names(2, 1), names(1, 3)][page - 1]],
-    ['signs on all but the last page', '1:2 2:2 3:2', names(4), (page) => (page > 2 ? [] : signed(page, 2))],
-  ])('%s', async (_what, asked, files, answer) => {
-    expect(await read(answer, 2)).toEqual({ files, asked });
+describe('with a page size, pages are read', () => {
+  const markers: Service = (page = 0) => ({
+    files: page > 2 || page < 1 ? [] : names(2, page * 2),
+    has_more: page < 3,
+  });
+  it.each<[what: string, asked: string, files: string[], service: Service]>([
+    ['beyond a page that has fewer records', '0:2 1:2 2:2 3:2 4:2', names(5), paged(names(5))],
+    ['until a page is empty', '0:2 1:2 2:2 3:2', names(4), paged(names(4))],
+    [
+      'until a page that follows records is not found',
+      '0:2 1:2 2:2 3:2',
+      names(4),
+      (page = 0) => (page > 0 && page < 3 ? names(2, page * 2 - 2) : httpError(404)),
+    ],
+    [
+      'until a page repeats',
+      '0:2 1:2 2:2 3:2 4:2',
+      names(6),
+      (page = 0) => names(2, Math.min(Math.max(page, 1), 3) * 2 - 2),
+    ],
+    [
+      'until the total is reached',
+      '0:2 1:2 2:2',
+      names(4),
+      (page = 0) => ({ total: 4, files: page ? names(2, page * 2 - 2) : [] }),
+    ],
+    ['of a service that knows no pages', '0:2 1:2 2:2', names(5), () => names(5)],
+    ['of a service with smaller pages', '0:2 1:2 2:2 3:2 4:2', names(3), paged(names(3), { cap: 1 })],
+    ['of an empty listing', '0:2 1:2', [], () => []],
+    [
+      'beyond a page of other filings',
+      '0:2 1:2 2:2 3:2',
+      names(2),
+      (page = 0) => [[], [other('x'), other('y')], names(2), []][page],
+    ],
+    [
+      'beyond a page with the same names of other filings',
+      '0:2 1:2 2:2 3:2',
+      ['f0.htm'],
+      (page = 0) => [[], [other('f0.htm')], ['f0.htm'], []][page],
+    ],
+    ['until has_more is false', '0:2 1:2 2:2 3:2', names(4, 2), markers],
+    ['from 0 if page 0 has other records than page 1', '0:2 1:2 2:2 3:2', names(5), paged(names(5), { first: 0 })],
+    ['from 0 if page 1 is empty', '0:9 1:9', names(5), paged(names(5), { first: 0 })],
+    ['from 0 if page 1 is not found', '0:9 1:9 1:9', names(5), (page) => (page === 0 ? names(5) : httpError(404))],
+    ['from 1 if page 0 is empty', '0:9 1:9 2:9', names(5), (page) => (page === 1 ? names(5) : [])],
+    ['from 1 if page 0 is refused', '0:9 1:9 2:9', names(5), (page) => [httpError(422), names(5), []][page ?? 0]],
+  ])('%s', async (_what, asked, files, service) => {
+    const size = Number(/:(\d)/.exec(asked)?.[1]);
+    expect(await read(service, { pageSize: size })).toMatchObject({ files, asked });
   });
 
-  it.each<[why: string, answer: Service]>([
-    ['page 2 ends it, and next says', (page) => ({ files: names(page === 1 ? 2 : 1, page), next: '/3' })],
-    ['page 2 ends it, and has_more says', () => ({ files: names(2), has_more: true })],
-    ['a total of 9 says', (page) => ({ files: page < 3 ? names(2, page) : [], total: 9 })],
+  it('from the page that an earlier listing of the run has found to be the first', async () => {
+    const { memory } = await read(paged(names(3), { first: 0 }), { pageSize: 2 });
+    const { asked, files } = await read(paged(names(3), { first: 0 }), { pageSize: 2, memory });
+    expect({ asked, files }).toEqual({ asked: '0:2 1:2 2:2', files: names(3) });
+  });
+
+  it('from 0 or 1 as found out anew, if the listing before was empty', async () => {
+    const { memory } = await read(() => [], { pageSize: 2 });
+    expect((await read(paged(names(1), { first: 0 }), { pageSize: 2, memory })).files).toEqual(names(1));
+  });
+
+  it('from the first page that is described', async () => {
+    const description = { firstPage: 0 };
+    expect((await read(paged(names(3), { first: 0 }), { pageSize: 2, description })).asked).toBe('0:2 1:2 2:2');
+  });
+
+  it.each<[why: string, service: Service]>([
+    [
+      "page 3 ends it after 4 records, but 'next' says that there is more",
+      (page = 0) => ({ files: [0, 2, 2, 0][page] ? names(2, page) : [], next: '/3' }),
+    ],
+    [
+      "page 2 ends it after 2 records, but 'has_more' says that there is more",
+      () => ({ files: names(2), has_more: true }),
+    ],
+    [
+      'page 3 ends it after 4 records, but a total of 9 says otherwise',
+      (page = 0) => ({ files: page % 3 ? names(2, page * 2) : [], total: 9 }),
+    ],
+    ['but a count of 3 pages says that there is more', (page) => ({ files: page === 1 ? names(2) : [], pages: 3 })],
     ['over 10,000 pages', (page) => [`f${page}.htm`]],
-    ['cannot be read', (page) => (page === 1 ? names(2) : { error: 'x' })],
-  ])('a part of it is an error: %s', async (message, answer) => {
-    const error = { code: 'integrity', message: expect.stringMatching(`^the listing of ${accession}: .*${message}`) };
-    await expect(read(answer, 2)).rejects.toMatchObject(error);
-    const hint = { hint: expect.stringContaining('--query') };
-    if (message.endsWith('says')) await expect(read(answer, 2)).rejects.toMatchObject(hint);
+    ['cannot be read', (page = 0) => (page < 2 ? names(2) : { error: 'x' })],
+  ])('and a listing that stays a part is refused: %s', async (message, service) => {
+    const error = { code: 'integrity', message: expect.stringContaining(message) };
+    await expect(read(service, { pageSize: 2 })).rejects.toMatchObject(error);
+    const hint = { hint: expect.stringContaining('"listing"') };
+    if (message.includes('says')) await expect(read(service, { pageSize: 2 })).rejects.toMatchObject(hint);
   });
 
-  it('the first page must be there', async () => {
-    await expect(read(() => undefined, 2)).rejects.toMatchObject({ code: 'not_found' });
+  it.each<[what: string, service: Service]>([
+    ['no page exists', () => httpError(404)],
+    ['page 0 fails for a reason that may go away', (page) => (page === 0 ? httpError(503) : names(2))],
+    ['page 0 is refused for a reason that may go away', (page) => (page === 0 ? httpError(429) : names(2))],
+    ['a page is gone', (page = 0) => (page < 2 ? names(2) : httpError(410))],
+    ['a page is not found, without a JSON error', (page = 0) => (page < 2 ? names(2) : httpError(404, {}))],
+    ['a page is refused', (page = 0) => (page < 2 ? names(2) : httpError(400))],
+  ])('and its error is thrown if %s', async (_what, service) => {
+    await expect(read(service, { pageSize: 2 })).rejects.toMatchObject({ problem: { status: expect.any(Number) } });
   });
 
-  it('10,000 pages are read', async () => {
-    const { files } = await read((page) => (page < 10_000 ? names(1, page) : []), 1);
-    expect(files).toHaveLength(9999);
+  it('up to page 10,000', async () => {
+    const service: Service = (page = 0) => (page > 0 && page < 10_000 ? names(1, page) : []);
+    expect((await read(service, { pageSize: 1 })).files).toHaveLength(9999);
   });
 });
 
 describe('without a page size', () => {
-  it.each([{ has_more: true }, { truncated: true }, { next: 'https://x/?page=2' }, { total: 103 }])(
-    'an answer with %j is an error that names --page-size',
+  it.each([{ has_more: true }, { truncated: true }, { next: 'https://x/?page=2' }, { total: 103 }, { pages: 2 }])(
+    'a response with %j is an error that names --page-size',
     async (sign) => {
       const error = { code: 'integrity', hint: expect.stringContaining('--page-size') };
       await expect(read(() => ({ files: names(20), ...sign }))).rejects.toMatchObject(error);
     },
   );
 
-  it.each([10, 20, 25, 50, 100, 200, 250, 500, 1000])('%i records may be a first page', async (count) => {
-    expect((await read(paged(names(count), count))).asked).toBe(`- 2:${count}`);
-    expect((await read(() => names(count))).asked).toBe(`- 2:${count}`);
-    expect((await read((page) => (page === 0 ? names(count) : undefined))).asked).toBe(`- 2:${count}`);
-    const more = await read(paged(names(count + 1), count));
-    expect(more).toEqual({ files: expect.objectContaining({ length: count + 1 }), asked: `- 2:${count} 1:${count}` });
-  });
+  it.each([10, 15, 20, 25, 30, 50, 100, 200, 250, 500, 1000])(
+    '%i records are all if page 1 has them and page 2 is empty, and a first page if not',
+    async (count) => {
+      const whole = await read(paged(names(count), { cap: count }));
+      expect(whole).toMatchObject({ files: names(count), asked: `- 2:${count} 1:${count}`, warnings: [] });
+      const more = await read(paged(names(count + 1), { cap: count }));
+      expect(more).toMatchObject({ files: expect.objectContaining({ length: count + 1 }), warnings: [] });
+    },
+  );
 
   it.each([0, 1, 9, 11, 99, 103, 1001])('%i records are all', async (count) => {
-    expect(await read(() => names(count))).toEqual({ files: names(count), asked: '-' });
+    expect(await read(() => names(count))).toMatchObject({ files: names(count), asked: '-' });
+  });
+
+  it.each<[what: string, asked: string, service: Service]>([
+    ['page 2 is refused with 400', '- 2:10', (page) => (page === undefined ? names(10) : httpError(400))],
+    ['page 1 is refused with 400', '- 2:10 1:10', (page) => [names(10), httpError(400), []][page ?? 0]],
+    ['page 2 is not found', '- 2:10 1:10', (page) => (page === 2 ? httpError(404) : names(10))],
+  ])('10 records are all if %s', async (_what, asked, service) => {
+    expect(await read(service)).toMatchObject({ files: names(10), asked, warnings: [] });
+  });
+
+  it('10 records are all if both pages repeat them, with one warning a run', async () => {
+    const { files, asked, warnings, memory } = await read(() => names(10));
+    expect({ files, asked }).toEqual({ files: names(10), asked: '- 2:10 1:10' });
+    expect(warnings).toEqual([expect.stringContaining('page 1 and page 2')]);
+    expect((await read(() => names(10), { memory })).warnings).toEqual([]);
+  });
+
+  it.each<[what: string, service: Service]>([
+    ['page 1 has other records', (page) => (page === undefined ? names(10, 1) : page === 1 ? names(10) : [])],
+    [
+      'page 2 says that there is more',
+      (page) => ({ files: page === 3 ? ['g.htm'] : page === 4 || page === 0 ? [] : names(10), more: page === 2 }),
+    ],
+  ])('all pages are read if %s', async (_what, service) => {
+    expect((await read(service)).asked).toMatch(/^- 2:10 1:10 0:10/);
+  });
+
+  it('a failing page is an error of the listing', async () => {
+    const service: Service = (page) => (page === undefined ? names(10) : httpError(page === 2 ? 422 : 400));
+    await expect(read(service)).rejects.toMatchObject({ code: 'rejected' });
   });
 
   it('records of other filings count', async () => {
-    const all = [...names(3), ...names(7).map(other), 'last.htm'];
-    expect((await read(paged(all, 10))).files).toEqual([...names(3), 'last.htm']);
+    const all = [...names(3).map((name) => ({ name })), ...names(7).map(other), { name: 'last.htm' }];
+    expect((await read(paged(all, { cap: 10 }))).files).toEqual([...names(3), 'last.htm']);
   });
 
-  it('pages that are numbered from 0 are all read', async () => {
-    const all = names(50);
-    const { files } = await read((page) => all.slice(page * 20, page * 20 + 20));
-    expect(files.toSorted()).toEqual(all.toSorted());
+  it('each list of a response counts', async () => {
+    const service: Service = (page) => ({ files: names(3), exhibits: page === 2 ? ['g.htm'] : names(10, 3) });
+    expect((await read(service)).files).toContain('g.htm');
+  });
+
+  it('all pages of a service that counts from 0 are read', async () => {
+    const { files } = await read(paged(names(50), { first: 0, cap: 20 }));
+    expect(files.toSorted()).toEqual(names(50).toSorted());
   });
 });

@@ -75,7 +75,7 @@ export async function openOutputs(order: Order, session: Session, world: World) 
 
 async function openDone(
   { options, layout, directory, query }: Order,
-  { identity, settings: { pageSize }, signal }: Session,
+  { identity, settings: { pageSize, listing }, signal }: Session,
   world: World,
 ): Promise<DoneList | undefined> {
   const { done, include, exclude, all, dryRun } = options;
@@ -86,7 +86,11 @@ async function openDone(
     exclude,
     layout: layout.template,
     directory: resolve(world.cwd, directory),
-    query: pageSize === undefined ? query : [...query, ['page_size', `${pageSize}`]],
+    query: [
+      ...query,
+      ...(pageSize === undefined ? [] : [['page_size', `${pageSize}`] as const]),
+      ...(listing === undefined ? [] : [['listing', JSON.stringify(listing)] as const]),
+    ],
   });
   const path = resolve(world.cwd, done);
   return DoneList.open({ path, selection, now: world.now, readOnly: dryRun }, signal);

@@ -154,7 +154,11 @@ async function batchOf(
     async list(accession, stop) {
       const limit = limits.reached();
       if (limit) throw limit;
-      return listFiles(session, accession, query, stop, onRetry);
+      const { files, isPrimaryOnly } = await listFiles(session, accession, query, stop, onRetry);
+      if (isPrimaryOnly && options.all) {
+        progress.note(`${accession}: the listing names only the primary document; the filing may have more files`);
+      }
+      return files;
     },
     passesOver(accession) {
       if (!done?.has(accession)) return false;

@@ -105,11 +105,11 @@ async function* endingsOf(
   const find = async (line: Line): Promise<Ending> => {
     if (line.kind === 'bad') return { accession: '', found: line.error };
     const { accession } = line;
-    const found = await listFiles(session, accession, query, stop.signal).catch((error) => {
+    const listing = await listFiles(session, accession, query, stop.signal).catch((error) => {
       if (error instanceof FilingsError) return error;
       throw error;
     });
-    return { accession, found };
+    return { accession, found: listing instanceof FilingsError ? listing : listing.files };
   };
   const finding: Promise<Ending>[] = [];
   try {

@@ -12,6 +12,15 @@ const RATE_LIMIT: Kind<{ readonly requests: number; readonly perMs: number }> = 
   wanted: RATE.wanted,
 };
 
+/** The most records of a page, and the number of the first page. */
+const PAGES: Kind<{ readonly size: number; readonly first: number }> = {
+  parse(text) {
+    const [, size, first = '1'] = /^([1-9]\d{0,4})(?:,([01]))?$/.exec(text) ?? [];
+    return size === undefined ? undefined : { size: Number(size), first: Number(first) };
+  },
+  wanted: 'a number of records, and 0 or 1 for the number of the first page, such as 5 or 5,0',
+};
+
 export const OPTIONS = options({
   host: {
     kind: TEXT,
@@ -27,6 +36,7 @@ export const OPTIONS = options({
   },
   jwtKey: { kind: FILE, value: 'PUBLIC', repeatable: true, help: 'also require a JWT that this public key verifies' },
   jwtSecret: { kind: FILE, value: 'FILE', help: 'also require a JWT that this HMAC secret verifies' },
+  pages: { kind: PAGES, value: 'N[,0|1]', help: 'send listings in pages of N records, counted from 1 or from 0' },
   latency: { kind: DURATION, value: 'DURATION', help: 'delay each answer' },
   rateLimit: { kind: RATE_LIMIT, value: 'N/s|N/m', help: 'answer 429 above this rate' },
 });
@@ -49,6 +59,7 @@ export const SERVE = command({
   examples: [
     ['filings serve --port 0', 'the sample filings on a free port'],
     ['filings serve mirror --port 0', 'your own, laid out as mirror/ACCESSION/FILE'],
+    ['filings serve --port 0 --pages 2', 'listings in pages: see download --page-size'],
     ['filings serve --port 0 --latency 200ms --rate-limit 10/s', 'a slow service that answers 429'],
   ],
   exits: ['8'],
