@@ -74,10 +74,13 @@ function commonPageSize({ listSizes }: Page): number | undefined {
 /** Whether a response that has as many records as a page often has is the whole listing. */
 async function isAll(source: Source, whole: Page): Promise<boolean> {
   const second = await pageOrRefusal(source, 2, true);
-  const first = second === 'refused' ? second : await pageOrRefusal(source, 1, false);
-  if (second === 'refused' || first === 'refused') return true;
-  if (first?.key !== whole.key || isPart(first) || (second && isPart(second))) return false;
-  if (second === undefined || second.records === 0) return true;
+  const first = await pageOrRefusal(source, 1, false);
+  // A refusal of page 2 alone may be that of a page behind the last one.
+  if (first === 'refused') return true;
+  if (first?.key !== whole.key || isPart(first)) return false;
+  if (second === 'refused' || second === undefined) return true;
+  if (isPart(second)) return false;
+  if (second.records === 0) return true;
   if (second.key !== whole.key) return false;
   const { memory, warn, size } = source;
   if (memory.hasWarned !== true) {

@@ -3,7 +3,7 @@
 import { isJsonObject, type JsonObject } from '../json.ts';
 import { counted } from '../text.ts';
 import { type AccessionNumber, accessionIn } from './accession.ts';
-import { isSet, plainName, type ResponseMarkers, readMarkers, totalOf } from './listing-markers.ts';
+import { plainName, type ResponseMarkers, readMarkers, totalOf } from './listing-markers.ts';
 
 /** A record of a listing: a file of a filing, or a document without a name. */
 export interface ListingRecord {
@@ -199,14 +199,15 @@ function readItem(item: JsonObject, place: Place, search: Search): boolean {
   const record = unwrapped(item);
   const members = plainMembers(record, search);
   const name = nameIn(members, place.path, search);
-  if (name === undefined || hasFileList(record)) {
+  const isPrimary = name !== undefined && name === members.get(PRIMARY) && !members.has(FILE_NAME);
+  // These may be filings; whatever else the record of a file holds tells of that file.
+  if (name === undefined || isPrimary || hasFileList(record)) {
     const { pageCount } = search.markers;
     if (readObject(item, place, search).lists > 0) return true;
     // The record of a document counts the pages of the document.
     search.markers.pageCount = pageCount;
   }
   const accession = accessionOf(record, search.asked) ?? accessionOf(item, search.asked) ?? place.accession;
-  const isPrimary = name !== undefined && name === members.get(PRIMARY) && !isSet(members.get(FILE_NAME));
   search.listed.push({ name, record, accession, isPrimary });
   const isOurs = accession === undefined || accession === search.asked;
   if (name === undefined && isOurs) readNameless(item, place.path, search);
@@ -277,12 +278,25 @@ function hasFileList(item: unknown): boolean {
   );
 }
 
-/** Whether an item of an unknown list has a name: then it may be a file. */
+/** Whether an item of an unknown list may be a file: it has a name, or there is one of a file inside it. */
 function couldBeFile(item: unknown): boolean {
-  if (!isJsonObject(item)) return looksLikeFile(item);
-  return Object.entries(unwrapped(item)).some(
+  return looksLikeFile(item) || hasName(unwrapped(isJsonObject(item) ? item : {})) || holdsFiles(item);
+}
+
+function hasName(record: JsonObject): boolean {
+  return Object.entries(record).some(
     ([member, value]) => NAMES.includes(plainName(member)) && typeof value === 'string' && value !== '',
   );
+}
+
+function holdsFiles(value: unknown): boolean {
+  if (Array.isArray(value)) return value.some((item) => looksLikeFile(item) || holdsFiles(item));
+  if (!isJsonObject(value)) return false;
+  return Object.entries(value).some(([member, inner]) => {
+    const name = plainName(member);
+    if (METADATA.has(name) || inner === null) return false;
+    return FILE_LISTS.has(name) || (NAMES.includes(name) && looksLikeFile(inner)) || holdsFiles(inner);
+  });
 }
 
 function looksLikeFile(value: unknown): boolean {

@@ -146,10 +146,19 @@ describe('reads the names of', () => {
     ['a list that names files around another object', 'a.htm', { files: { file: [{ name: 'a.htm' }], total: 1 } }],
     ['a list whose member is written otherwise', 'a.htm', { 'File-Names': ['a.htm'] }],
     ['files beside metadata', 'a.htm', { files: ['a.htm'], companies: [{ name: 'Acme' }], tickers: ['BRK.B'] }],
-    ['files beside lists that cannot be files', 'a.htm', { files: ['a.htm'], dates: [{ at: 1 }], kinds: ['10-K'] }],
+    [
+      'files beside lists that cannot be files',
+      'a.htm',
+      { files: ['a.htm'], dates: [{ at: 1 }], kinds: ['10-K'], by: [{ user: { name: 'Kim' } }] },
+    ],
     ['files beside texts in a container', 'a.htm', { files: ['a.htm'], items: ['2.02', '9.01'] }],
     ['a filing with the name of a company', 'a.htm', { name: 'Company.com', filings: [{ ...mine, files: ['a.htm'] }] }],
     ['a name beside a kind of document', 'a', [{ name: 'a', document: 'Annual report' }]],
+    [
+      'a filing with a list in a container',
+      'a.htm b.htm',
+      [{ primary_document: 'a.htm', content: [{ name: 'b.htm' }] }],
+    ],
     ['a file whose record has other files', 'a.htm', [{ file_name: 'a.htm', related: [{ file_name: 'b.htm' }] }]],
     ['a file whose record reports something', 'a.htm', [{ file_name: 'a.htm', error: 'x', next: 'b.htm', total: 9 }]],
     ['files twice', 'a.htm b.htm', ['a.htm', 'b.htm', 'a.htm']],
@@ -315,6 +324,8 @@ it.each<[why: string, body: unknown]>([
     "'included' may be a list of files, too",
     { data: [{ name: 'a' }], included: [{ id: 1, attributes: { name: 'b' } }] },
   ],
+  ["'parts' may be a list of files, too", { files: ['a.htm'], parts: [{ n: 1, of: { document: 'b.htm' } }] }],
+  ["'parts' may be a list of files, too", { files: ['a.htm'], parts: [{ n: 1, of: { files: ['b.htm'] } }] }],
   ["'main' may be a file, too", { files: ['a.htm'], main: { file_name: 'b.htm' } }],
   ["'data' may be a file, too", { files: ['a.htm'], data: { name: 'b.htm' } }],
   ["it has the member 'files' twice", '{"files":["a.htm"],"files":["b.htm"]}'],
@@ -504,34 +515,45 @@ it.each<[shape: string, make: (items: readonly object[]) => object]>([
   expect(reads(600)).toBeLessThan(12 * reads(60));
 });
 
-it('reads any JSON either to named files or to an integrity error', () => {
-  const keys = fc.constantFrom('files', 'data', 'name', 'file_name', 'accession_no', 'items', 'x', '__proto__');
-  const { value } = fc.letrec((tie) => ({
-    value: fc.oneof(
-      { maxDepth: 6 },
-      fc.constantFrom('a.htm', asked, other, '', null, 5),
-      fc.array(tie('value'), { maxLength: 4 }),
-      fc.dictionary(keys, tie('value'), { maxKeys: 4, noNullPrototype: true }),
+const FILE = '"?"';
+const MEMBERS =
+  'files file_names documents graphics data results records items value content hits docs directory item edges node _embedded attributes _source filing filings x images main meta included total status message'.split(
+    ' ',
+  );
+
+it('either returns every file name of a random response or refuses it', () => {
+  const named = fc.constantFrom('file_name', 'fileName', 'name', 'document', 'primary_document');
+  const member = fc.constantFrom(...MEMBERS);
+  const { object } = fc.letrec((tie) => ({
+    list: fc.oneof(fc.array(fc.constant(FILE), { maxLength: 3 }), fc.array(tie('record'), { maxLength: 3 })),
+    record: fc.oneof(
+      { weight: 4, arbitrary: named.map((name) => ({ [name]: FILE, size: 3 })) },
+      fc.constantFrom({ node: { name: FILE } }, { id: 1, attributes: { file_name: FILE } }, { type: 'x' }, null),
+      fc.tuple(member, tie('value')).map(([name, value]) => ({ ...mine, [name]: value })),
+      fc.tuple(member, tie('value')).map(([name, value]) => ({ ...mine, [name]: value, primary_document: FILE })),
     ),
+    value: fc.oneof({ maxDepth: 5 }, { weight: 2, arbitrary: tie('list') }, tie('object'), fc.constant(null)),
+    object: fc.dictionary(member, tie('value'), { maxKeys: 3, noNullPrototype: true }),
   }));
-  const reached = { files: 0, error: 0 };
+  const reached = { complete: 0, refused: 0 };
   fc.assert(
-    fc.property(value, (json) => {
+    fc.property(object, (json) => {
+      let count = 0;
+      const text = JSON.stringify(json).replaceAll(JSON.stringify(FILE), () => `"f${count++}.htm"`);
       try {
-        for (const file of read(JSON.stringify(json)).files) {
-          expect(file.accession_no).toBe(asked);
-          expect(file.file_name).not.toBe('');
-          reached.files += 1;
-        }
+        const { files, more, totals } = read(text);
+        if (more !== undefined || totals.some(({ total, records }) => total > records)) return;
+        expect(new Set(files.map((file) => file.file_name)).size).toBe(count);
+        if (count > 0) reached.complete += 1;
       } catch (error) {
         if (!(error instanceof FilingsError)) throw error;
         expect(error.code).toBe('integrity');
-        reached.error += 1;
+        reached.refused += 1;
       }
     }),
     { numRuns: 3000 },
   );
   // Both cases come up by the dozen.
-  expect(reached.files).toBeGreaterThan(10);
-  expect(reached.error).toBeGreaterThan(10);
+  expect(reached.complete).toBeGreaterThan(100);
+  expect(reached.refused).toBeGreaterThan(100);
 });

@@ -181,7 +181,12 @@ describe('without a page size', () => {
   });
 
   it.each<[what: string, asked: string, service: Service]>([
-    ['page 2 is refused with 400', '- 2:10', (page) => (page === undefined ? names(10) : httpError(400))],
+    ['pages are refused with 400', '- 2:10 1:10', (page) => (page === undefined ? names(10) : httpError(400))],
+    [
+      'page 2 is refused with 400, and page 1 is the same',
+      '- 2:10 1:10',
+      (page) => (page === 2 ? httpError(400) : names(10)),
+    ],
     ['page 1 is refused with 400', '- 2:10 1:10', (page) => [names(10), httpError(400), []][page ?? 0]],
     ['page 2 is not found', '- 2:10 1:10', (page) => (page === 2 ? httpError(404) : names(10))],
   ])('10 records are all if %s', async (_what, asked, service) => {
@@ -208,6 +213,11 @@ describe('without a page size', () => {
   it('a failing page is an error of the listing', async () => {
     const service: Service = (page) => (page === undefined ? names(10) : httpError(page === 2 ? 422 : 400));
     await expect(read(service)).rejects.toMatchObject({ code: 'rejected' });
+  });
+
+  it('a refusal of page 2 proves nothing if page 1 has other records', async () => {
+    const service: Service = (page = 0) => (page < 2 ? names(10, page * 10) : httpError(400));
+    await expect(read(service)).rejects.toMatchObject({ problem: { status: 400 } });
   });
 
   it('records of other filings count', async () => {
