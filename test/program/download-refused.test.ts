@@ -35,6 +35,8 @@ describe('a command line that is wrong: 2, and nothing is asked or written', () 
     [[A, '--sandbox'], /no files selected[\s\S]*filings list [\d-]+ --sandbox/],
     [[...ONE, '--all'], /FILE cannot be used with --all/],
     [[...ONE, '--include', '*'], /FILE cannot be used with/],
+    [[A, '--all', '--include', 'x*'], /--all cannot be used with --include\n +hint: omit --all/],
+    [[...IN, '--include', 'x*', '--exclude', 'y*'], /--all cannot be used with --include/],
     [[A, ...IN], /--input cannot be used with ACCESSION/],
     [['-i', 'missing', '--all'], /--input missing: no such file/],
     // What is for one file, or for an input.
@@ -113,4 +115,11 @@ it.each([[['-d', '.']], [['-d', 'here']], [['-d', '.', '--if-exists', 'overwrite
 it('a null device may be named twice', async () => {
   const { download } = await setUp();
   expect((await download(...ONE, '-o', '/dev/null', '--report', '/dev/null')).exitCode).toBe(0);
+});
+
+it.each([[[A]], [['-i', 'in']]])('--all with --exclude takes all other files (%j)', async (filing) => {
+  const { archive, download } = await setUp();
+  const { exitCode, stderr } = await download(...filing, '--all', '--exclude', '*.json*', '-d', 'out');
+  expect(exitCode, stderr).toBe(0);
+  expect(archive.asked().sort()).toEqual([A, `${A}/done`, `${A}/failed.txt`, `${A}/in`, `${A}/x.htm`]);
 });

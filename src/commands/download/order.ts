@@ -36,11 +36,14 @@ export function readOrder(args: readonly string[], options: Options, flags: Flag
   const { all, include, exclude, input, output, layout, directory = '.' } = options;
   const choosing = all || include.length > 0 || exclude.length > 0;
   const filter = nameFilter(include, exclude);
+  if (all && include.length > 0) {
+    throw usage('--all cannot be used with --include', 'omit --all to download only the files that match');
+  }
   const { accessions, fileNames } = readNames(args, choosing, argv);
   const order: Order = {
     accessions,
     fileNames,
-    chosen: all ? nameFilter([], exclude) : choosing ? filter : undefined,
+    chosen: choosing ? filter : undefined,
     input,
     query: options.query,
     output: asStream(output),

@@ -78,11 +78,11 @@ async function openDone(
   { identity, settings: { pageSize, listing }, signal }: Session,
   world: World,
 ): Promise<DoneList | undefined> {
-  const { done, include, exclude, all, dryRun } = options;
+  const { done, include, exclude, dryRun } = options;
   if (done === undefined) return undefined;
   const selection = selectionId({
     service: identity,
-    include: all ? [] : include,
+    include,
     exclude,
     layout: layout.template,
     directory: resolve(world.cwd, directory),

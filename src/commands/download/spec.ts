@@ -46,7 +46,11 @@ export const OPTIONS = options({
     rare: true,
     help: 'set the path below DIR of each file',
   },
-  all: { kind: SWITCH, help: 'download all files of each filing' },
+  all: {
+    kind: SWITCH,
+    help: 'download all files of each filing',
+    more: 'Not with --include; --exclude leaves files out.',
+  },
   include: {
     kind: TEXT,
     value: 'GLOB',
