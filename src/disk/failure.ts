@@ -16,7 +16,7 @@ const REASONS: Readonly<Record<string, readonly [why: string, hint: string]>> = 
   ENOENT: ['the directory is not there', `make it first (mkdir -p), or ${ELSEWHERE}`],
   EFTYPE: ['it is not a regular file', ELSEWHERE],
   EISDIR: ['it is a directory', 'name a file, or move it away'],
-  ELOOP: ['a symbolic link is in the way', `remove it, or ${ELSEWHERE}`],
+  ELOOP: ['a symbolic link already exists there', `remove it, or ${ELSEWHERE}`],
 };
 
 /** What the file system said about a path, as `local_io` that stops the run. */

@@ -105,7 +105,7 @@ export class ServiceClient {
       await this.#refuseUnless(answer.status === 200, answer, subject, signal);
       if (answer.headers['content-range'] !== undefined) {
         answer.discard();
-        throw errorAbout(subject, 'integrity', 'the response is only a part of it (200 with Content-Range)');
+        throw errorAbout(subject, 'integrity', 'invalid response: 200 with Content-Range');
       }
       const body = await readAtMost(answer, LARGEST_LISTING, subject);
       if (this.options.meter) this.options.meter.bytes += body.length;

@@ -193,7 +193,7 @@ export const TABLE = {
     value: 'N',
     default: '5',
     help: 'retry a failed request up to N times',
-    more: 'Counted anew after 1 MiB of progress.',
+    more: 'The count is reset after 1 MiB of progress.',
   },
   maxRetryAfter: {
     kind: DURATION,

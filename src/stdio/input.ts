@@ -58,10 +58,12 @@ export async function invited(
   });
 }
 
+/** Fails with `usage` if two of `users`, which are absent where they are not strings, would use the same stream. */
 export function requireOneUser(stream: 'stdin' | 'stdout', users: readonly (string | false | undefined)[]): void {
   const [first, second] = users.filter((user) => typeof user === 'string');
   if (second === undefined) return;
-  throw new FilingsError('usage', `${first} and ${second}: ${stream} has one user`, {
+  const use = stream === 'stdin' ? 'read stdin' : 'write to stdout';
+  throw new FilingsError('usage', `${first} and ${second} cannot both ${use}`, {
     hint: 'use a file for all but one of them',
   });
 }

@@ -31,8 +31,8 @@ export function requirePlace(stats: Stats, ifExists: IfExists, path: string): vo
     });
   }
   if (stats.isFile() || (ifExists === 'overwrite' && stats.isSymbolicLink())) return;
-  const what = stats.isDirectory() ? 'a directory' : stats.isSymbolicLink() ? 'a link' : 'something that is no file';
-  throw new FilingsError('local_io', `${path}: cannot write: ${what} is in the way`, {
+  const what = stats.isDirectory() ? 'a directory' : stats.isSymbolicLink() ? 'a symbolic link' : 'a special file';
+  throw new FilingsError('local_io', `${path}: cannot write: ${what} already exists there`, {
     hint: 'move it away, or choose another place with --output or --directory',
   });
 }

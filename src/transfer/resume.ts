@@ -69,7 +69,7 @@ export function decide(held: Held, came: CameBack): Decision {
   if (came.status === 416) return decideUnsatisfied(held, came);
   // A 200 may lie: one that names a range is a part, and so is one of another length under the same strong ETag.
   if (came.headers['content-range'] !== undefined)
-    return { kind: 'refuse', why: 'a part came under a status that means the whole (200 with Content-Range)' };
+    return { kind: 'refuse', why: 'invalid response: 200 with Content-Range' };
   const total = knownTotal(held, came);
   const length = single(came.headers['content-length']);
   if (total !== undefined && length !== undefined && Number(length) !== total)

@@ -155,7 +155,7 @@ class Transfer {
     }
     if (bytes > 0 || length === 0) return;
     // Without a length, nothing at all can't be told from a connection that was cut.
-    throw new FilingsError('integrity', 'the answer is empty, and tells no length: not a file', {
+    throw new FilingsError('integrity', 'empty response without a length', {
       retryable: untilClose,
       fault: 'unproved-end',
     });

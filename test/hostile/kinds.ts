@@ -77,7 +77,7 @@ export const STRICTER: readonly Kind[] = [
       /^(temporary|integrity): .*(the connection was closed before an answer came|truncated: the connection ended)/,
     of: ({ answer }) => answer.ending === 'RST',
   },
-  { name: 'empty', refusal: /^integrity: .*empty, and tells no length/, of: ({ bytes }) => bytes === '' },
+  { name: 'empty', refusal: /^integrity: .*empty response without a length/, of: ({ bytes }) => bytes === '' },
   {
     name: 'broken head',
     refusal: /not sound HTTP: (its head is broken|a control character in its status line|its status line does not end)/,

@@ -99,9 +99,9 @@ test('a 401 tells how far the clock is off: ten seconds only where a token is se
 });
 
 test.each(['--api-key-file - token sign --key -', '--jwt-file - token inspect'])(
-  'stdin has one user: %s',
+  'two readers of stdin are refused: %s',
   async (line) => {
     const { exitCode, stderr } = await (await workplace()).filings(line.split(' '));
-    expect([exitCode, stderr]).toEqual([2, expect.stringContaining('stdin has one user')]);
+    expect([exitCode, stderr]).toEqual([2, expect.stringContaining('cannot both read stdin')]);
   },
 );

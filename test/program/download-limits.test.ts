@@ -133,13 +133,13 @@ describe('--dry-run', () => {
   it.each([
     ['skip', 'skipped'],
     ['compare', 'planned'],
-  ])('tells what would become of a file, of what a directory is in the way of: --if-exists %s', async (how, result) => {
+  ])('tells what would become of a file whose name a directory has: --if-exists %s', async (how, result) => {
     const { at, batch } = await setUp(3);
     await batch([`${A} f000.htm`]);
     await mkdir(at(`${A}/f001.htm`));
     const { exitCode, report, stderr } = await batch([A], ['-n', '--all', '--if-exists', how]);
     expect([exitCode, ...report.files.slice(1).map((line) => line.result)]).toEqual([3, result, 'failed', 'planned']);
-    expect(stderr).toContain('a directory is in the way');
+    expect(stderr).toContain('a directory already exists there');
   });
 
   it.each<[args: string[], exit: number, says: RegExp]>([

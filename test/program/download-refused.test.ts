@@ -49,7 +49,8 @@ describe('a command line that is wrong: 2, and nothing is asked or written', () 
     [[A, 'a', 'b', '--sha256', HASH], /--sha256/],
     [[...ONE, '--sha256', 'abc'], /--sha256/],
     [[A, '--all', '--spool'], /--spool/],
-    [[A, '--all', '--done', 'd'], /--done: goes with --input/],
+    [[...ONE, '--spool'], /--spool requires --output -/],
+    [[A, '--all', '--done', 'd'], /--done requires --input/],
     // Globs and layouts; their own tests have more of them.
     [[A, '--all', '--exclude', '{a'], /--exclude.*\{a/],
     [[A, '--all', '--include', '['], /--include.*\[/],
@@ -61,7 +62,7 @@ describe('a command line that is wrong: 2, and nothing is asked or written', () 
     [[A, 'R2.htm', 'r2.htm'], /R2\.htm/],
     // One user a stream, one use a file.
     [['-i', '-', '--all', '--api-key-file', '-'], /stdin/],
-    [[...ONE, '-o', '-', '--report', '-'], /stdout/],
+    [[...ONE, '-o', '-', '--report', '-'], /--output - and --report - cannot both write to stdout/],
     [[...ONE, '-o', '-', '--report', '/dev/stdout'], /stdout/],
     [[...ONE, '-o', '/proc/self/fd/1', '--report', '-'], /stdout/],
     [[...IN, '--failed', '-'], /--failed must be a file/],

@@ -158,7 +158,7 @@ describe('token sign', () => {
     ['sign --key encrypted.pem', /--passphrase-file/],
     ['sign --key encrypted.pem --passphrase-file text-secret', /the passphrase is wrong/],
     ['verify a.b.c', /no key: give --key FILE/],
-    ['verify - --key -', /--key - and TOKEN: stdin has one user/],
+    ['verify - --key -', /--key - and TOKEN cannot both read stdin/],
     ['verify --key -', /--key - and TOKEN/],
     ['verify a.b.c --key open.pem', /others can read it/],
     ['verify a.b.c --key ec.pub --alg none', /--alg: must/],

@@ -40,7 +40,7 @@ describe('values', () => {
     [{ keyHeader: 'host' }, {}, '--key-header: must be the name of a header that may carry a key'],
     [{ basicUser: 'a:b' }, {}, '--basic-user: must be a user name'],
     [{ quiet: true, verbose: true }, {}, '--quiet cannot be used with --verbose'],
-    [{ apiKeyFile: '-', jwtFile: '-' }, {}, '--api-key-file - and --jwt-file -: stdin has one user'],
+    [{ apiKeyFile: '-', jwtFile: '-' }, {}, '--api-key-file - and --jwt-file - cannot both read stdin'],
     [{ apiKeyFile: '' }, {}, '--api-key-file: must be a file'],
     [{ baseUrl: 'http://far.example' }, { FILINGS_SANDBOX: '0' }, 'http://far.example: plain http'],
   ])('%j with %j is refused', async (flags, env, message) => {

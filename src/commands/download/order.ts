@@ -125,8 +125,8 @@ function requireFitting({ fileNames, input, single, options, output }: Order): v
     const message = `${forOne} takes exactly one file: ${fileNames.length} are named`;
     throw usage(message, 'download them one by one, or several into a directory: --directory DIR');
   }
-  if (spool && output !== '-') throw usage('--spool: goes with --output -');
-  if (done !== undefined && input === undefined) throw usage('--done: goes with --input');
+  if (spool && output !== '-') throw usage('--spool requires --output -');
+  if (done !== undefined && input === undefined) throw usage('--done requires --input');
   if (output?.endsWith('/')) throw usage('--output must be a file', 'for a directory use --directory');
 }
 
