@@ -3,6 +3,7 @@ import { FilingsError } from '../errors.ts';
 import { type CommandPlace, programSpec } from '../help/program.ts';
 import { SHARED_OPTIONS } from '../settings/table.ts';
 import type { CommandSpec, Flags, Invocation, ParsedLine } from '../spec/command.ts';
+import { choice } from '../spec/kind.ts';
 import { type NamedOption, named, readAs } from '../spec/option.ts';
 import { commandHelp } from './command-help.ts';
 import { unknownCommand, usageError } from './usage-error.ts';
@@ -65,7 +66,8 @@ function commandOf(place: CommandPlace, reading: Reading, siblings?: readonly Co
   for (const { name, variadic, required, choices, help } of spec.arguments ?? []) {
     const words = variadic ? `${name}...` : name;
     const argument = new Argument(required ? `<${words}>` : `[${words}]`, help);
-    command.addArgument(choices === undefined ? argument : argument.choices([...choices]));
+    const isOneOf = (text: string) => readAs(choice(...(choices ?? [])), text, name);
+    command.addArgument(choices === undefined ? argument : argument.choices([...choices]).argParser(isOneOf));
   }
   for (const child of spec.children ?? []) {
     const isDefault = child.name === spec.defaultChild;
