@@ -5,6 +5,7 @@ import { errnoOf, FilingsError } from '../errors.ts';
 import { findJsonFault, isJsonObject, type JsonObject } from '../json.ts';
 import { didYouMean } from '../spec/nearest.ts';
 import { readAs, valueError } from '../spec/option.ts';
+import { orList } from '../text.ts';
 import type { World } from '../world.ts';
 import { type ConfigLocation, checkConfig, readConfig } from './config-file.ts';
 import { defaultLayer, fileLayer, winners } from './layers.ts';
@@ -12,22 +13,32 @@ import { faultOf } from './read-secret.ts';
 import { readSettings } from './settings.ts';
 import { type NamedSetting, SETTINGS } from './table.ts';
 
-/** By its name in the config file or as a flag: `apiKey`, `api-key`. */
-export function settingNamed(text: string): NamedSetting {
+/**
+ * Returns the setting with this name, as the config file spells it or as a flag: `apiKey`, `api-key`. Throws `usage`;
+ * its hint names only settings that the config file can hold if `forFile` is true.
+ */
+export function settingNamed(text: string, forFile = false): NamedSetting {
   const written = text.replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase());
   const found = SETTINGS.find(({ key }) => key === written);
   if (found !== undefined) return found;
   // What follows = may be a key.
   const [name = '', value] = written.split('=', 2);
-  const known = SETTINGS.map(({ key }) => key);
+  const known = SETTINGS.filter(({ inFile }) => inFile || !forFile).map(({ key }) => key);
   const near = didYouMean(name, known) ?? "see 'filings help config'";
   const hint = value === undefined ? near : 'put a space between name and value';
   throw new FilingsError('usage', `${name || "''"}: no such setting`, { hint });
 }
 
-/** What a text on the command line means in the config file. Nothing of a secret is echoed. */
-export function valueForFile({ key, kind, secret, inFile }: NamedSetting, text: string, cwd: string): unknown {
-  if (!inFile) throw new FilingsError('usage', `${key}: cannot be set in the config file`);
+/** Returns the setting with this name. Throws `usage` if there is none, or if the config file cannot hold it. */
+export function settingForFile(text: string): NamedSetting {
+  const spec = settingNamed(text, true);
+  if (spec.inFile) return spec;
+  const ways = [spec.option, spec.env].filter((way) => way !== undefined);
+  throw new FilingsError('usage', `${spec.key} cannot be set in the config file`, { hint: `use ${orList(ways)}` });
+}
+
+/** Returns the value that a text on the command line means in the config file. Its errors echo no secret. */
+export function valueForFile({ key, kind, secret }: NamedSetting, text: string, cwd: string): unknown {
   const path = (written: string) => (written === '-' || written.startsWith('~/') ? written : resolve(cwd, written));
   if (kind.json === 'words' || kind.json === 'object') {
     if (findJsonFault(text) !== undefined) throw valueError(key, `must be ${kind.wanted}`);

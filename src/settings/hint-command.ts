@@ -25,11 +25,16 @@ export function configCommand(command: string, { config, profile }: Flags): stri
 }
 
 /**
- * This run's own command line with some of its words replaced, as it can be pasted; a key that was typed is left out.
- * @param replaced by word: what stands there instead, which may be nothing
+ * Returns this run's own command line with some of its words replaced, as it can be pasted, without a typed key.
+ * @param replaced for a word, the words that replace it; there may be none
+ * @param added words that follow at the end
  */
-export function retyped(argv: readonly string[], replaced: ReadonlyMap<string, readonly string[]>): string {
+export function retyped(
+  argv: readonly string[],
+  replaced: ReadonlyMap<string, readonly string[]>,
+  added: readonly string[] = [],
+): string {
   const isSecret = (word = '') => SHARED_OPTIONS.some(({ flag, secret }) => secret && word === `--${flag}`);
   const words = argv.filter((word, index) => !isSecret(word.split('=', 1)[0]) && !isSecret(argv[index - 1]));
-  return ['filings', ...words.flatMap((word) => replaced.get(word) ?? [word])].map(shellWord).join(' ');
+  return ['filings', ...words.flatMap((word) => replaced.get(word) ?? [word]), ...added].map(shellWord).join(' ');
 }

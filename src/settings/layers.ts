@@ -94,7 +94,10 @@ export function winners(layers: readonly Layer[]): Layer {
     const [first, second] = rivals.flatMap((rival) => deciding?.get(rival.key) ?? []);
     if (first && second) {
       const what = group === 'key' ? 'the API key' : 'the JWT';
-      throw new FilingsError(sourceOf(first).code, `${first.name} and ${second.name}: two sources of ${what}`);
+      const message = `${first.name} and ${second.name}: two sources of ${what}`;
+      const { code } = sourceOf(first);
+      const hint = code === 'config' ? 'remove one of them from the config file' : 'use only one of them';
+      throw new FilingsError(code, message, { hint });
     }
     const given = deciding?.get(key);
     if (given) won.set(key, given);

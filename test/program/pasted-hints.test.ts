@@ -18,6 +18,12 @@ describe('the command that was meant', () => {
     [[`${PAGE}${ACCESSION}-index.htm`], '--all'],
     [[`${PAGE}primary.htm`, '--all'], '--all'],
     [[ACCESSION, OTHER], `${OTHER} --all`, [ACCESSION, OTHER]],
+    [[ACCESSION, OTHER, 'primary.htm'], `${OTHER} --include primary.htm`, [ACCESSION, OTHER]],
+    [
+      [ACCESSION, 'primary.htm', OTHER, '[a]*{b.htm'],
+      `${OTHER} --include primary.htm --include \\[a]\\*\\{b.htm`,
+      [ACCESSION, OTHER],
+    ],
   ])('download %j', async (args, chosen, files = [ACCESSION]) => {
     const { at, filings, names } = await workplace();
     const more = ['--sandbox', '-d', "it's here", '--api-key', 'typed-key-1'];
@@ -90,4 +96,16 @@ test('serve introduces itself: the published key, and a command that works as it
   );
   const { exitCode, stdout } = await (await workplace()).filings(pasted(commandIn(log())));
   expect([exitCode, `${stdout}`]).toEqual([0, expect.stringContaining('primary.htm\n')]);
+});
+
+test('serve DIRECTORY names a filing of the directory, or warns that there is none', async () => {
+  const { filings, write, at } = await workplace();
+  await write('mirror/0009999999-24-000008/.part', 'not served');
+  await write('mirror/0009999999-24-000009/own.htm', 'x');
+  const { log } = await serve([at('mirror')]);
+  const { exitCode, stdout } = await filings(pasted(commandIn(log())));
+  expect([exitCode, `${stdout}`]).toEqual([0, 'own.htm\n']);
+  await write('empty/0009999999-24-000008/.part', 'not served');
+  const warning = 'filings: warning: no filings found: files must be laid out as DIRECTORY/ACCESSION/FILE\n';
+  expect((await serve([at('empty')])).log()).toBe(`the key is sandbox-key\n${warning}`);
 });

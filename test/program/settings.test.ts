@@ -61,7 +61,9 @@ describe('config set', () => {
     [['api-key-command', 'pass x'], 'must be an array of a program and its arguments, such as ["pass", "filings"]'],
     [['base-url', 'http://a.example'], 'plain http would send the key unencrypted'],
     [['base-url', 'http://a.example', '--profile', 'p'], 'plain http would send the key unencrypted'],
-    [['sandbox', '1'], 'sandbox: cannot be set in the config file'],
+    [['sandbox', '1'], 'sandbox cannot be set in the config file\n  hint: use --sandbox or FILINGS_SANDBOX\n'],
+    [['jwt-token'], 'jwtToken cannot be set in the config file\n  hint: use FILINGS_JWT\n'],
+    [['sandbx', '1'], "sandbx: no such setting\n  hint: see 'filings help config'\n"],
     [['jbos', '1'], 'jbos: no such setting\n  hint: did you mean jobs?'],
     [[`api-key=${CANARY}`], 'apiKey: no such setting\n  hint: put a space'],
     [['api-key', `${CANARY}\nx`], 'apiKey: has a line break inside'],
@@ -74,7 +76,12 @@ describe('config set', () => {
   });
 
   test.each<[what: string, config: object, line: string, refused: string | undefined]>([
-    ['a key file beside a key', { apiKey: 'k' }, 'api-key-file f', 'apiKeyFile: two sources of the API key'],
+    [
+      'a key file beside a key',
+      { apiKey: 'k' },
+      'api-key-file f',
+      'apiKeyFile: two sources of the API key\n  hint: remove one',
+    ],
     ['a JWT beside what mints them', { jwt: { keyFile: 'f' } }, 'jwt-file f', 'jwt: two sources of the JWT'],
     ['both in one profile', { profiles: { p: { apiKey: 'k' } } }, 'api-key-file f --profile p', 'p.apiKeyFile: two'],
     ['one at the top, one in a profile', { apiKey: 'k' }, 'api-key-file f --profile p', undefined],

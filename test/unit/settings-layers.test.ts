@@ -64,8 +64,10 @@ describe('sources of the same thing', () => {
     [{ env: { FILINGS_JWT: 'j', FILINGS_JWT_FILE: 'f' } }, 'FILINGS_JWT_FILE and FILINGS_JWT: two sources of the JWT'],
     [{ file: { jwtFile: 'f', jwt: {} } }, 'c.json: jwtFile and c.json: jwt: two sources of the JWT'],
   ])('%j is refused', (given, message) => {
-    const code = message.startsWith('c.json') ? 'config' : 'usage';
-    expect(() => won(given)).toThrow(expect.objectContaining({ message, code }));
+    const [code, hint] = message.startsWith('c.json')
+      ? ['config', 'remove one of them from the config file']
+      : ['usage', 'use only one of them'];
+    expect(() => won(given)).toThrow(expect.objectContaining({ message, code, hint }));
   });
 
   test('a higher level replaces all of a lower one', () => {

@@ -2,7 +2,7 @@ import { createInterface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
 import { childOf } from '../../abort.ts';
 import { FilingsError } from '../../errors.ts';
-import { editConfigFile, noHome, settingNamed, valueForFile } from '../../settings/config-edit.ts';
+import { editConfigFile, noHome, settingForFile, settingNamed, valueForFile } from '../../settings/config-edit.ts';
 import { locateConfig } from '../../settings/config-file.ts';
 import type { NamedSetting } from '../../settings/table.ts';
 import type { Invocation } from '../../spec/command.ts';
@@ -13,7 +13,7 @@ import { interruptedBy, type World } from '../../world.ts';
 
 export async function set({ args, flags }: Invocation, world: World): Promise<number> {
   const [name = '', given] = args;
-  const spec = settingNamed(name);
+  const spec = settingForFile(name);
   const text = given ?? (await askedFor(spec, world));
   if (spec.secret) world.secrets.add(text);
   await editConfigFile(locateConfig(flags, world), spec.key, valueForFile(spec, text, world.cwd), world);
@@ -21,7 +21,7 @@ export async function set({ args, flags }: Invocation, world: World): Promise<nu
 }
 
 export async function unset({ args, flags }: Invocation, world: World): Promise<number> {
-  const { key } = settingNamed(args[0] ?? '');
+  const { key } = settingNamed(args[0] ?? '', true);
   await editConfigFile(locateConfig(flags, world), key, undefined, world);
   return 0;
 }
@@ -33,9 +33,9 @@ export async function path({ flags }: Invocation, world: World): Promise<number>
   return 0;
 }
 
-/** A secret need not be typed on the command line. */
-async function askedFor({ key, secret, inFile }: NamedSetting, world: World): Promise<string> {
-  if (!secret || !inFile) {
+/** Reads the value of a secret that is not on the command line, from a hidden prompt or stdin. */
+async function askedFor({ key, secret }: NamedSetting, world: World): Promise<string> {
+  if (!secret) {
     throw new FilingsError('usage', `config set ${key}: VALUE is missing`, { hint: 'see filings config set --help' });
   }
   if (world.stdin.isTTY) return askHidden(`${key}: `, world);

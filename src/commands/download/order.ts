@@ -9,7 +9,7 @@ import type { Flags } from '../../spec/command.ts';
 import type { Values } from '../../spec/option.ts';
 import { descriptorAt } from '../../stdio/byte-writer.ts';
 import { requireOneUser } from '../../stdio/input.ts';
-import { shortened } from '../../text.ts';
+import { shellWord, shortened } from '../../text.ts';
 import type { OPTIONS } from './spec.ts';
 
 type Options = Values<typeof OPTIONS>;
@@ -127,17 +127,27 @@ function requireFitting({ fileNames, input, single, options, output }: Order): v
   }
   if (spool && output !== '-') throw usage('--spool requires --output -');
   if (done !== undefined && input === undefined) throw usage('--done requires --input');
-  if (output?.endsWith('/')) throw usage('--output must be a file', 'for a directory use --directory');
+  if (output?.endsWith('/')) throw outputIsDirectory(output);
 }
 
-/** No filings; each may touch the disk where the layout puts it; no two may be one file. */
+/**
+ * Throws `usage` if a name is an accession number, if a name may not touch the disk where the layout puts it, or if two
+ * names may be one file.
+ */
 function requireSafeNames({ accessions, fileNames, layout }: Order, argv: readonly string[]): void {
   const spelled = new Map<string, string>();
+  const filing = fileNames.find(accessionIn);
+  if (filing !== undefined) {
+    const message = `FILE: ${filing} is an accession number`;
+    throw usage(
+      message,
+      commandForFilings(
+        fileNames.filter((name) => !accessionIn(name)),
+        argv,
+      ),
+    );
+  }
   for (const name of fileNames) {
-    if (accessionIn(name)) {
-      const all = retyped([...argv, '--all'], new Map());
-      throw usage(`FILE: ${name} is an accession number`, `to download all files of both: ${all}`);
-    }
     const { fault } = layout.place(accessions.join(), name);
     if (fault) throw usage(`file name '${name}': ${fault.reason}`, fault.hint);
     const twin = spelled.get(twinKey(name)) ?? name;
@@ -147,6 +157,22 @@ function requireSafeNames({ accessions, fileNames, layout }: Order, argv: readon
     }
     spelled.set(twinKey(name), name);
   }
+}
+
+/** The hint for several filings in the place of one: with all their files, or with the files that are named. */
+function commandForFilings(files: readonly string[], argv: readonly string[]): string {
+  // An option after `--` is an argument, and a word that stands twice may also be the value of an option.
+  const isAmbiguous = files.some((name) => argv.indexOf(name) !== argv.lastIndexOf(name));
+  if (isAmbiguous || argv.includes('--')) return 'for several filings, omit FILE and add --all or --include GLOB';
+  if (files.length === 0) return `to download all files of these filings: ${retyped([...argv, '--all'], new Map())}`;
+  // A backslash makes a glob take the next character literally.
+  const globs = files.flatMap((name) => ['--include', name.replace(/[\\*?[{]/g, '\\$&')]);
+  const meant = retyped(argv, new Map(files.map((name) => [name, []])), globs);
+  return `to download these files of each filing: ${meant}`;
+}
+
+export function outputIsDirectory(output: string): FilingsError {
+  return usage('--output must be a file', `to write into this directory: --directory ${shellWord(output)}`);
 }
 
 function usage(message: string, hint?: string): FilingsError {

@@ -4,7 +4,7 @@ import { basename, dirname, join, resolve } from 'node:path';
 import { statsAt } from '../../batch/files.ts';
 import { FilingsError } from '../../errors.ts';
 import type { World } from '../../world.ts';
-import type { Order } from './order.ts';
+import { type Order, outputIsDirectory } from './order.ts';
 
 /** What a run reads or writes beside its downloads. */
 export interface RunFiles {
@@ -29,7 +29,12 @@ export async function requireRunFiles(order: Order, config: string | undefined, 
   for (const used of usedFiles(order, config, around)) {
     for (const identity of await checked(used)) seen.set(identity, used[0]);
   }
-  if (order.output !== undefined && order.output !== '-') await checked(['--output', resolve(cwd, order.output)]);
+  const { output } = order;
+  if (output !== undefined && output !== '-') {
+    const stats = await stat(resolve(cwd, output)).catch(() => undefined);
+    if (stats?.isDirectory()) throw outputIsDirectory(output);
+    await checked(['--output', resolve(cwd, output)]);
+  }
   // What is made from now on has no other name yet; nor is there any of them in a directory that is made later.
   const directory = resolve(cwd, order.directory);
   const real = await realpath(directory).catch(() => directory);
@@ -46,7 +51,9 @@ export async function requireRunFiles(order: Order, config: string | undefined, 
 }
 
 function refuseSame(other: string | undefined, name: string): void {
-  if (other) throw new FilingsError('usage', `${other} and ${name} are the same file`);
+  if (!other) return;
+  const hint = `choose another file for ${name.startsWith('--') ? name : other}`;
+  throw new FilingsError('usage', `${other} and ${name} are the same file`, { hint });
 }
 
 function usedFiles(
@@ -72,7 +79,6 @@ async function identitiesOf(name: string, place: Used[1]): Promise<readonly stri
   if (place === undefined) return [];
   const isPath = typeof place === 'string';
   const stats = isPath ? await stat(place).catch(() => undefined) : fstatSync(place);
-  if (name === '--output' && stats?.isDirectory()) throw notFile(name);
   // It is put in its place as a whole: a device or a FIFO would be gone for everybody.
   if (name === '--failed' && stats?.isFile() === false) throw notFile(name);
   // A terminal or a null device may well be named twice; what two write to a file or a pipe is mixed.

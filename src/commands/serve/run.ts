@@ -1,3 +1,4 @@
+import { opendir, readdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { onAbort } from '../../abort.ts';
 import { FilingsError } from '../../errors.ts';
@@ -6,6 +7,7 @@ import { type KeyFiles, readJwtKey } from '../../jwt/key-file.ts';
 import { requireFit } from '../../jwt/key-fit.ts';
 import type { JwtKey } from '../../jwt/keys.ts';
 import { startSandbox } from '../../sandbox/server.ts';
+import { accessionIn } from '../../service/accession.ts';
 import type { Given } from '../../settings/layers.ts';
 import { readSecret } from '../../settings/read-secret.ts';
 import { resolveSettings } from '../../settings/resolve.ts';
@@ -18,7 +20,7 @@ import type { World } from '../../world.ts';
 import type { OPTIONS } from './spec.ts';
 
 const DEFAULT_KEY = 'sandbox-key';
-const EXAMPLE = '0001234567-24-000001';
+const SAMPLE = '0001234567-24-000001';
 
 /** Serves until the first signal, which is how it is meant to end: exit 0. */
 export async function run({ args, options, flags }: Invocation<typeof OPTIONS>, world: World): Promise<number> {
@@ -32,8 +34,9 @@ export async function run({ args, options, flags }: Invocation<typeof OPTIONS>, 
   if (!/^[\w.:%-]+$/.test(host)) throw valueError('--host', 'must be an address or a name of this machine', host);
   // The config file's key is for the real service.
   const keyFrom = [given.get('apiKey'), given.get('apiKeyFile')].find((one) => one && /^(flag|env)$/.test(one.level));
+  const directory = args[0] === undefined ? join(world.root, 'samples') : resolve(world.cwd, args[0]);
   const sandbox = await startSandbox({
-    directory: args[0] === undefined ? join(world.root, 'samples') : resolve(world.cwd, args[0]),
+    directory,
     host,
     port: options.port,
     apiKey: await keyFor(host, keyFrom && settings.key, world),
@@ -46,8 +49,9 @@ export async function run({ args, options, flags }: Invocation<typeof OPTIONS>, 
     log: (line) => tell('log', line),
   });
   try {
-    // Before the URL: whoever waits for that on stdout finds all of this on stderr, and the request log behind it.
-    introduce(sandbox.url, host, keyFrom, tell);
+    const example = args[0] === undefined ? SAMPLE : await anyFiling(directory).catch(() => undefined);
+    // A program that waits for the URL on stdout then finds all of this on stderr, before the request log.
+    introduce(sandbox.url, host, keyFrom, example, tell);
     await write(world.stdout, `${sandbox.url}\n`);
     await new Promise((resolve) => onAbort(world.interrupt, resolve));
   } finally {
@@ -65,12 +69,23 @@ async function keyFor(host: string, source: Settings['key'], world: World): Prom
   });
 }
 
-function introduce(url: string, host: string, key: Given | undefined, tell: Teller): void {
+/** Returns the accession number of a filing with files in `directory`; undefined if there is none. */
+async function anyFiling(directory: string): Promise<string | undefined> {
+  for await (const { name } of await opendir(directory)) {
+    if (accessionIn(name) !== name) continue;
+    const files = await readdir(join(directory, name)).catch(() => []);
+    if (files.some((file) => !file.startsWith('.'))) return name;
+  }
+  return undefined;
+}
+
+function introduce(url: string, host: string, key: Given | undefined, example: string | undefined, tell: Teller): void {
   if (!isLoopback(host)) tell('warning', `${host} may be reached by other machines, and keys travel readable`);
   tell('note', key === undefined ? `the key is ${DEFAULT_KEY}` : `the key is the one of ${key.name}`);
   const allow = isLoopback(host) ? '' : ' --allow-http';
   const withKey = key?.level === 'env' ? '' : ` --api-key ${key === undefined ? DEFAULT_KEY : 'KEY'}`;
-  tell('note', `try it: filings list ${EXAMPLE} --base-url ${url}${allow}${withKey}`);
+  if (example === undefined) tell('warning', 'no filings found: files must be laid out as DIRECTORY/ACCESSION/FILE');
+  else tell('note', `try it: filings list ${example} --base-url ${url}${allow}${withKey}`);
 }
 
 async function jwtKeysOf({ jwtKey, jwtSecret }: Values<typeof OPTIONS>, world: World): Promise<JwtKey[]> {
