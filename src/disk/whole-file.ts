@@ -14,7 +14,10 @@ export interface NewFile {
   readonly mode: number;
 }
 
-/** All or none, their entries flushed. A link counts as a file. Throws `usage`: one exists already; `local_io`. */
+/**
+ * Creates all files or none, and flushes their entries. Throws `local_io`, also if one of them already exists or its
+ * directory is missing; a symbolic link counts as an existing file.
+ */
 export async function createNewFiles(files: readonly NewFile[]): Promise<void> {
   const created: string[] = [];
   for (const file of files) {
@@ -26,23 +29,33 @@ export async function createNewFiles(files: readonly NewFile[]): Promise<void> {
       for (const path of created) await unlink(path).catch(() => {});
       if (errnoOf(cause) !== 'EEXIST') throw diskFailure(cause, file.path);
       const hint = 'choose another name, or move the old file away';
-      throw new FilingsError('usage', `${file.path}: already exists, and is not overwritten`, { hint, cause });
+      throw new FilingsError('local_io', `${file.path}: already exists, and is not overwritten`, { hint, cause });
     }
   }
 }
 
+interface ReplaceOptions {
+  /** The permissions of the file from its first byte. The default lets only its owner read it. */
+  readonly mode?: number;
+  /** Whether missing directories are made, for those who may read the file. */
+  readonly makesDirectories?: boolean;
+}
+
 /**
- * Whole or not at all, readable by its owner alone from the first byte on unless `mode` says otherwise. A link is
- * followed: what it points to is replaced, or made. Missing directories are made, for those who may read the file.
- * Throws `local_io`.
+ * Replaces or creates a file, whole or not at all. Follows a symbolic link, and replaces or creates its target. Throws
+ * `local_io`.
  */
-export function replaceFile(path: string, text: string, mode = 0o600): Promise<void> {
+export function replaceFile(
+  path: string,
+  text: string,
+  { mode = 0o600, makesDirectories = false }: ReplaceOptions = {},
+): Promise<void> {
   return withDiskFailure(path, async () => {
     const target = await targetOf(path);
     const stats = await lstat(target).catch(undefinedIfMissing);
     // A rename would take a device or a FIFO away from everybody.
     if (stats) requirePlain(stats);
-    await makeDirectories(dirname(target), mode | ((mode & 0o444) >> 2));
+    if (makesDirectories) await makeDirectories(dirname(target), mode | ((mode & 0o444) >> 2));
     const temporary = `${target}.${randomBytes(6).toString('hex')}.tmp`;
     await create({ path: temporary, bytes: text, mode });
     await removingOnFailure(temporary, () => rename(temporary, target));

@@ -67,7 +67,7 @@ export async function editConfigFile({ path, profile }: ConfigLocation, key: str
   const after = edited(before, profile, key, value);
   // What is taken out can make nothing worse.
   if (value !== undefined) await checkEdited(after, profile, path, world);
-  await replaceFile(path, `${JSON.stringify(after, undefined, 2)}\n`);
+  await replaceFile(path, `${JSON.stringify(after, undefined, 2)}\n`, { makesDirectories: true });
 }
 
 /** With the member set, or as undefined, which JSON leaves out; an emptied profile stays. */

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { rsaPair } from '../key-pairs.ts';
 import { part, pem } from '../service/jwt-forge.ts';
+import { pasted } from './pasted.ts';
 import * as program from './run.ts';
 
 // One with RSA: to find its primes takes long.
@@ -175,6 +176,8 @@ describe('token sign', () => {
     ['sign --key ec.pem --out -', /--out: must be a file/],
     ['sign --key ec.pem --out=', /--out: must be a file/],
     ['sign --key ec.pem --out .', /directory/, 8],
+    ['sign --key ec.pem --out no/x', /the directory is not there\n +hint: make it first/, 8],
+    ['keygen --alg ES256 --out fresh --public fresh', /--out and --public are the same file\n +hint: choose another/],
     ['sign --key ec.pem --out ec.pem', /ec.pem is the file that the key is read from/],
   ])('refuses %s', async (args, reason, status = 2) => {
     const { exitCode, stdout, stderr } = await run(args);
@@ -199,6 +202,23 @@ describe('token inspect', () => {
     const objections = [expect.stringMatching(/expired/)];
     expect(json).toMatchObject({ verified: false, header: { alg: 'ES256' }, claims: { sub: 'alice' }, objections });
   });
+
+  it.each([[['inspect', 'my token.jwt']], [['verify', 'my token.jwt', '--key', 'ec.pub']]])(
+    'notices that TOKEN is a file, and names the command that reads it: %j',
+    async (words) => {
+      await file('my token.jwt', await filings('sign --key ec.pem'), 0o600);
+      const { exitCode, stderr } = await run(words);
+      expect([exitCode, stderr]).toEqual([
+        4,
+        expect.stringMatching(/\(format\).*\n {2}hint: TOKEN is a file; to read it: /),
+      ]);
+      const command = /filings token .*$/m.exec(stderr)?.[0] ?? '';
+      expect(command).toMatch(/^filings token \w+ - .*< 'my token\.jwt'$/);
+      const [, ...again] = pasted(command.split(' <', 1).join());
+      const ended = await run(again, { input: await readFile(join(folder, 'my token.jwt'), 'utf8') });
+      expect(ended.exitCode, ended.stderr).toBe(0);
+    },
+  );
 
   it('shows hostile text harmlessly', async () => {
     const hostile = '\x1b[2J\u202e\x9b\u2028\n';
@@ -321,9 +341,9 @@ describe('token keygen', () => {
   it('overwrites nothing, follows no link, and leaves nothing half done', async () => {
     await file('there', 'mine');
     await symlink('nowhere', join(folder, 'link'));
-    for (const files of ['there', 'link', 'fresh --public there', 'fresh --public fresh']) {
+    for (const files of ['there', 'link', 'fresh --public there', 'fresh --public link']) {
       const { exitCode, stdout, stderr } = await run(`keygen --alg ES256 --out ${files}`);
-      expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });
+      expect({ exitCode, stdout }).toEqual({ exitCode: 8, stdout: '' });
       expect(stderr).toContain('already exists, and is not overwritten');
     }
     expect(await readFile(join(folder, 'there'), 'utf8')).toBe('mine');

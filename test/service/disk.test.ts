@@ -79,7 +79,10 @@ describe('a file that is replaced', () => {
     [0o600, 0o700],
     [0o644, 0o755],
   ])('a directory that is made for a file of %o may be entered by whoever may read that', async (mode, directory) => {
-    await replaceFile(join(folder, 'new/er/file'), 'text', mode);
+    const path = join(folder, 'new/er/file');
+    await expect(replaceFile(path, 'text', { mode })).rejects.toMatchObject({ code: 'local_io' });
+    expect(await readdir(folder)).toEqual([]);
+    await replaceFile(path, 'text', { mode, makesDirectories: true });
     const modes = await Promise.all(['new', 'new/er', 'new/er/file'].map((name) => stat(join(folder, name))));
     const masked = (full: number) => full & ~process.umask();
     expect(modes.map((one) => one.mode & 0o777)).toEqual([masked(directory), masked(directory), masked(mode)]);

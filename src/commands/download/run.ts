@@ -74,7 +74,7 @@ async function downloadAll(run: Run): Promise<FilingsError | undefined> {
   try {
     await recorder.close();
     // Only now: it may be the input of this run.
-    if (keepsFailed) await replaceFile(resolve(world.cwd, failed), recorder.failed, 0o666);
+    if (keepsFailed) await replaceFile(resolve(world.cwd, failed), recorder.failed, { mode: 0o666 });
     return error;
   } catch (thrown) {
     // What can't be written at the end does not hide what the run ended with, which may have been that already.

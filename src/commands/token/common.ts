@@ -1,10 +1,13 @@
+import { stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { KeyFiles } from '../../jwt/key-file.ts';
 import { LONGEST_TOKEN } from '../../jwt/token.ts';
+import { retyped } from '../../settings/hint-command.ts';
 import { stdinUsersGiven } from '../../settings/settings.ts';
 import type { Invocation } from '../../spec/command.ts';
 import { invited, readStdin, requireOneUser } from '../../stdio/input.ts';
 import { printableJsonText } from '../../terminal/printable.ts';
+import { shellWord } from '../../text.ts';
 import type { World } from '../../world.ts';
 import type { KEY_OPTIONS } from './spec.ts';
 
@@ -35,6 +38,14 @@ export async function readTokenInput(argument: string | undefined, world: World)
   const bytes = await invited(world, 'paste the token, then press Enter:', read);
   // Latin-1 keeps every byte that is no base64url visible to the strict reader.
   return bytes.toString('latin1').replace(/\r?\n$/, '');
+}
+
+/** Returns a hint if the TOKEN argument is the path of a file; its content can be read from stdin. */
+export async function fileHint(argument: string | undefined, { argv, cwd }: World): Promise<string | undefined> {
+  if (argument === undefined || argument === '-') return undefined;
+  const stats = await stat(resolve(cwd, argument)).catch(() => undefined);
+  if (!stats?.isFile()) return undefined;
+  return `TOKEN is a file; to read it: ${retyped(argv, new Map([[argument, ['-']]]))} < ${shellWord(argument)}`;
 }
 
 /** Header and claims of a sound token as JSON texts, exactly as they are signed. */

@@ -17,8 +17,14 @@ export async function run({ options }: Invocation<typeof KEYGEN_OPTIONS>, world:
     throw new FilingsError('usage', `--public: ${alg.name} has a shared secret, and no public key`);
   }
   const files: NewFile[] = [{ path: resolve(world.cwd, out), bytes: privatePart, mode: 0o600 }];
-  if (publicPart !== undefined && publicFile !== undefined)
-    files.push({ path: resolve(world.cwd, publicFile), bytes: publicPart, mode: 0o644 });
+  if (publicPart !== undefined && publicFile !== undefined) {
+    const path = resolve(world.cwd, publicFile);
+    if (path === files[0]?.path) {
+      const hint = 'choose another file for --public';
+      throw new FilingsError('usage', '--out and --public are the same file', { hint });
+    }
+    files.push({ path, bytes: publicPart, mode: 0o644 });
+  }
   await createNewFiles(files);
   if (publicPart !== undefined && publicFile === undefined) await write(world.stdout, publicPart, world.interrupt);
   // Contract part 5, "Enabling JWT for an API key".

@@ -71,6 +71,7 @@ export const SIGN_OPTIONS = options({
     value: 'FILE',
     excludes: ['json'],
     help: 'write the token to FILE (mode 0600), for --jwt-file',
+    more: 'FILE is replaced as a whole; its directory must exist.',
   },
 });
 
@@ -142,7 +143,7 @@ const KEYGEN = command({
   summary: 'make a key or a secret for JWTs',
   options: KEYGEN_OPTIONS,
   description: [
-    "The private key's file has mode 0600; nothing is overwritten. Prints what to import into the service's portal.",
+    "The private key's file has mode 0600. Nothing is overwritten, and directories must exist. Prints what to import into the service's portal.",
   ],
   examples: [
     ['filings token keygen --alg ES256 --out private.pem --public public.pem', 'a key pair'],

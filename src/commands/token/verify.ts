@@ -7,7 +7,7 @@ import type { Invocation } from '../../spec/command.ts';
 import { write } from '../../stdio/output.ts';
 import { printableJson } from '../../terminal/printable.ts';
 import type { World } from '../../world.ts';
-import { keyFilesOf, readTokenInput, signedTexts, tokenUserOf } from './common.ts';
+import { fileHint, keyFilesOf, readTokenInput, signedTexts, tokenUserOf } from './common.ts';
 import type { VERIFY_OPTIONS } from './spec.ts';
 
 export async function run(invocation: Invocation<typeof VERIFY_OPTIONS>, world: World): Promise<number> {
@@ -25,7 +25,8 @@ export async function run(invocation: Invocation<typeof VERIFY_OPTIONS>, world: 
   if (!verdict.valid) {
     const { valid, failedCheck: failed_check, reason } = verdict;
     if (json) await write(world.stdout, `${printableJson({ valid, failed_check, reason })}\n`, world.interrupt);
-    throw new FilingsError('auth', `the token is not valid (${failed_check}): ${reason}`);
+    const hint = failed_check === 'format' ? await fileHint(args[0], world) : undefined;
+    throw new FilingsError('auth', `the token is not valid (${failed_check}): ${reason}`, { hint });
   }
   const { header, claims } = signedTexts(token);
   const text = json ? `{"valid":true,"header":${header},"claims":${claims}}` : claims;
