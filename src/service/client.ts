@@ -8,7 +8,7 @@ import type { Credentials } from './credentials.ts';
 import { type ListingDescription, type Page, readListing } from './listing.ts';
 import { type Listing, type PagingMemory, type Parameter, readAllPages } from './listing-pages.ts';
 import { readAtMost, readErrorBytes } from './read-body.ts';
-import { errorFromAnswer } from './refusal.ts';
+import { CHECK_NUMBER_AND_URL, errorFromAnswer } from './refusal.ts';
 import { Requests, type ServiceAnswer } from './requests.ts';
 
 /** More than metadata needs. Bytes. */
@@ -37,6 +37,11 @@ export interface ClientOptions {
   readonly warn: (text: string) => void;
   /** Words a command so that it asks the same service. */
   readonly again: (command: string) => string;
+}
+
+/** The error about a listing without any file. */
+export function noFiles(accession: AccessionNumber): FilingsError {
+  return errorAbout({ accession }, 'not_found', 'the service lists no files', { hint: CHECK_NUMBER_AND_URL });
 }
 
 /** The two endpoints of the service (contract part 4). */
@@ -88,7 +93,7 @@ export class ServiceClient {
     const ask = (paging: readonly Parameter[]) => this.listPage(accession, [...query, ...paging], signal, onRetry);
     const listing = await readAllPages({ accession, pageSize, description, memory: this.#paging, ask, warn });
     if (listing.files.length > 0) return listing;
-    throw errorAbout({ accession }, 'not_found', 'the service lists no files', { hint: 'check the accession number' });
+    throw noFiles(accession);
   }
 
   /** Requests and reads one response of the listing. Retried as a download is. Throws as `listFiles`. */

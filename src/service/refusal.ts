@@ -57,6 +57,9 @@ function codeOf(status: number): ErrorCode {
   return 'integrity';
 }
 
+/** Both possible causes of a 404. */
+export const CHECK_NUMBER_AND_URL = 'check the accession number and the base URL';
+
 function hintFor({ status, subject, again }: RefusedAnswer, code: ErrorCode): string {
   if (status === 429) return 'wait, then run it again with fewer requests: --rate 1/s, --jobs 1';
   if (status === 407) return 'the proxy wants a user and a password: put USER:PASSWORD@ before its host in HTTP_PROXY';
@@ -64,7 +67,10 @@ function hintFor({ status, subject, again }: RefusedAnswer, code: ErrorCode): st
     return 'the key may not be allowed this; if the service limits requests, wait and add --rate 1/s';
   if (code === 'temporary') return 'run it again later';
   if (code === 'integrity') return 'check the base URL';
-  if (code === 'not_found' && subject.fileName !== undefined)
-    return `see which files there are: ${again(`filings list ${subject.accession}`)}`;
+  if (code === 'not_found' && subject.fileName === undefined) return CHECK_NUMBER_AND_URL;
+  if (code === 'not_found') {
+    const list = again(`filings list ${subject.accession}`);
+    return `check the file name, the accession number and the base URL; to see the files: ${list}`;
+  }
   return subject.fileName === undefined ? 'check the accession number' : 'check the accession number and the file name';
 }

@@ -2,7 +2,8 @@ import { describe, expect, test } from 'vitest';
 import { head } from '../servers/answers.ts';
 import { type Certificate, tlsWith } from '../servers/certificates.ts';
 import { proxying } from '../servers/proxy.ts';
-import { asking, jsonOf, workplace } from './run.ts';
+import { commandIn, pasted } from './pasted.ts';
+import { ACCESSION, asking, jsonOf, serve, workplace } from './run.ts';
 
 const answering = (status: number, body: string, tls?: Parameters<typeof asking>[1]) =>
   asking((socket) => void socket.end(head(status, { 'Content-Length': Buffer.byteLength(body) }) + body), tls);
@@ -11,8 +12,9 @@ const answering = (status: number, body: string, tls?: Parameters<typeof asking>
 async function check(
   { filings }: Pick<Awaited<ReturnType<typeof asking>>, 'filings'>,
   env: Record<string, string> = {},
+  args: readonly string[] = [],
 ) {
-  const { exitCode, stdout, stderr } = await filings(['config', 'check', '--json'], env);
+  const { exitCode, stdout, stderr } = await filings(['config', 'check', '--json', ...args], env);
   // What is wrong says why.
   expect(jsonOf(stdout).filter(({ verdict, detail }) => verdict === 'wrong' && !detail)).toEqual([]);
   const verdicts = Object.fromEntries(jsonOf(stdout).map((line) => [line.check, line.verdict]));
@@ -58,11 +60,8 @@ test.each([403, 407, 503])('it says nothing of the certificate, when a proxy ref
 
 describe('what the service answers says of the settings', () => {
   test.each<[string, status: number, body: string, exit: number, address: 'ok' | 'wrong']>([
-    ['a 404', 404, '{"title":"Item not found","status":404}', 0, 'ok'],
-    ['a 404 whose members are null', 404, '{"type":null,"detail":null,"extensions":{}}', 0, 'ok'],
-    ["a web server's 404", 404, '<html><title>404 Not Found</title></html>', 9, 'wrong'],
-    ["another program's 404", 404, '{"status":404,"error":"Not Found","path":"/v1/filings"}', 9, 'wrong'],
     ['JSON that is no listing', 200, '{"listing":"no"}', 9, 'ok'],
+    ['an HTML page', 200, '<!doctype html><title>Welcome</title>', 9, 'wrong'],
     ['an empty listing', 200, '[]', 0, 'ok'],
     ['a 401', 401, '', 4, 'ok'],
     ['a 503', 503, '', 7, 'ok'],
@@ -76,12 +75,82 @@ describe('what the service answers says of the settings', () => {
   });
 });
 
+const PROBLEM = '{"title":"Item not found","status":404}';
+const HTML = '<html><title>404 Not Found</title></html>';
+const UNKNOWN = { address: 'unknown', key: 'unknown', token: 'unknown' };
+
+describe('a 404 proves only that something answers', () => {
+  test.each<[string, status: number, body: string]>([
+    ['a problem', 404, PROBLEM],
+    ['a problem whose members are null', 404, '{"type":null,"detail":null,"extensions":{}}'],
+    ["a web server's page", 404, HTML],
+    ["another program's JSON", 404, '{"status":404,"error":"Not Found","path":"/v1/filings"}'],
+    ['no body', 404, ''],
+    ['a 410', 410, PROBLEM],
+  ])('%s: without ACCESSION nothing is known, and the hint asks for one', async (_, status, body) => {
+    const place = await answering(status, body);
+    const { exitCode, stdout, stderr, verdicts } = await check(place, { FILINGS_JWT: jwt(hoursAgo(-3)) });
+    expect(verdicts).toEqual({ ...UNKNOWN, certificate: 'not used', clock: expect.anything() });
+    expect([exitCode, stderr]).toEqual([
+      0,
+      expect.stringMatching(/^hint: .*accession number that exists: filings .*\n$/),
+    ]);
+    expect(`${stdout}${stderr}`).not.toContain('0000000000-00-000000');
+    const command = pasted(commandIn(stderr).replace('ACCESSION', ACCESSION));
+    expect(await place.filings(command)).toMatchObject({ exitCode: 5 });
+  });
+
+  test.each<[string, status: number, body: string, known: string]>([
+    ['a problem', 404, PROBLEM, 'unknown'],
+    ["a web server's page", 404, HTML, 'unknown'],
+    ['an empty listing', 200, '[]', 'ok'],
+  ])('%s: with ACCESSION the filing is not there, and the hint names both causes', async (_, status, body, known) => {
+    const { exitCode, stderr, verdicts } = await check(await answering(status, body), {}, [ACCESSION]);
+    expect(verdicts).toMatchObject({ address: known, key: known, token: 'not used', filing: 'wrong' });
+    expect(exitCode).toBe(5);
+    expect(stderr).toMatch(
+      /^filings: config check: .*\n[\s\S]* {2}hint: check the accession number and the base URL\n$/,
+    );
+  });
+
+  test('with a wrong path in the base URL', async () => {
+    const { url } = await serve(['--api-key', 'a-key-1234']);
+    const env = { FILINGS_BASE_URL: `${url}/wrong`, FILINGS_API_KEY: 'a-key-1234' };
+    const place = await workplace();
+    expect(await check(place, env)).toMatchObject({ exitCode: 0, verdicts: { address: 'unknown', key: 'unknown' } });
+    expect(await check(place, env, [ACCESSION])).toMatchObject({ exitCode: 5, verdicts: { filing: 'wrong' } });
+    const right = { ...env, FILINGS_BASE_URL: url };
+    const { exitCode, stdout, verdicts } = await check(place, right, [ACCESSION]);
+    expect([exitCode, verdicts]).toMatchObject([0, { address: 'ok', key: 'ok', filing: 'ok' }]);
+    expect(stdout).toContain('{"check":"filing","verdict":"ok","detail":"11 records, 11 files"}\n');
+  });
+
+  test('another 4xx is no 404: 6, and the hint asks for an accession number that exists', async () => {
+    const { exitCode, stderr, verdicts } = await check(await answering(422, '{"title":"Invalid","status":422}'));
+    expect(verdicts).toMatchObject({ address: 'unknown', key: 'unknown' });
+    expect([exitCode, stderr]).toEqual([
+      6,
+      expect.stringMatching(/hint: .* that exists: filings config check ACCESSION\n$/),
+    ]);
+  });
+
+  test.each([['download', 'x.htm'], ['list']])('%s names both causes', async (command, ...files) => {
+    const place = await answering(404, PROBLEM);
+    const { exitCode, stderr } = await place.filings([command, ACCESSION, ...files]);
+    expect([exitCode, stderr]).toEqual([
+      5,
+      expect.stringMatching(/hint: check .*the accession number and the base URL/),
+    ]);
+  });
+});
+
 const claims = (exp: unknown) => Buffer.from(JSON.stringify({ nbf: 0, exp })).toString('base64url');
 const jwt = (exp: unknown) => `eyJhbGciOiJIUzI1NiJ9.${claims(exp)}.c2lnbmF0dXJl`;
 const hoursAgo = (hours: number) => Math.floor(Date.now() / 1000) - hours * 3600;
 
 test.each<[string, number, string, key: string, token: string]>([
   ['an expired token', 401, jwt(hoursAgo(3)), 'unknown', 'wrong'],
+  ['an expired token', 404, jwt(hoursAgo(3)), 'unknown', 'wrong'],
   ['an expired token that is taken all the same', 200, jwt(hoursAgo(3)), 'unknown', 'wrong'],
   ['a valid token', 401, jwt(hoursAgo(-3)), 'wrong', 'wrong'],
   ['a valid token that is taken', 200, jwt(hoursAgo(-3)), 'ok', 'ok'],

@@ -1,6 +1,8 @@
 import { FilingsError, reasonOf } from '../../errors.ts';
 import { type AccessionNumber, parseAccession } from '../../service/accession.ts';
+import { noFiles } from '../../service/client.ts';
 import { clockSkew, serviceTime } from '../../service/clock-skew.ts';
+import type { Page } from '../../service/listing.ts';
 import { writeRecords } from '../../session/presentation.ts';
 import { openSession, type Session } from '../../session/session.ts';
 import type { ForeignCredential } from '../../settings/foreign-credentials.ts';
@@ -8,39 +10,73 @@ import { resolveSettings } from '../../settings/resolve.ts';
 import type { Invocation } from '../../spec/command.ts';
 import { write } from '../../stdio/output.ts';
 import { printable, printableJson } from '../../terminal/printable.ts';
+import { counted } from '../../text.ts';
 import type { World } from '../../world.ts';
 import type { CHECK_OPTIONS } from './spec.ts';
 
-/** No filing has it. */
+/** The accession number that is requested without ACCESSION. No filing has it. */
 const NO_FILING = '0000000000-00-000000';
 
 type Finding = readonly [verdict: 'ok' | 'wrong' | 'unknown' | 'not used', detail?: string | undefined];
-type Findings = Readonly<Record<'address' | 'certificate' | 'key' | 'token' | 'clock', Finding>>;
+/** `filing` is reported only with ACCESSION. */
+type Findings = Readonly<Record<'address' | 'certificate' | 'key' | 'token' | 'clock', Finding>> & {
+  readonly filing?: Finding;
+};
 
-/** One listing tells all. What is wrong is also the error that it ends with. */
+/** The listing that was requested, or the error in its place. */
+type Answer = { readonly page: Page; readonly error?: never } | { readonly page?: never; readonly error: FilingsError };
+
+/** Checks the settings by one request for a listing. Throws the error of the request, or `auth` for an expired token. */
 export async function run({ args, options, flags }: Invocation<typeof CHECK_OPTIONS>, world: World): Promise<number> {
-  const accession = parseAccession(args[0] ?? NO_FILING);
+  const [named] = args;
+  const accession = parseAccession(named ?? NO_FILING);
   const tell = (findings: Findings) => writeFindings(findings, options.json, world);
   const once = { ...flags, retries: '0' };
   const resolved = await resolveSettings(once, world);
-  // A credential of another host is not sent: opening the session says so.
-  if (resolved.foreign.length > 0) await tell(unasked(resolved.foreign));
+  // A credential of another host is not sent: opening the session throws the error about it.
+  if (resolved.foreign.length > 0) await tell(notRequested(resolved.foreign));
   const session = await openSession(once, world, { resolved });
   try {
-    const error = await ask(session, accession);
-    const found = await findings(session, error, world);
+    const answer = await request(session, accession);
+    const found = await findings(session, answer, named !== undefined, world);
     await tell(found);
-    if (error !== undefined && !isNothing(error)) {
-      // Whoever checks need not be told to check.
-      const hint = error.hint?.replace(/: filings config check\b.*$/, '');
-      throw error.reworded(`config check: ${reasonOf(error)}`, { hint });
-    }
+    const error = failureOf(answer, accession, named !== undefined, session);
+    if (error !== undefined) throw error;
     const [token, why] = found.token;
     if (token === 'wrong') throw new FilingsError('auth', `config check: the JWT: ${why}`);
+    if (answer.error) session.progress.note(`hint: ${withExisting(session)}`);
     return 0;
   } finally {
     await session.close();
   }
+}
+
+async function request({ client, signal }: Session, accession: AccessionNumber): Promise<Answer> {
+  try {
+    return { page: await client.listPage(accession, [], signal) };
+  } catch (error) {
+    if (signal.aborted || !(error instanceof FilingsError)) throw error;
+    return { error };
+  }
+}
+
+/** Returns the error that the check ends with. A 404 for a number that no filing has is none. */
+function failureOf(
+  { page, error }: Answer,
+  accession: AccessionNumber,
+  isNamed: boolean,
+  session: Session,
+): FilingsError | undefined {
+  const failure = error ?? (page.files.length === 0 ? noFiles(accession) : undefined);
+  if (failure === undefined || (failure.code === 'not_found' && !isNamed)) return undefined;
+  // This command needs no hint to run it.
+  const own = failure.hint?.replace(/: filings config check\b.*$/, '');
+  const hint = failure.code === 'rejected' && !isNamed ? withExisting(session) : own;
+  return failure.reworded(`config check: ${reasonOf(failure)}`, { hint });
+}
+
+function withExisting({ client }: Session): string {
+  return `to check more, give an accession number that exists: ${client.options.again('filings config check ACCESSION')}`;
 }
 
 async function writeFindings(findings: Findings, json: boolean, world: World): Promise<void> {
@@ -50,8 +86,9 @@ async function writeFindings(findings: Findings, json: boolean, world: World): P
   return writeRecords(['CHECKED', 'VERDICT', 'DETAIL'], cells, world);
 }
 
-function unasked(foreign: readonly ForeignCredential[]): Findings {
-  const unknown: Finding = ['unknown', 'not asked'];
+/** The findings without a request, because a credential belongs to another host. */
+function notRequested(foreign: readonly ForeignCredential[]): Findings {
+  const unknown: Finding = ['unknown', 'not requested'];
   const about = (group: ForeignCredential['what']): Finding => {
     const error = foreign.find(({ what }) => what === group)?.error;
     return error ? ['wrong', printable(error.message)] : unknown;
@@ -59,60 +96,65 @@ function unasked(foreign: readonly ForeignCredential[]): Findings {
   return { address: unknown, certificate: unknown, key: about('key'), token: about('token'), clock: unknown };
 }
 
-/** Any web server says 404 to an unknown path, and has not looked at the key. */
-async function ask({ client, signal }: Session, accession: AccessionNumber): Promise<FilingsError | undefined> {
-  try {
-    await client.listPage(accession, [], signal);
-    return undefined;
-  } catch (error) {
-    if (signal.aborted || !(error instanceof FilingsError)) throw error;
-    if (!isNothing(error) || error.fault !== 'foreign') return error;
-    return error.reworded(`${error.message}, without the problem details that the service sends`, {
-      code: 'integrity',
-      hint: `is the base URL the right one? See: ${client.options.again('filings config list')}`,
-    });
-  }
-}
-
-/** The service let us in, and had nothing of that number: as good as a listing. */
-function isNothing({ code }: FilingsError): boolean {
-  return code === 'not_found' || code === 'rejected';
-}
-
 async function findings(
   { settings, client }: Session,
-  error: FilingsError | undefined,
+  { page, error }: Answer,
+  isNamed: boolean,
   world: World,
 ): Promise<Findings> {
-  // The program's own words stay, whatever the key is.
+  // The program's own words are not redacted, whatever the key is.
   const show = (text: string) => printable(world.secrets.redact(text));
-  const reached = error === undefined || error.connected !== false;
-  const isForeign = error?.fault === 'foreign' && error.code === 'integrity';
-  const badCertificate = error?.fault === 'certificate';
-  const refused = error?.code === 'auth';
-  const verdict = error === undefined || isNothing(error) ? 'ok' : refused ? 'wrong' : 'unknown';
   const { baseUrl: url, credentials } = client.options;
+  const why = error && show(reasonOf(error));
   const token = await credentials.token?.();
   const expired = token && (await expiry(token, serviceTime(world.now(), client.clockAhead) / 1000));
   const skew = clockSkew(client.clockAhead, token !== undefined);
-  const baseUrl = settings.sandbox ? 'the sandbox' : show(url.href);
-  const why = error && show(reasonOf(error));
-  const given: Finding = [verdict, refused ? `${token ? 'the key or the token: ' : ''}${why}` : undefined];
+  const isRefused = error?.code === 'auth';
+  const credential: Finding = [
+    page ? 'ok' : isRefused ? 'wrong' : 'unknown',
+    isRefused ? `${token ? 'the key or the token: ' : ''}${why}` : undefined,
+  ];
   return {
-    address: isForeign
-      ? ['wrong', `${baseUrl}, where something else answers`]
-      : reached || badCertificate
-        ? ['ok', baseUrl]
-        : ['wrong', `${baseUrl}: ${why}`],
-    certificate: badCertificate ? ['wrong', why] : [url.protocol === 'http:' ? 'not used' : reached ? 'ok' : 'unknown'],
-    // Whoever sends an expired token learns nothing about the key.
-    key: expired ? ['unknown', 'the token has expired'] : given,
-    token: expired ? ['wrong', expired] : token === undefined ? ['not used'] : given,
-    clock: client.clockAhead === undefined ? ['unknown', 'no answer told the time'] : skew ? ['wrong', skew] : ['ok'],
+    address: addressFinding(error, settings.sandbox ? 'the sandbox' : show(url.href), why),
+    certificate: certificateFinding(error, url, why),
+    // The answer to an expired token says nothing about the key.
+    key: expired ? ['unknown', 'the token has expired'] : credential,
+    token: expired ? ['wrong', expired] : token === undefined ? ['not used'] : credential,
+    clock: clockFinding(client.clockAhead, skew),
+    ...(isNamed && { filing: filingFinding(page, error, why) }),
   };
 }
 
-/** How long ago it was; undefined while the token is valid. */
+/** Any web server answers 404 or another 4xx to a path that it does not know: that proves nothing. */
+function addressFinding(error: FilingsError | undefined, baseUrl: string, why = ''): Finding {
+  if (error?.connected === false && error.fault !== 'certificate') return ['wrong', `${baseUrl}: ${why}`];
+  if (error?.code === 'integrity' && error.fault === 'foreign') {
+    return ['wrong', `${baseUrl}, where something else answers`];
+  }
+  if (error?.code === 'not_found' || error?.code === 'rejected') {
+    return ['unknown', `${baseUrl} answers ${why.split(': ', 1).join()}`];
+  }
+  return ['ok', baseUrl];
+}
+
+function certificateFinding(error: FilingsError | undefined, { protocol }: URL, why?: string): Finding {
+  if (error?.fault === 'certificate') return ['wrong', why];
+  if (protocol === 'http:') return ['not used'];
+  return [error?.connected === false ? 'unknown' : 'ok'];
+}
+
+function clockFinding(clockAhead: number | undefined, skew: string | undefined): Finding {
+  if (clockAhead === undefined) return ['unknown', 'no response had a Date'];
+  return skew ? ['wrong', skew] : ['ok'];
+}
+
+function filingFinding(page: Page | undefined, error: FilingsError | undefined, why?: string): Finding {
+  if (!page) return [error?.code === 'not_found' ? 'wrong' : 'unknown', why];
+  if (page.files.length === 0) return ['wrong', 'the service lists no files'];
+  return ['ok', `${counted(page.records, 'record')}, ${counted(page.files.length, 'file')}`];
+}
+
+/** Returns how long ago the token expired, or undefined if it is valid or has no readable `exp`. */
 async function expiry(token: string, atSeconds: number): Promise<string | undefined> {
   const { inspectToken } = await import('../../jwt/inspect.ts');
   const seen = inspectToken(token, { atSeconds });
