@@ -25,7 +25,7 @@ export function commandPage(command: CommandPlace, release: Release): string {
 }
 
 const OTHER_OPTIONS = 'The options of every command are in filings(1).';
-const OTHER_EXITS = 'The others, and the codes of errors, are in filings(1).';
+const OTHER_EXITS = 'The codes of errors are in filings(1).';
 const OTHER_VARIABLES = 'Those of the other options are in filings(1).';
 export const CONFIG_FILE: Row = ['~/.config/filings/config.json', 'the config file: filings-config(5)'];
 

@@ -56,10 +56,12 @@ export const EVERY_EXIT: readonly Row[] = EXIT_CODE_ROWS.map(([status, codes, te
   text,
 ]);
 
-/** With what a command ends when it fails. A group has none of its own. */
+/** The exit statuses of every command: a defect, a wrong command line, a stdout that cannot be written, a signal. */
+const COMMON_EXITS = ['0', '1', '2', '8', '128+n'];
+
+/** Returns every exit status that a command can have, with its meaning. A group has none of its own. */
 export function exitRows({ exits = [], children }: CommandSpec): readonly Row[] {
   if (children) return [];
-  return EXIT_CODE_ROWS.flatMap(([status, , text]): Row[] =>
-    status === '2' || exits.includes(status) ? [[status, text]] : [],
-  );
+  const possible = [...COMMON_EXITS, ...exits];
+  return EXIT_CODE_ROWS.flatMap(([status, , text]): Row[] => (possible.includes(status) ? [[status, text]] : []));
 }

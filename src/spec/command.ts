@@ -17,7 +17,7 @@ export interface CommandSpec<O extends Options = Options> {
   readonly examples?: readonly (readonly [command: string, what: string])[];
   /** It asks the service: its examples can be tried with FILINGS_SANDBOX=1. */
   readonly asksService?: true;
-  /** Its exit statuses beside 0, 1 and 2, as the table of all has them: `7`, `128+n`. */
+  /** The exit statuses that it has beside those of every command, such as `7`: a row of the one table each. */
   readonly exits?: readonly string[];
   readonly children?: readonly CommandSpec[];
   readonly defaultChild?: string;

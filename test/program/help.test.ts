@@ -5,7 +5,8 @@ import { commandPlaces } from '../../src/help/program.ts';
 import { TOPICS } from '../../src/help/topics.ts';
 import { SETTINGS, SHARED_OPTIONS } from '../../src/settings/table.ts';
 import { named } from '../../src/spec/option.ts';
-import { filings } from './run.ts';
+import { head } from '../servers/answers.ts';
+import { ACCESSION, asking, filings } from './run.ts';
 
 const PLACES = commandPlaces(COMMANDS).map(({ path, spec }) => ({ path, spec, name: path.join(' ') }));
 const PATHS = ['', ...PLACES.map(({ name }) => name)];
@@ -62,6 +63,53 @@ test('bare, it is an error with an overview on stderr, and how to begin', async 
   expect((await filings(['config'])).stderr).toBe(await textOf('config -h'));
   const json = await filings(['--error-format', 'json', 'config']);
   expect(JSON.parse(json.stderr)).toMatchObject({ error: { code: 'usage', exit_code: 2 } });
+});
+
+/** The exit statuses that a command can have beside 0, 1, 2, 8 and 128+n, by the end of its name. */
+const EXITS: Readonly<Record<string, readonly string[]>> = {
+  list: ['3', '4', '5', '6', '7', '9'],
+  download: ['3', '4', '5', '6', '7', '9', '10'],
+  verify: ['7', '9'],
+  'token sign': ['7'],
+  'token inspect': ['4', '7'],
+  'token verify': ['4', '7'],
+  'token keygen': ['7'],
+  serve: ['7'],
+  'config list': ['7'],
+  'config get': ['5', '7'],
+  'config set': ['7'],
+  'config unset': ['7'],
+  'config path': ['7'],
+  'config check': ['4', '5', '6', '7', '9'],
+  completion: [],
+  help: [],
+};
+
+test.each(PLACES.filter(({ spec }) => !spec.children))(
+  '$name --help lists every exit status of it',
+  async ({ name }) => {
+    const [, section = ''] = (await textOf(`${name} --help`)).split('\nExit status:\n');
+    const listed =
+      section
+        .split('\n\n', 1)
+        .join()
+        .match(/^ {2}\S+/gm) ?? [];
+    const order = EXIT_CODE_ROWS.map(([status]) => status);
+    const possible = new Set(['0', '1', '2', '8', '128+n', ...(EXITS[name] ?? ['not in the table'])]);
+    expect(listed.map((status) => status.trim())).toEqual(order.filter((status) => possible.delete(status)));
+    expect([...possible]).toEqual([]);
+  },
+);
+
+test.each([
+  ['list', [ACCESSION]],
+  ['download', [ACCESSION, 'x.htm']],
+  ['config check', [ACCESSION]],
+])('%s ends with 6 if the service rejects the request, and its help says so', async (name, args) => {
+  const { filings } = await asking((socket) => void socket.end(head(422, { 'Content-Length': 0 })));
+  const { exitCode, stderr } = await filings([...words(name), ...args]);
+  expect(exitCode, stderr).toBe(6);
+  expect(await textOf(`${name} --help`)).toMatch(/^ {2}6 {2}/m);
 });
 
 test('exit-codes, environment and config tell all', async () => {

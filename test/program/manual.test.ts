@@ -23,6 +23,13 @@ test('a page has all options and examples of its command and of those below it',
   }
 });
 
+test('no page has the same caption twice', () => {
+  for (const [path, text] of PAGES) {
+    const captions = text.match(/^[A-Z].*:$/gm) ?? [];
+    expect(new Set(captions).size, path).toBe(captions.length);
+  }
+});
+
 test('filings(1) has what all commands share, filings-config(5) the keys of the file', () => {
   const [program, file] = [pageOf('filings.1'), pageOf('filings-config.5')];
   for (const { flag } of SHARED_OPTIONS) expect(program).toContain(roff(`--${flag}`));

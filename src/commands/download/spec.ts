@@ -149,6 +149,6 @@ export const DOWNLOAD = command({
     ],
   ],
   asksService: true,
-  exits: ['3', '4', '5', '7', '8', '9', '10', '128+n'],
+  exits: ['3', '4', '5', '6', '7', '9', '10'],
   load: () => import('./run.ts'),
 });

@@ -45,6 +45,6 @@ export const LIST = command({
     ['filings list 0001234567-24-000001 --json | filings download -i - -d filing', 'what is listed, downloaded'],
   ],
   asksService: true,
-  exits: ['3', '4', '5', '7', '9'],
+  exits: ['3', '4', '5', '6', '7', '9'],
   load: () => import('./run.ts'),
 });

@@ -62,6 +62,6 @@ export const SERVE = command({
     ['filings serve --port 0 --pages 2', 'listings in pages: see download --page-size'],
     ['filings serve --port 0 --latency 200ms --rate-limit 10/s', 'a slow service that answers 429'],
   ],
-  exits: ['8'],
+  exits: ['7'],
   load: () => import('./run.ts'),
 });

@@ -113,6 +113,7 @@ const SIGN = command({
     ['filings token sign --key private.pem --out token.jwt', 'into a file, for --jwt-file'],
     ['filings token sign --secret-file secret --header', 'a header, for curl -H'],
   ],
+  exits: ['7'],
   load: () => import('./sign.ts'),
 });
 
@@ -123,7 +124,7 @@ const INSPECT = command({
   options: INSPECT_OPTIONS,
   description: ["The signature is not checked: 'filings token verify' does that."],
   examples: [['filings token inspect < token.txt', 'header, claims, and what the service would refuse']],
-  exits: ['4'],
+  exits: ['4', '7'],
   load: () => import('./inspect.ts'),
 });
 
@@ -134,7 +135,7 @@ const VERIFY = command({
   options: VERIFY_OPTIONS,
   description: ['The first check that fails is named: format, header, key, signature or claims.'],
   examples: [['filings token verify --key public.pem --leeway 30s < token.txt', 'its claims, or why it is not valid']],
-  exits: ['4'],
+  exits: ['4', '7'],
   load: () => import('./verify.ts'),
 });
 
@@ -150,6 +151,7 @@ const KEYGEN = command({
     ['filings token keygen --alg HS256 --out secret', 'a shared secret'],
     ['filings token keygen --alg RS256 --out key.jwk --format jwk --kid 2026-01', 'a JWK with an identifier'],
   ],
+  exits: ['7'],
   load: () => import('./keygen.ts'),
 });
 

@@ -31,6 +31,6 @@ export const VERIFY = command({
       'repair a mirror',
     ],
   ],
-  exits: ['8', '9'],
+  exits: ['7', '9'],
   load: () => import('./run.ts'),
 });
