@@ -17,8 +17,12 @@ export const KEY = 'key-of-the-page';
 
 export type Home = Awaited<ReturnType<typeof newHome>>;
 
-/** The home of somebody who does what a page says, in its order: the program installed in it, a service that its config file names. */
-export async function newHome() {
+/**
+ * Makes the home of a user who does what a page says, with the program installed in it and a config file that names a
+ * service.
+ * @param more further variables of the user's shell
+ */
+export async function newHome(more: Readonly<Record<string, string>> = {}) {
   const place = await mkdtemp(join(tmpdir(), 'filings-page-'));
   const [path, programs] = [join(place, 'home'), join(place, 'programs')];
   const service = await startService();
@@ -45,7 +49,7 @@ export async function newHome() {
     /** Runs bash in it. */
     bash(script: string, args: readonly string[]) {
       // Where they are asked for something, it is the key.
-      const options = { cwd: path, env: { HOME: path, PATH, ...service.env }, input: `${KEY}\n` };
+      const options = { cwd: path, env: { HOME: path, PATH, ...service.env, ...more }, input: `${KEY}\n` };
       return run('bash', ['--norc', ...args, '-c', script], options);
     },
     /** Runs what a line of its crontab says, as cron does: with what crond(8) sets, and nothing else. */

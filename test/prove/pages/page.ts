@@ -56,7 +56,6 @@ const CHECKS: Readonly<Record<string, (block: Block, home: Home) => Promise<void
     for (let time = 1; time <= (RUN_ONCE[firstLine] === undefined ? 2 : 1); time += 1) {
       const { exitCode, stdout, stderr } = await home.bash(text, ['-euo', 'pipefail']);
       expect(exitCode, `run ${time}: ${stdout}${stderr}`).toBe(ENDS_WITH[firstLine] ?? 0);
-      expect((await home.bash('filings --version', [])).stdout.toString(), `after run ${time}`).toMatch(/^filings \d/);
     }
   },
   // Commands behind `$ `, each with what it says; `...` stands for any lines.
@@ -106,12 +105,19 @@ export function cronJobs(text: string): readonly string[] {
   });
 }
 
-/** What a page says is done as it is written, from its first block to its last, by one user in one home. */
-export function testPage(page: string): void {
-  const blocks = blocksOf(page).filter(({ firstLine }) => NOT_RUN[firstLine] === undefined);
+/**
+ * Does what a page says as it is written, from its first block to its last, as one user in one home.
+ * @param env further variables of that user
+ */
+export function testPage(
+  page: string,
+  env: Readonly<Record<string, string>> = {},
+  isTested: (block: Block) => boolean = () => true,
+): void {
+  const blocks = blocksOf(page).filter((block) => NOT_RUN[block.firstLine] === undefined && isTested(block));
   let home: Home;
   beforeAll(async () => {
-    home = await newHome();
+    home = await newHome(env);
     await home.file('accessions.txt', ACCESSIONS);
     await home.file('.filings-key', KEY);
   });
@@ -125,6 +131,10 @@ export function testPage(page: string): void {
       await check(block, home);
     },
   );
+
+  test('leaves a program that starts', async () => {
+    expect(`${(await home.bash('filings --version', [])).stdout}`).toMatch(/^filings \d/);
+  });
 }
 
 /** The first lines that are exceptions and that no page has. */

@@ -9,7 +9,9 @@ const APART = ['README.md', 'docs/using.md'];
 const docs = readdirSync(join(import.meta.dirname, '../../../docs')).filter((name) => name.endsWith('.md'));
 const PAGES = ['README.md', ...docs.map((name) => `docs/${name}`)];
 
-describe.each(PAGES.filter((page) => !APART.includes(page) && blocksOf(page).length > 0))('%s', testPage);
+describe.each(PAGES.filter((page) => !APART.includes(page) && blocksOf(page).length > 0))('%s', (page) =>
+  testPage(page),
+);
 
 test('every exception is of a page', () => {
   expect(unusedExceptions(PAGES)).toEqual([]);

@@ -2,3 +2,6 @@ import { describe } from 'vitest';
 import { testPage } from './page.ts';
 
 describe('docs/using.md', () => testPage('docs/using.md'));
+
+describe('docs/using.md with FILINGS_SANDBOX=1, but for --base-url', () =>
+  testPage('docs/using.md', { FILINGS_SANDBOX: '1' }, ({ text }) => !text.includes('--base-url')));
