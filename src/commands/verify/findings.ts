@@ -1,4 +1,4 @@
-import { basename } from 'node:path';
+import { basename, join } from 'node:path';
 import { readable } from '../../checksums/read.ts';
 import type { Finding } from '../../checksums/verify.ts';
 import { readFailure } from '../../disk/failure.ts';
@@ -10,7 +10,8 @@ import { counted, humanBytes, shellWord } from '../../text.ts';
 
 export type Findings = ReturnType<typeof collectFindings>;
 
-export function collectFindings(progress: Progress, json: boolean) {
+/** Prints and counts the findings; `roots` are the directories as they were typed. */
+export function collectFindings(progress: Progress, json: boolean, roots: readonly string[]) {
   const counts = {
     directories: 0,
     bytes: 0,
@@ -25,6 +26,7 @@ export function collectFindings(progress: Progress, json: boolean) {
   const hashing = progress.start('verified');
   hashing.total(undefined);
   let untold = '';
+  let canRepair = true;
 
   const take = (): string => {
     const lines = untold;
@@ -45,8 +47,9 @@ export function collectFindings(progress: Progress, json: boolean) {
         return;
       }
       if (why !== undefined) progress.note(`warning: ${shown}: ${why}`);
-      // What is no file name is none that can be asked for.
-      const wanted = result === 'missing' && why ? {} : wantedAt(shown);
+      // An entry that is no file name cannot be requested.
+      const wanted = result === 'missing' && why ? undefined : wantedAt(shown);
+      if (result === 'missing' || result === 'changed') canRepair &&= isRepaired(shown, wanted, roots);
       const line = json ? printableJson({ v: 1, path: shown, result, ...wanted }) : `${result}\t${printable(shown)}`;
       untold += `${line}\n`;
     },
@@ -56,7 +59,12 @@ export function collectFindings(progress: Progress, json: boolean) {
       hashing.advance(bytes);
     },
 
-    /** The last lines. `ms`: how long it took. */
+    /** Whether the pipeline of the hint downloads every missing and changed file to its place. */
+    get canRepair(): boolean {
+      return canRepair;
+    },
+
+    /** Returns the last lines; `ms` is how long the run took. */
     finish(ms: number, error: FilingsError | undefined): string {
       hashing.finish();
       const summary = { ...counts, files: filesIn(counts), ms: Math.round(ms), exit_code: error?.exitStatus ?? 0 };
@@ -67,13 +75,27 @@ export function collectFindings(progress: Progress, json: boolean) {
 
 type Counts = Findings['counts'];
 
-/** What `download --input` takes of a path. */
-function wantedAt(path: string) {
+interface WantedFile {
+  readonly accession_no: string;
+  readonly file_name: string;
+}
+
+/** Returns the file that `download --input` reads in a path; undefined if no segment is an accession number. */
+function wantedAt(path: string): WantedFile | undefined {
   const segments = path.split('/');
-  const file_name = segments.pop();
+  const file_name = segments.pop() ?? '';
   const accession_no = segments.map(accessionIn).findLast(Boolean);
   return accession_no && { accession_no, file_name };
 }
+
+/** Whether the repair of one of the roots, as the hint names it, downloads a file to its path. */
+function isRepaired(path: string, wanted: WantedFile | undefined, roots: readonly string[]): boolean {
+  if (wanted === undefined) return false;
+  const { accession_no, file_name } = wanted;
+  return roots.some((root) => join(path) === join(root, isFiling(root) ? '' : accession_no, file_name));
+}
+
+const isFiling = (root: string) => accessionIn(basename(root)) !== undefined;
 
 const filesIn = ({ same, missing, changed }: Counts) => same + missing + changed;
 
@@ -87,11 +109,15 @@ export function summaryText(counts: Counts): string {
   return parts.join(', ');
 }
 
-export function verifyError(counts: Counts, roots: readonly string[]): FilingsError | undefined {
+/** Returns the error that the findings amount to; its hint repairs them if that is possible. */
+export function verifyError(
+  { counts, canRepair }: Pick<Findings, 'counts' | 'canRepair'>,
+  roots: readonly string[],
+): FilingsError | undefined {
   const { missing, changed, damaged, unreadable, directories } = counts;
   const wrong = (code: 'integrity' | 'local_io', hint?: string) =>
     new FilingsError(code, `verify: ${summaryText(counts)}`, { hint });
-  if (missing + changed > 0) return wrong('integrity', repair(roots));
+  if (missing + changed > 0) return wrong('integrity', canRepair ? repair(roots) : undefined);
   if (damaged > 0) {
     const hint = 'delete the unreadable lines; the same download with --checksums lists files again that have no entry';
     return wrong('integrity', hint);
@@ -106,6 +132,6 @@ export function verifyError(counts: Counts, roots: readonly string[]): FilingsEr
 /** The pipeline that repairs a mirror of the default layout, or one filing of it. */
 function repair([only = '', ...others]: readonly string[]): string {
   const directory = others.length > 0 ? 'DIR' : shellWord(only);
-  const layout = accessionIn(basename(only)) ? " --layout '{file_name}'" : '';
+  const layout = isFiling(only) ? " --layout '{file_name}'" : '';
   return `download them again: filings verify ${directory} --json | filings download -i - -d ${directory}${layout} --checksums --if-exists overwrite`;
 }

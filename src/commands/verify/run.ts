@@ -26,7 +26,7 @@ export async function run({ args, options, flags }: Invocation<typeof OPTIONS>, 
     if (world.stdout.isTTY) progress.makeWay();
     await stdout.write([Buffer.from(text)], until);
   };
-  const findings = collectFindings(progress, options.json);
+  const findings = collectFindings(progress, options.json, args);
   const began = monotonic();
   let sliceBegan = began;
   const turn = async (hashed = 0) => {
@@ -44,7 +44,7 @@ export async function run({ args, options, flags }: Invocation<typeof OPTIONS>, 
       throw error;
     });
     // What was found is told, also when something stops it.
-    const wrong = stoppedBy ? undefined : verifyError(findings.counts, args);
+    const wrong = stoppedBy ? undefined : verifyError(findings, args);
     const error = stoppedBy ?? wrong;
     const last = findings.finish(monotonic() - began, error);
     await (stoppedBy ? within(LAST_WORDS_MS, sleep, (until) => tell(last, until)) : tell(last, signal));
