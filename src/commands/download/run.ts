@@ -12,12 +12,13 @@ import { replaceFile } from '../../disk/whole-file.ts';
 import { FilingsError } from '../../errors.ts';
 import { listFiles, openSession, type Session } from '../../session/session.ts';
 import { resolveSettings } from '../../settings/resolve.ts';
-import type { Invocation } from '../../spec/command.ts';
+import type { Flags, Invocation } from '../../spec/command.ts';
 import { Directories } from '../../transfer/directories.ts';
 import { resumableLine } from '../../transfer/outcome.ts';
 import type { World } from '../../world.ts';
 import { type Order, readOrder } from './order.ts';
 import { isLocal, openOutputs, streamOf, targetsOf } from './places.ts';
+import { withRetryHint } from './retry-command.ts';
 import { type RunFiles, requireRunFiles } from './run-files.ts';
 import type { OPTIONS } from './spec.ts';
 
@@ -26,6 +27,7 @@ const EVERY_MS = 60_000;
 
 interface Run {
   readonly order: Order;
+  readonly flags: Flags;
   readonly session: Session;
   readonly limits: Limits;
   readonly runFiles: RunFiles;
@@ -43,7 +45,7 @@ export async function run({ args, options, flags }: Invocation<typeof OPTIONS>, 
   const session = await openSession(flags, world, { stdinUser, writesStdout, meter: limits, resolved });
   const checksums = options.checksums ? new ChecksumFiles(options.done !== undefined) : undefined;
   try {
-    const error = await downloadAll({ order, session, limits, runFiles, checksums, world });
+    const error = await downloadAll({ order, flags, session, limits, runFiles, checksums, world });
     if (error) throw error;
     return 0;
   } finally {
@@ -53,7 +55,7 @@ export async function run({ args, options, flags }: Invocation<typeof OPTIONS>, 
 
 /** Gives what the run ends with. */
 async function downloadAll(run: Run): Promise<FilingsError | undefined> {
-  const { order, session, checksums, world } = run;
+  const { order, flags, session, checksums, world } = run;
   const { failed, dryRun } = order.options;
   const { report, done } = await openOutputs(order, session, world);
   const keepsFailed = failed !== undefined && !dryRun;
@@ -73,9 +75,13 @@ async function downloadAll(run: Run): Promise<FilingsError | undefined> {
   });
   try {
     await recorder.close();
-    // Only now: it may be the input of this run.
-    if (keepsFailed) await replaceFile(resolve(world.cwd, failed), recorder.failed, { mode: 0o666 });
-    return error;
+    if (!keepsFailed) return error;
+    // Replaced only at the end, because a pipe may feed the old list to this run.
+    await replaceFile(resolve(world.cwd, failed), recorder.failed, { mode: 0o666 });
+    // Invalid lines of the input are comments, which no command can retry.
+    if (!error || !/^[^#\n]/m.test(recorder.failed)) return error;
+    const { again } = session.client.options;
+    return withRetryHint(error, { isOwn: error === recorder.alone, order, flags, again });
   } catch (thrown) {
     // What can't be written at the end does not hide what the run ended with, which may have been that already.
     if (error === undefined || !(thrown instanceof FilingsError)) throw thrown;

@@ -1,0 +1,50 @@
+import { defaultLayout } from '../../batch/layout.ts';
+import type { FilingsError } from '../../errors.ts';
+import type { Flags } from '../../spec/command.ts';
+import { shellWord } from '../../text.ts';
+import type { Order } from './order.ts';
+
+/**
+ * Returns the error that a run with `--failed` ends with, its hint completed by the command that retries the failed files.
+ * @param isOwn whether it is the error of one file or listing, which has a hint of its own
+ * @param again completes a command so that it asks the same service
+ */
+export function withRetryHint(
+  error: FilingsError,
+  { isOwn, order, flags, again }: { isOwn: boolean; order: Order; flags: Flags; again: (command: string) => string },
+): FilingsError {
+  const { output, options } = order;
+  // Nothing but the same command again has one path or hash, or covers what a stopped run did not start.
+  if (error.stopsRun || output !== undefined || options.sha256 !== undefined) return error;
+  const retry = `to retry the failed files: ${again(retryCommand(order, flags))}`;
+  return error.reworded(error.message, { hint: isOwn && error.hint ? `${error.hint}; ${retry}` : retry });
+}
+
+/** Returns the command that downloads the files of the failed list into the same places as this run. */
+function retryCommand({ directory, layout, chosen, query, options }: Order, { pageSize }: Flags): string {
+  const { failed = '', all, include, exclude, ifExists, checksums, done } = options;
+  const isDefault = layout.template === defaultLayout(true).template;
+  return [
+    `filings download -i ${pathWord(failed)}`,
+    ...(options.directory === undefined ? [] : [`-d ${pathWord(directory)}`]),
+    ...(isDefault ? [] : [option('layout', layout.template)]),
+    // A listing that failed is a line without a file name.
+    ...(all ? ['--all'] : []),
+    ...include.map((glob) => option('include', glob)),
+    ...exclude.map((glob) => option('exclude', glob)),
+    ...(chosen ? query.map(([name, value]) => option('query', `${name}=${value}`)) : []),
+    ...(chosen && typeof pageSize === 'string' ? [option('page-size', pageSize)] : []),
+    ...(ifExists === undefined ? [] : [option('if-exists', ifExists)]),
+    ...(checksums ? ['--checksums'] : []),
+    ...(done === undefined ? [] : [option('done', done)]),
+  ].join(' ');
+}
+
+function option(flag: string, value: string): string {
+  return `--${flag}${value.startsWith('-') ? '=' : ' '}${shellWord(value)}`;
+}
+
+/** A path that begins with a hyphen would be an option. */
+function pathWord(path: string): string {
+  return shellWord(path.startsWith('-') ? `./${path}` : path);
+}
