@@ -101,14 +101,20 @@ test('the hint of a single file stays, and the command has the flags that choose
   expect((await filings(pasted(command))).exitCode).toBe(0);
 });
 
-test.each<[what: string, line: string[], fails: string[], status?: number]>([
+test('the hint of an error that stops the run comes first', async () => {
+  const { download } = await setUp([`${A}/a.htm`], 401);
+  const { exitCode, stderr } = await download(['download', A, 'a.htm', 'b c.htm', '--failed', 'f', '-j', '1']);
+  expect([exitCode, stderr]).toEqual([4, expect.stringContaining('hint: check the API key from FILINGS_API_KEY')]);
+  expect(commandIn(stderr)).toBe(`filings download -i f --layout '{file_name}'`);
+});
+
+test.each<[what: string, line: string[], fails: string[]]>([
   ['without --failed', [A, 'a.htm', 'b c.htm'], [`${A}/a.htm`]],
   ['with invalid lines alone', ['-i', 'bad', '--all', '--failed', 'f'], []],
   ['with --output', [A, 'a.htm', '-o', 'x', '--failed', 'f'], [`${A}/a.htm`]],
   ['with --sha256', [A, 'a.htm', '--sha256', '0'.repeat(64), '--failed', 'f'], []],
-  ['that an error stopped', [A, 'a.htm', 'b c.htm', '--failed', 'f', '-j', '1'], [`${A}/a.htm`], 401],
-])('a run %s has no such command', async (_, line, fails, status) => {
-  const { download, write } = await setUp(fails, status);
+])('a run %s has no such command', async (_, line, fails) => {
+  const { download, write } = await setUp(fails);
   await write('bad', 'no accession number\n');
   const { exitCode, stderr } = await download(['download', ...line]);
   expect([exitCode > 0, stderr]).toEqual([true, expect.not.stringContaining('to retry')]);

@@ -40,7 +40,7 @@ export async function run({ args, options, flags }: Invocation<typeof CHECK_OPTI
     const answer = await request(session, accession);
     const found = await findings(session, answer, named !== undefined, world);
     await tell(found);
-    const error = failureOf(answer, accession, named !== undefined, session);
+    const error = failureOf(answer, accession, named !== undefined);
     if (error !== undefined) throw error;
     const [token, why] = found.token;
     if (token === 'wrong') throw new FilingsError('auth', `config check: the JWT: ${why}`);
@@ -60,18 +60,16 @@ async function request({ client, signal }: Session, accession: AccessionNumber):
   }
 }
 
-/** Returns the error that the check ends with. A 404 for a number that no filing has is none. */
-function failureOf(
-  { page, error }: Answer,
-  accession: AccessionNumber,
-  isNamed: boolean,
-  session: Session,
-): FilingsError | undefined {
+/**
+ * Returns the error that the check ends with. A service may answer 404 or another 4xx to a number that no filing has:
+ * that is no error of the settings.
+ */
+function failureOf({ page, error }: Answer, accession: AccessionNumber, isNamed: boolean): FilingsError | undefined {
   const failure = error ?? (page.files.length === 0 ? noFiles(accession) : undefined);
-  if (failure === undefined || (failure.code === 'not_found' && !isNamed)) return undefined;
+  const isExpected = !isNamed && (failure?.code === 'not_found' || failure?.code === 'rejected');
+  if (failure === undefined || isExpected) return undefined;
   // This command needs no hint to run it.
-  const own = failure.hint?.replace(/: filings config check\b.*$/, '');
-  const hint = failure.code === 'rejected' && !isNamed ? withExisting(session) : own;
+  const hint = failure.hint?.replace(/: filings config check\b.*$/, '');
   return failure.reworded(`config check: ${reasonOf(failure)}`, { hint });
 }
 

@@ -14,10 +14,11 @@ export function withRetryHint(
   { isOwn, order, flags, again }: { isOwn: boolean; order: Order; flags: Flags; again: (command: string) => string },
 ): FilingsError {
   const { output, options } = order;
-  // Nothing but the same command again has one path or hash, or covers what a stopped run did not start.
-  if (error.stopsRun || output !== undefined || options.sha256 !== undefined) return error;
+  // Only the same command again has the one path or hash.
+  if (output !== undefined || options.sha256 !== undefined) return error;
   const retry = `to retry the failed files: ${again(retryCommand(order, flags))}`;
-  return error.reworded(error.message, { hint: isOwn && error.hint ? `${error.hint}; ${retry}` : retry });
+  const hasOwnHint = error.hint !== undefined && (isOwn || error.stopsRun);
+  return error.reworded(error.message, { hint: hasOwnHint ? `${error.hint}; ${retry}` : retry });
 }
 
 /** Returns the command that downloads the files of the failed list into the same places as this run. */
