@@ -125,13 +125,15 @@ describe('a 404 proves only that something answers', () => {
     expect(stdout).toContain('{"check":"filing","verdict":"ok","detail":"11 records, 11 files"}\n');
   });
 
-  test('another 4xx proves as little without ACCESSION, and with it the exit status is 6', async () => {
-    const place = await answering(422, '{"title":"Invalid","status":422}');
-    const { exitCode, stderr, verdicts } = await check(place);
+  test.each<[string, body: string, args: string[], exit: number]>([
+    ['of the service, which may reject the number of no filing', '{"title":"Invalid","status":422}', [], 0],
+    ['of the service for ACCESSION', '{"title":"Invalid","status":422}', [ACCESSION], 6],
+    ['of another program', '<title>Bad Request</title>', [], 6],
+  ])('another 4xx proves as little: %s', async (_, body, args, exit) => {
+    const { exitCode, stderr, verdicts } = await check(await answering(422, body), {}, args);
     expect(verdicts).toMatchObject({ address: 'unknown', key: 'unknown' });
-    expect(exitCode).toBe(0);
-    expect(stderr).toMatch(/hint: .* that exists: filings config check ACCESSION\n$/);
-    expect((await check(place, undefined, [ACCESSION])).exitCode).toBe(6);
+    const hint = args.length === 0 ? /hint: .* that exists: filings config check ACCESSION\n$/ : /hint: check the acc/;
+    expect([exitCode, stderr]).toEqual([exit, expect.stringMatching(hint)]);
   });
 
   test.each([['download', 'x.htm'], ['list']])('%s names both causes', async (command, ...files) => {

@@ -40,7 +40,7 @@ export async function run({ args, options, flags }: Invocation<typeof CHECK_OPTI
     const answer = await request(session, accession);
     const found = await findings(session, answer, named !== undefined, world);
     await tell(found);
-    const error = failureOf(answer, accession, named !== undefined);
+    const error = failureOf(answer, accession, named !== undefined, session);
     if (error !== undefined) throw error;
     const [token, why] = found.token;
     if (token === 'wrong') throw new FilingsError('auth', `config check: the JWT: ${why}`);
@@ -61,15 +61,22 @@ async function request({ client, signal }: Session, accession: AccessionNumber):
 }
 
 /**
- * Returns the error that the check ends with. A service may answer 404 or another 4xx to a number that no filing has:
- * that is no error of the settings.
+ * Returns the error that the check ends with. Without ACCESSION a 404 is none, nor is another 4xx in the form of the
+ * service, which may reject a number that no filing has.
  */
-function failureOf({ page, error }: Answer, accession: AccessionNumber, isNamed: boolean): FilingsError | undefined {
+function failureOf(
+  { page, error }: Answer,
+  accession: AccessionNumber,
+  isNamed: boolean,
+  session: Session,
+): FilingsError | undefined {
   const failure = error ?? (page.files.length === 0 ? noFiles(accession) : undefined);
-  const isExpected = !isNamed && (failure?.code === 'not_found' || failure?.code === 'rejected');
-  if (failure === undefined || isExpected) return undefined;
+  if (failure === undefined) return undefined;
+  const isRejected = failure.code === 'rejected';
+  if (!isNamed && (failure.code === 'not_found' || (isRejected && failure.fault !== 'foreign'))) return undefined;
   // This command needs no hint to run it.
-  const hint = failure.hint?.replace(/: filings config check\b.*$/, '');
+  const own = failure.hint?.replace(/: filings config check\b.*$/, '');
+  const hint = isRejected && !isNamed ? withExisting(session) : own;
   return failure.reworded(`config check: ${reasonOf(failure)}`, { hint });
 }
 
