@@ -63,7 +63,7 @@ export class Files {
 
   async download(file: FileItem, signal: AbortSignal): Promise<Outcome> {
     const { targetOf, stream, fetching, checksums, limits, throttle, progress, counts } = this.#options;
-    const shown = progress.start(file.fileName);
+    const shown = progress.start(file.fileName, file.size);
     const watcher: Watcher = {
       total: shown.total,
       received(bytes) {

@@ -62,6 +62,7 @@ export class Recorder {
     const { secrets } = this.#options.world;
     if (outcome) {
       this.counts.add(outcome);
+      if ('size' in item) this.counts.addEnded(item.size, outcome);
       if (outcome.error && this.#options.keepsFailed) this.failed += `${this.#failedLine(item)}\n`;
       this.write((time) => reportLine(item, outcome, time, (error) => errorObject(error, secrets)));
     }

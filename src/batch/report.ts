@@ -18,6 +18,8 @@ export class Counts {
   retries = 0;
   /** Downloaded, or to be downloaded as far as listings say. */
   bytes = 0;
+  /** Of the files that have ended in any way: bytes as listed, or as they are without a listed size; how many have none. */
+  readonly ended = { bytes: 0, unsized: 0, unsizedBytes: 0 };
   /** Of unfinished and failed files. */
   resumableBytes = 0;
   /** The latest that the service asked for; milliseconds since the epoch. */
@@ -30,6 +32,14 @@ export class Counts {
     if (result !== 'failed' || error === undefined) return;
     this.failures.set(error.code, (this.failures.get(error.code) ?? 0) + 1);
     if (error.retryAt !== undefined) this.retryAt = Math.max(this.retryAt ?? 0, error.retryAt);
+  }
+
+  /** Counts a file that has ended for the progress of the run. `size` is the listed one. */
+  addEnded(size: number | undefined, { bytes }: Outcome): void {
+    this.ended.bytes += size ?? bytes;
+    if (size !== undefined) return;
+    this.ended.unsized += 1;
+    this.ended.unsizedBytes += bytes;
   }
 
   get total(): number {
@@ -111,7 +121,7 @@ const KINDS: Readonly<Record<string, string>> = {
   auth: 'not allowed',
 };
 
-export function countsText({ files, bytes, failures, done, unmatched }: Counts): string {
+function countsText({ files, bytes, failures, done, unmatched }: Counts): string {
   const { downloaded, resumed, skipped, planned, failed, unfinished } = files;
   const parts: string[] = [];
   if (planned > 0) {

@@ -38,9 +38,14 @@ export class Selection {
   /** Lines that were read, and how many of these were taken. */
   #lines: readonly Line[] = [];
   #taken = 0;
+  /** The lines that follow, read ahead so that the end of the input is known early. */
+  #ahead: readonly Line[] | undefined;
   #reading: Promise<void> | undefined;
   #isRead = false;
   #files = 0;
+  /** Listed bytes of the files of all listings, and how many files that were listed or handed out have no listed size. */
+  #bytes = 0;
+  #unsized = 0;
   /** What the input, or a defect in listing, ended it with. */
   error: unknown;
 
@@ -56,12 +61,22 @@ export class Selection {
 
   /** How many were read and not handed out; a filing without its listing is one. */
   get left(): number {
-    return this.#lines.length - this.#taken + this.#waiting + this.#listings.size;
+    return this.#untaken + this.#waiting + this.#listings.size;
   }
 
-  /** How many files there are in all; undefined while lines or listings are missing. */
+  /**
+   * How many files there are in all; undefined while the input is not read to its end or a listing is missing. A file
+   * that later lines name again counts twice until these are taken.
+   */
   get files(): number | undefined {
-    return this.#isRead && this.left === this.#waiting ? this.#files + this.#waiting : undefined;
+    if (!this.#isRead || this.#listings.size > 0) return undefined;
+    const rest = [...this.#lines.slice(this.#taken), ...(this.#ahead ?? [])];
+    return rest.some((line) => this.#isFiling(line)) ? undefined : this.#files + this.left;
+  }
+
+  /** Listed bytes of all files, and how many files have no listed size; undefined while `files` is. */
+  get sizes(): { readonly bytes: number; readonly unsized: number } | undefined {
+    return this.files === undefined ? undefined : { bytes: this.#bytes, unsized: this.#unsized + this.#untaken };
   }
 
   /** The next thing; undefined while nothing is there, until `wake`, and at the end. */
@@ -69,6 +84,12 @@ export class Selection {
     this.#readAhead();
     const item = this.#waiting > 0 ? this.#ofListing() : this.#ofLine();
     if (item && FILES.has(item.kind)) this.#files += 1;
+    if (item && 'size' in item) {
+      const isListed = item.filing !== undefined;
+      // The size of a listed file was added with its listing.
+      if (item.kind === 'again' && isListed) this.#addSize(item, -1);
+      else if (item.kind !== 'again' && !isListed) this.#addSize(item, 1);
+    }
     return item;
   }
 
@@ -77,14 +98,18 @@ export class Selection {
     let { left } = this;
     this.#stop.abort();
     await Promise.all(this.#listings);
-    // What is being read is read since all lines were taken.
-    if (this.#reading) await this.#reading.then(() => (left += this.#lines.length - this.#taken));
+    // Lines are read ahead only while none are held ahead, so that what is being read is not in `left` yet.
+    if (this.#reading) await this.#reading.then(() => (left += this.#ahead?.length ?? 0));
     while (!this.#isRead && !signal.aborted) {
       const { value, done } = await this.#input.next();
       if (done) this.#isRead = true;
       else left += value.length;
     }
     return this.#isRead && !this.error ? left : undefined;
+  }
+
+  get #untaken(): number {
+    return this.#lines.length - this.#taken + (this.#ahead?.length ?? 0);
   }
 
   get #waiting(): number {
@@ -94,14 +119,22 @@ export class Selection {
   /** Asks for the listings of the next filings, and reads on. */
   #readAhead(): void {
     const { jobs, passesOver } = this.#options;
-    for (let line = this.#lines[this.#taken]; line && this.#isFiling(line); line = this.#lines[this.#taken]) {
+    for (let line = this.#nextLine(); line && this.#isFiling(line); line = this.#nextLine()) {
       if (this.#listings.size >= jobs || this.#waiting >= jobs) break;
       this.#taken += 1;
       if (this.#known.has(line.accession)) continue;
       this.#known.add(line.accession);
       if (!passesOver(line.accession)) this.#ask(line.accession);
     }
-    if (this.#taken === this.#lines.length && !this.#isRead) this.#reading ??= this.#read();
+    if (this.#ahead === undefined && !this.#isRead) this.#reading ??= this.#read();
+  }
+
+  /** Returns the next line without taking it; undefined while none is read. */
+  #nextLine(): Line | undefined {
+    if (this.#taken === this.#lines.length && this.#ahead) {
+      [this.#lines, this.#taken, this.#ahead] = [this.#ahead, 0, undefined];
+    }
+    return this.#lines[this.#taken];
   }
 
   /** A filing whose files are chosen from its listing. */
@@ -113,7 +146,7 @@ export class Selection {
     try {
       const { value, done } = await this.#input.next();
       if (done) this.#isRead = true;
-      else [this.#lines, this.#taken] = [value, 0];
+      else this.#ahead = value;
     } catch (error) {
       this.error ??= error;
       this.#isRead = true;
@@ -125,11 +158,17 @@ export class Selection {
   #ask(accession: AccessionNumber): void {
     const listing: Promise<void> = this.#list(accession).then((items) => {
       this.#listings.delete(listing);
+      for (const item of items) if ('size' in item) this.#addSize(item, 1);
       this.#listed = [...this.#listed.slice(this.#given), ...items];
       this.#given = 0;
       this.#options.wake();
     });
     this.#listings.add(listing);
+  }
+
+  #addSize({ size }: Pick<NamedFile, 'size'>, sign: 1 | -1): void {
+    if (size === undefined) this.#unsized += sign;
+    else this.#bytes += sign * size;
   }
 
   async #list(accession: AccessionNumber): Promise<readonly (NamedFile | Item)[]> {
@@ -163,8 +202,8 @@ export class Selection {
   }
 
   #ofLine(): Item | undefined {
-    const line = this.#lines[this.#taken];
-    // The end of what was read, or a filing that has no room yet.
+    const line = this.#nextLine();
+    // Nothing is read yet, or the filing has to wait until other files are taken.
     if (line === undefined || this.#isFiling(line)) return undefined;
     this.#taken += 1;
     if (line.kind === 'bad') return line;

@@ -48,9 +48,9 @@ export async function openSession(
   const deadline = startDeadline(known, world);
   const { secrets, monotonic, now, random, sleep } = world;
   // No bar is drawn over what a person types, nor between the lines of the data.
-  const isShared = (stdinUser !== undefined && world.stdin.isTTY) || (writesStdout && world.stdout.isTTY);
+  const isShared = Boolean((stdinUser && world.stdin.isTTY) || (writesStdout && world.stdout.isTTY));
   const shown = isShared && settings.progress !== 'none' ? 'plain' : settings.progress;
-  const progress = await createProgress({ ...settings, progress: shown }, world);
+  const progress = await createProgress({ ...settings, progress: shown, isShared }, world);
   const bounded = derived(world, { interrupt: deadline.signal });
   const stop = () => {
     deadline.stop();

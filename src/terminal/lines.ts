@@ -1,4 +1,4 @@
-import { grouped, humanBytes, span } from '../text.ts';
+import { counted, grouped, humanBytes, span } from '../text.ts';
 import { clipped, displayWidth, elided } from './width.ts';
 
 export interface Wait {
@@ -11,6 +11,8 @@ export interface Wait {
 
 export interface RunningFile {
   readonly name: string;
+  /** Bytes, as listed. */
+  readonly size?: number | undefined;
   /** Bytes there are, those of an earlier run among them; undefined before an answer has come. */
   bytes?: number | undefined;
   total?: number | undefined;
@@ -20,11 +22,17 @@ export interface RunningFile {
   waiting?: Wait | undefined;
 }
 
-/** How far a run of several files is: those that have ended, of how many where that is known. */
+/** How far a run of several files is. */
 export interface Reach {
+  /** Files that have ended, and all files; undefined while these are not known. */
   readonly files: number;
   readonly of: number | undefined;
+  readonly skipped: number;
   readonly failed: number;
+  /** Bytes of the files that have ended: as listed, otherwise as they are. */
+  readonly endedBytes: number;
+  /** Bytes of all files whose size is listed or that have ended, and how many others there are; undefined like `of`. */
+  readonly sizes: { readonly bytes: number; readonly unsized: number } | undefined;
 }
 
 export interface Running {
@@ -44,7 +52,7 @@ const [LEAST_NAME, LONGEST_NAME] = [11, 40];
 /** Before that it is too early to tell a speed. */
 const FIRST_MS = 250;
 
-/** Narrower than `width` columns: the fields that there is room for, each whole. */
+/** Returns the line of one file for a bar, narrower than `width` columns, with the fields that there is room for. */
 export function fileLine(file: RunningFile, name: string, now: number, width: number): string {
   const room = Math.max(1, width - 1);
   const { bytes, total, waiting } = file;
@@ -71,6 +79,17 @@ export function fileLine(file: RunningFile, name: string, now: number, width: nu
   return lineOf(name, [...fields.values()], room);
 }
 
+/** Returns what {@link fileLine} shows as a line of text, without a limit of its width. */
+export function fileText(file: RunningFile, now: number): string {
+  const { name, bytes, total, waiting } = file;
+  if (waiting) return `${name}: ${waiting.next(waiting.ms - (now - file.since))}: ${waiting.reason}`;
+  if (bytes === undefined) return `${name}: no response yet`;
+  const rate = rateOf(bytes - file.from, file.since, now);
+  const amount = total === undefined ? humanBytes(bytes) : `${humanBytes(bytes)} of ${humanBytes(total)}`;
+  const left = total === undefined ? '' : timeLeft(total - bytes, rate);
+  return `${name}: ${[amount, speedOf(rate).trim(), left].filter(Boolean).join(', ')}`;
+}
+
 function widthOf(fields: readonly string[]): number {
   return fields.reduce((sum, field) => sum + GAP.length + field.length, 0);
 }
@@ -95,19 +114,59 @@ function timeLeft(bytes: number, rate: number | undefined): string {
   return rate === undefined || rate < 1 ? '' : `${span(Math.max(0, bytes) / rate, Math.ceil)} left`;
 }
 
-/** Narrower than `width` columns: the speed is dropped first. */
+/** Returns the line of a whole run, narrower than `width` columns: the speed is dropped first, then the time left. */
 export function overallLine(running: Running, reach: Reach, now: number, width: number): string {
-  const { files, of, failed } = reach;
-  const { bytes } = running;
-  const rate = rateOf(bytes, running.since, now);
-  const all =
-    of === undefined
-      ? `${grouped(files)} ${files === 1 ? 'file' : 'files'} so far`
-      : `${grouped(files)} of ${grouped(of)} files`;
-  let line = clipped(failed > 0 ? `${all}, ${grouped(failed)} failed` : all, width - 1);
-  for (const field of [humanBytes(bytes).padStart(6), speedOf(rate)]) {
-    if (line.length + GAP.length + field.length >= width) break;
-    line += GAP + field;
+  const { amount, speed, left } = overallFields(running, reach, now);
+  const room = Math.max(1, width - 1);
+  const files = clipped(filesText({ ...reach, skipped: 0 }), room);
+  const fields = new Map([
+    ['amount', amount],
+    ['speed', speed],
+    ['left', left],
+  ]);
+  for (const field of ['speed', 'left', 'amount']) {
+    const wanted = [...fields.values()].filter(Boolean);
+    if (displayWidth(files) + widthOf(wanted) > room) fields.delete(field);
   }
-  return line.trimEnd();
+  return [files, ...fields.values()].join(GAP).trimEnd();
+}
+
+/** Returns what {@link overallLine} shows as a line of text, without a limit of its width. */
+export function overallText(running: Running, reach: Reach, now: number): string {
+  const { amount, speed, left } = overallFields(running, reach, now);
+  return [filesText(reach), amount, speed, left]
+    .map((text) => text.trim())
+    .filter(Boolean)
+    .join(', ');
+}
+
+function filesText({ files, of, skipped, failed }: Reach): string {
+  const all = of === undefined ? `${counted(files, 'file')} so far` : `${grouped(files)} of ${grouped(of)} files`;
+  const ended = [skipped > 0 && `${grouped(skipped)} skipped`, failed > 0 && `${grouped(failed)} failed`];
+  return [all, ...ended].filter(Boolean).join(', ');
+}
+
+/** The bytes are those of all files where their sizes are known, otherwise those that this run has received. */
+function overallFields(running: Running, reach: Reach, now: number) {
+  const rate = rateOf(running.bytes, running.since, now);
+  const speed = speedOf(rate);
+  const all = allBytes(running, reach);
+  if (all === undefined) return { amount: humanBytes(running.bytes).padStart(6), speed, left: '' };
+  const partial = Array.from(running.files, (file) => file.bytes ?? 0).reduce((sum, one) => sum + one, 0);
+  const reached = Math.min(reach.endedBytes + partial, all);
+  return {
+    amount: `${humanBytes(reached).padStart(6)} of ${humanBytes(all)}`,
+    speed,
+    left: timeLeft(all - reached, rate),
+  };
+}
+
+/** Returns the bytes of all files; the response tells the size of a running file that no listing has. */
+function allBytes({ files }: Running, { sizes }: Reach): number | undefined {
+  const totals = Array.from(files).flatMap(({ size, total }) => (size === undefined ? [total] : []));
+  if (!sizes || totals.length !== sizes.unsized) return undefined;
+  return totals.reduce(
+    (sum, total) => (sum === undefined || total === undefined ? undefined : sum + total),
+    sizes.bytes,
+  );
 }

@@ -2,19 +2,23 @@ import { onAbort } from '../abort.ts';
 import { FilingsError } from '../errors.ts';
 import { guardStream } from '../stdio/output.ts';
 import type { World } from '../world.ts';
-import type { Reach, Running, RunningFile, Wait } from './lines.ts';
+import { fileText, overallText, type Reach, type Running, type RunningFile, type Wait } from './lines.ts';
 import { createTeller, renderError, type TellerSettings, usesColor } from './messages.ts';
 import { printable } from './printable.ts';
 
 const CTRL_C_STATUS = 130;
+/** How often plain output has a line of progress. */
+const PLAIN_MS = 30_000;
 
 export interface ProgressSettings extends TellerSettings {
   readonly progress: 'auto' | 'bar' | 'plain' | 'none';
   readonly verbose: boolean;
   readonly color: 'auto' | 'always' | 'never';
+  /** Stderr shares a terminal with data, between which no line of progress belongs. */
+  readonly isShared?: boolean;
 }
 
-type Around = Pick<World, 'stderr' | 'env' | 'secrets' | 'monotonic' | 'interrupt' | 'onSuspend'>;
+type Around = Pick<World, 'stderr' | 'env' | 'secrets' | 'monotonic' | 'sleep' | 'interrupt' | 'onSuspend'>;
 
 export interface FileProgress {
   advance(bytes: number): void;
@@ -28,9 +32,8 @@ export interface FileProgress {
 
 /** All that is said on stderr during a run, apart from the error that ends it. */
 export interface Progress {
-  /** Bars are drawn. */
-  readonly moves: boolean;
-  start(name: string): FileProgress;
+  /** `size`: bytes, as listed. */
+  start(name: string, size?: number): FileProgress;
   overall(reach: () => Reach | undefined): void;
   /** Whole lines are about to be written to this terminal. */
   makeWay(): void;
@@ -42,11 +45,11 @@ export interface Progress {
 }
 
 /**
- * Bars on a terminal, otherwise one line a finished file and one a wait. With `errorFormat` `json` nothing
- * moves. A broken stderr is no failure.
+ * Returns bars on a terminal, otherwise a line for each finished file and each wait, and a line of progress every 30
+ * seconds. With `errorFormat` `json` there are no bars. A broken stderr is no failure.
  */
 export async function createProgress(settings: ProgressSettings, around: Around): Promise<Progress> {
-  const { stderr, env, secrets, monotonic, interrupt } = around;
+  const { stderr, env, secrets, monotonic, sleep, interrupt } = around;
   const messages = { ...settings, secrets, color: usesColor(settings.color, stderr, env.TERM) };
   const shown = shownAs(settings, around);
   const running: Running = { files: new Set(), bytes: 0, since: monotonic(), reach: undefined };
@@ -63,25 +66,43 @@ export async function createProgress(settings: ProgressSettings, around: Around)
   const say = (lines: string) => void (bars === undefined ? stderr.write(lines) : bars.log(lines));
   const tell = createTeller(messages, secrets, say);
   const note = (text: string) => tell('note', text);
+  const over = new AbortController();
+  let isTicking = shown !== 'plain' || settings.isShared === true;
+  const tick = async () => {
+    if (isTicking) return;
+    isTicking = true;
+    while (!over.signal.aborted) {
+      await sleep(PLAIN_MS, over.signal);
+      const reach = running.reach?.();
+      const files = Array.from(running.files, (file) => fileText(file, monotonic()));
+      for (const line of reach ? [overallText(running, reach, monotonic())] : files) note(line);
+    }
+  };
+  /** Something moves: from now on it is shown. */
+  const show = () => {
+    bars?.show();
+    // It ends with the abort of its sleep.
+    tick().catch(() => {});
+  };
   return {
-    moves: bars !== undefined,
     note,
     trace: (text) => tell('trace', text),
     failure: (error) => say(renderError(error, messages)),
     makeWay: () => bars?.makeWay(),
     overall(reach) {
       running.reach = reach;
-      bars?.show();
+      show();
     },
     stop() {
+      over.abort();
       forgetInterrupt();
       forgetSuspend?.();
       bars?.stop();
     },
-    start(name) {
-      const file: RunningFile = { name, from: 0, since: monotonic() };
+    start(name, size) {
+      const file: RunningFile = { name, size, from: 0, since: monotonic() };
       running.files.add(file);
-      bars?.show();
+      show();
       return {
         advance(bytes) {
           file.bytes = (file.bytes ?? file.from) + bytes;

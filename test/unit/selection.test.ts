@@ -130,7 +130,8 @@ describe('how far it goes ahead', () => {
     await turns();
     expect([told(selection.next() as Item), selection.next(), selection.next()].length).toBe(3);
     await turns();
-    expect([asked, selection.left]).toEqual([[0, 1, 2, 3], 2 + 1 + 1 + 2]);
+    // Files of a listing, two listings, the rest of the lines that are taken, and the three lines that are read ahead.
+    expect([asked, selection.left]).toEqual([[0, 1, 2, 3], 2 + 1 + 1 + 2 + 3]);
   });
 
   test('what is left is counted to the end of the input, what is being read just then, too', async () => {
@@ -151,6 +152,40 @@ describe('how far it goes ahead', () => {
     await turns();
     expect(selection.files).toBe(3);
     expect(selection.next()).toMatchObject({ filing: { accession: filing(1), files: 2, missing: 2 } });
+  });
+
+  test('knows how many files there are before it hands out the last lines of the input', async () => {
+    const lines = ['a', 'b', 'c'].map((name) => named(1, name));
+    const selection = select(lines, desk({}).list);
+    const known: (number | undefined)[] = [];
+    for (let item = selection.next(); known.length < 3; item = selection.next()) {
+      await turns();
+      if (item) known.push(selection.files);
+    }
+    expect(known).toEqual([3, 3, 3]);
+    const filings = select([named(1, 'a'), alone(2)], desk({}, new Set([2])).list);
+    filings.next();
+    await turns();
+    expect([filings.next()?.kind, filings.files]).toEqual(['file', undefined]);
+  });
+
+  test('knows the bytes of all files that have a listed size, each file counted once, and how many have none', async () => {
+    const { list } = desk({ 1: ['aa', 'b', 'b'], 2: ['ccc'] });
+    const selection = select([alone(1), alone(2)], list);
+    for (let step = 1; step <= 2; step += 1) {
+      expect(selection.next()).toBeUndefined();
+      await turns();
+    }
+    expect([selection.files, selection.sizes]).toEqual([4, { bytes: 7, unsized: 0 }]);
+    await all(selection);
+    expect([selection.files, selection.sizes]).toEqual([3, { bytes: 6, unsized: 0 }]);
+    const withNamed = select([alone(1), named(3, 'x'), named(3, 'x')], list);
+    expect(withNamed.sizes).toBeUndefined();
+    await all(withNamed);
+    expect([withNamed.files, withNamed.sizes]).toEqual([3, { bytes: 3, unsized: 1 }]);
+    const unsized = select([alone(1)], async (accession) => [{ accession_no: accession, file_name: 'x' }]);
+    await all(unsized);
+    expect([unsized.files, unsized.sizes]).toEqual([1, { bytes: 0, unsized: 1 }]);
   });
 
   test('choosing among many names stops every thousand of them to see whether it is called off', async () => {

@@ -5,7 +5,7 @@ import { Files } from '../../batch/files.ts';
 import { type Line, openInput, readLines } from '../../batch/input.ts';
 import { Limits, Throttle } from '../../batch/limits.ts';
 import { Recorder } from '../../batch/recorder.ts';
-import { batchSummary, batchSummaryLine, type Counts, countsText } from '../../batch/report.ts';
+import { batchSummary, batchSummaryLine, type Counts } from '../../batch/report.ts';
 import { type BatchEnd, batchError } from '../../batch/verdict.ts';
 import { ChecksumFiles } from '../../checksums/append.ts';
 import { replaceFile } from '../../disk/whole-file.ts';
@@ -22,9 +22,6 @@ import { withRetryHint } from './retry-command.ts';
 import { type RunFiles, requireRunFiles } from './run-files.ts';
 import type { OPTIONS } from './spec.ts';
 
-/** So often a batch without bars says how far it is. */
-const EVERY_MS = 60_000;
-
 interface Run {
   readonly order: Order;
   readonly flags: Flags;
@@ -32,6 +29,8 @@ interface Run {
   readonly limits: Limits;
   readonly runFiles: RunFiles;
   readonly checksums: ChecksumFiles | undefined;
+  /** Whether sizes in listings are known to be those of other things. */
+  readonly listedSizes: { ignored: boolean };
   readonly world: World;
 }
 
@@ -44,8 +43,9 @@ export async function run({ args, options, flags }: Invocation<typeof OPTIONS>, 
   const writesStdout = order.output === '-' || order.report === '-';
   const session = await openSession(flags, world, { stdinUser, writesStdout, meter: limits, resolved });
   const checksums = options.checksums ? new ChecksumFiles(options.done !== undefined) : undefined;
+  const listedSizes = { ignored: false };
   try {
-    const error = await downloadAll({ order, flags, session, limits, runFiles, checksums, world });
+    const error = await downloadAll({ order, flags, session, limits, runFiles, checksums, listedSizes, world });
     if (error) throw error;
     return 0;
   } finally {
@@ -99,8 +99,8 @@ async function work(run: Run, recorder: Recorder, done: DoneList | undefined): P
   let end: BatchEnd;
   try {
     const batch = await batchOf(run, lines, recorder, done);
-    const stopShowing = order.single ? () => {} : showReach(batch, counts, run);
-    end = await batch.run().finally(stopShowing);
+    if (!order.single) showReach(batch, counts, run);
+    end = await batch.run();
   } finally {
     close();
   }
@@ -128,7 +128,7 @@ function linesOf({ input, accessions, fileNames, chosen }: Order, world: World, 
 }
 
 async function batchOf(
-  { order, session, limits, runFiles, checksums, world }: Run,
+  { order, session, limits, runFiles, checksums, listedSizes, world }: Run,
   input: AsyncIterable<readonly Line[]>,
   recorder: Recorder,
   done: DoneList | undefined,
@@ -142,7 +142,7 @@ async function batchOf(
     runFiles,
     stream: await streamOf(order, world),
     isLocal: await isLocal(resolve(cwd, directory), platform),
-    fetching: { client, directories: new Directories(world), listedSizes: { ignored: false }, monotonic },
+    fetching: { client, directories: new Directories(world), listedSizes, monotonic },
     checksums,
     limits,
     throttle: options.limitRate === undefined ? undefined : new Throttle(options.limitRate, world),
@@ -175,22 +175,21 @@ async function batchOf(
   return new Batch({ input, selection, files, recorder, limits, again: client.options.again, signal, world });
 }
 
-/** Shows how far a batch is, above its bars or by a line each minute, until it is told to stop. */
-function showReach({ selection }: Batch, counts: Counts, { session: { progress }, world }: Run): () => void {
+/** Lets the progress show how far the whole batch is. */
+function showReach({ selection }: Batch, counts: Counts, { session: { progress }, listedSizes }: Run): void {
   progress.overall(() => {
-    const of = selection.files;
-    // None for a batch that turns out to be of one file.
-    return of === 1 ? undefined : { files: counts.total, of, failed: counts.files.failed };
+    const { files: of, sizes } = selection;
+    // A batch that turns out to be of one file has no line of its own.
+    if (of === 1) return undefined;
+    const { ended } = counts;
+    const { skipped, failed } = counts.files;
+    const known = sizes && !listedSizes.ignored ? sizes : undefined;
+    return {
+      ...{ files: counts.total, of, skipped, failed },
+      endedBytes: ended.bytes,
+      sizes: known && { bytes: known.bytes + ended.unsizedBytes, unsized: known.unsized - ended.unsized },
+    };
   });
-  const stop = new AbortController();
-  const eachMinute = async () => {
-    while (!progress.moves) {
-      await world.sleep(EVERY_MS, stop.signal);
-      progress.note(`so far ${countsText(counts)}`);
-    }
-  };
-  eachMinute().catch(() => {});
-  return () => stop.abort();
 }
 
 /** The one file's own error, unless a signal or the deadline came first. */

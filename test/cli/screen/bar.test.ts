@@ -1,3 +1,5 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { temporaryFolder } from '../../settings-world.ts';
 import { ACCESSION } from '../program.ts';
@@ -66,9 +68,46 @@ test('above the running files is how far all of them are; no more lines than the
   const service = await startHeld(names);
   const size = { columns: 90, rows: 5 };
   const at = await screen(['download', ACCESSION, '--all', '-j', '9'], { env: service.env, size });
-  const lines = await at.shows((now) => bars(now) === 3 && /^0 of 11 files +18 MB +[\d.]+ \w?B\/s$/.test(now[0] ?? ''));
+  const lines = await at.shows(
+    (now) => bars(now) === 3 && /^0 of 11 files +18 MB of 33 MB +[\d.]+ \w?B\/s +\d+ \w+ left$/.test(now[0] ?? ''),
+  );
   expect(lines).toHaveLength(4);
   for (const name of names.slice(0, 3)) service.release(name);
-  await at.shows((now) => now.some((line) => /^3 of 11 files +25 MB/.test(line)));
+  await at.shows((now) => now.some((line) => /^3 of 11 files +25 MB of 33 MB/.test(line)));
   expect(at.lines().slice(0, 3).sort()).toEqual([0, 1, 2].map((index) => `${ACCESSION}/f${index}.htm: 3.0 MB`));
+});
+
+const SIX = ['a', 'b', 'c', 'd', 'e', 'f'].map((name) => `${name}.htm`);
+
+test.each<[columns: number, line: RegExp]>([
+  [40, /^0 of 6 files +4\.0 MB of 18 MB( {2}\d s left)?$/],
+  [80, /^0 of 6 files +4\.0 MB of 18 MB +[\d.]+ \w?B\/s {2}\d+ \w+ left$/],
+  [200, /^0 of 6 files +4\.0 MB of 18 MB +[\d.]+ \w?B\/s {2}\d+ \w+ left$/],
+])('at %i columns a batch shows files of all files, bytes of all bytes and time left', async (columns, line) => {
+  const service = await startHeld(SIX);
+  const size = { columns, rows: 24 };
+  const at = await screen(['download', ACCESSION, '--all', '-j', '2'], { env: service.env, size });
+  const shown = await at.shows(([first = '', ...files]) => line.test(first) && files.filter(hasSpeed).length === 2);
+  expect(shown).toHaveLength(3);
+  expect(Math.max(...shown.map((one) => one.length))).toBeLessThan(columns);
+});
+
+test.each([
+  ['arguments', [ACCESSION, ...SIX]],
+  ['an input', ['-i', 'in']],
+])('a batch of files named by %s shows how many there are before the first ends', async (_, args) => {
+  const service = await startHeld(SIX);
+  const prepare = (path: string) => writeFile(join(path, 'in'), SIX.map((name) => `${ACCESSION} ${name}\n`).join(''));
+  const at = await screen(['download', ...args, '-j', '2'], { env: service.env, prepare });
+  await at.shows((lines) => /^0 of 6 files +4\.0 MB +[\d.]+ \w?B\/s$/.test(lines[0] ?? '') && bars(lines) === 2);
+  for (const name of SIX.slice(0, 2)) service.release(name);
+  await at.shows((lines) => lines.some((line) => /^2 of 6 files /.test(line)));
+});
+
+test('named files show bytes of all bytes once each of them has begun', async () => {
+  const service = await startHeld();
+  const at = await screen(['download', ACCESSION, ...SIX.slice(0, 3), '-j', '2'], { env: service.env });
+  await at.shows((lines) => /^0 of 3 files +4\.0 MB +[\d.]+ \w?B\/s$/.test(lines[0] ?? '') && bars(lines) === 2);
+  service.release('a.htm');
+  await at.shows((lines) => lines.some((line) => /^1 of 3 files +7\.0 MB of 9\.0 MB .* left$/.test(line)));
 });
