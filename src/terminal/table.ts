@@ -7,8 +7,10 @@ export interface Column {
   readonly right?: boolean;
   /** It may be cut down to so many columns of the terminal; otherwise it is whole or not there. */
   readonly least?: number;
-  /** What a row is known by: cut as far as it must be, in the middle, since names share beginnings. */
+  /** Identifies the row: shortened in the middle as far as necessary, because names share beginnings. */
   readonly name?: boolean;
+  /** As many columns of the terminal are left to it by the names before it, if these keep a readable width. */
+  readonly kept?: number;
 }
 
 interface TableOptions {
@@ -19,6 +21,8 @@ interface TableOptions {
 
 const GAP = '  ';
 const MOST_ALIGNED = 30;
+/** A name is shortened to this width, in columns of the terminal, before a kept column is dropped. */
+const READABLE_NAME = 24;
 
 /** Measuring so many takes some milliseconds, were each as costly as a service can make it. */
 const ROWS_A_TURN = 20;
@@ -70,16 +74,34 @@ async function inTurns<From, To>(all: readonly From[], make: (one: From) => To, 
   return made;
 }
 
-/** 0: not shown. A name is cut, anything else is cut to its least or left out. */
+/** Returns the width of each column; 0 for one that is not shown. */
 function fitted(columns: readonly Column[], wanted: readonly number[], width: number): readonly number[] {
+  const reserved = reservedWidths(columns, wanted, width);
   let room = width;
   return columns.map(({ name, least = Number.POSITIVE_INFINITY }, index) => {
     const whole = wanted[index] ?? 0;
-    const cut = name || room >= least ? Math.max(room, 0) : 0;
-    const shown = whole <= room ? whole : cut;
+    const free = room - gapped(reserved.slice(index + 1));
+    const cut = name || free >= least ? Math.max(free, 0) : 0;
+    const shown = whole <= free ? whole : cut;
     if (shown > 0) room -= shown + GAP.length;
     return shown;
   });
+}
+
+/** Returns the least width of each name and, as far as there is room beside the names, of each kept column. */
+function reservedWidths(columns: readonly Column[], wanted: readonly number[], width: number): readonly number[] {
+  const reserved = columns.map(({ name }, index) => (name ? Math.min(wanted[index] ?? 0, READABLE_NAME) : 0));
+  if (gapped(reserved) > width + GAP.length) return columns.map(() => 0);
+  for (const [index, { kept = 0 }] of columns.entries()) {
+    const needed = Math.min(wanted[index] ?? 0, kept);
+    if (gapped([...reserved, needed]) <= width + GAP.length) reserved[index] ||= needed;
+  }
+  return reserved;
+}
+
+/** Returns the sum of widths, each with a gap behind it. */
+function gapped(widths: readonly number[]): number {
+  return widths.reduce((sum, one) => sum + (one > 0 ? one + GAP.length : 0), 0);
 }
 
 function padded(text: string, width: number, { right, name }: Column): string {

@@ -21,13 +21,17 @@ describe('list on a terminal', () => {
 
   test.each([
     [30, 'NAME', 'a-name-that-is-…-日本語-🇩🇪.htm'],
+    [60, 'NAME  SIZE  TYPE', 'a-name-that-is-longer…erminal-日本語-🇩🇪.htm    12 B  EX-99.1'],
     [150, 'NAME  SIZE  TYPE  DESCRIPTION', `${LONGEST}    12 B  EX-99.1`],
-  ])('fits into %i columns: the name is cut when nothing else is left', async (columns, heading, last) => {
-    const lines = await listed([], { columns });
-    expect(Math.max(...lines.map(displayWidth))).toBeLessThanOrEqual(columns);
-    expect(lines).toEqual([expect.anything(), expect.anything(), last]);
-    expect(lines[0]?.replace(/ +/g, '  ')).toBe(heading);
-  });
+  ])(
+    'fits into %i columns: a long name is shortened, and size and type stay as long as it can be read',
+    async (columns, heading, last) => {
+      const lines = await listed([], { columns });
+      expect(Math.max(...lines.map(displayWidth))).toBeLessThanOrEqual(columns);
+      expect(lines).toEqual([expect.anything(), expect.anything(), last]);
+      expect(lines[0]?.replace(/ +/g, '  ')).toBe(heading);
+    },
+  );
 
   test('is exact off a terminal, whatever COLUMNS says', async () => {
     const narrow = { COLUMNS: '20' };

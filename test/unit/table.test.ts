@@ -36,12 +36,46 @@ test.each([
   expect(lines).toEqual([first, second ?? expect.stringMatching(/^quite-a-long-name\.htm {4}12 B/)]);
 });
 
+test.each([
+  [120, 'x'.repeat(60), '  1.2 kB', '  application/xhtml+xml', '  its description'],
+  [80, `${'x'.repeat(27)}…${'x'.repeat(26)}`, '  1.2 kB', '  application/xht…', ''],
+  [50, `${'x'.repeat(12)}…${'x'.repeat(11)}`, '  1.2 kB', '  application/xht…', ''],
+  [49, `${'x'.repeat(20)}…${'x'.repeat(20)}`, '  1.2 kB', '', ''],
+  [32, `${'x'.repeat(12)}…${'x'.repeat(11)}`, '  1.2 kB', '', ''],
+  [31, `${'x'.repeat(15)}…${'x'.repeat(15)}`, '', '', ''],
+])('at %i columns a long name is shortened so that size and type stay', async (width, ...cells) => {
+  const columns = [
+    { heading: 'NAME', name: true },
+    { heading: 'SIZE', right: true, kept: 8 },
+    { heading: 'TYPE', least: 8, kept: 16 },
+    { heading: 'DESCRIPTION', least: 12 },
+  ];
+  const row = ['x'.repeat(60), '1.2 kB', 'application/xhtml+xml', 'its description'];
+  const lines = await table(columns, [row], { width, paintHeading: (text) => text }, signal);
+  expect(lines[1]).toBe(cells.join(''));
+});
+
+test('of two names the first is whole, and the second is shortened', async () => {
+  const columns = [
+    { heading: 'ACCESSION', name: true },
+    { heading: 'NAME', name: true },
+    { heading: 'SIZE', right: true, kept: 8 },
+  ];
+  const rows = [['0001234567-24-000001', 'x'.repeat(60), '12 kB']];
+  const at = async (width: number) => (await table(columns, rows, { width, paintHeading: (text) => text }, signal))[1];
+  expect(await at(60)).toBe(`0001234567-24-000001  ${'x'.repeat(15)}…${'x'.repeat(15)}  12 kB`);
+  expect(await at(50)).toBe(`0001234567-24-000001  ${'x'.repeat(14)}…${'x'.repeat(13)}`);
+});
+
 test('it is never wider than the terminal, whatever the names are, and however long', async () => {
   const names = ['👩‍👩‍👧‍👦.htm', '🇩🇪🇫🇷.xml', 'ｶﾞﾊﾟ　.txt', 'e\u0301'.repeat(50), '한국어 파일.htm', '字'.repeat(200_000)];
   const rows = names.map((name) => [name, '1.2 kB', name.slice(0, 90)]);
+  const kept = COLUMNS.map((column) => ({ ...column, kept: 8 }));
   for (let width = 1; width < 60; width++) {
-    const [, ...lines] = await linesOf(rows, width);
-    for (const line of lines) expect(displayWidth(line), `${width}: ${line}`).toBeLessThanOrEqual(width);
+    for (const columns of [COLUMNS, kept]) {
+      const [, ...lines] = await linesOf(rows, width, columns);
+      for (const line of lines) expect(displayWidth(line), `${width}: ${line}`).toBeLessThanOrEqual(width);
+    }
   }
 });
 

@@ -27,8 +27,8 @@ interface FileColumn extends Column {
 const ACCESSION: FileColumn = { heading: 'ACCESSION', cell: (file) => file.accession_no, name: true };
 const COLUMNS: readonly FileColumn[] = [
   { heading: 'NAME', cell: (file) => printable(file.file_name), name: true },
-  { heading: 'SIZE', cell: sizeCell, right: true },
-  { heading: 'TYPE', cell: (file) => textCell(file, TYPES, 30), least: 8 },
+  { heading: 'SIZE', cell: sizeCell, right: true, kept: 8 },
+  { heading: 'TYPE', cell: (file) => textCell(file, TYPES, 30), least: 8, kept: 16 },
   { heading: 'DESCRIPTION', cell: (file) => textCell(file, DESCRIPTIONS, 300), least: 12 },
 ];
 
