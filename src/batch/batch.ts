@@ -2,9 +2,10 @@ import { setMaxListeners } from 'node:events';
 import { setImmediate } from 'node:timers/promises';
 import { onAbort } from '../abort.ts';
 import { FilingsError } from '../errors.ts';
+import { type FilePlan, isFetch } from '../transfer/file-plan.ts';
 import type { Outcome } from '../transfer/outcome.ts';
 import type { World } from '../world.ts';
-import type { Files, Look } from './files.ts';
+import type { Files } from './files.ts';
 import type { Line } from './input.ts';
 import type { FileItem, Item } from './item.ts';
 import type { Limits } from './limits.ts';
@@ -86,33 +87,39 @@ export class Batch {
   }
 
   #take(item: Item): Promise<void> | undefined {
-    if (item.kind !== 'file') return void this.#ended(item);
-    const look = this.#options.files.look(item, this.#stop.signal);
-    return look instanceof Promise ? look.then((known) => this.#looked(item, known)) : this.#looked(item, look);
+    if (item.kind !== 'file') return this.#ended(item);
+    const plan = this.#options.files.plan(item);
+    return plan instanceof Promise ? plan.then((known) => this.#follow(item, known)) : this.#follow(item, plan);
   }
 
-  #looked(file: FileItem, look: Look): Promise<void> | undefined {
-    if (typeof look === 'object') return void this.#ended(file, look);
-    const isFull = this.#running.size === this.#options.selection.jobs;
-    return isFull ? this.#startLater(file, look) : void this.#start(file, look);
+  #follow(file: FileItem, plan: FilePlan): Promise<void> | undefined {
+    const { files, selection } = this.#options;
+    if (plan.kind === 'fail' || plan.kind === 'keep' || plan.kind === 'planned') {
+      return this.#ended(file, files.outcomeOf(file, plan));
+    }
+    if (plan.kind === 'settle') {
+      // Waits here, so that the next files reuse what is known of the directory.
+      return files.carryOut(file, this.#stop.signal).then((outcome) => this.#ended(file, outcome));
+    }
+    return this.#running.size === selection.jobs ? this.#startLater(file, plan) : this.#start(file, plan);
   }
 
-  async #startLater(file: FileItem, look: Exclude<Look, Outcome>): Promise<void> {
+  async #startLater(file: FileItem, plan: FilePlan): Promise<void> {
     while (this.#running.size === this.#options.selection.jobs && !this.#isStopped) await this.#woken();
-    this.#start(file, look);
+    this.#start(file, plan);
   }
 
-  #start(file: FileItem, look: Exclude<Look, Outcome>): void {
+  #start(file: FileItem, plan: FilePlan): undefined {
     const { limits, files } = this.#options;
-    const limit = look === 'skip' ? undefined : limits.reached();
+    const limit = isFetch(plan) ? limits.reached() : undefined;
     if (limit) this.#close(limit);
     if (this.#isStopped) {
       this.#notStarted += 1;
       return;
     }
-    if (look === 'missing') limits.hasStarted = true;
+    if (plan.kind === 'download' || plan.kind === 'replace') limits.hasStarted = true;
     const running: Promise<void> = files
-      .download(file, this.#stop.signal)
+      .carryOut(file, this.#stop.signal)
       .then((outcome) => this.#ended(file, outcome))
       .catch((error) => this.#stopBy(error))
       .then(() => {
@@ -122,7 +129,7 @@ export class Batch {
     this.#running.add(running);
   }
 
-  #ended(item: Item, outcome?: Outcome): void {
+  #ended(item: Item, outcome?: Outcome): undefined {
     const { recorder, signal } = this.#options;
     const error = outcome?.error ?? ('error' in item ? item.error : undefined);
     if (item.kind === 'unlisted' && error?.code === 'limit') this.#close(error);

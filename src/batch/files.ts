@@ -1,22 +1,16 @@
 import { lstatSync, type Stats } from 'node:fs';
-import { lstat } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 import type { ChecksumFiles } from '../checksums/append.ts';
+import { withDiskFailure } from '../disk/failure.ts';
 import { sha256OfFile } from '../disk/sha256.ts';
 import { FilingsError } from '../errors.ts';
 import type { Progress } from '../terminal/progress.ts';
-import {
-  type DiskTarget,
-  type Fetching,
-  fetchToDisk,
-  fetchToStream,
-  isAsListed,
-  type StreamTarget,
-} from '../transfer/download.ts';
+import type { OpenDirectory } from '../transfer/directories.ts';
+import { type DiskTarget, type Fetching, fetchToDisk, fetchToStream, type StreamTarget } from '../transfer/download.ts';
+import { existingAt, existingNow, NOTHING } from '../transfer/existing.ts';
+import { type DecidedPlan, type Existing, type FilePlan, planFile } from '../transfer/file-plan.ts';
 import type { Watcher } from '../transfer/job.ts';
 import { type Outcome, outcomeLine, retryWait } from '../transfer/outcome.ts';
-import { requirePlace } from '../transfer/present.ts';
-import { requireHash } from '../transfer/transfer.ts';
 import type { FileItem } from './item.ts';
 import type { Limits, Throttle } from './limits.ts';
 import type { Counts } from './report.ts';
@@ -33,17 +27,10 @@ interface FilesOptions {
   readonly throttle: Throttle | undefined;
   readonly progress: Progress;
   readonly counts: Counts;
-  /** The disk is one of this machine. */
-  readonly isLocal: boolean;
-  readonly dryRun: boolean;
+  readonly isDryRun: boolean;
 }
 
-/**
- * What is to be done about a file, or how it has ended. The download that `compare` and `skip` ask for may find the
- * same bytes, or all in order.
- */
-export type Look = Outcome | 'missing' | 'compare' | 'skip';
-
+/** Collects the facts for the plan of each file, and carries the plan out. */
 export class Files {
   readonly #options: FilesOptions;
 
@@ -51,17 +38,38 @@ export class Files {
     this.#options = options;
   }
 
-  /** Without a promise on a local disk, since a network disk may hold whoever asks. */
-  look(file: FileItem, signal: AbortSignal): Look | Promise<Look> {
-    const { targetOf, stream, dryRun, isLocal } = this.#options;
-    if (stream) return dryRun ? planned(file, null) : 'missing';
+  /** Returns no promise if the directory is on a local disk and was opened before. */
+  plan(file: FileItem): FilePlan | Promise<FilePlan> {
+    const { targetOf, stream, fetching, isDryRun } = this.#options;
+    if (stream) return { kind: isDryRun ? 'planned' : 'download', isRepeated: false };
     const target = targetOf(file);
-    if (isLocal) return this.#judged(file, target, statsAt(target.path), signal);
-    const looking = lstat(target.path).catch(() => undefined);
-    return looking.then((stats) => this.#judged(file, target, stats, signal));
+    const { directories } = fetching;
+    const opened = directories.opened(target.where);
+    if (!opened && directories.isMissing(target.where)) return this.#planFor(target, NOTHING, undefined);
+    const existing = opened && existingNow(opened.directory, basename(target.path));
+    return existing ? this.#planFor(target, existing, opened) : this.#look(target);
   }
 
-  async download(file: FileItem, signal: AbortSignal): Promise<Outcome> {
+  /** The outcome of a plan that needs no work. */
+  outcomeOf(file: FileItem, plan: DecidedPlan): Outcome {
+    const { targetOf, stream } = this.#options;
+    const path = stream ? null : targetOf(file).displayPath;
+    const nothing: Outcome = {
+      result: 'planned',
+      path,
+      bytes: 0,
+      resumedBytes: 0,
+      verifiedLength: true,
+      attempts: 0,
+      ms: 0,
+    };
+    if (plan.kind === 'fail') return failed(nothing, plan.error);
+    if (plan.kind === 'keep') return { ...nothing, result: 'skipped', bytes: plan.bytes };
+    return { ...nothing, bytes: file.size ?? 0 };
+  }
+
+  /** A failure is an outcome, not an exception. */
+  async carryOut(file: FileItem, signal: AbortSignal): Promise<Outcome> {
     const { targetOf, stream, fetching, checksums, limits, throttle, progress, counts } = this.#options;
     const shown = progress.start(file.fileName, file.size);
     const watcher: Watcher = {
@@ -86,44 +94,36 @@ export class Files {
       : await fetchToStream(file, stream as StreamTarget, fetching, signal, watcher);
     const outcome = target && checksums ? await listed(fetched, target, checksums, signal) : fetched;
     const came = outcome.result === 'downloaded' || outcome.result === 'resumed';
-    // In the place of its bar.
+    // The line replaces the bar.
     shown.finish(came ? outcomeLine(file.fileName, outcome) : undefined);
     return outcome;
   }
 
-  #judged(file: FileItem, target: DiskTarget, stats: Stats | undefined, signal: AbortSignal): Look | Promise<Look> {
-    const { runFiles, fetching, dryRun, checksums } = this.#options;
-    const { shown, ifExists, sha256 } = target;
-    const would = planned(file, shown);
-    const own = runFiles.at(target.path, stats);
-    if (own !== undefined) {
-      const hint = 'choose another directory with --directory';
-      return failed(would, new FilingsError('integrity', `${shown}: would replace the file of ${own}`, { hint }));
-    }
-    if (!stats) return dryRun ? would : 'missing';
+  async #look(target: DiskTarget): Promise<FilePlan> {
+    const { path, where } = target;
     try {
-      requirePlace(stats, ifExists, shown);
-      if (ifExists === 'overwrite') return dryRun ? would : 'missing';
-      const skipped: Outcome = { ...would, result: 'skipped', bytes: stats.size };
-      if (sha256 !== undefined) return dryRun ? proved(skipped, target, signal) : 'skip';
-      if (ifExists === 'compare' || !isAsListed(target, fetching, stats.size)) return dryRun ? would : 'compare';
-      if (dryRun || (!checksums && this.#isSettled(target, stats))) return skipped;
-      // In turn, so that what is learned of its directory does for the next files.
-      return checksums ? 'skip' : this.download(file, signal);
+      const opened = await this.#options.fetching.directories.find(where);
+      if (!opened) return this.#planFor(target, NOTHING, undefined);
+      const existing = await withDiskFailure(path, () => existingAt(opened.directory, basename(path)));
+      return this.#planFor(target, existing, opened);
     } catch (error) {
-      return failed(would, error);
+      if (!(error instanceof FilingsError)) throw error;
+      return { kind: 'fail', error };
     }
   }
 
-  /** Known to be on disk, with nothing to be removed beside it. */
-  #isSettled(target: DiskTarget, { ctimeMs }: Stats): boolean {
-    const name = basename(target.path);
-    const place = this.#options.fetching.directories.opened(target.where);
-    return place?.directory.tellsCase === true && place.leftovers.hasNone(name) && place.directory.isSettled(ctimeMs);
+  #planFor(target: DiskTarget, existing: Existing, opened: OpenDirectory | undefined): FilePlan {
+    const { runFiles, fetching } = this.#options;
+    const stats = 'stats' in existing ? existing.stats : undefined;
+    return planFile(existing, target, {
+      areSizesIgnored: fetching.listedSizes.ignored,
+      runFile: runFiles.at(target.path, stats),
+      isSettled: stats && opened?.leftovers.hasNone(basename(target.path)) && opened.directory.isSettled(stats.ctimeMs),
+    });
   }
 }
 
-/** Where that can't be told, there is nothing yet: whoever writes there hears why. */
+/** Errors count as absent; the write reports them. */
 export function statsAt(path: string): Stats | undefined {
   try {
     return lstatSync(path, { throwIfNoEntry: false });
@@ -132,10 +132,10 @@ export function statsAt(path: string): Stats | undefined {
   }
 }
 
-/** A file that was there is hashed when it is not listed. */
+/** Lists a file in SHA256SUMS. An existing file that is not listed yet is hashed. */
 async function listed(
   outcome: Outcome,
-  { path, shown }: DiskTarget,
+  { path, displayPath }: DiskTarget,
   sums: ChecksumFiles,
   signal: AbortSignal,
 ): Promise<Outcome> {
@@ -143,25 +143,12 @@ async function listed(
   const [directory, name] = [dirname(path), basename(path)];
   try {
     if (outcome.result === 'skipped' && (await sums.isListed(directory, name))) return outcome;
-    const sha256 = outcome.sha256 ?? (await sha256OfFile(path, shown, signal));
+    const sha256 = outcome.sha256 ?? (await sha256OfFile(path, displayPath, signal));
     await sums.add(directory, name, sha256);
     return { ...outcome, sha256 };
   } catch (error) {
     return failed(outcome, error);
   }
-}
-
-async function proved(skipped: Outcome, { path, shown, sha256 }: DiskTarget, signal: AbortSignal): Promise<Outcome> {
-  try {
-    requireHash(await sha256OfFile(path, shown, signal), sha256, shown);
-    return skipped;
-  } catch (error) {
-    return failed(skipped, error);
-  }
-}
-
-function planned({ size = 0 }: FileItem, path: string | null): Outcome {
-  return { result: 'planned', path, bytes: size, resumedBytes: 0, verifiedLength: true, attempts: 0, ms: 0 };
 }
 
 function failed(outcome: Outcome, error: unknown): Outcome {

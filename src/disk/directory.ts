@@ -15,15 +15,18 @@ const SURELY_PAST_MS = 2000;
 const SMALL_BYTES = 64 << 10;
 const ENTRIES_AT_ONCE = 1024;
 
-type Surroundings = Pick<World, 'platform' | 'now'>;
+interface Surroundings extends Pick<World, 'platform' | 'now'> {
+  /** A dry run flushes nothing. */
+  readonly isReadOnly?: boolean;
+}
 
 /** Looked at once, its flushes shared by all who wait. */
 export class Directory {
   /** Absolute. */
   readonly path: string;
   readonly disk: Disk;
-  /** Whether it was seen to take names that differ in case for two. */
-  tellsCase = false;
+  /** True once its disk was seen to take names that differ only in case for two. */
+  isCaseSensitive = false;
   readonly #surroundings: Surroundings;
   readonly #stats: Stats;
   /** Until its own entry, and those above it that are new, are on disk; undefined since then. */
@@ -126,6 +129,7 @@ export class Directory {
    * so passing over a million files costs next to nothing. `changed` is a ctime in milliseconds. Throws `local_io`.
    */
   async settle(changed: number): Promise<void> {
+    if (this.#surroundings.isReadOnly) return;
     if (changed >= this.#settledBefore) {
       const now = this.#surroundings.now();
       const look = () => this.disk.look(this.entry('.'));

@@ -1,12 +1,15 @@
+import { lstatSync } from 'node:fs';
+import { lstat } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 import { Directory } from '../disk/directory.ts';
+import { errnoOf } from '../errors.ts';
 import type { World } from '../world.ts';
 import { Leftovers, type PartRun } from './part/leftovers.ts';
 import { ownerOf, startsOf, stateOf } from './part/owner.ts';
 
 type ProcessInfo = Pick<World, 'hostname' | 'pid' | 'platform' | 'isRunning' | 'now' | 'random' | 'sleep'>;
 
-interface OpenDirectory {
+export interface OpenDirectory {
   readonly directory: Directory;
   readonly leftovers: Leftovers;
 }
@@ -26,14 +29,15 @@ const MOST_REMEMBERED = 1024;
 
 /** The directories of a run: each is made and looked at once, and its flushes are shared. */
 export class Directories {
-  readonly #info: ProcessInfo;
+  readonly #info: Pick<ProcessInfo, 'platform' | 'now'> & { readonly isReadOnly: boolean };
   readonly #run: PartRun;
   readonly #known = new Map<string, OpenDirectory | Promise<OpenDirectory>>();
 
-  constructor(info: ProcessInfo) {
+  /** `isReadOnly`: nothing is flushed. */
+  constructor(info: ProcessInfo, isReadOnly = false) {
     const { hostname, pid, platform, isRunning, now, random, sleep } = info;
     const self = ownerOf(pid, hostname, platform);
-    this.#info = info;
+    this.#info = { platform, now, isReadOnly };
     const startOf = startsOf(platform, isRunning);
     this.#run = { self, now, random, sleep, stateOf: (owner) => stateOf(owner, self, startOf) };
   }
@@ -57,7 +61,30 @@ export class Directories {
     }
   }
 
-  /** Undefined: it has to be waited for. */
+  /** As `at`, but makes nothing: returns undefined if the directory is missing and `at` would make it. */
+  async find(where: Where): Promise<OpenDirectory | undefined> {
+    const { directory, below } = where;
+    if (below === undefined || this.#known.has(keyOf(where))) return this.at(where);
+    const above = below === '.' ? undefined : await this.find({ directory, below: dirname(below) });
+    if (above === undefined && below !== '.') return undefined;
+    const looking = above?.directory.disk.look(above.directory.entry(basename(below))) ?? lstat(directory);
+    // Any other error is thrown by `at`, with its reason.
+    const isThere = await looking.then(Boolean, (error) => errnoOf(error) !== 'ENOENT');
+    return isThere ? this.at(where) : undefined;
+  }
+
+  /** Whether a directory on a local disk is known to be missing, without a promise. */
+  isMissing({ directory, below = '.' }: Where): boolean {
+    const above = below === '.' ? undefined : this.opened({ directory, below: dirname(below) })?.directory;
+    if (above?.disk.isLocal !== true) return false;
+    try {
+      return lstatSync(above.entry(basename(below)), { throwIfNoEntry: false }) === undefined;
+    } catch {
+      return false;
+    }
+  }
+
+  /** Returns undefined if the directory is not open yet. */
   opened(where: Where): OpenDirectory | undefined {
     const known = this.#known.get(keyOf(where));
     return known instanceof Promise ? undefined : known;

@@ -1,17 +1,17 @@
 import { basename } from 'node:path';
 import { withDiskFailure } from '../disk/failure.ts';
-import { sha256OfFile } from '../disk/sha256.ts';
 import { FilingsError } from '../errors.ts';
 import type { ServiceClient } from '../service/client.ts';
 import type { ByteWriter } from '../stdio/byte-writer.ts';
 import type { Directories, Where } from './directories.ts';
+import { checkExisting, existingAt } from './existing.ts';
+import { type Existing, type FileRequest, isFetch, isListedSize, planFile } from './file-plan.ts';
 import type { Job, Watcher } from './job.ts';
 import type { Outcome, Wanted } from './outcome.ts';
 import { PartFile } from './part/part-file.ts';
 import { Pipe } from './pipe.ts';
-import { type IfExists, presentAt } from './present.ts';
 import { Spool } from './spool.ts';
-import { type Fetched, fetchInto, requireHash } from './transfer.ts';
+import { type Fetched, fetchInto } from './transfer.ts';
 
 export interface Fetching {
   readonly client: ServiceClient;
@@ -21,19 +21,10 @@ export interface Fetching {
   readonly monotonic: () => number;
 }
 
-export interface DiskTarget {
+export interface DiskTarget extends FileRequest {
   /** Absolute. */
   readonly path: string;
-  /** As the user would name it. */
-  readonly shown: string;
   readonly where: Where;
-  readonly ifExists: IfExists;
-  /** The size that the listing gave, of a record that names exactly this file. Bytes. */
-  readonly listedSize?: number | undefined;
-  /** What the file must hash to. */
-  readonly sha256?: string | undefined;
-  /** Whether the outcome has the SHA-256 of a file that came. */
-  readonly hashed?: boolean | undefined;
 }
 
 type Done = Partial<Outcome> & Pick<Outcome, 'result' | 'bytes'>;
@@ -47,9 +38,9 @@ export function fetchToDisk(
   watcher: Watcher,
 ): Promise<Outcome> {
   const job = { client: fetching.client, wanted, signal, watcher, attempts: 0 };
-  // What was removed while it came is downloaded again, or exists by now.
+  // If the part was deleted meanwhile, try once more; the file may exist by then.
   const once = () => saveOnce(job, target, fetching);
-  return outcomeOf(job, target.shown, fetching, async () => {
+  return outcomeOf(job, target.displayPath, fetching, async () => {
     const done = (await once()) ?? (await once());
     if (done) return done;
     throw new FilingsError('local_io', `${target.path}: its part was removed, twice`, {
@@ -58,48 +49,45 @@ export function fetchToDisk(
   });
 }
 
-/** Undefined when the part or its directory was taken away meanwhile. */
+/** Returns undefined if the part or its directory was removed during the download. */
 async function saveOnce(job: Job, target: DiskTarget, fetching: Fetching): Promise<Done | undefined> {
   const { client, wanted, signal, watcher } = job;
-  const { path, shown, sha256: expected } = target;
+  const { path, displayPath, listedSize } = target;
   const final = basename(path);
   const { directory, leftovers } = await fetching.directories.at(target.where);
-  const present = await withDiskFailure(path, () => presentAt(directory, final, target.ifExists));
-  const isDoubtful = target.ifExists === 'skip' && present && !isAsListed(target, fetching, present.size);
-  const ifExists = isDoubtful ? 'compare' : target.ifExists;
-  if (present && (ifExists === 'skip' || ifExists === 'compare')) {
-    // The right hash proves it as well as a comparison.
-    const sha256 = expected === undefined ? undefined : await sha256OfFile(path, shown, signal);
-    if (sha256 !== undefined) requireHash(sha256, expected, shown);
-    if (ifExists === 'skip' || sha256 !== undefined) {
-      await leftovers.sweep(final);
-      await directory.settle(present.ctimeMs);
-      return { result: 'skipped', bytes: present.size, sha256 };
-    }
+  const facts = () => ({ areSizesIgnored: fetching.listedSizes.ignored });
+  const existing = await withDiskFailure(path, () => existingAt(directory, final));
+  const plan = planFile(existing, target, facts());
+  if (plan.kind === 'fail') throw plan.error;
+  if (plan.kind === 'planned') return { result: 'planned', bytes: listedSize ?? 0 };
+  if (existing.kind === 'file' && !isFetch(plan)) {
+    const sha256 = plan.kind === 'check' ? await checkExisting(path, displayPath, plan.sha256, signal) : undefined;
+    if (!target.isDryRun) await leftovers.sweep(final);
+    await directory.settle(existing.stats.ctimeMs);
+    return { result: 'skipped', bytes: existing.stats.size, sha256 };
   }
   const request = `${client.options.baseUrl.href} ${wanted.accession} ${wanted.fileName}`;
-  const sink = await PartFile.open({ directory, leftovers, final, request, ifExists, signal });
-  const isHashed = expected !== undefined || target.hashed === true;
-  const { placed, ...fetched } = await fetchInto(job, sink, { expected, isHashed });
-  if (placed === 'lost') {
+  const planAgain = (now: Existing, fetchedBytes: number) => planFile(now, target, { ...facts(), fetchedBytes });
+  const part = { directory, leftovers, final, displayPath, request, plan, planAgain, signal };
+  const hashing = { expected: target.sha256, isHashed: target.sha256 !== undefined || target.hasChecksums };
+  const { placement, ...fetched } = await fetchInto(job, await PartFile.open(part), hashing);
+  if (placement === 'partMissing') {
     fetching.directories.forget();
     return undefined;
   }
-  if (!isAsListed(target, fetching, fetched.bytes)) {
-    const why = `${final}: the listing says ${target.listedSize} bytes, the file has ${fetched.bytes}`;
-    fetching.listedSizes.ignored = placed === 'taken';
-    watcher.warn?.(placed === 'placed' ? why : `${why}, as the one that exists: the sizes of listings are now ignored`);
+  if (!isListedSize(fetched.bytes, target, facts())) {
+    const why = `${final}: the listing says ${listedSize} bytes, the file has ${fetched.bytes}`;
+    fetching.listedSizes.ignored = placement === 'same';
+    const ignored = `${why}, as the one that exists: the sizes of listings are now ignored`;
+    watcher.warn?.(placement === 'same' ? ignored : why);
   }
-  if (placed === 'placed') return cameBy(fetched);
+  if (placement === 'committed') return toCompletedOutcome(fetched);
   const stats = await directory.disk.look(path);
-  // Whoever put it there may have been killed before its name was flushed.
+  // The other run may have been killed before it flushed the directory.
   await directory.settle(stats?.ctimeMs ?? Number.POSITIVE_INFINITY);
-  return { ...fetched, result: 'skipped', bytes: stats?.size ?? fetched.bytes };
-}
-
-/** Whether a file has its listed size, as far as listings are believed. */
-export function isAsListed({ listedSize }: DiskTarget, { listedSizes }: Fetching, bytes: number): boolean {
-  return listedSize === undefined || listedSizes.ignored || listedSize === bytes;
+  // Hash and ETag are those of what was fetched, which need not be the existing file's.
+  const own = placement === 'same' ? fetched : { resumedBytes: fetched.resumedBytes };
+  return { ...own, result: 'skipped', bytes: stats?.size ?? fetched.bytes };
 }
 
 /** A place that takes bytes for good: a pipe, a device, standard output. */
@@ -123,12 +111,12 @@ export function fetchToStream(
       spoolIn === undefined
         ? new Pipe(await open(signal), signal)
         : await Spool.open({ folder: spoolIn, openWriter: open, signal });
-    const { placed: _, ...fetched } = await fetchInto(job, sink, { expected, isHashed: expected !== undefined });
-    return cameBy(fetched);
+    const { placement: _, ...fetched } = await fetchInto(job, sink, { expected, isHashed: expected !== undefined });
+    return toCompletedOutcome(fetched);
   });
 }
 
-function cameBy(fetched: Omit<Fetched, 'placed'>): Done {
+function toCompletedOutcome(fetched: Omit<Fetched, 'placement'>): Done {
   return { ...fetched, result: fetched.resumedBytes > 0 ? 'resumed' : 'downloaded' };
 }
 

@@ -3,8 +3,11 @@ import type { ServiceClient } from '../service/client.ts';
 import type { Wanted } from './outcome.ts';
 import type { Version } from './resume.ts';
 
-/** `taken`: something had the name already; `lost`: the part's name, or its directory, is not there any more. */
-export type Placement = 'placed' | 'taken' | 'lost';
+/**
+ * What became of a file's bytes. `committed`: they have the final name. `same`: an existing file has the same bytes.
+ * `exists`: an existing file was kept without a comparison. `partMissing`: the part or its directory was removed.
+ */
+export type Placement = 'committed' | 'same' | 'exists' | 'partMissing';
 
 /** Where the bytes of one file go. It ends itself: by `finish` when all have come, or else by `abandon`. */
 export interface Sink {

@@ -27,9 +27,9 @@ export class Pipe implements Sink {
     for (const { length } of chunks) this.#bytes += length;
   }
 
-  async finish(): Promise<'placed'> {
+  async finish(): Promise<'committed'> {
     await this.#writer.end();
-    return 'placed';
+    return 'committed';
   }
 
   /** The writer is not ended: a reader that never reads would hold the program at it. */

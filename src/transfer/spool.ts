@@ -48,7 +48,7 @@ export class Spool implements Sink {
   }
 
   /** Only now is the first byte written. */
-  async finish(): Promise<'placed'> {
+  async finish(): Promise<'committed'> {
     const { folder, openWriter, signal } = this.#options;
     const writer = await openWriter(signal);
     await withDiskFailure(folder, async () => {
@@ -56,7 +56,7 @@ export class Spool implements Sink {
     });
     await writer.end();
     await this.abandon();
-    return 'placed';
+    return 'committed';
   }
 
   async abandon(): Promise<number> {

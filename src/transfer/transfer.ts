@@ -2,6 +2,7 @@ import { createHash, type Hash } from 'node:crypto';
 import { about, FilingsError } from '../errors.ts';
 import { retry } from '../http/retry.ts';
 import type { ServiceAnswer } from '../service/requests.ts';
+import { requireHash } from './existing.ts';
 import type { Hashing, Job, Placement, Sink } from './job.ts';
 import { decide, type Held, knownTotal, rangeRequest, single, strongValidator, type Version } from './resume.ts';
 
@@ -11,7 +12,7 @@ export interface Fetched {
   readonly etag: string | undefined;
   readonly verifiedLength: boolean;
   readonly sha256: string | undefined;
-  readonly placed: Placement;
+  readonly placement: Placement;
 }
 
 /**
@@ -65,7 +66,7 @@ class Transfer {
       etag: single(last?.headers.etag) ?? (validator?.kind === 'etag' ? validator.value : undefined),
       verifiedLength: !last?.untilClose || total !== undefined,
       sha256,
-      placed: await this.#sink.finish(),
+      placement: await this.#sink.finish(),
     };
   }
 
@@ -172,15 +173,6 @@ class Transfer {
   async #sha256(): Promise<string | undefined> {
     return this.#hash ? this.#hash.copy().digest('hex') : this.#sink.sha256?.();
   }
-}
-
-/** Throws `integrity`; `path` names a file that did not come from the service just now. */
-export function requireHash(found: string, expected: string = found, path?: string): void {
-  if (found === expected) return;
-  const why = `wrong hash: its SHA-256 is ${found}, not ${expected}`;
-  throw new FilingsError('integrity', path === undefined ? why : `${path}: ${why}`, {
-    hint: 'it is not the file that --sha256 means: check both',
-  });
 }
 
 /** The reader has got a part of the file. */

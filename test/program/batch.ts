@@ -2,7 +2,7 @@ import { type ArchiveOptions, accession, type Filings, startArchive } from '../s
 import { type Given, workplace } from './run.ts';
 
 /** What a report holds: a line a file, and its runs' summaries. */
-interface ReportLine {
+export interface ReportLine {
   readonly accession_no: string | null;
   readonly file_name: string | null;
   readonly path: string | null;

@@ -23,16 +23,16 @@ describe('asked for, the outcome has the hash of the whole file', () => {
     ['a small file after much of a large one', cutAt(4 << 20, LARGE, other(SMALL)), SMALL],
     ['a large file after some of a small one', cutAt(100_000, SMALL, other(LARGE)), LARGE],
   ])('%s', async (_, script, file) => {
-    const { run } = await runAgainst(script, { hashed: true, retries: 1 });
+    const { run } = await runAgainst(script, { hasChecksums: true, retries: 1 });
     expect(await run.save()).toMatchObject({ bytes: file.length, sha256: sha256(file) });
   });
 
   test('a file that an earlier run began', async () => {
     const script = cutAt(1_400_000, LARGE, whole(LARGE));
-    const { server, run: broken } = await runAgainst(script, { hashed: true });
+    const { server, run: broken } = await runAgainst(script, { hasChecksums: true });
     expect(await broken.save()).toMatchObject({ result: 'failed' });
     broken.die();
-    const run = await startRun(server.url, { hashed: true, directory: broken.directory });
+    const run = await startRun(server.url, { hasChecksums: true, directory: broken.directory });
     expect(await run.save()).toMatchObject({ result: 'resumed', resumedBytes: 1_400_000, sha256: sha256(LARGE) });
   });
 });

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { mkdir, readlink, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import type { IfExists } from '../../src/transfer/present.ts';
+import type { IfExists } from '../../src/transfer/file-plan.ts';
 import { first, framed, whole } from '../servers/answers.ts';
 import { type Script, scripted } from '../servers/scripted.ts';
 import { content, type RunOptions, socketAt, startRun, temporaryDirectory } from './transfer-fixture.ts';
@@ -135,6 +135,34 @@ test.each<[IfExists, Buffer, 'skipped' | 'downloaded' | 'failed']>([
   expect(await run.save()).toMatchObject({ result });
   expect((await run.read()).equals(result === 'downloaded' ? FILE : appears)).toBe(true);
   expect(await run.names()).toEqual([NAME]);
+});
+
+describe('a file that appears during the download', () => {
+  const LISTED = { listedSize: FILE.length };
+  test.each<[string, RunOptions, Buffer, expected: string | undefined, code: string, bytes: Buffer]>([
+    ['must have the expected hash with skip', { ifExists: 'skip' }, SAME_SIZE, SHA256, 'integrity', SAME_SIZE],
+    ['must have the expected hash with compare', { ifExists: 'compare' }, SAME_SIZE, SHA256, 'integrity', SAME_SIZE],
+    ['is compared with skip if its size is not the listed one', LISTED, LONGER, undefined, 'local_io', LONGER],
+  ])('%s', async (_, options, appears, sha256, code, kept) => {
+    const { run } = await over(undefined, options, { meanwhile: (final) => writeFile(final, appears) });
+    expect(await run.save(NAME, sha256)).toMatchObject({ result: 'failed', error: { code } });
+    expect((await run.read()).equals(kept)).toBe(true);
+    expect(await run.names()).toEqual([NAME]);
+  });
+
+  test('is reported without the hash and the ETag of the download, unless it was compared', async () => {
+    const script = whole(FILE);
+    const meanwhile = (final: string) => writeFile(final, FILE);
+    for (const [ifExists, sha256] of [
+      ['skip', undefined],
+      ['compare', SHA256],
+    ] as const) {
+      const { run } = await over(undefined, { ifExists, hasChecksums: true }, { script, meanwhile });
+      const outcome = await run.save();
+      expect(outcome).toMatchObject({ result: 'skipped', bytes: FILE.length });
+      expect([outcome.sha256, outcome.etag === undefined]).toEqual([sha256, ifExists === 'skip']);
+    }
+  });
 });
 
 test('what is compared is fetched in parts, too, and resumed', async () => {

@@ -15,7 +15,7 @@ import { ServiceClient } from '../../src/service/client.ts';
 import type { ByteWriter } from '../../src/stdio/byte-writer.ts';
 import { Directories } from '../../src/transfer/directories.ts';
 import { fetchToDisk, fetchToStream } from '../../src/transfer/download.ts';
-import type { IfExists } from '../../src/transfer/present.ts';
+import type { IfExists } from '../../src/transfer/file-plan.ts';
 import { type Script, scripted } from '../servers/scripted.ts';
 
 export const ACCESSION = parseAccession('0001234567-24-000001');
@@ -24,7 +24,7 @@ export interface RunOptions {
   readonly retries?: number;
   readonly maxRetryAfterMs?: number;
   readonly ifExists?: IfExists;
-  readonly hashed?: boolean;
+  readonly hasChecksums?: boolean;
   readonly directory?: string;
   /** A path below that directory, in which no link is followed. */
   readonly below?: string;
@@ -45,7 +45,13 @@ export type Run = Awaited<ReturnType<typeof startRun>>;
  * directories. Ends with the test. Each is a process to the others; what it leaves is an ended one's once it has died.
  */
 export async function startRun(url: string, options: RunOptions = {}) {
-  const { directory = await temporaryDirectory(), ifExists = 'skip', below = '.', listedSize, hashed } = options;
+  const {
+    directory = await temporaryDirectory(),
+    ifExists = 'skip',
+    below = '.',
+    listedSize,
+    hasChecksums = false,
+  } = options;
   const monotonic = () => performance.now();
   const connections = new Connections({ connectTimeout: 10_000, idleTimeout: 20_000 }, { env: {}, monotonic, sleep });
   onTestFinished(() => connections.close());
@@ -82,7 +88,8 @@ export async function startRun(url: string, options: RunOptions = {}) {
     directory,
     save(name = 'primary.htm', sha256?: string) {
       const path = join(directory, below, name);
-      const target = { path, shown: path, where: { directory, below }, ifExists, listedSize, sha256, hashed };
+      const asked = { displayPath: path, ifExists, sha256, listedSize, hasChecksums, isDryRun: false };
+      const target = { ...asked, path, where: { directory, below }, isOutput: false, isInOwnDirectory: false };
       return fetchToDisk(wanted(name), target, fetching, signal, watcher);
     },
     pipe: (writer: ByteWriter) =>

@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { Directory } from '../../src/disk/directory.ts';
-import { presentAt, spelledOtherwise } from '../../src/transfer/present.ts';
+import { existingAt, spelledOtherwise } from '../../src/transfer/existing.ts';
 import { temporaryDirectory } from '../service/transfer-fixture.ts';
 
 test.each<[string, string[], string, string | undefined]>([
@@ -16,12 +16,12 @@ test.each<[string, string[], string, string | undefined]>([
   expect(await spelledOtherwise(names, name)).toBe(spelling);
 });
 
-test('on a disk that tells cases apart, another case is another file', async () => {
+test('another case is another file on a disk that distinguishes case', async () => {
   const path = await temporaryDirectory();
   await writeFile(join(path, 'primary.htm'), '');
   const directory = await Directory.open(path, false, { platform: process.platform, now: Date.now });
-  expect(await presentAt(directory, 'PRIMARY.htm', 'skip')).toBeUndefined();
-  expect(directory.tellsCase).toBe(false);
-  expect(await presentAt(directory, 'primary.htm', 'skip')).toMatchObject({ size: 0 });
-  expect(directory.tellsCase).toBe(true);
+  expect(await existingAt(directory, 'PRIMARY.htm')).toEqual({ kind: 'nothing' });
+  expect(directory.isCaseSensitive).toBe(false);
+  expect(await existingAt(directory, 'primary.htm')).toMatchObject({ kind: 'file', stats: { size: 0 } });
+  expect(directory.isCaseSensitive).toBe(true);
 });

@@ -17,10 +17,10 @@ import { Directories } from '../../transfer/directories.ts';
 import { resumableLine } from '../../transfer/outcome.ts';
 import type { World } from '../../world.ts';
 import { type Order, readOrder } from './order.ts';
-import { isLocal, openOutputs, streamOf, targetsOf } from './places.ts';
 import { withRetryHint } from './retry-command.ts';
 import { type RunFiles, requireRunFiles } from './run-files.ts';
 import type { OPTIONS } from './spec.ts';
+import { openOutputs, streamOf, targetsOf } from './targets.ts';
 
 interface Run {
   readonly order: Order;
@@ -42,7 +42,7 @@ export async function run({ args, options, flags }: Invocation<typeof OPTIONS>, 
   const stdinUser = order.input === '-' ? '--input -' : undefined;
   const writesStdout = order.output === '-' || order.report === '-';
   const session = await openSession(flags, world, { stdinUser, writesStdout, meter: limits, resolved });
-  const checksums = options.checksums ? new ChecksumFiles(options.done !== undefined) : undefined;
+  const checksums = options.checksums && !options.dryRun ? new ChecksumFiles(options.done !== undefined) : undefined;
   const listedSizes = { ignored: false };
   try {
     const error = await downloadAll({ order, flags, session, limits, runFiles, checksums, listedSizes, world });
@@ -133,22 +133,23 @@ async function batchOf(
   recorder: Recorder,
   done: DoneList | undefined,
 ): Promise<Batch> {
-  const { chosen, layout, query, directory, options } = order;
+  const { chosen, layout, query, options } = order;
   const { client, progress, settings, signal } = session;
   const { counts } = recorder;
-  const { monotonic, cwd, platform } = world;
+  const { monotonic, cwd } = world;
+  const { dryRun } = options;
+  const directories = new Directories(world, dryRun);
   const files = new Files({
     targetOf: targetsOf(order, cwd),
     runFiles,
     stream: await streamOf(order, world),
-    isLocal: await isLocal(resolve(cwd, directory), platform),
-    fetching: { client, directories: new Directories(world), listedSizes, monotonic },
+    fetching: { client, directories, listedSizes, monotonic },
     checksums,
     limits,
     throttle: options.limitRate === undefined ? undefined : new Throttle(options.limitRate, world),
     progress,
     counts,
-    dryRun: options.dryRun,
+    isDryRun: dryRun,
   });
   const onRetry = () => {
     counts.retries += 1;

@@ -23,16 +23,20 @@ export interface OwnPart {
  * `exclusive`: nothing may have the name yet. Throws what the system says,
  * `local_io`, the signal's reason.
  */
-export async function place(part: OwnPart, exclusive: boolean, signal: AbortSignal): Promise<Placement> {
+export async function commitPart(
+  part: OwnPart,
+  exclusive: boolean,
+  signal: AbortSignal,
+): Promise<Exclude<Placement, 'same'>> {
   const { directory, final } = part;
   try {
     if (!exclusive) await directory.disk.rename(pathOf(part), directory.entry(final));
-    else if (!(await placeNew(part, signal))) return 'taken';
+    else if (!(await placeNew(part, signal))) return 'exists';
   } catch (error) {
-    if (errnoOf(error) === 'ENOENT') return 'lost';
+    if (errnoOf(error) === 'ENOENT') return 'partMissing';
     throw error;
   }
-  return (await directory.flush()) ? 'placed' : 'lost';
+  return (await directory.flush()) ? 'committed' : 'partMissing';
 }
 
 export function pathOf({ directory, run, final, id }: OwnPart, kind?: 'lock'): string {

@@ -5,10 +5,11 @@ import { diskFailure, withDiskFailure } from '../../disk/failure.ts';
 import { sha256OfFile } from '../../disk/sha256.ts';
 import { WrittenFile } from '../../disk/written-file.ts';
 import { FilingsError } from '../../errors.ts';
+import { checkExisting, existingAt } from '../existing.ts';
+import { differs, type Existing, type FilePlan } from '../file-plan.ts';
 import type { Placement, Sink } from '../job.ts';
-import { differs, type IfExists, presentAt } from '../present.ts';
 import type { Version } from '../resume.ts';
-import { type OwnPart, pathOf, place } from './commit.ts';
+import { commitPart, type OwnPart, pathOf } from './commit.ts';
 import type { Leftovers, Part } from './leftovers.ts';
 import { newId, recordName, stemOf } from './owner.ts';
 import { recordText } from './record.ts';
@@ -21,7 +22,12 @@ interface PartTarget {
   readonly leftovers: Leftovers;
   readonly final: string;
   readonly request: string;
-  readonly ifExists: IfExists;
+  /** The path as the user would write it. */
+  readonly displayPath: string;
+  /** The plan by which the file is fetched. */
+  readonly plan: FilePlan;
+  /** Plans again with what exists by now. `fetchedBytes` is the size of what the service sends. */
+  readonly planAgain: (existing: Existing, fetchedBytes: number) => FilePlan;
   readonly signal: AbortSignal;
 }
 
@@ -65,7 +71,8 @@ export class PartFile implements Sink {
   begin(version: Version): Promise<void> {
     const { validator, total } = version;
     return withDiskFailure(this.#final, async () => {
-      await this.#requireSize(total);
+      // A file of another size need not be fetched to be compared.
+      if (this.#target.plan.kind === 'compare' && total !== undefined) await this.#planAgain(total);
       await this.#forget();
       if (this.bytes > 0) await this.#file.restart();
       if (!validator || (total !== undefined && total <= RECORDED_FROM_BYTES)) return;
@@ -90,53 +97,51 @@ export class PartFile implements Sink {
     return withDiskFailure(this.#final, () => this.#commit());
   }
 
-  /** The part is gone then, whatever it says. */
+  /** Consumes the part, whatever the result. */
   async #commit(): Promise<Placement> {
-    const { ifExists, signal } = this.#target;
-    if (ifExists === 'overwrite') await this.#keepMode();
-    // Compared before it is flushed: most often it goes again.
-    if (ifExists === 'compare' && (await this.#isTaken())) return 'taken';
-    await this.#file.flush();
-    // Before the name, so that a kill between the two leaves nothing over; what can't be removed costs nothing.
-    await this.#forget().catch(() => {});
+    const { plan, signal } = this.#target;
+    // A new file needs no second look: its commit fails if the name exists by then.
+    let now: Replanned = plan.kind === 'download' ? { plan } : await this.#planAgain(this.bytes);
     for (;;) {
-      const placed = await place(this.#part, ifExists !== 'overwrite', signal);
-      // What had the name may be gone again.
-      if (placed === 'taken' && !(await this.#isTaken())) continue;
-      await this.#file.close();
-      return placed;
+      const isCommitted = now.plan.kind === 'download' || now.plan.kind === 'replace';
+      // Before the flush: most often an existing file is the same, and the part is discarded.
+      if (!isCommitted) return await this.#keepExisting(now.plan);
+      if (now.existing?.kind === 'file') await this.#keepMode(now.existing.stats);
+      await this.#file.flush();
+      // Before the part gets its name, so that a crash leaves no record behind. One that stays costs nothing.
+      await this.#forget().catch(() => {});
+      const placement = await commitPart(this.#part, now.plan.kind === 'download', signal);
+      if (placement !== 'exists') {
+        await this.#file.close();
+        return placement;
+      }
+      now = await this.#planAgain(this.bytes);
     }
   }
 
-  /** The part goes when the file that has the name may keep it. Throws `local_io`. */
-  async #isTaken(): Promise<boolean> {
-    const { ifExists, signal } = this.#target;
-    const stats = await this.#present();
-    if (!stats) return false;
-    const isSame = async () => (await sha256OfFile(this.#final, this.#final, signal)) === (await this.sha256());
-    if (ifExists === 'compare' && (stats.size !== this.bytes || !(await isSame()))) {
-      throw differs(this.#final, stats.size, this.bytes);
+  /** Throws the error of the plan, `local_io`. */
+  async #planAgain(fetchedBytes: number): Promise<Replanned> {
+    const { directory, final, planAgain } = this.#target;
+    const existing = await existingAt(directory, final);
+    const plan = planAgain(existing, fetchedBytes);
+    if (plan.kind === 'fail') throw plan.error;
+    return { plan, existing };
+  }
+
+  /** Removes the part. Throws `local_io` or `integrity` if the existing file is not what the plan requires. */
+  async #keepExisting(plan: FilePlan): Promise<'same' | 'exists'> {
+    const { displayPath, signal } = this.#target;
+    if (plan.kind === 'check') await checkExisting(this.#final, displayPath, plan.sha256, signal);
+    if (plan.kind === 'compare') {
+      const isSame = (await sha256OfFile(this.#final, displayPath, signal)) === (await this.sha256());
+      if (!isSame) throw differs(displayPath, this.bytes, this.bytes);
     }
     await this.#discard();
-    return true;
-  }
-
-  /** A file of another length need not be fetched to be compared. */
-  async #requireSize(total: number | undefined): Promise<void> {
-    if (this.#target.ifExists !== 'compare' || total === undefined) return;
-    const stats = await this.#present();
-    if (stats && stats.size !== total) throw differs(this.#final, stats.size, total);
-  }
-
-  #present(): Promise<Stats | undefined> {
-    const { directory, final, ifExists } = this.#target;
-    return presentAt(directory, final, ifExists);
+    return plan.kind === 'compare' ? 'same' : 'exists';
   }
 
   /** The permissions of one's own file that is replaced stay, as with the shell's `>`. */
-  async #keepMode(): Promise<void> {
-    const old = await this.#present();
-    if (!old?.isFile()) return;
+  async #keepMode(old: Stats): Promise<void> {
     const { uid, gid } = await this.#file.stat();
     if (old.uid === uid && old.gid === gid) await this.#file.setMode(old.mode & 0o777);
   }
@@ -169,6 +174,12 @@ export class PartFile implements Sink {
   get #record(): string {
     return this.#target.directory.entry(recordName(stemOf(this.#target.final), this.#part.id));
   }
+}
+
+/** `existing` is undefined if nothing was looked at. */
+interface Replanned {
+  readonly plan: FilePlan;
+  readonly existing?: Existing;
 }
 
 /** Another run can resume after a temporary failure or a truncation alone. */

@@ -20,8 +20,8 @@ export const MUTANTS: Readonly<Record<string, Edit>> = {
   'no flush before the rename': ['src/transfer/part/part-file.ts', 'await this.#file.flush();', ''],
   'the directory is not flushed': [
     'src/transfer/part/commit.ts',
-    "return (await directory.flush()) ? 'placed' : 'lost';",
-    "return 'placed';",
+    "return (await directory.flush()) ? 'committed' : 'partMissing';",
+    "return 'committed';",
   ],
   'a new directory’s entry is not flushed': [
     'src/disk/directory.ts',

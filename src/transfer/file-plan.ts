@@ -1,0 +1,156 @@
+import type { Stats } from 'node:fs';
+import { type ErrorCode, FilingsError } from '../errors.ts';
+
+// The one decision about a final name: from what exists there, what was asked for and what the run knows, to what is
+// done. It is made again whenever the facts are collected again: when a file is chosen, when its directory is open, and
+// when its part is to get the name.
+
+export type IfExists = 'skip' | 'compare' | 'overwrite' | 'error';
+
+/** What has the final name, without following a link. */
+export type Existing =
+  | { readonly kind: 'nothing' }
+  | { readonly kind: 'file' | 'link' | 'directory' | 'special'; readonly stats: Stats }
+  /** The disk takes the final name and the name of this entry for one. */
+  | { readonly kind: 'other-spelling'; readonly name: string };
+
+/** What was asked for. */
+export interface FileRequest {
+  /** The path as the user would write it. */
+  readonly displayPath: string;
+  /** `--if-exists`, or undefined for the default. */
+  readonly ifExists: IfExists | undefined;
+  /** The path is that of `--output`. */
+  readonly isOutput: boolean;
+  /** Only files of this filing are ever placed in that directory. */
+  readonly isInOwnDirectory: boolean;
+  /** `--sha256`, in lower case. */
+  readonly sha256: string | undefined;
+  /** The size in bytes from a record of the listing that names exactly this file. */
+  readonly listedSize: number | undefined;
+  /** `--checksums`. */
+  readonly hasChecksums: boolean;
+  /** `--dry-run`. */
+  readonly isDryRun: boolean;
+}
+
+/** What the run knows beside it. */
+export interface FileFacts {
+  /** Listed sizes were seen to be wrong. */
+  readonly areSizesIgnored?: boolean;
+  /** The run's own file that has this path, as the user would name it: `--report run.jsonl`. */
+  readonly runFile?: string | undefined;
+  /** The existing file is known to be on disk, with no part of it left beside it. */
+  readonly isSettled?: boolean | undefined;
+  /** The size in bytes of what the service sends. */
+  readonly fetchedBytes?: number | undefined;
+}
+
+/** A plan that needs no work. */
+export type DecidedPlan =
+  /** A dry run would fetch the file. */
+  | { readonly kind: 'planned'; readonly isRepeated: boolean }
+  /** The existing file stays, and nothing is left to do. */
+  | { readonly kind: 'keep'; readonly bytes: number }
+  | { readonly kind: 'fail'; readonly error: FilingsError };
+
+/**
+ * `download`: nothing may have the name in the end. `replace`: whatever has the name is replaced. `compare`: the
+ * existing file stays, and must have the same bytes.
+ */
+export interface FetchPlan {
+  readonly kind: 'download' | 'replace' | 'compare';
+  /** The next run with the same options fetches the file again. */
+  readonly isRepeated: boolean;
+}
+
+export type FilePlan =
+  | DecidedPlan
+  | FetchPlan
+  /** The existing file must have this hash. */
+  | { readonly kind: 'check'; readonly sha256: string }
+  /**
+   * The existing file stays. `list`: SHA256SUMS must list it. `settle`: its directory must be flushed, and parts of
+   * ended runs removed.
+   */
+  | { readonly kind: 'list' | 'settle' };
+
+export function isFetch(plan: FilePlan): plan is FetchPlan {
+  return plan.kind === 'download' || plan.kind === 'replace' || plan.kind === 'compare';
+}
+
+/** Returns the plan for one file. */
+export function planFile(existing: Existing, asked: FileRequest, known: FileFacts): FilePlan {
+  const { displayPath, isDryRun } = asked;
+  const ifExists = asked.ifExists ?? defaultIfExists(asked);
+  const fetch = (kind: 'download' | 'replace' | 'compare'): FilePlan => {
+    const isRepeated = kind !== 'download' || ifExists === 'compare';
+    return { kind: isDryRun ? 'planned' : kind, isRepeated };
+  };
+  if (known.runFile !== undefined) {
+    const hint = 'choose another directory with --directory';
+    return fail('integrity', `${displayPath}: would replace the file of ${known.runFile}`, hint);
+  }
+  if (existing.kind === 'nothing') return fetch(ifExists === 'overwrite' ? 'replace' : 'download');
+  if (existing.kind === 'other-spelling') {
+    const why = `'${existing.name}' exists, and this disk takes both names for one`;
+    return fail('local_io', `${displayPath}: ${why}`, 'choose another place, or another name: -o PATH');
+  }
+  if (ifExists === 'error') {
+    const hint = '--if-exists skip keeps it, --if-exists overwrite replaces it';
+    return fail('local_io', `${displayPath}: it already exists`, hint);
+  }
+  const isReplaceable = existing.kind === 'file' || (existing.kind === 'link' && ifExists === 'overwrite');
+  if (!isReplaceable) {
+    const hint = 'move it away, or choose another place with --output or --directory';
+    return fail('local_io', `${displayPath}: cannot write: ${NAMES[existing.kind]} already exists there`, hint);
+  }
+  if (ifExists === 'overwrite') return fetch('replace');
+  // The right hash proves the file as well as a comparison does.
+  if (asked.sha256 !== undefined) return { kind: 'check', sha256: asked.sha256 };
+  const bytes = existing.stats.size;
+  if (ifExists === 'compare' || !isListedSize(bytes, asked, known)) {
+    const { fetchedBytes = bytes } = known;
+    return fetchedBytes === bytes
+      ? fetch('compare')
+      : { kind: 'fail', error: differs(displayPath, bytes, fetchedBytes) };
+  }
+  if (isDryRun) return { kind: 'keep', bytes };
+  if (asked.hasChecksums) return { kind: 'list' };
+  return known.isSettled ? { kind: 'keep', bytes } : { kind: 'settle' };
+}
+
+/** The default of `--if-exists`. */
+function defaultIfExists({ isOutput, isInOwnDirectory }: FileRequest): IfExists {
+  if (isOutput) return 'overwrite';
+  // Elsewhere an existing file may belong to another filing, or to the user.
+  return isInOwnDirectory ? 'skip' : 'compare';
+}
+
+/** Whether a file has its listed size, as far as listings are believed. */
+export function isListedSize(
+  bytes: number,
+  { listedSize }: Pick<FileRequest, 'listedSize'>,
+  { areSizesIgnored }: FileFacts,
+): boolean {
+  return listedSize === undefined || areSizesIgnored === true || listedSize === bytes;
+}
+
+/** Returns the error for a file that stays because its bytes are others than those of the service. Sizes in bytes. */
+export function differs(displayPath: string, existing: number, fetched: number): FilingsError {
+  const sizes = existing === fetched ? `both have ${existing} bytes` : `it has ${existing} bytes, this one ${fetched}`;
+  return new FilingsError('local_io', `${displayPath}: a different file already exists: ${sizes}`, {
+    hint: 'choose another place with -o, --layout or -d, or replace it with --if-exists overwrite',
+  });
+}
+
+const NAMES = {
+  file: 'a file',
+  link: 'a symbolic link',
+  directory: 'a directory',
+  special: 'a special file',
+} as const;
+
+function fail(code: ErrorCode, message: string, hint: string): FilePlan {
+  return { kind: 'fail', error: new FilingsError(code, message, { hint }) };
+}

@@ -1,0 +1,138 @@
+import { createHash } from 'node:crypto';
+import { lstat, mkdir, readdir, readFile, readlink, symlink, utimes } from 'node:fs/promises';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { accession } from '../servers/archive.ts';
+import { archivePlace, type ReportLine, readReport } from './batch.ts';
+
+const [A, B] = [accession(1), accession(2)];
+const CONTENT = { 'a.htm': 'the first', 'b.htm': 'the second', 'c.htm': 'the third one' };
+const FILINGS = { [A]: CONTENT, [B]: CONTENT };
+
+/** What a setup puts in place of a file before the runs. */
+const EXISTING = ['nothing', 'the same', 'same size', 'longer', 'empty', 'link', 'directory'] as const;
+type What = (typeof EXISTING)[number];
+
+interface Setup {
+  readonly existing: readonly What[];
+  readonly filing: 'missing' | 'directory' | 'link' | 'file';
+  readonly ifExists: string | undefined;
+  readonly layout: string | undefined;
+  readonly sizes: boolean;
+  readonly hasChecksums: boolean;
+}
+
+const SETUP: fc.Arbitrary<Setup> = fc.record({
+  existing: fc.array(fc.constantFrom(...EXISTING, 'the same', 'the same'), { minLength: 6, maxLength: 6 }),
+  filing: fc.constantFrom('directory', 'directory', 'directory', 'missing', 'link', 'file'),
+  ifExists: fc.constantFrom(undefined, undefined, 'skip', 'compare', 'overwrite', 'error'),
+  layout: fc.constantFrom(undefined, undefined, `${B}/{accession_no}/{file_name}`, '{file_name}/{accession_no}'),
+  sizes: fc.boolean(),
+  hasChecksums: fc.boolean(),
+});
+
+type Place = Awaited<ReturnType<typeof archivePlace>>;
+
+async function plant({ at, write }: Place, path: string, what: What, content: string): Promise<void> {
+  if (what === 'nothing') return;
+  if (what === 'link') return write('elsewhere/x', content).then(() => symlink(at('elsewhere/x'), at(path)));
+  if (what === 'directory') return void (await mkdir(at(path), { recursive: true }));
+  const size = { 'the same': content, 'same size': '?'.repeat(content.length), longer: `${content}!`, empty: '' };
+  await write(path, size[what]);
+}
+
+/** Makes a place in which files exist as the setup says, wherever its layout puts them. */
+async function setUp({ existing, filing, layout = '{accession_no}/{file_name}', sizes }: Setup): Promise<Place> {
+  const place = await archivePlace(FILINGS, { sizes });
+  const { at, write } = place;
+  await mkdir(at('out'));
+  await mkdir(at('elsewhere'));
+  if (filing === 'link') await symlink('../elsewhere', at(`out/${A}`));
+  if (filing === 'file') await write(`out/${A}`, 'a file');
+  for (const [index, [number, name]] of [A, B].flatMap((n) => Object.keys(CONTENT).map((f) => [n, f])).entries()) {
+    if (number === A && filing !== 'directory') continue;
+    const path = layout.replace('{accession_no}', `${number}`).replace('{file_name}', `${name}`);
+    await mkdir(at(join('out', path, '..')), { recursive: true });
+    const isTaken = await lstat(at(`out/${path}`)).catch(() => undefined);
+    const content = CONTENT[name as keyof typeof CONTENT];
+    if (!isTaken) await plant(place, `out/${path}`, existing[index] ?? 'nothing', content);
+  }
+  return place;
+}
+
+/** Every entry of a directory with its kind, content and times of change. */
+async function tree(path: string): Promise<string[]> {
+  const entries = await readdir(path, { recursive: true, withFileTypes: true });
+  const lines = entries.map(async (entry) => {
+    const full = join(entry.parentPath, entry.name);
+    const { ctimeMs, size } = await lstat(full);
+    if (entry.isSymbolicLink()) return `${full} -> ${await readlink(full)}`;
+    const content = entry.isFile()
+      ? createHash('sha256')
+          .update(await readFile(full))
+          .digest('hex')
+      : '';
+    return `${full} ${ctimeMs} ${size} ${content}`;
+  });
+  return (await Promise.all(lines)).sort();
+}
+
+/** By file, since listings may come in another order. */
+const byFile = (lines: readonly ReportLine[]) =>
+  new Map(lines.map((line) => [`${line.accession_no} ${line.file_name}`, line]));
+
+it('a dry run plans for every file what the run does, writes nothing else and fetches nothing', async () => {
+  const seen: Record<string, number> = {};
+  await fc.assert(
+    fc.asyncProperty(SETUP, async (setup) => {
+      const place = await setUp(setup);
+      const { archive, at, batch, read } = place;
+      const { ifExists, layout, hasChecksums } = setup;
+      const args = ['--all', '-d', 'out', '-j', '1', ...(hasChecksums ? ['--checksums'] : [])];
+      if (ifExists) args.push('--if-exists', ifExists);
+      if (layout) args.push('--layout', layout);
+      const before = [await tree(at('out')), await tree(at('elsewhere'))];
+      const dry = await batch([A, B], [...args, '-n', '--report', 'dry']);
+      expect([await tree(at('out')), await tree(at('elsewhere'))]).toEqual(before);
+      expect(archive.asked()).toEqual([A, B]);
+      const run = await batch([A, B], args);
+      const planned = byFile(readReport(await read('dry')).files);
+      const done = byFile(run.report.files);
+      expect([...planned.keys()].sort()).toEqual([...done.keys()].sort());
+      for (const [file, plan] of planned) {
+        const end = done.get(file);
+        const what = `${plan.result} ${end?.result}`;
+        seen[what] = (seen[what] ?? 0) + 1;
+        if (plan.result === 'failed') expect([file, end?.error]).toEqual([file, plan.error]);
+        else if (plan.result === 'skipped')
+          expect([file, end?.result, end?.bytes]).toEqual([file, 'skipped', plan.bytes]);
+        else expect([file, what]).toEqual([file, expect.stringMatching(/^planned (downloaded|skipped|failed)$/)]);
+        // A planned file fails only by its bytes.
+        if (what === 'planned failed') expect(end?.error?.message).toContain('a different file already exists');
+        expect(plan.path).toBe(end?.path);
+      }
+      if (run.report.files.every(({ result }) => result !== 'failed'))
+        expect([dry.exitCode, run.exitCode]).toEqual([0, 0]);
+    }),
+    { numRuns: 60 },
+  );
+  // The setups have each combination.
+  for (const what of ['planned downloaded', 'planned skipped', 'planned failed', 'skipped skipped', 'failed failed'])
+    expect(seen).toHaveProperty([what]);
+});
+
+it('a dry run that hashes an existing file leaves the parts beside it alone', async () => {
+  const { at, batch, names, write } = await archivePlace(FILINGS);
+  await write('a.htm', CONTENT['a.htm']);
+  const abandoned = '.a.htm._.abcdefgh.part';
+  await write(abandoned, 'a part');
+  const old = new Date(Date.now() - 3 * 86_400_000);
+  await utimes(at(abandoned), old, old);
+  const sha256 = createHash('sha256').update(CONTENT['a.htm']).digest('hex');
+  const args = [A, 'a.htm', '--sha256', sha256];
+  expect((await batch(undefined, [...args, '-n'])).report.files).toMatchObject([{ result: 'skipped', sha256 }]);
+  expect(await names()).toContain(abandoned);
+  await batch(undefined, args);
+  expect(await names()).not.toContain(abandoned);
+});
