@@ -3,7 +3,7 @@ import { FilingsError } from '../errors.ts';
 import { shortened } from '../text.ts';
 
 const ACCESSION = '{accession_no}';
-const FILE_NAME = '{file_name}';
+export const FILE_NAME = '{file_name}';
 const PLACEHOLDER = /(\{accession_no\}|\{file_name\})/;
 
 type Placed =

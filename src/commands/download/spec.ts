@@ -78,7 +78,7 @@ export const OPTIONS = options({
     value: 'WHAT',
     otherwise: 'skip or compare',
     help: 'do this when a file already exists',
-    more: 'The default is skip where the path has the accession number as a folder, else compare. compare downloads the file: the same bytes count as skipped, other bytes are a failure, and the existing file stays. With --sha256 an existing file is hashed before it is skipped. With -o the default is overwrite.',
+    more: "The default is skip if the last accession number among the folders of the path is this filing's, else compare. compare downloads the file: the same bytes count as skipped, other bytes are a failure, and the existing file stays. With --sha256 an existing file is hashed before it is skipped. With -o the default is overwrite.",
   },
   dryRun: { kind: SWITCH, short: 'n', help: 'print what would be downloaded, and download nothing' },
   sha256: {

@@ -1,9 +1,11 @@
 import { constants } from 'node:fs';
 import { access } from 'node:fs/promises';
-import { dirname, join, resolve } from 'node:path';
+import { dirname, join, resolve, sep } from 'node:path';
 import { DoneList, selectionId } from '../../batch/done-list.ts';
 import type { FileItem } from '../../batch/item.ts';
+import { FILE_NAME } from '../../batch/layout.ts';
 import { diskFailure } from '../../disk/failure.ts';
+import { type AccessionNumber, accessionIn } from '../../service/accession.ts';
 import type { Session } from '../../session/session.ts';
 import { isStreamPath, pathWriter, stdoutWriter } from '../../stdio/byte-writer.ts';
 import { openReport } from '../../stdio/report-file.ts';
@@ -13,7 +15,7 @@ import type { Order } from './order.ts';
 
 /** Returns the target of a file: `--output`, otherwise the directory and the path from the layout. */
 export function targetsOf(
-  { output, directory, options }: Order,
+  { output, directory, layout, options }: Order,
   cwd: string,
 ): (file: Pick<FileItem, 'path' | 'accession' | 'size'>) => DiskTarget {
   const { ifExists, sha256, checksums: hasChecksums, dryRun: isDryRun } = options;
@@ -25,6 +27,8 @@ export function targetsOf(
   }
   const absolute = resolve(cwd, directory);
   const inside = join(absolute, '/');
+  const above = placedFilingOf(absolute.split(sep));
+  const template = layout.template.split('/');
   const display = join(directory, '/').replace(/^\.\//, '');
   // Each member by name: V8 takes ten times as long for a spread and more members, and there may be a million files.
   return ({ path, accession, size }) => ({
@@ -32,13 +36,30 @@ export function targetsOf(
     displayPath: display + path,
     where: { directory: absolute, below: dirname(path) },
     isOutput: false,
-    isInOwnDirectory: `${inside}${path}`.includes(`/${accession}/`),
+    isInOwnDirectory: placedFilingOf(path.split('/'), template, above) === accession,
     listedSize: size,
     ifExists,
     sha256,
     hasChecksums,
     isDryRun,
   });
+}
+
+/**
+ * Returns the filing whose files alone are placed at a path: the last segment that is an accession number. Returns
+ * undefined if the layout's template makes that segment of the file's name, because another filing may have a file of
+ * that name; and `otherwise` if no segment is an accession number.
+ */
+export function placedFilingOf(
+  segments: readonly string[],
+  template: readonly string[] = [],
+  otherwise?: AccessionNumber,
+): AccessionNumber | undefined {
+  for (let index = segments.length - 1; index >= 0; index -= 1) {
+    const accession = accessionIn(segments[index] ?? '');
+    if (accession) return template[index]?.includes(FILE_NAME) ? undefined : accession;
+  }
+  return otherwise;
 }
 
 /** Stdout, a device, a FIFO; undefined for a plain file. */

@@ -1,0 +1,35 @@
+import { expect, test } from 'vitest';
+import { parseLayout } from '../../src/batch/layout.ts';
+import { placedFilingOf } from '../../src/commands/download/targets.ts';
+import { parseAccession } from '../../src/service/accession.ts';
+
+const [A, B] = ['0001234567-24-000001', '0001234567-24-000002'].map(parseAccession) as [never, never];
+const [DIGITS_A, DIGITS_B] = ['000123456724000001', '000123456724000002'];
+
+// Of which filing alone the files are that a layout places below a directory; the file is one of filing A.
+test.each<[name: string, directory: string, layout: string, file: string, filing: string | undefined]>([
+  ['no number', '/mirror', '{file_name}', 'a.htm', undefined],
+  ['the default of a mirror', '/mirror', '{accession_no}/{file_name}', 'a.htm', A],
+  ['above the directory', `/x/${A}/y/z`, '{file_name}', 'a.htm', A],
+  ['as 18 digits', `/x/${DIGITS_A}`, '{file_name}', 'a.htm', A],
+  ["a mirror in another filing's directory", `/x/${B}`, '{accession_no}/{file_name}', 'a.htm', A],
+  ["another filing's directory below this one's", `/x/${A}/${B}`, '{file_name}', 'a.htm', B],
+  ["another filing's number as 18 digits", `/x/${A}/${DIGITS_B}`, '{file_name}', 'a.htm', B],
+  ["another filing's number in the layout", `/x/${A}`, `${B}/{file_name}`, 'a.htm', B],
+  ["another filing's number behind this one's", '/x', `{accession_no}/${DIGITS_B}/{file_name}`, 'a.htm', B],
+  ["this filing's number behind another one's", '/x', `${B}/{accession_no}/{file_name}`, 'a.htm', A],
+  ['only a part of a segment', `/x/${A}-old`, '{accession_no}-{file_name}', 'a.htm', undefined],
+  ['a part of a segment below a whole one', `/x/${A}`, 'old-{accession_no}/{file_name}', 'a.htm', A],
+  ['the last segment', '/x', '{file_name}/{accession_no}', 'a.htm', A],
+  ['17 digits', `/x/${DIGITS_A.slice(1)}`, '{file_name}', 'a.htm', undefined],
+  ['hyphens elsewhere', '/x/0001234567-24000001', '{file_name}', 'a.htm', undefined],
+  ["only the file's own name", '/x', '{file_name}', A, undefined],
+  ["only the file's own name, as a directory", '/x', '{file_name}/x', DIGITS_A, undefined],
+  ["a number that the layout makes of the file's name", '/x', '{file_name}-000001', '0001234567-24', undefined],
+  ["another filing's number as the file's name", `/x/${A}`, '{file_name}', B, undefined],
+])('%s', (_, directory, layout, file, filing) => {
+  const { template, place } = parseLayout(layout);
+  const { path = '' } = place(A, file);
+  const above = placedFilingOf(directory.split('/'));
+  expect(placedFilingOf(path.split('/'), template.split('/'), above)).toBe(filing);
+});
