@@ -14,11 +14,19 @@ export function onAbort(signal: AbortSignal, act: (reason: unknown) => void): ()
   return () => signal.removeEventListener('abort', listener);
 }
 
+/**
+ * Returns a controller whose signal takes any number of listeners. The source has no other: with as many jobs as a user
+ * likes, any signal may get more than the ten listeners after which Node writes a warning to stderr.
+ */
+export function createAbortController(): AbortController {
+  const controller = new AbortController();
+  setMaxListeners(0, controller.signal);
+  return controller;
+}
+
 /** What aborts with a signal, and can be aborted without it; after `letGo` its parent is nothing to it any more. */
 export function childOf(parent: AbortSignal) {
-  const controller = new AbortController();
-  // Every transfer listens to it: many are no leak.
-  setMaxListeners(0, controller.signal);
+  const controller = createAbortController();
   const abort = (reason: unknown) => controller.abort(reason);
   return { signal: controller.signal, abort, letGo: onAbort(parent, abort) };
 }
@@ -40,7 +48,7 @@ export const LAST_WORDS_MS = 1000;
 
 /** Gives work so many milliseconds: its signal aborts then. */
 export async function within<T>(ms: number, sleep: Sleep, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
-  const [limit, ended] = [new AbortController(), new AbortController()];
+  const [limit, ended] = [createAbortController(), createAbortController()];
   sleep(ms, ended.signal).then(
     () => limit.abort(),
     () => {},

@@ -1,9 +1,8 @@
-import { setMaxListeners } from 'node:events';
 import { createReadStream, fstatSync, readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
-import { type Sleep, sleep } from './abort.ts';
+import { createAbortController, type Sleep, sleep } from './abort.ts';
 import { errnoOf, FilingsError } from './errors.ts';
 import { Secrets } from './secrets.ts';
 
@@ -133,9 +132,7 @@ function monotonic(): number {
 }
 
 function interruptions(): Pick<World, 'interrupt'> {
-  const controller = new AbortController();
-  // Every transfer listens to it: many are no leak.
-  setMaxListeners(0, controller.signal);
+  const controller = createAbortController();
   for (const name of Object.keys(SIGNALS) as Signal[]) {
     process.on(name, () => {
       if (controller.signal.aborted) process.exit(128 + SIGNALS[name]);

@@ -1,6 +1,5 @@
-import { setMaxListeners } from 'node:events';
 import { setImmediate } from 'node:timers/promises';
-import { onAbort } from '../abort.ts';
+import { createAbortController, onAbort } from '../abort.ts';
 import { FilingsError } from '../errors.ts';
 import { type FilePlan, isFetch } from '../transfer/file-plan.ts';
 import type { Outcome } from '../transfer/outcome.ts';
@@ -35,7 +34,7 @@ export interface BatchOptions {
 export class Batch {
   readonly #options: BatchOptions;
   readonly #running = new Set<Promise<void>>();
-  readonly #stop = new AbortController();
+  readonly #stop = createAbortController();
   readonly #rule: StopRule;
   readonly selection: Selection;
   /** Why nothing more starts, while what is under way ends well. */
@@ -49,7 +48,6 @@ export class Batch {
     this.#rule = new StopRule('file', options.again);
     this.selection = new Selection(options.input, { ...options.selection, wake: () => this.#wake() });
     options.recorder.onError = (error) => this.#stopBy(error);
-    setMaxListeners(0, this.#stop.signal);
   }
 
   async run(): Promise<BatchEnd> {
@@ -166,7 +164,7 @@ export class Batch {
   }
 
   async #leftOver(): Promise<number | undefined> {
-    const enough = new AbortController();
+    const enough = createAbortController();
     const late = this.#options.world.sleep(COUNTING_MS, enough.signal).catch(() => {});
     const left = await Promise.race([this.selection.cancel(enough.signal).catch(() => {}), late]);
     enough.abort();

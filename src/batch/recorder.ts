@@ -1,3 +1,4 @@
+import { createAbortController } from '../abort.ts';
 import type { FilingsError } from '../errors.ts';
 import { noMatch } from '../service/listing.ts';
 import type { Report } from '../stdio/report-file.ts';
@@ -43,7 +44,7 @@ export class Recorder {
   #lines = '';
   #writing: Promise<void> = Promise.resolve();
   #isTimed = false;
-  readonly #noMoreTimers = new AbortController();
+  readonly #noMoreTimers = createAbortController();
   /** Of files that lines name. */
   readonly #failedNames = new Set<string>();
   /** Named or chosen before. */

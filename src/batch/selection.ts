@@ -1,4 +1,4 @@
-import { takeTurn } from '../abort.ts';
+import { createAbortController, takeTurn } from '../abort.ts';
 import { FilingsError } from '../errors.ts';
 import type { AccessionNumber } from '../service/accession.ts';
 import { type ListedFile, listedSize } from '../service/listing.ts';
@@ -31,7 +31,7 @@ export class Selection {
   readonly #check: NameCheck;
   readonly #known = new Set<AccessionNumber>();
   readonly #listings = new Set<Promise<void>>();
-  readonly #stop = new AbortController();
+  readonly #stop = createAbortController();
   /** What came of listings, and how many of these were handed out. */
   #listed: (NamedFile | Item)[] = [];
   #given = 0;

@@ -1,4 +1,4 @@
-import { takeTurn } from '../abort.ts';
+import { createAbortController, takeTurn } from '../abort.ts';
 import type { World } from '../world.ts';
 
 type Clock = Pick<World, 'monotonic' | 'sleep'>;
@@ -15,7 +15,7 @@ export class Watchdog {
   readonly #ms: number;
   readonly #clock: Clock;
   readonly #watched = new Set<Watched>();
-  readonly #closed = new AbortController();
+  readonly #closed = createAbortController();
   #running: Promise<void> | undefined;
 
   constructor(ms: number, clock: Clock) {

@@ -1,5 +1,6 @@
 import { createServer } from 'node:http';
 import { type AddressInfo, isIPv6, type Server } from 'node:net';
+import { createAbortController } from '../abort.ts';
 import { systemReason } from '../disk/failure.ts';
 import { errnoOf, FilingsError } from '../errors.ts';
 import { openArchive } from './archive.ts';
@@ -27,7 +28,7 @@ const NOT_HERE = ['EADDRNOTAVAIL', 'ENOTFOUND', 'EAI_AGAIN', 'EINVAL'];
 
 /** Throws `usage` when there is no such directory or address, `local_io` when it can't be had. */
 export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
-  const closing = new AbortController();
+  const closing = createAbortController();
   const archive = await openArchive(options.directory);
   const handle = createHandler(archive, options, closing.signal);
   // A missing Host is answered as other mistakes are.

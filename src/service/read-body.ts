@@ -1,4 +1,5 @@
 import type { Sleep } from '../abort.ts';
+import { createAbortController } from '../abort.ts';
 import { errorAbout, type Subject } from '../errors.ts';
 import type { Answer } from '../http/request.ts';
 
@@ -17,7 +18,7 @@ export async function readAtMost(answer: Answer, limit: number, subject: Subject
 /** At most for some seconds; whatever ends it early only shortens the body. */
 export async function readErrorBytes(answer: Answer, sleep: Sleep, signal: AbortSignal) {
   const pieces: Buffer[] = [];
-  const enough = new AbortController();
+  const enough = createAbortController();
   sleep(ERROR_BODY_MS, enough.signal).then(answer.discard, () => {});
   const whole = await gather(answer, LARGEST_ERROR, pieces).catch(() => false);
   enough.abort();

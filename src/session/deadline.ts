@@ -1,4 +1,4 @@
-import { childOf } from '../abort.ts';
+import { childOf, createAbortController } from '../abort.ts';
 import { FilingsError } from '../errors.ts';
 import { envLayer, firstOf, flagLayer } from '../settings/layers.ts';
 import type { Resolved } from '../settings/resolve.ts';
@@ -34,7 +34,7 @@ export function startDeadline({ settings, given }: Resolved, world: World) {
 function arm(ms: number | undefined, { interrupt, sleep }: World) {
   if (ms === undefined) return { signal: interrupt, stop() {} };
   const { signal, abort, letGo } = childOf(interrupt);
-  const stopped = new AbortController();
+  const stopped = createAbortController();
   const hint = 'run it again to resume, or allow more with --deadline';
   const why = { hint, stopsRun: true, isTimeUp: true };
   const pass = () => abort(new FilingsError('temporary', `the deadline of ${inSeconds(ms)} has passed`, why));

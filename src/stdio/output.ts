@@ -1,7 +1,7 @@
 import { fstatSync, writev } from 'node:fs';
 import type { Writable } from 'node:stream';
 import { promisify } from 'node:util';
-import { onAbort } from '../abort.ts';
+import { createAbortController, onAbort } from '../abort.ts';
 import { behind } from '../disk/calls.ts';
 import { diskFailure } from '../disk/failure.ts';
 import { errnoOf, FilingsError } from '../errors.ts';
@@ -19,7 +19,7 @@ const writevTo = promisify(writev);
 export async function write(
   stream: OutputStream,
   data: string | Uint8Array,
-  signal: AbortSignal = new AbortController().signal,
+  signal: AbortSignal = createAbortController().signal,
 ): Promise<void> {
   signal.throwIfAborted();
   await writeChunks(stream, [Buffer.from(data)], signal).catch((error) => {

@@ -5,8 +5,9 @@ import { connect } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { describe, expect, it, test } from 'vitest';
+import { describe, expect, it, test, vi } from 'vitest';
 import { sleep } from '../../src/abort.ts';
+import { heldClock } from '../held-clock.ts';
 import { ACCESSION, download, json, KEY, put, type Running, sandbox } from './sandbox-fixture.ts';
 
 const listing = (accession = ACCESSION) => `/v1/filings?accession_no=${accession}`;
@@ -250,6 +251,18 @@ describe('close', () => {
     await running.close();
     expect(await failed).toEqual([expect.objectContaining({ code: 'ECONNRESET' })]);
   });
+});
+
+test('delays many answers at a time without a warning of Node', async () => {
+  using warned = vi.spyOn(process, 'emitWarning');
+  const { pass, sleep } = heldClock();
+  const asleep = vi.fn(sleep);
+  const { get } = await sandbox({}, { latencyMs: 1000, sleep: asleep });
+  const replies = Promise.all(Array.from({ length: 12 }, () => get('/v1/nothing')));
+  await expect.poll(() => asleep.mock.calls.length).toBe(12);
+  await pass(1000);
+  expect((await replies).map(({ status }) => status)).toEqual(Array(12).fill(404));
+  expect(warned).not.toHaveBeenCalled();
 });
 
 test('start refuses a port in use', async () => {
