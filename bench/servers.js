@@ -1,4 +1,4 @@
-// What is downloaded from: nginx over a folder, and two servers of our own for what nginx can't do.
+// What is downloaded from: nginx over a folder, and servers of our own for what nginx can't do.
 import { spawn, spawnSync } from 'node:child_process';
 import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
@@ -55,6 +55,24 @@ export function startSlow(body, latencyMs) {
       setTimeout(() => response.writeHead(200, { 'Content-Length': body.length }).end(body), latencyMs);
     }),
   );
+}
+
+/** Answers every request with the same bytes, but one with 429: the one with this number since `begin`. */
+export async function startRefusing(body, refusedAt) {
+  let requests = 0;
+  const server = await listening(
+    createServer((_request, response) => {
+      requests += 1;
+      if (requests === refusedAt) response.writeHead(429, { 'Retry-After': '1', 'Content-Length': 0 }).end();
+      else response.writeHead(200, { 'Content-Length': body.length }).end(body);
+    }),
+  );
+  return {
+    ...server,
+    begin() {
+      requests = 0;
+    },
+  };
 }
 
 /** Filings without end, each with `each` files of so many bytes, of which every second one is a .htm. */

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { commands, JOBS, KEY, peersOf } from '../commands.js';
 import { names, SMALL_BYTES } from '../material.js';
 import { memory, ratio } from '../rows.js';
-import { startArchive, startSlow } from '../servers.js';
+import { startArchive, startRefusing, startSlow } from '../servers.js';
 
 const LATENCY_MS = 20;
 
@@ -34,6 +34,28 @@ const slowly = {
       const files = names(context.sizes.files);
       const { curl } = await peersOf(slow, files);
       return ratio(await context.bench.pairs(commands(slow).batch(files), curl, context.sizes.longPairs), 0.9);
+    } finally {
+      await server.stop();
+    }
+  },
+};
+
+/** A pause that the service asks for costs all jobs the pause, and little more. */
+const refusedOnce = {
+  what: ({ files }) =>
+    `${files / 2} files of 20 kB, one of them first answered with 429 (\`Retry-After: 1\`), 64 jobs against 4`,
+  measure: async (context) => {
+    const { files, longPairs } = context.sizes;
+    const refusedAt = files / 40;
+    const server = await startRefusing(Buffer.alloc(SMALL_BYTES, 'x'), refusedAt);
+    try {
+      const { batch, fresh } = commands({ ...context, url: server.url });
+      const before = () => {
+        server.begin();
+        return fresh();
+      };
+      const withJobs = (jobs) => ({ ...batch(names(files / 2), '-j', jobs), before });
+      return ratio(await context.bench.pairs(withJobs('64'), withJobs('4'), longPairs), 1.2);
     } finally {
       await server.stop();
     }
@@ -108,6 +130,7 @@ export const MANY = [
   manyFiles('wget2', 'wget2', undefined, '`wget2 --max-threads 16`'),
   manyFiles('loop', 'curl', 0.2, 'a shell loop of one curl a file'),
   listed,
+  refusedOnce,
   {
     what: ({ manyFiles }) => `peak memory of a batch of ${manyFiles} files, 16 jobs, beside that of 100`,
     measure: async (context) => {

@@ -2,6 +2,7 @@ import { FilingsError } from '../errors.ts';
 import { inSeconds } from '../text.ts';
 import type { World } from '../world.ts';
 import { httpDate } from './head.ts';
+import type { RateLimiter } from './rate-limiter.ts';
 
 /** The first wait; doubled for each further one. Milliseconds. */
 const FIRST_WAIT_MS = 1000;
@@ -10,51 +11,11 @@ const LONGEST_BACKOFF_MS = 60_000;
 const LONGEST_ASKED_MS = 100 * 365 * 86_400_000;
 /** A try that brought this much starts the count anew: the service works, the line is bad. */
 const FRESH_START_BYTES = 1 << 20;
-/** The first behind a pause may bring the next. */
-const BEHIND_PAUSE_MS = 50;
 /** Statuses worth another try; every other one is final (interface page, "A retry"). */
 const RETRIED = new Set([408, 425, 429, 500, 502, 503, 504]);
 
 export function isRetriedStatus(status: number): boolean {
   return RETRIED.has(status);
-}
-
-/**
- * When the next request may go out, for all jobs together: one rate of requests, and one pause when the service asks
- * for one. Times in milliseconds of a clock that never steps.
- */
-export class RateLimiter {
-  readonly #intervalMs: number;
-  readonly #clock: Pick<World, 'monotonic' | 'sleep'>;
-  #next = 0;
-  #pausedUntil = 0;
-
-  /** `ratePerSecond` undefined: no limit. */
-  constructor(ratePerSecond: number | undefined, clock: Pick<World, 'monotonic' | 'sleep'>) {
-    this.#intervalMs = ratePerSecond === undefined ? 0 : 1000 / ratePerSecond;
-    this.#clock = clock;
-  }
-
-  /** Waits until this request may go out, in the order of asking. Throws the signal's reason. */
-  async acquire(signal: AbortSignal): Promise<void> {
-    for (let opens = this.#reserve(); ; opens = this.#reserve()) {
-      await this.#clock.sleep(opens - this.#clock.monotonic(), signal);
-      // A pause that began meanwhile holds for this one too.
-      if (this.#pausedUntil <= opens) return;
-    }
-  }
-
-  /** No request goes out for the next `ms`. */
-  pause(ms: number): void {
-    this.#pausedUntil = Math.max(this.#pausedUntil, this.#clock.monotonic() + ms);
-  }
-
-  #reserve(): number {
-    const now = this.#clock.monotonic();
-    const opens = Math.max(now, this.#pausedUntil, this.#next);
-    this.#next = opens + Math.max(this.#intervalMs, this.#pausedUntil > now ? BEHIND_PAUSE_MS : 0);
-    return opens;
-  }
 }
 
 /** How often to try again, and when. Times in milliseconds. */
@@ -111,7 +72,7 @@ export async function retry<T>(
         });
       }
       onRetry?.({ error, waitMs, asked: askedMs !== undefined, retry: failures, retries: policy.retries });
-      // What the service asks for, all jobs keep, in the order of asking (RateLimiter).
+      // All jobs keep a wait that the service asks for (RateLimiter).
       if (askedMs === undefined) await policy.sleep(waitMs, signal);
     }
   }

@@ -1,9 +1,9 @@
 import { about, errorAbout, type FilingsError, type Subject } from '../errors.ts';
 import type { Connections } from '../http/connections.ts';
-import { isRetriedStatus, type RetryPolicy, type RetryWatcher, retry, retryAfterMs } from '../http/retry.ts';
+import { type RetryPolicy, type RetryWatcher, retry } from '../http/retry.ts';
 import type { Secrets } from '../secrets.ts';
 import type { AccessionNumber } from './accession.ts';
-import { clockSkew, serviceTime } from './clock-skew.ts';
+import { clockSkew } from './clock-skew.ts';
 import type { Credentials } from './credentials.ts';
 import { type ListingDescription, type Page, readListing } from './listing.ts';
 import { type Listing, type PagingMemory, type Parameter, readAllPages } from './listing-pages.ts';
@@ -144,21 +144,13 @@ export class ServiceClient {
   async #errorFrom(answer: ServiceAnswer, subject: Subject, signal: AbortSignal): Promise<FilingsError> {
     const { meter, again, retry, secrets } = this.options;
     const { status, headers } = answer;
-    const asked = this.#askedToWait(answer);
+    // Counted from here, because the body may be long in coming.
+    const { retryAfterMs: waitMs } = answer;
+    const asked = waitMs === undefined ? {} : { retryAt: retry.now() + waitMs, retryDue: retry.monotonic() + waitMs };
     const { body, truncated } = await readErrorBytes(answer, retry.sleep, signal);
     if (meter) meter.bytes += body.length;
     const hint = this.#hint(answer);
     return errorFromAnswer({ status, headers, body, truncated, subject, hint, again, ...asked }, secrets);
-  }
-
-  /** Holds for all jobs at once, since the body may be long in coming. */
-  #askedToWait({ status, headers }: ServiceAnswer) {
-    if (!isRetriedStatus(status)) return undefined;
-    const { now, monotonic, limiter, maxRetryAfterMs } = this.options.retry;
-    const after = retryAfterMs(headers['retry-after'], serviceTime(now(), this.clockAhead));
-    if (after === undefined) return undefined;
-    if (after <= maxRetryAfterMs) limiter.pause(after);
-    return { retryAt: now() + after, retryDue: monotonic() + after };
   }
 
   #hint({ status, address }: ServiceAnswer): string | undefined {

@@ -1,9 +1,11 @@
 import { FilingsError } from '../errors.ts';
 import type { HeaderFields } from '../http/head.ts';
+import type { EndTurn } from '../http/rate-limiter.ts';
 import { type Answer, get } from '../http/request.ts';
+import { isRetriedStatus, retryAfterMs } from '../http/retry.ts';
 import { REDACTED } from '../secrets.ts';
 import type { ClientOptions } from './client.ts';
-import { clockAhead } from './clock-skew.ts';
+import { clockAhead, serviceTime } from './clock-skew.ts';
 import { type Carriers, carry, withoutCredentials } from './credentials.ts';
 import { nextHop } from './redirect.ts';
 
@@ -11,16 +13,22 @@ const REDIRECTS = new Set([301, 302, 303, 307, 308]);
 /** Masked by name, since a short key is found no other way. */
 const SECRET_FIELDS = ['authorization', 'proxy-authorization', 'set-cookie'];
 const VALIDATORS = ['etag', 'last-modified'];
+/** Far more requests than are in flight at a time. */
+const MAX_REMEMBERED_REFUSALS = 1000;
 
 export interface ServiceAnswer extends Answer {
   /** In the end, without credentials and query. */
   readonly address: string;
+  /** The wait that an answer asks for whose request may be tried again, in milliseconds. */
+  readonly retryAfterMs: number | undefined;
 }
 
 export class Requests {
   readonly #options: ClientOptions;
   /** By the last answer, in milliseconds; undefined when none told its date. */
   clockAhead: number | undefined;
+  /** Resources whose last answer asked for a wait: when they are requested again, they go first. */
+  readonly #refused = new Set<string>();
 
   constructor(options: ClientOptions) {
     this.#options = options;
@@ -48,7 +56,7 @@ export class Requests {
     trusted: boolean,
     fields: Readonly<Record<string, string>>,
     signal: AbortSignal,
-  ): Promise<Answer> {
+  ): Promise<Omit<ServiceAnswer, 'address'>> {
     const { connections, credentials, retry, meter, userAgent, trace } = this.#options;
     let carried: Carriers = { url, headers: {} };
     // A service may send back what it was sent.
@@ -62,22 +70,44 @@ export class Requests {
         trace(`${direction}   ${name}: ${isSecret(name, value) ? REDACTED : value}`);
     };
     let sent = 0;
-    const answer = await get(connections, async () => {
-      await retry.limiter.acquire(signal);
-      if (meter) meter.requests += 1;
-      // Not before the wait: a token may expire in it.
-      if (trusted) carried = await carry(url, credentials);
-      const identity = { 'user-agent': userAgent, accept: '*/*', 'accept-encoding': 'identity' };
-      const headers = { ...identity, ...fields, ...carried.headers };
-      show('>', `GET ${carried.url.href}`, headers);
-      sent = retry.monotonic();
-      return { url: carried.url, headers, signal };
-    });
-    const received = retry.now();
-    // The clock may have been set since.
-    this.clockAhead = clockAhead(answer.headers.date, received - (retry.monotonic() - sent), received);
-    show('<', `${answer.status}`, answer.headers);
-    return { ...answer, headers: this.#withoutTellingValidators(answer.headers) };
+    let endTurn: EndTurn = () => {};
+    try {
+      const answer = await get(connections, async () => {
+        // The server had closed the connection of the last turn before the request reached it.
+        endTurn(false);
+        endTurn = await retry.limiter.acquire(signal, this.#refused.delete(url.href));
+        if (meter) meter.requests += 1;
+        // Not before the wait: a token may expire in it.
+        if (trusted) carried = await carry(url, credentials);
+        const identity = { 'user-agent': userAgent, accept: '*/*', 'accept-encoding': 'identity' };
+        const headers = { ...identity, ...fields, ...carried.headers };
+        show('>', `GET ${carried.url.href}`, headers);
+        sent = retry.monotonic();
+        return { url: carried.url, headers, signal };
+      });
+      const received = retry.now();
+      // The clock may have been set since.
+      this.clockAhead = clockAhead(answer.headers.date, received - (retry.monotonic() - sent), received);
+      show('<', `${answer.status}`, answer.headers);
+      const headers = this.#withoutTellingValidators(answer.headers);
+      return { ...answer, headers, retryAfterMs: this.#pauseAsAsked(url, answer) };
+    } finally {
+      endTurn();
+    }
+  }
+
+  /** Pauses all jobs if the answer asks for a wait. Returns the wait in milliseconds. */
+  #pauseAsAsked(url: URL, { status, headers }: Answer): number | undefined {
+    const { now, limiter, maxRetryAfterMs } = this.#options.retry;
+    const waitMs = isRetriedStatus(status)
+      ? retryAfterMs(headers['retry-after'], serviceTime(now(), this.clockAhead))
+      : undefined;
+    if (waitMs === undefined || waitMs > maxRetryAfterMs) return waitMs;
+    limiter.pause(waitMs);
+    // One whose retries are used up is not requested again.
+    if (this.#refused.size === MAX_REMEMBERED_REFUSALS) this.#refused.clear();
+    this.#refused.add(url.href);
+    return waitMs;
   }
 
   /** A service may copy our key into its Location. */

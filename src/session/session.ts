@@ -1,5 +1,6 @@
 import { Connections } from '../http/connections.ts';
-import { RateLimiter, type RetryEvent } from '../http/retry.ts';
+import { RateLimiter } from '../http/rate-limiter.ts';
+import type { RetryEvent } from '../http/retry.ts';
 import type { AccessionNumber } from '../service/accession.ts';
 import { type Meter, ServiceClient } from '../service/client.ts';
 import type { Listing, Parameter } from '../service/listing-pages.ts';

@@ -1,6 +1,10 @@
+import type { Socket } from 'node:net';
 import { describe, expect, test } from 'vitest';
+import { RateLimiter } from '../../src/http/rate-limiter.ts';
+import type { Outcome } from '../../src/transfer/outcome.ts';
+import { heldClock } from '../held-clock.ts';
 import { type Fields, head, rangeStart, sendAndEnd, sendFile } from '../servers/answers.ts';
-import type { Script } from '../servers/scripted.ts';
+import { listens, type Script } from '../servers/scripted.ts';
 import { content, memoryWriter, type RunOptions, runAgainst } from './transfer-fixture.ts';
 
 const FILE = content(5000);
@@ -83,6 +87,107 @@ describe('a wait that the service asks for', () => {
     expect(others.map(({ result }) => result)).toEqual(['downloaded', 'downloaded', 'downloaded']);
     // Not before the wait was over, whichever came first.
     expect((times[1] ?? 0) - (times[0] ?? 0)).toBeGreaterThan(950);
+  });
+
+  /**
+   * A run whose limiter has a clock of its own, against a service that answers when the test says so.
+   */
+  async function held() {
+    const requests: { readonly path: string; readonly socket: Socket; readonly answer: () => void }[] = [];
+    const { pass, ...clock } = heldClock();
+    let retries = 0;
+    const retry = () => {
+      retries += 1;
+    };
+    const { server, run } = await against(
+      (socket, request) => {
+        requests.push({ path: request.path, socket, answer: () => sendFile(socket, request, FILE, '"v1"') });
+      },
+      { retries: 2, limiter: new RateLimiter(undefined, clock), retry },
+    );
+    const arrived = (count: number) => expect.poll(() => requests.length).toBe(count);
+    return {
+      save: run.save,
+      requests,
+      arrived,
+      /** Refuses a request, and waits until the file waits to be requested again. */
+      async refuse(index: number, fields: Fields = {}) {
+        const before = retries;
+        requests[index]?.socket.write(says(429, { 'Retry-After': 1, ...fields }));
+        await expect.poll(() => retries).toBe(before + 1);
+        await pass(0);
+      },
+      /** Lets the pause pass, after which so many requests are there, and no more. */
+      async pausePasses(count: number) {
+        await pass(999);
+        expect(requests).toHaveLength(count - 1);
+        await pass(1);
+        await arrived(count);
+        // A further request would have reached the server before this connection does.
+        await listens(server.port);
+        expect(requests).toHaveLength(count);
+      },
+    };
+  }
+  const results = async (files: readonly Promise<Outcome>[]) => (await Promise.all(files)).map(({ result }) => result);
+
+  test.each([
+    ['a refusal', 1],
+    ['the refusal of the one that goes alone', 2],
+  ])('after %s one request goes alone, and the others follow its answer', async (_, refusals) => {
+    const { save, requests, arrived, refuse, pausePasses } = await held();
+    const files = [save('refused')];
+    await arrived(1);
+    await refuse(0);
+    files.push(...['a', 'b', 'c'].map((name) => save(name)));
+    await pausePasses(2);
+    if (refusals === 2) {
+      await refuse(1);
+      await pausePasses(3);
+    }
+    requests.at(-1)?.answer();
+    await arrived(refusals + 4);
+    for (const { answer } of requests.slice(refusals + 1)) answer();
+    expect(await results(files)).toEqual(Array(4).fill('downloaded'));
+  });
+
+  test('a file that was refused is requested before those that waited longer', async () => {
+    const { save, requests, arrived, refuse, pausePasses } = await held();
+    const files = ['refused', 'late'].map((name) => save(name));
+    await arrived(2);
+    await refuse(0);
+    files.push(save('new'));
+    await refuse(1);
+    await pausePasses(3);
+    requests[2]?.answer();
+    await arrived(5);
+    expect(requests.map(({ path }) => /[a-z]+$/.exec(path)?.[0])).toEqual([
+      'refused',
+      'late',
+      'refused',
+      'late',
+      'new',
+    ]);
+    for (const { answer } of requests.slice(3)) answer();
+    expect(await results(files)).toEqual(Array(3).fill('downloaded'));
+  });
+
+  test.each([
+    ['is reset holds nobody', 'close'],
+    ['was closed as it went out is sent again', 'keep-alive'],
+  ])('a request that goes alone and whose connection %s', async (_, connection) => {
+    const { save, requests, arrived, refuse, pausePasses } = await held();
+    const files = [save('refused')];
+    await arrived(1);
+    await refuse(0, { Connection: connection });
+    files.push(...['a', 'b', 'c'].map((name) => save(name)));
+    await pausePasses(2);
+    requests[1]?.socket.resetAndDestroy();
+    for (let answered = 2; answered < 6; answered += 1) {
+      await expect.poll(() => requests.length).toBeGreaterThan(answered);
+      requests[answered]?.answer();
+    }
+    expect(await results(files)).toEqual(Array(4).fill('downloaded'));
   });
 });
 

@@ -8,7 +8,7 @@ import { onTestFinished } from 'vitest';
 import { sleep } from '../../src/abort.ts';
 import { errnoOf } from '../../src/errors.ts';
 import { Connections } from '../../src/http/connections.ts';
-import { RateLimiter } from '../../src/http/retry.ts';
+import { RateLimiter } from '../../src/http/rate-limiter.ts';
 import { Secrets } from '../../src/secrets.ts';
 import { parseAccession } from '../../src/service/accession.ts';
 import { ServiceClient } from '../../src/service/client.ts';
@@ -23,6 +23,8 @@ export const ACCESSION = parseAccession('0001234567-24-000001');
 export interface RunOptions {
   readonly retries?: number;
   readonly maxRetryAfterMs?: number;
+  /** By a clock of the test's own. */
+  readonly limiter?: RateLimiter;
   readonly ifExists?: IfExists;
   readonly hasChecksums?: boolean;
   readonly directory?: string;
@@ -30,6 +32,8 @@ export interface RunOptions {
   readonly below?: string;
   /** The size that the listing gave. */
   readonly listedSize?: number;
+  /** Called before each further try. */
+  readonly retry?: () => void;
   /** Told of warnings. */
   readonly warn?: (text: string) => void;
 }
@@ -64,7 +68,7 @@ export async function startRun(url: string, options: RunOptions = {}) {
     retry: {
       retries: options.retries ?? 0,
       maxRetryAfterMs: options.maxRetryAfterMs ?? 300_000,
-      limiter: new RateLimiter(undefined, { monotonic, sleep }),
+      limiter: options.limiter ?? new RateLimiter(undefined, { monotonic, sleep }),
       monotonic,
       now: Date.now,
       random: () => 0,
@@ -82,7 +86,9 @@ export async function startRun(url: string, options: RunOptions = {}) {
   const directories = new Directories(processInfo(pid));
   const fetching = { client, directories, listedSizes: { ignored: false }, monotonic };
   const { signal } = new AbortController();
-  const watcher = { total() {}, received() {}, retry() {}, resumable() {}, warn: options.warn ?? (() => {}) };
+  const nothing = () => {};
+  const { retry = nothing, warn = nothing } = options;
+  const watcher = { total: nothing, received: nothing, resumable: nothing, retry, warn };
   const wanted = (fileName: string) => ({ accession: ACCESSION, fileName });
   return {
     directory,

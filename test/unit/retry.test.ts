@@ -1,46 +1,18 @@
 import { describe, expect, test } from 'vitest';
 import { FilingsError } from '../../src/errors.ts';
+import { RateLimiter } from '../../src/http/rate-limiter.ts';
 import {
   type FailedTry,
   isRetriedStatus,
-  RateLimiter,
   type RetryWatcher,
   retry,
   retryAfterMs,
   waitBeforeRetry,
 } from '../../src/http/retry.ts';
-import { heldClock } from '../held-clock.ts';
 
 test('these are tried again, every other status is final', () => {
   const statuses = Array.from({ length: 600 }, (_, status) => status);
   expect(statuses.filter(isRetriedStatus)).toEqual([408, 425, 429, 500, 502, 503, 504]);
-});
-
-test('a pause that the service asks for holds for those, too, that wait for their turn already', async () => {
-  const { pass, ...clock } = heldClock();
-  const limiter = new RateLimiter(2, clock);
-  const sent: string[] = [];
-  const ask = (name: string) => limiter.acquire(new AbortController().signal).then(() => sent.push(name));
-  const all = ['a', 'b', 'c'].map(ask);
-  await pass(0);
-  limiter.pause(5000);
-  for (const [ms, names] of [
-    [1000, 'a'],
-    [3999, 'a'],
-    [1, 'ab'],
-    [500, 'abc'],
-  ] as const) {
-    await pass(ms);
-    expect(sent.join('')).toBe(names);
-  }
-  await Promise.all(all);
-});
-
-test('without a rate and a pause none waits for another', async () => {
-  const slept: number[] = [];
-  const limiter = new RateLimiter(undefined, { monotonic: () => 0, sleep: async (ms) => void slept.push(ms) });
-  for (let asked = 0; asked < 3; asked += 1) await limiter.acquire(new AbortController().signal);
-  expect(slept).toEqual([0, 0, 0]);
 });
 
 const failed = (more: Partial<FailedTry> = {}): FailedTry => ({
@@ -119,32 +91,6 @@ test.each<
   }).catch((thrown) => thrown);
   const own = expected.filter((wait) => !wait.endsWith('asked'));
   expect([ended, waits, slept]).toEqual([error && expect.objectContaining(error), expected, own]);
-});
-
-test('where the service takes one request a second, each job has its turn before its tries are used up', async () => {
-  const { pass, ...clock } = heldClock();
-  const { signal } = new AbortController();
-  const limiter = new RateLimiter(undefined, clock);
-  const policy = { retries: 2, maxRetryAfterMs: 9000, limiter, ...clock, now: () => 0, random: () => 0 };
-  let free = 0;
-  const attempt = async () => {
-    await limiter.acquire(signal);
-    const now = clock.monotonic();
-    if (now < free) {
-      limiter.pause(1000);
-      throw new FilingsError('temporary', 'busy', { retryable: true, retryDue: now + 1000 });
-    }
-    free = now + 1000;
-  };
-  const job = async () => {
-    for (let file = 0; file < 3; file += 1) await retry(attempt, policy, signal);
-  };
-  let ended = false;
-  const all = Promise.all(['a', 'b', 'c', 'd', 'e', 'f'].map(job)).finally(() => {
-    ended = true;
-  });
-  while (!ended) await pass(50);
-  await all;
 });
 
 describe('Retry-After', () => {
