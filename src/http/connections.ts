@@ -1,4 +1,5 @@
-import type { Socket } from 'node:net';
+import type { LookupAddress } from 'node:dns';
+import type { LookupFunction, Socket } from 'node:net';
 import buildConnector, { type Connector } from 'undici/lib/core/connect.js';
 import Client from 'undici/lib/dispatcher/client.js';
 import { childOf, onAbort } from '../abort.ts';
@@ -44,6 +45,8 @@ export class Connections {
   readonly #connecting: Watchdog;
   readonly #env: World['env'];
   readonly #idle = new Map<string, Connection[]>();
+  /** By host name, the address that a connection succeeded to after others had failed. It is tried first. */
+  readonly #reachable = new Map<string, string>();
   readonly #dialling: object;
   readonly #connect: Connector;
 
@@ -54,7 +57,7 @@ export class Connections {
     this.#env = world.env;
     this.#dialling = {
       timeout: 0,
-      lookup: lookUp,
+      lookup: this.#lookUp,
       autoSelectFamily: true,
       autoSelectFamilyAttemptTimeout: Math.ceil(timeouts.connectTimeout / ADDRESS_SHARE),
       // NODE_TLS_REJECT_UNAUTHORIZED must not switch it off.
@@ -105,6 +108,16 @@ export class Connections {
     }
   }
 
+  readonly #lookUp: LookupFunction = (hostname, options, done) => {
+    lookUp(hostname, options, (error, found, family) => {
+      const isReachable = ({ address }: LookupAddress) => address === this.#reachable.get(hostname);
+      const sorted = Array.isArray(found)
+        ? [...found].sort((a, b) => Number(isReachable(b)) - Number(isReachable(a)))
+        : found;
+      done(error, sorted, family);
+    });
+  };
+
   async #dial(url: URL, proxy: URL | undefined, signal: AbortSignal): Promise<Connection> {
     const intake = new Intake();
     const first = proxy ?? url;
@@ -112,6 +125,7 @@ export class Connections {
     const plain = first.protocol === 'http:' && !tunnel;
     const connect = plain ? buildConnector({ ...this.#dialling, onread: intake.onread }) : this.#connect;
     let socket = await connected(connect, first, undefined, signal);
+    this.#rememberAddress(first, socket);
     if (tunnel) {
       await openTunnel(socket, url, proxy, signal);
       socket = await connected(this.#connect, url, socket, signal);
@@ -120,6 +134,13 @@ export class Connections {
     else intake.attachTls(socket);
     const client = clientOver(socket, url.origin);
     return { socket, intake, secured: !plain, proxy: tunnel ? undefined : proxy, client, reused: false };
+  }
+
+  /** Not by the socket's remote address: that must not be read before the connection ends (`request.ts`). */
+  #rememberAddress({ hostname }: URL, { autoSelectFamilyAttemptedAddresses: attempted = [] }: Socket): void {
+    const last = attempted.at(-1);
+    // A host whose first address answers keeps the order of its name server, which may spread the load.
+    if (last !== undefined && attempted.length > 1) this.#reachable.set(hostname, last.replace(/:\d+$/, ''));
   }
 }
 

@@ -114,6 +114,41 @@ test('localhost is dialled, and never looked up', async () => {
   expect(asked).toHaveBeenCalled();
 });
 
+describe('a host with several addresses, of which only 127.0.0.1 answers', () => {
+  /** Looks a name up, which gives another order each time. Returns the addresses that are attempted then. */
+  async function attemptsOf(...answers: string[][]) {
+    const server = await scripted((socket) => void socket.end(OK));
+    const next = answers[Symbol.iterator]();
+    const lookUp = (_name: string, _options: object, done: (error: null, found: object) => void) =>
+      done(null, next.next().value?.map((address) => ({ address, family: 4 })) ?? []);
+    const lookup = vi.spyOn(dns, 'lookup').mockImplementation(lookUp as never);
+    onTestFinished(() => lookup.mockRestore());
+    const clock = { monotonic: () => performance.now(), sleep };
+    const connections = new Connections({ connectTimeout: CONNECT_MS, idleTimeout: IDLE_MS }, { env: {}, ...clock });
+    onTestFinished(() => connections.close());
+    const attempts: unknown[] = [];
+    for (const _ of answers) {
+      const url = new URL(`http://service.example:${server.port}/`);
+      const { socket } = await connections.acquire(url, new AbortController().signal);
+      attempts.push(socket.autoSelectFamilyAttemptedAddresses?.map((each) => each.replace(`:${server.port}`, '')));
+    }
+    return attempts;
+  }
+
+  test('that address is tried first after the others have failed', async () => {
+    const answer = ['127.0.0.2', '127.0.0.3', '127.0.0.1'];
+    expect(await attemptsOf(answer, answer, answer)).toEqual([answer, ['127.0.0.1'], ['127.0.0.1']]);
+  });
+
+  test('the order of the name server is kept while the first address answers', async () => {
+    const [good, bad] = [
+      ['127.0.0.1', '127.0.0.2'],
+      ['127.0.0.2', '127.0.0.1'],
+    ];
+    expect(await attemptsOf(good, bad)).toEqual([['127.0.0.1'], bad]);
+  });
+});
+
 const ipv6 = Object.values(networkInterfaces()).some((all) => all?.some(({ address }) => address === '::1'));
 test.skipIf(!ipv6).each(['[::1]', 'localhost'])('a service on ::1 alone, as %s', async (host) => {
   const server = createServer((socket) => void socket.end(OK)).listen(0, '::1');
