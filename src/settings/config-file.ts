@@ -1,3 +1,4 @@
+import { stat } from 'node:fs/promises';
 import { isAbsolute, join, resolve } from 'node:path';
 import { checkAccess, readSmallFile } from '../disk/secret-file.ts';
 import { errnoOf, FilingsError } from '../errors.ts';
@@ -39,7 +40,8 @@ export function locateConfig(flags: Flags, world: World): ConfigLocation {
 }
 
 /**
- * Undefined when none was named and none is there. Of the file nothing is echoed but names of keys.
+ * Returns undefined if no file was named and there is none that can be reached. Errors quote nothing of the file but names
+ * of keys.
  * @param sandbox what is of the service is left out, and not checked
  */
 export async function readConfigFile(
@@ -48,14 +50,25 @@ export async function readConfigFile(
   sandbox: boolean,
 ): Promise<ConfigFile | undefined> {
   if (path === undefined) return undefined;
-  const config = await readConfig(path, world, sandbox).catch((error: FilingsError) => {
-    if (!named && ['ENOENT', 'ENOTDIR'].includes(errnoOf(error.cause) ?? '')) return undefined;
+  const config = await readConfig(path, world, sandbox).catch(async (error: FilingsError) => {
+    if (!named && (await isOutOfReach(path, errnoOf(error.cause)))) return undefined;
     throw error;
   });
   if (config === undefined) return undefined;
   await checkConfig(config, path);
   const { profiles = {}, ...values } = config;
   return { path, values, profiles: profiles as ConfigFile['profiles'] };
+}
+
+/** Whether `path` leads to no file. HOME may be another user's, as under `su -m`, so that its directories are closed. */
+async function isOutOfReach(path: string, code: string | undefined): Promise<boolean> {
+  if (code === 'ENOENT' || code === 'ENOTDIR') return true;
+  if (code !== 'EACCES') return false;
+  // A file that is there, but cannot be read, is not.
+  return stat(path).then(
+    () => false,
+    (error) => errnoOf(error) === 'EACCES',
+  );
 }
 
 /**
