@@ -1,5 +1,4 @@
 import { resolve } from 'node:path';
-import { createAbortController } from '../../abort.ts';
 import { Batch, type BatchOptions } from '../../batch/batch.ts';
 import type { DoneList } from '../../batch/done-list.ts';
 import { Files } from '../../batch/files.ts';
