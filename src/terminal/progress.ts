@@ -1,4 +1,4 @@
-import { onAbort } from '../abort.ts';
+import { createAbortController, onAbort } from '../abort.ts';
 import { FilingsError } from '../errors.ts';
 import { guardStream } from '../stdio/output.ts';
 import type { World } from '../world.ts';
@@ -66,7 +66,7 @@ export async function createProgress(settings: ProgressSettings, around: Around)
   const say = (lines: string) => void (bars === undefined ? stderr.write(lines) : bars.log(lines));
   const tell = createTeller(messages, secrets, say);
   const note = (text: string) => tell('note', text);
-  const over = new AbortController();
+  const over = createAbortController();
   let isTicking = shown !== 'plain' || settings.isShared === true;
   const tick = async () => {
     if (isTicking) return;

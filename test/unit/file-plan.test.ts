@@ -60,14 +60,14 @@ describe('the default of --if-exists', () => {
 });
 
 describe('what exists, and --if-exists', () => {
-  const inTheWay = (what: string) => `local_io d/a.htm: cannot write: ${what} is in the way`;
+  const occupied = (what: string) => `local_io d/a.htm: cannot write: ${what} already exists there`;
   const EXISTS = 'local_io d/a.htm: it already exists';
   test.each<[name: string, Existing, skip: string, compare: string, overwrite: string, error: string]>([
     ['nothing', NOTHING, 'download', 'download again', 'replace again', 'download'],
     ['a file', FILE, 'settle', 'compare again', 'replace again', EXISTS],
-    ['a link', LINK, inTheWay('a link'), inTheWay('a link'), 'replace again', EXISTS],
-    ['a directory', DIRECTORY, ...repeated(inTheWay('a directory')), EXISTS],
-    ['a device', SPECIAL, ...repeated(inTheWay('something that is no file')), EXISTS],
+    ['a link', LINK, occupied('a symbolic link'), occupied('a symbolic link'), 'replace again', EXISTS],
+    ['a directory', DIRECTORY, ...repeated(occupied('a directory')), EXISTS],
+    ['a device', SPECIAL, ...repeated(occupied('a special file')), EXISTS],
   ])('%s', (_, existing, ...expected) => {
     const plans = [SKIP, COMPARE, OVERWRITE, ERROR].map((asked) => told(plan(existing, asked)));
     expect(plans).toEqual(expected);
@@ -93,7 +93,12 @@ describe('--sha256', () => {
     ['a dry run hashes, too', FILE, { ...COMPARE, sha256, isDryRun: true }, 'check'],
     ['the listed size does not matter', FILE, { ...SKIP, sha256, listedSize: 7 }, 'check'],
     ['nor does the size that the service sends', FILE, { ...COMPARE, sha256 }, 'check', { fetchedBytes: 7 }],
-    ['a link is not hashed', LINK, { ...SKIP, sha256 }, 'local_io d/a.htm: cannot write: a link is in the way'],
+    [
+      'a link is not hashed',
+      LINK,
+      { ...SKIP, sha256 },
+      'local_io d/a.htm: cannot write: a symbolic link already exists there',
+    ],
     ['nothing exists', NOTHING, { ...SKIP, sha256 }, 'download'],
   ])('%s', (_, existing, asked, expected, known) => expect(told(plan(existing, asked, known))).toBe(expected));
 });
