@@ -6,48 +6,42 @@ import { nearest } from '../spec/nearest.ts';
 import type { NamedOption } from '../spec/option.ts';
 import { counted } from '../text.ts';
 
-/** Names that other programs give to an option or a command, and the name here. */
-const OTHER_OPTIONS: ReadonlyMap<string, string> = new Map([
-  ['O', 'output PATH'],
-  ['P', 'directory DIR'],
-  ['dir', 'directory DIR'],
-  ['output-dir', 'directory DIR'],
-  ['out', 'output PATH'],
-  ['recursive', 'all'],
-  ['f', 'if-exists overwrite'],
-  ['force', 'if-exists overwrite'],
-  ['overwrite', 'if-exists overwrite'],
-  ['dry', 'dry-run'],
-  ['parallel', 'jobs N'],
-  ['timeout', 'deadline DURATION'],
-  ['url', 'base-url URL'],
-  ['no-color', 'color never'],
-]);
+/** An option or a command, and the names that other programs give to it. */
+type OtherNames = readonly (readonly [own: string, ...others: string[]])[];
 
-/** Options of other programs that have no equivalent here, each with the hint about it. */
-const RESUMES = 'omit it: interrupted downloads are resumed without an option';
-const CHECKS_CERTIFICATES =
-  'certificate checks cannot be disabled; NODE_EXTRA_CA_CERTS=FILE in the environment adds an authority';
-const NO_EQUIVALENT: ReadonlyMap<string, string> = new Map([
-  ['c', RESUMES],
-  ['C', RESUMES],
-  ['continue', RESUMES],
-  ['continue-at', RESUMES],
-  ['resume', RESUMES],
-  ['k', CHECKS_CERTIFICATES],
-  ['insecure', CHECKS_CERTIFICATES],
-  ['no-check-certificate', CHECKS_CERTIFICATES],
-]);
+const OTHER_OPTIONS: OtherNames = [
+  ['output PATH', 'O', 'out'],
+  ['directory DIR', 'P', 'dir', 'output-dir'],
+  ['all', 'recursive'],
+  ['if-exists overwrite', 'f', 'force', 'overwrite'],
+  ['dry-run', 'dry'],
+  ['jobs N', 'parallel'],
+  ['deadline DURATION', 'timeout'],
+  ['base-url URL', 'url'],
+  ['color never', 'no-color'],
+];
 
-const OTHER_COMMANDS: ReadonlyMap<string, string> = new Map([
-  ['ls', 'list'],
-  ['get', 'download'],
-  ['fetch', 'download'],
-  ['check', 'verify'],
-  ['jwt', 'token'],
-  ['login', 'config set api-key'],
-  ['version', 'filings --version'],
-]);
+const OTHER_COMMANDS: OtherNames = [
+  ['list', 'ls'],
+  ['download', 'get', 'fetch'],
+  ['verify', 'check'],
+  ['token', 'jwt'],
+  ['config set api-key', 'login'],
+  ['filings --version', 'version'],
+];
+
+/** Hints about options of other programs that this one does not need or does not have. */
+const NO_EQUIVALENT: OtherNames = [
+  ['omit it: interrupted downloads are resumed without an option', 'c', 'C', 'continue', 'continue-at', 'resume'],
+  [
+    'certificate checks cannot be disabled; NODE_EXTRA_CA_CERTS=FILE in the environment adds an authority',
+    ...['k', 'insecure', 'no-check-certificate'],
+  ],
+];
+
+function ownOf(names: OtherNames, word: string): string | undefined {
+  return names.find(([, ...others]) => others.includes(word))?.[0];
+}
 
 interface Position extends CommandPlace {
   readonly command: Command;
@@ -93,9 +87,9 @@ function unknownOption(message: string, path: readonly string[], options: readon
   if (flag.startsWith('--') && known.includes(word)) {
     return new FilingsError('usage', `${flag}: takes no value`, { hint: helpHint(path) });
   }
-  const usual = OTHER_OPTIONS.get(word);
+  const usual = ownOf(OTHER_OPTIONS, word);
   const meant = usual && known.includes(usual.split(' ', 1).join()) ? usual : nearest(word, known);
-  const hint = NO_EQUIVALENT.get(word) ?? (meant === undefined ? helpHint(path) : `did you mean --${meant}?`);
+  const hint = ownOf(NO_EQUIVALENT, word) ?? (meant === undefined ? helpHint(path) : `did you mean --${meant}?`);
   return new FilingsError('usage', `${flag}: no such option`, { hint });
 }
 
@@ -103,7 +97,7 @@ function unknownOption(message: string, path: readonly string[], options: readon
 export function unknownCommand(path: readonly string[], word: string, known: readonly CommandSpec[]): FilingsError {
   const written = [...path, ...(/^[a-z-]{1,24}$/i.test(word) ? [word] : [])].join(' ');
   const names = known.map(({ name }) => name);
-  const meant = (path.length === 0 ? OTHER_COMMANDS.get(word) : undefined) ?? nearest(word, names);
+  const meant = (path.length === 0 ? ownOf(OTHER_COMMANDS, word) : undefined) ?? nearest(word, names);
   const hint = meant === undefined ? helpHint(path) : `did you mean ${meant}?`;
   return new FilingsError('usage', `${written || 'the first argument'}: no such command`, { hint });
 }

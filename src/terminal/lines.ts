@@ -1,4 +1,4 @@
-import { counted, grouped, humanBytes, span } from '../text.ts';
+import { grouped, humanBytes, span } from '../text.ts';
 import { clipped, displayWidth, elided } from './width.ts';
 
 export interface Wait {
@@ -141,7 +141,8 @@ export function overallText(running: Running, reach: Reach, now: number): string
 }
 
 function filesText({ files, of, skipped, failed }: Reach): string {
-  const all = of === undefined ? `${counted(files, 'file')} so far` : `${grouped(files)} of ${grouped(of)} files`;
+  const soFar = `${grouped(files)} ${files === 1 ? 'file' : 'files'} so far`;
+  const all = of === undefined ? soFar : `${grouped(files)} of ${grouped(of)} files`;
   const ended = [skipped > 0 && `${grouped(skipped)} skipped`, failed > 0 && `${grouped(failed)} failed`];
   return [all, ...ended].filter(Boolean).join(', ');
 }

@@ -84,6 +84,7 @@ describe('the line above the running files', () => {
     [{ ...SIZES, endedBytes: 79e6 }, 80, '3 of 11 files   80 MB of 80 MB  5.0 MB/s  0 s left'],
     [{ failed: 2 }, 120, '3 of 11 files, 2 failed   12 MB  5.0 MB/s'],
     [{ files: 1, of: undefined }, 120, '1 file so far   12 MB  5.0 MB/s'],
+    [{ files: 1200, of: undefined }, 120, '1,200 files so far   12 MB  5.0 MB/s'],
     [{}, 30, '3 of 11 files   12 MB'],
     [{}, 10, '3 of 11 …'],
   ])('%j at %d columns: no field is cut', (more, width, shown) => {
