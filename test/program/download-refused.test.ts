@@ -39,6 +39,8 @@ describe('a command line that is wrong: 2, and nothing is asked or written', () 
     [[...IN, '--include', 'x*', '--exclude', 'y*'], /--all cannot be used with --include/],
     [[A, ...IN], /--input cannot be used with ACCESSION/],
     [[A, accession(2), 'x.htm', '-d', 'x.htm'], /accession number\n +hint: for several filings, omit FILE and add/],
+    [[`${A}/x.htm`, accession(2)], /is not an accession number\n +hint: for several filings, omit FILE and add/],
+    [[`${A}/x.htm`, `${accession(2)}/x.htm`], /is not an accession number\n +hint: for several filings, omit/],
     [['--', A, accession(2), 'x.htm'], /accession number\n +hint: for several filings, omit FILE and add/],
     [['-i', 'missing', '--all'], /--input missing: no such file/],
     // What is for one file, or for an input.

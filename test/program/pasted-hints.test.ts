@@ -17,6 +17,8 @@ describe('the command that was meant', () => {
     [[PAGE], '--all'],
     [[`${PAGE}${ACCESSION}-index.htm`], '--all'],
     [[`${PAGE}primary.htm`, '--all'], '--all'],
+    [[`${ACCESSION}/primary.htm`, `${ACCESSION}/R1.htm`], 'primary.htm R1.htm', ['R1.htm', 'primary.htm']],
+    [[`${PAGE}primary.htm`, `${OTHER}/`, '--all'], `${OTHER} --all`, [ACCESSION, OTHER]],
     [[ACCESSION, OTHER], `${OTHER} --all`, [ACCESSION, OTHER]],
     [[ACCESSION, OTHER, 'primary.htm'], `${OTHER} --include primary.htm`, [ACCESSION, OTHER]],
     [

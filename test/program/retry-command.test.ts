@@ -67,7 +67,7 @@ test.each<[line: string[], fails: string[], command: string, files: string[]]>([
     [`-m/${A}/SHA256SUMS`, `-m/${A}/b c.htm`, `-m/${B}/SHA256SUMS`, `-m/${B}/d.htm`],
   ],
   [
-    [A, '--all', '--query', 'form=8-K'],
+    [A, '--all', '--query', 'form=8-K', '--query', 'apikey=typed-key-1'],
     [A, `${A}/a.htm`],
     `filings download -i failed.txt --all --query form=8-K`,
     [`${A}/a.htm`, `${A}/b c.htm`, `${A}/no.xml`],

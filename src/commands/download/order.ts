@@ -70,14 +70,11 @@ function readNames(
   argv: readonly string[],
 ): Pick<Order, 'accessions' | 'fileNames'> {
   if (first === undefined) return { accessions: [], fileNames: [] };
-  const typed = [first, ...names].find((name) => pasted(name) !== undefined) ?? '';
-  const found = pasted(typed);
-  if (found !== undefined) {
-    const isFirst = typed === first;
-    const file = choosing || (isFirst && names.length > 0) ? [] : [found.fileName ?? '--all'];
-    const meant = retyped(argv, new Map([[typed, [...(isFirst || choosing ? [found.accession] : []), ...file]]]));
-    const wanted = isFirst || choosing ? 'an accession number' : 'a file name';
-    throw usage(`'${shortened(typed, 60)}' is not ${wanted}`, `did you mean: ${meant}`);
+  const words = [first, ...names];
+  const typed = words.find((word) => pasted(word) !== undefined);
+  if (typed !== undefined) {
+    const wanted = typed === first || choosing ? 'an accession number' : 'a file name';
+    throw usage(`'${shortened(typed, 60)}' is not ${wanted}`, commandForPasted(words, choosing, argv));
   }
   const accession = parseAccession(first);
   const others = names.flatMap((name) => accessionIn(name) ?? []);
@@ -159,11 +156,30 @@ function requireSafeNames({ accessions, fileNames, layout }: Order, argv: readon
   }
 }
 
+const SEVERAL_FILINGS = 'for several filings, omit FILE and add --all or --include GLOB';
+
+/** The hint for URLs and `ACCESSION/FILE`: the command with accession numbers and file names in their place. */
+function commandForPasted(words: readonly string[], choosing: boolean, argv: readonly string[]): string {
+  const found = words.map((word) => pasted(word));
+  const filings = new Set(words.flatMap((word, index) => found[index]?.accession ?? accessionIn(word) ?? []));
+  if (filings.size > 1 && !choosing) return SEVERAL_FILINGS;
+  const isAll = found.every((one) => one?.fileName !== undefined);
+  const replaced = words.flatMap((word, index): [string, string[]][] => {
+    const { accession = '', fileName } = found[index] ?? {};
+    if (accession === '') return [];
+    if (choosing) return [[word, [accession]]];
+    if (index > 0) return [[word, [fileName ?? '--all']]];
+    // The page of one file beside names of others stands for the filing alone.
+    return [[word, words.length === 1 || isAll ? [accession, fileName ?? '--all'] : [accession]]];
+  });
+  return `did you mean: ${retyped(argv, new Map(replaced))}`;
+}
+
 /** The hint for several filings in the place of one: with all their files, or with the files that are named. */
 function commandForFilings(files: readonly string[], argv: readonly string[]): string {
   // An option after `--` is an argument, and a word that stands twice may also be the value of an option.
   const isAmbiguous = files.some((name) => argv.indexOf(name) !== argv.lastIndexOf(name));
-  if (isAmbiguous || argv.includes('--')) return 'for several filings, omit FILE and add --all or --include GLOB';
+  if (isAmbiguous || argv.includes('--')) return SEVERAL_FILINGS;
   if (files.length === 0) return `to download all files of these filings: ${retyped([...argv, '--all'], new Map())}`;
   // A backslash makes a glob take the next character literally.
   const globs = files.flatMap((name) => ['--include', name.replace(/[\\*?[{]/g, '\\$&')]);

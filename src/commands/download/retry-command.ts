@@ -33,13 +33,16 @@ function retryCommand({ directory, layout, chosen, query, options }: Order, { pa
     ...(all ? ['--all'] : []),
     ...include.map((glob) => option('include', glob)),
     ...exclude.map((glob) => option('exclude', glob)),
-    ...(chosen ? query.map(([name, value]) => option('query', `${name}=${value}`)) : []),
+    ...(chosen ? query.filter(isNoKey).map(([name, value]) => option('query', `${name}=${value}`)) : []),
     ...(chosen && typeof pageSize === 'string' ? [option('page-size', pageSize)] : []),
     ...(ifExists === undefined ? [] : [option('if-exists', ifExists)]),
     ...(checksums ? ['--checksums'] : []),
     ...(done === undefined ? [] : [option('done', done)]),
   ].join(' ');
 }
+
+/** A key that was typed is left out. */
+const isNoKey = ([name]: readonly [name: string, value: string]) => name.toLowerCase() !== 'apikey';
 
 function option(flag: string, value: string): string {
   return `--${flag}${value.startsWith('-') ? '=' : ' '}${shellWord(value)}`;
