@@ -45,9 +45,9 @@ export class Files {
     const target = targetOf(file);
     const { directories } = fetching;
     const opened = directories.opened(target.where);
-    if (!opened && directories.isMissing(target.where)) return this.#planFor(target, NOTHING, undefined);
+    if (!opened && directories.isMissing(target.where)) return this.#planFor(file, target, NOTHING, undefined);
     const existing = opened && existingNow(opened.directory, basename(target.path));
-    return existing ? this.#planFor(target, existing, opened) : this.#look(target);
+    return existing ? this.#planFor(file, target, existing, opened) : this.#look(file, target);
   }
 
   /** The outcome of a plan that needs no work. */
@@ -99,25 +99,31 @@ export class Files {
     return outcome;
   }
 
-  async #look(target: DiskTarget): Promise<FilePlan> {
+  async #look(file: FileItem, target: DiskTarget): Promise<FilePlan> {
     const { path, where } = target;
     try {
       const opened = await this.#options.fetching.directories.find(where);
-      if (!opened) return this.#planFor(target, NOTHING, undefined);
+      if (!opened) return this.#planFor(file, target, NOTHING, undefined);
       const existing = await withDiskFailure(path, () => existingAt(opened.directory, basename(path)));
-      return this.#planFor(target, existing, opened);
+      return this.#planFor(file, target, existing, opened);
     } catch (error) {
       if (!(error instanceof FilingsError)) throw error;
       return { kind: 'fail', error };
     }
   }
 
-  #planFor(target: DiskTarget, existing: Existing, opened: OpenDirectory | undefined): FilePlan {
+  #planFor(
+    { pathOwner }: FileItem,
+    target: DiskTarget,
+    existing: Existing,
+    opened: OpenDirectory | undefined,
+  ): FilePlan {
     const { runFiles, fetching } = this.#options;
     const stats = 'stats' in existing ? existing.stats : undefined;
     return planFile(existing, target, {
       areSizesIgnored: fetching.listedSizes.ignored,
       runFile: runFiles.at(target.path, stats),
+      pathOwner,
       isSettled: stats && opened?.leftovers.hasNone(basename(target.path)) && opened.directory.isSettled(stats.ctimeMs),
     });
   }

@@ -17,10 +17,18 @@ export interface NamedFile {
   readonly filing: ChosenFiling | undefined;
 }
 
+/** Another filing of the run that has a file with the same path. */
+export interface PathOwner {
+  readonly accession: string;
+  /** The paths are the same only on disks that ignore case or accents. */
+  readonly isTwin: boolean;
+}
+
 export interface FileItem extends NamedFile {
   readonly kind: 'file';
   /** Below the directory, with slashes. */
   readonly path: string;
+  readonly pathOwner?: PathOwner | undefined;
 }
 
 export type Item =

@@ -2,7 +2,7 @@ import { type FileNameFault, fileNameFault } from '../disk/file-name.ts';
 import { FilingsError } from '../errors.ts';
 import { shortened } from '../text.ts';
 
-const ACCESSION = '{accession_no}';
+export const ACCESSION_NO = '{accession_no}';
 export const FILE_NAME = '{file_name}';
 const PLACEHOLDER = /(\{accession_no\}|\{file_name\})/;
 
@@ -17,7 +17,7 @@ export interface Layout {
 }
 
 export function defaultLayout(withInput: boolean): Layout {
-  return parseLayout(withInput ? `${ACCESSION}/${FILE_NAME}` : FILE_NAME);
+  return parseLayout(withInput ? `${ACCESSION_NO}/${FILE_NAME}` : FILE_NAME);
 }
 
 /** A relative path, each segment a name that every disk takes. Throws `usage`. */
@@ -25,11 +25,11 @@ export function parseLayout(template: string): Layout {
   const parts = template.split(PLACEHOLDER);
   // A name may hold what looks like a placeholder.
   const filled = (accession: string, fileName: string) =>
-    parts.map((part) => (part === ACCESSION ? accession : part === FILE_NAME ? fileName : part)).join('');
+    parts.map((part) => (part === ACCESSION_NO ? accession : part === FILE_NAME ? fileName : part)).join('');
   const why = templateFault(template, filled('0001234567-24-000001', 'a'));
   if (why !== undefined) {
     throw new FilingsError('usage', `--layout '${shortened(template, 60)}': ${why}`, {
-      hint: `such as ${ACCESSION}/${FILE_NAME} or ${ACCESSION}-${FILE_NAME}`,
+      hint: `such as ${ACCESSION_NO}/${FILE_NAME} or ${ACCESSION_NO}-${FILE_NAME}`,
     });
   }
   // Where a name is a whole segment, the rules for names are all there are.
@@ -46,7 +46,7 @@ export function parseLayout(template: string): Layout {
 
 /** `path`: of a name that every disk takes. */
 function templateFault(template: string, path: string): string | undefined {
-  if (/[{}]/.test(path)) return `only ${ACCESSION} and ${FILE_NAME} may be in braces`;
+  if (/[{}]/.test(path)) return `only ${ACCESSION_NO} and ${FILE_NAME} may be in braces`;
   if (!template.includes(FILE_NAME)) return `${FILE_NAME} is missing: all files of a filing would have one path`;
   if (/^([/\\]|[A-Za-z]:)/.test(template)) return 'it is an absolute path';
   return brokenSegment(path)?.reason;

@@ -1,9 +1,11 @@
 import { hash } from 'node:crypto';
 import { twinKey } from '../disk/file-name.ts';
 import { FilingsError } from '../errors.ts';
-import type { Item, NamedFile } from './item.ts';
-import type { Layout } from './layout.ts';
+import type { Item, NamedFile, PathOwner } from './item.ts';
+import { ACCESSION_NO, type Layout } from './layout.ts';
 
+/** `0001234567-24-000001`. */
+const ACCESSION_LENGTH = 20;
 /** Its capitals are bits of a number, and it takes no more room than a digest. */
 const SHORT = /^[\0-\x7f]{0,30}$/;
 const TWIN = 'on some disks it would be the same file as another one of this filing (by case or accents)';
@@ -12,36 +14,73 @@ const TWIN_HINT = 'download it by itself, under another name: -o PATH';
 /** Decides what becomes of each name of a run: downloaded, refused, or known already. */
 export class NameCheck {
   readonly #layout: Layout;
-  /** By filing and folded name, how it is spelled. */
+  /** Two filings never have the same path if the layout has the accession number. */
+  readonly #isShared: boolean;
+  /**
+   * How each name is spelled, by filing and folded name. With a shared layout the paths differ only by the name: then
+   * it is the accession number and the spelling, by the folded name alone.
+   */
   readonly #names = new Map<string, number | string>();
-  readonly #refused = new Set<string>();
+  /** Names that were refused, or whose path another filing has: reported once. */
+  readonly #reported = new Set<string>();
 
   constructor(layout: Layout) {
     this.#layout = layout;
+    this.#isShared = !layout.template.includes(ACCESSION_NO);
   }
 
   check(file: NamedFile): Item {
-    const { accession, fileName, size, filing } = file;
-    const placed = this.#layout.place(accession, fileName);
-    if (placed.fault) return this.#refuse(file, placed.fault.reason, placed.fault.hint);
+    const { accession, fileName } = file;
+    const { path, fault } = this.#layout.place(accession, fileName);
+    if (fault) return this.#refuse(file, fault.reason, fault.hint);
     const folded = twinKey(fileName);
-    const key = SHORT.test(folded) ? fileKey(accession, folded) : digest(accession + folded);
+    const scope = this.#isShared ? '' : accession;
+    const key = SHORT.test(folded) ? fileKey(scope, folded) : digest(scope + folded);
     const first = this.#names.get(key);
     const spelling = folded === fileName ? 0 : spellingOf(fileName);
-    if (first !== undefined)
-      return first === spelling ? { ...file, kind: 'again' } : this.#refuse(file, TWIN, TWIN_HINT);
-    this.#names.set(key, spelling);
-    return { kind: 'file', accession, fileName, path: placed.path, size, filing };
+    const entry = this.#isShared ? sharedEntry(accession, spelling) : spelling;
+    if (first === entry) return { ...file, kind: 'again' };
+    if (first === undefined) {
+      this.#names.set(key, entry);
+      return fileItem(file, path, undefined);
+    }
+    const owner = this.#isShared ? ownerOf(first) : accession;
+    if (owner === accession) return this.#refuse(file, TWIN, TWIN_HINT);
+    if (this.#isReported(file)) return { ...file, kind: 'again' };
+    return fileItem(file, path, { accession: owner, isTwin: sharedEntry(owner, spelling) !== first });
   }
 
   #refuse(file: NamedFile, reason: string, hint: string | undefined): Item {
     const { accession, fileName } = file;
-    const key = fileKey(accession, fileName);
-    if (this.#refused.has(key)) return { ...file, kind: 'again' };
-    this.#refused.add(key);
+    if (this.#isReported(file)) return { ...file, kind: 'again' };
     const error = new FilingsError('integrity', `file name '${fileName}' of ${accession}: ${reason}`, { hint });
     return { ...file, kind: 'refused', error };
   }
+
+  /** False once for each file. */
+  #isReported({ accession, fileName }: NamedFile): boolean {
+    const key = fileKey(accession, fileName);
+    const isReported = this.#reported.has(key);
+    this.#reported.add(key);
+    return isReported;
+  }
+}
+
+function fileItem(
+  { accession, fileName, size, filing }: NamedFile,
+  path: string,
+  pathOwner: PathOwner | undefined,
+): Item {
+  return { kind: 'file', accession, fileName, path, size, filing, pathOwner };
+}
+
+/** The accession number itself for most names, so that its text is kept once for each filing. */
+function sharedEntry(accession: string, spelling: number | string): string {
+  return spelling === 0 ? accession : [accession, spelling].join('');
+}
+
+function ownerOf(entry: number | string): string {
+  return `${entry}`.slice(0, ACCESSION_LENGTH);
 }
 
 /** For a long text, so that it takes no more room than a short one; two texts never have the same digest. */

@@ -31,6 +31,8 @@ const MOST_REMEMBERED = 1024;
 export class Directories {
   readonly #info: Pick<ProcessInfo, 'platform' | 'now'> & { readonly isReadOnly: boolean };
   readonly #run: PartRun;
+  /** The directory that the user named is missing, and this run makes nothing. */
+  #isNamedMissing = false;
   readonly #known = new Map<string, OpenDirectory | Promise<OpenDirectory>>();
 
   /** `isReadOnly`: nothing is flushed. */
@@ -70,13 +72,16 @@ export class Directories {
     const looking = above?.directory.disk.look(above.directory.entry(basename(below))) ?? lstat(directory);
     // Any other error is thrown by `at`, with its reason.
     const isThere = await looking.then(Boolean, (error) => errnoOf(error) !== 'ENOENT');
+    if (below === '.') this.#isNamedMissing = this.#info.isReadOnly && !isThere;
     return isThere ? this.at(where) : undefined;
   }
 
-  /** Whether a directory on a local disk is known to be missing, without a promise. */
-  isMissing({ directory, below = '.' }: Where): boolean {
-    const above = below === '.' ? undefined : this.opened({ directory, below: dirname(below) })?.directory;
-    if (above?.disk.isLocal !== true) return false;
+  /** Whether a directory is missing; false also if that takes a promise: on a network disk, or before `find`. */
+  isMissing({ directory, below }: Where): boolean {
+    if (this.#isNamedMissing || below === undefined || below === '.') return this.#isNamedMissing;
+    const parent = { directory, below: dirname(below) };
+    const above = this.opened(parent)?.directory;
+    if (above?.disk.isLocal !== true) return this.isMissing(parent);
     try {
       return lstatSync(above.entry(basename(below)), { throwIfNoEntry: false }) === undefined;
     } catch {

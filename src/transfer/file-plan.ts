@@ -16,6 +16,7 @@ export type Existing =
 
 /** What was asked for. */
 export interface FileRequest {
+  readonly accession: string;
   /** The path as the user would write it. */
   readonly displayPath: string;
   /** `--if-exists`, or undefined for the default. */
@@ -40,6 +41,8 @@ export interface FileFacts {
   readonly areSizesIgnored?: boolean;
   /** The run's own file that has this path, as the user would name it: `--report run.jsonl`. */
   readonly runFile?: string | undefined;
+  /** Another filing of the run that has a file with this path; a twin has it on disks that ignore case or accents. */
+  readonly pathOwner?: { readonly accession: string; readonly isTwin: boolean } | undefined;
   /** The existing file is known to be on disk, with no part of it left beside it. */
   readonly isSettled?: boolean | undefined;
   /** The size in bytes of what the service sends. */
@@ -90,6 +93,11 @@ export function planFile(existing: Existing, asked: FileRequest, known: FileFact
   if (known.runFile !== undefined) {
     const hint = 'choose another directory with --directory';
     return fail('integrity', `${displayPath}: would replace the file of ${known.runFile}`, hint);
+  }
+  if (known.pathOwner) {
+    const where = known.pathOwner.isTwin ? ', on disks that ignore case or accents' : '';
+    const why = `${known.pathOwner.accession} and ${asked.accession} both have a file with this path${where}`;
+    return fail('local_io', `${displayPath}: ${why}`, 'use a --layout with {accession_no}');
   }
   if (existing.kind === 'nothing') return fetch(ifExists === 'overwrite' ? 'replace' : 'download');
   if (existing.kind === 'other-spelling') {

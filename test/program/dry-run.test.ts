@@ -27,7 +27,7 @@ const SETUP: fc.Arbitrary<Setup> = fc.record({
   existing: fc.array(fc.constantFrom(...EXISTING, 'the same', 'the same'), { minLength: 6, maxLength: 6 }),
   filing: fc.constantFrom('directory', 'directory', 'directory', 'missing', 'link', 'file'),
   ifExists: fc.constantFrom(undefined, undefined, 'skip', 'compare', 'overwrite', 'error'),
-  layout: fc.constantFrom(undefined, undefined, `${B}/{accession_no}/{file_name}`, '{file_name}/{accession_no}'),
+  layout: fc.constantFrom(undefined, undefined, '{file_name}', `${B}/{file_name}`, '{file_name}/{accession_no}'),
   sizes: fc.boolean(),
   hasChecksums: fc.boolean(),
 });

@@ -94,7 +94,15 @@ export async function startRun(url: string, options: RunOptions = {}) {
     directory,
     save(name = 'primary.htm', sha256?: string) {
       const path = join(directory, below, name);
-      const asked = { displayPath: path, ifExists, sha256, listedSize, hasChecksums, isDryRun: false };
+      const asked = {
+        accession: ACCESSION,
+        displayPath: path,
+        ifExists,
+        sha256,
+        listedSize,
+        hasChecksums,
+        isDryRun: false,
+      };
       const target = { ...asked, path, where: { directory, below }, isOutput: false, isInOwnDirectory: false };
       return fetchToDisk(wanted(name), target, fetching, signal, watcher);
     },

@@ -19,6 +19,7 @@ const DIRECTORY: Existing = { kind: 'directory', stats };
 const SPECIAL: Existing = { kind: 'special', stats };
 
 const ASKED: FileRequest = {
+  accession: '0001234567-24-000002',
   displayPath: 'd/a.htm',
   ifExists: undefined,
   isOutput: false,
@@ -153,4 +154,15 @@ test("the run's own file is never replaced, nor taken for a download", () => {
   for (const existing of [NOTHING, FILE, LINK])
     for (const asked of [SKIP, COMPARE, OVERWRITE, ERROR])
       expect(told(plan(existing, asked, { runFile: '--report run.jsonl' }))).toBe(expected);
+});
+
+test('the second of two files of one run with the same path fails, whatever exists', () => {
+  const accession = '0001234567-24-000001';
+  const both = 'local_io d/a.htm: 0001234567-24-000001 and 0001234567-24-000002 both have a file with this path';
+  for (const existing of [NOTHING, FILE, LINK])
+    for (const asked of [SKIP, COMPARE, OVERWRITE, ERROR, { ...SKIP, isDryRun: true }]) {
+      expect(told(plan(existing, asked, { pathOwner: { accession, isTwin: false } }))).toBe(both);
+      const twin = told(plan(existing, asked, { pathOwner: { accession, isTwin: true } }));
+      expect(twin).toBe(`${both}, on disks that ignore case or accents`);
+    }
 });

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { defaultLayout } from '../../src/batch/layout.ts';
+import { defaultLayout, parseLayout } from '../../src/batch/layout.ts';
 import { NameCheck } from '../../src/batch/name-check.ts';
 import { twinKey } from '../../src/disk/file-name.ts';
 import { parseAccession } from '../../src/service/accession.ts';
@@ -30,16 +30,40 @@ test.each<[names: string[], last: string]>([
   expect(kinds(names).at(-1)).toBe(last);
 });
 
-test('the same name in another filing is another file', () => {
-  const names = new NameCheck(defaultLayout(false));
-  const file = { accession: one, fileName: 'a.htm', size: undefined, filing: undefined };
-  expect([file, file, { ...file, accession: other }].map((each) => names.check(each).kind)).toEqual([
-    'file',
-    'again',
-    'file',
-  ]);
+const fileOf = (accession: typeof one, fileName: string) => ({
+  accession,
+  fileName,
+  size: undefined,
+  filing: undefined,
+});
+
+test('the same name in another filing is another file if the layout has the accession number', () => {
+  const names = new NameCheck(parseLayout('{file_name}-{accession_no}'));
+  const [first, second] = [fileOf(one, 'a.htm'), fileOf(other, 'a.htm')];
+  const items = [first, first, second].map((file) => names.check(file));
+  expect(items.map(({ kind }) => kind)).toEqual(['file', 'again', 'file']);
+  expect(items[2]).toMatchObject({ pathOwner: undefined });
   const hint = expect.stringContaining('-o PATH');
-  expect(names.check({ ...file, fileName: 'A.HTM' })).toMatchObject({ error: { hint } });
+  expect(names.check(fileOf(one, 'A.HTM'))).toMatchObject({ kind: 'refused', error: { hint } });
+});
+
+const LONG_NAME = `${'a'.repeat(40)}.htm`;
+test.each<[first: string, second: string, isTwin: boolean | undefined]>([
+  ['a.htm', 'a.htm', false],
+  ['a.htm', 'A.htm', true],
+  ['A.htm', 'a.htm', true],
+  ['A.htm', 'A.htm', false],
+  ['e\u0301.htm', '\u00e9.htm', true],
+  [LONG_NAME, LONG_NAME, false],
+  [LONG_NAME, LONG_NAME.toUpperCase(), true],
+  ['a.htm', 'b.htm', undefined],
+])('with a layout of the name alone, %j and %j of two filings have one path: twins %s', (first, second, isTwin) => {
+  const names = new NameCheck(parseLayout('x/{file_name}'));
+  const pathOwner = isTwin === undefined ? undefined : { accession: one, isTwin };
+  expect(names.check(fileOf(one, first))).toMatchObject({ kind: 'file', pathOwner: undefined });
+  expect(names.check(fileOf(other, second))).toMatchObject({ kind: 'file', pathOwner });
+  // Each is reported once, and the first filing keeps the path.
+  expect([fileOf(other, second), fileOf(one, first)].map((file) => names.check(file).kind)).toEqual(['again', 'again']);
 });
 
 test('tells what twinKey tells', () => {

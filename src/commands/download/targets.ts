@@ -23,7 +23,15 @@ export function targetsOf(
     const path = resolve(cwd, output);
     const where = { directory: dirname(path), below: undefined };
     const target = { path, where, displayPath: output, isOutput: true, isInOwnDirectory: false };
-    return () => ({ ...target, listedSize: undefined, ifExists, sha256, hasChecksums, isDryRun });
+    return ({ accession }) => ({
+      ...target,
+      accession,
+      listedSize: undefined,
+      ifExists,
+      sha256,
+      hasChecksums,
+      isDryRun,
+    });
   }
   const absolute = resolve(cwd, directory);
   const inside = join(absolute, '/');
@@ -32,6 +40,7 @@ export function targetsOf(
   const display = join(directory, '/').replace(/^\.\//, '');
   // Each member by name: V8 takes ten times as long for a spread and more members, and there may be a million files.
   return ({ path, accession, size }) => ({
+    accession,
     path: inside + path,
     displayPath: display + path,
     where: { directory: absolute, below: dirname(path) },
