@@ -3,7 +3,7 @@ const EXITS = [
   [1, ['internal'], 'a defect in the program'],
   [2, ['usage', 'config'], 'the command line or the configuration is wrong'],
   [3, ['partial'], 'a batch ended, and at least one file failed permanently'],
-  [4, ['auth'], 'no key, 401, 403, a bad or expired JWT'],
+  [4, ['auth'], 'no key, 401, 403, 407, a bad or expired JWT'],
   [5, ['not_found'], '404, 410, nothing matched'],
   [6, ['rejected'], 'another 4xx, a validation problem among them'],
   [7, ['temporary'], 'network, TLS, timeout, deadline, 408, 425, 429, 5xx: run it again later'],
@@ -38,11 +38,10 @@ export interface Problem {
 }
 
 /**
- * What was at fault, where it must be told from others of its code. A body whose end is unproved has come whole, as
- * far as anybody can see: its hash may still prove it. A foreign answer is neither JSON nor problem details: what
- * answers is not the service.
+ * Tells errors of one code apart. `unproved-end`: the body looks complete, but its end is unconfirmed, and a hash may
+ * still prove it. `foreign`: the answer is neither JSON nor problem details, so that it is probably not the service's.
  */
-export type Fault = 'certificate' | 'unproved-end' | 'foreign';
+export type Fault = 'certificate' | 'unresolved-name' | 'unproved-end' | 'foreign';
 
 /** What of the service was asked for: a file of a filing, or without a name the filing's listing. */
 export interface Subject {

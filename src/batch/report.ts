@@ -1,8 +1,8 @@
-import type { ErrorCode, FilingsError } from '../errors.ts';
+import type { FilingsError } from '../errors.ts';
 import { printableJson } from '../terminal/printable.ts';
 import { counted, humanBytes, humanDuration } from '../text.ts';
 import { type Outcome, resumableLine } from '../transfer/outcome.ts';
-import type { BatchEnd } from './verdict.ts';
+import { type BatchEnd, type FailureKind, failureKind } from './verdict.ts';
 
 /** A file, a filing's listing, a line of the input. */
 interface Reported {
@@ -24,13 +24,14 @@ export class Counts {
   resumableBytes = 0;
   /** The latest that the service asked for; milliseconds since the epoch. */
   retryAt: number | undefined;
-  readonly failures = new Map<ErrorCode, number>();
+  readonly failures = new Map<FailureKind, number>();
 
   add({ result, bytes, error }: Outcome): void {
     this.files[result] += 1;
     if (result !== 'skipped') this.bytes += bytes;
     if (result !== 'failed' || error === undefined) return;
-    this.failures.set(error.code, (this.failures.get(error.code) ?? 0) + 1);
+    const kind = failureKind(error);
+    this.failures.set(kind, (this.failures.get(kind) ?? 0) + 1);
     if (error.retryAt !== undefined) this.retryAt = Math.max(this.retryAt ?? 0, error.retryAt);
   }
 
@@ -117,6 +118,8 @@ const KINDS: Readonly<Record<string, string>> = {
   not_found: 'not found',
   local_io: 'not written',
   temporary: 'worth a retry',
+  certificate: 'with an invalid certificate',
+  'too-many-requests': 'refused with 429',
   integrity: 'not intact',
   auth: 'not allowed',
 };

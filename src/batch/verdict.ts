@@ -1,4 +1,4 @@
-import { FilingsError } from '../errors.ts';
+import { type ErrorCode, FilingsError } from '../errors.ts';
 import { counted } from '../text.ts';
 
 /** This many in a row that could not even connect: the service is not there. */
@@ -38,6 +38,15 @@ export class StopRule {
   }
 }
 
+/** What the end of a run tells apart: the code of an error, or what a temporary one is about. */
+export type FailureKind = ErrorCode | 'certificate' | 'too-many-requests';
+
+export function failureKind({ code, fault, problem }: FilingsError): FailureKind {
+  if (code !== 'temporary') return code;
+  if (fault === 'certificate') return fault;
+  return problem?.status === 429 ? 'too-many-requests' : code;
+}
+
 /** How a batch came to its end. */
 export interface BatchEnd {
   /** What stopped it before, if anything did. */
@@ -49,7 +58,16 @@ export interface BatchEnd {
 export interface BatchResult extends BatchEnd {
   readonly files: number;
   readonly failed: number;
-  readonly onlyTemporary: boolean;
+  /** Those that occurred. */
+  readonly failures: ReadonlySet<FailureKind>;
+}
+
+const TEMPORARY: ReadonlySet<FailureKind> = new Set(['temporary', 'certificate', 'too-many-requests']);
+
+/** Waiting does not mend a certificate. */
+function hintFor(kinds: ReadonlySet<FailureKind>, isTemporary: boolean): string {
+  const next = isTemporary && !kinds.has('certificate') ? 'run it again later' : 'see the errors above';
+  return kinds.has('too-many-requests') ? `${next}; send fewer requests with --rate 1/s` : next;
 }
 
 /**
@@ -57,7 +75,7 @@ export interface BatchResult extends BatchEnd {
  * else failures, permanent ones first; else a limit. What happened before is told, too.
  */
 export function batchError(result: BatchResult, thing: Thing = 'file'): FilingsError | undefined {
-  const { files, failed, onlyTemporary, stoppedBy, notStarted } = result;
+  const { files, failed, failures: kinds, stoppedBy, notStarted } = result;
   if (stoppedBy?.code === 'interrupted') return stoppedBy;
   const failures = failed > 0 ? `${failed} of ${files} ${thing}s failed` : undefined;
   const rest = notStarted === undefined ? 'the rest' : counted(notStarted, thing);
@@ -69,7 +87,9 @@ export function batchError(result: BatchResult, thing: Thing = 'file'): FilingsE
   }
   if (!failures) return undefined;
   const stopped = stoppedBy ? [stoppedBy.message, left] : [];
-  const code = onlyTemporary ? 'temporary' : 'partial';
-  const hint = onlyTemporary ? 'run it again later' : 'see the errors above';
-  return new FilingsError(code, [failures, ...stopped].filter(Boolean).join('; '), { hint });
+  const isTemporary = [...kinds].every((kind) => TEMPORARY.has(kind));
+  const code = isTemporary ? 'temporary' : 'partial';
+  return new FilingsError(code, [failures, ...stopped].filter(Boolean).join('; '), {
+    hint: hintFor(kinds, isTemporary),
+  });
 }

@@ -1,26 +1,45 @@
-import { errnoOf, FilingsError } from '../errors.ts';
+import { errnoOf, type Fault, FilingsError } from '../errors.ts';
 
 const CHECK_ADDRESS = 'check the base URL and the network, then run it again';
 const UNTRUSTED =
   'if the authority is your own, name its certificate in NODE_EXTRA_CA_CERTS; checks cannot be switched off';
 
+const NOT_HTTPS = 'check that the base URL is https where https is spoken';
+
 /** By errno, OpenSSL or Node code. */
-const REASONS: readonly (readonly [code: RegExp, why: string, hint: string])[] = [
-  [/^(ENOTFOUND|EAI_AGAIN)$/, 'the name does not resolve', 'check the base URL, the network and the name server'],
+const REASONS: readonly (readonly [code: RegExp, why: string, hint: string, fault?: Fault])[] = [
+  [
+    /^(ENOTFOUND|EAI_AGAIN)$/,
+    'the name does not resolve',
+    'check the base URL, the network and the name server',
+    'unresolved-name',
+  ],
   [/^ECONNREFUSED$/, 'connection refused', 'check the address and the port: nothing listens there'],
   [/^ETIMEDOUT$/, 'connecting timed out', 'check the network, or allow more with --connect-timeout'],
   [/^E(HOST|NET)UNREACH$/, 'no route to the host', CHECK_ADDRESS],
+  // Also if the server sends an alert about a certificate of ours (`ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED`).
+  [/^(ERR_SSL|EPROTO)/, 'the TLS handshake failed', NOT_HTTPS],
   [
     /^CERT_(HAS_EXPIRED|NOT_YET_VALID)$/,
     "the server's certificate has expired or is not valid yet",
     'renew the certificate, or set this clock right',
+    'certificate',
   ],
-  [/ALTNAME/, "the server's certificate is for another name", 'check the base URL: the certificate must name its host'],
-  [/CERT|SIGNATURE/, "the server's certificate is not from a trusted authority", UNTRUSTED],
-  [/^(ERR_SSL|EPROTO|ERR_TLS)/, 'the TLS handshake failed', 'check that the base URL is https where https is spoken'],
+  [
+    /ALTNAME|^HOSTNAME_MISMATCH$/,
+    "the server's certificate is for another name",
+    'check the base URL: the certificate must name its host',
+    'certificate',
+  ],
+  [/CERT|SIGNATURE|ISSUER/, "the server's certificate is not from a trusted authority", UNTRUSTED, 'certificate'],
+  [
+    /^(INVALID_CA|INVALID_PURPOSE|PATH_LENGTH_EXCEEDED|UNSPECIFIED)$/,
+    "the server's certificate is not valid",
+    'whoever runs the service must replace the certificate',
+    'certificate',
+  ],
+  [/^ERR_TLS/, 'the TLS handshake failed', NOT_HTTPS],
 ];
-
-const CERTIFICATE = /CERT|ALTNAME|SELF_SIGNED|VERIFY/;
 
 /** `temporary`, but too many open files; a certificate's fault is final. */
 export function connectFailure(error: unknown, url: URL, proxy: URL | undefined): FilingsError {
@@ -35,16 +54,16 @@ export function connectFailure(error: unknown, url: URL, proxy: URL | undefined)
       cause: error,
     });
   }
-  const unknown = [CERTIFICATE, `cannot connect (${code || error})`, CHECK_ADDRESS] as const;
-  const [, why, hint] = REASONS.find(([pattern]) => pattern.test(code)) ?? unknown;
-  const certificate = CERTIFICATE.test(code);
+  const unknown = [/$/, `cannot connect (${code || error})`, CHECK_ADDRESS] as const;
+  const [, why, hint, fault] = REASONS.find(([pattern]) => pattern.test(code)) ?? unknown;
+  const certificate = fault === 'certificate';
   const checkProxy = 'check HTTPS_PROXY and HTTP_PROXY, or name the host in NO_PROXY to go without a proxy';
   return new FilingsError('temporary', `${to}: ${why}`, {
     hint: proxy && !certificate ? checkProxy : hint,
     cause: error,
     connected: false,
     retryable: !certificate,
-    ...(certificate && { fault: 'certificate' }),
+    fault,
   });
 }
 

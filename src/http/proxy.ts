@@ -67,7 +67,14 @@ export function proxyFields(proxy: URL): Readonly<Record<string, string>> {
   return { 'proxy-authorization': `Basic ${Buffer.from(pair).toString('base64')}` };
 }
 
-/** CONNECT, RFC 9110 section 9.3.6. Throws `temporary` when the proxy refuses. */
+export function proxyPasswordHint(variable: 'HTTP_PROXY' | 'HTTPS_PROXY'): string {
+  return `the proxy requires a user and a password: put USER:PASSWORD@ before its host in ${variable}`;
+}
+
+/**
+ * CONNECT, RFC 9110 section 9.3.6. Throws `auth` if the proxy requires a password, which stops the run; `temporary` if it
+ * refuses otherwise.
+ */
 export async function openTunnel(socket: Socket, url: URL, proxy: URL, signal: AbortSignal): Promise<void> {
   const { request } = await import('node:http');
   const target = `${url.hostname}:${url.port || 443}`;
@@ -82,12 +89,14 @@ export async function openTunnel(socket: Socket, url: URL, proxy: URL, signal: A
   socket.destroy();
   signal.throwIfAborted();
   const why = status === undefined ? 'does not answer as a proxy does' : `refused with ${status}`;
-  throw new FilingsError('temporary', `${url.host}: the proxy ${proxy.host} ${why}`, {
+  const message = `${url.host}: the proxy ${proxy.host} ${why}`;
+  if (status === 407) {
+    const hint = proxyPasswordHint('HTTPS_PROXY');
+    throw new FilingsError('auth', message, { hint, connected: false, stopsRun: true, problem: { status } });
+  }
+  throw new FilingsError('temporary', message, {
     connected: false,
     retryable: status === undefined || isRetriedStatus(status),
-    hint:
-      status === 407
-        ? 'the proxy wants a user and a password: put USER:PASSWORD@ before its host in HTTPS_PROXY'
-        : 'check HTTPS_PROXY, or name the host in NO_PROXY to go without a proxy',
+    hint: 'check HTTPS_PROXY, or name the host in NO_PROXY to go without a proxy',
   });
 }

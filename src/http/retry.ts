@@ -52,6 +52,7 @@ export async function retry<T>(
   { progress, onRetry }: RetryWatcher = {},
 ): Promise<T> {
   let failures = 0;
+  let lastFault: FilingsError['fault'];
   for (let tries = 1; ; tries += 1) {
     try {
       return await attempt();
@@ -61,17 +62,23 @@ export async function retry<T>(
       failures = (progress?.() ?? 0) >= FRESH_START_BYTES ? 1 : failures + 1;
       // From now on, whatever the machine's clock was set to meanwhile.
       const askedMs = error.retryDue === undefined ? undefined : Math.max(0, error.retryDue - policy.monotonic());
-      const { retryable } = error;
+      // A name server that is out of order for a moment deserves one more try, a misspelt name no more than that.
+      const isUnresolved = error.fault === 'unresolved-name';
+      const retryable = error.retryable && !(isUnresolved && lastFault === error.fault);
+      lastFault = error.fault;
       const waitMs = waitBeforeRetry({ ...policy, failures, retryable, askedMs, random: policy.random() });
       if (waitMs === undefined) throw tries > 1 ? error.reworded(`${error.message}; ${tries} tries`) : error;
       if (waitMs > policy.maxRetryAfterMs && askedMs !== undefined) {
+        const fewer = error.problem?.status === 429 ? ', with fewer requests: --rate 1/s' : '';
+        const limit = `longer than --max-retry-after (${inSeconds(policy.maxRetryAfterMs)})`;
         throw error.reworded(`${error.message}: the service asks to wait ${Math.ceil(waitMs / 1000)} s`, {
           code: 'temporary',
-          hint: `longer than --max-retry-after (${inSeconds(policy.maxRetryAfterMs)}): run it again after that time`,
+          hint: `${limit}: run it again after that time${fewer}`,
           stopsRun: true,
         });
       }
-      onRetry?.({ error, waitMs, asked: askedMs !== undefined, retry: failures, retries: policy.retries });
+      const retries = isUnresolved ? failures : policy.retries;
+      onRetry?.({ error, waitMs, asked: askedMs !== undefined, retry: failures, retries });
       // All jobs keep a wait that the service asks for (RateLimiter).
       if (askedMs === undefined) await policy.sleep(waitMs, signal);
     }

@@ -1,6 +1,7 @@
 import { STATUS_CODES } from 'node:http';
 import { type ErrorCode, errorAbout, type FilingsError, type Subject } from '../errors.ts';
 import type { HeaderFields } from '../http/head.ts';
+import { proxyPasswordHint } from '../http/proxy.ts';
 import { isRetriedStatus } from '../http/retry.ts';
 import type { Secrets } from '../secrets.ts';
 import { readErrorBody } from './error-body.ts';
@@ -50,7 +51,7 @@ export function errorFromAnswer(answer: RefusedAnswer, secrets: Secrets): Filing
 
 /** Interface page, exit codes. */
 function codeOf(status: number): ErrorCode {
-  if (status === 401 || status === 403) return 'auth';
+  if (status === 401 || status === 403 || status === 407) return 'auth';
   if (status === 404 || status === 410) return 'not_found';
   if ([408, 425, 429].includes(status) || (status >= 500 && status <= 599)) return 'temporary';
   if (status >= 400 && status <= 499) return 'rejected';
@@ -62,7 +63,7 @@ export const CHECK_NUMBER_AND_URL = 'check the accession number and the base URL
 
 function hintFor({ status, subject, again }: RefusedAnswer, code: ErrorCode): string {
   if (status === 429) return 'wait, then run it again with fewer requests: --rate 1/s, --jobs 1';
-  if (status === 407) return 'the proxy wants a user and a password: put USER:PASSWORD@ before its host in HTTP_PROXY';
+  if (status === 407) return proxyPasswordHint('HTTP_PROXY');
   if (code === 'auth')
     return 'the key may not be allowed this; if the service limits requests, wait and add --rate 1/s';
   if (code === 'temporary') return 'run it again later';

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { head } from '../servers/answers.ts';
 import { type Certificate, tlsWith } from '../servers/certificates.ts';
 import { proxying } from '../servers/proxy.ts';
+import { scripted } from '../servers/scripted.ts';
 import { commandIn, pasted } from './pasted.ts';
 import { ACCESSION, asking, jsonOf, serve, workplace } from './run.ts';
 
@@ -50,12 +51,24 @@ test('config check of an address where nobody is says nothing of the key', async
   expect([exitCode, stderr]).toEqual([7, expect.stringMatching(/^filings: config check: /)]);
 });
 
-test.each([403, 407, 503])('it says nothing of the certificate, when a proxy refuses with %s', async (status) => {
+test.each([
+  [403, 7],
+  [407, 4],
+  [503, 7],
+])('says nothing of certificate and key if a proxy refuses the tunnel with %i', async (status, exit) => {
   const proxy = await proxying(1, () => `HTTP/1.1 ${status} No\r\n\r\n`);
   const env = { FILINGS_BASE_URL: 'https://service.example', FILINGS_API_KEY: 'k', HTTPS_PROXY: proxy.url };
   const { exitCode, stderr, verdicts } = await check(await workplace(), env);
   expect(verdicts).toMatchObject({ address: 'wrong', certificate: 'unknown', key: 'unknown' });
-  expect([exitCode, stderr]).toEqual([7, expect.stringContaining(`refused with ${status}`)]);
+  expect([exitCode, stderr]).toEqual([exit, expect.stringContaining(`refused with ${status}`)]);
+});
+
+test('says nothing of the key if a proxy requires a password', async () => {
+  const proxy = await scripted((socket) => void socket.write(head(407, { 'Content-Length': 0 })));
+  const env = { FILINGS_BASE_URL: 'http://service.example', FILINGS_API_KEY: 'k', FILINGS_ALLOW_HTTP: '1' };
+  const { exitCode, stderr, verdicts } = await check(await workplace(), { ...env, HTTP_PROXY: proxy.url });
+  expect(verdicts).toMatchObject({ address: 'wrong', certificate: 'not used', key: 'unknown' });
+  expect([exitCode, stderr]).toEqual([4, expect.stringMatching(/407 .*\n {2}hint: the proxy requires a user/)]);
 });
 
 describe('what the service answers says of the settings', () => {

@@ -61,7 +61,7 @@ describe('https through a proxy', () => {
   });
 
   test.each<[string, string, RegExp]>([
-    ['407', 'HTTP/1.1 407 Proxy Authentication Required\r\nContent-Length: 0\r\n\r\n', /refused with 407/],
+    ['403', 'HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\n\r\n', /refused with 403/],
     ['no HTTP', 'SSH-2.0-x\r\n\r\n', /does not answer as a proxy does/],
     ['half a head', 'HTTP/1.1 200 OK\r\n', /does not answer as a proxy does/],
   ])('a proxy that answers %s: exit 7, and which proxy', async (_, answer, words) => {
@@ -108,13 +108,28 @@ describe('http through a proxy', () => {
       'proxy-authorization': `Basic ${Buffer.from('u:p').toString('base64')}`,
     });
   });
+});
 
-  test('a proxy that wants a password: 407 is told as such', async () => {
+describe.each([
+  ['http', HTTP, 'HTTP_PROXY'],
+  ['https', HTTPS, 'HTTPS_PROXY'],
+])('%s through a proxy that requires another password', (_, url, variable) => {
+  test.each([
+    ['a download', ['download', ACCESSION, 'a.htm']],
+    ['a batch', ['download', ACCESSION, ...'abcdefghijklmnop', '--jobs', '2']],
+    ['a batch of listings', ['download', ACCESSION, '--all']],
+    ['list', ['list', ACCESSION, '0001234567-24-000002', '--jobs', '1']],
+  ])('%s ends with 4 and says which variable to set', async (_, args) => {
     const proxy = await scripted((socket) => void socket.write(head(407, { 'Content-Length': 0 })));
-    const { exitCode, stderr } = await download(HTTP, { HTTP_PROXY: proxy.url.replace('//', '//me:pass-word-1@') });
-    expect(exitCode).toBe(6);
-    expect(stderr).toMatch(/407[\s\S]*hint: the proxy wants a user and a password/);
-    expect(stderr).not.toContain('pass-word-1');
+    const place = await workplace();
+    const env = { FILINGS_ALLOW_HTTP: '1', [variable]: proxy.url.replace('//', '//me:pass-word-1@') };
+    const { exitCode, stderr } = await place.filings(args, { ...serviceAt(url, KEY), ...env });
+    expect(exitCode, stderr).toBe(4);
+    const hint = `hint: the proxy requires a user and a password: put USER:PASSWORD@ before its host in ${variable}\n`;
+    expect(stderr.endsWith(hint), stderr).toBe(true);
+    expect(stderr).toContain('407');
+    expect(stderr).not.toMatch(/pass-word-1|could not even connect|worth a retry/);
+    expect(proxy.requests.length).toBeLessThanOrEqual(2);
   });
 });
 

@@ -74,6 +74,14 @@ test.each<[string, Certificate, RegExp, string[], where?: () => Promise<string>]
   expect(stderr).toMatch(/^.+\n +hint: .+\n$/);
 });
 
+test('a batch does not ask to be run again for a certificate, and requests no file twice', async () => {
+  const { download } = await secure(file, 'expired');
+  const { exitCode, stderr } = await download(['a', 'b', 'c', '-j', '1']);
+  expect(exitCode).toBe(7);
+  expect(stderr).toMatch(/^3 failed \(3 with an invalid certificate\); 3 requests/m);
+  expect(stderr).toMatch(/\nfilings: 3 of 3 files failed\n {2}hint: see the errors above\n$/);
+});
+
 // Nothing tells its end from a cut (RFC 9112 section 9.8).
 describe('a body without a length', () => {
   const untilClose: Script = (socket) => sendAndEnd(socket, framed(FILE, 'until-close').bytes, 'FIN');

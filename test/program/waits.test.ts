@@ -1,8 +1,9 @@
-import { expect, test } from 'vitest';
+import dns from 'node:dns';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { sleep } from '../../src/abort.ts';
 import { head, sendFile } from '../servers/answers.ts';
 import { readReport } from './batch.ts';
-import { ACCESSION, asking, linesOf } from './run.ts';
+import { ACCESSION, asking, filings, linesOf, serviceAt } from './run.ts';
 
 const HOUR = 3_600_000;
 const DOWNLOAD = ['download', ACCESSION, 'a.htm'];
@@ -72,4 +73,21 @@ test.each([HOUR, -HOUR])('a wait beyond the cap is told by the own clock, %i ms 
   const [line] = readReport(await read('report')).files;
   const hours = (Date.parse(line?.retry_at ?? '') - (Date.now() + ahead)) / HOUR;
   expect(Math.round(hours * 10) / 10).toBe(2);
+});
+
+test('a host name that does not resolve is looked up twice', async () => {
+  const error = Object.assign(new Error('getaddrinfo ENOTFOUND'), { code: 'ENOTFOUND', syscall: 'getaddrinfo' });
+  const lookUp = vi
+    .spyOn(dns, 'lookup')
+    .mockImplementation(((_: string, __: object, done: (error: Error) => void) => done(error)) as never);
+  onTestFinished(() => lookUp.mockRestore());
+  const env = serviceAt('https://service.invalid');
+  const { exitCode, stderr } = await filings(DOWNLOAD, { env, sleep: (_, signal) => sleep(0, signal) });
+  expect(exitCode).toBe(7);
+  expect(linesOf(stderr)).toEqual([
+    expect.stringMatching(/^a\.htm: .*service\.invalid: the name does not resolve; retry 1 of 1 in \d s$/),
+    expect.stringMatching(/^filings: a\.htm of .*: service\.invalid: the name does not resolve; 2 tries$/),
+    expect.stringMatching(/^ {2}hint: /),
+  ]);
+  expect(lookUp).toHaveBeenCalledTimes(2);
 });

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { exchangeFailure } from '../../src/http/failures.ts';
+import { connectFailure, exchangeFailure } from '../../src/http/failures.ts';
 
 const URL_ = new URL('http://service.example/v1/download?apikey=k');
 const BODY = { url: URL_, received: 10, expected: 20 };
@@ -21,6 +21,31 @@ const broken = (words: string) => ({
   message: `service.example: the answer is not sound HTTP: ${words}`,
 });
 const TOO_MANY = broken('more than 16 KiB of header fields');
+
+const TEMPORARY = { code: 'temporary', connected: false, retryable: true, fault: undefined };
+const CERTIFICATE = { ...TEMPORARY, retryable: false, fault: 'certificate' };
+test.each<[code: string, words: RegExp, expected: object]>([
+  ['ENOTFOUND', /the name does not resolve$/, { ...TEMPORARY, fault: 'unresolved-name' }],
+  ['EAI_AGAIN', /the name does not resolve$/, { ...TEMPORARY, fault: 'unresolved-name' }],
+  ['ECONNREFUSED', /connection refused$/, TEMPORARY],
+  ['ERR_SSL_WRONG_VERSION_NUMBER', /the TLS handshake failed$/, TEMPORARY],
+  ['ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED', /the TLS handshake failed$/, TEMPORARY],
+  ['ERR_TLS_HANDSHAKE_TIMEOUT', /the TLS handshake failed$/, TEMPORARY],
+  ['CERT_HAS_EXPIRED', /has expired or is not valid yet$/, CERTIFICATE],
+  ['CERT_NOT_YET_VALID', /has expired or is not valid yet$/, CERTIFICATE],
+  ['ERR_TLS_CERT_ALTNAME_INVALID', /is for another name$/, CERTIFICATE],
+  ['HOSTNAME_MISMATCH', /is for another name$/, CERTIFICATE],
+  ['DEPTH_ZERO_SELF_SIGNED_CERT', /is not from a trusted authority$/, CERTIFICATE],
+  ['UNABLE_TO_VERIFY_LEAF_SIGNATURE', /is not from a trusted authority$/, CERTIFICATE],
+  ['UNABLE_TO_GET_ISSUER_CERT_LOCALLY', /is not from a trusted authority$/, CERTIFICATE],
+  ['UNABLE_TO_DECODE_ISSUER_PUBLIC_KEY', /is not from a trusted authority$/, CERTIFICATE],
+  ['INVALID_PURPOSE', /certificate is not valid$/, CERTIFICATE],
+  ['UNSPECIFIED', /certificate is not valid$/, CERTIFICATE],
+  ['EWEIRD', /cannot connect \(EWEIRD\)$/, TEMPORARY],
+])('%s is a failure to connect', (code, words, expected) => {
+  const error = connectFailure(coded(code), URL_, undefined);
+  expect(error).toMatchObject({ ...expected, message: expect.stringMatching(words), hint: expect.any(String) });
+});
 
 // Only what the connection says is worth another try.
 test.each<[string, unknown, inHead: object, inBody: object]>([

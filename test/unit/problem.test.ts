@@ -19,9 +19,9 @@ function from(status: number, body: unknown, more: Partial<RefusedAnswer> = {}):
 
 describe('the HTTP status alone decides on the code', () => {
   it.each<[code: string, exit: number, statuses: number[]]>([
-    ['auth', 4, [401, 403]],
+    ['auth', 4, [401, 403, 407]],
     ['not_found', 5, [404, 410]],
-    ['rejected', 6, [400, 405, 407, 416, 422, 499]],
+    ['rejected', 6, [400, 405, 416, 422, 499]],
     ['temporary', 7, [408, 425, 429, 500, 501, 503, 505, 550, 599]],
     ['integrity', 9, [302, 600]],
   ])('%s', (code, exitStatus, statuses) => {

@@ -55,6 +55,8 @@ test('the summary counts each file once, and the bytes of what came', () => {
     '2 downloaded (200 B), 1 of them resumed, 1 skipped, 1 failed (1 worth a retry), 2 not started, stopped at 10 MB; run the same command to resume; 4 requests, 3.2 s',
   );
   expect([counts.total, [...counts.failures]]).toEqual([4, [['temporary', 1]]]);
+  counts.add(outcome({ result: 'failed', error: new FilingsError('temporary', 'x', { fault: 'certificate' }) }));
+  expect(batchSummary(counts, end)).toContain('2 failed (1 worth a retry, 1 with an invalid certificate)');
   for (const lines of ['1 invalid line', '2 invalid lines']) {
     counts.failures.set('usage', Number(lines[0]));
     expect(batchSummary(counts, end)).toContain(lines);

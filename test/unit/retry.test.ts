@@ -46,6 +46,7 @@ test.each<[string, Partial<FailedTry>, number | undefined]>([
 });
 
 const busy = (more: object = {}) => new FilingsError('temporary', 'busy', { retryable: true, ...more });
+const unresolved = busy({ fault: 'unresolved-name' });
 test.each<
   [what: string, thrown: Error[], waits: string[], error?: object | undefined, settings?: Record<string, number>]
 >([
@@ -63,6 +64,14 @@ test.each<
   ['a back-off over the cap', [busy()], ['1000'], undefined, { maxRetryAfterMs: 500 }],
   ['1 MiB with each try', [busy(), busy(), busy()], ['1000', '1000', '1000'], undefined, { brought: 1 << 20 }],
   ['less with each', [busy(), busy(), busy()], ['1000', '2000'], { message: 'busy; 3 tries' }, { brought: 1e6 }],
+  ['a name that does not resolve', [unresolved, unresolved], ['1000'], { message: 'busy; 2 tries' }, { retries: 5 }],
+  [
+    'a name that resolves at the second try',
+    [unresolved, busy(), unresolved],
+    ['1000', '2000', '4000'],
+    undefined,
+    { retries: 5 },
+  ],
   ['a defect after a try', [busy(), new TypeError('x')], ['1000'], { message: 'x' }],
   ['a signal after a try', [busy(), busy()], ['1000'], { message: 'signal' }, { stopAfter: 2 }],
 ])('retry: %s', async (_, thrown, expected, error, { stopAfter, brought, ...settings } = {}) => {

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
-import { type BatchResult, batchError, StopRule } from '../../src/batch/verdict.ts';
+import { type BatchResult, batchError, failureKind, StopRule } from '../../src/batch/verdict.ts';
 import { type ErrorCode, FilingsError } from '../../src/errors.ts';
 
 const result = (more: Partial<BatchResult> = {}): BatchResult => ({
   files: 5,
   failed: 0,
-  onlyTemporary: true,
+  failures: new Set(['temporary']),
   stoppedBy: undefined,
   notStarted: 0,
   ...more,
@@ -13,13 +13,20 @@ const result = (more: Partial<BatchResult> = {}): BatchResult => ({
 const stop = (code: ErrorCode, isTimeUp = false) =>
   new FilingsError(code, `${code}: the reason`, { hint: 'do this', stopsRun: true, isTimeUp });
 const signal = (number: number) => new FilingsError('interrupted', 'interrupted', { signal: number, isTimeUp: true });
-const permanent = { failed: 1, onlyTemporary: false };
+const permanent = { failed: 1, failures: new Set(['not_found'] as const) };
 
 // The interface page: a signal; then what stopped it; else a permanent failure 3, a temporary one 7, a limit 10.
 test.each<[string, Partial<BatchResult>, number | undefined]>([
   ['all well', {}, undefined],
   ['one failed for good', permanent, 3],
   ['only temporary failures', { failed: 2 }, 7],
+  ['only certificates that are not valid', { failed: 2, failures: new Set(['certificate']) }, 7],
+  ['only refusals with 429', { failed: 2, failures: new Set(['too-many-requests']) }, 7],
+  [
+    'a refusal with 429, and one failed for good',
+    { failed: 2, failures: new Set(['too-many-requests', 'integrity']) },
+    3,
+  ],
   ['a 401 stops it', { ...permanent, stoppedBy: stop('auth'), notStarted: 4 }, 4],
   ['a full disk stops it', { ...permanent, stoppedBy: stop('local_io'), notStarted: 4 }, 8],
   ['a wrong configuration stops it', { stoppedBy: stop('config'), notStarted: 5 }, 2],
@@ -34,12 +41,24 @@ test.each<[string, Partial<BatchResult>, number | undefined]>([
   expect(batchError(result(more))?.exitStatus).toBe(exit);
 });
 
-const auth = { failed: 1, onlyTemporary: false, stoppedBy: stop('auth') };
+const auth = { failed: 1, failures: new Set(['auth'] as const), stoppedBy: stop('auth') };
 const deadline = { ...permanent, stoppedBy: stop('temporary', true), notStarted: 3 };
+const slowDown = 'send fewer requests with --rate 1/s';
 const limited = { ...permanent, stoppedBy: stop('limit'), notStarted: 2 };
 test.each<[Partial<BatchResult>, string, hint: string | undefined]>([
   [permanent, '1 of 5 files failed', 'see the errors above'],
   [{ failed: 2 }, '2 of 5 files failed', 'run it again later'],
+  [
+    { failed: 2, failures: new Set(['temporary', 'too-many-requests']) },
+    '2 of 5 files failed',
+    `run it again later; ${slowDown}`,
+  ],
+  [
+    { failed: 2, failures: new Set(['not_found', 'too-many-requests']) },
+    '2 of 5 files failed',
+    `see the errors above; ${slowDown}`,
+  ],
+  [{ failed: 2, failures: new Set(['temporary', 'certificate']) }, '2 of 5 files failed', 'see the errors above'],
   [{ ...auth, notStarted: 4 }, 'auth: the reason; 4 files not started', 'do this'],
   [auth, 'auth: the reason', 'do this'],
   [{ ...auth, notStarted: undefined }, 'auth: the reason; the rest not started', 'do this'],
@@ -49,6 +68,16 @@ test.each<[Partial<BatchResult>, string, hint: string | undefined]>([
   [limited, '1 of 5 files failed; limit: the reason; 2 files not started', 'see the errors above'],
 ])('%j in words', (more, message, hint) => {
   expect(batchError(result(more))).toMatchObject({ message, hint });
+});
+
+test.each([
+  ['a network failure', new FilingsError('temporary', 'no'), 'temporary'],
+  ['a certificate', new FilingsError('temporary', 'no', { fault: 'certificate' }), 'certificate'],
+  ['a 429', new FilingsError('temporary', 'no', { problem: { status: 429 } }), 'too-many-requests'],
+  ['a 503', new FilingsError('temporary', 'no', { problem: { status: 503 } }), 'temporary'],
+  ['a 403', new FilingsError('auth', 'no', { problem: { status: 403 } }), 'auth'],
+])('the kind of failure of %s', (_, error, kind) => {
+  expect(failureKind(error)).toBe(kind);
 });
 
 test('what a batch of filings did not start is filings', () => {

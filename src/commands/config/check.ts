@@ -114,7 +114,7 @@ async function findings(
   const token = await credentials.token?.();
   const expired = token && (await expiry(token, serviceTime(world.now(), client.clockAhead) / 1000));
   const skew = clockSkew(client.clockAhead, token !== undefined);
-  const isRefused = error?.code === 'auth';
+  const isRefused = error?.code === 'auth' && !isUnreached(error);
   const credential: Finding = [
     page ? 'ok' : isRefused ? 'wrong' : 'unknown',
     isRefused ? `${token ? 'the key or the token: ' : ''}${why}` : undefined,
@@ -130,9 +130,14 @@ async function findings(
   };
 }
 
+/** Whether the request did not get to the service: no connection, or a proxy that wants a password. */
+function isUnreached(error: FilingsError | undefined): boolean {
+  return error?.connected === false || error?.problem?.status === 407;
+}
+
 /** Any web server answers 404 or another 4xx to a path that it does not know: that proves nothing. */
 function addressFinding(error: FilingsError | undefined, baseUrl: string, why = ''): Finding {
-  if (error?.connected === false && error.fault !== 'certificate') return ['wrong', `${baseUrl}: ${why}`];
+  if (isUnreached(error) && error?.fault !== 'certificate') return ['wrong', `${baseUrl}: ${why}`];
   if (error?.code === 'integrity' && error.fault === 'foreign') {
     return ['wrong', `${baseUrl}, where something else answers`];
   }
@@ -145,7 +150,7 @@ function addressFinding(error: FilingsError | undefined, baseUrl: string, why = 
 function certificateFinding(error: FilingsError | undefined, { protocol }: URL, why?: string): Finding {
   if (error?.fault === 'certificate') return ['wrong', why];
   if (protocol === 'http:') return ['not used'];
-  return [error?.connected === false ? 'unknown' : 'ok'];
+  return [isUnreached(error) ? 'unknown' : 'ok'];
 }
 
 function clockFinding(clockAhead: number | undefined, skew: string | undefined): Finding {

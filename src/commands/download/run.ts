@@ -196,6 +196,6 @@ function showReach({ selection }: Batch, counts: Counts, { session: { progress }
 /** The one file's own error, unless a signal or the deadline came first. */
 function verdict(end: BatchEnd, { alone, counts }: Recorder): FilingsError | undefined {
   if (alone && end.stoppedBy?.isTimeUp !== true) return alone;
-  const onlyTemporary = [...counts.failures.keys()].every((code) => code === 'temporary');
-  return batchError({ ...end, files: counts.total, failed: counts.files.failed, onlyTemporary });
+  const failures = new Set(counts.failures.keys());
+  return batchError({ ...end, files: counts.total, failed: counts.files.failed, failures });
 }

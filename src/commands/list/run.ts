@@ -2,7 +2,7 @@ import type { Readable } from 'node:stream';
 import { childOf, onAbort } from '../../abort.ts';
 import { nameFilter } from '../../batch/glob.ts';
 import { type Line, openInput, readLines } from '../../batch/input.ts';
-import { batchError, StopRule } from '../../batch/verdict.ts';
+import { batchError, type FailureKind, failureKind, StopRule } from '../../batch/verdict.ts';
 import { FilingsError } from '../../errors.ts';
 import { type AccessionNumber, parseAccession, pasted } from '../../service/accession.ts';
 import type { ListedFile } from '../../service/listing.ts';
@@ -66,7 +66,8 @@ async function showAll(
 ): Promise<void> {
   const rule = new StopRule('filing', client.options.again);
   const forget = onAbort(signal, close);
-  let [files, failed, onlyTemporary] = [0, 0, true];
+  let [files, failed] = [0, 0];
+  const failures = new Set<FailureKind>();
   let stoppedBy: FilingsError | undefined;
   try {
     for await (const { accession, found } of endings) {
@@ -75,7 +76,7 @@ async function showAll(
       if (error && count === 1) throw error;
       files += 1;
       if (error) failed += 1;
-      onlyTemporary &&= !error || error.code === 'temporary';
+      if (error) failures.add(failureKind(error));
       stoppedBy = rule.after(error);
       // What stops the run is told at its end.
       if (error && error !== stoppedBy) progress.failure(error);
@@ -91,7 +92,7 @@ async function showAll(
     close();
   }
   const notStarted = count && count - files;
-  const error = batchError({ files, failed, onlyTemporary, stoppedBy, notStarted }, 'filing');
+  const error = batchError({ files, failed, failures, stoppedBy, notStarted }, 'filing');
   if (error) throw error;
 }
 
