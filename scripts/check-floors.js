@@ -21,7 +21,7 @@ const FLOORS = [
   ['spec/'],
   ['world.ts'],
   ['secrets.ts'],
-  ['errors.ts', 'abort.ts', 'json.ts', 'text.ts'],
+  ['errors.ts', 'abort.ts', 'json.ts', 'text.ts', 'decoding/'],
 ];
 
 /**

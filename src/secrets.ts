@@ -1,32 +1,37 @@
-export const REDACTED = '[redacted]';
-/** A shorter secret is found by its place alone: by its value it would black out ordinary words. */
-const SHORTEST = 8;
-/** Of a beginning that a cut has left, so many characters are telling. */
-const TELLING = 4;
-/** Bounds the work. */
-const MOST_CUTS = 20;
+// The secrets that a run has met, so that no message shows one and no request takes one elsewhere.
+import { lastCuts } from './decoding/cuts.ts';
+import { type Decoding, decodings, type Span, unescapedForms } from './decoding/decodings.ts';
 
-/** Where the service takes a key in a URL (contract part 5), and where any URL has a user and a password. */
+export const REDACTED = '[redacted]';
+/** Shorter secrets are redacted only in known URL positions: by their value they would black out ordinary words. */
+const MIN_LENGTH = 8;
+/** So many characters in front of a cut tell the start of a secret. */
+const MIN_START = 4;
+/** The same for characters that were base64, of which three make four. */
+const MIN_DECODED_START = 3;
+/** Bounds the work. */
+const MAX_CUTS = 20;
+
+/** Where the service takes a key in a URL (docs/using.md, "Ways to send the key"), and any URL a user and a password. */
 const PLACES = [
-  /(?<=[?&;]apikey=)[^&#\s"'<>\p{Cc}]+/giu,
-  /(?<=\/APIKEY-)[^/?#\s"'<>\p{Cc}]+/giu,
-  /(?<=:\/\/)[^/?#\s"'<>\p{Cc}@]+(?=@)/gu,
+  /(?<=[?&;]apikey=)[^&#\s"'<>\uffff\p{Cc}]+/giu,
+  /(?<=\/APIKEY-)[^/?#\s"'<>\uffff\p{Cc}]+/giu,
+  /(?<=:\/\/)[^/?#\s"'<>@\uffff\p{Cc}]+(?=@)/gu,
 ];
 
+/** A text in which a secret may be found. */
 interface Form {
   readonly text: string;
+  /** Base64 is looked for as it is, anything else without regard to case, since a URL may change it. */
+  readonly isBase64: boolean;
   /** Characters on either side that hold some bits of it, too, as base64 has them. */
   readonly before: 0 | 1;
   readonly after: 0 | 1;
 }
 
-/** UTF-16 units of a text. */
-type Span = readonly [start: number, end: number];
-
 /**
- * The secrets that this run has met, so that no diagnostic shows one. By its place in a URL a secret is found whatever
- * its length; by its value, from {@link SHORTEST} characters on, as it is, percent-encoded and in base64. Data is not
- * redacted.
+ * By its place in a URL a secret is found whatever its length; by its value, from {@link MIN_LENGTH} characters on, as
+ * it is and in every form that decoding leads back from. Data is not redacted.
  */
 export class Secrets {
   readonly #known = new Map<string, readonly Form[]>();
@@ -35,7 +40,7 @@ export class Secrets {
   add(secret: string | Buffer): void {
     const text = secret.toString();
     const bytes = Buffer.from(secret as string);
-    if (text.length < SHORTEST || this.#known.has(text)) return;
+    if (text.length < MIN_LENGTH || this.#known.has(text)) return;
     this.#known.set(text, formsOf(text, bytes));
     this.#forms = [...this.#known.values()].flat();
   }
@@ -46,60 +51,83 @@ export class Secrets {
     this.#forms = [...this.#known.values()].flat();
   }
 
-  /** Whether a secret is in the text by its value; what others have in the place of one is not ours. */
+  /** Returns whether a secret is in the text by its value, or may be in one that is made to be decoded without end. */
   holds(text: string): boolean {
-    const texts = [text, percentDecoded(text).text];
-    return this.#forms.some((form) => texts.some((each) => each.includes(form.text)));
+    if (this.#forms.length === 0) return false;
+    for (const decoding of decodings(text)) {
+      if (decoding.isUnread) return true;
+      const folded = fold(decoding.text);
+      if (this.#forms.some((form) => (form.isBase64 ? decoding.text : folded).includes(form.text))) return true;
+    }
+    return false;
   }
 
-  /** What precedes an ellipsis was cut, perhaps in the middle of a secret: its beginning goes, too. */
+  /** Also redacts the start of a secret that truncation cut before an ellipsis. */
   redact(text: string): string {
-    const { text: decoded, at } = percentDecoded(text);
-    const spans = spansOf(this.#forms, text);
-    if (decoded !== text)
-      for (const [start, end] of spansOf(this.#forms, decoded)) spans.push([at[start] ?? 0, at[end] ?? 0]);
-    return masked(text, spans);
+    const spans: Span[] = [];
+    for (const decoding of decodings(text)) {
+      for (const span of spansIn(decoding, this.#forms)) spans.push(decoding.origin(span));
+    }
+    return spans.length === 0 ? text : masked(text, spans);
   }
+}
+
+/**
+ * Returns whether a text holds one of these words in any encoding, with nothing behind it that would make it a longer
+ * word, or may hold one.
+ */
+export function holdsWord(text: string, words: readonly string[]): boolean {
+  const wanted = words.flatMap(unescapedForms).map(fold);
+  for (const decoding of decodings(text)) {
+    if (decoding.isUnread) return true;
+    const folded = fold(decoding.text);
+    for (const word of wanted) {
+      for (let at = folded.indexOf(word); at >= 0; at = folded.indexOf(word, at + 1)) {
+        if (!/[\w.~-]/.test(folded.charAt(at + word.length))) return true;
+      }
+    }
+  }
+  return false;
 }
 
 function formsOf(secret: string, bytes: Buffer): readonly Form[] {
-  // As it is, in quotes, and as percent-decoding gives its bytes.
-  const plain = new Set([secret, JSON.stringify(secret).slice(1, -1), bytes.toString('latin1')]);
-  const forms = [...[...plain].map((text) => ({ text, before: 0, after: 0 }) as const), ...base64Forms(bytes)];
-  return forms.filter(({ text }) => text.length >= SHORTEST);
+  const written = [secret, bytes.toString('latin1'), bytes.toString('hex')];
+  const plain = written.flatMap(unescapedForms).map(fold);
+  const whole = { isBase64: false, before: 0, after: 0 } as const;
+  const forms = [...[...new Set(plain)].map((text) => ({ ...whole, text })), ...base64Forms(bytes)];
+  return forms.filter(({ text }) => text.length >= MIN_LENGTH);
 }
 
-/** Wherever in a longer text it begins, the characters that depend on it alone; in both alphabets (RFC 4648). */
+/** The parts that depend on the secret alone, wherever in a longer text it begins; in both alphabets (RFC 4648). */
 function base64Forms(bytes: Buffer): Form[] {
   return [0, 1, 2].flatMap((offset) => {
     const [before, after] = [offset === 0 ? 0 : 1, (offset + bytes.length) % 3 === 0 ? 0 : 1] as const;
     const coded = Buffer.concat([Buffer.alloc(offset), bytes]).toString('base64url');
     const text = coded.slice(offset + before, coded.length - after);
     const texts = new Set([text, text.replaceAll('-', '+').replaceAll('_', '/')]);
-    return [...texts].map((each) => ({ text: each, before, after }));
+    return [...texts].map((each) => ({ text: each, isBase64: true, before, after }));
   });
 }
 
-/** A text with `%XX` undone, a character a byte; and where in the text each of its characters began. */
-function percentDecoded(text: string): { readonly text: string; readonly at: readonly number[] } {
-  if (!text.includes('%')) return { text, at: [] };
-  let decoded = '';
-  const at: number[] = [];
-  for (const { 0: unit, index } of text.matchAll(/%[\da-f]{2}|./gis)) {
-    decoded += unit.length === 3 ? String.fromCharCode(Number.parseInt(unit.slice(1), 16)) : unit;
-    at.push(index);
-  }
-  return { text: decoded, at: [...at, text.length] };
+/** Of one length with the text: a form-encoded space is a plus sign, and a host is written in small letters. */
+function fold(text: string): string {
+  const lower = text.toLowerCase();
+  return (lower.length === text.length ? lower : text).replaceAll('+', ' ');
 }
 
-function spansOf(forms: readonly Form[], text: string): Span[] {
-  const cuts = [...text.matchAll(/(?:%[\da-f]?)?…/gi)].map(({ index }) => index).slice(-MOST_CUTS);
-  const places = PLACES.flatMap((place) => [...text.matchAll(place)]);
-  return [
-    ...places.map(({ 0: { length }, index }): Span => [index, index + length]),
-    ...forms.flatMap((form) => [...wholeIn(text, form)]),
-    ...forms.flatMap((form) => cuts.map((cut) => beginningAt(cut, text, form.text))),
-  ].filter((span) => span !== undefined);
+function* spansIn({ text, isFromBase64, isUnread }: Decoding, forms: readonly Form[]): Generator<Span> {
+  if (isUnread) yield [0, text.length];
+  for (const place of PLACES)
+    for (const { 0: value, index } of text.matchAll(place)) yield [index, index + value.length];
+  if (forms.length === 0) return;
+  const cuts = lastCuts(text, MAX_CUTS);
+  const minStart = isFromBase64 ? MIN_DECODED_START : MIN_START;
+  const folded = fold(text);
+  for (const form of forms) {
+    const searched = form.isBase64 ? text : folded;
+    yield* wholeIn(searched, form);
+    for (const cut of cuts) yield* startBefore(cut, searched, form.text, minStart);
+  }
 }
 
 function* wholeIn(text: string, form: Form): Generator<Span> {
@@ -110,12 +138,13 @@ function* wholeIn(text: string, form: Form): Generator<Span> {
   }
 }
 
-/** What a cut has left of a form that began before it. */
-function beginningAt(cut: number, text: string, form: string): Span | undefined {
-  for (let length = Math.min(form.length, cut); length >= TELLING; length -= 1) {
-    if (text.startsWith(form.slice(0, length), cut - length)) return [cut - length, cut];
+/** The longest start of a form that ends at a cut. */
+function* startBefore(cut: number, text: string, form: string, minStart: number): Generator<Span> {
+  for (let length = Math.min(form.length, cut); length >= minStart; length -= 1) {
+    if (!text.startsWith(form.slice(0, length), cut - length)) continue;
+    yield [cut - length, cut];
+    return;
   }
-  return undefined;
 }
 
 function masked(text: string, spans: readonly Span[]): string {

@@ -11,14 +11,26 @@ export const formsOf = (secret: string) => [
   json(secret),
   ...['', 'x', 'xx'].map((before) => base64(`${before}${secret}yyy`)),
   Buffer.from(secret).toString('base64url'),
+  encodeURIComponent(encodeURIComponent(secret)),
+  percent(percent(percent(secret))),
+  base64(`?next=${encodeURIComponent(encodeURIComponent(secret))}`),
+  encodeURIComponent(base64(base64(secret))),
 ];
 
-/** No text holds a secret: neither a form of it, nor half of one, nor what its base64 would be undone to. */
+const percentDecoded = (text: string) =>
+  text.replace(/%([\da-f]{2})/gi, (_, hex) => String.fromCharCode(Number.parseInt(hex, 16)));
+const base64Runs = (text: string) =>
+  (text.match(/[\w+/-]{8,}/g) ?? []).flatMap((run) =>
+    [0, 1, 2, 3].map((skip) => Buffer.from(run.slice(skip), 'base64').toString('latin1')),
+  );
+
+/** No text holds a secret: neither a form of it, nor half of one, nor what its base64 and escapes would be undone to. */
 export function expectClear(secrets: readonly string[], ...texts: (Buffer | string)[]): void {
   for (const text of texts.map(String)) {
-    const decodedRuns = (text.match(/[\w+/-]{8,}/g) ?? []).flatMap((run) =>
-      [0, 1, 2, 3].map((skip) => Buffer.from(run.slice(skip), 'base64').toString('latin1')),
-    );
+    const once = percentDecoded(text);
+    const thrice = percentDecoded(percentDecoded(once));
+    const runs = [...base64Runs(text), ...base64Runs(thrice)];
+    const decodedRuns = [once, thrice, ...runs, ...runs.map(percentDecoded), ...runs.flatMap(base64Runs)];
     for (const secret of secrets) {
       for (const form of formsOf(secret)) expect(text).not.toContain(form);
       const half = secret.slice(0, Math.ceil(secret.length / 2));

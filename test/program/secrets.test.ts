@@ -118,6 +118,7 @@ describe('a service that says all it was sent', () => {
   test.each([
     ['a path', `/v1/${percent(KEY)}`],
     ['a query', `/x?a=${base64(`xx${KEY}`)}`],
+    ['the address of a login page', `/login?next=${base64(percent(percent(`/v1?apikey=${KEY}`)))}`],
   ])('in a Location: %s', async (_, location) => {
     const { filings, left, requests } = await asked(
       (socket) => void socket.write(answer(302, '', { Location: location })),
@@ -154,6 +155,14 @@ describe('a key of three characters', () => {
     expect(service.log()).toContain('key=query');
     expect(service.log()).not.toMatch(/q7(\+|%2B)/i);
   });
+});
+
+test('a key in base64 of an encoded form is in no line of serve’s log', async () => {
+  const service = await serve([], { FILINGS_API_KEY: KEY });
+  const forms = formsOf(KEY).map(encodeURIComponent);
+  for (const form of forms) await fetch(`${service.url}/v1/${form}?accession_no=${form}&file_name=${form}`);
+  expect(service.log().split('[redacted]').length).toBeGreaterThan(3 * forms.length);
+  expectClear([KEY], service.log());
 });
 
 describe('data is exact, whatever the key', () => {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { Secrets } from '../../src/secrets.ts';
+import { holdsWord, Secrets } from '../../src/secrets.ts';
 
 const percentBytes = (bytes: Buffer) => [...bytes].map((byte) => `%${byte.toString(16).padStart(2, '0')}`).join('');
 const percent = (text: string) => percentBytes(Buffer.from(text));
@@ -25,6 +25,32 @@ const FORMS: readonly [string, (secret: string) => string][] = [
   ['base64url', (key) => Buffer.from(key).toString('base64url')],
   ['base64, percent-encoded', (key) => encodeURIComponent(base64(key))],
 ];
+
+/** Encodings that a service may put a URL into, one inside the other. */
+const ENCODINGS: Readonly<Record<string, (text: string) => string>> = {
+  'percent-encoded': encodeURIComponent,
+  'percent-encoded in small letters': (text) => encodeURIComponent(text).replace(/%../g, (hex) => hex.toLowerCase()),
+  'percent-encoded byte by byte': percent,
+  'form-encoded': (text) => new URLSearchParams([['k', text]]).toString().slice(2),
+  base64,
+  base64url: (text) => Buffer.from(text).toString('base64url'),
+};
+/** Further ones, of JSON, HTML, Windows and mail. */
+const RARE_ENCODINGS: typeof ENCODINGS = {
+  JSON: (text) => JSON.stringify(text).slice(1, -1),
+  'JSON, as .NET writes it': (text) =>
+    JSON.stringify(text)
+      .slice(1, -1)
+      .replace(/[&<>'+]/g, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0').toUpperCase()}`),
+  'JSON, as PHP writes it': (text) => JSON.stringify(text).slice(1, -1).replaceAll('/', '\\/'),
+  HTML: (text) =>
+    text.replace(/[&<>"'+]/g, (char) => (char === '&' ? '&amp;' : `&#x${char.charCodeAt(0).toString(16)};`)),
+  'base64 of UTF-16': (text) => Buffer.from(text, 'utf16le').toString('base64'),
+  'base64 in lines': (text) => base64(text).replace(/.{20}/g, '$&\r\n'),
+};
+
+/** Base64 that is base64 of base64 at several alignments. */
+const ENDLESS = 'VlZW'.repeat(30_000);
 
 const TOKEN = 'eyJhbGciOiJIUzI1NiJ9.eyJjYW5hcnkiOiJ0b2tlbi1jYW5hcnkifQ.c2lnbmF0dXJlLWNhbmFyeQ';
 
@@ -128,12 +154,156 @@ describe('redact', () => {
   test.each([
     ['words', 'some words '],
     ['percent signs', '%25'],
+    ['percent signs that were encoded twice', '%2525'],
+    ['backslashes', '\\'],
+    ['escapes of JSON', '\\u0041'],
+    ['entities', '&amp;'],
     ['the beginning of a token', TOKEN.slice(0, 60)],
+    ['a token in base64', `${base64(TOKEN)}.`],
+    ['a token, percent-encoded, in base64 of base64', `${base64(base64(percent(TOKEN)))}.`],
+    ['base64 that is base64 at every alignment', 'VVVV'],
     ['places', '://apikey=?apikey='],
     ['ellipses', 'k…'],
+    ['base64 before ellipses', `${base64(TOKEN).slice(0, 9)}…`],
   ])('a megabyte of %s is read in one go', (_, piece) => {
     const secrets = new Secrets();
     for (let index = 0; index < 20; index += 1) secrets.add(`${TOKEN}${'x'.repeat(1000)}${index}`);
     expect(secrets.redact(piece.repeat((1 << 20) / piece.length)).length).toBeGreaterThan(0);
+  });
+});
+
+describe('encodings inside each other', () => {
+  const KEY = 'canary/key+1 %&="';
+  const secrets = new Secrets();
+  secrets.add(KEY);
+  const all = { ...ENCODINGS, ...RARE_ENCODINGS };
+
+  test.each(Object.keys(all).flatMap((outer) => Object.keys(all).map((inner) => [outer, inner] as const)))(
+    'a secret is found in %s of %s, and what is around it stays',
+    (outer, inner) => {
+      const encode = (text: string) => all[outer]?.(all[inner]?.(text) ?? '') ?? '';
+      expect(secrets.holds(encode(KEY))).toBe(true);
+      const shown = secrets.redact(`before ${encode(`https://h.example/?a=b&apikey=${KEY}&x=y`)} after`);
+      expect(shown).toMatch(/^before .*\[redacted\].* after$/s);
+      expect(secrets.holds(shown)).toBe(false);
+      expect(secrets.redact(encode('https://h.example/?a=b&x=y'))).toBe(encode('https://h.example/?a=b&x=y'));
+    },
+  );
+
+  const key = fc.string({
+    unit: fc.integer({ min: 0x20, max: 0x7e }).map((code) => String.fromCharCode(code)),
+    minLength: 8,
+  });
+  const names = fc.array(fc.constantFrom(...Object.keys(ENCODINGS)), { maxLength: 5 });
+
+  test('of any secret up to five deep, no character is left', () => {
+    fc.assert(
+      fc.property(key, names, (secret, chain) => {
+        const ours = new Secrets();
+        ours.add(secret);
+        const encoded = chain.reduce((text, name) => ENCODINGS[name]?.(text) ?? '', secret);
+        expect(ours.holds(encoded)).toBe(true);
+        expect(ours.redact(`(${encoded})`)).toBe('([redacted])');
+      }),
+    );
+  });
+
+  test('a secret is found in any text of URLs around it, up to four deep', () => {
+    const around = fc.string({ maxLength: 12 }).map((text) => text.replace(/[%\\]/g, '='));
+    const steps = fc.array(fc.tuple(fc.constantFrom(...Object.keys(ENCODINGS)), around, around), { maxLength: 4 });
+    fc.assert(
+      fc.property(key, steps, (secret, chain) => {
+        const ours = new Secrets();
+        ours.add(secret);
+        const encoded = chain.reduce((text, [name, front, end]) => ENCODINGS[name]?.(front + text + end) ?? '', secret);
+        expect(ours.holds(encoded)).toBe(true);
+        expect(ours.holds(ours.redact(encoded))).toBe(false);
+      }),
+    );
+  });
+
+  test('a key that looks like an escape is found behind a percent sign, however often both are encoded', () => {
+    const ours = new Secrets();
+    ours.add('41/0 canary');
+    for (let [text, depth] = ['50%41/0 canary', 0]; depth <= 4; depth += 1, text = encodeURIComponent(text))
+      expect(ours.holds(text), text).toBe(true);
+  });
+
+  test('ten layers of percent-encoding are undone', () => {
+    let text = KEY;
+    for (let depth = 0; depth < 10; depth += 1) text = encodeURIComponent(text);
+    expect(secrets.redact(`<${text}>`)).toBe('<[redacted]>');
+  });
+
+  test('no byte of UTF-16 stays behind a secret', () => {
+    expect(secrets.redact(Buffer.from(KEY, 'utf16le').toString('base64'))).toBe('[redacted]');
+  });
+
+  test('a letter that has another length in small letters moves nothing', () => {
+    expect(secrets.redact(`\u0130\u0130 ${KEY}!`)).toBe('\u0130\u0130 [redacted]!');
+  });
+
+  test('a line break behind a secret stays', () => {
+    expect(secrets.redact(`${KEY}\nnext ${base64(KEY)}\r\nlast`)).toBe('[redacted]\nnext [redacted]\r\nlast');
+  });
+
+  test('a secret in hexadecimal digits is found', () => {
+    expect(secrets.redact(`<${Buffer.from(KEY).toString('hex')}>`)).toBe('<[redacted]>');
+    expect(secrets.redact(base64(Buffer.from(KEY).toString('hex').toUpperCase()))).toBe('[redacted]');
+  });
+
+  test('a secret counts in capital and in small letters, as a host has it', () => {
+    expect(secrets.redact('CANARY/KEY+1 %&="')).toBe('[redacted]');
+    expect(secrets.redact(base64('canary/KEY+1 %&="'.toLowerCase()))).toBe('[redacted]');
+  });
+
+  test('the start of a secret in base64 of an encoded form goes, where it was cut', () => {
+    const ours = new Secrets();
+    ours.add('+/canary key');
+    for (const front of ['', '?', '?k', '?next=']) {
+      const encoded = base64(`${front}${encodeURIComponent('+/canary key')}&x=y`);
+      for (let length = 4; length < encoded.length; length += 1) {
+        const shown = ours.redact(`saw ${encoded.slice(0, length)}…`);
+        const run = shown.slice('saw '.length, -1).replace('[redacted]', '');
+        expect(Buffer.from(run, 'base64').toString('latin1')).not.toContain('%2B%2Fc');
+      }
+    }
+  });
+
+  test('a text that is made to be decoded without end counts as one with a secret', () => {
+    const text = ENDLESS;
+    expect(secrets.holds(text)).toBe(true);
+    expect(secrets.redact(`before ${text}`)).toMatch(/^before .*\[redacted\]/);
+    // The same with nothing to look for, or little to decode.
+    expect(new Secrets().holds(text)).toBe(false);
+    expect(secrets.holds(text.slice(0, 300))).toBe(false);
+  });
+});
+
+describe('holdsWord', () => {
+  test.each([
+    ['?apikey=ab12', true],
+    ['?APIKEY=ab12&x', true],
+    ['?apikey=ab12/x', true],
+    ['?apikey=ab123', false],
+    ['?apikey=ab12-x', false],
+    ['?apikey=ab1', false],
+    ['?key=ab12', false],
+    ['/ab12/apikey', false],
+    [encodeURIComponent(encodeURIComponent('?apikey=ab12&x=y')), true],
+    [base64('https://h.example/?apikey=ab12'), true],
+    [base64('https://h.example/?apikey=ab123'), false],
+    [base64(encodeURIComponent('?apikey=ab123&apikey=ab12#')), true],
+  ])('%.60s: %s', (text, found) => {
+    expect(holdsWord(text, ['apikey=ab12'])).toBe(found);
+  });
+
+  test('a text that is made to be decoded without end counts as one with the word', () => {
+    expect(holdsWord(ENDLESS, ['apikey=ab12'])).toBe(true);
+  });
+
+  test('a form-encoded space, and escapes of the word itself', () => {
+    expect(holdsWord('?apikey=a+b%41', ['apikey=a b%41'])).toBe(true);
+    expect(holdsWord(base64('?apikey=a b%2541'), ['apikey=a b%41'])).toBe(true);
   });
 });
