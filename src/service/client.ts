@@ -8,6 +8,7 @@ import type { Credentials } from './credentials.ts';
 import { type ListingDescription, type Page, readListing } from './listing.ts';
 import { type Listing, type PagingMemory, type Parameter, readAllPages } from './listing-pages.ts';
 import { readAtMost, readErrorBytes } from './read-body.ts';
+import { namingHosts } from './redirect.ts';
 import { CHECK_NUMBER_AND_URL, errorFromAnswer } from './refusal.ts';
 import { Requests, type ServiceAnswer } from './requests.ts';
 
@@ -75,8 +76,12 @@ export class ServiceClient {
     ]);
     const answer = await this.#requests.follow(url, range, signal);
     const welcome = answer.status === 200 || ('range' in range && (answer.status === 206 || answer.status === 416));
-    if (!welcome || answer.status !== 416) await this.#refuseUnless(welcome, answer, { accession, fileName }, signal);
-    return answer;
+    try {
+      if (!welcome || answer.status !== 416) await this.#refuseUnless(welcome, answer, { accession, fileName }, signal);
+      return answer;
+    } catch (error) {
+      throw namingHosts(answer.hosts, error);
+    }
   }
 
   /**
@@ -107,21 +112,30 @@ export class ServiceClient {
     const subject = { accession };
     const attempt = async () => {
       const answer = await this.#requests.follow(url, {}, signal);
-      await this.#refuseUnless(answer.status === 200, answer, subject, signal);
-      if (answer.headers['content-range'] !== undefined) {
-        answer.discard();
-        throw errorAbout(subject, 'integrity', 'invalid response: 200 with Content-Range');
+      const { headers, hosts } = answer;
+      try {
+        await this.#refuseUnless(answer.status === 200, answer, subject, signal);
+        if (headers['content-range'] !== undefined) {
+          answer.discard();
+          throw errorAbout(subject, 'integrity', 'invalid response: 200 with Content-Range');
+        }
+        const body = await readAtMost(answer, LARGEST_LISTING, subject);
+        if (this.options.meter) this.options.meter.bytes += body.length;
+        return { body, link: headers.link, hosts };
+      } catch (error) {
+        throw namingHosts(hosts, error);
       }
-      const body = await readAtMost(answer, LARGEST_LISTING, subject);
-      if (this.options.meter) this.options.meter.bytes += body.length;
-      return { body, link: answer.headers.link };
     };
     const telling = (error: unknown) => Promise.reject(about(subject, error));
     const response = await retry(() => attempt().catch(telling), this.options.retry, signal, { onRetry });
     const { listing } = this.options;
-    if (listing === undefined) return readListing(response, accession);
-    const { readDescribedListing } = await import('./described-listing.ts');
-    return readDescribedListing(response, accession, listing);
+    try {
+      if (listing === undefined) return readListing(response, accession);
+      const { readDescribedListing } = await import('./described-listing.ts');
+      return readDescribedListing(response, accession, listing);
+    } catch (error) {
+      throw namingHosts(response.hosts, error);
+    }
   }
 
   #resource(name: 'download' | 'filings', query: readonly (readonly [string, string])[]): URL {

@@ -1,3 +1,5 @@
+import { holdsWord } from '../secrets.ts';
+
 /** Contract part 5. */
 export type KeyWay = 'authorization' | 'header' | 'query' | 'path' | 'basic';
 
@@ -42,14 +44,40 @@ export async function carry(url: URL, credentials: Credentials): Promise<Carrier
   }
 }
 
-/** Wherever a redirect may have copied this key to; other keys are not ours to touch. */
+/** Returns the URL without copies of this key in the places where it is sent; another key there is not ours. */
 export function withoutCredentials(url: URL, key: string): URL {
   const clean = new URL(url);
   for (const [name, value] of [...clean.searchParams]) {
     if (name.toLowerCase() === QUERY_PARAMETER && value === key) clean.searchParams.delete(name, value);
   }
-  const ours = [key, encodeURIComponent(key)].map((each) => `${PATH_PREFIX}${each}`);
   const segments = clean.pathname.split('/');
-  clean.pathname = segments.filter((segment) => !ours.includes(segment)).join('/');
+  clean.pathname = segments.filter((segment) => percentDecoded(segment) !== `${PATH_PREFIX}${key}`).join('/');
   return clean;
+}
+
+function percentDecoded(segment: string): string | undefined {
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * Returns whether a text holds the key in a place where it may be sent, in any encoding: there a key counts whatever its
+ * length, while elsewhere a short one is likely to be there by chance.
+ */
+export function holdsKeyInPlace(text: string, { key, keyHeader, basicUser }: Credentials): boolean {
+  const places = [
+    `${QUERY_PARAMETER}=`,
+    PATH_PREFIX,
+    `${keyHeader}=`,
+    `${keyHeader}:`,
+    `${keyHeader}: `,
+    `${basicUser}:`,
+  ];
+  return holdsWord(
+    text,
+    places.map((place) => `${place}${key}`),
+  );
 }

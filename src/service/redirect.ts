@@ -1,4 +1,4 @@
-import { FilingsError } from '../errors.ts';
+import { type ErrorCode, FilingsError, reasonOf } from '../errors.ts';
 
 const MOST_REDIRECTS = 5;
 
@@ -14,10 +14,29 @@ export function nextHop(from: URL, location: string | string[] | undefined, hop:
   if (typeof location !== 'string' || location === '' || !URL.canParse(location, from.href))
     throw refused('a redirect that leads nowhere');
   const to = new URL(location, from);
-  if (to.protocol !== 'https:' && to.protocol !== 'http:') throw refused(`a redirect to ${to.protocol}`);
-  if (from.protocol === 'https:' && to.protocol === 'http:') throw refused('a redirect from https to http');
+  if (to.protocol !== 'https:' && to.protocol !== 'http:')
+    throw refused(`a redirect to ${to.protocol}${to.host && `//${to.host}`}`);
+  if (from.protocol === 'https:' && to.protocol === 'http:')
+    throw refused(`a redirect from https to http://${to.host}`);
   to.hash = '';
   to.username = '';
   to.password = '';
   return to;
+}
+
+/** Errors of other codes are not about an answer. */
+const OF_ANSWERS: readonly ErrorCode[] = ['auth', 'not_found', 'rejected', 'temporary', 'integrity'];
+
+/** The hosts of the first and of the last request, each with its port. */
+export type Hosts = readonly [first: string, last: string];
+
+/** Returns an error behind a redirect to another host so that it names both; any other error as it is. */
+export function namingHosts([first, last]: Hosts, error: unknown): unknown {
+  if (first === last || !(error instanceof FilingsError) || !OF_ANSWERS.includes(error.code) || error.isTimeUp)
+    return error;
+  const reason = reasonOf(error);
+  const redirect = `${first} redirects to ${last}`;
+  if (reason.startsWith(redirect)) return error;
+  const subject = error.message.slice(0, error.message.length - reason.length);
+  return error.reworded(`${subject}${redirect}${reason.startsWith(last) ? reason.slice(last.length) : `: ${reason}`}`);
 }

@@ -6,8 +6,8 @@ import { isRetriedStatus, retryAfterMs } from '../http/retry.ts';
 import { REDACTED } from '../secrets.ts';
 import type { ClientOptions } from './client.ts';
 import { clockAhead, serviceTime } from './clock-skew.ts';
-import { type Carriers, carry, withoutCredentials } from './credentials.ts';
-import { nextHop } from './redirect.ts';
+import { type Carriers, carry, holdsKeyInPlace, withoutCredentials } from './credentials.ts';
+import { type Hosts, namingHosts, nextHop } from './redirect.ts';
 
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
 /** Masked by name, since a short key is found no other way. */
@@ -17,10 +17,11 @@ const VALIDATORS = ['etag', 'last-modified'];
 const MAX_REMEMBERED_REFUSALS = 1000;
 
 export interface ServiceAnswer extends Answer {
-  /** In the end, without credentials and query. */
+  /** In the end, without credentials and query; it may be written to a file. */
   readonly address: string;
   /** The wait that an answer asks for whose request may be tried again, in milliseconds. */
   readonly retryAfterMs: number | undefined;
+  readonly hosts: Hosts;
 }
 
 export class Requests {
@@ -35,19 +36,29 @@ export class Requests {
   }
 
   /**
-   * Once another origin is entered, no credential goes along any more. Throws what keeps an answer from coming,
-   * `integrity` for a redirect that is not followed, the signal's reason.
+   * Follows redirects; behind one to another origin no credential is sent any more. Throws an error without an answer,
+   * `integrity` for a redirect that is not followed, and the signal's reason.
    */
   async follow(resource: URL, fields: Readonly<Record<string, string>>, signal: AbortSignal): Promise<ServiceAnswer> {
+    const { secrets, credentials } = this.#options;
     let url = resource;
     let trusted = true;
-    for (let hop = 1; ; hop += 1) {
-      const answer = await this.#send(url, trusted, fields, signal);
-      if (!REDIRECTS.has(answer.status)) return { ...answer, address: `${url.origin}${url.pathname}` };
-      answer.discard();
-      const to = nextHop(url, answer.headers.location, hop);
-      trusted &&= to.origin === url.origin;
-      url = this.#withoutSecrets(to);
+    try {
+      for (let hop = 1; ; hop += 1) {
+        const answer = await this.#send(url, trusted, fields, signal);
+        if (!REDIRECTS.has(answer.status)) {
+          const path = url === resource ? url.pathname : secrets.redact(url.pathname);
+          return { ...answer, address: `${url.origin}${path}`, hosts: [resource.host, url.host] };
+        }
+        answer.discard();
+        const { location } = answer.headers;
+        const to = nextHop(url, location, hop);
+        trusted &&= to.origin === url.origin;
+        if (!trusted) this.#requireClear(url, to, `${location}`);
+        url = withoutCredentials(to, credentials.key);
+      }
+    } catch (error) {
+      throw namingHosts([resource.host, url.host], error);
     }
   }
 
@@ -56,7 +67,7 @@ export class Requests {
     trusted: boolean,
     fields: Readonly<Record<string, string>>,
     signal: AbortSignal,
-  ): Promise<Omit<ServiceAnswer, 'address'>> {
+  ): Promise<Omit<ServiceAnswer, 'address' | 'hosts'>> {
     const { connections, credentials, retry, meter, userAgent, trace } = this.#options;
     let carried: Carriers = { url, headers: {} };
     // A service may send back what it was sent.
@@ -110,11 +121,17 @@ export class Requests {
     return waitMs;
   }
 
-  /** A service may copy our key into its Location. */
-  #withoutSecrets(to: URL): URL {
-    const clean = withoutCredentials(to, this.#options.credentials.key);
-    if (!this.#options.secrets.holds(clean.href)) return clean;
-    throw new FilingsError('integrity', `${to.host}: a redirect that carries our credential is not followed`);
+  /** Throws `integrity` if the address of another origin holds a credential, as that of a login page does. */
+  #requireClear(from: URL, to: URL, location: string): void {
+    const { secrets, credentials } = this.#options;
+    // A user, a password and a fragment are in the first one alone; in the second one dots are resolved.
+    const addresses = `${location} ${to.href}`;
+    if (!secrets.holds(addresses) && !holdsKeyInPlace(addresses, credentials)) return;
+    const why = `a redirect to ${to.host} that carries our credential is not followed`;
+    const inUrl = credentials.keyIn === 'query' || credentials.keyIn === 'path';
+    throw new FilingsError('integrity', `${from.host}: ${why}`, {
+      hint: inUrl ? 'send the key in a header, which no address copies: --key-in header' : 'check the base URL',
+    });
   }
 
   /** A validator made of our key would go into the report, the resume record and If-Range. */

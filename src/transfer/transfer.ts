@@ -1,6 +1,7 @@
 import { createHash, type Hash } from 'node:crypto';
 import { about, FilingsError } from '../errors.ts';
 import { retry } from '../http/retry.ts';
+import { type Hosts, namingHosts } from '../service/redirect.ts';
 import type { ServiceAnswer } from '../service/requests.ts';
 import { requireHash } from './existing.ts';
 import type { Hashing, Job, Placement, Sink } from './job.ts';
@@ -42,6 +43,8 @@ class Transfer {
   #hash: Hash | undefined;
   #farthest = 0;
   #resumedBytes = 0;
+  /** Of the attempt's last answer; undefined before it. */
+  #hosts: Hosts | undefined;
 
   constructor(job: Job, sink: Sink, hashing: Hashing) {
     this.#job = job;
@@ -58,7 +61,7 @@ class Transfer {
       onRetry: (event) => watcher.retry(event),
     });
     const sha256 = this.#hashing.isHashed ? await this.#sha256() : undefined;
-    if (sha256 !== undefined) requireHash(sha256, this.#hashing.expected);
+    if (sha256 !== undefined) this.#requireExpected(sha256);
     const { bytes, validator, total } = this.#held;
     return {
       bytes,
@@ -74,16 +77,31 @@ class Transfer {
     return { bytes: this.#sink.bytes, ...this.#version };
   }
 
+  #requireExpected(sha256: string): void {
+    try {
+      requireHash(sha256, this.#hashing.expected);
+    } catch (error) {
+      throw this.#named(error);
+    }
+  }
+
+  /** An error about an answer behind a redirect names both hosts. */
+  #named(error: unknown): unknown {
+    return this.#hosts ? namingHosts(this.#hosts, error) : error;
+  }
+
   async #attempt(): Promise<ServiceAnswer | undefined> {
     const sink = this.#sink;
     this.#farthest = Math.max(this.#farthest, sink.bytes);
+    this.#hosts = undefined;
     try {
       const answer = await this.#open();
       this.#resumedBytes = sink.bytes;
       this.#job.watcher.total(this.#version.total, sink.bytes);
       if (answer) await this.#receive(answer);
       return answer;
-    } catch (error) {
+    } catch (thrown) {
+      const error = this.#named(thrown);
       // A pipe that can't be resumed has failed for good, whatever the reason.
       const isStuck = !sink.restartable && this.#version.validator === undefined;
       throw isStuck && error instanceof FilingsError ? error.reworded(error.message, { retryable: false }) : error;
@@ -96,6 +114,7 @@ class Transfer {
     for (let held = this.#held; ; held = { ...held, bytes: 0 }) {
       this.#job.attempts += 1;
       const answer = await client.openFile(wanted.accession, wanted.fileName, rangeRequest(held), signal);
+      this.#hosts = answer.hosts;
       const decision = decide(held, answer);
       if (decision.kind === 'restart') await this.#restart(answer);
       if (decision.kind === 'append') this.#version = { ...this.#version, total: decision.total };

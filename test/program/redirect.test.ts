@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { head } from '../servers/answers.ts';
-import { type Script, type ScriptedServer, type SeenRequest, scripted } from '../servers/scripted.ts';
+import { tlsWith } from '../servers/certificates.ts';
+import { closedPort, type Script, type ScriptedServer, type SeenRequest, scripted } from '../servers/scripted.ts';
+import { expectClear } from './clear.ts';
 import { ACCESSION, serviceAt, workplace } from './run.ts';
 
 const KEY = 'canary/key+1';
@@ -17,11 +19,30 @@ const leading = (location: (request: SeenRequest) => string, times = 1, status?:
     else ok(socket, request);
   });
 
+const base64 = (text: string) => Buffer.from(text).toString('base64');
+const percent = encodeURIComponent;
+const form = (text: string) => new URLSearchParams([['', text]]).toString().slice(1);
+/** How services put an address into the query of another one. */
+const ENCODINGS: Readonly<Record<string, (address: string) => string>> = {
+  'as it is': (address) => address,
+  'percent-encoded': percent,
+  'percent-encoded twice': (address) => percent(percent(address)),
+  'percent-encoded three times, in small letters': (address) =>
+    percent(percent(percent(address))).replace(/%../g, (hex) => hex.toLowerCase()),
+  'form-encoded': form,
+  'form-encoded twice': (address) => form(form(address)),
+  base64: (address) => percent(base64(address)),
+  'base64 in a path': (address) => `/r/${base64(address)}`,
+  base64url: (address) => Buffer.from(address).toString('base64url'),
+  'base64 of an encoded form': (address) => base64(percent(percent(address))),
+  'base64 of base64': (address) => base64(base64(address)),
+  'base64 of JSON': (address) => base64(JSON.stringify({ r: address.replaceAll('/', '\\/') })),
+};
+
 async function download(url: string, env: Record<string, string> = {}) {
   const place = await workplace();
   const ended = await place.filings(['download', ACCESSION, 'a.htm', '-v'], { ...serviceAt(url, KEY), ...env });
-  expect(ended.stderr).not.toContain(KEY);
-  expect(ended.stderr).not.toContain(ENCODED);
+  expectClear([KEY], ended.stderr);
   return { ...ended, names: await place.names() };
 }
 
@@ -62,15 +83,18 @@ test('a 401 of where a redirect has led says that no key is sent there', async (
 });
 
 describe.each(WAYS)('credentials by %j', (env) => {
+  const isInUrl = /query|path/.test(env.FILINGS_KEY_IN ?? '');
+
   test.each<[string, 0 | 9, (request: SeenRequest, other: string) => string]>([
     ['a plain Location', 0, (_, other) => `${other}/file`],
-    ['a Location that copies the query and the path', 0, ({ path }, other) => `${other}${path}`],
+    ['a Location that copies the query and the path', isInUrl ? 9 : 0, ({ path }, other) => `${other}${path}`],
     [
-      // The key is not where it was put, and can't be taken out: refused as a whole.
       'a Location that copies the key under another name',
       9,
       ({ path }, other) => `${other}${path}${path.includes('?') ? '&' : '?'}token=${ENCODED}`,
     ],
+    ['a Location with the key as a password', 9, (_, other) => other.replace('//', `//user:${ENCODED}@`)],
+    ['a Location with the key in its fragment', 9, (_, other) => `${other}/#${ENCODED}`],
     ['the host by another name', 0, (_, other) => `${other.replace('127.0.0.1', 'localhost')}/file`],
   ])('never go to another origin: %s, exit %i', async (_, must, location) => {
     const other = await scripted(ok);
@@ -82,6 +106,21 @@ describe.each(WAYS)('credentials by %j', (env) => {
     for (const request of other.requests) expect(carriers(request)).toEqual([]);
   });
 
+  // As a login page has it that leads back to what was asked for.
+  test.each(Object.entries(ENCODINGS))(
+    'never go to another origin in the address to return to: %s',
+    async (_, encode) => {
+      const other = await scripted(ok);
+      const first = await leading(({ path }) => {
+        const asked = isInUrl ? path : `/v1/download?apikey=${ENCODED}`;
+        return `${other.url}/login?next=${encode(`https://api.example${asked}&x=y`)}`;
+      });
+      const { exitCode, stderr, names } = await download(first.url, env);
+      expect([exitCode, names, other.requests.length], stderr).toEqual([9, [], 0]);
+      expect(stderr).toContain(`${new URL(first.url).host}: a redirect to ${new URL(other.url).host} that carries our`);
+    },
+  );
+
   test('go along within the origin, once', async () => {
     const server = await leading(({ path }) => `/elsewhere?${path.split('?')[1]}`);
     expect((await download(server.url, env)).exitCode).toBe(0);
@@ -91,6 +130,25 @@ describe.each(WAYS)('credentials by %j', (env) => {
     expect(second.path.split('apikey=').length).toBe(first.path.split('apikey=').length);
   });
 });
+
+test.each<[string, string, 0 | 9]>([
+  ['in its parameter', '?next=%252Fv1%253Fapikey%253Da%25252Fb1%2526x', 9],
+  ['behind its prefix', `?s=${base64('https://h.example/v1/APIKEY-a%2Fb1')}`, 9],
+  ['behind its prefix, when dots are resolved', '/APIKEY-a/./b1', 9],
+  ['as a password', `?s=${base64('service:a/b1')}`, 9],
+  ['in its header', '?X-Service-Key=a%2Fb1', 9],
+  ['as the beginning of another key', '?apikey=a%2Fb12', 0],
+  ['by chance', '/a/b1?x=a/b1', 0],
+])(
+  'a key of four characters keeps a redirect from being followed in a place of a key alone: %s',
+  async (_, to, exit) => {
+    const other = await scripted(ok);
+    const first = await leading(() => `${other.url}${to}`);
+    const place = await workplace();
+    const { exitCode, stderr } = await place.filings(['download', ACCESSION, 'a.htm'], serviceAt(first.url, 'a/b1'));
+    expect([exitCode, other.requests.length], stderr).toEqual([exit, exit === 0 ? 1 : 0]);
+  },
+);
 
 test('once away, the credentials stay away on the way back', async () => {
   const other: ScriptedServer = await scripted((socket) => void socket.write(to(`${first.url}/back`)));
@@ -114,4 +172,80 @@ test.each<[number, number]>([
   const { exitCode, names } = await download(server.url);
   expect([exitCode, names]).toEqual([exit, exit === 0 ? ['a.htm'] : []]);
   expect(server.requests).toHaveLength(6);
+});
+
+describe('an error behind a redirect names both hosts', () => {
+  const length = (body: string) => head(200, { 'Content-Length': body.length }) + body;
+  const refused = (status: number): [string, string] => [`a ${status}`, head(status, { 'Content-Length': 0 })];
+  const both: [what: string, answer: string][] = [
+    ...[400, 401, 403, 404, 410, 500].map(refused),
+    ['problem details', head(200, { 'Content-Length': 2, 'Content-Type': 'application/problem+json' }).concat('{}')],
+    ['a coded answer', head(200, { 'Content-Length': 2, 'Content-Encoding': 'gzip' }).concat('xx')],
+    ['a part as the whole', head(200, { 'Content-Length': 2, 'Content-Range': 'bytes 0-1/4' }).concat('xx')],
+    ['no HTTP', 'hello\r\n\r\n'],
+    ['a closed connection', ''],
+    ['a body that is cut', head(200, { 'Content-Length': 9 }).concat('xx')],
+    ['a broken chunk', head(200, { 'Transfer-Encoding': 'chunked' }).concat('x\r\n')],
+    ['a redirect that leads nowhere', to('')],
+    ['a redirect to another scheme', to('ftp://h.example/')],
+    ['a redirect that carries the key', to(`http://127.0.0.1:2/${ENCODED}`)],
+    ['too many redirects', to('/again')],
+  ];
+
+  async function said(command: string[], answer: string | { url: string }, env: Record<string, string> = {}) {
+    const ending: Script = (socket) => void socket.end(answer as string);
+    const other = typeof answer === 'string' ? await scripted(ending) : answer;
+    const first = await leading(() => `${other.url}/file`);
+    const place = await workplace();
+    const { exitCode, stderr } = await place.filings(command, {
+      ...serviceAt(first.url, KEY),
+      FILINGS_RETRIES: '0',
+      ...env,
+    });
+    const [from, last] = [first.url, other.url].map((url) => new URL(url).host);
+    expect(exitCode, stderr).toBeGreaterThan(3);
+    expect(stderr.split('\n')[0], stderr).toContain(`${ACCESSION}: ${from} redirects to ${last}`);
+  }
+
+  const DOWNLOAD = ['download', ACCESSION, 'a.htm'];
+  const LIST = ['list', ACCESSION];
+
+  test.each(both)('%s', async (_, answer) => {
+    for (const command of [DOWNLOAD, LIST]) await said(command, answer);
+  });
+
+  test.each<[string, string[], string]>([
+    ['an empty answer without a length', DOWNLOAD, head(200)],
+    ['another hash', [...DOWNLOAD, '--sha256', '0'.repeat(64)], length('file')],
+    ['a page of HTML', LIST, length('<html><title>Log in</title>')],
+    ['an error as a listing', LIST, length('{"error":"no"}')],
+    ['a listing that is too large', LIST, head(200, { 'Content-Length': 1 << 30 })],
+  ])('%s', (_, command, answer) => said(command, answer));
+
+  test('a refused connection, an untrusted certificate and an answer that does not come', async () => {
+    const untrusted = await scripted(ok, tlsWith('api-example'));
+    const silent = await scripted(() => {});
+    for (const command of [DOWNLOAD, LIST]) {
+      await said(command, { url: `http://127.0.0.1:${await closedPort()}` });
+      await said(command, { url: untrusted.url });
+      await said(command, { url: silent.url }, { FILINGS_IDLE_TIMEOUT: '50ms' });
+    }
+  });
+
+  test('a try that fails before the redirect names the first host alone', async () => {
+    const given = { sleep: async () => {} };
+    for (const [command, error] of [
+      [DOWNLOAD, /a\.htm of [\d-]+: 127\.0\.0\.1:\d+: the answer is not sound HTTP/],
+      [LIST, /the listing of [\d-]+: 127\.0\.0\.1:\d+: the answer is not sound HTTP/],
+    ] as const) {
+      const other = await scripted((socket) => void socket.end(head(200, { 'Content-Length': 9 }).concat('xx')));
+      const first = await scripted((socket, { index }) => {
+        socket.end(index === 0 ? to(`${other.url}/file`) : 'hello\r\n\r\n');
+      });
+      const place = await workplace();
+      const { stderr } = await place.filings(command, { ...serviceAt(first.url), FILINGS_PROGRESS: 'none' }, given);
+      expect(stderr).toMatch(error);
+      expect(other.requests).toHaveLength(1);
+    }
+  });
 });

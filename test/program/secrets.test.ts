@@ -118,14 +118,21 @@ describe('a service that says all it was sent', () => {
   test.each([
     ['a path', `/v1/${percent(KEY)}`],
     ['a query', `/x?a=${base64(`xx${KEY}`)}`],
-    ['the address of a login page', `/login?next=${base64(percent(percent(`/v1?apikey=${KEY}`)))}`],
-  ])('in a Location: %s', async (_, location) => {
-    const { filings, left, requests } = await asked(
-      (socket) => void socket.write(answer(302, '', { Location: location })),
-    );
-    const { exitCode, stderr } = await filings(...DOWNLOAD);
-    expect([exitCode, requests.length]).toEqual([9, 1]);
-    expectClear([KEY], stderr, ...(await left()));
+    ['an address to return to', `/login?next=${base64(percent(percent(`/v1?apikey=${KEY}`)))}`],
+  ])('in a Location of its own: neither a message, the report nor a record has it (%s)', async (_, location) => {
+    const { filings, left, requests } = await asked((socket, { index }) => {
+      const fields = { Location: location, ETag: '"v1"' };
+      if (index % 2 === 0) socket.end(answer(302, '', fields));
+      else socket.end(head(200, { 'Content-Length': 3_000_000, ETag: '"v1"' }) + 'x'.repeat(2_000_000));
+    });
+    const { exitCode, stderr, stdout } = await filings(...DOWNLOAD);
+    expect([exitCode, requests.map(({ path }) => path)[1]]).toEqual([9, location]);
+    const remains = await left();
+    expect(
+      remains.some((name) => `${name}`.endsWith('.resume')),
+      remains.join(),
+    ).toBe(true);
+    expectClear([KEY], stderr, stdout, ...remains);
   });
 });
 

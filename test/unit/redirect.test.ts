@@ -1,6 +1,7 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
+import { errorAbout, FilingsError } from '../../src/errors.ts';
 import { withoutCredentials } from '../../src/service/credentials.ts';
-import { nextHop } from '../../src/service/redirect.ts';
+import { namingHosts, nextHop } from '../../src/service/redirect.ts';
 
 const FROM = new URL('https://a.example:8443/v1/download?accession_no=1');
 const PLAIN = new URL('http://127.0.0.1:80/');
@@ -23,8 +24,9 @@ test.each<[why: string, location: string | string[] | undefined, hop?: number]>(
   ['a redirect that leads nowhere', ''],
   ['a redirect that leads nowhere', ['/a', '/b']],
   ['a redirect that leads nowhere', 'https://['],
-  ['a redirect from https to http', 'http://a.example:8443/f'],
-  ['a redirect from https to http', 'http://b.example/f'],
+  ['a redirect from https to http://a.example:8443', 'http://a.example:8443/f'],
+  ['a redirect from https to http://b.example', 'http://b.example/f'],
+  ['a redirect to ftp://b.example', 'ftp://b.example/f'],
   ['a redirect to file:', 'file:///etc/passwd'],
   ['a redirect to javascript:', 'javascript:alert(1)'],
   ['more than 5 redirects', '/x', 6],
@@ -44,7 +46,46 @@ test.each([
   // Another key is the other service's own; a hidden one of ours is refused by the client.
   ['https://b.example/f?apikey=other&x=a%20b', 'https://b.example/f?apikey=other&x=a%20b'],
   [`https://b.example/f/APIKEY-${PERCENT}?x=1`, 'https://b.example/f?x=1'],
+  [`https://b.example/f/APIKEY-${PERCENT.replace(/%../g, (hex) => hex.toLowerCase())}/%`, 'https://b.example/f/%'],
   ['https://b.example/f?x=a%20b&y=%2B', 'https://b.example/f?x=a%20b&y=%2B'],
 ])('without our key %s is %s', (from, to) => {
   expect(withoutCredentials(new URL(from), KEY).href).toBe(to);
+});
+
+describe('an error behind a redirect', () => {
+  const hosts = ['a.example', 'b.example:81'] as const;
+  const said = (error: FilingsError, between: readonly [string, string] = hosts) =>
+    (namingHosts(between, error) as FilingsError).message;
+
+  test.each([
+    ['b.example:81: connection refused', 'a.example redirects to b.example:81: connection refused'],
+    [
+      'b.example:81 through the proxy p: timed out',
+      'a.example redirects to b.example:81 through the proxy p: timed out',
+    ],
+    ['truncated: 3 bytes', 'a.example redirects to b.example:81: truncated: 3 bytes'],
+    ['a.example redirects to b.example:81: 404', 'a.example redirects to b.example:81: 404'],
+  ])('names both hosts: %s', (message, expected) => {
+    for (const code of ['auth', 'not_found', 'rejected', 'temporary', 'integrity'] as const)
+      expect(said(new FilingsError(code, message))).toBe(expected);
+  });
+
+  test('names them behind what was asked for, and keeps all else', () => {
+    const subject = { accession: '1', fileName: 'x.htm' };
+    const error = errorAbout(subject, 'auth', '401', { stopsRun: true, hint: 'h', problem: { status: 401 } });
+    const message = 'x.htm of 1: a.example redirects to b.example:81: 401';
+    const kept = { code: 'auth', stopsRun: true, hint: 'h', problem: { status: 401 }, subject };
+    expect(namingHosts(hosts, error)).toMatchObject({ message, ...kept });
+  });
+
+  test('stays as it is within one host, if it is about this machine, and if the time is up', () => {
+    const all = [
+      new FilingsError('temporary', 'a.example: timed out'),
+      new FilingsError('local_io', 'disk full'),
+      new FilingsError('temporary', 'the deadline', { isTimeUp: true }),
+      new Error('b.example'),
+    ];
+    expect(namingHosts(['a.example', 'a.example'], all[0])).toBe(all[0]);
+    for (const error of all.slice(1)) expect(namingHosts(hosts, error)).toBe(error);
+  });
 });
