@@ -34,7 +34,8 @@ export class ChecksumFiles {
   /** `sha256` is in lower-case hexadecimal digits. Throws `local_io`: the file is not done then. */
   async add(directory: string, name: string, sha256: string): Promise<void> {
     const entry = { name: byteText(name), sha256 };
-    const file = await AppendFile.open(`${directory}/${SUMS_NAME}`, O_NOFOLLOW);
+    // A torn line would become an entry for a name that was cut off.
+    const file = await AppendFile.open(`${directory}/${SUMS_NAME}`, { flags: O_NOFOLLOW, tornLine: 'remove' });
     await file.write([Buffer.from(sumsLine(entry), 'latin1')]).finally(() => file.end());
     this.#note(directory);
     (await this.#listed.get(directory))?.add(entry.name);
@@ -57,7 +58,7 @@ export class ChecksumFiles {
     const [oldest = ''] = this.#listed.keys();
     if (this.#listed.size >= MOST_DIRECTORIES) this.#listed.delete(oldest);
     const path = `${directory}/${SUMS_NAME}`;
-    // A last line without a line break may be torn: that file is listed once more.
+    // A torn last line is no entry, so its file is listed again.
     const names = readSums(path, path).then(({ entries }) => new Set(entries.keys()));
     this.#listed.set(directory, names);
     return names;

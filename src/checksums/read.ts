@@ -8,7 +8,7 @@ export const SUMS_NAME = 'SHA256SUMS';
 /** Hash, and a name of 255 bytes, each escaped. */
 const LONGEST_LINE = 1024;
 
-/** Where a NUL stands, the power went before the rest of the line was on disk. */
+/** A line with a NUL is no entry: a power cut left zeros where bytes had not reached the disk. */
 const LINE = /^(\\?)([\da-f]{64}) [ *]([^\0]+)$/i;
 const ESCAPED: Readonly<Record<string, string>> = { '\\': '\\\\', '\n': '\\n', '\r': '\\r' };
 const MEANT: Readonly<Record<string, string>> = { '\\\\': '\\', '\\n': '\n', '\\r': '\r' };
@@ -45,8 +45,8 @@ export interface Sums {
   readonly entries: Map<ByteText, string>;
   /** Line numbers, from 1. */
   readonly unreadable: readonly number[];
-  /** A last line without a line break: an entry, or the beginning of one, which is undefined where it can't be read. */
-  readonly last: { readonly entry: SumsEntry | undefined } | undefined;
+  /** Whether the last line lacks its line break. It is no entry, since its name may be cut off. */
+  readonly isTorn: boolean;
 }
 
 /**
@@ -81,7 +81,7 @@ export function readSums(path: string | Buffer, shown: string): Promise<Sums> {
   return sumsIn(readPlain(path, shown, constants.O_NOFOLLOW));
 }
 
-/** Blank lines come of appends after a torn line, comments of people. */
+/** Skips blank lines and comments, which people write. */
 export async function sumsIn(pieces: AsyncIterable<Buffer> | Iterable<Buffer>): Promise<Sums> {
   const entries = new Map<ByteText, string>();
   const unreadable: number[] = [];
@@ -97,7 +97,7 @@ export async function sumsIn(pieces: AsyncIterable<Buffer> | Iterable<Buffer>): 
       else unreadable.push(number);
     }
   }
-  return { entries, unreadable, last: isBlank(rest) ? undefined : { entry: entryOf(rest) } };
+  return { entries, unreadable, isTorn: !isBlank(rest) };
 }
 
 function isBlank(line: ByteText): boolean {

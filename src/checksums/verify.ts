@@ -1,7 +1,7 @@
-import { closeSync, constants, existsSync, fstatSync, openSync } from 'node:fs';
+import { closeSync, constants, fstatSync, openSync } from 'node:fs';
 import { sha256Of } from '../disk/sha256.ts';
 import { errnoOf, FilingsError } from '../errors.ts';
-import { type ByteText, bytesOf, isPlainEntry, readable, readSums, SUMS_NAME, type Sums } from './read.ts';
+import { type ByteText, bytesOf, isPlainEntry, readable, readSums, SUMS_NAME } from './read.ts';
 
 const { O_NOCTTY, O_NOFOLLOW, O_NONBLOCK, O_RDONLY } = constants;
 /** No link is followed, and nothing waited for: whatever stands there instead of the file is not it. */
@@ -36,13 +36,12 @@ export async function* verifyDirectory(directory: SumsDirectory, turn: Turn): As
   const path = joined(directory.shown, SUMS_NAME);
   const sums = await readSums(bytesOf(joined(directory.path, SUMS_NAME)), readable(path)).catch((error) => ({ error }));
   if ('error' in sums) return yield { result: 'unreadable', path, error: sums.error };
-  const { entries, unreadable, last } = sums;
+  const { entries, unreadable, isTorn } = sums;
   if (unreadable.length > 0) {
     const others = unreadable.length > 1 ? ` and ${unreadable.length - 1} more are unreadable` : ' is unreadable';
     yield { result: 'damaged', path, why: `line ${unreadable[0]}${others}` };
   }
-  if (last?.entry && isWhole(last.entry.name, sums, directory)) entries.set(last.entry.name, last.entry.sha256);
-  else if (last && entries.size > 0) yield { result: 'torn', path, why: 'the last line is incomplete' };
+  if (isTorn && entries.size > 0) yield { result: 'torn', path, why: 'the last line is incomplete' };
   if (entries.size === 0 && unreadable.length === 0) yield { result: 'damaged', path, why: 'it has no entries' };
   for (const [name, sha256] of entries) {
     yield await findingOf(name, sha256, directory, turn);
@@ -53,11 +52,6 @@ export async function* verifyDirectory(directory: SumsDirectory, turn: Turn): As
     yield { result: 'unlisted', path: joined(directory.shown, name) };
     await turn();
   }
-}
-
-/** Whether it lacks its line break alone: a torn line may hold half a name, of no file or of one that is listed. */
-function isWhole(name: ByteText, { entries }: Sums, directory: SumsDirectory): boolean {
-  return !entries.has(name) && isPlainEntry(name) && existsSync(bytesOf(joined(directory.path, name)));
 }
 
 /** An entry that is no name in its directory is never opened. */

@@ -1,4 +1,4 @@
-import { constants, write } from 'node:fs';
+import { closeSync, constants, fstatSync, ftruncateSync, openSync, readSync, write } from 'node:fs';
 import { promisify } from 'node:util';
 import { closeFile, readAt, statOf } from './calls.ts';
 import { withDiskFailure } from './failure.ts';
@@ -6,57 +6,122 @@ import { openPlain } from './plain-file.ts';
 
 const { O_APPEND, O_CREAT, O_RDWR } = constants;
 const LINE_FEED = 0x0a;
+/** The end of a file in which a torn line is looked for: longer than a line of ours. Bytes. */
+const TAIL_BYTES = 4096;
 const writeTo = promisify(write);
 
-/** Other processes may append to it as well: each line of theirs and ours stays whole. */
+interface AppendOptions {
+  /** Further flags of open(2). */
+  readonly flags?: number;
+  /**
+   * `end`: a line break is appended to a torn line, whose reader tells it from a whole one. `remove`: it is cut off,
+   * since it could be taken for a whole line.
+   */
+  readonly tornLine?: 'end' | 'remove';
+}
+
+/** A file of lines to which several processes may append: each line stays whole. */
 export class AppendFile {
   readonly #path: string;
   readonly #fd: number;
+  readonly #flags: number;
+  readonly #removesTornLine: boolean;
   #before: Promise<unknown> = Promise.resolve();
 
-  private constructor(path: string, fd: number) {
+  private constructor(path: string, fd: number, { flags = 0, tornLine }: AppendOptions) {
     this.#path = path;
     this.#fd = fd;
+    this.#flags = flags;
+    this.#removesTornLine = tornLine === 'remove';
   }
 
-  /** A plain file, made when it is missing, with further `flags`. Throws `local_io`. */
-  static async open(path: string, flags = 0): Promise<AppendFile> {
-    const { fd } = await withDiskFailure(path, () => openPlain(path, O_RDWR | O_APPEND | O_CREAT | flags));
-    return new AppendFile(path, fd);
+  /** Opens a plain file, which is made when it is missing. Throws `local_io`. */
+  static async open(path: string, options: AppendOptions = {}): Promise<AppendFile> {
+    const flags = O_RDWR | O_APPEND | O_CREAT | (options.flags ?? 0);
+    const { fd } = await withDiskFailure(path, () => openPlain(path, flags));
+    return new AppendFile(path, fd, options);
   }
 
   /**
-   * By one write, each line with its line feed. Throws `local_io`: some may be there then, the last one torn, which
-   * does no harm.
+   * Appends lines by one write, each with its line feed. Throws `local_io`: some of them may be there then, the last one
+   * torn.
    */
   write(lines: readonly Buffer[]): Promise<void> {
-    // A torn line of our own has to be seen by the next.
+    // One after the other, because the next write must see a line that this one has torn.
     const appending = this.#before.then(() => withDiskFailure(this.#path, () => this.#append(Buffer.concat(lines))));
     this.#before = appending.catch(() => {});
     return appending;
   }
 
+  /** Throws `local_io`. */
   async end(): Promise<void> {
     await this.#before;
-    await closeFile(this.#fd);
+    await withDiskFailure(this.#path, () => closeFile(this.#fd));
   }
 
   async #append(lines: Buffer): Promise<void> {
-    let text = (await this.#endsInLine()) ? lines : afterTornLine(lines);
-    // One write that took less than asked has torn a line: all of it again.
-    while ((await writeTo(this.#fd, text, 0, text.length, null)).bytesWritten < text.length)
-      text = afterTornLine(lines);
+    for (;;) {
+      const { size } = await statOf(this.#fd);
+      const isTorn = !(await this.#endsInLine(size));
+      if (isTorn && this.#removesTornLine) {
+        this.#removeTornLine(size);
+        continue;
+      }
+      const text = isTorn ? Buffer.concat([Buffer.of(LINE_FEED), lines]) : lines;
+      const { bytesWritten } = await writeTo(this.#fd, text, 0, text.length, null);
+      if (bytesWritten === text.length) return;
+      // The write has torn a line. If no torn line may stay, it is completed, otherwise all lines are written again.
+      if (this.#removesTornLine) return this.#complete(text.subarray(bytesWritten));
+    }
   }
 
-  /** False behind a line that a full disk or a kill tore. */
-  async #endsInLine(): Promise<boolean> {
-    const { size } = await statOf(this.#fd);
-    if (size === 0) return true;
-    const { buffer } = await readAt(this.#fd, Buffer.alloc(1), 0, 1, size - 1);
-    return buffer[0] === LINE_FEED;
+  /** Writes the rest of a line. Removes the line if that fails, as on a full disk. */
+  async #complete(rest: Buffer): Promise<void> {
+    try {
+      for (let left = rest; left.length > 0; ) {
+        const { bytesWritten } = await writeTo(this.#fd, left, 0, left.length, null);
+        left = left.subarray(bytesWritten);
+      }
+    } catch (error) {
+      this.#removeTornLine((await statOf(this.#fd)).size);
+      throw error;
+    }
+  }
+
+  /** Returns false if a full disk, a kill or a power cut has torn the last line. */
+  async #endsInLine(size: number): Promise<boolean> {
+    const bytes = Math.min(size, this.#removesTornLine ? TAIL_BYTES : 1);
+    const { buffer } = await readAt(this.#fd, Buffer.alloc(bytes), 0, bytes, size - bytes);
+    return endOfWholeLines(buffer) === bytes;
+  }
+
+  /**
+   * Cuts the file behind its last whole line, or a piece off a longer line, if the file still has `size` bytes: otherwise
+   * another process is at work. All calls are synchronous, so that this process appends nothing meanwhile, and another one
+   * hardly can. Its line would go as a whole, because the cut is behind a line feed that was there before.
+   */
+  #removeTornLine(size: number): void {
+    // On Windows a descriptor for appending cannot cut the file.
+    const fd = openSync(this.#path, O_RDWR | this.#flags);
+    try {
+      const stats = fstatSync(fd);
+      if (stats.ino !== fstatSync(this.#fd).ino) throw Object.assign(new Error('replaced'), { code: 'ESTALE' });
+      if (stats.size !== size) return;
+      const tail = Buffer.alloc(Math.min(size, TAIL_BYTES));
+      readSync(fd, tail, 0, tail.length, size - tail.length);
+      ftruncateSync(fd, size - tail.length + endOfWholeLines(tail));
+    } finally {
+      closeSync(fd);
+    }
   }
 }
 
-function afterTornLine(lines: Buffer): Buffer {
-  return Buffer.concat([Buffer.of(LINE_FEED), lines]);
+/**
+ * Returns the offset behind the last whole line. A line with a NUL is not whole: a power cut leaves zeros where bytes
+ * had not reached the disk, also before a line feed that had.
+ */
+function endOfWholeLines(text: Buffer): number {
+  const end = text.lastIndexOf(LINE_FEED) + 1;
+  const begin = text.subarray(0, Math.max(0, end - 1)).lastIndexOf(LINE_FEED) + 1;
+  return text.subarray(begin, end).includes(0) ? begin : end;
 }

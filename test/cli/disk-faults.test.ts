@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -16,6 +17,46 @@ test('a file that grows beyond its limit: exit 8, the old file stays, nothing el
   expect(exitCode, stderr).toBe(8);
   expect(stderr).toMatch(/larger than may be written/);
   expect([await place.names(), (await place.read('a.htm')).toString()]).toEqual([['a.htm'], 'old']);
+});
+
+test('a SHA256SUMS with room for half a line keeps its whole lines alone: exit 8, and the next run lists the file', async () => {
+  const server = await scripted(whole(content(100)));
+  const place = await workplace();
+  // The limit is 1024 bytes.
+  const comment = `# ${'x'.repeat(990)}\n`;
+  await writeFile(join(place.path, 'SHA256SUMS'), comment);
+  const line = `$FILINGS download ${ACCESSION} a.htm --checksums`;
+  const { exitCode, stderr } = await place.shell(`ulimit -f 1; ${line}`, serviceAt(server.url));
+  expect(exitCode, stderr).toBe(8);
+  expect(stderr).toMatch(/SHA256SUMS: cannot write: the file is larger than may be written/);
+  expect((await place.read('SHA256SUMS')).toString()).toBe(comment);
+  expect(await place.shell(line, serviceAt(server.url))).toMatchObject({ exitCode: 0 });
+  expect((await place.read('SHA256SUMS')).toString()).toMatch(/^# x+\n[\da-f]{64} {2}a\.htm\n$/);
+});
+
+/** The first write that is long enough for a line takes only 40 bytes. */
+const SHORT_WRITE = `const fs = require('node:fs');
+let isShort = true;
+// A proxy, since util.promisify() looks for a symbol of this function.
+fs.write = new Proxy(fs.write, {
+  apply(write, self, [fd, bytes, at, length, ...rest]) {
+    const taken = isShort && length > 40 ? 40 : length;
+    isShort &&= taken === length;
+    return write(fd, bytes, at, taken, ...rest);
+  },
+});`;
+
+test('a line of SHA256SUMS that a short write has torn is completed', async () => {
+  const file = content(100);
+  const server = await scripted(whole(file));
+  const place = await workplace();
+  const hook = join(place.home, 'hook.cjs');
+  await writeFile(hook, SHORT_WRITE);
+  const env = { ...serviceAt(server.url), NODE_OPTIONS: `--require ${hook}` };
+  const { exitCode, stderr } = await place.filings(['download', ACCESSION, 'a.htm', '--checksums'], env);
+  expect(exitCode, stderr).toBe(0);
+  const hash = createHash('sha256').update(file).digest('hex');
+  expect((await place.read('SHA256SUMS')).toString()).toBe(`${hash}  a.htm\n`);
 });
 
 test('too few descriptors to load its own code are told as such', async () => {

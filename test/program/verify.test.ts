@@ -135,7 +135,10 @@ describe('a SHA256SUMS', () => {
 
   test.each<[string, string, string[], number]>([
     ['whose last entry of a name counts', `${sha256('x')}  one\r\n${BOTH}`, [], 0],
-    ['whose last line lacks its break, of a file that is changed', `${ONE}${sha256('x')}  two`, ['changed two'], 9],
+    ['whose last line lacks its break alone', `${ONE}${sha256('x')}  two`, ['torn', 'unlisted two'], 0],
+    ['whose last name is cut to that of another file', `${ONE}${sha256('3')}  two`, ['torn', 'unlisted two'], 0],
+    ['whose last name is that of a listed file', `${BOTH}${sha256('3')}  two`, ['torn'], 0],
+    ['that is one line without its break', ONE.slice(0, -1), ['damaged', 'unlisted one', 'unlisted two'], 9],
     ['whose last name is half there', `${BOTH.slice(0, -2)}`, ['torn', 'unlisted two'], 0],
     ['whose last hash is half there', `${ONE}${TWO.slice(0, 30)}`, ['torn', 'unlisted two'], 0],
     ['whose last line has no bytes on disk', `${ONE}${'\0'.repeat(70)}`, ['torn', 'unlisted two'], 0],

@@ -1,4 +1,4 @@
-import { lstat, mkdir, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
+import { lstat, mkdir, readdir, readFile, rename, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { AppendFile } from '../../src/disk/append.ts';
@@ -106,6 +106,17 @@ describe('lines that are appended', () => {
     expect(await text()).toBe('a\nb\ntorn\nc\n\0\nc\n');
   });
 
+  test('cut no torn line of another file that got the name meanwhile', async () => {
+    await writeFile(file, 'a\ntorn');
+    const opened = await AppendFile.open(file, { tornLine: 'remove' });
+    const moved = join(folder, 'moved');
+    await rename(file, moved);
+    await writeFile(file, 'b\ntorn');
+    await expect(opened.write([Buffer.from('c\n')])).rejects.toMatchObject({ code: 'local_io' });
+    await opened.end();
+    expect([await text(), await text(moved)]).toEqual(['b\ntorn', 'a\ntorn']);
+  });
+
   test.each<[string, (path: string) => Promise<unknown>, RegExp]>([
     ['a directory', (path) => mkdir(path), /it is a directory/],
     ['a device', (path) => symlink('/dev/null', path), /it is not a regular file/],
@@ -119,16 +130,21 @@ describe('lines that are appended', () => {
     });
   });
 
-  test('by several at once: of thousands of lines each, none is lost or torn', async () => {
+  test.each([
+    ['end', 'torn\n'],
+    ['remove', ''],
+  ] as const)('by several at once: of thousands of lines each, none is lost or torn (%s)', async (tornLine, rest) => {
     const lines = proving ? 20_000 : 1000;
     await writeFile(file, 'torn');
     const appending = ['a', 'b', 'c'].map(async (who) => {
-      const opened = await AppendFile.open(file);
+      const opened = await AppendFile.open(file, { tornLine });
       for (let n = 0; n < lines; n += 1) await opened.write([Buffer.from(`${who}${n}\n`)]);
       await opened.end();
     });
     await Promise.all(appending);
     const wanted = ['a', 'b', 'c'].flatMap((who) => Array.from({ length: lines }, (_, n) => `${who}${n}`));
-    expect((await text()).split('\n').filter(Boolean).sort()).toEqual(['torn', ...wanted].sort());
+    const found = await text();
+    expect(found.startsWith(rest)).toBe(true);
+    expect(found.slice(rest.length).split('\n').filter(Boolean).sort()).toEqual(wanted.sort());
   });
 });

@@ -58,21 +58,21 @@ describe('a file in pieces', () => {
     const pieces = Array.from({ length: Math.ceil(text.length / piece) }, (_, at) =>
       Buffer.from(text.slice(at * piece, (at + 1) * piece), 'latin1'),
     );
-    const { entries, unreadable, last } = await sumsIn(pieces);
-    return [[...entries.keys()].join(' '), unreadable, last && (last.entry?.name ?? 'unreadable')];
+    const { entries, unreadable, isTorn } = await sumsIn(pieces);
+    return [[...entries.keys()].join(' '), unreadable, isTorn];
   };
 
-  test.each<[string, string, string, number[], string | undefined]>([
-    ['lines', `${HEX}  a\n${HEX} *b\n`, 'a b', [], undefined],
-    ['Windows line breaks', `${HEX}  a\r\n${HEX}  b\r\n`, 'a b', [], undefined],
-    ['garbage between', `${HEX}  a\n\0\0\0\n<html>\n${HEX}  b\n`, 'a b', [2, 3], undefined],
-    ['a last line without its break', `${HEX}  a\n${HEX}  b`, 'a', [], 'b'],
-    ['a torn last line', `${HEX}  a\n${HEX.slice(0, 40)}`, 'a', [], 'unreadable'],
-    ['a line without end, then another', `${'x'.repeat(5000)}\n${HEX}  a\n`, 'a', [1], undefined],
-    ['a last line without end', `${HEX}  ${'x'.repeat(5000)}`, '', [], 'unreadable'],
-    ['nothing', '', '', [], undefined],
-  ])('%s', async (_, text, entries, unreadable, last) => {
-    for (const piece of [1, 7, 64, 10_000]) expect(await read(text, piece)).toEqual([entries, unreadable, last]);
+  test.each<[string, string, string, number[], boolean]>([
+    ['lines', `${HEX}  a\n${HEX} *b\n`, 'a b', [], false],
+    ['Windows line breaks', `${HEX}  a\r\n${HEX}  b\r\n`, 'a b', [], false],
+    ['garbage between', `${HEX}  a\n\0\0\0\n<html>\n${HEX}  b\n`, 'a b', [2, 3], false],
+    ['a last line without its break', `${HEX}  a\n${HEX}  b`, 'a', [], true],
+    ['a torn last line', `${HEX}  a\n${HEX.slice(0, 40)}`, 'a', [], true],
+    ['a line without end, then another', `${'x'.repeat(5000)}\n${HEX}  a\n`, 'a', [1], false],
+    ['a last line without end', `${HEX}  ${'x'.repeat(5000)}`, '', [], true],
+    ['nothing', '', '', [], false],
+  ])('%s', async (_, text, entries, unreadable, isTorn) => {
+    for (const piece of [1, 7, 64, 10_000]) expect(await read(text, piece)).toEqual([entries, unreadable, isTorn]);
   });
 
   test('a line without end is not gathered', async () => {
