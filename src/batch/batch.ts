@@ -25,6 +25,8 @@ export interface BatchOptions {
   readonly limits: Limits;
   /** Words a command so that it asks the same service. */
   readonly again: (command: string) => string;
+  /** Hears of each error that stops the run, or would stop it if it had not been stopped before. */
+  readonly noteFailure: (error: unknown) => void;
   /** Of the system's signals and the deadline. */
   readonly signal: AbortSignal;
   readonly world: Pick<World, 'monotonic' | 'sleep'>;
@@ -152,6 +154,7 @@ export class Batch {
   /** What is under way is called off; the first reason counts. */
   #stopBy(error: unknown): void {
     if (!(error instanceof FilingsError)) this.#defect ??= error;
+    this.#options.noteFailure(error);
     this.#stop.abort(error);
     this.#wake();
   }

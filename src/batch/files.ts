@@ -84,9 +84,6 @@ export class Files {
         counts.retries += 1;
         shown.wait(retryWait(event));
       },
-      resumable(bytes) {
-        counts.resumableBytes += bytes;
-      },
     };
     const target = stream ? undefined : targetOf(file);
     const fetched = target

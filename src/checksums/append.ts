@@ -18,6 +18,8 @@ export class ChecksumFiles {
   readonly #listed = new Map<string, Promise<Set<ByteText>>>();
   /** Those of lines that may not be on disk yet, this run's and others'. */
   readonly #unflushed = new Set<string>();
+  /** Rejected for good after one failure: the kernel reports it once, so another flush would succeed. */
+  #flushing: Promise<void> = Promise.resolve();
 
   /** `isFlushed`: lines are flushed before a done line, since a filing in a done list is never looked at again. */
   constructor(isFlushed: boolean) {
@@ -41,11 +43,14 @@ export class ChecksumFiles {
     (await this.#listed.get(directory))?.add(entry.name);
   }
 
-  /** Until all lines are on disk that say of a file that it is listed. Throws `local_io`. */
-  async flush(): Promise<void> {
-    const directories = [...this.#unflushed];
-    this.#unflushed.clear();
-    for (const directory of directories) await flushSums(directory);
+  /** Waits until the lines of all files that count as listed are on disk. Throws `local_io`, at each later call too. */
+  flush(): Promise<void> {
+    this.#flushing = this.#flushing.then(async () => {
+      const directories = [...this.#unflushed];
+      this.#unflushed.clear();
+      for (const directory of directories) await flushSums(directory);
+    });
+    return this.#flushing;
   }
 
   #note(directory: string): void {

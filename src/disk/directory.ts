@@ -31,6 +31,7 @@ export class Directory {
   readonly #stats: Stats;
   /** Until its own entry, and those above it that are new, are on disk; undefined since then. */
   #entryFlush: Promise<void> | undefined;
+  /** Rejected for good after one failure: the kernel reports it once, so another flush would succeed. */
   #lastFlush: Promise<unknown> = Promise.resolve();
   #nextFlush: Promise<boolean> | undefined;
   /** By the file system's clock. */
@@ -98,14 +99,14 @@ export class Directory {
     return isThere;
   }
 
-  /** Of a flush that begins after this call, shared by all who come till then. */
+  /** Waits for a flush that begins after this call; callers share it. */
   #flush(): Promise<boolean> {
     if (!this.#nextFlush) {
       this.#nextFlush = this.#lastFlush.then(() => {
         this.#nextFlush = undefined;
         return this.#flushEntries();
       });
-      this.#lastFlush = this.#nextFlush.catch(() => {});
+      this.#lastFlush = this.#nextFlush;
     }
     return this.#nextFlush;
   }

@@ -19,6 +19,19 @@ const REASONS: Readonly<Record<string, readonly [why: string, hint: string]>> = 
   ELOOP: ['a symbolic link already exists there', `remove it, or ${ELSEWHERE}`],
 };
 
+/** The calls that write. Network disks report lost writes at `close`. */
+const WRITES: ReadonlySet<unknown> = new Set(['write', 'fsync', 'fdatasync', 'ftruncate', 'close']);
+/** What a full or failing disk says, whatever the call. */
+const DISK_FAILURES: ReadonlySet<unknown> = new Set(['EIO', 'EROFS', 'ENOSPC', 'EDQUOT']);
+
+/** Returns whether a write or a flush failed, according to the error or its causes: the disk may have lost bytes. */
+export function isWriteFailure(error: unknown): boolean {
+  // A failed socket names `write`, too.
+  if (!(error instanceof Error) || (error instanceof FilingsError && error.code !== 'local_io')) return false;
+  const { syscall, code, cause } = error as NodeJS.ErrnoException;
+  return WRITES.has(syscall) || DISK_FAILURES.has(code) || isWriteFailure(cause);
+}
+
 /** What the file system said about a path, as `local_io` that stops the run. */
 export function diskFailure(error: unknown, path: string): FilingsError {
   if (error instanceof FilingsError) return error;

@@ -14,42 +14,45 @@ const flushData = promisify(fdatasync);
 const truncateTo = promisify(ftruncate);
 const changeMode = promisify(fchmod);
 
-/** Written front to back by one writer at a time, which closes it. Errors are the system's own. */
+/**
+ * A file that one writer writes front to back, and closes. Errors are the system's own. After a failed write or flush
+ * each later one fails with the same error: the kernel reports lost bytes only once, so another flush would succeed.
+ */
 export class WrittenFile {
   readonly #fd: number;
   readonly #disk: Disk;
   #size: number;
   #flushed: number;
-  #flushing: Promise<void> | undefined;
-  /** A failed flush is never tried again: the system reports what is lost only once. */
+  #flushing: Promise<unknown> | undefined;
   #failure: unknown;
   #closed = false;
+  readonly #onFailure: (error: unknown) => void;
 
-  /** `size`: bytes that an earlier run wrote. */
-  constructor(fd: number, disk: Disk, size = 0) {
+  /** `size` is in bytes, which an earlier run wrote. `onFailure` hears of each failed write, flush and close. */
+  constructor(fd: number, disk: Disk, size = 0, onFailure: (error: unknown) => void = () => {}) {
     this.#fd = fd;
     this.#disk = disk;
     this.#size = size;
     this.#flushed = size;
+    this.#onFailure = onFailure;
   }
 
   get size(): number {
     return this.#size;
   }
 
-  /** What was written may be lost. */
-  get hasFailed(): boolean {
-    return this.#failure !== undefined;
-  }
-
   async write(chunks: readonly Buffer[]): Promise<void> {
     if (this.#failure) throw this.#failure;
-    for (let rest = chunks; rest.length > 0; ) {
-      const written = await this.#write(rest);
-      this.#size += written;
-      rest = behind(rest, written);
+    try {
+      for (let rest = chunks; rest.length > 0; ) {
+        const written = await this.#write(rest);
+        this.#size += written;
+        rest = behind(rest, written);
+      }
+    } catch (error) {
+      throw this.#fail(error);
     }
-    if (this.#size - this.#flushed >= FLUSH_EVERY_BYTES) this.#flushInBackground();
+    if (this.#size - this.#flushed >= FLUSH_EVERY_BYTES && !this.#flushing) this.#flushBy(flushData);
   }
 
   async #write(chunks: readonly Buffer[]): Promise<number> {
@@ -82,32 +85,53 @@ export class WrittenFile {
     return changeMode(this.#fd, mode);
   }
 
+  /** Also throws the failure of an earlier write, or of a flush in the background. */
   async flush(): Promise<void> {
     await this.#flushing;
+    if (!this.#failure) await this.#flushBy(flushAll);
     if (this.#failure) throw this.#failure;
-    await flushAll(this.#fd);
   }
 
-  /** After a flush in the background: the descriptor's number may be another file's then. */
+  /** Waits for a flush that is under way: after the close, the descriptor's number may be another file's. */
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
     await this.#flushing;
-    await this.#disk.close(this.#fd);
+    await this.#disk.close(this.#fd).catch((error) => {
+      throw this.#fail(error);
+    });
   }
 
-  #flushInBackground(): void {
-    if (this.#flushing) return;
+  /**
+   * Closes a file whose bytes nobody needs. If a flush is under way, the bytes are cut off first, so that a slow disk
+   * has nothing left to write. A file that has its final name is never cut: it gets that name after its last flush.
+   */
+  drop(): Promise<void> {
+    if (this.#flushing && !this.#closed) {
+      this.#flushing = Promise.all([this.#flushing, truncateTo(this.#fd, 0).catch(() => {})]);
+    }
+    return this.close();
+  }
+
+  /** Never rejects: its failure is that of the next write, flush or close. */
+  #flushBy(flush: (fd: number) => Promise<void>): Promise<unknown> {
     const size = this.#size;
-    this.#flushing = flushData(this.#fd)
-      .then(() => {
-        this.#flushed = size;
-      })
-      .catch((error) => {
-        this.#failure = error;
-      })
+    this.#flushing = flush(this.#fd)
+      .then(
+        () => {
+          this.#flushed = size;
+        },
+        (error) => this.#fail(error),
+      )
       .finally(() => {
         this.#flushing = undefined;
       });
+    return this.#flushing;
+  }
+
+  #fail(error: unknown): unknown {
+    this.#failure ??= error;
+    this.#onFailure(error);
+    return this.#failure;
   }
 }

@@ -4,6 +4,7 @@ import { basename, dirname } from 'node:path';
 import { Directory } from '../disk/directory.ts';
 import { errnoOf } from '../errors.ts';
 import type { World } from '../world.ts';
+import { KeptParts } from './part/kept-parts.ts';
 import { Leftovers, type PartRun } from './part/leftovers.ts';
 import { ownerOf, startsOf, stateOf } from './part/owner.ts';
 
@@ -29,6 +30,8 @@ const MOST_REMEMBERED = 1024;
 
 /** The directories of a run: each is made and looked at once, and its flushes are shared. */
 export class Directories {
+  /** The parts that this run leaves for later runs. */
+  readonly kept: KeptParts;
   readonly #info: Pick<ProcessInfo, 'platform' | 'now'> & { readonly isReadOnly: boolean };
   readonly #run: PartRun;
   /** The directory that the user named is missing, and this run makes nothing. */
@@ -40,8 +43,9 @@ export class Directories {
     const { hostname, pid, platform, isRunning, now, random, sleep } = info;
     const self = ownerOf(pid, hostname, platform);
     this.#info = { platform, now, isReadOnly };
+    this.kept = new KeptParts(sleep);
     const startOf = startsOf(platform, isRunning);
-    this.#run = { self, now, random, sleep, stateOf: (owner) => stateOf(owner, self, startOf) };
+    this.#run = { self, now, random, sleep, kept: this.kept, stateOf: (owner) => stateOf(owner, self, startOf) };
   }
 
   /** Throws `local_io` when there is none, for this one alone when something else has its name. */

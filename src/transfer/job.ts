@@ -24,8 +24,8 @@ export interface Sink {
   sha256?(): Promise<string>;
   /** Throws `local_io`, `interrupted`, the signal's reason: `abandon` comes then all the same. */
   finish(): Promise<Placement>;
-  /** Leaves what another run can resume, and gives how many bytes; never throws. */
-  abandon(error: unknown): Promise<number>;
+  /** Leaves only what a later run can resume. Never throws. */
+  abandon(error: unknown): Promise<void>;
 }
 
 export interface Watcher {
@@ -34,8 +34,6 @@ export interface Watcher {
   received(bytes: number): void | Promise<void>;
   retry(event: RetryEvent): void;
   warn?(text: string): void;
-  /** It has failed; another run can resume at so many bytes. */
-  resumable(bytes: number): void;
 }
 
 export interface Job {

@@ -33,7 +33,5 @@ export class Pipe implements Sink {
   }
 
   /** The writer is not ended: a reader that never reads would hold the program at it. */
-  async abandon(): Promise<number> {
-    return 0;
-  }
+  async abandon(): Promise<void> {}
 }

@@ -47,9 +47,10 @@ export class Spool implements Sink {
     return withDiskFailure(this.#options.folder, () => this.#file.write(chunks));
   }
 
-  /** Only now is the first byte written. */
+  /** Writes the first byte only when the disk has all bytes: what it has lost would be read back wrong. */
   async finish(): Promise<'committed'> {
     const { folder, openWriter, signal } = this.#options;
+    await withDiskFailure(folder, () => this.#file.flush());
     const writer = await openWriter(signal);
     await withDiskFailure(folder, async () => {
       for await (const chunk of this.#file.read()) await writer.write([chunk], signal);
@@ -59,8 +60,7 @@ export class Spool implements Sink {
     return 'committed';
   }
 
-  async abandon(): Promise<number> {
+  async abandon(): Promise<void> {
     await this.#file.close().catch(() => {});
-    return 0;
   }
 }

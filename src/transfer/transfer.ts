@@ -21,12 +21,11 @@ export interface Fetched {
  * signal's reason.
  */
 export async function fetchInto(job: Job, sink: Sink, hashing: Hashing): Promise<Fetched> {
-  const { wanted, signal, watcher } = job;
+  const { wanted, signal } = job;
   try {
     return await new Transfer(job, sink, hashing).run();
   } catch (error) {
-    const left = await sink.abandon(error);
-    if (left > 0) watcher.resumable(left);
+    await sink.abandon(error);
     if (signal.aborted) throw error;
     const told = about(wanted, error);
     throw sink.restartable ? told : cutShort(told);

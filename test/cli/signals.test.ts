@@ -69,6 +69,7 @@ test.each([
     const { exitCode, stderr } = await running.ended;
     expect(exitCode, stderr).toBe(status);
     expect(stderr).not.toMatch(/\bat .*:\d+:\d+/);
+    expect(stderr).toContain('a.htm: stopped at 2.0 MB; run the same command to resume');
     expect((await place.names()).map((name) => name.replace(/.*\./, '')).sort()).toEqual(['part', 'resume']);
     const again = await place.filings([...GET, '--report', '-'], serviceAt(server.url));
     expect(again.exitCode, again.stderr).toBe(0);

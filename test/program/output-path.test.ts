@@ -80,6 +80,29 @@ test('a report that cannot be written stops the run, and leaves no litter of the
   expect(await names()).toEqual(['small']);
 });
 
+test.each<[moment: string, files: string[], status: number]>([
+  ['while another file is in flight', ['big', 'hangs'], 8],
+  ['at the end', ['big'], 9],
+])('a part that is kept goes when the report cannot be written %s', async (_, files, status) => {
+  const body = framed(content(2_000_000), 'length', { ETag: '"v1"' });
+  const { filings, names } = await asking((socket, request) => {
+    if (request.path.includes('big')) socket.end(body.upTo(1_500_000));
+  });
+  const cut = await filings(['download', ACCESSION, 'big', '--retries', '0']);
+  expect([cut.exitCode, (await names()).length], cut.stderr).toEqual([9, 2]);
+  const { exitCode, stderr } = await filings([
+    'download',
+    ACCESSION,
+    ...files,
+    '--retries',
+    '0',
+    '--report',
+    '/dev/full',
+  ]);
+  expect(exitCode, stderr).toBe(status);
+  expect(await names()).toEqual([]);
+});
+
 test('an empty TMPDIR is none', async () => {
   const { filings, names, write } = await workplace();
   await write('mark', '');

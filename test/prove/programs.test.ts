@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 
 // What the tests of npm run prove call; .ci/run has the packages.
 const PROGRAMS =
-  'bash curl fish ip jq losetup mandoc mkfs.exfat mount.exfat-fuse munged nginx openssl parallel prlimit ' +
+  'bash curl fish ip jq losetup mandoc mkfs.exfat mkfs.ext4 mount.exfat-fuse munged nginx openssl parallel prlimit ' +
   'sha256sum slurmctld slurmd split sqlite3 strace systemd-analyze unshare zsh';
 // Debian keeps some where a user's PATH does not look.
 const PATH = `${process.env.PATH}:/usr/sbin:/sbin`;

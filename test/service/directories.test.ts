@@ -1,5 +1,5 @@
 import { readdirSync } from 'node:fs';
-import { mkdir, rename, rm, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, rename, rm, symlink, unlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { Directories } from '../../src/transfer/directories.ts';
@@ -55,4 +55,22 @@ test('one that was moved away is known not to be there, whatever has its name by
   expect(await opened.flush()).toBe(false);
   await mkdir(join(directory, 'a'));
   expect(await opened.flush()).toBe(false);
+});
+
+test('a directory whose flush has failed is not flushed again in the same run', async () => {
+  const directory = await temporaryDirectory();
+  const { directory: opened } = await directoriesHere().at({ directory, below: 'a' });
+  const [path, moved] = [join(directory, 'a'), join(directory, 'b')];
+  await rename(path, moved);
+  // It cannot be opened.
+  await symlink('a', path);
+  const failure = await opened.flush().catch((error) => error);
+  expect(failure).toMatchObject({ code: 'local_io', stopsRun: true });
+  await unlink(path);
+  await rename(moved, path);
+  await expect(opened.flush()).rejects.toBe(failure);
+  await expect(opened.settle(Date.now())).rejects.toBe(failure);
+  // Another run starts anew.
+  const { directory: again } = await directoriesHere().at({ directory, below: 'a' });
+  expect(await again.flush()).toBe(true);
 });

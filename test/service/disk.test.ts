@@ -1,3 +1,4 @@
+import { openSync } from 'node:fs';
 import { lstat, mkdir, readdir, readFile, rename, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
@@ -41,6 +42,71 @@ describe.each<[string, Disk]>([
     expect(await readdir(folder)).toEqual(['other']);
     expect(await text(other)).toBe(`one, two${'x'.repeat(100_000)}`);
   });
+});
+
+describe('after a failure', () => {
+  /** A device takes each write, and refuses each flush. */
+  const onDevice = (noteFailure?: (error: unknown) => void) =>
+    new WrittenFile(openSync('/dev/null', 'r+'), BY_POOL, 0, noteFailure);
+
+  test('a file is not flushed again, and takes no more writes', async () => {
+    const seen: unknown[] = [];
+    const written = onDevice((error) => seen.push(error));
+    const failure = await written.flush().catch((error) => error);
+    expect(failure).toMatchObject({ syscall: 'fsync' });
+    // Another flush would make another error.
+    await expect(written.flush()).rejects.toBe(failure);
+    await expect(written.write([Buffer.from('x')])).rejects.toBe(failure);
+    expect(seen).toEqual([failure]);
+    await written.close();
+  });
+
+  test('of a write, a file cannot be flushed, although the system would', async () => {
+    await writeFile(file, '');
+    const written = new WrittenFile(openSync(file, 'r'), BY_POOL);
+    const failure = await written.write([Buffer.from('x')]).catch((error) => error);
+    expect(failure).toMatchObject({ syscall: 'write' });
+    await expect(written.flush()).rejects.toBe(failure);
+    await written.close();
+  });
+
+  test('of a flush in the background, a file takes no more writes, not even from the start', async () => {
+    const seen: unknown[] = [];
+    const written = onDevice((error) => seen.push(error));
+    const block = Buffer.alloc(1 << 20);
+    // The flush begins after 128 MiB. A restart waits for it.
+    for (let blocks = 0; blocks < 128; blocks += 1) await written.write([block]);
+    await written.restart().catch(() => {});
+    expect(seen).toMatchObject([{ syscall: 'fdatasync' }]);
+    await expect(written.write([block])).rejects.toBe(seen[0]);
+    await expect(written.flush()).rejects.toBe(seen[0]);
+    await written.close();
+  });
+
+  test('to close a file is a failure, too', async () => {
+    const failure = Object.assign(new Error('EIO'), { syscall: 'close' });
+    const seen: unknown[] = [];
+    const close = () => Promise.reject(failure);
+    const written = new WrittenFile(-1, { ...BY_POOL, close }, 0, (error) => seen.push(error));
+    await expect(written.close()).rejects.toBe(failure);
+    expect(seen).toEqual([failure]);
+  });
+});
+
+test('a file that is dropped loses its bytes only while a flush is under way', async () => {
+  for (const isUnderWay of [true, false]) {
+    const path = join(folder, String(isUnderWay));
+    const written = new WrittenFile(await BY_POOL.create(path, 0o600), BY_POOL);
+    await written.write([Buffer.from('some text')]);
+    const flushing = written.flush();
+    // The flush has begun. It ends in a later turn of the event loop.
+    if (isUnderWay) await Promise.resolve();
+    else await flushing;
+    await written.drop();
+    await flushing;
+    await written.drop();
+    expect(await text(path)).toBe(isUnderWay ? '' : 'some text');
+  }
 });
 
 test('where it is not known what a disk is, its calls go by the pool', async () => {

@@ -194,6 +194,22 @@ describe('files beside a file go away while it comes', () => {
     expect(await beside(run)).toEqual([]);
   });
 
+  test('its record, and a directory has its name: a part that is of no use goes all the same', async () => {
+    const { run, ended, record, finish } = await nearlyDone({}, { sha256: '0'.repeat(64) });
+    await rm(record);
+    await mkdir(record);
+    finish();
+    expect((await ended).error).toMatchObject({ code: 'integrity', retryable: false });
+    expect((await run.names()).filter((name) => name.endsWith('.part'))).toEqual([]);
+  });
+
+  test('its directory, and the connection ends: the error says so', async () => {
+    const { ended, folder, cut } = await nearlyDone({ below: 'a' });
+    await rm(folder, { recursive: true });
+    cut();
+    expect((await ended).error).toMatchObject({ code: 'integrity', retryable: true });
+  });
+
   test.each(['', createHash('sha256').update(FILE).digest('hex')])(
     'its part: it is downloaded again (hash: %s)',
     async (sha256) => {

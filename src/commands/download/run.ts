@@ -31,6 +31,7 @@ interface Run {
   readonly checksums: ChecksumFiles | undefined;
   /** Whether sizes in listings are known to be those of other things. */
   readonly listedSizes: { ignored: boolean };
+  readonly directories: Directories;
   readonly world: World;
 }
 
@@ -45,7 +46,9 @@ export async function run({ args, options, flags }: Invocation<typeof OPTIONS>, 
   const checksums = options.checksums && !options.dryRun ? new ChecksumFiles(options.done !== undefined) : undefined;
   const listedSizes = { ignored: false };
   try {
-    const error = await downloadAll({ order, flags, session, limits, runFiles, checksums, listedSizes, world });
+    const directories = new Directories(world, options.dryRun);
+    const run = { order, flags, session, limits, runFiles, checksums, listedSizes, directories, world };
+    const error = await downloadAll(run);
     if (error) throw error;
     return 0;
   } finally {
@@ -55,7 +58,7 @@ export async function run({ args, options, flags }: Invocation<typeof OPTIONS>, 
 
 /** Gives what the run ends with. */
 async function downloadAll(run: Run): Promise<FilingsError | undefined> {
-  const { order, flags, session, checksums, world } = run;
+  const { order, flags, session, checksums, directories, world } = run;
   const { failed, dryRun } = order.options;
   const { report, done } = await openOutputs(order, session, world);
   const keepsFailed = failed !== undefined && !dryRun;
@@ -83,6 +86,8 @@ async function downloadAll(run: Run): Promise<FilingsError | undefined> {
     const { again } = session.client.options;
     return withRetryHint(error, { isOwn: error === recorder.alone, order, flags, again });
   } catch (thrown) {
+    directories.kept.noteFailure(thrown);
+    await directories.kept.settle();
     // What can't be written at the end does not hide what the run ended with, which may have been that already.
     if (error === undefined || !(thrown instanceof FilingsError)) throw thrown;
     return error.code === thrown.code ? error : error.reworded(`${error.message}; then ${thrown.message}`);
@@ -91,7 +96,7 @@ async function downloadAll(run: Run): Promise<FilingsError | undefined> {
 
 /** Works through the lines, and sums up. */
 async function work(run: Run, recorder: Recorder, done: DoneList | undefined): Promise<FilingsError | undefined> {
-  const { order, limits, world } = run;
+  const { order, limits, directories, world } = run;
   const { progress } = run.session;
   const { counts } = recorder;
   const began = world.monotonic();
@@ -103,6 +108,7 @@ async function work(run: Run, recorder: Recorder, done: DoneList | undefined): P
     end = await batch.run();
   } finally {
     close();
+    counts.resumableBytes = await directories.kept.settle();
   }
   const error = verdict(end, recorder);
   if (order.single && !order.options.dryRun) {
@@ -128,7 +134,7 @@ function linesOf({ input, accessions, fileNames, chosen }: Order, world: World, 
 }
 
 async function batchOf(
-  { order, session, limits, runFiles, checksums, listedSizes, world }: Run,
+  { order, session, limits, runFiles, checksums, listedSizes, directories, world }: Run,
   input: AsyncIterable<readonly Line[]>,
   recorder: Recorder,
   done: DoneList | undefined,
@@ -138,7 +144,6 @@ async function batchOf(
   const { counts } = recorder;
   const { monotonic, cwd } = world;
   const { dryRun } = options;
-  const directories = new Directories(world, dryRun);
   const files = new Files({
     targetOf: targetsOf(order, cwd),
     runFiles,
@@ -173,7 +178,9 @@ async function batchOf(
       return true;
     },
   };
-  return new Batch({ input, selection, files, recorder, limits, again: client.options.again, signal, world });
+  const { noteFailure } = directories.kept;
+  const { again } = client.options;
+  return new Batch({ input, selection, files, recorder, limits, again, noteFailure, signal, world });
 }
 
 /** Lets the progress show how far the whole batch is. */

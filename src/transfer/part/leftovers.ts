@@ -4,6 +4,7 @@ import type { Directory } from '../../disk/directory.ts';
 import { openPlain } from '../../disk/plain-file.ts';
 import { WrittenFile } from '../../disk/written-file.ts';
 import type { Version } from '../resume.ts';
+import type { KeptParts } from './kept-parts.ts';
 import { type Owner, type OwnerState, type PartName, parsePartName, partName, recordName, stemOf } from './owner.ts';
 import { readRecord } from './record.ts';
 
@@ -19,6 +20,7 @@ export interface PartRun {
   /** Uniform in [0, 1). */
   readonly random: () => number;
   readonly sleep: Sleep;
+  readonly kept: KeptParts;
 }
 
 /** `version`: of one that an earlier run has begun. */
@@ -40,15 +42,20 @@ export class Leftovers {
     this.run = run;
   }
 
-  /** The part with most bytes that can be resumed; the others of runs that have ended go. Never throws. */
+  /**
+   * Returns the part with most bytes that can be resumed, flushed; removes the others of runs that have ended. Never
+   * throws.
+   */
   async claim(final: string, request: string): Promise<Part | undefined> {
     const stem = stemOf(final);
     const ids = await this.#takeEnded(stem);
     const opened = await Promise.all(ids.map((id) => this.#open(stem, id, request)));
     const [best, ...others] = opened.flatMap((part) => part ?? []).sort((a, b) => b.file.size - a.file.size);
     for (const { file } of others) await file.close();
-    for (const id of ids) if (id !== best?.id) await this.#drop(stem, id);
-    return best;
+    // Its run may have been killed before it heard that the disk had lost some of the bytes.
+    const claimed = best && (await isFlushed(best.file)) ? best : undefined;
+    for (const id of ids) if (id !== claimed?.id) await this.#drop(stem, id);
+    return claimed;
   }
 
   /** Removes parts of runs that have ended: the file is there. Never throws. */
@@ -86,7 +93,7 @@ export class Leftovers {
     const opened = version && (await openPlain(path, O_RDWR | O_NOFOLLOW).catch(() => undefined));
     if (!opened) return undefined;
     const { size } = opened.stats;
-    const file = new WrittenFile(opened.fd, this.#directory.disk, size);
+    const file = new WrittenFile(opened.fd, this.#directory.disk, size, this.run.kept.noteFailure);
     if (size > 0 && size <= (version.total ?? size)) return { id, file, version };
     await file.close();
     return undefined;
@@ -127,5 +134,16 @@ export class Leftovers {
       // What can't be read holds nothing that could be resumed.
     }
     this.#found = byStem;
+  }
+}
+
+/** Closes the file if the flush fails. */
+async function isFlushed(file: WrittenFile): Promise<boolean> {
+  try {
+    await file.flush();
+    return true;
+  } catch {
+    await file.close().catch(() => {});
+    return false;
   }
 }

@@ -41,7 +41,8 @@ export class PartFile implements Sink {
   readonly #target: PartTarget;
   readonly #part: OwnPart;
   readonly #file: WrittenFile;
-  #hasRecord: boolean;
+  /** What the record beside the part says; undefined if there is none. */
+  #recorded: Version | undefined;
 
   private constructor(target: PartTarget, { id, file, version }: Part) {
     const { directory, final, leftovers } = target;
@@ -49,7 +50,7 @@ export class PartFile implements Sink {
     this.#part = { directory, final, id, run: leftovers.run };
     this.#file = file;
     this.version = version;
-    this.#hasRecord = version !== undefined;
+    this.#recorded = version;
   }
 
   /** Resumes a part of an earlier run, if there is one. Throws `local_io`. */
@@ -61,7 +62,7 @@ export class PartFile implements Sink {
     const id = newId(run.random());
     const path = pathOf({ directory, final, id, run });
     const fd = await withDiskFailure(directory.entry(final), () => directory.disk.create(path, 0o666));
-    return new PartFile(target, { id, file: new WrittenFile(fd, directory.disk) });
+    return new PartFile(target, { id, file: new WrittenFile(fd, directory.disk, 0, run.kept.noteFailure) });
   }
 
   get bytes(): number {
@@ -76,11 +77,15 @@ export class PartFile implements Sink {
       await this.#forget();
       if (this.bytes > 0) await this.#file.restart();
       if (!validator || (total !== undefined && total <= RECORDED_FROM_BYTES)) return;
-      // What a full disk leaves of it is removed, too.
-      this.#hasRecord = true;
-      // It need not be flushed: after a power cut no part is resumed.
-      await writeFile(this.#record, recordText(this.#target.request, version), { flag: 'wx', mode: 0o600 });
+      await this.#writeRecord(version);
     });
+  }
+
+  async #writeRecord(version: Version): Promise<void> {
+    // Set first, so that the rest of a record that a full disk tore is removed, too.
+    this.#recorded = version;
+    // It need not be flushed: after a power cut no part is resumed.
+    await writeFile(this.#record, recordText(this.#target.request, version), { flag: 'wx', mode: 0o600 });
   }
 
   async write(chunks: readonly Buffer[]): Promise<void> {
@@ -146,24 +151,50 @@ export class PartFile implements Sink {
     if (old.uid === uid && old.gid === gid) await this.#file.setMode(old.mode & 0o777);
   }
 
-  async abandon(error: unknown): Promise<number> {
-    const isUseful = this.#hasRecord && this.bytes > 0;
-    await this.#file.close().catch(() => {});
-    // What the disk could not take can't be resumed.
-    if (isUseful && !this.#file.hasFailed && (this.#target.signal.aborted || isWorthKeeping(error))) return this.bytes;
-    await this.#discard().catch(() => {});
-    return 0;
+  async abandon(error: unknown): Promise<void> {
+    try {
+      if ((this.#target.signal.aborted || isWorthKeeping(error)) && (await this.#keep())) return;
+    } catch (failure) {
+      this.#part.run.kept.noteFailure(failure);
+    }
+    // Does not wait for the close: a disk may take long to end a flush.
+    this.#file.drop().catch(() => {});
+    await this.#remove().catch(() => {});
+  }
+
+  /**
+   * Leaves the part for a later run, if that can resume it. Meanwhile there is no record: the failure of a flush whose
+   * process is killed is lost, and nothing may be resumed then. Throws what the system says.
+   */
+  async #keep(): Promise<boolean> {
+    const { directory, run } = this.#part;
+    const version = this.#recorded;
+    if (!version || this.bytes === 0) return false;
+    await this.#forget();
+    if (!(await run.kept.isSafe(this.#file))) return false;
+    await this.#file.close();
+    await this.#writeRecord(version);
+    run.kept.add({ bytes: this.bytes, disk: directory.disk, paths: [this.#record, pathOf(this.#part)] });
+    return true;
   }
 
   async #discard(): Promise<void> {
     await this.#file.close();
-    await this.#forget();
-    await this.#target.directory.disk.remove(pathOf(this.#part));
+    await this.#remove();
+  }
+
+  /** Removes the record first: a part without a record is never resumed. */
+  async #remove(): Promise<void> {
+    try {
+      await this.#forget();
+    } finally {
+      await this.#target.directory.disk.remove(pathOf(this.#part));
+    }
   }
 
   async #forget(): Promise<void> {
-    if (!this.#hasRecord) return;
-    this.#hasRecord = false;
+    if (!this.#recorded) return;
+    this.#recorded = undefined;
     await this.#target.directory.disk.remove(this.#record);
   }
 

@@ -1,0 +1,99 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { type Workplace, workplace } from '../cli/program.ts';
+import { rangeStart, sendFile } from '../servers/answers.ts';
+import { accession, startArchive } from '../servers/archive.ts';
+import { content } from '../service/transfer-fixture.ts';
+import { MIRROR } from './mirror-line.ts';
+import { treeOf } from './recipes/mirrored.ts';
+import { traced } from './traced.ts';
+
+// A disk loses bytes, and reports it once: a later run never resumes what may be lost.
+
+const NUMBER = accession(0);
+
+/** A mirror of one filing with some large files, and the ranges that its runs ask for. */
+async function mirror(size: number, place: Workplace, line: readonly string[] = MIRROR) {
+  const names = ['f0.htm', 'f1.htm', 'f2.htm', 'f3.htm'];
+  const files = Object.fromEntries(names.map((name) => [name, content(size)]));
+  const ranges: number[] = [];
+  const archive = await startArchive(
+    { [NUMBER]: files },
+    {
+      instead(socket, { name, request }) {
+        if (name === undefined) return false;
+        const start = rangeStart(request);
+        if (start !== undefined) ranges.push(start);
+        sendFile(socket, request, files[name] as Buffer, `"${name}"`);
+        return true;
+      },
+    },
+  );
+  await writeFile(join(place.path, 'in'), `${NUMBER}\n`);
+  return {
+    env: archive.env,
+    ranges,
+    run: () => place.filings(line, archive.env),
+    /** Fails unless the tree holds these files with their bytes, and their checksums, alone. */
+    async expectRight(out: string) {
+      const tree = await treeOf(join(place.path, out, NUMBER));
+      expect(Object.keys(tree).sort()).toEqual(['SHA256SUMS', ...names]);
+      for (const name of names) expect([name, tree[name] === files[name]?.toString('latin1')]).toEqual([name, true]);
+      const { exitCode, stderr } = await place.filings(['verify', out]);
+      expect(exitCode, stderr).toBe(0);
+    },
+  };
+}
+
+describe('each of four files at once may be the one whose flush fails (strace)', () => {
+  // From the first flush that a run makes to beyond the last one.
+  const times = Array.from({ length: 14 }, (_, index) => [`${index + 1}`, `${index + 1}+`]).flat();
+
+  test.each(times)('flush %s fails: no part stays, and the next run downloads afresh what is missing', async (when) => {
+    const place = await workplace();
+    const { env, run, ranges, expectRight } = await mirror(2_000_000, place);
+    const calls = 'fsync,fdatasync';
+    const first = await traced(place, `-e trace=${calls} -e inject=${calls}:error=EIO:when=${when}`, MIRROR, env);
+    expect([0, 8], first.stderr).toContain(first.exitCode);
+    const left = Object.keys(await treeOf(place.path)).filter((path) => /\.(part|resume)$/.test(path));
+    expect(left).toEqual([]);
+    expect(await run()).toMatchObject({ exitCode: 0, stderr: '' });
+    expect(ranges).toEqual([]);
+    await expectRight('out');
+  });
+});
+
+// Only root can mount.
+describe.runIf(process.geteuid?.() === 0)('on a disk whose backing store runs full, as on a thin pool', () => {
+  /** A place with such a disk, until the test has ended. */
+  async function onThinDisk(): Promise<Workplace> {
+    const place = await workplace();
+    for (const name of ['store', 'disk']) await mkdir(join(place.path, name));
+    onTestFinished(async () => {
+      await place.shell('umount disk; losetup -d "$(cat device)"; umount store');
+    });
+    const { exitCode, stderr } = await place.shell(`set -e; PATH=$PATH:/usr/sbin:/sbin
+      mount -t tmpfs -o size=24m none store; truncate -s 200M store/image
+      mkfs.ext4 -q -O ^has_journal store/image; losetup -f --show store/image > device
+      # The driver calls a short write a success. Writes of one page are never short.
+      echo 4 > "/sys/block/$(basename "$(cat device)")/queue/max_sectors_kb"; mount "$(cat device)" disk`);
+    expect(exitCode, stderr).toBe(0);
+    return place;
+  }
+
+  test('the files are right when there is room again', async () => {
+    const place = await onThinDisk();
+    const line = MIRROR.map((arg) => (arg === 'out' ? 'disk' : arg));
+    const { run, ranges, expectRight } = await mirror(12_000_000, place, line);
+    const first = await run();
+    expect(first.exitCode, first.stderr).toBe(8);
+    /** Afterwards files are read from the disk. */
+    const forget = 'for file in disk/*/* disk/*/.f*; do dd if="$file" iflag=nocache count=0; done 2>/dev/null; true';
+    await place.shell(`mount -o remount,size=200m store; ${forget}`);
+    expect(await run()).toMatchObject({ exitCode: 0, stderr: '' });
+    expect(ranges).toEqual([]);
+    await place.shell(`rmdir disk/lost+found; sync -f disk; ${forget}`);
+    await expectRight('disk');
+  });
+});
