@@ -17,8 +17,10 @@ import type { Counts } from './report.ts';
 
 interface FilesOptions {
   readonly targetOf: (file: FileItem) => DiskTarget;
-  /** Which of the run's own files has a name. */
-  readonly runFiles: { at(path: string, stats: Stats | undefined): string | undefined };
+  /** Refuses what would replace one of the run's own files. */
+  readonly runFiles: {
+    faultAt(path: string, displayPath: string, stats: Stats | undefined): FilingsError | undefined;
+  };
   /** For the one file that is written to no disk. */
   readonly stream: StreamTarget | undefined;
   readonly fetching: Fetching;
@@ -119,7 +121,7 @@ export class Files {
     const stats = 'stats' in existing ? existing.stats : undefined;
     return planFile(existing, target, {
       areSizesIgnored: fetching.listedSizes.ignored,
-      runFile: runFiles.at(target.path, stats),
+      runFileFault: runFiles.faultAt(target.path, target.displayPath, stats),
       pathOwner,
       isSettled: stats && opened?.leftovers.hasNone(basename(target.path)) && opened.directory.isSettled(stats.ctimeMs),
     });

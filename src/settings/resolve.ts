@@ -6,6 +6,7 @@ import { readAs } from '../spec/option.ts';
 import { requireOneUser } from '../stdio/input.ts';
 import type { World } from '../world.ts';
 import { type ConfigFile, locateConfig, readConfigFile } from './config-file.ts';
+import { type CredentialFile, credentialFiles } from './credential-files.ts';
 import { type ForeignCredential, foreignCredentials } from './foreign-credentials.ts';
 import { configCommand } from './hint-command.ts';
 import { rememberSettings } from './known-secrets.ts';
@@ -18,6 +19,7 @@ export interface Resolved {
   /** Secrets are among them. */
   readonly given: Layer;
   readonly configPath: string | undefined;
+  readonly credentialFiles: readonly CredentialFile[];
   readonly foreign: readonly ForeignCredential[];
 }
 
@@ -31,7 +33,7 @@ export async function resolveSettings(flags: Flags, world: World, repairing = fa
   const settings = readSettings(given, world);
   requireOneUser('stdin', stdinUsers(given));
   const foreign = settings.baseUrl ? foreignCredentials(given, inFile, settings.baseUrl.origin, flags) : [];
-  return { settings, given, configPath, foreign };
+  return { settings, given, configPath, credentialFiles: credentialFiles([...ofThisRun, ...inFile], world), foreign };
 }
 
 /**

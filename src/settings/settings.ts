@@ -101,7 +101,7 @@ function recipeOf(given: Given, place: Place): TokenRecipe {
 }
 
 /** A path as its source means it: no shell expands `~/` in a file. */
-function absolute(path: string, { directory }: Given, place: Place): string {
+export function absolute(path: string, { directory }: Given, place: Place): string {
   if (isAbsolute(path)) return path;
   const { HOME } = place.env;
   return directory && HOME && path.startsWith('~/') ? join(HOME, path.slice(2)) : resolve(directory ?? place.cwd, path);

@@ -39,8 +39,8 @@ export interface FileRequest {
 export interface FileFacts {
   /** Listed sizes were seen to be wrong. */
   readonly areSizesIgnored?: boolean;
-  /** The run's own file that has this path, as the user would name it: `--report run.jsonl`. */
-  readonly runFile?: string | undefined;
+  /** Why the path is that of one of the run's own files, such as its report. */
+  readonly runFileFault?: FilingsError | undefined;
   /** Another filing of the run that has a file with this path; a twin has it on disks that ignore case or accents. */
   readonly pathOwner?: { readonly accession: string; readonly isTwin: boolean } | undefined;
   /** The existing file is known to be on disk, with no part of it left beside it. */
@@ -90,10 +90,7 @@ export function planFile(existing: Existing, asked: FileRequest, known: FileFact
     const isRepeated = kind !== 'download' || ifExists === 'compare';
     return { kind: isDryRun ? 'planned' : kind, isRepeated };
   };
-  if (known.runFile !== undefined) {
-    const hint = 'choose another directory with --directory';
-    return fail('integrity', `${displayPath}: would replace the file of ${known.runFile}`, hint);
-  }
+  if (known.runFileFault !== undefined) return { kind: 'fail', error: known.runFileFault };
   if (known.pathOwner) {
     const where = known.pathOwner.isTwin ? ', on disks that ignore case or accents' : '';
     const why = `${known.pathOwner.accession} and ${asked.accession} both have a file with this path${where}`;

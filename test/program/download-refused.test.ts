@@ -1,9 +1,9 @@
 import { execFileSync } from 'node:child_process';
 import { link, mkdir, symlink } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
-import { accession } from '../servers/archive.ts';
+import { accession, startArchive } from '../servers/archive.ts';
 import { archivePlace, readReport } from './batch.ts';
-import { linesOf } from './run.ts';
+import { linesOf, workplace } from './run.ts';
 
 const A = accession(1);
 const FILES = { 'run.jsonl': 'a file', done: 'a file', 'failed.txt': 'a file', in: 'a file', 'c.json': '{}' };
@@ -19,14 +19,27 @@ async function setUp() {
   await link(at('report'), at('hard'));
   await symlink('in', at('link'));
   await symlink('.', at('here'));
+  await symlink('x/new', at('dangling'));
+  await symlink('here/x/./new', at('nowhere'));
   await mkdir(at('out'));
+  await symlink('out/SHA256SUMS', at('sums-link'));
+  await write('key', 'a-key');
+  await link(at('key'), at('hard-key'));
+  await write('out/SHA256SUMS', '');
+  await link(at('out/SHA256SUMS'), at('hard-sums'));
   execFileSync('mkfifo', [at('fifo')]);
-  const download = (...args: string[]) => place.filings(['download', ...args], place.archive.env);
+  const download = (...args: string[]) => {
+    const { FILINGS_API_KEY, ...env } = place.archive.env;
+    const hasKey = args.includes('--api-key-file');
+    return place.filings(['download', ...args], hasKey ? env : place.archive.env);
+  };
   return { ...place, download };
 }
 
 const IN = ['-i', 'in', '--all'];
 const ONE = [A, 'x.htm'];
+const KEY = ['--api-key-file', 'key'];
+const SUMS = ['--checksums', '-d', 'out'];
 
 describe('a command line that is wrong: 2, and nothing is asked or written', () => {
   it.each<[args: readonly string[], says: RegExp]>([
@@ -87,6 +100,27 @@ describe('a command line that is wrong: 2, and nothing is asked or written', () 
     [[...ONE, '-o', 'c.json', '--config', 'c.json'], /same file/],
     [[...ONE, '--report', 'x.htm'], /same file\n +hint: choose another file for --report\n/],
     [[...ONE, '-d', 'out', '--failed', 'out/x.htm'], /same file/],
+    [[...ONE, '-d', 'new', '--failed', 'here/new/x.htm'], /same file/],
+    [[...ONE, '--done', 'dangling', '--report', 'run.jsonl', '-i', 'in'], /--input cannot be used/],
+    [[...IN, '--done', 'dangling', '--report', 'nowhere'], /same file/],
+    // The files of the key and the token.
+    [[...IN, ...KEY, '--report', 'key'], /--report and --api-key-file are the same file/],
+    [[...IN, ...KEY, '--failed', 'hard-key'], /same file/],
+    [[...IN, ...KEY, '--done', 'here/key'], /same file/],
+    [['-i', 'key', '--all', ...KEY], /same file/],
+    [[...ONE, ...KEY, '-o', 'key'], /same file/],
+    [[...ONE, ...KEY, '-o', 'hard-key'], /same file/],
+    [[...IN, ...KEY, '--jwt-file', 'hard-key'], /--api-key-file and --jwt-file are the same file/],
+    [[A, 'key', ...KEY], /--api-key-file and the file 'key' are the same file/],
+    [[A, 'x.htm', 'hard-key', ...KEY, '--if-exists', 'overwrite'], /same file/],
+    // A SHA256SUMS that the run writes.
+    [[...IN, ...SUMS, '--report', 'out/SHA256SUMS'], /--report: --checksums keeps a SHA256SUMS/],
+    [[...IN, ...SUMS, '--failed', `out/${A}/SHA256SUMS`], /--failed: --checksums keeps/],
+    [[...IN, ...SUMS, '--done', 'here/out/a/b/sha256sums'], /--done: --checksums keeps/],
+    [[...IN, ...SUMS, '--report', 'sums-link'], /--report: --checksums keeps/],
+    [[...IN, ...SUMS, '--layout', '{file_name}', '--report', 'hard-sums'], /--report: --checksums keeps/],
+    [['-i', 'out/SHA256SUMS', '--all', ...SUMS], /--input: --checksums keeps/],
+    [[...IN, ...SUMS, '--api-key-file', 'out/SHA256SUMS'], /--api-key-file: --checksums keeps/],
   ])('%j', async (args, says) => {
     const { archive, download, names, read } = await setUp();
     const before = (await names()).sort();
@@ -97,7 +131,91 @@ describe('a command line that is wrong: 2, and nothing is asked or written', () 
     expect(archive.asked()).toEqual([]);
     expect((await names()).sort()).toEqual(before);
     expect(`${await read('in')}`).toBe(`${A}\n`);
+    expect(`${await read('key')}`).toBe('a-key');
   });
+});
+
+it('a run file called SHA256SUMS is fine without --checksums, and outside its directory', async () => {
+  const { download } = await setUp();
+  expect((await download(...ONE, '-d', 'out', '--report', 'out/SHA256SUMS')).exitCode).toBe(0);
+  expect((await download(...ONE, ...SUMS, '--report', 'SHA256SUMS')).exitCode).toBe(0);
+});
+
+describe('a file of a listing that would replace the file of a key or a token is refused alone', () => {
+  const SOURCES: readonly [source: string, env: Record<string, string>, config: object, says: RegExp][] = [
+    ['a variable', { FILINGS_API_KEY_FILE: 'key' }, {}, /the file of FILINGS_API_KEY_FILE/],
+    ['the config file', {}, { apiKeyFile: '../../work/key' }, /the file of \/.*config\.json: apiKeyFile/],
+    [
+      'a profile',
+      { FILINGS_PROFILE: 'p' },
+      { profiles: { p: { apiKeyFile: '~/work/key' } } },
+      /profiles\.p\.apiKeyFile/,
+    ],
+    [
+      'a level that is not used',
+      { FILINGS_API_KEY: 'k' },
+      { apiKeyFile: '../../work/key' },
+      /config\.json: apiKeyFile/,
+    ],
+    [
+      'two levels',
+      { FILINGS_API_KEY_FILE: 'key' },
+      { apiKeyFile: '../../work/key' },
+      /the file of FILINGS_API_KEY_FILE/,
+    ],
+    ['the command of the key', {}, { apiKeyCommand: ['../../work/key'] }, /the file of \/.*: apiKeyCommand/],
+    ['FILINGS_JWT_FILE', { FILINGS_API_KEY: 'k', FILINGS_JWT_FILE: 'key' }, {}, /the file of FILINGS_JWT_FILE/],
+    ['jwtFile', { FILINGS_API_KEY: 'k' }, { jwtFile: '../../work/key' }, /the file of \/.*: jwtFile/],
+    [
+      'a secret',
+      { FILINGS_API_KEY: 'k' },
+      { jwt: { secretFile: '../../work/key' } },
+      /the file of \/.*: jwt\.secretFile/,
+    ],
+    ['authorities', { FILINGS_API_KEY: 'k', NODE_EXTRA_CA_CERTS: 'key' }, {}, /the file of NODE_EXTRA_CA_CERTS/],
+  ];
+
+  it.each(SOURCES)('%s', async (_, env, config, says) => {
+    const foreign = 'from the service';
+    const archive = await startArchive({
+      [A]: { key: foreign, 'x.htm': 'x' },
+      [accession(2)]: { 'hard-key': foreign, KEY: foreign },
+    });
+    const { at, config: writeConfig, filings, read, write } = await workplace();
+    const own = 'apiKeyCommand' in config ? '#!/bin/sh\necho a-key\n' : 'a-key-that-is-long-enough-for-a-secret';
+    await write('key', own, 0o700);
+    await link(at('key'), at('hard-key'));
+    await write('in', `${A}\n${accession(2)}\n`);
+    await writeConfig({ ...config, baseUrl: archive.url, keyIn: 'header' });
+    const options = ['--layout', '{file_name}', '--if-exists', 'overwrite', '--report', 'run.jsonl'];
+    const { exitCode, stderr } = await filings(['download', ...IN, ...options], env);
+    expect(exitCode, stderr).toBe(3);
+    expect(stderr).toMatch(says);
+    const told = readReport(await read('run.jsonl')).files;
+    expect(told.map(({ file_name, error }) => `${file_name} ${error?.exit_code ?? 'came'}`).sort()).toEqual(
+      ['KEY 9', 'hard-key 9', 'key 9', 'x.htm came'].sort(),
+    );
+    expect([`${await read('key')}`, `${await read('hard-key')}`]).toEqual([own, own]);
+    expect(archive.asked()).not.toContain(`${A}/key`);
+  });
+});
+
+it('a file whose SHA256SUMS would be the report, by another name, is refused with 2', async () => {
+  const { at, download, read, write } = await setUp();
+  await write(`out/${A}/SHA256SUMS`, '');
+  await link(at(`out/${A}/SHA256SUMS`), at('run.jsonl'));
+  const { exitCode, stderr } = await download(
+    A,
+    'x.htm',
+    '--layout',
+    '{accession_no}/{file_name}',
+    ...SUMS,
+    '--report',
+    'run.jsonl',
+  );
+  expect(exitCode, stderr).toBe(2);
+  expect(stderr).toContain(`out/${A}/x.htm: the SHA256SUMS beside it is the file of --report`);
+  expect(readReport(await read('run.jsonl')).files).toMatchObject([{ file_name: 'x.htm', result: 'failed' }]);
 });
 
 it.each([[['-d', '.']], [['-d', 'here']], [['-d', '.', '--if-exists', 'overwrite']]])(
@@ -116,6 +234,13 @@ it.each([[['-d', '.']], [['-d', 'here']], [['-d', '.', '--if-exists', 'overwrite
     expect(linesOf(await read('failed.txt'))).toHaveLength(refused.length);
   },
 );
+
+it('a key from stdin is no file', async () => {
+  const { archive, at, filings } = await archivePlace({ [A]: { 'x.htm': 'x' } });
+  const env = { FILINGS_BASE_URL: archive.url };
+  const args = ['download', ...ONE, '--api-key-file', '-', '--report', at('-')];
+  expect((await filings(args, env, { input: 'a-key' })).exitCode).toBe(0);
+});
 
 it('a null device may be named twice', async () => {
   const { download } = await setUp();

@@ -1,5 +1,6 @@
 import type { Stats } from 'node:fs';
 import { describe, expect, test } from 'vitest';
+import { FilingsError } from '../../src/errors.ts';
 import {
   type Existing,
   type FileFacts,
@@ -150,10 +151,11 @@ test('a dry run plans what would be fetched, and fails as the run does', () => {
 });
 
 test("the run's own file is never replaced, nor taken for a download", () => {
-  const expected = 'integrity d/a.htm: would replace the file of --report run.jsonl';
+  const runFileFault = new FilingsError('integrity', 'd/a.htm: would replace the file of --report');
+  const expected = 'integrity d/a.htm: would replace the file of --report';
   for (const existing of [NOTHING, FILE, LINK])
     for (const asked of [SKIP, COMPARE, OVERWRITE, ERROR])
-      expect(told(plan(existing, asked, { runFile: '--report run.jsonl' }))).toBe(expected);
+      expect(told(plan(existing, asked, { runFileFault }))).toBe(expected);
 });
 
 test('the second of two files of one run with the same path fails, whatever exists', () => {

@@ -1,90 +1,172 @@
+// The files that a run reads or writes beside its downloads: its report, lists, input and config file, and the files of
+// its key and token. No two of them may be the same file, none may be a SHA256SUMS that the run writes, and no download,
+// whose name the service may have chosen, may replace one. A file is known by its path, and by what has that path, which
+// may have a second one.
 import { fstatSync, type Stats } from 'node:fs';
-import { realpath, stat } from 'node:fs/promises';
-import { basename, dirname, join, resolve } from 'node:path';
+import { readlink, realpath, stat } from 'node:fs/promises';
+import { basename, dirname, join, resolve, sep } from 'node:path';
 import { statsAt } from '../../batch/files.ts';
-import { FilingsError } from '../../errors.ts';
+import { SUMS_NAME } from '../../checksums/read.ts';
+import { twinKey } from '../../disk/file-name.ts';
+import { errnoOf, FilingsError } from '../../errors.ts';
+import type { Resolved } from '../../settings/resolve.ts';
 import type { World } from '../../world.ts';
 import { type Order, outputIsDirectory } from './order.ts';
 
-/** What a run reads or writes beside its downloads. */
 export interface RunFiles {
-  /** Which of them a file would replace, as it is typed; `stats` of what has its final name. */
-  at(path: string, stats: Stats | undefined): string | undefined;
+  /** Returns why a download may not be written to a path; `stats` of what is there. */
+  faultAt(path: string, displayPath: string, stats: Stats | undefined): FilingsError | undefined;
 }
 
-type Around = Pick<World, 'cwd' | 'stdin' | 'stdout'>;
+type Deps = Pick<World, 'cwd' | 'env' | 'stdin' | 'stdout'>;
 
-/** As it is typed, and its path or the descriptor of a standard stream. */
-type Used = readonly [name: string, place: string | number | undefined];
+interface Used {
+  /** As a person would name it: `--report`, `the config file`. */
+  readonly name: string;
+  /** A path, or the descriptor of a standard stream. */
+  readonly place: string | number;
+  /** Several levels of the settings may name the same file of a key. */
+  readonly group?: string | undefined;
+}
 
-/** They are different ones, by whatever path each is named, and none is downloaded by its name. Throws `usage`. */
-export async function requireRunFiles(order: Order, config: string | undefined, around: Around): Promise<RunFiles> {
-  const { cwd } = around;
-  const seen = new Map<string, string>();
-  const checked = async ([name, place]: Used) => {
-    const identities = await identitiesOf(name, place);
-    for (const identity of identities) refuseSame(seen.get(identity), name);
+/** By path, and by device and inode. */
+type Seen = ReadonlyMap<string, Used>;
+
+/** Throws `usage` if two of these files are the same, or if a download that an argument names would replace one. */
+export async function requireRunFiles(order: Order, resolved: Resolved, deps: Deps): Promise<RunFiles> {
+  const { output, options } = order;
+  const directory = resolve(deps.cwd, output === undefined ? order.directory : dirname(output));
+  const realDirectory = await realPath(directory);
+  const seen = new Map<string, Used>();
+  const check = async (used: Used) => {
+    const identities = await identitiesOf(used);
+    for (const identity of identities) {
+      const other = seen.get(identity);
+      if (other && (other.group === undefined || other.group !== used.group)) refuseSame(other.name, used.name);
+      if (options.checksums && isSums(identity, realDirectory)) refuseSums(used.name);
+    }
     return identities;
   };
-  for (const used of usedFiles(order, config, around)) {
-    for (const identity of await checked(used)) seen.set(identity, used[0]);
+  for (const used of usedFiles(order, resolved, deps)) {
+    for (const identity of await check(used)) seen.set(identity, seen.get(identity) ?? used);
   }
-  const { output } = order;
   if (output !== undefined && output !== '-') {
-    const stats = await stat(resolve(cwd, output)).catch(() => undefined);
+    const stats = await stat(resolve(deps.cwd, output)).catch(() => undefined);
     if (stats?.isDirectory()) throw outputIsDirectory(output);
-    await checked(['--output', resolve(cwd, output)]);
+    await check({ name: '--output', place: resolve(deps.cwd, output) });
   }
-  // What is made from now on has no other name yet; nor is there any of them in a directory that is made later.
-  const directory = resolve(cwd, order.directory);
-  const real = await realpath(directory).catch(() => directory);
-  const at = (path: string, stats: Stats | undefined) => {
-    const found = stats && seen.get(`${stats.dev}:${stats.ino}`);
-    return found ?? seen.get(real === directory ? path : join(real, path.slice(directory.length)));
-  };
-  for (const name of order.output === undefined ? order.fileNames : []) {
+  const ownerAt = ownerFinder(seen, directory, realDirectory);
+  const sumsOwnerIn = options.checksums ? sumsOwnerFinder(seen) : () => undefined;
+  const sumsOwner = sumsOwnerIn(directory);
+  if (sumsOwner) refuseSums(sumsOwner);
+  for (const name of output === undefined ? order.fileNames : []) {
     const { path = '' } = order.layout.place(order.accessions.join(), name);
     const target = resolve(directory, path);
-    refuseSame(at(target, statsAt(target)), `the file '${name}'`);
+    const owner = ownerAt(target, statsAt(target));
+    if (owner) refuseSame(owner, `the file '${name}'`);
   }
-  return { at };
+  return {
+    faultAt(path, displayPath, stats) {
+      const owner = ownerAt(path, stats);
+      if (owner) {
+        const hint = 'choose another directory with --directory';
+        return new FilingsError('integrity', `${displayPath}: would replace the file of ${owner}`, { hint });
+      }
+      const ownerOfSums = sumsOwnerIn(dirname(path));
+      if (!ownerOfSums) return undefined;
+      const hint = `name another file for ${ownerOfSums}`;
+      return new FilingsError('usage', `${displayPath}: the ${SUMS_NAME} beside it is the file of ${ownerOfSums}`, {
+        hint,
+      });
+    },
+  };
 }
 
-function refuseSame(other: string | undefined, name: string): void {
-  if (!other) return;
+function refuseSame(other: string, name: string): never {
   const hint = `choose another file for ${name.startsWith('--') ? name : other}`;
   throw new FilingsError('usage', `${other} and ${name} are the same file`, { hint });
 }
 
+function refuseSums(name: string): never {
+  throw new FilingsError('usage', `${name}: --checksums keeps a ${SUMS_NAME} of its own there`, {
+    hint: `name another file for ${name}`,
+  });
+}
+
 function usedFiles(
   { input, output, report, options: { failed, done } }: Order,
-  config: string | undefined,
-  around: Around,
+  { configPath, credentialFiles }: Resolved,
+  { cwd, env, stdin, stdout }: Deps,
 ): readonly Used[] {
-  const { cwd } = around;
   for (const [name, path] of Object.entries({ failed, done })) {
     if (path === '-') throw notFile(`--${name}`);
   }
-  const used = Object.entries({ input, output: output === '-' ? '-' : undefined, report, failed, done });
-  const typed = used.flatMap(([name, path]): Used[] => {
+  const options = Object.entries({ input, output: output === '-' ? '-' : undefined, report, failed, done });
+  const used = options.flatMap(([name, path]): Used[] => {
     if (path === undefined) return [];
-    if (path === '-') return [[`--${name} -`, name === 'input' ? around.stdin.fd : around.stdout.fd]];
-    return [[`--${name}`, resolve(cwd, path)]];
+    if (path !== '-') return [{ name: `--${name}`, place: resolve(cwd, path) }];
+    const { fd } = name === 'input' ? stdin : stdout;
+    return fd === undefined ? [] : [{ name: `--${name} -`, place: fd }];
   });
-  return config === undefined ? typed : [...typed, ['the config file', resolve(cwd, config)]];
+  const { NODE_EXTRA_CA_CERTS: authorities } = env;
+  return [
+    ...used,
+    ...(configPath === undefined ? [] : [{ name: 'the config file', place: resolve(cwd, configPath) }]),
+    ...credentialFiles.map(({ name, path, group }) => ({ name, place: path, group })),
+    ...(authorities ? [{ name: 'NODE_EXTRA_CA_CERTS', place: resolve(cwd, authorities) }] : []),
+  ];
 }
 
-/** What a file is known by: where it is, and what has that name, which may have a second one. */
-async function identitiesOf(name: string, place: Used[1]): Promise<readonly string[]> {
-  if (place === undefined) return [];
+async function identitiesOf({ name, place }: Used): Promise<readonly string[]> {
   const isPath = typeof place === 'string';
   const stats = isPath ? await stat(place).catch(() => undefined) : fstatSync(place);
   // It is put in its place as a whole: a device or a FIFO would be gone for everybody.
   if (name === '--failed' && stats?.isFile() === false) throw notFile(name);
   // A terminal or a null device may well be named twice; what two write to a file or a pipe is mixed.
   if (stats && !stats.isFile() && !stats.isFIFO()) return [];
-  const places = isPath ? [join(await realpath(dirname(place)).catch(() => dirname(place)), basename(place))] : [];
-  return stats ? [...places, `${stats.dev}:${stats.ino}`] : places;
+  // A link is a file of its own, which a download would replace, and leads to another one.
+  const places = isPath ? [join(await realPath(dirname(place)), basename(place)), await realPath(place)] : [];
+  return [...new Set(stats ? [...places, inodeOf(stats)] : places)];
+}
+
+function inodeOf({ dev, ino }: Stats): string {
+  return `${dev}:${ino}`;
+}
+
+/** Returns a path without links, as far as it exists. */
+async function realPath(path: string): Promise<string> {
+  const real = await realpath(path).catch((error) => (errnoOf(error) === 'ENOENT' ? undefined : path));
+  if (real !== undefined) return real;
+  const parent = await realPath(dirname(path));
+  const target = await readlink(path).catch(() => undefined);
+  return target === undefined ? join(parent, basename(path)) : realPath(resolve(parent, target));
+}
+
+/** Whether `--checksums` may write to this path, in any spelling that a disk may take for it. */
+function isSums(path: string, directory: string): boolean {
+  return twinKey(basename(path)) === twinKey(SUMS_NAME) && path.startsWith(join(directory, sep));
+}
+
+/** Finds the name of the run's file that a download would replace, also on a disk without regard to case. */
+function ownerFinder(seen: Seen, directory: string, realDirectory: string) {
+  const inside = [...seen].filter(([identity]) => identity.startsWith(join(realDirectory, sep)));
+  const below = new Map(inside.map(([path, { name }]) => [twinKey(path.slice(realDirectory.length)), name]));
+  return (path: string, stats: Stats | undefined): string | undefined => {
+    const found = stats && seen.get(inodeOf(stats))?.name;
+    return found ?? (below.size > 0 ? below.get(twinKey(path.slice(directory.length))) : undefined);
+  };
+}
+
+/** Finds the name of the run's file that is also the SHA256SUMS of a directory, by another name. */
+function sumsOwnerFinder(seen: Seen) {
+  let last: { readonly directory: string; readonly owner: string | undefined } | undefined;
+  return (directory: string): string | undefined => {
+    if (last?.directory !== directory) {
+      const stats = statsAt(join(directory, SUMS_NAME));
+      last = { directory, owner: stats && seen.get(inodeOf(stats))?.name };
+    }
+    return last.owner;
+  };
 }
 
 function notFile(name: string): FilingsError {

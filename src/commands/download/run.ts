@@ -38,7 +38,7 @@ interface Run {
 export async function run({ args, options, flags }: Invocation<typeof OPTIONS>, world: World): Promise<number> {
   const order = readOrder(args, options, flags, world.argv);
   const resolved = await resolveSettings(flags, world);
-  const runFiles = await requireRunFiles(order, resolved.configPath, world);
+  const runFiles = await requireRunFiles(order, resolved, world);
   const limits = new Limits(options, world.monotonic);
   const stdinUser = order.input === '-' ? '--input -' : undefined;
   const writesStdout = order.output === '-' || order.report === '-';
