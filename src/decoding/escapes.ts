@@ -97,12 +97,13 @@ function withoutLayer(from: Decoding): Decoding {
   return writer.done(from);
 }
 
-/** Undoes all layers of percent-encoding. */
+/** Undoes all layers of percent-encoding. Leaves out control characters. */
 function percentDecoded(from: Decoding): Decoding {
   const writer = new Writer(from.text.length);
   for (let at = 0; at < from.text.length; at += 1) {
     writer.push(from.text.charCodeAt(at), at, at + 1);
     while (writer.codes[writer.length - 3] === PERCENT && undoEscape(writer, writer.length - 3, at + 1));
+    if (writer.endsInControl) writer.dropLast();
   }
   return writer.done(from);
 }

@@ -30,11 +30,11 @@ export function expectClear(secrets: readonly string[], ...texts: (Buffer | stri
     const once = percentDecoded(text);
     const thrice = percentDecoded(percentDecoded(once));
     const runs = [...base64Runs(text), ...base64Runs(thrice)];
-    const decodedRuns = [once, thrice, ...runs, ...runs.map(percentDecoded), ...runs.flatMap(base64Runs)];
+    const decodedRuns = [...runs, ...runs.map(percentDecoded), ...runs.flatMap(base64Runs)];
     for (const secret of secrets) {
       for (const form of formsOf(secret)) expect(text).not.toContain(form);
       const half = secret.slice(0, Math.ceil(secret.length / 2));
-      expect(text).not.toContain(half);
+      for (const plain of [text, once, thrice]) expect(plain).not.toContain(half);
       expect(text).not.toContain(percent(half));
       for (const run of decodedRuns) expect(run).not.toContain(secret.slice(0, 6));
     }

@@ -100,15 +100,14 @@ describe('--checksums', () => {
     expect((await place.filings(['verify', '.'])).exitCode).toBe(0);
   });
 
-  it('what is there and not listed is hashed and listed, not fetched again, behind a torn line too', async () => {
+  it('an existing file that is not listed is hashed and listed, not fetched again, and a torn line goes', async () => {
     const place = await setUp();
     await place.batch([A], ['--all']);
     const before = place.archive.asked().length;
     await appendFile(place.at(`${A}/SHA256SUMS`), 'deadbeef');
     const { report } = await place.batch([A], ['--all', '--checksums', '-j', '1']);
     expect(place.archive.asked()).toHaveLength(before + 1);
-    const [torn, ...lines] = linesOf(await place.read(`${A}/SHA256SUMS`));
-    expect([torn, lines.sort()]).toEqual(['deadbeef', sumsOf(A)]);
+    expect(linesOf(await place.read(`${A}/SHA256SUMS`)).sort()).toEqual(sumsOf(A));
     const hash = createHash('sha256').update('ex').digest('hex');
     expect(report.files.filter(({ result, sha256 }) => result === 'skipped' && sha256 === hash)).toHaveLength(1);
   });

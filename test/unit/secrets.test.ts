@@ -229,10 +229,13 @@ describe('encodings inside each other', () => {
       expect(ours.holds(text), text).toBe(true);
   });
 
-  test('ten layers of percent-encoding are undone', () => {
-    let text = KEY;
-    for (let depth = 0; depth < 10; depth += 1) text = encodeURIComponent(text);
-    expect(secrets.redact(`<${text}>`)).toBe('<[redacted]>');
+  test('ten layers of percent-encoding are undone, also around base64 in lines', () => {
+    const lines = RARE_ENCODINGS['base64 in lines']?.(encodeURIComponent(KEY)) ?? '';
+    for (let [text, inLines, depth] = [KEY, lines, 0]; depth <= 10; depth += 1) {
+      expect(secrets.redact(`<${text}>`)).toBe('<[redacted]>');
+      expect(secrets.holds(inLines), inLines).toBe(true);
+      [text, inLines] = [encodeURIComponent(text), encodeURIComponent(inLines)];
+    }
   });
 
   test('no byte of UTF-16 stays behind a secret', () => {
