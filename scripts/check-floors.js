@@ -29,7 +29,7 @@ const FLOORS = [
  * each other; types, which load nothing, don't count.
  */
 const INSIDE = {
-  'batch/': [['batch'], ['recorder', 'selection'], ['done-list', 'report'], ['name-check']],
+  'batch/': [['batch'], ['recorder', 'selection'], ['done-list', 'report'], ['name-check', 'input']],
   'transfer/': [
     ['download'],
     ['transfer', 'directories', 'part/part-file', 'pipe', 'spool'],

@@ -5,8 +5,10 @@ import { resolve } from 'node:path';
 import type { Readable } from 'node:stream';
 import { systemReason } from '../disk/failure.ts';
 import { FilingsError } from '../errors.ts';
-import { type AccessionNumber, parseAccession } from '../service/accession.ts';
+import type { JsonObject } from '../json.ts';
+import { type AccessionNumber, accessionIn, parseAccession } from '../service/accession.ts';
 import type { World } from '../world.ts';
+import { asUtf8 } from './utf16.ts';
 
 /** A line of `--input`, or what an argument names. */
 export interface Entry {
@@ -26,13 +28,22 @@ interface BadLine {
 
 export type Line = Entry | BadLine;
 
+/** A record that asks for no file: a summary, or one of `verify` with this result. */
+interface Ignored {
+  readonly kind: 'ignored';
+  readonly result?: string;
+}
+
 const { O_NOCTTY, O_NONBLOCK, O_RDONLY } = constants;
 const LINE_FEED = 0x0a;
 /** So few lines are garbage before V8 takes them for old: a million lines take 50 MB less. */
 const BYTES_AT_ONCE = 16_384;
 /** A longer line is bad, and passed over without being kept. */
 const LONGEST_LINE = 65_536;
+const IS_DIRECTORY = 'it is a directory';
+/** Results of `verify` for what is not missing. */
 const NOT_TO_FETCH = ['unlisted', 'damaged', 'torn'];
+const VERIFY_MEMBERS = ['v', 'path', 'result', 'accession_no', 'file_name'];
 
 /** Whoever reads destroys it: an idle stdin would keep the program alive. Throws `usage`. */
 export function openInput(
@@ -41,6 +52,9 @@ export function openInput(
   note: (message: string) => void,
 ): Readable {
   if (path === '-' && stdin.isTTY) note('reading accession numbers from stdin; end with Ctrl-D');
+  if (path === '-' && stdin.fd !== undefined && fstatSync(stdin.fd).isDirectory()) {
+    throw unreadable(path, new Error(IS_DIRECTORY));
+  }
   const stream = path === '-' ? stdin : streamOf(path, resolve(cwd, path));
   // An error that comes before anybody reads must not end the program.
   stream.on('error', () => {});
@@ -52,21 +66,25 @@ function streamOf(path: string, absolute: string): Readable {
     // A FIFO that nobody writes would hold a thread of the pool, which nothing can call back.
     const fd = openSync(absolute, O_RDONLY | O_NONBLOCK | O_NOCTTY);
     const stats = fstatSync(fd);
-    if (stats.isDirectory()) throw new Error('it is a directory');
+    if (stats.isDirectory()) throw new Error(IS_DIRECTORY);
     return stats.isFIFO()
       ? new Socket({ fd, readable: true, writable: false })
       : createReadStream('', { fd, highWaterMark: BYTES_AT_ONCE });
   } catch (cause) {
-    throw new FilingsError('usage', `--input ${path}: ${systemReason(cause)}`, {
-      hint: 'name a file with a line for each filing, or - for stdin',
-      cause,
-    });
+    throw unreadable(path, cause);
   }
 }
 
+function unreadable(path: string, cause: unknown): FilingsError {
+  return new FilingsError('usage', `--input ${path}: ${systemReason(cause)}`, {
+    hint: 'name a file with a line for each filing, or - for stdin',
+    cause,
+  });
+}
+
 /**
- * The lines of a chunk at a time: memory does not grow with the input. `warn` is told of the first record of a kind
- * that is ignored. Throws `local_io`.
+ * Yields the lines of a chunk at a time: memory does not grow with the input. Warns of the first record of each kind
+ * that is ignored, and of an input without any line. Throws `local_io` if the stream fails.
  */
 export async function* readLines(
   stream: AsyncIterable<Uint8Array | string>,
@@ -74,20 +92,24 @@ export async function* readLines(
 ): AsyncGenerator<readonly Line[]> {
   const warned = new Set<string>();
   let number = 0;
+  let isEmpty = true;
   try {
-    for await (const bytes of wholeLines(stream, LONGEST_LINE)) {
+    for await (const bytes of wholeLines(asUtf8(stream), LONGEST_LINE)) {
       const lines: Line[] = [];
       for (const text of textsOf(bytes)) {
         number += 1;
         const line = parseLine(text, number);
-        if (typeof line === 'object') lines.push(line);
-        else if (line !== undefined && !warned.has(line)) {
-          warned.add(line);
-          warn(`--input: line ${number} and others like it are ignored: the result is '${line}'`);
+        if (line === undefined) continue;
+        isEmpty = false;
+        if (line.kind !== 'ignored') lines.push(line);
+        else if (line.result !== undefined && !warned.has(line.result)) {
+          warned.add(line.result);
+          warn(`--input: line ${number} and others like it are ignored: the result is '${line.result}'`);
         }
       }
       if (lines.length > 0) yield lines;
     }
+    if (isEmpty) warn('warning: the input has no lines');
   } catch (cause) {
     if (cause instanceof FilingsError) throw cause;
     throw new FilingsError('local_io', `the input: cannot be read: ${systemReason(cause)}`, { cause });
@@ -117,17 +139,14 @@ function textsOf(bytes: Buffer): readonly (string | Buffer)[] {
   return lines.map((text) => Buffer.from(text, 'latin1')).map((line) => (isUtf8(line) ? line.toString() : line));
 }
 
-/**
- * A byte-order mark counts as white space. Undefined: a blank line, a comment, a summary; a text: the result of a
- * record that asks for nothing.
- */
-function parseLine(text: string | Buffer, number: number): Line | string | undefined {
+/** Returns undefined for a blank line and a comment. A byte-order mark counts as white space. */
+function parseLine(text: string | Buffer, number: number): Line | Ignored | undefined {
   try {
     // A UTF-16 unit takes at most three bytes.
     if (text.length * 3 > LONGEST_LINE && Buffer.byteLength(text) > LONGEST_LINE) {
       throw invalid(`longer than ${LONGEST_LINE} bytes`);
     }
-    if (typeof text !== 'string') throw invalid('not UTF-8');
+    if (typeof text !== 'string') throw invalid('not valid UTF-8 or UTF-16');
     const line = text.replace(/\r$/, '').trimStart();
     if (line === '' || line.startsWith('#')) return undefined;
     return line.startsWith('{') ? fromJson(line, number) : fromText(line, number);
@@ -142,20 +161,38 @@ function fromText(line: string, number: number): Line {
   return entry(parseAccession(first), file, number);
 }
 
-function fromJson(line: string, number: number): Line | string | undefined {
-  const { accession_no: accession, file_name: file, result, summary } = parsedObject(line);
-  if (typeof result === 'string' && NOT_TO_FETCH.includes(result)) return result;
-  if (typeof summary === 'object' && accession === undefined) return undefined;
+function fromJson(line: string, number: number): Line | Ignored {
+  const record = parsedObject(line);
+  const { accession_no: accession, file_name: file, result, summary } = record;
+  if (typeof result === 'string' && NOT_TO_FETCH.includes(result) && isOfVerify(record)) {
+    return { kind: 'ignored', result };
+  }
+  if (typeof summary === 'object' && accession === undefined) return { kind: 'ignored' };
   if (typeof accession !== 'string') throw invalid('accession_no is not a string');
   if (file !== undefined && file !== null && typeof file !== 'string') throw invalid('file_name is not a string');
   return entry(parseAccession(accession), file ?? '', number);
+}
+
+/**
+ * Tells a record of `verify` from one of `list --json`, in which the service may have put any members, these too.
+ * `verify` writes the version first, `list` the accession number. In another order, as a program between the two may
+ * have made it, a record of `verify` has no member but its own, and its names are those in the path.
+ */
+function isOfVerify(record: JsonObject): boolean {
+  const { v, path, accession_no: accession, file_name: file } = record;
+  if (typeof v !== 'number' || typeof path !== 'string') return false;
+  const members = Object.keys(record);
+  if (members[0] === 'v') return true;
+  const directories = path.split('/');
+  const isNamed = directories.pop() === file && directories.map(accessionIn).findLast(Boolean) === accession;
+  return members.every((member) => VERIFY_MEMBERS.includes(member)) && (accession === undefined || isNamed);
 }
 
 function entry(accession: AccessionNumber, file: string, number: number): Entry {
   return { kind: 'entry', accession, file: file === '' ? undefined : file, number };
 }
 
-function parsedObject(line: string): Readonly<Record<string, unknown>> {
+function parsedObject(line: string): JsonObject {
   try {
     return JSON.parse(line);
   } catch (cause) {

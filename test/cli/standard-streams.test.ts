@@ -67,14 +67,15 @@ test.each<[what: string, line: string, env?: Record<string, string>]>([
   expect(stdout.toString()).toMatch(/the deadline of 1 s has passed.*\n.*\nexit 7\n$/);
 });
 
-test.each(['--sandbox list -i -', 'token inspect'])(
-  '%s: a directory as stdin is an error, not an empty text',
-  async (line) => {
-    const { shell } = await workplace();
-    const { stdout } = await shell(`$FILINGS ${line} < . 2>&1; test $? -ne 0 && echo refused`);
-    expect(stdout.toString()).toMatch(/^filings: .*cannot be read: .*EISDIR.*\nrefused\n$/);
-  },
-);
+test.each([
+  ['--sandbox list -i -', /^filings: --input -: it is a directory\n {2}hint: .*\nexit 2\n$/],
+  ['--sandbox download -i - --all', /^filings: --input -: it is a directory\n {2}hint: .*\nexit 2\n$/],
+  ['token inspect', /^filings: .*cannot be read: .*EISDIR.*\nexit 2\n$/],
+])('%s: a directory as stdin is an error, not an empty text', async (line, says) => {
+  const { shell } = await workplace();
+  const { stdout } = await shell(`$FILINGS ${line} < . 2>&1; echo "exit $?"`);
+  expect(stdout.toString()).toMatch(says);
+});
 
 test('a usage error does not wait for a config file that says nothing', async () => {
   const place = await workplace();

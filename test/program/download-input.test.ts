@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
-import { accession } from '../servers/archive.ts';
+import { head } from '../servers/answers.ts';
+import { accession, type Instead } from '../servers/archive.ts';
 import { archivePlace, lines, numbered, type readReport } from './batch.ts';
 
 const [A, B, C] = [accession(1), accession(2), accession(3)];
@@ -64,6 +65,47 @@ it('what list --json prints is taken as it is', async () => {
   const { exitCode, report } = await batch(`${stdout}`);
   expect([exitCode, told(report).length]).toEqual([0, 5]);
 });
+
+it('no member of the service makes list --json a record of verify', async () => {
+  const members = [
+    { result: 'unlisted' },
+    { v: 1, path: 'mirror/a', result: 'torn' },
+    { v: 1, path: `${A}/f2`, result: 'damaged', size: 2 },
+    { 0: 'first', v: 1, path: 'x', result: 'unlisted' },
+    { v: 1, summary: { downloaded: 1 } },
+  ];
+  const records = members.map((more, index) => ({ name: `f${index}`, ...more }));
+  const instead: Instead = (socket, { name }) => {
+    const body = name === undefined ? JSON.stringify(records) : 'xx';
+    return socket.write(head(200, { 'Content-Length': body.length }) + body);
+  };
+  const { archive, batch, filings } = await archivePlace({}, { instead });
+  const { stdout } = await filings(['list', '--json', A], archive.env);
+  const { exitCode, report } = await batch(`${stdout}`);
+  expect([exitCode, told(report)]).toEqual([0, records.map(({ name }) => `${A}/${name} downloaded`)]);
+});
+
+it('lines as PowerShell writes them, UTF-16 with CRLF, from a file', async () => {
+  const { batch, write } = await archivePlace(FILINGS);
+  await write('in', Buffer.from(`\ufeff${A} a.htm\r\n${B} b c.htm\r\n`, 'utf16le'));
+  const { exitCode, report } = await batch(undefined, ['-i', 'in']);
+  expect([exitCode, told(report)]).toEqual([0, [`${A}/a.htm downloaded`, `${B}/b c.htm downloaded`]]);
+});
+
+it.each(['', '# nothing today\n\n'])(
+  'an input without any line causes a warning, and no failure (%j)',
+  async (input) => {
+    const { archive, batch, filings, write } = await archivePlace(FILINGS);
+    await write('in', input);
+    for (const ended of [
+      await batch(undefined, ['-i', 'in', '--all']),
+      await filings(['list', '-i', 'in'], archive.env),
+    ]) {
+      expect([ended.exitCode, ended.stderr]).toEqual([0, expect.stringContaining('warning: the input has no lines\n')]);
+    }
+    expect(archive.asked()).toEqual([]);
+  },
+);
 
 it('an accession alone, with nothing that says what to take: exit 2', async () => {
   const { archive, batch } = await archivePlace(FILINGS);

@@ -1,9 +1,11 @@
 import { execFileSync } from 'node:child_process';
+import { closeSync, openSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import fc from 'fast-check';
-import { describe, expect, it, test } from 'vitest';
+import { describe, expect, it, onTestFinished, test } from 'vitest';
 import { type Line, openInput, readLines } from '../../src/batch/input.ts';
 import { FilingsError } from '../../src/errors.ts';
 import { temporaryDirectory } from './transfer-fixture.ts';
@@ -25,6 +27,14 @@ const told = (lines: readonly Line[]) =>
   lines.map((line) =>
     line.kind === 'bad' ? [line.number, line.error.message] : [line.number, line.accession, line.file],
   );
+
+function* inOneBuffer(chunks: readonly Uint8Array[]) {
+  const buffer = Buffer.alloc(1000);
+  for (const chunk of chunks) {
+    buffer.fill('#').set(chunk);
+    yield buffer.subarray(0, chunk.length);
+  }
+}
 
 describe('a line', () => {
   it.each<[line: string, file: string | undefined]>([
@@ -54,7 +64,7 @@ describe('a line', () => {
     [`{"accession_no":"${asked}","file_name":5}`, /file_name is not a string/],
     ['{"accession_no":"x"}', /'x' is not an accession number/],
     [`["${asked}"]`, /'\["0001234567-24-000001"\]' is not/],
-    [Buffer.from([0x30, 0xff]), /not UTF-8/],
+    [Buffer.from([0x30, 0xff]), /not valid UTF-8/],
     ['y'.repeat(200_000), /longer than 65536 bytes/],
   ])('bad: %.40j', async (line, why) => {
     const lines = await read([line, `\n${asked}`]);
@@ -73,14 +83,6 @@ describe('a line', () => {
 });
 
 describe('an input', () => {
-  function* inOneBuffer(chunks: readonly Uint8Array[]) {
-    const buffer = Buffer.alloc(1000);
-    for (const chunk of chunks) {
-      buffer.fill('#').set(chunk);
-      yield buffer.subarray(0, chunk.length);
-    }
-  }
-
   it('reads the same however its bytes are cut, blank lines counted, with or without a last line feed', async () => {
     const bytes = Buffer.from(`\ufeff# head\n\n${asked} ñ日本🙂.htm\r\nbad\n${asked}\n# x\n${asked} b.htm`);
     const whole = told(await read([bytes]));
@@ -119,6 +121,114 @@ describe('an input', () => {
       expect.stringMatching(/line 5 .*'torn'/),
     ]);
   });
+
+  const file = { accession_no: asked, file_name: 'a' };
+  const path = `mirror/${asked}/a`;
+
+  it.each<[what: string, record: object]>([
+    ['a result alone', { ...file, result: 'torn' }],
+    ['a path, but no version', { ...file, path, result: 'unlisted' }],
+    ['a version, but no path', { ...file, v: 1, result: 'damaged' }],
+    ['a version that is a text', { ...file, v: '1', path, result: 'torn' }],
+    ['a path that is none', { ...file, v: 1, path: [path], result: 'torn' }],
+    ['another member', { ...file, v: 1, path, result: 'torn', size: 3 }],
+    ['a path that ends otherwise', { ...file, v: 1, path: `${path}.gz`, result: 'torn' }],
+    ['a path of another filing', { ...file, v: 1, path: `/${asked.replace('1', '2')}/a`, result: 'torn' }],
+    ['a path in an archive', { ...file, v: 1, path: 'edgar/data/a', result: 'unlisted' }],
+    ['a summary', { ...file, v: 1, summary: { text: 'x' } }],
+    ['an empty summary', { ...file, summary: null }],
+  ])('takes a record of a listing in which the service has put %s', async (_, record) => {
+    expect(told(await read([JSON.stringify(record)]))).toEqual([[1, asked, 'a']]);
+  });
+
+  it.each<[what: string, record: object]>([
+    ['as it is written', { v: 1, path, result: 'torn', ...file }],
+    ['with a member of a later version', { v: 1, path, result: 'torn', ...file, size: 3 }],
+    ['with its members sorted', { ...file, path, result: 'torn', v: 1 }],
+    ['with an absolute path', { ...file, path: `/data/${asked.replaceAll('-', '')}/${asked}/a`, result: 'torn', v: 1 }],
+    ['without a filing', { path: 'SHA256SUMS', result: 'torn', v: 1 }],
+  ])('ignores a torn record of verify %s', async (_, record) => {
+    expect(await read([JSON.stringify(record)])).toEqual([]);
+  });
+
+  it.each<[what: string, input: string | Buffer, warnings: RegExp[]]>([
+    ['nothing', '', [/^warning: the input has no lines$/]],
+    ['blank lines and comments', '\n\r\n# x', [/no lines/]],
+    ['a byte-order mark', '\ufeff', [/no lines/]],
+    ['a byte-order mark of UTF-16', Buffer.from([0xff, 0xfe]), [/no lines/]],
+    ['a summary of verify', '{"v":1,"summary":{}}\n', []],
+    ['a record of verify', `${JSON.stringify({ v: 1, path, result: 'torn' })}\n`, [/line 1 .*'torn'/]],
+    ['an invalid line', 'x', []],
+  ])('of %s warns as it should', async (_, input, warnings) => {
+    const said: string[] = [];
+    await read([input], (message) => said.push(message));
+    expect(said).toEqual(warnings.map((pattern) => expect.stringMatching(pattern)));
+  });
+});
+
+describe('UTF-16 with a byte-order mark', () => {
+  const ORDERS: [name: string, encode: (text: string) => Buffer][] = [
+    ['little-endian', (text) => Buffer.from(`\ufeff${text}`, 'utf16le')],
+    ['big-endian', (text) => Buffer.from(`\ufeff${text}`, 'utf16le').swap16()],
+  ];
+
+  describe.each(ORDERS)('%s', (_, encode) => {
+    const text = `# head\r\n\r\n${asked} ñ日本🙂.htm\r\nbad\r\n{"accession_no":"${asked}","file_name":"b\\n"}\r\n${asked} c.htm`;
+    const expected = [
+      [3, asked, 'ñ日本🙂.htm'],
+      [4, expect.stringMatching(/'bad' is not an accession number/)],
+      [5, asked, 'b\n'],
+      [6, asked, 'c.htm'],
+    ];
+
+    it('is read as UTF-8 is, however its bytes are cut', async () => {
+      const bytes = encode(text);
+      expect(told(await read([bytes]))).toEqual(expected);
+      expect(told(await read([...bytes].map((byte) => Buffer.from([byte]))))).toEqual(expected);
+      await fc.assert(
+        fc.asyncProperty(fc.array(fc.integer({ min: 0, max: bytes.length }), { maxLength: 6 }), async (cuts) => {
+          const edges = [0, ...cuts.sort((a, b) => a - b), bytes.length];
+          const chunks = edges.slice(1).map((end, i) => bytes.subarray(edges[i], end));
+          expect(told(await read(chunks))).toEqual(expected);
+          // A stream may use its buffer again.
+          expect(told(await read(inOneBuffer(chunks)))).toEqual(expected);
+        }),
+      );
+    });
+
+    it('with half a character is invalid in that line alone', async () => {
+      const lines = ['\ud83d', '\ude42x', 'x\ud83d\ud83d'].map((name) => `${asked} ${name}\n`).join('');
+      const invalid = expect.stringMatching(/not valid UTF-8 or UTF-16/);
+      expect(told(await read([encode(`${lines}${asked} 🙂`)]))).toEqual([
+        [1, invalid],
+        [2, invalid],
+        [3, invalid],
+        [4, asked, '🙂'],
+      ]);
+    });
+
+    it('that ends within a character has an invalid last line', async () => {
+      const invalid = expect.stringMatching(/not valid UTF-8 or UTF-16/);
+      const whole = encode(`${asked} a\n${asked} b🙂`);
+      for (const cut of [1, 2, 3]) {
+        expect(told(await read([whole.subarray(0, -cut)])), `${cut}`).toEqual([
+          [1, asked, 'a'],
+          [2, invalid],
+        ]);
+      }
+    });
+
+    it('has lines of at most 65,536 bytes of UTF-8', async () => {
+      const longest = `${asked} ${'x'.repeat(65_536 - asked.length - 1)}`;
+      const lines = await read([encode(`\n${longest}\n${longest}x\n${asked}`)]);
+      expect(lines.map(({ kind }) => kind)).toEqual(['entry', 'bad', 'entry']);
+    });
+  });
+
+  it('is not seen in a single byte', async () => {
+    expect(told(await read([Buffer.from([0xff])]))).toEqual([[1, expect.stringMatching(/not valid UTF-8/)]]);
+    expect(await read([Buffer.from([0x23])])).toEqual([]);
+  });
 });
 
 describe('openInput', () => {
@@ -135,6 +245,15 @@ describe('openInput', () => {
     const { bytes, path } = await opened(fifo);
     await writeFile(path, `${asked}\n`);
     expect(await read(bytes)).toHaveLength(1);
+  });
+
+  test('a directory as stdin is a usage error', () => {
+    const fd = openSync(tmpdir(), 'r');
+    onTestFinished(() => closeSync(fd));
+    const stdin = Object.assign(new PassThrough(), { fd });
+    expect(() => openInput('-', { stdin, cwd: '/' }, () => {})).toThrow(
+      expect.objectContaining({ code: 'usage', message: '--input -: it is a directory' }),
+    );
   });
 
   test.each([
