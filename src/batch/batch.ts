@@ -93,34 +93,44 @@ export class Batch {
   }
 
   #follow(file: FileItem, plan: FilePlan): Promise<void> | undefined {
-    const { files, selection } = this.#options;
-    if (plan.kind === 'fail' || plan.kind === 'keep' || plan.kind === 'planned') {
-      return this.#ended(file, files.outcomeOf(file, plan));
-    }
+    const { files } = this.#options;
+    if (plan.kind === 'fail' || plan.kind === 'keep') return this.#ended(file, files.outcomeOf(file, plan));
     if (plan.kind === 'settle') {
       // Waits here, so that the next files reuse what is known of the directory.
       return files.carryOut(file, this.#stop.signal).then((outcome) => this.#ended(file, outcome));
     }
-    return this.#running.size === selection.jobs ? this.#startLater(file, plan) : this.#start(file, plan);
+    return this.#mustWait(plan) ? this.#startLater(file, plan) : this.#start(file, plan);
   }
 
   async #startLater(file: FileItem, plan: FilePlan): Promise<void> {
-    while (this.#running.size === this.#options.selection.jobs && !this.#isStopped) await this.#woken();
+    while (!this.#isStopped && this.#mustWait(plan)) await this.#woken();
     this.#start(file, plan);
+  }
+
+  #mustWait(plan: FilePlan): boolean {
+    const { selection, limits } = this.#options;
+    return this.#running.size === selection.jobs || (isFetch(plan) && limits.mayStart() === 'wait');
   }
 
   #start(file: FileItem, plan: FilePlan): undefined {
     const { limits, files } = this.#options;
-    const limit = isFetch(plan) ? limits.reached() : undefined;
-    if (limit) this.#close(limit);
+    if (!this.#isStopped && isFetch(plan) && limits.mayStart() === 'end') this.#close(limits.error);
     if (this.#isStopped) {
       this.#notStarted += 1;
       return;
     }
-    if (plan.kind === 'download' || plan.kind === 'replace') limits.hasStarted = true;
+    if (isFetch(plan)) limits.isRepeated ||= plan.isRepeated;
+    if (plan.kind === 'planned') {
+      limits.plan(file.size ?? 0);
+      return this.#ended(file, files.outcomeOf(file, plan));
+    }
+    const end = isFetch(plan) ? limits.start() : () => {};
     const running: Promise<void> = files
       .carryOut(file, this.#stop.signal)
-      .then((outcome) => this.#ended(file, outcome))
+      .then((outcome) => {
+        end(outcome.attempts > 0 && outcome.error === undefined);
+        this.#ended(file, outcome);
+      })
       .catch((error) => this.#stopBy(error))
       .then(() => {
         this.#running.delete(running);

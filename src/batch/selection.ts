@@ -5,6 +5,7 @@ import { type ListedFile, listedSize } from '../service/listing.ts';
 import type { Entry, Line } from './input.ts';
 import type { Item, NamedFile } from './item.ts';
 import type { Layout } from './layout.ts';
+import type { Start } from './limits.ts';
 import { NameCheck } from './name-check.ts';
 
 export interface SelectionOptions {
@@ -12,7 +13,9 @@ export interface SelectionOptions {
   readonly layout: Layout;
   /** Undefined: nothing says what to take of a filing that comes alone, which is a usage error. */
   readonly chosen: ((name: string) => boolean) | undefined;
-  /** Whether a filing is passed over, since the done list has it. Asked once of each. */
+  /** Whether a listing may start. If nothing may start any more, `list` says why. */
+  readonly mayStart: () => Start;
+  /** Whether a filing is passed over, because the done list has it. True at most once for each filing. */
   readonly passesOver: (accession: AccessionNumber) => boolean;
   /** So many listings are asked for at the same time, and none while so many files wait. */
   readonly jobs: number;
@@ -121,10 +124,12 @@ export class Selection {
     const { jobs, passesOver } = this.#options;
     for (let line = this.#nextLine(); line && this.#isFiling(line); line = this.#nextLine()) {
       if (this.#listings.size >= jobs || this.#waiting >= jobs) break;
+      const { accession } = line;
+      const isNew = !this.#known.has(accession) && !passesOver(accession);
+      if (isNew && !this.#mayAsk()) break;
       this.#taken += 1;
-      if (this.#known.has(line.accession)) continue;
-      this.#known.add(line.accession);
-      if (!passesOver(line.accession)) this.#ask(line.accession);
+      this.#known.add(accession);
+      if (isNew) this.#ask(accession);
     }
     if (this.#ahead === undefined && !this.#isRead) this.#reading ??= this.#read();
   }
@@ -135,6 +140,13 @@ export class Selection {
       [this.#lines, this.#taken, this.#ahead] = [this.#ahead, 0, undefined];
     }
     return this.#lines[this.#taken];
+  }
+
+  /** Beyond a limit only when nothing else is left, because what waits here may complete a download. */
+  #mayAsk(): boolean {
+    const start = this.#options.mayStart();
+    const isIdle = this.#listings.size === 0 && this.#waiting === 0;
+    return start === 'start' || (start !== 'wait' && isIdle);
   }
 
   /** A filing whose files are chosen from its listing. */

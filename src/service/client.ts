@@ -119,8 +119,9 @@ export class ServiceClient {
           answer.discard();
           throw errorAbout(subject, 'integrity', 'invalid response: 200 with Content-Range');
         }
-        const body = await readAtMost(answer, LARGEST_LISTING, subject);
-        if (this.options.meter) this.options.meter.bytes += body.length;
+        const body = await readAtMost(answer, LARGEST_LISTING, subject, (bytes) => {
+          if (this.options.meter) this.options.meter.bytes += bytes;
+        });
         return { body, link: headers.link, hosts };
       } catch (error) {
         throw namingHosts(hosts, error);

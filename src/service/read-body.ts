@@ -7,10 +7,15 @@ import type { Answer } from '../http/request.ts';
 const ERROR_BODY_MS = 5000;
 const LARGEST_ERROR = 1 << 20;
 
-/** Throws `integrity` for a larger body. */
-export async function readAtMost(answer: Answer, limit: number, subject: Subject): Promise<Buffer> {
+/** Calls `received` with the size of each piece, also of a body that is cut. Throws `integrity` for a larger body. */
+export async function readAtMost(
+  answer: Answer,
+  limit: number,
+  subject: Subject,
+  received: (bytes: number) => void,
+): Promise<Buffer> {
   const pieces: Buffer[] = [];
-  if ((answer.length ?? 0) <= limit && (await gather(answer, limit, pieces))) return Buffer.concat(pieces);
+  if ((answer.length ?? 0) <= limit && (await gather(answer, limit, pieces, received))) return Buffer.concat(pieces);
   answer.discard();
   throw errorAbout(subject, 'integrity', `larger than ${limit} bytes, the most that is read`);
 }
@@ -28,12 +33,18 @@ export async function readErrorBytes(answer: Answer, sleep: Sleep, signal: Abort
 }
 
 /** False as soon as it is over the limit. The memory of what is taken is used again. */
-async function gather({ body }: Answer, limit: number, pieces: Buffer[]): Promise<boolean> {
+async function gather(
+  { body }: Answer,
+  limit: number,
+  pieces: Buffer[],
+  received?: (bytes: number) => void,
+): Promise<boolean> {
   let size = 0;
   for (let taken = await body.take(); taken; taken = await body.take()) {
     const piece = Buffer.concat(taken);
     pieces.push(piece);
     size += piece.length;
+    received?.(piece.length);
     if (size > limit) return false;
   }
   return true;

@@ -49,27 +49,26 @@ export interface FileFacts {
   readonly fetchedBytes?: number | undefined;
 }
 
-/** A plan that needs no work. */
-export type DecidedPlan =
-  /** A dry run would fetch the file. */
-  | { readonly kind: 'planned'; readonly isRepeated: boolean }
-  /** The existing file stays, and nothing is left to do. */
-  | { readonly kind: 'keep'; readonly bytes: number }
-  | { readonly kind: 'fail'; readonly error: FilingsError };
-
 /**
  * `download`: nothing may have the name in the end. `replace`: whatever has the name is replaced. `compare`: the
- * existing file stays, and must have the same bytes.
+ * existing file stays, and must have the same bytes. `planned`: a dry run does none of these.
  */
-export interface FetchPlan {
-  readonly kind: 'download' | 'replace' | 'compare';
+export interface FetchPlan<Kind = 'download' | 'replace' | 'compare' | 'planned'> {
+  readonly kind: Kind;
   /** The next run with the same options fetches the file again. */
   readonly isRepeated: boolean;
 }
 
+/** A plan that needs no work. */
+export type DecidedPlan =
+  | FetchPlan<'planned'>
+  /** The existing file stays, and nothing is left to do. */
+  | { readonly kind: 'keep'; readonly bytes: number }
+  | { readonly kind: 'fail'; readonly error: FilingsError };
+
 export type FilePlan =
   | DecidedPlan
-  | FetchPlan
+  | FetchPlan<'download' | 'replace' | 'compare'>
   /** The existing file must have this hash. */
   | { readonly kind: 'check'; readonly sha256: string }
   /**
@@ -79,7 +78,7 @@ export type FilePlan =
   | { readonly kind: 'list' | 'settle' };
 
 export function isFetch(plan: FilePlan): plan is FetchPlan {
-  return plan.kind === 'download' || plan.kind === 'replace' || plan.kind === 'compare';
+  return 'isRepeated' in plan;
 }
 
 /** Returns the plan for one file. */

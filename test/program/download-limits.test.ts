@@ -1,13 +1,46 @@
 import { mkdir } from 'node:fs/promises';
+import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { sleep } from '../../src/abort.ts';
 import { head } from '../servers/answers.ts';
-import { type ArchiveOptions, accession } from '../servers/archive.ts';
+import { type ArchiveOptions, type Asked, accession, type Instead } from '../servers/archive.ts';
 import { archivePlace, lines, names, numbered } from './batch.ts';
 
 const A = accession(1);
 const SIZE = 10_000;
 const setUp = (count: number, options: ArchiveOptions = {}) => numbered(count, options, SIZE);
+
+const filingsOf = (numbers: readonly string[]) =>
+  Object.fromEntries(numbers.map((number) => [number, { 'a.htm': 'a' }]));
+
+/** Answers with 404, some turns later, and tells how many requests were in progress at once beyond a number of them. */
+function inFlight(isMissing: (asked: Asked) => boolean = () => true) {
+  const open: number[] = [];
+  let now = 0;
+  const answer: Instead = (socket, asked) => {
+    now += 1;
+    open.push(now);
+    turns(20).then(() => {
+      now -= 1;
+      if (isMissing(asked)) socket.write(head(404, { 'Content-Length': 0 }));
+    });
+    return isMissing(asked);
+  };
+  return { answer, beyond: (requests: number) => Math.max(...open.slice(requests)) };
+}
+
+async function turns(count: number): Promise<void> {
+  for (let left = count; left > 0; left -= 1) await setImmediate();
+}
+
+/** Sends 9,000 bytes of a file's 10,000, whenever it is asked for. */
+function breaking(file: string): Instead {
+  return (socket, { name }) => {
+    if (name !== file) return false;
+    socket.end(`${head(200, { 'Content-Length': SIZE })}${'x'.repeat(9000)}`);
+    return true;
+  };
+}
 
 describe('--max-bytes', () => {
   it.each([
@@ -45,14 +78,39 @@ describe('--max-bytes', () => {
 });
 
 describe('--max-requests', () => {
-  it.each(['skip', 'compare'])('passes over files that are there until one was missing: %s', async (ifExists) => {
+  it('lists one filing at a time beyond the limit, until a file was missing and is complete', async () => {
     const numbers = [1, 2, 3, 4, 5].map(accession);
-    const { batch } = await archivePlace(Object.fromEntries(numbers.map((number) => [number, { 'a.htm': 'a' }])));
+    const { archive, batch } = await archivePlace(filingsOf(numbers));
     await batch(numbers.slice(0, 3), ['--all']);
-    const args = ['--all', '--max-requests', '1', '-j', '1', '--if-exists', ifExists];
-    const { exitCode, report } = await batch(numbers, args);
+    const { exitCode, report } = await batch(numbers, ['--all', '--max-requests', '3', '-j', '1']);
     expect(exitCode).toBe(10);
-    expect(report.summaries.at(-1)).toMatchObject({ downloaded: 1, skipped: 3, stopped_by: 'limit' });
+    expect(report.summaries.at(-1)).toMatchObject({ downloaded: 1, skipped: 3, requests: 5, stopped_by: 'limit' });
+    expect(archive.asked().at(-1)).toBe(`${accession(4)}/a.htm`);
+  });
+
+  it.each([
+    ['named files', lines(20), []],
+    ['the files of a listing', [A], ['--all']],
+  ])('is not exceeded by many jobs: %s', async (_, input, args) => {
+    const { archive, batch } = await setUp(21);
+    const { exitCode, report } = await batch(input, [...args, '--max-requests', '5', '-j', '16']);
+    expect([exitCode, archive.asked().length]).toEqual([10, 5]);
+    expect(report.summaries).toMatchObject([{ requests: 5, failed: 0, downloaded: 5 - args.length }]);
+  });
+
+  it('is not exceeded by many jobs that wait for their turn', async () => {
+    const { archive, batch } = await setUp(20);
+    await batch(lines(20), ['--max-requests', '5', '-j', '16', '--rate', '200/s']);
+    expect(archive.asked()).toHaveLength(5);
+  });
+
+  it('begins no listing that would exceed it', async () => {
+    const most = inFlight();
+    const numbers = Array.from({ length: 200 }, (_, at) => accession(at));
+    const { archive, batch } = await archivePlace({}, { instead: most.answer });
+    const { exitCode, report } = await batch(numbers, ['--all', '--max-requests', '5', '-j', '16', '--retries', '0']);
+    expect([exitCode, archive.asked().length, most.beyond(5)]).toEqual([3, 10, 1]);
+    expect(report.summaries).toMatchObject([{ failed: 10, not_started: 190, stopped_by: 'limit' }]);
   });
 
   it('counts listings, tries and redirects', async () => {
@@ -69,6 +127,82 @@ describe('--max-requests', () => {
     // One for the listing, three for each file: the third file finishes.
     expect(archive.requests).toHaveLength(10);
     expect(report.summaries).toMatchObject([{ downloaded: 3, requests: 10, retries: 3, failed: 0 }]);
+  });
+});
+
+describe('before one download is complete', () => {
+  it('a limit lets one file at a time start', async () => {
+    const most = inFlight(({ name }) => name !== 'f012.htm');
+    const { archive, batch } = await setUp(30, { instead: most.answer });
+    const { exitCode, report } = await batch(lines(30), ['--max-requests', '8', '-j', '4', '--retries', '0']);
+    expect([exitCode, archive.asked().length, most.beyond(8)]).toEqual([3, 13, 1]);
+    expect(report.summaries).toMatchObject([{ downloaded: 1, failed: 12, not_started: 17, stopped_by: 'limit' }]);
+  });
+
+  it('twice the limit ends the run', async () => {
+    const most = inFlight();
+    const { archive, batch } = await setUp(30, { instead: most.answer });
+    const { exitCode, stderr } = await batch(lines(30), ['--max-requests', '3', '-j', '4', '--retries', '0']);
+    expect([exitCode, archive.asked().length, most.beyond(3)]).toEqual([3, 6, 1]);
+    expect(stderr).toContain('6 of 6 files failed; request limit (3) reached; 24 files not started');
+  });
+
+  it('bytes of a file that always breaks count, and do not keep the next one from its end', async () => {
+    const { archive, batch } = await setUp(9, { instead: breaking('f000.htm') });
+    const { exitCode, report } = await batch(lines(9), ['--max-bytes', '15kB', '-j', '1', '--retries', '1']);
+    expect(exitCode).toBe(3);
+    expect(report.summaries).toMatchObject([{ downloaded: 1, failed: 1, bytes: 28_000, stopped_by: 'limit' }]);
+    expect(archive.asked().at(-1)).toBe(`${A}/f001.htm`);
+  });
+
+  it('time limits are held to the same rule', async () => {
+    let ms = 0;
+    const { archive, batch } = await setUp(9, {
+      instead(socket, { name }) {
+        ms += 600;
+        if (name === 'f003.htm') return false;
+        socket.write(head(404, { 'Content-Length': 0 }));
+        return true;
+      },
+    });
+    const monotonic = () => ms;
+    const { report } = await batch(lines(9), ['--stop-after', '1s', '-j', '1'], { monotonic });
+    expect(report.summaries).toMatchObject([{ downloaded: 1, failed: 3 }]);
+    // It began at twice 600 ms, when the time was 1.2 s; one more would have begun at 2.4 s.
+    expect(archive.asked()).toHaveLength(4);
+  });
+});
+
+describe('files that the next run fetches again', () => {
+  const WARNING = 'warning: the next run begins again at the first file';
+  it.each([
+    ['compare', ['--if-exists', 'compare'], { downloaded: 0, skipped: 2 }, true],
+    ['compare by default', ['--layout', 'x/{file_name}'], { downloaded: 2, skipped: 0 }, true],
+    ['overwrite', ['--if-exists', 'overwrite'], { downloaded: 2, skipped: 0 }, true],
+    ['skip', ['--if-exists', 'skip'], { downloaded: 2, skipped: 2 }, false],
+  ])('are downloads, and a warning says so: %s', async (_, args, summary, warns) => {
+    const { batch } = await setUp(6);
+    await batch(lines(2));
+    const dry = await batch(lines(6), [...args, '--max-requests', '2', '-n']);
+    expect([dry.exitCode, dry.stderr.includes(WARNING)]).toEqual([10, warns]);
+    const { exitCode, stderr, report } = await batch(lines(6), [...args, '--max-requests', '2', '-j', '1']);
+    expect([exitCode, stderr.includes(WARNING)]).toEqual([10, warns]);
+    expect(report.summaries.at(-1)).toMatchObject({ ...summary, requests: 2 });
+    expect(stderr).toContain(warns ? 'hint: raise the limit' : 'hint: run again to continue');
+  });
+
+  it('cause no warning where the run ends before a limit', async () => {
+    const { batch } = await setUp(2);
+    const { exitCode, stderr } = await batch(lines(2), ['--if-exists', 'overwrite', '--max-requests', '9']);
+    expect([exitCode, stderr.includes(WARNING)]).toEqual([0, false]);
+  });
+
+  it('are those whose listed size is another than the one that exists', async () => {
+    const { batch, write } = await setUp(4);
+    for (const name of names(2)) await write(`${A}/${name}`, 'short');
+    const { exitCode, stderr } = await batch([A], ['--all', '--max-requests', '4', '-j', '1']);
+    // Both are different; the third one is complete.
+    expect([exitCode, stderr.includes(WARNING)]).toEqual([3, true]);
   });
 });
 
@@ -101,6 +235,57 @@ it.each([
     },
   });
   expect([exitCode, last]).toEqual([0, expect.closeTo(750, -1)]);
+});
+
+describe('a dry run with a limit plans what the run does', () => {
+  it.each<[args: string[], input: string[], planned: number]>([
+    [['--max-requests', '3'], lines(9), 3],
+    [['--max-requests', '3', '--all'], [A], 2],
+    [['--max-requests', '1', '--all'], [A], 1],
+    [['--max-bytes', '25kB', '--all'], [A], 3],
+    [['--max-bytes', '25kB'], lines(9), 9],
+    [['--max-requests', '100', '--all'], [A], 9],
+  ])('%j', async (args, input, planned) => {
+    const { archive, batch } = await setUp(9);
+    const dry = await batch(input, ['-n', ...args, '-j', '1']);
+    const isEnded = planned < 9;
+    expect(dry.exitCode).toBe(isEnded ? 10 : 0);
+    expect(dry.report.summaries).toMatchObject([{ planned, requests: archive.asked().length, failed: 0 }]);
+    expect(dry.report.summaries[0]?.not_started).toBe(9 - planned);
+    expect(dry.stderr).toContain(`${planned} would be downloaded`);
+    // Without a listing, no size is known.
+    if (args[0] === '--max-bytes' && args.length === 2) return;
+    const run = await batch(input, [...args, '-j', '1']);
+    expect([run.exitCode, run.report.summaries[1]?.downloaded]).toEqual([dry.exitCode, planned]);
+  });
+
+  it('nothing is left to do: 0', async () => {
+    const { batch } = await setUp(3);
+    await batch([A], ['--all']);
+    for (const args of [['-n'], []])
+      expect((await batch([A], ['--all', '--max-requests', '1', ...args])).exitCode).toBe(0);
+  });
+});
+
+it('filings of the done list are passed over beyond a limit, too', async () => {
+  const numbers = [1, 2, 3].map(accession);
+  const { batch } = await archivePlace(filingsOf([...numbers, accession(4)]));
+  await batch(numbers, ['--all', '--done', 'done']);
+  const args = ['--all', '--done', 'done', '--max-requests', '1', '-j', '1'];
+  const { exitCode, report } = await batch([accession(4), ...numbers], args);
+  expect([exitCode, report.summaries.at(-1)]).toMatchObject([0, { downloaded: 1, done: 3, requests: 2 }]);
+});
+
+it('bytes of a listing that is read again count', async () => {
+  const { archive, batch } = await setUp(5, {
+    instead(socket, { name, before }) {
+      if (name !== undefined || before > 0) return false;
+      socket.end(`${head(200, { 'Content-Length': 9000 })}[${' '.repeat(7999)}`);
+      return true;
+    },
+  });
+  const { report } = await batch([A], ['--all', '-j', '1']);
+  expect(report.summaries).toMatchObject([{ downloaded: 5, bytes: archive.sent() + 8000 }]);
 });
 
 describe('--dry-run', () => {

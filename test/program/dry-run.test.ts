@@ -115,11 +115,54 @@ it('a dry run plans for every file what the run does, writes nothing else and fe
       if (run.report.files.every(({ result }) => result !== 'failed'))
         expect([dry.exitCode, run.exitCode]).toEqual([0, 0]);
     }),
-    { numRuns: 60 },
+    { numRuns: 50 },
   );
   // The setups have each combination.
   for (const what of ['planned downloaded', 'planned skipped', 'planned failed', 'skipped skipped', 'failed failed'])
     expect(seen).toHaveProperty([what]);
+});
+
+const paths = (lines: readonly ReportLine[]) => lines.map(({ path }) => path).sort();
+
+const LIMITED = fc.record({
+  existing: fc.array(fc.constantFrom<What>('nothing', 'the same'), { minLength: 12, maxLength: 12 }),
+  limit: fc.oneof(
+    fc.integer({ min: 1, max: 16 }).map((count) => ['--max-requests', `${count}`]),
+    fc.integer({ min: 1, max: 1200 }).map((bytes) => ['--max-bytes', `${bytes}`]),
+  ),
+  ifExists: fc.constantFrom('skip', 'compare', 'overwrite'),
+  isListed: fc.boolean(),
+});
+
+it('a dry run with a limit plans as many files as the run downloads', async () => {
+  const numbers = [1, 2, 3, 4].map(accession);
+  const ends = new Set<number>();
+  await fc.assert(
+    fc.asyncProperty(LIMITED, async ({ existing, limit, ifExists, isListed }) => {
+      const place = await archivePlace(Object.fromEntries(numbers.map((number) => [number, CONTENT])));
+      const files = numbers.flatMap((number) =>
+        Object.entries(CONTENT).map(([name, text]) => [number, name, text] as const),
+      );
+      for (const [index, [number, name, text]] of files.entries())
+        await plant(place, `${number}/${name}`, existing[index] ?? 'nothing', text);
+      const input = isListed ? numbers : files.map(([number, name]) => `${number} ${name}`);
+      const args = [...limit, '--if-exists', ifExists, '-j', '1', ...(isListed ? ['--all'] : [])];
+      const dry = await place.batch(input, [...args, '-n', '--report', 'dry']);
+      const run = await place.batch(input, args);
+      const { files: lines, summaries } = readReport(await place.read('dry'));
+      const [plan, done] = [summaries[0], run.report.summaries[0]];
+      // Sizes of named files are not known.
+      if (!isListed && limit[0] === '--max-bytes') return;
+      ends.add(dry.exitCode);
+      expect(dry.exitCode).toBe(run.exitCode);
+      // The run may ask for the next listing while the bytes of a file are still coming.
+      if (limit[0] === '--max-requests') expect(plan?.not_started).toBe(done?.not_started);
+      expect(paths(lines)).toEqual(paths(run.report.files));
+      expect(Number(plan?.planned) + Number(plan?.skipped)).toBe(Number(done?.downloaded) + Number(done?.skipped));
+    }),
+    { numRuns: 50 },
+  );
+  expect([...ends].sort()).toEqual([0, 10]);
 });
 
 it('a dry run that hashes an existing file leaves the parts beside it alone', async () => {

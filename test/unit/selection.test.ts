@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { Line } from '../../src/batch/input.ts';
 import type { Item } from '../../src/batch/item.ts';
 import { defaultLayout } from '../../src/batch/layout.ts';
+import type { Start } from '../../src/batch/limits.ts';
 import { Selection, type SelectionOptions } from '../../src/batch/selection.ts';
 import { FilingsError } from '../../src/errors.ts';
 import { parseAccession } from '../../src/service/accession.ts';
@@ -13,6 +14,8 @@ const named = (n: number, file: string): Line => ({ kind: 'entry', accession: fi
 const turns = async (count = 20) => {
   for (let left = count; left > 0; left -= 1) await new Promise((resolve) => setImmediate(resolve));
 };
+
+const free: Pick<SelectionOptions, 'mayStart'> = { mayStart: () => 'start' };
 
 type Listings = Readonly<Record<number, readonly string[] | FilingsError>>;
 
@@ -36,7 +39,7 @@ function select(selected: readonly Line[], list: SelectionOptions['list'], more:
     for (let at = 0; at < selected.length; at += 3) yield selected.slice(at, at + 3);
     await turns(1);
   }
-  const common = { layout: defaultLayout(true), jobs: 4, passesOver: () => false, wake: () => {} };
+  const common = { ...free, layout: defaultLayout(true), jobs: 4, passesOver: () => false, wake: () => {} };
   return new Selection(batches(), { ...common, list, chosen: (name) => !name.startsWith('no'), ...more });
 }
 
@@ -97,7 +100,7 @@ describe('what comes out', () => {
       yield [named(1, 'a')];
       throw error;
     }
-    const common = { layout: defaultLayout(true), jobs: 1, passesOver: () => false, wake: () => {} };
+    const common = { ...free, layout: defaultLayout(true), jobs: 1, passesOver: () => false, wake: () => {} };
     const selection = new Selection(broken(), { ...common, list: desk({}).list, chosen: undefined });
     expect(await all(selection)).toEqual(['1 a named']);
     expect([selection.isEnded, selection.error]).toEqual([true, error]);
@@ -142,6 +145,47 @@ describe('how far it goes ahead', () => {
     expect([1, 2, 3, 4].map(() => selection.next()?.kind)).toEqual(['file', 'file', 'file', undefined]);
     expect(await selection.cancel(new AbortController().signal)).toBe(5);
     expect(await select(lines, desk({}).list).cancel(AbortSignal.abort())).toBeUndefined();
+  });
+
+  // What was decided about each listing, in the order of asking; the last one holds for all others.
+  test.each<[name: string, starts: Start[], items: string[], asked: number[]]>([
+    ['may start', ['start'], ['1 a', '2 b', '3 c', '9 n named'], [1, 2, 3]],
+    ['must wait', ['wait'], [], []],
+    ['must wait behind another one', ['start', 'wait'], ['1 a'], [1]],
+    ['may start only alone', ['alone'], ['1 a', '2 b', '3 c', '9 n named'], [1, 2, 3]],
+    ['may not start any more', ['start', 'end'], ['1 a', '2 unlisted', '3 unlisted', '9 n named'], [1, 2, 3]],
+  ])('a listing that %s', async (_, starts, items, asked) => {
+    const { list, asked: all1 } = desk({ 1: ['a'], 2: ['b'], 3: ['c'] });
+    let asking = 0;
+    const mayStart = () => starts[Math.min(asking, starts.length - 1)] ?? 'end';
+    const limited: SelectionOptions['list'] = (accession) => {
+      const start = mayStart();
+      asking += 1;
+      const listed = list(accession);
+      return start === 'end' ? Promise.reject(new FilingsError('limit', 'reached')) : listed;
+    };
+    const selection = select([alone(1), alone(2), alone(3), named(9, 'n')], limited, { mayStart, jobs: 3 });
+    expect([await all(selection), all1]).toEqual([items, asked]);
+  });
+
+  test('beyond a limit, what waits goes before another listing', async () => {
+    const { list, asked } = desk({ 1: ['a', 'b'], 2: ['c'] });
+    const selection = select([alone(1), alone(2)], list, { mayStart: () => 'alone', jobs: 9 });
+    // The first call reads the lines, the second one asks.
+    for (let calls = 0; calls < 2; calls += 1) {
+      expect(selection.next()).toBeUndefined();
+      await turns();
+    }
+    expect([told(selection.next() as Item), told(selection.next() as Item), asked]).toEqual(['1 a', '1 b', [1]]);
+    expect([selection.next(), asked]).toEqual([undefined, [1, 2]]);
+  });
+
+  test('a filing of the done list is passed over beyond a limit, and once', async () => {
+    const passed: string[] = [];
+    const passesOver = (accession: string) => accession === filing(1) && passed.push(accession) > 0;
+    const { list } = desk({});
+    const selection = select([alone(1), alone(1), alone(2)], list, { mayStart: () => 'wait', passesOver });
+    expect([await all(selection), passed, selection.left]).toEqual([[], [filing(1)], 1]);
   });
 
   test('all is known once all is read and listed', async () => {

@@ -117,6 +117,9 @@ async function work(run: Run, recorder: Recorder, done: DoneList | undefined): P
   }
   const { bytes, requests } = limits;
   const summary = { ...end, exitCode: error?.exitStatus ?? 0, ms: world.monotonic() - began, bytes, requests };
+  if (end.stoppedBy?.code === 'limit' && limits.isRepeated) {
+    progress.note('warning: the next run begins again at the first file: existing files are compared or overwritten');
+  }
   recorder.write((time) => batchSummaryLine(counts, summary, time));
   progress.note(batchSummary(counts, summary));
   return error;
@@ -163,14 +166,15 @@ async function batchOf(
     chosen,
     layout,
     jobs: settings.jobs,
+    mayStart: () => limits.mayStart(),
     async list(accession, stop) {
-      const limit = limits.reached();
-      if (limit) throw limit;
-      const { files, isPrimaryOnly } = await listFiles(session, accession, query, stop, onRetry);
-      if (isPrimaryOnly && options.all) {
+      if (limits.mayStart() === 'end') throw limits.error;
+      const end = limits.start();
+      const listing = await listFiles(session, accession, query, stop, onRetry).finally(() => end(false));
+      if (listing.isPrimaryOnly && options.all) {
         progress.note(`${accession}: the listing names only the primary document; the filing may have more files`);
       }
-      return files;
+      return listing.files;
     },
     passesOver(accession) {
       if (!done?.has(accession)) return false;

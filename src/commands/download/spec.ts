@@ -118,7 +118,7 @@ export const OPTIONS = options({
     value: 'SIZE',
     rare: true,
     help: 'start no new downloads after SIZE received',
-    more: 'Such as 500MB or 2GiB; listings and retries count, too. Downloads in progress finish; the next run continues.',
+    more: 'Such as 500MB or 2GiB; listings and retries count, too. Downloads in progress finish; the next run continues. Before one download is complete, files start one at a time, up to twice the limit.',
   },
   maxRequests: { kind: count(1, 1e12, 5000), value: 'N', rare: true, help: 'start no new downloads after N requests' },
   stopAfter: { kind: DURATION, value: 'DURATION', rare: true, help: 'start no new downloads after this time' },
