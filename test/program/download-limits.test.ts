@@ -330,6 +330,7 @@ describe('--dry-run', () => {
   it.each<[args: string[], exit: number, says: RegExp]>([
     [['missing'], 0, /missing: would be downloaded\n1 would be downloaded, with 1 request;/],
     [['f000.htm', '--if-exists', 'error'], 8, /^filings: f000.htm: it already exists/m],
+    [['f000.htm', '-o', 'missing/f000.htm'], 8, /^filings: .*missing: cannot write: the directory is not there/m],
     [['f000.htm', '--sha256', '0'.repeat(64)], 9, /^filings: .*wrong hash/m],
   ])('one named file: %j', async (args, exit, says) => {
     const { archive, batch, filings, names: present } = await setUp(1);

@@ -122,16 +122,15 @@ describe.runIf(process.geteuid?.() === 0)('on exFAT, which knows no links and ta
   });
 
   test.each(['skip', 'compare', 'overwrite', 'error'])(
-    'another spelling of what is there: refused (%s)',
+    'refuses another spelling of an existing name with %s, also in a dry run',
     async (ifExists) => {
       const place = await withDisk();
       await writeFile(join(place.path, 'disk', NAME), 'another file');
-      const { exitCode, stderr } = await run(place, download(ifExists, 'PRIMARY.htm'));
-      expect(exitCode, stderr).toBe(8);
-      // What must not exist is not looked at any closer.
-      const why =
-        ifExists === 'error' ? 'it already exists' : "'primary.htm' exists, and this disk takes both names for one";
-      expect(stderr).toContain(`PRIMARY.htm: ${why}`);
+      for (const more of [['-n'], []]) {
+        const { exitCode, stderr } = await run(place, [...download(ifExists, 'PRIMARY.htm'), ...more]);
+        expect(exitCode, stderr).toBe(8);
+        expect(stderr).toContain("PRIMARY.htm: 'primary.htm' exists, and this disk takes both names for one");
+      }
       expect((await place.read(`disk/${NAME}`)).toString()).toBe('another file');
       expect((await run(place, download('skip'))).stderr).toMatch(/already exists/);
       expect((await run(place, download('overwrite'))).exitCode).toBe(0);
