@@ -3,7 +3,7 @@ import { constants, createReadStream, fstatSync, openSync } from 'node:fs';
 import { Socket } from 'node:net';
 import { resolve } from 'node:path';
 import type { Readable } from 'node:stream';
-import { systemReason } from '../disk/failure.ts';
+import { isSystemError, systemReason } from '../disk/failure.ts';
 import { FilingsError } from '../errors.ts';
 import type { JsonObject } from '../json.ts';
 import { type AccessionNumber, accessionIn, parseAccession } from '../service/accession.ts';
@@ -111,7 +111,7 @@ export async function* readLines(
     }
     if (isEmpty) warn('warning: the input has no lines');
   } catch (cause) {
-    if (cause instanceof FilingsError) throw cause;
+    if (!isSystemError(cause)) throw cause;
     throw new FilingsError('local_io', `the input: cannot be read: ${systemReason(cause)}`, { cause });
   }
 }

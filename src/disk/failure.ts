@@ -2,6 +2,7 @@ import { constants } from 'node:os';
 import { getSystemErrorMap } from 'node:util';
 import { errnoOf, FilingsError } from '../errors.ts';
 
+const { errno } = constants;
 const ELSEWHERE = 'choose another place';
 const ROOM = 'free some space, then run it again: complete files are kept';
 const CHECK = `check the disk and the path, or ${ELSEWHERE}`;
@@ -32,9 +33,33 @@ export function isWriteFailure(error: unknown): boolean {
   return WRITES.has(syscall) || DISK_FAILURES.has(code) || isWriteFailure(cause);
 }
 
-/** What the file system said about a path, as `local_io` that stops the run. */
-export function diskFailure(error: unknown, path: string): FilingsError {
-  if (error instanceof FilingsError) return error;
+/**
+ * Errors of Linux that libuv has no name for, by number: what file systems answer, in the words of glibc. Where another
+ * system has such an error, `os.constants` knows its number.
+ */
+const UNNAMED: Readonly<Record<number, readonly [name: string, words: string]>> = {
+  [errno.EDEADLK]: ['EDEADLK', 'Resource deadlock avoided'],
+  [errno.ENOLCK]: ['ENOLCK', 'No locks available'],
+  [errno.ENOLINK]: ['ENOLINK', 'Link has been severed'],
+  [errno.EBADMSG]: ['EBADMSG', 'Bad message'],
+  [errno.ESTALE]: ['ESTALE', 'Stale file handle'],
+  117: ['EUCLEAN', 'Structure needs cleaning'],
+  [errno.EDQUOT]: ['EDQUOT', 'Disk quota exceeded'],
+  123: ['ENOMEDIUM', 'No medium found'],
+  124: ['EMEDIUMTYPE', 'Wrong medium type'],
+  126: ['ENOKEY', 'Required key not available'],
+  127: ['EKEYEXPIRED', 'Key has expired'],
+  128: ['EKEYREVOKED', 'Key has been revoked'],
+  129: ['EKEYREJECTED', 'Key was rejected by service'],
+  133: ['EHWPOISON', 'Memory page has hardware error'],
+};
+
+/**
+ * Returns what the file system said about a path as `local_io` that stops the run. Any other error is a defect of the
+ * program, which is no less one because it occurs next to a file, and is returned as it is.
+ */
+export function diskFailure(error: unknown, path: string): unknown {
+  if (!isSystemError(error)) return error;
   const [why, hint] = reasonOf(error);
   return new FilingsError('local_io', `${path}: cannot write: ${why}`, { hint, cause: error, stopsRun: true });
 }
@@ -48,22 +73,36 @@ export async function withDiskFailure<T>(path: string, work: () => Promise<T>): 
   }
 }
 
-export function readFailure(error: unknown, path: string): FilingsError {
-  if (error instanceof FilingsError) return error;
+/** As `diskFailure`, but the run goes on. */
+export function readFailure(error: unknown, path: string): unknown {
+  if (!isSystemError(error)) return error;
   const hint = 'check its permissions, and the disk';
   return new FilingsError('local_io', `${path}: cannot read: ${reasonOf(error)[0]}`, { hint, cause: error });
 }
 
+/** Whether an error is one of a system call, or of a stream that was closed, and not a defect. */
+export function isSystemError(error: unknown): boolean {
+  const { errno: number } = (error ?? {}) as { errno?: unknown };
+  return typeof number === 'number' || /^(E[A-Z0-9]+|ERR_STREAM_.+)$/.test(errnoOf(error) ?? '');
+}
+
 function reasonOf(error: unknown): readonly [why: string, hint: string] {
-  // libuv has no name for a used-up quota.
-  const isQuota = (error as { errno?: unknown } | undefined)?.errno === -constants.errno.EDQUOT;
-  return REASONS[isQuota ? 'EDQUOT' : (errnoOf(error) ?? '')] ?? [systemReason(error), CHECK];
+  return REASONS[nameOf(error) ?? ''] ?? [systemReason(error), CHECK];
+}
+
+function nameOf(error: unknown): string | undefined {
+  return unnamed(error)?.[0] ?? errnoOf(error);
+}
+
+function unnamed(error: unknown) {
+  const { errno: number } = (error ?? {}) as { errno?: unknown };
+  return typeof number === 'number' ? UNNAMED[-number] : undefined;
 }
 
 /** In words and with its name: `permission denied (EACCES)`. */
 export function systemReason(error: unknown): string {
   const code = errnoOf(error);
   if (code === undefined) return error instanceof Error ? error.message : String(error);
-  const [, words] = [...getSystemErrorMap().values()].find(([name]) => name === code) ?? [];
-  return words === undefined ? code : `${words} (${code})`;
+  const [name, words] = unnamed(error) ?? [...getSystemErrorMap().values()].find(([name]) => name === code) ?? [];
+  return words === undefined ? code.replace(/^Unknown system error -/, 'system error ') : `${words} (${name})`;
 }

@@ -67,6 +67,7 @@ test.each<[call: string, error: string, when: number, words: RegExp]>([
   ['pwritev,pwrite64', 'ENOSPC', 2, /full/],
   ['pwritev,pwrite64', 'EDQUOT', 2, /quota/],
   ['pwritev,pwrite64', 'EIO', 2, /disk/],
+  ['pwritev,pwrite64', 'EUCLEAN', 2, /: cannot write: Structure needs cleaning \(EUCLEAN\)/],
   ['fsync', 'EIO', 1, /disk/],
   ['fsync', 'EIO', 2, /disk/],
   ['fsync', 'ENOSPC', 1, /full/],

@@ -43,7 +43,9 @@ export function collectFindings(progress: Progress, json: boolean, roots: readon
       if (result === 'same') return;
       const shown = readable(path);
       if (result === 'unreadable') {
-        progress.failure(readFailure(error, shown));
+        const failure = readFailure(error, shown);
+        if (!(failure instanceof FilingsError)) throw failure;
+        progress.failure(failure);
         return;
       }
       if (why !== undefined) progress.note(`warning: ${shown}: ${why}`);
