@@ -21,7 +21,7 @@ const FLOORS = [
   ['spec/'],
   ['world.ts'],
   ['secrets.ts'],
-  ['errors.ts', 'abort.ts', 'json.ts', 'text.ts', 'decoding/'],
+  ['errors.ts', 'abort.ts', 'json.ts', 'large-map.ts', 'text.ts', 'decoding/'],
 ];
 
 /**

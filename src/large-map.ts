@@ -1,11 +1,11 @@
 // V8 lets a Map hold 2^24 entries, and throws a RangeError at the next one. A run may have more file names than that.
 
-const MAX_ENTRIES_OF_A_MAP = 2 ** 23;
+/** Far below the limit of V8, because a Map that grows holds its old and its new table for a moment. */
+const MAX_ENTRIES_OF_A_MAP = 2 ** 20;
 
-/** A Map whose size only memory limits. Entries are never removed. */
+/** A Map whose size only memory limits. */
 export class LargeMap<K, V> {
   readonly #maxEntriesOfAMap: number;
-  /** Each key is in one of these, or in the last map. */
   readonly #full: Map<K, V>[] = [];
   #last = new Map<K, V>();
 
@@ -18,30 +18,25 @@ export class LargeMap<K, V> {
   }
 
   get(key: K): V | undefined {
-    return this.#owner(key).get(key);
+    return this.#mapOf(key).get(key);
   }
 
   has(key: K): boolean {
-    return this.#owner(key).has(key);
+    return this.#mapOf(key).has(key);
   }
 
   set(key: K, value: V): void {
-    const owner = this.#owner(key);
-    if (owner !== this.#last || owner.size < this.#maxEntriesOfAMap || owner.has(key)) {
-      owner.set(key, value);
+    const map = this.#mapOf(key);
+    if (map.size < this.#maxEntriesOfAMap || map.has(key)) {
+      map.set(key, value);
       return;
     }
-    this.#full.push(owner);
+    this.#full.push(map);
     this.#last = new Map([[key, value]]);
   }
 
-  *[Symbol.iterator](): Generator<[K, V]> {
-    for (const map of this.#full) yield* map;
-    yield* this.#last;
-  }
-
-  /** The map that has the key; otherwise the last one. */
-  #owner(key: K): Map<K, V> {
+  /** The map that has the key, or the one that new keys are added to. */
+  #mapOf(key: K): Map<K, V> {
     for (const map of this.#full) if (map.has(key)) return map;
     return this.#last;
   }

@@ -51,7 +51,7 @@ const done = {
 };
 
 const million = {
-  what: ({ lines }) => `peak memory of an input of ${lines} lines`,
+  what: ({ lines }) => `peak memory of an input with ${lines} file names`,
   slow: true,
   measure: async (context) => {
     const { lines } = context.sizes;

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { AppendFile } from '../disk/append.ts';
 import { readPlain } from '../disk/plain-file.ts';
 import { FilingsError } from '../errors.ts';
+import { LargeMap } from '../large-map.ts';
 import type { AccessionNumber } from '../service/accession.ts';
 import { wholeLines } from './input.ts';
 import type { ChosenFiling } from './item.ts';
@@ -46,7 +47,7 @@ export interface DoneListOptions {
 /** `--done`. */
 export class DoneList {
   readonly #options: DoneListOptions;
-  readonly #filings = new Set<AccessionNumber>();
+  readonly #filings = new LargeMap<AccessionNumber, true>();
   #file: AppendFile | undefined;
 
   private constructor(options: DoneListOptions) {
@@ -78,7 +79,7 @@ export class DoneList {
     await this.#file?.write(lines.map((line) => Buffer.from(line))).catch((error) => {
       throw ofDoneList(error);
     });
-    for (const { accession } of filings) this.#filings.add(accession);
+    for (const { accession } of filings) this.#filings.set(accession, true);
   }
 
   async close(): Promise<void> {
@@ -92,7 +93,8 @@ export class DoneList {
       for (const line of bytes.toString('latin1').split('\n')) {
         const [, accession, of] = LINE.exec(line) ?? [];
         // A copy, since a piece would hold the whole text.
-        if (accession && of === selection) this.#filings.add(Buffer.from(accession).toString() as AccessionNumber);
+        if (accession && of === selection)
+          this.#filings.set(Buffer.from(accession).toString() as AccessionNumber, true);
       }
     }
   }

@@ -1,6 +1,9 @@
 import { hash } from 'node:crypto';
+import { getHeapStatistics } from 'node:v8';
 import { twinKey } from '../disk/file-name.ts';
 import { FilingsError } from '../errors.ts';
+import { LargeMap } from '../large-map.ts';
+import { grouped } from '../text.ts';
 import type { Item, NamedFile, PathOwner } from './item.ts';
 import { ACCESSION_NO, type Layout } from './layout.ts';
 
@@ -11,6 +14,10 @@ const SHORT = /^[\0-\x7f]{0,30}$/;
 const TWIN = 'on some disks it would be the same file as another one of this filing (by case or accents)';
 const TWIN_HINT = 'download it by itself, under another name: -o PATH';
 
+/** What a name takes of the heap, and what all else takes, with a Map that grows. Bytes. */
+const HEAP_BYTES_PER_NAME = 95;
+const OTHER_HEAP_BYTES = 100e6;
+
 /** Decides what becomes of each name of a run: downloaded, refused, or known already. */
 export class NameCheck {
   readonly #layout: Layout;
@@ -20,17 +27,21 @@ export class NameCheck {
    * How each name is spelled, by filing and folded name. With a shared layout the paths differ only by the name: then
    * it is the accession number and the spelling, by the folded name alone.
    */
-  readonly #names = new Map<string, number | string>();
+  readonly #names = new LargeMap<string, number | string>();
   /** Names that were refused, or whose path another filing has: reported once. */
-  readonly #reported = new Set<string>();
+  readonly #reported = new LargeMap<string, true>();
+  readonly #maxNames: number;
 
-  constructor(layout: Layout) {
+  constructor(layout: Layout, maxNames = namesThatFit(getHeapStatistics().heap_size_limit)) {
     this.#layout = layout;
     this.#isShared = !layout.template.includes(ACCESSION_NO);
+    this.#maxNames = maxNames;
   }
 
+  /** Throws `local_io` if there are more names than the heap has room for: V8 would end the process without a message. */
   check(file: NamedFile): Item {
     const { accession, fileName } = file;
+    if (this.#names.size + this.#reported.size >= this.#maxNames) throw tooManyNames(this.#maxNames);
     const { path, fault } = this.#layout.place(accession, fileName);
     if (fault) return this.#refuse(file, fault.reason, fault.hint);
     const folded = twinKey(fileName);
@@ -61,7 +72,7 @@ export class NameCheck {
   #isReported({ accession, fileName }: NamedFile): boolean {
     const key = fileKey(accession, fileName);
     const isReported = this.#reported.has(key);
-    this.#reported.add(key);
+    this.#reported.set(key, true);
     return isReported;
   }
 }
@@ -81,6 +92,17 @@ function sharedEntry(accession: string, spelling: number | string): string {
 
 function ownerOf(entry: number | string): string {
   return `${entry}`.slice(0, ACCESSION_LENGTH);
+}
+
+function namesThatFit(heapBytes: number): number {
+  return Math.max(1, Math.floor((heapBytes - OTHER_HEAP_BYTES) / HEAP_BYTES_PER_NAME));
+}
+
+function tooManyNames(count: number): FilingsError {
+  return new FilingsError('local_io', `more than ${grouped(count)} file names do not fit into the memory of Node`, {
+    hint: 'allow it more (NODE_OPTIONS=--max-old-space-size=MEGABYTES), or split the input',
+    stopsRun: true,
+  });
 }
 
 /** For a long text, so that it takes no more room than a short one; two texts never have the same digest. */

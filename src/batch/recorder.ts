@@ -1,5 +1,6 @@
 import { createAbortController } from '../abort.ts';
 import type { FilingsError } from '../errors.ts';
+import { LargeMap } from '../large-map.ts';
 import { noMatch } from '../service/listing.ts';
 import type { Report } from '../stdio/report-file.ts';
 import { errorObject } from '../terminal/messages.ts';
@@ -46,7 +47,7 @@ export class Recorder {
   #isTimed = false;
   readonly #noMoreTimers = createAbortController();
   /** Of files that lines name. */
-  readonly #failedNames = new Set<string>();
+  readonly #failedNames = new LargeMap<string, true>();
   /** Named or chosen before. */
   readonly #again: (readonly [key: string, filing: ChosenFiling])[] = [];
   /** They wait for their done line. */
@@ -135,7 +136,7 @@ export class Recorder {
     if (filing && kind !== 'again') {
       if (exists) this.#exists(filing);
     } else if (filing) this.#again.push([fileKey(accession, fileName), filing]);
-    else if (kind !== 'again' && !exists) this.#failedNames.add(fileKey(accession, fileName));
+    else if (kind !== 'again' && !exists) this.#failedNames.set(fileKey(accession, fileName), true);
   }
 
   /** Those that are complete meanwhile are remembered together. */

@@ -1,5 +1,6 @@
 import { createAbortController, takeTurn } from '../abort.ts';
 import { FilingsError } from '../errors.ts';
+import { LargeMap } from '../large-map.ts';
 import type { AccessionNumber } from '../service/accession.ts';
 import { type ListedFile, listedSize } from '../service/listing.ts';
 import type { Entry, Line } from './input.ts';
@@ -32,7 +33,7 @@ export class Selection {
   readonly #input: AsyncIterator<readonly Line[]>;
   readonly #options: SelectionOptions;
   readonly #check: NameCheck;
-  readonly #known = new Set<AccessionNumber>();
+  readonly #known = new LargeMap<AccessionNumber, true>();
   readonly #listings = new Set<Promise<void>>();
   readonly #stop = createAbortController();
   /** What came of listings, and how many of these were handed out. */
@@ -128,7 +129,7 @@ export class Selection {
       const isNew = !this.#known.has(accession) && !passesOver(accession);
       if (isNew && !this.#mayAsk()) break;
       this.#taken += 1;
-      this.#known.add(accession);
+      this.#known.set(accession, true);
       if (isNew) this.#ask(accession);
     }
     if (this.#ahead === undefined && !this.#isRead) this.#reading ??= this.#read();

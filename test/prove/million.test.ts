@@ -17,7 +17,7 @@ it.each([
     'with long names of a thousand filings',
     (at: number) => `${accession(at % 1000)} exhibit-with-a-longer-name-${at}.htm\n`,
   ],
-])('a million lines %s take no more than 150 bytes each beyond 120 MB', { timeout: PATIENCE }, async (_, line) => {
+])('a million file names %s take no more than 150 bytes each beyond 120 MB', { timeout: PATIENCE }, async (_, line) => {
   const archive = await startArchive({});
   const place = await workplace();
   await writeFile(join(place.path, 'in'), Array.from({ length: LINES }, (_each, at) => line(at)).join(''));

@@ -80,7 +80,11 @@ test.each<[boolean, string, unknown]>([
   [true, 'a rename on a failing disk', system('EIO', 'rename')],
   [true, 'a link on a disk that became read-only', system('EROFS', 'link')],
   [true, 'the cause of an error', diskFailure(system('EIO', 'fsync'), 'path')],
-  [true, 'the cause of a cause', diskFailure(system('EIO', 'fsync'), 'path').reworded('--report path')],
+  [
+    true,
+    'the cause of a cause',
+    (diskFailure(system('EIO', 'fsync'), 'path') as FilingsError).reworded('--report path'),
+  ],
   [false, 'a directory that may not be written', diskFailure(system('EACCES', 'open'), 'path')],
   [false, 'too many open files', diskFailure(system('EMFILE', 'open'), 'path')],
   [false, 'a socket', new FilingsError('temporary', 'reset', { cause: system('EPIPE', 'write') })],

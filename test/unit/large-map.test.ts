@@ -1,21 +1,32 @@
 import fc from 'fast-check';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { LargeMap } from '../../src/large-map.ts';
 
-test('a map of several maps holds what one map would hold', () => {
-  const entries = fc.array(fc.tuple(fc.integer({ min: 0, max: 30 }), fc.integer()));
+test('holds what one Map would hold, in several', () => {
+  const entries = fc.array(fc.tuple(fc.integer({ min: 0, max: 30 }), fc.option(fc.integer(), { nil: undefined })));
   fc.assert(
     fc.property(entries, fc.integer({ min: 1, max: 5 }), (all, maxEntries) => {
-      const [large, plain] = [new LargeMap<number, number>(maxEntries), new Map<number, number>()];
+      const [large, plain] = [
+        new LargeMap<number, number | undefined>(maxEntries),
+        new Map<number, number | undefined>(),
+      ];
       for (const [key, value] of all) {
         large.set(key, value);
         plain.set(key, value);
+        expect(large.size).toBe(plain.size);
       }
-      expect([...large]).toEqual([...plain]);
-      expect(large.size).toBe(plain.size);
       for (let key = 0; key <= 30; key += 1) {
         expect([large.has(key), large.get(key)]).toEqual([plain.has(key), plain.get(key)]);
       }
     }),
   );
+});
+
+test('no Map in it has more entries than the limit', () => {
+  using set = vi.spyOn(Map.prototype, 'set');
+  const large = new LargeMap<number, true>(5);
+  for (let key = 0; key < 23; key += 1) large.set(key, true);
+  const sizes = new Set(set.mock.contexts.map((map) => (map as Map<number, true>).size));
+  expect(Math.max(...sizes)).toBe(5);
+  expect(large.size).toBe(23);
 });

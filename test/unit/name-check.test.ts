@@ -37,6 +37,14 @@ const fileOf = (accession: typeof one, fileName: string) => ({
   filing: undefined,
 });
 
+test('more names than fit into memory are an error that stops the run', () => {
+  const names = new NameCheck(defaultLayout(true), 3);
+  const check = (fileName: string) => names.check(fileOf(one, fileName));
+  expect(['a', 'b', '../c'].map((name) => check(name).kind)).toEqual(['file', 'file', 'refused']);
+  const error = { code: 'local_io', stopsRun: true, message: expect.stringMatching(/^more than 3 file names/) };
+  expect(() => check('d')).toThrow(expect.objectContaining(error));
+});
+
 test('the same name in another filing is another file if the layout has the accession number', () => {
   const names = new NameCheck(parseLayout('{file_name}-{accession_no}'));
   const [first, second] = [fileOf(one, 'a.htm'), fileOf(other, 'a.htm')];
