@@ -47,7 +47,7 @@ export function configRows(): readonly Row[] {
 
 export const CONFIG_PARAGRAPHS: readonly string[] = [
   'The config file is JSON: $XDG_CONFIG_HOME/filings/config.json, else ~/.config/filings/config.json, or the one that --config or FILINGS_CONFIG names.',
-  `${PRECEDENCE} Relative paths in it start at its directory. Its member profiles holds named sets of overrides, of which --profile chooses one; its member $schema is for editors.`,
+  `${PRECEDENCE} Relative paths in it start at its directory. Its member profiles holds named sets of overrides, of which --profile chooses one; null in a profile unsets what the file sets. Its member $schema is for editors.`,
   'Its keys and tokens are sent to the host of the baseUrl beside them and to no other. A file that holds one must be readable by you alone: chmod 600.',
 ];
 

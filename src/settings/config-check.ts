@@ -8,7 +8,11 @@ const inFile = SETTINGS.filter((spec) => spec.inFile);
 /** JSON Schema is made from it, too. */
 export function configSchema() {
   const members = inFile.map(({ key, kind }) => [key, memberSchema(kind)] as const);
-  const profile = z.strictObject(Object.fromEntries(members.filter(([key]) => key !== 'profile')), 'must be an object');
+  // `null` unsets what the top level sets.
+  const overrides = inFile
+    .filter(({ key }) => key !== 'profile')
+    .map(({ key, kind }) => [key, memberSchema(kind, true)]);
+  const profile = z.strictObject(Object.fromEntries(overrides), 'must be an object');
   return z.strictObject({
     $schema: memberSchema(TEXT),
     ...Object.fromEntries(members),
@@ -16,8 +20,9 @@ export function configSchema() {
   });
 }
 
-function memberSchema(kind: Kind<unknown>): z.ZodMiniType {
-  return z.optional(valueSchema(kind, `must be ${wantedInFile(kind)}`));
+function memberSchema(kind: Kind<unknown>, mayBeNull = false): z.ZodMiniType {
+  const value = valueSchema(kind, `must be ${wantedInFile(kind)}`);
+  return z.optional(mayBeNull ? z.nullable(value) : value);
 }
 
 function valueSchema({ json, range, form, choices, members = {} }: Kind<unknown>, fault: string): z.ZodMiniType {

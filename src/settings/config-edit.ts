@@ -8,7 +8,7 @@ import { readAs, valueError } from '../spec/option.ts';
 import { orList } from '../text.ts';
 import type { World } from '../world.ts';
 import { type ConfigLocation, checkConfig, readConfig } from './config-file.ts';
-import { defaultLayer, fileLayer, winners } from './layers.ts';
+import { defaultLayer, fileLayers, winners } from './layers.ts';
 import { faultOf } from './read-secret.ts';
 import { readSettings } from './settings.ts';
 import { type NamedSetting, SETTINGS } from './table.ts';
@@ -85,8 +85,8 @@ function levelOf({ profiles }: JsonObject, profile: string): JsonObject | undefi
 /** Each member by itself, and whether what the file and the profile say goes together. */
 async function checkEdited(config: JsonObject, profile: string | undefined, path: string, world: World) {
   await checkConfig(config, path);
-  const inProfile = profile === undefined ? [] : [fileLayer(path, levelOf(config, profile) ?? {}, profile)];
-  readSettings(winners([...inProfile, fileLayer(path, config), defaultLayer()]), world);
+  const chosen = profile === undefined ? undefined : { name: profile, values: levelOf(config, profile) ?? {} };
+  readSettings(winners([...fileLayers(path, config, chosen), defaultLayer()]), world);
 }
 
 export function noHome(): FilingsError {

@@ -87,7 +87,8 @@ export async function readConfig(path: string, world: World, sandbox = false): P
   const profiles = isJsonObject(config.profiles) ? Object.values(config.profiles) : [];
   const levels = [config, ...profiles.filter(isJsonObject)];
   if (sandbox) levels.forEach(dropService);
-  const holdsSecret = SETTINGS.some(({ key, secret }) => secret && levels.some((level) => Object.hasOwn(level, key)));
+  const holds = (level: JsonObject, key: string) => Object.hasOwn(level, key) && level[key] !== null;
+  const holdsSecret = SETTINGS.some(({ key, secret }) => secret && levels.some((level) => holds(level, key)));
   if (holdsSecret) checkAccess(stats, 'private', 'config file', path, world);
   return config;
 }

@@ -34,7 +34,22 @@ export function envLayer(env: World['env']): Layer {
   });
 }
 
-export function fileLayer(path: string, values: JsonObject, profile?: string): Layer {
+interface Profile {
+  readonly name: string;
+  readonly values: JsonObject;
+}
+
+/** The layers of the config file, the profile's first. `null` in the profile unsets what the top level sets. */
+export function fileLayers(path: string, values: JsonObject, profile?: Profile): readonly Layer[] {
+  const top = fileLayer(path, values);
+  if (profile === undefined) return [top];
+  const isNull = ([key]: readonly [string, unknown]) =>
+    Object.hasOwn(profile.values, key) && profile.values[key] === null;
+  const layers = [fileLayer(path, profile.values, profile.name), top];
+  return layers.map((one) => new Map([...one].filter((entry) => !isNull(entry))));
+}
+
+function fileLayer(path: string, values: JsonObject, profile?: string): Layer {
   const prefix = profile === undefined ? '' : `profiles.${profile}.`;
   const level = profile === undefined ? 'file' : 'profile';
   const value = (key: string) => (Object.hasOwn(values, key) ? values[key] : undefined);

@@ -10,7 +10,7 @@ import { type CredentialFile, credentialFiles } from './credential-files.ts';
 import { type ForeignCredential, foreignCredentials } from './foreign-credentials.ts';
 import { configCommand } from './hint-command.ts';
 import { rememberSettings } from './known-secrets.ts';
-import { defaultLayer, envLayer, fileLayer, firstOf, flagLayer, type Layer, winners } from './layers.ts';
+import { defaultLayer, envLayer, fileLayers, firstOf, flagLayer, type Layer, winners } from './layers.ts';
 import { readSettings, type Settings, stdinUsers } from './settings.ts';
 import { SETTINGS } from './table.ts';
 
@@ -49,7 +49,7 @@ export async function readLevels(flags: Flags, world: World, repairing = false) 
   const file = await readConfigFile(location, world, sandbox);
   for (const level of file ? [file.values, ...Object.values(file.profiles)] : []) rememberSettings(level, world);
   const profile = profileOf(location.profile, file, flags, repairing);
-  const inFile = file ? [...profile, fileLayer(file.path, file.values)] : [];
+  const inFile = file ? fileLayers(file.path, file.values, profile) : [];
   return { ofThisRun, inFile, configPath: file?.path };
 }
 
@@ -66,12 +66,12 @@ function isSandbox(layers: readonly Layer[]): boolean {
 
 function profileOf(named: string | undefined, file: ConfigFile | undefined, { config }: Flags, repairing: boolean) {
   const profile = named ?? file?.values.profile;
-  if (profile === undefined) return [];
+  if (profile === undefined) return undefined;
   const name = String(profile);
   const profiles = file?.profiles ?? {};
-  const chosen = Object.hasOwn(profiles, name) ? profiles[name] : undefined;
-  if (file && chosen) return [fileLayer(file.path, chosen, name)];
-  if (named === undefined && repairing) return [];
+  const values = Object.hasOwn(profiles, name) ? profiles[name] : undefined;
+  if (values) return { name, values };
+  if (named === undefined && repairing) return undefined;
   const known = Object.keys(profiles);
   const where = file === undefined ? 'there is no config file' : `${file.path} has ${known.join(', ') || 'none'}`;
   const fix = named === undefined ? configCommand('filings config unset profile', { config }) : undefined;

@@ -1,6 +1,7 @@
-import { chmod, chown } from 'node:fs/promises';
+import { chmod, chown, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
+import { EXAMPLE_CONFIG } from '../../src/help/topics.ts';
 import { resolveSettings } from '../../src/settings/resolve.ts';
 import { temporaryFolder, worldOf } from '../settings-world.ts';
 
@@ -63,6 +64,7 @@ describe('the config file', () => {
     [{ apiKeyCommand: 'pass x' }, 'apiKeyCommand: must be an array', undefined],
     [{ profiles: { a: { rate: 'fast' } } }, 'profiles.a.rate: must be a number a second or a minute', undefined],
     [{ profiles: [] }, 'profiles: must be an object', undefined],
+    [{ jobs: null }, 'jobs: must be a whole number from 1 to 256', undefined],
     [[], 'must hold a JSON object', undefined],
     ['{"jobs": 3,\n  "apiKey": canary}', 'not valid JSON at line 2, column 13', undefined],
     ['{"jobs": 3,\n  "jobs": 4}', ': jobs: is set twice, again at line 2, column 3', undefined],
@@ -102,10 +104,34 @@ describe('the config file', () => {
     });
   });
 
-  test.each([{ baseUrl: 'https://api.example.com', apiKeyFile: 'key' }, { apiKeyCommand: ['pass'] }])(
-    '%j may be read by all',
-    (config) => expect(resolved(config, {}, {}, 0o644)).resolves.toBeDefined(),
-  );
+  test('of the pages and of help config has profiles that can be used', async () => {
+    const page = await readFile(join(import.meta.dirname, '../../docs/using.md'), 'utf8');
+    const blocks = [...page.matchAll(/^```json\n(\{[^`]*"profiles"[^`]*)```/gm)].map(([, json = '']) =>
+      JSON.parse(json),
+    );
+    expect(blocks).toHaveLength(1);
+    for (const example of [...blocks, EXAMPLE_CONFIG]) {
+      for (const profile of Object.keys(example.profiles)) {
+        const { settings, foreign } = await resolved(example, { profile });
+        expect([settings.key?.kind, foreign]).toEqual(['file', []]);
+      }
+      expect((await resolved(example)).foreign).toEqual([]);
+    }
+  });
+
+  test('null in a profile unsets what the top level sets', async () => {
+    const top = { baseUrl: 'https://a.example', apiKey: 'k', jwt: { keyFile: 'f' }, jobs: 7, rate: '1/s' };
+    const test = { baseUrl: 'https://b.example', apiKeyFile: 'g', jwt: null, jobs: null };
+    const { settings, foreign } = await resolved({ ...top, profiles: { test } }, { profile: 'test' });
+    expect(settings).toMatchObject({ key: { kind: 'file' }, token: undefined, jobs: 4, rate: 1 });
+    expect(foreign).toEqual([]);
+  });
+
+  test.each([
+    { baseUrl: 'https://api.example.com', apiKeyFile: 'key' },
+    { apiKeyCommand: ['pass'] },
+    { profiles: { a: { apiKey: null } } },
+  ])('%j may be read by all', (config) => expect(resolved(config, {}, {}, 0o644)).resolves.toBeDefined());
 
   const asRoot = test.skipIf(process.geteuid?.() !== 0);
 

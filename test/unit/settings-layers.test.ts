@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import {
   defaultLayer,
   envLayer,
-  fileLayer,
+  fileLayers,
   firstOf,
   flagLayer,
   unknownVariables,
@@ -18,8 +18,7 @@ function won(given: {
   return winners([
     flagLayer(given.flags ?? {}),
     envLayer(given.env ?? {}),
-    fileLayer('c.json', given.profile ?? {}, 'p'),
-    fileLayer('c.json', given.file ?? {}),
+    ...fileLayers('c.json', given.file ?? {}, { name: 'p', values: given.profile ?? {} }),
     defaultLayer(),
   ]);
 }
@@ -31,13 +30,15 @@ test.each([
   [{ ...all, flags: {} }, '2', 'FILINGS_JOBS', 'env'],
   [{ ...all, flags: {}, env: { FILINGS_JOBS: '' } }, 3, 'c.json: profiles.p.jobs', 'profile'],
   [{ file: all.file }, 4, 'c.json: jobs', 'file'],
+  [{ profile: { jobs: null }, file: all.file }, '4', 'default', 'default'],
+  [{ ...all, profile: { jobs: null }, flags: {} }, '2', 'FILINGS_JOBS', 'env'],
   [{}, '4', 'default', 'default'],
 ])('%j gives %s', (given, value, name, level) => {
   expect(won(given).get('jobs')).toMatchObject({ value, name, level });
 });
 
 test('of one setting alone', () => {
-  const layers = [flagLayer({}), envLayer({ FILINGS_JOBS: '2' }), fileLayer('c.json', { jobs: 4 })];
+  const layers = [flagLayer({}), envLayer({ FILINGS_JOBS: '2' }), ...fileLayers('c.json', { jobs: 4 })];
   expect([firstOf(layers, 'jobs')?.value, firstOf(layers, 'rate')]).toEqual(['2', undefined]);
 });
 
@@ -48,6 +49,18 @@ test('variables that nothing reads', () => {
     expect.stringMatching(/^FILINGS_ZZZ .*help/),
   ];
   expect(unknownVariables(env)).toEqual(said);
+});
+
+describe('null in a profile', () => {
+  test.each([
+    ['unsets the source that the top level names', { jwt: null }, { jwt: { keyFile: 'f' } }, []],
+    ['leaves another source of the same thing', { apiKey: null }, { apiKeyFile: 'f' }, ['apiKeyFile']],
+    ['makes room for another source', { apiKey: null, apiKeyFile: 'g' }, { apiKey: 'k' }, ['apiKeyFile']],
+    ['says nothing of what is not set', { rate: null }, {}, []],
+  ])('%s', (_, profile, file, expected) => {
+    const sources = ['apiKey', 'apiKeyFile', 'jwt', 'rate'];
+    expect(sources.filter((key) => won({ profile, file }).has(key))).toEqual(expected);
+  });
 });
 
 describe('sources of the same thing', () => {
