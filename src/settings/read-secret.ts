@@ -44,11 +44,15 @@ async function textAt(place: SecretPlace, what: string, world: World) {
     const name = `${what} of apiKeyCommand: ${place.argv[0]}`;
     return { name, text: await firstLineOf(place.argv, name, world) };
   }
-  if (place.path === '-') {
-    return { name: `${what} from stdin`, text: (await readStdin(world.stdin, what, world.interrupt)).toString() };
-  }
+  if (place.path === '-') return { name: `${what} from stdin`, text: await textFromStdin(what, world) };
   const bytes = await readSecretFile(place.path, `${what} file`, world);
   return { name: `${what} file ${place.path}`, text: bytes.toString() };
+}
+
+/** On a terminal it is a line that is not shown. */
+async function textFromStdin(what: string, world: World): Promise<string> {
+  if (world.stdin.isTTY) return (await import('../stdio/prompt.ts')).askHidden(what, world);
+  return (await readStdin(world.stdin, what, world.interrupt)).toString();
 }
 
 /** Runs a program without a shell, to its end; the first line of its stdout. */

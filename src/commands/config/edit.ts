@@ -1,6 +1,3 @@
-import { createInterface } from 'node:readline/promises';
-import { Writable } from 'node:stream';
-import { childOf } from '../../abort.ts';
 import { FilingsError } from '../../errors.ts';
 import { editConfigFile, noHome, settingForFile, settingNamed, valueForFile } from '../../settings/config-edit.ts';
 import { locateConfig } from '../../settings/config-file.ts';
@@ -9,7 +6,7 @@ import type { Invocation } from '../../spec/command.ts';
 import { readStdin } from '../../stdio/input.ts';
 import { write } from '../../stdio/output.ts';
 import { printable } from '../../terminal/printable.ts';
-import { interruptedBy, type World } from '../../world.ts';
+import type { World } from '../../world.ts';
 
 export async function set({ args, flags }: Invocation, world: World): Promise<number> {
   const [name = '', given] = args;
@@ -38,35 +35,6 @@ async function askedFor({ key, secret }: NamedSetting, world: World): Promise<st
   if (!secret) {
     throw new FilingsError('usage', `config set ${key}: VALUE is missing`, { hint: 'see filings config set --help' });
   }
-  if (world.stdin.isTTY) return askHidden(`${key}: `, world);
+  if (world.stdin.isTTY) return (await import('../../stdio/prompt.ts')).askHidden(key, world);
   return (await readStdin(world.stdin, key, world.interrupt)).toString().replace(/\r?\n$/, '');
-}
-
-/** Does not show what is typed. */
-async function askHidden(
-  question: string,
-  { stdin, stderr, interrupt }: Pick<World, 'stdin' | 'stderr' | 'interrupt'>,
-): Promise<string> {
-  const { signal, abort, letGo } = childOf(interrupt);
-  const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() });
-  const terminal = createInterface({ input: stdin, output: nowhere, terminal: true, historySize: 0 });
-  // The terminal gives Ctrl-C and Ctrl-D to us.
-  terminal.on('SIGINT', () => abort(interruptedBy('SIGINT')));
-  terminal.on('close', () => abort(new FilingsError('usage', `${question}nothing was entered`)));
-  try {
-    signal.throwIfAborted();
-    const answer = terminal.question('', { signal });
-    // Its failure is thrown where it is awaited.
-    answer.catch(() => {});
-    // Asked when nothing is shown any more: an answer may come at once.
-    await write(stderr, question);
-    return await answer;
-  } catch (error) {
-    throw signal.aborted ? signal.reason : error;
-  } finally {
-    terminal.close();
-    letGo();
-    stdin.destroy();
-    await write(stderr, '\n');
-  }
 }

@@ -1,6 +1,6 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { head } from '../../servers/answers.ts';
 import { type Script, scripted } from '../../servers/scripted.ts';
 import { ACCESSION, serviceAt, until } from '../program.ts';
@@ -106,18 +106,40 @@ test('what is typed as the input is not drawn over, and Ctrl-C ends its line', a
 
 const KEY = 'a-canary-key-of-this-test';
 
-test.each([
-  ['Ctrl-C', CTRL_C, [INTERRUPTED, 'ended with 130']],
-  ['Enter', `${KEY}\r`, ['ended with 0']],
-  ['Ctrl-D', CTRL_D, ['filings: apiKey: nothing was entered', 'ended with 2']],
-])('a hidden prompt ends its line with %s, and the terminal echoes as before', async (_name, keys, lines) => {
-  const at = await screen([], { script: '$FILINGS config set api-key; echo "ended with $?"; read' });
-  await at.shows((now) => now.includes('apiKey:'));
-  at.type(keys);
-  expect(await at.shows((now) => now.includes(lines.at(-1) ?? ''))).toEqual(['apiKey:', ...lines]);
-  at.type('seen');
-  await at.shows((now) => now.at(-1) === 'seen');
-  expect(at.bytes()).not.toContain('canary');
+describe.each([
+  ['apiKey:', 'config set api-key', []],
+  ['API key:', `list ${ACCESSION} --api-key-file -`, ['NAME', 'a.htm']],
+  ['JWT:', `list ${ACCESSION} --api-key k --jwt-file -`, ['NAME', 'a.htm']],
+])('the hidden prompt %s of %s', (prompt, command, done) => {
+  test.each([
+    ['Ctrl-C', CTRL_C, [INTERRUPTED, 'ended with 130']],
+    ['Enter', `${KEY}\r`, [...done, 'ended with 0']],
+    ['Ctrl-D', CTRL_D, [`filings: ${prompt} nothing was entered`, 'ended with 2']],
+  ])('ends its line with %s, and the terminal echoes as before', async (_name, keys, lines) => {
+    const server = await scripted((socket) => void socket.end(`${head(200, { 'Content-Length': 9 })}["a.htm"]`));
+    const script = `$FILINGS ${command}; echo "ended with $?"; read`;
+    const at = await screen([], { script, env: { FILINGS_BASE_URL: server.url } });
+    await at.shows((now) => now.includes(prompt));
+    at.type(keys);
+    expect(await at.shows((now) => now.includes(lines.at(-1) ?? ''))).toEqual([prompt, ...lines]);
+    at.type('seen');
+    await at.shows((now) => now.at(-1) === 'seen');
+    expect(at.bytes()).not.toContain('canary');
+    const sent = server.requests.map(({ headers }) => `${headers.authorization}`);
+    expect(sent.every((field) => field.endsWith(KEY))).toBe(true);
+  });
+});
+
+test('Ctrl-C after a hidden prompt interrupts the download that it was for', async () => {
+  const server = await scripted((socket) => void socket.write(`${head(200, { 'Content-Length': 100 })}begun`));
+  const args = ['download', ACCESSION, 'a.txt', '-o', '-', '--api-key-file', '-'];
+  const at = await screen(args, { env: { FILINGS_BASE_URL: server.url } });
+  await at.shows((now) => now.includes('API key:'));
+  at.type(`${KEY}\r`);
+  await at.shows((now) => now.includes('begun'));
+  at.type(CTRL_C);
+  expect(await at.ended).toBe(130);
+  expect(at.lines()).toEqual(['API key:', 'begun^C', INTERRUPTED]);
 });
 
 test.each([
