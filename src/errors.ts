@@ -24,7 +24,7 @@ export const EXIT_CODE_ROWS: readonly (readonly [exit: string, codes: string, me
   ),
 ];
 
-/** The service's problem details (contract part 2, RFC 9457), as far as they could be read. */
+/** The service's problem details (service.md, section 2; RFC 9457), as far as they could be read. */
 export interface Problem {
   readonly type?: string;
   readonly title?: string;

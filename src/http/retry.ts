@@ -11,7 +11,7 @@ const LONGEST_BACKOFF_MS = 60_000;
 const LONGEST_ASKED_MS = 100 * 365 * 86_400_000;
 /** A try that brought this much starts the count anew: the service works, the line is bad. */
 const FRESH_START_BYTES = 1 << 20;
-/** Statuses worth another try; every other one is final (interface page, "A retry"). */
+/** Statuses worth another try; every other one is final (docs/using.md, "Download"). */
 const RETRIED = new Set([408, 425, 429, 500, 502, 503, 504]);
 
 export function isRetriedStatus(status: number): boolean {

@@ -1,6 +1,6 @@
 import type { Kind } from '../spec/kind.ts';
 
-/** Contract part 5: RSASSA-PKCS1-v1_5, RSASSA-PSS, ECDSA, HMAC. */
+/** The algorithms of service.md, section 6: RSASSA-PKCS1-v1_5, RSASSA-PSS, ECDSA, HMAC. */
 export type Family = 'RS' | 'PS' | 'ES' | 'HS';
 
 /** RFC 7518 section 3. */

@@ -11,7 +11,7 @@ export interface Clock {
 }
 
 /**
- * The worst first (contract part 5, RFC 7519 section 4.1): `nbf` and `exp` there and sound, `iat` sound where it is
+ * The worst first (service.md, section 6; RFC 7519 section 4.1): `nbf` and `exp` there and sound, `iat` sound where it is
  * there, and now within `nbf <= now < exp`, give or take the leeway.
  */
 export function claimFaults(claims: JsonObject, clock: Clock): readonly string[] {

@@ -5,13 +5,13 @@ import type { Asked, PresentedKey } from './request.ts';
 
 export interface GateRules {
   readonly apiKey: string;
-  /** Empty: the key alone. Otherwise both key and token are wanted (contract part 5, modes). */
+  /** Empty: the key alone. Otherwise both key and token are wanted (service.md, section 5). */
   readonly jwtKeys: readonly JwtKey[];
   /** Milliseconds since the epoch. */
   readonly now: () => number;
 }
 
-/** The fixed word of Basic authentication (contract part 5). */
+/** The fixed word of Basic authentication (service.md, section 5). */
 const BASIC_USER = Buffer.from('service');
 const BASIC = 'Basic realm="filings", charset="UTF-8"';
 const BEARER = 'Bearer realm="filings"';

@@ -12,7 +12,7 @@ export interface Reply {
   readonly note?: string;
 }
 
-/** Contract part 2: `errors` makes the first variant, `traceId` tells the others apart in a log. */
+/** service.md, section 2: `errors` makes the first variant, `traceId` tells the others apart in a log. */
 interface ProblemDetails {
   readonly detail: string;
   /** Never the query: a key may ride there. */

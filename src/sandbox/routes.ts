@@ -31,7 +31,7 @@ const MEDIA_TYPES: Readonly<Record<string, string>> = {
   '.zip': 'application/zip',
 };
 
-/** Contract part 4. Rejects when the archive can't be read. */
+/** The two endpoints (service.md, sections 3 and 4). Rejects when the archive can't be read. */
 export async function route(asked: Asked, archive: Archive, pages?: Pages): Promise<Reply> {
   const { method, resource: instance, traceId } = asked;
   if (instance === undefined) return problem(400, { detail: 'the percent-encoding of the path is broken', traceId });

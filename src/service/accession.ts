@@ -1,7 +1,7 @@
 import { FilingsError } from '../errors.ts';
 import { shortened } from '../text.ts';
 
-/** The accession number of a filing, known to be 10, 2 and 6 ASCII digits with hyphens between (contract part 2). */
+/** The accession number of a filing, known to be 10, 2 and 6 ASCII digits with hyphens between (service.md, section 2). */
 export type AccessionNumber = string & { readonly [brand]: true };
 declare const brand: unique symbol;
 

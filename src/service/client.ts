@@ -45,7 +45,7 @@ export function noFiles(accession: AccessionNumber): FilingsError {
   return errorAbout({ accession }, 'not_found', 'the service lists no files', { hint: CHECK_NUMBER_AND_URL });
 }
 
-/** The two endpoints of the service (contract part 4). */
+/** The two endpoints of the service (service.md, sections 3 and 4). */
 export class ServiceClient {
   readonly options: ClientOptions;
   readonly #requests: Requests;

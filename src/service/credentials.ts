@@ -1,6 +1,6 @@
 import { holdsWord } from '../secrets.ts';
 
-/** Contract part 5. */
+/** The ways to pass an API key (service.md, section 5). */
 export type KeyWay = 'authorization' | 'header' | 'query' | 'path' | 'basic';
 
 export interface Credentials {

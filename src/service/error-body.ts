@@ -7,7 +7,7 @@ import { shortened } from '../text.ts';
 interface ErrorBody {
   readonly said: string | undefined;
   readonly problem: Omit<Problem, 'status'>;
-  /** None of the members that the contract names (part 2), not even as null. */
+  /** True if the body has no member of a problem details object, not even as null (service.md, section 2). */
   readonly foreign: boolean;
 }
 

@@ -1,4 +1,4 @@
-// Reads all pages of a listing, never a part of them. The contract names no pages, so the program tries the usual
+// Reads all pages of a listing, never a part of them. Pages are not documented (service.md, section 8), so the program tries the usual
 // parameters, and believes that a listing is complete only if nothing in any page says otherwise.
 import { errorAbout, FilingsError } from '../errors.ts';
 import { counted, grouped } from '../text.ts';

@@ -1,5 +1,5 @@
-// Turns one response of `GET /v1/filings` into the files that it lists. The contract does not show its shape, so it is
-// read only if its meaning is certain: files that are missed once would be missed for ever.
+// Turns one response of `GET /v1/filings` into the files that it lists. Its shape is not documented (service.md, section
+// 4), so it is read only if its meaning is certain: a file that is missed once would be missed for ever.
 import { isUtf8 } from 'node:buffer';
 import { hash } from 'node:crypto';
 import { errorAbout, FilingsError } from '../errors.ts';

@@ -49,7 +49,7 @@ export function errorFromAnswer(answer: RefusedAnswer, secrets: Secrets): Filing
   });
 }
 
-/** Interface page, exit codes. */
+/** The code of an error response, from its status (docs/using.md and `filings help exit-codes`). */
 function codeOf(status: number): ErrorCode {
   if (status === 401 || status === 403 || status === 407) return 'auth';
   if (status === 404 || status === 410) return 'not_found';

@@ -36,7 +36,7 @@ export async function openAccess(
   }
   const key = await readSecret(keySource, 'API key', world);
   const token = tokenSource && (await tokenOf(tokenSource, world, warn));
-  // A JWT takes Authorization (contract part 5, rule 1).
+  // A JWT needs the Authorization header for itself (service.md, section 5).
   const keyIn = settings.keyIn ?? (token ? 'header' : 'authorization');
   const source = [keySource.source, ...(tokenSource ? [tokenSource.source] : [])].join(' and ');
   const credentials = { source, key, keyIn, keyHeader, basicUser, token };

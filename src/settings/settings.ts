@@ -44,7 +44,7 @@ function checkTogether({ quiet, verbose, baseUrl, allowHttp, keyIn, token }: Set
   if (baseUrl !== undefined) requireEncryption(baseUrl, allowHttp);
   const ways = given.get('keyIn');
   if (token === undefined || ways === undefined || (keyIn !== 'authorization' && keyIn !== 'basic')) return;
-  // Contract part 5, rule 1.
+  // A JWT needs the Authorization header for itself (service.md, section 5).
   const allowed = KEY_WAYS.filter((way) => way !== 'authorization' && way !== 'basic');
   const { name, code } = sourceOf(ways);
   throw new FilingsError(code, `${name}: ${keyIn} cannot be used with a JWT, which is sent in Authorization`, {

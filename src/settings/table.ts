@@ -20,7 +20,7 @@ export interface SettingSpec<T = unknown> extends OptionSpec<T> {
 }
 
 /**
- * Where the service is, with or without its version prefix (contract part 9) and final slashes. The URL has neither
+ * Where the service is, with or without its version prefix (service.md, section 7) and final slashes. The URL has neither
  * prefix, and ends in one slash: `new URL('v1/download', baseUrl)` is an endpoint.
  */
 export const BASE_URL: Kind<URL> = {

@@ -27,7 +27,7 @@ export async function run({ options }: Invocation<typeof KEYGEN_OPTIONS>, world:
   }
   await createNewFiles(files);
   if (publicPart !== undefined && publicFile === undefined) await write(world.stdout, publicPart, world.interrupt);
-  // Contract part 5, "Enabling JWT for an API key".
+  // The service verifies tokens with the imported public key (service.md, section 6).
   const shared = publicPart === undefined ? 'the same secret' : (publicFile ?? 'the public key above');
   const next = `import ${shared} into the service's customer portal, for your API key`;
   await tell('note', `${out} is secret, and only you can read it; ${next}`, world);
