@@ -1,12 +1,13 @@
 import { setMaxListeners } from 'node:events';
 import { setImmediate, setTimeout } from 'node:timers/promises';
 
-// How an abort reaches whatever waits. Each of these forgets the signal when it is done: it may live for a whole run.
+// Connects abort signals to work that waits. A signal may live for a whole run, so each of these functions removes its
+// listener when it is done.
 
-/** setTimeout takes no more than this; longer waits are made of several. */
+/** The longest delay that setTimeout accepts. A longer wait consists of several timers. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
-/** Does something as soon as the signal aborts, at once if it has; gives what calls that off. */
+/** Calls `act` when the signal aborts, at once if it already has. Returns an unsubscribe function. */
 export function onAbort(signal: AbortSignal, act: (reason: unknown) => void): () => void {
   const listener = () => act(signal.reason);
   if (signal.aborted) listener();
@@ -15,8 +16,8 @@ export function onAbort(signal: AbortSignal, act: (reason: unknown) => void): ()
 }
 
 /**
- * Returns a controller whose signal takes any number of listeners. The source has no other: with as many jobs as a user
- * likes, any signal may get more than the ten listeners after which Node writes a warning to stderr.
+ * Returns a controller whose signal accepts any number of listeners. The whole source uses this function: the number of
+ * jobs is the user's choice, and from eleven listeners on Node would print a warning.
  */
 export function createAbortController(): AbortController {
   const controller = new AbortController();
@@ -24,17 +25,17 @@ export function createAbortController(): AbortController {
   return controller;
 }
 
-/** What aborts with a signal, and can be aborted without it; after `letGo` its parent is nothing to it any more. */
+/** Returns a controller that also aborts when `parent` does, until `letGo` is called. */
 export function childOf(parent: AbortSignal) {
   const controller = createAbortController();
   const abort = (reason: unknown) => controller.abort(reason);
   return { signal: controller.signal, abort, letGo: onAbort(parent, abort) };
 }
 
-/** Waits so many milliseconds; throws the signal's reason as soon as it aborts. */
+/** Waits for `ms` milliseconds. Throws the signal's reason as soon as it aborts. */
 export type Sleep = (ms: number, signal: AbortSignal) => Promise<void>;
 
-/** The real one, for the World alone: everybody else is handed theirs. */
+/** The real clock's `Sleep`, for the World alone. All other code gets its `Sleep` from the World. */
 export async function sleep(ms: number, signal: AbortSignal): Promise<void> {
   for (let left = ms; left > 0; left -= LONGEST_TIMER_MS) {
     await setTimeout(Math.min(left, LONGEST_TIMER_MS), undefined, { signal }).catch(() => {});
@@ -43,10 +44,10 @@ export async function sleep(ms: number, signal: AbortSignal): Promise<void> {
   signal.throwIfAborted();
 }
 
-/** So long have readers, after a signal or the deadline, to take what was still to be told. */
+/** Grace period for final output after a signal or the deadline, in milliseconds. */
 export const LAST_WORDS_MS = 1000;
 
-/** Gives work so many milliseconds: its signal aborts then. */
+/** Runs `work` with a signal that aborts after `ms` milliseconds. */
 export async function within<T>(ms: number, sleep: Sleep, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const [limit, ended] = [createAbortController(), createAbortController()];
   sleep(ms, ended.signal).then(
@@ -56,7 +57,7 @@ export async function within<T>(ms: number, sleep: Sleep, work: (signal: AbortSi
   return work(limit.signal).finally(() => ended.abort());
 }
 
-/** Lets signals, timers and sockets have their turn in the middle of long work; throws the signal's reason if it aborts. */
+/** Yields to signals, timers and sockets during long work. Throws the signal's reason if it has aborted. */
 export async function takeTurn(signal: AbortSignal): Promise<void> {
   await setImmediate();
   signal.throwIfAborted();

@@ -1,16 +1,16 @@
-// JSON.parse reads JSON. What is here is for texts where it is too tolerant, or tells too little.
+// Checks JSON more strictly than JSON.parse, which accepts duplicate members, and says where a fault is.
 
 export type JsonObject = Readonly<Record<string, unknown>>;
 
 interface JsonFault {
   readonly kind: 'syntax' | 'too deep' | 'twice';
-  /** UTF-16 units before it. */
+  /** The index of the fault in the text, in UTF-16 units. */
   readonly at: number;
-  /** The names that lead there; of a list's item, its number. */
+  /** The member names and array indexes that lead to the fault. */
   readonly path: readonly string[];
 }
 
-/** Levels of nesting; deeper serves nobody. */
+/** The most levels of nesting that are read. */
 export const DEEPEST = 100;
 
 const TOKEN =
@@ -18,7 +18,7 @@ const TOKEN =
 const STRING = /^".*"$/s;
 const SCALAR = /^(?:".*"|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null)$/s;
 
-/** What a JSON text says, of two members of one name the last; undefined where it is no JSON. */
+/** Returns the value of a JSON text, or undefined if it is not JSON. The last of two members with one name counts. */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -27,18 +27,18 @@ export function parseJson(text: string): unknown {
   }
 }
 
-/** Whether a value is a JSON object: neither a list nor null. */
+/** Returns whether a value is a JSON object, which excludes arrays and null. */
 export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Whether a value nests deeper than this: what goes through it by recursion would overflow the stack. */
+/** Returns whether a value has more levels of nesting than this. Recursion over such a value could overflow the stack. */
 export function isDeeper(value: unknown, levels = DEEPEST): boolean {
   if (typeof value !== 'object' || value === null) return false;
   return levels === 0 || Object.values(value).some((member) => isDeeper(member, levels - 1));
 }
 
-/** What may come next: `first` stands for the place behind an opening bracket, where the closing one may be, too. */
+/** The kind of token that may come next. After an opening bracket (`first`) it may also be the closing one. */
 type Expected = 'value' | 'first value' | 'name' | 'first name' | 'colon' | 'comma';
 
 interface Container {
@@ -48,8 +48,8 @@ interface Container {
 }
 
 /**
- * The first fault of a JSON text: not JSON (RFC 8259), nested deeper than {@link DEEPEST}, or a member that stands
- * twice, of which readers differ in the one they take. For a token, a key, the config file.
+ * Returns the first fault of a JSON text, or undefined: a syntax error (RFC 8259), more than {@link DEEPEST} levels, or
+ * a duplicate member, of which readers may choose either. Used for tokens, keys, listings and the config file.
  */
 export function findJsonFault(text: string): JsonFault | undefined {
   const open: Container[] = [];

@@ -1,9 +1,9 @@
-// V8 lets a Map hold 2^24 entries, and throws a RangeError at the next one. A run may have more file names than that.
+// A Map of V8 holds at most 2^24 entries, and throws a RangeError at the next one. A run may have more file names.
 
-/** Far below the limit of V8, because a Map that grows holds its old and its new table for a moment. */
+/** This is far below the limit of V8, because a growing Map holds its old and its new table at the same time. */
 const MAX_ENTRIES_OF_A_MAP = 2 ** 20;
 
-/** A Map whose size only memory limits. */
+/** A Map whose size is limited by memory alone. */
 export class LargeMap<K, V> {
   readonly #maxEntriesOfAMap: number;
   readonly #full: Map<K, V>[] = [];
@@ -35,7 +35,7 @@ export class LargeMap<K, V> {
     this.#last = new Map([[key, value]]);
   }
 
-  /** The map that has the key, or the one that new keys are added to. */
+  /** Returns the map that has the key, otherwise the one that new keys are added to. */
   #mapOf(key: K): Map<K, V> {
     for (const map of this.#full) if (map.has(key)) return map;
     return this.#last;

@@ -1,18 +1,18 @@
-// The secrets that a run has met, so that no message shows one and no request takes one elsewhere.
+// All secrets that a run has read. Diagnostics are redacted with them, and a redirect whose URL holds one is refused.
 import { lastCuts } from './decoding/cuts.ts';
 import { type Decoding, decodings, type Span, unescapedForms } from './decoding/decodings.ts';
 
 export const REDACTED = '[redacted]';
-/** Shorter secrets are redacted only in known URL positions: by their value they would black out ordinary words. */
+/** Shorter secrets are redacted only in known URL positions, because their value may be an ordinary word. */
 const MIN_LENGTH = 8;
-/** So many characters in front of a cut tell the start of a secret. */
+/** The number of characters before a cut that are taken for the start of a secret. */
 const MIN_START = 4;
-/** The same for characters that were base64, of which three make four. */
+/** The same number for text decoded from base64, where 3 bytes were 4 characters. */
 const MIN_DECODED_START = 3;
-/** Bounds the work. */
+/** The most cuts that are searched. It bounds the work. */
 const MAX_CUTS = 20;
 
-/** Where the service takes a key in a URL (docs/using.md, "Ways to send the key"), and any URL a user and a password. */
+/** The positions of a key in a URL (service.md, section 5), and the position of user and password in any URL. */
 const PLACES = [
   /(?<=[?&;]apikey=)[^&#\s"'<>\uffff\p{Cc}]+/giu,
   /(?<=\/APIKEY-)[^/?#\s"'<>\uffff\p{Cc}]+/giu,
@@ -22,16 +22,16 @@ const PLACES = [
 /** A text in which a secret may be found. */
 interface Form {
   readonly text: string;
-  /** Base64 is looked for as it is, anything else without regard to case, since a URL may change it. */
+  /** Base64 is compared exactly, other forms without regard to case, because a URL may change the case. */
   readonly isBase64: boolean;
-  /** Characters on either side that hold some bits of it, too, as base64 has them. */
+  /** The number of characters on either side that hold some bits of the secret, as in base64. */
   readonly before: 0 | 1;
   readonly after: 0 | 1;
 }
 
 /**
- * By its place in a URL a secret is found whatever its length; by its value, from {@link MIN_LENGTH} characters on, as
- * it is and in every form that decoding leads back from. Data is not redacted.
+ * Finds secrets in texts. A secret of any length is found in known URL positions. From {@link MIN_LENGTH} characters on
+ * it is also found anywhere else, as it is and in every encoding that `decodings` undoes.
  */
 export class Secrets {
   readonly #known = new Map<string, readonly Form[]>();
@@ -45,13 +45,13 @@ export class Secrets {
     this.#forms = [...this.#known.values()].flat();
   }
 
-  /** A run of hours mints many tokens. */
+  /** Forgets a secret. A run of many hours mints many tokens, and expired ones need not be redacted. */
   forget(secret: string): void {
     this.#known.delete(secret);
     this.#forms = [...this.#known.values()].flat();
   }
 
-  /** Returns whether a secret is in the text by its value, or may be in one that is made to be decoded without end. */
+  /** Returns whether the text holds a secret, or might: a text may be made so that decoding it would never end. */
   holds(text: string): boolean {
     if (this.#forms.length === 0) return false;
     for (const decoding of decodings(text)) {
@@ -73,8 +73,8 @@ export class Secrets {
 }
 
 /**
- * Returns whether a text holds one of these words in any encoding, with nothing behind it that would make it a longer
- * word, or may hold one.
+ * Returns whether a text holds, or might hold, one of these words in any encoding. A word that is only the start of a
+ * longer word does not count.
  */
 export function holdsWord(text: string, words: readonly string[]): boolean {
   const wanted = words.flatMap(unescapedForms).map(fold);
@@ -98,7 +98,10 @@ function formsOf(secret: string, bytes: Buffer): readonly Form[] {
   return forms.filter(({ text }) => text.length >= MIN_LENGTH);
 }
 
-/** The parts that depend on the secret alone, wherever in a longer text it begins; in both alphabets (RFC 4648). */
+/**
+ * Returns base64 at all three alignments and in both alphabets (RFC 4648), reduced to the characters that depend on the
+ * secret alone.
+ */
 function base64Forms(bytes: Buffer): Form[] {
   return [0, 1, 2].flatMap((offset) => {
     const [before, after] = [offset === 0 ? 0 : 1, (offset + bytes.length) % 3 === 0 ? 0 : 1] as const;
@@ -109,7 +112,10 @@ function base64Forms(bytes: Buffer): Form[] {
   });
 }
 
-/** Of one length with the text: a form-encoded space is a plus sign, and a host is written in small letters. */
+/**
+ * Returns the text in lower case, because a host is written in it, and with spaces for plus signs, because a form encodes
+ * a space as one. The length stays the same.
+ */
 function fold(text: string): string {
   const lower = text.toLowerCase();
   return (lower.length === text.length ? lower : text).replaceAll('+', ' ');
@@ -138,7 +144,7 @@ function* wholeIn(text: string, form: Form): Generator<Span> {
   }
 }
 
-/** The longest start of a form that ends at a cut. */
+/** Yields the span of the longest start of a form that ends at the cut. */
 function* startBefore(cut: number, text: string, form: string, minStart: number): Generator<Span> {
   for (let length = Math.min(form.length, cut); length >= minStart; length -= 1) {
     if (!text.startsWith(form.slice(0, length), cut - length)) continue;
@@ -148,23 +154,23 @@ function* startBefore(cut: number, text: string, form: string, minStart: number)
 }
 
 function masked(text: string, spans: readonly Span[]): string {
-  let shown = '';
+  let result = '';
   let done = 0;
   for (const [start, end] of [...spans].sort(([a], [b]) => a - b)) {
     if (end <= done) continue;
-    if (start > done || done === 0) shown += text.slice(done, start) + REDACTED;
+    if (start > done || done === 0) result += text.slice(done, start) + REDACTED;
     done = end;
   }
-  return shown + text.slice(done);
+  return result + text.slice(done);
 }
 
-/** A copy of JSON data in which no string, number or member name holds a secret. */
+/** Returns a copy of JSON data in which no string, number or member name holds a secret. */
 export function redacted(value: unknown, secrets: Secrets): unknown {
   if (typeof value === 'string') return secrets.redact(value);
   if (typeof value === 'number') return secrets.holds(`${value}`) ? REDACTED : value;
   if (typeof value !== 'object' || value === null) return value;
   if (Array.isArray(value)) return value.map((item) => redacted(item, secrets));
-  // fromEntries makes own members: one called `__proto__` stays data.
+  // fromEntries makes own members, so that a member called `__proto__` stays data.
   return Object.fromEntries(
     Object.entries(value).map(([name, member]) => [secrets.redact(name), redacted(member, secrets)]),
   );

@@ -1,35 +1,35 @@
-// How things are put into what is said to a person. What a terminal could mistake is terminal/printable's to mend.
+// Words and numbers in messages for people. terminal/printable.ts makes characters visible that could control a terminal.
 
-/** A text as one word of a shell, so that a command in a hint works when it is pasted. */
+/** Returns the text as one word of a POSIX shell, so that a command in a hint works when it is pasted. */
 export function shellWord(text: string): string {
   return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }
 
 /**
- * The text, or its beginning and an ellipsis; at most `length` UTF-16 units and no half character. The ellipsis tells
- * {@link Secrets.redact} where half a secret may stand.
+ * Returns the text, or its beginning and an ellipsis: at most `length` UTF-16 units, without half a surrogate pair.
+ * {@link Secrets.redact} looks for cut secrets before an ellipsis.
  */
 export function shortened(text: string, length: number): string {
   if (text.length <= length) return text;
   return `${text.slice(0, length - 1).replace(/[\ud800-\udbff]$/, '')}…`;
 }
 
-/** A name from a file or a token in quotes, shortened, with JSON's escapes. */
+/** Returns a name from a file or a token in quotes, shortened, with the escapes of JSON. */
 export function quoted(text: string, length = 40): string {
   return JSON.stringify(shortened(text, length));
 }
 
-/** A whole number in groups of three: `12,000`. By hand: the first number that `toLocaleString` writes costs 20 ms. */
+/** Returns a whole number in groups of three digits: `12,000`. The first call of `toLocaleString` would take 20 ms. */
 export function grouped(count: number): string {
   return String(count).replace(/\B(?=(?:\d{3})+$)/g, ',');
 }
 
-/** A number and what it counts: `1 file`, `3 files`. */
+/** Returns a number with its noun: `1 file`, `3 files`. */
 export function counted(count: number, one: string, many = `${one}s`): string {
   return `${count} ${count === 1 ? one : many}`;
 }
 
-/** Milliseconds as the seconds that they are: `60 s`, `0.5 s`. */
+/** Returns milliseconds as exact seconds: `60 s`, `0.5 s`. */
 export function inSeconds(milliseconds: number): string {
   return `${milliseconds / 1000} s`;
 }
@@ -40,27 +40,27 @@ const UNITS = [
   { name: 'min', seconds: 60 },
 ] as const;
 
-/** A span of seconds in the largest unit of which there are at least two, rounded down unless told: `94 s`, `3 h`. */
+/** Returns seconds in the largest unit of which there are at least two, rounded down by default: `94 s`, `3 h`. */
 export function span(seconds: number, rounded: (amount: number) => number = Math.floor): string {
   const size = Math.abs(seconds);
   const unit = UNITS.find((each) => size >= 2 * each.seconds) ?? { name: 's', seconds: 1 };
   return `${rounded(size / unit.seconds)} ${unit.name}`;
 }
 
-/** Milliseconds for people: `0.4 s`, `94 s`, `3 h`. */
+/** Returns milliseconds for people: `0.4 s`, `94 s`, `3 h`. */
 export function humanDuration(milliseconds: number): string {
   if (milliseconds < 9950) return `${(Math.max(0, milliseconds) / 1000).toFixed(1)} s`;
   return span(milliseconds / 1000, Math.round);
 }
 
-/** `a, b or c`. */
+/** Joins words: `a, b or c`. */
 export function orList(words: readonly string[]): string {
   return words.length < 2 ? words.join() : `${words.slice(0, -1).join(', ')} or ${words.at(-1)}`;
 }
 
 const SIZES = ['B', 'kB', 'MB', 'GB', 'TB', 'PB'];
 
-/** Bytes for people, in decimal units: `999 B`, `1.2 kB`, `143 MB`. */
+/** Returns a number of bytes for people, in decimal units: `999 B`, `1.2 kB`, `143 MB`. */
 export function humanBytes(bytes: number): string {
   let size = bytes;
   let unit = 0;

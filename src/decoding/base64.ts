@@ -1,20 +1,23 @@
-// Decodes base64, also in the middle of a text of the same characters, as in a path.
+// Decodes base64, also inside a longer run of the same characters, as in a path.
 import { isCutAt } from './cuts.ts';
 import type { Decoding, Span } from './decodings.ts';
 
 /** A noncharacter, which no text holds. */
 const GAP = '\uffff';
-/** The shortest secret that is found by its value. */
+/** The length of the shortest secret that is found by its value. */
 const MIN_BYTES = 8;
-/** In front of an ellipsis, so many bytes tell the start of a secret. */
+/** The number of bytes before an ellipsis that are taken for the start of a secret. */
 const MIN_CUT_BYTES = 3;
-/** A byte of ASCII begins with a zero: so do, at a distance of four, two characters that hold eight bytes of it. */
+/**
+ * A byte of ASCII begins with a zero bit. So in the base64 of ASCII text each character that begins a group of four is one
+ * of the first 32 of the alphabet.
+ */
 export const MAY_HAVE_BASE64 = /[A-Za-f][\w+/-]{3}[A-Za-f][\w+/-]{2}|[\w+/-]{4}[^ ]{0,7}…/;
-/** NUL, which is every second byte of UTF-16, tab and line breaks. */
+/** The control characters of text: NUL (every second byte of ASCII in UTF-16), tab and line breaks. */
 const TEXT_CONTROLS = [0x00, 0x09, 0x0a, 0x0d];
 
 const NO_SEXTET = 64;
-/** By the code of a character, in both alphabets (RFC 4648 sections 4 and 5). */
+/** The six bits of each character code, for both alphabets (RFC 4648, sections 4 and 5). */
 const SEXTETS = new Uint8Array(128).fill(NO_SEXTET);
 for (const alphabet of ['+/', '-_']) {
   const characters = `ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789${alphabet}`;
@@ -23,16 +26,16 @@ for (const alphabet of ['+/', '-_']) {
 
 /** A stretch of text in a run of base64. */
 interface Stretch {
-  /** Where the group of four characters begins that holds the run's first byte. */
+  /** The index of the first group of four characters of the run. */
   readonly base: number;
-  /** Counted from there. */
+  /** The number of the stretch's first byte, counted from `base`. */
   readonly firstByte: number;
   readonly size: number;
-  /** The place behind its last character. */
+  /** The index after its last character. */
   readonly end: number;
 }
 
-/** Decodes what is text in runs of base64 whose groups of four begin `skip` characters behind the start of the run. */
+/** Decodes the text in runs of base64 whose groups of four begin `skip` characters after the start of the run. */
 export function fromBase64(from: Decoding, skip: number): Decoding {
   const { text } = from;
   const stretches = textStretches(text, skip);
@@ -47,7 +50,7 @@ export function fromBase64(from: Decoding, skip: number): Decoding {
     pieces.push(bytes.toString('latin1', skipped, skipped + size), isCutAt(text, end) ? '…' : GAP);
     length += size + 1;
   }
-  // A byte has bits of two characters, which begin at four thirds of its number.
+  // The bits of byte N are in the characters from 4/3 N on.
   const placeOf = (at: number, more: number) => {
     const index = lastAtMost(starts, at);
     const { base, firstByte } = stretches[index] as Stretch;
@@ -93,7 +96,7 @@ function textStretches(text: string, skip: number): readonly Stretch[] {
   return stretches;
 }
 
-/** Returns the index of the last number that is not greater; the numbers are in order. */
+/** Returns the index of the last number that is at most `most`. The numbers are sorted. */
 function lastAtMost(numbers: readonly number[], most: number): number {
   let [low, high] = [0, numbers.length - 1];
   while (low < high) {

@@ -1,18 +1,18 @@
-// Truncation may leave half a secret, or half an escape of one, in front of the ellipsis that it writes.
+// Finds where a text was truncated. Before the ellipsis there may be half a secret, or half an escape of one.
 
-/** What may be left of an escape. */
+/** The remains of an escape that truncation cut. */
 const PARTIAL_ESCAPE = '(?:%[\\da-f]?|\\\\(?:[ux][\\da-f]{0,3})?|&[#\\w]{0,6})?';
 const ENDS_PARTLY = new RegExp(`${PARTIAL_ESCAPE}$`, 'i');
 const IS_CUT = new RegExp(`^${PARTIAL_ESCAPE}…`, 'i');
-/** An ellipsis has at most so many characters of an escape before it. */
+/** The most characters of a cut escape before an ellipsis. */
 const MAX_DISTANCE = 8;
 
-/** Returns whether truncation has cut a text here. */
+/** Returns whether the text was truncated at this index. */
 export function isCutAt(text: string, at: number): boolean {
   return IS_CUT.test(text.slice(at, at + MAX_DISTANCE));
 }
 
-/** Returns where truncation has cut a text, in front of an ellipsis and of a partial escape; the last places first. */
+/** Returns the indexes at which the text was truncated, before an ellipsis and a partial escape, the last one first. */
 export function lastCuts(text: string, most: number): readonly number[] {
   const cuts: number[] = [];
   for (let end = text.length; end > 0 && cuts.length < most; ) {

@@ -6,7 +6,7 @@ const [QUOTE, PERCENT, AMPERSAND, APOSTROPHE, SLASH, SEMICOLON, BACKSLASH] = [0x
 const [LETTER_N, LETTER_R, LETTER_T, LETTER_U] = [0x6e, 0x72, 0x74, 0x75];
 /** The length of `&#x002f;`. */
 const MAX_ESCAPE = 8;
-/** So many layers are undone one at a time; what is percent-encoded more often, all at once. */
+/** The number of layers that are undone one at a time. Further layers of percent-encoding are undone together. */
 const MAX_LAYERS = 4;
 const MAY_HAVE_ESCAPES = /%[\da-f]{2}|\\.|&#?\w{1,5};|\p{Cc}/iu;
 const PUNCTUATION = new Map([
@@ -25,11 +25,11 @@ const ENTITIES = new Map([
   ['apos', APOSTROPHE],
 ]);
 
-/** Returns the text as it is, without its escapes, without theirs, and so on. */
+/** Returns the text as it is, with one layer of escapes undone, with two, and so on. */
 export function withoutEscapes(from: Decoding): Decoding[] {
   const forms = [from];
   let last = from;
-  // One layer at a time: an escaped percent sign and the start of a secret may together look like another escape.
+  // Undoes one layer at a time, because an escaped percent sign and the start of a secret may look like an escape.
   for (let layer = 1; layer <= MAX_LAYERS + 1 && MAY_HAVE_ESCAPES.test(last.text); layer += 1) {
     const next = layer <= MAX_LAYERS ? withoutLayer(last) : percentDecoded(last);
     if (next.text === last.text) break;
@@ -39,7 +39,7 @@ export function withoutEscapes(from: Decoding): Decoding[] {
   return forms;
 }
 
-/** A text that is made character by character, each with its place in the text before. */
+/** Builds a text character by character, each with its range in the text before. */
 class Writer {
   readonly codes: Uint16Array;
   readonly starts: Uint32Array;
@@ -64,7 +64,7 @@ class Writer {
     return last < 0x20 || last === DELETE;
   }
 
-  /** A NUL belongs to the character before, as in UTF-16. */
+  /** Removes the last character. A NUL becomes part of the character before it, as in UTF-16. */
   dropLast(): void {
     this.length -= 1;
     if (this.length > 0 && this.codes[this.length] === 0) this.ends[this.length - 1] = this.ends[this.length] as number;
@@ -87,7 +87,7 @@ class Writer {
  */
 function withoutLayer(from: Decoding): Decoding {
   const writer = new Writer(from.text.length);
-  // Characters before it are no part of an escape any more.
+  // Characters before this index cannot be part of an escape any more.
   let settled = 0;
   for (let at = 0; at < from.text.length; at += 1) {
     writer.push(from.text.charCodeAt(at), at, at + 1);
@@ -108,7 +108,7 @@ function percentDecoded(from: Decoding): Decoding {
   return writer.done(from);
 }
 
-/** Puts its character into the place of an escape that ends here, if there is one. */
+/** Replaces an escape that ends here by its character. Returns whether there was one. */
 function undoEscape(writer: Writer, from: number, end: number): boolean {
   const { codes, starts, length } = writer;
   const first = Math.max(from, length - MAX_ESCAPE);
