@@ -1,7 +1,7 @@
 import type { JsonObject } from '../json.ts';
 import { span } from '../text.ts';
 
-/** No later second can be written as RFC 3339. */
+/** The last second that RFC 3339 can express. */
 export const LATEST_SECOND = 253_402_300_799;
 
 export interface Clock {
@@ -11,8 +11,8 @@ export interface Clock {
 }
 
 /**
- * The worst first (service.md, section 6; RFC 7519 section 4.1): `nbf` and `exp` there and sound, `iat` sound where it is
- * there, and now within `nbf <= now < exp`, give or take the leeway.
+ * Returns what the service would object to, the worst first (service.md, section 6; RFC 7519, section 4.1). `nbf` and `exp`
+ * must be present, they and `iat` must be sound dates, and `nbf <= now < exp` must be true within the leeway.
  */
 export function claimFaults(claims: JsonObject, clock: Clock): readonly string[] {
   const faults = ['nbf', 'exp', 'iat'].flatMap((name) => dateFault(name, claims[name]) ?? []);

@@ -3,24 +3,24 @@ import { span } from '../text.ts';
 import { type Clock, claimFaults, LATEST_SECOND } from './claims.ts';
 import { NOT_CANONICAL, type Refusal, readJsonObject, readToken, refuse, splitToken } from './token.ts';
 
-/** Of a date to come, and of one that is over. */
+/** The words for a date in the future and for one in the past. `#` stands for the time span. */
 const RELATIVE: Readonly<Record<string, readonly [string, string]>> = {
   iat: ['issued in #: in the future', 'issued # ago'],
   nbf: ['not valid for another #', 'valid since # ago'],
   exp: ['expires in #', 'expired # ago'],
 };
 
-/** Nothing of it is verified. */
+/** The contents of a token, of which nothing is verified. */
 export interface Inspection {
   readonly header: JsonObject;
   readonly claims: JsonObject;
-  /** As RFC 3339, and from now: `expired 3 h ago`. */
+  /** Each date as RFC 3339 and relative to now: `expired 3 h ago`. */
   readonly times: Readonly<Record<string, { readonly utc: string; readonly relative: string }>>;
-  /** Short of the signature. */
+  /** What the service would object to, except for the signature. */
   readonly objections: readonly string[];
 }
 
-/** Sloppily encoded or forged, too; what is not readable is refused as `format`. */
+/** Reads a token, also a forged one or one in a non-canonical encoding. Refuses unreadable ones with `format`. */
 export function inspectToken(token: string, clock: Clock): Inspection | Refusal {
   const parts = splitToken(token);
   if ('failedCheck' in parts) return parts;

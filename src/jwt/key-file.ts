@@ -2,16 +2,16 @@ import { checkAccess, readSecretFile, readSmallFile } from '../disk/secret-file.
 import type { World } from '../world.ts';
 import { type JwtKey, keyFor, loadKey, loadSecret, type Purpose } from './keys.ts';
 
-/** Absolute paths: one of the first two. */
+/** Absolute paths. Either `keyFile` or `secretFile` is set, or `stdin` replaces it. */
 export interface KeyFiles {
   readonly keyFile?: string | undefined;
   readonly secretFile?: string | undefined;
   readonly passphraseFile?: string | undefined;
-  /** In the place of the key file or the secret file. */
+  /** What stdin held, if the key or the secret is read from it. */
   readonly stdin?: Buffer | undefined;
 }
 
-/** All may read the file of a public key. Throws `config`. */
+/** Returns the key. Others may read the file of a public key, but no other. Throws `config`. */
 export async function readJwtKey(files: KeyFiles, purpose: Purpose, world: World): Promise<JwtKey> {
   const { secretFile, passphraseFile } = files;
   if (secretFile !== undefined) return readSecret(secretFile, files, world);
@@ -26,7 +26,7 @@ export async function readJwtKey(files: KeyFiles, purpose: Purpose, world: World
 async function readSecret(path: string, { stdin }: KeyFiles, world: World): Promise<JwtKey> {
   const bytes = stdin ?? (await readSecretFile(path, 'secret file', world));
   const secret = loadSecret(bytes, `secret file ${stdin ? '(stdin)' : path}`);
-  // An echo may leave out a line break.
+  // A message may quote the secret without its line break.
   world.secrets.add(Buffer.from(bytes.toString('latin1').replace(/[\r\n]+$/, ''), 'latin1'));
   return secret;
 }
@@ -41,6 +41,6 @@ async function readKeyFile(path: string, passphrase: string | undefined, world: 
 async function readPassphrase(path: string, world: World): Promise<string> {
   const text = (await readSecretFile(path, 'passphrase file', world)).toString();
   world.secrets.add(text.trimEnd());
-  // The editor's, not the passphrase's.
+  // An editor adds this line break.
   return text.replace(/\r?\n$/, '');
 }

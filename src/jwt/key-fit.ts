@@ -4,7 +4,7 @@ import { quoted } from '../text.ts';
 import { ALGORITHMS, type Algorithm, type Family } from './algorithms.ts';
 import type { JwtKey, Purpose } from './keys.ts';
 
-/** RFC 7518 section 3.3; OpenSSL verifies with no more than `most`. */
+/** The sizes of RSA keys: at least 2048 bits by RFC 7518, section 3.3, and at most what OpenSSL verifies with. */
 const RSA_BITS = { least: 2048, most: 16_384 };
 const FAMILIES: Readonly<Record<string, readonly Family[]>> = {
   rsa: ['RS', 'PS'],
@@ -12,14 +12,15 @@ const FAMILIES: Readonly<Record<string, readonly Family[]>> = {
   ec: ['ES'],
   secret: ['HS'],
 };
-/** By OpenSSL's names. */
+/** The names of curves in JWKs (RFC 7518, section 6.2.1.1), by OpenSSL's names. */
 const CURVES: Readonly<Record<string, string>> = { prime256v1: 'P-256', secp384r1: 'P-384', secp521r1: 'P-521' };
 
+/** Returns why a key cannot be used with an algorithm, as the end of a sentence, or undefined. */
 export function keyFault(key: JwtKey, algorithm: Algorithm, purpose: Purpose): string | undefined {
   return materialFault(key, algorithm) ?? limitsFault(key, algorithm, purpose);
 }
 
-/** The algorithm to use. Throws `config` with the reason that tells most. */
+/** Returns the algorithm to use. Throws `config` with the reason of the algorithm that comes closest. */
 export function requireFit(key: JwtKey, purpose: Purpose, wanted?: Algorithm): Algorithm {
   const candidates = wanted === undefined ? ALGORITHMS : [wanted];
   const fitting = candidates.find((algorithm) => keyFault(key, algorithm, purpose) === undefined);
@@ -43,7 +44,7 @@ function materialFault(key: JwtKey, algorithm: Algorithm): string | undefined {
   return rsaFault(key, is) ?? pssFault(key, algorithm);
 }
 
-/** With the article: `an RSA key of 2048 bits`. */
+/** Returns a description of the key with its article: `an RSA key of 2048 bits`. */
 function described({ kind, keyObject }: JwtKey): string {
   if (kind === 'secret') return `a secret of ${keyObject.symmetricKeySize} bytes`;
   if (kind === 'ec') return `an EC key on ${curveOf(keyObject)}`;
@@ -56,7 +57,7 @@ function curveOf(key: KeyObject): string {
   return CURVES[namedCurve] ?? namedCurve;
 }
 
-/** With an exponent of 1 a message is its own signature. */
+/** Returns why an RSA key is unsafe, or undefined. With an exponent of 1 each message is its own signature. */
 function rsaFault({ keyObject }: JwtKey, is: string): string | undefined {
   const { modulusLength = 0, publicExponent = 0n } = keyObject.asymmetricKeyDetails ?? {};
   if (modulusLength < RSA_BITS.least) return `${is}, and fewer than ${RSA_BITS.least} are not safe`;
@@ -65,7 +66,7 @@ function rsaFault({ keyObject }: JwtKey, is: string): string | undefined {
   return `${is}, and with its public exponent of ${publicExponent} anybody could sign`;
 }
 
-/** An RSA-PSS key without restrictions names no hash. */
+/** Returns why the restrictions of an RSA-PSS key rule out the algorithm, or undefined. */
 function pssFault({ pss }: JwtKey, { name, hashBytes }: Algorithm): string | undefined {
   const { hashAlgorithm, mgf1HashAlgorithm, saltLength = 0 } = pss ?? {};
   if (hashAlgorithm === undefined) return undefined;
@@ -80,7 +81,10 @@ function secretFault(secret: Buffer, { name, hashBytes }: Algorithm): string | u
   return `${name} wants a secret of at least ${hashBytes} bytes, and this has ${secret.length}`;
 }
 
-/** Others may know PEM, JWK, SSH, DER, or hex or base64 of these (RFC 8725 section 2.1). */
+/**
+ * Returns whether a secret is a key or a certificate (PEM, JWK, SSH, DER, or hex or base64 of these). Its public part may be
+ * known to others (RFC 8725, section 2.1).
+ */
 function isKey(secret: Buffer): boolean {
   const bare = secret.toString('latin1').replace(/\s/g, '');
   return [secret, Buffer.from(bare, 'base64'), Buffer.from(bare, 'hex')].some((bytes) => {
@@ -98,7 +102,7 @@ function isPublicKey(key: Buffer, type: 'spki' | 'pkcs1'): boolean {
   }
 }
 
-/** RFC 7517 sections 4.2 to 4.4. */
+/** Returns which restriction of a JWK rules out this use, or undefined (RFC 7517, sections 4.2 to 4.4). */
 function limitsFault({ use, keyOps, alg }: JwtKey, { name }: Algorithm, purpose: Purpose): string | undefined {
   if (use !== undefined && use !== 'sig') return `the JWK is not for signatures: its use is ${quoted(use)}`;
   if (keyOps?.includes(purpose) === false) return `the JWK may not be used to ${purpose}: its key_ops do not name that`;

@@ -13,42 +13,42 @@ import { decodeBase64url, NOT_CANONICAL, readJsonObject, textFault } from './tok
 
 export type Purpose = 'sign' | 'verify';
 
-/** What it may be used for is `keyFault`'s to say. */
+/** A key that could be read. `keyFault` tells what it may be used for. */
 export interface JwtKey {
-  /** For messages. */
+  /** Where the key is from, for messages. */
   readonly what: string;
-  /** `rsa`, `rsa-pss`, `ec`, `ed25519`, ... as node:crypto names them; or `secret`. */
+  /** `rsa`, `rsa-pss`, `ec`, `ed25519` or another name that node:crypto has; or `secret`. */
   readonly kind: string;
-  /** Of RSA-PSS the ordinary RSA key in it, since jose takes no other. */
+  /** The key. An RSA-PSS key is converted to an ordinary RSA key, because jose accepts no other. */
   readonly keyObject: KeyObject;
-  /** RFC 8017 appendix C. */
+  /** The restrictions of an RSA-PSS key (RFC 8017, appendix C). */
   readonly pss?: KeyObject['asymmetricKeyDetails'];
   readonly kid?: string | undefined;
-  /** RFC 7517 section 4. */
+  /** The restrictions of a JWK (RFC 7517, section 4). */
   readonly use?: string | undefined;
   readonly keyOps?: readonly string[] | undefined;
   readonly alg?: string | undefined;
 }
 
-/** A larger key takes long: 28 s with a prime of 30 kB. */
+/** The largest file of a key. A key with a prime of 30 kB takes 28 s. */
 const LARGEST_KIB = 16;
-/** RFC 7518 section 6, RFC 8037 section 2. */
+/** The members of a JWK that hold base64url (RFC 7518, section 6; RFC 8037, section 2). */
 const BINARY_MEMBERS = ['n', 'e', 'd', 'p', 'q', 'dp', 'dq', 'qi', 'x', 'y', 'k'];
 const PROBE = Buffer.from('probe');
 
-/** PEM or JWK. Throws `config`, never with a word of the text. */
+/** Reads a PEM key or a JWK. Throws `config`, and never quotes the text. */
 export function loadKey(bytes: Buffer, what: string, passphrase?: string): JwtKey {
   requireSize(bytes, what);
   const text = bytes.toString('latin1');
-  if (text.includes('-----BEGIN ')) return described(pemKey(text, what, passphrase), what);
+  if (text.includes('-----BEGIN ')) return toJwtKey(pemKey(text, what, passphrase), what);
   if (/^\s*\{/.test(text)) return jwkKey(bytes, what);
   throw unfit(what, 'neither a PEM key nor a JWK (a secret is given with --secret-file)');
 }
 
-/** Nothing is trimmed. Throws `config`. */
+/** Returns the bytes as an HMAC secret. Nothing is trimmed. Throws `config`. */
 export function loadSecret(bytes: Buffer, what: string): JwtKey {
   requireSize(bytes, what);
-  return described(createSecretKey(bytes), what);
+  return toJwtKey(createSecretKey(bytes), what);
 }
 
 function requireSize({ length }: Buffer, what: string): void {
@@ -56,7 +56,7 @@ function requireSize({ length }: Buffer, what: string): void {
   if (length > LARGEST_KIB * 1024) throw unfit(what, `larger than ${LARGEST_KIB} KiB`);
 }
 
-/** To verify with, the public half of a private key. Throws `config`. */
+/** Returns the key for a purpose: a private key verifies with its public half. Throws `config`. */
 export function keyFor(purpose: Purpose, key: JwtKey): JwtKey {
   const { type } = key.keyObject;
   if (purpose === 'verify' && type === 'private') return { ...key, keyObject: createPublicKey(key.keyObject) };
@@ -86,20 +86,20 @@ function pemKey(text: string, what: string, passphrase: string | undefined): Key
   }
 }
 
-/** RSA, EC, OKP (to say that the service does not take it) or `oct`. */
+/** Reads a JWK of type RSA, EC, `oct` or OKP; the error about OKP comes later and names the reason. */
 function jwkKey(bytes: Buffer, what: string): JwtKey {
   const jwk = readJsonObject(bytes);
   if (typeof jwk === 'string') throw unfit(what, `the JWK ${jwk}`);
   const fault = memberFault(jwk);
   if (fault !== undefined) throw unfit(what, `the JWK cannot be used: ${fault}`);
   const { use, alg, kid, key_ops: keyOps } = jwk as Pick<JwtKey, 'use' | 'alg' | 'kid'> & { key_ops?: string[] };
-  const key = described(jwkObject(jwk, what), what);
-  // What may sign may have its signatures verified.
+  const key = toJwtKey(jwkObject(jwk, what), what);
+  // A key that may sign may also verify its own signatures.
   const further = key.keyObject.type === 'private' && keyOps?.includes('sign') ? ['verify'] : [];
   return { ...key, use, alg, kid, keyOps: keyOps && [...keyOps, ...further] };
 }
 
-/** Finds what node:crypto does not look at, or repairs. */
+/** Returns the first fault that node:crypto ignores or repairs, or undefined. */
 function memberFault(jwk: JsonObject): string | undefined {
   const { key_ops: ops = [] } = jwk;
   if (!Array.isArray(ops) || ops.some((op) => typeof op !== 'string')) return 'key_ops is not a list of strings';
@@ -114,34 +114,37 @@ function jwkObject(jwk: JsonObject, what: string): KeyObject {
     if (jwk.kty === 'oct') return createSecretKey(String(jwk.k ?? ''), 'base64url');
     return jwk.d === undefined ? createPublicKey(key) : createPrivateKey(key);
   } catch {
-    // Some of node's messages quote the value at fault, which may be private.
+    // Some messages of Node quote the value at fault, which may be private.
     throw unfit(what, 'the JWK cannot be used: a member is missing, or not what its kty wants');
   }
 }
 
-function described(given: KeyObject, what: string): JwtKey {
-  const kind = given.asymmetricKeyType ?? 'secret';
+function toJwtKey(original: KeyObject, what: string): JwtKey {
+  const kind = original.asymmetricKeyType ?? 'secret';
   const isPss = kind === 'rsa-pss';
-  const keyObject = isPss ? asRsaKey(given) : given;
+  const keyObject = isPss ? asRsaKey(original) : original;
   if (keyObject.type === 'private' && /^(rsa|ec)/.test(kind)) requireSoundPair(keyObject, what);
-  return { what, kind, keyObject, ...(isPss && { pss: given.asymmetricKeyDetails }) };
+  return { what, kind, keyObject, ...(isPss && { pss: original.asymmetricKeyDetails }) };
 }
 
-/** SPKI and PKCS#8 of an RSA-PSS key end in its PKCS#1. */
+/** Converts an RSA-PSS key to an RSA key. Its SPKI and its PKCS#8 end with the PKCS#1 form. */
 function asRsaKey(key: KeyObject): KeyObject {
   const isPrivate = key.type === 'private';
   const der = isPrivate ? key.export({ format: 'der', type: 'pkcs8' }) : key.export({ format: 'der', type: 'spki' });
-  // The first long sequence within the outer one.
+  // Finds the first long sequence inside the outer one.
   const inner = { key: der.subarray(der.indexOf(Buffer.of(0x30, 0x82), 1)), format: 'der', type: 'pkcs1' } as const;
   return isPrivate ? createPrivateKey(inner) : createPublicKey(inner);
 }
 
-/** Its public half must verify what it signs; Node dies of a look into some. Throws `config`. */
+/**
+ * Throws `config` unless the public half verifies what the private key signs. Node crashes when it reads the details of
+ * some unsound keys.
+ */
 function requireSoundPair(keyObject: KeyObject, what: string): void {
   try {
     if (verify('sha256', PROBE, createPublicKey(keyObject), sign('sha256', PROBE, keyObject))) return;
   } catch {
-    // Refused below.
+    // The key is refused below.
   }
   throw unfit(what, "the key's parts don't belong together");
 }

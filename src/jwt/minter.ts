@@ -6,7 +6,7 @@ import { requireFit } from './key-fit.ts';
 import { lineBreakWarning } from './keys.ts';
 import { mintToken } from './sign.ts';
 
-/** The config file's `jwt`, its paths absolute. */
+/** The member `jwt` of the config file, with absolute paths. */
 export interface TokenRecipe {
   readonly keyFile?: string | undefined;
   readonly secretFile?: string | undefined;
@@ -14,22 +14,25 @@ export interface TokenRecipe {
   readonly kid?: string;
   readonly sub?: string;
   readonly name?: string;
-  /** Seconds. */
+  /** In seconds. */
   readonly lifetime?: number | undefined;
 }
 
-/** Seconds. */
+/** Lifetime of a token, in seconds. */
 export const DEFAULT_LIFETIME = 300;
-/** A token with less left than this, or than half its lifetime, is replaced: a request takes time to arrive. Seconds. */
+/**
+ * A token is replaced when it has less than this left, or less than half its lifetime, because a request takes time to
+ * arrive. In seconds.
+ */
 const MARGIN = 60;
-/** Older ones have expired. */
+/** The number of tokens that are kept as secrets. Older ones have expired. */
 const REMEMBERED_TOKENS = 8;
 
 export function algorithmOf({ alg }: TokenRecipe): Algorithm | undefined {
   return alg === undefined ? undefined : readAs(ALGORITHM, alg, { name: "the config file's jwt.alg", code: 'config' });
 }
 
-/** Reads the key once. Throws `config`. */
+/** Returns a minter, which reads the key once. Throws `config`. */
 export async function createMinter(recipe: TokenRecipe, world: World) {
   const { kid, sub, name, lifetime = DEFAULT_LIFETIME } = recipe;
   const wanted = algorithmOf(recipe);
@@ -48,10 +51,10 @@ export async function createMinter(recipe: TokenRecipe, world: World) {
   let current: Promise<string>;
   return {
     warning: lineBreakWarning(key),
-    /** Valid for a while: the last token, or the next. */
+    /** Returns a token that is valid for a while, the last one or a new one. */
     async token() {
       const now = world.now() / 1000;
-      // After a clock was set back the token would be one of the future.
+      // If the clock was set back, the last token would be one of the future.
       if (issuedAt <= now && now < issuedAt + lifetime - margin) return current;
       issuedAt = Math.floor(now);
       current = mint();

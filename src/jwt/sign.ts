@@ -3,7 +3,7 @@ import type { Algorithm } from './algorithms.ts';
 import { LATEST_SECOND } from './claims.ts';
 import type { JwtKey } from './keys.ts';
 
-/** The JSON text is signed as it is. */
+/** A claim. Its JSON text is signed as it is. */
 export type Claim = readonly [name: string, json: string];
 
 interface TokenPlan {
@@ -12,16 +12,16 @@ interface TokenPlan {
   readonly kid?: string | undefined;
   readonly sub?: string | undefined;
   readonly name?: string | undefined;
-  /** Seconds since the epoch. */
+  /** In seconds since the epoch. */
   readonly issuedAt: number;
-  /** By default `issuedAt`. */
+  /** In seconds since the epoch. Default: `issuedAt`. */
   readonly notBefore?: number | undefined;
-  /** Seconds from `notBefore` on. */
+  /** In seconds from `notBefore` on. */
   readonly lifetime: number;
   readonly claims?: readonly Claim[];
 }
 
-/** Throws `usage`: too late a date, a claim set twice; `config`: a damaged key. */
+/** Returns a signed token. Throws `usage` for a date after 9999 or a duplicate claim, and `config` for a damaged key. */
 export async function mintToken(plan: TokenPlan): Promise<string> {
   const { key, algorithm, kid = key.kid } = plan;
   const claims = claimsOf(plan);
@@ -31,12 +31,12 @@ export async function mintToken(plan: TokenPlan): Promise<string> {
     .setProtectedHeader(header)
     .sign(key.keyObject)
     .catch((cause: unknown) => {
-      // Numbers that node:crypto does without, and jose does not.
+      // jose needs numbers of the key that node:crypto can do without.
       throw new FilingsError('config', `${key.what}: the key's parts don't belong together`, { cause });
     });
 }
 
-/** A claim's JSON is signed as it was given, and `__proto__` is a claim like another. */
+/** Returns the payload. The JSON text of a claim is kept as it is, and `__proto__` is an ordinary claim. */
 function claimsOf({ sub, name, issuedAt, notBefore = issuedAt, lifetime, claims = [] }: TokenPlan): string {
   const exp = notBefore + lifetime;
   if (exp > LATEST_SECOND) throw new FilingsError('usage', 'the lifetime: the token would expire after the year 9999');

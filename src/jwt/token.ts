@@ -2,7 +2,7 @@ import { DEEPEST, findJsonFault, isDeeper, isJsonObject, type JsonObject, parseJ
 import { quoted } from '../text.ts';
 import { ALGORITHM, type Algorithm } from './algorithms.ts';
 
-/** In the order in which they run. */
+/** The checks of a token, in the order in which they run. */
 export type Check = 'format' | 'header' | 'key' | 'signature' | 'claims';
 
 export interface Refusal {
@@ -11,10 +11,10 @@ export interface Refusal {
   readonly reason: string;
 }
 
-/** Characters. */
+/** The length of the longest token, in characters. */
 export const LONGEST_TOKEN = 64 * 1024;
 
-/** Padded, cut, or with other characters inside. */
+/** The reason for padding, unused bits that are not zero, or other characters. */
 export const NOT_CANONICAL = 'is not canonical base64url';
 const PART_NAMES = ['header', 'claims', 'signature'] as const;
 
@@ -22,14 +22,17 @@ export function refuse(failedCheck: Check, reason: string): Refusal {
   return { valid: false, failedCheck, reason };
 }
 
-/** Canonical (RFC 7515 section 2, RFC 4648 section 3.5): no padding, no other character, no bits left over. */
+/**
+ * Returns the bytes of canonical base64url, otherwise undefined (RFC 7515, section 2; RFC 4648, section 3.5). Canonical
+ * means without padding, without other characters, and with unused bits of zero.
+ */
 export function decodeBase64url(text: string): Buffer | undefined {
-  // The decoder skips and repairs; the encoder writes nothing but the canonical text.
+  // The decoder of Node skips and repairs faults, but its encoder writes only canonical text.
   const bytes = Buffer.from(text, 'base64url');
   return bytes.toString('base64url') === text ? bytes : undefined;
 }
 
-/** JWS compact serialization (RFC 7515 section 7.1): the checks `format` and `header`. */
+/** Reads a JWS in compact serialization (RFC 7515, section 7.1) by the checks `format` and `header`. */
 export function readToken(token: string): { header: JsonObject; algorithm: Algorithm; payload: Buffer } | Refusal {
   const parts = splitToken(token);
   if ('failedCheck' in parts) return parts;
@@ -44,7 +47,7 @@ export function readToken(token: string): { header: JsonObject; algorithm: Algor
   return { header, algorithm: ALGORITHM.parse(String(header.alg)) as Algorithm, payload };
 }
 
-/** Undecoded. */
+/** Returns the three parts of a token without decoding them. */
 export function splitToken(token: string): readonly [string, string, string] | Refusal {
   if (token === '') return refuse('format', 'the token is empty');
   if (token.length > LONGEST_TOKEN) return refuse('format', `the token is over ${LONGEST_TOKEN / 1024} KiB long`);
@@ -53,27 +56,28 @@ export function splitToken(token: string): readonly [string, string, string] | R
   return parts as [string, string, string];
 }
 
-/** `alg`, then `crit` and `b64`, then the types of the members that are text. */
+/** Returns the first fault of a header, or undefined: `alg`, then `crit` and `b64`, then the types of other members. */
 function headerFault(header: JsonObject): string | undefined {
   const { alg, crit, b64 } = header;
   if (alg === undefined) return 'the header has no alg';
   if (typeof alg !== 'string') return 'alg is not a string';
   if (ALGORITHM.parse(alg) === undefined) return `alg is ${quoted(alg)}: the service does not take that algorithm`;
-  // Members named by `crit` must be understood (RFC 7515 section 4.1.11), and none is.
+  // Members that `crit` names must be understood (RFC 7515, section 4.1.11). This program understands none.
   if (crit !== undefined) return 'crit asks for what the tokens of the service do not have';
   if (b64 !== undefined && b64 !== true) return 'b64 other than true is not for tokens (RFC 7797 section 7)';
   return textFault(header, ['kid', 'typ', 'cty']);
 }
 
+/** Returns which of these members is present and not a string, or undefined. */
 export function textFault(object: JsonObject, names: readonly string[]): string | undefined {
   const name = names.find((each) => object[each] !== undefined && typeof object[each] !== 'string');
   return name === undefined ? undefined : `${name} is not a string`;
 }
 
 /**
- * UTF-8 without a byte-order mark, and no member twice at any depth (RFC 7515 section 4), because readers differ in
- * which one they take. A string says why not, as the end of a sentence; it quotes nothing but names. `lenient` is for a
- * look at what can't be trusted anyway.
+ * Returns a JSON object, or a string that says why there is none, as the end of a sentence that quotes only names. The
+ * text must be UTF-8 without a byte-order mark, and no object may have duplicate members (RFC 7515, section 4), because
+ * readers differ in which one counts. `lenient` accepts these faults, for a text that is only shown.
  */
 export function readJsonObject(bytes: Uint8Array, { lenient = false } = {}): JsonObject | string {
   const text = decodeUtf8(bytes);

@@ -8,11 +8,11 @@ import { type Refusal, readJsonObject, readToken, refuse } from './token.ts';
 type Verification = { readonly valid: true; readonly header: JsonObject; readonly claims: JsonObject } | Refusal;
 
 export interface VerifyOptions extends Clock {
-  /** Without any, those that fit the key. */
+  /** The allowed algorithms. Default: those that fit the key. */
   readonly algorithms?: readonly Algorithm[];
 }
 
-/** In the order of `Check`, strictly. Any one of the keys may confirm it. */
+/** Verifies a token by all checks in the order of `Check`. It is valid if one of the keys confirms the signature. */
 export async function verifyToken(
   token: string,
   keys: readonly JwtKey[],
