@@ -7,38 +7,38 @@ import { errnoOf, FilingsError } from '../errors.ts';
 export type Archive = Awaited<ReturnType<typeof openArchive>>;
 export type ServedFile = Awaited<ReturnType<typeof servedFile>>;
 
-/** Not there for a client; anything else can't be read. */
-const ABSENT = ['ENOENT', 'ENOTDIR', 'ELOOP', 'ENAMETOOLONG'];
+/** The errors after which a client is told that a file does not exist. */
+const MISSING = ['ENOENT', 'ENOTDIR', 'ELOOP', 'ENAMETOOLONG'];
 const CHUNK_BYTES = 256 * 1024;
 
-/** One step of a path. */
+/** Returns whether a name is a single path segment. */
 export function isFileName(name: string): boolean {
   return name !== '' && name !== '.' && name !== '..' && !/[/\\\0]/.test(name);
 }
 
 /**
- * Laid out as DIRECTORY/ACCESSION/FILE. Hidden files, such as the parts of a download, are not served. Throws `usage`
- * when it is no directory, `local_io` when it can't be looked at.
+ * Opens an archive that is laid out as DIRECTORY/ACCESSION/FILE. Hidden files, such as the parts of a download, are not
+ * served. Throws `usage` if the path is not a directory, and `local_io` if it cannot be read.
  */
 export async function openArchive(root: string) {
   await requireDirectory(root);
   return {
-    /** Sorted by name; empty without such a filing. Rejects when it can't be read. */
+    /** Returns the files of a filing, sorted by name, or none without such a filing. Rejects if it cannot be read. */
     async list(accession: string) {
       const filing = join(root, accession);
-      const names = (await orAbsent(readdir(filing))) ?? [];
+      const names = (await undefinedIfAbsent(readdir(filing))) ?? [];
       const files = names.filter(isServed).map(async (name) => {
-        const stats = await orAbsent(stat(join(filing, name)));
+        const stats = await undefinedIfAbsent(stat(join(filing, name)));
         return stats?.isFile() ? [{ name, size: stats.size }] : [];
       });
       return (await Promise.all(files)).flat().sort((a, b) => (a.name < b.name ? -1 : 1));
     },
-    /** To be closed by the caller; undefined without such a file. Rejects when it can't be read. */
+    /** Returns a file, which the caller must close, or undefined without such a file. Rejects if it cannot be read. */
     async open(accession: string, name: string) {
       if (!isServed(name)) return undefined;
       // Without O_NONBLOCK, opening a FIFO waits for its writer.
       const flags = constants.O_RDONLY | constants.O_NONBLOCK;
-      const handle = await orAbsent(open(join(root, accession, name), flags));
+      const handle = await undefinedIfAbsent(open(join(root, accession, name), flags));
       return handle && servedFile(handle);
     },
   };
@@ -48,7 +48,7 @@ async function requireDirectory(directory: string): Promise<void> {
   const isDirectory = await stat(directory).then(
     (stats) => stats.isDirectory(),
     (cause) => {
-      if (ABSENT.includes(errnoOf(cause) ?? '')) return false;
+      if (MISSING.includes(errnoOf(cause) ?? '')) return false;
       throw new FilingsError('local_io', `cannot serve ${directory}: ${systemReason(cause)}`, { cause });
     },
   );
@@ -62,7 +62,7 @@ function isServed(name: string): boolean {
   return isFileName(name) && !name.startsWith('.');
 }
 
-/** Throws when it is of no regular file. */
+/** Throws if the handle is not a regular file's. */
 async function servedFile(handle: FileHandle) {
   const stats = await handle.stat({ bigint: true });
   if (!stats.isFile()) {
@@ -72,14 +72,14 @@ async function servedFile(handle: FileHandle) {
   const { ino, size, mtimeNs, ctimeNs } = stats;
   return {
     size: Number(size),
-    /** Strong: the time of change can't be set by hand, and a replaced file has another inode. */
+    /** A strong ETag: no program can set ctime, and a file that replaces another has another inode. */
     etag: `"${[ino, size, mtimeNs, ctimeNs].map((part) => part.toString(36)).join('-')}"`,
     read: (offset: number, length: number) => chunksOf(handle, offset, offset + length),
     close: () => handle.close(),
   };
 }
 
-/** Throws when the file ends before. */
+/** Yields a range of the file. Throws if the file ends before `end`. */
 async function* chunksOf(handle: FileHandle, offset: number, end: number): AsyncGenerator<Buffer> {
   for (let position = offset; position < end; ) {
     const chunk = Buffer.allocUnsafe(Math.min(CHUNK_BYTES, end - position));
@@ -90,11 +90,11 @@ async function* chunksOf(handle: FileHandle, offset: number, end: number): Async
   }
 }
 
-async function orAbsent<T>(result: Promise<T>): Promise<T | undefined> {
+async function undefinedIfAbsent<T>(result: Promise<T>): Promise<T | undefined> {
   try {
     return await result;
   } catch (error) {
-    if (ABSENT.includes(errnoOf(error) ?? '')) return undefined;
+    if (MISSING.includes(errnoOf(error) ?? '')) return undefined;
     throw error;
   }
 }

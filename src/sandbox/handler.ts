@@ -3,64 +3,70 @@ import type { Sleep } from '../abort.ts';
 import { isLoopback } from '../http/loopback.ts';
 import { Secrets } from '../secrets.ts';
 import type { Archive } from './archive.ts';
-import { createRateLimit, type GateRules, type RateLimit, rejectionOf } from './gate.ts';
+import { type AuthRules, authenticationError, createRateLimit, type RateLimit } from './auth.ts';
 import { problem, type Reply, send } from './reply.ts';
-import { type Asked, readAsked, shown, shownRequest } from './request.ts';
+import { logFields, type ParsedRequest, parseRequest, sanitize } from './request.ts';
 import { type Pages, route } from './routes.ts';
 
-export interface HandlerOptions extends GateRules {
+export interface HandlerOptions extends AuthRules {
   readonly host: string;
   readonly sleep: Sleep;
-  /** Milliseconds. */
+  /** The delay of each response, in milliseconds. */
   readonly latencyMs?: number | undefined;
   readonly rateLimit?: RateLimit | undefined;
-  /** Sends listings in pages. */
+  /** Splits listings into pages. */
   readonly pages?: Pages | undefined;
-  /** Takes a printable line without secrets. */
+  /** Logs a printable line without secrets. */
   readonly log?: (line: string) => void;
 }
 
-/** `closing` cuts delays short. What it gives never rejects. */
+/** Returns the handler of requests, which never rejects. `closing` ends delays. */
 export function createHandler(archive: Archive, options: HandlerOptions, closing: AbortSignal) {
   const { now, sleep, latencyMs = 0, rateLimit, log } = options;
-  const takeTurn = rateLimit ? createRateLimit(rateLimit, now) : () => 0;
+  const checkRateLimit = rateLimit ? createRateLimit(rateLimit, now) : () => 0;
   const secrets = new Secrets();
   secrets.add(options.apiKey);
   let count = 0;
   return async (request: IncomingMessage, response: ServerResponse) => {
     const at = now();
-    const asked = readAsked(request, `sandbox-${++count}`);
+    const parsed = parseRequest(request, `sandbox-${++count}`);
     if (latencyMs > 0) await sleep(latencyMs, closing).catch(() => {});
-    const reply = refuseHost(options.host, request, asked.traceId) ?? (await decide(asked, archive, options, takeTurn));
-    const complete = await send(reply, response, asked.method !== 'HEAD');
-    const words = [new Date(at).toISOString(), ...shownRequest(asked, secrets), reply.status, `${now() - at}ms`];
-    if (reply.note !== undefined) words.push(`${asked.traceId}: ${shown(reply.note, secrets)}`);
+    const reply =
+      refuseHost(options.host, request, parsed.traceId) ?? (await decide(parsed, archive, options, checkRateLimit));
+    const complete = await send(reply, response, parsed.method !== 'HEAD');
+    const words = [new Date(at).toISOString(), ...logFields(parsed, secrets), reply.status, `${now() - at}ms`];
+    if (reply.note !== undefined) words.push(`${parsed.traceId}: ${sanitize(reply.note, secrets)}`);
     if (!complete) words.push('(cut off)');
     log?.(words.join(' '));
   };
 }
 
-async function decide(asked: Asked, archive: Archive, rules: HandlerOptions, takeTurn: () => number): Promise<Reply> {
-  const { traceId } = asked;
+async function decide(
+  parsed: ParsedRequest,
+  archive: Archive,
+  rules: HandlerOptions,
+  checkRateLimit: () => number,
+): Promise<Reply> {
+  const { traceId } = parsed;
   try {
-    const rejection = await rejectionOf(asked, rules);
+    const rejection = await authenticationError(parsed, rules);
     if (rejection) {
       return problem(401, { detail: rejection.detail, traceId }, { 'WWW-Authenticate': rejection.challenge });
     }
-    const wait = takeTurn();
+    const wait = checkRateLimit();
     if (wait > 0) return problem(429, { detail: 'too many requests', traceId }, { 'Retry-After': `${wait}` });
-    return await route(asked, archive, rules.pages);
+    return await route(parsed, archive, rules.pages);
   } catch (error) {
-    // The error's text names a path of this machine.
+    // The error's text names a local path, so only the log shows it.
     const reply = problem(500, { detail: 'the archive could not be read', traceId });
     return { ...reply, note: (error as Error).message };
   }
 }
 
 /**
- * Refuses a request that says not, or twice, whom it is for (RFC 9112 section 3.2), and on loopback one for another
- * name: a web page can let its own name lead here, but not change what `Host` tells. Any port will do, since a
- * forwarded one is another than ours.
+ * Refuses a request without `Host` or with two (RFC 9112, section 3.2). On loopback it also refuses one for a name that is
+ * not a loopback name, because a web page can make its own name resolve to this machine, but cannot change `Host`. Any
+ * port is accepted, because a forwarded port differs from this one.
  */
 function refuseHost(listening: string, { headersDistinct }: IncomingMessage, traceId: string): Reply | undefined {
   const [host, ...more] = headersDistinct.host ?? [];

@@ -1,31 +1,31 @@
 import { type ServerResponse, STATUS_CODES } from 'node:http';
 import { finished, pipeline } from 'node:stream/promises';
 import type { ServedFile } from './archive.ts';
-import type { Asked } from './request.ts';
+import type { ParsedRequest } from './request.ts';
 
 export interface Reply {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
-  /** A file is closed when it is sent. */
+  /** A buffer, or a range of a file. `send` closes the file. */
   readonly body: Buffer | { readonly file: ServedFile; readonly offset: number; readonly length: number };
-  /** For the log. */
+  /** A remark for the log. */
   readonly note?: string;
 }
 
-/** service.md, section 2: `errors` makes the first variant, `traceId` tells the others apart in a log. */
+/** An error object (service.md, section 2). `errors` makes it the variant for validation problems. */
 interface ProblemDetails {
   readonly detail: string;
-  /** Never the query: a key may ride there. */
+  /** The path without the query, which may hold a key. */
   readonly instance?: string;
   readonly errors?: Readonly<Record<string, readonly string[]>>;
   readonly traceId?: string;
 }
 
-/** RFC 9457. */
+/** Returns a problem details response (RFC 9457). */
 export function problem(status: number, details: ProblemDetails, headers: Reply['headers'] = {}): Reply {
   const title = details.errors === undefined ? STATUS_CODES[status] : 'One or more validation errors occurred.';
-  const told = { 'Content-Type': 'application/problem+json', 'Cache-Control': 'no-store', ...headers };
-  return { ...jsonReply(status, { type: 'about:blank', title, status, ...details }, told), note: details.detail };
+  const allHeaders = { 'Content-Type': 'application/problem+json', 'Cache-Control': 'no-store', ...headers };
+  return { ...jsonReply(status, { type: 'about:blank', title, status, ...details }, allHeaders), note: details.detail };
 }
 
 export function jsonReply(status: number, value: unknown, headers: Reply['headers']): Reply {
@@ -33,17 +33,17 @@ export function jsonReply(status: number, value: unknown, headers: Reply['header
   return { status, headers: { ...headers, 'Content-Length': `${body.length}` }, body };
 }
 
-/** 200, 206 or 416. Closes the file unless the answer's body holds it. */
+/** Returns a response with status 200, 206 or 416. Closes the file unless it is the body of the response. */
 export async function fileReply(
   file: ServedFile,
   mediaType: string,
-  { method, headers, traceId }: Pick<Asked, 'method' | 'headers' | 'traceId'>,
+  { method, headers, traceId }: Pick<ParsedRequest, 'method' | 'headers' | 'traceId'>,
 ): Promise<Reply> {
   const { size, etag } = file;
   const common = { 'Accept-Ranges': 'bytes', ETag: etag };
-  // Strong comparison (RFC 9110 section 13.1.5): no date is sent, so none can be held against it.
-  const isAsked = method === 'GET' && (headers['if-range'] ?? etag) === etag;
-  const range = readRange(isAsked ? headers.range : undefined, size);
+  // If-Range needs a strong comparison (RFC 9110, section 13.1.5). A date never matches, because none is sent.
+  const isRequested = method === 'GET' && (headers['if-range'] ?? etag) === etag;
+  const range = readRange(isRequested ? headers.range : undefined, size);
   if (range === 'unsatisfiable') {
     await file.close();
     const detail = `the file has ${size} bytes`;
@@ -63,20 +63,20 @@ export async function fileReply(
   };
 }
 
-/** Both inclusive. */
+/** A range of bytes, both ends inclusive. */
 interface ByteRange {
   readonly first: number;
   readonly last: number;
 }
 
 /**
- * `bytes=a-b`, `bytes=a-` or `bytes=-n` (RFC 9110 section 14.1.2). Anything else, several ranges among it, is ignored:
- * the whole file is sent.
+ * Reads `bytes=a-b`, `bytes=a-` or `bytes=-n` (RFC 9110, section 14.1.2). Returns undefined for anything else, such as
+ * several ranges; the whole file is sent then.
  */
 export function readRange(header: string | undefined, size: number): ByteRange | 'unsatisfiable' | undefined {
   const [, from = '', to = ''] = /^bytes=[ \t]*(\d*)-(\d*)[ \t]*$/i.exec(header ?? '') ?? [];
   if (from === '' && to === '') return undefined;
-  // An empty file has no last bytes that Content-Range could name.
+  // Content-Range cannot express a range of an empty file.
   if (from === '' && size === 0) return Number(to) === 0 ? 'unsatisfiable' : undefined;
   const first = from === '' ? Math.max(0, size - Number(to)) : Number(from);
   const last = from === '' || to === '' ? size - 1 : Math.min(Number(to), size - 1);
@@ -84,7 +84,7 @@ export function readRange(header: string | undefined, size: number): ByteRange |
   return last < first ? undefined : { first, last };
 }
 
-/** True when the client was there to the end. Never throws. */
+/** Sends a response. Returns whether the client received all of it. Never throws. */
 export async function send(reply: Reply, response: ServerResponse, withBody: boolean): Promise<boolean> {
   const { status, headers, body } = reply;
   try {
@@ -97,7 +97,7 @@ export async function send(reply: Reply, response: ServerResponse, withBody: boo
     }
     return true;
   } catch {
-    // The head is out: a cut connection keeps anybody from taking a part for the whole.
+    // The head was already sent. Without the connection the client cannot take a part for the whole body.
     response.destroy();
     return false;
   } finally {

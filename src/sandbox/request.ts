@@ -6,13 +6,13 @@ import { printable } from '../terminal/printable.ts';
 export interface PresentedKey {
   readonly way: KeyWay;
   readonly value: Buffer;
-  /** With Basic. */
+  /** The user name of Basic authentication. */
   readonly user?: Buffer;
 }
 
-export interface Asked {
+export interface ParsedRequest {
   readonly method: string;
-  /** Decoded, without a key segment; undefined when its percent-encoding is broken. */
+  /** The decoded path without a key segment. Undefined if its percent-encoding is invalid. */
   readonly resource: string | undefined;
   readonly query: URLSearchParams;
   readonly headers: IncomingHttpHeaders;
@@ -22,12 +22,13 @@ export interface Asked {
 }
 
 const KEY_SEGMENT = 'APIKEY-';
-const LONGEST_VALUE = 300;
+const MAX_VALUE_LENGTH = 300;
 
-export function readAsked(
+/** Reads the path, the query and all credentials of a request. */
+export function parseRequest(
   { method = '', url = '', headers, headersDistinct }: IncomingMessage,
   traceId: string,
-): Asked {
+): ParsedRequest {
   const [path = '', ...rest] = url.split('?');
   const segments = decodeSegments(path);
   while (segments?.at(-1) === '') segments.pop();
@@ -35,17 +36,17 @@ export function readAsked(
   const keys: PresentedKey[] = [];
   const tokens: string[] = [];
   for (const value of headersDistinct.authorization ?? []) {
-    const [, scheme, given = ''] = /^(basic|bearer) +(.*)$/i.exec(value) ?? [];
+    const [, scheme, credentials = ''] = /^(basic|bearer) +(.*)$/i.exec(value) ?? [];
     if (scheme === undefined) keys.push({ way: 'authorization', value: headerBytes(value) });
-    else if (scheme.toLowerCase() === 'basic') keys.push(basicKey(given));
-    else tokens.push(given);
+    else if (scheme.toLowerCase() === 'basic') keys.push(basicKey(credentials));
+    else tokens.push(credentials);
   }
   for (const value of headersDistinct['x-service-key'] ?? []) keys.push({ way: 'header', value: headerBytes(value) });
   for (const value of query.getAll('apikey')) keys.push({ way: 'query', value: Buffer.from(value) });
   if (segments?.at(-1)?.startsWith(KEY_SEGMENT)) {
     keys.push({ way: 'path', value: Buffer.from(segments.pop()?.slice(KEY_SEGMENT.length) ?? '') });
   }
-  // A decoded slash must not make two segments of one.
+  // A decoded slash must not split a segment.
   const resource = segments && `/${segments.map((segment) => segment.replaceAll('/', '%2F')).join('/')}`;
   return { method, resource, query, headers, keys, tokens, traceId };
 }
@@ -58,12 +59,12 @@ function decodeSegments(path: string): string[] | undefined {
   }
 }
 
-/** Node reads header values as Latin-1. */
+/** Returns the bytes of a header value, which Node decodes as Latin-1. */
 function headerBytes(value: string): Buffer {
   return Buffer.from(value, 'latin1');
 }
 
-/** RFC 7617; without a colon there is no key. */
+/** Reads a user name and a key (RFC 7617). Without a colon the key is empty. */
 function basicKey(base64: string): PresentedKey {
   const pair = Buffer.from(base64, 'base64');
   const colon = pair.indexOf(':');
@@ -72,24 +73,24 @@ function basicKey(base64: string): PresentedKey {
 }
 
 /**
- * For a log line, only what is known to be harmless: the path without a key segment, the two parameters of the
- * contract, and by which way a key came.
+ * Returns the parts of a request that are safe to log: the path without a key segment, the two documented parameters, and
+ * the ways in which keys were passed.
  */
-export function shownRequest({ method, resource, query, keys, tokens }: Asked, secrets: Secrets): string[] {
+export function logFields({ method, resource, query, keys, tokens }: ParsedRequest, secrets: Secrets): string[] {
   const parameters = ['accession_no', 'file_name'].flatMap((name) =>
-    query.getAll(name).map((value) => `${name}=${shown(value, secrets)}`),
+    query.getAll(name).map((value) => `${name}=${sanitize(value, secrets)}`),
   );
   const ways = keys.map((key) => key.way).join('+') || 'none';
   return [
     method,
-    shown(resource ?? '(a malformed target)', secrets),
+    sanitize(resource ?? '(a malformed target)', secrets),
     ...parameters,
     `key=${ways}`,
     ...(tokens.length > 0 ? ['jwt'] : []),
   ];
 }
 
-/** Redacted before it is cut: half a secret is one too. */
-export function shown(text: string, secrets: Secrets): string {
-  return printable(secrets.redact(text), LONGEST_VALUE);
+/** Returns printable text without secrets. It is redacted before it is shortened, because half a secret is one, too. */
+export function sanitize(text: string, secrets: Secrets): string {
+  return printable(secrets.redact(text), MAX_VALUE_LENGTH);
 }

@@ -7,31 +7,34 @@ import { openArchive } from './archive.ts';
 import { createHandler, type HandlerOptions } from './handler.ts';
 
 export interface SandboxOptions extends HandlerOptions {
-  /** Absolute. */
+  /** An absolute path. */
   readonly directory: string;
-  /** 0 takes a free one. */
+  /** 0 means a free port. */
   readonly port: number;
 }
 
 interface Sandbox {
-  /** Without a slash at the end. */
+  /** The base URL, without a final slash. */
   readonly url: string;
   readonly port: number;
-  /** Cuts off what is being answered. */
+  /** Stops the server and cuts responses in progress. */
   close(): Promise<void>;
 }
 
-/** Clients drop an idle connection first: it is not closed as a request goes out. */
+/**
+ * Idle connections are kept longer than clients keep them, in milliseconds, so that no connection is closed while a
+ * client sends a request on it.
+ */
 const KEEP_ALIVE_MS = 65_000;
-/** Not an address of this machine. */
-const NOT_HERE = ['EADDRNOTAVAIL', 'ENOTFOUND', 'EAI_AGAIN', 'EINVAL'];
+/** The errors for an address that is not one of this machine. */
+const NOT_OUR_ADDRESS = ['EADDRNOTAVAIL', 'ENOTFOUND', 'EAI_AGAIN', 'EINVAL'];
 
-/** Throws `usage` when there is no such directory or address, `local_io` when it can't be had. */
+/** Starts the stand-in service. Throws `usage` if directory or address do not exist, and `local_io` if it cannot use them. */
 export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   const closing = createAbortController();
   const archive = await openArchive(options.directory);
   const handle = createHandler(archive, options, closing.signal);
-  // A missing Host is answered as other mistakes are.
+  // The handler refuses a request without Host.
   const server = createServer({ keepAliveTimeout: KEEP_ALIVE_MS, requireHostHeader: false }, handle);
   const port = await listen(server, options.host, options.port);
   server.on('error', (error) => options.log?.(`cannot accept a connection: ${error.message}`));
@@ -50,7 +53,7 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
 function listen(server: Server, host: string, port: number): Promise<number> {
   return new Promise((resolve, reject) => {
     server.once('error', (cause) => {
-      const isElsewhere = NOT_HERE.includes(errnoOf(cause) ?? '');
+      const isElsewhere = NOT_OUR_ADDRESS.includes(errnoOf(cause) ?? '');
       const why = isElsewhere ? 'it is not an address of this machine' : systemReason(cause);
       const hint = isElsewhere ? {} : { hint: 'choose another port with --port, or 0 for a free one' };
       const message = `cannot listen on ${authority(host, port)}: ${why}`;
@@ -63,7 +66,7 @@ function listen(server: Server, host: string, port: number): Promise<number> {
   });
 }
 
-/** An IPv6 address stands in brackets, its zone after `%25` (RFC 3986 section 3.2.2, RFC 6874). */
+/** Returns host and port of a URL. An IPv6 address is in brackets, its zone after `%25` (RFC 3986, section 3.2.2; RFC 6874). */
 function authority(host: string, port: number): string {
   return `${isIPv6(host) ? `[${host.replace('%', '%25')}]` : host}:${port}`;
 }

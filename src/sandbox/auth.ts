@@ -1,27 +1,28 @@
+// Checks the credentials of a request to the stand-in service, and its rate.
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { JwtKey } from '../jwt/keys.ts';
 import type { KeyWay } from '../service/credentials.ts';
-import type { Asked, PresentedKey } from './request.ts';
+import type { ParsedRequest, PresentedKey } from './request.ts';
 
-export interface GateRules {
+export interface AuthRules {
   readonly apiKey: string;
-  /** Empty: the key alone. Otherwise both key and token are wanted (service.md, section 5). */
+  /** If there are any, both key and token are required, otherwise the key alone (service.md, section 5). */
   readonly jwtKeys: readonly JwtKey[];
-  /** Milliseconds since the epoch. */
+  /** Returns the time in milliseconds since the epoch. */
   readonly now: () => number;
 }
 
-/** The fixed word of Basic authentication (service.md, section 5). */
+/** The fixed user name of Basic authentication (service.md, section 5). */
 const BASIC_USER = Buffer.from('service');
 const BASIC = 'Basic realm="filings", charset="UTF-8"';
 const BEARER = 'Bearer realm="filings"';
 const IN_AUTHORIZATION: readonly KeyWay[] = ['authorization', 'basic'];
 
 /**
- * Undefined lets in; `detail` holds no secret, and `challenge` is for WWW-Authenticate (RFC 9110 section 11.6.1). Where
- * a key is given in several ways, each must be right.
+ * Returns why a request is rejected, or undefined. `detail` holds no secret, and `challenge` is the value of
+ * WWW-Authenticate (RFC 9110, section 11.6.1). If a key is given in several ways, each must be right.
  */
-export async function rejectionOf({ keys, tokens }: Asked, rules: GateRules) {
+export async function authenticationError({ keys, tokens }: ParsedRequest, rules: AuthRules) {
   const wantsToken = rules.jwtKeys.length > 0;
   const reject = (detail: string, challenge = wantsToken ? BEARER : BASIC) => ({ detail, challenge });
   if (keys.length === 0) return reject('no API key was given');
@@ -42,7 +43,7 @@ function isRight({ value, user = BASIC_USER }: PresentedKey, apiKey: string): bo
   return timingSafeEqual(digest(value), digest(Buffer.from(apiKey))) && user.equals(BASIC_USER);
 }
 
-/** So that time tells neither the key nor its length. */
+/** Returns a digest for comparison, so that the time of comparing reveals neither the key nor its length. */
 function digest(bytes: Buffer): Buffer {
   return createHash('sha256').update(bytes).digest();
 }
@@ -53,20 +54,20 @@ export interface RateLimit {
 }
 
 /**
- * 0 when a request may go on, else the whole seconds after which it may come again. A bucket that holds `requests`
- * turns and refills evenly.
+ * Returns a function that takes one request from the budget: 0 if it is allowed, otherwise the whole seconds to wait. The
+ * budget is a token bucket that holds `requests` tokens and refills evenly.
  */
 export function createRateLimit({ requests, perMs }: RateLimit, now: () => number): () => number {
   const capacity = Math.max(1, Math.floor(requests));
   const refill = requests / perMs;
-  let turns = capacity;
+  let tokens = capacity;
   let filledAt = now();
   return () => {
     const at = now();
-    turns = Math.min(capacity, turns + Math.max(0, at - filledAt) * refill);
+    tokens = Math.min(capacity, tokens + Math.max(0, at - filledAt) * refill);
     filledAt = at;
-    if (turns < 1) return Math.max(1, Math.ceil((1 - turns) / refill / 1000));
-    turns -= 1;
+    if (tokens < 1) return Math.max(1, Math.ceil((1 - tokens) / refill / 1000));
+    tokens -= 1;
     return 0;
   };
 }
