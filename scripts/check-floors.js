@@ -12,16 +12,11 @@ const FLOORS = [
   ['commands/'],
   ['session/', 'help/'],
   ['batch/', 'sandbox/'],
-  ['transfer/'],
-  ['checksums/'],
-  ['settings/'],
+  ['transfer/', 'checksums/', 'settings/'],
   ['service/', 'jwt/', 'terminal/'],
   ['http/', 'stdio/'],
-  ['disk/'],
-  ['spec/'],
-  ['world.ts'],
-  ['secrets.ts'],
-  ['errors.ts', 'abort.ts', 'json.ts', 'large-map.ts', 'text.ts', 'decoding/'],
+  ['disk/', 'spec/'],
+  ['world.ts', 'secrets.ts', 'errors.ts', 'abort.ts', 'json.ts', 'large-map.ts', 'text.ts', 'decoding/'],
 ];
 
 /**
@@ -113,8 +108,9 @@ function floorOf(name) {
   return FLOORS.findIndex((floor) => floor.some((place) => name === place || name.startsWith(place)));
 }
 
-/** In one folder of src/, or of commands/. */
+/** Returns whether two files are in one folder of src/ or of commands/. The files of the base count as one folder. */
 function sameHouse(from, to) {
+  if (floorOf(from) === FLOORS.length - 1) return floorOf(to) === floorOf(from);
   const house = (name) =>
     name
       .split('/')
