@@ -2,22 +2,22 @@ import type { World } from '../world.ts';
 import type { Completes } from './kind.ts';
 import type { Options, Values } from './option.ts';
 
-/** A command as data: its parser, help, man page and completions are made from it. */
+/** A command as data. Its parser, help, man page and completions are made from it. */
 export interface CommandSpec<O extends Options = Options> {
   readonly name: string;
-  /** One line, for `-h` and wherever commands are listed. */
+  /** One line, for `-h` and for lists of commands. */
   readonly summary: string;
-  /** What follows the options in its usage, where that has several forms. */
+  /** The parts after the options in its usage, if there are several forms. */
   readonly forms?: readonly string[];
   /** Paragraphs, for `--help` and the man page. */
   readonly description?: readonly string[];
   readonly arguments?: readonly ArgumentSpec[];
   readonly options?: O;
-  /** Each works as written. */
+  /** Commands that work as written, each with what it does. */
   readonly examples?: readonly (readonly [command: string, what: string])[];
-  /** It asks the service: its examples can be tried with FILINGS_SANDBOX=1. */
+  /** Set if the command sends requests, so that its examples can be tried with FILINGS_SANDBOX=1. */
   readonly asksService?: true;
-  /** The exit statuses that it has beside those of every command, such as `7`: a row of the one table each. */
+  /** The exit statuses that it has beside those of every command, such as `7`. Each is a row of the table in errors.ts. */
   readonly exits?: readonly string[];
   readonly children?: readonly CommandSpec[];
   readonly defaultChild?: string;
@@ -30,20 +30,20 @@ export interface ArgumentSpec {
   readonly required?: boolean;
   readonly variadic?: boolean;
   readonly choices?: readonly string[];
-  /** Offered by the completions; others are taken too. */
+  /** Values that the completions offer. Others are accepted, too. */
   readonly suggests?: readonly string[];
   readonly completes?: Completes;
 }
 
-/** A command whose `run` gets what its options say: another name or type there does not compile. */
+/** Returns a spec whose `run` is typed by its options, so that a wrong name or type does not compile. */
 export function command<O extends Options>(spec: CommandSpec<O>): CommandSpec {
   return spec;
 }
 
-/** The settings given as flags, by their keys: raw, since other sources may say the same. */
+/** The settings that flags set, by their keys. The values are raw, because other sources may set the same setting. */
 export type Flags = Readonly<Record<string, string | boolean | undefined>>;
 
-/** A parsed command line. The command's own options are read; of the settings nothing is resolved yet. */
+/** A parsed command line. The command's own options are read; settings are not resolved yet. */
 export interface Invocation<O extends Options = Options> {
   readonly args: readonly string[];
   readonly options: Values<O>;
@@ -57,7 +57,7 @@ export interface CommandModule<O extends Options = Options> {
 export type ParsedLine =
   | {
       readonly kind: 'run';
-      /** The command's own name: `sign`. */
+      /** The command's own name, such as `sign`. */
       readonly name: string;
       readonly load: () => Promise<CommandModule>;
       readonly invocation: Invocation;

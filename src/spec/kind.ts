@@ -1,32 +1,32 @@
 import { grouped, orList } from '../text.ts';
 
-/** What the completions look up: a path, or a file of the filing before it. */
+/** What the completions look up: a file, a directory, or the name of a file of the filing. */
 export type Completes = 'file' | 'directory' | 'name';
 
-/** How a text on the command line, in a variable or in the config file is read. */
+/** Reads a text of the command line, of an environment variable or of the config file. */
 export interface Kind<T> {
-  /** Undefined when the text is not of the form. */
+  /** Returns the value, or undefined if the text is invalid. */
   readonly parse: (text: string) => T | undefined;
-  /** What follows `must be`, an example in it. */
+  /** The end of the error message after `must be`, with an example. */
   readonly wanted: string;
   readonly choices?: readonly string[];
   readonly completes?: Completes;
-  /** Words that the completions offer; others are read, too. */
+  /** Values that the completions offer. Others are accepted, too. */
   readonly suggests?: readonly string[];
-  /** Its type in the config file, if that is not a text. */
+  /** The type in the config file, if it is not a string. */
   readonly json?: 'boolean' | 'integer' | 'words' | 'object';
   /** The members of an object. */
   readonly members?: Readonly<Record<string, Kind<unknown>>>;
   readonly range?: readonly [least: number, most: number];
-  /** What the text of a config file must match; for editors too. */
+  /** The pattern of the string in the config file. The config file's schema shows it to editors. */
   readonly form?: RegExp;
-  /** A text that cannot be read may hold a password: no error shows it. */
+  /** Set if an invalid text may hold a password. Errors do not quote it then. */
   readonly hidden?: true;
 }
 
 export const TEXT: Kind<string> = { parse: (text) => text, wanted: 'a text in quotes' };
 
-/** An empty path would be the working directory. */
+/** Refuses an empty path, which would be the working directory. */
 const parsePath = (text: string) => text || undefined;
 export const FILE: Kind<string> = { parse: parsePath, wanted: 'a file', completes: 'file' };
 export const DIRECTORY: Kind<string> = { parse: parsePath, wanted: 'a directory', completes: 'directory' };
@@ -36,7 +36,7 @@ const MILLISECONDS = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 }
 const LAST_TIME = 8.64e15;
 const DURATION_FORM = /^(\d{1,15}(?:\.\d{1,9})?)(ms|s|m|h|d)$/;
 
-/** Milliseconds. */
+/** A duration in milliseconds. */
 export const DURATION: Kind<number> = {
   parse(text) {
     const [, amount, unit] = DURATION_FORM.exec(text) ?? [];
@@ -47,17 +47,17 @@ export const DURATION: Kind<number> = {
   form: DURATION_FORM,
 };
 
-/** What a timer can count; a longer time is as good as none. Milliseconds. */
+/** The longest delay of a timer, in milliseconds. A longer time-out has no effect. */
 const LONGEST_TIMER = 2 ** 31 - 1;
 
-/** Milliseconds, above nothing. */
+/** A duration in milliseconds, above zero. */
 export const TIMEOUT: Kind<number> = {
   ...DURATION,
   parse: (text) => Math.min(DURATION.parse(text) ?? 0, LONGEST_TIMER) || undefined,
   wanted: 'a duration above zero, such as 500ms, 30s, 5m, 2h or 1d',
 };
 
-/** Seconds, at least one. */
+/** A duration in whole seconds, at least one. */
 export const WHOLE_SECONDS: Kind<number> = {
   ...DURATION,
   parse: (text) => {
@@ -69,7 +69,7 @@ export const WHOLE_SECONDS: Kind<number> = {
 
 const RATE_FORM = /^(\d{1,15}(?:\.\d{1,9})?)\/([sm])$/;
 
-/** How many a second, more than none. */
+/** A rate per second, above zero. */
 export const RATE: Kind<number> = {
   parse(text) {
     const [, amount, unit] = RATE_FORM.exec(text) ?? [];
@@ -82,7 +82,7 @@ export const RATE: Kind<number> = {
 const SIZE_FORM = /^(\d{1,16}(?:\.\d{1,9})?) ?([kmgtp]i?)?b?$/i;
 const PREFIXES = 'kmgtp';
 
-/** Bytes; units are decimal, those with an `i` binary. */
+/** A size in bytes. Units are decimal, those with an `i` binary. */
 export const SIZE: Kind<number> = {
   parse(text) {
     const [, amount, unit = ''] = SIZE_FORM.exec(text) ?? [];
@@ -93,35 +93,36 @@ export const SIZE: Kind<number> = {
   wanted: 'a size, such as 500000, 200kB, 1.5MB or 1GiB',
 };
 
-/** Bytes a second, above nothing. */
+/** A bandwidth in bytes per second, above zero. */
 export const BANDWIDTH: Kind<number> = {
   parse: (text) => SIZE.parse(text.replace(/\/s$/, '')) || undefined,
   wanted: 'a size a second, such as 500kB/s or 2MB',
 };
 
-/** RFC 3339 section 5.6, without leap seconds; the offset may not be omitted. */
+/** A timestamp of RFC 3339, section 5.6, without leap seconds. The offset is required. */
 const TIMESTAMP =
   /^(\d{4}-\d\d)-(\d\d)[Tt ]((?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{1,9})?)(Z|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/i;
 
-/** Milliseconds since the epoch. */
+/** A time in milliseconds since the epoch. */
 export const TIME: Kind<number> = {
   parse(text) {
     if (/^\d{1,13}$/.test(text)) return Number(text) * 1_000 <= LAST_TIME ? Number(text) * 1_000 : undefined;
     const [, month, day, clock, zone = ''] = TIMESTAMP.exec(text) ?? [];
-    // To Date.parse, the 30th of February is the 2nd of March.
+    // Date.parse would read the 30th of February as the 2nd of March.
     const isDay = new Date(`${month}-${day}T00:00:00Z`).getUTCDate() === Number(day);
     return isDay ? Date.parse(`${month}-${day}T${clock}${zone.toUpperCase()}`) : undefined;
   },
   wanted: 'a time as RFC 3339 has it, such as 2025-01-31T12:00:00Z, or seconds since the epoch',
 };
 
-/** On the command line a switch has no value; in a variable it has one. */
+/** A switch. It has no value on the command line, but has one in an environment variable. */
 export const SWITCH: Kind<boolean> = {
   parse: (text) => (/^(1|true)$/.test(text) ? true : /^(0|false)$/.test(text) ? false : undefined),
   wanted: '1 or true, 0 or false',
   json: 'boolean',
 };
 
+/** A whole number from `least` to `most`. */
 export function count(least: number, most: number, example: number): Kind<number> {
   return {
     parse(text) {
@@ -134,10 +135,12 @@ export function count(least: number, most: number, example: number): Kind<number
   };
 }
 
+/** One of several words. */
 export function choice<const T extends string>(...choices: readonly T[]): Kind<T> {
   return { parse: (text) => choices.find((one) => one === text), wanted: orList(choices), choices };
 }
 
+/** A parameter of the listing's query. */
 export const QUERY: Kind<readonly [name: string, value: string]> = {
   parse(text) {
     const [, name = '', value = ''] = /^([^=]+)=(.*)$/s.exec(text) ?? [];

@@ -1,9 +1,12 @@
-const MOST_EDITS = 3;
+// Finds the word that a misspelt word was probably meant to be.
 
+const MAX_EDITS = 3;
+
+/** Returns the candidate that differs least from the word, or undefined if none is close. */
 export function nearest(word: string, candidates: Iterable<string>): string | undefined {
-  let [best, least]: [string | undefined, number] = [undefined, MOST_EDITS + 1];
+  let [best, least]: [string | undefined, number] = [undefined, MAX_EDITS + 1];
   for (const candidate of candidates) {
-    if (Math.abs(word.length - candidate.length) > MOST_EDITS) continue;
+    if (Math.abs(word.length - candidate.length) > MAX_EDITS) continue;
     const distance = editDistance(word.toLowerCase(), candidate.toLowerCase());
     if (distance < least && distance * 3 <= Math.max(word.length, candidate.length))
       [best, least] = [candidate, distance];
@@ -11,12 +14,13 @@ export function nearest(word: string, candidates: Iterable<string>): string | un
   return best;
 }
 
+/** Returns a hint that names the nearest candidate, or undefined if none is close. */
 export function didYouMean(word: string, candidates: Iterable<string>): string | undefined {
   const candidate = nearest(word, candidates);
   return candidate === undefined ? undefined : `did you mean ${candidate}?`;
 }
 
-/** Optimal string alignment: insertions, deletions, substitutions and swaps of neighbours. */
+/** Returns the optimal string alignment distance: insertions, deletions, substitutions and swaps of neighbours. */
 function editDistance(a: string, b: string): number {
   let before: number[] = [];
   let row = Array.from({ length: b.length + 1 }, (_, index) => index);

@@ -3,25 +3,25 @@ import { shortened } from '../text.ts';
 import type { Kind } from './kind.ts';
 
 /**
- * An option as data: its parser, its place in help, manual and completions, and the type of its value are made from
- * it. It stands in a record under its camel-cased name: `maxBytes` is `--max-bytes`.
+ * An option as data. Its parser, its text in help, manual and completions, and the type of its value are made from it. Its
+ * key in the record of options is its name in camel case: `maxBytes` is `--max-bytes`.
  */
 export interface OptionSpec<T = unknown> {
   readonly kind: Kind<T>;
   readonly short?: string;
-  /** The placeholder of its value; a switch has none. */
+  /** The placeholder of its value. A switch has none. */
   readonly value?: string;
-  /** What it is when nobody names it, as it would be written. */
+  /** The default value, as it would be written on the command line. */
   readonly default?: string;
-  /** Where that depends on other things: what help says of it. */
+  /** The text of help about a default that depends on something else. */
   readonly otherwise?: string;
   readonly repeatable?: true;
-  /** By their names in the record. */
+  /** The names of options that cannot be used with it. */
   readonly excludes?: readonly string[];
   readonly help: string;
-  /** Whole sentences, for `--help` and the manual. */
+  /** Sentences that follow in `--help` and the manual. */
   readonly more?: string;
-  /** `-h` names it alone. */
+  /** Set if `-h` names the option without its text. */
   readonly rare?: true;
 }
 
@@ -52,14 +52,14 @@ export function named(record: Options = {}): readonly NamedOption[] {
   return Object.entries(record).map(([name, spec]) => ({ ...spec, name, flag: flagOf(name) }));
 }
 
-/** `max-bytes` of `maxBytes`. */
+/** Returns the flag of a name: `max-bytes` for `maxBytes`. */
 export function flagOf(name: string): string {
   return name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 }
 
 /**
- * A plain string as the source is a flag's name.
- * @throws FilingsError `usage` or `config`, with the source and an example
+ * Returns the value of a text. A source that is a plain string is the name of a flag. Throws `usage` or `config`, with the
+ * source and an example.
  */
 export function readAs<T>(kind: Kind<T>, text: string, source: string | ValueSource): T {
   const value = kind.parse(text);
@@ -67,17 +67,18 @@ export function readAs<T>(kind: Kind<T>, text: string, source: string | ValueSou
   return value;
 }
 
-/** `--jobs`, `FILINGS_JOBS`, `config.json: profiles.work.jobs`; with the code of its errors. */
+/** The place that a value is from (`--jobs`, `FILINGS_JOBS`, `config.json: jobs`), and the code of errors about it. */
 export interface ValueSource {
   readonly name: string;
   readonly code: 'usage' | 'config';
 }
 
-const LONGEST_SHOWN = 40;
+const MAX_QUOTED_LENGTH = 40;
 
-/** The error about a value; `text` is shown, shortened: leave it out where it may be a secret. */
+/** Returns the error about a value. It quotes `text`, shortened, so omit a text that may be a secret. */
 export function valueError(source: string | ValueSource, fault: string, text?: string): FilingsError {
   const { name, code } = typeof source === 'string' ? { name: source, code: 'usage' as const } : source;
-  const seen = text === undefined ? '' : text === '' ? ', and is empty' : `, not '${shortened(text, LONGEST_SHOWN)}'`;
+  const seen =
+    text === undefined ? '' : text === '' ? ', and is empty' : `, not '${shortened(text, MAX_QUOTED_LENGTH)}'`;
   return new FilingsError(code, `${name}: ${fault}${seen}`);
 }
