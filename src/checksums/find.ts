@@ -5,49 +5,52 @@ import { systemReason } from '../disk/failure.ts';
 import { isPartLike } from '../disk/file-name.ts';
 import { errnoOf, FilingsError } from '../errors.ts';
 import { type ByteText, bytesOf, byteText, SUMS_NAME } from './read.ts';
-import { type Finding, joined, type SumsDirectory, type Turn } from './verify.ts';
+import { type Finding, joined, type OnProgress, type SumsDirectory } from './verify.ts';
 
 const ENTRIES_A_READ = 512;
 
-/** Absolute and without links, each with its name for people. */
+/** Directories by their absolute paths without links, each with its path for display. */
 export type Roots = ReadonlyMap<ByteText, ByteText>;
 
-/** The named directories, each once. Throws `usage`. */
+/** Returns the named directories, each once. Throws `usage` if one cannot be opened. */
 export async function rootsOf(directories: readonly string[], cwd: string): Promise<Roots> {
   const roots = new Map<ByteText, ByteText>();
-  for (const shown of directories) {
-    // The slash: of a file it is an error.
-    const real = await realpath(shown && `${resolve(cwd, shown)}/`).catch((cause) => {
-      throw new FilingsError('usage', `${shown || "''"}: cannot be opened: ${systemReason(cause)}`, {
+  for (const displayPath of directories) {
+    // With the slash at its end, the path of a file is an error.
+    const real = await realpath(displayPath && `${resolve(cwd, displayPath)}/`).catch((cause) => {
+      throw new FilingsError('usage', `${displayPath || "''"}: cannot be opened: ${systemReason(cause)}`, {
         hint: 'name the directory that was downloaded to',
         cause,
       });
     });
-    if (!roots.has(byteText(real))) roots.set(byteText(real), byteText(shown));
+    if (!roots.has(byteText(real))) roots.set(byteText(real), byteText(displayPath));
   }
   return roots;
 }
 
-/** Those with a SHA256SUMS, each once and before those below it; no link is followed. Throws what `turn` throws. */
-export async function* findDirectories(roots: Roots, turn: Turn): AsyncGenerator<SumsDirectory | Finding> {
+/**
+ * Yields each directory that has a SHA256SUMS, once and before the directories below it. Follows no links. Throws what
+ * `onProgress` throws.
+ */
+export async function* findDirectories(roots: Roots, onProgress: OnProgress): AsyncGenerator<SumsDirectory | Finding> {
   const waiting = [...roots].reverse();
   for (let place = waiting.pop(); place; place = waiting.pop()) {
-    const [path, shown] = place;
+    const [path, displayPath] = place;
     try {
-      const { hasSums, names, below } = await contentsOf(path, turn);
-      if (hasSums) yield { path, shown, names };
+      const { hasSums, names, below } = await contentsOf(path, onProgress);
+      if (hasSums) yield { path, displayPath, names };
       for (const name of below.reverse()) {
         const inner = joined(path, name);
-        if (!roots.has(inner)) waiting.push([inner, joined(shown, name)]);
+        if (!roots.has(inner)) waiting.push([inner, joined(displayPath, name)]);
       }
     } catch (error) {
       if (error instanceof FilingsError || errnoOf(error) === undefined) throw error;
-      yield { result: 'unreadable', path: shown, error };
+      yield { result: 'unreadable', path: displayPath, error };
     }
   }
 }
 
-async function contentsOf(path: ByteText, turn: Turn) {
+async function contentsOf(path: ByteText, onProgress: OnProgress) {
   const contents = { hasSums: false, names: [] as ByteText[], below: [] as ByteText[] };
   const directory = opendirSync(bytesOf(`${path}/.`), { encoding: 'latin1', bufferSize: ENTRIES_A_READ });
   try {
@@ -56,7 +59,7 @@ async function contentsOf(path: ByteText, turn: Turn) {
       if (entry.isDirectory()) contents.below.push(name);
       else if (name === SUMS_NAME) contents.hasSums = true;
       else if (!isPartLike(name)) contents.names.push(name);
-      await turn();
+      await onProgress();
     }
   } finally {
     directory.closeSync();

@@ -4,36 +4,36 @@ import { errnoOf, FilingsError } from '../errors.ts';
 import { type ByteText, bytesOf, isPlainEntry, readable, readSums, SUMS_NAME } from './read.ts';
 
 const { O_NOCTTY, O_NOFOLLOW, O_NONBLOCK, O_RDONLY } = constants;
-/** No link is followed, and nothing waited for: whatever stands there instead of the file is not it. */
+/** Opens without following links and without waiting, because a link or a FIFO in place of the file is not the file. */
 const READING = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY;
-/** What open(2) says of links, and of sockets. */
+/** The errors of open(2) for links and sockets. */
 const NO_FILE = new Set(['ELOOP', 'ENXIO', 'EOPNOTSUPP']);
 
 export interface Finding {
-  /** `damaged` and `torn` are of a SHA256SUMS itself. */
+  /** The result. `damaged` and `torn` are results of a SHA256SUMS itself. */
   readonly result: 'same' | 'missing' | 'changed' | 'unlisted' | 'damaged' | 'torn' | 'unreadable';
-  /** For people. */
+  /** The path for display. */
   readonly path: ByteText;
-  /** What is wrong, where the result does not say it. */
+  /** The reason, if the result alone does not tell it. */
   readonly why?: string;
   readonly error?: unknown;
 }
 
-/** Told of bytes that were hashed; gives signals and progress a turn. Throws the signal's reason. */
-export type Turn = (hashed?: number) => Promise<void>;
+/** Called with the number of bytes hashed. Yields to signals and progress. Throws the signal's reason. */
+export type OnProgress = (hashed?: number) => Promise<void>;
 
 export interface SumsDirectory {
-  /** For system calls. */
+  /** The path for system calls. */
   readonly path: ByteText;
-  /** For people. */
-  readonly shown: ByteText;
-  /** Those that a checksum file is meant to list. */
+  /** The path for display. */
+  readonly displayPath: ByteText;
+  /** The names of the files that its SHA256SUMS should list. */
   readonly names: readonly ByteText[];
 }
 
-/** Throws what `turn` throws. */
-export async function* verifyDirectory(directory: SumsDirectory, turn: Turn): AsyncGenerator<Finding> {
-  const path = joined(directory.shown, SUMS_NAME);
+/** Yields the result of each listed and each unlisted file. Throws what `onProgress` throws. */
+export async function* verifyDirectory(directory: SumsDirectory, onProgress: OnProgress): AsyncGenerator<Finding> {
+  const path = joined(directory.displayPath, SUMS_NAME);
   const sums = await readSums(bytesOf(joined(directory.path, SUMS_NAME)), readable(path)).catch((error) => ({ error }));
   if ('error' in sums) return yield { result: 'unreadable', path, error: sums.error };
   const { entries, unreadable, isTorn } = sums;
@@ -44,31 +44,40 @@ export async function* verifyDirectory(directory: SumsDirectory, turn: Turn): As
   if (isTorn && entries.size > 0) yield { result: 'torn', path, why: 'the last line is incomplete' };
   if (entries.size === 0 && unreadable.length === 0) yield { result: 'damaged', path, why: 'it has no entries' };
   for (const [name, sha256] of entries) {
-    yield await findingOf(name, sha256, directory, turn);
-    await turn();
+    yield await findingOf(name, sha256, directory, onProgress);
+    await onProgress();
   }
   for (const name of directory.names) {
     if (entries.has(name)) continue;
-    yield { result: 'unlisted', path: joined(directory.shown, name) };
-    await turn();
+    yield { result: 'unlisted', path: joined(directory.displayPath, name) };
+    await onProgress();
   }
 }
 
-/** An entry that is no name in its directory is never opened. */
-async function findingOf(name: ByteText, sha256: string, directory: SumsDirectory, turn: Turn): Promise<Finding> {
-  const path = joined(directory.shown, name);
+/** Returns the result of an entry. An entry that is not a plain name in its directory is never opened. */
+async function findingOf(
+  name: ByteText,
+  sha256: string,
+  directory: SumsDirectory,
+  onProgress: OnProgress,
+): Promise<Finding> {
+  const path = joined(directory.displayPath, name);
   if (!isPlainEntry(name)) {
     return { result: 'missing', path, why: 'not a file name in this directory: not opened' };
   }
   try {
-    return { result: await checkFile(bytesOf(joined(directory.path, name)), sha256, turn), path };
+    return { result: await checkFile(bytesOf(joined(directory.path, name)), sha256, onProgress), path };
   } catch (error) {
     if (error instanceof FilingsError || errnoOf(error) === undefined) throw error;
     return { result: 'unreadable', path, error };
   }
 }
 
-async function checkFile(path: Buffer, sha256: string, turn: Turn): Promise<'same' | 'missing' | 'changed'> {
+async function checkFile(
+  path: Buffer,
+  sha256: string,
+  onProgress: OnProgress,
+): Promise<'same' | 'missing' | 'changed'> {
   let fd: number;
   try {
     fd = openSync(path, READING);
@@ -80,13 +89,13 @@ async function checkFile(path: Buffer, sha256: string, turn: Turn): Promise<'sam
   }
   try {
     const stats = fstatSync(fd);
-    return stats.isFile() && (await sha256Of(fd, stats.size, turn)) === sha256 ? 'same' : 'changed';
+    return stats.isFile() && (await sha256Of(fd, stats.size, onProgress)) === sha256 ? 'same' : 'changed';
   } finally {
     closeSync(fd);
   }
 }
 
-/** For people: without `./` in front. */
+/** Joins two parts of a path, without `./` at its start. */
 export function joined(path: ByteText, name: ByteText): ByteText {
   if (path === '.') return name;
   return path.endsWith('/') ? path + name : `${path}/${name}`;

@@ -1,6 +1,6 @@
 import { LAST_WORDS_MS, takeTurn, within } from '../../abort.ts';
 import { findDirectories, type Roots, rootsOf } from '../../checksums/find.ts';
-import { type Turn, verifyDirectory } from '../../checksums/verify.ts';
+import { type OnProgress, verifyDirectory } from '../../checksums/verify.ts';
 import { FilingsError } from '../../errors.ts';
 import { startDeadline } from '../../session/deadline.ts';
 import { resolveSettings } from '../../settings/resolve.ts';
@@ -29,7 +29,7 @@ export async function run({ args, options, flags }: Invocation<typeof OPTIONS>, 
   const findings = collectFindings(progress, options.json, args);
   const began = monotonic();
   let sliceBegan = began;
-  const turn = async (hashed = 0) => {
+  const onProgress = async (hashed = 0) => {
     if (hashed > 0) findings.hashed(hashed);
     if (monotonic() - sliceBegan < SLICE_MS) return;
     signal.throwIfAborted();
@@ -39,7 +39,7 @@ export async function run({ args, options, flags }: Invocation<typeof OPTIONS>, 
   };
   try {
     const roots = await rootsOf(args, world.cwd);
-    const stoppedBy = await verifyAll(roots, findings, turn).catch((error: unknown) => {
+    const stoppedBy = await verifyAll(roots, findings, onProgress).catch((error: unknown) => {
       if (signal.aborted && signal.reason instanceof FilingsError) return signal.reason;
       throw error;
     });
@@ -58,12 +58,12 @@ export async function run({ args, options, flags }: Invocation<typeof OPTIONS>, 
   }
 }
 
-async function verifyAll(roots: Roots, findings: Findings, turn: Turn): Promise<undefined> {
-  for await (const found of findDirectories(roots, turn)) {
+async function verifyAll(roots: Roots, findings: Findings, onProgress: OnProgress): Promise<undefined> {
+  for await (const found of findDirectories(roots, onProgress)) {
     if ('result' in found) findings.add(found);
     else {
       findings.counts.directories += 1;
-      for await (const finding of verifyDirectory(found, turn)) findings.add(finding);
+      for await (const finding of verifyDirectory(found, onProgress)) findings.add(finding);
     }
   }
 }
