@@ -13,17 +13,18 @@ export function programSpec(commands: readonly CommandSpec[]): CommandSpec {
       ['filings list 0001234567-24-000001 --sandbox', 'the sample filings, without an account'],
       ['filings download 0001234567-24-000001 primary.htm --sandbox', 'one file, into the working directory'],
       ['filings config set base-url https://api.example.com', 'set the address of the service'],
-      ['filings config set api-key', 'set its key: it is asked for, and not shown'],
+      ['filings config set api-key', 'set its key, which is read without showing it'],
     ],
   };
 }
 
-/** A command with its place in the tree: `['token', 'sign']`. */
+/** A command with its path in the tree of commands, such as `['token', 'sign']`. */
 export interface CommandPlace {
   readonly path: readonly string[];
   readonly spec: CommandSpec;
 }
 
+/** Returns all commands with their paths, each before its own subcommands. */
 export function commandPlaces(commands: readonly CommandSpec[], path: readonly string[] = []): readonly CommandPlace[] {
   return commands.flatMap((spec) => {
     const own = [...path, spec.name];
@@ -31,19 +32,20 @@ export function commandPlaces(commands: readonly CommandSpec[], path: readonly s
   });
 }
 
-/** `filings token sign [OPTION...]`, one for each of its forms. */
+/** Returns the usage of a command, such as `filings token sign [OPTION...]`, once for each of its forms. */
 export function usagesOf({ path, spec }: CommandPlace): readonly string[] {
   const usual = spec.children ? 'COMMAND ...' : (spec.arguments ?? []).map(argumentTerm).join(' ');
   const { forms = [spec.defaultChild === undefined ? usual : `[${usual}]`] } = spec;
   return forms.map((form) => ['filings', ...path, '[OPTION...]', form].join(' ').trimEnd());
 }
 
-/** `[ACCESSION...]`. */
+/** Returns the term of an argument, such as `[ACCESSION...]`. */
 export function argumentTerm({ name, variadic, required }: ArgumentSpec): string {
   const words = `${name}${variadic ? '...' : ''}`;
   return required ? words : `[${words}]`;
 }
 
+/** Returns a text as a sentence: with a capital letter and a full stop. */
 export function sentence(text: string): string {
   return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
 }

@@ -6,7 +6,7 @@ import type { NamedOption, OptionSpec } from '../spec/option.ts';
 import { orList } from '../text.ts';
 import type { Row } from './layout.ts';
 
-// What help, the manual and the completions say of options and exit statuses.
+// The texts about options and exit statuses in help, the manual and the completions.
 
 export const HELP_OPTION: NamedOption = {
   name: 'help',
@@ -23,17 +23,18 @@ export const VERSION_OPTION: NamedOption = {
   help: 'print the version',
 };
 
-/** `-o, --output PATH`; without a short flag, aligned with those that have one. */
+/** Returns the term of an option: `-o, --output PATH`. Without a short flag it is indented like the others. */
 export function optionTerm({ short, flag, value }: NamedOption): string {
   return `${short === undefined ? '    ' : `-${short}, `}--${flag}${value === undefined ? '' : ` ${value}`}`;
 }
 
+/** Returns the text of an option, with its choices unless the text names them. */
 export function helpLine({ help, kind: { choices }, repeatable }: OptionSpec): string {
-  const unnamed = choices !== undefined && !choices.every((choice) => help.includes(choice));
-  return `${help}${unnamed ? ` (${orList(choices)})` : ''}${repeatable ? ' (repeatable)' : ''}`;
+  const omitsChoices = choices !== undefined && !choices.every((choice) => help.includes(choice));
+  return `${help}${omitsChoices ? ` (${orList(choices)})` : ''}${repeatable ? ' (repeatable)' : ''}`;
 }
 
-/** With its default, and the variable of a setting, in brackets. */
+/** Returns the text of an option with its environment variable and its default in brackets. */
 export function optionText(spec: OptionSpec & Pick<SettingSpec, 'env'>): string {
   const { value, default: text, otherwise = text, env } = spec;
   const notes = [
@@ -43,6 +44,7 @@ export function optionText(spec: OptionSpec & Pick<SettingSpec, 'env'>): string 
   return [helpLine(spec), ...notes].join(' ');
 }
 
+/** Returns the text of an option with the sentences for `--help`. */
 export function fullText(option: OptionSpec): string {
   return [optionText(option), option.more].filter(Boolean).join('\n');
 }
@@ -56,10 +58,13 @@ export const EVERY_EXIT: readonly Row[] = EXIT_CODE_ROWS.map(([status, codes, te
   text,
 ]);
 
-/** The exit statuses of every command: a defect, a wrong command line, a stdout that cannot be written, a signal. */
+/**
+ * The exit statuses that every command can have: success, a defect, a wrong command line, a stdout that cannot be written, and
+ * a signal.
+ */
 const COMMON_EXITS = ['0', '1', '2', '8', '128+n'];
 
-/** Returns every exit status that a command can have, with its meaning. A group has none of its own. */
+/** Returns every exit status that a command can have, with its meaning. A group of commands has none. */
 export function exitRows({ exits = [], children }: CommandSpec): readonly Row[] {
   if (children) return [];
   const possible = [...COMMON_EXITS, ...exits];

@@ -2,7 +2,7 @@ import { type NamedSetting, SETTINGS, wantedInFile } from '../settings/table.ts'
 import { paragraph, type Row, section, stacked } from './layout.ts';
 import { EVERY_EXIT, helpLine, sharedRows } from './rows.ts';
 
-/** Variables that are no setting of this program's, but change what it does. */
+/** Environment variables that are not settings of this program, but change what it does. */
 export const COMMON_VARIABLES: readonly Row[] = [
   ['NO_COLOR', 'no colours, unless FILINGS_COLOR is set'],
   ['FORCE_COLOR, CLICOLOR_FORCE', 'colours, unless FILINGS_COLOR or NO_COLOR is set'],
@@ -10,7 +10,7 @@ export const COMMON_VARIABLES: readonly Row[] = [
   ['NO_PROXY', 'hosts to reach without the proxy'],
   ['NODE_EXTRA_CA_CERTS', 'a PEM file of additional certificate authorities'],
   ['XDG_CONFIG_HOME', 'the directory of configuration files [default: ~/.config]'],
-  ['COLUMNS', 'the width of help and tables, where the terminal does not tell [default: 80]'],
+  ['COLUMNS', 'the width of help and tables, if the terminal does not report it [default: 80]'],
 ];
 
 const PRECEDENCE = 'Flags override the environment, which overrides the profile, the config file and the defaults.';
