@@ -5,21 +5,21 @@ import { childOf, sleep } from '../../src/abort.ts';
 const REASON = new Error('the reason');
 const listeners = ({ signal }: AbortController) => getEventListeners(signal, 'abort').length;
 
-test('a child aborts with its parent, for its reason, also when that is over; or without it; let go, no more', () => {
+test('a child aborts with the reason of its parent, even of one already aborted, unless it aborted first or was detached', () => {
   const parent = new AbortController();
-  const [child, alone, free] = [childOf(parent.signal), childOf(parent.signal), childOf(parent.signal)];
-  alone.abort('own');
-  free.letGo();
+  const [child, abortedFirst, detached] = [childOf(parent.signal), childOf(parent.signal), childOf(parent.signal)];
+  abortedFirst.abort('own');
+  detached.letGo();
   expect([parent.signal.aborted, child.signal.aborted, listeners(parent)]).toEqual([false, false, 2]);
   parent.abort(REASON);
-  const reasons = [child, alone, childOf(parent.signal)].map(({ signal }) => signal.reason);
-  expect([reasons, free.signal.aborted]).toEqual([[REASON, 'own', REASON], false]);
+  const reasons = [child, abortedFirst, childOf(parent.signal)].map(({ signal }) => signal.reason);
+  expect([reasons, detached.signal.aborted]).toEqual([[REASON, 'own', REASON], false]);
 });
 
-test('sleep ends with the reason, and leaves no listener', async () => {
+test('sleep rejects with the abort reason, leaves no listener and accepts a time that is too long for a timer', async () => {
   const parent = new AbortController();
   for (const ms of [0, -5, 1]) await sleep(ms, parent.signal);
-  // More than a timer takes: Node would warn, and wake at once.
+  // Node’s timers do not accept this time: setTimeout would warn and wake at once.
   using warned = vi.spyOn(process, 'emitWarning');
   const slept = sleep(2 ** 40, parent.signal);
   parent.abort(REASON);

@@ -4,36 +4,36 @@ import { isPlainEntry, parseSumsLine, readable, sumsIn, sumsLine } from '../../s
 
 const HEX = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855';
 
-describe('a line', () => {
+describe('a line of SHA256SUMS', () => {
   test.each<[string, string, string]>([
-    ['of text', `${HEX}  primary.htm`, 'primary.htm'],
-    ['with capital digits', `${HEX.toUpperCase()}  a`, 'a'],
-    ['whose name has spaces around it', `${HEX}   a b `, ' a b '],
-    ['with escapes', `\\${HEX}  a\\\\b\\nc\\rd`, 'a\\b\nc\rd'],
-    ['with a backslash that is none', `${HEX}  a\\nb`, 'a\\nb'],
-    ['in bytes that are not UTF-8', `${HEX}  \xe9`, '\xe9'],
-  ])('%s is read', (_, line, name) => {
+    ['no escapes', `${HEX}  primary.htm`, 'primary.htm'],
+    ['capital digits', `${HEX.toUpperCase()}  a`, 'a'],
+    ['a name with spaces around it', `${HEX}   a b `, ' a b '],
+    ['escapes', `\\${HEX}  a\\\\b\\nc\\rd`, 'a\\b\nc\rd'],
+    ['a backslash in a line without escapes', `${HEX}  a\\nb`, 'a\\nb'],
+    ['bytes that are not UTF-8', `${HEX}  \xe9`, '\xe9'],
+  ])('is parsed: %s', (_, line, name) => {
     expect(parseSumsLine(line)).toEqual({ name, sha256: HEX });
   });
 
   test.each<[string, string]>([
-    ['one space', `${HEX} a`],
+    ['one space before the name', `${HEX} a`],
     ['no name', `${HEX}  `],
-    ['a digit too few', `${HEX.slice(1)}  a`],
+    ['63 digits', `${HEX.slice(1)}  a`],
     ['an unknown escape', `\\${HEX}  a\\t`],
-    ['half an escape', `\\${HEX}  a\\`],
-    ['another form (--tag)', `SHA256 (a) = ${HEX}`],
-    ['a name that a power cut left half of', `${HEX}  prim\0\0\0\0`],
-    ['nothing', ''],
-  ])('%s is none', (_, line) => {
+    ['an unfinished escape', `\\${HEX}  a\\`],
+    ['the --tag format', `SHA256 (a) = ${HEX}`],
+    ['NUL bytes after a power cut', `${HEX}  prim\0\0\0\0`],
+    ['an empty line', ''],
+  ])('is not parsed: %s', (_, line) => {
     expect(parseSumsLine(line)).toBeUndefined();
   });
 
-  test('is written as sha256sum does', () => {
+  test('is written as sha256sum writes it', () => {
     expect(sumsLine({ name: 'a\\b\nc\rd', sha256: HEX })).toBe(`\\${HEX}  a\\\\b\\nc\\rd\n`);
   });
 
-  test('whatever the name, it is read back', () => {
+  test('is parsed as written for any file name', () => {
     const names = fc.uint8Array({ minLength: 1, maxLength: 255 }).map((bytes) => Buffer.from(bytes).toString('latin1'));
     fc.assert(
       fc.property(
@@ -48,12 +48,12 @@ describe('a line', () => {
   });
 });
 
-test('only an entry that is a name in its directory may be opened', () => {
+test('an entry may be opened only if it is a plain name in the directory', () => {
   const names = ['primary.htm', '..a', '', '.', '..', '../a', '/a', 'a/b', 'a\0b', 'a'.repeat(256)];
   expect(names.filter(isPlainEntry)).toEqual(['primary.htm', '..a']);
 });
 
-describe('a file in pieces', () => {
+describe('a SHA256SUMS file in pieces of any size', () => {
   const read = async (text: string, piece: number) => {
     const pieces = Array.from({ length: Math.ceil(text.length / piece) }, (_, at) =>
       Buffer.from(text.slice(at * piece, (at + 1) * piece), 'latin1'),
@@ -63,19 +63,19 @@ describe('a file in pieces', () => {
   };
 
   test.each<[string, string, string, number[], boolean]>([
-    ['lines', `${HEX}  a\n${HEX} *b\n`, 'a b', [], false],
+    ['valid lines', `${HEX}  a\n${HEX} *b\n`, 'a b', [], false],
     ['Windows line breaks', `${HEX}  a\r\n${HEX}  b\r\n`, 'a b', [], false],
-    ['garbage between', `${HEX}  a\n\0\0\0\n<html>\n${HEX}  b\n`, 'a b', [2, 3], false],
-    ['a last line without its break', `${HEX}  a\n${HEX}  b`, 'a', [], true],
-    ['a torn last line', `${HEX}  a\n${HEX.slice(0, 40)}`, 'a', [], true],
-    ['a line without end, then another', `${'x'.repeat(5000)}\n${HEX}  a\n`, 'a', [1], false],
-    ['a last line without end', `${HEX}  ${'x'.repeat(5000)}`, '', [], true],
-    ['nothing', '', '', [], false],
-  ])('%s', async (_, text, entries, unreadable, isTorn) => {
+    ['garbage between valid lines', `${HEX}  a\n\0\0\0\n<html>\n${HEX}  b\n`, 'a b', [2, 3], false],
+    ['a last line without a line feed', `${HEX}  a\n${HEX}  b`, 'a', [], true],
+    ['a truncated last line', `${HEX}  a\n${HEX.slice(0, 40)}`, 'a', [], true],
+    ['an overlong line before a valid one', `${'x'.repeat(5000)}\n${HEX}  a\n`, 'a', [1], false],
+    ['an overlong last line', `${HEX}  ${'x'.repeat(5000)}`, '', [], true],
+    ['an empty file', '', '', [], false],
+  ])('gives the same entries, line numbers and tear: %s', async (_, text, entries, unreadable, isTorn) => {
     for (const piece of [1, 7, 64, 10_000]) expect(await read(text, piece)).toEqual([entries, unreadable, isTorn]);
   });
 
-  test('a line without end is not gathered', async () => {
+  test('is read without buffering an overlong line', async () => {
     const before = process.memoryUsage().heapUsed;
     await sumsIn(Array<Buffer>(16_384).fill(Buffer.alloc(1 << 16, 'x')));
     expect(process.memoryUsage().heapUsed - before).toBeLessThan(100 << 20);
@@ -88,6 +88,6 @@ test.each([
   ['a\\xc3b', '61c362'],
   ['\\xed\\xa0\\x80', 'eda080'],
   ['😀', 'f09f9880'],
-])('bytes for people: %s', (shown, hex) => {
-  expect(readable(Buffer.from(hex, 'hex').toString('latin1'))).toBe(shown);
+])('shows a file name for people as %s from the bytes %s', (expected, hex) => {
+  expect(readable(Buffer.from(hex, 'hex').toString('latin1'))).toBe(expected);
 });

@@ -5,7 +5,7 @@ import { clockAhead, clockSkew, serviceTime } from '../../src/service/clock-skew
 const NOW = Date.parse('2026-01-02T03:04:05Z');
 const at = (offsetMs: number) => new Date(NOW + offsetMs).toUTCString();
 
-test.each<[date: unknown, withToken: boolean, told: string | undefined]>([
+test.each<[date: unknown, withToken: boolean, skewText: string | undefined]>([
   [at(-30_000), false, undefined],
   [at(-31_000), false, '31 s ahead of'],
   [at(31_000), false, '31 s behind'],
@@ -14,18 +14,18 @@ test.each<[date: unknown, withToken: boolean, told: string | undefined]>([
   [[at(-99_000), at(-99_000)], false, undefined],
   [at(-1000), true, undefined],
   [at(-2000), true, '2 s ahead of'],
-])('a date of %j, with a token %j: %j', (date, withToken, told) => {
+])('the date %j with withToken = %j gives the clock skew %j', (date, withToken, skewText) => {
   const skew = clockSkew(clockAhead(date, NOW, NOW), withToken);
-  if (told === undefined) expect(skew).toBeUndefined();
-  else expect(skew).toContain(`this clock is ${told} the service's`);
+  if (skewText === undefined) expect(skew).toBeUndefined();
+  else expect(skew).toContain(`this clock is ${skewText} the service's`);
 });
 
 test.each<[string, sent: number, date: number, received: number, ahead: number]>([
-  ['dated when it was asked', NOW, 0, NOW + 9000, 1000],
-  ['dated when it was answered', NOW, 9000, NOW + 9000, 0],
-  ['fast by 5 s, on a long way', NOW + 5000, 0, NOW + 14_000, 6000],
-  ['slow by 60 s, on a long way', NOW, 65_000, NOW + 5000, -60_000],
-])('the way of an answer is no skew: %s', (_, sent, date, received, ahead) => {
+  ['a date at the time of the request', NOW, 0, NOW + 9000, 1000],
+  ['a date at the time of the response', NOW, 9000, NOW + 9000, 0],
+  ['a clock that is 5 s fast and a slow response', NOW + 5000, 0, NOW + 14_000, 6000],
+  ['a clock that is 60 s slow and a slow response', NOW, 65_000, NOW + 5000, -60_000],
+])('the time that a response travels does not count as clock skew: %s', (_, sent, date, received, ahead) => {
   expect(clockAhead(at(date), sent, received)).toBe(ahead);
 });
 
@@ -35,7 +35,7 @@ test.each([
   ['Monday, 06-Nov-77 08:49:37 GMT', '1977-11-06T08:49:37Z'],
   ['-1', undefined],
   ['Sun, 00 Nov 1994 08:49:37 GMT', undefined],
-])('the date %j', (text, time) => {
+])('parses the HTTP date %j as %s', (text, time) => {
   expect(httpDate(text)).toBe(time && Date.parse(time));
 });
 
@@ -45,6 +45,6 @@ test.each([
   [-30_000, 0],
   [30_001, -30_001],
   [-3_600_000, 3_600_000],
-])('the service’s time where this clock is %s ms ahead: %s ms from here', (ahead, offset) => {
+])('a clock that is %s ms ahead shifts the service’s time by %s ms', (ahead, offset) => {
   expect(serviceTime(NOW, ahead)).toBe(NOW + offset);
 });

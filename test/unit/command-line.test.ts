@@ -4,7 +4,7 @@ import { parseCommandLine } from '../../src/cli/program.ts';
 
 const parse = (line: string) => parseCommandLine(line === '' ? [] : line.split(' '), COMMANDS);
 
-function ran(line: string) {
+function invocationOf(line: string) {
   const request = parse(line);
   if (request.kind !== 'run') throw new Error(`${line} does not run`);
   return { name: request.name, ...request.invocation };
@@ -12,18 +12,18 @@ function ran(line: string) {
 
 describe('shared options', () => {
   test.each(['--jobs 2 download X', 'download X -j 2', 'download -j3 X --jobs=2', '-j3 download -j2 X'])(
-    'in %j: the last counts',
-    (line) => expect(ran(line)).toMatchObject({ name: 'download', args: ['X'], flags: { jobs: '2' } }),
+    'the last occurrence wins in %j',
+    (line) => expect(invocationOf(line)).toMatchObject({ name: 'download', args: ['X'], flags: { jobs: '2' } }),
   );
 
-  test('group with others, on either side', () => {
-    expect(ran('-qj2 list X').flags).toEqual({ quiet: true, jobs: '2' });
-    expect(ran('list -qlj2 X')).toMatchObject({ flags: { quiet: true, jobs: '2' }, options: { long: true } });
-    expect(ran('-v token -q sign').flags).toEqual({ verbose: true, quiet: true });
+  test('can be grouped with other short options before and after the command', () => {
+    expect(invocationOf('-qj2 list X').flags).toEqual({ quiet: true, jobs: '2' });
+    expect(invocationOf('list -qlj2 X')).toMatchObject({ flags: { quiet: true, jobs: '2' }, options: { long: true } });
+    expect(invocationOf('-v token -q sign').flags).toEqual({ verbose: true, quiet: true });
   });
 
-  test('are apart from those of the command', () => {
-    const { args, flags, options } = ran('list X --json --api-key=-k --include a --include b');
+  test('are returned apart from the options of the command', () => {
+    const { args, flags, options } = invocationOf('list X --json --api-key=-k --include a --include b');
     expect([args, flags]).toEqual([['X'], { apiKey: '-k' }]);
     expect(options).toMatchObject({ input: undefined, include: ['a', 'b'], exclude: [], long: false, json: true });
     expect(options).not.toHaveProperty('apiKey');
@@ -34,13 +34,13 @@ test.each([
   ['list -- --json -x', ['--json', '-x']],
   ['list X -', ['X', '-']],
   ['list -0 X', ['X']],
-])('%j has arguments %j', (line, args) => expect(ran(line).args).toEqual(args));
+])('%j has the arguments %j', (line, args) => expect(invocationOf(line).args).toEqual(args));
 
 test.each([
   ['token', 'sign'],
   ['token --sub me', 'sign'],
   ['token inspect X', 'inspect'],
-])('%j runs %s', (line, name) => expect(ran(line).name).toBe(name));
+])('%j runs %s', (line, name) => expect(invocationOf(line).name).toBe(name));
 
 test.each<[line: string, about: string, brief: boolean, missing?: boolean]>([
   ['--help', 'filings', false],
@@ -54,13 +54,13 @@ test.each<[line: string, about: string, brief: boolean, missing?: boolean]>([
   ['', 'filings', true, true],
   ['-v', 'filings', true, true],
   ['config', 'filings config', true, true],
-])('%j is help about %s, short: %j, since a command is missing: %j', (line, about, brief, missing = false) => {
+])('%j shows the help of %s (short: %j, missing command: %j)', (line, about, brief, missing = false) => {
   const request = parse(line);
   expect(request).toMatchObject({ kind: 'help', about, missing });
   expect(request.kind === 'help' && /^More: .*--help/m.test(request.text(80))).toBe(brief);
 });
 
-test.each(['--version', '-V', '--version list', '-qV'])('%j asks for the version', (line) =>
+test.each(['--version', '-V', '--version list', '-qV'])('%j requests the version', (line) =>
   expect(parse(line)).toEqual({ kind: 'version' }),
 );
 
@@ -83,6 +83,6 @@ test.each([
   ['list -l --json X', '--long cannot be used with --json', 'see filings list --help'],
   ['serve --port 65536', "--port: must be a whole number from 0 to 65,535, such as 8787, not '65536'", undefined],
   ['--color=canary list X', "--color: must be auto, always or never, not 'canary'", undefined],
-])('%j is refused', (line, message, hint) => {
+])('%j is refused with the message %j', (line, message, hint) => {
   expect(() => parse(line)).toThrow(expect.objectContaining({ code: 'usage', exitStatus: 2, message, hint }));
 });

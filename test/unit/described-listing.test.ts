@@ -3,8 +3,8 @@ import { parseAccession } from '../../src/service/accession.ts';
 import { expressionFault, readDescribedListing } from '../../src/service/described-listing.ts';
 import type { ListingDescription } from '../../src/service/listing.ts';
 
-const asked = '0001234567-24-000001';
-const accession = parseAccession(asked);
+const accessionText = '0001234567-24-000001';
+const accession = parseAccession(accessionText);
 
 function read(body: unknown, description: ListingDescription, link?: string) {
   return readDescribedListing({ body: Buffer.from(JSON.stringify(body)), link }, accession, description);
@@ -36,7 +36,7 @@ it.each<[what: string, expected: string, body: unknown, description: ListingDesc
 
 it('keeps all members of a record', () => {
   expect(read([{ n: 'a', size: 3 }], { name: 'n' }).files).toEqual([
-    { accession_no: asked, file_name: 'a', n: 'a', size: 3 },
+    { accession_no: accessionText, file_name: 'a', n: 'a', size: 3 },
   ]);
 });
 
@@ -65,28 +65,28 @@ it('does not look for errors in the records', () => {
   expect(names({ rows: [{ n: 'a', error: 'x', status: 'failed' }] }, { files: 'rows', name: 'n' })).toBe('a');
 });
 
-describe('a sign of more', () => {
+describe('a sign of more files', () => {
   const rows = [{ n: 'a' }];
   const description = { files: 'rows', name: 'n' };
 
   it.each<[what: string, more: string | undefined, body: object, described: ListingDescription]>([
-    ['what `more` selects', 'm.next', { rows, m: { next: '/2' } }, { more: 'm.next' }],
-    ['not what is null there', undefined, { rows, m: { next: null } }, { more: 'm.next' }],
-    ['no other member beside `more`', undefined, { rows, has_more: true, pages: 3 }, { more: 'm.next' }],
-    ['no other member beside `total`', undefined, { rows, has_more: true, n: 1 }, { total: 'n' }],
-    ['any usual member without both', 'has_more', { rows, has_more: true }, {}],
-    ['not the cursor of an edge', undefined, { rows: [{ cursor: 'x', node: rows[0] }] }, { files: 'rows[].node' }],
-  ])('is %s', (_what, more, body, described) => {
+    ['`more` selects a value', 'm.next', { rows, m: { next: '/2' } }, { more: 'm.next' }],
+    ['`more` selects null', undefined, { rows, m: { next: null } }, { more: 'm.next' }],
+    ['another member beside a described `more`', undefined, { rows, has_more: true, pages: 3 }, { more: 'm.next' }],
+    ['another member beside a described `total`', undefined, { rows, has_more: true, n: 1 }, { total: 'n' }],
+    ['a usual member without a description of either', 'has_more', { rows, has_more: true }, {}],
+    ['the cursor of an edge', undefined, { rows: [{ cursor: 'x', node: rows[0] }] }, { files: 'rows[].node' }],
+  ])('is read as the description says: %s', (_what, more, body, described) => {
     expect(read(body, { ...description, ...described }).more).toBe(more);
   });
 
-  it('is the Link field without a described one', () => {
+  it('is read from the Link header unless `more` is described', () => {
     const link = '</2>; rel=next';
     expect(read({ rows }, description, link).more).toBe('Link: rel="next"');
     expect(read({ rows }, { ...description, more: 'x' }, link).more).toBeUndefined();
   });
 
-  it('is a total, which must be exact if it is described', () => {
+  it('includes a total, which is exact only if it is described', () => {
     expect(read({ rows, of: '1' }, { ...description, total: 'of' }).totals).toEqual([
       { path: '', total: 1, records: 1, isExact: true },
     ]);

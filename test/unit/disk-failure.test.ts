@@ -3,22 +3,22 @@ import { expect, test } from 'vitest';
 import { diskFailure, isSystemError, readFailure, systemReason, withDiskFailure } from '../../src/disk/failure.ts';
 import { FilingsError } from '../../src/errors.ts';
 
-/** As Node makes them; it calls an error without a name `Unknown system error -117`. */
+/** An error as Node creates it. The code of an error that Node cannot name is `Unknown system error -117`. */
 const system = (code: string, errno: number) =>
   Object.assign(new Error(`${code}: words of libuv, open 'x'`), { code, errno, syscall: 'open' });
 const unnamed = (errno: number) => system(`Unknown system error -${errno}`, -errno);
 
 test.each<[what: string, error: Error, words: string]>([
   ['a full disk', system('ENOSPC', -28), 'the disk is full'],
-  ['a disk that is read-only', system('EROFS', -30), 'read-only file system (EROFS)'],
-  ['a quota, which libuv does not know', unnamed(constants.errno.EDQUOT), 'the disk quota is used up'],
-  ['a network disk that is gone', unnamed(constants.errno.ESTALE), 'Stale file handle (ESTALE)'],
+  ['a read-only disk', system('EROFS', -30), 'read-only file system (EROFS)'],
+  ['an exceeded quota, which libuv does not name', unnamed(constants.errno.EDQUOT), 'the disk quota is used up'],
+  ['a network disk that has disappeared', unnamed(constants.errno.ESTALE), 'Stale file handle (ESTALE)'],
   ['a damaged file system', unnamed(117), 'Structure needs cleaning (EUCLEAN)'],
   ['an encrypted directory without its key', unnamed(126), 'Required key not available (ENOKEY)'],
-  ['an error that nobody knows', unnamed(9999), 'system error 9999'],
-  ['something that is no file', Object.assign(new Error('x'), { code: 'EFTYPE' }), 'it is not a regular file'],
-  ['a stream that is closed', Object.assign(new Error('x'), { code: 'ERR_STREAM_DESTROYED' }), 'ERR_STREAM_DESTROYED'],
-])('%s is a failure of the disk', async (_, error, words) => {
+  ['an unknown error number', unnamed(9999), 'system error 9999'],
+  ['a path that is not a regular file', Object.assign(new Error('x'), { code: 'EFTYPE' }), 'it is not a regular file'],
+  ['a closed stream', Object.assign(new Error('x'), { code: 'ERR_STREAM_DESTROYED' }), 'ERR_STREAM_DESTROYED'],
+])('%s is reported as a failure to write or to read', async (_, error, words) => {
   const failure = { code: 'local_io', hint: expect.any(String), cause: error };
   expect(diskFailure(error, 'out/a')).toMatchObject({
     ...failure,
@@ -37,16 +37,16 @@ test.each<[what: string, error: unknown]>([
   ['a TypeError', new TypeError('x is not a function')],
   ['a TypeError of Node', Object.assign(new TypeError('x'), { code: 'ERR_INVALID_ARG_TYPE' })],
   ['a RangeError', new RangeError('Invalid string length')],
-  ['nothing at all', undefined],
-  ['an error of ours', new FilingsError('interrupted', 'interrupted')],
-])('%s is none, and stays what it is', async (_, error) => {
+  ['undefined', undefined],
+  ['a FilingsError', new FilingsError('interrupted', 'interrupted')],
+])('%s is not a system error and is returned unchanged', async (_, error) => {
   expect(isSystemError(error)).toBe(false);
   expect(diskFailure(error, 'out/a')).toBe(error);
   expect(readFailure(error, 'out/a')).toBe(error);
   await expect(withDiskFailure('out/a', () => Promise.reject(error))).rejects.toBe(error);
 });
 
-test('the words of a system error have its name', () => {
+test('the reason of a system error contains the name of its code', () => {
   expect(systemReason(system('EACCES', -13))).toBe('permission denied (EACCES)');
   expect(systemReason(unnamed(123))).toBe('No medium found (ENOMEDIUM)');
   expect(systemReason(new Error('it is a directory'))).toBe('it is a directory');

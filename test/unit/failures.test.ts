@@ -10,9 +10,9 @@ const coded = (code: string, message = 'x') => Object.assign(new Error(message),
 const system = Object.assign(new Error('read EHOSTUNREACH'), { code: 'EHOSTUNREACH', errno: -113, syscall: 'read' });
 const noMemory = new RangeError('WebAssembly.Instance(): Out of memory: Cannot allocate Wasm memory');
 
-const AGAIN = { retryable: true };
-const CLOSED = { code: 'temporary', ...AGAIN, message: expect.stringMatching(/closed before an answer/) };
-const CUT = { code: 'integrity', ...AGAIN, message: expect.stringMatching(/truncated.* after 10 of 20/) };
+const RETRYABLE = { retryable: true };
+const CLOSED = { code: 'temporary', ...RETRYABLE, message: expect.stringMatching(/closed before an answer/) };
+const CUT = { code: 'integrity', ...RETRYABLE, message: expect.stringMatching(/truncated.* after 10 of 20/) };
 const DEFECT = { code: 'internal', exitStatus: 1, retryable: false };
 const NO_ROOM = { exitStatus: 8, retryable: false, stopsRun: true, hint: expect.stringMatching(/ulimit -v/) };
 const broken = (words: string) => ({
@@ -42,24 +42,29 @@ test.each<[code: string, words: RegExp, expected: object]>([
   ['INVALID_PURPOSE', /certificate is not valid$/, CERTIFICATE],
   ['UNSPECIFIED', /certificate is not valid$/, CERTIFICATE],
   ['EWEIRD', /cannot connect \(EWEIRD\)$/, TEMPORARY],
-])('%s is a failure to connect', (code, words, expected) => {
+])('%s is reported as a failure to connect that matches %s', (code, words, expected) => {
   const error = connectFailure(coded(code), URL_, undefined);
   expect(error).toMatchObject({ ...expected, message: expect.stringMatching(words), hint: expect.any(String) });
 });
 
-// Only what the connection says is worth another try.
+// Only errors of the connection itself are retryable.
 test.each<[string, unknown, inHead: object, inBody: object]>([
-  ['a reset', coded('ECONNRESET'), CLOSED, CUT],
+  ['a reset connection', coded('ECONNRESET'), CLOSED, CUT],
   ['any other error of a system call', system, CLOSED, CUT],
-  ['closed by the other side', coded('UND_ERR_SOCKET', 'other side closed'), CLOSED, CUT],
-  ['TLS below it', coded('ERR_SSL_DECRYPTION_FAILED_OR_BAD_RECORD_MAC'), CLOSED, CUT],
-  ['an end too early', parserError('Invalid EOF state'), broken('its head is broken (Invalid EOF state)'), CUT],
-  ['another length', coded('UND_ERR_RES_CONTENT_LENGTH_MISMATCH'), broken('its head is broken'), CUT],
-  ['the parser', parserError('Odd'), broken('its head is broken (Odd)'), broken('its body is broken (Odd)')],
-  ['too many fields', coded('UND_ERR_HEADERS_OVERFLOW'), TOO_MANY, TOO_MANY],
-  ['a defect', new TypeError('x is not a function'), DEFECT, DEFECT],
-  ['no addresses for WebAssembly', noMemory, NO_ROOM, NO_ROOM],
-])('%s', (_, error, inHead, inBody) => {
+  ['a connection closed by the other side', coded('UND_ERR_SOCKET', 'other side closed'), CLOSED, CUT],
+  ['an error of TLS', coded('ERR_SSL_DECRYPTION_FAILED_OR_BAD_RECORD_MAC'), CLOSED, CUT],
+  ['a premature end', parserError('Invalid EOF state'), broken('its head is broken (Invalid EOF state)'), CUT],
+  ['another length than announced', coded('UND_ERR_RES_CONTENT_LENGTH_MISMATCH'), broken('its head is broken'), CUT],
+  [
+    'an error of the parser',
+    parserError('Odd'),
+    broken('its head is broken (Odd)'),
+    broken('its body is broken (Odd)'),
+  ],
+  ['too many header fields', coded('UND_ERR_HEADERS_OVERFLOW'), TOO_MANY, TOO_MANY],
+  ['a defect of the program', new TypeError('x is not a function'), DEFECT, DEFECT],
+  ['no address space for WebAssembly', noMemory, NO_ROOM, NO_ROOM],
+])('a failure in the head or the body gets the right code and message: %s', (_, error, inHead, inBody) => {
   expect(exchangeFailure(error, URL_, undefined)).toMatchObject(inHead);
   expect(exchangeFailure(error, URL_, BODY)).toMatchObject(inBody);
 });

@@ -19,7 +19,7 @@ it.each([
   'x'.repeat(191),
   '_a',
   '%2e%2e%2fa',
-])('takes %j', (name) => {
+])('accepts %j', (name) => {
   expect(fileNameFault(name)).toBeUndefined();
 });
 
@@ -35,14 +35,14 @@ it.each<[reason: RegExp, names: string[]]>([
   [/control/, ['a\ud800', '\udc00a', 'a\u3164']],
   [/longer than 191 bytes/, ['x'.repeat(192), 'ß'.repeat(96)]],
   [/list of checksums/, ['SHA256SUMS', 'sha256sums', '\uff33HA256SUMS']],
-])('refuses, %s: %j', (reason, names) => {
+])('gives a reason that matches %s for each of %j', (reason, names) => {
   for (const name of names) {
     expect(fileNameFault(name)?.reason, JSON.stringify(name)).toMatch(reason);
     expect(fileNameFault(name)?.hint).toContain('-o');
   }
 });
 
-it('says so of a style-sheet folder, and names -o', () => {
+it('names a style-sheet folder as the reason and hints at -o', () => {
   expect(fileNameFault('xslF345X05/form4.xml')).toEqual({
     reason: expect.stringContaining('style-sheet folder'),
     hint: expect.stringContaining('-o form4.xml'),
@@ -51,18 +51,19 @@ it('says so of a style-sheet folder, and names -o', () => {
     expect(fileNameFault(name)?.reason).toMatch(/separator/);
 });
 
-// Made of what matters, for among random characters there is hardly ever a separator, a device or a blank at an end.
-it('takes nothing that could leave its directory', () => {
+// The names are built from critical pieces, because random characters hardly ever contain a separator, a device name or a
+// trailing blank.
+it('accepts no name that could leave its directory', () => {
   const bad = ['.', '..', '/', '\\', ':', '-', ' ', '\0', '\n', '\u202e', '\ud800', 'con', 'con.x', 'nul.x'];
   const pieces = ['a', 'R1.htm', '日本', ...bad];
   const names = fc
     .array(fc.oneof({ weight: 2, arbitrary: fc.constant('b') }, fc.constantFrom(...pieces)), { maxLength: 5 })
     .map((parts) => parts.join(''));
-  const reached: Record<string, number> = {};
+  const reasonCounts: Record<string, number> = {};
   fc.assert(
     fc.property(names, (name) => {
       const reason = fileNameFault(name)?.reason ?? 'none';
-      reached[reason] = (reached[reason] ?? 0) + 1;
+      reasonCounts[reason] = (reasonCounts[reason] ?? 0) + 1;
       if (reason !== 'none') return;
       expect(posix.resolve('/directory', name)).toBe(`/directory/${name}`);
       expect(win32.resolve('C:\\directory', name)).toBe(`C:\\directory\\${name}`);
@@ -70,12 +71,12 @@ it('takes nothing that could leave its directory', () => {
     }),
     { numRuns: 3000 },
   );
-  expect(reached.none).toBeGreaterThan(100);
-  // Every rule, but those of the length and the checksums.
-  expect(Object.keys(reached)).toHaveLength(8);
+  expect(reasonCounts.none).toBeGreaterThan(100);
+  // Every rule is covered except those for the length and for lists of checksums.
+  expect(Object.keys(reasonCounts)).toHaveLength(8);
 });
 
-describe('two names that may be one file', () => {
+describe('the key of a name', () => {
   it.each([
     ['A.HTM', 'a.htm'],
     ['é.htm', 'e\u0301.htm'],
@@ -89,7 +90,7 @@ describe('two names that may be one file', () => {
     ['Å', 'Å'],
     ['a\ufe0f', 'a'],
     ['ａ', 'A'],
-  ])('%j and %j', (one, two) => {
+  ])('is the same for %j and %j', (one, two) => {
     expect(twinKey(one)).toBe(twinKey(two));
   });
 
@@ -99,11 +100,11 @@ describe('two names that may be one file', () => {
     ['a_1', 'a-1'],
     ['é', 'e'],
     ['R1', 'R11'],
-  ])('not %j and %j', (one, two) => {
+  ])('differs for %j and %j', (one, two) => {
     expect(twinKey(one)).not.toBe(twinKey(two));
   });
 
-  it('every case and normalization of a character', () => {
+  it('is the same for every case and normalization of a character', () => {
     for (let point = 0x20; point < 0x1e950; point++) {
       if (point >= 0xd800 && point < 0xe000) continue;
       const name = `a${String.fromCodePoint(point)}z`;
@@ -115,7 +116,7 @@ describe('two names that may be one file', () => {
   });
 });
 
-it('parts and what is beside them are told by their names', () => {
+it('recognizes parts, resume records and locks by their names', () => {
   const names = ['.a.x.part', '.a\n.resume', '.a.lock', 'a.part', 'a.b.part', '.part', '.a.part.txt'];
   expect(names.filter(isPartLike)).toEqual(names.slice(0, 3));
 });

@@ -19,7 +19,7 @@ const LINK: Existing = { kind: 'link', stats };
 const DIRECTORY: Existing = { kind: 'directory', stats };
 const SPECIAL: Existing = { kind: 'special', stats };
 
-const ASKED: FileRequest = {
+const REQUEST: FileRequest = {
   accession: '0001234567-24-000002',
   displayPath: 'd/a.htm',
   ifExists: undefined,
@@ -36,21 +36,21 @@ const COMPARE = { ifExists: 'compare' } as const;
 const OVERWRITE = { ifExists: 'overwrite' } as const;
 const ERROR = { ifExists: 'error' } as const;
 
-const plan = (existing: Existing, asked: Partial<FileRequest>, known: FileFacts = {}) =>
-  planFile(existing, { ...ASKED, ...asked }, known);
+const plan = (existing: Existing, request: Partial<FileRequest>, known: FileFacts = {}) =>
+  planFile(existing, { ...REQUEST, ...request }, known);
 
-/** A plan in a word; `again` if the next run fetches the file again; of a failure the code and the message. */
-function told(made: FilePlan): string {
-  if (made.kind === 'fail') return `${made.error.code} ${made.error.message}`;
-  return 'isRepeated' in made && made.isRepeated ? `${made.kind} again` : made.kind;
+/** A plan as one word, with `again` if the next run would fetch the file again. A failure is given as its code and message. */
+function describePlan(filePlan: FilePlan): string {
+  if (filePlan.kind === 'fail') return `${filePlan.error.code} ${filePlan.error.message}`;
+  return 'isRepeated' in filePlan && filePlan.isRepeated ? `${filePlan.kind} again` : filePlan.kind;
 }
 
 type Row = [name: string, Existing, Partial<FileRequest>, plan: string, known?: FileFacts];
 
-describe('the default of --if-exists', () => {
+describe('without --if-exists, the plan', () => {
   test.each<Row>([
-    ['elsewhere, nothing exists', NOTHING, {}, 'download again'],
-    ['elsewhere, a file exists', FILE, {}, 'compare again'],
+    ['a shared directory, nothing exists', NOTHING, {}, 'download again'],
+    ['a shared directory, a file exists', FILE, {}, 'compare again'],
     ["in this filing's own directory, nothing exists", NOTHING, OWN, 'download'],
     ["in this filing's own directory, a file exists", FILE, OWN, 'settle'],
     ['--output, nothing exists', NOTHING, { isOutput: true }, 'replace again'],
@@ -58,10 +58,12 @@ describe('the default of --if-exists', () => {
     ["--output in this filing's own directory", FILE, { isOutput: true, ...OWN }, 'replace again'],
     ['--output and --if-exists skip', FILE, { isOutput: true, ...SKIP }, 'settle'],
     ["--if-exists compare in this filing's own directory", FILE, { ...OWN, ...COMPARE }, 'compare again'],
-  ])('%s', (_, existing, asked, expected) => expect(told(plan(existing, asked))).toBe(expected));
+  ])('depends on the target: %s', (_, existing, request, expected) =>
+    expect(describePlan(plan(existing, request))).toBe(expected),
+  );
 });
 
-describe('what exists, and --if-exists', () => {
+describe('the plan for a path', () => {
   const occupied = (what: string) => `local_io d/a.htm: cannot write: ${what} already exists there`;
   const EXISTS = 'local_io d/a.htm: it already exists';
   test.each<[name: string, Existing, skip: string, compare: string, overwrite: string, error: string]>([
@@ -70,14 +72,14 @@ describe('what exists, and --if-exists', () => {
     ['a link', LINK, occupied('a symbolic link'), occupied('a symbolic link'), 'replace again', EXISTS],
     ['a directory', DIRECTORY, ...repeated(occupied('a directory')), EXISTS],
     ['a device', SPECIAL, ...repeated(occupied('a special file')), EXISTS],
-  ])('%s', (_, existing, ...expected) => {
-    const plans = [SKIP, COMPARE, OVERWRITE, ERROR].map((asked) => told(plan(existing, asked)));
+  ])('follows --if-exists if the path holds %s', (_, existing, ...expected) => {
+    const plans = [SKIP, COMPARE, OVERWRITE, ERROR].map((request) => describePlan(plan(existing, request)));
     expect(plans).toEqual(expected);
   });
 
-  test.each([SKIP, COMPARE, OVERWRITE, ERROR])('another spelling of the name fails with %j', (asked) => {
+  test.each([SKIP, COMPARE, OVERWRITE, ERROR])('fails with %j if another spelling of the name exists', (request) => {
     const expected = "local_io d/a.htm: 'A.HTM' exists, and this disk takes both names for one";
-    expect(told(plan(SPELLED, asked))).toBe(expected);
+    expect(describePlan(plan(SPELLED, request))).toBe(expected);
   });
 
   function repeated(text: string): [string, string, string] {
@@ -88,83 +90,102 @@ describe('what exists, and --if-exists', () => {
 describe('--sha256', () => {
   const sha256 = HASH;
   test.each<Row>([
-    ['skip hashes the existing file', FILE, { ...SKIP, sha256 }, 'check'],
-    ['compare hashes the existing file', FILE, { ...COMPARE, sha256 }, 'check'],
-    ['overwrite downloads', FILE, { ...OVERWRITE, sha256 }, 'replace again'],
-    ['error fails', FILE, { ...ERROR, sha256 }, 'local_io d/a.htm: it already exists'],
-    ['a dry run hashes, too', FILE, { ...COMPARE, sha256, isDryRun: true }, 'check'],
-    ['the listed size does not matter', FILE, { ...SKIP, sha256, listedSize: 7 }, 'check'],
-    ['nor does the size that the service sends', FILE, { ...COMPARE, sha256 }, 'check', { fetchedBytes: 7 }],
+    ['--if-exists skip', FILE, { ...SKIP, sha256 }, 'check'],
+    ['--if-exists compare', FILE, { ...COMPARE, sha256 }, 'check'],
+    ['--if-exists overwrite', FILE, { ...OVERWRITE, sha256 }, 'replace again'],
+    ['--if-exists error', FILE, { ...ERROR, sha256 }, 'local_io d/a.htm: it already exists'],
+    ['a dry run', FILE, { ...COMPARE, sha256, isDryRun: true }, 'check'],
+    ['another listed size', FILE, { ...SKIP, sha256, listedSize: 7 }, 'check'],
+    ['another size sent by the service', FILE, { ...COMPARE, sha256 }, 'check', { fetchedBytes: 7 }],
     [
-      'a link is not hashed',
+      'a symbolic link',
       LINK,
       { ...SKIP, sha256 },
       'local_io d/a.htm: cannot write: a symbolic link already exists there',
     ],
     ['nothing exists', NOTHING, { ...SKIP, sha256 }, 'download'],
-  ])('%s', (_, existing, asked, expected, known) => expect(told(plan(existing, asked, known))).toBe(expected));
+  ])(
+    'checks an existing regular file unless the file is to be replaced or must not exist: %s',
+    (_, existing, request, expected, known) => expect(describePlan(plan(existing, request, known))).toBe(expected),
+  );
 });
 
-describe('sizes', () => {
+describe('for an existing file, the plan', () => {
   const other = (bytes: number) =>
     `local_io d/a.htm: a different file already exists: it has 100 bytes, this one ${bytes}`;
   test.each<Row>([
-    ['skip, the listed one', FILE, { ...SKIP, listedSize: 100 }, 'settle'],
-    ['skip, another listed one', FILE, { ...SKIP, listedSize: 7 }, 'compare again'],
-    ['skip, a listed 0', FILE, { ...SKIP, listedSize: 0 }, 'compare again'],
-    ['skip, listed sizes are ignored', FILE, { ...SKIP, listedSize: 7 }, 'settle', { areSizesIgnored: true }],
-    ['compare, the listed one', FILE, { ...COMPARE, listedSize: 100 }, 'compare again'],
-    ['compare, the same comes', FILE, COMPARE, 'compare again', { fetchedBytes: 100 }],
-    ['compare, another comes', FILE, COMPARE, other(7), { fetchedBytes: 7 }],
-    ['compare, an empty file comes', FILE, COMPARE, other(0), { fetchedBytes: 0 }],
-    ['skip, another comes than is listed', FILE, { ...SKIP, listedSize: 7 }, other(7), { fetchedBytes: 7 }],
-    ['skip, another comes, none is listed', FILE, SKIP, 'settle', { fetchedBytes: 7 }],
-    ['overwrite, another listed one', FILE, { ...OVERWRITE, listedSize: 7 }, 'replace again'],
-    ['nothing exists', NOTHING, { ...SKIP, listedSize: 7 }, 'download', { fetchedBytes: 9 }],
-  ])('%s', (_, existing, asked, expected, known) => expect(told(plan(existing, asked, known))).toBe(expected));
+    ['skip, equal listed size', FILE, { ...SKIP, listedSize: 100 }, 'settle'],
+    ['skip, other listed size', FILE, { ...SKIP, listedSize: 7 }, 'compare again'],
+    ['skip, listed size 0', FILE, { ...SKIP, listedSize: 0 }, 'compare again'],
+    [
+      'skip, other listed size, listed sizes ignored',
+      FILE,
+      { ...SKIP, listedSize: 7 },
+      'settle',
+      { areSizesIgnored: true },
+    ],
+    ['compare, equal listed size', FILE, { ...COMPARE, listedSize: 100 }, 'compare again'],
+    ['compare, equal sent size', FILE, COMPARE, 'compare again', { fetchedBytes: 100 }],
+    ['compare, other sent size', FILE, COMPARE, other(7), { fetchedBytes: 7 }],
+    ['compare, sent size 0', FILE, COMPARE, other(0), { fetchedBytes: 0 }],
+    ['skip, other listed and sent size', FILE, { ...SKIP, listedSize: 7 }, other(7), { fetchedBytes: 7 }],
+    ['skip, other sent size, no listed size', FILE, SKIP, 'settle', { fetchedBytes: 7 }],
+    ['overwrite, other listed size', FILE, { ...OVERWRITE, listedSize: 7 }, 'replace again'],
+    [
+      'nothing exists, other listed and sent size',
+      NOTHING,
+      { ...SKIP, listedSize: 7 },
+      'download',
+      { fetchedBytes: 9 },
+    ],
+  ])('depends on the listed and the sent size: %s', (_, existing, request, expected, known) =>
+    expect(describePlan(plan(existing, request, known))).toBe(expected),
+  );
 });
 
-describe('a file that is kept', () => {
+describe('for a file that is kept, the plan', () => {
   const hasChecksums = true;
   const isDryRun = true;
   test.each<Row>([
-    ['nothing is known of it', FILE, SKIP, 'settle'],
-    ['it is settled', FILE, SKIP, 'keep', { isSettled: true }],
+    ['not settled', FILE, SKIP, 'settle'],
+    ['settled', FILE, SKIP, 'keep', { isSettled: true }],
     ['--checksums', FILE, { ...SKIP, hasChecksums }, 'list'],
-    ['--checksums, it is settled', FILE, { ...SKIP, hasChecksums }, 'list', { isSettled: true }],
+    ['--checksums, settled', FILE, { ...SKIP, hasChecksums }, 'list', { isSettled: true }],
     ['a dry run', FILE, { ...SKIP, isDryRun }, 'keep'],
     ['a dry run with --checksums', FILE, { ...SKIP, isDryRun, hasChecksums }, 'keep'],
-    ['it is settled, and compared all the same', FILE, COMPARE, 'compare again', { isSettled: true }],
-  ])('%s', (_, existing, asked, expected, known) => expect(told(plan(existing, asked, known))).toBe(expected));
+    ['settled, --if-exists compare', FILE, COMPARE, 'compare again', { isSettled: true }],
+  ])('depends on whether the file is settled and on --checksums: %s', (_, existing, request, expected, known) =>
+    expect(describePlan(plan(existing, request, known))).toBe(expected),
+  );
 });
 
-test('a dry run plans what would be fetched, and fails as the run does', () => {
+test('a dry run plans a download where the run downloads, and fails where the run fails', () => {
   for (const existing of [NOTHING, FILE, LINK, DIRECTORY, SPECIAL, SPELLED])
-    for (const asked of [SKIP, COMPARE, OVERWRITE, ERROR, OWN, { isOutput: true }, { ...SKIP, listedSize: 7 }]) {
-      const [run, dry] = [false, true].map((isDryRun) => plan(existing, { ...asked, isDryRun })) as [
+    for (const request of [SKIP, COMPARE, OVERWRITE, ERROR, OWN, { isOutput: true }, { ...SKIP, listedSize: 7 }]) {
+      const [run, dry] = [false, true].map((isDryRun) => plan(existing, { ...request, isDryRun })) as [
         FilePlan,
         FilePlan,
       ];
       if (isFetch(run)) expect(dry).toEqual({ kind: 'planned', isRepeated: run.isRepeated });
-      else expect(told(dry)).toBe(run.kind === 'settle' ? 'keep' : told(run));
+      else expect(describePlan(dry)).toBe(run.kind === 'settle' ? 'keep' : describePlan(run));
     }
 });
 
-test("the run's own file is never replaced, nor taken for a download", () => {
+test("a path of one of the run's own files fails in every mode", () => {
   const runFileFault = new FilingsError('integrity', 'd/a.htm: would replace the file of --report');
   const expected = 'integrity d/a.htm: would replace the file of --report';
   for (const existing of [NOTHING, FILE, LINK])
-    for (const asked of [SKIP, COMPARE, OVERWRITE, ERROR])
-      expect(told(plan(existing, asked, { runFileFault }))).toBe(expected);
+    for (const request of [SKIP, COMPARE, OVERWRITE, ERROR])
+      expect(describePlan(plan(existing, request, { runFileFault }))).toBe(expected);
 });
 
-test('the second of two files of one run with the same path fails, whatever exists', () => {
+test('the second of two files of one run with the same path fails in every mode', () => {
   const accession = '0001234567-24-000001';
   const both = 'local_io d/a.htm: 0001234567-24-000001 and 0001234567-24-000002 both have a file with this path';
   for (const existing of [NOTHING, FILE, LINK])
-    for (const asked of [SKIP, COMPARE, OVERWRITE, ERROR, { ...SKIP, isDryRun: true }]) {
-      expect(told(plan(existing, asked, { pathOwner: { accession, isTwin: false } }))).toBe(both);
-      const twin = told(plan(existing, asked, { pathOwner: { accession, isTwin: true } }));
+    for (const request of [SKIP, COMPARE, OVERWRITE, ERROR, { ...SKIP, isDryRun: true }]) {
+      expect(describePlan(plan(existing, request, { pathOwner: { accession, isTwin: false } }))).toBe(both);
+      const twin = describePlan(plan(existing, request, { pathOwner: { accession, isTwin: true } }));
       expect(twin).toBe(`${both}, on disks that ignore case or accents`);
     }
 });
