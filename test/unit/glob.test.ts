@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { nameFilter } from '../../src/batch/glob.ts';
 
-it.each<[include: string[], exclude: string[], chosen: string[], left: string[]]>([
+it.each<[include: string[], exclude: string[], matching: string[], others: string[]]>([
   [[], [], ['a.htm', '.b', 'x/y.xml'], []],
   [['*.htm'], [], ['a.htm', '.htm', '.a.htm', 'x/y.htm'], ['a.html', 'a.HTM', 'a.htm2']],
   [['*.{xml,xsd}'], [], ['a.xml', 'a.xsd'], ['a.htm']],
@@ -21,12 +21,12 @@ it.each<[include: string[], exclude: string[], chosen: string[], left: string[]]
   [['\\*\\[\\{\\\\'], [], ['*[{\\'], ['a[{\\']],
   [['?'], [], ['🙂', 'ñ', '日'], ['ab', 'n\u0303']],
   [['[😀-🙏]*'], [], ['🙂.htm'], ['a.htm']],
-])('include %j, exclude %j', (include, exclude, chosen, left) => {
+])('include %j and exclude %j choose %j and leave out %j', (include, exclude, matching, others) => {
   const matches = nameFilter(include, exclude);
-  expect([...chosen, ...left].filter(matches)).toEqual(chosen);
+  expect([...matching, ...others].filter(matches)).toEqual(matching);
 });
 
-it('takes or refuses any pattern, and one that is taken matches the name that it is', () => {
+it('any pattern matches the name that equals it or is refused as a usage error', () => {
   fc.assert(
     fc.property(fc.string({ unit: fc.constantFrom(...'*?[]{},\\!^-ab./@(:'), maxLength: 12 }), (glob) => {
       try {
@@ -39,13 +39,13 @@ it('takes or refuses any pattern, and one that is taken matches the name that it
   );
 });
 
-// Whoever goes back and tries again, or writes every choice out, does not come to an end with these.
+// A matcher that backtracks or writes out all alternatives would never finish with these patterns.
 it.each<[glob: string, name: string, matches: boolean]>([
   [`${'*a'.repeat(400)}b`, 'a'.repeat(1000), false],
   [`${'*a'.repeat(400)}*`, 'a'.repeat(1000), true],
   [`${'{'.repeat(499)}a${'}'.repeat(499)}`, 'a', true],
   ['*'.repeat(1000), 'a'.repeat(1000), true],
-])('has an end: %s', (glob, name, matches) => {
+])('finishes matching with the pattern %s', (glob, name, matches) => {
   expect(nameFilter([glob], [])(name)).toBe(matches);
 });
 
@@ -60,7 +60,7 @@ it.each([
   ['[[:digit:]]', /: \[\[:digit:\] is not supported/],
   ['R{1..9}.htm', /: the range \{1\.\.9\} is not supported/],
   ['{a,b}'.repeat(10), /: its braces make more than 1000 patterns/],
-])('refuses %j', (glob, message) => {
+])('refuses %j with a message that matches %s', (glob, message) => {
   expect(() => nameFilter([glob], [])).toThrow(message);
   expect(() => nameFilter([], [glob])).toThrow(/--exclude/);
 });

@@ -7,21 +7,25 @@ test.each<[HeaderFields, Framing]>([
   [{ 'transfer-encoding': 'Chunked' }, { kind: 'chunked' }],
   [{ 'content-length': '0' }, { kind: 'length', length: 0 }],
   [{ 'content-length': '123456789012' }, { kind: 'length', length: 123_456_789_012 }],
-  // Blanks behind the value are not of it.
+  // Blanks after the value are not part of it.
   ...['10 ', '10\t', '10 \t '].map((length): [HeaderFields, Framing] => [
     { 'content-length': length },
     { kind: 'length', length: 10 },
   ]),
-])('%j: %j', (headers, framing) => {
+])('the headers %j mean the framing %j', (headers, framing) => {
   expect(framingOf(headers)).toEqual(framing);
 });
 
-const unsound = (headers: HeaderFields, why: string) => expect(framingOf(headers)).toEqual({ kind: 'unsound', why });
+const expectUnsound = (headers: HeaderFields, why: string) =>
+  expect(framingOf(headers)).toEqual({ kind: 'unsound', why });
 
 test.each([...['xchunked', 'chunked;', 'chunked, x', 'gzip, chunked', 'gzip', 'identity', ''], ['chunked', 'chunked']])(
   'the transfer coding %j is unsound',
   (coding) => {
-    unsound({ 'transfer-encoding': coding }, `the transfer coding ${JSON.stringify(String(coding))} is not known`);
+    expectUnsound(
+      { 'transfer-encoding': coding },
+      `the transfer coding ${JSON.stringify(String(coding))} is not known`,
+    );
   },
 );
 
@@ -29,11 +33,11 @@ test.each([
   ...['10, 10', '-1', '+1', '0x10', '1.0', '', '9999999999999999', 'ten', '1 0', ' 10'],
   ...[['10', '10'], ['10']],
 ])('the length %j is unsound', (length) => {
-  unsound({ 'content-length': length }, `the length ${JSON.stringify(String(length))} is not a number`);
+  expectUnsound({ 'content-length': length }, `the length ${JSON.stringify(String(length))} is not a number`);
 });
 
-test('a coding and a length are unsound', () => {
-  unsound({ 'transfer-encoding': 'chunked', 'content-length': '1' }, 'both a length and a transfer coding');
+test('a transfer coding together with a length is unsound', () => {
+  expectUnsound({ 'transfer-encoding': 'chunked', 'content-length': '1' }, 'both a length and a transfer coding');
 });
 
 test.each<[text: string, rest: string, final?: true]>([
@@ -44,7 +48,7 @@ test.each<[text: string, rest: string, final?: true]>([
   ['HTTP/1.1 103 E\r\n\r\nHTTP/1.1 2', 'HTTP/1.1 2'],
   ['HTTP/1.1 103 E\r\nX: y\r\n', 'HTTP/1.1 103 E\r\nX: y\r\n'],
   ['HTTP/1.1 103 E\r\n\r\nHTTP/1.1 102 E\r\nX: y\r\n\r\nHTTP/1.1 200 \r\n', 'HTTP/1.1 200 \r\n', true],
-])('an answer that begins with %j', (text, rest, final) => {
+])('of the start %j, %j remains after the interim responses', (text, rest, final) => {
   expect(readStart(text)).toEqual({ rest, ...(final && { final }) });
 });
 
@@ -64,6 +68,6 @@ test.each([
   [/another protocol/, ['HTTP/1.1 101 Switch']],
   [/control character/, ['HTTP/1.1 200 O\0K\r\n', 'HTTP/1.1 200 OK\nX', 'HTTP/1.1 103 \x7f\r\n']],
   [/does not end/, [`HTTP/1.1 200 ${'y'.repeat(70_000)}`]],
-])('an answer whose beginning is at fault: %s', (fault, texts) => {
+])('a response with an invalid start has a fault that matches %s', (fault, texts) => {
   expect(texts.filter((text) => !fault.test(readStart(text).fault ?? ''))).toEqual([]);
 });

@@ -11,6 +11,6 @@ test.each<[Record<string, string | boolean>, string]>([
   [{ config: 'my config.json', allowHttp: true }, ` --config 'my config.json' --allow-http`],
   [{ apiKey: 'secret-key-1', apiKeyFile: 'key' }, ' --api-key-file key'],
   [{ apiKeyFile: '-', jwtFile: '-' }, ''],
-])('%j', (flags, more) => {
-  expect(hintCommand('filings list 1', flags)).toBe(`filings list 1${more}`);
+])('a hint repeats the flags %j as "%s"', (flags, suffix) => {
+  expect(hintCommand('filings list 1', flags)).toBe(`filings list 1${suffix}`);
 });

@@ -4,14 +4,14 @@ import { DEEPEST, findJsonFault, parseJson } from '../../src/json.ts';
 
 const nested = (levels: number) => '['.repeat(levels) + ']'.repeat(levels);
 
-it('agrees with JSON.parse on what is JSON and what is not', () => {
+it('accepts exactly the texts that JSON.parse accepts', () => {
   const pieces = fc.constantFrom(...'{}[],:"\\ -0123.eE+u\n\0tnxa', 'true', 'null', '"a"', '"b":', '\\u00e9', '\\"');
-  const anything = fc.array(pieces, { maxLength: 12 }).map((parts) => parts.join(''));
-  const written = fc
+  const randomText = fc.array(pieces, { maxLength: 12 }).map((parts) => parts.join(''));
+  const validJson = fc
     .tuple(fc.jsonValue({ maxDepth: 5 }), fc.constantFrom(0, 1, 4))
     .map(([value, indent]) => JSON.stringify(value, undefined, indent));
   fc.assert(
-    fc.property(fc.oneof({ weight: 9, arbitrary: anything }, written), (text) => {
+    fc.property(fc.oneof({ weight: 9, arbitrary: randomText }, validJson), (text) => {
       const fault = findJsonFault(text);
       if (fault?.kind !== 'twice') expect(fault === undefined).toBe(parseJson(text) !== undefined);
     }),
@@ -25,7 +25,7 @@ it.each<[text: string, at: number]>([
   ['{} x', 3],
   ['["a', 1],
   ['[1', 2],
-])('says where %j is no JSON', (text, at) => {
+])('reports the position of the syntax error in %j', (text, at) => {
   expect(findJsonFault(text)).toMatchObject({ kind: 'syntax', at });
 });
 
@@ -33,11 +33,11 @@ it.each<[text: string, path: string[]]>([
   ['{"a":1,"\\u0061":2}', ['a']],
   ['{"p":[0,{"x":{"b":1,"c":2,"b":3}}]}', ['p', '1', 'x', 'b']],
   ['{"__proto__":1,"__proto__":2}', ['__proto__']],
-])('names the member that stands twice in %s', (text, path) => {
+])('reports the path of the duplicate member of %s', (text, path) => {
   expect(findJsonFault(text)).toMatchObject({ kind: 'twice', path });
 });
 
-it('keeps to its depth, and no length overflows the stack', () => {
+it('refuses nesting beyond the maximum depth and never overflows the stack', () => {
   expect(findJsonFault(nested(DEEPEST))).toBeUndefined();
   expect(findJsonFault(nested(DEEPEST + 1))).toMatchObject({ kind: 'too deep', at: DEEPEST });
   expect(findJsonFault(nested(200_000))).toMatchObject({ kind: 'too deep' });

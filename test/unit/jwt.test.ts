@@ -6,7 +6,7 @@ import { NOW, part } from '../service/jwt-forge.ts';
 
 const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
 
-it('canonical base64url is what an encoder writes, and nothing that decodes to the same', () => {
+it('base64url is decoded only in its canonical form', () => {
   fc.assert(
     fc.property(fc.uint8Array({ minLength: 1, maxLength: 40 }), (bytes) => {
       const text = Buffer.from(bytes).toString('base64url');
@@ -32,7 +32,7 @@ describe('inspectToken', () => {
     return inspection;
   };
 
-  it('shows times in UTC and from now', () => {
+  it('shows times in UTC and relative to now', () => {
     const claims = { iat: NOW - 7200, nbf: NOW - 94, exp: NOW + 300, sub: 'x' };
     const times = {
       iat: { utc: '2027-01-15T06:00:00Z', relative: 'issued 2 h ago' },
@@ -44,14 +44,14 @@ describe('inspectToken', () => {
   });
 
   it.each<[string, string, RegExp[]]>([
-    ['expired', token({ alg: 'RS256' }, { nbf: NOW - 99_999, exp: NOW - 3 * 3600 }), [/^expired 3 h ago$/]],
-    ['no dates', token({ alg: 'RS256' }, {}), [/nbf is missing/, /exp is missing/]],
-    ['none', token({ alg: 'none' }, GOOD, ''), [/does not take/, /signature is empty/]],
-    ['a signature that is no base64url', token({ alg: 'RS256' }, GOOD, '***'), [/signature part is not canonical/]],
+    ['an expired token', token({ alg: 'RS256' }, { nbf: NOW - 99_999, exp: NOW - 3 * 3600 }), [/^expired 3 h ago$/]],
+    ['a token without dates', token({ alg: 'RS256' }, {}), [/nbf is missing/, /exp is missing/]],
+    ['the algorithm none', token({ alg: 'none' }, GOOD, ''), [/does not take/, /signature is empty/]],
+    ['a signature that is not base64url', token({ alg: 'RS256' }, GOOD, '***'), [/signature part is not canonical/]],
     ['huge dates', token({ alg: 'RS256' }, '{"nbf":1e400,"exp":1e300,"iat":-5}'), [/nbf/, /exp/, /iat/]],
-  ])('says what the service would object to: %s', (_, text, expected) => {
-    const found = inspect(text).objections;
-    expect(found).toEqual(expected.map((reason) => expect.stringMatching(reason)));
+  ])('reports what the service would object to: %s', (_, text, expected) => {
+    const objections = inspect(text).objections;
+    expect(objections).toEqual(expected.map((reason) => expect.stringMatching(reason)));
   });
 
   it('never throws', () => {

@@ -3,7 +3,7 @@ import { BANDWIDTH, count, DURATION, RATE, SIZE, SWITCH, TIME, TIMEOUT } from '.
 
 const KINDS = { DURATION, TIMEOUT, RATE, SIZE, BANDWIDTH, TIME, SWITCH, count: count(0, 1e6, 4) } as const;
 
-const MEANT: readonly (readonly [kind: keyof typeof KINDS, texts: Readonly<Record<string, number | boolean>>])[] = [
+const VALID: readonly (readonly [kind: keyof typeof KINDS, texts: Readonly<Record<string, number | boolean>>])[] = [
   [
     'DURATION',
     { '500ms': 500, '30s': 30_000, '5m': 300_000, '2h': 7_200_000, '1d': 86_400_000, '1.5s': 1_500, '0s': 0 },
@@ -28,12 +28,12 @@ const MEANT: readonly (readonly [kind: keyof typeof KINDS, texts: Readonly<Recor
     },
   ],
 ];
-test.each(MEANT.flatMap(([kind, texts]) => Object.entries(texts).map(([text, value]) => ({ kind, text, value }))))(
-  '$kind $text is $value',
+test.each(VALID.flatMap(([kind, texts]) => Object.entries(texts).map(([text, value]) => ({ kind, text, value }))))(
+  '$kind parses $text as $value',
   ({ kind, text, value }) => expect(KINDS[kind].parse(text)).toBe(value),
 );
 
-const NONE: Readonly<Record<keyof typeof KINDS, string>> = {
+const INVALID: Readonly<Record<keyof typeof KINDS, string>> = {
   DURATION: '|5|s|5 s| 5s|5s |-5s|5S|5sec|1h30m|1e3s|.5s|5.s|５s|8640000000000.1s',
   TIMEOUT: '0s|5',
   RATE: '0/s|10|10/h|-1/s|/s',
@@ -45,6 +45,6 @@ const NONE: Readonly<Record<keyof typeof KINDS, string>> = {
     '2025-02-29T00:00:00Z|2025-13-01T00:00:00Z|2025-01-01T24:00:00Z|2025-01-01T00:60:00Z|' +
     '2025-01-01T00:00:00|2025-01-01|1.5|-5|now|9999999999999|',
 };
-test.each(Object.entries(NONE))('%s is none of %s', (kind, texts) => {
+test.each(Object.entries(INVALID))('%s parses none of %s', (kind, texts) => {
   for (const text of texts.split('|')) expect(KINDS[kind as keyof typeof KINDS].parse(text), text).toBeUndefined();
 });

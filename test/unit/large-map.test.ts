@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test, vi } from 'vitest';
 import { LargeMap } from '../../src/large-map.ts';
 
-test('holds what one Map would hold, in several', () => {
+test('has the same entries as a single Map', () => {
   const entries = fc.array(fc.tuple(fc.integer({ min: 0, max: 30 }), fc.option(fc.integer(), { nil: undefined })));
   fc.assert(
     fc.property(entries, fc.integer({ min: 1, max: 5 }), (all, maxEntries) => {

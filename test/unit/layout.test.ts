@@ -1,18 +1,18 @@
 import { expect, test } from 'vitest';
 import { parseLayout } from '../../src/batch/layout.ts';
 
-const asked = '0001234567-24-000001';
+const accession = '0001234567-24-000001';
 const BRACES = 'only {accession_no} and {file_name} may be in braces';
 
 test.each<[template: string, path: string]>([
   ['{file_name}', 'a b.htm'],
-  ['{accession_no}/{file_name}', `${asked}/a b.htm`],
-  ['x {accession_no}/y/z-{file_name}.bak', `x ${asked}/y/z-a b.htm.bak`],
+  ['{accession_no}/{file_name}', `${accession}/a b.htm`],
+  ['x {accession_no}/y/z-{file_name}.bak', `x ${accession}/y/z-a b.htm.bak`],
   ['{file_name}{file_name}', 'a b.htma b.htm'],
   ['100% $& #/日本-{file_name}', '100% $& #/日本-a b.htm'],
-])('a layout %s', (template, path) => {
+])('the layout %s gives the path %s', (template, path) => {
   const layout = parseLayout(template);
-  expect([layout.template, layout.place(asked, 'a b.htm')]).toEqual([template, { path }]);
+  expect([layout.template, layout.place(accession, 'a b.htm')]).toEqual([template, { path }]);
 });
 
 test.each<[template: string, why: string]>([
@@ -25,7 +25,7 @@ test.each<[template: string, why: string]>([
   ['a/../{file_name}', "as '..' of the layout, it begins with a dot"],
   ['a//{file_name}', "as '' of the layout, it is empty"],
   ['con/{file_name}', "as 'con' of the layout, it is the name of a device on Windows"],
-])('refuses the layout %j', (template, why) => {
+])('refuses the layout %j because %s', (template, why) => {
   expect(() => parseLayout(template)).toThrow(
     expect.objectContaining({ code: 'usage', message: expect.stringContaining(why), hint: expect.any(String) }),
   );
@@ -37,11 +37,11 @@ test.each<[template: string, name: string, reason: RegExp]>([
   ['x{file_name}', '', /^it is empty/],
   ['co{file_name}/{file_name}', 'n', /^as 'con' of the layout, it is the name of a device on Windows/],
   ['{accession_no}-{file_name}', 'x'.repeat(171), /^as '.*…' of the layout, it is longer than 191 bytes/],
-])('%s refuses the name %j', (template, name, reason) => {
-  expect(parseLayout(template).place(asked, name).fault?.reason).toMatch(reason);
+])('the layout %s refuses the file name %j', (template, name, reason) => {
+  expect(parseLayout(template).place(accession, name).fault?.reason).toMatch(reason);
 });
 
-test('a name that looks like a placeholder is a name', () => {
+test('a placeholder inside a file name is not replaced', () => {
   const layout = parseLayout('{file_name}-{accession_no}');
-  expect(layout.place(asked, '{accession_no}')).toEqual({ path: `{accession_no}-${asked}` });
+  expect(layout.place(accession, '{accession_no}')).toEqual({ path: `{accession_no}-${accession}` });
 });

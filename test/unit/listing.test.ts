@@ -5,10 +5,10 @@ import { parseAccession } from '../../src/service/accession.ts';
 import { listedSize, noMatch, readListing } from '../../src/service/listing.ts';
 import { findRecords } from '../../src/service/listing-records.ts';
 
-const asked = '0001234567-24-000001';
+const own = '0001234567-24-000001';
 const other = '0001234567-24-000002';
-const accession = parseAccession(asked);
-const mine = { accession_no: asked };
+const accession = parseAccession(own);
+const mine = { accession_no: own };
 const theirs = { accession_no: other };
 
 function read(body: unknown, link?: string) {
@@ -68,7 +68,7 @@ describe('reads the names of', () => {
     [
       'a JSON:API filing',
       'a.htm',
-      { data: { type: 'filings', id: asked, attributes: { form: '8-K', files: ['a.htm'] } } },
+      { data: { type: 'filings', id: own, attributes: { form: '8-K', files: ['a.htm'] } } },
     ],
     [
       'Spring',
@@ -144,7 +144,7 @@ describe('reads the names of', () => {
     ['a document in a list with files of its own', 'a.htm b.jpg', [{ file_name: 'a.htm', graphics: ['b.jpg'] }]],
     ['several lists that name files', 'a.htm README', { documents: ['a.htm'], exhibits: [{ name: 'README' }] }],
     ['a list that names files around another object', 'a.htm', { files: { file: [{ name: 'a.htm' }], total: 1 } }],
-    ['a list whose member is written otherwise', 'a.htm', { 'File-Names': ['a.htm'] }],
+    ['a list whose member is spelled differently', 'a.htm', { 'File-Names': ['a.htm'] }],
     ['files beside metadata', 'a.htm', { files: ['a.htm'], companies: [{ name: 'Acme' }], tickers: ['BRK.B'] }],
     [
       'files beside lists that cannot be files',
@@ -161,13 +161,17 @@ describe('reads the names of', () => {
     ],
     ['a file whose record has other files', 'a.htm', [{ file_name: 'a.htm', related: [{ file_name: 'b.htm' }] }]],
     ['a file whose record reports something', 'a.htm', [{ file_name: 'a.htm', error: 'x', next: 'b.htm', total: 9 }]],
-    ['files twice', 'a.htm b.htm', ['a.htm', 'b.htm', 'a.htm']],
+    ['duplicate files', 'a.htm b.htm', ['a.htm', 'b.htm', 'a.htm']],
     [
       'files and documents without a name',
       'a.htm',
       [{ name: '' }, null, { file_name: null, pages: 3 }, { name: 'a.htm' }],
     ],
-    ['odd files', '../x a\nb constructor __proto__ b.htm', ['../x', 'a\nb', 'constructor', '__proto__', 'b.htm']],
+    [
+      'files with odd names',
+      '../x a\nb constructor __proto__ b.htm',
+      ['../x', 'a\nb', 'constructor', '__proto__', 'b.htm'],
+    ],
     ['files beside members that report nothing', 'a.htm', { error: null, errors: [], status: 'ok', files: ['a.htm'] }],
     ['files beside a default and a count of 0 errors', 'a.htm', { default: true, error_count: 0, files: ['a.htm'] }],
     ['files beside a quota', 'a.htm', { quota: { remaining: 5 }, rate_limit: { total: 90 }, files: ['a.htm'] }],
@@ -180,19 +184,19 @@ describe('records of another filing', () => {
   it.each(['accession_no', 'accession_number', 'accessionNo', 'AccessionNumber', 'accession'])(
     'are dropped by %s, in either form',
     (member) => {
-      const numbers = [other, asked, asked.replaceAll('-', ''), other.replaceAll('-', ''), null, ' ', ` ${asked} `];
+      const numbers = [other, own, own.replaceAll('-', ''), other.replaceAll('-', ''), null, ' ', ` ${own} `];
       const records = numbers.map((value, index) => ({ [member]: value, name: `${index}` }));
       expect(names(records)).toBe('1 2 4 5 6');
     },
   );
 
   it.each<[what: string, expected: string, body: unknown]>([
-    ['a single one', '', { ...theirs, file_name: 'b.htm' }],
-    ['one with files', '', { ...theirs, files: ['b.htm'] }],
-    ['one around its files', '', { data: { ...theirs, files: [{ name: 'b.htm' }] } }],
-    ['one beside its files', '', { filing: theirs, files: ['b.htm'] }],
+    ['a single record', '', { ...theirs, file_name: 'b.htm' }],
+    ['a filing with its files', '', { ...theirs, files: ['b.htm'] }],
+    ['a filing around its files', '', { data: { ...theirs, files: [{ name: 'b.htm' }] } }],
+    ['a filing beside its files', '', { filing: theirs, files: ['b.htm'] }],
     [
-      'a number',
+      'a numeric accession number',
       'a.htm',
       [
         { accession_no: 123456724000001, name: 'a.htm' },
@@ -213,13 +217,13 @@ describe('records of another filing', () => {
 });
 
 describe('the members of a record', () => {
-  it('stay with the file, after the two members that are always there', () => {
-    const { files } = read([{ size: 3, accessionNo: asked, name: 'a.htm', nested: { a: [1] } }]);
-    const kept = { ...mine, file_name: 'a.htm', size: 3, accessionNo: asked, name: 'a.htm', nested: { a: [1] } };
+  it('are kept after accession_no and file_name', () => {
+    const { files } = read([{ size: 3, accessionNo: own, name: 'a.htm', nested: { a: [1] } }]);
+    const kept = { ...mine, file_name: 'a.htm', size: 3, accessionNo: own, name: 'a.htm', nested: { a: [1] } };
     expect(JSON.stringify(files)).toBe(JSON.stringify([kept]));
   });
 
-  it('do not stay if the record is about several files', () => {
+  it('are dropped if the record names several files', () => {
     expect(read({ file_name: 'a.htm', size: 9, attachments: [{ name: 'b.htm', size: 3 }] }).files).toEqual([
       { ...mine, file_name: 'a.htm' },
       { ...mine, file_name: 'b.htm', name: 'b.htm', size: 3 },
@@ -236,11 +240,11 @@ describe('the members of a record', () => {
       undefined,
       { size },
     ]),
-  ])('give a size of %j: %j', (size, record) => {
+  ])('give the size %j: %j', (size, record) => {
     expect(listedSize({ ...mine, file_name: 'a.htm', ...record })).toBe(size);
   });
 
-  it('cannot reach a prototype', () => {
+  it('cannot pollute a prototype', () => {
     const [file] = read('[{"file_name":"a.htm","__proto__":{"polluted":true,"file_name":"b"}}]').files;
     expect(file?.file_name).toBe('a.htm');
     expect(JSON.stringify(file)).toContain('"__proto__":{"polluted":true');
@@ -248,24 +252,24 @@ describe('the members of a record', () => {
   });
 });
 
-it.each<[what: string, seen: string, body: string]>([
+it.each<[what: string, summary: string, body: string]>([
   ['an empty response', 'an empty response', ' \n'],
-  ['a page', 'an HTML page: Sign in', '<!DOCTYPE html><html><title>Sign in</title></html>'],
-  ['a page without a head', 'an HTML page: Sign in', ' \n<Body>Sign in'],
+  ['an HTML page', 'an HTML page: Sign in', '<!DOCTYPE html><html><title>Sign in</title></html>'],
+  ['an HTML page without a head', 'an HTML page: Sign in', ' \n<Body>Sign in'],
   ['text', 'not JSON: a.htm', 'a.htm\nb.htm'],
   ['XML', 'not JSON: a', '<?xml version="1.0"?><files><file>a</file></files>'],
-  ['JSON that was cut', 'not JSON: ["a.htm", "b', '["a.htm", "b'],
+  ['truncated JSON', 'not JSON: ["a.htm", "b', '["a.htm", "b'],
   ['a number', 'JSON without a list of file names: 5', '5'],
   ['a string', 'JSON without a list of file names: a.htm', '"a.htm"'],
-  ['no members', 'JSON without a list of file names: its members are (none)', '{}'],
+  ['an object without members', 'JSON without a list of file names: its members are (none)', '{}'],
   ['a message', 'JSON without a list of file names: quota spent', '{"message":"quota spent"}'],
   ['null in a container', 'JSON without a list of file names: its members are data', '{"data":null}'],
   ['metadata', 'JSON without a list of file names: its members are tags', '{"tags":["10-K"]}'],
-  ['a name of something', 'JSON without a list of file names: its members are name', '{"name":"Acme"}'],
-  ['too deep', 'JSON nested more than 100 levels deep', '['.repeat(1000) + ']'.repeat(1000)],
-])('refuses what is no listing: %s', (_what, seen, body) => {
-  const message = `the listing of ${asked}: cannot be read: it is ${seen}`;
-  const fault = seen.includes('JSON ') ? undefined : 'foreign';
+  ['only a name', 'JSON without a list of file names: its members are name', '{"name":"Acme"}'],
+  ['JSON nested too deep', 'JSON nested more than 100 levels deep', '['.repeat(1000) + ']'.repeat(1000)],
+])('refuses a response that is not a listing: %s', (_what, summary, body) => {
+  const message = `the listing of ${own}: cannot be read: it is ${summary}`;
+  const fault = summary.includes('JSON ') ? undefined : 'foreign';
   const hint = expect.stringContaining(fault ? 'base URL' : '"listing" in the config file');
   expect(() => read(body)).toThrow(expect.objectContaining({ code: 'integrity', message, hint, fault }));
 });
@@ -330,8 +334,8 @@ it.each<[why: string, body: unknown]>([
   ["'data' may be a file, too", { files: ['a.htm'], data: { name: 'b.htm' } }],
   ["it has the member 'files' twice", '{"files":["a.htm"],"files":["b.htm"]}'],
   ["it has the member '0.name' twice", '[{"name":"a.htm","size":1,"name":"b.htm"}]'],
-])('refuses a doubt: %s', (why, body) => {
-  const message = `the listing of ${asked}: is not certain to be complete: ${why}`;
+])('refuses a listing that may be incomplete: %s', (why, body) => {
+  const message = `the listing of ${own}: is not certain to be complete: ${why}`;
   const hint = expect.stringContaining('"listing" in the config file');
   expect(() => read(body)).toThrow(expect.objectContaining({ code: 'integrity', message, hint }));
 });
@@ -345,14 +349,14 @@ it('refuses bytes that are not UTF-8', () => {
 it.each([
   [1, 'its one file does not match'],
   [3, 'none of its 3 files matches'],
-])('says so if none of %i files is chosen', (count, why) => {
+])('reports that none of %i files matches', (count, why) => {
   const hint = expect.stringContaining('filings list');
-  expect(noMatch(asked, count)).toMatchObject({ code: 'not_found', message: expect.stringContaining(why), hint });
+  expect(noMatch(own, count)).toMatchObject({ code: 'not_found', message: expect.stringContaining(why), hint });
 });
 
 const files = ['a.htm', 'b.htm'];
 
-describe('a sign of more', () => {
+describe('a sign of more files', () => {
   it.each<[more: string, members: object]>([
     ['has_more', { has_more: true }],
     ['hasMore', { hasMore: 'true' }],
@@ -378,7 +382,7 @@ describe('a sign of more', () => {
     ['NextMarker', { NextMarker: 'x' }],
     ['remaining', { remaining: 3 }],
     ['has_more', { documents: [{ name: 'a.htm' }, { has_more: true }] }],
-  ])('is %s in %j', (more, members) => {
+  ])('is found as %s in %j', (more, members) => {
     expect(read({ files, ...members }).more).toBe(more);
   });
 
@@ -390,7 +394,7 @@ describe('a sign of more', () => {
     [{ has_more: false, cursor: 'x' }],
     [{ subtotal_pages: 2, evermore: 1, more_about: 'x', next_filing_date: '2025-01-01' }],
     [{ documents: [{ name: 'a.htm', next: 'b.htm' }] }],
-  ])('is not in %j', (members) => {
+  ])('is not found in %j', (members) => {
     expect(read({ files, ...members }).more).toBeUndefined();
   });
 
@@ -401,7 +405,7 @@ describe('a sign of more', () => {
     ['</3>; rel = next', true],
     ['</3>; rel="next last"', true],
     ['</next>; rel="prev"', false],
-  ])('is looked for in Link: %s', (link, more) => {
+  ])('is found in the Link header only as rel=next: %s', (link, more) => {
     expect(read(files, link).more).toBe(more ? 'Link: rel="next"' : undefined);
   });
 
@@ -410,7 +414,7 @@ describe('a sign of more', () => {
     [3, { meta: { pages: '3' } }],
     [4, { last_page: 4 }],
     [0, { page: 2, page_size: 20 }],
-  ])('is a count of %i pages: %j', (pageCount, members) => {
+  ])('includes a count of %i pages: %j', (pageCount, members) => {
     expect(read({ files, ...members }).pageCount).toBe(pageCount);
   });
 
@@ -424,18 +428,18 @@ describe('a sign of more', () => {
     [3, { '@odata.count': 3 }],
     [3, { meta: { total: { value: 3 } } }],
     [4, { meta: { total: { value: 3, relation: 'gte' } } }],
-  ])('is a total of %i: %j', (total, members) => {
+  ])('includes a total of %i: %j', (total, members) => {
     expect(read({ files, ...members }).totals).toEqual([{ path: '', total, records: 2 }]);
   });
 
   it.each([
     { total: 'many', year: 2024, discount: 3, total_size: 3 },
     { file_number: 5, number: 7, account: 3 },
-  ])('is not in the numbers of %j', (members) => {
+  ])('includes none of the numbers in %j', (members) => {
     expect(read({ files, ...members }).totals).toEqual([]);
   });
 
-  it('is compared with the lists of the same object', () => {
+  it('includes the number of records beside each total', () => {
     const body = { htm: { total: 3, files: ['a.htm', 'b.htm'] }, xml: { total: 1, files: ['c.xml', 'd.xml'] } };
     expect(read(body).totals).toEqual([
       { path: 'htm', total: 3, records: 2 },
@@ -444,18 +448,18 @@ describe('a sign of more', () => {
   });
 });
 
-describe('the number of records', () => {
+describe('the records of a listing', () => {
   it.each<[records: number, body: unknown]>([
     [2, { filing: { name: 'Company', primary_document: 'c.htm' }, documents: files }],
     [2, { primary_document: 'a.htm', documents: files }],
     [1, { primary_document: 'a.htm', items: ['2.02', '9.01'] }],
     [4, [{ name: 'a.htm' }, { ...theirs, name: 'b.htm' }, { name: null }, null]],
     [3, ['a.htm', 'a.htm', 'a.htm']],
-  ])('is %i, of all filings, with and without a name: %j', (records, body) => {
+  ])('number %i, including those of other filings and those without a name: %j', (records, body) => {
     expect(read(body).records).toBe(records);
   });
 
-  it('does not change the key of the same records in the same order', () => {
+  it('have a key that depends only on their names, order and filings', () => {
     expect(read(['a', 'b']).key).toBe(read([{ name: 'a', at: 5 }, { name: 'b' }]).key);
     expect(read(['a', 'b']).key).not.toBe(read(['b', 'a']).key);
     expect(read(['a', 'b']).key).not.toBe(read(['a,b']).key);
@@ -476,11 +480,11 @@ it.each<[isPrimaryOnly: boolean, body: unknown]>([
   [false, { primary_document: 'a.htm', files: ['b.htm'] }],
   [false, [{ primary_document: 'a.htm', name: 'b.htm' }]],
   [false, { file_name: 'a.htm' }],
-])('tells whether only primary documents are named: %j, %j', (isPrimaryOnly, body) => {
+])('isPrimaryOnly is %j for %j', (isPrimaryOnly, body) => {
   expect(read(body).isPrimaryOnly).toBe(isPrimaryOnly);
 });
 
-/** JSON data that counts how often a value is taken out of it. */
+/** JSON data that counts how often one of its values is read. */
 function counted(json: object) {
   let reads = 0;
   const wrap = (value: unknown): unknown =>
@@ -506,7 +510,7 @@ it.each<[shape: string, make: (items: readonly object[]) => object]>([
   ['many nests in a list', (items) => items.map(() => around(10, 'data', {}))],
   ['names with lists beside them', (items) => ({ name: 'Company', ...items.map(() => [{}, 'x']) })],
   ['nameless records in a nest of data', (items) => ({ files: items.map(() => around(20, 'data', { type: 'x' })) })],
-])('the work grows no faster than the data: %s', (_shape, make) => {
+])('the number of reads grows no faster than the data: %s', (_shape, make) => {
   const reads = (count: number) => {
     const data = counted(make(Array.from({ length: count }, () => ({}))));
     findRecords(data.value, accession);
@@ -535,7 +539,7 @@ it('either returns every file name of a random response or refuses it', () => {
     value: fc.oneof({ maxDepth: 5 }, { weight: 2, arbitrary: tie('list') }, tie('object'), fc.constant(null)),
     object: fc.dictionary(member, tie('value'), { maxKeys: 3, noNullPrototype: true }),
   }));
-  const reached = { complete: 0, refused: 0 };
+  const outcomes = { complete: 0, refused: 0 };
   fc.assert(
     fc.property(object, (json) => {
       let count = 0;
@@ -544,16 +548,16 @@ it('either returns every file name of a random response or refuses it', () => {
         const { files, more, totals } = read(text);
         if (more !== undefined || totals.some(({ total, records }) => total > records)) return;
         expect(new Set(files.map((file) => file.file_name)).size).toBe(count);
-        if (count > 0) reached.complete += 1;
+        if (count > 0) outcomes.complete += 1;
       } catch (error) {
         if (!(error instanceof FilingsError)) throw error;
         expect(error.code).toBe('integrity');
-        reached.refused += 1;
+        outcomes.refused += 1;
       }
     }),
     { numRuns: 3000 },
   );
-  // Both cases come up by the dozen.
-  expect(reached.complete).toBeGreaterThan(100);
-  expect(reached.refused).toBeGreaterThan(100);
+  // Both outcomes occur in more than a hundred cases.
+  expect(outcomes.complete).toBeGreaterThan(100);
+  expect(outcomes.refused).toBeGreaterThan(100);
 });
