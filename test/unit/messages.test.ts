@@ -31,7 +31,7 @@ const validation = new FilingsError('rejected', 'a.htm of 0001234567-24-000001: 
 });
 
 describe('renderError as text', () => {
-  it('shows what the service said, indented, and the hint last', () => {
+  it('shows the members of the problem indented and the hint last', () => {
     expect(text(validation)).toBe(
       [
         'filings: a.htm of 0001234567-24-000001: 400 Bad Request: Not valid.',
@@ -62,36 +62,36 @@ describe('renderError as text', () => {
     ['404 Not Found', { status: 404, title: 'Not Found', detail: 'Not Found' }],
     ['429 Too Many: slow down; 2 tries', { status: 429, detail: 'slow down', type: 'https://httpstatuses.io/429' }],
     ['401 No: the key: it is bad', { status: 401, detail: 'the key: it is bad' }],
-  ])('says nothing twice, and leaves out types that say nothing: %s', (message, problem) => {
+  ])('omits details that repeat the message and types without information: %s', (message, problem) => {
     expect(text(new FilingsError('auth', `a.htm: ${message}`, { problem }))).toBe(`filings: a.htm: ${message}\n`);
   });
 
-  it('makes foreign text harmless, and bounds it', () => {
+  it('escapes and bounds text of the service', () => {
     const many = Object.fromEntries(Array.from({ length: 1000 }, (_, i) => [`p${i}`, 'wrong']));
     const error = new FilingsError('temporary', `a\x1b[2J\nb: 500 ${'x'.repeat(5000)}`, {
       problem: { status: 500, detail: `\u202e${'d'.repeat(9000)}`, stack: 's\n'.repeat(9000), 'n\x07': 'v', ...many },
       hint: 'h\r',
     });
-    const shown = text(error);
+    const output = text(error);
     for (const part of ['filings: a\\x1b[2J\\nb: 500 x', '  \\u202edd', '  n\\x07: v\n', 'hint: h\\r\n']) {
-      expect(shown).toContain(part);
+      expect(output).toContain(part);
     }
-    expect([shown.length < 4000, shown.split('\n').length < 60]).toEqual([true, true]);
-    expect(shown.replaceAll('\n', '')).not.toMatch(/[\p{Cc}\p{Cf}]/u);
+    expect([output.length < 4000, output.split('\n').length < 60]).toEqual([true, true]);
+    expect(output.replaceAll('\n', '')).not.toMatch(/[\p{Cc}\p{Cf}]/u);
   });
 
-  it('shows the causes when verbose', () => {
+  it('shows the causes only when verbose', () => {
     const reset = Object.assign(new Error('read ECONNRESET'), { code: 'ECONNRESET' });
     const cause = new Error('all failed', { cause: reset });
     const error = new FilingsError('temporary', 'a: the connection was lost', { cause });
     expect(text(error)).toBe('filings: a: the connection was lost\n');
-    const shown = text(error, { verbose: true });
-    expect(shown).toContain('  caused by: Error: all failed\n');
-    expect(shown).toContain('  caused by: Error: read ECONNRESET (ECONNRESET)\n');
+    const output = text(error, { verbose: true });
+    expect(output).toContain('  caused by: Error: all failed\n');
+    expect(output).toContain('  caused by: Error: read ECONNRESET (ECONNRESET)\n');
   });
 });
 
-it('JSON is one line with the members of the contract, as far as they are there', () => {
+it('renderError as JSON prints one line with only the members that the error has', () => {
   const { message, hint, problem } = validation;
   const more = { hint, problem, retry_at: '2026-01-02T00:00:00.000Z' };
   expect(json(validation)).toEqual({ error: { code: 'rejected', exit_code: 6, message, ...more } });
@@ -106,22 +106,22 @@ describe('secrets', () => {
   secrets.add(key);
   secrets.add('12345678');
 
-  it.each(['text', 'json'] as const)('are never in the %s', (errorFormat) => {
+  it.each(['text', 'json'] as const)('are redacted in the %s output', (errorFormat) => {
     for (const form of forms) {
       const error = new FilingsError('auth', `x${form}: 401`, {
         hint: `h ${form}`,
         cause: new Error(`c ${form}`, { cause: form }),
-        // Where the cut falls within the secret, too.
+        // The detail is truncated within the secret.
         problem: { status: 401, detail: 'd'.repeat(990) + form, errors: { [form]: [form] }, echoed: { [form]: form } },
       });
-      const shown = text(error, { errorFormat, secrets, verbose: true });
-      expect(shown).toContain('[redacted]');
-      expect(shown).not.toContain(form.slice(0, 6));
-      expect(shown).not.toContain(JSON.stringify(form).slice(1, -1));
+      const output = text(error, { errorFormat, secrets, verbose: true });
+      expect(output).toContain('[redacted]');
+      expect(output).not.toContain(form.slice(0, 6));
+      expect(output).not.toContain(JSON.stringify(form).slice(1, -1));
     }
   });
 
-  it('are found in numbers, and leave the words of the contract alone', () => {
+  it('are redacted in numbers, but not in the member names and codes of the contract', () => {
     secrets.add('auth');
     secrets.add('code');
     const error = new FilingsError('auth', 'a', { problem: { status: 401, key: 12345678, n: 5 } });

@@ -11,8 +11,8 @@ const changes = [
   ...Object.entries(POWER_CUT).map(([name, [file, from, to]]) => [name, { file, from, to }] as const),
 ];
 
-// They are tried by hand: a source that moves on would leave them behind.
-test.each(changes)('the defect that a search has to find can still be made: %s', (_name, { file, from, to }) => {
+// These mutants are only tried by hand, so a change of their source would go unnoticed.
+test.each(changes)('the source of the mutant occurs exactly once: %s', (_name, { file, from, to }) => {
   expect(readFileSync(join(root, file), 'utf8').split(from)).toHaveLength(2);
   expect(to).not.toBe(from);
 });

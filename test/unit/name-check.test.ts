@@ -8,7 +8,7 @@ import { parseAccession } from '../../src/service/accession.ts';
 const one = parseAccession('0001234567-24-000001');
 const other = parseAccession('0001234567-24-000002');
 
-/** What becomes of names of one filing, one after the other. */
+/** Returns the kinds of the items that the names of one filing become, in their order. */
 function kinds(names: readonly string[]): string[] {
   const check = new NameCheck(defaultLayout(true));
   return names.map((fileName) => check.check({ accession: one, fileName, size: undefined, filing: undefined }).kind);
@@ -26,7 +26,7 @@ test.each<[names: string[], last: string]>([
   [[`A${LONG.slice(0, 32)}`, `${LONG.slice(0, 32)}A`], 'refused'],
   [['../a', '../a'], 'again'],
   [['b\u200b', 'b'], 'file'],
-])('%j', (names, last) => {
+])('of the names %j the last one has the kind %s', (names, last) => {
   expect(kinds(names).at(-1)).toBe(last);
 });
 
@@ -37,7 +37,7 @@ const fileOf = (accession: typeof one, fileName: string) => ({
   filing: undefined,
 });
 
-test('more names than fit into memory are an error that stops the run', () => {
+test('more file names than fit into memory stop the run with an error', () => {
   const names = new NameCheck(defaultLayout(true), 3);
   const check = (fileName: string) => names.check(fileOf(one, fileName));
   expect(['a', 'b', '../c'].map((name) => check(name).kind)).toEqual(['file', 'file', 'refused']);
@@ -65,16 +65,16 @@ test.each<[first: string, second: string, isTwin: boolean | undefined]>([
   [LONG_NAME, LONG_NAME, false],
   [LONG_NAME, LONG_NAME.toUpperCase(), true],
   ['a.htm', 'b.htm', undefined],
-])('with a layout of the name alone, %j and %j of two filings have one path: twins %s', (first, second, isTwin) => {
+])('without the accession number in the layout, %j and %j of two filings give isTwin = %s', (first, second, isTwin) => {
   const names = new NameCheck(parseLayout('x/{file_name}'));
   const pathOwner = isTwin === undefined ? undefined : { accession: one, isTwin };
   expect(names.check(fileOf(one, first))).toMatchObject({ kind: 'file', pathOwner: undefined });
   expect(names.check(fileOf(other, second))).toMatchObject({ kind: 'file', pathOwner });
-  // Each is reported once, and the first filing keeps the path.
+  // Each file is reported once, and the first filing keeps the path.
   expect([fileOf(other, second), fileOf(one, first)].map((file) => names.check(file).kind)).toEqual(['again', 'again']);
 });
 
-test('tells what twinKey tells', () => {
+test('gives the same result as a comparison by twinKey', () => {
   const counts: Record<string, number> = { file: 0, again: 0, refused: 0 };
   const letters = ['a', 'A', 'ß', 's', 'S', 'ı', 'İ', 'i', '\u0301', 'é', 'e', 'K', 'k'];
   const name = fc.string({ unit: fc.constantFrom(...letters), minLength: 1, maxLength: 2 });

@@ -24,27 +24,27 @@ interface Options {
 }
 
 async function read(service: Service, { pageSize, description, memory = {} }: Options = {}) {
-  const asked: string[] = [];
+  const queries: string[] = [];
   const warnings: string[] = [];
   const listing = await readAllPages({
     ...{ accession, pageSize, description, memory },
     async ask(query) {
       const [size, number] = query.map(([, value]) => Number(value));
-      asked.push(number === undefined ? '-' : `${number}:${size}`);
+      queries.push(number === undefined ? '-' : `${number}:${size}`);
       const body = service(number, size ?? 0);
       if (body instanceof Error) throw body;
       return readListing({ body: Buffer.from(JSON.stringify(body)) }, accession);
     },
     warn: (text) => warnings.push(text),
   });
-  return { files: listing.files.map((file) => file.file_name), asked: asked.join(' '), warnings, memory };
+  return { files: listing.files.map((file) => file.file_name), queries: queries.join(' '), warnings, memory };
 }
 
 /** A service with pages of at most `cap` records. */
 const paged =
   (all: readonly unknown[], { first = 1, cap = 1000 } = {}): Service =>
-  (page, asked) => {
-    const size = Math.min(asked || cap, cap);
+  (page, requestedSize) => {
+    const size = Math.min(requestedSize || cap, cap);
     const number = (page ?? first) - first;
     return number < 0 ? httpError(400) : all.slice(number * size, (number + 1) * size);
   };
@@ -54,7 +54,7 @@ describe('with a page size, pages are read', () => {
     files: page > 2 || page < 1 ? [] : names(2, page * 2),
     has_more: page < 3,
   });
-  it.each<[what: string, asked: string, files: string[], service: Service]>([
+  it.each<[what: string, queries: string, files: string[], service: Service]>([
     ['beyond a page that has fewer records', '0:2 1:2 2:2 3:2 4:2', names(5), paged(names(5))],
     ['until a page is empty', '0:2 1:2 2:2 3:2', names(4), paged(names(4))],
     [
@@ -75,7 +75,7 @@ describe('with a page size, pages are read', () => {
       names(4),
       (page = 0) => ({ total: 4, files: page ? names(2, page * 2 - 2) : [] }),
     ],
-    ['of a service that knows no pages', '0:2 1:2 2:2', names(5), () => names(5)],
+    ['of a service that ignores page numbers', '0:2 1:2 2:2', names(5), () => names(5)],
     ['of a service with smaller pages', '0:2 1:2 2:2 3:2 4:2', names(3), paged(names(3), { cap: 1 })],
     ['of an empty listing', '0:2 1:2', [], () => []],
     [
@@ -96,25 +96,25 @@ describe('with a page size, pages are read', () => {
     ['from 0 if page 1 is not found', '0:9 1:9 1:9', names(5), (page) => (page === 0 ? names(5) : httpError(404))],
     ['from 1 if page 0 is empty', '0:9 1:9 2:9', names(5), (page) => (page === 1 ? names(5) : [])],
     ['from 1 if page 0 is refused', '0:9 1:9 2:9', names(5), (page) => [httpError(422), names(5), []][page ?? 0]],
-  ])('%s', async (_what, asked, files, service) => {
-    const size = Number(/:(\d)/.exec(asked)?.[1]);
-    expect(await read(service, { pageSize: size })).toMatchObject({ files, asked });
+  ])('%s', async (_what, queries, files, service) => {
+    const size = Number(/:(\d)/.exec(queries)?.[1]);
+    expect(await read(service, { pageSize: size })).toMatchObject({ files, queries });
   });
 
-  it('from the page that an earlier listing of the run has found to be the first', async () => {
+  it('from the first page that an earlier listing of the run has found', async () => {
     const { memory } = await read(paged(names(3), { first: 0 }), { pageSize: 2 });
-    const { asked, files } = await read(paged(names(3), { first: 0 }), { pageSize: 2, memory });
-    expect({ asked, files }).toEqual({ asked: '0:2 1:2 2:2', files: names(3) });
+    const { queries, files } = await read(paged(names(3), { first: 0 }), { pageSize: 2, memory });
+    expect({ queries, files }).toEqual({ queries: '0:2 1:2 2:2', files: names(3) });
   });
 
-  it('from 0 or 1 as found out anew, if the listing before was empty', async () => {
+  it('from 0 or 1, which is tried again if the earlier listing was empty', async () => {
     const { memory } = await read(() => [], { pageSize: 2 });
     expect((await read(paged(names(1), { first: 0 }), { pageSize: 2, memory })).files).toEqual(names(1));
   });
 
-  it('from the first page that is described', async () => {
+  it('from the described first page', async () => {
     const description = { firstPage: 0 };
-    expect((await read(paged(names(3), { first: 0 }), { pageSize: 2, description })).asked).toBe('0:2 1:2 2:2');
+    expect((await read(paged(names(3), { first: 0 }), { pageSize: 2, description })).queries).toBe('0:2 1:2 2:2');
   });
 
   it.each<[why: string, service: Service]>([
@@ -133,7 +133,7 @@ describe('with a page size, pages are read', () => {
     ['but a count of 3 pages says that there is more', (page) => ({ files: page === 1 ? names(2) : [], pages: 3 })],
     ['over 10,000 pages', (page) => [`f${page}.htm`]],
     ['cannot be read', (page = 0) => (page < 2 ? names(2) : { error: 'x' })],
-  ])('and a listing that stays a part is refused: %s', async (message, service) => {
+  ])('and an incomplete listing is refused: %s', async (message, service) => {
     const error = { code: 'integrity', message: expect.stringContaining(message) };
     await expect(read(service, { pageSize: 2 })).rejects.toMatchObject(error);
     const hint = { hint: expect.stringContaining('"listing"') };
@@ -147,7 +147,7 @@ describe('with a page size, pages are read', () => {
     ['a page is gone', (page = 0) => (page < 2 ? names(2) : httpError(410))],
     ['a page is not found, without a JSON error', (page = 0) => (page < 2 ? names(2) : httpError(404, {}))],
     ['a page is refused', (page = 0) => (page < 2 ? names(2) : httpError(400))],
-  ])('and its error is thrown if %s', async (_what, service) => {
+  ])('and the error is thrown if %s', async (_what, service) => {
     await expect(read(service, { pageSize: 2 })).rejects.toMatchObject({ problem: { status: expect.any(Number) } });
   });
 
@@ -167,20 +167,20 @@ describe('without a page size', () => {
   );
 
   it.each([10, 15, 20, 25, 30, 50, 100, 200, 250, 500, 1000])(
-    '%i records are all if page 1 has them and page 2 is empty, and a first page if not',
+    '%i records are all if page 2 is empty, and a first page if it is not',
     async (count) => {
       const whole = await read(paged(names(count), { cap: count }));
-      expect(whole).toMatchObject({ files: names(count), asked: `- 2:${count} 1:${count}`, warnings: [] });
+      expect(whole).toMatchObject({ files: names(count), queries: `- 2:${count} 1:${count}`, warnings: [] });
       const more = await read(paged(names(count + 1), { cap: count }));
       expect(more).toMatchObject({ files: expect.objectContaining({ length: count + 1 }), warnings: [] });
     },
   );
 
   it.each([0, 1, 9, 11, 99, 103, 1001])('%i records are all', async (count) => {
-    expect(await read(() => names(count))).toMatchObject({ files: names(count), asked: '-' });
+    expect(await read(() => names(count))).toMatchObject({ files: names(count), queries: '-' });
   });
 
-  it.each<[what: string, asked: string, service: Service]>([
+  it.each<[what: string, queries: string, service: Service]>([
     ['pages are refused with 400', '- 2:10 1:10', (page) => (page === undefined ? names(10) : httpError(400))],
     [
       'page 2 is refused with 400, and page 1 is the same',
@@ -189,13 +189,13 @@ describe('without a page size', () => {
     ],
     ['page 1 is refused with 400', '- 2:10 1:10', (page) => [names(10), httpError(400), []][page ?? 0]],
     ['page 2 is not found', '- 2:10 1:10', (page) => (page === 2 ? httpError(404) : names(10))],
-  ])('10 records are all if %s', async (_what, asked, service) => {
-    expect(await read(service)).toMatchObject({ files: names(10), asked, warnings: [] });
+  ])('10 records are all if %s', async (_what, queries, service) => {
+    expect(await read(service)).toMatchObject({ files: names(10), queries, warnings: [] });
   });
 
-  it('10 records are all if both pages repeat them, with one warning a run', async () => {
-    const { files, asked, warnings, memory } = await read(() => names(10));
-    expect({ files, asked }).toEqual({ files: names(10), asked: '- 2:10 1:10' });
+  it('10 records are all if both pages repeat them, with one warning per run', async () => {
+    const { files, queries, warnings, memory } = await read(() => names(10));
+    expect({ files, queries }).toEqual({ files: names(10), queries: '- 2:10 1:10' });
     expect(warnings).toEqual([expect.stringContaining('page 1 and page 2')]);
     expect((await read(() => names(10), { memory })).warnings).toEqual([]);
   });
@@ -207,25 +207,25 @@ describe('without a page size', () => {
       (page) => ({ files: page === 3 ? ['g.htm'] : page === 4 || page === 0 ? [] : names(10), more: page === 2 }),
     ],
   ])('all pages are read if %s', async (_what, service) => {
-    expect((await read(service)).asked).toMatch(/^- 2:10 1:10 0:10/);
+    expect((await read(service)).queries).toMatch(/^- 2:10 1:10 0:10/);
   });
 
-  it('a failing page is an error of the listing', async () => {
+  it('a failing page fails the listing', async () => {
     const service: Service = (page) => (page === undefined ? names(10) : httpError(page === 2 ? 422 : 400));
     await expect(read(service)).rejects.toMatchObject({ code: 'rejected' });
   });
 
-  it('a refusal of page 2 proves nothing if page 1 has other records', async () => {
+  it('a refused page 2 fails the listing if page 1 has other records', async () => {
     const service: Service = (page = 0) => (page < 2 ? names(10, page * 10) : httpError(400));
     await expect(read(service)).rejects.toMatchObject({ problem: { status: 400 } });
   });
 
-  it('records of other filings count', async () => {
+  it('records of other filings count towards a full page', async () => {
     const all = [...names(3).map((name) => ({ name })), ...names(7).map(other), { name: 'last.htm' }];
     expect((await read(paged(all, { cap: 10 }))).files).toEqual([...names(3), 'last.htm']);
   });
 
-  it('each list of a response counts', async () => {
+  it('each list of a response can be a full page', async () => {
     const service: Service = (page) => ({ files: names(3), exhibits: page === 2 ? ['g.htm'] : names(10, 3) });
     expect((await read(service)).files).toContain('g.htm');
   });

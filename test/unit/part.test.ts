@@ -23,23 +23,23 @@ const startOf = startsOf(process.platform, isRunning);
 const OWNER: Owner = { machine: '0123456789abcdef', pid: 7, started: '1' };
 const ELSEWHERE = { ...OWNER, machine: 'fedcba9876543210' };
 
-describe('what is known of an owner', () => {
-  // This run’s own owner; when the process started that has the number now.
+describe('the state of an owner', () => {
+  // The columns are the owner, this run’s own owner and the start time of the process that has the PID now.
   test.each<[string, Owner | undefined, Owner | undefined, string | undefined, string]>([
-    ['no such process', OWNER, OWNER, undefined, 'ended'],
-    ['its process', OWNER, OWNER, '1', 'alive'],
-    ['another process with its number', OWNER, OWNER, '2', 'ended'],
-    ['a process whose start is unknown', OWNER, OWNER, '_', 'alive'],
+    ['no process with its PID', OWNER, OWNER, undefined, 'ended'],
+    ['its own process', OWNER, OWNER, '1', 'alive'],
+    ['another process with its PID', OWNER, OWNER, '2', 'ended'],
+    ['a process with an unknown start time', OWNER, OWNER, '_', 'alive'],
     ['another machine, boot or namespace', ELSEWHERE, OWNER, undefined, 'unknown'],
-    ['it is unknown', undefined, OWNER, undefined, 'unknown'],
-    ['ours is unknown', OWNER, undefined, undefined, 'unknown'],
-  ])('%s', (_, owner, self, started, state) => {
+    ['an unknown owner', undefined, OWNER, undefined, 'unknown'],
+    ['an unknown owner of this run', OWNER, undefined, undefined, 'unknown'],
+  ])('is derived from the PID, start time and machine: %s', (_, owner, self, started, state) => {
     expect(stateOf(owner, self, () => started)).toBe(state);
   });
 
-  test('a process that runs, of another user, too; that has ended; whose parent has looked by then', async () => {
+  test('is alive while its process runs, and ended from its death on, even as a zombie', async () => {
     expect(startOf(1)).toBeDefined();
-    // This process has no turn in which to look until it waits.
+    // This process cannot reap the child before it waits for the event loop.
     const child = spawn(process.execPath, ['-e', 'setTimeout(() => {}, 60_000)'], { stdio: 'ignore' });
     const { pid = 0 } = child;
     const owner = ownerOf(pid, 'host', process.platform);
@@ -52,13 +52,13 @@ describe('what is known of an owner', () => {
   });
 });
 
-describe('names', () => {
-  test('look as the interface page says; the record’s does not say whose it is', () => {
+describe('names of parts and records', () => {
+  test('have the documented form, and only those of parts name the owner', () => {
     expect(partName('primary.htm', OWNER, 'a1b2c3d4')).toBe('.primary.htm.0123456789abcdef-7-1.a1b2c3d4.part');
     expect(recordName('primary.htm', 'a1b2c3d4')).toBe('.primary.htm.a1b2c3d4.resume');
   });
 
-  test('whatever the final name, they are read back, fit, and are allowed in no listing', () => {
+  test('can be parsed, fit into 255 bytes and are refused in listings, for any final name', () => {
     const finals = fc.string({ minLength: 1, maxLength: 190, unit: 'grapheme' }).filter((name) => !/[/\0]/.test(name));
     const owners = fc.constantFrom({ ...OWNER, pid: 36 ** 6 - 1, started: 'z'.repeat(13) }, undefined);
     const randoms = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true });
@@ -76,20 +76,24 @@ describe('names', () => {
     );
   });
 
-  test('the longest final name fits; a longer one, which -o may choose, gets a digest of its own', () => {
+  test('contain a final name of up to 191 bytes, and a digest of a longer one', () => {
     expect(fileNameFault('n'.repeat(191))).toBeUndefined();
     expect(stemOf('n'.repeat(191))).toBe('n'.repeat(191));
     expect(stemOf(`${'x'.repeat(254)}1`)).not.toBe(stemOf(`${'x'.repeat(254)}2`));
   });
 
-  test('of others are not read', () => {
-    const whose = ['.x.0123456789abcdef-1-1', '.x.0123456789abcdeg-1-1.a1b2c3d4', 'x.0123456789abcdef-1-1.a1b2c3d4'];
-    const others = ['primary.htm', '.x.resume', ...whose.map((name) => `${name}.part`)];
+  test('are distinguished from other names', () => {
+    const malformed = [
+      '.x.0123456789abcdef-1-1',
+      '.x.0123456789abcdeg-1-1.a1b2c3d4',
+      'x.0123456789abcdef-1-1.a1b2c3d4',
+    ];
+    const others = ['primary.htm', '.x.resume', ...malformed.map((name) => `${name}.part`)];
     expect(others.filter((name) => parsePartName(name))).toEqual([]);
   });
 });
 
-describe('a record', () => {
+describe('a resume record', () => {
   const request = 'https://h.example/ 0001234567-24-000001 primary.htm';
   const etag = (value: string) => ({ kind: 'etag', value }) as const;
   const version: Version = { address: 'https://h.example/f', validator: etag('"v1"'), total: 2_000_000 };
@@ -97,26 +101,26 @@ describe('a record', () => {
   const json = (changes: object) => `${JSON.stringify({ ...JSON.parse(text), ...changes })}\n`;
 
   test.each<[string, Partial<Version>]>([
-    ['with an ETag', {}],
-    ['with a date', { validator: { kind: 'last-modified', value: 'Tue, 01 Apr 2025 10:00:00 GMT' } }],
-    ['of unknown length', { total: undefined }],
-    ['with an ETag beyond ASCII', { validator: etag('"\xe9\xff\\"') }],
-  ])('%s is read back', (_, changes) => {
+    ['an ETag', {}],
+    ['a date', { validator: { kind: 'last-modified', value: 'Tue, 01 Apr 2025 10:00:00 GMT' } }],
+    ['an unknown length', { total: undefined }],
+    ['an ETag with bytes beyond ASCII', { validator: etag('"\xe9\xff\\"') }],
+  ])('is read back: %s', (_, changes) => {
     expect(parseRecord(recordText(request, { ...version, ...changes }), request)).toEqual({ ...version, ...changes });
   });
 
   test.each<[string, string]>([
     ['empty', ''],
     ['torn', text.slice(0, -1)],
-    ['of another version', json({ v: 2 })],
-    ['with one member more', json({ more: 1 })],
-    ['with a member twice', text.replace('{"v":1', '{"v":1,"v":1')],
-    ['with a total that is no whole number', json({ total: 1.5 })],
-    ['with a total beyond all numbers', text.replace('2000000', '9007199254740993')],
-    ['without an address', json({ address: undefined })],
-    ['of another request', json({ request: `${request}l` })],
-    ['with a validator of another kind', json({ validator: { kind: 'md5', value: '"v1"' } })],
-  ])('%s is none', (_, other) => {
+    ['another version', json({ v: 2 })],
+    ['an additional member', json({ more: 1 })],
+    ['a duplicate member', text.replace('{"v":1', '{"v":1,"v":1')],
+    ['a total that is not a whole number', json({ total: 1.5 })],
+    ['a total beyond the safe integers', text.replace('2000000', '9007199254740993')],
+    ['no address', json({ address: undefined })],
+    ['another request', json({ request: `${request}l` })],
+    ['a validator of another kind', json({ validator: { kind: 'md5', value: '"v1"' } })],
+  ])('is refused: %s', (_, other) => {
     let read: Version | undefined;
     try {
       read = parseRecord(other, request);

@@ -6,12 +6,13 @@ import { parseAccession } from '../../src/service/accession.ts';
 const [A, B] = ['0001234567-24-000001', '0001234567-24-000002'].map(parseAccession) as [never, never];
 const [DIGITS_A, DIGITS_B] = ['000123456724000001', '000123456724000002'];
 
-// Of which filing alone the files are that a layout places below a directory; the file is one of filing A.
+// A file of filing A is placed below a directory by a layout. The last column is the filing that alone owns the resulting
+// directory.
 test.each<[name: string, directory: string, layout: string, file: string, filing: string | undefined]>([
-  ['no number', '/mirror', '{file_name}', 'a.htm', undefined],
-  ['the default of a mirror', '/mirror', '{accession_no}/{file_name}', 'a.htm', A],
-  ['above the directory', `/x/${A}/y/z`, '{file_name}', 'a.htm', A],
-  ['as 18 digits', `/x/${DIGITS_A}`, '{file_name}', 'a.htm', A],
+  ['no accession number', '/mirror', '{file_name}', 'a.htm', undefined],
+  ['the default layout of a mirror', '/mirror', '{accession_no}/{file_name}', 'a.htm', A],
+  ['an accession number above the directory', `/x/${A}/y/z`, '{file_name}', 'a.htm', A],
+  ['an accession number as 18 digits', `/x/${DIGITS_A}`, '{file_name}', 'a.htm', A],
   ["a mirror in another filing's directory", `/x/${B}`, '{accession_no}/{file_name}', 'a.htm', A],
   ["another filing's directory below this one's", `/x/${A}/${B}`, '{file_name}', 'a.htm', B],
   ["another filing's number as 18 digits", `/x/${A}/${DIGITS_B}`, '{file_name}', 'a.htm', B],
@@ -22,12 +23,12 @@ test.each<[name: string, directory: string, layout: string, file: string, filing
   ['a part of a segment below a whole one', `/x/${A}`, 'old-{accession_no}/{file_name}', 'a.htm', A],
   ['the last segment', '/x', '{file_name}/{accession_no}', 'a.htm', A],
   ['17 digits', `/x/${DIGITS_A.slice(1)}`, '{file_name}', 'a.htm', undefined],
-  ['hyphens elsewhere', '/x/0001234567-24000001', '{file_name}', 'a.htm', undefined],
+  ['misplaced hyphens', '/x/0001234567-24000001', '{file_name}', 'a.htm', undefined],
   ["only the file's own name", '/x', '{file_name}', A, undefined],
   ["only the file's own name, as a directory", '/x', '{file_name}/x', DIGITS_A, undefined],
   ["a number that the layout makes of the file's name", '/x', '{file_name}-000001', '0001234567-24', undefined],
   ["another filing's number as the file's name", `/x/${A}`, '{file_name}', B, undefined],
-])('%s', (_, directory, layout, file, filing) => {
+])('finds the filing that owns a path: %s', (_, directory, layout, file, filing) => {
   const { template, place } = parseLayout(layout);
   const { path = '' } = place(A, file);
   const above = placedFilingOf(directory.split('/'));

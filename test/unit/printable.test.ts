@@ -11,19 +11,19 @@ it.each([
   ['\u2066\u2069\u061c\u200b\u200d\ufeff\u00ad', '\\u2066\\u2069\\u061c\\u200b\\u200d\\ufeff\\xad'],
   ['\ud800x\udc00', '\\ud800x\\udc00'],
   ['\u{e0041}', '\\u{e0041}'],
-])('%j is shown', (text, shown) => {
-  expect(printable(text)).toBe(shown);
+])('shows %j as %j', (text, expected) => {
+  expect(printable(text)).toBe(expected);
 });
 
 it.each([
   ['abcdefg', 6, 'abcde…'],
   ['abcd\x1b', 6, 'abcd\\…'],
   ['abc🙂de', 5, 'abc…'],
-])('%j cut to %i', (text, length, shown) => {
-  expect(printable(text, length)).toBe(shown);
+])('cuts %j to %i characters: %j', (text, length, expected) => {
+  expect(printable(text, length)).toBe(expected);
 });
 
-it('leaves nothing unseen, whatever the text, and keeps to the length', () => {
+it('leaves no invisible character in any text and keeps to the length', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary', maxLength: 60 }), fc.integer({ min: 1, max: 40 }), (text, length) => {
       expect(printable(text)).not.toMatch(/[\p{Cc}\p{Cf}\p{Cs}\u2028\u2029]/u);
@@ -32,7 +32,7 @@ it('leaves nothing unseen, whatever the text, and keeps to the length', () => {
   );
 });
 
-it('JSON is one line of plain JSON of the same value', () => {
+it('printableJson escapes invisible characters and keeps the value', () => {
   const value = { 'a\u202e': ['\x9b', '\n', '\x7f', '\u2028', '\u{e0041}', '\ud800', 'ß'] };
   const json = printableJson(value);
   expect(json).not.toMatch(/[\p{Cc}\p{Cf}\p{Cs}\u2028\u2029]/u);

@@ -5,7 +5,7 @@ import { Secrets } from '../../src/secrets.ts';
 import { errorFromAnswer, type RefusedAnswer } from '../../src/service/refusal.ts';
 
 const subject = { accession: '0001234567-24-000001', fileName: 'a.htm' };
-const what = 'a.htm of 0001234567-24-000001';
+const displaySubject = 'a.htm of 0001234567-24-000001';
 const KEY = 'kP3/x+9"q&Z<';
 
 const secrets = new Secrets();
@@ -17,31 +17,31 @@ function from(status: number, body: unknown, more: Partial<RefusedAnswer> = {}):
   return errorFromAnswer({ ...answer, ...more }, secrets);
 }
 
-describe('the HTTP status alone decides on the code', () => {
+describe('the error code', () => {
   it.each<[code: string, exit: number, statuses: number[]]>([
     ['auth', 4, [401, 403, 407]],
     ['not_found', 5, [404, 410]],
     ['rejected', 6, [400, 405, 416, 422, 499]],
     ['temporary', 7, [408, 425, 429, 500, 501, 503, 505, 550, 599]],
     ['integrity', 9, [302, 600]],
-  ])('%s', (code, exitStatus, statuses) => {
+  ])('is %s with exit status %i for the HTTP statuses %j, whatever the body says', (code, exitStatus, statuses) => {
     for (const status of statuses) {
       const error = from(status, { status: 418, title: 'Other' });
       expect(error).toMatchObject({ code, exitStatus, problem: { status }, hint: expect.stringMatching(/\w/) });
-      expect(error.message).toMatch(new RegExp(`^${what}: ${status}( [A-Z][\\w' -]+)?: Other$`));
+      expect(error.message).toMatch(new RegExp(`^${displaySubject}: ${status}( [A-Z][\\w' -]+)?: Other$`));
       expect(error.retryable).toBe([408, 425, 429, 500, 502, 503, 504].includes(status));
       expect(error.stopsRun).toBe(status === 401 || status === 407);
     }
   });
 
-  it('a success that is refused is not read as an error', () => {
+  it('is integrity for an unexpected success, whose body is not shown', () => {
     const error = from(206, '<title>x', { headers: { 'content-type': 'text/html' } });
     expect(error.code).toBe('integrity');
-    expect(error.message).toBe(`${what}: 206 Partial Content is not the answer that was asked for`);
+    expect(error.message).toBe(`${displaySubject}: 206 Partial Content is not the answer that was asked for`);
   });
 });
 
-describe('the line it says', () => {
+describe('the error message', () => {
   const page =
     '<!DOCTYPE html><html><head><TITLE lang="en">\n Request Rate &amp; Threshold\tExceeded &#33;</TITLE></head>';
   const denied = '<?xml version="1.0"?><Error><Code>AccessDenied</Code><Message>Access Denied</Message></Error>';
@@ -61,13 +61,13 @@ describe('the line it says', () => {
     [400, { title: 'one\r\n  two' }, '400 Bad Request: one two'],
     [400, '\ufeff{"title":"Marked"}', '400 Bad Request: Marked'],
     [400, Buffer.from([0xff, 0x61]), '400 Bad Request: \ufffda'],
-  ])('%i %j', (status, body, message) => {
-    expect(from(status, body).message).toBe(`${what}: ${message}`);
+  ])('summarizes the response %i %j in one line', (status, body, message) => {
+    expect(from(status, body).message).toBe(`${displaySubject}: ${message}`);
   });
 });
 
 describe('the problem', () => {
-  it('holds the members of RFC 9457, without nulls and wrong types, with the HTTP status', () => {
+  it('has the members of RFC 9457, without nulls and wrong types, and the HTTP status', () => {
     const body = { type: 't', title: 'T', status: '404', detail: 'd', instance: null, traceId: '00-a', n: 5, o: {} };
     const { instance: _, ...others } = body;
     expect(from(400, body).problem).toEqual({ ...others, status: 400 });
@@ -88,7 +88,7 @@ describe('the problem', () => {
     ],
     [[{ field: 'a', message: 'm' }, 'x'], { '': ['{"field":"a","message":"m"}', 'x'] }],
     ['none', { '': ['none'] }],
-  ])('reads errors: %j', (errors, expected) => {
+  ])('has errors as lists of texts: %j', (errors, expected) => {
     expect(from(400, { errors }).problem?.errors).toEqual(expected);
   });
 
@@ -109,7 +109,7 @@ describe('the problem', () => {
       'a deep nest',
       `{"a":${'['.repeat(200_000)}${']'.repeat(200_000)},"errors":${'{"b":'.repeat(50_000)}1${'}'.repeat(50_000)}}`,
     ],
-  ])('is bounded: %s', (_, body) => {
+  ])('is bounded in size: %s', (_, body) => {
     const { code, problem } = from(400, body);
     expect(code).toBe('rejected');
     expect(JSON.stringify(problem).length).toBeLessThan(10_000);
@@ -122,19 +122,19 @@ it.each<[status: number, hint: RegExp, fileName?: string]>([
   [404, /accession number/],
   [429, /--rate/],
   [503, /again later/],
-])('the hint of %i: %s', (status, hint, fileName) => {
+])('has a hint for %i that matches %s', (status, hint, fileName) => {
   const { accession } = subject;
   expect(from(status, '', { subject: { accession, ...(fileName && { fileName }) } }).hint).toMatch(hint);
 });
 
-describe('any body at all', () => {
+describe('an error response with any body', () => {
   const holds = (status: number, body: Uint8Array | string) => {
     const error = from(status, Buffer.from(body));
-    expect(error.message.startsWith(what)).toBe(true);
+    expect(error.message.startsWith(displaySubject)).toBe(true);
     expect(JSON.stringify(error.problem).length).toBeLessThan(200_000);
   };
 
-  it('throws nothing', () => {
+  it('becomes a bounded error without throwing', () => {
     const names = fc.constantFrom('errors', 'error', 'message', 'title', 'status', '__proto__', 'toString', '');
     const { value } = fc.letrec((tie) => ({
       value: fc.oneof({ maxDepth: 5 }, fc.jsonValue(), fc.dictionary(names, tie('value'), { noNullPrototype: false })),
@@ -146,13 +146,13 @@ describe('any body at all', () => {
     fc.assert(fc.property(fc.integer({ min: 100, max: 999 }), body, holds), { numRuns: 200 });
   });
 
-  it('is quick with hostile markup', () => {
+  it('is read quickly with hostile markup', () => {
     for (const piece of ['<title ', '<script>', '<', '&#', '<title>  ', '<h1']) holds(500, `<${piece.repeat(150_000)}`);
   });
 });
 
-// The other cuts are in program/secrets.
-it('tells no half of a secret: in a property, at tags, at the end of a body that was cut', () => {
+// The other truncations are tested in test/program/secrets.test.ts.
+it('shows no part of a secret that a long member name, markup or truncation splits', () => {
   for (let length = 1; length <= KEY.length; length += 1) {
     const errors = [
       from(400, { errors: { [`${'x'.repeat(199 - length)}${KEY} and more of it`]: 'bad' } }),

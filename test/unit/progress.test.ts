@@ -25,25 +25,30 @@ const WAIT = {
 
 describe('the line of a file', () => {
   const file: RunningFile = { name: '', bytes: 45e6, total: 100e6, from: 0, since: 0, waiting: undefined };
-  /** So that the speed is 5 MB/s. */
+  /** The time at which the speed is 5 MB/s. */
   const NOW = 9000;
   const lineOf = (more: Partial<RunningFile>, width: number, name = 'primary.htm') =>
     fileLine({ ...file, ...more }, name, NOW, width);
   const waiting = (ms: number) => ({ waiting: WAIT, since: NOW - ms });
 
-  it.each<[what: string, more: Partial<RunningFile>, width: number, shown: string]>([
-    ['everything', {}, 100, `${'primary.htm'.padEnd(37)}  [====      ]   45%   45 MB of 100 MB  5.0 MB/s  11 s left`],
-    ['no bar', {}, 50, `${'primary.htm'.padEnd(19)}   45%  5.0 MB/s  11 s left`],
-    ['the least', {}, 20, 'primary.htm     45%'],
-    ['no length', { total: undefined }, 100, `${'primary.htm'.padEnd(40)}   45 MB  5.0 MB/s`],
-    ['not quite done', { bytes: 99_999_999 }, 20, 'primary.htm     99%'],
-    ['resumed', { from: 36e6 }, 40, `${'primary.htm'.padEnd(23)}   45%  1.0 MB/s`],
-    ['no answer yet', { bytes: undefined }, 40, 'primary.htm  …'],
-    ['a wait', waiting(0), 100, 'primary.htm  retry 1 of 5 in 5 s: 127.0.0.1:9: connection refused'],
-    ['counted down', waiting(3001), 100, 'primary.htm  retry 1 of 5 in 2 s: 127.0.0.1:9: connection refused'],
-    ['in few columns', waiting(4999), 40, 'primary.htm  retry 1 of 5 in 1 s: 127.…'],
-  ])('%s', (_what, more, width, shown) => {
-    expect(lineOf(more, width)).toBe(shown);
+  it.each<[what: string, more: Partial<RunningFile>, width: number, expected: string]>([
+    ['all fields', {}, 100, `${'primary.htm'.padEnd(37)}  [====      ]   45%   45 MB of 100 MB  5.0 MB/s  11 s left`],
+    ['too narrow for a bar', {}, 50, `${'primary.htm'.padEnd(19)}   45%  5.0 MB/s  11 s left`],
+    ['too narrow for a speed', {}, 20, 'primary.htm     45%'],
+    ['an unknown length', { total: undefined }, 100, `${'primary.htm'.padEnd(40)}   45 MB  5.0 MB/s`],
+    ['almost complete', { bytes: 99_999_999 }, 20, 'primary.htm     99%'],
+    ['resumed, too narrow for a bar', { from: 36e6 }, 40, `${'primary.htm'.padEnd(23)}   45%  1.0 MB/s`],
+    ['no response yet', { bytes: undefined }, 40, 'primary.htm  …'],
+    ['before a retry', waiting(0), 100, 'primary.htm  retry 1 of 5 in 5 s: 127.0.0.1:9: connection refused'],
+    [
+      'before a retry, after 3 s',
+      waiting(3001),
+      100,
+      'primary.htm  retry 1 of 5 in 2 s: 127.0.0.1:9: connection refused',
+    ],
+    ['before a retry, narrow', waiting(4999), 40, 'primary.htm  retry 1 of 5 in 1 s: 127.…'],
+  ])('shows the state of the file in the given width: %s', (_what, more, width, expected) => {
+    expect(lineOf(more, width)).toBe(expected);
   });
 
   it.each<[more: Partial<RunningFile>, text: string]>([
@@ -51,11 +56,11 @@ describe('the line of a file', () => {
     [{ total: undefined }, 'a.htm: 45 MB, 5.0 MB/s'],
     [{ bytes: undefined }, 'a.htm: no response yet'],
     [waiting(3001), 'a.htm: retry 1 of 5 in 2 s: 127.0.0.1:9: connection refused'],
-  ])('%j as text', (more, text) => {
+  ])('is text without a terminal: %j', (more, text) => {
     expect(fileText({ ...file, name: 'a.htm', ...more }, NOW)).toBe(text);
   });
 
-  it('never reaches the last column, however narrow the terminal or long the name', () => {
+  it('never reaches the last column, whatever the width and the name', () => {
     for (let width = 4; width < 200; width++) {
       for (const name of ['a', 'primary.htm', '日本'.repeat(60), 'x'.repeat(190)]) {
         expect(displayWidth(lineOf({}, width, name))).toBeLessThan(width);
@@ -67,12 +72,12 @@ describe('the line of a file', () => {
 describe('the line above the running files', () => {
   const reach: Reach = { files: 3, of: 11, skipped: 0, failed: 0, endedBytes: 15e6, sizes: undefined };
   const file: RunningFile = { name: 'a', size: 6e6, bytes: 5e6, from: 0, since: 0 };
-  /** A run that has received 12 MB in 2.4 s, and that holds 5 MB of a file that has not ended. */
+  /** A run that has received 12 MB in 2.4 s, with 5 MB of an unfinished file. */
   const running: Running = { files: new Set([file]), bytes: 12e6, since: 0, reach: undefined };
   const lineOf = (more: Partial<Reach>, width: number) => overallLine(running, { ...reach, ...more }, 2400, width);
   const SIZES = { sizes: { bytes: 80e6, unsized: 0 } };
 
-  it.each<[more: Partial<Reach>, width: number, shown: string]>([
+  it.each<[more: Partial<Reach>, width: number, expected: string]>([
     [{}, 120, '3 of 11 files   12 MB  5.0 MB/s'],
     [{ skipped: 2 }, 120, '3 of 11 files   12 MB  5.0 MB/s'],
     [SIZES, 200, '3 of 11 files   20 MB of 80 MB  5.0 MB/s  12 s left'],
@@ -87,25 +92,25 @@ describe('the line above the running files', () => {
     [{ files: 1200, of: undefined }, 120, '1,200 files so far   12 MB  5.0 MB/s'],
     [{}, 30, '3 of 11 files   12 MB'],
     [{}, 10, '3 of 11 …'],
-  ])('%j at %d columns: no field is cut', (more, width, shown) => {
-    expect(lineOf(more, width)).toBe(shown);
+  ])('omits fields that do not fit: %j at %d columns', (more, width, expected) => {
+    expect(lineOf(more, width)).toBe(expected);
   });
 
-  it.each<[what: string, total: number | undefined, unsized: number, shown: string]>([
-    ['the response tells', 6e6, 1, '3 of 11 files   20 MB of 80 MB  5.0 MB/s  12 s left'],
-    ['no response tells', undefined, 1, '3 of 11 files   12 MB  5.0 MB/s'],
-    ['the response tells, but another file has not begun', 6e6, 2, '3 of 11 files   12 MB  5.0 MB/s'],
-  ])('of a running file without a listed size: %s', (_, total, unsized, shown) => {
+  it.each<[what: string, total: number | undefined, unsized: number, expected: string]>([
+    ['its response has a length', 6e6, 1, '3 of 11 files   20 MB of 80 MB  5.0 MB/s  12 s left'],
+    ['its response has no length', undefined, 1, '3 of 11 files   12 MB  5.0 MB/s'],
+    ['its response has a length, and another unsized file has not begun', 6e6, 2, '3 of 11 files   12 MB  5.0 MB/s'],
+  ])('shows the total only if the size of each running file is known: %s', (_, total, unsized, expected) => {
     const files = new Set([{ ...file, size: undefined, total }]);
     const sizes = { bytes: 74e6, unsized };
-    expect(overallLine({ ...running, files }, { ...reach, sizes }, 2400, 120)).toBe(shown);
+    expect(overallLine({ ...running, files }, { ...reach, sizes }, 2400, 120)).toBe(expected);
   });
 
   it.each<[more: Partial<Reach>, text: string]>([
     [{}, '3 of 11 files, 12 MB, 5.0 MB/s'],
     [{ ...SIZES, skipped: 1, failed: 2 }, '3 of 11 files, 1 skipped, 2 failed, 20 MB of 80 MB, 5.0 MB/s, 12 s left'],
     [{ of: undefined }, '3 files so far, 12 MB, 5.0 MB/s'],
-  ])('%j as text', (more, text) => {
+  ])('is text without a terminal: %j', (more, text) => {
     expect(overallText(running, { ...reach, ...more }, 2400)).toBe(text);
   });
 });
@@ -116,18 +121,18 @@ async function setUp(
   TERM = 'xterm',
   clock: Partial<Pick<World, 'monotonic' | 'sleep'>> = {},
 ) {
-  // Wide enough for the name beside any speed: how fast it is here is not known.
+  // The width leaves room for the name beside any speed, because the speed of the test is unknown.
   const stderr = Object.assign(new PassThrough(), { isTTY: terminal, columns: 160, rows: 24 });
   const secrets = new Secrets();
   secrets.add('canary-key');
   const settings = { progress: 'auto', errorFormat: 'text', quiet: false, verbose: false, color: 'never' } as const;
   const world = worldOf({ stderr, secrets, env: { TERM }, ...clock });
   let text = '';
-  const shown = () => {
+  const output = () => {
     text += stderr.read() ?? '';
     return text;
   };
-  return { shown, progress: await createProgress({ ...settings, ...more }, world) };
+  return { output, progress: await createProgress({ ...settings, ...more }, world) };
 }
 
 const failure = new FilingsError('not_found', 'b.htm: 404 Not Found', { hint: 'look at canary-key' });
@@ -145,45 +150,50 @@ const JSON_LINES = [
 
 it.each<[how: string, terminal: boolean, settings: Partial<ProgressSettings>, text: string, term?: string]>([
   ['no terminal', false, {}, WAITS + ENDS + NOTE + TRACE + FAILS],
-  ['no terminal, a bar', false, { progress: 'bar' }, WAITS + ENDS + NOTE + TRACE + FAILS],
-  ['a terminal, plain', true, { progress: 'plain' }, WAITS + ENDS + NOTE + TRACE + FAILS],
+  ['no terminal, --progress bar', false, { progress: 'bar' }, WAITS + ENDS + NOTE + TRACE + FAILS],
+  ['a terminal, --progress plain', true, { progress: 'plain' }, WAITS + ENDS + NOTE + TRACE + FAILS],
   ['a dumb terminal', true, {}, WAITS + ENDS + NOTE + TRACE + FAILS, 'dumb'],
-  ['none', true, { progress: 'none' }, NOTE + TRACE + FAILS],
-  ['quiet', true, { quiet: true }, FAILS],
-  ['errors in JSON', true, { errorFormat: 'json', progress: 'bar', verbose: true }, JSON_LINES.map(jsonLine).join('')],
+  ['--progress none', true, { progress: 'none' }, NOTE + TRACE + FAILS],
+  ['--quiet', true, { quiet: true }, FAILS],
+  [
+    '--error-format json',
+    true,
+    { errorFormat: 'json', progress: 'bar', verbose: true },
+    JSON_LINES.map(jsonLine).join(''),
+  ],
 ])(
-  'progress without bars, %s: lines, free of secrets and control characters',
+  'progress without bars is lines without secrets and control characters: %s',
   async (_, terminal, more, text, term) => {
-    const { shown, progress } = await setUp(terminal, more, term);
-    said(progress);
-    expect(shown()).toBe(text);
+    const { output, progress } = await setUp(terminal, more, term);
+    reportEverything(progress);
+    expect(output()).toBe(text);
   },
 );
 
 describe('a line of progress every 30 seconds', () => {
   async function onClock(terminal: boolean, more: Partial<ProgressSettings> = {}) {
     const clock = heldClock();
-    const { shown, progress } = await setUp(terminal, more, 'xterm', clock);
-    return { shown, progress, pass: clock.pass };
+    const { output, progress } = await setUp(terminal, more, 'xterm', clock);
+    return { output, progress, pass: clock.pass };
   }
 
-  it('of a single file, until the end', async () => {
-    const { shown, progress, pass } = await onClock(false);
+  it('is printed for a single file until it ends', async () => {
+    const { output, progress, pass } = await onClock(false);
     const file = progress.start('canary-key.htm');
     await pass(30_000);
     file.total(3e6);
     file.advance(1e6);
     await pass(29_999);
-    expect(shown()).toBe('[redacted].htm: no response yet\n');
+    expect(output()).toBe('[redacted].htm: no response yet\n');
     await pass(1);
-    expect(shown()).toMatch(/\n\[redacted\]\.htm: 1\.0 MB of 3\.0 MB, 33 kB\/s, 60 s left\n$/);
+    expect(output()).toMatch(/\n\[redacted\]\.htm: 1\.0 MB of 3\.0 MB, 33 kB\/s, 60 s left\n$/);
     progress.stop();
     await pass(60_000);
-    expect(shown().split('\n')).toHaveLength(3);
+    expect(output().split('\n')).toHaveLength(3);
   });
 
-  it('of a batch in the place of its files', async () => {
-    const { shown, progress, pass } = await onClock(false);
+  it('is printed for a batch instead of its files', async () => {
+    const { output, progress, pass } = await onClock(false);
     progress.overall(() => ({
       files: 1,
       of: 3,
@@ -196,30 +206,30 @@ describe('a line of progress every 30 seconds', () => {
     file.total(3e6);
     file.advance(2e6);
     await pass(30_000);
-    expect(shown()).toBe('1 of 3 files, 1 skipped, 3.0 MB of 6.0 MB, 67 kB/s, 45 s left\n');
+    expect(output()).toBe('1 of 3 files, 1 skipped, 3.0 MB of 6.0 MB, 67 kB/s, 45 s left\n');
   });
 
-  it('as JSON with --error-format json', async () => {
-    const { shown, progress, pass } = await onClock(true, { errorFormat: 'json' });
+  it('is JSON with --error-format json', async () => {
+    const { output, progress, pass } = await onClock(true, { errorFormat: 'json' });
     progress.start('a.htm');
     await pass(30_000);
-    expect(shown()).toBe('{"note":"a.htm: no response yet"}\n');
+    expect(output()).toBe('{"note":"a.htm: no response yet"}\n');
   });
 
   it.each<[string, Partial<ProgressSettings>]>([
     ['--progress none', { progress: 'none' }],
     ['--quiet', { quiet: true }],
     ['data on the same terminal', { isShared: true }],
-  ])('but not with %s', async (_, more) => {
-    const { shown, progress, pass } = await onClock(false, more);
+  ])('is not printed with %s', async (_, more) => {
+    const { output, progress, pass } = await onClock(false, more);
     progress.start('a.htm');
     await pass(90_000);
-    expect(shown()).toBe('');
+    expect(output()).toBe('');
   });
 });
 
-/** A file with a wait and an end, one that ends without a word, and what is said besides. */
-function said(progress: Progress): void {
+/** Reports a file that waits and ends, one that ends without a message, and one message of each other kind. */
+function reportEverything(progress: Progress): void {
   const file = progress.start('a.htm');
   file.total(1000);
   file.advance(400);
@@ -233,25 +243,25 @@ function said(progress: Progress): void {
   progress.stop();
 }
 
-it('on a terminal it moves a line, says the rest above it, and is free of secrets', async () => {
-  const { shown, progress } = await setUp(true);
-  const shows = async (text: string) => {
-    while (!shown().includes(text)) await new Promise((resolve) => setTimeout(resolve, 5));
+it('on a terminal, progress stays below the messages and contains no secrets', async () => {
+  const { output, progress } = await setUp(true);
+  const waitForOutput = async (text: string) => {
+    while (!output().includes(text)) await new Promise((resolve) => setTimeout(resolve, 5));
   };
   const file = progress.start('canary-key.htm');
   file.total(1000, 100);
   file.advance(150);
-  await shows('250 B of 1.0 kB');
-  expect(shown()).toMatch(/\[redacted\]\.htm .* 25% /);
+  await waitForOutput('250 B of 1.0 kB');
+  expect(output()).toMatch(/\[redacted\]\.htm .* 25% /);
   file.wait({ ...WAIT, reason: '429: canary-key' });
-  await shows('retry 1 of 5 in 5 s: 429: [redacted]');
+  await waitForOutput('retry 1 of 5 in 5 s: 429: [redacted]');
   progress.note('a note');
-  await shows('\x1b[J\x1b[?7ha note\n');
+  await waitForOutput('\x1b[J\x1b[?7ha note\n');
   progress.failure(failure);
   progress.stop();
-  expect(shown()).toContain('filings: b.htm: 404 Not Found');
-  expect(shown()).not.toContain('canary');
-  const end = shown().length;
+  expect(output()).toContain('filings: b.htm: 404 Not Found');
+  expect(output()).not.toContain('canary');
+  const end = output().length;
   progress.note('after');
-  expect(shown().slice(end)).toBe('after\n');
+  expect(output().slice(end)).toBe('after\n');
 });
