@@ -23,7 +23,7 @@ function limiterOf(ratePerSecond?: number) {
     askAgain: (name: string) => ask(name, undefined, true),
     askUntil: ask,
     sent: () => sent.join(''),
-    /** The outcome of a request, and what follows from it. */
+    /** Ends the requests and runs what follows. */
     async end(names: string, wasSent?: boolean): Promise<void> {
       for (const name of names) turns.get(name)?.(wasSent);
       await pass(0);
@@ -70,7 +70,7 @@ test('a rate that was not used for some time allows no burst', async () => {
   expect(sent()).toBe('abc');
 });
 
-test('no timer is left when nobody waits', async () => {
+test('no timer remains after the last waiting request', async () => {
   const timers: AbortSignal[] = [];
   const sleep = (_: number, signal: AbortSignal) => {
     timers.push(signal);
@@ -79,16 +79,16 @@ test('no timer is left when nobody waits', async () => {
   const limiter = new RateLimiter(undefined, { monotonic: () => 0, sleep });
   limiter.pause(1000);
   const stop = new AbortController();
-  const asked = ['a', 'b'].map(() => expect(limiter.acquire(stop.signal)).rejects.toBe('stop'));
+  const rejections = ['a', 'b'].map(() => expect(limiter.acquire(stop.signal)).rejects.toBe('stop'));
   expect(timers.filter(({ aborted }) => !aborted)).toHaveLength(1);
   stop.abort('stop');
-  await Promise.all(asked);
+  await Promise.all(rejections);
   expect(timers.filter(({ aborted }) => !aborted)).toEqual([]);
 });
 
 describe('after a pause', () => {
-  /** A limiter that has just been paused, with requests that wait. */
-  async function paused(names: string, ratePerSecond?: number) {
+  /** A limiter that has just been paused, with waiting requests. */
+  async function pausedLimiter(names: string, ratePerSecond?: number) {
     const all = limiterOf(ratePerSecond);
     all.limiter.pause(1000);
     all.ask(names);
@@ -98,13 +98,13 @@ describe('after a pause', () => {
   }
 
   test('the first request goes alone, and all others follow when it has its answer', async () => {
-    const { sent, end } = await paused('abcdef');
+    const { sent, end } = await pausedLimiter('abcdef');
     await end('a');
     expect(sent()).toBe('abcdef');
   });
 
   test('the others keep the rate, however long the answer took', async () => {
-    const { sent, end, pass } = await paused('abcd', 2);
+    const { sent, end, pass } = await pausedLimiter('abcd', 2);
     await pass(3000);
     await end('a');
     expect(sent()).toBe('ab');
@@ -115,7 +115,7 @@ describe('after a pause', () => {
   });
 
   test('a refusal of the first request begins another pause, after which again one goes alone', async () => {
-    const { limiter, sent, end, pass } = await paused('abcd');
+    const { limiter, sent, end, pass } = await pausedLimiter('abcd');
     limiter.pause(1000);
     await end('a');
     await pass(999);
@@ -142,7 +142,7 @@ describe('after a pause', () => {
   });
 
   test('the others wait no longer than five seconds for the answer', async () => {
-    const { sent, end, pass } = await paused('abc');
+    const { sent, end, pass } = await pausedLimiter('abc');
     await pass(4999);
     expect(sent()).toBe('a');
     await pass(1);
@@ -152,44 +152,44 @@ describe('after a pause', () => {
   });
 
   test('another request goes alone if the first one could not be sent', async () => {
-    const { sent, end } = await paused('abcd');
+    const { sent, end } = await pausedLimiter('abcd');
     await end('a', false);
     expect(sent()).toBe('ab');
     await end('b');
     expect(sent()).toBe('abcd');
   });
 
-  test('a request that the service has refused goes before the others, in its turn', async () => {
-    const { askAgain, sent, end } = await paused('abcd');
+  test('requests that the service has refused go before the others, in their own order', async () => {
+    const { askAgain, sent, end } = await pausedLimiter('abcd');
     askAgain('1');
     askAgain('2');
     await end('a');
     expect(sent()).toBe('a12bcd');
   });
 
-  test('requests that are called off leave the line, wherever they wait', async () => {
+  test('aborted requests leave the queue, wherever they wait', async () => {
     const { limiter, ask, askUntil, sent, pass } = limiterOf();
     const stop = new AbortController();
     limiter.pause(1000);
-    const called = ['a', 'b'].map((name) => expect(askUntil(name, stop.signal)).rejects.toBe('stop'));
+    const rejections = ['a', 'b'].map((name) => expect(askUntil(name, stop.signal)).rejects.toBe('stop'));
     ask('c');
-    called.push(expect(askUntil('d', stop.signal)).rejects.toBe('stop'));
+    rejections.push(expect(askUntil('d', stop.signal)).rejects.toBe('stop'));
     await pass(0);
     stop.abort('stop');
-    await Promise.all(called);
+    await Promise.all(rejections);
     await expect(askUntil('e', stop.signal)).rejects.toBe('stop');
     await pass(1000);
     expect(sent()).toBe('c');
   });
 
-  test('a request that is called off while it waits for the first answer holds nobody', async () => {
-    const { askUntil, ask, sent, end, pass } = await paused('a');
+  test('a request that is aborted while it waits for the first answer blocks no other request', async () => {
+    const { askUntil, ask, sent, end, pass } = await pausedLimiter('a');
     const stop = new AbortController();
-    const called = expect(askUntil('b', stop.signal)).rejects.toBe('stop');
+    const rejection = expect(askUntil('b', stop.signal)).rejects.toBe('stop');
     ask('c');
     await pass(0);
     stop.abort('stop');
-    await called;
+    await rejection;
     await end('a');
     expect(sent()).toBe('ac');
   });
@@ -229,17 +229,17 @@ describe('after several pauses', () => {
     const { signal } = createAbortController();
     const limiter = new RateLimiter(undefined, clock);
     const policy = { retries: maxRefusals, maxRetryAfterMs: 9000, limiter, ...clock, now: () => 0, random: () => 0 };
-    let taken: number[] = [];
+    let acceptedTimes: number[] = [];
     async function request(wasRefused: boolean): Promise<void> {
       const endTurn = await limiter.acquire(signal, wasRefused);
       await clock.sleep(20, signal);
       const now = clock.monotonic();
-      taken = taken.filter((time) => time > now - 1000);
-      const isTaken = taken.length < perSecond;
-      if (isTaken) taken.push(now);
+      acceptedTimes = acceptedTimes.filter((time) => time > now - 1000);
+      const isAccepted = acceptedTimes.length < perSecond;
+      if (isAccepted) acceptedTimes.push(now);
       else limiter.pause(1000);
       endTurn();
-      if (!isTaken) throw new FilingsError('temporary', 'busy', { retryable: true, retryDue: now + 1000 });
+      if (!isAccepted) throw new FilingsError('temporary', 'busy', { retryable: true, retryDue: now + 1000 });
     }
     async function job(): Promise<void> {
       for (let file = 0; file < 3; file += 1) {

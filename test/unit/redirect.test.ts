@@ -15,7 +15,7 @@ test.each([
   [FROM, 'HTTPS://B.Example', 'https://b.example/'],
   [PLAIN, 'http://b.example/', 'http://b.example/'],
   [PLAIN, 'https://b.example/', 'https://b.example/'],
-])('from %s, %s leads to %s', (from, location, expected) => {
+])('a redirect from %s to %s leads to %s', (from, location, expected) => {
   expect(nextHop(from, location, 5).href).toBe(expected);
 });
 
@@ -43,18 +43,18 @@ const PERCENT = encodeURIComponent(KEY);
 test.each([
   [`https://b.example/f?x=1&apikey=${PERCENT}`, 'https://b.example/f?x=1'],
   [`https://b.example/f?ApiKey=${PERCENT}&x=1`, 'https://b.example/f?x=1'],
-  // Another key is the other service's own; a hidden one of ours is refused by the client.
+  // Another key belongs to the other service. The client refuses an address that hides our key in another form.
   ['https://b.example/f?apikey=other&x=a%20b', 'https://b.example/f?apikey=other&x=a%20b'],
   [`https://b.example/f/APIKEY-${PERCENT}?x=1`, 'https://b.example/f?x=1'],
   [`https://b.example/f/APIKEY-${PERCENT.replace(/%../g, (hex) => hex.toLowerCase())}/%`, 'https://b.example/f/%'],
   ['https://b.example/f?x=a%20b&y=%2B', 'https://b.example/f?x=a%20b&y=%2B'],
-])('without our key %s is %s', (from, to) => {
+])('our key is removed from %s, which leaves %s', (from, to) => {
   expect(withoutCredentials(new URL(from), KEY).href).toBe(to);
 });
 
 describe('an error behind a redirect', () => {
   const hosts = ['a.example', 'b.example:81'] as const;
-  const said = (error: FilingsError, between: readonly [string, string] = hosts) =>
+  const messageOf = (error: FilingsError, between: readonly [string, string] = hosts) =>
     (namingHosts(between, error) as FilingsError).message;
 
   test.each([
@@ -67,10 +67,10 @@ describe('an error behind a redirect', () => {
     ['a.example redirects to b.example:81: 404', 'a.example redirects to b.example:81: 404'],
   ])('names both hosts: %s', (message, expected) => {
     for (const code of ['auth', 'not_found', 'rejected', 'temporary', 'integrity'] as const)
-      expect(said(new FilingsError(code, message))).toBe(expected);
+      expect(messageOf(new FilingsError(code, message))).toBe(expected);
   });
 
-  test('names them behind what was asked for, and keeps all else', () => {
+  test('names them after the subject and keeps all other members', () => {
     const subject = { accession: '1', fileName: 'x.htm' };
     const error = errorAbout(subject, 'auth', '401', { stopsRun: true, hint: 'h', problem: { status: 401 } });
     const message = 'x.htm of 1: a.example redirects to b.example:81: 401';
@@ -78,7 +78,7 @@ describe('an error behind a redirect', () => {
     expect(namingHosts(hosts, error)).toMatchObject({ message, ...kept });
   });
 
-  test('stays as it is within one host, if it is about this machine, and if the time is up', () => {
+  test('is unchanged within one host, for a local error, a deadline or a defect', () => {
     const all = [
       new FilingsError('temporary', 'a.example: timed out'),
       new FilingsError('local_io', 'disk full'),

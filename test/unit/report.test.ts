@@ -26,7 +26,7 @@ test.each<[string, Parameters<typeof reportLine>[0], Partial<Outcome>, object]>(
   ['a downloaded file', FILE, { etag: '"v1"', sha256: 'ab' }, { ...file, ...how, etag: '"v1"', sha256: 'ab' }],
   ['a failed file', FILE, { result: 'failed', error }, { ...file, ...how, result: 'failed', ...failed }],
   ['an odd name', odd, { path: odd.fileName }, { ...file, ...how, file_name: odd.fileName, path: odd.fileName }],
-])('the report line of %s is one line', (_, of, more, expected) => {
+])('the report of %s is one line', (_, of, more, expected) => {
   const line = reportLine(of, outcome(more), TIME, ({ code, message }) => ({ code, message }));
   expect(line.split(/[\n\u2028]/)).toHaveLength(1);
   expect(JSON.parse(line)).toEqual(expected);
@@ -38,11 +38,11 @@ test.each<[Partial<Outcome>, string]>([
   [{ result: 'skipped' }, 'out/primary.htm: already exists, not downloaded (use --if-exists overwrite to replace it)'],
   [{ result: 'resumed', resumedBytes: 60 }, 'out/primary.htm: 100 B, resumed at 60 B'],
   [{ verifiedLength: false }, 'out/primary.htm: 100 B (the service gave no length to check)'],
-])('what a person reads of %j', (more, line) => {
+])('the outcome %j is printed as: %s', (more, line) => {
   expect(outcomeLine('primary.htm', outcome(more))).toBe(line);
 });
 
-test('the summary counts each file once, and the bytes of what came', () => {
+test('the summary counts each file once and only the bytes of downloaded files', () => {
   const counts = new Counts();
   const end = { notStarted: 2, stoppedBy: undefined, exitCode: 7, ms: 3200, bytes: 200, requests: 4 };
   counts.add(outcome({ result: 'skipped', bytes: 500 }));

@@ -10,7 +10,7 @@ import {
   waitBeforeRetry,
 } from '../../src/http/retry.ts';
 
-test('these are tried again, every other status is final', () => {
+test('only 408, 425, 429, 500, 502, 503 and 504 are retried', () => {
   const statuses = Array.from({ length: 600 }, (_, status) => status);
   expect(statuses.filter(isRetriedStatus)).toEqual([408, 425, 429, 500, 502, 503, 504]);
 });
@@ -26,22 +26,22 @@ const failed = (more: Partial<FailedTry> = {}): FailedTry => ({
 });
 test.each<[string, Partial<FailedTry>, number | undefined]>([
   ['the first failure', {}, 1000],
-  ['the second', { failures: 2 }, 2000],
-  ['the fifth', { failures: 5 }, 16_000],
-  ['one more than allowed', { failures: 6 }, undefined],
+  ['the second failure', { failures: 2 }, 2000],
+  ['the fifth failure', { failures: 5 }, 16_000],
+  ['one failure more than retries', { failures: 6 }, undefined],
   ['no retries', { retries: 0 }, undefined],
-  ['a far one is capped', { failures: 40, retries: 100 }, 60_000],
-  ['jitter adds up to a half', { random: 0.999_999 }, 1500],
-  ['not worth it', { retryable: false }, undefined],
-  ['not worth it, though asked to wait', { retryable: false, askedMs: 1000 }, undefined],
-  ['asked to wait', { askedMs: 7000 }, 7000],
-  ['asked to wait longer than the back-off, no jitter', { askedMs: 7000, random: 0.9 }, 7000],
-  ['asked to come at once', { askedMs: 0 }, 0],
-  ['asked to wait just as long as allowed', { askedMs: 300_000 }, 300_000],
-  ['asked to wait longer', { askedMs: 300_001 }, 300_001],
-  ['asked to wait longer, and no tries left', { askedMs: 300_001, retries: 0 }, 300_001],
-  ['asked to wait just as long as allowed, no tries left', { askedMs: 300_000, retries: 0 }, undefined],
-])('the wait before a retry: %s', (_, more, waitMs) => {
+  ['the 40th failure', { failures: 40, retries: 100 }, 60_000],
+  ['the largest jitter', { random: 0.999_999 }, 1500],
+  ['not retryable', { retryable: false }, undefined],
+  ['not retryable, Retry-After', { retryable: false, askedMs: 1000 }, undefined],
+  ['Retry-After', { askedMs: 7000 }, 7000],
+  ['Retry-After longer than the back-off, with jitter', { askedMs: 7000, random: 0.9 }, 7000],
+  ['Retry-After of 0', { askedMs: 0 }, 0],
+  ['Retry-After of the maximum', { askedMs: 300_000 }, 300_000],
+  ['Retry-After over the maximum', { askedMs: 300_001 }, 300_001],
+  ['Retry-After over the maximum, no retries', { askedMs: 300_001, retries: 0 }, 300_001],
+  ['Retry-After of the maximum, no retries', { askedMs: 300_000, retries: 0 }, undefined],
+])('computes the wait before a retry: %s', (_, more, waitMs) => {
   expect(waitBeforeRetry(failed(more))).toBe(waitMs);
 });
 
@@ -50,35 +50,41 @@ const unresolved = busy({ fault: 'unresolved-name' });
 test.each<
   [what: string, thrown: Error[], waits: string[], error?: object | undefined, settings?: Record<string, number>]
 >([
-  ['better at the third try', [busy(), busy()], ['1000', '2000']],
-  ['never better', [busy(), busy(), busy()], ['1000', '2000'], { message: 'busy; 3 tries' }],
+  ['success in the third attempt', [busy(), busy()], ['1000', '2000']],
+  ['no success', [busy(), busy(), busy()], ['1000', '2000'], { message: 'busy; 3 tries' }],
   ['no retries', [busy()], [], { message: 'busy' }, { retries: 0 }],
-  ['asked to wait as long as allowed', [busy({ retryDue: 9007 })], ['9000 asked']],
-  ['asked to come at once', [busy({ retryDue: 3 })], ['0 asked']],
+  ['Retry-After of the maximum', [busy({ retryDue: 9007 })], ['9000 asked']],
+  ['Retry-After in the past', [busy({ retryDue: 3 })], ['0 asked']],
   [
-    'asked to wait longer',
+    'Retry-After over the maximum',
     [busy({ retryDue: 9008 })],
     [],
     { message: 'busy: the service asks to wait 10 s', stopsRun: true },
   ],
-  ['a back-off over the cap', [busy()], ['1000'], undefined, { maxRetryAfterMs: 500 }],
-  ['1 MiB with each try', [busy(), busy(), busy()], ['1000', '1000', '1000'], undefined, { brought: 1 << 20 }],
-  ['less with each', [busy(), busy(), busy()], ['1000', '2000'], { message: 'busy; 3 tries' }, { brought: 1e6 }],
+  ['a back-off over the maximum of Retry-After', [busy()], ['1000'], undefined, { maxRetryAfterMs: 500 }],
+  ['1 MiB with each attempt', [busy(), busy(), busy()], ['1000', '1000', '1000'], undefined, { brought: 1 << 20 }],
+  [
+    'less with each attempt',
+    [busy(), busy(), busy()],
+    ['1000', '2000'],
+    { message: 'busy; 3 tries' },
+    { brought: 1e6 },
+  ],
   ['a name that does not resolve', [unresolved, unresolved], ['1000'], { message: 'busy; 2 tries' }, { retries: 5 }],
   [
-    'a name that resolves at the second try',
+    'a name that resolves in the second attempt',
     [unresolved, busy(), unresolved],
     ['1000', '2000', '4000'],
     undefined,
     { retries: 5 },
   ],
-  ['a defect after a try', [busy(), new TypeError('x')], ['1000'], { message: 'x' }],
-  ['a signal after a try', [busy(), busy()], ['1000'], { message: 'signal' }, { stopAfter: 2 }],
-])('retry: %s', async (_, thrown, expected, error, { stopAfter, brought, ...settings } = {}) => {
+  ['a defect in the second attempt', [busy(), new TypeError('x')], ['1000'], { message: 'x' }],
+  ['an abort in the second attempt', [busy(), busy()], ['1000'], { message: 'signal' }, { stopAfter: 2 }],
+])('retries a temporary error: %s', async (_, thrown, expected, error, { stopAfter, brought, ...settings } = {}) => {
   const waits: string[] = [];
-  const slept: string[] = [];
+  const ownWaits: string[] = [];
   const stop = new AbortController();
-  const sleep = async (ms: number) => void slept.push(`${ms}`);
+  const sleep = async (ms: number) => void ownWaits.push(`${ms}`);
   const clock = { monotonic: () => 7, now: () => 0, random: () => 0, sleep };
   const policy = {
     retries: 2,
@@ -98,8 +104,8 @@ test.each<
     onRetry,
     progress: brought ? () => brought : undefined,
   }).catch((thrown) => thrown);
-  const own = expected.filter((wait) => !wait.endsWith('asked'));
-  expect([ended, waits, slept]).toEqual([error && expect.objectContaining(error), expected, own]);
+  const expectedOwnWaits = expected.filter((wait) => !wait.endsWith('asked'));
+  expect([ended, waits, ownWaits]).toEqual([error && expect.objectContaining(error), expected, expectedOwnWaits]);
 });
 
 describe('Retry-After', () => {
@@ -112,29 +118,29 @@ describe('Retry-After', () => {
     ['zero', '0', 0],
     ['negative', '-5', undefined],
     ['a fraction', '1.5', undefined],
-    ['a plus', '+5', undefined],
+    ['a plus sign', '+5', undefined],
     ['hexadecimal', '0x10', undefined],
     ['nonsense', 'soon', undefined],
-    ['a unit', '5s', undefined],
+    ['a number with a unit', '5s', undefined],
     ['two fields', ['1', '2'], undefined],
-    ['a year', '31536000', 31_536_000_000],
+    ['a year in seconds', '31536000', 31_536_000_000],
     ['a date', 'Tue, 01 Apr 2025 10:01:30 GMT', 90_000],
-    ['a date gone by', 'Tue, 01 Apr 2025 09:00:00 GMT', 0],
+    ['a date in the past', 'Tue, 01 Apr 2025 09:00:00 GMT', 0],
     ['a date of RFC 850', 'Tuesday, 01-Apr-25 10:01:30 GMT', 90_000],
     ['a date of asctime, which is UTC too', 'Tue Apr  1 10:01:30 2025', 90_000],
     ['a date without a zone', 'Tue, 01 Apr 2025 10:01:30', 90_000],
     ['a date with another zone', 'Tue, 01 Apr 2025 12:01:30 +0200', 90_000],
-    ['a date that is none', 'Tue, 99 Foo 2025 10:01:30 GMT', undefined],
+    ['an invalid date', 'Tue, 99 Foo 2025 10:01:30 GMT', undefined],
     ['an ISO date', '2025-04-01T10:01:30Z', undefined],
-    ['a date without its day', '01 Apr 2025 10:01:30 GMT', undefined],
-    ['a day that stands elsewhere', '01 Apr 2025 10:01:30 GMT (Tue)', undefined],
-    ['a date in small letters', 'tue, 01 apr 2025 10:01:30 gmt', 90_000],
+    ['a date without a weekday', '01 Apr 2025 10:01:30 GMT', undefined],
+    ['a weekday in parentheses', '01 Apr 2025 10:01:30 GMT (Tue)', undefined],
+    ['a date in lower case', 'tue, 01 apr 2025 10:01:30 gmt', 90_000],
     ['a date after a century', 'Fri, 01 Apr 2225 10:00:00 GMT', 3_153_600_000_000],
-  ])('%s', (_, value, expected) => {
+  ])('is read as a wait: %s', (_, value, expected) => {
     expect(retryAfterMs(value, NOW)).toBe(expected);
   });
 
-  test('more seconds than any number holds is longer than any cap', () => {
+  test('is longer than any maximum if no number can hold it', () => {
     expect(retryAfterMs('9'.repeat(400), NOW)).toBeGreaterThan(300_000);
   });
 });

@@ -11,22 +11,22 @@ const inQuery = (text: string) => {
   return url.search.slice(3);
 };
 
-/** Each takes a secret to a form of it that stands alone. */
+/** Each function writes a secret in a form that stands alone. */
 const FORMS: readonly [string, (secret: string) => string][] = [
   ['raw', (key) => key],
   ['in quotes', (key) => JSON.stringify(key).slice(1, -1)],
   ['percent-encoded', encodeURIComponent],
   ['percent-encoded in small letters', (key) => encodeURIComponent(key).replace(/%../g, (hex) => hex.toLowerCase())],
-  ['as a URL keeps it in its query', inQuery],
+  ['as in the query of a URL', inQuery],
   ['percent-encoded byte by byte', percent],
-  ['percent-encoded in part', (key) => percent(key.slice(0, 5)) + key.slice(5)],
-  ['base64', base64],
-  ['base64 without padding', (key) => base64(key).replace(/=+$/, '')],
-  ['base64url', (key) => Buffer.from(key).toString('base64url')],
-  ['base64, percent-encoded', (key) => encodeURIComponent(base64(key))],
+  ['partly percent-encoded', (key) => percent(key.slice(0, 5)) + key.slice(5)],
+  ['in base64', base64],
+  ['in base64 without padding', (key) => base64(key).replace(/=+$/, '')],
+  ['in base64url', (key) => Buffer.from(key).toString('base64url')],
+  ['in percent-encoded base64', (key) => encodeURIComponent(base64(key))],
 ];
 
-/** Encodings that a service may put a URL into, one inside the other. */
+/** Encodings that a service may apply to a URL, one inside the other. */
 const ENCODINGS: Readonly<Record<string, (text: string) => string>> = {
   'percent-encoded': encodeURIComponent,
   'percent-encoded in small letters': (text) => encodeURIComponent(text).replace(/%../g, (hex) => hex.toLowerCase()),
@@ -35,7 +35,7 @@ const ENCODINGS: Readonly<Record<string, (text: string) => string>> = {
   base64,
   base64url: (text) => Buffer.from(text).toString('base64url'),
 };
-/** Further ones, of JSON, HTML, Windows and mail. */
+/** Less common encodings: JSON, HTML, Windows and mail. */
 const RARE_ENCODINGS: typeof ENCODINGS = {
   JSON: (text) => JSON.stringify(text).slice(1, -1),
   'JSON, as .NET writes it': (text) =>
@@ -49,50 +49,50 @@ const RARE_ENCODINGS: typeof ENCODINGS = {
   'base64 in lines': (text) => base64(text).replace(/.{20}/g, '$&\r\n'),
 };
 
-/** Base64 that is base64 of base64 at several alignments. */
+/** Base64 that decodes to base64 again at several alignments. */
 const ENDLESS = 'VlZW'.repeat(30_000);
 
 const TOKEN = 'eyJhbGciOiJIUzI1NiJ9.eyJjYW5hcnkiOiJ0b2tlbi1jYW5hcnkifQ.c2lnbmF0dXJlLWNhbmFyeQ';
 
 describe.each([
-  ['with all that encoders treat differently', `c'an/ary+%?&="k~1 (ä)*!`],
+  ['with every character that encoders treat differently', `c'an/ary+%?&="k~1 (ä)*!`],
   ['of twelve characters', 'kP3/x+9"q&Z<'],
   ['of eight characters', 'aB3-_x+/'],
   ['that looks like escapes', 'a%41b\\u0042&amp;c\\"d'],
   ['with backslashes at quotes', 'back\\"slash\\\\"'],
-  ['a token', TOKEN],
+  ['that is a token', TOKEN],
 ])('a secret %s', (_, key) => {
   const secrets = new Secrets();
   secrets.add(key);
-  test.each(FORMS)('%s', (_form, write) => {
+  test.each(FORMS)('is redacted if it is %s', (_form, write) => {
     expect(secrets.redact(`before ${write(key)} after ${write(key)}!`)).toBe('before [redacted] after [redacted]!');
   });
 
-  test('base64 wherever it stands in a longer text', () => {
+  test('is redacted in base64 at any position in a longer text', () => {
     for (let before = 0; before <= 6; before += 1) {
       for (const behind of ['', 'y', 'yy', 'yyy', 'y'.repeat(20)]) {
         const text = 'x'.repeat(before) + key + behind;
         const left = secrets.redact(base64(text).replaceAll('=', '')).split('[redacted]');
         expect(left).toHaveLength(2);
-        // What is left on either side holds no bit of it.
+        // The remaining characters on either side contain no bit of the secret.
         expect(Math.floor(((left[0] ?? '').length * 6) / 8)).toBeLessThanOrEqual(before);
         expect(Math.floor(((left[1] ?? '').length * 6) / 8)).toBeLessThanOrEqual(behind.length);
       }
     }
   });
 
-  test('its beginning, where a text was cut', () => {
+  test('is redacted if a text was cut after its beginning', () => {
     for (const form of [key, encodeURIComponent(key), base64(key)]) {
       for (let length = 0; length < form.length; length += 1) {
-        const shown = secrets.redact(`saw ${form.slice(0, length)}…`);
-        for (const beginning of [key, base64(key)]) expect(shown).not.toContain(beginning.slice(0, 4));
+        const output = secrets.redact(`saw ${form.slice(0, length)}…`);
+        for (const beginning of [key, base64(key)]) expect(output).not.toContain(beginning.slice(0, 4));
       }
     }
   });
 });
 
 describe('redact', () => {
-  test('bytes that are no text', () => {
+  test('redacts a secret of arbitrary bytes', () => {
     const bytes = Buffer.from(Array.from({ length: 32 }, (_, index) => 255 - 7 * index));
     const secrets = new Secrets();
     secrets.add(bytes);
@@ -100,7 +100,7 @@ describe('redact', () => {
     for (const form of forms) expect(secrets.redact(`${form} after`)).toBe('[redacted] after');
   });
 
-  test('one secret inside another, and two that overlap: as one', () => {
+  test('redacts nested and overlapping secrets as one', () => {
     const secrets = new Secrets();
     secrets.add('abcdefgh');
     secrets.add('abcdefghijkl');
@@ -108,7 +108,7 @@ describe('redact', () => {
     expect(secrets.redact('abcdefghijklmnopqr abcdefgh')).toBe('[redacted] [redacted]');
   });
 
-  test('added later counts at once; forgotten: not looked for any more', () => {
+  test('redacts a secret as soon as it is added and until it is forgotten', () => {
     const secrets = new Secrets();
     secrets.add('first-one');
     secrets.redact('x');
@@ -118,7 +118,7 @@ describe('redact', () => {
     expect(secrets.redact('first-one second-one')).toBe('first-one [redacted]');
   });
 
-  test('one of fewer than 8 characters would black out words: it is found by its place alone', () => {
+  test('leaves secrets of fewer than 8 characters in ordinary text', () => {
     const secrets = new Secrets();
     for (const short of ['', 'a', 'ex99', 'wrong', 'invalid']) secrets.add(short);
     expect(secrets.redact('ex99-1.htm: a key is invalid, or wrong')).toBe('ex99-1.htm: a key is invalid, or wrong');
@@ -133,11 +133,11 @@ describe('redact', () => {
     ['"/v1/apikey-a%20b"', '"/v1/apikey-[redacted]"'],
     ['http://u:p@h:1/x', 'http://[redacted]@h:1/x'],
     ['http://h/x@y', 'http://h/x@y'],
-  ])('by its place, whatever its length: %s', (text, shown) => {
-    expect(new Secrets().redact(text)).toBe(shown);
+  ])('redacts a secret of any length where a URL has one: %s', (text, output) => {
+    expect(new Secrets().redact(text)).toBe(output);
   });
 
-  test('whatever the secret, none of its forms is left', () => {
+  test('redacts every form of any secret', () => {
     fc.assert(
       fc.property(fc.string({ minLength: 8, maxLength: 40 }), fc.string(), (secret, around) => {
         const secrets = new Secrets();
@@ -150,7 +150,7 @@ describe('redact', () => {
     );
   });
 
-  // Each takes a moment; a search that goes back and forth would take minutes.
+  // Each search takes a moment. With backtracking it would take minutes.
   test.each([
     ['words', 'some words '],
     ['percent signs', '%25'],
@@ -162,30 +162,30 @@ describe('redact', () => {
     ['a token in base64', `${base64(TOKEN)}.`],
     ['a token, percent-encoded, in base64 of base64', `${base64(base64(percent(TOKEN)))}.`],
     ['base64 that is base64 at every alignment', 'VVVV'],
-    ['places', '://apikey=?apikey='],
+    ['URL positions of secrets', '://apikey=?apikey='],
     ['ellipses', 'k…'],
     ['base64 before ellipses', `${base64(TOKEN).slice(0, 9)}…`],
-  ])('a megabyte of %s is read in one go', (_, piece) => {
+  ])('reads a megabyte of %s quickly', (_, piece) => {
     const secrets = new Secrets();
     for (let index = 0; index < 20; index += 1) secrets.add(`${TOKEN}${'x'.repeat(1000)}${index}`);
     expect(secrets.redact(piece.repeat((1 << 20) / piece.length)).length).toBeGreaterThan(0);
   });
 });
 
-describe('encodings inside each other', () => {
+describe('nested encodings', () => {
   const KEY = 'canary/key+1 %&="';
   const secrets = new Secrets();
   secrets.add(KEY);
   const all = { ...ENCODINGS, ...RARE_ENCODINGS };
 
   test.each(Object.keys(all).flatMap((outer) => Object.keys(all).map((inner) => [outer, inner] as const)))(
-    'a secret is found in %s of %s, and what is around it stays',
+    'a secret in %s of %s is redacted, and the text around it is kept',
     (outer, inner) => {
       const encode = (text: string) => all[outer]?.(all[inner]?.(text) ?? '') ?? '';
       expect(secrets.holds(encode(KEY))).toBe(true);
-      const shown = secrets.redact(`before ${encode(`https://h.example/?a=b&apikey=${KEY}&x=y`)} after`);
-      expect(shown).toMatch(/^before .*\[redacted\].* after$/s);
-      expect(secrets.holds(shown)).toBe(false);
+      const output = secrets.redact(`before ${encode(`https://h.example/?a=b&apikey=${KEY}&x=y`)} after`);
+      expect(output).toMatch(/^before .*\[redacted\].* after$/s);
+      expect(secrets.holds(output)).toBe(false);
       expect(secrets.redact(encode('https://h.example/?a=b&x=y'))).toBe(encode('https://h.example/?a=b&x=y'));
     },
   );
@@ -196,7 +196,7 @@ describe('encodings inside each other', () => {
   });
   const names = fc.array(fc.constantFrom(...Object.keys(ENCODINGS)), { maxLength: 5 });
 
-  test('of any secret up to five deep, no character is left', () => {
+  test('any secret is redacted completely, up to five levels deep', () => {
     fc.assert(
       fc.property(key, names, (secret, chain) => {
         const ours = new Secrets();
@@ -208,7 +208,7 @@ describe('encodings inside each other', () => {
     );
   });
 
-  test('a secret is found in any text of URLs around it, up to four deep', () => {
+  test('a secret is found inside any text around it, up to four levels deep', () => {
     const around = fc.string({ maxLength: 12 }).map((text) => text.replace(/[%\\]/g, '='));
     const steps = fc.array(fc.tuple(fc.constantFrom(...Object.keys(ENCODINGS)), around, around), { maxLength: 4 });
     fc.assert(
@@ -222,14 +222,14 @@ describe('encodings inside each other', () => {
     );
   });
 
-  test('a key that looks like an escape is found behind a percent sign, however often both are encoded', () => {
+  test('a key that looks like an escape is found behind a percent sign, up to four levels deep', () => {
     const ours = new Secrets();
     ours.add('41/0 canary');
     for (let [text, depth] = ['50%41/0 canary', 0]; depth <= 4; depth += 1, text = encodeURIComponent(text))
       expect(ours.holds(text), text).toBe(true);
   });
 
-  test('ten layers of percent-encoding are undone, also around base64 in lines', () => {
+  test('a secret is redacted under ten layers of percent-encoding, also around base64 in lines', () => {
     const lines = RARE_ENCODINGS['base64 in lines']?.(encodeURIComponent(KEY)) ?? '';
     for (let [text, inLines, depth] = [KEY, lines, 0]; depth <= 10; depth += 1) {
       expect(secrets.redact(`<${text}>`)).toBe('<[redacted]>');
@@ -238,46 +238,46 @@ describe('encodings inside each other', () => {
     }
   });
 
-  test('no byte of UTF-16 stays behind a secret', () => {
+  test('a secret in base64 of UTF-16 is redacted to its last byte', () => {
     expect(secrets.redact(Buffer.from(KEY, 'utf16le').toString('base64'))).toBe('[redacted]');
   });
 
-  test('a letter that has another length in small letters moves nothing', () => {
+  test('a letter that is longer in lower case does not shift the redaction', () => {
     expect(secrets.redact(`\u0130\u0130 ${KEY}!`)).toBe('\u0130\u0130 [redacted]!');
   });
 
-  test('a line break behind a secret stays', () => {
+  test('a line break after a secret is kept', () => {
     expect(secrets.redact(`${KEY}\nnext ${base64(KEY)}\r\nlast`)).toBe('[redacted]\nnext [redacted]\r\nlast');
   });
 
-  test('a secret in hexadecimal digits is found', () => {
+  test('a secret in hexadecimal digits is redacted', () => {
     expect(secrets.redact(`<${Buffer.from(KEY).toString('hex')}>`)).toBe('<[redacted]>');
     expect(secrets.redact(base64(Buffer.from(KEY).toString('hex').toUpperCase()))).toBe('[redacted]');
   });
 
-  test('a secret counts in capital and in small letters, as a host has it', () => {
+  test('a secret is redacted in upper and lower case', () => {
     expect(secrets.redact('CANARY/KEY+1 %&="')).toBe('[redacted]');
     expect(secrets.redact(base64('canary/KEY+1 %&="'.toLowerCase()))).toBe('[redacted]');
   });
 
-  test('the start of a secret in base64 of an encoded form goes, where it was cut', () => {
+  test('the start of an encoded secret is redacted where base64 was cut', () => {
     const ours = new Secrets();
     ours.add('+/canary key');
     for (const front of ['', '?', '?k', '?next=']) {
       const encoded = base64(`${front}${encodeURIComponent('+/canary key')}&x=y`);
       for (let length = 4; length < encoded.length; length += 1) {
-        const shown = ours.redact(`saw ${encoded.slice(0, length)}…`);
-        const run = shown.slice('saw '.length, -1).replace('[redacted]', '');
+        const output = ours.redact(`saw ${encoded.slice(0, length)}…`);
+        const run = output.slice('saw '.length, -1).replace('[redacted]', '');
         expect(Buffer.from(run, 'base64').toString('latin1')).not.toContain('%2B%2Fc');
       }
     }
   });
 
-  test('a text that is made to be decoded without end counts as one with a secret', () => {
+  test('a text that decodes without end counts as a secret', () => {
     const text = ENDLESS;
     expect(secrets.holds(text)).toBe(true);
     expect(secrets.redact(`before ${text}`)).toMatch(/^before .*\[redacted\]/);
-    // The same with nothing to look for, or little to decode.
+    // The text is harmless if there is no secret to find or little to decode.
     expect(new Secrets().holds(text)).toBe(false);
     expect(secrets.holds(text.slice(0, 300))).toBe(false);
   });
@@ -297,15 +297,15 @@ describe('holdsWord', () => {
     [base64('https://h.example/?apikey=ab12'), true],
     [base64('https://h.example/?apikey=ab123'), false],
     [base64(encodeURIComponent('?apikey=ab123&apikey=ab12#')), true],
-  ])('%.60s: %s', (text, found) => {
-    expect(holdsWord(text, ['apikey=ab12'])).toBe(found);
+  ])('for the text %.60s the word is found: %s', (text, isFound) => {
+    expect(holdsWord(text, ['apikey=ab12'])).toBe(isFound);
   });
 
-  test('a text that is made to be decoded without end counts as one with the word', () => {
+  test('finds the word in any text that decodes without end', () => {
     expect(holdsWord(ENDLESS, ['apikey=ab12'])).toBe(true);
   });
 
-  test('a form-encoded space, and escapes of the word itself', () => {
+  test('decodes form-encoded spaces and escapes inside the word', () => {
     expect(holdsWord('?apikey=a+b%41', ['apikey=a b%41'])).toBe(true);
     expect(holdsWord(base64('?apikey=a b%2541'), ['apikey=a b%41'])).toBe(true);
   });
