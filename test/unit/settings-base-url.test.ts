@@ -9,10 +9,10 @@ test.each([
   ['https://api.example.com/data/v1', 'https://api.example.com/data/'],
   ['https://api.example.com/v10', 'https://api.example.com/v10/'],
   ['HTTPS://API.example.com:443/x', 'https://api.example.com/x/'],
-])('%s means %s', (text, href) => expect(BASE_URL.parse(text)?.href).toBe(href));
+])('reads the base URL %s as %s', (text, href) => expect(BASE_URL.parse(text)?.href).toBe(href));
 
-const NONE = ['', 'api.example.com', 'ftp://x', 'https://', 'https:\\\\x', 'https://x\n'];
-test.each([...NONE, 'https://me:hidden@x', 'https://x?hidden', 'https://x#'])('%j is refused, unseen', (text) => {
+const BAD = ['', 'api.example.com', 'ftp://x', 'https://', 'https:\\\\x', 'https://x\n'];
+test.each([...BAD, 'https://me:hidden@x', 'https://x?hidden', 'https://x#'])('refuses and hides %j', (text) => {
   const refused = expect.objectContaining({ code: 'usage', message: `--base-url: must be ${BASE_URL.wanted}` });
   expect(() => readAs(BASE_URL, text, '--base-url')).toThrow(refused);
 });

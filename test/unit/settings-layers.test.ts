@@ -9,16 +9,16 @@ import {
   winners,
 } from '../../src/settings/layers.ts';
 
-function won(given: {
+function resolve(sources: {
   flags?: Record<string, unknown>;
   env?: Record<string, string>;
   profile?: Record<string, unknown>;
   file?: Record<string, unknown>;
 }) {
   return winners([
-    flagLayer(given.flags ?? {}),
-    envLayer(given.env ?? {}),
-    ...fileLayers('c.json', given.file ?? {}, { name: 'p', values: given.profile ?? {} }),
+    flagLayer(sources.flags ?? {}),
+    envLayer(sources.env ?? {}),
+    ...fileLayers('c.json', sources.file ?? {}, { name: 'p', values: sources.profile ?? {} }),
     defaultLayer(),
   ]);
 }
@@ -33,37 +33,37 @@ test.each([
   [{ profile: { jobs: null }, file: all.file }, '4', 'default', 'default'],
   [{ ...all, profile: { jobs: null }, flags: {} }, '2', 'FILINGS_JOBS', 'env'],
   [{}, '4', 'default', 'default'],
-])('%j gives %s', (given, value, name, level) => {
-  expect(won(given).get('jobs')).toMatchObject({ value, name, level });
+])('from %j, jobs is %s by %s', (sources, value, name, level) => {
+  expect(resolve(sources).get('jobs')).toMatchObject({ value, name, level });
 });
 
-test('of one setting alone', () => {
+test('firstOf returns one setting from the highest layer that has it', () => {
   const layers = [flagLayer({}), envLayer({ FILINGS_JOBS: '2' }), ...fileLayers('c.json', { jobs: 4 })];
   expect([firstOf(layers, 'jobs')?.value, firstOf(layers, 'rate')]).toEqual(['2', undefined]);
 });
 
-test('variables that nothing reads', () => {
+test('variables that no setting reads are reported', () => {
   const env = { FILINGS_JBOS: '2', FILINGS_MIN_FREE: '', FILINGS_ZZZ: '1', FILINGS_JOBS: '3', LONGNAME_JOBS: '4' };
-  const said = [
+  const warnings = [
     expect.stringMatching(/^FILINGS_JBOS .* FILINGS_JOBS\?$/),
     expect.stringMatching(/^FILINGS_ZZZ .*help/),
   ];
-  expect(unknownVariables(env)).toEqual(said);
+  expect(unknownVariables(env)).toEqual(warnings);
 });
 
 describe('null in a profile', () => {
   test.each([
     ['unsets the source that the top level names', { jwt: null }, { jwt: { keyFile: 'f' } }, []],
-    ['leaves another source of the same thing', { apiKey: null }, { apiKeyFile: 'f' }, ['apiKeyFile']],
-    ['makes room for another source', { apiKey: null, apiKeyFile: 'g' }, { apiKey: 'k' }, ['apiKeyFile']],
-    ['says nothing of what is not set', { rate: null }, {}, []],
+    ['keeps another source of the same setting', { apiKey: null }, { apiKeyFile: 'f' }, ['apiKeyFile']],
+    ['allows the profile to name another source', { apiKey: null, apiKeyFile: 'g' }, { apiKey: 'k' }, ['apiKeyFile']],
+    ['changes nothing for a setting without a value', { rate: null }, {}, []],
   ])('%s', (_, profile, file, expected) => {
     const sources = ['apiKey', 'apiKeyFile', 'jwt', 'rate'];
-    expect(sources.filter((key) => won({ profile, file }).has(key))).toEqual(expected);
+    expect(sources.filter((key) => resolve({ profile, file }).has(key))).toEqual(expected);
   });
 });
 
-describe('sources of the same thing', () => {
+describe('sources of the same setting', () => {
   test.each([
     [{ flags: { apiKey: 'k', apiKeyFile: 'f' } }, '--api-key and --api-key-file: two sources of the API key'],
     [
@@ -76,25 +76,29 @@ describe('sources of the same thing', () => {
     ],
     [{ env: { FILINGS_JWT: 'j', FILINGS_JWT_FILE: 'f' } }, 'FILINGS_JWT_FILE and FILINGS_JWT: two sources of the JWT'],
     [{ file: { jwtFile: 'f', jwt: {} } }, 'c.json: jwtFile and c.json: jwt: two sources of the JWT'],
-  ])('%j is refused', (given, message) => {
+  ])('are refused in one layer: %j', (sources, message) => {
     const [code, hint] = message.startsWith('c.json')
       ? ['config', 'remove one of them from the config file']
       : ['usage', 'use only one of them'];
-    expect(() => won(given)).toThrow(expect.objectContaining({ message, code, hint }));
+    expect(() => resolve(sources)).toThrow(expect.objectContaining({ message, code, hint }));
   });
 
-  test('a higher level replaces all of a lower one', () => {
-    const winning = won({ flags: { apiKeyFile: 'f' }, env: { FILINGS_API_KEY: 'k' }, file: { apiKeyCommand: ['x'] } });
+  test('of a lower layer are all replaced by a higher one', () => {
+    const winning = resolve({
+      flags: { apiKeyFile: 'f' },
+      env: { FILINGS_API_KEY: 'k' },
+      file: { apiKeyCommand: ['x'] },
+    });
     expect(winning.get('apiKeyFile')?.value).toBe('f');
     expect(winning.has('apiKey') || winning.has('apiKeyCommand')).toBe(false);
   });
 
-  test('a replaced level may be wrong', () => {
-    expect(won({ flags: { apiKey: 'k' }, file: { apiKey: 'a', apiKeyFile: 'b' } }).get('apiKey')?.value).toBe('k');
+  test('are not checked in a layer that is replaced', () => {
+    expect(resolve({ flags: { apiKey: 'k' }, file: { apiKey: 'a', apiKeyFile: 'b' } }).get('apiKey')?.value).toBe('k');
   });
 });
 
-describe('colour conventions', () => {
+describe('environment conventions for colour', () => {
   test.each([
     [{ NO_COLOR: '1' }, 'never', 'NO_COLOR'],
     [{ NO_COLOR: '' }, 'auto', 'default'],
@@ -104,12 +108,12 @@ describe('colour conventions', () => {
     [{ CLICOLOR_FORCE: '0' }, 'auto', 'default'],
     [{ NO_COLOR: '1', FORCE_COLOR: '1' }, 'never', 'NO_COLOR'],
     [{ FILINGS_COLOR: 'always', NO_COLOR: '1' }, 'always', 'FILINGS_COLOR'],
-  ])('%j is %s', (env, value, name) => {
-    expect(won({ env: env as Record<string, string> }).get('color')).toMatchObject({ value, name });
+  ])('turn %j into %s by %s', (env, value, name) => {
+    expect(resolve({ env: env as Record<string, string> }).get('color')).toMatchObject({ value, name });
   });
 
-  test('a flag is stronger, the config file weaker', () => {
-    expect(won({ flags: { color: 'always' }, env: { NO_COLOR: '1' } }).get('color')?.value).toBe('always');
-    expect(won({ env: { NO_COLOR: '1' }, file: { color: 'always' } }).get('color')?.value).toBe('never');
+  test('override the config file, and a flag overrides them', () => {
+    expect(resolve({ flags: { color: 'always' }, env: { NO_COLOR: '1' } }).get('color')?.value).toBe('always');
+    expect(resolve({ env: { NO_COLOR: '1' }, file: { color: 'always' } }).get('color')?.value).toBe('never');
   });
 });

@@ -5,7 +5,7 @@ import { SHARED_OPTIONS } from '../../src/settings/table.ts';
 import { named } from '../../src/spec/option.ts';
 
 test.each(commandPlaces(COMMANDS).map(({ path, spec }) => ({ name: path.join(' '), spec })))(
-  '$name has options, texts and defaults that fit together',
+  '$name has unique options, complete help texts and valid defaults',
   ({ spec }) => {
     const options = [...named(spec.options), ...SHARED_OPTIONS];
     const flags = [...options.flatMap(({ flag, short }) => [flag, short ?? []].flat()), 'help', 'h', 'version', 'V'];

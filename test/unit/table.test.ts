@@ -13,7 +13,7 @@ const { signal } = new AbortController();
 const linesOf = (rows: readonly (readonly string[])[], width?: number, columns: typeof COLUMNS = COLUMNS) =>
   table(columns, rows, { width, paintHeading: (text) => `<${text}>` }, signal);
 
-test('a table is aligned, numbers to the right, without trailing blanks', async () => {
+test('a table is aligned, with numbers to the right and without trailing blanks', async () => {
   const rows = [
     ['a.htm', '1 B', 'x'],
     ['日本.htm', '12 kB', ''],
@@ -27,14 +27,17 @@ test.each([
   [42, 'a.htm                  1.2 kB'],
   [20, 'a.htm', 'quite-a-lo…-name.htm'],
   [1, '…', '…'],
-])('it fits into %i columns: the rest gives way, the name last', async (width, first, second?: string) => {
-  const rows = [
-    ['a.htm', '1.2 kB', 'a long description of it'],
-    ['quite-a-long-name.htm', '12 B', '日本日本日本日本日本'],
-  ];
-  const [, ...lines] = await linesOf(rows, width);
-  expect(lines).toEqual([first, second ?? expect.stringMatching(/^quite-a-long-name\.htm {4}12 B/)]);
-});
+])(
+  'a table fits into %i columns by shortening other cells first and the name last',
+  async (width, first, second?: string) => {
+    const rows = [
+      ['a.htm', '1.2 kB', 'a long description of it'],
+      ['quite-a-long-name.htm', '12 B', '日本日本日本日本日本'],
+    ];
+    const [, ...lines] = await linesOf(rows, width);
+    expect(lines).toEqual([first, second ?? expect.stringMatching(/^quite-a-long-name\.htm {4}12 B/)]);
+  },
+);
 
 test.each([
   [120, 'x'.repeat(60), '  1.2 kB', '  application/xhtml+xml', '  its description'],
@@ -55,7 +58,7 @@ test.each([
   expect(lines[1]).toBe(cells.join(''));
 });
 
-test('of two names the first is whole, and the second is shortened', async () => {
+test('the first of two names is kept whole, and the second is shortened', async () => {
   const columns = [
     { heading: 'ACCESSION', name: true },
     { heading: 'NAME', name: true },
@@ -67,7 +70,7 @@ test('of two names the first is whole, and the second is shortened', async () =>
   expect(await at(50)).toBe(`0001234567-24-000001  ${'x'.repeat(14)}…${'x'.repeat(13)}`);
 });
 
-test('it is never wider than the terminal, whatever the names are, and however long', async () => {
+test('a table is never wider than the terminal, whatever the names', async () => {
   const names = ['👩‍👩‍👧‍👦.htm', '🇩🇪🇫🇷.xml', 'ｶﾞﾊﾟ　.txt', 'e\u0301'.repeat(50), '한국어 파일.htm', '字'.repeat(200_000)];
   const rows = names.map((name) => [name, '1.2 kB', name.slice(0, 90)]);
   const kept = COLUMNS.map((column) => ({ ...column, kept: 8 }));
@@ -87,7 +90,7 @@ test.each([
   ['👩‍👩‍👧‍👦'.repeat(9), 5, '👩‍👩‍👧‍👦👩‍👩‍👧‍👦…', '👩‍👩‍👧‍👦…👩‍👩‍👧‍👦'],
   ['🇩🇪🇫🇷', 3, '🇩🇪…', '🇩🇪…'],
   ['e\u0301e\u0301e\u0301', 2, 'e\u0301…', 'e\u0301…'],
-])('%s in %i columns is %s, or %s', (text, columns, beginning, both) => {
+])('%s in %i columns is clipped to %s and elided to %s', (text, columns, beginning, both) => {
   expect([clipped(text, columns), elided(text, columns)]).toEqual([beginning, both]);
 });
 
@@ -96,6 +99,6 @@ test.each<[stream: { columns?: number }, COLUMNS: string | undefined, columns: n
   [{ columns: 0 }, '40', 40],
   [{}, '0', 80],
   [{}, undefined, 80],
-])('%j with COLUMNS=%s has %d columns', (stream, COLUMNS, columns) => {
+])('the stream %j with COLUMNS=%s has %d columns', (stream, COLUMNS, columns) => {
   expect(columnsOf(stream as OutputStream, { COLUMNS })).toBe(columns);
 });

@@ -6,9 +6,9 @@ test.each([
   ['abcde', 5, 'abcde'],
   ['abcdef', 5, 'abcd…'],
   ['abc\u{1f600}d', 5, 'abc…'],
-])('%j shortened to %i: %j', (text, length, shown) => expect(shortened(text, length)).toBe(shown));
+])('shortens %j to %i characters: %j', (text, length, expected) => expect(shortened(text, length)).toBe(expected));
 
-test('what is left of a secret in quotes is known to be one', () => {
+test('a secret that quoting shortens is still redacted', () => {
   const secrets = new Secrets();
   secrets.add('a-key-of-forty-characters-and-a-few-more-of-them');
   expect(secrets.redact(quoted('a-key-of-forty-characters-and-a-few-more-of-them'))).toBe('"[redacted]…"');
@@ -22,7 +22,7 @@ test.each([
   [999_499, '999 kB'],
   [999_500, '1.0 MB'],
   [2.5e18, '2500 PB'],
-])('%i bytes: %s', (bytes, shown) => expect(humanBytes(bytes)).toBe(shown));
+])('shows %i bytes as %s', (bytes, expected) => expect(humanBytes(bytes)).toBe(expected));
 
 test.each([
   [-5, '0.0 s'],
@@ -30,4 +30,4 @@ test.each([
   [9950, '10 s'],
   [185_000, '3 min'],
   [7_500_000, '2 h'],
-])('%i ms: %s', (milliseconds, shown) => expect(humanDuration(milliseconds)).toBe(shown));
+])('shows %i ms as %s', (milliseconds, expected) => expect(humanDuration(milliseconds)).toBe(expected));

@@ -15,29 +15,34 @@ const stop = (code: ErrorCode, isTimeUp = false) =>
 const signal = (number: number) => new FilingsError('interrupted', 'interrupted', { signal: number, isTimeUp: true });
 const permanent = { failed: 1, failures: new Set(['not_found'] as const) };
 
-// The interface page: a signal; then what stopped it; else a permanent failure 3, a temporary one 7, a limit 10.
+// A signal decides the exit status first, then the error that stopped the run, then a permanent failure (3), a temporary one (7)
+// and a limit (10).
 test.each<[string, Partial<BatchResult>, number | undefined]>([
-  ['all well', {}, undefined],
-  ['one failed for good', permanent, 3],
+  ['no failure', {}, undefined],
+  ['a permanent failure', permanent, 3],
   ['only temporary failures', { failed: 2 }, 7],
   ['only certificates that are not valid', { failed: 2, failures: new Set(['certificate']) }, 7],
   ['only refusals with 429', { failed: 2, failures: new Set(['too-many-requests']) }, 7],
   [
-    'a refusal with 429, and one failed for good',
+    'a refusal with 429 and a permanent failure',
     { failed: 2, failures: new Set(['too-many-requests', 'integrity']) },
     3,
   ],
-  ['a 401 stops it', { ...permanent, stoppedBy: stop('auth'), notStarted: 4 }, 4],
-  ['a full disk stops it', { ...permanent, stoppedBy: stop('local_io'), notStarted: 4 }, 8],
-  ['a wrong configuration stops it', { stoppedBy: stop('config'), notStarted: 5 }, 2],
-  ['a wait over the cap stops it', { failed: 1, stoppedBy: stop('temporary'), notStarted: 4 }, 7],
-  ['a wait over the cap, after one failed for good', { ...permanent, failed: 2, stoppedBy: stop('temporary') }, 7],
-  ['a deadline, though a file failed for good', { ...permanent, stoppedBy: stop('temporary', true) }, 7],
-  ['a signal, after one failed for good', { ...permanent, stoppedBy: signal(15), notStarted: 4 }, 143],
+  ['a stop by a 401', { ...permanent, stoppedBy: stop('auth'), notStarted: 4 }, 4],
+  ['a stop by a full disk', { ...permanent, stoppedBy: stop('local_io'), notStarted: 4 }, 8],
+  ['a stop by a wrong configuration', { stoppedBy: stop('config'), notStarted: 5 }, 2],
+  ['a stop by a wait over the maximum', { failed: 1, stoppedBy: stop('temporary'), notStarted: 4 }, 7],
+  [
+    'a stop by a wait over the maximum, and a permanent failure',
+    { ...permanent, failed: 2, stoppedBy: stop('temporary') },
+    7,
+  ],
+  ['a deadline, and a permanent failure', { ...permanent, stoppedBy: stop('temporary', true) }, 7],
+  ['a signal, and a permanent failure', { ...permanent, stoppedBy: signal(15), notStarted: 4 }, 143],
   ['a limit', { stoppedBy: stop('limit'), notStarted: 4 }, 10],
-  ['a limit, after a temporary failure', { failed: 1, stoppedBy: stop('limit'), notStarted: 4 }, 7],
-  ['a limit, after one failed for good', { ...permanent, stoppedBy: stop('limit'), notStarted: 4 }, 3],
-])('how a batch ends: %s', (_, more, exit) => {
+  ['a limit, and a temporary failure', { failed: 1, stoppedBy: stop('limit'), notStarted: 4 }, 7],
+  ['a limit, and a permanent failure', { ...permanent, stoppedBy: stop('limit'), notStarted: 4 }, 3],
+])('a batch ends with the exit status of its most important outcome: %s', (_, more, exit) => {
   expect(batchError(result(more))?.exitStatus).toBe(exit);
 });
 
@@ -66,7 +71,7 @@ test.each<[Partial<BatchResult>, string, hint: string | undefined]>([
   [deadline, 'temporary: the reason; 1 of 5 files failed; 3 files not started', 'do this'],
   [{ ...limited, notStarted: 0 }, '1 of 5 files failed; limit: the reason', 'see the errors above'],
   [limited, '1 of 5 files failed; limit: the reason; 2 files not started', 'see the errors above'],
-])('%j in words', (more, message, hint) => {
+])('a batch with %j has the error message %j', (more, message, hint) => {
   expect(batchError(result(more))).toMatchObject({ message, hint });
 });
 
@@ -76,11 +81,11 @@ test.each([
   ['a 429', new FilingsError('temporary', 'no', { problem: { status: 429 } }), 'too-many-requests'],
   ['a 503', new FilingsError('temporary', 'no', { problem: { status: 503 } }), 'temporary'],
   ['a 403', new FilingsError('auth', 'no', { problem: { status: 403 } }), 'auth'],
-])('the kind of failure of %s', (_, error, kind) => {
+])('the failure has the right kind: %s', (_, error, kind) => {
   expect(failureKind(error)).toBe(kind);
 });
 
-test('what a batch of filings did not start is filings', () => {
+test('a batch of filings counts the filings that were not started', () => {
   expect(batchError(result({ ...auth, notStarted: 3 }), 'filing')?.message).toMatch(/; 3 filings not started$/);
 });
 
@@ -89,15 +94,15 @@ const forbidden = new FilingsError('auth', 'no', { problem: { status: 403 } as F
 const missing = new FilingsError('not_found', 'no');
 const times = (count: number, error: FilingsError | undefined) => Array.from({ length: count }, () => error);
 test.each<[string, (FilingsError | undefined)[], message?: string, code?: ErrorCode, hint?: string]>([
-  ['9 that could not connect', times(9, apart)],
-  ['10', times(10, apart), '10 files in a row could not even connect', 'temporary', 'later'],
-  ['10, not in a row', [...times(9, apart), missing, undefined, ...times(9, apart)]],
-  ['many well, and others missing', [...times(20, undefined), ...times(20, missing)]],
-  ['19 forbidden', times(19, forbidden)],
-  ['20', times(20, forbidden), '403 for 20 files in a row', 'auth', 'filings config check'],
-  ['20, not in a row', [...times(19, forbidden), missing, forbidden]],
+  ['9 failures to connect', times(9, apart)],
+  ['10 failures to connect', times(10, apart), '10 files in a row could not even connect', 'temporary', 'later'],
+  ['10 failures to connect, not in a row', [...times(9, apart), missing, undefined, ...times(9, apart)]],
+  ['many successes, then many missing files', [...times(20, undefined), ...times(20, missing)]],
+  ['19 times 403', times(19, forbidden)],
+  ['20 times 403', times(20, forbidden), '403 for 20 files in a row', 'auth', 'filings config check'],
+  ['20 times 403, not in a row', [...times(19, forbidden), missing, forbidden]],
   ['a full disk', [stop('local_io')], 'local_io: the reason', 'local_io', 'do this'],
-])('whether a run stops after %s', (_, ends, message, code, hint) => {
+])('a run stops only after enough equal failures in a row or a fatal one: %s', (_, ends, message, code, hint) => {
   const rule = new StopRule('file', (command) => command);
   const stops = ends.map((error) => rule.after(error));
   const last = message && { message, code, stopsRun: true, hint: expect.stringContaining(hint ?? '') };
