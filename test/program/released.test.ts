@@ -1,0 +1,172 @@
+import { EventEmitter, getEventListeners, once } from 'node:events';
+import { readdirSync, readlinkSync } from 'node:fs';
+import { mkdir, readdir } from 'node:fs/promises';
+import { basename, extname, join } from 'node:path';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { sleep } from '../../src/abort.ts';
+import { interruptedBy } from '../../src/world.ts';
+import { head, sendFile } from '../servers/answers.ts';
+import { accession, type Filings, type Instead, startArchive } from '../servers/archive.ts';
+import { type Given, workplace } from './run.ts';
+
+// A run is a guest in its process: whatever it opens or waits for is released when it ends, however it ends. The whole
+// program runs here, and what is left of it is counted: descriptors, timers, listeners, temporary files.
+
+const NUMBERS = [accession(1), accession(2), accession(3)];
+const LARGE = Buffer.alloc(2_000_001, 'x');
+const FILINGS: Filings = Object.fromEntries(NUMBERS.map((number) => [number, { 'a.htm': number, 'large.htm': LARGE }]));
+const MIRROR = 'download -i ../in --all --checksums --done done --report report --failed failed'.split(' ');
+const MIRRORED = [
+  ...NUMBERS.flatMap((number) => ['SHA256SUMS', 'a.htm', 'large.htm'].map((name) => `${number}/${name}`)),
+  ...['done', 'failed', 'report'],
+];
+const SPOOLED = ['download', accession(1), 'large.htm', '-o', '-', '--spool'];
+
+// Every signal of the source, and of Node for it, since each has a controller.
+let signals: AbortSignal[] = [];
+beforeEach(() => {
+  signals = [];
+  class WatchedController extends AbortController {
+    constructor() {
+      super();
+      signals.push(this.signal);
+    }
+  }
+  vi.stubGlobal('AbortController', WatchedController);
+});
+afterEach(() => vi.unstubAllGlobals());
+
+/** Returns what the descriptors of this process lead to. */
+function descriptors(): string[] {
+  const targets = readdirSync('/dev/fd').flatMap((fd) => {
+    try {
+      // The numbers of sockets and pipes differ from run to run.
+      return [readlinkSync(`/dev/fd/${fd}`).replace(/\d+(?=\]$)/, '')];
+    } catch (error) {
+      // Elsewhere than on Linux a descriptor is no link. The one that read the directory is closed.
+      return (error as NodeJS.ErrnoException).code === 'EINVAL' ? [fd] : [];
+    }
+  });
+  return targets.sort();
+}
+
+/** What ends a run early. */
+interface Ends {
+  readonly interrupt: AbortController;
+  /** Passes with the event `pass`. */
+  readonly deadline: EventEmitter;
+}
+
+type Answers = (ends: Ends) => Instead;
+
+const DEADLINE_MS = 3_600_000;
+const UNTIL_DEADLINE = ['--deadline', '1h'];
+
+/** Runs command lines one after the other beside an archive. Returns what is left when the archive has stopped. */
+async function leftBy(lines: readonly (readonly string[])[], answers: Answers) {
+  const place = await workplace();
+  await place.write('../in', `${NUMBERS.join('\n')}\n`);
+  await mkdir(place.at('../tmp'));
+  const ends: Ends = { interrupt: new AbortController(), deadline: new EventEmitter() };
+  const before = descriptors();
+  const archive = await startArchive(FILINGS, { instead: answers(ends) });
+  let timers = 0;
+  const given: Given = {
+    interrupt: ends.interrupt.signal,
+    async sleep(ms, signal) {
+      timers += 1;
+      const waits: Promise<unknown>[] = [sleep(ms, signal)];
+      if (ms === DEADLINE_MS) waits.push(once(ends.deadline, 'pass'));
+      await Promise.race(waits).finally(() => {
+        timers -= 1;
+      });
+    },
+  };
+  const env = { ...archive.env, TMPDIR: place.at('../tmp') };
+  const statuses: number[] = [];
+  for (const line of lines) statuses.push((await place.filings(line, env, given)).exitCode);
+  // A wait that was called off ends in a later turn than the run.
+  await new Promise((resolve) => setImmediate(resolve));
+  const listeners = signals.flatMap((signal) => getEventListeners(signal, 'abort').map(String));
+  const left = { statuses, timers, listeners, temporary: await readdir(place.at('../tmp')) };
+  await archive.close();
+  // Sockets, and the file of an input, are closed in a later turn, too.
+  await vi.waitFor(() => expect(descriptors()).toEqual(before), { timeout: 10_000 });
+  const entries = await readdir(place.path, { recursive: true, withFileTypes: true });
+  const files = entries.filter((entry) => !entry.isDirectory()).map((entry) => join(entry.parentPath, entry.name));
+  return { ...left, files: files.map((path) => path.slice(place.path.length + 1)).sort() };
+}
+
+const NOTHING = { timers: 0, listeners: [], temporary: [] };
+
+/** Each listing fails once, and each large file is cut once. */
+const failingOnce: Answers =
+  () =>
+  (socket, { name, before, request }) => {
+    if (name === 'large.htm' && before > 0) sendFile(socket, request, LARGE, '"v1"');
+    else if (name === 'large.htm') socket.end(beginning());
+    else if (name === undefined && before === 0) socket.write(head(503, { 'Content-Length': 0 }));
+    else return false;
+    return true;
+  };
+const withoutLarge: Answers =
+  () =>
+  (socket, { name }) => {
+    if (name !== 'large.htm') return false;
+    socket.write(head(404, { 'Content-Length': 0 }));
+    return true;
+  };
+/** Ends the run in the middle of the first large file, which never ends. */
+const stalling =
+  (end: (ends: Ends) => unknown): Answers =>
+  (ends) =>
+  (socket, { name }) => {
+    if (name !== 'large.htm') return false;
+    socket.write(beginning(), () => setTimeout(end, 100, ends));
+    return true;
+  };
+const signal = stalling(({ interrupt }) => interrupt.abort(interruptedBy('SIGTERM')));
+const deadline = stalling(({ deadline }) => deadline.emit('pass'));
+
+function beginning(): Buffer {
+  const fields = { 'Content-Length': LARGE.length, ETag: '"v1"' };
+  return Buffer.concat([Buffer.from(head(200, fields)), LARGE.subarray(0, -1)]);
+}
+
+test('a mirror whose requests all fail once, and every command over it, releases all that it opens', async () => {
+  const anew = MIRROR.map((arg) => (arg === 'done' ? 'done-anew' : arg));
+  const more = [
+    ['verify', '.'],
+    ['list', accession(1)],
+    [...MIRROR, '--dry-run'],
+  ];
+  const left = await leftBy([MIRROR, MIRROR, anew, [...anew, '--if-exists', 'compare'], ...more], failingOnce);
+  const statuses = Array(7).fill(0);
+  expect(left).toEqual({ ...NOTHING, statuses, files: [...MIRRORED, 'done-anew'].sort() });
+});
+
+test('a mirror without some files releases all that it opens', async () => {
+  const left = await leftBy([MIRROR], withoutLarge);
+  const files = MIRRORED.filter((path) => !path.endsWith('/large.htm'));
+  expect(left).toEqual({ ...NOTHING, statuses: [3], files: files.sort() });
+});
+
+test.each([
+  ['a signal', signal, 143],
+  ['the deadline', deadline, 7],
+])('a mirror that %s stops leaves its parts, and releases all that it opens', async (_, answers, status) => {
+  const { files, ...left } = await leftBy([[...MIRROR, '-j', '1', ...UNTIL_DEADLINE]], answers);
+  expect(left).toEqual({ ...NOTHING, statuses: [status] });
+  const parts = files.filter((path) => basename(path).startsWith('.'));
+  expect(parts.map((path) => extname(path)).sort()).toEqual(['.part', '.resume']);
+});
+
+test.each([
+  ['a file that is cut once', failingOnce, 0],
+  ['a missing file', withoutLarge, 5],
+  ['a signal', signal, 143],
+  ['the deadline', deadline, 7],
+])('a spool releases all that it opens after %s', async (_, answers, status) => {
+  const left = await leftBy([[...SPOOLED, ...UNTIL_DEADLINE]], answers);
+  expect(left).toEqual({ ...NOTHING, statuses: [status], files: [] });
+});
