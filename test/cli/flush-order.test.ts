@@ -1,0 +1,188 @@
+import { readFileSync } from 'node:fs';
+import { rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { readReport } from '../program/batch.ts';
+import { accession, type Filings, startArchive } from '../servers/archive.ts';
+import { type Workplace, workplace } from './program.ts';
+
+// A line of a report or a done list is true also after a power cut: all that it claims was flushed before it was written.
+// Here the program writes a log of its calls; test/prove/power-cut cuts the power.
+
+/** A system call that changes the disk, or flushes. Its times are steps of one clock. */
+interface Call {
+  readonly name: 'mkdir' | 'link' | 'write' | 'flush';
+  readonly path: string;
+  /** What was written. */
+  readonly text: string;
+  readonly began: number;
+  /** Undefined if the call has failed, or had not returned at the end of the program. */
+  readonly ended?: number;
+}
+
+/** Writes the log to $CALLS at the end. */
+const WATCHED = `const fs = require('node:fs');
+const { writeFileSync } = fs;
+const [calls, paths] = [[], new Map()];
+let clock = 0;
+const begin = (name, path, text = '') => {
+  const call = { name, path: String(path), text, began: clock++ };
+  calls.push(call);
+  return () => { call.ended = clock++; };
+};
+// Each gives what notes the end of a call, with its result.
+const WATCH = {
+  open: (path) => (fd) => paths.set(fd, path),
+  mkdir: (path) => begin('mkdir', path),
+  link: (_, to) => begin('link', to),
+  rename: (_, to) => begin('link', to),
+  fsync: (fd) => begin('flush', paths.get(fd)),
+  write: (fd, bytes) => begin('write', paths.get(fd), String(bytes)),
+  writev: (fd, chunks) => begin('write', paths.get(fd)),
+};
+// Proxies, since util.promisify() looks for symbols of these functions.
+const watch = (object, name, apply) => { object[name] = new Proxy(object[name], { apply }); };
+for (const [name, seen] of Object.entries(WATCH)) {
+  if (fs[name + 'Sync']) watch(fs, name + 'Sync', (call, self, args) => {
+    const end = seen(...args);
+    const result = call(...args);
+    end(result);
+    return result;
+  });
+  watch(fs, name, (call, self, args) => {
+    const [end, done] = [seen(...args), args.pop()];
+    call(...args, (error, ...results) => {
+      if (!error) end(...results);
+      done(error, ...results);
+    });
+  });
+}
+for (const name of ['mkdir', 'rename']) watch(fs.promises, name, async (call, self, args) => {
+  const end = WATCH[name](...args);
+  const result = await call(...args);
+  end(result);
+  return result;
+});
+watch(fs.promises, 'open', async (call, self, [path, ...rest]) => {
+  const handle = await call(path, ...rest);
+  watch(handle, 'sync', async (sync) => {
+    const end = begin('flush', path);
+    await sync.call(handle);
+    end();
+  });
+  return handle;
+});
+process.on('exit', () => writeFileSync(process.env.CALLS, JSON.stringify(calls)));`;
+
+const [A, B, C] = [accession(1), accession(2), accession(3)];
+const FILINGS: Filings = {
+  [A]: { 'ex1.htm': 'one', 'ex2.htm': 'x'.repeat(70_000), 'primary.htm': 'a' },
+  [B]: { 'ex1.htm': 'other', 'ex2.htm': '' },
+  [C]: { 'ex.htm': 'third' },
+};
+const README = readFileSync(join(import.meta.dirname, '../../README.md'), 'utf8');
+/** The README's mirror of many filings, as it is written. */
+const MIRROR = /^filings (download -i accessions\.txt .*--checksums.*)$/m.exec(README)?.[1] ?? '';
+const [DONE, REPORT] = ['mirror.done', 'mirror.jsonl'];
+
+/** A place beside an archive. The mirror's command line returns the calls of its run. */
+async function mirrorPlace() {
+  const [place, archive] = [await workplace(), await startArchive(FILINGS)];
+  await place.write('accessions.txt', `${A}\n${B}\n${C}\n`);
+  const hook = await place.write('../watched.cjs', WATCHED);
+  const log = join(place.home, 'calls.json');
+  const env = { ...archive.env, NODE_OPTIONS: `--require "${hook}"`, CALLS: log };
+  return {
+    ...place,
+    async mirror(more = ''): Promise<readonly Call[]> {
+      const { exitCode, stderr } = await place.shell(`$FILINGS ${MIRROR} ${more}`, env);
+      expect(exitCode, stderr).toBe(0);
+      const calls = JSON.parse(readFileSync(log, 'utf8')) as Call[];
+      return calls.map((call) => ({ ...call, path: call.path.replace(/\/\.?$/, '') }));
+    },
+  };
+}
+
+/** Calls of one kind on a path, in their order. */
+const callsOn = (calls: readonly Call[], name: Call['name'], path: string) =>
+  calls.filter((call) => call.name === name && call.path === path);
+
+/** Expects a flush of a path that begins after one call and ends before another begins. Returns that flush. */
+function expectFlushed(calls: readonly Call[], path: string, after: Call | undefined, before: Call): Call {
+  const flush = callsOn(calls, 'flush', path).find(
+    ({ began, ended = Number.POSITIVE_INFINITY }) => began > (after?.ended ?? -1) && ended < before.began,
+  );
+  expect(flush, `${path} is flushed before ${before.text}`).toBeDefined();
+  return flush as Call;
+}
+
+/** Returns the write of a line that has a text. */
+function writeOf(calls: readonly Call[], path: string, text: string): Call {
+  const write = callsOn(calls, 'write', path).find((call) => call.text.includes(text));
+  expect(write, `${path} has ${text}`).toBeDefined();
+  return write as Call;
+}
+const filesOf = (number: string) => Object.keys(FILINGS[number] ?? {}).filter((name) => name.startsWith('ex'));
+
+/** Expects that of each filing the checksums are flushed, and the report's lines are written, before its done line. */
+function expectDoneLast(calls: readonly Call[], { at }: Workplace, done: string): void {
+  for (const number of [A, B, C]) {
+    const line = writeOf(calls, at(done), number);
+    const sums = at(`mirror/${number}/SHA256SUMS`);
+    const flush = expectFlushed(calls, sums, callsOn(calls, 'write', sums).at(-1), line);
+    expectFlushed(calls, at(`mirror/${number}`), flush, line);
+    for (const name of filesOf(number)) {
+      const reported = writeOf(calls, at(REPORT), `"mirror/${number}/${name}"`);
+      expect(reported.ended).toBeLessThan(line.began);
+    }
+  }
+}
+
+describe('the mirror of the README', () => {
+  test('writes a line of its books after the flushes of all that the line claims', async () => {
+    const place = await mirrorPlace();
+    const { at, path } = place;
+    const calls = await place.mirror();
+    expect(readReport(await place.read(REPORT)).files.map(({ result }) => result)).toEqual(Array(5).fill('downloaded'));
+    expectDoneLast(calls, place, DONE);
+    const [made] = callsOn(calls, 'mkdir', at('mirror'));
+    for (const number of [A, B, C]) {
+      const folder = at(`mirror/${number}`);
+      for (const name of filesOf(number)) {
+        const line = writeOf(calls, at(REPORT), `"mirror/${number}/${name}"`);
+        const [named] = callsOn(calls, 'link', `${folder}/${name}`) as [Call];
+        const part = calls.findLast((call) => call.path.includes(`/.${name}.`) && call.began < named.began);
+        expect(part).toMatchObject({ name: 'flush' });
+        expect(part?.ended).toBeLessThan(named.began);
+        expectFlushed(calls, folder, named, line);
+        expectFlushed(calls, at('mirror'), callsOn(calls, 'mkdir', folder)[0] as Call, line);
+        expectFlushed(calls, path, made as Call, line);
+      }
+    }
+  });
+
+  // What another run has named just now may not be on disk.
+  test.each([
+    ['and lists nothing anew', async () => {}],
+    [
+      'and lists it',
+      async ({ at }: Workplace) => await Promise.all([A, B, C].map((number) => rm(at(`mirror/${number}/SHA256SUMS`)))),
+    ],
+  ])('skips a file of another run after the flushes of all that has just changed, %s', async (_, change) => {
+    const place = await mirrorPlace();
+    const { at, path } = place;
+    await place.mirror();
+    await change(place);
+    await writeFile(at(REPORT), '');
+    const calls = await place.mirror('--done anew');
+    expect(readReport(await place.read(REPORT)).files.map(({ result }) => result)).toEqual(Array(5).fill('skipped'));
+    expectDoneLast(calls, place, 'anew');
+    for (const number of [A, B, C]) {
+      for (const name of filesOf(number)) {
+        const line = writeOf(calls, at(REPORT), `"mirror/${number}/${name}"`);
+        for (const folder of [at(`mirror/${number}`), at('mirror'), path])
+          expectFlushed(calls, folder, undefined, line);
+      }
+    }
+  });
+});
