@@ -34,6 +34,36 @@ test('a SHA256SUMS with room for half a line keeps its whole lines alone: exit 8
   expect((await place.read('SHA256SUMS')).toString()).toMatch(/^# x+\n[\da-f]{64} {2}a\.htm\n$/);
 });
 
+/** The disk takes names for one that differ in case only. */
+const FOLDING_DISK = `const fs = require('node:fs');
+const { basename, dirname, join } = require('node:path');
+const { lstatSync } = fs;
+fs.lstatSync = (path, ...rest) => {
+  const name = basename(path).toLowerCase();
+  const folder = dirname(path);
+  const entries = fs.existsSync(folder) ? fs.readdirSync(folder) : [];
+  const found = entries.find((entry) => entry.toLowerCase() === name);
+  return lstatSync(found === undefined ? path : join(folder, found), ...rest);
+};`;
+
+test.each(['skip', 'compare', 'overwrite', 'error'])(
+  'on a disk that ignores case the file of another spelling is not taken for this one with --if-exists %s',
+  async (ifExists) => {
+    const place = await workplace();
+    const server = await scripted(whole(content(100)));
+    await place.write('primary.htm', 'another file');
+    await place.write('first.htm', content(100));
+    const hook = await place.write('../hook.cjs', FOLDING_DISK);
+    const env = { ...serviceAt(server.url), NODE_OPTIONS: `--require "${hook}"` };
+    // The directory is known when the second file is looked for.
+    const args = ['download', ACCESSION, 'first.htm', 'PRIMARY.htm', '--if-exists', ifExists, '-j', '1'];
+    const { stderr } = await place.filings(args, env);
+    expect(stderr).toContain("PRIMARY.htm: 'primary.htm' exists, and this disk takes both names for one");
+    expect((await place.read('primary.htm')).toString()).toBe('another file');
+    expect((await place.names()).sort()).toEqual(['first.htm', 'primary.htm']);
+  },
+);
+
 /** The first write that is long enough for a line takes only 40 bytes. */
 const SHORT_WRITE = `const fs = require('node:fs');
 let isShort = true;

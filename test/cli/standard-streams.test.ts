@@ -98,3 +98,12 @@ test('a working directory that was removed is said plainly', async () => {
   );
   expect(stdout.toString()).toMatch(/^filings: the working directory no longer exists\n {2}hint: .*\nexit 8\n$/);
 });
+
+test('-o of a device that is not there fails at once, as of /dev/tty without a terminal', async () => {
+  const place = await workplace();
+  // In a session of its own the program has no terminal.
+  const args = ['--sandbox', 'download', ACCESSION, 'primary.htm', '-o', '/dev/tty'];
+  const { exitCode, stderr } = await place.filings(args, {}, { detached: true, timeout: 30_000 });
+  expect(exitCode, stderr).toBe(8);
+  expect(stderr).toMatch(/\/dev\/tty: cannot write: /);
+});

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { mkdirSync } from 'node:fs';
+import { stat } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 import { sleep } from '../../src/abort.ts';
 import { FilingsError } from '../../src/errors.ts';
@@ -66,9 +67,11 @@ describe('--failed', () => {
   it('feeds --input again, which then does what was left', async () => {
     let isBroken = true;
     const broken = answering(404, /f00[7-9]/);
-    const { archive, batch, read } = await setUp(10, (socket, asked) => isBroken && broken(socket, asked));
+    const { archive, at, batch, read } = await setUp(10, (socket, asked) => isBroken && broken(socket, asked));
     expect((await batch(lines(10), ['--failed', 'failed', ...QUICK])).exitCode).toBe(3);
     expect(linesOf(await read('failed'))).toEqual(lines(10).slice(7));
+    // Others may read it, as the umask says.
+    expect((await stat(at('failed'))).mode & 0o777).toBe(0o666 & ~process.umask());
     isBroken = false;
     const before = archive.asked().length;
     expect((await batch(undefined, ['-i', 'failed', '--failed', 'failed2'])).exitCode).toBe(0);

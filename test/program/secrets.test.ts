@@ -141,7 +141,9 @@ describe('a key of three characters', () => {
     const body = JSON.stringify({ title: 'no', instance: `/v1/download?apikey=${encodeURIComponent(SHORT)}&x` });
     const said: Script = (socket, { headers }) => {
       const fields = { Authorization: headers.authorization ?? '', 'X-Service-Key': SHORT, 'X-Echo': SHORT };
-      socket.write(answer(400, body, { ...fields, 'Set-Cookie': `key=${SHORT}` }));
+      socket.write(
+        answer(400, body, { ...fields, 'Proxy-Authorization': `Basic ${SHORT}`, 'Set-Cookie': `key=${SHORT}` }),
+      );
     };
     const { filings } = await asked(said, SHORT, { FILINGS_KEY_IN: way });
     const { stderr } = await filings(...DOWNLOAD);

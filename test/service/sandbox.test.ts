@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, symlink } from 'node:fs/promises';
 import { get } from 'node:http';
@@ -72,6 +73,13 @@ describe('a file', () => {
     expect([reply.status, 'errors' in json(reply)]).toEqual([500, false]);
     expect(reply.body.toString()).not.toContain(running.directory);
   });
+});
+
+test('a FIFO is neither listed nor waited for', async () => {
+  const running = await sandbox(ALPHA);
+  execFileSync('mkfifo', [join(running.directory, at('fifo.htm'))]);
+  expect((await running.get(download('fifo.htm'))).status).toBe(500);
+  expect(json(await running.get(listing()))).toEqual([expect.objectContaining({ file_name: 'a.txt' })]);
 });
 
 describe('a listing', () => {
