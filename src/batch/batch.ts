@@ -15,7 +15,7 @@ import { type BatchEnd, StopRule } from './verdict.ts';
 /** How long it works before signals and timers have their turn. */
 const TURN_MS = 10;
 /** How long a stopped run counts what is left of its input. */
-const COUNTING_MS = 500;
+export const MAX_COUNTING_MS = 500;
 
 export interface BatchOptions {
   readonly input: AsyncIterable<readonly Line[]>;
@@ -178,7 +178,7 @@ export class Batch {
 
   async #leftOver(): Promise<number | undefined> {
     const enough = createAbortController();
-    const late = this.#options.world.sleep(COUNTING_MS, enough.signal).catch(() => {});
+    const late = this.#options.world.sleep(MAX_COUNTING_MS, enough.signal).catch(() => {});
     const left = await Promise.race([this.selection.cancel(enough.signal).catch(() => {}), late]);
     enough.abort();
     return typeof left === 'number' ? left + this.#notStarted : undefined;

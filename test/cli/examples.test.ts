@@ -47,7 +47,7 @@ function run(line: string, home: string, more?: Record<string, string>) {
   const env = environment(home, more);
   if (PLAIN.test(line)) return filings(pasted(line), { cwd: home, env, input });
   const script = ['--norc', '-euo', 'pipefail', '-c', line];
-  return execa('bash', script, { cwd: home, env, extendEnv: false, input, reject: false });
+  return execa('bash', script, { cwd: home, env, extendEnv: false, input, reject: false, timeout: 150_000 });
 }
 
 beforeAll(async () => {

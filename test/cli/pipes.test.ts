@@ -4,6 +4,7 @@ import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { endWithTest } from '../processes.ts';
 import { first, framed, whole } from '../servers/answers.ts';
 import { type ScriptedServer, scripted, startScripted } from '../servers/scripted.ts';
 import { content } from '../service/transfer-fixture.ts';
@@ -141,10 +142,10 @@ describe('a reader that never reads', () => {
     const shared = await open(join(place.path, 'fifo'), 'w');
     onTestFinished(() => shared.close());
     const args = [BIN, 'download', ACCESSION, 'a', '-o', '-', '-v', ...more];
-    const env = { ...process.env, ...serviceAt(server.url) };
+    const env = { PATH: process.env.PATH, HOME: place.home, ...serviceAt(server.url) };
     const running = spawn(NODE, args, { cwd: place.path, env, stdio: ['ignore', shared.fd, shared.fd] });
     const ended = once(running, 'exit');
-    onTestFinished(() => void running.kill('SIGKILL'));
+    endWithTest(running);
     if (status === 143) {
       // The file is going out: what comes next fills the pipe, in which its last words then find no room.
       for (let taken = 0; taken < 500_000; ) taken += (await reader.read(Buffer.alloc(65_536))).bytesRead;

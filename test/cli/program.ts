@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Writable } from 'node:stream';
 import { execa, type Options } from 'execa';
-import { onTestFinished } from 'vitest';
+import { endWithTest } from '../processes.ts';
 import { emptyPlace, type Place } from '../program/place.ts';
 
 export { ACCESSION, serviceAt } from '../program/place.ts';
@@ -45,7 +45,7 @@ export interface Running {
 
 /** Runs a program to its end, with nothing in its environment but what is given. */
 export async function run(file: string, args: readonly string[], options: Options): Promise<Ended> {
-  const ended = await execa(file, [...args], {
+  const child = execa(file, [...args], {
     extendEnv: false,
     reject: false,
     encoding: 'buffer',
@@ -54,6 +54,8 @@ export async function run(file: string, args: readonly string[], options: Option
     ...(options.stdin === undefined && options.input === undefined ? { input: '' } : {}),
     ...options,
   });
+  endWithTest(child);
+  const ended = await child;
   const bytes = (stream: unknown) => Buffer.from((stream as Uint8Array | undefined) ?? []);
   return {
     exitCode: ended.exitCode ?? -1,
@@ -82,7 +84,9 @@ export async function workplace(): Promise<Workplace> {
   return {
     ...place,
     filings: (args, env, options) => run(NODE, [BIN, ...args], here(env, options)),
-    shell: (script, env, options) => run('bash', ['-c', `FILINGS="${NODE} ${BIN}"\n${script}`], here(env, options)),
+    // Words end at line feeds alone, since a path may have spaces in it.
+    shell: (script, env, options) =>
+      run('bash', ['-c', `IFS=$'\\n'\n${script}`], here({ FILINGS: `${NODE}\n${BIN}`, ...env }, options)),
     start(args, env, within = []) {
       const running = started([...within, NODE, BIN, ...args], { cwd: path, env: environment(env) });
       running.stdin.end();
@@ -94,7 +98,7 @@ export async function workplace(): Promise<Workplace> {
 /** Starts a command line and leaves it running, its stdin open, until the test has ended. */
 export function started([file = '', ...args]: readonly string[], options: SpawnOptionsWithoutStdio): Running {
   const child = spawn(file, args, options);
-  onTestFinished(() => void child.kill('SIGKILL'));
+  endWithTest(child);
   const stdout: Buffer[] = [];
   let stderr = '';
   child.stdout.on('data', (chunk) => stdout.push(chunk));

@@ -1,14 +1,16 @@
+import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync } from 'node:fs';
-import { stat } from 'node:fs/promises';
-import { describe, expect, it } from 'vitest';
-import { sleep } from '../../src/abort.ts';
+import { open, stat } from 'node:fs/promises';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { type Sleep, sleep } from '../../src/abort.ts';
+import { MAX_COUNTING_MS } from '../../src/batch/batch.ts';
 import { FilingsError } from '../../src/errors.ts';
 import { type Fields, head } from '../servers/answers.ts';
 import { accession, type Instead } from '../servers/archive.ts';
 import { closedPort } from '../servers/scripted.ts';
 import { batchPlace, lines, numbered } from './batch.ts';
-import { linesOf, serviceAt } from './run.ts';
+import { linesOf, patientSleep, serviceAt } from './run.ts';
 
 const A = accession(1);
 const QUICK = ['--retries', '0', '-j', '1'];
@@ -136,6 +138,18 @@ describe('what stops a batch, and its exit status', () => {
     expect(archive.asked().length).toBeLessThanOrEqual(4);
   });
 
+  it('counts what it has not started for a bounded time, since an input may have no end', async () => {
+    const { at, batch } = await setUp(1, answering(401));
+    execFileSync('mkfifo', [at('fifo')]);
+    const writer = await open(at('fifo'), 'r+');
+    onTestFinished(() => writer.close());
+    await writer.write(`${lines(1).join()}\n`);
+    const brief: Sleep = (ms, signal) => sleep(ms === MAX_COUNTING_MS ? 10 : ms, signal);
+    const { exitCode, report } = await batch(undefined, ['-i', 'fifo', ...QUICK], { sleep: brief });
+    expect(exitCode).toBe(4);
+    expect(report.summaries).toMatchObject([{ failed: 1, not_started: null }]);
+  });
+
   it('ten files in a row that could not connect: 7', async () => {
     const { batch } = await batchPlace(serviceAt(`http://127.0.0.1:${await closedPort()}`));
     const { exitCode, report } = await batch(lines(50), QUICK);
@@ -182,7 +196,8 @@ describe('what stops a batch, and its exit status', () => {
     await write('in', `${[`${A} x.htm`, ...lines(100)].join(`\n# ${'x'.repeat(2000)}\n`)}\n`);
     const { exitCode, report } = await batch(undefined, ['-i', 'in', '--deadline', '1h', ...QUICK], {
       interrupt: interrupt.signal,
-      sleep: async (ms, signal) => void (await (ms === 3_600_000 ? once(asked.signal, 'abort') : sleep(ms, signal))),
+      sleep: async (ms, signal) =>
+        void (await (ms === 3_600_000 ? once(asked.signal, 'abort') : patientSleep(ms, signal))),
     });
     expect([exitCode, report.endsSummed]).toEqual([exit, true]);
     expect(report.files.filter(({ result }) => result === 'unfinished')).toMatchObject([{ file_name: 'f003.htm' }]);

@@ -27,7 +27,7 @@ const behindCut =
     else rest(socket);
   };
 
-const LIST = ['list', ACCESSION];
+const LIST = ['download', ACCESSION, '--all'];
 const GET = ['download', ACCESSION, 'a.htm', '--retries', '1'];
 
 describe('the connection of an answer is dropped', () => {

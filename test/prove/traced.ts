@@ -1,6 +1,6 @@
 import { utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { BIN, type Ended, NODE, type Workplace } from '../cli/program.ts';
+import type { Ended, Workplace } from '../cli/program.ts';
 
 /** A disk of a type that nobody knows: nothing is waited for by the event loop (src/disk/calls.ts). */
 const UNKNOWN_DISK = `const disk = require('node:fs/promises');
@@ -26,6 +26,6 @@ export async function traced(
   env: Record<string, string> = {},
   log = '/dev/null',
 ): Promise<Ended> {
-  const line = `strace -f -o ${log} ${options} ${NODE} ${BIN} ${args.join(' ')}`;
+  const line = `strace -f -o ${log} ${options} $FILINGS ${args.join(' ')}`;
   return place.shell(line, { ...env, ...(await oneThread(place)) });
 }

@@ -50,13 +50,13 @@ export async function screen(
   const { path, home } = await workplace();
   await prepare?.(path);
   const shown = new xterm.Terminal({ cols: columns, rows, scrollback: 5000, allowProposedApi: true });
-  const [file = '', ...rest] = script === undefined ? [NODE, BIN, ...args] : ['bash', '-c', script];
+  const [file = '', ...rest] = script === undefined ? [NODE, BIN, ...args] : ['bash', '-c', `IFS=$'\\n'\n${script}`];
   const child = spawn(file, rest, {
     name: 'xterm-256color',
     cols: columns,
     rows,
     cwd: path,
-    env: { PATH: process.env.PATH, HOME: home, FILINGS: `${NODE} ${BIN}`, ...env },
+    env: { PATH: process.env.PATH, HOME: home, FILINGS: `${NODE}\n${BIN}`, ...env },
   });
   let bytes = '';
   let drawn = Promise.resolve();
