@@ -11,7 +11,7 @@ import { ACCESSION, type Given, serve, workplace } from './run.ts';
 const FILE = content(500);
 const KEY = { FILINGS_API_KEY: 'a-key' };
 
-/** A place whose config file says how to mint tokens for the service at a URL; the keys are beside it. */
+/** A workplace whose config file mints tokens for the service at a URL. The keys are beside the config file. */
 async function mintingPlace() {
   const { config, filings, ...place } = await workplace();
   const { privateKey, publicKey } = ecPair('P-256');
@@ -28,8 +28,8 @@ async function mintingPlace() {
 const claimsOf = (authorization = '') =>
   JSON.parse(Buffer.from(authorization.split('.')[1] ?? '', 'base64url').toString()) as Record<string, unknown>;
 
-describe('with jwt in the config file', () => {
-  test.each(['header', 'query', 'path'])('the service lets list and download in, the key by %s', async (way) => {
+describe('a config file with jwt', () => {
+  test.each(['header', 'query', 'path'])('lets list and download authenticate, with the key by %s', async (way) => {
     const { asks, filings, publicPem } = await mintingPlace();
     await asks((await serve(['--api-key', 'a-key', '--jwt-key', publicPem])).url);
     for (const command of [['list'], ['download', '--all']]) {
@@ -38,7 +38,7 @@ describe('with jwt in the config file', () => {
     }
   });
 
-  test('each token is valid when it is sent, and there are as many as it takes', async () => {
+  test('mints a new token when the last one expires, so that each request carries a valid one', async () => {
     const start = Date.now();
     let ahead = 0;
     const server = await scripted((socket, request) => {
@@ -57,7 +57,7 @@ describe('with jwt in the config file', () => {
     expect([issued.length, new Set(issued).size]).toEqual([7, 4]);
   });
 
-  test('one that waits for its turn is minted behind the wait', async () => {
+  test('mints a token after the wait for the request rate, not before it', async () => {
     const start = Date.now();
     const { monotonic, pass, ...clock } = heldClock();
     const left: number[] = [];
@@ -76,7 +76,7 @@ describe('with jwt in the config file', () => {
   });
 });
 
-test('a 401 tells how far the clock is off: ten seconds only where a token is sent, a date only where it is one', async () => {
+test('a 401 reports a clock skew over ten seconds if a token was sent and Date is valid', async () => {
   const unauthorized =
     (date: () => string): Script =>
     (socket) =>
@@ -99,7 +99,7 @@ test('a 401 tells how far the clock is off: ten seconds only where a token is se
 });
 
 test.each(['--api-key-file - token sign --key -', '--jwt-file - token inspect'])(
-  'two readers of stdin are refused: %s',
+  '%s is rejected because stdin has two readers',
   async (line) => {
     const { exitCode, stderr } = await (await workplace()).filings(line.split(' '));
     expect([exitCode, stderr]).toEqual([2, expect.stringContaining('cannot both read stdin')]);

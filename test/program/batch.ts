@@ -1,7 +1,7 @@
 import { type ArchiveOptions, accession, type Filings, startArchive } from '../servers/archive.ts';
 import { type Given, workplace } from './run.ts';
 
-/** What a report holds: a line a file, and its runs' summaries. */
+/** A line of a report. Each file has one; each run ends with a summary. */
 export interface ReportLine {
   readonly accession_no: string | null;
   readonly file_name: string | null;
@@ -16,7 +16,7 @@ export interface ReportLine {
 
 type Summary = Readonly<Record<string, number | string | null | undefined>>;
 
-/** Reads a report; a line that is no JSON is passed over, as of a run that was killed while it wrote. */
+/** Reads a report. A line that is not JSON is ignored: a run that was killed leaves one. */
 export function readReport(text: string | Buffer) {
   const read = `${text}`.split('\n').flatMap((line) => {
     try {
@@ -29,17 +29,19 @@ export function readReport(text: string | Buffer) {
   return {
     files: read.filter((line): line is ReportLine => 'result' in line),
     summaries: read.flatMap((line) => ('summary' in line ? [line.summary] : [])),
-    /** The last line is a summary. */
+    /** True if the last line is a summary. */
     endsSummed: last !== undefined && 'summary' in last,
   };
 }
 
-/** A place in which batches run in this process, with lines for their input and a report that is read back. */
+/** A workplace that runs batches in this process and reads their report. */
 export async function batchPlace(env: Readonly<Record<string, string>>, common: Given = {}) {
   const place = await workplace();
   return {
     ...place,
-    /** `download --input -` of these lines, with `--report report`; without lines the arguments name what is to be fetched. */
+    /**
+     * Runs `download --input -` with these lines and `--report report`. Without lines, the arguments name the files.
+     */
     async batch(lines: readonly string[] | string | undefined, args: readonly string[] = [], given: Given = {}) {
       const input = typeof lines === 'object' ? lines.map((line) => `${line}\n`).join('') : lines;
       const line = ['download', ...(lines === undefined ? [] : ['--input', '-']), '--report', 'report', ...args];
@@ -49,17 +51,17 @@ export async function batchPlace(env: Readonly<Record<string, string>>, common: 
   };
 }
 
-/** A place beside a service with these filings, which its batches ask. */
+/** A workplace whose batches ask a service with these filings. */
 export async function archivePlace(filings: Filings, options: ArchiveOptions = {}, common: Given = {}) {
   const archive = await startArchive(filings, options);
   return { archive, ...(await batchPlace({ ...archive.env, ...common.env }, common)) };
 }
 
-/** Names of files, and lines of an input that ask for them, of the filing that {@link numbered} has them in. */
+/** Names of files of one filing, and the input lines for them. {@link numbered} serves these files. */
 export const names = (count: number) => Array.from({ length: count }, (_, at) => `f${String(at).padStart(3, '0')}.htm`);
 export const lines = (count: number) => names(count).map((name) => `${accession(1)} ${name}`);
 
-/** A place beside a service with one filing of so many files. */
+/** A workplace with a service that has one filing of `count` files. */
 export const numbered = (count: number, options: ArchiveOptions = {}, size = 20) =>
   archivePlace(
     { [accession(1)]: Object.fromEntries(names(count).map((name) => [name, Buffer.alloc(size, name)])) },

@@ -1,9 +1,11 @@
+// Checks that no text contains a secret. A service may echo a secret in any encoding, so a search for the plain text
+// would miss most leaks: the check looks for every form, for half of each, and in the decoded text.
 import { expect } from 'vitest';
 
 export const base64 = (text: string) => Buffer.from(text).toString('base64');
 export const percent = (text: string) => [...Buffer.from(text)].map((byte) => `%${byte.toString(16)}`).join('');
 const json = (text: string) => JSON.stringify(text).slice(1, -1);
-/** A secret in every shape that a service could echo it in. */
+/** A secret in each encoding in which a service could echo it. */
 export const formsOf = (secret: string) => [
   secret,
   encodeURIComponent(secret),
@@ -24,7 +26,10 @@ const base64Runs = (text: string) =>
     [0, 1, 2, 3].map((skip) => Buffer.from(run.slice(skip), 'base64').toString('latin1')),
   );
 
-/** No text holds a secret: neither a form of it, nor half of one, nor what its base64 and escapes would be undone to. */
+/**
+ * Fails if a text contains a form of a secret or half of one, or if its decoded escapes and base64 contain a part of
+ * it.
+ */
 export function expectClear(secrets: readonly string[], ...texts: (Buffer | string)[]): void {
   for (const text of texts.map(String)) {
     const once = percentDecoded(text);

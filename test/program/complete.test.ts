@@ -21,8 +21,8 @@ async function place(script: Script = answer(['a.htm', 'b.htm'])) {
     ...here,
     server,
     /**
-     * What is offered behind a line; it says nothing else, and never fails. Its patience has no end, or ends soon after
-     * the service is asked.
+     * Returns the names that completion offers after `words`. Checks that it exits with 0 and an empty stderr. If
+     * `isImpatient`, its time limit ends soon after the first request; otherwise it never ends.
      */
     async names(words: readonly string[], env = serviceAt(server.url), isImpatient = false): Promise<string> {
       const wait = async (ms: number, signal: AbortSignal) => {
@@ -38,7 +38,7 @@ async function place(script: Script = answer(['a.htm', 'b.htm'])) {
   };
 }
 
-test('names are listed with the settings of environment, line and config file, at each TAB anew', async () => {
+test('completion lists names with the settings of environment, command line and config file', async () => {
   const { names, server, config, home } = await place();
   expect(await names(LINE)).toBe(OFFERED);
   expect(await names(['--base-url', server.url, '--api-key=b-key', ...LINE, 'a.htm'], {})).toBe('b.htm\n');
@@ -49,24 +49,24 @@ test('names are listed with the settings of environment, line and config file, a
   expect((await readdir(home)).sort()).toEqual(['config.json', 'work']);
 });
 
-describe('nothing is offered, and nobody asked,', () => {
+describe('completion offers nothing and sends no request', () => {
   test.each<[readonly string[], Record<string, string>?]>([
-    // Stdin, a wrong setting, a value that is still to be typed.
+    // Reading stdin, an invalid setting, and an option whose value is not typed yet.
     [[...LINE, '--api-key-file', '-'], { FILINGS_API_KEY: '' }],
     [[...LINE, '--jwt-file', '-', '--key-in', 'header']],
     [LINE, { FILINGS_JOBS: 'many' }],
     [[...LINE, '--include']],
     [['download']],
     [['download', '--help']],
-  ])('behind %j, %j', async (words, env = {}) => {
+  ])('after %j with %j', async (words, env = {}) => {
     const { names, server } = await place();
     expect(await names(words, { ...serviceAt(server.url), ...env })).toBe('');
     expect(server.requests.length).toBe(0);
   });
 
   test.each([
-    ['where apiKeyCommand would run', { apiKeyCommand: ['touch', 'ran'] }, 0o600],
-    ['where others can write the config file', { apiKey: 'a-key' }, 0o666],
+    ['if apiKeyCommand would run', { apiKeyCommand: ['touch', 'ran'] }, 0o600],
+    ['if others can write the config file', { apiKey: 'a-key' }, 0o666],
   ])('%s', async (_, settings, mode) => {
     const here = await place();
     const path = await here.config({ baseUrl: here.server.url, ...settings }, mode);
@@ -78,23 +78,23 @@ describe('nothing is offered, and nobody asked,', () => {
 
 test.each<[string, Script]>([
   ['a service that never answers', () => {}],
-  ['one that answers without end', (socket) => void socket.write(`${head(200, { 'Content-Length': 9 })}[`)],
+  ['a response without an end', (socket) => void socket.write(`${head(200, { 'Content-Length': 9 })}[`)],
   ['a 401', (socket) => void socket.end(head(401, { 'Content-Length': 0 }))],
   ['no listing', (socket) => void socket.end(`${head(200, { 'Content-Length': 6 })}\u001b]0;x\u0007`)],
-])('%s: nothing is offered, and nothing said', async (_, script) => {
+])('completion offers nothing and prints no error for %s', async (_, script) => {
   const { names, server } = await place(script);
   expect(await names(LINE, undefined, true)).toBe('');
   expect(server.requests.length).toBe(1);
 });
 
-test('names that a terminal would act on, or that would be options, are left out', async () => {
+test('completion omits names with control characters and names that look like options', async () => {
   const odd = ['x\u001b[31m.htm', 'y\n.htm', '\u202ez.htm', '-dash.htm', 'good.htm', 'good.htm'];
   const { names } = await place(answer(odd));
   expect(await names(LINE)).toBe('good.htm\n');
 });
 
 test.each(['bash', 'zsh', 'fish'])(
-  'completion %s prints the package’s script, and needs no settings',
+  'completion %s prints the script of the package without reading settings',
   async (shell) => {
     const { filings } = await workplace();
     const { stdout, exitCode } = await filings(['completion', shell], { FILINGS_CONFIG: '/nowhere/config.json' });

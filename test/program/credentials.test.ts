@@ -4,7 +4,7 @@ import type { Script } from '../servers/scripted.ts';
 import { expectClear } from './clear.ts';
 import { ACCESSION, asking } from './run.ts';
 
-// A key with all that encoders treat differently, and a token: neither may come out anywhere.
+// A key with every character that encoders treat differently, and a token. Neither may appear in any output.
 const KEY = `c4nary'k/y+%?&=~(1)*"!`;
 const TOKEN = 'eyJhbGciOiJIUzI1NiJ9.eyJjYW5hcnkiOiJ0b2tlbi1jYW5hcnkifQ.c2lnbmF0dXJlLWNhbmFyeQ';
 const BASIC = `service:${KEY}`;
@@ -12,7 +12,7 @@ const BASIC = `service:${KEY}`;
 const file: Script = (socket) => void socket.end(`${head(200, { 'Content-Length': 2 })}ok`);
 const clear = (...texts: (string | Buffer)[]) => expectClear([KEY, BASIC, TOKEN], ...texts);
 
-/** Downloads with a key that goes some way, with a token or without. */
+/** Downloads with the key sent by `way`, with or without a token. */
 async function setUp(script: Script, way = '', token = '') {
   const { filings, ...place } = await asking(script);
   const env = { FILINGS_API_KEY: KEY, FILINGS_KEY_IN: way, FILINGS_JWT: token };
@@ -28,8 +28,8 @@ describe.each([
     [way, ''],
     [way, TOKEN],
   ]),
-])('the key by %s, with a token: %s', (way, token) => {
-  test('arrives as the contract says', async () => {
+])('credentials with the key by %s and the token "%s"', (way, token) => {
+  test('are sent in the fields and parameters of docs/service.md', async () => {
     const { download, requests, url: base } = await setUp(file, way, token);
     const { exitCode, stderr } = await download();
     expect(exitCode, stderr).toBe(0);
@@ -44,7 +44,7 @@ describe.each([
     expect(url.searchParams.get('accession_no')).toBe(ACCESSION);
   });
 
-  test('is in no file and no line of a download that is cut, waited for and resumed', async () => {
+  test('are in no file and no message of a download that is retried and cut', async () => {
     const whole = head(200, { 'Content-Length': 1_200_000, ETag: '"v1"' }) + 'x'.repeat(900_000);
     const { download, names, read } = await setUp(
       (socket, request) => {
@@ -61,7 +61,7 @@ describe.each([
     clear(stderr, ...left, ...(await Promise.all(left.map((name) => read(name)))));
   });
 
-  test('is not in what is told about a connection that fails', async () => {
+  test('are not in the messages about a failed connection', async () => {
     const { download } = await setUp(file, way, token);
     const { exitCode, stderr } = await download(['--retries', '0', '-v'], { FILINGS_BASE_URL: 'http://127.0.0.1:1' });
     expect(exitCode).toBe(7);
@@ -69,7 +69,7 @@ describe.each([
   });
 });
 
-test('no way named: the key goes in Authorization, and makes room for a token', async () => {
+test('without FILINGS_KEY_IN the key goes in Authorization, or in its own header if a token is sent', async () => {
   const { download, requests } = await setUp(file);
   for (const token of ['', TOKEN])
     expect(await download(['-o', '-'], { FILINGS_JWT: token })).toMatchObject({ exitCode: 0 });
@@ -79,7 +79,7 @@ test('no way named: the key goes in Authorization, and makes room for a token', 
   ]);
 });
 
-test.each(['authorization', 'basic'])('%s together with a token is refused before any request', async (way) => {
+test.each(['authorization', 'basic'])('%s together with a token is rejected before any request', async (way) => {
   const { download, requests } = await setUp(file, way, TOKEN);
   const { exitCode, stderr } = await download();
   expect([exitCode, requests.length]).toEqual([2, 0]);

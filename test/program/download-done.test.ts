@@ -17,7 +17,7 @@ const setUp = (instead: Instead = () => false) => archivePlace(FILINGS, { instea
 const notFound = head(404, { 'Content-Length': 0 });
 
 describe('--done', () => {
-  it('a second run asks for nothing, touches no report line, and counts filings', async () => {
+  it('makes a second run send no request and report only the count of its filings', async () => {
     const place = await setUp();
     expect((await place.batch([A, B], DONE)).exitCode).toBe(0);
     const before = place.archive.asked().length;
@@ -29,11 +29,11 @@ describe('--done', () => {
   });
 
   it.each([
-    ['other globs', ['--include', 'ex*']],
+    ['other patterns', ['--include', 'ex*']],
     ['another directory', ['--all', '-d', 'other']],
     ['another layout', ['--all', '--layout', '{accession_no}-{file_name}']],
     ['a described listing', ['--all', '--config', 'config-listing']],
-  ])('another selection is not done: %s', async (_what, selection) => {
+  ])('does not skip a filing that was done with another selection: %s', async (_what, selection) => {
     const place = await setUp();
     await place.write('config-listing', JSON.stringify({ listing: { name: 'file_name' } }));
     await place.batch([A], DONE);
@@ -46,7 +46,7 @@ describe('--done', () => {
     expect(report.summaries.at(-1)).toMatchObject({ done: 1 });
   });
 
-  it('never holds a failed, an unmatched, an unlisted filing, nor one of named lines', async () => {
+  it('records no filing with a failed file, without match or listing, or of which only files are named', async () => {
     const place = await setUp((socket, { accession: asked, name }) => {
       const isMissing = name === 'ex1.htm' || asked === accession(9);
       if (isMissing) socket.write(notFound);
@@ -57,9 +57,9 @@ describe('--done', () => {
   });
 
   it.each([
-    ['before it', [`${B} ex.xml`, B]],
-    ['after it', [B, `${B} ex.xml`]],
-  ])('holds a filing of which a line names a file %s, once that exists', async (_, lines) => {
+    ['before its own line', [`${B} ex.xml`, B]],
+    ['after its own line', [B, `${B} ex.xml`]],
+  ])('records a filing only when the file that a line names %s exists, too', async (_, lines) => {
     let isBroken = true;
     const place = await setUp((socket, { name }) => {
       const isMissing = isBroken && name === 'ex.xml';
@@ -73,7 +73,7 @@ describe('--done', () => {
     expect(`${await place.read('done')}`).toMatch(new RegExp(`^${B}\\t`));
   });
 
-  it('is remembered by the sandbox, whatever its port', async () => {
+  it('skips a filing of the sandbox although the port differs', async () => {
     const place = await setUp();
     const line = ['--sandbox', 'download', '-i', '-', '--report', 'report', ...DONE];
     for (const _ of [1, 2]) await place.filings(line, {}, { input: `${A}\n` });
@@ -89,7 +89,7 @@ describe('--checksums', () => {
       .map(([name, text]) => line(name, text))
       .sort();
 
-  it('lists each file once, as sha256sum does; a second run appends nothing', async () => {
+  it('lists each file once, in the format of sha256sum, also after a second run', async () => {
     const place = await setUp();
     for (const _ of [1, 2]) {
       expect((await place.batch([A, B], ['--all', '--checksums'])).exitCode).toBe(0);
@@ -100,7 +100,7 @@ describe('--checksums', () => {
     expect((await place.filings(['verify', '.'])).exitCode).toBe(0);
   });
 
-  it('an existing file that is not listed is hashed and listed, not fetched again, and a torn line goes', async () => {
+  it('hashes and lists an existing file that has no entry, without a download, and removes a torn line', async () => {
     const place = await setUp();
     await place.batch([A], ['--all']);
     const before = place.archive.asked().length;
@@ -112,7 +112,7 @@ describe('--checksums', () => {
     expect(report.files.filter(({ result, sha256 }) => result === 'skipped' && sha256 === hash)).toHaveLength(1);
   });
 
-  it('one named file, and the last entry of a name counts', async () => {
+  it('adds an entry for one named file, and verify uses the last entry of a name', async () => {
     const place = await setUp();
     const wrong = `${'0'.repeat(64)}  a.htm`;
     await place.write('SHA256SUMS', `${wrong}\n`);
@@ -121,7 +121,7 @@ describe('--checksums', () => {
     expect(`${await place.read('SHA256SUMS')}`).toBe(`${wrong}\n${line('a.htm', 'a')}\n`);
   });
 
-  it('a file that can not be listed has failed, and its filing is not done', async () => {
+  it('reports a file that cannot be listed as failed, and its filing is not done', async () => {
     const place = await setUp();
     await place.batch([`${A} a.htm`], []);
     await mkdir(place.at(`${A}/SHA256SUMS`));

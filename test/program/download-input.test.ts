@@ -30,7 +30,7 @@ const MIXED = [
   `${C}`,
 ].join('\n');
 
-it.each(['a file', 'stdin'])('lines in their three forms, mixed, from %s', async (from) => {
+it.each(['a file', 'stdin'])('downloads the files of lines in all three forms, from %s', async (from) => {
   const { batch, read, write } = await archivePlace(FILINGS);
   await write('in', MIXED);
   const more = ['--all', '-d', 'out', '--failed', 'failed', ...(from === 'stdin' ? [] : ['-i', 'in'])];
@@ -52,21 +52,21 @@ it.each(['a file', 'stdin'])('lines in their three forms, mixed, from %s', async
   expect(`${await read(`out/${B}/b c.htm`)}`).toBe('b');
 });
 
-it('a name that no text can hold is in --failed as the service has it', async () => {
+it('--failed repeats the JSON line of a name that is not valid Unicode', async () => {
   const { batch, read } = await archivePlace(FILINGS);
   const line = `{"accession_no":"${A}","file_name":"\\ud800.htm"}\n`;
   expect((await batch(line, ['--failed', 'failed'])).exitCode).toBe(3);
   expect(`${await read('failed')}`).toBe(line);
 });
 
-it('what list --json prints is taken as it is', async () => {
+it('--input accepts the output of list --json', async () => {
   const { archive, batch, filings } = await archivePlace(FILINGS);
   const { stdout } = await filings(['list', '--json', A, B, C], archive.env);
   const { exitCode, report } = await batch(`${stdout}`);
   expect([exitCode, told(report).length]).toEqual([0, 5]);
 });
 
-it('no member of the service makes list --json a record of verify', async () => {
+it('members of the service do not make --input take list --json for the output of verify --json', async () => {
   const members = [
     { result: 'unlisted' },
     { v: 1, path: 'mirror/a', result: 'torn' },
@@ -85,7 +85,7 @@ it('no member of the service makes list --json a record of verify', async () => 
   expect([exitCode, told(report)]).toEqual([0, records.map(({ name }) => `${A}/${name} downloaded`)]);
 });
 
-it('lines as PowerShell writes them, UTF-16 with CRLF, from a file', async () => {
+it('--input reads UTF-16 lines with CRLF, as PowerShell writes them', async () => {
   const { batch, write } = await archivePlace(FILINGS);
   await write('in', Buffer.from(`\ufeff${A} a.htm\r\n${B} b c.htm\r\n`, 'utf16le'));
   const { exitCode, report } = await batch(undefined, ['-i', 'in']);
@@ -93,7 +93,7 @@ it('lines as PowerShell writes them, UTF-16 with CRLF, from a file', async () =>
 });
 
 it.each(['', '# nothing today\n\n'])(
-  'an input without any line causes a warning, and no failure (%j)',
+  'an input without any line causes a warning and exits with 0 (%j)',
   async (input) => {
     const { archive, batch, filings, write } = await archivePlace(FILINGS);
     await write('in', input);
@@ -107,7 +107,7 @@ it.each(['', '# nothing today\n\n'])(
   },
 );
 
-it('an accession alone, with nothing that says what to take: exit 2', async () => {
+it('exits with 2 before any request if a line names no file and no option selects files', async () => {
   const { archive, batch } = await archivePlace(FILINGS);
   const { exitCode, stderr, report } = await batch([A, B]);
   expect(exitCode).toBe(2);
@@ -116,13 +116,13 @@ it('an accession alone, with nothing that says what to take: exit 2', async () =
   expect(report.summaries).toMatchObject([{ exit_code: 2, stopped_by: 'usage' }]);
 });
 
-it('named twice, hundreds of lines apart: fetched once and reported once', async () => {
+it('downloads and reports a file once if lines far apart repeat it', async () => {
   const { archive, batch } = await numbered(240);
   const { exitCode, report } = await batch([...lines(240), A, ...lines(240)], ['-q', '--all']);
   expect([exitCode, report.files.length, archive.asked().length]).toEqual([0, 240, 241]);
 });
 
-it('names that two platforms confuse, from a listing: that file alone has failed', async () => {
+it('fails only the files of a listing whose names collide or are reserved on some platform', async () => {
   const { batch } = await archivePlace({
     [A]: { 'R2.htm': '1', 'r2.htm': '2', 'c.htm': '3', 'nul.htm': '4', 'a:b': '5' },
   });

@@ -13,7 +13,10 @@ const setUp = (count: number, options: ArchiveOptions = {}) => numbered(count, o
 const filingsOf = (numbers: readonly string[]) =>
   Object.fromEntries(numbers.map((number) => [number, { 'a.htm': 'a' }]));
 
-/** Answers with 404, some turns later, and tells how many requests were in progress at once beyond a number of them. */
+/**
+ * Answers with 404 after 20 turns of the event loop. `beyond(n)` is the highest number of concurrent requests after the
+ * first `n`.
+ */
 function inFlight(isMissing: (asked: Asked) => boolean = () => true) {
   const open: number[] = [];
   let now = 0;
@@ -33,7 +36,7 @@ async function turns(count: number): Promise<void> {
   for (let left = count; left > 0; left -= 1) await setImmediate();
 }
 
-/** Sends 9,000 bytes of a file's 10,000, whenever it is asked for. */
+/** Sends 9,000 of the 10,000 bytes of a file at every request for it. */
 function breaking(file: string): Instead {
   return (socket, { name }) => {
     if (name !== file) return false;
@@ -45,9 +48,9 @@ function breaking(file: string): Instead {
 describe('--max-bytes', () => {
   it.each([
     ['one job', 1, 25_000, 7],
-    ['four jobs, which finish what they have started', 4, 25_000, 7],
+    ['four jobs', 4, 25_000, 7],
     ['less than one file', 1, 1, 20],
-  ])('%s: no download starts beyond it, and the next runs continue', async (_what, jobs, size, most) => {
+  ])('starts no download beyond the limit, and later runs finish the batch: %s', async (_what, jobs, size, most) => {
     const { archive, batch } = await setUp(20);
     let runs = 1;
     for (; runs < 30; runs += 1) {
@@ -60,7 +63,7 @@ describe('--max-bytes', () => {
     expect(archive.sent()).toBe(20 * SIZE);
   });
 
-  it('counts listings, and exceeds the limit by the downloads in flight alone', async () => {
+  it('counts listings, and is exceeded only by the downloads in progress', async () => {
     const { archive, batch } = await setUp(20);
     const { exitCode, report } = await batch([A], ['--all', '--max-bytes', '25kB', '-j', '1']);
     expect(exitCode).toBe(10);
@@ -69,7 +72,7 @@ describe('--max-bytes', () => {
     expect(archive.sent()).toBeLessThan(35_000);
   });
 
-  it('ends no run in which nothing is left to do, nor keeps one named file from its end', async () => {
+  it('does not stop a run without missing files, nor the download of one named file', async () => {
     const { batch } = await setUp(3);
     expect((await batch(undefined, [A, 'f000.htm', '--max-bytes', '5kB'])).exitCode).toBe(0);
     await batch([A], ['--all']);
@@ -78,7 +81,7 @@ describe('--max-bytes', () => {
 });
 
 describe('--max-requests', () => {
-  it('lists one filing at a time beyond the limit, until a file was missing and is complete', async () => {
+  it('lists one filing at a time beyond the limit until one missing file is complete', async () => {
     const numbers = [1, 2, 3, 4, 5].map(accession);
     const { archive, batch } = await archivePlace(filingsOf(numbers));
     await batch(numbers.slice(0, 3), ['--all']);
@@ -98,13 +101,13 @@ describe('--max-requests', () => {
     expect(report.summaries).toMatchObject([{ requests: 5, failed: 0, downloaded: 5 - args.length }]);
   });
 
-  it('is not exceeded by many jobs that wait for their turn', async () => {
+  it('is not exceeded by many jobs that wait for the request rate', async () => {
     const { archive, batch } = await setUp(20);
     await batch(lines(20), ['--max-requests', '5', '-j', '16', '--rate', '200/s']);
     expect(archive.asked()).toHaveLength(5);
   });
 
-  it('begins no listing that would exceed it', async () => {
+  it('is exceeded by one listing at a time, up to twice the limit', async () => {
     const most = inFlight();
     const numbers = Array.from({ length: 200 }, (_, at) => accession(at));
     const { archive, batch } = await archivePlace({}, { instead: most.answer });
@@ -113,7 +116,7 @@ describe('--max-requests', () => {
     expect(report.summaries).toMatchObject([{ failed: 10, not_started: 190, stopped_by: 'limit' }]);
   });
 
-  it('counts listings, tries and redirects', async () => {
+  it('counts listings, retries and redirects', async () => {
     const { archive, batch } = await setUp(11, {
       instead(socket, { name, before, request }) {
         if (name === undefined || before > 1) return false;
@@ -124,14 +127,14 @@ describe('--max-requests', () => {
     });
     const { exitCode, report } = await batch([A], ['--all', '--max-requests', '8', '-j', '1']);
     expect(exitCode).toBe(10);
-    // One for the listing, three for each file: the third file finishes.
+    // One request for the listing and three for each file. The third file is finished.
     expect(archive.requests).toHaveLength(10);
     expect(report.summaries).toMatchObject([{ downloaded: 3, requests: 10, retries: 3, failed: 0 }]);
   });
 });
 
-describe('before one download is complete', () => {
-  it('a limit lets one file at a time start', async () => {
+describe('before any download is complete', () => {
+  it('a run at its limit starts one file at a time', async () => {
     const most = inFlight(({ name }) => name !== 'f012.htm');
     const { archive, batch } = await setUp(30, { instead: most.answer });
     const { exitCode, report } = await batch(lines(30), ['--max-requests', '8', '-j', '4', '--retries', '0']);
@@ -139,7 +142,7 @@ describe('before one download is complete', () => {
     expect(report.summaries).toMatchObject([{ downloaded: 1, failed: 12, not_started: 17, stopped_by: 'limit' }]);
   });
 
-  it('twice the limit ends the run', async () => {
+  it('a run ends at twice the limit', async () => {
     const most = inFlight();
     const { archive, batch } = await setUp(30, { instead: most.answer });
     const { exitCode, stderr } = await batch(lines(30), ['--max-requests', '3', '-j', '4', '--retries', '0']);
@@ -147,7 +150,7 @@ describe('before one download is complete', () => {
     expect(stderr).toContain('6 of 6 files failed; request limit (3) reached; 24 files not started');
   });
 
-  it('bytes of a file that always breaks count, and do not keep the next one from its end', async () => {
+  it('the bytes of a file that always breaks count, and the next file is still downloaded', async () => {
     const { archive, batch } = await setUp(9, { instead: breaking('f000.htm') });
     const { exitCode, report } = await batch(lines(9), ['--max-bytes', '15kB', '-j', '1', '--retries', '1']);
     expect(exitCode).toBe(3);
@@ -155,7 +158,7 @@ describe('before one download is complete', () => {
     expect(archive.asked().at(-1)).toBe(`${A}/f001.htm`);
   });
 
-  it('time limits are held to the same rule', async () => {
+  it('--stop-after follows the same rule', async () => {
     let ms = 0;
     const { archive, batch } = await setUp(9, {
       instead(socket, { name }) {
@@ -168,19 +171,19 @@ describe('before one download is complete', () => {
     const monotonic = () => ms;
     const { report } = await batch(lines(9), ['--stop-after', '1s', '-j', '1'], { monotonic });
     expect(report.summaries).toMatchObject([{ downloaded: 1, failed: 3 }]);
-    // It began at twice 600 ms, when the time was 1.2 s; one more would have begun at 2.4 s.
+    // The last file started at 1.2 s, twice 600 ms. Another one would have started at 2.4 s.
     expect(archive.asked()).toHaveLength(4);
   });
 });
 
-describe('files that the next run fetches again', () => {
+describe('files that the next run downloads again', () => {
   const WARNING = 'warning: the next run begins again at the first file';
   it.each([
     ['compare', ['--if-exists', 'compare'], { downloaded: 0, skipped: 2 }, true],
     ['compare by default', ['--layout', 'x/{file_name}'], { downloaded: 2, skipped: 0 }, true],
     ['overwrite', ['--if-exists', 'overwrite'], { downloaded: 2, skipped: 0 }, true],
     ['skip', ['--if-exists', 'skip'], { downloaded: 2, skipped: 2 }, false],
-  ])('are downloads, and a warning says so: %s', async (_, args, summary, warns) => {
+  ])('count as downloads, with a warning unless they are skipped: %s', async (_, args, summary, warns) => {
     const { batch } = await setUp(6);
     await batch(lines(2));
     const dry = await batch(lines(6), [...args, '--max-requests', '2', '-n']);
@@ -191,22 +194,22 @@ describe('files that the next run fetches again', () => {
     expect(stderr).toContain(warns ? 'hint: raise the limit' : 'hint: run again to continue');
   });
 
-  it('cause no warning where the run ends before a limit', async () => {
+  it('cause no warning if the run ends before a limit', async () => {
     const { batch } = await setUp(2);
     const { exitCode, stderr } = await batch(lines(2), ['--if-exists', 'overwrite', '--max-requests', '9']);
     expect([exitCode, stderr.includes(WARNING)]).toEqual([0, false]);
   });
 
-  it('are those whose listed size is another than the one that exists', async () => {
+  it('include those whose listed size differs from the existing file', async () => {
     const { batch, write } = await setUp(4);
     for (const name of names(2)) await write(`${A}/${name}`, 'short');
     const { exitCode, stderr } = await batch([A], ['--all', '--max-requests', '4', '-j', '1']);
-    // Both are different; the third one is complete.
+    // Both sizes differ. The third file is complete.
     expect([exitCode, stderr.includes(WARNING)]).toEqual([3, true]);
   });
 });
 
-it('--stop-after lets what is in flight end well, and begins no more', async () => {
+it('--stop-after finishes the download in progress and starts no other', async () => {
   let ms = 0;
   const { batch } = await setUp(10, {
     instead(_socket, { name }) {
@@ -222,13 +225,13 @@ it('--stop-after lets what is in flight end well, and begins no more', async () 
 it.each([
   ['a batch', lines(6), [], 6],
   ['one named file', undefined, [A, 'f000.htm'], 1],
-])('--limit-rate: %s waits until its bytes were due, but for a quarter of a second', async (_, input, args, files) => {
+])('--limit-rate delays the end of %s, with a burst of a quarter of a second', async (_, input, args, files) => {
   const { batch } = await setUp(6);
   let [now, last] = [0, 0];
   const { exitCode } = await batch(input, [...args, '--limit-rate', `${files * SIZE}/s`, '-j', '1'], {
     monotonic: () => now,
     async sleep(ms, signal) {
-      // Whoever waits for less than the report's 100 ms, or for longer than the file takes, waits for something else.
+      // A sleep up to 100 ms is the report's, and one over a second is a time limit. Only the others are the rate's.
       if (ms <= 100 || ms > 1000) return sleep(ms, signal);
       now += ms;
       last = now;
@@ -237,7 +240,7 @@ it.each([
   expect([exitCode, last]).toEqual([0, expect.closeTo(750, -1)]);
 });
 
-describe('a dry run with a limit plans what the run does', () => {
+describe('a dry run with a limit plans as many files as the run downloads', () => {
   it.each<[args: string[], input: string[], planned: number]>([
     [['--max-requests', '3'], lines(9), 3],
     [['--max-requests', '3', '--all'], [A], 2],
@@ -253,13 +256,13 @@ describe('a dry run with a limit plans what the run does', () => {
     expect(dry.report.summaries).toMatchObject([{ planned, requests: archive.asked().length, failed: 0 }]);
     expect(dry.report.summaries[0]?.not_started).toBe(9 - planned);
     expect(dry.stderr).toContain(`${planned} would be downloaded`);
-    // Without a listing, no size is known.
+    // Without a listing, sizes are unknown.
     if (args[0] === '--max-bytes' && args.length === 2) return;
     const run = await batch(input, [...args, '-j', '1']);
     expect([run.exitCode, run.report.summaries[1]?.downloaded]).toEqual([dry.exitCode, planned]);
   });
 
-  it('nothing is left to do: 0', async () => {
+  it('exits with 0 if no file is missing', async () => {
     const { batch } = await setUp(3);
     await batch([A], ['--all']);
     for (const args of [['-n'], []])
@@ -267,7 +270,7 @@ describe('a dry run with a limit plans what the run does', () => {
   });
 });
 
-it('filings of the done list are passed over beyond a limit, too', async () => {
+it('filings of the done list are skipped beyond a limit, too', async () => {
   const numbers = [1, 2, 3].map(accession);
   const { batch } = await archivePlace(filingsOf([...numbers, accession(4)]));
   await batch(numbers, ['--all', '--done', 'done']);
@@ -276,7 +279,7 @@ it('filings of the done list are passed over beyond a limit, too', async () => {
   expect([exitCode, report.summaries.at(-1)]).toMatchObject([0, { downloaded: 1, done: 3, requests: 2 }]);
 });
 
-it('bytes of a listing that is read again count', async () => {
+it('bytes of a listing that is read twice are counted twice', async () => {
   const { archive, batch } = await setUp(5, {
     instead(socket, { name, before }) {
       if (name !== undefined || before > 0) return false;
@@ -289,7 +292,7 @@ it('bytes of a listing that is read again count', async () => {
 });
 
 describe('--dry-run', () => {
-  it('writes nothing but the report, asks no listing for named files, and sums up', async () => {
+  it('writes only the report, requests no listing for named files, and prints the totals', async () => {
     const { archive, batch, names: present } = await setUp(3);
     const keeping = ['--checksums', '--done', 'done', '--failed', 'failed', '-d', 'out'];
     const named = await batch(lines(2), ['-n', ...keeping]);
@@ -306,7 +309,7 @@ describe('--dry-run', () => {
     expect(await present()).toEqual(['report']);
   });
 
-  it('reads the done list', async () => {
+  it('skips filings of the done list', async () => {
     const { archive, batch } = await setUp(3);
     await batch([A], ['--all', '--done', 'done']);
     const before = archive.asked().length;
@@ -318,7 +321,7 @@ describe('--dry-run', () => {
   it.each([
     ['skip', 'skipped'],
     ['compare', 'planned'],
-  ])('tells what would become of a file whose name a directory has: --if-exists %s', async (how, result) => {
+  ])('reports the result for a file whose name a directory has, with --if-exists %s', async (how, result) => {
     const { at, batch } = await setUp(3);
     await batch([`${A} f000.htm`]);
     await mkdir(at(`${A}/f001.htm`));
@@ -332,7 +335,7 @@ describe('--dry-run', () => {
     [['f000.htm', '--if-exists', 'error'], 8, /^filings: f000.htm: it already exists/m],
     [['f000.htm', '-o', 'missing/f000.htm'], 8, /^filings: .*missing: cannot write: the directory is not there/m],
     [['f000.htm', '--sha256', '0'.repeat(64)], 9, /^filings: .*wrong hash/m],
-  ])('one named file: %j', async (args, exit, says) => {
+  ])('of one named file has the exit status of the run: %j', async (args, exit, says) => {
     const { archive, batch, filings, names: present } = await setUp(1);
     await filings(['download', A, 'f000.htm'], archive.env);
     const { exitCode, stderr, report } = await batch(undefined, [A, ...args, '-n']);

@@ -15,7 +15,7 @@ import { linesOf, patientSleep, serviceAt } from './run.ts';
 const A = accession(1);
 const QUICK = ['--retries', '0', '-j', '1'];
 
-/** Answers files with a status, those of the names alone. */
+/** Answers requests for the files whose names match `which` with a status. */
 const answering =
   (status: number, which = /./, fields: Fields = {}): Instead =>
   (socket, { name }) => {
@@ -24,7 +24,7 @@ const answering =
     return true;
   };
 
-/** Answers listings. */
+/** Answers requests for listings with a status and a body. */
 const listing =
   (status: number, body = ''): Instead =>
   (socket, { name }) => {
@@ -36,7 +36,7 @@ const listing =
 const setUp = (count: number, instead: Instead = () => false) => numbered(count, { instead });
 
 describe('--report', () => {
-  it('is appended to by every run, behind a torn line too, and each run ends it with its summary', async () => {
+  it('is appended to by every run, also after a torn line, and ends with a summary', async () => {
     const { batch, read, write } = await setUp(3);
     await write('report', '{"v":1,"accession_no":"torn');
     await batch(lines(2));
@@ -54,7 +54,7 @@ describe('--report', () => {
   it.each([
     ['not found', 404, '', 'not_found'],
     ['no JSON', 200, 'not json', 'integrity'],
-  ])('tells a listing that is %s without a name, and its accession is in --failed', async (_, status, body, code) => {
+  ])('names no file for a listing that is %s, and --failed has its accession', async (_, status, body, code) => {
     const { batch, read } = await setUp(1, listing(status, body));
     const { exitCode, report } = await batch([A, `${A} f000.htm`], ['--all', '--failed', 'failed', ...QUICK]);
     expect([exitCode, report.files.length]).toEqual([3, 2]);
@@ -66,7 +66,7 @@ describe('--report', () => {
 });
 
 describe('--failed', () => {
-  it('feeds --input again, which then does what was left', async () => {
+  it('writes an input with which a later run retries only the failed files', async () => {
     let isBroken = true;
     const broken = answering(404, /f00[7-9]/);
     const { archive, at, batch, read } = await setUp(10, (socket, asked) => isBroken && broken(socket, asked));
@@ -81,7 +81,7 @@ describe('--failed', () => {
     expect(`${await read('failed2')}`).toBe('');
   });
 
-  it('is replaced only when the run ends, and not by what could not begin', async () => {
+  it('is not replaced by a run that cannot start', async () => {
     const { batch, names, read, write } = await setUp(1);
     await write('failed', 'old\n');
     expect((await batch(undefined, ['-i', 'missing', '--failed', 'failed'])).exitCode).toBe(2);
@@ -90,9 +90,19 @@ describe('--failed', () => {
   });
 
   it.each<[string, Instead, number, RegExp]>([
-    ['is the error of a run that had none', () => false, 8, /^filings: .*failed: cannot write: it is a directory/m],
-    ['hides no error', answering(404), 3, /2 of 2 files failed; then .*failed: cannot write: it is a directory/],
-  ])('that can not be put in its place %s', async (_, instead, exit, says) => {
+    [
+      'causes the exit status of a run without other errors',
+      () => false,
+      8,
+      /^filings: .*failed: cannot write: it is a directory/m,
+    ],
+    [
+      'does not hide an earlier error',
+      answering(404),
+      3,
+      /2 of 2 files failed; then .*failed: cannot write: it is a directory/,
+    ],
+  ])('that cannot be written %s', async (_, instead, exit, says) => {
     const { at, batch } = await setUp(2, (socket, asked) => {
       mkdirSync(at('failed'), { recursive: true });
       return instead(socket, asked);
@@ -103,7 +113,7 @@ describe('--failed', () => {
   });
 });
 
-describe('what stops a batch, and its exit status', () => {
+describe('a batch stops and exits according to its errors', () => {
   const both: Instead = (...asked) => answering(404, /f000/)(...asked) || answering(503, /f00[12]/)(...asked);
   it.each<[string, Instead, number, object, RegExp, number]>([
     ['a 401', answering(401), 4, { failed: 1, not_started: 49, stopped_by: 'auth' }, /49 files not started/, 1],
@@ -116,8 +126,8 @@ describe('what stops a batch, and its exit status', () => {
       /38 of 50 files failed/,
       50,
     ],
-    ['failures for now', answering(503, /f00[0-2]/), 7, { failed: 3 }, /3 of 50 files failed/, 50],
-    ['a failure for good', both, 3, { failed: 3 }, /3 of 50 files failed/, 50],
+    ['temporary errors', answering(503, /f00[0-2]/), 7, { failed: 3 }, /3 of 50 files failed/, 50],
+    ['a permanent error', both, 3, { failed: 3 }, /3 of 50 files failed/, 50],
   ])('%s', async (_, instead, exit, summary, says, asks) => {
     const { archive, batch } = await setUp(50, instead);
     const { exitCode, report, stderr } = await batch(lines(50), QUICK);
@@ -127,12 +137,12 @@ describe('what stops a batch, and its exit status', () => {
     expect(stderr).toMatch(says);
   });
 
-  it('a 401 that several files get at once is told once', async () => {
+  it('prints a 401 once although several jobs receive it', async () => {
     const { archive, batch } = await setUp(50, answering(401));
     const { exitCode, report, stderr } = await batch(lines(50), ['--retries', '0', '-j', '4']);
     expect(exitCode).toBe(4);
     expect(stderr.match(/^filings: /gm)).toHaveLength(1);
-    // Those that were asked for and broken off by the first are undone, whether or not their answers had come.
+    // Files that the first 401 interrupted count as not started, whether or not their responses had arrived.
     const failed = report.files.length;
     expect(report.summaries).toMatchObject([{ failed, not_started: 50 - failed }]);
     expect(archive.asked().length).toBeLessThanOrEqual(4);
@@ -150,7 +160,7 @@ describe('what stops a batch, and its exit status', () => {
     expect(report.summaries).toMatchObject([{ failed: 1, not_started: null }]);
   });
 
-  it('ten files in a row that could not connect: 7', async () => {
+  it('exits with 7 after ten files in a row without a connection', async () => {
     const { batch } = await batchPlace(serviceAt(`http://127.0.0.1:${await closedPort()}`));
     const { exitCode, report } = await batch(lines(50), QUICK);
     expect([exitCode, report.files.length]).toEqual([7, 10]);
@@ -160,7 +170,7 @@ describe('what stops a batch, and its exit status', () => {
   it.each([
     [403, 20],
     [401, 1],
-  ])('listings of %i', async (status, asks) => {
+  ])('stops after the first listings with %i', async (status, asks) => {
     const { archive, batch } = await setUp(1, listing(status));
     const filings = Array.from({ length: 60 }, (_, at) => accession(at));
     const { exitCode, report } = await batch(filings, ['--all', ...QUICK]);
@@ -169,7 +179,7 @@ describe('what stops a batch, and its exit status', () => {
     expect(report.summaries).toMatchObject([{ failed: asks, not_started: 60 - asks }]);
   });
 
-  it('a wait asked for over the cap: 7, when it may be tried again, and which option allows more', async () => {
+  it('exits with 7 if Retry-After is over the limit, and reports the time and the option to raise it', async () => {
     const { archive, batch } = await setUp(50, answering(429, /f0(0[2-9]|[1-9])/, { 'Retry-After': 9000 }));
     const { exitCode, report, stderr } = await batch(lines(50), ['-j', '1']);
     expect(exitCode).toBe(7);
@@ -181,11 +191,11 @@ describe('what stops a batch, and its exit status', () => {
     for (const told of [String(summary?.retry_at), '--max-retry-after']) expect(stderr).toContain(told);
   });
 
-  // The fourth file never ends; of an input that is a file all is counted, however many pieces it is read in.
+  // The fourth file never ends. All lines of an input file are counted, even if they are read in several chunks.
   it.each([
     ['a deadline', 7, 'temporary'],
     ['a signal', 143, 'interrupted'],
-  ])('%s: over a failure for good, too', async (what, exit, stopped_by) => {
+  ])('exits with the status of %s although a file failed permanently', async (what, exit, stopped_by) => {
     const [interrupt, asked] = [new AbortController(), new AbortController()];
     const { batch, write } = await setUp(100, (_socket, { name }) => {
       if (name !== 'f003.htm') return false;
@@ -207,7 +217,7 @@ describe('what stops a batch, and its exit status', () => {
   });
 });
 
-it('without a match: a single ACCESSION 5; of an input reported, and no failure, but for one without files', async () => {
+it('without a match one ACCESSION exits with 5, and an input fails only for filings without files', async () => {
   const { batch } = await setUp(2);
   const one = await batch(undefined, [A, '--include', '*.pdf']);
   expect(one.exitCode).toBe(5);

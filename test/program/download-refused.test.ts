@@ -9,7 +9,7 @@ const A = accession(1);
 const FILES = { 'run.jsonl': 'a file', done: 'a file', 'failed.txt': 'a file', in: 'a file', 'c.json': '{}' };
 const HASH = 'a'.repeat(64);
 
-/** A place with an input, a config file, and other names for files and for the place itself. */
+/** A workplace with an input, a config file, and several names for the same files and directories. */
 async function setUp() {
   const place = await archivePlace({ [A]: { ...FILES, 'x.htm': 'x' } });
   const { at, write } = place;
@@ -41,9 +41,9 @@ const ONE = [A, 'x.htm'];
 const KEY = ['--api-key-file', 'key'];
 const SUMS = ['--checksums', '-d', 'out'];
 
-describe('a command line that is wrong: 2, and nothing is asked or written', () => {
+describe('an invalid command line exits with 2 without a request or a change of files', () => {
   it.each<[args: readonly string[], says: RegExp]>([
-    // What to download.
+    // Selection of files.
     [[], /ACCESSION is missing/],
     [[A, '--sandbox'], /no files selected[\s\S]*filings list [\d-]+ --sandbox/],
     [[...ONE, '--all'], /FILE cannot be used with --all/],
@@ -56,7 +56,7 @@ describe('a command line that is wrong: 2, and nothing is asked or written', () 
     [[`${A}/x.htm`, `${accession(2)}/x.htm`], /is not an accession number\n +hint: for several filings, omit/],
     [['--', A, accession(2), 'x.htm'], /accession number\n +hint: for several filings, omit FILE and add/],
     [['-i', 'missing', '--all'], /--input missing: no such file/],
-    // What is for one file, or for an input.
+    // Options for a single file, and options for an input.
     [[A, '--all', '-o', 'x'], /--output/],
     [[A, 'a', 'b', '-o', 'x'], /--output takes exactly one/],
     [[...ONE, '-o', 'x', '-d', 'out'], /--output/],
@@ -68,7 +68,7 @@ describe('a command line that is wrong: 2, and nothing is asked or written', () 
     [[A, '--all', '--spool'], /--spool/],
     [[...ONE, '--spool'], /--spool requires --output -/],
     [[A, '--all', '--done', 'd'], /--done requires --input/],
-    // Globs and layouts; their own tests have more of them.
+    // Patterns and layouts. Their own tests have more cases.
     [[A, '--all', '--exclude', '{a'], /--exclude.*\{a/],
     [[A, '--all', '--include', '['], /--include.*\[/],
     [[A, '--all', '--layout', '{accession_no}'], /--layout.*file_name/],
@@ -77,7 +77,7 @@ describe('a command line that is wrong: 2, and nothing is asked or written', () 
     [[A, 'a\x1bb'], /file name 'a\\x1bb'/],
     [[A, 'xslF345X05/form4.xml'], /-o/],
     [[A, 'R2.htm', 'r2.htm'], /R2\.htm/],
-    // One user a stream, one use a file.
+    // One stream for one purpose, one file for one purpose.
     [['-i', '-', '--all', '--api-key-file', '-'], /stdin/],
     [[...ONE, '-o', '-', '--report', '-'], /--output - and --report - cannot both write to stdout/],
     [[...ONE, '-o', '-', '--report', '/dev/stdout'], /stdout/],
@@ -103,7 +103,7 @@ describe('a command line that is wrong: 2, and nothing is asked or written', () 
     [[...ONE, '-d', 'new', '--failed', 'here/new/x.htm'], /same file/],
     [[...ONE, '--done', 'dangling', '--report', 'run.jsonl', '-i', 'in'], /--input cannot be used/],
     [[...IN, '--done', 'dangling', '--report', 'nowhere'], /same file/],
-    // The files of the key and the token.
+    // Files of the key and of the token.
     [[...IN, ...KEY, '--report', 'key'], /--report and --api-key-file are the same file/],
     [[...IN, ...KEY, '--failed', 'hard-key'], /same file/],
     [[...IN, ...KEY, '--done', 'here/key'], /same file/],
@@ -135,13 +135,13 @@ describe('a command line that is wrong: 2, and nothing is asked or written', () 
   });
 });
 
-it('a run file called SHA256SUMS is fine without --checksums, and outside its directory', async () => {
+it('a run file may be called SHA256SUMS without --checksums, or outside the directory of the files', async () => {
   const { download } = await setUp();
   expect((await download(...ONE, '-d', 'out', '--report', 'out/SHA256SUMS')).exitCode).toBe(0);
   expect((await download(...ONE, ...SUMS, '--report', 'SHA256SUMS')).exitCode).toBe(0);
 });
 
-describe('a file of a listing that would replace the file of a key or a token is refused alone', () => {
+describe('only the listed file that would replace the file of a key or a token fails', () => {
   const SOURCES: readonly [source: string, env: Record<string, string>, config: object, says: RegExp][] = [
     ['a variable', { FILINGS_API_KEY_FILE: 'key' }, {}, /the file of FILINGS_API_KEY_FILE/],
     ['the config file', {}, { apiKeyFile: '../../work/key' }, /the file of \/.*config\.json: apiKeyFile/],
@@ -152,7 +152,7 @@ describe('a file of a listing that would replace the file of a key or a token is
       /profiles\.p\.apiKeyFile/,
     ],
     [
-      'a level that is not used',
+      'a level that another level overrides',
       { FILINGS_API_KEY: 'k' },
       { apiKeyFile: '../../work/key' },
       /config\.json: apiKeyFile/,
@@ -200,7 +200,7 @@ describe('a file of a listing that would replace the file of a key or a token is
   });
 });
 
-it('a file whose SHA256SUMS would be the report, by another name, is refused with 2', async () => {
+it('exits with 2 if another name of the report is the SHA256SUMS of a file', async () => {
   const { at, download, read, write } = await setUp();
   await write(`out/${A}/SHA256SUMS`, '');
   await link(at(`out/${A}/SHA256SUMS`), at('run.jsonl'));
@@ -219,7 +219,7 @@ it('a file whose SHA256SUMS would be the report, by another name, is refused wit
 });
 
 it.each([[['-d', '.']], [['-d', 'here']], [['-d', '.', '--if-exists', 'overwrite']]])(
-  'a file of a listing that would replace one of the run is refused alone: 9 (%j)',
+  'only a listed file that would replace a file of the run fails (%j)',
   async (args) => {
     const { download, read } = await setUp();
     const own = ['--report', 'run.jsonl', '--done', 'done', '--failed', 'failed.txt', '--config', 'c.json'];
@@ -235,19 +235,19 @@ it.each([[['-d', '.']], [['-d', 'here']], [['-d', '.', '--if-exists', 'overwrite
   },
 );
 
-it('a key from stdin is no file', async () => {
+it('--api-key-file - does not conflict with a file named -', async () => {
   const { archive, at, filings } = await archivePlace({ [A]: { 'x.htm': 'x' } });
   const env = { FILINGS_BASE_URL: archive.url };
   const args = ['download', ...ONE, '--api-key-file', '-', '--report', at('-')];
   expect((await filings(args, env, { input: 'a-key' })).exitCode).toBe(0);
 });
 
-it('a null device may be named twice', async () => {
+it('/dev/null may be used for --output and --report', async () => {
   const { download } = await setUp();
   expect((await download(...ONE, '-o', '/dev/null', '--report', '/dev/null')).exitCode).toBe(0);
 });
 
-it.each([[[A]], [['-i', 'in']]])('--all with --exclude takes all other files (%j)', async (filing) => {
+it.each([[[A]], [['-i', 'in']]])('--all with --exclude selects all other files (%j)', async (filing) => {
   const { archive, download } = await setUp();
   const { exitCode, stderr } = await download(...filing, '--all', '--exclude', '*.json*', '-d', 'out');
   expect(exitCode, stderr).toBe(0);

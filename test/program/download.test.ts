@@ -14,23 +14,26 @@ async function setUp(script: Script = (socket, request) => sendFile(socket, requ
   return {
     ...place,
     download: (args: string[], env = {}) => filings(['download', ACCESSION, ...args], env),
-    /** The URL that was asked for first. */
+    /** The URL of the first request. */
     asked: () => new URL(place.requests[0]?.path ?? '', place.url),
   };
 }
 
-describe('what is asked for', () => {
-  test.each(['100% owned.htm', 'a+b.txt', 'übersicht.htm', '#1?.htm'])('a file named %s', async (name) => {
-    const { download, asked, names, requests, url } = await setUp();
-    const { exitCode, stderr } = await download([name], { FILINGS_BASE_URL: `${url}/api/v1/` });
-    expect(exitCode, stderr).toBe(0);
-    expect(await names()).toEqual([name]);
-    expect(asked().pathname).toBe('/api/v1/download');
-    expect(Object.fromEntries(asked().searchParams)).toEqual({ accession_no: ACCESSION, file_name: name });
-    expect(requests[0]?.line).toMatch(/^GET \S+ HTTP\/1\.1$/);
-  });
+describe('a download requests', () => {
+  test.each(['100% owned.htm', 'a+b.txt', 'übersicht.htm', '#1?.htm'])(
+    'the file %s by its encoded name',
+    async (name) => {
+      const { download, asked, names, requests, url } = await setUp();
+      const { exitCode, stderr } = await download([name], { FILINGS_BASE_URL: `${url}/api/v1/` });
+      expect(exitCode, stderr).toBe(0);
+      expect(await names()).toEqual([name]);
+      expect(asked().pathname).toBe('/api/v1/download');
+      expect(Object.fromEntries(asked().searchParams)).toEqual({ accession_no: ACCESSION, file_name: name });
+      expect(requests[0]?.line).toMatch(/^GET \S+ HTTP\/1\.1$/);
+    },
+  );
 
-  test('with -o the name is only sent, and may be anything', async () => {
+  test('any name with -o, and writes it to that path', async () => {
     const { at, download, asked, read } = await setUp();
     await mkdir(at('deep/er'), { recursive: true });
     const { exitCode, stderr } = await download(['xslF345X05/form4.xml', '-o', 'deep/er/form4.xml']);
@@ -40,8 +43,8 @@ describe('what is asked for', () => {
   });
 });
 
-describe('what is said', () => {
-  test('a line per file on stderr, nothing on stdout', async () => {
+describe('a download reports', () => {
+  test('one line per file on stderr, and nothing on stdout', async () => {
     const { download } = await setUp();
     const { exitCode, stdout, stderr } = await download(['a', 'b', '-d', 'new/dir']);
     expect([exitCode, `${stdout}`]).toEqual([0, '']);
@@ -51,7 +54,7 @@ describe('what is said', () => {
     expect([quiet.exitCode, `${quiet.stdout}`, quiet.stderr]).toEqual([0, '', '']);
   });
 
-  test('the report: a line a file, as it ends', async () => {
+  test('one line per file and a summary in --report', async () => {
     const { download, read } = await setUp((socket, request) => {
       if (request.path.includes('until')) sendAndEnd(socket, framed(FILE, 'until-close').bytes, 'FIN');
       else if (request.path.includes('missing')) socket.write(head(404, { 'Content-Length': 0 }));
@@ -87,7 +90,7 @@ test.each<[args: string[], path: string, exists: Buffer | string, exit: number, 
   [['-d', `x/${ACCESSION}`, '--layout', `${OTHER}/{file_name}`], `x/${ACCESSION}/${OTHER}/a`, 'another', 8, 1],
   [['-d', `x/${ACCESSION}`, '--layout', `${OTHER_DIGITS}/{file_name}`], `x/${ACCESSION}/${OTHER_DIGITS}/a`, 'x', 8, 1],
   [['-o', 'a'], 'a', 'old', 0, 1],
-])('a file that exists, when nothing says what to do: %j: %s', async (args, path, exists, exit, asked) => {
+])('an existing file is skipped only below its accession number: %j: %s', async (args, path, exists, exit, asked) => {
   const { download, read, requests, write } = await setUp();
   await write(path, exists);
   const { exitCode, stderr } = await download(['a', ...args]);
@@ -99,11 +102,11 @@ test.each<[args: string[], path: string, exists: Buffer | string, exit: number, 
 
 const WRONG = SHA256.replace(/^./, (digit) => (digit === '0' ? '1' : '0'));
 test.each<[string, string, string[], boolean, number, string[], requests: number]>([
-  ['in capitals', SHA256.toUpperCase(), [], false, 0, ['a'], 1],
+  ['in upper case', SHA256.toUpperCase(), [], false, 0, ['a'], 1],
   ['a wrong one', WRONG, [], false, 9, [], 1],
   ['a wrong one through the spool', WRONG, ['-o', '-', '--spool'], false, 9, [], 1],
-  ['of what exists: wrong', WRONG, [], true, 9, ['a'], 0],
-])('--sha256: %s', async (_, sha256, more, exists, exit, left, asked) => {
+  ['of an existing file, wrong', WRONG, [], true, 9, ['a'], 0],
+])('--sha256 is compared with the hash of the file: %s', async (_, sha256, more, exists, exit, left, asked) => {
   const { download, names, requests, write } = await setUp();
   if (exists) await write('a', FILE);
   const { exitCode, stdout, stderr } = await download(['a', '--sha256', sha256, ...more]);
