@@ -6,7 +6,7 @@ import { head, sendFile } from '../servers/answers.ts';
 import { type Script, scripted } from '../servers/scripted.ts';
 import { pem } from '../service/jwt-forge.ts';
 import { content } from '../service/transfer-fixture.ts';
-import { ACCESSION, type Given, serve, workplace } from './run.ts';
+import { ACCESSION, type RunOptions, serve, workplace } from './run.ts';
 
 const FILE = content(500);
 const KEY = { FILINGS_API_KEY: 'a-key' };
@@ -21,7 +21,7 @@ async function mintingPlace() {
     publicPem,
     // The path is relative to the config file.
     asks: (baseUrl: string) => config({ baseUrl, jwt: { keyFile: 'key.pem', sub: 'alice', lifetime: '1m' } }),
-    filings: (args: string[], given?: Omit<Given, 'env'>) => filings(args, KEY, given),
+    filings: (args: string[], runOptions?: Omit<RunOptions, 'env'>) => filings(args, KEY, runOptions),
   };
 }
 
@@ -70,8 +70,8 @@ describe('a config file with jwt', () => {
     await asks(server.url);
     const args = ['download', ACCESSION, 'a.htm', 'b.htm', 'c.htm', '--rate', '1/m', '--idle-timeout', '1d'];
     const sleep: Sleep = async (ms, signal) => (ms > 0 ? clock.sleep(ms, signal) : undefined);
-    const given = { ahead: monotonic, monotonic, sleep };
-    const { exitCode, stderr } = await filings([...args, '--connect-timeout', '1d'], given);
+    const runOptions = { ahead: monotonic, monotonic, sleep };
+    const { exitCode, stderr } = await filings([...args, '--connect-timeout', '1d'], runOptions);
     expect([exitCode, left.length, Math.min(...left) > 30], stderr).toEqual([0, 3, true]);
   });
 });
@@ -85,8 +85,8 @@ test('a 401 reports a clock skew over ten seconds if a token was sent and Date i
   const odd = await scripted(unauthorized(() => '-1'));
   const { asks, filings } = await mintingPlace();
   await asks(ahead.url);
-  const told = expect.stringMatching(/this clock is \d+ s ahead of the service's: set it right/);
-  expect(await filings(['list', ACCESSION])).toMatchObject({ exitCode: 4, stderr: told });
+  const message = expect.stringMatching(/this clock is \d+ s ahead of the service's: set it right/);
+  expect(await filings(['list', ACCESSION])).toMatchObject({ exitCode: 4, stderr: message });
   const without = await (await workplace()).filings(['list', ACCESSION, '--base-url', ahead.url], KEY);
   expect(without).toMatchObject({ exitCode: 4, stderr: expect.not.stringContaining('clock') });
   for (const [{ url }, clock] of [

@@ -1,5 +1,5 @@
 import { type ArchiveOptions, accession, type Filings, startArchive } from '../servers/archive.ts';
-import { type Given, workplace } from './run.ts';
+import { type RunOptions, workplace } from './run.ts';
 
 /** A line of a report. Each file has one; each run ends with a summary. */
 export interface ReportLine {
@@ -35,24 +35,28 @@ export function readReport(text: string | Buffer) {
 }
 
 /** A workplace that runs batches in this process and reads their report. */
-export async function batchPlace(env: Readonly<Record<string, string>>, common: Given = {}) {
+export async function batchPlace(env: Readonly<Record<string, string>>, common: RunOptions = {}) {
   const place = await workplace();
   return {
     ...place,
     /**
      * Runs `download --input -` with these lines and `--report report`. Without lines, the arguments name the files.
      */
-    async batch(lines: readonly string[] | string | undefined, args: readonly string[] = [], given: Given = {}) {
+    async batch(
+      lines: readonly string[] | string | undefined,
+      args: readonly string[] = [],
+      runOptions: RunOptions = {},
+    ) {
       const input = typeof lines === 'object' ? lines.map((line) => `${line}\n`).join('') : lines;
       const line = ['download', ...(lines === undefined ? [] : ['--input', '-']), '--report', 'report', ...args];
-      const ended = await place.filings(line, env, { ...common, ...given, ...(input !== undefined && { input }) });
+      const ended = await place.filings(line, env, { ...common, ...runOptions, ...(input !== undefined && { input }) });
       return { ...ended, report: readReport(await place.read('report').catch(() => '')) };
     },
   };
 }
 
 /** A workplace whose batches ask a service with these filings. */
-export async function archivePlace(filings: Filings, options: ArchiveOptions = {}, common: Given = {}) {
+export async function archivePlace(filings: Filings, options: ArchiveOptions = {}, common: RunOptions = {}) {
   const archive = await startArchive(filings, options);
   return { archive, ...(await batchPlace({ ...archive.env, ...common.env }, common)) };
 }

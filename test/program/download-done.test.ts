@@ -23,9 +23,9 @@ describe('--done', () => {
     const before = place.archive.asked().length;
     const entry = `(${A}|${B})\\t[0-9a-f]{16}\\t[0-9T:.Z-]+\\t[23]\\n`;
     expect(`${await place.read('done')}`).toMatch(new RegExp(`^${entry}${entry}$`));
-    const again = await place.batch([A, B, A], DONE);
-    expect([again.exitCode, place.archive.asked().length, again.report.files.length]).toEqual([0, before, 5]);
-    expect(again.report.summaries.at(-1)).toMatchObject({ done: 2, downloaded: 0, skipped: 0, requests: 0 });
+    const second = await place.batch([A, B, A], DONE);
+    expect([second.exitCode, place.archive.asked().length, second.report.files.length]).toEqual([0, before, 5]);
+    expect(second.report.summaries.at(-1)).toMatchObject({ done: 2, downloaded: 0, skipped: 0, requests: 0 });
   });
 
   it.each([

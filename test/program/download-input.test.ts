@@ -11,7 +11,7 @@ const FILINGS = {
 };
 
 /** `ACCESSION/NAME result` of each report line, or `LINE result`, sorted. */
-const told = ({ files }: ReturnType<typeof readReport>) =>
+const outcomes = ({ files }: ReturnType<typeof readReport>) =>
   files
     .map(({ accession_no, file_name, result, line }) => `${line ?? `${accession_no}/${file_name}`} ${result}`)
     .sort();
@@ -37,7 +37,7 @@ it.each(['a file', 'stdin'])('downloads the files of lines in all three forms, f
   const { exitCode, stderr, report } = await batch(from === 'stdin' ? MIXED : undefined, more);
   const downloaded = [`${A}/a.htm`, `${A}/ex1.htm`, `${B}/b c.htm`, `${C}/c.htm`, `${C}/d.xml`];
   const failed = [`${C}/../d.xml`, '8', '9'];
-  expect(told(report)).toEqual(
+  expect(outcomes(report)).toEqual(
     [...downloaded.map((name) => `${name} downloaded`), ...failed.map((name) => `${name} failed`)].sort(),
   );
   expect(report.files.filter(({ line }) => line)).toMatchObject([
@@ -63,7 +63,7 @@ it('--input accepts the output of list --json', async () => {
   const { archive, batch, filings } = await archivePlace(FILINGS);
   const { stdout } = await filings(['list', '--json', A, B, C], archive.env);
   const { exitCode, report } = await batch(`${stdout}`);
-  expect([exitCode, told(report).length]).toEqual([0, 5]);
+  expect([exitCode, outcomes(report).length]).toEqual([0, 5]);
 });
 
 it('members of the service do not make --input take list --json for the output of verify --json', async () => {
@@ -82,14 +82,14 @@ it('members of the service do not make --input take list --json for the output o
   const { archive, batch, filings } = await archivePlace({}, { instead });
   const { stdout } = await filings(['list', '--json', A], archive.env);
   const { exitCode, report } = await batch(`${stdout}`);
-  expect([exitCode, told(report)]).toEqual([0, records.map(({ name }) => `${A}/${name} downloaded`)]);
+  expect([exitCode, outcomes(report)]).toEqual([0, records.map(({ name }) => `${A}/${name} downloaded`)]);
 });
 
 it('--input reads UTF-16 lines with CRLF, as PowerShell writes them', async () => {
   const { batch, write } = await archivePlace(FILINGS);
   await write('in', Buffer.from(`\ufeff${A} a.htm\r\n${B} b c.htm\r\n`, 'utf16le'));
   const { exitCode, report } = await batch(undefined, ['-i', 'in']);
-  expect([exitCode, told(report)]).toEqual([0, [`${A}/a.htm downloaded`, `${B}/b c.htm downloaded`]]);
+  expect([exitCode, outcomes(report)]).toEqual([0, [`${A}/a.htm downloaded`, `${B}/b c.htm downloaded`]]);
 });
 
 it.each(['', '# nothing today\n\n'])(
@@ -128,6 +128,6 @@ it('fails only the files of a listing whose names collide or are reserved on som
   });
   const { exitCode, report } = await batch([A], ['--all', '-j', '1']);
   expect(exitCode).toBe(3);
-  const told = report.files.map(({ file_name, error }) => `${file_name} ${error?.exit_code ?? 'came'}`);
-  expect(told.sort()).toEqual(['R2.htm came', 'a:b 9', 'c.htm came', 'nul.htm 9', 'r2.htm 9']);
+  const outcomes = report.files.map(({ file_name, error }) => `${file_name} ${error?.exit_code ?? 'downloaded'}`);
+  expect(outcomes.sort()).toEqual(['R2.htm downloaded', 'a:b 9', 'c.htm downloaded', 'nul.htm 9', 'r2.htm 9']);
 });

@@ -188,7 +188,7 @@ describe('a batch stops and exits according to its errors', () => {
     expect(summary).toMatchObject({ downloaded: 2, failed: 1, exit_code: 7, stopped_by: 'temporary', not_started: 47 });
     expect(Date.parse(String(summary?.retry_at))).toBeGreaterThan(Date.now() + 8_900_000 - 60_000);
     expect(report.files.at(-1)?.retry_at).toBe(summary?.retry_at);
-    for (const told of [String(summary?.retry_at), '--max-retry-after']) expect(stderr).toContain(told);
+    for (const text of [String(summary?.retry_at), '--max-retry-after']) expect(stderr).toContain(text);
   });
 
   // The fourth file never ends. All lines of an input file are counted, even if they are read in several chunks.

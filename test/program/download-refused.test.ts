@@ -191,10 +191,10 @@ describe('only the listed file that would replace the file of a key or a token f
     const { exitCode, stderr } = await filings(['download', ...IN, ...options], env);
     expect(exitCode, stderr).toBe(3);
     expect(stderr).toMatch(says);
-    const told = readReport(await read('run.jsonl')).files;
-    expect(told.map(({ file_name, error }) => `${file_name} ${error?.exit_code ?? 'came'}`).sort()).toEqual(
-      ['KEY 9', 'hard-key 9', 'key 9', 'x.htm came'].sort(),
-    );
+    const reportLines = readReport(await read('run.jsonl')).files;
+    expect(
+      reportLines.map(({ file_name, error }) => `${file_name} ${error?.exit_code ?? 'downloaded'}`).sort(),
+    ).toEqual(['KEY 9', 'hard-key 9', 'key 9', 'x.htm downloaded'].sort());
     expect([`${await read('key')}`, `${await read('hard-key')}`]).toEqual([own, own]);
     expect(archive.asked()).not.toContain(`${A}/key`);
   });
@@ -225,11 +225,11 @@ it.each([[['-d', '.']], [['-d', 'here']], [['-d', '.', '--if-exists', 'overwrite
     const own = ['--report', 'run.jsonl', '--done', 'done', '--failed', 'failed.txt', '--config', 'c.json'];
     const { exitCode, stderr } = await download(...IN, '--layout', '{file_name}', ...own, ...args, '-j', '1');
     expect(exitCode, stderr).toBe(3);
-    const told = readReport(await read('run.jsonl')).files;
+    const reportLines = readReport(await read('run.jsonl')).files;
     const refused = Object.keys(FILES).map((name) => `${name} 9`);
-    expect(told.map(({ file_name, error }) => `${file_name} ${error?.exit_code ?? 'came'}`).sort()).toEqual(
-      [...refused, 'x.htm came'].sort(),
-    );
+    expect(
+      reportLines.map(({ file_name, error }) => `${file_name} ${error?.exit_code ?? 'downloaded'}`).sort(),
+    ).toEqual([...refused, 'x.htm downloaded'].sort());
     expect(`${await read('in')}`).toBe(`${A}\n`);
     expect(linesOf(await read('failed.txt'))).toHaveLength(refused.length);
   },

@@ -10,12 +10,12 @@ const [A, B] = [accession(1), accession(2)];
 const CONTENT = { 'a.htm': 'the first', 'b.htm': 'the second', 'c.htm': 'the third one' };
 const FILINGS = { [A]: CONTENT, [B]: CONTENT };
 
-/** What a setup puts in place of a file before the runs. */
+/** The entry that a setup creates at a file's path before the runs. */
 const EXISTING = ['nothing', 'the same', 'same size', 'longer', 'empty', 'link', 'directory'] as const;
-type What = (typeof EXISTING)[number];
+type Existing = (typeof EXISTING)[number];
 
 interface Setup {
-  readonly existing: readonly What[];
+  readonly existing: readonly Existing[];
   readonly filing: 'missing' | 'directory' | 'link' | 'file';
   readonly ifExists: string | undefined;
   readonly layout: string | undefined;
@@ -34,7 +34,7 @@ const SETUP: fc.Arbitrary<Setup> = fc.record({
 
 type Place = Awaited<ReturnType<typeof archivePlace>>;
 
-async function plant({ at, write }: Place, path: string, what: What, content: string): Promise<void> {
+async function plant({ at, write }: Place, path: string, what: Existing, content: string): Promise<void> {
   if (what === 'nothing') return;
   if (what === 'link') return write('elsewhere/x', content).then(() => symlink(at('elsewhere/x'), at(path)));
   if (what === 'directory') return void (await mkdir(at(path), { recursive: true }));
@@ -42,7 +42,7 @@ async function plant({ at, write }: Place, path: string, what: What, content: st
   await write(path, size[what]);
 }
 
-/** Makes a place in which files exist as the setup says, wherever its layout puts them. */
+/** Creates a workplace in which entries exist at the paths of the layout, as the setup says. */
 async function setUp({ existing, filing, layout = '{accession_no}/{file_name}', sizes }: Setup): Promise<Place> {
   const place = await archivePlace(FILINGS, { sizes });
   const { at, write } = place;
@@ -61,7 +61,7 @@ async function setUp({ existing, filing, layout = '{accession_no}/{file_name}', 
   return place;
 }
 
-/** Every entry of a directory with its kind, content and times of change. */
+/** Every entry of a directory with its kind, content and change time. */
 async function tree(path: string): Promise<string[]> {
   const entries = await readdir(path, { recursive: true, withFileTypes: true });
   const lines = entries.map(async (entry) => {
@@ -78,11 +78,11 @@ async function tree(path: string): Promise<string[]> {
   return (await Promise.all(lines)).sort();
 }
 
-/** By file, since listings may come in another order. */
+/** Report lines by file, because listings may arrive in another order. */
 const byFile = (lines: readonly ReportLine[]) =>
   new Map(lines.map((line) => [`${line.accession_no} ${line.file_name}`, line]));
 
-it('a dry run plans for every file what the run does, writes nothing else and fetches nothing', async () => {
+it('a dry run reports for every file what the run does, writes only the report and downloads nothing', async () => {
   const seen: Record<string, number> = {};
   await fc.assert(
     fc.asyncProperty(SETUP, async (setup) => {
@@ -108,7 +108,7 @@ it('a dry run plans for every file what the run does, writes nothing else and fe
         else if (plan.result === 'skipped')
           expect([file, end?.result, end?.bytes]).toEqual([file, 'skipped', plan.bytes]);
         else expect([file, what]).toEqual([file, expect.stringMatching(/^planned (downloaded|skipped|failed)$/)]);
-        // A planned file fails only by its bytes.
+        // A planned file can fail only because its bytes differ.
         if (what === 'planned failed') expect(end?.error?.message).toContain('a different file already exists');
         expect(plan.path).toBe(end?.path);
       }
@@ -117,7 +117,7 @@ it('a dry run plans for every file what the run does, writes nothing else and fe
     }),
     { numRuns: 50 },
   );
-  // The setups have each combination.
+  // Every combination must have occurred.
   for (const what of ['planned downloaded', 'planned skipped', 'planned failed', 'skipped skipped', 'failed failed'])
     expect(seen).toHaveProperty([what]);
 });
@@ -125,7 +125,7 @@ it('a dry run plans for every file what the run does, writes nothing else and fe
 const paths = (lines: readonly ReportLine[]) => lines.map(({ path }) => path).sort();
 
 const LIMITED = fc.record({
-  existing: fc.array(fc.constantFrom<What>('nothing', 'the same'), { minLength: 12, maxLength: 12 }),
+  existing: fc.array(fc.constantFrom<Existing>('nothing', 'the same'), { minLength: 12, maxLength: 12 }),
   limit: fc.oneof(
     fc.integer({ min: 1, max: 16 }).map((count) => ['--max-requests', `${count}`]),
     fc.integer({ min: 1, max: 1200 }).map((bytes) => ['--max-bytes', `${bytes}`]),
@@ -151,11 +151,11 @@ it('a dry run with a limit plans as many files as the run downloads', async () =
       const run = await place.batch(input, args);
       const { files: lines, summaries } = readReport(await place.read('dry'));
       const [plan, done] = [summaries[0], run.report.summaries[0]];
-      // Sizes of named files are not known.
+      // The sizes of named files are unknown.
       if (!isListed && limit[0] === '--max-bytes') return;
       ends.add(dry.exitCode);
       expect(dry.exitCode).toBe(run.exitCode);
-      // The run may ask for the next listing while the bytes of a file are still coming.
+      // The run may request the next listing before the current file is complete.
       if (limit[0] === '--max-requests') expect(plan?.not_started).toBe(done?.not_started);
       expect(paths(lines)).toEqual(paths(run.report.files));
       expect(Number(plan?.planned) + Number(plan?.skipped)).toBe(Number(done?.downloaded) + Number(done?.skipped));
@@ -165,7 +165,7 @@ it('a dry run with a limit plans as many files as the run downloads', async () =
   expect([...ends].sort()).toEqual([0, 10]);
 });
 
-it('a dry run that hashes an existing file leaves the parts beside it alone', async () => {
+it('a dry run that hashes an existing file does not delete abandoned parts beside it', async () => {
   const { at, batch, names, write } = await archivePlace(FILINGS);
   await write('a.htm', CONTENT['a.htm']);
   const abandoned = '.a.htm._.abcdefgh.part';

@@ -2,12 +2,12 @@ import { describe, expect, test } from 'vitest';
 import { type Sleep, sleep } from '../../src/abort.ts';
 import { head, sendAndEnd } from '../servers/answers.ts';
 import { closedPort, type Script } from '../servers/scripted.ts';
-import { ACCESSION, asking, type Given, jsonOf } from './run.ts';
+import { ACCESSION, asking, jsonOf, type RunOptions } from './run.ts';
 
-async function download(script: Script, more: string[] = [], given: Given = {}) {
+async function download(script: Script, more: string[] = [], runOptions: RunOptions = {}) {
   const { filings, names } = await asking(script);
   const args = ['download', ACCESSION, 'a.htm', '--retries', '0', ...more];
-  const ended = await filings(args, given.env, given);
+  const ended = await filings(args, runOptions.env, runOptions);
   expect(`${ended.stdout}`).toBe('');
   return { ...ended, names: await names() };
 }
@@ -19,7 +19,7 @@ const sends =
     socket.write(head(status, { ...(type && { 'Content-Type': type }), ...length, ...fields }) + body);
   };
 
-// service-in-practice: "Error bodies seen in the wild". What is read of a body is in unit/problem.
+// Error bodies as services send them (docs/service.md). test/unit/problem.test.ts covers what is read from a body.
 const VALIDATION = {
   type: 'https://tools.ietf.org/html/rfc9110#section-15.5.1',
   title: 'One or more validation errors occurred.',
@@ -45,7 +45,7 @@ describe('an error body', () => {
     [5, 'octet-stream', ['404', 'Item not found'], sends(404, 'application/octet-stream', NOT_FOUND)],
     [5, 'torn JSON', ['404'], sends(404, 'application/json', '{"title":"Item')],
     [5, 'cut', ['404'], (socket) => sendAndEnd(socket, `${head(404, { 'Content-Length': 100 })}{"title":"x"`, 'FIN')],
-  ])('exit %i for %s: %j', async (exit, _, words, script) => {
+  ])('causes exit status %i and a message with its text: %s, %j', async (exit, _, words, script) => {
     const { exitCode, stderr, names } = await download(script);
     expect([exitCode, names], stderr).toEqual([exit, []]);
     expect(stderr).toMatch(/^filings: a\.htm of 0001234567-24-000001: /);
@@ -54,29 +54,29 @@ describe('an error body', () => {
     expect(stderr.length).toBeLessThan(5000);
   });
 
-  test('is shown with its control characters made visible', async () => {
+  test('is printed with visible control characters', async () => {
     const body = JSON.stringify({ title: 'a\x1b]0;owned\x07b\u202ec', detail: 'd\r\ne\x9bf' });
     const { stderr } = await download(sends(400, 'application/json', body));
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what must not be there
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: these characters must be absent
     expect(stderr).not.toMatch(/[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]/);
     expect(stderr).toContain('owned');
   });
 
-  test('that never ends is read up to 1 MiB', async () => {
+  test('without an end is read up to 1 MiB', async () => {
     const endlessly: Script = (socket) => {
       socket.write(head(500, { 'Transfer-Encoding': 'chunked' }));
       const more = () =>
         !socket.destroyed && socket.write(`10000\r\n${'x'.repeat(65_536)}\r\n`, () => setImmediate(more));
       more();
     };
-    // The time for it is never up.
+    // The limit of 5 s for an error body never passes.
     const endless: Sleep = (ms, signal) => sleep(ms === 5000 ? 1e9 : ms, signal);
     const { exitCode, stderr } = await download(endlessly, [], { sleep: endless });
     expect(exitCode).toBe(7);
     expect(stderr.length).toBeLessThan(5000);
   });
 
-  test('that drips is waited for 5 s', async () => {
+  test('that arrives slowly is given up after 5 s', async () => {
     const begun = `${head(404, { 'Content-Length': 100_000 })}{"title":`;
     let waited = false;
     const quick: Sleep = (ms, signal) => {
@@ -88,7 +88,7 @@ describe('an error body', () => {
   });
 });
 
-test('with --error-format json stderr holds JSON lines only, the error last', async () => {
+test('--error-format json prints only JSON lines to stderr, the error last', async () => {
   const body = { title: 'bad', detail: 'worse', errors: { a: ['b'] }, traceId: 't' };
   const script = sends(400, 'application/problem+json', JSON.stringify(body));
   const { stderr } = await download(script, ['--error-format', 'json', '-v']);
@@ -98,11 +98,11 @@ test('with --error-format json stderr holds JSON lines only, the error last', as
 });
 
 test.each<[string, () => Promise<string> | string, RegExp]>([
-  ['refused', async () => `http://127.0.0.1:${await closedPort()}`, /connection refused/],
+  ['a refused connection', async () => `http://127.0.0.1:${await closedPort()}`, /connection refused/],
   ['a name that does not resolve', () => 'https://does-not-exist.invalid', /does not resolve/],
-  ['closed at once', () => '', /closed before an answer/],
-])('no connection: %s: exit 7, one plain line and a hint', async (_, where, words) => {
-  // A resolver may take its time over a name that nobody has.
+  ['a connection that is closed at once', () => '', /closed before an answer/],
+])('exits with 7, one line and a hint for %s', async (_, where, words) => {
+  // A resolver may take long over a name that does not exist.
   const patient = ['--connect-timeout', '50s', '--idle-timeout', '50s'];
   const url = await where();
   const env = url === '' ? {} : { FILINGS_BASE_URL: url };
@@ -113,8 +113,8 @@ test.each<[string, () => Promise<string> | string, RegExp]>([
   expect(stderr).not.toMatch(/\bat .*:\d+:\d+/);
 });
 
-test('a body that always breaks at the same byte comes to an end', async () => {
-  // No validator: each try begins anew, and brings more than resets the count of tries.
+test('a body that always breaks at the same byte stops after a bounded number of requests', async () => {
+  // Without a validator each try starts at byte 0, and receives more than resets the count of retries.
   const cut = head(200, { 'Content-Length': 2_500_000 }) + 'x'.repeat(1_500_000);
   let tries = 0;
   const count: Script = (socket) => {

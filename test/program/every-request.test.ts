@@ -5,21 +5,22 @@ import { head } from '../servers/answers.ts';
 import { accession, type Instead } from '../servers/archive.ts';
 import { archivePlace } from './batch.ts';
 
-// Every request counts, has its turn, and comes no sooner than the service allows.
+// Every request, also a redirect or a repeated one, counts against the limits, waits for the rate and is not sent
+// before the time that the service names.
 
 const [A, B] = [accession(1), accession(2)];
 const FILES = { 'f0.htm': 'zero', 'f1.htm': 'one', 'f2.htm': 'two' };
 const LINES = Object.keys(FILES).map((name) => `${A} ${name}`);
 
 /**
- * A back-off takes no time here. A wait for the rate or for the service takes none either, but the clock shows it, and
- * `waits` has its seconds.
+ * Back-offs take no time. Waits for the rate or for Retry-After take no time either, but advance the clock, and `waits`
+ * has their seconds.
  */
 async function setUp(instead: Instead) {
   const waits: number[] = [];
   let waitedMs = 0;
   const noTime: Sleep = async (ms, signal) => {
-    // The progress of a batch is shown every minute.
+    // A batch prints its progress every minute.
     const isTurn = ms > 50_000 && ms !== 60_000;
     const isBackoff = ms > 1000 && ms < 1600;
     await sleep(isTurn || isBackoff ? 0 : ms, signal);
@@ -27,13 +28,13 @@ async function setUp(instead: Instead) {
     waits.push(Math.round(ms / 1000));
     waitedMs += ms;
   };
-  // A slow clock: on a busy machine the seconds are still whole.
+  // The clock runs at a tenth of real time, so that waits stay whole seconds on a busy machine.
   const monotonic = () => performance.now() / 100 + waitedMs;
-  const given = { env: { FILINGS_IDLE_TIMEOUT: '40s' }, sleep: noTime, monotonic };
-  return { waits, ...(await archivePlace({ [A]: FILES, [B]: FILES }, { instead }, given)) };
+  const runOptions = { env: { FILINGS_IDLE_TIMEOUT: '40s' }, sleep: noTime, monotonic };
+  return { waits, ...(await archivePlace({ [A]: FILES, [B]: FILES }, { instead }, runOptions)) };
 }
 
-test('--rate: a redirect is a request, and has its turn', async () => {
+test('a redirect waits for --rate like any request', async () => {
   const { batch, waits } = await setUp((socket, { request, before }) => {
     if (before > 0) return false;
     socket.write(head(302, { 'Content-Length': 0, Location: `${request.path}&again` }));
@@ -43,7 +44,7 @@ test('--rate: a redirect is a request, and has its turn', async () => {
   expect(waits).toEqual([60, 60, 60, 60, 60]);
 });
 
-test('--rate: what is asked for anew, since a range can not be used, has its turn', async () => {
+test('a repeated request after an unusable range waits for --rate', async () => {
   const { batch, waits } = await setUp((socket, { name, before }) => {
     if (name !== 'f0.htm' || before > 1) return false;
     if (before === 0) socket.end(`${head(200, { ETag: '"a"', 'Content-Length': 4 })}ze`);
@@ -55,7 +56,7 @@ test('--rate: what is asked for anew, since a range can not be used, has its tur
   expect(waits).toEqual([60, 60]);
 });
 
-test('one that the service dropped on a connection that was kept counts, and so does the same again', async () => {
+test('a request on a kept connection that the service closes counts, and so does its repetition', async () => {
   const { archive, batch } = await setUp((socket, { name }) => {
     if (name === undefined) return false;
     socket.destroy();
@@ -67,7 +68,7 @@ test('one that the service dropped on a connection that was kept counts, and so 
   expect(report.summaries).toMatchObject([{ requests: 3, failed: 1 }]);
 });
 
-test('Retry-After holds for the other files, also when this one is not tried again', async () => {
+test('Retry-After delays the other files, although the first file is not retried', async () => {
   const { batch, waits } = await setUp((socket, { name }) => {
     if (name !== 'f0.htm') return false;
     socket.write(head(429, { 'Content-Length': 0, 'Retry-After': 200 }));
@@ -79,7 +80,7 @@ test('Retry-After holds for the other files, also when this one is not tried aga
   expect(waits).toEqual([200]);
 });
 
-test('a wait over the cap that the next listing is told keeps the files before it from asking again', async () => {
+test('a Retry-After over the limit for the next listing stops the retries of earlier files', async () => {
   let begin: (socket: Socket) => void = () => {};
   const first = new Promise<Socket>((resolve) => {
     begin = resolve;
@@ -87,7 +88,7 @@ test('a wait over the cap that the next listing is told keeps the files before i
   const { archive, batch } = await setUp((socket, { accession: filing, name, before }) => {
     if (filing === A && name === undefined) return false;
     if (name === 'f0.htm' && before === 0) begin(socket);
-    // The listing behind them is told to wait while they are in flight; then one of them is told to come again.
+    // The listing of the second filing is told to wait while files are in progress. Then one of these files gets a 503.
     if (filing === B) {
       void first.then((other) => {
         socket.write(head(429, { 'Content-Length': 0, 'Retry-After': 400 }), () =>

@@ -16,13 +16,13 @@ const textOf = async (line: string, columns = 80) =>
   (await filings(words(line), { env: { COLUMNS: `${columns}` } })).stdout;
 const unwrapped = (text: string) => text.replace(/\s+/g, ' ');
 
-test.each(['--help', '-h', 'help'])('%s shows the commands, and needs no settings', async (word) => {
+test.each(['--help', '-h', 'help'])('%s prints the commands without reading settings', async (word) => {
   const { stdout, stderr, exitCode } = await filings([word], { env: BROKEN_CONFIG });
   expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
   for (const { name, summary } of COMMANDS) expect(unwrapped(stdout)).toContain(` ${name} ${summary}`);
 });
 
-test.each(['--help', 'help', 'help options'])('%s shows what all commands take', async (line) => {
+test.each(['--help', 'help', 'help options'])('%s prints the options that all commands share', async (line) => {
   const text = unwrapped(await textOf(line));
   for (const { flag, env, value, default: standard } of SHARED_OPTIONS) {
     expect(text).toContain(`--${flag}`);
@@ -31,28 +31,31 @@ test.each(['--help', 'help', 'help options'])('%s shows what all commands take',
   }
 });
 
-test.each(PLACES)('$name: -h is one screen, with examples; --help has every option with its default', async (place) => {
-  const { name, spec } = place;
-  const [brief, full, command] = await Promise.all(
-    [`${name} -h`, `${name} --help`, `help ${name}`].map((line) => textOf(line)),
-  );
-  expect(command).toContain(full);
-  expect(full).toMatch(new RegExp(`^Usage: filings ${name}( |$)`, 'm'));
-  expect(full).toContain('filings help options');
-  for (const { flag, rare, value, default: standard } of named(spec.options)) {
-    const row = new RegExp(`^ +(-\\S, )?--${flag}\\b${value === undefined ? '' : ' \\S+'}`, 'm');
-    expect(full).toMatch(row);
-    if (rare) expect(brief).toContain(`More: filings ${name} --help\n`);
-    else expect(brief).toMatch(row);
-    if (standard !== undefined) expect(unwrapped(full ?? '')).toContain(`[default: ${standard}]`);
-  }
-  expect(brief?.trimEnd().split('\n').length).toBeLessThanOrEqual(35);
-  const examples = brief?.split(/^Examples.*:$/m)[1]?.match(/^ {2}\S.*$/gm) ?? [];
-  expect(examples.length).toBeGreaterThan(0);
-  for (const example of examples) expect(full).toContain(`${example}\n`);
-});
+test.each(PLACES)(
+  '$name -h fits on a screen and has examples; --help has every option with its default',
+  async (place) => {
+    const { name, spec } = place;
+    const [brief, full, command] = await Promise.all(
+      [`${name} -h`, `${name} --help`, `help ${name}`].map((line) => textOf(line)),
+    );
+    expect(command).toContain(full);
+    expect(full).toMatch(new RegExp(`^Usage: filings ${name}( |$)`, 'm'));
+    expect(full).toContain('filings help options');
+    for (const { flag, rare, value, default: standard } of named(spec.options)) {
+      const row = new RegExp(`^ +(-\\S, )?--${flag}\\b${value === undefined ? '' : ' \\S+'}`, 'm');
+      expect(full).toMatch(row);
+      if (rare) expect(brief).toContain(`More: filings ${name} --help\n`);
+      else expect(brief).toMatch(row);
+      if (standard !== undefined) expect(unwrapped(full ?? '')).toContain(`[default: ${standard}]`);
+    }
+    expect(brief?.trimEnd().split('\n').length).toBeLessThanOrEqual(35);
+    const examples = brief?.split(/^Examples.*:$/m)[1]?.match(/^ {2}\S.*$/gm) ?? [];
+    expect(examples.length).toBeGreaterThan(0);
+    for (const example of examples) expect(full).toContain(`${example}\n`);
+  },
+);
 
-test('bare, it is an error with an overview on stderr, and how to begin', async () => {
+test('without a command the program prints an overview to stderr and exits with 2', async () => {
   const { stdout, stderr, exitCode } = await filings([]);
   expect({ stdout, exitCode }).toEqual({ stdout: '', exitCode: 2 });
   expect(stderr).toBe(await textOf('-h'));
@@ -65,7 +68,7 @@ test('bare, it is an error with an overview on stderr, and how to begin', async 
   expect(JSON.parse(json.stderr)).toMatchObject({ error: { code: 'usage', exit_code: 2 } });
 });
 
-/** The exit statuses that a command can have beside 0, 1, 2, 8 and 128+n, by the end of its name. */
+/** Exit statuses of a command beside 0, 1, 2, 8 and 128+n, by the name of the command. */
 const EXITS: Readonly<Record<string, readonly string[]>> = {
   list: ['3', '4', '5', '6', '7', '9'],
   download: ['3', '4', '5', '6', '7', '9', '10'],
@@ -86,7 +89,7 @@ const EXITS: Readonly<Record<string, readonly string[]>> = {
 };
 
 test.each(PLACES.filter(({ spec }) => !spec.children))(
-  '$name --help lists every exit status of it',
+  '$name --help lists all of its exit statuses',
   async ({ name }) => {
     const [, section = ''] = (await textOf(`${name} --help`)).split('\nExit status:\n');
     const listed =
@@ -105,14 +108,14 @@ test.each([
   ['list', [ACCESSION]],
   ['download', [ACCESSION, 'x.htm']],
   ['config check', [ACCESSION]],
-])('%s ends with 6 if the service rejects the request, and its help says so', async (name, args) => {
+])('%s exits with 6 if the service rejects the request, and its help lists 6', async (name, args) => {
   const { filings } = await asking((socket) => void socket.end(head(422, { 'Content-Length': 0 })));
   const { exitCode, stderr } = await filings([...words(name), ...args]);
   expect(exitCode, stderr).toBe(6);
   expect(await textOf(`${name} --help`)).toMatch(/^ {2}6 {2}/m);
 });
 
-test('exit-codes, environment and config tell all', async () => {
+test('the topics exit-codes, environment and config list every status, variable and key', async () => {
   const codes = await textOf('help exit-codes');
   for (const [status, code] of EXIT_CODE_ROWS)
     expect(codes).toMatch(new RegExp(`^  ${status.replace('+', '\\+')} +${code}`, 'm'));
@@ -123,12 +126,12 @@ test('exit-codes, environment and config tell all', async () => {
   }
 });
 
-describe.each([60, 80, 120])('on %d columns no line is wider', (columns) => {
+describe.each([60, 80, 120])('on %d columns no line is wider in', (columns) => {
   test.each([
     ...PATHS.flatMap((path) => [`${path} -h`, `${path} --help`]),
     ...Object.keys(TOPICS).map((topic) => `help ${topic}`),
   ])('%s', async (line) => {
-    // A command or a usage can be pasted as it stands.
+    // A command or a usage line is not wrapped, so that it can be pasted.
     const text = (await textOf(line, columns)).replace(
       /^ {2}(filings|source|ls|FILINGS_\w+=\S+) .*$|^(Usage:| {6}) filings .*$|^ +"\S.*$/gm,
       '',

@@ -5,7 +5,7 @@ import { archivePlace } from './batch.ts';
 
 const [A, B] = [accession(1), accession(2)];
 
-/** Filings of which the first has a link where its directory is to be, and a way to the directory that is a link, too. */
+/** A workplace with two filings. The directory of the first one is a link, and so is the mirror above it. */
 async function setUp() {
   const place = await archivePlace({ [A]: { 'a.htm': 'a' }, [B]: { 'b.htm': 'b' } });
   const { at } = place;
@@ -16,7 +16,7 @@ async function setUp() {
 }
 
 it.each([[[]], [['--checksums']]])(
-  'a link below the directory is not followed, the rest goes on (%s)',
+  'does not follow a link below the directory, and downloads the other files (%s)',
   async (more) => {
     const { batch, elsewhere, names, read } = await setUp();
     const { exitCode, report } = await batch([A, B], ['--all', '-d', 'mirror', ...more]);
@@ -36,7 +36,7 @@ it.each([[[]], [['--checksums']]])(
   },
 );
 
-it('nor for one file whose layout leads over it; a link that the user named is', async () => {
+it('follows a link that the user names, but not one that the layout leads over', async () => {
   const { filings, env, elsewhere } = await setUp();
   const layout = ['--layout', '{accession_no}/{file_name}'];
   const refused = await filings(['download', A, 'a.htm', '-d', 'mirror', ...layout], env);
@@ -48,7 +48,7 @@ it('nor for one file whose layout leads over it; a link that the user named is',
 
 describe('a dry run fails as the run does', () => {
   it.each([[[]], [['--checksums']], [['--if-exists', 'overwrite']], [['--if-exists', 'error']]])(
-    'for the files below a link, whether or not they exist behind it (%j)',
+    'for files below a link, whether or not they exist at its target (%j)',
     async (more) => {
       for (const existing of ['a.htm', 'other.htm']) {
         const { at, batch, elsewhere, write } = await setUp();
@@ -67,7 +67,7 @@ describe('a dry run fails as the run does', () => {
     },
   );
 
-  it('for one file below a link, with its exit status', async () => {
+  it('for one file below a link, with exit status 8', async () => {
     const { filings, env } = await setUp();
     const args = ['download', A, 'a.htm', '-d', 'mirror', '--layout', '{accession_no}/{file_name}', '-n'];
     expect(await filings(args, env)).toMatchObject({ exitCode: 8, stderr: expect.stringContaining('it is a link') });
@@ -75,8 +75,8 @@ describe('a dry run fails as the run does', () => {
 
   it.each([
     ['a file', 'file'],
-    ['a link that leads nowhere', 'dangling'],
-  ])('with %s in place of the directory', async (_, name) => {
+    ['a link whose target does not exist', 'dangling'],
+  ])('if %s is in the place of the directory', async (_, name) => {
     const { at, batch, names, write } = await setUp();
     await write('file', '');
     await symlink('nowhere', at('dangling'));

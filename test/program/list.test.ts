@@ -3,13 +3,13 @@ import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { sleep } from '../../src/abort.ts';
 import { type Fields, head } from '../servers/answers.ts';
-import { asking, type Given, jsonOf, linesOf, serviceAt, workplace } from './run.ts';
+import { asking, jsonOf, linesOf, type RunOptions, serviceAt, workplace } from './run.ts';
 
 const [A, B, C] = [1, 2, 3].map((n) => `0001234567-24-00000${n}`) as [string, string, string];
 
 type Answer = (accession: string, parameters: Readonly<Record<string, string>>) => unknown;
 
-/** A service that answers each listing with what is given for it: a body, a head and a body, a promise of one. */
+/** A service that answers each listing with the result of `answer`: a body, a head with a body, or a promise of one. */
 async function service(answer: Answer) {
   const { filings, ...place } = await asking(async (socket, { path }) => {
     const { accession_no = '', ...parameters } = Object.fromEntries(new URL(path, 'http://s').searchParams);
@@ -19,8 +19,8 @@ async function service(answer: Answer) {
   return {
     ...place,
     asked: () => place.requests.map(({ path }) => path),
-    async list(args: string[], given: Omit<Given, 'env'> = {}) {
-      const { exitCode, stdout, stderr } = await filings(['list', ...args], {}, given);
+    async list(args: string[], runOptions: Omit<RunOptions, 'env'> = {}) {
+      const { exitCode, stdout, stderr } = await filings(['list', ...args], {}, runOptions);
       return { exitCode, stdout: `${stdout}`, stderr };
     },
   };
@@ -31,7 +31,7 @@ function ok(body: unknown, fields: Fields = {}): string {
   return head(200, { 'Content-Length': Buffer.byteLength(text), ...fields }) + text;
 }
 
-/** A number is a status. */
+/** The answer for each accession number. A number is a status. */
 const by =
   (bodies: Readonly<Record<string, unknown>>): Answer =>
   (accession) => {
@@ -48,13 +48,18 @@ const FILES = [
 
 describe('the output of filings list', () => {
   it.each<[what: string, args: string[], stdout: string, bodies: Record<string, unknown>]>([
-    ['one name a line', [A], 'a.htm\nex99.htm\n', { [A]: FILES }],
-    ['names escaped', [A], 'a\\x1b\\n\\u202e.htm\n', { [A]: ['a\x1b\n\u202e.htm'] }],
-    ['the filing, where there are several', [A, C], `${A}\ta.htm\n${C}\tc.htm\n`, { [A]: ['a.htm'], [C]: ['c.htm'] }],
-    ['names as they are, with -0', [A, '-0'], 'a\x1b.htm\0b\n.htm\0', { [A]: ['a\x1b.htm', 'b\n.htm'] }],
-    ['a name that -0 would make two of', [A, '-0'], 'a.htm\0b\\x00c.htm\0', { [A]: ['a.htm', 'b\0c.htm'] }],
+    ['one name per line', [A], 'a.htm\nex99.htm\n', { [A]: FILES }],
+    ['escaped names', [A], 'a\\x1b\\n\\u202e.htm\n', { [A]: ['a\x1b\n\u202e.htm'] }],
     [
-      'one table of several filings, with -l',
+      'the filing before the name if there are several',
+      [A, C],
+      `${A}\ta.htm\n${C}\tc.htm\n`,
+      { [A]: ['a.htm'], [C]: ['c.htm'] },
+    ],
+    ['the exact names with -0', [A, '-0'], 'a\x1b.htm\0b\n.htm\0', { [A]: ['a\x1b.htm', 'b\n.htm'] }],
+    ['an escaped NUL with -0', [A, '-0'], 'a.htm\0b\\x00c.htm\0', { [A]: ['a.htm', 'b\0c.htm'] }],
+    [
+      'one table for several filings with -l',
       [B, A, '-l', '--include', 'a*'],
       `ACCESSION             NAME            SIZE  TYPE       DESCRIPTION\n${B}  a-longer.htm\n${A}  a.htm         1.2 kB  text/html  The report\n`,
       { [A]: FILES, [B]: ['a-longer.htm'] },
@@ -65,7 +70,7 @@ describe('the output of filings list', () => {
     expect(await list(args)).toEqual({ stdout, stderr: '', exitCode: 0 });
   });
 
-  it('tells who has no match', async () => {
+  it('reports filings without a match on stderr', async () => {
     const { list } = await service(by({ [A]: ['a.htm'], [B]: [], [C]: ['c.htm'] }));
     expect(await list([A, B, C])).toMatchObject({
       stdout: `${A}\ta.htm\n${C}\tc.htm\n`,
@@ -79,14 +84,14 @@ describe('the output of filings list', () => {
     });
   });
 
-  it('is JSON Lines with all that the service said, which --input takes back', async () => {
+  it('is JSON Lines with all members of the service, and --input accepts it', async () => {
     const { list } = await service(by({ [A]: FILES }));
     const { stdout } = await list([A, '--json']);
     expect(jsonOf(stdout)).toEqual([FILES[0], FILES[2]]);
     expect((await list(['-i', '-'], { input: stdout })).stdout).toBe(`${A}\ta.htm\n${A}\tex99.htm\n`);
   });
 
-  it('is chosen by globs, and asked for with further parameters', async () => {
+  it('has the files that match the patterns, and the request has the parameters of --query', async () => {
     const { list, asked } = await service(by({ [A]: ['a.htm', 'a.xml', 'b.htm', 'A.HTM'] }));
     const globs = ['--include', 'a.*', '--include', 'b*', '--exclude', '*.xml'];
     const { stdout } = await list([A, ...globs, '--query', 'form=8-K', '--query', 'q=a=b&c']);
@@ -94,8 +99,8 @@ describe('the output of filings list', () => {
     expect(asked()).toEqual([`/v1/filings?accession_no=${A}&form=8-K&q=a%3Db%26c`]);
   });
 
-  it.each(['--json', '-l', '-0'])('is whole where there are very many files: %s', async (form) => {
-    // More than one call takes as arguments.
+  it.each(['--json', '-l', '-0'])('is complete for 150,000 files with %s', async (form) => {
+    // More names than a function call takes as arguments.
     const names = Array.from({ length: 150_000 }, (_, i) => `f${i}.htm`);
     const { list } = await service(() => names);
     const { exitCode, stdout, stderr } = await list([A, form]);
@@ -105,7 +110,7 @@ describe('the output of filings list', () => {
 });
 
 describe('--input', () => {
-  it('is read line by line; a bad line is a failure and no end', async () => {
+  it('is read by line, and an invalid line is one failure that does not stop the run', async () => {
     const { list, asked } = await service(by({ [A]: ['a.htm'], [B]: ['b.htm'] }));
     const input = `# both\r\n\r\n${A}\r\n${A}\tother.htm\nnonsense\n{"accession_no":"${B}","file_name":null}`;
     const { stdout, stderr, exitCode } = await list(['--input', '-'], { input });
@@ -115,7 +120,7 @@ describe('--input', () => {
     );
   });
 
-  it('may be stdin beside a config file that can be read only once', async () => {
+  it('may be stdin if the config file is a FIFO', async () => {
     const { at, list } = await service(by({ [A]: ['a.htm'] }));
     await promisify(execFile)('mkfifo', ['-m', '600', at('config')]);
     const written = promisify(execFile)('sh', ['-c', `echo '{"retries":3}' > "$0"`, at('config')]);
@@ -141,7 +146,7 @@ describe('a listing of several pages', () => {
     expect(asked()).toEqual([first, ...pages]);
   });
 
-  it('is an error if it says that there is more, and is read with --page-size', async () => {
+  it('is an error if the response says that there is more, and is read with --page-size', async () => {
     const { list } = await service(paged);
     const part = await list([B]);
     expect([part.stdout, part.exitCode]).toEqual(['', 9]);
@@ -211,13 +216,13 @@ describe('the exit status', () => {
   });
 
   it.each<[what: string, bodies: Record<string, unknown>, exit: number, asked: number]>([
-    ['one that failed for good', { [A]: ['a'], [B]: 404, [C]: ['c'] }, 3, 3],
-    ['a 403, which may be about one', { [A]: ['a'], [B]: 403, [C]: ['c'] }, 3, 3],
-    ['temporary failures', { [A]: 503, [B]: ['b'], [C]: 501 }, 7, 3],
-    ['both', { [A]: 503, [B]: 404, [C]: ['c'] }, 3, 3],
-    ['a 401, which ends the run', { [A]: ['a'], [B]: 401, [C]: ['c'] }, 4, 2],
-    ['a 401 after one that failed for good', { [A]: 404, [B]: 401, [C]: ['c'] }, 4, 2],
-  ])('of several with %s', async (_what, bodies, exit, requests) => {
+    ['a permanent error', { [A]: ['a'], [B]: 404, [C]: ['c'] }, 3, 3],
+    ['a 403 for one filing', { [A]: ['a'], [B]: 403, [C]: ['c'] }, 3, 3],
+    ['temporary errors', { [A]: 503, [B]: ['b'], [C]: 501 }, 7, 3],
+    ['a temporary and a permanent error', { [A]: 503, [B]: 404, [C]: ['c'] }, 3, 3],
+    ['a 401', { [A]: ['a'], [B]: 401, [C]: ['c'] }, 4, 2],
+    ['a 401 after a permanent error', { [A]: 404, [B]: 401, [C]: ['c'] }, 4, 2],
+  ])('of several filings with %s', async (_what, bodies, exit, requests) => {
     const { list, asked } = await service(by(bodies));
     const { exitCode } = await list([A, B, C, '--retries', '0', '--jobs', '1']);
     expect([exitCode, asked().length]).toEqual([exit, requests]);
@@ -226,7 +231,7 @@ describe('the exit status', () => {
   it.each<[what: string, args: string[], rest: string]>([
     ['the arguments', [A, B, C], '2 filings'],
     ['the input', ['-i', '-'], 'the rest'],
-  ])('of a run that the deadline ends is 7, though one failed; what was left of %s is told', async (_, args, rest) => {
+  ])('is 7 at the deadline although a filing failed, and the rest of %s is reported', async (_, args, rest) => {
     let passed = () => {};
     const deadline = new Promise<void>((resolve) => {
       passed = resolve;
@@ -245,7 +250,7 @@ describe('the exit status', () => {
     expect(stderr).toMatch(new RegExp(`deadline of 3600 s .*; ${rest} not started\n`));
   });
 
-  it('of a service that is not there, after ten in a row', async () => {
+  it('is 7 after ten refused connections in a row', async () => {
     const { filings } = await workplace();
     const input = Array.from({ length: 15 }, (_, i) => `0001234567-24-0000${10 + i}`).join('\n');
     const args = ['list', '-i', '-', '--retries', '0'];
@@ -272,7 +277,7 @@ describe('the exit status', () => {
   });
 });
 
-it('errors are JSON lines when asked for, the last being the one that ends it', async () => {
+it('--error-format json prints each error as a JSON line, the one that ends the run last', async () => {
   const { list } = await service(by({ [A]: 404, [B]: [], [C]: ['c'] }));
   const { stderr, exitCode } = await list([A, B, C, '--error-format', 'json']);
   expect(exitCode).toBe(3);
@@ -283,7 +288,7 @@ it('errors are JSON lines when asked for, the last being the one that ends it', 
   ]);
 });
 
-it('asks for as many listings at a time as there are jobs, and shows them in their order', async () => {
+it('requests as many listings at a time as --jobs says, and prints them in input order', async () => {
   const accessions = Array.from({ length: 8 }, (_, n) => `0001234567-24-00001${n}`);
   const waiting: (() => void)[] = [];
   let most = 0;
@@ -291,7 +296,7 @@ it('asks for as many listings at a time as there are jobs, and shows them in the
     await new Promise<void>((answer) => {
       waiting.push(answer);
       most = Math.max(most, waiting.length);
-      // The last of four that wait is answered first.
+      // The last of four waiting requests is answered first.
       if (waiting.length === 4) for (const each of waiting.splice(0).reverse()) each();
     });
     return [`${accession.slice(-1)}.htm`];

@@ -10,11 +10,11 @@ import { named } from '../../src/spec/option.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const PAGES = Object.entries(manPages(COMMANDS, { version: '1.2.3', date: '2026-01-31' }));
-/** As a page writes a text. */
+/** Escapes a text as a manual page does. */
 const roff = (text: string) => text.replaceAll('-', '\\-').replaceAll("'", '\\(aq').replaceAll('~', '\\(ti');
 const pageOf = (name: string) => PAGES.find(([path]) => path === `man/${name}`)?.[1] ?? '';
 
-test('a page has all options and examples of its command and of those below it', () => {
+test('a manual page has all options and examples of its command and its subcommands', () => {
   for (const { path, spec } of commandPlaces(COMMANDS)) {
     const page = pageOf(`filings-${path[0]}.1`);
     for (const { flag } of named(spec.options)) expect(page).toContain(roff(`--${flag}`));
@@ -23,14 +23,14 @@ test('a page has all options and examples of its command and of those below it',
   }
 });
 
-test('no page has the same caption twice', () => {
+test('no manual page repeats a caption', () => {
   for (const [path, text] of PAGES) {
     const captions = text.match(/^[A-Z].*:$/gm) ?? [];
     expect(new Set(captions).size, path).toBe(captions.length);
   }
 });
 
-test('filings(1) has what all commands share, filings-config(5) the keys of the file', () => {
+test('filings(1) has what all commands share, and filings-config(5) has the keys of the file', () => {
   const [program, file] = [pageOf('filings.1'), pageOf('filings-config.5')];
   for (const { flag } of SHARED_OPTIONS) expect(program).toContain(roff(`--${flag}`));
   for (const [status] of EXIT_CODE_ROWS) expect(program).toContain(`\\fB${status} `.trimEnd());
@@ -40,7 +40,7 @@ test('filings(1) has what all commands share, filings-config(5) the keys of the 
   }
 });
 
-test('the package has them all', async () => {
+test('package.json and man/ list the same pages as the generator', async () => {
   const { man, files } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8'));
   expect([...man].sort()).toEqual(PAGES.map(([path]) => path).sort());
   expect(files).toContain('man');

@@ -10,8 +10,8 @@ import { ACCESSION, asking, workplace } from './run.ts';
 const SAMPLE = join(import.meta.dirname, '../../samples', ACCESSION, 'primary.htm');
 const DOWNLOAD = ['--sandbox', 'download', ACCESSION, 'primary.htm'] as const;
 
-// What the shell's `>` would do, but whole or not at all.
-test('a file that is replaced keeps its permissions', async () => {
+// The permissions are those that the shell's `>` would leave, but the file is replaced atomically.
+test('--output keeps the permissions of the file that it replaces', async () => {
   const { filings, read, write } = await workplace();
   const path = await write('mine', 'old', 0o640);
   expect((await filings([...DOWNLOAD, '-o', 'mine'])).exitCode).toBe(0);
@@ -19,14 +19,17 @@ test('a file that is replaced keeps its permissions', async () => {
   expect((await stat(path)).mode & 0o777).toBe(0o640);
 });
 
-test.skipIf(process.geteuid?.() !== 0)('another user’s leaves none behind: only root can make one to try', async () => {
-  const { filings, write } = await workplace();
-  const path = await write('theirs', 'old', 0o666);
-  await chown(path, 12345, 12345);
-  expect((await filings([...DOWNLOAD, '-o', 'theirs'])).exitCode).toBe(0);
-  const { mode, uid } = await stat(path);
-  expect([mode & 0o777, uid]).toEqual([0o666 & ~process.umask(), 0]);
-});
+test.skipIf(process.geteuid?.() !== 0)(
+  'a replaced file of another user gets default permissions (only root can run this test)',
+  async () => {
+    const { filings, write } = await workplace();
+    const path = await write('theirs', 'old', 0o666);
+    await chown(path, 12345, 12345);
+    expect((await filings([...DOWNLOAD, '-o', 'theirs'])).exitCode).toBe(0);
+    const { mode, uid } = await stat(path);
+    expect([mode & 0o777, uid]).toEqual([0o666 & ~process.umask(), 0]);
+  },
+);
 
 test.each<[string[], RegExp]>([
   [['-o', 'no/such/file'], /no\/such: cannot write: the directory is not there/],
@@ -41,16 +44,16 @@ test.each<[string[], RegExp]>([
     /^filings: --report \/\S+\/no\/such\/report: cannot write: the directory is not there/,
   ],
   [['--report', '/proc/nope'], /^filings: --report \/proc\/nope: cannot write: the directory is not there/],
-])('where nothing can be written: %s', async (where, told) => {
+])('exits with 8, a hint and no new file: %s', async (where, message) => {
   const place = await workplace();
   const { exitCode, stderr } = await place.filings([...DOWNLOAD, ...where]);
   expect(exitCode, stderr).toBe(8);
-  expect(stderr).toMatch(told);
+  expect(stderr).toMatch(message);
   expect(stderr).toMatch(where[0] === '--report' ? /hint: .*--report/ : 'hint:');
   expect(await place.names()).toEqual([]);
 });
 
-test('a directory that is removed while the file comes', async () => {
+test('exits with 8 if the directory is removed during the download', async () => {
   const file = Buffer.alloc(3_000_000);
   const { at, filings } = await asking(async (socket) => {
     socket.write(head(200, { 'Content-Length': file.length, ETag: '"v1"' }));
@@ -66,9 +69,9 @@ test('a directory that is removed while the file comes', async () => {
   expect([exitCode, stderr]).toEqual([8, expect.stringMatching(/directory is not there/)]);
 });
 
-test('a report that cannot be written stops the run, and leaves no litter of the files in flight', async () => {
+test('a report that cannot be written stops the run, and no part remains', async () => {
   const file = content(1_000_000);
-  // Three bodies hang while the small one ends.
+  // Three bodies never end. The small one does.
   const { filings, names } = await asking((socket, request) => {
     if (request.path.includes('small')) return sendFile(socket, request, file.subarray(0, 1000), '"v1"');
     socket.write(head(200, { 'Content-Length': 3_000_000 }));
@@ -83,7 +86,7 @@ test('a report that cannot be written stops the run, and leaves no litter of the
 test.each<[moment: string, files: string[], status: number]>([
   ['while another file is in flight', ['big', 'hangs'], 8],
   ['at the end', ['big'], 9],
-])('a part that is kept goes when the report cannot be written %s', async (_, files, status) => {
+])('a kept part is deleted if the report cannot be written %s', async (_, files, status) => {
   const body = framed(content(2_000_000), 'length', { ETag: '"v1"' });
   const { filings, names } = await asking((socket, request) => {
     if (request.path.includes('big')) socket.end(body.upTo(1_500_000));
@@ -103,7 +106,7 @@ test.each<[moment: string, files: string[], status: number]>([
   expect(await names()).toEqual([]);
 });
 
-test('an empty TMPDIR is none', async () => {
+test('an empty TMPDIR counts as unset', async () => {
   const { filings, names, write } = await workplace();
   await write('mark', '');
   const { exitCode, stdout } = await filings([...DOWNLOAD, '-o', '-', '--spool'], { TMPDIR: '' });
@@ -112,14 +115,14 @@ test('an empty TMPDIR is none', async () => {
 });
 
 test.each<[then: string, args: string[], status: number, out: Buffer]>([
-  ['it is another file by now: that one is out', [], 0, Buffer.alloc(2000, 'new')],
-  ['there is no other try: nothing is out', ['--retries', '0'], 9, Buffer.alloc(0)],
-])('through the spool, cut in the middle, and %s', async (_, args, status, out) => {
+  ['a retry that gets a new version', [], 0, Buffer.alloc(2000, 'new')],
+  ['no retry', ['--retries', '0'], 9, Buffer.alloc(0)],
+])('--spool writes only complete files to stdout after a cut response and %s', async (_, args, status, out) => {
   const cut = framed(Buffer.alloc(3000, 'old'), 'length', { ETag: '"v1"' }).upTo(1500);
   const { filings } = await asking(first(cut, whole(out, '"v2"')));
-  // Whatever is tried again is tried at once.
-  const given = { sleep: (ms: number, signal: AbortSignal) => sleep(ms < 3000 ? 0 : ms, signal) };
+  // Retries take no time.
+  const runOptions = { sleep: (ms: number, signal: AbortSignal) => sleep(ms < 3000 ? 0 : ms, signal) };
   const command = ['download', ACCESSION, 'a', '-o', '-', '--spool', ...args];
-  const { exitCode, stdout, stderr } = await filings(command, {}, given);
+  const { exitCode, stdout, stderr } = await filings(command, {}, runOptions);
   expect([exitCode, stdout], stderr).toEqual([status, out]);
 });

@@ -3,12 +3,12 @@ import { describe, expect, test } from 'vitest';
 import { commandIn, pasted } from './pasted.ts';
 import { ACCESSION, serve, workplace } from './run.ts';
 
-// Every command that a hint names is run as it is printed, split by a real shell.
+// Every command in a hint is run as printed, split into words by a real shell.
 
 const OTHER = '0001234567-24-000002';
 const PAGE = 'https://www.example.com/Archives/data/1234567/000123456724000001/';
 
-describe('the command that was meant', () => {
+describe('the hint names a command that works', () => {
   test.each<[args: string[], chosen: string, files?: string[]]>([
     [[`${PAGE}primary.htm`], 'primary.htm', ['primary.htm']],
     [[`https://example.com/x/${ACCESSION}/primary.htm`, 'R1.htm'], 'R1.htm', ['R1.htm']],
@@ -26,7 +26,7 @@ describe('the command that was meant', () => {
       `${OTHER} --include primary.htm --include \\[a]\\*\\{b.htm`,
       [ACCESSION, OTHER],
     ],
-  ])('download %j', async (args, chosen, files = [ACCESSION]) => {
+  ])('after download %j', async (args, chosen, files = [ACCESSION]) => {
     const { at, filings, names } = await workplace();
     const more = ['--sandbox', '-d', "it's here", '--api-key', 'typed-key-1'];
     const { exitCode, stdout, stderr } = await filings(['download', ...args, ...more]);
@@ -35,30 +35,30 @@ describe('the command that was meant', () => {
     const words = pasted(commandIn(stderr));
     const meant = ['download', ACCESSION, ...chosen.split(' '), '--sandbox', '-d', "it's here"];
     expect([...words].sort()).toEqual(meant.sort());
-    const again = await filings(words);
-    expect(again.exitCode, again.stderr).toBe(0);
+    const hintRun = await filings(words);
+    expect(hintRun.exitCode, hintRun.stderr).toBe(0);
     expect((await readdir(at("it's here"))).sort()).toEqual(files);
   });
 
-  test('list of a page', async () => {
+  test('after list with the URL of a page', async () => {
     const { filings } = await workplace();
     const { exitCode, stderr } = await filings(['list', PAGE, '--sandbox']);
     expect([exitCode, stderr]).toEqual([2, expect.stringMatching(/^filings: 'https:.* is not an acc/)]);
     expect(`${(await filings(pasted(commandIn(stderr)))).stdout}`).toContain('primary.htm\n');
   });
 
-  test('is said without a password that stands in what was typed', async () => {
+  test('without the key and the password of the command line', async () => {
     const { filings } = await workplace();
     const keys = ['--api-key=typed-key-1', '--api-key', 'typed-key-2', '-d', 'x'];
     const url = ['--base-url', 'https://me:pass-1@api.example.com'];
     const { stderr } = await filings(['download', `${ACCESSION}/primary.htm`, ...url, ...keys]);
-    const said = `filings download ${ACCESSION} primary.htm --base-url https://[redacted]@api.example.com -d x`;
-    expect(commandIn(stderr)).toBe(said);
+    const expected = `filings download ${ACCESSION} primary.htm --base-url https://[redacted]@api.example.com -d x`;
+    expect(commandIn(stderr)).toBe(expected);
     expect(stderr).not.toMatch(/pass-1|typed-key/);
   });
 });
 
-describe('what mends the settings', () => {
+describe('the hint has the config file and the profile of the run', () => {
   const FLAGS = ['--config', 'my "own" config.json', '--profile', "it's"];
 
   async function setUp(profile: (url: string) => object) {
@@ -68,7 +68,7 @@ describe('what mends the settings', () => {
     return { url, ...place };
   }
 
-  test('a base URL and a key that are missing: config set, into this run’s file and profile', async () => {
+  test('if base URL and key are missing', async () => {
     const { filings, url } = await setUp(() => ({}));
     const list = () => filings(['list', ACCESSION, ...FLAGS]);
     const noUrl = await list();
@@ -82,7 +82,7 @@ describe('what mends the settings', () => {
     expect(await list()).toMatchObject({ exitCode: 0 });
   });
 
-  test('a 404: the listing, at the same service', async () => {
+  test('after a 404, for a listing at the same service', async () => {
     const { filings } = await setUp((baseUrl) => ({ baseUrl }));
     const env = { FILINGS_API_KEY: 'a-key-1234' };
     const { exitCode, stderr } = await filings(['download', ACCESSION, 'no.htm', ...FLAGS], env);
@@ -91,7 +91,7 @@ describe('what mends the settings', () => {
   });
 });
 
-test('serve introduces itself: the published key, and a command that works as it is printed', async () => {
+test('serve prints its key and a command that works when pasted', async () => {
   const { url, log } = await serve();
   expect(log()).toBe(
     `the key is sandbox-key\ntry it: filings list ${ACCESSION} --base-url ${url} --api-key sandbox-key\n`,
@@ -100,7 +100,7 @@ test('serve introduces itself: the published key, and a command that works as it
   expect([exitCode, `${stdout}`]).toEqual([0, expect.stringContaining('primary.htm\n')]);
 });
 
-test('serve DIRECTORY names a filing of the directory, or warns that there is none', async () => {
+test('serve DIRECTORY names a filing of the directory, or warns that it has none', async () => {
   const { filings, write, at } = await workplace();
   await write('mirror/0009999999-24-000008/.part', 'not served');
   await write('mirror/0009999999-24-000009/own.htm', 'x');

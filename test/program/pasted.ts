@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 
-/** The words that a shell makes of a command of this program, without the program's name. */
+/** Splits a `filings` command into words with a shell. Returns them without the program's name. */
 export function pasted(command: string): string[] {
   const text = execFileSync('/bin/sh', ['-c', `set -- ${command}\nprintf '%s\\0' "$@"`], { encoding: 'utf8' });
   const [program, ...words] = text.split('\0').slice(0, -1);
@@ -8,7 +8,7 @@ export function pasted(command: string): string[] {
   return words;
 }
 
-/** The command that a hint or a note holds: from its name to the end of what is said, or to `end`. */
+/** The command in a hint or note: from `filings` to `end`, which is a line feed or semicolon by default. */
 export function commandIn(stderr: string, end = /\n|;/): string {
   const [, rest = ''] = /(?:hint|try it):.*?(filings [\s\S]*)/.exec(stderr) ?? [];
   return rest.split(end, 1).join();

@@ -6,21 +6,21 @@ import { onTestFinished } from 'vitest';
 /** A filing of the samples. */
 export const ACCESSION = '0001234567-24-000001';
 
-/** How to reach a service with a key. */
+/** The environment that names a service and a key. */
 export const serviceAt = (url: string, key = 'a-key'): Record<string, string> => ({
   FILINGS_BASE_URL: url,
   FILINGS_API_KEY: key,
 });
 
-/** A user's place: an empty home and an empty working directory, gone when the test has ended. */
+/** A user's environment: an empty home and an empty working directory. Both are deleted at the end of the test. */
 export async function emptyPlace() {
   const home = await mkdtemp(join(tmpdir(), 'filings-home-'));
-  // A shell that was started here may have a child that still writes.
+  // A child of a shell that the test started may still be writing.
   onTestFinished(() => rm(home, { recursive: true, force: true, maxRetries: 5 }));
   const path = join(home, 'work');
   await mkdir(path);
   const at = (name: string) => resolve(path, name);
-  /** Writes a file, with the directories above it, and gives its path. */
+  /** Writes a file and the directories above it. Returns its path. */
   async function write(name: string, content: string | Uint8Array, mode = 0o600): Promise<string> {
     await mkdir(dirname(at(name)), { recursive: true });
     await writeFile(at(name), content);
@@ -29,7 +29,7 @@ export async function emptyPlace() {
   }
   return {
     home,
-    /** The working directory, in which names are meant. */
+    /** The working directory. Names are relative to it. */
     path,
     at,
     write,

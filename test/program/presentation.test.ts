@@ -6,7 +6,10 @@ import { jsonOf, workplace } from './run.ts';
 
 const LIST = ['list', '0001234567-24-000001'];
 
-/** The exit status beside a config file, and the code of the error that stderr ends with; undefined where that is text. */
+/**
+ * Returns the exit status with this config file, and the code of the JSON error at the end of stderr, or undefined if
+ * stderr is text.
+ */
 async function errorBeside(config: object | string, args: readonly string[], env: Record<string, string> = {}) {
   const place = await workplace();
   await place.config(config);
@@ -14,22 +17,28 @@ async function errorBeside(config: object | string, args: readonly string[], env
   return [exitCode, stderr.startsWith('{') ? jsonOf(stderr).at(-1).error.code : undefined];
 }
 
-describe('how an error is shown', () => {
+describe('the format of errors', () => {
   const inJson = { baseUrl: 'http://127.0.0.1:9/', errorFormat: 'json' };
   const BROKEN = '{ "errorFormat": ';
   test.each<[string, object | string, string[], Record<string, string>, [number, string | undefined]]>([
-    ['a command line that can not be read', inJson, [...LIST, '--nonsense'], {}, [2, 'usage']],
-    ['a flag with a wrong value', inJson, [...LIST, '--jobs', 'x'], {}, [2, 'usage']],
-    ['a variable with a wrong value', inJson, LIST, { FILINGS_JOBS: 'x' }, [2, 'usage']],
-    ['a command that takes no settings', inJson, ['token', 'inspect', '--', '-'], {}, [4, 'auth']],
-    ['a broken config file', BROKEN, LIST, {}, [2, undefined]],
-    ['a broken config file, with a flag', BROKEN, [...LIST, '--error-format', 'json'], {}, [2, 'config']],
-    ['a broken config file, with a variable', BROKEN, LIST, { FILINGS_ERROR_FORMAT: 'json' }, [2, 'config']],
+    ['is that of the config file for an unknown option', inJson, [...LIST, '--nonsense'], {}, [2, 'usage']],
+    ['is that of the config file for an invalid flag', inJson, [...LIST, '--jobs', 'x'], {}, [2, 'usage']],
+    ['is that of the config file for an invalid variable', inJson, LIST, { FILINGS_JOBS: 'x' }, [2, 'usage']],
+    [
+      'is that of the config file for a command without settings',
+      inJson,
+      ['token', 'inspect', '--', '-'],
+      {},
+      [4, 'auth'],
+    ],
+    ['is text for a broken config file', BROKEN, LIST, {}, [2, undefined]],
+    ['is that of the flag for a broken config file', BROKEN, [...LIST, '--error-format', 'json'], {}, [2, 'config']],
+    ['is that of the variable for a broken config file', BROKEN, LIST, { FILINGS_ERROR_FORMAT: 'json' }, [2, 'config']],
   ])('%s', async (_, config, args, env, expected) => {
     expect(await errorBeside(config, args, env)).toEqual(expected);
   });
 
-  test('notes of token commands follow the config file, too', async () => {
+  test('applies to the notes of token commands, too', async () => {
     const place = await workplace();
     await place.config({ errorFormat: 'json' });
     await place.write('secret', `${'s'.repeat(64)}\n`);
@@ -41,7 +50,7 @@ describe('how an error is shown', () => {
   test.each([
     ['--verbose', new RegExp(`^${DEFECT} {2}TypeError: no version\n {4,}at `)],
     ['--color=never', new RegExp(`^${DEFECT}$`)],
-  ])('a defect under %s', async (flag, told) => {
+  ])('shows the stack of a defect with --verbose only: %s', async (flag, pattern) => {
     const stderr = new PassThrough();
     const broken = Object.defineProperty(worldOf({ argv: ['--version', flag], stderr }), 'version', {
       get() {
@@ -49,6 +58,6 @@ describe('how an error is shown', () => {
       },
     });
     expect(await main(broken)).toBe(1);
-    expect(String(stderr.read())).toMatch(told);
+    expect(String(stderr.read())).toMatch(pattern);
   });
 });

@@ -7,7 +7,7 @@ import { closedPort, type Script, scripted } from '../servers/scripted.ts';
 import { content } from '../service/transfer-fixture.ts';
 import { ACCESSION, serviceAt, workplace } from './run.ts';
 
-// Loopback is never proxied: the service has a name that only the proxy knows.
+// Loopback is never proxied. The service has a name that only the proxy resolves.
 const HTTPS = 'https://service.example';
 const HTTP = 'http://service.example';
 const FILE = content(1_500_000);
@@ -15,7 +15,7 @@ const KEY = 'canary-key-for-the-service';
 const ONCE = ['--retries', '0'];
 const file: Script = (socket, request) => sendFile(socket, request, FILE, '"v1"');
 
-/** A service that speaks TLS, and a proxy that leads to it. */
+/** A service that speaks TLS, and a proxy in front of it. */
 async function through(script: Script, refuse?: Parameters<typeof proxying>[1]) {
   const server = await scripted(script, tlsWith('own-name'));
   return { server, proxy: await proxying(server.port, refuse) };
@@ -30,7 +30,7 @@ async function download(url: string, env: Record<string, string>, more: string[]
 }
 
 describe('https through a proxy', () => {
-  test('a tunnel, in which alone the key goes', async () => {
+  test('sends the key only inside the tunnel', async () => {
     const { server, proxy } = await through(file);
     const auth = proxy.url.replace('http://', 'http://user:s%40cret@');
     const { exitCode, stderr, place } = await download(HTTPS, { HTTPS_PROXY: auth });
@@ -47,7 +47,7 @@ describe('https through a proxy', () => {
     expect(stderr).not.toMatch(/s@cret|s%40cret/);
   });
 
-  test('a proxy over TLS itself', async () => {
+  test('also works if the proxy itself speaks TLS', async () => {
     const server = await scripted(file, tlsWith('own-name'));
     const outer = await scripted((socket) => {
       const upstream = connect(server.port, '127.0.0.1').on('error', () => {});
@@ -61,10 +61,10 @@ describe('https through a proxy', () => {
   });
 
   test.each<[string, string, RegExp]>([
-    ['403', 'HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\n\r\n', /refused with 403/],
+    ['a 403', 'HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\n\r\n', /refused with 403/],
     ['no HTTP', 'SSH-2.0-x\r\n\r\n', /does not answer as a proxy does/],
     ['half a head', 'HTTP/1.1 200 OK\r\n', /does not answer as a proxy does/],
-  ])('a proxy that answers %s: exit 7, and which proxy', async (_, answer, words) => {
+  ])('exits with 7 and names the proxy if it answers with %s', async (_, answer, words) => {
     const { server, proxy } = await through(file, () => answer);
     const env = { HTTPS_PROXY: proxy.url.replace('//', '//user:s3cret-word@') };
     const { exitCode, stderr } = await download(HTTPS, env, ONCE);
@@ -77,9 +77,9 @@ describe('https through a proxy', () => {
   });
 
   test.each<[string, () => Promise<number>, RegExp]>([
-    ['is not there', closedPort, /: connection refused/],
-    ['says nothing', async () => (await scripted(() => {})).port, /: connecting timed out/],
-  ])('a proxy that %s: exit 7, and which proxy', async (_, listening, why) => {
+    ['does not listen', closedPort, /: connection refused/],
+    ['does not answer', async () => (await scripted(() => {})).port, /: connecting timed out/],
+  ])('exits with 7 and names the proxy if it %s', async (_, listening, why) => {
     const proxy = `127.0.0.1:${await listening()}`;
     const { exitCode, stderr } = await download(HTTPS, { HTTPS_PROXY: proxy }, [...ONCE, '--connect-timeout', '500ms']);
     expect(exitCode, stderr).toBe(7);
@@ -88,14 +88,14 @@ describe('https through a proxy', () => {
     expect(stderr).toMatch(/hint: check HTTPS_PROXY/);
   });
 
-  test('what is no proxy: exit 2', async () => {
+  test('exits with 2 if HTTPS_PROXY is not a proxy URL', async () => {
     const { exitCode, stderr } = await download(HTTPS, { HTTPS_PROXY: 'socks5://127.0.0.1:1' });
     expect([exitCode, stderr]).toEqual([2, expect.stringContaining('HTTPS_PROXY')]);
   });
 });
 
 describe('http through a proxy', () => {
-  test('the whole URL is asked for', async () => {
+  test('requests the whole URL from the proxy', async () => {
     const proxy = await scripted(file);
     const { exitCode, stderr, place } = await download(HTTP, { HTTP_PROXY: proxy.url.replace('//', '//u:p@') });
     expect(exitCode, stderr).toBe(0);
@@ -133,8 +133,8 @@ describe.each([
   });
 });
 
-describe('no proxy', () => {
-  test.each(['http_proxy', 'HTTP_PROXY', 'ALL_PROXY'])('for loopback and sandbox, whatever %s says', async (name) => {
+describe('the proxy is not used', () => {
+  test.each(['http_proxy', 'HTTP_PROXY', 'ALL_PROXY'])('for loopback and the sandbox, with %s', async (name) => {
     const server = await scripted(file);
     const proxy = { [name]: `http://127.0.0.1:${await closedPort()}` };
     const { exitCode, stderr, place } = await download(server.url, proxy);
@@ -142,7 +142,7 @@ describe('no proxy', () => {
     expect(await place.filings(['--sandbox', 'list', ACCESSION], proxy)).toMatchObject({ exitCode: 0 });
   });
 
-  test('for what NO_PROXY names', async () => {
+  test('for a host that NO_PROXY names', async () => {
     const proxy = await scripted(file);
     const env = { HTTPS_PROXY: proxy.url, NO_PROXY: 'foo, .example' };
     const { exitCode, stderr } = await download(HTTPS, env, ONCE);

@@ -12,7 +12,7 @@ const ENCODED = encodeURIComponent(KEY);
 const ok: Script = (socket) => void socket.write(`${head(200, { 'Content-Length': 4 })}file`);
 const to = (location: string, status = 302) => head(status, { Location: location, 'Content-Length': 0 });
 
-/** Leads the first requests elsewhere, and answers the others with the file. */
+/** Redirects the first requests, and answers the others with the file. */
 const leading = (location: (request: SeenRequest) => string, times = 1, status?: number) =>
   scripted((socket, request) => {
     if (request.index < times) socket.write(to(location(request), status));
@@ -22,7 +22,7 @@ const leading = (location: (request: SeenRequest) => string, times = 1, status?:
 const base64 = (text: string) => Buffer.from(text).toString('base64');
 const percent = encodeURIComponent;
 const form = (text: string) => new URLSearchParams([['', text]]).toString().slice(1);
-/** How services put an address into the query of another one. */
+/** The encodings in which services put an address into the query of another one. */
 const ENCODINGS: Readonly<Record<string, (address: string) => string>> = {
   'as it is': (address) => address,
   'percent-encoded': percent,
@@ -59,12 +59,12 @@ const WAYS: Record<string, string>[] = [
   ...KEY_WAYS.slice(2).map((way) => ({ ...way, FILINGS_JWT: TOKEN })),
 ];
 
-// What others have in the place of a key is theirs, and goes where they send us.
+// Credentials of others in a Location are not secrets of this program. They are sent to the host that it names.
 test.each([
   '/file?apikey=of-somebody-else',
   '/APIKEY-of-somebody-else/file',
   '/file?next=https://user:pass@host.example/',
-])('foreign credentials in a Location are followed, and not shown: %s', async (path) => {
+])('follows a redirect whose Location has credentials of others, and redacts them: %s', async (path) => {
   const other = await scripted(ok);
   const first = await leading(() => `${other.url}${path}`);
   const { exitCode, stderr, names } = await download(first.url);
@@ -74,7 +74,7 @@ test.each([
   expect(stderr).not.toMatch(/of-somebody-else|user:pass/);
 });
 
-test('a 401 of where a redirect has led says that no key is sent there', async () => {
+test("a 401 of a redirect's target says that no key is sent there", async () => {
   const other = await scripted((socket) => void socket.write(head(401, { 'Content-Length': 0 })));
   const first = await leading(() => `${other.url}/file`);
   const { exitCode, stderr } = await download(first.url);
@@ -95,8 +95,12 @@ describe.each(WAYS)('credentials by %j', (env) => {
     ],
     ['a Location with the key as a password', 9, (_, other) => other.replace('//', `//user:${ENCODED}@`)],
     ['a Location with the key in its fragment', 9, (_, other) => `${other}/#${ENCODED}`],
-    ['the host by another name', 0, (_, other) => `${other.replace('127.0.0.1', 'localhost')}/file`],
-  ])('never go to another origin: %s, exit %i', async (_, must, location) => {
+    [
+      'a Location with another name of the same host',
+      0,
+      (_, other) => `${other.replace('127.0.0.1', 'localhost')}/file`,
+    ],
+  ])('are never sent to another origin: %s, exit %i', async (_, must, location) => {
     const other = await scripted(ok);
     const first = await leading((request) => location(request, other.url));
     const { exitCode, stderr, names } = await download(first.url, env);
@@ -106,9 +110,9 @@ describe.each(WAYS)('credentials by %j', (env) => {
     for (const request of other.requests) expect(carriers(request)).toEqual([]);
   });
 
-  // As a login page has it that leads back to what was asked for.
+  // A login page has such an address, which leads back to the first request.
   test.each(Object.entries(ENCODINGS))(
-    'never go to another origin in the address to return to: %s',
+    'are never sent to another origin in an address to return to: %s',
     async (_, encode) => {
       const other = await scripted(ok);
       const first = await leading(({ path }) => {
@@ -121,7 +125,7 @@ describe.each(WAYS)('credentials by %j', (env) => {
     },
   );
 
-  test('go along within the origin, once', async () => {
+  test('are sent once within the origin', async () => {
     const server = await leading(({ path }) => `/elsewhere?${path.split('?')[1]}`);
     expect((await download(server.url, env)).exitCode).toBe(0);
     const [first, second] = server.requests as [SeenRequest, SeenRequest];
@@ -132,25 +136,22 @@ describe.each(WAYS)('credentials by %j', (env) => {
 });
 
 test.each<[string, string, 0 | 9]>([
-  ['in its parameter', '?next=%252Fv1%253Fapikey%253Da%25252Fb1%2526x', 9],
-  ['behind its prefix', `?s=${base64('https://h.example/v1/APIKEY-a%2Fb1')}`, 9],
-  ['behind its prefix, when dots are resolved', '/APIKEY-a/./b1', 9],
+  ['in a query parameter', '?next=%252Fv1%253Fapikey%253Da%25252Fb1%2526x', 9],
+  ['after its prefix', `?s=${base64('https://h.example/v1/APIKEY-a%2Fb1')}`, 9],
+  ['after its prefix in a path with dots', '/APIKEY-a/./b1', 9],
   ['as a password', `?s=${base64('service:a/b1')}`, 9],
-  ['in its header', '?X-Service-Key=a%2Fb1', 9],
-  ['as the beginning of another key', '?apikey=a%2Fb12', 0],
+  ['in the name of its header', '?X-Service-Key=a%2Fb1', 9],
+  ['as the start of another key', '?apikey=a%2Fb12', 0],
   ['by chance', '/a/b1?x=a/b1', 0],
-])(
-  'a key of four characters keeps a redirect from being followed in a place of a key alone: %s',
-  async (_, to, exit) => {
-    const other = await scripted(ok);
-    const first = await leading(() => `${other.url}${to}`);
-    const place = await workplace();
-    const { exitCode, stderr } = await place.filings(['download', ACCESSION, 'a.htm'], serviceAt(first.url, 'a/b1'));
-    expect([exitCode, other.requests.length], stderr).toEqual([exit, exit === 0 ? 1 : 0]);
-  },
-);
+])('a key of four characters stops a redirect only in a position of a key: %s', async (_, to, exit) => {
+  const other = await scripted(ok);
+  const first = await leading(() => `${other.url}${to}`);
+  const place = await workplace();
+  const { exitCode, stderr } = await place.filings(['download', ACCESSION, 'a.htm'], serviceAt(first.url, 'a/b1'));
+  expect([exitCode, other.requests.length], stderr).toEqual([exit, exit === 0 ? 1 : 0]);
+});
 
-test('once away, the credentials stay away on the way back', async () => {
+test('credentials that a redirect removed are not sent again on the way back', async () => {
   const other: ScriptedServer = await scripted((socket) => void socket.write(to(`${first.url}/back`)));
   const first = await leading(() => `${other.url}/file`);
   expect((await download(first.url)).exitCode).toBe(0);
@@ -158,7 +159,7 @@ test('once away, the credentials stay away on the way back', async () => {
   expect(carriers(first.requests[1] as SeenRequest)).toEqual([]);
 });
 
-test.each([301, 302, 303, 307, 308])('%i is followed with a GET', async (status) => {
+test.each([301, 302, 303, 307, 308])('follows a %i redirect with a GET', async (status) => {
   const server = await leading(() => '/there', 1, status);
   expect((await download(server.url)).exitCode).toBe(0);
   expect(server.requests[1]?.line).toBe('GET /there HTTP/1.1');
@@ -167,7 +168,7 @@ test.each([301, 302, 303, 307, 308])('%i is followed with a GET', async (status)
 test.each<[number, number]>([
   [5, 0],
   [6, 9],
-])('%i redirects: exit %i', async (hops, exit) => {
+])('follows up to five redirects: %i of them exit with %i', async (hops, exit) => {
   const server = await leading(({ index }) => `/${index + 1}`, hops);
   const { exitCode, names } = await download(server.url);
   expect([exitCode, names]).toEqual([exit, exit === 0 ? ['a.htm'] : []]);
@@ -192,7 +193,11 @@ describe('an error behind a redirect names both hosts', () => {
     ['too many redirects', to('/again')],
   ];
 
-  async function said(command: string[], answer: string | { url: string }, env: Record<string, string> = {}) {
+  async function expectBothHosts(
+    command: string[],
+    answer: string | { url: string },
+    env: Record<string, string> = {},
+  ) {
     const ending: Script = (socket) => void socket.end(answer as string);
     const other = typeof answer === 'string' ? await scripted(ending) : answer;
     const first = await leading(() => `${other.url}/file`);
@@ -211,7 +216,7 @@ describe('an error behind a redirect names both hosts', () => {
   const LIST = ['list', ACCESSION];
 
   test.each(both)('%s', async (_, answer) => {
-    for (const command of [DOWNLOAD, LIST]) await said(command, answer);
+    for (const command of [DOWNLOAD, LIST]) await expectBothHosts(command, answer);
   });
 
   test.each<[string, string[], string]>([
@@ -220,20 +225,20 @@ describe('an error behind a redirect names both hosts', () => {
     ['a page of HTML', LIST, length('<html><title>Log in</title>')],
     ['an error as a listing', LIST, length('{"error":"no"}')],
     ['a listing that is too large', LIST, head(200, { 'Content-Length': 1 << 30 })],
-  ])('%s', (_, command, answer) => said(command, answer));
+  ])('%s', (_, command, answer) => expectBothHosts(command, answer));
 
-  test('a refused connection, an untrusted certificate and an answer that does not come', async () => {
+  test('a refused connection, an untrusted certificate and a missing response', async () => {
     const untrusted = await scripted(ok, tlsWith('api-example'));
     const silent = await scripted(() => {});
     for (const command of [DOWNLOAD, LIST]) {
-      await said(command, { url: `http://127.0.0.1:${await closedPort()}` });
-      await said(command, { url: untrusted.url });
-      await said(command, { url: silent.url }, { FILINGS_IDLE_TIMEOUT: '50ms' });
+      await expectBothHosts(command, { url: `http://127.0.0.1:${await closedPort()}` });
+      await expectBothHosts(command, { url: untrusted.url });
+      await expectBothHosts(command, { url: silent.url }, { FILINGS_IDLE_TIMEOUT: '50ms' });
     }
   });
 
-  test('a try that fails before the redirect names the first host alone', async () => {
-    const given = { sleep: async () => {} };
+  test('an error before the redirect names the first host only', async () => {
+    const runOptions = { sleep: async () => {} };
     for (const [command, error] of [
       [DOWNLOAD, /a\.htm of [\d-]+: 127\.0\.0\.1:\d+: the answer is not sound HTTP/],
       [LIST, /the listing of [\d-]+: 127\.0\.0\.1:\d+: the answer is not sound HTTP/],
@@ -243,7 +248,11 @@ describe('an error behind a redirect names both hosts', () => {
         socket.end(index === 0 ? to(`${other.url}/file`) : 'hello\r\n\r\n');
       });
       const place = await workplace();
-      const { stderr } = await place.filings(command, { ...serviceAt(first.url), FILINGS_PROGRESS: 'none' }, given);
+      const { stderr } = await place.filings(
+        command,
+        { ...serviceAt(first.url), FILINGS_PROGRESS: 'none' },
+        runOptions,
+      );
       expect(stderr).toMatch(error);
       expect(other.requests).toHaveLength(1);
     }

@@ -9,7 +9,7 @@ import { linesOf } from './run.ts';
 const [A, B] = [accession(1), accession(2)];
 const FILES = { [A]: { 'a.htm': 'a', 'b c.htm': 'b', 'no.xml': 'x' }, [B]: { 'd.htm': 'd' } };
 
-/** A service that answers 503 to `fails`, as `ACCESSION` or `ACCESSION/NAME`, while `isDown` holds. */
+/** A service that answers with `status` to each of `fails` (`ACCESSION` or `ACCESSION/NAME`) while `isDown` is true. */
 async function setUp(fails: readonly string[], status = 503) {
   const service = { isDown: true };
   const place = await archivePlace(FILES, {
@@ -88,7 +88,7 @@ test.each<[line: string[], fails: string[], command: string, files: string[]]>([
   expect(linesOf(await read('failed.txt')).length).toBeGreaterThan(0);
 });
 
-test('the hint of a single file stays, and the command has the flags that choose the service', async () => {
+test('an error keeps its own hint, and the command has the flags that select the service', async () => {
   const { archive, filings, write, service } = await setUp([`${A}/a.htm`], 404);
   const settings = { profiles: { p: { baseUrl: archive.url, apiKey: 'a-key-1234' } } };
   await write('my config.json', JSON.stringify(settings));
@@ -101,7 +101,7 @@ test('the hint of a single file stays, and the command has the flags that choose
   expect((await filings(pasted(command))).exitCode).toBe(0);
 });
 
-test('the hint of an error that stops the run comes first', async () => {
+test('the hint of an error that stops the run is printed first', async () => {
   const { download } = await setUp([`${A}/a.htm`], 401);
   const { exitCode, stderr } = await download(['download', A, 'a.htm', 'b c.htm', '--failed', 'f', '-j', '1']);
   expect([exitCode, stderr]).toEqual([4, expect.stringContaining('hint: check the API key from FILINGS_API_KEY')]);
@@ -110,10 +110,10 @@ test('the hint of an error that stops the run comes first', async () => {
 
 test.each<[what: string, line: string[], fails: string[]]>([
   ['without --failed', [A, 'a.htm', 'b c.htm'], [`${A}/a.htm`]],
-  ['with invalid lines alone', ['-i', 'bad', '--all', '--failed', 'f'], []],
+  ['with invalid lines only', ['-i', 'bad', '--all', '--failed', 'f'], []],
   ['with --output', [A, 'a.htm', '-o', 'x', '--failed', 'f'], [`${A}/a.htm`]],
   ['with --sha256', [A, 'a.htm', '--sha256', '0'.repeat(64), '--failed', 'f'], []],
-])('a run %s has no such command', async (_, line, fails) => {
+])('a run %s prints no command to retry', async (_, line, fails) => {
   const { download, write } = await setUp(fails);
   await write('bad', 'no accession number\n');
   const { exitCode, stderr } = await download(['download', ...line]);

@@ -1,3 +1,5 @@
+// Runs the program inside the test's process, so that a test can move its clock, its signals and its environment.
+// Sockets, files and child processes are real.
 import { readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -16,72 +18,73 @@ export { ACCESSION, serviceAt } from './place.ts';
 
 type Environment = Readonly<Record<string, string>>;
 
-/** How a run of the program came out. */
+/** Result of a run. */
 export interface Ended {
   readonly exitCode: number;
   readonly stdout: Buffer;
   readonly stderr: string;
 }
 
-export interface Given {
+export interface RunOptions {
   readonly env?: Environment;
   readonly cwd?: string;
-  /** stdout is a terminal of so many columns; 0: it does not tell. */
+  /** Columns of stdout if it is a terminal. With 0 the terminal does not report its width. */
   readonly columns?: number;
-  /** What stdin holds. */
+  /** Content of stdin. */
   readonly input?: string | Uint8Array;
-  /** What a person's Ctrl-C is to a process. */
+  /** Aborts the run as a signal does. */
   readonly interrupt?: AbortSignal;
-  /** How far this machine's clock is ahead, in milliseconds. */
+  /** Difference of the machine's clock to real time, in milliseconds. */
   readonly ahead?: number | (() => number);
   readonly sleep?: Sleep;
   readonly monotonic?: () => number;
 }
 
 const { version } = JSON.parse(readFileSync(join(import.meta.dirname, '../../package.json'), 'utf8'));
-// Each run is a process to the others: numbered beyond all real ones, and there until it has ended.
+// Each run looks like a process to the others. Its PID is above all real ones and exists until the run has ended.
 const running = new Set<number>();
 let lastPid = 2 ** 22;
 
 /**
- * Runs the whole program inside this process: a command line and a world to an exit status, as `bin` does. Sockets,
- * files and children are real; the standard streams are memory, and the environment holds what is given alone.
+ * Runs the program in this process, from a command line and a World to an exit status, as `bin` does. Sockets, files
+ * and child processes are real. The standard streams are buffers, and the environment has only the given variables.
  */
-async function run(args: readonly string[], given: Given = {}): Promise<Ended> {
+async function run(args: readonly string[], runOptions: RunOptions = {}): Promise<Ended> {
   const [stdout, stderr] = [memory(), memory()];
-  if (given.columns !== undefined) Object.assign(stdout.stream, { isTTY: true, columns: given.columns });
-  const exitCode = await runInto({ stdout: stdout.stream, stderr: stderr.stream }, args, given);
+  if (runOptions.columns !== undefined) Object.assign(stdout.stream, { isTTY: true, columns: runOptions.columns });
+  const exitCode = await runInto({ stdout: stdout.stream, stderr: stderr.stream }, args, runOptions);
   return { exitCode, stdout: stdout.bytes(), stderr: stderr.bytes().toString() };
 }
 
-/** As {@link run}, without a place of its own; its stdout as text. */
-export async function filings(args: readonly string[], given: Given = {}) {
-  const ended = await run(args, given);
+/** Like {@link run}, in the system's temporary directory and with stdout as text. */
+export async function filings(args: readonly string[], runOptions: RunOptions = {}) {
+  const ended = await run(args, runOptions);
   return { ...ended, stdout: ended.stdout.toString() };
 }
 
-/** A place in which the program runs, with nothing in its environment but what is given, PATH and HOME. */
+/** A home and a working directory for runs. Their environment has only the given variables, PATH and HOME. */
 export async function workplace() {
   const place = await emptyPlace();
-  const filings = (args: readonly string[], env?: Environment, given?: Omit<Given, 'env'>) =>
-    run(args, { cwd: place.path, ...given, env: { ...homeOf(place.home), ...env } });
+  const filings = (args: readonly string[], env?: Environment, runOptions?: Omit<RunOptions, 'env'>) =>
+    run(args, { cwd: place.path, ...runOptions, env: { ...homeOf(place.home), ...env } });
   return { ...place, filings };
 }
 
 export type Workplace = Awaited<ReturnType<typeof workplace>>;
 
-/** A workplace beside a service that answers by a script and that its commands ask, with a key. */
+/** A workplace with a scripted service. Its commands use this service and a key. */
 export async function asking(script: Script, tls?: TlsOptions) {
   const [server, place] = [await scripted(script, tls), await workplace()];
   const service = serviceAt(server.url);
-  const filings: Workplace['filings'] = (args, env, given) => place.filings(args, { ...service, ...env }, given);
+  const filings: Workplace['filings'] = (args, env, runOptions) =>
+    place.filings(args, { ...service, ...env }, runOptions);
   return { ...server, ...place, filings };
 }
 
 export const linesOf = (text: Buffer | string) => text.toString().trimEnd().split('\n');
 export const jsonOf = (text: Buffer | string) => linesOf(text).map((line) => JSON.parse(line));
 
-/** Runs `filings serve` in this process, until the test has ended. */
+/** Runs `filings serve` in this process until the end of the test. */
 export async function serve(args: readonly string[] = [], env: Environment = {}) {
   const stop = new AbortController();
   const stderr = memory();
@@ -93,8 +96,8 @@ export async function serve(args: readonly string[] = [], env: Environment = {})
       },
     });
     const streams = { stdout, stderr: stderr.stream };
-    const given = { env: { ...homeOf(tmpdir()), ...env }, interrupt: stop.signal };
-    const status = runInto(streams, ['serve', ...args, '--port', '0'], given);
+    const runOptions = { env: { ...homeOf(tmpdir()), ...env }, interrupt: stop.signal };
+    const status = runInto(streams, ['serve', ...args, '--port', '0'], runOptions);
     status.then((ended) => reject(new Error(`serve ended with ${ended}: ${stderr.bytes()}`)));
   });
   const end = async () => {
@@ -113,7 +116,7 @@ const homeOf = (home: string) => ({ PATH: process.env.PATH ?? '', HOME: home });
 async function runInto(
   streams: { readonly stdout: Writable; readonly stderr: Writable },
   args: readonly string[],
-  { env = {}, cwd = tmpdir(), input = '', ahead = 0, columns: _, ...given }: Given,
+  { env = {}, cwd = tmpdir(), input = '', ahead = 0, columns: _, ...runOptions }: RunOptions,
 ): Promise<number> {
   lastPid += 1;
   const pid = lastPid;
@@ -122,12 +125,12 @@ async function runInto(
   const now = () => Date.now() + (typeof ahead === 'number' ? ahead : ahead());
   const clock = { now, sleep: patientSleep };
   const own = { pid, isRunning: (other: number) => running.has(other), version, argv: args, env, cwd, stdin };
-  const status = await main(worldOf({ ...clock, ...given, ...streams, ...own }));
+  const status = await main(worldOf({ ...clock, ...runOptions, ...streams, ...own }));
   running.delete(pid);
   return status;
 }
 
-/** A stream whose bytes are kept. */
+/** A stream that keeps its bytes. */
 function memory() {
   const chunks: Buffer[] = [];
   const stream = new Writable({

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { accession } from '../servers/archive.ts';
 import { archivePlace } from './batch.ts';
 
-// Two filings of one run whose files have the same path, because the layout leaves out the accession number.
+// Two filings of one run have files at the same path, because the layout omits the accession number.
 const [A, B, C] = [accession(1), accession(2), accession(3)];
 const FLAT = ['--layout', '{file_name}'];
 const setUp = (second = 'a.htm', content = 'first') =>
@@ -15,7 +15,7 @@ describe.each(['skip', 'compare', 'overwrite', 'error'])('--if-exists %s', (ifEx
     ['with other bytes', 'a.htm', 'second'],
     ['with the same bytes', 'a.htm', 'first'],
     ['whose name differs in case', 'A.HTM', 'second'],
-  ])('the second file %s fails and names both filings', async (_, name, content) => {
+  ])('fails the second file %s, and the error names both filings', async (_, name, content) => {
     const { batch, read, names, archive } = await setUp(name, content);
     for (const more of [['-n'], ['-j', '8']]) {
       const { exitCode, report, stderr } = await batch(
@@ -33,7 +33,7 @@ describe.each(['skip', 'compare', 'overwrite', 'error'])('--if-exists %s', (ifEx
   });
 });
 
-it('files that are chosen from listings, read at the same time, too', async () => {
+it('fails one of two files that are chosen from listings, in the report, --failed and --done', async () => {
   const { archive, batch, read } = await setUp();
   const { exitCode, report } = await batch([A, B, C], ['--all', ...FLAT, '--done', 'done', '--failed', 'failed']);
   expect(exitCode).toBe(3);
@@ -51,7 +51,7 @@ it('files that are chosen from listings, read at the same time, too', async () =
   expect(archive.asked()).toContain(`${first}/a.htm`);
 });
 
-it('a file that is named twice fails once', async () => {
+it('fails a file once if the input names it twice', async () => {
   const { batch } = await setUp();
   const { report } = await batch([`${A} a.htm`, `${B} a.htm`, `${B} a.htm`, `${A} a.htm`], FLAT);
   expect(report.summaries).toMatchObject([{ downloaded: 1, failed: 1 }]);

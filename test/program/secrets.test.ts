@@ -5,7 +5,7 @@ import { type Script, scripted } from '../servers/scripted.ts';
 import { base64, expectClear, formsOf, percent } from './clear.ts';
 import { ACCESSION, jsonOf, linesOf, serve, workplace } from './run.ts';
 
-// What a service may do with what it was sent; nothing that is said about it may hold a secret, in any form.
+// A service may echo anything that it received. No message about it may contain a secret in any form.
 const KEY = 'kP3/x+9"q&Z<';
 const SHORT = 'q7+';
 const TOKEN = `eyJhbGciOiJIUzI1NiJ9.${'eyJjYW5hcnkiOiJ0b2tlbi1jYW5hcnkifQ'.repeat(8)}.c2lnbmF0dXJlLWNhbmFyeS1zaWc`;
@@ -13,14 +13,14 @@ const PROXY_PASSWORD = 'pr0xy p@ss/word';
 const WAYS = ['authorization', 'header', 'query', 'path', 'basic'] as const;
 const DOWNLOAD = ['download', ACCESSION, 'a.htm', '-v', '--retries', '0', '--report', 'report.jsonl'];
 
-/** Everything a service could say of a secret, in pieces that no cut should bring out again. */
+/** Every form of a secret. No cut of the text may reveal one. */
 const echoOf = (secret: string) => formsOf(secret).join(' | ');
 
 const answer = (status: number, body: string, fields: Fields = {}) =>
   head(status, { 'Content-Length': Buffer.byteLength(body), Connection: 'close', ...fields }) + body;
 
-/** A place whose commands ask a service, or an address, with a key. */
-async function asked(service: Script | string, key = KEY, more: Record<string, string> = {}) {
+/** A workplace whose commands ask a service, or an address, with a key. */
+async function workplaceAt(service: Script | string, key = KEY, more: Record<string, string> = {}) {
   const server = typeof service === 'string' ? { url: service, requests: [] } : await scripted(service);
   const place = await workplace();
   const env = { FILINGS_BASE_URL: server.url, FILINGS_API_KEY: key, FILINGS_KEY_IN: 'header', ...more };
@@ -28,7 +28,7 @@ async function asked(service: Script | string, key = KEY, more: Record<string, s
     ...place,
     requests: server.requests,
     filings: (...args: string[]) => place.filings(args, env),
-    /** Every byte that runs left behind, and every name. */
+    /** Names and contents of all files that runs left behind. */
     left: async () => {
       const names = await place.names();
       return [...names, ...(await Promise.all(names.map((name) => place.read(name))))];
@@ -36,7 +36,7 @@ async function asked(service: Script | string, key = KEY, more: Record<string, s
   };
 }
 
-describe('a service that says all it was sent', () => {
+describe('a secret that the service echoes is redacted', () => {
   const SECRETS = [KEY, TOKEN];
   const echo = SECRETS.map(echoOf).join(' | ');
   const fields = {
@@ -44,7 +44,7 @@ describe('a service that says all it was sent', () => {
     'Set-Cookie': `k=${encodeURIComponent(KEY)}`,
     'X-Echo': base64(KEY),
   };
-  // Where the program cuts: the beginning of the echo is moved over each cut.
+  // Positions at which the program cuts texts: the start of the echo is moved across each cut.
   const around = (cut: number) => [cut - 12, cut - 8, cut - 4].map((length) => 'x '.repeat(length / 2) + echo);
   const problemAt = (cut: number) => {
     const [title = '', detail = '', other = ''] = around(cut);
@@ -63,14 +63,14 @@ describe('a service that says all it was sent', () => {
     ]),
     ['an endless body, cut at 1 MiB', 500, `${'x'.repeat((1 << 20) - 5)}${KEY}${'y'.repeat(100)}`],
   ])('in %s', async (_, status, body) => {
-    const said: Script = (socket) => void socket.write(answer(status, body, fields));
-    const { filings, left } = await asked(said, KEY, { FILINGS_JWT: TOKEN });
+    const script: Script = (socket) => void socket.write(answer(status, body, fields));
+    const { filings, left } = await workplaceAt(script, KEY, { FILINGS_JWT: TOKEN });
     const runs = await Promise.all([
       filings(...DOWNLOAD),
       filings('list', ACCESSION, '-v', '--retries', '0', '--error-format', 'json'),
       filings('config', 'check', '-v'),
     ]);
-    // What a service objects to is no fault of the address, nor of the key.
+    // A rejected request (6) proves no fault of the address or the key, so `config check` exits with 0.
     const own = { 400: 6, 403: 4, 422: 6, 500: 7 }[status];
     expect(runs.map(({ exitCode }) => exitCode)).toEqual([own, own, own === 6 ? 0 : own]);
     for (const { stdout, stderr } of runs) {
@@ -89,9 +89,11 @@ describe('a service that says all it was sent', () => {
       [`text over the cut, ${index}`, text],
       [`members over the cut, ${index}`, JSON.stringify({ [text]: 1 })],
     ]),
-    ['text at the end of what is looked at', `${' '.repeat(16_378)}${KEY}`],
-  ])('in a listing that can’t be read: %s', async (_, body) => {
-    const { filings } = await asked((socket) => void socket.write(answer(200, body)), KEY, { FILINGS_JWT: TOKEN });
+    ['text at the end of the bytes that are read', `${' '.repeat(16_378)}${KEY}`],
+  ])('in a listing that cannot be read: %s', async (_, body) => {
+    const { filings } = await workplaceAt((socket) => void socket.write(answer(200, body)), KEY, {
+      FILINGS_JWT: TOKEN,
+    });
     const { exitCode, stdout, stderr } = await filings('list', ACCESSION, '-v', '--error-format', 'json');
     expect(exitCode).toBe(9);
     expectClear(SECRETS, stdout, stderr);
@@ -102,8 +104,8 @@ describe('a service that says all it was sent', () => {
     ['ETag', { ETag: `"${KEY.replace('"', '%22')}"` }],
     ['ETag, in base64', { ETag: `"x${base64(`xx${KEY}`)}"` }],
     ['Last-Modified', DATES],
-  ])('in a validator: neither report, record nor a further request has it (%s)', async (_, validator) => {
-    const { filings, left, requests } = await asked((socket, { index }) => {
+  ])('in a validator, which is neither recorded nor sent: %s', async (_, validator) => {
+    const { filings, left, requests } = await workplaceAt((socket, { index }) => {
       const start = head(200, { 'Content-Length': 3_000_000, ...validator });
       socket.end(start + 'x'.repeat(index < 2 ? 2_000_000 : 3_000_000));
     });
@@ -119,8 +121,8 @@ describe('a service that says all it was sent', () => {
     ['a path', `/v1/${percent(KEY)}`],
     ['a query', `/x?a=${base64(`xx${KEY}`)}`],
     ['an address to return to', `/login?next=${base64(percent(percent(`/v1?apikey=${KEY}`)))}`],
-  ])('in a Location of its own: neither a message, the report nor a record has it (%s)', async (_, location) => {
-    const { filings, left, requests } = await asked((socket, { index }) => {
+  ])('in a Location of the same host, also in the report and the record: %s', async (_, location) => {
+    const { filings, left, requests } = await workplaceAt((socket, { index }) => {
       const fields = { Location: location, ETag: '"v1"' };
       if (index % 2 === 0) socket.end(answer(302, '', fields));
       else socket.end(head(200, { 'Content-Length': 3_000_000, ETag: '"v1"' }) + 'x'.repeat(2_000_000));
@@ -137,27 +139,27 @@ describe('a service that says all it was sent', () => {
 });
 
 describe('a key of three characters', () => {
-  test.each(WAYS)('by %s is masked wherever it was put, and nowhere else', async (way) => {
+  test.each(WAYS)('by %s is redacted in its own positions only', async (way) => {
     const body = JSON.stringify({ title: 'no', instance: `/v1/download?apikey=${encodeURIComponent(SHORT)}&x` });
-    const said: Script = (socket, { headers }) => {
+    const script: Script = (socket, { headers }) => {
       const fields = { Authorization: headers.authorization ?? '', 'X-Service-Key': SHORT, 'X-Echo': SHORT };
       socket.write(
         answer(400, body, { ...fields, 'Proxy-Authorization': `Basic ${SHORT}`, 'Set-Cookie': `key=${SHORT}` }),
       );
     };
-    const { filings } = await asked(said, SHORT, { FILINGS_KEY_IN: way });
+    const { filings } = await workplaceAt(script, SHORT, { FILINGS_KEY_IN: way });
     const { stderr } = await filings(...DOWNLOAD);
-    const shown = way === 'header' ? stderr : stderr.replace(/<\s+x-(echo|service-key): .*/g, '');
+    const output = way === 'header' ? stderr : stderr.replace(/<\s+x-(echo|service-key): .*/g, '');
     for (const form of [SHORT, encodeURIComponent(SHORT), base64(`service:${SHORT}`)])
-      expect(shown).not.toContain(form);
+      expect(output).not.toContain(form);
     expect(stderr).toMatch(/>.*\[redacted\]/);
     expect(stderr).toContain('a.htm');
   });
 
-  test('is in no line of serve’s log', async () => {
+  test('is in no line of the log of serve', async () => {
     const service = await serve([], { FILINGS_API_KEY: SHORT });
     for (const way of WAYS) {
-      const { filings } = await asked(service.url, SHORT, { FILINGS_KEY_IN: way });
+      const { filings } = await workplaceAt(service.url, SHORT, { FILINGS_KEY_IN: way });
       await filings('list', ACCESSION);
     }
     await fetch(`${service.url}/v1/APIKEY-${SHORT}/download?apikey=${encodeURIComponent(SHORT)}`);
@@ -166,7 +168,7 @@ describe('a key of three characters', () => {
   });
 });
 
-test('a key in base64 of an encoded form is in no line of serve’s log', async () => {
+test('a key in base64 of an encoded form is in no line of the log of serve', async () => {
   const service = await serve([], { FILINGS_API_KEY: KEY });
   const forms = formsOf(KEY).map(encodeURIComponent);
   for (const form of forms) await fetch(`${service.url}/v1/${form}?accession_no=${form}&file_name=${form}`);
@@ -174,12 +176,12 @@ test('a key in base64 of an encoded form is in no line of serve’s log', async 
   expectClear([KEY], service.log());
 });
 
-describe('data is exact, whatever the key', () => {
+describe('names and contents are exact if the key is', () => {
   const NAMES = ['ex99-1.htm', 'R&D.htm', 'wrong', 'auditors-report.htm'];
 
   test.each(['ex99', 'wrong', 'not used', 'certificate', 'ex99-1.htm', ACCESSION])('%s', async (key) => {
     const records = NAMES.map((name) => ({ name, description: `of ${key}`, [key]: 1 }));
-    const { filings, names, read } = await asked((socket, { path }) => {
+    const { filings, names, read } = await workplaceAt((socket, { path }) => {
       if (path.includes('1x.htm')) socket.write(answer(404, ''));
       else socket.write(answer(200, path.startsWith('/v1/filings') ? JSON.stringify(records) : `of ${key}`));
     }, key);
@@ -207,7 +209,7 @@ describe('data is exact, whatever the key', () => {
   });
 });
 
-test('user and password of a proxy are told nowhere, as written, decoded or in Basic', async () => {
+test('no message contains the user and password of a proxy, as written, decoded or in Basic', async () => {
   const pair = `us3r:${PROXY_PASSWORD}`;
   const proxy = await proxying(1, ({ headers }) => {
     const body = [headers['proxy-authorization'], echoOf(pair), echoOf(PROXY_PASSWORD)].join(' ');
@@ -215,16 +217,16 @@ test('user and password of a proxy are told nowhere, as written, decoded or in B
   });
   const url = proxy.url.replace('//', `//us3r:${encodeURIComponent(PROXY_PASSWORD)}@`);
   for (const base of ['https://service.example', 'http://service.example']) {
-    const { filings } = await asked(base, KEY, { HTTPS_PROXY: url, HTTP_PROXY: url, FILINGS_ALLOW_HTTP: '1' });
+    const { filings } = await workplaceAt(base, KEY, { HTTPS_PROXY: url, HTTP_PROXY: url, FILINGS_ALLOW_HTTP: '1' });
     const { exitCode, stderr } = await filings(...DOWNLOAD);
     expect(exitCode).toBeGreaterThan(3);
     expectClear([KEY, pair, PROXY_PASSWORD], stderr);
   }
 });
 
-test('a value that is shown because it is wrong is not shown up to the middle of the key', async () => {
+test('an invalid value that is quoted does not show the start of the key', async () => {
   const key = 'kP3x9qZ-4711-0815-abcdefghijklmnopqrstuvwxyz-0123456789-ABCDEF';
-  const { filings } = await asked('http://127.0.0.1:1', key);
+  const { filings } = await workplaceAt('http://127.0.0.1:1', key);
   const wrong = [
     ['--key-in', key],
     ['--color', key],

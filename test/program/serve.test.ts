@@ -4,7 +4,7 @@ import { ecPair } from '../key-pairs.ts';
 import { pem } from '../service/jwt-forge.ts';
 import { ACCESSION, filings, jsonOf, serve, workplace } from './run.ts';
 
-/** A service of this process; `status` asks it for a listing. */
+/** A service of this process. `status` requests a listing and returns the status. */
 async function served(args: string[] = [], env: Record<string, string> = {}) {
   const running = await serve(args, env);
   const url = `${running.url.replace('0.0.0.0', '127.0.0.1')}/v1/filings?accession_no=${ACCESSION}`;
@@ -17,21 +17,21 @@ describe('filings serve', () => {
   it.each<[string, string[], Record<string, string>]>([
     ['a flag', ['--api-key', 'flag-key-1'], { FILINGS_API_KEY: 'environment-key' }],
     ['the environment', [], { FILINGS_API_KEY: 'flag-key-1' }],
-  ])('takes the key from %s', async (_, args, env) => {
+  ])('uses the key from %s', async (_, args, env) => {
     const { log, status, stop } = await served(args, env);
     expect([await status(withKey('flag-key-1')), await status(withKey('sandbox-key'))]).toEqual([200, 401]);
     await stop();
     expect(log()).not.toContain('flag-key-1');
   });
 
-  it('never takes the key of the config file, which is for the real service', async () => {
+  it('does not use the key of the config file, which belongs to the real service', async () => {
     const { config } = await workplace();
     const path = await config({ baseUrl: 'https://h.example', apiKey: 'key-of-the-service' });
     const { status } = await served(['--config', path]);
     expect([await status(withKey('key-of-the-service')), await status(withKey('sandbox-key'))]).toEqual([401, 200]);
   });
 
-  it('wants key and token with --jwt-key and --jwt-secret', async () => {
+  it('requires both key and token with --jwt-key and --jwt-secret', async () => {
     const { write } = await workplace();
     const { privateKey, publicKey } = ecPair('P-256');
     const key = await write('public.pem', pem(publicKey), 0o644);
@@ -63,7 +63,7 @@ describe('filings serve', () => {
     expect(await Promise.all(queries.map(sizeOf))).toEqual(sizes);
   });
 
-  it.each(['0', 'x', '3,2', '3,'])('refuses --pages %s', async (pages) => {
+  it.each(['0', 'x', '3,2', '3,'])('rejects --pages %s', async (pages) => {
     const { exitCode, stderr } = await filings(['serve', '--port', '0', '--pages', pages]);
     expect([exitCode, stderr]).toEqual([2, expect.stringContaining('--pages: must be a number of records')]);
   });
@@ -84,13 +84,13 @@ describe('filings serve', () => {
     },
   );
 
-  it('limits the rate', async () => {
+  it('answers with 429 over the rate limit', async () => {
     const { status } = await served(['--rate-limit', '2/m']);
     const ask = () => status({ Authorization: 'sandbox-key' });
     expect([await ask(), await ask(), await ask()]).toEqual([200, 200, 429]);
   });
 
-  it('writes JSON lines where errors are JSON, and nothing when quiet', async () => {
+  it('writes its log as JSON lines with --error-format json, and nothing with --quiet', async () => {
     const loud = await served(['--error-format', 'json', '--host', '0.0.0.0', '--api-key', 'a-key-of-my-own']);
     const quiet = await served(['--quiet']);
     for (const { status, stop } of [loud, quiet]) {
@@ -109,14 +109,14 @@ describe('filings serve', () => {
   it.each<[string, string, string]>([
     ['a missing directory', '/nonexistent/filings', 'not a directory'],
     ['an empty name', '', 'DIRECTORY: '],
-    ['a foreign host', '--host 192.0.2.1 --port 0 --api-key own-key-1', 'cannot listen on 192.0.2.1:0'],
+    ['an address of another machine', '--host 192.0.2.1 --port 0 --api-key own-key-1', 'cannot listen on 192.0.2.1:0'],
     ['other machines without a key', '--host 0.0.0.0 --port 0', '--host 0.0.0.0: other machines may reach it'],
     ['other machines with the default key', '--host :: --api-key sandbox-key', '--host ::: other machines'],
-    ['what is looked up like other machines', '--host x.localhost', '--host x.localhost: other machines'],
+    ['a name that may resolve to another address', '--host x.localhost', '--host x.localhost: other machines'],
     ['a bad latency', '--latency -1', '--latency'],
     ['a bad rate', '--rate-limit fast', '--rate-limit: '],
     ['a missing JWT key', '--jwt-key /nonexistent/key.pem', 'no such file'],
-  ])('refuses %s', async (_, line, why) => {
+  ])('rejects %s', async (_, line, why) => {
     const { exitCode, stderr, stdout } = await filings(['serve', ...line.split(' ')]);
     expect([exitCode, stdout]).toEqual([2, '']);
     expect(stderr).toMatch(/^filings: /);

@@ -15,7 +15,7 @@ beforeEach(async () => {
   config = join(place.home, '.config/filings/config.json');
 });
 
-/** Runs `filings config` with words, or with a line of them. */
+/** Runs `filings config` with words, or with a line of words. */
 async function run(words: string | readonly string[], env: Record<string, string> = {}, input = '') {
   const args = typeof words === 'string' ? words.split(' ') : words;
   const { exitCode, stdout, stderr } = await place.filings(['config', ...args], env, { input });
@@ -25,7 +25,7 @@ async function run(words: string | readonly string[], env: Record<string, string
 const written = async () => JSON.parse(await readFile(config, 'utf8'));
 
 describe('config set', () => {
-  test('makes the file for its owner alone, and keeps what it does not touch', async () => {
+  test('creates the file for its owner only, and keeps the other settings', async () => {
     for (const [key = '', value = '', ...more] of [
       ['base-url', 'https://a.example'],
       ['jobs', '8'],
@@ -67,7 +67,7 @@ describe('config set', () => {
     [['jbos', '1'], 'jbos: no such setting\n  hint: did you mean jobs?'],
     [[`api-key=${CANARY}`], 'apiKey: no such setting\n  hint: put a space'],
     [['api-key', `${CANARY}\nx`], 'apiKey: has a line break inside'],
-  ])('%j is refused, and nothing written', async (args, message) => {
+  ])('rejects %j and writes nothing', async (args, message) => {
     const { exitCode, stderr } = await run(['set', ...args]);
     expect(exitCode).toBe(2);
     expect(stderr).toContain(message);
@@ -82,15 +82,25 @@ describe('config set', () => {
       'api-key-file f',
       'apiKeyFile: two sources of the API key\n  hint: remove one',
     ],
-    ['a JWT beside what mints them', { jwt: { keyFile: 'f' } }, 'jwt-file f', 'jwt: two sources of the JWT'],
+    [
+      'a JWT beside the settings that mint JWTs',
+      { jwt: { keyFile: 'f' } },
+      'jwt-file f',
+      'jwt: two sources of the JWT',
+    ],
     ['both in one profile', { profiles: { p: { apiKey: 'k' } } }, 'api-key-file f --profile p', 'p.apiKeyFile: two'],
     ['one at the top, one in a profile', { apiKey: 'k' }, 'api-key-file f --profile p', undefined],
     ['plain http to this machine', {}, 'base-url http://127.0.0.1:8787', undefined],
-    ['plain http that the top allows', { allowHttp: true }, 'base-url http://a.example --profile p', undefined],
-    ['what plain http needs', { allowHttp: true, baseUrl: 'http://a.example' }, 'allow-http 0', 'plain http'],
-    ['a way that a JWT takes', { jwtFile: 'f' }, 'key-in basic', 'basic cannot be used with a JWT'],
-    ['a JWT where the key goes', { keyIn: 'authorization' }, 'jwt-file f', 'cannot be used with a JWT'],
-  ])('looks at what is beside it: %s', async (_, before, line, refused) => {
+    ['plain http that the top level allows', { allowHttp: true }, 'base-url http://a.example --profile p', undefined],
+    [
+      'a removed permission for plain http',
+      { allowHttp: true, baseUrl: 'http://a.example' },
+      'allow-http 0',
+      'plain http',
+    ],
+    ['a keyIn that is used by a JWT', { jwtFile: 'f' }, 'key-in basic', 'basic cannot be used with a JWT'],
+    ['a JWT in the field of the key', { keyIn: 'authorization' }, 'jwt-file f', 'cannot be used with a JWT'],
+  ])('checks the value against the settings beside it: %s', async (_, before, line, refused) => {
     await place.config(before);
     const { exitCode, stderr } = await run(`set ${line}`);
     expect(exitCode, stderr).toBe(refused === undefined ? 0 : 2);
@@ -98,13 +108,13 @@ describe('config set', () => {
     if (refused !== undefined) expect(await written()).toEqual(before);
   });
 
-  test('tells what it may do where it cannot be written', async () => {
+  test('hints to choose another place if the file cannot be written', async () => {
     const { exitCode, stderr } = await run('set jobs 2 --config /sys/nobody/config.json');
     expect(exitCode, stderr).toBe(8);
     expect(stderr).toMatch(/^filings: \/sys\/nobody: cannot write: .*\n {2}hint: .*choose another place/);
   });
 
-  test('does not touch a file it cannot read', async () => {
+  test('does not change a file that it cannot parse', async () => {
     await place.config('{"jobs": 2,}');
     expect(await run('set jobs 3')).toMatchObject({ exitCode: 2 });
     expect(await readFile(config, 'utf8')).toBe('{"jobs": 2,}');
@@ -112,13 +122,13 @@ describe('config set', () => {
 });
 
 describe('config unset', () => {
-  test('takes out one of two sources of the key', async () => {
+  test('removes one of two sources of the key', async () => {
     await place.config({ apiKey: CANARY, apiKeyFile: 'f', profiles: { p: { jobs: 1 } } });
     for (const line of ['api-key', 'jobs --profile p', 'jobs --profile misspelt']) await run(`unset ${line}`);
     expect(await written()).toEqual({ apiKeyFile: 'f', profiles: { p: {} } });
   });
 
-  test('mends a file whose profile went away; meanwhile the rest can be seen and set', async () => {
+  test('repairs a file whose profile does not exist, and list, get and set work before that', async () => {
     const other = await place.write('other.json', '{"profile": "gone", "jobs": 7}');
     const here = (line: string) => run(`${line} --config ${other}`);
     for (const line of ['check', 'list --profile gone']) {
@@ -135,7 +145,7 @@ describe('config unset', () => {
 });
 
 describe('config list and get', () => {
-  test('show the value that counts, and where it comes from', async () => {
+  test('print the effective value and its origin', async () => {
     await run('set jobs 8');
     const { stdout } = await run('list -q --retries=1', { FILINGS_RATE: '2/s' });
     const rows = ['rate\t2/s\tFILINGS_RATE', 'retries\t1\t--retries', 'color\tauto\tdefault', 'deadline\t\tnot set'];
@@ -145,13 +155,13 @@ describe('config list and get', () => {
     expect(await run('get deadline')).toMatchObject({ exitCode: 5, stdout: '' });
   });
 
-  test('list is JSON Lines for programs', async () => {
+  test('print JSON Lines with --json', async () => {
     const { stdout } = await run('list --json', { FILINGS_JOBS: '3' });
     expect(linesOf(stdout)).toContain('{"key":"jobs","value":3,"level":"env","origin":"FILINGS_JOBS"}');
     expect(linesOf(stdout)).toContain('{"key":"deadline","value":null,"level":null,"origin":null}');
   });
 
-  test('never show a secret', async () => {
+  test('print no secret', async () => {
     await run(`set api-key ${CANARY}`);
     for (const line of ['list -v', 'list --json', 'get apiKey', `list --api-key=${CANARY}`]) {
       const { stdout, stderr, exitCode } = await run(line, line.includes('json') ? { FILINGS_JWT: CANARY } : {});
@@ -161,7 +171,7 @@ describe('config list and get', () => {
     }
   });
 
-  test('list shows the program that gives the key, and none of its arguments', async () => {
+  test('print the program of apiKeyCommand without its arguments', async () => {
     await place.config({ apiKeyCommand: ['pass', 'show', CANARY] });
     const [text, json] = await Promise.all([run('list'), run('list --json')]);
     expect(text.stdout).toContain('apiKeyCommand\tpass …\t');
@@ -169,17 +179,20 @@ describe('config list and get', () => {
     expect(`${text.stdout}${json.stdout}`).not.toMatch(new RegExp(`show|${CANARY}`));
   });
 
-  test.each(['authorization', 'apiKey', 'default'])('keep the program’s own words when the key is %s', async (key) => {
-    const env = { FILINGS_API_KEY: key, FILINGS_BASE_URL: `https://h.example/${key}` };
-    const { stdout } = await run('list --key-in authorization', env);
-    const rows = ['apiKey\t[redacted]\tFILINGS_API_KEY', 'keyIn\tauthorization\t--key-in', 'retries\t5\tdefault'];
-    expect(linesOf(stdout)).toEqual(expect.arrayContaining(rows));
-    if (key.length >= 8) expect(stdout).toContain('baseUrl\thttps://h.example/[redacted]\t');
-    expect((await run('get baseUrl', env)).stdout).toBe(`https://h.example/${key}\n`);
-  });
+  test.each(['authorization', 'apiKey', 'default'])(
+    "do not redact the program's own words if the key is %s",
+    async (key) => {
+      const env = { FILINGS_API_KEY: key, FILINGS_BASE_URL: `https://h.example/${key}` };
+      const { stdout } = await run('list --key-in authorization', env);
+      const rows = ['apiKey\t[redacted]\tFILINGS_API_KEY', 'keyIn\tauthorization\t--key-in', 'retries\t5\tdefault'];
+      expect(linesOf(stdout)).toEqual(expect.arrayContaining(rows));
+      if (key.length >= 8) expect(stdout).toContain('baseUrl\thttps://h.example/[redacted]\t');
+      expect((await run('get baseUrl', env)).stdout).toBe(`https://h.example/${key}\n`);
+    },
+  );
 });
 
-test('config path is where the file is, or would be', async () => {
+test('config path prints the path of the file, whether or not it exists', async () => {
   expect((await run('path')).stdout).toBe(`${config}\n`);
   expect((await run('path --config c.json')).stdout).toBe(`${place.at('c.json')}\n`);
   expect(await filings(['config', 'path'])).toMatchObject({ exitCode: 2 });
@@ -188,7 +201,7 @@ test('config path is where the file is, or would be', async () => {
 test.each([
   ['write', 0o666, ['set jobs 2', 'unset base-url', 'list', 'get jobs', 'check --sandbox']],
   ['read', 0o644, ['set jobs 2', 'unset base-url', 'list', 'get jobs', 'check']],
-])('a config file with a key that others can %s is refused by every command', async (verb, mode, commands) => {
+])('every command rejects a config file with a key that others can %s', async (verb, mode, commands) => {
   await place.config({ baseUrl: 'https://a.example', apiKey: CANARY }, mode);
   const stderr = `filings: config file ${config}: others can ${verb} it\n  hint: chmod 600 ${config}\n`;
   for (const command of commands) expect(await run(command)).toMatchObject({ exitCode: 2, stderr });
@@ -198,7 +211,7 @@ test.each([
 test.each<[from: string, config: object, args: string[]]>([
   ['a flag', {}, ['--deadline', '1h']],
   ['the config file', { deadline: '1h' }, []],
-])('the deadline of %s ends the program that is asked for the key', async (_, more, args) => {
+])('the deadline of %s stops the command that prints the key', async (_, more, args) => {
   await place.config({ baseUrl: 'http://127.0.0.1:1', apiKeyCommand: ['sleep', '600'], ...more });
   const sleep: Sleep = (ms, signal) => (ms === 3_600_000 ? Promise.resolve() : realSleep(ms, signal));
   const { exitCode, stderr } = await place.filings(['list', '0001234567-24-000001', ...args], {}, { sleep });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { displayWidth } from '../../src/terminal/width.ts';
 import { head } from '../servers/answers.ts';
-import { ACCESSION, asking, type Given, linesOf, workplace } from './run.ts';
+import { ACCESSION, asking, linesOf, type RunOptions, workplace } from './run.ts';
 
 const env = { NO_COLOR: '1' };
 const LONGEST = 'a-name-that-is-longer-than-a-narrow-terminal-日本語-🇩🇪.htm';
@@ -11,10 +11,14 @@ const FILES = JSON.stringify([
 ]);
 
 describe('list on a terminal', () => {
-  async function listed(args: readonly string[], given: Omit<Given, 'env'>, more: Record<string, string> = {}) {
+  async function listed(
+    args: readonly string[],
+    runOptions: Omit<RunOptions, 'env'>,
+    more: Record<string, string> = {},
+  ) {
     const answer = head(200, { 'Content-Length': Buffer.byteLength(FILES) }) + FILES;
     const { filings } = await asking((socket) => void socket.write(answer));
-    const { exitCode, stdout, stderr } = await filings(['list', ACCESSION, ...args], { ...env, ...more }, given);
+    const { exitCode, stdout, stderr } = await filings(['list', ACCESSION, ...args], { ...env, ...more }, runOptions);
     expect([exitCode, stderr]).toEqual([0, '']);
     return linesOf(stdout);
   }
@@ -24,7 +28,7 @@ describe('list on a terminal', () => {
     [60, 'NAME  SIZE  TYPE', 'a-name-that-is-longer…erminal-日本語-🇩🇪.htm    12 B  EX-99.1'],
     [150, 'NAME  SIZE  TYPE  DESCRIPTION', `${LONGEST}    12 B  EX-99.1`],
   ])(
-    'fits into %i columns: a long name is shortened, and size and type stay as long as it can be read',
+    'fits into %i columns by a shorter name, and omits size and type only if the name would be unreadable',
     async (columns, heading, last) => {
       const lines = await listed([], { columns });
       expect(Math.max(...lines.map(displayWidth))).toBeLessThanOrEqual(columns);
@@ -33,7 +37,7 @@ describe('list on a terminal', () => {
     },
   );
 
-  test('is exact off a terminal, whatever COLUMNS says', async () => {
+  test('prints full names without a terminal, whatever COLUMNS says', async () => {
     const narrow = { COLUMNS: '20' };
     expect(await listed([], {}, narrow)).toEqual(['primary.htm', LONGEST]);
     expect((await listed(['-l'], {}, narrow)).join()).toMatch(new RegExp(`writes long ones,${LONGEST}`));
@@ -51,15 +55,15 @@ test.each<[string, RegExp, RegExp]>([
   ['config list', /^KEY +VALUE +ORIGIN/, /^jobs +8 +\S+config\.json: jobs$/m],
   ['config check --sandbox', /^CHECKED +VERDICT +DETAIL/, /^certificate +not used$/m],
   [`token inspect ${TOKEN}.AA`, /^PART +NAME +VALUE +MEANING\nNOT VERIFIED /, /Z, expired \d+ d ago$/m],
-])('%s is aligned and whole on a terminal, and TAB separated otherwise', async (line, heading, row) => {
+])('%s prints an aligned table to a terminal, and fields with TAB otherwise', async (line, heading, row) => {
   const { config, filings } = await workplace();
   await config({ jobs: 8, profiles: { work: { baseUrl: 'https://work.example' }, empty: {} } });
-  const shown = await filings(line.split(' '), env, { columns: 30 });
-  expect(`${shown.stdout}`).toMatch(heading);
-  expect(`${shown.stdout}`).not.toMatch(/[\t…]/);
-  expect(`${shown.stdout}`).toMatch(row);
+  const onTerminal = await filings(line.split(' '), env, { columns: 30 });
+  expect(`${onTerminal.stdout}`).toMatch(heading);
+  expect(`${onTerminal.stdout}`).not.toMatch(/[\t…]/);
+  expect(`${onTerminal.stdout}`).toMatch(row);
   const piped = await filings(line.split(' '));
   expect(`${piped.stdout}`).not.toMatch(heading);
   expect(linesOf(piped.stdout).every((each) => each.includes('\t'))).toBe(true);
-  expect(shown.exitCode).toBe(piped.exitCode);
+  expect(onTerminal.exitCode).toBe(piped.exitCode);
 });

@@ -14,17 +14,17 @@ const partly: Script = (socket) => {
 const wait: Script = (socket) => void socket.write(head(429, { 'Retry-After': 250, 'Content-Length': 0 }));
 
 test.each<[what: string, script: Script, options: string, words: RegExp, left: number]>([
-  ['the deadline in a body: a resumable part stays', partly, '--deadline 1h --idle-timeout 9h', /deadline/, 2],
-  ['a body that stops: a resumable part stays', partly, '--idle-timeout 1h --retries 0', /timed out/, 2],
+  ['the deadline in a body', partly, '--deadline 1h --idle-timeout 9h', /deadline/, 2],
+  ['the idle timeout in a body', partly, '--idle-timeout 1h --retries 0', /timed out/, 2],
   ['the deadline in a wait', wait, '--deadline 200s', /deadline/, 0],
-])('%s, exit 7', async (_, script, options, words, left) => {
+])('exits with 7 and keeps only a resumable part after %s', async (_, script, options, words, left) => {
   const { filings, ...place } = await asking(script);
   const clock = heldClock();
   // A flush takes real time, so its limit never passes on this clock.
   const longest: Sleep = (ms, signal) => clock.sleep(ms === MAX_FLUSH_MS ? Number.POSITIVE_INFINITY : ms, signal);
-  const given = { monotonic: clock.monotonic, sleep: longest };
-  const run = filings(['download', ACCESSION, 'a.htm', ...options.split(' ')], {}, given);
-  // What waits for a moment alone, such as a turn for signals, goes on meanwhile.
+  const runOptions = { monotonic: clock.monotonic, sleep: longest };
+  const run = filings(['download', ACCESSION, 'a.htm', ...options.split(' ')], {}, runOptions);
+  // The clock advances slowly, so that short waits, such as a yield for signals, end.
   let each = 1;
   const passing = setInterval(() => clock.pass(each), 5);
   const hasCome = async () => {

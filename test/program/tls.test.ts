@@ -13,7 +13,7 @@ const ETAG = { ETag: '"v1"' };
 
 const file: Script = (socket, request) => sendFile(socket, request, FILE, '"v1"');
 
-/** A place beside a service that speaks TLS; `download` has a report. */
+/** A workplace with a service that speaks TLS. `download` writes a report. */
 async function secure(script: Script, certificate: Certificate = 'own-name') {
   const { filings, names, ...place } = await asking(script, tlsWith(certificate));
   return {
@@ -25,7 +25,7 @@ async function secure(script: Script, certificate: Certificate = 'own-name') {
   };
 }
 
-/** The URL of a listener on the way to a server that speaks TLS, or in its place. */
+/** The URL of a listener in front of a server that speaks TLS, or in its place. */
 async function listening(onConnection: (near: Socket) => void): Promise<string> {
   const server = createServer((near) => onConnection(near.on('error', () => {})));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -33,7 +33,7 @@ async function listening(onConnection: (near: Socket) => void): Promise<string> 
   return `https://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-test('several files come over few connections, by address and by name', async () => {
+test('downloads several files over few connections, by address and by name', async () => {
   const { connections, download, read, url } = await secure(file);
   const names = ['a', 'b', 'c', 'd', 'e'];
   for (const host of ['127.0.0.1', 'localhost']) {
@@ -45,7 +45,7 @@ test('several files come over few connections, by address and by name', async ()
   expect(connections()).toBeLessThanOrEqual(4);
 });
 
-test.each(['length', 'chunked'] as const)('%s, cut below TLS, as anybody on the way can: exit 9', async (framing) => {
+test.each(['length', 'chunked'] as const)('a body (%s) that is cut below TLS exits with 9', async (framing) => {
   const { download, names, port } = await secure((socket) => void socket.write(framed(FILE, framing).bytes));
   const url = await listening((near) => {
     const far = connect(port, '127.0.0.1');
@@ -64,9 +64,9 @@ test.each(['length', 'chunked'] as const)('%s, cut below TLS, as anybody on the 
 const plainHttp = () => listening((near) => void near.end('HTTP/1.1 400 Bad Request\r\n\r\n'));
 test.each<[string, Certificate, RegExp, string[], where?: () => Promise<string>]>([
   ['an untrusted certificate', 'api-example', /not from a trusted authority/, []],
-  ['an expired one', 'expired', /expired/, []],
+  ['an expired certificate', 'expired', /expired/, []],
   ['a server that speaks plain HTTP', 'own-name', /127\.0\.0\.1.*TLS/, ['--retries', '0'], plainHttp],
-])('%s: exit 7 at the first try, one plain line and a hint', async (_, certificate, words, args, where) => {
+])('exits with 7 after one try, with one line and a hint: %s', async (_, certificate, words, args, where) => {
   const { download, names, requests } = await secure(file, certificate);
   const { exitCode, stderr } = await download(['a', ...args], await where?.());
   expect([exitCode, await names(), requests], stderr).toEqual([7, [], []]);
@@ -74,7 +74,7 @@ test.each<[string, Certificate, RegExp, string[], where?: () => Promise<string>]
   expect(stderr).toMatch(/^.+\n +hint: .+\n$/);
 });
 
-test('a batch does not ask to be run again for a certificate, and requests no file twice', async () => {
+test('a batch does not hint to run again after an invalid certificate, and requests each file once', async () => {
   const { download } = await secure(file, 'expired');
   const { exitCode, stderr } = await download(['a', 'b', 'c', '-j', '1']);
   expect(exitCode).toBe(7);
@@ -82,18 +82,18 @@ test('a batch does not ask to be run again for a certificate, and requests no fi
   expect(stderr).toMatch(/\nfilings: 3 of 3 files failed\n {2}hint: see the errors above\n$/);
 });
 
-// Nothing tells its end from a cut (RFC 9112 section 9.8).
-describe('a body without a length', () => {
+// The end of such a body cannot be told from a cut (RFC 9112 section 9.8).
+describe('a body without a length over TLS', () => {
   const untilClose: Script = (socket) => sendAndEnd(socket, framed(FILE, 'until-close').bytes, 'FIN');
 
-  test('is refused, and not asked for again', async () => {
+  test('is an error without a retry', async () => {
     const { download, names, requests } = await secure(untilClose);
     const { exitCode, stderr } = await download(['a']);
     expect([exitCode, await names(), requests.length], stderr).toEqual([9, [], 1]);
     expect(stderr).toMatch(/1000000 bytes came over TLS without a length[\s\S]*--sha256/);
   });
 
-  test('a listing, too', async () => {
+  test('is an error in a listing, too', async () => {
     const { filings } = await secure((socket) => void socket.end(`${head(200)}["a.htm"]`));
     const { exitCode, stdout } = await filings(['list', ACCESSION]);
     expect([exitCode, `${stdout}`]).toEqual([9, '']);
@@ -103,7 +103,7 @@ describe('a body without a length', () => {
     ['to disk', []],
     ['into a pipe', ['-o', '-']],
     ['through the spool', ['-o', '-', '--spool']],
-  ])('--sha256 proves it: %s', async (_, args) => {
+  ])('is accepted with --sha256 only if the hash matches: %s', async (_, args) => {
     const { download, names, read } = await secure(untilClose);
     const wrong = await download(['a', ...args, '--sha256', '0'.repeat(64)]);
     expect([wrong.exitCode, await names()], wrong.stderr).toEqual([9, []]);
@@ -112,13 +112,13 @@ describe('a body without a length', () => {
     expect((args.length > 0 ? stdout : await read('a')).equals(FILE)).toBe(true);
   });
 
-  test('an empty one is proved, too', async () => {
+  test('is accepted with --sha256 if it is empty', async () => {
     const { download } = await secure((socket) => void socket.end(head(200)));
     const { exitCode, stderr } = await download(['a', '--sha256', createHash('sha256').digest('hex')]);
     expect(exitCode, stderr).toBe(0);
   });
 
-  test('the total of a range proves the rest of a file', async () => {
+  test('is accepted if the total of a Content-Range confirms it', async () => {
     const { download, read, requests } = await secure((socket, request) => {
       const start = rangeStart(request);
       const range = { ...ETAG, 'Content-Range': `bytes ${start}-${FILE.length - 1}/${FILE.length}` };

@@ -8,7 +8,7 @@ import { part, pem } from '../service/jwt-forge.ts';
 import { pasted } from './pasted.ts';
 import * as program from './run.ts';
 
-// One with RSA: to find its primes takes long.
+// Only one is RSA, because generating RSA keys takes long.
 const ALGORITHMS = ['PS256', 'ES256', 'ES384', 'ES512', 'HS256', 'HS384', 'HS512'];
 
 const RSA = rsaPair('rsa');
@@ -33,11 +33,11 @@ beforeAll(async () => {
 
 const wordsOf = (args: string | readonly string[]) => (typeof args === 'string' ? args.split(' ') : args);
 
-/** Runs `filings token`, without a word of the surroundings. */
+/** Runs `filings token` with HOME as its only variable. */
 const run = (args: string | readonly string[], { input = '' } = {}) =>
   program.filings(['token', ...wordsOf(args)], { cwd: folder, env: { HOME: folder }, input });
 
-/** As {@link run}, and it must succeed; its stdout without the last line break. */
+/** Like {@link run}, but fails unless the exit status is 0. Returns stdout without the last line break. */
 async function filings(args: string | readonly string[]): Promise<string> {
   const { exitCode, stdout, stderr } = await run(args);
   expect(exitCode, stderr).toBe(0);
@@ -70,13 +70,13 @@ describe('token sign', () => {
     expect(claims.iat - before).toBeGreaterThanOrEqual(0);
   });
 
-  it('composes as a header, and as JSON', async () => {
+  it('prints a header with --header, and an object with --json', async () => {
     expect(await filings('sign --key ec.pem --header')).toMatch(/^Authorization: Bearer [\w-]+\.[\w-]+\.[\w-]+$/);
     const { token, header, claims } = JSON.parse(await filings('--key ec.pem --json'));
     expect(decoded(token)).toEqual({ header, claims });
   });
 
-  it('writes a file of its own, 0600, that --jwt-file takes, in the place of an older one', async () => {
+  it('--out replaces an older file by one with mode 0600 that --jwt-file accepts', async () => {
     await file('token.jwt', 'old', 0o644);
     const { exitCode, stdout, stderr } = await run('sign --key ec.pem --out token.jwt');
     expect([exitCode, stdout, stderr]).toEqual([0, '', '']);
@@ -91,12 +91,12 @@ describe('token sign', () => {
     ['--not-before 1h --lifetime 2m', (iat) => ({ nbf: iat + 3600, exp: iat + 3720 })],
     ['--not-before 2030-01-02T03:04:05Z', () => ({ nbf: 1_893_553_445, exp: 1_893_553_745 })],
     ['--not-before 1893553445 --lifetime 1d', () => ({ nbf: 1_893_553_445, exp: 1_893_639_845 })],
-  ])('begins later: %s', async (args, expected) => {
+  ])('--not-before sets nbf and moves exp: %s', async (args, expected) => {
     const { claims } = decoded(await filings(`sign --key ec.pem ${args}`));
     expect(claims).toMatchObject(expected(claims.iat));
   });
 
-  it('warns of a line break in the secret', async () => {
+  it('warns if the secret ends in a line break', async () => {
     const signed = await run('sign --secret-file text-secret');
     expect(signed).toMatchObject({ exitCode: 0, stderr: expect.stringContaining('ends in a line break') });
     expect((await run('sign --secret-file text-secret -q')).stderr).toBe('');
@@ -110,7 +110,7 @@ describe('token sign', () => {
     expect(await filings(`verify ${token} --key rsa.pub`)).toContain('"exp"');
   });
 
-  it("does what the config file's jwt says, and flags on top of it", async () => {
+  it('uses jwt of the config file, and flags override it', async () => {
     const jwt = { keyFile: 'rsa.pem', alg: 'PS384', kid: 'from-config', sub: 'me', name: 'Me', lifetime: '90s' };
     await file('config.json', JSON.stringify({ jwt }));
     const { header, claims } = decoded(await filings('--config config.json'));
@@ -179,7 +179,7 @@ describe('token sign', () => {
     ['sign --key ec.pem --out no/x', /the directory is not there\n +hint: make it first/, 8],
     ['keygen --alg ES256 --out fresh --public fresh', /--out and --public are the same file\n +hint: choose another/],
     ['sign --key ec.pem --out ec.pem', /ec.pem is the file that the key is read from/],
-  ])('refuses %s', async (args, reason, status = 2) => {
+  ])('rejects %s', async (args, reason, status = 2) => {
     const { exitCode, stdout, stderr } = await run(args);
     expect({ exitCode, stdout }).toEqual({ exitCode: status, stdout: '' });
     expect(stderr).toMatch(reason);
@@ -187,9 +187,9 @@ describe('token sign', () => {
 });
 
 describe('token inspect', () => {
-  it('shows all, marked as not verified', async () => {
+  it('prints header and claims, marked as not verified', async () => {
     const token = await filings('sign --key ec.pem --sub alice --not-before 2020-01-01T00:00:00Z');
-    const shown = await filings(`inspect ${token}`);
+    const output = await filings(`inspect ${token}`);
     for (const line of [
       /^NOT VERIFIED/,
       /^header\talg\t"ES256"$/m,
@@ -197,14 +197,14 @@ describe('token inspect', () => {
       /claims\texp\t1577837100\t2020-01-01T00:05:00Z, expired \d+ d ago/,
       /service\t\tthe service would object: expired \d+ d ago/,
     ])
-      expect(shown).toMatch(line);
+      expect(output).toMatch(line);
     const json = JSON.parse((await run('inspect --json', { input: `${token}\n` })).stdout);
     const objections = [expect.stringMatching(/expired/)];
     expect(json).toMatchObject({ verified: false, header: { alg: 'ES256' }, claims: { sub: 'alice' }, objections });
   });
 
   it.each([[['inspect', 'my token.jwt']], [['verify', 'my token.jwt', '--key', 'ec.pub']]])(
-    'notices that TOKEN is a file, and names the command that reads it: %j',
+    'hints at the command that reads a file if TOKEN is a file name: %j',
     async (words) => {
       await file('my token.jwt', await filings('sign --key ec.pem'), 0o600);
       const { exitCode, stderr } = await run(words);
@@ -214,17 +214,17 @@ describe('token inspect', () => {
       ]);
       const command = /filings token .*$/m.exec(stderr)?.[0] ?? '';
       expect(command).toMatch(/^filings token \w+ - .*< 'my token\.jwt'$/);
-      const [, ...again] = pasted(command.split(' <', 1).join());
-      const ended = await run(again, { input: await readFile(join(folder, 'my token.jwt'), 'utf8') });
+      const [, ...hintWords] = pasted(command.split(' <', 1).join());
+      const ended = await run(hintWords, { input: await readFile(join(folder, 'my token.jwt'), 'utf8') });
       expect(ended.exitCode, ended.stderr).toBe(0);
     },
   );
 
-  it('shows hostile text harmlessly', async () => {
+  it('escapes control characters of hostile claims', async () => {
     const hostile = '\x1b[2J\u202e\x9b\u2028\n';
     const inspect = `inspect ${part({ alg: 'RS256' })}.${part({ [hostile]: hostile })}.AAAA`;
-    const [shown, json] = [await filings(inspect), await filings(`${inspect} --json`)];
-    for (const unseen of ['\x1b', '\u202e', '\x9b', '\u2028']) expect(shown + json).not.toContain(unseen);
+    const [output, json] = [await filings(inspect), await filings(`${inspect} --json`)];
+    for (const unseen of ['\x1b', '\u202e', '\x9b', '\u2028']) expect(output + json).not.toContain(unseen);
     expect(JSON.parse(json).claims).toEqual({ [hostile]: hostile });
   });
 
@@ -236,7 +236,7 @@ describe('token inspect', () => {
     ['a token of 1 MB', 'inspect', 'A'.repeat(1_000_000), /over 64 KiB/],
     ['a token of 2 MB', 'inspect', 'A'.repeat(2_000_000), /over 64 KiB/],
     ['text', 'inspect a.b.c', '', /header part/],
-  ])('refuses %s as format, exit 4', async (_, args, input, reason) => {
+  ])('rejects %s with failed_check format and exit status 4', async (_, args, input, reason) => {
     const { exitCode, stdout, stderr } = await run(args, { input });
     expect({ exitCode, stdout }).toEqual({ exitCode: 4, stdout: '' });
     expect(stderr).toMatch(/^filings: the token cannot be read \(format\): /);
@@ -247,7 +247,7 @@ describe('token inspect', () => {
 });
 
 describe('token verify', () => {
-  it.each(ALGORITHMS)('%s, from keygen to verify', async (alg) => {
+  it.each(ALGORITHMS)('accepts a token of %s, with a key of keygen', async (alg) => {
     const isSecret = alg.startsWith('HS');
     const [flag, verifying] = isSecret ? ['--secret-file', `${alg}.key`] : ['--key', `${alg}.pub`];
     await filings(`keygen --alg ${alg} --out ${alg}.key${isSecret ? '' : ` --public ${alg}.pub`}`);
@@ -257,7 +257,7 @@ describe('token verify', () => {
     expect(json.header.alg).toBe(alg);
   });
 
-  it('takes one line break after a token from stdin, and none in an argument', async () => {
+  it('accepts one line break after a token from stdin, and none in an argument', async () => {
     const token = await filings('sign --key ec.pem');
     for (const end of ['', '\n', '\r\n']) {
       expect((await run('verify --key ec.pub', { input: token + end })).exitCode).toBe(0);
@@ -273,7 +273,7 @@ describe('token verify', () => {
     }
   });
 
-  it('explains what is wrong, and by how much', async () => {
+  it('explains the failed check with numbers', async () => {
     const token = await filings('sign --key ec.pem --not-before 1800000094');
     await filings('keygen --alg ES256 --out other.pem --public other.pub');
     const early = 'nbf is 94 s in the future: is a clock wrong?';
@@ -293,22 +293,22 @@ describe('token verify', () => {
     await filings(`verify ${token} --key ec.pub --at 1800000000 --leeway 94s`);
   });
 
-  it('prints the claims exactly as they were signed, in one line, hostile ones harmlessly', async () => {
-    const given = { big: '9007199254740993', 2: '1.0', 1: '[-0,1e400]', __proto: '{}' };
-    const claims = Object.entries(given).flatMap(([name, json]) => ['--claim-json', `${name}=${json}`]);
+  it('prints claims exactly as signed, in one line, with control characters escaped', async () => {
+    const claimTexts = { big: '9007199254740993', 2: '1.0', 1: '[-0,1e400]', __proto: '{}' };
+    const claims = Object.entries(claimTexts).flatMap(([name, json]) => ['--claim-json', `${name}=${json}`]);
     const spread = '{ "a b" : [ "\\" \\n", "\u202e" ],\n "c": 1E-400 }';
     const more = ['--claim', 'a=b=c', '--claim', '__proto__=x', '--claim-json', `x=${spread}`];
     const token = await filings(['sign', '--key', 'ec.pem', ...claims, ...more]);
     const first = ',"a":"b=c","__proto__":"x","1":[-0,1e400],"2":1.0,"big":9007199254740993,"__proto":{}';
     expect(text(token.split('.')[1])).toContain(`${first},"x":${spread}}`);
-    const shown = `${first},"x":{"a b":["\\" \\n","\\u202e"],"c":1E-400}}`;
-    expect(await filings(`verify ${token} --key ec.pub`)).toContain(shown);
-    expect(await filings(`verify ${token} --key ec.pem --json`)).toContain(`${shown}}`);
+    const output = `${first},"x":{"a b":["\\" \\n","\\u202e"],"c":1E-400}}`;
+    expect(await filings(`verify ${token} --key ec.pub`)).toContain(output);
+    expect(await filings(`verify ${token} --key ec.pem --json`)).toContain(`${output}}`);
   });
 });
 
 describe('token keygen', () => {
-  it('writes a private key for its owner alone, and prints the public part and what to do with it', async () => {
+  it('writes a private key for its owner only, and prints what to do with the public key', async () => {
     const { exitCode, stdout, stderr } = await run('keygen --alg ES384 --out new.pem --public new.pub --kid k1');
     expect(exitCode).toBe(0);
     const written = createPublicKey(await readFile(join(folder, 'new.pem'), 'utf8'));
@@ -328,7 +328,7 @@ describe('token keygen', () => {
     expect(await filings(`verify ${await filings('sign --key oct.jwk')} --key oct.jwk`)).toContain('"exp"');
   });
 
-  it('writes a secret of the length of the hash, and says nothing of it', async () => {
+  it('writes a secret as long as the hash, and prints nothing of it', async () => {
     const { stdout, stderr } = await run('keygen --alg HS384 --out hs384');
     const secret = await readFile(join(folder, 'hs384'));
     expect(secret).toHaveLength(48);
@@ -338,7 +338,7 @@ describe('token keygen', () => {
       expect(stderr).not.toContain(secret.toString(encoding));
   });
 
-  it('overwrites nothing, follows no link, and leaves nothing half done', async () => {
+  it('does not overwrite a file, follow a link or leave one of two files', async () => {
     await file('there', 'mine');
     await symlink('nowhere', join(folder, 'link'));
     for (const files of ['there', 'link', 'fresh --public there', 'fresh --public link']) {
@@ -351,7 +351,7 @@ describe('token keygen', () => {
   });
 });
 
-it('private keys and secrets appear in no output, however loud and wrong', async () => {
+it('no output contains a private key or secret, even with -v and after errors', async () => {
   await file('canary-secret', `canary-secret-${'x'.repeat(30)}`);
   await file('short-secret', 'canary-secret-short');
   await file('broken.jwk', '{"kty":"oct","k":"canary-secret-in-broken-json",}');

@@ -5,11 +5,11 @@ import { filings, jsonOf, workplace } from './run.ts';
 
 type Variables = Record<string, string>;
 
-describe('a wrong command line', () => {
+describe('an invalid command line', () => {
   test.each<[string[], Variables]>([
     [['list', '--nonsense', '--error-format=json'], {}],
     [['list', '--nonsense'], { FILINGS_ERROR_FORMAT: 'json' }],
-  ])('%j with %j is told as JSON', async (args, env) => {
+  ])('%j with %j is reported as JSON', async (args, env) => {
     const { stderr, exitCode } = await filings(args, { env });
     const error = {
       code: 'usage',
@@ -24,10 +24,10 @@ describe('a wrong command line', () => {
     [['download', ACCESSION, 'primary.htm', '--report=', '--sandbox'], '--report: must be a file'],
     [['download', ACCESSION, '--all', '-d', '', '--sandbox'], '--directory: must be a directory'],
     [['token', 'sign', '--key='], '--key: must be a file'],
-  ])('%j: an empty path is not the working directory', async (args, told) => {
+  ])('with an empty path is rejected: %j', async (args, message) => {
     const { stdout, stderr, exitCode } = await filings(args);
     expect({ stdout, exitCode }, stderr).toEqual({ stdout: '', exitCode: 2 });
-    expect(stderr).toMatch(new RegExp(`^filings: ${told}.*is empty`));
+    expect(stderr).toMatch(new RegExp(`^filings: ${message}.*is empty`));
   });
 
   test.each([
@@ -56,13 +56,13 @@ describe('a wrong command line', () => {
     [['config', 'get', ''], "'': no such setting", "see 'filings help config'"],
     [['token', 'nope', '-h'], 'token nope: no such command', 'see filings token --help'],
     [['help', 'exit-code'], 'help exit-code: no such command or topic', 'did you mean exit-codes?'],
-  ])('%j is unknown, and what was meant is named', async (args, message, hint) => {
+  ])('with an unknown word gets a hint: %j', async (args, message, hint) => {
     const stderr = `filings: ${message}\n  hint: ${hint}\n`;
     expect(await filings(args)).toEqual({ exitCode: 2, stdout: '', stderr });
   });
 
   const OTHER = '0001234567-24-000002';
-  test('18 digits are the accession number, several filings with --all are several, and --limit-rate needs no /s', async () => {
+  test('18 digits are an accession number, several may follow each other, and --limit-rate needs no /s', async () => {
     const { path, filings: inPlace } = await workplace();
     const line = `download 000123456724000001 ${OTHER} ${ACCESSION} --include primary.* --limit-rate 100MB --sandbox`;
     const { exitCode, stderr } = await inPlace([...line.split(' '), '--layout', '{accession_no}/{file_name}']);
@@ -77,7 +77,7 @@ describe('a wrong command line', () => {
     [['list', '--api-key', CANARY, '--nonsense', '-v']],
     [['list', `-x${CANARY}`]],
     [['list', '--base-url', `https://me:${CANARY}@x`, '0000000000-00-000000']],
-  ])('%j never has a key in it', async (args) => {
+  ])('never shows a key: %j', async (args) => {
     const { stdout, stderr, exitCode } = await filings(args, { env: { FILINGS_JWT: CANARY } });
     expect([exitCode, stdout, stderr]).toEqual([2, '', expect.not.stringContaining('canary')]);
   });
@@ -86,7 +86,7 @@ describe('a wrong command line', () => {
     [{ FORCE_COLOR: '1' }, [], true],
     [{ FORCE_COLOR: '1' }, ['--color=never'], false],
     [{}, ['--color', 'always'], true],
-  ])('with %j and %j it is coloured: %s', async (env, args, coloured) => {
+  ])('with %j and %j is reported in color: %s', async (env, args, coloured) => {
     const { stderr } = await filings(['list', '--nonsense', ...args], { env });
     expect(stderr.includes('\x1b[')).toBe(coloured);
   });
@@ -100,8 +100,11 @@ test.each<[string[], string[]]>([
   [['config', 'get', 'jobs', '--quiet'], []],
   [['--version'], []],
   [['__complete', '--', 'x'], []],
-])('a variable that nothing reads is warned of with the nearest name, and %j runs', async (args, warned) => {
-  const env = { FILINGS_JBOS: '2', FILINGS_MIN_FREE: '', FILINGS_ZZZ: '1', FILINGS_JOBS: '3' };
-  const stderr = warned.map((warning) => `filings: warning: FILINGS_${warning}\n`).join('');
-  expect(await filings(args, { env })).toMatchObject({ exitCode: 0, stderr });
-});
+])(
+  'an unknown FILINGS_ variable causes a warning with the nearest name, unless %j suppresses it',
+  async (args, warned) => {
+    const env = { FILINGS_JBOS: '2', FILINGS_MIN_FREE: '', FILINGS_ZZZ: '1', FILINGS_JOBS: '3' };
+    const stderr = warned.map((warning) => `filings: warning: FILINGS_${warning}\n`).join('');
+    expect(await filings(args, { env })).toMatchObject({ exitCode: 0, stderr });
+  },
+);

@@ -13,14 +13,14 @@ beforeEach(async () => {
   ({ at, write } = place);
 });
 
-/** Files of a directory, and a SHA256SUMS that lists them; of them `gone` are not there. */
+/** Writes files into a directory with a SHA256SUMS that lists them. Those in `gone` are listed but not written. */
 async function listed(directory: string, files: Record<string, string | Buffer>, gone: string[] = []): Promise<void> {
   const entries = Object.entries(files);
   for (const [name, bytes] of entries) if (!gone.includes(name)) await write(`${directory}/${name}`, bytes);
   await write(`${directory}/SHA256SUMS`, entries.map(([name, bytes]) => `${sha256(bytes)}  ${name}\n`).join(''));
 }
 
-/** What `verify` prints, sorted, and its status. */
+/** Returns the sorted lines of `verify`, its stderr and its status. */
 async function verified(...args: string[]) {
   const { stdout, stderr, exitCode } = await place.filings(['verify', ...args]);
   return { lines: `${stdout}`.split('\n').filter(Boolean).sort(), stderr, exitCode };
@@ -31,16 +31,16 @@ async function inJson(...args: string[]) {
   return { lines: jsonOf(stdout), exitCode };
 }
 
-describe('a tree', () => {
-  test('that is as listed: nothing on stdout, exit 0', async () => {
+describe('verify of a tree', () => {
+  test('without differences prints nothing to stdout and exits with 0', async () => {
     await listed('a', { one: '1', two: '' });
     await listed('a/b', { three: Buffer.alloc(3 << 20, 7) });
-    const told = '3 of 3 files are as listed, in 2 directories (3.1 MB)\n';
-    expect(await verified('a')).toEqual({ lines: [], stderr: told, exitCode: 0 });
+    const message = '3 of 3 files are as listed, in 2 directories (3.1 MB)\n';
+    expect(await verified('a')).toEqual({ lines: [], stderr: message, exitCode: 0 });
     expect(await verified('a', '-q')).toEqual({ lines: [], stderr: '', exitCode: 0 });
   });
 
-  test('with a flipped bit, a missing and an unlisted file', async () => {
+  test('reports a flipped bit, a missing and an unlisted file, and exits with 9', async () => {
     const large = Buffer.alloc(5 << 20, 1);
     await listed('a', { good: 'g', bad: 'b', gone: 'x', large, 'b c': 'name' }, ['gone']);
     large[4_000_000] = 3;
@@ -51,7 +51,7 @@ describe('a tree', () => {
     expect(stderr).toMatch(/^filings: verify: 2 of 5 files are as listed.*, 1 missing, 2 changed, 1 unlisted\n$/);
   });
 
-  test('unlisted alone is no failure; parts, records and checksum files are not unlisted', async () => {
+  test('exits with 0 if files are only unlisted, and does not list parts, records and checksum files', async () => {
     await listed('a', { one: '1' });
     const parts = ['.one.0123abcd89ef0123-zz-zz.1.part', '.one.1.resume', '.one.of-another-version.part'];
     for (const name of [...parts, '.hidden', 'b']) await write(`a/${name}`, '');
@@ -60,7 +60,7 @@ describe('a tree', () => {
     expect([lines, exitCode]).toEqual([['unlisted\ta/.hidden', 'unlisted\ta/b'], 0]);
   });
 
-  test('without checksum files: exit 2, and nothing is unlisted', async () => {
+  test('without checksum files exits with 2 and lists nothing', async () => {
     await write('a/b', '');
     const { lines, stderr, exitCode } = await verified('a');
     expect([lines, exitCode, stderr.includes('no SHA256SUMS in these directories')]).toEqual([[], 2, true]);
@@ -69,27 +69,27 @@ describe('a tree', () => {
   test.each([
     ['nope', 'no such file or directory'],
     ['file', 'not a directory'],
-  ])('%j is no directory: exit 2', async (argument, told) => {
+  ])('exits with 2 if %j is not a directory', async (argument, message) => {
     await listed('a', { one: '1' });
     await write('file', '');
     const { stderr, exitCode } = await verified('a', argument);
-    expect([exitCode, stderr.includes(told)]).toEqual([2, true]);
+    expect([exitCode, stderr.includes(message)]).toEqual([2, true]);
   });
 
-  test('named by overlapping arguments is looked through once', async () => {
+  test('checks a directory once if arguments overlap', async () => {
     await listed('a/b', { one: '1' }, ['one']);
     await symlink('a', at('link'));
     for (const names of ['a/b a ./a/ link', '. a', 'a a']) {
       expect((await verified(...names.split(' '))).lines).toEqual(['missing\ta/b/one']);
     }
-    // A link that is named is followed, one that is found is not.
+    // A link on the command line is followed. A link in the tree is not.
     expect((await verified('link')).lines).toEqual(['missing\tlink/b/one']);
   });
 
-  test('is stopped by the deadline in the middle of a large file: what was found is told, exit 7', async () => {
+  test('stops at the deadline inside a large file, reports the findings so far and exits with 7', async () => {
     await listed('a', { one: '1', two: '2', zero: '' });
     await write('a/two', 'x');
-    // 1 TiB of nothing.
+    // A sparse file of 1 TiB.
     await truncate(at('a/zero'), 2 ** 40);
     const { lines, exitCode } = await inJson('a', '--deadline', '300ms');
     expect([exitCode, lines]).toMatchObject([
@@ -99,7 +99,7 @@ describe('a tree', () => {
   });
 });
 
-test('among many files that are looked at without a promise, signals and deadlines have their turn', async () => {
+test('verify yields to signals and deadlines while it checks many missing files', async () => {
   const names = Array.from({ length: 200_000 }, (_, index) => `${'0'.repeat(64)}  f${index}\n`);
   await write('a/SHA256SUMS', names.join(''));
   const { lines, exitCode } = await verified('a', '--deadline', '200ms');
@@ -109,9 +109,9 @@ test('among many files that are looked at without a promise, signals and deadlin
 });
 
 test.each<[string, () => Promise<unknown>]>([
-  ['a link to the very file', () => symlink('two', at('a/one'))],
+  ['a link to the same content', () => symlink('two', at('a/one'))],
   ['a directory', () => mkdir(at('a/one'))],
-])('%s in the place of a listed file is a change', async (_, plant) => {
+])('verify reports %s in place of a listed file as changed', async (_, plant) => {
   await listed('a', { one: '1' });
   await rename(at('a/one'), at('a/two'));
   await plant();
@@ -119,9 +119,9 @@ test.each<[string, () => Promise<unknown>]>([
   expect([lines.filter((line) => !line.startsWith('unlisted')), exitCode]).toEqual([['changed\ta/one'], 9]);
 });
 
-test('an entry that is no name in its directory is reported, and never opened', async () => {
+test('verify reports an entry that is not a name in its directory as missing, and does not open it', async () => {
   await listed('a', { one: '1' });
-  // Each has the hash that is listed.
+  // The content of each has the listed hash.
   const names = ['../outside', await write('outside', 'o'), '.', '..', 'b/../one'];
   await appendFile(at('a/SHA256SUMS'), names.map((name) => `${sha256('o')}  ${name}\n`).join(''));
   const { lines, stderr, exitCode } = await verified('a');
@@ -139,23 +139,23 @@ describe('a SHA256SUMS', () => {
     ['whose last name is cut to that of another file', `${ONE}${sha256('3')}  two`, ['torn', 'unlisted two'], 0],
     ['whose last name is that of a listed file', `${BOTH}${sha256('3')}  two`, ['torn'], 0],
     ['that is one line without its break', ONE.slice(0, -1), ['damaged', 'unlisted one', 'unlisted two'], 9],
-    ['whose last name is half there', `${BOTH.slice(0, -2)}`, ['torn', 'unlisted two'], 0],
-    ['whose last hash is half there', `${ONE}${TWO.slice(0, 30)}`, ['torn', 'unlisted two'], 0],
-    ['whose last line has no bytes on disk', `${ONE}${'\0'.repeat(70)}`, ['torn', 'unlisted two'], 0],
-    ['that was emptied', '', ['damaged', 'unlisted one', 'unlisted two'], 9],
-    ['that was zeroed', '\0'.repeat(140), ['damaged', 'unlisted one', 'unlisted two'], 9],
+    ['whose last name is cut', `${BOTH.slice(0, -2)}`, ['torn', 'unlisted two'], 0],
+    ['whose last hash is cut', `${ONE}${TWO.slice(0, 30)}`, ['torn', 'unlisted two'], 0],
+    ['whose last line is NUL bytes', `${ONE}${'\0'.repeat(70)}`, ['torn', 'unlisted two'], 0],
+    ['that is empty', '', ['damaged', 'unlisted one', 'unlisted two'], 9],
+    ['that is NUL bytes', '\0'.repeat(140), ['damaged', 'unlisted one', 'unlisted two'], 9],
     ['damaged in a digit', `x${BOTH.slice(1)}`, ['damaged', 'unlisted one'], 9],
     ['with a byte-order mark', `\ufeff${BOTH}`, ['damaged', 'unlisted one'], 9],
     ['with garbage between', `${ONE}<html>\n${TWO}`, ['damaged'], 9],
-  ])('%s', async (_, text, expected, status) => {
+  ])('has the right findings and status: %s', async (_, text, expected, status) => {
     await listed('a', { one: '1', two: '2' });
     await write('a/SHA256SUMS', text);
     const { lines, exitCode } = await verified('a');
-    const shown = (line: string) => line.replace('\ta/SHA256SUMS', '').replace('\ta/', ' ');
-    expect([lines.map(shown), exitCode]).toEqual([expected, status]);
+    const simplify = (line: string) => line.replace('\ta/SHA256SUMS', '').replace('\ta/', ' ');
+    expect([lines.map(simplify), exitCode]).toEqual([expected, status]);
   });
 
-  test('that is damaged is named with its lines, and with what to do', async () => {
+  test('that is damaged causes a warning with its lines, and a hint', async () => {
     await listed('a', { one: '1' });
     await appendFile(at('a/SHA256SUMS'), '<p>\n</p>\n');
     expect((await verified('a')).stderr).toBe(
@@ -165,7 +165,7 @@ describe('a SHA256SUMS', () => {
     );
   });
 
-  test('that is a link is not read: reported, exit 8, and the others go on', async () => {
+  test('that is a link is not read, causes exit status 8, and the other directories are checked', async () => {
     await listed('a', { one: '1' });
     await mkdir(at('c'));
     await symlink('../a/SHA256SUMS', at('c/SHA256SUMS'));
@@ -176,7 +176,7 @@ describe('a SHA256SUMS', () => {
     expect(await verified('.')).toMatchObject({ lines: ['missing\tb/two'], exitCode: 9 });
   });
 
-  test('with odd names, bytes that are not UTF-8 among them, is understood', async () => {
+  test('may have odd names, also names that are not UTF-8', async () => {
     const bytes = (latin1: string) => Buffer.from(latin1, 'latin1');
     await mkdir(at('a'));
     for (const name of ['esc\x1b[31m', 'new\nline', 'latin\xe9', 'un\xe8', 't\tab']) {
@@ -192,8 +192,8 @@ describe('a SHA256SUMS', () => {
   });
 });
 
-describe('in JSON', () => {
-  test('an object a file, with what downloads it again where its path has the filing; then the summary', async () => {
+describe('verify --json', () => {
+  test('prints one object per file, with the filing if the path has it, and then the summary', async () => {
     const filing = `mirror/${ACCESSION}`;
     await listed(filing, { one: '1', two: '2' }, ['one']);
     for (const name of ['two', 'three']) await write(`${filing}/${name}`, 'x');
@@ -217,7 +217,7 @@ describe('in JSON', () => {
     });
   });
 
-  test('18 digits are the same filing; a file that is named like one is none', async () => {
+  test('recognises 18 digits as a filing in a directory name, but not in a file name', async () => {
     const digits = ACCESSION.replaceAll('-', '');
     await listed(digits, { one: '1' }, ['one']);
     await listed('b', { [ACCESSION]: '1' }, [ACCESSION]);
@@ -231,7 +231,7 @@ describe('in JSON', () => {
     [['mirror dir'], `verify 'mirror dir' --json | filings download -i - -d 'mirror dir' --checksums`],
     [[`mirror dir/${ACCESSION}`], `-d 'mirror dir/${ACCESSION}' --layout '{file_name}' --checksums`],
     [['mirror dir', 'b'], 'verify DIR --json | filings download -i - -d DIR --checksums'],
-  ])('%j: the hint is the pipeline that repairs it', async (args, hint) => {
+  ])('hints at the pipeline that repairs %j', async (args, hint) => {
     await listed(`mirror dir/${ACCESSION}`, { one: '1' }, ['one']);
     await listed('b', { one: '1' });
     expect((await verified(...args)).stderr).toContain(`${hint} --if-exists overwrite\n`);
@@ -242,7 +242,7 @@ describe('in JSON', () => {
     ['with the accession number in the path of DIRECTORY alone', `${ACCESSION}/files`, [`${ACCESSION}/files`]],
     ['with a directory between', `mirror/${ACCESSION}/files`, ['mirror']],
     ['with 18 digits, where a download would make another directory', ACCESSION.replaceAll('-', ''), ['.']],
-  ])('a tree %s has no hint', async (_, directory, args) => {
+  ])('prints no hint for a tree %s', async (_, directory, args) => {
     await listed(directory, { one: '1' }, ['one']);
     await listed(`mirror/${ACCESSION}`, { one: '1' });
     const { stderr, exitCode } = await verified(...args);

@@ -5,7 +5,10 @@ import { ACCESSION, asking } from './run.ts';
 const OTHER = 'https://other.example';
 const TOKEN = 'eyJhbGciOiJIUzI1NiJ9.eyJuYmYiOjB9.c2lnbmF0dXJlLWNhbmFyeQ';
 
-/** A place beside a service at `URL`, with a config file; `run` is what a shell would run there, variables first. */
+/**
+ * A workplace with a config file and a service, in whose texts `URL` is the service. `run` takes variables and
+ * arguments.
+ */
 async function setUp(config: object, status = 200) {
   const answer = `${head(status, { 'Content-Length': 9, Connection: 'close' })}["a.htm"]`;
   const { filings, ...place } = await asking((socket) => void socket.end(answer));
@@ -18,10 +21,10 @@ async function setUp(config: object, status = 200) {
     ...place,
     run(command: string, line = '') {
       const words = here(line).split(' ').filter(Boolean);
-      const given = words.filter((word) => word.startsWith('FILINGS_')).map((word) => word.split('='));
+      const variables = words.filter((word) => word.startsWith('FILINGS_')).map((word) => word.split('='));
       const nothing = { FILINGS_BASE_URL: '', FILINGS_API_KEY: '' };
       const args = words.filter((word) => !word.startsWith('FILINGS_'));
-      return filings([...command.split(' '), ...args], { ...nothing, ...Object.fromEntries(given) });
+      return filings([...command.split(' '), ...args], { ...nothing, ...Object.fromEntries(variables) });
     },
     keysSent: () => place.requests.map(({ headers }) => headers['x-service-key'] ?? headers.authorization ?? 'none'),
   };
@@ -32,33 +35,33 @@ const OWN = { baseUrl: 'URL', apiKey: 'own-key' };
 const TOP = { baseUrl: OTHER, apiKey: 'top-key' };
 const FOREIGN = { baseUrl: OTHER, apiKey: 'own-key' };
 
-describe('a credential of the config file goes to the origin of its level’s base URL', () => {
+describe('a credential of the config file is sent to the origin of the base URL at its level', () => {
   test.each<[what: string, config: object, line: string, sent: string]>([
-    ['beside its base URL', OWN, '', 'own-key'],
-    ['which a flag says with another path', OWN, '--base-url URL/elsewhere', 'own-key'],
-    ['a file', { baseUrl: 'URL', apiKeyFile: 'file.key' }, '', 'file-key'],
-    ['a command', { baseUrl: 'URL', apiKeyCommand: ['echo', 'told-key'] }, '', 'told-key'],
-    ['a profile’s', { ...TOP, profiles: { p: OWN } }, '--profile p', 'own-key'],
+    ['with its base URL in the same file', OWN, '', 'own-key'],
+    ['with a flag that has another path of the same origin', OWN, '--base-url URL/elsewhere', 'own-key'],
+    ['from a file', { baseUrl: 'URL', apiKeyFile: 'file.key' }, '', 'file-key'],
+    ['from a command', { baseUrl: 'URL', apiKeyCommand: ['echo', 'told-key'] }, '', 'told-key'],
+    ['of a profile', { ...TOP, profiles: { p: OWN } }, '--profile p', 'own-key'],
     [
-      'a profile’s that inherits the base URL',
+      'of a profile that inherits the base URL',
       { ...TOP, baseUrl: 'URL', profiles: { p: { apiKey: 'own-key' } } },
       '--profile p',
       'own-key',
     ],
     [
-      'the top’s, with a profile of the same origin',
+      'of the top level, with a profile of the same origin',
       { ...TOP, baseUrl: 'URL', profiles: { p: { baseUrl: 'URL/p' } } },
       '--profile p',
       'top-key',
     ],
     [
-      'a key of the environment beside a profile',
+      'unless the environment has one',
       { ...TOP, profiles: { p: { baseUrl: 'URL' } } },
       'FILINGS_API_KEY=env-key FILINGS_PROFILE=p',
       'env-key',
     ],
     [
-      'a flag’s in the place of a lower level’s other source',
+      'unless a flag names another source',
       TOP,
       '--base-url URL --api-key-file ../.config/filings/file.key',
       'file-key',
@@ -70,45 +73,45 @@ describe('a credential of the config file goes to the origin of its level’s ba
   });
 });
 
-describe('and to no other', () => {
+describe('a credential of the config file is not sent to another origin', () => {
   test.each<[what: string, config: object, line: string, says: RegExp, hint: RegExp]>([
     [
-      'the run’s base URL is a flag’s',
+      'if a flag sets the base URL',
       FOREIGN,
       '--base-url URL',
       /config\.json: apiKey: the API key is for https:\/\/other\.example; not sent to http:\/\/127/,
       /for this host use --api-key-file FILE or FILINGS_API_KEY$/m,
     ],
     [
-      'another port',
+      'on another port',
       { baseUrl: 'http://127.0.0.1:1', apiKey: 'own-key' },
       '--base-url URL',
       /apiKey: the API key is for http:\/\/127\.0\.0\.1:1; not sent/,
       /--api-key-file/,
     ],
     [
-      'no base URL is beside it',
+      'if no base URL is set beside it',
       { apiKey: 'own-key' },
       '--base-url URL',
       /config\.json: apiKey: no baseUrl is set beside it; not sent to http:\/\/127/,
       /if it is for this host: filings config set base-url http:\/\/127\.0\.0\.1:\d+$/m,
     ],
     [
-      'a profile’s belongs to the top’s base URL, not to the flag’s',
+      'if it is of a profile and a flag sets the base URL',
       { baseUrl: OTHER, profiles: { p: { apiKey: 'own-key' } } },
       '--profile p --base-url URL',
       /profiles\.p\.apiKey: the API key is for https:\/\/other\.example/,
       /--api-key-file/,
     ],
     [
-      'a JWT',
+      'if it is a JWT',
       { baseUrl: OTHER, jwtFile: 'file.jwt' },
       '--base-url URL FILINGS_API_KEY=env-key',
       /config\.json: jwtFile: the JWT is for https:\/\/other\.example; not sent/,
       /for this host use --jwt-file FILE or FILINGS_JWT$/m,
     ],
     [
-      'what mints JWTs',
+      'if it mints JWTs',
       { jwt: { secretFile: 'secret' } },
       'FILINGS_BASE_URL=URL FILINGS_API_KEY=env-key',
       /config\.json: jwt: no baseUrl is set beside it; not sent/,
@@ -127,7 +130,7 @@ describe('and to no other', () => {
     expect(requests).toHaveLength(0);
   });
 
-  test('the command of the hint puts it right', async () => {
+  test('unless the command of the hint was run', async () => {
     const { run, keysSent } = await setUp({ apiKey: 'own-key' });
     const { stderr } = await run(LIST, 'FILINGS_BASE_URL=URL');
     const [, command = ''] = /: filings (config set .*)$/m.exec(stderr) ?? [];
@@ -153,7 +156,7 @@ test.each<[from: string, config: object, line: string]>([
     '--profile p',
   ],
   ['FILINGS_API_KEY and FILINGS_JWT:', {}, `FILINGS_BASE_URL=URL FILINGS_API_KEY=bad-key-1 FILINGS_JWT=${TOKEN}`],
-])('a 401 says where the refused key came from: %s', async (from, config, line) => {
+])('a 401 names the origin of the rejected key: %s', async (from, config, line) => {
   const { run } = await setUp(config, 401);
   const { exitCode, stderr } = await run(LIST, line);
   expect(exitCode).toBe(4);
