@@ -1,18 +1,18 @@
 import { onAbort } from '../src/abort.ts';
 import type { World } from '../src/world.ts';
 
-/** A clock that stands still until it is told how much time passes. */
+/** A clock that moves only by `pass`. */
 export function heldClock() {
   let now = 0;
   const sleepers = new Set<{ readonly due: number; readonly wake: () => void }>();
   const sleep: World['sleep'] = (ms, signal) =>
     new Promise<void>((resolve, reject) => {
-      const forget = onAbort(signal, reject);
+      const unsubscribe = onAbort(signal, reject);
       const sleeper = {
         due: now + ms,
         wake: () => {
           sleepers.delete(sleeper);
-          forget();
+          unsubscribe();
           resolve();
         },
       };
@@ -21,7 +21,7 @@ export function heldClock() {
   return {
     monotonic: () => now,
     sleep,
-    /** Whoever is due wakes, and has done what follows from it. */
+    /** Moves the clock, wakes the sleeps that are due, and waits three turns of the event loop for their effects. */
     async pass(ms: number): Promise<void> {
       now += ms;
       for (const { due, wake } of [...sleepers]) if (due <= now) wake();

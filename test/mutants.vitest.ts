@@ -1,6 +1,7 @@
 import { defineConfig } from 'vitest/config';
 
-// For Stryker (CONTRIBUTING.md): the tables of decisions alone, quick enough to be run once for each change of the code.
+// The configuration for Stryker (CONTRIBUTING.md). It has only the tests of pure decisions, which are fast enough to
+// run once per mutant.
 export default defineConfig({
   test: {
     include: [

@@ -6,8 +6,8 @@ import { sleep } from '../src/abort.ts';
 import { Secrets } from '../src/secrets.ts';
 import type { World } from '../src/world.ts';
 
-/** A world over a folder of its own; what is not given is empty. */
-export function worldOf(given: Partial<World> = {}): World {
+/** A World whose missing parts are empty or in memory. */
+export function worldOf(parts: Partial<World> = {}): World {
   return {
     argv: [],
     env: {},
@@ -29,16 +29,16 @@ export function worldOf(given: Partial<World> = {}): World {
     secrets: new Secrets(),
     version: '0.0.0',
     root: join(import.meta.dirname, '..'),
-    ...given,
+    ...parts,
   };
 }
 
-/** A folder that is gone when its block ends (`await using`). */
+/** A temporary folder. `remove` deletes it. */
 export async function temporaryFolder() {
   const path = await mkdtemp(join(tmpdir(), 'filings-settings-'));
   return {
     path,
-    /** Writes a file, 0600 unless told, and gives its path. */
+    /** Writes a file, with mode 0600 by default. Returns its path. */
     async file(name: string, content: string | object, mode = 0o600): Promise<string> {
       const file = join(path, name);
       await mkdir(dirname(file), { recursive: true });

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 
 const root = join(import.meta.dirname, '../..');
 
-/** Builds the program once before its tests, when a source is newer than what was built. */
+/** Builds the program once before its tests if a source is newer than the build. */
 export function setup(): void {
   const built = statSync(join(root, 'dist/main.js'), { throwIfNoEntry: false })?.mtimeMs ?? 0;
   const sources = readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8' });

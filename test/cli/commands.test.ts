@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { COMMANDS } from '../../src/cli/catalogue.ts';
 import { ACCESSION, serve, serviceAt, workplace } from './program.ts';
 
-// What the program does is tested in process: here each command once as it is built, bundled and started.
+// test/program runs the commands in process. Here the built and bundled program runs each command once.
 const NAMES = /^(.+\n)*primary\.htm\n/;
 const NOTHING = /^$/;
 const JWT = /^[\w-]+\.[\w-]+\.[\w-]+\n$/;
@@ -26,16 +26,16 @@ test.each<[line: string, status: number, stdout: RegExp, stderr: RegExp]>([
   ['serve --port none', 2, NOTHING, /^filings: --port/],
   ['--version', 0, /^filings \d+\.\d+\.\d+\n$/, NOTHING],
   ['', 2, NOTHING, /^Usage: filings /],
-])('filings %s', async (line, status, told, said) => {
+])("the built program runs 'filings %s'", async (line, status, out, err) => {
   const place = await workplace();
   await writeFile(join(place.path, 'secret'), 's'.repeat(64), { mode: 0o600 });
   const { exitCode, stdout, stderr } = await place.filings(line.split(' ').filter(Boolean));
   expect(exitCode, stderr).toBe(status);
-  expect(stdout.toString()).toMatch(told);
-  expect(stderr).toMatch(said);
+  expect(stdout.toString()).toMatch(out);
+  expect(stderr).toMatch(err);
 });
 
-test('one process serves, others list and download', async () => {
+test('one process serves, and others list and download from it', async () => {
   const { url, log, kill, ended } = await serve(['--api-key', 'a-key-of-my-own']);
   const place = await workplace();
   const env = serviceAt(url, 'a-key-of-my-own');
@@ -48,7 +48,7 @@ test('one process serves, others list and download', async () => {
   expect(log()).not.toContain('a-key-of-my-own');
 });
 
-test('each command has its row', async () => {
+test('this table has a row for each command', async () => {
   const source = await readFile(import.meta.filename, 'utf8');
   for (const { name } of COMMANDS) expect(source).toMatch(new RegExp(`^  \\[['\`]${name}\\b`, 'm'));
 });

@@ -7,7 +7,7 @@ import { scripted } from '../servers/scripted.ts';
 import { content } from '../service/transfer-fixture.ts';
 import { ACCESSION, proving, serviceAt, workplace } from './program.ts';
 
-test('a file that grows beyond its limit: exit 8, the old file stays, nothing else does', async () => {
+test('exits with 8 and keeps only the old file if the new one exceeds the file size limit', async () => {
   const file = content(3_000_000);
   const server = await scripted(whole(file));
   const place = await workplace();
@@ -19,7 +19,7 @@ test('a file that grows beyond its limit: exit 8, the old file stays, nothing el
   expect([await place.names(), (await place.read('a.htm')).toString()]).toEqual([['a.htm'], 'old']);
 });
 
-test('a SHA256SUMS with room for half a line keeps its whole lines alone: exit 8, and the next run lists the file', async () => {
+test('exits with 8 and keeps whole lines if SHA256SUMS exceeds its limit, and the next run adds the file', async () => {
   const server = await scripted(whole(content(100)));
   const place = await workplace();
   // The limit is 1024 bytes.
@@ -64,10 +64,10 @@ test.each(['skip', 'compare', 'overwrite', 'error'])(
   },
 );
 
-/** The first write that is long enough for a line takes only 40 bytes. */
+/** Shortens the first write that is long enough for a line to 40 bytes. */
 const SHORT_WRITE = `const fs = require('node:fs');
 let isShort = true;
-// A proxy, since util.promisify() looks for a symbol of this function.
+// Must be a proxy, because util.promisify() looks for a symbol of this function.
 fs.write = new Proxy(fs.write, {
   apply(write, self, [fd, bytes, at, length, ...rest]) {
     const taken = isShort && length > 40 ? 40 : length;
@@ -76,7 +76,7 @@ fs.write = new Proxy(fs.write, {
   },
 });`;
 
-test('a line of SHA256SUMS that a short write has torn is completed', async () => {
+test('completes a line of SHA256SUMS after a short write', async () => {
   const file = content(100);
   const server = await scripted(whole(file));
   const place = await workplace();
@@ -89,17 +89,17 @@ test('a line of SHA256SUMS that a short write has torn is completed', async () =
   expect((await place.read('SHA256SUMS')).toString()).toBe(`${hash}  a.htm\n`);
 });
 
-test('too few descriptors to load its own code are told as such', async () => {
+test('reports too few file descriptors for its own code as such', async () => {
   const { shell } = await workplace();
-  const told: string[] = [];
-  // With still fewer Node can't begin, and may crash; with more it has enough for that.
-  for (let limit = 16; limit <= 28 && (proving || told.length === 0); limit += 1) {
+  const reports: string[] = [];
+  // With a lower limit Node cannot start and may crash. With a higher one it has enough descriptors.
+  for (let limit = 16; limit <= 28 && (proving || reports.length === 0); limit += 1) {
     const line = `ulimit -n ${limit}; exec $FILINGS --sandbox list ${ACCESSION} --retries 0`;
     const { exitCode, killedBy, stderr } = await shell(line);
     if (killedBy !== undefined || stderr.startsWith('node:')) continue;
     if (exitCode !== 0) expect([limit, stderr]).toEqual([limit, expect.stringMatching(/^filings: /)]);
     if (/^filings: too many open files: raise the limit \(ulimit -n\), or lower --jobs\n/.test(stderr))
-      told.push(stderr);
+      reports.push(stderr);
   }
-  expect(told).not.toEqual([]);
+  expect(reports).not.toEqual([]);
 });

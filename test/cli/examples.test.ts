@@ -9,7 +9,7 @@ import { pasted } from '../program/pasted.ts';
 import { filings } from '../program/run.ts';
 import { ACCESSION, BIN, NODE, started, until } from './program.ts';
 
-// Every example of every help runs here as it stands, in a folder that has what examples speak of.
+// Runs every example of every help text unchanged, in a folder with the files that the examples name.
 const CONFIG = {
   baseUrl: 'https://api.example.com',
   apiKey: 'a-key-for-examples',
@@ -30,7 +30,7 @@ const FOLDERS = [
   '.zfunc',
   '.local/share/bash-completion/completions',
 ];
-/** A command of the program and nothing of the shell's but quotes: it runs in this process. */
+/** A command without shell syntax except quotes. It runs in this process. */
 const PLAIN = /^filings [^|<>&;$`~]*$/;
 
 let root = '';
@@ -40,7 +40,7 @@ const environment = (home: string, env: Record<string, string> = {}) => ({
   HOME: home,
   ...env,
 });
-// What a question is answered with.
+// The input for a prompt.
 const input = 'a-key-from-stdin\n';
 
 function run(line: string, home: string, more?: Record<string, string>) {
@@ -70,19 +70,19 @@ async function place(): Promise<string> {
   return home;
 }
 
-/** As the heading of their examples says. */
+/** The environment that the heading of the examples names. */
 const SANDBOX = { FILINGS_SANDBOX: '1' };
 const all = [{ path: [] as readonly string[], spec: programSpec(COMMANDS) }, ...commandPlaces(COMMANDS)];
 const found = all.flatMap(({ path, spec: { examples = [], asksService } }) =>
   examples.map(([line]) => ({ help: ['filings', ...path].join(' '), line, env: asksService ? SANDBOX : {} })),
 );
-/** Each line once, of the last help that has it. */
+/** Each line once, with the last help text that has it. */
 const rows = [...new Map(found.map((row) => [row.line, row])).values()];
 
-describe('an example works as it is written', () => {
+describe('an example works as written:', () => {
   test.concurrent.each(rows.filter(({ help }) => help !== 'filings serve'))('$help: $line', async ({ line, env }) => {
     const home = await place();
-    // A key pair is not made over one that is there.
+    // keygen does not overwrite an existing key.
     for (const [, made = ''] of line.matchAll(/--(?:out|public) (\S+)/g)) await rm(join(home, made), { force: true });
     const { exitCode, stderr } = await run(line, home, env);
     expect(exitCode, stderr).toBe(0);

@@ -5,15 +5,15 @@ import { type ScriptedServer, startScripted } from '../servers/scripted.ts';
 import { argumentsFor, expectSoundThenComplete, FILE, placeOf } from './killed-download.ts';
 import { proving, serviceAt } from './program.ts';
 
-// Proof 3 of a transfer that never lies: after a kill the final name is absent, old, or whole; a rerun completes.
+// After a kill, the final name is absent, old or complete, and the next run completes the download.
 const ROUNDS = proving ? 25 : 1;
 const PIECE = 500_000;
 const PIECES = FILE.length / PIECE;
 let server: ScriptedServer;
-/** Told how many pieces of an answer are sent; no more are until what it gives settles. */
+/** Called with the number of pieces that were sent. The server sends no more until its result resolves. */
 let onSent = (_pieces: number): Promise<void> | undefined => undefined;
 
-/** The file comes in pieces, some milliseconds apart, so that a kill can fall between them. */
+/** The file is sent in pieces, some milliseconds apart, so that a kill can fall between them. */
 beforeAll(async () => {
   server = await startScripted(async (socket, request) => {
     const start = request.headers['if-range'] === '"v1"' ? rangeStart(request) : undefined;
@@ -34,30 +34,32 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-/** Settles when the server has sent so many pieces of an answer; it may hold the rest back until it is told. */
+/**
+ * Resolves when the server has sent `pieces` pieces. With `holdBack`, the server waits for `goOn` before the next one.
+ */
 function sent(pieces: number, holdBack: boolean): { moment: Promise<void>; goOn: () => void } {
   let goOn = () => {};
-  const told = new Promise<void>((resolve) => {
+  const resumed = new Promise<void>((resolve) => {
     goOn = resolve;
   });
   const moment = new Promise<void>((resolve) => {
     onSent = (now) => {
       if (now >= pieces) resolve();
-      return holdBack && now >= pieces ? told : undefined;
+      return holdBack && now >= pieces ? resumed : undefined;
     };
   });
   return { moment, goOn };
 }
 
-test(`SIGKILL at ${ROUNDS} random moments`, { timeout: 180_000 + ROUNDS * 10_000 }, async () => {
+test(`leaves no torn file after SIGKILL at ${ROUNDS} moments`, { timeout: 180_000 + ROUNDS * 10_000 }, async () => {
   let [broken, certain] = [0, 0];
-  // The first one is held back, in the middle of a file that replaces another.
+  // The first round is held back in the middle of a file that replaces another.
   for (let round = 3; round < 3 + ROUNDS; round += 1) {
     const old = round % 2 === 1;
     const place = await placeOf(old);
-    // From the head to behind the last piece, however slow the machine is: before it nothing is at stake.
+    // The kill falls between the head and the last piece. Before the head no file exists.
     const pieces = round % (PIECES + 1);
-    // Every third one can't be faster than the kill.
+    // In every third round the download cannot be complete before the kill.
     const holdBack = round % 3 === 0 && pieces < PIECES;
     const { moment, goOn } = sent(pieces, holdBack);
     const running = place.start(argumentsFor(old), serviceAt(server.url));

@@ -4,9 +4,9 @@ import { expect } from 'vitest';
 import { content } from '../service/transfer-fixture.ts';
 import { ACCESSION, type Workplace, workplace } from './program.ts';
 
-// One file whose download is killed, with an old file under its name or none.
+// Shared by the tests that kill the download of one file, with or without an old file at its path.
 
-/** Each write takes 1 MiB at the most, and some more: there are at least four. */
+/** A write takes 1 MiB and little more, so that there are at least four. */
 export const FILE = content(4_500_000);
 export const OLD = Buffer.from('the old file');
 export const NAME = 'primary.htm';
@@ -22,7 +22,7 @@ export async function placeOf(old: boolean): Promise<Workplace> {
   return place;
 }
 
-/** The final name is absent, old, or whole; a rerun completes it, and leaves nothing else. */
+/** Fails unless the final name is absent, old or complete, and the next run completes it and leaves no other file. */
 export async function expectSoundThenComplete(place: Workplace, old: boolean, env: Record<string, string>) {
   if ((await place.names()).includes(NAME)) {
     const found = await place.read(NAME);

@@ -7,13 +7,13 @@ import { type SeenRequest, scripted } from '../servers/scripted.ts';
 import { content } from '../service/transfer-fixture.ts';
 import { ACCESSION, type Running, serviceAt, until, type Workplace, workplace } from './program.ts';
 
-// A disk that loses bytes: a later run never resumes what the disk may have lost, since it cannot see the loss.
+// A disk may lose bytes of a failed flush. A run cannot see the loss, so later runs must not resume these files.
 
 const NAMES = ['a.htm', 'b.htm', 'c.htm', 'd.htm'];
 const FILES = new Map(NAMES.map((name) => [name, content(2_000_000)]));
 const GET = ['download', ACCESSION, ...NAMES, '-j', '4', '--retries', '0', '--failed', '../failed'];
 
-/** Which calls of one kind fail, counted from 1. A failed flush of a file zeroes its first page, too. */
+/** The calls of one kind that fail, counted from 1. A failed flush of a file also zeroes its first page. */
 interface Fault {
   readonly call:
     | 'flush'
@@ -59,7 +59,7 @@ fs.writevSync = (fd, chunks, position) => {
   if (failsAtLastByte(chunks)) throw error('write');
   return writevSync(fd, chunks, position);
 };
-// A proxy, since util.promisify() looks for a symbol of this function.
+// Must be a proxy, because util.promisify() looks for a symbol of this function.
 fs.writev = new Proxy(writev, {
   apply(_, self, [fd, chunks, position, done]) {
     if (!failsAtLastByte(chunks)) return writev(fd, chunks, position, done);
@@ -67,7 +67,7 @@ fs.writev = new Proxy(writev, {
   },
 });`;
 
-/** A service that sends all but the last byte of each file, until the test says how the file ends. */
+/** A service that sends all but the last byte of each file, until the test ends the response. */
 async function startService() {
   const ends = new Map<string, { finish(): void; cut(): void }>();
   let isGood = false;
@@ -76,7 +76,7 @@ async function startService() {
     const name = nameIn(request);
     const body = FILES.get(name) as Buffer;
     if (isGood) {
-      // Answers when all files are asked for: each part has been claimed by then.
+      // Answers when all files are requested: each part has been claimed by then.
       await new Promise<void>((answer) => {
         waiting.push(answer);
         if (waiting.length === NAMES.length) for (const each of waiting) each();
@@ -94,7 +94,7 @@ async function startService() {
     recover() {
       isGood = true;
     },
-    /** The ranges that were asked for since the service is good. */
+    /** The ranges of the requests since `recover`. */
     ranges: () => server.requests.slice(NAMES.length).map(({ headers }) => headers.range),
   };
 }
@@ -112,7 +112,7 @@ async function failing({ home }: Workplace, fault: Fault) {
 
 const partsIn = async (place: Workplace) => (await place.names()).filter((name) => name.startsWith('.'));
 
-/** Waits until the program has written all but the last byte of each file, since a time. */
+/** Waits until the program has written all but the last byte of each file after the time `since`. */
 async function haveParts(place: Workplace, since = 0): Promise<void> {
   await until(async () => {
     const parts = (await partsIn(place)).filter((name) => name.endsWith('.part'));
@@ -122,7 +122,7 @@ async function haveParts(place: Workplace, since = 0): Promise<void> {
   });
 }
 
-/** Runs the program again. It asks for whole files, and gets them. */
+/** Runs the program again. Fails unless it requests complete files and gets them. */
 async function expectFreshFiles(place: Workplace, service: Service, env = {}): Promise<void> {
   service.recover();
   const { exitCode, stderr } = await place.filings([...GET, '-q'], { ...service.env, ...env });
@@ -144,7 +144,7 @@ test.each<[string, Fault, number, Act]>([
   ['a write fails', { call: 'write of the last byte', ...ALL }, 8, finish],
   ['each flush fails after a signal', { call: 'flush', ...ALL }, 143, stop],
   ['the last flush fails after a signal', { call: 'flush', first: 4, last: 4 }, 143, stop],
-  // Each record is written once before the first byte, and once when its part is kept.
+  // Each record is written once before the first byte and once when its part is kept.
   ['a record cannot be written again', { call: 'write of a record', first: 8, last: 8 }, 143, stop],
   [
     'a flush fails when a part is already kept',
@@ -216,7 +216,7 @@ test('writes nothing to a pipe if the flush of the spooled file fails', async ()
   expect([exitCode, stdout.length], stderr).toEqual([8, 0]);
 });
 
-/** Leaves the parts of a killed run. Returns when they were last written. */
+/** Leaves the parts of a killed run. Returns the time of their last write. */
 async function killed(place: Workplace, service: Service): Promise<number> {
   const running = place.start(GET, service.env);
   await haveParts(place);
@@ -240,6 +240,6 @@ test('keeps no part if the flush of one part of a killed run fails', async () =>
 test('does not resume the part of a killed run if its flush fails', async () => {
   const [place, service] = [await workplace(), await startService()];
   await killed(place, service);
-  // Each part is claimed, and flushed, before the first file is complete.
+  // Each part is claimed and flushed before the first file is complete.
   await expectFreshFiles(place, service, await failing(place, { call: 'flush', first: 1, last: NAMES.length }));
 });

@@ -8,7 +8,7 @@ import { serviceAt, workplace } from './program.ts';
 const JOBS = 64;
 const INPUT = Array.from({ length: JOBS }, (_, at) => `${accession(at)}\n`).join('');
 
-/** Answers the listings as soon as all of them are requested, and then the files in the same way. */
+/** Answers the listings when all of them are requested, and then the files in the same way. */
 function together(): Script {
   let waiting: Socket[] = [];
   return (socket, { path }) => {
@@ -26,7 +26,7 @@ test.each<[args: string[], isExpected: (line: string) => boolean]>([
   [['download', '--all', '--error-format', 'json'], (line) => JSON.parse(line) !== undefined],
   [['download', '--all', '--error-format', 'json', '--quiet'], () => false],
   [['list'], () => false],
-])('%j with 64 requests at a time writes nothing but its own lines to stderr', async (args, isExpected) => {
+])('%j with 64 concurrent requests prints only its own lines to stderr', async (args, isExpected) => {
   const [server, place] = [await scripted(together()), await workplace()];
   const line = [...args, '--input', '-', '--jobs', `${JOBS}`];
   const { exitCode, stderr } = await place.filings(line, serviceAt(server.url), { input: INPUT });

@@ -2,10 +2,10 @@ import { chmod } from 'node:fs/promises';
 import { expect, test } from 'vitest';
 import { type Workplace, workplace } from './program.ts';
 
-/** Root reads whatever it likes: it becomes somebody else. */
+/** Root can read any file, so the program runs as another user. */
 const AS_OTHERS = process.geteuid?.() === 0 ? 'setpriv --reuid=65534 --regid=65534 --clear-groups' : '';
 
-/** Runs the program where the config file, or a directory on the way to it, is closed. */
+/** Runs the program while the config file, or a directory above it, has no permissions. */
 async function listAround(closed: string, line: string) {
   const place: Workplace = await workplace();
   await place.config({ jobs: 7 });
@@ -19,7 +19,7 @@ async function listAround(closed: string, line: string) {
 }
 
 test.each(['.config', '.config/filings'])(
-  'a config file behind %s, which is closed, counts as absent',
+  'a config file below %s counts as absent if the directory is not accessible',
   async (closed) => {
     const { exitCode, stdout, stderr } = await listAround(closed, 'config get jobs');
     expect({ exitCode, stdout, stderr }).toEqual({ exitCode: 0, stdout: '4\n', stderr: '' });
@@ -29,7 +29,7 @@ test.each(['.config', '.config/filings'])(
 test.each([
   ['a config file that cannot be read', '.config/filings/config.json', 'config get jobs'],
   [
-    'a named config file behind a closed directory',
+    'a config file of --config in such a directory',
     '.config',
     'config get jobs --config ~/.config/filings/config.json',
   ],

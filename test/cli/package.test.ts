@@ -9,7 +9,7 @@ const { stdout } = await execa('npm', ['pack', '--dry-run', '--json', '--ignore-
 const [{ files, size }] = JSON.parse(stdout) as [{ files: { path: string }[]; size: number }];
 const paths = files.map(({ path }) => path);
 
-test('the package is small, and holds what the program and its pages need', () => {
+test('the package is small and has the files that the program and its pages need', () => {
   expect(size).toBeLessThan(600_000);
   for (const path of ['bin/filings.js', 'dist/main.js', 'docs/cron.md', 'docs/recipes/cron/mirror.sh', 'LICENSE']) {
     expect(paths).toContain(path);
@@ -17,7 +17,7 @@ test('the package is small, and holds what the program and its pages need', () =
   expect(paths.filter((path) => /^(src|test|scripts|node_modules)\//.test(path))).toEqual([]);
 });
 
-test('the package holds the licences of the libraries that are bundled into it', async () => {
+test('the package has the licenses of the libraries that are bundled into it', async () => {
   expect(paths).toContain('THIRD-PARTY-LICENSES');
   const licences = await readFile(join(root, 'THIRD-PARTY-LICENSES'), 'utf8');
   for (const name of ['chalk', 'commander', 'jose', 'string-width', 'undici', 'zod']) {

@@ -10,7 +10,7 @@ import { type ScriptedServer, scripted, startScripted } from '../servers/scripte
 import { content } from '../service/transfer-fixture.ts';
 import { ACCESSION, BIN, NODE, proving, serviceAt, until, workplace } from './program.ts';
 
-// Proof 6 of a transfer that never lies: pipes, compared byte for byte.
+// A pipe must get every byte once, or the exit status must tell the error.
 const FILE = content(3_000_000);
 const GET = `$FILINGS download ${ACCESSION} a`;
 let server: ScriptedServer;
@@ -24,25 +24,25 @@ async function run(script: string, { url } = server) {
   const place = await workplace();
   return { place, ...(await place.shell(script, serviceAt(url))) };
 }
-/** `npm test` runs so many of them, the first ones. */
+/** Only the first rows, unless `npm run prove` runs all of them. */
 const some = <Row>(count: number, rows: Row[]) => (proving ? rows : rows.slice(0, count));
 
-describe('the whole file', () => {
+describe('the complete file is written', () => {
   test.each(
     some<[string, string]>(5, [
-      ['into a slow reader', `${GET} -o - | (sleep 0.5; cat)`],
-      ['behind what a file holds', `: > out; ${GET} -o - >> out; cat out`],
+      ['to a slow reader', `${GET} -o - | (sleep 0.5; cat)`],
+      ['after the content of a file', `: > out; ${GET} -o - >> out; cat out`],
       [
-        'into another descriptor, a file with a byte',
+        'to another descriptor, a file with a byte',
         `printf x > out; ${GET} -o /dev/fd/3 3>> out; { read -N1; cat; } < out`,
       ],
       ['through the spool', `${GET} -o - --spool | cat`],
-      ['into a FIFO, whose reader comes late', `mkfifo out; ${GET} -o out > /dev/null & sleep 0.3; cat out && wait $!`],
-      ['into a file by the shell', `${GET} -o - > out; cat out`],
-      ['into stdout by another name', `${GET} -o /dev/stdout | cat`],
-      ['into stdout by number', `${GET} -o /dev/fd/1 | cat`],
-      ['into stdout by another name, a file', `${GET} -o /dev/stdout > out; cat out`],
-      ['into another descriptor, a pipe', `{ ${GET} -o /dev/fd/3 3>&1 >&2; } | cat`],
+      ['to a FIFO whose reader starts later', `mkfifo out; ${GET} -o out > /dev/null & sleep 0.3; cat out && wait $!`],
+      ['to a file of the shell', `${GET} -o - > out; cat out`],
+      ['to stdout by another name', `${GET} -o /dev/stdout | cat`],
+      ['to stdout by number', `${GET} -o /dev/fd/1 | cat`],
+      ['to stdout by another name, a file', `${GET} -o /dev/stdout > out; cat out`],
+      ['to another descriptor, a pipe', `{ ${GET} -o /dev/fd/3 3>&1 >&2; } | cat`],
     ]),
   )('%s', async (_, script) => {
     const { place, exitCode, stdout, stderr } = await run(`set -o pipefail; ${script}`);
@@ -50,19 +50,19 @@ describe('the whole file', () => {
     expect((await place.names()).filter((name) => name !== 'out')).toEqual([]);
   });
 
-  test('into /dev/null, which stays what it is', async () => {
+  test('to /dev/null, which remains a device', async () => {
     const { exitCode } = await run(`${GET} -o /dev/null && test -c /dev/null && test -h /dev/stdout`);
     expect(exitCode).toBe(0);
   });
 
-  test('into a socket', async () => {
+  test('to a socket', async () => {
     const place = await workplace();
     // Node gives its children sockets for pipes.
     const ended = await place.start(['download', ACCESSION, 'a', '-o', '/dev/stdout'], serviceAt(server.url)).ended;
     expect([ended.exitCode, ended.stdout.equals(FILE)], ended.stderr).toEqual([0, true]);
   });
 
-  test.each(some(1, ['RST', 'FIN'] as const))('cut by %s: continued at the exact offset', async (ending) => {
+  test.each(some(1, ['RST', 'FIN'] as const))('to a pipe, resumed at the exact offset after %s', async (ending) => {
     const { upTo } = framed(FILE, 'length', { ETag: '"v1"' });
     const cut = await scripted(first(upTo(1_500_000), whole(FILE), ending));
     const { exitCode, stdout, stderr } = await run(`set -o pipefail; ${GET} -o - | cat`, cut);
@@ -74,13 +74,13 @@ describe('the whole file', () => {
   });
 });
 
-describe('a reader that goes away: exit 141, and not a word', () => {
+describe('exits with 141 and prints nothing if the reader closes early', () => {
   test.each(
     some<[string, string, number]>(4, [
       ['-o -', `${GET} -o - | head -c1; exit \${PIPESTATUS[0]}`, 1],
       ['--spool', `${GET} -o - --spool | head -c1; exit \${PIPESTATUS[0]}`, 1],
       ['from a FIFO', `mkfifo fifo; ${GET} -o fifo & head -c1 fifo; wait $!`, 1],
-      ['before anything is written', `${GET} -o - | true; exit \${PIPESTATUS[0]}`, 0],
+      ['before the first byte', `${GET} -o - | true; exit \${PIPESTATUS[0]}`, 0],
       ['-o /dev/stdout', `${GET} -o /dev/stdout | head -c1; exit \${PIPESTATUS[0]}`, 1],
     ]),
   )('%s', async (_, script, bytes) => {
@@ -89,7 +89,7 @@ describe('a reader that goes away: exit 141, and not a word', () => {
   });
 });
 
-test('a listing whose reader goes away is no failure: exit 0, and not a word', async () => {
+test('list exits with 0 and prints nothing if its reader closes early', async () => {
   const names = Array.from({ length: 3000 }, (_, i) => `file-${i}-${'x'.repeat(100)}.htm`);
   const listing = await scripted(whole(Buffer.from(JSON.stringify(names))));
   const script = `$FILINGS list ${ACCESSION} | head -c1; exit \${PIPESTATUS[0]}`;
@@ -104,13 +104,13 @@ test.each(
     ['a file that grows too large', `ulimit -f 100; trap '' XFSZ; ${GET} -o - > out`],
     ['a full device through the spool', `${GET} -o - --spool > /dev/full`],
   ]),
-)('a stdout that can’t be written, %s: exit 8, and the reason', async (_, script) => {
+)('exits with 8 and the reason if stdout cannot be written: %s', async (_, script) => {
   const { exitCode, stderr } = await run(script);
   expect(exitCode, stderr).toBe(8);
   expect(stderr).toMatch(/^filings: .*(full|larger)/);
 });
 
-describe('a reader that never reads', () => {
+describe('a reader that does not read', () => {
   async function heldFifo() {
     const place = await workplace();
     await promisify(execFile)('mkfifo', [join(place.path, 'fifo')]);
@@ -119,7 +119,7 @@ describe('a reader that never reads', () => {
     return { place, reader };
   }
 
-  test('a signal ends the program', async () => {
+  test('does not keep a signal from ending the program', async () => {
     const { place } = await heldFifo();
     const running = place.start(['download', ACCESSION, 'a', '-o', 'fifo', '-v'], serviceAt(server.url));
     await until(() => running.stderr().includes('< 200'));
@@ -127,7 +127,7 @@ describe('a reader that never reads', () => {
     expect((await running.ended).exitCode).toBe(143);
   });
 
-  test('the deadline ends the program: exit 7, whatever is out by then', async () => {
+  test('does not keep the deadline from ending the program with 7', async () => {
     const { place } = await heldFifo();
     const { exitCode, stderr } = await place.shell(`exec ${GET} -o - --deadline 1s > fifo`, serviceAt(server.url));
     expect(exitCode, stderr).toBe(7);
@@ -137,7 +137,7 @@ describe('a reader that never reads', () => {
   test.each([
     ['the deadline', ['--deadline', '2s'], 7],
     ['a signal', [], 143],
-  ])('of stderr either: %s ends the program', async (_, more, status) => {
+  ])('of stdout and stderr does not keep %s from ending the program', async (_, more, status) => {
     const { place, reader } = await heldFifo();
     const shared = await open(join(place.path, 'fifo'), 'w');
     onTestFinished(() => shared.close());
@@ -147,7 +147,7 @@ describe('a reader that never reads', () => {
     const ended = once(running, 'exit');
     endWithTest(running);
     if (status === 143) {
-      // The file is going out: what comes next fills the pipe, in which its last words then find no room.
+      // The next writes fill the pipe, so that the last message finds no room.
       for (let taken = 0; taken < 500_000; ) taken += (await reader.read(Buffer.alloc(65_536))).bytesRead;
       running.kill();
     }

@@ -1,3 +1,4 @@
+// Runs the built program as a process of its own, with a clean environment, a home and a working directory.
 import { type SpawnOptionsWithoutStdio, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { tmpdir } from 'node:os';
@@ -11,39 +12,42 @@ export { ACCESSION, serviceAt } from '../program/place.ts';
 export { proving } from '../proving.ts';
 
 export const BIN = join(import.meta.dirname, '../../bin/filings.js');
-/** The Node that the program runs on: this one, unless others are proved. */
+/** The Node that runs the program. scripts/prove-nodes.js sets other versions. */
 export const NODE = process.env.FILINGS_NODE ?? process.execPath;
 
 export interface Ended {
-  /** The status that it chose itself; -1 when a signal ended it. */
+  /** The exit status, or -1 if a signal ended the process. */
   readonly exitCode: number;
-  /** The signal whose default action ended it: whoever handles one exits with a status. */
+  /** The signal whose default action ended the process. A process that handles a signal exits with a status. */
   readonly killedBy: string | undefined;
   readonly stdout: Buffer;
   readonly stderr: string;
 }
 
 export interface Workplace extends Place {
-  /** Runs the built program here, with nothing in its environment but what is given, PATH and HOME. */
+  /** Runs the built program here. Its environment has only `env`, PATH and HOME. */
   filings(args: readonly string[], env?: Record<string, string>, options?: Options): Promise<Ended>;
-  /** Runs bash here; `$FILINGS` is the program. Of what it does not `exec`, bash tells a signal as 128 + its number. */
+  /** Runs bash here. `$FILINGS` is the program. Without `exec`, bash reports a signal as 128 plus its number. */
   shell(script: string, env?: Record<string, string>, options?: Options): Promise<Ended>;
-  /** Starts the program here and leaves it running, its stdin at its end; `within` is a command line that runs the one behind it. */
+  /**
+   * Starts the program here and leaves it running. Its stdin is empty. `within` is a command line that runs another
+   * one.
+   */
   start(args: readonly string[], env?: Record<string, string>, within?: readonly string[]): Running;
 }
 
 export interface Running {
   readonly pid: number;
   readonly stdin: Writable;
-  /** What it has written so far. */
+  /** Its output on stdout so far. */
   stdout(): string;
-  /** What it has said on stderr so far. */
+  /** Its output on stderr so far. */
   stderr(): string;
   kill(signal: NodeJS.Signals): void;
   readonly ended: Promise<Ended>;
 }
 
-/** Runs a program to its end, with nothing in its environment but what is given. */
+/** Runs a program to its end. Its environment has only the variables of `options`. */
 export async function run(file: string, args: readonly string[], options: Options): Promise<Ended> {
   const child = execa(file, [...args], {
     extendEnv: false,
@@ -65,7 +69,7 @@ export async function run(file: string, args: readonly string[], options: Option
   };
 }
 
-/** Runs the built program without a place of its own, with nothing in its environment but what is given; its stdout as text. */
+/** Runs the built program in the system's temporary directory, with an empty environment. Returns stdout as text. */
 export async function filings(args: readonly string[], options: Options = {}) {
   const ended = await run(NODE, [BIN, ...args], { env: {}, cwd: tmpdir(), ...options });
   return { ...ended, stdout: ended.stdout.toString() };
@@ -95,7 +99,7 @@ export async function workplace(): Promise<Workplace> {
   };
 }
 
-/** Starts a command line and leaves it running, its stdin open, until the test has ended. */
+/** Starts a command line and leaves it running until the end of the test. Its stdin is open. */
 export function started([file = '', ...args]: readonly string[], options: SpawnOptionsWithoutStdio): Running {
   const child = spawn(file, args, options);
   endWithTest(child);
@@ -121,7 +125,7 @@ export function started([file = '', ...args]: readonly string[], options: SpawnO
   };
 }
 
-/** Starts `filings serve` in a process of its own, until the test has ended; throws when it ends by itself. */
+/** Starts `filings serve` as a process until the end of the test. Throws if the process ends by itself. */
 export async function serve(args: readonly string[] = [], env: Record<string, string> = {}) {
   const options = { env: { PATH: process.env.PATH, HOME: tmpdir(), ...env } };
   const { ended, stdout, stderr, kill } = started([NODE, BIN, 'serve', ...args, '--port', '0'], options);
@@ -131,7 +135,7 @@ export async function serve(args: readonly string[] = [], env: Record<string, st
   return { url: stdout().trimEnd(), log: stderr, kill, ended };
 }
 
-/** Waits until something holds; the test's own time limit ends it. */
+/** Waits until `holds` returns true. The time limit of the test bounds the wait. */
 export async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
   while (!(await holds())) await new Promise((resolve) => setTimeout(resolve, 10));
 }

@@ -9,7 +9,7 @@ import { ACCESSION, proving, serviceAt, until, type Workplace, workplace } from 
 const FILE = content(3_000_000);
 const GET = ['download', ACCESSION, 'a.htm'];
 
-/** Makes a FIFO, and shows from outside what leaves no other trace: that the program tries to open it. */
+/** Creates a FIFO, and prints a line when the program tries to open it, which leaves no other trace. */
 const TELLS_FIFO = `require('node:child_process').execFileSync('mkfifo', ['fifo']);
 const fs = require('node:fs');
 const { open } = fs;
@@ -18,14 +18,14 @@ fs.open = (path, ...rest) => {
   return open(path, ...rest);
 };`;
 
-/** No write ever ends, as on a disk that does not answer. */
+/** No write ever returns, as on a disk that does not respond. */
 const HANGS_AT_WRITE = `const fs = require('node:fs');
 fs.writev = () => {
   process.stderr.write('write hangs\\n');
   setInterval(() => {}, 1000);
 };`;
 
-/** Starts the program in a place, with a script that it requires first. */
+/** Starts the program in a workplace with a script that Node loads first. */
 async function startWith(hook: string, args: readonly string[], url: string) {
   const place = await workplace();
   const path = join(place.home, 'hook.cjs');
@@ -38,7 +38,7 @@ const partly: Script = (socket) => {
   socket.write(FILE.subarray(0, 2_000_000));
 };
 
-/** Waits until the program has written the two megabytes that came. */
+/** Waits until the program has written the two megabytes that it received. */
 async function hasPart(place: Workplace): Promise<void> {
   await until(async () => {
     const part = (await place.names()).find((name) => name.endsWith('.part'));
@@ -46,7 +46,7 @@ async function hasPart(place: Workplace): Promise<void> {
   });
 }
 
-// The signals take one way, as test/cli/usage.test.ts shows of them all.
+// All signals take the same path, which test/cli/usage.test.ts shows.
 test.each([
   ['SIGTERM', 143],
   ...(proving
@@ -56,7 +56,7 @@ test.each([
       ] as const)
     : []),
 ] as const)(
-  '%s in the middle of a body: a resumable part stays, nothing else; the next run goes on with it',
+  '%s during a body keeps a resumable part and no other file, and the next run resumes the part',
   async (signal, status) => {
     const server = await scripted((socket, request) => {
       if (request.index === 0) partly(socket, request);
@@ -71,17 +71,17 @@ test.each([
     expect(stderr).not.toMatch(/\bat .*:\d+:\d+/);
     expect(stderr).toContain('a.htm: stopped at 2.0 MB; run the same command to resume');
     expect((await place.names()).map((name) => name.replace(/.*\./, '')).sort()).toEqual(['part', 'resume']);
-    const again = await place.filings([...GET, '--report', '-'], serviceAt(server.url));
-    expect(again.exitCode, again.stderr).toBe(0);
-    expect(again.stderr).toMatch(/resumed/);
-    expect(JSON.parse(again.stdout.toString())).toMatchObject({ result: 'resumed', bytes: FILE.length, attempts: 1 });
+    const next = await place.filings([...GET, '--report', '-'], serviceAt(server.url));
+    expect(next.exitCode, next.stderr).toBe(0);
+    expect(next.stderr).toMatch(/resumed/);
+    expect(JSON.parse(next.stdout.toString())).toMatchObject({ result: 'resumed', bytes: FILE.length, attempts: 1 });
     expect(server.requests[1]?.headers.range).toBe('bytes=2000000-');
     expect((await place.read('a.htm')).equals(FILE)).toBe(true);
     expect(await place.names()).toEqual(['a.htm']);
   },
 );
 
-/** The TCP ports that a process listens on: `0100007F:240D` for 127.0.0.1:9229. */
+/** The TCP ports on which a process listens, such as `0100007F:240D` for 127.0.0.1:9229. */
 async function listeningPorts(pid: number): Promise<string[]> {
   const fds = await readdir(`/proc/${pid}/fd`);
   const links = await Promise.all(fds.map((fd) => readlink(`/proc/${pid}/fd/${fd}`).catch(() => '')));
@@ -90,7 +90,7 @@ async function listeningPorts(pid: number): Promise<string[]> {
   return rows.filter((row) => row[3] === '0A' && links.includes(`socket:[${row[9]}]`)).map(([, local = '']) => local);
 }
 
-test.runIf(process.platform === 'linux')('SIGUSR1 opens no debugger, and the run goes on', async () => {
+test.runIf(process.platform === 'linux')('SIGUSR1 neither opens the debugger nor ends the run', async () => {
   let finish = () => {};
   const server = await scripted((socket, request) => {
     partly(socket, request);
@@ -112,10 +112,10 @@ test.runIf(process.platform === 'linux')('SIGUSR1 opens no debugger, and the run
 });
 
 describe('SIGTERM', () => {
-  test('while a FIFO has no reader', async () => {
+  test('ends a run that waits for the reader of a FIFO', async () => {
     const server = await scripted(whole(FILE));
     const running = await startWith(TELLS_FIFO, [...GET, '-o', 'fifo'], server.url);
-    // The second time shows that it waits.
+    // The second attempt shows that the program waits.
     await until(() => running.stderr().split('opens the FIFO').length > 2);
     running.kill('SIGTERM');
     const { exitCode, stderr } = await running.ended;
@@ -123,12 +123,12 @@ describe('SIGTERM', () => {
     expect(server.requests).toEqual([]);
   });
 
-  test('twice: it quits at once, with the status of the second, also while a disk does not answer', async () => {
+  test('ends the run at once if it comes twice, although the disk does not respond', async () => {
     const server = await scripted(partly);
     const running = await startWith(HANGS_AT_WRITE, GET, server.url);
     await until(() => running.stderr().includes('write hangs'));
     running.kill('SIGTERM');
-    // Longer than it takes to end where nothing hangs.
+    // Longer than the program takes to end if the disk responds.
     await new Promise((resolve) => setTimeout(resolve, 1000));
     running.kill('SIGINT');
     expect((await running.ended).exitCode).toBe(130);

@@ -5,21 +5,21 @@ import { ACCESSION, BIN, type Workplace, workplace } from './program.ts';
 
 const DOWNLOAD = `--sandbox download ${ACCESSION}`;
 
-/** Makes `all`, of which all is missing, more than a pipe takes in. */
+/** Creates the directory `all` with a SHA256SUMS of missing files. The findings exceed the buffer of a pipe. */
 async function manyMissing(place: Workplace): Promise<void> {
   await mkdir(join(place.path, 'all'));
   const lines = Array.from({ length: 6000 }, (_, index) => `${'0'.repeat(64)}  f${index}\n`);
   await writeFile(join(place.path, 'all/SHA256SUMS'), lines.join(''));
 }
 
-test.each(['--help', 'help config'])('%s into a closed pipe: all is well', async (args) => {
+test.each(['--help', 'help config'])('%s exits with 0 if its pipe is closed', async (args) => {
   const { shell } = await workplace();
   const { stdout, stderr } = await shell(`$FILINGS ${args} | true; echo "\${PIPESTATUS[0]}"`);
   expect([stdout.toString(), stderr]).toEqual(['0\n', '']);
 });
 
 test.each(['--version', 'completion bash', 'config path', 'serve --port 0', 'verify all -q'])(
-  '%s on a full disk is an error',
+  '%s exits with 8 if stdout is on a full disk',
   async (args) => {
     const place = await workplace();
     await manyMissing(place);
@@ -29,13 +29,13 @@ test.each(['--version', 'completion bash', 'config path', 'serve --port 0', 'ver
   },
 );
 
-test('a long text into a slow pipe comes whole', async () => {
+test('a long text arrives completely at a slow reader', async () => {
   const { shell } = await workplace();
   const { stdout } = await shell('$FILINGS completion zsh | { sleep 0.3; cat; }');
   expect(stdout).toEqual(await readFile(join(BIN, '../../completions/filings.zsh')));
 });
 
-test('a broken stderr changes no exit status', async () => {
+test('a broken stderr does not change the exit status', async () => {
   const { shell } = await workplace();
   expect((await shell('exec $FILINGS nonsense 2> /dev/full')).exitCode).toBe(2);
   const { stdout } = await shell('{ { $FILINGS nonsense; echo $? >&3; } 2>&1 >/dev/null | :; } 3>&1');
@@ -44,8 +44,8 @@ test('a broken stderr changes no exit status', async () => {
 
 test.each([
   ['a report', `${DOWNLOAD} primary.htm R1.htm ex99-1.htm -j 1 -q --report - | true`],
-  ['what verify finds', 'verify all -q | head -c1'],
-])('%s whose reader went away ends the run with 141, quietly: files may be missing', async (_, line) => {
+  ['the findings of verify', 'verify all -q | head -c1'],
+])('%s on a closed pipe end the run with 141 and no message', async (_, line) => {
   const place = await workplace();
   await manyMissing(place);
   const { stdout, stderr } = await place.shell(`$FILINGS ${line} >&2; echo "\${PIPESTATUS[0]}"`);
@@ -54,13 +54,13 @@ test.each([
 
 const LATE = '--deadline 1s';
 test.each<[what: string, line: string, env?: Record<string, string>]>([
-  ['a report that nobody reads', `${DOWNLOAD} primary.htm ${LATE} --report fifo`],
-  ['an input that nobody writes', `--sandbox list ${LATE} --input fifo`],
-  ['a config file that nobody writes', `--config fifo list ${LATE} ${ACCESSION}`],
-  ['a key that nobody writes', `token sign ${LATE} --key fifo`],
-  ['stdin that says nothing', `token inspect ${LATE} <&9`],
-  ['a prompt that nobody answers', 'config set api-key <&9', { FILINGS_CONFIG: 'config.json', FILINGS_DEADLINE: '1s' }],
-])('%s holds nothing beyond the deadline', async (_, line, env) => {
+  ['a report without a reader', `${DOWNLOAD} primary.htm ${LATE} --report fifo`],
+  ['an input without a writer', `--sandbox list ${LATE} --input fifo`],
+  ['a config file without a writer', `--config fifo list ${LATE} ${ACCESSION}`],
+  ['a key without a writer', `token sign ${LATE} --key fifo`],
+  ['stdin without data', `token inspect ${LATE} <&9`],
+  ['a prompt without an answer', 'config set api-key <&9', { FILINGS_CONFIG: 'config.json', FILINGS_DEADLINE: '1s' }],
+])('%s does not delay the end of the run at the deadline', async (_, line, env) => {
   const place = await workplace();
   const open = line.endsWith('<&9') ? 'exec 9<> fifo;' : '';
   const { stdout } = await place.shell(`mkfifo -m 600 fifo; ${open} $FILINGS ${line} 2>&1; echo "exit $?"`, env);
@@ -71,27 +71,27 @@ test.each([
   ['--sandbox list -i -', /^filings: --input -: it is a directory\n {2}hint: .*\nexit 2\n$/],
   ['--sandbox download -i - --all', /^filings: --input -: it is a directory\n {2}hint: .*\nexit 2\n$/],
   ['token inspect', /^filings: .*cannot be read: .*EISDIR.*\nexit 2\n$/],
-])('%s: a directory as stdin is an error, not an empty text', async (line, says) => {
+])('%s fails if stdin is a directory', async (line, says) => {
   const { shell } = await workplace();
   const { stdout } = await shell(`$FILINGS ${line} < . 2>&1; echo "exit $?"`);
   expect(stdout.toString()).toMatch(says);
 });
 
-test('a usage error does not wait for a config file that says nothing', async () => {
+test('a usage error is reported without waiting for a config file that is a FIFO', async () => {
   const place = await workplace();
   const script = 'mkfifo -m 600 fifo; $FILINGS --config fifo list --bogus 2>&1; echo "exit $?"';
   const { stdout } = await place.shell(script);
   expect(stdout.toString()).toMatch(/^filings: --bogus: no such option\n.*\nexit 2\n$/);
 });
 
-test('a FIFO whose writer comes late is read whole', async () => {
+test('a FIFO with a slow writer is read completely', async () => {
   const place = await workplace();
   const lines = 'for i in 1 2 3; do sleep 0.1; echo 0001234567-24-00000$i; done';
   const { stdout } = await place.shell(`mkfifo fifo; { ${lines}; } > fifo & $FILINGS --sandbox list --input fifo`);
   expect(new Set(stdout.toString().match(/^[\d-]+/gm)).size).toBe(3);
 });
 
-test('a working directory that was removed is said plainly', async () => {
+test('a working directory that was removed is reported with a hint', async () => {
   const place = await workplace();
   const { stdout } = await place.shell(
     `mkdir gone && cd gone && rmdir ../gone && $FILINGS ${DOWNLOAD} --all 2>&1; echo "exit $?"`,

@@ -3,11 +3,11 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { workplace } from './program.ts';
 
-/** Tells, when a process ends, which of Node's own modules it loaded. */
+/** Prints Node's own modules that the process has loaded when it ends. */
 const TELLS_LOADED = `process.on('exit', () => process._rawDebug(process.moduleLoadList.join('\\n')));`;
 
 test.each(['--version', '--help', 'download --help', 'completion bash'])(
-  'filings %s opens no config file, and loads neither HTTP nor cryptography',
+  'filings %s reads no config file, and loads neither HTTP nor cryptography',
   async (line) => {
     const place = await workplace();
     const hook = join(place.home, 'hook.cjs');

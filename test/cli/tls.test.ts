@@ -13,7 +13,7 @@ async function secure(script: Script, certificate: Certificate = 'own-name') {
   return { server, place: await workplace() };
 }
 
-test.each(FRAMINGS)('%s, behind a slow reader', async (framing) => {
+test.each(FRAMINGS)('writes a body (%s) over TLS to a slow reader, and fails without a length', async (framing) => {
   const { server, place } = await secure((socket) => sendAndEnd(socket, framed(FILE, framing).bytes, 'FIN'));
   const line = `set -o pipefail; $FILINGS download ${ACCESSION} a.htm -o - | (sleep 0.3; cat)`;
   const env = { ...serviceAt(server.url), NODE_EXTRA_CA_CERTS: certificatePath('own-name') };
@@ -22,9 +22,14 @@ test.each(FRAMINGS)('%s, behind a slow reader', async (framing) => {
 });
 
 test.each<[string, Certificate, Record<string, string>, RegExp]>([
-  ['whatever switches checks off', 'own-name', { NODE_TLS_REJECT_UNAUTHORIZED: '0' }, /not from a trusted authority/],
-  ['for another name', 'other-name', { NODE_EXTRA_CA_CERTS: certificatePath('other-name') }, /another name/],
-])('a certificate is refused, %s', async (_, certificate, env, words) => {
+  [
+    'although NODE_TLS_REJECT_UNAUTHORIZED is 0',
+    'own-name',
+    { NODE_TLS_REJECT_UNAUTHORIZED: '0' },
+    /not from a trusted authority/,
+  ],
+  ['if it is for another name', 'other-name', { NODE_EXTRA_CA_CERTS: certificatePath('other-name') }, /another name/],
+])('an invalid certificate is rejected %s', async (_, certificate, env, words) => {
   const { server, place } = await secure((socket, request) => sendFile(socket, request, FILE, '"v1"'), certificate);
   const { exitCode, stderr } = await place.filings(['download', ACCESSION, 'a'], { ...serviceAt(server.url), ...env });
   expect([exitCode, await place.names(), server.requests], stderr).toEqual([7, [], []]);

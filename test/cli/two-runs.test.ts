@@ -4,7 +4,7 @@ import { type ScriptedServer, startScripted } from '../servers/scripted.ts';
 import { content } from '../service/transfer-fixture.ts';
 import { ACCESSION, proving, serviceAt, workplace } from './program.ts';
 
-// Proof 4 of a transfer that never lies: two runs into one directory at once.
+// Two runs download into one directory at the same time.
 const ROUNDS = proving ? 20 : 1;
 const FILES: Readonly<Record<string, Buffer>> = {
   'small.htm': content(20_000),
@@ -25,7 +25,7 @@ afterAll(() => server.close());
 const timeout = 180_000 + ROUNDS * 10_000;
 
 test.each(['skip', 'overwrite'])(
-  `two runs at once, --if-exists %s, ${ROUNDS} rounds`,
+  `two runs at once leave complete files with --if-exists %s, in ${ROUNDS} rounds`,
   { timeout },
   async (ifExists) => {
     for (let round = 0; round < ROUNDS; round += 1) {
@@ -39,7 +39,7 @@ test.each(['skip', 'overwrite'])(
   },
 );
 
-test('one of two that must not find the file there fails, and the file is right', async () => {
+test('one of three runs at once with --if-exists error succeeds, and the file is complete', async () => {
   const place = await workplace();
   const args = ['download', ACCESSION, 'large.xml', '--if-exists', 'error'];
   const runs = await Promise.all([1, 2, 3].map(() => place.filings(args, serviceAt(server.url))));

@@ -3,11 +3,11 @@ import { expect, onTestFinished, test } from 'vitest';
 import { temporaryFolder } from '../settings-world.ts';
 import { BIN, NODE, started } from './program.ts';
 
-/** Starts a command that reads a key from stdin, and waits until it does. */
+/** Starts a command that reads a key from stdin, and waits until it reads. */
 async function waitingForKey(env: Record<string, string> = {}) {
   const options = { env: { HOME: '/nonexistent', ...env } };
   const { stdin, kill, ended } = started([NODE, BIN, 'config', 'set', 'api-key'], options);
-  // More than a pipe takes in: written when the program has read most of it.
+  // More than the buffer of a pipe. The write ends when the program has read most of it.
   await promisify(stdin.write.bind(stdin) as (data: string, then: () => void) => void)('x'.repeat(1_000_000));
   return { kill, ended: ended.then(({ exitCode, stderr }) => ({ exitCode, stderr })) };
 }
@@ -16,7 +16,7 @@ test.each([
   ['SIGINT', 130],
   ['SIGTERM', 143],
   ['SIGHUP', 129],
-] as const)('%s ends a program that waits for stdin', async (signal, status) => {
+] as const)('%s ends a program that waits for stdin, with status %i', async (signal, status) => {
   const { kill, ended } = await waitingForKey();
   kill(signal);
   expect(await ended).toEqual({ exitCode: status, stderr: `filings: interrupted: ${signal}\n` });
@@ -25,7 +25,7 @@ test.each([
 test.each([
   ['throw new TypeError("broken")', 'TypeError: broken'],
   ['Promise.reject(new RangeError("broken"))', 'RangeError: broken'],
-])('a defect (%s) is one line and exits 1', async (defect, message) => {
+])('an unexpected error (%s) prints one line and a hint, and exits with 1', async (defect, message) => {
   const folder = await temporaryFolder();
   onTestFinished(folder.remove);
   const breaking = await folder.file('breaking.cjs', `process.on('SIGUSR2', () => { ${defect}; });`);

@@ -55,16 +55,13 @@ test.each([
   [403, 7],
   [407, 4],
   [503, 7],
-])(
-  'config check reports an unknown certificate and key if a proxy refuses the tunnel with %i',
-  async (status, exit) => {
-    const proxy = await proxying(1, () => `HTTP/1.1 ${status} No\r\n\r\n`);
-    const env = { FILINGS_BASE_URL: 'https://service.example', FILINGS_API_KEY: 'k', HTTPS_PROXY: proxy.url };
-    const { exitCode, stderr, verdicts } = await check(await workplace(), env);
-    expect(verdicts).toMatchObject({ address: 'wrong', certificate: 'unknown', key: 'unknown' });
-    expect([exitCode, stderr]).toEqual([exit, expect.stringContaining(`refused with ${status}`)]);
-  },
-);
+])('config check reports an unknown key and certificate if a proxy answers with %i', async (status, exit) => {
+  const proxy = await proxying(1, () => `HTTP/1.1 ${status} No\r\n\r\n`);
+  const env = { FILINGS_BASE_URL: 'https://service.example', FILINGS_API_KEY: 'k', HTTPS_PROXY: proxy.url };
+  const { exitCode, stderr, verdicts } = await check(await workplace(), env);
+  expect(verdicts).toMatchObject({ address: 'wrong', certificate: 'unknown', key: 'unknown' });
+  expect([exitCode, stderr]).toEqual([exit, expect.stringContaining(`refused with ${status}`)]);
+});
 
 test('config check reports the key as unknown if a proxy requires a password', async () => {
   const proxy = await scripted((socket) => void socket.write(head(407, { 'Content-Length': 0 })));
@@ -120,17 +117,14 @@ describe('after a 404', () => {
     ['a problem', 404, PROBLEM, 'unknown'],
     ["a web server's page", 404, HTML, 'unknown'],
     ['an empty listing', 200, '[]', 'ok'],
-  ])(
-    'config check with ACCESSION reports a missing filing and names both causes: %s',
-    async (_, status, body, known) => {
-      const { exitCode, stderr, verdicts } = await check(await answering(status, body), {}, [ACCESSION]);
-      expect(verdicts).toMatchObject({ address: known, key: known, token: 'not used', filing: 'wrong' });
-      expect(exitCode).toBe(5);
-      expect(stderr).toMatch(
-        /^filings: config check: .*\n[\s\S]* {2}hint: check the accession number and the base URL\n$/,
-      );
-    },
-  );
+  ])('config check with ACCESSION reports a missing filing and both causes: %s', async (_, status, body, known) => {
+    const { exitCode, stderr, verdicts } = await check(await answering(status, body), {}, [ACCESSION]);
+    expect(verdicts).toMatchObject({ address: known, key: known, token: 'not used', filing: 'wrong' });
+    expect(exitCode).toBe(5);
+    expect(stderr).toMatch(
+      /^filings: config check: .*\n[\s\S]* {2}hint: check the accession number and the base URL\n$/,
+    );
+  });
 
   test('config check reports a wrong path in the base URL only with ACCESSION', async () => {
     const { url } = await serve(['--api-key', 'a-key-1234']);
@@ -155,17 +149,14 @@ describe('after a 404', () => {
     expect([exitCode, stderr]).toEqual([exit, expect.stringMatching(hint)]);
   });
 
-  test.each([['download', 'x.htm'], ['list']])(
-    '%s hints at the accession number and the base URL',
-    async (command, ...files) => {
-      const place = await answering(404, PROBLEM);
-      const { exitCode, stderr } = await place.filings([command, ACCESSION, ...files]);
-      expect([exitCode, stderr]).toEqual([
-        5,
-        expect.stringMatching(/hint: check .*the accession number and the base URL/),
-      ]);
-    },
-  );
+  test.each([['download', 'x.htm'], ['list']])('%s names both causes in its hint', async (command, ...files) => {
+    const place = await answering(404, PROBLEM);
+    const { exitCode, stderr } = await place.filings([command, ACCESSION, ...files]);
+    expect([exitCode, stderr]).toEqual([
+      5,
+      expect.stringMatching(/hint: check .*the accession number and the base URL/),
+    ]);
+  });
 });
 
 const claims = (exp: unknown) => Buffer.from(JSON.stringify({ nbf: 0, exp })).toString('base64url');

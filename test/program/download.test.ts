@@ -20,18 +20,15 @@ async function setUp(script: Script = (socket, request) => sendFile(socket, requ
 }
 
 describe('a download requests', () => {
-  test.each(['100% owned.htm', 'a+b.txt', 'übersicht.htm', '#1?.htm'])(
-    'the file %s by its encoded name',
-    async (name) => {
-      const { download, asked, names, requests, url } = await setUp();
-      const { exitCode, stderr } = await download([name], { FILINGS_BASE_URL: `${url}/api/v1/` });
-      expect(exitCode, stderr).toBe(0);
-      expect(await names()).toEqual([name]);
-      expect(asked().pathname).toBe('/api/v1/download');
-      expect(Object.fromEntries(asked().searchParams)).toEqual({ accession_no: ACCESSION, file_name: name });
-      expect(requests[0]?.line).toMatch(/^GET \S+ HTTP\/1\.1$/);
-    },
-  );
+  test.each(['100% owned.htm', 'a+b.txt', 'übersicht.htm', '#1?.htm'])('%s by its encoded name', async (name) => {
+    const { download, asked, names, requests, url } = await setUp();
+    const { exitCode, stderr } = await download([name], { FILINGS_BASE_URL: `${url}/api/v1/` });
+    expect(exitCode, stderr).toBe(0);
+    expect(await names()).toEqual([name]);
+    expect(asked().pathname).toBe('/api/v1/download');
+    expect(Object.fromEntries(asked().searchParams)).toEqual({ accession_no: ACCESSION, file_name: name });
+    expect(requests[0]?.line).toMatch(/^GET \S+ HTTP\/1\.1$/);
+  });
 
   test('any name with -o, and writes it to that path', async () => {
     const { at, download, asked, read } = await setUp();

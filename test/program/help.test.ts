@@ -31,29 +31,26 @@ test.each(['--help', 'help', 'help options'])('%s prints the options that all co
   }
 });
 
-test.each(PLACES)(
-  '$name -h fits on a screen and has examples; --help has every option with its default',
-  async (place) => {
-    const { name, spec } = place;
-    const [brief, full, command] = await Promise.all(
-      [`${name} -h`, `${name} --help`, `help ${name}`].map((line) => textOf(line)),
-    );
-    expect(command).toContain(full);
-    expect(full).toMatch(new RegExp(`^Usage: filings ${name}( |$)`, 'm'));
-    expect(full).toContain('filings help options');
-    for (const { flag, rare, value, default: standard } of named(spec.options)) {
-      const row = new RegExp(`^ +(-\\S, )?--${flag}\\b${value === undefined ? '' : ' \\S+'}`, 'm');
-      expect(full).toMatch(row);
-      if (rare) expect(brief).toContain(`More: filings ${name} --help\n`);
-      else expect(brief).toMatch(row);
-      if (standard !== undefined) expect(unwrapped(full ?? '')).toContain(`[default: ${standard}]`);
-    }
-    expect(brief?.trimEnd().split('\n').length).toBeLessThanOrEqual(35);
-    const examples = brief?.split(/^Examples.*:$/m)[1]?.match(/^ {2}\S.*$/gm) ?? [];
-    expect(examples.length).toBeGreaterThan(0);
-    for (const example of examples) expect(full).toContain(`${example}\n`);
-  },
-);
+test.each(PLACES)('$name -h fits on a screen and has examples; --help has all options with defaults', async (place) => {
+  const { name, spec } = place;
+  const [brief, full, command] = await Promise.all(
+    [`${name} -h`, `${name} --help`, `help ${name}`].map((line) => textOf(line)),
+  );
+  expect(command).toContain(full);
+  expect(full).toMatch(new RegExp(`^Usage: filings ${name}( |$)`, 'm'));
+  expect(full).toContain('filings help options');
+  for (const { flag, rare, value, default: standard } of named(spec.options)) {
+    const row = new RegExp(`^ +(-\\S, )?--${flag}\\b${value === undefined ? '' : ' \\S+'}`, 'm');
+    expect(full).toMatch(row);
+    if (rare) expect(brief).toContain(`More: filings ${name} --help\n`);
+    else expect(brief).toMatch(row);
+    if (standard !== undefined) expect(unwrapped(full ?? '')).toContain(`[default: ${standard}]`);
+  }
+  expect(brief?.trimEnd().split('\n').length).toBeLessThanOrEqual(35);
+  const examples = brief?.split(/^Examples.*:$/m)[1]?.match(/^ {2}\S.*$/gm) ?? [];
+  expect(examples.length).toBeGreaterThan(0);
+  for (const example of examples) expect(full).toContain(`${example}\n`);
+});
 
 test('without a command the program prints an overview to stderr and exits with 2', async () => {
   const { stdout, stderr, exitCode } = await filings([]);

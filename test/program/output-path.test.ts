@@ -19,17 +19,14 @@ test('--output keeps the permissions of the file that it replaces', async () => 
   expect((await stat(path)).mode & 0o777).toBe(0o640);
 });
 
-test.skipIf(process.geteuid?.() !== 0)(
-  'a replaced file of another user gets default permissions (only root can run this test)',
-  async () => {
-    const { filings, write } = await workplace();
-    const path = await write('theirs', 'old', 0o666);
-    await chown(path, 12345, 12345);
-    expect((await filings([...DOWNLOAD, '-o', 'theirs'])).exitCode).toBe(0);
-    const { mode, uid } = await stat(path);
-    expect([mode & 0o777, uid]).toEqual([0o666 & ~process.umask(), 0]);
-  },
-);
+test.skipIf(process.geteuid?.() !== 0)('a replaced file of another user gets default permissions', async () => {
+  const { filings, write } = await workplace();
+  const path = await write('theirs', 'old', 0o666);
+  await chown(path, 12345, 12345);
+  expect((await filings([...DOWNLOAD, '-o', 'theirs'])).exitCode).toBe(0);
+  const { mode, uid } = await stat(path);
+  expect([mode & 0o777, uid]).toEqual([0o666 & ~process.umask(), 0]);
+});
 
 test.each<[string[], RegExp]>([
   [['-o', 'no/such/file'], /no\/such: cannot write: the directory is not there/],

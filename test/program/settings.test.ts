@@ -180,7 +180,7 @@ describe('config list and get', () => {
   });
 
   test.each(['authorization', 'apiKey', 'default'])(
-    "do not redact the program's own words if the key is %s",
+    'do not redact words of the program if the key is %s',
     async (key) => {
       const env = { FILINGS_API_KEY: key, FILINGS_BASE_URL: `https://h.example/${key}` };
       const { stdout } = await run('list --key-in authorization', env);

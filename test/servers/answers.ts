@@ -5,7 +5,7 @@ export const FRAMINGS = ['length', 'chunked', 'until-close'] as const;
 export type Framing = (typeof FRAMINGS)[number];
 export type Ending = 'FIN' | 'RST';
 
-/** Lines of a head. */
+/** Header fields of a response. */
 export type Fields = Readonly<Record<string, string | number>>;
 
 export function head(status: number, fields: Fields = {}): string {
@@ -13,7 +13,7 @@ export function head(status: number, fields: Fields = {}): string {
   return [`HTTP/1.1 ${status} Said So`, ...lines, '', ''].join('\r\n');
 }
 
-/** A whole answer as bytes, with the places in it at which cutting is telling. */
+/** A complete response as bytes, with the positions at which a cut shows an error. */
 export function framed(body: Buffer, framing: Framing, fields: Fields = {}, status = 200) {
   const connection = { Connection: 'close', ...fields };
   if (framing !== 'chunked') {
@@ -33,20 +33,23 @@ function joined(start: string, pieces: readonly Buffer[]) {
   return { headBytes, pieces, bytes, upTo: (bodyBytes: number) => bytes.subarray(0, headBytes + bodyBytes) };
 }
 
-/** Sends bytes and ends the connection behind them. A reset waits until they are on the wire, which the reader may still not have read. */
+/**
+ * Sends bytes and then closes the connection. A reset waits until the bytes are sent, but the reader may not have read
+ * them.
+ */
 export function sendAndEnd(socket: Socket, bytes: Buffer | string, ending: Ending): void {
   if (ending === 'FIN') socket.end(bytes);
   else if (bytes.length === 0) socket.resetAndDestroy();
   else socket.write(bytes, () => setTimeout(() => socket.resetAndDestroy(), 5));
 }
 
-/** The first byte a request asks for, or undefined. */
+/** The first byte of the requested range, or undefined. */
 export function rangeStart(request: SeenRequest): number | undefined {
   const start = /^bytes=(\d+)-$/.exec(request.headers.range ?? '')?.[1];
   return start === undefined ? undefined : Number(start);
 }
 
-/** Answers as a good service does: the whole, or under a matching If-Range the rest; 416 where nothing is left. */
+/** Answers correctly: the whole file, the rest if If-Range matches, or 416 if the range starts at the end. */
 export function sendFile(socket: Socket, request: SeenRequest, body: Buffer, etag: string): void {
   const start = rangeStart(request);
   if (start === undefined || request.headers['if-range'] !== etag) {
@@ -61,19 +64,19 @@ export function sendFile(socket: Socket, request: SeenRequest, body: Buffer, eta
   }
 }
 
-/** Always this file, as {@link sendFile} does. */
+/** A script that serves this file with {@link sendFile}. */
 export const whole =
   (body: Buffer, etag = '"v1"'): Script =>
   (socket, request) =>
     sendFile(socket, request, body, etag);
 
-/** The connection ends behind the first answer; the next ones are another script's. */
+/** A script that closes the connection after the first response, and answers later requests by `then`. */
 export const first =
   (bytes: Buffer, then: Script, ending: Ending = 'FIN'): Script =>
   (socket, request) =>
     request.index > 0 ? then(socket, request) : sendAndEnd(socket, bytes, ending);
 
-/** The answer to a range that begins where the file ends. */
+/** The response to a range that starts at the end of the file. */
 export function nothingLeft(body: Buffer, etag: string): string {
   return head(416, { 'Content-Length': 0, 'Content-Range': `bytes */${body.length}`, ETag: etag });
 }

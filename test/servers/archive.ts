@@ -1,3 +1,4 @@
+// A service with the filings of a test. It answers correctly unless `instead` handles the request.
 import { createHash } from 'node:crypto';
 import type { Socket } from 'node:net';
 import type { TlsOptions } from 'node:tls';
@@ -7,29 +8,29 @@ import { type SeenRequest, scripted } from './scripted.ts';
 /** Filings by accession number, files by name. */
 export type Filings = Readonly<Record<string, Readonly<Record<string, string | Buffer>>>>;
 
-/** What one request asks for; without a name it is a listing. */
+/** A request. Without a name it asks for the listing. */
 export interface Asked {
   readonly accession: string;
   readonly name: string | undefined;
-  /** How often the same was asked before. */
+  /** Number of earlier requests for the same file or listing. */
   readonly before: number;
   readonly request: SeenRequest;
 }
 
-/** Answers instead of the archive where it gives true. */
+/** Answers a request itself and returns true, or leaves it to the archive. */
 export type Instead = (socket: Socket, asked: Asked) => boolean | undefined;
 
 export interface ArchiveOptions {
   readonly instead?: Instead;
-  /** Whether listings tell sizes. */
+  /** True if listings contain sizes. */
   readonly sizes?: boolean;
-  /** Over TLS, with this key. */
+  /** Key and certificate, if the service uses TLS. */
   readonly tls?: TlsOptions;
 }
 
 export type Archive = Awaited<ReturnType<typeof startArchive>>;
 
-/** A service with filings of one's own, which misbehaves as it is told; stops when the test has ended. */
+/** Starts a service with these filings. It stops at the end of the test. */
 export async function startArchive(filings: Filings, { instead, sizes = true, tls }: ArchiveOptions = {}) {
   const asked: string[] = [];
   const times = new Map<string, number>();
@@ -57,9 +58,9 @@ export async function startArchive(filings: Filings, { instead, sizes = true, tl
   const env = { FILINGS_BASE_URL: server.url, FILINGS_API_KEY: 'a-key' };
   return {
     ...server,
-    /** What was asked for, as `ACCESSION` or `ACCESSION/NAME`, in order. */
+    /** The requests in order, as `ACCESSION` or `ACCESSION/NAME`. */
     asked: () => asked,
-    /** Body bytes that were sent. */
+    /** Number of body bytes sent. */
     sent: () => sent,
     env,
   };
@@ -78,7 +79,7 @@ function digest(body: string | Buffer): string {
   return createHash('sha256').update(body).digest('hex').slice(0, 16);
 }
 
-/** The accession number of a number. */
+/** The accession number with a sequence number. */
 export function accession(n: number): string {
   return `0001234567-24-${String(n).padStart(6, '0')}`;
 }

@@ -3,8 +3,8 @@ import { onTestFinished } from 'vitest';
 import { type SeenRequest, startScripted } from './scripted.ts';
 
 /**
- * A proxy for CONNECT, whose tunnels all lead to one port; `refuse` answers instead of opening one. `seen` gives all bytes
- * that went through them, in both directions.
+ * A CONNECT proxy whose tunnels lead to `port`. If `refuse` returns a response, the proxy sends it instead of opening
+ * the tunnel. `seen` returns all bytes of the tunnels, in both directions.
  */
 export async function startProxy(port: number, refuse?: (request: SeenRequest) => string | undefined) {
   const seen: Buffer[] = [];
@@ -30,7 +30,7 @@ export async function startProxy(port: number, refuse?: (request: SeenRequest) =
   return { ...server, seen: () => Buffer.concat(seen) };
 }
 
-/** As {@link startProxy}, until the test has ended. */
+/** Runs {@link startProxy} until the end of the test. */
 export async function proxying(...given: Parameters<typeof startProxy>) {
   const proxy = await startProxy(...given);
   onTestFinished(() => proxy.close());

@@ -3,14 +3,14 @@ import { connect, createServer, type Server, type Socket } from 'node:net';
 import { createServer as createTlsServer, type TlsOptions } from 'node:tls';
 import { onTestFinished } from 'vitest';
 
-/** One request as the scripted server saw it. */
+/** A request as the scripted server received it. */
 export interface SeenRequest {
   /** `GET /path HTTP/1.1`. */
   readonly line: string;
   readonly path: string;
-  /** Lower-case names. */
+  /** Field names are in lower case. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Counted from 0 over the server's life. */
+  /** Number of earlier requests to the server. */
   readonly index: number;
 }
 
@@ -21,19 +21,19 @@ export interface ScriptedServer {
   readonly port: number;
   readonly requests: readonly SeenRequest[];
   readonly connections: () => number;
-  /** What is below a connection's TLS; in plain, the connection itself. */
+  /** The TCP socket below a TLS socket, or the socket itself without TLS. */
   readonly below: (socket: Socket) => Socket;
   close(): Promise<void>;
 }
 
-/** As {@link startScripted}, until the test has ended. */
+/** Runs {@link startScripted} until the end of the test. */
 export async function scripted(script: Script, tls?: TlsOptions): Promise<ScriptedServer> {
   const server = await startScripted(script, tls);
   onTestFinished(() => server.close());
   return server;
 }
 
-/** A raw-socket server that answers each request with whatever bytes the script writes; over TLS when it is given a key. */
+/** A server on raw sockets. A script writes the bytes of each response. With a key, the server uses TLS. */
 export async function startScripted(script: Script, tls?: TlsOptions): Promise<ScriptedServer> {
   const requests: SeenRequest[] = [];
   const sockets = new Set<Socket>();
@@ -42,12 +42,12 @@ export async function startScripted(script: Script, tls?: TlsOptions): Promise<S
     connections += 1;
     sockets.add(socket);
     socket.on('close', () => sockets.delete(socket)).on('error', () => {});
-    let held = '';
+    let buffered = '';
     socket.on('data', (data) => {
-      held += data.toString('latin1');
-      for (let end = held.indexOf('\r\n\r\n'); end >= 0; end = held.indexOf('\r\n\r\n')) {
-        const request = parse(held.slice(0, end), requests.length);
-        held = held.slice(end + 4);
+      buffered += data.toString('latin1');
+      for (let end = buffered.indexOf('\r\n\r\n'); end >= 0; end = buffered.indexOf('\r\n\r\n')) {
+        const request = parse(buffered.slice(0, end), requests.length);
+        buffered = buffered.slice(end + 4);
         requests.push(request);
         void script(socket, request);
       }
@@ -87,7 +87,7 @@ function parse(head: string, index: number): SeenRequest {
   return { line, path: line.split(' ')[1] ?? '', headers, index };
 }
 
-/** A port on which nothing listens. Nor will anything by chance: it is below those that systems give to who asks for any. */
+/** A port without a listener. It is below the ports that systems assign, so that no other process gets it by chance. */
 export async function closedPort(): Promise<number> {
   for (;;) {
     const port = randomInt(10_000, 32_000);
@@ -103,7 +103,7 @@ function isFree(port: number): Promise<boolean> {
   });
 }
 
-/** Whether a TCP connection to the port succeeds. */
+/** Returns true if a TCP connection to the port succeeds. */
 export function listens(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect(port, '127.0.0.1');

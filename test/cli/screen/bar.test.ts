@@ -12,7 +12,7 @@ const bars = (lines: readonly string[]) => lines.filter(isBar).length;
 const cursorIsShown = (at: Screen) =>
   expect(at.bytes().lastIndexOf('\x1b[?25h')).toBeGreaterThan(at.bytes().lastIndexOf('\x1b[?25l'));
 
-test('a resize in the middle leaves nothing behind, and in the end there are lines', async () => {
+test('a resize leaves no traces of the bars, and lines replace them at the end', async () => {
   const service = await startHeld(['a.htm', 'b.htm', 'c.htm']);
   const at = await screen(['download', ACCESSION, '--all'], { env: service.env });
   await at.shows((lines) => lines.filter(hasSpeed).length === 3);
@@ -31,7 +31,7 @@ test('a resize in the middle leaves nothing behind, and in the end there are lin
   cursorIsShown(at);
 });
 
-test('Ctrl-Z clears the bar and shows the cursor; the bar comes back with the program', async () => {
+test('Ctrl-Z clears the bar and shows the cursor, and SIGCONT draws the bar again', async () => {
   const service = await startHeld();
   const at = await screen(['download', ACCESSION, 'a.htm'], { env: service.env });
   await at.shows((lines) => lines.some(hasSpeed));
@@ -39,7 +39,7 @@ test('Ctrl-Z clears the bar and shows the cursor; the bar comes back with the pr
   await at.shows((lines) => !lines.some(isBar));
   cursorIsShown(at);
   const stopped = at.bytes().length;
-  // Longer than a frame takes.
+  // Longer than the time between two frames.
   await new Promise((resolve) => setTimeout(resolve, 300));
   expect(at.bytes().slice(stopped)).toBe('');
   process.kill(at.pid, 'SIGCONT');
@@ -49,7 +49,7 @@ test('Ctrl-Z clears the bar and shows the cursor; the bar comes back with the pr
   expect(at.lines()).toEqual([expect.stringMatching(/^(\^Z)?a\.htm: 3\.0 MB$/)]);
 });
 
-test('a defect clears the bar and shows the cursor', async () => {
+test('an unexpected error clears the bar and shows the cursor', async () => {
   const service = await startHeld();
   const breaking = await temporaryFolder();
   onTestFinished(breaking.remove);
@@ -63,7 +63,7 @@ test('a defect clears the bar and shows the cursor', async () => {
   cursorIsShown(at);
 });
 
-test('above the running files is how far all of them are; no more lines than the terminal has, and nothing scrolls', async () => {
+test('a total line is above the bars, and together they fit on a low terminal', async () => {
   const names = Array.from({ length: 11 }, (_, index) => `f${index}.htm`);
   const service = await startHeld(names);
   const size = { columns: 90, rows: 5 };
@@ -83,19 +83,21 @@ test.each<[columns: number, line: RegExp]>([
   [40, /^0 of 6 files +4\.0 MB of 18 MB( {2}\d s left)?$/],
   [80, /^0 of 6 files +4\.0 MB of 18 MB +[\d.]+ \w?B\/s {2}\d+ \w+ left$/],
   [200, /^0 of 6 files +4\.0 MB of 18 MB +[\d.]+ \w?B\/s {2}\d+ \w+ left$/],
-])('at %i columns a batch shows files of all files, bytes of all bytes and time left', async (columns, line) => {
+])('at %i columns a batch shows files and bytes of the total, and the time left', async (columns, line) => {
   const service = await startHeld(SIX);
   const size = { columns, rows: 24 };
   const at = await screen(['download', ACCESSION, '--all', '-j', '2'], { env: service.env, size });
-  const shown = await at.shows(([first = '', ...files]) => line.test(first) && files.filter(hasSpeed).length === 2);
-  expect(shown).toHaveLength(3);
-  expect(Math.max(...shown.map((one) => one.length))).toBeLessThan(columns);
+  const screenLines = await at.shows(
+    ([first = '', ...files]) => line.test(first) && files.filter(hasSpeed).length === 2,
+  );
+  expect(screenLines).toHaveLength(3);
+  expect(Math.max(...screenLines.map((one) => one.length))).toBeLessThan(columns);
 });
 
 test.each([
   ['arguments', [ACCESSION, ...SIX]],
   ['an input', ['-i', 'in']],
-])('a batch of files named by %s shows how many there are before the first ends', async (_, args) => {
+])('a batch of files from %s shows their number before the first is complete', async (_, args) => {
   const service = await startHeld(SIX);
   const prepare = (path: string) => writeFile(join(path, 'in'), SIX.map((name) => `${ACCESSION} ${name}\n`).join(''));
   const at = await screen(['download', ...args, '-j', '2'], { env: service.env, prepare });
@@ -104,7 +106,7 @@ test.each([
   await at.shows((lines) => lines.some((line) => /^2 of 6 files /.test(line)));
 });
 
-test('named files show bytes of all bytes once each of them has begun', async () => {
+test('named files show a total of bytes when each of them has started', async () => {
   const service = await startHeld();
   const at = await screen(['download', ACCESSION, ...SIX.slice(0, 3), '-j', '2'], { env: service.env });
   await at.shows((lines) => /^0 of 3 files +4\.0 MB +[\d.]+ \w?B\/s$/.test(lines[0] ?? '') && bars(lines) === 2);

@@ -1,7 +1,7 @@
 'use strict';
 
-// Loaded before the program: its clock that never steps is then a file of eight bytes, which goes on as the test says.
-// Speeds and times left follow from it and from the bytes that have come, and are the same on every machine.
+// Loaded before the program, whose monotonic clock then reads a file of eight bytes that the test writes. Speeds and
+// times left follow from this clock and the received bytes, and are the same on every machine.
 const { openSync, readSync } = require('node:fs');
 
 const clock = openSync(process.env.SCREEN_CLOCK, 'r');

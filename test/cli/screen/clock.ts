@@ -4,15 +4,15 @@ import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { BIN, NODE } from '../program.ts';
 
-/** The clock of the program that `env` finds as `filings`. */
+/** The clock of the program that is `filings` in the PATH of `env`. */
 export interface Clock {
   readonly env: Readonly<Record<string, string>>;
-  /** Since it was started. */
+  /** Seconds since the start. */
   seconds(): number;
   goTo(seconds: number): Promise<void>;
 }
 
-/** A clock that stands until it is told to go on; until the test has ended. */
+/** Starts a clock that moves only by `goTo`. It exists until the end of the test. */
 export async function startClock(): Promise<Clock> {
   const folder = await mkdtemp(join(tmpdir(), 'filings-clock-'));
   onTestFinished(() => rm(folder, { recursive: true, force: true }));

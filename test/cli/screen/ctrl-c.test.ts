@@ -10,39 +10,39 @@ import { CTRL_C, CTRL_D, screen } from './screen.ts';
 const INTERRUPTED = 'filings: interrupted: SIGINT';
 const isBar = (line: string) => line.includes('66%');
 
-test.each<[stage: string, script: Script, scheme: string, shown: RegExp]>([
-  // TLS never begins: nobody says anything.
-  ['a connection that is made', () => {}, 'https:', /^a\.htm {2}…$/],
+test.each<[stage: string, script: Script, scheme: string, expected: RegExp]>([
+  // The server does not answer the TLS handshake.
+  ['a connection attempt', () => {}, 'https:', /^a\.htm {2}…$/],
   [
-    'a wait for the next try',
+    'a wait before a retry',
     (socket) => void socket.write(head(503, { 'Retry-After': 60, 'Content-Length': 0 })),
     'http:',
     /^a\.htm {2}retry 1 of 5 in 5\d s: 503 /,
   ],
-])('Ctrl-C at %s leaves the error and nothing else', async (_stage, script, scheme, shown) => {
+])('Ctrl-C during %s leaves only the error on the screen', async (_stage, script, scheme, expected) => {
   const server = await scripted(script);
   const env = serviceAt(server.url.replace('http:', scheme));
   const at = await screen(['download', ACCESSION, 'a.htm'], { env, size: { columns: 120, rows: 9 } });
   await until(() => server.connections() > 0);
-  await at.shows((lines) => lines.some((line) => shown.test(line)));
+  await at.shows((lines) => lines.some((line) => expected.test(line)));
   at.type(CTRL_C);
   expect(await at.ended).toBe(130);
   expect(at.bytes()).toContain('^C');
   expect(at.lines()).toEqual([INTERRUPTED]);
 });
 
-test('Ctrl-C at a narrow bar: what was kept is told', async () => {
+test('Ctrl-C at a narrow bar prints the size of the kept part', async () => {
   const service = await startHeld();
   const at = await screen(['download', ACCESSION, 'a.htm'], { env: service.env, size: { columns: 20, rows: 9 } });
   await at.shows((lines) => lines.some(isBar));
   at.type(CTRL_C);
   expect(await at.ended).toBe(130);
-  // A blank may stand at the end of a line.
+  // A line may end with a blank.
   const words = at.lines().join('').replaceAll(' ', '');
   expect(words).toBe(`a.htm: stopped at 2.0 MB; run the same command to resume${INTERRUPTED}`.replaceAll(' ', ''));
 });
 
-test('Ctrl-C of several files: one line for what was kept of all', async () => {
+test('Ctrl-C during several files prints one line for all kept parts', async () => {
   const service = await startHeld(['a.htm', 'b.htm', 'c.htm', 'd.htm']);
   const at = await screen(['download', ACCESSION, '--all', '-j', '3'], {
     env: service.env,
@@ -61,7 +61,7 @@ test('Ctrl-C of several files: one line for what was kept of all', async () => {
   expect(kinds.sort()).toEqual([...Array(3).fill('part'), ...Array(3).fill('resume')]);
 });
 
-test('Ctrl-C while a text without an end of its own stands on the screen', async () => {
+test('Ctrl-C after text without a line break starts a new line for the error', async () => {
   const server = await scripted((socket) => void socket.write(`${head(200, { 'Content-Length': 100 })}begun`));
   const at = await screen(['download', ACCESSION, 'a.txt', '-o', '-'], { env: serviceAt(server.url) });
   await at.shows((lines) => lines.includes('begun'));
@@ -70,19 +70,19 @@ test('Ctrl-C while a text without an end of its own stands on the screen', async
   expect(at.lines()).toEqual(['begun^C', INTERRUPTED]);
 });
 
-test.each<[args: string, shown: RegExp, left: readonly RegExp[]]>([
+test.each<[args: string, expected: RegExp, left: readonly RegExp[]]>([
   [`download ${ACCESSION} a.htm -d there --sha256 ${'0'.repeat(64)} --api-key k`, /^a\.htm/, []],
   ['verify there', /^verified +[\d.]+ \w+ +[\d.]+ \w?B\/s$/, [/^0 of 0 files are as listed/]],
-])('Ctrl-C while files are hashed: %s', async (args, shown, left) => {
+])('Ctrl-C while files are hashed leaves no bar: %s', async (args, expected, left) => {
   const env = { FILINGS_BASE_URL: 'http://127.0.0.1:9' };
   const at = await screen(args.split(' '), { env, prepare: longToHash });
-  await at.shows((lines) => lines.some((line) => shown.test(line)));
+  await at.shows((lines) => lines.some((line) => expected.test(line)));
   at.type(CTRL_C);
   expect(await at.ended).toBe(130);
   expect(at.lines()).toEqual([...left, /^filings: .*interrupted: SIGINT$/].map((line) => expect.stringMatching(line)));
 });
 
-test('what is typed as the input is not drawn over, and Ctrl-C ends its line', async () => {
+test('the bars do not overwrite typed input, and Ctrl-C ends its line', async () => {
   const server = await scripted((socket, request) => {
     if (request.index === 0) socket.write(head(503, { 'Retry-After': 1, 'Content-Length': 0 }));
   });
@@ -94,7 +94,7 @@ test('what is typed as the input is not drawn over, and Ctrl-C ends its line', a
   await at.shows((lines) => lines.some((line) => line.includes('retry 1 of 5 in 1 s')));
   at.type('0001234');
   await at.shows((lines) => lines.at(-1) === '0001234');
-  // A second has gone by then: what moves would have been drawn.
+  // A second has passed by then, in which a bar would have been drawn.
   await until(() => server.requests.length === 2);
   expect(at.lines().at(-1)).toBe('0001234');
   at.type(CTRL_C);
@@ -115,7 +115,7 @@ describe.each([
     ['Ctrl-C', CTRL_C, [INTERRUPTED, 'ended with 130']],
     ['Enter', `${KEY}\r`, [...done, 'ended with 0']],
     ['Ctrl-D', CTRL_D, [`filings: ${prompt} nothing was entered`, 'ended with 2']],
-  ])('ends its line with %s, and the terminal echoes as before', async (_name, keys, lines) => {
+  ])('is ended by %s with a line break, and the terminal echoes again', async (_name, keys, lines) => {
     const server = await scripted((socket) => void socket.end(`${head(200, { 'Content-Length': 9 })}["a.htm"]`));
     const script = `$FILINGS ${command}; echo "ended with $?"; read`;
     const at = await screen([], { script, env: { FILINGS_BASE_URL: server.url } });
@@ -130,7 +130,7 @@ describe.each([
   });
 });
 
-test('Ctrl-C after a hidden prompt interrupts the download that it was for', async () => {
+test('Ctrl-C after a hidden prompt interrupts the download', async () => {
   const server = await scripted((socket) => void socket.write(`${head(200, { 'Content-Length': 100 })}begun`));
   const args = ['download', ACCESSION, 'a.txt', '-o', '-', '--api-key-file', '-'];
   const at = await screen(args, { env: { FILINGS_BASE_URL: server.url } });
@@ -145,7 +145,7 @@ test('Ctrl-C after a hidden prompt interrupts the download that it was for', asy
 test.each([
   ['token inspect', 'Ctrl-C', CTRL_C, ['^C', INTERRUPTED]],
   ['token inspect', 'Enter', 'e30.e30.AA\r', ['e30.e30.AA']],
-])('%s: what %s leaves on the screen has a line of its own', async (command, _name, keys, lines) => {
+])('%s starts a new line after %s', async (command, _name, keys, lines) => {
   const at = await screen(command.split(' '));
   await at.shows((now) => now.some((line) => /then press (Enter|Ctrl-D):$/.test(line)));
   at.type(keys);

@@ -6,7 +6,7 @@ import { ACCESSION, until } from '../program.ts';
 import { longToHash, startHeld } from './held.ts';
 import { screen } from './screen.ts';
 
-test('no bar is drawn between the lines of --report -', async () => {
+test('--report - to a terminal draws no bar between its lines', async () => {
   const service = await startHeld();
   const args = ['download', ACCESSION, 'a.htm', 'b.htm', 'c.htm', '--report', '-'];
   const at = await screen(args, { env: service.env, size: { columns: 300, rows: 24 } });
@@ -21,7 +21,7 @@ test('no bar is drawn between the lines of --report -', async () => {
   expect(at.bytes()).not.toContain('%');
 });
 
-test('nor where a text goes to the screen: no byte of it is drawn over', async () => {
+test('--output - to a terminal draws no bar over the text', async () => {
   let socket: Socket | undefined;
   const body = 'the first line\nthe second line\nthe last';
   const service = await startArchive(
@@ -36,7 +36,7 @@ test('nor where a text goes to the screen: no byte of it is drawn over', async (
   );
   const at = await screen(['download', ACCESSION, 'a.txt', '-o', '-'], { env: service.env });
   await at.shows((lines) => lines.includes('the sec'));
-  // Longer than a frame takes.
+  // Longer than the time between two frames.
   await new Promise((resolve) => setTimeout(resolve, 300));
   socket?.write('ond line\nthe last');
   expect(await at.ended).toBe(0);
@@ -44,7 +44,7 @@ test('nor where a text goes to the screen: no byte of it is drawn over', async (
   expect(at.lines()).toEqual(['the first line', 'the second line', 'the last', 'a.txt: 39 B']);
 });
 
-test('what verify finds is above its bar', async () => {
+test('verify prints its findings above its bar', async () => {
   const prepare = (path: string) => longToHash(path, ['a.htm', 'b.htm', 'c.htm']);
   const at = await screen(['verify', 'there'], { prepare });
   const isBar = (line: string) => /^verified +[\d.]+ \w+ +[\d.]+ \w?B\/s$/.test(line);

@@ -8,13 +8,13 @@ import { ACCESSION } from '../program.ts';
 
 const BODY = content(3_000_000);
 
-/** A service whose files of 3 MB stop after 2 MB, until the test goes on with them; by their names. */
+/** A service with files of 3 MB. Each response stops after 2 MB until the test releases the file. */
 export interface Held extends Archive {
   /** Sends the rest of a file. */
   release(name: string): void;
 }
 
-/** `listed`: the files of the filing; whatever else is asked for is there, too. */
+/** `listed` has the names in the listing of the filing. Any other name can be downloaded, too. */
 export async function startHeld(listed: readonly string[] = []): Promise<Held> {
   const sockets = new Map<string, Socket>();
   const files = Object.fromEntries(listed.map((name) => [name, BODY]));
@@ -33,7 +33,9 @@ export async function startHeld(listed: readonly string[] = []): Promise<Held> {
   return { ...archive, release: (name) => void sockets.get(name)?.write(BODY.subarray(2_000_000)) };
 }
 
-/** Makes `there`: files that are not as its SHA256SUMS says, the last of which takes long to hash, and no room on the disk. */
+/**
+ * Creates the directory `there` with a SHA256SUMS that does not match. The last file is sparse and takes long to hash.
+ */
 export async function longToHash(path: string, names = ['a.htm']): Promise<void> {
   const there = join(path, 'there');
   await mkdir(there);

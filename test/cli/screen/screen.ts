@@ -8,40 +8,40 @@ export interface Size {
   readonly rows: number;
 }
 
-/** A terminal with the program in it: what a person sees, and can press. */
+/** A terminal with the program: its screen and its keyboard. */
 export interface Screen {
   readonly pid: number;
-  /** Where the program runs. */
+  /** The working directory of the program. */
   readonly path: string;
-  /** All lines that there are, those that have scrolled away too, without blanks at their ends and empty ones below. */
+  /** All lines, including those that scrolled away, without trailing blanks and without empty lines at the end. */
   lines(): string[];
-  /** Waits until the lines are as wanted; gives them. */
+  /** Waits until `wanted` accepts the lines. Returns them. */
   shows(wanted: (lines: readonly string[]) => boolean): Promise<string[]>;
   type(keys: string): void;
   resize(size: Size): void;
-  /** Where the cursor is; columns from 0. */
+  /** Column of the cursor, from 0. */
   cursor(): number;
-  /** All that the program has written, as it came. */
+  /** All output of the program, unchanged. */
   bytes(): string;
-  /** For whoever looks at more than text. */
+  /** The terminal itself, for checks of more than text. */
   readonly terminal: xterm.Terminal;
-  /** Resolves with the exit status once all that was written is on the screen. */
+  /** Resolves with the exit status when all output is on the screen. */
   readonly ended: Promise<number>;
 }
 
 interface Started {
   readonly env?: Record<string, string>;
   readonly size?: Size;
-  /** Run by bash in the place of the program, whose command line is `$FILINGS`. */
+  /** A bash script that runs instead of the program. `$FILINGS` is the command line of the program. */
   readonly script?: string;
-  /** Puts files where the program will run. */
+  /** Creates files in the working directory before the start. */
   readonly prepare?: (path: string) => Promise<void>;
 }
 
 export const CTRL_C = '\x03';
 export const CTRL_D = '\x04';
 
-/** Starts the built program on a terminal of its own, stdin, stdout and stderr alike, until the test has ended. */
+/** Starts the built program on a terminal that is its stdin, stdout and stderr, until the end of the test. */
 export async function screen(
   args: readonly string[],
   { env = {}, size, script, prepare }: Started = {},
@@ -49,7 +49,7 @@ export async function screen(
   const { columns, rows } = size ?? { columns: 80, rows: 24 };
   const { path, home } = await workplace();
   await prepare?.(path);
-  const shown = new xterm.Terminal({ cols: columns, rows, scrollback: 5000, allowProposedApi: true });
+  const display = new xterm.Terminal({ cols: columns, rows, scrollback: 5000, allowProposedApi: true });
   const [file = '', ...rest] = script === undefined ? [NODE, BIN, ...args] : ['bash', '-c', `IFS=$'\\n'\n${script}`];
   const child = spawn(file, rest, {
     name: 'xterm-256color',
@@ -62,7 +62,7 @@ export async function screen(
   let drawn = Promise.resolve();
   child.onData((data) => {
     bytes += data;
-    drawn = new Promise((resolve) => shown.write(data, resolve));
+    drawn = new Promise((resolve) => display.write(data, resolve));
   });
   const ended = new Promise<number>((resolve) => {
     child.onExit(({ exitCode }) => drawn.then(() => resolve(exitCode)));
@@ -74,9 +74,9 @@ export async function screen(
   onTestFinished(async () => {
     if (!over) child.kill('SIGKILL');
     await ended;
-    shown.dispose();
+    display.dispose();
   });
-  const lines = () => linesOf(shown);
+  const lines = () => linesOf(display);
   return {
     pid: child.pid,
     path,
@@ -91,12 +91,12 @@ export async function screen(
     },
     type: (keys) => child.write(keys),
     resize(to) {
-      shown.resize(to.columns, to.rows);
+      display.resize(to.columns, to.rows);
       child.resize(to.columns, to.rows);
     },
-    cursor: () => shown.buffer.active.cursorX,
+    cursor: () => display.buffer.active.cursorX,
     bytes: () => bytes,
-    terminal: shown,
+    terminal: display,
     ended,
   };
 }
