@@ -22,14 +22,9 @@ test.each(FRAMINGS)('writes a body (%s) over TLS to a slow reader, and fails wit
 });
 
 test.each<[string, Certificate, Record<string, string>, RegExp]>([
-  [
-    'although NODE_TLS_REJECT_UNAUTHORIZED is 0',
-    'own-name',
-    { NODE_TLS_REJECT_UNAUTHORIZED: '0' },
-    /not from a trusted authority/,
-  ],
-  ['if it is for another name', 'other-name', { NODE_EXTRA_CA_CERTS: certificatePath('other-name') }, /another name/],
-])('an invalid certificate is rejected %s', async (_, certificate, env, words) => {
+  ['with checks disabled', 'own-name', { NODE_TLS_REJECT_UNAUTHORIZED: '0' }, /not from a trusted authority/],
+  ['for another name', 'other-name', { NODE_EXTRA_CA_CERTS: certificatePath('other-name') }, /another name/],
+])('a certificate is rejected %s', async (_, certificate, env, words) => {
   const { server, place } = await secure((socket, request) => sendFile(socket, request, FILE, '"v1"'), certificate);
   const { exitCode, stderr } = await place.filings(['download', ACCESSION, 'a'], { ...serviceAt(server.url), ...env });
   expect([exitCode, await place.names(), server.requests], stderr).toEqual([7, [], []]);

@@ -1,10 +1,12 @@
+// Arbitrary framings of an HTTP body: a length, chunks, both or neither, most of them correct but for one detail. A
+// near miss tests a parser better than noise.
 import fc from 'fast-check';
 import type { RawChunk, RawFraming, WrittenSize } from './raw-answer.ts';
 
-/** What a failure is shrunk to is of the first kind, where that fails, too. */
+/** A failure of a later alternative is shrunk to the first one if that fails, too. */
 export const CROSS = { withCrossShrink: true };
 
-/** The first of them far more often than all others together, and what a failure is shrunk to. */
+/** Mostly `sound`, sometimes one of `odd`. A failure is shrunk to `sound`. */
 export function mostly<T>(sound: T, odd: readonly T[], weight = 8): fc.Arbitrary<T> {
   return fc.oneof(CROSS, { weight, arbitrary: fc.constant(sound) }, { weight: 1, arbitrary: fc.constantFrom(...odd) });
 }
@@ -31,7 +33,7 @@ const LASTS =
 const size = (forms: readonly string[], weight = 12): fc.Arbitrary<WrittenSize> =>
   fc.record({ form: mostly('#', forms, weight), off: mostly(0, [1, -1, 2, -2, 16, -16, 5000], 16) });
 
-/** Bytes in which a shift, a repetition or a piece left out shows; some look like what a parser looks for. */
+/** Text in which a shifted, repeated or missing piece is visible. Some texts look like syntax of HTTP. */
 export const TEXT: fc.Arbitrary<string> = fc.oneof(
   CROSS,
   { weight: 6, arbitrary: fc.nat({ max: 40 }).map(numbered) },
@@ -67,7 +69,10 @@ const weighted = (weight: number, parts: { [Part in keyof RawFraming]: fc.Arbitr
   arbitrary: fc.record(parts) as fc.Arbitrary<RawFraming>,
 });
 
-/** A length, chunks, neither, or what can't be: both, either twice, a coding that is said and not done, or done and not said. */
+/**
+ * A length, chunks or neither; sometimes an invalid framing: both, one of them twice, or a transfer coding that is
+ * declared and not applied, or applied and not declared.
+ */
 export const FRAMING: fc.Arbitrary<RawFraming> = fc.oneof(
   CROSS,
   weighted(8, { lengths: fc.tuple(size(LENGTH_FORMS, 9)), codings: NONE }),

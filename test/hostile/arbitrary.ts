@@ -1,3 +1,4 @@
+// Arbitrary responses and exchanges for the comparison with curl.
 import fc from 'fast-check';
 import { CROSS, FRAMING, mostly, TEXT } from './arbitrary-framing.ts';
 import { LONG, ODD_FIELDS, SOUND_FIELDS, STARTS } from './odd-heads.ts';
@@ -30,7 +31,7 @@ const INTERIM = mostly([] as string[], [
   ['\r\n'],
   ['\n\r\n\n'],
 ]);
-const BEHIND = mostly(
+const TRAILING = mostly(
   '',
   [
     ...['\r\n', '\n', '\r', '\r\n\r\n', 'x', 'junk', ' ', '\x00', '0\r\n\r\n', '\r\nx', 'y'.repeat(5000)],
@@ -50,7 +51,7 @@ const SPLITS = fc.oneof(
   { weight: 2, arbitrary: fc.array(fc.nat({ max: 1000 }), { minLength: 1, maxLength: 3 }) },
 );
 
-/** An answer that is sound but for one or two things: a near miss says more than noise. */
+/** A response with at most one or two faults, because a near miss tests more than noise. */
 const ANSWER: fc.Arbitrary<RawAnswer> = fc.record({
   start: mostly('HTTP/1.1 200 OK', STARTS, 2),
   fields: FIELDS,
@@ -58,7 +59,7 @@ const ANSWER: fc.Arbitrary<RawAnswer> = fc.record({
   body: TEXT,
   lineEnd: mostly('\r\n', ['\n', '\r', '\r\r\n', '\n\r'], 60),
   interim: INTERIM,
-  behind: BEHIND,
+  behind: TRAILING,
   cut: CUT,
   splits: SPLITS,
   ending: fc.oneof(
@@ -68,14 +69,14 @@ const ANSWER: fc.Arbitrary<RawAnswer> = fc.record({
   ),
 });
 
-/** The second answer is for who follows a redirect. */
+/** One response, or a redirect and the response to its target. */
 export const EXCHANGE: fc.Arbitrary<Exchange> = fc.oneof(
   CROSS,
   { weight: 5, arbitrary: fc.tuple(ANSWER) },
   { weight: 1, arbitrary: fc.tuple(ANSWER.map(redirecting), ANSWER) },
 );
 
-/** Over a connection of its own, so that nothing of it comes before the next answer. */
+/** A redirect over a connection of its own, so that no byte of it precedes the next response. */
 function redirecting(answer: RawAnswer): RawAnswer {
   const fields = [...answer.fields, 'Location: {self}', 'Connection: close'];
   return { ...answer, start: 'HTTP/1.1 302 Found', fields, behind: '', cut: 0, ending: 'FIN' };

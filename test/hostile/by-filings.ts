@@ -5,23 +5,23 @@ import { sleep } from '../../src/abort.ts';
 import { main } from '../../src/main.ts';
 import { worldOf } from '../settings-world.ts';
 
-/** What our program makes of an exchange. */
+/** The result of `filings` for an exchange. */
 export interface OurVerdict {
   readonly exit: number;
-  /** The error's own, empty where all is well. */
+  /** Code of the error, or empty on success. */
   readonly code: string;
   readonly words: string;
-  /** What stands under the final name. */
+  /** Content of the file, if it exists. */
   readonly bytes: Buffer | undefined;
 }
 
-/** Far more than any exchange takes: one that reaches it hangs. */
+/** Far longer than any exchange, so that a run that reaches it hangs. */
 const DEADLINE = '30s';
-// Each run is a process to the others: numbered beyond all real ones, and there until it has ended.
+// Each run looks like a process to the others. Its PID is above all real ones and exists until the run has ended.
 const running = new Set<number>();
 let lastPid = 2 ** 22;
 
-/** Fetches a file into a directory by the whole program, in this process; with `retries`, without waiting between tries. */
+/** Downloads a file into a directory with the program in this process. Retries follow without a wait. */
 export async function byFilings(url: string, name: string, directory: string, retries = 0): Promise<OurVerdict> {
   lastPid += 1;
   const pid = lastPid;
@@ -43,7 +43,7 @@ export async function byFilings(url: string, name: string, directory: string, re
           done();
         },
       }),
-      // A try follows the one before at once; deadlines and the patience for an error's body stay.
+      // Back-offs take no time. Deadlines and the limit for an error body keep theirs.
       sleep: (ms, signal) => sleep(ms === 5000 || ms > 29_000 ? ms : 0, signal),
     }),
   );

@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util';
 import { search, shrunk } from './search.ts';
 import { searchStories } from './stories.ts';
 
-/** What scripts/hostile-answers.js runs: gives the exit status. */
+/** The command of scripts/hostile-answers.js. Returns the exit status. */
 export async function command(args: readonly string[], say: (text: string) => void): Promise<number> {
   const { values } = parseArgs({
     args: [...args],

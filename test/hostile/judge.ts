@@ -1,20 +1,24 @@
+// Compares the results of curl and `filings` for the same exchange.
 import type { CurlVerdict } from './by-curl.ts';
 import type { OurVerdict } from './by-filings.ts';
 import { curlRefusal, firmKindOf, kindOf, LAXER, ourRefusal, STRICTER } from './kinds.ts';
 import type { Exchange } from './raw-answer.ts';
 
-/** What comes of comparing, as it is counted, and as the documents call it; `fault` breaks the rule. */
+/**
+ * The result of a comparison, by the name that is counted and that docs/guarantees.md uses. `fault` breaks the rule.
+ */
 export interface Judgement {
   readonly name: string;
   readonly fault?: string;
 }
 
-/** The codes that a refused answer may have: it is the answer's fault, or the connection's, never the program's. */
+/** Codes of errors that a response or a connection may cause. Another code is a defect of the program. */
 const CODES = ['integrity', 'temporary', 'rejected', 'not_found', 'auth'];
 
 /**
- * The rule: what curl calls an error is no success here, what is a success here has curl's bytes, and where we alone
- * refuse, the documents name the kind, and no answer of that kind is ever taken, as far as that can be told for certain.
+ * The rule: an error for curl is no success here; a success here has the same bytes as curl; and a response that only
+ * `filings` refuses is of a documented kind. A response of a kind that can be recognized with certainty is never
+ * accepted.
  */
 export function judge(exchange: Exchange, curl: CurlVerdict, ours: OurVerdict): Judgement {
   const fault = (why: string): Judgement => ({ name: 'fault', fault: why });

@@ -1,49 +1,54 @@
+// The kinds of responses that curl and `filings` treat differently. Each difference that the search finds must be of
+// one of these kinds (docs/guarantees.md).
 import type { CurlVerdict } from './by-curl.ts';
 import type { OurVerdict } from './by-filings.ts';
 import { type Exchange, type RawAnswer, wholeText } from './raw-answer.ts';
 
-/** An answer as it was sent: its bytes as latin1, and what came before its end was cut off. */
-interface Sent {
+/** A response as it was sent: its bytes as latin1, without the part that was cut off. */
+interface SentResponse {
   readonly answer: RawAnswer;
   readonly text: string;
-  /** With those of the interim answers; all there is where it has no end. */
+  /** The head with those of interim responses, or the whole text if the head has no end. */
   readonly head: string;
-  /** Without those. */
+  /** The head without those of interim responses. */
   readonly final: string;
-  /** What was taken for the file. */
+  /** The bytes that were accepted as the file. */
   readonly bytes: string;
 }
 
-/** A kind of answer over which curl and we differ. */
+/** A kind of response that curl and `filings` treat differently. */
 interface Kind {
   readonly name: string;
-  /** Of the one that refuses: our code and words, or curl's. */
+  /** Matches the code and message of the program that refuses. */
   readonly refusal: RegExp;
-  /** What one of the answers must have. */
-  readonly of: (sent: Sent) => boolean;
-  /** What is always refused: `of` itself, or what of it can be told for certain. */
-  readonly firm?: true | ((sent: Sent) => boolean);
+  /** True if a response is of this kind. */
+  readonly of: (sent: SentResponse) => boolean;
+  /** Recognizes responses that must always be refused: `of` itself, or a narrower test that is always certain. */
+  readonly firm?: true | ((sent: SentResponse) => boolean);
 }
 
-const inHead = (pattern: RegExp) => (sent: Sent) => pattern.test(sent.head);
-const chunked = ({ answer }: Sent) => answer.framing.chunks !== undefined || answer.framing.codings.length > 0;
-const status = ({ answer }: Pick<Sent, 'answer'>) => /^HTTP\/1\.[01] (\d{3})/.exec(answer.start)?.[1] ?? '';
-const inFinal = (pattern: RegExp) => (sent: Sent) => pattern.test(sent.final);
-const lengths = ({ final }: Pick<Sent, 'final'>) =>
+const inHead = (pattern: RegExp) => (sent: SentResponse) => pattern.test(sent.head);
+const chunked = ({ answer }: SentResponse) => answer.framing.chunks !== undefined || answer.framing.codings.length > 0;
+const status = ({ answer }: Pick<SentResponse, 'answer'>) => /^HTTP\/1\.[01] (\d{3})/.exec(answer.start)?.[1] ?? '';
+const inFinal = (pattern: RegExp) => (sent: SentResponse) => pattern.test(sent.final);
+const lengths = ({ final }: Pick<SentResponse, 'final'>) =>
   [...final.matchAll(/^content-length:(.*)/gim)].map(([, value = '']) => value.trim());
 
-/** Nothing but the connection's end ends it. */
-function endsWithTls({ final }: Sent): boolean {
+/** True if only the end of the connection ends the body. */
+function endsWithTls({ final }: SentResponse): boolean {
   return !/^(content-length|transfer-encoding):/im.test(final);
 }
 
-/** A head that is not lines of `name: value` between CRLFs, or tells its length twice, with a coding, or as no number. */
+/**
+ * True if the head is not lines of `name: value` with CRLF, or has two lengths, a length with a coding, or a length
+ * that is not a number.
+ */
 function isOddHead(head: string): boolean {
   return head.split('\r\n\r\n').some((one) => one !== '' && isOdd(one.split('\r\n')));
 }
 
 function isOdd([start = '', ...lines]: readonly string[]): boolean {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for.
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: the control characters are intended.
   const field = /^[\w!#$%&'*+.^`|~-]+:[^\0-\x08\x0a-\x1f\x7f]*$/;
   const framing = lines.filter((line) => /^(content-length|transfer-encoding)\s*:/i.test(line));
   const status = /^HTTP\/1\.[01] \d{3}( [\t\x20-\x7e\x80-\xff]*)?$/;
@@ -54,7 +59,7 @@ function isLength([line = 'content-length: 0']: readonly string[]): boolean {
   return !/^content-length/i.test(line) || /^content-length:[ \t]*\d{1,15} *$/i.test(line);
 }
 
-/** Where we refuse and curl does not. */
+/** Kinds that `filings` refuses and curl accepts. */
 export const STRICTER: readonly Kind[] = [
   {
     name: 'head cut off',
@@ -134,7 +139,7 @@ export const STRICTER: readonly Kind[] = [
   { name: 'problem', refusal: /^\w+: .*/, of: inFinal(/^content-type: application\/problem\+json/im), firm: true },
 ];
 
-/** Where curl refuses and we do not. */
+/** Kinds that curl refuses and `filings` accepts. */
 export const LAXER: readonly Kind[] = [
   {
     name: 'zeros before a chunk size',
@@ -154,7 +159,7 @@ export const LAXER: readonly Kind[] = [
   },
 ];
 
-/** The name of the kind that a difference is of; undefined where no kind fits. */
+/** Returns the name of the kind of a difference, or undefined if no kind matches. */
 export function kindOf(
   kinds: readonly Kind[],
   refusal: string,
@@ -165,9 +170,9 @@ export function kindOf(
   return kinds.find((kind) => kind.refusal.test(refusal) && all.some(kind.of))?.name;
 }
 
-/** The kind of an answer that was taken and must always be refused. */
+/** Returns the kind of an accepted response that must always be refused. */
 export function firmKindOf([answer, ...others]: Exchange, taken: Buffer): string | undefined {
-  // Behind an interim one the final one is yet to come: in what is the body here.
+  // After an interim response, the final one is in the text that is the body here.
   if (!answer || others.length > 0 || /^1(?!01)/.test(status({ answer }))) return undefined;
   const one = sent(answer, taken);
   return STRICTER.find(({ of, firm }) => (firm === true ? of(one) : firm?.(one)))?.name;
@@ -176,10 +181,10 @@ export function firmKindOf([answer, ...others]: Exchange, taken: Buffer): string
 export const ourRefusal = ({ code, words }: OurVerdict) => `${code}: ${words}`;
 export const curlRefusal = ({ exit, status, words }: CurlVerdict) => `${exit} at ${status}: ${words}`;
 
-function sent(answer: RawAnswer, bytes: Buffer | undefined): Sent {
+function sent(answer: RawAnswer, bytes: Buffer | undefined): SentResponse {
   const all = wholeText(answer, '/path');
   const text = all.slice(0, Math.max(0, all.length - answer.cut));
-  // The final one's begins where the interim ones end; a fault may be in any.
+  // The final head begins after the interim ones. A fault may be in any of them.
   const begin = text.startsWith(answer.interim.join('')) ? answer.interim.join('').length : 0;
   const end = text.indexOf('\r\n\r\n', begin);
   const head = end < 0 ? text : text.slice(0, end + 4);

@@ -1,7 +1,7 @@
-/** More than a head may have. */
+/** Longer than a head may be. */
 export const LONG = 'y'.repeat(17_000);
 
-/** Status lines beside the usual one, sound and unsound. */
+/** Status lines other than the usual one, valid and invalid. */
 export const STARTS =
   `HTTP/1.0 200 OK|HTTP/1.1 200|HTTP/1.1 200 |HTTP/1.1 200 \xe4\xf6|HTTP/1.1 200 OK |HTTP/1.1 200\tOK|\
 HTTP/1.1  200 OK|HTTP/1.1\t200 OK|HTTP/1.1 0200 OK|HTTP/1.1 2000 OK|HTTP/1.1 20 OK|HTTP/1.1 20x OK|\
@@ -16,7 +16,7 @@ HTTP/1.1 304 Same|HTTP/1.1 305 Proxy|HTTP/1.1 306 Odd|HTTP/1.1 307 Moved|HTTP/1.
 HTTP/1.1 400 Bad|HTTP/1.1 401 Who|HTTP/1.1 403 No|HTTP/1.1 404 None|HTTP/1.1 407 Proxy|HTTP/1.1 410 Gone|\
 HTTP/1.1 416 Range|HTTP/1.1 429 Slow|HTTP/1.1 500 Oh|HTTP/1.1 503 Later|HTTP/1.1 600 Odd|HTTP/1.1 999 Odd`.split('|');
 
-/** Fields that are sound by themselves. */
+/** Fields that are valid by themselves. */
 export const SOUND_FIELDS =
   `Connection: close|Connection: keep-alive|Connection: Close, x|Keep-Alive: timeout=1|Proxy-Connection: close|\
 ETag: "v1"|ETag: W/"v1"|ETag: v1|ETag: ""|Last-Modified: Mon, 01 Jan 2024 00:00:00 GMT|Last-Modified: never|\
@@ -26,7 +26,7 @@ Content-Range: x|Content-Type: text/html|Content-Type: application/json|\
 Content-Type: multipart/byteranges; boundary=x|Content-Encoding: identity|Content-Encoding:|Retry-After: 0|\
 Retry-After: 9999|Set-Cookie: a=b|Upgrade: h2c|Location: {self}|Location: {self}|Location: {self}#x|\
 Content-Disposition: attachment; filename="../x"|Vary: *|X:|X:y|X: y \t `.split('|');
-/** Lines that are no fields, or are none that an answer to a download has. */
+/** Lines that are not fields, and fields that no response to a download should have. */
 export const ODD_FIELDS =
   `Content-Encoding: gzip|Content-Encoding: br|Content-Encoding: identity, gzip|Content-Encoding: x|\
 Content-Type: application/problem+json|Location:|Location: http://[|Location: ftp://127.0.0.1/|Location: //|\

@@ -1,51 +1,55 @@
-/** A length as it is written: `#` stands for the number, which is the body's own length and `off` more. */
+// A response as data, from which each byte that the server sends follows.
+/** A length as text. `#` in `form` is the number, which is the length of the body plus `off`. */
 export interface WrittenSize {
   readonly form: string;
   readonly off: number;
 }
 
-/** A chunk: how its size is written (in hexadecimal for `#`), what it holds, what ends it. */
+/** A chunk: its size, which is hexadecimal for `#`, its data and its end. */
 export interface RawChunk {
   readonly size: WrittenSize;
   readonly data: string;
   readonly end: string;
 }
 
-/** What frames a body: lines of Content-Length and Transfer-Encoding, and chunks where it is sent in chunks. */
+/** The framing of a body: values of Content-Length and Transfer-Encoding, and chunks if the body is sent in chunks. */
 export interface RawFraming {
   readonly lengths: readonly WrittenSize[];
   readonly codings: readonly string[];
   readonly chunks?: readonly RawChunk[];
-  /** From the last chunk to the answer's end. */
+  /** The text from the last chunk to the end of the response. */
   readonly last?: string;
 }
 
-/** How a connection ends: at once, or when the other side has had its time to end it; `cut` over TLS without the alert that closes it. */
+/**
+ * The end of a connection: at once, or after the other side had time to close it. `cut` closes TLS without its closing
+ * alert.
+ */
 export type Ending = 'FIN' | 'RST' | 'late FIN' | 'cut';
 
-/** One answer, as data; texts are latin1, a character a byte. `{self}` is the path that was asked for. */
+/** A response. Texts are latin1, one character per byte. `{self}` is the requested path. */
 export interface RawAnswer {
   readonly start: string;
-  /** Without line ends, the framing's own lines not among them. */
+  /** Lines without their ends, except the lines of the framing. */
   readonly fields: readonly string[];
   readonly framing: RawFraming;
-  /** What a body without chunks holds. */
+  /** The body, if it is not sent in chunks. */
   readonly body: string;
   readonly lineEnd: string;
-  /** Heads of interim answers before it. */
+  /** Heads of interim responses before this one. */
   readonly interim: readonly string[];
   readonly behind: string;
-  /** So many bytes of the end are never sent. */
+  /** Number of bytes at the end that are not sent. */
   readonly cut: number;
-  /** Where it is split into segments, in thousandths of its length. */
+  /** Positions at which the bytes are split into segments, in thousandths of their length. */
   readonly splits: readonly number[];
   readonly ending: Ending;
 }
 
-/** The answers to a file's requests, one after the other. */
+/** The responses to the requests for a file, in order. */
 export type Exchange = readonly RawAnswer[];
 
-/** All that an answer would be without its cut. */
+/** The complete text of a response, without its cut. */
 export function wholeText(answer: RawAnswer, self: string): string {
   const { framing, lineEnd } = answer;
   const lines = [
@@ -60,7 +64,7 @@ export function wholeText(answer: RawAnswer, self: string): string {
   return text.replaceAll('{self}', self) + answer.behind;
 }
 
-/** The bytes of an answer, in the segments in which they are sent. */
+/** The bytes of a response, split into the segments that are sent. */
 export function segments(answer: RawAnswer, self: string): Buffer[] {
   const text = wholeText(answer, self);
   const bytes = Buffer.from(text, 'latin1').subarray(0, Math.max(0, text.length - answer.cut));

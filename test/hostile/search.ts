@@ -1,3 +1,4 @@
+// Searches for a response that breaks the rule of judge.ts, and shrinks it.
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,24 +11,27 @@ import type { Exchange, RawAnswer } from './raw-answer.ts';
 import { startStage } from './stage.ts';
 import { trusted } from './trusted.ts';
 
-/** Answers for which one directory, and one process of curl, is enough. */
+/** Number of exchanges that share a directory and a process of curl. */
 const BATCH = 200;
-/** How many of ours run at once: some wait for the end of a connection. */
+/** Number of concurrent runs of `filings`, some of which wait for the end of a connection. */
 const LANES = 4;
 
-/** How many exchanges there were of each judgement. */
+/** Number of exchanges by judgement. */
 export type Counts = Map<string, number>;
 
-/** Makes exchanges and judges them, until one breaks the rule, which is then shrunk: `found` tells it, and how to have it again. */
+/**
+ * Judges arbitrary exchanges until one breaks the rule. Returns the shrunk exchange as `found`, with a command that
+ * repeats it.
+ */
 export async function search(seed: number, answers: number, onBatch?: (counts: Counts) => void) {
   const counts: Counts = new Map();
   for (let done = 0; done < answers; done += BATCH) {
-    // Each batch has a seed of its own, so that none needs those before it.
+    // Each batch has its own seed, so that it can be repeated alone.
     const batch = { seed: seed + done / BATCH, numRuns: Math.min(BATCH, answers - done) };
     const exchanges = fc.sample(EXCHANGE, batch);
     for (const [index, { name, fault }] of (await judged(exchanges, batch.seed)).entries()) {
       if (fault !== undefined) {
-        const once = () => told(`${fault} (once, and not again)`, exchanges[index], batch.seed, `${index}`);
+        const once = () => faultText(`${fault} (once, and not again)`, exchanges[index], batch.seed, `${index}`);
         return { counts, found: (await shrunk(batch.seed, `${index}`)) ?? once() };
       }
       counts.set(name, (counts.get(name) ?? 0) + 1);
@@ -37,7 +41,10 @@ export async function search(seed: number, answers: number, onBatch?: (counts: C
   return { counts, found: undefined };
 }
 
-/** The smallest exchange that breaks the rule, on the way from the one of this path; undefined where that obeys it. */
+/**
+ * Returns the smallest exchange that breaks the rule, found from the one at `path`, or undefined if that one obeys the
+ * rule.
+ */
 export async function shrunk(seed: number, path: string): Promise<string | undefined> {
   let why = '';
   const obeys = async (exchange: Exchange) => {
@@ -46,17 +53,19 @@ export async function shrunk(seed: number, path: string): Promise<string | undef
     return judgement?.fault === undefined;
   };
   const checked = await fc.check(fc.asyncProperty(EXCHANGE, obeys), { seed, path, numRuns: 1 });
-  return checked.failed ? told(why, checked.counterexample?.[0], seed, checked.counterexamplePath ?? path) : undefined;
+  return checked.failed
+    ? faultText(why, checked.counterexample?.[0], seed, checked.counterexamplePath ?? path)
+    : undefined;
 }
 
-/** With the command that has it again. */
-function told(why: string, exchange: Exchange | undefined, seed: number, path: string): string {
+/** The fault, the exchange, and the command that repeats it. */
+function faultText(why: string, exchange: Exchange | undefined, seed: number, path: string): string {
   return `${why}\n${JSON.stringify(exchange)}\nnode scripts/hostile-answers.js --seed ${seed} --path ${path}`;
 }
 
 /**
- * Lets curl and us fetch the same exchanges, each as a file of its own. A batch in three goes over TLS, of either version;
- * by its seed, so that it can be had again.
+ * Downloads the exchanges with curl and with `filings`, each as a file of its own. A third of the batches use TLS, of
+ * either version, depending on the seed, so that a batch can be repeated.
  */
 async function judged(wanted: readonly Exchange[], seed: number): Promise<Judgement[]> {
   const version = ([undefined, 'TLSv1.3', undefined, undefined, 'TLSv1.2', undefined] as const)[seed % 6];
@@ -76,7 +85,7 @@ async function judged(wanted: readonly Exchange[], seed: number): Promise<Judgem
   }
 }
 
-/** In plain no end is less than another. */
+/** Without TLS, `cut` is the same as FIN. */
 function withoutTls(answer: RawAnswer): RawAnswer {
   return answer.ending === 'cut' ? { ...answer, ending: 'FIN' } : answer;
 }

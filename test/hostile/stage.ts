@@ -1,19 +1,20 @@
+// A server that sends hostile responses byte by byte.
 import type { Socket } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { TlsOptions } from 'node:tls';
 import { type ScriptedServer, startScripted } from '../servers/scripted.ts';
 import { type Exchange, type RawAnswer, segments } from './raw-answer.ts';
 
-/** Between segments, so that each may be a read of its own; nothing depends on it. */
+/** Milliseconds between segments, so that each may be a separate read. No result depends on it. */
 const BETWEEN_MS = 2;
-/** For whoever knows the end without the connection's. */
+/** Milliseconds for a client that knows the end of a body before the connection ends. */
 const LATE_MS = 40;
 
-/** A server that answers the requests for each file with that file's exchange, whoever asks. */
+/** A server that answers the requests of each client for a file with the exchange of this file. */
 export interface Stage {
   readonly port: number;
   readonly url: string;
-  /** From now on a file of this name has these answers. */
+  /** Sets the responses for the file with this name. */
   put(name: string, exchange: Exchange): void;
   close(): Promise<void>;
 }
@@ -21,7 +22,7 @@ export interface Stage {
 export async function startStage(tls?: TlsOptions): Promise<Stage> {
   const exchanges = new Map<string, { exchange: Exchange; asked: Map<string, number> }>();
   const server: ScriptedServer = await startScripted(async (socket, request) => {
-    // Sent before the end of the connection was seen: it will be asked again over another one.
+    // The client sent this request before it saw the end of the connection, and will repeat it on another one.
     if (socket.writableEnded) return;
     const staged = exchanges.get(/file_name=([\w.-]+)/.exec(request.path)?.[1] ?? '');
     const client = request.headers['user-agent']?.split('/')[0] ?? '';
@@ -34,7 +35,7 @@ export async function startStage(tls?: TlsOptions): Promise<Stage> {
   return { ...server, put: (name, exchange) => void exchanges.set(name, { exchange, asked: new Map() }) };
 }
 
-/** `below` is what is below the connection's TLS. */
+/** Sends a response. `below` is the TCP socket below TLS. */
 async function play(socket: Socket, below: Socket, answer: RawAnswer, self: string): Promise<void> {
   for (const [index, part] of segments(answer, self).entries()) {
     if (index > 0) await wait(BETWEEN_MS);

@@ -1,3 +1,4 @@
+// Searches for a sequence of interrupted responses after which a resumed file is a mixture of two versions.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,7 +9,7 @@ import { startScripted } from '../servers/scripted.ts';
 import { byFilings } from './by-filings.ts';
 import { partBytes, representation, STORY, type Story, soundBytes } from './story.ts';
 
-/** Tells stories until one breaks the rule, which is then shrunk; `path` is that of a failure, to have it again. */
+/** Tries stories until one breaks the rule. Returns the shrunk story. `path` repeats a failure. */
 export async function searchStories(seed: number, run: { numRuns: number; path?: string }) {
   const counts = { stories: 0, requests: 0, ranged: 0, runs: 0 };
   let why = '';
@@ -23,13 +24,13 @@ export async function searchStories(seed: number, run: { numRuns: number; path?:
   };
   const checked = await fc.check(fc.asyncProperty(STORY, obeys), { seed, ...run });
   if (!checked.failed) return { counts, found: undefined };
-  const again = `node scripts/hostile-answers.js --stories --seed ${seed} --path ${checked.counterexamplePath}`;
-  return { counts, found: `${why}\n${JSON.stringify(checked.counterexample?.[0])}\n${again}` };
+  const command = `node scripts/hostile-answers.js --stories --seed ${seed} --path ${checked.counterexamplePath}`;
+  return { counts, found: `${why}\n${JSON.stringify(checked.counterexample?.[0])}\n${command}` };
 }
 
 /**
- * Runs the program against a story's service until it succeeds. The rule: what then stands there is one representation,
- * never a mixture; nothing stands there before; and it does succeed once the service answers well.
+ * Runs the program with a story's service until it succeeds. The rule: the file then has the bytes of one version, no
+ * file exists before, and the program succeeds when the service answers correctly.
  */
 async function retell(story: Story) {
   const directory = await mkdtemp(join(tmpdir(), 'filings-story-'));
@@ -56,7 +57,7 @@ async function retell(story: Story) {
 
 async function untilSaved({ service, parts, retries }: Story, url: string, directory: string) {
   const wholes = [representation(service, 'A'), representation(service, 'B')];
-  // Each run asks at least once; the one after the last part has nothing in its way.
+  // Each run sends at least one request, so that the run after the last part gets correct responses.
   for (let runs = 1; runs <= parts.length + 1; runs += 1) {
     const { exit, code, words, bytes } = await byFilings(url, 'f', directory, retries);
     if (exit === 0) {

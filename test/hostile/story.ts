@@ -1,23 +1,26 @@
+// A story is a service with two versions of a file and a sequence of cut or wrong responses.
 import fc from 'fast-check';
 import { head } from '../servers/answers.ts';
 import type { Ending } from './raw-answer.ts';
 
-/** Bytes of a representation of the file; `A` and `B` differ everywhere, and may differ in length. */
+/** A version of the file. `A` and `B` differ in every word and may differ in length. */
 export type Which = 'A' | 'B';
 
-/** How both representations are told apart, never wrongly: a service that lies about this can't be seen through. */
+/**
+ * The validators that tell both versions apart. They are never wrong, because a client cannot detect a wrong validator.
+ */
 export interface Service {
   readonly sizes: Readonly<Record<Which, number>>;
   readonly validator: 'etag' | 'weak' | 'modified' | 'modified just now' | 'none';
 }
 
-/** One answer: whose bytes, from where beside what was asked for, how much of them, and how it ends. */
+/** A response: its version, its offset from the requested start, the part of the body that is sent, and its end. */
 export interface Part {
   readonly of: Which;
   readonly status: 200 | 206 | 416;
   readonly shift: number;
   readonly framing: 'length' | 'chunked' | 'until-close';
-  /** In thousandths of the body. */
+  /** The sent part of the body, in thousandths. */
   readonly sent: number;
   readonly ending: Ending;
 }
@@ -25,11 +28,11 @@ export interface Part {
 export interface Story {
   readonly service: Service;
   readonly parts: readonly Part[];
-  /** Tries of each run after its first. */
+  /** Retries of each run. */
   readonly retries: number;
 }
 
-/** Parts of files this large stay for the next run. */
+/** A part of a file of this size is kept for the next run. */
 const LARGEST = 1_500_000;
 const A = numbered('A');
 const B = numbered('B');
@@ -43,7 +46,7 @@ const PART: fc.Arbitrary<Part> = fc.record({
   ending: fc.constantFrom<Ending>('FIN', 'RST', 'late FIN'),
 });
 
-/** The first answer is the whole, cut somewhere, so that there is something to go on with. */
+/** The first response is a cut 200, so that a later request can resume it. */
 export const STORY: fc.Arbitrary<Story> = fc.record({
   service: fc.record({
     sizes: fc.constantFrom(
@@ -63,7 +66,7 @@ export const STORY: fc.Arbitrary<Story> = fc.record({
   retries: fc.constantFrom(3, 3, 0),
 });
 
-/** Only a reset cuts what the end of the connection ends. */
+/** A body without a length can be cut only by a reset. */
 const endingOf = ({ framing, ending }: Part): Ending => (framing === 'until-close' ? 'RST' : ending);
 
 export function representation({ sizes }: Service, which: Which): Buffer {
@@ -75,13 +78,14 @@ function numbered(which: Which): Buffer {
   return Buffer.from(words.join(''));
 }
 
-/** What a part is on the wire, for a request from `start`, or for the whole. */
+/** The bytes of a response to a request from `start`, or for the whole file. */
 export function partBytes(service: Service, part: Part, start: number | undefined): Buffer {
   const { status, framing, ending, sent } = part;
   const file = representation(service, part.of);
   const from = status === 200 ? 0 : Math.max(0, (start ?? 0) + part.shift);
   const whole = status === 416 ? Buffer.alloc(0) : file.subarray(from);
-  // Without a length an end is taken for the body's: cut by a reset alone, or where a range tells the total.
+  // Without a length, the end of the connection is the end of the body. A cut shows only by a reset, or if a range has
+  // the total.
   const honest = framing === 'until-close' && status === 200 && ending !== 'RST';
   const body = honest ? whole : whole.subarray(0, Math.ceil((whole.length * sent) / 1000));
   const isChunked = framing === 'chunked' && status !== 416;
@@ -94,16 +98,16 @@ export function partBytes(service: Service, part: Part, start: number | undefine
     Connection: 'close',
   };
   const chunk = isChunked && body.length > 0 ? [`${body.length.toString(16)}\r\n`, body, '\r\n'] : [body];
-  // The last chunk is missing where not all of it is sent.
+  // A cut body has no last chunk.
   const end = isChunked && body.length === whole.length ? '0\r\n\r\n' : '';
   return Buffer.concat([head(status, fields), ...chunk, end].map((piece) => Buffer.from(piece)));
 }
 
-/** What a service that has come to rest answers: A, or of A what was asked for, if it is A that is held. */
+/** The correct response: version A, or the rest of A if If-Range has the validator of A. */
 export function soundBytes(service: Service, start: number | undefined, ifRange: string | undefined): Buffer {
   const part: Part = { of: 'A', status: 200, shift: 0, framing: 'length', sent: 1000, ending: 'FIN' };
-  const held = validators(service, 'A');
-  if (start === undefined || ifRange !== (held.ETag ?? held['Last-Modified']))
+  const validator = validators(service, 'A');
+  if (start === undefined || ifRange !== (validator.ETag ?? validator['Last-Modified']))
     return partBytes(service, part, undefined);
   return partBytes(service, { ...part, status: start < service.sizes.A ? 206 : 416 }, start);
 }

@@ -3,15 +3,15 @@ import { createRequire } from 'node:module';
 import type { SecureContext, SecureContextOptions, SecureVersion, TlsOptions } from 'node:tls';
 import { certificatePath, tlsWith } from '../servers/certificates.ts';
 
-// Node reads NODE_EXTRA_CA_CERTS as it starts, which is over: the authority is added to each context that this process makes, and
-// certificates are checked as ever. This object is the one by which Node itself makes them.
+// Node reads NODE_EXTRA_CA_CERTS at its start. This function therefore adds the test's authority to each TLS context
+// that the process creates; certificates are still checked. Node creates all contexts through this object.
 const tls: { createSecureContext: (options?: SecureContextOptions) => SecureContext } = createRequire(import.meta.url)(
   'node:tls',
 );
 const authority = readFileSync(certificatePath('own-name'));
 let isTrusted = false;
 
-/** What a server of that version of TLS is made of; from now on this process trusts it. */
+/** TLS options of a server with this version. From then on, the process trusts its certificate. */
 export function trusted(version: SecureVersion): TlsOptions {
   const { createSecureContext } = tls;
   if (!isTrusted)

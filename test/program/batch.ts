@@ -42,14 +42,10 @@ export async function batchPlace(env: Readonly<Record<string, string>>, common: 
     /**
      * Runs `download --input -` with these lines and `--report report`. Without lines, the arguments name the files.
      */
-    async batch(
-      lines: readonly string[] | string | undefined,
-      args: readonly string[] = [],
-      runOptions: RunOptions = {},
-    ) {
+    async batch(lines: readonly string[] | string | undefined, args: readonly string[] = [], own: RunOptions = {}) {
       const input = typeof lines === 'object' ? lines.map((line) => `${line}\n`).join('') : lines;
       const line = ['download', ...(lines === undefined ? [] : ['--input', '-']), '--report', 'report', ...args];
-      const ended = await place.filings(line, env, { ...common, ...runOptions, ...(input !== undefined && { input }) });
+      const ended = await place.filings(line, env, { ...common, ...own, ...(input !== undefined && { input }) });
       return { ...ended, report: readReport(await place.read('report').catch(() => '')) };
     },
   };

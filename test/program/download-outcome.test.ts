@@ -90,14 +90,9 @@ describe('--failed', () => {
   });
 
   it.each<[string, Instead, number, RegExp]>([
+    ['causes the exit status', () => false, 8, /^filings: .*failed: cannot write: it is a directory/m],
     [
-      'causes the exit status of a run without other errors',
-      () => false,
-      8,
-      /^filings: .*failed: cannot write: it is a directory/m,
-    ],
-    [
-      'does not hide an earlier error',
+      'hides no earlier error',
       answering(404),
       3,
       /2 of 2 files failed; then .*failed: cannot write: it is a directory/,

@@ -50,12 +50,7 @@ describe('the output of filings list', () => {
   it.each<[what: string, args: string[], stdout: string, bodies: Record<string, unknown>]>([
     ['one name per line', [A], 'a.htm\nex99.htm\n', { [A]: FILES }],
     ['escaped names', [A], 'a\\x1b\\n\\u202e.htm\n', { [A]: ['a\x1b\n\u202e.htm'] }],
-    [
-      'the filing before the name if there are several',
-      [A, C],
-      `${A}\ta.htm\n${C}\tc.htm\n`,
-      { [A]: ['a.htm'], [C]: ['c.htm'] },
-    ],
+    ['filing and name for several filings', [A, C], `${A}\ta.htm\n${C}\tc.htm\n`, { [A]: ['a.htm'], [C]: ['c.htm'] }],
     ['the exact names with -0', [A, '-0'], 'a\x1b.htm\0b\n.htm\0', { [A]: ['a\x1b.htm', 'b\n.htm'] }],
     ['an escaped NUL with -0', [A, '-0'], 'a.htm\0b\\x00c.htm\0', { [A]: ['a.htm', 'b\0c.htm'] }],
     [

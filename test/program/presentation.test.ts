@@ -21,16 +21,10 @@ describe('the format of errors', () => {
   const inJson = { baseUrl: 'http://127.0.0.1:9/', errorFormat: 'json' };
   const BROKEN = '{ "errorFormat": ';
   test.each<[string, object | string, string[], Record<string, string>, [number, string | undefined]]>([
-    ['is that of the config file for an unknown option', inJson, [...LIST, '--nonsense'], {}, [2, 'usage']],
-    ['is that of the config file for an invalid flag', inJson, [...LIST, '--jobs', 'x'], {}, [2, 'usage']],
-    ['is that of the config file for an invalid variable', inJson, LIST, { FILINGS_JOBS: 'x' }, [2, 'usage']],
-    [
-      'is that of the config file for a command without settings',
-      inJson,
-      ['token', 'inspect', '--', '-'],
-      {},
-      [4, 'auth'],
-    ],
+    ['is that of the config file: an unknown option', inJson, [...LIST, '--nonsense'], {}, [2, 'usage']],
+    ['is that of the config file: an invalid flag', inJson, [...LIST, '--jobs', 'x'], {}, [2, 'usage']],
+    ['is that of the config file: an invalid variable', inJson, LIST, { FILINGS_JOBS: 'x' }, [2, 'usage']],
+    ['is that of the config file: a token command', inJson, ['token', 'inspect', '--', '-'], {}, [4, 'auth']],
     ['is text for a broken config file', BROKEN, LIST, {}, [2, undefined]],
     ['is that of the flag for a broken config file', BROKEN, [...LIST, '--error-format', 'json'], {}, [2, 'config']],
     ['is that of the variable for a broken config file', BROKEN, LIST, { FILINGS_ERROR_FORMAT: 'json' }, [2, 'config']],

@@ -95,11 +95,7 @@ describe.each(WAYS)('credentials by %j', (env) => {
     ],
     ['a Location with the key as a password', 9, (_, other) => other.replace('//', `//user:${ENCODED}@`)],
     ['a Location with the key in its fragment', 9, (_, other) => `${other}/#${ENCODED}`],
-    [
-      'a Location with another name of the same host',
-      0,
-      (_, other) => `${other.replace('127.0.0.1', 'localhost')}/file`,
-    ],
+    ['a Location with another host name', 0, (_, other) => `${other.replace('127.0.0.1', 'localhost')}/file`],
   ])('are never sent to another origin: %s, exit %i', async (_, must, location) => {
     const other = await scripted(ok);
     const first = await leading((request) => location(request, other.url));
@@ -193,11 +189,7 @@ describe('an error behind a redirect names both hosts', () => {
     ['too many redirects', to('/again')],
   ];
 
-  async function expectBothHosts(
-    command: string[],
-    answer: string | { url: string },
-    env: Record<string, string> = {},
-  ) {
+  async function expectHosts(command: string[], answer: string | { url: string }, env: Record<string, string> = {}) {
     const ending: Script = (socket) => void socket.end(answer as string);
     const other = typeof answer === 'string' ? await scripted(ending) : answer;
     const first = await leading(() => `${other.url}/file`);
@@ -216,7 +208,7 @@ describe('an error behind a redirect names both hosts', () => {
   const LIST = ['list', ACCESSION];
 
   test.each(both)('%s', async (_, answer) => {
-    for (const command of [DOWNLOAD, LIST]) await expectBothHosts(command, answer);
+    for (const command of [DOWNLOAD, LIST]) await expectHosts(command, answer);
   });
 
   test.each<[string, string[], string]>([
@@ -225,20 +217,20 @@ describe('an error behind a redirect names both hosts', () => {
     ['a page of HTML', LIST, length('<html><title>Log in</title>')],
     ['an error as a listing', LIST, length('{"error":"no"}')],
     ['a listing that is too large', LIST, head(200, { 'Content-Length': 1 << 30 })],
-  ])('%s', (_, command, answer) => expectBothHosts(command, answer));
+  ])('%s', (_, command, answer) => expectHosts(command, answer));
 
   test('a refused connection, an untrusted certificate and a missing response', async () => {
     const untrusted = await scripted(ok, tlsWith('api-example'));
     const silent = await scripted(() => {});
     for (const command of [DOWNLOAD, LIST]) {
-      await expectBothHosts(command, { url: `http://127.0.0.1:${await closedPort()}` });
-      await expectBothHosts(command, { url: untrusted.url });
-      await expectBothHosts(command, { url: silent.url }, { FILINGS_IDLE_TIMEOUT: '50ms' });
+      await expectHosts(command, { url: `http://127.0.0.1:${await closedPort()}` });
+      await expectHosts(command, { url: untrusted.url });
+      await expectHosts(command, { url: silent.url }, { FILINGS_IDLE_TIMEOUT: '50ms' });
     }
   });
 
   test('an error before the redirect names the first host only', async () => {
-    const runOptions = { sleep: async () => {} };
+    const instant = { sleep: async () => {} };
     for (const [command, error] of [
       [DOWNLOAD, /a\.htm of [\d-]+: 127\.0\.0\.1:\d+: the answer is not sound HTTP/],
       [LIST, /the listing of [\d-]+: 127\.0\.0\.1:\d+: the answer is not sound HTTP/],
@@ -248,11 +240,7 @@ describe('an error behind a redirect names both hosts', () => {
         socket.end(index === 0 ? to(`${other.url}/file`) : 'hello\r\n\r\n');
       });
       const place = await workplace();
-      const { stderr } = await place.filings(
-        command,
-        { ...serviceAt(first.url), FILINGS_PROGRESS: 'none' },
-        runOptions,
-      );
+      const { stderr } = await place.filings(command, { ...serviceAt(first.url), FILINGS_PROGRESS: 'none' }, instant);
       expect(stderr).toMatch(error);
       expect(other.requests).toHaveLength(1);
     }

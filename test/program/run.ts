@@ -76,8 +76,7 @@ export type Workplace = Awaited<ReturnType<typeof workplace>>;
 export async function asking(script: Script, tls?: TlsOptions) {
   const [server, place] = [await scripted(script, tls), await workplace()];
   const service = serviceAt(server.url);
-  const filings: Workplace['filings'] = (args, env, runOptions) =>
-    place.filings(args, { ...service, ...env }, runOptions);
+  const filings: Workplace['filings'] = (args, env, own) => place.filings(args, { ...service, ...env }, own);
   return { ...server, ...place, filings };
 }
 

@@ -20,7 +20,7 @@ const answer = (status: number, body: string, fields: Fields = {}) =>
   head(status, { 'Content-Length': Buffer.byteLength(body), Connection: 'close', ...fields }) + body;
 
 /** A workplace whose commands ask a service, or an address, with a key. */
-async function workplaceAt(service: Script | string, key = KEY, more: Record<string, string> = {}) {
+async function setUp(service: Script | string, key = KEY, more: Record<string, string> = {}) {
   const server = typeof service === 'string' ? { url: service, requests: [] } : await scripted(service);
   const place = await workplace();
   const env = { FILINGS_BASE_URL: server.url, FILINGS_API_KEY: key, FILINGS_KEY_IN: 'header', ...more };
@@ -64,7 +64,7 @@ describe('a secret that the service echoes is redacted', () => {
     ['an endless body, cut at 1 MiB', 500, `${'x'.repeat((1 << 20) - 5)}${KEY}${'y'.repeat(100)}`],
   ])('in %s', async (_, status, body) => {
     const script: Script = (socket) => void socket.write(answer(status, body, fields));
-    const { filings, left } = await workplaceAt(script, KEY, { FILINGS_JWT: TOKEN });
+    const { filings, left } = await setUp(script, KEY, { FILINGS_JWT: TOKEN });
     const runs = await Promise.all([
       filings(...DOWNLOAD),
       filings('list', ACCESSION, '-v', '--retries', '0', '--error-format', 'json'),
@@ -91,7 +91,7 @@ describe('a secret that the service echoes is redacted', () => {
     ]),
     ['text at the end of the bytes that are read', `${' '.repeat(16_378)}${KEY}`],
   ])('in a listing that cannot be read: %s', async (_, body) => {
-    const { filings } = await workplaceAt((socket) => void socket.write(answer(200, body)), KEY, {
+    const { filings } = await setUp((socket) => void socket.write(answer(200, body)), KEY, {
       FILINGS_JWT: TOKEN,
     });
     const { exitCode, stdout, stderr } = await filings('list', ACCESSION, '-v', '--error-format', 'json');
@@ -105,7 +105,7 @@ describe('a secret that the service echoes is redacted', () => {
     ['ETag, in base64', { ETag: `"x${base64(`xx${KEY}`)}"` }],
     ['Last-Modified', DATES],
   ])('in a validator, which is neither recorded nor sent: %s', async (_, validator) => {
-    const { filings, left, requests } = await workplaceAt((socket, { index }) => {
+    const { filings, left, requests } = await setUp((socket, { index }) => {
       const start = head(200, { 'Content-Length': 3_000_000, ...validator });
       socket.end(start + 'x'.repeat(index < 2 ? 2_000_000 : 3_000_000));
     });
@@ -122,7 +122,7 @@ describe('a secret that the service echoes is redacted', () => {
     ['a query', `/x?a=${base64(`xx${KEY}`)}`],
     ['an address to return to', `/login?next=${base64(percent(percent(`/v1?apikey=${KEY}`)))}`],
   ])('in a Location of the same host, also in the report and the record: %s', async (_, location) => {
-    const { filings, left, requests } = await workplaceAt((socket, { index }) => {
+    const { filings, left, requests } = await setUp((socket, { index }) => {
       const fields = { Location: location, ETag: '"v1"' };
       if (index % 2 === 0) socket.end(answer(302, '', fields));
       else socket.end(head(200, { 'Content-Length': 3_000_000, ETag: '"v1"' }) + 'x'.repeat(2_000_000));
@@ -147,7 +147,7 @@ describe('a key of three characters', () => {
         answer(400, body, { ...fields, 'Proxy-Authorization': `Basic ${SHORT}`, 'Set-Cookie': `key=${SHORT}` }),
       );
     };
-    const { filings } = await workplaceAt(script, SHORT, { FILINGS_KEY_IN: way });
+    const { filings } = await setUp(script, SHORT, { FILINGS_KEY_IN: way });
     const { stderr } = await filings(...DOWNLOAD);
     const output = way === 'header' ? stderr : stderr.replace(/<\s+x-(echo|service-key): .*/g, '');
     for (const form of [SHORT, encodeURIComponent(SHORT), base64(`service:${SHORT}`)])
@@ -159,7 +159,7 @@ describe('a key of three characters', () => {
   test('is in no line of the log of serve', async () => {
     const service = await serve([], { FILINGS_API_KEY: SHORT });
     for (const way of WAYS) {
-      const { filings } = await workplaceAt(service.url, SHORT, { FILINGS_KEY_IN: way });
+      const { filings } = await setUp(service.url, SHORT, { FILINGS_KEY_IN: way });
       await filings('list', ACCESSION);
     }
     await fetch(`${service.url}/v1/APIKEY-${SHORT}/download?apikey=${encodeURIComponent(SHORT)}`);
@@ -181,7 +181,7 @@ describe('names and contents are exact if the key is', () => {
 
   test.each(['ex99', 'wrong', 'not used', 'certificate', 'ex99-1.htm', ACCESSION])('%s', async (key) => {
     const records = NAMES.map((name) => ({ name, description: `of ${key}`, [key]: 1 }));
-    const { filings, names, read } = await workplaceAt((socket, { path }) => {
+    const { filings, names, read } = await setUp((socket, { path }) => {
       if (path.includes('1x.htm')) socket.write(answer(404, ''));
       else socket.write(answer(200, path.startsWith('/v1/filings') ? JSON.stringify(records) : `of ${key}`));
     }, key);
@@ -217,7 +217,7 @@ test('no message contains the user and password of a proxy, as written, decoded 
   });
   const url = proxy.url.replace('//', `//us3r:${encodeURIComponent(PROXY_PASSWORD)}@`);
   for (const base of ['https://service.example', 'http://service.example']) {
-    const { filings } = await workplaceAt(base, KEY, { HTTPS_PROXY: url, HTTP_PROXY: url, FILINGS_ALLOW_HTTP: '1' });
+    const { filings } = await setUp(base, KEY, { HTTPS_PROXY: url, HTTP_PROXY: url, FILINGS_ALLOW_HTTP: '1' });
     const { exitCode, stderr } = await filings(...DOWNLOAD);
     expect(exitCode).toBeGreaterThan(3);
     expectClear([KEY, pair, PROXY_PASSWORD], stderr);
@@ -226,7 +226,7 @@ test('no message contains the user and password of a proxy, as written, decoded 
 
 test('an invalid value that is quoted does not show the start of the key', async () => {
   const key = 'kP3x9qZ-4711-0815-abcdefghijklmnopqrstuvwxyz-0123456789-ABCDEF';
-  const { filings } = await workplaceAt('http://127.0.0.1:1', key);
+  const { filings } = await setUp('http://127.0.0.1:1', key);
   const wrong = [
     ['--key-in', key],
     ['--color', key],

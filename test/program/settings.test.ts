@@ -82,22 +82,12 @@ describe('config set', () => {
       'api-key-file f',
       'apiKeyFile: two sources of the API key\n  hint: remove one',
     ],
-    [
-      'a JWT beside the settings that mint JWTs',
-      { jwt: { keyFile: 'f' } },
-      'jwt-file f',
-      'jwt: two sources of the JWT',
-    ],
+    ['a JWT beside jwt, which mints them', { jwt: { keyFile: 'f' } }, 'jwt-file f', 'jwt: two sources of the JWT'],
     ['both in one profile', { profiles: { p: { apiKey: 'k' } } }, 'api-key-file f --profile p', 'p.apiKeyFile: two'],
     ['one at the top, one in a profile', { apiKey: 'k' }, 'api-key-file f --profile p', undefined],
     ['plain http to this machine', {}, 'base-url http://127.0.0.1:8787', undefined],
     ['plain http that the top level allows', { allowHttp: true }, 'base-url http://a.example --profile p', undefined],
-    [
-      'a removed permission for plain http',
-      { allowHttp: true, baseUrl: 'http://a.example' },
-      'allow-http 0',
-      'plain http',
-    ],
+    ['no allowHttp for plain http', { allowHttp: true, baseUrl: 'http://a.example' }, 'allow-http 0', 'plain http'],
     ['a keyIn that is used by a JWT', { jwtFile: 'f' }, 'key-in basic', 'basic cannot be used with a JWT'],
     ['a JWT in the field of the key', { keyIn: 'authorization' }, 'jwt-file f', 'cannot be used with a JWT'],
   ])('checks the value against the settings beside it: %s', async (_, before, line, refused) => {
@@ -179,17 +169,14 @@ describe('config list and get', () => {
     expect(`${text.stdout}${json.stdout}`).not.toMatch(new RegExp(`show|${CANARY}`));
   });
 
-  test.each(['authorization', 'apiKey', 'default'])(
-    'do not redact words of the program if the key is %s',
-    async (key) => {
-      const env = { FILINGS_API_KEY: key, FILINGS_BASE_URL: `https://h.example/${key}` };
-      const { stdout } = await run('list --key-in authorization', env);
-      const rows = ['apiKey\t[redacted]\tFILINGS_API_KEY', 'keyIn\tauthorization\t--key-in', 'retries\t5\tdefault'];
-      expect(linesOf(stdout)).toEqual(expect.arrayContaining(rows));
-      if (key.length >= 8) expect(stdout).toContain('baseUrl\thttps://h.example/[redacted]\t');
-      expect((await run('get baseUrl', env)).stdout).toBe(`https://h.example/${key}\n`);
-    },
-  );
+  test.each(['authorization', 'apiKey', 'default'])('redact no words of the program with the key %s', async (key) => {
+    const env = { FILINGS_API_KEY: key, FILINGS_BASE_URL: `https://h.example/${key}` };
+    const { stdout } = await run('list --key-in authorization', env);
+    const rows = ['apiKey\t[redacted]\tFILINGS_API_KEY', 'keyIn\tauthorization\t--key-in', 'retries\t5\tdefault'];
+    expect(linesOf(stdout)).toEqual(expect.arrayContaining(rows));
+    if (key.length >= 8) expect(stdout).toContain('baseUrl\thttps://h.example/[redacted]\t');
+    expect((await run('get baseUrl', env)).stdout).toBe(`https://h.example/${key}\n`);
+  });
 });
 
 test('config path prints the path of the file, whether or not it exists', async () => {

@@ -11,14 +11,10 @@ const FILES = JSON.stringify([
 ]);
 
 describe('list on a terminal', () => {
-  async function listed(
-    args: readonly string[],
-    runOptions: Omit<RunOptions, 'env'>,
-    more: Record<string, string> = {},
-  ) {
+  async function listed(args: readonly string[], own: Omit<RunOptions, 'env'>, more: Record<string, string> = {}) {
     const answer = head(200, { 'Content-Length': Buffer.byteLength(FILES) }) + FILES;
     const { filings } = await asking((socket) => void socket.write(answer));
-    const { exitCode, stdout, stderr } = await filings(['list', ACCESSION, ...args], { ...env, ...more }, runOptions);
+    const { exitCode, stdout, stderr } = await filings(['list', ACCESSION, ...args], { ...env, ...more }, own);
     expect([exitCode, stderr]).toEqual([0, '']);
     return linesOf(stdout);
   }

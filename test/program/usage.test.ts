@@ -100,11 +100,8 @@ test.each<[string[], string[]]>([
   [['config', 'get', 'jobs', '--quiet'], []],
   [['--version'], []],
   [['__complete', '--', 'x'], []],
-])(
-  'an unknown FILINGS_ variable causes a warning with the nearest name, unless %j suppresses it',
-  async (args, warned) => {
-    const env = { FILINGS_JBOS: '2', FILINGS_MIN_FREE: '', FILINGS_ZZZ: '1', FILINGS_JOBS: '3' };
-    const stderr = warned.map((warning) => `filings: warning: FILINGS_${warning}\n`).join('');
-    expect(await filings(args, { env })).toMatchObject({ exitCode: 0, stderr });
-  },
-);
+])('a warning names the nearest variable for an unknown one, unless %j is quiet', async (args, warned) => {
+  const env = { FILINGS_JBOS: '2', FILINGS_MIN_FREE: '', FILINGS_ZZZ: '1', FILINGS_JOBS: '3' };
+  const stderr = warned.map((warning) => `filings: warning: FILINGS_${warning}\n`).join('');
+  expect(await filings(args, { env })).toMatchObject({ exitCode: 0, stderr });
+});

@@ -6,7 +6,7 @@ import { accession, startArchive } from '../servers/archive.ts';
 import { scripted } from '../servers/scripted.ts';
 import { offered, shellHome, terminalOf } from './shells.ts';
 
-/** What a shell may not take for its own: one filing each, of which it is the only file. */
+/** Names with special characters of the shells. Each is the only file of its filing. */
 const NAMES = [
   `it's a "b".htm`,
   '$HOME`id`.htm',
@@ -17,7 +17,7 @@ const NAMES = [
   '~root dé ünï.htm',
 ];
 
-/** A service whose filings have these files. */
+/** A service with these filings and files. */
 const listings = (filings: Readonly<Record<string, readonly string[]>>) =>
   startArchive(
     Object.fromEntries(
@@ -26,7 +26,7 @@ const listings = (filings: Readonly<Record<string, readonly string[]>>) =>
   );
 
 describe.each(['bash', 'zsh', 'fish'] as const)('%s', (shell) => {
-  test('completes the names of a filing from the service, each as one word that means it', async () => {
+  test('completes the names of a filing, each as one word with the exact name', async () => {
     const server = await listings(Object.fromEntries(NAMES.map((name, at) => [accession(at), [name]])));
     const terminal = await terminalOf(shell, await shellHome(), serviceAt(server.url));
     for (const [index, name] of NAMES.entries()) {
@@ -35,7 +35,7 @@ describe.each(['bash', 'zsh', 'fish'] as const)('%s', (shell) => {
       terminal.type('\r');
       await terminal.shows(`GOT<${name}>`, from);
     }
-    // On a slow machine one gives up, and asks again.
+    // On a slow machine a completion may time out and be repeated.
     expect(new Set(server.requests.map(({ path }) => path)).size).toBe(NAMES.length);
   });
 
@@ -45,7 +45,7 @@ describe.each(['bash', 'zsh', 'fish'] as const)('%s', (shell) => {
     ['a\\ ', '.htm', 'a b.htm'],
     ["'a ", '.htm', 'a b.htm'],
     ['"p', 'ice', 'p$r`ice.htm'],
-  ])('goes on with a name that begins %s', async (begin, rest, name) => {
+  ])('completes a name that starts with %s', async (begin, rest, name) => {
     const server = await listings({ [ACCESSION]: ['a b.htm', 'a=b.htm', 'c:d.htm', 'p$r`ice.htm', 'z.htm'] });
     const terminal = await terminalOf(shell, await shellHome(), serviceAt(server.url));
     const from = terminal.seen().length;
@@ -54,7 +54,7 @@ describe.each(['bash', 'zsh', 'fish'] as const)('%s', (shell) => {
     await terminal.shows(`GOT<${name}>`, from);
   });
 
-  test('never gets what a terminal would act on, and leaves out what stands there', async () => {
+  test('completes neither names with control characters nor files that are already on the line', async () => {
     const hostile = [
       '\u001b]0;owned\u0007.htm',
       'ctl\u001b[31m.htm',
@@ -73,28 +73,28 @@ describe.each(['bash', 'zsh', 'fish'] as const)('%s', (shell) => {
     }
   });
 
-  test('a service that never answers is given up on, and Ctrl-C gives up at once: without a word', async () => {
+  test('abandons a service that does not answer, at once after Ctrl-C, and prints nothing', async () => {
     const server = await scripted(() => {});
     const terminal = await terminalOf(shell, await shellHome(), serviceAt(server.url));
     const from = terminal.seen().length;
     terminal.type(`filings download ${ACCESSION} \t`);
     await until(() => server.requests.length > 0);
-    // What is typed meanwhile waits for the shell.
+    // The shell reads this text when the completion has ended.
     terminal.type('mine.htm\r');
     await terminal.shows('GOT<mine.htm>', from);
-    const again = terminal.seen().length;
+    const secondStart = terminal.seen().length;
     const before = server.requests.length;
     terminal.type(`filings download ${ACCESSION} \t`);
     await until(() => server.requests.length > before);
     terminal.type('\u0003');
     terminal.type('\r');
-    await terminal.shows('READY> ', again);
-    // zsh has a word of its own for a completion that was given up.
-    const said = terminal
+    await terminal.shows('READY> ', secondStart);
+    // zsh prints its own message about an abandoned completion.
+    const output = terminal
       .seen()
       .slice(from)
       .replace(/Killed by signal in _filings_names/g, '');
-    expect(said).not.toMatch(/[Kk]illed|SIG|Forced|hint|error/);
+    expect(output).not.toMatch(/[Kk]illed|SIG|Forced|hint|error/);
   });
 });
 
@@ -128,10 +128,10 @@ describe.each(['bash', 'fish'] as const)('%s offers', (shell) => {
     let found: readonly string[] = [];
     await until(async () => {
       found = await offered(shell, line.split(' '), place);
-      // A service that is not in time is given up on: on a slow machine one asks again.
+      // A completion may time out on a slow machine, so it is repeated.
       return found.length > 0 || words.length === 0;
     });
-    // bash adds the slash as it shows a directory, and what is no file comes quoted.
+    // bash itself appends the slash of a directory, and names that are not files come quoted.
     const shown = (name: string) => (shell === 'bash' ? name.replace(/\/$/, '').replace(' ', '\\ ') : name);
     expect([...found].sort()).toEqual(words.map(shown).sort());
   });

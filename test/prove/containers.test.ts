@@ -8,14 +8,15 @@ import { scripted } from '../servers/scripted.ts';
 import { content } from '../service/transfer-fixture.ts';
 import { container } from './container.ts';
 
-// Containers over one directory: mount, host-name and process namespaces of their own, as far as they can be made here.
+// Runs in different containers share a directory. They have their own mount, host name and process namespaces, as far
+// as the machine allows it.
 const FILE = content(3_000_000);
 const HELD_BACK = 2_000_000;
 const NAME = 'primary.htm';
 const ARGS = ['download', ACCESSION, NAME, '--if-exists', 'overwrite'];
 
 const OWN = ['--pid', '--uts'];
-/** `isKnown`: whether an owner can be read there. */
+/** `isKnown` is true if the owner of a part can be read in these containers. */
 type Container = readonly [name: string, one: string[], other: string[], isKnown: boolean];
 const twice = (name: string, namespaces: readonly string[], setUp: string, isKnown: boolean): Container => {
   const both = container(namespaces, setUp);
@@ -29,7 +30,7 @@ const CONTAINERS: readonly Container[] = [
   twice('with the /proc of another process namespace', OWN, 'hostname same', false),
 ];
 
-/** Sends the first of all requests a part of the file, and the rest when it is told. */
+/** A server that sends a part of the file to the first request, and the rest after `goOn`. */
 async function paused() {
   let goOn = () => {};
   const released = new Promise<void>((resolve) => {
@@ -47,7 +48,7 @@ async function paused() {
 
 const partOf = async (place: Workplace) => (await place.names()).find((name) => name.endsWith('.part'));
 
-/** A run in a container that has written what the server has sent. */
+/** Starts a run in a container and waits until it has written all bytes that the server has sent. */
 async function halfDone(place: Workplace, url: string, within: readonly string[]) {
   const running = place.start(ARGS, serviceAt(url), within);
   const size = async () => {
@@ -59,7 +60,7 @@ async function halfDone(place: Workplace, url: string, within: readonly string[]
 }
 
 describe.each(CONTAINERS)('containers %s', (_, one, other, isKnown) => {
-  test('two runs at once: neither touches the other’s part, both are right', async () => {
+  test("two runs at once do not touch each other's parts, and both succeed", async () => {
     const { server, goOn } = await paused();
     const place = await workplace();
     const { running, part } = await halfDone(place, server.url, one);
@@ -76,7 +77,7 @@ describe.each(CONTAINERS)('containers %s', (_, one, other, isKnown) => {
     expect(await place.names()).toEqual([NAME]);
   });
 
-  test.each([0, 90_000])('one is killed: the next is right when its part was left for %i s', async (age) => {
+  test.each([0, 90_000])('the next run succeeds if the part of a killed run is %i s old', async (age) => {
     const { server } = await paused();
     const place = await workplace();
     const { running } = await halfDone(place, server.url, one);

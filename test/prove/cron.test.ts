@@ -8,7 +8,7 @@ import { emptyPlace } from '../program/place.ts';
 import { type Home, KEY, newHome } from './pages/home.ts';
 import { cronJobs } from './pages/page.ts';
 
-// What docs/cron.md gives to copy. What a script says, cron sends by mail.
+// The recipes of docs/cron.md. cron would mail any output of a script.
 const recipe = (name: string) => readFileSync(join(import.meta.dirname, '../../docs/recipes/cron', name), 'utf8');
 const ONE = '0001234567-24-000001\n';
 
@@ -23,10 +23,10 @@ async function mirrorHome(input = ONE): Promise<Home> {
 
 async function mail(home: Home, env: Record<string, string> = {}, command = '~/filings/mirror.sh') {
   const { exitCode, stdout, stderr } = await home.cron(command, env);
-  return { exitCode, said: `${stdout}${stderr}` };
+  return { exitCode, output: `${stdout}${stderr}` };
 }
 
-/** What the runs have reported, whatever month it is. */
+/** The lines of the reports of all months. */
 async function reported(home: Home): Promise<{ file_name?: string; summary?: { exit_code: number } }[]> {
   const folder = join(home.path, 'filings');
   const names = (await readdir(folder)).filter((name) => /^report-\d{4}-\d{2}\.jsonl$/.test(name)).sort();
@@ -35,65 +35,65 @@ async function reported(home: Home): Promise<{ file_name?: string; summary?: { e
   return lines.map((line) => JSON.parse(line));
 }
 
-test('mirror.sh mirrors, says nothing, and has nothing to do in the next night', async () => {
+test('mirror.sh downloads the filings without output, and requests nothing in the next night', async () => {
   const home = await mirrorHome();
-  expect(await mail(home)).toEqual({ exitCode: 0, said: '' });
+  expect(await mail(home)).toEqual({ exitCode: 0, output: '' });
   const names = (await reported(home)).flatMap(({ file_name }) => file_name ?? []).sort();
   expect(names).toEqual(['ex31-1.htm', 'ex99-1.htm', 'ex99-2.pdf']);
-  expect(await mail(home)).toEqual({ exitCode: 0, said: '' });
+  expect(await mail(home)).toEqual({ exitCode: 0, output: '' });
   expect((await reported(home)).at(-1)).toMatchObject({ summary: { done: 1, requests: 0 } });
 });
 
-test('the crontab runs it, and looks at every byte', async () => {
+test('the crontab runs mirror.sh, and verifies every byte', async () => {
   const home = await mirrorHome();
   const jobs = cronJobs(recipe('crontab'));
   const commands = jobs.map((command) => /mirror\.sh|filings verify/.exec(command)?.[0]);
   expect(commands).toEqual(['mirror.sh', 'filings verify']);
-  for (const command of jobs) expect(await mail(home, {}, command)).toEqual({ exitCode: 0, said: '' });
+  for (const command of jobs) expect(await mail(home, {}, command)).toEqual({ exitCode: 0, output: '' });
   await home.file('filings/exhibits/0001234567-24-000001/ex99-1.htm', 'changed');
-  const { exitCode, said } = await mail(home, {}, jobs[1]);
-  expect([exitCode, said]).toEqual([9, expect.stringContaining('changed\t')]);
+  const { exitCode, output } = await mail(home, {}, jobs[1]);
+  expect([exitCode, output]).toEqual([9, expect.stringContaining('changed\t')]);
 });
 
-test('a budget that is spent is silence', async () => {
+test('mirror.sh prints nothing if its request limit is reached', async () => {
   const home = await mirrorHome();
   const program = await readFile(join(home.path, '.local/bin/filings'), 'utf8');
   await home.file('.local/bin/real', program, 0o755);
   await home.file('.local/bin/filings', '#!/bin/sh\nexec real "$@" --max-requests 2 -j 1\n', 0o755);
-  expect(await mail(home)).toEqual({ exitCode: 10, said: '' });
+  expect(await mail(home)).toEqual({ exitCode: 10, output: '' });
   expect((await reported(home)).at(-1)).toMatchObject({ summary: { exit_code: 10 } });
 });
 
-test('a service that is not there is asked four times, then somebody is told', async () => {
+test('mirror.sh tries four times if the service does not answer, and then reports it', async () => {
   const home = await mirrorHome();
   const service = { FILINGS_BASE_URL: 'http://127.0.0.1:1', FILINGS_API_KEY: 'a-key-for-this-host' };
-  const { exitCode, said } = await mail(home, { ...service, FILINGS_RETRIES: '0', MIRROR_PAUSE: '0' });
+  const { exitCode, output } = await mail(home, { ...service, FILINGS_RETRIES: '0', MIRROR_PAUSE: '0' });
   expect(exitCode).toBe(7);
-  expect(said).toMatch(/^filings: exit status 7\nfilings: .*127\.0\.0\.1:1/);
+  expect(output).toMatch(/^filings: exit status 7\nfilings: .*127\.0\.0\.1:1/);
   const summaries = (await reported(home)).flatMap(({ summary }) => summary?.exit_code ?? []);
   expect(summaries).toEqual([7, 7, 7, 7]);
 });
 
 test.each([
-  ['a key that is refused', 4, { FILINGS_API_KEY: 'wrong' }, ONE, 'filings config check'],
-  ['a file that is not there', 3, {}, '0001234567-24-000001 nope.htm\n', 'nope.htm of 0001234567-24-000001: 404'],
-  ['a wrong setting', 2, { FILINGS_JOBS: 'many' }, ONE, 'FILINGS_JOBS'],
-])('%s is told at once, with status %i', async (_, status, env, input, words) => {
+  ['a rejected key', 4, { FILINGS_API_KEY: 'wrong' }, ONE, 'filings config check'],
+  ['a missing file', 3, {}, '0001234567-24-000001 nope.htm\n', 'nope.htm of 0001234567-24-000001: 404'],
+  ['an invalid setting', 2, { FILINGS_JOBS: 'many' }, ONE, 'FILINGS_JOBS'],
+])('mirror.sh reports %s at once, with status %i', async (_, status, env, input, words) => {
   const home = await mirrorHome(input);
-  const { exitCode, said } = await mail(home, { ...env, MIRROR_PAUSE: 'no time at all' });
+  const { exitCode, output } = await mail(home, { ...env, MIRROR_PAUSE: 'no time at all' });
   expect(exitCode).toBe(status);
-  expect(said).toMatch(new RegExp(`^filings: exit status ${status}\n`));
-  expect(said).toContain(words);
+  expect(output).toMatch(new RegExp(`^filings: exit status ${status}\n`));
+  expect(output).toContain(words);
 });
 
-test('one that runs keeps the next one from beginning', async () => {
+test('mirror.sh does not start while another one runs', async () => {
   const home = await mirrorHome();
-  const held = 'cd ~/filings && exec 8>lock && flock 8 && ./mirror.sh';
-  expect(await mail(home, {}, held)).toEqual({ exitCode: 0, said: '' });
+  const locked = 'cd ~/filings && exec 8>lock && flock 8 && ./mirror.sh';
+  expect(await mail(home, {}, locked)).toEqual({ exitCode: 0, output: '' });
   expect(await reported(home)).toEqual([]);
 });
 
-test('systemd takes service and timer', async () => {
+test('systemd accepts the service and the timer', async () => {
   const { path } = await emptyPlace();
   const units = ['service', 'timer'].map((kind) => `filings-mirror.${kind}`);
   for (const name of units) await writeFile(join(path, name), recipe(name));
@@ -104,8 +104,8 @@ test('systemd takes service and timer', async () => {
   expect([exitCode, all]).toEqual([0, '']);
 });
 
-test('the command of the service mirrors, with the key that systemd hands over', async () => {
-  // Lines that end in a backslash are joined.
+test('the command of the systemd service mirrors with the key from LoadCredential', async () => {
+  // Lines that end with a backslash are joined.
   const lines = recipe('filings-mirror.service')
     .replace(/\\\n\s*/g, ' ')
     .split('\n');
@@ -124,7 +124,7 @@ test('the command of the service mirrors, with the key that systemd hands over',
     PATH: `${join(home.path, '.local/bin')}:${unitsOwn.PATH}`,
     CREDENTIALS_DIRECTORY: join(credential, '..'),
   };
-  // As systemd, which expands no globs; these words need no quoting.
+  // systemd expands no patterns. These words need no quoting.
   const { exitCode, stdout, stderr } = await run('sh', ['-fc', valuesOf('ExecStart')[0] ?? ''], { cwd: state, env });
   expect([exitCode, `${stdout}${stderr}`]).toEqual([0, '']);
   const made = ['accessions.txt', 'exhibits', 'exhibits.done', 'failed.txt', 'report.jsonl'];

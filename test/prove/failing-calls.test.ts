@@ -7,7 +7,8 @@ import { head, sendFile } from '../servers/answers.ts';
 import { type ScriptedServer, scripted, startScripted } from '../servers/scripted.ts';
 import { traced } from './traced.ts';
 
-// A disk says no, a system call fails, or the program is killed at it (strace): the final name is absent, old, or whole.
+// A disk reports an error, a system call fails, or the program is killed at a call (strace). The final name is then
+// absent, old or complete.
 const GET = argumentsFor(false);
 const OVER = argumentsFor(true);
 let server: ScriptedServer;
@@ -22,7 +23,7 @@ afterAll(() => server.close());
 test.each([
   ['full', 'mount -t tmpfs -o size=1m none disk', /the disk is full/],
   ['read-only', 'mount --bind disk disk && mount -o remount,bind,ro disk', /read-only/],
-])('a disk that is %s, in a namespace of our own: exit 8, the old file stays', async (_, mount, told) => {
+])('exits with 8 and keeps the old file on a disk that is %s', async (_, mount, message) => {
   const place = await workplace();
   await mkdir(join(place.path, 'disk'));
   await writeFile(
@@ -32,11 +33,11 @@ test.each([
   );
   const { exitCode, stderr, stdout } = await place.shell('FILINGS="$FILINGS" unshare -Urm bash inside.sh', env);
   expect(exitCode, stderr).toBe(8);
-  expect(stderr).toMatch(told);
+  expect(stderr).toMatch(message);
   expect(stdout.toString()).toBe(`${NAME}\nold`);
 });
 
-test.each(['locked', 'locked/deeper/still'])('a directory that may not be written: %s', async (directory) => {
+test.each(['locked', 'locked/deeper/still'])('exits with 8 if the directory %s is not writable', async (directory) => {
   const place = await workplace();
   await mkdir(join(place.path, 'locked'));
   await chmod(join(place.path, 'locked'), 0o555);
@@ -48,10 +49,10 @@ test.each(['locked', 'locked/deeper/still'])('a directory that may not be writte
   expect(stderr).toMatch(/locked.*permission denied/);
 });
 
-test('too few open files', async () => {
+test('exits with 8 and keeps the old file with too few file descriptors', async () => {
   const place = await placeOf(true);
   const seen = new Set<number>();
-  // Below some limit Node itself can't start; from some other on it is enough.
+  // With a lower limit Node cannot start. With a higher one the program succeeds.
   for (let limit = 20; limit < 64 && !seen.has(0); limit += 1) {
     const { exitCode, stderr } = await place.shell(`ulimit -n ${limit}; $FILINGS ${OVER.join(' ')}`, env);
     seen.add(exitCode);
@@ -59,7 +60,7 @@ test('too few open files', async () => {
     if (stderr.startsWith('filings:')) expect(exitCode, stderr).toBe(8);
     expect([await place.names(), await place.read(NAME)]).toEqual([[NAME], OLD]);
   }
-  // At one limit at least it was the program that ran out.
+  // At one limit at least, the program itself reported the error.
   expect([...seen]).toEqual(expect.arrayContaining([8, 0]));
 });
 
@@ -73,18 +74,18 @@ test.each<[call: string, error: string, when: number, words: RegExp]>([
   ['fsync', 'ENOSPC', 1, /full/],
   ['rename', 'EROFS', 1, /read-only/],
   ['rename', 'EIO', 1, /disk/],
-])('%s fails with %s, the time %i: exit 8, the old file stays, nothing else', async (call, error, when, words) => {
+])('exits with 8 and keeps only the old file if %s fails with %s, call number %i', async (call, error, when, words) => {
   const place = await placeOf(true);
   const { exitCode, stderr } = await traced(place, failing(call, `error=${error}:when=${when}`), OVER, env);
   expect(exitCode, stderr).toBe(8);
   expect(stderr).toMatch(words);
   expect(await place.names()).toEqual([NAME]);
-  // The directory's own flush fails after the rename: then the new file is there, and not reported.
+  // The directory is flushed after the rename. If that fails, the new file exists but is not reported.
   const found = await place.read(NAME);
   expect(found.equals(call === 'fsync' && when === 2 ? FILE : OLD)).toBe(true);
 });
 
-test.each(['EPERM', 'EOPNOTSUPP', 'EMLINK'])('link fails with %s: without links it is named, too', async (error) => {
+test.each(['EPERM', 'EOPNOTSUPP', 'EMLINK'])('names the file without hard links if link fails: %s', async (error) => {
   const place = await workplace();
   const { exitCode, stderr } = await traced(place, failing('link', `error=${error}`), GET, env);
   expect(exitCode, stderr).toBe(0);
@@ -92,8 +93,8 @@ test.each(['EPERM', 'EOPNOTSUPP', 'EMLINK'])('link fails with %s: without links 
   expect(await place.names()).toEqual([NAME]);
 });
 
-test('a flush in the background that fails is not forgotten: exit 8, the old file stays', async () => {
-  // The first of them begins after 128 MB.
+test('exits with 8 and keeps the old file if a flush in the background fails', async () => {
+  // The first background flush starts after 128 MB.
   const block = Buffer.alloc(1 << 20, 'x');
   const large = await scripted((socket) => {
     socket.write(head(200, { 'Content-Length': 140 * block.length, ETag: '"v1"' }));
@@ -106,16 +107,17 @@ test('a flush in the background that fails is not forgotten: exit 8, the old fil
 });
 
 describe('SIGKILL', () => {
-  /** Before a call takes effect, and behind it. */
+  /** The signal arrives before the call takes effect, or after it. */
   const [BEFORE, BEHIND] = ['error=EIO:signal=KILL', 'signal=KILL'];
 
   async function kill(place: Workplace, call: string, moment: string, when: number, old: boolean): Promise<void> {
-    // strace ends as the program did.
+    // strace ends with the signal of the program.
     const { killedBy, stderr } = await traced(place, failing(call, `${moment}:when=${when}`), argumentsFor(old), env);
     expect(killedBy, stderr).toBe('SIGKILL');
   }
 
-  // Flushed are the file, the directory. The record goes before the file is placed, the part's own name after it.
+  // The file and the directory are flushed. The record is deleted before the file gets its name, and the name of the
+  // part after it.
   test.each<[call: string, when: number, old: boolean]>([
     ['pwritev,pwrite64', 1, false],
     ['pwritev,pwrite64', 3, false],
@@ -129,7 +131,7 @@ describe('SIGKILL', () => {
     ['unlink', 2, false],
     ['link', 1, false],
     ['rename', 1, true],
-  ])('at %s, the time %i, an old file there: %s', async (call, when, old) => {
+  ])('leaves no torn file at %s, call number %i, with an old file: %s', async (call, when, old) => {
     for (const moment of [BEFORE, BEHIND]) {
       const place = await placeOf(old);
       await kill(place, call, moment, when, old);
@@ -137,7 +139,7 @@ describe('SIGKILL', () => {
     }
   });
 
-  test.each([BEFORE, BEHIND])('as a dead part is taken over (%s)', async (moment) => {
+  test.each([BEFORE, BEHIND])('leaves no torn file while a part of an ended run is claimed (%s)', async (moment) => {
     const place = await workplace();
     await kill(place, 'pwritev,pwrite64', BEHIND, 3, false);
     await kill(place, 'rename', moment, 1, false);
@@ -145,19 +147,19 @@ describe('SIGKILL', () => {
   });
 });
 
-/** What strace is told to do to calls. */
+/** The strace options that change calls. */
 function failing(calls: string, how: string): string {
   return `-e trace=${calls} -e inject=${calls}:${how}`;
 }
 
-/** Runs the program, and gives a log of its calls beside what came of it. */
+/** Runs the program. Returns its result with a log of its calls. */
 async function logged(place: Workplace, options: string, args: readonly string[]) {
   const log = join(place.home, 'calls');
   const ended = await traced(place, `-y -s 200 ${options}`, args, env, log);
   return { ...ended, calls: (await readFile(log, 'utf8')).split('\n').map((line) => line.replace(/^\d+ +/, '')) };
 }
 
-test.each([false, true])('record, bytes, flush, name, flush of the directory, report; an old file: %s', async (old) => {
+test.each([false, true])('writes, flushes, names and reports a file in order, with an old file: %s', async (old) => {
   const place = await placeOf(old);
   const meanings: readonly [call: RegExp, meaning: string][] = [
     [new RegExp(`^writev?\\(2<.*${NAME}: `), 'tell'],
@@ -181,7 +183,7 @@ test.each([false, true])('record, bytes, flush, name, flush of the directory, re
   ]);
 });
 
-describe('small files are flushed', () => {
+describe('a small file is flushed', () => {
   async function flushing(line: string, inject?: string) {
     const place = await workplace();
     const options = inject === undefined ? '-e trace=fsync' : failing('fsync', inject);
@@ -190,7 +192,7 @@ describe('small files are flushed', () => {
     return { ...ended, place, flushed };
   }
 
-  test('a config file, its entry, and those of the folders that are made', async () => {
+  test('if it is a config file, with the entries of new directories', async () => {
     const { exitCode, stderr, place, flushed } = await flushing('config set jobs 2 --config a/b/config.json');
     expect(exitCode, stderr).toBe(0);
     const [above, a, file, b] = flushed;
@@ -198,20 +200,20 @@ describe('small files are flushed', () => {
     expect(file).toMatch(/config\.json\.\w+\.tmp$/);
   });
 
-  test('where a directory knows no flush, the config file is written all the same', async () => {
+  test('if it is a config file, although its file system cannot flush directories', async () => {
     const { exitCode, stderr, place } = await flushing('config set jobs 2 --config c.json', 'error=EINVAL:when=2+');
     expect(exitCode, stderr).toBe(0);
     expect(JSON.parse((await place.read('c.json')).toString())).toMatchObject({ jobs: 2 });
   });
 
-  test('keys, and their entries', async () => {
+  test('if it is a key, with its entry', async () => {
     const { exitCode, stderr, place, flushed } = await flushing('token keygen --alg ES256 --out key.pem');
     expect(exitCode, stderr).toBe(0);
     expect(flushed).toContain(join(place.path, 'key.pem'));
     expect(flushed.at(-1)).toBe(place.path);
   });
 
-  test('a key whose entry cannot be flushed is not kept: exit 8', async () => {
+  test('or the command exits with 8 and does not keep it', async () => {
     const { exitCode, stderr, place } = await flushing('token keygen --alg HS256 --out key', 'error=EIO:when=2');
     expect(exitCode, stderr).toBe(8);
     expect(await place.names()).toEqual([]);

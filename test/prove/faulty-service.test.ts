@@ -9,7 +9,10 @@ import { treeOf } from './recipes/mirrored.ts';
 const FAULTS = ['404', '429', '500', 'cut', 'stall'] as const;
 type Fault = (typeof FAULTS)[number];
 
-/** 5 % of the files with each fault but stalls, which cost the idle time-out: 1 % of those. Of each file the same, by its name. */
+/**
+ * A fault for 5 % of the files each, but a stall for 0.5 %, because it lasts for the idle timeout. The path of a file
+ * decides.
+ */
 function faultOf(path: string): Fault | undefined {
   const draw = createHash('sha256').update(path).digest().readUInt32BE(0) % 1000;
   if (draw < 200) return FAULTS[Math.floor(draw / 50)];
@@ -18,7 +21,7 @@ function faultOf(path: string): Fault | undefined {
 
 const body = (path: string) => `${path} `.repeat(1 + ((path.length * 7) % 90));
 
-/** Every fault but the 404 is over after the first try; with `forever` none is. */
+/** Every fault except 404 ends after the first request for a file, unless `forever`. */
 const faulty =
   (forever: boolean): Instead =>
   (socket, { accession: asked, name, before }) => {
@@ -40,10 +43,10 @@ const filings = Object.fromEntries(
 const all = numbers.flatMap((number) => names.map((name) => `${number}/${name}`));
 
 it.each<[string, boolean, string, readonly Fault[]]>([
-  ['is over at the second try', false, '2', ['404']],
-  ['is never over', true, '0', FAULTS],
+  ['recover at the second try', false, '2', ['404']],
+  ['never recover', true, '0', FAULTS],
 ])(
-  '2,000 files of a service whose trouble %s: each accounted for once, with the right bytes',
+  'a mirror of 2,000 files reports each file once, with the right bytes, if the faults %s',
   async (_what, forever, retries, lost) => {
     const archive = await startArchive(filings, { instead: faulty(forever) });
     const place = await batchPlace(archive.env);
@@ -52,12 +55,12 @@ it.each<[string, boolean, string, readonly Fault[]]>([
     const isLost = (path: string) => lost.some((fault) => fault === faultOf(path));
     const missed = all.filter(isLost);
     expect(exitCode).toBe(3);
-    const told = report.files.map((file) => `${file.accession_no}/${file.file_name} ${file.result === 'failed'}`);
-    expect(told.sort()).toEqual(all.map((path) => `${path} ${isLost(path)}`).sort());
+    const lines = report.files.map((file) => `${file.accession_no}/${file.file_name} ${file.result === 'failed'}`);
+    expect(lines.sort()).toEqual(all.map((path) => `${path} ${isLost(path)}`).sort());
     expect(report.summaries).toMatchObject([
       { failed: missed.length, not_started: 0, exit_code: 3, requests: archive.requests.length },
     ]);
-    // Nothing else is there, parts of files among it.
+    // No other file exists, such as a part.
     const tree = Object.entries(await treeOf(join(place.path, 'out')));
     const files = tree.filter(([path]) => !path.endsWith('SHA256SUMS'));
     expect(Object.fromEntries(files)).toEqual(

@@ -7,13 +7,13 @@ import { accession, startArchive } from '../servers/archive.ts';
 
 const [A, B] = [accession(1), accession(2)];
 const FILINGS = { [A]: { 'a.htm': 'a', 'ex1.htm': 'ex' }, [B]: { 'b.htm': 'b' } };
-/** As long as a file may be here, in bytes. */
-const MOST = 4096;
-const LIMITED = `ulimit -f ${MOST / 1024}; exec`;
+/** Size limit of a file, in bytes. */
+const MAX_FILE_BYTES = 4096;
+const LIMITED = `ulimit -f ${MAX_FILE_BYTES / 1024}; exec`;
 const DONE = /^\d{10}-/gm;
 
-/** A batch, one of whose books holds something already; a run of it behind the words of a shell. */
-async function setUp(book: string, content = `${'#'.repeat(MOST - 1)}\n`) {
+/** A batch whose file `book` already has `content`. `run` runs it after the given words of a shell. */
+async function setUp(book: string, content = `${'#'.repeat(MAX_FILE_BYTES - 1)}\n`) {
   const archive = await startArchive(FILINGS);
   const place = await workplace();
   await writeFile(join(place.path, 'in'), `${A}\n${B}\n`);
@@ -33,7 +33,7 @@ async function setUp(book: string, content = `${'#'.repeat(MOST - 1)}\n`) {
 it.each([
   ['the done list', 'done', /--done \S*\/done: cannot write/],
   ['a checksum file', `out/${A}/SHA256SUMS`, /SHA256SUMS: cannot write/],
-])('%s that is full: 8, summed up, nothing is done; the next run does it', async (_what, book, says) => {
+])('%s over its size limit exits with 8, and the next run completes the filings', async (_what, book, says) => {
   const { run, done, report } = await setUp(book);
   expect(await run(LIMITED)).toEqual({ exitCode: 8, stderr: expect.stringMatching(says) });
   const { summaries, endsSummed } = await report();
@@ -44,7 +44,7 @@ it.each([
   expect(await done()).toBe(2);
 });
 
-it('a report that is full: 8, and nothing is done that is not reported', async () => {
+it('a report over its size limit exits with 8, and only reported filings are done', async () => {
   const { run, done, report } = await setUp('report');
   expect(await run(LIMITED)).toEqual({ exitCode: 8, stderr: expect.stringMatching(/--report.*cannot write/) });
   expect(await done()).toBe(0);
@@ -52,7 +52,7 @@ it('a report that is full: 8, and nothing is done that is not reported', async (
   expect((await report()).files).toHaveLength(3);
 });
 
-it('checksums that can’t be flushed (strace): 8, the filing is not done; the next run does it', async () => {
+it('a SHA256SUMS that cannot be flushed exits with 8, and the next run completes the filing', async () => {
   const sums = `out/${A}/SHA256SUMS`;
   const { run, done } = await setUp(sums, '');
   const faulty = `exec strace -f -o /dev/null -P "$PWD/${sums}" -e trace=fsync -e inject=fsync:error=EIO`;

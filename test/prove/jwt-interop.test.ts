@@ -11,17 +11,17 @@ const openssl = (args: readonly string[], input?: Buffer | string) => {
   return stdout;
 };
 
-describe("OpenSSL's command line", () => {
+describe('a key of the OpenSSL command line', () => {
   it.each([
     ['PKCS#8', ['genpkey', '-algorithm', 'RSA', '-pkeyopt', 'rsa_keygen_bits:2048']],
     ['PKCS#1', ['genrsa', '-traditional', '2048']],
-    ['SEC1 with its parameters', ['ecparam', '-name', 'secp384r1', '-genkey']],
+    ['SEC1 with parameters', ['ecparam', '-name', 'secp384r1', '-genkey']],
     [
       'encrypted',
       ['genpkey', '-algorithm', 'EC', '-pkeyopt', 'ec_paramgen_curve:P-521', '-aes-256-cbc', '-pass', 'pass:abcd'],
     ],
     ['RSA-PSS', ['genpkey', '-algorithm', 'RSA-PSS', '-pkeyopt', 'rsa_keygen_bits:2048']],
-  ])('makes a key, %s, that signs here', async (_, args) => {
+  ])('signs a token, and OpenSSL reads its public key: %s', async (_, args) => {
     const key = loadSigningKey(openssl(args), 'key', 'abcd');
     const algorithm = requireFit(key, 'sign');
     const token = await mintToken({ key, algorithm, issuedAt: 1_800_000_000, lifetime: 60 });

@@ -11,8 +11,8 @@ import { treeOf } from './recipes/mirrored.ts';
 
 const KILLS = 20;
 const PARTS = 4;
-/** The most requests after which the runs are killed, and milliseconds after those. */
-const [MOST_REQUESTS, MOST_MS] = [80, 30];
+/** Maximum number of requests before the runs are killed, and of milliseconds after these. */
+const [MAX_REQUESTS, MAX_MS] = [80, 30];
 
 const numbers = Array.from({ length: 60 }, (_, at) => accession(at));
 const names = Array.from({ length: 15 }, (_, n) => `f${n}.htm`);
@@ -23,9 +23,9 @@ const filings = Object.fromEntries(
 
 it.each([
   ['one process', 1],
-  ['four at once, each with a part of the input, with one report, one done list and the same checksum files', PARTS],
-])('a mirror that is killed 20 times comes to the same tree, and repeats nothing: %s', async (_what, parts) => {
-  // A service that is slow enough for a run to be killed in its middle.
+  ['four processes that share a report, a done list and checksum files', PARTS],
+])('a mirror that is killed 20 times is complete in the end and repeats no reported file: %s', async (_what, parts) => {
+  // The service is slow enough that a kill falls into the middle of a run.
   const archive = await startArchive(filings, {
     instead(socket, { name }) {
       if (name !== undefined) socket.cork();
@@ -45,7 +45,7 @@ it.each([
     return new Set(files.map(({ accession_no, file_name }) => `${accession_no}/${file_name}`));
   };
 
-  /** Runs all parts at once to their end; what has been reported before is not asked for again. */
+  /** Runs all parts at once to their end. Fails if a reported file is requested again. */
   async function run(isKilled: boolean) {
     const [known, before] = [await reported(), archive.asked().length];
     const line = [...MIRROR, '--report', 'report', '-i'];
@@ -55,9 +55,9 @@ it.each([
       hasEnded = true;
     });
     if (isKilled) {
-      const enough = before + Math.random() * MOST_REQUESTS;
+      const enough = before + Math.random() * MAX_REQUESTS;
       await until(() => archive.asked().length > enough || hasEnded);
-      await sleep(Math.random() * MOST_MS);
+      await sleep(Math.random() * MAX_MS);
       for (const one of running) one.kill('SIGKILL');
     }
     const ended = await ends;
@@ -68,7 +68,7 @@ it.each([
 
   for (let kill = 0; kill < KILLS; kill += 1) {
     await run(true);
-    // What is in the done list is complete on disk.
+    // Every filing of the done list is complete on disk.
     for (const [, number = ''] of (await read('done')).matchAll(/^(\d{10}-\d\d-\d{6})\t[0-9a-f]{16}\t[^\t]+\t\d+$/gm)) {
       for (const name of names) expect((await read(`out/${number}/${name}`)) === body(number, name)).toBe(true);
     }
@@ -77,7 +77,7 @@ it.each([
   expect(known.size).toBeGreaterThan(0);
   const { ended } = await run(false);
   for (const { exitCode, stderr } of ended) expect([exitCode, stderr]).toEqual([0, '']);
-  // The tree is that of a run that nobody disturbed: right files, right bytes, nothing else.
+  // The tree is the same as after an undisturbed run: right files, right bytes and no others.
   const whole = numbers.flatMap((number) => names.map((name) => [`${number}/${name}`, body(number, name)] as const));
   const tree = Object.entries(await treeOf(join(place.path, 'out')));
   const sums = numbers.map((number) => `${number}/SHA256SUMS`);
@@ -86,7 +86,7 @@ it.each([
   const { exitCode, stdout, stderr } = await place.filings(['verify', 'out']);
   expect([exitCode, stdout.toString()], stderr).toEqual([0, '']);
   expect(await reported()).toEqual(new Set(whole.map(([path]) => path)));
-  // And then there is nothing left to do.
+  // Another run has nothing to download.
   expect((await run(false)).asked).toEqual([]);
   process.stdout.write(`${parts} at once: ${known.size} of ${whole.length} files were there before the last run\n`);
 });

@@ -9,11 +9,11 @@ import { MIRROR } from './mirror-line.ts';
 import { treeOf } from './recipes/mirrored.ts';
 import { traced } from './traced.ts';
 
-// A disk loses bytes, and reports it once: a later run never resumes what may be lost.
+// A disk that loses bytes reports it once. Later runs must not resume a file that may have lost some.
 
 const NUMBER = accession(0);
 
-/** A mirror of one filing with some large files, and the ranges that its runs ask for. */
+/** A mirror of one filing with large files, and the ranges that its runs request. */
 async function mirror(size: number, place: Workplace, line: readonly string[] = MIRROR) {
   const names = ['f0.htm', 'f1.htm', 'f2.htm', 'f3.htm'];
   const files = Object.fromEntries(names.map((name) => [name, content(size)]));
@@ -35,7 +35,7 @@ async function mirror(size: number, place: Workplace, line: readonly string[] = 
     env: archive.env,
     ranges,
     run: () => place.filings(line, archive.env),
-    /** Fails unless the tree holds these files with their bytes, and their checksums, alone. */
+    /** Fails unless the directory has exactly these files and their checksums. */
     async expectRight(out: string) {
       const tree = await treeOf(join(place.path, out, NUMBER));
       expect(Object.keys(tree).sort()).toEqual(['SHA256SUMS', ...names]);
@@ -46,11 +46,11 @@ async function mirror(size: number, place: Workplace, line: readonly string[] = 
   };
 }
 
-describe('each of four files at once may be the one whose flush fails (strace)', () => {
-  // From the first flush that a run makes to beyond the last one.
+describe('a failed flush of one of four concurrent files (strace)', () => {
+  // From the first flush of a run to beyond its last one.
   const times = Array.from({ length: 14 }, (_, index) => [`${index + 1}`, `${index + 1}+`]).flat();
 
-  test.each(times)('flush %s fails: no part stays, and the next run downloads afresh what is missing', async (when) => {
+  test.each(times)('leaves no part, and the next run starts at byte 0: flush %s', async (when) => {
     const place = await workplace();
     const { env, run, ranges, expectRight } = await mirror(2_000_000, place);
     const calls = 'fsync,fdatasync';
@@ -65,8 +65,8 @@ describe('each of four files at once may be the one whose flush fails (strace)',
 });
 
 // Only root can mount.
-describe.runIf(process.geteuid?.() === 0)('on a disk whose backing store runs full, as on a thin pool', () => {
-  /** A place with such a disk, until the test has ended. */
+describe.runIf(process.geteuid?.() === 0)('on a disk whose backing store is full, such as a thin pool', () => {
+  /** A workplace with such a disk, until the end of the test. */
   async function onThinDisk(): Promise<Workplace> {
     const place = await workplace();
     for (const name of ['store', 'disk']) await mkdir(join(place.path, name));
@@ -82,13 +82,13 @@ describe.runIf(process.geteuid?.() === 0)('on a disk whose backing store runs fu
     return place;
   }
 
-  test('the files are right when there is room again', async () => {
+  test('the next run with free space completes the files', async () => {
     const place = await onThinDisk();
     const line = MIRROR.map((arg) => (arg === 'out' ? 'disk' : arg));
     const { run, ranges, expectRight } = await mirror(12_000_000, place, line);
     const first = await run();
     expect(first.exitCode, first.stderr).toBe(8);
-    /** Afterwards files are read from the disk. */
+    /** Drops the cache, so that files are read from the disk. */
     const forget = 'for file in disk/*/* disk/*/.f*; do dd if="$file" iflag=nocache count=0; done 2>/dev/null; true';
     await place.shell(`mount -o remount,size=200m store; ${forget}`);
     expect(await run()).toMatchObject({ exitCode: 0, stderr: '' });

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 
 const MAN = join(import.meta.dirname, '../../man');
 
-test.each(readdirSync(MAN))('mandoc has nothing to warn of in %s', async (page) => {
+test.each(readdirSync(MAN))('mandoc prints no warning for %s', async (page) => {
   const { all, exitCode } = await execa('mandoc', ['-Tlint', '-Wwarning', page], {
     cwd: MAN,
     all: true,

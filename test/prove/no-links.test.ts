@@ -7,11 +7,12 @@ import { type ScriptedServer, startScripted } from '../servers/scripted.ts';
 import { content } from '../service/transfer-fixture.ts';
 import { traced } from './traced.ts';
 
-// Disks without hard links (FAT, some network disks): a lock beside the name, and never an empty file under it.
+// On file systems without hard links, such as FAT and some network file systems, a lock file guards the name, and the
+// name never has an empty file.
 const FILE = content(1_500_000);
 const NAME = 'primary.htm';
 let server: ScriptedServer;
-/** So many requests are answered together: their runs reach for the name at once. */
+/** Number of requests that are answered at the same time, so that their runs name the file at the same time. */
 let together = 1;
 
 beforeAll(async () => {
@@ -47,7 +48,7 @@ describe('without hard links (strace)', () => {
     traced(place, `-e trace=link,rename,unlink,openat -e inject=link:error=EPERM ${more}`, args, serviceAt(server.url));
 
   test.each(['error', 'skip'])(
-    'several runs at once, --if-exists %s: exactly one puts the file there',
+    'exactly one of several concurrent runs names the file with --if-exists %s',
     async (ifExists) => {
       for (let round = 0; round < 10; round += 1) {
         const place = await workplace();
@@ -61,13 +62,13 @@ describe('without hard links (strace)', () => {
     },
   );
 
-  // Renamed is the part, to be the lock, and then the file.
+  // The first rename turns the part into the lock, and the second one names the file.
   test.each([
-    ['before it is locked', 'rename:error=EIO:signal=KILL:when=1'],
-    ['before the name is looked at', 'rename:signal=KILL:when=1'],
-    ['before it has its name', 'rename:error=EIO:signal=KILL:when=2'],
-    ['when it has its name', 'rename:signal=KILL:when=2'],
-  ])('a kill %s leaves nothing that blocks or fools a later run', async (_, kill) => {
+    ['before it has the lock', 'rename:error=EIO:signal=KILL:when=1'],
+    ['before it checks the name', 'rename:signal=KILL:when=1'],
+    ['before it names the file', 'rename:error=EIO:signal=KILL:when=2'],
+    ['after it named the file', 'rename:signal=KILL:when=2'],
+  ])('a kill %s does not block or mislead the next run', async (_, kill) => {
     for (const ifExists of ['skip', 'error']) {
       const place = await workplace();
       const killed = await without(place, download(ifExists), `-e inject=${kill}`);
@@ -77,13 +78,13 @@ describe('without hard links (strace)', () => {
       const { exitCode, stderr } = await without(place, download(ifExists));
       expect(exitCode, stderr).toBe(there && ifExists === 'error' ? 8 : 0);
       await expectWhole(place);
-      // What refuses to touch anything sweeps nothing either.
+      // A run that fails because the file exists does not clean up either.
       await without(place, download('skip'));
       expect(await place.names()).toEqual([NAME]);
     }
   });
 
-  test('a lock of a run that lives is waited for', async () => {
+  test('a run waits for the lock of another running process', async () => {
     const place = await workplace();
     const slow = without(place, download('error'), '-e inject=rename:delay_enter=2000000');
     await until(async () => (await place.names()).some((name) => name.endsWith('.lock') || name === NAME));
@@ -96,8 +97,8 @@ describe('without hard links (strace)', () => {
 });
 
 // Only root can mount.
-describe.runIf(process.geteuid?.() === 0)('on exFAT, which knows no links and takes cases for one', () => {
-  /** A place whose folder `disk` is a small exFAT disk, until the test has ended. */
+describe.runIf(process.geteuid?.() === 0)('on exFAT, which has no hard links and ignores case', () => {
+  /** A workplace whose directory `disk` is a small exFAT file system, until the end of the test. */
   async function withDisk(): Promise<Workplace> {
     const place = await workplace();
     await mkdir(join(place.path, 'disk'));
@@ -113,7 +114,7 @@ describe.runIf(process.geteuid?.() === 0)('on exFAT, which knows no links and ta
   const run = (place: Workplace, args: readonly string[]) =>
     place.filings([...args, '-d', 'disk'], serviceAt(server.url));
 
-  test('several runs at once: exactly one puts the file there', async () => {
+  test('exactly one of several concurrent runs names the file', async () => {
     const place = await withDisk();
     const runs = await threeAtOnce(() => run(place, download('error')));
     expect(runs.map(({ exitCode }) => exitCode).sort()).toEqual([0, 8, 8]);
@@ -122,7 +123,7 @@ describe.runIf(process.geteuid?.() === 0)('on exFAT, which knows no links and ta
   });
 
   test.each(['skip', 'compare', 'overwrite', 'error'])(
-    'refuses another spelling of an existing name with %s, also in a dry run',
+    'another spelling of an existing name is rejected with %s, also in a dry run',
     async (ifExists) => {
       const place = await withDisk();
       await writeFile(join(place.path, 'disk', NAME), 'another file');

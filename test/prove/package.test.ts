@@ -9,7 +9,7 @@ import { run, started, until } from '../cli/program.ts';
 import { ACCESSION, emptyPlace } from '../program/place.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
-/** The versions of Node that there are for this machine. */
+/** The versions of Node that exist for this machine. */
 const { MAJORS, areThere, nodeOf } = (await import(join(ROOT, 'scripts/nodes.js'))) as {
   readonly MAJORS: readonly number[];
   readonly areThere: boolean;
@@ -17,7 +17,7 @@ const { MAJORS, areThere, nodeOf } = (await import(join(ROOT, 'scripts/nodes.js'
 };
 const majors = areThere ? MAJORS : [Number(process.versions.node.split('.')[0])];
 
-// What somebody gets who has nothing of the project: packed as it is built, installed offline with nothing in npm's cache.
+// Tests the package as a user gets it: packed as it is built, and installed offline with an empty npm cache.
 const below = await mkdtemp(join(tmpdir(), 'filings-package-'));
 afterAll(() => rm(below, { recursive: true, force: true }));
 const prefix = join(below, 'prefix');
@@ -27,12 +27,12 @@ const installing = ['install', '--global', '--offline', '--prefix', prefix, '--c
 const env = { PATH: process.env.PATH ?? '', HOME: below };
 await execa('npm', [...installing, join(below, filename)], { cwd: below, extendEnv: false, env });
 
-/** A user with an empty home and an empty folder, and PATH and HOME in the environment, who has the package on a Node. */
+/** A user with an empty home who has the package on a Node. The environment has only PATH and HOME. */
 async function userOf(node: string) {
   const place = await emptyPlace();
   const file = join(prefix, 'bin/filings');
   const options = { cwd: place.path, env: { PATH: `${dirname(node)}:/usr/bin:/bin`, HOME: place.home } };
-  /** The stdout of what succeeds. */
+  /** Returns stdout. Fails unless the exit status is 0. */
   const said = async (args: readonly string[], more: Record<string, string> = {}): Promise<string> => {
     const { exitCode, stdout, stderr } = await run(file, args, { ...options, env: { ...options.env, ...more } });
     expect([exitCode, args.includes('--quiet') ? stderr : ''], stderr).toEqual([0, '']);
@@ -41,7 +41,7 @@ async function userOf(node: string) {
   return { ...place, said, start: (...args: readonly string[]) => started([file, ...args], options) };
 }
 
-test('npm puts the program and all pages of the manual where shells and man look', async () => {
+test('npm installs the program and all manual pages into their directories', async () => {
   expect(await readdir(join(prefix, 'bin'))).toEqual(['filings']);
   for (const section of ['1', '5']) {
     const shipped = (await readdir(join(ROOT, 'man'))).filter((name) => name.endsWith(section));
@@ -52,7 +52,7 @@ test('npm puts the program and all pages of the manual where shells and man look
 describe.each(majors)('the package on Node %i', (major) => {
   const user = () => userOf(nodeOf(major));
 
-  test('says its version, has its completions, makes a key and signs, and leaves nothing behind', async () => {
+  test('prints its version and completions, signs with a new key, and leaves no files in the home', async () => {
     const { said, home } = await user();
     const { version } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8'));
     expect(await said(['--version'])).toBe(`filings ${version}\n`);
@@ -63,7 +63,7 @@ describe.each(majors)('the package on Node %i', (major) => {
     expect((await readdir(home)).filter((entry) => entry !== 'work')).toEqual([]);
   });
 
-  test('downloads the samples from its sandbox, with its config file, and says no more under Node’s own settings', async () => {
+  test('downloads the samples from the sandbox, without messages caused by settings of Node', async () => {
     const { said, path, read, home } = await user();
     await said(['config', 'set', 'base-url', 'https://api.example.com']);
     const samples = join(ROOT, 'samples');
@@ -79,7 +79,7 @@ describe.each(majors)('the package on Node %i', (major) => {
     expect((await stat(new URL($schema))).isFile()).toBe(true);
   });
 
-  test('serves a large file, hashes it as it comes, verifies it', async () => {
+  test('serves, hashes and verifies a large file', async () => {
     const { said, start, path, read } = await user();
     await mkdir(join(path, 'archive', ACCESSION), { recursive: true });
     const bytes = randomBytes(20_000_000);

@@ -2,11 +2,11 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 
-// What the tests of npm run prove call; .ci/run has the packages.
+// The programs that the tests of npm run prove call. .ci/run installs their packages.
 const PROGRAMS =
   'bash curl fish ip jq losetup mandoc mkfs.exfat mkfs.ext4 mount.exfat-fuse munged nginx openssl parallel prlimit ' +
   'sha256sum slurmctld slurmd split sqlite3 strace systemd-analyze unshare zsh';
-// Debian keeps some where a user's PATH does not look.
+// Debian keeps some of them outside the PATH of a user.
 const PATH = `${process.env.PATH}:/usr/sbin:/sbin`;
 
 test.each(PROGRAMS.split(' '))('%s is installed', (program) => {

@@ -9,13 +9,13 @@ import { emptyPlace } from '../program/place.ts';
 type Shell = 'bash' | 'zsh' | 'fish';
 
 const COMPLETIONS = join(import.meta.dirname, '../../completions');
-/** Where each shell looks for the completions of a program, in a home of its own. */
+/** The paths at which each shell finds the completions of a program, in a user's home. */
 const INSTALLED: Readonly<Record<Shell, string>> = {
   bash: '.local/share/bash-completion/completions/filings',
   zsh: 'functions/_filings',
   fish: '.config/fish/completions/filings.fish',
 };
-/** bash-completion is a package of its own: its way of loading, in a line. */
+/** bash-completion is a separate package. These lines load completions as it does. */
 const START: Readonly<Record<Shell, string>> = {
   bash: `PS1='READY> '; PATH=$HOME/bin:$PATH
     _load() { source ~/${INSTALLED.bash} && return 124; }; complete -D -F _load
@@ -26,14 +26,14 @@ const START: Readonly<Record<Shell, string>> = {
   fish: 'fish_add_path -g ~/bin; function fish_prompt; echo "READY> "; end; function fish_greeting; end',
 };
 
-/** Answers the shell as the program does; of every other line it tells the last argument as it came. */
+/** Answers the completion scripts as the program does. For any other command line it prints the last argument. */
 const PROGRAM = `#!/bin/sh
 if [ "$1" = completion ] || [ "$1" = __complete ]; then exec '${NODE}' '${BIN}' "$@"; fi
 for last; do :; done
 printf 'GOT<%s>\\n' "$last"
 `;
 
-/** A home in which `filings` is on the path, and its completions are installed as the manual says. */
+/** A home in which `filings` is on the PATH and its completions are installed as the manual says. */
 export async function shellHome() {
   const { home, path } = await emptyPlace();
   await mkdir(join(home, 'bin'));
@@ -66,14 +66,17 @@ export async function terminalOf(shell: Shell, { home, path }: { home: string; p
   });
   await until(() => seen.includes('READY> '));
   return {
-    /** All that came to the screen. */
+    /** All output on the screen. */
     seen: () => seen,
     type: (keys: string) => terminal.write(keys),
-    /** Waits until the shell has shown something, behind all that it had shown when this was called. */
+    /** Waits until the text is on the screen, after the first `from` characters. */
     async shows(text: string, from = 0) {
       await until(() => seen.slice(from).includes(text));
     },
-    /** Types a line and asks for its completion, again where the service was not in time, until something is shown behind it. */
+    /**
+     * Types a line and requests completions, repeatedly if the service was too slow, until `text` appears after the
+     * line.
+     */
     async completes(line: string, text: string) {
       const from = seen.length;
       terminal.write(line);
@@ -86,7 +89,7 @@ export async function terminalOf(shell: Shell, { home, path }: { home: string; p
   };
 }
 
-/** What a shell offers for a line: without a terminal. */
+/** The completions that a shell offers for a line, without a terminal. */
 export async function offered(
   shell: 'bash' | 'fish',
   line: readonly string[],
@@ -109,8 +112,8 @@ export async function offered(
   return stdout.split('\n').flatMap((text) => text.split('\t')[0] || []);
 }
 
-/** Without what moves the cursor and paints. */
+/** Removes cursor movements and colors. */
 function plain(text: string): string {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is meant.
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: these characters are intended.
   return text.replace(/\u001b(\[[0-9;?]*[A-Za-z]|\][^\u0007]*\u0007|\(B|[=>])/g, '');
 }

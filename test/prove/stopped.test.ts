@@ -7,7 +7,7 @@ import { certificatePath, tlsWith } from '../servers/certificates.ts';
 import { scripted } from '../servers/scripted.ts';
 import { content } from '../service/transfer-fixture.ts';
 
-// A process that was stopped (SIGSTOP, Ctrl-Z, a frozen container) has not waited meanwhile: its timers prove nothing.
+// A stopped process (SIGSTOP, Ctrl-Z, a frozen container) did not wait, so that its expired timers prove nothing.
 const FILE = content(3_000_000);
 const PIECE = 20_000;
 const GET = ['download', ACCESSION, 'a.htm', '--retries', '0'];
@@ -15,10 +15,10 @@ const GET = ['download', ACCESSION, 'a.htm', '--retries', '0'];
 test.each([
   ['to disk', []],
   ['into a pipe', ['-o', '-']],
-])('stopped for longer than the idle time, it goes on %s', async (_, more) => {
+])('continues a download after a SIGSTOP that is longer than the idle timeout: %s', async (_, more) => {
   let sent = 0;
   let hurry = false;
-  // In pieces, so that it is never silent, until told to send the rest.
+  // The body is sent in pieces without a long pause, and all at once when `hurry` is true.
   const server = await scripted(async (socket) => {
     socket.write(head(200, { 'Content-Length': FILE.length }));
     for (; sent < FILE.length && !socket.destroyed; sent += PIECE) {
@@ -40,7 +40,7 @@ test.each([
   expect(server.requests).toHaveLength(1);
 });
 
-test('stopped for longer than the connect timeout, it goes on', async () => {
+test('connects after a SIGSTOP that is longer than the connect timeout', async () => {
   const answer = `${head(200, { 'Content-Length': 5 })}hello`;
   const { port } = await scripted((socket) => void socket.write(answer), tlsWith('own-name'));
   const waiting: Socket[] = [];

@@ -2,14 +2,16 @@ import { utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Ended, Workplace } from '../cli/program.ts';
 
-/** A disk of a type that nobody knows: nothing is waited for by the event loop (src/disk/calls.ts). */
+/**
+ * Reports an unknown type for every file system, so that the event loop makes no synchronous calls (src/disk/calls.ts).
+ */
 const UNKNOWN_DISK = `const disk = require('node:fs/promises');
 const { statfs } = disk;
 disk.statfs = async (...args) => ({ ...(await statfs(...args)), type: 0 });`;
 
 /**
- * An environment in which one thread makes all calls for a file: faults are counted by thread. What the workplace is in was
- * last changed long ago: the flushes are those of the file and its directory.
+ * An environment in which one thread makes all calls for a file, because strace counts faults by thread. The directory
+ * above was last changed long ago, so that only the file and its directory are flushed.
  */
 export async function oneThread({ home }: Workplace): Promise<Record<string, string>> {
   const hook = join(home, 'unknown-disk.cjs');
@@ -18,7 +20,10 @@ export async function oneThread({ home }: Workplace): Promise<Record<string, str
   return { UV_THREADPOOL_SIZE: '1', NODE_OPTIONS: `--require ${hook}` };
 }
 
-/** Runs the program with one thread for its files under strace, which is told by `options` what to do to its calls; its log, if there is to be one. */
+/**
+ * Runs the program with one thread for its files under strace. `options` tell strace which calls to change. The log is
+ * discarded by default.
+ */
 export async function traced(
   place: Workplace,
   options: string,

@@ -3,7 +3,10 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { type Workplace, workplace } from '../cli/program.ts';
 
-/** Runs bash in a place with files `one` and `two` in `a`, listed by sha256sum; gives the lines of stdout, and stderr. */
+/**
+ * Runs bash in a workplace with files `one` and `two` in `a`, listed by sha256sum. Returns the lines of stdout, and
+ * stderr.
+ */
 async function inPlace(script: string, place?: Workplace) {
   const { shell, path } = place ?? (await workplace());
   await mkdir(join(path, 'a'));
@@ -12,7 +15,7 @@ async function inPlace(script: string, place?: Workplace) {
   return { lines: stdout.toString('latin1').split('\n').filter(Boolean), stderr };
 }
 
-test('what sha256sum lists is as listed, and what is not as listed fails for sha256sum, too', async () => {
+test('verify and sha256sum agree on listed, changed and missing files with odd names', async () => {
   const { lines } = await inPlace(`cd a
     for name in $'new\\nline' $'car\\rriage' 'back\\slash' $'latin\\xe9' 'ümlaut' ' space ' '-dash' '*star' '.dot'; do
       printf %s "$name" > "./$name"; done
@@ -21,7 +24,7 @@ test('what sha256sum lists is as listed, and what is not as listed fails for sha
   expect(lines).toEqual(['0', 'changed\t-dash', 'missing\ttwo', '-dash: FAILED', 'two: FAILED open or read']);
 });
 
-test('a FIFO holds nobody: not in the place of a file, nor of a SHA256SUMS, nor behind an entry', async () => {
+test('verify does not block on a FIFO in place of a file or a SHA256SUMS, or named by an entry', async () => {
   const { lines, stderr } = await inPlace(`mkdir b; mkfifo fifo b/SHA256SUMS; rm a/one; mkfifo a/one
     echo "$(printf 0%.0s {1..64})  ../fifo" >> a/SHA256SUMS; $FILINGS verify a b; echo $?`);
   expect(lines).toEqual(['changed\ta/one', 'missing\ta/../fifo', '9']);
@@ -31,7 +34,7 @@ test('a FIFO holds nobody: not in the place of a file, nor of a SHA256SUMS, nor 
 test.each([
   ['a file', 'a/one', 'pread64', ['8']],
   ['a directory', 'a/below', 'getdents64', ['missing\ta/two', '9']],
-])('%s that the disk cannot read is reported, and the rest goes on (strace)', async (_, name, call, expected) => {
+])('verify reports %s that the disk cannot read, and continues (strace)', async (_, name, call, expected) => {
   const place = await workplace();
   const fault = `-P ${join(place.path, name)} -e trace=${call} -e inject=${call}:error=EIO`;
   const { lines, stderr } = await inPlace(

@@ -87,11 +87,9 @@ test.each<[columns: number, line: RegExp]>([
   const service = await startHeld(SIX);
   const size = { columns, rows: 24 };
   const at = await screen(['download', ACCESSION, '--all', '-j', '2'], { env: service.env, size });
-  const screenLines = await at.shows(
-    ([first = '', ...files]) => line.test(first) && files.filter(hasSpeed).length === 2,
-  );
-  expect(screenLines).toHaveLength(3);
-  expect(Math.max(...screenLines.map((one) => one.length))).toBeLessThan(columns);
+  const rows = await at.shows(([first = '', ...files]) => line.test(first) && files.filter(hasSpeed).length === 2);
+  expect(rows).toHaveLength(3);
+  expect(Math.max(...rows.map((one) => one.length))).toBeLessThan(columns);
 });
 
 test.each([

@@ -12,21 +12,20 @@ import { BIN, NODE, run } from '../../cli/program.ts';
 import { certificatePath, tlsWith } from '../../servers/certificates.ts';
 import { startProxy } from '../../servers/proxy.ts';
 
-/** Of the service that pages call https://api.example.com. */
+/** The key for the service that pages call https://api.example.com. */
 export const KEY = 'key-of-the-page';
 
 export type Home = Awaited<ReturnType<typeof newHome>>;
 
 /**
- * Makes the home of a user who does what a page says, with the program installed in it and a config file that names a
- * service.
- * @param more further variables of the user's shell
+ * Creates the home of a user who follows a page. The program is installed, and the config file names a service. `more`
+ * has further variables of the user's shell.
  */
 export async function newHome(more: Readonly<Record<string, string>> = {}) {
   const place = await mkdtemp(join(tmpdir(), 'filings-page-'));
   const [path, programs] = [join(place, 'home'), join(place, 'programs')];
   const service = await startService();
-  /** Writes a file, and gives its path. */
+  /** Writes a file. Returns its path. */
   const file = async (name: string, text: string, mode = 0o600) => {
     const at = join(path, name);
     await mkdir(dirname(at), { recursive: true });
@@ -34,25 +33,25 @@ export async function newHome(more: Readonly<Record<string, string>> = {}) {
     await chmod(at, mode);
     return at;
   };
-  // Pages are read in a clone.
+  // A page is read in a clone of the repository.
   await mkdir(path);
   await symlink(join(BIN, '../../docs'), join(path, 'docs'));
-  // As an installation for one user does it; npm makes a link there.
+  // npm creates a link here in an installation for one user.
   await file('.local/bin/filings', `#!/usr/bin/env node\nrequire(${JSON.stringify(BIN)});\n`, 0o755);
   await file('.config/filings/config.json', JSON.stringify({ baseUrl: 'https://api.example.com', apiKey: KEY }));
   const PATH = `${join(path, '.local/bin')}:${dirname(NODE)}:${process.env.PATH}`;
   return {
     path,
     file,
-    /** The way to the service, which stands for the world's names and certificates. */
+    /** The proxy and the authority that lead to the service. */
     env: service.env,
-    /** Runs bash in it. */
+    /** Runs bash in the home. */
     bash(script: string, args: readonly string[]) {
-      // Where they are asked for something, it is the key.
+      // The input for prompts is the key.
       const options = { cwd: path, env: { HOME: path, PATH, ...service.env, ...more }, input: `${KEY}\n` };
       return run('bash', ['--norc', ...args, '-c', script], options);
     },
-    /** Runs what a line of its crontab says, as cron does: with what crond(8) sets, and nothing else. */
+    /** Runs a command of the crontab as cron does, with only the variables that crond(8) sets. */
     async cron(command: string, env: Readonly<Record<string, string>> = {}) {
       if (!existsSync(programs)) await linkPrograms(programs);
       const ofCron = { HOME: path, LOGNAME: 'me', SHELL: '/bin/sh', PATH: programs };
@@ -68,8 +67,8 @@ export async function newHome(more: Readonly<Record<string, string>> = {}) {
 }
 
 /**
- * The service over the sample filings: the way to it is a proxy that leads there, whatever it is asked for, and an
- * authority that vouches for it.
+ * Starts a service with the sample filings, a proxy that leads every host to it, and an authority that its certificate
+ * is from.
  */
 async function startService() {
   const closing = new AbortController();
@@ -89,7 +88,7 @@ async function startService() {
   };
 }
 
-/** Stands for cron's PATH, /usr/bin:/bin, where Node is not: wherever it is on this machine, many have it elsewhere. */
+/** Links the programs of cron's PATH, /usr/bin:/bin, except Node, because many machines have Node elsewhere. */
 async function linkPrograms(folder: string): Promise<void> {
   await mkdir(folder);
   const found = new Map(

@@ -1,3 +1,4 @@
+// Runs the commands of a documentation page as a reader would, from the first block to the last.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -6,7 +7,7 @@ import { type Home, KEY, newHome } from './home.ts';
 
 const INSTALLS = 'installs';
 
-/** Blocks that no test runs as they are written, by their first line, and why. */
+/** Blocks that no test runs unchanged, by their first line, with the reason. */
 const NOT_RUN: Readonly<Record<string, string>> = {
   'npm ci && node bin/filings.js --sandbox download 0001234567-24-000001 primary.htm': INSTALLS,
   'npm ci && npm test': INSTALLS,
@@ -17,16 +18,16 @@ const NOT_RUN: Readonly<Record<string, string>> = {
     'needs hosts that ssh reaches',
   'completionMode: Indexed': 'needs a cluster',
 };
-/** Blocks that end with another status than 0, since what they show is a failure. */
+/** Blocks that exit with another status than 0, because they show an error. */
 const ENDS_WITH: Readonly<Record<string, number>> = {
-  // Its second command shows the error of a file that is not there.
+  // The second command shows the error for a missing file.
   'filings download 0001234567-24-000001 primary.htm --report - --quiet | jq -r \'select(.result == "failed") | .error.code\'': 5,
 };
-/** Blocks that are not run a second time, by their first line, and why. */
+/** Blocks that are run only once, by their first line, with the reason. */
 const RUN_ONCE: Readonly<Record<string, string>> = {
   'filings token keygen --alg ES256 --out private.pem --public public.pem': 'a key is never overwritten',
 };
-/** The filings that the pages speak of, as the input that they name. */
+/** The filings that the pages mention, as the input that they name. */
 const ACCESSIONS = '0001234567-24-000001\n0001234567-24-000002\n';
 
 interface Block {
@@ -36,7 +37,7 @@ interface Block {
   readonly firstLine: string;
 }
 
-/** The fenced blocks of a page. */
+/** The fenced code blocks of a page. */
 export function blocksOf(page: string): readonly Block[] {
   const text = readFileSync(join(import.meta.dirname, '../../..', page), 'utf8');
   return [...text.matchAll(/^( *)```(\w+)\n(.*?)^ *```$/gms)].map(
@@ -49,38 +50,38 @@ export function blocksOf(page: string): readonly Block[] {
   );
 }
 
-/** What is done with a block, by the language that its fence names. */
+/** The checks of a block, by the language of its fence. */
 const CHECKS: Readonly<Record<string, (block: Block, home: Home) => Promise<void>>> = {
-  // Twice, because a reader may run a recipe again.
+  // Each block runs twice, because a reader may repeat it.
   async sh({ text, firstLine }, home) {
     for (let time = 1; time <= (RUN_ONCE[firstLine] === undefined ? 2 : 1); time += 1) {
       const { exitCode, stdout, stderr } = await home.bash(text, ['-euo', 'pipefail']);
       expect(exitCode, `run ${time}: ${stdout}${stderr}`).toBe(ENDS_WITH[firstLine] ?? 0);
     }
   },
-  // Commands behind `$ `, each with what it says; `...` stands for any lines.
+  // Commands after `$ ` with their output, in which `...` matches any lines.
   async console({ text }, home) {
     const steps = text
       .split(/^\$ /m)
       .slice(1)
       .map((step) => step.trimEnd().split('\n'));
     const script = steps.map(([command]) => `{ :\n${command}\n} 2>&1\nprintf '\\x1e'\n`).join('');
-    const said = (await home.bash(script, ['-u'])).stdout.toString().split('\x1e');
+    const outputs = (await home.bash(script, ['-u'])).stdout.toString().split('\x1e');
     for (const [index, [command, ...shown]] of steps.entries()) {
       const lines = shown.map((line) =>
         line === '...' ? '(.*\\n)*' : `${line.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&')}\\n`,
       );
-      expect(said[index], command).toMatch(new RegExp(`^${lines.join('')}$`));
+      expect(outputs[index], command).toMatch(new RegExp(`^${lines.join('')}$`));
     }
   },
-  // Two nights: cron would send by mail whatever it heard.
+  // Each command runs twice, as in two nights. cron would mail any output.
   async crontab({ text }, home) {
     for (const job of [...cronJobs(text), ...cronJobs(text)]) {
       const { exitCode, stdout, stderr } = await home.cron(job);
       expect([exitCode, `${stdout}${stderr}`], job).toEqual([0, '']);
     }
   },
-  // One that names a service is a config file, which the program takes.
+  // JSON with a baseUrl is a config file, which the program must accept.
   async json({ text }, home) {
     if (JSON.parse(text).baseUrl === undefined) return;
     const { exitCode, stderr } = await home.bash(
@@ -92,7 +93,7 @@ const CHECKS: Readonly<Record<string, (block: Block, home: Home) => Promise<void
   yaml: async ({ text }) => void parse(text, { strict: true, uniqueKeys: true }),
 };
 
-/** The commands of a crontab, as cron hands them to the shell (crontab(5)). */
+/** The commands of a crontab as cron passes them to the shell (crontab(5)). */
 export function cronJobs(text: string): readonly string[] {
   const jobs = text
     .trimEnd()
@@ -105,10 +106,7 @@ export function cronJobs(text: string): readonly string[] {
   });
 }
 
-/**
- * Does what a page says as it is written, from its first block to its last, as one user in one home.
- * @param env further variables of that user
- */
+/** Runs the blocks of a page in order, as one user in one home. `env` has further variables of the user. */
 export function testPage(
   page: string,
   env: Readonly<Record<string, string>> = {},
@@ -124,7 +122,7 @@ export function testPage(
   afterAll(() => home.remove());
 
   test.each(blocks.map((block) => [block.line, block.firstLine, block] as const))(
-    'line %i: %s',
+    'line %i works as written: %s',
     async (_, __, block) => {
       const check = CHECKS[block.language];
       if (!check) throw new Error(`no check for a block of '${block.language}': see CHECKS`);
@@ -132,12 +130,12 @@ export function testPage(
     },
   );
 
-  test('leaves a program that starts', async () => {
+  test('the program still starts afterwards', async () => {
     expect(`${(await home.bash('filings --version', [])).stdout}`).toMatch(/^filings \d/);
   });
 }
 
-/** The first lines that are exceptions and that no page has. */
+/** The first lines of exceptions that no page has. */
 export function unusedExceptions(pages: readonly string[]): readonly string[] {
   const firstLines = new Set(pages.flatMap((page) => blocksOf(page).map(({ firstLine }) => firstLine)));
   return [NOT_RUN, ENDS_WITH, RUN_ONCE].flatMap(Object.keys).filter((line) => !firstLines.has(line));

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { blocksOf, testPage, unusedExceptions } from './page.ts';
 
-// The longest two have files of their own, so that several workers share the pages.
+// The two longest pages have test files of their own, so that several workers share the pages.
 const APART = ['README.md', 'docs/using.md'];
 
 const docs = readdirSync(join(import.meta.dirname, '../../../docs')).filter((name) => name.endsWith('.md'));
@@ -13,6 +13,6 @@ describe.each(PAGES.filter((page) => !APART.includes(page) && blocksOf(page).len
   testPage(page),
 );
 
-test('every exception is of a page', () => {
+test('every exception has a block on a page', () => {
   expect(unusedExceptions(PAGES)).toEqual([]);
 });

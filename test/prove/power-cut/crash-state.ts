@@ -1,20 +1,21 @@
+// The states in which a power cut can leave a disk.
 import { createHash } from 'node:crypto';
 import { changeEntries, contentAfter, type FileNode, type FolderNode, sizesAfter } from './disk.ts';
 
-/** Plain files by their path below the root. */
+/** Regular files by their path below the root. */
 export type Tree = ReadonlyMap<string, Buffer>;
 
-/** What a power cut leaves of what was not flushed. */
+/** Decides which unflushed changes are on disk after a power cut. */
 export interface Fate {
-  /** For each of so many changes of a directory, in order, whether it is on disk. */
+  /** For each of the `changes` of a directory, in order: true if it is on disk. */
   entries(changes: number): readonly boolean[];
   content(file: FileNode): Buffer;
 }
 
-/** A number of 0 to `below - 1`. */
+/** Returns a number from 0 to `below - 1`. */
 export type Dice = (below: number) => number;
 
-/** Dice that fall the same way again for a seed. */
+/** A pseudorandom generator that repeats its numbers for a seed. */
 export function dice(seed: number): Dice {
   let rolled = 0;
   return (below) => {
@@ -23,7 +24,7 @@ export function dice(seed: number): Dice {
   };
 }
 
-/** The files that stand when the power is back. */
+/** The files that exist after a power cut. */
 export function crashTree(root: FolderNode, fate: Fate): Tree {
   const tree = new Map<string, Buffer>();
   const contents = new Map<FileNode, Buffer>();
@@ -44,19 +45,19 @@ export function crashTree(root: FolderNode, fate: Fate): Tree {
   return tree;
 }
 
-/** All was written back, though nobody asked for it. */
+/** Every change is on disk, although not all were flushed. */
 export const ALL: Fate = { entries: (changes) => Array(changes).fill(true), content: (file) => after(file) };
 
-/** Nothing but what was flushed. */
+/** Only flushed changes are on disk. */
 export const NOTHING: Fate = { entries: (changes) => Array(changes).fill(false), content: ({ durable }) => durable };
 
-/** What was written into files, and no name that nobody asked for. */
+/** All contents are on disk, but only flushed names. */
 export const CONTENTS: Fate = { entries: NOTHING.entries, content: ALL.content };
 
-/** All names, and nothing in them but what was flushed. */
+/** All names are on disk, but only flushed contents. */
 export const NAMES: Fate = { entries: ALL.entries, content: NOTHING.content };
 
-/** As on a file system that keeps the order within each directory and within each file. */
+/** The changes of each directory and of each file are on disk in order, up to some point. */
 export function inOrder(roll: Dice): Fate {
   return {
     entries: (changes) => {
@@ -67,7 +68,7 @@ export function inOrder(roll: Dice): Fate {
   };
 }
 
-/** No order at all: any of the changes of a directory, any version of each sector, a size without its bytes. */
+/** No order: any changes of a directory, any version of each sector, or a size without its bytes. */
 export function inAnyOrder(roll: Dice): Fate {
   return {
     entries: (changes) => Array.from({ length: changes }, () => roll(2) === 0),
@@ -81,7 +82,7 @@ export function inAnyOrder(roll: Dice): Fate {
 }
 
 const SECTOR = 512;
-/** What a deleted file has left in a block; text it is not, or it could say anything. */
+/** Bytes of a deleted file in a block. They are not text, because text could be a valid line. */
 const JUNK = 0x01;
 
 function after({ durable, pending }: FileNode, changes = pending.length): Buffer {
@@ -92,7 +93,7 @@ function scattered({ durable, pending }: FileNode, roll: Dice, filler: number): 
   const sizes = sizesAfter(durable.length, pending);
   const content = Buffer.alloc(Math.max(...sizes), filler);
   durable.copy(content);
-  // So many of the changes each sector has seen; most sectors none or all, as whole pages are written back.
+  // Number of changes that each sector has. Most sectors have none or all, because pages are written as a whole.
   const seen = Array.from({ length: Math.ceil(content.length / SECTOR) }, () =>
     roll(2) === 0 ? pending.length * roll(2) : roll(pending.length + 1),
   );

@@ -1,18 +1,18 @@
-/** A change of a file that may or may not be on disk yet. */
+/** A change of a file, which may be on disk or not. */
 export type DataChange = { readonly at: number; readonly bytes: Buffer } | { readonly cutTo: number };
 
-/** A change of a directory: a rename is one, since every file system makes it so. */
+/** A change of a directory. A rename is one change, because file systems make it atomic. */
 export interface EntryChange {
   readonly remove?: string;
   readonly put?: { readonly name: string; readonly node: Node };
 }
 
-/** What stands for sure, and what was done to it since. */
+/** The flushed content of a file, and the changes since. */
 export interface FileNode {
   readonly kind: 'file';
   durable: Buffer;
   pending: DataChange[];
-  /** As the running system sees it. Bytes. */
+  /** Size in bytes as the running system sees it. */
   size: number;
 }
 
@@ -20,18 +20,18 @@ export interface FolderNode {
   readonly kind: 'folder';
   readonly durable: Map<string, Node>;
   pending: EntryChange[];
-  /** As the running system sees it. */
+  /** Entries as the running system sees them. */
   readonly live: Map<string, Node>;
 }
 
 export type Node = FileNode | FolderNode;
-/** What a flush covers: what was done before it began. */
+/** The changes before a flush, which it makes durable. */
 export type Covered = ReadonlySet<DataChange | EntryChange>;
 
-// A disk that promises what POSIX does and nothing more: data are on it when their file was flushed, a name is when
-// its directory was.
+// A model of a disk that guarantees only what POSIX does: content is durable after a flush of the file, and a name
+// after a flush of its directory.
 
-/** A file whose content stands. */
+/** A file whose content is durable. */
 export function standingFile(durable: Buffer): FileNode {
   return { kind: 'file', durable, pending: [], size: durable.length };
 }
@@ -51,7 +51,7 @@ export function cut(file: FileNode, size: number): void {
   file.size = size;
 }
 
-/** Gives a node a name, under which something else may stand; `from` is the name that it loses by it. */
+/** Gives a node a name, which may replace another node. `from` is the name that it loses. */
 export function put(folder: FolderNode, name: string, node: Node, from?: string): void {
   if (from !== undefined) folder.live.delete(from);
   folder.live.set(name, node);
@@ -63,12 +63,12 @@ export function remove(folder: FolderNode, name: string): void {
   folder.pending.push({ remove: name });
 }
 
-/** To be asked as a flush begins. */
+/** The changes that a flush makes durable. Must be called when the flush begins. */
 export function coveredBy({ pending }: Node): Covered {
   return new Set<DataChange | EntryChange>(pending);
 }
 
-/** A flush has ended: what it covers stands. */
+/** Ends a flush: its changes are durable. */
 export function flush(node: Node, covered: Covered): void {
   if (node.kind === 'file') {
     node.durable = contentAfter(
@@ -82,7 +82,7 @@ export function flush(node: Node, covered: Covered): void {
   }
 }
 
-/** A content behind changes of it. */
+/** The content after these changes. */
 export function contentAfter(content: Buffer, changes: readonly DataChange[]): Buffer {
   if (changes.length === 0) return content;
   const sizes = sizesAfter(content.length, changes);
@@ -95,7 +95,7 @@ export function contentAfter(content: Buffer, changes: readonly DataChange[]): B
   return next.subarray(0, sizes.at(-1));
 }
 
-/** The size before all changes, and behind each of them. */
+/** The size before all changes, and after each of them. */
 export function sizesAfter(size: number, changes: readonly DataChange[]): number[] {
   const sizes = [size];
   for (const change of changes) {
@@ -105,7 +105,7 @@ export function sizesAfter(size: number, changes: readonly DataChange[]): number
   return sizes;
 }
 
-/** Changes entries in place. */
+/** Changes the entries in place. */
 export function changeEntries(entries: Map<string, Node>, { remove: gone, put: named }: EntryChange): void {
   if (gone !== undefined) entries.delete(gone);
   if (named) entries.set(named.name, named.node);

@@ -4,18 +4,18 @@ import { readReport } from '../../program/batch.ts';
 import type { Tree } from './crash-state.ts';
 import { bodyOf, namesOf } from './service.ts';
 
-/** What may stand in a tree. */
+/** The allowed content of a tree. */
 export interface Expectation {
   /** Versions of the service so far. */
   readonly versions: readonly number[];
-  /** What stood there before, by path. */
+  /** Files that existed before the runs, by path. */
   readonly old: Tree;
 }
 
 const OUT = 'out/';
 
-/** What is wrong with a tree that a power cut left; `told` is what was on standard output by then. */
-export function faultsOf(tree: Tree, told: string, expectation: Expectation): string[] {
+/** Returns the faults of a tree after a power cut. `stdout` is the standard output so far. */
+export function faultsOf(tree: Tree, stdout: string, expectation: Expectation): string[] {
   const faults: string[] = [];
   const stands = (path: string) => isWhole(path, tree.get(path), expectation);
   const claim = (who: string, path: string) =>
@@ -46,7 +46,7 @@ export function faultsOf(tree: Tree, told: string, expectation: Expectation): st
       if (!listed.has(name)) faults.push(`the done list has ${number}, whose ${name} has no checksum`);
     }
   }
-  for (const [who, text] of Object.entries({ 'the report': tree.get('report'), 'standard output': told })) {
+  for (const [who, text] of Object.entries({ 'the report': tree.get('report'), 'standard output': stdout })) {
     for (const { path, result, bytes } of readReport(linesOf(text).join('\n')).files) {
       if (!['downloaded', 'resumed', 'skipped'].includes(result) || path === null) continue;
       claim(who, path);
@@ -58,7 +58,7 @@ export function faultsOf(tree: Tree, told: string, expectation: Expectation): st
   return faults;
 }
 
-/** What counted in a checksum file, and counts no more. */
+/** Returns a fault for each entry of a checksum file that is no longer valid. */
 function lostFrom(path: string, before: Buffer, now: Buffer = Buffer.alloc(0)): string[] {
   const counting = new Map(sumsIn(now));
   return [...new Map(sumsIn(before))].flatMap(([name, sha256]) =>
@@ -66,24 +66,24 @@ function lostFrom(path: string, before: Buffer, now: Buffer = Buffer.alloc(0)): 
   );
 }
 
-/** Whether `verify` finds nothing but lines that the power cut has torn: a checksum file is only ever appended to. */
+/** True if `verify` reports only lines that the power cut has torn. A checksum file is only appended to. */
 export function isSound(exitCode: number | undefined, stdout: string): boolean {
   return exitCode === 0 ? stdout === '' : exitCode === 9 && /^(damaged\t.*\n)+$/.test(stdout);
 }
 
-/** Lines about an old version may stand beside a new one. */
+/** Entries for an old version may exist beside a new file. */
 function mayDiffer({ versions, old }: Expectation): boolean {
   return versions.length > 1 || old.size > 0;
 }
 
-/** A file as it was, or of one version of the service. */
+/** True if the content is the old file or a version of the service. */
 function isWhole(path: string, content: Buffer | undefined, { versions, old }: Expectation): boolean {
   const [, number = '', name = ''] = /^out\/([^/]+)\/([^/]+)$/.exec(path) ?? [];
   if (content === undefined) return false;
   return old.get(path)?.equals(content) || versions.some((version) => bodyOf(number, name, version).equals(content));
 }
 
-/** Whole lines; one that was torn claims nothing. */
+/** Complete lines. A torn line claims nothing. */
 function linesOf(text: Buffer | string | undefined): string[] {
   return (text ?? '').toString().split('\n').slice(0, -1);
 }

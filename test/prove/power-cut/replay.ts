@@ -1,3 +1,4 @@
+// Replays the system calls of a run on the model of a disk.
 import { resolve } from 'node:path';
 import { ALL, crashTree, type Tree } from './crash-state.ts';
 import {
@@ -22,24 +23,24 @@ interface OpenFile {
   position: number;
 }
 
-/** The calls that change a tree, or say what has to stand. */
+/** The calls that change a tree or promise that a change is durable. */
 export const TRACED = [
   'open,openat,creat,close,write,writev,pwrite64,pwritev,pwritev2,ftruncate,truncate,fsync,fdatasync,sync_file_range',
   'rename,renameat,renameat2,link,linkat,unlink,unlinkat,mkdir,mkdirat,rmdir,symlink,symlinkat,copy_file_range,sendfile',
-  // Whose descriptors are whose.
+  // These calls show which threads share their descriptors.
   'clone,clone3',
 ].join(',');
 
-/** Runs of a program, call by call, on a modelled disk. */
+/** Replays runs of a program on a modelled disk, call by call. */
 export class Replay {
   readonly root: FolderNode = emptyFolder();
   readonly #path: string;
-  /** What went to standard output, which is another machine's by then. */
-  told = '';
-  /** By process and descriptor. */
+  /** Standard output so far. It may have left the machine. */
+  stdout = '';
+  /** Open files by process and descriptor. */
   #open = new Map<string, OpenFile>();
 
-  /** A tree that stands at the absolute `path`. */
+  /** A durable tree at the absolute `path`. */
   constructor(path: string, tree: Tree) {
     this.#path = path;
     for (const [name, content] of tree) this.#stand(name.split('/'), content);
@@ -58,7 +59,10 @@ export class Replay {
     folder.durable.set(steps.at(-1) ?? '', file);
   }
 
-  /** Goes through one run, or several at once; `moment` is called wherever the disk could be in another state than before. */
+  /**
+   * Replays one run, or several concurrent ones. Calls `moment` whenever the possible states of the disk may have
+   * changed.
+   */
   run(calls: readonly Call[], moment: (call: Call) => void): void {
     this.#open = new Map();
     const flushes = new Map<Call, Covered>();
@@ -66,7 +70,7 @@ export class Replay {
       { at: call.begin, call, begins: true },
       { at: call.end, call, begins: false },
     ]);
-    // One that begins and ends in one line begins first: the sort is stable.
+    // The sort is stable, so that a call in a single line begins before it ends.
     for (const { call, begins } of steps.sort((one, two) => one.at - two.at)) {
       if (begins) this.#begin(call, flushes);
       else if (this.#end(call, flushes)) moment(call);
@@ -77,11 +81,11 @@ export class Replay {
     const open = this.#open.get(placeIn(call));
     if (call.name === 'close') this.#open.delete(placeIn(call));
     if (isFlush(call) && open) flushes.set(call, coveredBy(open.node));
-    // Whoever reads it may act on it before the call returns.
-    if (isWrite(call) && !open && fdOf(call) === 1) this.told += Buffer.concat(textsOf(call)).toString();
+    // A reader may act on the output before the call returns.
+    if (isWrite(call) && !open && fdOf(call) === 1) this.stdout += Buffer.concat(textsOf(call)).toString();
   }
 
-  /** True when it has changed anything. */
+  /** Returns true if the call has changed the disk. */
   #end(call: Call, flushes: Map<Call, Covered>): boolean {
     if (call.result === undefined || call.result < 0) return false;
     if (isWrite(call)) return this.#write(call, call.result);
@@ -106,7 +110,7 @@ export class Replay {
       case 'close':
         return false;
       default:
-        // A call that the model does not know would make all that follows a lie.
+        // Without this error, a call that the model lacks would make every later state wrong.
         return this.#at(call, 0, () => {
           throw new Error(`the model knows no ${call.name}`);
         });
@@ -175,14 +179,14 @@ export class Replay {
     return place !== undefined;
   }
 
-  /** The directory and name of a path among the arguments; undefined for one outside the tree. */
+  /** The directory and name of a path among the arguments, or undefined if the path is outside the tree. */
   #placeOf(call: Call, text: number): { folder: FolderNode; name: string } | undefined {
     const path = textsOf(call)[text]?.toString();
     if (path === undefined) return undefined;
     const [, fd, below] = /^\/proc\/self\/fd\/(\d+)\/(.*)$/.exec(path) ?? [];
-    const held = fd === undefined ? undefined : this.#open.get(placeIn(call, Number(fd)))?.node;
-    const steps = held ? [below ?? ''] : this.#below(resolve(this.#path, path));
-    let node: Node | undefined = held ?? this.root;
+    const parent = fd === undefined ? undefined : this.#open.get(placeIn(call, Number(fd)))?.node;
+    const steps = parent ? [below ?? ''] : this.#below(resolve(this.#path, path));
+    let node: Node | undefined = parent ?? this.root;
     for (const step of steps?.slice(0, -1) ?? []) node = node?.kind === 'folder' ? node.live.get(step) : undefined;
     const name = steps?.at(-1);
     return node?.kind === 'folder' && name !== undefined ? { folder: node, name: name === '.' ? '' : name } : undefined;
@@ -210,21 +214,21 @@ function isWrite({ name }: Call): boolean {
   return /^p?write(v|64|v2)?$/.test(name);
 }
 
-/** More than these are hardly under way at once when a process is killed, but for flushes. */
-const MOST_LOST = 6;
-/** A number that no other open file has. */
+/** Maximum number of unfinished calls, except flushes, that are tried when a process is killed. */
+const MAX_LOST = 6;
+/** A descriptor that no other open file has. */
 const DESCRIPTOR = 1_000_000;
 const CHANGING = ['open', 'openat', 'ftruncate', 'mkdir', 'unlink', 'rmdir', 'link', 'rename'];
 
 /**
- * What may stand behind runs: a call that never returned, since its process was killed in it, has had its effect or has
- * not. That none has is first.
+ * The possible trees after the runs. A call that did not return, because its process was killed, may have had its
+ * effect or not. The first tree is that without such effects.
  */
 export function* possibleEnds(path: string, old: Tree, runs: readonly (readonly Call[])[]): Generator<Tree> {
   const isLost = (call: Call) => call.result === undefined && (isWrite(call) || CHANGING.includes(call.name));
   const effectOf = (call: Call) =>
     isWrite(call) ? Buffer.concat(textsOf(call)).length : call.name.startsWith('open') ? DESCRIPTOR : 0;
-  const lost = runs.flat().filter(isLost).slice(0, MOST_LOST);
+  const lost = runs.flat().filter(isLost).slice(0, MAX_LOST);
   for (let choice = 0; choice < 2 ** lost.length; choice += 1) {
     const done = new Set(lost.filter((_, at) => choice & (1 << at)));
     const replay = new Replay(path, old);

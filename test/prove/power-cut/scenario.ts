@@ -7,43 +7,48 @@ import { TRACED } from './replay.ts';
 import type { Mood } from './service.ts';
 import { type Call, readCalls, textsOf } from './strace-log.ts';
 
-/** One run of the program, and how the service is meanwhile. */
+/** One run of the program, and the state of the service during the run. */
 export interface Act {
   readonly args: readonly string[];
   readonly mood?: Partial<Mood>;
   readonly killed?: Killed;
-  /** The same again at the same time, begun before; killed at the appearance of a file, if one is named. */
+  /**
+   * Runs the same command at the same time. The first one is killed when a file appears, if `killedBehind` names one.
+   */
   readonly beside?: { readonly killedBehind?: string };
 }
 
-/** Where a run is killed. */
+/** The point at which a run is killed. */
 export interface Killed {
-  /** The call, and the how manieth of them. */
+  /** The call, and the number of its occurrence. */
   readonly at: readonly [call: string, time: number];
-  /** What was named last by then, and its path below the place. */
+  /** The last call before the kill that created a name, and the path of that name. */
   readonly named: readonly [call: string, path: RegExp];
 }
 
-/** Runs that follow each other on one disk, which the power may leave at any moment. */
+/** Consecutive runs on one disk. The power may fail at any moment. */
 export interface Scenario {
   readonly name: string;
   readonly acts: readonly Act[];
-  /** What stands there before, by path. */
+  /** Files that exist before the runs, by path. */
   readonly old?: Tree;
-  /** The last run resumes parts of the one before. */
+  /** True if the last run resumes parts of the one before. */
   readonly resumes?: boolean;
-  /** A command that sweeps what two runs at once leave: parts in filings that are done, which are passed over. */
+  /**
+   * A command that deletes parts in filings of the done list, which other runs skip. Two concurrent runs may leave such
+   * parts.
+   */
   readonly sweeps?: readonly string[];
-  /** What has to stand in the end below `out`; unless told, all files of all filings. */
+  /** The files that must exist below `out` in the end. By default, all files of all filings. */
   readonly files?: readonly string[];
 }
 
-/** What a run may take under strace. Milliseconds. */
+/** Time limit of a run under strace, in milliseconds. */
 const PATIENCE = 240_000;
 
 /**
- * Runs the program under strace, or two at once under one strace, and gives the calls. Undefined where a kill came at another
- * moment than it should have: of several files at once, another one's step may come between.
+ * Runs the program under strace, or two programs under one strace. Returns their calls, or undefined if a kill came at
+ * another moment than intended: with several concurrent files, a step of another file may come first.
  */
 export async function trace(
   place: Workplace,
@@ -76,7 +81,7 @@ export function environment({ home }: Workplace, env: Record<string, string>) {
   return { PATH: process.env.PATH ?? '', HOME: home, ...env };
 }
 
-/** The plain files below a path. */
+/** The regular files below a path. */
 export async function treeAt(path: string): Promise<Tree> {
   const found = await readdir(path, { recursive: true, withFileTypes: true });
   const files = found.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
@@ -84,7 +89,7 @@ export async function treeAt(path: string): Promise<Tree> {
   return new Map(await Promise.all(read));
 }
 
-/** Nothing but a tree stands at a path then, days old: older than the machine’s start, as after a reboot. */
+/** Replaces the content of a directory by a tree. Its files are days old, older than the boot, as after a reboot. */
 export async function rebuild(path: string, tree: Tree): Promise<void> {
   for (const name of await readdir(path)) await rm(join(path, name), { recursive: true });
   const then = Date.now() / 1000 - DAYS;
@@ -97,10 +102,10 @@ export async function rebuild(path: string, tree: Tree): Promise<void> {
 
 const DAYS = 10 * 86_400;
 
-/** Another boot's id than that of the machine. */
+/** A boot ID other than that of the machine. */
 const BOOT = '11111111-2222-4333-8444-555555555555\n';
 
-/** A command line that runs the one behind it as after a reboot. */
+/** A command line that runs another one as after a reboot. */
 export async function rebooted({ home }: Workplace): Promise<string[]> {
   const boot = join(home, 'boot');
   await writeFile(boot, BOOT);

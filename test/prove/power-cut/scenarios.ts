@@ -5,7 +5,7 @@ import type { Act, Killed, Scenario } from './scenario.ts';
 
 const BATCH = [...MIRROR, '-j', '3', '--retries', '0'];
 const FILED = [...BATCH, '--report', 'report'];
-/** Another done list: every filing is listed, and looked at. */
+/** Uses another done list, so that the run checks every filing. */
 const LISTED_ANEW = FILED.map((arg) => (arg === 'done' ? 'done-anew' : arg));
 const NEW = { version: 2, cuts: false };
 
@@ -16,10 +16,10 @@ const FILING = accession(0);
 const FILE = `out/${FILING}/f0.htm`;
 const LARGE = `out/${FILING}/large.htm`;
 
-/** A second file, whose directory is there so. */
+/** A second file, which makes the directory exist. */
 const BESIDE: Tree = new Map([[`out/${FILING}/f1.htm`, OLD_FILE]]);
 
-/** One file, to a name of one's own; the directory has to be there. */
+/** Downloads one file with --output. The directory must exist. */
 function alone(path: string, mood: Act['mood'] = {}): Act {
   const name = path.split('/').at(-1) ?? '';
   const options = ['--report', 'report', '-q', '--retries', '0'];
@@ -31,16 +31,16 @@ function killed(when: string, at: Killed['at'], named: Killed['named']): Scenari
   return { name: `a batch that is killed ${when}, and goes on`, acts };
 }
 
-/** The simplest. */
+/** The simplest scenario. */
 export const BATCH_ALONE: Scenario = { name: 'a batch', acts: [{ args: FILED }] };
 const INTO: Act = {
   args: ['download', FILING, 'f0.htm', '-d', `out/${FILING}`, '--report', 'report', '-q', '--retries', '0'],
 };
-/** Nothing but the second run's look at the file can flush its name. */
+/** Only the second run can flush the name of this file, when it checks the existing file. */
 export const KILLED: Scenario = {
   name: 'one file, killed when it has its name, which is not flushed, and again',
   acts: [{ ...INTO, killed: { at: ['unlink', 1], named: ['link', /\/f0\.htm$/] } }, INTO],
-  // The report's own name stands.
+  // The name of the report is durable.
   old: new Map([...BESIDE, ['report', Buffer.alloc(0)]]),
   files: [FILE, ...BESIDE.keys()],
 };

@@ -21,31 +21,31 @@ import { type Act, rebuild, type Scenario, trace, treeAt } from './scenario.ts';
 import type { startFilings } from './service.ts';
 import type { Call } from './strace-log.ts';
 
-/** How often a run is begun anew until its kill comes at the right moment: most come so at once. */
-const MOST_TRIES = 20;
+/** Maximum number of attempts to kill a run at the right moment. Most attempts succeed. */
+const MAX_TRIES = 20;
 
-/** What a scenario is played with. */
+/** The environment of a scenario. */
 export interface Stage {
   readonly place: Workplace;
   readonly bin: string;
   readonly service: Awaited<ReturnType<typeof startFilings>>;
 }
 
-/** A state that the power could leave, and how it came about. */
+/** A possible state after a power cut, and its origin. */
 export interface State {
   readonly tree: Tree;
   readonly how: string;
 }
 
-/** How far to search. */
+/** Limits of a search. */
 export interface Reach {
-  /** Fates of each kind that are tried at each moment. */
+  /** Number of random fates of each kind that are tried at each moment. */
   readonly each: number;
-  /** How many states are chosen to run the program on, and as many that have a part. */
-  readonly again: number;
+  /** Number of states on which the program runs rerunStates, and as many more with a part. */
+  readonly rerunStates: number;
 }
 
-/** Plays a scenario, and looks at what the power could leave at each of its moments, at each state once. */
+/** Runs a scenario. Checks each possible state after a power cut at each of its moments once. */
 export async function search(scenario: Scenario, stage: Stage, roll: Dice, reach: Reach) {
   const { place, service } = stage;
   const old = new Map([...(scenario.old ?? []), ['in', Buffer.from(service.numbers.join('\n'))]]);
@@ -55,52 +55,55 @@ export async function search(scenario: Scenario, stage: Stage, roll: Dice, reach
   const expectation = expectationOf(scenario);
   const digests = new Set<string>();
   const faults: string[] = [];
-  const [some, withPart] = [sample(reach.again, roll), sample(reach.again, roll)];
-  const look = (fate: Fate, how: string) => {
+  const [some, withPart] = [sample(reach.rerunStates, roll), sample(reach.rerunStates, roll)];
+  const check = (fate: Fate, how: string) => {
     const tree = crashTree(replay.root, fate);
     const digest =
       [...tree]
         .map(([name, content]) => `${name} ${hashOf(content)}`)
         .sort()
-        .join() + replay.told;
+        .join() + replay.stdout;
     if (digests.has(digest)) return;
     digests.add(digest);
-    faults.push(...faultsOf(tree, replay.told, expectation).map((fault) => `${how}: ${fault}`));
+    faults.push(...faultsOf(tree, replay.stdout, expectation).map((fault) => `${how}: ${fault}`));
     const hasPart = [...tree].some(([path, content]) => path.endsWith('.part') && content.length > 0);
     (hasPart ? withPart : some).add({ tree, how });
   };
   Object.assign(service.mood, { version: 1, cuts: false });
   for (const [at, act] of scenario.acts.entries()) {
     Object.assign(service.mood, act.mood);
-    // A kill goes by the number of a call.
+    // A kill is given by the number of a call, so that one thread must make all calls.
     const env = { ...service.env, ...(act.killed && (await oneThread(place))) };
     const calls = await traceOf(act, stage, env, old);
     runs.push(calls);
     replay.run(calls, ({ name, end }) => {
       const moment = `run ${at + 1}, line ${end} (${name})`;
-      look(ALL, `${moment}: all`);
-      look(NOTHING, `${moment}: nothing unflushed`);
-      look(CONTENTS, `${moment}: no unflushed names`);
-      look(NAMES, `${moment}: no unflushed contents`);
-      for (let n = 0; n < reach.each; n += 1) look(inOrder(roll), `${moment}: in order, ${n}`);
-      for (let n = 0; n < reach.each; n += 1) look(inAnyOrder(roll), `${moment}: in any order, ${n}`);
+      check(ALL, `${moment}: all`);
+      check(NOTHING, `${moment}: nothing unflushed`);
+      check(CONTENTS, `${moment}: no unflushed names`);
+      check(NAMES, `${moment}: no unflushed contents`);
+      for (let n = 0; n < reach.each; n += 1) check(inOrder(roll), `${moment}: in order, ${n}`);
+      for (let n = 0; n < reach.each; n += 1) check(inAnyOrder(roll), `${moment}: in any order, ${n}`);
     });
   }
   requireSame(possibleEnds(place.path, old, runs), await treeAt(place.path));
-  return { states: digests.size, faults, again: [...some.kept, ...withPart.kept] };
+  return { states: digests.size, faults, rerunStates: [...some.kept, ...withPart.kept] };
 }
 
-/** A run is killed at the moment that its scenario is about, or it is begun anew; what is killed comes first in its scenario. */
+/** Repeats a run until its kill comes at the right moment. A killed run is always the first one of its scenario. */
 async function traceOf(act: Act, { place, bin }: Stage, env: Record<string, string>, old: Tree): Promise<Call[]> {
-  for (let left = MOST_TRIES; left > 0; left -= 1) {
+  for (let left = MAX_TRIES; left > 0; left -= 1) {
     const calls = await trace(place, bin, env, act);
     if (calls) return calls;
     await rebuild(place.path, old);
   }
-  throw new Error(`${act.args.join(' ')}: killed ${MOST_TRIES} times, and never behind ${act.killed?.named.join(' ')}`);
+  throw new Error(`${act.args.join(' ')}: killed ${MAX_TRIES} times, and never behind ${act.killed?.named.join(' ')}`);
 }
 
-/** Or all that was made of the model's states would be about another disk. */
+/**
+ * Fails unless the model and the real disk have the same files. Otherwise the states of the model would be those of
+ * another disk.
+ */
 function requireSame(modelled: Iterable<Tree>, real: Tree): void {
   const ends: string[][] = [];
   for (const tree of modelled) {
@@ -114,7 +117,7 @@ export function expectationOf({ acts, old = new Map() }: Scenario): Expectation 
   return { versions: acts.some(({ mood }) => mood?.version === 2) ? [1, 2] : [1], old };
 }
 
-/** Some of many, each as likely as any other. */
+/** Keeps `size` of many states, each with the same probability. */
 function sample(size: number, roll: Dice) {
   const kept: State[] = [];
   let seen = 0;
@@ -134,7 +137,7 @@ function hashOf(content: Buffer): string {
   return hash;
 }
 
-/** Which of two appends at the same moment came first is the kernel's secret. */
+/** Lines are sorted, because the kernel decides the order of two concurrent appends. */
 function linesAndHashes(tree: Tree): string[] {
   const sorted = (content: Buffer) => Buffer.from(content.toString('latin1').split('\n').sort().join('\n'), 'latin1');
   return [...tree].map(([name, content]) => `${name} ${hashOf(sorted(content))}`).sort();

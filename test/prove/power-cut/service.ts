@@ -2,9 +2,9 @@ import type { Socket } from 'node:net';
 import { rangeStart, sendFile } from '../../servers/answers.ts';
 import { type Asked, accession, startArchive } from '../../servers/archive.ts';
 
-/** More than what is fetched anew rather than resumed. */
+/** Larger than a file that is downloaded again instead of resumed. */
 const LARGE_BYTES = 1_400_000;
-/** Of a large file that is cut. */
+/** Number of sent bytes of a large file that is cut. */
 const SENT_BYTES = 800_000;
 const PIECE_BYTES = 100_000;
 const PIECE_MS = 5;
@@ -12,12 +12,12 @@ const PIECE_MS = 5;
 const NAMES = ['f0.htm', 'f1.htm'];
 const NUMBERS = [accession(0), accession(1), accession(2)];
 
-/** The files of a filing: the first has a large one. */
+/** The files of a filing. The first filing has a large one. */
 export const namesOf = (number: string) => (number === NUMBERS[0] ? ['large.htm', ...NAMES] : NAMES);
 
 const bodies = new Map<string, Buffer>();
 
-/** A file of one version of the filings: no two places of any two are alike. */
+/** A file of one version of the filings. No two positions of the same or of different files have the same bytes. */
 export function bodyOf(number: string, name: string, version: number): Buffer {
   const start = `${number}/${name} v${version} `;
   let body = bodies.get(start);
@@ -31,14 +31,14 @@ export function bodyOf(number: string, name: string, version: number): Buffer {
   return body;
 }
 
-/** How the service is at the moment. */
+/** The state of the service. */
 export interface Mood {
   version: number;
-  /** Bodies of large files end in their middle. */
+  /** True if bodies of large files end in the middle. */
   cuts: boolean;
 }
 
-/** A service of some filings, which honours ranges. */
+/** Starts a service with some filings that supports ranges. */
 export async function startFilings() {
   const mood: Mood = { version: 1, cuts: false };
   let resumed = 0;
@@ -55,7 +55,10 @@ export async function startFilings() {
   return { env, mood, numbers: NUMBERS, resumed: () => resumed };
 }
 
-/** A socket that sends piece by piece, so that a power cut finds a file under way; it may end in the file's middle. */
+/**
+ * A socket that sends in pieces, so that a power cut falls into a download. With `cuts`, it closes in the middle of the
+ * file.
+ */
 function slowed(socket: Socket, cuts: boolean): Socket {
   const write = (text: Buffer | string) => {
     const bytes = Buffer.from(text);

@@ -1,24 +1,24 @@
-/** One system call of a log that `strace -f -xx` wrote, `clone` and its kin among the calls that it was told to write. */
+/** A system call of a log that `strace -f -xx` wrote. The log must include `clone` and `clone3`. */
 export interface Call {
   readonly name: string;
-  /** Whose descriptors it means: those of one process, whichever of its threads makes the call. */
+  /** The process whose descriptors the call uses, not its thread. */
   readonly process: number;
-  /** Texts among them as `"\x2f\x74"`. */
+  /** The arguments. Texts are written as `"\x2f\x74"`. */
   readonly args: string;
-  /** Undefined: it never returned, as when its process was killed. */
+  /** Undefined if the call did not return because its process was killed. */
   readonly result: number | undefined;
   /** The lines at which it began and returned. */
   readonly begin: number;
   readonly end: number;
 }
 
-/** A whole call, the begin of one, or the rest of one that began in another line. */
+/** A complete call, the beginning of one, or the rest of a call that began in an earlier line. */
 const LINE = /^(\d+) +(?:<\.\.\. \w+ resumed>|(\w+)\()(.*?)(?: <unfinished \.\.\.>|\) += (-?\d+|\?).*)$/;
 
 /**
- * Reads a log; calls of several threads and processes overlap in it. In the order in which they returned; those that did
- * not are last. A process is held before and behind each call until its line is written, so that lines of several are in
- * an order that was: a call has its effect between its lines.
+ * Reads a log, in which the calls of several threads and processes overlap. Returns the calls in the order in which
+ * they returned, unfinished ones last. strace stops a process before and after each call until the line is written, so
+ * that a call takes effect between its two lines.
  */
 export function readCalls(log: string): Call[] {
   const calls: Call[] = [];
@@ -35,7 +35,7 @@ export function readCalls(log: string): Call[] {
     }
   }
   for (const call of open.values()) calls.push({ ...call, result: undefined, end: Number.POSITIVE_INFINITY });
-  // The process of a thread is the first of those that share their descriptors.
+  // The process of a thread is the first one of those that share their descriptors.
   const above = new Map<number, number>();
   for (const { name, args, result = 0, process } of calls) {
     if (/^clone3?$/.test(name) && args.includes('CLONE_FILES') && result > 0) above.set(result, process);
@@ -47,7 +47,7 @@ export function readCalls(log: string): Call[] {
   return calls.map((call) => ({ ...call, process: first(call.process) }));
 }
 
-/** The texts among a call's arguments. */
+/** The texts among the arguments of a call. */
 export function textsOf({ args }: Call): Buffer[] {
   return [...args.matchAll(/"((?:\\x[\da-f]{2})*)"(\.\.\.)?/g)].map(([, hex = '', cut]) => {
     if (cut) throw new Error('strace has cut a text off: its -s is too small');

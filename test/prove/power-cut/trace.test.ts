@@ -10,15 +10,15 @@ import { expectationOf, type Stage, type State, search } from './search.ts';
 import { namesOf, startFilings } from './service.ts';
 import { MUTANTS, OFTEN, variant } from './variant.ts';
 
-// scripts/power-cut.js sets these for a long run.
-/** A build that is wrong is found in so many runs at most. */
-const MOST_RUNS = 3;
+// Maximum number of runs in which the fault of a mutant must be found. scripts/power-cut.js sets the following
+// variables for a long run.
+const MAX_RUNS = 3;
 const SEED = Number(process.env.FILINGS_SEED ?? 1);
 const REACH = {
   each: Number(process.env.FILINGS_POWER_CUT_EACH ?? 2),
-  again: Number(process.env.FILINGS_POWER_CUT_AGAIN ?? 1),
+  rerunStates: Number(process.env.FILINGS_POWER_CUT_AGAIN ?? 1),
 };
-/** What a batch alone doesn't do. */
+/** Scenarios for mutants that a single batch does not reveal. */
 const SHOWN_BY: Readonly<Record<string, Scenario>> = {
   'what a killed run left is not flushed': KILLED,
 };
@@ -35,7 +35,7 @@ async function stageFor(program: string): Promise<Stage> {
   return { place: await workplace(), bin: join(program, 'bin/filings.js'), service };
 }
 
-/** The same command again, as after a reboot: what is wrong then. */
+/** Runs the same command again, as after a reboot. Returns the faults. */
 async function rerun(state: State, scenario: Scenario, { place, bin, service }: Stage): Promise<string[]> {
   await rebuild(place.path, state.tree);
   const options = { cwd: place.path, env: environment(place, service.env) };
@@ -59,35 +59,36 @@ async function rerun(state: State, scenario: Scenario, { place, bin, service }: 
   return faults;
 }
 
-describe('the power goes between any two system calls', () => {
+describe('after a power cut between any two system calls', () => {
   it.each(SCENARIOS)(
-    '$name: nothing is torn, nothing claimed that is not there, and the same command completes it',
+    'no file is torn or falsely reported, and the next run completes the files: $name',
     async (scenario) => {
       const stage = await stageFor(folder);
-      const { states, faults, again } = await search(scenario, stage, dice(SEED), REACH);
+      const { states, faults, rerunStates } = await search(scenario, stage, dice(SEED), REACH);
       expect(states).toBeGreaterThan(1);
       expect(faults.slice(0, 10)).toEqual([]);
       const before = stage.service.resumed();
       if (scenario.resumes) expect(before).toBeGreaterThan(0);
-      for (const state of again) expect([state.how, ...(await rerun(state, scenario, stage))]).toEqual([state.how]);
+      for (const state of rerunStates)
+        expect([state.how, ...(await rerun(state, scenario, stage))]).toEqual([state.how]);
       const resumed = stage.service.resumed() - before;
-      // A part may have zeros where it was not flushed.
+      // A part may contain zeros where it was not flushed, so it must not be resumed.
       expect(resumed).toBe(0);
-      process.stdout.write(`${scenario.name}: ${states} states, ${again.length} run again, ${resumed} resumed\n`);
+      process.stdout.write(`${scenario.name}: ${states} states, ${rerunStates.length} run again, ${resumed} resumed\n`);
     },
     PATIENCE,
   );
 
   it.each(Object.entries(MUTANTS))(
-    'a build in which %s is found',
+    'the search finds a fault in a build with this defect: %s',
     async (what, edit) => {
       const mutant = await variant([OFTEN, edit]);
       onTestFinished(() => rm(mutant, { recursive: true, force: true }));
       const scenario = SHOWN_BY[what] ?? BATCH_ALONE;
       const stage = await stageFor(mutant);
       const faults: string[] = [];
-      // On a loaded machine a body may come all at once, and the run has no moment at which the build is wrong.
-      for (let run = 0; run < MOST_RUNS && faults.length === 0; run += 1) {
+      // On a loaded machine a body may arrive at once, so that the run has no moment with the fault.
+      for (let run = 0; run < MAX_RUNS && faults.length === 0; run += 1) {
         const { states, faults: found } = await search(scenario, stage, dice(SEED), REACH);
         process.stdout.write(`${what}: ${found.length} faults in ${states} states, such as ${found[0]}\n`);
         faults.push(...found);

@@ -9,13 +9,13 @@ const { changed } = (await import(join(ROOT, 'scripts/changed-sources.js'))) as 
   changed(source: string, edit: { file: string; from: string; to: string }): string;
 };
 
-/** A text of a source that is replaced by another one. */
+/** A text of a source file, and its replacement. */
 export type Edit = readonly [file: string, from: string, to: string];
 
-/** A flush in the background begins after 256 kB instead of 128 MiB: what takes a gigabyte so is seen in a file of 1.4 MB. */
+/** Starts a background flush after 256 kB instead of 128 MiB, so that a file of 1.4 MB is enough to see one. */
 export const OFTEN: Edit = ['src/disk/written-file.ts', '128 << 20', '256 << 10'];
 
-/** Builds of the program that are wrong on purpose: each way of cutting the power has to find them. */
+/** Builds with an intended defect. The search must find a fault in each of them. */
 export const MUTANTS: Readonly<Record<string, Edit>> = {
   'no flush before the rename': ['src/transfer/part/part-file.ts', 'await this.#file.flush();', ''],
   'the directory is not flushed': [
@@ -37,7 +37,7 @@ export const MUTANTS: Readonly<Record<string, Edit>> = {
   'checksums are not flushed before the done line': ['src/batch/recorder.ts', 'await this.#options.beforeDone();', ''],
 };
 
-/** Builds the program with some of its sources changed; gives the folder, which is the caller’s to remove. */
+/** Builds the program with changed sources. Returns the folder, which the caller removes. */
 export async function variant(edits: readonly Edit[]): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'filings-variant-'));
   for (const name of ['bin', 'src', 'scripts', 'samples', 'package.json'])

@@ -6,7 +6,7 @@ import { accession, type Filings } from '../../servers/archive.ts';
 /** The files of each filing. */
 export const FILES = ['ex99.htm', 'form4.xml', 'primary.htm'];
 
-/** Forty filings of three files. */
+/** Forty filings of three files each. */
 export const FILINGS: Filings = Object.fromEntries(
   Array.from({ length: 40 }, (_, at) => [
     accession(at),
@@ -16,7 +16,7 @@ export const FILINGS: Filings = Object.fromEntries(
 
 export const NUMBERS = Object.keys(FILINGS);
 
-/** Puts the built program as `filings` below a home, or a script that stands for it; gives a PATH that leads there. */
+/** Writes a script `filings` into the `bin` of a home. It runs the built program by default. Returns a PATH with it. */
 export async function programAt(home: string, script = `exec ${PROGRAM} "$@"`): Promise<string> {
   const folder = join(home, 'bin');
   await mkdir(folder, { recursive: true });
@@ -25,12 +25,12 @@ export async function programAt(home: string, script = `exec ${PROGRAM} "$@"`): 
   return `${folder}:${process.env.PATH ?? ''}`;
 }
 
-/** The built program in a shell's words. */
+/** The command line of the built program, quoted for a shell. */
 export const PROGRAM = `'${NODE}' '${BIN}'`;
 
 /**
- * All files below a directory, hidden ones too, by path. Of checksum files the lines in order: as they stand, their order
- * is that in which the downloads ended.
+ * All files below a directory, also hidden ones, by path. Lines of checksum files are sorted, because their order is
+ * that in which the downloads ended.
  */
 export async function treeOf(directory: string): Promise<Record<string, string>> {
   const entries = await readdir(directory, { recursive: true, withFileTypes: true });

@@ -9,15 +9,15 @@ import { certificatePath, tlsWith } from '../../servers/certificates.ts';
 import { closedPort, listens } from '../../servers/scripted.ts';
 import { FILINGS, NUMBERS, treeOf } from './mirrored.ts';
 
-// As on a machine of its own: neither the flushes of the runs that it serves nor their work hold it up.
+// The proxy's files are in memory, so that neither the work nor the flushes of the runs delay it.
 const MEMORY = '/dev/shm';
 const RECIPE = join(import.meta.dirname, '../../../docs/recipes/nginx/nginx.conf');
-/** What the proxy adds, and nobody else has. */
+/** The key that the proxy adds. The runs do not have it. */
 const SERVICE_KEY = 'the-key-of-the-proxy-alone';
 
 /**
- * nginx with the recipe's configuration, word by word but for paths, addresses, names and the budget. `port` is the
- * service's, on this machine, over TLS. Gives a machine's environment, as the recipe tells it: there is no key in it.
+ * Starts nginx with the recipe's configuration, unchanged except for paths, addresses, names and the rate. `port` is
+ * that of the service on this machine, over TLS. Returns the environment that the recipe gives, which has no real key.
  */
 async function startProxy(port: number) {
   const place = await mkdtemp(join(existsSync(MEMORY) ? MEMORY : tmpdir(), 'filings-nginx-'));
@@ -36,7 +36,7 @@ async function startProxy(port: number) {
     ['api.example.com:443', `127.0.0.1:${port}`],
     ['api.example.com', 'service.example'],
     ['/etc/ssl/certs/ca-certificates.crt', certificatePath('own-name')],
-    // It is for the service's sake: here it would only take time.
+    // The rate limit would only delay the test.
     ['rate=570r/m', 'rate=100r/s'],
   ] as const;
   let text = await readFile(RECIPE, 'utf8');
@@ -47,7 +47,7 @@ async function startProxy(port: number) {
   const conf = join(place, 'etc/nginx.conf');
   await writeFile(conf, text);
   const line = ['nice', '-n', '-20', 'nginx', '-c', conf, '-e', join(place, 'log/error.log'), '-g', 'daemon off;'];
-  // Debian keeps it where a user's PATH does not look.
+  // Debian keeps nginx outside the PATH of a user.
   const { ended, kill } = started(line, { env: { PATH: `${process.env.PATH}:/usr/sbin` } });
   onTestFinished(async () => {
     kill('SIGTERM');
@@ -59,7 +59,7 @@ async function startProxy(port: number) {
   return { FILINGS_BASE_URL: `http://127.0.0.1:${own}`, FILINGS_API_KEY: 'added-by-the-proxy' };
 }
 
-test('docs/recipes/nginx: two runs at once fetch nothing twice from the service, which sees the proxy’s key alone', async () => {
+test("runs behind the proxy of docs/recipes/nginx request each file once, with the proxy's key", async () => {
   const service = await startArchive(FILINGS, { tls: tlsWith('own-name') });
   const env = await startProxy(service.port);
   const place = await workplace();

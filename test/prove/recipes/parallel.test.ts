@@ -5,12 +5,12 @@ import { workplace } from '../../cli/program.ts';
 import { startArchive } from '../../servers/archive.ts';
 import { FILINGS, NUMBERS, programAt, treeOf } from './mirrored.ts';
 
-test('docs/scaling.md: runs that GNU parallel feeds make the tree of one run, ask for nothing twice, and have nothing to do again', async () => {
+test('GNU parallel as in docs/scaling.md mirrors the same tree as one run, and requests each file once', async () => {
   const archive = await startArchive(FILINGS);
   const place = await workplace();
   await writeFile(join(place.path, 'accessions.txt'), NUMBERS.map((number) => `${number}\n`).join(''));
   const env = { ...archive.env, PATH: await programAt(place.home) };
-  // Blocks of a few lines, so that each run gets some.
+  // Small blocks, so that each run gets some lines.
   const line =
     'parallel --pipe --round-robin --block 100 -j4 filings download -i - --all --checksums -q -d mirror --done mirror.done < accessions.txt';
   expect(await place.shell(line, env)).toMatchObject({ exitCode: 0 });

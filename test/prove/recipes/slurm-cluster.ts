@@ -9,13 +9,13 @@ import { promisify } from 'node:util';
 import { until } from '../../cli/program.ts';
 import { closedPort, listens } from '../../servers/scripted.ts';
 
-/** A cluster of two nodes on this machine: daemons on loopback, all their files in one directory. */
+/** A cluster of two nodes on this machine. Its daemons listen on loopback, and its files are in one directory. */
 export type SlurmCluster = Awaited<ReturnType<typeof startCluster>>;
 
-/** Starts the cluster, and waits until both nodes are idle. */
+/** Starts the cluster and waits until both nodes are idle. */
 export async function startCluster() {
   const base = await mkdtemp(join(tmpdir(), 'filings-slurm-'));
-  // Daemons are where a user's PATH need not lead.
+  // The daemons may be outside the PATH of a user.
   const env = { PATH: `${process.env.PATH ?? ''}:/usr/sbin:/sbin`, SLURM_CONF: join(base, 'slurm.conf') };
   const daemons: ChildProcess[] = [];
   const hasEnded = ({ exitCode, signalCode }: ChildProcess) => exitCode !== null || signalCode !== null;
@@ -27,18 +27,18 @@ export async function startCluster() {
     }
     await rm(base, { recursive: true, force: true, maxRetries: 5 });
   };
-  /** Starts a daemon in the foreground, and waits until it is ready; throws what it said when it ends before. */
+  /** Starts a daemon in the foreground and waits until it is ready. Throws its output if it ends earlier. */
   const start = async ([file = '', ...args]: readonly string[], isReady: () => boolean | Promise<boolean>) => {
     const daemon = spawn(file, args, { env, stdio: ['ignore', 'pipe', 'pipe'] });
     daemons.push(daemon);
-    const said: Buffer[] = [];
-    for (const stream of [daemon.stdout, daemon.stderr]) stream.on('data', (chunk) => said.push(chunk));
+    const output: Buffer[] = [];
+    for (const stream of [daemon.stdout, daemon.stderr]) stream.on('data', (chunk) => output.push(chunk));
     await until(async () => {
-      if (hasEnded(daemon)) throw new Error(`${file} ended: ${Buffer.concat(said)}`);
+      if (hasEnded(daemon)) throw new Error(`${file} ended: ${Buffer.concat(output)}`);
       return isReady();
     });
   };
-  /** Runs one of Slurm's commands; its stdout. */
+  /** Runs a command of Slurm. Returns its stdout. */
   const run = async ([file = '', ...args]: readonly string[], options: { env?: object; cwd?: string } = {}) => {
     const { stdout } = await promisify(execFile)(file, args, {
       cwd: base,
@@ -51,7 +51,7 @@ export async function startCluster() {
     const ports = await Promise.all([closedPort(), closedPort(), closedPort()]);
     await writeFile(env.SLURM_CONF, slurmConf(base, ports));
     for (const folder of ['state', 'spool-n1', 'spool-n2']) await mkdir(join(base, folder));
-    // Slurm's messages are signed by munge, with a key of this cluster's own. munged wants directories that nobody else can
+    // munge signs Slurm's messages with a key of this cluster. munged requires directories that only its user can
     // write, and a socket that everybody can reach.
     await chmod(base, 0o755);
     await writeFile(join(base, 'munge.key'), randomBytes(128), { mode: 0o600 });
@@ -70,15 +70,17 @@ export async function startCluster() {
   }
 }
 
-/** Waits until nothing of a job runs or waits any more; gives its tasks. Those that never began are one. */
+/**
+ * Waits until no task of a job is running or waiting. Returns its tasks. The tasks that did not start are one entry.
+ */
 export async function jobOver(cluster: SlurmCluster, job: string) {
   await until(async () => (await cluster.run(['squeue', '--noheader', '--jobs', job])) === '');
   return tasks(cluster, job);
 }
 
 /**
- * Waits until a task is back in the queue for the first time, and spares it most of the two minutes there. A node takes
- * no task again whose credential is of the second in which it gave the task up.
+ * Waits until a task is requeued for the first time, and shortens its delay of two minutes. A node refuses a task whose
+ * credential is of the second in which the node released it.
  */
 export async function taskAgain(cluster: SlurmCluster, task: string): Promise<void> {
   await until(async () =>
@@ -87,7 +89,7 @@ export async function taskAgain(cluster: SlurmCluster, task: string): Promise<vo
   await cluster.run(['scontrol', 'update', `JobId=${task}`, 'StartTime=now+2']);
 }
 
-/** What Slurm knows of a job's tasks; an exit code is `STATUS:SIGNAL`. */
+/** The tasks of a job. An exit code is `STATUS:SIGNAL`. */
 async function tasks(cluster: SlurmCluster, job: string) {
   const lines = (await cluster.run(['scontrol', '--oneliner', 'show', 'job', job])).split('\n').filter(Boolean);
   const field = (line: string, name: string) => new RegExp(`(?:^| )${name}=(\\S*)`).exec(line)?.[1] ?? '';

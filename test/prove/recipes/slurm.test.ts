@@ -9,7 +9,7 @@ import { jobOver, type SlurmCluster, startCluster, taskAgain } from './slurm-clu
 
 const SCRIPT = join(import.meta.dirname, '../../../docs/recipes/slurm/mirror.sbatch');
 const SHARDS = 8;
-/** `split -n r/K/N` deals lines out in turns, from 1. */
+/** `split -n r/K/N` distributes lines in turn. K starts at 1. */
 const inShard = (shard: number) => NUMBERS.filter((_, at) => (at % SHARDS) + 1 === shard);
 
 // Only root can start the daemons.
@@ -35,11 +35,11 @@ describe.runIf(process.getuid?.() === 0)('mirror.sbatch', () => {
   }
 
   const over = (job: string) => jobOver(cluster, job);
-  const again = (task: string) => taskAgain(cluster, task);
+  const requeued = (task: string) => taskAgain(cluster, task);
   const each = (state: string, exitCode: string) =>
     Array.from({ length: SHARDS }, (_, at) => ({ index: `${at + 1}`, state, exitCode, restarts: 0 }));
 
-  it('eight tasks make the tree of one run on one machine, and ask for nothing twice', async () => {
+  it('mirrors the same tree with eight tasks as one run, and requests each file once', async () => {
     const { archive, place, submit, own } = await setUp();
     const job = await submit([], ['--checksums']);
     expect(await over(job)).toEqual(each('COMPLETED', '0:0'));
@@ -53,13 +53,13 @@ describe.runIf(process.getuid?.() === 0)('mirror.sbatch', () => {
       const done = (await own(task, 'done')).trimEnd().split('\n');
       expect(done.map((line) => line.split('\t')[0]).sort()).toEqual(inShard(task));
     }
-    // The same once more has nothing to do.
+    // The same job requeued has nothing to download.
     const before = asked.length;
     expect(await over(await submit([], ['--checksums']))).toEqual(each('COMPLETED', '0:0'));
     expect(archive.asked()).toHaveLength(before);
   });
 
-  it('a task that is requeued in the middle of a large file stops in order, and goes on at the byte where it was', async () => {
+  it('resumes a large file at the same byte after a task was requeued', async () => {
     const SHARD = 3;
     const [large = ''] = inShard(SHARD);
     const body = Buffer.alloc(6_000_000, 'a large exhibit ');
@@ -73,9 +73,9 @@ describe.runIf(process.getuid?.() === 0)('mirror.sbatch', () => {
       if (before === 0) socket.write(body.subarray(0, half));
       return true;
     });
-    // A program that needs a second to end, as behind a slow disk, is not killed by the end of the script.
+    // The program needs a second to end, as on a slow disk. The end of the script must not kill it.
     await programAt(place.home, `trap : TERM\n${PROGRAM} "$@"\ncode=$?; sleep 1; echo $code >> ended; exit $code`);
-    // One task of the array alone, as one submits it again.
+    // A single task of the array, as a user submits it requeued.
     const job = await submit([`--array=${SHARD}`], ['--jobs', '1']);
     const directory = join(place.path, 'mirror', large);
     await until(async () => {
@@ -84,7 +84,7 @@ describe.runIf(process.getuid?.() === 0)('mirror.sbatch', () => {
       return part !== undefined && (await stat(join(directory, part))).size === half;
     });
     await cluster.run(['scontrol', 'requeue', `${job}_${SHARD}`]);
-    await again(`${job}_${SHARD}`);
+    await requeued(`${job}_${SHARD}`);
     expect(await over(job)).toEqual([{ index: `${SHARD}`, state: 'COMPLETED', exitCode: '0:0', restarts: 1 }]);
     expect(starts).toEqual([undefined, half]);
     expect((await place.read(`mirror/${large}/ex99.htm`)).equals(body)).toBe(true);
@@ -96,12 +96,12 @@ describe.runIf(process.getuid?.() === 0)('mirror.sbatch', () => {
     expect([...new Set(archive.asked().map((asked) => asked.split('/')[0]))].sort()).toEqual(inShard(SHARD));
   });
 
-  // The last task's job id is that of the array: requeued by it, all tasks would begin again.
-  it('7 puts a task back into the queue, and no other', async () => {
+  // The job ID of the last task is that of the array. A requeue by this ID would start all tasks requeued.
+  it('requeues only the task that exits with 7', async () => {
     const [number = ''] = inShard(SHARDS);
     const { archive, place, submit } = await setUp(unavailable(number, 1));
     const job = await submit([], ['--retries', '0']);
-    await again(`${job}_${SHARDS}`);
+    await requeued(`${job}_${SHARDS}`);
     const expected = each('COMPLETED', '0:0').map((task) =>
       task.index === `${SHARDS}` ? { ...task, restarts: 1 } : task,
     );
@@ -110,16 +110,16 @@ describe.runIf(process.getuid?.() === 0)('mirror.sbatch', () => {
     expect((await readdir(join(place.path, 'mirror', number))).sort()).toEqual(FILES);
   });
 
-  it('7 ends a task for good after as many restarts as it may have, though the cluster has RequeueExit=7', async () => {
+  it('ends a task with 75 after RESTARTS requeues, although the cluster has RequeueExit=7', async () => {
     const [number = ''] = inShard(2);
     const { archive, submit } = await setUp(unavailable(number, Number.POSITIVE_INFINITY));
     const job = await submit(['--array=2'], ['--retries', '0'], { RESTARTS: '1' });
-    await again(`${job}_2`);
+    await requeued(`${job}_2`);
     expect(await over(job)).toEqual([{ index: '2', state: 'FAILED', exitCode: '75:0', restarts: 1 }]);
     expect(archive.asked().filter((asked) => asked === `${number}/primary.htm`)).toHaveLength(2);
   });
 
-  it('3 is through: not tried again, and --failed has what failed', async () => {
+  it('does not requeue a task that exits with 3, and --failed lists the failed file', async () => {
     const [number = ''] = inShard(5);
     let isThere = false;
     const { place, submit, own, archive } = await setUp((socket, { accession: of, name }) => {
@@ -141,7 +141,7 @@ describe.runIf(process.getuid?.() === 0)('mirror.sbatch', () => {
     expect((await readdir(join(place.path, 'mirror', number))).sort()).toEqual(FILES);
   });
 
-  it('4 calls off the tasks that have not begun', async () => {
+  it('cancels the tasks that have not started if one exits with 4', async () => {
     const { archive, submit } = await setUp((socket) => {
       socket.write(head(401, { 'Content-Length': 0 }));
       return true;
@@ -152,7 +152,7 @@ describe.runIf(process.getuid?.() === 0)('mirror.sbatch', () => {
   });
 });
 
-/** Answers 503 to so many requests for a filing's primary.htm. */
+/** Answers the first `times` requests for primary.htm of a filing with 503. */
 function unavailable(number: string, times: number): Instead {
   return (socket, { accession: of, name, before }) => {
     if (of !== number || name !== 'primary.htm' || before >= times) return false;
