@@ -38,7 +38,7 @@ const INSIDE = {
 /** Each library and who imports it; of Node's own modules all but `process` are free. */
 const LIBRARIES = {
   commander: ['cli/', 'help/layout.ts'],
-  undici: ['http/'],
+  undici: ['http/connections.ts'],
   jose: ['jwt/'],
   '@jmespath-community': ['service/described-listing.ts'],
   zod: ['settings/config-check.ts'],

@@ -1,14 +1,14 @@
 import type { LookupAddress } from 'node:dns';
 import type { LookupFunction, Socket } from 'node:net';
-import buildConnector, { type Connector } from 'undici/lib/core/connect.js';
-import Client from 'undici/lib/dispatcher/client.js';
+import type { Duplex } from 'node:stream';
+import { buildConnector, Client } from 'undici';
 import { childOf, onAbort } from '../abort.ts';
 import { FilingsError } from '../errors.ts';
 import { inSeconds } from '../text.ts';
 import type { World } from '../world.ts';
-import { Intake } from './body.ts';
 import { connectFailure } from './failures.ts';
 import { lookUp } from './loopback.ts';
+import { PausableSocket, ReadBuffers } from './pausable-socket.ts';
 import { openTunnel, proxyFor } from './proxy.ts';
 import { Watchdog } from './watchdog.ts';
 
@@ -27,13 +27,12 @@ interface Timeouts {
 }
 
 export interface Connection {
-  readonly socket: Socket;
-  readonly intake: Intake;
+  readonly socket: PausableSocket;
   /** Node can't tell a closure alert from a cut: over TLS a connection's end proves nothing. */
   readonly secured: boolean;
   /** Asked in the service's place; none where there is a tunnel through it. */
   readonly proxy: URL | undefined;
-  readonly client: InstanceType<typeof Client>;
+  readonly client: Client;
   /** The server may close it just as a request goes out. */
   reused: boolean;
 }
@@ -47,8 +46,8 @@ export class Connections {
   readonly #idle = new Map<string, Connection[]>();
   /** By host name, the address that a connection succeeded to after others had failed. It is tried first. */
   readonly #reachable = new Map<string, string>();
-  readonly #dialling: object;
-  readonly #connect: Connector;
+  readonly #dialling: buildConnector.BuildOptions;
+  readonly #connect: buildConnector.connector;
 
   constructor(timeouts: Timeouts, world: Pick<World, 'env' | 'monotonic' | 'sleep'>) {
     this.timeouts = timeouts;
@@ -70,15 +69,13 @@ export class Connections {
   async acquire(url: URL, signal: AbortSignal): Promise<Connection> {
     const idle = this.#idle.get(url.origin) ?? [];
     for (let connection = idle.pop(); connection; connection = idle.pop()) {
-      if (!connection.socket.destroyed && connection.socket.readable) return connection;
-      connection.socket.destroy();
+      if (connection.socket.isOpen) return connection;
     }
     return this.#open(url, signal);
   }
 
   /** Its answer was read to its end. */
   release(url: URL, connection: Connection): void {
-    if (connection.socket.destroyed) return;
     connection.reused = true;
     this.#idle.set(url.origin, [...(this.#idle.get(url.origin) ?? []), connection]);
   }
@@ -119,21 +116,19 @@ export class Connections {
   };
 
   async #dial(url: URL, proxy: URL | undefined, signal: AbortSignal): Promise<Connection> {
-    const intake = new Intake();
     const first = proxy ?? url;
     const tunnel = proxy !== undefined && url.protocol === 'https:';
-    const plain = first.protocol === 'http:' && !tunnel;
-    const connect = plain ? buildConnector({ ...this.#dialling, onread: intake.onread }) : this.#connect;
-    let socket = await connected(connect, first, undefined, signal);
-    this.#rememberAddress(first, socket);
+    const buffers = first.protocol === 'http:' && !tunnel ? new ReadBuffers() : undefined;
+    const connect = buffers ? buildConnector({ ...this.#dialling, onread: buffers.onread }) : this.#connect;
+    let real = await connected(connect, first, undefined, signal);
+    this.#rememberAddress(first, real);
     if (tunnel) {
-      await openTunnel(socket, url, proxy, signal);
-      socket = await connected(this.#connect, url, socket, signal);
+      await openTunnel(real, url, proxy, signal);
+      real = await connected(this.#connect, url, real, signal);
     }
-    if (plain) intake.attachPlain(socket);
-    else intake.attachTls(socket);
+    const socket = new PausableSocket(real, buffers);
     const client = clientOver(socket, url.origin);
-    return { socket, intake, secured: !plain, proxy: tunnel ? undefined : proxy, client, reused: false };
+    return { socket, secured: !buffers, proxy: tunnel ? undefined : proxy, client, reused: false };
   }
 
   /** Not by the socket's remote address: that must not be read before the connection ends (`request.ts`). */
@@ -144,17 +139,24 @@ export class Connections {
   }
 }
 
-/** With TLS over `below` where that is given. */
-function connected(connect: Connector, to: URL, below: Socket | undefined, signal: AbortSignal): Promise<Socket> {
+/** Connects, by TLS over `below` where that is given. */
+function connected(
+  connect: buildConnector.connector,
+  to: URL,
+  below: Socket | undefined,
+  signal: AbortSignal,
+): Promise<Socket> {
   return new Promise((resolve, reject) => {
     const { host, protocol, port } = to;
     const hostname = to.hostname.replace(/^\[|\]$/g, '');
-    const socket = connect({ host, hostname, protocol, port, ...(below && { httpSocket: below }) }, (error, open) => {
+    const options = { host, hostname, protocol, port, ...(below && { httpSocket: below }) };
+    // undici's types hide that the socket is returned at once. Otherwise dialling could not be aborted.
+    const socket = connect(options, (error, open) => {
       forget();
       if (open) resolve(open);
       else reject(error);
-    });
-    // It is let go of in the very turn in which the signal aborts.
+    }) as unknown as Socket;
+    // The socket is destroyed in the very turn in which the signal aborts.
     const forget = onAbort(signal, (reason) => {
       socket.destroy();
       below?.destroy();
@@ -163,7 +165,7 @@ function connected(connect: Connector, to: URL, below: Socket | undefined, signa
   });
 }
 
-function clientOver(socket: Socket, origin: string): InstanceType<typeof Client> {
+function clientOver(socket: PausableSocket, origin: string): Client {
   const closed = Object.assign(new Error('the connection was closed'), { code: 'ECONNRESET' });
   return new Client(origin, {
     pipelining: 1,
@@ -172,6 +174,11 @@ function clientOver(socket: Socket, origin: string): InstanceType<typeof Client>
     bodyTimeout: 0,
     keepAliveTimeout: KEEP_IDLE_MS,
     // undici expects an asynchronous answer.
-    connect: (_options, done) => setImmediate(() => (socket.destroyed ? done(closed, null) : done(null, socket))),
+    connect: (_options, done) =>
+      setImmediate(() => {
+        // Its types ask for a socket. Of it undici's HTTP/1 uses what a Duplex has, and `ref` and `unref`.
+        if (socket.destroyed) done(closed, null);
+        else done(null, socket as Duplex as Socket);
+      }),
   });
 }

@@ -63,7 +63,6 @@ class Exchange {
   #framing: Framing = { kind: 'until-close' };
   #start = '';
   #received = 0;
-  #reset = false;
   #over = false;
   #forget = () => {};
 
@@ -72,19 +71,18 @@ class Exchange {
     this.#connection = connection;
     this.#request = request;
     this.#watched = connections.watchdog.watch(() => this.#abandon(this.#idleError()));
-    this.#body = new Body(connection.intake, this.#watched);
+    this.#body = new Body(connection.socket, this.#watched);
   }
 
   /** Settles with the answer's head. */
   begin(): Promise<Answer> {
     const { signal, url, headers } = this.#request;
-    const { client, intake, proxy, socket } = this.#connection;
+    const { client, proxy, socket } = this.#connection;
     return new Promise((resolve, reject) => {
       this.#head = { resolve, reject };
       this.#forget = onAbort(signal, (reason) => this.#abandon(reason));
       if (this.#over) return;
-      socket.prependListener('error', this.#onSocketError);
-      intake.inspect = (bytes) => this.#onFirstBytes(bytes);
+      socket.inspect = (bytes) => this.#onFirstBytes(bytes);
       client.dispatch(
         {
           method: 'GET',
@@ -116,7 +114,7 @@ class Exchange {
         return null;
       }
       if (!final) continue;
-      this.#connection.intake.inspect = undefined;
+      this.#connection.socket.inspect = undefined;
       if (rest.length <= at) return bytes.subarray(at - rest.length);
       return Buffer.concat([Buffer.from(rest, 'latin1'), bytes.subarray(at)]);
     }
@@ -155,9 +153,9 @@ class Exchange {
     const { url } = this.#request;
     const { errored } = this.#connection.socket;
     // The parser goes on to the end of what it was given, though the fields behind a body are too many.
-    const doubt = isFieldOverflow(errored) ? exchangeFailure(errored, url, this.#unfinished) : this.#doubt();
-    if (doubt) {
-      this.#abandon(doubt);
+    const error = isFieldOverflow(errored) ? exchangeFailure(errored, url, this.#unfinished) : this.#untilCloseError();
+    if (error) {
+      this.#abandon(error);
       return;
     }
     this.#close();
@@ -165,16 +163,12 @@ class Exchange {
     this.#body.end();
   }
 
-  /**
-   * Of a body that only the connection ended (RFC 9112 section 9.8). A reset right behind the last bytes reaches us as
-   * an ordinary end; but then the peer's address is gone, while after FIN it is still there. Node caches the address,
-   * so nothing may have read it before.
-   */
-  #doubt(): FilingsError | undefined {
+  /** Returns why the end of a body that only the connection ended may be a cut (RFC 9112 section 9.8). */
+  #untilCloseError(): FilingsError | undefined {
     const { secured, socket } = this.#connection;
     if (this.#framing.kind !== 'until-close') return undefined;
     if (secured) return unproved(this.#unfinished);
-    if (!this.#reset && socket.remoteAddress !== undefined) return undefined;
+    if (!socket.wasReset) return undefined;
     const cut = truncated(this.#unfinished);
     return cut.reworded(cut.message, { fault: 'unproved-end' });
   }
@@ -183,10 +177,6 @@ class Exchange {
     const expected = this.#framing.kind === 'length' ? this.#framing.length : undefined;
     return { url: this.#request.url, received: this.#received, expected };
   }
-
-  readonly #onSocketError = (error: unknown) => {
-    this.#reset ||= errnoOf(error) === 'ECONNRESET';
-  };
 
   #abandon(error: unknown): void {
     if (this.#over) return;
@@ -201,11 +191,10 @@ class Exchange {
     this.#over = true;
     this.#watched.end();
     this.#forget();
-    const { intake, socket } = this.#connection;
-    socket.off('error', this.#onSocketError);
-    intake.inspect = undefined;
+    const { socket } = this.#connection;
+    socket.inspect = undefined;
     // The connection may carry the next request.
-    intake.release();
+    socket.release();
   }
 
   #idleError(): FilingsError {

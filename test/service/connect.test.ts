@@ -1,3 +1,4 @@
+import diagnostics from 'node:diagnostics_channel';
 import dns from 'node:dns';
 import { once } from 'node:events';
 import { createServer, type Socket } from 'node:net';
@@ -26,7 +27,7 @@ async function talk(
   const url = server.url.replace('127.0.0.1', host);
   const ask = (path = '/') =>
     get(connections, async () => ({ url: new URL(path, url), headers: {}, signal: new AbortController().signal }));
-  return { server, ask };
+  return { server, connections, ask };
 }
 
 async function read(answer: Answer): Promise<Buffer> {
@@ -62,9 +63,32 @@ describe('one connection for many requests', () => {
   });
 
   test('is dropped with a body that nobody wants', async () => {
-    const { server, ask } = await talk((socket) => void socket.write(`${head(200, { 'Content-Length': 1000 })}begun`));
+    const sockets: Socket[] = [];
+    const { server, ask } = await talk((socket) => {
+      sockets.push(socket);
+      socket.write(`${head(200, { 'Content-Length': 1000 })}begun`);
+    });
     (await ask()).discard();
     (await ask()).discard();
+    expect(server.connections()).toBe(2);
+    await expect.poll(() => sockets.map(({ destroyed }) => destroyed)).toEqual([true, true]);
+  });
+
+  test('is closed with all others at the end', async () => {
+    const sockets: Socket[] = [];
+    const { ask, connections } = await talk((socket) => {
+      sockets.push(socket);
+      socket.write(OK);
+    });
+    await Promise.all([ask(), ask()].map(async (answer) => read(await answer)));
+    expect(sockets.map(({ destroyed }) => destroyed)).toEqual([false, false]);
+    connections.close();
+    await expect.poll(() => sockets.map(({ destroyed }) => destroyed)).toEqual([true, true]);
+  });
+
+  test('is not used again after a body that only its end ended', async () => {
+    const { server, ask } = await talk((socket) => void socket.end(`${head(200)}ok`));
+    for (const _ of [1, 2]) expect(`${await read(await ask())}`).toBe('ok');
     expect(server.connections()).toBe(2);
   });
 
@@ -126,13 +150,17 @@ describe('a host with several addresses, of which only 127.0.0.1 answers', () =>
     const clock = { monotonic: () => performance.now(), sleep };
     const connections = new Connections({ connectTimeout: CONNECT_MS, idleTimeout: IDLE_MS }, { env: {}, ...clock });
     onTestFinished(() => connections.close());
-    const attempts: unknown[] = [];
+    const dialled: Socket[] = [];
+    const onDial = (message: unknown) => void dialled.push((message as { socket: Socket }).socket);
+    diagnostics.subscribe('net.client.socket', onDial);
+    onTestFinished(() => void diagnostics.unsubscribe('net.client.socket', onDial));
     for (const _ of answers) {
       const url = new URL(`http://service.example:${server.port}/`);
-      const { socket } = await connections.acquire(url, new AbortController().signal);
-      attempts.push(socket.autoSelectFamilyAttemptedAddresses?.map((each) => each.replace(`:${server.port}`, '')));
+      await connections.acquire(url, new AbortController().signal);
     }
-    return attempts;
+    return dialled.map(({ autoSelectFamilyAttemptedAddresses: attempted = [] }) =>
+      attempted.map((each) => each.replace(`:${server.port}`, '')),
+    );
   }
 
   test('that address is tried first after the others have failed', async () => {
@@ -231,12 +259,18 @@ describe('silence', () => {
   });
 
   test('of a server that never ends the TLS handshake: connecting times out', async () => {
-    const { server, ask, pass } = await timed(() => {});
-    const told = { connected: false, ...late(/connecting timed out/) };
-    const asked = expect(ask(server.url.replace('http:', 'https:'))).rejects.toMatchObject(told);
-    await expect.poll(() => server.connections()).toBe(1);
+    const peers: Socket[] = [];
+    const server = createServer((socket) => void peers.push(socket.on('error', () => {}).resume()));
+    onTestFinished(() => void server.close());
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    const { port } = server.address() as { port: number };
+    const { ask, pass } = await timed(() => {});
+    const error = { connected: false, ...late(/connecting timed out/) };
+    const asked = expect(ask(`https://127.0.0.1:${port}/`)).rejects.toMatchObject(error);
+    await expect.poll(() => peers).toHaveLength(1);
     await pass(CONNECT_MS);
     await asked;
+    await expect.poll(() => peers[0]?.destroyed).toBe(true);
   });
 
   test('a reader that takes its time is not the server’s silence', async () => {

@@ -1,12 +1,14 @@
+import { Socket } from 'node:net';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { Body, Intake } from '../../src/http/body.ts';
+import { Body } from '../../src/http/body.ts';
+import { PausableSocket } from '../../src/http/pausable-socket.ts';
 import { Watchdog } from '../../src/http/watchdog.ts';
 import { heldClock } from '../held-clock.ts';
 
 const newBody = () =>
   new Body(
-    new Intake(),
+    new PausableSocket(new Socket()),
     new Watchdog(1000, heldClock()).watch(() => {}),
   );
 

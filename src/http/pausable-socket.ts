@@ -1,0 +1,127 @@
+// The stream that undici reads instead of the socket. It exists because undici 7 ends the process by an assertion if a
+// connection ends while its parser is paused (nodejs/undici#5360). So the parser is never paused; the socket below this
+// stream is. It takes a connected socket, and gives the bytes in order, and their end only behind the last of them.
+// With undici 8, which needs Node 22.19, `controller.pause()` can take its place.
+import type { OnReadOpts, Socket } from 'node:net';
+import { Duplex } from 'node:stream';
+import { errnoOf } from '../errors.ts';
+
+/** Each read of a socket costs a pass through the parser, so that reads should be large. */
+const BUFFER_BYTES = 262_144;
+/** Somewhat more than a body gathers. */
+const MAX_SPARE_BUFFERS = 10;
+
+/** The read buffers of one connection. They are used again, so that a large body leaves no garbage. */
+export class ReadBuffers {
+  /** An option of `connect` over plain TCP. Over TLS it costs half as much again. */
+  readonly onread: OnReadOpts = {
+    buffer: () => this.#spare.pop() ?? Buffer.allocUnsafeSlow(BUFFER_BYTES),
+    callback: (length, buffer) => {
+      this.deliver(Buffer.from(buffer.buffer as ArrayBuffer, buffer.byteOffset, length));
+      return true;
+    },
+  };
+  /** Called with the bytes of each read. */
+  deliver: (bytes: Buffer) => void = () => {};
+  readonly #spare: Buffer[] = [];
+
+  /** Takes back the buffers of chunks that nobody reads any more. */
+  recycle(chunks: readonly Buffer[]): void {
+    // A buffer may have held several chunks. If it were taken back twice, two reads would share it.
+    for (const buffer of new Set(chunks.map((chunk) => chunk.buffer))) {
+      const isOurs = buffer.byteLength === BUFFER_BYTES;
+      if (isOurs && this.#spare.length < MAX_SPARE_BUFFERS) this.#spare.push(Buffer.from(buffer));
+    }
+  }
+}
+
+export class PausableSocket extends Duplex {
+  /** Sees the bytes before undici does. Returns the bytes for undici, or null if there are none yet. */
+  inspect: ((bytes: Buffer) => Buffer | null) | undefined;
+  readonly #real: Socket;
+  readonly #buffers: ReadBuffers | undefined;
+  #isHeld = false;
+  #wasReset = false;
+
+  /** `buffers` are those that `real` was connected with, if it is a plain one. Nobody may have read from `real`. */
+  constructor(real: Socket, buffers?: ReadBuffers) {
+    // The socket should not be paused after a single read, which costs system calls.
+    super({ readableHighWaterMark: 2 * BUFFER_BYTES });
+    this.#real = real;
+    this.#buffers = buffers;
+    // An error before undici listens would otherwise end the process. undici finds it in `errored`.
+    this.on('error', () => {});
+    if (buffers) buffers.deliver = (bytes) => this.#receive(bytes);
+    else real.on('data', (bytes) => this.#receive(bytes));
+    real.on('end', () => {
+      // After a reset right behind the last bytes Node reports an ordinary end, but the peer's address is gone. It must
+      // be read here: Node caches an address that was read earlier, and our own FIN, sent later, removes it too.
+      this.#wasReset ||= real.remoteAddress === undefined;
+      this.push(null);
+    });
+    real.on('error', (error) => {
+      this.#wasReset ||= errnoOf(error) === 'ECONNRESET';
+      this.destroy(error);
+    });
+    real.on('close', () => this.destroy());
+  }
+
+  /** Whether another request can be sent. The socket below learns earlier than this stream that it can not. */
+  get isOpen(): boolean {
+    return this.readable && this.#real.readable;
+  }
+
+  /** Whether the peer ended the connection by a reset instead of a FIN. */
+  get wasReset(): boolean {
+    return this.#wasReset;
+  }
+
+  get isHeld(): boolean {
+    return this.#isHeld;
+  }
+
+  /** Stops reading from the network until `release`. */
+  hold(): void {
+    this.#isHeld = true;
+    this.#real.pause();
+  }
+
+  release(): void {
+    if (!this.#isHeld) return;
+    this.#isHeld = false;
+    this.#real.resume();
+  }
+
+  /** Reuses the memory of chunks that nobody reads any more. */
+  recycle(chunks: readonly Buffer[]): void {
+    this.#buffers?.recycle(chunks);
+  }
+
+  /** undici lets the process end while a connection is idle. */
+  ref(): void {
+    this.#real.ref();
+  }
+
+  unref(): void {
+    this.#real.unref();
+  }
+
+  override _read(): void {
+    if (!this.#isHeld) this.#real.resume();
+  }
+
+  override _write(chunk: Buffer, encoding: BufferEncoding, done: (error?: Error | null) => void): void {
+    this.#real.write(chunk, encoding, done);
+  }
+
+  override _destroy(error: Error | null, done: (error?: Error | null) => void): void {
+    this.#real.destroy();
+    done(error);
+  }
+
+  #receive(bytes: Buffer): void {
+    const rest = this.inspect ? this.inspect(bytes) : bytes;
+    // A pushed null would be the end.
+    if (rest !== null && !this.push(rest)) this.#real.pause();
+  }
+}
