@@ -7,7 +7,7 @@ import { sleep } from '../../src/abort.ts';
 import { interruptedBy } from '../../src/world.ts';
 import { head, sendFile } from '../servers/answers.ts';
 import { accession, type Filings, type Instead, startArchive } from '../servers/archive.ts';
-import { type Given, workplace } from './run.ts';
+import { type RunOptions, workplace } from './run.ts';
 
 // A run is a guest in its process: whatever it opens or waits for is released when it ends, however it ends. The whole
 // program runs here, and what is left of it is counted: descriptors, timers, listeners, temporary files.
@@ -80,7 +80,7 @@ async function leftBy(lines: readonly (readonly string[])[], answers: Answers) {
   const before = descriptors();
   const archive = await startArchive(FILINGS, { instead: answers(ends) });
   let timers = 0;
-  const given: Given = {
+  const given: RunOptions = {
     interrupt: ends.interrupt.signal,
     async sleep(ms, signal) {
       timers += 1;
