@@ -40,7 +40,7 @@ const plan = (existing: Existing, request: Partial<FileRequest>, known: FileFact
   planFile(existing, { ...REQUEST, ...request }, known);
 
 /** A plan as one word, with `again` if the next run would fetch the file again. A failure is given as its code and message. */
-function describePlan(filePlan: FilePlan): string {
+function textOf(filePlan: FilePlan): string {
   if (filePlan.kind === 'fail') return `${filePlan.error.code} ${filePlan.error.message}`;
   return 'isRepeated' in filePlan && filePlan.isRepeated ? `${filePlan.kind} again` : filePlan.kind;
 }
@@ -58,9 +58,7 @@ describe('without --if-exists, the plan', () => {
     ["--output in this filing's own directory", FILE, { isOutput: true, ...OWN }, 'replace again'],
     ['--output and --if-exists skip', FILE, { isOutput: true, ...SKIP }, 'settle'],
     ["--if-exists compare in this filing's own directory", FILE, { ...OWN, ...COMPARE }, 'compare again'],
-  ])('depends on the target: %s', (_, existing, request, expected) =>
-    expect(describePlan(plan(existing, request))).toBe(expected),
-  );
+  ])('fits the target: %s', (_, existing, request, expected) => expect(textOf(plan(existing, request))).toBe(expected));
 });
 
 describe('the plan for a path', () => {
@@ -73,13 +71,13 @@ describe('the plan for a path', () => {
     ['a directory', DIRECTORY, ...repeated(occupied('a directory')), EXISTS],
     ['a device', SPECIAL, ...repeated(occupied('a special file')), EXISTS],
   ])('follows --if-exists if the path holds %s', (_, existing, ...expected) => {
-    const plans = [SKIP, COMPARE, OVERWRITE, ERROR].map((request) => describePlan(plan(existing, request)));
+    const plans = [SKIP, COMPARE, OVERWRITE, ERROR].map((request) => textOf(plan(existing, request)));
     expect(plans).toEqual(expected);
   });
 
   test.each([SKIP, COMPARE, OVERWRITE, ERROR])('fails with %j if another spelling of the name exists', (request) => {
     const expected = "local_io d/a.htm: 'A.HTM' exists, and this disk takes both names for one";
-    expect(describePlan(plan(SPELLED, request))).toBe(expected);
+    expect(textOf(plan(SPELLED, request))).toBe(expected);
   });
 
   function repeated(text: string): [string, string, string] {
@@ -87,7 +85,7 @@ describe('the plan for a path', () => {
   }
 });
 
-describe('--sha256', () => {
+describe('with --sha256, an existing file that may stay is checked', () => {
   const sha256 = HASH;
   test.each<Row>([
     ['--if-exists skip', FILE, { ...SKIP, sha256 }, 'check'],
@@ -104,26 +102,17 @@ describe('--sha256', () => {
       'local_io d/a.htm: cannot write: a symbolic link already exists there',
     ],
     ['nothing exists', NOTHING, { ...SKIP, sha256 }, 'download'],
-  ])(
-    'checks an existing regular file unless the file is to be replaced or must not exist: %s',
-    (_, existing, request, expected, known) => expect(describePlan(plan(existing, request, known))).toBe(expected),
-  );
+  ])('%s', (_, existing, request, expected, known) => expect(textOf(plan(existing, request, known))).toBe(expected));
 });
 
-describe('for an existing file, the plan', () => {
+describe('the plan depends on the listed and the sent size', () => {
   const other = (bytes: number) =>
     `local_io d/a.htm: a different file already exists: it has 100 bytes, this one ${bytes}`;
   test.each<Row>([
     ['skip, equal listed size', FILE, { ...SKIP, listedSize: 100 }, 'settle'],
     ['skip, other listed size', FILE, { ...SKIP, listedSize: 7 }, 'compare again'],
     ['skip, listed size 0', FILE, { ...SKIP, listedSize: 0 }, 'compare again'],
-    [
-      'skip, other listed size, listed sizes ignored',
-      FILE,
-      { ...SKIP, listedSize: 7 },
-      'settle',
-      { areSizesIgnored: true },
-    ],
+    ['skip, other listed size ignored', FILE, { ...SKIP, listedSize: 7 }, 'settle', { areSizesIgnored: true }],
     ['compare, equal listed size', FILE, { ...COMPARE, listedSize: 100 }, 'compare again'],
     ['compare, equal sent size', FILE, COMPARE, 'compare again', { fetchedBytes: 100 }],
     ['compare, other sent size', FILE, COMPARE, other(7), { fetchedBytes: 7 }],
@@ -131,19 +120,11 @@ describe('for an existing file, the plan', () => {
     ['skip, other listed and sent size', FILE, { ...SKIP, listedSize: 7 }, other(7), { fetchedBytes: 7 }],
     ['skip, other sent size, no listed size', FILE, SKIP, 'settle', { fetchedBytes: 7 }],
     ['overwrite, other listed size', FILE, { ...OVERWRITE, listedSize: 7 }, 'replace again'],
-    [
-      'nothing exists, other listed and sent size',
-      NOTHING,
-      { ...SKIP, listedSize: 7 },
-      'download',
-      { fetchedBytes: 9 },
-    ],
-  ])('depends on the listed and the sent size: %s', (_, existing, request, expected, known) =>
-    expect(describePlan(plan(existing, request, known))).toBe(expected),
-  );
+    ['nothing exists, other sizes', NOTHING, { ...SKIP, listedSize: 7 }, 'download', { fetchedBytes: 9 }],
+  ])('%s', (_, existing, request, expected, known) => expect(textOf(plan(existing, request, known))).toBe(expected));
 });
 
-describe('for a file that is kept, the plan', () => {
+describe('the plan for a kept file depends on its state and on --checksums', () => {
   const hasChecksums = true;
   const isDryRun = true;
   test.each<Row>([
@@ -154,9 +135,7 @@ describe('for a file that is kept, the plan', () => {
     ['a dry run', FILE, { ...SKIP, isDryRun }, 'keep'],
     ['a dry run with --checksums', FILE, { ...SKIP, isDryRun, hasChecksums }, 'keep'],
     ['settled, --if-exists compare', FILE, COMPARE, 'compare again', { isSettled: true }],
-  ])('depends on whether the file is settled and on --checksums: %s', (_, existing, request, expected, known) =>
-    expect(describePlan(plan(existing, request, known))).toBe(expected),
-  );
+  ])('%s', (_, existing, request, expected, known) => expect(textOf(plan(existing, request, known))).toBe(expected));
 });
 
 test('a dry run plans a download where the run downloads, and fails where the run fails', () => {
@@ -167,7 +146,7 @@ test('a dry run plans a download where the run downloads, and fails where the ru
         FilePlan,
       ];
       if (isFetch(run)) expect(dry).toEqual({ kind: 'planned', isRepeated: run.isRepeated });
-      else expect(describePlan(dry)).toBe(run.kind === 'settle' ? 'keep' : describePlan(run));
+      else expect(textOf(dry)).toBe(run.kind === 'settle' ? 'keep' : textOf(run));
     }
 });
 
@@ -176,7 +155,7 @@ test("a path of one of the run's own files fails in every mode", () => {
   const expected = 'integrity d/a.htm: would replace the file of --report';
   for (const existing of [NOTHING, FILE, LINK])
     for (const request of [SKIP, COMPARE, OVERWRITE, ERROR])
-      expect(describePlan(plan(existing, request, { runFileFault }))).toBe(expected);
+      expect(textOf(plan(existing, request, { runFileFault }))).toBe(expected);
 });
 
 test('the second of two files of one run with the same path fails in every mode', () => {
@@ -184,8 +163,8 @@ test('the second of two files of one run with the same path fails in every mode'
   const both = 'local_io d/a.htm: 0001234567-24-000001 and 0001234567-24-000002 both have a file with this path';
   for (const existing of [NOTHING, FILE, LINK])
     for (const request of [SKIP, COMPARE, OVERWRITE, ERROR, { ...SKIP, isDryRun: true }]) {
-      expect(describePlan(plan(existing, request, { pathOwner: { accession, isTwin: false } }))).toBe(both);
-      const twin = describePlan(plan(existing, request, { pathOwner: { accession, isTwin: true } }));
+      expect(textOf(plan(existing, request, { pathOwner: { accession, isTwin: false } }))).toBe(both);
+      const twin = textOf(plan(existing, request, { pathOwner: { accession, isTwin: true } }));
       expect(twin).toBe(`${both}, on disks that ignore case or accents`);
     }
 });

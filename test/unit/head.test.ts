@@ -16,16 +16,12 @@ test.each<[HeaderFields, Framing]>([
   expect(framingOf(headers)).toEqual(framing);
 });
 
-const expectUnsound = (headers: HeaderFields, why: string) =>
-  expect(framingOf(headers)).toEqual({ kind: 'unsound', why });
+const unsound = (headers: HeaderFields, why: string) => expect(framingOf(headers)).toEqual({ kind: 'unsound', why });
 
 test.each([...['xchunked', 'chunked;', 'chunked, x', 'gzip, chunked', 'gzip', 'identity', ''], ['chunked', 'chunked']])(
   'the transfer coding %j is unsound',
   (coding) => {
-    expectUnsound(
-      { 'transfer-encoding': coding },
-      `the transfer coding ${JSON.stringify(String(coding))} is not known`,
-    );
+    unsound({ 'transfer-encoding': coding }, `the transfer coding ${JSON.stringify(String(coding))} is not known`);
   },
 );
 
@@ -33,11 +29,11 @@ test.each([
   ...['10, 10', '-1', '+1', '0x10', '1.0', '', '9999999999999999', 'ten', '1 0', ' 10'],
   ...[['10', '10'], ['10']],
 ])('the length %j is unsound', (length) => {
-  expectUnsound({ 'content-length': length }, `the length ${JSON.stringify(String(length))} is not a number`);
+  unsound({ 'content-length': length }, `the length ${JSON.stringify(String(length))} is not a number`);
 });
 
 test('a transfer coding together with a length is unsound', () => {
-  expectUnsound({ 'transfer-encoding': 'chunked', 'content-length': '1' }, 'both a length and a transfer coding');
+  unsound({ 'transfer-encoding': 'chunked', 'content-length': '1' }, 'both a length and a transfer coding');
 });
 
 test.each<[text: string, rest: string, final?: true]>([

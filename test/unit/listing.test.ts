@@ -167,11 +167,7 @@ describe('reads the names of', () => {
       'a.htm',
       [{ name: '' }, null, { file_name: null, pages: 3 }, { name: 'a.htm' }],
     ],
-    [
-      'files with odd names',
-      '../x a\nb constructor __proto__ b.htm',
-      ['../x', 'a\nb', 'constructor', '__proto__', 'b.htm'],
-    ],
+    ['odd file names', '../x a\nb constructor __proto__ b.htm', ['../x', 'a\nb', 'constructor', '__proto__', 'b.htm']],
     ['files beside members that report nothing', 'a.htm', { error: null, errors: [], status: 'ok', files: ['a.htm'] }],
     ['files beside a default and a count of 0 errors', 'a.htm', { default: true, error_count: 0, files: ['a.htm'] }],
     ['files beside a quota', 'a.htm', { quota: { remaining: 5 }, rate_limit: { total: 90 }, files: ['a.htm'] }],

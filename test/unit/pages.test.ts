@@ -167,7 +167,7 @@ describe('without a page size', () => {
   );
 
   it.each([10, 15, 20, 25, 30, 50, 100, 200, 250, 500, 1000])(
-    '%i records are all if page 2 is empty, and a first page if it is not',
+    '%i records are the whole listing if page 2 is empty, and otherwise a first page',
     async (count) => {
       const whole = await read(paged(names(count), { cap: count }));
       expect(whole).toMatchObject({ files: names(count), queries: `- 2:${count} 1:${count}`, warnings: [] });
@@ -176,7 +176,7 @@ describe('without a page size', () => {
     },
   );
 
-  it.each([0, 1, 9, 11, 99, 103, 1001])('%i records are all', async (count) => {
+  it.each([0, 1, 9, 11, 99, 103, 1001])('%i records are the whole listing', async (count) => {
     expect(await read(() => names(count))).toMatchObject({ files: names(count), queries: '-' });
   });
 
@@ -189,11 +189,11 @@ describe('without a page size', () => {
     ],
     ['page 1 is refused with 400', '- 2:10 1:10', (page) => [names(10), httpError(400), []][page ?? 0]],
     ['page 2 is not found', '- 2:10 1:10', (page) => (page === 2 ? httpError(404) : names(10))],
-  ])('10 records are all if %s', async (_what, queries, service) => {
+  ])('10 records are the whole listing if %s', async (_what, queries, service) => {
     expect(await read(service)).toMatchObject({ files: names(10), queries, warnings: [] });
   });
 
-  it('10 records are all if both pages repeat them, with one warning per run', async () => {
+  it('10 records are the whole listing if both pages repeat them, with one warning per run', async () => {
     const { files, queries, warnings, memory } = await read(() => names(10));
     expect({ files, queries }).toEqual({ files: names(10), queries: '- 2:10 1:10' });
     expect(warnings).toEqual([expect.stringContaining('page 1 and page 2')]);

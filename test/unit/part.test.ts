@@ -83,12 +83,8 @@ describe('names of parts and records', () => {
   });
 
   test('are distinguished from other names', () => {
-    const malformed = [
-      '.x.0123456789abcdef-1-1',
-      '.x.0123456789abcdeg-1-1.a1b2c3d4',
-      'x.0123456789abcdef-1-1.a1b2c3d4',
-    ];
-    const others = ['primary.htm', '.x.resume', ...malformed.map((name) => `${name}.part`)];
+    const wrong = ['.x.0123456789abcdef-1-1', '.x.0123456789abcdeg-1-1.a1b2c3d4', 'x.0123456789abcdef-1-1.a1b2c3d4'];
+    const others = ['primary.htm', '.x.resume', ...wrong.map((name) => `${name}.part`)];
     expect(others.filter((name) => parsePartName(name))).toEqual([]);
   });
 });

@@ -39,14 +39,9 @@ describe('the line of a file', () => {
     ['almost complete', { bytes: 99_999_999 }, 20, 'primary.htm     99%'],
     ['resumed, too narrow for a bar', { from: 36e6 }, 40, `${'primary.htm'.padEnd(23)}   45%  1.0 MB/s`],
     ['no response yet', { bytes: undefined }, 40, 'primary.htm  …'],
-    ['before a retry', waiting(0), 100, 'primary.htm  retry 1 of 5 in 5 s: 127.0.0.1:9: connection refused'],
-    [
-      'before a retry, after 3 s',
-      waiting(3001),
-      100,
-      'primary.htm  retry 1 of 5 in 2 s: 127.0.0.1:9: connection refused',
-    ],
-    ['before a retry, narrow', waiting(4999), 40, 'primary.htm  retry 1 of 5 in 1 s: 127.…'],
+    ['a wait', waiting(0), 100, 'primary.htm  retry 1 of 5 in 5 s: 127.0.0.1:9: connection refused'],
+    ['a later wait', waiting(3001), 100, 'primary.htm  retry 1 of 5 in 2 s: 127.0.0.1:9: connection refused'],
+    ['a narrow wait', waiting(4999), 40, 'primary.htm  retry 1 of 5 in 1 s: 127.…'],
   ])('shows the state of the file in the given width: %s', (_what, more, width, expected) => {
     expect(lineOf(more, width)).toBe(expected);
   });
@@ -155,12 +150,7 @@ it.each<[how: string, terminal: boolean, settings: Partial<ProgressSettings>, te
   ['a dumb terminal', true, {}, WAITS + ENDS + NOTE + TRACE + FAILS, 'dumb'],
   ['--progress none', true, { progress: 'none' }, NOTE + TRACE + FAILS],
   ['--quiet', true, { quiet: true }, FAILS],
-  [
-    '--error-format json',
-    true,
-    { errorFormat: 'json', progress: 'bar', verbose: true },
-    JSON_LINES.map(jsonLine).join(''),
-  ],
+  ['JSON errors', true, { errorFormat: 'json', progress: 'bar', verbose: true }, JSON_LINES.map(jsonLine).join('')],
 ])(
   'progress without bars is lines without secrets and control characters: %s',
   async (_, terminal, more, text, term) => {

@@ -38,7 +38,7 @@ test('without a rate and a pause no request waits for another', async () => {
   expect(sent()).toBe('abc');
 });
 
-test('a pause holds the requests that wait for the rate already, and the rate holds after it', async () => {
+test('a pause delays requests that wait for the rate already, and the rate applies after it', async () => {
   const { limiter, ask, pass, sent, end } = limiterOf(2);
   ask('abcd');
   await pass(0);
@@ -126,7 +126,7 @@ describe('after a pause', () => {
     expect(sent()).toBe('abcd');
   });
 
-  test('a refusal of a request that was sent before holds the others, too', async () => {
+  test('a refusal of a request that was sent before delays the others, too', async () => {
     const { limiter, ask, sent, end, pass } = limiterOf();
     ask('ab');
     await pass(0);
@@ -196,7 +196,7 @@ describe('after a pause', () => {
 });
 
 describe('after several pauses', () => {
-  test('only as many requests go out as the service took between them, then one more at a time for each two answers', async () => {
+  test('only as many requests go out as the service accepted between them, then one more for each two answers', async () => {
     const { limiter, ask, sent, end, pass } = limiterOf();
     ask('abc');
     await pass(0);

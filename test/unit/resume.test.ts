@@ -17,15 +17,9 @@ const DATED = { kind: 'last-modified', value: MODIFIED } as const;
 const HERE = 'https://api.example/v1/download';
 
 type Headers = CameBack['headers'];
-const partial = (more: Partial<Held> = {}): Held => ({
-  bytes: 40,
-  validator: ETAG,
-  total: 100,
-  address: HERE,
-  ...more,
-});
+const part = (more: Partial<Held> = {}): Held => ({ bytes: 40, validator: ETAG, total: 100, address: HERE, ...more });
 const whole = (headers: Headers): CameBack => ({ status: 200, address: HERE, headers });
-const part = (headers: Headers = {}): CameBack => ({
+const rest = (headers: Headers = {}): CameBack => ({
   status: 206,
   address: HERE,
   headers: { etag: '"v1"', 'content-range': 'bytes 40-99/100', 'content-length': '60', ...headers },
@@ -49,16 +43,8 @@ test.each<[string, Headers, ReturnType<typeof strongValidator>]>([
   ['only Last-Modified', { 'last-modified': MODIFIED }, undefined],
   ['only Date', { date: LATER }, undefined],
   ['a Last-Modified of the same second', { 'last-modified': MODIFIED, date: MODIFIED }, undefined],
-  [
-    'a Last-Modified one second before Date',
-    { 'last-modified': MODIFIED, date: 'Tue, 01 Apr 2025 10:00:01 GMT' },
-    DATED,
-  ],
-  [
-    'a Last-Modified of asctime, which is UTC',
-    { 'last-modified': 'Tue Apr  1 10:00:00 2025', date: MODIFIED },
-    undefined,
-  ],
+  ['a Last-Modified a second before', { 'last-modified': MODIFIED, date: 'Tue, 01 Apr 2025 10:00:01 GMT' }, DATED],
+  ['a Last-Modified of asctime', { 'last-modified': 'Tue Apr  1 10:00:00 2025', date: MODIFIED }, undefined],
   ['a Last-Modified in the future', { 'last-modified': LATER, date: MODIFIED }, undefined],
   ['a Last-Modified that is not a date', { 'last-modified': 'yesterday', date: MODIFIED }, undefined],
   ['a Date that is not a date', { 'last-modified': MODIFIED, date: 'today' }, undefined],
@@ -69,71 +55,56 @@ test.each<[string, Headers, ReturnType<typeof strongValidator>]>([
 });
 
 test.each<[string, Held, Record<string, string>]>([
-  ['an empty part', partial({ bytes: 0 }), {}],
-  ['a part without a validator', partial({ validator: undefined }), {}],
-  ['a part with an ETag', partial(), { range: 'bytes=40-', 'if-range': '"v1"' }],
-  ['a part with a date', partial({ validator: DATED }), { range: 'bytes=40-', 'if-range': MODIFIED }],
-  ['a complete part', partial({ bytes: 100 }), { range: 'bytes=100-', 'if-range': '"v1"' }],
+  ['an empty part', part({ bytes: 0 }), {}],
+  ['a part without a validator', part({ validator: undefined }), {}],
+  ['a part with an ETag', part(), { range: 'bytes=40-', 'if-range': '"v1"' }],
+  ['a part with a date', part({ validator: DATED }), { range: 'bytes=40-', 'if-range': MODIFIED }],
+  ['a complete part', part({ bytes: 100 }), { range: 'bytes=100-', 'if-range': '"v1"' }],
 ])('requests the range after the part if the version can be checked: %s', (_, file, expected) => {
   expect(rangeRequest(file)).toEqual(expected);
 });
 
-const BY_DATE = partial({ validator: DATED });
-const ALL = partial({ bytes: 100 });
+const BY_DATE = part({ validator: DATED });
+const ALL = part({ bytes: 100 });
 const SHORTER = { etag: '"v1"', 'content-length': '90' };
 
 test.each<[string, Held, CameBack, Decision['kind']]>([
-  ['a 200 without a part', partial({ bytes: 0 }), whole({}), 'restart'],
-  ['a 200 instead of the range, same ETag', partial(), whole({ etag: '"v1"' }), 'restart'],
-  ['a 200, other ETag', partial(), whole({ etag: '"v2"' }), 'restart'],
-  ['a 200 with Content-Range', partial({ bytes: 0 }), whole({ 'content-range': 'bytes 0-99/100' }), 'refuse'],
-  [
-    'a 200 with two Content-Range fields',
-    partial(),
-    whole({ 'content-range': ['bytes 0-9/100', 'bytes 0-9/100'] }),
-    'refuse',
-  ],
-  ['a 200 of another length, same ETag', partial(), whole(SHORTER), 'refuse'],
-  ['a 200 of another length, same ETag, before the first byte', partial({ bytes: 0 }), whole(SHORTER), 'refuse'],
-  ['a 200 of another length, other ETag', partial(), whole({ ...SHORTER, etag: '"v2"' }), 'restart'],
-  ['a 200 of another length, no ETag', partial(), whole({ 'content-length': '90' }), 'restart'],
+  ['a 200 without a part', part({ bytes: 0 }), whole({}), 'restart'],
+  ['a 200 instead of the range, same ETag', part(), whole({ etag: '"v1"' }), 'restart'],
+  ['a 200, other ETag', part(), whole({ etag: '"v2"' }), 'restart'],
+  ['a 200 with Content-Range', part({ bytes: 0 }), whole({ 'content-range': 'bytes 0-99/100' }), 'refuse'],
+  ['a 200 with two Content-Ranges', part(), whole({ 'content-range': ['bytes 0-9/100', 'bytes 0-9/100'] }), 'refuse'],
+  ['a 200 of another length, same ETag', part(), whole(SHORTER), 'refuse'],
+  ['a 200 of another length, same ETag, before the first byte', part({ bytes: 0 }), whole(SHORTER), 'refuse'],
+  ['a 200 of another length, other ETag', part(), whole({ ...SHORTER, etag: '"v2"' }), 'restart'],
+  ['a 200 of another length, no ETag', part(), whole({ 'content-length': '90' }), 'restart'],
   ['a shorter 200, same date', BY_DATE, whole({ 'last-modified': MODIFIED, 'content-length': '90' }), 'restart'],
-  ['a 200 of another length from another address', partial(), { ...whole(SHORTER), address: `${HERE}/v2` }, 'restart'],
-  ['a 200 of the same length, same ETag', partial(), whole({ etag: '"v1"', 'content-length': '100' }), 'restart'],
-  ['a 200 for a part of unknown total', partial({ total: undefined }), whole(SHORTER), 'restart'],
-  ['a 200 for a part without a validator', partial({ validator: undefined }), whole(SHORTER), 'restart'],
-  ['an exact 206', partial(), part(), 'append'],
-  ['an exact 206 for a part of unknown total', partial({ total: undefined }), part(), 'append'],
-  ['a chunked 206', partial(), part({ 'content-length': undefined }), 'append'],
-  ['a 206 from another address', partial(), { ...part(), address: `${HERE}/v2` }, 'ask-anew'],
-  ['a 206, same date', BY_DATE, part({ etag: undefined, 'last-modified': MODIFIED }), 'append'],
-  ['a 206, other date', BY_DATE, part({ etag: undefined, 'last-modified': LATER }), 'ask-anew'],
-  ['a 206 for a date, no date', BY_DATE, part({ etag: undefined }), 'ask-anew'],
-  ['a 206 for a part without a validator', partial({ validator: undefined }), part(), 'ask-anew'],
-  ['a 206, no ETag', partial(), part({ etag: undefined }), 'ask-anew'],
-  ['a 206, weak ETag', partial(), part({ etag: 'W/"v1"' }), 'ask-anew'],
-  ['a 206, other ETag', partial(), part({ etag: '"v2"' }), 'ask-anew'],
-  ['a 206, two ETags', partial(), part({ etag: ['"v1"', '"v1"'] }), 'ask-anew'],
-  ['a 206 from the start', partial(), part({ 'content-range': 'bytes 0-99/100', 'content-length': '100' }), 'ask-anew'],
-  [
-    'a 206 beyond its total',
-    partial(),
-    part({ 'content-range': 'bytes 40-100/100', 'content-length': '61' }),
-    'ask-anew',
-  ],
-  ['a 206 of an empty range', ALL, part({ 'content-range': 'bytes 100-99/100', 'content-length': '0' }), 'ask-anew'],
+  ['a 200 of another length from another address', part(), { ...whole(SHORTER), address: `${HERE}/v2` }, 'restart'],
+  ['a 200 of the same length, same ETag', part(), whole({ etag: '"v1"', 'content-length': '100' }), 'restart'],
+  ['a 200 for a part of unknown total', part({ total: undefined }), whole(SHORTER), 'restart'],
+  ['a 200 for a part without a validator', part({ validator: undefined }), whole(SHORTER), 'restart'],
+  ['an exact 206', part(), rest(), 'append'],
+  ['an exact 206 for a part of unknown total', part({ total: undefined }), rest(), 'append'],
+  ['a chunked 206', part(), rest({ 'content-length': undefined }), 'append'],
+  ['a 206 from another address', part(), { ...rest(), address: `${HERE}/v2` }, 'ask-anew'],
+  ['a 206, same date', BY_DATE, rest({ etag: undefined, 'last-modified': MODIFIED }), 'append'],
+  ['a 206, other date', BY_DATE, rest({ etag: undefined, 'last-modified': LATER }), 'ask-anew'],
+  ['a 206 for a date, no date', BY_DATE, rest({ etag: undefined }), 'ask-anew'],
+  ['a 206 for a part without a validator', part({ validator: undefined }), rest(), 'ask-anew'],
+  ['a 206, no ETag', part(), rest({ etag: undefined }), 'ask-anew'],
+  ['a 206, weak ETag', part(), rest({ etag: 'W/"v1"' }), 'ask-anew'],
+  ['a 206, other ETag', part(), rest({ etag: '"v2"' }), 'ask-anew'],
+  ['a 206, two ETags', part(), rest({ etag: ['"v1"', '"v1"'] }), 'ask-anew'],
+  ['a 206 from the start', part(), rest({ 'content-range': 'bytes 0-99/100', 'content-length': '100' }), 'ask-anew'],
+  ['a 206 beyond its total', part(), rest({ 'content-range': 'bytes 40-100/100', 'content-length': '61' }), 'ask-anew'],
+  ['a 206 of an empty range', ALL, rest({ 'content-range': 'bytes 100-99/100', 'content-length': '0' }), 'ask-anew'],
   ['a 416 for a complete part, same ETag', ALL, unsatisfied(), 'complete'],
-  ['a 416 for a complete part of unknown total', partial({ bytes: 100, total: undefined }), unsatisfied(), 'complete'],
+  ['a 416 for a complete part of unknown total', part({ bytes: 100, total: undefined }), unsatisfied(), 'complete'],
   ['a 416 for a complete part, no validator', ALL, unsatisfied({ etag: undefined }), 'ask-anew'],
   ['a 416 for a complete part, other ETag', ALL, unsatisfied({ etag: '"v2"' }), 'ask-anew'],
   ['a 416 with another total', ALL, unsatisfied({ 'content-range': 'bytes */99' }), 'ask-anew'],
-  ['a 416 for an incomplete part', partial(), unsatisfied(), 'ask-anew'],
-  [
-    'a 416 with a total that shrank to the part',
-    partial({ total: 120 }),
-    unsatisfied({ 'content-range': 'bytes */40' }),
-    'ask-anew',
-  ],
+  ['a 416 for an incomplete part', part(), unsatisfied(), 'ask-anew'],
+  ['a 416 with a smaller total', part({ total: 120 }), unsatisfied({ 'content-range': 'bytes */40' }), 'ask-anew'],
   ['a 416 without a range', ALL, unsatisfied({ 'content-range': undefined }), 'ask-anew'],
 ])('decides what follows from the response: %s', (_, file, response, kind) => {
   expect(decide(file, response).kind).toBe(kind);
@@ -156,7 +127,7 @@ test.each<[number, string | string[] | undefined]>([
   [416, 'bytes 0-39/40'],
 ])('a %i with Content-Range %j is not exact, so the file is requested anew', (status, range) => {
   const headers = { etag: '"v1"', 'content-range': range };
-  expect(decide(partial({ total: undefined }), { status, headers, address: HERE })).toEqual({ kind: 'ask-anew' });
+  expect(decide(part({ total: undefined }), { status, headers, address: HERE })).toEqual({ kind: 'ask-anew' });
 });
 
 test.each<[string, Decision]>([
@@ -165,7 +136,7 @@ test.each<[string, Decision]>([
   ['', { kind: 'ask-anew' }],
   ['sixty', { kind: 'ask-anew' }],
 ])('a 206 with Content-Length %j gives %j', (length, decision) => {
-  expect(decide(partial(), part({ 'content-length': length }))).toEqual(decision);
+  expect(decide(part(), rest({ 'content-length': length }))).toEqual(decision);
 });
 
 // The responses are right except for one or two details. Random responses would hardly ever be appended.

@@ -9,8 +9,8 @@ import { parseAccession } from '../../src/service/accession.ts';
 import type { ListedFile } from '../../src/service/listing.ts';
 
 const filing = (n: number) => parseAccession(`0001234567-24-${String(n).padStart(6, '0')}`);
-const filingLine = (n: number): Line => ({ kind: 'entry', accession: filing(n) });
-const fileLine = (n: number, file: string): Line => ({ kind: 'entry', accession: filing(n), file });
+const whole = (n: number): Line => ({ kind: 'entry', accession: filing(n) });
+const file = (n: number, file: string): Line => ({ kind: 'entry', accession: filing(n), file });
 const yieldToEventLoop = async (count = 20) => {
   for (let left = count; left > 0; left -= 1) await new Promise((resolve) => setImmediate(resolve));
 };
@@ -19,19 +19,19 @@ const free: Pick<SelectionOptions, 'mayStart'> = { mayStart: () => 'start' };
 
 type Listings = Readonly<Record<number, readonly string[] | FilingsError>>;
 
-/** Returns listings at once, except those in `delayed`, which wait for `release`. */
-function listingService(listings: Listings, delayed: ReadonlySet<number> = new Set()) {
-  const requests: number[] = [];
+/** Returns listings at once, except those in `slow`, which wait for `release`. */
+function listingService(listings: Listings, slow: ReadonlySet<number> = new Set()) {
+  const calls: number[] = [];
   const waiting = new Map<number, () => void>();
   const list = async (accession: string): Promise<readonly ListedFile[]> => {
     const n = Number(accession.slice(-6));
-    requests.push(n);
-    if (delayed.has(n)) await new Promise<void>((resolve) => waiting.set(n, resolve));
+    calls.push(n);
+    if (slow.has(n)) await new Promise<void>((resolve) => waiting.set(n, resolve));
     const found = listings[n] ?? [];
     if (found instanceof FilingsError) throw found;
     return found.map((name) => ({ accession_no: accession, file_name: name, size: name.length }));
   };
-  return { requests, list, release: (n: number) => waiting.get(n)?.() };
+  return { calls, list, release: (n: number) => waiting.get(n)?.() };
 }
 
 function select(selected: readonly Line[], list: SelectionOptions['list'], more: Partial<SelectionOptions> = {}) {
@@ -43,8 +43,8 @@ function select(selected: readonly Line[], list: SelectionOptions['list'], more:
   return new Selection(batches(), { ...common, list, chosen: (name) => !name.startsWith('no'), ...more });
 }
 
-/** A short description of an item, such as `1 a.htm`. */
-function textOf(item: Item): string {
+/** Returns a short text for an item, such as `1 a.htm`. */
+function text(item: Item): string {
   if (item.kind === 'bad') return `bad ${item.number}: ${item.error.message}`;
   const n = Number(item.accession.slice(-6));
   if (item.kind === 'file') return `${n} ${item.fileName}${item.filing ? '' : ' named'}`;
@@ -55,7 +55,7 @@ function textOf(item: Item): string {
 async function collect(selection: Selection): Promise<string[]> {
   const items: string[] = [];
   for (let idle = 0; idle < 5 && !selection.isEnded; idle += 1) {
-    for (let item = selection.next(); item; item = selection.next()) items.push(textOf(item));
+    for (let item = selection.next(); item; item = selection.next()) items.push(text(item));
     await yieldToEventLoop();
   }
   return items;
@@ -64,28 +64,26 @@ async function collect(selection: Selection): Promise<string[]> {
 describe('the items of a selection', () => {
   test('are the named files and the chosen files of each listing', async () => {
     const { list } = listingService({ 2: ['x', 'no', 'y'], 4: ['z'] });
-    const selection = select([filingLine(2), fileLine(3, 'b'), filingLine(4), fileLine(5, 'c')], list, { jobs: 1 });
+    const selection = select([whole(2), file(3, 'b'), whole(4), file(5, 'c')], list, { jobs: 1 });
     expect((await collect(selection)).sort()).toEqual(['2 x', '2 y', '3 b named', '4 z', '5 c named'].sort());
     expect(selection.isEnded).toBe(true);
   });
 
   test('contain each filing and each file once, and mark repeated files', async () => {
-    const { list, requests } = listingService({ 1: ['a', 'b'] });
-    const items = await collect(
-      select([fileLine(1, 'a'), filingLine(1), fileLine(1, 'a'), filingLine(1), fileLine(1, 'c')], list),
-    );
+    const { list, calls } = listingService({ 1: ['a', 'b'] });
+    const items = await collect(select([file(1, 'a'), whole(1), file(1, 'a'), whole(1), file(1, 'c')], list));
     expect(items.sort()).toEqual(['1 a again', '1 a again', '1 a named', '1 b', '1 c named']);
-    expect(requests).toEqual([1]);
+    expect(calls).toEqual([1]);
   });
 
   test('include unmatched filings, failed listings and invalid lines, but no filing that is done', async () => {
     const error = new FilingsError('usage', 'what?');
-    const { list, requests } = listingService({ 1: ['no'], 2: new FilingsError('auth', 'no'), 3: ['a'] });
-    const lines: Line[] = [filingLine(1), filingLine(2), filingLine(3), { kind: 'bad', error, number: 9 }];
+    const { list, calls } = listingService({ 1: ['no'], 2: new FilingsError('auth', 'no'), 3: ['a'] });
+    const lines: Line[] = [whole(1), whole(2), whole(3), { kind: 'bad', error, number: 9 }];
     const items = await collect(select(lines, list, { passesOver: (accession) => accession === filing(3) }));
     expect(items.sort()).toEqual(['1 unmatched', '2 unlisted', 'bad 9: what?']);
-    expect(requests).toEqual([1, 2]);
-    const unchosen = select([{ ...filingLine(1), number: 3 }], list, { chosen: undefined });
+    expect(calls).toEqual([1, 2]);
+    const unchosen = select([{ ...whole(1), number: 3 }], list, { chosen: undefined });
     unchosen.next();
     await yieldToEventLoop();
     const stopping = {
@@ -99,7 +97,7 @@ describe('the items of a selection', () => {
   test('come before the error that ends the input or a listing', async () => {
     const error = new FilingsError('local_io', 'cannot be read');
     async function* broken() {
-      yield [fileLine(1, 'a')];
+      yield [file(1, 'a')];
       throw error;
     }
     const common = { ...free, layout: defaultLayout(true), jobs: 1, passesOver: () => false, wake: () => {} };
@@ -107,7 +105,7 @@ describe('the items of a selection', () => {
     expect(await collect(selection)).toEqual(['1 a named']);
     expect([selection.isEnded, selection.error]).toEqual([true, error]);
     const defect = new TypeError('x');
-    const failing = select([filingLine(1)], () => Promise.reject(defect));
+    const failing = select([whole(1)], () => Promise.reject(defect));
     expect([await collect(failing), failing.isEnded, failing.error]).toEqual([[], true, defect]);
   });
 });
@@ -115,7 +113,7 @@ describe('the items of a selection', () => {
 describe('a selection', () => {
   test('does not delay ready items for a listing that is not ready', async () => {
     const { list, release } = listingService({ 0: ['z'], 1: ['a'], 2: ['b'] }, new Set([1]));
-    const selection = select([filingLine(0), filingLine(1), filingLine(2), fileLine(3, 'c')], list);
+    const selection = select([whole(0), whole(1), whole(2), file(3, 'c')], list);
     const first = await collect(selection);
     release(1);
     expect(first.sort()).toEqual(['0 z', '2 b', '3 c named']);
@@ -124,28 +122,24 @@ describe('a selection', () => {
 
   test('runs at most one listing per job, and none while every job has a file', async () => {
     const many = Array.from({ length: 12 }, (_, n) => n);
-    const { list, requests, release } = listingService({ 1: ['a', 'b', 'c', 'd', 'e'] }, new Set(many));
-    const selection = select(many.map(filingLine), list, { jobs: 3 });
-    expect([await collect(selection), requests]).toEqual([[], [0, 1, 2]]);
+    const { list, calls, release } = listingService({ 1: ['a', 'b', 'c', 'd', 'e'] }, new Set(many));
+    const selection = select(many.map(whole), list, { jobs: 3 });
+    expect([await collect(selection), calls]).toEqual([[], [0, 1, 2]]);
     release(0);
     await yieldToEventLoop();
-    expect([textOf(selection.next() as Item), selection.next(), requests]).toEqual([
-      '0 unmatched',
-      undefined,
-      [0, 1, 2, 3],
-    ]);
+    expect([text(selection.next() as Item), selection.next(), calls]).toEqual(['0 unmatched', undefined, [0, 1, 2, 3]]);
     release(1);
     release(2);
     await yieldToEventLoop();
-    expect([textOf(selection.next() as Item), selection.next(), selection.next()].length).toBe(3);
+    expect([text(selection.next() as Item), selection.next(), selection.next()].length).toBe(3);
     await yieldToEventLoop();
     // Left are a file of a listing, two listings, the remaining lines of the batch and the three lines that were read ahead.
-    expect([requests, selection.left]).toEqual([[0, 1, 2, 3], 2 + 1 + 1 + 2 + 3]);
+    expect([calls, selection.left]).toEqual([[0, 1, 2, 3], 2 + 1 + 1 + 2 + 3]);
   });
 
   test('counts what is left up to the end of the input, including the lines that are being read', async () => {
-    const lines = [1, 2, 3, 4, 5, 6, 7].map((n) => fileLine(n, 'a'));
-    const selection = select([...lines, filingLine(8)], listingService({}).list);
+    const lines = [1, 2, 3, 4, 5, 6, 7].map((n) => file(n, 'a'));
+    const selection = select([...lines, whole(8)], listingService({}).list);
     selection.next();
     await yieldToEventLoop();
     expect([1, 2, 3, 4].map(() => selection.next()?.kind)).toEqual(['file', 'file', 'file', undefined]);
@@ -155,55 +149,49 @@ describe('a selection', () => {
 
   // The starts are the decisions about each listing, in the order of the requests. The last one applies to all further listings.
   // The file that a line names does not wait for the last listing, which begins late.
-  test.each<[name: string, starts: Start[], items: string[], expectedRequests: number[]]>([
+  test.each<[name: string, starts: Start[], items: string[], expectedCalls: number[]]>([
     ['all may start', ['start'], ['1 a', '2 b', '3 c', '9 n named'], [1, 2, 3]],
     ['all must wait', ['wait'], [], []],
     ['the second must wait', ['start', 'wait'], ['1 a'], [1]],
     ['only one at a time may start', ['alone'], ['1 a', '2 b', '9 n named', '3 c'], [1, 2, 3]],
     ['the second may not start', ['start', 'end'], ['1 a', '2 unlisted', '9 n named', '3 unlisted'], [1, 2, 3]],
-  ])('requests listings as the limits allow: %s', async (_, starts, items, expectedRequests) => {
-    const { list, requests } = listingService({ 1: ['a'], 2: ['b'], 3: ['c'] });
-    let requestCount = 0;
-    const mayStart = () => starts[Math.min(requestCount, starts.length - 1)] ?? 'end';
+  ])('requests listings as the limits allow: %s', async (_, starts, items, expectedCalls) => {
+    const { list, calls } = listingService({ 1: ['a'], 2: ['b'], 3: ['c'] });
+    let callCount = 0;
+    const mayStart = () => starts[Math.min(callCount, starts.length - 1)] ?? 'end';
     const limited: SelectionOptions['list'] = (accession) => {
       const start = mayStart();
-      requestCount += 1;
+      callCount += 1;
       const listed = list(accession);
       return start === 'end' ? Promise.reject(new FilingsError('limit', 'reached')) : listed;
     };
-    const selection = select([filingLine(1), filingLine(2), filingLine(3), fileLine(9, 'n')], limited, {
-      mayStart,
-      jobs: 3,
-    });
-    expect([await collect(selection), requests]).toEqual([items, expectedRequests]);
+    const selection = select([whole(1), whole(2), whole(3), file(9, 'n')], limited, { mayStart, jobs: 3 });
+    expect([await collect(selection), calls]).toEqual([items, expectedCalls]);
   });
 
   test('returns waiting files before it requests another listing beyond a limit', async () => {
-    const { list, requests } = listingService({ 1: ['a', 'b'], 2: ['c'] });
-    const selection = select([filingLine(1), filingLine(2)], list, { mayStart: () => 'alone', jobs: 9 });
+    const { list, calls } = listingService({ 1: ['a', 'b'], 2: ['c'] });
+    const selection = select([whole(1), whole(2)], list, { mayStart: () => 'alone', jobs: 9 });
     // The first call reads the lines, and the second one requests the listing.
-    for (let calls = 0; calls < 2; calls += 1) {
+    for (let step = 0; step < 2; step += 1) {
       expect(selection.next()).toBeUndefined();
       await yieldToEventLoop();
     }
-    expect([textOf(selection.next() as Item), textOf(selection.next() as Item), requests]).toEqual(['1 a', '1 b', [1]]);
-    expect([selection.next(), requests]).toEqual([undefined, [1, 2]]);
+    expect([text(selection.next() as Item), text(selection.next() as Item), calls]).toEqual(['1 a', '1 b', [1]]);
+    expect([selection.next(), calls]).toEqual([undefined, [1, 2]]);
   });
 
   test('skips a filing of the done list even beyond a limit, and reports it once', async () => {
     const skipped: string[] = [];
     const passesOver = (accession: string) => accession === filing(1) && skipped.push(accession) > 0;
     const { list } = listingService({});
-    const selection = select([filingLine(1), filingLine(1), filingLine(2)], list, {
-      mayStart: () => 'wait',
-      passesOver,
-    });
+    const selection = select([whole(1), whole(1), whole(2)], list, { mayStart: () => 'wait', passesOver });
     expect([await collect(selection), skipped, selection.left]).toEqual([[], [filing(1)], 1]);
   });
 
   test('knows the number of files once the input is read and every filing is listed', async () => {
     const { list, release } = listingService({ 1: ['aa', 'b'] }, new Set([1]));
-    const selection = select([filingLine(1), fileLine(2, 'n')], list);
+    const selection = select([whole(1), file(2, 'n')], list);
     expect([await collect(selection), selection.files]).toEqual([['2 n named'], undefined]);
     release(1);
     await yieldToEventLoop();
@@ -212,7 +200,7 @@ describe('a selection', () => {
   });
 
   test('knows how many files there are before it returns the last lines of the input', async () => {
-    const lines = ['a', 'b', 'c'].map((name) => fileLine(1, name));
+    const lines = ['a', 'b', 'c'].map((name) => file(1, name));
     const selection = select(lines, listingService({}).list);
     const known: (number | undefined)[] = [];
     for (let item = selection.next(); known.length < 3; item = selection.next()) {
@@ -220,7 +208,7 @@ describe('a selection', () => {
       if (item) known.push(selection.files);
     }
     expect(known).toEqual([3, 3, 3]);
-    const filings = select([fileLine(1, 'a'), filingLine(2)], listingService({}, new Set([2])).list);
+    const filings = select([file(1, 'a'), whole(2)], listingService({}, new Set([2])).list);
     filings.next();
     await yieldToEventLoop();
     expect([filings.next()?.kind, filings.files]).toEqual(['file', undefined]);
@@ -228,7 +216,7 @@ describe('a selection', () => {
 
   test('knows the bytes of all files with a listed size, each counted once, and the number of files without one', async () => {
     const { list } = listingService({ 1: ['aa', 'b', 'b'], 2: ['ccc'] });
-    const selection = select([filingLine(1), filingLine(2)], list);
+    const selection = select([whole(1), whole(2)], list);
     for (let step = 1; step <= 2; step += 1) {
       expect(selection.next()).toBeUndefined();
       await yieldToEventLoop();
@@ -236,11 +224,11 @@ describe('a selection', () => {
     expect([selection.files, selection.sizes]).toEqual([4, { bytes: 7, unsized: 0 }]);
     await collect(selection);
     expect([selection.files, selection.sizes]).toEqual([3, { bytes: 6, unsized: 0 }]);
-    const withNamed = select([filingLine(1), fileLine(3, 'x'), fileLine(3, 'x')], list);
+    const withNamed = select([whole(1), file(3, 'x'), file(3, 'x')], list);
     expect(withNamed.sizes).toBeUndefined();
     await collect(withNamed);
     expect([withNamed.files, withNamed.sizes]).toEqual([3, { bytes: 3, unsized: 1 }]);
-    const unsized = select([filingLine(1)], async (accession) => [{ accession_no: accession, file_name: 'x' }]);
+    const unsized = select([whole(1)], async (accession) => [{ accession_no: accession, file_name: 'x' }]);
     await collect(unsized);
     expect([unsized.files, unsized.sizes]).toEqual([1, { bytes: 0, unsized: 1 }]);
   });
@@ -253,13 +241,13 @@ describe('a selection', () => {
       if (checkedNames === 1) setImmediate(() => selection.cancel(AbortSignal.abort()));
       return true;
     };
-    const selection = select([filingLine(1)], listingService({ 1: names }).list, { chosen });
+    const selection = select([whole(1)], listingService({ 1: names }).list, { chosen });
     expect(await collect(selection)).toEqual([]);
     expect([checkedNames, selection.error]).toEqual([999, undefined]);
   });
 
   test('has nothing left if only the end of the input is still being read', async () => {
-    const selection = select([fileLine(1, 'a')], listingService({}).list);
+    const selection = select([file(1, 'a')], listingService({}).list);
     expect(selection.next()).toBeUndefined();
     await yieldToEventLoop();
     expect([selection.next()?.kind, selection.next()]).toEqual(['file', undefined]);

@@ -9,7 +9,7 @@ import {
   winners,
 } from '../../src/settings/layers.ts';
 
-function resolve(sources: {
+function merge(sources: {
   flags?: Record<string, unknown>;
   env?: Record<string, string>;
   profile?: Record<string, unknown>;
@@ -34,7 +34,7 @@ test.each([
   [{ ...all, profile: { jobs: null }, flags: {} }, '2', 'FILINGS_JOBS', 'env'],
   [{}, '4', 'default', 'default'],
 ])('from %j, jobs is %s by %s', (sources, value, name, level) => {
-  expect(resolve(sources).get('jobs')).toMatchObject({ value, name, level });
+  expect(merge(sources).get('jobs')).toMatchObject({ value, name, level });
 });
 
 test('firstOf returns one setting from the highest layer that has it', () => {
@@ -59,7 +59,7 @@ describe('null in a profile', () => {
     ['changes nothing for a setting without a value', { rate: null }, {}, []],
   ])('%s', (_, profile, file, expected) => {
     const sources = ['apiKey', 'apiKeyFile', 'jwt', 'rate'];
-    expect(sources.filter((key) => resolve({ profile, file }).has(key))).toEqual(expected);
+    expect(sources.filter((key) => merge({ profile, file }).has(key))).toEqual(expected);
   });
 });
 
@@ -80,21 +80,17 @@ describe('sources of the same setting', () => {
     const [code, hint] = message.startsWith('c.json')
       ? ['config', 'remove one of them from the config file']
       : ['usage', 'use only one of them'];
-    expect(() => resolve(sources)).toThrow(expect.objectContaining({ message, code, hint }));
+    expect(() => merge(sources)).toThrow(expect.objectContaining({ message, code, hint }));
   });
 
   test('of a lower layer are all replaced by a higher one', () => {
-    const winning = resolve({
-      flags: { apiKeyFile: 'f' },
-      env: { FILINGS_API_KEY: 'k' },
-      file: { apiKeyCommand: ['x'] },
-    });
-    expect(winning.get('apiKeyFile')?.value).toBe('f');
-    expect(winning.has('apiKey') || winning.has('apiKeyCommand')).toBe(false);
+    const values = merge({ flags: { apiKeyFile: 'f' }, env: { FILINGS_API_KEY: 'k' }, file: { apiKeyCommand: ['x'] } });
+    expect(values.get('apiKeyFile')?.value).toBe('f');
+    expect(values.has('apiKey') || values.has('apiKeyCommand')).toBe(false);
   });
 
   test('are not checked in a layer that is replaced', () => {
-    expect(resolve({ flags: { apiKey: 'k' }, file: { apiKey: 'a', apiKeyFile: 'b' } }).get('apiKey')?.value).toBe('k');
+    expect(merge({ flags: { apiKey: 'k' }, file: { apiKey: 'a', apiKeyFile: 'b' } }).get('apiKey')?.value).toBe('k');
   });
 });
 
@@ -109,11 +105,11 @@ describe('environment conventions for colour', () => {
     [{ NO_COLOR: '1', FORCE_COLOR: '1' }, 'never', 'NO_COLOR'],
     [{ FILINGS_COLOR: 'always', NO_COLOR: '1' }, 'always', 'FILINGS_COLOR'],
   ])('turn %j into %s by %s', (env, value, name) => {
-    expect(resolve({ env: env as Record<string, string> }).get('color')).toMatchObject({ value, name });
+    expect(merge({ env: env as Record<string, string> }).get('color')).toMatchObject({ value, name });
   });
 
   test('override the config file, and a flag overrides them', () => {
-    expect(resolve({ flags: { color: 'always' }, env: { NO_COLOR: '1' } }).get('color')?.value).toBe('always');
-    expect(resolve({ env: { NO_COLOR: '1' }, file: { color: 'always' } }).get('color')?.value).toBe('never');
+    expect(merge({ flags: { color: 'always' }, env: { NO_COLOR: '1' } }).get('color')?.value).toBe('always');
+    expect(merge({ env: { NO_COLOR: '1' }, file: { color: 'always' } }).get('color')?.value).toBe('never');
   });
 });

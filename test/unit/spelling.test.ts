@@ -27,10 +27,13 @@ test('learns that the disk distinguishes case, and another case is another file'
 });
 
 // A disk may fold ASCII alone, and a name without letters has no other case.
-test.each(['\u00e9.\u00fc', '1234'])('%s says nothing about whether a disk distinguishes case', async (name) => {
-  const path = await temporaryDirectory();
-  await writeFile(join(path, name), '');
-  const directory = await Directory.open(path, false, { platform: process.platform, now: Date.now });
-  expect(await existingAt(directory, name)).toMatchObject({ kind: 'file' });
-  expect(directory.isCaseSensitive).toBe(false);
-});
+test.each(['\u00e9.\u00fc', '1234'])(
+  'a name such as %s does not show whether a disk distinguishes case',
+  async (name) => {
+    const path = await temporaryDirectory();
+    await writeFile(join(path, name), '');
+    const directory = await Directory.open(path, false, { platform: process.platform, now: Date.now });
+    expect(await existingAt(directory, name)).toMatchObject({ kind: 'file' });
+    expect(directory.isCaseSensitive).toBe(false);
+  },
+);

@@ -32,11 +32,7 @@ test.each<[string, Partial<BatchResult>, number | undefined]>([
   ['a stop by a full disk', { ...permanent, stoppedBy: stop('local_io'), notStarted: 4 }, 8],
   ['a stop by a wrong configuration', { stoppedBy: stop('config'), notStarted: 5 }, 2],
   ['a stop by a wait over the maximum', { failed: 1, stoppedBy: stop('temporary'), notStarted: 4 }, 7],
-  [
-    'a stop by a wait over the maximum, and a permanent failure',
-    { ...permanent, failed: 2, stoppedBy: stop('temporary') },
-    7,
-  ],
+  ['a stop by a wait, and a permanent failure', { ...permanent, failed: 2, stoppedBy: stop('temporary') }, 7],
   ['a deadline, and a permanent failure', { ...permanent, stoppedBy: stop('temporary', true) }, 7],
   ['a signal, and a permanent failure', { ...permanent, stoppedBy: signal(15), notStarted: 4 }, 143],
   ['a limit', { stoppedBy: stop('limit'), notStarted: 4 }, 10],
