@@ -14,15 +14,15 @@ beforeEach(async () => {
   sums = join(folder, 'SHA256SUMS');
 });
 
-test('what is listed is read once, and kept right by what is added', async () => {
+test('reads a SHA256SUMS file once and counts the lines that it adds as listed', async () => {
   await writeFile(sums, `${HEX}  a\n\\${HEX}  b\\nc\n${HEX}  torn`);
   const files = new ChecksumFiles(true);
-  const listed = (...names: string[]) => Promise.all(names.map((name) => files.isListed(folder, name)));
-  expect(await listed('a', 'b\nc', 'torn', 'new')).toEqual([true, true, false, false]);
+  const areListed = (...names: string[]) => Promise.all(names.map((name) => files.isListed(folder, name)));
+  expect(await areListed('a', 'b\nc', 'torn', 'new')).toEqual([true, true, false, false]);
   await files.add(folder, 'é.htm', HEX);
-  // Another process's line: this run does not read again.
+  // Another process adds a line, which this run does not read.
   await appendFile(sums, `${HEX}  later\n`);
-  expect(await listed('é.htm', 'later')).toEqual([true, false]);
+  expect(await areListed('é.htm', 'later')).toEqual([true, false]);
   const added = Buffer.from(`${HEX}  é.htm\n`).toString('latin1');
   expect(await readFile(sums, 'latin1')).toBe(`${HEX}  a\n\\${HEX}  b\\nc\n${added}${HEX}  later\n`);
 });
@@ -50,7 +50,7 @@ describe('a torn last line', () => {
   });
 
   test.each<[string, string]>([
-    ['empty', ''],
+    ['that is empty', ''],
     ['of whole lines', ONE.repeat(200)],
     ['with Windows line breaks', `${HEX}  one\r\n`],
     ['with a damaged line before a whole one', `\0\0\n${ONE}`],
@@ -66,7 +66,7 @@ describe('a torn last line', () => {
     ['leaves zeros from', (text: string, at: number) => text.slice(0, at).padEnd(text.length, '\0')],
     ['leaves zeros up to', (text: string, at: number) => text.slice(at).padStart(text.length, '\0')],
   ])('never makes an entry for a cut name, whatever byte a power cut %s', async (_, cut) => {
-    // Names that begin with one another.
+    // Some of these names begin with another one.
     const text = ['one', 'ex1.htm', 'ex1.htm.xml', 'ex1'].map((name) => `${HEX}  ${name}\n`).join('');
     const allowed = (await sumsIn([Buffer.from(text)])).entries;
     for (let at = 0; at < text.length; at += 1) {
@@ -88,17 +88,17 @@ describe('a torn last line', () => {
   });
 });
 
-test('a link is neither read nor appended to, and nothing is listed then', async () => {
+test('a symbolic link is an error, and its target is neither read nor written', async () => {
   const elsewhere = join(folder, 'elsewhere');
   await writeFile(elsewhere, 'untouched');
   await symlink(elsewhere, sums);
-  const refused = { code: 'local_io', message: expect.stringContaining('SHA256SUMS: cannot') };
-  await expect(new ChecksumFiles(true).isListed(folder, 'a')).rejects.toMatchObject(refused);
-  await expect(new ChecksumFiles(true).add(folder, 'a', HEX)).rejects.toMatchObject(refused);
+  const failure = { code: 'local_io', message: expect.stringContaining('SHA256SUMS: cannot') };
+  await expect(new ChecksumFiles(true).isListed(folder, 'a')).rejects.toMatchObject(failure);
+  await expect(new ChecksumFiles(true).add(folder, 'a', HEX)).rejects.toMatchObject(failure);
   expect(await readFile(elsewhere, 'utf8')).toBe('untouched');
 });
 
-test('lines that can’t be flushed are an error where they are to be, those of another run, too', async () => {
+test('flush fails if lines that must be flushed cannot be, even lines that another run wrote', async () => {
   for (const isListed of [false, true]) {
     for (const isFlushed of [true, false]) {
       await writeFile(sums, `${HEX}  a\n`);

@@ -16,7 +16,9 @@ import { content } from './transfer-fixture.ts';
 const IDLE_MS = 20_000;
 const CONNECT_MS = 10_000;
 
-/** Asks a server of `script`, wherever it listens, by a clock of one's own where that is given. */
+/**
+ * Starts a server of `script` and connections to `host` that use `clock`. Returns both and a function that sends a request.
+ */
 async function talk(
   script: Script,
   { host = '127.0.0.1', clock = { monotonic: () => performance.now(), sleep } } = {},
@@ -32,14 +34,14 @@ async function talk(
 
 async function read(answer: Answer): Promise<Buffer> {
   const chunks: Buffer[] = [];
-  for (let taken = await answer.body.take(); taken; taken = await answer.body.take()) chunks.push(Buffer.concat(taken));
+  for (let batch = await answer.body.take(); batch; batch = await answer.body.take()) chunks.push(Buffer.concat(batch));
   return Buffer.concat(chunks);
 }
 
 const OK = `${head(200, { 'Content-Length': 2 })}ok`;
 
-describe('one connection for many requests', () => {
-  test('is kept while answers are read to their ends', async () => {
+describe('a kept connection', () => {
+  test('is reused while responses are read to their ends', async () => {
     const { server, ask } = await talk((socket, { path }) => {
       socket.write(head(200, { 'Content-Length': path.length }) + path);
     });
@@ -47,13 +49,13 @@ describe('one connection for many requests', () => {
     expect(server.connections()).toBe(1);
   });
 
-  test('is not held back by a body that its reader left waiting to the end', async () => {
+  test('delivers a whole body to a reader that pauses before its end', async () => {
     const { server, ask } = await talk((socket, { path }) => {
       const body = Buffer.alloc(Number(path.slice(1)), path);
       socket.write(head(200, { 'Content-Length': body.length }));
       socket.write(body);
     });
-    // Around the size at which a source is held back, so that the end comes together with the hold.
+    // The sizes are around the limit at which the socket is paused, so that the end and the pause come together.
     for (const size of [1 << 20, (1 << 20) + 1, (1 << 20) + 20_000, (1 << 20) - 1]) {
       const answer = await ask(`/${size}`);
       await wait(150);
@@ -62,7 +64,7 @@ describe('one connection for many requests', () => {
     expect(server.requests).toHaveLength(4);
   });
 
-  test('is dropped with a body that nobody wants', async () => {
+  test('is closed with a discarded body', async () => {
     const sockets: Socket[] = [];
     const { server, ask } = await talk((socket) => {
       sockets.push(socket);
@@ -74,7 +76,7 @@ describe('one connection for many requests', () => {
     await expect.poll(() => sockets.map(({ destroyed }) => destroyed)).toEqual([true, true]);
   });
 
-  test('is closed with all others at the end', async () => {
+  test('is closed with all others by close()', async () => {
     const sockets: Socket[] = [];
     const { ask, connections } = await talk((socket) => {
       sockets.push(socket);
@@ -86,14 +88,14 @@ describe('one connection for many requests', () => {
     await expect.poll(() => sockets.map(({ destroyed }) => destroyed)).toEqual([true, true]);
   });
 
-  test('is not used again after a body that only its end ended', async () => {
+  test('is not reused after a body that the end of the connection ends', async () => {
     const { server, ask } = await talk((socket) => void socket.end(`${head(200)}ok`));
     for (const _ of [1, 2]) expect(`${await read(await ask())}`).toBe('ok');
     expect(server.connections()).toBe(2);
   });
 
   test.each(['FIN', 'RST'])(
-    'that the server closes by %s as the next request goes out: one new try at once',
+    'is replaced at once if the server closes it by %s as the next request goes out',
     async (how) => {
       const { server, ask } = await talk((socket, { index }) => {
         if (index === 1) {
@@ -108,38 +110,38 @@ describe('one connection for many requests', () => {
     },
   );
 
-  test('a fresh connection that is closed without an answer is not tried again here', async () => {
+  test('is not replaced if it is new and closes without a response', async () => {
     const { server, ask } = await talk((socket) => void socket.end());
     await expect(ask()).rejects.toMatchObject({ code: 'temporary', retryable: true });
     expect(server.requests).toHaveLength(1);
   });
 
-  test('an idle one that the server has closed meanwhile is not used', async () => {
-    let gone: Promise<unknown> | undefined;
+  test('is not used if the server has closed it in the meantime', async () => {
+    let closed: Promise<unknown> | undefined;
     const { server, ask } = await talk((socket, { index }) => {
       socket.write(OK);
-      if (index === 0) gone = once(socket.end(), 'close');
+      if (index === 0) closed = once(socket.end(), 'close');
     });
     await read(await ask());
-    await gone;
+    await closed;
     expect(`${await read(await ask())}`).toBe('ok');
     expect(server.requests).toHaveLength(2);
   });
 });
 
-test('localhost is dialled, and never looked up', async () => {
+test('connects to localhost without looking it up', async () => {
   const { ask } = await talk((socket) => void socket.end(OK), { host: 'localhost' });
-  // Node's own resolver, as net calls it.
-  const asked = vi.spyOn(dns, 'lookup');
-  onTestFinished(() => asked.mockRestore());
+  // net looks names up with this function.
+  const lookup = vi.spyOn(dns, 'lookup');
+  onTestFinished(() => lookup.mockRestore());
   expect(`${await read(await ask())}`).toBe('ok');
-  expect(asked).not.toHaveBeenCalled();
+  expect(lookup).not.toHaveBeenCalled();
   await expect(ask('http://name.invalid/')).rejects.toMatchObject({ connected: false });
-  expect(asked).toHaveBeenCalled();
+  expect(lookup).toHaveBeenCalled();
 });
 
 describe('a host with several addresses, of which only 127.0.0.1 answers', () => {
-  /** Looks a name up, which gives another order each time. Returns the addresses that are attempted then. */
+  /** Looks a name up with another order of addresses each time. Returns the addresses that were attempted each time. */
   async function attemptsOf(...answers: string[][]) {
     const server = await scripted((socket) => void socket.end(OK));
     const next = answers[Symbol.iterator]();
@@ -163,12 +165,12 @@ describe('a host with several addresses, of which only 127.0.0.1 answers', () =>
     );
   }
 
-  test('that address is tried first after the others have failed', async () => {
+  test('is tried at that address first after the others have failed', async () => {
     const answer = ['127.0.0.2', '127.0.0.3', '127.0.0.1'];
     expect(await attemptsOf(answer, answer, answer)).toEqual([answer, ['127.0.0.1'], ['127.0.0.1']]);
   });
 
-  test('the order of the name server is kept while the first address answers', async () => {
+  test('is tried in the order of the name server while the first address answers', async () => {
     const [good, bad] = [
       ['127.0.0.1', '127.0.0.2'],
       ['127.0.0.2', '127.0.0.1'],
@@ -178,7 +180,7 @@ describe('a host with several addresses, of which only 127.0.0.1 answers', () =>
 });
 
 const ipv6 = Object.values(networkInterfaces()).some((all) => all?.some(({ address }) => address === '::1'));
-test.skipIf(!ipv6).each(['[::1]', 'localhost'])('a service on ::1 alone, as %s', async (host) => {
+test.skipIf(!ipv6).each(['[::1]', 'localhost'])('connects to a service on ::1 alone as %s', async (host) => {
   const server = createServer((socket) => void socket.end(OK)).listen(0, '::1');
   onTestFinished(() => void server.close());
   await once(server, 'listening');
@@ -187,10 +189,10 @@ test.skipIf(!ipv6).each(['[::1]', 'localhost'])('a service on ::1 alone, as %s',
   expect(`${await read(await ask(`http://${host}:${port}/`))}`).toBe('ok');
 });
 
-describe('silence', () => {
+describe('a silent server', () => {
   const body = content(3_000_000);
   const late = (message: RegExp) => ({ exitStatus: 7, message: expect.stringMatching(message) });
-  /** The script, and `pass` for the time that passes in it. */
+  /** Starts the script with a clock that `pass` moves. */
   async function timed(script: Script) {
     const { pass, ...clock } = heldClock();
     return { ...(await talk(script, { clock })), pass };
@@ -200,65 +202,65 @@ describe('silence', () => {
     ['no answer at all', ''],
     ['half a head', 'HTTP/1.1 200 OK\r\nContent-'],
     ['only interim answers', 'HTTP/1.1 103 Early Hints\r\n\r\n'],
-  ])('%s times out', async (_, bytes) => {
+  ])('times out if it sends %s', async (_, bytes) => {
     const { server, ask, pass } = await timed((socket) => void socket.write(bytes));
-    const asked = expect(ask()).rejects.toMatchObject({ retryable: true, ...late(/timed out: no answer/) });
+    const rejection = expect(ask()).rejects.toMatchObject({ retryable: true, ...late(/timed out: no answer/) });
     await expect.poll(() => server.requests).toHaveLength(1);
     await pass(IDLE_MS);
-    await asked;
+    await rejection;
   });
 
-  test.each([5000, 2_500_000])('a body that stops after %i bytes times out, whatever its reader did', async (size) => {
+  test.each([5000, 2_500_000])('times out if a body stops after %i bytes, even with a busy reader', async (size) => {
     const { ask, pass } = await timed((socket) => {
       socket.write(head(200, { 'Content-Length': body.length }));
       socket.write(body.subarray(0, size));
     });
     const answer = await ask();
     const first = await answer.body.take();
-    // The reader is busy: what has come by now is gathered, and the socket held back.
+    // The reader is busy: received bytes are buffered and the socket is paused.
     await wait(100);
     let received = Buffer.concat(first ?? []).length;
     const reading = (async () => {
-      for (let taken = await answer.body.take(); taken; taken = await answer.body.take()) {
-        received += Buffer.concat(taken).length;
+      for (let batch = await answer.body.take(); batch; batch = await answer.body.take()) {
+        received += Buffer.concat(batch).length;
       }
     })();
-    const failed = expect(reading).rejects.toMatchObject({ retryable: true, ...late(/timed out: fewer/) });
+    const rejection = expect(reading).rejects.toMatchObject({ retryable: true, ...late(/timed out: fewer/) });
     await expect.poll(() => received).toBe(size);
     await pass(IDLE_MS);
     await pass(IDLE_MS);
-    await failed;
+    await rejection;
   });
 
-  test('a body of 1,000 bytes in each tenth of the time is not idle', async () => {
+  test('does not time out if it sends 1,000 bytes in each tenth of the timeout', async () => {
     let next = () => {};
     const { ask, pass } = await timed((socket) => {
       socket.write(head(200, { 'Content-Length': 25_000 }));
       next = () => socket.write(body.subarray(0, 1000));
     });
-    const { body: came } = await ask();
+    const { body: responseBody } = await ask();
     for (let n = 0; n < 25; n += 1) {
       next();
-      for (let left = 1000; left > 0; ) left -= Buffer.concat((await came.take()) ?? []).length;
+      for (let left = 1000; left > 0; ) left -= Buffer.concat((await responseBody.take()) ?? []).length;
       await pass(IDLE_MS / 10);
     }
-    expect(await came.take()).toBeUndefined();
+    expect(await responseBody.take()).toBeUndefined();
   });
 
-  test('before the head is not the body’s', async () => {
+  test('has the whole timeout for the body after the head', async () => {
     const sockets: Socket[] = [];
     const { ask, pass } = await timed((socket) => void sockets.push(socket));
-    const asked = ask();
+    const pending = ask();
     await expect.poll(() => sockets).toHaveLength(1);
     await pass(IDLE_MS - 1);
     sockets[0]?.write(head(200, { 'Content-Length': 2 }));
-    const answer = await asked;
+    const answer = await pending;
     await pass(IDLE_MS - 1);
     sockets[0]?.write('ok');
     expect(`${await read(answer)}`).toBe('ok');
   });
 
-  test('of a server that never ends the TLS handshake: connecting times out', async () => {
+  test('fails to connect if it never ends the TLS handshake', async () => {
     const peers: Socket[] = [];
     const server = createServer((socket) => void peers.push(socket.on('error', () => {}).resume()));
     onTestFinished(() => void server.close());
@@ -266,20 +268,20 @@ describe('silence', () => {
     const { port } = server.address() as { port: number };
     const { ask, pass } = await timed(() => {});
     const error = { connected: false, ...late(/connecting timed out/) };
-    const asked = expect(ask(`https://127.0.0.1:${port}/`)).rejects.toMatchObject(error);
+    const rejection = expect(ask(`https://127.0.0.1:${port}/`)).rejects.toMatchObject(error);
     await expect.poll(() => peers).toHaveLength(1);
     await pass(CONNECT_MS);
-    await asked;
+    await rejection;
     await expect.poll(() => peers[0]?.destroyed).toBe(true);
   });
 
-  test('a reader that takes its time is not the server’s silence', async () => {
+  test('does not time out because its reader is slow', async () => {
     const { ask, pass } = await timed((socket) => {
       socket.write(head(200, { 'Content-Length': body.length }));
       socket.write(body);
     });
     const answer = await ask();
-    // The body is larger than what is gathered: the socket is held back meanwhile.
+    // The body is larger than the buffer, so the socket is paused meanwhile.
     await wait(100);
     for (let n = 0; n < 5; n += 1) await pass(IDLE_MS);
     expect((await read(answer)).equals(body)).toBe(true);

@@ -13,12 +13,12 @@ import {
 import type { Script } from '../servers/scripted.ts';
 import { content, memoryWriter, runAgainst, startRun } from './transfer-fixture.ts';
 
-// Proof 1 of a transfer that never lies: wherever an answer is cut, there are the right bytes or no file.
+// A transfer never lies: wherever a response is cut, the result is the right bytes or no file.
 const FILE = content(3000);
 const V1 = { ETag: '"v1"' };
 const ENDINGS: readonly Ending[] = ['FIN', 'RST'];
 
-/** Every telling place of an answer: name, and how many of its bytes are sent. */
+/** Returns the significant positions in a response: their names and the number of bytes before them. */
 function cutsOf(framing: Framing): [string, number][] {
   const { headBytes, pieces, bytes } = framed(FILE, framing, V1);
   const cuts: [string, number][] = [
@@ -49,11 +49,14 @@ function cutsOf(framing: Framing): [string, number][] {
   ];
 }
 
-/** What must come of a cut: without a length a FIN can't be told from the end, so what came is taken, and said to be unverified. */
-function outcomeOf(framing: Framing, ending: Ending, sent: number): 'exit 7' | 'exit 9' | 'taken' {
+/**
+ * Returns the required outcome of a cut. Without a length a FIN cannot be distinguished from the end, so the received bytes are
+ * accepted as unverified.
+ */
+function outcomeOf(framing: Framing, ending: Ending, sent: number): 'exit 7' | 'exit 9' | 'unverified' {
   const { headBytes } = framed(FILE, framing, V1);
   if (sent < headBytes) return 'exit 7';
-  return framing === 'until-close' && ending === 'FIN' && sent > headBytes ? 'taken' : 'exit 9';
+  return framing === 'until-close' && ending === 'FIN' && sent > headBytes ? 'unverified' : 'exit 9';
 }
 
 const table = FRAMINGS.flatMap((framing) =>
@@ -62,33 +65,33 @@ const table = FRAMINGS.flatMap((framing) =>
   ),
 );
 
-describe('cut', () => {
-  test.each(table)('%s, %s, by %s: %s', async (framing, _, ending, must, sent) => {
+describe('a response that is cut', () => {
+  test.each(table)('with framing %s, %s, by %s, gives: %s', async (framing, _, ending, expected, sent) => {
     const { bytes, headBytes } = framed(FILE, framing, V1);
     const cut = bytes.subarray(0, sent);
     const { run } = await runAgainst((socket) => sendAndEnd(socket, cut, ending));
     const outcome = await run.save();
-    if (must === 'taken') {
+    if (expected === 'unverified') {
       expect(outcome).toMatchObject({ result: 'downloaded', verifiedLength: false });
       expect(await run.read()).toEqual(bytes.subarray(headBytes, sent));
       return;
     }
-    expect([outcome.result, `exit ${outcome.error?.exitStatus}`]).toEqual(['failed', must]);
+    expect([outcome.result, `exit ${outcome.error?.exitStatus}`]).toEqual(['failed', expected]);
     expect(await run.names()).not.toContain('primary.htm');
 
-    // Cut once, then answered well: on disk and in a pipe.
+    // The response is cut once and then complete, on disk and in a pipe.
     for (const into of ['disk', 'pipe']) {
       const { run: next } = await runAgainst(first(cut, whole(FILE), ending), { retries: 1 });
       const writer = memoryWriter();
       expect((await (into === 'pipe' ? next.pipe(writer) : next.save())).error).toBeUndefined();
-      const came = into === 'pipe' ? writer.bytes() : await next.read();
-      expect(came.equals(FILE)).toBe(true);
+      const actual = into === 'pipe' ? writer.bytes() : await next.read();
+      expect(actual.equals(FILE)).toBe(true);
       expect(await next.names()).toEqual(into === 'pipe' ? [] : ['primary.htm']);
     }
   });
 
-  // Right behind the bytes a reset looks like an end: the reader must look closer.
-  test('until-close, ended by RST right behind all of it: not to be told from a cut, so no file', async () => {
+  // A reset right after the bytes looks like an end, so the reader must look closer.
+  test('is assumed if an RST follows the last byte of an until-close body, so there is no file', async () => {
     const { run } = await runAgainst((socket) => {
       socket.write(framed(FILE, 'until-close').bytes, () => socket.resetAndDestroy());
     });
@@ -99,7 +102,7 @@ describe('cut', () => {
   test.each([
     ['without a validator', {}, 1],
     ['of a file that has changed', V1, 2],
-  ])('a pipe %s ends with 9 once a byte is out, and holds only a beginning', async (_, fields, requests) => {
+  ])('leaves a pipe %s with its beginning and exit status 9', async (_, fields, requests) => {
     const script = first(framed(FILE, 'length', fields).upTo(1000), whole(content(3000), '"v2"'));
     const { server, run } = await runAgainst(script, { retries: 3 });
     const writer = memoryWriter();
@@ -110,15 +113,15 @@ describe('cut', () => {
   });
 });
 
-test.each(FRAMINGS)('%s, whole, ended by FIN right behind the last byte', async (framing) => {
+test.each(FRAMINGS)('saves a complete %s response that FIN ends right after its last byte', async (framing) => {
   const { run } = await runAgainst((socket) => sendAndEnd(socket, framed(FILE, framing).bytes, 'FIN'));
   expect(await run.save()).toMatchObject({ result: 'downloaded', verifiedLength: framing !== 'until-close' });
   expect(await run.read()).toEqual(FILE);
   expect(await run.names()).toEqual(['primary.htm']);
 });
 
-// A 206 that only the connection ends has the total of its range to be checked against.
-test.each(ENDINGS)('the rest of a file until the connection ends, by %s: its total proves it', async (ending) => {
+// A 206 that only the end of the connection ends can be checked against the total of its range.
+test.each(ENDINGS)('the rest of a file until the connection ends by %s is proved by its total', async (ending) => {
   const file = content(1_400_000);
   for (const missing of [0, 1]) {
     const script: Script = (socket, request) => {
@@ -128,7 +131,7 @@ test.each(ENDINGS)('the rest of a file until the connection ends, by %s: its tot
       const rest = file.subarray(start, file.length - missing);
       sendAndEnd(socket, framed(rest, 'until-close', fields, 206).bytes, ending);
     };
-    // A reset may overtake what the kernel still held: that is fetched by one more range.
+    // A reset may overtake bytes in the kernel. One more range request gets them.
     const { run } = await runAgainst(script, { retries: missing === 0 ? 20 : 1 });
     const outcome = await run.save();
     const kinds = (await run.names()).map((name) => name.replace(/.*\./, '')).sort();
@@ -143,7 +146,7 @@ test.each(ENDINGS)('the rest of a file until the connection ends, by %s: its tot
   }
 });
 
-test.each(ENDINGS)('closed by %s as the connection is made', async (ending) => {
+test.each(ENDINGS)('a connection that %s closes at once is a retryable failure', async (ending) => {
   const server = createServer((socket) => {
     socket.on('error', () => {}).resume();
     if (ending === 'FIN') socket.end();

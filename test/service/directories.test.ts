@@ -5,10 +5,10 @@ import { expect, test } from 'vitest';
 import { Directories } from '../../src/transfer/directories.ts';
 import { processInfo, temporaryDirectory } from './transfer-fixture.ts';
 
-// Many directories below the one that the user named: none behind a link, made and flushed together.
+// Many directories below the one that the user named are made and flushed together. No link below it is followed.
 const directoriesHere = () => new Directories(processInfo());
 
-test('one that could not be had is tried again', async () => {
+test('a directory that could not be opened is tried again', async () => {
   const directory = await temporaryDirectory();
   const directories = directoriesHere();
   const where = { directory, below: 'a/b' };
@@ -19,22 +19,22 @@ test('one that could not be had is tried again', async () => {
 });
 
 test.each<[string, string, (path: string, elsewhere: string) => Promise<unknown>]>([
-  ['a link in the place of a directory', 'acc', (path, elsewhere) => symlink(elsewhere, path)],
+  ['a link in place of a directory', 'acc', (path, elsewhere) => symlink(elsewhere, path)],
   ['a link on the way to it', 'acc/deep', (path, elsewhere) => symlink(elsewhere, path)],
-  ['a link that leads nowhere', 'acc', (path) => symlink('nowhere', path)],
+  ['a dangling link', 'acc', (path) => symlink('nowhere', path)],
   ['a file', 'acc', (path) => writeFile(path, '')],
-])('below the directory that was named, %s: refused, for that one alone', async (_, below, plant) => {
+])('below the named directory, %s is refused without stopping the run', async (_, below, plant) => {
   const [directory, elsewhere] = [await temporaryDirectory(), await temporaryDirectory()];
   await plant(join(directory, 'acc'), elsewhere);
   const directories = directoriesHere();
-  const refused = await directories.at({ directory, below }).catch((error) => error);
-  expect(refused).toMatchObject({ code: 'local_io', stopsRun: false });
-  expect(refused.message).toMatch(/^\/.*\/acc: cannot write there: it is (a link|no directory)$/);
+  const failure = await directories.at({ directory, below }).catch((error) => error);
+  expect(failure).toMatchObject({ code: 'local_io', stopsRun: false });
+  expect(failure.message).toMatch(/^\/.*\/acc: cannot write there: it is (a link|no directory)$/);
   expect(readdirSync(elsewhere)).toEqual([]);
   await directories.at({ directory, below: 'other' });
 });
 
-test('several runs at the same moment: one of them makes it, the others take it as it is', async () => {
+test('of several runs at once, one makes each directory and all can use it', async () => {
   const directory = await temporaryDirectory();
   const several = Array.from({ length: 4 }, directoriesHere);
   for (let index = 0; index < 20; index += 1) {
@@ -45,32 +45,32 @@ test('several runs at the same moment: one of them makes it, the others take it 
   }
 });
 
-test('one that was moved away is known not to be there, whatever has its name by now', async () => {
+test('flush reports that a directory was moved away, even if another one has its name', async () => {
   const directory = await temporaryDirectory();
-  const { directory: opened } = await directoriesHere().at({ directory, below: 'a' });
-  const flushes = [opened.flush()];
+  const { directory: target } = await directoriesHere().at({ directory, below: 'a' });
+  const flushes = [target.flush()];
   await rename(join(directory, 'a'), join(directory, 'b'));
-  flushes.push(opened.flush());
+  flushes.push(target.flush());
   await Promise.all(flushes);
-  expect(await opened.flush()).toBe(false);
+  expect(await target.flush()).toBe(false);
   await mkdir(join(directory, 'a'));
-  expect(await opened.flush()).toBe(false);
+  expect(await target.flush()).toBe(false);
 });
 
 test('a directory whose flush has failed is not flushed again in the same run', async () => {
   const directory = await temporaryDirectory();
-  const { directory: opened } = await directoriesHere().at({ directory, below: 'a' });
+  const { directory: target } = await directoriesHere().at({ directory, below: 'a' });
   const [path, moved] = [join(directory, 'a'), join(directory, 'b')];
   await rename(path, moved);
-  // It cannot be opened.
+  // The link leads to itself, so it cannot be opened.
   await symlink('a', path);
-  const failure = await opened.flush().catch((error) => error);
+  const failure = await target.flush().catch((error) => error);
   expect(failure).toMatchObject({ code: 'local_io', stopsRun: true });
   await unlink(path);
   await rename(moved, path);
-  await expect(opened.flush()).rejects.toBe(failure);
-  await expect(opened.settle(Date.now())).rejects.toBe(failure);
-  // Another run starts anew.
-  const { directory: again } = await directoriesHere().at({ directory, below: 'a' });
-  expect(await again.flush()).toBe(true);
+  await expect(target.flush()).rejects.toBe(failure);
+  await expect(target.settle(Date.now())).rejects.toBe(failure);
+  // Another run flushes it.
+  const { directory: reopened } = await directoriesHere().at({ directory, below: 'a' });
+  expect(await reopened.flush()).toBe(true);
 });

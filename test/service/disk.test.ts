@@ -19,10 +19,10 @@ beforeEach(async () => {
 const text = (path = file) => readFile(path, 'utf8');
 
 describe.each<[string, Disk]>([
-  ['at once', AT_ONCE],
-  ['by the pool', BY_POOL],
-])('%s', (_, disk) => {
-  test('calls do what they say', async () => {
+  ['synchronous calls', AT_ONCE],
+  ['the thread pool', BY_POOL],
+])('a disk with %s', (_, disk) => {
+  test('creates, writes, flushes, closes, links, renames and removes files', async () => {
     const [part, final, other] = [join(folder, 'part'), join(folder, 'final'), join(folder, 'other')];
     expect(await disk.look(part)).toBeUndefined();
     const written = new WrittenFile(await disk.create(part, 0o600), disk);
@@ -45,23 +45,23 @@ describe.each<[string, Disk]>([
 });
 
 describe('after a failure', () => {
-  /** A device takes each write, and refuses each flush. */
+  /** Opens a device that accepts each write and refuses each flush. */
   const onDevice = (noteFailure?: (error: unknown) => void) =>
     new WrittenFile(openSync('/dev/null', 'r+'), BY_POOL, 0, noteFailure);
 
-  test('a file is not flushed again, and takes no more writes', async () => {
-    const seen: unknown[] = [];
-    const written = onDevice((error) => seen.push(error));
+  test('a file that could not be flushed refuses flushes and writes', async () => {
+    const failures: unknown[] = [];
+    const written = onDevice((error) => failures.push(error));
     const failure = await written.flush().catch((error) => error);
     expect(failure).toMatchObject({ syscall: 'fsync' });
-    // Another flush would make another error.
+    // A second flush would give another error.
     await expect(written.flush()).rejects.toBe(failure);
     await expect(written.write([Buffer.from('x')])).rejects.toBe(failure);
-    expect(seen).toEqual([failure]);
+    expect(failures).toEqual([failure]);
     await written.close();
   });
 
-  test('of a write, a file cannot be flushed, although the system would', async () => {
+  test('a file that could not be written refuses a flush that the system would accept', async () => {
     await writeFile(file, '');
     const written = new WrittenFile(openSync(file, 'r'), BY_POOL);
     const failure = await written.write([Buffer.from('x')]).catch((error) => error);
@@ -70,30 +70,30 @@ describe('after a failure', () => {
     await written.close();
   });
 
-  test('of a flush in the background, a file takes no more writes, not even from the start', async () => {
-    const seen: unknown[] = [];
-    const written = onDevice((error) => seen.push(error));
+  test('a file whose background flush failed refuses writes, even from the start', async () => {
+    const failures: unknown[] = [];
+    const written = onDevice((error) => failures.push(error));
     const block = Buffer.alloc(1 << 20);
     // The flush begins after 128 MiB. A restart waits for it.
     for (let blocks = 0; blocks < 128; blocks += 1) await written.write([block]);
     await written.restart().catch(() => {});
-    expect(seen).toMatchObject([{ syscall: 'fdatasync' }]);
-    await expect(written.write([block])).rejects.toBe(seen[0]);
-    await expect(written.flush()).rejects.toBe(seen[0]);
+    expect(failures).toMatchObject([{ syscall: 'fdatasync' }]);
+    await expect(written.write([block])).rejects.toBe(failures[0]);
+    await expect(written.flush()).rejects.toBe(failures[0]);
     await written.close();
   });
 
-  test('to close a file is a failure, too', async () => {
+  test('a failed close is reported as a failure, too', async () => {
     const failure = Object.assign(new Error('EIO'), { syscall: 'close' });
-    const seen: unknown[] = [];
+    const failures: unknown[] = [];
     const close = () => Promise.reject(failure);
-    const written = new WrittenFile(-1, { ...BY_POOL, close }, 0, (error) => seen.push(error));
+    const written = new WrittenFile(-1, { ...BY_POOL, close }, 0, (error) => failures.push(error));
     await expect(written.close()).rejects.toBe(failure);
-    expect(seen).toEqual([failure]);
+    expect(failures).toEqual([failure]);
   });
 });
 
-test('a file that is dropped loses its bytes only while a flush is under way', async () => {
+test('a dropped file loses its bytes only during a flush', async () => {
   for (const isUnderWay of [true, false]) {
     const path = join(folder, String(isUnderWay));
     const written = new WrittenFile(await BY_POOL.create(path, 0o600), BY_POOL);
@@ -109,7 +109,7 @@ test('a file that is dropped loses its bytes only while a flush is under way', a
   }
 });
 
-test('where it is not known what a disk is, its calls go by the pool', async () => {
+test('an unknown disk is used through the thread pool', async () => {
   expect(await diskUnder(folder, 'plan9')).toBe(BY_POOL);
   expect(await diskUnder('/no/such/directory', 'linux')).toBe(BY_POOL);
   if (process.platform === 'linux') expect(await diskUnder('/proc', 'linux')).toBe(BY_POOL);
@@ -117,7 +117,7 @@ test('where it is not known what a disk is, its calls go by the pool', async () 
 });
 
 describe('a file that is replaced', () => {
-  test('may be one that a link leads to, also to nothing yet', async () => {
+  test('may be the target of a link, even of one that leads nowhere yet', async () => {
     const link = join(folder, 'link');
     await symlink('file', link);
     for (const content of ['made', 'replaced']) {
@@ -144,7 +144,7 @@ describe('a file that is replaced', () => {
   test.each([
     [0o600, 0o700],
     [0o644, 0o755],
-  ])('a directory that is made for a file of %o may be entered by whoever may read that', async (mode, directory) => {
+  ])('with mode %o is put into new directories of mode %o', async (mode, directory) => {
     const path = join(folder, 'new/er/file');
     await expect(replaceFile(path, 'text', { mode })).rejects.toMatchObject({ code: 'local_io' });
     expect(await readdir(folder)).toEqual([]);
@@ -155,14 +155,14 @@ describe('a file that is replaced', () => {
   });
 });
 
-describe('lines that are appended', () => {
+describe('appended lines', () => {
   const append = async (...lines: string[]) => {
-    const opened = await AppendFile.open(file);
-    await Promise.all(lines.map((line) => opened.write([Buffer.from(`${line}\n`)])));
-    await opened.end();
+    const appendFile = await AppendFile.open(file);
+    await Promise.all(lines.map((line) => appendFile.write([Buffer.from(`${line}\n`)])));
+    await appendFile.end();
   };
 
-  test('make the file, follow one another, and begin a line after a torn one, their own as well', async () => {
+  test('create the file, follow one another and start a new line after a torn one', async () => {
     await append('a', 'b');
     expect(await text()).toBe('a\nb\n');
     for (const torn of ['torn', '\0']) {
@@ -172,14 +172,14 @@ describe('lines that are appended', () => {
     expect(await text()).toBe('a\nb\ntorn\nc\n\0\nc\n');
   });
 
-  test('cut no torn line of another file that got the name meanwhile', async () => {
+  test('do not cut a torn line of another file that has got the name', async () => {
     await writeFile(file, 'a\ntorn');
-    const opened = await AppendFile.open(file, { tornLine: 'remove' });
+    const appendFile = await AppendFile.open(file, { tornLine: 'remove' });
     const moved = join(folder, 'moved');
     await rename(file, moved);
     await writeFile(file, 'b\ntorn');
-    await expect(opened.write([Buffer.from('c\n')])).rejects.toMatchObject({ code: 'local_io' });
-    await opened.end();
+    await expect(appendFile.write([Buffer.from('c\n')])).rejects.toMatchObject({ code: 'local_io' });
+    await appendFile.end();
     expect([await text(), await text(moved)]).toEqual(['b\ntorn', 'a\ntorn']);
   });
 
@@ -187,8 +187,8 @@ describe('lines that are appended', () => {
     ['a directory', (path) => mkdir(path), /it is a directory/],
     ['a device', (path) => symlink('/dev/null', path), /it is not a regular file/],
     ['a socket', socketAt, /no such device or address/],
-    ['in a directory that is missing', async (path) => symlink(join(path, 'x/y'), path), /./],
-  ])('are refused: %s', async (_, make, why) => {
+    ['a missing directory', async (path) => symlink(join(path, 'x/y'), path), /./],
+  ])('are refused for %s', async (_, make, why) => {
     await make(file);
     await expect(AppendFile.open(file)).rejects.toMatchObject({
       code: 'local_io',
@@ -199,13 +199,13 @@ describe('lines that are appended', () => {
   test.each([
     ['end', 'torn\n'],
     ['remove', ''],
-  ] as const)('by several at once: of thousands of lines each, none is lost or torn (%s)', async (tornLine, rest) => {
+  ] as const)('of several writers at once are never lost or torn (torn line: %s)', async (tornLine, rest) => {
     const lines = proving ? 20_000 : 1000;
     await writeFile(file, 'torn');
     const appending = ['a', 'b', 'c'].map(async (who) => {
-      const opened = await AppendFile.open(file, { tornLine });
-      for (let n = 0; n < lines; n += 1) await opened.write([Buffer.from(`${who}${n}\n`)]);
-      await opened.end();
+      const appendFile = await AppendFile.open(file, { tornLine });
+      for (let n = 0; n < lines; n += 1) await appendFile.write([Buffer.from(`${who}${n}\n`)]);
+      await appendFile.end();
     });
     await Promise.all(appending);
     const wanted = ['a', 'b', 'c'].flatMap((who) => Array.from({ length: lines }, (_, n) => `${who}${n}`));

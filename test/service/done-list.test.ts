@@ -10,20 +10,20 @@ const id = '0123456789abcdef';
 const never = new AbortController().signal;
 const filing = (n: number) => parseAccession(`0001234567-24-${String(n).padStart(6, '0')}`);
 const entry = (n: number, selection = id) => `${filing(n)}\t${selection}\t2024-05-01T00:00:00Z\t3\n`;
-const three = (...numbers: number[]) => numbers.map((n) => ({ accession: filing(n), files: 3 }));
+const completedFilings = (...numbers: number[]) => numbers.map((n) => ({ accession: filing(n), files: 3 }));
 
 const newPath = async () => join(await temporaryDirectory(), 'list');
 
-function opened(path: string, more: Partial<DoneListOptions> = {}, signal = never): Promise<DoneList> {
+function openList(path: string, more: Partial<DoneListOptions> = {}, signal = never): Promise<DoneList> {
   const now = () => Date.UTC(2024, 4, 1);
   return DoneList.open({ path, selection: id, now, readOnly: false, ...more }, signal);
 }
 
-/** Those of some filings that a list of this text has. */
-async function known(text: string, ...numbers: number[]): Promise<number[]> {
+/** Returns those of `numbers` whose filings are in a list with this text. */
+async function knownFilings(text: string, ...numbers: number[]): Promise<number[]> {
   const path = await newPath();
   await writeFile(path, text);
-  const list = await opened(path);
+  const list = await openList(path);
   await list.close();
   return numbers.filter((n) => list.has(filing(n)));
 }
@@ -38,7 +38,7 @@ describe('selectionId', () => {
     query: [],
   };
 
-  test('is 16 digits of the hash of a JSON array; the order of globs and one typed twice change nothing', () => {
+  test('is 16 digits of the hash of a JSON array, whatever the order and repetition of globs', () => {
     const json = '["https://archive.example/",["*.xml","ex*"],[],"{accession_no}/{file_name}","/data/exhibits",[]]';
     const id = createHash('sha256').update(json).digest('hex').slice(0, 16);
     expect(selectionId(selection)).toBe(id);
@@ -56,12 +56,12 @@ describe('selectionId', () => {
   });
 });
 
-test('entries of other selections, garbage and torn lines are ignored; a line break at the end may be missing', async () => {
+test('entries of other selections, garbage and torn lines are ignored, and the last line feed may be missing', async () => {
   const long = 'x'.repeat(700_000);
   const torn = entry(7).slice(0, 40);
   const text = `${entry(1)}\n\r\n# x\n${torn}\n${torn}${entry(8)}\0\0\0${entry(9)}${long}\n${long}${entry(4)}`;
   const more = `v2\t${entry(5)}${entry(2)}${entry(6, 'f'.repeat(16))}${entry(3).trimEnd()}`;
-  expect(await known(text + more, 1, 2, 3, 4, 5, 6, 7, 8, 9)).toEqual([1, 2, 3]);
+  expect(await knownFilings(text + more, 1, 2, 3, 4, 5, 6, 7, 8, 9)).toEqual([1, 2, 3]);
   const whole = entry(1).trimEnd();
   const broken = [
     `${whole}\tmore`,
@@ -71,30 +71,30 @@ test('entries of other selections, garbage and torn lines are ignored; a line br
     whole.replace('\t3', '\t-1'),
     ...Array.from({ length: whole.length - 1 }, (_, length) => whole.slice(0, length)),
   ];
-  for (const line of broken) expect(await known(`${line}\n`, 1), line).toEqual([]);
+  for (const line of broken) expect(await knownFilings(`${line}\n`, 1), line).toEqual([]);
 });
 
-test('what was added is known, behind torn lines too; read only, nothing is made or written', async () => {
+test('added filings are in the list, even after torn lines, and a read-only list is never written', async () => {
   const path = await newPath();
-  const missing = await opened(path, { readOnly: true });
-  await missing.add(three(1));
+  const missing = await openList(path, { readOnly: true });
+  await missing.add(completedFilings(1));
   await missing.close();
   await expect(stat(path)).rejects.toMatchObject({ code: 'ENOENT' });
   await writeFile(path, `${entry(1)}torn`);
   for (const readOnly of [false, true]) {
-    const list = await opened(path, { readOnly });
-    await Promise.all([list.add(three(3, 4)), list.add(three(2))]);
+    const list = await openList(path, { readOnly });
+    await Promise.all([list.add(completedFilings(3, 4)), list.add(completedFilings(2))]);
     expect([1, 2, 3, 4, 5].filter((n) => list.has(filing(n)))).toEqual([1, 2, 3, 4]);
     await list.close();
     expect(await readFile(path, 'utf8')).toBe(`${entry(1)}torn\n${entry(3)}${entry(4)}${entry(2)}`);
   }
 });
 
-test('a signal ends it with its reason', async () => {
+test('opening ends with the reason of an abort', async () => {
   const reason = new Error('enough');
   const path = await newPath();
   await writeFile(path, entry(1));
-  await expect(opened(path, {}, AbortSignal.abort(reason))).rejects.toBe(reason);
+  await expect(openList(path, {}, AbortSignal.abort(reason))).rejects.toBe(reason);
 });
 
 test.each([
@@ -104,5 +104,5 @@ test.each([
   const path = await newPath();
   await mkdir(path);
   const message = `--done ${path}: cannot ${verb}: it is a directory`;
-  await expect(opened(path, { readOnly })).rejects.toMatchObject({ code: 'local_io', message });
+  await expect(openList(path, { readOnly })).rejects.toMatchObject({ code: 'local_io', message });
 });

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { runAgainst } from './transfer-fixture.ts';
 
-async function saved(bytes: string | Buffer, retries = 0) {
+async function saveResponse(bytes: string | Buffer, retries = 0) {
   const { run } = await runAgainst((socket) => void socket.end(bytes), { retries });
   const outcome = await run.save();
   expect(await run.names()).toEqual(outcome.error ? [] : ['primary.htm']);
@@ -17,19 +17,19 @@ const FIVE = answer('Content-Length: 5');
 test.each<[string, string]>([
   ['a length', FIVE],
   ['a length in odd spelling', answer('cOnTeNt-LeNgTh:5   ')],
-  ['chunked', chunked('2\r\nhe\r\n3\r\nllo\r\n0\r\n\r\n')],
+  ['chunks', chunked('2\r\nhe\r\n3\r\nllo\r\n0\r\n\r\n')],
   ['chunked in capitals', answer('Transfer-Encoding: CHUNKED', HELLO)],
   ['chunks with extensions and trailers', chunked('5;a=b\r\nhello\r\n0\r\nX-Sum: 1\r\n\r\n')],
   ['chunk sizes with zeros and capitals', chunked('005\r\nhello\r\n000\r\n\r\n')],
-  ['until the end', answer('X: y')],
-  ['an older HTTP', 'HTTP/1.0 200 OK\r\n\r\nhello'],
-  ['after interim answers', `HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early\r\nLink: x\r\n\r\n${FIVE}`],
+  ['no length', answer('X: y')],
+  ['HTTP/1.0', 'HTTP/1.0 200 OK\r\n\r\nhello'],
+  ['interim responses', `HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early\r\nLink: x\r\n\r\n${FIVE}`],
   ['no reason phrase', 'HTTP/1.1 200\r\nContent-Length: 5\r\n\r\nhello'],
-])('sound: %s', async (_, bytes) => {
-  expect(await saved(bytes)).toMatchObject({ file: 'hello', bytes: 5 });
+])('saves a valid response: %s', async (_, bytes) => {
+  expect(await saveResponse(bytes)).toMatchObject({ file: 'hello', bytes: 5 });
 });
 
-// Exit 9: what came is not what HTTP says; no file.
+// These responses break the rules of HTTP. They end with exit status 9 after one attempt, without a file.
 test.each<[string, string]>([
   ['xchunked', answer('Transfer-Encoding: xchunked', HELLO)],
   ['chunked and a blank', answer('Transfer-Encoding: chunked ', HELLO)],
@@ -39,7 +39,7 @@ test.each<[string, string]>([
   ['two lengths that agree', answer('Content-Length: 5\r\nContent-Length: 5')],
   ['an empty length', answer('Content-Length: ')],
   ['an absurd length', answer('Content-Length: 99999999999999999999')],
-  ['HTTP/2.0 in the words of HTTP/1', 'HTTP/2.0 200 OK\r\nContent-Length: 5\r\n\r\nhello'],
+  ['HTTP/2.0 in the form of HTTP/1', 'HTTP/2.0 200 OK\r\nContent-Length: 5\r\n\r\nhello'],
   ['status 099', 'HTTP/1.1 099 OK\r\nContent-Length: 5\r\n\r\nhello'],
   ['a page without HTTP', '<html><body>hello</body></html>'],
   ['a header of 20 kB', answer(`X: ${'y'.repeat(20_000)}`)],
@@ -48,32 +48,32 @@ test.each<[string, string]>([
   ['a header with NUL', answer('X: a\0b\r\nContent-Length: 5')],
   ['a header without a colon', answer('Nonsense\r\nContent-Length: 5')],
   ['a folded header line', answer('Content-Length: 5\r\nX: y\r\n z')],
-  ['a folded line of nothing but a blank, the last of the head', answer('X: y\r\n ')],
+  ['a folded line of only a blank at the end of the head', answer('X: y\r\n ')],
   ['bare line feeds', 'HTTP/1.1 200 OK\nContent-Length: 5\n\nhello'],
   ['an upgrade to nothing', 'HTTP/1.1 101 Switching Protocols\r\nContent-Length: 5\r\n\r\nhello'],
-  ['line breaks before it', `\r\n${FIVE}`],
-  ['a line break behind an interim answer', `HTTP/1.1 100 Continue\r\n\r\n\r\n${FIVE}`],
+  ['line breaks before the status line', `\r\n${FIVE}`],
+  ['a line break after an interim response', `HTTP/1.1 100 Continue\r\n\r\n\r\n${FIVE}`],
   ['a status line with NUL', 'HTTP/1.1 200 O\0K\r\nContent-Length: 5\r\n\r\nhello'],
   ['an upgrade', 'HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\nhello'],
-])('unsound: %s', async (_, bytes) => {
-  const { error, attempts } = await saved(bytes, 2);
+])('refuses an invalid response after one attempt: %s', async (_, bytes) => {
+  const { error, attempts } = await saveResponse(bytes, 2);
   expect([error?.exitStatus, attempts], error?.message).toEqual([9, 1]);
 });
 
 test.each<[string, string]>([
-  ['a size that is none', 'hello\r\n'],
+  ['a size that is not a number', 'hello\r\n'],
   ['a negative size', '-5\r\nhello\r\n0\r\n\r\n'],
-  ['a size beyond any', 'ffffffffffffffffffff\r\nhello\r\n'],
-  ['a bare line feed behind the size', '5\nhello\r\n0\r\n\r\n'],
+  ['a size that is too large', 'ffffffffffffffffffff\r\nhello\r\n'],
+  ['a bare line feed after the size', '5\nhello\r\n0\r\n\r\n'],
   ['a chunk longer than its size', '4\r\nhello\r\n0\r\n\r\n'],
-  ['in the second chunk', '5\r\nhello\r\nzz\r\n'],
-  ['a length behind them', '5\r\nhello\r\n0\r\nContent-Length: 5\r\n\r\n'],
-  ['a field of 17 kB behind them', `5\r\nhello\r\n0\r\nX: ${'y'.repeat(17_000)}\r\n\r\n`],
-  ['a folded field behind them', '5\r\nhello\r\n0\r\nX: y\r\n z\r\n\r\n'],
-])('broken chunks, told as such at the first try: %s', async (_, chunks) => {
+  ['an invalid size in the second chunk', '5\r\nhello\r\nzz\r\n'],
+  ['a length after the chunks', '5\r\nhello\r\n0\r\nContent-Length: 5\r\n\r\n'],
+  ['a field of 17 kB after the chunks', `5\r\nhello\r\n0\r\nX: ${'y'.repeat(17_000)}\r\n\r\n`],
+  ['a folded field after the chunks', '5\r\nhello\r\n0\r\nX: y\r\n z\r\n\r\n'],
+])('reports invalid chunks as such after one attempt: %s', async (_, chunks) => {
   for (const connection of ['close', 'keep-alive']) {
     const bytes = chunked(chunks).replace('Connection: close', `Connection: ${connection}`);
-    const { error, attempts } = await saved(bytes, 2);
+    const { error, attempts } = await saveResponse(bytes, 2);
     expect([attempts, error]).toMatchObject([1, { exitStatus: 9, retryable: false }]);
     expect(error?.message).toMatch(/not sound HTTP: (its body is broken|more than 16 KiB of header)/);
     expect(error?.message).not.toMatch(/truncated/);

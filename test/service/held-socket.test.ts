@@ -6,16 +6,16 @@ import { get } from '../../src/http/request.ts';
 import { type Script, scripted } from '../servers/scripted.ts';
 import { content } from './transfer-fixture.ts';
 
-// hazards: a paused undici parser dies when the connection ends meanwhile. Here the
-// consumer stops after every chunk, and the connection ends in every way it can.
+// The parser of undici crashes if the connection ends while it is paused. Here the consumer pauses after every chunk, and the
+// connection ends in every possible way.
 const FRAMINGS = ['length', 'keep-alive', 'chunked', 'until-close'] as const;
 const SIZES = [3, 40_000, 2_500_000] as const;
 const WORLD = { env: {}, monotonic: () => performance.now(), sleep: pause };
 
 const FILE = content(Math.max(...SIZES));
 
-/** Answers with as many bytes as the path says, and ends the connection. */
-function answering(framing: string, part: string, ending: string): Script {
+/** Returns a script that sends as many bytes as the path says and ends the connection. */
+function respondingWith(framing: string, part: string, ending: string): Script {
   return (socket, { path }) => {
     const size = Number(path.slice(1));
     const sent = FILE.subarray(0, part === 'cut' ? Math.floor(size * 0.8) : size);
@@ -28,7 +28,7 @@ function answering(framing: string, part: string, ending: string): Script {
       socket.write(framing === 'until-close' ? '\r\n' : `Content-Length: ${size}\r\n\r\n`);
       socket.write(sent);
     }
-    // The empty write calls back when all before it is with the kernel.
+    // The empty write calls back when the kernel has all bytes before it.
     if (ending === 'RST') socket.write('', () => socket.resetAndDestroy());
     else socket.end();
   };
@@ -41,8 +41,8 @@ async function consume(url: URL, pause: () => Promise<unknown>) {
   try {
     const { signal } = new AbortController();
     const { body } = await get(connections, async () => ({ url, headers: {}, signal }));
-    for (let taken = await body.take(); taken; taken = await body.take()) {
-      chunks.push(Buffer.concat(taken));
+    for (let batch = await body.take(); batch; batch = await body.take()) {
+      chunks.push(Buffer.concat(batch));
       await pause();
     }
   } catch (thrown) {
@@ -58,14 +58,14 @@ const cases = FRAMINGS.flatMap((framing) =>
   ),
 );
 
-test.each(cases)('%s, %s, ended by %s behind a consumer that stops', async (framing, part, ending) => {
-  const { url } = await scripted(answering(framing, part, ending));
+test.each(cases)('gives a pausing consumer only right bytes: %s, %s, %s', async (framing, part, ending) => {
+  const { url } = await scripted(respondingWith(framing, part, ending));
   for (const pause of [() => turn(), () => sleep(2), () => sleep(0)]) {
     for (const size of SIZES) {
       const { bytes, error } = await consume(new URL(`/${size}`, url), pause);
-      // A reset may overtake what the kernel still held: then it is an error, never a wrong byte.
+      // A reset may overtake bytes in the kernel. This is an error, and no byte is wrong.
       expect(bytes.equals(FILE.subarray(0, bytes.length))).toBe(true);
-      // Nothing overtakes behind a FIN: whatever was sent has come, before an error too.
+      // Nothing overtakes a FIN: all sent bytes arrive, even before an error.
       if (ending === 'FIN') expect(bytes.length).toBe(part === 'cut' ? Math.floor(size * 0.8) : size);
       if (error !== undefined) {
         expect(error).toMatchObject({ name: 'FilingsError', retryable: true });

@@ -23,30 +23,30 @@ export const ACCESSION = parseAccession('0001234567-24-000001');
 export interface RunOptions {
   readonly retries?: number;
   readonly maxRetryAfterMs?: number;
-  /** By a clock of the test's own. */
+  /** A limiter with a clock of the test. */
   readonly limiter?: RateLimiter;
   readonly ifExists?: IfExists;
   readonly hasChecksums?: boolean;
   readonly directory?: string;
   /** A path below that directory, in which no link is followed. */
   readonly below?: string;
-  /** The size that the listing gave. */
+  /** The size in the listing. */
   readonly listedSize?: number;
-  /** Called before each further try. */
+  /** Called before each retry. */
   readonly retry?: () => void;
-  /** Told of warnings. */
+  /** Receives the warnings. */
   readonly warn?: (text: string) => void;
 }
 
-/** Numbers beyond those of all real processes. */
-const living = new Set<number>();
+/** PIDs of the runs that have not ended, beyond those of all real processes. */
+const livePids = new Set<number>();
 let lastPid = 1_000_000_000;
 
 export type Run = Awaited<ReturnType<typeof startRun>>;
 
 /**
- * What the program does between the command line and the exit status, inside this process: connections, client,
- * directories. Ends with the test. Each is a process to the others; what it leaves is an ended one's once it has died.
+ * Starts a run inside this process: everything between the command line and the exit status. It ends with the test. To other runs
+ * it is a process of its own, which has ended after `die`.
  */
 export async function startRun(url: string, options: RunOptions = {}) {
   const {
@@ -72,7 +72,7 @@ export async function startRun(url: string, options: RunOptions = {}) {
       monotonic,
       now: Date.now,
       random: () => 0,
-      // What the service asks for is waited for by the limiter.
+      // The limiter waits for the service’s Retry-After.
       sleep: async (_, aborted) => aborted.throwIfAborted(),
     },
     userAgent: 'test',
@@ -82,19 +82,19 @@ export async function startRun(url: string, options: RunOptions = {}) {
   });
   lastPid += 1;
   const pid = lastPid;
-  living.add(pid);
+  livePids.add(pid);
   const directories = new Directories(processInfo(pid));
   const fetching = { client, directories, listedSizes: { ignored: false }, monotonic };
   const { signal } = new AbortController();
   const nothing = () => {};
   const { retry = nothing, warn = nothing } = options;
   const watcher = { total: nothing, received: nothing, resumable: nothing, retry, warn };
-  const wanted = (fileName: string) => ({ accession: ACCESSION, fileName });
+  const fileOf = (fileName: string) => ({ accession: ACCESSION, fileName });
   return {
     directory,
     save(name = 'primary.htm', sha256?: string) {
       const path = join(directory, below, name);
-      const asked = {
+      const request = {
         accession: ACCESSION,
         displayPath: path,
         ifExists,
@@ -103,25 +103,25 @@ export async function startRun(url: string, options: RunOptions = {}) {
         hasChecksums,
         isDryRun: false,
       };
-      const target = { ...asked, path, where: { directory, below }, isOutput: false, isInOwnDirectory: false };
-      return fetchToDisk(wanted(name), target, fetching, signal, watcher);
+      const target = { ...request, path, where: { directory, below }, isOutput: false, isInOwnDirectory: false };
+      return fetchToDisk(fileOf(name), target, fetching, signal, watcher);
     },
     pipe: (writer: ByteWriter) =>
-      fetchToStream(wanted('primary.htm'), { open: async () => writer }, fetching, signal, watcher),
-    die: () => void living.delete(pid),
+      fetchToStream(fileOf('primary.htm'), { open: async () => writer }, fetching, signal, watcher),
+    die: () => void livePids.delete(pid),
     names: () => readdir(directory),
     read: (name = 'primary.htm') => readFile(join(directory, below, name)),
   };
 }
 
-/** What a run’s directories know of its process. */
+/** Returns what the directories of a run know of its process. */
 export function processInfo(pid = process.pid) {
-  const isHere = (other: number) => living.has(other) || isRunning(other);
+  const isHere = (other: number) => livePids.has(other) || isRunning(other);
   const { platform } = process;
   return { hostname: 'test', pid, platform, isRunning: isHere, now: Date.now, random: Math.random, sleep };
 }
 
-/** As the world tells it. */
+/** Returns whether a process has this PID, as the program does. */
 export function isRunning(pid: number): boolean {
   try {
     return process.kill(pid, 0);
@@ -130,7 +130,7 @@ export function isRunning(pid: number): boolean {
   }
 }
 
-/** A run against a server that answers by a script. */
+/** Starts a server that answers by a script, and a run against it. */
 export async function runAgainst(script: Script, options?: RunOptions) {
   const server = await scripted(script);
   return { server, run: await startRun(server.url, options) };
@@ -142,24 +142,24 @@ export async function temporaryDirectory(): Promise<string> {
   return directory;
 }
 
-/** What has a name, and is no file. */
+/** Creates a socket, which has a name and is not a file. */
 export async function socketAt(path: string): Promise<void> {
   const server = createServer().listen(path);
   onTestFinished(() => void server.close());
   await once(server, 'listening');
 }
 
-/** A writer that keeps what it is given. */
+/** Returns a writer that keeps the bytes it is given. */
 export function memoryWriter(): ByteWriter & { bytes(): Buffer } {
-  const kept: Buffer[] = [];
+  const buffers: Buffer[] = [];
   return {
     async write(chunks) {
-      kept.push(...chunks.map((chunk) => Buffer.from(chunk)));
+      buffers.push(...chunks.map((chunk) => Buffer.from(chunk)));
     },
     async end() {},
-    bytes: () => Buffer.concat(kept),
+    bytes: () => Buffer.concat(buffers),
   };
 }
 
-/** Bytes that look like nothing else, so that a shifted or repeated piece shows. */
+/** Returns random bytes, so that a shifted or repeated piece is noticed. */
 export const content = (size: number): Buffer => randomBytes(size);
