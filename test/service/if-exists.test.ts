@@ -7,15 +7,15 @@ import { first, framed, whole } from '../servers/answers.ts';
 import { type Script, scripted } from '../servers/scripted.ts';
 import { content, type RunOptions, socketAt, startRun, temporaryDirectory } from './transfer-fixture.ts';
 
-// What becomes of a final name that something has already, or gets while the file comes.
+// The final name exists already or appears during the download.
 const NAME = 'primary.htm';
 const FILE = content(1_500_000);
 const SAME_SIZE = content(FILE.length);
 const LONGER = Buffer.concat([FILE, Buffer.from('more')]);
 const SHA256 = createHash('sha256').update(FILE).digest('hex');
 
-/** A run over a directory where something exists; `meanwhile` happens when the file is asked for. */
-async function over(
+/** Starts a run in a directory where something exists. `meanwhile` runs when the file is requested. */
+async function startIn(
   exists: Buffer | undefined,
   options: RunOptions,
   more: { readonly script?: Script; readonly meanwhile?: (path: string) => Promise<unknown> } = {},
@@ -36,20 +36,20 @@ async function over(
 const chunked: Script = (socket) => void socket.end(framed(FILE, 'chunked', {}).bytes);
 
 describe('a file that exists', () => {
-  // What exists, the option, what becomes of it, how many requests that takes.
+  // The columns are the case, what exists, the option, the result and the number of requests.
   test.each<[string, Buffer, IfExists, 'skipped' | 'downloaded' | RegExp, number]>([
-    ['the same', FILE, 'skip', 'skipped', 0],
-    ['another', LONGER, 'skip', 'skipped', 0],
-    ['the same', FILE, 'compare', 'skipped', 1],
-    ['one of equal size', SAME_SIZE, 'compare', /a different file already exists: both have 1500000 bytes/, 1],
-    ['one of another size', LONGER, 'compare', /already exists: it has 1500004 bytes, this one 1500000/, 1],
-    ['an empty one', Buffer.alloc(0), 'compare', /already exists: it has 0 bytes, this one 1500000/, 1],
-    ['the same', FILE, 'overwrite', 'downloaded', 1],
-    ['another', LONGER, 'overwrite', 'downloaded', 1],
-    ['the same', FILE, 'error', /already exists/, 0],
-  ])('%s (%j), with %s', async (_, exists, ifExists, expected, requests) => {
+    ['skip, same file', FILE, 'skip', 'skipped', 0],
+    ['skip, other file', LONGER, 'skip', 'skipped', 0],
+    ['compare, same file', FILE, 'compare', 'skipped', 1],
+    ['compare, equal size', SAME_SIZE, 'compare', /a different file already exists: both have 1500000 bytes/, 1],
+    ['compare, other size', LONGER, 'compare', /already exists: it has 1500004 bytes, this one 1500000/, 1],
+    ['compare, empty file', Buffer.alloc(0), 'compare', /already exists: it has 0 bytes, this one 1500000/, 1],
+    ['overwrite, same file', FILE, 'overwrite', 'downloaded', 1],
+    ['overwrite, other file', LONGER, 'overwrite', 'downloaded', 1],
+    ['error, same file', FILE, 'error', /already exists/, 0],
+  ])('is treated as --if-exists says: %s', async (_, exists, ifExists, expected, requests) => {
     for (const script of [undefined, chunked]) {
-      const { run, server } = await over(exists, { ifExists }, script && { script });
+      const { run, server } = await startIn(exists, { ifExists }, script && { script });
       const outcome = await run.save();
       if (typeof expected === 'string') {
         const bytes = expected === 'skipped' ? exists.length : FILE.length;
@@ -65,13 +65,13 @@ describe('a file that exists', () => {
   });
 
   test.each(['skip', 'compare'] as const)(
-    '%s with a hash that it must have: what exists is hashed',
+    'is hashed with --if-exists %s if it must have a certain hash',
     async (ifExists) => {
       for (const [exists, outcome] of [
         [FILE, { result: 'skipped', sha256: SHA256 }],
         [SAME_SIZE, { error: { code: 'integrity' } }],
       ] as const) {
-        const { run, server } = await over(exists, { ifExists });
+        const { run, server } = await startIn(exists, { ifExists });
         expect(await run.save(NAME, SHA256)).toMatchObject(outcome);
         expect(server.requests).toHaveLength(0);
       }
@@ -79,22 +79,22 @@ describe('a file that exists', () => {
   );
 });
 
-describe('the size that the listing gave', () => {
+describe('the listed size', () => {
   const half = FILE.subarray(0, 700_000);
   const NOT_LISTED = 'primary.htm: the listing says 9 bytes, the file has 1500000';
   test.each<[what: string, Buffer | undefined, listedSize: number, outcome: object, requests: number, string[]]>([
-    ['is the one of what exists: it is skipped unseen', half, half.length, { result: 'skipped' }, 0, []],
-    ['is another, as is what exists: refused', half, FILE.length, { error: { code: 'local_io' } }, 1, []],
-    ['is not that of the file that came: a warning', undefined, 9, { result: 'downloaded' }, 1, [NOT_LISTED]],
-  ])('%s', async (_, exists, listedSize, outcome, requests, warned) => {
-    const { run, server, warnings } = await over(exists, { listedSize });
+    ['that of the existing file', half, half.length, { result: 'skipped' }, 0, []],
+    ['not that of the existing file', half, FILE.length, { error: { code: 'local_io' } }, 1, []],
+    ['not that of the downloaded file', undefined, 9, { result: 'downloaded' }, 1, [NOT_LISTED]],
+  ])('leads to a skip, an error or a warning: %s', async (_, exists, listedSize, outcome, requests, expected) => {
+    const { run, server, warnings } = await startIn(exists, { listedSize });
     expect(await run.save()).toMatchObject(outcome);
-    expect([server.requests.length, warnings]).toEqual([requests, warned]);
+    expect([server.requests.length, warnings]).toEqual([requests, expected]);
     expect((await run.read()).equals(exists ?? FILE)).toBe(true);
   });
 
-  test('is another, and what exists is the same: ignored from then on, with one warning', async () => {
-    const { run, server, warnings } = await over(FILE, { listedSize: 9 });
+  test('is ignored after one warning if the existing file shows that it is wrong', async () => {
+    const { run, server, warnings } = await startIn(FILE, { listedSize: 9 });
     await writeFile(join(run.directory, 'second.htm'), 'of another size');
     expect(await run.save()).toMatchObject({ result: 'skipped', bytes: FILE.length });
     expect(await run.save('second.htm')).toMatchObject({ result: 'skipped', bytes: 15 });
@@ -109,10 +109,10 @@ test.each<[string, (path: string) => Promise<unknown>]>([
   ['a link that leads nowhere', (path) => symlink('nowhere', path)],
   ['a directory', (path) => mkdir(path)],
   ['a socket', socketAt],
-])('%s: an error, there already or appearing meanwhile; a link is replaced, never followed', async (what, plant) => {
+])('%s at the final path is never followed, and is an error unless overwrite replaces a link', async (what, plant) => {
   for (const ifExists of ['skip', 'compare', 'error', 'overwrite'] as const) {
     for (const before of [true, false]) {
-      const { run, path } = await over(undefined, { ifExists }, before ? {} : { meanwhile: plant });
+      const { run, path } = await startIn(undefined, { ifExists }, before ? {} : { meanwhile: plant });
       if (before) await plant(path);
       const { result, error } = await run.save();
       if (ifExists === 'overwrite') await expect(readlink(path)).rejects.toMatchObject({ code: 'EINVAL' });
@@ -130,8 +130,8 @@ test.each<[IfExists, Buffer, 'skipped' | 'downloaded' | 'failed']>([
   ['compare', SAME_SIZE, 'failed'],
   ['error', FILE, 'failed'],
   ['overwrite', SAME_SIZE, 'downloaded'],
-])('a file that appears while it comes: %s', async (ifExists, appears, result) => {
-  const { run } = await over(undefined, { ifExists }, { meanwhile: (final) => writeFile(final, appears) });
+])('a file that appears during the download is treated as --if-exists %s says', async (ifExists, appears, result) => {
+  const { run } = await startIn(undefined, { ifExists }, { meanwhile: (final) => writeFile(final, appears) });
   expect(await run.save()).toMatchObject({ result });
   expect((await run.read()).equals(result === 'downloaded' ? FILE : appears)).toBe(true);
   expect(await run.names()).toEqual([NAME]);
@@ -144,7 +144,7 @@ describe('a file that appears during the download', () => {
     ['must have the expected hash with compare', { ifExists: 'compare' }, SAME_SIZE, SHA256, 'integrity', SAME_SIZE],
     ['is compared with skip if its size is not the listed one', LISTED, LONGER, undefined, 'local_io', LONGER],
   ])('%s', async (_, options, appears, sha256, code, kept) => {
-    const { run } = await over(undefined, options, { meanwhile: (final) => writeFile(final, appears) });
+    const { run } = await startIn(undefined, options, { meanwhile: (final) => writeFile(final, appears) });
     expect(await run.save(NAME, sha256)).toMatchObject({ result: 'failed', error: { code } });
     expect((await run.read()).equals(kept)).toBe(true);
     expect(await run.names()).toEqual([NAME]);
@@ -157,7 +157,7 @@ describe('a file that appears during the download', () => {
       ['skip', undefined],
       ['compare', SHA256],
     ] as const) {
-      const { run } = await over(undefined, { ifExists, hasChecksums: true }, { script, meanwhile });
+      const { run } = await startIn(undefined, { ifExists, hasChecksums: true }, { script, meanwhile });
       const outcome = await run.save();
       expect(outcome).toMatchObject({ result: 'skipped', bytes: FILE.length });
       expect([outcome.sha256, outcome.etag === undefined]).toEqual([sha256, ifExists === 'skip']);
@@ -165,9 +165,9 @@ describe('a file that appears during the download', () => {
   });
 });
 
-test('what is compared is fetched in parts, too, and resumed', async () => {
+test('a file that is only compared is downloaded in parts and resumed, too', async () => {
   const script = first(framed(FILE, 'length', { ETag: '"v1"' }).upTo(1_200_000), whole(FILE));
-  const { run, server } = await over(FILE, { ifExists: 'compare', retries: 1 }, { script });
+  const { run, server } = await startIn(FILE, { ifExists: 'compare', retries: 1 }, { script });
   expect(await run.save()).toMatchObject({ result: 'skipped', attempts: 2 });
   expect(server.requests.map(({ headers }) => headers.range)).toEqual([undefined, 'bytes=1200000-']);
 });

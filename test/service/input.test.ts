@@ -10,7 +10,7 @@ import { type Line, openInput, readLines } from '../../src/batch/input.ts';
 import { FilingsError } from '../../src/errors.ts';
 import { temporaryDirectory } from './transfer-fixture.ts';
 
-const asked = '0001234567-24-000001';
+const filing = '0001234567-24-000001';
 type Chunks = Iterable<Uint8Array | string> | AsyncIterable<Uint8Array | string>;
 
 async function read(chunks: Chunks, warn: (message: string) => void = () => {}): Promise<Line[]> {
@@ -22,8 +22,8 @@ async function read(chunks: Chunks, warn: (message: string) => void = () => {}):
   return lines;
 }
 
-/** What lines say: `[number, accession, file]`, or `[number, why]`. */
-const told = (lines: readonly Line[]) =>
+/** The contents of lines: `[number, accession, file]`, or `[number, message]` of an invalid line. */
+const contentsOf = (lines: readonly Line[]) =>
   lines.map((line) =>
     line.kind === 'bad' ? [line.number, line.error.message] : [line.number, line.accession, line.file],
   );
@@ -38,22 +38,22 @@ function* inOneBuffer(chunks: readonly Uint8Array[]) {
 
 describe('a line', () => {
   it.each<[line: string, file: string | undefined]>([
-    [asked, undefined],
-    [`\ufeff${asked}`, undefined],
-    [`${asked}\ta.htm`, 'a.htm'],
-    [`${asked} \t  a b.htm`, 'a b.htm'],
-    [`${asked} a.htm `, 'a.htm '],
-    [`${asked} # no comment`, '# no comment'],
-    [`${asked.replaceAll('-', '')} a.htm`, 'a.htm'],
-    [JSON.stringify({ v: 1, path: 'x', result: 'missing', accession_no: asked, file_name: 'a' }), 'a'],
-    [JSON.stringify({ accession_no: asked, file_name: 'a\nb', size: 3 }), 'a\nb'],
-    [JSON.stringify({ accession_no: asked, file_name: null }), undefined],
-    [`${JSON.stringify({ accession_no: asked })}\r`, undefined],
-  ])('%j', async (line, file) => {
-    expect(told(await read([line]))).toEqual([[1, asked, file]]);
+    [filing, undefined],
+    [`\ufeff${filing}`, undefined],
+    [`${filing}\ta.htm`, 'a.htm'],
+    [`${filing} \t  a b.htm`, 'a b.htm'],
+    [`${filing} a.htm `, 'a.htm '],
+    [`${filing} # no comment`, '# no comment'],
+    [`${filing.replaceAll('-', '')} a.htm`, 'a.htm'],
+    [JSON.stringify({ v: 1, path: 'x', result: 'missing', accession_no: filing, file_name: 'a' }), 'a'],
+    [JSON.stringify({ accession_no: filing, file_name: 'a\nb', size: 3 }), 'a\nb'],
+    [JSON.stringify({ accession_no: filing, file_name: null }), undefined],
+    [`${JSON.stringify({ accession_no: filing })}\r`, undefined],
+  ])('is read: %j', async (line, file) => {
+    expect(contentsOf(await read([line]))).toEqual([[1, filing, file]]);
   });
 
-  it('blank or a comment is passed over', async () => {
+  it('is skipped if it is blank or a comment', async () => {
     expect(await read(['\n \n\t\n\r\n# comment\n  # comment'])).toEqual([]);
   });
 
@@ -61,47 +61,47 @@ describe('a line', () => {
     ['nonsense', /^line 1: 'nonsense' is not an accession number/],
     ['{"accession_no":', /broken JSON/],
     ['{"accession_no":5}', /accession_no is not a string/],
-    [`{"accession_no":"${asked}","file_name":5}`, /file_name is not a string/],
+    [`{"accession_no":"${filing}","file_name":5}`, /file_name is not a string/],
     ['{"accession_no":"x"}', /'x' is not an accession number/],
-    [`["${asked}"]`, /'\["0001234567-24-000001"\]' is not/],
+    [`["${filing}"]`, /'\["0001234567-24-000001"\]' is not/],
     [Buffer.from([0x30, 0xff]), /not valid UTF-8/],
     ['y'.repeat(200_000), /longer than 65536 bytes/],
-  ])('bad: %.40j', async (line, why) => {
-    const lines = await read([line, `\n${asked}`]);
-    expect(told(lines)).toEqual([
+  ])('is invalid: %.40j', async (line, why) => {
+    const lines = await read([line, `\n${filing}`]);
+    expect(contentsOf(lines)).toEqual([
       [1, expect.stringMatching(why)],
-      [2, asked, undefined],
+      [2, filing, undefined],
     ]);
     expect(lines[0]).toMatchObject({ error: { code: 'usage' } });
   });
 
-  it('of 65,536 bytes is read, and none of one more', async () => {
-    const longest = `${asked} ${'x'.repeat(65_536 - asked.length - 1)}`;
+  it('is read if it has 65,536 bytes, and invalid if it is longer', async () => {
+    const longest = `${filing} ${'x'.repeat(65_536 - filing.length - 1)}`;
     const lines = await read([longest.slice(0, 70), longest.slice(70), `\n${longest}x\n`, `${longest}\n`]);
     expect(lines.map(({ kind }) => kind)).toEqual(['entry', 'bad', 'entry']);
   });
 });
 
 describe('an input', () => {
-  it('reads the same however its bytes are cut, blank lines counted, with or without a last line feed', async () => {
-    const bytes = Buffer.from(`\ufeff# head\n\n${asked} ñ日本🙂.htm\r\nbad\n${asked}\n# x\n${asked} b.htm`);
-    const whole = told(await read([bytes]));
+  it('is read the same however its bytes are cut, with or without a last line feed', async () => {
+    const bytes = Buffer.from(`\ufeff# head\n\n${filing} ñ日本🙂.htm\r\nbad\n${filing}\n# x\n${filing} b.htm`);
+    const whole = contentsOf(await read([bytes]));
     expect(whole.map(([number]) => number)).toEqual([3, 4, 5, 7]);
-    expect(told(await read([bytes, '\n']))).toEqual(whole);
+    expect(contentsOf(await read([bytes, '\n']))).toEqual(whole);
     await fc.assert(
       fc.asyncProperty(fc.array(fc.integer({ min: 0, max: bytes.length }), { maxLength: 6 }), async (cuts) => {
         const edges = [0, ...cuts.sort((a, b) => a - b), bytes.length];
         const chunks = edges.slice(1).map((end, i) => bytes.subarray(edges[i], end));
-        expect(told(await read(chunks))).toEqual(whole);
-        // A stream may use its buffer again.
-        expect(told(await read(inOneBuffer(chunks)))).toEqual(whole);
+        expect(contentsOf(await read(chunks))).toEqual(whole);
+        // A stream may reuse its buffer.
+        expect(contentsOf(await read(inOneBuffer(chunks)))).toEqual(whole);
       }),
     );
   });
 
-  it('that can not be read is local_io; a signal stays one', async () => {
+  it('fails with local_io if it cannot be read, and with the error of a signal', async () => {
     async function* broken(error: Error) {
-      yield `${asked}\n`;
+      yield `${filing}\n`;
       throw error;
     }
     const reading = read(broken(Object.assign(new Error('x'), { code: 'EIO' })));
@@ -109,12 +109,13 @@ describe('an input', () => {
     await expect(read(broken(new FilingsError('interrupted', 'x')))).rejects.toMatchObject({ code: 'interrupted' });
   });
 
-  it('passes over records that ask for nothing, and warns of the first of a kind', async () => {
-    const record = (result: string) => JSON.stringify({ v: 1, path: 'x', result, accession_no: asked, file_name: 'a' });
+  it('skips records that request nothing, and warns of the first of each kind', async () => {
+    const record = (result: string) =>
+      JSON.stringify({ v: 1, path: 'x', result, accession_no: filing, file_name: 'a' });
     const warnings: string[] = [];
     const records = ['unlisted', 'missing', 'unlisted', 'damaged', 'torn'].map(record).join('\n');
     const lines = await read([`${records}\n{"v":1,"summary":{}}\n`], (message) => warnings.push(message));
-    expect(told(lines)).toEqual([[2, asked, 'a']]);
+    expect(contentsOf(lines)).toEqual([[2, filing, 'a']]);
     expect(warnings).toEqual([
       expect.stringMatching(/line 1 .*'unlisted'/),
       expect.stringMatching(/line 4 .*'damaged'/),
@@ -122,30 +123,30 @@ describe('an input', () => {
     ]);
   });
 
-  const file = { accession_no: asked, file_name: 'a' };
-  const path = `mirror/${asked}/a`;
+  const file = { accession_no: filing, file_name: 'a' };
+  const path = `mirror/${filing}/a`;
 
   it.each<[what: string, record: object]>([
     ['a result alone', { ...file, result: 'torn' }],
     ['a path, but no version', { ...file, path, result: 'unlisted' }],
     ['a version, but no path', { ...file, v: 1, result: 'damaged' }],
     ['a version that is a text', { ...file, v: '1', path, result: 'torn' }],
-    ['a path that is none', { ...file, v: 1, path: [path], result: 'torn' }],
+    ['a path that is not a text', { ...file, v: 1, path: [path], result: 'torn' }],
     ['another member', { ...file, v: 1, path, result: 'torn', size: 3 }],
-    ['a path that ends otherwise', { ...file, v: 1, path: `${path}.gz`, result: 'torn' }],
-    ['a path of another filing', { ...file, v: 1, path: `/${asked.replace('1', '2')}/a`, result: 'torn' }],
+    ['a path that does not end in the file name', { ...file, v: 1, path: `${path}.gz`, result: 'torn' }],
+    ['a path of another filing', { ...file, v: 1, path: `/${filing.replace('1', '2')}/a`, result: 'torn' }],
     ['a path in an archive', { ...file, v: 1, path: 'edgar/data/a', result: 'unlisted' }],
     ['a summary', { ...file, v: 1, summary: { text: 'x' } }],
     ['an empty summary', { ...file, summary: null }],
-  ])('takes a record of a listing in which the service has put %s', async (_, record) => {
-    expect(told(await read([JSON.stringify(record)]))).toEqual([[1, asked, 'a']]);
+  ])('includes a record of a listing with %s', async (_, record) => {
+    expect(contentsOf(await read([JSON.stringify(record)]))).toEqual([[1, filing, 'a']]);
   });
 
   it.each<[what: string, record: object]>([
-    ['as it is written', { v: 1, path, result: 'torn', ...file }],
+    ['in the usual order', { v: 1, path, result: 'torn', ...file }],
     ['with a member of a later version', { v: 1, path, result: 'torn', ...file, size: 3 }],
     ['with its members sorted', { ...file, path, result: 'torn', v: 1 }],
-    ['with an absolute path', { ...file, path: `/data/${asked.replaceAll('-', '')}/${asked}/a`, result: 'torn', v: 1 }],
+    ['with absolute path', { ...file, path: `/data/${filing.replaceAll('-', '')}/${filing}/a`, result: 'torn', v: 1 }],
     ['without a filing', { path: 'SHA256SUMS', result: 'torn', v: 1 }],
   ])('ignores a torn record of verify %s', async (_, record) => {
     expect(await read([JSON.stringify(record)])).toEqual([]);
@@ -159,10 +160,10 @@ describe('an input', () => {
     ['a summary of verify', '{"v":1,"summary":{}}\n', []],
     ['a record of verify', `${JSON.stringify({ v: 1, path, result: 'torn' })}\n`, [/line 1 .*'torn'/]],
     ['an invalid line', 'x', []],
-  ])('of %s warns as it should', async (_, input, warnings) => {
-    const said: string[] = [];
-    await read([input], (message) => said.push(message));
-    expect(said).toEqual(warnings.map((pattern) => expect.stringMatching(pattern)));
+  ])('of %s has the expected warnings', async (_, input, warnings) => {
+    const messages: string[] = [];
+    await read([input], (message) => messages.push(message));
+    expect(messages).toEqual(warnings.map((pattern) => expect.stringMatching(pattern)));
   });
 });
 
@@ -173,81 +174,81 @@ describe('UTF-16 with a byte-order mark', () => {
   ];
 
   describe.each(ORDERS)('%s', (_, encode) => {
-    const text = `# head\r\n\r\n${asked} ñ日本🙂.htm\r\nbad\r\n{"accession_no":"${asked}","file_name":"b\\n"}\r\n${asked} c.htm`;
+    const text = `# head\r\n\r\n${filing} ñ日本🙂.htm\r\nbad\r\n{"accession_no":"${filing}","file_name":"b\\n"}\r\n${filing} c.htm`;
     const expected = [
-      [3, asked, 'ñ日本🙂.htm'],
+      [3, filing, 'ñ日本🙂.htm'],
       [4, expect.stringMatching(/'bad' is not an accession number/)],
-      [5, asked, 'b\n'],
-      [6, asked, 'c.htm'],
+      [5, filing, 'b\n'],
+      [6, filing, 'c.htm'],
     ];
 
-    it('is read as UTF-8 is, however its bytes are cut', async () => {
+    it('is read like UTF-8, however its bytes are cut', async () => {
       const bytes = encode(text);
-      expect(told(await read([bytes]))).toEqual(expected);
-      expect(told(await read([...bytes].map((byte) => Buffer.from([byte]))))).toEqual(expected);
+      expect(contentsOf(await read([bytes]))).toEqual(expected);
+      expect(contentsOf(await read([...bytes].map((byte) => Buffer.from([byte]))))).toEqual(expected);
       await fc.assert(
         fc.asyncProperty(fc.array(fc.integer({ min: 0, max: bytes.length }), { maxLength: 6 }), async (cuts) => {
           const edges = [0, ...cuts.sort((a, b) => a - b), bytes.length];
           const chunks = edges.slice(1).map((end, i) => bytes.subarray(edges[i], end));
-          expect(told(await read(chunks))).toEqual(expected);
-          // A stream may use its buffer again.
-          expect(told(await read(inOneBuffer(chunks)))).toEqual(expected);
+          expect(contentsOf(await read(chunks))).toEqual(expected);
+          // A stream may reuse its buffer.
+          expect(contentsOf(await read(inOneBuffer(chunks)))).toEqual(expected);
         }),
       );
     });
 
     it('with half a character is invalid in that line alone', async () => {
-      const lines = ['\ud83d', '\ude42x', 'x\ud83d\ud83d'].map((name) => `${asked} ${name}\n`).join('');
+      const lines = ['\ud83d', '\ude42x', 'x\ud83d\ud83d'].map((name) => `${filing} ${name}\n`).join('');
       const invalid = expect.stringMatching(/not valid UTF-8 or UTF-16/);
-      expect(told(await read([encode(`${lines}${asked} 🙂`)]))).toEqual([
+      expect(contentsOf(await read([encode(`${lines}${filing} 🙂`)]))).toEqual([
         [1, invalid],
         [2, invalid],
         [3, invalid],
-        [4, asked, '🙂'],
+        [4, filing, '🙂'],
       ]);
     });
 
     it('that ends within a character has an invalid last line', async () => {
       const invalid = expect.stringMatching(/not valid UTF-8 or UTF-16/);
-      const whole = encode(`${asked} a\n${asked} b🙂`);
+      const whole = encode(`${filing} a\n${filing} b🙂`);
       for (const cut of [1, 2, 3]) {
-        expect(told(await read([whole.subarray(0, -cut)])), `${cut}`).toEqual([
-          [1, asked, 'a'],
+        expect(contentsOf(await read([whole.subarray(0, -cut)])), `${cut}`).toEqual([
+          [1, filing, 'a'],
           [2, invalid],
         ]);
       }
     });
 
     it('has lines of at most 65,536 bytes of UTF-8', async () => {
-      const longest = `${asked} ${'x'.repeat(65_536 - asked.length - 1)}`;
-      const lines = await read([encode(`\n${longest}\n${longest}x\n${asked}`)]);
+      const longest = `${filing} ${'x'.repeat(65_536 - filing.length - 1)}`;
+      const lines = await read([encode(`\n${longest}\n${longest}x\n${filing}`)]);
       expect(lines.map(({ kind }) => kind)).toEqual(['entry', 'bad', 'entry']);
     });
   });
 
-  it('is not seen in a single byte', async () => {
-    expect(told(await read([Buffer.from([0xff])]))).toEqual([[1, expect.stringMatching(/not valid UTF-8/)]]);
+  it('is not recognized in a single byte', async () => {
+    expect(contentsOf(await read([Buffer.from([0xff])]))).toEqual([[1, expect.stringMatching(/not valid UTF-8/)]]);
     expect(await read([Buffer.from([0x23])])).toEqual([]);
   });
 });
 
 describe('openInput', () => {
-  async function opened(make: (path: string) => unknown, name = 'input') {
+  async function openPath(make: (path: string) => unknown, name = 'input') {
     const cwd = await temporaryDirectory();
     await make(join(cwd, 'input'));
     return { bytes: openInput(name, { stdin: new PassThrough(), cwd }, () => {}), path: join(cwd, 'input') };
   }
-  const plain = (path: string) => writeFile(path, asked);
+  const plain = (path: string) => writeFile(path, filing);
   const fifo = (path: string) => execFileSync('mkfifo', [path]);
 
-  test('a file, a FIFO', async () => {
-    expect(await read((await opened(plain)).bytes)).toHaveLength(1);
-    const { bytes, path } = await opened(fifo);
-    await writeFile(path, `${asked}\n`);
+  test('opens a file and a FIFO', async () => {
+    expect(await read((await openPath(plain)).bytes)).toHaveLength(1);
+    const { bytes, path } = await openPath(fifo);
+    await writeFile(path, `${filing}\n`);
     expect(await read(bytes)).toHaveLength(1);
   });
 
-  test('a directory as stdin is a usage error', () => {
+  test('refuses a directory as stdin with a usage error', () => {
     const fd = openSync(tmpdir(), 'r');
     onTestFinished(() => closeSync(fd));
     const stdin = Object.assign(new PassThrough(), { fd });
@@ -260,12 +261,12 @@ describe('openInput', () => {
     ['missing', 'missing: no such file or directory (ENOENT)'],
     ['input/below', 'input/below: not a directory (ENOTDIR)'],
     ['.', '.: it is a directory'],
-  ])('%s is a usage error', async (path, message) => {
-    await expect(opened(plain, path)).rejects.toMatchObject({ code: 'usage', message: `--input ${message}` });
+  ])('refuses %s with a usage error', async (path, message) => {
+    await expect(openPath(plain, path)).rejects.toMatchObject({ code: 'usage', message: `--input ${message}` });
   });
 
-  test('closing it ends the reading of an idle pipe', async () => {
-    const { bytes: idle } = await opened(fifo);
+  test('returns a stream whose closing ends the reading of an idle pipe', async () => {
+    const { bytes: idle } = await openPath(fifo);
     const reading = read(idle);
     setImmediate(() => idle.destroy());
     await expect(reading).rejects.toThrow();

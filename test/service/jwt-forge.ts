@@ -2,7 +2,7 @@ import { constants, createHmac, type KeyObject, sign } from 'node:crypto';
 import { ALGORITHM, type Algorithm } from '../../src/jwt/algorithms.ts';
 import { keyFor, loadKey } from '../../src/jwt/keys.ts';
 
-/** When the tokens of these tests are looked at, in seconds since the epoch. */
+/** The time at which the tests check tokens, in seconds since the epoch. */
 export const NOW = 1_800_000_000;
 export const CLAIMS = { sub: 'alice', nbf: NOW, exp: NOW + 60 };
 
@@ -15,15 +15,15 @@ export function jwk(key: KeyObject, more: object = {}): Buffer {
   return Buffer.from(JSON.stringify({ ...key.export({ format: 'jwk' }), ...more }));
 }
 
-/** Text and bytes as they are, anything else as JSON. */
+/** Encodes text and bytes as they are, and anything else as JSON. */
 export function part(content: string | Buffer | object): string {
   const bytes = typeof content === 'string' || Buffer.isBuffer(content) ? content : JSON.stringify(content);
   return Buffer.from(bytes as string).toString('base64url');
 }
 
 /**
- * A token with any header and payload, rightly signed by `alg` unless the header says another; by node:crypto alone, so
- * that what these tests forge owes nothing to jose.
+ * Returns a token with any header and payload, correctly signed by `alg` even if the header names another algorithm. It uses only
+ * node:crypto, so that the forged tokens do not depend on jose.
  */
 export function forge(
   alg: string,
@@ -45,7 +45,7 @@ export function forge(
   return `${input}.${signature.toString('base64url')}`;
 }
 
-/** The token with its signature's bytes changed. */
+/** Returns the token with a changed signature. */
 export function withSignature(token: string, change: (signature: Buffer) => Buffer | string): string {
   const at = token.lastIndexOf('.') + 1;
   const changed = change(Buffer.from(token.slice(at), 'base64url'));

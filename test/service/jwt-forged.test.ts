@@ -31,10 +31,10 @@ const loadJwk = (key: KeyObject, more: object = {}) => loadVerificationKey(jwk(k
 const rsaJwk = (more: object) => loadJwk(rsa.publicKey, more);
 const octJwk = (bytes: Buffer, more: object = {}) => loadJwk(createSecretKey(bytes), more);
 const DER = rsa.publicKey.export({ format: 'der', type: 'spki' });
-const loaded = ({ publicKey }: { publicKey: KeyObject }) => loadVerificationKey(pem(publicKey), 'key.pem');
+const load = ({ publicKey }: { publicKey: KeyObject }) => loadVerificationKey(pem(publicKey), 'key.pem');
 const short = (length: number) => loadSecret(secret.subarray(0, length), 'secret');
 const algorithms = (...names: string[]) => ALGORITHMS.filter(({ name }) => names.includes(name));
-/** PS256 with another salt, hash or both than it says. */
+/** Returns a PS256 token with another salt length or hash than the algorithm requires. */
 const ps = (saltLength: number, hash = 'sha256') => {
   const input = `${part({ alg: 'PS256' })}.${part(CLAIMS)}`;
   const padding = constants.RSA_PKCS1_PSS_PADDING;
@@ -44,37 +44,37 @@ const derSignature = sign('sha256', Buffer.from(goodEc.slice(0, goodEc.lastIndex
 const withLineBreak = loadSecret(Buffer.concat([secret.subarray(0, 40), Buffer.from('\n')]), 'secret');
 /** The order of P-256. */
 const ORDER = 'ffffffff00000000ffffffffffffffffbce6faada7179e84f3b9cac2fc632551';
-/** A character that stands for the same bytes, with bits left over. */
+/** Replaces the last character by one that decodes to the same bytes and has other unused bits. */
 const nextCharacter = (text: string) => text.slice(0, -1) + String.fromCharCode(text.charCodeAt(text.length - 1) + 1);
 const oneByte = (at: number) => (bytes: Buffer) => Buffer.from(bytes.map((byte, i) => (i === at ? byte ^ 1 : byte)));
 
 type Row = readonly [name: string, token: string, reason: RegExp, key?: JwtKey, options?: Partial<VerifyOptions>];
 
 const FORMAT: readonly Row[] = [
-  ['nothing', '', /empty/],
+  ['an empty token', '', /empty/],
   ['one part', head, /three parts, this has 1/],
   ['two parts', `${head}.${body}`, /has 2/],
   ['four parts', `${good}.${tail}`, /has 4/],
   ['five parts', `${good}.a.b`, /has 5/],
   ['a line break at the end', `${good}\n`, /signature part is not canonical/],
   ['a line break inside', `${head}.${body.slice(0, 9)}\r\n${body.slice(9)}.${tail}`, /claims part is not canonical/],
-  ['a blank before it', ` ${good}`, /header part is not canonical/],
+  ['a blank before the token', ` ${good}`, /header part is not canonical/],
   ['padding', `${head}.${body}=.${tail}`, /not canonical/],
   ['the alphabet of base64', `${head}.${body}.a+/a`, /not canonical/],
   ['other characters', `${head}.${body}.%%%%`, /not canonical/],
   ['a NUL', `${head}.${body}.AAA\0`, /not canonical/],
-  ['letters that look alike', `${head}.${body}.АААА`, /not canonical/],
-  ['bits left over in the signature', nextCharacter(good), /signature part is not canonical/],
-  ['bits left over in the header', `${nextCharacter(part('{"alg":"RS256"} '))}.${body}.${tail}`, /header part is not/],
-  ['a length that no base64url has', `${head}.${body}.${tail.slice(0, 341)}`, /not canonical/],
-  ['65 KiB', `${head}.${'A'.repeat(65 * 1024)}.${tail}`, /over 64 KiB/],
-  ['a whole header', `Authorization: Bearer ${good}`, /header part is not canonical/],
+  ['Cyrillic letters', `${head}.${body}.АААА`, /not canonical/],
+  ['unused bits in the signature', nextCharacter(good), /signature part is not canonical/],
+  ['unused bits in the header', `${nextCharacter(part('{"alg":"RS256"} '))}.${body}.${tail}`, /header part is not/],
+  ['a length that base64url cannot have', `${head}.${body}.${tail.slice(0, 341)}`, /not canonical/],
+  ['a token of 65 KiB', `${head}.${'A'.repeat(65 * 1024)}.${tail}`, /over 64 KiB/],
+  ['a whole Authorization header', `Authorization: Bearer ${good}`, /header part is not canonical/],
   ['the JSON serialization', JSON.stringify({ payload: body, protected: head, signature: tail }), /three parts/],
 ];
 
 const HEADER: readonly Row[] = [
   ['no header', `.${body}.${tail}`, /is not JSON/],
-  ['a header that is no JSON', rs('alg'), /is not JSON/],
+  ['a header that is not JSON', rs('alg'), /is not JSON/],
   ['a header that is a list', rs('["RS256"]'), /not a JSON object/],
   ['a header that is null', rs('null'), /not a JSON object/],
   ['two algs', rs('{"alg":"none","alg":"RS256"}'), /member "alg" twice/],
@@ -98,7 +98,7 @@ const HEADER: readonly Row[] = [
   ...['EdDSA', 'ES256K', 'RSA-OAEP', 'A256GCM', 'dir', 'HS1', 'constructor'].map(
     (alg): Row => [`alg ${alg}`, rs({ alg }), /does not take that algorithm/],
   ),
-  ['one not allowed', good, /only PS256, ES256 may be used/, RSA, { algorithms: algorithms('PS256', 'ES256') }],
+  ['alg not allowed', good, /only PS256, ES256 may be used/, RSA, { algorithms: algorithms('PS256', 'ES256') }],
   ['crit, unknown', rs({ alg: 'RS256', crit: ['exp'], exp: 1 }), /crit asks for what/],
   ['crit, absent', rs({ alg: 'RS256', crit: ['x'] }), /crit asks for what/],
   ['crit, empty', rs({ alg: 'RS256', crit: [] }), /crit asks for what/],
@@ -120,18 +120,18 @@ const KEY: readonly Row[] = [
   ['RS for an EC key', good, /the key is an EC key on P-256, which is not for RS256/, EC],
   ['ES for an RSA key', goodEc, /which is not for ES256/],
   ['ES for a secret', goodEc, /the key is a secret of 64 bytes, which is not for ES256/, SECRET],
-  ['a wrong curve', forge('ES256', p384.privateKey), /EC key on P-384, which is not for ES256/, loaded(p384)],
-  ['secp256k1', forge('ES256', k1.privateKey), /secp256k1/, loaded(k1)],
-  ['Ed25519', good, /ed25519 \(EdDSA\), which the service does not take/, loaded(keyPair('ed25519'))],
-  ['RSA of 1024 bits', forge('RS256', weak.privateKey), /1024 bits, and fewer than 2048/, loaded(weak)],
+  ['a wrong curve', forge('ES256', p384.privateKey), /EC key on P-384, which is not for ES256/, load(p384)],
+  ['secp256k1', forge('ES256', k1.privateKey), /secp256k1/, load(k1)],
+  ['Ed25519', good, /ed25519 \(EdDSA\), which the service does not take/, load(keyPair('ed25519'))],
+  ['RSA of 1024 bits', forge('RS256', weak.privateKey), /1024 bits, and fewer than 2048/, load(weak)],
   ['a secret of 31 bytes', hs(secret.subarray(0, 31)), /at least 32 bytes, and this has 31/, short(31)],
   ['HS512 with 63 bytes', hs(secret.subarray(0, 63), 'HS512'), /at least 64 bytes, and this has 63/, short(63)],
   ['a JWK for encryption', good, /use is "enc"/, rsaJwk({ use: 'enc' })],
   ['a JWK that may only sign', good, /may not be used to verify/, rsaJwk({ key_ops: ['sign'] })],
   ['a JWK of another alg', good, /for "PS256" only/, rsaJwk({ alg: 'PS256' })],
   ['an oct JWK of another alg', hs(secret), /for "HS512" only/, octJwk(secret, { alg: 'HS512' })],
-  ['an RSA-PSS key for RS', good, /RSA-PSS key of 2048 bits, which is not for RS256/, loaded(pss256)],
-  ['an RSA-PSS key of another hash', ps(32), /restricts itself to sha512/, loaded(pss512)],
+  ['an RSA-PSS key for RS', good, /RSA-PSS key of 2048 bits, which is not for RS256/, load(pss256)],
+  ['an RSA-PSS key of another hash', ps(32), /restricts itself to sha512/, load(pss512)],
 ];
 
 const SIGNATURE: readonly Row[] = [
@@ -143,8 +143,8 @@ const SIGNATURE: readonly Row[] = [
   ['the header of another token', `${part({ alg: 'RS256', kid: 'x' })}.${body}.${tail}`, /does not fit/],
   ['another hash of the family', `${part({ alg: 'RS512' })}.${body}.${tail}`, /does not fit/],
   ['RS passed for PS', `${part({ alg: 'PS256' })}.${body}.${tail}`, /does not fit/],
-  ['one bit', withSignature(good, oneByte(0)), /does not fit/],
-  ['one bit of an HMAC', withSignature(goodHs, oneByte(31)), /does not fit/, SECRET],
+  ['one changed bit', withSignature(good, oneByte(0)), /does not fit/],
+  ['one changed bit of an HMAC', withSignature(goodHs, oneByte(31)), /does not fit/, SECRET],
   ['a shortened HMAC', withSignature(goodHs, (s) => s.subarray(0, 16)), /does not fit/, SECRET],
   ['a byte after the signature', withSignature(good, (s) => Buffer.concat([s, s.subarray(0, 1)])), /does not fit/],
   ['a signature of a larger key', forge('RS256', rsaPair('long').privateKey), /does not fit/],
@@ -159,9 +159,9 @@ const SIGNATURE: readonly Row[] = [
   ['ES in DER', withSignature(goodEc, () => derSignature), /does not fit/, EC],
   ['PS with no salt', ps(0), /does not fit/],
   ['PS with a longer salt', ps(64), /does not fit/],
-  ['PS with the hash of another', ps(32, 'sha384'), /does not fit/],
+  ['PS with another hash', ps(32, 'sha384'), /does not fit/],
   ['an HMAC without the line break of the file', hs(secret.subarray(0, 40)), /does not fit/, withLineBreak],
-  ['the wrong key, named', rs({ alg: 'RS256', kid: 'a' }), /does not fit/, loadJwk(other.publicKey, { kid: 'b' })],
+  ['a wrong key with kid', rs({ alg: 'RS256', kid: 'a' }), /does not fit/, loadJwk(other.publicKey, { kid: 'b' })],
 ];
 
 const CLAIM: readonly Row[] = [
@@ -170,7 +170,7 @@ const CLAIM: readonly Row[] = [
   ['a payload that is a list', claims('[1]'), /not a JSON object/],
   ['a payload that is a string', claims('"x"'), /not a JSON object/],
   ['a byte-order mark', claims(`\ufeff${JSON.stringify(CLAIMS)}`), /byte-order mark/],
-  ['not UTF-8', claims(Buffer.from('{"nbf":1,"exp":2,"x":"\xe9"}', 'latin1')), /not UTF-8/],
+  ['a payload that is not UTF-8', claims(Buffer.from('{"nbf":1,"exp":2,"x":"\xe9"}', 'latin1')), /not UTF-8/],
   ['exp twice', claims(`{"nbf":${NOW},"exp":1,"exp":${NOW + 9}}`), /"exp" twice/],
   ['a member twice in a list', claims(`{"nbf":${NOW},"exp":${NOW + 9},"a":[{"b":1,"b":1}]}`), /"b" twice/],
   ['no nbf', claims({ exp: NOW + 9 }), /nbf is missing/],
@@ -205,7 +205,7 @@ describe.each<[Check, readonly Row[]]>([
   ['key', KEY],
   ['signature', SIGNATURE],
   ['claims', CLAIM],
-])('a token refused by the check %s', (failedCheck, rows) => {
+])('the check %s refuses', (failedCheck, rows) => {
   it.each(rows.map((row) => ({ name: row[0], row })))('$name', async ({ row }) => {
     const [, token, reason, key = RSA, options = {}] = row;
     const verdict = await verifyToken(token, [key], { atSeconds: NOW, ...options });
@@ -213,46 +213,46 @@ describe.each<[Check, readonly Row[]]>([
   });
 });
 
-describe('a sound token', () => {
+describe('a valid token', () => {
   it.each<[name: string, token: string, key: JwtKey, options?: Partial<VerifyOptions>]>([
     ['RS256', good, RSA],
     ['ES256', goodEc, EC],
     ['HS256', goodHs, SECRET],
-    ['PS256 of an RSA-PSS key without limits', forge('PS256', pss.privateKey), loaded(pss)],
-    ['PS256 of an RSA-PSS key for it', forge('PS256', pss256.privateKey), loaded(pss256)],
+    ['PS256 of an RSA-PSS key without limits', forge('PS256', pss.privateKey), load(pss)],
+    ['PS256 of an RSA-PSS key for it', forge('PS256', pss256.privateKey), load(pss256)],
     ['one of the allowed algorithms', good, RSA, { algorithms: algorithms('ES256', 'RS256') }],
-    ['the last second', dates(`${NOW - 9}`, `${NOW + 1}`), RSA, { atSeconds: NOW + 0.999 }],
+    ['in its last second', dates(`${NOW - 9}`, `${NOW + 1}`), RSA, { atSeconds: NOW + 0.999 }],
     ['early within the leeway', dates(`${NOW + 30}`, `${NOW + 99}`), RSA, { leewaySeconds: 30 }],
     ['expired within the leeway', dates(`${NOW - 99}`, `${NOW - 29}`), RSA, { leewaySeconds: 30 }],
-    ['whole seconds in other clothes', dates('1.8e9', `${NOW + 1}.0`), RSA],
-    ['members that only look alike', claims({ ...CLAIMS, Exp: 1, a: { exp: 1 }, b: { exp: 2 } }), RSA],
+    ['dates in other notations of whole seconds', dates('1.8e9', `${NOW + 1}.0`), RSA],
+    ['members with similar names', claims({ ...CLAIMS, Exp: 1, a: { exp: 1 }, b: { exp: 2 } }), RSA],
     ['b64 true, which changes nothing', rs({ alg: 'RS256', b64: true }), RSA],
     ['a JWK that may verify', good, rsaJwk({ use: 'sig', key_ops: ['verify'], alg: 'RS256' })],
     ['the public half of a private key that may sign', good, loadJwk(rsa.privateKey, { key_ops: ['sign'] })],
-  ])('%s', async (_, token, key, options = {}) => {
+  ])('is accepted: %s', async (_, token, key, options = {}) => {
     expect(await verifyToken(token, [key], { atSeconds: NOW, ...options })).toMatchObject({ valid: true });
   });
 
-  it('is found among several keys', async () => {
-    const keys = [loaded(other), RSA, EC, SECRET];
+  it('is accepted by one of several keys', async () => {
+    const keys = [load(other), RSA, EC, SECRET];
     for (const token of [goodHs, good]) {
       expect(await verifyToken(token, keys, { atSeconds: NOW })).toMatchObject({ valid: true });
     }
   });
 });
 
-/** The examples of RFC 7515 appendix A and of RFC 7520 section 4: name, key, token, and what is left to object to. */
+/** The examples of RFC 7515, appendix A, and RFC 7520, section 4: name, key, token and the remaining objection. */
 const EXAMPLES = readFileSync(join(import.meta.dirname, '../fixtures/rfc-tokens.tsv'), 'utf8')
   .trimEnd()
   .split('\n');
 
 it.each(EXAMPLES.map((line) => line.split('\t') as [string, string, string, string]))(
-  '%s has a right signature, claims that the service does not take, and a wrong signature over others',
+  '%s has a valid signature, claims that the service refuses, and an invalid signature for other claims',
   async (_, key, token, reason) => {
     const keys = [loadVerificationKey(Buffer.from(key), 'the example')];
     const judge = (text: string) => verifyToken(text, keys, { atSeconds: 1_300_819_379 });
-    const left = expect.stringContaining(reason);
-    expect(await judge(token)).toEqual({ valid: false, failedCheck: 'claims', reason: left });
+    const remaining = expect.stringContaining(reason);
+    expect(await judge(token)).toEqual({ valid: false, failedCheck: 'claims', reason: remaining });
     expect(await judge(token.replace(/\..+\./, '.e30.'))).toMatchObject({ valid: false, failedCheck: 'signature' });
   },
 );

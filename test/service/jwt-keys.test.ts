@@ -20,7 +20,7 @@ const publicRsa = rsa.publicKey.export({ format: 'jwk' });
 const json = (value: object) => Buffer.from(JSON.stringify(value));
 const [head, foot] = ['-----BEGIN PRIVATE KEY-----\n', '-----END PRIVATE KEY-----\n'];
 
-/** A token that is minted with one form of a key and verified with another. */
+/** Mints a token with one form of a key and verifies it with another form. */
 async function roundTrip(algorithm: Algorithm, signing: Buffer, verifying: Buffer, passphrase?: string) {
   const key = loadSigningKey(signing, 'key', passphrase);
   expect(requireFit(key, 'sign', algorithm)).toBe(algorithm);
@@ -28,7 +28,7 @@ async function roundTrip(algorithm: Algorithm, signing: Buffer, verifying: Buffe
   return verifyToken(token, [loadVerificationKey(verifying, 'key', passphrase)], { atSeconds: NOW });
 }
 
-describe('each algorithm, minted and verified', () => {
+describe('minting and verifying works for', () => {
   it.each(ALGORITHMS.filter(({ family }) => family !== 'HS'))('$name with PEM and JWK', async (algorithm) => {
     const { privateKey, publicKey } = curves[algorithm.curve ?? ''] ?? rsa;
     const sound = { valid: true, claims: { sub: 'alice' } };
@@ -52,12 +52,12 @@ describe('each algorithm, minted and verified', () => {
   it.each<[string, string, string | Buffer, string | Buffer]>([
     ['PKCS#1', 'RS256', pkcs1(rsa.privateKey), pkcs1(rsa.publicKey)],
     ['SEC1', 'ES256', sec1, pem(p256.publicKey)],
-    ['SEC1 behind its parameters', 'ES256', parameters + sec1, pem(p256.publicKey)],
-    ['line breaks of Windows', 'RS256', windows(rsa.privateKey), windows(rsa.publicKey)],
+    ['SEC1 after its parameters', 'ES256', parameters + sec1, pem(p256.publicKey)],
+    ['Windows line breaks', 'RS256', windows(rsa.privateKey), windows(rsa.publicKey)],
     ['text around it', 'RS256', `Bag Attributes\n  friendlyName: x\n${pem(rsa.privateKey)}\nbye\n`, pem(rsa.publicKey)],
-    ['the private key for both', 'RS256', pem(rsa.privateKey), pem(rsa.privateKey)],
+    ['the private key on both sides', 'RS256', pem(rsa.privateKey), pem(rsa.privateKey)],
     ['RSA-PSS', 'PS256', pem(pss.privateKey), pem(pss.publicKey)],
-  ])('%s', async (_, name, signing, verifying) => {
+  ])('a key in the form: %s', async (_, name, signing, verifying) => {
     const algorithm = ALGORITHM.parse(name) as Algorithm;
     expect(await roundTrip(algorithm, Buffer.from(signing), Buffer.from(verifying))).toMatchObject({ valid: true });
   });
@@ -67,7 +67,7 @@ describe('each algorithm, minted and verified', () => {
     ['PKCS#8', rsa.privateKey.export({ ...encrypted, type: 'pkcs8' })],
     ['PKCS#1', rsa.privateKey.export({ ...encrypted, type: 'pkcs1' })],
     ['SEC1', p256.privateKey.export({ ...encrypted, type: 'sec1' })],
-  ])('an encrypted %s key', async (_, text) => {
+  ])('an encrypted %s key, with the right passphrase only', async (_, text) => {
     const key = Buffer.from(text);
     const algorithm = requireFit(loadSigningKey(key, 'key', 'open sesame'), 'sign');
     expect(await roundTrip(algorithm, key, key, 'open sesame')).toMatchObject({ valid: true });
@@ -88,27 +88,27 @@ describe('each algorithm, minted and verified', () => {
   });
 });
 
-describe('a key that is refused', () => {
+describe('loading refuses', () => {
   const certificate = '-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n';
   const openSsh = '-----BEGIN OPENSSH PRIVATE KEY-----\nb3Blb\n-----END OPENSSH PRIVATE KEY-----\n';
   const unsound = /does not hold a sound key/;
-  // Keys that were put together from two.
+  // These keys are put together from two keys.
   const mixed = /the key's parts don't belong together/;
   const [foreignEc, foreignRsa] = [otherEc, otherRsa].map(({ privateKey }) => privateKey.export({ format: 'jwk' }));
   const sec1 = p256.privateKey.export({ format: 'der', type: 'sec1' });
-  // The public point is what a SEC1 key ends in (RFC 5915 section 3).
+  // A SEC1 key ends with its public point (RFC 5915, section 3).
   otherEc.privateKey.export({ format: 'der', type: 'sec1' }).copy(sec1, sec1.length - 65, sec1.length - 65);
-  // Its number is a byte longer than the curve's: Node dies of a look at such a key's details.
+  // The number of this key is a byte longer than its curve allows. Node crashes when it reads the details of such a key.
   const longer = Buffer.concat([Buffer.of(0x30, sec1.length - 1, 2, 1, 1, 4, 33, 1), sec1.subarray(7)]);
   const armoured = (bytes: Buffer) =>
     `-----BEGIN EC PRIVATE KEY-----\n${bytes.toString('base64').replace(/(.{64})/g, '$1\n')}\n-----END EC PRIVATE KEY-----\n`;
   it.each<[name: string, content: string | Buffer, reason: RegExp]>([
-    ['nothing', '', /it is empty/],
+    ['an empty file', '', /it is empty/],
     ['garbage', 'hello', /neither a PEM key nor a JWK .*--secret-file/],
     ['DER', rsa.privateKey.export({ format: 'der', type: 'pkcs8' }), /neither a PEM key nor a JWK/],
     ['a certificate', certificate, unsound],
     ['an SSH private key', openSsh, unsound],
-    ['a key cut off', pem(rsa.privateKey).subarray(0, 900), unsound],
+    ['a truncated key', pem(rsa.privateKey).subarray(0, 900), unsound],
     ['a key with garbage inside', `${head}AAAA\n${foot}`, unsound],
     ['a public key', pem(rsa.publicKey), /a public key, which can only verify/],
     ['a public JWK', jwk(rsa.publicKey), /a public key, which can only verify/],
@@ -129,14 +129,14 @@ describe('a key that is refused', () => {
     ['secp256k1', pem(ecPair('secp256k1').privateKey), /EC key on secp256k1, which is not for ES256/],
     ['an oct JWK of 31 bytes', jwk(createSecretKey(secret.subarray(0, 31))), /at least 32 bytes, and this has 31/],
     ['a JWK for another algorithm', jwk(rsa.privateKey, { alg: 'RSA-OAEP' }), /for "RSA-OAEP" only/],
-    ["another key's d", json({ ...ownEc, d: foreignEc?.d }), mixed],
-    ['a d cut short', json({ ...ownEc, d: ownEc?.d?.slice(0, 28) }), mixed],
-    ['a d beyond its curve', json({ ...ownEc, d: `_${ownEc?.d}` }), mixed],
-    ["another key's n", json({ ...ownRsa, n: foreignRsa?.n }), mixed],
-    ["another key's public point", armoured(sec1), mixed],
-    ['a number beyond its curve', armoured(longer), mixed],
+    ['a JWK with the d of another key', json({ ...ownEc, d: foreignEc?.d }), mixed],
+    ['a JWK with a truncated d', json({ ...ownEc, d: ownEc?.d?.slice(0, 28) }), mixed],
+    ['a JWK with a d beyond its curve', json({ ...ownEc, d: `_${ownEc?.d}` }), mixed],
+    ['a JWK with the n of another key', json({ ...ownRsa, n: foreignRsa?.n }), mixed],
+    ['a SEC1 key with the public point of another key', armoured(sec1), mixed],
+    ['a SEC1 key with a number beyond its curve', armoured(longer), mixed],
     ['a JWK that may only verify', jwk(rsa.privateKey, { key_ops: ['verify'] }), /may not be used to sign/],
-  ])('%s', async (_, content, reason) => {
+  ])('%s as a signing key', async (_, content, reason) => {
     const bytes = Buffer.from(content as string);
     await expectRefused(() => requireFit(loadSigningKey(bytes, 'key file k'), 'sign'), bytes, reason);
   });
@@ -161,10 +161,10 @@ describe('a key that is refused', () => {
     await expectRefused(() => requireFit(loadSecret(bytes, 'secret file s'), 'sign'), bytes, reason);
   });
 
-  it('but no secret of random bytes, as it is and in the usual codings', () => {
+  it('no secret of random bytes, raw or in the usual codings', () => {
     for (let round = 0; round < (proving ? 3000 : 300); round += 1) {
       const bytes = randomBytes(64 + (round % 200));
-      // The worst beginning: that of every key in DER.
+      // The worst first byte is that of every key in DER.
       if (round % 2 === 0) bytes[0] = 0x30;
       if (round % 4 === 0) bytes[1] = bytes.length - 2 < 0x80 ? bytes.length - 2 : 0x81;
       const codings = (['hex', 'base64', 'base64url'] as const).map((coding) => Buffer.from(bytes.toString(coding)));
@@ -172,7 +172,7 @@ describe('a key that is refused', () => {
     }
   });
 
-  it('for its size, before it is looked at', () => {
+  it('a file over 16 KiB before it is parsed', () => {
     for (const text of ['-----BEGIN PUBLIC KEY-----\n', '-----BEGIN A-----', '{"kty":"RSA"']) {
       for (const load of [loadVerificationKey, loadSecret])
         expect(() => load(Buffer.from(text.repeat(2000)), 'key')).toThrow('key: larger than 16 KiB');
@@ -185,12 +185,12 @@ it.each<[what: string, change: JsonWebKey, reason: RegExp]>([
   ['e = 2', { e: 'Ag' }, /its public exponent of 2 anybody could sign/],
   ['e = 65536', { e: 'AQAA' }, /its public exponent of 65536 anybody could sign/],
   ['17000 bits', { n: `g${'A'.repeat(2832)}Q` }, /17000 bits, and more than 16384 cannot be used/],
-])('an RSA key that proves nothing is refused: %s', (_, change, reason) => {
+])('an RSA key that gives no security or takes too long is refused: %s', (_, change, reason) => {
   expect(() => requireFit(loadVerificationKey(json({ ...publicRsa, ...change }), 'key'), 'verify')).toThrow(reason);
   expect(() => requireFit(loadSigningKey(json({ ...ownRsa, ...change }), 'key'), 'sign')).toThrow(FilingsError);
 });
 
-it('any JWK at all is a key or refused, and never a defect', async () => {
+it('any JWK works as a key or is refused as a configuration error', async () => {
   const bases = [rsa, p256, ecPair('P-521')]
     .flatMap((pair) => [pair.privateKey, pair.publicKey])
     .map((key) => key.export({ format: 'jwk' }) as Record<string, unknown>);
@@ -205,7 +205,7 @@ it('any JWK at all is a key or refused, and never a defect', async () => {
   const changes = fc.array(fc.tuple(fc.constantFrom(...names), value), { maxLength: 2 });
   await fc.assert(
     fc.asyncProperty(fc.constantFrom(...bases), changes, async (base, changed) => {
-      await taken(json({ ...base, ...Object.fromEntries(changed) })).catch((error) => {
+      await useKey(json({ ...base, ...Object.fromEntries(changed) })).catch((error) => {
         if (!(error instanceof FilingsError)) throw error;
         expect(error.code).toBe('config');
       });
@@ -214,8 +214,8 @@ it('any JWK at all is a key or refused, and never a defect', async () => {
   );
 }, 120_000);
 
-/** Does with a key whatever can be done with it. */
-async function taken(bytes: Buffer): Promise<void> {
+/** Uses a key in every possible way. */
+async function useKey(bytes: Buffer): Promise<void> {
   const verifying = loadVerificationKey(bytes, 'key');
   for (const { name } of ALGORITHMS.filter((each) => keyFault(verifying, each, 'verify') === undefined)) {
     const token = `${part({ alg: name })}.${part(CLAIMS)}.${part(Buffer.alloc(name.startsWith('ES') ? 64 : 256, 1))}`;
@@ -224,19 +224,19 @@ async function taken(bytes: Buffer): Promise<void> {
   const signing = loadSigningKey(bytes, 'key');
   for (const algorithm of ALGORITHMS.filter((each) => keyFault(signing, each, 'sign') === undefined)) {
     const token = await mintToken({ key: signing, algorithm, issuedAt: NOW, lifetime: 60 });
-    // `key_ops` may allow the one and not the other.
+    // `key_ops` may allow only one of signing and verifying.
     const valid = keyFault(verifying, algorithm, 'verify') === undefined;
     expect(await verifyToken(token, [verifying], { atSeconds: NOW })).toMatchObject({ valid });
   }
 }
 
-/** No message, hint or cause may hold a word of a key file. */
+/** Expects an error whose message, hint and cause contain no word of the key file. */
 async function expectRefused(work: () => unknown, bytes: Buffer, reason: RegExp): Promise<void> {
   const error = (await (async () => work())().catch((thrown) => thrown)) as FilingsError;
   expect(error).toMatchObject({ code: 'config', message: expect.stringMatching(/^(key file k|secret file s): /) });
   const { message, hint, cause, stack } = error;
   expect(message).toMatch(reason);
-  const told = JSON.stringify([message, hint, String(cause), stack]);
+  const errorText = JSON.stringify([message, hint, String(cause), stack]);
   for (const word of bytes.toString('latin1').match(/[\w+/-]{24,}/g) ?? [])
-    expect(told).not.toContain(word.slice(0, 24));
+    expect(errorText).not.toContain(word.slice(0, 24));
 }

@@ -12,7 +12,7 @@ import { temporaryDirectory } from './transfer-fixture.ts';
 
 const SECRET = Buffer.alloc(32, 7);
 
-/** A minter over a secret of its own, with a clock that the test sets. */
+/** Returns a minter with a secret of its own and a clock that the test sets. */
 async function minterOf(recipe: Omit<TokenRecipe, 'keyFile' | 'secretFile'>, bytes: Buffer = SECRET, mode = 0o600) {
   const file = join(await temporaryDirectory(), 'key');
   await writeFile(file, bytes);
@@ -31,7 +31,7 @@ function judge(token: string, ms: number) {
 }
 
 describe('createMinter', () => {
-  it('mints what the recipe says, valid from now on', async () => {
+  it('mints a token from the recipe that is valid from now on', async () => {
     const { minter } = await minterOf({ alg: 'HS256', kid: 'k', sub: 's', name: 'n', lifetime: 120 });
     expect(await judge(await minter.token(), NOW * 1000)).toEqual({
       valid: true,
@@ -45,7 +45,7 @@ describe('createMinter', () => {
     [60, 29],
     [5, 2],
     [2, 0],
-  ])('a token of %i s is used for %i s, then the next one', async (lifetime, used) => {
+  ])('uses a token of %i s for %i s and then the next one', async (lifetime, used) => {
     const { minter, clock } = await minterOf({ lifetime });
     const first = await minter.token();
     clock.ms += used * 1000;
@@ -54,7 +54,7 @@ describe('createMinter', () => {
     expect(await minter.token()).not.toBe(first);
   });
 
-  it('never hands out one that is about to expire, whatever the second it is asked in', async () => {
+  it('never returns a token that is about to expire, whatever the time', async () => {
     for (const lifetime of [2, 3, 5, 300]) {
       const { minter, clock } = await minterOf({ lifetime });
       for (let step = 0; step < 200; step++) {
@@ -64,13 +64,13 @@ describe('createMinter', () => {
     }
   });
 
-  it('gives all who ask at the same time the same token', async () => {
+  it('gives concurrent callers the same token', async () => {
     const { minter } = await minterOf({});
     const tokens = await Promise.all(Array.from({ length: 8 }, () => minter.token()));
     expect(new Set(tokens).size).toBe(1);
   });
 
-  it('replaces a token of the future when the clock was set back', async () => {
+  it('replaces a token from the future after the clock was set back', async () => {
     const { minter, clock } = await minterOf({});
     const first = await minter.token();
     clock.ms -= 60_000;
@@ -87,7 +87,7 @@ describe('createMinter', () => {
     expect(await judge(await minter.token(), clock.ms)).toMatchObject({ valid: true });
   });
 
-  it('remembers tokens and secret, so that no text holds them', async () => {
+  it('registers tokens and the secret for redaction', async () => {
     const { minter, secrets } = await minterOf({}, Buffer.from('correct horse battery staple wins'));
     const token = await minter.token();
     expect(secrets.redact(`a ${token} b`)).toBe('a [redacted] b');

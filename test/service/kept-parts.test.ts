@@ -8,66 +8,71 @@ import { diskFailure, isWriteFailure } from '../../src/disk/failure.ts';
 import { WrittenFile } from '../../src/disk/written-file.ts';
 import { FilingsError } from '../../src/errors.ts';
 import { KeptParts } from '../../src/transfer/part/kept-parts.ts';
+import { heldClock } from '../held-clock.ts';
 import { temporaryDirectory } from './transfer-fixture.ts';
 
-/** Ends when its signal aborts. */
+/** A sleep that ends only when its signal aborts. */
 const forever: Sleep = (_, signal) => new Promise((_resolve, reject) => signal.addEventListener('abort', reject));
 
 const fileAt = async (path: string) => new WrittenFile(await BY_POOL.create(path, 0o600), BY_POOL);
-const onDevice = (kept: KeptParts) => new WrittenFile(openSync('/dev/null', 'r+'), BY_POOL, 0, kept.noteFailure);
-const lost = Object.assign(new Error('EIO'), { code: 'EIO', syscall: 'fsync' });
+const onDevice = (parts: KeptParts) => new WrittenFile(openSync('/dev/null', 'r+'), BY_POOL, 0, parts.noteFailure);
+const flushFailure = Object.assign(new Error('EIO'), { code: 'EIO', syscall: 'fsync' });
 
 /** Keeps a part of ten bytes and its record. */
-async function keepOne(kept: KeptParts) {
+async function keepOne(parts: KeptParts) {
   const directory = await temporaryDirectory();
   const paths = ['record', 'part'].map((name) => join(directory, name));
   for (const path of paths) await writeFile(path, '');
-  kept.add({ bytes: 10, disk: AT_ONCE, paths });
+  parts.add({ bytes: 10, disk: AT_ONCE, paths });
   return { names: () => readdir(directory) };
 }
 
-test('a part is safe when it has been flushed', async () => {
+test('a part is safe after it has been flushed', async () => {
   const file = await fileAt(join(await temporaryDirectory(), 'part'));
   expect(await new KeptParts(forever).isSafe(file)).toBe(true);
   await file.close();
 });
 
-test('a part is not safe when its flush takes more than two seconds', async () => {
-  const waits: number[] = [];
-  const sleep: Sleep = async (ms) => void waits.push(ms);
+test.each([
+  [1999, true],
+  [2000, false],
+])('after %i ms without an end of the flush, isSafe is %s', async (ms, expected) => {
+  const { pass, sleep } = heldClock();
   const file = await fileAt(join(await temporaryDirectory(), 'part'));
-  expect([await new KeptParts(sleep).isSafe(file), waits]).toEqual([false, [2000]]);
+  const isSafe = new KeptParts(sleep).isSafe(file);
+  await pass(ms);
+  expect(await isSafe).toBe(expected);
   await file.close();
 });
 
-test('after a failed flush no part is safe, and those that are kept go', async () => {
-  const kept = new KeptParts(forever);
-  const { names } = await keepOne(kept);
-  const [bad, good] = [onDevice(kept), await fileAt(join(await temporaryDirectory(), 'part'))];
-  expect([await kept.isSafe(bad), await kept.isSafe(good)]).toEqual([false, false]);
-  expect([await kept.settle(), await names()]).toEqual([0, []]);
+test('after a failed flush no part is safe, and the kept ones are removed', async () => {
+  const parts = new KeptParts(forever);
+  const { names } = await keepOne(parts);
+  const [bad, good] = [onDevice(parts), await fileAt(join(await temporaryDirectory(), 'part'))];
+  expect([await parts.isSafe(bad), await parts.isSafe(good)]).toEqual([false, false]);
+  expect([await parts.settle(), await names()]).toEqual([0, []]);
   await Promise.all([bad.close(), good.close()]);
 });
 
-test('without a failure the parts stay, and their bytes are counted', async () => {
-  const kept = new KeptParts(forever);
-  const [one, another] = [await keepOne(kept), await keepOne(kept)];
-  kept.noteFailure(new FilingsError('temporary', 'the network', { cause: { ...lost } }));
-  expect(await kept.settle()).toBe(20);
+test('without a failure the parts remain, and their bytes are counted', async () => {
+  const parts = new KeptParts(forever);
+  const [one, another] = [await keepOne(parts), await keepOne(parts)];
+  parts.noteFailure(new FilingsError('temporary', 'the network', { cause: { ...flushFailure } }));
+  expect(await parts.settle()).toBe(20);
   expect([await one.names(), await another.names()]).toEqual([
     ['part', 'record'],
     ['part', 'record'],
   ]);
 });
 
-test('a part goes also when its record cannot be removed', async () => {
-  const kept = new KeptParts(forever);
+test('a part is removed even if its record cannot be removed', async () => {
+  const parts = new KeptParts(forever);
   const directory = await temporaryDirectory();
   await writeFile(join(directory, 'part'), '');
-  // A directory is in the place of the record.
-  kept.add({ bytes: 10, disk: AT_ONCE, paths: [await temporaryDirectory(), join(directory, 'part')] });
-  kept.noteFailure(lost);
-  expect([await kept.settle(), await readdir(directory)]).toEqual([0, []]);
+  // A directory takes the place of the record.
+  parts.add({ bytes: 10, disk: AT_ONCE, paths: [await temporaryDirectory(), join(directory, 'part')] });
+  parts.noteFailure(flushFailure);
+  expect([await parts.settle(), await readdir(directory)]).toEqual([0, []]);
 });
 
 const system = (code: string, syscall: string) => Object.assign(new Error(code), { code, syscall });
@@ -90,6 +95,6 @@ test.each<[boolean, string, unknown]>([
   [false, 'a socket', new FilingsError('temporary', 'reset', { cause: system('EPIPE', 'write') })],
   [false, 'another file that exists', new FilingsError('local_io', 'a different file already exists')],
   [false, 'nothing', undefined],
-])('%s: %s is a failed write or flush', (expected, _, error) => {
+])('isWriteFailure is %s for %s', (expected, _, error) => {
   expect(isWriteFailure(error)).toBe(expected);
 });
