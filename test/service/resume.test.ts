@@ -13,20 +13,22 @@ import {
 import { type Script, scripted } from '../servers/scripted.ts';
 import { content, type Run, runAgainst, startRun } from './transfer-fixture.ts';
 
-// Proof 2 of a transfer that never lies: what is resumed is the same file, or it is fetched anew.
+// A transfer never lies: a download resumes the same version of a file or starts again.
 const OLD = content(1_400_000);
 const NEW = content(1_300_000);
-const HELD = 700_000;
+const HALF = 700_000;
 const V1 = { ETag: '"v1"' };
 const MODIFIED = { 'Last-Modified': 'Tue, 01 Apr 2025 10:00:00 GMT' };
 const LONG_AGO = { ...MODIFIED, Date: 'Wed, 02 Apr 2025 10:00:00 GMT' };
 const JUST_NOW = { ...MODIFIED, Date: 'Tue, 01 Apr 2025 10:00:00 GMT' };
 
-/** A server whose first answer is the old file, cut; and the run behind the one that it broke off, whose process is dead by now. */
-async function brokenOff(
+/**
+ * Starts a server whose first response is the old file, cut. Returns the run after the one that was cut, whose process has ended.
+ */
+async function runAfterCut(
   fields: Fields,
   then: Script,
-  { cut = HELD, framing = 'length', retries = 0 }: { cut?: number; framing?: Framing; retries?: number } = {},
+  { cut = HALF, framing = 'length', retries = 0 }: { cut?: number; framing?: Framing; retries?: number } = {},
 ) {
   const { server, run } = await runAgainst(first(framed(OLD, framing, fields).upTo(cut), then));
   expect((await run.save()).error).toMatchObject({ exitStatus: 9, retryable: true });
@@ -40,52 +42,52 @@ const reply =
   (bytes: string | Buffer): Script =>
   (socket) =>
     void socket.write(bytes);
-/** Answers the range with something, and the whole with the new file. */
+/** Returns a script that answers a range with `bytes`, and a request without one with the new file. */
 const onRange =
   (bytes: string | Buffer): Script =>
   (socket, request) =>
     rangeStart(request) === undefined ? sendFile(socket, request, NEW, '"v2"') : void socket.write(bytes);
-const rest = (file: Buffer, from = HELD, to = file.length) => file.subarray(from, to);
+const rest = (file: Buffer, from = HALF, to = file.length) => file.subarray(from, to);
 const range = (from: number, last: number, total: number | string) => ({
   'Content-Range': `bytes ${from}-${last}/${total}`,
 });
-const EXACT = range(HELD, OLD.length - 1, OLD.length);
+const EXACT = range(HALF, OLD.length - 1, OLD.length);
 
 async function expectWhole(run: Run, file: Buffer): Promise<void> {
   expect((await run.read()).equals(file)).toBe(true);
   expect(await run.names()).toEqual(['primary.htm']);
 }
 
-describe('the same file: only what is missing is asked for', () => {
+describe('a file of the same version is resumed', () => {
   test.each<[string, Fields, string]>([
     ['by its ETag', V1, '"v1"'],
-    ['by a date that is strong', LONG_AGO, MODIFIED['Last-Modified']],
+    ['by a strong date', LONG_AGO, MODIFIED['Last-Modified']],
   ])('%s', async (_, fields, validator) => {
-    const { server, run } = await brokenOff(fields, reply(answer(206, { ...fields, ...EXACT }, rest(OLD))));
+    const { server, run } = await runAfterCut(fields, reply(answer(206, { ...fields, ...EXACT }, rest(OLD))));
     expect(await run.names()).toHaveLength(2);
     const outcome = await run.save();
-    expect(outcome).toMatchObject({ result: 'resumed', bytes: OLD.length, resumedBytes: HELD, attempts: 1 });
-    expect(server.requests.at(-1)?.headers).toMatchObject({ range: `bytes=${HELD}-`, 'if-range': validator });
+    expect(outcome).toMatchObject({ result: 'resumed', bytes: OLD.length, resumedBytes: HALF, attempts: 1 });
+    expect(server.requests.at(-1)?.headers).toMatchObject({ range: `bytes=${HALF}-`, 'if-range': validator });
     await expectWhole(run, OLD);
   });
 
-  test('all of it was there already: 416 with the same total', async () => {
+  test('with a 416 if the part is already complete', async () => {
     const { bytes, headBytes } = framed(OLD, 'chunked', V1);
-    const { run } = await brokenOff(V1, whole(OLD), { cut: bytes.length - headBytes - 5, framing: 'chunked' });
+    const { run } = await runAfterCut(V1, whole(OLD), { cut: bytes.length - headBytes - 5, framing: 'chunked' });
     expect(await run.save()).toMatchObject({ result: 'resumed', bytes: OLD.length, resumedBytes: OLD.length });
     await expectWhole(run, OLD);
   });
 
-  test('of unknown length: the rest tells it', async () => {
-    const { run } = await brokenOff(V1, whole(OLD), { cut: 500_000, framing: 'chunked' });
+  test('if its length was unknown', async () => {
+    const { run } = await runAfterCut(V1, whole(OLD), { cut: 500_000, framing: 'chunked' });
     const outcome = await run.save();
     expect(outcome).toMatchObject({ result: 'resumed', bytes: OLD.length });
     expect(outcome.resumedBytes).toBeGreaterThan(400_000);
     await expectWhole(run, OLD);
   });
 
-  test('a range that breaks off is resumed by the next run, and the next', async () => {
-    const { server, run: second } = await brokenOff(V1, (socket, request) => {
+  test('by one run after another if each range is cut', async () => {
+    const { server, run: second } = await runAfterCut(V1, (socket, request) => {
       const start = rangeStart(request) ?? 0;
       if (start > 1_200_000) return sendFile(socket, request, OLD, '"v1"');
       const fields = { ...V1, ...range(start, OLD.length - 1, OLD.length), 'Content-Length': OLD.length - start };
@@ -104,26 +106,26 @@ describe('the same file: only what is missing is asked for', () => {
   });
 });
 
-test('a part stays after a temporary failure, too', async () => {
-  const { run } = await brokenOff(V1, reply(answer(503, {})));
+test('a part remains after a temporary failure, too', async () => {
+  const { run } = await runAfterCut(V1, reply(answer(503, {})));
   expect((await run.save()).error?.exitStatus).toBe(7);
   expect(await run.names()).toHaveLength(2);
 });
 
-// Which answer is of which use is decided in resume.ts, whose own table is longer.
-describe('anything else: from byte 0, and never a mixture', () => {
+// resume.ts decides on the use of a response. The table of test/unit/resume.test.ts is longer than this one.
+describe('a file that cannot be resumed is downloaded from byte 0', () => {
   test.each<[string, string | Buffer]>([
-    ['changed, whole answer', answer(200, { ETag: '"v2"' }, NEW)],
-    ['206 of the changed file', answer(206, { ETag: '"v2"', ...range(HELD, NEW.length - 1, NEW.length) }, rest(NEW))],
+    ['a 200 of the new version', answer(200, { ETag: '"v2"' }, NEW)],
+    ['a 206 of the new version', answer(206, { ETag: '"v2"', ...range(HALF, NEW.length - 1, NEW.length) }, rest(NEW))],
     [
-      '206 that starts early',
-      answer(206, { ...V1, ...range(HELD - 1, OLD.length - 1, OLD.length) }, rest(OLD, HELD - 1)),
+      'a 206 that starts early',
+      answer(206, { ...V1, ...range(HALF - 1, OLD.length - 1, OLD.length) }, rest(OLD, HALF - 1)),
     ],
-    ['206 shorter than its range', answer(206, { ...V1, ...EXACT }, rest(OLD, HELD, OLD.length - 1))],
-    ['206 in several parts', answer(206, { ...V1, 'Content-Type': 'multipart/byteranges; boundary=b' }, '--b--')],
-    ['416 that says nothing', answer(416, {})],
-  ])('%s', async (_, second) => {
-    const { run } = await brokenOff(V1, onRange(second));
+    ['a 206 shorter than its range', answer(206, { ...V1, ...EXACT }, rest(OLD, HALF, OLD.length - 1))],
+    ['a 206 in several parts', answer(206, { ...V1, 'Content-Type': 'multipart/byteranges; boundary=b' }, '--b--')],
+    ['a 416 without a range', answer(416, {})],
+  ])('after %s', async (_, response) => {
+    const { run } = await runAfterCut(V1, onRange(response));
     expect(await run.save()).toMatchObject({ result: 'downloaded', resumedBytes: 0, bytes: NEW.length });
     await expectWhole(run, NEW);
   });
@@ -132,26 +134,29 @@ describe('anything else: from byte 0, and never a mixture', () => {
     ['no validator', {}],
     ['a weak ETag beside a strong date', { ETag: 'W/"v1"', ...LONG_AGO }],
     ['a date that is not strong', JUST_NOW],
-  ])('%s: nothing is left, no range is asked for', async (_, fields) => {
-    const { server, run } = await brokenOff(fields, whole(NEW, '"v2"'));
+  ])('without a part and a range request if it has %s', async (_, fields) => {
+    const { server, run } = await runAfterCut(fields, whole(NEW, '"v2"'));
     expect(await run.names()).toEqual([]);
     expect(await run.save()).toMatchObject({ result: 'downloaded', resumedBytes: 0 });
     expect(server.requests.at(-1)?.headers.range).toBeUndefined();
     await expectWhole(run, NEW);
   });
 
-  test('of a body of up to 1 MiB nothing is left', async () => {
+  test('without a part if it is a body of up to 1 MiB', async () => {
     const { run } = await runAgainst(first(framed(OLD.subarray(0, 1 << 20), 'length', V1).upTo(900_000), whole(NEW)));
     expect((await run.save()).error).toBeDefined();
     expect(await run.names()).toEqual([]);
   });
 });
 
-// A validator belongs to one resource: behind a redirect that leads elsewhere the same one is another file's.
-describe.each([0, 2])('a redirect that leads elsewhere the second time, with %i retries', (retries) => {
-  const cut = framed(OLD, 'length', V1).bytes.subarray(0, HELD);
-  /** Where each request is sent on to; the first file breaks off. Gives how it ends, in this run or by the next. */
-  async function ends(paths: readonly string[]) {
+// A validator belongs to one resource. After a redirect to another path, the same validator is that of another file.
+describe.each([0, 2])('a second redirect, with %i retries', (retries) => {
+  const cut = framed(OLD, 'length', V1).bytes.subarray(0, HALF);
+  /**
+   * Redirects each request to its path and cuts the first file. Returns the outcome of this run or, without retries, of the next
+   * one.
+   */
+  async function downloadTwice(paths: readonly string[]) {
     const server = await scripted((socket, request) => {
       const nth = request.index >> 1;
       if (request.path.startsWith('/v1/')) {
@@ -166,24 +171,24 @@ describe.each([0, 2])('a redirect that leads elsewhere the second time, with %i 
     return { run, outcome: retries > 0 ? outcome : await next.save() };
   }
 
-  test('joins nothing', async () => {
-    const { run, outcome } = await ends(['/old', '/new']);
+  test('to another path starts the download again', async () => {
+    const { run, outcome } = await downloadTwice(['/old', '/new']);
     expect(outcome).toMatchObject({ result: 'downloaded', resumedBytes: 0 });
     await expectWhole(run, NEW);
   });
 
-  test('but for its query: it is resumed', async () => {
-    const { run, outcome } = await ends(['/old']);
+  test('to the same path with another query resumes the download', async () => {
+    const { run, outcome } = await downloadTwice(['/old']);
     expect(outcome.result).toBe('resumed');
     await expectWhole(run, OLD);
   });
 });
 
-describe('an answer that is no file', () => {
+describe('a response that is not a file', () => {
   test.each<[string, Fields, Buffer, number]>([
-    ['200 with Content-Range', range(0, HELD - 1, OLD.length), OLD.subarray(0, HELD), 200],
-    ['206 unasked', range(0, 9, 10), OLD.subarray(0, 10), 206],
-  ])('%s: exit 9, one request', async (_, fields, body, status) => {
+    ['a 200 with Content-Range', range(0, HALF - 1, OLD.length), OLD.subarray(0, HALF), 200],
+    ['an unrequested 206', range(0, 9, 10), OLD.subarray(0, 10), 206],
+  ])('is refused with exit status 9 after one request: %s', async (_, fields, body, status) => {
     const { server, run } = await runAgainst(reply(answer(status, { ...V1, ...fields }, body)), { retries: 2 });
     expect((await run.save()).error?.exitStatus).toBe(9);
     expect([server.requests.length, await run.names()]).toEqual([1, []]);
@@ -193,22 +198,22 @@ describe('an answer that is no file', () => {
   test.each<[string, string | Buffer, number]>([
     ['of another length under the same strong ETag', answer(200, V1, NEW), 9],
     ['more bytes than the file has', framed(rest(more), 'chunked', { ...V1, ...EXACT }, 206).bytes, 9],
-    ['a coding that nobody asked for', answer(206, { ...V1, ...EXACT, 'Content-Encoding': 'gzip' }, rest(OLD)), 9],
+    ['an unrequested coding', answer(206, { ...V1, ...EXACT, 'Content-Encoding': 'gzip' }, rest(OLD)), 9],
     ['204', 'HTTP/1.1 204 No Content\r\n\r\n', 9],
     ['404', answer(404, {}, '{"title":"gone"}'), 5],
     ['401', answer(401, {}), 4],
-  ])('%s, to a range: it is not tried again', async (_, second, exit) => {
-    const { server, run } = await brokenOff(V1, reply(second), { retries: 2 });
+  ])('to a range request is not retried: %s', async (_, response, exit) => {
+    const { server, run } = await runAfterCut(V1, reply(response), { retries: 2 });
     expect((await run.save()).error).toMatchObject({ exitStatus: exit, retryable: false });
     expect([server.requests.length, await run.names()]).toEqual([2, []]);
   });
 
-  // Their framing is sound and says "the end"; by what is known of the file there is more.
+  // The framing is valid and complete, but the file is known to be longer.
   test.each<[string, Buffer]>([
-    ['a 206', framed(rest(OLD, HELD, OLD.length - 9), 'chunked', { ...V1, ...EXACT }, 206).bytes],
+    ['a 206', framed(rest(OLD, HALF, OLD.length - 9), 'chunked', { ...V1, ...EXACT }, 206).bytes],
     ['a 200 under the same strong ETag', framed(NEW, 'chunked', V1).bytes],
-  ])('%s in chunks that is too short: no file', async (_, short) => {
-    const { run } = await brokenOff(V1, reply(short));
+  ])('is not saved if its chunks end too early: %s', async (_, short) => {
+    const { run } = await runAfterCut(V1, reply(short));
     expect((await run.save()).error?.exitStatus).toBe(9);
     expect(await run.names()).not.toContain('primary.htm');
   });

@@ -10,22 +10,22 @@ import { content, memoryWriter, type RunOptions, runAgainst } from './transfer-f
 const FILE = content(5000);
 const AT_ONCE = { 'Retry-After': 0 };
 
-const says = (status: number, fields: Fields = {}) => head(status, { 'Content-Length': 0, ...fields });
-const said = (body: string, fields: Fields) => head(200, { 'Content-Length': body.length, ...fields }) + body;
+const emptyResponse = (status: number, fields: Fields = {}) => head(status, { 'Content-Length': 0, ...fields });
+const responseWith = (body: string, fields: Fields) => head(200, { 'Content-Length': body.length, ...fields }) + body;
 
 const against = (script: Script, options: RunOptions = {}) => runAgainst(script, { retries: 5, ...options });
 
-test.each([408, 425, 429, 500, 502, 503, 504])('%i is asked again until it is better', async (status) => {
+test.each([408, 425, 429, 500, 502, 503, 504])('retries a %i until the request succeeds', async (status) => {
   const { server, run } = await against((socket, request) => {
-    if (request.index < 5) socket.write(says(status, AT_ONCE));
+    if (request.index < 5) socket.write(emptyResponse(status, AT_ONCE));
     else sendFile(socket, request, FILE, '"v1"');
   });
   expect(await run.save()).toMatchObject({ result: 'downloaded', attempts: 6 });
   expect(server.requests[0]?.headers).toMatchObject({ 'accept-encoding': 'identity', 'user-agent': 'test' });
 });
 
-test.each([0, 3])('with %i retries it is asked no more often, and then tells itself', async (retries) => {
-  const { server, run } = await against((socket) => void socket.write(says(503, AT_ONCE)), { retries });
+test.each([0, 3])('with %i retries, reports the 503 after the last one', async (retries) => {
+  const { server, run } = await against((socket) => void socket.write(emptyResponse(503, AT_ONCE)), { retries });
   const error = { exitStatus: 7, problem: { status: 503 } };
   expect(await run.save()).toMatchObject({ result: 'failed', attempts: retries + 1, error });
   expect(server.requests).toHaveLength(retries + 1);
@@ -36,13 +36,13 @@ const FINAL = { 401: 4, 404: 5, 416: 6, 501: 7, 204: 9, 206: 9, 304: 9, 599: 7 }
 
 test.each<[exit: number, what: string, bytes: string]>([
   ...Object.entries(FINAL).map(([status, exit]): [number, string, string] => {
-    return [exit, status, says(Number(status), { ...AT_ONCE, Connection: 'close' })];
+    return [exit, status, emptyResponse(Number(status), { ...AT_ONCE, Connection: 'close' })];
   }),
   [9, 'an empty chunked body', `${head(200, { 'Transfer-Encoding': 'chunked' })}0\r\n\r\n`],
-  [9, 'problem details under 200', said('{"title":"x"}', { 'Content-Type': 'application/problem+json' })],
-  [9, 'a coding nobody asked for', said('abc', { 'Content-Encoding': 'gzip' })],
-  [9, 'brotli', said('abc', { 'Content-Encoding': 'br' })],
-])('exit %i after one request: %s', async (exit, _, bytes) => {
+  [9, 'problem details under 200', responseWith('{"title":"x"}', { 'Content-Type': 'application/problem+json' })],
+  [9, 'an unrequested coding', responseWith('abc', { 'Content-Encoding': 'gzip' })],
+  [9, 'the coding br', responseWith('abc', { 'Content-Encoding': 'br' })],
+])('ends with exit status %i after one request: %s', async (exit, _, bytes) => {
   const { server, run } = await against((socket) => void socket.write(bytes));
   expect((await run.save()).error?.exitStatus).toBe(exit);
   expect(server.requests).toHaveLength(1);
@@ -50,21 +50,21 @@ test.each<[exit: number, what: string, bytes: string]>([
 });
 
 test.each<[string, string]>([
-  ['the coding identity', said('abc', { 'Content-Encoding': 'identity' })],
-  ['the coding Identity, twice', said('abc', { 'Content-Encoding': 'Identity, identity' })],
-  ['JSON that reads like an error', said('{"title":"Not Found","status":404}', { 'Content-Type': 'application/json' })],
-])('a file: %s', async (_, bytes) => {
+  ['the coding identity', responseWith('abc', { 'Content-Encoding': 'identity' })],
+  ['the coding Identity, twice', responseWith('abc', { 'Content-Encoding': 'Identity, identity' })],
+  ['JSON like an error', responseWith('{"title":"Not Found","status":404}', { 'Content-Type': 'application/json' })],
+])('saves a response as a file: %s', async (_, bytes) => {
   const { run } = await against((socket) => void socket.write(bytes));
   expect(await run.save()).toMatchObject({ result: 'downloaded' });
 });
 
-describe('a wait that the service asks for', () => {
+describe('Retry-After', () => {
   test.each([
     ['a year', 31_536_000],
     ['a date', new Date(Date.now() + 3_600_000).toUTCString()],
-    ['a number that leads beyond every date', '99999999999999999999'],
-  ])('over the cap, %s: stops the run and tells when', async (_, value) => {
-    const { server, run } = await against((socket) => void socket.write(says(429, { 'Retry-After': value })), {
+    ['a number that is beyond every date', '99999999999999999999'],
+  ])('over the maximum stops the run and reports the time: %s', async (_, value) => {
+    const { server, run } = await against((socket) => void socket.write(emptyResponse(429, { 'Retry-After': value })), {
       maxRetryAfterMs: 60_000,
     });
     const { error } = await run.save();
@@ -73,26 +73,8 @@ describe('a wait that the service asks for', () => {
     expect(server.requests).toHaveLength(1);
   });
 
-  test('holds for every file of the run', async () => {
-    const times: number[] = [];
-    const { server, run } = await against((socket, request) => {
-      times.push(performance.now());
-      if (request.index > 0) sendFile(socket, request, FILE, '"v1"');
-      else socket.write(says(429, { 'Retry-After': 1 }));
-    });
-    const first = run.save('a');
-    await expect.poll(() => server.requests.length).toBe(1);
-    await new Promise((resolve) => setTimeout(resolve, 100));
-    const others = await Promise.all([first, run.save('b'), run.save('c')]);
-    expect(others.map(({ result }) => result)).toEqual(['downloaded', 'downloaded', 'downloaded']);
-    // Not before the wait was over, whichever came first.
-    expect((times[1] ?? 0) - (times[0] ?? 0)).toBeGreaterThan(950);
-  });
-
-  /**
-   * A run whose limiter has a clock of its own, against a service that answers when the test says so.
-   */
-  async function held() {
+  /** Starts a run whose limiter has a clock of its own, against a service that answers when the test says so. */
+  async function setUpOnClock() {
     const requests: { readonly path: string; readonly socket: Socket; readonly answer: () => void }[] = [];
     const { pass, ...clock } = heldClock();
     let retries = 0;
@@ -105,24 +87,24 @@ describe('a wait that the service asks for', () => {
       },
       { retries: 2, limiter: new RateLimiter(undefined, clock), retry },
     );
-    const arrived = (count: number) => expect.poll(() => requests.length).toBe(count);
+    const waitForRequests = (count: number) => expect.poll(() => requests.length).toBe(count);
     return {
       save: run.save,
       requests,
-      arrived,
-      /** Refuses a request, and waits until the file waits to be requested again. */
+      waitForRequests,
+      /** Refuses a request and waits until its file waits for the retry. */
       async refuse(index: number, fields: Fields = {}) {
         const before = retries;
-        requests[index]?.socket.write(says(429, { 'Retry-After': 1, ...fields }));
+        requests[index]?.socket.write(emptyResponse(429, { 'Retry-After': 1, ...fields }));
         await expect.poll(() => retries).toBe(before + 1);
         await pass(0);
       },
-      /** Lets the pause pass, after which so many requests are there, and no more. */
+      /** Lets the pause pass, and checks that exactly `count` requests have arrived then. */
       async pausePasses(count: number) {
         await pass(999);
         expect(requests).toHaveLength(count - 1);
         await pass(1);
-        await arrived(count);
+        await waitForRequests(count);
         // A further request would have reached the server before this connection does.
         await listens(server.port);
         expect(requests).toHaveLength(count);
@@ -134,10 +116,10 @@ describe('a wait that the service asks for', () => {
   test.each([
     ['a refusal', 1],
     ['the refusal of the one that goes alone', 2],
-  ])('after %s one request goes alone, and the others follow its answer', async (_, refusals) => {
-    const { save, requests, arrived, refuse, pausePasses } = await held();
+  ])('holds for every file: after %s one request goes alone, then the others', async (_, refusals) => {
+    const { save, requests, waitForRequests, refuse, pausePasses } = await setUpOnClock();
     const files = [save('refused')];
-    await arrived(1);
+    await waitForRequests(1);
     await refuse(0);
     files.push(...['a', 'b', 'c'].map((name) => save(name)));
     await pausePasses(2);
@@ -146,21 +128,21 @@ describe('a wait that the service asks for', () => {
       await pausePasses(3);
     }
     requests.at(-1)?.answer();
-    await arrived(refusals + 4);
+    await waitForRequests(refusals + 4);
     for (const { answer } of requests.slice(refusals + 1)) answer();
     expect(await results(files)).toEqual(Array(4).fill('downloaded'));
   });
 
-  test('a file that was refused is requested before those that waited longer', async () => {
-    const { save, requests, arrived, refuse, pausePasses } = await held();
+  test('sends refused files again before new ones', async () => {
+    const { save, requests, waitForRequests, refuse, pausePasses } = await setUpOnClock();
     const files = ['refused', 'late'].map((name) => save(name));
-    await arrived(2);
+    await waitForRequests(2);
     await refuse(0);
     files.push(save('new'));
     await refuse(1);
     await pausePasses(3);
     requests[2]?.answer();
-    await arrived(5);
+    await waitForRequests(5);
     expect(requests.map(({ path }) => /[a-z]+$/.exec(path)?.[0])).toEqual([
       'refused',
       'late',
@@ -173,12 +155,12 @@ describe('a wait that the service asks for', () => {
   });
 
   test.each([
-    ['is reset holds nobody', 'close'],
-    ['was closed as it went out is sent again', 'keep-alive'],
-  ])('a request that goes alone and whose connection %s', async (_, connection) => {
-    const { save, requests, arrived, refuse, pausePasses } = await held();
+    ['is reset, the others follow', 'close'],
+    ['was closed before, it is sent again', 'keep-alive'],
+  ])('if the connection of the request that goes alone %s', async (_, connection) => {
+    const { save, requests, waitForRequests, refuse, pausePasses } = await setUpOnClock();
     const files = [save('refused')];
-    await arrived(1);
+    await waitForRequests(1);
     await refuse(0, { Connection: connection });
     files.push(...['a', 'b', 'c'].map((name) => save(name)));
     await pausePasses(2);
@@ -191,7 +173,7 @@ describe('a wait that the service asks for', () => {
   });
 });
 
-test('tries are counted anew when one has brought 1 MiB, and each asks for the rest alone', async () => {
+test('retries are counted from zero after 1 MiB of progress, and each requests only the rest', async () => {
   const piece = 1 << 20;
   const file = content(3 * piece + 9);
   const { server, run } = await against(
@@ -208,7 +190,7 @@ test('tries are counted anew when one has brought 1 MiB, and each asks for the r
   expect(server.requests.map(rangeStart)).toEqual([undefined, 1, 2, 3].map((n) => n && n * piece));
 });
 
-test.each(['close', 'keep-alive'])('a length of 0 is an empty file, on a connection to %s', async (connection) => {
+test.each(['close', 'keep-alive'])('a length of 0 is an empty file on a connection to %s', async (connection) => {
   const { run } = await against(
     (socket) => void socket.write(head(200, { 'Content-Length': 0, Connection: connection })),
   );
@@ -219,7 +201,7 @@ test.each(['close', 'keep-alive'])('a length of 0 is an empty file, on a connect
   expect(writer.bytes()).toHaveLength(0);
 });
 
-test('nothing until the end of the connection is no file, and may be better next time', async () => {
+test('an empty response without a length is not a file and is retried', async () => {
   const { server, run } = await against((socket) => void socket.end(head(200)), { retries: 1 });
   expect((await run.save()).error).toMatchObject({ exitStatus: 9, message: expect.stringMatching(/empty/) });
   expect(server.requests).toHaveLength(2);

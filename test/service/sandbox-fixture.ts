@@ -13,7 +13,7 @@ export const ACCESSION = '0001234567-24-000001';
 
 export type Running = Awaited<ReturnType<typeof sandbox>>;
 
-/** Serves files, by their paths below the served directory, until the test has ended. */
+/** Serves files, given by their paths below the served directory, until the test has ended. */
 export async function sandbox(
   files: Readonly<Record<string, string | Buffer>> = {},
   options: Partial<SandboxOptions> = {},
@@ -28,10 +28,10 @@ export async function sandbox(
   onTestFinished(() => running.close());
   const { port } = running;
   type Fields = Record<string, string | string[]>;
-  /** A GET with the right key unless other headers are given. */
+  /** Sends a request with the right key unless other headers are given. */
   async function get(path: string, headers: Fields = { 'X-Service-Key': KEY }, method = 'GET') {
-    const asked = request({ host: '127.0.0.1', port, path, headers, method, agent: false }).end();
-    const [response] = (await once(asked, 'response')) as [IncomingMessage];
+    const clientRequest = request({ host: '127.0.0.1', port, path, headers, method, agent: false }).end();
+    const [response] = (await once(clientRequest, 'response')) as [IncomingMessage];
     return { status: response.statusCode, headers: response.headers, body: await buffer(response) };
   }
   return { ...running, directory, lines, get };
@@ -42,7 +42,7 @@ export async function put(directory: string, path: string, content: string | Buf
   await writeFile(join(directory, path), content);
 }
 
-/** The target of a download. */
+/** Returns the target of a download. */
 export function download(name: string, accession = ACCESSION): string {
   return `/v1/download?${new URLSearchParams({ accession_no: accession, file_name: name })}`;
 }

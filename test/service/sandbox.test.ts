@@ -16,14 +16,14 @@ const at = (name: string) => `${ACCESSION}/${name}`;
 const key = { 'X-Service-Key': KEY };
 const ALPHA = { [at('a.txt')]: 'alpha' };
 
-describe('a file', () => {
+describe('a file of the sandbox', () => {
   it.each<[string, string, Record<string, string>, number, string]>([
     ['a.txt', 'HEAD', { Range: 'bytes=1-1' }, 200, ''],
     ['empty.txt', 'GET', {}, 200, ''],
     ['empty.txt', 'GET', { Range: 'bytes=0-' }, 416, 'bytes */0'],
     ['a.txt', 'GET', { Range: 'bytes=1-3' }, 206, 'bytes 1-3/5'],
     ['a.txt', 'GET', { Range: 'bytes=1-', 'If-Range': new Date().toUTCString() }, 200, ''],
-  ])('%s, %s %j: %i', async (name, method, fields, status, range) => {
+  ])('is the response to %s, %s %j with status %i', async (name, method, fields, status, range) => {
     const running = await sandbox({ ...ALPHA, [at('empty.txt')]: '' });
     const reply = await running.get(download(name), { ...key, ...fields }, method);
     expect([reply.status, reply.headers['content-range'] ?? '']).toEqual([status, range]);
@@ -34,23 +34,23 @@ describe('a file', () => {
     expect(reply.body.toString()).toBe(method === 'HEAD' ? '' : body);
   });
 
-  it('has a strong ETag for each of its states, of the same size, too, which allows a range', async () => {
+  it('has a strong ETag for each version, which allows a range', async () => {
     const running = await sandbox();
-    const seen = new Set<string>();
+    const etags = new Set<string>();
     for (let state = 0; state < 3; state++) {
       await put(running.directory, at('a.txt'), `state ${state}`);
       const { etag = '' } = (await running.get(download('a.txt'))).headers;
-      seen.add(etag);
+      etags.add(etag);
       const range = { ...key, Range: 'bytes=1-' };
       expect((await running.get(download('a.txt'), { ...range, 'If-Range': etag })).status).toBe(206);
       expect((await running.get(download('a.txt'), { ...range, 'If-Range': `W/${etag}` })).status).toBe(200);
-      // Longer than a tick of the file system's clock.
+      // The wait is longer than the resolution of the file system’s clock.
       await new Promise((resolve) => setTimeout(resolve, 20));
     }
-    expect(seen.size).toBe(3);
+    expect(etags.size).toBe(3);
   });
 
-  it('that is hidden, or outside the filing, is not served', async () => {
+  it('is not served if it is hidden or outside its filing', async () => {
     const running = await sandbox({ ...ALPHA, [at('.hidden')]: 'hidden', 'secret.txt': 'outside' });
     await symlink('nowhere', join(running.directory, at('dangling.txt')));
     for (const name of ['dangling.txt', '.hidden', 'A.txt ', 'n'.repeat(300)]) {
@@ -65,7 +65,7 @@ describe('a file', () => {
     expect(json(await running.get(listing()))).toEqual([expect.objectContaining({ file_name: 'a.txt' })]);
   });
 
-  it('that cannot be read: 500, which tells no path', async () => {
+  it('gives a 500 without a path if it cannot be read', async () => {
     const running = await sandbox(ALPHA);
     await mkdir(join(running.directory, at('folder.htm')));
     const reply = await running.get(download('folder.htm'));
@@ -82,8 +82,8 @@ test('a FIFO is neither listed nor waited for', async () => {
   expect(json(await running.get(listing()))).toEqual([expect.objectContaining({ file_name: 'a.txt' })]);
 });
 
-describe('a listing', () => {
-  it('says what is there, sorted, and each name in it can be asked for', async () => {
+describe('a listing of the sandbox', () => {
+  it('has all files, sorted, and each of them can be downloaded by its name', async () => {
     const names = ['#1?.txt', '100% owned.htm', 'R&D.xml', 'R1.htm', 'a+b.txt', 'q\'"<>|*.x', 'übersicht.htm'];
     const running = await sandbox(Object.fromEntries(names.toReversed().map((name) => [at(name), name])));
     const reply = await running.get(listing());
@@ -93,7 +93,7 @@ describe('a listing', () => {
     for (const name of names) expect((await running.get(download(name))).body.toString()).toBe(name);
   });
 
-  it('is empty for a filing that is not there', async () => {
+  it('is empty for a filing that does not exist', async () => {
     const running = await sandbox({ '0001234567-24-000002': 'a file, no folder' });
     for (const accession of [ACCESSION, '0001234567-24-000002']) {
       const reply = await running.get(listing(accession));
@@ -103,7 +103,7 @@ describe('a listing', () => {
   });
 });
 
-describe('problems', () => {
+describe('an error of the sandbox', () => {
   const ONE = `accession_no=${ACCESSION}`;
   it.each<[string, string[]]>([
     ['/v1/download', ['accession_no', 'file_name']],
@@ -113,7 +113,7 @@ describe('problems', () => {
     [`/v1/download?${ONE}%0A&file_name=a.txt`, ['accession_no']],
     [`/v1/download?${ONE}&${ONE}&file_name=a.txt`, ['accession_no']],
     ['/v1/filings?accession_no=../..', ['accession_no']],
-  ])('400 with errors: %s', async (target, properties) => {
+  ])('is a 400 that names the wrong parameters for %s', async (target, properties) => {
     const reply = await (await sandbox(ALPHA)).get(target);
     expect([reply.status, reply.headers['content-type']]).toEqual([400, 'application/problem+json']);
     const errors = Object.fromEntries(properties.map((name) => [name, [expect.any(String)]]));
@@ -129,7 +129,7 @@ describe('problems', () => {
     [400, 'GET', '/v1/%zz'],
     [405, 'POST', '/v1/download'],
     [405, 'DELETE', '/v1/download'],
-  ] as const)('%i: %s %s', async (status, method, path) => {
+  ] as const)('has the status %i for %s %s', async (status, method, path) => {
     const target = download('a.txt').replace('/v1/download', path);
     const reply = await (await sandbox(ALPHA)).get(target, { ...key, 'Content-Length': '0' }, method);
     expect(reply.status).toBe(status);
@@ -137,7 +137,7 @@ describe('problems', () => {
     expect(reply.headers.allow).toBe(status === 405 ? 'GET, HEAD' : undefined);
   });
 
-  it('429 with Retry-After above the rate, and none below it', async () => {
+  it('is a 429 with Retry-After above the rate, and none below it', async () => {
     let now = 1_700_000_000_000;
     const running = await sandbox(ALPHA, { now: () => now, rateLimit: { requests: 3, perMs: 60_000 } });
     const status = async () => (await running.get(download('a.txt'))).status;
@@ -151,18 +151,18 @@ describe('problems', () => {
   });
 });
 
-describe('Host', () => {
+describe('a Host header', () => {
   const TARGET = `${download('a.txt')}&apikey=plain`;
   const start = (host: string) => sandbox(ALPHA, { apiKey: 'plain', host });
-  /** One request as a browser or an attacker would write it. */
+  /** Sends a request as a browser or an attacker would write it. */
   async function ask({ port }: Running, host: string): Promise<string> {
     const socket = connect(port, '127.0.0.1');
     socket.write(`GET ${TARGET} HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`);
     return text(socket);
   }
 
-  // Any port will do, since ports are forwarded.
-  test.each(['127.0.0.1', '127.1.2.3', 'localhost', 'LOCALHOST', '[::1]'])('on loopback, %s comes in', async (host) => {
+  // Every port is accepted, because ports can be forwarded.
+  test.each(['127.0.0.1', '127.1.2.3', 'localhost', 'LOCALHOST', '[::1]'])('on loopback may be %s', async (host) => {
     const running = await start('127.0.0.1');
     for (const field of [host, `${host}:${running.port}`, `${host}:9`]) {
       expect(await ask(running, field)).toMatch(/^HTTP\/1\.1 200 .*alpha$/s);
@@ -172,7 +172,7 @@ describe('Host', () => {
   test.each([
     ...['evil.example', 'x.localhost', 'localhost.', '127.0.0.1.evil.example', 'localhost@evil.example', '192.0.2.1'],
     ...['[::]', '[::1]x', '127.0.0.1:8787:1', '0'],
-  ])('on loopback, %s does not', async (host) => {
+  ])('on loopback may not be %s', async (host) => {
     const running = await start('127.0.0.1');
     for (const field of [host, `${host}:${running.port}`]) {
       const answer = await ask(running, field);
@@ -182,20 +182,20 @@ describe('Host', () => {
     expect(running.lines[0]).toMatch(/ 421 .*Host must be a loopback name/);
   });
 
-  test('beyond loopback every name comes in: whoever gave it one knows it', async () => {
+  test('may be any name beyond loopback', async () => {
     expect(await ask(await start('0.0.0.0'), 'stand-in.example')).toMatch(/^HTTP\/1\.1 200 /);
   });
 
   const ipv6 = Object.values(networkInterfaces()).some((all) => all?.some(({ address }) => address === '::1'));
-  test.each(['localhost', ...(ipv6 ? ['::1'] : [])])('listening on %s is loopback, too', async (listening) => {
+  test.each(['localhost', ...(ipv6 ? ['::1'] : [])])('works if the sandbox listens on %s', async (listening) => {
     const running = await start(listening);
     expect(running.url).toBe(`http://${listening === '::1' ? '[::1]' : listening}:${running.port}`);
     expect((await fetch(`${running.url}${TARGET}`)).status).toBe(200);
   });
 });
 
-describe('the log', () => {
-  it('has a line a request and never a key', async () => {
+describe('the log of the sandbox', () => {
+  it('has one line per request and never a key', async () => {
     const running = await sandbox(ALPHA, { apiKey: 'canary-0123456789' });
     const keys = ['canary-0123456789', 'another-key-98765'];
     for (const one of keys) {
@@ -225,15 +225,15 @@ describe('the log', () => {
     );
   });
 
-  it('makes foreign text harmless', async () => {
+  it('escapes control characters of a request', async () => {
     const running = await sandbox(ALPHA);
     await running.get(download('a\n\x1b[31m\u202e'));
     expect(running.lines).toEqual([expect.stringContaining('file_name=a\\n\\x1b[31m\\u202e ')]);
   });
 });
 
-describe('close', () => {
-  it('ends at once, whatever is open', async () => {
+describe('closing the sandbox', () => {
+  it('ends open connections at once', async () => {
     const running = await sandbox({ [at('big.bin')]: Buffer.alloc(32 << 20) });
     const silent = connect(running.port, '127.0.0.1').on('error', () => {});
     await once(silent, 'connect');
@@ -247,7 +247,7 @@ describe('close', () => {
     await expect.poll(() => running.lines.at(-1)).toMatch(/\(cut off\)$/);
   });
 
-  it('does not wait for delayed answers', async () => {
+  it('does not wait for delayed responses', async () => {
     let delayed = 0;
     const delay: typeof sleep = (ms, signal) => {
       delayed = ms;
@@ -261,7 +261,7 @@ describe('close', () => {
   });
 });
 
-test('delays many answers at a time without a warning of Node', async () => {
+test('the sandbox delays many responses at a time without a warning of Node', async () => {
   using warned = vi.spyOn(process, 'emitWarning');
   const { pass, sleep } = heldClock();
   const asleep = vi.fn(sleep);
@@ -273,7 +273,7 @@ test('delays many answers at a time without a warning of Node', async () => {
   expect(warned).not.toHaveBeenCalled();
 });
 
-test('start refuses a port in use', async () => {
+test('the sandbox refuses to start on a port in use', async () => {
   const { port } = await sandbox();
   await expect(sandbox({}, { port })).rejects.toMatchObject({
     code: 'local_io',

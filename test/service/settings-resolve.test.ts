@@ -8,23 +8,23 @@ import { temporaryFolder, worldOf } from '../settings-world.ts';
 const folder = await temporaryFolder();
 afterAll(folder.remove);
 
-/** Resolves with a config file of that content. */
-async function resolved(config: string | object, flags: Record<string, string | boolean> = {}, env = {}, mode = 0o600) {
+/** Resolves the settings with a config file of this content. */
+async function resolve(config: string | object, flags: Record<string, string | boolean> = {}, env = {}, mode = 0o600) {
   const path = await folder.file('config.json', config, mode);
   return resolveSettings({ config: path, ...flags }, worldOf({ env, cwd: '/cwd' }));
 }
 
-describe('values', () => {
-  test('are typed, with their defaults', async () => {
+describe('settings', () => {
+  test('have types and defaults', async () => {
     const unset = { baseUrl: undefined, key: undefined, keyIn: undefined, token: undefined, sandbox: false };
     const defaults = { ...unset, connectTimeout: 10_000, retries: 5, maxRetryAfter: 300_000, color: 'auto' };
     expect((await resolveSettings({}, worldOf())).settings).toMatchObject(defaults);
   });
 
-  test('come from all levels, each with its origin', async () => {
+  test('come from all layers, each with its origin', async () => {
     const work = { retries: 1, baseUrl: 'https://work.example/v1' };
     const config = { profile: 'work', jobs: 3, retries: 2, allowHttp: true, deadline: '1h', profiles: { work } };
-    const { settings, given } = await resolved(config, { jobs: '7' }, { FILINGS_RATE: '6/m', FILINGS_JOBS: '5' });
+    const { settings, given } = await resolve(config, { jobs: '7' }, { FILINGS_RATE: '6/m', FILINGS_JOBS: '5' });
     expect(settings).toMatchObject({ jobs: 7, retries: 1, rate: 0.1, deadline: 3_600_000, allowHttp: true });
     expect(settings.baseUrl?.href).toBe('https://work.example/');
     const origins = ['jobs', 'rate', 'retries', 'deadline', 'color'].map((key) => given.get(key)?.name);
@@ -44,7 +44,7 @@ describe('values', () => {
     [{ apiKeyFile: '-', jwtFile: '-' }, {}, '--api-key-file - and --jwt-file - cannot both read stdin'],
     [{ apiKeyFile: '' }, {}, '--api-key-file: must be a file'],
     [{ baseUrl: 'http://far.example' }, { FILINGS_SANDBOX: '0' }, 'http://far.example: plain http'],
-  ])('%j with %j is refused', async (flags, env, message) => {
+  ])('are refused for the flags %j and the variables %j', async (flags, env, message) => {
     await expect(resolveSettings(flags as Record<string, string | boolean>, worldOf({ env }))).rejects.toThrow(message);
   });
 });
@@ -71,22 +71,22 @@ describe('the config file', () => {
     [{ apiKeyCommand: Array(70_000).fill(0) }, 'larger than 128 KiB', undefined],
     ['{"profiles":{"a":{"apiKey":"canary","api\\u004bey":"canary"}}}', ': profiles.a.apiKey: is set twice', undefined],
     [`{"jobs":${'['.repeat(101)}`, 'not valid JSON at line 1, column', undefined],
-  ])('%j is refused', async (config, message, hint) => {
-    const error = await resolved(config).catch((thrown) => thrown);
+  ])('is refused with the content %j', async (config, message, hint) => {
+    const error = await resolve(config).catch((thrown) => thrown);
     expect(error).toMatchObject({ code: 'config', message: expect.stringContaining(message), hint });
     expect(`${error.message} ${error.cause}`).not.toContain('canary');
   });
 
   test('may be empty', async () => {
-    await expect(resolved('')).resolves.toBeDefined();
+    await expect(resolve('')).resolves.toBeDefined();
   });
 
-  test('its paths are relative to its folder, ~/ to the home', async () => {
-    const key = async (...given: Parameters<typeof resolved>) => (await resolved(...given)).settings.key;
+  test('has paths relative to its folder, and ~/ stands for the home directory', async () => {
+    const key = async (...args: Parameters<typeof resolve>) => (await resolve(...args)).settings.key;
     expect(await key({ apiKeyFile: 'sub/key' })).toMatchObject({ kind: 'file', path: join(folder.path, 'sub/key') });
     expect(await key({ apiKeyCommand: ['./get', '-x'] })).toMatchObject({ argv: [join(folder.path, 'get'), '-x'] });
     expect(await key({}, { apiKeyFile: 'key' })).toMatchObject({ kind: 'file', path: '/cwd/key' });
-    const { token } = (await resolved({ jwtFile: '~/t' }, {}, { HOME: '/home/me' })).settings;
+    const { token } = (await resolve({ jwtFile: '~/t' }, {}, { HOME: '/home/me' })).settings;
     expect(token).toMatchObject({ path: '/home/me/t' });
   });
 
@@ -97,8 +97,8 @@ describe('the config file', () => {
     [{ baseUrl: 'https://api.example.com' }, 0o602],
     [{ profiles: { a: { allowHttp: true } } }, 0o666],
     ['not even JSON', 0o666],
-  ])('%j with mode %o is refused', async (config, mode) => {
-    await expect(resolved(config, {}, {}, mode)).rejects.toMatchObject({
+  ])('is refused with the content %j and mode %o', async (config, mode) => {
+    await expect(resolve(config, {}, {}, mode)).rejects.toMatchObject({
       code: 'config',
       hint: `chmod 600 ${join(folder.path, 'config.json')}`,
     });
@@ -112,17 +112,17 @@ describe('the config file', () => {
     expect(blocks).toHaveLength(1);
     for (const example of [...blocks, EXAMPLE_CONFIG]) {
       for (const profile of Object.keys(example.profiles)) {
-        const { settings, foreign } = await resolved(example, { profile });
+        const { settings, foreign } = await resolve(example, { profile });
         expect([settings.key?.kind, foreign]).toEqual(['file', []]);
       }
-      expect((await resolved(example)).foreign).toEqual([]);
+      expect((await resolve(example)).foreign).toEqual([]);
     }
   });
 
-  test('null in a profile unsets what the top level sets', async () => {
+  test('unsets settings of its top level with null in a profile', async () => {
     const top = { baseUrl: 'https://a.example', apiKey: 'k', jwt: { keyFile: 'f' }, jobs: 7, rate: '1/s' };
     const test = { baseUrl: 'https://b.example', apiKeyFile: 'g', jwt: null, jobs: null };
-    const { settings, foreign } = await resolved({ ...top, profiles: { test } }, { profile: 'test' });
+    const { settings, foreign } = await resolve({ ...top, profiles: { test } }, { profile: 'test' });
     expect(settings).toMatchObject({ key: { kind: 'file' }, token: undefined, jobs: 4, rate: 1 });
     expect(foreign).toEqual([]);
   });
@@ -131,11 +131,11 @@ describe('the config file', () => {
     { baseUrl: 'https://api.example.com', apiKeyFile: 'key' },
     { apiKeyCommand: ['pass'] },
     { profiles: { a: { apiKey: null } } },
-  ])('%j may be read by all', (config) => expect(resolved(config, {}, {}, 0o644)).resolves.toBeDefined());
+  ])('may be readable for all: %j', (config) => expect(resolve(config, {}, {}, 0o644)).resolves.toBeDefined());
 
   const asRoot = test.skipIf(process.geteuid?.() !== 0);
 
-  asRoot('of another user is refused', async () => {
+  asRoot('is refused if another user owns it', async () => {
     const path = await folder.file('theirs.json', { baseUrl: 'https://api.example.com' }, 0o644);
     await chown(path, 12345, 12345);
     const named = worldOf({ env: { FILINGS_CONFIG: path } });
@@ -148,7 +148,7 @@ describe('the config file', () => {
     }
   });
 
-  asRoot('of root may be used by all, unless others can write it', async () => {
+  asRoot('may belong to root unless others can write it', async () => {
     const config = await folder.file('etc.json', { jobs: 9 }, 0o644);
     const world = worldOf({ uid: 12345 });
     expect((await resolveSettings({ config }, world)).settings.jobs).toBe(9);
@@ -156,7 +156,7 @@ describe('the config file', () => {
     await expect(resolveSettings({ config }, world)).rejects.toMatchObject({ hint: `chmod go-w ${config}` });
   });
 
-  test('is found where XDG says, and must be there when it was named', async () => {
+  test('is found by the XDG rules, and must exist if it is named', async () => {
     const HOME = folder.path;
     await folder.file('.config/filings/config.json', { jobs: 11 });
     await folder.file('xdg/filings/config.json', { jobs: 12 });
@@ -170,12 +170,12 @@ describe('the config file', () => {
 });
 
 describe('with --sandbox', () => {
-  test('nothing else about the service counts, nor is it checked', async () => {
+  test('the other settings of the service are ignored and not checked', async () => {
     const service = { baseUrl: 'nonsense', apiKey: 'a', apiKeyFile: 'b', keyIn: 7 };
     const config = { ...service, jobs: 2, profiles: { p: { jwt: 1, retries: 9 } } };
     const keys = { FILINGS_API_KEY: 'k', FILINGS_API_KEY_FILE: 'f', FILINGS_KEY_IN: 'cookie' };
     const env = { FILINGS_SANDBOX: '1', FILINGS_BASE_URL: '::', ...keys };
-    const { settings } = await resolved(config, { profile: 'p' }, env, 0o644);
+    const { settings } = await resolve(config, { profile: 'p' }, env, 0o644);
     const unused = { baseUrl: undefined, key: undefined, keyIn: undefined };
     expect(settings).toMatchObject({ sandbox: true, ...unused, jobs: 2, retries: 9 });
   });
@@ -184,21 +184,21 @@ describe('with --sandbox', () => {
     [{ sandbox: true }, {}, /^--base-url and --sandbox: /],
     [{}, { FILINGS_SANDBOX: '1' }, /^--base-url and FILINGS_SANDBOX: /],
     [{ sandbox: true }, { FILINGS_SANDBOX: '0' }, /^--base-url and --sandbox: /],
-  ])('a base URL that was typed beside it is refused: %j %j', async (flags, env, message) => {
+  ])('a base URL on the command line is refused: %j %j', async (flags, env, message) => {
     const attempt = resolveSettings({ baseUrl: 'https://api.example.com', ...flags }, worldOf({ env }));
     await expect(attempt).rejects.toMatchObject({ code: 'usage', message: expect.stringMatching(message) });
   });
 
   test.each([{ baseURL: 'misspelt' }, { profiles: { p: { apiKeyComand: ['pass'] } } }, { jwt: { keyFil: 'x' } }])(
-    'what is wrong of the service in the config file does not matter: %j',
+    'a wrong setting of the service in the config file is ignored: %j',
     async (wrong) => {
-      expect((await resolved({ ...wrong, jobs: 2 }, { sandbox: true })).settings.jobs).toBe(2);
-      await expect(resolved({ ...wrong, jobs: 2 })).rejects.toMatchObject({ code: 'config' });
+      expect((await resolve({ ...wrong, jobs: 2 }, { sandbox: true })).settings.jobs).toBe(2);
+      await expect(resolve({ ...wrong, jobs: 2 })).rejects.toMatchObject({ code: 'config' });
     },
   );
 
-  test('a misspelt setting of something else still does', async () => {
-    await expect(resolved({ jbos: 2 }, { sandbox: true })).rejects.toThrow('jbos');
-    await expect(resolved({}, { sandbox: true, profile: 'nowhere' })).rejects.toThrow('profile nowhere');
+  test('other misspelt settings and profiles are refused', async () => {
+    await expect(resolve({ jbos: 2 }, { sandbox: true })).rejects.toThrow('jbos');
+    await expect(resolve({}, { sandbox: true, profile: 'nowhere' })).rejects.toThrow('profile nowhere');
   });
 });

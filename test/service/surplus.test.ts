@@ -4,7 +4,8 @@ import { until } from '../cli/program.ts';
 import { framed, head, sendFile } from '../servers/answers.ts';
 import { content, type Run, runAgainst } from './transfer-fixture.ts';
 
-// Bytes behind an answer's end are nobody's: passed over as curl does, and never part of this file or the next.
+// Bytes after the end of a response belong to no file. They are ignored, as in curl, and never become part of this file or the
+// next.
 const FILE = content(1000);
 const SMUGGLED = 'HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nwrong';
 
@@ -14,7 +15,7 @@ async function expectFile(run: Run, name: string): Promise<void> {
 }
 
 describe.each(['close', 'keep-alive'])('on a connection to %s', (connection) => {
-  test.each(['length', 'chunked'] as const)('behind %s, in the same read', async (framing) => {
+  test.each(['length', 'chunked'] as const)('bytes after a %s body in the same read are ignored', async (framing) => {
     for (const surplus of ['x', '\r', '\r\n', '\r\n\r\nx', '\0', head(200, { 'Content-Length': 0 }), SMUGGLED]) {
       const { run } = await runAgainst((socket) => {
         const { bytes } = framed(FILE, framing, { Connection: connection });
@@ -25,15 +26,15 @@ describe.each(['close', 'keep-alive'])('on a connection to %s', (connection) => 
   });
 });
 
-test.each(['more', SMUGGLED])('in a later read, %j: the next file comes over another connection', async (late) => {
-  let kept: Socket | undefined;
+test.each(['more', SMUGGLED])('bytes in a later read, %j, make the next file use another connection', async (late) => {
+  let firstSocket: Socket | undefined;
   const { server, run } = await runAgainst((socket, request) => {
     sendFile(socket, request, FILE, '"v1"');
-    kept ??= socket;
+    firstSocket ??= socket;
   });
   await expectFile(run, 'a');
-  kept?.write(late);
-  await until(() => kept?.destroyed === true);
+  firstSocket?.write(late);
+  await until(() => firstSocket?.destroyed === true);
   await expectFile(run, 'b');
   expect(server.connections()).toBe(2);
 });
