@@ -176,7 +176,7 @@ function clientOver(socket: PausableSocket, origin: string): Client {
     // undici expects an asynchronous answer.
     connect: (_options, done) =>
       setImmediate(() => {
-        // Its types ask for a socket. Of it undici's HTTP/1 uses what a Duplex has, and `ref` and `unref`.
+        // undici's types ask for a Socket, but HTTP/1 uses only what any Duplex has.
         if (socket.destroyed) done(closed, null);
         else done(null, socket as Duplex as Socket);
       }),

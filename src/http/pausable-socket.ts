@@ -38,10 +38,11 @@ export class ReadBuffers {
 export class PausableSocket extends Duplex {
   /** Sees the bytes before undici does. Returns the bytes for undici, or null if there are none yet. */
   inspect: ((bytes: Buffer) => Buffer | null) | undefined;
+  isHeld = false;
+  /** Whether the peer ended the connection by a reset instead of a FIN. */
+  wasReset = false;
   readonly #real: Socket;
   readonly #buffers: ReadBuffers | undefined;
-  #isHeld = false;
-  #wasReset = false;
 
   /** `buffers` are those that `real` was connected with, if it is a plain one. Nobody may have read from `real`. */
   constructor(real: Socket, buffers?: ReadBuffers) {
@@ -56,11 +57,11 @@ export class PausableSocket extends Duplex {
     real.on('end', () => {
       // After a reset right behind the last bytes Node reports an ordinary end, but the peer's address is gone. It must
       // be read here: Node caches an address that was read earlier, and our own FIN, sent later, removes it too.
-      this.#wasReset ||= real.remoteAddress === undefined;
+      if (real.remoteAddress === undefined) this.wasReset = true;
       this.push(null);
     });
     real.on('error', (error) => {
-      this.#wasReset ||= errnoOf(error) === 'ECONNRESET';
+      if (errnoOf(error) === 'ECONNRESET') this.wasReset = true;
       this.destroy(error);
     });
     real.on('close', () => this.destroy());
@@ -71,24 +72,15 @@ export class PausableSocket extends Duplex {
     return this.readable && this.#real.readable;
   }
 
-  /** Whether the peer ended the connection by a reset instead of a FIN. */
-  get wasReset(): boolean {
-    return this.#wasReset;
-  }
-
-  get isHeld(): boolean {
-    return this.#isHeld;
-  }
-
   /** Stops reading from the network until `release`. */
   hold(): void {
-    this.#isHeld = true;
+    this.isHeld = true;
     this.#real.pause();
   }
 
   release(): void {
-    if (!this.#isHeld) return;
-    this.#isHeld = false;
+    if (!this.isHeld) return;
+    this.isHeld = false;
     this.#real.resume();
   }
 
@@ -97,17 +89,8 @@ export class PausableSocket extends Duplex {
     this.#buffers?.recycle(chunks);
   }
 
-  /** undici lets the process end while a connection is idle. */
-  ref(): void {
-    this.#real.ref();
-  }
-
-  unref(): void {
-    this.#real.unref();
-  }
-
   override _read(): void {
-    if (!this.#isHeld) this.#real.resume();
+    if (!this.isHeld) this.#real.resume();
   }
 
   override _write(chunk: Buffer, encoding: BufferEncoding, done: (error?: Error | null) => void): void {

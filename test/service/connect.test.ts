@@ -32,8 +32,7 @@ async function talk(
   return { server, connections, ask };
 }
 
-async function read(answer: Answer): Promise<Buffer> {
-  const chunks: Buffer[] = [];
+async function read(answer: Answer, chunks: Buffer[] = []): Promise<Buffer> {
   for (let batch = await answer.body.take(); batch; batch = await answer.body.take()) chunks.push(Buffer.concat(batch));
   return Buffer.concat(chunks);
 }
@@ -227,6 +226,27 @@ describe('a silent server', () => {
     })();
     const rejection = expect(reading).rejects.toMatchObject({ retryable: true, ...late(/timed out: fewer/) });
     await expect.poll(() => received).toBe(size);
+    await pass(IDLE_MS);
+    await pass(IDLE_MS);
+    await rejection;
+  });
+
+  test('in a body times out even if the body before it on the connection is taken only then', async () => {
+    const { server, ask, pass } = await timed((socket, { path }) => {
+      socket.write(head(200, { 'Content-Length': path === '/first' ? 1000 : body.length }));
+      // The second is gathered as a whole, so that its last byte holds the connection back.
+      socket.write(body.subarray(0, path === '/first' ? 1000 : 1 << 20));
+    });
+    const first = await ask('/first');
+    // Its end is read, so that the connection is free.
+    await wait(100);
+    const second = await ask('/second');
+    await wait(100);
+    expect(server.connections()).toBe(1);
+    expect(await read(first)).toHaveLength(1000);
+    const chunks: Buffer[] = [];
+    const rejection = expect(read(second, chunks)).rejects.toMatchObject(late(/timed out: fewer/));
+    await expect.poll(() => Buffer.concat(chunks).length).toBe(1 << 20);
     await pass(IDLE_MS);
     await pass(IDLE_MS);
     await rejection;

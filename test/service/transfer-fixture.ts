@@ -106,8 +106,8 @@ export async function startRun(url: string, options: RunOptions = {}) {
       const target = { ...request, path, where: { directory, below }, isOutput: false, isInOwnDirectory: false };
       return fetchToDisk(fileOf(name), target, fetching, signal, watcher);
     },
-    pipe: (writer: ByteWriter) =>
-      fetchToStream(fileOf('primary.htm'), { open: async () => writer }, fetching, signal, watcher),
+    pipe: (writer: ByteWriter, spoolIn?: string) =>
+      fetchToStream(fileOf('primary.htm'), { open: async () => writer, spoolIn }, fetching, signal, watcher),
     die: () => void livePids.delete(pid),
     names: () => readdir(directory),
     read: (name = 'primary.htm') => readFile(join(directory, below, name)),

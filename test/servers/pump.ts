@@ -1,0 +1,43 @@
+import { createHash, randomBytes } from 'node:crypto';
+import type { Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+const PIECE_BYTES = 1 << 18;
+/** Much longer than a piece takes on the way to a peer that reads. */
+const STOPPED_MS = 300;
+
+/** How much of what a server sends has left it. */
+export interface Pump {
+  /** Waits until the peer takes no more. Returns how many bytes the kernel has taken until then. */
+  stopped(): Promise<number>;
+  /** The SHA-256 of all bytes, once they are sent. */
+  digest(): string;
+}
+
+/** Sends `total` random bytes piece by piece, each only when the kernel has taken the one before it. */
+export function pump(socket: Socket, total: number): Pump {
+  const hash = createHash('sha256');
+  const piece = randomBytes(PIECE_BYTES);
+  let sent = 0;
+  const next = () => {
+    if (sent >= total) return;
+    piece.writeUInt32LE(sent / PIECE_BYTES);
+    hash.update(piece);
+    socket.write(Buffer.from(piece), () => {
+      sent += PIECE_BYTES;
+      next();
+    });
+  };
+  next();
+  return {
+    async stopped() {
+      let before: number;
+      do {
+        before = sent;
+        await sleep(STOPPED_MS);
+      } while (sent > before);
+      return sent;
+    },
+    digest: () => hash.digest('hex'),
+  };
+}
