@@ -3,8 +3,9 @@ import type { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 const PIECE_BYTES = 1 << 18;
-/** Much longer than a piece takes on the way to a peer that reads. */
-const STOPPED_MS = 300;
+/** So many waits without a byte are a stop. One could end late and see nothing only because this process stood still. */
+const QUIET_WAITS = 4;
+const WAIT_MS = 100;
 
 /** How much of what a server sends has left it. */
 export interface Pump {
@@ -31,11 +32,10 @@ export function pump(socket: Socket, total: number): Pump {
   next();
   return {
     async stopped() {
-      let before: number;
-      do {
-        before = sent;
-        await sleep(STOPPED_MS);
-      } while (sent > before);
+      for (let [before, quiet] = [sent, 0]; quiet < QUIET_WAITS; before = sent) {
+        await sleep(WAIT_MS);
+        quiet = sent === before ? quiet + 1 : 0;
+      }
       return sent;
     },
     digest: () => hash.digest('hex'),
