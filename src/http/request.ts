@@ -191,10 +191,8 @@ class Exchange {
     this.#over = true;
     this.#watched.end();
     this.#forget();
-    const { socket } = this.#connection;
-    socket.inspect = undefined;
     // The connection may carry the next request.
-    socket.release();
+    this.#connection.socket.release();
   }
 
   #idleError(): FilingsError {
