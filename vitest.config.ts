@@ -2,26 +2,26 @@ import { join } from 'node:path';
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
-// Generous: no test may depend on a real time span being short.
-const patience = { testTimeout: 180_000, hookTimeout: 180_000 };
+// The limits are generous, because no test may depend on a short real time.
+const limits = { testTimeout: 180_000, hookTimeout: 180_000 };
 
 const floor = (name: string, more = {}) => ({
   extends: true as const,
-  test: { name, include: [`test/${name}/**/*.test.ts`], ...patience, ...more },
+  test: { name, include: [`test/${name}/**/*.test.ts`], ...limits, ...more },
 });
 
-// Our modules have no state of their own: test files of one worker share them, and load them once.
-// Nor does anything depend on the machine's time zone: what HTTP says is UTC.
+// The modules have no state of their own, so that the test files of a worker can share them. The time zone is odd, so
+// that a dependence on it would show.
 const shared = { isolate: false, env: { TZ: 'Pacific/Chatham' } };
-// Node reads it as a worker starts.
+// Node reads this file when a worker starts.
 const TRUSTED = join(import.meta.dirname, 'test/fixtures/tls/trusted.pem');
-// The built program is built before its tests.
+// Builds the program before its tests.
 const build = { globalSetup: 'test/cli/build.setup.ts' };
 
-// Those that run more rounds and rows where a test asks for `proving`.
+// Test files that run more rounds and rows if `proving` is true.
 const ROUNDS = 'disk-faults,kill,pipes,signals,two-runs';
 
-/** These take minutes: begun last, each would run on alone while the other workers have nothing left to do. */
+/** These files take minutes. They start first, so that no worker ends long after the others. */
 const LONG = /\/prove\/(million|package|power-cut\/trace)\.test\.ts$/;
 
 class LongFirst extends BaseSequencer {
@@ -32,10 +32,11 @@ class LongFirst extends BaseSequencer {
   }
 }
 
-// Four floors: pure tables; real sockets and files; the program in this process; the built program in its own. Behind
-// them what is too slow for every change (npm run prove): rare disks, long waits, and all rounds of kills and races.
+// Four projects: unit for pure decisions, service for real sockets and files, program for runs in this process, and cli
+// for the built program. The fifth, prove, has what is too slow for every change: rare disks, long waits, and all
+// rounds of kills and races.
 export default defineConfig({
-  // Much of the time is spent waiting for servers and processes: more workers than cores.
+  // Tests mostly wait for servers and processes, so there are more workers than cores.
   test: {
     maxWorkers: 4,
     reporters: ['minimal'],

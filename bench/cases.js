@@ -1,5 +1,5 @@
-// What is measured. A case is { what, measure(context) }, whose row holds the figure, its bound and whether that is met;
-// `needs` names the programs that it can't do without, and `slow` ones are left out by --quick.
+// Lists the benchmarks. A case is { what, measure(context) }. Its row has the figure, its bound and whether the bound
+// is met. `needs` lists required programs, and --quick omits cases with `slow`.
 import { AGAIN } from './cases/again.js';
 import { LARGE } from './cases/large.js';
 import { LEAST } from './cases/least.js';

@@ -1,4 +1,4 @@
-// The command lines that are measured: ours, and those of the peers over the same files.
+// The measured command lines: those of `filings`, and those of other programs for the same files.
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
@@ -8,10 +8,13 @@ export const JOBS = '16';
 
 export const sh = (script, ...args) => ['sh', '-c', script, 'sh', ...args];
 
-/** The same service over TLS, and whom to trust: without that, Node would read it for nothing. */
+/**
+ * The context for the same service over TLS. Only then the trusted certificate is set, because Node would read it in
+ * vain otherwise.
+ */
 export const overTls = ({ tls, ...context }) => ({ ...context, ...tls });
 
-/** The command lines, for a service at `url`. */
+/** The command lines for a service at `url`. */
 export function commands({ filings, url, folder, ca }) {
   const out = join(folder, 'out');
   const fresh = async () => {
@@ -21,7 +24,7 @@ export function commands({ filings, url, folder, ca }) {
   const link = (name) => `${url}/v1/download?accession_no=${ACCESSION}&file_name=${name}`;
   const own = (...args) => [...filings, 'download', ACCESSION, ...args, '--base-url', url, '--api-key', KEY];
   const header = `Authorization: ${KEY}`;
-  // Over TLS each is told whom to trust.
+  // Each program gets the trusted certificate.
   const env = ca === undefined ? {} : { NODE_EXTRA_CA_CERTS: ca, CURL_CA_BUNDLE: ca };
   return {
     out,
@@ -40,7 +43,7 @@ export function commands({ filings, url, folder, ca }) {
   };
 }
 
-/** `curl -Z`, aria2c, wget2, or a loop, over the same files, from a list that each of them takes. */
+/** `curl -Z`, aria2c, wget2 and a shell loop for the same files, each with its own list. */
 export async function peersOf({ folder, url }, files) {
   const { out, fresh, link, header } = commands({ filings: [], folder, url });
   const curl = join(folder, 'curl.conf');

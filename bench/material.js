@@ -1,4 +1,4 @@
-// The files that are downloaded.
+// Creates the files that are downloaded.
 
 import { spawnSync } from 'node:child_process';
 import { randomFillSync } from 'node:crypto';
@@ -7,7 +7,9 @@ import { join } from 'node:path';
 
 const BLOCK = 4 << 20;
 export const SMALL_BYTES = 20_000;
-/** So many files have bytes of their own, the others are further names of theirs: 100,000 are 2 GB otherwise. */
+/**
+ * Number of small files with their own bytes. The others are hard links to them, because 100,000 files would take 2 GB.
+ */
 const OWN = 10_000;
 
 /** Names of `count` small files. */
@@ -15,14 +17,14 @@ export function names(count) {
   return Array.from({ length: count }, (_, index) => `f${String(index).padStart(5, '0')}.htm`);
 }
 
-/** Fills `root`/v1 with a large file, a sparse one, and many small ones. Sizes in bytes. */
+/** Fills `root`/v1 with a large file, a sparse one, and many small ones. Sizes are in bytes. */
 export async function makeMaterial(root, { large, sparse, files }) {
   const folder = join(root, 'v1');
   await mkdir(folder, { recursive: true });
   const block = randomFillSync(Buffer.alloc(BLOCK));
   const file = await open(join(folder, 'large.bin'), 'w');
   for (let at = 0; at < large; at += BLOCK) {
-    // Different from block to block, so that no layer below can fold them.
+    // Each block differs, so that no lower layer can merge them.
     block.writeBigUInt64LE(BigInt(at), 0);
     await file.write(block, 0, Math.min(BLOCK, large - at));
   }
@@ -34,6 +36,6 @@ export async function makeMaterial(root, { large, sparse, files }) {
   const own = all.slice(0, OWN);
   for (const name of own) await writeFile(join(folder, name), small);
   for (const [at, name] of all.slice(OWN).entries()) await link(join(folder, own[at % OWN]), join(folder, name));
-  // What is still on its way to disk would be paid for by the first flushes.
+  // The first flushes would otherwise also write these files to disk.
   spawnSync('sync');
 }

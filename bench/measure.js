@@ -1,23 +1,23 @@
-// Runs commands and measures them from outside: wall time, and the peak of resident memory.
+// Runs commands and measures wall time, processor time and the peak of resident memory.
 import { spawn } from 'node:child_process';
 import { closeSync, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** How often a process's own high-water mark is looked up, in milliseconds. */
-const LOOK_MS = 4;
+/** Milliseconds between two reads of a process's peak memory. */
+const POLL_MS = 4;
 
-/** A command: `argv`, and optionally `env`, and `before`, which puts things back and is not measured. */
+/** Runs commands. A command has `argv`, and optionally `env` and `before`, which prepares a run and is not measured. */
 export class Bench {
   #folder;
   #env;
 
-  /** `folder`: where commands run; nothing of the caller's environment but PATH gets in. */
+  /** Commands run in `folder`. Of the caller's environment they get only PATH. */
   constructor(folder, env) {
     this.#folder = folder;
     this.#env = { PATH: process.env.PATH, HOME: folder, TMPDIR: folder, ...env };
   }
 
-  /** Seconds of wall time. Throws when the command fails. */
+  /** Returns seconds of wall time. Throws if the command fails. */
   async time({ argv, before, env }) {
     await before?.();
     const started = process.hrtime.bigint();
@@ -25,7 +25,10 @@ export class Bench {
     return Number(process.hrtime.bigint() - started) / 1e9;
   }
 
-  /** Seconds of processor time, user and system together: `times` of a shell, whose second line has its children's. */
+  /**
+   * Returns seconds of processor time, user and system. The second line of the shell's `times` has those of its
+   * children.
+   */
   async processor({ argv, before, env }) {
     await before?.();
     const log = join(this.#folder, 'times.log');
@@ -38,7 +41,10 @@ export class Bench {
     return each[0] + each[1];
   }
 
-  /** Peak resident memory in bytes: VmHWM, which unlike getrusage does not count the parent's. Linux only. */
+  /**
+   * Returns the peak of resident memory in bytes: VmHWM, which does not count the parent's memory as getrusage does.
+   * Linux only.
+   */
   async peak({ argv, before, env }) {
     await before?.();
     let most = 0;
@@ -46,15 +52,15 @@ export class Bench {
     await this.#spawned({ argv, env }, (pid) => {
       timer = setInterval(() => {
         most = Math.max(most, highWaterMark(pid));
-      }, LOOK_MS);
+      }, POLL_MS);
     }).finally(() => clearInterval(timer));
     return most;
   }
 
   /**
-   * Two commands in turn, A B A B, after one of each that does not count. The medians in
-   * seconds, and the median, the least and the most of the pairs' ratios: noise that lasts touches both of a pair.
-   * `measure`: 'time' or 'processor'.
+   * Runs two commands in turn, A B A B, after one run of each that does not count. Returns the medians in seconds, and
+   * the median, minimum and maximum of the ratios of the pairs, because lasting noise affects both runs of a pair.
+   * `measure` is 'time' or 'processor'.
    */
   async pairs(ours, peer, count, measure = 'time') {
     await this[measure](ours);

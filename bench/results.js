@@ -1,10 +1,10 @@
-// The results as text: for a terminal, and for bench/RESULTS.md.
+// Formats the results for a terminal and for bench/RESULTS.md.
 import { spawnSync } from 'node:child_process';
 import { cpus, loadavg, release, totalmem, type } from 'node:os';
 
 const HEADINGS = ['what', 'ours', 'other', 'figure', 'spread', 'bound', ''];
 
-/** A Markdown table that can be read as it is, too. */
+/** A Markdown table that is also readable as text. */
 export function table(rows) {
   const cells = rows.map(({ what, ours, peer, figure, spread, bound, within }) => [
     what,
@@ -23,16 +23,16 @@ export function table(rows) {
   return [line(HEADINGS), rule, ...cells.map(line)].join('\n');
 }
 
-/** The first line of what a program says of itself; undefined when it is not installed. */
+/** Returns the first line of a program's version output, or undefined if the program is not installed. */
 export function versionOf(program, ...args) {
   const { error, stdout, stderr } = spawnSync(program, args, { encoding: 'utf8' });
   return error ? undefined : `${stdout}${stderr}`.trim().split('\n')[0];
 }
 
-/** A page with the machine, the versions and the date. */
+/** The page with the results, the machine, the versions and the date. */
 export function page(rows, { sizes, version, peers }) {
   const [cpu] = cpus();
-  const installed = Object.entries(peers).map(([name, said]) => `- ${said ?? `${name}: not installed, so left out`}`);
+  const installed = Object.entries(peers).map(([name, found]) => `- ${found ?? `${name}: not installed, so left out`}`);
   return `# Benchmark
 
 Made by \`npm run bench\` on ${new Date().toISOString().slice(0, 10)}.

@@ -1,10 +1,10 @@
-// A measurement as a row of the table: figures in words, the bound, and whether it is met.
+// Formats a measurement as a row of the table: figures, the bound, and whether it is met.
 import { median } from './measure.js';
 
 export const seconds = (value) => (value < 1 ? `${(value * 1000).toFixed(0)} ms` : `${value.toFixed(2)} s`);
 export const megabytes = (value) => `${(value / 1e6).toFixed(0)} MB`;
 
-/** A row of a ratio; without a bound it is told and not judged. */
+/** A row with a ratio. Without a bound it is not judged. */
 export function ratio({ ours, peer, ratio: figure, least, most }, bound) {
   return {
     ours: seconds(ours),
@@ -15,7 +15,7 @@ export function ratio({ ours, peer, ratio: figure, least, most }, bound) {
   };
 }
 
-/** Times against what is allowed: one and a half of bare Node's start, and so many seconds. */
+/** A row that compares times with the allowed time: 1.5 times the start of Node, and `more` seconds. */
 export function allowed(runs, more) {
   const peer = 1.5 * runs.peer + more;
   const share = runs.ours / peer / runs.ratio;
@@ -23,7 +23,7 @@ export function allowed(runs, more) {
   return ratio({ ours: runs.ours, peer, ratio: runs.ours / peer, ...spread }, 1);
 }
 
-/** The larger one's peak, in MB, with the smaller one's beside it. */
+/** A row with the peak memory of the larger command in MB, beside that of the smaller one. */
 export async function memory({ bench, sizes }, large, small, bound) {
   const peaks = { large: [], small: [] };
   for (let run = 0; run < sizes.memoryRuns; run += 1) {

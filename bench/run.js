@@ -1,5 +1,5 @@
-// npm run bench: filings beside curl and others. --quick takes small sizes and leaves out what is slow, --tiny only shows
-// that every case works, --only PATTERN takes the cases whose name matches; with none, bench/RESULTS.md is written.
+// npm run bench: compares filings with curl and others. --quick uses small sizes and omits slow cases, --tiny only
+// shows that every case works, and --only PATTERN selects cases by name. Without options, bench/RESULTS.md is written.
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -76,16 +76,16 @@ const folder = mkdtempSync(join(tmpdir(), 'filings-bench-'));
 process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.once(signal, () => process.exit(1));
 
-/** A case that fails is no reason to lose the others. */
+/** Returns the row of a case that failed, so that the other cases still run. */
 function failed(error) {
   process.exitCode = 1;
   process.stderr.write(`${error.message}\n`);
   return { figure: 'failed', within: false };
 }
 
-const tell = (text) => process.stdout.write(`${text}\n`);
+const print = (text) => process.stdout.write(`${text}\n`);
 await makeMaterial(folder, { ...sizes, files: Math.max(sizes.manyFiles, sizes.mostFiles) });
-// Or what is measured first shares the disk with what is still to be written.
+// The first measurement would otherwise share the disk with pending writes.
 execFileSync('sync');
 const certificate = makeCertificate(folder);
 const nginx = await startNginx(folder, join(folder, 'nginx'), { certificate });
@@ -102,13 +102,13 @@ try {
   for (const { what: named, needs = [], slow, measure } of CASES) {
     const what = typeof named === 'string' ? named : named(sizes);
     if (!only.test(what) || (slow && values.quick)) continue;
-    tell(what);
+    print(what);
     const missing = needs.find((program) => peers[program] === undefined);
     const row = { what, ...(missing ? { figure: `${missing} is missing` } : await measure(context).catch(failed)) };
-    tell(`  ${[row.ours, row.peer, row.figure].filter(Boolean).join('  ')}`);
+    print(`  ${[row.ours, row.peer, row.figure].filter(Boolean).join('  ')}`);
     rows.push(row);
   }
-  tell(`\n${table(rows)}`);
+  print(`\n${table(rows)}`);
   if (sizes === FULL && values.only === undefined) {
     writeFileSync(join(import.meta.dirname, 'RESULTS.md'), page(rows, { sizes, version, peers }));
   }

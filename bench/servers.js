@@ -1,4 +1,4 @@
-// What is downloaded from: nginx over a folder, and servers of our own for what nginx can't do.
+// The servers of the benchmark: nginx over a folder, and special servers that nginx cannot provide.
 import { spawn, spawnSync } from 'node:child_process';
 import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
@@ -8,10 +8,12 @@ import { connect, createServer as createTcpServer } from 'node:net';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 
-/** `root`/v1/NAME as /v1/download?file_name=NAME. */
+/** Serves `root`/v1/NAME as /v1/download?file_name=NAME. */
 const BY_NAME = 'location = /v1/download { try_files /v1/$arg_file_name =404; }';
 
-/** nginx over `root`, with TLS too where there is a certificate; `location` says what it serves. Ends with `stop`. */
+/**
+ * Starts nginx over `root`, also with TLS if there is a certificate. `location` configures the paths. `stop` ends it.
+ */
 export async function startNginx(root, folder, { location = BY_NAME, certificate } = {}) {
   const [port, tlsPort] = [await freePort(), await freePort()];
   const tls =
@@ -48,7 +50,7 @@ export async function startNginx(root, folder, { location = BY_NAME, certificate
   };
 }
 
-/** Answers every request with the same bytes, `latencyMs` after it came. */
+/** Answers every request with the same bytes after `latencyMs`. */
 export function startSlow(body, latencyMs) {
   return listening(
     createServer((_request, response) => {
@@ -57,13 +59,13 @@ export function startSlow(body, latencyMs) {
   );
 }
 
-/** Answers every request with the same bytes, but one with 429: the one with this number since `begin`. */
-export async function startRefusing(body, refusedAt) {
+/** Answers every request with the same bytes, except one with 429: request number `limitedAt` since `begin`. */
+export async function startRateLimited(body, limitedAt) {
   let requests = 0;
   const server = await listening(
     createServer((_request, response) => {
       requests += 1;
-      if (requests === refusedAt) response.writeHead(429, { 'Retry-After': '1', 'Content-Length': 0 }).end();
+      if (requests === limitedAt) response.writeHead(429, { 'Retry-After': '1', 'Content-Length': 0 }).end();
       else response.writeHead(200, { 'Content-Length': body.length }).end(body);
     }),
   );
@@ -75,7 +77,7 @@ export async function startRefusing(body, refusedAt) {
   };
 }
 
-/** Filings without end, each with `each` files of so many bytes, of which every second one is a .htm. */
+/** Serves any number of filings with `each` files of `bytes` bytes. Every second file is a .htm. */
 export async function startArchive({ each, bytes, latencyMs }) {
   const names = Array.from({ length: each }, (_, file) => `f${file}.${file % 2 === 0 ? 'htm' : 'xml'}`);
   const body = Buffer.alloc(bytes, 'x');
@@ -93,7 +95,7 @@ export async function startArchive({ each, bytes, latencyMs }) {
   return { ...server, names, accession: (filing) => `0001234567-24-${String(filing + 1).padStart(6, '0')}` };
 }
 
-/** A certificate for localhost, made by openssl for this run; undefined where that is missing. */
+/** Returns a new certificate for localhost, or undefined if openssl is missing. */
 export function makeCertificate(folder) {
   const [cert, key] = [join(folder, 'cert.pem'), join(folder, 'key.pem')];
   const names = 'subjectAltName=DNS:localhost,IP:127.0.0.1';
@@ -102,7 +104,10 @@ export function makeCertificate(folder) {
   return spawnSync('openssl', args).status === 0 ? { cert, key } : undefined;
 }
 
-/** Serves one file of `size` zeros with ranges; cuts the connection after `cutAt` bytes of a whole one. Counts bytes. */
+/**
+ * Serves one file of `size` zeros with ranges, and cuts a response without a range after `cutAt` bytes. Counts the sent
+ * bytes.
+ */
 export async function startCutting(size, cutAt) {
   const block = Buffer.alloc(1 << 20);
   const counted = { sent: 0 };
@@ -141,7 +146,7 @@ async function listening(server) {
   };
 }
 
-/** Below the ports that the system gives to those who ask for any: nobody else gets it before nginx does. */
+/** A free port below those that the system assigns, so that no other process gets it before nginx. */
 async function freePort() {
   for (;;) {
     const port = randomInt(10_000, 32_768);

@@ -1,5 +1,5 @@
-// npm run soak: a mirror of very many small files from servers with faults, for as long as is asked for, and whether the
-// memory and the descriptors that the program holds stay flat. --plot FILE draws them, --samples FILE keeps them.
+// npm run soak: mirrors very many small files from servers with faults for a given time, and checks that the memory and
+// descriptors of the program stay flat. --plot FILE draws them, --samples FILE saves them.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -29,7 +29,7 @@ const { values } = parseArgs({
   },
 });
 const minutes = Number(values.minutes);
-const tell = (text) => process.stdout.write(`${text}\n`);
+const print = (text) => process.stdout.write(`${text}\n`);
 
 const folder = mkdtempSync(join(tmpdir(), 'filings-soak-'));
 const children = [];
@@ -58,19 +58,19 @@ writeFileSync(join(folder, 'accessions.txt'), archive.accessions.map((accession)
 const servers = [await startServe(archive.root)];
 let nginx;
 if (versionOf('nginx', '-v') === undefined) {
-  tell('nginx is not installed: all files come from `filings serve`');
+  print('nginx is not installed: all files come from `filings serve`');
 } else {
   const location = 'location = /v1/download { try_files /$arg_accession_no/$arg_file_name =404; }';
   nginx = await startNginx(archive.root, join(folder, 'nginx'), { location });
   servers.push(nginx.url);
 }
-// A listing is an answer, too. A little less than the time, for what comes behind the last one.
+// Listings count as responses. The last responses need some of the time.
 const everyMs = (minutes * 60_000 * 0.98) / (archive.files + archive.accessions.length);
 const front = await startFront({ servers, everyMs, seed: values.seed });
-tell(`${archive.files} files of ${archive.accessions.length} filings, ${servers.length} servers, ${minutes} minutes`);
+print(`${archive.files} files of ${archive.accessions.length} filings, ${servers.length} servers, ${minutes} minutes`);
 
 const keeping = ['--checksums', '--report', 'report.jsonl', '--done', 'done'];
-// Should it hang, it ends by itself.
+// A deadline ends the run if it hangs.
 const bounds = ['--base-url', front.url, '--deadline', `${Math.ceil(minutes * 90) + 120}s`];
 const run = start(
   ['download', '-i', 'accessions.txt', '--all', '-d', 'mirror', '-j', String(JOBS), '-q', ...keeping, ...bounds],
@@ -85,15 +85,15 @@ await nginx?.stop();
 const { samples } = watch;
 const wrong = await archive.wrongIn(join(folder, 'mirror'));
 const verdict = verdictOf(samples, { files: archive.files, jobs: JOBS });
-tell(`exit status ${status}; ${wrong} files missing or wrong; faults ${JSON.stringify(front.counted.faults)}`);
-tell(
+print(`exit status ${status}; ${wrong} files missing or wrong; faults ${JSON.stringify(front.counted.faults)}`);
+print(
   `${samples.length} samples over ${((samples.at(-1)?.at ?? 0) / 60).toFixed(1)} minutes: ${JSON.stringify(verdict)}`,
 );
-tell(`the rule: ${RULE.replaceAll('\n', ' ')}`);
+print(`the rule: ${RULE.replaceAll('\n', ' ')}`);
 if (values.samples !== undefined) writeFileSync(values.samples, `${JSON.stringify(samples)}\n`);
 if (values.plot !== undefined && samples.length > 1) {
   writeFileSync(values.plot, plot(samples, `A mirror of ${archive.files.toLocaleString('en')} files, with faults`));
 }
 const isFine = status === 0 && wrong === 0 && verdict.isFlat;
-tell(isFine ? 'flat' : `NOT FLAT OR NOT WHOLE: ${verdict.why.join(', ')}`);
+print(isFine ? 'flat' : `NOT FLAT OR NOT WHOLE: ${verdict.why.join(', ')}`);
 process.exit(isFine ? 0 : 1);

@@ -13,29 +13,30 @@ const root = join(__dirname, '..');
 const program = join(root, 'dist/main.js');
 if (!existsSync(program)) refuse("not built yet: run 'npm ci' in the project's folder");
 
-// Node would open its debugger on this signal, through which any local user could read the key.
+// On this signal Node would open its debugger, through which any local user could read the key.
 process.on('SIGUSR1', () => {});
-// Flushes run on libuv's pool; its size is read at its first use, so it is set before anything else.
+// Flushes run on libuv's thread pool. Its size is read at its first use, so it must be set before.
 process.env.UV_THREADPOOL_SIZE ??= '16';
-// Certificates are always checked: with this set, Node would warn that they are not.
+// Certificates are always checked. With this variable, Node would warn that they are not.
 delete process.env.NODE_TLS_REJECT_UNAUTHORIZED;
-// Answers are parsed by WebAssembly: optimising it costs a small download a third of its time, and a large one gains nothing.
+// WebAssembly parses HTTP responses. Optimizing it takes a third of the time of a small download and saves nothing for
+// a large one.
 setFlagsFromString('--liftoff-only');
-// Young garbage is collected often instead of growing: a long batch takes half the memory.
+// Collects young garbage often instead of growing its space, which halves the memory of a long batch.
 setFlagsFromString('--semi-space-growth-factor=1');
 
 const run = require(program).start(root);
 for (const event of ['uncaughtException', 'unhandledRejection']) {
   process.on(event, (error) => run.crashed(error).then((status) => process.exit(status)));
 }
-// Should nothing be left to wait for while it works, that is no success.
+// If the event loop becomes empty before the run has ended, the exit status must not be 0.
 process.exitCode = 1;
 run.done.then((status) => {
   process.exitCode = status;
   endSoon(20);
 });
 
-/** Ends the process also when something holds it, such as an open stdin, but lets what is written get out. */
+/** Ends the process although something, such as an open stdin, keeps it alive, but waits for unwritten output. */
 function endSoon(patience) {
   const unwritten = [process.stdout, process.stderr].some((stream) => stream.writableLength > 0);
   setTimeout(() => (unwritten && patience > 0 ? endSoon(patience - 1) : process.exit()), 50).unref();

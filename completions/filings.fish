@@ -37,7 +37,7 @@ end
 function __filings_takes_value --description 'whether the next word is the value of this option of the command'
     set -l flag $argv[2]
     if not string match -q -- '--*' $flag
-        # Short ones in one word: behind the first that takes a value stands its value.
+        # In a word of short options, the value of an option follows its letter.
         for letter in (string split '' -- (string sub -s 2 -- $flag))
             if contains -- "$argv[1]|-$letter" '|-j' 'list|-i' 'list|-j' 'download|-o' 'download|-d' 'download|-i' 'download|-j' 'verify|-j' 'token|-j' 'token sign|-j' 'token inspect|-j' 'token verify|-j' 'token keygen|-j' 'serve|-j' 'config|-j' 'config list|-j' 'config get|-j' 'config set|-j' 'config unset|-j' 'config path|-j' 'config check|-j' 'completion|-j' 'help|-j'
                 string match -q -- "*$letter" $flag
@@ -61,8 +61,7 @@ function __filings_at --description 'whether the line is at this command, and at
     end
 end
 
-# The program asks the service, and prints nothing that a terminal would act on. A word that only the shell could expand is
-# not asked about.
+# The program asks the service and prints no control characters. Words that the shell would expand are not completed.
 function __filings_names
     __filings_parse
     string match -qr '[$(]' -- $__filings_line; and return

@@ -1,6 +1,5 @@
-// Bundles src/ to dist/: one chunk a command, shared chunks between them, everything CommonJS.
-// esbuild splits ES modules only, and Node 20 starts CommonJS faster: hence the second pass.
-// --watch builds anew whenever a file of src/ has changed.
+// Bundles src/ into dist/: one chunk per command and shared chunks, as CommonJS. esbuild splits only ES modules, and
+// Node 20 starts CommonJS faster, so a second pass converts the chunks. --watch builds again after each change of src/.
 import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { context, transform } from 'esbuild';
@@ -11,8 +10,8 @@ const target = 'node20.19';
 const small = { minifySyntax: true, minifyWhitespace: true };
 
 /**
- * What libraries load for what is never asked of them, by the library: programs as subcommands, and HTTP/2. Each costs a
- * start a twentieth.
+ * Modules that libraries load but this program never uses, by library: programs as subcommands, and HTTP/2. Each of
+ * them adds a twentieth to the start.
  */
 const UNUSED = { commander: /^node:child_process$/, undici: /^\.\/client-h2\.js$/ };
 
@@ -29,7 +28,7 @@ const withoutUnused = {
 };
 
 /**
- * undici as the two of its modules that are used: its index also evaluates fetch, web sockets, caches and mocks, which
+ * Bundles only the two modules of undici that are used. Its index also loads fetch, web sockets, caches and mocks, which
  * makes a small download half as slow again.
  */
 const undiciClient = {
@@ -44,8 +43,9 @@ const undiciClient = {
 };
 
 /**
- * What is imported later comes behind the main module. As its importer it leaves all that the main module loads in one
- * chunk, instead of one for each set of commands that shares some of it: a start reads three files instead of twenty.
+ * Makes each module that is imported later import the main module, too. esbuild then puts all that the main module
+ * loads into one chunk, instead of one chunk per set of commands that share it, and a start reads three files instead
+ * of twenty.
  */
 const behindMain = {
   name: 'behind-main',
@@ -100,7 +100,7 @@ async function write(split) {
   const before = await readdir(dist, { recursive: true });
   await writeFile(join(dist, 'package.json'), '{ "type": "commonjs" }\n');
   const written = await Promise.all(split.map(asCommonJs));
-  // The main module comes last, since it asks for the others.
+  // The main module comes last, because it loads the others.
   const main = written.find(({ name }) => name === 'main.js');
   await Promise.all(written.filter((one) => one !== main).map(place));
   await place(main);
@@ -115,7 +115,7 @@ async function asCommonJs(file) {
     format: 'cjs',
     platform: 'node',
     target,
-    // As require(): the command's chunk is loaded by the same cached, synchronous loader.
+    // Becomes require(), so that the cached, synchronous loader also loads the chunk of the command.
     supported: { 'dynamic-import': false },
     charset: 'ascii',
     ...small,
@@ -123,7 +123,7 @@ async function asCommonJs(file) {
   return { name, code };
 }
 
-/** By rename: a program that starts meanwhile finds the old or the new, never a half. */
+/** Renames the file into place, so that a program that starts meanwhile finds the old or the new file, never a half. */
 async function place({ name, code }) {
   const path = join(dist, name);
   await writeFile(`${path}.${process.pid}`, code);

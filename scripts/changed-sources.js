@@ -1,10 +1,13 @@
-// Defects made on purpose: a text of a source, and what is put in its place.
+// Replaces texts in the sources on purpose, so that tests can show that they find the defect.
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 const root = join(import.meta.dirname, '..');
 
-/** For esbuild: the sources with these changes, each `{ file, from, to }`. Throws where one would change nothing, or more than it means. */
+/**
+ * An esbuild plugin that makes these changes, each `{ file, from, to }`. Throws if `from` is not in the file exactly
+ * once.
+ */
 export function withChanges(changes) {
   return {
     name: 'changed-sources',
@@ -17,7 +20,7 @@ export function withChanges(changes) {
   };
 }
 
-/** A source with a change made; the text that it replaces has to stand there once. */
+/** Returns the source with one change. Throws if `from` is not in it exactly once. */
 export function changed(source, { file, from, to }) {
   if (source.split(from).length !== 2) throw new Error(`${file} does not have exactly one "${from}" to change`);
   return source.replace(from, () => to);

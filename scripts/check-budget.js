@@ -12,7 +12,7 @@ const files = (folder, ending) =>
 const text = (path) => readFileSync(path, 'utf8');
 const sum = (numbers) => numbers.reduce((total, number) => total + number, 0);
 const lines = (paths) => sum(paths.map((path) => text(path).split('\n').length - 1));
-/** The lines of the files that are neither blank nor only a comment. */
+/** Lines that are neither blank nor only a comment. */
 const codeLines = (paths) =>
   paths.flatMap((path) => text(path).split('\n')).filter((line) => !/^\s*(\/\/|\/?\*|$)/.test(line));
 const words = (...pages) => sum(pages.map((page) => text(join(root, page)).split(/\s+/).filter(Boolean).length));
@@ -22,7 +22,7 @@ const pages = readdirSync(join(root, 'docs')).filter((name) => name.endsWith('.m
 
 const code = codeLines(src);
 
-/** What is counted, its count, and its bound. */
+/** Name, value and bound of each measure. */
 const BUDGET = [
   ['code lines of src', code.length, 13_200],
   ['mean length of a code line', Math.round(sum(code.map((line) => line.length)) / code.length), 46],
@@ -50,7 +50,7 @@ function fail(why) {
   process.exitCode = 1;
 }
 
-/** A file and what it imports, but by `import()`; types are no code. */
+/** A file and its imports, except types and `import()`. */
 function loadedBy(path, found = new Set()) {
   if (found.has(path) || !existsSync(path)) return found;
   found.add(path);
@@ -60,7 +60,7 @@ function loadedBy(path, found = new Set()) {
   return found;
 }
 
-/** But a command's `run`, and what its spec is called. */
+/** Names that two files export, except those of commands, which share `run` and the name of their spec. */
 function* exportedTwice() {
   const homes = new Map();
   for (const path of src) {

@@ -1,11 +1,11 @@
-// Checks what the documents say against the tree: every test that docs/guarantees.md names
-// is there, every source that a document names is there, every link between documents leads somewhere, from where the
-// package is installed, too: those that leave it name the repository.
+// Checks the documents against the repository. Every test that docs/guarantees.md names, every source file that a
+// document names and every target of a link must exist. Links of pages in the package must also work there, or lead to
+// the repository.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
 const root = join(import.meta.dirname, '..');
-/** npm packs these whatever `files` says. */
+/** npm packs these files whatever `files` lists. */
 const ALWAYS_SHIPPED = ['LICENSE', 'README.md', 'package.json'];
 const read = (path) => readFileSync(join(root, path), 'utf8');
 const pages = () => [...files('.', '.md', false), ...files('docs', '.md')];
@@ -13,7 +13,7 @@ const faults = [...tests(), ...named(), ...links(), ...packaged()];
 for (const fault of faults) process.stderr.write(`${fault}\n`);
 if (faults.length > 0) process.exitCode = 1;
 
-/** `test/cli/kill.test.ts`: "a title", "another" */
+/** The tests in docs/guarantees.md, as `test/cli/kill.test.ts`: "a title", "another". */
 function* tests() {
   const page = read('docs/guarantees.md');
   for (const [, path, titles] of page.matchAll(/`(test\/[\w./-]+)`((?:[:,] "[^"]+")*)/g)) {
@@ -28,7 +28,10 @@ function* tests() {
   }
 }
 
-/** `retry/attempts.ts` in a line, or `transfer/attempt` at the beginning of one in a walk: the end of a file's path. */
+/**
+ * Names of sources: `retry/attempts.ts` in a line, or `transfer/attempt` at the start of a line. Each must be the end
+ * of a path.
+ */
 function* named() {
   const paths = [...files('src', '.ts'), ...files('test', '.ts')].map((path) => `/${path}`);
   for (const page of pages()) {
@@ -50,7 +53,7 @@ function* links() {
   }
 }
 
-/** Where a page's links and pictures lead, but those within it. */
+/** Targets of the links and pictures of a page, except those within the page. */
 function targets(page) {
   const found = [...read(page).matchAll(/(?:\]\(|\b(?:src|srcset|href)=")([^)#"]+)/g)];
   return found.map(([, target]) => target);
@@ -60,7 +63,7 @@ function isUrl(target) {
   return /^[a-z]+:/.test(target);
 }
 
-/** A page that is in the package links to what is in there, or to the repository, and there to what is here. */
+/** A page in the package may link to files in the package, or to existing files of the repository by URL. */
 function* packaged() {
   const { files: listed, homepage } = JSON.parse(read('package.json'));
   const isShipped = (path) => ALWAYS_SHIPPED.includes(path) || isListed(path, listed);
@@ -76,7 +79,7 @@ function* packaged() {
   }
 }
 
-/** Whether package.json's `files` has a path, or a folder above it; the last line that says something about it counts. */
+/** Returns true if `files` of package.json includes a path or a folder above it. The last matching entry decides. */
 function isListed(path, listed) {
   const covers = (entry) => path === entry || path.startsWith(`${entry}/`);
   const [last] = listed.filter((entry) => covers(entry.replace('!', ''))).slice(-1);

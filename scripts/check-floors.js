@@ -1,11 +1,15 @@
-// Holds the imports of src/ against the floors: an import leads down a floor or stays in its folder, nothing goes
-// round in a circle, a library is imported where the table says. The drawing in ARCHITECTURE.md shows the same floors.
+// Checks the imports of src/ against the floors: an import must lead down a floor or stay in its folder, no imports
+// form a cycle, and only the files of the table import a library. The drawing in ARCHITECTURE.md must show the same
+// floors.
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
 const root = join(import.meta.dirname, '..');
 
-/** From the roof down. Folders of one floor don't import each other; neither do the folders of commands/. */
+/**
+ * The floors from top to bottom. Folders of one floor do not import each other, and neither do the folders of
+ * commands/.
+ */
 const FLOORS = [
   ['main.ts'],
   ['cli/'],
@@ -20,8 +24,8 @@ const FLOORS = [
 ];
 
 /**
- * The floors inside a folder, from the roof down: what is not named stands on the ground. Files of one floor don't import
- * each other; types, which load nothing, don't count.
+ * The floors inside a folder, from top to bottom. Files that are not listed are on the lowest floor. Files of one floor
+ * do not import each other, except types, which load nothing.
  */
 const INSIDE = {
   'batch/': [['batch'], ['recorder', 'selection'], ['done-list', 'report'], ['name-check', 'input']],
@@ -35,7 +39,7 @@ const INSIDE = {
   'http/': [['request'], ['connections'], ['proxy'], ['retry']],
 };
 
-/** Each library and who imports it; of Node's own modules all but `process` are free. */
+/** Each library and its importers. Node's own modules are free, except `process`. */
 const LIBRARIES = {
   commander: ['cli/', 'help/layout.ts'],
   undici: ['http/connections.ts'],
@@ -65,7 +69,7 @@ if (drawing.join() !== FLOORS.map((floor) => [...floor].sort().join(' ')).join()
 for (const text of faults) process.stderr.write(`${text}\n`);
 if (faults.length > 0) process.exitCode = 1;
 
-/** What a file imports: files below src/, and libraries by their names. */
+/** The imports of a file: files below src/, and libraries by name. */
 function importsOf(name, pattern) {
   const text = readFileSync(join(root, 'src', name), 'utf8');
   const found = text.matchAll(pattern);
@@ -87,7 +91,7 @@ function fault(from, to) {
   return `src/${from}: imports ${to}, which is not below it`;
 }
 
-/** Imports inside a folder that lead up or stay on their floor, and names in the table that no file has. */
+/** Imports inside a folder that do not lead down, and listed files that do not exist. */
 function insideFaults(folder) {
   const floors = INSIDE[folder];
   const inside = sources.filter((name) => name.startsWith(folder));
@@ -119,7 +123,9 @@ function sameHouse(from, to) {
   return house(from) === house(to);
 }
 
-/** Files that import each other in a circle. Types and `import()` don't count: neither is followed at the start. */
+/**
+ * Files that import each other in a cycle. Types and `import()` do not count, because they load nothing at the start.
+ */
 function findCycle() {
   const done = new Set();
   const walk = (name, trail) => {

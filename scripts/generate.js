@@ -1,6 +1,5 @@
-// Writes completions/, man/ and schema/ from the specs of the commands and the table of the settings, and
-// THIRD-PARTY-LICENSES from what is bundled.
-// --check writes nothing, and fails when a file is not what would be written.
+// Writes completions/, man/ and schema/ from the specs of the commands and the settings, and THIRD-PARTY-LICENSES from
+// the bundled packages. With --check, writes nothing and fails if a file is out of date.
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { build } from 'esbuild';
@@ -8,7 +7,7 @@ import { thirdPartyLicences } from './licences.js';
 
 const root = join(import.meta.dirname, '..');
 
-// Node 20 can't read TypeScript. The bundle stands where libraries are found from.
+// Node 20 cannot run TypeScript. The bundle is in a folder from which libraries can be imported.
 const outfile = join(root, 'node_modules/.cache/filings-reference.mjs');
 await build({
   absWorkingDir: root,
@@ -45,7 +44,7 @@ for (const [name, wanted] of Object.entries(wantedFiles)) {
   }
 }
 
-/** The day of a release, as the changelog has it. */
+/** The date of a release in the changelog. */
 async function releaseDay(version) {
   const changelog = await readFile(join(root, 'CHANGELOG.md'), 'utf8');
   const [, number, day] = /^## \[(\d[^\]]*)\] - (\d{4}-\d\d-\d\d)$/m.exec(changelog) ?? [];

@@ -1,8 +1,8 @@
-// Compares what this program makes of broken answers with what curl makes of them (docs/guarantees.md).
-//   node scripts/hostile-answers.js --answers 100000 --seed 1       as many as that; a fresh seed where none is given
-//   node scripts/hostile-answers.js --seed 7 --path 31:0:2          one again, as a failure names it
-//   node scripts/hostile-answers.js --mutant NAME                   with the program broken on purpose
-// The sources are bundled, since Node 20 runs no TypeScript.
+// Compares how `filings` and curl treat broken HTTP responses (docs/guarantees.md).
+//   node scripts/hostile-answers.js --answers 100000 --seed 1       this number of responses; a random seed by default
+//   node scripts/hostile-answers.js --seed 7 --path 31:0:2          repeats one response, as a failure prints it
+//   node scripts/hostile-answers.js --mutant NAME                   breaks the program on purpose
+// The sources are bundled, because Node 20 cannot run TypeScript.
 import { mkdir, readFile, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -14,7 +14,7 @@ const args = process.argv.slice(2);
 const at = args.indexOf('--mutant');
 const mutant = at < 0 ? undefined : args.splice(at, 2)[1];
 
-/** What lies beside a test's server is found from there, not from beside the bundle. */
+/** Keeps the directory of the certificates, which the bundle would otherwise look for beside itself. */
 const fixturesStay = {
   name: 'fixtures-stay',
   setup: ({ onLoad }) =>
@@ -24,7 +24,7 @@ const fixturesStay = {
     })),
 };
 
-// Below node_modules, where the libraries are found.
+// The bundle is below node_modules, so that it can import libraries.
 const cache = join(root, 'node_modules/.cache');
 const bundle = join(cache, `hostile-answers-${process.pid}.mjs`);
 await mkdir(cache, { recursive: true });
@@ -45,6 +45,6 @@ try {
 } finally {
   await rm(bundle, { force: true });
 }
-// A server's reset of a connection that was just being ended leaves Node 20 a handle that never closes: it would wait for that
-// without end.
+// If a server resets a connection while it is ended, Node 20 keeps a handle that never closes and would wait for it
+// forever.
 process.exit();

@@ -1,6 +1,6 @@
 import { withChanges } from './changed-sources.js';
 
-/** Ways to break the program that the comparison with curl must find: a source, what stands there, what is put there. */
+/** Defects that the comparison with curl must find: a source file, a text in it, and its replacement. */
 export const MUTANTS = Object.fromEntries(
   Object.entries({
     'any transfer coding is chunked': ['src/http/head.ts', "=== 'chunked'", "!== ''"],
@@ -12,7 +12,7 @@ export const MUTANTS = Object.fromEntries(
       'if (status === undefined) return { final: true, rest }',
     ],
     'a content coding is taken': ['src/service/client.ts', '(identity)?', '(identity|gzip|br|x)?'],
-    // For --stories.
+    // These are for --stories.
     'a part of another start is joined': ['src/transfer/resume.ts', 'start === held.bytes &&', ''],
     'a part of another file is joined': [
       'src/transfer/resume.ts',
@@ -21,7 +21,7 @@ export const MUTANTS = Object.fromEntries(
     ],
     'a weak validator is strong': ['src/transfer/resume.ts', '/^"[', '/^(?:W\\/)?"['],
     'a date just now is strong': ['src/transfer/resume.ts', 'age >= STRONG_AFTER_MS', 'age >= 0'],
-    // For both.
+    // This one is for both searches.
     'an error is a file': [
       'src/service/client.ts',
       'const welcome = answer.status === 200 ||',
@@ -30,7 +30,7 @@ export const MUTANTS = Object.fromEntries(
   }).map(([name, [file, from, to]]) => [name, { file, from, to }]),
 );
 
-/** For esbuild: breaks the program in one of these ways. Throws where there is none of that name, or nothing to break. */
+/** An esbuild plugin that applies the mutant. Throws if the mutant does not exist or changes nothing. */
 export function mutating(name) {
   const mutant = MUTANTS[name];
   if (!mutant) throw new Error(`no mutant ${name}; there are: ${Object.keys(MUTANTS).join(', ')}`);

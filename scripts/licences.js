@@ -1,11 +1,11 @@
-// The licences of the packages that are bundled into dist/, as the text of THIRD-PARTY-LICENSES.
+// Collects the licenses of the packages that are bundled into dist/, as the text of THIRD-PARTY-LICENSES.
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { build } from 'esbuild';
 
 const LICENCE = /^(licen[cs]e|copying|notice)([.-].*)?$/i;
 
-/** Others' work inside a package that brings no licence of it along. */
+/** Notes about code of others inside a package that has no license file for it. */
 const WITHIN = {
   '@jmespath-community/jmespath':
     'Its source is at https://github.com/jmespath-community/typescript-jmespath, and dist/ holds it unchanged but bundled.\n',
@@ -13,7 +13,7 @@ const WITHIN = {
     'In it, compiled to WebAssembly: llhttp, Copyright Fedor Indutny, 2018, under the terms of the MIT License too.\n',
 };
 
-/** Fails when a bundled package brings no licence along. */
+/** Returns the text. Throws if a bundled package has no license file. */
 export async function thirdPartyLicences(root) {
   const sections = [];
   for (const folder of await bundledPackages(root)) sections.push(await section(join(root, folder)));
@@ -22,7 +22,7 @@ export async function thirdPartyLicences(root) {
   );
 }
 
-/** The folders of the packages of which code reaches the bundle. */
+/** Folders of the packages whose code is in the bundle. */
 async function bundledPackages(root) {
   const { metafile } = await build({
     absWorkingDir: root,

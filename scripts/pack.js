@@ -1,5 +1,5 @@
-// npm pack runs this before (`out`) and after (`back`): the package goes out without the `prepare` that builds a clone,
-// since npm warns whoever installs a package that has one.
+// npm pack runs this script before (`out`) and after (`back`). The package must not have the `prepare` script that
+// builds a clone, because npm warns users who install a package with one.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 

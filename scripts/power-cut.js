@@ -1,5 +1,5 @@
-// Cuts the power many more times than `npm run prove` does, between system calls, in a model of a disk. A number says how
-// many fates are tried at each moment. FILINGS_SEED makes other choices.
+// Simulates many more power cuts than `npm run prove`, between system calls, in a model of a disk. The argument is the
+// number of random fates at each moment. FILINGS_SEED selects other fates.
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 

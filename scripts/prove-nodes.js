@@ -1,4 +1,4 @@
-// Runs the tests of the built program that a Node could break on each other major version of Node that is supported.
+// Runs the tests of the built program that depend on Node on each other supported major version.
 import { execFileSync, spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { areThere, MAJORS, nodeOf } from './nodes.js';
@@ -16,7 +16,7 @@ if (areThere) {
   }
 } else process.stdout.write('other versions of Node: not proved on this platform\n');
 
-/** Whether the tests pass on a Node. */
+/** Returns true if the tests pass on a Node. */
 function isFine(node) {
   process.stdout.write(`\nNode ${execFileSync(node, ['--version'])}`);
   const vitest = join(root, 'node_modules/vitest/vitest.mjs');

@@ -1,7 +1,7 @@
 // Makes a release: node scripts/release.js VERSION [--dry-run]
-// The version into package.json and its lock, the changelog's Unreleased section under its number and date, a package
-// that works (test/prove/package), then a commit and a tag; the package stays in the project's folder. With --dry-run
-// neither of these, and the files as they were.
+// Sets the version in package.json and its lock file, dates the Unreleased section of the changelog, tests the package
+// (test/prove/package), and makes a commit, a tag and the package file. With --dry-run, restores all files instead of
+// the commit.
 import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -34,7 +34,7 @@ try {
   fail(`${error.message}: nothing is released, ${FILES.join(', ')} are as they were`);
 }
 
-/** What was unreleased gets a number and a date; an empty section takes its place. */
+/** Gives the Unreleased section a number and a date, and adds an empty section. */
 function dated(text, today) {
   if (!/^## \[Unreleased\]\n+(?=###)/m.test(text)) fail('CHANGELOG.md: nothing is written under [Unreleased]');
   return text.replace('## [Unreleased]\n', `## [Unreleased]\n\n## [${version}] - ${today}\n`);

@@ -1,16 +1,17 @@
-// npm test: the build, then every check and the tests at the same time. A check that passes says nothing.
+// npm test: builds the program, then runs every check and the tests at the same time. A check that passes prints
+// nothing.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 
 const CHECKS = ['check:lint', 'check:types', 'check:generated', 'check:floors', 'check:docs'];
 
-/** Runs a script of package.json, and tells what it said where it failed; gives its exit status. */
+/** Runs a script of package.json and prints its output if it fails. Returns its exit status. */
 async function quietly(script) {
   const child = spawn('npm', ['run', '--silent', script], { stdio: ['ignore', 'pipe', 'pipe'] });
-  const said = [];
-  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => said.push(chunk));
+  const output = [];
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => output.push(chunk));
   const [status] = await once(child, 'close');
-  if (status !== 0) process.stderr.write(`npm run ${script} failed\n${Buffer.concat(said)}`);
+  if (status !== 0) process.stderr.write(`npm run ${script} failed\n${Buffer.concat(output)}`);
   return status;
 }
 

@@ -1,4 +1,4 @@
-// Runs that find everything there, and inputs that are long: what a mirror's every further day costs.
+// Runs over existing files, and long inputs, as a mirror has them every day.
 import { createWriteStream } from 'node:fs';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-// One large file: to disk, into a pipe, over TLS, resumed; and the memory that it takes.
+// One large file: to disk, to a pipe, over TLS, resumed; and its memory.
 import { commands, overTls } from '../commands.js';
 import { megabytes, memory, ratio } from '../rows.js';
 import { startCutting } from '../servers.js';
@@ -38,7 +38,7 @@ const resumed = {
     try {
       const { ours, out } = commands({ ...context, url: server.url });
       const { argv, before } = ours('large.bin', '-d', out, '--retries', '0');
-      // It is cut off, and says so.
+      // The first response is cut, so that this run fails.
       await context.bench.time({ argv, before }).catch(() => {});
       server.counted.sent = 0;
       await context.bench.time({ argv });

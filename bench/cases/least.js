@@ -1,4 +1,5 @@
-// Against Node's least (bench/least/): the same work without a check, a retry or a record. What lies between is our own code.
+// Compares the program with minimal Node scripts (bench/least/), which do the same work without checks, retries and
+// records. The difference is the cost of the program's own code.
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ACCESSION, commands, JOBS, KEY, sh } from '../commands.js';

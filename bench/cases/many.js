@@ -1,14 +1,14 @@
-// Many small files, named or chosen from listings, against those who fetch many at a time.
+// Many small files, named or chosen from listings, compared with programs that download in parallel.
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { commands, JOBS, KEY, peersOf } from '../commands.js';
 import { names, SMALL_BYTES } from '../material.js';
 import { memory, ratio } from '../rows.js';
-import { startArchive, startRefusing, startSlow } from '../servers.js';
+import { startArchive, startRateLimited, startSlow } from '../servers.js';
 
 const LATENCY_MS = 20;
 
-/** Against one of the peers, without latency. */
+/** Compares with one of the other programs, without latency. */
 function manyFiles(peer, program, bound, label) {
   return {
     what: ({ files }) => `${files} files of 20 kB, 16 jobs, against ${label}`,
@@ -40,14 +40,14 @@ const slowly = {
   },
 };
 
-/** A pause that the service asks for costs all jobs the pause, and little more. */
-const refusedOnce = {
+/** A pause that the service requests should delay all jobs by little more than the pause. */
+const rateLimitedOnce = {
   what: ({ files }) =>
     `${files / 2} files of 20 kB, one of them first answered with 429 (\`Retry-After: 1\`), 64 jobs against 4`,
   measure: async (context) => {
     const { files, longPairs } = context.sizes;
-    const refusedAt = files / 40;
-    const server = await startRefusing(Buffer.alloc(SMALL_BYTES, 'x'), refusedAt);
+    const limitedAt = files / 40;
+    const server = await startRateLimited(Buffer.alloc(SMALL_BYTES, 'x'), limitedAt);
     try {
       const { batch, fresh } = commands({ ...context, url: server.url });
       const before = () => {
@@ -62,7 +62,7 @@ const refusedOnce = {
   },
 };
 
-/** Ours has to ask which files there are; half of those that are listed match. */
+/** The program must first request the listings. Half of the listed files match. */
 const listed = {
   what: ({ filings, files }) =>
     `${filings} filings listed and ${files} files chosen by glob, ${LATENCY_MS} ms before each answer, 16 jobs, against \`curl -Z\` with the names known`,
@@ -130,7 +130,7 @@ export const MANY = [
   manyFiles('wget2', 'wget2', undefined, '`wget2 --max-threads 16`'),
   manyFiles('loop', 'curl', 0.2, 'a shell loop of one curl a file'),
   listed,
-  refusedOnce,
+  rateLimitedOnce,
   {
     what: ({ manyFiles }) => `peak memory of a batch of ${manyFiles} files, 16 jobs, beside that of 100`,
     measure: async (context) => {

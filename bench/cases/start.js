@@ -1,4 +1,4 @@
-// What a start takes, beside a Node that does nothing, and what it loads.
+// The time of a start, compared with an empty Node script, and the files that it loads.
 import { spawnSync } from 'node:child_process';
 import { statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -22,14 +22,14 @@ function small(scheme, needs, at = (context) => context) {
     measure: async (context) => {
       const { ours, out } = commands(at(context));
       const command = ours('f00000.htm', '-d', out);
-      // Whom to trust is read as Node starts, which takes as long as Node does: so both read it.
+      // Node reads trusted certificates at its start, which takes long. Both commands therefore read them.
       const pair = [command, { ...nothing, env: command.env }];
       return ratio(await context.bench.pairs(...pair, context.sizes.shortPairs), 3.5);
     },
   };
 }
 
-/** Tells each file that was loaded, as the process ends. */
+/** Prints the files that a process has loaded when it ends. */
 const LOADED = "process.on('exit', () => console.log(Object.keys(require.cache).slice(1).join('\\n')))";
 
 const closure = {

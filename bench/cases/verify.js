@@ -1,4 +1,4 @@
-// `filings verify` beside `sha256sum -c`.
+// `filings verify` compared with `sha256sum -c`.
 import { execFileSync } from 'node:child_process';
 import { randomFillSync } from 'node:crypto';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
@@ -6,9 +6,9 @@ import { join } from 'node:path';
 import { names } from '../material.js';
 import { ratio } from '../rows.js';
 
-function verified(of, bound, told) {
+function verified(of, bound, describe) {
   return {
-    what: (sizes) => `\`verify\` of ${told(sizes)}, against \`sha256sum -c\``,
+    what: (sizes) => `\`verify\` of ${describe(sizes)}, against \`sha256sum -c\``,
     needs: ['sha256sum'],
     measure: async ({ bench, filings, folder, sizes }) => {
       const place = join(folder, 'sums');
@@ -17,7 +17,7 @@ function verified(of, bound, told) {
       try {
         const block = randomFillSync(Buffer.alloc(bytes));
         for (const [at, name] of names(count).entries()) {
-          // Different from file to file, as what is verified is.
+          // Each file differs, as real files do.
           block.writeUInt32LE(at, 0);
           await writeFile(join(place, name), block);
         }

@@ -1,5 +1,5 @@
-// Node's least for a dry run: lines read, each name once, a look whether it is there, a line of JSON for each.
-// INPUT, DIRECTORY, REPORT.
+// A minimal dry run in Node: reads lines, skips repeated names, checks whether each file exists, and writes a JSON line
+// for it. Arguments: INPUT, DIRECTORY, REPORT.
 import { appendFileSync, createReadStream, lstatSync } from 'node:fs';
 import { join } from 'node:path';
 

@@ -1,5 +1,5 @@
-// Node's least for one large file: undici, chunks gathered to 1 MiB and written while the next come, a flush begun behind
-// every 128 MB, one at the end, a rename, the directory flushed. URL, DIRECTORY.
+// A minimal download of one large file in Node: undici, writes of 1 MiB while the next chunks arrive, a flush every 128
+// MB and at the end, a rename, and a flush of the directory. Arguments: URL, DIRECTORY.
 import { closeSync, fdatasync, fsyncSync, openSync, renameSync, writev } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';

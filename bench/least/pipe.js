@@ -1,4 +1,4 @@
-// Node's least into a pipe: a socket's reads handed to stdout from one buffer after the other. URL.
+// A minimal download to a pipe in Node: reads of a socket are passed to stdout, in rotating buffers. Argument: URL.
 import { connect } from 'node:net';
 
 const { hostname, port, pathname, search } = new URL(process.argv[2]);

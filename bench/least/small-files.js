@@ -1,5 +1,6 @@
-// Node's least for many small files: undici, so many at a time, each written, flushed, linked, and its directory
-// flushed, once for all that wait. Nothing is checked, retried or recorded. URL with NAME in it, LIST of names, DIRECTORY, JOBS.
+// A minimal download of many small files in Node: undici with JOBS connections. Each file is written, flushed and
+// linked, and a flush of the directory is shared by the files that wait. It has no checks, retries and records.
+// Arguments: URL with NAME in it, LIST of names, DIRECTORY, JOBS.
 import { closeSync, fdatasync, fsync, linkSync, openSync, readFileSync, unlinkSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -15,7 +16,7 @@ const flushDirectory = promisify(fsync);
 let current;
 let next;
 
-/** A flush that began after this call: what runs already may not have seen the link. */
+/** Waits for a flush that starts after this call, because a running flush may not include the link. */
 function flushed() {
   next ??= (current ?? Promise.resolve()).then(() => {
     next = undefined;

@@ -1,18 +1,21 @@
-// The archive that is mirrored: DIRECTORY/ACCESSION/FILE, as `filings serve` and nginx both read it.
+// Creates the mirrored archive: DIRECTORY/ACCESSION/FILE, which `filings serve` and nginx both serve.
 import { link, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 export const FILES_EACH = 100;
-/** So many contents, each under many names: an archive of 200,000 files costs no more than its directories. */
+/**
+ * Number of different contents. Each has many hard links, so that 200,000 files take only the space of their
+ * directories.
+ */
 const CONTENTS = 64;
 
 const accession = (filing) => `0001234567-24-${String(filing + 1).padStart(6, '0')}`;
 const fileName = (file) => `f${String(file).padStart(3, '0')}.htm`;
 const contentOf = (filing, file) => (filing * 7 + file) % CONTENTS;
-/** 2,500 to 4,024 bytes: one block of a disk. */
+/** A content of 2,500 to 4,024 bytes, which is one block of a disk. */
 const content = (which) => `content ${which} `.repeat(400).slice(0, 2500 + ((which * 131) % 1525));
 
-/** Fills `folder` with `files` files, FILES_EACH a filing. Gives the accession numbers, and a check of a mirror of it. */
+/** Fills `folder` with `files` files, FILES_EACH per filing. Returns the accession numbers and a check of a mirror. */
 export async function makeArchive(folder, files) {
   const filings = Math.ceil(files / FILES_EACH);
   const contents = join(folder, 'contents');
@@ -27,7 +30,7 @@ export async function makeArchive(folder, files) {
     root,
     files: filings * FILES_EACH,
     accessions: Array.from({ length: filings }, (_, filing) => accession(filing)),
-    /** How many files of a mirror are missing, or have other bytes. */
+    /** Returns the number of files of a mirror that are missing or have other bytes. */
     async wrongIn(mirror) {
       let wrong = 0;
       for (const [filing, file] of each(filings)) {

@@ -1,16 +1,17 @@
-// What stands before the servers: it sets the pace, sends each filing's files to one of them, and misbehaves by a seed.
+// A proxy in front of the servers. It sets the pace, sends the files of a filing to one server, and causes faults by a
+// seed.
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { Agent, createServer, get } from 'node:http';
 import { pipeline } from 'node:stream/promises';
 
-/** Of a thousand tries, so many end in each way. */
+/** Number of requests in a thousand that end with each fault. */
 const FAULTS = { cutHead: 8, cutBody: 12, stall: 4, 503: 6, 429: 2 };
 const STALL_MS = 2500;
 
 /**
- * `servers`: the first one lists, and files come from all, a filing's from one. `everyMs`: an answer's share of the time;
- * 0 as fast as they come. `seed`: the same one misbehaves alike.
+ * Starts the proxy. The first of `servers` lists; files come from all, those of a filing from one. `everyMs` is the
+ * time between two responses, or 0 for no limit. The same `seed` causes the same faults.
  */
 export async function startFront({ servers, everyMs, seed }) {
   const agent = new Agent({ keepAlive: true, maxSockets: 64 });
@@ -34,11 +35,11 @@ export async function startFront({ servers, everyMs, seed }) {
     const server = servers[isFile ? Number(filing.at(-1)) % servers.length : 0];
     await forward(`${server}${request.url}`, request, { response, fault, agent });
   };
-  /** In [0, 1000): the same for the same try of the same thing, whatever else goes on. */
+  /** A number below 1000, which is the same for the same try of the same URL, regardless of other requests. */
   const drawn = (url) => {
     const before = tries.get(url) ?? 0;
     tries.set(url, before + 1);
-    // What has been whole is not asked for again: only repeats are remembered for long.
+    // A complete file is not requested again, so that only recent URLs must be remembered.
     if (tries.size > 5000) tries.delete(tries.keys().next().value);
     return createHash('sha256').update(`${seed} ${url} ${before}`).digest().readUInt32BE(0) % 1000;
   };
@@ -69,7 +70,7 @@ function faultOf(draw, isFile) {
 
 async function forward(url, request, { response, fault, agent }) {
   const asked = get(url, { agent, headers: { ...request.headers, host: new URL(url).host, connection: 'keep-alive' } });
-  // Behind its answer, too: whoever reads that hears of it.
+  // An error may follow the response. Its reader sees the error, too.
   asked.on('error', () => {});
   const [answered] = await once(asked, 'response');
   const { connection: _ours, 'keep-alive': _too, ...fields } = answered.headers;
@@ -81,7 +82,7 @@ async function forward(url, request, { response, fault, agent }) {
     await after(STALL_MS);
     response.end(bytes.subarray(bytes.length / 2));
   } else {
-    // Once the half is on its way.
+    // Waits until the half is sent.
     await new Promise((resolve) => response.write('', resolve));
     response.socket?.end();
   }

@@ -1,4 +1,5 @@
-// Samples as a picture: memory above, descriptors below, over minutes. It follows the reader's light or dark page.
+// Draws samples as an SVG: memory above, descriptors below, over minutes. It follows the light or dark theme of the
+// reader.
 
 const WIDTH = 720;
 const LEFT = 56;
@@ -17,7 +18,7 @@ const STYLE = `
   .warm { fill: var(--warm) }
   .line { fill: none; stroke-width: 1.5; stroke-linejoin: round }`;
 
-/** An SVG of what a run held. */
+/** The SVG of the samples of a run. */
 export function plot(samples, title) {
   const end = samples.at(-1).at / 60;
   const panels = [
@@ -59,7 +60,7 @@ function drawPanel({ name, color, values }, { top, end, samples }) {
   ].join('\n');
 }
 
-/** The next of 1, 2, 4, 5, 6, 8 or 10 times a power of ten. */
+/** The next value of 1, 2, 4, 5, 6, 8 or 10 times a power of ten. */
 function niceAbove(value) {
   const power = 10 ** Math.floor(Math.log10(value));
   return power * [1, 2, 4, 5, 6, 8, 10].find((step) => step * power >= value);

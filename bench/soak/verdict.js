@@ -1,10 +1,10 @@
-// Whether what a run holds stays flat. A pure decision over samples.
+// Decides from samples whether the memory and the descriptors of a run stay flat.
 
-/** The start, and the pools filling: what comes behind it is judged. */
+/** Part of the time in which pools fill. Only later samples are judged. */
 const WARM_UP = 1 / 6;
-/** Names that were met are remembered, in about 21 bytes each; doubled, since the table doubles. */
+/** Bytes per file name. Names take about 21 bytes, doubled because the table doubles in size. */
 const BYTES_A_NAME = 42;
-/** What garbage collection leaves lying about, by chance. */
+/** Random variation of garbage collection. */
 const RISE_BYTES = 10e6;
 const PEAK_BYTES = 20e6;
 const DESCRIPTORS = 2;
@@ -13,7 +13,7 @@ export const RULE = `Behind the first sixth of the time, a line fitted to the sa
 ${RISE_BYTES / 1e6} MB of resident memory, and ${BYTES_A_NAME} bytes for each file, and by at most ${DESCRIPTORS} descriptors; and no sample is more than
 ${PEAK_BYTES / 1e6} MB, and those bytes, above the most of the first sixth, nor more than ${DESCRIPTORS} descriptors above its most and one for each job.`;
 
-/** `samples`: of samples.js, in order; `files`: how many there were in all. */
+/** `samples` are those of samples.js in order. `files` is their number in the archive. */
 export function verdictOf(samples, { files, jobs }) {
   const end = samples.at(-1)?.at ?? 0;
   const warm = samples.filter(({ at }) => at <= end * WARM_UP);
@@ -36,7 +36,7 @@ export function verdictOf(samples, { files, jobs }) {
 const mostOf = (samples, what) => Math.max(...samples.map((sample) => sample[what]));
 const megabytes = (bytes) => `${(bytes / 1e6).toFixed(1)} MB`;
 
-/** How much the fitted line rises from the first to the last of them. */
+/** The rise of the fitted line from the first to the last sample. */
 function riseOf(samples, what) {
   const mean = (of) => samples.reduce((sum, sample) => sum + sample[of], 0) / samples.length;
   const [at, level] = [mean('at'), mean(what)];

@@ -4,14 +4,14 @@ import { startArchive } from '../../test/servers/archive.ts';
 
 const ETAG = '"v1"';
 
-/** A service whose one file comes as far as it is told to, in its answer to the last request. */
+/** A service with one file. Its last response sends as much as the test says. */
 export interface Paced {
   readonly env: Readonly<Record<string, string>>;
-  /** Sends what is missing up to so many hundredths of the file. */
+  /** Sends the file up to this percentage. */
   sendUpTo(percent: number): void;
 }
 
-/** `size`: of the file, in bytes, a multiple of 100; it goes on where a request says so. */
+/** Starts the service. `size` is that of the file in bytes, a multiple of 100. Ranges are supported. */
 export async function startPaced(size: number): Promise<Paced> {
   let to: Socket | undefined;
   let sent = 0;

@@ -6,9 +6,9 @@ import { startPaced } from './paced.ts';
 import { Recording, type Step } from './recording.ts';
 import { svgOf } from './svg.ts';
 
-// Draws README's picture, or holds it against what would be drawn now: npm run picture, npm run picture -- --check.
-// All that it shows was on a terminal, in this order: the built program, run from a shell by the keys that a person
-// presses. Only the clock and the service's pace are set.
+// Draws the picture of README, or compares it with docs/picture.svg: npm run picture, npm run picture -- --check. Every
+// frame was on a terminal in this order. The built program runs in a shell, by the keys that a person presses. Only the
+// clock and the pace of the service are set.
 
 const FILE = 'xbrl-data.zip';
 const SIZE = 120_000_000;
@@ -49,10 +49,10 @@ const STORY = [
 ];
 const TITLE = 'A download that Ctrl-C interrupts leaves no half file, and the same command resumes it';
 const SIZE_OF_SCREEN = { columns: 80, rows: STORY.length };
-/** It is the first thing that whoever opens README waits for. */
-const MOST_BYTES = 60_000;
+/** Readers of README wait for the picture first, so it must be small. */
+const MAX_BYTES = 60_000;
 
-test('the picture is what a terminal shows of it', async () => {
+test('docs/picture.svg shows what a terminal shows', async () => {
   const service = await startPaced(SIZE);
   const clock = await startClock();
   const at = await screen([], {
@@ -79,6 +79,6 @@ test('the picture is what a terminal shows of it', async () => {
   expect(at.lines()).toEqual(STORY);
   const { frames } = recording;
   const svg = svgOf({ title: TITLE, description: STORY.join('\n'), ...SIZE_OF_SCREEN, frames, resting });
-  expect(svg.length).toBeLessThan(MOST_BYTES);
+  expect(svg.length).toBeLessThan(MAX_BYTES);
   await expect(svg).toMatchFileSnapshot('../../docs/picture.svg');
 });

@@ -5,15 +5,15 @@ import type { Paced } from './paced.ts';
 import { shotOf } from './shot.ts';
 import type { Frame } from './svg.ts';
 
-/** How far a transfer is: per cent of the file, and seconds since it began. */
+/** The progress of a transfer: percent of the file, and seconds since its start. */
 export type Step = readonly [percent: number, seconds: number];
 
 const PROMPT = '$';
 const UP = '\x1b[A';
-/** How long a frame is shown. Milliseconds. */
-const [KEY_MS, BAR_MS, LOOK_MS, READ_MS] = [230, 260, 900, 1800];
+/** Durations of frames, in milliseconds. */
+const [KEY_MS, BAR_MS, PAUSE_MS, READ_MS] = [230, 260, 900, 1800];
 
-/** Presses keys, waits for what they bring about, and takes what is to be seen then. */
+/** Presses keys, waits for their effect, and records the screen as a frame. */
 export class Recording {
   readonly frames: Frame[] = [];
   readonly #at: Screen;
@@ -26,10 +26,10 @@ export class Recording {
     this.#service = service;
   }
 
-  /** Word by word, since a person types. */
+  /** Types a command word by word, as a person does. */
   async types(command: string): Promise<void> {
     await this.#prompted();
-    this.#take(LOOK_MS);
+    this.#take(PAUSE_MS);
     let typed = PROMPT;
     for (const word of command.split(' ')) {
       this.#at.type(typed === PROMPT ? word : ` ${word}`);
@@ -39,13 +39,13 @@ export class Recording {
     }
   }
 
-  /** The command before so many others, out of the shell's history. */
+  /** Recalls an earlier command from the shell's history, `before` commands back. */
   async recalls(command: string, before: number): Promise<void> {
     await this.#prompted();
     this.#take(READ_MS);
     this.#at.type(UP.repeat(before));
     await this.#shows(`${PROMPT} ${command}`);
-    this.#take(LOOK_MS);
+    this.#take(PAUSE_MS);
   }
 
   enters(): void {
@@ -58,7 +58,7 @@ export class Recording {
     await this.#prompted();
   }
 
-  /** A transfer that begins, or goes on, at so many per cent. */
+  /** Records a transfer that starts or resumes at `from` percent. */
   async transfers(from: number, steps: readonly Step[]): Promise<void> {
     const began = this.#clock.seconds();
     for (const [percent, seconds] of [[from, 0] as const, ...steps]) {
@@ -69,7 +69,7 @@ export class Recording {
     }
   }
 
-  /** The rest of it, as far as one sees. */
+  /** Sends the rest of the file and waits for the prompt. */
   async completes(): Promise<void> {
     this.#service.sendUpTo(100);
     await this.#prompted();
@@ -93,8 +93,8 @@ export class Recording {
   }
 
   /**
-   * Waits for a bar that says so, which it does only when all bytes up to there have come, and that is drawn a second
-   * time as it was the first: so it is whole.
+   * Waits for a bar with this percentage, which the program draws only when all bytes up to it have arrived, and for a
+   * second drawing that is the same, so that the bar is complete.
    */
   async #drawn(percent: string): Promise<void> {
     const at = this.#at;

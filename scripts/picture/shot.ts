@@ -1,18 +1,18 @@
 import type { IBufferCell, Terminal } from '@xterm/headless';
 
-/** Cells of one row that look alike. */
+/** Adjacent cells of a row with the same style. */
 export interface Run {
-  /** From 0. */
+  /** Column of the first cell, from 0. */
   readonly column: number;
   readonly text: string;
-  /** Names of looks, such as `red` and `bold`. */
-  readonly looks: readonly string[];
+  /** Names of styles, such as `red` and `bold`. */
+  readonly styles: readonly string[];
 }
 
-/** What a terminal shows at one moment. */
+/** The content of a terminal at one moment. */
 export interface Shot {
   readonly rows: readonly (readonly Run[])[];
-  /** Where the next key would stand; undefined while a program draws there. */
+  /** Position of the cursor, or undefined while a program draws there. */
   readonly cursor: { readonly row: number; readonly column: number } | undefined;
 }
 
@@ -27,24 +27,24 @@ export function shotOf({ buffer: { active }, rows: count }: Terminal): Shot {
 
 function runsOf(buffer: Terminal['buffer']['active'], y: number): readonly Run[] {
   const line = buffer.getLine(y);
-  const runs: { column: number; text: string; looks: readonly string[] }[] = [];
+  const runs: { column: number; text: string; styles: readonly string[] }[] = [];
   for (let column = 0; column < (line?.length ?? 0); column += 1) {
     const cell = line?.getCell(column);
     if (cell === undefined) continue;
-    const looks = looksOf(cell);
+    const styles = stylesOf(cell);
     const text = cell.getChars() || ' ';
     const last = runs.at(-1);
-    if (last?.looks.join() === looks.join()) last.text += text;
-    else runs.push({ column, text, looks });
+    if (last?.styles.join() === styles.join()) last.text += text;
+    else runs.push({ column, text, styles });
   }
   return runs.map((run) => ({ ...run, text: run.text.trimEnd() })).filter(({ text }) => text !== '');
 }
 
-/** Throws for a look that has no name yet: it would be missing from the picture. */
-function looksOf(cell: IBufferCell): readonly string[] {
+/** Returns the names of a cell's styles. Throws for a style without a name, which the picture would lack. */
+function stylesOf(cell: IBufferCell): readonly string[] {
   const color = cell.isFgDefault() ? undefined : COLORS[cell.getFgColor()];
   if (!cell.isFgDefault() && color === undefined) throw new Error(`colour ${cell.getFgColor()} has no name in COLORS`);
   return [color, cell.isBold() ? 'bold' : undefined, cell.isDim() ? 'faint' : undefined].filter(
-    (look) => look !== undefined,
+    (style) => style !== undefined,
   );
 }

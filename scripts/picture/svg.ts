@@ -1,28 +1,28 @@
 import type { Run, Shot } from './shot.ts';
 
-/** A part of the film. */
+/** A frame of the film. */
 export interface Frame {
   readonly shot: Shot;
   readonly ms: number;
-  /** Keys that are being pressed, shown as a cap. */
+  /** Keys that are pressed during the frame. The picture shows them as a keycap. */
   readonly pressed?: string | undefined;
 }
 
 export interface Film {
   readonly title: string;
-  /** What is to be seen, for whoever does not see it. */
+  /** Text alternative of the picture. */
   readonly description: string;
   readonly columns: number;
   readonly rows: number;
   readonly frames: readonly Frame[];
-  /** The frame that stands where nothing moves. */
+  /** Index of the frame that is shown without animation. */
   readonly resting: number;
 }
 
-/** Of a cell, in the picture's units; a column is as wide as most monospaced letters of this size. */
+/** Size of a cell, in units of the picture. A column is as wide as a letter of most monospaced fonts at this size. */
 const [COLUMN, ROW, BASELINE, FONT] = [8.4, 20, 14.5, 14];
 const [MARGIN, BAR] = [18, 34];
-/** How long the end stands before the film begins: a viewer that shows the first moment alone shows all that happened. */
+/** Time for which the last frame is shown first, because some viewers show only the first moment. */
 const BEFORE_MS = 1200;
 
 const STYLE = `
@@ -49,9 +49,7 @@ text{fill:#d9dde3}
 }
 `;
 
-/**
- * An animated SVG: a strip of frames that jumps from one to the next behind a window.
- */
+/** An animated SVG. A strip of frames jumps behind a window from one frame to the next. */
 export function svgOf({ title, description, columns, rows, frames, resting }: Film): string {
   const [width, height] = [columns * COLUMN, rows * ROW];
   const [outerWidth, outerHeight] = [width + 2 * MARGIN, height + BAR + MARGIN];
@@ -74,7 +72,7 @@ export function svgOf({ title, description, columns, rows, frames, resting }: Fi
   ].join('\n')}\n`;
 }
 
-/** The strip's jumps, in per cent of the whole time. */
+/** The jumps of the strip as CSS, in percent of the total time. */
 function motion(frames: readonly Frame[], height: number): string {
   const whole = frames.reduce((sum, { ms }) => sum + ms, BEFORE_MS);
   const at = (ms: number, index: number) => `${round((ms * 100) / whole)}%{transform:translateY(${-index * height}px)}`;
@@ -97,10 +95,10 @@ function drawn({ shot, pressed }: Frame, columns: number, rows: number): string 
   return block + text.join('') + (pressed === undefined ? '' : cap(pressed, columns, rows));
 }
 
-/** Held to its columns, whatever the letters of the font that there is are like. */
-function textOf({ column, text, looks }: Run, row: number): string {
-  const look = looks.length > 0 ? ` class="${looks.join(' ')}"` : '';
-  return `<text${look}${place(column * COLUMN, row * ROW + BASELINE, text)}>${escaped(text)}</text>`;
+/** The text is stretched to its columns, because letters of another font may have other widths. */
+function textOf({ column, text, styles }: Run, row: number): string {
+  const style = styles.length > 0 ? ` class="${styles.join(' ')}"` : '';
+  return `<text${style}${place(column * COLUMN, row * ROW + BASELINE, text)}>${escaped(text)}</text>`;
 }
 
 function cap(keys: string, columns: number, rows: number): string {

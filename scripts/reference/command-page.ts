@@ -6,7 +6,7 @@ import { SETTINGS } from '../../src/settings/table.ts';
 import { named } from '../../src/spec/option.ts';
 import { bold, escaped, examples, lines, macroArgument, page, paragraphs, type Release, tagged } from './roff.ts';
 
-/** The page of a command, its subcommands in it: `filings-token(1)`. */
+/** The manual page of a command, such as `filings-token(1)`. It includes the subcommands. */
 export function commandPage(command: CommandPlace, release: Release): string {
   const { spec } = command;
   const leaves = leavesOf(command);
@@ -14,7 +14,10 @@ export function commandPage(command: CommandPlace, release: Release): string {
   return page({ name: `filings-${spec.name}`, section: 1 }, release, [
     ['NAME', [`filings\\-${escaped(spec.name)} \\- ${escaped(spec.summary)}`]],
     ['SYNOPSIS', lines(leaves.flatMap(usagesOf).map(synopsis))],
-    ['DESCRIPTION', [...paragraphs([sentence(spec.summary), ...(spec.description ?? [])]), ...told(command, leaves)]],
+    [
+      'DESCRIPTION',
+      [...paragraphs([sentence(spec.summary), ...(spec.description ?? [])]), ...subcommands(command, leaves)],
+    ],
     ['OPTIONS', [...leaves.flatMap((leaf) => optionsOf(leaf, leaf !== command)), ...paragraphs([OTHER_OPTIONS])]],
     ['EXAMPLES', examples(unlike([spec, ...all].flatMap((one) => one.examples ?? [])))],
     ['EXIT STATUS', [...leaves.flatMap((leaf) => exitsOf(leaf, leaf !== command)), ...paragraphs([OTHER_EXITS])]],
@@ -29,14 +32,14 @@ const OTHER_EXITS = 'The codes of errors are in filings(1).';
 const OTHER_VARIABLES = 'Those of the other options are in filings(1).';
 export const CONFIG_FILE: Row = ['~/.config/filings/config.json', 'the config file: filings-config(5)'];
 
-/** `filings(1), filings-list(1)`, each once. */
+/** References to pages such as `filings(1), filings-list(1)`, each once. */
 export function seeAlso(pages: readonly string[]): string {
   return [...new Set(pages)]
     .map((name) => name.replace(/^(.+)(\(\d\))$/, (_, title, section) => `${bold(title)}${section}`))
     .join(',\n');
 }
 
-/** What runs: the command itself, or what stands below it. */
+/** The commands that run: the command itself, or those below it. */
 function leavesOf(command: CommandPlace): readonly CommandPlace[] {
   const below = commandPlaces(command.spec.children ?? [], command.path);
   return below.length === 0 ? [command] : below.filter(({ spec }) => spec.children === undefined);
@@ -52,8 +55,8 @@ function heading({ path }: CommandPlace): string {
   return `.SS ${macroArgument(['filings', ...path].join(' '))}`;
 }
 
-/** The subcommands, each with what it does. */
-function told(command: CommandPlace, leaves: readonly CommandPlace[]): readonly string[] {
+/** The subcommands with their descriptions. */
+function subcommands(command: CommandPlace, leaves: readonly CommandPlace[]): readonly string[] {
   if (leaves[0] === command) return [];
   return leaves.flatMap((leaf) => {
     const { summary, description = [] } = leaf.spec;
@@ -74,7 +77,7 @@ function exitsOf(leaf: CommandPlace, isBelow: boolean): readonly string[] {
   return [...(isBelow ? [heading(leaf)] : []), ...tagged(exitRows(leaf.spec))];
 }
 
-/** The variables of the settings that matter to every command, and of the service's where it is asked. */
+/** The variables that matter for every command, and those of the service for commands that use it. */
 function variables({ spec }: CommandPlace, leaves: readonly CommandPlace[]): readonly Row[] {
   const asksService = [spec, ...leaves.map((leaf) => leaf.spec)].some((one) => one.asksService);
   return environmentRows(SETTINGS.filter(({ key, service }) => (asksService && service) || ALWAYS.includes(key)));
@@ -82,7 +85,7 @@ function variables({ spec }: CommandPlace, leaves: readonly CommandPlace[]): rea
 
 const ALWAYS = ['config', 'profile', 'color', 'errorFormat'];
 
-/** Examples of which a group shows those of its commands, once. */
+/** Removes repeated examples: a group shows the examples of its commands once. */
 function unlike(list: readonly (readonly [line: string, what: string])[]) {
   return list.filter(([line], index) => list.findIndex(([other]) => other === line) === index);
 }

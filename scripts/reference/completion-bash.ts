@@ -1,6 +1,6 @@
 import { GENERATED, isNothing, type Offered, type OfferedCommand, shellQuoted } from './completion-model.ts';
 
-/** The completion script of bash, 3.2 and later, with or without the bash-completion package. */
+/** The completion script for bash 3.2 and later, with or without the bash-completion package. */
 export function bashCompletion(model: readonly OfferedCommand[]): string {
   return `# bash completion for filings
 # ${GENERATED}
@@ -31,7 +31,8 @@ ${transitions(model)}
   if [[ $option ]]; then _filings_values "$at|$option"; else _filings_arguments "$at|$number"; fi
 }
 
-# Puts together what bash has split at = and :, up to the cursor. What of the last word it does not replace is in lead.
+# Joins the words that bash splits at = and :, up to the cursor. lead is the part of the last word that bash does not
+# replace.
 _filings_line() {
   local left="\${COMP_LINE:0:\${COMP_POINT:-0}}" known text glued last=-1
   known="$left"
@@ -62,7 +63,7 @@ _filings_words() {
   done
 }
 
-# Paths that are there: readline quotes them, and adds a slash to directories.
+# Existing paths. readline quotes them and adds a slash to directories.
 _filings_paths() {
   compopt -o filenames 2>/dev/null
   lead="\${lead//\\\\/}"
@@ -71,9 +72,9 @@ _filings_paths() {
   done <<<"$(compgen "$1" -- "$current")"
 }
 
-# The program asks the service, and prints nothing that a terminal would act on. Its names are quoted here: of what is no
-# file on this disk, readline would leave a dollar sign and a backquote as they are. A word that only the shell could expand
-# is not asked about.
+# The program asks the service and prints no control characters. The names are quoted here, because readline does not
+# escape dollar signs and backquotes in names that are not local files. Words that the shell would expand are not
+# completed.
 _filings_names() {
   local count=$((\${#line[@]} - 2)) quote='' double='"' single="'" bare="\${current//\\\\?/}" begin="\${current//[\\\\\\'\\"]/}"
   local -a words=("\${line[@]:1:count}")
@@ -86,7 +87,7 @@ _filings_names() {
     if [[ $quote == "$single" ]]; then
       word="\${word//$single/$single\\\\$single$single}"
     elif [[ $quote == "$double" ]]; then
-      # Between these, an exclamation mark can't be had.
+      # An exclamation mark cannot be escaped inside double quotes.
       if [[ $word == *!* ]]; then continue; fi
       word="\${word//\\\\/\\\\\\\\}" word="\${word//$double/\\\\$double}" word="\${word//\\$/\\\\\\$}" word="\${word//\\\`/\\\\\\\`}"
     else
@@ -102,7 +103,7 @@ _filings_option() {
     if _filings_takes_value "$at|$1"; then option="$1"; fi
     return
   fi
-  # Short ones in one word: behind the first that takes a value stands its value.
+  # In a word of short options, the value of an option follows its letter.
   while [[ $letters ]]; do
     if _filings_takes_value "$at|-\${letters:0:1}"; then
       if [[ \${#letters} == 1 ]]; then option="-$letters"; fi
@@ -140,7 +141,7 @@ complete -F _filings filings
 `;
 }
 
-/** From the place so far and a word to the next place. */
+/** Maps a command and a word to the command below it. */
 function transitions(model: readonly OfferedCommand[]): string {
   return model
     .filter(({ path }) => path !== '')

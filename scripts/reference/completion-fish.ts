@@ -1,6 +1,6 @@
 import { GENERATED, isNothing, type Offered, type OfferedCommand, type OfferedOption } from './completion-model.ts';
 
-/** The completion script of fish, 3.0 and later. */
+/** The completion script for fish 3.0 and later. */
 export function fishCompletion(model: readonly OfferedCommand[]): string {
   const places = model.filter(({ path }) => path !== '').map(({ path }) => quoted(path));
   return `# fish completion for filings
@@ -42,7 +42,7 @@ end
 function __filings_takes_value --description 'whether the next word is the value of this option of the command'
     set -l flag $argv[2]
     if not string match -q -- '--*' $flag
-        # Short ones in one word: behind the first that takes a value stands its value.
+        # In a word of short options, the value of an option follows its letter.
         for letter in (string split '' -- (string sub -s 2 -- $flag))
             if contains -- "$argv[1]|-$letter" ${valued(model, '-')}
                 string match -q -- "*$letter" $flag
@@ -66,8 +66,7 @@ function __filings_at --description 'whether the line is at this command, and at
     end
 end
 
-# The program asks the service, and prints nothing that a terminal would act on. A word that only the shell could expand is
-# not asked about.
+# The program asks the service and prints no control characters. Words that the shell would expand are not completed.
 function __filings_names
     __filings_parse
     string match -qr '[$(]' -- $__filings_line; and return
@@ -82,7 +81,7 @@ complete -c filings -f
 ${model.map(commandLines).join('\n')}`;
 }
 
-/** The options of that many dashes that take a value, as `COMMAND|FLAG`. */
+/** The options with one or two dashes that take a value, as `COMMAND|FLAG`. */
 function valued(model: readonly OfferedCommand[], dashes: '-' | '--'): string {
   return model
     .flatMap(({ path, options }) =>
@@ -107,7 +106,7 @@ function commandLines({ path, children, arguments: list, options }: OfferedComma
 function optionLine(at: string, { flags, text, value, ...offered }: OfferedOption): string {
   const names = flags.map((flag) => (flag.startsWith('--') ? `-l ${flag.slice(2)}` : `-s ${flag.slice(1)}`)).join(' ');
   if (value === undefined) return `${at} ${names} -d ${quoted(text)}`;
-  // -x is -r without files.
+  // -x is the same as -r without files.
   const what = isNothing(offered) ? '-x' : `${offered.completes === 'file' ? '-r' : '-x'} ${action(offered)}`;
   return `${at} ${names} ${what} -d ${quoted(text)}`;
 }

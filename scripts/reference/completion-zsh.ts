@@ -7,13 +7,12 @@ import {
   shellQuoted,
 } from './completion-model.ts';
 
-/** The completion script of zsh: one function a command, made of `_arguments`. It may be sourced, or found in fpath. */
+/** The completion script for zsh, with one `_arguments` function per command. It can be sourced or found in fpath. */
 export function zshCompletion(model: readonly OfferedCommand[]): string {
   return `#compdef filings
 # ${GENERATED}
 
-# The program asks the service, and prints nothing that a terminal would act on. A word that only the shell could expand is
-# not asked about.
+# The program asks the service and prints no control characters. Words that the shell would expand are not completed.
 _filings_names() {
   [[ "\${filings_line[2,filings_current - 1]}" == *[\\$\\\`]* ]] && return 1
   local text
@@ -36,7 +35,7 @@ fi
 
 function functionOf(command: OfferedCommand): string {
   const options = command.options.map((option) => `    ${optionSpec(option)} \\\n`).join('');
-  // _arguments takes away what stands before a command: the program is asked about the whole line.
+  // _arguments removes the words before a command, but the program needs the whole line.
   const whole = '  local -a filings_line=("$words[@]")\n  local -i filings_current=$CURRENT\n';
   const body = command.children.length > 0 ? groupBody(command, options) : leafBody(command, options);
   return `${nameOf(command.path)}() {\n${command.path === '' ? whole : ''}${body}}\n`;
@@ -76,14 +75,14 @@ function nameOf(path: string): string {
   return path === '' ? '_filings' : `_filings_${path.replace(/[ -]/g, '_')}`;
 }
 
-/** `'(-j --jobs)'{-j,--jobs=}'[text]:N:'`. */
+/** An option for `_arguments`, such as `'(-j --jobs)'{-j,--jobs=}'[text]:N:'`. */
 function optionSpec({ flags, text, value, repeatable, ...offered }: OfferedOption): string {
   const [first = '', long] = flags;
   const after = shellQuoted(`[${escaped(text)}]${value === undefined ? '' : `:${escaped(value)}:${action(offered)}`}`);
   const mark = value === undefined ? '' : '=';
   const before = repeatable ? '*' : `(${flags.join(' ')})`;
   if (long === undefined) return `${shellQuoted(`${before}${first}${mark}`)}${after}`;
-  // A short flag's value may stand right behind it.
+  // The value of a short flag may follow it without a blank.
   return `${shellQuoted(before)}{${first}${value === undefined ? '' : '+'},${long}${mark}}${after}`;
 }
 

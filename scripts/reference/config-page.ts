@@ -4,7 +4,7 @@ import { escaped, lines, page, paragraphs, type Release, tagged, verbatim } from
 
 const NAME = 'filings-config';
 
-/** `filings-config(5)`: the config file. */
+/** The manual page `filings-config(5)` about the config file. */
 export function configPage(release: Release): string {
   return page({ name: NAME, section: 5 }, release, [
     ['NAME', [`${escaped(NAME)} \\- the config file of filings`]],

@@ -9,7 +9,7 @@ import { configJsonSchema } from './json-schema.ts';
 import { programPage } from './program-page.ts';
 import type { Release } from './roff.ts';
 
-/** The generated files by their paths in the project. */
+/** The generated files by their paths in the repository. */
 export function generatedFiles(commands: readonly CommandSpec[], release: Release): Readonly<Record<string, string>> {
   const model = completionModel(commands);
   return {
@@ -21,7 +21,7 @@ export function generatedFiles(commands: readonly CommandSpec[], release: Releas
   };
 }
 
-/** The manual's pages by their paths in the project. */
+/** The manual pages by their paths in the repository. */
 export function manPages(commands: readonly CommandSpec[], release: Release): Readonly<Record<string, string>> {
   const ofCommands = commands.map((spec) => [
     `man/filings-${spec.name}.1`,

@@ -6,7 +6,7 @@ import { type NamedSetting, SETTINGS, wantedInFile } from '../../src/settings/ta
 export function configJsonSchema(): string {
   const schema = z.toJSONSchema(configSchema(), {
     override({ jsonSchema, path, zodSchema }) {
-      // The member itself, and not its type beside `null`.
+      // Only the member itself gets a description, not its type beside `null`.
       if (zodSchema._zod.def.type !== 'optional') return;
       const spec = SETTINGS.find(({ key, inFile }) => inFile && key === path.at(-1) && path.at(-2) === 'properties');
       if (spec === undefined || isRecipeMember(path)) return;

@@ -6,7 +6,7 @@ import type { CommandSpec } from '../../src/spec/command.ts';
 import { CONFIG_FILE, seeAlso } from './command-page.ts';
 import { bold, escaped, examples, page, paragraphs, type Release, tagged } from './roff.ts';
 
-/** `filings(1)`: the program, and what all its commands share. */
+/** The manual page `filings(1)` about the program and everything that its commands share. */
 export function programPage(commands: readonly CommandSpec[], release: Release): string {
   const spec = programSpec(commands);
   const pages = commands.map(({ name }) => `filings-${name}(1)`);
