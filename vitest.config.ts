@@ -33,7 +33,7 @@ class LongFirst extends BaseSequencer {
 }
 
 // Four projects: unit for pure decisions, service for real sockets and files, program for runs in this process, and cli
-// for the built program. The fifth, prove, has what is too slow for every change: rare disks, long waits, and all
+// for the built program. The fifth, prove, has tests that are too slow for every change: rare disks, long waits, and all
 // rounds of kills and races.
 export default defineConfig({
   // Tests mostly wait for servers and processes, so there are more workers than cores.

@@ -5,7 +5,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
 const root = join(import.meta.dirname, '..');
-/** npm packs these files whatever `files` lists. */
+/** npm always packs these files, although `files` does not list them. */
 const ALWAYS_SHIPPED = ['LICENSE', 'README.md', 'package.json'];
 const read = (path) => readFileSync(join(root, path), 'utf8');
 const pages = () => [...files('.', '.md', false), ...files('docs', '.md')];

@@ -32,17 +32,14 @@ describe('the complete file is written', () => {
     some<[string, string]>(5, [
       ['to a slow reader', `${GET} -o - | (sleep 0.5; cat)`],
       ['after the content of a file', `: > out; ${GET} -o - >> out; cat out`],
-      [
-        'to another descriptor, a file with a byte',
-        `printf x > out; ${GET} -o /dev/fd/3 3>> out; { read -N1; cat; } < out`,
-      ],
+      ['to descriptor 3, a file', `printf x > out; ${GET} -o /dev/fd/3 3>> out; { read -N1; cat; } < out`],
       ['through the spool', `${GET} -o - --spool | cat`],
       ['to a FIFO whose reader starts later', `mkfifo out; ${GET} -o out > /dev/null & sleep 0.3; cat out && wait $!`],
       ['to a file of the shell', `${GET} -o - > out; cat out`],
       ['to stdout by another name', `${GET} -o /dev/stdout | cat`],
       ['to stdout by number', `${GET} -o /dev/fd/1 | cat`],
       ['to stdout by another name, a file', `${GET} -o /dev/stdout > out; cat out`],
-      ['to another descriptor, a pipe', `{ ${GET} -o /dev/fd/3 3>&1 >&2; } | cat`],
+      ['to descriptor 3, a pipe', `{ ${GET} -o /dev/fd/3 3>&1 >&2; } | cat`],
     ]),
   )('%s', async (_, script) => {
     const { place, exitCode, stdout, stderr } = await run(`set -o pipefail; ${script}`);

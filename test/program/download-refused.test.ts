@@ -145,18 +145,8 @@ describe('only the listed file that would replace the file of a key or a token f
   const SOURCES: readonly [source: string, env: Record<string, string>, config: object, says: RegExp][] = [
     ['a variable', { FILINGS_API_KEY_FILE: 'key' }, {}, /the file of FILINGS_API_KEY_FILE/],
     ['the config file', {}, { apiKeyFile: '../../work/key' }, /the file of \/.*config\.json: apiKeyFile/],
-    [
-      'a profile',
-      { FILINGS_PROFILE: 'p' },
-      { profiles: { p: { apiKeyFile: '~/work/key' } } },
-      /profiles\.p\.apiKeyFile/,
-    ],
-    [
-      'a level that another level overrides',
-      { FILINGS_API_KEY: 'k' },
-      { apiKeyFile: '../../work/key' },
-      /config\.json: apiKeyFile/,
-    ],
+    ['profile', { FILINGS_PROFILE: 'p' }, { profiles: { p: { apiKeyFile: '~/work/key' } } }, /profiles\.p\.apiKeyFile/],
+    ['an unused level', { FILINGS_API_KEY: 'k' }, { apiKeyFile: '../../work/key' }, /config\.json: apiKeyFile/],
     [
       'two levels',
       { FILINGS_API_KEY_FILE: 'key' },
@@ -166,12 +156,7 @@ describe('only the listed file that would replace the file of a key or a token f
     ['the command of the key', {}, { apiKeyCommand: ['../../work/key'] }, /the file of \/.*: apiKeyCommand/],
     ['FILINGS_JWT_FILE', { FILINGS_API_KEY: 'k', FILINGS_JWT_FILE: 'key' }, {}, /the file of FILINGS_JWT_FILE/],
     ['jwtFile', { FILINGS_API_KEY: 'k' }, { jwtFile: '../../work/key' }, /the file of \/.*: jwtFile/],
-    [
-      'a secret',
-      { FILINGS_API_KEY: 'k' },
-      { jwt: { secretFile: '../../work/key' } },
-      /the file of \/.*: jwt\.secretFile/,
-    ],
+    ['jwt', { FILINGS_API_KEY: 'k' }, { jwt: { secretFile: '../../work/key' } }, /the file of \/.*: jwt\.secretFile/],
     ['authorities', { FILINGS_API_KEY: 'k', NODE_EXTRA_CA_CERTS: 'key' }, {}, /the file of NODE_EXTRA_CA_CERTS/],
   ];
 

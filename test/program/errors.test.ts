@@ -19,7 +19,7 @@ const sends =
     socket.write(head(status, { ...(type && { 'Content-Type': type }), ...length, ...fields }) + body);
   };
 
-// Error bodies as services send them (docs/service.md). test/unit/problem.test.ts covers what is read from a body.
+// Error bodies as services send them (docs/service.md). test/unit/problem.test.ts covers their parsing.
 const VALIDATION = {
   type: 'https://tools.ietf.org/html/rfc9110#section-15.5.1',
   title: 'One or more validation errors occurred.',

@@ -88,7 +88,7 @@ test('a Retry-After over the limit for the next listing stops the retries of ear
   const { archive, batch } = await setUp((socket, { accession: filing, name, before }) => {
     if (filing === A && name === undefined) return false;
     if (name === 'f0.htm' && before === 0) begin(socket);
-    // The listing of the second filing is told to wait while files are in progress. Then one of these files gets a 503.
+    // The listing of the second filing gets a 429 while files are in progress. Then one of these files gets a 503.
     if (filing === B) {
       void first.then((other) => {
         socket.write(head(429, { 'Content-Length': 0, 'Retry-After': 400 }), () =>

@@ -33,7 +33,7 @@ describe('list on a terminal', () => {
     },
   );
 
-  test('prints full names without a terminal, whatever COLUMNS says', async () => {
+  test('prints full names without a terminal, also with COLUMNS', async () => {
     const narrow = { COLUMNS: '20' };
     expect(await listed([], {}, narrow)).toEqual(['primary.htm', LONGEST]);
     expect((await listed(['-l'], {}, narrow)).join()).toMatch(new RegExp(`writes long ones,${LONGEST}`));

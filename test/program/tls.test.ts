@@ -82,7 +82,7 @@ test('a batch does not hint to run again after an invalid certificate, and reque
   expect(stderr).toMatch(/\nfilings: 3 of 3 files failed\n {2}hint: see the errors above\n$/);
 });
 
-// The end of such a body cannot be told from a cut (RFC 9112 section 9.8).
+// The end of such a body looks the same as a cut (RFC 9112 section 9.8).
 describe('a body without a length over TLS', () => {
   const untilClose: Script = (socket) => sendAndEnd(socket, framed(FILE, 'until-close').bytes, 'FIN');
 

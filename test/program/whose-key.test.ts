@@ -60,12 +60,7 @@ describe('a credential of the config file is sent to the origin of the base URL 
       'FILINGS_API_KEY=env-key FILINGS_PROFILE=p',
       'env-key',
     ],
-    [
-      'unless a flag names another source',
-      TOP,
-      '--base-url URL --api-key-file ../.config/filings/file.key',
-      'file-key',
-    ],
+    ['unless a flag names one', TOP, '--base-url URL --api-key-file ../.config/filings/file.key', 'file-key'],
   ])('%s', async (_, config, line, sent) => {
     const { run, keysSent } = await setUp(config);
     expect(await run(LIST, line)).toMatchObject({ exitCode: 0, stderr: '' });

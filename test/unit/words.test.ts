@@ -1,18 +1,62 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 
-const SRC = join(import.meta.dirname, '../../src');
+// Texts of the program, comments and test titles must be understood at first reading. The lists below have the openings
+// and phrases that readers had to decode.
+const ROOT = join(import.meta.dirname, '../..');
 
-/** Phrases that a reader has to decode. */
+/** Add a folder or file here when its comments are sentences. */
+const COMMENTED =
+  'bin scripts bench .ci/run vitest.config.ts test/cli test/hostile test/program test/prove test/servers test/unit/words.test.ts ' +
+  'test/held-clock.ts test/key-pairs.ts test/mutants.vitest.ts test/proving.ts test/settings-world.ts src/large-map.ts';
+/** Add a folder here when its titles are sentences. */
+const TITLED = 'test/cli test/program test/prove scripts/picture';
+
+/** Phrases that must not be in texts of the program, in comments and in titles. */
 const DECODED =
   /unless told|gone on with|leave it (away|out)|leave one of them out|\bborne\b|left undone|broken off|there already|exclude each other|for good|is wanted|stands twice|cannot stand in|passed over|goes with|has one user|in the way|tells no length|a part (of it )?came|counted anew/i;
+/** Phrases that must not be in comments and in titles. */
+const RIDDLE =
+  /\b(nobody|whoever|whatever|anew|(is|are|was|were|be|been) (told|held against)|goes? on|stands? (there|as|in)|given up on|of one's own|had again|come of it|interface page|contract part|as the contract|what (is|was|has|had|it|they|came|comes|stands|exists|others|follows))\b/i;
+/** Words that cannot begin a comment or title, because a sentence begins with its subject or its verb. */
+const OPENING =
+  /^ ?(What|Whatever|Whoever|Those|So|Where|Wherever|Nor|Neither|But|Or|As|How|Of|By|Told|Asked|Held|Given|Shown|Said|Nobody|It|They|Behind|Beside|In turn|Unless|To be)\b/;
+/** A result in a title: only the name of a row may follow a colon. */
+const RESULT = /: (?!.*[%$])|\bexit \d/;
 
-test('no text of the program contains a phrase that has to be decoded', () => {
-  const files = readdirSync(SRC, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.ts'));
-  const found = files.flatMap((name) => {
-    const code = readFileSync(join(SRC, name), 'utf8').replace(/^\s*(\/\*\*|\*|\/\/).*$/gm, '');
-    return code.split('\n').filter((line) => DECODED.test(line));
+function filesIn(paths: string): (readonly [path: string, code: string])[] {
+  const names = paths.split(' ').flatMap((path) => {
+    if (statSync(join(ROOT, path)).isFile()) return [path];
+    const found = readdirSync(join(ROOT, path), { recursive: true, encoding: 'utf8' });
+    return found.filter((name) => /\.c?[jt]s$/.test(name)).map((name) => join(path, name));
   });
-  expect(found).toEqual([]);
+  return names.map((name) => [name, readFileSync(join(ROOT, name), 'utf8')]);
+}
+
+/** Comments that have lines of their own, each as one line. */
+const commentsOf = (code: string) =>
+  (code.match(/^[ \t]*(?:\/\*\*[\s\S]*?\*\/|(?:(?:\/\/|# ).*\n?[ \t]*)+)/gm) ?? []).map((comment) =>
+    comment.replace(/^\s*(\/?\*+\/?|\/\/|#) ?|\s*\*\/$/gm, '').replace(/\s+/g, ' '),
+  );
+const titlesOf = (code: string) =>
+  [...code.matchAll(/(?:\b(?:test|it|describe)|\))\(\s*(['"`])((?:\\.|(?!\1).)*)\1/g)].map(([, , title = '']) => title);
+
+const unclear = (paths: string, textsOf: (code: string) => string[], ...rules: RegExp[]) =>
+  filesIn(paths).flatMap(([path, code]) => {
+    const found = textsOf(code).filter((text) => rules.some((rule) => rule.test(text)));
+    return found.map((text) => `${path}: ${text}`);
+  });
+
+test('no text of the program has to be decoded', () => {
+  const linesOf = (code: string) => code.replace(/^\s*(\/\*\*|\*|\/\/).*$/gm, '').split('\n');
+  expect(unclear('src', linesOf, DECODED)).toEqual([]);
+});
+
+test('no comment has to be decoded', () => {
+  expect(unclear(COMMENTED, commentsOf, OPENING, DECODED, RIDDLE)).toEqual([]);
+});
+
+test('no test title has to be decoded', () => {
+  expect(unclear(TITLED, titlesOf, OPENING, DECODED, RIDDLE, RESULT)).toEqual([]);
 });

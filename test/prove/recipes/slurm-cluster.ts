@@ -114,7 +114,7 @@ StateSaveLocation=${base}/state
 SlurmdSpoolDir=${base}/spool-%n
 SlurmctldPidFile=${base}/slurmctld.pid
 SlurmdPidFile=${base}/%n.pid
-# As with cgroups, what is left of a task when its script has ended is killed.
+# The rest of a task is killed when its script has ended, as with cgroups.
 ProctrackType=proctrack/pgid
 TaskPlugin=task/none
 SelectType=select/cons_tres

@@ -53,7 +53,7 @@ describe.runIf(process.getuid?.() === 0)('mirror.sbatch', () => {
       const done = (await own(task, 'done')).trimEnd().split('\n');
       expect(done.map((line) => line.split('\t')[0]).sort()).toEqual(inShard(task));
     }
-    // The same job requeued has nothing to download.
+    // The same job again has nothing to download.
     const before = asked.length;
     expect(await over(await submit([], ['--checksums']))).toEqual(each('COMPLETED', '0:0'));
     expect(archive.asked()).toHaveLength(before);
