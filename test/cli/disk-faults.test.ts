@@ -89,7 +89,7 @@ test('completes a line of SHA256SUMS after a short write', async () => {
   expect((await place.read('SHA256SUMS')).toString()).toBe(`${hash}  a.htm\n`);
 });
 
-test('reports too few file descriptors for its own code as such', async () => {
+test('reports too many open files if it cannot load its own code', async () => {
   const { shell } = await workplace();
   const reports: string[] = [];
   // With a lower limit Node cannot start and may crash. With a higher one it has enough descriptors.

@@ -28,7 +28,7 @@ test.each(['.config', '.config/filings'])(
 
 test.each([
   ['a config file that cannot be read', '.config/filings/config.json', 'config get jobs'],
-  ['a --config file in such a directory', '.config', 'config get jobs --config ~/.config/filings/config.json'],
+  ['a --config file in a closed directory', '.config', 'config get jobs --config ~/.config/filings/config.json'],
 ])('%s is an error', async (_, closed, line) => {
   const { exitCode, stdout, stderr } = await listAround(closed, line);
   expect([exitCode, stdout]).toEqual([2, '']);

@@ -108,7 +108,7 @@ test.each(
 });
 
 describe('a reader that does not read', () => {
-  async function heldFifo() {
+  async function openFifo() {
     const place = await workplace();
     await promisify(execFile)('mkfifo', [join(place.path, 'fifo')]);
     const reader = await open(join(place.path, 'fifo'), 'r+');
@@ -117,7 +117,7 @@ describe('a reader that does not read', () => {
   }
 
   test('does not keep a signal from ending the program', async () => {
-    const { place } = await heldFifo();
+    const { place } = await openFifo();
     const running = place.start(['download', ACCESSION, 'a', '-o', 'fifo', '-v'], serviceAt(server.url));
     await until(() => running.stderr().includes('< 200'));
     running.kill('SIGTERM');
@@ -125,7 +125,7 @@ describe('a reader that does not read', () => {
   });
 
   test('does not keep the deadline from ending the program with 7', async () => {
-    const { place } = await heldFifo();
+    const { place } = await openFifo();
     const { exitCode, stderr } = await place.shell(`exec ${GET} -o - --deadline 1s > fifo`, serviceAt(server.url));
     expect(exitCode, stderr).toBe(7);
     expect(stderr).toContain('the deadline of 1 s has passed');
@@ -135,7 +135,7 @@ describe('a reader that does not read', () => {
     ['the deadline', ['--deadline', '2s'], 7],
     ['a signal', [], 143],
   ])('of stdout and stderr does not keep %s from ending the program', async (_, more, status) => {
-    const { place, reader } = await heldFifo();
+    const { place, reader } = await openFifo();
     const shared = await open(join(place.path, 'fifo'), 'w');
     onTestFinished(() => shared.close());
     const args = [BIN, 'download', ACCESSION, 'a', '-o', '-', '-v', ...more];

@@ -45,7 +45,7 @@ test('a broken stderr does not change the exit status', async () => {
 test.each([
   ['a report', `${DOWNLOAD} primary.htm R1.htm ex99-1.htm -j 1 -q --report - | true`],
   ['the findings of verify', 'verify all -q | head -c1'],
-])('%s on a closed pipe end the run with 141 and no message', async (_, line) => {
+])('a closed pipe ends the run with 141 and no message: %s', async (_, line) => {
   const place = await workplace();
   await manyMissing(place);
   const { stdout, stderr } = await place.shell(`$FILINGS ${line} >&2; echo "\${PIPESTATUS[0]}"`);

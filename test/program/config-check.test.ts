@@ -71,7 +71,7 @@ test('config check reports the key as unknown if a proxy requires a password', a
   expect([exitCode, stderr]).toEqual([4, expect.stringMatching(/407 .*\n {2}hint: the proxy requires a user/)]);
 });
 
-describe('config check exits with the status of the response to', () => {
+describe('config check exits according to the response', () => {
   test.each<[string, status: number, body: string, exit: number, address: 'ok' | 'wrong']>([
     ['JSON that is not a listing', 200, '{"listing":"no"}', 9, 'ok'],
     ['an HTML page', 200, '<!doctype html><title>Welcome</title>', 9, 'wrong'],

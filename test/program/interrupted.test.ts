@@ -16,7 +16,7 @@ test.each<[moment: string, Script]>([
   ['an error body that does not end', (socket) => void socket.write(`${head(404, { 'Content-Length': 100 })}{`)],
   ['a Retry-After', (socket) => void socket.write(head(429, { 'Retry-After': 60, 'Content-Length': 0 }))],
   ['a back-off', (socket) => void socket.end()],
-])('a signal at %s leaves no part', async (_, script) => {
+])('a signal leaves no part of a file that cannot be resumed: %s', async (_, script) => {
   const interrupt = new AbortController();
   const { filings, names } = await asking(async (socket, request) => {
     await script(socket, request);

@@ -100,7 +100,7 @@ test.each<[string[], string[]]>([
   [['config', 'get', 'jobs', '--quiet'], []],
   [['--version'], []],
   [['__complete', '--', 'x'], []],
-])('a warning names the nearest variable for an unknown one, unless %j is quiet', async (args, warned) => {
+])('unknown variables cause warnings, except with --quiet, --version and __complete: %j', async (args, warned) => {
   const env = { FILINGS_JBOS: '2', FILINGS_MIN_FREE: '', FILINGS_ZZZ: '1', FILINGS_JOBS: '3' };
   const stderr = warned.map((warning) => `filings: warning: FILINGS_${warning}\n`).join('');
   expect(await filings(args, { env })).toMatchObject({ exitCode: 0, stderr });

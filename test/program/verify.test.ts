@@ -147,7 +147,7 @@ describe('a SHA256SUMS', () => {
     ['damaged in a digit', `x${BOTH.slice(1)}`, ['damaged', 'unlisted one'], 9],
     ['with a byte-order mark', `\ufeff${BOTH}`, ['damaged', 'unlisted one'], 9],
     ['with garbage between', `${ONE}<html>\n${TWO}`, ['damaged'], 9],
-  ])('has the right findings and status: %s', async (_, text, expected, status) => {
+  ])('%s has the right findings and status', async (_, text, expected, status) => {
     await listed('a', { one: '1', two: '2' });
     await write('a/SHA256SUMS', text);
     const { lines, exitCode } = await verified('a');

@@ -33,12 +33,12 @@ async function userOf(node: string) {
   const file = join(prefix, 'bin/filings');
   const options = { cwd: place.path, env: { PATH: `${dirname(node)}:/usr/bin:/bin`, HOME: place.home } };
   /** Returns stdout. Fails unless the exit status is 0. */
-  const said = async (args: readonly string[], more: Record<string, string> = {}): Promise<string> => {
+  const outputOf = async (args: readonly string[], more: Record<string, string> = {}): Promise<string> => {
     const { exitCode, stdout, stderr } = await run(file, args, { ...options, env: { ...options.env, ...more } });
     expect([exitCode, args.includes('--quiet') ? stderr : ''], stderr).toEqual([0, '']);
     return stdout.toString();
   };
-  return { ...place, said, start: (...args: readonly string[]) => started([file, ...args], options) };
+  return { ...place, outputOf, start: (...args: readonly string[]) => started([file, ...args], options) };
 }
 
 test('npm installs the program and all manual pages into their directories', async () => {
@@ -53,24 +53,24 @@ describe.each(majors)('the package on Node %i', (major) => {
   const user = () => userOf(nodeOf(major));
 
   test('prints its version and completions, signs with a new key, and leaves no files in the home', async () => {
-    const { said, home } = await user();
+    const { outputOf, home } = await user();
     const { version } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8'));
-    expect(await said(['--version'])).toBe(`filings ${version}\n`);
-    expect(await said(['completion', 'bash'])).toBe(await readFile(join(ROOT, 'completions/filings.bash'), 'utf8'));
-    await said('token keygen --alg ES256 --out private.pem --public public.pem --quiet'.split(' '));
-    const token = (await said('token sign --key private.pem --sub alice'.split(' '))).trim();
-    expect(await said(['token', 'verify', token, '--key', 'public.pem'])).toContain('alice');
+    expect(await outputOf(['--version'])).toBe(`filings ${version}\n`);
+    expect(await outputOf(['completion', 'bash'])).toBe(await readFile(join(ROOT, 'completions/filings.bash'), 'utf8'));
+    await outputOf('token keygen --alg ES256 --out private.pem --public public.pem --quiet'.split(' '));
+    const token = (await outputOf('token sign --key private.pem --sub alice'.split(' '))).trim();
+    expect(await outputOf(['token', 'verify', token, '--key', 'public.pem'])).toContain('alice');
     expect((await readdir(home)).filter((entry) => entry !== 'work')).toEqual([]);
   });
 
   test('downloads the samples from the sandbox, without messages caused by settings of Node', async () => {
-    const { said, path, read, home } = await user();
-    await said(['config', 'set', 'base-url', 'https://api.example.com']);
+    const { outputOf, path, read, home } = await user();
+    await outputOf(['config', 'set', 'base-url', 'https://api.example.com']);
     const samples = join(ROOT, 'samples');
     await writeFile(join(path, 'ca.pem'), rootCertificates[0] ?? '');
     const own = { NODE_OPTIONS: '--max-old-space-size=500', NODE_EXTRA_CA_CERTS: 'ca.pem' };
     for (const accession of await readdir(samples)) {
-      await said(['--sandbox', '--quiet', 'download', accession, '--all'], own);
+      await outputOf(['--sandbox', '--quiet', 'download', accession, '--all'], own);
       for (const file of await readdir(join(samples, accession))) {
         expect(await read(join(accession, file))).toEqual(await readFile(join(samples, accession, file)));
       }
@@ -80,7 +80,7 @@ describe.each(majors)('the package on Node %i', (major) => {
   });
 
   test('serves, hashes and verifies a large file', async () => {
-    const { said, start, path, read } = await user();
+    const { outputOf, start, path, read } = await user();
     await mkdir(join(path, 'archive', ACCESSION), { recursive: true });
     const bytes = randomBytes(20_000_000);
     await writeFile(join(path, 'archive', ACCESSION, 'large.bin'), bytes);
@@ -88,9 +88,9 @@ describe.each(majors)('the package on Node %i', (major) => {
     await Promise.race([ended, until(() => stdout().includes('\n'))]);
     const sha256 = createHash('sha256').update(bytes).digest('hex');
     const service = ['--base-url', stdout().trim(), '--api-key', 'sandbox-key'];
-    await said(['download', ACCESSION, 'large.bin', '--sha256', sha256, '--checksums', '-d', 'got', ...service]);
+    await outputOf(['download', ACCESSION, 'large.bin', '--sha256', sha256, '--checksums', '-d', 'got', ...service]);
     expect((await read('got/large.bin')).equals(bytes)).toBe(true);
-    await said(['verify', 'got']);
+    await outputOf(['verify', 'got']);
     kill('SIGTERM');
     expect((await ended).exitCode).toBe(0);
   });

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { temporaryFolder } from '../../settings-world.ts';
 import { ACCESSION } from '../program.ts';
-import { startHeld } from './held.ts';
+import { startPaused } from './held.ts';
 import { type Screen, screen } from './screen.ts';
 
 const isBar = (line: string) => line.includes('66%');
@@ -13,7 +13,7 @@ const cursorIsShown = (at: Screen) =>
   expect(at.bytes().lastIndexOf('\x1b[?25h')).toBeGreaterThan(at.bytes().lastIndexOf('\x1b[?25l'));
 
 test('a resize leaves no traces of the bars, and lines replace them at the end', async () => {
-  const service = await startHeld(['a.htm', 'b.htm', 'c.htm']);
+  const service = await startPaused(['a.htm', 'b.htm', 'c.htm']);
   const at = await screen(['download', ACCESSION, '--all'], { env: service.env });
   await at.shows((lines) => lines.filter(hasSpeed).length === 3);
   expect(at.lines()[1]).toMatch(/^\w\.htm +\[=+ +\] +66% +2\.0 MB of 3\.0 MB +\d[\d.]* \w?B\/s +\d+ \w+ left$/);
@@ -32,7 +32,7 @@ test('a resize leaves no traces of the bars, and lines replace them at the end',
 });
 
 test('Ctrl-Z clears the bar and shows the cursor, and SIGCONT draws the bar again', async () => {
-  const service = await startHeld();
+  const service = await startPaused();
   const at = await screen(['download', ACCESSION, 'a.htm'], { env: service.env });
   await at.shows((lines) => lines.some(hasSpeed));
   at.type('\x1a');
@@ -50,7 +50,7 @@ test('Ctrl-Z clears the bar and shows the cursor, and SIGCONT draws the bar agai
 });
 
 test('an unexpected error clears the bar and shows the cursor', async () => {
-  const service = await startHeld();
+  const service = await startPaused();
   const breaking = await temporaryFolder();
   onTestFinished(breaking.remove);
   const hook = await breaking.file('hook.cjs', `process.on('SIGUSR2', () => { throw new TypeError('broken'); });`);
@@ -65,7 +65,7 @@ test('an unexpected error clears the bar and shows the cursor', async () => {
 
 test('a total line is above the bars, and together they fit on a low terminal', async () => {
   const names = Array.from({ length: 11 }, (_, index) => `f${index}.htm`);
-  const service = await startHeld(names);
+  const service = await startPaused(names);
   const size = { columns: 90, rows: 5 };
   const at = await screen(['download', ACCESSION, '--all', '-j', '9'], { env: service.env, size });
   const lines = await at.shows(
@@ -84,7 +84,7 @@ test.each<[columns: number, line: RegExp]>([
   [80, /^0 of 6 files +4\.0 MB of 18 MB +[\d.]+ \w?B\/s {2}\d+ \w+ left$/],
   [200, /^0 of 6 files +4\.0 MB of 18 MB +[\d.]+ \w?B\/s {2}\d+ \w+ left$/],
 ])('at %i columns a batch shows files and bytes of the total, and the time left', async (columns, line) => {
-  const service = await startHeld(SIX);
+  const service = await startPaused(SIX);
   const size = { columns, rows: 24 };
   const at = await screen(['download', ACCESSION, '--all', '-j', '2'], { env: service.env, size });
   const rows = await at.shows(([first = '', ...files]) => line.test(first) && files.filter(hasSpeed).length === 2);
@@ -96,7 +96,7 @@ test.each([
   ['arguments', [ACCESSION, ...SIX]],
   ['an input', ['-i', 'in']],
 ])('a batch of files from %s shows their number before the first is complete', async (_, args) => {
-  const service = await startHeld(SIX);
+  const service = await startPaused(SIX);
   const prepare = (path: string) => writeFile(join(path, 'in'), SIX.map((name) => `${ACCESSION} ${name}\n`).join(''));
   const at = await screen(['download', ...args, '-j', '2'], { env: service.env, prepare });
   await at.shows((lines) => /^0 of 6 files +4\.0 MB +[\d.]+ \w?B\/s$/.test(lines[0] ?? '') && bars(lines) === 2);
@@ -105,7 +105,7 @@ test.each([
 });
 
 test('named files show a total of bytes when each of them has started', async () => {
-  const service = await startHeld();
+  const service = await startPaused();
   const at = await screen(['download', ACCESSION, ...SIX.slice(0, 3), '-j', '2'], { env: service.env });
   await at.shows((lines) => /^0 of 3 files +4\.0 MB +[\d.]+ \w?B\/s$/.test(lines[0] ?? '') && bars(lines) === 2);
   service.release('a.htm');

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { head } from '../../servers/answers.ts';
 import { type Script, scripted } from '../../servers/scripted.ts';
 import { ACCESSION, serviceAt, until } from '../program.ts';
-import { longToHash, startHeld } from './held.ts';
+import { longToHash, startPaused } from './held.ts';
 import { CTRL_C, CTRL_D, screen } from './screen.ts';
 
 const INTERRUPTED = 'filings: interrupted: SIGINT';
@@ -32,7 +32,7 @@ test.each<[stage: string, script: Script, scheme: string, expected: RegExp]>([
 });
 
 test('Ctrl-C at a narrow bar prints the size of the kept part', async () => {
-  const service = await startHeld();
+  const service = await startPaused();
   const at = await screen(['download', ACCESSION, 'a.htm'], { env: service.env, size: { columns: 20, rows: 9 } });
   await at.shows((lines) => lines.some(isBar));
   at.type(CTRL_C);
@@ -43,7 +43,7 @@ test('Ctrl-C at a narrow bar prints the size of the kept part', async () => {
 });
 
 test('Ctrl-C during several files prints one line for all kept parts', async () => {
-  const service = await startHeld(['a.htm', 'b.htm', 'c.htm', 'd.htm']);
+  const service = await startPaused(['a.htm', 'b.htm', 'c.htm', 'd.htm']);
   const at = await screen(['download', ACCESSION, '--all', '-j', '3'], {
     env: service.env,
     size: { columns: 120, rows: 9 },

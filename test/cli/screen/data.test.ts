@@ -3,11 +3,11 @@ import { expect, test } from 'vitest';
 import { head } from '../../servers/answers.ts';
 import { startArchive } from '../../servers/archive.ts';
 import { ACCESSION, until } from '../program.ts';
-import { longToHash, startHeld } from './held.ts';
+import { longToHash, startPaused } from './held.ts';
 import { screen } from './screen.ts';
 
 test('--report - to a terminal draws no bar between its lines', async () => {
-  const service = await startHeld();
+  const service = await startPaused();
   const args = ['download', ACCESSION, 'a.htm', 'b.htm', 'c.htm', '--report', '-'];
   const at = await screen(args, { env: service.env, size: { columns: 300, rows: 24 } });
   for (const name of ['b.htm', 'a.htm', 'c.htm']) {

@@ -9,13 +9,13 @@ import { ACCESSION } from '../program.ts';
 const BODY = content(3_000_000);
 
 /** A service with files of 3 MB. Each response stops after 2 MB until the test releases the file. */
-export interface Held extends Archive {
+export interface PausedService extends Archive {
   /** Sends the rest of a file. */
   release(name: string): void;
 }
 
 /** `listed` has the names in the listing of the filing. Any other name can be downloaded, too. */
-export async function startHeld(listed: readonly string[] = []): Promise<Held> {
+export async function startPaused(listed: readonly string[] = []): Promise<PausedService> {
   const sockets = new Map<string, Socket>();
   const files = Object.fromEntries(listed.map((name) => [name, BODY]));
   const archive = await startArchive(
