@@ -43,14 +43,14 @@ ${installed.join('\n')}
 
 ${table(rows)}
 
-Two commands run in turn, A B A B, after one run of each that does not count: ${sizes.longPairs} pairs, ${sizes.shortPairs} where a run is
-short, ${sizes.memoryRuns} where it is very long. Times are medians of wall time, process start included; the figure is the median of the pairs' ratios,
-the spread their least and most. Memory is
-the high-water mark of resident memory, the median of ${sizes.memoryRuns} runs; "other" is then the small case. Files come from nginx on
-the loopback interface, out of its page cache; those with latency, and the one that is cut, from servers of the
-benchmark's own. Ours flushes every file and directory to disk; \`curl -Z\`, aria2c and the loop flush none.
+Two commands run in turn, A B A B, after one run of each that does not count: ${sizes.longPairs} pairs, ${sizes.shortPairs} for short
+runs and ${sizes.memoryRuns} for very long ones. Times are medians of wall time, including the start of the process. The figure is the
+median of the ratios of the pairs, and the spread is their minimum and maximum. Memory is the peak of resident memory,
+the median of ${sizes.memoryRuns} runs; "other" is then the small case. Files come from nginx on the loopback interface, out of its page
+cache. Files with latency, and the one that is cut, come from servers of the benchmark. filings flushes every file and
+directory to disk; \`curl -Z\`, aria2c and the loop flush none.
 
-The load average of the last 15 minutes was ${loadavg()[2].toFixed(1)} at the end; the benchmark itself makes 1 to 2 of it, the rest is other
-work on the same machine, which makes all of this noisy. Compare figures with figures, not times with times.
+The load average of the last 15 minutes was ${loadavg()[2].toFixed(1)} at the end. The benchmark itself causes 1 to 2 of it, and other
+work on the same machine the rest, which makes all results noisy. Compare figures with figures, not times with times.
 `;
 }
