@@ -28,7 +28,7 @@ async function setUp(instead: Instead) {
     waits.push(Math.round(ms / 1000));
     waitedMs += ms;
   };
-  // The clock runs at a tenth of real time, so that waits stay whole seconds on a busy machine.
+  // The clock runs at a hundredth of real time, so that waits stay whole seconds on a busy machine.
   const monotonic = () => performance.now() / 100 + waitedMs;
   const runOptions = { env: { FILINGS_IDLE_TIMEOUT: '40s' }, sleep: noTime, monotonic };
   return { waits, ...(await archivePlace({ [A]: FILES, [B]: FILES }, { instead }, runOptions)) };
