@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
+import { SkippedReporter } from './test/skipped.ts';
 
 // The limits are generous, because no test may depend on a short real time.
 const limits = { testTimeout: 180_000, hookTimeout: 180_000 };
@@ -39,7 +40,7 @@ export default defineConfig({
   // Tests mostly wait for servers and processes, so there are more workers than cores.
   test: {
     maxWorkers: 4,
-    reporters: ['minimal'],
+    reporters: ['minimal', new SkippedReporter()],
     sequence: { sequencer: LongFirst },
     projects: [
       floor('unit', shared),

@@ -1,9 +1,9 @@
-// Provides other versions of Node, from npm packages with Node's binaries. Each is fetched once and cached until `npm
-// ci`.
+// Provides other versions of Node, from the npm packages that hold Node's binaries. scripts/nodes/ pins them; they are installed when
+// they are first asked for, beside what `npm ci` installs and removes.
 import { execFileSync } from 'node:child_process';
-import { chmodSync, copyFileSync, existsSync, mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { createHash } from 'node:crypto';
+import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
 
 /** The supported major versions. */
 export const MAJORS = [20, 22, 24, 26];
@@ -12,28 +12,32 @@ const platform = `${process.platform}-${process.arch}`;
 /** True if such packages exist for this machine. */
 export const areThere = ['linux-x64', 'linux-arm64'].includes(platform);
 
-const cache = join(import.meta.dirname, '../node_modules/.cache/nodes');
+const PINNED = join(import.meta.dirname, 'nodes');
+const FILES = ['package.json', 'package-lock.json'];
+const cache = join(import.meta.dirname, '../node_modules/.cache');
 
-/** The path of a Node of a major version: this one, or a fetched one. The file is named `node`. */
+/** The path of a Node of a major version, whose name is `node`: this one, or one that is pinned. */
 export function nodeOf(major) {
   if (major === Number(process.versions.node.split('.')[0])) return process.execPath;
-  const node = join(cache, `${major}`, 'node');
-  if (!existsSync(node)) fetchTo(node, major);
-  return node;
+  const lock = readFileSync(join(PINNED, 'package-lock.json'));
+  const folder = join(cache, `nodes-${createHash('sha256').update(lock).digest('hex').slice(0, 8)}`);
+  if (!existsSync(folder)) installTo(folder);
+  return join(folder, `node_modules/node-${major}-${platform}/bin/node`);
 }
 
-function fetchTo(node, major) {
-  const folder = mkdtempSync(join(tmpdir(), 'filings-node-'));
+function installTo(folder) {
+  mkdirSync(cache, { recursive: true });
+  const own = mkdtempSync(`${folder}-`);
   try {
-    const name = `node-${platform}`;
-    const args = ['install', '--prefix', folder, '--no-audit', '--no-fund', '--no-save', `${name}@${major}`];
-    execFileSync('npm', args, { cwd: folder, stdio: ['ignore', 'ignore', 'inherit'] });
-    mkdirSync(dirname(node), { recursive: true });
-    // Renamed into place, so that a concurrent process finds a complete file or none.
-    copyFileSync(join(folder, 'node_modules', name, 'bin/node'), `${node}.${process.pid}`);
-    chmodSync(`${node}.${process.pid}`, 0o755);
-    renameSync(`${node}.${process.pid}`, node);
+    for (const file of FILES) copyFileSync(join(PINNED, file), join(own, file));
+    const args = ['ci', '--no-audit', '--no-fund', '--no-bin-links'];
+    execFileSync('npm', args, { cwd: own, stdio: ['ignore', 'ignore', 'inherit'] });
+    // By rename: another process that wants it finds all of it, or nothing.
+    renameSync(own, folder);
+  } catch (error) {
+    // The other process may have been first.
+    if (!existsSync(folder)) throw error;
   } finally {
-    rmSync(folder, { recursive: true, force: true });
+    rmSync(own, { recursive: true, force: true });
   }
 }

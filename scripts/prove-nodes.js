@@ -1,26 +1,35 @@
 // Runs the tests of the built program that depend on Node on each other supported major version.
 import { execFileSync, spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { areThere, MAJORS, nodeOf } from './nodes.js';
 
-const TESTS = ['commands', 'pipes', 'proxy', 'signals', 'tls', 'usage'];
-
 const root = join(import.meta.dirname, '..');
+const TESTS = ['commands', 'pipes', 'signals', 'standard-streams', 'tls', 'usage'];
+const files = TESTS.map((name) => `test/cli/${name}.test.ts`);
 
-if (areThere) {
+// Vitest ignores the name of a file that is not there, if another one is.
+const missing = files.filter((file) => !existsSync(join(root, file)));
+if (missing.length > 0) fail(`not there: ${missing.join(', ')}`);
+else if (areThere) {
   const others = MAJORS.filter((major) => nodeOf(major) !== process.execPath);
   const failed = others.filter((major) => !isFine(nodeOf(major)));
-  if (failed.length > 0) {
-    process.stderr.write(`failed on Node ${failed.join(', ')}\n`);
-    process.exitCode = 1;
-  }
-} else process.stdout.write('other versions of Node: not proved on this platform\n');
+  if (failed.length > 0) fail(`failed on Node ${failed.join(', ')}`);
+} else {
+  process.stdout.write('skipped: other versions of Node, for which there are no packages on this platform\n');
+  if (process.env.CI) process.exitCode = 1;
+}
+
+function fail(why) {
+  process.stderr.write(`${why}\n`);
+  process.exitCode = 1;
+}
 
 /** Returns true if the tests pass on a Node. */
 function isFine(node) {
   process.stdout.write(`\nNode ${execFileSync(node, ['--version'])}`);
   const vitest = join(root, 'node_modules/vitest/vitest.mjs');
-  const args = ['run', '--project', 'cli', ...TESTS.map((name) => `test/cli/${name}.test.ts`)];
   const env = { ...process.env, FILINGS_NODE: node };
-  return spawnSync(process.execPath, [vitest, ...args], { cwd: root, env, stdio: 'inherit' }).status === 0;
+  const options = { cwd: root, env, stdio: 'inherit' };
+  return spawnSync(process.execPath, [vitest, 'run', '--project', 'cli', ...files], options).status === 0;
 }

@@ -1,0 +1,26 @@
+import type { Reporter, TestModule } from 'vitest/node';
+
+/**
+ * Says in the last lines of a run what it has skipped, since nothing else shows it, and fails in CI, where everything is
+ * to be tested. What a filter leaves out was not asked for.
+ */
+export class SkippedReporter implements Reporter {
+  #isFiltered = false;
+
+  onInit({ config }: Parameters<NonNullable<Reporter['onInit']>>[0]): void {
+    this.#isFiltered = config.testNamePattern !== undefined;
+  }
+
+  onTestRunEnd(modules: readonly TestModule[]): void {
+    if (this.#isFiltered) return;
+    const skipped = modules.flatMap(({ children, relativeModuleId }) =>
+      [...children.allTests('skipped')].map(({ fullName }) => `${relativeModuleId}: ${fullName}`),
+    );
+    if (skipped.length === 0) return;
+    // Behind the summary of vitest's own reporter.
+    process.once('exit', () => {
+      process.stdout.write(`${skipped.length} skipped:\n${skipped.map((name) => `  ${name}\n`).join('')}`);
+      if (process.env.CI) process.exitCode ||= 1;
+    });
+  }
+}
