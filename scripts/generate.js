@@ -1,9 +1,10 @@
-// Writes completions/, man/ and schema/ from the specs of the commands and the settings, and THIRD-PARTY-LICENSES from
-// the bundled packages. With --check, writes nothing and fails if a file is out of date.
+// Writes man/ and schema/ from the specs of the commands and the settings, and THIRD-PARTY-LICENSES and the bill of
+// materials from the bundled packages. With --check, writes nothing and fails if a file is out of date.
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { build } from 'esbuild';
 import { thirdPartyLicences } from './licences.js';
+import { billOfMaterials } from './sbom.js';
 
 const root = join(import.meta.dirname, '..');
 
@@ -25,14 +26,16 @@ await build({
 const { COMMANDS, generatedFiles } = await import(outfile);
 
 const { version } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'));
+const SBOM = 'sbom.cdx.json';
 const checking = process.argv.includes('--check');
 const wantedFiles = {
   ...generatedFiles(COMMANDS, { version, date: await releaseDay(version) }),
   'THIRD-PARTY-LICENSES': await thirdPartyLicences(root),
+  [SBOM]: await billOfMaterials(root, await textOf(SBOM)),
 };
 for (const [name, wanted] of Object.entries(wantedFiles)) {
   const path = join(root, name);
-  const found = await readFile(path, 'utf8').catch(() => undefined);
+  const found = await textOf(name);
   if (found === wanted) continue;
   if (checking) {
     process.stderr.write(`${name}: out of date: run 'npm run generate'\n`);
@@ -42,6 +45,10 @@ for (const [name, wanted] of Object.entries(wantedFiles)) {
     await writeFile(path, wanted);
     process.stdout.write(`${name}\n`);
   }
+}
+
+function textOf(name) {
+  return readFile(join(root, name), 'utf8').catch(() => undefined);
 }
 
 /** The date of a release in the changelog. */

@@ -23,7 +23,7 @@ export async function thirdPartyLicences(root) {
 }
 
 /** Folders of the packages whose code is in the bundle. */
-async function bundledPackages(root) {
+export async function bundledPackages(root) {
   const { metafile } = await build({
     absWorkingDir: root,
     entryPoints: ['src/**/*.ts'],

@@ -17,6 +17,28 @@ test('the package is small and has the files that the program and its pages need
   expect(paths.filter((path) => /^(src|test|scripts|node_modules)\//.test(path))).toEqual([]);
 });
 
+test('the package lists for scanners what is bundled into it, with versions, as its licences do', async () => {
+  expect(paths).toContain('sbom.cdx.json');
+  const bill = JSON.parse(await readFile(join(root, 'sbom.cdx.json'), 'utf8'));
+  const { packages } = JSON.parse(await readFile(join(root, 'package-lock.json'), 'utf8'));
+  const listed = bill.components.map(({ purl }: { purl: string }) => decodeURIComponent(purl.replace('pkg:npm/', '')));
+  for (const name of ['chalk', 'commander', 'jose', 'undici', 'zod']) {
+    expect(listed).toContain(`${name}@${packages[`node_modules/${name}`].version}`);
+  }
+  const licences = await readFile(join(root, 'THIRD-PARTY-LICENSES'), 'utf8');
+  const licensed = [...licences.matchAll(/^(\S+) (\d[\w.-]*) \(.+\)$/gm)].map(
+    ([, name, version]) => `${name}@${version}`,
+  );
+  expect(listed.sort()).toEqual(licensed.sort());
+});
+
+test('the package says how a vulnerability is reported', async () => {
+  expect(paths).toContain('SECURITY.md');
+  const { repository } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'));
+  const page = await readFile(join(root, 'SECURITY.md'), 'utf8');
+  expect(page).toContain(`${repository.url.replace(/^git\+|\.git$/g, '')}/security/advisories/new`);
+});
+
 test('the package has the licenses of the libraries that are bundled into it', async () => {
   expect(paths).toContain('THIRD-PARTY-LICENSES');
   const licences = await readFile(join(root, 'THIRD-PARTY-LICENSES'), 'utf8');
