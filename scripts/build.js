@@ -79,6 +79,8 @@ const bundler = await context({
   ...small,
   charset: 'ascii',
   legalComments: 'none',
+  sourcemap: 'inline',
+  sourcesContent: false,
   logLevel: 'warning',
   write: false,
   plugins: [
@@ -100,27 +102,36 @@ async function write(split) {
   const before = await readdir(dist, { recursive: true });
   await writeFile(join(dist, 'package.json'), '{ "type": "commonjs" }\n');
   const written = await Promise.all(split.map(asCommonJs));
+  // The maps of chunks that hold only libraries are not needed.
+  const maps = written.flatMap(({ name, map }) =>
+    map.includes('"../src/') ? [{ name: `${name}.map`, code: map }] : [],
+  );
+  await Promise.all(maps.map(place));
   // The main module comes last, because it loads the others.
   const main = written.find(({ name }) => name === 'main.js');
   await Promise.all(written.filter((one) => one !== main).map(place));
   await place(main);
-  const kept = new Set(['package.json', ...written.map(({ name }) => name)]);
+  const kept = new Set(['package.json', ...[...written, ...maps].map(({ name }) => name)]);
   const stale = before.filter((name) => !kept.has(name));
   await Promise.all(stale.map((name) => rm(join(dist, name), { force: true, recursive: true })));
 }
 
 async function asCommonJs(file) {
   const name = basename(file.path);
-  const { code } = await transform(file.text, {
+  const { code, map } = await transform(file.text, {
     format: 'cjs',
     platform: 'node',
     target,
     // Becomes require(), so that the cached, synchronous loader also loads the chunk of the command.
     supported: { 'dynamic-import': false },
     charset: 'ascii',
+    // Beside it and without a comment: only src/terminal/stack.ts reads it.
+    sourcemap: 'external',
+    sourcefile: name,
+    sourcesContent: false,
     ...small,
   });
-  return { name, code };
+  return { name, code, map };
 }
 
 /** Renames the file into place, so that a program that starts meanwhile finds the old or the new file, never a half. */

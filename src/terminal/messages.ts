@@ -2,6 +2,7 @@ import { Chalk } from 'chalk';
 import { errnoOf, type FilingsError, type Problem } from '../errors.ts';
 import { redacted, type Secrets } from '../secrets.ts';
 import { printable, printableJson } from './printable.ts';
+import { stackOfSource } from './stack.ts';
 
 // What is said on stderr: errors, and lines beside them. Free of secrets, foreign text made harmless.
 
@@ -123,7 +124,7 @@ function memberText(value: unknown): string {
 
 /** What lies behind an error, outermost first; of a defect of the program its stack. Line by line. */
 function causesOf({ code, cause, stack = '' }: FilingsError): readonly string[] {
-  if (code === 'internal') return (cause instanceof Error ? (cause.stack ?? '') : stack).split('\n');
+  if (code === 'internal') return stackOfSource(cause instanceof Error ? (cause.stack ?? '') : stack).split('\n');
   const causes: string[] = [];
   for (let each = cause; each instanceof Error && causes.length < MOST_CAUSES; each = each.cause) {
     const errno = errnoOf(each);

@@ -151,7 +151,7 @@ describe('the mirror of the README', () => {
       for (const name of filesOf(number)) {
         const line = writeOf(calls, at(REPORT), `"mirror/${number}/${name}"`);
         const [named] = callsOn(calls, 'link', `${folder}/${name}`) as [Call];
-        const part = calls.findLast((call) => call.path.includes(`/.${name}.`) && call.began < named.began);
+        const part = calls.findLast((call) => call.path.startsWith(`${folder}/.${name}.`) && call.began < named.began);
         expect(part).toMatchObject({ name: 'flush' });
         expect(part?.ended).toBeLessThan(named.began);
         expectFlushed(calls, folder, named, line);

@@ -1,11 +1,16 @@
-import { readFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { execa } from 'execa';
-import { expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 
 const root = join(import.meta.dirname, '../..');
 
-const { stdout } = await execa('npm', ['pack', '--dry-run', '--json', '--ignore-scripts'], { cwd: root });
+// npm keeps what it packs in its cache, for which the home may have no room.
+const cache = await mkdtemp(join(tmpdir(), 'filings-npm-'));
+afterAll(() => rm(cache, { recursive: true, force: true }));
+const packing = ['pack', '--dry-run', '--json', '--ignore-scripts', '--cache', cache];
+const { stdout } = await execa('npm', packing, { cwd: root });
 const [{ files, size }] = JSON.parse(stdout) as [{ files: { path: string }[]; size: number }];
 const paths = files.map(({ path }) => path);
 

@@ -8,7 +8,7 @@ describe.runIf(process.platform === 'linux')('processes', () => {
 
   test('may still run when their test ends', async () => {
     const place = await workplace();
-    void place.shell('sleep 1000 & echo "$$ $!" > pids; cat <(sleep 1000)');
+    void place.shell('sleep 1000 & echo "$$ $!" > pids; cat <(sleep 1000); true');
     await until(async () => {
       left = `${await place.read('pids').catch(() => '')}`.match(/\d+/g) ?? [];
       return left.length === 2;

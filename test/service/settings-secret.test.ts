@@ -131,7 +131,7 @@ describe('a key from stdin', () => {
 
 describe('a key from a command', () => {
   const run = (argv: readonly string[], overrides: Parameters<typeof worldOf>[0] = {}) =>
-    readKey({ kind: 'command', argv }, worldOf({ env: process.env, ...overrides }));
+    readKey({ kind: 'command', argv }, worldOf({ env: { PATH: '/usr/bin:/bin' }, ...overrides }));
 
   test('is the first line of stdout of a process without a shell and without input', async () => {
     expect(await run(['printf', `${CANARY}\nuser: me\n`])).toBe(CANARY);

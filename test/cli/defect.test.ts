@@ -1,0 +1,23 @@
+import { expect, test } from 'vitest';
+import { ACCESSION, workplace } from './program.ts';
+
+/** A system call throws what no system does. */
+const BREAKS = `const fs = require('node:fs');
+const { lstatSync } = fs;
+fs.lstatSync = (path, ...rest) => {
+  if (String(path).endsWith('/primary.htm')) throw new TypeError('a defect');
+  return lstatSync(path, ...rest);
+};`;
+
+test('with --verbose a defect names the files and the functions of the source', async () => {
+  const place = await workplace();
+  const hook = await place.write('../hook.cjs', BREAKS);
+  const args = ['--sandbox', 'download', ACCESSION, 'primary.htm', '--verbose'];
+  const { exitCode, stderr } = await place.filings(args, { NODE_OPTIONS: `--require "${hook}"` });
+  expect(exitCode, stderr).toBe(1);
+  expect(stderr).toMatch(/^filings: a defect in the program: TypeError: a defect\n {2}hint: /m);
+  // The hook is no file of the build, and has no map.
+  expect(stderr).toMatch(/^ +at .*lstatSync \(\/.*\/hook\.cjs:4:\d+\)$/m);
+  expect(stderr).toMatch(/^ +at existingAt \(src\/transfer\/existing\.ts:\d+\)$/m);
+  expect(stderr).not.toContain('/dist/');
+});
