@@ -7,7 +7,7 @@ import { sleep } from '../../src/abort.ts';
 import { interruptedBy } from '../../src/world.ts';
 import { head, sendFile } from '../servers/answers.ts';
 import { accession, type Filings, type Instead, startArchive } from '../servers/archive.ts';
-import { type RunOptions, workplace } from './run.ts';
+import { ACCESSION, type RunOptions, workplace } from './run.ts';
 
 // A run is a guest in its process: whatever it opens or waits for is released when it ends, however it ends. The whole
 // program runs here, and what is left of it is counted: descriptors, timers, listeners, temporary files.
@@ -82,6 +82,7 @@ async function leftBy(lines: readonly (readonly string[])[], answers: Answers) {
   let timers = 0;
   const given: RunOptions = {
     interrupt: ends.interrupt.signal,
+    input: 'a-key',
     async sleep(ms, signal) {
       timers += 1;
       const waits: Promise<unknown>[] = [sleep(ms, signal)];
@@ -155,6 +156,16 @@ test('a mirror whose requests all fail once, and every command over it, releases
   );
   const statuses = Array(7).fill(0);
   expect(left).toEqual({ ...NOTHING, statuses, files: [...MIRRORED, 'b', 'c'].sort() });
+});
+
+test.each([
+  ['the sandbox', ['--sandbox', 'download', ACCESSION, '--all', '-d', '../sandboxed']],
+  ['a check of the service', ['config', 'check', accession(1)]],
+  ['many listings', ['list', '-i', '../in']],
+  ['a key on stdin', ['list', accession(1), '--api-key-file', '-']],
+  ['a limit of the rate', ['download', accession(1), 'a.htm', '-o', '../limited', '--limit-rate', '1MB/s']],
+])('%s releases all that it opens', async (_, line) => {
+  expect(await leftBy([line], () => () => false)).toEqual({ ...NOTHING, statuses: [0], files: [] });
 });
 
 test('a mirror without some files releases all that it opens', async () => {
