@@ -1,8 +1,9 @@
+import { execFileSync } from 'node:child_process';
 import { EventEmitter, getEventListeners, once } from 'node:events';
 import { readdirSync, readlinkSync } from 'node:fs';
-import { mkdir, readdir } from 'node:fs/promises';
+import { mkdir, open, readdir } from 'node:fs/promises';
 import { basename, extname, join } from 'node:path';
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import { sleep } from '../../src/abort.ts';
 import { interruptedBy } from '../../src/world.ts';
 import { head, sendFile } from '../servers/answers.ts';
@@ -76,6 +77,10 @@ async function leftBy(lines: readonly (readonly string[])[], answers: Answers) {
   const place = await workplace();
   await place.write('../in', `${NUMBERS.join('\n')}\n`);
   await mkdir(place.at('../tmp'));
+  execFileSync('mkfifo', [place.at('../endless')]);
+  const writer = await open(place.at('../endless'), 'r+');
+  onTestFinished(() => writer.close());
+  await writer.write(`${accession(1)}\n`);
   const ends: Ends = { interrupt: new AbortController(), deadline: new EventEmitter() };
   const before = descriptors();
   const archive = await startArchive(FILINGS, { instead: answers(ends) });
@@ -166,6 +171,15 @@ test.each([
   ['a limit of the rate', ['download', accession(1), 'a.htm', '-o', '../limited', '--limit-rate', '1MB/s']],
 ])('%s releases all that it opens', async (_, line) => {
   expect(await leftBy([line], () => () => false)).toEqual({ ...NOTHING, statuses: [0], files: [] });
+});
+
+test('a run that stops before its input has ended closes it', async () => {
+  const refused: Answers = () => (socket) => {
+    socket.write(head(401, { 'Content-Length': 0 }));
+    return true;
+  };
+  const left = await leftBy([['download', '-i', '../endless', '--all']], refused);
+  expect(left).toEqual({ ...NOTHING, statuses: [4], files: [] });
 });
 
 test('a mirror without some files releases all that it opens', async () => {
