@@ -3,25 +3,25 @@ import { readFileSync } from 'node:fs';
 import { onTestFinished } from 'vitest';
 import { getCurrentTest } from 'vitest/suite';
 
-/** Kills a process that still runs when the test has ended, and what it has started: a test may have timed out. */
+/** Kills a process and its descendants if they still run at the end of the test, which may have timed out. */
 export function endWithTest(child: Pick<ChildProcess, 'pid' | 'exitCode' | 'signalCode'>): void {
   const { pid } = child;
-  // In a hook there is no test.
+  // A hook runs outside a test.
   if (pid === undefined || getCurrentTest() === undefined) return;
   onTestFinished(() => {
-    // The number of a process that has ended may be another one's.
+    // The PID of a process that has ended may belong to another process.
     if (child.exitCode !== null || child.signalCode !== null) return;
     for (const each of familyOf(pid)) kill(each);
   });
 }
 
-/** Returns a process and its descendants; elsewhere than on Linux the process alone. */
+/** Returns a PID and those of its descendants. On systems other than Linux it returns the PID alone. */
 function familyOf(pid: number): readonly number[] {
   let children = '';
   try {
     children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8');
   } catch {
-    // It has ended, or there is no /proc.
+    // The process has ended, or the system has no /proc.
   }
   return [
     pid,
@@ -36,6 +36,6 @@ function kill(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL');
   } catch {
-    // It has ended.
+    // The process has ended.
   }
 }
