@@ -70,7 +70,7 @@ test('a directory whose flush has failed is not flushed again in the same run', 
   await rename(moved, path);
   await expect(target.flush()).rejects.toBe(failure);
   await expect(target.settle(Date.now())).rejects.toBe(failure);
-  // Another run flushes it.
+  // A new run flushes the directory.
   const { directory: reopened } = await directoriesHere().at({ directory, below: 'a' });
   expect(await reopened.flush()).toBe(true);
 });

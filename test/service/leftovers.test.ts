@@ -69,7 +69,7 @@ describe('a part that may still have an owner', () => {
     const { names } = await plant(owner, { hours });
     expect(await otherNames(await run())).toEqual(fate === 'stays' ? names.sort() : []);
     expect(ranges()).toEqual([undefined]);
-    // A run that skips the file does the same with them.
+    // A run that skips the file treats the part and its record the same.
     await plant(owner, { hours });
     expect(await otherNames(await run())).toEqual(fate === 'stays' ? names.sort() : []);
   });

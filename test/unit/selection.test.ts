@@ -133,7 +133,7 @@ describe('a selection', () => {
     await yieldToEventLoop();
     expect([text(selection.next() as Item), selection.next(), selection.next()].length).toBe(3);
     await yieldToEventLoop();
-    // Left are a file of a listing, two listings, the remaining lines of the batch and the three lines that were read ahead.
+    // The count includes the files of one listing, two listings, the rest of the batch and the three lines that were read ahead.
     expect([calls, selection.left]).toEqual([[0, 1, 2, 3], 2 + 1 + 1 + 2 + 3]);
   });
 

@@ -4,7 +4,7 @@ import { heldClock } from '../held-clock.ts';
 
 const IDLE_MS = 1000;
 
-/** A number is a time in milliseconds that passes. */
+/** A number makes that many milliseconds pass. */
 type Step = number | ((watched: Watched) => unknown);
 const end: Step = (watched) => watched.end();
 const pause: Step = (watched) => watched.pause();
