@@ -1,4 +1,4 @@
-import { parsed } from './cli/catalogue.ts';
+import { COMMANDS, parsed } from './cli/catalogue.ts';
 import { FilingsError } from './errors.ts';
 import { helpColumns } from './help/layout.ts';
 import { withinDeadline } from './session/deadline.ts';
@@ -35,6 +35,11 @@ async function crashed(error: unknown, world: World): Promise<number> {
 export async function main(world: World): Promise<number> {
   try {
     rememberEnvironment(world);
+    // A line that is still being typed is no command line: it is not parsed as one.
+    if (world.argv[0] === '__complete') {
+      const { complete } = await import('./commands/completion/complete.ts');
+      return await complete(world.argv.slice(1), COMMANDS, world);
+    }
     return await answer(parsed(world.argv), world);
   } catch (error) {
     // The reader of stdout has seen enough.
@@ -54,8 +59,8 @@ async function answer(request: ParsedLine, world: World): Promise<number> {
       const { run } = await request.load();
       guardStream(world.stdout);
       guardStream(world.stderr);
-      const unknown = request.name === '__complete' ? [] : unknownVariables(world.env);
-      for (const text of unknown) await (await import('./session/presentation.ts')).tell('warning', text, world);
+      for (const text of unknownVariables(world.env))
+        await (await import('./session/presentation.ts')).tell('warning', text, world);
       return withinDeadline(request.invocation.flags, world, (bounded) => run(request.invocation, bounded));
     }
   }

@@ -53,6 +53,7 @@ export const START = [
   startUp(['--help'], 1.6),
   startUp(['-h'], 1.6),
   startUp(['completion', 'bash'], 1.5),
+  startUp(['__complete', 'bash', 'filings token --'], 1.7),
   small('http', []),
   small('https', ['openssl'], overTls),
 ];

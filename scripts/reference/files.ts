@@ -1,9 +1,5 @@
 import type { CommandSpec } from '../../src/spec/command.ts';
 import { commandPage } from './command-page.ts';
-import { bashCompletion } from './completion-bash.ts';
-import { fishCompletion } from './completion-fish.ts';
-import { completionModel } from './completion-model.ts';
-import { zshCompletion } from './completion-zsh.ts';
 import { configPage } from './config-page.ts';
 import { configJsonSchema } from './json-schema.ts';
 import { programPage } from './program-page.ts';
@@ -11,11 +7,7 @@ import type { Release } from './roff.ts';
 
 /** The generated files by their paths in the repository. */
 export function generatedFiles(commands: readonly CommandSpec[], release: Release): Readonly<Record<string, string>> {
-  const model = completionModel(commands);
   return {
-    'completions/filings.bash': bashCompletion(model),
-    'completions/filings.zsh': zshCompletion(model),
-    'completions/filings.fish': fishCompletion(model),
     ...manPages(commands, release),
     'schema/config.schema.json': configJsonSchema(),
   };

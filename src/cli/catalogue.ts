@@ -1,4 +1,4 @@
-import { COMPLETION, completeSpec } from '../commands/completion/spec.ts';
+import { COMPLETION } from '../commands/completion/spec.ts';
 import { CONFIG } from '../commands/config/spec.ts';
 import { DOWNLOAD } from '../commands/download/spec.ts';
 import { helpSpec } from '../commands/help/spec.ts';
@@ -15,5 +15,5 @@ const OTHERS: readonly CommandSpec[] = [LIST, DOWNLOAD, VERIFY, TOKEN, SERVE, CO
 export const COMMANDS: readonly CommandSpec[] = [...OTHERS, helpSpec(OTHERS, parsed)];
 
 export function parsed(argv: readonly string[]): ParsedLine {
-  return parseCommandLine(argv, [...COMMANDS, completeSpec(parsed)]);
+  return parseCommandLine(argv, COMMANDS);
 }

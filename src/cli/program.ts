@@ -73,7 +73,7 @@ function commandOf(place: CommandPlace, reading: Reading, siblings?: readonly Co
     const isDefault = child.name === spec.defaultChild;
     const below = { path: [...path, child.name], spec: child };
     const inner = commandOf(below, reading, isDefault ? spec.children : undefined);
-    command.addCommand(inner, { isDefault, hidden: child.name.startsWith('__') });
+    command.addCommand(inner, { isDefault });
   }
   const { name, load } = spec;
   if (load !== undefined) {

@@ -93,6 +93,13 @@ export async function readConfig(path: string, world: World, sandbox = false): P
   return config;
 }
 
+/** Returns the names of the profiles. What else the file holds is not checked. */
+export async function profileNames(flags: Flags, world: World): Promise<readonly string[]> {
+  const { path } = locateConfig(flags, world);
+  const { profiles } = path === undefined ? {} : await readConfig(path, world);
+  return isJsonObject(profiles) ? Object.keys(profiles) : [];
+}
+
 /** Takes out the settings of the service, even misspelt. */
 function dropService(level: JsonObject): void {
   const keys = SETTINGS.map(({ key }) => key);

@@ -1,7 +1,19 @@
 import type { TokenRecipe } from '../jwt/minter.ts';
 import type { KeyWay } from '../service/credentials.ts';
 import type { ListingDescription } from '../service/listing.ts';
-import { choice, count, DURATION, FILE, type Kind, RATE, SWITCH, TEXT, TIMEOUT, WHOLE_SECONDS } from '../spec/kind.ts';
+import {
+  choice,
+  count,
+  DURATION,
+  FILE,
+  type Kind,
+  PROFILE,
+  RATE,
+  SWITCH,
+  TEXT,
+  TIMEOUT,
+  WHOLE_SECONDS,
+} from '../spec/kind.ts';
 import { flagOf, type NamedOption, type OptionSpec, type ValueOf } from '../spec/option.ts';
 
 /** A setting: an option that may also come from the environment, a profile or the config file. */
@@ -98,7 +110,7 @@ export const TABLE = {
     otherwise: '~/.config/filings/config.json',
     help: 'use this config file',
   },
-  profile: { kind: TEXT, value: 'NAME', help: 'use this profile of the config file' },
+  profile: { kind: PROFILE, value: 'NAME', help: 'use this profile of the config file' },
   baseUrl: {
     kind: BASE_URL,
     value: 'URL',

@@ -1,7 +1,10 @@
 import { grouped, orList } from '../text.ts';
 
-/** What the completions look up: a file, a directory, or the name of a file of the filing. */
-export type Completes = 'file' | 'directory' | 'name';
+/**
+ * What the completions offer beside words: paths, files of the filing before the word, profiles of the config file, values
+ * of the setting before the word, or topics of help.
+ */
+export type Completes = 'file' | 'directory' | 'name' | 'profile' | 'setting' | 'topic';
 
 /** Reads a text of the command line, of an environment variable or of the config file. */
 export interface Kind<T> {
@@ -25,6 +28,8 @@ export interface Kind<T> {
 }
 
 export const TEXT: Kind<string> = { parse: (text) => text, wanted: 'a text in quotes' };
+
+export const PROFILE: Kind<string> = { ...TEXT, completes: 'profile' };
 
 /** Refuses an empty path, which would be the working directory. */
 const parsePath = (text: string) => text || undefined;

@@ -27,6 +27,7 @@ const FOLDERS = [
   'bin',
   '.config/filings',
   '.config/fish/completions',
+  '.config/powershell',
   '.zfunc',
   '.local/share/bash-completion/completions',
 ];

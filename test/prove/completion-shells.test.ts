@@ -6,7 +6,7 @@ import { accession, startArchive } from '../servers/archive.ts';
 import { scripted } from '../servers/scripted.ts';
 import { offered, shellHome, terminalOf } from './shells.ts';
 
-/** Names with special characters of the shells. Each is the only file of its filing. */
+/** What a shell may not take for its own: one filing each, of which it is the only file. */
 const NAMES = [
   `it's a "b".htm`,
   '$HOME`id`.htm',
@@ -17,7 +17,7 @@ const NAMES = [
   '~root dé ünï.htm',
 ];
 
-/** A service with these filings and files. */
+/** A service whose filings have these files. */
 const listings = (filings: Readonly<Record<string, readonly string[]>>) =>
   startArchive(
     Object.fromEntries(
@@ -26,7 +26,7 @@ const listings = (filings: Readonly<Record<string, readonly string[]>>) =>
   );
 
 describe.each(['bash', 'zsh', 'fish'] as const)('%s', (shell) => {
-  test('completes the names of a filing, each as one word with the exact name', async () => {
+  test('completes the names of a filing from the service, each as one word that means it', async () => {
     const server = await listings(Object.fromEntries(NAMES.map((name, at) => [accession(at), [name]])));
     const terminal = await terminalOf(shell, await shellHome(), serviceAt(server.url));
     for (const [index, name] of NAMES.entries()) {
@@ -35,7 +35,7 @@ describe.each(['bash', 'zsh', 'fish'] as const)('%s', (shell) => {
       terminal.type('\r');
       await terminal.shows(`GOT<${name}>`, from);
     }
-    // On a slow machine a completion may time out and be repeated.
+    // On a slow machine one gives up, and asks again.
     expect(new Set(server.requests.map(({ path }) => path)).size).toBe(NAMES.length);
   });
 
@@ -45,7 +45,7 @@ describe.each(['bash', 'zsh', 'fish'] as const)('%s', (shell) => {
     ['a\\ ', '.htm', 'a b.htm'],
     ["'a ", '.htm', 'a b.htm'],
     ['"p', 'ice', 'p$r`ice.htm'],
-  ])('completes a name that starts with %s', async (begin, rest, name) => {
+  ])('goes on with a name that begins %s', async (begin, rest, name) => {
     const server = await listings({ [ACCESSION]: ['a b.htm', 'a=b.htm', 'c:d.htm', 'p$r`ice.htm', 'z.htm'] });
     const terminal = await terminalOf(shell, await shellHome(), serviceAt(server.url));
     const from = terminal.seen().length;
@@ -54,7 +54,35 @@ describe.each(['bash', 'zsh', 'fish'] as const)('%s', (shell) => {
     await terminal.shows(`GOT<${name}>`, from);
   });
 
-  test('completes neither names with control characters nor files that are already on the line', async () => {
+  test.each([
+    ['--col', 'or', '--color'],
+    ['--color=al', 'ways', '--color=always'],
+    ['config set color al', 'ways', 'always'],
+    ['help token ins', 'pect', 'inspect'],
+    ['list --profile wo', 'me', 'work at:ho$me'],
+    ['list --input li', 'st.txt', 'list.txt'],
+    ['list --input=li', 'st.txt', '--input=list.txt'],
+    ['list -ili', 'st.txt', '-ilist.txt'],
+    ['list --input ~/bin/fi', 'lings', '~/bin/filings'],
+    ['verify a\\ fo', 'lder', 'a folder/'],
+    ['download --directory=a\\ fo', 'lder', '--directory=a folder/'],
+  ])('completes %s as one word that means it', async (line, rest, word) => {
+    const place = await shellHome();
+    await writeFile(join(place.path, 'list.txt'), '');
+    await mkdir(join(place.path, 'a folder'));
+    await mkdir(join(place.home, '.config/filings'));
+    await writeFile(join(place.home, '.config/filings/config.json'), '{ "profiles": { "work at:ho$me": {} } }');
+    const terminal = await terminalOf(shell, place);
+    const from = terminal.seen().length;
+    await terminal.completes(`filings ${line}`, rest);
+    // Keys that come while a shell completes wait for it.
+    terminal.type('\r');
+    // zsh takes the slash behind a directory away again.
+    const got = shell === 'zsh' ? word.replace(/\/$/, '') : word;
+    await terminal.shows(`GOT<${got.replace('~', place.home)}>`, from);
+  });
+
+  test('never gets what a terminal would act on, and leaves out what stands there', async () => {
     const hostile = [
       '\u001b]0;owned\u0007.htm',
       'ctl\u001b[31m.htm',
@@ -73,28 +101,28 @@ describe.each(['bash', 'zsh', 'fish'] as const)('%s', (shell) => {
     }
   });
 
-  test('abandons a service that does not answer, at once after Ctrl-C, and prints nothing', async () => {
+  test('a service that never answers is given up on, and Ctrl-C gives up at once: without a word', async () => {
     const server = await scripted(() => {});
     const terminal = await terminalOf(shell, await shellHome(), serviceAt(server.url));
     const from = terminal.seen().length;
     terminal.type(`filings download ${ACCESSION} \t`);
     await until(() => server.requests.length > 0);
-    // The shell reads this text when the completion has ended.
+    // What is typed meanwhile waits for the shell.
     terminal.type('mine.htm\r');
     await terminal.shows('GOT<mine.htm>', from);
-    const secondStart = terminal.seen().length;
+    const again = terminal.seen().length;
     const before = server.requests.length;
     terminal.type(`filings download ${ACCESSION} \t`);
     await until(() => server.requests.length > before);
     terminal.type('\u0003');
     terminal.type('\r');
-    await terminal.shows('READY> ', secondStart);
-    // zsh prints its own message about an abandoned completion.
-    const output = terminal
+    await terminal.shows('READY> ', again);
+    // zsh has a word of its own for a completion that was given up.
+    const said = terminal
       .seen()
       .slice(from)
-      .replace(/Killed by signal in _filings_names/g, '');
-    expect(output).not.toMatch(/[Kk]illed|SIG|Forced|hint|error/);
+      .replace(/Killed by signal in _filings/g, '');
+    expect(said).not.toMatch(/[Kk]illed|SIG|Forced|hint|error/);
   });
 });
 
@@ -110,6 +138,9 @@ const TABLE: readonly (readonly [line: string, words: readonly string[]])[] = [
   ['token keygen --format j', ['jwk']],
   ['help co', ['config', 'completion']],
   ['help exit', ['exit-codes']],
+  ['help token ver', ['verify']],
+  ['config set progress ', ['auto', 'bar', 'plain', 'none']],
+  ['completion p', ['powershell']],
   ['download --input lis', ['list.txt']],
   ['serve f', ['folder/']],
   ['download -nd ', ['folder/']],
@@ -128,10 +159,10 @@ describe.each(['bash', 'fish'] as const)('%s offers', (shell) => {
     let found: readonly string[] = [];
     await until(async () => {
       found = await offered(shell, line.split(' '), place);
-      // A completion may time out on a slow machine, so it is repeated.
+      // A service that is not in time is given up on: on a slow machine one asks again.
       return found.length > 0 || words.length === 0;
     });
-    // bash itself appends the slash of a directory, and names that are not files come quoted.
+    // bash adds the slash as it shows a directory, and what is no file comes quoted.
     const shown = (name: string) => (shell === 'bash' ? name.replace(/\/$/, '').replace(' ', '\\ ') : name);
     expect([...found].sort()).toEqual(words.map(shown).sort());
   });

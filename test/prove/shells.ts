@@ -98,7 +98,7 @@ export async function offered(
 ): Promise<readonly string[]> {
   const script =
     shell === 'bash'
-      ? `source ~/${INSTALLED.bash}; COMP_WORDS=(filings "$@"); COMP_CWORD=$#; _filings; printf '%s\\n' "\${COMPREPLY[@]}"`
+      ? `source ~/${INSTALLED.bash}; COMP_LINE="filings $*"; COMP_POINT=\${#COMP_LINE}; _filings; printf '%s\\n' "\${COMPREPLY[@]}"`
       : `complete -C "filings $argv"`;
   const args = shell === 'bash' ? ['-c', script, 'bash', ...line] : ['-c', script, '--', ...line];
   const PATH = `${join(home, 'bin')}:${process.env.PATH}`;

@@ -79,7 +79,7 @@ test.each([
   ['config get jobs canary', 'config get takes 1 argument, not 2', 'see filings config get --help'],
   ['config set a b canary', 'config set takes 2 arguments, not 3', 'see filings config set --help'],
   ['config path canary', 'config path takes no arguments', 'see filings config path --help'],
-  ['completion tcsh', "SHELL: must be bash, zsh or fish, not 'tcsh'", undefined],
+  ['completion tcsh', "SHELL: must be bash, zsh, fish or powershell, not 'tcsh'", undefined],
   ['list -l --json X', '--long cannot be used with --json', 'see filings list --help'],
   ['serve --port 65536', "--port: must be a whole number from 0 to 65,535, such as 8787, not '65536'", undefined],
   ['--color=canary list X', "--color: must be auto, always or never, not 'canary'", undefined],

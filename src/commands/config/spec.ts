@@ -47,7 +47,11 @@ export const CONFIG = command({
       summary: 'set a setting in the config file, or in a profile of it (--profile)',
       arguments: [
         SETTING,
-        { name: 'VALUE', help: 'the value; for a secret omit it: it is asked for, or read from stdin' },
+        {
+          name: 'VALUE',
+          completes: 'setting',
+          help: 'the value; for a secret omit it: it is asked for, or read from stdin',
+        },
       ],
       description: [
         'The file is created with mode 0600 if it is missing, and replaced atomically. Relative paths are stored as absolute ones.',

@@ -18,7 +18,8 @@ export function helpSpec(others: readonly CommandSpec[], parse: ParseLine): Comm
       {
         name: 'TOPIC',
         variadic: true,
-        suggests: [...new Set([...others.map(({ name }) => name), ...TOPIC_NAMES])],
+        suggests: TOPIC_NAMES,
+        completes: 'topic',
         help: 'a command, options, exit-codes, environment or config',
       },
     ],
