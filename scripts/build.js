@@ -125,7 +125,7 @@ async function asCommonJs(file) {
     // Becomes require(), so that the cached, synchronous loader also loads the chunk of the command.
     supported: { 'dynamic-import': false },
     charset: 'ascii',
-    // Beside it and without a comment: only src/terminal/stack.ts reads it.
+    // The map is a separate file, and no comment refers to it, because only src/terminal/stack.ts reads it.
     sourcemap: 'external',
     sourcefile: name,
     sourcesContent: false,

@@ -1,5 +1,5 @@
-// Provides other versions of Node, from the npm packages that hold Node's binaries. scripts/nodes/ pins them; they are installed when
-// they are first asked for, beside what `npm ci` installs and removes.
+// Provides other versions of Node, from the npm packages that hold Node's binaries. scripts/nodes/ pins them. They are
+// installed when they are first used, beside the packages that `npm ci` installs and removes.
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync } from 'node:fs';
@@ -16,7 +16,7 @@ const PINNED = join(import.meta.dirname, 'nodes');
 const FILES = ['package.json', 'package-lock.json'];
 const cache = join(import.meta.dirname, '../node_modules/.cache');
 
-/** The path of a Node of a major version, whose name is `node`: this one, or one that is pinned. */
+/** Returns the path of a Node of a major version: this one, or a pinned one. The file is named `node`. */
 export function nodeOf(major) {
   if (major === Number(process.versions.node.split('.')[0])) return process.execPath;
   const lock = readFileSync(join(PINNED, 'package-lock.json'));
@@ -32,10 +32,10 @@ function installTo(folder) {
     for (const file of FILES) copyFileSync(join(PINNED, file), join(own, file));
     const args = ['ci', '--no-audit', '--no-fund', '--no-bin-links'];
     execFileSync('npm', args, { cwd: own, stdio: ['ignore', 'ignore', 'inherit'] });
-    // By rename: another process that wants it finds all of it, or nothing.
+    // Renames the folder into place, so that a concurrent process finds all of it or nothing.
     renameSync(own, folder);
   } catch (error) {
-    // The other process may have been first.
+    // Another process may have been first.
     if (!existsSync(folder)) throw error;
   } finally {
     rmSync(own, { recursive: true, force: true });

@@ -31,7 +31,7 @@ export async function billOfMaterials(root, found) {
   }
 }
 
-/** Returns a lock file of what is bundled alone. */
+/** Returns a lock file that holds only the bundled packages. */
 async function lockOfBundled(root) {
   const read = async (name) => JSON.parse(await readFile(join(root, name), 'utf8'));
   const { name, version, description, license, repository, devDependencies } = await read('package.json');

@@ -1,8 +1,8 @@
 import type { Reporter, TestModule } from 'vitest/node';
 
 /**
- * Says in the last lines of a run what it has skipped, since nothing else shows it, and fails in CI, where everything is
- * to be tested. What a filter leaves out was not asked for.
+ * Prints the skipped tests in the last lines of a run, because nothing else shows them. In CI, where everything is to be
+// tested, a skipped test fails the run. Tests that a filter excludes do not count.
  */
 export class SkippedReporter implements Reporter {
   #isFiltered = false;
@@ -17,7 +17,7 @@ export class SkippedReporter implements Reporter {
       [...children.allTests('skipped')].map(({ fullName }) => `${relativeModuleId}: ${fullName}`),
     );
     if (skipped.length === 0) return;
-    // Behind the summary of vitest's own reporter.
+    // Prints after the summary of vitest's own reporter.
     process.once('exit', () => {
       process.stdout.write(`${skipped.length} skipped:\n${skipped.map((name) => `  ${name}\n`).join('')}`);
       if (process.env.CI) process.exitCode ||= 1;

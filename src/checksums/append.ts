@@ -11,22 +11,23 @@ const { O_NOFOLLOW, O_RDONLY } = constants;
 const flushFile = promisify(fsync);
 const MOST_DIRECTORIES = 256;
 
-/** Directories are absolute paths. */
+/** Appends to the SHA256SUMS of directories. Directories are absolute paths. */
 export class ChecksumFiles {
   readonly #isFlushed: boolean;
-  /** By directory, as read when first asked for. */
+  /** The listed names by directory. A directory is read when it is first used. */
   readonly #listed = new Map<string, Promise<Set<ByteText>>>();
-  /** Those of lines that may not be on disk yet, this run's and others'. */
+  /** Directories with lines that may not be on disk yet, of this run or of others. */
   readonly #unflushed = new Set<string>();
-  /** Rejected for good after one failure: the kernel reports it once, so another flush would succeed. */
+  /** Rejects permanently after one failure. The kernel reports a failure once, so another flush would succeed. */
   #flushing: Promise<void> = Promise.resolve();
 
-  /** `isFlushed`: lines are flushed before a done line, since a filing in a done list is never looked at again. */
+  /** `isFlushed` means that lines are flushed before a done line, because a filing in a done list is never checked again. */
   constructor(isFlushed: boolean) {
     this.#isFlushed = isFlushed;
   }
 
-  /** What this run appends counts at once, what others append after it was read does not. Throws `local_io`. */
+  /** Returns whether a file is listed. A line of this run counts at once; a line that another run appends later does not.
+   * Throws `local_io`. */
   async isListed(directory: string, name: string): Promise<boolean> {
     const isListed = (await this.#namesIn(directory)).has(byteText(name));
     if (isListed) this.#note(directory);
@@ -36,14 +37,14 @@ export class ChecksumFiles {
   /** `sha256` is in lower-case hexadecimal digits. Throws `local_io`: the file is not done then. */
   async add(directory: string, name: string, sha256: string): Promise<void> {
     const entry = { name: byteText(name), sha256 };
-    // A torn line would become an entry for a name that was cut off.
+    // An entry behind a torn line would make it an entry for a cut name.
     const file = await AppendFile.open(`${directory}/${SUMS_NAME}`, { flags: O_NOFOLLOW, tornLine: 'remove' });
     await file.write([Buffer.from(sumsLine(entry), 'latin1')]).finally(() => file.end());
     this.#note(directory);
     (await this.#listed.get(directory))?.add(entry.name);
   }
 
-  /** Waits until the lines of all files that count as listed are on disk. Throws `local_io`, at each later call too. */
+  /** Flushes the lines of all files that count as listed. Throws `local_io`, also at each later call. */
   flush(): Promise<void> {
     this.#flushing = this.#flushing.then(async () => {
       const directories = [...this.#unflushed];

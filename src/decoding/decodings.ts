@@ -21,7 +21,7 @@ export interface Decoding {
 const MAX_GROWTH = 4;
 const MIN_ALLOWANCE = 16_384;
 
-/** Yields the text itself first. The work is in proportion to the length of the text, whatever it holds. */
+/** Yields the text itself first. The work is in proportion to the length of the text. */
 export function* decodings(text: string): Generator<Decoding> {
   let allowance = MAX_GROWTH * text.length + MIN_ALLOWANCE;
   const pending = [asDecoding(text)];

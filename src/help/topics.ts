@@ -2,7 +2,7 @@ import { type NamedSetting, SETTINGS, wantedInFile } from '../settings/table.ts'
 import { paragraph, type Row, section, stacked } from './layout.ts';
 import { EVERY_EXIT, helpLine, sharedRows } from './rows.ts';
 
-/** Environment variables that are not settings of this program, but change what it does. */
+/** Environment variables that are not settings of this program, but affect it. */
 export const COMMON_VARIABLES: readonly Row[] = [
   ['NO_COLOR', 'no colours, unless FILINGS_COLOR is set'],
   ['FORCE_COLOR, CLICOLOR_FORCE', 'colours, unless FILINGS_COLOR or NO_COLOR is set'],

@@ -16,7 +16,7 @@ export interface Inspection {
   readonly claims: JsonObject;
   /** Each date as RFC 3339 and relative to now: `expired 3 h ago`. */
   readonly times: Readonly<Record<string, { readonly utc: string; readonly relative: string }>>;
-  /** What the service would object to, except for the signature. */
+  /** The faults that the service would object to, except for the signature. */
   readonly objections: readonly string[];
 }
 

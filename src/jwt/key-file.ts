@@ -7,7 +7,7 @@ export interface KeyFiles {
   readonly keyFile?: string | undefined;
   readonly secretFile?: string | undefined;
   readonly passphraseFile?: string | undefined;
-  /** What stdin held, if the key or the secret is read from it. */
+  /** The contents of stdin, if the key or the secret is read from it. */
   readonly stdin?: Buffer | undefined;
 }
 

@@ -13,9 +13,9 @@ import { decodeBase64url, NOT_CANONICAL, readJsonObject, textFault } from './tok
 
 export type Purpose = 'sign' | 'verify';
 
-/** A key that could be read. `keyFault` tells what it may be used for. */
+/** A key that could be read. `keyFault` decides about its use. */
 export interface JwtKey {
-  /** Where the key is from, for messages. */
+  /** The source of the key, for messages. */
   readonly what: string;
   /** `rsa`, `rsa-pss`, `ec`, `ed25519` or another name that node:crypto has; or `secret`. */
   readonly kind: string;

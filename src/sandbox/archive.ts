@@ -7,7 +7,7 @@ import { errnoOf, FilingsError } from '../errors.ts';
 export type Archive = Awaited<ReturnType<typeof openArchive>>;
 export type ServedFile = Awaited<ReturnType<typeof servedFile>>;
 
-/** The errors after which a client is told that a file does not exist. */
+/** The errors for which a client gets a 404. */
 const MISSING = ['ENOENT', 'ENOTDIR', 'ELOOP', 'ENAMETOOLONG'];
 const CHUNK_BYTES = 256 * 1024;
 

@@ -3,7 +3,7 @@ import { type Archive, isFileName } from './archive.ts';
 import { fileReply, jsonReply, problem, type Reply } from './reply.ts';
 import type { ParsedRequest } from './request.ts';
 
-/** How listings are split into pages. */
+/** The pages that listings are split into. */
 export interface Pages {
   /** The most records of a page. */
   readonly size: number;

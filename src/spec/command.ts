@@ -13,7 +13,7 @@ export interface CommandSpec<O extends Options = Options> {
   readonly description?: readonly string[];
   readonly arguments?: readonly ArgumentSpec[];
   readonly options?: O;
-  /** Commands that work as written, each with what it does. */
+  /** Commands that work as written, each with a description. */
   readonly examples?: readonly (readonly [command: string, what: string])[];
   /** Set if the command sends requests, so that its examples can be tried with FILINGS_SANDBOX=1. */
   readonly asksService?: true;

@@ -1,8 +1,8 @@
 import { grouped, orList } from '../text.ts';
 
 /**
- * What the completions offer beside words: paths, files of the filing before the word, profiles of the config file, values
- * of the setting before the word, or topics of help.
+ * The completions of a value: paths, files of the filing before the word, profiles of the config file, values of the
+ * setting before the word, or topics of help.
  */
 export type Completes = 'file' | 'directory' | 'name' | 'profile' | 'setting' | 'topic';
 

@@ -13,7 +13,7 @@ import { type Workplace, workplace } from './program.ts';
 interface Call {
   readonly name: 'mkdir' | 'link' | 'write' | 'flush';
   readonly path: string;
-  /** What was written. */
+  /** The bytes that were written. */
   readonly text: string;
   readonly began: number;
   /** Undefined if the call has failed, or had not returned at the end of the program. */
@@ -161,7 +161,7 @@ describe('the mirror of the README', () => {
     }
   });
 
-  // What another run has named just now may not be on disk.
+  // A file that another run has just named may not be on disk.
   test.each([
     ['and lists nothing anew', async () => {}],
     [

@@ -6,7 +6,7 @@ import { afterAll, expect, test } from 'vitest';
 
 const root = join(import.meta.dirname, '../..');
 
-// npm keeps what it packs in its cache, for which the home may have no room.
+// npm writes packages into its cache, and the home may be read-only.
 const cache = await mkdtemp(join(tmpdir(), 'filings-npm-'));
 afterAll(() => rm(cache, { recursive: true, force: true }));
 const packing = ['pack', '--dry-run', '--json', '--ignore-scripts', '--cache', cache];
@@ -22,7 +22,7 @@ test('the package is small and has the files that the program and its pages need
   expect(paths.filter((path) => /^(src|test|scripts|node_modules)\//.test(path))).toEqual([]);
 });
 
-test('the package lists for scanners what is bundled into it, with versions, as its licences do', async () => {
+test('the package lists the bundled libraries with their versions, the same ones as in its licences', async () => {
   expect(paths).toContain('sbom.cdx.json');
   const bill = JSON.parse(await readFile(join(root, 'sbom.cdx.json'), 'utf8'));
   const { packages } = JSON.parse(await readFile(join(root, 'package-lock.json'), 'utf8'));

@@ -35,7 +35,7 @@ async function place(script: Script = answer(['a.htm', 'b.htm'])) {
     ...here,
     server,
     complete,
-    /** The names that fish is told to offer behind these words. */
+    /** Returns the names that fish gets for these words. */
     async names(words: readonly string[], env?: Record<string, string>, isImpatient?: boolean): Promise<string> {
       return (await complete(['fish', `filings ${words.join(' ')} `], env, isImpatient)).replace(/^words\n/, '');
     },
@@ -43,7 +43,7 @@ async function place(script: Script = answer(['a.htm', 'b.htm'])) {
   };
 }
 
-test('names are listed with the settings of environment, line and config file, at each TAB anew', async () => {
+test('each TAB lists the names with the settings of the environment, the line and the config file', async () => {
   const { names, server, config, home } = await place();
   expect(await names(LINE)).toBe(OFFERED);
   expect(await names(['--base-url', server.url, '--api-key=b-key', ...LINE, 'a.htm'], {})).toBe('b.htm\n');
@@ -54,7 +54,7 @@ test('names are listed with the settings of environment, line and config file, a
   expect((await readdir(home)).sort()).toEqual(['config.json', 'work']);
 });
 
-describe('nothing is offered, and nobody asked,', () => {
+describe('nothing is offered, and no request is sent,', () => {
   test.each<[readonly string[], Record<string, string>?]>([
     // Stdin, a wrong setting, a value that is still to be typed.
     [[...LINE, '--api-key-file', '-'], { FILINGS_API_KEY: '' }],
@@ -86,7 +86,7 @@ test.each<[string, Script]>([
   ['one that answers without end', (socket) => void socket.write(`${head(200, { 'Content-Length': 9 })}[`)],
   ['a 401', (socket) => void socket.end(head(401, { 'Content-Length': 0 }))],
   ['no listing', (socket) => void socket.end(`${head(200, { 'Content-Length': 6 })}\u001b]0;x\u0007`)],
-])('%s: nothing is offered, and nothing said', async (_, script) => {
+])('nothing is offered or printed: %s', async (_, script) => {
   const { names, server } = await place(script);
   expect(await names(LINE, undefined, true)).toBe('');
   expect(server.requests.length).toBe(1);
@@ -119,7 +119,7 @@ describe('profiles', () => {
   const PROFILES = { work: {}, 'at home': { baseUrl: 'no URL' }, 'x\u001b[31m': {}, 'y\nz': {}, '-dash': {} };
 
   test.each(['list --profile=', 'config set profile '])(
-    'are offered after %s, whatever else is wrong',
+    'are offered after %s, even if other settings are wrong',
     async (line) => {
       const { complete, config } = await place();
       const path = await config({ apiKey: 'a-key', nonsense: true, profiles: PROFILES });
@@ -156,7 +156,7 @@ test.each(['bash', 'zsh', 'fish', 'powershell'])(
   },
 );
 
-test('the script of PowerShell is plain ASCII, closes what it opens, and never runs a text as a command', async () => {
+test('the script of PowerShell is plain ASCII with balanced brackets, and never runs a text as a command', async () => {
   const script = await readFile(join(import.meta.dirname, '../../completions/filings.ps1'), 'utf8');
   expect(script).toMatch(/^[\n -~]*$/);
   expect(script).toMatch(/^Register-ArgumentCompleter -Native -CommandName filings -ScriptBlock \{$/m);

@@ -143,7 +143,7 @@ describe('a batch stops and exits according to its errors', () => {
     expect(archive.asked().length).toBeLessThanOrEqual(4);
   });
 
-  it('counts what it has not started for a bounded time, since an input may have no end', async () => {
+  it('counts the files that were not started for a bounded time, because an input may have no end', async () => {
     const { at, batch } = await setUp(1, answering(401));
     execFileSync('mkfifo', [at('fifo')]);
     const writer = await open(at('fifo'), 'r+');

@@ -10,8 +10,8 @@ import { head, sendFile } from '../servers/answers.ts';
 import { accession, type Filings, type Instead, startArchive } from '../servers/archive.ts';
 import { ACCESSION, type RunOptions, workplace } from './run.ts';
 
-// A run is a guest in its process: whatever it opens or waits for is released when it ends, however it ends. The whole
-// program runs here, and what is left of it is counted: descriptors, timers, listeners, temporary files.
+// A run releases all descriptors, timers, listeners and temporary files when it ends, however it ends. The whole program
+// runs here in the test's process, and the test counts the remaining ones.
 
 const NUMBERS = [accession(1), accession(2), accession(3)];
 const LARGE = Buffer.alloc(2_000_001, 'x');
@@ -60,7 +60,7 @@ function descriptors(): string[] {
   return targets.sort();
 }
 
-/** What ends a run early. */
+/** The event that ends a run early. */
 interface Ends {
   readonly interrupt: AbortController;
   /** Passes with the event `pass`. */
@@ -72,7 +72,8 @@ type Answers = (ends: Ends) => Instead;
 const DEADLINE_MS = 3_600_000;
 const UNTIL_DEADLINE = ['--deadline', '1h'];
 
-/** Runs command lines one after the other beside an archive. Returns what is left when the archive has stopped. */
+/** Runs command lines one after the other against an archive. Returns the resources that are left after the archive has
+ * stopped. */
 async function leftBy(lines: readonly (readonly string[])[], answers: Answers) {
   const place = await workplace();
   await place.write('../in', `${NUMBERS.join('\n')}\n`);

@@ -107,7 +107,7 @@ export async function serve(args: readonly string[] = [], env: Environment = {})
   return { url, log: () => stderr.bytes().toString(), stop: end };
 }
 
-/** Sleeps as the program does, but lets it count what it has not started for as long as a busy machine takes. */
+/** Sleeps like the program, but gives it as much time as a busy machine needs to count the files that were not started. */
 export const patientSleep: Sleep = (ms, signal) => sleep(ms === MAX_COUNTING_MS ? 100_000 : ms, signal);
 
 const homeOf = (home: string) => ({ PATH: process.env.PATH ?? '', HOME: home });

@@ -42,7 +42,7 @@ it('a soak mirrors every file in spite of the faults, and reports samples', asyn
   const { stdout, exitCode } = await bench('soak.js', ['--minutes', '0.1', '--files', '400']);
   expect(stdout).toContain('exit status 0; 0 files missing or wrong; faults {"');
   expect(stdout).toMatch(/^\d{2,} samples over /m);
-  // In six seconds memory has not settled; what follows from its samples is told in test/unit/soak-verdict.test.ts.
+  // Memory does not settle within six seconds, so the verdict is tested in test/unit/soak-verdict.test.ts.
   const { isFlat, why } = JSON.parse(/^\d+ samples over .*?: (.*)$/m.exec(stdout)?.[1] ?? '');
   expect([exitCode, linesOf(stdout).at(-1)]).toEqual(
     isFlat ? [0, 'flat'] : [1, `NOT FLAT OR NOT WHOLE: ${why.join(', ')}`],

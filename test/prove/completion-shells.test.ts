@@ -6,7 +6,7 @@ import { accession, startArchive } from '../servers/archive.ts';
 import { scripted } from '../servers/scripted.ts';
 import { offered, shellHome, terminalOf } from './shells.ts';
 
-/** What a shell may not take for its own: one filing each, of which it is the only file. */
+/** Names that a shell must not expand. Each is the only file of a filing. */
 const NAMES = [
   `it's a "b".htm`,
   '$HOME`id`.htm',
@@ -45,7 +45,7 @@ describe.each(['bash', 'zsh', 'fish'] as const)('%s', (shell) => {
     ['a\\ ', '.htm', 'a b.htm'],
     ["'a ", '.htm', 'a b.htm'],
     ['"p', 'ice', 'p$r`ice.htm'],
-  ])('goes on with a name that begins %s', async (begin, rest, name) => {
+  ])('completes a name that begins %s', async (begin, rest, name) => {
     const server = await listings({ [ACCESSION]: ['a b.htm', 'a=b.htm', 'c:d.htm', 'p$r`ice.htm', 'z.htm'] });
     const terminal = await terminalOf(shell, await shellHome(), serviceAt(server.url));
     const from = terminal.seen().length;
@@ -82,7 +82,7 @@ describe.each(['bash', 'zsh', 'fish'] as const)('%s', (shell) => {
     await terminal.shows(`GOT<${got.replace('~', place.home)}>`, from);
   });
 
-  test('never gets what a terminal would act on, and leaves out what stands there', async () => {
+  test('never gets control characters, and omits files that are already on the line', async () => {
     const hostile = [
       '\u001b]0;owned\u0007.htm',
       'ctl\u001b[31m.htm',
@@ -101,13 +101,13 @@ describe.each(['bash', 'zsh', 'fish'] as const)('%s', (shell) => {
     }
   });
 
-  test('a service that never answers is given up on, and Ctrl-C gives up at once: without a word', async () => {
+  test('completion ends silently when the service does not respond, and at once after Ctrl-C', async () => {
     const server = await scripted(() => {});
     const terminal = await terminalOf(shell, await shellHome(), serviceAt(server.url));
     const from = terminal.seen().length;
     terminal.type(`filings download ${ACCESSION} \t`);
     await until(() => server.requests.length > 0);
-    // What is typed meanwhile waits for the shell.
+    // Keys that are typed meanwhile wait for the shell.
     terminal.type('mine.htm\r');
     await terminal.shows('GOT<mine.htm>', from);
     const again = terminal.seen().length;
@@ -159,10 +159,10 @@ describe.each(['bash', 'fish'] as const)('%s offers', (shell) => {
     let found: readonly string[] = [];
     await until(async () => {
       found = await offered(shell, line.split(' '), place);
-      // A service that is not in time is given up on: on a slow machine one asks again.
+      // The completion may time out on a slow machine, so the test presses TAB again.
       return found.length > 0 || words.length === 0;
     });
-    // bash adds the slash as it shows a directory, and what is no file comes quoted.
+    // bash adds the slash of a directory itself, and words that are not files arrive quoted.
     const shown = (name: string) => (shell === 'bash' ? name.replace(/\/$/, '').replace(' ', '\\ ') : name);
     expect([...found].sort()).toEqual(words.map(shown).sort());
   });

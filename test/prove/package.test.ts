@@ -65,24 +65,21 @@ describe.each(MAJORS)('the package on Node %i', (major) => {
     expect((await readdir(home)).filter((entry) => entry !== 'work')).toEqual([]);
   });
 
-  onThisNode(
-    'downloads the samples from the sandbox, without messages caused by settings of Node',
-    async () => {
-      const { outputOf, path, read, home } = await user();
-      await outputOf(['config', 'set', 'base-url', 'https://api.example.com']);
-      const samples = join(ROOT, 'samples');
-      await writeFile(join(path, 'ca.pem'), rootCertificates[0] ?? '');
-      const own = { NODE_OPTIONS: '--max-old-space-size=500', NODE_EXTRA_CA_CERTS: 'ca.pem' };
-      for (const accession of await readdir(samples)) {
-        await outputOf(['--sandbox', '--quiet', 'download', accession, '--all'], own);
-        for (const file of await readdir(join(samples, accession))) {
-          expect(await read(join(accession, file))).toEqual(await readFile(join(samples, accession, file)));
-        }
+  onThisNode('downloads the samples from the sandbox, without messages caused by settings of Node', async () => {
+    const { outputOf, path, read, home } = await user();
+    await outputOf(['config', 'set', 'base-url', 'https://api.example.com']);
+    const samples = join(ROOT, 'samples');
+    await writeFile(join(path, 'ca.pem'), rootCertificates[0] ?? '');
+    const own = { NODE_OPTIONS: '--max-old-space-size=500', NODE_EXTRA_CA_CERTS: 'ca.pem' };
+    for (const accession of await readdir(samples)) {
+      await outputOf(['--sandbox', '--quiet', 'download', accession, '--all'], own);
+      for (const file of await readdir(join(samples, accession))) {
+        expect(await read(join(accession, file))).toEqual(await readFile(join(samples, accession, file)));
       }
-      const { $schema } = JSON.parse(await readFile(join(home, '.config/filings/config.json'), 'utf8'));
-      expect((await stat(new URL($schema))).isFile()).toBe(true);
-    },
-  );
+    }
+    const { $schema } = JSON.parse(await readFile(join(home, '.config/filings/config.json'), 'utf8'));
+    expect((await stat(new URL($schema))).isFile()).toBe(true);
+  });
 
   onThisNode('serves, hashes and verifies a large file', async () => {
     const { outputOf, start, path, read } = await user();

@@ -3,11 +3,11 @@ import type { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 const PIECE_BYTES = 1 << 18;
-/** So many waits without a byte are a stop. One could end late and see nothing only because this process stood still. */
+/** The number of waits without a byte that count as a stop. A single wait may see nothing because this process was paused. */
 const QUIET_WAITS = 4;
 const WAIT_MS = 100;
 
-/** How much of what a server sends has left it. */
+/** Counts the bytes that have left a server. */
 export interface Pump {
   /** Waits until the peer takes no more. Returns how many bytes the kernel has taken until then. */
   stopped(): Promise<number>;

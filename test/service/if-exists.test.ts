@@ -36,7 +36,7 @@ async function startIn(
 const chunked: Script = (socket) => void socket.end(framed(FILE, 'chunked', {}).bytes);
 
 describe('a file that exists', () => {
-  // The columns are the case, what exists, the option, the result and the number of requests.
+  // The columns are the case, the existing file, the option, the result and the number of requests.
   test.each<[string, Buffer, IfExists, 'skipped' | 'downloaded' | RegExp, number]>([
     ['skip, same file', FILE, 'skip', 'skipped', 0],
     ['skip, other file', LONGER, 'skip', 'skipped', 0],

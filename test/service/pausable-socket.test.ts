@@ -11,7 +11,7 @@ import { type Script, scripted } from '../servers/scripted.ts';
 import { content } from './transfer-fixture.ts';
 
 const TOTAL = 64 << 20;
-/** What the kernel of either side may hold, and much more than this program may. */
+/** The most that the kernels of both sides may hold, and much more than this program may hold. */
 const MAX_READ_AHEAD = TOTAL / 2;
 const REQUEST = 'GET / HTTP/1.1\r\n\r\n';
 
@@ -47,7 +47,7 @@ describe.each(['http', 'https'])('over %s', (scheme) => {
     return { server, real, socket };
   }
 
-  /** As {@link connected}, to a server that sends much. */
+  /** Connects like {@link connected}, to a server that sends many bytes. */
   async function pumped() {
     let sent: Pump | undefined;
     const ends = await connected((peer) => {
@@ -70,7 +70,7 @@ describe.each(['http', 'https'])('over %s', (scheme) => {
     return read;
   }
 
-  test('reads little from the network while nobody reads, and no more if it is held by then', async () => {
+  test('reads little from the network while its stream is not read, and nothing while it is held', async () => {
     const { socket, sent } = await pumped();
     const readAhead = await sent.stopped();
     expect(readAhead).toBeLessThan(MAX_READ_AHEAD);

@@ -81,7 +81,7 @@ test.each<[string, string | undefined]>([
   ['config set profile ', 'profile'],
   ['config set jwt-file ', 'file'],
   ['config set api-key-command ', undefined],
-])('after %j, what is looked up', (line, what) => expect(lookUp(line)).toBe(what));
+])('finds the kind of word to look up after %j', (line, what) => expect(lookUp(line)).toBe(what));
 
 test.each([
   ['list --color=al', '--color='],
@@ -162,7 +162,7 @@ const ODD = [
   '~r d\u2019é.htm',
 ];
 
-/** What a shell is told about these names, of which the typed word is the start. */
+/** Returns the answer to a shell about these names, which begin with the typed word. */
 function printed(name: string, typed: string, candidates: readonly string[], help = '') {
   const shell = SHELLS[name];
   if (shell === undefined) throw new Error(name);
@@ -228,7 +228,7 @@ test.each([
   ['bash', 'filings verify --config=a:b\\ c', ['file', '--config=', 'a:b c', '--config=a:']],
   ['zsh', 'filings verify --config=a', ['file', '--config=', 'a', '']],
   ['fish', 'filings verify -xa', ['file', '', '-xa', '']],
-])('%s is told of a path its prefix, its start and what is kept', (name, line, told) => {
+])('%s gets the prefix of a path, its start and the kept part', (name, line, told) => {
   const shell = SHELLS[name];
   const words = shell?.read([line], { COMP_WORDBREAKS: BREAKS }) ?? expect.fail();
   const prefix = name === 'fish' ? '' : '--config=';

@@ -23,7 +23,7 @@ function limiterOf(ratePerSecond?: number) {
     askAgain: (name: string) => ask(name, undefined, true),
     askUntil: ask,
     sent: () => sent.join(''),
-    /** Ends the requests and runs what follows. */
+    /** Ends the requests and runs pending callbacks. */
     async end(names: string, wasSent?: boolean): Promise<void> {
       for (const name of names) turns.get(name)?.(wasSent);
       await pass(0);

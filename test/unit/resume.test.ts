@@ -106,7 +106,7 @@ test.each<[string, Held, CameBack, Decision['kind']]>([
   ['a 416 for an incomplete part', part(), unsatisfied(), 'ask-anew'],
   ['a 416 with a smaller total', part({ total: 120 }), unsatisfied({ 'content-range': 'bytes */40' }), 'ask-anew'],
   ['a 416 without a range', ALL, unsatisfied({ 'content-range': undefined }), 'ask-anew'],
-])('decides what follows from the response: %s', (_, file, response, kind) => {
+])('decides the next step from the response: %s', (_, file, response, kind) => {
   expect(decide(file, response).kind).toBe(kind);
 });
 
@@ -125,7 +125,7 @@ test.each<[number, string | string[] | undefined]>([
   [416, 'xbytes */40'],
   [416, 'bytes */40x'],
   [416, 'bytes 0-39/40'],
-])('a %i with Content-Range %j is not exact, so the file is requested anew', (status, range) => {
+])('requests the file again after a %i with Content-Range %j, which is not exact', (status, range) => {
   const headers = { etag: '"v1"', 'content-range': range };
   expect(decide(part({ total: undefined }), { status, headers, address: HERE })).toEqual({ kind: 'ask-anew' });
 });

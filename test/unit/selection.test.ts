@@ -137,7 +137,7 @@ describe('a selection', () => {
     expect([calls, selection.left]).toEqual([[0, 1, 2, 3], 2 + 1 + 1 + 2 + 3]);
   });
 
-  test('counts what is left up to the end of the input, including the lines that are being read', async () => {
+  test('counts the lines up to the end of the input, including those that are being read', async () => {
     const lines = [1, 2, 3, 4, 5, 6, 7].map((n) => file(n, 'a'));
     const selection = select([...lines, whole(8)], listingService({}).list);
     selection.next();

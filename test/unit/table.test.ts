@@ -27,14 +27,17 @@ test.each([
   [42, 'a.htm                  1.2 kB'],
   [20, 'a.htm', 'quite-a-lo…-name.htm'],
   [1, '…', '…'],
-])('a table fits into %i columns: other cells shrink first, the name last', async (width, first, second?: string) => {
-  const rows = [
-    ['a.htm', '1.2 kB', 'a long description of it'],
-    ['quite-a-long-name.htm', '12 B', '日本日本日本日本日本'],
-  ];
-  const [, ...lines] = await linesOf(rows, width);
-  expect(lines).toEqual([first, second ?? expect.stringMatching(/^quite-a-long-name\.htm {4}12 B/)]);
-});
+])(
+  'a table fits into %i columns by shortening other cells first and names last',
+  async (width, first, second?: string) => {
+    const rows = [
+      ['a.htm', '1.2 kB', 'a long description of it'],
+      ['quite-a-long-name.htm', '12 B', '日本日本日本日本日本'],
+    ];
+    const [, ...lines] = await linesOf(rows, width);
+    expect(lines).toEqual([first, second ?? expect.stringMatching(/^quite-a-long-name\.htm {4}12 B/)]);
+  },
+);
 
 test.each([
   [120, 'x'.repeat(60), '  1.2 kB', '  application/xhtml+xml', '  its description'],
