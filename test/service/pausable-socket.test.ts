@@ -126,7 +126,7 @@ describe.each(['http', 'https'])('over %s', (scheme) => {
     expect([inspected.join(''), read.bytes]).toEqual(['firstsecond', 'second'.length]);
   });
 
-  test('destroys the socket below with itself, and itself with the socket below', async () => {
+  test('destroys the socket below with itself, and itself with the socket below and its error', async () => {
     const peers: Socket[] = [];
     const above = await connected((peer) => void peers.push(peer));
     await until(() => peers.length === 1);
@@ -134,8 +134,13 @@ describe.each(['http', 'https'])('over %s', (scheme) => {
     expect(above.real.destroyed).toBe(true);
     await until(() => peers[0]?.destroyed === true);
     const below = await connected(() => {});
-    below.real.destroy();
+    const failure = new Error('the network is down');
+    below.real.destroy(failure);
     expect(below.socket.isOpen).toBe(false);
-    await once(below.socket, 'close');
+    await new Promise((resolve) => below.socket.once('close', resolve));
+    expect(below.socket.errored).toBe(failure);
+    const unharmed = await connected(() => {});
+    unharmed.real.destroy();
+    await once(unharmed.socket, 'close');
   });
 });
