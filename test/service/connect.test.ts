@@ -27,9 +27,13 @@ async function talk(
   const connections = new Connections({ connectTimeout: CONNECT_MS, idleTimeout: IDLE_MS }, { env: {}, ...clock });
   onTestFinished(() => connections.close());
   const url = server.url.replace('127.0.0.1', host);
+  const prepared: string[] = [];
   const ask = (path = '/') =>
-    get(connections, async () => ({ url: new URL(path, url), headers: {}, signal: new AbortController().signal }));
-  return { server, connections, ask };
+    get(connections, async () => {
+      prepared.push(path);
+      return { url: new URL(path, url), headers: {}, signal: new AbortController().signal };
+    });
+  return { server, connections, ask, prepared };
 }
 
 async function read(answer: Answer, chunks: Buffer[] = []): Promise<Buffer> {
@@ -117,14 +121,14 @@ describe('a kept connection', () => {
 
   test('is not used if the server has closed it in the meantime', async () => {
     let closed: Promise<unknown> | undefined;
-    const { server, ask } = await talk((socket, { index }) => {
+    const { server, ask, prepared } = await talk((socket, { index }) => {
       socket.write(OK);
       if (index === 0) closed = once(socket.end(), 'close');
     });
     await read(await ask());
     await closed;
     expect(`${await read(await ask())}`).toBe('ok');
-    expect(server.requests).toHaveLength(2);
+    expect([server.requests.length, prepared.length]).toEqual([2, 2]);
   });
 });
 
