@@ -247,17 +247,20 @@ describe('closing the sandbox', () => {
     await expect.poll(() => running.lines.at(-1)).toMatch(/\(cut off\)$/);
   });
 
-  it('does not wait for delayed responses', async () => {
+  it('does not wait for delayed responses, and ends their delays', async () => {
     let delayed = 0;
     const delay: typeof sleep = (ms, signal) => {
       delayed = ms;
-      return sleep(ms, signal);
+      return sleep(ms, signal).finally(() => {
+        delayed = 0;
+      });
     };
     const running = await sandbox(ALPHA, { latencyMs: 600_000, sleep: delay });
     const failed = once(get(`${running.url}${download('a.txt')}`, { headers: key }), 'error');
     await expect.poll(() => delayed).toBe(600_000);
     await running.close();
     expect(await failed).toEqual([expect.objectContaining({ code: 'ECONNRESET' })]);
+    await expect.poll(() => delayed).toBe(0);
   });
 });
 
