@@ -161,6 +161,16 @@ describe('the mirror of the README', () => {
     }
   });
 
+  test('flushes its failed list before that gets its name, and the directory after', async () => {
+    const place = await mirrorPlace();
+    const { at, path } = place;
+    const calls = await place.mirror('--failed failed');
+    const [named] = callsOn(calls, 'link', at('failed')) as [Call];
+    const flush = calls.find((call) => call.name === 'flush' && call.path.startsWith(at('failed.')));
+    expect(flush?.ended).toBeLessThan(named.began);
+    expect(callsOn(calls, 'flush', path).at(-1)?.began).toBeGreaterThan(Number(named.ended));
+  });
+
   // A file that another run has just named may not be on disk.
   test.each([
     ['and lists nothing anew', async () => {}],
