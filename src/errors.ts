@@ -43,13 +43,46 @@ export interface Problem {
  */
 export type Fault = 'certificate' | 'unresolved-name' | 'unproved-end' | 'foreign';
 
-/** What of the service was asked for: a file of a filing, or without a name the filing's listing. */
-export interface Subject {
+/** A resource of the service: a file of a filing, or without a name the filing's listing. */
+export interface Resource {
   readonly accession: string;
   readonly fileName?: string;
 }
 
-export interface FilingsErrorDetails {
+/** What an error is about: any of these, as a person would write them. `messageOf` puts them in front of the reason. */
+export interface Subject {
+  /** The number of a line of the input. */
+  readonly line?: number | undefined;
+  /** An option, a setting, a command or another thing with a name. With a path, the name of what is there. */
+  readonly name?: string | undefined;
+  readonly path?: string | undefined;
+  readonly resource?: Resource | undefined;
+  /** The host that was asked, with its port. */
+  readonly host?: string | undefined;
+  /** The proxy that was to lead to the host. */
+  readonly proxy?: string | undefined;
+  /** The host whose redirect led to `host`. */
+  readonly redirectedFrom?: string | undefined;
+}
+
+/** The parts of an error that its message is made of. */
+export interface MessageParts {
+  readonly subject?: Subject | undefined;
+  /** Why it failed. */
+  readonly reason: string;
+  /** The service's own words about it. */
+  readonly quote?: string | undefined;
+  /** How many tries there were, if there was more than one. */
+  readonly tries?: number | undefined;
+  /** The wait that the service asks for and that is too long, in milliseconds. */
+  readonly askedWaitMs?: number | undefined;
+  /** What else a person has to know of the run. */
+  readonly remarks?: readonly string[] | undefined;
+  /** The error that followed, at the end of a run. */
+  readonly followedBy?: MessageParts | undefined;
+}
+
+export interface FilingsErrorDetails extends Omit<MessageParts, 'reason'> {
   /** What to do next, in one sentence. */
   readonly hint?: string | undefined;
   readonly problem?: Problem | undefined;
@@ -64,8 +97,6 @@ export interface FilingsErrorDetails {
   /** False when not even a connection could be made. */
   readonly connected?: boolean;
   readonly fault?: Fault | undefined;
-  /** What was asked for, where it was that which failed; `errorAbout` puts it in front of the message, too. */
-  readonly subject?: Subject | undefined;
   readonly cause?: unknown;
   /** It would fail every other file of a batch too; a wrong configuration does, unless this says otherwise. */
   readonly stopsRun?: boolean;
@@ -74,12 +105,63 @@ export interface FilingsErrorDetails {
 }
 
 /**
- * The one error class. `message` reads `WHAT: WHY`, without the program's name;
- * foreign text in it is made printable by the renderer, not here.
+ * Returns the sentence for a person that the parts of an error make: `WHAT: WHY`, without the program's name. This is the
+ * only place where it is worded.
  */
-export class FilingsError extends Error implements FilingsErrorDetails {
+export function messageOf({
+  subject,
+  reason,
+  quote,
+  tries,
+  askedWaitMs,
+  remarks = [],
+  followedBy,
+}: MessageParts): string {
+  const what = subject ? namesOf(subject) : [];
+  const wait = askedWaitMs === undefined ? [] : [`the service asks to wait ${Math.ceil(askedWaitMs / 1000)} s`];
+  const why = [...what, reason, ...(quote === undefined ? [] : [quote]), ...wait].join(': ');
+  const more = [
+    ...(tries === undefined ? [] : [`${tries} tries`]),
+    ...remarks,
+    ...(followedBy === undefined ? [] : [`then ${messageOf(followedBy)}`]),
+  ];
+  return [why, ...more].join('; ');
+}
+
+/** Names the parts of a subject, from the outermost to the one nearest to the reason. */
+function namesOf({ line, name, path, resource, host, proxy, redirectedFrom }: Subject): readonly string[] {
+  const redirect = redirectedFrom === undefined ? '' : `${redirectedFrom} redirects to `;
+  const through = proxy === undefined ? '' : ` through the proxy ${proxy}`;
+  const thing = [name, path].filter((part) => part !== undefined).join(' ');
+  return [
+    ...(line === undefined ? [] : [`line ${line}`]),
+    ...(thing === '' ? [] : [thing]),
+    ...(resource === undefined ? [] : [wordsOf(resource)]),
+    ...(host === undefined ? [] : [`${redirect}${host}${through}`]),
+  ];
+}
+
+function wordsOf({ accession, fileName }: Resource): string {
+  return fileName === undefined ? `the listing of ${accession}` : `${fileName} of ${accession}`;
+}
+
+/** What a copy of an error has differently. Parts of the subject that are not named stay. */
+type FilingsErrorChanges = FilingsErrorDetails & { readonly code?: ErrorCode };
+
+/**
+ * The one error class. An error is data: its code, its subject, its reason and more. `message` is the sentence that
+ * `messageOf` makes of them whenever it is read; the renderer makes foreign text in it printable.
+ */
+export class FilingsError extends Error implements FilingsErrorDetails, MessageParts {
   override readonly name = 'FilingsError';
   readonly code: ErrorCode;
+  readonly subject: Subject | undefined;
+  readonly reason: string;
+  readonly quote: string | undefined;
+  readonly tries: number | undefined;
+  readonly askedWaitMs: number | undefined;
+  readonly remarks: readonly string[] | undefined;
+  readonly followedBy: MessageParts | undefined;
   readonly hint: string | undefined;
   readonly problem: Problem | undefined;
   readonly retryAt: number | undefined;
@@ -88,13 +170,19 @@ export class FilingsError extends Error implements FilingsErrorDetails {
   readonly retryable: boolean;
   readonly connected: boolean;
   readonly fault: Fault | undefined;
-  readonly subject: Subject | undefined;
   readonly stopsRun: boolean;
   readonly isTimeUp: boolean;
 
-  constructor(code: ErrorCode, message: string, details: FilingsErrorDetails = {}) {
-    super(message, details.cause === undefined ? undefined : { cause: details.cause });
+  constructor(code: ErrorCode, reason: string, details: FilingsErrorDetails = {}) {
+    super(undefined, details.cause === undefined ? undefined : { cause: details.cause });
     this.code = code;
+    this.subject = details.subject;
+    this.reason = reason;
+    this.quote = details.quote;
+    this.tries = details.tries;
+    this.askedWaitMs = details.askedWaitMs;
+    this.remarks = details.remarks;
+    this.followedBy = details.followedBy;
     this.hint = details.hint;
     this.problem = details.problem;
     this.retryAt = details.retryAt;
@@ -103,9 +191,12 @@ export class FilingsError extends Error implements FilingsErrorDetails {
     this.retryable = details.retryable ?? false;
     this.connected = details.connected ?? true;
     this.fault = details.fault;
-    this.subject = details.subject;
     this.stopsRun = details.stopsRun ?? code === 'config';
     this.isTimeUp = details.isTimeUp ?? false;
+  }
+
+  override get message(): string {
+    return messageOf(this);
   }
 
   get exitStatus(): number {
@@ -113,38 +204,34 @@ export class FilingsError extends Error implements FilingsErrorDetails {
     return status + (this.signal ?? 0);
   }
 
-  /** The same error said otherwise; what `changes` does not name stays. */
-  reworded(message: string, changes: FilingsErrorDetails & { readonly code?: ErrorCode } = {}): FilingsError {
-    return new FilingsError(changes.code ?? this.code, message, { ...this, cause: this.cause ?? this, ...changes });
+  /** Returns a copy with some changes. It has the same cause. */
+  with(changes: FilingsErrorChanges): FilingsError {
+    const { code = this.code, subject } = changes;
+    const details = { ...this, cause: this.cause, ...changes, subject: { ...this.subject, ...subject } };
+    return new FilingsError(code, this.reason, details);
   }
 }
 
-/** An error about what was asked for: it has that as data, and its message begins with it. */
+/** An error about a resource of the service. */
 export function errorAbout(
-  subject: Subject,
+  resource: Resource,
   code: ErrorCode,
-  why: string,
+  reason: string,
   details: FilingsErrorDetails = {},
 ): FilingsError {
-  return new FilingsError(code, `${wordsOf(subject)}: ${why}`, { ...details, subject });
+  return new FilingsError(code, reason, { ...details, subject: { resource } });
 }
 
-/** An error of the network or of an answer says what was asked for; any other stays. */
-export function about(subject: Subject, error: unknown): unknown {
-  if (!(error instanceof FilingsError) || error.subject) return error;
+/** Returns an error of the network or of an answer with what was asked for; any other as it is. */
+export function about(resource: Resource, error: unknown): unknown {
+  if (!(error instanceof FilingsError) || error.subject?.resource) return error;
   if (error.code !== 'temporary' && error.code !== 'integrity') return error;
-  return error.reworded(`${wordsOf(subject)}: ${error.message}`, { subject });
+  return error.with({ subject: { resource } });
 }
 
-/** An error's message without what was asked for in front: for where that stands already. */
-export function reasonOf({ subject, message }: FilingsError): string {
-  const front = subject ? `${wordsOf(subject)}: ` : '';
-  return message.startsWith(front) ? message.slice(front.length) : message;
-}
-
-/** The only place that words it. */
-function wordsOf({ accession, fileName }: Subject): string {
-  return fileName === undefined ? `the listing of ${accession}` : `${fileName} of ${accession}`;
+/** Returns the error as output shows it that shows the resource already. */
+export function withoutResource(error: FilingsError): FilingsError {
+  return error.with({ subject: { resource: undefined } });
 }
 
 /** The errno name of a system error (`ENOSPC`), or undefined. */

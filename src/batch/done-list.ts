@@ -102,5 +102,5 @@ export class DoneList {
 
 function ofDoneList(error: unknown): unknown {
   if (!(error instanceof FilingsError) || error.code !== 'local_io') return error;
-  return error.reworded(`--done ${error.message}`, { hint: 'choose another file with --done' });
+  return error.with({ subject: { name: '--done' }, hint: 'choose another file with --done' });
 }

@@ -76,7 +76,8 @@ function streamOf(path: string, absolute: string): Readable {
 }
 
 function unreadable(path: string, cause: unknown): FilingsError {
-  return new FilingsError('usage', `--input ${path}: ${systemReason(cause)}`, {
+  return new FilingsError('usage', systemReason(cause), {
+    subject: { name: '--input', path },
     hint: 'name a file with a line for each filing, or - for stdin',
     cause,
   });
@@ -112,7 +113,10 @@ export async function* readLines(
     if (isEmpty) warn('warning: the input has no lines');
   } catch (cause) {
     if (!isSystemError(cause)) throw cause;
-    throw new FilingsError('local_io', `the input: cannot be read: ${systemReason(cause)}`, { cause });
+    throw new FilingsError('local_io', `cannot be read: ${systemReason(cause)}`, {
+      subject: { name: 'the input' },
+      cause,
+    });
   }
 }
 
@@ -152,7 +156,7 @@ function parseLine(text: string | Buffer, number: number): Line | Ignored | unde
     return line.startsWith('{') ? fromJson(line, number) : fromText(line, number);
   } catch (error) {
     if (!(error instanceof FilingsError)) throw error;
-    return { kind: 'bad', error: error.reworded(`line ${number}: ${error.message}`), number };
+    return { kind: 'bad', error: error.with({ subject: { line: number } }), number };
   }
 }
 

@@ -227,7 +227,8 @@ export class Selection {
 }
 
 function nothingChosen(accession: AccessionNumber, number: number): FilingsError {
-  return new FilingsError('usage', `line ${number}: ${accession}: no files selected`, {
+  return new FilingsError('usage', 'no files selected', {
+    subject: { line: number, name: accession },
     hint: 'name files after it, or add --all or --include GLOB',
     stopsRun: true,
   });

@@ -83,13 +83,14 @@ export function batchError(result: BatchResult, thing: Thing = 'file'): FilingsE
   if (stoppedBy && (stoppedBy.code !== 'limit' || !failures)) {
     // Unless it came from outside, what stopped it is one of the failures, and says all where it is the only one.
     const before = failed > (stoppedBy.isTimeUp ? 0 : 1) ? failures : undefined;
-    return stoppedBy.reworded([stoppedBy.message, before, left].filter(Boolean).join('; '));
+    return stoppedBy.with({ remarks: [before, left].filter((remark) => remark !== undefined) });
   }
   if (!failures) return undefined;
-  const stopped = stoppedBy ? [stoppedBy.message, left] : [];
+  const stopped = stoppedBy ? [stoppedBy.reason, left] : [];
   const isTemporary = [...kinds].every((kind) => TEMPORARY.has(kind));
   const code = isTemporary ? 'temporary' : 'partial';
-  return new FilingsError(code, [failures, ...stopped].filter(Boolean).join('; '), {
+  return new FilingsError(code, failures, {
+    remarks: stopped.filter((remark) => remark !== undefined),
     hint: hintFor(kinds, isTemporary),
   });
 }

@@ -60,8 +60,9 @@ const UNNAMED: Readonly<Record<number, readonly [name: string, words: string]>> 
  */
 export function diskFailure(error: unknown, path: string): unknown {
   if (!isSystemError(error)) return error;
-  const [why, hint] = reasonOf(error);
-  return new FilingsError('local_io', `${path}: cannot write: ${why}`, { hint, cause: error, stopsRun: true });
+  const [why, hint] = explain(error);
+  const details = { subject: { path }, hint, cause: error, stopsRun: true };
+  return new FilingsError('local_io', `cannot write: ${why}`, details);
 }
 
 /** What the file system says meanwhile is thrown as `diskFailure`. */
@@ -77,7 +78,7 @@ export async function withDiskFailure<T>(path: string, work: () => Promise<T>): 
 export function readFailure(error: unknown, path: string): unknown {
   if (!isSystemError(error)) return error;
   const hint = 'check its permissions, and the disk';
-  return new FilingsError('local_io', `${path}: cannot read: ${reasonOf(error)[0]}`, { hint, cause: error });
+  return new FilingsError('local_io', `cannot read: ${explain(error)[0]}`, { subject: { path }, hint, cause: error });
 }
 
 /** Whether an error is one of a system call, or of a stream that was closed, and not a defect. */
@@ -86,7 +87,7 @@ export function isSystemError(error: unknown): boolean {
   return typeof number === 'number' || /^(E[A-Z0-9]+|ERR_STREAM_.+)$/.test(errnoOf(error) ?? '');
 }
 
-function reasonOf(error: unknown): readonly [why: string, hint: string] {
+function explain(error: unknown): readonly [why: string, hint: string] {
   return REASONS[nameOf(error) ?? ''] ?? [systemReason(error), CHECK];
 }
 

@@ -46,9 +46,10 @@ export function connectFailure(error: unknown, url: URL, proxy: URL | undefined)
   // Happy eyeballs give one error an address.
   const causes: unknown[] = error instanceof AggregateError ? error.errors : [error];
   const code = causes.map(errnoOf).find((found) => found !== undefined) ?? '';
-  const to = proxy ? `${url.host} through the proxy ${proxy.host}` : url.host;
+  const subject = { host: url.host, proxy: proxy?.host };
   if (code === 'EMFILE' || code === 'ENFILE') {
-    return new FilingsError('local_io', `${to}: cannot connect: too many open files`, {
+    return new FilingsError('local_io', 'cannot connect: too many open files', {
+      subject,
       hint: 'lower --jobs, or raise the limit (ulimit -n)',
       stopsRun: true,
       cause: error,
@@ -58,7 +59,8 @@ export function connectFailure(error: unknown, url: URL, proxy: URL | undefined)
   const [, why, hint, fault] = REASONS.find(([pattern]) => pattern.test(code)) ?? unknown;
   const certificate = fault === 'certificate';
   const checkProxy = 'check HTTPS_PROXY and HTTP_PROXY, or name the host in NO_PROXY to go without a proxy';
-  return new FilingsError('temporary', `${to}: ${why}`, {
+  return new FilingsError('temporary', why, {
+    subject,
     hint: proxy && !certificate ? checkProxy : hint,
     cause: error,
     connected: false,
@@ -89,7 +91,8 @@ export function exchangeFailure(error: unknown, url: URL, body: Unfinished | und
   if (isMismatch) return notHttp(url, 'its head is broken', error);
   if (words !== false) return notHttp(url, `its ${body ? 'body' : 'head'} is broken ${words}`.trim(), error);
   if (!isConnectionError(error)) return ownFailure(error, message, url);
-  return new FilingsError('temporary', `${url.host}: the connection was closed before an answer came`, {
+  return new FilingsError('temporary', 'the connection was closed before an answer came', {
+    subject: { host: url.host },
     hint: 'run it again later',
     cause: error,
     retryable: true,
@@ -104,7 +107,8 @@ export function isFieldOverflow(error: unknown): boolean {
 /** Worth another try. */
 export function truncated({ url, received, expected }: Unfinished, cause?: unknown): FilingsError {
   const of = expected === undefined ? '' : ` of ${expected}`;
-  return new FilingsError('integrity', `${url.host}: truncated: the connection ended after ${received}${of} bytes`, {
+  return new FilingsError('integrity', `truncated: the connection ended after ${received}${of} bytes`, {
+    subject: { host: url.host },
     hint: 'run it again later',
     cause,
     retryable: true,
@@ -114,27 +118,31 @@ export function truncated({ url, received, expected }: Unfinished, cause?: unkno
 /** Another try would end so, too. */
 export function unproved({ url, received }: Unfinished): FilingsError {
   const why = `${received} bytes came over TLS without a length, so nothing tells their end from a cut`;
-  return new FilingsError('integrity', `${url.host}: ${why}`, {
+  return new FilingsError('integrity', why, {
+    subject: { host: url.host },
     hint: 'the service should send a length or chunks: tell whoever runs it; --sha256 proves a file',
     fault: 'unproved-end',
   });
 }
 
 export function notHttp(url: URL, saw: string, cause?: unknown): FilingsError {
-  return new FilingsError('integrity', `${url.host}: the answer is not sound HTTP: ${saw}`, {
+  return new FilingsError('integrity', `the answer is not sound HTTP: ${saw}`, {
+    subject: { host: url.host },
     hint: 'check the base URL, and what stands between here and the service',
     cause,
   });
 }
 
 /** Waiting does not mend it. */
-function ownFailure(cause: unknown, message: string, url: URL): FilingsError {
+function ownFailure(cause: unknown, message: string, { host }: URL): FilingsError {
+  const subject = { host };
   if (cause instanceof RangeError && /memory/i.test(message)) {
     const hint = 'raise the limit on address space (ulimit -v), which a batch system may set: 4 GB are enough';
-    return new FilingsError('local_io', `${url.host}: no address space left`, { hint, stopsRun: true, cause });
+    return new FilingsError('local_io', 'no address space left', { subject, hint, stopsRun: true, cause });
   }
   const name = cause instanceof Error ? cause.name : typeof cause;
-  return new FilingsError('internal', `${url.host}: a defect in the program: ${name}: ${message}`, {
+  return new FilingsError('internal', `a defect in the program: ${name}: ${message}`, {
+    subject,
     hint: 'please report it; --verbose shows where it happened',
     cause,
   });

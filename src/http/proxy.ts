@@ -56,7 +56,8 @@ function parseProxy(value: string, name: string): URL {
     decodeURIComponent(url.username + url.password);
     if (/^https?:$/.test(url.protocol)) return url;
   } catch {}
-  throw new FilingsError('config', `${name}: not a proxy this program can use`, {
+  throw new FilingsError('config', 'not a proxy this program can use', {
+    subject: { name },
     hint: `set it to http://HOST:PORT or https://HOST:PORT, or name the service's host in NO_PROXY`,
   });
 }
@@ -89,12 +90,14 @@ export async function openTunnel(socket: Socket, url: URL, proxy: URL, signal: A
   socket.destroy();
   signal.throwIfAborted();
   const why = status === undefined ? 'does not answer as a proxy does' : `refused with ${status}`;
-  const message = `${url.host}: the proxy ${proxy.host} ${why}`;
+  const subject = { host: url.host };
+  const reason = `the proxy ${proxy.host} ${why}`;
   if (status === 407) {
     const hint = proxyPasswordHint('HTTPS_PROXY');
-    throw new FilingsError('auth', message, { hint, connected: false, stopsRun: true, problem: { status } });
+    throw new FilingsError('auth', reason, { subject, hint, connected: false, stopsRun: true, problem: { status } });
   }
-  throw new FilingsError('temporary', message, {
+  throw new FilingsError('temporary', reason, {
+    subject,
     connected: false,
     retryable: status === undefined || isRetriedStatus(status),
     hint: 'check HTTPS_PROXY, or name the host in NO_PROXY to go without a proxy',

@@ -169,8 +169,7 @@ class Exchange {
     if (this.#framing.kind !== 'until-close') return undefined;
     if (secured) return unproved(this.#unfinished);
     if (!socket.wasReset) return undefined;
-    const cut = truncated(this.#unfinished);
-    return cut.reworded(cut.message, { fault: 'unproved-end' });
+    return truncated(this.#unfinished).with({ fault: 'unproved-end' });
   }
 
   get #unfinished(): Unfinished {
@@ -198,7 +197,8 @@ class Exchange {
   #idleError(): FilingsError {
     const limit = inSeconds(this.#connections.timeouts.idleTimeout);
     const what = this.#head ? 'no answer' : 'fewer than 1,000 new bytes';
-    return new FilingsError('temporary', `${this.#request.url.host}: timed out: ${what} in ${limit}`, {
+    return new FilingsError('temporary', `timed out: ${what} in ${limit}`, {
+      subject: { host: this.#request.url.host },
       hint: 'run it again later, or allow more with --idle-timeout',
       retryable: true,
     });

@@ -67,11 +67,12 @@ export async function retry<T>(
       const retryable = error.retryable && !(isUnresolved && lastFault === error.fault);
       lastFault = error.fault;
       const waitMs = waitBeforeRetry({ ...policy, failures, retryable, askedMs, random: policy.random() });
-      if (waitMs === undefined) throw tries > 1 ? error.reworded(`${error.message}; ${tries} tries`) : error;
+      if (waitMs === undefined) throw tries > 1 ? error.with({ tries }) : error;
       if (waitMs > policy.maxRetryAfterMs && askedMs !== undefined) {
         const fewer = error.problem?.status === 429 ? ', with fewer requests: --rate 1/s' : '';
         const limit = `longer than --max-retry-after (${inSeconds(policy.maxRetryAfterMs)})`;
-        throw error.reworded(`${error.message}: the service asks to wait ${Math.ceil(waitMs / 1000)} s`, {
+        throw error.with({
+          askedWaitMs: waitMs,
           code: 'temporary',
           hint: `${limit}: run it again after that time${fewer}`,
           stopsRun: true,

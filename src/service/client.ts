@@ -1,4 +1,4 @@
-import { about, errorAbout, type FilingsError, type Subject } from '../errors.ts';
+import { about, errorAbout, type FilingsError, type Resource } from '../errors.ts';
 import type { Connections } from '../http/connections.ts';
 import { type RetryPolicy, type RetryWatcher, retry } from '../http/retry.ts';
 import type { Secrets } from '../secrets.ts';
@@ -109,17 +109,17 @@ export class ServiceClient {
     onRetry?: RetryWatcher['onRetry'],
   ): Promise<Page> {
     const url = this.#resource('filings', [['accession_no', accession], ...query]);
-    const subject = { accession };
+    const resource = { accession };
     const attempt = async () => {
       const answer = await this.#requests.follow(url, {}, signal);
       const { headers, hosts } = answer;
       try {
-        await this.#refuseUnless(answer.status === 200, answer, subject, signal);
+        await this.#refuseUnless(answer.status === 200, answer, resource, signal);
         if (headers['content-range'] !== undefined) {
           answer.discard();
-          throw errorAbout(subject, 'integrity', 'invalid response: 200 with Content-Range');
+          throw errorAbout(resource, 'integrity', 'invalid response: 200 with Content-Range');
         }
-        const body = await readAtMost(answer, LARGEST_LISTING, subject, (bytes) => {
+        const body = await readAtMost(answer, LARGEST_LISTING, resource, (bytes) => {
           if (this.options.meter) this.options.meter.bytes += bytes;
         });
         return { body, link: headers.link, hosts };
@@ -127,7 +127,7 @@ export class ServiceClient {
         throw namingHosts(hosts, error);
       }
     };
-    const telling = (error: unknown) => Promise.reject(about(subject, error));
+    const telling = (error: unknown) => Promise.reject(about(resource, error));
     const response = await retry(() => attempt().catch(telling), this.options.retry, signal, { onRetry });
     const { listing } = this.options;
     try {
@@ -146,17 +146,17 @@ export class ServiceClient {
   }
 
   /** Throws `integrity` for a coded answer; problem details are an error under any status. */
-  async #refuseUnless(welcome: boolean, answer: ServiceAnswer, subject: Subject, signal: AbortSignal): Promise<void> {
+  async #refuseUnless(welcome: boolean, answer: ServiceAnswer, resource: Resource, signal: AbortSignal): Promise<void> {
     const { headers } = answer;
     const isProblem = /^application\/problem\+json\b/i.test(String(headers['content-type'] ?? ''));
-    if (!welcome || isProblem) throw await this.#errorFrom(answer, subject, signal);
+    if (!welcome || isProblem) throw await this.#errorFrom(answer, resource, signal);
     const codings = String(headers['content-encoding'] ?? '');
     if (codings.split(',').every((one) => /^(identity)?$/i.test(one.trim()))) return;
     answer.discard();
-    throw errorAbout(subject, 'integrity', `it came in the content coding ${codings}, which was not asked for`);
+    throw errorAbout(resource, 'integrity', `it came in the content coding ${codings}, which was not asked for`);
   }
 
-  async #errorFrom(answer: ServiceAnswer, subject: Subject, signal: AbortSignal): Promise<FilingsError> {
+  async #errorFrom(answer: ServiceAnswer, resource: Resource, signal: AbortSignal): Promise<FilingsError> {
     const { meter, again, retry, secrets } = this.options;
     const { status, headers } = answer;
     // Counted from here, because the body may be long in coming.
@@ -165,7 +165,7 @@ export class ServiceClient {
     const { body, truncated } = await readErrorBytes(answer, retry.sleep, signal);
     if (meter) meter.bytes += body.length;
     const hint = this.#hint(answer);
-    return errorFromAnswer({ status, headers, body, truncated, subject, hint, again, ...asked }, secrets);
+    return errorFromAnswer({ status, headers, body, truncated, resource, hint, again, ...asked }, secrets);
   }
 
   #hint({ status, address }: ServiceAnswer): string | undefined {

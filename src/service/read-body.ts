@@ -1,6 +1,6 @@
 import type { Sleep } from '../abort.ts';
 import { createAbortController } from '../abort.ts';
-import { errorAbout, type Subject } from '../errors.ts';
+import { errorAbout, type Resource } from '../errors.ts';
 import type { Answer } from '../http/request.ts';
 
 /** An error body may drip for ever. */
@@ -11,13 +11,13 @@ const LARGEST_ERROR = 1 << 20;
 export async function readAtMost(
   answer: Answer,
   limit: number,
-  subject: Subject,
+  resource: Resource,
   received: (bytes: number) => void,
 ): Promise<Buffer> {
   const pieces: Buffer[] = [];
   if ((answer.length ?? 0) <= limit && (await gather(answer, limit, pieces, received))) return Buffer.concat(pieces);
   answer.discard();
-  throw errorAbout(subject, 'integrity', `larger than ${limit} bytes, the most that is read`);
+  throw errorAbout(resource, 'integrity', `larger than ${limit} bytes, the most that is read`);
 }
 
 /** At most for some seconds; whatever ends it early only shortens the body. */

@@ -1,4 +1,4 @@
-import { type ErrorCode, FilingsError, reasonOf } from '../errors.ts';
+import { type ErrorCode, FilingsError } from '../errors.ts';
 
 const MOST_REDIRECTS = 5;
 
@@ -8,7 +8,10 @@ const MOST_REDIRECTS = 5;
  */
 export function nextHop(from: URL, location: string | string[] | undefined, hop: number): URL {
   const refused = (why: string) =>
-    new FilingsError('integrity', `${from.host}: ${why} is not followed`, { hint: 'check the base URL' });
+    new FilingsError('integrity', `${why} is not followed`, {
+      subject: { host: from.host },
+      hint: 'check the base URL',
+    });
   if (hop > MOST_REDIRECTS) throw refused(`more than ${MOST_REDIRECTS} redirects`);
   // An empty one leads back over and over.
   if (typeof location !== 'string' || location === '' || !URL.canParse(location, from.href))
@@ -34,9 +37,5 @@ export type Hosts = readonly [first: string, last: string];
 export function namingHosts([first, last]: Hosts, error: unknown): unknown {
   if (first === last || !(error instanceof FilingsError) || !OF_ANSWERS.includes(error.code) || error.isTimeUp)
     return error;
-  const reason = reasonOf(error);
-  const redirect = `${first} redirects to ${last}`;
-  if (reason.startsWith(redirect)) return error;
-  const subject = error.message.slice(0, error.message.length - reason.length);
-  return error.reworded(`${subject}${redirect}${reason.startsWith(last) ? reason.slice(last.length) : `: ${reason}`}`);
+  return error.with({ subject: { host: last, redirectedFrom: first } });
 }

@@ -1,5 +1,5 @@
 import { STATUS_CODES } from 'node:http';
-import { type ErrorCode, errorAbout, type FilingsError, type Subject } from '../errors.ts';
+import { type ErrorCode, errorAbout, type FilingsError, type Resource } from '../errors.ts';
 import type { HeaderFields } from '../http/head.ts';
 import { proxyPasswordHint } from '../http/proxy.ts';
 import { isRetriedStatus } from '../http/retry.ts';
@@ -12,7 +12,7 @@ export interface RefusedAnswer {
   readonly body: Buffer;
   /** The body went on, or was not read to its end. */
   readonly truncated: boolean;
-  readonly subject: Subject;
+  readonly resource: Resource;
   /** See `FilingsErrorDetails`. */
   readonly retryAt?: number;
   readonly retryDue?: number;
@@ -25,7 +25,7 @@ export interface RefusedAnswer {
  * read for whatever it can tell.
  */
 export function errorFromAnswer(answer: RefusedAnswer, secrets: Secrets): FilingsError {
-  const { status, headers, body, truncated, subject, retryAt, retryDue } = answer;
+  const { status, headers, body, truncated, resource, retryAt, retryDue } = answer;
   const code = codeOf(status);
   // The body of a success that is refused is content, and tells nothing about the error.
   const isContent = status < 300 && !/json/i.test(String(headers['content-type']));
@@ -34,10 +34,10 @@ export function errorFromAnswer(answer: RefusedAnswer, secrets: Secrets): Filing
   const challenge = headers['www-authenticate'];
   const why = said ?? (challenge && `it asks for ${challenge}`);
   const phrase = STATUS_CODES[status];
-  const shown = phrase === undefined ? `${status}` : `${status} ${phrase}`;
-  const parts = [status < 300 ? `${shown} is not the answer that was asked for` : shown];
-  if (why && why.replace(/\.$/, '').toLowerCase() !== phrase?.toLowerCase()) parts.push(why);
-  return errorAbout(subject, code, parts.join(': '), {
+  const statusText = phrase === undefined ? `${status}` : `${status} ${phrase}`;
+  const repeatsPhrase = why?.replace(/\.$/, '').toLowerCase() === phrase?.toLowerCase();
+  return errorAbout(resource, code, status < 300 ? `${statusText} is not the answer that was asked for` : statusText, {
+    quote: why && !repeatsPhrase ? why : undefined,
     hint: answer.hint ?? hintFor(answer, code),
     problem: { ...problem, status },
     retryable: isRetriedStatus(status),
@@ -61,17 +61,19 @@ function codeOf(status: number): ErrorCode {
 /** Both possible causes of a 404. */
 export const CHECK_NUMBER_AND_URL = 'check the accession number and the base URL';
 
-function hintFor({ status, subject, again }: RefusedAnswer, code: ErrorCode): string {
+function hintFor({ status, resource, again }: RefusedAnswer, code: ErrorCode): string {
   if (status === 429) return 'wait, then run it again with fewer requests: --rate 1/s, --jobs 1';
   if (status === 407) return proxyPasswordHint('HTTP_PROXY');
   if (code === 'auth')
     return 'the key may not be allowed this; if the service limits requests, wait and add --rate 1/s';
   if (code === 'temporary') return 'run it again later';
   if (code === 'integrity') return 'check the base URL';
-  if (code === 'not_found' && subject.fileName === undefined) return CHECK_NUMBER_AND_URL;
+  if (code === 'not_found' && resource.fileName === undefined) return CHECK_NUMBER_AND_URL;
   if (code === 'not_found') {
-    const list = again(`filings list ${subject.accession}`);
+    const list = again(`filings list ${resource.accession}`);
     return `check the file name, the accession number and the base URL; to see the files: ${list}`;
   }
-  return subject.fileName === undefined ? 'check the accession number' : 'check the accession number and the file name';
+  return resource.fileName === undefined
+    ? 'check the accession number'
+    : 'check the accession number and the file name';
 }

@@ -129,7 +129,8 @@ export class Requests {
     if (!secrets.holds(addresses) && !holdsKeyInPlace(addresses, credentials)) return;
     const why = `a redirect to ${to.host} that carries our credential is not followed`;
     const inUrl = credentials.keyIn === 'query' || credentials.keyIn === 'path';
-    throw new FilingsError('integrity', `${from.host}: ${why}`, {
+    throw new FilingsError('integrity', why, {
+      subject: { host: from.host },
       hint: inUrl ? 'send the key in a header, which no address copies: --key-in header' : 'check the base URL',
     });
   }

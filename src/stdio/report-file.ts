@@ -34,10 +34,6 @@ async function guarded<T>(work: () => Promise<T>): Promise<T> {
     return await work();
   } catch (error) {
     if (!(error instanceof FilingsError) || error.code !== 'local_io') throw error;
-    throw error.reworded(`--report ${error.message}`, {
-      hint: 'choose another file with --report',
-      stopsRun: true,
-      cause: error,
-    });
+    throw error.with({ subject: { name: '--report' }, hint: 'choose another file with --report', stopsRun: true });
   }
 }

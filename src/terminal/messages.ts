@@ -81,7 +81,7 @@ export function renderError(error: FilingsError, { errorFormat, color, verbose, 
   const paint = colors(color);
   // Redacted before it is cut: half a secret is one too.
   const show = (text: string, length = LONGEST_DETAIL) => printable(secrets.redact(text), length);
-  const told = error.problem === undefined ? [] : problemLines(error.problem, error.message);
+  const told = error.problem === undefined ? [] : problemLines(error.problem, error);
   const lines = [
     `${paint.bad('filings:')} ${show(error.message, LONGEST_MESSAGE)}`,
     ...told.slice(0, MOST_ENTRIES).map(([indent, text, length]) => indent + show(text, length)),
@@ -95,12 +95,10 @@ export function renderError(error: FilingsError, { errorFormat, color, verbose, 
 
 type ProblemLine = readonly [indent: string, text: string, maxLength?: number];
 
-/** Without what the message says already. */
-function problemLines(problem: Problem, message: string): ProblemLine[] {
+/** Returns the members of a problem but those that the message has already. */
+function problemLines(problem: Problem, { reason, quote }: FilingsError): ProblemLine[] {
   const { type = '', title: _, status, detail = '', instance, errors = {}, ...extensions } = problem;
-  const said = `: ${message}: `.replaceAll('; ', ': ');
-  const isNew = (text: string) =>
-    text !== '' && !said.includes(`: ${text}: `) && !said.includes(`: ${status} ${text}: `);
+  const isNew = (text: string) => text !== '' && text !== quote && text !== reason && `${status} ${text}` !== reason;
   // `about:blank` and links to the HTTP documents say no more than the status does.
   const tells = !/^about:blank$|rfc\d{4}|httpstatus/i.test(type);
   return [

@@ -1,4 +1,4 @@
-import { type FilingsError, reasonOf } from '../errors.ts';
+import { type FilingsError, withoutResource } from '../errors.ts';
 import type { RetryEvent } from '../http/retry.ts';
 import type { AccessionNumber } from '../service/accession.ts';
 import type { Wait } from '../terminal/lines.ts';
@@ -49,5 +49,6 @@ export function resumableLine(bytes: number): string {
 
 export function retryWait({ error, waitMs, asked, retry, retries }: RetryEvent): Wait {
   const next = (ms: number) => `retry ${retry} of ${retries} in ${Math.max(1, Math.ceil(ms / 1000))} s`;
-  return { reason: `${reasonOf(error)}${asked ? ' (the service asks to wait)' : ''}`, ms: waitMs, next };
+  const { message } = withoutResource(error);
+  return { reason: `${message}${asked ? ' (the service asks to wait)' : ''}`, ms: waitMs, next };
 }

@@ -103,7 +103,7 @@ class Transfer {
       const error = this.#named(thrown);
       // A pipe that can't be resumed has failed for good, whatever the reason.
       const isStuck = !sink.restartable && this.#version.validator === undefined;
-      throw isStuck && error instanceof FilingsError ? error.reworded(error.message, { retryable: false }) : error;
+      throw isStuck && error instanceof FilingsError ? error.with({ retryable: false }) : error;
     }
   }
 
@@ -196,7 +196,7 @@ class Transfer {
 /** The reader has got a part of the file. */
 function cutShort(error: unknown): unknown {
   if (!(error instanceof FilingsError) || error.code === 'interrupted' || error.code === 'local_io') return error;
-  return error.reworded(error.message, {
+  return error.with({
     code: 'integrity',
     hint: 'part of it was written already; --spool writes all or nothing',
   });

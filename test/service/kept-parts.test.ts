@@ -88,7 +88,7 @@ test.each<[boolean, string, unknown]>([
   [
     true,
     'the cause of a cause',
-    (diskFailure(system('EIO', 'fsync'), 'path') as FilingsError).reworded('--report path'),
+    (diskFailure(system('EIO', 'fsync'), 'path') as FilingsError).with({ subject: { name: '--report' } }),
   ],
   [false, 'a directory that may not be written', diskFailure(system('EACCES', 'open'), 'path')],
   [false, 'too many open files', diskFailure(system('EMFILE', 'open'), 'path')],

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { FilingsError, type Problem } from '../../src/errors.ts';
+import { FilingsError, type MessageParts, type Problem } from '../../src/errors.ts';
 import { Secrets } from '../../src/secrets.ts';
 import { errorObject, type MessageOptions, renderError } from '../../src/terminal/messages.ts';
 
@@ -54,16 +54,20 @@ describe('renderError as text', () => {
     );
   });
 
-  it.each<[message: string, problem: Problem]>([
+  it.each<[parts: Omit<MessageParts, 'subject'>, problem: Problem]>([
     [
-      '401 Unauthorized: Invalid API key',
+      { reason: '401 Unauthorized', quote: 'Invalid API key' },
       { status: 401, type: 'about:blank', detail: 'Invalid API key', error: 'Invalid API key' },
     ],
-    ['404 Not Found', { status: 404, title: 'Not Found', detail: 'Not Found' }],
-    ['429 Too Many: slow down; 2 tries', { status: 429, detail: 'slow down', type: 'https://httpstatuses.io/429' }],
-    ['401 No: the key: it is bad', { status: 401, detail: 'the key: it is bad' }],
-  ])('omits details that repeat the message and types without information: %s', (message, problem) => {
-    expect(text(new FilingsError('auth', `a.htm: ${message}`, { problem }))).toBe(`filings: a.htm: ${message}\n`);
+    [{ reason: '404 Not Found' }, { status: 404, title: 'Not Found', detail: 'Not Found' }],
+    [
+      { reason: '429 Too Many', quote: 'slow down', tries: 2 },
+      { status: 429, detail: 'slow down', type: 'https://httpstatuses.io/429' },
+    ],
+    [{ reason: 'cannot be read' }, { status: 401, detail: 'cannot be read' }],
+  ])('omits details that repeat the message and types without information: %j', ({ reason, ...parts }, problem) => {
+    const error = new FilingsError('auth', reason, { ...parts, subject: { name: 'a.htm' }, problem });
+    expect(text(error)).toBe(`filings: ${error.message}\n`);
   });
 
   it('escapes and bounds text of the service', () => {

@@ -4,7 +4,7 @@ import type { FilingsError } from '../../src/errors.ts';
 import { Secrets } from '../../src/secrets.ts';
 import { errorFromAnswer, type RefusedAnswer } from '../../src/service/refusal.ts';
 
-const subject = { accession: '0001234567-24-000001', fileName: 'a.htm' };
+const resource = { accession: '0001234567-24-000001', fileName: 'a.htm' };
 const displaySubject = 'a.htm of 0001234567-24-000001';
 const KEY = 'kP3/x+9"q&Z<';
 
@@ -13,7 +13,7 @@ secrets.add(KEY);
 
 function from(status: number, body: unknown, more: Partial<RefusedAnswer> = {}): FilingsError {
   const bytes = Buffer.isBuffer(body) ? body : Buffer.from(typeof body === 'string' ? body : JSON.stringify(body));
-  const answer = { status, headers: {}, body: bytes, truncated: false, subject, again: (command: string) => command };
+  const answer = { status, headers: {}, body: bytes, truncated: false, resource, again: (command: string) => command };
   return errorFromAnswer({ ...answer, ...more }, secrets);
 }
 
@@ -123,8 +123,8 @@ it.each<[status: number, hint: RegExp, fileName?: string]>([
   [429, /--rate/],
   [503, /again later/],
 ])('has a hint for %i that matches %s', (status, hint, fileName) => {
-  const { accession } = subject;
-  expect(from(status, '', { subject: { accession, ...(fileName && { fileName }) } }).hint).toMatch(hint);
+  const { accession } = resource;
+  expect(from(status, '', { resource: { accession, ...(fileName && { fileName }) } }).hint).toMatch(hint);
 });
 
 describe('an error response with any body', () => {

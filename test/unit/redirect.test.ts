@@ -58,23 +58,20 @@ describe('an error behind a redirect', () => {
     (namingHosts(between, error) as FilingsError).message;
 
   test.each([
-    ['b.example:81: connection refused', 'a.example redirects to b.example:81: connection refused'],
-    [
-      'b.example:81 through the proxy p: timed out',
-      'a.example redirects to b.example:81 through the proxy p: timed out',
-    ],
-    ['truncated: 3 bytes', 'a.example redirects to b.example:81: truncated: 3 bytes'],
-    ['a.example redirects to b.example:81: 404', 'a.example redirects to b.example:81: 404'],
-  ])('names both hosts: %s', (message, expected) => {
+    [{ host: 'b.example:81' }, 'a.example redirects to b.example:81: why'],
+    [{ host: 'b.example:81', proxy: 'p' }, 'a.example redirects to b.example:81 through the proxy p: why'],
+    [undefined, 'a.example redirects to b.example:81: why'],
+    [{ host: 'b.example:81', redirectedFrom: 'a.example' }, 'a.example redirects to b.example:81: why'],
+  ])('names both hosts: %j', (subject, expected) => {
     for (const code of ['auth', 'not_found', 'rejected', 'temporary', 'integrity'] as const)
-      expect(messageOf(new FilingsError(code, message))).toBe(expected);
+      expect(messageOf(new FilingsError(code, 'why', { subject }))).toBe(expected);
   });
 
   test('names them after the subject and keeps all other members', () => {
-    const subject = { accession: '1', fileName: 'x.htm' };
-    const error = errorAbout(subject, 'auth', '401', { stopsRun: true, hint: 'h', problem: { status: 401 } });
+    const resource = { accession: '1', fileName: 'x.htm' };
+    const error = errorAbout(resource, 'auth', '401', { stopsRun: true, hint: 'h', problem: { status: 401 } });
     const message = 'x.htm of 1: a.example redirects to b.example:81: 401';
-    const kept = { code: 'auth', stopsRun: true, hint: 'h', problem: { status: 401 }, subject };
+    const kept = { code: 'auth', stopsRun: true, hint: 'h', problem: { status: 401 }, subject: { resource } };
     expect(namingHosts(hosts, error)).toMatchObject({ message, ...kept });
   });
 

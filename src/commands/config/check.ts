@@ -1,4 +1,4 @@
-import { FilingsError, reasonOf } from '../../errors.ts';
+import { FilingsError, withoutResource } from '../../errors.ts';
 import { type AccessionNumber, parseAccession } from '../../service/accession.ts';
 import { noFiles } from '../../service/client.ts';
 import { clockSkew, serviceTime } from '../../service/clock-skew.ts';
@@ -43,7 +43,7 @@ export async function run({ args, options, flags }: Invocation<typeof CHECK_OPTI
     const error = failureOf(answer, accession, named !== undefined, session);
     if (error !== undefined) throw error;
     const [token, why] = found.token;
-    if (token === 'wrong') throw new FilingsError('auth', `config check: the JWT: ${why}`);
+    if (token === 'wrong') throw new FilingsError('auth', `the JWT: ${why}`, { subject: { name: 'config check' } });
     if (answer.error) session.progress.note(`hint: ${withExisting(session)}`);
     return 0;
   } finally {
@@ -77,7 +77,7 @@ function failureOf(
   // This command needs no hint to run it.
   const own = failure.hint?.replace(/: filings config check\b.*$/, '');
   const hint = isRejected && !isNamed ? withExisting(session) : own;
-  return failure.reworded(`config check: ${reasonOf(failure)}`, { hint });
+  return failure.with({ subject: { name: 'config check', resource: undefined }, hint });
 }
 
 function withExisting({ client }: Session): string {
@@ -110,7 +110,7 @@ async function findings(
   // The program's own words are not redacted, whatever the key is.
   const show = (text: string) => printable(world.secrets.redact(text));
   const { baseUrl: url, credentials } = client.options;
-  const why = error && show(reasonOf(error));
+  const why = error && show(withoutResource(error).message);
   const token = await credentials.token?.();
   const expired = token && (await expiry(token, serviceTime(world.now(), client.clockAhead) / 1000));
   const skew = clockSkew(client.clockAhead, token !== undefined);
@@ -142,7 +142,7 @@ function addressFinding(error: FilingsError | undefined, baseUrl: string, why = 
     return ['wrong', `${baseUrl}, where something else answers`];
   }
   if (error?.code === 'not_found' || error?.code === 'rejected') {
-    return ['unknown', `${baseUrl} answers ${why.split(': ', 1).join()}`];
+    return ['unknown', `${baseUrl} answers ${error.reason}`];
   }
   return ['ok', baseUrl];
 }

@@ -18,7 +18,7 @@ export function withRetryHint(
   if (output !== undefined || options.sha256 !== undefined) return error;
   const retry = `to retry the failed files: ${again(retryCommand(order, flags))}`;
   const hasOwnHint = error.hint !== undefined && (isOwn || error.stopsRun);
-  return error.reworded(error.message, { hint: hasOwnHint ? `${error.hint}; ${retry}` : retry });
+  return error.with({ hint: hasOwnHint ? `${error.hint}; ${retry}` : retry });
 }
 
 /** Returns the command that downloads the files of the failed list into the same places as this run. */

@@ -90,7 +90,7 @@ async function downloadAll(run: Run): Promise<FilingsError | undefined> {
     await directories.kept.settle();
     // What can't be written at the end does not hide what the run ended with, which may have been that already.
     if (error === undefined || !(thrown instanceof FilingsError)) throw thrown;
-    return error.code === thrown.code ? error : error.reworded(`${error.message}; then ${thrown.message}`);
+    return error.code === thrown.code ? error : error.with({ followedBy: thrown });
   }
 }
 

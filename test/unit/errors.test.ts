@@ -1,0 +1,98 @@
+import { describe, expect, test } from 'vitest';
+import { about, FilingsError, type MessageParts, messageOf, withoutResource } from '../../src/errors.ts';
+
+const file = { accession: '0001234567-24-000001', fileName: 'a.htm' };
+const filing = { accession: '0001234567-24-000001' };
+
+describe('messageOf', () => {
+  test.each<[message: string, parts: MessageParts]>([
+    ['why', { reason: 'why' }],
+    ['why', { subject: {}, reason: 'why' }],
+    ['--jobs: why', { subject: { name: '--jobs' }, reason: 'why' }],
+    ['out/a.htm: why', { subject: { path: 'out/a.htm' }, reason: 'why' }],
+    ['--report r: why', { subject: { path: 'r', name: '--report' }, reason: 'why' }],
+    ['line 3: why', { subject: { line: 3 }, reason: 'why' }],
+    ['line 3: x: why', { subject: { name: 'x', line: 3 }, reason: 'why' }],
+    ['a.htm of 0001234567-24-000001: why', { subject: { resource: file }, reason: 'why' }],
+    ['the listing of 0001234567-24-000001: why', { subject: { resource: filing }, reason: 'why' }],
+    ['h:1: why', { subject: { host: 'h:1' }, reason: 'why' }],
+    ['h:1 through the proxy p:2: why', { subject: { host: 'h:1', proxy: 'p:2' }, reason: 'why' }],
+    ['g redirects to h: why', { subject: { host: 'h', redirectedFrom: 'g' }, reason: 'why' }],
+    [
+      'a.htm of 0001234567-24-000001: g redirects to h through the proxy p: why',
+      { subject: { proxy: 'p', host: 'h', redirectedFrom: 'g', resource: file }, reason: 'why' },
+    ],
+    ['404 Not Found: no such file', { reason: '404 Not Found', quote: 'no such file' }],
+    ['why; 2 tries', { reason: 'why', tries: 2 }],
+    ['503: down; 2 tries', { reason: '503', quote: 'down', tries: 2 }],
+    ['429: the service asks to wait 2 s', { reason: '429', askedWaitMs: 1001 }],
+    ['429: slow: the service asks to wait 5 s', { reason: '429', quote: 'slow', askedWaitMs: 5000 }],
+    [
+      'why; 3 tries; 1 of 2 files failed; 1 file not started',
+      {
+        reason: 'why',
+        remarks: ['1 of 2 files failed', '1 file not started'],
+        tries: 3,
+      },
+    ],
+    [
+      'why; a; then f: full',
+      {
+        reason: 'why',
+        remarks: ['a'],
+        followedBy: { subject: { path: 'f' }, reason: 'full' },
+      },
+    ],
+  ])('%s', (message, parts) => {
+    expect(messageOf(parts)).toBe(message);
+  });
+});
+
+describe('FilingsError', () => {
+  const cause = new Error('system');
+  const error = new FilingsError('temporary', 'why', {
+    subject: { host: 'h' },
+    quote: 'q',
+    hint: 'wait',
+    problem: { status: 503 },
+    retryAt: 1,
+    retryDue: 2,
+    retryable: true,
+    connected: false,
+    fault: 'foreign',
+    cause,
+  });
+
+  test('a copy has all parts that are not changed, and the cause of the first one', () => {
+    const copy = error.with({ tries: 2, subject: { resource: file } });
+    expect({ ...copy, cause: copy.cause }).toEqual({
+      ...error,
+      cause,
+      tries: 2,
+      subject: { host: 'h', resource: file },
+    });
+    expect(copy.message).toBe('a.htm of 0001234567-24-000001: h: why: q; 2 tries');
+    expect(error.message).toBe('h: why: q');
+  });
+
+  test('a copy may have another code, and no hint', () => {
+    const copy = error.with({ code: 'integrity', hint: undefined });
+    expect([copy.code, copy.hint, copy.exitStatus]).toEqual(['integrity', undefined, 9]);
+  });
+
+  test('a copy of an error without a cause has none', () => {
+    expect(new FilingsError('auth', 'why').with({ tries: 2 }).cause).toBeUndefined();
+  });
+
+  test('an error of the network is about the resource that was asked for, whatever else it is about', () => {
+    const named = about(file, error) as FilingsError;
+    expect(named.message).toBe('a.htm of 0001234567-24-000001: h: why: q');
+    expect(about(filing, named)).toBe(named);
+    expect(withoutResource(named).message).toBe('h: why: q');
+  });
+
+  test.each(['local_io', 'usage', 'auth', 'internal'] as const)('an error of the code %s is not about it', (code) => {
+    const other = new FilingsError(code, 'why');
+    expect(about(file, other)).toBe(other);
+  });
+});
