@@ -28,7 +28,7 @@ const FLOORS = [
  * do not import each other, except types, which load nothing.
  */
 const INSIDE = {
-  'batch/': [['batch'], ['recorder', 'selection'], ['done-list', 'report'], ['name-check', 'input']],
+  'batch/': [['batch'], ['recorder', 'selection'], ['done-list', 'files', 'report'], ['name-check', 'input']],
   'transfer/': [
     ['download'],
     ['transfer', 'directories', 'part/part-file', 'pipe', 'spool'],

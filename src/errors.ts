@@ -82,9 +82,45 @@ export interface MessageParts {
   readonly followedBy?: MessageParts | undefined;
 }
 
+/**
+ * Advice that names options. A floor that knows no options gives only its key, and `session/hints.ts` has the words.
+ */
+export type Advice =
+  | {
+      readonly advice:
+        | 'allow-connecting'
+        | 'allow-idling'
+        | 'check-hash'
+        | 'claim-options'
+        | 'fewer-jobs'
+        | 'fewer-requests'
+        | 'forbidden'
+        | 'keep-or-replace'
+        | 'key-in-header'
+        | 'layout-by-filing'
+        | 'other-directory'
+        | 'other-name'
+        | 'other-place'
+        | 'other-place-or-replace'
+        | 'passphrase-file'
+        | 'prove-by-hash'
+        | 'read-pages'
+        | 'report-defect'
+        | 'secret-file'
+        | 'spool';
+    }
+  /** The service rejects the key of this source. The command checks the settings. */
+  | { readonly advice: 'check-key'; readonly source: string; readonly command?: string | undefined }
+  /** The service asks for a longer wait than the user allows. */
+  | { readonly advice: 'wait'; readonly longestMs: number; readonly isRateLimited: boolean };
+
+/** What to do next, in one sentence. */
+export type Hint = string | Advice;
+
 export interface FilingsErrorDetails extends Omit<MessageParts, 'reason'> {
-  /** What to do next, in one sentence. */
-  readonly hint?: string | undefined;
+  readonly hint?: Hint | undefined;
+  /** The command that retries the failed files of the run. */
+  readonly retryCommand?: string | undefined;
   readonly problem?: Problem | undefined;
   /** When it may be tried again, in milliseconds since the epoch. */
   readonly retryAt?: number | undefined;
@@ -162,7 +198,8 @@ export class FilingsError extends Error implements FilingsErrorDetails, MessageP
   readonly askedWaitMs: number | undefined;
   readonly remarks: readonly string[] | undefined;
   readonly followedBy: MessageParts | undefined;
-  readonly hint: string | undefined;
+  readonly hint: Hint | undefined;
+  readonly retryCommand: string | undefined;
   readonly problem: Problem | undefined;
   readonly retryAt: number | undefined;
   readonly retryDue: number | undefined;
@@ -184,6 +221,7 @@ export class FilingsError extends Error implements FilingsErrorDetails, MessageP
     this.remarks = details.remarks;
     this.followedBy = details.followedBy;
     this.hint = details.hint;
+    this.retryCommand = details.retryCommand;
     this.problem = details.problem;
     this.retryAt = details.retryAt;
     this.retryDue = details.retryDue;

@@ -74,7 +74,8 @@ async function showHelp(
     const { presentationOf } = await import('./session/presentation.ts');
     const { errorFormat } = await presentationOf(world);
     const hint = `see ${about} --help`;
-    if (errorFormat === 'json') throw new FilingsError('usage', `${about}: a command is missing`, { hint });
+    if (errorFormat === 'json')
+      throw new FilingsError('usage', 'a command is missing', { subject: { name: about }, hint });
   }
   const stream = missing ? world.stderr : world.stdout;
   await write(stream, text(helpColumns(stream, world.env)));

@@ -10,9 +10,10 @@ import { type DiskTarget, type Fetching, fetchToDisk, fetchToStream, type Stream
 import { existingAt, existingNow, NOTHING } from '../transfer/existing.ts';
 import { type DecidedPlan, type Existing, type FilePlan, planFile } from '../transfer/file-plan.ts';
 import type { Watcher } from '../transfer/job.ts';
-import { type Outcome, outcomeLine, retryWait } from '../transfer/outcome.ts';
+import { type Outcome, retryWait } from '../transfer/outcome.ts';
 import type { FileItem } from './item.ts';
 import type { Limits, Throttle } from './limits.ts';
+import { outcomeLine } from './outcome-line.ts';
 import type { Counts } from './report.ts';
 
 interface FilesOptions {

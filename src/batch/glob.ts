@@ -28,7 +28,8 @@ function matcher(flag: string, glob: string): (name: string) => boolean {
     return (name) => name === glob || choices.some((tokens) => matchesAll(tokens, [...name]));
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
-    throw new FilingsError('usage', `${flag} '${shortened(glob, 100)}': ${error.message}`, {
+    throw new FilingsError('usage', error.message, {
+      subject: { name: `${flag} '${shortened(glob, 100)}'` },
       hint: "a pattern is such as 'ex*.htm' or '*.{xml,xsd}'; a backslash before a character takes it literally",
     });
   }
@@ -90,4 +91,13 @@ function matchesAll(tokens: readonly Token[], name: readonly string[]): boolean 
     } else return false;
   }
   return tokens.slice(token).every((rest) => rest === '*');
+}
+
+/** The error if no file of a filing is chosen. */
+export function noMatch(accession: string, files: number): FilingsError {
+  const none = files === 1 ? 'its one file does not match' : `none of its ${files} files matches`;
+  return new FilingsError('not_found', `${none} --include and --exclude (matching is case-sensitive)`, {
+    subject: { name: accession },
+    hint: 'see what there is with filings list',
+  });
 }

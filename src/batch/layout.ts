@@ -28,7 +28,8 @@ export function parseLayout(template: string): Layout {
     parts.map((part) => (part === ACCESSION_NO ? accession : part === FILE_NAME ? fileName : part)).join('');
   const why = templateFault(template, filled('0001234567-24-000001', 'a'));
   if (why !== undefined) {
-    throw new FilingsError('usage', `--layout '${shortened(template, 60)}': ${why}`, {
+    throw new FilingsError('usage', why, {
+      subject: { name: `--layout '${shortened(template, 60)}'` },
       hint: `such as ${ACCESSION_NO}/${FILE_NAME} or ${ACCESSION_NO}-${FILE_NAME}`,
     });
   }

@@ -64,7 +64,10 @@ export class NameCheck {
   #refuse(file: NamedFile, reason: string, hint: string | undefined): Item {
     const { accession, fileName } = file;
     if (this.#isReported(file)) return { ...file, kind: 'again' };
-    const error = new FilingsError('integrity', `file name '${fileName}' of ${accession}: ${reason}`, { hint });
+    const error = new FilingsError('integrity', reason, {
+      subject: { name: `file name '${fileName}' of ${accession}` },
+      hint,
+    });
     return { ...file, kind: 'refused', error };
   }
 

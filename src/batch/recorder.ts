@@ -1,17 +1,18 @@
 import { createAbortController } from '../abort.ts';
 import type { FilingsError } from '../errors.ts';
 import { LargeMap } from '../large-map.ts';
-import { noMatch } from '../service/listing.ts';
-import type { Report } from '../stdio/report-file.ts';
-import { errorObject } from '../terminal/messages.ts';
+import { errorObject, type HintOf } from '../terminal/messages.ts';
 import { printable } from '../terminal/printable.ts';
 import type { Progress } from '../terminal/progress.ts';
-import { type Outcome, outcomeLine } from '../transfer/outcome.ts';
+import type { Outcome } from '../transfer/outcome.ts';
 import type { World } from '../world.ts';
 import type { DoneList } from './done-list.ts';
+import { noMatch } from './glob.ts';
 import type { ChosenFiling, Item } from './item.ts';
 import { fileKey } from './name-check.ts';
+import { outcomeLine } from './outcome-line.ts';
 import { Counts, failedLine, reportLine } from './report.ts';
+import type { Report } from './report-file.ts';
 
 /** From a file's end to its line in the report. */
 const APPENDED_WITHIN_MS = 100;
@@ -28,6 +29,7 @@ interface RecorderOptions {
   readonly tellsSkipped: boolean;
   /** Such a run ends with the error itself. */
   readonly alone: 'file' | 'filing' | undefined;
+  readonly hintOf: HintOf;
   readonly world: Pick<World, 'now' | 'sleep' | 'secrets'>;
 }
 
@@ -61,12 +63,12 @@ export class Recorder {
 
   /** `isTold`: whatever ends the run tells the error. */
   ended(item: Item, outcome: Outcome | undefined = failureOf(item), isTold = false): void {
-    const { secrets } = this.#options.world;
+    const shown = { secrets: this.#options.world.secrets, hintOf: this.#options.hintOf };
     if (outcome) {
       this.counts.add(outcome);
       if ('size' in item) this.counts.addEnded(item.size, outcome);
       if (outcome.error && this.#options.keepsFailed) this.failed += `${this.#failedLine(item)}\n`;
-      this.write((time) => reportLine(item, outcome, time, (error) => errorObject(error, secrets)));
+      this.write((time) => reportLine(item, outcome, time, (error) => errorObject(error, shown)));
     }
     if (item.kind === 'unmatched') this.counts.unmatched += 1;
     this.#tell(item, outcome, isTold);

@@ -1,7 +1,8 @@
 import type { FilingsError } from '../errors.ts';
 import { printableJson } from '../terminal/printable.ts';
 import { counted, humanBytes, humanDuration } from '../text.ts';
-import { type Outcome, resumableLine } from '../transfer/outcome.ts';
+import type { Outcome } from '../transfer/outcome.ts';
+import { resumableLine } from './outcome-line.ts';
 import { type BatchEnd, type FailureKind, failureKind } from './verdict.ts';
 
 /** A file, a filing's listing, a line of the input. */

@@ -18,7 +18,8 @@ export async function rootsOf(directories: readonly string[], cwd: string): Prom
   for (const displayPath of directories) {
     // With the slash at its end, the path of a file is an error.
     const real = await realpath(displayPath && `${resolve(cwd, displayPath)}/`).catch((cause) => {
-      throw new FilingsError('usage', `${displayPath || "''"}: cannot be opened: ${systemReason(cause)}`, {
+      throw new FilingsError('usage', `cannot be opened: ${systemReason(cause)}`, {
+        subject: { path: displayPath || "''" },
         hint: 'name the directory that was downloaded to',
         cause,
       });

@@ -57,10 +57,10 @@ export function usageError(error: CommanderError, position: Position): FilingsEr
   if (error.code === 'commander.unknownOption') return unknownOption(error.message, path, options);
   if (error.code === 'commander.unknownCommand') return unknownCommand(path, word, spec.children ?? []);
   if (error.code === 'commander.excessArguments' && siblings) return unknownCommand(path.slice(0, -1), word, siblings);
-  return new FilingsError('usage', messageOf(error, position), { hint: helpHint(path) });
+  return new FilingsError('usage', reasonFor(error, position), { hint: helpHint(path) });
 }
 
-function messageOf({ code, message }: CommanderError, { path, spec, command, options }: Position): string {
+function reasonFor({ code, message }: CommanderError, { path, spec, command, options }: Position): string {
   const [flag = '', other = ''] = message.match(/--[\w-]+/g) ?? [];
   const name = path.join(' ');
   switch (code) {
@@ -85,12 +85,12 @@ function unknownOption(message: string, path: readonly string[], options: readon
   const word = flag.replace(/^--?/, '');
   const known = [...options.map((option) => option.flag), 'help', ...(path.length === 0 ? ['version'] : [])];
   if (flag.startsWith('--') && known.includes(word)) {
-    return new FilingsError('usage', `${flag}: takes no value`, { hint: helpHint(path) });
+    return new FilingsError('usage', 'takes no value', { subject: { name: flag }, hint: helpHint(path) });
   }
   const usual = ownOf(OTHER_OPTIONS, word);
   const meant = usual && known.includes(usual.split(' ', 1).join()) ? usual : nearest(word, known);
   const hint = ownOf(NO_EQUIVALENT, word) ?? (meant === undefined ? helpHint(path) : `did you mean --${meant}?`);
-  return new FilingsError('usage', `${flag}: no such option`, { hint });
+  return new FilingsError('usage', 'no such option', { subject: { name: flag }, hint });
 }
 
 /** The error does not echo a text that does not look like a word, because it may be a token or a key. */
@@ -99,7 +99,7 @@ export function unknownCommand(path: readonly string[], word: string, known: rea
   const names = known.map(({ name }) => name);
   const meant = (path.length === 0 ? ownOf(OTHER_COMMANDS, word) : undefined) ?? nearest(word, names);
   const hint = meant === undefined ? helpHint(path) : `did you mean ${meant}?`;
-  return new FilingsError('usage', `${written || 'the first argument'}: no such command`, { hint });
+  return new FilingsError('usage', 'no such command', { subject: { name: written || 'the first argument' }, hint });
 }
 
 function helpHint(path: readonly string[]): string {

@@ -152,7 +152,8 @@ async function settleAbove(path: string, changed: number, surroundings: Surround
 
 function inTheWay(path: string, stats: Stats | undefined): FilingsError {
   const what = stats?.isSymbolicLink() ? 'a link' : 'no directory';
-  return new FilingsError('local_io', `${path}: cannot write there: it is ${what}`, {
-    hint: 'remove it, or choose another directory with --directory',
+  return new FilingsError('local_io', `cannot write there: it is ${what}`, {
+    subject: { path },
+    hint: { advice: 'other-directory' },
   });
 }

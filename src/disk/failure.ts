@@ -1,18 +1,18 @@
 import { constants } from 'node:os';
 import { getSystemErrorMap } from 'node:util';
-import { errnoOf, FilingsError } from '../errors.ts';
+import { errnoOf, FilingsError, type Hint } from '../errors.ts';
 
 const { errno } = constants;
 const ELSEWHERE = 'choose another place';
 const ROOM = 'free some space, then run it again: complete files are kept';
 const CHECK = `check the disk and the path, or ${ELSEWHERE}`;
 
-const REASONS: Readonly<Record<string, readonly [why: string, hint: string]>> = {
+const REASONS: Readonly<Record<string, readonly [why: string, hint: Hint]>> = {
   ENOSPC: ['the disk is full', ROOM],
   EDQUOT: ['the disk quota is used up', ROOM],
   EFBIG: ['the file is larger than may be written here', `raise the limit (ulimit -f), or ${ELSEWHERE}`],
   EACCES: ['permission denied', `${ELSEWHERE}, or change its permissions`],
-  EMFILE: ['too many open files', 'lower --jobs, or raise the limit (ulimit -n)'],
+  EMFILE: ['too many open files', { advice: 'fewer-jobs' }],
   EIO: ['the disk reported an error', CHECK],
   ENOENT: ['the directory is not there', `make it first (mkdir -p), or ${ELSEWHERE}`],
   EFTYPE: ['it is not a regular file', ELSEWHERE],
@@ -87,7 +87,7 @@ export function isSystemError(error: unknown): boolean {
   return typeof number === 'number' || /^(E[A-Z0-9]+|ERR_STREAM_.+)$/.test(errnoOf(error) ?? '');
 }
 
-function explain(error: unknown): readonly [why: string, hint: string] {
+function explain(error: unknown): readonly [why: string, hint: Hint] {
   return REASONS[nameOf(error) ?? ''] ?? [systemReason(error), CHECK];
 }
 

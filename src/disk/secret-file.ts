@@ -1,7 +1,7 @@
 import { closeSync, constants, fstatSync, openSync, readFileSync, type Stats } from 'node:fs';
 import { Socket } from 'node:net';
 import { dirname } from 'node:path';
-import { FilingsError } from '../errors.ts';
+import { FilingsError, type Subject } from '../errors.ts';
 import { shellWord } from '../text.ts';
 import type { World } from '../world.ts';
 import { systemReason } from './failure.ts';
@@ -26,7 +26,7 @@ export async function readSecretFile(path: string, what: string, world: FileWorl
  * `config`, with the system's error as its cause; the interrupt's reason.
  */
 export async function readSmallFile(path: string, what: string, world: FileWorld, protection?: Protection) {
-  const name = `${what} ${path}`;
+  const subject = { name: what, path };
   try {
     const fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY);
     const stats = fstatSync(fd);
@@ -35,10 +35,10 @@ export async function readSmallFile(path: string, what: string, world: FileWorld
       ? new Socket({ fd, readable: true, writable: false, signal: world.interrupt })
       : undefined;
     try {
-      if (!pipe && !stats.isFile()) throw new FilingsError('config', `${name}: not a regular file`);
+      if (!pipe && !stats.isFile()) throw new FilingsError('config', 'not a regular file', { subject });
       if (protection) checkAccess(stats, protection, what, path, world);
-      if (stats.size > LARGEST) throw tooLarge(name);
-      return { bytes: pipe ? await readPipe(pipe, name) : readFileSync(fd), stats };
+      if (stats.size > LARGEST) throw tooLarge(subject);
+      return { bytes: pipe ? await readPipe(pipe, subject) : readFileSync(fd), stats };
     } finally {
       if (pipe) pipe.destroy();
       else closeSync(fd);
@@ -46,23 +46,23 @@ export async function readSmallFile(path: string, what: string, world: FileWorld
   } catch (cause) {
     if (cause instanceof FilingsError) throw cause;
     world.interrupt.throwIfAborted();
-    throw new FilingsError('config', `${name}: ${systemReason(cause)}`, { cause });
+    throw new FilingsError('config', systemReason(cause), { subject, cause });
   }
 }
 
-async function readPipe(pipe: Socket, name: string): Promise<Buffer> {
+async function readPipe(pipe: Socket, subject: Subject): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let length = 0;
   for await (const chunk of pipe as AsyncIterable<Buffer>) {
     chunks.push(chunk);
     length += chunk.length;
-    if (length > LARGEST) throw tooLarge(name);
+    if (length > LARGEST) throw tooLarge(subject);
   }
   return Buffer.concat(chunks);
 }
 
-function tooLarge(name: string): FilingsError {
-  return new FilingsError('config', `${name}: larger than 1 MiB`);
+function tooLarge(subject: Subject): FilingsError {
+  return new FilingsError('config', 'larger than 1 MiB', { subject });
 }
 
 /** Throws `config`, whose hint is the command that fixes it. */
@@ -78,14 +78,15 @@ export function checkAccess(
   // A file of root's may be there for all to read.
   const fix = `chmod ${protection === 'private' || uid === world.uid ? '600' : 'go-w'} ${word}`;
   if (uid !== world.uid && uid !== 0) {
-    throw new FilingsError('config', `${what} ${path}: another user owns it`, {
+    throw new FilingsError('config', 'another user owns it', {
+      subject: { name: what, path },
       hint: `make it yours: chown "$(id -u)" ${word} && ${fix}`,
     });
   }
   const forbidden = protection === 'trusted' ? WRITTEN_BY_OTHERS : isCredential(path, uid, world) ? 0o026 : 0o066;
   if ((mode & forbidden) === 0) return;
   const verb = (mode & WRITTEN_BY_OTHERS) !== 0 ? 'write' : 'read';
-  throw new FilingsError('config', `${what} ${path}: others can ${verb} it`, { hint: fix });
+  throw new FilingsError('config', `others can ${verb} it`, { subject: { name: what, path }, hint: fix });
 }
 
 /**

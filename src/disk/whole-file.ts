@@ -29,7 +29,11 @@ export async function createNewFiles(files: readonly NewFile[]): Promise<void> {
       for (const path of created) await unlink(path).catch(() => {});
       if (errnoOf(cause) !== 'EEXIST') throw diskFailure(cause, file.path);
       const hint = 'choose another name, or move the old file away';
-      throw new FilingsError('local_io', `${file.path}: already exists, and is not overwritten`, { hint, cause });
+      throw new FilingsError('local_io', 'already exists, and is not overwritten', {
+        subject: { path: file.path },
+        hint,
+        cause,
+      });
     }
   }
 }

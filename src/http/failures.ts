@@ -1,4 +1,4 @@
-import { errnoOf, type Fault, FilingsError } from '../errors.ts';
+import { errnoOf, type Fault, FilingsError, type Hint } from '../errors.ts';
 
 const CHECK_ADDRESS = 'check the base URL and the network, then run it again';
 const UNTRUSTED =
@@ -7,7 +7,7 @@ const UNTRUSTED =
 const NOT_HTTPS = 'check that the base URL is https where https is spoken';
 
 /** By errno, OpenSSL or Node code. */
-const REASONS: readonly (readonly [code: RegExp, why: string, hint: string, fault?: Fault])[] = [
+const REASONS: readonly (readonly [code: RegExp, why: string, hint: Hint, fault?: Fault])[] = [
   [
     /^(ENOTFOUND|EAI_AGAIN)$/,
     'the name does not resolve',
@@ -15,7 +15,7 @@ const REASONS: readonly (readonly [code: RegExp, why: string, hint: string, faul
     'unresolved-name',
   ],
   [/^ECONNREFUSED$/, 'connection refused', 'check the address and the port: nothing listens there'],
-  [/^ETIMEDOUT$/, 'connecting timed out', 'check the network, or allow more with --connect-timeout'],
+  [/^ETIMEDOUT$/, 'connecting timed out', { advice: 'allow-connecting' }],
   [/^E(HOST|NET)UNREACH$/, 'no route to the host', CHECK_ADDRESS],
   // Also if the server sends an alert about a certificate of ours (`ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED`).
   [/^(ERR_SSL|EPROTO)/, 'the TLS handshake failed', NOT_HTTPS],
@@ -50,7 +50,7 @@ export function connectFailure(error: unknown, url: URL, proxy: URL | undefined)
   if (code === 'EMFILE' || code === 'ENFILE') {
     return new FilingsError('local_io', 'cannot connect: too many open files', {
       subject,
-      hint: 'lower --jobs, or raise the limit (ulimit -n)',
+      hint: { advice: 'fewer-jobs' },
       stopsRun: true,
       cause: error,
     });
@@ -120,7 +120,7 @@ export function unproved({ url, received }: Unfinished): FilingsError {
   const why = `${received} bytes came over TLS without a length, so nothing tells their end from a cut`;
   return new FilingsError('integrity', why, {
     subject: { host: url.host },
-    hint: 'the service should send a length or chunks: tell whoever runs it; --sha256 proves a file',
+    hint: { advice: 'prove-by-hash' },
     fault: 'unproved-end',
   });
 }
@@ -143,7 +143,7 @@ function ownFailure(cause: unknown, message: string, { host }: URL): FilingsErro
   const name = cause instanceof Error ? cause.name : typeof cause;
   return new FilingsError('internal', `a defect in the program: ${name}: ${message}`, {
     subject,
-    hint: 'please report it; --verbose shows where it happened',
+    hint: { advice: 'report-defect' },
     cause,
   });
 }

@@ -199,7 +199,7 @@ class Exchange {
     const what = this.#head ? 'no answer' : 'fewer than 1,000 new bytes';
     return new FilingsError('temporary', `timed out: ${what} in ${limit}`, {
       subject: { host: this.#request.url.host },
-      hint: 'run it again later, or allow more with --idle-timeout',
+      hint: { advice: 'allow-idling' },
       retryable: true,
     });
   }

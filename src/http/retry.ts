@@ -1,5 +1,4 @@
 import { FilingsError } from '../errors.ts';
-import { inSeconds } from '../text.ts';
 import type { World } from '../world.ts';
 import { httpDate } from './head.ts';
 import type { RateLimiter } from './rate-limiter.ts';
@@ -69,12 +68,11 @@ export async function retry<T>(
       const waitMs = waitBeforeRetry({ ...policy, failures, retryable, askedMs, random: policy.random() });
       if (waitMs === undefined) throw tries > 1 ? error.with({ tries }) : error;
       if (waitMs > policy.maxRetryAfterMs && askedMs !== undefined) {
-        const fewer = error.problem?.status === 429 ? ', with fewer requests: --rate 1/s' : '';
-        const limit = `longer than --max-retry-after (${inSeconds(policy.maxRetryAfterMs)})`;
+        const isRateLimited = error.problem?.status === 429;
         throw error.with({
           askedWaitMs: waitMs,
           code: 'temporary',
-          hint: `${limit}: run it again after that time${fewer}`,
+          hint: { advice: 'wait', longestMs: policy.maxRetryAfterMs, isRateLimited },
           stopsRun: true,
         });
       }

@@ -29,7 +29,8 @@ export function requireFit(key: JwtKey, purpose: Purpose, wanted?: Algorithm): A
     candidates.find((algorithm) => materialFault(key, algorithm) === undefined) ??
     candidates.find(({ family }) => FAMILIES[key.kind]?.includes(family)) ??
     (candidates[0] as Algorithm);
-  throw new FilingsError('config', `${key.what}: ${keyFault(key, nearest, purpose)}`);
+  const reason = keyFault(key, nearest, purpose) ?? 'it cannot be used';
+  throw new FilingsError('config', reason, { subject: { name: key.what } });
 }
 
 function materialFault(key: JwtKey, algorithm: Algorithm): string | undefined {

@@ -7,7 +7,7 @@ import {
   sign,
   verify,
 } from 'node:crypto';
-import { FilingsError } from '../errors.ts';
+import { FilingsError, type FilingsErrorDetails } from '../errors.ts';
 import type { JsonObject } from '../json.ts';
 import { decodeBase64url, NOT_CANONICAL, readJsonObject, textFault } from './token.ts';
 
@@ -42,7 +42,7 @@ export function loadKey(bytes: Buffer, what: string, passphrase?: string): JwtKe
   const text = bytes.toString('latin1');
   if (text.includes('-----BEGIN ')) return toJwtKey(pemKey(text, what, passphrase), what);
   if (/^\s*\{/.test(text)) return jwkKey(bytes, what);
-  throw unfit(what, 'neither a PEM key nor a JWK (a secret is given with --secret-file)');
+  throw unfit(what, 'neither a PEM key nor a JWK', { hint: { advice: 'secret-file' } });
 }
 
 /** Returns the bytes as an HMAC secret. Nothing is trimmed. Throws `config`. */
@@ -70,8 +70,8 @@ export function lineBreakWarning({ what, keyObject }: JwtKey): string | undefine
   return `${what}: the secret ends in a line break, which is taken as a part of it`;
 }
 
-function unfit(what: string, why: string, cause?: unknown): FilingsError {
-  return new FilingsError('config', `${what}: ${why}`, { cause });
+function unfit(what: string, reason: string, details: Pick<FilingsErrorDetails, 'hint' | 'cause'> = {}): FilingsError {
+  return new FilingsError('config', reason, { subject: { name: what }, ...details });
 }
 
 /** PKCS#8, PKCS#1, SEC1 or SPKI. */
@@ -80,9 +80,9 @@ function pemKey(text: string, what: string, passphrase: string | undefined): Key
     if (!text.includes('PRIVATE KEY-----')) return createPublicKey(text);
     return createPrivateKey({ key: text, ...(passphrase !== undefined && { passphrase }) });
   } catch (cause) {
-    if (!text.includes('ENCRYPTED')) throw unfit(what, 'the PEM text does not hold a sound key', cause);
-    if (passphrase !== undefined) throw unfit(what, 'the passphrase is wrong, or the key is damaged', cause);
-    throw unfit(what, 'the key is encrypted: name the file of its passphrase with --passphrase-file', cause);
+    if (!text.includes('ENCRYPTED')) throw unfit(what, 'the PEM text does not hold a sound key', { cause });
+    if (passphrase !== undefined) throw unfit(what, 'the passphrase is wrong, or the key is damaged', { cause });
+    throw unfit(what, 'the key is encrypted', { hint: { advice: 'passphrase-file' }, cause });
   }
 }
 

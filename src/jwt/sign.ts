@@ -32,22 +32,25 @@ export async function mintToken(plan: TokenPlan): Promise<string> {
     .sign(key.keyObject)
     .catch((cause: unknown) => {
       // jose needs numbers of the key that node:crypto can do without.
-      throw new FilingsError('config', `${key.what}: the key's parts don't belong together`, { cause });
+      throw new FilingsError('config', "the key's parts don't belong together", { subject: { name: key.what }, cause });
     });
 }
 
 /** Returns the payload. The JSON text of a claim is kept as it is, and `__proto__` is an ordinary claim. */
 function claimsOf({ sub, name, issuedAt, notBefore = issuedAt, lifetime, claims = [] }: TokenPlan): string {
   const exp = notBefore + lifetime;
-  if (exp > LATEST_SECOND) throw new FilingsError('usage', 'the lifetime: the token would expire after the year 9999');
+  if (exp > LATEST_SECOND)
+    throw new FilingsError('usage', 'the token would expire after the year 9999', {
+      subject: { name: 'the lifetime' },
+    });
   const own = Object.entries({ sub, name, iat: issuedAt, nbf: notBefore, exp });
   const members = new Map(
     own.flatMap(([claim, value]) => (value === undefined ? [] : [[claim, JSON.stringify(value)]])),
   );
   for (const [claim, json] of claims) {
     if (members.has(claim)) {
-      const hint = 'see --sub, --name, --not-before and --lifetime; iat is always set';
-      throw new FilingsError('usage', `claim ${claim}: set twice`, { hint });
+      const subject = { name: `claim ${claim}` };
+      throw new FilingsError('usage', 'set twice', { subject, hint: { advice: 'claim-options' } });
     }
     members.set(claim, json);
   }

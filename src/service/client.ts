@@ -1,4 +1,4 @@
-import { about, errorAbout, type FilingsError, type Resource } from '../errors.ts';
+import { about, errorAbout, type FilingsError, type Hint, type Resource } from '../errors.ts';
 import type { Connections } from '../http/connections.ts';
 import { type RetryPolicy, type RetryWatcher, retry } from '../http/retry.ts';
 import type { Secrets } from '../secrets.ts';
@@ -168,14 +168,13 @@ export class ServiceClient {
     return errorFromAnswer({ status, headers, body, truncated, resource, hint, again, ...asked }, secrets);
   }
 
-  #hint({ status, address }: ServiceAnswer): string | undefined {
+  #hint({ status, address }: ServiceAnswer): Hint | undefined {
     const { again, baseUrl, credentials } = this.options;
     if (status !== 401) return undefined;
     const { host, origin } = new URL(address);
     if (origin !== baseUrl.origin) return `the service redirects to ${host}, where no key is sent`;
     const { source, token } = credentials;
-    if (token === undefined)
-      return `check the API key from ${source}, how it is sent (--key-in), and whether it wants a JWT too: ${again('filings config check')}`;
+    if (token === undefined) return { advice: 'check-key', source, command: again('filings config check') };
     return (
       clockSkew(this.clockAhead, true) ??
       `check ${source}: filings token inspect shows the JWT; is its public key imported for this API key?`

@@ -1,6 +1,6 @@
 // Reads all pages of a listing, never a part of them. Pages are not documented (service.md, section 8), so the program tries the usual
 // parameters, and believes that a listing is complete only if nothing in any page says otherwise.
-import { errorAbout, FilingsError } from '../errors.ts';
+import { errorAbout, FilingsError, type Hint } from '../errors.ts';
 import { counted, grouped } from '../text.ts';
 import type { AccessionNumber } from './accession.ts';
 import type { ListedFile, ListingDescription, Page } from './listing.ts';
@@ -56,7 +56,7 @@ export async function readAllPages(reader: ListingReader): Promise<Listing> {
   const sign = pages.signOfMore();
   if (sign !== undefined) {
     throw incomplete(accession, `${counted(whole.records, 'record')} came, but ${sign}`, {
-      hint: 'read all its pages: --page-size 100',
+      hint: { advice: 'read-pages' },
     });
   }
   const isCertain = description?.total !== undefined || description?.more !== undefined;
@@ -241,6 +241,6 @@ class Pages {
   }
 }
 
-function incomplete(accession: AccessionNumber, why: string, details?: { readonly hint: string }): FilingsError {
+function incomplete(accession: AccessionNumber, why: string, details?: { readonly hint: Hint }): FilingsError {
   return errorAbout({ accession }, 'integrity', `incomplete: ${why}`, details);
 }

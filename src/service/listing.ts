@@ -2,7 +2,7 @@
 // 4), so it is read only if its meaning is certain: a file that is missed once would be missed for ever.
 import { isUtf8 } from 'node:buffer';
 import { hash } from 'node:crypto';
-import { errorAbout, FilingsError } from '../errors.ts';
+import { errorAbout, type FilingsError } from '../errors.ts';
 import { DEEPEST, findJsonFault, isJsonObject, parseJson } from '../json.ts';
 import { counted, shortened } from '../text.ts';
 import type { AccessionNumber } from './accession.ts';
@@ -155,14 +155,6 @@ export function seenIn(json: unknown, error?: string): string {
   }
   const summary = summaryFromJson(json) ?? `its members are ${Object.keys(json).join(', ') || '(none)'}`;
   return `${kind}: ${shortened(summary, MAX_SEEN)}`;
-}
-
-/** The error if no file of a filing is chosen. */
-export function noMatch(accession: string, files: number): FilingsError {
-  const none = files === 1 ? 'its one file does not match' : `none of its ${files} files matches`;
-  return new FilingsError('not_found', `${accession}: ${none} --include and --exclude (matching is case-sensitive)`, {
-    hint: 'see what there is with filings list',
-  });
 }
 
 /** Returns a file's size in bytes, or undefined if its record has none. */

@@ -1,5 +1,5 @@
 import { STATUS_CODES } from 'node:http';
-import { type ErrorCode, errorAbout, type FilingsError, type Resource } from '../errors.ts';
+import { type ErrorCode, errorAbout, type FilingsError, type Hint, type Resource } from '../errors.ts';
 import type { HeaderFields } from '../http/head.ts';
 import { proxyPasswordHint } from '../http/proxy.ts';
 import { isRetriedStatus } from '../http/retry.ts';
@@ -16,7 +16,7 @@ export interface RefusedAnswer {
   /** See `FilingsErrorDetails`. */
   readonly retryAt?: number;
   readonly retryDue?: number;
-  readonly hint?: string | undefined;
+  readonly hint?: Hint | undefined;
   readonly again: (command: string) => string;
 }
 
@@ -61,11 +61,10 @@ function codeOf(status: number): ErrorCode {
 /** Both possible causes of a 404. */
 export const CHECK_NUMBER_AND_URL = 'check the accession number and the base URL';
 
-function hintFor({ status, resource, again }: RefusedAnswer, code: ErrorCode): string {
-  if (status === 429) return 'wait, then run it again with fewer requests: --rate 1/s, --jobs 1';
+function hintFor({ status, resource, again }: RefusedAnswer, code: ErrorCode): Hint {
+  if (status === 429) return { advice: 'fewer-requests' };
   if (status === 407) return proxyPasswordHint('HTTP_PROXY');
-  if (code === 'auth')
-    return 'the key may not be allowed this; if the service limits requests, wait and add --rate 1/s';
+  if (code === 'auth') return { advice: 'forbidden' };
   if (code === 'temporary') return 'run it again later';
   if (code === 'integrity') return 'check the base URL';
   if (code === 'not_found' && resource.fileName === undefined) return CHECK_NUMBER_AND_URL;

@@ -131,7 +131,7 @@ export class Requests {
     const inUrl = credentials.keyIn === 'query' || credentials.keyIn === 'path';
     throw new FilingsError('integrity', why, {
       subject: { host: from.host },
-      hint: inUrl ? 'send the key in a header, which no address copies: --key-in header' : 'check the base URL',
+      hint: inUrl ? { advice: 'key-in-header' } : 'check the base URL',
     });
   }
 

@@ -26,9 +26,10 @@ export async function reportError(thrown: unknown, world: World): Promise<number
 async function rendered(error: FilingsError, world: World): Promise<string> {
   const { renderError, usesColor } = await import('../terminal/messages.ts');
   const { presentationOf } = await import('./presentation.ts');
+  const { hintOf } = await import('./hints.ts');
   const presentation = await presentationOf(world);
   const color = usesColor(presentation.color, world.stderr, world.env.TERM);
-  return renderError(error, { ...presentation, color, secrets: world.secrets });
+  return renderError(error, { ...presentation, color, secrets: world.secrets, hintOf });
 }
 
 function asFilingsError(thrown: unknown, interrupt: AbortSignal): FilingsError {
@@ -42,7 +43,7 @@ function asFilingsError(thrown: unknown, interrupt: AbortSignal): FilingsError {
   }
   const message = thrown instanceof Error ? `${thrown.name}: ${thrown.message}` : String(thrown);
   return new FilingsError('internal', `a defect in the program: ${message}`, {
-    hint: 'please report it; --verbose shows where it happened',
+    hint: { advice: 'report-defect' },
     cause: thrown,
   });
 }

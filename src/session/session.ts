@@ -14,6 +14,7 @@ import { retryWait } from '../transfer/outcome.ts';
 import { derived, type World } from '../world.ts';
 import { openAccess } from './access.ts';
 import { startDeadline } from './deadline.ts';
+import { hintOf } from './hints.ts';
 
 export interface Session {
   readonly settings: Settings;
@@ -51,7 +52,7 @@ export async function openSession(
   // No bar is drawn over what a person types, nor between the lines of the data.
   const isShared = Boolean((stdinUser && world.stdin.isTTY) || (writesStdout && world.stdout.isTTY));
   const shown = isShared && settings.progress !== 'none' ? 'plain' : settings.progress;
-  const progress = await createProgress({ ...settings, progress: shown, isShared }, world);
+  const progress = await createProgress({ ...settings, progress: shown, isShared, hintOf }, world);
   const bounded = derived(world, { interrupt: deadline.signal });
   const stop = () => {
     deadline.stop();

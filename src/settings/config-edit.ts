@@ -26,7 +26,7 @@ export function settingNamed(text: string, forFile = false): NamedSetting {
   const known = SETTINGS.filter(({ inFile }) => inFile || !forFile).map(({ key }) => key);
   const near = didYouMean(name, known) ?? "see 'filings help config'";
   const hint = value === undefined ? near : 'put a space between name and value';
-  throw new FilingsError('usage', `${name || "''"}: no such setting`, { hint });
+  throw new FilingsError('usage', 'no such setting', { subject: { name: name || "''" }, hint });
 }
 
 /** Returns the setting with this name. Throws `usage` if there is none, or if the config file cannot hold it. */
@@ -48,7 +48,7 @@ export function valueForFile({ key, kind, secret }: NamedSetting, text: string, 
   }
   const value = readAs(kind, text, key);
   const fault = secret ? faultOf(text) : undefined;
-  if (fault !== undefined) throw new FilingsError('usage', `${key}: ${fault}`);
+  if (fault !== undefined) throw new FilingsError('usage', fault, { subject: { name: key } });
   if (kind.json !== undefined) return value;
   return kind.completes === 'file' ? path(text) : text;
 }

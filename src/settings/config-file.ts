@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises';
 import { isAbsolute, join, resolve } from 'node:path';
 import { checkAccess, readSmallFile } from '../disk/secret-file.ts';
-import { errnoOf, FilingsError } from '../errors.ts';
+import { errnoOf, FilingsError, type Subject } from '../errors.ts';
 import { findJsonFault, isJsonObject, type JsonObject } from '../json.ts';
 import type { ListingDescription } from '../service/listing.ts';
 import type { Flags } from '../spec/command.ts';
@@ -76,14 +76,15 @@ async function isOutOfReach(path: string, code: string | undefined): Promise<boo
  * What says where a key goes is as trusted as the key, whether it holds one or not.
  */
 export async function readConfig(path: string, world: World, sandbox = false): Promise<JsonObject> {
-  const name = `config file ${path}`;
+  const subject = { name: 'config file', path };
   const { bytes, stats } = await readSmallFile(path, 'config file', world, 'trusted');
   // What zod can check.
-  if (bytes.length > LARGEST_KIB * 1024) throw new FilingsError('config', `${name}: larger than ${LARGEST_KIB} KiB`);
+  if (bytes.length > LARGEST_KIB * 1024)
+    throw new FilingsError('config', `larger than ${LARGEST_KIB} KiB`, { subject });
   const text = bytes.toString();
   // An empty file says nothing.
-  const config = text.trim() === '' ? {} : readConfigJson(text, name);
-  if (!isJsonObject(config)) throw new FilingsError('config', `${name}: must hold a JSON object`);
+  const config = text.trim() === '' ? {} : readConfigJson(text, subject);
+  if (!isJsonObject(config)) throw new FilingsError('config', 'must hold a JSON object', { subject });
   const profiles = isJsonObject(config.profiles) ? Object.values(config.profiles) : [];
   const levels = [config, ...profiles.filter(isJsonObject)];
   if (sandbox) levels.forEach(dropService);
@@ -110,22 +111,23 @@ function dropService(level: JsonObject): void {
 }
 
 /** A duplicate member is an error, since only one of them would count. */
-function readConfigJson(text: string, name: string): unknown {
+function readConfigJson(text: string, subject: Subject): unknown {
   const fault = findJsonFault(text);
   if (fault === undefined) return JSON.parse(text);
   const lines = text.slice(0, fault.at).split('\n');
   const where = `at line ${lines.length}, column ${(lines.at(-1) ?? '').length + 1}`;
   if (fault.kind === 'twice') {
-    throw new FilingsError('config', `${name}: ${fault.path.join('.')}: is set twice, again ${where}`);
+    throw new FilingsError('config', `${fault.path.join('.')}: is set twice, again ${where}`, { subject });
   }
-  throw new FilingsError('config', `${name}: not valid JSON ${where}`);
+  throw new FilingsError('config', `not valid JSON ${where}`, { subject });
 }
 
 export async function checkConfig(config: JsonObject, path: string): Promise<void> {
   // zod is loaded only where there is a file to check.
   const { findConfigFault } = await import('./config-check.ts');
   const fault = findConfigFault(config);
-  if (fault) throw new FilingsError('config', `config file ${path}: ${fault.message}`, { hint: fault.hint });
+  if (fault)
+    throw new FilingsError('config', fault.message, { subject: { name: 'config file', path }, hint: fault.hint });
   const { profiles = {}, listing } = config as { profiles?: Record<string, JsonObject>; listing?: ListingDescription };
   await checkExpressions(listing, `config file ${path}: listing`);
   for (const [name, profile] of Object.entries(profiles)) {
@@ -141,7 +143,8 @@ async function checkExpressions(listing: ListingDescription | undefined | null, 
     const { expressionFault } = await import('../service/described-listing.ts');
     const fault = expressionFault(expression);
     if (fault === undefined) continue;
-    throw new FilingsError('config', `${where}.${member}: invalid JMESPath expression: ${fault}`, {
+    throw new FilingsError('config', `invalid JMESPath expression: ${fault}`, {
+      subject: { name: `${where}.${member}` },
       hint: 'the syntax is described at https://jmespath.org',
     });
   }

@@ -37,6 +37,11 @@ export function foreignCredentials(
     const why = origin === undefined ? 'no baseUrl is set beside it' : `the ${name} is for ${origin}`;
     const setUrl = configCommand(`filings config set base-url ${asked}`, { config, profile });
     const hint = origin === undefined ? `if it is for this host: ${setUrl}` : `for this host use ${forRun}`;
-    return [{ what: group, error: new FilingsError('config', `${source}: ${why}; not sent to ${asked}`, { hint }) }];
+    return [
+      {
+        what: group,
+        error: new FilingsError('config', `${why}; not sent to ${asked}`, { subject: { name: source }, hint }),
+      },
+    ];
   });
 }

@@ -109,10 +109,10 @@ export function winners(layers: readonly Layer[]): Layer {
     const [first, second] = rivals.flatMap((rival) => deciding?.get(rival.key) ?? []);
     if (first && second) {
       const what = group === 'key' ? 'the API key' : 'the JWT';
-      const message = `${first.name} and ${second.name}: two sources of ${what}`;
+      const subject = { name: `${first.name} and ${second.name}` };
       const { code } = sourceOf(first);
       const hint = code === 'config' ? 'remove one of them from the config file' : 'use only one of them';
-      throw new FilingsError(code, message, { hint });
+      throw new FilingsError(code, `two sources of ${what}`, { subject, hint });
     }
     const given = deciding?.get(key);
     if (given) won.set(key, given);

@@ -29,11 +29,13 @@ export async function readSecret(place: SecretPlace, what: 'API key' | 'JWT', wo
   const { name, text } = await textAt(place, what, world);
   const secret = text.replace(/\r?\n$/, '');
   // Every form of a secret is looked for in whatever is said.
-  if (secret.length > LARGEST_KIB * 1024) throw new FilingsError('config', `${name}: larger than ${LARGEST_KIB} KiB`);
+  if (secret.length > LARGEST_KIB * 1024)
+    throw new FilingsError('config', `larger than ${LARGEST_KIB} KiB`, { subject: { name } });
   world.secrets.add(secret);
   const fault = faultOf(secret);
   if (fault === undefined) return secret;
-  throw new FilingsError('config', `${name}: ${fault}`, {
+  throw new FilingsError('config', fault, {
+    subject: { name },
     hint: `it must be one line, and nothing but the ${what} itself`,
   });
 }
@@ -58,7 +60,7 @@ async function textFromStdin(what: string, world: World): Promise<string> {
 /** Runs a program without a shell, to its end; the first line of its stdout. */
 async function firstLineOf([program = '', ...args]: readonly string[], name: string, world: World): Promise<string> {
   const { execFile } = await import('node:child_process');
-  const wrong = (why: string, cause?: unknown) => new FilingsError('config', `${name}: ${why}`, { cause });
+  const wrong = (why: string, cause?: unknown) => new FilingsError('config', why, { subject: { name }, cause });
   const { signal, abort, letGo } = childOf(world.interrupt);
   const late = () => abort(wrong(`wrote no key within ${inSeconds(PATIENCE_MS)}`));
   world.sleep(PATIENCE_MS, signal).then(late, () => {});

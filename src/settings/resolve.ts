@@ -59,7 +59,7 @@ function isSandbox(layers: readonly Layer[]): boolean {
   if (given === undefined) return false;
   const on = given.value === true || readAs(SWITCH, String(given.value), given.name);
   if (on && firstOf(layers, 'baseUrl')?.level === 'flag') {
-    throw new FilingsError('usage', `--base-url and ${given.name}: cannot be used together`);
+    throw new FilingsError('usage', 'cannot be used together', { subject: { name: `--base-url and ${given.name}` } });
   }
   return on;
 }
@@ -75,7 +75,8 @@ function profileOf(named: string | undefined, file: ConfigFile | undefined, { co
   const known = Object.keys(profiles);
   const where = file === undefined ? 'there is no config file' : `${file.path} has ${known.join(', ') || 'none'}`;
   const fix = named === undefined ? configCommand('filings config unset profile', { config }) : undefined;
-  throw new FilingsError('config', `profile ${name}: no such profile: ${where}`, {
+  throw new FilingsError('config', `no such profile: ${where}`, {
+    subject: { name: `profile ${name}` },
     hint: didYouMean(name, known) ?? fix,
   });
 }

@@ -47,7 +47,8 @@ function checkTogether({ quiet, verbose, baseUrl, allowHttp, keyIn, token }: Set
   // A JWT needs the Authorization header for itself (service.md, section 5).
   const allowed = KEY_WAYS.filter((way) => way !== 'authorization' && way !== 'basic');
   const { name, code } = sourceOf(ways);
-  throw new FilingsError(code, `${name}: ${keyIn} cannot be used with a JWT, which is sent in Authorization`, {
+  throw new FilingsError(code, `${keyIn} cannot be used with a JWT, which is sent in Authorization`, {
+    subject: { name },
     hint: `send the key another way: --key-in ${allowed.join(', --key-in ')}`,
   });
 }
@@ -55,7 +56,8 @@ function checkTogether({ quiet, verbose, baseUrl, allowHttp, keyIn, token }: Set
 /** Plain http would show the key to everybody on the way: only loopback is near enough. */
 function requireEncryption(url: URL, allowHttp: boolean): void {
   if (url.protocol === 'https:' || allowHttp || isLoopback(url.hostname)) return;
-  throw new FilingsError('config', `${url.origin}: plain http would send the key unencrypted`, {
+  throw new FilingsError('config', 'plain http would send the key unencrypted', {
+    subject: { name: url.origin },
     hint: 'use https, or allow it with --allow-http (FILINGS_ALLOW_HTTP, allowHttp)',
   });
 }

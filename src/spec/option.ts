@@ -80,5 +80,5 @@ export function valueError(source: string | ValueSource, fault: string, text?: s
   const { name, code } = typeof source === 'string' ? { name: source, code: 'usage' as const } : source;
   const seen =
     text === undefined ? '' : text === '' ? ', and is empty' : `, not '${shortened(text, MAX_QUOTED_LENGTH)}'`;
-  return new FilingsError(code, `${name}: ${fault}${seen}`);
+  return new FilingsError(code, `${fault}${seen}`, { subject: { name } });
 }

@@ -102,6 +102,6 @@ async function namingErrors(written: Promise<void>, name: string, signal: AbortS
   await written.catch((error) => {
     if (error === signal.reason) throw error;
     if (errnoOf(error) !== 'EPIPE') throw diskFailure(error, name);
-    throw new FilingsError('interrupted', `${name}: its reader went away`, { signal: SIGPIPE, cause: error });
+    throw new FilingsError('interrupted', 'its reader went away', { subject: { name }, signal: SIGPIPE, cause: error });
   });
 }

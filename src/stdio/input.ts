@@ -34,12 +34,16 @@ export async function readStdin(
     }
   } catch (error) {
     signal.throwIfAborted();
-    throw new FilingsError('config', `${what}: stdin cannot be read: ${systemReason(error)}`, { cause: error });
+    throw new FilingsError('config', `stdin cannot be read: ${systemReason(error)}`, {
+      subject: { name: what },
+      cause: error,
+    });
   } finally {
     forget();
   }
   const read = Buffer.concat(chunks).subarray(0, enough + 1);
-  if (read.length > LARGEST) throw new FilingsError('config', `${what} from stdin: larger than 1 MiB`);
+  if (read.length > LARGEST)
+    throw new FilingsError('config', 'larger than 1 MiB', { subject: { name: `${what} from stdin` } });
   return read;
 }
 

@@ -18,7 +18,7 @@ export async function askHidden(
   const terminal = createInterface({ input: stdin, output: nowhere, terminal: true, historySize: 0 });
   // The terminal gives Ctrl-C and Ctrl-D to us.
   terminal.on('SIGINT', () => abort(interruptedBy('SIGINT')));
-  terminal.on('close', () => abort(new FilingsError('usage', `${what}: nothing was entered`)));
+  terminal.on('close', () => abort(new FilingsError('usage', 'nothing was entered', { subject: { name: what } })));
   try {
     signal.throwIfAborted();
     const answer = terminal.question('', { signal });

@@ -12,7 +12,11 @@ export interface MessageOptions {
   /** Adds the causes in text, and the stack of an `internal` error. */
   readonly verbose: boolean;
   readonly secrets: Secrets;
+  readonly hintOf: HintOf;
 }
+
+/** Returns what to do about an error, for a person, or undefined if there is nothing to say. */
+export type HintOf = (error: FilingsError) => string | undefined;
 
 export function usesColor(
   setting: 'auto' | 'always' | 'never',
@@ -57,12 +61,16 @@ interface ErrorObject {
   readonly problem?: unknown;
 }
 
-export function errorObject(error: FilingsError, secrets: Secrets): ErrorObject {
+export function errorObject(
+  error: FilingsError,
+  { secrets, hintOf }: Pick<MessageOptions, 'secrets' | 'hintOf'>,
+): ErrorObject {
+  const hint = hintOf(error);
   return {
     code: error.code,
     exit_code: error.exitStatus,
     message: secrets.redact(error.message),
-    ...(error.hint !== undefined && { hint: secrets.redact(error.hint) }),
+    ...(hint !== undefined && { hint: secrets.redact(hint) }),
     ...(error.problem !== undefined && { problem: redacted(error.problem, secrets) }),
   };
 }
@@ -73,12 +81,14 @@ const LONGEST_MEMBER = 200;
 const MOST_ENTRIES = 50;
 const MOST_CAUSES = 8;
 
-export function renderError(error: FilingsError, { errorFormat, color, verbose, secrets }: MessageOptions): string {
+export function renderError(error: FilingsError, options: MessageOptions): string {
+  const { errorFormat, color, verbose, secrets } = options;
   const retryAt = error.retryAt === undefined ? undefined : rfc3339(error.retryAt);
   if (errorFormat === 'json') {
-    return `${printableJson({ error: { ...errorObject(error, secrets), retry_at: retryAt } })}\n`;
+    return `${printableJson({ error: { ...errorObject(error, options), retry_at: retryAt } })}\n`;
   }
   const paint = colors(color);
+  const hint = options.hintOf(error);
   // Redacted before it is cut: half a secret is one too.
   const show = (text: string, length = LONGEST_DETAIL) => printable(secrets.redact(text), length);
   const told = error.problem === undefined ? [] : problemLines(error.problem, error);
@@ -87,7 +97,7 @@ export function renderError(error: FilingsError, { errorFormat, color, verbose, 
     ...told.slice(0, MOST_ENTRIES).map(([indent, text, length]) => indent + show(text, length)),
     ...(told.length > MOST_ENTRIES ? ['  …'] : []),
     ...(retryAt === undefined ? [] : [`  retry at: ${retryAt}`]),
-    ...(error.hint === undefined ? [] : [`  ${paint.hint('hint:')} ${show(error.hint)}`]),
+    ...(hint === undefined ? [] : [`  ${paint.hint('hint:')} ${show(hint)}`]),
     ...(verbose ? causesOf(error).map((line) => paint.faint(`  ${show(line)}`)) : []),
   ];
   return `${lines.join('\n')}\n`;

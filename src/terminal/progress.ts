@@ -3,7 +3,7 @@ import { FilingsError } from '../errors.ts';
 import { guardStream } from '../stdio/output.ts';
 import type { World } from '../world.ts';
 import { fileText, overallText, type Reach, type Running, type RunningFile, type Wait } from './lines.ts';
-import { createTeller, renderError, type TellerSettings, usesColor } from './messages.ts';
+import { createTeller, type HintOf, renderError, type TellerSettings, usesColor } from './messages.ts';
 import { printable } from './printable.ts';
 
 const CTRL_C_STATUS = 130;
@@ -16,6 +16,7 @@ export interface ProgressSettings extends TellerSettings {
   readonly color: 'auto' | 'always' | 'never';
   /** Stderr shares a terminal with data, between which no line of progress belongs. */
   readonly isShared?: boolean;
+  readonly hintOf: HintOf;
 }
 
 type Around = Pick<World, 'stderr' | 'env' | 'secrets' | 'monotonic' | 'sleep' | 'interrupt' | 'onSuspend'>;

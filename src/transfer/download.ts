@@ -43,7 +43,8 @@ export function fetchToDisk(
   return outcomeOf(job, target.displayPath, fetching, async () => {
     const done = (await once()) ?? (await once());
     if (done) return done;
-    throw new FilingsError('local_io', `${target.path}: its part was removed, twice`, {
+    throw new FilingsError('local_io', 'its part was removed, twice', {
+      subject: { path: target.path },
       hint: 'see what removes files in that directory',
     });
   });

@@ -52,9 +52,9 @@ export async function checkExisting(
 /** Throws `integrity`. `path` names a file that did not come from the service just now. */
 export function requireHash(found: string, expected: string = found, path?: string): void {
   if (found === expected) return;
-  const why = `wrong hash: its SHA-256 is ${found}, not ${expected}`;
-  throw new FilingsError('integrity', path === undefined ? why : `${path}: ${why}`, {
-    hint: 'it is not the file that --sha256 means: check both',
+  throw new FilingsError('integrity', `wrong hash: its SHA-256 is ${found}, not ${expected}`, {
+    subject: { path },
+    hint: { advice: 'check-hash' },
   });
 }
 

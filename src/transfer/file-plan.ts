@@ -1,5 +1,5 @@
 import type { Stats } from 'node:fs';
-import { type ErrorCode, FilingsError } from '../errors.ts';
+import { FilingsError } from '../errors.ts';
 
 // The one decision about a final name: from what exists there, what was asked for and what the run knows, to what is
 // done. It is made again whenever the facts are collected again: when a file is chosen, when its directory is open, and
@@ -93,21 +93,19 @@ export function planFile(existing: Existing, asked: FileRequest, known: FileFact
   if (known.pathOwner) {
     const where = known.pathOwner.isTwin ? ', on disks that ignore case or accents' : '';
     const why = `${known.pathOwner.accession} and ${asked.accession} both have a file with this path${where}`;
-    return fail('local_io', `${displayPath}: ${why}`, 'use a --layout with {accession_no}');
+    return fail(displayPath, why, 'layout-by-filing');
   }
   if (existing.kind === 'nothing') return fetch(ifExists === 'overwrite' ? 'replace' : 'download');
   if (existing.kind === 'other-spelling') {
     const why = `'${existing.name}' exists, and this disk takes both names for one`;
-    return fail('local_io', `${displayPath}: ${why}`, 'choose another place, or another name: -o PATH');
+    return fail(displayPath, why, 'other-name');
   }
   if (ifExists === 'error') {
-    const hint = '--if-exists skip keeps it, --if-exists overwrite replaces it';
-    return fail('local_io', `${displayPath}: it already exists`, hint);
+    return fail(displayPath, 'it already exists', 'keep-or-replace');
   }
   const isReplaceable = existing.kind === 'file' || (existing.kind === 'link' && ifExists === 'overwrite');
   if (!isReplaceable) {
-    const hint = 'move it away, or choose another place with --output or --directory';
-    return fail('local_io', `${displayPath}: cannot write: ${NAMES[existing.kind]} already exists there`, hint);
+    return fail(displayPath, `cannot write: ${NAMES[existing.kind]} already exists there`, 'other-place');
   }
   if (ifExists === 'overwrite') return fetch('replace');
   // The right hash proves the file as well as a comparison does.
@@ -143,8 +141,9 @@ export function isListedSize(
 /** Returns the error for a file that stays because its bytes are others than those of the service. Sizes in bytes. */
 export function differs(displayPath: string, existing: number, fetched: number): FilingsError {
   const sizes = existing === fetched ? `both have ${existing} bytes` : `it has ${existing} bytes, this one ${fetched}`;
-  return new FilingsError('local_io', `${displayPath}: a different file already exists: ${sizes}`, {
-    hint: 'choose another place with -o, --layout or -d, or replace it with --if-exists overwrite',
+  return new FilingsError('local_io', `a different file already exists: ${sizes}`, {
+    subject: { path: displayPath },
+    hint: { advice: 'other-place-or-replace' },
   });
 }
 
@@ -155,6 +154,10 @@ const NAMES = {
   special: 'a special file',
 } as const;
 
-function fail(code: ErrorCode, message: string, hint: string): FilePlan {
-  return { kind: 'fail', error: new FilingsError(code, message, { hint }) };
+function fail(
+  path: string,
+  reason: string,
+  advice: 'keep-or-replace' | 'layout-by-filing' | 'other-name' | 'other-place',
+): FilePlan {
+  return { kind: 'fail', error: new FilingsError('local_io', reason, { subject: { path }, hint: { advice } }) };
 }

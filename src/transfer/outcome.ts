@@ -2,7 +2,6 @@ import { type FilingsError, withoutResource } from '../errors.ts';
 import type { RetryEvent } from '../http/retry.ts';
 import type { AccessionNumber } from '../service/accession.ts';
 import type { Wait } from '../terminal/lines.ts';
-import { humanBytes } from '../text.ts';
 
 export interface Wanted {
   readonly accession: AccessionNumber;
@@ -25,26 +24,6 @@ export interface Outcome {
   /** Milliseconds. */
   readonly ms: number;
   readonly error?: FilingsError | undefined;
-}
-
-/** What a person reads when a file has ended well. */
-export function outcomeLine(fileName: string, { path, result, bytes, resumedBytes, verifiedLength }: Outcome): string {
-  const name = path ?? fileName;
-  const unverified = verifiedLength ? '' : ' (the service gave no length to check)';
-  switch (result) {
-    case 'skipped':
-      return `${name}: already exists, not downloaded (use --if-exists overwrite to replace it)`;
-    case 'planned':
-      return `${name}: would be downloaded${bytes > 0 ? ` (${humanBytes(bytes)})` : ''}`;
-    case 'resumed':
-      return `${name}: ${humanBytes(bytes)}, resumed at ${humanBytes(resumedBytes)}${unverified}`;
-    default:
-      return `${name}: ${humanBytes(bytes)}${unverified}`;
-  }
-}
-
-export function resumableLine(bytes: number): string {
-  return `stopped at ${humanBytes(bytes)}; run the same command to resume`;
 }
 
 export function retryWait({ error, waitMs, asked, retry, retries }: RetryEvent): Wait {

@@ -198,6 +198,6 @@ function cutShort(error: unknown): unknown {
   if (!(error instanceof FilingsError) || error.code === 'interrupted' || error.code === 'local_io') return error;
   return error.with({
     code: 'integrity',
-    hint: 'part of it was written already; --spool writes all or nothing',
+    hint: { advice: 'spool' },
   });
 }

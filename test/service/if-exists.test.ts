@@ -57,7 +57,7 @@ describe('a file that exists', () => {
       } else {
         expect(outcome.error).toMatchObject({ code: 'local_io', stopsRun: false });
         expect(outcome.error?.message).toMatch(expected);
-        if (ifExists === 'compare') expect(outcome.error?.hint).toMatch(/--layout or -d.*--if-exists overwrite/);
+        if (ifExists === 'compare') expect(outcome.error?.hint).toEqual({ advice: 'other-place-or-replace' });
       }
       expect((await run.read()).equals(expected === 'downloaded' ? FILE : exists)).toBe(true);
       expect([await run.names(), server.requests.length]).toEqual([[NAME], requests]);

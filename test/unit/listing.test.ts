@@ -1,8 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { noMatch } from '../../src/batch/glob.ts';
 import { FilingsError } from '../../src/errors.ts';
 import { parseAccession } from '../../src/service/accession.ts';
-import { listedSize, noMatch, readListing } from '../../src/service/listing.ts';
+import { listedSize, readListing } from '../../src/service/listing.ts';
 import { findRecords } from '../../src/service/listing-records.ts';
 
 const own = '0001234567-24-000001';

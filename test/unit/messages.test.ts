@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { FilingsError, type MessageParts, type Problem } from '../../src/errors.ts';
 import { Secrets } from '../../src/secrets.ts';
+import { hintOf } from '../../src/session/hints.ts';
 import { errorObject, type MessageOptions, renderError } from '../../src/terminal/messages.ts';
 
-const plain: MessageOptions = { errorFormat: 'text', color: false, verbose: false, secrets: new Secrets() };
+const plain: MessageOptions = { errorFormat: 'text', color: false, verbose: false, secrets: new Secrets(), hintOf };
 const text = (error: FilingsError, options: Partial<MessageOptions> = {}) =>
   renderError(error, { ...plain, ...options });
 
@@ -129,7 +130,7 @@ describe('secrets', () => {
     secrets.add('auth');
     secrets.add('code');
     const error = new FilingsError('auth', 'a', { problem: { status: 401, key: 12345678, n: 5 } });
-    expect(errorObject(error, secrets)).toEqual({
+    expect(errorObject(error, { secrets, hintOf })).toEqual({
       code: 'auth',
       exit_code: 4,
       message: 'a',

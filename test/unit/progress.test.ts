@@ -2,6 +2,7 @@ import { PassThrough } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import { FilingsError } from '../../src/errors.ts';
 import { Secrets } from '../../src/secrets.ts';
+import { hintOf } from '../../src/session/hints.ts';
 import {
   fileLine,
   fileText,
@@ -120,7 +121,14 @@ async function setUp(
   const stderr = Object.assign(new PassThrough(), { isTTY: terminal, columns: 160, rows: 24 });
   const secrets = new Secrets();
   secrets.add('canary-key');
-  const settings = { progress: 'auto', errorFormat: 'text', quiet: false, verbose: false, color: 'never' } as const;
+  const settings = {
+    progress: 'auto',
+    errorFormat: 'text',
+    quiet: false,
+    verbose: false,
+    color: 'never',
+    hintOf,
+  } as const;
   const world = worldOf({ stderr, secrets, env: { TERM }, ...clock });
   let text = '';
   const output = () => {

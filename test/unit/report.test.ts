@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
+import { outcomeLine } from '../../src/batch/outcome-line.ts';
 import { batchSummary, Counts, reportLine } from '../../src/batch/report.ts';
 import { FilingsError } from '../../src/errors.ts';
-import { type Outcome, outcomeLine } from '../../src/transfer/outcome.ts';
+import type { Outcome } from '../../src/transfer/outcome.ts';
 
 const TIME = '2026-04-01T10:00:00.000Z';
 const FILE = { accession: '0001234567-24-000001', fileName: 'primary.htm' };

@@ -1,4 +1,4 @@
-import { FilingsError, withoutResource } from '../../errors.ts';
+import { FilingsError, type Hint, withoutResource } from '../../errors.ts';
 import { type AccessionNumber, parseAccession } from '../../service/accession.ts';
 import { noFiles } from '../../service/client.ts';
 import { clockSkew, serviceTime } from '../../service/clock-skew.ts';
@@ -74,10 +74,13 @@ function failureOf(
   if (failure === undefined) return undefined;
   const isRejected = failure.code === 'rejected';
   if (!isNamed && (failure.code === 'not_found' || (isRejected && failure.fault !== 'foreign'))) return undefined;
-  // This command needs no hint to run it.
-  const own = failure.hint?.replace(/: filings config check\b.*$/, '');
-  const hint = isRejected && !isNamed ? withExisting(session) : own;
+  const hint = isRejected && !isNamed ? withExisting(session) : withoutCommand(failure.hint);
   return failure.with({ subject: { name: 'config check', resource: undefined }, hint });
+}
+
+/** This command needs no hint to run it. */
+function withoutCommand(hint: Hint | undefined): Hint | undefined {
+  return typeof hint === 'object' && 'command' in hint ? { ...hint, command: undefined } : hint;
 }
 
 function withExisting({ client }: Session): string {
@@ -111,6 +114,7 @@ async function findings(
   const show = (text: string) => printable(world.secrets.redact(text));
   const { baseUrl: url, credentials } = client.options;
   const why = error && show(withoutResource(error).message);
+  const status = error && show(withoutResource(error).with({ quote: undefined }).message);
   const token = await credentials.token?.();
   const expired = token && (await expiry(token, serviceTime(world.now(), client.clockAhead) / 1000));
   const skew = clockSkew(client.clockAhead, token !== undefined);
@@ -120,7 +124,7 @@ async function findings(
     isRefused ? `${token ? 'the key or the token: ' : ''}${why}` : undefined,
   ];
   return {
-    address: addressFinding(error, settings.sandbox ? 'the sandbox' : show(url.href), why),
+    address: addressFinding(error, settings.sandbox ? 'the sandbox' : show(url.href), { why, status }),
     certificate: certificateFinding(error, url, why),
     // The answer to an expired token says nothing about the key.
     key: expired ? ['unknown', 'the token has expired'] : credential,
@@ -136,13 +140,17 @@ function isUnreached(error: FilingsError | undefined): boolean {
 }
 
 /** Any web server answers 404 or another 4xx to a path that it does not know: that proves nothing. */
-function addressFinding(error: FilingsError | undefined, baseUrl: string, why = ''): Finding {
+function addressFinding(
+  error: FilingsError | undefined,
+  baseUrl: string,
+  { why, status }: { readonly why: string | undefined; readonly status: string | undefined },
+): Finding {
   if (isUnreached(error) && error?.fault !== 'certificate') return ['wrong', `${baseUrl}: ${why}`];
   if (error?.code === 'integrity' && error.fault === 'foreign') {
     return ['wrong', `${baseUrl}, where something else answers`];
   }
   if (error?.code === 'not_found' || error?.code === 'rejected') {
-    return ['unknown', `${baseUrl} answers ${error.reason}`];
+    return ['unknown', `${baseUrl} answers ${status}`];
   }
   return ['ok', baseUrl];
 }

@@ -33,7 +33,10 @@ export async function path({ flags }: Invocation, world: World): Promise<number>
 /** Reads the value of a secret that is not on the command line, from a hidden prompt or stdin. */
 async function askedFor({ key, secret }: NamedSetting, world: World): Promise<string> {
   if (!secret) {
-    throw new FilingsError('usage', `config set ${key}: VALUE is missing`, { hint: 'see filings config set --help' });
+    throw new FilingsError('usage', 'VALUE is missing', {
+      subject: { name: `config set ${key}` },
+      hint: 'see filings config set --help',
+    });
   }
   if (world.stdin.isTTY) return (await import('../../stdio/prompt.ts')).askHidden(key, world);
   return (await readStdin(world.stdin, key, world.interrupt)).toString().replace(/\r?\n$/, '');

@@ -55,7 +55,7 @@ export async function showOne({ args, flags }: Invocation, world: World): Promis
   const value = (await resolveSettings(flags, world, true)).given.get(key)?.value;
   if (value === undefined) {
     const hint = configCommand(`filings config set ${key} VALUE`, flags);
-    throw new FilingsError('not_found', `${key}: not set`, { hint });
+    throw new FilingsError('not_found', 'not set', { subject: { name: key }, hint });
   }
   const text = secret ? REDACTED : typeof value === 'string' ? value : JSON.stringify(value);
   await write(world.stdout, `${printable(text)}\n`, world.interrupt);

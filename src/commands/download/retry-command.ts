@@ -16,13 +16,13 @@ export function withRetryHint(
   const { output, options } = order;
   // Only the same command again has the one path or hash.
   if (output !== undefined || options.sha256 !== undefined) return error;
-  const retry = `to retry the failed files: ${again(retryCommand(order, flags))}`;
   const hasOwnHint = error.hint !== undefined && (isOwn || error.stopsRun);
-  return error.with({ hint: hasOwnHint ? `${error.hint}; ${retry}` : retry });
+  const command = again(commandFor(order, flags));
+  return error.with({ hint: hasOwnHint ? error.hint : undefined, retryCommand: command });
 }
 
 /** Returns the command that downloads the files of the failed list into the same places as this run. */
-function retryCommand({ directory, layout, chosen, query, options }: Order, { pageSize }: Flags): string {
+function commandFor({ directory, layout, chosen, query, options }: Order, { pageSize }: Flags): string {
   const { failed = '', all, include, exclude, ifExists, checksums, done } = options;
   const isDefault = layout.template === defaultLayout(true).template;
   return [

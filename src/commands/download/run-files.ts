@@ -70,12 +70,16 @@ export async function requireRunFiles(order: Order, resolved: Resolved, deps: De
       const owner = ownerAt(path, stats);
       if (owner) {
         const hint = 'choose another directory with --directory';
-        return new FilingsError('integrity', `${displayPath}: would replace the file of ${owner}`, { hint });
+        return new FilingsError('integrity', `would replace the file of ${owner}`, {
+          subject: { path: displayPath },
+          hint,
+        });
       }
       const ownerOfSums = sumsOwnerIn(dirname(path));
       if (!ownerOfSums) return undefined;
       const hint = `name another file for ${ownerOfSums}`;
-      return new FilingsError('usage', `${displayPath}: the ${SUMS_NAME} beside it is the file of ${ownerOfSums}`, {
+      return new FilingsError('usage', `the ${SUMS_NAME} beside it is the file of ${ownerOfSums}`, {
+        subject: { path: displayPath },
         hint,
       });
     },
@@ -88,7 +92,8 @@ function refuseSame(other: string, name: string): never {
 }
 
 function refuseSums(name: string): never {
-  throw new FilingsError('usage', `${name}: --checksums keeps a ${SUMS_NAME} of its own there`, {
+  throw new FilingsError('usage', `--checksums keeps a ${SUMS_NAME} of its own there`, {
+    subject: { name },
     hint: `name another file for ${name}`,
   });
 }

@@ -4,17 +4,18 @@ import type { DoneList } from '../../batch/done-list.ts';
 import { Files } from '../../batch/files.ts';
 import { type Line, openInput, readLines } from '../../batch/input.ts';
 import { Limits, Throttle } from '../../batch/limits.ts';
+import { resumableLine } from '../../batch/outcome-line.ts';
 import { Recorder } from '../../batch/recorder.ts';
 import { batchSummary, batchSummaryLine, type Counts } from '../../batch/report.ts';
 import { type BatchEnd, batchError } from '../../batch/verdict.ts';
 import { ChecksumFiles } from '../../checksums/append.ts';
 import { replaceFile } from '../../disk/whole-file.ts';
 import { FilingsError } from '../../errors.ts';
+import { hintOf } from '../../session/hints.ts';
 import { listFiles, openSession, type Session } from '../../session/session.ts';
 import { resolveSettings } from '../../settings/resolve.ts';
 import type { Flags, Invocation } from '../../spec/command.ts';
 import { Directories } from '../../transfer/directories.ts';
-import { resumableLine } from '../../transfer/outcome.ts';
 import type { World } from '../../world.ts';
 import { type Order, readOrder } from './order.ts';
 import { withRetryHint } from './retry-command.ts';
@@ -70,6 +71,7 @@ async function downloadAll(run: Run): Promise<FilingsError | undefined> {
     progress: session.progress,
     tellsSkipped: order.single || session.settings.verbose,
     alone: order.single ? 'file' : order.accessions.length === 1 ? 'filing' : undefined,
+    hintOf,
     world,
   });
   const error = await work(run, recorder, done).catch(async (thrown) => {

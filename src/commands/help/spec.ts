@@ -44,7 +44,7 @@ export function helpSpec(others: readonly CommandSpec[], parse: ParseLine): Comm
     const isCommand = args.length === 0 || known.includes(name);
     if (topic === undefined && !isCommand) {
       const hint = didYouMean(name, [...known, ...Object.keys(TOPICS)]) ?? 'see filings --help';
-      throw new FilingsError('usage', `help ${name || "''"}: no such command or topic`, { hint });
+      throw new FilingsError('usage', 'no such command or topic', { subject: { name: `help ${name || "''"}` }, hint });
     }
     const line = isCommand ? parse([...args, '--help']) : undefined;
     // The command of that name comes below its topic.

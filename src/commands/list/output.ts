@@ -1,5 +1,6 @@
+import { noMatch } from '../../batch/glob.ts';
 import type { FilingsError } from '../../errors.ts';
-import { type ListedFile, listedSize, noMatch } from '../../service/listing.ts';
+import { type ListedFile, listedSize } from '../../service/listing.ts';
 import type { Session } from '../../session/session.ts';
 import { columnsOf, write } from '../../stdio/output.ts';
 import { colors, usesColor } from '../../terminal/messages.ts';

@@ -18,7 +18,8 @@ import type { OPTIONS } from './spec.ts';
 export async function run({ args, options, flags }: Invocation<typeof OPTIONS>, world: World): Promise<number> {
   const { input, json, long, null: nul } = options;
   if (args.length === 0 && input === undefined) {
-    throw new FilingsError('usage', 'list: no ACCESSION', {
+    throw new FilingsError('usage', 'no ACCESSION', {
+      subject: { name: 'list' },
       hint: 'name a filing: filings list 0001234567-24-000001; or take them from a file: --input FILE',
     });
   }

@@ -29,7 +29,8 @@ export async function run({ args, options, flags }: Invocation<typeof OPTIONS>, 
   guardStream(world.stderr);
   const tell = createTeller(settings, world.secrets, (line) => world.stderr.write(line));
   const { host } = options;
-  if (args[0] === '') throw new FilingsError('usage', 'DIRECTORY: must be a folder, and is empty');
+  if (args[0] === '')
+    throw new FilingsError('usage', 'must be a folder, and is empty', { subject: { name: 'DIRECTORY' } });
   // An empty one would listen on every address.
   if (!/^[\w.:%-]+$/.test(host)) throw valueError('--host', 'must be an address or a name of this machine', host);
   // The config file's key is for the real service.
@@ -64,7 +65,8 @@ export async function run({ args, options, flags }: Invocation<typeof OPTIONS>, 
 async function keyFor(host: string, source: Settings['key'], world: World): Promise<string> {
   const key = source ? await readSecret(source, 'API key', world) : DEFAULT_KEY;
   if (isLoopback(host) || key !== DEFAULT_KEY) return key;
-  throw new FilingsError('usage', `--host ${host}: other machines may reach it, and the default key is public`, {
+  throw new FilingsError('usage', 'other machines may reach it, and the default key is public', {
+    subject: { name: `--host ${host}` },
     hint: 'give it a key of its own: --api-key-file FILE or FILINGS_API_KEY',
   });
 }

@@ -11,10 +11,12 @@ import type { KEYGEN_OPTIONS } from './spec.ts';
 export async function run({ options }: Invocation<typeof KEYGEN_OPTIONS>, world: World): Promise<number> {
   const { alg, out, public: publicFile, format, kid } = options;
   if (alg === undefined || out === undefined)
-    throw new FilingsError('usage', 'token keygen: give both --alg ALG and --out FILE');
+    throw new FilingsError('usage', 'give both --alg ALG and --out FILE', { subject: { name: 'token keygen' } });
   const { privatePart, publicPart } = await generateKey(alg, format, kid);
   if (publicPart === undefined && publicFile !== undefined) {
-    throw new FilingsError('usage', `--public: ${alg.name} has a shared secret, and no public key`);
+    throw new FilingsError('usage', `${alg.name} has a shared secret, and no public key`, {
+      subject: { name: '--public' },
+    });
   }
   const files: NewFile[] = [{ path: resolve(world.cwd, out), bytes: privatePart, mode: 0o600 }];
   if (publicPart !== undefined && publicFile !== undefined) {

@@ -24,7 +24,7 @@ export async function run(invocation: Invocation<typeof SIGN_OPTIONS>, world: Wo
   const files = hasKey ? named : { ...recipe, passphraseFile: named.passphraseFile };
   const out = options.out === undefined ? undefined : resolve(world.cwd, options.out);
   if (out !== undefined && [files.keyFile, files.secretFile, files.passphraseFile].includes(out)) {
-    throw new FilingsError('usage', `--out: ${out} is the file that the key is read from`);
+    throw new FilingsError('usage', `${out} is the file that the key is read from`, { subject: { name: '--out' } });
   }
   const key = await readJwtKey(files, 'sign', world);
   const issuedAt = Math.floor(world.now() / 1000);
@@ -53,7 +53,8 @@ async function configuredRecipe(flags: Flags, world: World): Promise<TokenRecipe
   if (token?.kind === 'recipe') return token.recipe;
   const instead = token === undefined ? '' : ': the settings name a token that is ready, not a key';
   const set = configCommand(`filings config set jwt '{"keyFile":"FILE"}'`, flags);
-  throw new FilingsError('usage', `token sign: no key to sign with${instead}`, {
+  throw new FilingsError('usage', `no key to sign with${instead}`, {
+    subject: { name: 'token sign' },
     hint: `give --key FILE or --secret-file FILE, or set 'jwt' in the config file: ${set}`,
   });
 }

@@ -14,7 +14,9 @@ export async function run(invocation: Invocation<typeof VERIFY_OPTIONS>, world: 
   const { args, options } = invocation;
   const { alg: algorithms, leeway, at, json } = options;
   if (options.key === undefined && options.secretFile === undefined) {
-    throw new FilingsError('usage', 'token verify: no key: give --key FILE or --secret-file FILE');
+    throw new FilingsError('usage', 'no key: give --key FILE or --secret-file FILE', {
+      subject: { name: 'token verify' },
+    });
   }
   const key = await readJwtKey(await keyFilesOf(invocation, world, tokenUserOf(args[0])), 'verify', world);
   const token = await readTokenInput(args[0], world);

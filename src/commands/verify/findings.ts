@@ -118,7 +118,7 @@ export function verifyError(
 ): FilingsError | undefined {
   const { missing, changed, damaged, unreadable, directories } = counts;
   const wrong = (code: 'integrity' | 'local_io', hint?: string) =>
-    new FilingsError(code, `verify: ${summaryText(counts)}`, { hint });
+    new FilingsError(code, summaryText(counts), { subject: { name: 'verify' }, hint });
   if (missing + changed > 0) return wrong('integrity', canRepair ? repair(roots) : undefined);
   if (damaged > 0) {
     const hint = 'delete the unreadable lines; the same download with --checksums lists files again that have no entry';
@@ -126,7 +126,8 @@ export function verifyError(
   }
   if (unreadable > 0) return wrong('local_io');
   if (directories > 0) return undefined;
-  return new FilingsError('usage', 'verify: no SHA256SUMS in these directories, nor below', {
+  return new FilingsError('usage', 'no SHA256SUMS in these directories, nor below', {
+    subject: { name: 'verify' },
     hint: 'download --checksums keeps one in each directory; sha256sum makes one, too',
   });
 }

@@ -3,6 +3,7 @@ import { findDirectories, type Roots, rootsOf } from '../../checksums/find.ts';
 import { type OnProgress, verifyDirectory } from '../../checksums/verify.ts';
 import { FilingsError } from '../../errors.ts';
 import { startDeadline } from '../../session/deadline.ts';
+import { hintOf } from '../../session/hints.ts';
 import { resolveSettings } from '../../settings/resolve.ts';
 import type { Invocation } from '../../spec/command.ts';
 import { stdoutWriter } from '../../stdio/byte-writer.ts';
@@ -18,7 +19,7 @@ export async function run({ args, options, flags }: Invocation<typeof OPTIONS>, 
   const { monotonic, sleep } = world;
   const resolved = await resolveSettings(flags, world);
   const { signal, stop } = startDeadline(resolved, world);
-  const progress = await createProgress(resolved.settings, world);
+  const progress = await createProgress({ ...resolved.settings, hintOf }, world);
   // Unlike a listing, what was not told may be what matters: a reader that goes away ends it with 141.
   const stdout = stdoutWriter(world);
   const tell = async (text: string, until: AbortSignal) => {

@@ -2,8 +2,8 @@ import { resolve } from 'node:path';
 import { LAST_WORDS_MS, within } from '../abort.ts';
 import { AppendFile } from '../disk/append.ts';
 import { FilingsError } from '../errors.ts';
+import { isStreamPath, pathWriter, stdoutWriter } from '../stdio/byte-writer.ts';
 import type { World } from '../world.ts';
-import { isStreamPath, pathWriter, stdoutWriter } from './byte-writer.ts';
 
 export interface Report {
   /** Writes whole lines. Throws `local_io`; `interrupted` when stdout's reader went away; the signal's reason. */
