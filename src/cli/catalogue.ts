@@ -7,7 +7,7 @@ import { SERVE } from '../commands/serve/spec.ts';
 import { TOKEN } from '../commands/token/spec.ts';
 import { VERIFY } from '../commands/verify/spec.ts';
 import type { CommandSpec, ParsedLine } from '../spec/command.ts';
-import { parseCommandLine } from './program.ts';
+import { type CommandLine, parseCommandLine, readCommandLine } from './program.ts';
 
 const OTHERS: readonly CommandSpec[] = [LIST, DOWNLOAD, VERIFY, TOKEN, SERVE, CONFIG, COMPLETION];
 
@@ -16,4 +16,9 @@ export const COMMANDS: readonly CommandSpec[] = [...OTHERS, helpSpec(OTHERS, par
 
 export function parsed(argv: readonly string[]): ParsedLine {
   return parseCommandLine(argv, COMMANDS);
+}
+
+/** Reads the command line of this run. */
+export function commandLineOf(argv: readonly string[]): CommandLine {
+  return readCommandLine(argv, COMMANDS);
 }

@@ -11,20 +11,54 @@ import { unknownCommand, usageError } from './usage-error.ts';
 /** Filled as commander comes to it. */
 interface Reading {
   readonly argv: readonly string[];
+  /** The command whose options were read last. */
+  command?: Command;
   line?: ParsedLine;
+  /** The first value that cannot be read. The rest is read all the same, because it may say how errors look. */
+  fault?: unknown;
 }
+
+/** What a command line comes to, with the settings among its options, as far as they could be read. */
+export type CommandLine = { readonly flags: Flags } & (
+  | { readonly line: ParsedLine; readonly error?: never }
+  | { readonly line?: never; readonly error: unknown }
+);
 
 /** Throws `usage`, which never holds a setting's value. */
 export function parseCommandLine(argv: readonly string[], commands: readonly CommandSpec[]): ParsedLine {
+  const { line, error } = readCommandLine(argv, commands);
+  if (line === undefined) throw error;
+  return line;
+}
+
+/** As `parseCommandLine`, but returns the error. */
+export function readCommandLine(argv: readonly string[], commands: readonly CommandSpec[]): CommandLine {
   const reading: Reading = { argv };
-  const program = commandOf({ path: [], spec: programSpec(commands) }, reading).version('', '-V, --version');
+  let error: unknown;
   try {
+    const program = commandOf({ path: [], spec: programSpec(commands) }, reading).option('-V, --version');
+    program.on('option:version', () => {
+      reading.line = { kind: 'version' };
+    });
     program.parse([...argv], { from: 'user' });
-  } catch (error) {
-    if (reading.line === undefined) throw error;
+  } catch (thrown) {
+    error = thrown;
   }
-  if (reading.line === undefined) throw new FilingsError('internal', 'the command line was parsed to nothing');
-  return reading.line;
+  const { line, fault } = reading;
+  const flags = reading.command ? flagsOf(reading.command) : {};
+  if (line !== undefined && fault === undefined) return { flags, line };
+  return { flags, error: fault ?? error ?? new FilingsError('internal', 'the command line was parsed to nothing') };
+}
+
+/** Returns what `read` returns, or undefined if it throws. */
+function readValue<T>(reading: Reading, read: () => T): T | undefined {
+  try {
+    return read();
+  } catch (error) {
+    // What follows --version is not looked at.
+    if (reading.line === undefined) reading.fault ??= error;
+    return undefined;
+  }
 }
 
 function commandOf(place: CommandPlace, reading: Reading, siblings?: readonly CommandSpec[]): Command {
@@ -39,8 +73,8 @@ function commandOf(place: CommandPlace, reading: Reading, siblings?: readonly Co
     .configureOutput({ writeOut: () => {}, writeErr: () => {} })
     .showSuggestionAfterError(false)
     .exitOverride((error) => {
-      if (error.code === 'commander.version') reading.line = { kind: 'version' };
-      else if (/^commander\.help(Displayed)?$/.test(error.code)) reading.line = helpLine(error.code);
+      reading.command = command;
+      if (/^commander\.help(Displayed)?$/.test(error.code)) reading.line ??= helpLine(error.code);
       else throw usageError(error, { path, spec, command, siblings, options: [...own, ...SHARED_OPTIONS] });
       throw error;
     });
@@ -61,12 +95,12 @@ function commandOf(place: CommandPlace, reading: Reading, siblings?: readonly Co
   };
   // Making options is most of the work of starting: a command that the line does not name needs none.
   if (path.length > 0 && siblings === undefined && !reading.argv.includes(spec.name)) return command;
-  for (const option of own) command.addOption(ownOption(option));
-  for (const option of SHARED_OPTIONS) command.addOption(sharedOption(option));
+  for (const option of own) command.addOption(ownOption(option, reading));
+  for (const option of SHARED_OPTIONS) command.addOption(sharedOption(option, reading));
   for (const { name, variadic, required, choices, help } of spec.arguments ?? []) {
     const words = variadic ? `${name}...` : name;
     const argument = new Argument(required ? `<${words}>` : `[${words}]`, help);
-    const isOneOf = (text: string) => readAs(choice(...(choices ?? [])), text, name);
+    const isOneOf = (text: string) => readValue(reading, () => readAs(choice(...(choices ?? [])), text, name));
     command.addArgument(choices === undefined ? argument : argument.choices([...choices]).argParser(isOneOf));
   }
   for (const child of spec.children ?? []) {
@@ -78,30 +112,33 @@ function commandOf(place: CommandPlace, reading: Reading, siblings?: readonly Co
   const { name, load } = spec;
   if (load !== undefined) {
     command.action(() => {
-      reading.line = { kind: 'run', name, load, invocation: invocationOf(own, command) };
+      reading.command = command;
+      reading.line ??= { kind: 'run', name, load, invocation: invocationOf(own, command) };
     });
   }
   return command;
 }
 
 /** Its value is read as it is parsed. */
-function ownOption(spec: NamedOption): Option {
+function ownOption(spec: NamedOption, reading: Reading): Option {
   const { kind, excludes = [], repeatable, flag, value, default: text } = spec;
   const option = optionOf(spec).conflicts([...excludes]);
   if (value === undefined) return option.default(false);
   const standard = repeatable ? [] : text && kind.parse(text);
   return option.default(standard).argParser((given: string, before: unknown) => {
-    const read = readAs(kind, given, `--${flag}`);
+    const read = readValue(reading, () => readAs(kind, given, `--${flag}`));
     return repeatable && Array.isArray(before) ? [...before, read] : read;
   });
 }
 
 /** A setting's flag: other sources may say the same, so its text stays as it is; of a choice it is one of the words. */
-function sharedOption(spec: (typeof SHARED_OPTIONS)[number]): Option {
+function sharedOption(spec: (typeof SHARED_OPTIONS)[number], reading: Reading): Option {
   const { kind, flag, value, service } = spec;
   // With `--sandbox` those of the service are not looked at.
   if (value === undefined || kind.choices === undefined || service) return optionOf(spec);
-  return optionOf(spec).argParser((given: string) => String(readAs(kind, given, `--${flag}`)));
+  return optionOf(spec).argParser((given: string) =>
+    readValue(reading, () => String(readAs(kind, given, `--${flag}`))),
+  );
 }
 
 function optionOf({ flag, short, value, help }: NamedOption): Option {
@@ -109,14 +146,18 @@ function optionOf({ flag, short, value, help }: NamedOption): Option {
   return new Option(value === undefined ? flags : `${flags} <VALUE>`, help);
 }
 
-/** A shared option stands before the command or after it: after it wins. */
 function invocationOf(own: readonly NamedOption[], command: Command): Invocation {
   const options: Readonly<Record<string, unknown>> = command.opts();
-  const given = { ...command.optsWithGlobals(), ...options };
-  const flags = SHARED_OPTIONS.flatMap(({ name }) => (given[name] === undefined ? [] : [[name, given[name]]]));
   return {
     args: command.args,
     options: Object.fromEntries(own.map(({ name }) => [name, options[name]])),
-    flags: Object.fromEntries(flags) as Flags,
+    flags: flagsOf(command),
   };
+}
+
+/** A shared option stands before the command or after it: after it wins. */
+function flagsOf(command: Command): Flags {
+  const given = { ...command.optsWithGlobals(), ...command.opts() };
+  const flags = SHARED_OPTIONS.flatMap(({ name }) => (given[name] === undefined ? [] : [[name, given[name]]]));
+  return Object.fromEntries(flags) as Flags;
 }

@@ -1,9 +1,8 @@
 import { statSync } from 'node:fs';
-import { parseArgs } from 'node:util';
 import { locateConfig } from '../settings/config-file.ts';
 import { defaultLayer, envLayer, flagLayer, type Layer } from '../settings/layers.ts';
 import { readLevels } from '../settings/resolve.ts';
-import { type SettingValues, SHARED_OPTIONS, TABLE } from '../settings/table.ts';
+import { type SettingValues, TABLE } from '../settings/table.ts';
 import type { Flags } from '../spec/command.ts';
 import { write } from '../stdio/output.ts';
 import { colors, createTeller, usesColor } from '../terminal/messages.ts';
@@ -11,31 +10,18 @@ import type { World } from '../world.ts';
 
 const SHOWING = ['errorFormat', 'color', 'verbose', 'quiet'] as const;
 type Presentation = Pick<SettingValues, (typeof SHOWING)[number]>;
-const WANTED: readonly string[] = ['config', 'profile', 'sandbox', ...SHOWING];
 
 /**
  * Of each the first value that can be read, whatever is wrong with the command line or the rest of the settings. Never
  * throws.
  */
-export async function presentationOf(world: World): Promise<Presentation> {
-  const flags = flagsIn(world.argv);
+export async function presentationOf(flags: Flags, world: World): Promise<Presentation> {
   const layers = [flagLayer(flags), envLayer(world.env), ...(await levelsInFile(flags, world)), defaultLayer()];
   const first = (key: keyof Presentation): unknown => {
     const values = layers.map((layer) => TABLE[key].kind.parse(String(layer.get(key)?.value)));
     return values.find((value) => value !== undefined);
   };
   return Object.fromEntries(SHOWING.map((key) => [key, first(key)])) as unknown as Presentation;
-}
-
-/** The command line may be wrong. */
-function flagsIn(argv: readonly string[]): Flags {
-  const wanted = SHARED_OPTIONS.filter(({ key }) => WANTED.includes(key));
-  const options = wanted.map(({ flag, short, value }) => {
-    const type = value === undefined ? ('boolean' as const) : ('string' as const);
-    return [flag, short === undefined ? { type } : { type, short }] as const;
-  });
-  const { values } = parseArgs({ args: [...argv], strict: false, options: Object.fromEntries(options) });
-  return Object.fromEntries(wanted.map(({ key, flag }) => [key, values[flag] as string | boolean | undefined]));
 }
 
 async function levelsInFile(flags: Flags, world: World): Promise<readonly Layer[]> {
@@ -49,9 +35,14 @@ async function levelsInFile(flags: Flags, world: World): Promise<readonly Layer[
   }
 }
 
-export async function tell(kind: 'note' | 'warning', text: string | undefined, world: World): Promise<void> {
+export async function tell(
+  kind: 'note' | 'warning',
+  text: string | undefined,
+  flags: Flags,
+  world: World,
+): Promise<void> {
   if (text === undefined) return;
-  const presentation = await presentationOf(world);
+  const presentation = await presentationOf(flags, world);
   createTeller(presentation, world.secrets, (line) => world.stderr.write(line))(kind, text);
 }
 
@@ -59,13 +50,14 @@ export async function tell(kind: 'note' | 'warning', text: string | undefined, w
 export async function writeRecords(
   headings: readonly string[],
   rows: readonly (readonly string[])[],
+  flags: Flags,
   world: World,
 ): Promise<void> {
   const { stdout, env, interrupt } = world;
   let lines = rows.map((cells) => cells.join('\t').trimEnd());
   if (stdout.isTTY) {
     const { aligned } = await import('../terminal/table.ts');
-    const { faint } = colors(usesColor((await presentationOf(world)).color, stdout, env.TERM));
+    const { faint } = colors(usesColor((await presentationOf(flags, world)).color, stdout, env.TERM));
     const filled = headings.map((heading, index) => (rows.some((cells) => cells[index]) ? heading : ''));
     const [head = '', ...records] = aligned([filled, ...rows]);
     lines = [faint(head), ...records];

@@ -1,20 +1,24 @@
 import { LAST_WORDS_MS, within } from '../abort.ts';
 import { errnoOf, FilingsError } from '../errors.ts';
+import type { Flags } from '../spec/command.ts';
 import { guardStream, write } from '../stdio/output.ts';
 import type { World } from '../world.ts';
 
 /** 128 and SIGPIPE. */
 const READER_WENT_AWAY = 141;
 
-/** On stderr, as far as that can be written; gives the exit status. */
-export async function reportError(thrown: unknown, world: World): Promise<number> {
+/**
+ * Writes to stderr, as far as that is possible. Returns the exit status.
+ * @param flags the settings among the options, which say how errors look
+ */
+export async function reportError(thrown: unknown, flags: Flags, world: World): Promise<number> {
   const error = asFilingsError(thrown, world.interrupt);
   // Whoever closes a pipe early has seen enough, and is told nothing.
   if (error.exitStatus === READER_WENT_AWAY) return error.exitStatus;
   guardStream(world.stderr);
   try {
     // What shows errors is loaded only now, and may be what cannot be.
-    const text = await rendered(error, world).catch(() => `filings: ${world.secrets.redact(error.message)}\n`);
+    const text = await rendered(error, flags, world).catch(() => `filings: ${world.secrets.redact(error.message)}\n`);
     const tell = (signal?: AbortSignal) => write(world.stderr, text, signal);
     await (error.isTimeUp ? within(LAST_WORDS_MS, world.sleep, tell) : tell());
   } catch {
@@ -23,11 +27,11 @@ export async function reportError(thrown: unknown, world: World): Promise<number
   return error.exitStatus;
 }
 
-async function rendered(error: FilingsError, world: World): Promise<string> {
+async function rendered(error: FilingsError, flags: Flags, world: World): Promise<string> {
   const { renderError, usesColor } = await import('../terminal/messages.ts');
   const { presentationOf } = await import('./presentation.ts');
   const { hintOf } = await import('./hints.ts');
-  const presentation = await presentationOf(world);
+  const presentation = await presentationOf(flags, world);
   const color = usesColor(presentation.color, world.stderr, world.env.TERM);
   return renderError(error, { ...presentation, color, secrets: world.secrets, hintOf });
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { COMMANDS } from '../../src/cli/catalogue.ts';
-import { parseCommandLine } from '../../src/cli/program.ts';
+import { parseCommandLine, readCommandLine } from '../../src/cli/program.ts';
 
 const parse = (line: string) => parseCommandLine(line === '' ? [] : line.split(' '), COMMANDS);
 
@@ -85,4 +85,39 @@ test.each([
   ['--color=canary list X', "--color: must be auto, always or never, not 'canary'", undefined],
 ])('%j is refused with the message %j', (line, message, hint) => {
   expect(() => parse(line)).toThrow(expect.objectContaining({ code: 'usage', exitStatus: 2, message, hint }));
+});
+
+describe('the settings of a command line that is wrong', () => {
+  const json = { errorFormat: 'json' };
+
+  test.each<[line: string, message: string, flags: object]>([
+    ['list --bogus --error-format json', '--bogus: no such option', json],
+    ['--bogus list --error-format json', '--bogus: no such option', json],
+    ['--error-format json list --bogus', '--bogus: no such option', json],
+    ['lst --error-format json', 'lst: no such command', json],
+    ['token bogus --error-format json', 'token bogus: no such command', json],
+    [
+      'download --jobs 1 --if-exists x --error-format json',
+      '--if-exists: must be skip, compare',
+      { ...json, jobs: '1' },
+    ],
+    ['list --color x --error-format json', '--color: must be', { ...json, color: '' }],
+    ['completion csh --error-format json', 'SHELL: must be', json],
+    ['download --all --output x --error-format json', '--output cannot be used with --all', json],
+    ['--error-format text completion bash zsh --error-format json', 'completion takes 1 argument, not 2', json],
+    ['list --error-format json --jobs', '--jobs: N is missing', json],
+  ])('are read: %s', (line, message, flags) => {
+    const read = readCommandLine(line.split(' '), COMMANDS);
+    expect(read.error).toMatchObject({ code: 'usage', message: expect.stringContaining(message) });
+    expect(read.flags).toEqual(flags);
+  });
+
+  test('are read of a line without a command', () => {
+    const { line, flags } = readCommandLine(['--error-format', 'json', 'config'], COMMANDS);
+    expect([line?.kind, flags]).toEqual(['help', json]);
+  });
+
+  test('are not looked for behind --version', () => {
+    expect(readCommandLine(['--version', '--jobs', 'x'], COMMANDS).line).toEqual({ kind: 'version' });
+  });
 });

@@ -7,7 +7,7 @@ import { writeRecords } from '../../session/presentation.ts';
 import { openSession, type Session } from '../../session/session.ts';
 import type { ForeignCredential } from '../../settings/foreign-credentials.ts';
 import { resolveSettings } from '../../settings/resolve.ts';
-import type { Invocation } from '../../spec/command.ts';
+import type { Flags, Invocation } from '../../spec/command.ts';
 import { write } from '../../stdio/output.ts';
 import { printable, printableJson } from '../../terminal/printable.ts';
 import { counted } from '../../text.ts';
@@ -30,7 +30,7 @@ type Answer = { readonly page: Page; readonly error?: never } | { readonly page?
 export async function run({ args, options, flags }: Invocation<typeof CHECK_OPTIONS>, world: World): Promise<number> {
   const [named] = args;
   const accession = parseAccession(named ?? NO_FILING);
-  const tell = (findings: Findings) => writeFindings(findings, options.json, world);
+  const tell = (findings: Findings) => writeFindings(findings, options.json, flags, world);
   const once = { ...flags, retries: '0' };
   const resolved = await resolveSettings(once, world);
   // A credential of another host is not sent: opening the session throws the error about it.
@@ -87,11 +87,11 @@ function withExisting({ client }: Session): string {
   return `to check more, give an accession number that exists: ${client.options.again('filings config check ACCESSION')}`;
 }
 
-async function writeFindings(findings: Findings, json: boolean, world: World): Promise<void> {
+async function writeFindings(findings: Findings, json: boolean, flags: Flags, world: World): Promise<void> {
   const rows = Object.entries(findings).map(([check, [verdict, detail]]) => ({ check, verdict, detail }));
   if (json) return write(world.stdout, rows.map((row) => `${printableJson(row)}\n`).join(''), world.interrupt);
   const cells = rows.map(({ check, verdict, detail = '' }) => [check, verdict, detail]);
-  return writeRecords(['CHECKED', 'VERDICT', 'DETAIL'], cells, world);
+  return writeRecords(['CHECKED', 'VERDICT', 'DETAIL'], cells, flags, world);
 }
 
 /** The findings without a request, because a credential belongs to another host. */

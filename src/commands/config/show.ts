@@ -30,7 +30,7 @@ export async function showAll({ options, flags }: Invocation<typeof LIST_OPTIONS
   const cells = rows.map(({ key, value, origin }) =>
     [key, asText(value ?? ''), origin ?? 'not set'].map((text) => printable(text)),
   );
-  await writeRecords(['KEY', 'VALUE', 'ORIGIN'], cells, world);
+  await writeRecords(['KEY', 'VALUE', 'ORIGIN'], cells, flags, world);
   return 0;
 }
 

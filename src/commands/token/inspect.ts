@@ -26,7 +26,7 @@ export async function run({ args, options, flags }: Invocation<typeof INSPECT_OP
     throw new FilingsError('auth', `the token cannot be read (${failed_check}): ${reason}`, { hint });
   }
   if (options.json) await writeJson(inspection);
-  else await writeRecords(HEADINGS, rowsOf(inspection), world);
+  else await writeRecords(HEADINGS, rowsOf(inspection), flags, world);
   return 0;
 }
 

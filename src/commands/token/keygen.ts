@@ -8,7 +8,7 @@ import { write } from '../../stdio/output.ts';
 import type { World } from '../../world.ts';
 import type { KEYGEN_OPTIONS } from './spec.ts';
 
-export async function run({ options }: Invocation<typeof KEYGEN_OPTIONS>, world: World): Promise<number> {
+export async function run({ options, flags }: Invocation<typeof KEYGEN_OPTIONS>, world: World): Promise<number> {
   const { alg, out, public: publicFile, format, kid } = options;
   if (alg === undefined || out === undefined)
     throw new FilingsError('usage', 'give both --alg ALG and --out FILE', { subject: { name: 'token keygen' } });
@@ -32,6 +32,6 @@ export async function run({ options }: Invocation<typeof KEYGEN_OPTIONS>, world:
   // The service verifies tokens with the imported public key (service.md, section 6).
   const shared = publicPart === undefined ? 'the same secret' : (publicFile ?? 'the public key above');
   const next = `import ${shared} into the service's customer portal, for your API key`;
-  await tell('note', `${out} is secret, and only you can read it; ${next}`, world);
+  await tell('note', `${out} is secret, and only you can read it; ${next}`, flags, world);
   return 0;
 }

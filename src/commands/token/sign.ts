@@ -39,7 +39,7 @@ export async function run(invocation: Invocation<typeof SIGN_OPTIONS>, world: Wo
     lifetime: options.lifetime ?? recipe.lifetime ?? DEFAULT_LIFETIME,
     claims: [...options.claim, ...options.claimJson],
   });
-  await tell('warning', lineBreakWarning(key), world);
+  await tell('warning', lineBreakWarning(key), flags, world);
   const { header, claims } = signedTexts(token);
   const text = options.json ? `{"token":"${token}","header":${header},"claims":${claims}}` : token;
   const line = `${options.header ? 'Authorization: Bearer ' : ''}${text}\n`;

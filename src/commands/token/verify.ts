@@ -23,7 +23,7 @@ export async function run(invocation: Invocation<typeof VERIFY_OPTIONS>, world: 
   // Now is when the token has come: a pipe may have taken its time.
   const clock = { atSeconds: (at ?? world.now()) / 1000, leewaySeconds: leeway / 1000 };
   const verdict = await verifyToken(token, [key], { algorithms, ...clock });
-  await tell('warning', lineBreakWarning(key), world);
+  await tell('warning', lineBreakWarning(key), invocation.flags, world);
   if (!verdict.valid) {
     const { valid, failedCheck: failed_check, reason } = verdict;
     if (json) await write(world.stdout, `${printableJson({ valid, failed_check, reason })}\n`, world.interrupt);
