@@ -1,4 +1,4 @@
-import { createReadStream, fstatSync, readFileSync } from 'node:fs';
+import { createReadStream, fstatSync, readFileSync, type Stats } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
@@ -13,6 +13,12 @@ export type OutputStream = Writable & {
   readonly columns?: number;
 };
 export type InputStream = Readable & { readonly fd?: number; readonly isTTY?: boolean };
+
+/** A file that was read whole. The stats are of the open file. */
+export interface SmallFile {
+  readonly bytes: Buffer;
+  readonly stats: Stats;
+}
 
 /**
  * Everything the program takes from outside, passed explicitly. Only `bin` and
@@ -46,6 +52,8 @@ export interface World {
   readonly onSuspend: (leave: () => void, back: () => void) => () => void;
   /** Filled by whoever reads a secret; what is said to a person or a log passes through its `redact`, data does not. */
   readonly secrets: Secrets;
+  /** What this run has read of config files, by path, or why it cannot: a pipe can be read only once. */
+  readonly configFiles: Map<string, SmallFile | FilingsError>;
   /** Of the package. Throws where that can't be read. */
   readonly version: string;
   /** The folder of the program's own package, absolute: its version, samples and completions are there. */
@@ -100,6 +108,7 @@ export function systemWorld(root: string): World {
     ...interruptions(),
     onSuspend,
     secrets: new Secrets(),
+    configFiles: new Map(),
     get version() {
       return JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')).version;
     },

@@ -27,6 +27,7 @@ export function worldOf(parts: Partial<World> = {}): World {
     interrupt: new AbortController().signal,
     onSuspend: () => () => {},
     secrets: new Secrets(),
+    configFiles: new Map(),
     version: '0.0.0',
     root: join(import.meta.dirname, '..'),
     ...parts,

@@ -3,7 +3,7 @@ import { Socket } from 'node:net';
 import { dirname } from 'node:path';
 import { FilingsError, type Subject } from '../errors.ts';
 import { shellWord } from '../text.ts';
-import type { World } from '../world.ts';
+import type { SmallFile, World } from '../world.ts';
 import { systemReason } from './failure.ts';
 
 /** Bytes. */
@@ -25,7 +25,12 @@ export async function readSecretFile(path: string, what: string, world: FileWorl
  * user's pipe may never say a word. The stats are of the open file; `what` is for errors: `API key file`. Throws
  * `config`, with the system's error as its cause; the interrupt's reason.
  */
-export async function readSmallFile(path: string, what: string, world: FileWorld, protection?: Protection) {
+export async function readSmallFile(
+  path: string,
+  what: string,
+  world: FileWorld,
+  protection?: Protection,
+): Promise<SmallFile> {
   const subject = { name: what, path };
   try {
     const fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY);

@@ -27,8 +27,8 @@ export async function presentationOf(flags: Flags, world: World): Promise<Presen
 async function levelsInFile(flags: Flags, world: World): Promise<readonly Layer[]> {
   try {
     const { path } = locateConfig(flags, world);
-    // A pipe can be read but once: that is the command's.
-    if (path === undefined || !statSync(path).isFile()) return [];
+    // An error must not wait for a pipe that the command has not read.
+    if (path === undefined || !(world.configFiles.has(path) || statSync(path).isFile())) return [];
     return (await readLevels(flags, world)).inFile;
   } catch {
     return [];

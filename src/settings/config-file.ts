@@ -6,7 +6,7 @@ import { findJsonFault, isJsonObject, type JsonObject } from '../json.ts';
 import type { ListingDescription } from '../service/listing.ts';
 import type { Flags } from '../spec/command.ts';
 import { nearest } from '../spec/nearest.ts';
-import type { World } from '../world.ts';
+import type { SmallFile, World } from '../world.ts';
 import { envLayer, firstOf, flagLayer } from './layers.ts';
 import { SETTINGS } from './table.ts';
 
@@ -71,13 +71,24 @@ async function isOutOfReach(path: string, code: string | undefined): Promise<boo
   );
 }
 
+/** Reads a config file, or returns or throws what an earlier call in this run came to. */
+async function readOnce(path: string, world: World): Promise<SmallFile> {
+  let file = world.configFiles.get(path);
+  if (file === undefined) {
+    file = await readSmallFile(path, 'config file', world, 'trusted').catch((error: FilingsError) => error);
+    world.configFiles.set(path, file);
+  }
+  if ('bytes' in file) return file;
+  throw file;
+}
+
 /**
  * What a config file holds: a JSON object that nobody else has a hand in, its members not yet checked.
  * What says where a key goes is as trusted as the key, whether it holds one or not.
  */
 export async function readConfig(path: string, world: World, sandbox = false): Promise<JsonObject> {
   const subject = { name: 'config file', path };
-  const { bytes, stats } = await readSmallFile(path, 'config file', world, 'trusted');
+  const { bytes, stats } = await readOnce(path, world);
   // What zod can check.
   if (bytes.length > LARGEST_KIB * 1024)
     throw new FilingsError('config', `larger than ${LARGEST_KIB} KiB`, { subject });

@@ -1,3 +1,5 @@
+import { execFileSync, spawn } from 'node:child_process';
+import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { describe, expect, test } from 'vitest';
 import { main } from '../../src/main.ts';
@@ -30,6 +32,16 @@ describe('the format of errors', () => {
     ['is that of the variable for a broken config file', BROKEN, LIST, { FILINGS_ERROR_FORMAT: 'json' }, [2, 'config']],
   ])('%s', async (_, config, args, env, expected) => {
     expect(await errorBeside(config, args, env)).toEqual(expected);
+  });
+
+  test('follows a config file that is a pipe, which is read once', async () => {
+    const place = await workplace();
+    const pipe = join(place.path, 'pipe');
+    execFileSync('mkfifo', ['-m', '600', pipe]);
+    const writer = spawn('sh', ['-c', 'printf %s "$1" > "$2"', 'sh', JSON.stringify(inJson), pipe]);
+    const { exitCode, stderr } = await place.filings([...LIST, '--config', pipe]);
+    expect([exitCode, jsonOf(stderr).at(-1).error.message]).toEqual([4, 'no API key: the service requires one']);
+    writer.kill();
   });
 
   test('applies to the notes of token commands, too', async () => {

@@ -150,10 +150,10 @@ describe('the config file', () => {
 
   asRoot('may belong to root unless others can write it', async () => {
     const config = await folder.file('etc.json', { jobs: 9 }, 0o644);
-    const world = worldOf({ uid: 12345 });
-    expect((await resolveSettings({ config }, world)).settings.jobs).toBe(9);
+    const resolve = () => resolveSettings({ config }, worldOf({ uid: 12345 }));
+    expect((await resolve()).settings.jobs).toBe(9);
     await chmod(config, 0o646);
-    await expect(resolveSettings({ config }, world)).rejects.toMatchObject({ hint: `chmod go-w ${config}` });
+    await expect(resolve()).rejects.toMatchObject({ hint: `chmod go-w ${config}` });
   });
 
   test('is found by the XDG rules, and must exist if it is named', async () => {
